@@ -1,0 +1,94 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "CLibc.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t getopt_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void clibc_getopt_lock(void) { pthread_mutex_lock(&getopt_mutex); }
+void clibc_getopt_unlock(void) { pthread_mutex_unlock(&getopt_mutex); }
+
+void clibc_getopt_reset(void) {
+  opterr = 0;
+#ifdef __APPLE__
+  optreset = 1;
+  optind = 1;
+#else
+  optind = 0; /* glibc and musl: start anew, and reread POSIXLY_CORRECT */
+#endif
+}
+
+struct clibc_getopt clibc_getopt_next(int argc, char *const argv[], const char *short_options,
+                                      const struct option *long_options) {
+  struct clibc_getopt state;
+  optarg = NULL;
+  optopt = 0;
+  state.result = getopt_long(argc, argv, short_options, long_options, NULL);
+  state.argument = optarg;
+  state.index = optind;
+  state.unknown = optopt;
+  return state;
+}
+
+extern char **environ;
+char **clibc_environ(void) { return environ; }
+
+bool clibc_window_size(int fd, int *columns, int *rows) {
+  struct winsize size;
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return false;
+  *columns = size.ws_col;
+  *rows = size.ws_row;
+  return true;
+}
+
+void clibc_die_by_signal(int signal_number) {
+  sigset_t set;
+  signal(signal_number, SIG_DFL);
+  sigemptyset(&set);
+  sigaddset(&set, signal_number);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+  raise(signal_number);
+  _exit(128 + signal_number);
+}
+
+static int signal_pipe[2] = {-1, -1};
+
+static void on_signal(int signal_number) {
+  int saved = errno;
+  unsigned char byte = (unsigned char)signal_number;
+  ssize_t ignored = write(signal_pipe[1], &byte, 1);
+  (void)ignored;
+  errno = saved;
+}
+
+int clibc_signals_watch(int signal_number) {
+  if (signal_pipe[0] < 0) {
+    if (pipe(signal_pipe) != 0) return -1;
+    for (int end = 0; end < 2; end++) {
+      fcntl(signal_pipe[end], F_SETFD, FD_CLOEXEC);
+      fcntl(signal_pipe[end], F_SETFL, fcntl(signal_pipe[end], F_GETFL) | O_NONBLOCK);
+    }
+  }
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_signal; /* no SA_RESTART: a blocked write must return */
+  sigemptyset(&action.sa_mask);
+  return sigaction(signal_number, &action, NULL);
+}
+
+int clibc_signals_fd(void) { return signal_pipe[0]; }
+
+const void *clibc_memrchr(const void *bytes, int byte, size_t count) {
+  const unsigned char *start = bytes;
+  while (count > 0) {
+    count--;
+    if (start[count] == (unsigned char)byte) return start + count;
+  }
+  return NULL;
+}
+
+const void *clibc_memmem(const void *bytes, size_t count, const void *needle, size_t length) {
+  return memmem(bytes, count, needle, length);
+}

@@ -1,0 +1,66 @@
+/* What Swift 6 cannot import from libc as it stands: global variables that the
+ * language calls unsafe (optarg, stderr, environ), macros with arguments, and
+ * GNU functions that the Swift overlay hides. */
+#ifndef AGENTUTILS_CLIBC_H
+#define AGENTUTILS_CLIBC_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <spawn.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The state of getopt_long after one call. */
+struct clibc_getopt {
+  int result;             /* what getopt_long returned */
+  const char *argument;   /* optarg */
+  int index;              /* optind */
+  int unknown;            /* optopt */
+};
+
+/* getopt_long keeps its state in globals: one scan at a time. */
+void clibc_getopt_lock(void);
+void clibc_getopt_unlock(void);
+void clibc_getopt_reset(void);
+struct clibc_getopt clibc_getopt_next(int argc, char *const argv[], const char *short_options,
+                                      const struct option *long_options);
+
+/* errno of this thread, which Swift cannot see through a module of ours. */
+static inline int clibc_errno(void) { return errno; }
+
+/* The process environment, for posix_spawn. */
+char **clibc_environ(void);
+
+/* Width of the terminal behind fd in columns and rows, or false. */
+bool clibc_window_size(int fd, int *columns, int *rows);
+
+/* Ends the process by this signal with its default action. */
+void clibc_die_by_signal(int signal_number);
+
+/* A self-pipe: after clibc_signals_watch(n) the signal's number is written as
+ * one byte into the pipe whose reading end clibc_signals_fd() returns. The
+ * pipe is made by the first watch. Returns 0, or -1 with errno. */
+int clibc_signals_watch(int signal_number);
+int clibc_signals_fd(void);
+
+/* memrchr and memmem, where Swift's overlay hides them. */
+const void *clibc_memrchr(const void *bytes, int byte, size_t count);
+const void *clibc_memmem(const void *bytes, size_t count, const void *needle, size_t length);
+
+#endif

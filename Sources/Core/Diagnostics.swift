@@ -1,0 +1,88 @@
+import CLibc
+
+/// One-line messages on standard error, in the form `prog: what: reason`.
+///
+/// Whatever comes from outside (names, reasons of a server, bad input) is made
+/// visible first, so that a message is always one line and never a command to
+/// the terminal.
+public struct Diagnostics: Sendable {
+  /// The command's name, in front of each line.
+  public let program: String
+  /// Whether `note` speaks (`-v`).
+  public var verbose: Bool
+  /// Where the lines go; standard error except in tests.
+  private let descriptor: Int32
+
+  /// - Parameters:
+  ///   - program: the command's name.
+  ///   - verbose: whether notes are printed.
+  ///   - descriptor: an open file, 2 by default.
+  public init(program: String, verbose: Bool = false, descriptor: Int32 = 2) {
+    self.program = program
+    self.verbose = verbose
+    self.descriptor = descriptor
+  }
+
+  /// Says `prog: message`.
+  public func say(_ message: String) {
+    emit("\(program): \(Visible.line(message))\n")
+  }
+
+  /// Says `prog: what: reason`.
+  public func error(_ what: String, _ reason: String) {
+    say("\(what): \(reason)")
+  }
+
+  /// Says `prog: file:line: reason`, for a fault in a record.
+  public func fault(file: String, line: Int, _ reason: String) {
+    say("\(file):\(line): \(reason)")
+  }
+
+  /// Says `prog: message` when verbose.
+  public func note(_ message: @autoclosure () -> String) {
+    if verbose { say(message()) }
+  }
+
+  /// Says the problem and one usage line, and leaves with `ExitStatus.failure`.
+  public func usage(_ problem: String, _ table: OptionTable) -> Never {
+    say(problem)
+    emit(table.usage + "\n")
+    Process.exit(.failure)
+  }
+
+  /// Says `prog: message` and leaves.
+  public func fail(_ message: String, _ status: ExitStatus = .failure) -> Never {
+    say(message)
+    Process.exit(status)
+  }
+
+  /// Leaves as a failed write to standard output deserves: a closed pipe ends
+  /// quietly by SIGPIPE, anything else (a full disk) with one line and status 2.
+  public func fail(writing failure: WriteFailure) -> Never {
+    if failure.isClosedPipe { Process.die(by: SIGPIPE) }
+    fail("standard output: \(failure.reason)")
+  }
+
+  private func emit(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      var rest = UnsafeRawBufferPointer(bytes)
+      while !rest.isEmpty {
+        let count = CLibc.write(descriptor, rest.baseAddress, rest.count)
+        if count < 0 && systemError == EINTR { continue }
+        if count <= 0 { return }
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      }
+    }
+  }
+}
+
+/// The system's words for an error number, in lower case as diagnostics are:
+/// `no such file or directory`.
+public func systemReason(_ code: Int32) -> String {
+  let text = String(cString: strerror(code))
+  guard let first = text.first else { return "error \(code)" }
+  // "RPC struct is bad" and the like start with an acronym: keep those.
+  if text.dropFirst().first?.isUppercase == true { return text }
+  return first.lowercased() + text.dropFirst()
+}

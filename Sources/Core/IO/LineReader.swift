@@ -1,0 +1,109 @@
+import CLibc
+
+/// Reads lines with read(2) into one page-aligned buffer.
+///
+/// A line ends at LF alone; a CR before it belongs to the line. NUL bytes are
+/// bytes. A line may be as long as memory allows; each of its bytes is looked
+/// at once.
+public struct LineReader: ~Copyable {
+  /// One line, valid until the next call of `next`.
+  public struct Line {
+    /// The bytes without the LF.
+    public let bytes: UnsafeRawBufferPointer
+    /// False for a last line without LF.
+    public let terminated: Bool
+  }
+
+  private let descriptor: Int32
+  private let isFile: Bool
+  private var buffer: PageBuffer
+  private var start = 0
+  private var scanned = 0
+  private var end = 0
+  private var lastReadWasShort = false
+  private var atEnd = false
+
+  /// - Parameters:
+  ///   - descriptor: an open file; the caller closes it.
+  ///   - capacity: the size of one read, bytes.
+  public init(descriptor: Int32, capacity: Int = 256 * 1024) {
+    self.descriptor = descriptor
+    buffer = PageBuffer(capacity: capacity)
+    var status = stat()
+    isFile = fstat(descriptor, &status) == 0 && (status.st_mode & mode_t(S_IFMT)) == mode_t(S_IFREG)
+  }
+
+  /// The next line, or nil at the end of the file.
+  ///
+  /// - Parameter beforeBlocking: called before a read that may wait, so that
+  ///   the caller can write out what is complete; never between the lines of
+  ///   one read.
+  /// - Throws: `ReadFailure` of read(2), or what `beforeBlocking` throws.
+  public mutating func next(beforeBlocking: () throws -> Void = {}) throws -> Line? {
+    while true {
+      if let newline = memchr(buffer.base + scanned, 10, end - scanned) {
+        let stop = UnsafeRawPointer(newline) - UnsafeRawPointer(buffer.base)
+        let line = UnsafeRawBufferPointer(start: buffer.base + start, count: stop - start)
+        start = stop + 1
+        scanned = start
+        return Line(bytes: line, terminated: true)
+      }
+      scanned = end
+      if atEnd {
+        guard start < end else { return nil }
+        let line = UnsafeRawBufferPointer(start: buffer.base + start, count: end - start)
+        start = end
+        return Line(bytes: line, terminated: false)
+      }
+      try fill(beforeBlocking: beforeBlocking)
+    }
+  }
+
+  private mutating func fill(beforeBlocking: () throws -> Void) throws {
+    makeRoom()
+    if !isFile && (lastReadWasShort || wouldBlock()) { try beforeBlocking() }
+    let room = buffer.capacity - end
+    while true {
+      let count = read(descriptor, buffer.base + end, room)
+      if count < 0 {
+        if systemError == EINTR { continue }
+        if systemError == EAGAIN {
+          wait()
+          continue
+        }
+        throw ReadFailure(code: systemError)
+      }
+      atEnd = count == 0
+      lastReadWasShort = count < room
+      end += count
+      return
+    }
+  }
+
+  /// Moves an unfinished line to the front, on a page boundary again, and
+  /// doubles the buffer when the line fills it: linear over the line.
+  private mutating func makeRoom() {
+    let used = end - start
+    if used == 0 {
+      (start, scanned, end) = (0, 0, 0)
+      return
+    }
+    if used * 2 > buffer.capacity {
+      buffer.grow(to: buffer.capacity * 2, keeping: start, count: used)
+    } else if start > 0 {
+      memmove(buffer.base, buffer.base + start, used)
+    }
+    scanned -= start
+    (start, end) = (0, used)
+  }
+
+  private func wouldBlock() -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) == 0
+  }
+
+  private func wait() {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    _ = poll(&entry, 1, -1)
+  }
+}

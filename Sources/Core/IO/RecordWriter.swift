@@ -1,0 +1,103 @@
+import CLibc
+
+/// Collects whole lines and writes them with write(2).
+///
+/// The owner calls `flush` before it may block; a full buffer is written by
+/// itself. Nothing is ever written twice, and a failed write is an error.
+public final class RecordWriter {
+  private let descriptor: Int32
+  private var buffer: PageBuffer
+  private var count = 0
+  /// Called when write(2) is interrupted by a signal: true gives up the rest.
+  private let interrupted: () -> Bool
+
+  /// - Parameters:
+  ///   - descriptor: an open file, standard output by default.
+  ///   - capacity: bytes collected before they are written.
+  ///   - interrupted: asked at EINTR whether the command is to end; then
+  ///     `flush` throws `WriteFailure(code: EINTR)`.
+  public init(
+    descriptor: Int32 = 1, capacity: Int = 256 * 1024, interrupted: @escaping () -> Bool = { false }
+  ) {
+    self.descriptor = descriptor
+    self.interrupted = interrupted
+    buffer = PageBuffer(capacity: capacity)
+  }
+
+  /// Whether bytes wait for `flush`.
+  public var isEmpty: Bool { count == 0 }
+
+  /// Adds bytes; pieces larger than the buffer go straight out.
+  public func write(_ bytes: UnsafeRawBufferPointer) throws(WriteFailure) {
+    guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+    if bytes.count > buffer.capacity - count {
+      try flush()
+      if bytes.count >= buffer.capacity {
+        try send(bytes)
+        return
+      }
+    }
+    memcpy(buffer.base + count, source, bytes.count)
+    count += bytes.count
+  }
+
+  /// Adds bytes of an array.
+  public func write(_ bytes: [UInt8]) throws(WriteFailure) {
+    var failure: WriteFailure?
+    bytes.withUnsafeBytes { pointer in
+      do throws(WriteFailure) { try write(pointer) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Adds text as UTF-8.
+  public func write(_ text: String) throws(WriteFailure) {
+    var text = text
+    var failure: WriteFailure?
+    text.withUTF8 { bytes in
+      do throws(WriteFailure) { try write(UnsafeRawBufferPointer(bytes)) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Adds a line's bytes and a LF.
+  public func writeLine(_ bytes: UnsafeRawBufferPointer) throws(WriteFailure) {
+    try write(bytes)
+    try newline()
+  }
+
+  /// Adds a LF.
+  public func newline() throws(WriteFailure) {
+    if count == buffer.capacity { try flush() }
+    buffer.base.storeBytes(of: 10, toByteOffset: count, as: UInt8.self)
+    count += 1
+  }
+
+  /// Writes all that was collected. Blocks while the reader is slow.
+  public func flush() throws(WriteFailure) {
+    let pending = UnsafeRawBufferPointer(start: buffer.base, count: count)
+    count = 0
+    try send(pending)
+  }
+
+  private func send(_ bytes: UnsafeRawBufferPointer) throws(WriteFailure) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let written = CLibc.write(descriptor, rest.baseAddress, rest.count)
+      if written < 0 {
+        if systemError == EINTR && !interrupted() { continue }
+        if systemError == EAGAIN {
+          waitUntilWritable()
+          continue
+        }
+        throw WriteFailure(code: systemError)
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+    }
+  }
+
+  private func waitUntilWritable() {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = poll(&entry, 1, 1000)
+  }
+}

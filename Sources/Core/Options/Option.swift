@@ -1,0 +1,40 @@
+/// One option of a command, as it stands in the command's table.
+public struct Option: Sendable {
+  /// The letter, nil for an option with a long name alone.
+  public let short: Character?
+  /// The long name without dashes; parsing results carry it.
+  public let long: String
+  /// The argument's name in the help (`SECONDS`), nil for a flag.
+  public let argument: String?
+  /// One line of help, lower case, no full stop.
+  public let help: String
+  /// What the shell completes the argument to.
+  public let completion: Completion
+
+  /// What a shell offers after an option.
+  public enum Completion: Sendable, Equatable {
+    /// Nothing in particular.
+    case none
+    /// File names.
+    case file
+    /// These words.
+    case words([String])
+  }
+
+  /// - Parameters:
+  ///   - short: the letter, nil if there is none.
+  ///   - long: the long name without dashes.
+  ///   - argument: the argument's name, nil for a flag.
+  ///   - help: one line.
+  ///   - completion: what the shell offers for the argument.
+  public init(
+    _ short: Character?, _ long: String, _ argument: String? = nil, _ help: String,
+    completion: Completion = .none
+  ) {
+    self.short = short
+    self.long = long
+    self.argument = argument
+    self.help = help
+    self.completion = completion
+  }
+}

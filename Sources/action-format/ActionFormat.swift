@@ -1,0 +1,7 @@
+import Core
+
+@main
+enum ActionFormat {
+  static func main() {
+  }
+}

@@ -1,0 +1,7 @@
+import Core
+
+@main
+enum AgentServe {
+  static func main() {
+  }
+}

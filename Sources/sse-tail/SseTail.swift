@@ -1,0 +1,7 @@
+import Core
+
+@main
+enum SseTail {
+  static func main() {
+  }
+}
