@@ -6,6 +6,10 @@ import PackageDescription
 // loader (half the start-up time). Everything works without it.
 let fullyStatic = Context.environment["AGENTUTILS_STATIC"] == "1"
 
+// The clients alone, for a machine that needs no server: leaves out agent-serve
+// and the two packages that only it depends on.
+let withServe = Context.environment["AGENTUTILS_WITHOUT_SERVE"] != "1"
+
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .treatAllWarnings(as: .error),
@@ -14,48 +18,59 @@ let strict: [SwiftSetting] = [
 let staticLink: [LinkerSetting] =
   fullyStatic ? [.unsafeFlags(["-static-executable"], .when(configuration: .release))] : []
 
-let package = Package(
-  name: "agentutils",
-  platforms: [.macOS(.v14)],
-  products: [
-    .executable(name: "sse-tail", targets: ["sse-tail"]),
-    .executable(name: "action-filter", targets: ["action-filter"]),
-    .executable(name: "action-format", targets: ["action-format"]),
-    .executable(name: "agent-serve", targets: ["agent-serve"]),
-  ],
-  dependencies: [
+var products: [Product] = [
+  .executable(name: "sse-tail", targets: ["sse-tail"]),
+  .executable(name: "action-filter", targets: ["action-filter"]),
+  .executable(name: "action-format", targets: ["action-format"]),
+]
+
+var targets: [Target] = [
+  // What Swift cannot import from libc: getopt_long, stderr, signals, terminal.
+  .target(name: "CLibc"),
+  // JSON values: exact, small, in every distribution.
+  .systemLibrary(
+    name: "CJansson", pkgConfig: "jansson",
+    providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
+  // INI files: the parser most C programs use.
+  .systemLibrary(
+    name: "CInih", pkgConfig: "inih",
+    providers: [.apt(["libinih-dev"]), .brew(["inih"])]),
+  // HTTP, TLS, proxies, content decoding.
+  .systemLibrary(
+    name: "CCurl", pkgConfig: "libcurl",
+    providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+
+  .target(name: "Core", dependencies: ["CLibc", "CJansson", "CInih"], swiftSettings: strict),
+  .target(name: "Screen", dependencies: ["Core"], swiftSettings: strict),
+  .target(name: "Web", dependencies: ["Core", "CCurl"], swiftSettings: strict),
+
+  .executableTarget(name: "sse-tail", dependencies: ["Core", "Web"], swiftSettings: strict),
+  .executableTarget(
+    name: "action-filter", dependencies: ["Core"], swiftSettings: strict,
+    linkerSettings: staticLink),
+  .executableTarget(
+    name: "action-format", dependencies: ["Core", "Screen"], swiftSettings: strict,
+    linkerSettings: staticLink),
+
+  .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: strict),
+  .testTarget(name: "ScreenTests", dependencies: ["Screen"], swiftSettings: strict),
+  .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
+  .testTarget(
+    name: "CommandTests", dependencies: ["sse-tail", "action-filter", "action-format"],
+    swiftSettings: strict),
+]
+
+var dependencies: [Package.Dependency] = []
+
+if withServe {
+  products.append(.executable(name: "agent-serve", targets: ["agent-serve"]))
+  dependencies += [
     // The HTTP server of agent-serve: small, sockets only, streams its bodies.
     .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
     // SQLite with write-ahead log and FTS5 for agent-serve's store.
     .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
-  ],
-  targets: [
-    // What Swift cannot import from libc: getopt_long, stderr, signals, terminal.
-    .target(name: "CLibc"),
-    // JSON values: exact, small, in every distribution.
-    .systemLibrary(
-      name: "CJansson", pkgConfig: "jansson",
-      providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
-    // INI files: the parser most C programs use.
-    .systemLibrary(
-      name: "CInih", pkgConfig: "inih",
-      providers: [.apt(["libinih-dev"]), .brew(["inih"])]),
-    // HTTP, TLS, proxies, content decoding.
-    .systemLibrary(
-      name: "CCurl", pkgConfig: "libcurl",
-      providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
-
-    .target(name: "Core", dependencies: ["CLibc", "CJansson", "CInih"], swiftSettings: strict),
-    .target(name: "Screen", dependencies: ["Core"], swiftSettings: strict),
-    .target(name: "Web", dependencies: ["Core", "CCurl"], swiftSettings: strict),
-
-    .executableTarget(name: "sse-tail", dependencies: ["Core", "Web"], swiftSettings: strict),
-    .executableTarget(
-      name: "action-filter", dependencies: ["Core"], swiftSettings: strict,
-      linkerSettings: staticLink),
-    .executableTarget(
-      name: "action-format", dependencies: ["Core", "Screen"], swiftSettings: strict,
-      linkerSettings: staticLink),
+  ]
+  targets += [
     .executableTarget(
       name: "agent-serve",
       dependencies: [
@@ -64,13 +79,10 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
-
-    .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: strict),
-    .testTarget(name: "ScreenTests", dependencies: ["Screen"], swiftSettings: strict),
-    .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
-    .testTarget(
-      name: "CommandTests", dependencies: ["sse-tail", "action-filter", "action-format", "Core"],
-      swiftSettings: strict),
     .testTarget(name: "ServeTests", dependencies: ["agent-serve"], swiftSettings: strict),
   ]
-)
+}
+
+let package = Package(
+  name: "agentutils", platforms: [.macOS(.v14)], products: products, dependencies: dependencies,
+  targets: targets)
