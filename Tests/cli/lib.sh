@@ -1,0 +1,343 @@
+# shellcheck shell=sh
+# lib.sh: TAP for the tests of the commands, in POSIX sh.
+#
+# A test begins with `#!/bin/sh` and `. "${0%/*}/lib.sh"`, makes assertions and
+# ends with `done_testing`. It runs in an empty home of its own ($tmp/home), with bin/
+# first in PATH, and whatever it started is ended with it.
+#
+#   run CMD ARG...          run bounded; $status, files $out and $err
+#   start NAME CMD ARG...   run in the background; $pid, $tmp/NAME.out, .err
+#   start_server NAME CMD   the same, and wait for its `listening` record; $url
+#   wait_until SECONDS CMD  poll until CMD succeeds
+#   ok TITLE CMD ARG...     CMD succeeds         not_ok TITLE CMD   it fails
+#   is GOT WANT TITLE       equal text           isnt GOT OTHER TITLE
+#   like GOT ERE TITLE      text matches         unlike GOT ERE TITLE
+#   status_is N TITLE       of the last run      out_is, out_like, out_unlike,
+#   err_is, err_like, err_unlike, out_empty, err_empty, err_one_line
+#
+# A status above 128 is a signal's: 141 is SIGPIPE, 143 SIGTERM, 142 the bound.
+
+set -u
+cli=$(cd "${0%/*}" && pwd)
+root=$(cd "$cli/../.." && pwd)
+PATH=$root/bin:$PATH
+LC_ALL=C.UTF-8
+TZ=UTC
+export PATH LC_ALL TZ
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/agentutils.XXXXXX") || exit 1
+out=$tmp/out
+err=$tmp/err
+HOME=$tmp/home
+XDG_CONFIG_HOME=$HOME/.config
+XDG_STATE_HOME=$HOME/.local/state
+XDG_DATA_HOME=$HOME/.local/share
+XDG_CACHE_HOME=$HOME/.cache
+XDG_RUNTIME_DIR=$tmp/runtime
+export HOME XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_RUNTIME_DIR
+mkdir -p "$XDG_CONFIG_HOME/agentutils" "$XDG_STATE_HOME" "$XDG_DATA_HOME" "$XDG_CACHE_HOME"
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+unset AGENT_URL AGENT_PROFILE AGENT_TOKEN_FILE CREDENTIALS_DIRECTORY
+unset http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY
+unset NO_COLOR CLICOLOR COLORTERM COLUMNS
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
+
+# How long one `run` may take, seconds; a test may set it.
+bound=20
+status=0
+# shellcheck disable=SC2034  # read by the tests
+{ pid=; url=; port=; }
+tests=0
+failures=0
+planned=
+started=
+
+cleanup() {
+  code=$?
+  trap - EXIT
+  for process in $started; do kill "$process" 2>/dev/null; done
+  # A process that ignores TERM must not outlive the test.
+  if [ -n "$started" ]; then
+    tries=0
+    while alive_any && [ "$tries" -lt 100 ]; do
+      tries=$((tries + 1))
+      sleep 0.02
+    done
+    for process in $started; do kill -9 "$process" 2>/dev/null; done
+  fi
+  wait
+  rm -rf "$tmp"
+  exit "$code"
+}
+alive_any() {
+  for process in $started; do kill -0 "$process" 2>/dev/null && return 0; done
+  return 1
+}
+trap cleanup EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# --- plan and results
+
+plan() {
+  planned=$1
+  echo "1..$1"
+}
+
+done_testing() {
+  [ -n "$planned" ] || echo "1..$tests"
+  [ "$failures" -eq 0 ] || exit 1
+  exit 0
+}
+
+skip_all() {
+  echo "1..0 # SKIP $*"
+  exit 0
+}
+
+bail() {
+  echo "Bail out! $*"
+  exit 1
+}
+
+diag() { printf '%s\n' "$*" | sed 's/^/# /' >&2; }
+
+pass() {
+  tests=$((tests + 1))
+  echo "ok $tests - $*"
+}
+
+fail() {
+  tests=$((tests + 1))
+  failures=$((failures + 1))
+  echo "not ok $tests - $*"
+}
+
+# skip COUNT REASON
+skip() {
+  count=$1
+  shift
+  while [ "$count" -gt 0 ]; do
+    tests=$((tests + 1))
+    count=$((count - 1))
+    echo "ok $tests # SKIP $*"
+  done
+}
+
+# --- assertions
+
+ok() {
+  title=$1
+  shift
+  if "$@" >"$tmp/ok.said" 2>&1; then
+    pass "$title"
+  else
+    fail "$title"
+    diag "failed: $*"
+    diag "$(head -c 2000 "$tmp/ok.said")"
+  fi
+}
+
+not_ok() {
+  title=$1
+  shift
+  if "$@" >"$tmp/ok.said" 2>&1; then
+    fail "$title"
+    diag "succeeded: $*"
+  else
+    pass "$title"
+  fi
+}
+
+is() {
+  if [ "$1" = "$2" ]; then
+    pass "$3"
+  else
+    fail "$3"
+    diag "got:  $(printf '%s' "$1" | head -c 2000)"
+    diag "want: $(printf '%s' "$2" | head -c 2000)"
+  fi
+}
+
+isnt() {
+  if [ "$1" != "$2" ]; then
+    pass "$3"
+  else
+    fail "$3"
+    diag "got:  $(printf '%s' "$1" | head -c 2000)"
+  fi
+}
+
+# matches TEXT ERE: some line of the text matches.
+matches() { printf '%s\n' "$1" | grep -Eq -e "$2"; }
+
+like() {
+  if matches "$1" "$2"; then
+    pass "$3"
+  else
+    fail "$3"
+    diag "got:  $(printf '%s' "$1" | head -c 2000)"
+    diag "want: $2"
+  fi
+}
+
+unlike() {
+  if matches "$1" "$2"; then
+    fail "$3"
+    diag "got:  $(printf '%s' "$1" | head -c 2000)"
+    diag "unwanted: $2"
+  else
+    pass "$3"
+  fi
+}
+
+# --- one command, to its end
+
+# bounded SECONDS CMD ARG...: runs in a process group of its own, which is
+# killed when the time is over; the status is the command's, 128 + signal, or
+# 142 for the bound.
+bounded() {
+  perl -e '
+    my $bound = shift;
+    my $child = fork;
+    die "fork: $!\n" unless defined $child;
+    if (!$child) { setpgrp(0, 0); exec { $ARGV[0] } @ARGV; warn "$ARGV[0]: $!\n"; exit 127 }
+    my $late = 0;
+    $SIG{ALRM} = sub { $late = 1; kill "KILL", -$child; };
+    $SIG{TERM} = $SIG{INT} = sub { kill "TERM", -$child; };
+    alarm $bound;
+    while (waitpid($child, 0) < 0) { last unless $!{EINTR} }
+    my $status = $?;
+    exit 142 if $late;
+    exit(($status & 127) ? 128 + ($status & 127) : $status >> 8);
+  ' "$@"
+}
+
+# run CMD ARG...: standard input is passed on; use `run sh -c '...'` for a pipe.
+# shellcheck disable=SC2034  # status is read by the tests
+run() {
+  bounded "$bound" "$@" >"$out" 2>"$err"
+  status=$?
+}
+
+status_is() {
+  if [ "$status" -eq "$1" ]; then
+    pass "$2"
+  else
+    fail "$2"
+    diag "status $status, want $1"
+    diag "stdout: $(head -c 600 "$out")"
+    diag "stderr: $(head -c 600 "$err")"
+  fi
+}
+
+out_is() { is "$(cat "$out")" "$1" "$2"; }
+err_is() { is "$(cat "$err")" "$1" "$2"; }
+out_like() { like "$(cat "$out")" "$1" "$2"; }
+err_like() { like "$(cat "$err")" "$1" "$2"; }
+out_unlike() { unlike "$(cat "$out")" "$1" "$2"; }
+err_unlike() { unlike "$(cat "$err")" "$1" "$2"; }
+out_empty() { is "$(head -c 2000 "$out")" "" "$1"; }
+err_empty() { is "$(head -c 2000 "$err")" "" "$1"; }
+
+# err_one_line PROG TITLE: one line, and it is `PROG: ...`.
+err_one_line() {
+  lines=$(wc -l <"$err")
+  if [ "$lines" -eq 1 ] && grep -q "^$1: " "$err"; then
+    pass "$2"
+  else
+    fail "$2"
+    diag "stderr: $(head -c 2000 "$err")"
+  fi
+}
+
+# --- processes that stay
+
+# start NAME CMD ARG...: standard input is /dev/null. A shell's background jobs
+# ignore INT and QUIT, and lose a TERM that comes at once: undo the first, and
+# return when the second cannot happen any more.
+start() {
+  name=$1
+  shift
+  rm -f "$tmp/$name.pid"
+  perl -e '
+    $SIG{INT} = $SIG{QUIT} = $SIG{TERM} = "DEFAULT";
+    my $note = shift;
+    open(my $file, ">", $note) or die "$note: $!\n";
+    print $file $$;
+    close $file;
+    exec { $ARGV[0] } @ARGV;
+    die "$ARGV[0]: $!\n"' \
+    "$tmp/$name.pid" "$@" </dev/null >"$tmp/$name.out" 2>"$tmp/$name.err" &
+  pid=$!
+  started="$started $pid"
+  wait_until 10 test -s "$tmp/$name.pid"
+}
+
+# stop PID [SIGNAL]: ends a started process and sets $status.
+stop() {
+  kill -"${2:-TERM}" "$1" 2>/dev/null
+  finished "$1"
+}
+
+# finished PID: waits (bounded) for a started process to end; sets $status.
+finished() {
+  wait_until "$bound" gone "$1" || kill -9 "$1" 2>/dev/null
+  wait "$1" 2>/dev/null
+  status=$?
+  kept=
+  for process in $started; do [ "$process" = "$1" ] || kept="$kept $process"; done
+  started=$kept
+}
+
+# gone PID: the process ended, waited for or not.
+gone() {
+  case $(ps -o stat= -p "$1" 2>/dev/null) in
+  "" | Z*) return 0 ;;
+  esac
+  return 1
+}
+
+# start_server NAME CMD ARG...: waits for the record
+# {"type":"listening","url":"http://127.0.0.1:PORT",...} on its output and sets
+# $url and $port.
+# shellcheck disable=SC2034  # url and port are read by the tests
+start_server() {
+  start "$@"
+  if ! wait_until 20 grep -q '"type":"listening"' "$tmp/$1.out"; then
+    diag "$(cat "$tmp/$1.err")"
+    bail "$1 does not listen"
+  fi
+  url=$(sed -n 's/.*"type":"listening","url":"\([^"]*\)".*/\1/p' "$tmp/$1.out" | head -n 1)
+  port=${url##*:}
+  port=${port%%/*}
+}
+
+# wait_until SECONDS CMD ARG...: false when the time passes first.
+wait_until() {
+  deadline=$(($(date +%s) + $1 + 1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ "$(date +%s)" -lt "$deadline" ] || return 1
+    sleep 0.02
+  done
+}
+
+# --- small conditions for wait_until and ok
+
+# has FILE ERE, lacks FILE ERE
+has() { grep -Eq -e "$2" "$1"; }
+lacks() { ! grep -Eq -e "$2" "$1"; }
+
+# lines FILE: how many. at_least FILE COUNT
+lines() { wc -l <"$1" | tr -d ' '; }
+at_least() { [ "$(lines "$1")" -ge "$2" ]; }
+
+# The first COMMAND there is, or the whole test is skipped.
+needs() {
+  for command; do
+    command -v "$command" >/dev/null 2>&1 || skip_all "needs $command"
+  done
+}
