@@ -341,3 +341,26 @@ needs() {
     command -v "$command" >/dev/null 2>&1 || skip_all "needs $command"
   done
 }
+
+# --- the scripted server (servers/raw.py)
+
+# serve: starts the server with the script of standard input; later scripts
+# replace it. Sets $url, $other and $log.
+serve() {
+  cat >"$tmp/script"
+  log=$tmp/log
+  start_server raw python3 "$cli/servers/raw.py" "$tmp/script" "$log"
+  # shellcheck disable=SC2034  # other is read by the tests
+  other=$(sed -n 's/.*"other":"\([^"]*\)".*/\1/p' "$tmp/raw.out")
+}
+
+# script: a new script for the running server, from standard input; counting
+# starts over, and so does the log's (requests so far are forgotten).
+script() {
+  cat >"$tmp/script.next"
+  : >"$tmp/log"
+  mv "$tmp/script.next" "$tmp/script"
+}
+
+# requests JQ-FILTER: of each request that was logged, one line each.
+requests() { jq -r "select(.what == \"request\") | $1" "$log"; }
