@@ -1,0 +1,155 @@
+import CJansson
+
+/// One JSON value, read with jansson; never changes after it was read.
+///
+/// A value is a pointer into the tree of its record together with the owner of
+/// that tree, so taking a member copies nothing and no member outlives its
+/// record. Members keep the order of the text; of members with one name the
+/// last counts, as in RFC 8259's reference implementations.
+public struct JSONValue: Sendable {
+  /// What a value is.
+  public enum Kind: Sendable {
+    case null, bool, integer, real, string, array, object
+  }
+
+  /// Keeps jansson's reference to the root; the tree is only read.
+  final class Tree: @unchecked Sendable {
+    let root: UnsafeMutablePointer<json_t>
+
+    /// - Parameter root: a reference that this object now owns.
+    init(owning root: UnsafeMutablePointer<json_t>) { self.root = root }
+
+    deinit { cjansson_decref(root) }
+  }
+
+  private let tree: Tree
+  nonisolated(unsafe) private let node: UnsafeMutablePointer<json_t>
+
+  private init(tree: Tree, node: UnsafeMutablePointer<json_t>) {
+    self.tree = tree
+    self.node = node
+  }
+
+  init(tree: Tree) {
+    self.init(tree: tree, node: tree.root)
+  }
+
+  /// Calls jansson while the tree is certainly alive: the optimizer may end
+  /// the life of `tree` after its last use, and a pointer is no use.
+  private func read<Result>(_ body: (UnsafeMutablePointer<json_t>) -> Result) -> Result {
+    withExtendedLifetime(tree) { body(node) }
+  }
+
+  /// What this value is.
+  public var kind: Kind {
+    switch json_type(UInt32(read { cjansson_typeof($0) })) {
+    case JSON_OBJECT: .object
+    case JSON_ARRAY: .array
+    case JSON_STRING: .string
+    case JSON_INTEGER: .integer
+    case JSON_REAL: .real
+    case JSON_TRUE, JSON_FALSE: .bool
+    default: .null
+    }
+  }
+
+  /// Whether this is `null`.
+  public var isNull: Bool { kind == .null }
+
+  /// Whether this is an object.
+  public var isObject: Bool { kind == .object }
+
+  /// The text of a string, else nil. It may hold NUL.
+  public var string: String? {
+    guard kind == .string else { return nil }
+    return read { node in
+      let bytes = UnsafeRawBufferPointer(
+        start: json_string_value(node), count: json_string_length(node))
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  /// The value of `true` or `false`, else nil.
+  public var bool: Bool? {
+    guard kind == .bool else { return nil }
+    return read { json_type(UInt32(cjansson_typeof($0))) == JSON_TRUE }
+  }
+
+  /// A number written without fraction and exponent, else nil.
+  public var integer: Int64? {
+    kind == .integer ? read { Int64(json_integer_value($0)) } : nil
+  }
+
+  /// Any number as the nearest double, always finite; a string that holds
+  /// nothing but a number counts too, since senders differ. Else nil.
+  public var number: Double? {
+    switch kind {
+    case .integer, .real: return read { json_number_value($0) }
+    case .string:
+      guard let text = string, let first = text.utf8.first,
+        first == 0x2d || (0x30...0x39).contains(first), let value = Double(text), value.isFinite
+      else { return nil }
+      return value
+    default: return nil
+    }
+  }
+
+  /// A string's text, or a number's or truth value's spelling; nil for null,
+  /// arrays and objects. For ids and labels that senders type differently.
+  public var text: String? {
+    switch kind {
+    case .string: string
+    case .integer: integer.map { String($0) }
+    case .real: number.map { String($0) }
+    case .bool: bool == true ? "true" : "false"
+    case .null, .array, .object: nil
+    }
+  }
+
+  /// The number of members or elements; 0 for anything else.
+  public var count: Int {
+    switch kind {
+    case .array: read { json_array_size($0) }
+    case .object: read { json_object_size($0) }
+    default: 0
+    }
+  }
+
+  /// A member of an object; nil when there is none or this is no object. A
+  /// member that is `null` is a value.
+  public subscript(name: String) -> JSONValue? {
+    read { json_object_get($0, name) }.map { JSONValue(tree: tree, node: $0) }
+  }
+
+  /// The first member with one of these names that is there and not null.
+  public subscript(either names: String...) -> JSONValue? {
+    for name in names {
+      if let member = self[name], !member.isNull { return member }
+    }
+    return nil
+  }
+
+  /// The elements of an array, empty for anything else.
+  public var elements: [JSONValue] {
+    (0..<(kind == .array ? count : 0)).compactMap { index in
+      read { json_array_get($0, index) }.map { JSONValue(tree: tree, node: $0) }
+    }
+  }
+
+  /// The members of an object in the order of the text, empty for anything else.
+  public var members: [(name: String, value: JSONValue)] {
+    guard kind == .object else { return [] }
+    return read { node in
+      var found: [(name: String, value: JSONValue)] = []
+      found.reserveCapacity(json_object_size(node))
+      var iterator = json_object_iter(node)
+      while let current = iterator {
+        if let name = json_object_iter_key(current), let value = json_object_iter_value(current) {
+          found.append((String(cString: name), JSONValue(tree: tree, node: value)))
+        }
+        iterator = json_object_iter_next(node, current)
+      }
+      return found
+    }
+  }
+}

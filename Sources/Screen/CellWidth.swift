@@ -1,0 +1,57 @@
+/// How many cells of a terminal text takes.
+///
+/// The unit is the grapheme cluster (UAX #29): a cluster is as wide as its
+/// widest scalar, and two cells wide when U+FE0F asks for the emoji form. So a
+/// flag, a family joined by ZWJ and a letter with any number of accents each
+/// count once. The wide scalars are those of UAX #11; ambiguous ones are narrow.
+public enum CellWidth {
+  /// The cells of a text that holds no controls (see `Plain`); controls count 0.
+  public static func of(_ text: String) -> Int {
+    var cells = 0
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text.utf8.count }
+    for character in text { cells += of(character) }
+    return cells
+  }
+
+  /// The cells of one grapheme cluster: 0, 1 or 2.
+  public static func of(_ character: Character) -> Int {
+    if let ascii = character.asciiValue { return ascii >= 0x20 && ascii < 0x7f ? 1 : 0 }
+    var widest = 0
+    var base: Unicode.Scalar?
+    for scalar in character.unicodeScalars {
+      if scalar.value == 0xfe0f, let base, base.properties.isEmoji { return 2 }
+      if base == nil { base = scalar }
+      widest = max(widest, of(scalar))
+      if widest == 2 { return 2 }
+    }
+    return widest
+  }
+
+  /// The cells of a scalar on its own: 0, 1 or 2.
+  static func of(_ scalar: Unicode.Scalar) -> Int {
+    switch scalar.value {
+    case 0x20...0x7e, 0xa0...0x2ff: return 1
+    case 0..<0xa0: return 0
+    // Hangul vowels and final consonants join the syllable before them.
+    case 0x1160...0x11ff, 0xd7b0...0xd7ff: return 0
+    default: break
+    }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .spacingMark, .control, .lineSeparator,
+      .paragraphSeparator:
+      return 0
+    case .format:
+      // Signs that stand before Arabic, Syriac and Kaithi numbers are drawn.
+      return isPrependedSign(scalar.value) ? 1 : 0
+    default:
+      return WideRanges.contains(scalar.value) ? 2 : 1
+    }
+  }
+
+  private static func isPrependedSign(_ value: UInt32) -> Bool {
+    switch value {
+    case 0x600...0x605, 0x6dd, 0x70f, 0x890...0x891, 0x8e2, 0x110bd, 0x110cd: true
+    default: false
+    }
+  }
+}

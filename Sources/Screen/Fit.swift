@@ -1,0 +1,52 @@
+/// Text cut and filled to a number of cells, never inside a grapheme cluster.
+public enum Fit {
+  /// What stands for the part that was cut off; one cell.
+  public static let ellipsis = "…"
+
+  /// The longest beginning of a text that fits, and whether that is all of it.
+  ///
+  /// - Parameters:
+  ///   - text: text without controls.
+  ///   - cells: the room, 0 or more.
+  static func take(
+    _ text: Substring, cells: Int
+  ) -> (part: Substring, cells: Int, isWhole: Bool) {
+    var used = 0
+    var end = text.startIndex
+    for index in text.indices {
+      let width = CellWidth.of(text[index])
+      if used + width > cells { return (text[..<end], used, false) }
+      used += width
+      end = text.index(after: index)
+    }
+    return (text, used, true)
+  }
+
+  /// The text, cut to at most `cells` with an ellipsis as its last cell when
+  /// something is missing.
+  ///
+  /// - Parameters:
+  ///   - text: text without controls.
+  ///   - cells: the room; 0 or less gives nothing.
+  public static func truncate(_ text: String, to cells: Int) -> String {
+    guard cells > 0 else { return "" }
+    let whole = take(text[...], cells: cells)
+    if whole.isWhole { return text }
+    return take(text[...], cells: cells - 1).part + ellipsis
+  }
+
+  /// The text with spaces after it up to `cells`; longer text stays as it is.
+  public static func padEnd(_ text: String, to cells: Int) -> String {
+    text + spaces(cells - CellWidth.of(text))
+  }
+
+  /// The text with spaces before it up to `cells`; longer text stays as it is.
+  public static func padStart(_ text: String, to cells: Int) -> String {
+    spaces(cells - CellWidth.of(text)) + text
+  }
+
+  /// So many spaces, none for a negative count.
+  public static func spaces(_ count: Int) -> String {
+    String(repeating: " ", count: max(0, count))
+  }
+}

@@ -1,0 +1,48 @@
+/// Breaks text into lines for a column of a given width.
+public enum Paragraph {
+  /// The lines of a text: its own line breaks are kept, longer lines are broken
+  /// at spaces, and a word longer than the column inside, never inside a
+  /// grapheme cluster. Controls are escaped.
+  ///
+  /// - Parameters:
+  ///   - text: any text.
+  ///   - cells: the width of the column; nil breaks nothing but line breaks.
+  public static func wrap(_ text: String, to cells: Int?) -> [String] {
+    let lines = Plain.lines(text)
+    guard let cells else { return lines }
+    return lines.flatMap { breakLine($0[...], max(cells, 2)) }
+  }
+
+  private static func breakLine(_ line: Substring, _ cells: Int) -> [String] {
+    var broken: [String] = []
+    var rest = line
+    while true {
+      let head = Fit.take(rest, cells: cells)
+      if head.isWhole {
+        broken.append(String(rest))
+        return broken
+      }
+      // `rest` goes on: end at the last space that leaves something before it.
+      let after = head.part.endIndex
+      if rest[after] == " " {
+        broken.append(trimEnd(head.part))
+        rest = rest[after...].drop { $0 == " " }
+      } else if let space = head.part.lastIndex(of: " "),
+        head.part[..<space].contains(where: { $0 != " " })
+      {
+        broken.append(trimEnd(head.part[..<space]))
+        rest = rest[rest.index(after: space)...]
+      } else {
+        broken.append(String(head.part))
+        rest = rest[after...]
+      }
+      if rest.isEmpty { return broken }
+    }
+  }
+
+  private static func trimEnd(_ text: Substring) -> String {
+    var text = text
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+}

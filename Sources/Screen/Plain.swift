@@ -1,0 +1,75 @@
+import Core
+
+/// Text from outside, made fit for one line of a terminal.
+public enum Plain {
+  /// Stands for a line break inside the text.
+  public static let lineBreak = "↵"
+
+  /// One line: line breaks become ` ↵ `, tabs and runs of blanks one space, ends
+  /// are trimmed, and every other control is escaped by `Visible`.
+  ///
+  /// - Parameters:
+  ///   - text: any text.
+  ///   - limit: about how many scalars are of use; the rest of a very long
+  ///     text is not looked at.
+  public static func line(_ text: String, limit: Int = .max) -> String {
+    var out = ""
+    var pendingSpace = false
+    var pendingBreak = false
+    var count = 0
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\n", "\r", "\u{85}", "\u{2028}", "\u{2029}":
+        pendingBreak = true
+        continue
+      case " ", "\t":
+        pendingSpace = true
+        continue
+      default: break
+      }
+      if !out.isEmpty && (pendingBreak || pendingSpace) { out += pendingBreak ? " ↵ " : " " }
+      pendingBreak = false
+      pendingSpace = false
+      append(scalar, to: &out)
+      count += 1
+      if count >= limit { break }
+    }
+    return out
+  }
+
+  /// The lines of a text, each with its controls escaped; tabs become two
+  /// spaces, other blanks stay. CR LF, LF, CR and U+2028 end a line, and line
+  /// ends after the last text are dropped.
+  public static func lines(_ text: String) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    var wasReturn = false
+    for scalar in text.unicodeScalars {
+      let follows = wasReturn && scalar == "\n"
+      wasReturn = scalar == "\r"
+      switch scalar {
+      case "\n" where follows: continue
+      case "\n", "\r", "\u{85}", "\u{2028}", "\u{2029}":
+        lines.append(line)
+        line = ""
+      case "\t": line += "  "
+      default: append(scalar, to: &line)
+      }
+    }
+    lines.append(line)
+    while lines.count > 1, lines.last?.allSatisfy({ $0 == " " }) == true { lines.removeLast() }
+    return lines
+  }
+
+  private static func append(_ scalar: Unicode.Scalar, to text: inout String) {
+    if Visible.mustEscape(scalar) {
+      text += Visible.escape(scalar)
+    } else if text.isEmpty && CellWidth.of(scalar) == 0 {
+      // A mark without a letter would sit on whatever stands before the text.
+      text += "\u{25cc}"
+      text.unicodeScalars.append(scalar)
+    } else {
+      text.unicodeScalars.append(scalar)
+    }
+  }
+}

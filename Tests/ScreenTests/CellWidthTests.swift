@@ -1,0 +1,52 @@
+import Testing
+
+@testable import Screen
+
+@Suite struct CellWidthTests {
+  @Test(arguments: [
+    ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("e\u{301}\u{323}\u{310}", 1), ("ñandú", 5),
+    ("漢字", 4), ("ｱｲ", 2), ("ＡＢ", 4), ("한글", 4), ("\u{1112}\u{1161}\u{11ab}", 2), ("、。", 4),
+    ("🌊", 2), ("👨‍👩‍👧‍👦", 2), ("👩🏽‍🚀", 2), ("👍🏿", 2), ("🇩🇪🇯🇵", 4), ("🇩", 2), ("❤️", 2), ("❤", 1), ("1️⃣", 2),
+    ("1", 1), ("⌚", 2), ("☎︎", 1), ("☎️", 2), ("🏴󠁧󠁢󠁥󠁮󠁧󠁿", 2), ("a\u{200b}b", 2), ("a\u{2060}b", 2),
+    ("…", 1), ("↵", 1),
+    ("◆", 1), ("▁█", 2), ("ก็", 1), ("नि", 1), ("שָׁלוֹם", 4), ("\u{ad}", 1), ("\u{600}1", 1), ("𝒳", 1),
+    ("𠀀", 2),
+    ("\u{1faf8}", 2), ("\u{3099}", 0), ("か\u{3099}", 2), ("\u{fe0f}", 0), ("\u{200d}", 0),
+  ])
+  func cells(_ text: String, _ cells: Int) {
+    #expect(CellWidth.of(text) == cells)
+  }
+
+  @Test func theTableIsSortedAndApart() {
+    var previous = false
+    var edges = 0
+    for value in UInt32(0x1000)...0x3_ffff {
+      let isWide = WideRanges.contains(value)
+      if isWide != previous { edges += 1 }
+      previous = isWide
+    }
+    // Each range is found from its first to its last scalar, none overlaps.
+    #expect(edges == 178)
+  }
+}
+
+@Suite struct FitTests {
+  @Test(arguments: [
+    ("hello", 5, "hello"), ("hello", 4, "hel…"), ("hello", 1, "…"), ("hello", 0, ""),
+    ("漢字漢字", 8, "漢字漢字"), ("漢字漢字", 7, "漢字漢…"), ("漢字漢字", 6, "漢字…"), ("漢字", 1, "…"),
+    ("ab👨‍👩‍👧c", 5, "ab👨‍👩‍👧c"), ("ab👨‍👩‍👧cd", 5, "ab👨‍👩‍👧…"), ("ab👨‍👩‍👧cd", 4, "ab…"),
+    ("🇩🇪🇯🇵🇫🇷", 5, "🇩🇪🇯🇵…"), ("🇩🇪🇯🇵🇫🇷", 4, "🇩🇪…"),
+    ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"), ("e\u{301}e\u{301}", 2, "e\u{301}e\u{301}"),
+    ("", 3, ""), ("👍🏿👍🏿", 3, "👍🏿…"),
+  ])
+  func truncation(_ text: String, _ cells: Int, _ result: String) {
+    #expect(Fit.truncate(text, to: cells) == result)
+    #expect(CellWidth.of(Fit.truncate(text, to: cells)) <= cells)
+  }
+
+  @Test func padding() {
+    #expect(Fit.padEnd("漢", to: 4) == "漢  ")
+    #expect(Fit.padStart("漢", to: 4) == "  漢")
+    #expect(Fit.padEnd("long", to: 2) == "long")
+  }
+}
