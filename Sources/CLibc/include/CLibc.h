@@ -4,6 +4,7 @@
 #ifndef AGENTUTILS_CLIBC_H
 #define AGENTUTILS_CLIBC_H
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -43,6 +44,11 @@ struct clibc_getopt clibc_getopt_next(int argc, char *const argv[], const char *
 
 /* errno of this thread, which Swift cannot see through a module of ours. */
 static inline int clibc_errno(void) { return errno; }
+
+/* open and fcntl, which take a variable number of arguments. The descriptor is
+ * never passed on to a program that is started. -1 with errno on failure. */
+static inline int clibc_open(const char *path, int flags) { return open(path, flags | O_CLOEXEC); }
+static inline int clibc_close_on_exec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 /* The process environment, for posix_spawn. */
 char **clibc_environ(void);

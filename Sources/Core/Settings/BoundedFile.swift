@@ -1,0 +1,78 @@
+import CLibc
+
+/// A file's bytes, never more than the caller can bear.
+enum BoundedFile {
+  /// Why there are no bytes.
+  enum Failure: Error {
+    /// open(2), fstat(2) or read(2) failed.
+    case system(Int32)
+    /// A folder, a device, a FIFO where only a file will do.
+    case notAFile
+    /// More than the limit.
+    case tooLong(Int)
+
+    /// In lower case, for a diagnostic.
+    var reason: String {
+      switch self {
+      case .system(let code): systemReason(code)
+      case .notAFile: "not a regular file"
+      case .tooLong(let limit): "larger than \(limit) bytes"
+      }
+    }
+  }
+
+  /// Opens a file for reading without ever waiting for the other end of a FIFO.
+  static func open(_ path: String, waiting: Bool = false) throws(Failure) -> Int32 {
+    while true {
+      let descriptor = clibc_open(path, O_RDONLY | O_NOCTTY | (waiting ? 0 : O_NONBLOCK))
+      if descriptor >= 0 { return descriptor }
+      if systemError != EINTR { throw .system(systemError) }
+    }
+  }
+
+  /// What fstat(2) says.
+  static func status(of descriptor: Int32) throws(Failure) -> stat {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system(systemError) }
+    return status
+  }
+
+  /// All bytes up to the end, waiting for them where the file is a pipe.
+  static func bytes(of descriptor: Int32, limit: Int) throws(Failure) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16 * 1024)
+    while true {
+      let count = read(descriptor, &piece, piece.count)
+      if count < 0 {
+        if systemError == EINTR { continue }
+        if systemError == EAGAIN {
+          var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+          _ = poll(&entry, 1, -1)
+          continue
+        }
+        throw .system(systemError)
+      }
+      if count == 0 { return bytes }
+      bytes += piece[..<count]
+      if bytes.count > limit { throw .tooLong(limit) }
+    }
+  }
+
+  /// The bytes of a regular file.
+  static func contents(of path: String, limit: Int) throws(Failure) -> (
+    bytes: [UInt8], mode: mode_t
+  ) {
+    let descriptor = try open(path)
+    defer { close(descriptor) }
+    let status = try status(of: descriptor)
+    guard status.isRegular else { throw .notAFile }
+    return (try bytes(of: descriptor, limit: limit), status.st_mode)
+  }
+}
+
+extension stat {
+  /// Whether this is a regular file.
+  var isRegular: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
+  /// Whether this is a folder.
+  var isFolder: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
+}

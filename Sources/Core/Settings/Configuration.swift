@@ -1,0 +1,121 @@
+import CLibc
+
+/// What the configuration file says: agentutils.conf(5).
+///
+/// A fault in it never hides the rest: it is kept with its line, and only who
+/// asks for the section that it damaged gets an error.
+public struct Configuration: Sendable, Equatable {
+  /// A section `[profile NAME]`: a backend and where its token comes from.
+  public struct ProfileSection: Sendable, Equatable {
+    /// The backend's base URL as written.
+    public var url: String?
+    /// A shell command that prints the token.
+    public var tokenCommand: String?
+    /// A file that holds the token, as written.
+    public var tokenFile: String?
+    /// The first line of the section that could not be understood.
+    public var fault: Fault?
+
+    /// Takes a key; false when there is none of this name.
+    mutating func set(_ key: String, _ value: String) -> Bool {
+      switch key {
+      case "url": url = value
+      case "token-command": tokenCommand = value
+      case "token-file": tokenFile = value
+      default: return false
+      }
+      return true
+    }
+  }
+
+  /// A section `[host NAME]`: a machine reached over SSH.
+  public struct HostSection: Sendable, Equatable {
+    /// The name or address to connect to.
+    public var hostname: String?
+    /// 1 to 65535.
+    public var port: Int?
+    /// The user on that machine.
+    public var user: String?
+    /// The private key's file, as written.
+    public var identity: String?
+    /// The tmux session.
+    public var session: String?
+    /// The folder on that machine.
+    public var directory: String?
+    /// What runs there.
+    public var harness: String?
+    /// The first line of the section that could not be understood.
+    public var fault: Fault?
+
+    /// Takes a key; false when there is none of this name. `port` is a number
+    /// and the parser's affair.
+    mutating func set(_ key: String, _ value: String) -> Bool {
+      switch key {
+      case "hostname": hostname = value
+      case "user": user = value
+      case "identity": identity = value
+      case "session": session = value
+      case "directory": directory = value
+      case "harness": harness = value
+      default: return false
+      }
+      return true
+    }
+  }
+
+  /// A line that was not understood.
+  public struct Fault: Sendable, Equatable {
+    /// The line's number, from 1.
+    public let line: Int
+    /// What is wrong, lower case.
+    public let reason: String
+  }
+
+  /// The file; it need not exist.
+  public let path: String
+  /// The profile that the file names as the default.
+  public internal(set) var defaultProfile: String?
+  /// The first line for which the default profile cannot be told: a broken
+  /// heading, or a broken line before the first one.
+  public internal(set) var defaultFault: Fault?
+  /// By name.
+  public internal(set) var profiles: [String: ProfileSection] = [:]
+  /// By name.
+  public internal(set) var hosts: [String: HostSection] = [:]
+  /// All faults, in the order of the lines.
+  public internal(set) var faults: [Fault] = []
+
+  /// The longest file that is read, bytes.
+  public static let sizeLimit = 1 << 20
+
+  /// An empty configuration.
+  public init(path: String) { self.path = path }
+
+  /// Reads a file; one that is not there is an empty configuration.
+  ///
+  /// - Throws: `SettingsError` when the file exists and cannot be read, is no
+  ///   regular file, is over `sizeLimit`, or can be written by everyone (it
+  ///   names commands to run).
+  public init(contentsOf path: String) throws(SettingsError) {
+    self.init(path: path)
+    let file: (bytes: [UInt8], mode: mode_t)
+    do throws(BoundedFile.Failure) {
+      file = try BoundedFile.contents(of: path, limit: Self.sizeLimit)
+    } catch {
+      if case .system(ENOENT) = error { return }
+      throw SettingsError(path, error.reason)
+    }
+    guard file.mode & 0o002 == 0 else {
+      throw SettingsError(path, "refused: everyone can write to it (chmod o-w)")
+    }
+    ConfigurationParser.read(file.bytes, into: &self)
+  }
+
+  /// Says each fault, `prog: file:line: reason`, the first twenty of them.
+  public func report(to diagnostics: Diagnostics) {
+    for fault in faults.prefix(20) {
+      diagnostics.fault(file: path, line: fault.line, fault.reason)
+    }
+    if faults.count > 20 { diagnostics.error(path, "\(faults.count - 20) more faults") }
+  }
+}

@@ -1,0 +1,206 @@
+import CInih
+import CLibc
+
+/// Reads the configuration file's text with inih.
+///
+/// inih cuts lines, section names and keys that are too long for its buffers,
+/// keeps the section before a broken heading, takes an indented line for the
+/// continuation of a value, ends a value at ` ;`, and tells only the first
+/// faulty line. So the lines go through here one by one: what it would
+/// misread is reported and withheld, and every line it rejects is counted.
+struct ConfigurationParser {
+  /// What inih holds of a section's name (MAX_SECTION without its NUL).
+  private static let longestSection = 49
+  /// The name of the section that stands for one that is not understood.
+  private static let ignoredSection = "?"
+  /// Takes the place of a semicolon on the way through inih.
+  private static let semicolon: UInt8 = 1
+
+  private var lines: ArraySlice<ArraySlice<UInt8>>
+  private var number = 0
+  private var pending = false
+  private var section = Section.top
+  private var configuration: Configuration
+
+  private enum Section: Equatable {
+    case top
+    case profile(String)
+    case host(String)
+    case ignored
+  }
+
+  /// Adds what the text says to a configuration.
+  static func read(_ bytes: [UInt8], into configuration: inout Configuration) {
+    let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+    let text = bytes.starts(with: mark) ? bytes[3...] : bytes[...]
+    let lines = text.split(separator: 10, omittingEmptySubsequences: false)
+    var parser = ConfigurationParser(lines: lines[...], configuration: configuration)
+    withUnsafeMutablePointer(to: &parser) { state in
+      _ = ini_parse_stream(
+        { buffer, size, state in
+          guard let buffer, let state else { return nil }
+          return state.assumingMemoryBound(to: ConfigurationParser.self).pointee
+            .hand(to: buffer, size: Int(size))
+        }, state,
+        { state, _, name, value in
+          guard let state, let name, let value else { return 1 }
+          state.assumingMemoryBound(to: ConfigurationParser.self).pointee
+            .take(name: String(cString: name), value: String(cString: value))
+          return 1
+        }, state)
+    }
+    parser.settle()
+    configuration = parser.configuration
+  }
+
+  private init(lines: ArraySlice<ArraySlice<UInt8>>, configuration: Configuration) {
+    self.lines = lines
+    self.configuration = configuration
+  }
+
+  /// inih's fgets: the next line, or nil at the end.
+  private mutating func hand(
+    to buffer: UnsafeMutablePointer<CChar>, size: Int
+  ) -> UnsafeMutablePointer<CChar>? {
+    settle()
+    guard let line = lines.popFirst(), size > 2 else { return nil }
+    number += 1
+    var bytes = prepare(line, room: size - 2)
+    bytes += [10, 0]
+    bytes.withUnsafeBytes { source in
+      if let base = source.baseAddress { memcpy(buffer, base, source.count) }
+    }
+    return buffer
+  }
+
+  /// A line as inih is to see it: blank when it has nothing to say.
+  private mutating func prepare(_ line: ArraySlice<UInt8>, room: Int) -> [UInt8] {
+    let text = Self.trim(line)
+    guard let first = text.first, first != 0x23, first != 0x3b else { return [] }
+    if text.contains(where: { $0 < 0x20 && $0 != 9 || $0 == 0x7f }) {
+      return refuse("control character in the line", text)
+    }
+    if String(validating: text, as: UTF8.self) == nil { return refuse("not UTF-8", text) }
+    if text.count > room { return refuse("longer than \(room) bytes", text) }
+    if first == 0x5b { return heading(text) }
+    pending = true
+    return text.map { $0 == 0x3b ? Self.semicolon : $0 }
+  }
+
+  private mutating func heading(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    guard let end = text.firstIndex(of: 0x5d) else { return refuse("heading without ]", text) }
+    let rest = Self.trim(text[(end + 1)...])
+    guard rest.isEmpty || rest.first == 0x23 || rest.first == 0x3b else {
+      return refuse("text after the heading", text)
+    }
+    let name = text[(text.startIndex + 1)..<end]
+    guard name.count <= Self.longestSection else {
+      return refuse("heading longer than \(Self.longestSection) bytes", text)
+    }
+    open(String(decoding: name, as: UTF8.self))
+    return [0x5b] + name.map { $0 == 0x3b ? Self.semicolon : $0 } + [0x5d]
+  }
+
+  /// Reports a line and withholds it. After a bad heading the keys that follow
+  /// must not fall to the section before it.
+  private mutating func refuse(_ reason: String, _ text: ArraySlice<UInt8>) -> [UInt8] {
+    guard text.first == 0x5b else {
+      fault(reason, damaging: true)
+      return []
+    }
+    ignore(reason)
+    return Array("[\(Self.ignoredSection)]".utf8)
+  }
+
+  /// Begins a section.
+  private mutating func open(_ heading: String) {
+    let words = heading.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+    let name = words.count > 1 ? Self.trim(String(words[1])) : ""
+    switch words.first {
+    case "profile" where !name.isEmpty:
+      section = .profile(name)
+      if configuration.profiles[name] == nil { configuration.profiles[name] = .init() }
+    case "host" where !name.isEmpty:
+      section = .host(name)
+      if configuration.hosts[name] == nil { configuration.hosts[name] = .init() }
+    case "profile", "host": ignore("heading without a name")
+    default:
+      fault("unknown section [\(heading)]", damaging: false)
+      section = .ignored
+    }
+  }
+
+  /// Reports a heading that may have meant any section; its keys are dropped.
+  private mutating func ignore(_ reason: String) {
+    section = .top
+    fault(reason, damaging: true)
+    section = .ignored
+  }
+
+  /// inih's handler: one `name = value`.
+  private mutating func take(name: String, value: String) {
+    pending = false
+    let name = name.replacing("\u{1}", with: ";")
+    let value = value.replacing("\u{1}", with: ";")
+    if section == .ignored { return }
+    if value.isEmpty || name.isEmpty {
+      fault(name.isEmpty ? "value without a key" : "\(name) has no value", damaging: true)
+      return
+    }
+    var known = false
+    switch section {
+    case .top where name == "profile":
+      configuration.defaultProfile = value
+      known = true
+    case .profile(let profile):
+      known = configuration.profiles[profile]?.set(name, value) ?? false
+    case .host(let host) where name == "port":
+      known = true
+      if value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(value),
+        (1...65535).contains(port)
+      {
+        configuration.hosts[host]?.port = port
+      } else {
+        fault("port is not a number from 1 to 65535", damaging: true)
+      }
+    case .host(let host):
+      known = configuration.hosts[host]?.set(name, value) ?? false
+    case .top, .ignored: break
+    }
+    if !known { fault("unknown key \(name)", damaging: false) }
+  }
+
+  /// Reports the line before when inih had nothing to make of it.
+  private mutating func settle() {
+    guard pending else { return }
+    pending = false
+    if section != .ignored { fault("not of the form key = value", damaging: true) }
+  }
+
+  /// Notes a fault of the current line; a damaging one is held against its
+  /// section, which then cannot be trusted to say what its writer meant.
+  private mutating func fault(_ reason: String, damaging: Bool) {
+    let fault = Configuration.Fault(line: number, reason: reason)
+    configuration.faults.append(fault)
+    guard damaging else { return }
+    switch section {
+    case .top where configuration.defaultFault == nil: configuration.defaultFault = fault
+    case .profile(let name) where configuration.profiles[name]?.fault == nil:
+      configuration.profiles[name]?.fault = fault
+    case .host(let name) where configuration.hosts[name]?.fault == nil:
+      configuration.hosts[name]?.fault = fault
+    default: break
+    }
+  }
+
+  private static func trim(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 9 || byte == 13 }
+    var line = line.drop(while: isBlank)
+    while let last = line.last, isBlank(last) { line.removeLast() }
+    return line
+  }
+
+  private static func trim(_ text: String) -> String {
+    String(decoding: trim(Array(text.utf8)[...]), as: UTF8.self)
+  }
+}

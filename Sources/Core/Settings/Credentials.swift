@@ -1,0 +1,59 @@
+/// Where a command's token comes from: agentutils.conf(5). Never from an
+/// argument, never from an environment variable's value.
+public struct Credentials: Sendable {
+  private let folders: Folders
+  private let environment: @Sendable (String) -> String?
+
+  /// - Parameters:
+  ///   - folders: where the token file of last resort is.
+  ///   - environment: the value of a variable, nil when unset or empty.
+  public init(
+    folders: Folders,
+    environment: @escaping @Sendable (String) -> String? = { Process.environment($0) }
+  ) {
+    self.folders = folders
+    self.environment = environment
+  }
+
+  /// The token to use. The first source that is given counts: one that is
+  /// given and fails is an error, not a reason to try the next.
+  ///
+  /// 1. the option's file (`-` is standard input; pipes are fine),
+  /// 2. `$CREDENTIALS_DIRECTORY/agentutils-token`, if that file exists,
+  /// 3. the file that `AGENT_TOKEN_FILE` names,
+  /// 4. the profile's `token-command`,
+  /// 5. the profile's `token-file`,
+  /// 6. `$XDG_CONFIG_HOME/agentutils/token`, if that file exists.
+  ///
+  /// - Parameters:
+  ///   - option: the argument of `--token-file`, nil when not given.
+  ///   - profile: the profile in use; nil leaves out 4 to 6, for a URL that no
+  ///     profile stands for.
+  /// - Returns: nil when no source is given.
+  /// - Throws: `SettingsError`, `denied` when a file is missing, empty or open
+  ///   to others or the command fails, `failure` when it cannot be read or
+  ///   holds no token.
+  public func token(option: String?, profile: Settings.Profile?) throws(SettingsError) -> Secret? {
+    if let option { return try existing(option, .given) }
+    if let folder = environment("CREDENTIALS_DIRECTORY"),
+      let token = try TokenFile.read(Folders.join(folder, "agentutils-token"), trust: .granted)
+    {
+      return token
+    }
+    if let path = environment("AGENT_TOKEN_FILE") {
+      return try existing(folders.expandHome(path), .given)
+    }
+    guard let profile else { return nil }
+    if let command = profile.tokenCommand {
+      let source = profile.name.map { "token-command of profile \($0)" } ?? "token-command"
+      return try TokenCommand.run(command, source: source)
+    }
+    if let path = profile.tokenFile { return try existing(path, .configured) }
+    return try TokenFile.read(Folders.join(folders.config, "token"), trust: .configured)
+  }
+
+  private func existing(_ path: String, _ trust: TokenFile.Trust) throws(SettingsError) -> Secret {
+    if let token = try TokenFile.read(path, trust: trust) { return token }
+    throw SettingsError(path, "no such file", .denied)
+  }
+}

@@ -1,0 +1,77 @@
+import CLibc
+
+/// Where the suite keeps its configuration and its state, by the XDG Base
+/// Directory Specification.
+public struct Folders: Sendable, Equatable {
+  /// The user's home: `$HOME`, else what the password database says, else `/`.
+  public let home: String
+  /// `$XDG_CONFIG_HOME/agentutils`, by default `~/.config/agentutils`.
+  public let config: String
+  /// `$XDG_STATE_HOME/agentutils`, by default `~/.local/state/agentutils`.
+  public let state: String
+
+  /// - Parameter environment: the value of a variable, nil when unset or empty.
+  public init(environment: (String) -> String? = Process.environment) {
+    let home = environment("HOME") ?? Self.passwordHome ?? "/"
+    self.home = home
+    /// A relative path is to be ignored, the specification says.
+    func folder(_ name: String, _ fallback: String) -> String {
+      let base = environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+      return Self.join(base ?? Self.join(home, fallback), "agentutils")
+    }
+    config = folder("XDG_CONFIG_HOME", ".config")
+    state = folder("XDG_STATE_HOME", ".local/state")
+  }
+
+  /// The configuration file.
+  public var configFile: String { Self.join(config, "config") }
+
+  /// A path of the configuration file as a path of this machine: `~` is the
+  /// home, and what is not absolute is in the configuration folder.
+  public func expand(_ path: String) -> String {
+    let whole = expandHome(path)
+    return whole.hasPrefix("/") ? whole : Self.join(config, whole)
+  }
+
+  /// `~` and `~/...` with the home in front; any other path as it is.
+  public func expandHome(_ path: String) -> String {
+    if path == "~" { return home }
+    if path.hasPrefix("~/") { return Self.join(home, String(path.dropFirst(2))) }
+    return path
+  }
+
+  /// Makes the state folder, and what is missing above it, for the user alone.
+  ///
+  /// - Returns: the path of `name` in it.
+  /// - Throws: `SettingsError` naming the folder that cannot be made.
+  public func stateFile(_ name: String) throws(SettingsError) -> String {
+    try Self.make(state)
+    return Self.join(state, name)
+  }
+
+  static func join(_ folder: String, _ name: String) -> String {
+    folder.hasSuffix("/") ? folder + name : folder + "/" + name
+  }
+
+  private static func make(_ path: String) throws(SettingsError) {
+    var status = stat()
+    if stat(path, &status) == 0 {
+      guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) else {
+        throw SettingsError(path, "not a folder")
+      }
+      return
+    }
+    if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+      try make(String(path[..<slash]))
+    }
+    if mkdir(path, 0o700) != 0 && systemError != EEXIST {
+      throw SettingsError(path, systemReason(systemError))
+    }
+  }
+
+  private static var passwordHome: String? {
+    guard let entry = getpwuid(getuid()), let directory = entry.pointee.pw_dir else { return nil }
+    let path = String(cString: directory)
+    return path.isEmpty ? nil : path
+  }
+}

@@ -1,0 +1,49 @@
+/// A token. Printing, interpolating, dumping or reflecting it shows no byte of it.
+public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
+{
+  private let value: String
+
+  /// - Parameter value: what is to be kept.
+  public init(_ value: String) { self.value = value }
+
+  /// The value itself, for the request's header and nothing else.
+  public func reveal() -> String { value }
+
+  /// Never the value.
+  public var description: String { "(secret)" }
+  /// Never the value.
+  public var debugDescription: String { description }
+  /// No children.
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension Secret {
+  /// What a file or a command gave, as a token: one line feed at the end (or
+  /// CR LF) is dropped, the rest must be one line that may stand in a header.
+  ///
+  /// - Parameter source: what the error names.
+  /// - Throws: `SettingsError`, `denied` when there is nothing, else `failure`.
+  init(bytes: [UInt8], source: String) throws(SettingsError) {
+    var bytes = bytes[...]
+    if bytes.last == 10 {
+      bytes.removeLast()
+      if bytes.last == 13 { bytes.removeLast() }
+    }
+    if bytes.isEmpty { throw SettingsError(source, "empty", .denied) }
+    if bytes.contains(10) || bytes.contains(13) {
+      throw SettingsError(source, "more than one line")
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw SettingsError(source, "not UTF-8")
+    }
+    if text.unicodeScalars.contains(where: Visible.mustEscape) {
+      throw SettingsError(source, "control or invisible character in the token")
+    }
+    // A header's value has no blanks at its ends (RFC 9110, 5.5).
+    if bytes.first == 0x20 || bytes.last == 0x20 {
+      throw SettingsError(source, "blank before or after the token")
+    }
+    self.init(text)
+  }
+}

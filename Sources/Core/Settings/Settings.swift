@@ -1,0 +1,101 @@
+/// What the environment and the configuration file say together: options win
+/// over the environment, the environment over the file.
+public struct Settings: Sendable {
+  /// A backend, as the command is to use it.
+  public struct Profile: Sendable, Equatable {
+    /// The section's name, nil when no section is in use.
+    public var name: String?
+    /// The base URL, `AGENT_URL` or the section's; nil when neither is given.
+    public var url: String?
+    /// The section's command that prints the token. Nil, as `tokenFile` is,
+    /// when `AGENT_URL` leads to another origin than the section's `url`: a
+    /// token goes only where it was configured for.
+    public var tokenCommand: String?
+    /// The section's token file, an absolute path.
+    public var tokenFile: String?
+  }
+
+  /// Where the files are.
+  public let folders: Folders
+  /// What the file says.
+  public let configuration: Configuration
+  private let environment: @Sendable (String) -> String?
+
+  /// Reads the configuration file, if there is one.
+  ///
+  /// - Parameters:
+  ///   - diagnostics: takes the file's faults, a line each; nil for silence.
+  ///   - environment: the value of a variable, nil when unset or empty.
+  /// - Throws: `SettingsError` when the file is there and cannot be read.
+  public init(
+    diagnostics: Diagnostics? = nil,
+    environment: @escaping @Sendable (String) -> String? = { Process.environment($0) }
+  ) throws(SettingsError) {
+    folders = Folders(environment: environment)
+    configuration = try Configuration(contentsOf: folders.configFile)
+    self.environment = environment
+    if let diagnostics { configuration.report(to: diagnostics) }
+  }
+
+  /// The profile to use: the option's, else `AGENT_PROFILE`'s, else the file's
+  /// default (`profile = NAME` at its top, the one named `default`, or the only
+  /// one). None at all is a profile without a name.
+  ///
+  /// - Parameter option: the argument of `--profile`, nil when not given.
+  /// - Throws: `SettingsError` for a profile that is not there, or whose
+  ///   section holds a line that could not be understood.
+  public func profile(_ option: String? = nil) throws(SettingsError) -> Profile {
+    let url = environment("AGENT_URL")
+    var chosen = option ?? environment("AGENT_PROFILE")
+    if chosen == nil { chosen = try defaultName(required: url == nil) }
+    guard let name = chosen else { return Profile(url: url) }
+    guard let section = configuration.profiles[name] else {
+      throw SettingsError("profile \(name)", "not in \(configuration.path)")
+    }
+    if let fault = section.fault {
+      throw SettingsError(
+        "profile \(name)",
+        "line \(fault.line) of \(configuration.path) is at fault: \(fault.reason)")
+    }
+    var profile = Profile(
+      name: name, url: url ?? section.url, tokenCommand: section.tokenCommand,
+      tokenFile: section.tokenFile.map(folders.expand))
+    if let url, let own = section.url, Origin(own) == nil || Origin(own) != Origin(url) {
+      profile.tokenCommand = nil
+      profile.tokenFile = nil
+    }
+    return profile
+  }
+
+  /// The section of a host.
+  ///
+  /// - Returns: nil when the file has none of this name.
+  /// - Throws: `SettingsError` when a line of it could not be understood.
+  public func host(_ name: String) throws(SettingsError) -> Configuration.HostSection? {
+    guard var section = configuration.hosts[name] else { return nil }
+    if let fault = section.fault {
+      throw SettingsError(
+        "host \(name)", "line \(fault.line) of \(configuration.path) is at fault: \(fault.reason)")
+    }
+    section.identity = section.identity.map(folders.expand)
+    return section
+  }
+
+  /// Where tokens come from.
+  public var credentials: Credentials { Credentials(folders: folders, environment: environment) }
+
+  /// - Parameter required: whether the command has no URL without a profile.
+  private func defaultName(required: Bool) throws(SettingsError) -> String? {
+    if let name = configuration.defaultProfile { return name }
+    if configuration.profiles["default"] != nil { return "default" }
+    let fault = configuration.defaultFault
+    if fault == nil && configuration.profiles.count < 2 { return configuration.profiles.keys.first }
+    guard required else { return nil }
+    if let fault {
+      throw SettingsError(
+        "\(configuration.path):\(fault.line)", "no default profile can be told: \(fault.reason)")
+    }
+    throw SettingsError(
+      configuration.path, "several profiles and no default: name one with --profile")
+  }
+}

@@ -1,0 +1,17 @@
+/// Why a setting, a credential or a state file cannot be used: one line for the
+/// user, and how the command ends. Never holds a byte of a secret.
+public struct SettingsError: Error, Equatable, Sendable {
+  /// What is at fault and why, lower case: `~/.config/agentutils/token: no such file or directory`.
+  public let message: String
+  /// `denied` when a credential is missing or was refused, else `failure`.
+  public let status: ExitStatus
+
+  /// - Parameters:
+  ///   - what: the file, option or setting.
+  ///   - reason: lower case, no full stop.
+  ///   - status: `denied` for a credential that is missing or refused.
+  public init(_ what: String, _ reason: String, _ status: ExitStatus = .failure) {
+    message = "\(what): \(reason)"
+    self.status = status
+  }
+}

@@ -1,0 +1,49 @@
+import CLibc
+
+/// A token in a file.
+enum TokenFile {
+  /// The longest token file or output of a token command, bytes.
+  static let limit = 64 * 1024
+
+  /// Whose word it is that the file is good, and so how it is checked.
+  enum Trust {
+    /// A person's or the environment's path: also a pipe, as `<(pass ...)` and
+    /// `/dev/stdin` are; `-` is standard input.
+    case given
+    /// A path of the configuration: a regular file.
+    case configured
+    /// The service manager's: systemd grants its user access by an access
+    /// list, which shows as a bit for the group.
+    case granted
+  }
+
+  /// Reads a token.
+  ///
+  /// - Returns: nil when the file does not exist.
+  /// - Throws: `SettingsError`; `denied` when group or others can read the file.
+  static func read(_ path: String, trust: Trust) throws(SettingsError) -> Secret? {
+    let (bytes, status): ([UInt8], stat)
+    do throws(BoundedFile.Failure) {
+      (bytes, status) = try contents(of: path, trust: trust)
+    } catch {
+      if case .system(ENOENT) = error { return nil }
+      throw SettingsError(path, error.reason)
+    }
+    let others: mode_t = trust == .granted ? 0o007 : 0o077
+    if status.isRegular && status.st_mode & others != 0 {
+      throw SettingsError(path, "refused: not for its owner alone (chmod 600)", .denied)
+    }
+    return try Secret(bytes: bytes, source: path)
+  }
+
+  private static func contents(
+    of path: String, trust: Trust
+  ) throws(BoundedFile.Failure) -> ([UInt8], stat) {
+    let isInput = trust == .given && path == "-"
+    let descriptor = isInput ? 0 : try BoundedFile.open(path, waiting: trust == .given)
+    defer { if !isInput { close(descriptor) } }
+    let status = try BoundedFile.status(of: descriptor)
+    if !status.isRegular && (trust != .given || status.isFolder) { throw .notAFile }
+    return (try BoundedFile.bytes(of: descriptor, limit: limit), status)
+  }
+}
