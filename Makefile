@@ -1,0 +1,99 @@
+# agentutils: `make` builds, `make demo` shows, `make test` proves.
+
+PREFIX = /usr/local
+DESTDIR =
+BINDIR = $(PREFIX)/bin
+MANDIR = $(PREFIX)/share/man
+BASHDIR = $(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(PREFIX)/share/zsh/site-functions
+FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
+
+SWIFT = swift
+COMMANDS = sse-tail action-filter action-format agent-serve
+RECIPES = agent-pulse
+MANUALS = $(wildcard man/*.[1578])
+
+# The clients alone: AGENTUTILS_WITHOUT_SERVE=1.
+ifeq ($(AGENTUTILS_WITHOUT_SERVE),1)
+COMMANDS := $(filter-out agent-serve,$(COMMANDS))
+endif
+
+# Swift's library goes into the commands where they have no system's to use.
+FLAGS =
+ifeq ($(shell uname -s),Linux)
+FLAGS += --static-swift-stdlib
+endif
+
+.PHONY: all deps build check test unit cli lint bench demo install uninstall clean
+
+all: deps build
+
+deps:
+	@sh .ci/deps
+
+build:
+	@AGENTUTILS_STATIC=$$(sh .ci/static) sh .ci/quietly "release build" \
+		$(SWIFT) build -c release $(FLAGS)
+	@for command in $(COMMANDS); do \
+		ln -sf "../.build/release/$$command" "bin/$$command"; \
+	done
+
+check: test
+
+test: all lint unit cli
+
+unit:
+	@sh .ci/quietly "unit tests" $(SWIFT) test --disable-xctest
+
+# Two at a time: most of a test is waiting.
+cli: all
+	@echo "command tests"
+	@PATH="$$PWD/bin:$$PATH" prove -j2 Tests/cli
+
+lint: all
+	@sh Tests/lint/run
+
+bench: all
+	@PATH="$$PWD/bin:$$PATH" sh Tests/bench/run
+
+demo: all
+	@PATH="$$PWD/bin:$$PATH" sh Tests/demo/run
+
+install:
+	@test -x bin/sse-tail || $(MAKE) all
+	@set -e; \
+	mkdir -p "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(BASHDIR)" "$(DESTDIR)$(ZSHDIR)" \
+		"$(DESTDIR)$(FISHDIR)"; \
+	for command in $(COMMANDS); do \
+		install -m 755 "bin/$$command" "$(DESTDIR)$(BINDIR)/$$command"; \
+		strip "$(DESTDIR)$(BINDIR)/$$command"; \
+		"bin/$$command" --completions bash >"$(DESTDIR)$(BASHDIR)/$$command"; \
+		"bin/$$command" --completions zsh >"$(DESTDIR)$(ZSHDIR)/_$$command"; \
+		"bin/$$command" --completions fish >"$(DESTDIR)$(FISHDIR)/$$command.fish"; \
+	done; \
+	for recipe in $(RECIPES); do \
+		install -m 755 "bin/$$recipe" "$(DESTDIR)$(BINDIR)/$$recipe"; \
+	done; \
+	for page in $(MANUALS); do \
+		section="$(DESTDIR)$(MANDIR)/man$${page##*.}"; \
+		mkdir -p "$$section"; \
+		install -m 644 "$$page" "$$section"; \
+	done
+	@echo "installed in $(DESTDIR)$(PREFIX)"
+
+uninstall:
+	@for command in $(COMMANDS); do \
+		rm -f "$(DESTDIR)$(BASHDIR)/$$command" "$(DESTDIR)$(ZSHDIR)/_$$command" \
+			"$(DESTDIR)$(FISHDIR)/$$command.fish"; \
+	done
+	@for command in $(COMMANDS) $(RECIPES); do \
+		rm -f "$(DESTDIR)$(BINDIR)/$$command"; \
+	done
+	@for page in $(MANUALS); do \
+		rm -f "$(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}"; \
+	done
+	@echo "removed from $(DESTDIR)$(PREFIX)"
+
+clean:
+	rm -rf .build
+	rm -f $(addprefix bin/,$(COMMANDS))
