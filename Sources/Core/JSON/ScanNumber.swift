@@ -1,0 +1,124 @@
+import CLibc
+
+/// A JSON number, compared by its exact decimal value: `1e-2` equals `0.01`,
+/// and 2^53 + 1 differs from 2^53. A slice, valid as long as its bytes are.
+public struct ScanNumber {
+  private let token: UnsafeRawBufferPointer
+  /// Where the digits (and the point among them) begin and end.
+  private let digits: Range<Int>
+  /// Whether the value is below zero; false for -0.
+  public let isNegative: Bool
+  /// The power of ten of the first digit that counts: 0 for `5`, -2 for `0.05`.
+  private let magnitude: Int
+  private let isZero: Bool
+
+  /// - Parameter token: one number of RFC 8259, section 6, and nothing else;
+  ///   anything else is nil.
+  public init?(_ token: UnsafeRawBufferPointer) {
+    self.token = token
+    var at = 0
+    let end = token.count
+    func digitRun() -> Int {
+      let start = at
+      while at < end, token[at] &- 0x30 < 10 { at += 1 }
+      return at - start
+    }
+    let minus = at < end && token[at] == UInt8(ascii: "-")
+    if minus { at += 1 }
+    let start = at
+    let whole = digitRun()
+    guard whole == 1 || whole > 1 && token[start] != 0x30 else { return nil }
+    if at < end && token[at] == UInt8(ascii: ".") {
+      at += 1
+      guard digitRun() > 0 else { return nil }
+    }
+    digits = start..<at
+    var exponent = 0
+    if at < end && token[at] | 0x20 == UInt8(ascii: "e") {
+      at += 1
+      let isBelow = at < end && token[at] == UInt8(ascii: "-")
+      if isBelow || at < end && token[at] == UInt8(ascii: "+") { at += 1 }
+      let first = at
+      guard digitRun() > 0 else { return nil }
+      for index in first..<at where exponent < 1 << 50 {
+        exponent = exponent * 10 + Int(token[index] - 0x30)
+      }
+      if isBelow { exponent = -exponent }
+    }
+    guard at == end else { return nil }
+    // The first digit above zero, counted from the point.
+    var index = digits.lowerBound
+    var power = whole - 1 + exponent
+    while index < digits.upperBound, token[index] == 0x30 || token[index] == 0x2e {
+      if token[index] == 0x30 { power -= 1 }
+      index += 1
+    }
+    isZero = index == digits.upperBound
+    magnitude = isZero ? 0 : power
+    isNegative = minus && !isZero
+    leading = index
+  }
+
+  private let leading: Int
+
+  /// - Parameter value: any value; nil unless it is a number.
+  public init?(_ value: ScanValue) {
+    guard value.isNumber else { return nil }
+    self.init(value.bytes)
+  }
+
+  /// Below zero, zero or above: how this number stands to the other.
+  public func compare(_ other: ScanNumber) -> Int {
+    if isZero || other.isZero {
+      if isZero && other.isZero { return 0 }
+      return isZero ? (other.isNegative ? 1 : -1) : (isNegative ? -1 : 1)
+    }
+    if isNegative != other.isNegative { return isNegative ? -1 : 1 }
+    let sign = isNegative ? -1 : 1
+    if magnitude != other.magnitude { return magnitude < other.magnitude ? -sign : sign }
+    var mine = leading
+    var theirs = other.leading
+    while true {
+      let a = digit(&mine)
+      let b = other.digit(&theirs)
+      if a == nil && b == nil { return 0 }
+      // Past its last digit a number goes on with zeros.
+      let (x, y) = (a ?? 0x30, b ?? 0x30)
+      if x != y { return x < y ? -sign : sign }
+    }
+  }
+
+  private func digit(_ index: inout Int) -> UInt8? {
+    if index < digits.upperBound, token[index] == 0x2e { index += 1 }
+    guard index < digits.upperBound else { return nil }
+    defer { index += 1 }
+    return token[index]
+  }
+
+  /// The nearest double; infinite beyond its range.
+  public var double: Double {
+    if isZero { return 0 }
+    // Both the digits and the power of ten are exact: one rounding.
+    var mantissa: UInt64 = 0
+    var decimals = 0
+    var index = leading
+    var lastPower = magnitude + 1
+    while mantissa < 100_000_000_000_000, let next = digit(&index) {
+      mantissa = mantissa * 10 + UInt64(next - 0x30)
+      lastPower -= 1
+    }
+    decimals = lastPower
+    if index >= digits.upperBound && abs(decimals) <= 22 {
+      let value =
+        decimals < 0
+        ? Double(mantissa) / Self.powers[-decimals] : Double(mantissa) * Self.powers[decimals]
+      return isNegative ? -value : value
+    }
+    return strtod(String(decoding: token, as: UTF8.self), nil)
+  }
+
+  private static let powers: [Double] = [
+    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+    1e18, 1e19, 1e20, 1e21, 1e22,
+  ]
+}

@@ -1,0 +1,149 @@
+import Testing
+
+@testable import Core
+
+@Suite struct ActionKindTests {
+  @Test func noFirstWordBelongsToTwoDomains() {
+    var owners: [Substring: Set<ActionDomain>] = [:]
+    for (domain, kinds) in ActionKind.table {
+      for kind in kinds { owners[kind.prefix { $0 != "_" }, default: []].insert(domain) }
+    }
+    #expect(owners.allSatisfy { $0.value.count == 1 })
+  }
+
+  @Test func everyKnownKindHasItsDomain() {
+    for (domain, kinds) in ActionKind.table {
+      for kind in kinds { #expect(ActionKind.domain(of: kind) == domain, "\(kind)") }
+    }
+  }
+
+  @Test(arguments: [
+    ("voice_intent_detected", ActionDomain.voice), ("sent_message", .text),
+    ("memory_runtime", .memory),
+    ("video_context_more", .media), ("automation_error", .automation), ("bot_lifecycle", .system),
+    ("reacted", .other), ("dashboard", .other), ("", .other), ("_", .other), ("voice", .other),
+    ("voicemail", .other), ("speech", .tts), ("speech_x", .other), ("urls", .other),
+  ])
+  func otherKindsTakeTheirPrefix(kind: String, domain: ActionDomain) {
+    #expect(ActionKind.domain(of: kind) == domain)
+  }
+
+  @Test func errorsAndToolsGoAcrossDomains() {
+    for kind in ["llm_error", "browser_browse_failed", "asr_error", "swarm_server_spawn_failed"] {
+      #expect(ActionKind.isError(kind: kind))
+      #expect(withBytes(kind) { ActionKind.isError(kind: $0, level: .init(start: nil, count: 0)) })
+    }
+    #expect(!ActionKind.isError(kind: "bot_warning"))
+    #expect(!ActionKind.isError(kind: "error"))
+    #expect(ActionKind.isError(kind: "bot_runtime", level: "error"))
+    for kind in ["llm_tool_call", "browser_tool_step", "search_call", "memory_embedding_call"] {
+      #expect(ActionKind.isTool(kind: kind))
+      #expect(withBytes(kind) { ActionKind.isTool(kind: $0) })
+    }
+    #expect(!ActionKind.isTool(kind: "llm_call"))
+    #expect(!ActionKind.isTool(kind: "video_context_call"))
+  }
+}
+
+@Suite struct ActionFieldsTests {
+  func read(_ text: String, _ field: (ActionFields) -> ScanValue) -> String? {
+    withBytes(text) { bytes in
+      guard let fields = try? ActionFields(bytes) else { return "fault" }
+      return field(fields).string
+    }
+  }
+
+  @Test func readsBothSpellings() {
+    let row = #"{"id":7,"created_at":"t","guild_id":"g","user_id":null,"kind":"k","usd_cost":0.5}"#
+    let live = #"{"kind":"k","guildId":"g","usdCost":4e-7,"createdAt":"t","level":"warn"}"#
+    #expect(read(row, \.id) == "7")
+    #expect(read(row, \.createdAt) == "t")
+    #expect(read(row, \.user) == nil)
+    #expect(read(row, \.cost) == "0.5")
+    #expect(read(live, \.guild) == "g")
+    #expect(read(live, \.cost) == "4e-7")
+    #expect(read(live, \.createdAt) == "t")
+    #expect(read(live, \.level) == "warn")
+    #expect(read(live, \.id) == nil)
+  }
+
+  @Test func lastDuplicateWinsAndInnerMembersDoNotCount() {
+    let text =
+      #"{"kind":"a","metadata":{"kind":"b","usdCost":1},"content":"\"kind\":\"c\"","k\u0069nd":"d"}"#
+    #expect(read(text, \.kind) == "d")
+    #expect(read(text, \.cost) == nil)
+    #expect(read(#"{"guild_id":null,"guildId":"g"}"#, \.guild) == "g")
+    #expect(read(#"{"guild_id":"r","guildId":null}"#, \.guild) == "r")
+    #expect(read(#"{"kind":"a","kind":null}"#, \.kind) == nil)
+  }
+}
+
+@Suite struct ActionKeyTests {
+  func key(_ text: String) throws -> ActionKey {
+    try withBytes(text) { ActionKey(try ActionFields($0), scratch: ScanScratch()) }
+  }
+
+  @Test func rowAndLiveActionHaveTheSameKey() throws {
+    let words = String(repeating: "ä", count: 1999)
+    let row = try key(
+      #"{"id":9,"created_at":"t","guild_id":"1","channel_id":null,"message_id":null,"user_id":"2","#
+        + #""kind":"k","content":"\#(words)\#u{fffd}","metadata":null,"usd_cost":0}"#)
+    // The cut at 2000 units goes through the emoji.
+    let live = try key(
+      #"{"kind":"k","guildId":1,"userId":"2","content":"\#(words)😀 and more","createdAt":"t"}"#)
+    let escaped = try key(
+      #"{"createdAt":"t","content":"\#(words)\ud83d\ude00","kind":"\u006b","guildId":"1","userId":"2"}"#
+    )
+    let lone = try key(
+      #"{"createdAt":"t","content":"\#(words)\ud83d","kind":"k","guildId":"1","userId":"2"}"#)
+    #expect(row == live)
+    #expect(row == escaped)
+    #expect(row == lone)
+  }
+
+  @Test func everyPartCounts() throws {
+    let base = #"{"kind":"k","createdAt":"t","guildId":"1","content":"c"}"#
+    let others = [
+      #"{"kind":"l","createdAt":"t","guildId":"1","content":"c"}"#,
+      #"{"kind":"k","createdAt":"u","guildId":"1","content":"c"}"#,
+      #"{"kind":"k","createdAt":"t","guildId":"2","content":"c"}"#,
+      #"{"kind":"k","createdAt":"t","channelId":"1","content":"c"}"#,
+      #"{"kind":"k","createdAt":"t","messageId":"1","content":"c"}"#,
+      #"{"kind":"k","createdAt":"t","userId":"1","content":"c"}"#,
+      #"{"kind":"k","createdAt":"t","guildId":"1","content":"cc"}"#,
+      #"{"kind":"k","createdAt":"t","guildId":"1","content":""}"#,
+      #"{"kind":"k","createdAt":"t","guildId":"1"}"#,
+    ]
+    var keys: Set<ActionKey> = [try key(base)]
+    for other in others { #expect(keys.insert(try key(other)).inserted, "\(other)") }
+    #expect(
+      try key(base) == key(#"{"kind":"k","createdAt":"t","guildId":"1","content":"c","usdCost":1}"#)
+    )
+  }
+
+  @Test func cutsAt2000UnitsOfUTF16() {
+    func prefix(_ text: String) -> (Int, Bool) { withBytes(text) { ActionKey.rowPrefix(of: $0) } }
+    #expect(prefix(String(repeating: "a", count: 2000)) == (2000, false))
+    #expect(prefix(String(repeating: "a", count: 2001)) == (2000, false))
+    #expect(prefix(String(repeating: "ä", count: 2001)) == (4000, false))
+    #expect(prefix(String(repeating: "😀", count: 1001)) == (4000, false))
+    #expect(prefix("a" + String(repeating: "😀", count: 1001)) == (1 + 4 * 999, true))
+    #expect(prefix(String(repeating: "a", count: 1998) + "😀") == (2002, false))
+  }
+
+  @Test func digestIsSipHash128() {
+    // The reference code's first vectors for 128 bits: key 00..0f, input 00, 01, ...
+    var digest = SipHash128(key: (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908))
+    #expect(digest.finish() == (0xe6a8_25ba_047f_81a3, 0x9302_55c7_1472_f66d))
+    digest = SipHash128(key: (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908))
+    digest.add(0)
+    #expect(digest.finish() == (0x44af_996b_d8c1_87da, 0x45fc_229b_1159_7634))
+    var pieces = SipHash128()
+    var whole = SipHash128()
+    let bytes = (0..<100).map { UInt8($0) }
+    bytes.withUnsafeBytes { whole.add($0) }
+    bytes[..<3].withUnsafeBytes { pieces.add($0) }
+    bytes[3...].withUnsafeBytes { pieces.add($0) }
+    #expect(pieces.finish() == whole.finish())
+  }
+}
