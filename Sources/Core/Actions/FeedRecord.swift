@@ -1,0 +1,65 @@
+/// What one record of the feed is: bare or wrapped as `sse-tail` writes it.
+public enum FeedRecord: Sendable {
+  /// Actions, oldest first; more than one from a snapshot or a backfill, which
+  /// may bring stats along. `faulty` counts elements that are no objects.
+  case actions([Action], stats: ActionStats?, faulty: Int)
+  /// The counters of the server.
+  case stats(ActionStats)
+  /// A record about the stream itself: `type` is `lost`, `resumed`, `gap`, ...
+  case lifecycle(type: String, JSONValue)
+  /// A record of the feed that holds no action: a voice state, another event.
+  case other
+  /// No object and no list of objects.
+  case unreadable
+
+  /// - Parameter record: one parsed line.
+  public init(_ record: JSONValue) {
+    if record.kind == .array {
+      self = Self.list(record.elements, stats: nil)
+      return
+    }
+    guard record.isObject else {
+      self = .unreadable
+      return
+    }
+    if record["kind"]?.string == nil, record["event"]?.string != nil, let data = record["data"] {
+      self = Self.payload(data, isAction: false)
+    } else if record["kind"]?.string == nil, let type = record["type"]?.string {
+      self = .lifecycle(type: type, record)
+    } else {
+      self = Self.payload(record, isAction: true)
+    }
+  }
+
+  /// - Parameter isAction: whether an object without any mark counts as one.
+  private static func payload(_ value: JSONValue, isAction: Bool) -> FeedRecord {
+    guard value.isObject else { return .other }
+    if value["kind"]?.string != nil { return .actions([Action(value)], stats: nil, faulty: 0) }
+    if let actions = value["actions"], actions.kind == .array {
+      return list(actions.elements, stats: value["stats"].flatMap(ActionStats.init))
+    }
+    if let stats = ActionStats(value) { return .stats(stats) }
+    if value["sessions"]?.kind == .array { return .other }
+    return isAction ? .actions([Action(value)], stats: nil, faulty: 0) : .other
+  }
+
+  private static func list(_ rows: [JSONValue], stats: ActionStats?) -> FeedRecord {
+    let actions = rows.filter(\.isObject).map { Action($0) }
+    return .actions(oldestFirst(actions), stats: stats, faulty: rows.count - actions.count)
+  }
+
+  /// Servers send newest first, and rows of one millisecond in any order of
+  /// their ids: sorted by time, then by id; where a time cannot be read, the
+  /// list is turned round as it is.
+  private static func oldestFirst(_ actions: [Action]) -> [Action] {
+    var timed: [(time: Timestamp, id: Int64, position: Int)] = []
+    for (position, action) in actions.enumerated() {
+      guard let text = action.createdAt, let time = Timestamp(rfc3339: text) else {
+        return actions.reversed()
+      }
+      timed.append((time, action.id.flatMap { Int64($0) } ?? 0, -position))
+    }
+    timed.sort { ($0.time, $0.id, $0.position) < ($1.time, $1.id, $1.position) }
+    return timed.map { actions[-$0.position] }
+  }
+}

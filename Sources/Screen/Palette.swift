@@ -1,0 +1,63 @@
+import Core
+
+/// The dashboard's colours by domain, and a mark for each, so that a row is
+/// known without colour too.
+///
+/// The colours are the dashboard's where they can be read on a dark ground;
+/// the four that cannot (`voice`, `llm`, `text`, `browser`) are lightened to a
+/// neighbour of the same hue, and domains that the dashboard has no colour for
+/// take a hue that is free.
+public enum Palette {
+  /// The colour of a domain.
+  public static func colour(of domain: ActionDomain) -> Colour {
+    switch domain {
+    case .llm: Colour(0x8b5cf6, basic: 35)
+    case .voice: Colour(0x94a3b8, basic: 94)
+    case .asr: Colour(0x38bdf8, basic: 36)
+    case .tts: Colour(0x06b6d4, basic: 36)
+    case .text: Colour(0xd1d5db, basic: 39)
+    case .memory: Colour(0x78716c, basic: 33)
+    case .browser: Colour(0x6366f1, basic: 34)
+    case .media: Colour(0xbe185d, basic: 95)
+    case .code: Colour(0xca8a04, basic: 93)
+    case .discovery: Colour(0x0d9488, basic: 96)
+    case .automation: Colour(0x65a30d, basic: 92)
+    case .initiative: Colour(0xc026d3, basic: 95)
+    case .system, .other: Colour(0x9ca3af, basic: 37)
+    }
+  }
+
+  /// The use of a tool, whatever its domain.
+  public static let tool = Colour(0x059669, basic: 32)
+  /// Failures.
+  public static let error = Colour(0xdc2626, basic: 31)
+  /// What is slow, dear or odd.
+  public static let warning = Colour(0xd97706, basic: 33)
+  /// What is well.
+  public static let positive = Colour(0x16a34a, basic: 32)
+
+  /// The mark of a domain: one cell.
+  public static func mark(of domain: ActionDomain) -> String {
+    switch domain {
+    case .llm: "◆"
+    case .voice: "♪"
+    case .asr: "◂"
+    case .tts: "▸"
+    case .text: "»"
+    case .memory: "■"
+    case .browser: "◎"
+    case .media: "▣"
+    case .code: "λ"
+    case .discovery: "○"
+    case .automation: "↻"
+    case .initiative: "✦"
+    case .system: "·"
+    case .other: "?"
+    }
+  }
+
+  /// The mark of a failure.
+  public static let errorMark = "✗"
+  /// The mark of a warning.
+  public static let warningMark = "!"
+}
