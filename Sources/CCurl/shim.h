@@ -25,11 +25,29 @@ static inline CURLcode ccurl_set_offset(CURL *h, CURLoption o, curl_off_t v) {
 static inline CURLcode ccurl_set_callback(CURL *h, CURLoption o, ccurl_data_callback v) {
   return (curl_easy_setopt)(h, o, v);
 }
-static inline CURLcode ccurl_get_long(CURL *h, CURLINFO i, long *v) {
-  return (curl_easy_getinfo)(h, i, v);
+static inline curl_off_t ccurl_get_offset(CURL *h, CURLINFO i) {
+  curl_off_t v = 0;
+  (curl_easy_getinfo)(h, i, &v);
+  return v;
 }
-static inline CURLcode ccurl_get_string(CURL *h, CURLINFO i, char **v) {
-  return (curl_easy_getinfo)(h, i, v);
+static inline long ccurl_get_long(CURL *h, CURLINFO i) {
+  long v = 0;
+  (curl_easy_getinfo)(h, i, &v);
+  return v;
+}
+
+/* HTTP alone, whatever else this libcurl was built with. */
+static inline CURLcode ccurl_set_http_only(CURL *h) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  return (curl_easy_setopt)(h, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  return (curl_easy_setopt)(h, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+
+/* The result of a finished transfer, which CURLMsg keeps in a union. */
+static inline CURLcode ccurl_message_result(const CURLMsg *message) {
+  return message->data.result;
 }
 
 #endif

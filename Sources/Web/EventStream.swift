@@ -1,0 +1,203 @@
+import Core
+
+/// Follows one event stream over any number of connections: parses, keeps the
+/// last event id, waits, reconnects (WHATWG HTML 9.2).
+public final class EventStream {
+  private enum State {
+    case idle
+    case connecting
+    case open
+    case waiting(until: Double)
+    case ended
+  }
+
+  private let client: WebClient
+  private let request: Request
+  private let policy: StreamPolicy
+  private let random: () -> Double
+  private weak var handler: StreamHandler?
+
+  private var parser: EventParser
+  private var backoff: Backoff
+  private var state = State.idle
+  private var exchange: Exchange?
+  private var verdict: StreamVerdict?
+  private var failures = 0
+  private var lostAt: Double?
+  private var lastByte = 0.0
+  private var lastReceived: Int64 = -1
+  private var isHeld = false
+
+  /// - Parameters:
+  ///   - client: whose `perform` drives the stream.
+  ///   - request: the stream; Accept, Cache-Control and Last-Event-ID are added.
+  ///   - policy: how it is followed.
+  ///   - random: numbers in [0, 1) for the jitter.
+  ///   - handler: told what happens; not retained.
+  public init(
+    _ client: WebClient, _ request: Request, policy: StreamPolicy,
+    random: @escaping () -> Double = { Double.random(in: 0..<1) }, handler: StreamHandler
+  ) {
+    self.client = client
+    self.request = request
+    self.policy = policy
+    self.random = random
+    self.handler = handler
+    parser = EventParser(
+      keepsComments: policy.keepsComments, maxEventBytes: policy.maxEventBytes)
+    parser.lastEventID = policy.lastEventID
+    backoff = Backoff(base: policy.retryWait, cap: policy.retryCap)
+  }
+
+  /// The last event id of the stream, as bytes; empty for none.
+  public var lastEventID: [UInt8] { parser.lastEventID }
+
+  /// Whether a connection is open.
+  public var isOpen: Bool { if case .open = state { true } else { false } }
+
+  /// Whether nothing more will come.
+  public var hasEnded: Bool { if case .ended = state { true } else { false } }
+
+  /// Connects, reconnects and notices silence, as the time asks for.
+  ///
+  /// - Parameter now: seconds of `Clock.monotonic`.
+  /// - Returns: the time at which to be called again at the latest.
+  public func tick(now: Double) -> Double {
+    switch state {
+    case .idle: connect(now)
+    case .waiting(let until) where until <= now: connect(now)
+    case .connecting, .open: noticeSilence(now)
+    case .waiting, .ended: break
+    }
+    switch state {
+    case .waiting(let until): return until
+    case .connecting, .open:
+      return policy.idleTimeout.map { isHeld ? now + $0 : lastByte + $0 } ?? .infinity
+    case .idle, .ended: return .infinity
+    }
+  }
+
+  /// Takes no more bytes until `release`: TCP holds the server back.
+  public func hold() { isHeld = true }
+
+  /// Goes on after `hold`.
+  public func release(now: Double) {
+    guard isHeld else { return }
+    isHeld = false
+    lastByte = now
+    exchange?.resume()
+  }
+
+  /// Ends the connection as if the network had; the stream goes on after the wait.
+  ///
+  /// - Parameter reason: one line for people.
+  public func drop(_ reason: String) {
+    guard exchange != nil else { return }
+    lose(reason, after: nil)
+  }
+
+  private func connect(_ now: Double) {
+    state = .connecting
+    verdict = nil
+    lastByte = now
+    lastReceived = -1
+    isHeld = false
+    var request = request
+    request.headers += [
+      Header("Accept", "text/event-stream"), Header("Cache-Control", "no-cache"),
+    ]
+    let id = parser.lastEventID
+    if !id.isEmpty {
+      request.headers.append(Header("Last-Event-ID", String(decoding: id, as: UTF8.self)))
+    }
+    exchange = Exchange(
+      client, request, onHead: { [unowned self] in take($0) },
+      onBody: { [unowned self] in take($0) }, onEnd: { [unowned self] in finish($0) })
+  }
+
+  private func noticeSilence(_ now: Double) {
+    guard let limit = policy.idleTimeout, let exchange, !isHeld else { return }
+    let received = exchange.received
+    if received != lastReceived {
+      lastReceived = received
+      lastByte = now
+    } else if now - lastByte >= limit {
+      lose("nothing came for \(Self.seconds(limit)) s", after: nil)
+    }
+  }
+
+  private func take(_ head: ResponseHead) -> Bool {
+    let judged = StreamVerdict.judge(head, now: Clock.unix)
+    verdict = judged
+    guard judged == .open, let exchange else { return false }
+    state = .open
+    parser.restart()
+    let down = lostAt.map { Clock.monotonic - $0 }
+    lostAt = nil
+    handler?.streamOpened(exchange.request.address, down: down)
+    return true
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) -> BodyFlow {
+    if isHeld { return .pause }
+    parser.consume(bytes) { take($0) }
+    return .taken
+  }
+
+  private func take(_ item: StreamItem) {
+    switch item {
+    case .retry(let milliseconds):
+      let seconds = min(Double(milliseconds) / 1000, RetryAfter.limit)
+      backoff.setBase(max(seconds, StreamPolicy.shortestWait))
+      return
+    case .event:
+      failures = 0
+      backoff.reset()
+    case .comment, .oversize: break
+    }
+    handler?.streamItem(item)
+  }
+
+  private func finish(_ end: ExchangeEnd) {
+    let address = exchange?.request.address ?? request.address
+    switch (verdict, end) {
+    case (_, .redirects(let reason)): stop(.failed(reason), address)
+    case (.noContent, _): stop(.noContent, address)
+    case (.denied(let reason), _): stop(.denied(reason), address)
+    case (.failed(let reason), _): stop(.failed(reason), address)
+    case (.retry(let reason, let wait), _): lose(reason, after: wait)
+    case (_, .network(let reason)): lose(reason, after: nil)
+    case (_, .complete), (_, .stopped): lose("the server closed the stream", after: nil)
+    }
+  }
+
+  private func lose(_ reason: String, after least: Double?) {
+    exchange?.cancel()
+    exchange = nil
+    isHeld = false
+    if case .open = state {
+      parser.finish(flushPartial: policy.flushPartial) { take($0) }
+    }
+    let now = Clock.monotonic
+    if lostAt == nil { lostAt = now }
+    failures += 1
+    if let most = policy.maxRetries, failures > most {
+      stop(.gaveUp(reason), request.address)
+      return
+    }
+    let wait = max(backoff.next(random: random()), least ?? 0)
+    state = .waiting(until: now + wait)
+    handler?.streamLost(reason, wait: wait)
+  }
+
+  private func stop(_ end: StreamEnd, _ address: WebAddress) {
+    exchange = nil
+    state = .ended
+    handler?.streamEnded(end, at: address)
+  }
+
+  /// `45` for 45.0, `1.5` for 1.5.
+  private static func seconds(_ value: Double) -> String {
+    value == value.rounded() && value < 1e15 ? "\(Int64(value))" : "\(value)"
+  }
+}

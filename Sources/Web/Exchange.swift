@@ -1,0 +1,114 @@
+import Core
+
+/// How a request with its redirects ended.
+public enum ExchangeEnd: Equatable, Sendable {
+  /// The whole response came.
+  case complete
+  /// The owner ended it.
+  case stopped
+  /// The network failed; a later try may work. One line.
+  case network(String)
+  /// The redirects make no sense: too many of them, or one to nowhere. One line.
+  case redirects(String)
+}
+
+/// A request whose redirects are followed, with the origin compared at each
+/// (`Request.redirected`): libcurl itself would carry the user's headers along.
+public final class Exchange {
+  /// The most redirects that are followed.
+  public static let maxRedirects = 20
+
+  private let client: WebClient
+  private var transfer: Transfer?
+  private var redirects = 0
+  private var next: Result<Request, AddressError>?
+  private var receivedBefore: Int64 = 0
+  /// The request on its way now; after redirects, the last one.
+  public private(set) var request: Request
+
+  private let onHead: (ResponseHead) -> Bool
+  private let onBody: (UnsafeRawBufferPointer) -> BodyFlow
+  private let onEnd: (ExchangeEnd) -> Void
+
+  /// Starts at once.
+  ///
+  /// - Parameters:
+  ///   - client: whose `perform` drives it.
+  ///   - request: what to ask.
+  ///   - onHead: told the last head; false ends the exchange.
+  ///   - onBody: told each piece of the last body.
+  ///   - onEnd: told the end, once, unless `cancel` came first.
+  public init(
+    _ client: WebClient, _ request: Request, onHead: @escaping (ResponseHead) -> Bool,
+    onBody: @escaping (UnsafeRawBufferPointer) -> BodyFlow,
+    onEnd: @escaping (ExchangeEnd) -> Void
+  ) {
+    self.client = client
+    self.request = request
+    self.onHead = onHead
+    self.onBody = onBody
+    self.onEnd = onEnd
+    start()
+  }
+
+  /// Ends the exchange; nothing more is told.
+  public func cancel() {
+    if let transfer { client.cancel(transfer) }
+    transfer = nil
+  }
+
+  /// Goes on after `BodyFlow.pause`.
+  public func resume() { transfer?.resume() }
+
+  /// Bytes that came so far, over all redirects: it grows while the peer lives.
+  public var received: Int64 { receivedBefore + (transfer?.received ?? 0) }
+
+  private func start() {
+    guard
+      let transfer = Transfer(
+        request, agent: client.agent, connectTimeout: client.connectTimeout)
+    else {
+      onEnd(.network("out of memory"))
+      return
+    }
+    self.transfer = transfer
+    transfer.onHead = { [unowned self] in take($0) }
+    transfer.onBody = { [unowned self] in onBody($0) }
+    transfer.onEnd = { [unowned self] in finish($0) }
+    client.start(transfer)
+  }
+
+  private func take(_ head: ResponseHead) -> Bool {
+    if head.isRedirect, let location = head.value("Location"), !location.isEmpty {
+      do throws(AddressError) {
+        next = .success(try request.redirected(status: head.status, to: location))
+      } catch {
+        next = .failure(error)
+      }
+      return false
+    }
+    return onHead(head)
+  }
+
+  private func finish(_ end: TransferEnd) {
+    receivedBefore += transfer?.received ?? 0
+    transfer = nil
+    if let redirect = next {
+      next = nil
+      redirects += 1
+      switch redirect {
+      case .failure(let error): onEnd(.redirects("bad redirect: \(error.reason)"))
+      case .success where redirects > Self.maxRedirects: onEnd(.redirects("too many redirects"))
+      case .success(let request):
+        self.request = request
+        start()
+      }
+      return
+    }
+    switch end {
+    case .complete: onEnd(.complete)
+    case .stopped: onEnd(.stopped)
+    case .network(let reason): onEnd(.network(reason))
+    }
+  }
+}

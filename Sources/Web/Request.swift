@@ -1,0 +1,103 @@
+import Core
+
+/// One header line of a request.
+public struct Header: Sendable, Equatable {
+  /// The name as it is sent.
+  public let name: String
+  /// The value; empty for a header that is to be sent without one.
+  public let value: String
+
+  /// - Parameters:
+  ///   - name: a token of RFC 9110, section 5.6.2.
+  ///   - value: without line ends.
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+
+  /// Reads `Name: value` as a user wrote it.
+  ///
+  /// - Returns: nil when the name is no token of RFC 9110, or when the value
+  ///   holds a control character other than a tab, which could begin another header.
+  public init?(line: String) {
+    guard let colon = line.utf8.firstIndex(of: 58) else { return nil }
+    let name = String(line[..<colon])
+    let value = String(decoding: line.utf8[line.utf8.index(after: colon)...], as: UTF8.self)
+      .trimmingBlanks
+    guard !name.isEmpty, name.utf8.allSatisfy(Header.isTokenByte),
+      value.utf8.allSatisfy({ $0 == 9 || ($0 >= 32 && $0 != 127) })
+    else { return nil }
+    self.init(name, value)
+  }
+
+  /// Whether this is the header of that name, in any case.
+  public func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 48...57, 65...90, 97...122: true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+  }
+}
+
+/// What is asked of a server.
+public struct Request: Sendable {
+  /// Where.
+  public var address: WebAddress
+  /// `GET` unless a body or the user says otherwise.
+  public var method: String
+  /// Headers that any server may see: Accept, Cache-Control, Last-Event-ID.
+  public var headers: [Header]
+  /// Headers for the first origin alone: the user's own and the token.
+  public var privateHeaders: [Header]
+  /// The body, nil for none.
+  public var body: [UInt8]?
+
+  /// - Parameters:
+  ///   - address: where.
+  ///   - method: the verb, `GET` by default.
+  ///   - headers: for any server on the way.
+  ///   - privateHeaders: for the first origin alone.
+  ///   - body: the body's bytes, nil for none.
+  public init(
+    _ address: WebAddress, method: String = "GET", headers: [Header] = [],
+    privateHeaders: [Header] = [], body: [UInt8]? = nil
+  ) {
+    self.address = address
+    self.method = method
+    self.headers = headers
+    self.privateHeaders = privateHeaders
+    self.body = body
+  }
+
+  /// The request that a redirect asks for (RFC 9110, section 15.4; the method
+  /// rules of Fetch, "HTTP-redirect fetch"). Across origins the private headers and
+  /// the credentials of the URL stay behind, for the rest of the way.
+  ///
+  /// - Parameters:
+  ///   - status: 301, 302, 303, 307 or 308.
+  ///   - location: the `Location` header's value.
+  /// - Throws: `AddressError` when the location is no http or https URL.
+  public func redirected(status: Int, to location: String) throws(AddressError) -> Request {
+    let target = try address.resolving(location)
+    var next = self
+    if target.origin == address.origin {
+      next.address = target.withCredentials(of: address)
+    } else {
+      next.address = target.withoutCredentials
+      next.privateHeaders = []
+    }
+    let becomesGet =
+      (status == 303 && method != "HEAD") || (method == "POST" && (status == 301 || status == 302))
+    if becomesGet {
+      next.method = "GET"
+      next.body = nil
+      for name in ["Content-Type", "Content-Encoding", "Content-Language", "Content-Length"] {
+        next.headers.removeAll { $0.isNamed(name) }
+        next.privateHeaders.removeAll { $0.isNamed(name) }
+      }
+    }
+    return next
+  }
+}

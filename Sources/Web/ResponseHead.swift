@@ -1,0 +1,56 @@
+/// The status line and header fields of a final response (RFC 9112).
+public struct ResponseHead: Sendable, Equatable {
+  /// The status code.
+  public let status: Int
+  /// The reason phrase, empty in HTTP/2.
+  public let reason: String
+  /// The fields in the order they came.
+  public internal(set) var headers: [Header] = []
+
+  /// Reads a status line.
+  ///
+  /// - Returns: nil when the line is none.
+  public init?(statusLine line: String) {
+    let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]) else {
+      return nil
+    }
+    self.status = status
+    reason = words.count > 2 ? String(words[2]) : ""
+  }
+
+  /// The value of the last field of that name, in any case.
+  public func value(_ name: String) -> String? {
+    headers.last { $0.isNamed(name) }?.value
+  }
+
+  /// Whether the media type is `text/event-stream`, whatever its case and
+  /// parameters (WHATWG HTML 9.2.3; the essence of MIME Sniffing 4).
+  public var isEventStream: Bool {
+    guard let type = value("Content-Type") else { return false }
+    let essence = type.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)[0]
+    return essence.trimmingBlanks.lowercased() == "text/event-stream"
+  }
+
+  /// Whether the status is one of the five that Fetch follows.
+  public var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
+
+  /// Whether a later try may be answered better: 408, 425, 429 and 5xx.
+  public var isTransient: Bool {
+    status == 408 || status == 425 || status == 429 || (500...599).contains(status)
+  }
+
+  /// `404 Not Found`.
+  public var summary: String { reason.isEmpty ? "\(status)" : "\(status) \(reason)" }
+}
+
+extension StringProtocol {
+  /// Without spaces and tabs at both ends. On bytes: a combining mark may
+  /// follow a blank and must not hide it.
+  var trimmingBlanks: String {
+    var bytes = Substring(self).utf8[...]
+    while let first = bytes.first, first == 32 || first == 9 { bytes = bytes.dropFirst() }
+    while let last = bytes.last, last == 32 || last == 9 { bytes = bytes.dropLast() }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,199 @@
+import CCurl
+import CLibc
+import Core
+
+/// What a transfer's owner does with a piece of the body.
+public enum BodyFlow {
+  /// It was taken.
+  case taken
+  /// It was not taken: hand it over again after `Transfer.resume`.
+  case pause
+  /// End the transfer.
+  case stop
+}
+
+/// How a transfer ended.
+public enum TransferEnd: Equatable, Sendable {
+  /// The whole response came.
+  case complete
+  /// The owner ended it.
+  case stopped
+  /// The network, the TLS layer or the transfer coding failed; one line.
+  case network(String)
+}
+
+/// One HTTP exchange, without redirects, on a libcurl easy handle.
+///
+/// Created, driven and ended through `WebClient`; all calls come from its
+/// `perform`, on the caller's thread.
+public final class Transfer {
+  let handle: UnsafeMutableRawPointer
+  private var headerList: UnsafeMutablePointer<curl_slist>?
+  private let body: [UInt8]?
+  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  private var head: ResponseHead?
+  private var headIsFinal = false
+  private var stopped = false
+
+  /// Told the final head; false ends the transfer.
+  var onHead: (ResponseHead) -> Bool = { _ in true }
+  /// Told each piece of the decoded body.
+  var onBody: (UnsafeRawBufferPointer) -> BodyFlow = { _ in .taken }
+  /// Told the end, once.
+  var onEnd: (TransferEnd) -> Void = { _ in }
+
+  /// - Parameters:
+  ///   - request: what to ask; its headers are sent as they are.
+  ///   - agent: the `User-Agent`.
+  /// - Returns: nil when libcurl has no memory.
+  init?(_ request: Request, agent: String, connectTimeout: Double) {
+    WebClient.initialize()
+    guard let handle = curl_easy_init() else { return nil }
+    self.handle = handle
+    body = request.body
+    errorText.pointee = 0
+    configure(request, agent: agent, connectTimeout: connectTimeout)
+  }
+
+  deinit {
+    curl_easy_cleanup(handle)
+    curl_slist_free_all(headerList)
+    errorText.deallocate()
+  }
+
+  /// Bytes received so far, head and body as they came over the wire.
+  var received: Int64 {
+    Int64(ccurl_get_offset(handle, CURLINFO_SIZE_DOWNLOAD_T))
+      + Int64(ccurl_get_long(handle, CURLINFO_HEADER_SIZE))
+  }
+
+  /// Goes on after `BodyFlow.pause`.
+  func resume() { curl_easy_pause(handle, CURLPAUSE_CONT) }
+
+  /// Called by the client when libcurl is done with the handle.
+  func finish(_ code: CURLcode) {
+    if stopped {
+      onEnd(.stopped)
+    } else if code == CURLE_OK {
+      onEnd(.complete)
+    } else {
+      let detail = String(cString: errorText)
+      let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+      onEnd(.network(text.lowercasedFirst))
+    }
+  }
+
+  private func configure(_ request: Request, agent: String, connectTimeout: Double) {
+    ccurl_set_http_only(handle)
+    ccurl_set_string(handle, CURLOPT_URL, request.address.text)
+    ccurl_set_string(handle, CURLOPT_USERAGENT, agent)
+    ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, "")
+    ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0)
+    ccurl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    // Timeouts of name look-up by threads, never by SIGALRM.
+    ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+    ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeout * 1000))
+    ccurl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
+    ccurl_set_long(handle, CURLOPT_TCP_KEEPIDLE, 30)
+    ccurl_set_long(handle, CURLOPT_TCP_KEEPINTVL, 15)
+    ccurl_set_long(handle, CURLOPT_BUFFERSIZE, 128 * 1024)
+    ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
+    if let user = request.address.user {
+      ccurl_set_string(handle, CURLOPT_USERNAME, user)
+      ccurl_set_string(handle, CURLOPT_PASSWORD, request.address.password ?? "")
+    }
+    setMethod(request)
+    setHeaders(request)
+
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context)
+    ccurl_set_callback(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+      guard let bytes, let context else { return 0 }
+      let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+      let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      return transfer.take(headerLine: line) ? size * count : 0
+    }
+    ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context)
+    ccurl_set_callback(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+      guard let bytes, let context else { return 0 }
+      let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+      return transfer.take(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
+    }
+  }
+
+  private func setMethod(_ request: Request) {
+    if let body {
+      ccurl_set_long(handle, CURLOPT_POST, 1)
+      ccurl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
+      body.withUnsafeBytes {
+        _ = ccurl_set_pointer(
+          handle, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))
+      }
+    } else if request.method == "HEAD" {
+      ccurl_set_long(handle, CURLOPT_NOBODY, 1)
+    }
+    let usual = body == nil ? "GET" : "POST"
+    if request.method != usual && request.method != "HEAD" {
+      ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method)
+    }
+  }
+
+  private func setHeaders(_ request: Request) {
+    let own = request.privateHeaders
+    // A header of the user's takes the place of ours of that name.
+    let general = request.headers.filter { header in
+      !own.contains { $0.isNamed(header.name) }
+    }
+    for header in general + own {
+      // libcurl drops "Name:" without a value unless it is written "Name;".
+      let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
+      headerList = curl_slist_append(headerList, line)
+    }
+    if body != nil && !own.contains(where: { $0.isNamed("Expect") }) {
+      headerList = curl_slist_append(headerList, "Expect:")
+    }
+    ccurl_set_list(handle, CURLOPT_HTTPHEADER, headerList)
+  }
+
+  /// Heads come line by line: interim ones (1xx) first, trailers after the body.
+  private func take(headerLine bytes: UnsafeRawBufferPointer) -> Bool {
+    if headIsFinal { return true }
+    var end = bytes.count
+    while end > 0 && (bytes[end - 1] == 10 || bytes[end - 1] == 13) { end -= 1 }
+    let line = String(decoding: bytes[..<end], as: UTF8.self)
+    if let started = ResponseHead(statusLine: line) {
+      head = started
+    } else if line.isEmpty {
+      guard let head, head.status >= 200 else { return true }
+      headIsFinal = true
+      if !onHead(head) {
+        stopped = true
+        return false
+      }
+    } else if let header = Header(receivedLine: line) {
+      head?.headers.append(header)
+    }
+    return true
+  }
+
+  private func take(body bytes: UnsafeRawBufferPointer) -> Int {
+    switch onBody(bytes) {
+    case .taken: return bytes.count
+    case .pause: return Int(CURL_WRITEFUNC_PAUSE)
+    case .stop:
+      stopped = true
+      return 0
+    }
+  }
+}
+
+extension Header {
+  /// Reads a field line of a response, as leniently as libcurl passes it.
+  init?(receivedLine line: String) {
+    guard let colon = line.utf8.firstIndex(of: 58) else { return nil }
+    self.init(
+      String(decoding: line.utf8[..<colon], as: UTF8.self).trimmingBlanks,
+      String(decoding: line.utf8[line.utf8.index(after: colon)...], as: UTF8.self).trimmingBlanks)
+  }
+}

@@ -1,0 +1,142 @@
+import CCurl
+import Core
+
+/// Why a URL cannot be used.
+public struct AddressError: Error, Equatable, Sendable {
+  /// One line, lower case: `not an http or https url`.
+  public let reason: String
+}
+
+/// An http or https URL, taken apart by libcurl's own parser (RFC 3986 with the
+/// leniency of browsers), so that what is checked is what is asked.
+public struct WebAddress: Sendable, Equatable {
+  /// `http` or `https`.
+  public let scheme: String
+  /// The host in lower case; an IPv6 address in brackets.
+  public let host: String
+  /// The port, the scheme's own when none was given.
+  public let port: Int
+  /// The whole URL without user information and fragment.
+  public let text: String
+  /// The URL for messages: without user information, query and fragment,
+  /// which may hold secrets.
+  public let display: String
+  /// User and password of the URL, percent-decoded.
+  public let user: String?
+  /// The password, nil when the URL has none.
+  public let password: String?
+
+  /// Reads an absolute URL.
+  ///
+  /// - Throws: `AddressError` when it is malformed or of another scheme.
+  public init(_ text: String) throws(AddressError) {
+    try self.init(parts: [text])
+  }
+
+  /// The address that a `Location` header means, seen from here
+  /// (RFC 3986, section 5). User information is not carried along: credentials
+  /// are the redirect rule's business.
+  ///
+  /// - Throws: `AddressError`.
+  public func resolving(_ reference: String) throws(AddressError) -> WebAddress {
+    try WebAddress(parts: [text, reference])
+  }
+
+  /// An address on the same server.
+  ///
+  /// - Parameters:
+  ///   - path: put behind the path of this address, without a slash in front.
+  public func appending(_ path: String) throws(AddressError) -> WebAddress {
+    let bare = text.split(separator: "?", maxSplits: 1).first.map(String.init) ?? text
+    let slash = bare.hasSuffix("/") ? "" : "/"
+    let joined = try WebAddress(bare + slash + path)
+    return WebAddress(joined, user: user, password: password)
+  }
+
+  /// Scheme, host and port: what credentials are bound to (RFC 6454).
+  public var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
+
+  init(_ other: WebAddress, user: String?, password: String?) {
+    scheme = other.scheme
+    host = other.host
+    port = other.port
+    text = other.text
+    display = other.display
+    self.user = user
+    self.password = password
+  }
+
+  private init(parts: [String]) throws(AddressError) {
+    guard let url = curl_url() else { throw AddressError(reason: "out of memory") }
+    defer { curl_url_cleanup(url) }
+    for part in parts {
+      // A control byte would travel into the request line.
+      if part.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+        throw AddressError(reason: "control character in url")
+      }
+      let code = curl_url_set(url, CURLUPART_URL, part, UInt32(CURLU_URLENCODE))
+      if code == CURLUE_UNSUPPORTED_SCHEME {
+        throw AddressError(reason: "not an http or https url")
+      }
+      guard code == CURLUE_OK else {
+        throw AddressError(reason: String(cString: curl_url_strerror(code)).lowercasedFirst)
+      }
+    }
+    guard let scheme = Self.part(url, CURLUPART_SCHEME)?.lowercased(),
+      scheme == "http" || scheme == "https"
+    else { throw AddressError(reason: "not an http or https url") }
+    guard let host = Self.part(url, CURLUPART_HOST)?.lowercased(), !host.isEmpty else {
+      throw AddressError(reason: "no host in url")
+    }
+    let port = Self.part(url, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) }
+    self.scheme = scheme
+    self.host = host
+    self.port = port ?? (scheme == "https" ? 443 : 80)
+    user = Self.part(url, CURLUPART_USER, UInt32(CURLU_URLDECODE))
+    password = Self.part(url, CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE))
+    curl_url_set(url, CURLUPART_USER, nil, 0)
+    curl_url_set(url, CURLUPART_PASSWORD, nil, 0)
+    curl_url_set(url, CURLUPART_OPTIONS, nil, 0)
+    curl_url_set(url, CURLUPART_FRAGMENT, nil, 0)
+    text = Self.part(url, CURLUPART_URL) ?? ""
+    curl_url_set(url, CURLUPART_QUERY, nil, 0)
+    display = Self.part(url, CURLUPART_URL) ?? ""
+  }
+
+  private static func part(_ url: OpaquePointer, _ which: CURLUPart, _ flags: UInt32 = 0) -> String?
+  {
+    var text: UnsafeMutablePointer<CChar>?
+    guard curl_url_get(url, which, &text, flags) == CURLUE_OK, let text else { return nil }
+    defer { curl_free(text) }
+    return String(cString: text)
+  }
+}
+
+/// Scheme, host and port of a URL (RFC 6454, section 4).
+public struct Origin: Sendable, Hashable {
+  /// `http` or `https`.
+  public let scheme: String
+  /// In lower case; an IPv6 address in brackets.
+  public let host: String
+  /// The port in use, also when it is the scheme's own.
+  public let port: Int
+}
+
+extension String {
+  /// The text with its first letter in lower case, as diagnostics are.
+  var lowercasedFirst: String {
+    guard let first else { return self }
+    if dropFirst().first?.isUppercase == true { return self }
+    return first.lowercased() + dropFirst()
+  }
+}
+
+extension WebAddress {
+  /// The address without user and password.
+  var withoutCredentials: WebAddress { WebAddress(self, user: nil, password: nil) }
+
+  /// The address with the user and password of another.
+  func withCredentials(of other: WebAddress) -> WebAddress {
+    WebAddress(self, user: other.user, password: other.password)
+  }
+}

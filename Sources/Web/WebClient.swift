@@ -1,0 +1,85 @@
+import CCurl
+import CLibc
+import Core
+
+/// A set of transfers in one poll loop, on a libcurl multi handle.
+///
+/// The loop of a command is: `perform`, write out what came, `wait`.
+public final class WebClient {
+  private let multi: UnsafeMutableRawPointer
+  private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+  private var ending: [Transfer] = []
+  /// The `User-Agent` of every request.
+  public let agent: String
+  /// The longest wait for a connection, seconds.
+  public let connectTimeout: Double
+
+  /// - Parameters:
+  ///   - agent: the `User-Agent`, `name/version`.
+  ///   - connectTimeout: seconds.
+  /// - Returns: nil when libcurl has no memory.
+  public init?(agent: String, connectTimeout: Double = 30) {
+    Self.initialize()
+    guard let multi = curl_multi_init() else { return nil }
+    self.multi = multi
+    self.agent = agent
+    self.connectTimeout = connectTimeout
+  }
+
+  deinit {
+    for transfer in running.values { curl_multi_remove_handle(multi, transfer.handle) }
+    running = [:]
+    curl_multi_cleanup(multi)
+  }
+
+  private static let initialized: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+  /// Prepares libcurl, once.
+  static func initialize() { _ = initialized }
+
+  /// Starts a transfer.
+  func start(_ transfer: Transfer) {
+    running[transfer.handle] = transfer
+    curl_multi_add_handle(multi, transfer.handle)
+  }
+
+  /// Ends a transfer at once; its `onEnd` is not called.
+  func cancel(_ transfer: Transfer) {
+    guard running.removeValue(forKey: transfer.handle) != nil else { return }
+    curl_multi_remove_handle(multi, transfer.handle)
+    // libcurl may be in one of its callbacks: keep the handle until it is out.
+    ending.append(transfer)
+  }
+
+  /// Does what can be done without waiting, and tells transfers their end.
+  public func perform() {
+    var active: Int32 = 0
+    curl_multi_perform(multi, &active)
+    ending.removeAll()
+    var left: Int32 = 0
+    while let message = curl_multi_info_read(multi, &left) {
+      guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
+        let transfer = running.removeValue(forKey: handle)
+      else { continue }
+      let code = ccurl_message_result(message)
+      curl_multi_remove_handle(multi, handle)
+      transfer.finish(code)
+    }
+  }
+
+  /// Waits until there is something to do for a transfer, or on one of the
+  /// given files, or until the time is over.
+  ///
+  /// - Parameters:
+  ///   - seconds: 0 or more.
+  ///   - descriptors: files watched for reading.
+  ///   - closing: files watched for their other end going away only.
+  public func wait(seconds: Double, reading descriptors: [Int32] = [], closing: [Int32] = []) {
+    var extra = descriptors.map {
+      curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+    }
+    extra += closing.map { curl_waitfd(fd: $0, events: 0, revents: 0) }
+    let milliseconds = Int32(min(max(seconds * 1000, 0).rounded(.up), 60_000))
+    curl_multi_poll(multi, &extra, UInt32(extra.count), milliseconds, nil)
+  }
+}
