@@ -78,6 +78,13 @@ int clibc_signals_watch(int signal_number) {
   return sigaction(signal_number, &action, NULL);
 }
 
+void clibc_signal_ignore(int signal_number) { signal(signal_number, SIG_IGN); }
+
+bool clibc_signal_is_ignored(int signal_number) {
+  struct sigaction action;
+  return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 int clibc_signals_fd(void) { return signal_pipe[0]; }
 
 const void *clibc_memrchr(const void *bytes, int byte, size_t count) {

@@ -25,6 +25,21 @@ public struct StreamEventView {
   public let data: UnsafeMutableRawBufferPointer
   /// Whether the stream ended before the event's blank line.
   public let isPartial: Bool
+
+  /// - Parameters:
+  ///   - type: the event type, empty for `message`.
+  ///   - id: the last event id at this event.
+  ///   - data: the data lines joined by LF; may be changed by the taker.
+  ///   - isPartial: whether the blank line is missing.
+  public init(
+    type: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer, data: UnsafeMutableRawBufferPointer,
+    isPartial: Bool
+  ) {
+    self.type = type
+    self.id = id
+    self.data = data
+    self.isPartial = isPartial
+  }
 }
 
 /// The event stream grammar of WHATWG HTML, sections 9.2.5 (parsing) and 9.2.6

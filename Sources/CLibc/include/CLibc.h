@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <getopt.h>
 #include <limits.h>
 #include <poll.h>
@@ -64,6 +65,10 @@ void clibc_die_by_signal(int signal_number);
  * pipe is made by the first watch. Returns 0, or -1 with errno. */
 int clibc_signals_watch(int signal_number);
 int clibc_signals_fd(void);
+
+/* SIG_IGN is a cast that Swift cannot import. */
+void clibc_signal_ignore(int signal_number);
+bool clibc_signal_is_ignored(int signal_number);
 
 /* memrchr and memmem, where Swift's overlay hides them. */
 const void *clibc_memrchr(const void *bytes, int byte, size_t count);

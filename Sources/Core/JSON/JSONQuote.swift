@@ -1,0 +1,79 @@
+/// JSON strings for the records that we make (RFC 8259, section 7).
+public enum JSONQuote {
+  /// Adds a JSON string with its quotes. Ill-formed UTF-8 becomes U+FFFD; what
+  /// a terminal would obey (C0, C1, DEL, bidirectional controls) is escaped.
+  public static func append(_ bytes: UnsafeRawBufferPointer, to out: inout ByteBuffer) {
+    out.append(34)
+    if isPlain(bytes) {
+      out.append(bytes)
+    } else {
+      for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+        append(scalar, to: &out)
+      }
+    }
+    out.append(34)
+  }
+
+  /// Adds a JSON string with its quotes, from text.
+  public static func append(_ text: String, to out: inout ByteBuffer) {
+    var text = text
+    text.withUTF8 { append(UnsafeRawBufferPointer($0), to: &out) }
+  }
+
+  /// A JSON string with its quotes.
+  public static func string(_ text: String) -> String {
+    var out = ByteBuffer()
+    append(text, to: &out)
+    return String(decoding: out.bytes, as: UTF8.self)
+  }
+
+  /// Adds a JSON text as it is, but with what a terminal would obey escaped
+  /// inside its strings: the same value, safe to show.
+  ///
+  /// - Parameter json: one JSON value, valid UTF-8.
+  public static func appendVisible(json: UnsafeRawBufferPointer, to out: inout ByteBuffer) {
+    for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
+      // Below U+007F only white space stands in valid JSON unescaped.
+      if scalar.value >= 0x7f && Visible.mustEscape(scalar) {
+        append(scalar, to: &out)
+      } else {
+        for unit in UTF8.encode(scalar)! { out.append(unit) }
+      }
+    }
+  }
+
+  /// Whether every byte is ASCII that stands for itself in a JSON string.
+  private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7f && $0 != 34 && $0 != 92 }
+  }
+
+  private static func append(_ scalar: Unicode.Scalar, to out: inout ByteBuffer) {
+    switch scalar {
+    case "\"": escape("\"", &out)
+    case "\\": escape("\\", &out)
+    case "\n": escape("n", &out)
+    case "\r": escape("r", &out)
+    case "\t": escape("t", &out)
+    default:
+      if Visible.mustEscape(scalar) {
+        for unit in UTF16.encode(scalar)! { escape(unit, &out) }
+      } else {
+        for unit in UTF8.encode(scalar)! { out.append(unit) }
+      }
+    }
+  }
+
+  private static func escape(_ letter: Unicode.Scalar, _ out: inout ByteBuffer) {
+    out.append(92)
+    out.append(UInt8(ascii: letter))
+  }
+
+  private static func escape(_ unit: UInt16, _ out: inout ByteBuffer) {
+    out.append(92)
+    out.append(UInt8(ascii: "u"))
+    for shift in [12, 8, 4, 0] {
+      let digit = UInt8((unit >> UInt16(shift)) & 15)
+      out.append(digit < 10 ? 48 + digit : 87 + digit)
+    }
+  }
+}

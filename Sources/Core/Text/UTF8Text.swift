@@ -1,0 +1,59 @@
+import CLibc
+
+/// UTF-8 over raw bytes, as the Encoding standard of WHATWG decodes it.
+public enum UTF8Text {
+  /// Whether all bytes are well-formed UTF-8 (Unicode 15, table 3-7). ASCII
+  /// goes by eight bytes at a time.
+  public static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let base = bytes.baseAddress else { return true }
+    let end = base + bytes.count
+    var position = base
+    while position < end {
+      while end - position >= 8,
+        position.loadUnaligned(as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+      {
+        position += 8
+      }
+      guard position < end else { break }
+      let first = position.load(as: UInt8.self)
+      if first < 0x80 {
+        position += 1
+        continue
+      }
+      let length = sequenceLength(position, end)
+      if length == 0 { return false }
+      position += length
+    }
+    return true
+  }
+
+  /// The bytes with each ill-formed part replaced by U+FFFD.
+  public static func repaired(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    Array(String(decoding: bytes, as: UTF8.self).utf8)
+  }
+
+  /// The length of the well-formed sequence at `position`, 0 if there is none.
+  private static func sequenceLength(_ position: UnsafeRawPointer, _ end: UnsafeRawPointer) -> Int {
+    let first = position.load(as: UInt8.self)
+    let length: Int
+    var low: UInt8 = 0x80
+    var high: UInt8 = 0xbf
+    switch first {
+    case 0xc2...0xdf: length = 2
+    case 0xe0: (length, low) = (3, 0xa0)
+    case 0xed: (length, high) = (3, 0x9f)
+    case 0xe1...0xef: length = 3
+    case 0xf0: (length, low) = (4, 0x90)
+    case 0xf1...0xf3: length = 4
+    case 0xf4: (length, high) = (4, 0x8f)
+    default: return 0
+    }
+    if end - position < length { return 0 }
+    let second = position.load(fromByteOffset: 1, as: UInt8.self)
+    if second < low || second > high { return 0 }
+    for offset in 2..<max(length, 2) {
+      if position.load(fromByteOffset: offset, as: UInt8.self) & 0xc0 != 0x80 { return 0 }
+    }
+    return length
+  }
+}

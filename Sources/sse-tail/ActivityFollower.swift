@@ -1,0 +1,166 @@
+import Core
+import Web
+
+/// Keeps an activity stream whole over reconnects: holds it while the rows
+/// that a new snapshot does not reach are fetched, then lets go in order.
+final class ActivityFollower {
+  /// An event that waits for missing rows.
+  struct HeldEvent {
+    var type: [UInt8]
+    var id: [UInt8]
+    var data: [UInt8]
+    var isPartial: Bool
+  }
+
+  /// What becomes of an event.
+  enum Step {
+    /// Print it now.
+    case print
+    /// It was taken; more will come from `onRelease`.
+    case held
+  }
+
+  /// The tries to fetch rows before the gap is reported.
+  private static let mostTries = 3
+
+  private let client: WebClient
+  private let request: Request
+  private var ledger: ActivityLedger
+  private var held: [HeldEvent] = []
+  private var fetch: Fetch?
+  private var failures = 0
+
+  /// Prints one `actions_backfill` with these rows, newest first.
+  var onBackfill: ([[UInt8]]) -> Void = { _ in }
+  /// Reports a gap.
+  var onGap: (ActivityLedger.Gap) -> Void = { _ in }
+  /// The connection cannot be trusted any more; one line.
+  var onDrop: (String) -> Void = { _ in }
+  /// Prints what was held, and lets the stream go on.
+  var onRelease: ([HeldEvent]) -> Void = { _ in }
+
+  /// - Parameters:
+  ///   - client: of the stream.
+  ///   - rows: the request of `GET /api/actions`.
+  ///   - newest: the newest action of an earlier run.
+  init(_ client: WebClient, rows request: Request, resumingAt newest: String?) {
+    self.client = client
+    self.request = request
+    ledger = ActivityLedger(resumingAt: newest)
+  }
+
+  /// The `created_at` of the newest action printed.
+  var newest: String? { ledger.newestText }
+
+  /// Whether events wait.
+  var isHolding: Bool { !held.isEmpty }
+
+  /// Takes an event that the stream dispatched.
+  func take(_ event: StreamEventView) -> Step {
+    if isHolding {
+      held.append(HeldEvent(event))
+      return .held
+    }
+    let data = UnsafeRawBufferPointer(event.data)
+    if event.isPartial { return .print }
+    if event.type.elementsEqual("activity_snapshot".utf8) {
+      if !ledger.isReached(by: data) {
+        held.append(HeldEvent(event))
+        startFetch()
+        return .held
+      }
+      ledger.note(snapshot: data)
+    } else if event.type.elementsEqual("action_event".utf8) {
+      ledger.note(live: data)
+    }
+    return .print
+  }
+
+  /// The connection is gone: what was held comes again with the next snapshot.
+  func connectionLost() {
+    fetch?.cancel()
+    fetch = nil
+    held = []
+  }
+
+  /// Notices a fetch that is silent.
+  func tick(now: Double) -> Double { fetch?.tick(now: now) ?? .infinity }
+
+  private func startFetch() {
+    fetch = Fetch(client, request, now: Clock.monotonic) { [unowned self] in finish($0) }
+  }
+
+  private func finish(_ end: FetchEnd) {
+    fetch = nil
+    switch end {
+    case .failed(let reason): fail("missed actions: \(reason)", isTransient: true)
+    case .response(let head, _) where head.status != 200:
+      fail("missed actions: \(head.summary)", isTransient: head.isTransient)
+    case .response(_, let body):
+      guard let missed = missed(in: body) else {
+        fail("missed actions: the answer is no array", isTransient: false)
+        return
+      }
+      failures = 0
+      if let gap = missed.gap { onGap(gap) }
+      if !missed.rows.isEmpty { onBackfill(missed.rows) }
+      release()
+    }
+  }
+
+  private func missed(in body: [UInt8]) -> ActivityLedger.Missed? {
+    body.withUnsafeBytes { answer in
+      held[0].data.withUnsafeBytes { snapshot in
+        ledger.missed(in: answer, snapshot: snapshot)
+      }
+    }
+  }
+
+  /// A passing failure costs the connection, so that the next one asks again;
+  /// what does not pass, or fails for the third time, leaves a gap.
+  private func fail(_ reason: String, isTransient: Bool) {
+    failures += 1
+    if isTransient && failures < Self.mostTries {
+      onDrop(reason)
+      return
+    }
+    failures = 0
+    onGap(held[0].data.withUnsafeBytes { ledger.gap(before: $0) })
+    release()
+  }
+
+  private func release() {
+    let events = held
+    held = []
+    for event in events {
+      event.data.withUnsafeBytes { data in
+        if event.type.elementsEqual("activity_snapshot".utf8) {
+          ledger.note(snapshot: data)
+        } else if event.type.elementsEqual("action_event".utf8) {
+          ledger.note(live: data)
+        }
+      }
+    }
+    onRelease(events)
+  }
+}
+
+extension ActivityFollower.HeldEvent {
+  init(_ event: StreamEventView) {
+    self.init(
+      type: Array(event.type), id: Array(event.id), data: Array(event.data),
+      isPartial: event.isPartial)
+  }
+
+  /// Hands the event to a function as if the stream had just dispatched it.
+  func withView(_ body: (StreamEventView) -> Void) {
+    var data = data
+    type.withUnsafeBytes { type in
+      id.withUnsafeBytes { id in
+        data.withUnsafeMutableBytes { data in
+          body(StreamEventView(type: type, id: id, data: data, isPartial: isPartial))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import Core
+import Web
+
+/// Turns events into records: `{"event":...,"id":...,"data":...}` on one line
+/// (agentutils-records(5)).
+struct EventRecord: ~Copyable {
+  /// The data alone.
+  let dataOnly: Bool
+  /// With the time of receipt.
+  let receivedAt: Bool
+  /// The output is a terminal: controls inside strings are escaped.
+  let isTerminal: Bool
+  private var line = ByteBuffer()
+
+  init(dataOnly: Bool, receivedAt: Bool, isTerminal: Bool) {
+    self.dataOnly = dataOnly
+    self.receivedAt = receivedAt
+    self.isTerminal = isTerminal
+  }
+
+  /// Writes one event.
+  ///
+  /// - Parameters:
+  ///   - event: what the stream dispatched.
+  ///   - time: the time of receipt, asked for when it is wanted.
+  ///   - writer: takes the line.
+  mutating func write(
+    _ event: StreamEventView, time: () -> Timestamp, to writer: RecordWriter
+  ) throws(WriteFailure) {
+    line.removeAll(keepingAtMost: 1 << 20)
+    if !dataOnly {
+      appendHead(event, time)
+      try writer.write(line.bytes)
+      line.removeAll()
+    }
+    try writeData(event.data, to: writer)
+    if !dataOnly {
+      if event.isPartial { try writer.write(",\"partial\":true") }
+      line.append(UInt8(ascii: "}"))
+    }
+    line.append(10)
+    try writer.write(line.bytes)
+  }
+
+  private mutating func appendHead(_ event: StreamEventView, _ time: () -> Timestamp) {
+    append("{\"event\":")
+    if event.type.isEmpty {
+      append("\"message\"")
+    } else {
+      JSONQuote.append(event.type, to: &line)
+    }
+    append(",\"id\":")
+    JSONQuote.append(event.id, to: &line)
+    if receivedAt { append(",\"received_at\":\"\(time().rfc3339)\"") }
+    append(",\"data\":")
+  }
+
+  /// The data raw when it is one JSON value, else as a JSON string.
+  private mutating func writeData(
+    _ data: UnsafeMutableRawBufferPointer, to writer: RecordWriter
+  ) throws(WriteFailure) {
+    if UTF8Text.isValid(UnsafeRawBufferPointer(data)) {
+      try writeValid(data, to: writer)
+      return
+    }
+    var repaired = UTF8Text.repaired(UnsafeRawBufferPointer(data))
+    var failure: WriteFailure?
+    repaired.withUnsafeMutableBytes { bytes in
+      do throws(WriteFailure) { try writeValid(bytes, to: writer) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
+  private mutating func writeValid(
+    _ data: UnsafeMutableRawBufferPointer, to writer: RecordWriter
+  ) throws(WriteFailure) {
+    let bytes = UnsafeRawBufferPointer(data)
+    guard ScanValidator.isValue(bytes) else {
+      JSONQuote.append(bytes, to: &line)
+      try writer.write(line.bytes)
+      line.removeAll()
+      return
+    }
+    // No string of valid JSON holds a raw line feed: each is white space.
+    for index in 0..<data.count where data[index] == 10 { data[index] = 32 }
+    if isTerminal {
+      JSONQuote.appendVisible(json: bytes, to: &line)
+      try writer.write(line.bytes)
+      line.removeAll()
+    } else {
+      try writer.write(bytes)
+    }
+  }
+
+  private mutating func append(_ text: StaticString) {
+    line.append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  private mutating func append(_ text: String) {
+    var text = text
+    text.withUTF8 { line.append(UnsafeRawBufferPointer($0)) }
+  }
+}

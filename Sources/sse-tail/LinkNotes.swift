@@ -1,0 +1,64 @@
+import Core
+import Web
+
+/// The words about the link: for a person on stderr, as records with `-L`.
+struct LinkNotes {
+  private let diagnostics: Diagnostics
+  /// Whether a person is told that the stream is down and back.
+  private let speaks: Bool
+  /// Whether records are wanted.
+  let recordsWanted: Bool
+
+  init(diagnostics: Diagnostics, speaks: Bool, recordsWanted: Bool) {
+    self.diagnostics = diagnostics
+    self.speaks = speaks
+    self.recordsWanted = recordsWanted
+  }
+
+  /// The stream is open; `down` are the seconds since it was lost, nil the first time.
+  func opened(_ address: WebAddress, down: Double?) -> String {
+    var members = [("url", JSONQuote.string(address.display))]
+    if let down {
+      if speaks { diagnostics.say("stream is back after \(Self.short(down)) s") }
+      members.append(("down", Self.short(down)))
+      return record("resumed", members)
+    }
+    diagnostics.note("stream is open: \(address.display)")
+    return record("open", members)
+  }
+
+  /// The stream is lost; the next try is in `wait` seconds.
+  func lost(_ reason: String, wait: Double) -> String {
+    if speaks { diagnostics.say("stream is down: \(reason); next try in \(Self.short(wait)) s") }
+    return record("lost", [("reason", JSONQuote.string(reason)), ("retry_in", Self.short(wait))])
+  }
+
+  /// Actions may be missing.
+  func gap(_ gap: ActivityLedger.Gap) -> String {
+    let after = gap.after ?? "the start"
+    let before = gap.before ?? "now"
+    diagnostics.say("possible gap: actions between \(after) and \(before) may be missing")
+    return record(
+      "gap",
+      [
+        ("after", gap.after.map(JSONQuote.string) ?? "null"),
+        ("before", gap.before.map(JSONQuote.string) ?? "null"),
+      ])
+  }
+
+  /// Nothing more comes.
+  func ended(_ reason: String) -> String {
+    record("end", [("reason", JSONQuote.string(reason))])
+  }
+
+  private func record(_ type: String, _ members: [(String, String)]) -> String {
+    let rest = members.map { ",\"\($0.0)\":\($0.1)" }.joined()
+    return "{\"type\":\"\(type)\"\(rest),\"time\":\"\(Timestamp.now().rfc3339)\"}\n"
+  }
+
+  /// Seconds with one decimal: `3.2`.
+  static func short(_ seconds: Double) -> String {
+    let tenths = Int64((min(max(seconds, 0), 1e12) * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}

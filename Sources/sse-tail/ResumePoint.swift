@@ -1,0 +1,48 @@
+import Core
+
+/// The state file of `--state`, saved behind the output: never ahead of what
+/// was printed, at most once a second while following, and at the end.
+struct ResumePoint {
+  /// What the file says, or will say.
+  private(set) var state: FollowState
+  private let file: StateFile
+  private var saved: FollowState
+  private var savedAt = -Double.infinity
+
+  /// The shortest time between two saves, seconds.
+  private static let interval = 1.0
+
+  /// Reads the file, if it is there.
+  ///
+  /// - Throws: `SettingsError` when it is no state, or another stream's.
+  init(path: String, source: String) throws(SettingsError) {
+    file = StateFile(path: path)
+    state = FollowState(source: source)
+    if let bytes = try file.read(), !bytes.isEmpty {
+      guard let found = FollowState(bytes) else {
+        throw SettingsError(path, "not a state file of sse-tail")
+      }
+      guard found.source == source else {
+        throw SettingsError(path, "holds the state of \(found.source), not of \(source)")
+      }
+      state = found
+    }
+    saved = state
+  }
+
+  /// Saves what changed, if it is time.
+  ///
+  /// - Returns: when to be called again at the latest.
+  mutating func save(
+    lastEventID: String, newest: String?, now: Double, force: Bool
+  ) throws(SettingsError) -> Double {
+    state.lastEventID = lastEventID
+    state.newest = newest ?? state.newest
+    if state == saved { return .infinity }
+    if !force && now < savedAt + Self.interval { return savedAt + Self.interval }
+    try file.replace(with: Array(state.record.utf8))
+    saved = state
+    savedAt = now
+    return .infinity
+  }
+}

@@ -1,0 +1,38 @@
+import CLibc
+import Core
+
+/// The signals that end sse-tail after it has saved its state.
+enum Signals {
+  /// Watches INT, TERM and HUP (a HUP that is ignored, as under nohup, stays so),
+  /// and leaves closed pipes to the write that meets one: libcurl's TLS would
+  /// otherwise end the process for a closed socket.
+  static func watch() {
+    for number in [SIGINT, SIGTERM] { _ = clibc_signals_watch(number) }
+    if !clibc_signal_is_ignored(SIGHUP) { _ = clibc_signals_watch(SIGHUP) }
+    clibc_signal_ignore(SIGPIPE)
+  }
+
+  /// Readable when a signal came.
+  static var descriptor: Int32 { clibc_signals_fd() }
+
+  /// Whether a signal waits for `next`.
+  static var hasPending: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
+
+  /// The signal that came, nil if none did.
+  static func next() -> Int32? {
+    var number: UInt8 = 0
+    return read(descriptor, &number, 1) == 1 ? Int32(number) : nil
+  }
+}
+
+/// Standard output, seen from the other end.
+enum Output {
+  /// Whether the reader of a pipe or socket has gone away.
+  static var isClosed: Bool {
+    var entry = pollfd(fd: 1, events: 0, revents: 0)
+    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR) != 0
+  }
+}

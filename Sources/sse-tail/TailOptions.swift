@@ -1,0 +1,129 @@
+import Core
+import Web
+
+/// What the command line of sse-tail asks for.
+struct TailOptions {
+  /// A URL, or `activity` or `voice`.
+  var target = ""
+  var dataOnly = false
+  var events: [String] = []
+  var count: Int?
+  var receivedAt = false
+  var comments = false
+  var lifecycle = false
+  var flushPartial = false
+  var maxRetries: Int?
+  var maxTime: Double?
+  var stateFile: String?
+  var idleTimeout: Double?
+  var retryWait: Double?
+  var lastEventID: String?
+  var method: String?
+  var data: String?
+  var headers: [String] = []
+  var maxEventBytes: Int?
+  var profile: String?
+  var tokenFile: String?
+  var allowPlaintext = false
+  var quiet = false
+  var verbose = false
+
+  static let table = OptionTable(
+    program: "sse-tail",
+    summary: "Follow a server-sent event stream, one JSON record per event.",
+    synopsis: "[options] URL | activity | voice",
+    operands: .words(["activity", "voice"]),
+    options: [
+      Option("d", "data-only", nil, "print the data alone"),
+      Option("e", "event", "NAME", "only events of this type, a glob; repeatable"),
+      Option("n", "count", "COUNT", "end after this many records"),
+      Option("T", "received-at", nil, "add the time of receipt"),
+      Option("C", "comments", nil, "print comments as records"),
+      Option("L", "lifecycle", nil, "print open, lost, resumed, gap and end as records"),
+      Option(nil, "flush-partial", nil, "print an unfinished event at the end of a connection"),
+      Option("H", "header", "LINE", "add a request header; @FILE reads lines"),
+      Option("X", "request", "METHOD", "the request method"),
+      Option(nil, "data", "DATA", "the request body, POST; @FILE reads it"),
+      Option(nil, "last-event-id", "ID", "resume behind this event"),
+      Option(nil, "state", "FILE", "keep the resume point in FILE", completion: .file),
+      Option(nil, "retry-wait", "SECONDS", "the first wait before a reconnect (3)"),
+      Option(nil, "max-retries", "COUNT", "give up after this many tries without an event"),
+      Option(nil, "max-time", "SECONDS", "end after this time"),
+      Option(nil, "idle-timeout", "SECONDS", "reconnect after silence; 0 never"),
+      Option(nil, "max-event-bytes", "BYTES", "drop events larger than this"),
+      Option("p", "profile", "NAME", "the profile of the configuration"),
+      Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
+      Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
+      Option("q", "quiet", nil, "no notes about the link on a terminal"),
+      Option("v", "verbose", nil, "notes about the link, always"),
+    ])
+
+  /// Reads parsed options.
+  ///
+  /// - Throws: `UsageError` for a value that makes no sense.
+  init(_ parsed: ParsedOptions) throws(UsageError) {
+    for item in parsed.items {
+      let value = item.value
+      switch item.name {
+      case "data-only": dataOnly = true
+      case "event": events.append(value)
+      case "count": count = try Self.number(item)
+      case "received-at": receivedAt = true
+      case "comments": comments = true
+      case "lifecycle": lifecycle = true
+      case "flush-partial": flushPartial = true
+      case "header": headers.append(value)
+      case "request": method = try Self.method(value)
+      case "data": data = value
+      case "last-event-id": lastEventID = try Self.eventID(value)
+      case "state": stateFile = value
+      case "retry-wait": retryWait = try Self.seconds(item)
+      case "max-retries": maxRetries = try Self.number(item)
+      case "max-time": maxTime = try Self.seconds(item)
+      case "idle-timeout": idleTimeout = try Self.seconds(item)
+      case "max-event-bytes": maxEventBytes = try Self.number(item)
+      case "profile": profile = value
+      case "token-file": tokenFile = value
+      case "allow-plaintext": allowPlaintext = true
+      case "quiet": quiet = true
+      case "verbose": verbose = true
+      default: break
+      }
+    }
+    guard let first = parsed.operands.first else {
+      throw UsageError("a URL, activity or voice is needed")
+    }
+    if parsed.operands.count > 1 {
+      throw UsageError("one stream at a time: \(parsed.operands[1])")
+    }
+    target = first
+  }
+
+  private static func number(_ item: ParsedOptions.Item) throws(UsageError) -> Int {
+    guard !item.value.isEmpty, item.value.utf8.allSatisfy({ (48...57).contains($0) }),
+      let number = Int(item.value)
+    else { throw UsageError("--\(item.name) \(item.value): not a whole number") }
+    return number
+  }
+
+  private static func seconds(_ item: ParsedOptions.Item) throws(UsageError) -> Double {
+    guard let duration = DurationText.parse(item.value), duration >= .zero else {
+      throw UsageError("--\(item.name) \(item.value): not a time: seconds, or 90s 15m 2h 3d")
+    }
+    return duration / .seconds(1)
+  }
+
+  private static func method(_ value: String) throws(UsageError) -> String {
+    guard !value.isEmpty, Header(value, "") == Header(line: value + ":") else {
+      throw UsageError("--request \(value): not a method")
+    }
+    return value
+  }
+
+  private static func eventID(_ value: String) throws(UsageError) -> String {
+    if value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
+      throw UsageError("--last-event-id: holds a line end")
+    }
+    return value
+  }
+}

@@ -1,0 +1,110 @@
+import CLibc
+import Core
+import Web
+
+/// Makes the stream's request from the options: headers, body, token.
+struct TailRequest {
+  private let options: TailOptions
+
+  init(_ options: TailOptions) { self.options = options }
+
+  /// The request of the stream.
+  ///
+  /// - Parameters:
+  ///   - target: what is followed.
+  ///   - settings: the configuration.
+  ///   - profile: the profile in use.
+  /// - Throws: `SettingsError`.
+  func make(
+    _ target: Target, settings: Settings, profile: Settings.Profile
+  ) throws(SettingsError) -> Request {
+    var request = Request(target.address, method: options.method ?? "GET")
+    for line in options.headers { request.privateHeaders += try headers(line) }
+    if let data = options.data {
+      let body = try body(data)
+      request.body = body
+      if options.method == nil { request.method = "POST" }
+      if !request.privateHeaders.contains(where: { $0.isNamed("Content-Type") }) {
+        let isJSON = body.withUnsafeBytes { ScanValidator.isValue($0) }
+        let type = isJSON ? "application/json" : "application/x-www-form-urlencoded"
+        request.headers.append(Header("Content-Type", type))
+      }
+    }
+    if let token = try token(target, settings: settings, profile: profile) {
+      request.privateHeaders.removeAll { $0.isNamed("x-dashboard-token") }
+      request.privateHeaders.append(Header("x-dashboard-token", token.reveal()))
+    }
+    return request
+  }
+
+  /// A token is bound to the profile's origin; `--token-file` binds it to the URL.
+  private func token(
+    _ target: Target, settings: Settings, profile: Settings.Profile
+  ) throws(SettingsError) -> Secret? {
+    var isProfiles = target.stream != nil
+    if !isProfiles, let url = profile.url, let own = try? WebAddress(url) {
+      isProfiles = own.origin == target.address.origin
+    }
+    guard isProfiles || options.tokenFile != nil else { return nil }
+    let secret = try settings.credentials.token(
+      option: options.tokenFile, profile: isProfiles ? profile : nil)
+    guard let secret else { return nil }
+    let may = Credentials.mayTravel(
+      scheme: target.address.scheme, host: target.address.host,
+      allowPlaintext: options.allowPlaintext)
+    guard may else {
+      throw SettingsError(
+        target.address.display, "the token would travel over plain http; see --allow-plaintext")
+    }
+    return secret
+  }
+
+  private func headers(_ argument: String) throws(SettingsError) -> [Header] {
+    guard argument.hasPrefix("@") else {
+      guard let header = Header(line: argument) else {
+        // The line may hold a secret: show no more than its name.
+        let name = argument.split(separator: ":").first.map(String.init) ?? ""
+        let isName = argument.utf8.contains(58) && Header(line: name + ":") != nil
+        throw SettingsError(isName ? "header \(name)" : "header", "not a line `name: value`")
+      }
+      return [header]
+    }
+    let name = String(argument.dropFirst())
+    var found: [Header] = []
+    var number = 0
+    for line in try contents(name).split(separator: 10, omittingEmptySubsequences: false) {
+      number += 1
+      var line = line
+      if line.last == 13 { line = line.dropLast() }
+      if line.isEmpty || line.first == 35 { continue }
+      guard let header = Header(line: String(decoding: line, as: UTF8.self)) else {
+        throw SettingsError("\(name):\(number)", "not a header line `name: value`")
+      }
+      found.append(header)
+    }
+    return found
+  }
+
+  private func body(_ argument: String) throws(SettingsError) -> [UInt8] {
+    guard argument.hasPrefix("@") else { return Array(argument.utf8) }
+    return try contents(String(argument.dropFirst()))
+  }
+
+  /// The bytes of a file; `-` is standard input.
+  private func contents(_ name: String) throws(SettingsError) -> [UInt8] {
+    let descriptor = name == "-" ? 0 : open(name, O_RDONLY | O_CLOEXEC, 0)
+    guard descriptor >= 0 else { throw SettingsError(name, systemReason(systemError)) }
+    defer { if descriptor != 0 { close(descriptor) } }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+      let count = read(descriptor, &piece, piece.count)
+      if count < 0 {
+        if systemError == EINTR { continue }
+        throw SettingsError(name, systemReason(systemError))
+      }
+      if count == 0 { return bytes }
+      bytes += piece[..<count]
+    }
+  }
+}
