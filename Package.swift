@@ -26,7 +26,7 @@ var products: [Product] = [
 
 var targets: [Target] = [
   // What Swift cannot import from libc: getopt_long, stderr, signals, terminal.
-  .target(name: "CLibc"),
+  .target(name: "CLibc", linkerSettings: [.linkedLibrary("m")]),
   // JSON values: exact, small, in every distribution.
   .systemLibrary(
     name: "CJansson", pkgConfig: "jansson",

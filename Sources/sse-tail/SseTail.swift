@@ -17,14 +17,10 @@ enum SseTail {
   }
 
   private static func follow(_ options: TailOptions, _ diagnostics: Diagnostics) -> ExitStatus {
-    do {
+    do throws(SettingsError) {
       let settings = try Settings(diagnostics: diagnostics)
-      let isNamed = Target.Stream(rawValue: options.target) != nil
-      // A URL needs no profile; one that is asked for by name must be there.
-      let profile =
-        isNamed || options.profile != nil
-        ? try settings.profile(options.profile) : (try? settings.profile()) ?? Settings.Profile()
-      let target = try Target(options.target, url: profile.url)
+      let profile = try profile(options, settings)
+      let target = try Target(options.target, url: profile?.url)
       let resume = try options.stateFile.map { path throws(SettingsError) in
         try ResumePoint(path: path, source: target.source)
       }
@@ -37,12 +33,19 @@ enum SseTail {
         options, target: target, request: request, client: client, resume: resume,
         diagnostics: diagnostics
       ).run()
-    } catch let error as SettingsError {
-      diagnostics.fail(error.message, error.status)
-    } catch let error as TargetError {
-      diagnostics.fail(error.message)
     } catch {
-      diagnostics.fail("\(error)")
+      diagnostics.fail(error.message, error.status)
     }
+  }
+
+  /// A stream of the dashboard needs the profile, a URL does not; one that is
+  /// asked for by name must be there.
+  private static func profile(
+    _ options: TailOptions, _ settings: Settings
+  ) throws(SettingsError) -> Settings.Profile? {
+    if options.profile == nil && Target.Stream(rawValue: options.target) == nil {
+      return try? settings.profile()
+    }
+    return try settings.profile(options.profile)
   }
 }

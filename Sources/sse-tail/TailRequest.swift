@@ -16,7 +16,7 @@ struct TailRequest {
   ///   - profile: the profile in use.
   /// - Throws: `SettingsError`.
   func make(
-    _ target: Target, settings: Settings, profile: Settings.Profile
+    _ target: Target, settings: Settings, profile: Settings.Profile?
   ) throws(SettingsError) -> Request {
     var request = Request(target.address, method: options.method ?? "GET")
     for line in options.headers { request.privateHeaders += try headers(line) }
@@ -39,10 +39,10 @@ struct TailRequest {
 
   /// A token is bound to the profile's origin; `--token-file` binds it to the URL.
   private func token(
-    _ target: Target, settings: Settings, profile: Settings.Profile
+    _ target: Target, settings: Settings, profile: Settings.Profile?
   ) throws(SettingsError) -> Secret? {
     var isProfiles = target.stream != nil
-    if !isProfiles, let url = profile.url, let own = try? WebAddress(url) {
+    if !isProfiles, let url = profile?.url, let own = try? WebAddress(url) {
       isProfiles = own.origin == target.address.origin
     }
     guard isProfiles || options.tokenFile != nil else { return nil }
@@ -92,7 +92,7 @@ struct TailRequest {
 
   /// The bytes of a file; `-` is standard input.
   private func contents(_ name: String) throws(SettingsError) -> [UInt8] {
-    let descriptor = name == "-" ? 0 : open(name, O_RDONLY | O_CLOEXEC, 0)
+    let descriptor = name == "-" ? 0 : clibc_open(name, O_RDONLY)
     guard descriptor >= 0 else { throw SettingsError(name, systemReason(systemError)) }
     defer { if descriptor != 0 { close(descriptor) } }
     var bytes: [UInt8] = []

@@ -25,19 +25,18 @@ struct Target {
   /// - Parameters:
   ///   - text: the operand.
   ///   - url: the URL of the profile, nil if there is none.
-  /// - Throws: `TargetError`.
-  init(_ text: String, url: String?) throws(TargetError) {
+  /// - Throws: `SettingsError`.
+  init(_ text: String, url: String?) throws(SettingsError) {
     if let stream = Stream(rawValue: text) {
       guard let url else {
-        throw TargetError(
-          message: "\(text): no url: set AGENT_URL, or a profile in agentutils.conf(5)")
+        throw SettingsError(text, "no url: set AGENT_URL, or a profile in agentutils.conf(5)")
       }
       do throws(AddressError) {
         let base = try WebAddress(url)
         self.base = base
         address = try base.appending(stream.path)
       } catch {
-        throw TargetError(message: "the profile's url: \(error.reason)")
+        throw SettingsError("the profile's url", error.reason)
       }
       self.stream = stream
       return
@@ -47,14 +46,9 @@ struct Target {
     } catch {
       let shown = text.split(separator: "?").first.map(String.init) ?? text
       let safe = shown.contains("@") ? "url" : shown
-      throw TargetError(message: "\(safe): \(error.reason)")
+      throw SettingsError(safe, error.reason)
     }
     stream = nil
     base = nil
   }
-}
-
-/// Why there is nothing to follow: one line for the user.
-struct TargetError: Error, Equatable {
-  let message: String
 }
