@@ -1,5 +1,6 @@
-/// The origin of a URL, scheme, host and port (RFC 6454), as far as comparing
-/// two settings needs it. What cannot be told apart surely has none.
+/// The origin of a URL: scheme, host and port (RFC 6454), as far as comparing
+/// two settings needs it. A URL that cannot be compared surely, such as one with
+/// a name that is not ASCII, has none.
 struct Origin: Equatable {
   let scheme: String
   let host: String
@@ -8,7 +9,7 @@ struct Origin: Equatable {
   /// - Parameter url: an absolute http or https URL.
   init?(_ url: String) {
     let bytes = Array(url.utf8)
-    guard !bytes.contains(where: { $0 <= 0x20 || $0 == 0x5c || $0 == 0x7f }),
+    guard bytes.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x5c }),
       let colon = url.firstRange(of: "://")
     else { return nil }
     scheme = url[..<colon.lowerBound].lowercased()

@@ -1,0 +1,77 @@
+import CLibc
+import Testing
+
+@testable import Core
+
+@Suite struct StateFileTests {
+  let scratch = Scratch()
+
+  private func mode(_ path: String) -> mode_t {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+  }
+
+  @Test func whatIsPutInComesOut() throws {
+    let file = StateFile(path: scratch.file("state"))
+    #expect(try file.read() == nil)
+    for content in [Array("17\n".utf8), [], [UInt8](0...255)] {
+      try file.replace(with: content)
+      #expect(try file.read() == content)
+    }
+    #expect(mode(file.path) == 0o600)
+  }
+
+  @Test func nothingElseIsLeftInTheFolder() throws {
+    let file = StateFile(path: scratch.file("state"))
+    for round in 0..<20 { try file.replace(with: Array("\(round)".utf8)) }
+    #expect(Scratch.run("test \"$(ls -A '\(scratch.path)')\" = state") == 0)
+  }
+
+  @Test func aReaderSeesTheOldOrTheNewContentAndNoPart() throws {
+    let file = StateFile(path: scratch.file("state"))
+    let (one, other) = ([UInt8](repeating: 1, count: 100_000), [UInt8](repeating: 2, count: 90_000))
+    try file.replace(with: one)
+    // A reader that opened the old file keeps it.
+    let descriptor = clibc_open(file.path, O_RDONLY)
+    defer { close(descriptor) }
+    try file.replace(with: other)
+    #expect(try BoundedFile.bytes(of: descriptor, limit: 1 << 20) == one)
+    #expect(try file.read() == other)
+  }
+
+  @Test func aLinkStaysALink() throws {
+    scratch.write("real/state", "old")
+    symlink(scratch.file("real/state"), scratch.file("link"))
+    try StateFile(path: scratch.file("link")).replace(with: Array("new".utf8))
+    #expect(try StateFile(path: scratch.file("real/state")).read() == Array("new".utf8))
+    #expect(Scratch.run("test -L '\(scratch.file("link"))'") == 0)
+  }
+
+  @Test func aFailureLeavesTheOldContentAndNoOtherFile() throws {
+    let folder = scratch.file("folder")
+    mkdir(folder, 0o700)
+    let file = StateFile(path: folder + "/none/state")
+    #expect(throws: SettingsError(file.path, "no such file or directory")) {
+      try file.replace(with: [1])
+    }
+    #expect(Scratch.run("rmdir '\(folder)'") == 0)
+  }
+
+  @Test func whatIsNoFileIsNeitherReadNorReplaced() {
+    mkfifo(scratch.file("fifo"), 0o600)
+    mkdir(scratch.file("folder"), 0o700)
+    for path in [scratch.file("fifo"), scratch.file("folder"), "/dev/null"] {
+      let refused = SettingsError(path, "not a regular file")
+      #expect(throws: refused) { try StateFile(path: path).replace(with: [1]) }
+      #expect(throws: refused) { try StateFile(path: path).read() }
+    }
+    #expect(Scratch.run("test -c /dev/null && test -p '\(scratch.file("fifo"))'") == 0)
+  }
+
+  @Test func aLongFileIsRefused() {
+    let path = scratch.write("state", "12345")
+    #expect(throws: SettingsError(path, "larger than 4 bytes")) {
+      try StateFile(path: path).read(limit: 4)
+    }
+  }
+}
