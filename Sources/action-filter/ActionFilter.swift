@@ -1,12 +1,22 @@
 import Core
 
+/// action-filter(1): selects actions from the suite's record stream.
 @main
 enum ActionFilter {
   static func main() {
-    let table = OptionTable(
-      program: "action-filter", summary: "Select actions.", synopsis: "[options] [FILE ...]",
-      options: [Option("k", "kind", "KIND,...", "actions of these kinds")])
+    let table = FilterOptions.table
     let parsed = table.parseOrExit()
-    print(parsed)
+    let diagnostics = Diagnostics(program: table.program)
+    do throws(UsageError) {
+      let settings = try FilterSettings(parsed, now: .now())
+      let run = FilterRun(settings, diagnostics)
+      do throws(WriteFailure) {
+        Process.exit(try run.run())
+      } catch {
+        diagnostics.fail(writing: error)
+      }
+    } catch {
+      diagnostics.usage(error.problem, table)
+    }
   }
 }

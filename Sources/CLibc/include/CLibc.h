@@ -11,7 +11,9 @@
 #include <getopt.h>
 #include <limits.h>
 #include <poll.h>
+#include <locale.h>
 #include <pwd.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>

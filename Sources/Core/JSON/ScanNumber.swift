@@ -10,7 +10,8 @@ public struct ScanNumber {
   public let isNegative: Bool
   /// The power of ten of the first digit that counts: 0 for `5`, -2 for `0.05`.
   private let magnitude: Int
-  private let isZero: Bool
+  /// Whether the value is 0 or -0.
+  public let isZero: Bool
 
   /// - Parameter token: one number of RFC 8259, section 6, and nothing else;
   ///   anything else is nil.

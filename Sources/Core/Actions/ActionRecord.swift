@@ -1,0 +1,151 @@
+/// One line of the suite's record stream, as far as actions go: read in one
+/// pass, whether the action is bare or wrapped by `sse-tail`.
+///
+/// Slices point into the line and are valid as long as its bytes are.
+public struct ActionRecord {
+  /// What a line is.
+  public enum Shape: Equatable, Sendable {
+    /// One action: `fields` and `action` are set.
+    case action
+    /// A record with a list of rows (`activity_snapshot`, `actions_backfill`,
+    /// or its bare data): `rows` is set.
+    case list
+    /// Any other record: statistics, voice states, lifecycle records.
+    case other
+  }
+
+  /// Where an action came from, as far as its duplicates go.
+  public enum Source: Int, CaseIterable, Sendable {
+    /// It has an id.
+    case row
+    /// An `action_event`, or an event of another name.
+    case actionEvent
+    /// A `voice_event`: the server sends these actions on two streams.
+    case voiceEvent
+    /// Without a wrapper.
+    case bare
+  }
+
+  /// The action's members.
+  public private(set) var fields = ActionFields()
+  /// The action's object: the line itself, or the wrapper's `data`.
+  public private(set) var action = ScanValue.absent
+  /// The list of rows: an array.
+  public private(set) var rows = ScanValue.absent
+  /// Where the action came from.
+  public private(set) var source = Source.bare
+
+  private var around = Envelope()
+  private var inner = ActionFields()
+
+  /// What the line's object and its data hold besides an action's members.
+  private struct Envelope {
+    var event = ScanValue.absent
+    var type = ScanValue.absent
+    var data = ScanValue.absent
+    var actions = ScanValue.absent
+    var dataActions = ScanValue.absent
+    /// Members that only the payload of a statistics or voice state event has.
+    var payload: (stats: Bool, runtime: Bool, activeCount: Bool, sessions: Bool) =
+      (false, false, false, false)
+  }
+
+  public init() {}
+
+  /// Reads a line.
+  ///
+  /// - Parameter line: one object with optional white space around it.
+  /// - Returns: what it is.
+  /// - Throws: `ScanFault` when it is no JSON object.
+  public mutating func read(_ line: UnsafeRawBufferPointer) throws(ScanFault) -> Shape {
+    fields = ActionFields()
+    around = Envelope()
+    var cursor = ScanCursor(line)
+    try cursor.enterObject()
+    let start = cursor.at - 1
+    var isFirst = true
+    while let key = try cursor.nextKey(&isFirst) {
+      let member = ActionMember(key)
+      if member == .data {
+        try readData(&cursor)
+        continue
+      }
+      let value = try cursor.value()
+      switch member {
+      case .event: around.event = value
+      case .type: around.type = value
+      case .actions: around.actions = value
+      case .stats: around.payload.stats = true
+      case .runtime: around.payload.runtime = true
+      case .activeCount: around.payload.activeCount = true
+      case .sessions: around.payload.sessions = true
+      default: fields.set(member, value)
+      }
+    }
+    action = ScanValue(start: start, count: cursor.at - start)
+    try cursor.finish()
+    return shape()
+  }
+
+  /// Reads the members of a `data` while crossing it, so that a wrapped action
+  /// is not walked twice.
+  private mutating func readData(_ cursor: inout ScanCursor) throws(ScanFault) {
+    inner = ActionFields()
+    around.dataActions = .absent
+    guard cursor.at < cursor.end, cursor.at.pointee == UInt8(ascii: "{") else {
+      around.data = try cursor.value()
+      return
+    }
+    let start = cursor.at
+    cursor.at += 1
+    var isFirst = true
+    while let key = try cursor.nextKey(&isFirst) {
+      let member = ActionMember(key)
+      let value = try cursor.value()
+      if member == .actions { around.dataActions = value } else { inner.set(member, value) }
+    }
+    around.data = ScanValue(start: start, count: cursor.at - start)
+  }
+
+  private mutating func shape() -> Shape {
+    if fields.kind.isString {
+      source = fields.id.isNull ? .bare : .row
+      return .action
+    }
+    if around.data.isObject {
+      let isLive = around.event.isText("action_event") || around.event.isText("voice_event")
+      if inner.kind.isString || isLive && !around.dataActions.isArray {
+        fields = inner
+        action = around.data
+        source = around.event.isText("voice_event") ? .voiceEvent : .actionEvent
+        if !fields.id.isNull { source = .row }
+        return .action
+      }
+      if around.dataActions.isArray {
+        rows = around.dataActions
+        return .list
+      }
+    }
+    if around.actions.isArray {
+      rows = around.actions
+      return .list
+    }
+    let payload = around.payload
+    if around.type.isString || !around.event.isAbsent && !around.data.isAbsent
+      || payload.stats && payload.runtime || payload.activeCount && payload.sessions
+    {
+      return .other
+    }
+    source = fields.id.isNull ? .bare : .row
+    return .action
+  }
+}
+
+extension ScanValue {
+  /// Whether this is a string that holds just this text, without escapes.
+  fileprivate func isText(_ text: StaticString) -> Bool {
+    count == text.utf8CodeUnitCount + 2 && isString
+      && bytes[1..<count - 1].elementsEqual(
+        UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+}

@@ -1,0 +1,110 @@
+import Core
+
+/// Counts and costs of actions by group.
+struct Tally {
+  /// One group.
+  struct Group {
+    /// The group's name; nil for actions that have none.
+    let name: [UInt8]?
+    /// How many actions.
+    var count = 0
+    /// What they cost together.
+    var cost = CostSum()
+  }
+
+  private let grouping: Grouping
+  private var groups: [Group] = []
+  /// Where the group of a hash begins to be looked for: open addressing, the
+  /// index of a group plus one, 0 where free.
+  private var slots = [Int32](repeating: 0, count: 256)
+
+  /// - Parameter grouping: what is counted by.
+  init(_ grouping: Grouping) { self.grouping = grouping }
+
+  /// Counts an action.
+  mutating func add(_ fields: ActionFields, _ scratch: ScanScratch) {
+    let cost = ScanNumber(fields.cost)?.double ?? 0
+    let index: Int
+    switch grouping {
+    case .kind: index = find(fields.kind.isString ? scratch.text(of: fields.kind) : nil)
+    case .guild: index = find(fields.guild.rawText.map { scratch.text(of: $0) })
+    case .user: index = find(fields.user.rawText.map { scratch.text(of: $0) })
+    case .domain:
+      let kind = fields.kind.isString ? scratch.text(of: fields.kind) : .init(start: nil, count: 0)
+      index = find(ActionKind.domain(of: kind).rawValue)
+    case .hour:
+      index = fields.time(scratch).map { find($0.hour.rfc3339) } ?? find(nil)
+    }
+    groups[index].count += 1
+    groups[index].cost.add(cost)
+  }
+
+  /// The groups, most actions first, equal ones by name, the nameless last.
+  var sorted: [Group] {
+    groups.sorted { a, b in
+      if a.count != b.count { return a.count > b.count }
+      guard let one = a.name, let other = b.name else { return a.name != nil }
+      return one.lexicographicallyPrecedes(other)
+    }
+  }
+
+  /// A record for each group:
+  /// `{"type":"count","kind":"llm_call","count":2,"usd_cost":0.3}`.
+  var records: [[UInt8]] {
+    sorted.map { group in
+      var record = Array(#"{"type":"count","\#(grouping.rawValue)":"#.utf8)
+      if let name = group.name { record += JSONText.quoted(name) } else { record += "null".utf8 }
+      record += ",\"count\":\(group.count),\"usd_cost\":\(group.cost.text)}".utf8
+      return record
+    }
+  }
+
+  private mutating func find(_ name: String) -> Int {
+    var name = name
+    return name.withUTF8 { find(UnsafeRawBufferPointer($0)) }
+  }
+
+  private mutating func find(_ name: UnsafeRawBufferPointer?) -> Int {
+    let mask = slots.count - 1
+    var slot = Self.hash(name) & mask
+    while slots[slot] != 0 {
+      let index = Int(slots[slot]) - 1
+      if Self.equals(groups[index].name, name) { return index }
+      slot = (slot + 1) & mask
+    }
+    groups.append(Group(name: name.map(Array.init)))
+    slots[slot] = Int32(groups.count)
+    if groups.count * 2 > slots.count { grow() }
+    return groups.count - 1
+  }
+
+  private mutating func grow() {
+    slots = [Int32](repeating: 0, count: slots.count * 4)
+    for (index, group) in groups.enumerated() {
+      let hash: Int =
+        group.name.map { $0.withUnsafeBytes { Self.hash($0) } } ?? Self.hash(nil)
+      var slot = hash & (slots.count - 1)
+      while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
+      slots[slot] = Int32(index + 1)
+    }
+  }
+
+  private static func hash(_ name: UnsafeRawBufferPointer?) -> Int {
+    var hasher = Hasher()
+    if let name { hasher.combine(bytes: name) } else { hasher.combine(0) }
+    return hasher.finalize()
+  }
+
+  private static func equals(_ name: [UInt8]?, _ other: UnsafeRawBufferPointer?) -> Bool {
+    guard let name, let other else { return name == nil && other == nil }
+    return name.count == other.count && other.elementsEqual(name)
+  }
+}
+
+extension Timestamp {
+  /// The full hour (UTC) that this instant is in.
+  fileprivate var hour: Timestamp {
+    let rest = seconds % 3600
+    return Timestamp(seconds: seconds - (rest < 0 ? rest + 3600 : rest))
+  }
+}
