@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Web
 
@@ -81,14 +82,23 @@ struct EventRecord: ~Copyable {
       line.removeAll()
       return
     }
-    // No string of valid JSON holds a raw line feed: each is white space.
-    for index in 0..<data.count where data[index] == 10 { data[index] = 32 }
+    Self.foldLines(data)
     if isTerminal {
       JSONQuote.appendVisible(json: bytes, to: &line)
       try writer.write(line.bytes)
       line.removeAll()
     } else {
       try writer.write(bytes)
+    }
+  }
+
+  /// No string of valid JSON holds a raw line feed: each is white space.
+  private static func foldLines(_ data: UnsafeMutableRawBufferPointer) {
+    guard var position = data.baseAddress else { return }
+    let end = position + data.count
+    while let found = memchr(position, 10, end - position) {
+      found.storeBytes(of: 32, as: UInt8.self)
+      position = found + 1
     }
   }
 

@@ -132,10 +132,9 @@ final class Follower: StreamHandler {
       print(event)
     case .comment(let text):
       var line = ByteBuffer()
-      "{\"type\":\"comment\",\"text\":".utf8.forEach { line.append($0) }
+      for byte in "{\"type\":\"comment\",\"text\":".utf8 { line.append(byte) }
       JSONQuote.append(text, to: &line)
       write(String(decoding: line.bytes, as: UTF8.self) + "}\n")
-      count()
     case .oversize(let bytes):
       hadFault = true
       diagnostics.say("event of \(bytes) bytes or more dropped: over --max-event-bytes")

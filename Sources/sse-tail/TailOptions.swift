@@ -36,7 +36,7 @@ struct TailOptions {
     options: [
       Option("d", "data-only", nil, "print the data alone"),
       Option("e", "event", "NAME", "only events of this type, a glob; repeatable"),
-      Option("n", "count", "COUNT", "end after this many records"),
+      Option("n", "count", "COUNT", "end after this many events"),
       Option("T", "received-at", nil, "add the time of receipt"),
       Option("C", "comments", nil, "print comments as records"),
       Option("L", "lifecycle", nil, "print open, lost, resumed, gap and end as records"),

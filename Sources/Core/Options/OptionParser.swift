@@ -81,6 +81,7 @@ extension OptionTable {
   /// Reads the command line of the process and answers `--help`, `--version`
   /// and `--completions`; a mistake ends the process with the usage, status 2.
   public func parseOrExit() -> ParsedOptions {
+    StandardFiles.ensure()
     let diagnostics = Diagnostics(program: program)
     do throws(UsageError) {
       let parsed = try parse(Process.arguments)

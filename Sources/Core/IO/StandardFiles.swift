@@ -1,0 +1,19 @@
+import CLibc
+
+/// The three files that every process expects to have.
+enum StandardFiles {
+  /// Opens those that the parent closed, before a socket or a file takes their
+  /// number and receives what was meant for them. Standard input reads nothing,
+  /// a write to standard output or error fails as it would have.
+  static func ensure() {
+    for descriptor: Int32 in 0...2 where isClosed(descriptor) {
+      // The lowest free number is this one.
+      _ = clibc_open("/dev/null", O_RDONLY)
+    }
+  }
+
+  private static func isClosed(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) != 0 && systemError == EBADF
+  }
+}
