@@ -70,15 +70,24 @@ $event"
   is "$status $(jq -r .data "$out")" "0 a" "$code is followed"
   is "$(requests .path | tr '\n' ' ')" "/s /there /s " "$code: a reconnect begins at the URL given"
 done
-for where in /there there ./there ../there '//127.0.0.1:@PORT@/there' '?a=b' '#f'; do
+while read -r where target; do
   where=$(printf '%s' "$where" | sed "s/@PORT@/$port/")
   answered "redirect 302 $where
 ---
 stream
 $event"
-  is "$status $(jq -r .data "$out")" "0 a" "to $where"
-done
-is "$(requests .path | tr '\n' ' ')" "/s /s /s " "a fragment is not sent"
+  is "$status $(requests .target | sed -n 2p)" "0 $target" "to $where"
+done <<'S'
+/there /there
+there /there
+./a/../there /there
+../../there /there
+//127.0.0.1:@PORT@/there?x=1 /there?x=1
+?a=b /s?a=b
+/there#part /there
+#part /s?key=hidden
+/with%20blank /with%20blank
+S
 answered 'redirect 302 /1
 ---
 redirect 307 /2
