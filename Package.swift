@@ -76,6 +76,7 @@ if withServe {
       dependencies: [
         "Core",
         .product(name: "FlyingFox", package: "FlyingFox"),
+        .product(name: "FlyingSocks", package: "FlyingFox"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),

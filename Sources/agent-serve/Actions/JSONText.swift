@@ -1,0 +1,77 @@
+/// JSON that we make ourselves.
+enum JSONText {
+  /// Writes a string as JSON.stringify does (ECMA-262, QuoteJSONString): quotes,
+  /// backslashes and C0 are escaped, all else is UTF-8.
+  ///
+  /// - Parameters:
+  ///   - text: any text.
+  ///   - limit: the UTF-16 units to keep. Where that cuts a character in two,
+  ///     its first half is written as an escape, as JSON.stringify does.
+  ///   - out: what is appended to.
+  static func append(_ text: String, limit: Int = .max, to out: inout [UInt8]) {
+    out.append(UInt8(ascii: "\""))
+    // A byte is never more than one unit.
+    if text.utf8.count <= limit {
+      append(bytes: text, to: &out)
+    } else {
+      let end = text.utf16.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex)
+      let cut = (end ?? text.endIndex).samePosition(in: text.unicodeScalars)
+      if let cut {
+        append(bytes: String(text[..<cut]), to: &out)
+      } else if let end {
+        let half = text.utf16[text.utf16.index(before: end)]
+        append(bytes: String(text[..<text.utf16.index(before: end)]), to: &out)
+        out += "\\u".utf8
+        out += String(half, radix: 16).utf8
+      }
+    }
+    out.append(UInt8(ascii: "\""))
+  }
+
+  /// A string as JSON.
+  static func quoted(_ text: String) -> String {
+    var out: [UInt8] = []
+    append(text, to: &out)
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// A number as JSON.stringify writes it: `2`, `0.0754904`, `4e-7`. What is
+  /// not finite is 0.
+  static func number(_ value: Double) -> String {
+    guard value.isFinite else { return "0" }
+    if value == value.rounded(), abs(value) < 1e15 { return String(Int64(value)) }
+    let text = "\(value)"
+    guard let exponent = text.firstIndex(of: "e") else { return text }
+    var digits = text[text.index(after: exponent)...]
+    let sign = digits.first == "-" ? "-" : "+"
+    digits = digits.drop { $0 == "-" || $0 == "+" || $0 == "0" }
+    var mantissa = text[..<exponent]
+    if mantissa.hasSuffix(".0") { mantissa = mantissa.dropLast(2) }
+    return "\(mantissa)e\(sign)\(digits)"
+  }
+
+  private static func append(bytes text: String, to out: inout [UInt8]) {
+    var text = text
+    text.withUTF8 { bytes in
+      var clean = 0
+      for (index, byte) in bytes.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5c {
+        out += bytes[clean..<index]
+        clean = index + 1
+        out += escape(byte)
+      }
+      out += bytes[clean...]
+    }
+  }
+
+  private static func escape(_ byte: UInt8) -> [UInt8] {
+    switch byte {
+    case 0x08: Array("\\b".utf8)
+    case 0x09: Array("\\t".utf8)
+    case 0x0a: Array("\\n".utf8)
+    case 0x0c: Array("\\f".utf8)
+    case 0x0d: Array("\\r".utf8)
+    case 0x22, 0x5c: [0x5c, byte]
+    default: Array("\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Core
+
+/// What the command line of agent-serve says.
+struct ServeOptions: Equatable, Sendable {
+  /// Where to listen.
+  var listen = "127.0.0.1:8787"
+  /// The store's file, `:memory:`, or nil for the usual place.
+  var database: String?
+  /// The file that holds the token, nil for the usual places.
+  var tokenFile: String?
+  /// A file of records to store first, `-` for standard input.
+  var ingest: String?
+  /// A recording to play.
+  var replay: String?
+  /// How many times faster; 0 for as fast as possible.
+  var speed = 1.0
+  /// Where a subscriber's backlog ends, bytes.
+  var backlog = 8 * 1024 * 1024
+  /// Nothing on standard output.
+  var isQuiet = false
+  /// Notes on standard error.
+  var isVerbose = false
+
+  /// The option table.
+  static let table = OptionTable(
+    program: "agent-serve", summary: "Serve an agent's actions over HTTP, from SQLite.",
+    synopsis: "[options]", operands: .none,
+    options: [
+      Option("l", "listen", "HOST:PORT", "listen there (127.0.0.1:8787); port 0 takes a free one"),
+      Option(
+        "D", "database", "FILE", "keep the actions in FILE, or in :memory:", completion: .file),
+      Option(nil, "token-file", "FILE", "read the token that requests need", completion: .file),
+      Option(
+        nil, "ingest", "FILE", "store the records of FILE, - for standard input, then serve",
+        completion: .file),
+      Option(
+        nil, "replay", "FILE", "play a recording of sse-tail -T as live actions",
+        completion: .file),
+      Option(nil, "speed", "N", "replay N times faster (1); 0: as fast as possible"),
+      Option(
+        nil, "max-backlog", "BYTES", "cut off a subscriber that is so far behind (8388608)"),
+      Option("q", "quiet", nil, "print no records"),
+      Option("v", "verbose", nil, "say more on standard error"),
+    ])
+
+  /// - Parameter parsed: what the table made of the command line.
+  /// - Throws: `UsageError`.
+  init(_ parsed: ParsedOptions) throws(UsageError) {
+    for item in parsed.items {
+      switch item.name {
+      case "listen": listen = item.value
+      case "database": database = item.value
+      case "token-file": tokenFile = item.value
+      case "ingest": ingest = item.value
+      case "replay": replay = item.value
+      case "speed":
+        guard let value = Double(item.value), value >= 0, value.isFinite else {
+          throw UsageError("--speed \(item.value): not a number from 0")
+        }
+        speed = value
+      case "max-backlog":
+        guard let value = Int(item.value), value > 0 else {
+          throw UsageError("--max-backlog \(item.value): not a number of bytes")
+        }
+        backlog = value
+      case "quiet": isQuiet = true
+      case "verbose": isVerbose = true
+      default: break
+      }
+    }
+    if let word = parsed.operands.first { throw UsageError("\(word): no operand is taken") }
+  }
+}

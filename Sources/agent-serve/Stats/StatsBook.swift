@@ -1,0 +1,118 @@
+import Core
+
+/// What `GET /api/stats` counts, kept up to date action by action: no action
+/// costs more because many came before it.
+struct StatsBook: Sendable {
+  /// The kinds of `stats.last24h`, in the dashboard's order.
+  static let kinds = [
+    "sent_reply", "sent_message", "initiative_post", "reacted", "llm_call", "image_call",
+    "gif_call", "search_call", "video_context_call", "asr_call", "voice_session_start",
+    "voice_session_end", "voice_intent_detected", "voice_turn_in", "voice_turn_out",
+    "voice_soundboard_play", "voice_error",
+  ]
+  /// How many replies the performance figures are made of at most.
+  static let sampleLimit = 4000
+  private static let kindIndex = Dictionary(
+    uniqueKeysWithValues: kinds.enumerated().map { ($1, $0) })
+
+  /// A reply of the last day: what it told, nil when it told nothing.
+  struct Sample: Sendable {
+    let createdAt: String
+    let kind: String
+    let performance: ReplyPerformance?
+  }
+
+  /// Times by kind, ascending.
+  private var times = [[String]](repeating: [], count: kinds.count)
+  private var total = PreciseSum()
+  private var days: [String: PreciseSum] = [:]
+  private(set) var samples: [Sample] = []
+  private(set) var guilds: Set<String> = []
+  private(set) var lastBotMessageAt: String?
+  private(set) var lastActionAt: String?
+
+  init() {}
+
+  /// Counts an action.
+  mutating func add(_ action: LoggedAction) {
+    addCost(createdAt: action.createdAt, usd: action.usd)
+    addTime(kind: action.kind, createdAt: action.createdAt)
+    if let guild = action.guild { guilds.insert(guild) }
+    if ReplyPerformance.kinds.contains(action.kind) {
+      addSample(
+        Sample(
+          createdAt: action.createdAt, kind: action.kind,
+          performance: ReplyPerformance(metadata: action.metadata)))
+    }
+  }
+
+  /// Counts a cost on its day.
+  mutating func addCost(createdAt: String, usd: Double) {
+    total.add(usd)
+    days[String(createdAt.prefix(10)), default: PreciseSum()].add(usd)
+    if createdAt > lastActionAt ?? "" { lastActionAt = createdAt }
+  }
+
+  /// Counts an action of a kind at its time.
+  mutating func addTime(kind: String, createdAt: String) {
+    guard let index = Self.kindIndex[kind] else { return }
+    if kind == "sent_reply" || kind == "sent_message" || kind == "initiative_post" {
+      lastBotMessageAt = max(lastBotMessageAt ?? "", createdAt)
+    }
+    if createdAt >= times[index].last ?? "" {
+      times[index].append(createdAt)
+    } else {
+      times[index].insert(createdAt, at: Self.first(in: times[index], from: createdAt))
+    }
+  }
+
+  /// Counts a reply's durations; replies come in the order of their ids.
+  mutating func addSample(_ sample: Sample) { samples.append(sample) }
+
+  /// Notes a guild.
+  mutating func addGuild(_ guild: String) { guilds.insert(guild) }
+
+  /// The newest message that the bot wrote.
+  mutating func noteBotMessage(at time: String) {
+    lastBotMessageAt = max(lastBotMessageAt ?? "", time)
+  }
+
+  /// Forgets what is older than the windows; called now and then.
+  ///
+  /// - Parameter since: the start of the 24 hours.
+  mutating func prune(since: String) {
+    for index in times.indices where times[index].first ?? since < since {
+      times[index].removeFirst(Self.first(in: times[index], from: since))
+    }
+    if samples.count > Self.sampleLimit * 2 {
+      samples = Array(samples.filter { $0.createdAt >= since }.suffix(Self.sampleLimit))
+    }
+  }
+
+  /// The counts of the last 24 hours by kind, in the order of `kinds`.
+  func counts(since: String) -> [Int] {
+    times.map { $0.count - Self.first(in: $0, from: since) }
+  }
+
+  /// US dollars over all actions.
+  var totalCost: Double { total.value }
+
+  /// The cost of the newest 14 days that have actions, newest first.
+  ///
+  /// - Parameter since: the first day, `2026-03-01`.
+  func dailyCost(since: String) -> [(day: String, usd: Double)] {
+    days.filter { $0.key >= since }.sorted { $0.key > $1.key }.prefix(14)
+      .map { ($0.key, $0.value.value) }
+  }
+
+  /// The position of the first time that is not before `time`.
+  private static func first(in times: [String], from time: String) -> Int {
+    var low = 0
+    var high = times.count
+    while low < high {
+      let middle = (low + high) / 2
+      if times[middle] < time { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,69 @@
+import Core
+
+/// Writes the payload of `GET /api/stats` and `stats_update` (contract, 5.1).
+enum StatsEncoder {
+  /// What a stats payload says of the server itself.
+  struct Runtime {
+    /// The guilds that were ever seen.
+    var guildCount: Int
+    /// When the bot wrote last, nil when never.
+    var lastBotMessageAt: String?
+    /// When the newest action came, nil when none did.
+    var lastActionAt: String?
+  }
+
+  /// The payload as JSON.
+  ///
+  /// - Parameters:
+  ///   - book: all actions, or those of one guild.
+  ///   - runtime: the server's part, always over all guilds.
+  ///   - now: the end of the windows.
+  static func json(_ book: StatsBook, runtime: Runtime, now: Timestamp) -> String {
+    let since = now.before(hours: 24).rfc3339
+    let counts = zip(StatsBook.kinds, book.counts(since: since))
+      .map { "\"\($0)\":\($1)" }.joined(separator: ",")
+    let days = book.dailyCost(since: String(now.before(hours: 14 * 24).rfc3339.prefix(10)))
+      .map { "{\"day\":\"\($0.day)\",\"usd\":\(JSONText.number($0.usd))}" }
+      .joined(separator: ",")
+    return """
+      {"stats":{"last24h":{\(counts)},"totalCostUsd":\(JSONText.number(book.totalCost)),\
+      "dailyCost":[\(days)],"performance":\(performance(book, since: since))},\
+      "runtime":\(self.runtime(runtime))}
+      """
+  }
+
+  private static func performance(_ book: StatsBook, since: String) -> String {
+    let names = ReplyPerformance.members
+    var values = [[Double]](repeating: [], count: names.count)
+    var byKind: [String: Int] = [:]
+    let samples = book.samples.reversed().lazy.filter { $0.createdAt >= since }
+    for sample in samples.prefix(StatsBook.sampleLimit) {
+      guard let performance = sample.performance else { continue }
+      byKind[sample.kind, default: 0] += 1
+      for (index, value) in performance.values.enumerated() {
+        if let value { values[index].append(value) }
+      }
+    }
+    let kinds = ReplyPerformance.kinds.map { "\"\($0)\":\(byKind[$0] ?? 0)" }
+      .joined(separator: ",")
+    let metrics = zip(names, values).map { "\"\($0)\":\(MetricSummary($1).json)" }
+    return """
+      {"windowHours":24,"sampleLimit":\(StatsBook.sampleLimit),"sampleCount":\(values[0].count),\
+      "byKind":{\(kinds)},\(metrics[0]),\(metrics[1]),\
+      "phases":{\(metrics[2...].joined(separator: ","))}}
+      """
+  }
+
+  /// There is no bot and no tunnel here: what they would say is empty.
+  private static func runtime(_ runtime: Runtime) -> String {
+    func text(_ value: String?) -> String { value.map(JSONText.quoted) ?? "null" }
+    return """
+      {"isReady":true,"userTag":null,"guildCount":\(runtime.guildCount),\
+      "lastBotMessageAt":\(text(runtime.lastBotMessageAt)),\
+      "replyQueue":{"channels":0,"pending":0},\
+      "gateway":{"hasConnectedAtLeastOnce":true,"reconnectInFlight":false,"reconnectAttempts":0,\
+      "lastGatewayEventAt":\(text(runtime.lastActionAt))},\
+      "voice":{"activeCount":0,"sessions":[]},"publicHttps":null,"screenShare":null}
+      """
+  }
+}

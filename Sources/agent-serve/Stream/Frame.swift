@@ -1,0 +1,33 @@
+/// One event of a stream as its bytes on the wire (WHATWG HTML, 9.2.5), made
+/// once and shared by all subscribers.
+struct Frame: Sendable, Equatable {
+  /// The action's id, 0 for an event that is no action.
+  let id: Int64
+  /// The bytes, up to and with the blank line.
+  let bytes: [UInt8]
+
+  /// The frame of a live action.
+  static func action(_ stored: StoredAction) -> Frame {
+    var bytes = Array("event: action_event\nid: \(stored.id)\ndata: ".utf8)
+    ActionEncoder.appendLive(stored, to: &bytes)
+    bytes += "\n\n".utf8
+    return Frame(id: stored.id, bytes: bytes)
+  }
+
+  /// The snapshot. It has an id too, so that a client that lost the connection
+  /// before the first action also resumes exactly.
+  static func snapshot(_ actions: [StoredAction], newestID: Int64, stats: String) -> Frame {
+    var bytes = Array("event: activity_snapshot\nid: \(newestID)\ndata: {\"actions\":".utf8)
+    bytes += ActionEncoder.rows(actions)
+    bytes += ",\"stats\":\(stats)}\n\n".utf8
+    return Frame(id: 0, bytes: bytes)
+  }
+
+  /// The stats.
+  static func stats(_ json: String) -> Frame {
+    Frame(id: 0, bytes: Array("event: stats_update\ndata: \(json)\n\n".utf8))
+  }
+
+  /// The comment that keeps the connection alive.
+  static let heartbeat = Frame(id: 0, bytes: Array(": heartbeat\n\n".utf8))
+}

@@ -1,0 +1,168 @@
+import Foundation
+
+/// Delivers events to all subscribers.
+///
+/// Each event's bytes are made once. Actions of a few milliseconds are joined
+/// into one block, the longer the more subscribers there are, so that a burst
+/// wakes a client once and not once an action.
+final class Hub: @unchecked Sendable {
+  private struct Entry {
+    let subscriber: Subscriber
+    /// Whether actions come from here, and no longer from the store.
+    var isLive = false
+    /// The newest action that the subscriber has.
+    var cursor: Int64 = 0
+    var heartbeatDue: ContinuousClock.Instant
+    var statsDue: ContinuousClock.Instant
+  }
+
+  /// The dashboard's intervals (contract, 2).
+  private static let heartbeatInterval = Duration.seconds(15)
+  private static let statsInterval = Duration.seconds(3)
+  /// After an action the stats wait for the rest of its burst, and then for the
+  /// last ones to be a second old.
+  private static let statsDelay = Duration.milliseconds(100)
+  private static let statsPause = Duration.seconds(1)
+  /// A client that took nothing for so long is as good as gone.
+  private static let stallLimit = Duration.seconds(60)
+  private static let blockSize = 64 * 1024
+
+  private let lock = NSLock()
+  private var entries: [ObjectIdentifier: Entry] = [:]
+  private var isEnding = false
+  /// The newest action that was offered to the live subscribers.
+  private var published: Int64
+  private var pending: [Frame] = []
+  private var isFlushPlanned = false
+  private var lastFlush = ContinuousClock.now
+  private var statsDirtySince: ContinuousClock.Instant?
+  private var lastStats = ContinuousClock.now - .seconds(60)
+
+  /// - Parameter published: the newest id in the store.
+  init(published: Int64) { self.published = published }
+
+  /// How many subscribers there are.
+  var count: Int { lock.withLock { entries.count } }
+
+  /// Takes a subscriber that is being brought up to date.
+  ///
+  /// - Returns: false when the server is about to stop.
+  func add(_ subscriber: Subscriber) -> Bool {
+    lock.withLock {
+      guard !isEnding else { return false }
+      let now = ContinuousClock.now
+      entries[ObjectIdentifier(subscriber)] = Entry(
+        subscriber: subscriber, heartbeatDue: now + Self.heartbeatInterval,
+        statsDue: now + Self.statsInterval)
+      return true
+    }
+  }
+
+  /// Forgets a subscriber.
+  func remove(_ subscriber: Subscriber) {
+    lock.withLock { entries[ObjectIdentifier(subscriber)] = nil }
+  }
+
+  /// Makes a subscriber live when it has every action that was offered so far;
+  /// from then on it gets those after `cursor`, each once.
+  ///
+  /// - Returns: false when the store has more that was offered to others.
+  func goLive(_ subscriber: Subscriber, cursor: Int64) -> Bool {
+    lock.withLock {
+      guard cursor >= published else { return false }
+      entries[ObjectIdentifier(subscriber)]?.cursor = cursor
+      entries[ObjectIdentifier(subscriber)]?.isLive = true
+      return true
+    }
+  }
+
+  /// Delivers stored actions; they come in the order of their ids.
+  func publish(_ frames: [Frame]) {
+    lock.withLock {
+      pending += frames
+      if statsDirtySince == nil { statsDirtySince = .now }
+      guard !isFlushPlanned else { return }
+      let interval = Duration.microseconds(50 * entries.count)
+      let wait = interval - (.now - lastFlush)
+      if wait <= .zero { return flush() }
+      isFlushPlanned = true
+      Task {
+        try? await Task.sleep(for: wait)
+        self.lock.withLock { self.flush() }
+      }
+    }
+  }
+
+  /// Delivers what is due: heartbeats, stats; drops who is gone or stuck.
+  /// Called some ten times a second.
+  ///
+  /// - Parameter stats: makes the stats frame, called at most once.
+  func beat(stats: () -> Frame) {
+    let now = ContinuousClock.now
+    let subscribers = lock.withLock { entries.values.map(\.subscriber) }
+    for subscriber in subscribers {
+      if subscriber.connection.isGone || subscriber.stalled(at: now) > Self.stallLimit {
+        subscriber.end(.cut)
+      }
+    }
+    let (isBurstOver, isDue) = lock.withLock { () -> (Bool, Bool) in
+      let isBurstOver =
+        statsDirtySince.map { now - $0 >= Self.statsDelay && now - lastStats >= Self.statsPause }
+        ?? false
+      return (isBurstOver, entries.values.contains { $0.isLive && $0.statsDue <= now })
+    }
+    if isBurstOver { lock.withLock { (statsDirtySince, lastStats) = (nil, now) } }
+    let frame = isBurstOver || isDue ? stats() : nil
+    lock.withLock { deliver(stats: frame, toAll: isBurstOver, now) }
+  }
+
+  /// Ends all streams; what was published is delivered first.
+  func end() {
+    let subscribers = lock.withLock {
+      isEnding = true
+      flush()
+      return entries.values.map(\.subscriber)
+    }
+    for subscriber in subscribers { subscriber.end(.finished) }
+  }
+
+  private func deliver(stats: Frame?, toAll: Bool, _ now: ContinuousClock.Instant) {
+    for (key, entry) in entries where entry.isLive {
+      var blocks: [[UInt8]] = []
+      if let stats, toAll || entry.statsDue <= now { blocks.append(stats.bytes) }
+      if entry.statsDue <= now { entries[key]?.statsDue = now + Self.statsInterval }
+      if entry.heartbeatDue <= now {
+        blocks.append(Frame.heartbeat.bytes)
+        entries[key]?.heartbeatDue = now + Self.heartbeatInterval
+      }
+      if !blocks.isEmpty { _ = entry.subscriber.offer(blocks) }
+    }
+  }
+
+  private func flush() {
+    isFlushPlanned = false
+    lastFlush = .now
+    guard let first = pending.first, let last = pending.last else { return }
+    let frames = pending
+    pending = []
+    published = last.id
+    let blocks = Self.join(frames[...])
+    for entry in entries.values where entry.isLive && entry.cursor < last.id {
+      let isBehind = entry.cursor < first.id
+      _ = entry.subscriber.offer(
+        isBehind ? blocks : Self.join(frames.drop { $0.id <= entry.cursor }))
+    }
+  }
+
+  private static func join(_ frames: ArraySlice<Frame>) -> [[UInt8]] {
+    var blocks: [[UInt8]] = []
+    for frame in frames {
+      if let last = blocks.last, last.count + frame.bytes.count <= blockSize {
+        blocks[blocks.count - 1] += frame.bytes
+      } else {
+        blocks.append(frame.bytes)
+      }
+    }
+    return blocks
+  }
+}

@@ -1,0 +1,91 @@
+import FlyingFox
+import FlyingSocks
+
+/// An answer with a body that is there as a whole.
+struct Answer: Sendable, Equatable {
+  /// 200, 404, ...
+  var status: Int
+  /// The content type's value.
+  var type: String
+  /// The body.
+  var body: [UInt8]
+  /// Whether the connection ends behind it.
+  var closes = false
+
+  /// JSON.
+  static func json(_ text: String, status: Int = 200) -> Answer {
+    json(Array(text.utf8), status: status)
+  }
+
+  /// JSON that is already bytes.
+  static func json(_ bytes: [UInt8], status: Int = 200) -> Answer {
+    Answer(status: status, type: "application/json", body: bytes)
+  }
+
+  /// `{"error":"..."}`.
+  static func error(_ text: String, status: Int) -> Answer {
+    json("{\"error\":\(JSONText.quoted(text))}", status: status)
+  }
+
+  /// The dashboard's own refusals, byte for byte (contract, 1.1 and 1.2).
+  static let unauthorized = error("Unauthorized. Provide x-dashboard-token.", status: 401)
+  /// A GET of a path that is not there.
+  static let noSuchPath = Answer(
+    status: 404, type: "text/plain; charset=UTF-8", body: Array("Not found.".utf8))
+  /// Any other method where there is nothing.
+  static let noSuchMethod = error("Not found.", status: 404)
+  /// A body over the limit.
+  static let tooLarge = error("payload_too_large", status: 413)
+
+  /// The answer for the HTTP server.
+  ///
+  /// - Parameters:
+  ///   - isHead: leaves out the body but not its length (RFC 9110, 9.3.2).
+  ///   - ticket: kept until the last byte is written.
+  func response(isHead: Bool, ticket: Ticket) -> HTTPResponse {
+    let body = WholeBody(bytes: isHead ? [] : self.body, closes: closes, ticket: ticket)
+    var headers: HTTPHeaders = [.contentType: type]
+    headers[.contentLength] = String(self.body.count)
+    if closes { headers[.connection] = "close" }
+    return HTTPResponse(
+      statusCode: HTTPStatusCode(status, phrase: Self.phrases[status] ?? ""), headers: headers,
+      body: HTTPBodySequence(from: body, count: isHead ? 0 : self.body.count))
+  }
+
+  private static let phrases = [
+    200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+    413: "Payload Too Large", 500: "Internal Server Error", 503: "Service Unavailable",
+  ]
+}
+
+/// A body in one piece. Failing at its end is how the HTTP server is told to
+/// close a connection that cannot be used again.
+private struct WholeBody: AsyncBufferedSequence {
+  typealias Element = UInt8
+
+  let bytes: [UInt8]
+  let closes: Bool
+  let ticket: Ticket
+
+  func makeAsyncIterator() -> Iterator { Iterator(body: self) }
+
+  struct Closing: Error {}
+
+  struct Iterator: AsyncBufferedIteratorProtocol {
+    let body: WholeBody
+    var isSent = false
+
+    init(body: WholeBody) { self.body = body }
+
+    mutating func next() async throws -> UInt8? { nil }
+
+    mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
+      if !isSent && !body.bytes.isEmpty {
+        isSent = true
+        return body.bytes
+      }
+      if body.closes { throw Closing() }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import Core
+import FlyingFox
+import FlyingSocks
+import Foundation
+
+/// Where the server listens: a numeric address and a port.
+struct ListenAddress: Equatable, Sendable {
+  /// Dotted, or IPv6 without brackets.
+  let host: String
+  /// 0 for a free one.
+  let port: UInt16
+  /// Whether `host` is IPv6.
+  let isIPv6: Bool
+
+  /// Reads `HOST:PORT`: a name, an IPv4 address, or an IPv6 one in brackets.
+  ///
+  /// - Throws: `UsageError`.
+  init(_ text: String) throws(UsageError) {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
+    else { throw UsageError("--listen \(text): not HOST:PORT") }
+    var host = String(text[..<colon])
+    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    guard !host.isEmpty, let address = Self.resolve(host) else {
+      throw UsageError("--listen \(text): no such host")
+    }
+    (self.host, isIPv6) = address
+    self.port = port
+  }
+
+  /// - Parameter other: this host.
+  init(_ other: ListenAddress, port: UInt16) {
+    (host, isIPv6, self.port) = (other.host, other.isIPv6, port)
+  }
+
+  /// Whether only this machine can reach it: 127.0.0.0/8 and ::1.
+  var isLoopback: Bool { isIPv6 ? host == "::1" : host.hasPrefix("127.") }
+
+  /// `127.0.0.1:8787`, `[::1]:8787`.
+  var text: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+  /// A configuration of the HTTP server for this address.
+  ///
+  /// Handlers may take their time: a body comes as fast as its client sends it.
+  func configuration() throws -> HTTPServer.Configuration {
+    isIPv6
+      ? .init(address: try sockaddr_in6.inet6(ip6: host, port: port), timeout: 600)
+      : .init(address: try sockaddr_in.inet(ip4: host, port: port), timeout: 600)
+  }
+
+  private static func resolve(_ host: String) -> (String, Bool)? {
+    var hints = addrinfo()
+    hints.ai_flags = AI_PASSIVE
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, nil, &hints, &list) == 0, let first = list else { return nil }
+    defer { freeaddrinfo(list) }
+    // A name has often both: IPv4 is what clients of a local server try.
+    var entry = Optional(first)
+    var chosen = first
+    while let next = entry {
+      if next.pointee.ai_family == AF_INET {
+        chosen = next
+        break
+      }
+      entry = next.pointee.ai_next
+    }
+    var text = [CChar](repeating: 0, count: 64)
+    guard
+      getnameinfo(
+        chosen.pointee.ai_addr, chosen.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0,
+        NI_NUMERICHOST) == 0
+    else { return nil }
+    let name = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return (name, chosen.pointee.ai_family == AF_INET6)
+  }
+}

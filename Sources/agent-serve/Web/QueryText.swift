@@ -1,0 +1,70 @@
+import CLibc
+
+/// The parameters of a request's target, decoded as forms are
+/// (WHATWG URL, application/x-www-form-urlencoded).
+struct QueryText: Equatable {
+  private let pairs: [(name: String, value: String)]
+
+  /// - Parameter text: what follows the `?`.
+  init(_ text: String) {
+    pairs = text.split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (Self.decode(parts[0]), parts.count > 1 ? Self.decode(parts[1]) : "")
+    }
+  }
+
+  static func == (a: QueryText, b: QueryText) -> Bool {
+    a.pairs.elementsEqual(b.pairs) { $0 == $1 }
+  }
+
+  /// The first value of a parameter, nil when there is none.
+  subscript(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
+
+  /// A number as JavaScript's `Number(text)` reads decimal ones; nil for junk
+  /// and for what is not finite. An empty value is 0 there.
+  func number(_ name: String) -> Double? {
+    guard let text = self[name]?.trimmingBlanks() else { return nil }
+    if text.isEmpty { return 0 }
+    guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
+      let value = Double(text), value.isFinite
+    else { return nil }
+    return value
+  }
+
+  /// A number rounded down and clamped; the default for junk.
+  func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
+    guard let value = number(name) else { return fallback }
+    let floor = value.rounded(.down)
+    if floor <= Double(range.lowerBound) { return range.lowerBound }
+    if floor >= Double(range.upperBound) { return range.upperBound }
+    return Int(floor)
+  }
+
+  private static func decode(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "+") {
+        bytes.append(0x20)
+      } else if byte == UInt8(ascii: "%"), rest.count >= 2, rest.first != UInt8(ascii: "+"),
+        rest.first != UInt8(ascii: "-"),
+        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension StringProtocol {
+  /// Without white space at its ends.
+  func trimmingBlanks() -> String {
+    let start = drop { $0.isWhitespace }
+    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(start[...last])
+  }
+}
