@@ -20,6 +20,8 @@ final class Follower: StreamHandler {
   private var printed = 0
   private var lastID: String?
   private var hadFault = false
+  /// A signal cut a write short: the state must not run ahead of the output.
+  private var lostOutput = false
   private var end: Ending?
 
   private enum Ending {
@@ -175,7 +177,7 @@ final class Follower: StreamHandler {
     do throws(WriteFailure) {
       try records.write(event, time: Timestamp.now, to: writer)
     } catch {
-      end = .writing(error)
+      fail(error)
     }
     count()
   }
@@ -197,7 +199,7 @@ final class Follower: StreamHandler {
   }
 
   private func write(_ text: String) {
-    do throws(WriteFailure) { try writer.write(text) } catch { end = .writing(error) }
+    do throws(WriteFailure) { try writer.write(text) } catch { fail(error) }
   }
 
   private func count() {
@@ -208,14 +210,15 @@ final class Follower: StreamHandler {
   }
 
   private func flush() {
-    do throws(WriteFailure) {
-      try writer.flush()
-    } catch {
-      if let signal = error.code == EINTR ? Signals.next() : nil {
-        end = .signal(signal)
-      } else {
-        end = .writing(error)
-      }
+    do throws(WriteFailure) { try writer.flush() } catch { fail(error) }
+  }
+
+  private func fail(_ failure: WriteFailure) {
+    if failure.code == EINTR, let signal = Signals.next() {
+      lostOutput = true
+      end = .signal(signal)
+    } else {
+      end = .writing(failure)
     }
   }
 
@@ -258,9 +261,12 @@ final class Follower: StreamHandler {
     let outcome = end
     end = nil
     if !reason.isEmpty { lifecycle(notes.ended(reason)) }
-    if case .signal = outcome {} else { flush() }
+    // A signal does not wait for a slow reader.
+    var waits = true
+    if case .signal = outcome { waits = !lostOutput && Output.isWritable }
+    if waits { flush() }
     if case .writing(let failure) = end { diagnostics.fail(writing: failure) }
-    _ = saveState(now: Clock.monotonic, force: true)
+    if !lostOutput { _ = saveState(now: Clock.monotonic, force: true) }
     if case .signal(let number) = outcome { Process.die(by: number) }
     guard case .status(let status, _) = outcome else { return .failure }
     return status == .success && (hadFault || end != nil) ? .failure : status

@@ -35,4 +35,10 @@ enum Output {
     var entry = pollfd(fd: 1, events: 0, revents: 0)
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR) != 0
   }
+
+  /// Whether a write would not wait.
+  static var isWritable: Bool {
+    var entry = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
 }
