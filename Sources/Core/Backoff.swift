@@ -1,30 +1,36 @@
 /// Waiting times between tries: exponential growth with jitter that only adds.
 ///
 /// The wait before try n after the last success is in
-/// [d, d × (1 + jitter)] with d = min(base × factorⁿ, cap), so that a base
-/// which the other side asked for (the `retry` field of WHATWG HTML 9.2.5) is
-/// never undercut. Randomness is passed in; the clock is the caller's.
+/// [d, d × (1 + jitter)] with d = min(base × factorⁿ, max(cap, base)), so that a
+/// base which the other side asked for (the `retry` field of WHATWG HTML 9.2.5)
+/// is never undercut. Randomness is passed in; the clock is the caller's.
 public struct Backoff: Sendable {
-  /// The first wait, seconds.
+  /// The shortest wait, seconds: `retry: 0` is no leave to hammer a server.
+  public static let shortest = 0.05
+  /// The longest base, seconds (11 days): in milliseconds, jitter and all, it
+  /// still fits what poll(2) takes.
+  public static let longest = 1e6
+
+  /// The first wait, seconds, from `shortest` to `longest`.
   public private(set) var base: Double
   /// What each further wait is multiplied by.
   public let factor: Double
-  /// The longest wait without jitter, seconds; never below `base`.
+  /// The longest wait without jitter, seconds, where `base` is not longer.
   public let cap: Double
   /// The largest part that randomness adds.
   public let jitter: Double
   private var failures = 0
 
   /// - Parameters:
-  ///   - base: seconds, 0 or more.
+  ///   - base: seconds; what is not from `shortest` to `longest` becomes that.
   ///   - factor: 1 or more.
-  ///   - cap: seconds.
+  ///   - cap: seconds, at most `longest`.
   ///   - jitter: 0.3 adds up to 30 %.
   public init(base: Double = 3, factor: Double = 2, cap: Double = 60, jitter: Double = 0.3) {
-    self.base = base
-    self.factor = factor
-    self.cap = cap
-    self.jitter = jitter
+    self.base = Self.clamp(base)
+    self.factor = max(1, factor)
+    self.cap = Self.clamp(cap)
+    self.jitter = min(max(0, jitter), 1)
   }
 
   /// The wait before the next try, seconds; each call counts a failure.
@@ -46,6 +52,11 @@ public struct Backoff: Sendable {
 
   /// Takes a new first wait, as a server may ask for one.
   ///
-  /// - Parameter base: seconds.
-  public mutating func setBase(_ base: Double) { self.base = base }
+  /// - Parameter base: seconds; what is not from `shortest` to `longest` becomes that.
+  public mutating func setBase(_ base: Double) { self.base = Self.clamp(base) }
+
+  /// Not a number counts as 0.
+  private static func clamp(_ seconds: Double) -> Double {
+    seconds > shortest ? min(seconds, longest) : shortest
+  }
 }

@@ -70,6 +70,11 @@ public struct Diagnostics: Sendable {
       while !rest.isEmpty {
         let count = CLibc.write(descriptor, rest.baseAddress, rest.count)
         if count < 0 && systemError == EINTR { continue }
+        if count < 0 && systemError == EAGAIN {
+          // A terminal that another program made non-blocking: a second at most.
+          var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          if poll(&entry, 1, 1000) > 0 { continue }
+        }
         if count <= 0 { return }
         rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       }
@@ -82,7 +87,7 @@ public struct Diagnostics: Sendable {
 public func systemReason(_ code: Int32) -> String {
   let text = String(cString: strerror(code))
   guard let first = text.first else { return "error \(code)" }
-  // "RPC struct is bad" and the like start with an acronym: keep those.
-  if text.dropFirst().first?.isUppercase == true { return text }
+  // "RPC struct is bad", "I/O error" and the like start with an acronym: keep those.
+  if text.dropFirst().first?.isLowercase != true { return text }
   return first.lowercased() + text.dropFirst()
 }

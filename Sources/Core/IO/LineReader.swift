@@ -99,7 +99,7 @@ public struct LineReader: ~Copyable {
 
   private func wouldBlock() -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&entry, 1, 0) == 0
+    return poll(&entry, 1, 0) < 1
   }
 
   private func wait() {

@@ -30,7 +30,9 @@ struct PageBuffer: ~Copyable {
     var pointer: UnsafeMutableRawPointer?
     guard posix_memalign(&pointer, 16384, count) == 0, let pointer else {
       // Nothing useful can be done without memory: say so and leave.
-      Diagnostics(program: CommandLine.arguments.first ?? "agentutils").fail("out of memory")
+      let path = CommandLine.arguments.first ?? "agentutils"
+      let name = path.split(separator: "/").last.map(String.init) ?? path
+      Diagnostics(program: name).fail("out of memory")
     }
     return pointer
   }

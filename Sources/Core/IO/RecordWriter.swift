@@ -8,14 +8,15 @@ public final class RecordWriter {
   private let descriptor: Int32
   private var buffer: PageBuffer
   private var count = 0
-  /// Called when write(2) is interrupted by a signal: true gives up the rest.
+  /// Asked when a signal may have come while a reader is slow: true gives up the rest.
   private let interrupted: () -> Bool
 
   /// - Parameters:
   ///   - descriptor: an open file, standard output by default.
   ///   - capacity: bytes collected before they are written.
-  ///   - interrupted: asked at EINTR whether the command is to end; then
-  ///     `flush` throws `WriteFailure(code: EINTR)`.
+  ///   - interrupted: asked, when a signal interrupts a write or a wait of at
+  ///     most a second, whether the command is to end; then `flush` throws
+  ///     `WriteFailure(code: EINTR)`.
   public init(
     descriptor: Int32 = 1, capacity: Int = 256 * 1024, interrupted: @escaping () -> Bool = { false }
   ) {
@@ -85,12 +86,12 @@ public final class RecordWriter {
     while !rest.isEmpty {
       let written = CLibc.write(descriptor, rest.baseAddress, rest.count)
       if written < 0 {
-        if systemError == EINTR && !interrupted() { continue }
-        if systemError == EAGAIN {
-          waitUntilWritable()
-          continue
-        }
-        throw WriteFailure(code: systemError)
+        let code = systemError
+        if code == EAGAIN { waitUntilWritable() }
+        if code != EAGAIN && code != EINTR { throw WriteFailure(code: code) }
+        // A signal that came while waiting counts like one that came in write(2).
+        if interrupted() { throw WriteFailure(code: EINTR) }
+        continue
       }
       rest = UnsafeRawBufferPointer(rebasing: rest[written...])
     }

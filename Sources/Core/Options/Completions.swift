@@ -15,39 +15,45 @@ extension OptionTable {
 
   private var function: String { "_" + program.replacing("-", with: "_") }
 
+  private static func names(_ option: Option) -> [String] {
+    [option.short.map { "-\($0)" }, "--\(option.long)"].compactMap { $0 }
+  }
+
+  /// Works in bash 3.2, which macOS has: neither mapfile nor compopt.
   private var bash: String {
+    func offer(_ completion: Option.Completion) -> String {
+      switch completion {
+      case .none: "return"
+      case .file: "set -- -f"
+      case .words(let words): "set -- -W '\(words.joined(separator: " "))'"
+      }
+    }
     var cases = ""
     for option in options where option.argument != nil {
-      let names = [option.short.map { "-\($0)" }, "--\(option.long)"].compactMap { $0 }
-      let action: String
-      switch option.completion {
-      case .none: action = "COMPREPLY=()"
-      case .file: action = "COMPREPLY=($(compgen -f -- \"$word\"))"
-      case .words(let words):
-        action = "COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$word\"))"
-      }
-      cases += "    \(names.joined(separator: "|"))) \(action); return ;;\n"
+      let names = Self.names(option).joined(separator: "|")
+      cases += "    \(names)) \(offer(option.completion)) ;;\n"
     }
-    let names = options.flatMap { option in
-      [option.short.map { "-\($0)" }, "--\(option.long)"].compactMap { $0 }
-    }
-    let rest: String
-    switch operands {
-    case .none: rest = "COMPREPLY=()"
-    case .file: rest = "COMPREPLY=($(compgen -f -- \"$word\"))"
-    case .words(let words):
-      rest = "COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$word\"))"
-    }
+    let all = options.flatMap(Self.names)
     return """
       # bash completion for \(program)
       \(function)() {
-        local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+        local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} reply
+        if [[ $word == = ]]; then
+          word=
+        elif [[ $before == = && $COMP_CWORD -gt 1 ]]; then
+          before=${COMP_WORDS[COMP_CWORD-2]}
+        fi
+        COMPREPLY=()
         case $before in
-      \(cases)  esac
-        case $word in
-          -*) COMPREPLY=($(compgen -W '\(names.joined(separator: " "))' -- "$word")) ;;
-          *) \(rest) ;;
+      \(cases)    *)
+            case $word in
+              -*) \(offer(.words(all))) ;;
+              *) \(offer(operands)) ;;
+            esac ;;
         esac
+        while IFS= read -r reply; do
+          COMPREPLY+=("$reply")
+        done < <(compgen "$@" -- "$word")
       }
       complete -o filenames -F \(function) \(program)
 
@@ -57,17 +63,18 @@ extension OptionTable {
   private var zsh: String {
     let lines = options.map { option -> String in
       let help = quoteZsh(option.help)
-      let names =
-        option.short.map { "'(-\($0) --\(option.long))'{-\($0),--\(option.long)}" }
-        ?? "--\(option.long)"
-      guard let argument = option.argument else { return "  \(names)'[\(help)]'" }
-      return "  \(names)'[\(help)]:\(argument):\(action(option.completion))'"
+      guard let argument = option.argument else {
+        let names = option.short.map { "{-\($0),--\(option.long)}" } ?? "--\(option.long)"
+        return "  '*'\(names)'[\(help)]'"
+      }
+      let names = option.short.map { "{-\($0)+,--\(option.long)=}" } ?? "--\(option.long)="
+      return "  '*'\(names)'[\(help)]:\(quoteZsh(argument)):\(action(option.completion))'"
     }
     return """
       #compdef \(program)
       _arguments -s -S \\
       \(lines.joined(separator: " \\\n")) \\
-        '*::operand:\(action(operands))'
+        '*:operand:\(action(operands))'
 
       """
   }

@@ -26,8 +26,13 @@ public struct UsageError: Error, Equatable, Sendable {
 }
 
 extension OptionTable {
+  /// What getopt_long returns for the first option of the table by its long
+  /// name: past every letter, and past what musl makes of a byte over 0x7f.
+  private static let longBase: Int32 = 1 << 20
+
   /// Reads a command line with getopt_long(3): abbreviations of long names,
-  /// grouped letters, `--` and operands between options work as that says.
+  /// grouped letters, `--` and operands between options work as that says
+  /// (with POSIXLY_CORRECT set, the first operand ends the options).
   ///
   /// - Parameter arguments: the words after the command's name.
   /// - Throws: `UsageError`.
@@ -36,108 +41,98 @@ extension OptionTable {
     defer { clibc_getopt_unlock() }
     clibc_getopt_reset()
 
+    // getopt_long permutes the words: memory of ours, not an array's.
     let words = [program] + arguments
-    var argv: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-    argv.append(nil)
-    // getopt permutes the array: free what was allocated, not what it holds last.
-    let owned = argv
-    defer { for word in owned { free(word) } }
-
-    var names = options.map { option in
-      CLibc.option(
-        name: UnsafePointer(strdup(option.long)), has_arg: option.argument == nil ? 0 : 1,
-        flag: nil, val: 0)
+    let argv = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(
+      capacity: words.count + 1)
+    for (index, word) in words.enumerated() { argv[index] = strdup(word) }
+    argv[words.count] = nil
+    defer {
+      for index in words.indices { free(argv[index]) }
+      argv.deallocate()
     }
-    defer { for name in names { free(UnsafeMutablePointer(mutating: name.name)) } }
-    for index in names.indices { names[index].val = Int32(1000 + index) }
-    names.append(CLibc.option(name: nil, has_arg: 0, flag: nil, val: 0))
+    let names = longNames()
+    defer {
+      for name in names { free(UnsafeMutableRawPointer(mutating: name.name)) }
+      names.deallocate()
+    }
     let letters =
       ":"
       + options.compactMap { option in
         option.short.map { option.argument == nil ? "\($0)" : "\($0):" }
       }.joined()
 
+    func word(_ index: Int32) -> String {
+      words.indices.contains(Int(index)) ? argv[Int(index)].map { String(cString: $0) } ?? "" : ""
+    }
     var parsed = ParsedOptions(items: [], operands: [])
-    var index = 1
     while true {
-      let word = index < words.count ? argv[max(index, 1)].map { String(cString: $0) } : nil
-      let state = clibc_getopt_next(Int32(words.count), argv, letters, names)
-      defer { index = Int(state.index) }
+      let state = clibc_getopt_next(
+        Int32(words.count), argv, letters, names.baseAddress)
       if state.result == -1 {
-        parsed.operands = argv[Int(state.index)..<words.count].map { String(cString: $0!) }
+        let operands = state.index < words.count ? Int(state.index)..<words.count : 0..<0
+        parsed.operands = operands.map { word(Int32($0)) }
         return parsed
       }
-      if state.result == 63 || state.result == 58 {  // "?" and ":"
-        let last = argv[Int(state.index) - 1].map { String(cString: $0) } ?? word ?? ""
-        throw UsageError(problem(state, word: last))
+      guard let option = option(of: state.result) else {
+        throw UsageError(
+          problem(state, current: word(state.index), before: word(state.index - 1)))
       }
-      let option = try option(for: state)
-      parsed.items.append(
-        ParsedOptions.Item(
-          name: option.long, value: state.argument.map { String(cString: $0) } ?? ""))
+      let value = state.argument.map { String(cString: $0) } ?? ""
+      parsed.items.append(ParsedOptions.Item(name: option.long, value: value))
     }
   }
 
-  /// Reads the command line of the process and answers `--help`, `--version`
-  /// and `--completions`; a mistake ends the process with the usage, status 2.
-  public func parseOrExit() -> ParsedOptions {
-    StandardFiles.ensure()
-    let diagnostics = Diagnostics(program: program)
-    do throws(UsageError) {
-      let parsed = try parse(Process.arguments)
-      for item in parsed.items {
-        switch item.name {
-        case "help": answer(help, diagnostics)
-        case "version": answer("\(program) \(suiteVersion)\n", diagnostics)
-        case "completions":
-          guard let text = completions(shell: item.value) else {
-            throw UsageError("--completions \(item.value): not bash, zsh, fish or list")
-          }
-          answer(text, diagnostics)
-        default: break
+  private func longNames() -> UnsafeMutableBufferPointer<CLibc.option> {
+    let names = UnsafeMutableBufferPointer<CLibc.option>.allocate(capacity: options.count + 1)
+    names.initialize(repeating: CLibc.option(name: nil, has_arg: 0, flag: nil, val: 0))
+    for (index, option) in options.enumerated() {
+      names[index] = CLibc.option(
+        name: UnsafePointer(strdup(option.long)), has_arg: option.argument == nil ? 0 : 1,
+        flag: nil, val: Self.longBase + Int32(index))
+    }
+    return names
+  }
+
+  /// The option of a number of getopt_long: a letter, or a long name's.
+  private func option(of number: Int32) -> Option? {
+    let index = Int(number - Self.longBase)
+    if options.indices.contains(index) { return options[index] }
+    guard let letter = letter(number), letter != "?", letter != ":" else { return nil }
+    return options.first { $0.short == letter }
+  }
+
+  private func letter(_ number: Int32) -> Character? {
+    (0x21...0x7e).contains(number) ? Character(Unicode.Scalar(UInt8(number))) : nil
+  }
+
+  /// - Parameters:
+  ///   - current: the word that is read next; the faulty one if letters of it
+  ///     are left.
+  ///   - before: the word before it.
+  private func problem(_ state: clibc_getopt, current: String, before: String) -> String {
+    let index = Int(state.unknown - Self.longBase)
+    if options.indices.contains(index) {
+      // BSD says ":" of both, glibc "?" of one.
+      let option = options[index]
+      return option.argument.map { "option --\(option.long) needs an argument: \($0)" }
+        ?? "option --\(option.long) takes no argument"
+    }
+    if let letter = letter(state.unknown) {
+      let argument = options.first { $0.short == letter }?.argument
+      return argument.map { "option -\(letter) needs an argument: \($0)" }
+        ?? "unknown option -\(letter)"
+    }
+    if state.unknown != 0 {
+      // A byte of a letter that is not ASCII, or a control character.
+      for word in [current, before] where word.hasPrefix("-") && !word.hasPrefix("--") {
+        if let letter = word.first(where: { $0.asciiValue.map { $0 < 0x21 || $0 > 0x7e } ?? true })
+        {
+          return "unknown option -\(letter)"
         }
       }
-      return parsed
-    } catch {
-      diagnostics.usage(error.problem, self)
     }
-  }
-
-  private func answer(_ text: String, _ diagnostics: Diagnostics) -> Never {
-    do throws(WriteFailure) {
-      let writer = RecordWriter()
-      try writer.write(text)
-      try writer.flush()
-    } catch {
-      diagnostics.fail(writing: error)
-    }
-    Process.exit(.success)
-  }
-
-  private func option(for state: clibc_getopt) throws(UsageError) -> Option {
-    if state.result >= 1000 { return options[Int(state.result) - 1000] }
-    let letter = Character(Unicode.Scalar(UInt8(truncatingIfNeeded: state.result)))
-    guard let option = options.first(where: { $0.short == letter }) else {
-      throw UsageError("unknown option -\(letter)")
-    }
-    return option
-  }
-
-  private func problem(_ state: clibc_getopt, word: String) -> String {
-    let name = word.split(separator: "=", maxSplits: 1).first.map(String.init) ?? word
-    let isMissing = state.result == 58
-    if state.unknown >= 1000 {
-      let option = options[Int(state.unknown) - 1000]
-      return isMissing
-        ? "option --\(option.long) needs an argument: \(option.argument ?? "")"
-        : "option --\(option.long) takes no argument"
-    }
-    if state.unknown > 0 {
-      let letter = Character(Unicode.Scalar(UInt8(truncatingIfNeeded: state.unknown)))
-      let argument = options.first { $0.short == letter }?.argument
-      return isMissing
-        ? "option -\(letter) needs an argument: \(argument ?? "")" : "unknown option -\(letter)"
-    }
+    let name = before.split(separator: "=", maxSplits: 1).first.map(String.init) ?? before
     let matches = options.filter { "--\($0.long)".hasPrefix(name) }
     return matches.count > 1
       ? "option \(name) is ambiguous: \(matches.map { "--\($0.long)" }.joined(separator: ", "))"

@@ -2,8 +2,9 @@
 /// text that a person can read.
 ///
 /// Escaped are C0 (but see `line`), DEL, C1, the bidirectional controls
-/// (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), the line and paragraph
-/// separators, and the byte order mark. Invalid UTF-8 becomes U+FFFD when the
+/// (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), the line and
+/// paragraph separators, and what shows as nothing at all: U+2060 to U+206F, the
+/// byte order mark, interlinear annotation (U+FFF9 to U+FFFB) and tag characters. Invalid UTF-8 becomes U+FFFD when the
 /// `String` is made and is shown as that.
 public enum Visible {
   /// One line of text: every control is escaped, tabs and newlines too, as
@@ -23,7 +24,7 @@ public enum Visible {
     switch scalar.value {
     case 0x20...0x7e: false
     case 0...0x1f, 0x7f...0x9f: true
-    case 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069, 0xfeff: true
+    case 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2060...0x206f, 0xfeff: true
     case 0xfff9...0xfffb, 0xe0000...0xe007f: true
     default: false
     }
