@@ -1,0 +1,132 @@
+import CLibc
+import Testing
+
+@testable import Core
+
+@Suite struct OptionTableTests {
+  @Test func theUsageIsOneLine() {
+    #expect(sampleTable.usage == "usage: sample [options] [file ...]")
+  }
+
+  @Test func theHelpShowsEveryOptionOnce() {
+    let lines = sampleTable.help.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.prefix(3) == ["usage: sample [options] [file ...]", "do nothing", ""])
+    for option in sampleTable.options {
+      let short = option.short.map { "-\($0), " } ?? "    "
+      let value = option.argument.map { " \($0)" } ?? ""
+      let start = "  \(short)--\(option.long)\(value)"
+      let matches = lines.filter { $0.hasPrefix(start + "  ") && $0.hasSuffix(option.help) }
+      #expect(matches.count == 1)
+    }
+    #expect(sampleTable.help.hasSuffix("\n"))
+  }
+
+  @Test func theHelpIsAligned() {
+    let columns = Set(
+      zip(sampleTable.options, sampleTable.help.split(separator: "\n").dropFirst(2)).map {
+        option, line in line.count - option.help.count
+      })
+    #expect(columns.count == 1)
+  }
+
+  @Test func theListHasALineForEachOption() {
+    let expected = """
+      -e --event NAME
+      -o --output FORM
+      -l --listen HOST:PORT
+      -f --file FILE
+      -q --quiet -
+      -v --verbose -
+      - --max-time SECONDS
+      - --max-retries COUNT
+      - --max -
+      - --completions SHELL
+      -h --help -
+      -V --version -
+
+      """
+    #expect(sampleTable.completions(shell: "list") == expected)
+  }
+
+  @Test func onlyKnownShellsAreServed() {
+    for shell in ["", "sh", "BASH", "bash "] {
+      #expect(sampleTable.completions(shell: shell) == nil)
+    }
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func theScriptsNameEveryOption(shell: String) throws {
+    let script = try #require(sampleTable.completions(shell: shell))
+    for option in sampleTable.options {
+      #expect(script.contains(shell == "fish" ? "-l \(option.long) " : "--\(option.long)"))
+      if let short = option.short {
+        #expect(script.contains(shell == "fish" ? "-s \(short) " : "-\(short)"))
+      }
+    }
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func theShellAcceptsItsScript(shell: String) throws {
+    guard Scratch.run("command -v \(shell) >/dev/null") == 0 else { return }
+    let scratch = Scratch()
+    let file = scratch.write("script", try #require(sampleTable.completions(shell: shell)))
+    #expect(Scratch.run("\(shell) -n '\(file)'") == 0)
+  }
+
+  /// What bash offers at the end of these words.
+  private func offered(_ words: [String], in scratch: Scratch) throws -> [String] {
+    scratch.write("script", try #require(sampleTable.completions(shell: "bash")))
+    let line = words.map { "'\($0)'" }.joined(separator: " ")
+    scratch.write(
+      "try",
+      """
+      cd '\(scratch.file("files"))' && . ../script
+      COMP_WORDS=(sample \(line)) COMP_CWORD=\(words.count)
+      _sample
+      printf '%s\\n' "${COMPREPLY[@]}" | sort >../offered
+      """)
+    #expect(Scratch.run("bash --norc '\(scratch.file("try"))'") == 0)
+    let bytes = try StateFile(path: scratch.file("offered")).read() ?? []
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  @Test func bashOffersWhatFits() throws {
+    let scratch = Scratch()
+    scratch.write("files/a b", "")
+    scratch.write("files/a*", "")
+    #expect(try offered([""], in: scratch) == ["activity", "voice"])
+    #expect(try offered(["v"], in: scratch) == ["voice"])
+    #expect(try offered(["--max"], in: scratch) == ["--max", "--max-retries", "--max-time"])
+    #expect(try offered(["-o", ""], in: scratch) == ["json", "text"])
+    #expect(try offered(["--output", "j"], in: scratch) == ["json"])
+    #expect(try offered(["--output", "=", "j"], in: scratch) == ["json"])
+    #expect(try offered(["--output", "="], in: scratch) == ["json", "text"])
+    #expect(try offered(["-f", "a"], in: scratch) == ["a b", "a*"])
+    #expect(try offered(["-e", ""], in: scratch) == [])
+    #expect(try offered(["-q", ""], in: scratch) == ["activity", "voice"])
+  }
+
+  @Test func fishOffersWhatFits() throws {
+    guard Scratch.run("command -v fish >/dev/null") == 0 else { return }
+    let scratch = Scratch()
+    scratch.write("script", try #require(sampleTable.completions(shell: "fish")))
+    scratch.write(
+      "try",
+      """
+      source '\(scratch.file("script"))'
+      complete -C 'sample --max-'
+      complete -C 'sample -o '
+      complete -C 'sample '
+      """)
+    let home = "HOME='\(scratch.path)' XDG_CONFIG_HOME= XDG_DATA_HOME="
+    #expect(
+      Scratch.run(
+        "\(home) fish --no-config '\(scratch.file("try"))' | cut -f1 | sort >'\(scratch.file("offered"))'"
+      )
+        == 0)
+    let bytes = try StateFile(path: scratch.file("offered")).read() ?? []
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == "--max-retries\n--max-time\nactivity\njson\ntext\nvoice\n")
+  }
+}
