@@ -57,7 +57,7 @@ bench: all
 	@PATH="$$PWD/bin:$$PATH" sh Tests/bench/run
 
 demo: all
-	@PATH="$$PWD/bin:$$PATH" sh Tests/demo/run
+	@PATH="$$PWD/bin:$$PATH" sh Tests/demo
 
 install:
 	@test -x bin/sse-tail || $(MAKE) all

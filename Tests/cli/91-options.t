@@ -1,0 +1,40 @@
+#!/bin/sh
+# Every option is the same in the table, --help, the completions and the manual,
+# and is used in some test.
+. "${0%/*}/lib.sh"
+
+cd "$root" || bail "no $root"
+for command in sse-tail action-filter action-format agent-serve; do
+  [ -x "bin/$command" ] || continue
+  ok "options of $command agree everywhere" sh Tests/lint/options "$command"
+
+  # The tests of a command are the files that name it.
+  grep -l -e "$command" Tests/cli/[1-7]*.t Tests/cli/8*.t >"$tmp/files" 2>/dev/null
+  xargs cat <"$tmp/files" >"$tmp/tests"
+  untested=
+  while read -r _ long _; do
+    case $long in
+    --help | --version | --completions) continue ;;
+    esac
+    grep -qE -e "$long([ =\"')]|\$)" "$tmp/tests" || untested="$untested $long"
+  done <<END
+$("$command" --completions list)
+END
+  is "$untested" "" "every option of $command is used in a test by its long name"
+
+  run "$command" --version
+  status_is 0 "$command --version"
+  out_like "^$command [0-9]+\.[0-9]+\.[0-9]+$" "$command --version names the command"
+  run "$command" --help
+  status_is 0 "$command --help"
+  out_like "^usage: $command" "$command --help begins with the usage"
+  is "$(awk 'length > 100' "$out")" "" "$command --help fits a terminal"
+  run "$command" --no-such-option
+  status_is 2 "$command --no-such-option"
+  out_empty "a usage error leaves standard output alone"
+  err_like "^$command: unknown option --no-such-option$" "it says what is wrong"
+  err_like "^usage: $command" "and the usage"
+  is "$(lines "$err")" 2 "in two lines"
+done
+
+done_testing
