@@ -39,7 +39,9 @@ public struct WebAddress: Sendable, Equatable {
   ///
   /// - Throws: `AddressError`.
   public func resolving(_ reference: String) throws(AddressError) -> WebAddress {
-    try WebAddress(parts: [text, reference])
+    // A fragment alone means this very resource (RFC 3986, section 5.2.2).
+    if reference.utf8.first == 35 { return withoutCredentials }
+    return try WebAddress(parts: [text, reference])
   }
 
   /// An address on the same server.

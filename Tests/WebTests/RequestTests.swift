@@ -16,6 +16,8 @@ import Testing
     ("http://a/x", "/y", "http://a/y"), ("http://a/x/z", "y", "http://a/x/y"),
     ("http://a/x", "http://a:80/y", "http://a:80/y"), ("http://A/x", "//a/y", "http://a/y"),
     ("https://a/x", "https://a:443/", "https://a:443/"),
+    ("http://a/x?k=1", "#part", "http://a/x?k=1"), ("http://a/x?k=1", "?l=2", "http://a/x?l=2"),
+    ("http://a/b/c/d", "../e", "http://a/b/e"), ("http://a/x", "/sp ace", "http://a/sp%20ace"),
   ])
   func sameOriginKeepsSecrets(from: String, location: String, to: String) throws {
     let next = try Self.request(from).redirected(status: 302, to: location)
