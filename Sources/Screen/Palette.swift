@@ -5,17 +5,17 @@ import Core
 ///
 /// The colours are the dashboard's where they can be read on a dark ground;
 /// the four that cannot (`voice`, `llm`, `text`, `browser`) are lightened to a
-/// neighbour of the same hue, and domains that the dashboard has no colour for
-/// take a hue that is free.
+/// neighbour of the same hue that a light ground bears too, and domains that
+/// the dashboard has no colour for take a hue that is free.
 public enum Palette {
   /// The colour of a domain.
   public static func colour(of domain: ActionDomain) -> Colour {
     switch domain {
     case .llm: Colour(0x8b5cf6, basic: 35)
-    case .voice: Colour(0x94a3b8, basic: 94)
+    case .voice: Colour(0x7c93b5, basic: 94)
     case .asr: Colour(0x38bdf8, basic: 36)
     case .tts: Colour(0x06b6d4, basic: 36)
-    case .text: Colour(0xd1d5db, basic: 39)
+    case .text: Colour(0x8b95a5, basic: 39)
     case .memory: Colour(0x78716c, basic: 33)
     case .browser: Colour(0x6366f1, basic: 34)
     case .media: Colour(0xbe185d, basic: 95)

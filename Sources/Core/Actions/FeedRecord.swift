@@ -49,17 +49,18 @@ public enum FeedRecord: Sendable {
   }
 
   /// Servers send newest first, and rows of one millisecond in any order of
-  /// their ids: sorted by time, then by id; where a time cannot be read, the
-  /// list is turned round as it is.
+  /// their ids: sorted by time, then by id where all have one, else read
+  /// backwards. A row whose time cannot be read follows its neighbour.
   private static func oldestFirst(_ actions: [Action]) -> [Action] {
-    var timed: [(time: Timestamp, id: Int64, position: Int)] = []
-    for (position, action) in actions.enumerated() {
-      guard let text = action.createdAt, let time = Timestamp(rfc3339: text) else {
-        return actions.reversed()
-      }
-      timed.append((time, action.id.flatMap { Int64($0) } ?? 0, -position))
+    let ids = actions.map { $0.id.flatMap { Int64($0) } }
+    let haveIDs = !ids.contains(nil)
+    var last = Timestamp(seconds: .min)
+    var entries: [(time: Timestamp, id: Int64, position: Int)] = []
+    for position in actions.indices.reversed() {
+      last = actions[position].createdAt.flatMap { Timestamp(rfc3339: $0) } ?? last
+      entries.append((last, haveIDs ? ids[position] ?? 0 : 0, -position))
     }
-    timed.sort { ($0.time, $0.id, $0.position) < ($1.time, $1.id, $1.position) }
-    return timed.map { actions[-$0.position] }
+    entries.sort { ($0.time, $0.id, $0.position) < ($1.time, $1.id, $1.position) }
+    return entries.map { actions[-$0.position] }
   }
 }

@@ -1,0 +1,71 @@
+/// Numbers as a person reads them in a row.
+enum Amount {
+  /// US dollars in at most eight cells up to 99999: `$0.0094`, `$2.47`,
+  /// `<$0.0001` for what would round to nothing.
+  static func money(_ dollars: Double) -> String {
+    let size = abs(dollars)
+    let sign = dollars < 0 ? "-" : ""
+    if size == 0 { return "$0" }
+    if size < 0.00005 { return "\(sign)<$0.0001" }
+    if size < 0.99995 { return "\(sign)$\(fixed(size, 4))" }
+    return size < 999.995 ? "\(sign)$\(fixed(size, 2))" : "\(sign)$\(fixed(size, 0))"
+  }
+
+  /// US dollars with every digit that counts, two decimals at least: `$0.0000004`.
+  static func exactMoney(_ dollars: Double) -> String {
+    var text = fixed(abs(dollars), 10)
+    guard let point = text.firstIndex(of: "."), !text.contains("e") else { return "$\(dollars)" }
+    while text.hasSuffix("0"), text.distance(from: point, to: text.endIndex) > 3 {
+      text.removeLast()
+    }
+    return (dollars < 0 ? "-$" : "$") + text
+  }
+
+  /// A count in at most four cells: `84`, `1.5k`, `15k`, `1.2M`.
+  static func count(_ value: Double) -> String {
+    let size = abs(value)
+    switch size {
+    case ..<999.5: return fixed(value, 0)
+    case ..<9_950: return fixed(value / 1000, 1) + "k"
+    case ..<999_500: return fixed(value / 1000, 0) + "k"
+    case ..<9_950_000: return fixed(value / 1_000_000, 1) + "M"
+    default: return fixed(value / 1_000_000, 0) + "M"
+    }
+  }
+
+  /// A duration: `812ms`, `1.3s`, `30s`, `4m58s`, `45m`, `1h02m`, `2d03h`.
+  ///
+  /// - Parameter milliseconds: any finite number.
+  static func duration(_ milliseconds: Double) -> String {
+    if milliseconds < 0 { return "-" + duration(-milliseconds) }
+    if milliseconds < 999.5 { return fixed(milliseconds, 0) + "ms" }
+    if milliseconds < 9_950 { return fixed(milliseconds / 1000, 1) + "s" }
+    guard milliseconds < 1e15 else { return "\(milliseconds)ms" }  // NaN too
+    let seconds = Int64(milliseconds / 1000 + 0.5)
+    func two(_ value: Int64, _ unit: String) -> String {
+      value == 0 ? "" : value < 10 ? "0\(value)\(unit)" : "\(value)\(unit)"
+    }
+    switch seconds {
+    case ..<60: return "\(seconds)s"
+    case ..<3600: return "\(seconds / 60)m" + two(seconds % 60, "s")
+    case ..<86_400: return "\(seconds / 3600)h" + two(seconds / 60 % 60, "m")
+    default: return "\(seconds / 86_400)d" + two(seconds / 3600 % 24, "h")
+    }
+  }
+
+  /// A number with so many decimals; what is too large for that, or no finite
+  /// number, in Swift's own spelling.
+  static func fixed(_ value: Double, _ decimals: Int) -> String {
+    var scale: UInt64 = 1
+    for _ in 0..<decimals { scale *= 10 }
+    // Rounded by hand: `rounded()` would be the only use of libm.
+    let scaled = abs(value) * Double(scale) + 0.5
+    guard scaled < 9e18 else { return "\(value)" }
+    let units = UInt64(scaled)
+    let sign = value < 0 && units > 0 ? "-" : ""
+    guard decimals > 0 else { return sign + String(units) }
+    let rest = String(units % scale)
+    let zeros = String(repeating: "0", count: decimals - rest.utf8.count)
+    return sign + String(units / scale) + "." + zeros + rest
+  }
+}

@@ -1,0 +1,108 @@
+import Core
+import Screen
+
+/// Model calls and what serves them: llm, asr, tts, embeddings, media, code.
+extension Phrase {
+  /// `llm_call`, `llm_tool_call`: model, tokens, tools, duration, words.
+  mutating func modelCall(_ action: Action) {
+    add(action.model ?? action.content)
+    add(Usage(action).brief, .dim)
+    tools(action)
+    took(action.milliseconds)
+    if let images = action.number("inputImages"), images > 0 {
+      add("\(Amount.count(images)) images", .dim)
+    }
+    stop(action.word("stopReason", "finishReason"))
+    result(action.metadata?[either: "result", "output", "toolResult"])
+    if let isOk = action.metadata?["success"]?.bool, !isOk { fail("failed") }
+    fail(action.failure)
+    quote(action.word("transcript", "responseText"))
+  }
+
+  /// The tools of a call: each with its input where that was sent, else the
+  /// names, else how many.
+  private mutating func tools(_ action: Action) {
+    if let calls = action.metadata?[either: "toolCalls", "tools"], calls.count > 0 {
+      for call in calls.elements.prefix(8) {
+        let function = call["function"] ?? call
+        tool(
+          call.string ?? function[either: "name", "toolName"]?.text,
+          function[either: "input", "arguments", "args", "parameters"])
+      }
+      return
+    }
+    if let name = action.word("toolName", "tool") {
+      tool(name, action.metadata?[either: "input", "arguments", "toolInput", "args"])
+      return
+    }
+    let names = action.metadata?["toolNames"]
+    if let names, names.kind == .array {
+      add(names.elements.compactMap(\.text).joined(separator: ", "), Style(Palette.tool))
+    } else if let text = names?.text, !text.isEmpty {
+      add(text, Style(Palette.tool))
+    } else if let count = action.number("toolCallCount"), count > 0 {
+      add(Amount.count(count) + (count == 1 ? " tool" : " tools"), Style(Palette.tool))
+    }
+  }
+
+  /// Why a model stopped, when that is out of the ordinary.
+  private mutating func stop(_ reason: String?) {
+    guard let reason else { return }
+    switch reason.lowercased() {
+    case "end_turn", "stop", "tool_use", "tool_calls", "completed", "stop_sequence",
+      "function_call":
+      break
+    default: add(reason, Style(Palette.warning))
+    }
+  }
+
+  /// `asr_call`: model, language, words.
+  mutating func recognition(_ action: Action) {
+    add(action.word("model") ?? action.content)
+    add(action.word("language"), .dim)
+    took(action.milliseconds)
+    quote(action.word("transcript", "text"))
+  }
+
+  /// `tts_call`, `speech`: model, voice, length, words.
+  mutating func speech(_ action: Action) {
+    add(action.word("model") ?? action.content)
+    add(action.word("voice", "voiceId"), .dim)
+    if let count = action.number("textChars", "characters") {
+      add("\(Amount.count(count)) chars", .dim)
+    }
+    took(action.milliseconds)
+    quote(action.word("text", "transcript"))
+  }
+
+  /// `memory_embedding_call`: model and sizes.
+  mutating func embedding(_ action: Action) {
+    add(action.word("model") ?? action.content)
+    if let count = action.number("inputChars") { add("\(Amount.count(count)) chars", .dim) }
+    if let count = action.number("vectorDims") { add("\(Amount.count(count)) dims", .dim) }
+    add(Usage(action).brief, .dim)
+    took(action.milliseconds)
+    add(action.word("traceSource"), .dim)
+  }
+
+  /// `image_call`, `video_call`, `gif_call` and the links that are watched.
+  mutating func media(_ action: Action) {
+    let subject = action.word("model", "title", "query") ?? action.content
+    add(subject)
+    add(action.word("size"), .dim)
+    add(action.word("variant"), .dim)
+    add(action.word("status"), .dim)
+    if let count = action.number("returnedResults") { add("\(Amount.count(count)) results", .dim) }
+    took(action.milliseconds)
+    add(action.word("gifUrl", "url", "videoUrl", "imageUrl"), .dim)
+    if action.word("model") == nil, action.content != subject { add(action.content) }
+  }
+
+  /// `code_agent_call`: who works, and on what.
+  mutating func codeAgent(_ action: Action) {
+    add(action.word("role"), .bold)
+    add(action.word("model", "provider"), .dim)
+    took(action.milliseconds)
+    add(action.content)
+  }
+}

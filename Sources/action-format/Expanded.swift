@@ -1,0 +1,167 @@
+import Core
+import Screen
+
+/// Everything an action holds, below its row: ids, the model's figures, the
+/// words, the prompts with their sizes, and the rest of the metadata.
+struct Expanded {
+  /// A label and its text, or a prompt's text below its label.
+  private enum Entry {
+    case field(label: String, text: String)
+    case prompt(String)
+  }
+
+  private static let indent = 4
+  private var entries: [Entry] = []
+  private var shown: Set<String> = []
+
+  /// The lines below the row of an action, an empty one at the end.
+  static func lines(_ action: Action, _ layout: Layout) -> [Line] {
+    var expanded = Expanded()
+    expanded.facts(action, layout)
+    expanded.words(action)
+    expanded.prompts(action)
+    expanded.rest(action)
+    return expanded.lines(layout) + [Line()]
+  }
+
+  private mutating func facts(_ action: Action, _ layout: Layout) {
+    field("id", action.id)
+    field("time", action.createdAt)
+    if let text = action.createdAt, let time = Timestamp(rfc3339: text) {
+      field("local time", TimeText.absolute(time, zone: layout.zone))
+    }
+    field("level", action.level)
+    field("guild", action.guild)
+    field("channel", action.channel)
+    field("message", action.message)
+    field("user", action.user.map { id in layout.names[id].map { "\(id) (\($0))" } ?? id })
+    for name in ["provider", "model"] {
+      take(name, as: name, action)
+      if !shown.contains(name) { field(name, action.metadata?["llm"]?[name]?.text) }
+    }
+    field("tokens", Usage(action).full)
+    if action.metadata?["usage"]?.members.allSatisfy({ $0.name.hasSuffix("okens") }) == true {
+      shown.insert("usage")
+    }
+    if let cost = action.cost { field("cost", Amount.exactMoney(cost)) }
+    take("stopReason", as: "stop reason", action)
+    take("toolNames", as: "tools", action)
+    if let milliseconds = action.milliseconds { field("duration", Amount.duration(milliseconds)) }
+  }
+
+  private mutating func words(_ action: Action) {
+    field("content", action.content)
+    take("transcript", as: "transcript", action)
+    take("lastUserContent", as: "last user", action)
+    guard let calls = action.metadata?["toolCalls"], calls.count > 0 else { return }
+    shown.insert("toolCalls")
+    for call in calls.elements {
+      let name = call[either: "name", "toolName"]?.text ?? call.string ?? "?"
+      let input = call[either: "input", "arguments", "args"].map { Brief.text($0, limit: .max) }
+      field("tool call", name + (input.map { "(\($0))" } ?? ""))
+    }
+  }
+
+  private mutating func prompts(_ action: Action) {
+    for (name, label) in [("systemPrompt", "system prompt"), ("userPrompt", "user prompt")]
+    where prompt(action.metadata?[name], label) {
+      shown.insert(name)
+    }
+    guard let bundle = action.metadata?["replyPrompts"], bundle.isObject else { return }
+    shown.insert("replyPrompts")
+    _ = prompt(bundle["systemPrompt"], "system prompt")
+    _ = prompt(bundle["initialUserPrompt"], "first prompt")
+    for (index, value) in (bundle["followupUserPrompts"]?.elements ?? []).enumerated() {
+      _ = prompt(value, "follow-up \(index + 1)")
+    }
+    let taken = ["systemPrompt", "initialUserPrompt", "followupUserPrompts"]
+    for member in bundle.members where !taken.contains(member.name) {
+      guard !member.value.isNull, member.value.count > 0 || member.value.text != nil else {
+        continue
+      }
+      field("prompt " + member.name, Brief.text(member.value, limit: .max, unwraps: false))
+    }
+  }
+
+  /// A label with the size, then the text behind a bar.
+  private mutating func prompt(_ value: JSONValue?, _ label: String) -> Bool {
+    guard let text = value?.string else { return false }
+    field(label, text.count == 1 ? "1 char" : "\(text.count) chars")
+    if !text.isEmpty { entries.append(.prompt(text)) }
+    return true
+  }
+
+  /// A line for each member that was not shown yet; those that are null share
+  /// one.
+  private mutating func rest(_ action: Action) {
+    var unset: [String] = []
+    if let metadata = action.metadata, !metadata.isObject {
+      field("metadata", metadata.text ?? metadata.compact())
+    }
+    for member in action.metadata?.members ?? [] where !shown.contains(member.name) {
+      if member.value.isNull {
+        unset.append(member.name)
+      } else {
+        let isEmpty = member.value.count == 0 && member.value.text == nil
+        field(
+          member.name,
+          isEmpty ? member.value.compact() : Brief.text(member.value, limit: .max, unwraps: false))
+      }
+    }
+    for member in action.object.members where !Action.knownMembers.contains(member.name) {
+      field(member.name, member.value.text ?? member.value.compact())
+    }
+    if !unset.isEmpty { field("null", unset.joined(separator: ", ")) }
+  }
+
+  /// Shows a member of the metadata under another name.
+  private mutating func take(_ name: String, as label: String, _ action: Action) {
+    guard let text = action.metadata?[name]?.text else { return }
+    shown.insert(name)
+    field(label, text)
+  }
+
+  private mutating func field(_ label: String, _ text: String?) {
+    if let text { entries.append(.field(label: Plain.line(label, limit: 200), text: text)) }
+  }
+
+  private func lines(_ layout: Layout) -> [Line] {
+    let labels = entries.compactMap { entry in
+      if case .field(let label, _) = entry { CellWidth.of(label) } else { nil }
+    }
+    let room = layout.width.map { max($0 / 3, 12) } ?? 24
+    let column = min(labels.max() ?? 0, min(room, 24))
+    return entries.flatMap { entry in
+      switch entry {
+      case .field(let label, let text): Self.field(label, text, column, layout)
+      case .prompt(let text): Self.prompt(text, layout)
+      }
+    }
+  }
+
+  private static func field(
+    _ label: String, _ text: String, _ column: Int, _ layout: Layout
+  ) -> [Line] {
+    let start = indent + column + 2
+    let label = Fit.truncate(label, to: column)
+    let parts = Paragraph.wrap(text, to: layout.width.map { max($0 - start, 12) })
+    return parts.enumerated().map { index, part in
+      var line = Line()
+      line.add(Fit.spaces(indent))
+      if index == 0 { line.add(label, .dim) }
+      Row.fill(&line, to: start)
+      line.add(part)
+      return Row.trimmed(line)
+    }
+  }
+
+  private static func prompt(_ text: String, _ layout: Layout) -> [Line] {
+    Paragraph.wrap(text, to: layout.width.map { max($0 - indent - 2, 12) }).map { part in
+      var line = Line()
+      line.add(Fit.spaces(indent))
+      line.add("│ ", .dim)
+      line.add(part)
+      return Row.trimmed(line)
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import CLibc
+import Core
+import Screen
+
+/// The loop of the command: records in, lines out.
+final class Feed {
+  private let options: FormatOptions
+  private let diagnostics: Diagnostics
+  private let screen: FeedScreen
+  private let signals: Signals?
+  private var ending: Int32?
+  private var stats: (value: ActionStats, at: Timestamp)?
+  private var names = Names()
+  private var left: Int
+  /// Whether anything could not be read.
+  private(set) var hasFaults = false
+
+  /// - Parameters:
+  ///   - options: what the user asked for.
+  ///   - diagnostics: where faults are told.
+  init(_ options: FormatOptions, _ diagnostics: Diagnostics) {
+    self.options = options
+    self.diagnostics = diagnostics
+    left = options.count ?? .max
+    // Only a line that is drawn in place must be erased before the end.
+    let signals = options.showsStats && isatty(1) == 1 ? Signals() : nil
+    self.signals = signals
+    let taken = Box()
+    screen = FeedScreen(options) {
+      if taken.signal == nil { taken.signal = signals?.take().ending }
+      return taken.signal != nil
+    }
+    interrupted = taken
+  }
+
+  /// A signal that was seen while a write was waiting.
+  private final class Box { var signal: Int32? }
+  private let interrupted: Box
+
+  /// Reads every file to its end, or until enough actions were shown.
+  ///
+  /// - Throws: `WriteFailure`.
+  func run() throws {
+    for file in options.files where left > 0 {
+      if file == "-" {
+        try read(0, "standard input")
+        continue
+      }
+      let descriptor = clibc_open(file, O_RDONLY)
+      guard descriptor >= 0 else {
+        try fault { diagnostics.error(file, systemReason(systemError)) }
+        continue
+      }
+      defer { close(descriptor) }
+      try read(descriptor, file)
+    }
+    try screen.finish()
+  }
+
+  /// Ends the process as a signal asks that came while a write was waiting.
+  func endIfSignalled() {
+    if let signal = ending ?? interrupted.signal { Process.die(by: signal) }
+  }
+
+  private func read(_ descriptor: Int32, _ name: String) throws {
+    var reader = LineReader(descriptor: descriptor)
+    var number = 0
+    do {
+      while left > 0, let line = try reader.next(beforeBlocking: { try pause(descriptor) }) {
+        number += 1
+        try show(number == 1 ? Self.withoutMark(line.bytes) : line.bytes, name, number)
+      }
+    } catch let failure as ReadFailure {
+      try fault { diagnostics.error(name, failure.reason) }
+    }
+  }
+
+  /// The byte order mark that some editors put in front of a file.
+  private static func withoutMark(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    line.starts(with: [0xef, 0xbb, 0xbf]) ? UnsafeRawBufferPointer(rebasing: line[3...]) : line
+  }
+
+  private func show(_ line: UnsafeRawBufferPointer, _ name: String, _ number: Int) throws {
+    guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0d }) else { return }
+    let value: JSONValue
+    do throws(JSONFault) {
+      value = try JSONValue.parse(line)
+    } catch {
+      try fault { diagnostics.fault(file: name, line: number, error.reason) }
+      return
+    }
+    names.learn(from: value)
+    switch FeedRecord(value) {
+    case .actions(let actions, let stats, let faulty):
+      if let stats { try take(stats) }
+      for action in actions where left > 0 { try show(action) }
+      if faulty > 0 {
+        try fault {
+          diagnostics.fault(
+            file: name, line: number,
+            "\(faulty) of \(actions.count + faulty) actions are no objects")
+        }
+      }
+    case .stats(let stats): try take(stats)
+    case .lifecycle(let type, let record):
+      let layout = layout
+      if let notice = Notice.line(type: type, record, layout) {
+        try screen.write(notice, width: layout.width)
+      }
+    case .other: break
+    case .unreadable: try fault { diagnostics.fault(file: name, line: number, "not an object") }
+    }
+  }
+
+  private var layout: Layout {
+    Layout(width: screen.width, isAbsolute: options.isAbsolute, now: .now(), names: names)
+  }
+
+  private func show(_ action: Action) throws(WriteFailure) {
+    names.learn(from: action)
+    let layout = layout
+    try screen.write(Row.line(action, layout), width: layout.width)
+    if options.isExpanded {
+      for line in Expanded.lines(action, layout) { try screen.write(line, width: layout.width) }
+    }
+    left -= 1
+  }
+
+  private func take(_ stats: ActionStats) throws(WriteFailure) {
+    guard options.showsStats else { return }
+    self.stats = (stats, .now())
+    try drawStats()
+  }
+
+  private func drawStats() throws(WriteFailure) {
+    guard let stats else { return }
+    let now = Timestamp.now()
+    let age = screen.drawsInPlace ? now.seconds - stats.at.seconds : 0
+    try screen.setBar(StatsLine.line(stats.value, now: now, age: age))
+  }
+
+  /// Tells a fault below the rows that came before it.
+  private func fault(_ tell: () -> Void) throws(WriteFailure) {
+    hasFaults = true
+    try screen.settle()
+    tell()
+  }
+
+  /// Writes what is complete; with a line of stats, keeps it right until there
+  /// is something to read.
+  private func pause(_ descriptor: Int32) throws {
+    try drawStats()
+    try screen.flush()
+    guard let signals, screen.drawsInPlace else { return }
+    while !signals.wait(for: descriptor, milliseconds: 1000) {
+      let (signal, isResized) = signals.take()
+      if let signal {
+        ending = signal
+        try screen.finish()
+        Process.die(by: signal)
+      }
+      try drawStats()
+      if isResized { try screen.redraw() } else { try screen.flush() }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import CLibc
+import Core
+import Screen
+
+/// Where the lines go: standard output, with the line of stats kept below the
+/// rows when that is a terminal.
+///
+/// On a terminal the line is drawn without a line end and erased before the
+/// next row and at the end. Elsewhere it is a line like others, written when
+/// the input pauses or ends and the stats changed since.
+final class FeedScreen {
+  private let writer: RecordWriter
+  private let depth: ColourDepth
+  private let isTerminal: Bool
+  private let fixedWidth: Int?
+  private var bar: Line?
+  private var isDrawn = false
+  private var printed: Line?
+
+  /// - Parameters:
+  ///   - options: colour and width.
+  ///   - interrupted: asked when a signal interrupts a write, see `RecordWriter`.
+  init(_ options: FormatOptions, interrupted: @escaping () -> Bool) {
+    writer = RecordWriter(interrupted: interrupted)
+    isTerminal = isatty(1) == 1
+    depth = ColourDepth.detect(
+      options.colour, isTerminal: isTerminal, environment: Process.environment)
+    fixedWidth = options.width
+  }
+
+  /// Whether the stats are drawn in place: a terminal that can erase a line.
+  var drawsInPlace: Bool {
+    guard isTerminal, let kind = Process.environment("TERM") else { return false }
+    return kind != "dumb"
+  }
+
+  /// The cells of a row: as asked for, else the terminal's, else no limit.
+  var width: Int? {
+    if let fixedWidth { return fixedWidth == 0 ? nil : fixedWidth }
+    return terminalWidth
+  }
+
+  private var terminalWidth: Int? {
+    var columns: Int32 = 0
+    var rows: Int32 = 0
+    return isTerminal && clibc_window_size(1, &columns, &rows) ? Int(columns) : nil
+  }
+
+  /// Writes a row.
+  func write(_ line: Line, width: Int?) throws(WriteFailure) {
+    try erase()
+    try writer.write(line.render(width: width, depth: depth))
+    try writer.newline()
+  }
+
+  /// Takes a new line of stats; drawn by the next `flush`.
+  func setBar(_ line: Line) throws(WriteFailure) {
+    guard line != bar else { return }
+    bar = line
+    try erase()
+  }
+
+  /// Draws the line of stats and writes everything that waits.
+  func flush() throws(WriteFailure) {
+    if let bar, !bar.spans.isEmpty {
+      if drawsInPlace {
+        if !isDrawn {
+          // The last column stays free: some terminals wrap when it is written.
+          let room = terminalWidth.map { $0 - 1 }
+          try writer.write(bar.render(width: room, depth: depth))
+          isDrawn = true
+        }
+      } else if bar != printed {
+        printed = bar
+        try writer.write(bar.render(width: width, depth: depth))
+        try writer.newline()
+      }
+    }
+    try writer.flush()
+  }
+
+  /// Draws the line of stats anew, for a terminal whose size changed.
+  func redraw() throws(WriteFailure) {
+    try erase()
+    try flush()
+  }
+
+  /// Writes the rows so far, so that a message can stand below them.
+  func settle() throws(WriteFailure) {
+    try erase()
+    try writer.flush()
+  }
+
+  /// Leaves the terminal as a command without a line of stats would.
+  func finish() throws(WriteFailure) {
+    try erase()
+    if drawsInPlace { bar = nil }
+    try flush()
+  }
+
+  private func erase() throws(WriteFailure) {
+    guard isDrawn else { return }
+    isDrawn = false
+    try writer.write("\r\u{1b}[K")
+  }
+}

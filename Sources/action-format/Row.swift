@@ -1,0 +1,103 @@
+import CLibc
+import Core
+import Screen
+
+/// How rows are laid out: the same for every row of a run.
+struct Layout {
+  /// The cells of a row, nil without a limit.
+  var width: Int?
+  /// Date and time in place of the age.
+  var isAbsolute = false
+  /// The clock, seen when the row is made.
+  var now = Timestamp(seconds: 0)
+  /// The user's calendar.
+  var zone: @Sendable (Int64) -> tm? = TimeText.local
+
+  /// The people who are known by name.
+  var names = Names()
+
+  /// Whether there is room for whole ids and the longest kinds.
+  var isWide: Bool { (width ?? .max) >= 110 }
+  /// The cells of the column of kinds; a longer kind takes what it needs.
+  var kindCells: Int { isWide ? 26 : 21 }
+  /// The cells of the column of times.
+  var timeCells: Int { isAbsolute ? 19 : 7 }
+  /// The cells of the column of costs.
+  static let costCells = 8
+  /// About how many characters of a part can be seen.
+  var limit: Int { width.map { max($0, 16) * 8 } ?? .max }
+}
+
+/// One action as one line: when, what, the cost, the line that matters.
+enum Row {
+  /// - Parameters:
+  ///   - action: any action.
+  ///   - layout: the columns.
+  static func line(_ action: Action, _ layout: Layout) -> Line {
+    var line = Line()
+    line.add(time(action.createdAt, layout), .dim)
+    line.add("  ")
+    let style = kindStyle(action)
+    let mark =
+      action.isError
+      ? Palette.errorMark : action.isWarning ? Palette.warningMark : Palette.mark(of: action.domain)
+    line.add(mark, style)
+    line.add(" ")
+    let kind = Plain.line(action.kind, limit: 200)
+    line.add(kind.isEmpty ? "(no kind)" : kind, kind.isEmpty ? .dim : style)
+    fill(&line, to: layout.timeCells + 4 + layout.kindCells)
+    let cost = action.cost.map { $0 == 0 ? "" : Amount.money($0) } ?? ""
+    line.add(" " + Fit.spaces(Layout.costCells - cost.utf8.count))
+    line.add(cost, costStyle(action.cost ?? 0))
+    let detail = Detail.line(
+      action, limit: layout.limit, isWide: layout.isWide, names: layout.names)
+    if !detail.spans.isEmpty { line.add("  ") }
+    line.spans += detail.spans
+    return trimmed(line)
+  }
+
+  /// The column of times: a time that cannot be read is `?`, none is `-`.
+  static func time(_ text: String?, _ layout: Layout) -> String {
+    let shown: String
+    if let text, !text.isEmpty {
+      if let time = Timestamp(rfc3339: text) {
+        shown =
+          layout.isAbsolute
+          ? TimeText.absolute(time, zone: layout.zone) : TimeText.relative(time, now: layout.now)
+      } else {
+        shown = "?"
+      }
+    } else {
+      shown = "-"
+    }
+    return Fit.padStart(shown, to: layout.timeCells)
+  }
+
+  /// The colour of the mark and the kind: failures and warnings first, then
+  /// tools, then the domain.
+  static func kindStyle(_ action: Action) -> Style {
+    if action.isError { return Style(Palette.error, bold: true) }
+    if action.isWarning { return Style(Palette.warning, bold: true) }
+    if action.kind == "llm_tool_call" || action.kind == "search_call" { return Style(Palette.tool) }
+    return Style(Palette.colour(of: action.domain))
+  }
+
+  /// What costs a cent or more stands out, ten cents or more warns.
+  private static func costStyle(_ cost: Double) -> Style {
+    if cost >= 0.1 { return Style(Palette.warning, bold: true) }
+    return cost >= 0.01 ? .bold : .plain
+  }
+
+  static func fill(_ line: inout Line, to cells: Int) {
+    line.add(Fit.spaces(cells - line.cells))
+  }
+
+  /// Without the blanks at the end.
+  static func trimmed(_ line: Line) -> Line {
+    var line = line
+    while let last = line.spans.last, last.text.allSatisfy({ $0 == " " }) {
+      line.spans.removeLast()
+    }
+    return line
+  }
+}
