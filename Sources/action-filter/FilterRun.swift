@@ -7,7 +7,7 @@ final class FilterRun {
   private let writer = RecordWriter()
   private let scratch = ScanScratch()
   private var record = ActionRecord()
-  private var window = UniqueWindow()
+  private var window = ActionWindow()
   private var tally: Tally?
   private var faults: FaultLog
   private var selected = 0
@@ -102,18 +102,18 @@ final class FilterRun {
     }
     for row in RowOrder.oldestFirst(rows, scratch) {
       if isDone { return }
-      let source = row.fields.id.isNull ? ActionRecord.Source.bare : .row
+      let source = row.fields.id.isNull ? ActionWindow.Source.bare : .row
       try select(row.fields, source, row.action.bytes, row.action)
     }
   }
 
   @inline(__always)
   private func select(
-    _ fields: ActionFields, _ source: ActionRecord.Source, _ bytes: UnsafeRawBufferPointer,
+    _ fields: ActionFields, _ source: ActionWindow.Source, _ bytes: UnsafeRawBufferPointer,
     _ action: ScanValue
   ) throws(WriteFailure) {
     guard settings.predicate.matches(fields, scratch) != settings.isInverted else { return }
-    if settings.isUnique && !window.isNew(fields, source, scratch) { return }
+    if settings.isUnique && !isNew(fields, source) { return }
     selected += 1
     switch settings.output {
     case .original: try writer.writeLine(bytes)
@@ -121,6 +121,11 @@ final class FilterRun {
     case .groups: tally?.add(fields, scratch)
     case .count, .nothing: break
     }
+  }
+
+  private func isNew(_ fields: ActionFields, _ source: ActionWindow.Source) -> Bool {
+    let id = fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
+    return window.isNew(id: id, key: ActionKey(fields, scratch: scratch), source: source)
   }
 
   private func report() throws(WriteFailure) {

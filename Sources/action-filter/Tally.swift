@@ -50,12 +50,11 @@ struct Tally {
 
   /// A record for each group:
   /// `{"type":"count","kind":"llm_call","count":2,"usd_cost":0.3}`.
-  var records: [[UInt8]] {
+  var records: [String] {
     sorted.map { group in
-      var record = Array(#"{"type":"count","\#(grouping.rawValue)":"#.utf8)
-      if let name = group.name { record += JSONText.quoted(name) } else { record += "null".utf8 }
-      record += ",\"count\":\(group.count),\"usd_cost\":\(group.cost.text)}".utf8
-      return record
+      let name = group.name.map { JSONQuote.string(String(decoding: $0, as: UTF8.self)) } ?? "null"
+      return #"{"type":"count","\#(grouping.rawValue)":\#(name),"#
+        + #""count":\#(group.count),"usd_cost":\#(group.cost.text)}"#
     }
   }
 

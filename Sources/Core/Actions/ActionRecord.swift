@@ -14,18 +14,6 @@ public struct ActionRecord {
     case other
   }
 
-  /// Where an action came from, as far as its duplicates go.
-  public enum Source: Int, CaseIterable, Sendable {
-    /// It has an id.
-    case row
-    /// An `action_event`, or an event of another name.
-    case actionEvent
-    /// A `voice_event`: the server sends these actions on two streams.
-    case voiceEvent
-    /// Without a wrapper.
-    case bare
-  }
-
   /// The action's members.
   public private(set) var fields = ActionFields()
   /// The action's object: the line itself, or the wrapper's `data`.
@@ -33,7 +21,7 @@ public struct ActionRecord {
   /// The list of rows: an array.
   public private(set) var rows = ScanValue.absent
   /// Where the action came from.
-  public private(set) var source = Source.bare
+  public private(set) var source = ActionWindow.Source.bare
 
   private var around = Envelope()
   private var inner = ActionFields()
@@ -113,8 +101,7 @@ public struct ActionRecord {
       return .action
     }
     if around.data.isObject {
-      let isLive = around.event.isText("action_event") || around.event.isText("voice_event")
-      if inner.kind.isString || isLive && !around.dataActions.isArray {
+      if inner.kind.isString {
         fields = inner
         action = around.data
         source = around.event.isText("voice_event") ? .voiceEvent : .actionEvent

@@ -1,0 +1,111 @@
+import Core
+import Testing
+
+@testable import action_filter
+
+@Suite struct CostSumTests {
+  func sum(_ amounts: [Double]) -> String {
+    var sum = CostSum()
+    for amount in amounts { sum.add(amount) }
+    return sum.text
+  }
+
+  @Test func showsNoDust() {
+    #expect(sum([]) == "0")
+    #expect(sum([0.1, 0.2]) == "0.3")
+    #expect(sum([0.30000000000000004]) == "0.3")
+    #expect(sum(Array(repeating: 0.1, count: 1_000_000)) == "100000")
+    #expect(sum(Array(repeating: 0.0001, count: 12_345)) == "1.2345")
+    #expect(sum([4e-7]) == "0.0000004")
+    #expect(sum([1e17, 0.25, -1e17]) == "0.25")
+    #expect(sum([-1.5]) == "-1.5")
+    #expect(sum([12, 0.5]) == "12.5")
+    #expect(sum([1e30]) == "1e30")
+    #expect(sum([1.25e-30]) == "1.25e-30")
+    #expect(sum([.infinity]) == "null")
+  }
+}
+
+@Suite struct TallyTests {
+  func tally(_ grouping: Grouping, _ actions: [String]) -> [String] {
+    var tally = Tally(grouping)
+    let scratch = ScanScratch()
+    for action in actions {
+      Array(action.utf8).withUnsafeBytes { bytes in
+        if let fields = try? ActionFields(bytes) { tally.add(fields, scratch) }
+      }
+    }
+    return tally.records
+  }
+
+  @Test func mostFirstThenByName() {
+    let actions = [
+      #"{"kind":"b","usd_cost":0.1}"#, #"{"kind":"c"}"#, #"{"kind":"\u0062","usdCost":0.2}"#, "{}",
+      #"{"kind":"a\"","usd_cost":"1"}"#,
+    ]
+    #expect(
+      tally(.kind, actions) == [
+        #"{"type":"count","kind":"b","count":2,"usd_cost":0.3}"#,
+        #"{"type":"count","kind":"a\"","count":1,"usd_cost":0}"#,
+        #"{"type":"count","kind":"c","count":1,"usd_cost":0}"#,
+        #"{"type":"count","kind":null,"count":1,"usd_cost":0}"#,
+      ])
+  }
+
+  @Test func otherMembers() {
+    let actions = [
+      #"{"kind":"llm_call","guildId":5,"user_id":"u","created_at":"2026-03-01T12:59:59.9+01:00"}"#
+    ]
+    func group(_ name: String) -> [String] {
+      [#"{"type":"count",\#(name),"count":1,"usd_cost":0}"#]
+    }
+    #expect(tally(.domain, actions) == group(#""domain":"llm""#))
+    #expect(tally(.guild, actions) == group(#""guild":"5""#))
+    #expect(tally(.user, actions) == group(#""user":"u""#))
+    #expect(tally(.hour, actions) == group(#""hour":"2026-03-01T11:00:00.000Z""#))
+    #expect(tally(.hour, ["{}"]) == group(#""hour":null"#))
+  }
+
+  @Test func manyGroups() {
+    let actions = (0..<3000).map { #"{"kind":"kind_\#($0 % 1000)","usd_cost":1}"# }
+    let records = tally(.kind, actions)
+    #expect(records.count == 1000)
+    #expect(records.allSatisfy { $0.hasSuffix(#""count":3,"usd_cost":3}"#) })
+  }
+}
+
+@Suite struct RowOrderTests {
+  func order(_ rows: [String]) -> [String] {
+    let scratch = ScanScratch()
+    return Array(("[" + rows.joined(separator: ",") + "]").utf8).withUnsafeBytes { bytes in
+      guard var elements = try? ScanElements(bytes) else { return [] }
+      var list: [RowOrder.Row] = []
+      while (try? elements.next()) == true {
+        guard let fields = try? ActionFields(elements.value.bytes) else { return [] }
+        list.append(RowOrder.Row(fields: fields, action: elements.value))
+      }
+      return RowOrder.oldestFirst(list, scratch).map { $0.fields.kind.string ?? "?" }
+    }
+  }
+
+  @Test func oldestFirstByInstantThenByID() {
+    #expect(
+      order([
+        #"{"id":12,"kind":"d","created_at":"2026-03-01T12:00:01.000Z"}"#,
+        #"{"id":9,"kind":"b","created_at":"2026-03-01T12:00:00.000Z"}"#,
+        #"{"id":10,"kind":"c","created_at":"2026-03-01T13:00:00.000+01:00"}"#,
+        #"{"id":99,"kind":"a","created_at":"2026-03-01T11:59:59.999Z"}"#,
+      ]) == ["a", "b", "c", "d"])
+  }
+
+  @Test func withoutIDsTheListIsReadBackwards() {
+    let time = #""created_at":"2026-03-01T12:00:00Z""#
+    #expect(order([#"{"kind":"b",\#(time)}"#, #"{"kind":"a",\#(time)}"#]) == ["a", "b"])
+    #expect(order([#"{"kind":"c"}"#, #"{"kind":"b"}"#, #"{"kind":"a"}"#]) == ["a", "b", "c"])
+    #expect(
+      order([
+        #"{"kind":"c","created_at":"2026-03-01T12:00:00Z"}"#, #"{"kind":"b"}"#,
+        #"{"kind":"a","created_at":"2026-03-01T11:00:00Z"}"#,
+      ]) == ["a", "b", "c"])
+  }
+}

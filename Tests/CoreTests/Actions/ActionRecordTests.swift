@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Core
+
+@Suite struct ActionRecordTests {
+  /// The shape, then what was found, in words.
+  func read(_ line: String) -> String {
+    withBytes(line) { bytes in
+      var record = ActionRecord()
+      do throws(ScanFault) {
+        // A record before must leave no trace.
+        _ = try? record.read(UnsafeRawBufferPointer(bytes))
+        switch try record.read(bytes) {
+        case .action:
+          return "\(record.source) \(record.fields.kind.string ?? "-") "
+            + String(decoding: record.action.bytes, as: UTF8.self)
+        case .list: return "list " + String(decoding: record.rows.bytes, as: UTF8.self)
+        case .other: return "other"
+        }
+      } catch {
+        return error.reason
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (#" {"kind":"k"} "#, #"bare k {"kind":"k"}"#),
+    (#"{"id":1,"kind":"k"}"#, #"row k {"id":1,"kind":"k"}"#),
+    (#"{"id":null,"kind":"k"}"#, #"bare k {"id":null,"kind":"k"}"#), ("{}", "bare - {}"),
+    (#"{"kind":5}"#, #"bare 5 {"kind":5}"#),
+    (#"{"event":"action_event","id":"","data":{"kind":"k"}}"#, #"actionEvent k {"kind":"k"}"#),
+    (#"{"event":"voice_event","id":"","data":{"kind":"k"}}"#, #"voiceEvent k {"kind":"k"}"#),
+    (
+      #"{"data": {"kind":"k","id":7} ,"id":"7","event":"voice_event"}"#,
+      #"row k {"kind":"k","id":7}"#
+    ),
+    (#"{"d\u0061ta":{"kind":"k"}}"#, #"actionEvent k {"kind":"k"}"#),
+    (#"{"data":{"kind":"a"},"data":{"kind":"b"}}"#, #"actionEvent b {"kind":"b"}"#),
+    (#"{"data":{"kind":"a"},"data":5,"event":"e"}"#, "other"),
+    (#"{"kind":"k","data":{"kind":"inner"}}"#, #"bare k {"kind":"k","data":{"kind":"inner"}}"#),
+    (#"{"event":"activity_snapshot","id":"","data":{"actions":[1],"stats":{}}}"#, "list [1]"),
+    (#"{"actions":[],"stats":{}}"#, "list []"), (#"{"actions":[2]}"#, "list [2]"),
+    (#"{"actions":{},"event":"x"}"#, #"bare - {"actions":{},"event":"x"}"#),
+    (#"{"event":"stats_update","id":"","data":{"stats":{},"runtime":{}}}"#, "other"),
+    (#"{"stats":{},"runtime":{}}"#, "other"), (#"{"activeCount":0,"sessions":[]}"#, "other"),
+    (#"{"type":"lost","reason":"x"}"#, "other"), (#"{"event":"x","data":"text"}"#, "other"),
+    (#"{"type":"comment","kind":"k"}"#, #"bare k {"type":"comment","kind":"k"}"#),
+    (#"{"data":{"a":1]}"#, "unbalanced brackets"), (#"{"data":{"a":1}"#, "unbalanced brackets"),
+    (#"{"data":{"kind":"k"}} x"#, "text after the value"), ("[{}]", "not a JSON object"),
+  ])
+  func tellsWhatALineIs(line: String, what: String) {
+    #expect(read(line) == what)
+  }
+}
