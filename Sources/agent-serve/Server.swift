@@ -15,30 +15,30 @@ struct Server {
   func run() async -> Never {
     // A client that went away is an error of its own write, not of the process.
     signal(SIGPIPE, SIG_IGN)
-    raiseDescriptorLimit()
+    Self.raiseDescriptorLimit()
     let token = accessToken()
     if token == nil && !address.isLoopback {
       diagnostics.fail(
         "\(address.text): refused without a token: not a loopback address (see --token-file)",
         .denied)
     }
+    let ended = SignalWait([SIGTERM, SIGINT, SIGHUP])
+    let recording = options.replay.map(open)
     let store = openStore()
-    let backend: Backend
     do {
-      backend = try await makeBackend(store, token: token)
+      if let path = options.ingest { try await ingest(open(path), into: store) }
+      let backend = try await makeBackend(store, token: token)
+      await listen(backend)
+      let pulse = Task { await beat(backend) }
+      let replay = recording.map { file in Task { await play(file, backend) } }
+      _ = await ended.wait()
+      diagnostics.note("stopping")
+      replay?.cancel()
+      pulse.cancel()
+      await stop(backend)
     } catch {
       diagnostics.fail("the store: \(Self.reason(error))")
     }
-    let ended = SignalWait([SIGTERM, SIGINT, SIGHUP])
-    let http = await listen(backend)
-    let pulse = Task {
-      while !Task.isCancelled {
-        backend.hub.beat { Frame.stats(backend.stats.json(now: .now())) }
-        try? await Task.sleep(for: .milliseconds(100))
-      }
-    }
-    _ = await ended.wait()
-    await stop(backend, http: http, pulse: pulse)
     store.close()
     Core.Process.exit(.success)
   }
@@ -53,8 +53,15 @@ struct Server {
       tickets: Tickets(), token: token, backlogLimit: options.backlog, diagnostics: diagnostics)
   }
 
+  private func beat(_ backend: Backend) async {
+    while !Task.isCancelled {
+      backend.hub.beat { Frame.stats(backend.stats.json(now: .now())) }
+      try? await Task.sleep(for: .milliseconds(100))
+    }
+  }
+
   /// Listens and says so.
-  private func listen(_ backend: Backend) async -> Task<Void, any Error> {
+  private func listen(_ backend: Backend) async {
     let server: HTTPServer
     do {
       var configuration = try address.configuration()
@@ -80,15 +87,15 @@ struct Server {
     case .ip4(_, let number), .ip6(_, let number): port = number
     default: break
     }
-    announce(ListenAddress(address, port: port))
-    return task
+    let url = "http://\(ListenAddress(address, port: port).text)"
+    diagnostics.note("listening on \(url)")
+    announce("listening", "\"url\":\"\(url)\"")
   }
 
-  private func announce(_ address: ListenAddress) {
-    diagnostics.note("listening on \(address.text)")
+  /// Prints a record of what happened.
+  private func announce(_ type: String, _ members: String) {
     if options.isQuiet { return }
-    let time = Timestamp.now().rfc3339
-    write("{\"type\":\"listening\",\"url\":\"http://\(address.text)\",\"time\":\"\(time)\"}\n")
+    write("{\"type\":\"\(type)\",\(members),\"time\":\"\(Timestamp.now().rfc3339)\"}\n")
   }
 
   private func write(_ text: String) {
@@ -103,11 +110,8 @@ struct Server {
 
   /// Ends the streams, lets open requests finish, and gives neither more than
   /// a few seconds.
-  private func stop(_ backend: Backend, http: Task<Void, any Error>, pulse: Task<Void, Never>) async
-  {
-    diagnostics.note("stopping")
+  private func stop(_ backend: Backend) async {
     backend.tickets.close()
-    pulse.cancel()
     backend.hub.end()
     for _ in 0..<300 where backend.tickets.count > 0 || backend.hub.count > 0 {
       try? await Task.sleep(for: .milliseconds(10))
@@ -116,6 +120,40 @@ struct Server {
 }
 
 extension Server {
+  private func open(_ path: String) -> RecordFile {
+    do throws(ReadFailure) {
+      return try RecordFile(path: path, diagnostics: diagnostics)
+    } catch {
+      diagnostics.fail("\(path): \(error.reason)")
+    }
+  }
+
+  /// Stores a file before anybody can connect.
+  private func ingest(_ file: RecordFile, into store: ActionStore) async throws {
+    var count = 0
+    do {
+      while let items = try await file.next(count: 2000) {
+        count += try await store.insert(items.map(\.action)).count
+      }
+    } catch let error as ReadFailure {
+      diagnostics.fail("\(options.ingest ?? ""): \(error.reason)")
+    }
+    diagnostics.note("stored \(count) actions of \(options.ingest ?? "")")
+  }
+
+  private func play(_ file: RecordFile, _ backend: Backend) async {
+    do {
+      let count = try await Replay(speed: options.speed, log: backend.log).play(file)
+      announce("replayed", "\"actions\":\(count)")
+    } catch is CancellationError {
+      return
+    } catch let error as ReadFailure {
+      diagnostics.error(options.replay ?? "", error.reason)
+    } catch {
+      diagnostics.error(options.replay ?? "", Self.reason(error))
+    }
+  }
+
   /// The store, in a file that only its owner can read.
   private func openStore() -> ActionStore {
     var path = options.database ?? ""
@@ -145,7 +183,7 @@ extension Server {
   }
 
   /// A stream holds a descriptor: take as many as the system allows.
-  private func raiseDescriptorLimit() {
+  private static func raiseDescriptorLimit() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
     limit.rlim_cur = min(limit.rlim_max, 1 << 16)

@@ -1,66 +1,27 @@
 import Core
 
-/// Reads one action from JSON, in either spelling of the wire.
+/// Makes an action of its JSON, in either spelling of the wire.
 struct ActionDecoder {
   /// The time of an action that names none.
   let now: Timestamp
 
-  /// An action's members.
-  ///
-  /// Of a key given twice the last one counts; of the two spellings of a member
-  /// the one that is not null. `id` is dropped: the store numbers by itself.
-  ///
-  /// - Parameter bytes: one valid JSON object (see `ScanValidator`) in UTF-8.
+  /// - Parameters:
+  ///   - bytes: one valid JSON object (see `ScanValidator`) in UTF-8.
+  ///   - fields: its members.
   /// - Throws: `ActionFault`.
-  func decode(_ bytes: UnsafeRawBufferPointer) throws(ActionFault) -> LoggedAction {
-    var kind = ScanValue.absent
-    var content = ScanValue.absent
-    var metadata = ScanValue.absent
-    var spelled = Spelled()
-    var extra: [(key: ScanValue, value: ScanValue)] = []
-    do throws(ScanFault) {
-      var members = try ScanMembers(bytes)
-      while try members.next() {
-        let value = members.value
-        switch members.keyText {
-        case "id": break
-        case "kind": kind = value
-        case "content": content = value
-        case "metadata": metadata = value
-        case "created_at", "createdAt": spelled.take(\.createdAt, value)
-        case "guild_id", "guildId": spelled.take(\.guild, value)
-        case "channel_id", "channelId": spelled.take(\.channel, value)
-        case "message_id", "messageId": spelled.take(\.message, value)
-        case "user_id", "userId": spelled.take(\.user, value)
-        case "usd_cost", "usdCost": spelled.take(\.cost, value)
-        default: extra.append((members.key, value))
-        }
-      }
-    } catch {
-      throw ActionFault(error.reason)
+  func decode(
+    _ bytes: UnsafeRawBufferPointer, _ fields: ActionFields
+  ) throws(ActionFault) -> LoggedAction {
+    guard fields.kind.isString, let kind = id(fields.kind) else {
+      throw ActionFault(fields.kind.isString || fields.kind.isNull ? "no kind" : "kind is no text")
     }
-    guard kind.isString, let name = id(kind), !name.isEmpty else {
-      throw ActionFault(kind.isNull ? "kind is missing" : "kind is not a text")
-    }
+    let content = fields.content
     return LoggedAction(
-      createdAt: try time(spelled.createdAt), guild: id(spelled.guild),
-      channel: id(spelled.channel), message: id(spelled.message), user: id(spelled.user),
-      kind: name, content: content.isNull ? nil : content.string ?? oneLine(content),
-      metadata: metadata.isNull ? nil : oneLine(metadata), cost: cost(spelled.cost),
-      extra: members(extra))
-  }
-
-  private struct Spelled {
-    var createdAt = ScanValue.absent
-    var guild = ScanValue.absent
-    var channel = ScanValue.absent
-    var message = ScanValue.absent
-    var user = ScanValue.absent
-    var cost = ScanValue.absent
-
-    mutating func take(_ member: WritableKeyPath<Spelled, ScanValue>, _ value: ScanValue) {
-      if !value.isNull || self[keyPath: member].isNull { self[keyPath: member] = value }
-    }
+      createdAt: try time(fields.createdAt), guild: id(fields.guild),
+      channel: id(fields.channel), message: id(fields.message), user: id(fields.user),
+      kind: kind, content: content.isNull ? nil : content.string ?? oneLine(content),
+      metadata: fields.metadata.isNull ? nil : oneLine(fields.metadata), cost: cost(fields.cost),
+      extra: try furtherMembers(of: bytes))
   }
 
   /// An id or a kind: numbers count as their digits. SQLite ends a text at a
@@ -70,11 +31,12 @@ struct ActionDecoder {
     return text.utf8.contains(0) ? text.replacing("\0", with: "\u{fffd}") : text
   }
 
+  /// As the dashboard writes times, so that they order as text.
   private func time(_ value: ScanValue) throws(ActionFault) -> String {
     if value.isNull { return now.rfc3339 }
     guard value.isString, let text = value.string, let time = Timestamp(rfc3339: text),
       (0...253_402_300_799).contains(time.seconds)
-    else { throw ActionFault("createdAt is not an RFC 3339 time") }
+    else { throw ActionFault("createdAt is no RFC 3339 time") }
     return time.rfc3339
   }
 
@@ -92,15 +54,41 @@ struct ActionDecoder {
     return String(decoding: bytes.filter { $0 != 10 && $0 != 13 }, as: UTF8.self)
   }
 
-  private func members(_ list: [(key: ScanValue, value: ScanValue)]) -> String {
-    list.map { "\"\(String(decoding: $0.key.bytes, as: UTF8.self))\":\(oneLine($0.value))" }
-      .joined(separator: ",")
+  /// The members that rows do not have, as they stand. The id is not among
+  /// them: the store numbers by itself.
+  private func furtherMembers(of bytes: UnsafeRawBufferPointer) throws(ActionFault) -> String {
+    var list: [String] = []
+    do throws(ScanFault) {
+      var members = try ScanMembers(bytes)
+      while try members.next() {
+        if Self.known.contains(members.key.unescaped) { continue }
+        let name = String(decoding: members.key.bytes, as: UTF8.self)
+        list.append("\"\(name)\":\(oneLine(members.value))")
+      }
+    } catch {
+      throw ActionFault(error.reason)
+    }
+    return list.joined(separator: ",")
+  }
+
+  private static let known: Set<String> = [
+    "id", "kind", "content", "metadata", "created_at", "createdAt", "guild_id", "guildId",
+    "channel_id", "channelId", "message_id", "messageId", "user_id", "userId", "usd_cost",
+    "usdCost",
+  ]
+}
+
+extension ScanValue {
+  /// The text of a key, given as what stands between its quotes.
+  var unescaped: String {
+    guard bytes.contains(0x5c) else { return String(decoding: bytes, as: UTF8.self) }
+    return String(decoding: ScanScratch().text(of: bytes), as: UTF8.self)
   }
 }
 
 /// Why a record is no action that can be stored: one line for a person.
 struct ActionFault: Error, Equatable {
-  /// Lower case: `kind is missing`.
+  /// Lower case: `no kind`.
   let reason: String
 
   /// - Parameter reason: lower case, no full stop.

@@ -6,7 +6,8 @@ enum JSONText {
   /// - Parameters:
   ///   - text: any text.
   ///   - limit: the UTF-16 units to keep. Where that cuts a character in two,
-  ///     its first half is written as an escape, as JSON.stringify does.
+  ///     its first half becomes U+FFFD: a lone surrogate, which JSON.stringify
+  ///     would escape, is refused by many readers.
   ///   - out: what is appended to.
   static func append(_ text: String, limit: Int = .max, to out: inout [UInt8]) {
     out.append(UInt8(ascii: "\""))
@@ -19,10 +20,8 @@ enum JSONText {
       if let cut {
         append(bytes: String(text[..<cut]), to: &out)
       } else if let end {
-        let half = text.utf16[text.utf16.index(before: end)]
         append(bytes: String(text[..<text.utf16.index(before: end)]), to: &out)
-        out += "\\u".utf8
-        out += String(half, radix: 16).utf8
+        out += "\u{fffd}".utf8
       }
     }
     out.append(UInt8(ascii: "\""))

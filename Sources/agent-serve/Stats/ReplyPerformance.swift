@@ -24,7 +24,7 @@ struct ReplyPerformance: Sendable, Equatable {
         var values = [Double?](repeating: nil, count: Self.members.count)
         var members = try ScanMembers(performance.bytes)
         while try members.next() {
-          guard let index = Self.members.firstIndex(of: members.keyText) else { continue }
+          guard let index = Self.members.firstIndex(of: members.key.unescaped) else { continue }
           let number = ScanNumber(members.value)?.double
           values[index] = number.flatMap { $0.isFinite && $0 >= 0 ? $0.rounded() : nil }
         }

@@ -38,7 +38,7 @@ struct PostedActions {
   ///   - body: one JSON object, also over several lines, or a record a line.
   ///   - now: the time of actions that name none.
   init(_ body: [UInt8], now: Timestamp) {
-    var reader = RecordReader(now: now)
+    var reader = RecordReader(now: now, isUnique: false)
     body.withUnsafeBytes { bytes in
       if ScanValidator.isValue(bytes) {
         take(bytes, line: 1, &reader)

@@ -1,0 +1,63 @@
+import CLibc
+import Core
+import Foundation
+
+/// A file of records, read in pieces; a file that makes readers wait (a pipe)
+/// does not hold up anything else.
+final class RecordFile: @unchecked Sendable {
+  private let name: String
+  private let diagnostics: Diagnostics
+  private let queue = DispatchQueue(label: "agent-serve.records")
+  // Touched on the queue alone.
+  private var lines: LineReader
+  private var records: RecordReader
+  private var line = 0
+
+  /// Opens a file.
+  ///
+  /// - Parameters:
+  ///   - path: `-` is standard input.
+  ///   - diagnostics: takes the faults of lines.
+  /// - Throws: `ReadFailure`.
+  init(path: String, diagnostics: Diagnostics) throws(ReadFailure) {
+    var descriptor: Int32 = 0
+    if path != "-" {
+      descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      if descriptor < 0 { throw ReadFailure(code: systemError) }
+      // A folder can be opened but not read.
+      if Foundation.read(descriptor, nil, 0) < 0 { throw ReadFailure(code: systemError) }
+    }
+    name = path == "-" ? "standard input" : path
+    self.diagnostics = diagnostics
+    lines = LineReader(descriptor: descriptor)
+    records = RecordReader(now: .now(), isUnique: true)
+  }
+
+  /// The next actions: those of one line, or of several up to `count`.
+  ///
+  /// Lines that hold none are reported and passed over.
+  ///
+  /// - Returns: nil at the end of the file.
+  /// - Throws: `ReadFailure`.
+  func next(count: Int) async throws -> [RecordReader.Item]? {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async {
+        continuation.resume(with: Result { try self.read(count: count) })
+      }
+    }
+  }
+
+  private func read(count: Int) throws -> [RecordReader.Item]? {
+    var items: [RecordReader.Item] = []
+    while items.count < count {
+      guard let next = try lines.next() else { return items.isEmpty ? nil : items }
+      line += 1
+      do throws(ActionFault) {
+        items += try records.read(next.bytes)
+      } catch {
+        diagnostics.fault(file: name, line: line, error.reason)
+      }
+    }
+    return items
+  }
+}

@@ -1,0 +1,126 @@
+import Core
+
+/// Finds the actions in records: bare or wrapped, in both spellings, as the
+/// rows of a snapshot or backfill, or in an array of any of these.
+struct RecordReader {
+  /// An action as a record gave it.
+  struct Item: Sendable {
+    /// The action.
+    var action: LoggedAction
+    /// `received_at` of the record, or nil.
+    let receivedAt: Timestamp?
+    /// Whether it was a row of a snapshot or backfill, not an event of its own.
+    let isListed: Bool
+  }
+
+  private let decoder: ActionDecoder
+  private var window: ActionWindow?
+  private let scratch = ScanScratch()
+
+  /// - Parameters:
+  ///   - now: the time of actions that name none.
+  ///   - isUnique: gives each action once, as a recording is to be read: it
+  ///     holds an action as an event and as a row of every snapshot after it.
+  init(now: Timestamp, isUnique: Bool) {
+    decoder = ActionDecoder(now: now)
+    window = isUnique ? ActionWindow() : nil
+  }
+
+  /// The actions of one record.
+  ///
+  /// - Parameter line: one JSON value, or only white space.
+  /// - Returns: the actions, oldest first; empty for a record of another kind
+  ///   (stats, voice state, what sse-tail says of its connection) and for
+  ///   actions that were already given.
+  /// - Throws: `ActionFault`; then the record gave nothing.
+  mutating func read(_ line: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
+    if line.allSatisfy({ $0 == 0x20 || (9...13).contains($0) }) { return [] }
+    if UTF8Text.isValid(line) { return try items(of: line) }
+    // A bad byte costs no more than itself.
+    let repaired = UTF8Text.repaired(line)
+    var result: Result<[Item], ActionFault> = .success([])
+    repaired.withUnsafeBytes { bytes in
+      do throws(ActionFault) {
+        result = .success(try items(of: bytes))
+      } catch {
+        result = .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private mutating func items(of line: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
+    do throws(ScanFault) { try ScanValidator.validate(line) } catch {
+      throw ActionFault(error.reason)
+    }
+    if line.first(where: { $0 > 0x20 }) != UInt8(ascii: "[") { return try record(line) }
+    var items: [Item] = []
+    for (index, element) in try elements(of: line).enumerated() {
+      do throws(ActionFault) { items += try record(element.bytes) } catch {
+        throw ActionFault("element \(index + 1): \(error.reason)")
+      }
+    }
+    return items
+  }
+
+  private mutating func record(_ bytes: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
+    var record = ActionRecord()
+    let shape: ActionRecord.Shape
+    let receivedAt: Timestamp?
+    do throws(ScanFault) {
+      shape = try record.read(bytes)
+      let received = try ScanMembers.value(of: "received_at", in: bytes)
+      receivedAt = received.string.flatMap { Timestamp(rfc3339: $0) }
+    } catch {
+      throw ActionFault(error.reason)
+    }
+    switch shape {
+    case .other: return []
+    case .action:
+      let action = try decoder.decode(record.action.bytes, record.fields)
+      guard isNew(record.fields, Self.source(record.source)) else { return [] }
+      return [Item(action: action, receivedAt: receivedAt, isListed: false)]
+    case .list:
+      var items: [Item] = []
+      // Rows stand newest first.
+      for row in try elements(of: record.rows.bytes).reversed() {
+        let fields = try Self.fields(row.bytes)
+        let action = try decoder.decode(row.bytes, fields)
+        if isNew(fields, .row) {
+          items.append(Item(action: action, receivedAt: receivedAt, isListed: true))
+        }
+      }
+      return items
+    }
+  }
+
+  private mutating func isNew(_ fields: ActionFields, _ source: ActionWindow.Source) -> Bool {
+    let id = fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
+    let key = ActionKey(fields, scratch: scratch)
+    return window?.isNew(id: id, key: key, source: source) ?? true
+  }
+
+  private func elements(of list: UnsafeRawBufferPointer) throws(ActionFault) -> [ScanValue] {
+    do throws(ScanFault) {
+      var values: [ScanValue] = []
+      var elements = try ScanElements(list)
+      while try elements.next() { values.append(elements.value) }
+      return values
+    } catch {
+      throw ActionFault(error.reason)
+    }
+  }
+
+  private static func fields(_ row: UnsafeRawBufferPointer) throws(ActionFault) -> ActionFields {
+    do throws(ScanFault) { return try ActionFields(row) } catch { throw ActionFault(error.reason) }
+  }
+
+  private static func source(_ source: ActionRecord.Source) -> ActionWindow.Source {
+    switch source {
+    case .row: .row
+    case .actionEvent: .actionEvent
+    case .voiceEvent: .voiceEvent
+    case .bare: .bare
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import Core
+
+/// Plays a recording into the log as if its actions happened now.
+struct Replay: Sendable {
+  /// How many times faster than it was recorded; 0 for as fast as possible.
+  let speed: Double
+  /// Where the actions go.
+  let log: ActionLog
+
+  /// Plays a file to its end.
+  ///
+  /// The time between two actions is that between their `received_at`, or
+  /// between the actions' own times where a record has none. Each gets the
+  /// present as its time. The rows of a snapshot tell what was before the
+  /// recording and are not played, except for those that a later snapshot or
+  /// backfill has and no event told.
+  ///
+  /// - Returns: the number of actions played.
+  /// - Throws: `ReadFailure`, or what SQLite says.
+  func play(_ file: RecordFile) async throws -> Int {
+    var pace = ReplayPace(speed: speed)
+    var count = 0
+    var hasEvents = false
+    while let items = try await file.next(count: speed == 0 ? 500 : 1) {
+      var now: [LoggedAction] = []
+      for item in items {
+        if item.isListed && !hasEvents { continue }
+        hasEvents = true
+        let recorded = item.receivedAt ?? Timestamp(rfc3339: item.action.createdAt)
+        let wait = pace.wait(until: recorded, now: .now)
+        if wait > .zero { try await Task.sleep(for: wait, tolerance: .zero) }
+        var action = item.action
+        action.createdAt = Timestamp.now().rfc3339
+        now.append(action)
+      }
+      count += try await log.append(now).count
+    }
+    return count
+  }
+}
+
+/// When the actions of a recording are due.
+struct ReplayPace {
+  private let speed: Double
+  private var first: (recorded: Timestamp, at: ContinuousClock.Instant)?
+
+  /// - Parameter speed: 2 halves every wait; 0 leaves none.
+  init(speed: Double) { self.speed = speed }
+
+  /// How long to wait for an action.
+  ///
+  /// - Parameters:
+  ///   - recorded: when it was recorded; nil waits for nothing.
+  ///   - now: the clock.
+  mutating func wait(until recorded: Timestamp?, now: ContinuousClock.Instant) -> Duration {
+    guard speed > 0, let recorded else { return .zero }
+    guard let first else {
+      first = (recorded, now)
+      return .zero
+    }
+    let seconds =
+      Double(recorded.seconds - first.recorded.seconds)
+      + Double(recorded.nanoseconds - first.recorded.nanoseconds) / 1e9
+    // Beyond a year nobody waits, and the clock's arithmetic must not overflow.
+    let due = first.at + .seconds(min(max(seconds / speed, 0), 31_536_000))
+    return max(due - now, .zero)
+  }
+}
