@@ -45,7 +45,7 @@ examples() {
       gsub(/\\&/, "", text); gsub(/\\-/, "-", text); gsub(/\\\(aq/, "\047", text)
       gsub(/\\\(ga/, "`", text); gsub(/\\\(dq/, "\"", text); gsub(/\\e/, "\\", text)
       line = line text
-      more = (line ~ /\\$/)
+      more = (line ~ /[\\|]$/)
       if (more) { sub(/\\$/, "", line); next }
       print (status == "" ? 0 : status), (output == "" ? "yes" : output), line
       line = ""; status = ""; output = ""
