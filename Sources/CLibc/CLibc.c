@@ -55,11 +55,19 @@ void clibc_die_by_signal(int signal_number) {
 
 static int signal_pipe[2] = {-1, -1};
 
+/* A signal may come between a check and a call that blocks: interrupt again,
+ * every second, until the process has ended. */
+static void on_alarm(int signal_number) {
+  (void)signal_number;
+  alarm(1);
+}
+
 static void on_signal(int signal_number) {
   int saved = errno;
   unsigned char byte = (unsigned char)signal_number;
   ssize_t ignored = write(signal_pipe[1], &byte, 1);
   (void)ignored;
+  alarm(1);
   errno = saved;
 }
 
@@ -75,7 +83,9 @@ int clibc_signals_watch(int signal_number) {
   memset(&action, 0, sizeof action);
   action.sa_handler = on_signal; /* no SA_RESTART: a blocked write must return */
   sigemptyset(&action.sa_mask);
-  return sigaction(signal_number, &action, NULL);
+  if (sigaction(signal_number, &action, NULL) != 0) return -1;
+  action.sa_handler = on_alarm;
+  return sigaction(SIGALRM, &action, NULL);
 }
 
 void clibc_signal_ignore(int signal_number) { signal(signal_number, SIG_IGN); }

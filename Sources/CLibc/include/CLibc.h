@@ -64,7 +64,8 @@ void clibc_die_by_signal(int signal_number);
 
 /* A self-pipe: after clibc_signals_watch(n) the signal's number is written as
  * one byte into the pipe whose reading end clibc_signals_fd() returns. The
- * pipe is made by the first watch. Returns 0, or -1 with errno. */
+ * pipe is made by the first watch. From then on SIGALRM interrupts blocking
+ * calls every second, so that none outlives the signal. Returns 0, or -1 with errno. */
 int clibc_signals_watch(int signal_number);
 int clibc_signals_fd(void);
 

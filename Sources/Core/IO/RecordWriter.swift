@@ -94,6 +94,8 @@ public final class RecordWriter {
         continue
       }
       rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+      // A signal cuts a long write short; it must not be followed by another.
+      if !rest.isEmpty && interrupted() { throw WriteFailure(code: EINTR) }
     }
   }
 
