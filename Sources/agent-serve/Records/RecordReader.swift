@@ -78,7 +78,7 @@ struct RecordReader {
     case .other: return []
     case .action:
       let action = try decoder.decode(record.action.bytes, record.fields)
-      guard isNew(record.fields, Self.source(record.source)) else { return [] }
+      guard isNew(record.fields, record.source) else { return [] }
       return [Item(action: action, receivedAt: receivedAt, isListed: false)]
     case .list:
       var items: [Item] = []
@@ -113,14 +113,5 @@ struct RecordReader {
 
   private static func fields(_ row: UnsafeRawBufferPointer) throws(ActionFault) -> ActionFields {
     do throws(ScanFault) { return try ActionFields(row) } catch { throw ActionFault(error.reason) }
-  }
-
-  private static func source(_ source: ActionRecord.Source) -> ActionWindow.Source {
-    switch source {
-    case .row: .row
-    case .actionEvent: .actionEvent
-    case .voiceEvent: .voiceEvent
-    case .bare: .bare
-    }
   }
 }
