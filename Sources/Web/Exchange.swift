@@ -22,6 +22,7 @@ public final class Exchange {
   private var transfer: Transfer?
   private var redirects = 0
   private var next: Result<Request, AddressError>?
+  private var redirectSummary = ""
   private var receivedBefore: Int64 = 0
   /// The request on its way now; after redirects, the last one.
   public private(set) var request: Request
@@ -66,7 +67,8 @@ public final class Exchange {
   private func start() {
     guard
       let transfer = Transfer(
-        request, agent: client.agent, connectTimeout: client.connectTimeout)
+        request, agent: client.agent, connectTimeout: client.connectTimeout,
+        authorities: client.authorities)
     else {
       onEnd(.network("out of memory"))
       return
@@ -80,6 +82,7 @@ public final class Exchange {
 
   private func take(_ head: ResponseHead) -> Bool {
     if head.isRedirect, let location = head.value("Location"), !location.isEmpty {
+      redirectSummary = head.summary
       do throws(AddressError) {
         next = .success(try request.redirected(status: head.status, to: location))
       } catch {
@@ -97,8 +100,10 @@ public final class Exchange {
       next = nil
       redirects += 1
       switch redirect {
-      case .failure(let error): onEnd(.redirects("bad redirect: \(error.reason)"))
-      case .success where redirects > Self.maxRedirects: onEnd(.redirects("too many redirects"))
+      case .failure(let error):
+        onEnd(.redirects("\(redirectSummary): bad location: \(error.reason)"))
+      case .success where redirects > Self.maxRedirects:
+        onEnd(.redirects("\(redirectSummary): too many redirects"))
       case .success(let request):
         self.request = request
         start()

@@ -24,7 +24,7 @@ public enum StreamVerdict: Equatable, Sendable {
     if head.status == 200 {
       if head.isEventStream { return .open }
       let type = head.value("Content-Type") ?? "no content type"
-      return .failed("not an event stream: \(type)")
+      return .failed("\(head.summary): not an event stream: \(type)")
     }
     if head.status == 204 { return .noContent }
     if head.status == 401 || head.status == 403 { return .denied(head.summary) }

@@ -46,14 +46,17 @@ public final class Transfer {
   /// - Parameters:
   ///   - request: what to ask; its headers are sent as they are.
   ///   - agent: the `User-Agent`.
+  ///   - connectTimeout: seconds.
+  ///   - authorities: a file of certificates in PEM, nil for the system's.
   /// - Returns: nil when libcurl has no memory.
-  init?(_ request: Request, agent: String, connectTimeout: Double) {
+  init?(_ request: Request, agent: String, connectTimeout: Double, authorities: String?) {
     WebClient.initialize()
     guard let handle = curl_easy_init() else { return nil }
     self.handle = handle
     body = request.body
     errorText.pointee = 0
     configure(request, agent: agent, connectTimeout: connectTimeout)
+    if let authorities { ccurl_set_string(handle, CURLOPT_CAINFO, authorities) }
   }
 
   deinit {

@@ -14,16 +14,22 @@ public final class WebClient {
   /// The longest wait for a connection, seconds.
   public let connectTimeout: Double
 
+  /// The file of certificate authorities, nil for the system's.
+  public let authorities: String?
+
   /// - Parameters:
   ///   - agent: the `User-Agent`, `name/version`.
   ///   - connectTimeout: seconds.
+  ///   - authorities: a file of certificates in PEM; nil for `SSL_CERT_FILE`'s,
+  ///     else the system's.
   /// - Returns: nil when libcurl has no memory.
-  public init?(agent: String, connectTimeout: Double = 30) {
+  public init?(agent: String, connectTimeout: Double = 30, authorities: String? = nil) {
     Self.initialize()
     guard let multi = curl_multi_init() else { return nil }
     self.multi = multi
     self.agent = agent
     self.connectTimeout = connectTimeout
+    self.authorities = authorities ?? Process.environment("SSL_CERT_FILE")
   }
 
   deinit {

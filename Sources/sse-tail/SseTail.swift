@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Web
 
@@ -25,7 +26,10 @@ enum SseTail {
         try ResumePoint(path: path, source: target.source)
       }
       let request = try TailRequest(options).make(target, settings: settings, profile: profile)
-      guard let client = WebClient(agent: "sse-tail/\(suiteVersion)") else {
+      guard
+        let client = WebClient(
+          agent: "sse-tail/\(suiteVersion)", authorities: options.authorities)
+      else {
         diagnostics.fail("out of memory")
       }
       Signals.watch()

@@ -25,6 +25,7 @@ struct TailOptions {
   var profile: String?
   var tokenFile: String?
   var allowPlaintext = false
+  var authorities: String?
   var quiet = false
   var verbose = false
 
@@ -54,6 +55,8 @@ struct TailOptions {
       Option("p", "profile", "NAME", "the profile of the configuration"),
       Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
       Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
+      Option(
+        nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
       Option("q", "quiet", nil, "no notes about the link on a terminal"),
       Option("v", "verbose", nil, "notes about the link, always"),
     ])
@@ -85,6 +88,7 @@ struct TailOptions {
       case "profile": profile = value
       case "token-file": tokenFile = value
       case "allow-plaintext": allowPlaintext = true
+      case "cacert": authorities = value
       case "quiet": quiet = true
       case "verbose": verbose = true
       default: break

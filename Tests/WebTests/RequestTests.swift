@@ -123,7 +123,7 @@ import Testing
       #expect(try judge(status) == .retry("\(status) X", after: nil))
     }
     #expect(try judge(503, [Header("retry-after", "7")]) == .retry("503 X", after: 7))
-    #expect(try judge(200) == .failed("not an event stream: no content type"))
+    #expect(try judge(200) == .failed("200 X: not an event stream: no content type"))
   }
 
   @Test func retryAfter() {
