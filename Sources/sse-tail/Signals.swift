@@ -30,10 +30,11 @@ enum Signals {
 
 /// Standard output, seen from the other end.
 enum Output {
-  /// Whether the reader of a pipe or socket has gone away.
+  /// Whether the reader of a pipe or socket has gone away (systems differ in
+  /// how they say so), or the terminal has.
   static var isClosed: Bool {
     var entry = pollfd(fd: 1, events: 0, revents: 0)
-    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR) != 0
+    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0
   }
 
   /// Whether a write would not wait.
