@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every option is the same in the table, --help, the completions and the manual,
-# and is used in some test.
+# and is used in some test of the command.
 . "${0%/*}/lib.sh"
 
 cd "$root" || bail "no $root"
@@ -12,15 +12,17 @@ for command in sse-tail action-filter action-format agent-serve; do
   grep -l -e "$command" Tests/cli/[1-7]*.t Tests/cli/8*.t >"$tmp/files" 2>/dev/null
   xargs cat <"$tmp/files" >"$tmp/tests"
   untested=
-  while read -r _ long _; do
+  while read -r short long _; do
     case $long in
     --help | --version | --completions) continue ;;
     esac
-    grep -qE -e "$long([ =\"')]|\$)" "$tmp/tests" || untested="$untested $long"
+    pattern="$long([ =\"')]|\$)"
+    [ "$short" = - ] || pattern="$pattern| -[A-Za-z]*${short#-}([ \"'=)]|\$)"
+    grep -qE -e "$pattern" "$tmp/tests" || untested="$untested $long"
   done <<END
 $("$command" --completions list)
 END
-  is "$untested" "" "every option of $command is used in a test by its long name"
+  is "$untested" "" "every option of $command is used in a test"
 
   run "$command" --version
   status_is 0 "$command --version"

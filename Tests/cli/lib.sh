@@ -106,13 +106,13 @@ diag() { printf '%s\n' "$*" | sed 's/^/# /' >&2; }
 
 pass() {
   tests=$((tests + 1))
-  echo "ok $tests - $*"
+  printf 'ok %s - %s\n' "$tests" "$*"
 }
 
 fail() {
   tests=$((tests + 1))
   failures=$((failures + 1))
-  echo "not ok $tests - $*"
+  printf 'not ok %s - %s\n' "$tests" "$*"
 }
 
 # skip COUNT REASON
