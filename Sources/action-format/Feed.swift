@@ -68,6 +68,7 @@ final class Feed {
     do {
       while left > 0, let line = try reader.next(beforeBlocking: { try pause(descriptor) }) {
         number += 1
+        _ = try heed()
         try show(number == 1 ? Self.withoutMark(line.bytes) : line.bytes, name, number)
       }
     } catch let failure as ReadFailure {
@@ -153,14 +154,23 @@ final class Feed {
     try screen.flush()
     guard let signals, screen.drawsInPlace else { return }
     while !signals.wait(for: descriptor, milliseconds: 1000) {
-      let (signal, isResized) = signals.take()
-      if let signal {
-        ending = signal
-        try screen.finish()
-        Process.die(by: signal)
-      }
+      let isResized = try heed()
       try drawStats()
       if isResized { try screen.redraw() } else { try screen.flush() }
     }
+  }
+
+  /// Ends the process when a signal asks for it, with the line of stats erased.
+  ///
+  /// - Returns: whether the terminal changed its size.
+  private func heed() throws(WriteFailure) -> Bool {
+    guard let signals else { return false }
+    let (signal, isResized) = signals.take()
+    if let signal {
+      ending = signal
+      try screen.finish()
+      Process.die(by: signal)
+    }
+    return isResized
   }
 }
