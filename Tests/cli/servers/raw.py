@@ -70,10 +70,15 @@ class Server:
                 port = self.sockets.index(ready)
                 threading.Thread(target=self.serve, args=(connection, port), daemon=True).start()
 
+    def stamp(self):
+        """What tells one script from the next: an inode number may come again."""
+        status = os.stat(self.script)
+        return (status.st_ino, status.st_mtime_ns, status.st_size)
+
     def log(self, record, generation):
         """Writes a record, unless the script was replaced since."""
         with self.lock:
-            if generation == os.stat(self.script).st_ino:
+            if generation == self.stamp():
                 self.log_file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
     def serve(self, connection, port):
@@ -82,7 +87,7 @@ class Server:
             if request is None:
                 return
             with self.lock:
-                generation = os.stat(self.script).st_ino
+                generation = self.stamp()
                 if generation != self.generation:
                     self.generation, self.served, self.number = generation, {}, 0
                 self.number += 1
