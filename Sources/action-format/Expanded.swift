@@ -43,7 +43,7 @@ struct Expanded {
     if action.metadata?["usage"]?.members.allSatisfy({ $0.name.hasSuffix("okens") }) == true {
       shown.insert("usage")
     }
-    if let cost = action.cost { field("cost", Amount.exactMoney(cost)) }
+    if let cost = action.cost, cost != 0 { field("cost", Amount.exactMoney(cost)) }
     take("stopReason", as: "stop reason", action)
     take("toolNames", as: "tools", action)
     if let milliseconds = action.milliseconds { field("duration", Amount.duration(milliseconds)) }

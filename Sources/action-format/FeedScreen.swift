@@ -15,6 +15,7 @@ final class FeedScreen {
   private let fixedWidth: Int?
   private var bar: Line?
   private var isDrawn = false
+  private var wasDrawn = false
   private var printed: Line?
 
   /// - Parameters:
@@ -69,6 +70,7 @@ final class FeedScreen {
           let room = terminalWidth.map { $0 - 1 }
           try writer.write(bar.render(width: room, depth: depth))
           isDrawn = true
+          wasDrawn = true
         }
       } else if bar != printed {
         printed = bar
@@ -91,10 +93,14 @@ final class FeedScreen {
     try writer.flush()
   }
 
-  /// Leaves the terminal as a command without a line of stats would.
+  /// Leaves the terminal as a command without a line of stats would; a line
+  /// that nobody could see, since the input never paused, is written as the last row.
   func finish() throws(WriteFailure) {
     try erase()
-    if drawsInPlace { bar = nil }
+    if let last = bar, drawsInPlace {
+      bar = nil
+      if !wasDrawn { try write(last, width: width) }
+    }
     try flush()
   }
 

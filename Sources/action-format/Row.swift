@@ -16,10 +16,10 @@ struct Layout {
   /// The people who are known by name.
   var names = Names()
 
-  /// Whether there is room for whole ids and the longest kinds.
+  /// Whether there is room for whole ids.
   var isWide: Bool { (width ?? .max) >= 110 }
   /// The cells of the column of kinds; a longer kind takes what it needs.
-  var kindCells: Int { isWide ? 26 : 21 }
+  var kindCells: Int { (width ?? .max) >= 90 ? 26 : 21 }
   /// The cells of the column of times.
   var timeCells: Int { isAbsolute ? 19 : 7 }
   /// The cells of the column of costs.
