@@ -32,7 +32,7 @@ is "$({ event action_event 1; event action_event 2 | sed 's/12:00:00/12:00:01/'
   event action_event 3 | sed 's/"2"/"3"/'; } | unique)" "1 2 3 " "another time or user is another action"
 
 # A row keeps 2000 UTF-16 units of the content, and half a pair as U+FFFD.
-python3 - >cut <<'END'
+python3 - >./cut <<'END'
 import json
 text = "ä" * 1999 + "😀 and more"
 live = {"kind": "sent_reply", "content": text, "createdAt": "2026-03-01T12:00:00.000Z", "n": 1}
@@ -41,7 +41,7 @@ row = {"id": 5, "created_at": live["createdAt"], "guild_id": None, "channel_id":
 print(json.dumps({"event": "action_event", "id": "", "data": live}, separators=(",", ":")))
 print(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
 END
-is "$(unique <cut)" "1 " "a long content and its cut row"
+is "$(unique <./cut)" "1 " "a long content and its cut row"
 
 # What the options leave out is no duplicate of what they select.
 is "$({ echo "{\"id\":1,$row,\"n\":1}"; echo "{$live,\"level\":\"error\",\"n\":2}"; } |
