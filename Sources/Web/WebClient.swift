@@ -8,6 +8,8 @@ import Core
 public final class WebClient {
   private let multi: UnsafeMutableRawPointer
   private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+  private var isPerforming = false
+  private var starting: [Transfer] = []
   private var ending: [Transfer] = []
   /// The `User-Agent` of every request.
   public let agent: String
@@ -43,25 +45,35 @@ public final class WebClient {
   /// Prepares libcurl, once.
   static func initialize() { _ = initialized }
 
-  /// Starts a transfer.
+  /// Starts a transfer; from within a callback, as soon as that is over.
   func start(_ transfer: Transfer) {
     running[transfer.handle] = transfer
-    curl_multi_add_handle(multi, transfer.handle)
+    if isPerforming { starting.append(transfer) } else { add(transfer) }
   }
 
   /// Ends a transfer at once; its `onEnd` is not called.
   func cancel(_ transfer: Transfer) {
     guard running.removeValue(forKey: transfer.handle) != nil else { return }
-    curl_multi_remove_handle(multi, transfer.handle)
-    // libcurl may be in one of its callbacks: keep the handle until it is out.
-    ending.append(transfer)
+    if let index = starting.firstIndex(where: { $0 === transfer }) {
+      starting.remove(at: index)
+    } else if isPerforming {
+      ending.append(transfer)
+    } else {
+      curl_multi_remove_handle(multi, transfer.handle)
+    }
   }
 
   /// Does what can be done without waiting, and tells transfers their end.
   public func perform() {
     var active: Int32 = 0
+    // libcurl refuses changes to its set while it is in one of our callbacks.
+    isPerforming = true
     curl_multi_perform(multi, &active)
-    ending.removeAll()
+    isPerforming = false
+    for transfer in ending { curl_multi_remove_handle(multi, transfer.handle) }
+    ending = []
+    for transfer in starting { add(transfer) }
+    starting = []
     var left: Int32 = 0
     while let message = curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
@@ -70,6 +82,13 @@ public final class WebClient {
       let code = ccurl_message_result(message)
       curl_multi_remove_handle(multi, handle)
       transfer.finish(code)
+    }
+  }
+
+  private func add(_ transfer: Transfer) {
+    if curl_multi_add_handle(multi, transfer.handle) != CURLM_OK {
+      running[transfer.handle] = nil
+      transfer.finish(CURLE_OUT_OF_MEMORY)
     }
   }
 
