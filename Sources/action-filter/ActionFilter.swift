@@ -9,7 +9,7 @@ enum ActionFilter {
     let diagnostics = Diagnostics(program: table.program)
     do throws(UsageError) {
       let settings = try FilterSettings(parsed, now: .now())
-      let run = FilterRun(settings, diagnostics)
+      var run = FilterRun(settings, diagnostics)
       do throws(WriteFailure) {
         Process.exit(try run.run())
       } catch {

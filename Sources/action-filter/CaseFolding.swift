@@ -22,41 +22,60 @@ final class CaseFolding {
     return block[Int(scalar & 0xff)]
   }
 
-  /// Folds UTF-8; bytes that are no valid UTF-8 stay as they are.
+  /// Folds UTF-8 piece by piece; bytes that are no valid UTF-8 stay as they
+  /// are.
   ///
-  /// - Returns: bytes of `scratch`, and how many.
-  func fold(_ text: UnsafeRawBufferPointer, _ scratch: ScanScratch) -> UnsafeRawBufferPointer {
-    // U+023A (two bytes) folds to U+2C65 (three): the text may grow by half.
-    let out = scratch.reserve(text.count + text.count / 2 + 4)
+  /// - Parameters:
+  ///   - text: what is folded.
+  ///   - index: where to begin; set to where the room ended.
+  ///   - out: room for `capacity` bytes, at least 16.
+  /// - Returns: the bytes written; 0 at the end of the text.
+  func fold(
+    _ text: UnsafeRawBufferPointer, from index: inout Int, to out: UnsafeMutableRawPointer,
+    capacity: Int
+  ) -> Int {
     var written = 0
-    var index = 0
-    while index < text.count {
+    while index < text.count, written + 8 <= capacity {
+      if text.count - index >= 8 {
+        let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        if word & 0x8080_8080_8080_8080 == 0 {
+          out.storeBytes(of: Self.lower(word), toByteOffset: written, as: UInt64.self)
+          (index, written) = (index + 8, written + 8)
+          continue
+        }
+      }
       let byte = text[index]
       if byte < 0x80 {
-        out[written] = byte &- 0x41 < 26 ? byte | 0x20 : byte
-        written += 1
-        index += 1
+        out.storeBytes(
+          of: byte &- 0x41 < 26 ? byte | 0x20 : byte, toByteOffset: written, as: UInt8.self)
+        (index, written) = (index + 1, written + 1)
         continue
       }
-      guard let (scalar, length) = Self.decode(text, index) else {
-        out[written] = byte
-        written += 1
-        index += 1
-        continue
-      }
-      let folded = fold(scalar)
-      if folded == scalar {
-        for offset in 0..<length { out[written + offset] = text[index + offset] }
-        written += length
-      } else if let units = Unicode.Scalar(folded).flatMap({ UTF8.encode($0) }) {
+      let (scalar, length) = Self.decode(text, index) ?? (0, 1)
+      let folded = scalar == 0 ? 0 : fold(scalar)
+      if folded != scalar, let units = Unicode.Scalar(folded).flatMap({ UTF8.encode($0) }) {
         for unit in units {
-          out[written] = unit
+          out.storeBytes(of: unit, toByteOffset: written, as: UInt8.self)
           written += 1
         }
+      } else {
+        for offset in 0..<length {
+          out.storeBytes(of: text[index + offset], toByteOffset: written + offset, as: UInt8.self)
+        }
+        written += length
       }
       index += length
     }
-    return UnsafeRawBufferPointer(start: out, count: written)
+    return written
+  }
+
+  /// Eight ASCII bytes in lower case: a byte from A to Z passes one of the two
+  /// bounds alone, and 0x20 is a quarter of the bit that then differs.
+  @inline(__always)
+  private static func lower(_ word: UInt64) -> UInt64 {
+    let fromA = word &+ 0x3f3f_3f3f_3f3f_3f3f
+    let beyondZ = word &+ 0x2525_2525_2525_2525
+    return word | ((fromA ^ beyondZ) & 0x8080_8080_8080_8080) >> 2
   }
 
   private static func decode(

@@ -2,7 +2,7 @@ import CLibc
 import Core
 
 /// Reads the files, selects, and writes: the command's loop.
-final class FilterRun {
+struct FilterRun {
   private let settings: FilterSettings
   private let writer = RecordWriter()
   private let scratch = ScanScratch()
@@ -24,7 +24,7 @@ final class FilterRun {
   /// Reads all that is to be read.
   ///
   /// - Returns: how the command ends.
-  func run() throws(WriteFailure) -> ExitStatus {
+  mutating func run() throws(WriteFailure) -> ExitStatus {
     for file in settings.files where !isDone { try read(file) }
     try report()
     try writer.flush()
@@ -39,12 +39,13 @@ final class FilterRun {
     selected >= settings.maxCount || settings.output == .nothing && selected > 0
   }
 
-  private func read(_ file: String) throws(WriteFailure) {
+  private mutating func read(_ file: String) throws(WriteFailure) {
     let descriptor = file == "-" ? 0 : clibc_open(file, O_RDONLY)
     guard descriptor >= 0 else { return faults.file(file, systemReason(systemError)) }
     defer { if descriptor > 0 { close(descriptor) } }
     var reader = LineReader(descriptor: descriptor)
     var number = 0
+    let writer = writer
     do {
       while !isDone, let line = try reader.next(beforeBlocking: { try writer.flush() }) {
         number += 1
@@ -63,7 +64,7 @@ final class FilterRun {
     return UnsafeRawBufferPointer(rebasing: line[3...])
   }
 
-  private func take(
+  private mutating func take(
     _ line: UnsafeRawBufferPointer, _ file: String, _ number: Int
   ) throws(WriteFailure) {
     let shape: ActionRecord.Shape
@@ -83,7 +84,9 @@ final class FilterRun {
     }
   }
 
-  private func expand(_ list: ScanValue, _ file: String, _ number: Int) throws(WriteFailure) {
+  private mutating func expand(_ list: ScanValue, _ file: String, _ number: Int)
+    throws(WriteFailure)
+  {
     var rows: [RowOrder.Row] = []
     do throws(ScanFault) {
       var elements = try ScanElements(list.bytes)
@@ -108,7 +111,7 @@ final class FilterRun {
   }
 
   @inline(__always)
-  private func select(
+  private mutating func select(
     _ fields: ActionFields, _ source: ActionWindow.Source, _ bytes: UnsafeRawBufferPointer,
     _ action: ScanValue
   ) throws(WriteFailure) {
@@ -123,7 +126,7 @@ final class FilterRun {
     }
   }
 
-  private func isNew(_ fields: ActionFields, _ source: ActionWindow.Source) -> Bool {
+  private mutating func isNew(_ fields: ActionFields, _ source: ActionWindow.Source) -> Bool {
     let id = fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
     return window.isNew(id: id, key: ActionKey(fields, scratch: scratch), source: source)
   }

@@ -8,32 +8,54 @@ final class TextSearch {
   private let folding: CaseFolding?
   private let folded = ScanScratch()
 
+  /// How much of a content is folded at a time.
+  private static let piece = 16 * 1024
+
   /// - Parameters:
   ///   - text: what is looked for; the empty text is in every content.
   ///   - ignoresCase: whether upper and lower case are the same.
   init(_ text: String, ignoresCase: Bool) {
     let bytes = Array(text.utf8)
-    if ignoresCase {
-      let folding = CaseFolding()
-      let scratch = ScanScratch()
-      needle = bytes.withUnsafeBytes { bytes in
-        withExtendedLifetime(scratch) { Array(folding.fold(bytes, scratch)) }
-      }
-      self.folding = folding
-    } else {
-      needle = bytes
-      folding = nil
-    }
+    folding = ignoresCase ? CaseFolding() : nil
+    needle = folding?.fold(bytes) ?? bytes
   }
 
   /// Whether a text (UTF-8, unescaped) holds the needle.
   func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     guard !needle.isEmpty else { return true }
     guard let base = text.baseAddress else { return false }
-    if let folding {
-      let plain = folding.fold(text, folded)
-      return clibc_memmem(plain.baseAddress, plain.count, needle, needle.count) != nil
-    }
+    if let folding { return matches(text, folding) }
     return clibc_memmem(base, text.count, needle, needle.count) != nil
+  }
+
+  private func matches(_ text: UnsafeRawBufferPointer, _ folding: CaseFolding) -> Bool {
+    let capacity = Self.piece + needle.count
+    let out = folded.reserve(capacity)
+    var index = 0
+    var kept = 0
+    while true {
+      let count = folding.fold(text, from: &index, to: out + kept, capacity: capacity - kept)
+      if count == 0 { return false }
+      let length = kept + count
+      if clibc_memmem(out, length, needle, needle.count) != nil { return true }
+      // A match may begin in this piece and end in the next.
+      kept = min(needle.count - 1, length)
+      memmove(out, out + length - kept, kept)
+    }
+  }
+}
+
+extension CaseFolding {
+  /// The folding of a short text.
+  func fold(_ text: [UInt8]) -> [UInt8] {
+    // U+023A (two bytes) folds to U+2C65 (three): a text may grow by half.
+    let capacity = text.count * 2 + 16
+    return text.withUnsafeBytes { bytes in
+      [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+        guard let out = buffer.baseAddress else { return }
+        var index = 0
+        count = fold(bytes, from: &index, to: out, capacity: capacity)
+      }
+    }
   }
 }

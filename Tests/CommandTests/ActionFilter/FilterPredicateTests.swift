@@ -169,11 +169,26 @@ func selects(_ options: [String], _ action: String) -> Bool? {
 
   @Test func foldingLeavesInvalidBytesAlone() {
     let text: [UInt8] = [0xff, 0x41, 0xc3, 0xe2, 0x84, 0xed, 0xa0, 0x80, 0xc3, 0x84, 0xf0]
-    let scratch = ScanScratch()
-    let folded = text.withUnsafeBytes { bytes in
-      withExtendedLifetime(scratch) { Array(CaseFolding().fold(bytes, scratch)) }
-    }
+    let folded = CaseFolding().fold(text)
     #expect(folded == [0xff, 0x61, 0xc3, 0xe2, 0x84, 0xed, 0xa0, 0x80, 0xc3, 0xa4, 0xf0])
+  }
+
+  /// Contents are folded in pieces: the needle at every place around the seams.
+  @Test func findsTheNeedleAcrossPieces() {
+    for needle in ["ÄRGER\u{212a}x", "Q", "\u{23a}"] {
+      let search = TextSearch(needle, ignoresCase: true)
+      let quiet = Array(String(repeating: "äb\u{23a}c", count: 3).utf8).filter {
+        $0 != 0xc8 && $0 != 0xba
+      }
+      for before in Array(0...40) + Array(16_300...16_450) + Array(32_700...32_830) {
+        var text = [UInt8](repeating: 0x79, count: before)
+        text += Array(needle.lowercased().utf8)
+        text += quiet + [UInt8](repeating: 0x79, count: 100)
+        #expect(text.withUnsafeBytes { search.matches($0) }, "\(needle) after \(before)")
+        text.removeSubrange(before..<before + needle.lowercased().utf8.count)
+        #expect(!text.withUnsafeBytes { search.matches($0) }, "\(needle) without, \(before)")
+      }
+    }
   }
 
   @Test func regularExpressions() {
