@@ -82,6 +82,7 @@ struct Server {
     } catch {
       diagnostics.fail("\(address.text): \(Self.reason(error))")
     }
+    Connection.disableDelays()
     var port = address.port
     switch await server.listeningAddress {
     case .ip4(_, let number), .ip6(_, let number): port = number

@@ -40,13 +40,28 @@ final class Connection: @unchecked Sendable {
     _ = with { shutdown($0, Int32(SHUT_RDWR)) }
   }
 
-  /// Prepares the socket for a stream of small events: each leaves at once, and
-  /// the kernel keeps little for a client that does not read.
+  /// Prepares the socket for a stream: the kernel keeps little for a client
+  /// that does not read, and asks after one that says nothing.
   func prepareForEvents() {
     _ = with { socket in
-      set(socket, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-      set(socket, SOL_SOCKET, SO_SNDBUF, 256 * 1024)
-      set(socket, SOL_SOCKET, SO_KEEPALIVE, 1)
+      Self.set(socket, SOL_SOCKET, SO_SNDBUF, 256 * 1024)
+      Self.set(socket, SOL_SOCKET, SO_KEEPALIVE, 1)
+    }
+  }
+
+  /// Makes what this process accepts from now on send small pieces at once: the
+  /// server writes head and body apart, and the second would wait some 40 ms
+  /// for the client's delayed acknowledgement of the first.
+  static func disableDelays() {
+    for descriptor in 3..<Int32(256) {
+      var isListening: Int32 = 0
+      var length = socklen_t(MemoryLayout<Int32>.size)
+      if getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0,
+        isListening != 0
+      {
+        // Accepted sockets inherit it, on Linux and on the BSDs.
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+      }
     }
   }
 
@@ -62,7 +77,7 @@ final class Connection: @unchecked Sendable {
     lock.withLock { descriptor.map(body) }
   }
 
-  private func set(_ socket: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+  private static func set(_ socket: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
     var value = value
     setsockopt(socket, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
   }
@@ -81,43 +96,5 @@ final class Connection: @unchecked Sendable {
       }
     }
     return nil
-  }
-}
-
-/// The other end of a TCP connection.
-struct PeerAddress: Equatable {
-  /// The numeric address.
-  let host: String
-  /// The port.
-  let port: UInt16
-
-  /// - Parameter descriptor: any number; nil unless it is a connected socket.
-  init?(of descriptor: Int32) {
-    var storage = sockaddr_storage()
-    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    let found = withUnsafeMutableBytes(of: &storage) { bytes -> (port: UInt16, host: String)? in
-      let address = bytes.assumingMemoryBound(to: sockaddr.self)
-      guard let base = address.baseAddress, getpeername(descriptor, base, &length) == 0 else {
-        return nil
-      }
-      var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-      switch Int32(base.pointee.sa_family) {
-      case AF_INET:
-        var value = bytes.load(as: sockaddr_in.self)
-        inet_ntop(AF_INET, &value.sin_addr, &text, socklen_t(text.count))
-        return (UInt16(bigEndian: value.sin_port), Self.string(text))
-      case AF_INET6:
-        var value = bytes.load(as: sockaddr_in6.self)
-        inet_ntop(AF_INET6, &value.sin6_addr, &text, socklen_t(text.count))
-        return (UInt16(bigEndian: value.sin6_port), Self.string(text))
-      default: return nil
-      }
-    }
-    guard let found else { return nil }
-    (port, host) = found
-  }
-
-  private static func string(_ text: [CChar]) -> String {
-    String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }
