@@ -34,6 +34,8 @@ struct Answer: Sendable, Equatable {
     status: 404, type: "text/plain; charset=UTF-8", body: Array("Not found.".utf8))
   /// Any other method where there is nothing.
   static let noSuchMethod = error("Not found.", status: 404)
+  /// A POST of a web page to a server without a token.
+  static let foreignOrigin = error("cross_origin_post_needs_a_token", status: 403)
   /// A body over the limit.
   static let tooLarge = error("payload_too_large", status: 413)
 

@@ -61,6 +61,9 @@ extension Backend: HTTPHandler {
       let actions = try await store.actions(ActionQuery(query, now: .now()))
       return .json(ActionEncoder.rows(actions))
     case "/api/actions" where request.method == .POST:
+      // A page that a browser shows may send a plain POST anywhere; only a
+      // token, which it cannot send unasked, stands against that.
+      if token == nil && request.headers[HTTPHeader("Origin")] != nil { return .foreignOrigin }
       guard case .whole(let bytes) = body else { return .error("body_incomplete", status: 400) }
       return try await post(bytes, type: request.headers[.contentType] ?? "")
     case "/api/activity/events" where request.method == .HEAD:

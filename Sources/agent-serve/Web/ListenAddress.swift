@@ -47,10 +47,33 @@ struct ListenAddress: Equatable, Sendable {
       : .init(address: try sockaddr_in.inet(ip4: host, port: port), timeout: 600)
   }
 
+  /// Asks for the address and gives it back: whether it can be had is known
+  /// before anything is stored.
+  ///
+  /// - Throws: `SocketError`.
+  func probe() throws {
+    let socket = try Socket(domain: isIPv6 ? AF_INET6 : AF_INET)
+    defer { try? socket.close() }
+    try socket.setValue(true, for: .localAddressReuse)
+    if isIPv6 {
+      try socket.bind(to: .inet6(ip6: host, port: port))
+    } else {
+      try socket.bind(to: .inet(ip4: host, port: port))
+    }
+    // Linux lets two sockets bind that both allow reuse; only one may listen.
+    try socket.listen(maxPendingConnection: 1)
+  }
+
+  #if canImport(Glibc)
+    private static let streamType = Int32(SOCK_STREAM.rawValue)
+  #else
+    private static let streamType = SOCK_STREAM
+  #endif
+
   private static func resolve(_ host: String) -> (String, Bool)? {
     var hints = addrinfo()
     hints.ai_flags = AI_PASSIVE
-    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_socktype = Self.streamType
     var list: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(host, nil, &hints, &list) == 0, let first = list else { return nil }
     defer { freeaddrinfo(list) }

@@ -1,0 +1,39 @@
+import Core
+
+extension Server {
+  /// Opens a file of records, or ends the process.
+  func openRecords(_ path: String) -> RecordFile {
+    do throws(ReadFailure) {
+      return try RecordFile(path: path, diagnostics: diagnostics)
+    } catch {
+      diagnostics.fail("\(path): \(error.reason)")
+    }
+  }
+
+  /// Stores a file before anybody can connect.
+  func ingest(_ file: RecordFile, into store: ActionStore) async throws {
+    var count = 0
+    do {
+      while let items = try await file.next(count: 2000) {
+        count += try await store.insert(items.map(\.action)).count
+      }
+    } catch let error as ReadFailure {
+      diagnostics.fail("\(options.ingest ?? ""): \(error.reason)")
+    }
+    diagnostics.note("stored \(count) actions of \(options.ingest ?? "")")
+  }
+
+  /// Plays a recording and says when it is over.
+  func play(_ file: RecordFile, _ backend: Backend) async {
+    do {
+      let count = try await Replay(speed: options.speed, log: backend.log).play(file)
+      announce("replayed", "\"actions\":\(count)")
+    } catch is CancellationError {
+      return
+    } catch let error as ReadFailure {
+      diagnostics.error(options.replay ?? "", error.reason)
+    } catch {
+      diagnostics.error(options.replay ?? "", Self.reason(error))
+    }
+  }
+}

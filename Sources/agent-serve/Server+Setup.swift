@@ -1,0 +1,55 @@
+import Core
+import FlyingSocks
+import Foundation
+import GRDB
+
+extension Server {
+  /// The store, in a file that only its owner can read.
+  func openStore() -> ActionStore {
+    var path = options.database ?? ""
+    do {
+      if options.database == nil {
+        path = try Folders().stateFile("agent-serve.sqlite")
+      }
+      let mask = umask(0o077)
+      defer { umask(mask) }
+      try StoreLock.take(path)
+      return try ActionStore(path: path)
+    } catch let error as SettingsError {
+      diagnostics.fail(error.message, error.status)
+    } catch {
+      diagnostics.fail("\(path): \(Self.reason(error))")
+    }
+  }
+
+  /// The token that requests need: the option's file, or one of the usual places.
+  func accessToken() -> AccessToken? {
+    do throws(SettingsError) {
+      let secret = try Credentials(folders: Folders()).token(
+        option: options.tokenFile, profile: nil)
+      return secret.map { AccessToken($0.reveal()) }
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
+  }
+
+  /// A stream holds a descriptor: take as many as the system allows.
+  static func raiseDescriptorLimit() {
+    #if canImport(Glibc)
+      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+      let resource = RLIMIT_NOFILE
+    #endif
+    var limit = rlimit()
+    guard getrlimit(resource, &limit) == 0 else { return }
+    limit.rlim_cur = min(limit.rlim_max, 1 << 16)
+    _ = setrlimit(resource, &limit)
+  }
+
+  /// An error in the words of a diagnostic.
+  static func reason(_ error: any Error) -> String {
+    if case SocketError.failed(_, let code, _) = error { return systemReason(code) }
+    if let error = error as? DatabaseError { return error.message ?? "error \(error.resultCode)" }
+    return "\(error)"
+  }
+}
