@@ -96,9 +96,10 @@ final class Hub: @unchecked Sendable {
   /// Delivers what is due: heartbeats, stats; drops who is gone or stuck.
   /// Called some ten times a second.
   ///
-  /// - Parameter stats: makes the stats frame, called at most once.
-  func beat(stats: () -> Frame) {
-    let now = ContinuousClock.now
+  /// - Parameters:
+  ///   - now: the clock.
+  ///   - stats: makes the stats frame, called at most once.
+  func beat(at now: ContinuousClock.Instant = .now, stats: () -> Frame) {
     let subscribers = lock.withLock { entries.values.map(\.subscriber) }
     for subscriber in subscribers {
       if subscriber.connection.isGone || subscriber.stalled(at: now) > Self.stallLimit {
