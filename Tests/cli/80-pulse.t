@@ -70,7 +70,6 @@ post() {
   curl -sS -H @"$tmp/header" --data-binary "$1" "$url/api/actions" >/dev/null
 }
 echo "x-dashboard-token: right-token" >"$tmp/header"
-children() { ps -e -o pid=,args= | grep -e "agent-pulse" -e "$tmp" | grep -v -e grep -e agent-serve; }
 no_children() { ! ps -e -o args= | grep -qE '^(sse-tail activity|action-filter -u -a -k live_[a-z]*)$'; }
 for signal in TERM INT HUP; do
   kind=live_$(echo "$signal" | tr '[:upper:]' '[:lower:]')
@@ -89,11 +88,52 @@ for signal in TERM INT HUP; do
   is "$(cat "$tmp/pulse.err")" "" "without a word"
 done
 
+# Ctrl-C at a terminal.
+run python3 - <<'END'
+import os, pty, select, sys, time
+child, master = pty.fork()
+if child == 0:
+    os.execvp("agent-pulse", ["agent-pulse"])
+shown, deadline = b"", time.time() + 15
+while b"live_hup" not in shown and time.time() < deadline:
+    if select.select([master], [], [], 0.2)[0]:
+        shown += os.read(master, 65536)
+os.write(master, b"\x03")
+try:
+    while os.read(master, 65536):
+        pass
+except OSError:
+    pass
+status = os.waitpid(child, 0)[1]
+print(os.WTERMSIG(status) if os.WIFSIGNALED(status) else "status %d" % os.WEXITSTATUS(status))
+END
+out_is 2 "an interrupt at a terminal ends it by that signal"
+ok "and its folder" nothing_left
+
 # A reader that goes away.
 run sh -c 'agent-pulse | head -n 1'
 status_is 0 "a closed pipe ends it"
 is "$(lines "$out")" 1 "after the line that was wanted"
 err_empty "quietly"
 ok "nothing is left" nothing_left
+
+# A dashboard that sends everything again after a lost connection.
+start_server dashboard python3 "$cli/servers/dashboard.py" --tick 0.1
+log() { curl -sf --data-binary @- "$url/control/actions" >/dev/null; }
+AGENT_URL=$url
+unset AGENT_TOKEN_FILE
+seq 5 | sed 's/.*/{"kind":"before","content":"&"}/' | log
+start pulse agent-pulse -- --color never
+ok "what was before is shown" wait_until 10 has "$tmp/pulse.out" "before .*5"
+seq 5 | sed 's/.*/{"kind":"during","content":"&"}/' | log
+ok "and what comes" wait_until 10 has "$tmp/pulse.out" "during .*5"
+curl -sf -X POST "$url/control/drop" >/dev/null
+seq 5 | sed 's/.*/{"kind":"missed","content":"&"}/' | log
+ok "and what was missed" wait_until 15 has "$tmp/pulse.out" "missed .*5"
+seq 1 | sed 's/.*/{"kind":"after","content":"&"}/' | log
+ok "and what comes then" wait_until 10 has "$tmp/pulse.out" "after .*1"
+is "$(grep -oE '[?] (before|during|missed|after) ' "$tmp/pulse.out" | sort | uniq -c | xargs)" \
+  "1 ? after 5 ? before 5 ? during 5 ? missed" "each action once"
+stop "$pid"
 
 done_testing

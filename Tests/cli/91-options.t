@@ -8,8 +8,8 @@ for command in sse-tail action-filter action-format agent-serve; do
   [ -x "bin/$command" ] || continue
   ok "options of $command agree everywhere" sh Tests/lint/options "$command"
 
-  # The tests of a command are the files that name it.
-  grep -l -e "$command" Tests/cli/[1-7]*.t Tests/cli/8*.t >"$tmp/files" 2>/dev/null
+  # The tests of a command are the files that name it; the demo is run by one.
+  grep -l -e "$command" Tests/cli/[0-8]*.t Tests/demo >"$tmp/files" 2>/dev/null
   xargs cat <"$tmp/files" >"$tmp/tests"
   untested=
   while read -r short long _; do
@@ -17,7 +17,7 @@ for command in sse-tail action-filter action-format agent-serve; do
     --help | --version | --completions) continue ;;
     esac
     pattern="$long([ =\"')]|\$)"
-    [ "$short" = - ] || pattern="$pattern| -[A-Za-z]*${short#-}([ \"'=)]|\$)"
+    [ "$short" = - ] || pattern="$pattern| -[A-Za-z]*${short#-}[A-Za-z]*([ \"'=)]|\$)"
     grep -qE -e "$pattern" "$tmp/tests" || untested="$untested $long"
   done <<END
 $("$command" --completions list)
