@@ -1,4 +1,5 @@
-# agentutils: `make` builds, `make demo` shows, `make test` proves.
+# agentutils: `make` builds, `make demo` shows, `make test` proves. V=1 shows
+# what the compiler says.
 
 PREFIX = /usr/local
 DESTDIR =
@@ -24,6 +25,8 @@ ifeq ($(shell uname -s),Linux)
 FLAGS += --static-swift-stdlib
 endif
 
+# Two builds at a time would only wait for each other.
+.NOTPARALLEL:
 .PHONY: all deps build check test unit cli lint bench demo install uninstall clean
 
 all: deps build

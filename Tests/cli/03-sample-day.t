@@ -1,0 +1,40 @@
+#!/bin/sh
+# The sample day holds what the other tests and the manuals lean on.
+. "${0%/*}/lib.sh"
+needs python3 perl
+
+fixtures=$root/Tests/fixtures
+day=$fixtures/sample-day.ndjson
+python3 "$fixtures/make-sample-day.py" >"$tmp/made"
+ok "it is what its generator makes" cmp "$tmp/made" "$day"
+ok "it is small" test "$(wc -c <"$day")" -lt 1000000
+
+# The kinds that action-filter knows are those that its completions offer.
+action-filter --completions fish |
+  sed -n "s/.* -l kind .*-a '\([^']*\)'.*/\1/p" | tr ' ' '\n' | sort >"$tmp/known"
+action-filter -u --by kind "$day" >"$tmp/counts"
+sed 's/.*"kind":"\([a-z_]*\)".*/\1/' "$tmp/counts" | sort >"$tmp/seen"
+ok "there are known kinds" at_least "$tmp/known" 60
+is "$(comm -23 "$tmp/known" "$tmp/seen")" "" "every known kind is in it"
+isnt "$(comm -13 "$tmp/known" "$tmp/seen")" "" "and some that nobody knows"
+
+count() { grep -c -e "$1" "$day"; }
+is "$(count '^{"event":"activity_snapshot"')" 2 "two snapshots"
+for mark in '"createdAt":' '"created_at":' '"usdCost":4e-7' '\\u001b' '\\u0000' '\\ud83d' \
+  '^{"type":"lost"' '^{"type":"resumed"' '^{"type":"comment"' '"id":9007199254740993'; do
+  ok "holds $mark" grep -q -e "$mark" "$day"
+done
+ok "raw line separators" perl -0777 -ne 'exit !/\xe2\x80\xa8/' "$day"
+ok "raw C1" perl -0777 -ne 'exit !/\xc2\x9b/' "$day"
+ok "raw bidi overrides" perl -0777 -ne 'exit !/\xe2\x80\xae/' "$day"
+
+# What it comes to, also when it is moved to the present.
+actions=$(action-filter -u -N "$day")
+ok "400 actions or more" test "$actions" -ge 400
+"$fixtures/as-of-now" "$day" >"$tmp/now"
+is "$(action-filter -u -N "$tmp/now")" "$actions" "as many, moved to now"
+is "$(action-filter -u -S 24h -N "$tmp/now")" "$actions" "all of the last 24 hours"
+is "$(action-filter -S 24h -N "$day")" 0 "which it is not by itself"
+ok "today has costs" grep -q "\"day\":\"$(date -u +%F)\",\"usd\":[1-9]" "$tmp/now"
+
+done_testing
