@@ -13,8 +13,10 @@ struct Server {
 
   /// Serves until a signal asks for the end; then leaves with status 0.
   func run() async -> Never {
-    // A client that went away is an error of its own write, not of the process.
+    // A client that went away, or a file that must not grow, is an error of one
+    // write, not of the process.
     signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
     Self.raiseDescriptorLimit()
     let token = accessToken()
     if token == nil && !address.isLoopback {

@@ -28,8 +28,11 @@ final class ActionStore: Sendable {
     try Self.migrator.migrate(database)
   }
 
-  /// Closes the store; the log is written back into the file.
+  /// Closes the store; the log is written back into the file, so that a copy of
+  /// the file is a copy of the store.
   func close() {
+    // The pool closes its readers last, and those cannot write it back.
+    try? database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     try? database.close()
   }
 

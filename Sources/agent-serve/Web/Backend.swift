@@ -38,8 +38,8 @@ extension Backend: HTTPHandler {
       answer =
         isAllowed ? try await self.answer(request, path: path, body: body) : .unauthorized
     } catch {
-      diagnostics.error(path, "\(error)")
-      answer = .error("\(error)", status: 500)
+      diagnostics.error(path, Server.reason(error))
+      answer = .error(Server.reason(error), status: 500)
     }
     if case .tooLarge(isDrained: false) = body { answer.closes = true }
     if case .broken = body { answer.closes = true }

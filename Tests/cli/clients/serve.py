@@ -5,8 +5,11 @@ usage: serve.py resume URL COUNT SEED    post while a reader drops and resumes
        serve.py slow URL BYTES           one subscriber reads, one does not
        serve.py acknowledged URL FILE    post until the server is gone
        serve.py events URL COUNT [ID]    print the data of COUNT actions
+       serve.py first URL ID             print the name of the first event
        serve.py halves URL               a request in pieces, two in one write
        serve.py gone URL COUNT           subscribers that connect and vanish
+       serve.py many URL COUNT ACTIONS   COUNT subscribers at once
+       serve.py crowd URL COUNT          COUNT connections at once
        serve.py ending URL               print how a stream ends
 
 Everything is bounded; a broken promise ends it with a line and status 1.
@@ -238,6 +241,15 @@ def events(url, count, last_id=None):
             fail("the stream ended")
 
 
+def first(url, last_id):
+    stream = Stream(url, last_id)
+    while stream.fill():
+        for name, _, _ in stream.events():
+            print(name)
+            return
+    fail("the stream ended")
+
+
 def halves(url):
     plain = socket.create_connection(address(url), timeout=BOUND)
     body = b'{"kind":"llm_call","content":"in pieces"}'
@@ -265,6 +277,42 @@ def gone(url, count):
     print("gone")
 
 
+def many(url, count, actions):
+    streams = [Stream(url) for _ in range(int(count))]
+    for stream in streams:
+        while not any(name == "activity_snapshot" for name, _, _ in stream.events()):
+            stream.fill()
+    posted = []
+    threads = poster(url, int(actions), posted)
+    got = {stream: [] for stream in streams}
+    limit = time.time() + BOUND
+    while min(map(len, got.values())) < int(actions) and time.time() < limit:
+        ready = select.select([stream.socket for stream in streams], [], [], 1)[0]
+        for stream in streams:
+            if stream.socket in ready and not stream.fill():
+                fail("a stream ended")
+            for name, event_id, _ in stream.events():
+                if name == "action_event":
+                    got[stream].append(int(event_id))
+    for thread in threads:
+        thread.join()
+    if any(ids != sorted(posted) for ids in got.values()):
+        fail("lost, doubled or out of order")
+    print(f"each {actions}")
+
+
+def crowd(url, count):
+    sockets = []
+    for _ in range(int(count)):
+        try:
+            one = socket.create_connection(address(url), timeout=5)
+            one.sendall(b"GET /api/health HTTP/1.1\r\nHost: test\r\n\r\n")
+        except OSError:
+            break
+        sockets.append(one)
+    time.sleep(0.5)
+
+
 def ending(url):
     stream = Stream(url)
     while stream.head is None:
@@ -279,5 +327,5 @@ def ending(url):
 
 
 if __name__ == "__main__":
-    {"resume": resume, "slow": slow, "acknowledged": acknowledged, "events": events,
-     "halves": halves, "gone": gone, "ending": ending}[sys.argv[1]](*sys.argv[2:])
+    {"resume": resume, "slow": slow, "acknowledged": acknowledged, "events": events, "first": first,
+     "halves": halves, "gone": gone, "many": many, "crowd": crowd, "ending": ending}[sys.argv[1]](*sys.argv[2:])
