@@ -36,7 +36,8 @@ struct Tally {
       index = fields.time(scratch).map { find($0.hour.rfc3339) } ?? find(nil)
     }
     groups[index].count += 1
-    groups[index].cost.add(cost)
+    // What is beyond every double is no amount of money.
+    if cost.isFinite { groups[index].cost.add(cost) }
   }
 
   /// The groups, most actions first, equal ones by name, the nameless last.

@@ -41,11 +41,11 @@ import Testing
   @Test func mostFirstThenByName() {
     let actions = [
       #"{"kind":"b","usd_cost":0.1}"#, #"{"kind":"c"}"#, #"{"kind":"\u0062","usdCost":0.2}"#, "{}",
-      #"{"kind":"a\"","usd_cost":"1"}"#,
+      #"{"kind":"a\"","usd_cost":"1"}"#, #"{"kind":"b","usd_cost":1e400}"#,
     ]
     #expect(
       tally(.kind, actions) == [
-        #"{"type":"count","kind":"b","count":2,"usd_cost":0.3}"#,
+        #"{"type":"count","kind":"b","count":3,"usd_cost":0.3}"#,
         #"{"type":"count","kind":"a\"","count":1,"usd_cost":0}"#,
         #"{"type":"count","kind":"c","count":1,"usd_cost":0}"#,
         #"{"type":"count","kind":null,"count":1,"usd_cost":0}"#,
