@@ -1,5 +1,10 @@
 import Core
 
+/// What `--by` counts by.
+enum Grouping: String, CaseIterable, Sendable {
+  case kind, domain, guild, user, hour
+}
+
 /// Counts and costs of actions by group.
 struct Tally {
   /// One group.
