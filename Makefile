@@ -35,7 +35,7 @@ deps:
 	@sh .ci/deps
 
 build:
-	@AGENTUTILS_STATIC=$$(sh .ci/static) sh .ci/quietly "release build" \
+	@AGENTUTILS_STATIC=$${AGENTUTILS_STATIC:-$$(sh .ci/static)} sh .ci/quietly "release build" \
 		$(SWIFT) build -c release $(FLAGS)
 	@for command in $(COMMANDS); do \
 		ln -sf "../.build/release/$$command" "bin/$$command"; \
