@@ -53,7 +53,7 @@ start_server full sh -c 'ulimit -f 4096; exec agent-serve "$@"' sh -l 127.0.0.1:
 stored=0
 refused=
 line=$(printf '{"kind":"x","content":"%100000s"}' '' | tr ' ' y)
-for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
   code=$(printf '%s\n%s\n' "$line" "$line" |
     curl -s -o "$tmp/body" -w '%{http_code}' --data-binary @- "$url/api/actions")
   if [ "$code" = 200 ]; then stored=$((stored + 2)); else refused=$code; fi
