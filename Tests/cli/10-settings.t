@@ -80,8 +80,9 @@ unset CREDENTIALS_DIRECTORY
 follow
 sends 3 "3: the environment's file"
 unset AGENT_TOKEN_FILE
-follow
-sends 4 "4: the command of the profile"
+echo ours >"$tmp/input"
+follow <"$tmp/input"
+sends 4 "4: the command of the profile, which gets nothing of our standard input"
 sed -i.old '/token-command/d' "$config"
 follow
 sends 5 "5: the file of the profile, in the configuration folder"

@@ -65,6 +65,52 @@ import Testing
     }
   }
 
+  @Test func zshIsToldWhereArgumentsStandAndWhatTheyAre() throws {
+    let script = try #require(sampleTable.completions(shell: "zsh"))
+    for line in [
+      "#compdef sample",
+      "  '*'{-e+,--event=}'[keep events of this name (it'\\''s \\[repeatable\\])]:NAME: ' \\",
+      "  '*'{-o+,--output=}'[output form]:FORM:(text json)' \\",
+      "  '*'{-l+,--listen=}'[where to listen]:HOST\\:PORT: ' \\",
+      "  '*'{-f+,--file=}'[read this]:FILE:_files' \\",
+      "  '*'{-q,--quiet}'[say nothing]' \\",
+      "  '*'--max-time='[stop after this]:SECONDS: ' \\",
+      "  '*'--max'[as it is]' \\",
+      "  '*:operand:(activity voice)'",
+    ] { #expect(script.split(separator: "\n").contains(Substring(line))) }
+  }
+
+  /// zsh itself completes on a terminal of its own.
+  @Test func zshOffersWhatFits() throws {
+    guard Scratch.run("command -v zsh >/dev/null") == 0 else { return }
+    let scratch = Scratch()
+    scratch.write("functions/_sample", try #require(sampleTable.completions(shell: "zsh")))
+    scratch.write(
+      "try",
+      #"""
+      zmodload zsh/zpty
+      zpty sub zsh -f -i
+      zpty -w sub "fpath=('\#(scratch.file("functions"))' \$fpath) PS1= HISTFILE="
+      zpty -w sub "autoload -Uz compinit; compinit -u -D; unsetopt beep; sample() { print -r -- \$* >>'\#(scratch.file("said"))' }"
+      zpty -w -n sub $'sample -o j\t\n'
+      zpty -w -n sub $'sample --listen=x:1 --max-t\t5 ac\t\n'
+      zpty -w -n sub $'sample -e x -e y -q --outp\tte\t vo\t\n'
+      zpty -w -n sub $'exit\n'
+      zpty -r sub >'\#(scratch.file("screen"))'
+      while zpty -r sub >>'\#(scratch.file("screen"))'; do :; done
+      """#)
+    #expect(
+      Scratch.run(
+        "cd '\(scratch.path)' && TERM=dumb HOME='\(scratch.path)' timeout 20 zsh -f try </dev/null") == 0)
+    let bytes = try StateFile(path: scratch.file("said")).read() ?? []
+    #expect(
+      String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { $0.split(separator: " ") }
+        == [
+          ["-o", "json"], ["--listen=x:1", "--max-time=5", "activity"],
+          ["-e", "x", "-e", "y", "-q", "--output=text", "voice"],
+        ])
+  }
+
   @Test(arguments: ["bash", "zsh", "fish"])
   func theShellAcceptsItsScript(shell: String) throws {
     guard Scratch.run("command -v \(shell) >/dev/null") == 0 else { return }
