@@ -101,7 +101,8 @@ import Testing
       """#)
     #expect(
       Scratch.run(
-        "cd '\(scratch.path)' && TERM=dumb HOME='\(scratch.path)' timeout 20 zsh -f try </dev/null")
+        "cd '\(scratch.path)' && TERM=dumb HOME='\(scratch.path)' perl -e 'alarm 20; exec @ARGV' zsh -f try </dev/null"
+      )
         == 0)
     let bytes = try StateFile(path: scratch.file("said")).read() ?? []
     #expect(
