@@ -27,7 +27,6 @@ public final class EventStream {
   private var lastByte = 0.0
   private var lastReceived: Int64 = -1
   private var isHeld = false
-  private var wasOpen = false
 
   /// - Parameters:
   ///   - client: whose `perform` drives the stream.
@@ -52,12 +51,6 @@ public final class EventStream {
 
   /// The last event id of the stream, as bytes; empty for none.
   public var lastEventID: [UInt8] { parser.lastEventID }
-
-  /// Goes back to an earlier event, for what came behind it was not used; takes
-  /// effect with the next connection. Not from within `streamItem`.
-  ///
-  /// - Parameter id: the last event id to resume behind.
-  public func rewind(to id: [UInt8]) { parser.lastEventID = id }
 
   /// Whether a connection is open.
   public var isOpen: Bool { if case .open = state { true } else { false } }
@@ -141,9 +134,7 @@ public final class EventStream {
     parser.restart()
     let down = lostAt.map { Clock.monotonic - $0 }
     lostAt = nil
-    let isFirst = !wasOpen
-    wasOpen = true
-    handler?.streamOpened(exchange.request.address, isFirst: isFirst, down: down)
+    handler?.streamOpened(exchange.request.address, down: down)
     return true
   }
 
@@ -159,10 +150,10 @@ public final class EventStream {
       let seconds = min(Double(milliseconds) / 1000, RetryAfter.limit)
       backoff.setBase(max(seconds, StreamPolicy.shortestWait))
       return
-    case .event(let event) where !event.isPartial:
+    case .event:
       failures = 0
       backoff.reset()
-    case .event, .comment, .oversize: break
+    case .comment, .oversize: break
     }
     handler?.streamItem(item)
   }

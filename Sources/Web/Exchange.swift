@@ -59,9 +59,7 @@ public final class Exchange {
   }
 
   /// Goes on after `BodyFlow.pause`.
-  public func resume() {
-    if let transfer { client.resume(transfer) }
-  }
+  public func resume() { transfer?.resume() }
 
   /// Bytes that came so far, over all redirects: it grows while the peer lives.
   public var received: Int64 { receivedBefore + (transfer?.received ?? 0) }

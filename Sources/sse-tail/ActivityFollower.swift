@@ -36,10 +36,8 @@ final class ActivityFollower {
   var onGap: (ActivityLedger.Gap) -> Void = { _ in }
   /// The connection cannot be trusted any more; one line.
   var onDrop: (String) -> Void = { _ in }
-  /// Prints an event that was held; false when nothing more is to be printed.
-  var onPrint: (HeldEvent) -> Bool = { _ in true }
-  /// Lets the stream go on.
-  var onRelease: () -> Void = {}
+  /// Prints what was held, and lets the stream go on.
+  var onRelease: ([HeldEvent]) -> Void = { _ in }
 
   /// - Parameters:
   ///   - client: of the stream.
@@ -78,14 +76,11 @@ final class ActivityFollower {
     return .print
   }
 
-  /// The connection is gone, and what was held is forgotten.
-  ///
-  /// - Returns: whether anything was held, so that the resume point is to go back.
-  func connectionLost() -> Bool {
+  /// The connection is gone: what was held comes again with the next snapshot.
+  func connectionLost() {
     fetch?.cancel()
     fetch = nil
-    defer { held = [] }
-    return isHolding
+    held = []
   }
 
   /// Notices a fetch that is silent.
@@ -138,8 +133,6 @@ final class ActivityFollower {
     let events = held
     held = []
     for event in events {
-      // Noted behind the output: a state that is saved now must not be ahead of it.
-      if !onPrint(event) { return }
       event.data.withUnsafeBytes { data in
         if event.type.elementsEqual("activity_snapshot".utf8) {
           ledger.note(snapshot: data)
@@ -148,7 +141,7 @@ final class ActivityFollower {
         }
       }
     }
-    onRelease()
+    onRelease(events)
   }
 }
 

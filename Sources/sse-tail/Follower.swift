@@ -8,16 +8,17 @@ final class Follower: StreamHandler {
   private let options: TailOptions
   private let target: Target
   private let client: WebClient
-  private let output: TailOutput
+  private let writer: RecordWriter
   private let diagnostics: Diagnostics
   private let notes: LinkNotes
+  private let selector: EventSelector
+  private var records: EventRecord
   private var resume: ResumePoint?
   private var stream: EventStream?
   private var activity: ActivityFollower?
 
   private var printed = 0
-  /// The id of the last event printed, or passed over; before it, the start's.
-  private var printedID: [UInt8]
+  private var lastID: String?
   private var hadFault = false
   /// A signal cut a write short: the state must not run ahead of the output.
   private var lostOutput = false
@@ -44,13 +45,14 @@ final class Follower: StreamHandler {
     self.target = target
     self.client = client
     self.resume = resume
-    printedID = Array((options.lastEventID ?? resume?.state.lastEventID ?? "").utf8)
     self.diagnostics = diagnostics
-    output = TailOutput(options)
+    writer = RecordWriter(interrupted: { Signals.hasPending })
     let speaks = options.verbose || (isatty(2) == 1 && !options.quiet)
     notes = LinkNotes(
       diagnostics: diagnostics, speaks: speaks, recordsWanted: options.lifecycle)
-    output.onFailure = { [unowned self] in fail($0) }
+    selector = EventSelector(options.events)
+    records = EventRecord(
+      dataOnly: options.dataOnly, receivedAt: options.receivedAt, isTerminal: isatty(1) == 1)
     if target.stream == .activity { followActivity(request) }
     stream = EventStream(client, request, policy: policy, handler: self)
   }
@@ -66,7 +68,7 @@ final class Follower: StreamHandler {
       let now = Clock.monotonic
       var next = min(deadline, stream?.tick(now: now) ?? .infinity)
       next = min(next, activity?.tick(now: now) ?? .infinity)
-      output.flush()
+      flush()
       if end != nil { break }
       if now >= deadline { timeIsUp() }
       next = min(next, saveState(now: now))
@@ -91,7 +93,8 @@ final class Follower: StreamHandler {
     policy.keepsComments = options.comments
     policy.maxEventBytes = options.maxEventBytes
     policy.flushPartial = options.flushPartial
-    policy.lastEventID = printedID
+    let id = options.lastEventID ?? resume?.state.lastEventID ?? ""
+    policy.lastEventID = Array(id.utf8)
     return policy
   }
 
@@ -104,24 +107,20 @@ final class Follower: StreamHandler {
     rows.body = nil
     rows.headers = [Header("Accept", "application/json")]
     let follower = ActivityFollower(client, rows: rows, resumingAt: resume?.state.newest)
-    follower.onBackfill = { [unowned self] rows in
-      if end == nil { count(output.write(backfill: rows)) }
-    }
+    follower.onBackfill = { [unowned self] in printBackfill($0) }
     follower.onGap = { [unowned self] gap in lifecycle(notes.gap(gap)) }
     follower.onDrop = { [unowned self] in stream?.drop($0) }
-    follower.onPrint = { [unowned self] event in
-      guard end == nil else { return false }
-      event.withView(print)
-      return true
+    follower.onRelease = { [unowned self] events in
+      for event in events { event.withView(print) }
+      stream?.release(now: Clock.monotonic)
     }
-    follower.onRelease = { [unowned self] in stream?.release(now: Clock.monotonic) }
     activity = follower
   }
 
   // MARK: - What the stream tells
 
-  func streamOpened(_ address: WebAddress, isFirst: Bool, down: Double?) {
-    lifecycle(notes.opened(address, isFirst: isFirst, down: down))
+  func streamOpened(_ address: WebAddress, down: Double?) {
+    lifecycle(notes.opened(address, down: down))
   }
 
   func streamItem(_ item: StreamItem) {
@@ -134,7 +133,10 @@ final class Follower: StreamHandler {
       }
       print(event)
     case .comment(let text):
-      output.write(comment: text)
+      var line = ByteBuffer()
+      for byte in "{\"type\":\"comment\",\"text\":".utf8 { line.append(byte) }
+      JSONQuote.append(text, to: &line)
+      write(String(decoding: line.bytes, as: UTF8.self) + "}\n")
     case .oversize(let bytes):
       hadFault = true
       diagnostics.say("event of \(bytes) bytes or more dropped: over --max-event-bytes")
@@ -143,8 +145,7 @@ final class Follower: StreamHandler {
   }
 
   func streamLost(_ reason: String, wait: Double) {
-    // What was held was never printed: a server with ids must send it again.
-    if activity?.connectionLost() == true { stream?.rewind(to: printedID) }
+    activity?.connectionLost()
     lifecycle(notes.lost(reason, wait: wait))
   }
 
@@ -167,22 +168,49 @@ final class Follower: StreamHandler {
     }
   }
 
+  // MARK: - Output
+
   private func print(_ event: StreamEventView) {
     guard end == nil else { return }
-    printedID = Array(event.id)
-    count(output.write(event))
+    lastID = String(decoding: event.id, as: UTF8.self)
+    guard selector.matches(event.type) else { return }
+    do throws(WriteFailure) {
+      try records.write(event, time: Timestamp.now, to: writer)
+    } catch {
+      fail(error)
+    }
+    count()
+  }
+
+  private func printBackfill(_ rows: [[UInt8]]) {
+    var data = Array("{\"actions\":[".utf8)
+    for (index, row) in rows.enumerated() {
+      if index > 0 { data.append(44) }
+      data += row.map { $0 == 10 || $0 == 13 ? 32 : $0 }
+    }
+    data += Array("]}".utf8)
+    let event = ActivityFollower.HeldEvent(
+      type: Array("actions_backfill".utf8), id: [], data: data, isPartial: false)
+    event.withView(print)
   }
 
   private func lifecycle(_ record: String) {
-    if notes.recordsWanted { output.write(record: record) }
+    if notes.recordsWanted { write(record) }
   }
 
-  private func count(_ isPrinted: Bool) {
-    guard isPrinted else { return }
+  private func write(_ text: String) {
+    do throws(WriteFailure) { try writer.write(text) } catch { fail(error) }
+  }
+
+  private func count() {
     printed += 1
     if end == nil, let most = options.count, printed >= most {
       end = .status(.success, reason: "count")
     }
+  }
+
+  private func flush() {
+    do throws(WriteFailure) { try writer.flush() } catch { fail(error) }
   }
 
   private func fail(_ failure: WriteFailure) {
@@ -209,12 +237,11 @@ final class Follower: StreamHandler {
   /// - Returns: when the state is to be saved again.
   private func saveState(now: Double, force: Bool = false) -> Double {
     guard resume != nil else { return .infinity }
-    // While events are held, and after -n, the parser is ahead of what was printed.
-    let isAhead = activity?.isHolding == true || options.count.map { printed >= $0 } == true
-    let id = isAhead ? printedID : stream?.lastEventID ?? printedID
+    // After -n the parser is ahead of what was printed.
+    let id = options.count == nil ? stream?.lastEventID.text : (lastID ?? stream?.lastEventID.text)
     do throws(SettingsError) {
       return try resume!.save(
-        lastEventID: id.text, newest: activity?.newest, now: now, force: force)
+        lastEventID: id ?? "", newest: activity?.newest, now: now, force: force)
     } catch {
       diagnostics.say(error.message)
       resume = nil
@@ -237,7 +264,7 @@ final class Follower: StreamHandler {
     // A signal does not wait for a slow reader.
     var waits = true
     if case .signal = outcome { waits = !lostOutput && Output.isWritable }
-    if waits { output.flush() }
+    if waits { flush() }
     if case .writing(let failure) = end { diagnostics.fail(writing: failure) }
     if !lostOutput { _ = saveState(now: Clock.monotonic, force: true) }
     if case .signal(let number) = outcome { Process.die(by: number) }

@@ -104,6 +104,10 @@ is "$(lines "$out")" 2 "after so many events"
 streams "$three
 stall" -n 1 -e 'ab'
 is "$(jq -r .event "$out")" ab "-n counts what is selected"
+streams "send : c\n\n: d\n\n
+$three
+stall" -n 1 -C
+is "$(jq -r 'select(.event) | .event' "$out")" a "-n does not count comments"
 ok "and none waits for the stream's end" test $(($(date +%s) - started_at)) -lt 15
 
 streams "$three" -T -n 1

@@ -85,6 +85,7 @@ there /there
 //127.0.0.1:@PORT@/there?x=1 /there?x=1
 ?a=b /s?a=b
 /there#part /there
+#part /s?key=hidden
 /with%20blank /with%20blank
 S
 answered 'redirect 302 /1

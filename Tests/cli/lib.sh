@@ -15,6 +15,7 @@
 #   status_is N TITLE       of the last run      out_is, out_like, out_unlike,
 #   err_is, err_like, err_unlike, out_empty, err_empty, err_one_line
 #
+# Variables of the library that are not named here begin with `_`.
 # A status above 128 is a signal's: 141 is SIGPIPE, 143 SIGTERM, 142 the bound.
 
 set -u
@@ -54,24 +55,24 @@ planned=
 started=
 
 cleanup() {
-  code=$?
+  _code=$?
   trap - EXIT
-  for process in $started; do kill "$process" 2>/dev/null; done
+  for _process in $started; do kill "$_process" 2>/dev/null; done
   # A process that ignores TERM must not outlive the test.
   if [ -n "$started" ]; then
-    tries=0
-    while alive_any && [ "$tries" -lt 100 ]; do
-      tries=$((tries + 1))
+    _tries=0
+    while alive_any && [ "$_tries" -lt 100 ]; do
+      _tries=$((_tries + 1))
       sleep 0.02
     done
-    for process in $started; do kill -9 "$process" 2>/dev/null; done
+    for _process in $started; do kill -9 "$_process" 2>/dev/null; done
   fi
   wait
   rm -rf "$tmp"
-  exit "$code"
+  exit "$_code"
 }
 alive_any() {
-  for process in $started; do kill -0 "$process" 2>/dev/null && return 0; done
+  for _process in $started; do kill -0 "$_process" 2>/dev/null && return 0; done
   return 1
 }
 trap cleanup EXIT
@@ -117,11 +118,11 @@ fail() {
 
 # skip COUNT REASON
 skip() {
-  count=$1
+  _count=$1
   shift
-  while [ "$count" -gt 0 ]; do
+  while [ "$_count" -gt 0 ]; do
     tests=$((tests + 1))
-    count=$((count - 1))
+    _count=$((_count - 1))
     echo "ok $tests # SKIP $*"
   done
 }
@@ -129,25 +130,25 @@ skip() {
 # --- assertions
 
 ok() {
-  title=$1
+  _title=$1
   shift
   if "$@" >"$tmp/ok.said" 2>&1; then
-    pass "$title"
+    pass "$_title"
   else
-    fail "$title"
+    fail "$_title"
     diag "failed: $*"
     diag "$(head -c 2000 "$tmp/ok.said")"
   fi
 }
 
 not_ok() {
-  title=$1
+  _title=$1
   shift
   if "$@" >"$tmp/ok.said" 2>&1; then
-    fail "$title"
+    fail "$_title"
     diag "succeeded: $*"
   else
-    pass "$title"
+    pass "$_title"
   fi
 }
 
@@ -244,8 +245,8 @@ err_empty() { is "$(head -c 2000 "$err")" "" "$1"; }
 
 # err_one_line PROG TITLE: one line, and it is `PROG: ...`.
 err_one_line() {
-  lines=$(wc -l <"$err")
-  if [ "$lines" -eq 1 ] && grep -q "^$1: " "$err"; then
+  _lines=$(wc -l <"$err")
+  if [ "$_lines" -eq 1 ] && grep -q "^$1: " "$err"; then
     pass "$2"
   else
     fail "$2"
@@ -259,9 +260,9 @@ err_one_line() {
 # ignore INT and QUIT, and lose a TERM that comes at once: undo the first, and
 # return when the second cannot happen any more.
 start() {
-  name=$1
+  _name=$1
   shift
-  rm -f "$tmp/$name.pid"
+  rm -f "$tmp/$_name.pid"
   perl -e '
     $SIG{INT} = $SIG{QUIT} = $SIG{TERM} = "DEFAULT";
     my $note = shift;
@@ -270,10 +271,10 @@ start() {
     close $file;
     exec { $ARGV[0] } @ARGV;
     die "$ARGV[0]: $!\n"' \
-    "$tmp/$name.pid" "$@" </dev/null >"$tmp/$name.out" 2>"$tmp/$name.err" &
+    "$tmp/$_name.pid" "$@" </dev/null >"$tmp/$_name.out" 2>"$tmp/$_name.err" &
   pid=$!
   started="$started $pid"
-  wait_until 10 test -s "$tmp/$name.pid"
+  wait_until 10 test -s "$tmp/$_name.pid"
 }
 
 # stop PID [SIGNAL]: ends a started process and sets $status.
@@ -287,9 +288,9 @@ finished() {
   wait_until "$bound" gone "$1" || kill -9 "$1" 2>/dev/null
   wait "$1" 2>/dev/null
   status=$?
-  kept=
-  for process in $started; do [ "$process" = "$1" ] || kept="$kept $process"; done
-  started=$kept
+  _kept=
+  for _process in $started; do [ "$_process" = "$1" ] || _kept="$_kept $_process"; done
+  started=$_kept
 }
 
 # gone PID: the process ended, waited for or not.
@@ -315,13 +316,16 @@ start_server() {
   port=${port%%/*}
 }
 
-# wait_until SECONDS CMD ARG...: false when the time passes first.
+# wait_until SECONDS CMD ARG...: false when the time passes first. Looks often
+# at first, and less often when it takes long.
 wait_until() {
-  deadline=$(($(date +%s) + $1 + 1))
+  _deadline=$(($(date +%s) + $1 + 1))
+  _looks=0
   shift
   until "$@" >/dev/null 2>&1; do
-    [ "$(date +%s)" -lt "$deadline" ] || return 1
-    sleep 0.02
+    [ "$(date +%s)" -lt "$_deadline" ] || return 1
+    _looks=$((_looks + 1))
+    if [ "$_looks" -lt 50 ]; then sleep 0.02; else sleep 0.2; fi
   done
 }
 
@@ -337,8 +341,8 @@ at_least() { [ "$(lines "$1")" -ge "$2" ]; }
 
 # The first COMMAND there is, or the whole test is skipped.
 needs() {
-  for command; do
-    command -v "$command" >/dev/null 2>&1 || skip_all "needs $command"
+  for _command; do
+    command -v "$_command" >/dev/null 2>&1 || skip_all "needs $_command"
   done
 }
 
