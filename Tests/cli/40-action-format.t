@@ -102,7 +102,7 @@ out_like '! stream gap .*actions between a and b may be missing' "gap"
 # Live: a row is out before the next record comes.
 mkfifo feed
 start live sh -c 'exec action-format <feed'
-exec 9>feed
+exec 9<>feed
 echo '{"kind":"a","content":"first"}' >&9
 ok "a row comes at once" wait_until 10 has "$tmp/live.out" first
 echo '{"kind":"a","content":"second"}' >&9

@@ -117,7 +117,7 @@ out_unlike '^today' "and none without -s"
 
 mkfifo feed
 start live sh -c 'exec action-format -s <feed'
-exec 9>feed
+exec 9<>feed
 grep stats_update wrapped | head -n 1 >&9
 ok "a pause writes them" wait_until 10 has "$tmp/live.out" '^today'
 grep stats_update wrapped | head -n 1 >&9
@@ -138,11 +138,14 @@ if command -v tmux >/dev/null 2>&1; then
   mux() { tmux -S "$tmp/tmux" -f /dev/null "$@"; }
   shown() { mux capture-pane -p -t format >"$tmp/pane" 2>/dev/null && has "$tmp/pane" "$1"; }
   gone_from() { mux capture-pane -p -t format >"$tmp/pane" 2>/dev/null && ! has "$tmp/pane" "$1"; }
+  # Read and write: the shell must not wait for a reader. The first session
+  # keeps the server, which would end with its last one.
+  mux new-session -d -s keep cat
   for end in eof INT TERM; do
     rm -f format.pid
     mux new-session -d -x 100 -y 30 -s format \
       "sh -c 'echo \$\$ >format.pid; exec action-format -s <feed'; echo ended; cat"
-    exec 9>feed
+    exec 9<>feed
     grep stats_update wrapped | head -n 1 >&9
     ok "the line is drawn" wait_until 10 shown '^today'
     echo '{"kind":"a","content":"a row above"}' >&9
