@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The bench: ratios against the peers that are installed, in one run.
+
+Prints a Markdown report. Nothing passes or fails on time here: figures of one
+machine say little, so each is set beside a peer's of the same run. Peers and
+commands that are missing are skipped with a word.
+
+    BENCH_MB       size of the stream, MB (1000)
+    BENCH_ROUNDS   rounds of each pair (3)
+    BENCH_SECONDS  length of the fan-out (10)
+    BENCH_ONLY     some of: stream latency fanout startup
+"""
+import os
+import platform
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+
+import fanout  # noqa: E402
+import latency  # noqa: E402
+import startup  # noqa: E402
+import stream  # noqa: E402
+
+PARTS = {"stream": stream, "latency": latency, "fanout": fanout, "startup": startup}
+
+
+def version(command):
+    path = shutil.which(command)
+    if not path:
+        return None
+    said = subprocess.run([path, "--version"], capture_output=True, text=True).stdout
+    return " ".join(said.split()[:2]) if said else command
+
+
+def main():
+    wanted = os.environ.get("BENCH_ONLY", "").split() or list(PARTS)
+    unknown = set(wanted) - set(PARTS)
+    if unknown:
+        sys.exit(f"bench: BENCH_ONLY: no part {' '.join(sorted(unknown))}")
+    tools = [version(name) for name in ("sse-tail", "curl", "jq")]
+    print(f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, "
+          f"load {os.getloadavg()[0]:.1f}; {', '.join(tool for tool in tools if tool)}\n",
+          flush=True)
+    for name in wanted:
+        print(PARTS[name].report() + "\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""From the server's send to the line in the reader's hands, one at a time."""
+import os
+import socket
+import subprocess
+import time
+
+from common import median, percentile, skipped, table, tails
+from stream import HEAD, event
+
+ROUNDS = 3
+EVENTS = 200
+WARM_UP = 20
+
+
+def times(command, listener, ends):
+    """Microseconds of each event."""
+    listener.settimeout(20)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL)
+    taken = []
+    try:
+        connection, _ = listener.accept()
+        with connection:
+            connection.settimeout(20)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.recv(65536)
+            connection.sendall(HEAD)
+            out = process.stdout.fileno()
+            for number in range(EVENTS + WARM_UP):
+                data = event(number)
+                began = time.perf_counter()
+                connection.sendall(data)
+                got = b""
+                while not got.endswith(ends):
+                    more = os.read(out, 1 << 20)
+                    if not more:
+                        raise OSError("the client ended")
+                    got += more
+                if number >= WARM_UP:
+                    taken.append((time.perf_counter() - began) * 1e6)
+    finally:
+        process.kill()
+        process.wait()
+    return taken
+
+
+def report():
+    listener = socket.create_server(("127.0.0.1", 0))
+    found, missing = tails(f"http://127.0.0.1:{listener.getsockname()[1]}/")
+    taken = {}
+    # Interleaved, so that a busy moment of the machine strikes all.
+    for _ in range(ROUNDS):
+        for name, command in list(found.items()):
+            ends = b"\n\n" if name == "curl -sN" else b"\n"
+            try:
+                taken.setdefault(name, []).extend(times(command, listener, ends))
+            except OSError as error:
+                missing.append(f"{name} ({error})")
+                del found[name]
+    rows = []
+    base = median(taken["curl -sN"]) if "curl -sN" in found else None
+    for name in found:
+        half = median(taken[name])
+        ratio = f"{half / base:.2f}" if base else ""
+        rows.append([name, f"{half:.0f}", f"{percentile(taken[name], 0.99):.0f}", ratio])
+    return table("Event to line, one at a time",
+                 ["client", "median us", "p99 us", "median / curl"], rows, skipped(missing))
