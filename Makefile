@@ -27,7 +27,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build check test unit cli lint bench demo install uninstall clean
+.PHONY: all deps build check test unit cli lint bench bench-filter demo install uninstall clean
 
 all: deps build
 
@@ -58,6 +58,9 @@ lint: all
 
 bench: all
 	@PATH="$$PWD/bin:$$PATH" sh Tests/bench/run
+
+bench-filter: all
+	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/filter/bench.py
 
 demo: all
 	@PATH="$$PWD/bin:$$PATH" sh Tests/demo
