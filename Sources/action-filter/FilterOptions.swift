@@ -29,12 +29,14 @@ enum FilterOptions {
       Option("n", "max-count", "COUNT", "stop after so many actions"),
       Option("a", "others", nil, "pass records that are no actions"),
       Option(
-        "o", "output", "FORM", "canonical: write each action as a row",
-        completion: .words(["canonical"])),
+        "o", "output", "FIELD,...", "print these members; canonical: each action as a row",
+        completion: .words(["canonical"] + Projection.names)),
       Option("N", "count", nil, "print only how many actions were selected"),
       Option(
         nil, "by", "MEMBER", "print counts and cost by kind, domain, guild, user or hour",
         completion: .words(Grouping.allCases.map(\.rawValue))),
+      Option(nil, "strict", nil, "check all of the grammar and UTF-8 of every line"),
+      Option("R", "rejects", "FILE", "write the bad lines to a file", completion: .file),
       Option("q", "quiet", nil, "print nothing; the status tells whether anything was selected"),
     ])
 }

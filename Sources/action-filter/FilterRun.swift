@@ -11,6 +11,7 @@ struct FilterRun {
   private var tally: Tally?
   private var faults: FaultLog
   private var selected = 0
+  private var rejects: RejectFile?
 
   /// - Parameters:
   ///   - settings: what is asked for.
@@ -19,6 +20,24 @@ struct FilterRun {
     self.settings = settings
     faults = FaultLog(diagnostics)
     if case .groups(let grouping) = settings.output { tally = Tally(grouping) }
+    if let path = settings.rejects { rejects = Self.open(path, settings.files, diagnostics) }
+  }
+
+  /// Opens the file of the bad lines, or leaves: there would be no place for
+  /// them.
+  private static func open(
+    _ path: String, _ files: [String], _ diagnostics: Diagnostics
+  ) -> RejectFile {
+    do throws(WriteFailure) {
+      let rejects = try RejectFile(path: path)
+      if files.contains(where: rejects.isFile) {
+        diagnostics.fail("\(path): is read and written at once")
+      }
+      try rejects.clear()
+      return rejects
+    } catch {
+      diagnostics.fail("\(path): \(error.reason)")
+    }
   }
 
   /// Reads all that is to be read.
@@ -28,6 +47,7 @@ struct FilterRun {
     for file in settings.files where !isDone { try read(file) }
     try report()
     try writer.flush()
+    keep { rejects throws(WriteFailure) in try rejects.finish() }
     faults.finish()
     if settings.output == .nothing && selected > 0 { return .success }
     if faults.hasFault { return .failure }
@@ -36,7 +56,7 @@ struct FilterRun {
 
   /// Whether nothing that follows can change the answer.
   private var isDone: Bool {
-    selected >= settings.maxCount || settings.output == .nothing && selected > 0
+    selected >= settings.maxCount
   }
 
   private mutating func read(_ file: String) throws(WriteFailure) {
@@ -45,11 +65,15 @@ struct FilterRun {
     defer { if descriptor > 0 { close(descriptor) } }
     var reader = LineReader(descriptor: descriptor)
     var number = 0
-    let writer = writer
     do {
-      while !isDone, let line = try reader.next(beforeBlocking: { try writer.flush() }) {
+      while !isDone, let line = try reader.next(beforeBlocking: { try flush() }) {
         number += 1
-        try take(number == 1 ? Self.withoutMark(line.bytes) : line.bytes, file, number)
+        let bytes = number == 1 ? Self.withoutMark(line.bytes) : line.bytes
+        if try !take(bytes, file, number, skipped: line.bytes.count - bytes.count) {
+          keep { rejects throws(WriteFailure) in
+            try rejects.add(line.bytes, terminated: line.terminated)
+          }
+        }
       }
     } catch let failure as WriteFailure {
       throw failure
@@ -64,29 +88,52 @@ struct FilterRun {
     return UnsafeRawBufferPointer(rebasing: line[3...])
   }
 
+  /// Writes what is complete, before a read that may wait.
+  private mutating func flush() throws(WriteFailure) {
+    try writer.flush()
+    keep { rejects throws(WriteFailure) in try rejects.flush() }
+  }
+
+  /// Does something with the file of the bad lines; its failure is said and
+  /// hinders nothing else.
+  private mutating func keep(_ action: (RejectFile) throws(WriteFailure) -> Void) {
+    guard let rejects else { return }
+    do throws(WriteFailure) { try action(rejects) } catch {
+      faults.file(rejects.path, error.reason)
+    }
+  }
+
+  /// Reads one line and treats what is in it.
+  ///
+  /// - Returns: whether all of it was good.
   private mutating func take(
-    _ line: UnsafeRawBufferPointer, _ file: String, _ number: Int
-  ) throws(WriteFailure) {
+    _ line: UnsafeRawBufferPointer, _ file: String, _ number: Int, skipped: Int
+  ) throws(WriteFailure) -> Bool {
+    if settings.isStrict, let reason = StrictFault.reason(line, skipped: skipped) {
+      faults.line(file, number, reason)
+      return false
+    }
     let shape: ActionRecord.Shape
     do throws(ScanFault) {
       shape = try record.read(line)
     } catch {
-      if error != .empty { faults.line(file, number, error.reason) }
-      return
+      if error == .empty { return true }
+      faults.line(file, number, error.reason)
+      return false
     }
     switch shape {
     case .action: try select(record.fields, record.source, line, record.action)
-    case .list: try expand(record.rows, file, number)
+    case .list: return try expand(record.rows, file, number)
     case .other:
-      if settings.passesOthers && (settings.output == .original || settings.output == .canonical) {
-        try writer.writeLine(line)
-      }
+      if settings.passesOthers && settings.printsRecords { try writer.writeLine(line) }
     }
+    return true
   }
 
-  private mutating func expand(_ list: ScanValue, _ file: String, _ number: Int)
-    throws(WriteFailure)
-  {
+  private mutating func expand(
+    _ list: ScanValue, _ file: String, _ number: Int
+  ) throws(WriteFailure) -> Bool {
+    var isGood = true
     var rows: [RowOrder.Row] = []
     do throws(ScanFault) {
       var elements = try ScanElements(list.bytes)
@@ -97,17 +144,20 @@ struct FilterRun {
           rows.append(RowOrder.Row(fields: fields, action: elements.value))
         } catch {
           faults.line(file, number, "action \(index): \(error.reason)")
+          isGood = false
         }
         index += 1
       }
     } catch {
       faults.line(file, number, "actions: \(error.reason)")
+      isGood = false
     }
     for row in RowOrder.oldestFirst(rows, scratch) {
-      if isDone { return }
+      if isDone { return isGood }
       let source = row.fields.id.isNull ? ActionWindow.Source.bare : .row
       try select(row.fields, source, row.action.bytes, row.action)
     }
+    return isGood
   }
 
   @inline(__always)
@@ -120,6 +170,7 @@ struct FilterRun {
     selected += 1
     switch settings.output {
     case .original: try writer.writeLine(bytes)
+    case .fields(let projection): try projection.write(fields, action, to: writer)
     case .canonical: try CanonicalRow.write(fields, action, to: writer)
     case .groups: tally?.add(fields, scratch)
     case .count, .nothing: break

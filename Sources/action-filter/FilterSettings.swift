@@ -8,6 +8,8 @@ struct FilterSettings {
     case original
     /// Rows in the dashboard's spelling.
     case canonical
+    /// Some members of each action.
+    case fields(Projection)
     /// One number.
     case count
     /// A record per group.
@@ -19,11 +21,23 @@ struct FilterSettings {
   var predicate = ActionPredicate()
   var isInverted = false
   var isUnique = false
+  /// Whether records that are no actions pass.
   var passesOthers = false
+  var isStrict = false
   var maxCount = Int.max
   var output = Output.original
+  /// Where bad lines are collected.
+  var rejects: String?
   /// Files to read; `-` is standard input.
   var files: [String] = []
+
+  /// Whether what is printed are records, and not numbers or nothing.
+  var printsRecords: Bool {
+    switch output {
+    case .original, .canonical, .fields: true
+    case .count, .groups, .nothing: false
+    }
+  }
 
   /// - Parameters:
   ///   - parsed: the command line.
@@ -58,10 +72,10 @@ struct FilterSettings {
         }
         maxCount = count
       case "output":
-        guard item.value == "canonical" else {
-          throw UsageError("--output \(item.value): not canonical")
-        }
-        output = .canonical
+        output =
+          item.value == "canonical" ? .canonical : .fields(try Projection(item.value))
+      case "strict": isStrict = true
+      case "rejects": rejects = item.value
       case "count": counts = true
       case "quiet": quiet = true
       case "by":
@@ -75,6 +89,7 @@ struct FilterSettings {
     if counts { output = .count }
     if let grouping { output = .groups(grouping) }
     if quiet { output = .nothing }
+    if output == .nothing { maxCount = min(maxCount, 1) }
     files = parsed.operands.isEmpty ? ["-"] : parsed.operands
   }
 

@@ -1,100 +1,29 @@
 import Core
 
-/// A value that the metadata is to hold at a place: `-w PATH=VALUE`, PATH being
-/// a JSON pointer (RFC 6901).
+/// A value that the metadata is to hold at a place: `-w PATH=VALUE`.
 struct MetadataTest {
-  private let tokens: [[UInt8]]
+  private let pointer: MetadataPointer
   private let text: [UInt8]
 
-  /// - Parameter argument: `/member/0/member=value`; the empty pointer is the
-  ///   metadata itself. The first `=` ends the path.
+  /// - Parameter argument: `/member/0/member=value`. The first `=` ends the path.
   /// - Throws: `UsageError`.
   init(_ argument: String) throws(UsageError) {
     guard let equals = argument.firstIndex(of: "=") else {
       throw UsageError("--where \(argument): PATH=VALUE is needed")
     }
-    let path = argument[..<equals]
-    guard path.isEmpty || path.hasPrefix("/") else {
-      throw UsageError("--where \(argument): a JSON pointer begins with /")
+    do throws(UsageError) {
+      pointer = try MetadataPointer(argument[..<equals])
+    } catch {
+      throw UsageError("--where \(argument): \(error.problem)")
     }
-    var tokens: [[UInt8]] = []
-    for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-      guard let token = Self.decode(part) else {
-        throw UsageError("--where \(argument): ~ must be followed by 0 or 1")
-      }
-      tokens.append(token)
-    }
-    self.tokens = tokens
     text = Array(argument[argument.index(after: equals)...].utf8)
-  }
-
-  private static func decode(_ part: Substring) -> [UInt8]? {
-    var token: [UInt8] = []
-    var isEscape = false
-    for byte in part.utf8 {
-      if isEscape {
-        guard byte == 0x30 || byte == 0x31 else { return nil }
-        token.append(byte == 0x30 ? UInt8(ascii: "~") : UInt8(ascii: "/"))
-        isEscape = false
-      } else if byte == UInt8(ascii: "~") {
-        isEscape = true
-      } else {
-        token.append(byte)
-      }
-    }
-    return isEscape ? nil : token
   }
 
   /// Whether the metadata holds the value there. Strings, numbers, true and
   /// false match what they are; null and absent both match `null`.
   func matches(_ metadata: ScanValue, _ scratch: ScanScratch) -> Bool {
-    let value = resolve(metadata)
+    let value = pointer.resolve(metadata)
     if value.isNull { return text.elementsEqual("null".utf8) }
     return equals(value, text, scratch)
-  }
-
-  private func resolve(_ metadata: ScanValue) -> ScanValue {
-    var value = metadata
-    for token in tokens {
-      // What cannot be walked holds nothing.
-      do throws(ScanFault) {
-        if value.isObject {
-          value = try token.member(of: value)
-        } else if value.isArray {
-          value = try token.element(of: value)
-        } else {
-          return .absent
-        }
-      } catch {
-        return .absent
-      }
-    }
-    return value
-  }
-}
-
-extension [UInt8] {
-  /// The last member of this name.
-  fileprivate func member(of object: ScanValue) throws(ScanFault) -> ScanValue {
-    var members = try ScanMembers(object.bytes)
-    var found = ScanValue.absent
-    while try members.next() {
-      if withUnsafeBytes({ members.isKey($0) }) { found = members.value }
-    }
-    return found
-  }
-
-  /// The element of this number: digits without a leading zero.
-  fileprivate func element(of array: ScanValue) throws(ScanFault) -> ScanValue {
-    guard count == 1 || first != 0x30, count < 19, allSatisfy({ $0 &- 0x30 < 10 }), !isEmpty else {
-      return .absent
-    }
-    var left = reduce(0) { $0 * 10 + Int($1 - 0x30) }
-    var elements = try ScanElements(array.bytes)
-    while try elements.next() {
-      if left == 0 { return elements.value }
-      left -= 1
-    }
-    return .absent
   }
 }

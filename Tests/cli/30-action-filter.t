@@ -114,7 +114,7 @@ run sh -c 'action-filter -N - day <day'
 out_is 10 "- is standard input"
 
 for options in "-k ," "-d chat" "-g ''" "-S yesterday" "-B 1x" "-x much" "--max-cost ''" "-E '('" \
-  "-w a=b" "-w /a" "-w /~=1" "-n -1" "-n x" "-o rows" "--by day" "--nonsense"; do
+  "-w a=b" "-w /a" "-w /~=1" "-n -1" "-n x" "-o ''" "-o id,,kind" "-o id,kind,id" "-o /~2" "--by day" "--nonsense"; do
   run sh -c "action-filter $options day"
   status_is 2 "usage: $options"
   out_empty "nothing is written: $options"

@@ -51,6 +51,10 @@ static inline int clibc_errno(void) { return errno; }
 /* open and fcntl, which take a variable number of arguments. The descriptor is
  * never passed on to a program that is started. -1 with errno on failure. */
 static inline int clibc_open(const char *path, int flags) { return open(path, flags | O_CLOEXEC); }
+/* A file to write, made where there is none, not cut. */
+static inline int clibc_create(const char *path) {
+  return open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+}
 static inline int clibc_close_on_exec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 /* The process environment, for posix_spawn. */

@@ -18,22 +18,18 @@ public struct ActionWindow {
     case bare
   }
 
-  private struct Counts {
-    var passed: UInt32 = 0
-    var seen: (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
-  }
+  /// For each source: how many fewer of a key it has shown than were passed.
+  private typealias Behind = SIMD4<UInt32>
 
-  private let capacity: Int
-  private var counts: [ActionKey: Counts] = [:]
-  private var ids: Set<ActionKey> = []
-  private var keyOrder: Ring
-  private var idOrder: Ring
+  private var ids: ActionWindowKeys
+  private var keys: ActionWindowKeys
+  private var behind: [Behind] = []
 
-  /// - Parameter capacity: the most keys, and the most ids, that are remembered.
+  /// - Parameter capacity: the most keys, and the most ids, that are remembered;
+  ///   up to 64 bytes for each.
   public init(capacity: Int = 1 << 17) {
-    self.capacity = max(capacity, 1)
-    keyOrder = Ring(capacity: self.capacity)
-    idOrder = Ring(capacity: self.capacity)
+    ids = ActionWindowKeys(capacity: capacity)
+    keys = ActionWindowKeys(capacity: capacity)
   }
 
   /// Notes an action.
@@ -44,45 +40,20 @@ public struct ActionWindow {
   ///   - source: where it stood.
   /// - Returns: whether it was not seen before.
   public mutating func isNew(id: ActionKey?, key: ActionKey, source: Source) -> Bool {
-    if let id {
-      if !ids.insert(id).inserted { return false }
-      if let forgotten = idOrder.push(id) { ids.remove(forgotten) }
+    if let id, !ids.note(id).isNew { return false }
+    let (position, isNew) = keys.note(key)
+    if position == behind.count {
+      behind.append(Behind())
+    } else if isNew {
+      behind[position] = Behind()
     }
-    if counts[key] == nil, let forgotten = keyOrder.push(key) { counts[forgotten] = nil }
-    return Self.note(&counts[key, default: Counts()], source)
-  }
-
-  private static func note(_ counts: inout Counts, _ source: Source) -> Bool {
-    let seen: UInt32
-    switch source {
-    case .row: (counts.seen.0, seen) = (counts.seen.0 &+ 1, counts.seen.0 &+ 1)
-    case .actionEvent: (counts.seen.1, seen) = (counts.seen.1 &+ 1, counts.seen.1 &+ 1)
-    case .voiceEvent: (counts.seen.2, seen) = (counts.seen.2 &+ 1, counts.seen.2 &+ 1)
-    case .bare: (counts.seen.3, seen) = (counts.seen.3 &+ 1, counts.seen.3 &+ 1)
+    // What was passed is always as much as the source that showed most.
+    if behind[position][source.rawValue] > 0 {
+      behind[position][source.rawValue] -= 1
+      return false
     }
-    if seen <= counts.passed { return false }
-    counts.passed += 1
+    behind[position] &+= 1
+    behind[position][source.rawValue] = 0
     return true
-  }
-
-  /// The last keys in the order they came.
-  private struct Ring {
-    private var keys: [ActionKey] = []
-    private var oldest = 0
-    private let capacity: Int
-
-    init(capacity: Int) { self.capacity = capacity }
-
-    /// Adds a key; returns the one that falls out.
-    mutating func push(_ key: ActionKey) -> ActionKey? {
-      if keys.count < capacity {
-        keys.append(key)
-        return nil
-      }
-      let forgotten = keys[oldest]
-      keys[oldest] = key
-      oldest = (oldest + 1) % capacity
-      return forgotten
-    }
   }
 }

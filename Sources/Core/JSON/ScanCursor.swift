@@ -116,8 +116,11 @@ public struct ScanCursor {
     let first = start.pointee
     if first == UInt8(ascii: "-") || first &- 0x30 < 10 {
       let word = UnsafeRawBufferPointer(start: start, count: count)
-      guard ScanNumber(word) != nil else { throw .badNumber }
+      if ScanNumber(word) != nil { return }
+      at = start
+      throw .badNumber
     } else if !Self.isLiteral(start, count) {
+      at = start
       throw .badWord
     }
   }

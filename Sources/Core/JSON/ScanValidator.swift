@@ -7,7 +7,28 @@ public enum ScanValidator {
   ///
   /// - Throws: `ScanFault`, the first one met.
   public static func validate(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
+    if let (fault, _) = firstFault(bytes) { throw fault }
+  }
+
+  /// The first fault of what should be one JSON value, and where it is.
+  ///
+  /// - Returns: the fault and its offset in bytes from 0: that of the byte
+  ///   which cannot stand there, of the string that does not end, or the end.
+  ///   Nil when there is none.
+  public static func firstFault(
+    _ bytes: UnsafeRawBufferPointer
+  ) -> (fault: ScanFault, offset: Int)? {
     var cursor = ScanCursor(bytes)
+    let start = cursor.at
+    do throws(ScanFault) {
+      try walk(&cursor)
+      return nil
+    } catch {
+      return (error, cursor.at - start)
+    }
+  }
+
+  private static func walk(_ cursor: inout ScanCursor) throws(ScanFault) {
     cursor.skipWhite()
     guard cursor.at < cursor.end else { throw .empty }
     var nesting = ScanNesting()
@@ -41,14 +62,7 @@ public enum ScanValidator {
   }
 
   /// Whether the bytes are one JSON value with optional white space around it.
-  public static func isValue(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    do throws(ScanFault) {
-      try validate(bytes)
-      return true
-    } catch {
-      return false
-    }
-  }
+  public static func isValue(_ bytes: UnsafeRawBufferPointer) -> Bool { firstFault(bytes) == nil }
 
   /// Behind a value, or at the bracket that closes an empty container: closes
   /// what ends here and steps to the next value. True when nothing is open.
@@ -59,14 +73,15 @@ public enum ScanValidator {
       cursor.skipWhite()
       guard cursor.at < cursor.end else { throw .unbalancedBrackets }
       let byte = cursor.at.pointee
-      cursor.at += 1
       switch byte {
       case UInt8(ascii: ","):
+        cursor.at += 1
         cursor.skipWhite()
         if nesting.isObject { try cursor.validKey() }
         return false
       case UInt8(ascii: "}"), UInt8(ascii: "]"):
         guard nesting.close(isObject: byte == UInt8(ascii: "}")) else { throw .unbalancedBrackets }
+        cursor.at += 1
       default: throw .expectedComma
       }
     }
@@ -93,6 +108,7 @@ extension ScanCursor {
 
   /// Crosses a string: known escapes only, no raw control characters.
   fileprivate mutating func validString() throws(ScanFault) {
+    let start = at
     at += 1
     while at < end {
       skipPlain()
@@ -102,26 +118,36 @@ extension ScanCursor {
         at += 1
         return
       case 0x5c:
-        guard end - at >= 2 else { throw .unterminatedString }
-        switch at[1] {
-        case 0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74: at += 2
-        case UInt8(ascii: "u"):
-          at += 2
-          for _ in 0..<4 {
-            guard at < end else { throw .unterminatedString }
-            switch at.pointee {
-            case 0x30...0x39, 0x41...0x46, 0x61...0x66: at += 1
-            default: throw .badEscape
-            }
-          }
-        default: throw .badEscape
-        }
+        guard let length = Self.escapeLength(at, end) else { throw .badEscape }
+        at += length
       case 0..<0x20: throw .controlCharacter
       default: at += 1
       }
     }
+    at = start
     throw .unterminatedString
   }
+
+  /// How long the escape at a backslash is; nil where it is none of the known.
+  private static func escapeLength(
+    _ at: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
+  ) -> Int? {
+    guard end - at >= 2 else { return nil }
+    switch at[1] {
+    case 0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74: return 2
+    case UInt8(ascii: "u"):
+      guard end - at >= 6 else { return nil }
+      for index in 2..<6 {
+        switch at[index] {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: continue
+        default: return nil
+        }
+      }
+      return 6
+    default: return nil
+    }
+  }
+
   /// Crosses bytes that stand for themselves in a string, eight at a time.
   @inline(__always)
   private mutating func skipPlain() {

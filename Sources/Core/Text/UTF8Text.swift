@@ -5,7 +5,13 @@ public enum UTF8Text {
   /// Whether all bytes are well-formed UTF-8 (Unicode 15, table 3-7). ASCII
   /// goes by eight bytes at a time.
   public static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let base = bytes.baseAddress else { return true }
+    firstFault(bytes) == nil
+  }
+
+  /// Where the first ill-formed sequence begins, in bytes from 0; nil when there
+  /// is none.
+  public static func firstFault(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    guard let base = bytes.baseAddress else { return nil }
     let end = base + bytes.count
     var position = base
     while position < end {
@@ -21,10 +27,10 @@ public enum UTF8Text {
         continue
       }
       let length = sequenceLength(position, end)
-      if length == 0 { return false }
+      if length == 0 { return position - base }
       position += length
     }
-    return true
+    return nil
   }
 
   /// The bytes with each ill-formed part replaced by U+FFFD.

@@ -1,0 +1,119 @@
+import Core
+
+/// The members that `-o FIELD,...` prints of each action, in that order.
+struct Projection: Equatable {
+  private enum Source: Equatable {
+    case id, createdAt, guild, channel, message, user, kind, content, metadata, cost, level
+    /// A place in the metadata.
+    case pointer(MetadataPointer)
+    /// A member of another name: its index in `others`.
+    case other(Int)
+  }
+
+  private struct Field: Equatable {
+    /// What stands before the value: `,"kind":`.
+    let lead: [UInt8]
+    let source: Source
+  }
+
+  private var fields: [Field] = []
+  private var others: [[UInt8]] = []
+
+  /// The members of a row, which are read in both spellings.
+  static let names = [
+    "id", "created_at", "guild_id", "channel_id", "message_id", "user_id", "kind", "content",
+    "metadata", "usd_cost",
+  ]
+
+  /// - Parameter list: names with commas between them; one that begins with `/`
+  ///   is a JSON pointer into the metadata.
+  /// - Throws: `UsageError`.
+  init(_ list: String) throws(UsageError) {
+    var seen: Set<String> = []
+    for part in list.split(separator: ",", omittingEmptySubsequences: false) {
+      let name = String(part)
+      guard !name.isEmpty else { throw UsageError("--output \(list): a name is missing") }
+      guard seen.insert(name).inserted else {
+        throw UsageError("--output \(list): \(name) is named twice")
+      }
+      let lead = (fields.isEmpty ? "{" : ",") + JSONQuote.string(name) + ":"
+      fields.append(Field(lead: Array(lead.utf8), source: try source(name, list)))
+    }
+  }
+
+  private mutating func source(_ name: String, _ list: String) throws(UsageError) -> Source {
+    switch name {
+    case "id": return .id
+    case "created_at": return .createdAt
+    case "guild_id": return .guild
+    case "channel_id": return .channel
+    case "message_id": return .message
+    case "user_id": return .user
+    case "kind": return .kind
+    case "content": return .content
+    case "metadata": return .metadata
+    case "usd_cost": return .cost
+    case "level": return .level
+    default: break
+    }
+    guard name.hasPrefix("/") else {
+      others.append(Array(name.utf8))
+      return .other(others.count - 1)
+    }
+    do throws(UsageError) {
+      return .pointer(try MetadataPointer(name))
+    } catch {
+      throw UsageError("--output \(list): \(error.problem)")
+    }
+  }
+
+  /// Writes one object and a LF: null for what is not there, a cost of 0 when
+  /// it is unknown, and every value with its own bytes.
+  ///
+  /// - Parameters:
+  ///   - members: the action's members.
+  ///   - action: its object.
+  func write(
+    _ members: ActionFields, _ action: ScanValue, to writer: RecordWriter
+  ) throws(WriteFailure) {
+    let found = others.isEmpty ? [] : values(of: action)
+    for field in fields {
+      try writer.write(field.lead)
+      var unknown = Self.null
+      let value: ScanValue
+      switch field.source {
+      case .id: value = members.id
+      case .createdAt: value = members.createdAt
+      case .guild: value = members.guild
+      case .channel: value = members.channel
+      case .message: value = members.message
+      case .user: value = members.user
+      case .kind: value = members.kind
+      case .content: value = members.content
+      case .metadata: value = members.metadata
+      case .cost: (value, unknown) = (members.cost, Self.zero)
+      case .level: value = members.level
+      case .pointer(let pointer): value = pointer.resolve(members.metadata)
+      case .other(let index): value = found[index]
+      }
+      if value.isNull { try writer.write(unknown) } else { try writer.write(value.bytes) }
+    }
+    try writer.write(Self.end)
+  }
+
+  private static let null = Array("null".utf8)
+  private static let zero = Array("0".utf8)
+  private static let end = Array("}\n".utf8)
+
+  /// The values of the other members, the last one of each name.
+  private func values(of action: ScanValue) -> [ScanValue] {
+    var found = [ScanValue](repeating: .absent, count: others.count)
+    // The action was read once: there is nothing to go wrong any more.
+    guard var members = try? ScanMembers(action.bytes) else { return found }
+    while (try? members.next()) == true {
+      for (index, name) in others.enumerated()
+      where name.withUnsafeBytes({ members.isKey($0) }) { found[index] = members.value }
+    }
+    return found
+  }
+}

@@ -1,0 +1,73 @@
+import CLibc
+import Core
+
+/// The file of `-R`: the bad lines as they were read, byte for byte.
+final class RejectFile {
+  /// What the user called it.
+  let path: String
+  private let descriptor: Int32
+  private let writer: RecordWriter
+  private var status = stat()
+  private var isClosed = false
+
+  /// Opens the file, makes it where there is none; nothing is cut off before
+  /// `clear`.
+  ///
+  /// - Throws: `WriteFailure` with the system's reason.
+  init(path: String) throws(WriteFailure) {
+    self.path = path
+    descriptor = clibc_create(path)
+    guard descriptor >= 0 else { throw WriteFailure(code: systemError) }
+    writer = RecordWriter(descriptor: descriptor)
+    _ = fstat(descriptor, &status)
+  }
+
+  private var isRegular: Bool { (status.st_mode & mode_t(S_IFMT)) == mode_t(S_IFREG) }
+
+  /// Whether a file that is to be read is this one: it would be lost.
+  func isFile(_ name: String) -> Bool {
+    var other = stat()
+    guard isRegular, (name == "-" ? fstat(0, &other) : stat(name, &other)) == 0 else {
+      return false
+    }
+    return other.st_dev == status.st_dev && other.st_ino == status.st_ino
+  }
+
+  /// Removes what an earlier run left.
+  func clear() throws(WriteFailure) {
+    if isRegular && ftruncate(descriptor, 0) != 0 { throw WriteFailure(code: systemError) }
+  }
+
+  /// Adds a line; its LF only if it had one. Nothing is written any more after
+  /// a failure.
+  func add(_ line: UnsafeRawBufferPointer, terminated: Bool) throws(WriteFailure) {
+    if isClosed { return }
+    do throws(WriteFailure) {
+      try writer.write(line)
+      if terminated { try writer.newline() }
+    } catch {
+      isClosed = true
+      throw error
+    }
+  }
+
+  /// Writes what was collected.
+  func flush() throws(WriteFailure) {
+    if isClosed { return }
+    do throws(WriteFailure) {
+      try writer.flush()
+    } catch {
+      isClosed = true
+      throw error
+    }
+  }
+
+  /// Writes what was collected and closes the file; some file systems report a
+  /// failed write only now.
+  func finish() throws(WriteFailure) {
+    try flush()
+    if isClosed { return }
+    isClosed = true
+    if close(descriptor) != 0 && systemError != EINTR { throw WriteFailure(code: systemError) }
+  }
+}
