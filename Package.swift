@@ -65,7 +65,9 @@ var dependencies: [Package.Dependency] = []
 if withServe {
   products.append(.executable(name: "agent-serve", targets: ["agent-serve"]))
   dependencies += [
-    // The HTTP server of agent-serve: small, sockets only, streams its bodies.
+    // The sockets of agent-serve, ready for tasks. Of FlyingFox only that layer:
+    // its HTTP reads a long header in quadratic time and ends with the first
+    // connection that it cannot accept.
     .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
     // SQLite with write-ahead log and FTS5 for agent-serve's store.
     .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
@@ -75,7 +77,6 @@ if withServe {
       name: "agent-serve",
       dependencies: [
         "Core",
-        .product(name: "FlyingFox", package: "FlyingFox"),
         .product(name: "FlyingSocks", package: "FlyingFox"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],

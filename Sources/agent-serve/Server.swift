@@ -35,11 +35,12 @@ struct Server {
       // Until here a signal ends the process at once, and loses nothing.
       let ended = SignalWait([SIGTERM, SIGINT])
       let backend = try await makeBackend(store, token: token)
-      await listen(backend)
+      let listening = await listen(backend)
       let pulse = Task { await beat(backend) }
       let replay = recording.map { file in Task { await play(file, backend) } }
       _ = await ended.wait()
       diagnostics.note("stopping")
+      listening.cancel()
       replay?.cancel()
       pulse.cancel()
       await stop(backend)
@@ -68,17 +69,16 @@ struct Server {
   }
 
   /// Listens and says so.
-  private func listen(_ backend: Backend) async {
-    let port: UInt16
+  private func listen(_ backend: Backend) async -> Task<Void, Never> {
     do {
-      let listener = Listener(address: address, backend: backend, diagnostics: diagnostics)
-      port = try await listener.start()
+      let listener = try await Listener(address, backend)
+      let url = "http://\(ListenAddress(address, port: listener.port).text)"
+      diagnostics.note("listening on \(url)")
+      announce("listening", "\"url\":\"\(url)\"")
+      return Task { await listener.run() }
     } catch {
       diagnostics.fail("\(address.text): \(Self.reason(error))")
     }
-    let url = "http://\(ListenAddress(address, port: port).text)"
-    diagnostics.note("listening on \(url)")
-    announce("listening", "\"url\":\"\(url)\"")
   }
 
   /// Prints a record of what happened.

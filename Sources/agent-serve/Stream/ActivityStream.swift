@@ -1,13 +1,11 @@
 import Core
-import FlyingFox
-import FlyingSocks
 
 /// The body of one activity stream: first the snapshot or the missed actions,
 /// straight from the store and as fast as the client reads, then the live ones.
 ///
 /// The step from the store to the live events is exact: a subscriber becomes
 /// live only when the store has nothing that the hub gave to others.
-final class ActivityStream: @unchecked Sendable {
+final class ActivityStream {
   private enum Phase {
     case opening
     case catchingUp
@@ -23,21 +21,15 @@ final class ActivityStream: @unchecked Sendable {
   private var cursor: Int64 = 0
 
   /// - Parameters:
+  ///   - backend: the store, the stats and the hub.
+  ///   - subscriber: added to the hub already.
   ///   - resumeAfter: the last event id of the client; nil for a snapshot.
-  ///   - subscriber: added to the hub already; removed with this object.
-  init(
-    store: ActionStore, stats: StatsKeeper, hub: Hub, subscriber: Subscriber, resumeAfter: Int64?
-  ) {
-    self.store = store
-    self.stats = stats
-    self.hub = hub
+  init(_ backend: Backend, subscriber: Subscriber, resumeAfter: Int64?) {
+    store = backend.store
+    stats = backend.stats
+    hub = backend.hub
     self.subscriber = subscriber
     self.resumeAfter = resumeAfter
-  }
-
-  deinit {
-    hub.remove(subscriber)
-    subscriber.connection.release()
   }
 
   /// The next bytes; one caller at a time. Nil at the end.
@@ -64,22 +56,5 @@ final class ActivityStream: @unchecked Sendable {
       if hub.goLive(subscriber, cursor: cursor) { phase = .live }
     }
     return try await subscriber.next()
-  }
-}
-
-extension ActivityStream: AsyncBufferedSequence {
-  typealias Element = UInt8
-
-  func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
-
-  /// Hands whole blocks to the HTTP server.
-  struct Iterator: AsyncBufferedIteratorProtocol {
-    fileprivate let stream: ActivityStream
-
-    mutating func next() async throws -> UInt8? { nil }
-
-    mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
-      try await stream.next()
-    }
   }
 }

@@ -1,6 +1,3 @@
-import FlyingFox
-import FlyingSocks
-
 /// An answer with a body that is there as a whole.
 struct Answer: Sendable, Equatable {
   /// 200, 404, ...
@@ -39,55 +36,20 @@ struct Answer: Sendable, Equatable {
   /// A body over the limit.
   static let tooLarge = error("payload_too_large", status: 413)
 
-  /// The answer for the HTTP server.
+  /// The bytes of the answer (RFC 9112, section 4).
   ///
-  /// - Parameters:
-  ///   - isHead: leaves out the body but not its length (RFC 9110, 9.3.2).
-  ///   - ticket: kept until the last byte is written.
-  func response(isHead: Bool, ticket: Ticket) -> HTTPResponse {
-    let body = WholeBody(bytes: isHead ? [] : self.body, closes: closes, ticket: ticket)
-    var headers: HTTPHeaders = [.contentType: type]
-    headers[.contentLength] = String(self.body.count)
-    if closes { headers[.connection] = "close" }
-    return HTTPResponse(
-      statusCode: HTTPStatusCode(status, phrase: Self.phrases[status] ?? ""), headers: headers,
-      body: HTTPBodySequence(from: body, count: isHead ? 0 : self.body.count))
+  /// - Parameter isHead: leaves out the body but not its length (RFC 9110,
+  ///   section 9.3.2).
+  func bytes(isHead: Bool) -> [UInt8] {
+    var text = "HTTP/1.1 \(status) \(Self.phrases[status] ?? "")\r\n"
+    text += "Content-Type: \(type)\r\nContent-Length: \(body.count)\r\n"
+    if closes { text += "Connection: close\r\n" }
+    return Array((text + "\r\n").utf8) + (isHead ? [] : body)
   }
 
   private static let phrases = [
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-    413: "Payload Too Large", 500: "Internal Server Error", 503: "Service Unavailable",
+    413: "Payload Too Large", 431: "Request Header Fields Too Large",
+    500: "Internal Server Error", 503: "Service Unavailable",
   ]
-}
-
-/// A body in one piece. Failing at its end is how the HTTP server is told to
-/// close a connection that cannot be used again.
-private struct WholeBody: AsyncBufferedSequence {
-  typealias Element = UInt8
-
-  let bytes: [UInt8]
-  let closes: Bool
-  let ticket: Ticket
-
-  func makeAsyncIterator() -> Iterator { Iterator(body: self) }
-
-  struct Closing: Error {}
-
-  struct Iterator: AsyncBufferedIteratorProtocol {
-    let body: WholeBody
-    var isSent = false
-
-    init(body: WholeBody) { self.body = body }
-
-    mutating func next() async throws -> UInt8? { nil }
-
-    mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
-      if !isSent && !body.bytes.isEmpty {
-        isSent = true
-        return body.bytes
-      }
-      if body.closes { throw Closing() }
-      return nil
-    }
-  }
 }

@@ -1,5 +1,4 @@
 import Core
-import FlyingFox
 
 /// Everything that requests work on.
 struct Backend: Sendable {
@@ -19,54 +18,49 @@ struct Backend: Sendable {
   let backlogLimit: Int
   /// Says what is worth knowing.
   let diagnostics: Diagnostics
-}
 
-extension Backend: HTTPHandler {
-  func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
-    guard let ticket = tickets.take() else { throw HTTPUnhandledError() }
-    let isHead = request.method == .HEAD
-    let path = request.target.path()
-    let isPrivate = path == "/api" || path.hasPrefix("/api/")
-    let isAllowed = !isPrivate || token?.matches(request.headers[Self.tokenHeader]) ?? true
-    let isPost = request.method == .POST && path == "/api/actions" && isAllowed
-    let body = await RequestBody.read(request, keeps: isPost)
-    if isAllowed, request.method == .GET, path == "/api/activity/events" {
-      if let stream = try await activity(request) { return stream }
-    }
-    var answer: Answer
-    do {
-      answer =
-        isAllowed ? try await self.answer(request, path: path, body: body) : .unauthorized
-    } catch {
-      diagnostics.error(path, Server.reason(error))
-      answer = .error(Server.reason(error), status: 500)
-    }
-    if case .tooLarge(isDrained: false) = body { answer.closes = true }
-    if case .broken = body { answer.closes = true }
-    return answer.response(isHead: isHead, ticket: ticket)
+  /// Whether a request may ask for what it asks: all under /api needs the token.
+  func allows(_ head: RequestHead) -> Bool {
+    guard head.path == "/api" || head.path.hasPrefix("/api/") else { return true }
+    return token?.matches(head["x-dashboard-token"]) ?? true
   }
 
-  private static let tokenHeader = HTTPHeader("x-dashboard-token")
+  /// Whether a request, if it is allowed, opens the activity stream.
+  func opensStream(_ head: RequestHead) -> Bool {
+    head.method == "GET" && head.path == "/api/activity/events"
+  }
 
-  private func answer(
-    _ request: HTTPRequest, path: String, body: RequestBody.Outcome
-  ) async throws -> Answer {
-    if case .tooLarge = body { return .tooLarge }
-    let isGet = request.method == .GET || request.method == .HEAD
-    let query = QueryText(request.target.query())
-    switch path {
+  /// Whether a request's body is of interest.
+  func wantsBody(_ head: RequestHead) -> Bool {
+    head.method == "POST" && head.path == "/api/actions" && allows(head)
+  }
+
+  /// The answer to a request; faults of the store are answered too.
+  func answer(_ head: RequestHead, body: RequestReader.Body) async -> Answer {
+    guard allows(head) else { return .unauthorized }
+    guard case .whole(let bytes) = body else { return .tooLarge }
+    do {
+      return try await answer(head, bytes)
+    } catch {
+      diagnostics.error(head.path, Server.reason(error))
+      return .error(Server.reason(error), status: 500)
+    }
+  }
+
+  private func answer(_ head: RequestHead, _ body: [UInt8]) async throws -> Answer {
+    let isGet = head.method == "GET" || head.method == "HEAD"
+    switch head.path {
     case "/api/health" where isGet: return .json("{\"ok\":true}")
-    case "/api/stats" where isGet: return try await statistics(query)
+    case "/api/stats" where isGet: return try await statistics(QueryText(head.query))
     case "/api/actions" where isGet:
-      let actions = try await store.actions(ActionQuery(query, now: .now()))
+      let actions = try await store.actions(ActionQuery(QueryText(head.query), now: .now()))
       return .json(ActionEncoder.rows(actions))
-    case "/api/actions" where request.method == .POST:
+    case "/api/actions" where head.method == "POST":
       // A page that a browser shows may send a plain POST anywhere; only a
       // token, which it cannot send unasked, stands against that.
-      if token == nil && request.headers[HTTPHeader("Origin")] != nil { return .foreignOrigin }
-      guard case .whole(let bytes) = body else { return .error("body_incomplete", status: 400) }
-      return try await post(bytes, type: request.headers[.contentType] ?? "")
-    case "/api/activity/events" where request.method == .HEAD:
+      if token == nil && head["origin"] != nil { return .foreignOrigin }
+      return try await post(body, type: head["content-type"] ?? "")
+    case "/api/activity/events" where head.method == "HEAD":
       return Answer(status: 200, type: "text/event-stream", body: [])
     default: return isGet ? .noSuchPath : .noSuchMethod
     }

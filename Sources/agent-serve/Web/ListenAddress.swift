@@ -1,5 +1,4 @@
 import Core
-import FlyingFox
 import FlyingSocks
 import Foundation
 
@@ -38,31 +37,31 @@ struct ListenAddress: Equatable, Sendable {
   /// `127.0.0.1:8787`, `[::1]:8787`.
   var text: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// A configuration of the HTTP server for this address.
+  /// A socket that listens there.
   ///
-  /// Handlers may take their time: a body comes as fast as its client sends it.
-  func configuration() throws -> HTTPServer.Configuration {
-    isIPv6
-      ? .init(address: try sockaddr_in6.inet6(ip6: host, port: port), timeout: 600)
-      : .init(address: try sockaddr_in.inet(ip4: host, port: port), timeout: 600)
+  /// - Throws: `SocketError`.
+  func listen() throws -> Socket {
+    let socket = try Socket(domain: isIPv6 ? AF_INET6 : AF_INET)
+    do {
+      try socket.setValue(true, for: .localAddressReuse)
+      if isIPv6 {
+        try socket.bind(to: .inet6(ip6: host, port: port))
+      } else {
+        try socket.bind(to: .inet(ip4: host, port: port))
+      }
+    } catch {
+      try? socket.close()
+      throw error
+    }
+    try socket.listen()
+    return socket
   }
 
   /// Asks for the address and gives it back: whether it can be had is known
   /// before anything is stored.
   ///
   /// - Throws: `SocketError`.
-  func probe() throws {
-    let socket = try Socket(domain: isIPv6 ? AF_INET6 : AF_INET)
-    defer { try? socket.close() }
-    try socket.setValue(true, for: .localAddressReuse)
-    if isIPv6 {
-      try socket.bind(to: .inet6(ip6: host, port: port))
-    } else {
-      try socket.bind(to: .inet(ip4: host, port: port))
-    }
-    // Linux lets two sockets bind that both allow reuse; only one may listen.
-    try socket.listen(maxPendingConnection: 1)
-  }
+  func probe() throws { try listen().close() }
 
   #if canImport(Glibc)
     private static let streamType = Int32(SOCK_STREAM.rawValue)

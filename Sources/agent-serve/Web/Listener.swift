@@ -1,63 +1,44 @@
 import Core
-import FlyingFox
 import FlyingSocks
 import Foundation
 
-/// Keeps the HTTP server listening.
+/// Accepts connections and gives each a task of its own.
 struct Listener: Sendable {
-  /// Where.
-  let address: ListenAddress
-  /// Answers.
-  let backend: Backend
-  /// Says when the server has to start over.
-  let diagnostics: Diagnostics
+  /// The port that was got.
+  let port: UInt16
+  private let socket: AsyncSocket
+  private let backend: Backend
 
-  /// Listens, and goes on doing so.
+  /// Binds and listens.
   ///
-  /// - Returns: the port.
   /// - Throws: `SocketError` when the address cannot be had.
-  func start() async throws -> UInt16 {
-    try address.probe()
-    let server = try makeServer(address)
-    let task = Task { try await server.run() }
-    // The probe has answered what can go wrong; what is left is a race with
-    // another process for the port.
-    try await server.waitUntilListening(timeout: 5)
-    Connection.disableDelays()
-    var bound = address
-    switch await server.listeningAddress {
-    case .ip4(_, let port), .ip6(_, let port): bound = ListenAddress(address, port: port)
-    default: break
+  init(_ address: ListenAddress, _ backend: Backend) async throws {
+    let pool = SocketPool<Poll>.make(maxEvents: 64)
+    try await pool.prepare()
+    Task { try await pool.run() }
+    let socket = try address.listen()
+    switch try socket.sockname() {
+    case .ip4(_, let port), .ip6(_, let port): self.port = port
+    case .unix: port = address.port
     }
-    let place = bound
-    Task { await keep(task, at: place) }
-    return bound.port
+    self.socket = try AsyncSocket(socket: socket, pool: pool)
+    self.backend = backend
   }
 
-  private func makeServer(_ address: ListenAddress) throws -> HTTPServer {
-    var configuration = try address.configuration()
-    configuration.logger = .disabled
-    return HTTPServer(config: configuration, handler: backend)
-  }
-
-  /// One connection that cannot be accepted (no descriptor is left) ends the
-  /// HTTP server with all its connections: start it again.
-  private func keep(_ first: Task<Void, any Error>, at address: ListenAddress) async {
-    var task = first
-    while true {
+  /// Serves until the task is cancelled.
+  func run() async {
+    var isComplaining = false
+    while !Task.isCancelled {
       do {
-        try await task.value
+        let session = Session(backend: backend, socket: try await socket.accept())
+        isComplaining = false
+        Task { await session.run() }
       } catch {
-        diagnostics.error(address.text, "\(Server.reason(error)): listening again")
-      }
-      try? await Task.sleep(for: .milliseconds(200))
-      task = Task {
-        let server = try makeServer(address)
-        Task {
-          try await server.waitUntilListening(timeout: 5)
-          Connection.disableDelays()
-        }
-        try await server.run()
+        if Task.isCancelled { return }
+        // No descriptor is left, or the client gave up: others may have more luck.
+        if !isComplaining { backend.diagnostics.error("accept", Server.reason(error)) }
+        isComplaining = true
+        try? await Task.sleep(for: .milliseconds(100))
       }
     }
   }

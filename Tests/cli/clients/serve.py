@@ -6,6 +6,7 @@ usage: serve.py resume URL COUNT SEED    post while a reader drops and resumes
        serve.py acknowledged URL FILE    post until the server is gone
        serve.py events URL COUNT [ID]    print the data of COUNT actions
        serve.py first URL ID             print the name of the first event
+       serve.py raw URL                  send standard input, print the answer
        serve.py halves URL               a request in pieces, two in one write
        serve.py gone URL COUNT           subscribers that connect and vanish
        serve.py many URL COUNT ACTIONS   COUNT subscribers at once
@@ -250,6 +251,13 @@ def first(url, last_id):
     fail("the stream ended")
 
 
+def raw(url):
+    with socket.create_connection(address(url), timeout=10) as plain:
+        plain.sendall(sys.stdin.buffer.read())
+        while piece := plain.recv(65536):
+            sys.stdout.buffer.write(piece)
+
+
 def halves(url):
     plain = socket.create_connection(address(url), timeout=BOUND)
     body = b'{"kind":"llm_call","content":"in pieces"}'
@@ -327,5 +335,5 @@ def ending(url):
 
 
 if __name__ == "__main__":
-    {"resume": resume, "slow": slow, "acknowledged": acknowledged, "events": events, "first": first,
+    {"resume": resume, "slow": slow, "acknowledged": acknowledged, "events": events, "first": first, "raw": raw,
      "halves": halves, "gone": gone, "many": many, "crowd": crowd, "ending": ending}[sys.argv[1]](*sys.argv[2:])
