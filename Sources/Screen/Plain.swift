@@ -5,6 +5,10 @@ public enum Plain {
   /// Stands for a line break inside the text.
   public static let lineBreak = "↵"
 
+  /// Marks that may follow one letter (UAX #15, section 13: no language needs
+  /// more); with thousands of them a letter would cover the lines around it.
+  static let mostMarks = 30
+
   /// One line: line breaks become ` ↵ `, tabs and runs of blanks one space, ends
   /// are trimmed, and every other control is escaped by `Visible`.
   ///
@@ -17,6 +21,7 @@ public enum Plain {
     var pendingSpace = false
     var pendingBreak = false
     var count = 0
+    var marks = 0
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\n", "\r", "\u{85}", "\u{2028}", "\u{2029}":
@@ -27,10 +32,12 @@ public enum Plain {
         continue
       default: break
       }
-      if !out.isEmpty && (pendingBreak || pendingSpace) { out += pendingBreak ? " ↵ " : " " }
+      if !out.isEmpty && (pendingBreak || pendingSpace) {
+        out += pendingBreak ? " \(lineBreak) " : " "
+      }
       pendingBreak = false
       pendingSpace = false
-      append(scalar, to: &out)
+      append(scalar, to: &out, &marks)
       count += 1
       if count >= limit { break }
     }
@@ -44,6 +51,7 @@ public enum Plain {
     var lines: [String] = []
     var line = ""
     var wasReturn = false
+    var marks = 0
     for scalar in text.unicodeScalars {
       let follows = wasReturn && scalar == "\n"
       wasReturn = scalar == "\r"
@@ -53,7 +61,7 @@ public enum Plain {
         lines.append(line)
         line = ""
       case "\t": line += "  "
-      default: append(scalar, to: &line)
+      default: append(scalar, to: &line, &marks)
       }
     }
     lines.append(line)
@@ -61,14 +69,13 @@ public enum Plain {
     return lines
   }
 
-  private static func append(_ scalar: Unicode.Scalar, to text: inout String) {
-    if Visible.mustEscape(scalar) {
+  private static func append(_ scalar: Unicode.Scalar, to text: inout String, _ marks: inout Int) {
+    marks = scalar.value >= 0x300 && CellWidth.of(scalar) == 0 ? marks + 1 : 0
+    if Visible.mustEscape(scalar) || marks > mostMarks {
       text += Visible.escape(scalar)
-    } else if text.isEmpty && CellWidth.of(scalar) == 0 {
-      // A mark without a letter would sit on whatever stands before the text.
-      text += "\u{25cc}"
-      text.unicodeScalars.append(scalar)
     } else {
+      // A mark without a letter would sit on whatever stands before the text.
+      if text.isEmpty && marks > 0 { text += "\u{25cc}" }
       text.unicodeScalars.append(scalar)
     }
   }

@@ -6,7 +6,9 @@ extension Phrase {
   /// `sent_reply`, `sent_message`, `initiative_post`: channel, length, text.
   mutating func message(_ action: Action) {
     add(action.word("channelName").map { "#\($0)" } ?? id(action.channel).map { "#\($0)" }, .dim)
-    if let content = action.content { add("\(content.count) chars", .dim) }
+    if let content = action.content {
+      add(content.count == 1 ? "1 char" : "\(content.count) chars", .dim)
+    }
     took(action.milliseconds)
     add(action.content)
   }

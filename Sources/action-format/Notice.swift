@@ -15,12 +15,12 @@ enum Notice {
         phrase.add("next try in \(Amount.duration(wait * 1000))")
       }
     case "gap":
-      let times = [record["after"], record["before"]].map { moment($0?.text, layout) }
-      phrase.add("actions between \(times[0]) and \(times[1]) may be missing")
+      let after = record["after"]?.text.map { moment($0, layout) } ?? "the start"
+      let before = record["before"]?.text.map { moment($0, layout) } ?? "now"
+      phrase.add("actions between \(after) and \(before) may be missing")
     case "resumed":
       style = .dim
-      phrase.add(record["reason"]?.text)
-      if let missed = record["missed"]?.number { phrase.add("\(Amount.count(missed)) missed") }
+      if let down = record["down"]?.number { phrase.add("after \(Amount.duration(down * 1000))") }
     case "end":
       style = .dim
       phrase.add(record["reason"]?.text)
@@ -38,8 +38,7 @@ enum Notice {
   }
 
   /// A time inside a sentence.
-  private static func moment(_ text: String?, _ layout: Layout) -> String {
-    guard let text else { return "?" }
+  private static func moment(_ text: String, _ layout: Layout) -> String {
     guard let time = Timestamp(rfc3339: text) else { return text }
     return TimeText.absolute(time, zone: layout.zone)
   }

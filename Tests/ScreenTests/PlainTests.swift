@@ -17,6 +17,14 @@ import Testing
     #expect(Plain.line(String(repeating: "x", count: 1_000_000), limit: 10).count <= 11)
   }
 
+  @Test func marksWithoutEndAreEscaped() {
+    let text = Plain.line("e" + String(repeating: "\u{301}", count: 5000))
+    #expect(text.unicodeScalars.count { $0 == "\u{301}" } == 30)
+    #expect(text.hasSuffix("\\u{0301}"))
+    let family = "👨‍👩‍👧‍👦 ก็ שָׁלוֹם e\u{301}\u{323}"
+    #expect(Plain.line(family) == family)
+  }
+
   @Test func nothingATerminalObeysIsLeft() {
     for value in (0...0xa0).map({ UInt32($0) }) + [0x61c, 0x200e, 0x202a, 0x202e, 0x2066, 0x2069] {
       guard let scalar = Unicode.Scalar(value) else { continue }

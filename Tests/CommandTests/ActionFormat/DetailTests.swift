@@ -125,7 +125,7 @@ func formatAction(_ text: String) throws -> Action { Action(try JSONValue.parse(
 
   @Test func aNarrowScreenShortensIds() throws {
     let text = #"{"kind":"sent_reply","content":"x","channel_id":"771204459001741312"}"#
-    #expect(try detail(text, isWide: false) == "#…1312 · 1 chars · x")
+    #expect(try detail(text, isWide: false) == "#…1312 · 1 char · x")
   }
 
   /// Bodies that a kind may come with, one stranger than the other.

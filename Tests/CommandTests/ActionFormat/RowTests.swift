@@ -116,7 +116,11 @@ import Testing
     #expect(
       try notice(#"{"type":"gap","after":"x","before":"2026-05-09T18:34:50Z"}"#)?
         .hasSuffix("actions between x and ? may be missing") == true)
+    #expect(
+      try notice(#"{"type":"gap","after":null,"before":null}"#)?
+        .hasSuffix("between the start and now may be missing") == true)
     #expect(try notice(#"{"type":"resumed"}"#)?.hasSuffix("─ stream resumed") == true)
+    #expect(try notice(#"{"type":"resumed","down":12.4}"#)?.hasSuffix("  after 12s") == true)
     #expect(try notice(#"{"type":"open"}"#) == nil)
     #expect(try notice(#"{"type":"comment","text":"x"}"#) == nil)
   }
