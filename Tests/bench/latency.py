@@ -7,8 +7,8 @@ import time
 from common import median, percentile, skipped, table, tails
 from stream import HEAD, event
 
-ROUNDS = 3
-EVENTS = 200
+ROUNDS = 5
+EVENTS = 150
 WARM_UP = 20
 
 
@@ -53,15 +53,18 @@ def report():
         for name, command in list(found.items()):
             ends = b"\n\n" if name == "curl -sN" else b"\n"
             try:
-                taken.setdefault(name, []).extend(times(command, listener, ends))
+                taken.setdefault(name, []).append(times(command, listener, ends))
             except OSError as error:
                 missing.append(f"{name} ({error})")
                 del found[name]
     rows = []
-    base = median(taken["curl -sN"]) if "curl -sN" in found else None
     for name in found:
-        half = median(taken[name])
-        ratio = f"{half / base:.2f}" if base else ""
-        rows.append([name, f"{half:.0f}", f"{percentile(taken[name], 0.99):.0f}", ratio])
+        halves = [median(values) for values in taken[name]]
+        everything = [value for values in taken[name] for value in values]
+        ratio = ""
+        if "curl -sN" in found:
+            curl = [median(values) for values in taken["curl -sN"]]
+            ratio = f"{median([half / other for half, other in zip(halves, curl)]):.2f}"
+        rows.append([name, f"{median(halves):.0f}", f"{percentile(everything, 0.99):.0f}", ratio])
     return table("Event to line, one at a time",
                  ["client", "median us", "p99 us", "median / curl"], rows, skipped(missing))

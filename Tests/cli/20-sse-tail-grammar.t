@@ -141,6 +141,21 @@ stream_is "an unfinished line is dropped" 'send data: a\n\ndata: b' '||a'
 stream_is "one LF does not finish it, CR LF neither" 'send data: a\r\n' ''
 stream_is "an empty stream" 'send ' ''
 
+# --- noise
+head -c 200000 /dev/urandom >"$tmp/noise"
+printf -- '---\non /noise\nstream\nfile noise\nsend \\n\\n\\ndata: after\\n\\n\n' >>"$tmp/script"
+run sse-tail --max-retries 0 "$url/noise"
+is "$status $(tail -n 1 "$out" | jq -r .data)" "75 after" "random bytes harm nothing"
+
+seed=${SEED:-$$}
+for turn in 1 2 3 4 5 6 7 8 9 10; do
+  python3 "$cli/servers/grammar.py" make "$((seed * 10 + turn))" "$tmp/random$turn"
+  printf -- '---\non /random%d\nstream\nfile random%d 40\n' "$turn" "$turn" >>"$tmp/script"
+  run sse-tail --max-retries 0 "$url/random$turn"
+  ok "a random stream gives what the standard's steps give ($((seed * 10 + turn)))" \
+    python3 "$cli/servers/grammar.py" check "$tmp/random$turn" "$out"
+done
+
 # --- every piece size
 rich='\xef\xbb\xbf: rich\r\nid: é1\revent: tür\ndata: a: "€"\r\ndata\r\r\nid\ndata: 🌿\xff\xe2\x82\rdata: x\n\n'
 for size in 1 2 3 7; do

@@ -263,4 +263,27 @@ run python3 "$cli/terminal.py" sse-tail --retry-wait 0.1 "$url/s"
 like "$(grep '^sse-tail: ' "$out" | head -n 1)" '0\.[0-9]|second|[0-9] ?s' \
   "a person at a terminal is told that it is down, and for how long"
 ok "and when it is back" test "$(grep -c '^sse-tail: ' "$out")" -ge 2
+script <<'S'
+stream
+send data: a\n\n
+---
+stream
+send data: b\n\n
+S
+run python3 "$cli/terminal.py" sse-tail -q --retry-wait 0.1 "$url/s"
+is "$(grep -c '^sse-tail: ' "$out")" 0 "-q does not tell"
+
+if command -v ss >/dev/null 2>&1; then
+  script <<'S'
+stream
+send data: a\n\n
+stall
+S
+  start kept sse-tail "$url/s"
+  wait_until 10 has "$tmp/kept.out" '"a"'
+  like "$(ss -tno "dport = :$port")" 'timer:\(keepalive' "TCP keepalive is on"
+  stop "$pid"
+else
+  skip 1 "no ss to see TCP keepalive"
+fi
 done_testing

@@ -161,6 +161,24 @@ is "$(count 2030.*00:00.000Z) $(count 2030.*00:00.001Z)" "6 6" "equal actions of
 stop "$tail"
 stop "$dashboard"
 
+# --- across a restart
+follow
+post 1 5
+tail_it --state "$tmp/state"
+post 6 10
+came 10
+stop "$tail"
+cp "$tmp/tail.out" "$tmp/first.out"
+post 11 600
+tail_it --state "$tmp/state"
+post 601 601
+came 601
+cat "$tmp/first.out" "$tmp/tail.out" >"$tmp/both.out"
+mv "$tmp/both.out" "$tmp/tail.out"
+all 601 "--state: what was missed between two runs comes, each once"
+stop "$tail"
+stop "$dashboard"
+
 # --- the rows cannot be fetched at once
 start_server dashboard python3 "$cli/servers/dashboard.py" --token s3cret
 dashboard=$pid

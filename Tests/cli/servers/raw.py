@@ -18,6 +18,8 @@ A line of a block is one of
     pieces N TEXT          these bytes, N at a time
     fill COUNT TEXT        the text over and over, COUNT bytes, 1 KB at a time
     repeat COUNT TEXT      the text COUNT times, in large writes
+    file NAME [N]          the bytes of the file beside the script, in random
+                           pieces of up to N
     chunk TEXT             these bytes as one chunk of a chunked body
     gzip TEXT              these bytes, compressed and flushed
     pause SECONDS
@@ -35,6 +37,7 @@ in seconds. On standard output: the `listening` record, with `other`.
 import email.utils
 import json
 import os
+import random
 import re
 import select
 import socket
@@ -240,6 +243,15 @@ def play(connection, lines, server):
             each = max(1, 65536 // len(unit))
             for start in range(0, int(count), each):
                 connection.sendall(unit * min(each, int(count) - start))
+        elif word == "file":
+            name, _, most = rest.partition(" ")
+            with open(os.path.join(folder, name), "rb") as file:
+                data = file.read()
+            while data:
+                size = random.randint(1, int(most)) if most else len(data)
+                connection.sendall(data[:size])
+                data = data[size:]
+                time.sleep(0.0002)
         elif word == "chunk":
             data = server.bytes(rest)
             connection.sendall(b"%x\r\n%s\r\n" % (len(data), data))
