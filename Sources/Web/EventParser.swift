@@ -105,7 +105,9 @@ public struct EventParser: ~Copyable {
   public mutating func finish(flushPartial: Bool, _ handle: (StreamItem) -> Void) {
     if flushPartial {
       if place == .name && !name.isEmpty { beginValue(lookUp()) }
-      if dataLines > 0 {
+      if dropped > 0 {
+        handle(.oversize(bytes: dropped))
+      } else if dataLines > 0 {
         handle(
           .event(
             StreamEventView(
@@ -179,10 +181,21 @@ public struct EventParser: ~Copyable {
     place = .valueStart
     if field == .comment && !keepsComments { field = .ignored }
     if field == .data {
-      if dataLines > 0 { data.append(10) }
+      if dataLines > 0 { joinLine() }
       dataLines += 1
     }
     value.removeAll()
+  }
+
+  /// The LF between two data lines counts like their bytes.
+  private mutating func joinLine() {
+    if dropped > 0 {
+      dropped += 1
+    } else if data.count >= limit {
+      drop(data.count + 1)
+    } else {
+      data.append(10)
+    }
   }
 
   private mutating func append(_ bytes: UnsafeRawBufferPointer) {

@@ -27,6 +27,7 @@ public final class EventStream {
   private var lastByte = 0.0
   private var lastReceived: Int64 = -1
   private var isHeld = false
+  private var wasOpen = false
 
   /// - Parameters:
   ///   - client: whose `perform` drives the stream.
@@ -51,6 +52,12 @@ public final class EventStream {
 
   /// The last event id of the stream, as bytes; empty for none.
   public var lastEventID: [UInt8] { parser.lastEventID }
+
+  /// Goes back to an earlier event, for what came behind it was not used; takes
+  /// effect with the next connection. Not from within `streamItem`.
+  ///
+  /// - Parameter id: the last event id to resume behind.
+  public func rewind(to id: [UInt8]) { parser.lastEventID = id }
 
   /// Whether a connection is open.
   public var isOpen: Bool { if case .open = state { true } else { false } }
@@ -134,7 +141,9 @@ public final class EventStream {
     parser.restart()
     let down = lostAt.map { Clock.monotonic - $0 }
     lostAt = nil
-    handler?.streamOpened(exchange.request.address, down: down)
+    let isFirst = !wasOpen
+    wasOpen = true
+    handler?.streamOpened(exchange.request.address, isFirst: isFirst, down: down)
     return true
   }
 
@@ -150,10 +159,10 @@ public final class EventStream {
       let seconds = min(Double(milliseconds) / 1000, RetryAfter.limit)
       backoff.setBase(max(seconds, StreamPolicy.shortestWait))
       return
-    case .event:
+    case .event(let event) where !event.isPartial:
       failures = 0
       backoff.reset()
-    case .comment, .oversize: break
+    case .event, .comment, .oversize: break
     }
     handler?.streamItem(item)
   }

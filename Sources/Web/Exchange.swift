@@ -59,7 +59,9 @@ public final class Exchange {
   }
 
   /// Goes on after `BodyFlow.pause`.
-  public func resume() { transfer?.resume() }
+  public func resume() {
+    if let transfer { client.resume(transfer) }
+  }
 
   /// Bytes that came so far, over all redirects: it grows while the peer lives.
   public var received: Int64 { receivedBefore + (transfer?.received ?? 0) }

@@ -53,6 +53,9 @@ public struct Request: Sendable {
   public var privateHeaders: [Header]
   /// The body, nil for none.
   public var body: [UInt8]?
+  /// Whether proxies of the environment are passed by: a secret that may travel
+  /// in clear text to its host alone must not meet one.
+  public var isDirect = false
 
   /// - Parameters:
   ///   - address: where.
@@ -87,6 +90,7 @@ public struct Request: Sendable {
     } else {
       next.address = target.withoutCredentials
       next.privateHeaders = []
+      next.isDirect = false
     }
     let becomesGet =
       (status == 303 && method != "HEAD") || (method == "POST" && (status == 301 || status == 302))

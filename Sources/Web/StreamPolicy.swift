@@ -41,8 +41,9 @@ public enum StreamEnd: Equatable, Sendable {
 /// What a stream tells its owner, in order, from within `WebClient.perform`
 /// or `EventStream.tick`.
 public protocol StreamHandler: AnyObject {
-  /// A connection is open; `down` are the seconds since the last was lost, nil the first time.
-  func streamOpened(_ address: WebAddress, down: Double?)
+  /// A connection is open: the stream's first or a later one; `down` are the
+  /// seconds since the first failure before it, nil without one.
+  func streamOpened(_ address: WebAddress, isFirst: Bool, down: Double?)
   /// An event, a comment or an event past the limit; `retry` is the stream's own affair.
   func streamItem(_ item: StreamItem)
   /// The connection is lost, the next is tried in `wait` seconds.

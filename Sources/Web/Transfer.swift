@@ -106,6 +106,7 @@ public final class Transfer {
       ccurl_set_string(handle, CURLOPT_USERNAME, user)
       ccurl_set_string(handle, CURLOPT_PASSWORD, request.address.password ?? "")
     }
+    if request.isDirect { ccurl_set_string(handle, CURLOPT_PROXY, "") }
     setMethod(request)
     setHeaders(request)
 

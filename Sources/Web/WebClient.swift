@@ -69,11 +69,7 @@ public final class WebClient {
     // libcurl refuses changes to its set while it is in one of our callbacks.
     isPerforming = true
     curl_multi_perform(multi, &active)
-    isPerforming = false
-    for transfer in ending { curl_multi_remove_handle(multi, transfer.handle) }
-    ending = []
-    for transfer in starting { add(transfer) }
-    starting = []
+    settle()
     var left: Int32 = 0
     while let message = curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
@@ -83,6 +79,23 @@ public final class WebClient {
       curl_multi_remove_handle(multi, handle)
       transfer.finish(code)
     }
+  }
+
+  /// Goes on with a paused transfer; its callback may be called from here.
+  func resume(_ transfer: Transfer) {
+    guard running[transfer.handle] != nil, !isPerforming else { return transfer.resume() }
+    isPerforming = true
+    transfer.resume()
+    settle()
+  }
+
+  /// Does what callbacks asked for.
+  private func settle() {
+    isPerforming = false
+    for transfer in ending { curl_multi_remove_handle(multi, transfer.handle) }
+    ending = []
+    for transfer in starting { add(transfer) }
+    starting = []
   }
 
   private func add(_ transfer: Transfer) {

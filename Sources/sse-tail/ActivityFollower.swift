@@ -36,8 +36,10 @@ final class ActivityFollower {
   var onGap: (ActivityLedger.Gap) -> Void = { _ in }
   /// The connection cannot be trusted any more; one line.
   var onDrop: (String) -> Void = { _ in }
-  /// Prints what was held, and lets the stream go on.
-  var onRelease: ([HeldEvent]) -> Void = { _ in }
+  /// Prints an event that was held; false when nothing more is to be printed.
+  var onPrint: (HeldEvent) -> Bool = { _ in true }
+  /// Lets the stream go on.
+  var onRelease: () -> Void = {}
 
   /// - Parameters:
   ///   - client: of the stream.
@@ -76,11 +78,14 @@ final class ActivityFollower {
     return .print
   }
 
-  /// The connection is gone: what was held comes again with the next snapshot.
-  func connectionLost() {
+  /// The connection is gone, and what was held is forgotten.
+  ///
+  /// - Returns: whether anything was held, so that the resume point is to go back.
+  func connectionLost() -> Bool {
     fetch?.cancel()
     fetch = nil
-    held = []
+    defer { held = [] }
+    return isHolding
   }
 
   /// Notices a fetch that is silent.
@@ -133,6 +138,8 @@ final class ActivityFollower {
     let events = held
     held = []
     for event in events {
+      // Noted behind the output: a state that is saved now must not be ahead of it.
+      if !onPrint(event) { return }
       event.data.withUnsafeBytes { data in
         if event.type.elementsEqual("activity_snapshot".utf8) {
           ledger.note(snapshot: data)
@@ -141,7 +148,7 @@ final class ActivityFollower {
         }
       }
     }
-    onRelease(events)
+    onRelease()
   }
 }
 

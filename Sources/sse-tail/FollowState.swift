@@ -2,7 +2,7 @@ import Core
 
 /// The resume point of a stream over restarts, as `--state FILE` keeps it.
 struct FollowState: Equatable {
-  /// The stream it belongs to: `activity`, `voice`, or the URL without its query.
+  /// The stream it belongs to, `Target.source`.
   var source: String
   /// The last event id, empty for none.
   var lastEventID = ""

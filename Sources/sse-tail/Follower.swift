@@ -8,17 +8,16 @@ final class Follower: StreamHandler {
   private let options: TailOptions
   private let target: Target
   private let client: WebClient
-  private let writer: RecordWriter
+  private let output: TailOutput
   private let diagnostics: Diagnostics
   private let notes: LinkNotes
-  private let selector: EventSelector
-  private var records: EventRecord
   private var resume: ResumePoint?
   private var stream: EventStream?
   private var activity: ActivityFollower?
 
   private var printed = 0
-  private var lastID: String?
+  /// The id of the last event printed, or passed over; before it, the start's.
+  private var printedID: [UInt8]
   private var hadFault = false
   /// A signal cut a write short: the state must not run ahead of the output.
   private var lostOutput = false
@@ -45,14 +44,13 @@ final class Follower: StreamHandler {
     self.target = target
     self.client = client
     self.resume = resume
+    printedID = Array((options.lastEventID ?? resume?.state.lastEventID ?? "").utf8)
     self.diagnostics = diagnostics
-    writer = RecordWriter(interrupted: { Signals.hasPending })
+    output = TailOutput(options)
     let speaks = options.verbose || (isatty(2) == 1 && !options.quiet)
     notes = LinkNotes(
       diagnostics: diagnostics, speaks: speaks, recordsWanted: options.lifecycle)
-    selector = EventSelector(options.events)
-    records = EventRecord(
-      dataOnly: options.dataOnly, receivedAt: options.receivedAt, isTerminal: isatty(1) == 1)
+    output.onFailure = { [unowned self] in fail($0) }
     if target.stream == .activity { followActivity(request) }
     stream = EventStream(client, request, policy: policy, handler: self)
   }
@@ -68,7 +66,7 @@ final class Follower: StreamHandler {
       let now = Clock.monotonic
       var next = min(deadline, stream?.tick(now: now) ?? .infinity)
       next = min(next, activity?.tick(now: now) ?? .infinity)
-      flush()
+      output.flush()
       if end != nil { break }
       if now >= deadline { timeIsUp() }
       next = min(next, saveState(now: now))
@@ -93,8 +91,7 @@ final class Follower: StreamHandler {
     policy.keepsComments = options.comments
     policy.maxEventBytes = options.maxEventBytes
     policy.flushPartial = options.flushPartial
-    let id = options.lastEventID ?? resume?.state.lastEventID ?? ""
-    policy.lastEventID = Array(id.utf8)
+    policy.lastEventID = printedID
     return policy
   }
 
@@ -107,20 +104,24 @@ final class Follower: StreamHandler {
     rows.body = nil
     rows.headers = [Header("Accept", "application/json")]
     let follower = ActivityFollower(client, rows: rows, resumingAt: resume?.state.newest)
-    follower.onBackfill = { [unowned self] in printBackfill($0) }
+    follower.onBackfill = { [unowned self] rows in
+      if end == nil { count(output.write(backfill: rows)) }
+    }
     follower.onGap = { [unowned self] gap in lifecycle(notes.gap(gap)) }
     follower.onDrop = { [unowned self] in stream?.drop($0) }
-    follower.onRelease = { [unowned self] events in
-      for event in events { event.withView(print) }
-      stream?.release(now: Clock.monotonic)
+    follower.onPrint = { [unowned self] event in
+      guard end == nil else { return false }
+      event.withView(print)
+      return true
     }
+    follower.onRelease = { [unowned self] in stream?.release(now: Clock.monotonic) }
     activity = follower
   }
 
   // MARK: - What the stream tells
 
-  func streamOpened(_ address: WebAddress, down: Double?) {
-    lifecycle(notes.opened(address, down: down))
+  func streamOpened(_ address: WebAddress, isFirst: Bool, down: Double?) {
+    lifecycle(notes.opened(address, isFirst: isFirst, down: down))
   }
 
   func streamItem(_ item: StreamItem) {
@@ -133,10 +134,7 @@ final class Follower: StreamHandler {
       }
       print(event)
     case .comment(let text):
-      var line = ByteBuffer()
-      for byte in "{\"type\":\"comment\",\"text\":".utf8 { line.append(byte) }
-      JSONQuote.append(text, to: &line)
-      write(String(decoding: line.bytes, as: UTF8.self) + "}\n")
+      output.write(comment: text)
     case .oversize(let bytes):
       hadFault = true
       diagnostics.say("event of \(bytes) bytes or more dropped: over --max-event-bytes")
@@ -145,7 +143,8 @@ final class Follower: StreamHandler {
   }
 
   func streamLost(_ reason: String, wait: Double) {
-    activity?.connectionLost()
+    // What was held was never printed: a server with ids must send it again.
+    if activity?.connectionLost() == true { stream?.rewind(to: printedID) }
     lifecycle(notes.lost(reason, wait: wait))
   }
 
@@ -168,49 +167,22 @@ final class Follower: StreamHandler {
     }
   }
 
-  // MARK: - Output
-
   private func print(_ event: StreamEventView) {
     guard end == nil else { return }
-    lastID = String(decoding: event.id, as: UTF8.self)
-    guard selector.matches(event.type) else { return }
-    do throws(WriteFailure) {
-      try records.write(event, time: Timestamp.now, to: writer)
-    } catch {
-      fail(error)
-    }
-    count()
-  }
-
-  private func printBackfill(_ rows: [[UInt8]]) {
-    var data = Array("{\"actions\":[".utf8)
-    for (index, row) in rows.enumerated() {
-      if index > 0 { data.append(44) }
-      data += row.map { $0 == 10 || $0 == 13 ? 32 : $0 }
-    }
-    data += Array("]}".utf8)
-    let event = ActivityFollower.HeldEvent(
-      type: Array("actions_backfill".utf8), id: [], data: data, isPartial: false)
-    event.withView(print)
+    printedID = Array(event.id)
+    count(output.write(event))
   }
 
   private func lifecycle(_ record: String) {
-    if notes.recordsWanted { write(record) }
+    if notes.recordsWanted { output.write(record: record) }
   }
 
-  private func write(_ text: String) {
-    do throws(WriteFailure) { try writer.write(text) } catch { fail(error) }
-  }
-
-  private func count() {
+  private func count(_ isPrinted: Bool) {
+    guard isPrinted else { return }
     printed += 1
     if end == nil, let most = options.count, printed >= most {
       end = .status(.success, reason: "count")
     }
-  }
-
-  private func flush() {
-    do throws(WriteFailure) { try writer.flush() } catch { fail(error) }
   }
 
   private func fail(_ failure: WriteFailure) {
@@ -237,11 +209,12 @@ final class Follower: StreamHandler {
   /// - Returns: when the state is to be saved again.
   private func saveState(now: Double, force: Bool = false) -> Double {
     guard resume != nil else { return .infinity }
-    // After -n the parser is ahead of what was printed.
-    let id = options.count == nil ? stream?.lastEventID.text : (lastID ?? stream?.lastEventID.text)
+    // While events are held, and after -n, the parser is ahead of what was printed.
+    let isAhead = activity?.isHolding == true || options.count.map { printed >= $0 } == true
+    let id = isAhead ? printedID : stream?.lastEventID ?? printedID
     do throws(SettingsError) {
       return try resume!.save(
-        lastEventID: id ?? "", newest: activity?.newest, now: now, force: force)
+        lastEventID: id.text, newest: activity?.newest, now: now, force: force)
     } catch {
       diagnostics.say(error.message)
       resume = nil
@@ -264,7 +237,7 @@ final class Follower: StreamHandler {
     // A signal does not wait for a slow reader.
     var waits = true
     if case .signal = outcome { waits = !lostOutput && Output.isWritable }
-    if waits { flush() }
+    if waits { output.flush() }
     if case .writing(let failure) = end { diagnostics.fail(writing: failure) }
     if !lostOutput { _ = saveState(now: Clock.monotonic, force: true) }
     if case .signal(let number) = outcome { Process.die(by: number) }

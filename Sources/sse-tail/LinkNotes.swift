@@ -15,16 +15,19 @@ struct LinkNotes {
     self.recordsWanted = recordsWanted
   }
 
-  /// The stream is open; `down` are the seconds since it was lost, nil the first time.
-  func opened(_ address: WebAddress, down: Double?) -> String {
+  /// The stream is open, for the first time or again; `down` are the seconds
+  /// since the first failure before it.
+  func opened(_ address: WebAddress, isFirst: Bool, down: Double?) -> String {
     var members = [("url", JSONQuote.string(address.display))]
     if let down {
-      if speaks { diagnostics.say("stream is back after \(Self.short(down)) s") }
+      if speaks {
+        diagnostics.say("stream is \(isFirst ? "open" : "back") after \(Self.short(down)) s")
+      }
       members.append(("down", Self.short(down)))
-      return record("resumed", members)
+    } else {
+      diagnostics.note("stream is open: \(address.display)")
     }
-    diagnostics.note("stream is open: \(address.display)")
-    return record("open", members)
+    return record(isFirst ? "open" : "resumed", members)
   }
 
   /// The stream is lost; the next try is in `wait` seconds.

@@ -3,12 +3,13 @@ import Core
 
 /// The signals that end sse-tail after it has saved its state.
 enum Signals {
-  /// Watches INT, TERM and HUP (a HUP that is ignored, as under nohup, stays so),
-  /// and leaves closed pipes to the write that meets one: libcurl's TLS would
+  /// Watches INT, TERM and HUP, but not one that the parent had ignored (HUP
+  /// under nohup, INT in the background of a script), and leaves closed pipes to the write that meets one: libcurl's TLS would
   /// otherwise end the process for a closed socket.
   static func watch() {
-    for number in [SIGINT, SIGTERM] { _ = clibc_signals_watch(number) }
-    if !clibc_signal_is_ignored(SIGHUP) { _ = clibc_signals_watch(SIGHUP) }
+    for number in [SIGINT, SIGTERM, SIGHUP] where !clibc_signal_is_ignored(number) {
+      _ = clibc_signals_watch(number)
+    }
     clibc_signal_ignore(SIGPIPE)
   }
 

@@ -21,7 +21,7 @@ enum SseTail {
     do throws(SettingsError) {
       let settings = try Settings(diagnostics: diagnostics)
       let profile = try profile(options, settings)
-      let target = try Target(options.target, url: profile?.url)
+      let target = try Target(options.target, url: profile?.url, profile: profile?.name)
       let resume = try options.stateFile.map { path throws(SettingsError) in
         try ResumePoint(path: path, source: target.source)
       }

@@ -30,9 +30,13 @@ struct TailRequest {
         request.headers.append(Header("Content-Type", type))
       }
     }
+    // A header on the command line wins over the configuration, not over --token-file.
+    let isGiven = request.privateHeaders.contains { $0.isNamed("x-dashboard-token") }
+    if isGiven && options.tokenFile == nil { return request }
     if let token = try token(target, settings: settings, profile: profile) {
       request.privateHeaders.removeAll { $0.isNamed("x-dashboard-token") }
       request.privateHeaders.append(Header("x-dashboard-token", token.reveal()))
+      request.isDirect = target.address.scheme == "http" && !options.allowPlaintext
     }
     return request
   }

@@ -19,14 +19,16 @@ struct Target {
   /// The dashboard's address, nil for a URL.
   let base: WebAddress?
 
-  /// What a state file is bound to.
-  var source: String { stream?.rawValue ?? address.display }
+  /// What a state file is bound to: the stream and its profile, for the name of
+  /// a tunnel changes; without one, the URL without its query.
+  let source: String
 
   /// - Parameters:
   ///   - text: the operand.
   ///   - url: the URL of the profile, nil if there is none.
+  ///   - profile: the profile's name, nil if it has none.
   /// - Throws: `SettingsError`.
-  init(_ text: String, url: String?) throws(SettingsError) {
+  init(_ text: String, url: String?, profile: String? = nil) throws(SettingsError) {
     if let stream = Stream(rawValue: text) {
       guard let url else {
         throw SettingsError(text, "no url: set AGENT_URL, or a profile in agentutils.conf(5)")
@@ -39,6 +41,7 @@ struct Target {
         throw SettingsError("the profile's url", error.reason)
       }
       self.stream = stream
+      source = profile.map { "\(text) of \($0)" } ?? address.display
       return
     }
     do throws(AddressError) {
@@ -50,5 +53,6 @@ struct Target {
     }
     stream = nil
     base = nil
+    source = address.display
   }
 }

@@ -163,6 +163,9 @@ import Testing
       ])
     #expect(
       parse("event: 123456\ndata: 1\n\ndata: 2\n\n", limit: 5) == [.oversize, Self.message("2")])
+    #expect(
+      parse("data\ndata\ndata\ndata\n\ndata: 1\n\n", limit: 2) == [.oversize, Self.message("1")])
+    #expect(parse("data: 123456", limit: 5, flushPartial: true) == [.oversize])
     #expect(parse(": 123456\ndata: 1\n\n", limit: 5) == [Self.message("1")])
   }
 }

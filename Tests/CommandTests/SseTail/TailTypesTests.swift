@@ -41,7 +41,8 @@ import Testing
   @Test func targets() throws {
     let activity = try Target("activity", url: "http://h:1/base")
     #expect(activity.address.text == "http://h:1/base/api/activity/events")
-    #expect(activity.source == "activity")
+    #expect(activity.source == "http://h:1/base/api/activity/events")
+    #expect(try Target("activity", url: "http://h", profile: "x").source == "activity of x")
     #expect(try Target("voice", url: "http://h").address.text == "http://h/api/voice/events")
     let url = try Target("http://u:p@h/x?token=1", url: nil)
     #expect(url.source == "http://h/x")
