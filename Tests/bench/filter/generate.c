@@ -68,11 +68,12 @@ static char cost[24];
 static long long cost_units; /* of 1e-7 dollars */
 static char when[32];
 
+/* A row's cost is a number, 0 where it is not known; half of them are. */
 static void make_cost(void) {
   unsigned form = below(100);
   if (form < 50) {
     cost_units = 0;
-    strcpy(cost, form < 3 ? "null" : form < 6 ? "0.0" : "0");
+    strcpy(cost, form < 3 ? "0.0" : "0");
   } else if (form < 55) {
     cost_units = 1 + below(9);
     snprintf(cost, sizeof cost, "%llde-7", cost_units);
