@@ -22,8 +22,8 @@ struct StatsBook: Sendable {
     let performance: ReplyPerformance?
   }
 
-  /// Times by kind, ascending.
-  private var times = [[String]](repeating: [], count: kinds.count)
+  /// Milliseconds since 1970 by kind, ascending: eight bytes an action, for a day.
+  private var times = [[Int64]](repeating: [], count: kinds.count)
   private var total = PreciseSum()
   private var days: [String: PreciseSum] = [:]
   private(set) var samples: [Sample] = []
@@ -59,10 +59,11 @@ struct StatsBook: Sendable {
     if kind == "sent_reply" || kind == "sent_message" || kind == "initiative_post" {
       lastBotMessageAt = max(lastBotMessageAt ?? "", createdAt)
     }
-    if createdAt >= times[index].last ?? "" {
-      times[index].append(createdAt)
+    let time = Self.milliseconds(createdAt)
+    if time >= times[index].last ?? .min {
+      times[index].append(time)
     } else {
-      times[index].insert(createdAt, at: Self.first(in: times[index], from: createdAt))
+      times[index].insert(time, at: Self.first(in: times[index], from: time))
     }
   }
 
@@ -81,8 +82,9 @@ struct StatsBook: Sendable {
   ///
   /// - Parameter since: the start of the 24 hours.
   mutating func prune(since: String) {
-    for index in times.indices where times[index].first ?? since < since {
-      times[index].removeFirst(Self.first(in: times[index], from: since))
+    let time = Self.milliseconds(since)
+    for index in times.indices where times[index].first ?? time < time {
+      times[index].removeFirst(Self.first(in: times[index], from: time))
     }
     if samples.count > Self.sampleLimit * 2 {
       samples = Array(samples.filter { $0.createdAt >= since }.suffix(Self.sampleLimit))
@@ -91,7 +93,8 @@ struct StatsBook: Sendable {
 
   /// The counts of the last 24 hours by kind, in the order of `kinds`.
   func counts(since: String) -> [Int] {
-    times.map { $0.count - Self.first(in: $0, from: since) }
+    let time = Self.milliseconds(since)
+    return times.map { $0.count - Self.first(in: $0, from: time) }
   }
 
   /// US dollars over all actions.
@@ -106,7 +109,7 @@ struct StatsBook: Sendable {
   }
 
   /// The position of the first time that is not before `time`.
-  private static func first(in times: [String], from time: String) -> Int {
+  private static func first(in times: [Int64], from time: Int64) -> Int {
     var low = 0
     var high = times.count
     while low < high {
@@ -114,5 +117,10 @@ struct StatsBook: Sendable {
       if times[middle] < time { low = middle + 1 } else { high = middle }
     }
     return low
+  }
+
+  private static func milliseconds(_ text: String) -> Int64 {
+    guard let time = Timestamp(rfc3339: text) else { return 0 }
+    return time.seconds * 1000 + Int64(time.nanoseconds / 1_000_000)
   }
 }
