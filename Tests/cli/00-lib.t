@@ -15,7 +15,8 @@ run sh -c 'sleep 30 | sleep 30'
 status_is 142 "a command that does not end is ended"
 bound=20
 
-start waits sh -c 'trap "exit 7" TERM; while :; do sleep 0.05; done'
+start waits sh -c 'trap "exit 7" TERM; echo ready; while :; do sleep 0.05; done'
+wait_until 10 has "$tmp/waits.out" ready
 stop "$pid"
 status_is 7 "stop gives a started process's status"
 
