@@ -19,8 +19,10 @@ enum SseTail {
 
   private static func follow(_ options: TailOptions, _ diagnostics: Diagnostics) -> ExitStatus {
     do throws(SettingsError) {
-      let settings = try Settings(diagnostics: diagnostics)
+      let settings = try Settings()
       let profile = try profile(options, settings)
+      // A fault of the profile in use is an error, told once; others are warnings.
+      settings.configuration.report(to: diagnostics)
       let target = try Target(options.target, url: profile?.url, profile: profile?.name)
       let resume = try options.stateFile.map { path throws(SettingsError) in
         try ResumePoint(path: path, source: target.source)

@@ -173,6 +173,7 @@ sse-tail: $config:8: heading without ]" "each fault is a line with its number"
 follow --profile bad
 is "$status" 2 "a profile with a broken line is not used"
 err_like "profile bad: line 7 of $config is at fault" "and says so"
+err_one_line sse-tail "once"
 follow
 is "$status" 2 "nor is a default guessed when a heading is broken"
 printf '[profile a]\nurl = %s\n\033]0;x\007 = 1\nurl\n' "$url" >"$config"
