@@ -27,7 +27,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build check test unit cli lint bench bench-filter demo install uninstall clean
+.PHONY: all deps build check test unit cli lint bench bench-filter fuzz demo install uninstall clean
 
 all: deps build
 
@@ -61,6 +61,10 @@ bench: all
 
 bench-filter: all
 	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/filter/bench.py
+
+# FUZZ_SECONDS and FUZZ_SEED: see the script.
+fuzz: all
+	@PATH="$$PWD/bin:$$PATH" python3 Tests/fuzz/filter.py
 
 demo: all
 	@PATH="$$PWD/bin:$$PATH" sh Tests/demo

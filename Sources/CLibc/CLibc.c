@@ -98,12 +98,16 @@ bool clibc_signal_is_ignored(int signal_number) {
 int clibc_signals_fd(void) { return signal_pipe[0]; }
 
 const void *clibc_memrchr(const void *bytes, int byte, size_t count) {
+#ifdef __linux__
+  return memrchr(bytes, byte, count);
+#else
   const unsigned char *start = bytes;
   while (count > 0) {
     count--;
     if (start[count] == (unsigned char)byte) return start + count;
   }
   return NULL;
+#endif
 }
 
 const void *clibc_memmem(const void *bytes, size_t count, const void *needle, size_t length) {

@@ -36,6 +36,7 @@ enum FilterOptions {
         nil, "by", "MEMBER", "print counts and cost by kind, domain, guild, user or hour",
         completion: .words(Grouping.allCases.map(\.rawValue))),
       Option(nil, "strict", nil, "check all of the grammar and UTF-8 of every line"),
+      Option(nil, "fast", nil, "do not read lines that cannot match, nor report their faults"),
       Option("R", "rejects", "FILE", "write the bad lines to a file", completion: .file),
       Option("q", "quiet", nil, "print nothing; the status tells whether anything was selected"),
     ])

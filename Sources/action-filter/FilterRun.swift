@@ -12,6 +12,7 @@ struct FilterRun {
   private var faults: FaultLog
   private var selected = 0
   private var rejects: RejectFile?
+  private let prefilter: LiteralSearch?
 
   /// - Parameters:
   ///   - settings: what is asked for.
@@ -19,6 +20,7 @@ struct FilterRun {
   init(_ settings: FilterSettings, _ diagnostics: Diagnostics) {
     self.settings = settings
     faults = FaultLog(diagnostics)
+    prefilter = Prefilter.search(settings)
     if case .groups(let grouping) = settings.output { tally = Tally(grouping) }
     if let path = settings.rejects { rejects = Self.open(path, settings.files, diagnostics) }
   }
@@ -68,6 +70,10 @@ struct FilterRun {
     do {
       while !isDone, let line = try reader.next(beforeBlocking: { try flush() }) {
         number += 1
+        if let prefilter, prefilter.find(line.bytes) == nil {
+          number += reader.skipLines(until: prefilter.find)
+          continue
+        }
         let bytes = number == 1 ? Self.withoutMark(line.bytes) : line.bytes
         if try !take(bytes, file, number, skipped: line.bytes.count - bytes.count) {
           keep { rejects throws(WriteFailure) in

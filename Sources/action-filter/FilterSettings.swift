@@ -24,6 +24,8 @@ struct FilterSettings {
   /// Whether records that are no actions pass.
   var passesOthers = false
   var isStrict = false
+  /// Whether lines that cannot match are not to be read.
+  var isFast = false
   var maxCount = Int.max
   var output = Output.original
   /// Where bad lines are collected.
@@ -74,6 +76,7 @@ struct FilterSettings {
       case "output":
         output =
           item.value == "canonical" ? .canonical : .fields(try Projection(item.value))
+      case "fast": isFast = true
       case "strict": isStrict = true
       case "rejects": rejects = item.value
       case "count": counts = true

@@ -3,7 +3,7 @@ import Core
 /// An id that an action is to have: a JSON string of this text, or a number
 /// that is the same.
 struct IDTest {
-  private let text: [UInt8]
+  let text: [UInt8]
 
   /// - Parameter text: the id.
   init(_ text: String) { self.text = Array(text.utf8) }

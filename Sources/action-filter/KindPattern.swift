@@ -1,8 +1,8 @@
 /// A kind as `-k` names it: literal, or with `*`, `?` and `[...]` as the shell
 /// knows them. A backslash takes the next character as it is.
 struct KindPattern: Equatable, Sendable {
-  private let pattern: [UInt8]
-  private let isLiteral: Bool
+  let pattern: [UInt8]
+  let isLiteral: Bool
 
   /// - Parameter text: the pattern.
   init(_ text: String) {

@@ -4,7 +4,8 @@ import Core
 /// A text that the content is to hold, compared by bytes after the content's
 /// escapes are decoded, or by Unicode simple folding.
 final class TextSearch {
-  private let needle: [UInt8]
+  /// What is looked for, folded where case does not matter.
+  let needle: [UInt8]
   private let folding: CaseFolding?
   private let folded = ScanScratch()
 
@@ -19,6 +20,9 @@ final class TextSearch {
     folding = ignoresCase ? CaseFolding() : nil
     needle = folding?.fold(bytes) ?? bytes
   }
+
+  /// Whether upper and lower case are the same.
+  var ignoresCase: Bool { folding != nil }
 
   /// Whether a text (UTF-8, unescaped) holds the needle.
   func matches(_ text: UnsafeRawBufferPointer) -> Bool {

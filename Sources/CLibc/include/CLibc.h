@@ -22,6 +22,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -29,6 +30,8 @@
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "clibc_search.h"
 
 /* The state of getopt_long after one call. */
 struct clibc_getopt {

@@ -20,6 +20,9 @@ public struct LineReader: ~Copyable {
   private var start = 0
   private var scanned = 0
   private var end = 0
+  /// Where the last complete line ends, as long as `end` is where it was.
+  private var complete = 0
+  private var completeTo = -1
   private var lastReadWasShort = false
   private var atEnd = false
 
@@ -59,6 +62,29 @@ public struct LineReader: ~Copyable {
     }
   }
 
+  /// Passes over the complete lines that were read and do not hold what is
+  /// looked for, up to the one that does.
+  ///
+  /// - Parameter find: where in these bytes it begins, nil if it is not there;
+  ///   it holds no LF. Each byte is shown once, but those of a line found.
+  /// - Returns: how many lines were passed over.
+  public mutating func skipLines(until find: (UnsafeRawBufferPointer) -> Int?) -> Int {
+    if completeTo != end || complete < start {
+      let last = clibc_memrchr(buffer.base + start, 10, end - start)
+      complete = last.map { $0 - UnsafeRawPointer(buffer.base) + 1 } ?? start
+      completeTo = end
+    }
+    let lines = UnsafeRawBufferPointer(start: buffer.base + start, count: complete - start)
+    guard let from = lines.baseAddress, !lines.isEmpty else { return 0 }
+    var passed = lines.count
+    if let position = find(lines) {
+      passed = clibc_memrchr(from, 10, position).map { $0 - from + 1 } ?? 0
+    }
+    start += passed
+    scanned = start
+    return clibc_count_lines(from, passed)
+  }
+
   private mutating func fill(beforeBlocking: () throws -> Void) throws {
     makeRoom()
     if !isFile && (lastReadWasShort || wouldBlock()) { try beforeBlocking() }
@@ -83,6 +109,7 @@ public struct LineReader: ~Copyable {
   /// Moves an unfinished line to the front, on a page boundary again, and
   /// doubles the buffer when the line fills it: linear over the line.
   private mutating func makeRoom() {
+    completeTo = -1
     let used = end - start
     if used == 0 {
       (start, scanned, end) = (0, 0, 0)

@@ -1,0 +1,112 @@
+import Core
+
+/// What a line must hold for one of its actions to be selected: `--fast`.
+///
+/// Made from one option whose alternatives are all literal enough. It is a
+/// necessary condition, never a sufficient one: lines that hold it are read as
+/// always.
+enum Prefilter {
+  /// The search for an option's needles; nil when the options name nothing that
+  /// can be looked for, or every line has to be read.
+  static func search(_ settings: FilterSettings) -> LiteralSearch? {
+    needles(settings).map { LiteralSearch($0) }
+  }
+
+  /// What is looked for.
+  static func needles(_ settings: FilterSettings) -> [LiteralSearch.Needle]? {
+    let looksAtAll =
+      settings.isInverted || settings.passesOthers || settings.isStrict || settings.rejects != nil
+    guard settings.isFast && !looksAtAll else { return nil }
+    let predicate = settings.predicate
+    // The most telling first: messages are of one exchange, guilds of years.
+    let groups: [[[LiteralSearch.Needle]?]] = [
+      predicate.messages.map(\.literals), predicate.texts.map { $0.literal.map { [$0] } },
+      predicate.kinds.map { $0.literal.map { [$0] } }, predicate.users.map(\.literals),
+      predicate.channels.map(\.literals), predicate.guilds.map(\.literals),
+    ]
+    for group in groups where !group.isEmpty {
+      let needles = group.compactMap(\.self)
+      guard needles.count == group.count else { continue }
+      let all = needles.flatMap(\.self)
+      if all.count <= LiteralSearch.limit { return all }
+    }
+    return nil
+  }
+
+  /// The longest part of a string's text that is the same in JSON, but for
+  /// `\u` escapes.
+  ///
+  /// - Parameters:
+  ///   - runs: the parts that are known of the text, in UTF-8.
+  ///   - isPart: what more is asked of a byte.
+  /// - Returns: nil when it is shorter than two bytes.
+  static func longest(
+    _ runs: [[UInt8]], where isPart: (UInt8) -> Bool = { _ in true }
+  ) -> [UInt8]? {
+    var best: ArraySlice<UInt8> = []
+    for run in runs {
+      for part in run.split(whereSeparator: { !isPlain($0) || !isPart($0) })
+      where part.count > best.count { best = part }
+    }
+    return best.count < 2 ? nil : Array(best)
+  }
+
+  /// Whether a byte of a text stands for itself in JSON, or in a `\u` escape.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+      && byte != UInt8(ascii: "/")
+  }
+
+  /// A text with the quotes of its string; nil where it has other spellings.
+  static func quoted(_ text: [UInt8]) -> [UInt8]? {
+    guard !text.isEmpty, text.allSatisfy(isPlain) else { return nil }
+    return [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")]
+  }
+}
+
+extension TextSearch {
+  /// A part of the text that every content with it holds in plain sight.
+  ///
+  /// Where case does not matter it is ASCII without k and s, which fold to the
+  /// same as the Kelvin sign and the long s.
+  var literal: LiteralSearch.Needle? {
+    if !ignoresCase { return Prefilter.longest([needle]).map { .init(bytes: $0) } }
+    let part = Prefilter.longest([needle]) { byte in
+      byte < 0x80 && byte != UInt8(ascii: "k") && byte != UInt8(ascii: "s")
+    }
+    return part.map { .init(bytes: $0, ignoresCase: true) }
+  }
+}
+
+extension IDTest {
+  /// What every spelling of the id has one of; nil for ids with many spellings.
+  var literals: [LiteralSearch.Needle]? {
+    if text.elementsEqual("true".utf8) || text.elementsEqual("false".utf8) {
+      return [.init(bytes: text)]
+    }
+    guard text.withUnsafeBytes({ ScanNumber($0) != nil }) else {
+      return Prefilter.quoted(text).map { [.init(bytes: $0)] }
+    }
+    // A number may have a point anywhere in its digits, and zeros behind them
+    // may be in the exponent: one half of the rest is in one piece.
+    guard text.allSatisfy({ $0 &- 0x30 < 10 }),
+      let last = text.lastIndex(where: { $0 != 0x30 }), last >= 5
+    else { return nil }
+    let half = (last + 1) / 2
+    return [.init(bytes: Array(text[..<half])), .init(bytes: Array(text[half...last]))]
+  }
+}
+
+extension KindPattern {
+  /// A part that every kind of this pattern holds, with the quote where it
+  /// begins or ends the kind.
+  var literal: LiteralSearch.Needle? {
+    if isLiteral { return Prefilter.quoted(pattern).map { .init(bytes: $0) } }
+    // Sets and backslashes are not taken apart.
+    guard !pattern.contains(where: { "[\\\"/".utf8.contains($0) || $0 < 0x20 }) else { return nil }
+    let quoted = [UInt8(ascii: "\"")] + pattern + [UInt8(ascii: "\"")]
+    let parts = quoted.split { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
+    guard let best = parts.max(by: { $0.count < $1.count }), best.count > 2 else { return nil }
+    return .init(bytes: Array(best))
+  }
+}
