@@ -64,7 +64,11 @@ struct ActivityLedger {
     }
   }
 
-  /// The rows that were neither printed nor stand in the new snapshot.
+  /// The rows that were not printed and do not stand in the new snapshot.
+  ///
+  /// The ledger counts what whoever reads the output can count, no more: of
+  /// equal rows that were printed in part, all are missing, for the reader knows
+  /// the printed ones by their key alone.
   ///
   /// - Parameters:
   ///   - answer: the body of `GET /api/actions`.
@@ -75,12 +79,10 @@ struct ActivityLedger {
   {
     guard let rows = Self.elements(answer) else { return nil }
     let snapshotRows = Self.rows(ofSnapshot: snapshot).compactMap { try? ActionFields($0) }
-    var inSnapshot = Set<ActionKey>()
-    for fields in snapshotRows {
-      if let id = fields.id.rawText { inSnapshot.insert(ActionKey(text: scratch.text(of: id))) }
-    }
+    let inSnapshot = Set(snapshotRows.compactMap { id($0) })
     let latest = snapshotRows.compactMap(Self.mark).map(\.time).max()
-    var missed = Missed()
+    var candidates: [(row: UnsafeRawBufferPointer, fields: ActionFields, key: ActionKey)] = []
+    var counts: [ActionKey: Int] = [:]
     var reached = rows.count < Self.mostRows
     var oldest: Mark?
     for row in rows {
@@ -90,14 +92,23 @@ struct ActivityLedger {
       if let floor, mark.time < floor.time { continue }
       // What is newer than the snapshot comes live.
       if let latest, mark.time > latest { continue }
-      if let id = fields.id.rawText, inSnapshot.contains(ActionKey(text: scratch.text(of: id))) {
+      let id = id(fields)
+      if let id, printed.isKnown(id: id) {
+        reached = true
         continue
       }
-      if note(fields, source: .row) {
-        missed.rows.append(Array(row))
-      } else {
-        reached = true
-      }
+      let key = ActionKey(fields, scratch: scratch)
+      counts[key, default: 0] += 1
+      if id.map({ !inSnapshot.contains($0) }) ?? true { candidates.append((row, fields, key)) }
+    }
+    var missed = Missed()
+    var owed: [ActionKey: Int] = [:]
+    for key in counts.keys { owed[key] = printed.owed(key, to: .row) }
+    for (row, fields, key) in candidates {
+      if owed[key, default: 0] > 0 { reached = true }
+      guard counts[key, default: 0] > owed[key, default: 0] else { continue }
+      note(fields, source: .row)
+      missed.rows.append(Array(row))
     }
     if !reached { missed.gap = Gap(after: newest?.text ?? floor?.text, before: oldest?.text) }
     return missed
@@ -126,12 +137,14 @@ struct ActivityLedger {
     hasBaseline = true
   }
 
-  @discardableResult
-  private mutating func note(_ fields: ActionFields, source: ActionWindow.Source) -> Bool {
-    let id = fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
-    let isNew = printed.isNew(id: id, key: ActionKey(fields, scratch: scratch), source: source)
+  private mutating func note(_ fields: ActionFields, source: ActionWindow.Source) {
+    _ = printed.isNew(
+      id: id(fields), key: ActionKey(fields, scratch: scratch), source: source)
     if source == .actionEvent, let mark = Self.mark(fields) { advance(mark) }
-    return isNew
+  }
+
+  private func id(_ fields: ActionFields) -> ActionKey? {
+    fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
   }
 
   private mutating func advance(_ mark: Mark) {

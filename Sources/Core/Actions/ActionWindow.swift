@@ -32,6 +32,15 @@ public struct ActionWindow {
     keys = ActionWindowKeys(capacity: capacity)
   }
 
+  /// Whether an action with this id was noted.
+  public func isKnown(id: ActionKey) -> Bool { ids.position(of: id) != nil }
+
+  /// How many more actions of this key the source may show before one is new;
+  /// above 0 when another source has shown more of them.
+  public func owed(_ key: ActionKey, to source: Source) -> Int {
+    keys.position(of: key).map { Int(behind[$0][source.rawValue]) } ?? 0
+  }
+
   /// Notes an action.
   ///
   /// - Parameters:

@@ -39,6 +39,17 @@ struct ActionWindowKeys {
     return (position, true)
   }
 
+  /// The position of a key, nil when it is not there.
+  func position(of key: ActionKey) -> Int? {
+    var slot = home(key)
+    while slots[slot] != 0 {
+      let position = Int(slots[slot]) - 1
+      if keys[position] == key { return position }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    return nil
+  }
+
   private func home(_ key: ActionKey) -> Int {
     // The upper bits of a product depend on all of the digest's.
     let product = (key.high ^ key.low >> 32) &* seed

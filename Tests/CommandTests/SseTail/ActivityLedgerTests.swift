@@ -80,7 +80,7 @@ import Testing
     #expect(found.gap == nil)
   }
 
-  @Test func twinsOfAMillisecondAreCounted() throws {
+  @Test func twinsPrintedInPartAreAllSent() throws {
     var ledger = ActivityLedger()
     with(Self.snapshot(Self.newestFirst(1...2))) { ledger.note(snapshot: $0) }
     with(Self.live(3, content: "twin")) { ledger.note(live: $0) }
@@ -89,8 +89,47 @@ import Testing
     let next = Self.snapshot([Self.row(9)])
     let found = try #require(
       missed(&ledger, rows: [Self.row(9)] + twins + Self.newestFirst(1...2), snapshot: next))
-    #expect(found.ids.count == 1)
+    // A reader that knows two by their key finds the third only among all.
+    #expect(found.ids == ["5", "4", "3"])
     #expect(found.gap == nil)
+  }
+
+  @Test func twinsPrintedWholeAreNotSentAgain() throws {
+    var ledger = ActivityLedger()
+    with(Self.snapshot(Self.newestFirst(1...2))) { ledger.note(snapshot: $0) }
+    for _ in 1...2 { with(Self.live(3, content: "twin")) { ledger.note(live: $0) } }
+    let rows = [Self.row(9)] + [4, 3].map { Self.row(3, id: $0, content: "twin") }
+    let found = try #require(missed(&ledger, rows: rows, snapshot: Self.snapshot([Self.row(9)])))
+    #expect(found.ids == [])
+    #expect(found.gap == nil)
+  }
+
+  /// The snapshot ends between two equal rows, one of which was printed live:
+  /// the reader counts the snapshot's row for the live one.
+  @Test func twinsOnTheSnapshotsEdgeAreAllSent() throws {
+    var ledger = ActivityLedger()
+    var reader = ActionWindow()
+    var passed = 0
+    func read(_ text: String, _ source: ActionWindow.Source) {
+      let isNew = with(text) { bytes in
+        guard let fields = try? ActionFields(bytes) else { return false }
+        let scratch = ScanScratch()
+        let id = fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
+        return reader.isNew(id: id, key: ActionKey(fields, scratch: scratch), source: source)
+      }
+      if isNew { passed += 1 }
+    }
+    with(Self.snapshot([Self.row(1)])) { ledger.note(snapshot: $0) }
+    with(Self.live(3, content: "twin")) { ledger.note(live: $0) }
+    read(Self.live(3, content: "twin"), .actionEvent)
+    let edge = Self.row(3, id: 5, content: "twin")
+    let beyond = Self.row(3, id: 6, content: "twin")
+    let next = Self.snapshot([Self.row(9), edge])
+    let found = try #require(
+      missed(&ledger, rows: [Self.row(9), edge, beyond, Self.row(1)], snapshot: next))
+    #expect(found.ids == ["6"])
+    for row in [beyond, edge, Self.row(9)] { read(row, .row) }
+    #expect(passed == 3)
   }
 
   @Test func contentOfARowIsCut() throws {
