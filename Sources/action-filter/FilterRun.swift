@@ -12,6 +12,9 @@ struct FilterRun {
   private var faults: FaultLog
   private var selected = 0
   private var rejects: RejectFile?
+  private let rows: RowList
+  /// Whether what is done with an action asks for its members.
+  private let needsFields: Bool
   private let prefilter: LiteralSearch?
 
   /// - Parameters:
@@ -20,6 +23,8 @@ struct FilterRun {
   init(_ settings: FilterSettings, _ diagnostics: Diagnostics) {
     self.settings = settings
     faults = FaultLog(diagnostics)
+    rows = RowList(settings)
+    needsFields = settings.isUnique || settings.output.usesMembers
     prefilter = Prefilter.search(settings)
     if case .groups(let grouping) = settings.output { tally = Tally(grouping) }
     if let path = settings.rejects { rejects = Self.open(path, settings.files, diagnostics) }
@@ -121,14 +126,17 @@ struct FilterRun {
     }
     let shape: ActionRecord.Shape
     do throws(ScanFault) {
-      shape = try record.read(line)
+      shape = try record.read(line, rows: rows)
     } catch {
       if error == .empty { return true }
       faults.line(file, number, error.reason)
       return false
     }
     switch shape {
-    case .action: try select(record.fields, record.source, line, record.action)
+    case .action:
+      if settings.predicate.matches(record.fields, scratch) != settings.isInverted {
+        try emit(record.fields, record.source, line, record.action)
+      }
     case .list: return try expand(record.rows, file, number)
     case .other:
       if settings.passesOthers && settings.printsRecords { try writer.writeLine(line) }
@@ -139,15 +147,27 @@ struct FilterRun {
   private mutating func expand(
     _ list: ScanValue, _ file: String, _ number: Int
   ) throws(WriteFailure) -> Bool {
+    let isGood = record.hasReadRows || walk(list, file, number)
+    for action in rows.oldestFirst() {
+      if isDone { break }
+      // Read once, a row has no fault.
+      let fields =
+        needsFields ? (try? ActionFields(action.bytes)) ?? ActionFields() : ActionFields()
+      try emit(fields, fields.id.isNull ? .bare : .row, action.bytes, action)
+    }
+    return isGood
+  }
+
+  /// Walks a list with a fault in it row by row.
+  private mutating func walk(_ list: ScanValue, _ file: String, _ number: Int) -> Bool {
     var isGood = true
-    var rows: [RowOrder.Row] = []
+    rows.begin()
     do throws(ScanFault) {
       var elements = try ScanElements(list.bytes)
       var index = 0
       while try elements.next() {
         do throws(ScanFault) {
-          let fields = try ActionFields(elements.value.bytes)
-          rows.append(RowOrder.Row(fields: fields, action: elements.value))
+          rows.add(try ActionFields(elements.value.bytes), elements.value)
         } catch {
           faults.line(file, number, "action \(index): \(error.reason)")
           isGood = false
@@ -158,20 +178,15 @@ struct FilterRun {
       faults.line(file, number, "actions: \(error.reason)")
       isGood = false
     }
-    for row in RowOrder.oldestFirst(rows, scratch) {
-      if isDone { return isGood }
-      let source = row.fields.id.isNull ? ActionWindow.Source.bare : .row
-      try select(row.fields, source, row.action.bytes, row.action)
-    }
     return isGood
   }
 
+  /// Takes a selected action.
   @inline(__always)
-  private mutating func select(
+  private mutating func emit(
     _ fields: ActionFields, _ source: ActionWindow.Source, _ bytes: UnsafeRawBufferPointer,
     _ action: ScanValue
   ) throws(WriteFailure) {
-    guard settings.predicate.matches(fields, scratch) != settings.isInverted else { return }
     if settings.isUnique && !isNew(fields, source) { return }
     selected += 1
     switch settings.output {

@@ -16,6 +16,14 @@ struct FilterSettings {
     case groups(Grouping)
     /// Nothing.
     case nothing
+
+    /// Whether an action's members are read for it.
+    var usesMembers: Bool {
+      switch self {
+      case .canonical, .fields, .groups: true
+      case .original, .count, .nothing: false
+      }
+    }
   }
 
   var predicate = ActionPredicate()

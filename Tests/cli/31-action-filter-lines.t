@@ -41,6 +41,17 @@ out_is '{"kind":"b"}
 err_is 'action-filter: standard input:1: action 1: not a JSON object
 action-filter: standard input:1: action 2: a colon is missing' "bad rows are named"
 
+# Of two lists the one that counts is read, whatever the other is.
+two() { echo "$1" | action-filter 2>/dev/null | tr -d '\n'; }
+good='[{"kind":"a"},{"kind":"b"}]'
+is "$(two "{\"actions\":$good,\"data\":{\"actions\":[1,{\"kind\":\"x\"}]},\"data\":{}}")" \
+  '{"kind":"b"}{"kind":"a"}' "a list behind that does not count"
+is "$(two "{\"actions\":$good,\"data\":{\"actions\":[{\"kind\":\"x\"}]}}")" '{"kind":"x"}' "that of the data"
+is "$(two "{\"actions\":[{\"kind\":\"x\"}],\"actions\":$good}")" '{"kind":"b"}{"kind":"a"}' "the last one"
+is "$(two "{\"actions\":$good,\"actions\":5,\"type\":\"t\"}")" "" "none at all"
+is "$(two "{\"actions\":$good,\"kind\":\"k\"}")" "{\"actions\":$good,\"kind\":\"k\"}" "an action with actions"
+is "$(two "{\"actions\":$good")" "" "a list in a line without its end"
+
 # same TITLE INPUT: everything passes as it is.
 same() {
   printf "$2" >in

@@ -20,11 +20,17 @@ public struct ActionRecord {
   public private(set) var action = ScanValue.absent
   /// The list of rows: an array.
   public private(set) var rows = ScanValue.absent
+  /// Whether the reader of `read` was given all of `rows`. False when there is
+  /// a fault in the list or an element that is no object: it is to be walked
+  /// with `ScanElements` then.
+  public private(set) var hasReadRows = false
   /// Where the action came from.
   public private(set) var source = ActionWindow.Source.bare
 
   private var around = Envelope()
   private var inner = ActionFields()
+  /// The list that the reader was given last.
+  private var lastRows = ScanValue.absent
 
   /// What the line's object and its data hold besides an action's members.
   private struct Envelope {
@@ -42,11 +48,17 @@ public struct ActionRecord {
 
   /// Reads a line.
   ///
-  /// - Parameter line: one object with optional white space around it.
+  /// - Parameters:
+  ///   - line: one object with optional white space around it.
+  ///   - reader: what takes the rows of a list; they count when the line turns
+  ///     out to be one and `hasReadRows` is true.
   /// - Returns: what it is.
   /// - Throws: `ScanFault` when it is no JSON object.
-  public mutating func read(_ line: UnsafeRawBufferPointer) throws(ScanFault) -> Shape {
+  public mutating func read(
+    _ line: UnsafeRawBufferPointer, rows reader: ActionRowReader? = nil
+  ) throws(ScanFault) -> Shape {
     fields = ActionFields()
+    lastRows = .absent
     around = Envelope()
     var cursor = ScanCursor(line)
     try cursor.enterObject()
@@ -55,14 +67,17 @@ public struct ActionRecord {
     while let key = try cursor.nextKey(&isFirst) {
       let member = ActionMember(key)
       if member == .data {
-        try readData(&cursor)
+        try readData(&cursor, reader)
+        continue
+      }
+      if member == .actions {
+        around.actions = try readRows(&cursor, reader)
         continue
       }
       let value = try cursor.value()
       switch member {
       case .event: around.event = value
       case .type: around.type = value
-      case .actions: around.actions = value
       case .stats: around.payload.stats = true
       case .runtime: around.payload.runtime = true
       case .activeCount: around.payload.activeCount = true
@@ -77,7 +92,12 @@ public struct ActionRecord {
 
   /// Reads the members of a `data` while crossing it, so that a wrapped action
   /// is not walked twice.
-  private mutating func readData(_ cursor: inout ScanCursor) throws(ScanFault) {
+  private mutating func readData(
+    _ outer: inout ScanCursor, _ reader: ActionRowReader?
+  ) throws(ScanFault) {
+    // A copy stays in registers.
+    var cursor = outer
+    defer { outer = cursor }
     inner = ActionFields()
     around.dataActions = .absent
     guard cursor.at < cursor.end, cursor.at.pointee == UInt8(ascii: "{") else {
@@ -89,10 +109,32 @@ public struct ActionRecord {
     var isFirst = true
     while let key = try cursor.nextKey(&isFirst) {
       let member = ActionMember(key)
+      if member == .actions {
+        around.dataActions = try readRows(&cursor, reader)
+        continue
+      }
       let value = try cursor.value()
-      if member == .actions { around.dataActions = value } else { inner.set(member, value) }
+      inner.set(member, value)
     }
     around.data = ScanValue(start: start, count: cursor.at - start)
+  }
+
+  /// Crosses the value of `actions`, which may be anything.
+  private mutating func readRows(
+    _ cursor: inout ScanCursor, _ reader: ActionRowReader?
+  ) throws(ScanFault) -> ScanValue {
+    let start = cursor.at
+    // Whatever it was given before does not count any more.
+    lastRows = .absent
+    guard let reader, cursor.readRows(reader) else { return try cursor.value() }
+    lastRows = ScanValue(start: start, count: cursor.at - start)
+    return lastRows
+  }
+
+  private mutating func list(_ found: ScanValue) -> Shape {
+    rows = found
+    hasReadRows = found.start == lastRows.start && found.count == lastRows.count
+    return .list
   }
 
   private mutating func shape() -> Shape {
@@ -108,15 +150,9 @@ public struct ActionRecord {
         if !fields.id.isNull { source = .row }
         return .action
       }
-      if around.dataActions.isArray {
-        rows = around.dataActions
-        return .list
-      }
+      if around.dataActions.isArray { return list(around.dataActions) }
     }
-    if around.actions.isArray {
-      rows = around.actions
-      return .list
-    }
+    if around.actions.isArray { return list(around.actions) }
     let payload = around.payload
     if around.type.isString || !around.event.isAbsent && !around.data.isAbsent
       || payload.stats && payload.runtime || payload.activeCount && payload.sessions

@@ -74,17 +74,19 @@ import Testing
   }
 }
 
-@Suite struct RowOrderTests {
-  func order(_ rows: [String]) -> [String] {
-    let scratch = ScanScratch()
-    return Array(("[" + rows.joined(separator: ",") + "]").utf8).withUnsafeBytes { bytes in
-      guard var elements = try? ScanElements(bytes) else { return [] }
-      var list: [RowOrder.Row] = []
-      while (try? elements.next()) == true {
-        guard let fields = try? ActionFields(elements.value.bytes) else { return [] }
-        list.append(RowOrder.Row(fields: fields, action: elements.value))
+@Suite struct RowListTests {
+  func order(_ rows: [String], _ options: [String] = []) -> [String] {
+    guard let parsed = try? FilterOptions.table.parse(options),
+      let settings = try? FilterSettings(parsed, now: Timestamp(seconds: 0))
+    else { return [] }
+    let line = #"{"actions":["# + rows.joined(separator: " , ") + "]}"
+    return Array(line.utf8).withUnsafeBytes { bytes in
+      let list = RowList(settings)
+      var record = ActionRecord()
+      guard (try? record.read(bytes, rows: list)) == .list, record.hasReadRows else { return [] }
+      return list.oldestFirst().map {
+        ((try? ScanMembers.value(of: "kind", in: $0.bytes)) ?? .absent).string ?? "?"
       }
-      return RowOrder.oldestFirst(list, scratch).map { $0.fields.kind.string ?? "?" }
     }
   }
 
@@ -107,5 +109,18 @@ import Testing
         #"{"kind":"c","created_at":"2026-03-01T12:00:00Z"}"#, #"{"kind":"b"}"#,
         #"{"kind":"a","created_at":"2026-03-01T11:00:00Z"}"#,
       ]) == ["a", "b", "c"])
+  }
+
+  /// A row without a time follows its neighbour, even one that is not selected.
+  @Test func selectsBeforeItOrders() {
+    let rows = [
+      #"{"kind":"c","created_at":"2026-03-01T12:00:01Z"}"#, #"{"kind":"a"}"#, #"{"kind":"b"}"#,
+      #"{"kind":"x","created_at":"2026-03-01T12:00:02Z"}"#,
+      #"{"kind":"d","created_at":"2026-03-01T12:00:01Z"}"#, #"{"kind":"e"}"#,
+    ]
+    #expect(order(rows) == ["e", "d", "c", "x", "b", "a"])
+    #expect(order(rows, ["-v", "-k", "x"]) == ["e", "d", "c", "b", "a"])
+    #expect(order(rows, ["-k", "a,c"]) == ["c", "a"])
+    #expect(order([], []) == [])
   }
 }

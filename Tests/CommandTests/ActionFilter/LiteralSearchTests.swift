@@ -19,7 +19,7 @@ import Testing
     var random = SystemRandomNumberGenerator()
     let noise = Array("abAB\"_1é\\u00615 \n".utf8)
     var found = 0
-    for _ in 0..<4000 {
+    for _ in 0..<500 {
       let list = needles(&random)
       let search = LiteralSearch(list)
       var text = (0..<Int.random(in: 0...400, using: &random)).map { _ in
@@ -36,7 +36,7 @@ import Testing
       #expect(fast == plain, "\(list) in \(text)")
       if fast != nil { found += 1 }
     }
-    #expect(found > 100 && found < 4000)
+    #expect(found > 50 && found < 500)
   }
 
   @Test func findsEachAtEveryPlace() {
