@@ -113,6 +113,11 @@ run sh -c 'cat long | action-filter -k a -iF end | cmp - want'
 status_is 0 "a line of 200 MB passes"
 run action-filter -N long
 out_is 2 "and what follows it"
+for options in "-iF zzz" "-u" "--strict" "--fast -F zzz" "-o content"; do
+  # shellcheck disable=SC2086  # options are words
+  ok "$options: 16 MB and twice the line at most" \
+    python3 "$cli/resident.py" $((16 * 1024 + 2 * $(wc -c <want) / 1024)) action-filter $options long
+done
 
 # Output that cannot be written.
 if [ -c /dev/full ]; then

@@ -72,4 +72,13 @@ action-filter -u -o canonical drops | jq -r '"\(.created_at) \(.content)"' | sor
 sort all >want
 ok "every action once across drops" cmp got want
 
+# Memory, with more actions than are remembered.
+python3 - >many <<'END'
+for number in range(300000):
+    print('{"id":%d,"kind":"k","created_at":"2026-03-01T00:00:00Z","user_id":"%d"}' % (number, number))
+END
+ok "16 MB at most for any number of actions" python3 "$cli/resident.py" 16384 action-filter -u -N many
+is "$(cat many many | action-filter -u -N)" 600000 "what is far back is passed again"
+is "$({ tail -n 100000 many; tail -n 100000 many; } | action-filter -u -N)" 100000 "what is near is not"
+
 done_testing

@@ -35,6 +35,9 @@ func selects(_ options: [String], _ action: String) -> Bool? {
   @Test func kindComparesAfterItsEscapes() {
     #expect(selects(["-k", "llm_call"], #"{"\u006bind":"llm\u005fcall"}"#) == true)
     #expect(selects(["-k", "llm_call"], #"{"kind":"a","metadata":{"kind":"llm_call"}}"#) == false)
+    #expect(selects(["-k", "k😀"], #"{"kind":"\u006b\uD83D\ude00"}"#) == true)
+    #expect(selects(["-k", "k?"], #"{"kind":"\u006b\uD83D\ude00"}"#) == true)
+    #expect(selects(["-k", "k😀"], #"{"kind":"k\uD83D \ude00"}"#) == false)
     #expect(selects(["-k", "*"], "{}") == false)
     #expect(selects(["-k", "5"], #"{"kind":5}"#) == false)
   }
@@ -102,6 +105,9 @@ func selects(_ options: [String], _ action: String) -> Bool? {
     #expect(selects(["-S", "90s"], #"{"createdAt":"2026-03-01T11:58:29.999Z"}"#) == false)
     #expect(selects(["-B", "1d"], #"{"createdAt":"2026-02-28T11:59:59Z"}"#) == true)
     #expect(selects(["-S", "2026-03-01"], noon) == true)
+    let late = #"{"createdAt":"2026-03-01T14:00:00.000000001000+02:00"}"#
+    #expect(selects(["-S", "2026-03-01T12:00:00.000000002Z"], late) == false)
+    #expect(selects(["-S", "2026-03-01T04:00:00.00000000100-08:00"], late) == true)
     #expect(selects(["-S", "1h"], #"{"createdAt":"yesterday"}"#) == false)
     #expect(selects(["-S", "yesterday"], noon) == nil)
   }
