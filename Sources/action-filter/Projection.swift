@@ -4,20 +4,23 @@ import Core
 struct Projection: Equatable {
   private enum Source: Equatable {
     case id, createdAt, guild, channel, message, user, kind, content, metadata, cost, level
-    /// A place in the metadata.
-    case pointer(MetadataPointer)
+    /// A place in the metadata: its index in `pointers`.
+    case pointer(Int)
     /// A member of another name: its index in `others`.
     case other(Int)
   }
 
   private struct Field: Equatable {
-    /// What stands before the value: `,"kind":`.
-    let lead: [UInt8]
+    /// Where in `text` what comes before the value stands: `,"kind":`.
+    let lead: Range<Int>
     let source: Source
   }
 
   private var fields: [Field] = []
+  private var pointers: [MetadataPointer] = []
   private var others: [[UInt8]] = []
+  /// One array for all, so that nothing is counted as held for each record.
+  private var text: [UInt8] = []
 
   /// The members of a row, which are read in both spellings.
   static let names = [
@@ -37,7 +40,9 @@ struct Projection: Equatable {
         throw UsageError("--output \(list): \(name) is named twice")
       }
       let lead = (fields.isEmpty ? "{" : ",") + JSONQuote.string(name) + ":"
-      fields.append(Field(lead: Array(lead.utf8), source: try source(name, list)))
+      let start = text.count
+      text += Array(lead.utf8)
+      fields.append(Field(lead: start..<text.count, source: try source(name, list)))
     }
   }
 
@@ -61,7 +66,8 @@ struct Projection: Equatable {
       return .other(others.count - 1)
     }
     do throws(UsageError) {
-      return .pointer(try MetadataPointer(name))
+      pointers.append(try MetadataPointer(name))
+      return .pointer(pointers.count - 1)
     } catch {
       throw UsageError("--output \(list): \(error.problem)")
     }
@@ -76,10 +82,26 @@ struct Projection: Equatable {
   func write(
     _ members: ActionFields, _ action: ScanValue, to writer: RecordWriter
   ) throws(WriteFailure) {
+    var failure: WriteFailure?
+    text.withUnsafeBytes { text in
+      do throws(WriteFailure) {
+        try write(members, action, text, to: writer)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  @inline(__always)
+  private func write(
+    _ members: ActionFields, _ action: ScanValue, _ text: UnsafeRawBufferPointer,
+    to writer: RecordWriter
+  ) throws(WriteFailure) {
     let found = others.isEmpty ? [] : values(of: action)
     for field in fields {
-      try writer.write(field.lead)
-      var unknown = Self.null
+      try writer.write(UnsafeRawBufferPointer(rebasing: text[field.lead]))
+      var unknown: StaticString = "null"
       let value: ScanValue
       switch field.source {
       case .id: value = members.id
@@ -91,19 +113,19 @@ struct Projection: Equatable {
       case .kind: value = members.kind
       case .content: value = members.content
       case .metadata: value = members.metadata
-      case .cost: (value, unknown) = (members.cost, Self.zero)
+      case .cost: (value, unknown) = (members.cost, "0")
       case .level: value = members.level
-      case .pointer(let pointer): value = pointer.resolve(members.metadata)
+      case .pointer(let index): value = pointers[index].resolve(members.metadata)
       case .other(let index): value = found[index]
       }
-      if value.isNull { try writer.write(unknown) } else { try writer.write(value.bytes) }
+      if value.isNull { try Self.put(unknown, writer) } else { try writer.write(value.bytes) }
     }
-    try writer.write(Self.end)
+    try Self.put("}\n", writer)
   }
 
-  private static let null = Array("null".utf8)
-  private static let zero = Array("0".utf8)
-  private static let end = Array("}\n".utf8)
+  private static func put(_ text: StaticString, _ writer: RecordWriter) throws(WriteFailure) {
+    try writer.write(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
 
   /// The values of the other members, the last one of each name.
   private func values(of action: ScanValue) -> [ScanValue] {
