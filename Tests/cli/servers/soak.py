@@ -23,7 +23,7 @@ import urllib.request
 
 from cutter import Cutter, target_of
 
-LONGEST_WAIT = 30
+LONGEST_WAIT = 60
 LONG_TEXT = "x" * 1999 + "🌿" + "y" * 500
 
 
@@ -64,10 +64,10 @@ class Soak:
         before = self.random.randint(0, count)
         self.post(before)
         self.cutter.wait_for_stream(LONGEST_WAIT)
-        # A break before the first event makes the client wait longer each time:
-        # some of these, but not most.
+        # A break before the first event, which is some 60 kB, makes the client
+        # wait longer each time: some of these, but never many in a row.
         low, high = self.random.choices(
-            [(0, 0), (1, 2000), (2000, 60000), (60000, 200000)], [1, 1, 4, 4])[0]
+            [(0, 0), (1, 2000), (2000, 60000), (90000, 250000)], [1, 1, 1, 9])[0]
         after = self.random.randint(low, high)
         done = []
         breaker = threading.Thread(target=lambda: done.append(self.cutter.break_streams(after)))
