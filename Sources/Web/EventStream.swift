@@ -15,7 +15,7 @@ public final class EventStream {
   private let request: Request
   private let policy: StreamPolicy
   private let random: () -> Double
-  private weak var handler: StreamHandler?
+  private unowned let handler: StreamHandler
 
   private var parser: EventParser
   private var backoff: Backoff
@@ -34,7 +34,7 @@ public final class EventStream {
   ///   - request: the stream; Accept, Cache-Control and Last-Event-ID are added.
   ///   - policy: how it is followed.
   ///   - random: numbers in [0, 1) for the jitter.
-  ///   - handler: told what happens; not retained.
+  ///   - handler: told what happens; not retained, and outlives the stream.
   public init(
     _ client: WebClient, _ request: Request, policy: StreamPolicy,
     random: @escaping () -> Double = { Double.random(in: 0..<1) }, handler: StreamHandler
@@ -143,7 +143,7 @@ public final class EventStream {
     lostAt = nil
     let isFirst = !wasOpen
     wasOpen = true
-    handler?.streamOpened(exchange.request.address, isFirst: isFirst, down: down)
+    handler.streamOpened(exchange.request.address, isFirst: isFirst, down: down)
     return true
   }
 
@@ -164,7 +164,7 @@ public final class EventStream {
       backoff.reset()
     case .event, .comment, .oversize: break
     }
-    handler?.streamItem(item)
+    handler.streamItem(item)
   }
 
   private func finish(_ end: ExchangeEnd) {
@@ -196,13 +196,13 @@ public final class EventStream {
     }
     let wait = max(backoff.next(random: random()), least ?? 0)
     state = .waiting(until: now + wait)
-    handler?.streamLost(reason, wait: wait)
+    handler.streamLost(reason, wait: wait)
   }
 
   private func stop(_ end: StreamEnd, _ address: WebAddress) {
     exchange = nil
     state = .ended
-    handler?.streamEnded(end, at: address)
+    handler.streamEnded(end, at: address)
   }
 
   /// `45` for 45.0, `1.5` for 1.5.

@@ -52,7 +52,7 @@ public enum ScanValidator {
       case UInt8(ascii: "\""): try cursor.validString()
       case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ":"):
         throw .expectedValue
-      default: try cursor.skipWord()
+      default: try cursor.validWord()
       }
       if try closesAll(&cursor, &nesting) {
         try cursor.finish()
@@ -106,6 +106,24 @@ extension ScanCursor {
     skipWhite()
   }
 
+  /// Crosses true, false, null or a number, quickly where it is a short one.
+  @inline(__always)
+  fileprivate mutating func validWord() throws(ScanFault) {
+    var next = at
+    if next.pointee == UInt8(ascii: "-") { next += 1 }
+    let first = next
+    while next < end, next.pointee &- 0x30 < 10 { next += 1 }
+    // No leading zero, and nothing behind the digits but what ends a value here.
+    if next < end, next - first == 1 || (next > first && first.pointee != 0x30),
+      next.pointee == UInt8(ascii: ",") || next.pointee == UInt8(ascii: "}")
+        || next.pointee == UInt8(ascii: "]")
+    {
+      at = next
+      return
+    }
+    try skipWord()
+  }
+
   /// Crosses a string: known escapes only, no raw control characters.
   fileprivate mutating func validString() throws(ScanFault) {
     let start = at
@@ -118,14 +136,30 @@ extension ScanCursor {
         at += 1
         return
       case 0x5c:
-        guard let length = Self.escapeLength(at, end) else { throw .badEscape }
-        at += length
+        // Escapes come in runs: quoted text within quoted text.
+        repeat {
+          if end - at >= 2, Self.isShortEscape(at[1]) {
+            at += 2
+          } else {
+            guard let length = Self.escapeLength(at, end) else { throw .badEscape }
+            at += length
+          }
+        } while at < end && at.pointee == 0x5c
       case 0..<0x20: throw .controlCharacter
       default: at += 1
       }
     }
     at = start
     throw .unterminatedString
+  }
+
+  /// Whether a byte behind a backslash ends an escape: one of `"\\/bfnrt`.
+  @inline(__always)
+  private static func isShortEscape(_ byte: UInt8) -> Bool {
+    let upper: UInt64 = 1 << 0x02 | 1 << 0x0f | 1 << 0x3c  // from 0x20 on
+    let lower: UInt64 = 1 << 0x02 | 1 << 0x06 | 1 << 0x0e | 1 << 0x12 | 1 << 0x14  // from 0x60 on
+    if byte >= 0x60 { return byte < 0x80 && lower >> UInt64(byte - 0x60) & 1 == 1 }
+    return byte >= 0x20 && upper >> UInt64(byte - 0x20) & 1 == 1
   }
 
   /// How long the escape at a backslash is; nil where it is none of the known.

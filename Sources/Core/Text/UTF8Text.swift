@@ -15,6 +15,7 @@ public enum UTF8Text {
     let end = base + bytes.count
     var position = base
     while position < end {
+      while end - position >= 32, isASCII(position) { position += 32 }
       while end - position >= 8,
         position.loadUnaligned(as: UInt64.self) & 0x8080_8080_8080_8080 == 0
       {
@@ -31,6 +32,16 @@ public enum UTF8Text {
       position += length
     }
     return nil
+  }
+
+  /// Whether the next 32 bytes are ASCII.
+  @inline(__always)
+  private static func isASCII(_ position: UnsafeRawPointer) -> Bool {
+    let a = position.loadUnaligned(as: UInt64.self)
+    let b = position.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    let c = position.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
+    let d = position.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+    return (a | b | c | d) & 0x8080_8080_8080_8080 == 0
   }
 
   /// The bytes with each ill-formed part replaced by U+FFFD.
