@@ -105,14 +105,7 @@ public struct EventParser: ~Copyable {
   public mutating func finish(flushPartial: Bool, _ handle: (StreamItem) -> Void) {
     if flushPartial {
       if place == .name && !name.isEmpty { beginValue(lookUp()) }
-      if dropped > 0 {
-        handle(.oversize(bytes: dropped))
-      } else if dataLines > 0 {
-        handle(
-          .event(
-            StreamEventView(
-              type: type.bytes, id: committedID.bytes, data: data.mutableBytes, isPartial: true)))
-      }
+      handOver(isPartial: true, handle)
     }
     restart()
   }
@@ -251,15 +244,21 @@ public struct EventParser: ~Copyable {
   private mutating func dispatch(_ handle: (StreamItem) -> Void) {
     committedID.removeAll()
     committedID.append(pendingID.bytes)
+    handOver(isPartial: false, handle)
+    forgetEvent()
+  }
+
+  /// Hands over what was gathered, if there were data lines.
+  private mutating func handOver(isPartial: Bool, _ handle: (StreamItem) -> Void) {
     if dropped > 0 {
       handle(.oversize(bytes: dropped))
     } else if dataLines > 0 {
       handle(
         .event(
           StreamEventView(
-            type: type.bytes, id: committedID.bytes, data: data.mutableBytes, isPartial: false)))
+            type: type.bytes, id: committedID.bytes, data: data.mutableBytes,
+            isPartial: isPartial)))
     }
-    forgetEvent()
   }
 
   private mutating func forgetEvent() {
