@@ -10,7 +10,7 @@ ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 
 SWIFT = swift
-COMMANDS = sse-tail action-filter action-format agent-serve
+COMMANDS = sse-tail action-filter action-format voice-state agent-call agent-serve
 RECIPES = agent-pulse
 MANUALS = $(wildcard man/*.[1578])
 
@@ -27,7 +27,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build check test unit cli lint bench bench-filter fuzz demo install uninstall clean
+.PHONY: all deps build check test unit cli lint bench bench-filter fuzz demo install uninstall clean commands recipes
 
 all: deps build
 
@@ -103,6 +103,13 @@ uninstall:
 		rm -f "$(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}"; \
 	done
 	@echo "removed from $(DESTDIR)$(PREFIX)"
+
+# One list for the checks that go over everything.
+commands:
+	@echo $(COMMANDS)
+
+recipes:
+	@echo $(RECIPES)
 
 clean:
 	rm -rf .build

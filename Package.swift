@@ -22,6 +22,8 @@ var products: [Product] = [
   .executable(name: "sse-tail", targets: ["sse-tail"]),
   .executable(name: "action-filter", targets: ["action-filter"]),
   .executable(name: "action-format", targets: ["action-format"]),
+  .executable(name: "voice-state", targets: ["voice-state"]),
+  .executable(name: "agent-call", targets: ["agent-call"]),
 ]
 
 var targets: [Target] = [
@@ -51,12 +53,17 @@ var targets: [Target] = [
   .executableTarget(
     name: "action-format", dependencies: ["Core", "Screen"], swiftSettings: strict,
     linkerSettings: staticLink),
+  .executableTarget(
+    name: "voice-state", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
+  .executableTarget(
+    name: "agent-call", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
 
   .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: strict),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], swiftSettings: strict),
   .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
   .testTarget(
-    name: "CommandTests", dependencies: ["sse-tail", "action-filter", "action-format"],
+    name: "CommandTests",
+    dependencies: ["sse-tail", "action-filter", "action-format", "voice-state", "agent-call"],
     swiftSettings: strict),
 ]
 

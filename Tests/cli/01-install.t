@@ -6,8 +6,7 @@ needs make man
 dest=$tmp/dest
 # The make that runs this test is not the one that installs.
 unset MAKEFLAGS MAKELEVEL MFLAGS
-commands="sse-tail action-filter action-format"
-[ -x "$root/bin/agent-serve" ] && commands="$commands agent-serve"
+commands=$(make -s -C "$root" commands)
 
 run make -C "$root" DESTDIR="$dest" PREFIX=/usr install
 status_is 0 "make install"

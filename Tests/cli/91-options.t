@@ -4,7 +4,7 @@
 . "${0%/*}/lib.sh"
 
 cd "$root" || bail "no $root"
-for command in sse-tail action-filter action-format agent-serve; do
+for command in $(make -s -C "$root" commands); do
   [ -x "bin/$command" ] || continue
   ok "options of $command agree everywhere" sh Tests/lint/options "$command"
 

@@ -20,7 +20,7 @@ complete_fish() {
     cut -f 1
 }
 
-for command in sse-tail action-filter action-format agent-serve; do
+for command in $(make -s -C "$root" commands); do
   [ -x "$root/bin/$command" ] || continue
   for shell in bash zsh fish; do
     "$command" --completions "$shell" >"$tmp/$command.$shell"
