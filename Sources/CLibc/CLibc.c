@@ -62,16 +62,20 @@ static void on_alarm(int signal_number) {
   alarm(1);
 }
 
-static void on_signal(int signal_number) {
+static void tell(int signal_number) {
   int saved = errno;
   unsigned char byte = (unsigned char)signal_number;
   ssize_t ignored = write(signal_pipe[1], &byte, 1);
   (void)ignored;
-  alarm(1);
   errno = saved;
 }
 
-int clibc_signals_watch(int signal_number) {
+static void on_signal(int signal_number) {
+  tell(signal_number);
+  alarm(1);
+}
+
+static int watch(int signal_number, void (*handler)(int)) {
   if (signal_pipe[0] < 0) {
     if (pipe(signal_pipe) != 0) return -1;
     for (int end = 0; end < 2; end++) {
@@ -81,10 +85,19 @@ int clibc_signals_watch(int signal_number) {
   }
   struct sigaction action;
   memset(&action, 0, sizeof action);
-  action.sa_handler = on_signal; /* no SA_RESTART: a blocked write must return */
+  action.sa_handler = handler; /* no SA_RESTART: a blocked write must return */
   sigemptyset(&action.sa_mask);
-  if (sigaction(signal_number, &action, NULL) != 0) return -1;
+  return sigaction(signal_number, &action, NULL);
+}
+
+int clibc_signals_note(int signal_number) { return watch(signal_number, tell); }
+
+int clibc_signals_watch(int signal_number) {
+  struct sigaction action;
+  if (watch(signal_number, on_signal) != 0) return -1;
+  memset(&action, 0, sizeof action);
   action.sa_handler = on_alarm;
+  sigemptyset(&action.sa_mask);
   return sigaction(SIGALRM, &action, NULL);
 }
 

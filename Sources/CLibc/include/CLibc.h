@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "clibc_search.h"
+#include "clibc_terminal.h"
 
 /* The state of getopt_long after one call. */
 struct clibc_getopt {
@@ -75,6 +76,8 @@ void clibc_die_by_signal(int signal_number);
  * calls every second, so that none outlives the signal. Returns 0, or -1 with errno. */
 int clibc_signals_watch(int signal_number);
 int clibc_signals_fd(void);
+/* The same for a signal that does not end the process: without the alarm. */
+int clibc_signals_note(int signal_number);
 
 /* SIG_IGN is a cast that Swift cannot import. */
 void clibc_signal_ignore(int signal_number);

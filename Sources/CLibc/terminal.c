@@ -1,0 +1,90 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "CLibc.h"
+
+static struct termios found_modes;
+static char undo_bytes[256];
+static size_t undo_count;
+static int guarded_input = -1;
+static int guarded_output = -1;
+static volatile sig_atomic_t is_guarded;
+
+void clibc_terminal_restore(void) {
+  int saved = errno;
+  if (!is_guarded) return;
+  is_guarded = 0;
+  /* A terminal that is held (^S) or slow must not keep the process: no retries
+   * without end, and no wait for the output to drain. */
+  size_t done = 0;
+  for (int tries = 0; done < undo_count && tries < 8; tries++) {
+    ssize_t count = write(guarded_output, undo_bytes + done, undo_count - done);
+    if (count > 0) {
+      done += (size_t)count;
+    } else if (errno == EAGAIN) {
+      struct pollfd entry = {.fd = guarded_output, .events = POLLOUT};
+      poll(&entry, 1, 250);
+    } else if (errno != EINTR) {
+      break;
+    }
+  }
+  tcflush(guarded_input, TCIFLUSH);
+  tcsetattr(guarded_input, TCSANOW, &found_modes);
+  errno = saved;
+}
+
+static void on_crash(int signal_number) {
+  clibc_terminal_restore();
+  clibc_die_by_signal(signal_number);
+}
+
+int clibc_terminal_guard(int input, int output, const char *undo, size_t count, bool raw) {
+  static bool is_installed;
+  static const int crashes[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS, SIGTRAP};
+  struct termios modes;
+  if (count > sizeof undo_bytes) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (tcgetattr(input, &found_modes) != 0) return -1;
+  memcpy(undo_bytes, undo, count);
+  undo_count = count;
+  guarded_input = input;
+  guarded_output = output;
+  if (!is_installed) {
+    is_installed = true;
+    atexit(clibc_terminal_restore);
+    for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) {
+      if (!clibc_signal_is_ignored(crashes[index])) signal(crashes[index], on_crash);
+    }
+  }
+  modes = found_modes;
+  if (raw) {
+    cfmakeraw(&modes);
+  } else {
+    modes.c_lflag &= ~(tcflag_t)(ICANON | ECHO | IEXTEN);
+    modes.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IXON);
+  }
+  modes.c_cc[VMIN] = 1;
+  modes.c_cc[VTIME] = 0;
+  is_guarded = 1;
+  if (tcsetattr(input, TCSANOW, &modes) != 0) {
+    is_guarded = 0;
+    return -1;
+  }
+  return 0;
+}
+
+void clibc_stop(void) {
+  struct sigaction usual, before;
+  sigset_t set;
+  memset(&usual, 0, sizeof usual);
+  usual.sa_handler = SIG_DFL;
+  sigemptyset(&usual.sa_mask);
+  if (sigaction(SIGTSTP, &usual, &before) != 0) return;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+  raise(SIGTSTP);
+  sigaction(SIGTSTP, &before, NULL);
+}

@@ -1,0 +1,151 @@
+import CLibc
+import Core
+
+/// The terminal of a full-screen program: keys come without Enter and unseen,
+/// frames go out with one write(2) each, and whatever ends the process leaves the
+/// terminal as it was found.
+public final class Terminal {
+  /// How keys come.
+  public enum Mode: Sendable {
+    /// One by one, without echo; ^C, ^Z and ^\ are still signals.
+    case keys
+    /// Every byte as it is: for a program at the other end of a connection.
+    case raw
+  }
+
+  /// Where keys are read.
+  public let input: Int32
+  /// Where frames go.
+  public let output: Int32
+  private let mode: Mode
+  private let ownsInput: Bool
+  private var isEntered = false
+
+  /// Frames written, and the write(2) calls that took.
+  public private(set) var frames = 0
+  public private(set) var writes = 0
+
+  /// Takes the terminal of standard output, with its keys from standard input
+  /// or, when that is something else, from the terminal itself.
+  ///
+  /// - Parameters:
+  ///   - mode: how keys come.
+  ///   - usesStandardInput: false when standard input is read for records.
+  /// - Returns: nil when standard output is no terminal that can place the cursor,
+  ///   or there are no keys.
+  public init?(mode: Mode, usesStandardInput: Bool = true) {
+    guard Self.canDraw(1) else { return nil }
+    self.mode = mode
+    output = 1
+    if usesStandardInput && isatty(0) == 1 {
+      input = 0
+      ownsInput = false
+      return
+    }
+    // By name first: macOS cannot poll /dev/tty.
+    let name = ttyname(1).map { String(cString: $0) } ?? "/dev/tty"
+    var opened = clibc_open(name, O_RDONLY | O_NOCTTY)
+    if opened < 0 { opened = clibc_open("/dev/tty", O_RDONLY | O_NOCTTY) }
+    guard opened >= 0 else { return nil }
+    input = opened
+    ownsInput = true
+  }
+
+  deinit {
+    leave()
+    if ownsInput { close(input) }
+  }
+
+  /// Whether a file is a terminal that can place the cursor: not one that TERM
+  /// calls `dumb` or does not name.
+  public static func canDraw(_ descriptor: Int32) -> Bool {
+    guard isatty(descriptor) == 1, let kind = Process.environment("TERM") else { return false }
+    return kind != "dumb"
+  }
+
+  /// The window's size, 80 by 24 when the terminal does not tell.
+  public var size: TerminalSize {
+    var columns: Int32 = 0
+    var rows: Int32 = 0
+    guard clibc_window_size(output, &columns, &rows) else {
+      return TerminalSize(columns: 80, rows: 24)
+    }
+    return TerminalSize(columns: Int(columns), rows: max(1, Int(rows)))
+  }
+
+  /// Begins: keys one by one, the alternate screen.
+  ///
+  /// - Throws: `WriteFailure` when the terminal has gone.
+  public func enter() throws(WriteFailure) {
+    guard !isEntered else { return }
+    let leaving = TerminalCodes.leave
+    // From here on the guard undoes everything, whatever happens next.
+    guard clibc_terminal_guard(input, output, leaving, leaving.utf8.count, mode == .raw) == 0
+    else { throw WriteFailure(code: systemError) }
+    isEntered = true
+    try send(TerminalCodes.enter)
+  }
+
+  /// Ends: the terminal is as it was found. Does nothing when it is already.
+  public func leave() {
+    guard isEntered else { return }
+    isEntered = false
+    clibc_terminal_restore()
+  }
+
+  /// Stops the process as ^Z asks, with the terminal as it was found, and begins
+  /// again when it goes on; the screen is empty then.
+  ///
+  /// - Throws: `WriteFailure` when the terminal has gone.
+  public func suspend() throws(WriteFailure) {
+    leave()
+    clibc_stop()
+    try enter()
+  }
+
+  /// Writes a frame, with one write(2) as long as the terminal takes it whole.
+  ///
+  /// - Parameters:
+  ///   - frame: nothing is written when it is empty.
+  ///   - interrupted: asked when a signal came while the terminal is slow; true
+  ///     gives up the rest.
+  /// - Throws: `WriteFailure`, with `EINTR` when interrupted.
+  public func show(
+    _ frame: String, interrupted: () -> Bool = { false }
+  ) throws(WriteFailure) {
+    guard !frame.isEmpty else { return }
+    frames += 1
+    try send(frame, interrupted: interrupted)
+  }
+
+  /// The bytes of keys that wait; nil when the terminal has gone. Blocks when
+  /// there are none.
+  public func read() -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: 1024)
+    let count = CLibc.read(input, &bytes, bytes.count)
+    if count < 0 && (systemError == EINTR || systemError == EAGAIN) { return [] }
+    return count > 0 ? Array(bytes[..<count]) : nil
+  }
+
+  private func send(
+    _ text: String, interrupted: () -> Bool = { false }
+  ) throws(WriteFailure) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+      writes += 1
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+        continue
+      }
+      let code = systemError
+      if code == EAGAIN {
+        var entry = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&entry, 1, 1000)
+      } else if code != EINTR {
+        throw WriteFailure(code: code)
+      }
+      if interrupted() { throw WriteFailure(code: EINTR) }
+    }
+  }
+}
