@@ -7,6 +7,7 @@ import Web
 final class Follower: StreamHandler {
   private let options: TailOptions
   private let target: Target
+  private let backend: Backend?
   private let client: WebClient
   private let output: TailOutput
   private let diagnostics: Diagnostics
@@ -33,15 +34,17 @@ final class Follower: StreamHandler {
   ///   - options: the command line.
   ///   - target: what is followed.
   ///   - request: the stream's request.
+  ///   - backend: whose token it carries, for words; nil when it brought its own.
   ///   - client: drives all transfers.
   ///   - resume: the state file, nil without one.
   ///   - diagnostics: for words.
   init(
-    _ options: TailOptions, target: Target, request: Request, client: WebClient,
-    resume: ResumePoint?, diagnostics: Diagnostics
+    _ options: TailOptions, target: Target, request: Request, backend: Backend?,
+    client: WebClient, resume: ResumePoint?, diagnostics: Diagnostics
   ) {
     self.options = options
     self.target = target
+    self.backend = backend
     self.client = client
     self.resume = resume
     printedID = Array((options.lastEventID ?? resume?.state.lastEventID ?? "").utf8)
@@ -154,12 +157,13 @@ final class Follower: StreamHandler {
     switch outcome {
     case .noContent: end = .status(.success, reason: "204 no content")
     case .denied(let reason):
-      diagnostics.error(place, "\(reason): the token is missing or was refused")
+      let why = backend?.refusal ?? "the token of the command line was refused"
+      diagnostics.error(place, "\(reason): \(why)")
       end = .status(.denied, reason: reason)
     case .failed(let reason):
       let isHidden = target.stream != nil && reason.hasPrefix("404")
-      let hint = isHidden ? " (through a tunnel a wrong token looks like this)" : ""
-      diagnostics.error(place, reason + hint)
+      let why = backend?.refusal ?? "the token of the command line was refused"
+      diagnostics.error(place, isHidden ? "\(reason): a tunnel answers so when \(why)" : reason)
       end = .status(.failure, reason: reason)
     case .gaveUp(let reason):
       diagnostics.error(place, "gave up after \(options.maxRetries ?? 0) retries: \(reason)")

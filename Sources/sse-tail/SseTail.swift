@@ -27,7 +27,8 @@ enum SseTail {
       let resume = try options.stateFile.map { path throws(SettingsError) in
         try ResumePoint(path: path, source: target.source)
       }
-      let request = try TailRequest(options).make(target, settings: settings, profile: profile)
+      let (request, backend) = try TailRequest(options).make(
+        target, settings: settings, profile: profile)
       guard
         let client = WebClient(
           agent: "sse-tail/\(suiteVersion)", authorities: options.authorities)
@@ -36,8 +37,8 @@ enum SseTail {
       }
       Signals.watch()
       return Follower(
-        options, target: target, request: request, client: client, resume: resume,
-        diagnostics: diagnostics
+        options, target: target, request: request, backend: backend, client: client,
+        resume: resume, diagnostics: diagnostics
       ).run()
     } catch {
       diagnostics.fail(error.message, error.status)

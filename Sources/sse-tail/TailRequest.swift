@@ -14,10 +14,12 @@ struct TailRequest {
   ///   - target: what is followed.
   ///   - settings: the configuration.
   ///   - profile: the profile in use.
+  /// - Returns: the request, and whose token it carries; nil when the command
+  ///   line brought a header of its own for that.
   /// - Throws: `SettingsError`.
   func make(
     _ target: Target, settings: Settings, profile: Settings.Profile?
-  ) throws(SettingsError) -> Request {
+  ) throws(SettingsError) -> (request: Request, backend: Backend?) {
     var request = Request(target.address, method: options.method ?? "GET")
     for line in options.headers { request.privateHeaders += try headers(line) }
     if let data = options.data {
@@ -32,35 +34,23 @@ struct TailRequest {
     }
     // A header on the command line wins over the configuration, not over --token-file.
     let isGiven = request.privateHeaders.contains { $0.isNamed("x-dashboard-token") }
-    if isGiven && options.tokenFile == nil { return request }
-    if let token = try token(target, settings: settings, profile: profile) {
-      request.privateHeaders.removeAll { $0.isNamed("x-dashboard-token") }
-      request.privateHeaders.append(Header("x-dashboard-token", token.reveal()))
-      request.isDirect = target.address.scheme == "http" && !options.allowPlaintext
-    }
-    return request
+    if isGiven && options.tokenFile == nil { return (request, nil) }
+    let backend = try backend(target, settings: settings, profile: profile)
+    backend.authorize(&request)
+    return (request, backend)
   }
 
   /// A token is bound to the profile's origin; `--token-file` binds it to the URL.
-  private func token(
+  private func backend(
     _ target: Target, settings: Settings, profile: Settings.Profile?
-  ) throws(SettingsError) -> Secret? {
+  ) throws(SettingsError) -> Backend {
     var isProfiles = target.stream != nil
     if !isProfiles, let url = profile?.url, let own = try? WebAddress(url) {
       isProfiles = own.origin == target.address.origin
     }
-    guard isProfiles || options.tokenFile != nil else { return nil }
-    let secret = try settings.credentials.token(
-      option: options.tokenFile, profile: isProfiles ? profile : nil)
-    guard let secret else { return nil }
-    let may = Credentials.mayTravel(
-      scheme: target.address.scheme, host: target.address.host,
-      allowPlaintext: options.allowPlaintext)
-    guard may else {
-      throw SettingsError(
-        target.address.display, "the token would travel over plain http; see --allow-plaintext")
-    }
-    return secret
+    return try Backend(
+      base: target.address, settings: settings, profile: isProfiles ? profile : nil,
+      tokenFile: options.tokenFile, allowPlaintext: options.allowPlaintext)
   }
 
   private func headers(_ argument: String) throws(SettingsError) -> [Header] {

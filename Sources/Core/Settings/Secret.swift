@@ -3,9 +3,16 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
   CustomReflectable
 {
   private let value: String
+  /// Where it came from, for messages: a file, or `token-command of profile NAME`.
+  public let source: String
 
-  /// - Parameter value: what is to be kept.
-  public init(_ value: String) { self.value = value }
+  /// - Parameters:
+  ///   - value: what is to be kept.
+  ///   - source: where it came from.
+  public init(_ value: String, source: String = "") {
+    self.value = value
+    self.source = source
+  }
 
   /// The value itself, for the request's header and nothing else.
   public func reveal() -> String { value }
@@ -44,6 +51,6 @@ extension Secret {
     if bytes.first == 0x20 || bytes.last == 0x20 {
       throw SettingsError(source, "blank before or after the token")
     }
-    self.init(text)
+    self.init(text, source: source)
   }
 }

@@ -1,0 +1,124 @@
+import Core
+
+/// What an answer that is no success means: a line for the user, and how a
+/// command that asked for it ends.
+public struct BackendProblem: Error, Equatable, Sendable {
+  /// One line, to be shown behind the address: `404 Not Found: no such path`.
+  public let line: String
+  /// `denied` for credentials, `temporary` when a retry may work, `negative`
+  /// when the backend's answer is no, else `failure`.
+  public let status: ExitStatus
+
+  /// - Parameters:
+  ///   - line: one line, lower case, no full stop.
+  ///   - status: how the command ends.
+  public init(_ line: String, _ status: ExitStatus) {
+    self.line = line
+    self.status = status
+  }
+}
+
+extension Backend {
+  /// What is wrong with an answer (contract of the dashboard, sections 1 and
+  /// 1.2 of its details): JSON with `error` or `reason`, plain text, or the page
+  /// of whatever stands before the backend.
+  ///
+  /// - Parameters:
+  ///   - head: of the response behind all redirects.
+  ///   - body: its body, or the beginning of it.
+  ///   - method: the verb of the request.
+  /// - Returns: nil for 2xx; whether its body makes sense is the caller's to see.
+  public func problem(
+    of head: ResponseHead, _ body: [UInt8], method: String = "GET"
+  ) -> BackendProblem? {
+    if (200...299).contains(head.status) { return nil }
+    let answer = ErrorBody(head, body)
+    func line(_ reason: String?) -> String {
+      reason.map { "\(head.summary): \(withoutToken($0))" } ?? head.summary
+    }
+    switch head.status {
+    case 401, 403:
+      return BackendProblem("\(head.summary): \(refusal)", .denied)
+    case 404 where answer.isHidden && method == "GET":
+      // Locally a path that is not there answers a GET in plain text.
+      return BackendProblem(
+        "\(head.summary): a tunnel answers so when \(refusal)", .denied)
+    case 404 where answer.isHidden && base.scheme == "https":
+      return BackendProblem(
+        "\(head.summary): no such path for \(method), or \(refusal)", .denied)
+    case 404 where answer.refuses: return BackendProblem(line(answer.reason), .negative)
+    case 404 where answer.reason == nil || answer.isHidden || answer.isNotFound:
+      return BackendProblem("\(head.summary): no such path", .failure)
+    case 409: return BackendProblem(line(answer.reason), .negative)
+    case 413:
+      return BackendProblem("\(head.summary): the body is too large for the backend", .failure)
+    case 503 where answer.reason == ErrorBody.tokenRequired:
+      return BackendProblem(
+        "\(head.summary): the backend has a public tunnel and no token of its own"
+          + " (\(ErrorBody.tokenRequired))", .denied)
+    case let code where answer.isPage && ErrorBody.tunnelCodes.contains(code):
+      return BackendProblem(
+        "\(head.summary): the tunnel's page: the backend is asleep or out of reach", .temporary)
+    default:
+      let reason = answer.isPage ? "a page, not the backend's answer" : answer.reason
+      return BackendProblem(line(reason), head.isTransient ? .temporary : .failure)
+    }
+  }
+}
+
+/// What can be read in the body of an error.
+private struct ErrorBody {
+  static let tokenRequired = "dashboard_token_required_when_public_https_enabled"
+  /// What Cloudflare answers for a host behind it that it cannot reach.
+  static let tunnelCodes = [502, 504] + Array(520...530)
+  /// More of a reason is of no use in one line, scalars.
+  private static let longest = 300
+
+  /// The backend's own word, nil when there is none.
+  var reason: String?
+  /// An HTML page.
+  var isPage = false
+  /// `{"error":"Not found."}`: what the tunnel's guard answers.
+  var isHidden = false
+  /// `Not found.` in plain text.
+  var isNotFound = false
+  /// `{"ok":false,...}`: the request was understood.
+  var refuses = false
+
+  init(_ head: ResponseHead, _ body: [UInt8]) {
+    let type = head.value("Content-Type")?.lowercased() ?? ""
+    let text = String(decoding: body.prefix(64 * 1024), as: UTF8.self)
+    if type.contains("html") || text.trimmed.lowercased().hasPrefix("<") {
+      isPage = true
+      return
+    }
+    guard let value = try? body.withUnsafeBytes({ try JSONValue.parse($0) }) else {
+      let first = text.trimmed.split(whereSeparator: \.isNewline).first.map(String.init)
+      reason = first.map(Self.cut)
+      isNotFound = first == "Not found."
+      return
+    }
+    let words = value[either: "error", "reason", "message"]
+    let word = words?.string ?? words?["message"]?.string ?? words?.compact(limit: Self.longest)
+    reason = word.map(Self.cut)
+    isHidden = value["error"]?.string == "Not found." && value["ok"] == nil
+    refuses = value["ok"]?.bool == false
+    if value["ok"] == nil, value["accepted"]?.bool == false { refuses = true }
+  }
+
+  private static func cut(_ text: String) -> String {
+    let scalars = text.unicodeScalars
+    guard
+      let end = scalars.index(scalars.startIndex, offsetBy: longest, limitedBy: scalars.endIndex),
+      end < scalars.endIndex
+    else { return text }
+    return String(scalars[..<end]) + "…"
+  }
+}
+
+extension String {
+  fileprivate var trimmed: Substring {
+    let head = drop { $0.isWhitespace }
+    return head.lastIndex { !$0.isWhitespace }.map { head[...$0] } ?? ""
+  }
+}
