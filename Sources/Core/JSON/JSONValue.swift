@@ -69,6 +69,26 @@ public struct JSONValue: Sendable {
     }
   }
 
+  /// The beginning of a string, at most so many bytes of UTF-8 and never half a
+  /// scalar; nil when this is no string. For text that may be huge and is to be
+  /// seen in part.
+  public func string(bytes limit: Int) -> String? {
+    guard kind == .string else { return nil }
+    return read { node in
+      let bytes = UnsafeRawBufferPointer(
+        start: json_string_value(node), count: json_string_length(node))
+      guard bytes.count > limit else { return String(decoding: bytes, as: UTF8.self) }
+      var end = max(limit, 0)
+      while end > 0, bytes[end] & 0xc0 == 0x80 { end -= 1 }
+      return String(decoding: bytes[..<end], as: UTF8.self)
+    }
+  }
+
+  /// The bytes of UTF-8 that a string holds; 0 for anything else.
+  public var byteCount: Int {
+    kind == .string ? read { json_string_length($0) } : 0
+  }
+
   /// The value of `true` or `false`, else nil.
   public var bool: Bool? {
     guard kind == .bool else { return nil }
@@ -127,6 +147,12 @@ public struct JSONValue: Sendable {
       if let member = self[name], !member.isNull { return member }
     }
     return nil
+  }
+
+  /// One element of an array; nil when there is none or this is no array.
+  public func element(_ index: Int) -> JSONValue? {
+    guard kind == .array, index >= 0 else { return nil }
+    return read { json_array_get($0, index) }.map { JSONValue(tree: tree, node: $0) }
   }
 
   /// The elements of an array, empty for anything else.

@@ -1,8 +1,8 @@
 /// Numbers as a person reads them in a row.
-enum Amount {
+public enum Amount {
   /// US dollars in at most eight cells up to 99999: `$0.0094`, `$2.47`,
   /// `<$0.0001` for what would round to nothing.
-  static func money(_ dollars: Double) -> String {
+  public static func money(_ dollars: Double) -> String {
     let size = abs(dollars)
     let sign = dollars < 0 ? "-" : ""
     if size == 0 { return "$0" }
@@ -12,7 +12,7 @@ enum Amount {
   }
 
   /// US dollars with every digit that counts, two decimals at least: `$0.0000004`.
-  static func exactMoney(_ dollars: Double) -> String {
+  public static func exactMoney(_ dollars: Double) -> String {
     var text = fixed(abs(dollars), 10)
     guard let point = text.firstIndex(of: "."), !text.contains("e") else { return "$\(dollars)" }
     while text.hasSuffix("0"), text.distance(from: point, to: text.endIndex) > 3 {
@@ -22,7 +22,7 @@ enum Amount {
   }
 
   /// A count in at most four cells: `84`, `1.5k`, `15k`, `1.2M`.
-  static func count(_ value: Double) -> String {
+  public static func count(_ value: Double) -> String {
     let size = abs(value)
     switch size {
     case ..<999.5: return fixed(value, 0)
@@ -36,7 +36,7 @@ enum Amount {
   /// A duration: `812ms`, `1.3s`, `30s`, `4m58s`, `45m`, `1h02m`, `2d03h`.
   ///
   /// - Parameter milliseconds: any finite number.
-  static func duration(_ milliseconds: Double) -> String {
+  public static func duration(_ milliseconds: Double) -> String {
     if milliseconds < 0 { return "-" + duration(-milliseconds) }
     if milliseconds < 999.5 { return fixed(milliseconds, 0) + "ms" }
     if milliseconds < 9_950 { return fixed(milliseconds / 1000, 1) + "s" }
@@ -53,9 +53,31 @@ enum Amount {
     }
   }
 
+  /// A span of time on a clock: `0:28`, `44:32`, `1:04:32`, `2d03h`.
+  ///
+  /// - Parameter seconds: below zero counts as none.
+  public static func clock(_ seconds: Int64) -> String {
+    let seconds = max(0, seconds)
+    func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    switch seconds {
+    case ..<3600: return "\(seconds / 60):\(two(seconds % 60))"
+    case ..<86_400:
+      return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+    default: return "\(seconds / 86_400)d\(two(seconds / 3600 % 24))h"
+    }
+  }
+
+  /// A size: `184 B`, `4.0 KB`, `1.20 MB`, as the dashboard writes it.
+  public static func bytes(_ count: Double) -> String {
+    let size = abs(count)
+    if size < 1024 { return "\(fixed(count, 0)) B" }
+    if size < 1024 * 1024 { return "\(fixed(count / 1024, 1)) KB" }
+    return "\(fixed(count / (1024 * 1024), 2)) MB"
+  }
+
   /// A number with so many decimals; what is too large for that, or no finite
   /// number, in Swift's own spelling.
-  static func fixed(_ value: Double, _ decimals: Int) -> String {
+  public static func fixed(_ value: Double, _ decimals: Int) -> String {
     var scale: UInt64 = 1
     for _ in 0..<decimals { scale *= 10 }
     // Rounded by hand: `rounded()` would be the only use of libm.

@@ -1,12 +1,12 @@
 import CLibc
 import Core
 
-/// When an action was done, as the first column of a row has it.
-enum TimeText {
+/// An instant as a person reads it.
+public enum TimeText {
   /// The age: `now` below five seconds, then `42s ago`, `5m ago`, `3h ago`,
   /// `12d ago`, `3y ago`; `in 5m` for a clock that is behind. At most seven
   /// cells up to 999 years.
-  static func relative(_ time: Timestamp, now: Timestamp) -> String {
+  public static func relative(_ time: Timestamp, now: Timestamp) -> String {
     let (age, isHuge) = now.seconds.subtractingReportingOverflow(time.seconds)
     guard !isHuge, age.magnitude < 1 << 60 else { return "?" }
     let size = abs(age)
@@ -28,7 +28,7 @@ enum TimeText {
   /// - Parameters:
   ///   - time: any instant.
   ///   - zone: turns seconds since 1970 into a calendar time, nil out of range.
-  static func absolute(_ time: Timestamp, zone: (Int64) -> tm?) -> String {
+  public static func absolute(_ time: Timestamp, zone: (Int64) -> tm?) -> String {
     guard let part = zone(time.seconds) else { return "?" }
     func pad(_ value: Int32, _ width: Int = 2) -> String {
       let digits = String(value)
@@ -39,7 +39,7 @@ enum TimeText {
   }
 
   /// The calendar of the user's zone (TZ, or the system's).
-  static func local(_ seconds: Int64) -> tm? {
+  public static func local(_ seconds: Int64) -> tm? {
     var clock = time_t(seconds)
     var parts = tm()
     return localtime_r(&clock, &parts) == nil ? nil : parts

@@ -1,7 +1,7 @@
 import Core
 
 @main
-enum VoiceState {
+enum VoiceStateCommand {
   static let table = OptionTable(
     program: "voice-state",
     summary: "Show what the agent does in voice, once or live.",

@@ -2,7 +2,7 @@ import CLibc
 import Core
 import Testing
 
-@testable import action_format
+@testable import Screen
 
 @Suite struct AmountTests {
   static let moneyTable: [(Double, String)] = [
@@ -47,6 +47,26 @@ import Testing
   @Test(arguments: durationsTable)
   func durations(_ milliseconds: Double, _ text: String) {
     #expect(Amount.duration(milliseconds) == text)
+  }
+
+  static let clockTable: [(Int64, String)] = [
+    (0, "0:00"), (28, "0:28"), (2672, "44:32"), (3872, "1:04:32"), (183_600, "2d03h"), (-5, "0:00"),
+    (Int64.min, "0:00"),
+  ]
+
+  @Test(arguments: clockTable)
+  func clocks(_ seconds: Int64, _ text: String) {
+    #expect(Amount.clock(seconds) == text)
+  }
+
+  static let bytesTable: [(Double, String)] = [
+    (0.0, "0 B"), (1023, "1023 B"), (4096, "4.0 KB"), (184_320, "180.0 KB"),
+    (1_258_291, "1.20 MB"),
+  ]
+
+  @Test(arguments: bytesTable)
+  func sizes(_ count: Double, _ text: String) {
+    #expect(Amount.bytes(count) == text)
   }
 }
 

@@ -1,0 +1,65 @@
+/// How long answers took, stage by stage.
+public struct VoiceLatency: Sendable {
+  /// The stages of an answer, in their order, and their sum. Milliseconds; nil
+  /// where the server could not tell.
+  public struct Stages: Sendable {
+    public let finalizedToAsrStartMs: Double?, asrToGenerationStartMs: Double?
+    public let generationToReplyRequestMs: Double?, replyRequestToAudioStartMs: Double?
+    public let totalMs: Double?
+
+    init(_ value: JSONValue?) {
+      finalizedToAsrStartMs = value?.double("finalizedToAsrStartMs")
+      asrToGenerationStartMs = value?.double("asrToGenerationStartMs")
+      generationToReplyRequestMs = value?.double("generationToReplyRequestMs")
+      replyRequestToAudioStartMs = value?.double("replyRequestToAudioStartMs")
+      totalMs = value?.double("totalMs")
+    }
+
+    /// The four stages and the total, in this order.
+    public var all: [Double?] {
+      [
+        finalizedToAsrStartMs, asrToGenerationStartMs, generationToReplyRequestMs,
+        replyRequestToAudioStartMs, totalMs,
+      ]
+    }
+  }
+
+  /// One answer.
+  public struct Turn: Sendable {
+    public let at: Timestamp?
+    public let stages: Stages
+    public let queueWaitMs: Double?
+    public let pendingQueueDepth: Int?
+
+    init(_ value: JSONValue) {
+      at = value.time("at")
+      stages = Stages(value)
+      queueWaitMs = value.double("queueWaitMs")
+      pendingQueueDepth = value.int("pendingQueueDepth")
+    }
+  }
+
+  /// Newest first.
+  public let recentTurns: [Turn]
+  public let averages: Stages
+  /// How many answers the averages are of.
+  public let turnCount: Int?
+
+  init(_ value: JSONValue) {
+    recentTurns = value.list(Turn.init, "recentTurns")
+    averages = Stages(value["averages"])
+    turnCount = value.int("turnCount")
+  }
+
+  /// The median of each stage over the recent turns, in the order of
+  /// `Stages.all`; nil where no turn has the stage.
+  public var medians: [Double?] {
+    let turns = recentTurns.map(\.stages.all)
+    return (0..<5).map { stage in
+      let known = turns.compactMap { $0[stage] }.sorted()
+      guard !known.isEmpty else { return nil }
+      let middle = known.count / 2
+      return known.count % 2 == 1 ? known[middle] : (known[middle - 1] + known[middle]) / 2
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/// One voice session with everything that the dashboard sends of it.
+///
+/// Members have the names of the wire. Ages and durations are milliseconds at
+/// the time the state was taken; instants are `Timestamp`.
+public struct VoiceSession: Sendable {
+  public let sessionId: String?
+  public let guildId: String?, voiceChannelId: String?, textChannelId: String?
+  public let startedAt: Timestamp?, lastActivityAt: Timestamp?
+  /// When the session ends in any case, and when it ends if nobody speaks.
+  public let maxEndsAt: Timestamp?, inactivityEndsAt: Timestamp?
+  /// `openai_realtime`, `voice_agent` and others; see `modeLabel`.
+  public let mode: String?
+  /// `transport_only` or `provider_native`.
+  public let realtimeToolOwnership: String?
+
+  /// How many people speak, as the server counts; and who they are.
+  public let activeInputStreams: Int
+  public let activeCaptures: [VoiceCapture]
+  /// Everyone in the channel but the bot.
+  public let participants: [VoiceParticipant]
+  public let participantCount: Int
+  /// Who came and went, oldest first.
+  public let membershipEvents: [VoiceMembershipEvent]
+
+  /// Whether the bot began to speak a moment ago.
+  public let botTurnOpen: Bool
+  public let assistantOutput: VoiceOutput?
+  public let playbackArm: VoicePlaybackArm?
+  /// The speaker that the bot listens to (only in the older wire).
+  public let focusedSpeaker: VoiceFocus?
+  public let conversation: VoiceConversation?
+  /// What was said, oldest first.
+  public let recentTurns: [VoiceTurn]
+  public let pendingDeferredTurns: Int
+
+  public let asrSessions: [VoiceASRSession]
+  /// The one recogniser for everybody, where there is one.
+  public let sharedAsrSession: VoiceASRSession?
+  public let batchAsr: VoiceBatchASR?
+  public let realtime: VoiceRealtime?
+  public let latency: VoiceLatency?
+
+  public let brainTools: [VoiceTool]
+  /// Tool calls, oldest first.
+  public let toolCalls: [VoiceToolCall]
+  public let mcpStatus: [VoiceMCPServer]
+
+  public let promptState: VoicePromptState?
+  public let lastGenerationContext: VoiceGenerationContext?
+  public let memory: VoiceMemory?
+  /// What the session noted down, oldest first.
+  public let durableContext: [VoiceNote]
+
+  public let streamWatch: VoiceStreamWatch?
+  public let music: VoiceMusic?
+  public let soundboard: VoiceSoundboard?
+
+  /// - Parameter value: an element of `sessions`.
+  public init(_ value: JSONValue) {
+    sessionId = value.text("sessionId")
+    guildId = value.text("guildId")
+    voiceChannelId = value.text("voiceChannelId")
+    textChannelId = value.text("textChannelId")
+    startedAt = value.time("startedAt")
+    lastActivityAt = value.time("lastActivityAt")
+    maxEndsAt = value.time("maxEndsAt")
+    inactivityEndsAt = value.time("inactivityEndsAt")
+    mode = value.text("mode")
+    realtimeToolOwnership = value.text("realtimeToolOwnership")
+    activeCaptures = value.list(VoiceCapture.init, "activeCaptures")
+    activeInputStreams = value.int("activeInputStreams") ?? activeCaptures.count
+    participants = value.list(VoiceParticipant.init, "participants")
+    participantCount = value.int("participantCount") ?? participants.count
+    membershipEvents = value.list(VoiceMembershipEvent.init, "membershipEvents")
+    botTurnOpen = value.bool("botTurnOpen") ?? false
+    assistantOutput = value.part(VoiceOutput.init, "assistantOutput")
+    playbackArm = value.part(VoicePlaybackArm.init, "playbackArm")
+    focusedSpeaker = value.part(VoiceFocus.init, "focusedSpeaker")
+    conversation = value.part(VoiceConversation.init, "conversation")
+    recentTurns = value.list(VoiceTurn.init, "recentTurns")
+    pendingDeferredTurns = value.int("pendingDeferredTurns") ?? 0
+    asrSessions = value.list(VoiceASRSession.init, "asrSessions")
+    sharedAsrSession = value.part(VoiceASRSession.init, "sharedAsrSession")
+    batchAsr = value.part(VoiceBatchASR.init, "batchAsr")
+    realtime = value.part(VoiceRealtime.init, "realtime")
+    latency = value.part(VoiceLatency.init, "latency")
+    brainTools = value.list(VoiceTool.init, "brainTools")
+    toolCalls = value.list(VoiceToolCall.init, "toolCalls")
+    mcpStatus = value.list(VoiceMCPServer.init, "mcpStatus")
+    promptState = value.part(VoicePromptState.init, "promptState")
+    lastGenerationContext = value.part(VoiceGenerationContext.init, "lastGenerationContext")
+    memory = value.part(VoiceMemory.init, "memory")
+    durableContext = value.list(VoiceNote.init, "durableContext")
+    streamWatch = value.part(VoiceStreamWatch.init, "streamWatch")
+    music = value.part(VoiceMusic.init, "music")
+    soundboard = value.part(VoiceSoundboard.init, "soundboard")
+  }
+}
