@@ -28,6 +28,23 @@ ok "raw line separators" perl -0777 -ne 'exit !/\xe2\x80\xa8/' "$day"
 ok "raw C1" perl -0777 -ne 'exit !/\xc2\x9b/' "$day"
 ok "raw bidi overrides" perl -0777 -ne 'exit !/\xe2\x80\xae/' "$day"
 
+# The voice session that is up at its end has every member, and none is empty
+# but those that a session of this kind never has.
+grep '^{"event":"voice_state"' "$day" | tail -n 1 >"$tmp/voice"
+is "$(jq -c '[.data.activeCount, (.data.sessions | length)]' "$tmp/voice")" "[1,1]" "a session is up"
+is "$(jq -r '.data.sessions[0] | keys | length' "$tmp/voice")" 38 "with every member"
+jq -r '.data.sessions[0] | to_entries[] | select(.value == null or .value == [] or .value == {}) |
+  .key' "$tmp/voice" >"$tmp/empty"
+is "$(cat "$tmp/empty")" "" "and something in each"
+for panel in activeCaptures membershipEvents recentTurns asrSessions brainTools toolCalls \
+  mcpStatus durableContext; do
+  ok "$panel holds several" jq -e ".data.sessions[0].$panel | length > 1" "$tmp/voice"
+done
+ok "a tool call runs" jq -e '.data.sessions[0].toolCalls | any(.completedAt == null)' "$tmp/voice"
+for event in guilds automations automation_runs public_https llm_models; do
+  is "$(count "^{\"event\":\"$event\"")" 1 "$event"
+done
+
 # What it comes to, also when it is moved to the present.
 actions=$(action-filter -u -N "$day")
 ok "400 actions or more" test "$actions" -ge 400
