@@ -32,7 +32,7 @@ ok "raw bidi overrides" perl -0777 -ne 'exit !/\xe2\x80\xae/' "$day"
 # but those that a session of this kind never has.
 grep '^{"event":"voice_state"' "$day" | tail -n 1 >"$tmp/voice"
 is "$(jq -c '[.data.activeCount, (.data.sessions | length)]' "$tmp/voice")" "[1,1]" "a session is up"
-is "$(jq -r '.data.sessions[0] | keys | length' "$tmp/voice")" 38 "with every member"
+is "$(jq -r '.data.sessions[0] | keys | length' "$tmp/voice")" 37 "with every member"
 jq -r '.data.sessions[0] | to_entries[] | select(.value == null or .value == [] or .value == {}) |
   .key' "$tmp/voice" >"$tmp/empty"
 is "$(cat "$tmp/empty")" "" "and something in each"
