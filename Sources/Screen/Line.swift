@@ -41,12 +41,19 @@ public struct Line: Equatable, Sendable {
   ///   - depth: the colours that the terminal knows.
   public func render(width: Int?, depth: ColourDepth) -> String {
     guard let width else { return join(spans, depth) }
-    guard width > 0 else { return "" }
-    let (whole, isWhole) = take(cells: width)
-    if isWhole { return join(whole, depth) }
-    var (cut, _) = take(cells: width - 1)
+    return join(cut(to: width).spans, depth)
+  }
+
+  /// The line, cut to at most `cells` with an ellipsis as its last cell when
+  /// something is missing.
+  ///
+  /// - Parameter cells: the room; 0 or less gives an empty line.
+  public func cut(to cells: Int) -> Line {
+    guard cells > 0 else { return Line() }
+    if take(cells: cells).isWhole { return self }
+    var (cut, _) = take(cells: cells - 1)
     cut.append(Span(Fit.ellipsis, cut.last?.style ?? .plain))
-    return join(cut, depth)
+    return Line(cut)
   }
 
   private func take(cells: Int) -> (spans: [Span], isWhole: Bool) {
