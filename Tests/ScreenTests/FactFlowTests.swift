@@ -2,9 +2,9 @@ import Testing
 
 @testable import Screen
 
-@Suite struct FlowTests {
+@Suite struct FactFlowTests {
   private func texts(_ facts: [String], _ width: Int, indent: Int = 0) -> [String] {
-    var flow = Flow()
+    var flow = FactFlow()
     for fact in facts { flow.add(fact) }
     return flow.lines(width: width, indent: indent).map(\.text)
   }
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test func labelsAreDim() {
-    var flow = Flow()
+    var flow = FactFlow()
     flow.add("model", "m4", .bold)
     flow.add("none", "")
     flow.add(Line())

@@ -2,7 +2,7 @@
 ///
 /// A fact is never broken: it goes to the next line, and only one that is longer
 /// than a whole line is cut.
-public struct Flow: Sendable {
+public struct FactFlow: Sendable {
   private var facts: [Line] = []
 
   /// No facts yet.
