@@ -68,7 +68,7 @@ extension Phrase {
 
   /// `automation_*`: number, title, schedule, outcome.
   mutating func automation(_ action: Action) {
-    if let number = action.word("automationId"), action.content?.contains("#\(number)") != true {
+    if let number = action.word("automationId"), action.content?.holds("#\(number)") != true {
       add("#\(number)", .dim)
     }
     add(action.word("title"), .bold)
@@ -105,7 +105,7 @@ extension Phrase {
       fail(failure ?? content)
     }
     add(action.word("status").map { "status \($0)" }, .dim)
-    if let type = action.word("errorType"), content?.contains(type) != true { add(type, .dim) }
+    if let type = action.word("errorType"), content?.holds(type) != true { add(type, .dim) }
     add(action.word("model", "provider"), .dim)
     took(action.milliseconds)
     add(action.word("currentUrl", "url"), .dim)

@@ -71,7 +71,7 @@ extension Phrase {
   private mutating func transcript(_ action: Action, _ words: String) {
     let event = action.content ?? ""
     let type = action.word("eventType", "transcriptEventType") ?? ""
-    let isPartial = event.contains("partial") || type.contains("delta") || type.contains("partial")
+    let isPartial = event.holds("partial") || type.holds("delta") || type.holds("partial")
     let isAgent =
       action.word("transcriptSource") == "output" || event.hasSuffix("realtime_transcript")
     say(

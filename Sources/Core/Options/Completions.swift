@@ -13,7 +13,7 @@ extension OptionTable {
     }
   }
 
-  private var function: String { "_" + program.replacing("-", with: "_") }
+  private var function: String { "_" + program.exchanging("-", for: "_") }
 
   private static func names(_ option: Option) -> [String] {
     [option.short.map { "-\($0)" }, "--\(option.long)"].compactMap { $0 }
@@ -118,7 +118,7 @@ extension OptionTable {
         case .words(let words): line += " -x -a '\(words.joined(separator: " "))'"
         }
       }
-      let help = option.help.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+      let help = option.help.exchanging("\\", for: "\\\\").exchanging("'", for: "\\'")
       text += line + " -d '\(help)'\n"
     }
     return text

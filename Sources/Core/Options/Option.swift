@@ -9,7 +9,9 @@ public struct Option: Sendable {
   /// One line of help, lower case, no full stop.
   public let help: String
   /// What the shell completes the argument to.
-  public let completion: Completion
+  public var completion: Completion { makeCompletion() }
+  /// Long lists of words are made for the one call in a thousand that asks.
+  private let makeCompletion: @Sendable () -> Completion
 
   /// What a shell offers after an option.
   public enum Completion: Sendable, Equatable {
@@ -29,12 +31,12 @@ public struct Option: Sendable {
   ///   - completion: what the shell offers for the argument.
   public init(
     _ short: Character?, _ long: String, _ argument: String? = nil, _ help: String,
-    completion: Completion = .none
+    completion: @autoclosure @escaping @Sendable () -> Completion = .none
   ) {
     self.short = short
     self.long = long
     self.argument = argument
     self.help = help
-    self.completion = completion
+    makeCompletion = completion
   }
 }

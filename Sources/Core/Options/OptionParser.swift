@@ -45,7 +45,7 @@ extension OptionTable {
     let words = [program] + arguments
     let argv = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(
       capacity: words.count + 1)
-    for (index, word) in words.enumerated() { argv[index] = strdup(word) }
+    for (index, word) in words.enumerated() { argv[index] = word.withCString { strdup($0) } }
     argv[words.count] = nil
     defer {
       for index in words.indices { free(argv[index]) }
@@ -56,11 +56,7 @@ extension OptionTable {
       for name in names { free(UnsafeMutableRawPointer(mutating: name.name)) }
       names.deallocate()
     }
-    let letters =
-      ":"
-      + options.compactMap { option in
-        option.short.map { option.argument == nil ? "\($0)" : "\($0):" }
-      }.joined()
+    let shortOptions = letters()
 
     func word(_ index: Int32) -> String {
       words.indices.contains(Int(index)) ? argv[Int(index)].map { String(cString: $0) } ?? "" : ""
@@ -68,7 +64,7 @@ extension OptionTable {
     var parsed = ParsedOptions(items: [], operands: [])
     while true {
       let state = clibc_getopt_next(
-        Int32(words.count), argv, letters, names.baseAddress)
+        Int32(words.count), argv, shortOptions, names.baseAddress)
       if state.result == -1 {
         let operands = state.index < words.count ? Int(state.index)..<words.count : 0..<0
         parsed.operands = operands.map { word(Int32($0)) }
@@ -83,12 +79,26 @@ extension OptionTable {
     }
   }
 
+  /// The letters as getopt_long takes them, without String's joined, whose
+  /// types would be most of the start of a small command.
+  private func letters() -> [CChar] {
+    var letters = [CChar(0x3a)]
+    for option in options {
+      guard let letter = option.short?.asciiValue else { continue }
+      letters.append(CChar(bitPattern: letter))
+      if option.argument != nil { letters.append(0x3a) }
+    }
+    letters.append(0)
+    return letters
+  }
+
   private func longNames() -> UnsafeMutableBufferPointer<CLibc.option> {
     let names = UnsafeMutableBufferPointer<CLibc.option>.allocate(capacity: options.count + 1)
     names.initialize(repeating: CLibc.option(name: nil, has_arg: 0, flag: nil, val: 0))
     for (index, option) in options.enumerated() {
       names[index] = CLibc.option(
-        name: UnsafePointer(strdup(option.long)), has_arg: option.argument == nil ? 0 : 1,
+        name: UnsafePointer(option.long.withCString { strdup($0) }),
+        has_arg: option.argument == nil ? 0 : 1,
         flag: nil, val: Self.longBase + Int32(index))
     }
     return names

@@ -140,8 +140,8 @@ struct ConfigurationParser {
   /// inih's handler: one `name = value`.
   private mutating func take(name: String, value: String) {
     pending = false
-    let name = name.replacing("\u{1}", with: ";")
-    let value = value.replacing("\u{1}", with: ";")
+    let name = name.exchanging("\u{1}", for: ";")
+    let value = value.exchanging("\u{1}", for: ";")
     if section == .ignored { return }
     if value.isEmpty || name.isEmpty {
       fault(name.isEmpty ? "value without a key" : "\(name) has no value", damaging: true)

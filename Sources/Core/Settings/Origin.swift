@@ -10,7 +10,7 @@ struct Origin: Equatable {
   init?(_ url: String) {
     let bytes = Array(url.utf8)
     guard bytes.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x5c }),
-      let colon = url.firstRange(of: "://")
+      let colon = url.place(of: "://")
     else { return nil }
     scheme = url[..<colon.lowerBound].lowercased()
     guard let standard = ["http": 80, "https": 443][scheme] else { return nil }
