@@ -17,6 +17,9 @@ public struct LineReader: ~Copyable {
   private let descriptor: Int32
   private let isFile: Bool
   private var buffer: PageBuffer
+  /// Not more is read at a time, whatever the buffer has grown to: a long line
+  /// is to bring no others into memory.
+  private let step: Int
   private var start = 0
   private var scanned = 0
   private var end = 0
@@ -32,6 +35,7 @@ public struct LineReader: ~Copyable {
   public init(descriptor: Int32, capacity: Int = 256 * 1024) {
     self.descriptor = descriptor
     buffer = PageBuffer(capacity: capacity)
+    step = buffer.capacity
     var status = stat()
     isFile = fstat(descriptor, &status) == 0 && (status.st_mode & mode_t(S_IFMT)) == mode_t(S_IFREG)
   }
@@ -88,7 +92,7 @@ public struct LineReader: ~Copyable {
   private mutating func fill(beforeBlocking: () throws -> Void) throws {
     makeRoom()
     if !isFile && (lastReadWasShort || wouldBlock()) { try beforeBlocking() }
-    let room = buffer.capacity - end
+    let room = min(buffer.capacity - end, step)
     while true {
       let count = read(descriptor, buffer.base + end, room)
       if count < 0 {
