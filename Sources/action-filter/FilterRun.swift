@@ -4,17 +4,12 @@ import Core
 /// Reads the files, selects, and writes: the command's loop.
 struct FilterRun {
   private let settings: FilterSettings
-  private let writer = RecordWriter()
   private let scratch = ScanScratch()
   private var record = ActionRecord()
-  private var window = ActionWindow()
-  private var tally: Tally?
-  private var faults: FaultLog
-  private var selected = 0
-  private var rejects: RejectFile?
   private let rows: RowList
-  /// Whether what is done with an action asks for its members.
-  private let needsFields: Bool
+  private var output: FilterOutput
+  private var faults: FaultLog
+  private var rejects: RejectFile?
   private let prefilter: LiteralSearch?
 
   /// - Parameters:
@@ -24,9 +19,8 @@ struct FilterRun {
     self.settings = settings
     faults = FaultLog(diagnostics)
     rows = RowList(settings)
-    needsFields = settings.isUnique || settings.output.usesMembers
+    output = FilterOutput(settings)
     prefilter = Prefilter.search(settings)
-    if case .groups(let grouping) = settings.output { tally = Tally(grouping) }
     if let path = settings.rejects { rejects = Self.open(path, settings.files, diagnostics) }
   }
 
@@ -51,19 +45,13 @@ struct FilterRun {
   ///
   /// - Returns: how the command ends.
   mutating func run() throws(WriteFailure) -> ExitStatus {
-    for file in settings.files where !isDone { try read(file) }
-    try report()
-    try writer.flush()
+    for file in settings.files where !output.isDone { try read(file) }
+    try output.finish()
     keep { rejects throws(WriteFailure) in try rejects.finish() }
     faults.finish()
-    if settings.output == .nothing && selected > 0 { return .success }
+    if settings.output == .nothing && output.count > 0 { return .success }
     if faults.hasFault { return .failure }
-    return selected > 0 ? .success : .negative
-  }
-
-  /// Whether nothing that follows can change the answer.
-  private var isDone: Bool {
-    selected >= settings.maxCount
+    return output.count > 0 ? .success : .negative
   }
 
   private mutating func read(_ file: String) throws(WriteFailure) {
@@ -73,7 +61,7 @@ struct FilterRun {
     var reader = LineReader(descriptor: descriptor)
     var number = 0
     do {
-      while !isDone, let line = try reader.next(beforeBlocking: { try flush() }) {
+      while !output.isDone, let line = try reader.next(beforeBlocking: { try flush() }) {
         number += 1
         if let prefilter, prefilter.find(line.bytes) == nil {
           number += reader.skipLines(until: prefilter.find)
@@ -101,7 +89,7 @@ struct FilterRun {
 
   /// Writes what is complete, before a read that may wait.
   private mutating func flush() throws(WriteFailure) {
-    try writer.flush()
+    try output.flush()
     keep { rejects throws(WriteFailure) in try rejects.flush() }
   }
 
@@ -135,11 +123,10 @@ struct FilterRun {
     switch shape {
     case .action:
       if settings.predicate.matches(record.fields, scratch) != settings.isInverted {
-        try emit(record.fields, record.source, line, record.action)
+        try output.take(record.fields, record.source, line, record.action)
       }
     case .list: return try expand(record.rows, file, number)
-    case .other:
-      if settings.passesOthers && settings.printsRecords { try writer.writeLine(line) }
+    case .other: try output.passOther(line)
     }
     return true
   }
@@ -149,11 +136,11 @@ struct FilterRun {
   ) throws(WriteFailure) -> Bool {
     let isGood = record.hasReadRows || walk(list, file, number)
     for action in rows.oldestFirst() {
-      if isDone { break }
+      if output.isDone { break }
       // Read once, a row has no fault.
       let fields =
-        needsFields ? (try? ActionFields(action.bytes)) ?? ActionFields() : ActionFields()
-      try emit(fields, fields.id.isNull ? .bare : .row, action.bytes, action)
+        output.needsFields ? (try? ActionFields(action.bytes)) ?? ActionFields() : ActionFields()
+      try output.take(fields, fields.id.isNull ? .bare : .row, action.bytes, action)
     }
     return isGood
   }
@@ -179,35 +166,5 @@ struct FilterRun {
       isGood = false
     }
     return isGood
-  }
-
-  /// Takes a selected action.
-  @inline(__always)
-  private mutating func emit(
-    _ fields: ActionFields, _ source: ActionWindow.Source, _ bytes: UnsafeRawBufferPointer,
-    _ action: ScanValue
-  ) throws(WriteFailure) {
-    if settings.isUnique && !isNew(fields, source) { return }
-    selected += 1
-    switch settings.output {
-    case .original: try writer.writeLine(bytes)
-    case .fields(let projection): try projection.write(fields, action, to: writer)
-    case .canonical: try CanonicalRow.write(fields, action, to: writer)
-    case .groups: tally?.add(fields, scratch)
-    case .count, .nothing: break
-    }
-  }
-
-  private mutating func isNew(_ fields: ActionFields, _ source: ActionWindow.Source) -> Bool {
-    let id = fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
-    return window.isNew(id: id, key: ActionKey(fields, scratch: scratch), source: source)
-  }
-
-  private func report() throws(WriteFailure) {
-    if settings.output == .count { try writer.write("\(selected)\n") }
-    for record in tally?.records ?? [] {
-      try writer.write(record)
-      try writer.newline()
-    }
   }
 }

@@ -5,22 +5,22 @@ import Screen
 /// The loop of the command: records in, lines out.
 final class Feed {
   private let options: FormatOptions
-  private let diagnostics: Diagnostics
   private let screen: FeedScreen
   private let signals: Signals?
   private var ending: Int32?
   private var stats: (value: ActionStats, at: Timestamp)?
   private var names = Names()
   private var left: Int
+  private var faults: FaultLog
   /// Whether anything could not be read.
-  private(set) var hasFaults = false
+  var hasFaults: Bool { faults.hasFault }
 
   /// - Parameters:
   ///   - options: what the user asked for.
   ///   - diagnostics: where faults are told.
   init(_ options: FormatOptions, _ diagnostics: Diagnostics) {
     self.options = options
-    self.diagnostics = diagnostics
+    faults = FaultLog(diagnostics)
     left = options.count ?? .max
     // Only a line that is drawn in place must be erased before the end.
     let signals = options.showsStats && isatty(1) == 1 ? Signals() : nil
@@ -43,18 +43,20 @@ final class Feed {
   func run() throws {
     for file in options.files where left > 0 {
       if file == "-" {
-        try read(0, "standard input")
+        try read(0, file)
         continue
       }
       let descriptor = clibc_open(file, O_RDONLY)
       guard descriptor >= 0 else {
-        try fault { diagnostics.error(file, systemReason(systemError)) }
+        let reason = systemReason(systemError)
+        try fault { $0.file(file, reason) }
         continue
       }
       defer { close(descriptor) }
       try read(descriptor, file)
     }
     try screen.finish()
+    faults.finish()
   }
 
   /// Ends the process as a signal asks that came while a write was waiting.
@@ -72,7 +74,7 @@ final class Feed {
         try show(number == 1 ? Self.withoutMark(line.bytes) : line.bytes, name, number)
       }
     } catch let failure as ReadFailure {
-      try fault { diagnostics.error(name, failure.reason) }
+      try fault { $0.file(name, failure.reason) }
     }
   }
 
@@ -87,7 +89,7 @@ final class Feed {
     do throws(JSONFault) {
       value = try JSONValue.parse(line)
     } catch {
-      try fault { diagnostics.fault(file: name, line: number, error.reason) }
+      try fault { $0.line(name, number, error.reason) }
       return
     }
     names.learn(from: value)
@@ -97,8 +99,8 @@ final class Feed {
       for action in actions where left > 0 { try show(action) }
       if faulty > 0 {
         try fault {
-          diagnostics.fault(
-            file: name, line: number,
+          $0.line(
+            name, number,
             "\(faulty) of \(actions.count + faulty) actions are no objects")
         }
       }
@@ -109,7 +111,7 @@ final class Feed {
         try screen.write(notice, width: layout.width)
       }
     case .other: break
-    case .unreadable: try fault { diagnostics.fault(file: name, line: number, "not an object") }
+    case .unreadable: try fault { $0.line(name, number, "not an object") }
     }
   }
 
@@ -141,10 +143,9 @@ final class Feed {
   }
 
   /// Tells a fault below the rows that came before it.
-  private func fault(_ tell: () -> Void) throws(WriteFailure) {
-    hasFaults = true
+  private func fault(_ tell: (inout FaultLog) -> Void) throws(WriteFailure) {
     try screen.settle()
-    tell()
+    tell(&faults)
   }
 
   /// Writes what is complete; with a line of stats, keeps it right until there

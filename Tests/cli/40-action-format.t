@@ -75,6 +75,11 @@ status_is 2 "a bottomless record is a fault"
 err_like 'deep:1: nested too deep' "said in one line"
 out_like ' b$' "and what follows is shown"
 
+yes junk | head -n 23 >junk
+run action-format junk junk
+is "$(lines "$err")" 11 "of many bad lines ten are named"
+is "$(tail -n 1 "$err")" "action-format: 36 more bad lines" "and the rest counted"
+
 run action-format /nowhere/at/all bare
 status_is 2 "a missing file is a fault"
 err_is "action-format: /nowhere/at/all: no such file or directory" "said in one line"

@@ -6,12 +6,12 @@ import Foundation
 /// does not hold up anything else.
 final class RecordFile: @unchecked Sendable {
   private let name: String
-  private let diagnostics: Diagnostics
   private let queue = DispatchQueue(label: "agent-serve.records")
   // Touched on the queue alone.
   private var lines: LineReader
   private var records: RecordReader
   private var line = 0
+  private var faults: FaultLog
 
   /// Opens a file.
   ///
@@ -27,15 +27,15 @@ final class RecordFile: @unchecked Sendable {
       // A folder can be opened but not read.
       if Foundation.read(descriptor, nil, 0) < 0 { throw ReadFailure(code: systemError) }
     }
-    name = path == "-" ? "standard input" : path
-    self.diagnostics = diagnostics
+    name = path
+    faults = FaultLog(diagnostics)
     lines = LineReader(descriptor: descriptor)
     records = RecordReader(now: .now(), isUnique: true)
   }
 
   /// The next actions: those of one line, or of several up to `count`.
   ///
-  /// Lines that hold none are reported and passed over.
+  /// Lines that hold none are reported (see `FaultLog`) and passed over.
   ///
   /// - Returns: nil at the end of the file.
   /// - Throws: `ReadFailure`.
@@ -50,12 +50,15 @@ final class RecordFile: @unchecked Sendable {
   private func read(count: Int) throws -> [RecordReader.Item]? {
     var items: [RecordReader.Item] = []
     while items.count < count {
-      guard let next = try lines.next() else { return items.isEmpty ? nil : items }
+      guard let next = try lines.next() else {
+        faults.finish()
+        return items.isEmpty ? nil : items
+      }
       line += 1
       do throws(ActionFault) {
         items += try records.read(next.bytes)
       } catch {
-        diagnostics.fault(file: name, line: line, error.reason)
+        faults.line(name, line, error.reason)
       }
     }
     return items

@@ -1,0 +1,41 @@
+/// Says which lines of the input are bad: the first ten, then how many more.
+/// One rule for every command that reads records.
+public struct FaultLog {
+  private let diagnostics: Diagnostics
+  private var bad = 0
+  /// Whether anything went wrong.
+  public private(set) var hasFault = false
+
+  /// How many bad lines are named.
+  public static let limit = 10
+
+  /// - Parameter diagnostics: where it is said.
+  public init(_ diagnostics: Diagnostics) { self.diagnostics = diagnostics }
+
+  /// A bad line, which is skipped.
+  ///
+  /// - Parameters:
+  ///   - file: as the user called it; `-` is standard input.
+  ///   - number: the line, from 1.
+  ///   - reason: lower case, no full stop.
+  public mutating func line(_ file: String, _ number: Int, _ reason: String) {
+    hasFault = true
+    bad += 1
+    if bad <= Self.limit { diagnostics.fault(file: Self.name(file), line: number, reason) }
+  }
+
+  /// A file that cannot be read; every one is named.
+  public mutating func file(_ file: String, _ reason: String) {
+    hasFault = true
+    diagnostics.error(Self.name(file), reason)
+  }
+
+  /// Says, at the end of the input, how many bad lines were not named.
+  public mutating func finish() {
+    let more = bad - Self.limit
+    bad = 0
+    if more > 0 { diagnostics.say("\(more) more bad \(more == 1 ? "line" : "lines")") }
+  }
+
+  private static func name(_ file: String) -> String { file == "-" ? "standard input" : file }
+}

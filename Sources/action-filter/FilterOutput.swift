@@ -1,0 +1,71 @@
+import Core
+
+/// Takes the selected actions: passes each once if it is to, counts them, and
+/// writes what is asked for.
+struct FilterOutput {
+  private let settings: FilterSettings
+  private let writer = RecordWriter()
+  private let scratch = ScanScratch()
+  private var window = ActionWindow()
+  private var tally: Tally?
+  /// How many actions were selected.
+  private(set) var count = 0
+
+  /// - Parameter settings: what is asked for.
+  init(_ settings: FilterSettings) {
+    self.settings = settings
+    if case .groups(let grouping) = settings.output { tally = Tally(grouping) }
+  }
+
+  /// Whether nothing that follows can change the answer.
+  var isDone: Bool { count >= settings.maxCount }
+
+  /// Whether what is done with an action asks for its members.
+  var needsFields: Bool { settings.isUnique || settings.output.usesMembers }
+
+  /// Takes an action that is what is looked for.
+  ///
+  /// - Parameters:
+  ///   - fields: its members, if it needs them.
+  ///   - source: where it came from.
+  ///   - bytes: what stands for it in the output.
+  ///   - action: its object.
+  @inline(__always)
+  mutating func take(
+    _ fields: ActionFields, _ source: ActionWindow.Source, _ bytes: UnsafeRawBufferPointer,
+    _ action: ScanValue
+  ) throws(WriteFailure) {
+    if settings.isUnique && !isNew(fields, source) { return }
+    count += 1
+    switch settings.output {
+    case .original: try writer.writeLine(bytes)
+    case .fields(let projection): try projection.write(fields, action, to: writer)
+    case .canonical: try CanonicalRow.write(fields, action, to: writer)
+    case .groups: tally?.add(fields, scratch)
+    case .count, .nothing: break
+    }
+  }
+
+  /// Takes a record that is no action.
+  func passOther(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
+    if settings.passesOthers && settings.printsRecords { try writer.writeLine(line) }
+  }
+
+  /// Writes what is complete.
+  func flush() throws(WriteFailure) { try writer.flush() }
+
+  /// Writes the counts that were asked for, and all the rest.
+  func finish() throws(WriteFailure) {
+    if settings.output == .count { try writer.write("\(count)\n") }
+    for record in tally?.records ?? [] {
+      try writer.write(record)
+      try writer.newline()
+    }
+    try writer.flush()
+  }
+
+  private mutating func isNew(_ fields: ActionFields, _ source: ActionWindow.Source) -> Bool {
+    let id = fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
+    return window.isNew(id: id, key: ActionKey(fields, scratch: scratch), source: source)
+  }
+}
