@@ -84,6 +84,13 @@ out_is '{"type":"count","domain":"asr","count":1,"usd_cost":0}
 run action-filter --by user day
 out_is '{"type":"count","user":null,"count":3,"usd_cost":0}
 {"type":"count","user":"7","count":2,"usd_cost":0.3}' "--by user: no dust in the sums"
+action-filter --by kind day >kinds
+for command in action-filter action-format; do
+  run "$command" kinds
+  out_empty "$command: a count is no action, though it names a kind"
+  err_empty "$command: and no fault"
+done
+is "$(action-filter -a kinds)" "$(cat kinds)" "-a passes counts"
 run action-filter --by hour -g 1 day
 out_is '{"type":"count","hour":"2026-03-01T10:00:00.000Z","count":1,"usd_cost":0.1}' "--by hour"
 

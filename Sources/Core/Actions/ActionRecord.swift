@@ -36,6 +36,8 @@ public struct ActionRecord {
   private struct Envelope {
     var event = ScanValue.absent
     var type = ScanValue.absent
+    /// Whether `type` is the object's first member.
+    var beginsWithType = false
     var data = ScanValue.absent
     var actions = ScanValue.absent
     var dataActions = ScanValue.absent
@@ -77,7 +79,9 @@ public struct ActionRecord {
       let value = try cursor.value()
       switch member {
       case .event: around.event = value
-      case .type: around.type = value
+      case .type:
+        around.type = value
+        if Self.isFirst(key, after: start) { around.beginsWithType = true }
       case .stats: around.payload.stats = true
       case .runtime: around.payload.runtime = true
       case .activeCount: around.payload.activeCount = true
@@ -137,8 +141,24 @@ public struct ActionRecord {
     return .list
   }
 
+  /// Whether only white space stands between the object's bracket and a key.
+  private static func isFirst(_ key: ScanValue, after start: UnsafePointer<UInt8>) -> Bool {
+    guard let name = key.bytes.baseAddress else { return false }
+    let between = UnsafeRawBufferPointer(
+      start: start + 1, count: name - 1 - UnsafeRawPointer(start + 1))
+    return between.allSatisfy { $0 == 0x20 || (0x09...0x0d).contains($0) }
+  }
+
+  /// Whether this is a record that a command of the suite made: `type` comes
+  /// first in those, and none of them is an action, though it may name a kind.
+  /// An action says when it was.
+  private var isOurs: Bool {
+    around.beginsWithType && around.type.isString && fields.createdAt.isNull
+  }
+
   private mutating func shape() -> Shape {
     if fields.kind.isString {
+      if isOurs { return .other }
       source = fields.id.isNull ? .bare : .row
       return .action
     }

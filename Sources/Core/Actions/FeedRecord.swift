@@ -22,13 +22,24 @@ public enum FeedRecord: Sendable {
       self = .unreadable
       return
     }
-    if record["kind"]?.string == nil, record["event"]?.string != nil, let data = record["data"] {
+    if let type = record["type"]?.string, Self.isOurs(record) {
+      self = .lifecycle(type: type, record)
+    } else if record["kind"]?.string == nil, record["event"]?.string != nil,
+      let data = record["data"]
+    {
       self = Self.payload(data, isAction: false)
     } else if record["kind"]?.string == nil, let type = record["type"]?.string {
       self = .lifecycle(type: type, record)
     } else {
       self = Self.payload(record, isAction: true)
     }
+  }
+
+  /// Whether this is a record that a command of the suite made, see
+  /// `ActionRecord`: `type` comes first, and it is no action.
+  private static func isOurs(_ record: JSONValue) -> Bool {
+    record.members.first?.name == "type" && record["created_at"].map(\.isNull) != false
+      && record["createdAt"].map(\.isNull) != false
   }
 
   /// - Parameter isAction: whether an object without any mark counts as one.

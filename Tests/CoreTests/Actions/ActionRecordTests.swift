@@ -49,7 +49,17 @@ import Testing
     (#"{"event":"stats_update","id":"","data":{"stats":{},"runtime":{}}}"#, "other"),
     (#"{"stats":{},"runtime":{}}"#, "other"), (#"{"activeCount":0,"sessions":[]}"#, "other"),
     (#"{"type":"lost","reason":"x"}"#, "other"), (#"{"event":"x","data":"text"}"#, "other"),
-    (#"{"type":"comment","kind":"k"}"#, #"bare k {"type":"comment","kind":"k"}"#),
+    // What a command of the suite made is no action, though it names a kind.
+    (#"{"type":"count","kind":"k","count":2}"#, "other"),
+    (#" { "t\u0079pe" : "later", "kind":"k"}"#, "other"),
+    (#"{"type":"count","createdAt":null,"kind":"k"}"#, "other"),
+    (#"{"kind":"k","type":"count"}"#, #"bare k {"kind":"k","type":"count"}"#),
+    (#"{"type":5,"kind":"k"}"#, #"bare k {"type":5,"kind":"k"}"#),
+    (
+      #"{"type":"t","kind":"k","createdAt":"x"}"#,
+      #"bare k {"type":"t","kind":"k","createdAt":"x"}"#
+    ),
+    (#"{"event":"e","data":{"type":"t","kind":"k"}}"#, #"actionEvent k {"type":"t","kind":"k"}"#),
     (#"{"data":{"a":1]}"#, "unbalanced brackets"), (#"{"data":{"a":1}"#, "unbalanced brackets"),
     (#"{"data":{"kind":"k"}} x"#, "text after the value"), ("[{}]", "not a JSON object"),
   ])

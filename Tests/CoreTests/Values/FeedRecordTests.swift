@@ -80,7 +80,9 @@ import Testing
     #"{"event":"anything","data":{"kind":"x","content":"a"},"received_at":"t"}"#,
     #"{"content":"a"}"#, #"{"actions":[{"kind":"x","content":"a"}]}"#,
     #"{"event":"actions_backfill","id":"","data":{"actions":[{"kind":"x","content":"a"}]}}"#,
-    #"[{"kind":"x","content":"a"}]"#, #"{"type":"odd","kind":"x","content":"a"}"#,
+    #"[{"kind":"x","content":"a"}]"#, #"{"kind":"x","type":"odd","content":"a"}"#,
+    #"{"type":"odd","createdAt":"t","kind":"x","content":"a"}"#,
+    #"{"event":"e","data":{"type":"odd","kind":"x","content":"a"}}"#,
   ])
   func everyFormOfAnAction(_ text: String) throws {
     #expect(try contents(text) == ["a"])
@@ -127,6 +129,11 @@ import Testing
         Issue.record("\(text)")
         continue
       }
+    }
+    // What a command of the suite made is no action, though it names a kind.
+    guard case .lifecycle("count", _) = try record(#"{"type":"count","kind":"x","count":2}"#) else {
+      Issue.record("a count taken for an action")
+      return
     }
     guard case .lifecycle("gap", _) = try record(#"{"type":"gap","after":"a"}"#) else {
       Issue.record("no lifecycle")
