@@ -7,10 +7,36 @@
 public enum CellWidth {
   /// The cells of a text that holds no controls (see `Plain`); controls count 0.
   public static func of(_ text: String) -> Int {
+    of(text[...])
+  }
+
+  /// The cells of a part of a text, as above.
+  static func of(_ text: Substring) -> Int {
+    if let cells = simple(text) { return cells }
     var cells = 0
-    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text.utf8.count }
     for character in text { cells += of(character) }
     return cells
+  }
+
+  /// The cells of a text that needs no look at its clusters, nil for others:
+  /// every scalar is one cell wide and joins no other.
+  static func simple(_ text: Substring) -> Int? {
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text.utf8.count }
+    var cells = 0
+    for scalar in text.unicodeScalars {
+      guard isSimple(scalar.value) else { return nil }
+      cells += 1
+    }
+    return cells
+  }
+
+  /// ASCII, Latin, and the signs that lines, bars and marks are drawn with.
+  private static func isSimple(_ value: UInt32) -> Bool {
+    switch value {
+    case 0x20...0x7e, 0xa1...0xac, 0xae...0x2ff, 0x2010...0x2027, 0x2190...0x21ff, 0x2500...0x25fc:
+      true
+    default: false
+    }
   }
 
   /// The cells of one grapheme cluster: 0, 1 or 2.

@@ -11,6 +11,11 @@ public enum Fit {
   static func take(
     _ text: Substring, cells: Int
   ) -> (part: Substring, cells: Int, isWhole: Bool) {
+    if let all = CellWidth.simple(text) {
+      if all <= cells { return (text, all, true) }
+      let end = text.unicodeScalars.index(text.startIndex, offsetBy: max(cells, 0))
+      return (text[..<end], max(cells, 0), false)
+    }
     var used = 0
     var end = text.startIndex
     for index in text.indices {

@@ -33,6 +33,14 @@ public struct Line: Equatable, Sendable {
   /// The cells that the whole line takes.
   public var cells: Int { spans.reduce(0) { $0 + CellWidth.of($1.text) } }
 
+  /// Adds the pieces of another line at the end.
+  public mutating func add(_ line: Line) { spans += line.spans }
+
+  /// A line of one piece.
+  public init(_ text: String, _ style: Style = .plain) {
+    spans = text.isEmpty ? [] : [Span(text, style)]
+  }
+
   /// The line as bytes for a terminal, without a line end.
   ///
   /// - Parameters:
@@ -40,35 +48,43 @@ public struct Line: Equatable, Sendable {
   ///     something is missing; nil writes everything.
   ///   - depth: the colours that the terminal knows.
   public func render(width: Int?, depth: ColourDepth) -> String {
-    guard let width else { return join(spans, depth) }
-    return join(cut(to: width).spans, depth)
+    let line = width.map { cut(to: $0) } ?? self
+    return line.spans.map { $0.style.apply(to: $0.text, depth: depth) }.joined()
   }
 
-  /// The line, cut to at most `cells` with an ellipsis as its last cell when
+  /// The line, cut to at most so many cells, the last one an ellipsis when
   /// something is missing.
   ///
-  /// - Parameter cells: the room; 0 or less gives an empty line.
-  public func cut(to cells: Int) -> Line {
-    guard cells > 0 else { return Line() }
-    if take(cells: cells).isWhole { return self }
-    var (cut, _) = take(cells: cells - 1)
+  /// - Parameter width: 0 or less gives an empty line.
+  public func cut(to width: Int) -> Line {
+    guard width > 0 else { return Line() }
+    if take(cells: width).isWhole { return self }
+    var (cut, _) = take(cells: width - 1)
     cut.append(Span(Fit.ellipsis, cut.last?.style ?? .plain))
     return Line(cut)
   }
 
+  /// The line with blanks after it up to so many cells; cut when it is longer.
+  public func fitted(to width: Int) -> Line {
+    var line = cut(to: width)
+    line.add(Fit.spaces(width - line.cells))
+    return line
+  }
+
   private func take(cells: Int) -> (spans: [Span], isWhole: Bool) {
     var taken: [Span] = []
+    taken.reserveCapacity(spans.count)
     var room = cells
     for span in spans {
       let head = Fit.take(span.text[...], cells: room)
-      if !head.part.isEmpty { taken.append(Span(String(head.part), span.style)) }
-      if !head.isWhole { return (taken, false) }
+      if head.isWhole {
+        taken.append(span)
+      } else {
+        if !head.part.isEmpty { taken.append(Span(String(head.part), span.style)) }
+        return (taken, false)
+      }
       room -= head.cells
     }
     return (taken, true)
-  }
-
-  private func join(_ spans: [Span], _ depth: ColourDepth) -> String {
-    spans.map { $0.style.apply(to: $0.text, depth: depth) }.joined()
   }
 }

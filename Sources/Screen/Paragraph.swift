@@ -13,6 +13,26 @@ public enum Paragraph {
     return lines.flatMap { breakLine($0[...], max(cells, 2)) }
   }
 
+  /// The first lines of a text, the last one ending in an ellipsis when there is
+  /// more. Only as much of the text is looked at as can be seen.
+  ///
+  /// - Parameters:
+  ///   - text: any text.
+  ///   - cells: the width of the column.
+  ///   - rows: the most lines, 1 or more.
+  public static func wrap(_ text: String, to cells: Int, rows: Int) -> [String] {
+    // Marks take no cell of their own, but no letter has more than a few.
+    let limit = max(cells, 2) * max(rows, 1) * 4
+    let seen = text.unicodeScalars.prefix(limit)
+    var lines = wrap(String(String.UnicodeScalarView(seen)), to: cells)
+    let isWhole = seen.endIndex == text.unicodeScalars.endIndex && lines.count <= rows
+    lines = Array(lines.prefix(max(rows, 1)))
+    if !isWhole, let last = lines.popLast() {
+      lines.append(Fit.take(last[...], cells: max(cells, 2) - 1).part + Fit.ellipsis)
+    }
+    return lines
+  }
+
   private static func breakLine(_ line: Substring, _ cells: Int) -> [String] {
     var broken: [String] = []
     var rest = line

@@ -1,0 +1,73 @@
+/// Rows of cells whose columns stand below each other.
+public struct Grid {
+  /// How a column is set.
+  public struct Column: Sendable {
+    /// Whether its cells end below each other, as numbers do.
+    public var isRight: Bool
+    /// Whether it gives way when the rows are too wide; the first of several
+    /// gives what it can before the next.
+    public var gives: Bool
+
+    /// At the left, as wide as its widest cell.
+    public static let left = Column(isRight: false, gives: false)
+    /// At the right, as wide as its widest cell.
+    public static let right = Column(isRight: true, gives: false)
+    /// At the left, narrower when there is no room.
+    public static let giving = Column(isRight: false, gives: true)
+  }
+
+  /// The cells of a giving column that are never given.
+  static let leastCells = 6
+
+  /// The columns from left to right.
+  public let columns: [Column]
+  /// The cells between two columns.
+  public let gap: Int
+  private var rows: [[Line]] = []
+
+  /// - Parameters:
+  ///   - columns: from left to right.
+  ///   - gap: the cells between two columns.
+  public init(_ columns: [Column], gap: Int = 2) {
+    self.columns = columns
+    self.gap = gap
+  }
+
+  /// Adds a row; cells that are missing are empty, those too many are left out.
+  public mutating func add(_ cells: [Line]) {
+    rows.append(Array(cells.prefix(columns.count)))
+  }
+
+  /// The rows, none wider than `width`. Columns that are empty take no room.
+  public func lines(width: Int) -> [Line] {
+    let cells = rows.map { $0.map(\.cells) }
+    var widths = columns.indices.map { column in
+      cells.map { column < $0.count ? $0[column] : 0 }.max() ?? 0
+    }
+    var over = widths.reduce(0, +) + gap * max(0, widths.count { $0 > 0 } - 1) - width
+    for column in columns.indices where columns[column].gives && over > 0 {
+      let given = min(over, max(0, widths[column] - Self.leastCells))
+      widths[column] -= given
+      over -= given
+    }
+    return rows.indices.map { row($0, cells[$0], widths).cut(to: width) }
+  }
+
+  private func row(_ index: Int, _ cells: [Int], _ widths: [Int]) -> Line {
+    var line = Line()
+    var blanks = 0
+    for (column, cell) in rows[index].enumerated() where widths[column] > 0 {
+      let part = cells[column] > widths[column] ? cell.cut(to: widths[column]) : cell
+      let rest = widths[column] - min(cells[column], widths[column])
+      if !part.spans.isEmpty {
+        line.add(Fit.spaces(blanks + (columns[column].isRight ? rest : 0)))
+        line.add(part)
+        blanks = columns[column].isRight ? 0 : widths[column] - part.cells
+      } else {
+        blanks += widths[column]
+      }
+      blanks += gap
+    }
+    return line
+  }
+}

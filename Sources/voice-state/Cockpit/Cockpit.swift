@@ -1,0 +1,116 @@
+import Core
+import Screen
+
+/// The whole screen: session after session, each with its head above its panels
+/// in one column, in two from 100 cells on, in three from 160 on.
+struct Cockpit {
+  /// Where the panels of a session stand. Kept from frame to frame, so that a
+  /// panel stays in its column while lines come and go.
+  struct Arrangement: Equatable {
+    /// The names of the panels, and how many stand in each column.
+    var panels: [String], columns: [Int]
+  }
+
+  /// The cells between two columns.
+  static let gap = 3
+  /// How much taller than need be the tallest column may get, in percent, before
+  /// panels move to another.
+  private static let slack = 150
+
+  let sessions: [VoiceSession]
+  /// When the sessions are looked at.
+  let now: Timestamp
+  /// What is shown, in this order.
+  let panels: [any Panel.Type]
+  /// The cells of a line.
+  let width: Int
+  /// Signs of ASCII in place of lines and bars.
+  var isASCII = false
+
+  /// - Parameters:
+  ///   - sessions: as sent.
+  ///   - now: when they are looked at.
+  ///   - panels: nil shows what fits the width.
+  ///   - width: the cells of a line; fewer than 20 count as 20.
+  ///   - isASCII: signs of ASCII in place of lines and bars.
+  init(
+    sessions: [VoiceSession], now: Timestamp, panels: [any Panel.Type]? = nil, width: Int,
+    isASCII: Bool = false
+  ) {
+    self.sessions = sessions
+    self.now = now
+    self.width = max(width, 20)
+    self.panels = panels ?? Panels.fitting(width: self.width)
+    self.isASCII = isASCII
+  }
+
+  /// How many columns a screen has.
+  static func columns(width: Int) -> Int { width >= 160 ? 3 : width >= 100 ? 2 : 1 }
+
+  /// The frame. Without a session it is empty.
+  var lines: [Line] {
+    var arrangements: [Arrangement] = []
+    return frame(keeping: &arrangements)
+  }
+
+  /// The frame, with the panels where they were before if that still looks well.
+  ///
+  /// - Parameter arrangements: of the frame before, one a session; becomes this one's.
+  func frame(keeping arrangements: inout [Arrangement]) -> [Line] {
+    var lines: [Line] = []
+    var kept: [Arrangement] = []
+    for (index, session) in sessions.enumerated() {
+      if index > 0 { lines.append(Line()) }
+      let shown = panels.compactMap { $0.init(session, at: now) }
+      for head in shown where type(of: head).isHead { lines += head.lines(width: width) }
+      let (body, arrangement) = body(
+        shown.filter { !type(of: $0).isHead },
+        index < arrangements.count ? arrangements[index] : nil)
+      lines += body
+      kept.append(arrangement)
+    }
+    arrangements = kept
+    return lines.map { isASCII ? Drawing.ascii($0.cut(to: width)) : $0.cut(to: width) }
+  }
+
+  private func body(_ shown: [any Panel], _ before: Arrangement?) -> ([Line], Arrangement) {
+    let count = min(Self.columns(width: width), max(shown.count, 1))
+    let widths = Columns.widths(count, width: width, gap: Self.gap)
+    // The columns' widths differ by a cell at most: every panel is made for the
+    // narrowest and its rule for the column that it gets.
+    let least = widths.last ?? width
+    let blocks = shown.map { $0.lines(width: least) }
+    let arrangement = arrange(shown.map { type(of: $0).name }, blocks.map { $0.count + 1 }, before)
+    var columns: [[Line]] = []
+    var next = 0
+    for (column, taken) in arrangement.columns.enumerated() {
+      var lines: [Line] = []
+      for index in next..<next + taken {
+        let panel = shown[index]
+        lines.append(
+          Rule.line(type(of: panel).title, note: panel.note, width: widths[column]))
+        lines += blocks[index]
+      }
+      next += taken
+      columns.append(lines)
+    }
+    return (Columns.join(columns, widths: widths, gap: Self.gap), arrangement)
+  }
+
+  private func arrange(_ names: [String], _ heights: [Int], _ before: Arrangement?) -> Arrangement {
+    let count = Self.columns(width: width)
+    let best = Columns.balance(heights, count: count)
+    guard let before, before.panels == names, before.columns.count == best.count,
+      tallest(heights, before.columns) * 100 <= tallest(heights, best) * Self.slack
+    else { return Arrangement(panels: names, columns: best) }
+    return before
+  }
+
+  private func tallest(_ heights: [Int], _ columns: [Int]) -> Int {
+    var next = 0
+    return columns.map { taken in
+      defer { next += taken }
+      return heights[next..<next + taken].reduce(0, +)
+    }.max() ?? 0
+  }
+}

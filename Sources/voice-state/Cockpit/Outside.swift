@@ -1,0 +1,36 @@
+import Core
+import Screen
+
+/// Text from outside on its way to the screen, and what panels say in its place.
+enum Outside {
+  /// The scalars of one text that are looked at: more than a line can show.
+  static let most = 512
+
+  /// A text as one line without controls; nil and blank texts are nil.
+  static func text(_ text: String?) -> String? {
+    guard let text else { return nil }
+    let line = Plain.line(text, limit: most)
+    return line.isEmpty ? nil : line
+  }
+
+  /// A text or what stands for none.
+  static func text(_ text: String?, or other: String) -> String { self.text(text) ?? other }
+
+  /// A person's name; without one the first digits of the id, as the dashboard
+  /// does; without both `someone`.
+  static func person(_ name: String?, _ userId: String?) -> String {
+    text(name) ?? text(userId).map { String($0.prefix(8)) } ?? "someone"
+  }
+
+  /// The name of a person that the session only has an id for; nil without one.
+  static func person(_ userId: String?, in session: VoiceSession) -> String? {
+    guard let userId else { return nil }
+    return person(session.name(of: userId), userId)
+  }
+
+  /// An object or another value on one line.
+  static func value(_ value: JSONValue?) -> String? {
+    guard let value, !value.isNull else { return nil }
+    return text(value.string(bytes: most) ?? value.compact(limit: most))
+  }
+}
