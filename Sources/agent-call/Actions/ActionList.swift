@@ -1,0 +1,108 @@
+import Core
+import Web
+
+/// `agent-call actions`: asks for one answer after the other until everything
+/// that was wanted is there, and writes rows as soon as they are certain.
+struct ActionList {
+  private let options: CallOptions
+  private let caller: Caller
+  private let output: RowOutput
+  private let diagnostics: Diagnostics
+
+  init(
+    _ options: CallOptions, caller: Caller, output: RowOutput, diagnostics: Diagnostics
+  ) {
+    self.options = options
+    self.caller = caller
+    self.output = output
+    self.diagnostics = diagnostics
+  }
+
+  /// Writes the actions, newest first.
+  ///
+  /// - Returns: `negative` when there are none, `failure` when some could not
+  ///   be reached.
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  func run() throws -> ExitStatus {
+    var pages = ActionPages(
+      kinds: options.kinds.isEmpty ? nil : options.kinds, guild: options.guild)
+    var left = options.quiet ? 1 : options.count ?? .max
+    var written = 0
+    let limit = min(left, ActionPages.mostRows)
+    let isOneAnswer = limit == left
+    loop: while left > 0 {
+      switch pages.next() {
+      case .done: break loop
+      case .askGuilds: pages.take(guilds: try guilds())
+      case .ask(let query):
+        let rows = try ask(query, limit: limit)
+        pages.take(rows, for: query, limit: isOneAnswer ? .max : limit)
+        let certain = pages.certain().prefix(left)
+        left -= certain.count
+        written += certain.count
+        try output.list(Array(certain), .actions)
+        try output.flush()
+      }
+    }
+    let isWhole = tell(pages, stoppedEarly: left == 0)
+    if !isWhole { return .failure }
+    return written == 0 && options.count != 0 ? .negative : .success
+  }
+
+  private func ask(_ query: ActionPages.Query, limit: Int) throws(CallFailure) -> [[UInt8]] {
+    let path =
+      "api/actions"
+      + QueryText.encode([
+        ("limit", "\(limit)"), ("kinds", query.kinds?.joined(separator: ",")),
+        ("sinceHours", options.since.map { SinceHours.text(since: $0, now: .now()) }),
+        ("guildId", query.guild),
+      ])
+    let reply = try caller.call(path)
+    let place = "actions"
+    return try Answer(reply, place: place).list(nil, place: place)
+  }
+
+  private func guilds() throws(CallFailure) -> [String] {
+    try GuildChoice.guilds(caller).map(\.id)
+  }
+
+  /// Says what could not be reached; false when something surely was not.
+  private func tell(_ pages: ActionPages, stoppedEarly: Bool) -> Bool {
+    if stoppedEarly { return true }
+    for gap in pages.unreached {
+      let guild = gap.guild.map { " of guild \($0)" } ?? ""
+      diagnostics.error(
+        "actions",
+        "\(gap.kind)\(guild) before \(gap.before.rfc3339) cannot be reached:"
+          + " the backend gives the newest \(ActionPages.mostRows)")
+    }
+    if let before = pages.blindBefore, pages.missingIDs != 0 {
+      let count = pages.missingIDs.map { "\($0) " } ?? ""
+      let guild = options.guild == nil ? "" : " in this guild"
+      diagnostics.error(
+        "actions",
+        options.guild == nil && !count.isEmpty
+          ? "\(count)before \(before.rfc3339) may be missing: of unknown kinds, or removed"
+          : "before \(before.rfc3339) those of unknown kinds\(guild) may be missing")
+    }
+    return pages.unreached.isEmpty
+  }
+}
+
+/// The backend's windows of time.
+enum SinceHours {
+  /// The hours from an instant until now, as a decimal number of millionths,
+  /// above zero.
+  static func text(since: Timestamp, now: Timestamp) -> String {
+    let seconds = now.seconds - since.seconds
+    let nanoseconds = Int64(now.nanoseconds - since.nanoseconds)
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let total = overflow ? Double(seconds) : (Double(whole) + Double(nanoseconds)) / 1e9
+    let millionths = Int64(max(1, min(total / 3600, 1e9) * 1e6))
+    let digits = String(1_000_000 + millionths % 1_000_000).dropFirst()
+    var text = "\(millionths / 1_000_000).\(digits)"
+    while text.hasSuffix("0") { text.removeLast() }
+    if text.hasSuffix(".") { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,118 @@
+import CLibc
+import Core
+import Screen
+import Web
+
+/// Does what one command asks for.
+struct Call {
+  let options: CallOptions
+  let caller: Caller
+  let output: RowOutput
+  let diagnostics: Diagnostics
+
+  /// - Returns: how to leave.
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  func run() throws -> ExitStatus {
+    if options.count == 0 { return .success }
+    switch options.command {
+    case .health: return try health()
+    case .stats: return try stats()
+    case .actions:
+      return try ActionList(options, caller: caller, output: output, diagnostics: diagnostics)
+        .run()
+    case .guilds, .channels, .automations, .browserSessions, .mcp, .asrSessions, .toolEvents:
+      return try list()
+    case .runs: return try runs()
+    case .tunnel: return try record("api/public-https", none: "no tunnel")
+    case .settings: return try record("api/settings", none: "no settings")
+    case .join: return try join()
+    case .get, .post, .put, .delete: return try anything()
+    }
+  }
+
+  // MARK: - One record
+
+  private func health() throws -> ExitStatus {
+    let reply = try caller.call("api/health")
+    let url = caller.place("api/health")
+    guard case .record(let record) = try Answer(reply, place: url),
+      let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }), value.isObject
+    else { throw CallFailure(url, "the answer is no object", .failure) }
+    let isWell = value["ok"]?.bool != false
+    let latency = Latency.text(reply.seconds)
+    try output.record(
+      Health.record(record, latency: latency, url: url),
+      facts: Health.facts(isWell: isWell, latency: latency, url: url))
+    return isWell ? .success : .negative
+  }
+
+  private func stats() throws -> ExitStatus {
+    let path = "api/stats" + QueryText.encode([("guildId", options.guild)])
+    return try record(path, none: "no stats") { StatsFacts.of($0, now: .now()) }
+  }
+
+  private func record(
+    _ path: String, none: String, facts: (JSONValue) -> [RowOutput.Fact]? = { _ in nil }
+  ) throws -> ExitStatus {
+    let reply = try caller.call(path)
+    switch try Answer(reply, place: caller.place(path)) {
+    case .record(let record):
+      let value = try? record.withUnsafeBytes { try JSONValue.parse($0) }
+      try output.record(record, facts: value.flatMap(facts))
+      return .success
+    case .nothing:
+      tellPerson(none)
+      return .negative
+    case .rows: throw CallFailure(caller.place(path), "the answer is no object", .failure)
+    }
+  }
+
+  private func join() throws -> ExitStatus {
+    let body = Join.body(
+      guild: options.operand ?? options.guild, user: options.user, channel: options.channel)
+    let path = "api/voice/join"
+    let reply = try caller.call(path, method: "POST", body: body)
+    guard case .record(let record) = try Answer(reply, place: caller.place(path)),
+      let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
+      let outcome = Join.outcome(value)
+    else {
+      throw CallFailure(caller.place(path), "the answer does not say what came of it", .failure)
+    }
+    if output.form != .table { try output.record(record) }
+    if outcome.isJoined {
+      if output.form == .table {
+        let words = Line.Span(Plain.line(outcome.words, limit: Cell.longest), .plain)
+        try output.record(record, facts: [("join", words)])
+      }
+      return .success
+    }
+    try output.flush()
+    diagnostics.error("join", outcome.words)
+    return .negative
+  }
+
+  private func anything() throws -> ExitStatus {
+    let command = options.command
+    let path = options.operand ?? ""
+    if path.contains("://") {
+      let shown = path.split(separator: "?", omittingEmptySubsequences: false).first ?? ""
+      throw CallFailure(String(shown), "a path of the backend is needed, not a url", .failure)
+    }
+    let body =
+      command == .get
+      ? nil : try RequestBody.read(options.data, readsInput: command.readsInput)
+    let reply = try caller.call(path, method: command.method, body: body)
+    switch try Answer(reply, place: caller.place(path)) {
+    case .nothing: return .success
+    case .rows(let rows):
+      if rows.isEmpty { return .negative }
+      let first = Array(rows.prefix(options.count ?? .max))
+      try output.list(first, .any(first))
+      return .success
+    case .record(let record):
+      try output.record(record)
+      let value = try? record.withUnsafeBytes { try JSONValue.parse($0) }
+      return value?["ok"]?.bool == false ? .negative : .success
+    }
+  }
+}

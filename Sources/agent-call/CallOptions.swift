@@ -1,0 +1,191 @@
+import Core
+import Screen
+
+/// What the command line of agent-call asks for.
+struct CallOptions {
+  /// How the answer is written.
+  enum Form: String, CaseIterable {
+    case json, table, tsv
+  }
+
+  var command = Command.health
+  /// The operand behind the command.
+  var operand: String?
+  var guild: String?
+  var channel: String?
+  var user: String?
+  var count: Int?
+  /// The instant of `--since`.
+  var since: Timestamp?
+  var kinds: [String] = []
+  var statuses: [String] = []
+  var data: String?
+  /// Nil: a table on a terminal, else JSON.
+  var form: Form?
+  /// Columns; 0 for no limit; nil for the terminal's.
+  var width: Int?
+  var colour = ColourDepth.When.auto
+  /// Seconds for everything; 0 for no limit; nil for the default of a request.
+  var maxTime: Double?
+  var profile: String?
+  var tokenFile: String?
+  var allowPlaintext = false
+  var authorities: String?
+  var quiet = false
+  var verbose = false
+
+  static let table = OptionTable(
+    program: "agent-call",
+    summary: "Ask the backend anything, or tell it something; a row per record.",
+    synopsis: "[options] COMMAND [GUILD | AUTOMATION | PATH]",
+    operands: .words(Command.allCases.map(\.rawValue)),
+    options: [
+      Option("g", "guild", "ID", "of this guild (default: the only one there is)"),
+      Option("c", "channel", "ID", "of this channel; join: the text channel to answer in"),
+      Option("u", "user", "ID", "join: the voice channel that this user is in"),
+      Option("n", "count", "COUNT", "the first so many records"),
+      Option("S", "since", "TIME", "not older than a time, or than 90s, 15m, 2h, 3d"),
+      Option(
+        "k", "kind", "KIND,...", "actions of these kinds",
+        completion: .words(ActionKind.table.flatMap(\.kinds))),
+      Option(
+        nil, "status", "STATUS,...", "automations of these states",
+        completion: .words(["active", "paused", "deleted", "all"])),
+      Option(
+        "d", "data", "DATA", "the JSON to send; @FILE reads it (default: standard input)"),
+      Option(
+        "o", "output", "FORM", "json, table or tsv (default: table on a terminal, else json)",
+        completion: .words(Form.allCases.map(\.rawValue))),
+      Option(
+        "W", "width", "COLUMNS", "cut rows at COLUMNS, 0 for no cut (default: the terminal's)"),
+      Option(
+        nil, "color", "WHEN", "auto, always or never",
+        completion: .words(ColourDepth.When.allCases.map(\.rawValue))),
+      Option(nil, "max-time", "SECONDS", "give up after this time, 0 never (default: 30)"),
+      Option("p", "profile", "NAME", "the profile of the configuration"),
+      Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
+      Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
+      Option(
+        nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
+      Option("q", "quiet", nil, "print nothing; the status tells"),
+      Option("v", "verbose", nil, "notes about each request"),
+    ])
+
+  /// Reads parsed options.
+  ///
+  /// - Throws: `UsageError` for what makes no sense.
+  init(_ parsed: ParsedOptions, now: Timestamp) throws(UsageError) {
+    try readOperands(parsed.operands)
+    for item in parsed.items {
+      guard command.takes(item.name) else {
+        throw UsageError("--\(item.name) is not for \(command.rawValue)")
+      }
+      try read(item, now)
+    }
+    if operand != nil, guild != nil, command == .channels || command == .join {
+      throw UsageError("the guild is given twice")
+    }
+    if tokenFile == "-", data == "@-" || (data == nil && command.readsInput) {
+      throw UsageError("standard input cannot be the token and the body")
+    }
+  }
+
+  private mutating func readOperands(_ operands: [String]) throws(UsageError) {
+    guard let word = operands.first else {
+      throw UsageError(
+        "a command is needed: \(Command.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    guard let command = Command(rawValue: word) else {
+      throw UsageError("unknown command \(word)")
+    }
+    self.command = command
+    let count = operands.count - 1
+    if count < command.operands.lowerBound {
+      throw UsageError("\(word) needs a \(command.operandName)")
+    }
+    if count > command.operands.upperBound {
+      throw UsageError("too many words: \(operands[command.operands.upperBound + 1])")
+    }
+    operand = operands.dropFirst().first
+    if operand?.isEmpty == true { throw UsageError("\(word): an empty \(command.operandName)") }
+  }
+
+  private mutating func read(_ item: ParsedOptions.Item, _ now: Timestamp) throws(UsageError) {
+    let value = item.value
+    switch item.name {
+    case "guild": guild = try Self.id(item)
+    case "channel": channel = try Self.id(item)
+    case "user": user = try Self.id(item)
+    case "count":
+      guard !value.isEmpty, value.utf8.allSatisfy({ $0 &- 48 < 10 }), let number = Int(value) else {
+        throw UsageError("--count \(value): not a whole number")
+      }
+      count = number
+    case "since": since = try Self.time(item, now)
+    case "kind": kinds += try Self.list(item)
+    case "status": statuses += try Self.list(item)
+    case "data": data = value
+    case "output":
+      guard let form = Form(rawValue: value) else {
+        throw UsageError("--output \(value): not json, table or tsv")
+      }
+      self.form = form
+    case "width":
+      guard let number = Int(value), (0...100_000).contains(number) else {
+        throw UsageError("--width \(value): not a number of columns")
+      }
+      width = number
+    case "color":
+      guard let when = ColourDepth.When(rawValue: value) else {
+        throw UsageError("--color \(value): not auto, always or never")
+      }
+      colour = when
+    case "max-time":
+      guard let duration = DurationText.parse(value) else {
+        throw UsageError("--max-time \(value): not a time: seconds, or 90s 15m 2h 3d")
+      }
+      maxTime = duration / .seconds(1)
+    case "profile": profile = value
+    case "token-file": tokenFile = value
+    case "allow-plaintext": allowPlaintext = true
+    case "cacert": authorities = value
+    case "quiet": quiet = true
+    case "verbose": verbose = true
+    default: break
+    }
+  }
+
+  private static func id(_ item: ParsedOptions.Item) throws(UsageError) -> String {
+    if item.value.isEmpty { throw UsageError("--\(item.name): an id is missing") }
+    return item.value
+  }
+
+  private static func list(_ item: ParsedOptions.Item) throws(UsageError) -> [String] {
+    let words = item.value.split(separator: ",").map(String.init)
+    if words.isEmpty { throw UsageError("--\(item.name): nothing is named") }
+    if item.name == "kind", let word = words.first(where: { $0.contains { "*?[".contains($0) } }) {
+      throw UsageError("--kind \(word): whole kinds alone; action-filter(1) knows patterns")
+    }
+    return words
+  }
+
+  /// A time of RFC 3339, a date alone (its midnight in UTC), or so long ago.
+  private static func time(
+    _ item: ParsedOptions.Item, _ now: Timestamp
+  ) throws(UsageError) -> Timestamp {
+    let text = item.value
+    let past = DurationText.parse(text).map { now.adding(.zero - $0) }
+    guard let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") ?? past
+    else {
+      throw UsageError("--since \(text): not a time (RFC 3339, or 90s, 15m, 2h, 3d)")
+    }
+    // The backend takes a window of no length for no window at all.
+    if time >= now { throw UsageError("--since \(text): not in the past") }
+    return time
+  }
+}
+
+extension Command {
+  /// Whether the body comes from standard input when `--data` is not given.
+  var readsInput: Bool { self == .post || self == .put }
+}

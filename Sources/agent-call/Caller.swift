@@ -1,0 +1,116 @@
+import Core
+import Web
+
+/// Asks the backend, one request at a time, and waits for the whole answer.
+final class Caller {
+  /// A whole answer of 2xx.
+  struct Reply {
+    var head: ResponseHead
+    var body: [UInt8]
+    /// From the start of the request to the end of its answer.
+    var seconds: Double
+  }
+
+  /// The seconds for a request when the user gives no time for everything.
+  static let requestTime = 30.0
+  /// The longest wait for a connection, seconds.
+  static let connectTime = 10.0
+  /// The largest answer that is taken, bytes.
+  private static let largest = 1 << 30
+
+  let backend: Backend
+  private let client: WebClient
+  private let diagnostics: Diagnostics
+  private let maxTime: Double?
+  private let deadline: Double
+
+  /// - Parameters:
+  ///   - backend: who is asked.
+  ///   - client: drives the requests.
+  ///   - maxTime: seconds for all requests; 0 for no limit, nil for the
+  ///     default of each.
+  ///   - diagnostics: for notes.
+  init(_ backend: Backend, client: WebClient, maxTime: Double?, diagnostics: Diagnostics) {
+    self.backend = backend
+    self.client = client
+    self.diagnostics = diagnostics
+    self.maxTime = maxTime
+    deadline = maxTime.map { $0 > 0 ? Clock.monotonic + $0 : .infinity } ?? .infinity
+  }
+
+  /// Asks, and waits.
+  ///
+  /// - Parameters:
+  ///   - path: behind the base, query included.
+  ///   - method: the verb.
+  ///   - body: JSON text; nil or empty for none.
+  /// - Throws: `CallFailure` for anything but 2xx.
+  func call(
+    _ path: String, method: String = "GET", body: [UInt8]? = nil
+  ) throws(CallFailure) -> Reply {
+    var request: Request
+    do throws(SettingsError) {
+      request = try backend.request(path, method: method, body: body)
+    } catch {
+      throw CallFailure(error)
+    }
+    // Nothing is no JSON: a body of no bytes has no type.
+    if body?.isEmpty == true { request.headers.removeAll { $0.isNamed("Content-Type") } }
+    let place = request.address.display
+    diagnostics.note("\(method) \(place)")
+    let reply = try wait(for: request, place)
+    diagnostics.note(
+      "\(reply.head.summary), \(reply.body.count) bytes in \(Latency.text(reply.seconds)) ms")
+    if let problem = backend.problem(of: reply.head, reply.body, method: method) {
+      throw CallFailure(place, problem.line, problem.status)
+    }
+    return reply
+  }
+
+  /// The address of a path, for messages: without its query.
+  func place(_ path: String) -> String {
+    let address = try? backend.request(path).address
+    return (address ?? backend.base).display
+  }
+
+  private func wait(for request: Request, _ place: String) throws(CallFailure) -> Reply {
+    let start = Clock.monotonic
+    let limit = maxTime == nil ? start + Self.requestTime : deadline
+    var end: FetchEnd?
+    let fetch = Fetch(
+      client, request, now: start, silence: .infinity, limit: Self.largest
+    ) { end = $0 }
+    while end == nil {
+      client.perform()
+      if end != nil { break }
+      let now = Clock.monotonic
+      if now >= limit {
+        fetch.cancel()
+        let given = maxTime ?? Self.requestTime
+        throw CallFailure(
+          place, "no whole answer in \(Latency.seconds(given)) s; see --max-time", .temporary)
+      }
+      client.wait(seconds: min(limit - now, 60))
+    }
+    switch end {
+    case .response(let head, let body):
+      return Reply(head: head, body: body, seconds: Clock.monotonic - start)
+    case .failed(let reason): throw CallFailure(place, reason, .temporary)
+    case nil: throw CallFailure(place, "no answer", .temporary)
+    }
+  }
+}
+
+/// Short spans of time in words.
+enum Latency {
+  /// Milliseconds with one decimal.
+  static func text(_ seconds: Double) -> String {
+    let tenths = Int64((min(max(seconds, 0), 1e12) * 10_000).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  /// Seconds, without decimals where there are none.
+  static func seconds(_ seconds: Double) -> String {
+    seconds == seconds.rounded() && seconds < 1e15 ? "\(Int64(seconds))" : "\(seconds)"
+  }
+}

@@ -1,0 +1,65 @@
+import Core
+
+/// `POST /api/voice/join`: what is sent, and what the answer means (contract,
+/// section 6 of its details). A refusal comes with 200 too.
+enum Join {
+  /// The body of the request.
+  ///
+  /// - Parameters:
+  ///   - guild: nil for the first in which somebody is in a voice channel.
+  ///   - user: whose voice channel is joined; nil for the first person's.
+  ///   - channel: the text channel to answer in.
+  static func body(guild: String?, user: String?, channel: String?) -> [UInt8] {
+    let members = [
+      ("guildId", guild), ("requesterUserId", user), ("textChannelId", channel),
+      ("source", "agent-call"),
+    ].compactMap { name, value in
+      value.map { "\"\(name)\":" + JSONQuote.string($0) }
+    }
+    return Array(("{" + members.joined(separator: ",") + "}").utf8)
+  }
+
+  /// What came of it.
+  struct Outcome: Equatable {
+    /// `joined`, `already_in_channel`, or why not; the backend's word.
+    var reason: String
+    var isJoined: Bool
+    /// In words.
+    var words: String
+  }
+
+  /// Reads the answer.
+  ///
+  /// - Returns: nil when it does not say whether the agent joined.
+  static func outcome(_ answer: JSONValue) -> Outcome? {
+    guard let ok = answer["ok"]?.bool else { return nil }
+    let reason = answer["reason"]?.text ?? ""
+    let known = words[reason]
+    let place = [
+      answer["voiceChannelId"]?.text.map { "channel \($0)" },
+      answer["guildId"]?.text.map { "guild \($0)" },
+    ].compactMap { $0 }.joined(separator: ", ")
+    if ok {
+      let said = known ?? (reason.isEmpty ? "joined" : reason)
+      return Outcome(
+        reason: reason, isJoined: true, words: place.isEmpty ? said : "\(said): \(place)")
+    }
+    let said = known.map { "\($0) (\(reason))" } ?? (reason.isEmpty ? "refused" : reason)
+    return Outcome(reason: reason, isJoined: false, words: said)
+  }
+
+  private static let words = [
+    "joined": "joined",
+    "already_in_channel": "already there",
+    "no_guild_available": "the agent is in no guild",
+    "guild_not_found": "the agent is in no such guild",
+    "requester_not_in_voice": "that user is in no voice channel",
+    "requester_is_bot": "that user is a bot",
+    "no_voice_members_found": "nobody is in a voice channel",
+    "text_channel_unavailable": "that text channel cannot be used",
+    "join_not_handled": "the agent did not act on it",
+    "voice_join_unconfirmed": "the agent tried, but is not in the channel yet",
+    "voice_join_unknown": "the agent does not say what came of it",
+    "voice_join_unavailable": "the agent cannot join voice channels",
+  ]
+}

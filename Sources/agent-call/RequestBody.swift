@@ -1,0 +1,53 @@
+import CLibc
+import Core
+
+/// The JSON that is sent: an argument, a file or standard input.
+enum RequestBody {
+  /// - Parameters:
+  ///   - data: the argument of `--data`: JSON, or `@` and a file's name, `-`
+  ///     for standard input; nil when not given.
+  ///   - readsInput: whether standard input is read without it.
+  /// - Returns: nil when there is nothing to send.
+  /// - Throws: `CallFailure` for a file that cannot be read, and what is no JSON.
+  static func read(_ data: String?, readsInput: Bool) throws(CallFailure) -> [UInt8]? {
+    let body: [UInt8]
+    var name = "--data"
+    if let data, !data.hasPrefix("@") {
+      body = Array(data.utf8)
+    } else if let data {
+      name = String(data.dropFirst())
+      body = try contents(name)
+    } else if readsInput {
+      if isatty(0) == 1 {
+        throw CallFailure("standard input", "a terminal; give the JSON with --data", .failure)
+      }
+      name = "-"
+      body = try contents(name)
+    } else {
+      return nil
+    }
+    if name == "-" { name = "standard input" }
+    if body.isEmpty { return body }
+    if let (fault, offset) = body.withUnsafeBytes({ ScanValidator.firstFault($0) }) {
+      throw CallFailure(name, "not JSON: \(fault.reason) at byte \(offset)", .failure)
+    }
+    return body
+  }
+
+  private static func contents(_ name: String) throws(CallFailure) -> [UInt8] {
+    let descriptor = name == "-" ? 0 : clibc_open(name, O_RDONLY)
+    guard descriptor >= 0 else { throw CallFailure(name, systemReason(systemError), .failure) }
+    defer { if descriptor != 0 { close(descriptor) } }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+      let count = CLibc.read(descriptor, &piece, piece.count)
+      if count < 0 {
+        if systemError == EINTR { continue }
+        throw CallFailure(name, systemReason(systemError), .failure)
+      }
+      if count == 0 { return bytes }
+      bytes += piece[..<count]
+    }
+  }
+}

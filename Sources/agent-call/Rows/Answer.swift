@@ -1,0 +1,80 @@
+import Core
+import Web
+
+/// The body of an answer, taken apart.
+enum Answer {
+  /// The records of a list.
+  case rows([[UInt8]])
+  /// One record, or one value.
+  case record([UInt8])
+  /// Nothing came, or null.
+  case nothing
+
+  /// Reads a body.
+  ///
+  /// - Parameters:
+  ///   - reply: an answer of 2xx.
+  ///   - place: the address, for messages.
+  /// - Throws: `CallFailure` when the body is no JSON.
+  init(_ reply: Caller.Reply, place: String) throws(CallFailure) {
+    let body = reply.body.first == 0xef ? Self.withoutMark(reply.body) : reply.body
+    if body.allSatisfy({ [32, 9, 10, 13].contains($0) }) {
+      self = .nothing
+      return
+    }
+    if let (fault, offset) = body.withUnsafeBytes({ ScanValidator.firstFault($0) }) {
+      let type = reply.head.value("Content-Type") ?? "no content type"
+      let isPage = type.lowercased().contains("html") || body.first == 60
+      let reason =
+        isPage
+        ? "a web page in place of JSON" : "not JSON: \(fault.reason) at byte \(offset) (\(type))"
+      throw CallFailure(place, "\(reply.head.summary): \(reason)", .failure)
+    }
+    if let rows = Self.elements(body) {
+      self = .rows(rows)
+    } else {
+      self = RowText.line(body).elementsEqual("null".utf8) ? .nothing : .record(body)
+    }
+  }
+
+  /// The records of a list that is asked for by name.
+  ///
+  /// - Parameters:
+  ///   - member: the member that holds it, nil when the answer is the list.
+  ///   - place: the address, for messages.
+  /// - Throws: `CallFailure` when there is no such list.
+  func list(_ member: String?, place: String) throws(CallFailure) -> [[UInt8]] {
+    switch (self, member) {
+    case (.rows(let rows), nil): return rows
+    case (.nothing, nil): return []
+    case (.record(let record), let member?):
+      let value = record.withUnsafeBytes { bytes -> [UInt8]? in
+        (try? ScanMembers.value(of: member, in: bytes)).map { Array($0.bytes) }
+      }
+      if let value, let rows = Self.elements(value) { return rows }
+      if let value, value.elementsEqual("null".utf8) { return [] }
+    default: break
+    }
+    let name = member.map { " \"\($0)\"" } ?? ""
+    throw CallFailure(place, "the answer has no list\(name)", .failure)
+  }
+
+  /// The elements of an array; nil for anything else.
+  static func elements(_ bytes: [UInt8]) -> [[UInt8]]? {
+    bytes.withUnsafeBytes { bytes in
+      guard var elements = try? ScanElements(bytes) else { return nil }
+      var rows: [[UInt8]] = []
+      do throws(ScanFault) {
+        while try elements.next() { rows.append(Array(elements.value.bytes)) }
+      } catch {
+        return nil
+      }
+      return rows
+    }
+  }
+
+  /// A byte order mark is no JSON, but harmless (RFC 8259, section 8.1).
+  private static func withoutMark(_ body: [UInt8]) -> [UInt8] {
+    body.starts(with: [0xef, 0xbb, 0xbf]) ? Array(body.dropFirst(3)) : body
+  }
+}

@@ -1,0 +1,69 @@
+import Core
+
+/// The forms that one record takes in a pipe.
+enum RowText {
+  /// The record's own bytes on one line: line breaks between its tokens become
+  /// blanks, and ill-formed UTF-8 U+FFFD; nothing else changes.
+  ///
+  /// - Parameter row: one JSON value that is valid but for its UTF-8.
+  static func line(_ row: [UInt8]) -> [UInt8] {
+    var bytes = row
+    if !bytes.withUnsafeBytes({ UTF8Text.isValid($0) }) {
+      bytes = bytes.withUnsafeBytes { UTF8Text.repaired($0) }
+    }
+    // Inside its strings valid JSON has none.
+    if bytes.contains(where: { $0 == 10 || $0 == 13 }) {
+      bytes = bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }
+    }
+    let isBlank = { (byte: UInt8) in byte == 32 || byte == 9 }
+    guard let first = bytes.firstIndex(where: { !isBlank($0) }),
+      let last = bytes.lastIndex(where: { !isBlank($0) })
+    else { return [] }
+    return first == 0 && last == bytes.count - 1 ? bytes : Array(bytes[first...last])
+  }
+
+  /// The values of some members with tabs between them: text without its quotes
+  /// and escapes, numbers as the backend spelled them, arrays and objects as
+  /// JSON; nothing for null and what is missing.
+  ///
+  /// - Parameters:
+  ///   - row: one JSON value; what is no object is a single value.
+  ///   - fields: the members' names.
+  static func tsv(_ row: [UInt8], fields: [String]) -> String {
+    let row = line(row)
+    return row.withUnsafeBytes { bytes in
+      guard var members = try? ScanMembers(bytes) else { return field(ScanValue(bytes)) }
+      var values: [String: String] = [:]
+      do throws(ScanFault) {
+        while try members.next() {
+          values[members.key.unescaped] = field(members.value)
+        }
+      } catch {
+        return field(ScanValue(bytes))
+      }
+      return fields.map { values[$0] ?? "" }.joined(separator: "\t")
+    }
+  }
+
+  /// One value as a field of TSV.
+  static func field(_ value: ScanValue) -> String {
+    if value.isNull { return "" }
+    return escape(value.string ?? String(decoding: value.bytes, as: UTF8.self))
+  }
+
+  /// A text as a field: backslash, tab and line ends as `\\`, `\t`, `\n`, `\r`,
+  /// other controls as `\e`, `\xHH` or `\u{HHHH}`.
+  static func escape(_ text: String) -> String {
+    Visible.line(text.utf8.contains(92) ? text.replacing("\\", with: "\\\\") : text)
+  }
+}
+
+extension ScanValue {
+  /// The text of a key, whose quotes are not among its bytes.
+  var unescaped: String {
+    let raw = bytes
+    if !raw.contains(92) { return String(decoding: raw, as: UTF8.self) }
+    let quoted = [34] + Array(raw) + [34]
+    return quoted.withUnsafeBytes { ScanValue($0).string ?? "" }
+  }
+}

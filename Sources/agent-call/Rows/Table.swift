@@ -1,0 +1,100 @@
+import Screen
+
+/// Rows of cells below headings, aligned, and no wider than they may be.
+///
+/// Rows may come in several batches: columns only grow from one to the next.
+struct Table {
+  /// How a column is set.
+  struct Column {
+    var title: String
+    var isRight = false
+    /// Whether it gives way when the rows are too wide.
+    var gives = false
+  }
+
+  /// The cells between two columns.
+  private static let gap = 2
+  /// What a column that gives way keeps, cells.
+  private static let least = 8
+
+  private let columns: [Column]
+  private let width: Int?
+  private let depth: ColourDepth
+  private var widths: [Int]
+  private var shown: [Int]?
+
+  /// - Parameters:
+  ///   - columns: from left to right; without a title at all, no line of headings.
+  ///   - width: the most cells of a row; nil for no limit.
+  ///   - depth: the colours that the terminal knows.
+  init(_ columns: [Column], width: Int?, depth: ColourDepth) {
+    self.columns = columns
+    self.width = width
+    self.depth = depth
+    widths = columns.map { CellWidth.of($0.title) }
+  }
+
+  /// The lines of a batch, without line ends; the first has the headings.
+  /// Columns that are empty in all of the first batch are left out.
+  ///
+  /// - Parameter rows: a cell a column.
+  mutating func lines(_ rows: [[Line.Span]]) -> [String] {
+    let cells = rows.map { $0.map { CellWidth.of($0.text) } }
+    let isFirst = shown == nil
+    let shown =
+      shown
+      ?? columns.indices.filter { column in
+        rows.isEmpty || rows.contains { !$0[column].text.isEmpty }
+      }
+    self.shown = shown
+    for column in shown {
+      widths[column] = max(widths[column], cells.map { $0[column] }.max() ?? 0)
+    }
+    let room = fitted(shown)
+    var lines: [String] = []
+    if isFirst, columns.contains(where: { !$0.title.isEmpty }) {
+      let titles = columns.map { Line.Span($0.title, .bold) }
+      lines.append(line(titles, titles.map { CellWidth.of($0.text) }, shown, room))
+    }
+    for (row, sizes) in zip(rows, cells) { lines.append(line(row, sizes, shown, room)) }
+    return lines
+  }
+
+  /// The widths with what is too much taken from the widest that give way.
+  private func fitted(_ shown: [Int]) -> [Int] {
+    guard let width else { return widths }
+    var room = widths
+    var over = shown.reduce(0) { $0 + room[$1] } + Self.gap * max(0, shown.count - 1) - width
+    let giving = shown.filter { columns[$0].gives }
+    while over > 0, let widest = giving.max(by: { room[$0] < room[$1] }), room[widest] > Self.least
+    {
+      let next = giving.filter { $0 != widest }.map { room[$0] }.max() ?? 0
+      let step = min(over, max(1, room[widest] - max(next, Self.least)))
+      room[widest] -= step
+      over -= step
+    }
+    return room
+  }
+
+  private func line(_ row: [Line.Span], _ sizes: [Int], _ shown: [Int], _ room: [Int]) -> String {
+    var line = Line()
+    var blanks = 0
+    for column in shown {
+      let cell = row[column]
+      let text =
+        sizes[column] > room[column] ? Fit.truncate(cell.text, to: room[column]) : cell.text
+      let size = sizes[column] > room[column] ? CellWidth.of(text) : sizes[column]
+      let rest = max(0, room[column] - size)
+      let isRight = columns[column].isRight
+      if !text.isEmpty {
+        line.add(Fit.spaces(blanks + (isRight ? rest : 0)))
+        line.add(text, cell.style)
+        blanks = isRight ? 0 : rest
+      } else {
+        blanks += room[column]
+      }
+      blanks += Self.gap
+    }
+    return line.render(width: width, depth: depth)
+  }
+}
