@@ -75,6 +75,9 @@ public enum Amount {
     return "\(fixed(count / (1024 * 1024), 2)) MB"
   }
 
+  /// A size, see `bytes(_:)` of a number.
+  public static func bytes(_ count: Int) -> String { bytes(Double(count)) }
+
   /// A number with so many decimals; what is too large for that, or no finite
   /// number, in Swift's own spelling.
   public static func fixed(_ value: Double, _ decimals: Int) -> String {

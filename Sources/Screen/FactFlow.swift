@@ -11,18 +11,19 @@ public struct FactFlow: Sendable {
   /// Whether there is nothing to show.
   public var isEmpty: Bool { facts.isEmpty }
 
-  /// Adds a fact of one style; an empty text is none.
+  /// Adds a fact of one style; nil and an empty text are none.
   ///
   /// - Parameters:
   ///   - text: text without controls.
   ///   - style: how it looks.
-  public mutating func add(_ text: String, _ style: Style = .plain) {
-    if !text.isEmpty { facts.append(Line([Line.Span(text, style)])) }
+  public mutating func add(_ text: String?, _ style: Style = .plain) {
+    if let text, !text.isEmpty { facts.append(Line([Line.Span(text, style)])) }
   }
 
-  /// Adds a fact with a dim word before it: `model orion-4`; an empty text is none.
-  public mutating func add(_ label: String, _ text: String, _ style: Style = .plain) {
-    guard !text.isEmpty else { return }
+  /// Adds a fact with a dim word before it: `model orion-4`; nil and an empty
+  /// text are none.
+  public mutating func add(_ label: String, _ text: String?, _ style: Style = .plain) {
+    guard let text, !text.isEmpty else { return }
     facts.append(Line([Line.Span(label + " ", .dim), Line.Span(text, style)]))
   }
 

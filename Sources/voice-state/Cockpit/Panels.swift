@@ -3,7 +3,9 @@ enum Panels {
   /// All of them, in the order of the screen.
   static var all: [any Panel.Type] {
     [
-      HeadPanel.self
+      HeadPanel.self, MusicPanel.self, ScreenPanel.self, ASRPanel.self, MCPPanel.self,
+      RealtimePanel.self, MembershipPanel.self, SoundboardPanel.self, ContextPanel.self,
+      BudgetPanel.self, PromptsPanel.self,
     ]
   }
 

@@ -1,0 +1,131 @@
+import Core
+import Screen
+
+/// The recognisers of speech: who is heard, what is not yet a turn, what waits.
+struct ASRPanel: Panel {
+  static let name = "asr"
+  static let title = "Speech recognition"
+
+  private static let most = 40
+
+  private let recognisers: [(name: String, asr: VoiceASRSession)]
+  private let batch: VoiceBatchASR?
+  private let now: Timestamp
+
+  init?(_ session: VoiceSession, at now: Timestamp) {
+    var recognisers = session.asrSessions.prefix(Self.most).map { asr in
+      (Outside.person(asr.displayName ?? session.name(of: asr.userId), asr.userId), asr)
+    }
+    if let shared = session.sharedAsrSession, shared.connected == true || recognisers.isEmpty {
+      recognisers.append(("everybody", shared))
+    }
+    guard !recognisers.isEmpty || session.batchAsr != nil else { return nil }
+    self.recognisers = recognisers
+    batch = session.batchAsr
+    self.now = now
+  }
+
+  var note: Line {
+    let up = recognisers.count { $0.asr.connected == true }
+    return Line("\(up) of \(recognisers.count) connected", up > 0 ? .plain : .dim)
+  }
+
+  func lines(width: Int) -> [Line] {
+    let isWide = width >= 56
+    var grid = Grid([.giving, .left, .left, .right, .left])
+    for (name, asr) in recognisers {
+      grid.add(
+        [head(name, asr), phase(asr)] + idle(asr, cells: isWide ? 12 : 6)
+          + [isWide ? pending(asr) : Line()])
+    }
+    var lines: [Line] = []
+    for (row, recogniser) in zip(grid.lines(width: width), recognisers) {
+      lines.append(row)
+      if let text = recogniser.asr.utterance?.partialText {
+        lines += PanelText.paragraph(
+          "“\(text)”", .dim, lead: Line("  "), width: width, indent: 3, most: 2)
+      }
+      if isWide {
+        lines += indented(facts(recogniser.asr), width)
+      } else {
+        var line = Line("  ")
+        line.add(pending(recogniser.asr))
+        if line.spans.count > 1 { lines.append(line.cut(to: width)) }
+      }
+    }
+    return lines + waiting.lines(width: width)
+  }
+
+  private func indented(_ facts: FactFlow, _ width: Int) -> [Line] {
+    facts.lines(width: width - 2).map { line in
+      var indented = Line("  ")
+      indented.add(line)
+      return indented
+    }
+  }
+
+  private func head(_ name: String, _ asr: VoiceASRSession) -> Line {
+    let isUp = asr.connected == true
+    var line = Line(isUp ? "● " : "○ ", isUp ? Style(Palette.positive) : .dim)
+    line.add(Fit.truncate(name, to: 24), isUp ? .plain : .dim)
+    return line
+  }
+
+  private func phase(_ asr: VoiceASRSession) -> Line {
+    let phase = PanelText.words(asr.phase) ?? (asr.connected == true ? "connected" : "off")
+    switch asr.phase {
+    case "closing", "connecting": return Line(phase, Style(Palette.warning))
+    case "idle", nil: return Line(phase, .dim)
+    default: return Line(phase, Style(Palette.colour(of: .asr)))
+    }
+  }
+
+  /// How long nothing was heard, and a gauge of it: when it is full, the
+  /// recogniser is closed.
+  private func idle(_ asr: VoiceASRSession, cells: Int) -> [Line] {
+    guard let idle = asr.idleMs, idle >= 0 else { return [Line(), Line()] }
+    let most = asr.idleTtlMs ?? 60_000
+    let isSoon = asr.connected == true && idle > most * 0.75
+    let style = isSoon ? Style(Palette.warning) : Style(Palette.colour(of: .asr))
+    return [
+      Bar.gauge(idle, of: most, cells: cells, style),
+      Line(Amount.duration(idle), isSoon ? style : .dim),
+    ]
+  }
+
+  private func pending(_ asr: VoiceASRSession) -> Line {
+    let chunks = asr.pendingAudioChunks ?? 0
+    let bytes = asr.pendingAudioBytes ?? 0
+    guard chunks > 0 || bytes > 0 else { return Line() }
+    return Line(
+      "\(PanelText.count(chunks, "chunk")), \(Amount.bytes(bytes)) waiting",
+      Style(Palette.warning))
+  }
+
+  private func facts(_ asr: VoiceASRSession) -> FactFlow {
+    var facts = FactFlow()
+    if let final = asr.utterance?.finalSegments, final > 0 {
+      facts.add("final", PanelText.count(final, "segment"))
+    }
+    if let bytes = asr.utterance?.bytesSent, bytes > 0 {
+      facts.add("sent", Amount.bytes(bytes))
+    }
+    facts.add("heard", Age.text(asr.lastAudioAt, at: now))
+    facts.add("wrote", Age.text(asr.lastTranscriptAt, at: now))
+    facts.add("model", Outside.text(asr.model))
+    return facts
+  }
+
+  private var waiting: FactFlow {
+    var facts = FactFlow()
+    guard let batch, batch.pendingTurns > 0 || batch.contextMessages != nil else { return facts }
+    facts.add(
+      "as files",
+      PanelText.count(batch.pendingTurns, "turn waits", "turns wait"),
+      batch.pendingTurns > 2 ? Style(Palette.warning) : .plain)
+    if let messages = batch.contextMessages {
+      facts.add("with", PanelText.count(messages, "message") + " of context")
+    }
+    return facts
+  }
+}

@@ -1,0 +1,128 @@
+import Core
+import Screen
+
+/// What the bot sees of a shared screen, and how fresh that is.
+struct ScreenPanel: Panel {
+  static let name = "screen"
+  static let title = "Screen watch"
+
+  /// How many of the things seen are shown.
+  private static let mostSeen = 5
+  /// An active watch without a frame for so long is late.
+  private static let late = Duration.seconds(30)
+
+  private let watch: VoiceStreamWatch
+  private let session: VoiceSession
+  private let now: Timestamp
+
+  init?(_ session: VoiceSession, at now: Timestamp) {
+    guard let watch = session.streamWatch else { return nil }
+    let isUnused =
+      !watch.active && watch.lastFrameAt == nil && watch.latestFrameAt == nil
+      && (watch.ingestedFrameCount ?? 0) == 0 && watch.visualFeed.isEmpty
+      && watch.lastCommentaryNote == nil && watch.lastMemoryRecapText == nil
+      && watch.notePayload?.notes.isEmpty != false
+      && watch.nativeDiscord?.activeSharers.isEmpty != false
+    if isUnused { return nil }
+    self.watch = watch
+    self.session = session
+    self.now = now
+  }
+
+  var note: Line {
+    watch.active ? Line("watching", Style(Palette.positive)) : Line("not watching", .dim)
+  }
+
+  func lines(width: Int) -> [Line] {
+    who.lines(width: width) + frames.lines(width: width) + seen(width)
+      + remark("remark", watch.lastCommentaryNote, watch.lastCommentaryAt, width)
+      + remark(
+        watch.lastMemoryRecapDurableSaved == true ? "saved" : "recap",
+        watch.lastMemoryRecapText, watch.lastMemoryRecapAt, width)
+      + native.lines(width: width)
+  }
+
+  private var who: FactFlow {
+    var facts = FactFlow()
+    if let target = Outside.person(watch.targetUserId, in: session) {
+      var line = Line(watch.active ? "● " : "○ ", watch.active ? Style(Palette.positive) : .dim)
+      line.add(target, watch.active ? .bold : .dim)
+      facts.add(line)
+    }
+    facts.add("asked by", Outside.person(watch.requestedByUserId, in: session))
+    let last = watch.lastFrameAt ?? watch.latestFrameAt
+    let isLate = watch.active && last.map { $0.adding(Self.late) < now } == true
+    facts.add("last frame", Age.text(last, at: now), isLate ? Style(Palette.warning) : .plain)
+    return facts
+  }
+
+  private var frames: FactFlow {
+    var facts = FactFlow()
+    facts.add("frames", watch.ingestedFrameCount.map { String($0) })
+    if let count = watch.acceptedFrameCountInWindow {
+      let window = Age.seconds(from: watch.frameWindowStartedAt, to: now)
+      facts.add("in \(window.map { Amount.duration(Double($0) * 1000) } ?? "window")", "\(count)")
+    }
+    if let bytes = watch.latestFrameApproxBytes, bytes > 0 {
+      facts.add("size", Amount.bytes(bytes))
+    }
+    facts.add("type", Outside.text(watch.latestFrameMimeType))
+    if let count = watch.noteCount, count > 0 {
+      facts.add("notes", "\(count)")
+    }
+    facts.add("last", Age.text(watch.lastNoteAt ?? watch.notePayload?.lastAt, at: now))
+    facts.add(
+      "by",
+      Outside.text(watch.lastNoteModel ?? watch.notePayload?.model)
+        ?? Outside.text(watch.lastNoteProvider ?? watch.notePayload?.provider))
+    return facts
+  }
+
+  /// The visual feed, newest first; the notes where there is no feed.
+  private func seen(_ width: Int) -> [Line] {
+    if watch.visualFeed.isEmpty {
+      return (watch.notePayload?.notes ?? []).suffix(Self.mostSeen).reversed().flatMap {
+        PanelText.paragraph($0, lead: Line("· ", .dim), width: width, most: 2)
+      }
+    }
+    return watch.visualFeed.suffix(Self.mostSeen).reversed().flatMap { seen in
+      var lead = PanelText.age(seen.at, now)
+      lead.add("  ")
+      if let name = Outside.text(seen.speakerName) {
+        lead.add(Fit.truncate(name, to: 20) + " ", .dim)
+      }
+      return PanelText.paragraph(seen.text ?? "", lead: lead, width: width, indent: 9, most: 2)
+    }
+  }
+
+  /// The bot's last remark, or what was kept of the share.
+  private func remark(_ label: String, _ text: String?, _ at: Timestamp?, _ width: Int) -> [Line] {
+    guard let text else { return [] }
+    var lead = PanelText.age(at, now)
+    lead.add("  \(label) ", .dim)
+    return PanelText.paragraph(text, lead: lead, width: width, indent: 9, most: 2)
+  }
+
+  private var native: FactFlow {
+    var facts = FactFlow()
+    guard let native = watch.nativeDiscord else { return facts }
+    for sharer in native.activeSharers.prefix(4) {
+      let name = Outside.person(sharer.displayName, sharer.userId)
+      facts.add(
+        "shares", [name, Outside.text(sharer.codec)].compactMap { $0 }.joined(separator: " "))
+    }
+    if native.decodeInFlight == true { facts.add("decoding", .dim) }
+    if native.ffmpegAvailable == false { facts.add("✗ no ffmpeg", Style(Palette.error)) }
+    if let reason = Outside.text(native.lastDecodeFailureReason) {
+      let age = Age.text(native.lastDecodeFailureAt, at: now).map { " \($0)" } ?? ""
+      facts.add(isDecoding ? "failed" : "✗", reason + age, isDecoding ? .dim : Style(Palette.error))
+    }
+    return facts
+  }
+
+  /// Whether the last failure to decode is history: a success came after it.
+  private var isDecoding: Bool {
+    guard let success = watch.nativeDiscord?.lastDecodeSuccessAt else { return false }
+    return watch.nativeDiscord?.lastDecodeFailureAt.map { $0 < success } ?? false
+  }
+}
