@@ -1,0 +1,84 @@
+import Core
+import Screen
+
+/// The sessions as a status bar wants them: one line, nothing but printable text.
+enum BarForm {
+  /// - Parameters:
+  ///   - form: `waybar`, `tmux` or `i3`.
+  ///   - sessions: those that there are.
+  ///   - now: when they are looked at.
+  ///   - link: `live`, `stale`, `down`; nil when it was asked once.
+  static func line(
+    _ form: OutputForm, _ sessions: [VoiceSession], at now: Timestamp, link: String?
+  ) -> String {
+    let all = sessions.map { Summary($0, at: now) }
+    let isStale = link == "stale" || link == "down"
+    switch form {
+    case .waybar: return waybar(all, isStale ? link : nil)
+    case .i3: return i3(all, isStale ? link : nil)
+    default: return tmux(all, isStale ? link : nil)
+    }
+  }
+
+  private static func text(_ all: [Summary], _ stale: String?) -> String {
+    guard let first = all.first else { return "" }
+    var text = first.brief
+    if all.count > 1 { text += " +\(all.count - 1)" }
+    return stale.map { "\(text) (\($0))" } ?? text
+  }
+
+  /// An object of waybar-custom(5): empty text hides the module.
+  private static func waybar(_ all: [Summary], _ stale: String?) -> String {
+    let state = all.first?.activity.rawValue ?? "none"
+    var classes = [state]
+    if let stale { classes.append(stale) }
+    if all.contains(where: { !$0.tools.isEmpty }) { classes.append("tool") }
+    let tooltip = all.map(\.words).joined(separator: "\n")
+    return SessionJSON.object([
+      ("text", JSONQuote.string(markup(text(all, stale)))), ("alt", JSONQuote.string(state)),
+      ("tooltip", JSONQuote.string(markup(tooltip.isEmpty ? "no voice session" : tooltip))),
+      ("class", SessionJSON.array(classes.map(JSONQuote.string))),
+    ])
+  }
+
+  /// A block of the i3bar protocol, as i3blocks takes it with `format=json`.
+  private static func i3(_ all: [Summary], _ stale: String?) -> String {
+    let colour: String? =
+      if stale != nil {
+        "#9ca3af"
+      } else {
+        switch all.first?.activity {
+        case .speaking: "#16a34a"
+        case .listening: "#60a5fa"
+        case .processing: "#d97706"
+        case .disconnected: "#dc2626"
+        case .idle, nil: nil
+        }
+      }
+    return SessionJSON.object([
+      ("full_text", JSONQuote.string(text(all, stale))),
+      ("short_text", JSONQuote.string(all.first?.activity.rawValue ?? "")),
+      ("color", colour.map(JSONQuote.string)), ("name", "\"voice\""),
+      ("markup", "\"none\""),
+    ])
+  }
+
+  /// Words for `status-right`: a `#` of theirs would be a format of tmux.
+  private static func tmux(_ all: [Summary], _ stale: String?) -> String {
+    text(all, stale).replacing("#", with: "##")
+  }
+
+  /// Text as Pango takes it for markup.
+  private static func markup(_ text: String) -> String {
+    var out = ""
+    for character in text {
+      switch character {
+      case "&": out += "&amp;"
+      case "<": out += "&lt;"
+      case ">": out += "&gt;"
+      default: out.append(character)
+      }
+    }
+    return out
+  }
+}

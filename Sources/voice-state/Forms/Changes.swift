@@ -1,0 +1,186 @@
+import Core
+import Screen
+
+/// What changed from one look at the sessions to the next, a line each.
+struct Changes {
+  /// A turn that was told already.
+  private struct Told { let key: String, at: Timestamp? }
+
+  /// What was known of a session.
+  private struct Known {
+    var doing = ""
+    var attention: String?
+    var people: [String: String] = [:]
+    var calls: [String: VoiceToolCall.State] = [:]
+    var music: String?
+    var screen = false
+    var note: Timestamp?
+    var reply: Timestamp?
+    var servers: [String: Bool] = [:]
+  }
+
+  private var known: [String: Known] = [:]
+  private var told: [String: [Told]] = [:]
+  private var isFirst = true
+
+  init() {}
+
+  /// - Parameters:
+  ///   - sessions: those that there are now.
+  ///   - now: the time.
+  ///   - tellsAll: whether what a session brings along when it is first seen is told
+  ///     as well: right for one that is rebuilt from its events.
+  ///   - reason: why a session ended, by id.
+  /// - Returns: a line each, without line end and without any control.
+  mutating func lines(
+    _ sessions: [VoiceSession], at now: Timestamp, tellsAll: Bool = false,
+    reason: (String) -> String? = { _ in nil }
+  ) -> [String] {
+    var lines: [String] = []
+    let ids = Set(sessions.map { $0.sessionId ?? "" })
+    for id in known.keys.sorted() where !ids.contains(id) {
+      known[id] = nil
+      told[id] = nil
+      let why = Outside.text(reason(id)).map { ": \($0)" } ?? ""
+      lines.append(line(id, now, "ends\(why)"))
+    }
+    if isFirst && sessions.isEmpty && !tellsAll { lines.append(line("", now, "no voice session")) }
+    isFirst = false
+    for session in sessions {
+      lines += changes(of: session, now, tellsAll).map { line(session.sessionId ?? "", now, $0) }
+    }
+    return lines
+  }
+
+  /// A line as it is printed: time, session, words.
+  func line(_ id: String, _ now: Timestamp, _ words: String) -> String {
+    let short = Outside.text(id).map(Summary.short) ?? "-"
+    return "\(now.rfc3339) \(short) \(words)"
+  }
+
+  private mutating func changes(
+    of session: VoiceSession, _ now: Timestamp, _ tellsAll: Bool
+  ) -> [String] {
+    let id = session.sessionId ?? ""
+    let summary = Summary(session, at: now)
+    var lines: [String] = []
+    var old = known[id] ?? Known()
+    let isNew = known[id] == nil
+    let isSilent = isNew && !tellsAll
+    if isNew {
+      lines.append("begins: \(summary.words)")
+      old.doing = summary.doing
+      old.attention = summary.attention
+    }
+    var changed: [String] = []
+    people(session, &old, &changed)
+    turns(session, id, now, isSilent: isSilent, &changed)
+    calls(session, &old, &changed)
+    parts(session, summary, &old, &changed)
+    known[id] = old
+    return isSilent ? lines : lines + changed
+  }
+
+  private func people(_ session: VoiceSession, _ old: inout Known, _ lines: inout [String]) {
+    var people: [String: String] = [:]
+    for person in session.participants {
+      let name = Outside.person(person.displayName, person.userId)
+      people[person.userId ?? name] = name
+    }
+    for (id, name) in people.sorted(by: { $0.value < $1.value }) where old.people[id] == nil {
+      lines.append("\(name) is there")
+    }
+    for (id, name) in old.people.sorted(by: { $0.value < $1.value }) where people[id] == nil {
+      lines.append("\(name) has left")
+    }
+    old.people = people
+  }
+
+  private mutating func turns(
+    _ session: VoiceSession, _ id: String, _ now: Timestamp, isSilent: Bool,
+    _ lines: inout [String]
+  ) {
+    var told = told[id] ?? []
+    for turn in session.recentTurns.suffix(isSilent ? 220 : 40) {
+      guard turn.kind == nil || turn.kind == "speech" || turn.kind == "thought",
+        let text = Outside.text(turn.text)
+      else { continue }
+      let isAgent = turn.role == "assistant"
+      let key = (isAgent ? "a" : "u") + text
+      let isTold = told.contains { other in
+        guard other.key == key, let one = other.at, let two = turn.at else {
+          return other.key == key
+        }
+        // An event and the state give one turn times a moment apart.
+        return abs(one.seconds - two.seconds) <= 15
+      }
+      if isTold { continue }
+      told.append(Told(key: key, at: turn.at))
+      let speaker =
+        turn.kind == "thought"
+        ? "agent thinks"
+        : isAgent ? "agent" : Outside.text(turn.speakerName, or: "someone")
+      lines.append("\(speaker): \(text)")
+    }
+    self.told[id] = told.suffix(300)
+  }
+
+  private func calls(_ session: VoiceSession, _ old: inout Known, _ lines: inout [String]) {
+    var calls: [String: VoiceToolCall.State] = [:]
+    for call in session.toolCalls {
+      let id = call.callId ?? "\(call.toolName ?? "") \(call.startedAt?.rfc3339 ?? "")"
+      calls[id] = call.state
+      guard old.calls[id] != call.state else { continue }
+      let name = "tool \(Outside.text(call.toolName, or: "?"))"
+      let took = call.runtimeMs.map { " in \(Amount.duration($0))" } ?? ""
+      switch call.state {
+      case .running: lines.append("\(name) runs")
+      case .ok:
+        let summary = Outside.value(call.outputSummary).map { ": \($0)" } ?? ""
+        lines.append("\(name) done\(took)\(summary)")
+      case .failed:
+        lines.append("\(name) failed\(took)" + (Outside.text(call.error).map { ": \($0)" } ?? ""))
+      }
+    }
+    old.calls = calls
+  }
+
+  private func parts(
+    _ session: VoiceSession, _ summary: Summary, _ old: inout Known, _ lines: inout [String]
+  ) {
+    if summary.attention != old.attention, let mode = summary.attention {
+      lines.append("attention \(mode)")
+    }
+    old.attention = summary.attention ?? old.attention
+    if summary.music != old.music {
+      lines.append(summary.music.map { "music plays: \($0)" } ?? "music stops")
+    }
+    old.music = summary.music
+    if summary.watchesScreen != old.screen {
+      lines.append(summary.watchesScreen ? "watches a screen" : "watches no screen")
+    }
+    old.screen = summary.watchesScreen
+    if let note = session.streamWatch?.visualFeed.last, note.at != old.note {
+      old.note = note.at
+      if let text = Outside.text(note.text) { lines.append("sees: \(text)") }
+    }
+    for server in session.mcpStatus {
+      guard let name = Outside.text(server.serverName), let isUp = server.connected else {
+        continue
+      }
+      if old.servers[name] ?? true != isUp {
+        let why = Outside.text(server.lastError).map { ": \($0)" } ?? ""
+        lines.append(isUp ? "MCP server \(name) is up" : "MCP server \(name) is down\(why)")
+      }
+      old.servers[name] = isUp
+    }
+    if let reply = session.latency?.recentTurns.first, let at = reply.at,
+      old.reply.map({ $0 < at }) ?? true
+    {
+      old.reply = at
+      if let total = reply.stages.totalMs { lines.append("reply after \(Amount.duration(total))") }
+    }
+    if summary.doing != old.doing { lines.append(summary.doing) }
+    old.doing = summary.doing
+  }
+}

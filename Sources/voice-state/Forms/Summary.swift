@@ -1,0 +1,88 @@
+import Core
+import Screen
+
+/// A session in a few words, for a line or a status bar.
+struct Summary: Equatable {
+  /// What it does.
+  let activity: VoiceActivity
+  /// Who speaks.
+  let speakers: [String]
+  /// Minutes since it began; nil when it does not say.
+  let minutes: Int64?
+  let people: Int
+  let guild: String?
+  let id: String?
+  let mode: String?
+  let attention: String?
+  /// Tools that run.
+  let tools: [String]
+  /// What plays.
+  let music: String?
+  let watchesScreen: Bool
+  /// The last answer's time, milliseconds.
+  let lastReplyMs: Double?
+
+  /// - Parameters:
+  ///   - session: any session.
+  ///   - now: when it is looked at.
+  init(_ session: VoiceSession, at now: Timestamp) {
+    activity = session.activity
+    speakers = session.activeCaptures.map { capture in
+      Outside.person(capture.displayName ?? session.name(of: capture.userId), capture.userId)
+    }
+    minutes = Age.seconds(from: session.startedAt, to: now).map { $0 / 60 }
+    people = session.participantCount
+    guild = Outside.text(session.guildId)
+    id = Outside.text(session.sessionId)
+    mode = Outside.text(session.modeLabel)
+    attention = Outside.text(session.conversation?.wake?.attentionMode)
+    tools = session.toolCalls.filter { $0.state == .running }
+      .map { Outside.text($0.toolName, or: "a tool") }
+    music =
+      session.music?.active == true ? Outside.text(session.music?.lastTrackTitle, or: "music") : nil
+    watchesScreen = session.streamWatch?.active == true
+    lastReplyMs = session.latency?.recentTurns.first?.stages.totalMs
+  }
+
+  /// A long id's beginning: enough to name a session with `-s`.
+  static func short(_ id: String) -> String { id.count <= 20 ? id : String(id.prefix(8)) }
+
+  /// `1h02m`, `12m`.
+  var elapsed: String? {
+    minutes.map { $0 < 60 ? "\($0)m" : "\($0 / 60)h\($0 % 60 < 10 ? "0" : "")\($0 % 60)m" }
+  }
+
+  /// What it does and who speaks: `listening: Mika`.
+  var doing: String {
+    speakers.isEmpty
+      ? activity.rawValue : "\(activity.rawValue): \(speakers.joined(separator: ", "))"
+  }
+
+  /// Everything on one line.
+  var words: String {
+    var parts = [doing]
+    if let elapsed { parts.append(elapsed) }
+    if let mode { parts.append(mode) }
+    parts.append(people == 1 ? "1 person" : "\(people) people")
+    if let attention { parts.append(attention) }
+    for tool in tools { parts.append("tool \(tool) runs") }
+    if let music { parts.append("music \(music)") }
+    if watchesScreen { parts.append("watches a screen") }
+    if let lastReplyMs { parts.append("last reply \(Amount.duration(lastReplyMs))") }
+    if let guild { parts.append("guild \(guild)") }
+    return parts.joined(separator: "; ")
+  }
+
+  /// For a bar: what it does, since when, who speaks.
+  var brief: String {
+    var text = activity.rawValue
+    if let elapsed { text += " \(elapsed)" }
+    if let first = speakers.first {
+      let name = Fit.truncate(first, to: 16)
+      text += " · \(name)" + (speakers.count > 1 ? " +\(speakers.count - 1)" : "")
+    } else if let tool = tools.first {
+      text += " · \(Fit.truncate(tool, to: 16))"
+    }
+    return text
+  }
+}

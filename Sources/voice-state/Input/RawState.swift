@@ -1,0 +1,76 @@
+import Core
+
+/// A session's own bytes, as they came.
+struct RawSession: Sendable, Equatable {
+  /// One JSON object on one line.
+  let bytes: [UInt8]
+  /// Its id and its guild's; nil when it does not say.
+  let id: String?, guild: String?
+
+  /// - Parameter value: an object.
+  init?(_ value: ScanValue) {
+    guard value.isObject else { return nil }
+    // A line end can only stand between tokens.
+    bytes = value.bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }
+    id = try? ScanMembers.value(of: "sessionId", in: value.bytes).string
+    guild = try? ScanMembers.value(of: "guildId", in: value.bytes).string
+  }
+
+  /// - Parameter bytes: one JSON object on one line.
+  init(bytes: [UInt8], id: String?, guild: String?) {
+    self.bytes = bytes
+    self.id = id
+    self.guild = guild
+  }
+
+  /// The session for panels; an empty one when the bytes are no JSON.
+  var session: VoiceSession? {
+    guard let value = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }) else { return nil }
+    return VoiceSession(value)
+  }
+}
+
+/// A voice state cut into its sessions (contract, section 6).
+struct RawState: Sendable, Equatable {
+  let sessions: [RawSession]
+  /// How many sessions the server counts.
+  let activeCount: Int
+
+  /// - Parameter bytes: `{"activeCount":n,"sessions":[...]}`; elements that are
+  ///   no objects are left out.
+  /// - Throws: `ScanFault` when it is no such object.
+  init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
+    let list = try ScanMembers.value(of: "sessions", in: bytes)
+    let count = try ScanMembers.value(of: "activeCount", in: bytes)
+    guard list.isArray || list.isNull && !count.isAbsent else { throw .notAnObject }
+    var sessions: [RawSession] = []
+    if list.isArray {
+      var elements = try ScanElements(list.bytes)
+      while try elements.next() {
+        if let session = RawSession(elements.value) { sessions.append(session) }
+      }
+    }
+    self.sessions = sessions
+    activeCount = count.string.flatMap { Int($0) } ?? sessions.count
+  }
+
+  /// - Parameter sessions: all of them.
+  init(sessions: [RawSession]) {
+    self.sessions = sessions
+    activeCount = sessions.count
+  }
+}
+
+/// Which sessions are wanted: `--guild` and `--session`.
+struct SessionFilter: Sendable, Equatable {
+  var guild: String?
+  /// A session's id, or the beginning of it.
+  var session: String?
+
+  /// Whether a session is wanted.
+  func takes(id: String?, guild: String?) -> Bool {
+    if let wanted = self.guild, wanted != guild { return false }
+    if let wanted = session { return id?.hasPrefix(wanted) == true }
+    return true
+  }
+}

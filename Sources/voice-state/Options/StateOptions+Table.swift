@@ -1,0 +1,43 @@
+import Core
+import Screen
+
+extension StateOptions {
+  /// The options of voice-state.
+  static let table = OptionTable(
+    program: "voice-state",
+    summary: "Show what the agent does in voice, once or live.",
+    synopsis: "[options] [FILE | - | history | replay SESSION]",
+    options: [
+      Option("w", "watch", nil, "follow: a live screen, or a line per change"),
+      Option("g", "guild", "ID", "only the sessions of this guild"),
+      Option("s", "session", "ID", "only this session; the beginning of its id will do"),
+      Option(
+        nil, "panel", "NAME,...", "these panels (default: what fits the width)",
+        completion: .words(Panels.all.map { $0.name } + ["all"])),
+      Option(
+        nil, "prompt", "NAME", "print one prompt whole: system, classifier, generation, bridge",
+        completion: .words(prompts)),
+      Option(
+        "o", "output", "FORM", "text, json, line, waybar, tmux or i3",
+        completion: .words(OutputForm.allCases.map(\.rawValue))),
+      Option("q", "quiet", nil, "print nothing; status 0 when a session is active, else 1"),
+      Option("n", "count", "COUNT", "end after this many: states, lines, or past sessions"),
+      Option(nil, "since", "TIME", "history: sessions that ended no longer ago"),
+      Option(nil, "speed", "FACTOR", "replay and records: so many times as fast as it was"),
+      Option(nil, "max-time", "SECONDS", "end after this time"),
+      Option(nil, "max-retries", "COUNT", "give up after this many tries without an event"),
+      Option(nil, "retry-wait", "SECONDS", "the first wait before a reconnect (3)"),
+      Option(nil, "idle-timeout", "SECONDS", "reconnect after silence (45); 0 never"),
+      Option(
+        "W", "width", "COLUMNS", "lay out for COLUMNS (default: the terminal's, else 80)"),
+      Option(
+        nil, "color", "WHEN", "auto, always or never",
+        completion: .words(ColourDepth.When.allCases.map(\.rawValue))),
+      Option("p", "profile", "NAME", "the profile of the configuration"),
+      Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
+      Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
+      Option(
+        nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
+      Option("v", "verbose", nil, "notes about the link, always"),
+    ])
+}

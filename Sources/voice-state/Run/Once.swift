@@ -1,0 +1,123 @@
+import CLibc
+import Core
+import Screen
+
+/// The sessions, printed once.
+struct Once {
+  let options: StateOptions
+  let diagnostics: Diagnostics
+  private let writer = RecordWriter()
+
+  init(_ options: StateOptions, _ diagnostics: Diagnostics) {
+    self.options = options
+    self.diagnostics = diagnostics
+  }
+
+  /// Asks the backend.
+  func run(_ query: Query) throws -> ExitStatus {
+    let state = try query.state()
+    var feed = VoiceFeed(options.filter)
+    feed.take(state, at: nil)
+    if options.isQuiet {
+      let isFiltered = options.filter != SessionFilter()
+      return feed.isEmpty && (isFiltered || state.activeCount <= 0) ? .negative : .success
+    }
+    return try show(&feed, at: .now()) { try recent(query) }
+  }
+
+  /// Prints what a feed holds.
+  ///
+  /// - Parameters:
+  ///   - now: when the sessions are looked at.
+  ///   - past: lines about past sessions, asked for when there is none now.
+  func show(
+    _ feed: inout VoiceFeed, at now: Timestamp, past: () throws -> [Line] = { [] }
+  ) throws -> ExitStatus {
+    let sessions = feed.sessions()
+    if options.isQuiet { return feed.isEmpty ? .negative : .success }
+    if let wanted = options.filter.session, feed.isEmpty {
+      diagnostics.error("session \(wanted)", "not active")
+      return .negative
+    }
+    if let prompt = options.prompt { return try show(prompt, sessions) }
+    switch options.form ?? .text {
+    case .text: try text(sessions, now, past)
+    case .json: for session in feed.raw { try JSONLines.write(session.bytes, to: writer) }
+    case .line:
+      var changes = Changes()
+      for session in sessions {
+        let words = Summary(session, at: now).words
+        try writer.write(changes.line(session.sessionId ?? "", now, words) + "\n")
+      }
+      if sessions.isEmpty { _ = changes.lines([], at: now) }
+      if sessions.isEmpty { try writer.write(changes.line("", now, "no voice session") + "\n") }
+    case .waybar, .tmux, .i3:
+      let form = options.form ?? .tmux
+      try writer.write(BarForm.line(form, sessions, at: now, link: nil) + "\n")
+    }
+    try writer.flush()
+    return .success
+  }
+
+  private func text(
+    _ sessions: [VoiceSession], _ now: Timestamp, _ past: () throws -> [Line]
+  ) throws {
+    let canvas = Canvas(options)
+    let width = canvas.width
+    guard sessions.isEmpty else {
+      let panels = options.panels.map { names in names.compactMap(Panels.named) }
+      let cockpit = Cockpit(sessions: sessions, now: now, panels: panels, width: width)
+      return try writer.write(canvas.text(cockpit.lines, width: width))
+    }
+    try writer.write(canvas.text([Line([.init(NoSession.words, .dim)])], width: width))
+    // The state was asked for; what came before is only an addition.
+    let lines = (try? past()) ?? []
+    if !lines.isEmpty {
+      try writer.write(canvas.text([Line()] + lines, width: isatty(1) == 1 ? width : 1000))
+    }
+  }
+
+  private func recent(_ query: Query) throws -> [Line] {
+    let path = PastSessions.path(limit: NoSession.recent, guild: options.filter.guild)
+    guard let past = PastSessions(try query.get(path)) else { return [] }
+    let few = past.limited(since: nil, count: NoSession.recent)
+    return PastSession.lines(few.rows.map(\.session), at: .now())
+  }
+
+  /// One prompt of the first session that has it, every byte of it.
+  private func show(_ name: String, _ sessions: [VoiceSession]) throws -> ExitStatus {
+    for session in sessions {
+      guard let text = PromptFinder.find(name, in: session) else { continue }
+      let isTerminal = isatty(1) == 1
+      let shown =
+        isTerminal ? Plain.lines(text).joined(separator: "\n") : text
+      try writer.write(shown.hasSuffix("\n") ? shown : shown + "\n")
+      try writer.flush()
+      return .success
+    }
+    diagnostics.error("prompt \(name)", sessions.isEmpty ? "no voice session" : "none is known")
+    return .negative
+  }
+}
+
+/// What is said when there is no session.
+enum NoSession {
+  static let words = "No voice session."
+  /// How many past ones are listed.
+  static let recent = 5
+}
+
+/// A session's or an action's own bytes as a line.
+enum JSONLines {
+  /// - Parameter bytes: one JSON value on one line; on a terminal what it would
+  ///   obey is escaped, which leaves the value the same.
+  static func write(_ bytes: [UInt8], to writer: RecordWriter) throws(WriteFailure) {
+    guard isatty(1) == 1 else {
+      try writer.write(bytes)
+      return try writer.newline()
+    }
+    var out = ByteBuffer()
+    bytes.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &out) }
+    try writer.writeLine(out.bytes)
+  }
+}

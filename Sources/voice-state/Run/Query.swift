@@ -1,0 +1,85 @@
+import CLibc
+import Core
+import Web
+
+/// Why the backend's answer could not be had: one line, and how to leave.
+struct QueryFailure: Error {
+  let what: String
+  let reason: String
+  let status: ExitStatus
+}
+
+/// Single requests to the backend, one after the other.
+final class Query {
+  let backend: Backend
+  let client: WebClient
+  private let silence: Double
+
+  /// More than any state or session.
+  static let mostBytes = 256 << 20
+
+  /// - Parameter options: the profile, the token, the time-out.
+  /// - Throws: `SettingsError`.
+  init(_ options: StateOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
+    let settings = try Settings()
+    backend = try Backend(
+      settings: settings, profile: options.profile, tokenFile: options.tokenFile,
+      allowPlaintext: options.allowPlaintext)
+    settings.configuration.report(to: diagnostics)
+    guard
+      let client = WebClient(
+        agent: "voice-state/\(suiteVersion)", authorities: options.authorities)
+    else { throw SettingsError("libcurl", "out of memory") }
+    self.client = client
+    silence = min(options.idleTimeout ?? 45, options.maxTime ?? 1e9)
+  }
+
+  /// The body of an answer of the backend.
+  ///
+  /// - Parameter path: behind the base.
+  /// - Throws: `QueryFailure`.
+  func get(_ path: String) throws(QueryFailure) -> [UInt8] {
+    let request: Request
+    do throws(SettingsError) { request = try backend.request(path) } catch {
+      throw QueryFailure(what: path, reason: error.message, status: error.status)
+    }
+    var result: FetchEnd?
+    let limit = silence == 0 ? Double.infinity : silence
+    let fetch = Fetch(
+      client, request, now: Clock.monotonic, silence: limit, limit: Self.mostBytes
+    ) { result = $0 }
+    while result == nil {
+      client.perform()
+      if result != nil { break }
+      let next = fetch.tick(now: Clock.monotonic)
+      if result != nil { break }
+      client.wait(seconds: next - Clock.monotonic)
+    }
+    return try body(result, path)
+  }
+
+  /// - Throws: `QueryFailure` for anything but a body with success.
+  func body(_ end: FetchEnd?, _ path: String) throws(QueryFailure) -> [UInt8] {
+    let place = (try? backend.request(path).address.display) ?? path
+    switch end {
+    case .response(let head, let body):
+      if let problem = backend.problem(of: head, body) {
+        throw QueryFailure(what: place, reason: problem.line, status: problem.status)
+      }
+      return body
+    case .failed(let reason):
+      throw QueryFailure(what: place, reason: reason, status: .temporary)
+    case nil: throw QueryFailure(what: place, reason: "no answer", status: .temporary)
+    }
+  }
+
+  /// The sessions now.
+  func state() throws(QueryFailure) -> RawState {
+    let path = "api/voice/state"
+    let body = try get(path)
+    do { return try body.withUnsafeBytes { try RawState($0) } } catch {
+      let place = (try? backend.request(path).address.display) ?? path
+      throw QueryFailure(what: place, reason: "the answer is no voice state", status: .failure)
+    }
+  }
+}

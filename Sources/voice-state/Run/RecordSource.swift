@@ -1,0 +1,120 @@
+import CLibc
+import Core
+import Screen
+
+/// Reads records of a file or of standard input into a feed.
+final class RecordSource {
+  private let name: String
+  private let descriptor: Int32
+  private let onFault: (_ file: String, _ line: Int, _ reason: String) -> Void
+  private var joiner = RecordJoiner()
+  /// Whether a line could not be read.
+  private(set) var hasFaults = false
+  /// The time of the records.
+  var clock: RecordClock
+  private let isFile: Bool
+
+  /// What a record did.
+  enum Effect {
+    case none, action, state
+    case link(String, String?, Double?)
+  }
+
+  /// - Parameters:
+  ///   - file: a name, or `-`.
+  ///   - speed: how fast the time of the records goes.
+  ///   - onFault: told lines that cannot be read.
+  /// - Throws: `ReadFailure` when the file cannot be opened.
+  init(
+    _ file: String, speed: Double = 1,
+    onFault: @escaping (_ file: String, _ line: Int, _ reason: String) -> Void
+  ) throws(ReadFailure) {
+    self.onFault = onFault
+    clock = RecordClock(speed: speed)
+    name = file == "-" ? "standard input" : file
+    descriptor = file == "-" ? 0 : clibc_open(file, O_RDONLY)
+    guard descriptor >= 0 else { throw ReadFailure(code: systemError) }
+    var status = stat()
+    isFile =
+      fstat(descriptor, &status) == 0
+      && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
+  }
+
+  /// Reads to the end.
+  ///
+  /// - Parameters:
+  ///   - wait: waits until the file can be read; false ends the reading.
+  ///   - take: told each record and its time, before it changes anything.
+  /// - Throws: `ReadFailure`.
+  func read(
+    wait: (Int32) -> Bool, _ take: (VoiceRecord, Timestamp?) -> Bool
+  ) throws {
+    var reader = LineReader(descriptor: descriptor)
+    var goesOn = true
+    while goesOn {
+      let line = try reader.next(beforeBlocking: {
+        if !wait(descriptor) { throw Stop() }
+      })
+      guard let line else { break }
+      joiner.add(line.bytes) { bytes, number in
+        if goesOn { goesOn = self.take(bytes, number, take) }
+      }
+    }
+    joiner.finish { bytes, number in
+      if goesOn { _ = self.take(bytes, number, take) }
+    }
+  }
+
+  /// The watch has ended: no fault of the file.
+  struct Stop: Error {}
+
+  private func take(
+    _ bytes: UnsafeRawBufferPointer, _ line: Int, _ take: (VoiceRecord, Timestamp?) -> Bool
+  ) -> Bool {
+    var bytes = bytes
+    if line == 1 && bytes.starts(with: [0xef, 0xbb, 0xbf]) {
+      bytes = UnsafeRawBufferPointer(rebasing: bytes[3...])
+    }
+    guard bytes.contains(where: { $0 > 32 }) else { return true }
+    var goesOn = true
+    do throws(ScanFault) {
+      try VoiceRecord.read(bytes) { record, received in
+        if goesOn { goesOn = take(record, received) }
+      }
+    } catch {
+      hasFaults = true
+      onFault(name, line, error.reason)
+    }
+    return goesOn
+  }
+
+  /// Puts a record into a feed and sets the clock.
+  func apply(_ record: VoiceRecord, _ received: Timestamp?, to feed: inout VoiceFeed) -> Effect {
+    let at = Clock.monotonic
+    switch record {
+    case .state(let state):
+      feed.take(state, at: received)
+      setClock(received, feed: &feed, at)
+      return .state
+    case .session(let session):
+      feed.take(session, at: received)
+      setClock(received, feed: &feed, at)
+      return .state
+    case .action(let action):
+      feed.take(action)
+      let time = received ?? action.createdAt.flatMap { Timestamp(rfc3339: $0) }
+      if let time { clock.set(time, at: at) }
+      return .action
+    case .link(let type, let reason, let wait): return .link(type, reason, wait)
+    case .other: return .none
+    }
+  }
+
+  private func setClock(_ received: Timestamp?, feed: inout VoiceFeed, _ at: Double) {
+    if let received { return clock.set(received, at: at) }
+    let sessions = feed.sessions()
+    if let time = ServerClock.time(of: sessions) { return clock.set(time, at: at) }
+    // What a pipe brings is from now; a file may be from any time.
+    if isFile, let time = ServerClock.latest(in: sessions) { clock.set(time, at: at) }
+  }
+}

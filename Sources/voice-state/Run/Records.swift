@@ -1,0 +1,138 @@
+import CLibc
+import Core
+import Screen
+
+/// Sessions of records: the last state, or all that happens.
+struct Records {
+  let options: StateOptions
+  let diagnostics: Diagnostics
+  let file: String
+
+  /// The sessions at the end of the records.
+  func once() throws -> ExitStatus {
+    let source = open { diagnostics.fault(file: $0, line: $1, $2) }
+    var feed = VoiceFeed(options.filter)
+    do {
+      try source.read(wait: { _ in true }) { record, received in
+        _ = source.apply(record, received, to: &feed)
+        return true
+      }
+    } catch let failure as ReadFailure {
+      diagnostics.error(file, failure.reason)
+      return .failure
+    }
+    source.clock.stop()
+    let now = source.clock.now(at: 0) ?? .now()
+    let status = try Once(options, diagnostics).show(&feed, at: now)
+    return source.hasFaults && status == .success ? .failure : status
+  }
+
+  /// Everything that happens, as it comes, or at the speed that was asked for.
+  func watch() throws -> ExitStatus {
+    guard file == "-" || access(file, R_OK) == 0 else {
+      diagnostics.fail("\(file): \(systemReason(systemError))")
+    }
+    if file == "-" && isatty(0) == 1 && isatty(1) == 1 {
+      diagnostics.fail("standard input: is the terminal; records come from a pipe or a file")
+    }
+    let watch = try Watch.make(options, diagnostics, readsInput: file == "-")
+    // Words would be written over the screen: they are said at the end.
+    let source = open { name, line, reason in
+      if watch.screen == nil {
+        diagnostics.fault(file: name, line: line, reason)
+      } else {
+        watch.keep("\(name):\(line): \(reason)")
+      }
+    }
+    watch.link.phase = .open
+    watch.time = { source.clock.now(at: Clock.monotonic) ?? .now() }
+    var pace = Pace(speed: options.speed)
+    do {
+      try source.read(wait: { watch.wait(for: $0) }) { record, received in
+        let due = pace.due(record, received, at: Clock.monotonic)
+        if let due { _ = watch.wait(for: nil, until: due) }
+        guard watch.ending == nil else { return false }
+        take(record, received, source, watch)
+        return watch.ending == nil
+      }
+      end(watch, source, "end of the records")
+    } catch let failure as ReadFailure {
+      end(watch, source, "\(file): \(failure.reason)")
+      watch.end(.failure, "\(file): \(failure.reason)")
+    } catch is RecordSource.Stop {}
+    // A person may want to look at the last of it.
+    if watch.screen != nil { while watch.wait(for: nil) {} }
+    watch.look(force: false)
+    let status = watch.leave()
+    return source.hasFaults && status == .success ? .failure : status
+  }
+
+  private func end(_ watch: Watch, _ source: RecordSource, _ words: String) {
+    source.clock.stop()
+    watch.look(force: false)
+    watch.link.phase = .ended(words)
+    watch.changed(isState: false)
+  }
+
+  private func take(
+    _ record: VoiceRecord, _ received: Timestamp?, _ source: RecordSource, _ watch: Watch
+  ) {
+    switch source.apply(record, received, to: &watch.feed) {
+    case .none: return
+    case .state: watch.changed(isState: true)
+    case .action: watch.changed(isState: false)
+    case .link(let type, let reason, let wait):
+      let clock = Clock.monotonic
+      switch type {
+      case "open", "resumed": watch.link.phase = .open
+      case "lost":
+        var since = clock
+        if case .down(_, let first, _) = watch.link.phase { since = first }
+        watch.link.phase = .down(
+          reason: Visible.line(reason ?? "lost"), since: since, retryAt: wait.map { clock + $0 })
+        watch.feed.linkLost()
+      default: return
+      }
+      watch.changed(isState: false)
+    }
+    if watch.screen == nil { watch.look() }
+    watch.heed()
+  }
+
+  private func open(
+    onFault: @escaping (_ file: String, _ line: Int, _ reason: String) -> Void
+  ) -> RecordSource {
+    do throws(ReadFailure) {
+      return try RecordSource(file, speed: options.speed ?? 1, onFault: onFault)
+    } catch {
+      diagnostics.fail("\(file): \(error.reason)")
+    }
+  }
+}
+
+/// When records are due that are played at a speed.
+struct Pace {
+  private let speed: Double?
+  private var start: (time: Timestamp, at: Double)?
+
+  /// - Parameter speed: nil plays them as they come.
+  init(speed: Double?) { self.speed = speed }
+
+  /// - Returns: `Clock.monotonic`, nil for at once.
+  mutating func due(_ record: VoiceRecord, _ received: Timestamp?, at clock: Double) -> Double? {
+    guard let speed else { return nil }
+    var time = received
+    if time == nil, case .action(let action) = record {
+      time = action.createdAt.flatMap { Timestamp(rfc3339: $0) }
+    }
+    guard let time else { return nil }
+    guard let start else {
+      self.start = (time, clock)
+      return nil
+    }
+    let seconds = time.seconds.subtractingReportingOverflow(start.time.seconds)
+    guard !seconds.overflow, seconds.partialValue >= 0 else { return nil }
+    let rest = Double(time.nanoseconds - start.time.nanoseconds) / 1e9
+    return start.at + (Double(seconds.partialValue) + rest) / speed
+  }
+}

@@ -1,0 +1,136 @@
+import CLibc
+import Core
+import Screen
+
+/// A past session, rebuilt from its events as time passes.
+final class Replay {
+  private let options: StateOptions
+  private let diagnostics: Diagnostics
+  /// The events, oldest first: own bytes, what they say, when they happened.
+  private var events: [(bytes: [UInt8], action: Action, at: Timestamp)] = []
+
+  init(_ options: StateOptions, _ diagnostics: Diagnostics) {
+    self.options = options
+    self.diagnostics = diagnostics
+  }
+
+  /// Asks for the events and shows them.
+  ///
+  /// - Parameter wanted: the session's id, or the beginning of it.
+  func run(_ query: Query, _ wanted: String) throws -> ExitStatus {
+    var id = wanted
+    try load(query, id)
+    if events.isEmpty {
+      let path = PastSessions.path(limit: PastSessions.most, guild: options.filter.guild)
+      let past = PastSessions(try query.get(path))
+      let ids = Set((past?.rows ?? []).compactMap(\.session.id).filter { $0.hasPrefix(wanted) })
+      if ids.count > 1 {
+        diagnostics.error("session \(wanted)", "\(ids.count) sessions begin so")
+        return .failure
+      }
+      if let one = ids.first, one != wanted {
+        id = one
+        try load(query, id)
+      }
+    }
+    guard !events.isEmpty else {
+      diagnostics.error("session \(wanted)", "the backend knows no events of it")
+      return .negative
+    }
+    return try show()
+  }
+
+  private func load(_ query: Query, _ id: String) throws {
+    let path = "api/voice/history/sessions/\(PastSessions.escaped(id))/events"
+    let body = try query.get(path)
+    try body.withUnsafeBytes { bytes in
+      guard var elements = try? ScanElements(bytes) else {
+        throw QueryFailure(what: path, reason: "the answer is no list", status: .failure)
+      }
+      var last = Timestamp(seconds: 0)
+      while try elements.next() {
+        guard let value = try? JSONValue.parse(elements.value.bytes), value.isObject else {
+          continue
+        }
+        let action = Action(value)
+        last = action.createdAt.flatMap { Timestamp(rfc3339: $0) } ?? last
+        events.append(
+          (elements.value.bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }, action, last))
+      }
+    }
+  }
+
+  private func show() throws -> ExitStatus {
+    if options.isQuiet { return .success }
+    if options.form == .json { return try json() }
+    let isScreen = isatty(1) == 1 && options.form ?? .text == .text
+    if !isScreen && options.form == .text { return try once() }
+    return try watched()
+  }
+
+  /// The session at its end.
+  private func once() throws -> ExitStatus {
+    var feed = VoiceFeed(keepsEnded: true)
+    for event in events { feed.take(event.action) }
+    return try Once(options, diagnostics).show(&feed, at: events.last?.at ?? .now())
+  }
+
+  /// The events' own bytes.
+  private func json() throws -> ExitStatus {
+    let writer = RecordWriter()
+    var timeline = Timeline(events.map(\.at), speed: options.speed)
+    for (index, event) in events.prefix(options.count ?? events.count).enumerated() {
+      if let due = timeline.due(index, at: Clock.monotonic) {
+        try writer.flush()
+        while Clock.monotonic < due {
+          poll(nil, 0, Int32(min(max((due - Clock.monotonic) * 1000, 1), 60_000)))
+        }
+      }
+      try JSONLines.write(event.bytes, to: writer)
+    }
+    try writer.flush()
+    return .success
+  }
+
+  private func watched() throws -> ExitStatus {
+    let watch = try Watch.make(options, diagnostics)
+    let isScreen = watch.screen != nil
+    // A pipe is not kept waiting unless it is asked for.
+    var timeline = Timeline(events.map(\.at), speed: options.speed ?? (isScreen ? 1 : nil))
+    watch.link.phase = .open
+    var index = 0
+    watch.time = { [events] in
+      timeline.now(at: Clock.monotonic) ?? events[min(max(index - 1, 0), events.count - 1)].at
+    }
+    watch.note = { timeline.words(at: Clock.monotonic) }
+    watch.onWish = { wish in
+      let clock = Clock.monotonic
+      switch wish {
+      case .pause: timeline.pause(at: clock)
+      case .speed(let factor): timeline.change(speed: factor, at: clock)
+      case .skip: timeline.skip(to: index, at: clock)
+      case .quit: break
+      }
+      watch.changed(isState: false)
+    }
+    while index < events.count, watch.ending == nil {
+      if let due = timeline.due(index, at: Clock.monotonic), due > Clock.monotonic {
+        // A key may change when the event is due.
+        _ = watch.wait(for: nil, until: min(due, Clock.monotonic + 0.25))
+        continue
+      }
+      watch.feed.take(events[index].action)
+      watch.link.phase = .open
+      index += 1
+      watch.changed(isState: false)
+      if !isScreen { watch.look() }
+      watch.heed()
+    }
+    timeline.stop()
+    watch.link.phase = .ended("end of the session")
+    watch.changed(isState: false)
+    if isScreen { while watch.wait(for: nil) {} }
+    watch.look(force: false)
+    return watch.leave()
+  }
+}

@@ -1,0 +1,90 @@
+import Core
+
+/// A plain line per change.
+final class LineView: WatchView {
+  private let writer: RecordWriter
+  private let tellsAll: Bool
+  private var changes = Changes()
+  private var link = "connecting"
+
+  /// - Parameters:
+  ///   - writer: where the lines go.
+  ///   - tellsAll: whether everything a session begins with is told: when it is
+  ///     rebuilt from its events.
+  init(_ writer: RecordWriter, tellsAll: Bool) {
+    self.writer = writer
+    self.tellsAll = tellsAll
+  }
+
+  func show(_ moment: WatchMoment) throws(WriteFailure) -> Int {
+    var lines: [String] = []
+    let word = moment.link.word(at: moment.clock)
+    if word != link {
+      let isBad = word == "stale" || word == "down"
+      let wasBad = link == "stale" || link == "down"
+      if isBad {
+        lines.append(changes.line("", moment.now, moment.link.words(at: moment.clock).text))
+      } else if wasBad {
+        lines.append(changes.line("", moment.now, word))
+      }
+      // Back for the stream is not yet back for the state.
+      link = word
+    }
+    if moment.isChanged {
+      lines += changes.lines(
+        moment.sessions, at: moment.now, tellsAll: tellsAll, reason: moment.reason)
+    }
+    for line in lines { try writer.write(line + "\n") }
+    try writer.flush()
+    return lines.count
+  }
+
+  func nextLook(after moment: WatchMoment) -> Double {
+    guard let at = moment.link.stateAt, moment.link.word(at: moment.clock) != "stale" else {
+      return .infinity
+    }
+    if case .ended = moment.link.phase { return .infinity }
+    return at + LinkState.staleAfter
+  }
+}
+
+/// The sessions' own bytes, with every state.
+final class JSONView: WatchView {
+  private let writer: RecordWriter
+
+  init(_ writer: RecordWriter) { self.writer = writer }
+
+  func show(_ moment: WatchMoment) throws(WriteFailure) -> Int {
+    guard moment.isState else { return 0 }
+    for session in moment.raw { try JSONLines.write(session.bytes, to: writer) }
+    try writer.flush()
+    return moment.raw.count
+  }
+
+  func nextLook(after moment: WatchMoment) -> Double { .infinity }
+}
+
+/// A line for a status bar, whenever it is another.
+final class BarView: WatchView {
+  private let writer: RecordWriter
+  private let form: OutputForm
+  private var shown: String?
+
+  init(_ writer: RecordWriter, _ form: OutputForm) {
+    self.writer = writer
+    self.form = form
+  }
+
+  func show(_ moment: WatchMoment) throws(WriteFailure) -> Int {
+    let word = moment.link.word(at: moment.clock)
+    if moment.link.stateAt == nil && word == "connecting" { return 0 }
+    let line = BarForm.line(form, moment.sessions, at: moment.now, link: word)
+    guard line != shown else { return 0 }
+    shown = line
+    try writer.write(line + "\n")
+    try writer.flush()
+    return 1
+  }
+
+  func nextLook(after moment: WatchMoment) -> Double { moment.clock + 1 }
+}

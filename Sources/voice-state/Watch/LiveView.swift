@@ -1,0 +1,147 @@
+import Core
+import Screen
+
+/// The live screen.
+final class LiveView: WatchView {
+  /// What a key asks of the watch.
+  enum Wish: Equatable {
+    case quit
+    /// Space in a replay.
+    case pause
+    /// Times as fast.
+    case speed(Double)
+    /// The next event of a replay.
+    case skip
+  }
+
+  let terminal: Terminal
+  private let canvas: Canvas
+  private let isReplay: Bool
+  private let interrupted: () -> Bool
+  private var differ = FrameDiffer()
+  private var scroll = ScrollState()
+  private var decoder = KeyDecoder()
+  private var arrangements: [Cockpit.Arrangement] = []
+  private var panels: [String]?
+  private var chooser: PanelChooser?
+  private var size: TerminalSize
+  /// Lines about past sessions, shown when there is none.
+  var past: [Line] = []
+
+  /// - Parameters:
+  ///   - terminal: entered by the caller.
+  ///   - options: panels and colour.
+  ///   - isReplay: whether space pauses.
+  ///   - interrupted: asked when a signal interrupts a write.
+  init(
+    _ terminal: Terminal, _ options: StateOptions, isReplay: Bool,
+    interrupted: @escaping () -> Bool
+  ) {
+    self.terminal = terminal
+    self.isReplay = isReplay
+    self.interrupted = interrupted
+    canvas = Canvas(options)
+    panels = options.panels
+    size = terminal.size
+  }
+
+  func show(_ moment: WatchMoment) throws(WriteFailure) -> Int {
+    let height = max(1, size.rows - 1)
+    let lines: [Line]
+    var seen = ScrollState()
+    if let chooser {
+      lines = chooser.lines(height: height)
+      seen.fit(total: lines.count, height: height)
+    } else {
+      lines = self.lines(moment)
+      scroll.fit(total: lines.count, height: height)
+      seen = scroll
+    }
+    let status = LiveFrame.status(
+      moment.link.words(at: moment.clock), note: moment.note, scroll: seen, keys: keys,
+      width: size.columns)
+    let rows = LiveFrame(size: size, depth: canvas.depth).rows(lines, seen, status: status)
+    try terminal.show(differ.update(to: rows), interrupted: interrupted)
+    return moment.isState ? 1 : 0
+  }
+
+  private func lines(_ moment: WatchMoment) -> [Line] {
+    guard moment.sessions.isEmpty else {
+      let cockpit = Cockpit(
+        sessions: moment.sessions, now: moment.now,
+        panels: panels.map { $0.compactMap(Panels.named) }, width: size.columns)
+      return cockpit.frame(keeping: &arrangements)
+    }
+    arrangements = []
+    if moment.link.stateAt == nil, case .ended = moment.link.phase {
+      return [Line([.init(NoSession.words, .dim)])]
+    }
+    if moment.link.stateAt == nil { return [] }
+    let words = Line([.init(NoSession.words, .dim)])
+    return past.isEmpty ? [words] : [words, Line()] + past
+  }
+
+  private var keys: String {
+    if chooser != nil { return "space choose  a all  enter done" }
+    return isReplay ? "q quit  p panels  space pause  +- speed  n next" : "q quit  p panels"
+  }
+
+  /// Ages tick once a second, in step with the age of the state.
+  func nextLook(after moment: WatchMoment) -> Double {
+    let since = moment.link.stateAt ?? moment.clock
+    let whole = (moment.clock - since).rounded(.down) + 1
+    // A little late rather than a tick early.
+    return min(moment.clock + 1, since + whole + 0.005)
+  }
+
+  func redraw() {
+    size = terminal.size
+    differ.forget()
+    // As a frame of that size alone would look.
+    arrangements = []
+  }
+
+  func close() { terminal.leave() }
+
+  /// Whether the beginning of a key's sequence waits.
+  var isKeyPending: Bool { decoder.isPending }
+
+  /// Takes bytes from the keyboard; none means that nothing came for a while.
+  ///
+  /// - Returns: what they ask for.
+  func take(_ bytes: [UInt8]) -> [Wish] {
+    let keys = bytes.isEmpty ? decoder.pause() : decoder.take(bytes)
+    return keys.compactMap(take)
+  }
+
+  private func take(_ key: Key) -> Wish? {
+    if chooser != nil {
+      if chooser?.take(key) == .close {
+        panels = chooser?.selection
+        chooser = nil
+      } else {
+        panels = chooser?.selection
+      }
+      arrangements = []
+      return nil
+    }
+    switch key {
+    case .character("q"), .character("Q"): return .quit
+    case .character("p"):
+      let shown = panels ?? Panels.fitting(width: size.columns).map { $0.name }
+      chooser = PanelChooser(
+        panels: Panels.all.map { ($0.name, $0.title) }, chosen: Set(shown))
+      return nil
+    case .control("l"):
+      redraw()
+      return nil
+    case .character(" ") where isReplay: return .pause
+    case .character("+"), .character("="): return isReplay ? .speed(2) : nil
+    case .character("-"): return isReplay ? .speed(0.5) : nil
+    case .character("n"): return isReplay ? .skip : nil
+    default:
+      _ = scroll.take(key)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Core
+import Screen
+
+/// The list in which panels are chosen: a pure value, driven by keys.
+struct PanelChooser: Equatable {
+  /// What a key led to.
+  enum Step: Equatable { case stay, close }
+
+  private let names: [String], titles: [String]
+  /// The names that are chosen.
+  private(set) var chosen: Set<String>
+  private(set) var cursor = 0
+
+  /// - Parameters:
+  ///   - panels: name and title of each, in the order of the screen.
+  ///   - chosen: the names that are shown now.
+  init(panels: [(name: String, title: String)], chosen: Set<String>) {
+    names = panels.map(\.name)
+    titles = panels.map(\.title)
+    self.chosen = chosen
+  }
+
+  /// The chosen names in the order of the screen.
+  var selection: [String] { names.filter(chosen.contains) }
+
+  /// Takes a key: arrows move, space and `x` choose, `a` chooses all or none.
+  mutating func take(_ key: Key) -> Step {
+    switch key {
+    case .up, .character("k"): cursor = max(0, cursor - 1)
+    case .down, .character("j"): cursor = min(names.count - 1, cursor + 1)
+    case .home: cursor = 0
+    case .end: cursor = names.count - 1
+    case .character(" "), .character("x"):
+      guard names.indices.contains(cursor) else { break }
+      chosen.formSymmetricDifference([names[cursor]])
+    case .character("a"): chosen = chosen.count == names.count ? [] : Set(names)
+    case .enter, .escape, .character("p"), .character("q"): return .close
+    default: break
+    }
+    return .stay
+  }
+
+  /// The list.
+  ///
+  /// - Parameter height: the lines there are; the cursor's is among them.
+  func lines(height: Int) -> [Line] {
+    var scroll = ScrollState()
+    scroll.fit(total: names.count, height: max(1, height - 2))
+    scroll.show(cursor)
+    let head = Line([.init("Panels", .bold)])
+    return [head, Line()]
+      + scroll.visible.map { index in
+        let isChosen = chosen.contains(names[index])
+        let mark = index == cursor ? "> " : "  "
+        return Line([
+          .init(mark, .bold), .init(isChosen ? "[x] " : "[ ] ", isChosen ? .plain : .dim),
+          .init(titles[index], index == cursor ? .bold : isChosen ? .plain : .dim),
+          .init("  \(names[index])", .dim),
+        ])
+      }
+  }
+}

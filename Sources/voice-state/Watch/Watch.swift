@@ -1,0 +1,245 @@
+import CLibc
+import Core
+import Screen
+import Web
+
+/// The loop of a watch, whatever it reads: keeps the sessions, shows them,
+/// heeds keys and signals, and ends for the right reason.
+final class Watch {
+  /// Why it ends.
+  enum Ending {
+    case status(ExitStatus)
+    case signal(Int32)
+    case writing(WriteFailure)
+  }
+
+  let options: StateOptions
+  let diagnostics: Diagnostics
+  let view: WatchView
+  private let live: LiveView?
+  let signals: WatchSignals
+
+  var feed: VoiceFeed
+  var link = LinkState()
+  /// What ages are told by; nil for the clock of the system.
+  var time: (() -> Timestamp)?
+  /// What stands beside the link's words.
+  var note: () -> String = { "" }
+  /// Told what keys ask for beyond quitting.
+  var onWish: (LiveView.Wish) -> Void = { _ in }
+  /// Told that there is no session, once each time.
+  var onEmpty: () -> Void = {}
+
+  private(set) var ending: Ending?
+  /// What is to be said once the terminal was given back.
+  private var lastWords: [String] = []
+  private var isChanged = true
+  private var isState = false
+  private var wasEmpty = false
+  private var shown = 0
+  private var lastLook = -Double.infinity
+  private var wanted = -Double.infinity
+  private var keyDeadline: Double?
+
+  /// - Parameters:
+  ///   - options: the command line.
+  ///   - diagnostics: for words.
+  ///   - feed: what keeps the sessions.
+  ///   - view: where they are shown.
+  ///   - signals: already watched.
+  init(
+    _ options: StateOptions, _ diagnostics: Diagnostics, feed: VoiceFeed, view: WatchView,
+    signals: WatchSignals
+  ) {
+    self.options = options
+    self.diagnostics = diagnostics
+    self.feed = feed
+    self.view = view
+    self.signals = signals
+    live = view as? LiveView
+    deadline = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
+  }
+
+  /// When the time of `--max-time` is over.
+  let deadline: Double
+
+  /// Ends with a status, and words for after the terminal was given back.
+  func end(_ status: ExitStatus, _ words: String? = nil) {
+    if let words { lastWords.append(words) }
+    if ending == nil { ending = .status(status) }
+  }
+
+  /// Keeps words for after the terminal was given back; the first ten of them.
+  func keep(_ words: String) {
+    if lastWords.count < 10 { lastWords.append(words) }
+  }
+
+  /// Ends by a write that failed, or by the signal that interrupted it.
+  func end(_ failure: WriteFailure) {
+    guard ending == nil else { return }
+    if failure.code == EINTR, let number = pendingSignal ?? signals.take().ending {
+      ending = .signal(number)
+    } else {
+      ending = .writing(failure)
+    }
+  }
+
+  /// Something came; it is shown with the next look.
+  ///
+  /// - Parameter isState: whether it was a state.
+  func changed(isState: Bool) {
+    isChanged = true
+    if isState {
+      self.isState = true
+      link.stateAt = Clock.monotonic
+    }
+  }
+
+  /// Shows what came. For a view that counts every change, after each; for a
+  /// screen that would only draw what the next moment draws over, when the
+  /// input pauses.
+  func look(force: Bool = true) {
+    guard ending == nil else { return }
+    let clock = Clock.monotonic
+    guard force || isChanged || clock >= wanted else { return }
+    let sessions = feed.sessions()
+    if sessions.isEmpty != wasEmpty {
+      wasEmpty = sessions.isEmpty
+      if wasEmpty { onEmpty() }
+    }
+    let reasons = feed
+    let moment = WatchMoment(
+      sessions: sessions, raw: feed.raw, now: time?() ?? .now(), clock: clock, link: link,
+      isChanged: isChanged, isState: isState, reason: { reasons.reason(of: $0) }, note: note())
+    isChanged = false
+    isState = false
+    lastLook = clock
+    do throws(WriteFailure) {
+      shown += try view.show(moment)
+    } catch {
+      return end(error)
+    }
+    wanted = view.nextLook(after: moment)
+    if let most = options.count, shown >= most { end(.success) }
+  }
+
+  /// When the loop must look again at the latest, `Clock.monotonic`.
+  var nextLook: Double {
+    isChanged ? lastLook : min(wanted, deadline, keyDeadline ?? .infinity)
+  }
+
+  /// The files to be watched while waiting.
+  var descriptors: [Int32] {
+    live.map { [signals.descriptor, $0.terminal.input] } ?? [signals.descriptor]
+  }
+
+  /// Looks, then waits until the file can be read, the time has come, or the
+  /// watch ends.
+  ///
+  /// - Parameters:
+  ///   - descriptor: nil waits for the time alone.
+  ///   - until: `Clock.monotonic`.
+  /// - Returns: whether the file can be read.
+  func wait(for descriptor: Int32?, until: Double = .infinity) -> Bool {
+    while ending == nil {
+      look(force: false)
+      if ending != nil { return false }
+      let now = Clock.monotonic
+      if now >= until { return false }
+      var entries = (descriptors + (descriptor.map { [$0] } ?? [])).map {
+        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+      }
+      entries.append(pollfd(fd: 1, events: 0, revents: 0))
+      let seconds = min(max(min(nextLook, until) - now, 0), 60)
+      let count = poll(&entries, nfds_t(entries.count), Int32((seconds * 1000).rounded(.up)))
+      heed()
+      if count > 0, descriptor != nil, entries[entries.count - 2].revents != 0 {
+        return ending == nil
+      }
+    }
+    return false
+  }
+
+  private var pendingSignal: Int32?
+
+  /// Whether a signal that ends the process came; asked by writes that wait.
+  func isInterrupted() -> Bool {
+    if pendingSignal == nil { pendingSignal = signals.take().ending }
+    return pendingSignal != nil
+  }
+
+  /// Takes signals, keys, the end of the output and of the time.
+  func heed() {
+    guard ending == nil else { return }
+    let taken = signals.take()
+    if let number = pendingSignal ?? taken.ending {
+      ending = .signal(number)
+      return
+    }
+    if let live {
+      if taken.isStopped { stop(live) }
+      if taken.isResized || taken.isContinued || taken.isStopped {
+        if taken.isContinued && !taken.isStopped { resume(live) }
+        live.redraw()
+        isChanged = true
+      }
+      keys(live)
+    } else if OutputPipe.isClosed {
+      ending = .writing(WriteFailure(code: EPIPE))
+    }
+    if ending == nil && Clock.monotonic >= deadline { timeIsUp() }
+  }
+
+  private func stop(_ live: LiveView) {
+    do throws(WriteFailure) { try live.terminal.suspend() } catch { end(error) }
+    // It was the suspension's own.
+    _ = signals.take()
+  }
+
+  /// After a stop that could not be seen coming: the shell has the modes it likes.
+  private func resume(_ live: LiveView) {
+    live.terminal.leave()
+    do throws(WriteFailure) { try live.terminal.enter() } catch { end(error) }
+  }
+
+  private func keys(_ live: LiveView) {
+    let clock = Clock.monotonic
+    var wishes: [LiveView.Wish] = []
+    if WatchSignals.isReadable(live.terminal.input) {
+      guard let bytes = live.terminal.read() else {
+        // The terminal has gone.
+        ending = .signal(SIGHUP)
+        return
+      }
+      if !bytes.isEmpty { wishes = live.take(bytes) }
+      isChanged = true
+    } else if let due = keyDeadline, clock >= due, live.isKeyPending {
+      wishes = live.take([])
+      isChanged = true
+    }
+    keyDeadline = live.isKeyPending ? (keyDeadline ?? clock + 0.05) : nil
+    for wish in wishes {
+      if wish == .quit { end(.success) } else { onWish(wish) }
+    }
+  }
+
+  /// Time that ends while the link is up was used well.
+  private func timeIsUp() {
+    switch link.phase {
+    case .open, .ended: end(.success)
+    case .connecting, .down: end(.temporary, "time is up and the stream is not open")
+    }
+  }
+
+  /// Gives the terminal back, says the last words, and leaves as it should.
+  func leave() -> ExitStatus {
+    view.close()
+    for words in lastWords { diagnostics.say(words) }
+    switch ending {
+    case .signal(let number): Process.die(by: number)
+    case .writing(let failure): diagnostics.fail(writing: failure)
+    case .status(let status): return status
+    case nil: return .success
+    }
+  }
+}
