@@ -13,9 +13,17 @@ extension Server {
   /// Stores a file before anybody can connect.
   func ingest(_ file: RecordFile, into store: ActionStore) async throws {
     var count = 0
+    // A day holds thousands of voice states, of which the last one counts.
+    var documents: [Document: [UInt8]] = [:]
     do {
       while let items = try await file.next(count: 2000) {
-        count += try await store.insert(items.map(\.action)).count
+        count += try await store.insert(items.compactMap(\.action)).count
+        for case .document(let document, let bytes) in items.map(\.content) {
+          documents[document] = bytes
+        }
+      }
+      for (document, bytes) in documents {
+        try await store.put(document, bytes, at: .now()) {}
       }
     } catch let error as ReadFailure {
       diagnostics.fail("\(options.ingest ?? ""): \(error.reason)")
@@ -26,7 +34,9 @@ extension Server {
   /// Plays a recording and says when it is over.
   func play(_ file: RecordFile, _ backend: Backend) async {
     do {
-      let count = try await Replay(speed: options.speed, log: backend.log).play(file)
+      let count = try await Replay(
+        speed: options.speed, log: backend.log, documents: backend.documents
+      ).play(file)
       announce("replayed", "\"actions\":\(count)")
     } catch is CancellationError {
       return

@@ -54,16 +54,19 @@ struct Server {
   private func makeBackend(_ store: ActionStore, token: AccessToken?) async throws -> Backend {
     let now = Timestamp.now()
     let book = try await store.read { try StatsBook.load($0, guild: nil, now: now) }
-    let hub = Hub(published: try await store.newestID())
-    let stats = StatsKeeper(book)
+    let streams = Streams(published: try await store.newestID())
+    let documents = try await Documents(store)
+    let stats = StatsKeeper(book, documents: documents)
     return Backend(
-      store: store, log: ActionLog(store: store, stats: stats, hub: hub), stats: stats, hub: hub,
-      tickets: Tickets(), token: token, backlogLimit: options.backlog, diagnostics: diagnostics)
+      store: store, log: ActionLog(store: store, stats: stats, streams: streams), stats: stats,
+      documents: documents, streams: streams, tickets: Tickets(), token: token,
+      backlogLimit: options.backlog, diagnostics: diagnostics)
   }
 
   private func beat(_ backend: Backend) async {
     while !Task.isCancelled {
-      backend.hub.beat { Frame.stats(backend.stats.json(now: .now())) }
+      backend.streams.activity.beat { .stats(backend.stats.json(now: .now())) }
+      backend.streams.voice.beat { .voiceState(backend.documents.line(.voiceState)) }
       try? await Task.sleep(for: .milliseconds(100))
     }
   }
@@ -101,8 +104,8 @@ struct Server {
   /// a few seconds.
   private func stop(_ backend: Backend) async {
     backend.tickets.close()
-    backend.hub.end()
-    for _ in 0..<300 where backend.tickets.count > 0 || backend.hub.count > 0 {
+    backend.streams.end()
+    for _ in 0..<300 where backend.tickets.count > 0 || backend.streams.count > 0 {
       try? await Task.sleep(for: .milliseconds(10))
     }
   }

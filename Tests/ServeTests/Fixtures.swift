@@ -17,7 +17,7 @@ enum Fixture {
   /// The actions that a record gives.
   static func read(_ line: String, unique: Bool = false) throws -> [LoggedAction] {
     var reader = RecordReader(now: Timestamp(seconds: 0), isUnique: unique)
-    return try Array(line.utf8).withUnsafeBytes { try reader.read($0).map(\.action) }
+    return try Array(line.utf8).withUnsafeBytes { try reader.read($0).compactMap(\.action) }
   }
 
   /// The row of an action, as text.

@@ -25,7 +25,8 @@ struct StatsTests {
   private func json(_ book: StatsBook) throws -> [String: Any] {
     let runtime = StatsEncoder.Runtime(
       guildCount: book.guilds.count, lastBotMessageAt: book.lastBotMessageAt,
-      lastActionAt: book.lastActionAt)
+      lastActionAt: book.lastActionAt, voice: #"{"activeCount":0,"sessions":[]}"#,
+      publicHTTPS: "null")
     let text = StatsEncoder.json(book, runtime: runtime, now: now)
     return try #require(
       try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])

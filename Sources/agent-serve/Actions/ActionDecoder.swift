@@ -19,8 +19,9 @@ struct ActionDecoder {
     return LoggedAction(
       createdAt: try time(fields.createdAt), guild: id(fields.guild),
       channel: id(fields.channel), message: id(fields.message), user: id(fields.user),
-      kind: kind, content: content.isNull ? nil : content.string ?? oneLine(content),
-      metadata: fields.metadata.isNull ? nil : oneLine(fields.metadata), cost: cost(fields.cost),
+      kind: kind, content: content.isNull ? nil : content.string ?? JSONText.oneLine(content.bytes),
+      metadata: fields.metadata.isNull ? nil : JSONText.oneLine(fields.metadata.bytes),
+      cost: cost(fields.cost),
       extra: try furtherMembers(of: bytes))
   }
 
@@ -46,14 +47,6 @@ struct ActionDecoder {
     return String(decoding: raw, as: UTF8.self)
   }
 
-  /// JSON as it stands; line ends, which can only be white space between its
-  /// tokens, are left out.
-  private func oneLine(_ value: ScanValue) -> String {
-    let bytes = value.bytes
-    if !bytes.contains(10) && !bytes.contains(13) { return String(decoding: bytes, as: UTF8.self) }
-    return String(decoding: bytes.filter { $0 != 10 && $0 != 13 }, as: UTF8.self)
-  }
-
   /// The members that rows do not have, as they stand. The id is not among
   /// them: the store numbers by itself.
   private func furtherMembers(of bytes: UnsafeRawBufferPointer) throws(ActionFault) -> String {
@@ -63,7 +56,7 @@ struct ActionDecoder {
       while try members.next() {
         if Self.known.contains(members.key.unescaped) { continue }
         let name = String(decoding: members.key.bytes, as: UTF8.self)
-        list.append("\"\(name)\":\(oneLine(members.value))")
+        list.append("\"\(name)\":\(JSONText.oneLine(members.value.bytes))")
       }
     } catch {
       throw ActionFault(error.reason)

@@ -34,6 +34,16 @@ enum JSONText {
     return String(decoding: out, as: UTF8.self)
   }
 
+  /// A text or null as JSON.
+  static func quoted(_ text: String?) -> String { text.map(quoted) ?? "null" }
+
+  /// JSON as it stands; line ends, which can only be white space between its
+  /// tokens, are left out.
+  static func oneLine(_ bytes: UnsafeRawBufferPointer) -> String {
+    if !bytes.contains(10) && !bytes.contains(13) { return String(decoding: bytes, as: UTF8.self) }
+    return String(decoding: bytes.filter { $0 != 10 && $0 != 13 }, as: UTF8.self)
+  }
+
   /// A number as JSON.stringify writes it: `2`, `0.0754904`, `4e-7`. What is
   /// not finite is 0.
   static func number(_ value: Double) -> String {

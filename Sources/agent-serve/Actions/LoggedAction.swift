@@ -1,3 +1,5 @@
+import Core
+
 /// One action as the store keeps it: what the agent told, in neither of the
 /// wire's two spellings.
 ///
@@ -30,6 +32,23 @@ struct LoggedAction: Sendable, Equatable {
   var usd: Double {
     guard let cost, let value = Double(cost), value.isFinite else { return 0 }
     return value
+  }
+}
+
+extension LoggedAction {
+  /// The session that metadata names, nil when it names none.
+  ///
+  /// - Parameter metadata: one valid JSON value.
+  static func session(metadata: String?) -> String? {
+    guard var metadata, metadata.contains("sessionId") else { return nil }
+    return metadata.withUTF8 { bytes in
+      let value = try? ScanMembers.value(of: "sessionId", in: UnsafeRawBufferPointer(bytes))
+      // SQLite ends a text at a NUL.
+      guard let value, value.isString, let text = value.string, !text.isEmpty,
+        !text.utf8.contains(0)
+      else { return nil }
+      return text
+    }
   }
 }
 

@@ -33,9 +33,10 @@ final class RecordFile: @unchecked Sendable {
     records = RecordReader(now: .now(), isUnique: true)
   }
 
-  /// The next actions: those of one line, or of several up to `count`.
+  /// The next actions and documents: those of one line, or of several up to
+  /// `count`.
   ///
-  /// Lines that hold none are reported (see `FaultLog`) and passed over.
+  /// Lines that are faulty are reported (see `FaultLog`) and passed over.
   ///
   /// - Returns: nil at the end of the file.
   /// - Throws: `ReadFailure`.

@@ -1,12 +1,25 @@
 import Core
 
 /// Finds the actions in records: bare or wrapped, in both spellings, as the
-/// rows of a snapshot or backfill, or in an array of any of these.
+/// rows of a snapshot or backfill, or in an array of any of these; and the
+/// documents, wrapped, or for a voice state also bare.
 struct RecordReader {
-  /// An action as a record gave it.
+  /// What a record can hold.
+  enum Content: Sendable {
+    /// An action.
+    case action(LoggedAction)
+    /// A document that passed its check, and its bytes.
+    case document(Document, [UInt8])
+  }
+
+  /// An action or a document as a record gave it.
   struct Item: Sendable {
-    /// The action.
-    var action: LoggedAction
+    /// What it is.
+    let content: Content
+    /// The action, nil for a document.
+    var action: LoggedAction? {
+      if case .action(let action) = content { action } else { nil }
+    }
     /// `received_at` of the record, or nil.
     let receivedAt: Timestamp?
     /// Whether it was a row of a snapshot or backfill, not an event of its own.
@@ -29,9 +42,9 @@ struct RecordReader {
   /// The actions of one record.
   ///
   /// - Parameter line: one JSON value, or only white space.
-  /// - Returns: the actions, oldest first; empty for a record of another kind
-  ///   (stats, voice state, what sse-tail says of its connection) and for
-  ///   actions that were already given.
+  /// - Returns: the actions, oldest first, or a document; empty for a record of
+  ///   another kind (stats, what sse-tail says of its connection) and for actions
+  ///   that were already given.
   /// - Throws: `ActionFault`; then the record gave nothing.
   mutating func read(_ line: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
     if line.allSatisfy({ $0 == 0x20 || (9...13).contains($0) }) { return [] }
@@ -75,11 +88,13 @@ struct RecordReader {
       throw ActionFault(error.reason)
     }
     switch shape {
-    case .other: return []
+    case .other:
+      guard let (document, body) = try Self.document(bytes) else { return [] }
+      return [Item(content: .document(document, body), receivedAt: receivedAt, isListed: false)]
     case .action:
       let action = try decoder.decode(record.action.bytes, record.fields)
       guard isNew(record.fields, record.source) else { return [] }
-      return [Item(action: action, receivedAt: receivedAt, isListed: false)]
+      return [Item(content: .action(action), receivedAt: receivedAt, isListed: false)]
     case .list:
       var items: [Item] = []
       // Rows stand newest first.
@@ -87,10 +102,31 @@ struct RecordReader {
         let fields = try Self.fields(row.bytes)
         let action = try decoder.decode(row.bytes, fields)
         if isNew(fields, .row) {
-          items.append(Item(action: action, receivedAt: receivedAt, isListed: true))
+          items.append(Item(content: .action(action), receivedAt: receivedAt, isListed: true))
         }
       }
       return items
+    }
+  }
+
+  /// The document of a record that holds no action.
+  private static func document(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws(ActionFault) -> (Document, [UInt8])? {
+    guard let record = ScanObject(bytes), record["type"].isNull else { return nil }
+    let document: Document
+    let body: UnsafeRawBufferPointer
+    if let event = record["event"].isString ? record.text("event") : nil {
+      guard let named = Document(rawValue: event) else { return nil }
+      (document, body) = (named, record["data"].bytes)
+    } else if !record["activeCount"].isAbsent && !record["sessions"].isAbsent {
+      (document, body) = (.voiceState, bytes)
+    } else {
+      return nil
+    }
+    switch document.accept(Array(body)) {
+    case .success(let bytes): return (document, bytes)
+    case .failure(let fault): throw ActionFault("\(document.rawValue): \(fault.reason)")
     }
   }
 

@@ -6,15 +6,19 @@ struct Replay: Sendable {
   let speed: Double
   /// Where the actions go.
   let log: ActionLog
+  /// Where voice states and the like go.
+  let documents: Documents
 
   /// Plays a file to its end.
   ///
-  /// The time between two actions is that between their `received_at`, or
-  /// between the actions' own times where a record has none. Each gets the
-  /// present as its time. The rows of a snapshot tell what was before the
-  /// recording and are not played, except for those that a later snapshot or
-  /// backfill has and no event told.
+  /// The time between two records is that between their `received_at`, or
+  /// between the actions' own times where a record has none. Each action gets the
+  /// present as its time; the times in a voice state move by as much as the
+  /// record's. The rows of a snapshot tell what was before the recording and are
+  /// not played, except for those that a later snapshot or backfill has and no
+  /// event told.
   ///
+  /// - Parameter file: the recording.
   /// - Returns: the number of actions played.
   /// - Throws: `ReadFailure`, or what SQLite says.
   func play(_ file: RecordFile) async throws -> Int {
@@ -24,22 +28,36 @@ struct Replay: Sendable {
     while let items = try await file.next(count: speed == 0 ? 500 : 1) {
       var now: [LoggedAction] = []
       for item in items {
-        if item.isListed && !hasEvents { continue }
-        hasEvents = true
-        let recorded = item.receivedAt ?? Timestamp(rfc3339: item.action.createdAt)
-        let wait = pace.wait(until: recorded, now: .now)
-        if wait > .zero { try await Task.sleep(for: wait, tolerance: .zero) }
-        var action = item.action
-        action.createdAt = Timestamp.now().rfc3339
-        now.append(action)
+        switch item.content {
+        case .action(var action):
+          if item.isListed && !hasEvents { continue }
+          hasEvents = true
+          try await wait(&pace, item.receivedAt ?? Timestamp(rfc3339: action.createdAt))
+          action.createdAt = Timestamp.now().rfc3339
+          now.append(action)
+        case .document(let document, var bytes):
+          try await wait(&pace, item.receivedAt)
+          if document == .voiceState, let received = item.receivedAt {
+            bytes = TimeShift(from: received, to: .now()).moved(bytes)
+          }
+          // What happened before it comes before it.
+          count += try await log.append(now).count
+          now = []
+          try await documents.put(document, bytes)
+        }
       }
       count += try await log.append(now).count
     }
     return count
   }
+
+  private func wait(_ pace: inout ReplayPace, _ recorded: Timestamp?) async throws {
+    let wait = pace.wait(until: recorded, now: .now)
+    if wait > .zero { try await Task.sleep(for: wait, tolerance: .zero) }
+  }
 }
 
-/// When the actions of a recording are due.
+/// When the records of a recording are due.
 struct ReplayPace {
   private let speed: Double
   private var first: (recorded: Timestamp, at: ContinuousClock.Instant)?
@@ -47,7 +65,7 @@ struct ReplayPace {
   /// - Parameter speed: 2 halves every wait; 0 leaves none.
   init(speed: Double) { self.speed = speed }
 
-  /// How long to wait for an action.
+  /// How long to wait for a record.
   ///
   /// - Parameters:
   ///   - recorded: when it was recorded; nil waits for nothing.

@@ -4,12 +4,16 @@ import Core
 enum StatsEncoder {
   /// What a stats payload says of the server itself.
   struct Runtime {
-    /// The guilds that were ever seen.
+    /// The guilds that the agent told, or else those that were ever seen.
     var guildCount: Int
     /// When the bot wrote last, nil when never.
     var lastBotMessageAt: String?
     /// When the newest action came, nil when none did.
     var lastActionAt: String?
+    /// The voice state, JSON on one line.
+    var voice: String
+    /// The tunnel, JSON on one line.
+    var publicHTTPS: String
   }
 
   /// The payload as JSON.
@@ -54,16 +58,15 @@ enum StatsEncoder {
       """
   }
 
-  /// There is no bot and no tunnel here: what they would say is empty.
+  /// There is no bot here: what it alone would know is empty.
   private static func runtime(_ runtime: Runtime) -> String {
-    func text(_ value: String?) -> String { value.map(JSONText.quoted) ?? "null" }
     return """
       {"isReady":true,"userTag":null,"guildCount":\(runtime.guildCount),\
-      "lastBotMessageAt":\(text(runtime.lastBotMessageAt)),\
+      "lastBotMessageAt":\(JSONText.quoted(runtime.lastBotMessageAt)),\
       "replyQueue":{"channels":0,"pending":0},\
       "gateway":{"hasConnectedAtLeastOnce":true,"reconnectInFlight":false,"reconnectAttempts":0,\
-      "lastGatewayEventAt":\(text(runtime.lastActionAt))},\
-      "voice":{"activeCount":0,"sessions":[]},"publicHttps":null,"screenShare":null}
+      "lastGatewayEventAt":\(JSONText.quoted(runtime.lastActionAt))},\
+      "voice":\(runtime.voice),"publicHttps":\(runtime.publicHTTPS),"screenShare":null}
       """
   }
 }

@@ -4,12 +4,18 @@ import Foundation
 /// The running stats over all actions, shared by requests and streams.
 final class StatsKeeper: @unchecked Sendable {
   private let lock = NSLock()
+  private let documents: Documents
   private var book: StatsBook
   private var version = 0
-  private var cached: (version: Int, at: Timestamp, json: String)?
+  private var cached: (version: Int, documents: Int, at: Timestamp, json: String)?
 
-  /// - Parameter book: what the store held at the start.
-  init(_ book: StatsBook) { self.book = book }
+  /// - Parameters:
+  ///   - book: what the store held at the start.
+  ///   - documents: the agent's voice state, guilds and tunnel.
+  init(_ book: StatsBook, documents: Documents) {
+    self.book = book
+    self.documents = documents
+  }
 
   /// Counts stored actions.
   func add(_ actions: [LoggedAction]) {
@@ -19,16 +25,19 @@ final class StatsKeeper: @unchecked Sendable {
     }
   }
 
-  /// The payload; made anew after an action, or when its second is over, since
+  /// The payload; made anew after an action or a document, or when its second is over, since
   /// the windows move.
   func json(now: Timestamp) -> String {
     lock.withLock {
-      if let cached, cached.version == version, cached.at.seconds == now.seconds {
+      let told = documents.version
+      if let cached, cached.version == version, cached.documents == told,
+        cached.at.seconds == now.seconds
+      {
         return cached.json
       }
       book.prune(since: now.before(hours: 24).rfc3339)
       let json = StatsEncoder.json(book, runtime: runtime, now: now)
-      cached = (version, now, json)
+      cached = (version, told, now, json)
       return json
     }
   }
@@ -39,8 +48,10 @@ final class StatsKeeper: @unchecked Sendable {
   }
 
   private var runtime: StatsEncoder.Runtime {
-    StatsEncoder.Runtime(
-      guildCount: book.guilds.count, lastBotMessageAt: book.lastBotMessageAt,
-      lastActionAt: book.lastActionAt)
+    let guilds = documents.has(.guilds) ? Guilds(documents.bytes(.guilds)).all.count : nil
+    return StatsEncoder.Runtime(
+      guildCount: guilds ?? book.guilds.count, lastBotMessageAt: book.lastBotMessageAt,
+      lastActionAt: book.lastActionAt, voice: documents.line(.voiceState),
+      publicHTTPS: documents.line(.publicHTTPS))
   }
 }

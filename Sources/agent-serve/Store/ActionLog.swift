@@ -13,18 +13,18 @@ actor ActionLog {
 
   private let store: ActionStore
   private let stats: StatsKeeper
-  private let hub: Hub
+  private let streams: Streams
   private var waiting: [Entry] = []
   private var isWriting = false
 
   /// - Parameters:
   ///   - store: written by nobody else.
   ///   - stats: counts the actions.
-  ///   - hub: delivers them.
-  init(store: ActionStore, stats: StatsKeeper, hub: Hub) {
+  ///   - streams: deliver them.
+  init(store: ActionStore, stats: StatsKeeper, streams: Streams) {
     self.store = store
     self.stats = stats
-    self.hub = hub
+    self.streams = streams
   }
 
   /// Stores actions.
@@ -51,7 +51,7 @@ actor ActionLog {
         let ids = try await store.insert(actions)
         let stored = zip(ids, actions).map { StoredAction(id: $0, action: $1) }
         stats.add(actions)
-        hub.publish(stored.map(Frame.action))
+        streams.publish(stored)
         var rest = ids[...]
         for entry in entries {
           entry.answer.resume(returning: Array(rest.prefix(entry.actions.count)))

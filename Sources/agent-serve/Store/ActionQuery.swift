@@ -44,11 +44,8 @@ extension ActionQuery {
     // SQLite takes 32766 arguments; nobody names so many kinds.
     kinds = (query["kinds"] ?? "").split(separator: ",").prefix(1000)
       .map { $0.trimmingBlanks() }.filter { !$0.isEmpty }
-    if let hours = query.number("sinceHours"), hours > 0 {
-      since = now.before(hours: hours).rfc3339
-    }
-    let guild = (query["guildId"] ?? "").trimmingBlanks()
-    self.guild = guild.isEmpty ? nil : guild
+    since = query.since(now: now)
+    guild = query.word("guildId")
   }
 }
 

@@ -62,6 +62,30 @@ final class ActionStore: Sendable {
           CREATE INDEX actions_by_guild ON actions (guild_id, created_at DESC, id);
           """)
     }
+    migrator.registerMigration("sessions and documents") { db in
+      // Only what belongs to a session is in the index.
+      try db.execute(
+        sql: """
+          ALTER TABLE actions ADD COLUMN session TEXT;
+          CREATE INDEX actions_by_session ON actions (session, created_at, id)
+            WHERE session IS NOT NULL;
+          CREATE TABLE documents (
+            name TEXT PRIMARY KEY,
+            body BLOB NOT NULL,
+            updated_at TEXT NOT NULL
+          );
+          """)
+      let rows = try Row.fetchCursor(
+        db, sql: "SELECT id, metadata FROM actions WHERE instr(metadata, 'sessionId')")
+      var sessions: [(Int64, String)] = []
+      while let row = try rows.next() {
+        if let session = LoggedAction.session(metadata: row[1]) {
+          sessions.append((row[0], session))
+        }
+      }
+      let update = try db.makeStatement(sql: "UPDATE actions SET session = ? WHERE id = ?")
+      for (id, session) in sessions { try update.execute(arguments: [session, id]) }
+    }
     return migrator
   }
 
@@ -74,8 +98,8 @@ final class ActionStore: Sendable {
       let statement = try db.cachedStatement(
         sql: """
           INSERT INTO actions (created_at, guild_id, channel_id, message_id, user_id, kind,
-            content, metadata, usd_cost, extra)
-          VALUES (?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?)
+            content, metadata, usd_cost, extra, session)
+          VALUES (?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?)
           """)
       var ids: [Int64] = []
       ids.reserveCapacity(actions.count)
@@ -83,7 +107,7 @@ final class ActionStore: Sendable {
         statement.setUncheckedArguments([
           action.createdAt, action.guild, action.channel, action.message, action.user,
           action.kind, action.content.map { Data($0.utf8) }, action.metadata, action.cost,
-          action.extra,
+          action.extra, LoggedAction.session(metadata: action.metadata),
         ])
         try statement.execute()
         ids.append(db.lastInsertedRowID)
@@ -115,11 +139,17 @@ final class ActionStore: Sendable {
   ///   - id: the first one has a greater id.
   ///   - limit: at most so many.
   ///   - bytes: stops after the action that makes it more.
-  func actions(after id: Int64, limit: Int, bytes: Int) async throws -> [StoredAction] {
+  ///   - prefix: what their kinds begin with, empty for all.
+  func actions(
+    after id: Int64, limit: Int, bytes: Int, kinds prefix: String = ""
+  ) async throws -> [StoredAction] {
     try await database.read { db in
       let rows = try Row.fetchCursor(
-        db.cachedStatement(sql: "\(Self.columns) WHERE id > ? ORDER BY id LIMIT ?"),
-        arguments: [id, limit])
+        db.cachedStatement(
+          sql: """
+            \(Self.columns) WHERE id > ?1 AND substr(kind, 1, length(?2)) = ?2
+            ORDER BY id LIMIT ?3
+            """), arguments: [id, prefix, limit])
       var actions: [StoredAction] = []
       var size = 0
       while size < bytes, let row = try rows.next() {
@@ -129,6 +159,11 @@ final class ActionStore: Sendable {
       }
       return actions
     }
+  }
+
+  /// Writes with SQL, all or nothing; durable when it returns.
+  func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+    try await database.write(body)
   }
 
   /// Reads with SQL, for what is counted and not listed.

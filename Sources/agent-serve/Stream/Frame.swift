@@ -7,8 +7,13 @@ struct Frame: Sendable, Equatable {
   let bytes: [UInt8]
 
   /// The frame of a live action.
-  static func action(_ stored: StoredAction) -> Frame {
-    var bytes = Array("event: action_event\nid: \(stored.id)\ndata: ".utf8)
+  static func action(_ stored: StoredAction) -> Frame { live(stored, as: "action_event") }
+
+  /// The same action on the voice stream, with the same data to the byte.
+  static func voice(_ stored: StoredAction) -> Frame { live(stored, as: "voice_event") }
+
+  private static func live(_ stored: StoredAction, as event: String) -> Frame {
+    var bytes = Array("event: \(event)\nid: \(stored.id)\ndata: ".utf8)
     ActionEncoder.appendLive(stored, to: &bytes)
     bytes += "\n\n".utf8
     return Frame(id: stored.id, bytes: bytes)
@@ -26,6 +31,16 @@ struct Frame: Sendable, Equatable {
   /// The stats.
   static func stats(_ json: String) -> Frame {
     Frame(id: 0, bytes: Array("event: stats_update\ndata: \(json)\n\n".utf8))
+  }
+
+  /// The voice state.
+  ///
+  /// - Parameters:
+  ///   - json: on one line.
+  ///   - newestID: as the snapshot's, for the first one of a client.
+  static func voiceState(_ json: String, newestID: Int64? = nil) -> Frame {
+    let id = newestID.map { "id: \($0)\n" } ?? ""
+    return Frame(id: 0, bytes: Array("event: voice_state\n\(id)data: \(json)\n\n".utf8))
   }
 
   /// The comment that keeps the connection alive.

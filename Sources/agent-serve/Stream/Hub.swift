@@ -13,20 +13,21 @@ final class Hub: @unchecked Sendable {
     /// The newest action that the subscriber has.
     var cursor: Int64 = 0
     var heartbeatDue: ContinuousClock.Instant
-    var statsDue: ContinuousClock.Instant
+    var updateDue: ContinuousClock.Instant
   }
 
   /// The dashboard's intervals (contract, 2).
   private static let heartbeatInterval = Duration.seconds(15)
-  private static let statsInterval = Duration.seconds(3)
-  /// After an action the stats wait for the rest of its burst, and then for the
+  private static let updateInterval = Duration.seconds(3)
+  /// After an action the update waits for the rest of its burst, and then for the
   /// last ones to be a second old.
-  private static let statsDelay = Duration.milliseconds(100)
-  private static let statsPause = Duration.seconds(1)
+  private static let updateDelay = Duration.milliseconds(100)
+  private static let updatePause = Duration.seconds(1)
   /// A client that took nothing for so long is as good as gone.
   private static let stallLimit = Duration.seconds(60)
   private static let blockSize = 64 * 1024
 
+  private let updatesAfterActions: Bool
   private let lock = NSLock()
   private var entries: [ObjectIdentifier: Entry] = [:]
   private var isEnding = false
@@ -35,11 +36,17 @@ final class Hub: @unchecked Sendable {
   private var pending: [Frame] = []
   private var isFlushPlanned = false
   private var lastFlush = ContinuousClock.now
-  private var statsDirtySince: ContinuousClock.Instant?
-  private var lastStats = ContinuousClock.now - .seconds(60)
+  private var dirtySince: ContinuousClock.Instant?
+  private var lastUpdate = ContinuousClock.now - .seconds(60)
 
-  /// - Parameter published: the newest id in the store.
-  init(published: Int64) { self.published = published }
+  /// - Parameters:
+  ///   - published: the newest id in the store.
+  ///   - updatesAfterActions: whether an action changes what `beat` is asked to
+  ///     make, so that it is sent soon after one.
+  init(published: Int64, updatesAfterActions: Bool = true) {
+    self.published = published
+    self.updatesAfterActions = updatesAfterActions
+  }
 
   /// How many subscribers there are.
   var count: Int { lock.withLock { entries.count } }
@@ -53,7 +60,7 @@ final class Hub: @unchecked Sendable {
       let now = ContinuousClock.now
       entries[ObjectIdentifier(subscriber)] = Entry(
         subscriber: subscriber, heartbeatDue: now + Self.heartbeatInterval,
-        statsDue: now + Self.statsInterval)
+        updateDue: now + Self.updateInterval)
       return true
     }
   }
@@ -80,7 +87,7 @@ final class Hub: @unchecked Sendable {
   func publish(_ frames: [Frame]) {
     lock.withLock {
       pending += frames
-      if statsDirtySince == nil { statsDirtySince = .now }
+      if updatesAfterActions && dirtySince == nil { dirtySince = .now }
       guard !isFlushPlanned else { return }
       let interval = Duration.microseconds(50 * entries.count)
       let wait = interval - (.now - lastFlush)
@@ -93,13 +100,14 @@ final class Hub: @unchecked Sendable {
     }
   }
 
-  /// Delivers what is due: heartbeats, stats; drops who is gone or stuck.
+  /// Delivers what is due: heartbeats, updates; drops who is gone or stuck.
   /// Called some ten times a second.
   ///
   /// - Parameters:
   ///   - now: the clock.
-  ///   - stats: makes the stats frame, called at most once.
-  func beat(at now: ContinuousClock.Instant = .now, stats: () -> Frame) {
+  ///   - update: makes the frame of the stats or the voice state, called at most
+  ///     once.
+  func beat(at now: ContinuousClock.Instant = .now, update: () -> Frame) {
     let subscribers = lock.withLock { entries.values.map(\.subscriber) }
     for subscriber in subscribers {
       if subscriber.connection.isGone || subscriber.stalled(at: now) > Self.stallLimit {
@@ -108,13 +116,13 @@ final class Hub: @unchecked Sendable {
     }
     let (isBurstOver, isDue) = lock.withLock { () -> (Bool, Bool) in
       let isBurstOver =
-        statsDirtySince.map { now - $0 >= Self.statsDelay && now - lastStats >= Self.statsPause }
+        dirtySince.map { now - $0 >= Self.updateDelay && now - lastUpdate >= Self.updatePause }
         ?? false
-      return (isBurstOver, entries.values.contains { $0.isLive && $0.statsDue <= now })
+      return (isBurstOver, entries.values.contains { $0.isLive && $0.updateDue <= now })
     }
-    if isBurstOver { lock.withLock { (statsDirtySince, lastStats) = (nil, now) } }
-    let frame = isBurstOver || isDue ? stats() : nil
-    lock.withLock { deliver(stats: frame, toAll: isBurstOver, now) }
+    if isBurstOver { lock.withLock { (dirtySince, lastUpdate) = (nil, now) } }
+    let frame = isBurstOver || isDue ? update() : nil
+    lock.withLock { deliver(frame, toAll: isBurstOver, now) }
   }
 
   /// Ends all streams; what was published is delivered first.
@@ -127,11 +135,11 @@ final class Hub: @unchecked Sendable {
     for subscriber in subscribers { subscriber.end(.finished) }
   }
 
-  private func deliver(stats: Frame?, toAll: Bool, _ now: ContinuousClock.Instant) {
+  private func deliver(_ update: Frame?, toAll: Bool, _ now: ContinuousClock.Instant) {
     for (key, entry) in entries where entry.isLive {
       var blocks: [[UInt8]] = []
-      if let stats, toAll || entry.statsDue <= now { blocks.append(stats.bytes) }
-      if entry.statsDue <= now { entries[key]?.statsDue = now + Self.statsInterval }
+      if let update, toAll || entry.updateDue <= now { blocks.append(update.bytes) }
+      if entry.updateDue <= now { entries[key]?.updateDue = now + Self.updateInterval }
       if entry.heartbeatDue <= now {
         blocks.append(Frame.heartbeat.bytes)
         entries[key]?.heartbeatDue = now + Self.heartbeatInterval

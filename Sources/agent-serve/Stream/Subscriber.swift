@@ -1,6 +1,6 @@
 import Foundation
 
-/// One client of the activity stream: its backlog and its connection.
+/// One client of a stream: its backlog and its connection.
 ///
 /// The hub offers blocks, the client's own task takes them: nobody waits for
 /// anybody. Whoever reads too slowly fills its backlog and is cut off.

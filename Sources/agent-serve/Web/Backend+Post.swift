@@ -1,20 +1,22 @@
 import Core
 
 extension Backend {
-  /// Stores the actions of a request: one object, or a record a line.
+  /// Stores the actions and documents of a request: one object, or a record a
+  /// line.
   ///
   /// - Returns: 200 when something was stored or nothing was wrong, else 400;
   ///   each line that could not be stored with its number and the reason.
   func post(_ body: [UInt8], type: String) async throws -> Answer {
     let parsed = PostedActions(body, now: .now())
     let ids = try await log.append(parsed.actions)
+    for (document, bytes) in parsed.documents { try await documents.put(document, bytes) }
     let errors = parsed.faults.map {
       "{\"line\":\($0.line),\"reason\":\(JSONText.quoted($0.reason))}"
     }
     var text = "{\"ok\":\(errors.isEmpty),\"stored\":\(ids.count)"
     text += ",\"ids\":[\(ids.map(String.init).joined(separator: ","))]"
     text += ",\"errors\":[\(errors.joined(separator: ","))]"
-    let isRefused = ids.isEmpty && !errors.isEmpty
+    let isRefused = ids.isEmpty && parsed.documents.isEmpty && !errors.isEmpty
     if isRefused {
       // What the dashboard says of such a body (contract, 1.2).
       let isJSON = type.lowercased().contains("application/json")
@@ -29,6 +31,8 @@ extension Backend {
 struct PostedActions {
   /// In their order.
   private(set) var actions: [LoggedAction] = []
+  /// The last of each.
+  private(set) var documents: [Document: [UInt8]] = [:]
   /// The lines that hold none, from 1.
   private(set) var faults: [(line: Int, reason: String)] = []
   /// Whether no line of it is JSON.
@@ -50,7 +54,7 @@ struct PostedActions {
         take(UnsafeRawBufferPointer(rebasing: piece), line: line, &reader)
       }
     }
-    if actions.isEmpty && faults.isEmpty && body.allSatisfy({ $0 <= 0x20 }) {
+    if actions.isEmpty && faults.isEmpty && documents.isEmpty && body.allSatisfy({ $0 <= 0x20 }) {
       faults.append((1, "no action in the body"))
     }
   }
@@ -59,7 +63,12 @@ struct PostedActions {
     _ bytes: UnsafeRawBufferPointer, line: Int, _ reader: inout RecordReader
   ) {
     do throws(ActionFault) {
-      actions += try reader.read(bytes).map(\.action)
+      for item in try reader.read(bytes) {
+        switch item.content {
+        case .action(let action): actions.append(action)
+        case .document(let document, let body): documents[document] = body
+        }
+      }
       isUnreadable = false
     } catch {
       if ScanValidator.isValue(bytes) { isUnreadable = false }

@@ -8,8 +8,10 @@ struct Backend: Sendable {
   let log: ActionLog
   /// Counts.
   let stats: StatsKeeper
-  /// Delivers.
-  let hub: Hub
+  /// What the agent told as a whole.
+  let documents: Documents
+  /// Deliver.
+  let streams: Streams
   /// Open requests.
   let tickets: Tickets
   /// What requests must carry, nil for a server that is open to its machine.
@@ -25,15 +27,8 @@ struct Backend: Sendable {
     return token?.matches(head["x-dashboard-token"]) ?? true
   }
 
-  /// Whether a request, if it is allowed, opens the activity stream.
-  func opensStream(_ head: RequestHead) -> Bool {
-    head.method == "GET" && head.path == "/api/activity/events"
-  }
-
   /// Whether a request's body is of interest.
-  func wantsBody(_ head: RequestHead) -> Bool {
-    head.method == "POST" && head.path == "/api/actions" && allows(head)
-  }
+  func wantsBody(_ head: RequestHead) -> Bool { write(of: head) != nil && allows(head) }
 
   /// The answer to a request; faults of the store are answered too.
   func answer(_ head: RequestHead, body: RequestReader.Body) async -> Answer {
@@ -48,28 +43,54 @@ struct Backend: Sendable {
   }
 
   private func answer(_ head: RequestHead, _ body: [UInt8]) async throws -> Answer {
-    let isGet = head.method == "GET" || head.method == "HEAD"
+    if head.method == "GET" || head.method == "HEAD" { return try await read(head) ?? .noSuchPath }
+    guard let write = write(of: head) else { return .noSuchMethod }
+    // A page that a browser shows may send a plain POST anywhere; only a
+    // token, which it cannot send unasked, stands against that.
+    if token == nil && head["origin"] != nil { return .foreignOrigin }
+    switch write {
+    case .actions: return try await post(body, type: head["content-type"] ?? "")
+    case .join: return try await join(body, type: head["content-type"] ?? "")
+    case .document(let document): return try await put(document, body)
+    }
+  }
+
+  /// What changes something.
+  private enum Write {
+    case actions
+    case join
+    case document(Document)
+  }
+
+  private func write(of head: RequestHead) -> Write? {
+    switch (head.method, head.path) {
+    case ("POST", "/api/actions"): .actions
+    case ("POST", "/api/voice/join"): .join
+    case ("PUT", let path): Document(path: path).map(Write.document)
+    default: nil
+    }
+  }
+
+  private func read(_ head: RequestHead) async throws -> Answer? {
+    let query = QueryText(head.query)
     switch head.path {
-    case "/api/health" where isGet: return .json("{\"ok\":true}")
-    case "/api/stats" where isGet: return try await statistics(QueryText(head.query))
-    case "/api/actions" where isGet:
-      let actions = try await store.actions(ActionQuery(QueryText(head.query), now: .now()))
+    case "/api/health": return .json("{\"ok\":true}")
+    case "/api/stats": return try await statistics(query)
+    case "/api/actions":
+      let actions = try await store.actions(ActionQuery(query, now: .now()))
       return .json(ActionEncoder.rows(actions))
-    case "/api/actions" where head.method == "POST":
-      // A page that a browser shows may send a plain POST anywhere; only a
-      // token, which it cannot send unasked, stands against that.
-      if token == nil && head["origin"] != nil { return .foreignOrigin }
-      return try await post(body, type: head["content-type"] ?? "")
-    case "/api/activity/events" where head.method == "HEAD":
+    case "/api/activity/events", "/api/voice/events":
+      // Of a HEAD; a GET is a stream.
       return Answer(status: 200, type: "text/event-stream", body: [])
-    default: return isGet ? .noSuchPath : .noSuchMethod
+    default:
+      if let answer = try await readSession(head, query) { return answer }
+      return try await readHome(head, query)
     }
   }
 
   private func statistics(_ query: QueryText) async throws -> Answer {
     let now = Timestamp.now()
-    let guild = (query["guildId"] ?? "").trimmingBlanks()
-    if guild.isEmpty { return .json(stats.json(now: now)) }
+    guard let guild = query.word("guildId") else { return .json(stats.json(now: now)) }
     let book = try await store.read { try StatsBook.load($0, guild: guild, now: now) }
     return .json(stats.json(guild: book, now: now))
   }

@@ -1,4 +1,5 @@
 import CLibc
+import Core
 
 /// The parameters of a request's target, decoded as forms are
 /// (WHATWG URL, application/x-www-form-urlencoded).
@@ -20,6 +21,18 @@ struct QueryText: Equatable {
   /// The first value of a parameter, nil when there is none.
   subscript(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
 
+  /// A value without white space around it, nil when nothing is left.
+  func word(_ name: String) -> String? {
+    let text = (self[name] ?? "").trimmingBlanks()
+    return text.isEmpty ? nil : text
+  }
+
+  /// The instant so many hours ago, nil without a number of hours above 0.
+  func since(now: Timestamp) -> String? {
+    guard let hours = number("sinceHours"), hours > 0 else { return nil }
+    return now.before(hours: hours).rfc3339
+  }
+
   /// A number as JavaScript's `Number(text)` reads decimal ones; nil for junk
   /// and for what is not finite. An empty value is 0 there.
   func number(_ name: String) -> Double? {
@@ -40,12 +53,15 @@ struct QueryText: Equatable {
     return Int(floor)
   }
 
-  private static func decode(_ text: Substring) -> String {
+  /// - Parameters:
+  ///   - text: percent-encoded.
+  ///   - plusIsBlank: as in a form, and not as in a path.
+  static func decode(_ text: Substring, plusIsBlank: Bool = true) -> String {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
     while let byte = rest.popFirst() {
       if byte == UInt8(ascii: "+") {
-        bytes.append(0x20)
+        bytes.append(plusIsBlank ? 0x20 : byte)
       } else if byte == UInt8(ascii: "%"), rest.count >= 2, rest.first != UInt8(ascii: "+"),
         rest.first != UInt8(ascii: "-"),
         let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)

@@ -59,6 +59,16 @@ struct RequestHead: Equatable, Sendable {
     framing = try Self.framing(fields)
   }
 
+  /// The one segment of the path between two others, percent-decoded; nil when
+  /// the path is another or the segment is empty.
+  func segment(after prefix: String, before suffix: String) -> String? {
+    guard path.hasPrefix(prefix), path.hasSuffix(suffix),
+      path.utf8.count > prefix.utf8.count + suffix.utf8.count
+    else { return nil }
+    let segment = path.dropFirst(prefix.count).dropLast(suffix.count)
+    return segment.contains("/") ? nil : QueryText.decode(segment, plusIsBlank: false)
+  }
+
   /// A field's value without blanks around it; several lines of one name are
   /// joined by commas.
   subscript(_ name: String) -> String? { fields[name.lowercased()] }

@@ -1,13 +1,13 @@
 import Foundation
 
 extension Session {
-  /// Sends the activity stream until the client is gone or the server ends.
-  func stream(_ head: RequestHead, _ connection: Connection) async throws {
+  /// Sends a stream until the client is gone or the server ends.
+  func stream(_ feed: Feed, _ head: RequestHead, _ connection: Connection) async throws {
     let resumeAfter = try await resumePoint(head["last-event-id"])
     connection.prepareForEvents()
     let subscriber = Subscriber(connection: connection, limit: backend.backlogLimit)
-    guard backend.hub.add(subscriber) else { return }
-    defer { backend.hub.remove(subscriber) }
+    guard feed.hub.add(subscriber) else { return }
+    defer { feed.hub.remove(subscriber) }
     // A client of HTTP/1.0 knows no chunks: the end of the connection ends it.
     let coding = head.isOld ? "" : "Transfer-Encoding: chunked\r\n"
     try await socket.write(
@@ -21,7 +21,7 @@ extension Session {
         \(coding)\r
 
         """.utf8))
-    let stream = ActivityStream(backend, subscriber: subscriber, resumeAfter: resumeAfter)
+    let stream = EventStream(feed, subscriber: subscriber, resumeAfter: resumeAfter)
     while let block = try await stream.next() {
       if head.isOld {
         try await socket.write(Data(block))

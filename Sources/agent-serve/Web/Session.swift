@@ -45,9 +45,9 @@ struct Session {
     } else {
       body = try await reader.body(head.framing, keeps: backend.wantsBody(head))
     }
-    if backend.opensStream(head) && backend.allows(head) {
+    if head.method == "GET", let feed = backend.feed(head.path), backend.allows(head) {
       withExtendedLifetime(ticket) {}
-      try await stream(head, connection)
+      try await stream(feed, head, connection)
       return false
     }
     var answer = await backend.answer(head, body: body)

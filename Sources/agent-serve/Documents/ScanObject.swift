@@ -1,0 +1,106 @@
+import Core
+
+/// The members of one JSON object with the bytes they came in, read with
+/// JavaScript's eyes: what is of another type than expected is as good as
+/// absent, and never a fault.
+///
+/// Valid as long as the bytes are.
+struct ScanObject {
+  private var members: [String: ScanValue] = [:]
+
+  /// No members.
+  init() {}
+
+  /// - Parameter bytes: one valid JSON value (see `ScanValidator`); nil when it
+  ///   is no object.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    do throws(ScanFault) {
+      var scan = try ScanMembers(bytes)
+      while try scan.next() { members[scan.key.unescaped] = scan.value }
+    } catch {
+      return nil
+    }
+  }
+
+  /// The objects of an array; nil when it is none, or holds anything else.
+  static func list(_ bytes: UnsafeRawBufferPointer) -> [ScanObject]? {
+    var objects: [ScanObject] = []
+    do throws(ScanFault) {
+      var elements = try ScanElements(bytes)
+      while try elements.next() {
+        guard let object = ScanObject(elements.value.bytes) else { return nil }
+        objects.append(object)
+      }
+    } catch {
+      return nil
+    }
+    return objects
+  }
+
+  /// The objects among the elements of a member; none when it is no array.
+  func objects(_ name: String) -> [ScanObject] {
+    var objects: [ScanObject] = []
+    do throws(ScanFault) {
+      var elements = try ScanElements(self[name].bytes)
+      while try elements.next() {
+        if let object = ScanObject(elements.value.bytes) { objects.append(object) }
+      }
+    } catch {
+      // No array: nothing is in it.
+    }
+    return objects
+  }
+
+  /// The last member of a name, or absent.
+  subscript(_ name: String) -> ScanValue { members[name] ?? .absent }
+
+  /// A text, or the digits of a number; nil when empty or anything else.
+  func text(_ name: String) -> String? {
+    let value = self[name]
+    guard value.isString || value.isNumber, let text = value.string, !text.isEmpty else {
+      return nil
+    }
+    return text
+  }
+
+  /// `Number(value)`, where that is finite: null and an empty text are 0.
+  func number(_ name: String) -> Double? {
+    let value = self[name]
+    if value.isAbsent || value.isObject || value.isArray { return nil }
+    guard let text = value.string else { return 0 }
+    switch text {
+    case "true" where !value.isString: return 1
+    case "false" where !value.isString: return 0
+    default: break
+    }
+    let digits = text.trimmingBlanks()
+    if digits.isEmpty { return 0 }
+    guard digits.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
+      let number = Double(digits), number.isFinite
+    else { return nil }
+    return number
+  }
+
+  /// A whole number, also in a text.
+  func integer(_ name: String) -> Int? {
+    guard text(name) != nil, let number = number(name), number == number.rounded() else {
+      return nil
+    }
+    return Int(exactly: number)
+  }
+
+  /// `Boolean(value)`.
+  func isTrue(_ name: String) -> Bool {
+    let value = self[name]
+    if value.isNull { return false }
+    if value.isString { return value.bytes.count > 2 }
+    if value.isNumber { return number(name) != 0 }
+    return value.isObject || value.isArray || value.string == "true"
+  }
+
+  /// A value as JSON on one line; null when it is absent.
+  func json(_ name: String) -> String {
+    let value = self[name]
+    return value.isAbsent ? "null" : JSONText.oneLine(value.bytes)
+  }
+}

@@ -1,0 +1,114 @@
+import Core
+
+/// The agent's automations and their runs (contract, 5.4).
+enum Automations {
+  private static let members = [
+    "id", "created_at", "updated_at", "guild_id", "channel_id", "created_by_user_id",
+    "created_by_name", "title", "instruction", "schedule", "next_run_at", "status", "is_running",
+    "running_started_at", "last_run_at", "last_error", "last_result", "match_text",
+  ]
+  private static let runMembers = [
+    "id", "automation_id", "created_at", "started_at", "finished_at", "status", "summary", "error",
+    "message_id", "metadata",
+  ]
+
+  /// `GET /api/automations`.
+  ///
+  /// - Parameters:
+  ///   - query: the request's parameters.
+  ///   - document: passed `Document.check`.
+  static func list(_ query: QueryText, _ document: [UInt8]) -> Answer {
+    guard let guild = query.word("guildId") else {
+      return .error("guildId is required", status: 400)
+    }
+    let channel = query.word("channelId")
+    let statuses = (query.word("status") ?? "active,paused").split(separator: ",")
+      .map { $0.trimmingBlanks().lowercased() }.filter { !$0.isEmpty }
+    let wanted = statuses.contains("all") ? ["active", "paused", "deleted"] : statuses
+    let words = query.word("q") ?? ""
+    let limit = query.integer("limit", default: 30, in: 1...120)
+    let rows = newest(limit, of: document, by: "updated_at", automation) { row in
+      row.text("guild_id") == guild && (channel == nil || row.text("channel_id") == channel)
+        && wanted.contains(row.text("status") ?? "active") && matches(row, words)
+    }
+    return .json(
+      """
+      {"guildId":\(JSONText.quoted(guild)),"channelId":\(JSONText.quoted(channel)),\
+      "statuses":[\(statuses.map { JSONText.quoted($0) }.joined(separator: ","))],\
+      "query":\(JSONText.quoted(words)),"limit":\(limit),\
+      "rows":[\(rows.joined(separator: ","))]}
+      """)
+  }
+
+  /// `GET /api/automations/runs`: of one automation of a guild, newest first.
+  ///
+  /// - Parameters:
+  ///   - query: the request's parameters.
+  ///   - document: the runs.
+  ///   - automations: what they belong to.
+  static func runs(_ query: QueryText, _ document: [UInt8], of automations: [UInt8]) -> Answer {
+    guard let guild = query.word("guildId"), let given = query.number("automationId"),
+      let number = Int(exactly: given), number > 0
+    else { return .error("guildId and automationId are required", status: 400) }
+    let limit = query.integer("limit", default: 30, in: 1...120)
+    let isThere = !newest(1, of: automations, by: "id", automation) {
+      $0.text("guild_id") == guild && $0.integer("id") == number
+    }.isEmpty
+    let list = newest(limit, of: document, by: "created_at", run) {
+      isThere && $0.integer("automation_id") == number
+    }
+    return .json(
+      """
+      {"guildId":\(JSONText.quoted(guild)),"automationId":\(number),"limit":\(limit),\
+      "rows":[\(list.joined(separator: ","))]}
+      """)
+  }
+
+  /// The rows that are wanted, as JSON, the one with the latest time first.
+  private static func newest(
+    _ limit: Int, of document: [UInt8], by member: String, _ json: (ScanObject) -> String,
+    where isWanted: (ScanObject) -> Bool
+  ) -> [String] {
+    document.withUnsafeBytes { bytes in
+      let rows = ScanObject(bytes).map { $0.objects("rows") } ?? ScanObject.list(bytes) ?? []
+      return rows.filter(isWanted).map { (key: $0.order(by: member), row: $0) }
+        .sorted { $0.key > $1.key }.prefix(limit).map { json($0.row) }
+    }
+  }
+
+  private static func matches(_ row: ScanObject, _ words: String) -> Bool {
+    let query = words.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    if query.isEmpty { return true }
+    let text =
+      row.text("match_text")
+      ?? "\(row.text("title") ?? "") \(row.text("instruction") ?? "")".lowercased()
+    return text.contains(query)
+  }
+
+  /// A row with the dashboard's members, each as it was put; flags and status are
+  /// never null.
+  private static func automation(_ row: ScanObject) -> String {
+    json(row, members) { name in
+      switch name {
+      case "is_running": row.isTrue(name) ? "true" : "false"
+      case "status": JSONText.quoted(row.text(name) ?? "active")
+      default: nil
+      }
+    }
+  }
+
+  private static func run(_ row: ScanObject) -> String { json(row, runMembers) }
+
+  private static func json(
+    _ row: ScanObject, _ members: [String], _ special: (String) -> String? = { _ in nil }
+  ) -> String {
+    "{\(members.map { "\"\($0)\":\(special($0) ?? row.json($0))" }.joined(separator: ","))}"
+  }
+}
+
+extension ScanObject {
+  /// What rows are sorted by: a time, and among equal ones the id.
+  fileprivate func order(by member: String) -> (String, Int) {
+    (text(member) ?? "", integer("id") ?? 0)
+  }
+}
