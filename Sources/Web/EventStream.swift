@@ -14,6 +14,8 @@ public final class EventStream {
   private let client: WebClient
   private let request: Request
   private let policy: StreamPolicy
+  private let clock: () -> Double
+  private let date: () -> Double
   private let random: () -> Double
   private unowned let handler: StreamHandler
 
@@ -33,15 +35,22 @@ public final class EventStream {
   ///   - client: whose `perform` drives the stream.
   ///   - request: the stream; Accept, Cache-Control and Last-Event-ID are added.
   ///   - policy: how it is followed.
+  ///   - clock: seconds of `Clock.monotonic`, read when something happens between
+  ///     two ticks, whose time may be old by then.
+  ///   - date: seconds since 1970, for a Retry-After that names a date.
   ///   - random: numbers in [0, 1) for the jitter.
   ///   - handler: told what happens; not retained, and outlives the stream.
   public init(
     _ client: WebClient, _ request: Request, policy: StreamPolicy,
+    clock: @escaping () -> Double = { Clock.monotonic },
+    date: @escaping () -> Double = { Clock.unix },
     random: @escaping () -> Double = { Double.random(in: 0..<1) }, handler: StreamHandler
   ) {
     self.client = client
     self.request = request
     self.policy = policy
+    self.clock = clock
+    self.date = date
     self.random = random
     self.handler = handler
     parser = EventParser(
@@ -134,12 +143,12 @@ public final class EventStream {
   }
 
   private func take(_ head: ResponseHead) -> Bool {
-    let judged = StreamVerdict.judge(head, now: Clock.unix)
+    let judged = StreamVerdict.judge(head, now: date())
     verdict = judged
     guard judged == .open, let exchange else { return false }
     state = .open
     parser.restart()
-    let down = lostAt.map { Clock.monotonic - $0 }
+    let down = lostAt.map { clock() - $0 }
     lostAt = nil
     let isFirst = !wasOpen
     wasOpen = true
@@ -187,7 +196,7 @@ public final class EventStream {
     if case .open = state {
       parser.finish(flushPartial: policy.flushPartial) { take($0) }
     }
-    let now = Clock.monotonic
+    let now = clock()
     if lostAt == nil { lostAt = now }
     failures += 1
     if let most = policy.maxRetries, failures > most {
