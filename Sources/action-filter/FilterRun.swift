@@ -11,6 +11,8 @@ struct FilterRun {
   private var faults: FaultLog
   private var rejects: RejectFile?
   private let prefilter: LiteralSearch?
+  /// Where records are written, if that is a file: reading it would not end.
+  private let target: FileIdentity?
 
   /// - Parameters:
   ///   - settings: what is asked for.
@@ -21,6 +23,7 @@ struct FilterRun {
     rows = RowList(settings)
     output = FilterOutput(settings)
     prefilter = Prefilter.search(settings)
+    target = settings.printsRecords ? FileIdentity(descriptor: 1) : nil
     if let path = settings.rejects { rejects = Self.open(path, settings.files, diagnostics) }
   }
 
@@ -31,8 +34,13 @@ struct FilterRun {
   ) -> RejectFile {
     do throws(WriteFailure) {
       let rejects = try RejectFile(path: path)
-      if files.contains(where: rejects.isFile) {
-        diagnostics.fail("\(path): is read and written at once")
+      if let own = rejects.identity {
+        if files.contains(where: { FileIdentity(path: $0) == own }) {
+          diagnostics.fail("\(path): is read and written at once")
+        }
+        if FileIdentity(descriptor: 1) == own {
+          diagnostics.fail("\(path): is the standard output, too")
+        }
       }
       try rejects.clear()
       return rejects
@@ -58,6 +66,9 @@ struct FilterRun {
     let descriptor = file == "-" ? 0 : clibc_open(file, O_RDONLY)
     guard descriptor >= 0 else { return faults.file(file, systemReason(systemError)) }
     defer { if descriptor > 0 { close(descriptor) } }
+    if let target, FileIdentity(descriptor: descriptor) == target {
+      return faults.file(file, "is read and written at once")
+    }
     var reader = LineReader(descriptor: descriptor)
     var number = 0
     do {

@@ -10,7 +10,7 @@ struct IDTest {
 
   /// Whether a member is this id; null and absent are none.
   func matches(_ value: ScanValue, _ scratch: ScanScratch) -> Bool {
-    equals(value, text, scratch)
+    (value.isString || value.isNumber) && equals(value, text, scratch)
   }
 }
 

@@ -7,7 +7,8 @@ final class RejectFile {
   let path: String
   private let descriptor: Int32
   private let writer: RecordWriter
-  private var status = stat()
+  /// Nil for a pipe or a device.
+  let identity: FileIdentity?
   private var isClosed = false
 
   /// Opens the file, makes it where there is none; nothing is cut off before
@@ -19,23 +20,12 @@ final class RejectFile {
     descriptor = clibc_create(path)
     guard descriptor >= 0 else { throw WriteFailure(code: systemError) }
     writer = RecordWriter(descriptor: descriptor)
-    _ = fstat(descriptor, &status)
-  }
-
-  private var isRegular: Bool { (status.st_mode & mode_t(S_IFMT)) == mode_t(S_IFREG) }
-
-  /// Whether a file that is to be read is this one: it would be lost.
-  func isFile(_ name: String) -> Bool {
-    var other = stat()
-    guard isRegular, (name == "-" ? fstat(0, &other) : stat(name, &other)) == 0 else {
-      return false
-    }
-    return other.st_dev == status.st_dev && other.st_ino == status.st_ino
+    identity = FileIdentity(descriptor: descriptor)
   }
 
   /// Removes what an earlier run left.
   func clear() throws(WriteFailure) {
-    if isRegular && ftruncate(descriptor, 0) != 0 { throw WriteFailure(code: systemError) }
+    if identity != nil && ftruncate(descriptor, 0) != 0 { throw WriteFailure(code: systemError) }
   }
 
   /// Adds a line; its LF only if it had one. Nothing is written any more after

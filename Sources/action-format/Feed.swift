@@ -65,6 +65,9 @@ final class Feed {
   }
 
   private func read(_ descriptor: Int32, _ name: String) throws {
+    if let target = FileIdentity(descriptor: 1), FileIdentity(descriptor: descriptor) == target {
+      return try fault { $0.file(name, "is read and written at once") }
+    }
     var reader = LineReader(descriptor: descriptor)
     var number = 0
     do {

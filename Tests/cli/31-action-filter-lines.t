@@ -132,6 +132,18 @@ out_is '{"kind":"a"}' "a reader may leave"
 is "$(cat status)" 141 "which ends it by SIGPIPE"
 err_empty "quietly"
 
+# What is read and written at once would not end.
+yes '{"kind":"a"}' | head -n 50000 >loop
+cp loop want
+for command in action-filter action-format; do
+  run sh -c "cp want loop; $command want loop >>loop"
+  status_is 2 "$command >>FILE FILE: status 2"
+  err_is "$command: loop: is read and written at once" "in one line"
+  is "$(wc -l <loop)" 100000 "and the other file is read"
+done
+run sh -c 'cp want loop; action-filter -N loop >>loop'
+status_is 0 "a count of the file may be added to it"
+
 # Nothing is held back in a pipe.
 mkfifo in.fifo
 start live sh -c 'exec action-filter -k a <in.fifo'

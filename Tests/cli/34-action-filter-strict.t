@@ -76,6 +76,10 @@ ok "and the input is as it was" cmp in kept
 run sh -c 'action-filter -R in <in'
 err_is "action-filter: in: is read and written at once" "and so on standard input"
 ok "the input is as it was" cmp in kept
+run sh -c 'action-filter -R both in >both'
+status_is 2 "-R on the output: status 2"
+is "$(cat both)" "" "which stays empty"
+err_is "action-filter: both: is the standard output, too" "it says so"
 run action-filter -R no/such/folder in
 status_is 2 "-R that cannot be opened: status 2"
 err_is "action-filter: no/such/folder: no such file or directory" "it says so"

@@ -65,6 +65,7 @@ func selects(_ options: [String], _ action: String) -> Bool? {
     #expect(selects(["-c", "7"], #"{"channel_id":"7"}"#) == true)
     #expect(selects(["-U", "7", "-U", "8"], #"{"userId":"8"}"#) == true)
     #expect(selects(["-M", "7"], #"{"messageId":"8"}"#) == false)
+    #expect(selects(["-g", "true"], #"{"guild_id":true}"#) == false)
     #expect(selects(["-g", ""], "{}") == nil)
   }
 

@@ -1,0 +1,29 @@
+import CLibc
+
+/// Which regular file a name or a descriptor stands for: what is read must not
+/// be written at the same time.
+public struct FileIdentity: Equatable {
+  private let device: dev_t
+  private let number: ino_t
+
+  /// - Parameter descriptor: an open file.
+  /// - Returns: nil when it is not a regular file: pipes and terminals may be
+  ///   read and written.
+  public init?(descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  /// - Parameter path: a name; `-` is standard input.
+  public init?(path: String) {
+    var status = stat()
+    guard (path == "-" ? fstat(0, &status) : stat(path, &status)) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init?(_ status: stat) {
+    guard (status.st_mode & mode_t(S_IFMT)) == mode_t(S_IFREG) else { return nil }
+    (device, number) = (status.st_dev, status.st_ino)
+  }
+}
