@@ -4,8 +4,8 @@ public struct Grid {
   public struct Column: Sendable {
     /// Whether its cells end below each other, as numbers do.
     public var isRight: Bool
-    /// Whether it gives way when the rows are too wide; the first of several
-    /// gives what it can before the next.
+    /// Whether it gives way when the rows are too wide; the last of several
+    /// gives what it can before the one before it.
     public var gives: Bool
 
     /// At the left, as wide as its widest cell.
@@ -45,7 +45,7 @@ public struct Grid {
       cells.map { column < $0.count ? $0[column] : 0 }.max() ?? 0
     }
     var over = widths.reduce(0, +) + gap * max(0, widths.count { $0 > 0 } - 1) - width
-    for column in columns.indices where columns[column].gives && over > 0 {
+    for column in columns.indices.reversed() where columns[column].gives && over > 0 {
       let given = min(over, max(0, widths[column] - Self.leastCells))
       widths[column] -= given
       over -= given

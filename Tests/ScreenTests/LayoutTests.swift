@@ -25,13 +25,14 @@ import Testing
   }
 
   @Test func rules() {
-    #expect(Rule.line("tools", width: 16).text == "── tools ───────")
-    #expect(Rule.line("tools", note: Line("3 calls"), width: 24).text == "── tools ───── 3 calls ─")
-    #expect(Rule.line("tools", note: Line("3 calls"), width: 18).text == "── tools ── 3 c… ─")
-    #expect(Rule.line("tools", note: Line("3 calls"), width: 14).text == "── tools ─────")
+    #expect(Rule.line(Line("tools"), width: 16).text == "── tools ───────")
+    let calls = Line("3 calls")
+    #expect(Rule.line(Line("tools"), note: calls, width: 24).text == "── tools ───── 3 calls ─")
+    #expect(Rule.line(Line("tools"), note: Line("3 calls"), width: 18).text == "── tools ─────────")
+    #expect(Rule.line(Line("tools"), note: Line("3 calls"), width: 14).text == "── tools ─────")
     for width in 0...30 {
       for title in ["", "a", "a long title", "漢字漢字漢字漢字"] {
-        #expect(Rule.line(title, note: Line("漢字 note"), width: width).cells == width)
+        #expect(Rule.line(Line(title), note: Line("漢字 note"), width: width).cells == width)
       }
     }
   }
@@ -70,7 +71,7 @@ import Testing
   @Test func drawingsInASCII() {
     #expect(Drawing.ascii("── a · ███▌ ✓ ✗ … 漢") == "-- a | #### + x ~ 漢")
     #expect(Drawing.ascii("plain") == "plain")
-    let line = Rule.line("tools", note: Line("3"), width: 30)
+    let line = Rule.line(Line("tools"), note: Line("3"), width: 30)
     #expect(Drawing.ascii(line).text.utf8.count == 30)
   }
 

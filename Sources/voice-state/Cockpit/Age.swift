@@ -24,6 +24,14 @@ enum Age {
     return max(0, end.nanoseconds < start.nanoseconds ? seconds - 1 : seconds)
   }
 
+  /// How long from one time to another: `3.2s`, `4m58s`; nil without a time.
+  static func span(from start: Timestamp?, to end: Timestamp?) -> String? {
+    guard let start, let end, let seconds = seconds(from: start, to: end) else { return nil }
+    guard start < end else { return Amount.duration(0) }
+    let rest = (Int(end.nanoseconds) - Int(start.nanoseconds) + 1_000_000_000) % 1_000_000_000
+    return Amount.duration(Double(seconds) * 1000 + Double(rest / 1_000_000))
+  }
+
   /// A clock from one time to another: `0:28`; nil without a time.
   static func clock(from start: Timestamp?, to end: Timestamp?) -> String? {
     seconds(from: start, to: end).map { Amount.clock($0) }

@@ -88,7 +88,7 @@ struct Cockpit {
       for index in next..<next + taken {
         let panel = shown[index]
         lines.append(
-          Rule.line(type(of: panel).title, note: panel.note, width: widths[column]))
+          Rule.line(Line(type(of: panel).title, .bold), note: panel.note, width: widths[column]))
         lines += blocks[index]
       }
       next += taken

@@ -16,6 +16,11 @@ enum Outside {
   /// A text or what stands for none.
   static func text(_ text: String?, or other: String) -> String { self.text(text) ?? other }
 
+  /// A name of the wire as words: `wake_word` is `wake word`.
+  static func words(_ name: String) -> String {
+    String(Plain.line(name, limit: 80).map { $0 == "_" ? " " : $0 })
+  }
+
   /// A person's name; without one the first digits of the id, as the dashboard
   /// does; without both `someone`.
   static func person(_ name: String?, _ userId: String?) -> String {
@@ -28,9 +33,17 @@ enum Outside {
     return person(session.name(of: userId), userId)
   }
 
-  /// An object or another value on one line.
+  /// An object or another value on one line: `query: tides, limit: 5`.
   static func value(_ value: JSONValue?) -> String? {
     guard let value, !value.isNull else { return nil }
-    return text(value.string(bytes: most) ?? value.compact(limit: most))
+    return text(Brief.text(value, limit: most))
+  }
+
+  /// The last name the bot was seen under; `agent` when it was not yet heard.
+  static func bot(in session: VoiceSession) -> String {
+    let turn = session.recentTurns.last {
+      $0.role == "assistant" && $0.kind ?? "speech" == "speech" && $0.speakerName != nil
+    }
+    return text(turn?.speakerName, or: "agent")
   }
 }

@@ -1,11 +1,14 @@
 import Core
 import Screen
 
-/// The session itself: what it is doing, since when, until when.
+/// The session itself: what it is doing, since when, until when, where.
 struct HeadPanel: Panel {
   static let name = "session"
   static let title = "Session"
   static let isHead = true
+
+  /// An end that is nearer than this is worth a colour.
+  private static let soonSeconds: Int64 = 60
 
   private let session: VoiceSession
   private let now: Timestamp
@@ -15,13 +18,68 @@ struct HeadPanel: Panel {
     self.now = now
   }
 
+  /// How an activity looks wherever it is shown.
+  static func style(of activity: VoiceActivity) -> Style {
+    switch activity {
+    case .speaking: Style(Palette.positive, bold: true)
+    case .processing: Style(Palette.warning, bold: true)
+    case .listening: Style(Palette.colour(of: .asr), bold: true)
+    case .disconnected: Style(Palette.error, bold: true)
+    case .idle: .bold
+    }
+  }
+
   func lines(width: Int) -> [Line] {
-    var title = session.activity.word
-    if let mode = Outside.text(session.modeLabel) { title += " · " + mode }
-    let elapsed = Age.clock(from: session.startedAt, to: now)
+    var title = Line()
+    let activity = session.activity
+    title.add(activity == .disconnected ? "✗ " : activity == .idle ? "○ " : "● ", style)
+    title.add(activity.word, style)
+    if let mode = Outside.text(session.modeLabel) {
+      title.add(" · ", .dim)
+      title.add(mode)
+    }
+    var note = Line()
+    if let elapsed = Age.clock(from: session.startedAt, to: now) {
+      note.add("up ", .dim)
+      note.add(elapsed)
+    }
+    return [Rule.line(title, note: note, width: width, sign: "━")]
+      + state.lines(width: width) + places(width).lines(width: width)
+  }
+
+  private var style: Style { Self.style(of: session.activity) }
+
+  private var state: FactFlow {
     var facts = FactFlow()
-    facts.add("channel", Outside.text(session.voiceChannelId, or: ""))
-    facts.add("guild", Outside.text(session.guildId, or: ""))
-    return [Rule.line(title, note: Line(elapsed ?? ""), width: width)] + facts.lines(width: width)
+    let people = session.participantCount
+    facts.add(people == 1 ? "1 person" : "\(people) people")
+    if session.activeInputStreams > 0 { facts.add("\(session.activeInputStreams) speaking") }
+    let pending = session.pendingTurns
+    if pending > 0 {
+      facts.add(
+        pending == 1 ? "1 turn waits" : "\(pending) turns wait",
+        pending > 2 ? Style(Palette.warning, bold: true) : .plain)
+    }
+    countdown(&facts, "leaves if quiet", session.inactivityEndsAt)
+    countdown(&facts, "ends", session.maxEndsAt)
+    return facts
+  }
+
+  private func countdown(_ facts: inout FactFlow, _ label: String, _ end: Timestamp?) {
+    guard let left = Age.seconds(from: now, to: end) else { return }
+    facts.add(
+      label, left == 0 ? "now" : "in " + Amount.clock(left),
+      left < Self.soonSeconds ? Style(Palette.warning, bold: true) : .plain)
+  }
+
+  /// The ids; a narrow screen has the two that are asked for most.
+  private func places(_ width: Int) -> FactFlow {
+    var facts = FactFlow()
+    var ids = [("channel", session.voiceChannelId), ("guild", session.guildId)]
+    if width >= 60 { ids += [("text", session.textChannelId), ("session", session.sessionId)] }
+    for (label, id) in ids {
+      if let id = Outside.text(id) { facts.add(label, id, .dim) }
+    }
+    return facts
   }
 }

@@ -97,7 +97,7 @@ private struct Middle: Sized {
     let lines = Cockpit(
       sessions: [session], now: voiceTestNow, panels: [HeadPanel.self], width: 40, isASCII: true
     ).lines
-    #expect(lines.first?.text == "-- Idle | Gemini RT ------------- 0:28 -")
+    #expect(lines.first?.text == "== o Idle | Gemini RT ======== up 0:28 =")
   }
 
   @Test func panelsHaveNamesOfTheirOwn() {

@@ -1,7 +1,10 @@
 import Core
 
 /// JSON as a person reads it in passing: names without quotes, nulls left out.
-enum Brief {
+public enum Brief {
+  /// The longest string that is looked into for an object.
+  private static let mostInside = 64 * 1024
+
   /// A value on one line: `query: tides, limit: 5`; an object with one member
   /// is that member's value alone.
   ///
@@ -10,9 +13,10 @@ enum Brief {
   ///     send arguments, is read first.
   ///   - limit: about how many characters are wanted.
   ///   - unwraps: false keeps the name of an only member.
-  static func text(_ value: JSONValue, limit: Int = 400, unwraps: Bool = true) -> String {
-    if let string = value.string {
-      guard string.utf8.first == UInt8(ascii: "{"), let inside = try? JSONValue.parse(text: string)
+  public static func text(_ value: JSONValue, limit: Int = 400, unwraps: Bool = true) -> String {
+    if let string = value.string(bytes: limit) {
+      guard string.utf8.first == UInt8(ascii: "{"), value.byteCount <= mostInside,
+        let string = value.string, let inside = try? JSONValue.parse(text: string)
       else { return string }
       return text(inside, limit: limit, unwraps: unwraps)
     }
@@ -31,7 +35,8 @@ enum Brief {
     guard out.utf8.count < limit else { return }
     switch value.kind {
     case .null: out += "null"
-    case .bool, .integer, .real, .string: out += value.text ?? ""
+    case .string: out += value.string(bytes: limit) ?? ""
+    case .bool, .integer, .real: out += value.text ?? ""
     case .array:
       out += "["
       for (index, element) in value.elements.enumerated() where out.utf8.count < limit {

@@ -1,0 +1,150 @@
+import Core
+import Screen
+
+/// How long the answers took: a row per answer, a bar and a number per stage.
+struct LatencyPanel: Panel {
+  static let name = "latency"
+  static let title = "Latency"
+
+  /// A total above this is slow, whatever is usual.
+  static let slowTotal = 2000.0
+  /// The stages in the order of `VoiceLatency.Stages.all`.
+  static let stages = ["to ASR", "to gen", "to reply", "to audio", "total"]
+  /// The most answers that have a row; servers send eight.
+  private static let most = 8
+
+  /// How a stage compares with its own average.
+  enum Grade {
+    case good, ok, bad
+
+    /// - Parameters:
+    ///   - value: milliseconds.
+    ///   - average: nil makes everything good.
+    ///   - isTotal: whether it is the total, which warns above two seconds.
+    init(_ value: Double, average: Double?, isTotal: Bool) {
+      let ratio = average.flatMap { $0 > 0 ? value / $0 : nil } ?? 1
+      self = ratio <= 1.3 ? .good : ratio <= 2 ? .ok : .bad
+      if self == .good, isTotal, value > LatencyPanel.slowTotal { self = .ok }
+    }
+
+    var style: Style {
+      switch self {
+      case .good: Style(Palette.positive)
+      case .ok: Style(Palette.warning)
+      case .bad: Style(Palette.error)
+      }
+    }
+
+    /// One cell, so that no colour is needed.
+    var mark: String {
+      switch self {
+      case .good: " "
+      case .ok: "+"
+      case .bad: "!"
+      }
+    }
+  }
+
+  private let latency: VoiceLatency
+  private let now: Timestamp
+
+  init?(_ session: VoiceSession, at now: Timestamp) {
+    guard let latency = session.latency else { return nil }
+    guard !latency.recentTurns.isEmpty || latency.averages.all.contains(where: { $0 != nil }) else {
+      return nil
+    }
+    self.latency = latency
+    self.now = now
+  }
+
+  var note: Line {
+    var note = Line()
+    if let last = latency.recentTurns.first?.stages.totalMs {
+      let slow = last > Self.slowTotal ? " slow" : ""
+      note.add("last " + Amount.duration(last) + slow, grade(last, 4).style)
+    }
+    if let median = latency.medians[4] {
+      note.add((note.spans.isEmpty ? "" : ", ") + "median " + Amount.duration(median), .dim)
+    }
+    return note
+  }
+
+  func lines(width: Int) -> [Line] {
+    width >= LatencyTable.leastWidth ? table(width) : stack(width)
+  }
+
+  private var turns: ArraySlice<VoiceLatency.Turn> { latency.recentTurns.prefix(Self.most) }
+
+  private func grade(_ value: Double, _ stage: Int) -> Grade {
+    Grade(value, average: latency.averages.all[stage], isTotal: stage == 4)
+  }
+
+  private func age(_ turn: VoiceLatency.Turn) -> String { Age.text(turn.at, at: now) ?? "-" }
+
+  /// The largest stage, and the largest total: what fills a bar.
+  private var most: (stage: Double, total: Double) {
+    let all = turns.map(\.stages.all) + [latency.averages.all]
+    return (
+      all.flatMap { $0.prefix(4) }.compactMap { $0 }.max() ?? 0,
+      all.compactMap { $0[4] }.max() ?? 0
+    )
+  }
+
+  private func table(_ width: Int) -> [Line] {
+    var table = LatencyTable(width: width, most: most.stage, mostTotal: most.total)
+    var lines = [table.header(Self.stages)]
+    for turn in turns {
+      lines.append(
+        table.row(
+          age(turn), .plain,
+          turn.stages.all.enumerated().map { stage, value in
+            value.map { ($0, grade($0, stage)) }
+          }))
+    }
+    lines.append(table.row("median", .dim, latency.medians.map { $0.map { ($0, nil) } }))
+    lines.append(table.row("average", .dim, latency.averages.all.map { $0.map { ($0, nil) } }))
+    if table.hasMarks { lines.append(legend(width)) }
+    return lines
+  }
+
+  /// For narrow screens: the stages of the last answer below each other, then
+  /// the totals of those before.
+  private func stack(_ width: Int) -> [Line] {
+    var lines: [Line] = []
+    var marks = false
+    func row(_ lead: String, _ label: String, _ value: Double?, _ grade: Grade?, _ most: Double) {
+      var line = Line()
+      let isTight = width < 32
+      if !isTight { line.add(Fit.padEnd(lead, to: 8), .dim) }
+      line.add(Fit.padEnd(isTight && !lead.isEmpty ? lead : label, to: 9), .dim)
+      let number = value.map { Amount.duration($0) } ?? "-"
+      line.add(Fit.padStart(number, to: 6), value == nil ? .dim : grade?.style ?? .plain)
+      line.add((grade?.mark ?? " ") + " ", grade?.style ?? .plain)
+      if grade != nil, grade != .good { marks = true }
+      line.add(Bar.text(value, of: most, cells: width - line.cells), grade?.style ?? .dim)
+      lines.append(line.cut(to: width))
+    }
+    let (most, mostTotal) = most
+    let largest = max(most, mostTotal)
+    for (index, turn) in turns.enumerated() {
+      let all = turn.stages.all
+      let first = index == 0 ? 0 : 4
+      for stage in first..<5 {
+        row(
+          stage == 4 && (first == 4 || width < 32) || stage == first && width >= 32
+            ? age(turn) : "", Self.stages[stage], all[stage],
+          all[stage].map { grade($0, stage) }, largest)
+      }
+    }
+    for stage in 0..<5 {
+      row(stage == 0 ? "median" : "", Self.stages[stage], latency.medians[stage], nil, largest)
+    }
+    row("average", "total", latency.averages.totalMs, nil, largest)
+    return marks ? lines + [legend(width)] : lines
+  }
+
+  private func legend(_ width: Int) -> Line {
+    let text = "+ over 1.3 times its average, ! over twice; total + over 2s"
+    return Line(width >= 60 ? text : "+ over 1.3x, ! over 2x its average", .dim).cut(to: width)
+  }
+}

@@ -1,0 +1,89 @@
+import Core
+import Screen
+
+/// What was said last, by whom, and what is being said.
+struct TranscriptPanel: Panel {
+  static let name = "transcript"
+  static let title = "Transcript"
+
+  /// The most turns, and the most lines of one.
+  private static let most = 10
+  private static let mostRows = 4
+  /// The cells of the ages, and the most of the names.
+  private static let ageCells = 4
+  private static let mostName = 12
+
+  /// One row of the panel before it is wrapped.
+  private struct Entry {
+    let age: String, name: String, text: String
+    let nameStyle: Style, textStyle: Style
+  }
+
+  private let entries: [Entry]
+  private let count: Int
+
+  init?(_ session: VoiceSession, at now: Timestamp) {
+    count = session.recentTurns.count
+    let partial = session.asrSessions.compactMap { asr -> Entry? in
+      guard let text = asr.utterance?.partialText else { return nil }
+      return Entry(
+        age: "now", name: Outside.person(asr.displayName, asr.userId), text: text + " …",
+        nameStyle: .dim, textStyle: .dim)
+    }
+    entries =
+      session.recentTurns.suffix(Self.most).map { Self.entry($0, now) } + partial.prefix(4)
+    if entries.isEmpty { return nil }
+  }
+
+  var note: Line {
+    count > Self.most ? Line("last \(Self.most) of \(count)", .dim) : Line()
+  }
+
+  func lines(width: Int) -> [Line] {
+    let widest = entries.map { CellWidth.of($0.name) }.max() ?? 0
+    let nameCells = min(widest, Self.mostName, max(width / 4, 4))
+    let ageCells = width < 32 ? 0 : Self.ageCells + 1
+    let indent = ageCells + nameCells + 1
+    return entries.flatMap { entry in
+      let rows = Paragraph.wrap(entry.text, to: max(width - indent, 6), rows: Self.mostRows)
+      return rows.enumerated().map { index, row in
+        var line = Line()
+        if index == 0 {
+          if ageCells > 0 { line.add(Fit.padStart(entry.age, to: Self.ageCells) + " ", .dim) }
+          let name = Fit.truncate(entry.name, to: nameCells)
+          line.add(name, entry.nameStyle)
+          line.add(Fit.spaces(nameCells + 1 - CellWidth.of(name)))
+        } else {
+          line.add(Fit.spaces(indent))
+        }
+        line.add(row, entry.textStyle)
+        return line.cut(to: width)
+      }
+    }
+  }
+
+  private static func entry(_ turn: VoiceTurn, _ now: Timestamp) -> Entry {
+    let isBot = turn.role == "assistant"
+    let name: String
+    var style: Style = isBot ? Style(Palette.positive, bold: true) : .bold
+    switch turn.kind {
+    case "thought":
+      name = "thought"
+      style = Style(Palette.colour(of: .initiative))
+    case "membership", "effect": (name, style) = (Outside.text(turn.speakerName, or: "-"), .dim)
+    default: name = Outside.text(turn.speakerName, or: isBot ? "agent" : "someone")
+    }
+    let isAside = turn.kind == "membership" || turn.kind == "effect" || turn.kind == "thought"
+    return Entry(
+      age: turn.at.map { shortAge($0, now) } ?? "", name: name,
+      text: Plain.line(turn.text, limit: 2000), nameStyle: style,
+      textStyle: isAside ? .dim : .plain)
+  }
+
+  /// An age of at most four cells: `now`, `14s`, `5m`.
+  private static func shortAge(_ time: Timestamp, _ now: Timestamp) -> String {
+    let age = TimeText.relative(time, now: now)
+    if age.hasSuffix(" ago") { return String(age.dropLast(4)) }
+    return age.hasPrefix("in ") ? "+" + age.dropFirst(3) : age
+  }
+}
