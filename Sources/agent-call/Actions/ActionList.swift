@@ -30,19 +30,22 @@ struct ActionList {
     var written = 0
     let limit = min(left, ActionPages.mostRows)
     let isOneAnswer = limit == left
-    loop: while left > 0 {
+    var isDone = false
+    while left > 0 && !isDone {
       switch pages.next() {
-      case .done: break loop
-      case .askGuilds: pages.take(guilds: try guilds())
+      case .done: isDone = true
+      case .askGuilds:
+        pages.take(guilds: try guilds())
+        continue
       case .ask(let query):
         let rows = try ask(query, limit: limit)
         pages.take(rows, for: query, limit: isOneAnswer ? .max : limit)
-        let certain = pages.certain().prefix(left)
-        left -= certain.count
-        written += certain.count
-        try output.list(Array(certain), .actions)
-        try output.flush()
       }
+      let certain = pages.certain().prefix(left)
+      left -= certain.count
+      written += certain.count
+      try output.list(Array(certain), .actions)
+      try output.flush()
     }
     let isWhole = tell(pages, stoppedEarly: left == 0)
     if !isWhole { return .failure }
@@ -94,10 +97,10 @@ enum SinceHours {
   /// The hours from an instant until now, as a decimal number of millionths,
   /// above zero.
   static func text(since: Timestamp, now: Timestamp) -> String {
-    let seconds = now.seconds - since.seconds
-    let nanoseconds = Int64(now.nanoseconds - since.nanoseconds)
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let total = overflow ? Double(seconds) : (Double(whole) + Double(nanoseconds)) / 1e9
+    // As doubles: to a microsecond exact, and no distance is too long.
+    let total =
+      Double(now.seconds) - Double(since.seconds)
+      + Double(now.nanoseconds - since.nanoseconds) / 1e9
     let millionths = Int64(max(1, min(total / 3600, 1e9) * 1e6))
     let digits = String(1_000_000 + millionths % 1_000_000).dropFirst()
     var text = "\(millionths / 1_000_000).\(digits)"

@@ -1,0 +1,162 @@
+import Core
+import Testing
+
+@testable import agent_call
+
+/// Paging against a backend that knows no cursor: newest first, so many at most.
+@Suite struct ActionPagesTests {
+  /// A stored action.
+  private struct Stored {
+    var id: Int
+    /// Milliseconds.
+    var time: Int
+    var kind: String
+    var guild: String?
+
+    var bytes: [UInt8] {
+      let guild = guild.map { "\"\($0)\"" } ?? "null"
+      let time = Timestamp(
+        seconds: 1_000_000 + Int64(time / 1000), nanoseconds: Int32(time % 1000) * 1_000_000)
+      return Array(
+        "{\"id\":\(id),\"created_at\":\"\(time.rfc3339)\",\"kind\":\"\(kind)\",\"guild_id\":\(guild)}"
+          .utf8)
+    }
+  }
+
+  private struct Outcome {
+    var rows: [[UInt8]] = []
+    var requests = 0
+    var pages: ActionPages
+  }
+
+  /// Asks as the command does, with answers of `limit` rows at most.
+  private func read(
+    _ stored: [Stored], limit: Int, kinds: [String]? = nil, guild: String? = nil,
+    guilds: [String] = ["1", "2"]
+  ) -> Outcome {
+    var outcome = Outcome(pages: ActionPages(kinds: kinds, guild: guild))
+    let newestFirst = stored.sorted { $0.time != $1.time ? $0.time > $1.time : $0.id < $1.id }
+    while outcome.requests < 10_000 {
+      switch outcome.pages.next() {
+      case .done:
+        outcome.rows += outcome.pages.certain()
+        return outcome
+      case .askGuilds: outcome.pages.take(guilds: guilds)
+      case .ask(let query):
+        outcome.requests += 1
+        let rows = newestFirst.filter { row in
+          query.kinds.map { $0.contains(row.kind) } ?? true
+            && (query.guild == nil || query.guild == row.guild)
+        }
+        outcome.pages.take(rows.prefix(limit).map(\.bytes), for: query, limit: limit)
+        outcome.rows += outcome.pages.certain()
+      }
+    }
+    Issue.record("it does not end")
+    return outcome
+  }
+
+  private static let kinds = ["llm_call", "sent_reply", "voice_runtime", "dashboard", "asr_call"]
+
+  /// Actions of the known kinds, several in most milliseconds.
+  private func stored(_ count: Int, seed: UInt64, span: Int) -> [Stored] {
+    var random = Numbers(state: seed)
+    return (1...count).map { id in
+      Stored(
+        id: id, time: Int(random.next() % UInt64(span)),
+        kind: Self.kinds[Int(random.next() % 5)],
+        guild: ["1", "2", nil][Int(random.next() % 2)])
+    }
+  }
+
+  @Test(arguments: 1...20)
+  func everyRowOnceNewestFirst(seed: UInt64) {
+    let stored = stored(400, seed: seed, span: 150)
+    let outcome = read(stored, limit: 120)
+    #expect(Set(outcome.rows).count == stored.count)
+    #expect(outcome.rows.count == stored.count)
+    #expect(outcome.pages.unreached.isEmpty)
+    #expect(outcome.pages.missingIDs == 0)
+    let times = outcome.rows.compactMap { ActionPages.Row($0).time }
+    #expect(zip(times, times.dropFirst()).allSatisfy { $0 >= $1 })
+    #expect(outcome.requests < 40)
+  }
+
+  @Test func oneAnswerThatIsNotFullIsAll() {
+    let outcome = read(stored(99, seed: 1, span: 1000), limit: 100)
+    #expect(outcome.requests == 1)
+    #expect(outcome.rows.count == 99)
+    #expect(outcome.pages.blindBefore == nil)
+  }
+
+  @Test func aSingleMillisecondIsSplitByKindAndGuild() {
+    let stored = (1...300).map {
+      Stored(id: $0, time: 5, kind: Self.kinds[$0 % 5], guild: ["1", "2"][$0 % 2])
+    }
+    let outcome = read(stored, limit: 50)
+    #expect(outcome.rows.count == 300)
+    #expect(Set(outcome.rows).count == 300)
+    #expect(outcome.pages.unreached.isEmpty)
+  }
+
+  @Test func whatCannotBeReachedIsSaid() throws {
+    let stored = (1...300).map { Stored(id: $0, time: $0, kind: "llm_call", guild: "1") }
+    let outcome = read(stored, limit: 100)
+    #expect(outcome.rows.count == 100)
+    let gap = try #require(outcome.pages.unreached.first)
+    #expect(outcome.pages.unreached.count == 1)
+    #expect(gap.kind == "llm_call")
+    #expect(gap.guild == "1")
+    #expect(gap.before == Timestamp(seconds: 1_000_000, nanoseconds: 201_000_000))
+    let one = read(stored, limit: 100, kinds: ["llm_call"], guild: "1")
+    #expect(one.requests == 1)
+    #expect(one.pages.unreached.count == 1)
+  }
+
+  @Test func unknownKindsAreMissedAndNoticed() {
+    var stored = (1...200).map {
+      Stored(id: $0, time: $0, kind: ["llm_call", "asr_call"][$0 % 2], guild: "1")
+    }
+    for id in [3, 5] { stored[id].kind = "invented_yesterday" }
+    let outcome = read(stored, limit: 150)
+    #expect(outcome.rows.count == 198)
+    #expect(outcome.pages.missingIDs == 2)
+    #expect(outcome.pages.blindBefore != nil)
+    // One that was seen is known.
+    stored[195].kind = "invented_yesterday"
+    #expect(read(stored, limit: 150).rows.count == 200)
+  }
+
+  @Test func rowsWithoutIdsAreKeptApart() {
+    let row = Array("{\"kind\":\"a\",\"created_at\":\"2026-01-01T00:00:00.000Z\"}".utf8)
+    var pages = ActionPages(kinds: nil, guild: nil)
+    guard case .ask(let query) = pages.next() else { return }
+    pages.take([row, row, Array("7".utf8), Array("null".utf8)], for: query, limit: 10)
+    #expect(pages.certain().count == 4)
+    pages.take([row, row, row], for: query, limit: 10)
+    #expect(pages.certain() == [row])
+    #expect(pages.next() == .done)
+    #expect(pages.missingIDs == nil)
+  }
+
+  @Test func moreThanWasAskedForIsAll() {
+    var pages = ActionPages(kinds: nil, guild: nil)
+    guard case .ask(let query) = pages.next() else { return }
+    pages.take(stored(30, seed: 3, span: 9).map(\.bytes), for: query, limit: 10)
+    #expect(pages.next() == .done)
+    #expect(pages.certain().count == 30)
+  }
+}
+
+/// SplitMix64: the same numbers in every run.
+private struct Numbers {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}

@@ -1,0 +1,104 @@
+import Core
+import Testing
+
+@testable import agent_call
+
+/// The command line, and single answers.
+@Suite struct CallTests {
+  private static let now = Timestamp(seconds: 1_800_000_000)
+
+  private func options(_ line: String) throws -> CallOptions {
+    let words = line.split(separator: " ").map(String.init)
+    return try CallOptions(CallOptions.table.parse(words), now: Self.now)
+  }
+
+  @Test func wordsAndOptions() throws {
+    let join = try options("join 123 -c 4 -u 5 -o tsv")
+    #expect(join.command == .join && join.operand == "123")
+    #expect(join.channel == "4" && join.user == "5" && join.form == .tsv)
+    let actions = try options("actions -k a,b -k c -S 2h -n 0 --max-time 1.5 -W 0")
+    #expect(actions.kinds == ["a", "b", "c"] && actions.count == 0 && actions.maxTime == 1.5)
+    #expect(actions.since == Self.now.adding(.seconds(-7200)))
+    #expect(
+      try options("actions -S 2020-01-01").since == Timestamp(rfc3339: "2020-01-01T00:00:00Z"))
+  }
+
+  @Test(arguments: [
+    "", "nonsense", "health extra", "get", "get a b", "guilds -g 1", "stats -n 1", "join 1 -g 2",
+    "channels 1 -g 2", "actions -n -1", "actions -n x", "actions -n 99999999999999999999",
+    "actions -S tomorrow", "actions -S 2999-01-01", "actions -S 0s", "actions -k ,",
+    "actions -k voice_*", "health -o xml", "health -W x", "health -W -1", "health --color red",
+    "health --max-time x", "health --max-time -1", "health -d {}", "automations --status ,",
+    "post x --token-file -", "put x -d @- --token-file -",
+  ])
+  func mistakesAreUsageErrors(line: String) {
+    #expect(throws: UsageError.self) { try options(line) }
+  }
+
+  @Test(arguments: [
+    (7200, "2"), (3600, "1"), (5400, "1.5"), (1, "0.000277"), (86400 * 365, "8760"),
+  ])
+  func hoursOfAWindow(seconds: Int64, text: String) {
+    let since = Self.now.adding(.seconds(-seconds))
+    #expect(SinceHours.text(since: since, now: Self.now) == text)
+  }
+
+  @Test func aWindowIsNeverNothing() {
+    #expect(SinceHours.text(since: Self.now, now: Self.now) == "0.000001")
+    #expect(SinceHours.text(since: Timestamp(seconds: .min), now: Self.now) == "1000000000")
+  }
+
+  private func outcome(_ json: String) throws -> Join.Outcome? {
+    Join.outcome(try JSONValue.parse(text: json))
+  }
+
+  @Test func whatJoiningMeans() throws {
+    let joined = try outcome(#"{"ok":true,"reason":"joined","guildId":"1","voiceChannelId":"2"}"#)
+    #expect(joined?.isJoined == true)
+    #expect(joined?.words == "joined: channel 2, guild 1")
+    let refused = try outcome(#"{"ok":false,"reason":"requester_is_bot","guildId":null}"#)
+    #expect(refused?.words == "that user is a bot (requester_is_bot)")
+    #expect(try outcome(#"{"ok":false,"reason":"new_reason"}"#)?.words == "new_reason")
+    #expect(try outcome(#"{"ok":false}"#)?.words == "refused")
+    #expect(try outcome(#"{"ok":"yes"}"#) == nil)
+    #expect(try outcome("[]") == nil)
+    #expect(try outcome(#"{"ok":true,"reason":7,"guildId":[]}"#)?.isJoined == true)
+  }
+
+  @Test func idsAreQuoted() {
+    let body = String(decoding: Join.body(guild: "1\"2", user: nil, channel: "3"), as: UTF8.self)
+    #expect(body == #"{"guildId":"1\"2","textChannelId":"3","source":"agent-call"}"#)
+    #expect(Join.body(guild: nil, user: nil, channel: nil).count > 2)
+  }
+
+  @Test func healthKeepsTheBackendsMembers() {
+    func record(_ json: String) -> String {
+      String(
+        decoding: Health.record(Array(json.utf8), latency: "1.5", url: "http://a/"), as: UTF8.self)
+    }
+    let end = #""latency_ms":1.5,"url":"http://a/"}"#
+    #expect(record(#" { "ok":true,"n":1.10 } "#) == #"{"type":"health","ok":true,"n":1.10,"# + end)
+    #expect(record("{}") == #"{"type":"health","# + end)
+  }
+
+  @Test func theOnlyGuildIsMeant() throws {
+    let one = GuildChoice.Guild(id: "1", name: "a")
+    #expect(try GuildChoice.only(of: [one]) == "1")
+    #expect(throws: CallFailure("guilds", "the agent is in none", .negative)) {
+      try GuildChoice.only(of: [])
+    }
+    let two = GuildChoice.Guild(id: "2", name: "")
+    #expect(
+      throws: CallFailure(
+        "guilds", "there are several, name one with --guild: 1 (a), 2", .failure)
+    ) { try GuildChoice.only(of: [one, two]) }
+  }
+
+  @Test func latencyHasOneDecimal() {
+    #expect(Latency.text(0.00324) == "3.2")
+    #expect(Latency.text(0) == "0.0")
+    #expect(Latency.text(-1) == "0.0")
+    #expect(Latency.seconds(30) == "30")
+    #expect(Latency.seconds(0.5) == "0.5")
+  }
+}
