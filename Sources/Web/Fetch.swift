@@ -6,6 +6,8 @@ public enum FetchEnd {
   case response(ResponseHead, [UInt8])
   /// The network failed, or the body passed the limit; one line.
   case failed(String)
+  /// The redirects make no sense; one line.
+  case redirects(String)
 }
 
 /// One request whose whole answer is wanted, beside other transfers of a client.
@@ -83,7 +85,8 @@ public final class Fetch {
     case .complete:
       if let head { onEnd(.response(head, body)) } else { onEnd(.failed("no answer")) }
     case .stopped: onEnd(.failed(isTooLarge ? "the answer is too large" : "ended"))
-    case .network(let reason), .redirects(let reason): onEnd(.failed(reason))
+    case .network(let reason): onEnd(.failed(reason))
+    case .redirects(let reason): onEnd(.redirects(reason))
     }
   }
 }
