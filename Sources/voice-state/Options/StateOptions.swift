@@ -52,7 +52,7 @@ struct StateOptions {
   var maxRetries: Int?
   var retryWait: Double?
   var idleTimeout: Double?
-  /// Columns; 0 for no limit; nil for the terminal's.
+  /// Columns; nil for the terminal's.
   var width: Int?
   var colour = ColourDepth.When.auto
   var profile: String?
@@ -101,7 +101,7 @@ struct StateOptions {
     case "max-retries": maxRetries = try Self.number(item, 0...Int.max)
     case "retry-wait": retryWait = try Self.seconds(item)
     case "idle-timeout": idleTimeout = try Self.seconds(item)
-    case "width": width = try Self.number(item, 0...100_000)
+    case "width": width = try Self.number(item, 20...1000)
     case "color":
       guard let when = ColourDepth.When(rawValue: value) else {
         throw UsageError("--color \(value): not auto, always or never")
@@ -181,8 +181,11 @@ struct StateOptions {
     guard !item.value.isEmpty, item.value.utf8.allSatisfy({ (48...57).contains($0) }),
       let number = Int(item.value), range.contains(number)
     else {
-      let least = range.lowerBound == 0 ? "" : " above 0"
-      throw UsageError("--\(item.name) \(item.value): not a whole number\(least)")
+      let bounds =
+        range.upperBound < Int.max
+        ? " from \(range.lowerBound) to \(range.upperBound)"
+        : range.lowerBound == 0 ? "" : " above 0"
+      throw UsageError("--\(item.name) \(item.value): not a whole number\(bounds)")
     }
     return number
   }
