@@ -45,9 +45,10 @@ struct Changes {
       lines.append(line(id, now, "ends\(why)"))
     }
     if isFirst && sessions.isEmpty && !tellsAll { lines.append(line("", now, "no voice session")) }
+    let word = isFirst && !tellsAll ? "now" : "begins"
     isFirst = false
     for session in sessions {
-      lines += changes(of: session, now, tellsAll).map { line(session.sessionId ?? "", now, $0) }
+      lines += changes(of: session, now, tellsAll, word).map { line(session.sessionId ?? "", now, $0) }
     }
     return lines
   }
@@ -59,7 +60,7 @@ struct Changes {
   }
 
   private mutating func changes(
-    of session: VoiceSession, _ now: Timestamp, _ tellsAll: Bool
+    of session: VoiceSession, _ now: Timestamp, _ tellsAll: Bool, _ word: String
   ) -> [String] {
     let id = session.sessionId ?? ""
     let summary = Summary(session, at: now)
@@ -68,7 +69,7 @@ struct Changes {
     let isNew = known[id] == nil
     let isSilent = isNew && !tellsAll
     if isNew {
-      lines.append("begins: \(summary.words)")
+      lines.append("\(word): \(summary.words)")
       old.doing = summary.doing
       old.attention = summary.attention
     }

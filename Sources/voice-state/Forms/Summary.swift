@@ -47,9 +47,9 @@ struct Summary: Equatable {
   /// A long id's beginning: enough to name a session with `-s`.
   static func short(_ id: String) -> String { id.count <= 20 ? id : String(id.prefix(8)) }
 
-  /// `1h02m`, `12m`.
+  /// `12m`, `1h02m`, `2d03h`.
   var elapsed: String? {
-    minutes.map { $0 < 60 ? "\($0)m" : "\($0 / 60)h\($0 % 60 < 10 ? "0" : "")\($0 % 60)m" }
+    minutes.map { $0 == 0 ? "0m" : Amount.duration(Double($0) * 60_000) }
   }
 
   /// What it does and who speaks: `listening: Mika`.
