@@ -48,7 +48,9 @@ struct Changes {
     let word = isFirst && !tellsAll ? "now" : "begins"
     isFirst = false
     for session in sessions {
-      lines += changes(of: session, now, tellsAll, word).map { line(session.sessionId ?? "", now, $0) }
+      lines += changes(of: session, now, tellsAll, word).map {
+        line(session.sessionId ?? "", now, $0)
+      }
     }
     return lines
   }

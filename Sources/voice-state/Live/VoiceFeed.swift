@@ -17,6 +17,8 @@ struct VoiceFeed {
   private var entries: [Entry] = []
   /// Whether a state came: then only it tells which sessions there are.
   private(set) var hasState = false
+  /// Whether it is known which sessions there are, or were.
+  private(set) var isKnown = false
   /// Why sessions ended, by id, until someone asks.
   private var reasons: [String: String] = [:]
 
@@ -33,6 +35,7 @@ struct VoiceFeed {
   /// - Parameter now: the time of the state.
   mutating func take(_ state: RawState, at now: Timestamp?) {
     hasState = true
+    isKnown = true
     entries = state.sessions.filter { filter.takes(id: $0.id, guild: $0.guild) }
       .map { raw in
         var entry = Entry(raw: raw)
@@ -48,6 +51,7 @@ struct VoiceFeed {
   mutating func take(_ session: RawSession, at now: Timestamp?) {
     guard filter.takes(id: session.id, guild: session.guild) else { return }
     hasState = true
+    isKnown = true
     guard let index = entries.firstIndex(where: { $0.raw.id == session.id }) else {
       entries.append(Entry(raw: session))
       return
@@ -73,6 +77,7 @@ struct VoiceFeed {
       index = entries.endIndex - 1
     }
     guard let index else { return }
+    isKnown = true
     entries[index].overlay.take(action)
     entries[index].shown = nil
     if let reason = entries[index].overlay.ended {

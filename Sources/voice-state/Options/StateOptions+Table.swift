@@ -16,7 +16,7 @@ extension StateOptions {
         completion: .words(Panels.all.map { $0.name } + ["all"])),
       Option(
         nil, "prompt", "NAME", "print one prompt whole: system, classifier, generation, bridge",
-        completion: .words(prompts)),
+        completion: .words(PromptName.all)),
       Option(
         "o", "output", "FORM", "text, json, line, waybar, tmux or i3",
         completion: .words(OutputForm.allCases.map(\.rawValue))),

@@ -39,7 +39,7 @@ struct StateOptions {
   var filter = SessionFilter()
   /// Names of panels; nil for what fits.
   var panels: [String]?
-  var prompt: String?
+  var prompt: PromptName?
   var form: OutputForm?
   var isQuiet = false
   var isVerbose = false
@@ -60,9 +60,6 @@ struct StateOptions {
   var allowPlaintext = false
   var authorities: String?
 
-  /// The four prompts that a session shows.
-  static let prompts = ["system", "classifier", "generation", "bridge"]
-
   /// - Throws: `UsageError` for an argument that makes no sense.
   init(_ parsed: ParsedOptions) throws(UsageError) {
     for item in parsed.items { try take(item) }
@@ -78,10 +75,10 @@ struct StateOptions {
     case "session": filter.session = value
     case "panel": panels = (panels ?? []) + (try Self.panels(value))
     case "prompt":
-      guard Self.prompts.contains(value) else {
-        throw UsageError("--prompt \(value): not one of \(Self.prompts.joined(separator: ", "))")
+      guard let name = PromptName(value) else {
+        throw UsageError("--prompt \(value): not one of \(PromptName.all.joined(separator: ", "))")
       }
-      prompt = value
+      prompt = name
     case "output":
       guard let form = OutputForm(rawValue: value) else {
         let known = OutputForm.allCases.map(\.rawValue).joined(separator: ", ")

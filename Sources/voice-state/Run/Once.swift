@@ -85,9 +85,9 @@ struct Once {
   }
 
   /// One prompt of the first session that has it, every byte of it.
-  private func show(_ name: String, _ sessions: [VoiceSession]) throws -> ExitStatus {
+  private func show(_ name: PromptName, _ sessions: [VoiceSession]) throws -> ExitStatus {
     for session in sessions {
-      guard let text = PromptFinder.find(name, in: session) else { continue }
+      guard let text = name.text(of: session) else { continue }
       let isTerminal = isatty(1) == 1
       let shown =
         isTerminal ? Plain.lines(text).joined(separator: "\n") : text
@@ -95,7 +95,8 @@ struct Once {
       try writer.flush()
       return .success
     }
-    diagnostics.error("prompt \(name)", sessions.isEmpty ? "no voice session" : "none is known")
+    diagnostics.error(
+      "prompt \(name.word)", sessions.isEmpty ? "no voice session" : "none is known")
     return .negative
   }
 }

@@ -45,7 +45,11 @@ struct Records {
       }
     }
     watch.link.phase = .open
-    watch.time = { source.clock.now(at: Clock.monotonic) ?? .now() }
+    // A line stands for what a record told; a screen and a bar go on with the time.
+    let isTold = watch.view is LineView
+    watch.time = {
+      (isTold ? source.clock.told : source.clock.now(at: Clock.monotonic)) ?? .now()
+    }
     var pace = Pace(speed: options.speed)
     do {
       try source.read(wait: { watch.wait(for: $0) }) { record, received in

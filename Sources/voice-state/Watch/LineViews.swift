@@ -30,7 +30,7 @@ final class LineView: WatchView {
       // Back for the stream is not yet back for the state.
       link = word
     }
-    if moment.isChanged {
+    if moment.isChanged && moment.isKnown {
       lines += changes.lines(
         moment.sessions, at: moment.now, tellsAll: tellsAll, reason: moment.reason)
     }
@@ -77,7 +77,7 @@ final class BarView: WatchView {
 
   func show(_ moment: WatchMoment) throws(WriteFailure) -> Int {
     let word = moment.link.word(at: moment.clock)
-    if moment.link.stateAt == nil && word == "connecting" { return 0 }
+    guard moment.isKnown || word == "down" else { return 0 }
     let line = BarForm.line(form, moment.sessions, at: moment.now, link: word)
     guard line != shown else { return 0 }
     shown = line

@@ -73,10 +73,7 @@ final class LiveView: WatchView {
       return cockpit.frame(keeping: &arrangements)
     }
     arrangements = []
-    if moment.link.stateAt == nil, case .ended = moment.link.phase {
-      return [Line([.init(NoSession.words, .dim)])]
-    }
-    if moment.link.stateAt == nil { return [] }
+    guard moment.isKnown || moment.link.word(at: moment.clock) == "ended" else { return [] }
     let words = Line([.init(NoSession.words, .dim)])
     return past.isEmpty ? [words] : [words, Line()] + past
   }

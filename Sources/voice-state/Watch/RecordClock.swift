@@ -19,8 +19,8 @@ struct RecordClock {
     stopped = nil
   }
 
-  /// Whether any record told the time.
-  var isSet: Bool { anchor != nil }
+  /// The time that the last record told, nil when none did.
+  var told: Timestamp? { anchor?.time }
 
   /// Nothing more comes: the time stays where the last record left it.
   mutating func stop() { stopped = anchor?.time }

@@ -103,13 +103,14 @@ final class Watch {
     let clock = Clock.monotonic
     guard force || isChanged || clock >= wanted else { return }
     let sessions = feed.sessions()
-    if sessions.isEmpty != wasEmpty {
+    if feed.isKnown && sessions.isEmpty != wasEmpty {
       wasEmpty = sessions.isEmpty
       if wasEmpty { onEmpty() }
     }
     let reasons = feed
     let moment = WatchMoment(
-      sessions: sessions, raw: feed.raw, now: time?() ?? .now(), clock: clock, link: link,
+      sessions: sessions, isKnown: feed.isKnown, raw: feed.raw, now: time?() ?? .now(),
+      clock: clock, link: link,
       isChanged: isChanged, isState: isState, reason: { reasons.reason(of: $0) }, note: note())
     isChanged = false
     isState = false

@@ -4,6 +4,8 @@ import Core
 struct WatchMoment {
   /// The sessions, with what events told.
   let sessions: [VoiceSession]
+  /// Whether it is known which sessions there are: a state came, or events did.
+  let isKnown: Bool
   /// The sessions' own bytes.
   let raw: [RawSession]
   /// The time that ages are told by.
