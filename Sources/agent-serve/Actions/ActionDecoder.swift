@@ -75,7 +75,11 @@ extension ScanValue {
   /// The text of a key, given as what stands between its quotes.
   var unescaped: String {
     guard bytes.contains(0x5c) else { return String(decoding: bytes, as: UTF8.self) }
-    return String(decoding: ScanScratch().text(of: bytes), as: UTF8.self)
+    // The text lies in the scratch, which must live until it is copied.
+    let scratch = ScanScratch()
+    return withExtendedLifetime(scratch) {
+      String(decoding: scratch.text(of: bytes), as: UTF8.self)
+    }
   }
 }
 

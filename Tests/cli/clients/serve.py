@@ -42,13 +42,13 @@ def fail(reason):
 class Stream:
     """One subscriber on a raw socket: the chunked coding and the events."""
 
-    def __init__(self, url, last_id=None, buffer=None):
+    def __init__(self, url, last_id=None, buffer=None, name="activity"):
         self.socket = socket.socket()
         if buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         self.socket.connect(address(url))
         self.socket.settimeout(BOUND)
-        head = "GET /api/activity/events HTTP/1.1\r\nHost: test\r\n"
+        head = f"GET /api/{name}/events HTTP/1.1\r\nHost: test\r\n"
         if last_id is not None:
             head += f"Last-Event-ID: {last_id}\r\n"
         self.socket.sendall(head.encode() + b"\r\n")
@@ -106,7 +106,7 @@ def post(connection, text):
     return json.loads(body)["ids"]
 
 
-def poster(url, count, ids, pause=0.0):
+def poster(url, count, ids, pause=0.0, kind="llm_call"):
     """Posts COUNT actions in requests of 1 to 20 from four connections."""
     lock = threading.Lock()
     left = [count]
@@ -120,7 +120,7 @@ def poster(url, count, ids, pause=0.0):
                 left[0] -= number
             if number == 0:
                 return
-            lines = [json.dumps({"kind": "llm_call", "content": f"{seed} {dice.random()}"})
+            lines = [json.dumps({"kind": kind, "content": f"{seed} {dice.random()}"})
                      for _ in range(number)]
             stored = post(connection, "\n".join(lines))
             if len(stored) != number:
