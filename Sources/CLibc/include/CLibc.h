@@ -31,6 +31,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clibc_kernels.h"
+#include "clibc_scan.h"
 #include "clibc_search.h"
 #include "clibc_terminal.h"
 

@@ -31,6 +31,7 @@ public struct ActionRecord {
   private var inner = ActionFields()
   /// The list that the reader was given last.
   private var lastRows = ScanValue.absent
+  private let memory = ScanMemory()
 
   /// What the line's object and its data hold besides an action's members.
   private struct Envelope {
@@ -62,76 +63,71 @@ public struct ActionRecord {
     fields = ActionFields()
     lastRows = .absent
     around = Envelope()
-    var cursor = ScanCursor(line)
-    try cursor.enterObject()
-    let start = cursor.at - 1
-    var isFirst = true
-    while let key = try cursor.nextKey(&isFirst) {
+    var walk = ScanWalk(line, memory)
+    try walk.enterObject()
+    let start = walk.cursor.at - 1
+    while let key = try walk.nextKey() {
       let member = ActionMember(key)
-      if member == .data {
-        try readData(&cursor, reader)
-        continue
-      }
-      if member == .actions {
-        around.actions = try readRows(&cursor, reader)
-        continue
-      }
-      let value = try cursor.value()
       switch member {
-      case .event: around.event = value
+      case .data: try readData(&walk, reader)
+      case .actions: around.actions = try readRows(&walk, reader)
+      case .event: around.event = try walk.value()
       case .type:
-        around.type = value
+        around.type = try walk.value()
         if Self.isFirst(key, after: start) { around.beginsWithType = true }
-      case .stats: around.payload.stats = true
-      case .runtime: around.payload.runtime = true
-      case .activeCount: around.payload.activeCount = true
-      case .sessions: around.payload.sessions = true
-      default: fields.set(member, value)
+      default:
+        let value = try walk.value()
+        switch member {
+        case .stats: around.payload.stats = true
+        case .runtime: around.payload.runtime = true
+        case .activeCount: around.payload.activeCount = true
+        case .sessions: around.payload.sessions = true
+        default: fields.set(member, value)
+        }
       }
     }
-    action = ScanValue(start: start, count: cursor.at - start)
-    try cursor.finish()
+    action = ScanValue(start: start, count: walk.cursor.at - start)
+    try walk.cursor.finish()
     return shape()
   }
 
   /// Reads the members of a `data` while crossing it, so that a wrapped action
   /// is not walked twice.
   private mutating func readData(
-    _ outer: inout ScanCursor, _ reader: ActionRowReader?
+    _ outer: inout ScanWalk, _ reader: ActionRowReader?
   ) throws(ScanFault) {
     // A copy stays in registers.
-    var cursor = outer
-    defer { outer = cursor }
+    var walk = outer
+    defer { outer = walk }
     inner = ActionFields()
     around.dataActions = .absent
-    guard cursor.at < cursor.end, cursor.at.pointee == UInt8(ascii: "{") else {
-      around.data = try cursor.value()
+    guard walk.isAtValue("{") else {
+      around.data = try walk.value()
       return
     }
-    let start = cursor.at
-    cursor.at += 1
-    var isFirst = true
-    while let key = try cursor.nextKey(&isFirst) {
+    let start = walk.cursor.at
+    try walk.enterObject()
+    while let key = try walk.nextKey() {
       let member = ActionMember(key)
       if member == .actions {
-        around.dataActions = try readRows(&cursor, reader)
-        continue
+        around.dataActions = try readRows(&walk, reader)
+      } else {
+        inner.set(member, try walk.value())
       }
-      let value = try cursor.value()
-      inner.set(member, value)
     }
-    around.data = ScanValue(start: start, count: cursor.at - start)
+    around.data = ScanValue(start: start, count: walk.cursor.at - start)
   }
 
   /// Crosses the value of `actions`, which may be anything.
   private mutating func readRows(
-    _ cursor: inout ScanCursor, _ reader: ActionRowReader?
+    _ walk: inout ScanWalk, _ reader: ActionRowReader?
   ) throws(ScanFault) -> ScanValue {
-    let start = cursor.at
     // Whatever it was given before does not count any more.
     lastRows = .absent
-    guard let reader, cursor.readRows(reader) else { return try cursor.value() }
-    lastRows = ScanValue(start: start, count: cursor.at - start)
+    guard let reader, walk.isAtValue("[") else { return try walk.value() }
+    let start = walk.cursor.at
+    guard walk.readRows(reader) else { return try walk.value() }
+    lastRows = ScanValue(start: start, count: walk.cursor.at - start)
     return lastRows
   }
 

@@ -11,49 +11,47 @@ public protocol ActionRowReader: AnyObject {
   func add(_ fields: ActionFields, _ action: ScanValue)
 }
 
-extension ScanCursor {
-  /// Crosses an array of objects and hands them over.
+extension ScanWalk {
+  /// Crosses an array of objects, at whose bracket the cursor is, and hands them
+  /// over.
   ///
   /// - Returns: false, and the position unchanged, when there is any fault in it
   ///   or an element that is no object.
   mutating func readRows(_ reader: ActionRowReader) -> Bool {
     // A copy stays in registers, and is forgotten after a fault.
-    var cursor = self
+    var walk = self
     reader.begin()
     do throws(ScanFault) {
-      try cursor.rows(reader)
+      try walk.rows(reader)
     } catch {
       return false
     }
-    self = cursor
+    self = walk
     return true
   }
 
   @inline(__always)
   private mutating func rows(_ reader: ActionRowReader) throws(ScanFault) {
-    guard at < end, at.pointee == UInt8(ascii: "[") else { throw .notAnArray }
-    at += 1
-    skipWhite()
-    if at < end, at.pointee == UInt8(ascii: "]") {
-      at += 1
+    cursor.at += 1
+    cursor.skipWhite()
+    if cursor.at < cursor.end, cursor.at.pointee == UInt8(ascii: "]") {
+      cursor.at += 1
       return
     }
     while true {
-      skipWhite()
-      let start = at
+      cursor.skipWhite()
+      let start = cursor.at
       try enterObject()
       var fields = ActionFields()
-      var isFirst = true
-      while let key = try nextKey(&isFirst) {
+      while let key = try nextKey() {
         let member = ActionMember(key)
-        let value = try value()
-        fields.set(member, value)
+        fields.set(member, try value())
       }
-      reader.add(fields, ScanValue(start: start, count: at - start))
-      skipWhite()
-      guard at < end else { throw .unbalancedBrackets }
-      let byte = at.pointee
-      at += 1
+      reader.add(fields, ScanValue(start: start, count: cursor.at - start))
+      cursor.skipWhite()
+      guard cursor.at < cursor.end else { throw .unbalancedBrackets }
+      let byte = cursor.at.pointee
+      cursor.at += 1
       if byte == UInt8(ascii: "]") { return }
       guard byte == UInt8(ascii: ",") else { throw .expectedComma }
     }

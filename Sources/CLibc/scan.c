@@ -1,0 +1,174 @@
+#include "clibc_scan.h"
+
+#include "blocks.h"
+
+/* Up to 64 bytes of a text from `at` on. Where fewer are left, the last 64 are
+ * loaded, and what stands before `at` is shifted out of each mask. */
+struct view {
+  block bytes;
+  unsigned shift;
+};
+
+INLINE struct view view(const uint8_t *at, const uint8_t *begin, const uint8_t *end) {
+  size_t left = (size_t)(end - at);
+  struct view result = {.shift = 0};
+  if (__builtin_expect(end - begin < BLOCK, 0)) {
+    result.bytes = (block){0};
+    memcpy(&result.bytes, at, left);
+    return result;
+  }
+  result.shift = left < BLOCK ? (unsigned)(BLOCK - left) : 0;
+  result.bytes = load(at - result.shift);
+  return result;
+}
+
+/* The 64 bytes at `at`, all of the text. */
+INLINE struct view full(const uint8_t *at) {
+  struct view result = {load(at), 0};
+  return result;
+}
+
+INLINE uint64_t seen(struct view view, uint8_t byte) {
+  return equal(view.bytes, byte) >> view.shift;
+}
+
+INLINE uint64_t brackets(struct view view) {
+  /* [ and ] differ from { and } by this bit alone. */
+  block low = view.bytes | 0x20;
+  return bits((block)(low == '{') | (block)(low == '}')) >> view.shift;
+}
+
+/* The bytes behind a backslash that escapes them. `carry` is 1 when the block
+ * before ended with such a backslash, and then tells the same of this one.
+ *
+ * In a run of backslashes every other one escapes, from the first on. Adding its
+ * first bit to a run clears all of it, so that the runs that begin at even places
+ * can be told from the others without a loop. */
+INLINE uint64_t escaped(uint64_t slashes, uint64_t *carry) {
+  const uint64_t even = 0x5555555555555555;
+  uint64_t open = slashes & ~*carry;
+  uint64_t starts = open & ~(open << 1);
+  uint64_t from_even = open & ~(open + (starts & even));
+  uint64_t escapes = open & ~(from_even ^ even);
+  uint64_t result = escapes << 1 | *carry;
+  *carry = escapes >> 63;
+  return result;
+}
+
+/* Notes the marks of a block. */
+INLINE void mark(struct clibc_scan *scan, size_t index, struct view view, uint64_t *carry) {
+  uint64_t slashes = seen(view, '\\'), behind = slashes << 1 | *carry;
+  if (__builtin_expect((slashes & behind) != 0, 0)) {
+    behind = escaped(slashes, carry);
+  } else {
+    *carry = slashes >> 63;
+  }
+  scan->quotes[index] = seen(view, '"') & ~behind;
+  scan->slashes[index] = slashes;
+  scan->brackets[index] = brackets(view);
+}
+
+/* The bits from `offset` on: 57 of them at least. */
+INLINE uint64_t peek(const uint64_t *words, size_t offset) {
+  uint64_t result;
+  memcpy(&result, (const uint8_t *)words + offset / 8, sizeof result);
+  return result >> offset % 8;
+}
+
+/* Each bit is the sum of those up to it: what is between quotes. */
+INLINE uint64_t between(uint64_t quotes) {
+  for (int distance = 1; distance < 64; distance *= 2) quotes ^= quotes << distance;
+  return quotes;
+}
+
+INLINE bool is_white(uint8_t byte) {
+  return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
+INLINE const uint8_t *past_white(const uint8_t *at, const uint8_t *end) {
+  while (at < end && *at <= ' ' && is_white(*at)) at++;
+  return at;
+}
+
+/* How many digits stand from `at` on; `digits` are those of the block there. */
+INLINE size_t run(uint64_t digits, size_t at) {
+  return (size_t)__builtin_ctzll(~(digits >> at) | (uint64_t)1 << 63);
+}
+
+/* The length of a number (RFC 8259, section 6) of less than 60 bytes, else 0. */
+INLINE size_t number_length(const uint8_t *at, const uint8_t *begin, const uint8_t *end) {
+  struct view here = view(at, begin, end);
+  uint64_t digits = bits((block)((block)(here.bytes - '0') < 10)) >> here.shift;
+  size_t left = (size_t)(end - at), length = *at == '-';
+  size_t whole = run(digits, length);
+  if (whole == 0 || (whole > 1 && at[length] == '0')) return 0;
+  length += whole;
+  if (length < 60 && length < left && at[length] == '.') {
+    size_t decimals = run(digits, length + 1);
+    if (decimals == 0) return 0;
+    length += 1 + decimals;
+  }
+  if (length < 60 && length < left && (at[length] | 0x20) == 'e') {
+    length++;
+    if (length < left && (at[length] == '-' || at[length] == '+')) length++;
+    size_t exponent = run(digits, length);
+    if (exponent == 0) return 0;
+    length += exponent;
+  }
+  return length < 60 ? length : 0;
+}
+
+/* The length of true, false or null, else 0. */
+INLINE size_t word_length(const uint8_t *at, const uint8_t *end) {
+  size_t left = (size_t)(end - at);
+  if (left >= 4 && (memcmp(at, "null", 4) == 0 || memcmp(at, "true", 4) == 0)) return 4;
+  return left >= 5 && memcmp(at, "false", 5) == 0 ? 5 : 0;
+}
+
+/* Behind a number or word and before what ends it, else NULL. */
+INLINE const uint8_t *word_end(const uint8_t *at, const uint8_t *begin, const uint8_t *end) {
+  bool is_number = *at == '-' || (uint8_t)(*at - '0') < 10;
+  size_t length = is_number ? number_length(at, begin, end) : word_length(at, end);
+  if (length == 0) return NULL;
+  at += length;
+  if (at == end) return at;
+  switch (*at) {
+    case ' ': case '\t': case '\n': case '\r': case '"': case ',': case ':':
+    case '[': case ']': case '{': case '}': return at;
+    default: return NULL;
+  }
+}
+
+#if HAS_LEVELS
+#define LEVEL(name) name##_avx512
+#define TARGET AVX512
+#include "scan_level.h"
+#undef LEVEL
+#undef TARGET
+#define LEVEL(name) name##_avx2
+#define TARGET AVX2
+#include "scan_level.h"
+#undef LEVEL
+#undef TARGET
+#endif
+#define LEVEL(name) name##_plain
+#define TARGET
+#include "scan_level.h"
+
+void clibc_scan_open(struct clibc_scan *scan, const uint8_t *begin, const uint8_t *end) {
+  scan->begin = scan->base = begin;
+  scan->end = end;
+  scan->blocks = 0;
+  scan->carry = 0;
+}
+
+size_t clibc_scan_members(struct clibc_scan *scan, const uint8_t **place, bool first,
+                          struct clibc_member *members, size_t room) {
+  if (*place < scan->base) clibc_scan_open(scan, *place, scan->end);
+  return CALL(members, scan, place, first, members, room);
+}
+
+const uint8_t *clibc_scan_container(struct clibc_scan *scan, const uint8_t *at) {
+  if (at < scan->base) clibc_scan_open(scan, at, scan->end);
+  return CALL(container, scan, at);
+}
