@@ -48,14 +48,15 @@ final class Caller {
   func call(
     _ path: String, method: String = "GET", body: [UInt8]? = nil
   ) throws(CallFailure) -> Reply {
+    // No bytes are no JSON, but a POST of nothing has a length (RFC 9110, 8.6).
+    let sent = body?.isEmpty == true ? nil : body
     var request: Request
     do throws(SettingsError) {
-      request = try backend.request(path, method: method, body: body)
+      request = try backend.request(path, method: method, body: sent)
     } catch {
       throw CallFailure(error)
     }
-    // Nothing is no JSON: a body of no bytes has no type.
-    if body?.isEmpty == true { request.headers.removeAll { $0.isNamed("Content-Type") } }
+    if body?.isEmpty == true { request.headers.append(Header("Content-Length", "0")) }
     let place = request.address.display
     diagnostics.note("\(method) \(place)")
     let reply = try wait(for: request, place)
