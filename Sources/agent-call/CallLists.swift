@@ -18,7 +18,7 @@ extension Call {
     case .browserSessions:
       query = [
         ("guildId", options.guild),
-        ("sinceHours", options.since.map { SinceHours.text(since: $0, now: .now()) }),
+        ("sinceHours", options.since?.hours(now: .now())),
       ]
     default: break
     }

@@ -15,8 +15,7 @@ struct CallOptions {
   var channel: String?
   var user: String?
   var count: Int?
-  /// The instant of `--since`.
-  var since: Timestamp?
+  var since: Since?
   var kinds: [String] = []
   var statuses: [String] = []
   var data: String?
@@ -172,16 +171,18 @@ struct CallOptions {
   /// A time of RFC 3339, a date alone (its midnight in UTC), or so long ago.
   private static func time(
     _ item: ParsedOptions.Item, _ now: Timestamp
-  ) throws(UsageError) -> Timestamp {
+  ) throws(UsageError) -> Since {
     let text = item.value
-    let past = DurationText.parse(text).map { now.adding(.zero - $0) }
-    guard let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") ?? past
-    else {
+    // The backend takes a window of no length for no window at all.
+    if let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") {
+      if time >= now { throw UsageError("--since \(text): not in the past") }
+      return .time(time)
+    }
+    guard let duration = DurationText.parse(text) else {
       throw UsageError("--since \(text): not a time (RFC 3339, or 90s, 15m, 2h, 3d)")
     }
-    // The backend takes a window of no length for no window at all.
-    if time >= now { throw UsageError("--since \(text): not in the past") }
-    return time
+    if duration <= .zero { throw UsageError("--since \(text): not in the past") }
+    return .ago(duration)
   }
 }
 

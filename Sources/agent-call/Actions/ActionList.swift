@@ -39,7 +39,10 @@ struct ActionList {
         continue
       case .ask(let query):
         let rows = try ask(query, limit: limit)
-        pages.take(rows, for: query, limit: isOneAnswer ? .max : limit)
+        let wanted = rows.filter { options.since?.holds(ActionPages.Row($0).time) ?? true }
+        // Rows of before the window: it is whole.
+        let isWhole = isOneAnswer || wanted.count < rows.count
+        pages.take(wanted, for: query, limit: isWhole ? .max : limit)
       }
       let certain = pages.certain().prefix(left)
       left -= certain.count
@@ -57,7 +60,7 @@ struct ActionList {
       "api/actions"
       + QueryText.encode([
         ("limit", "\(limit)"), ("kinds", query.kinds?.joined(separator: ",")),
-        ("sinceHours", options.since.map { SinceHours.text(since: $0, now: .now()) }),
+        ("sinceHours", options.since?.hours(now: .now())),
         ("guildId", query.guild),
       ])
     let reply = try caller.call(path)
@@ -89,23 +92,5 @@ struct ActionList {
           : "before \(before.rfc3339) those of unknown kinds\(guild) may be missing")
     }
     return pages.unreached.isEmpty
-  }
-}
-
-/// The backend's windows of time.
-enum SinceHours {
-  /// The hours from an instant until now, as a decimal number of millionths,
-  /// above zero.
-  static func text(since: Timestamp, now: Timestamp) -> String {
-    // As doubles: to a microsecond exact, and no distance is too long.
-    let total =
-      Double(now.seconds) - Double(since.seconds)
-      + Double(now.nanoseconds - since.nanoseconds) / 1e9
-    let millionths = Int64(max(1, min(total / 3600, 1e9) * 1e6))
-    let digits = String(1_000_000 + millionths % 1_000_000).dropFirst()
-    var text = "\(millionths / 1_000_000).\(digits)"
-    while text.hasSuffix("0") { text.removeLast() }
-    if text.hasSuffix(".") { text.removeLast() }
-    return text
   }
 }

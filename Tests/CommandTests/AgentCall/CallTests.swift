@@ -18,9 +18,9 @@ import Testing
     #expect(join.channel == "4" && join.user == "5" && join.form == .tsv)
     let actions = try options("actions -k a,b -k c -S 2h -n 0 --max-time 1.5 -W 0")
     #expect(actions.kinds == ["a", "b", "c"] && actions.count == 0 && actions.maxTime == 1.5)
-    #expect(actions.since == Self.now.adding(.seconds(-7200)))
+    #expect(actions.since == .ago(.seconds(7200)))
     #expect(
-      try options("actions -S 2020-01-01").since == Timestamp(rfc3339: "2020-01-01T00:00:00Z"))
+      try options("actions -S 2020-01-01").since == .time(Timestamp(seconds: 1_577_836_800)))
   }
 
   @Test(arguments: [
@@ -36,16 +36,21 @@ import Testing
   }
 
   @Test(arguments: [
-    (7200, "2"), (3600, "1"), (5400, "1.5"), (1, "0.000277"), (86400 * 365, "8760"),
+    (7200.0, "2"), (3600, "1"), (5400, "1.5"), (1, "0.000278"), (86400 * 365, "8760"),
+    (0.000001, "0.000001"), (1e30, "1000000000"),
   ])
-  func hoursOfAWindow(seconds: Int64, text: String) {
-    let since = Self.now.adding(.seconds(-seconds))
-    #expect(SinceHours.text(since: since, now: Self.now) == text)
+  func hoursOfAWindow(seconds: Double, text: String) {
+    #expect(Since.ago(.seconds(seconds)).hours(now: Self.now) == text)
   }
 
-  @Test func aWindowIsNeverNothing() {
-    #expect(SinceHours.text(since: Self.now, now: Self.now) == "0.000001")
-    #expect(SinceHours.text(since: Timestamp(seconds: .min), now: Self.now) == "1000000000")
+  @Test func aTimeIsAskedForWithSlack() {
+    let since = Since.time(Self.now.adding(.seconds(-3540)))
+    #expect(since.hours(now: Self.now) == "1")
+    #expect(Since.time(Timestamp(seconds: .min)).hours(now: Self.now) == "1000000000")
+    #expect(since.holds(Self.now.adding(.seconds(-3540))))
+    #expect(!since.holds(Self.now.adding(.seconds(-3541))))
+    #expect(since.holds(nil))
+    #expect(Since.ago(.seconds(1)).holds(Timestamp(seconds: 0)))
   }
 
   private func outcome(_ json: String) throws -> Join.Outcome? {

@@ -1,0 +1,37 @@
+import Core
+
+/// `--since`, and what the backend makes of it: a window of so many hours until
+/// now, by its own clock.
+enum Since: Equatable {
+  /// So long ago.
+  case ago(Duration)
+  /// Not older than this.
+  case time(Timestamp)
+
+  /// Asked for besides when a time is meant, for the backend reads its clock
+  /// later than we read ours, seconds.
+  private static let slack = 60.0
+
+  /// The value of `sinceHours`: a decimal number of millionths, above zero.
+  func hours(now: Timestamp) -> String {
+    let seconds: Double
+    switch self {
+    case .ago(let duration): seconds = duration / .seconds(1)
+    case .time(let time):
+      // As doubles: to a microsecond exact, and no distance is too long.
+      seconds =
+        Double(now.seconds) - Double(time.seconds)
+        + Double(now.nanoseconds - time.nanoseconds) / 1e9 + Self.slack
+    }
+    let millionths = Int64((max(1e-6, min(seconds / 3600, 1e9)) * 1e6).rounded(.up))
+    var digits = String(1_000_000 + millionths % 1_000_000).dropFirst()
+    while digits.hasSuffix("0") { digits.removeLast() }
+    return "\(millionths / 1_000_000)" + (digits.isEmpty ? "" : ".\(digits)")
+  }
+
+  /// Whether a row is in the window for sure; one without a time is.
+  func holds(_ time: Timestamp?) -> Bool {
+    guard case .time(let first) = self, let time else { return true }
+    return time >= first
+  }
+}
