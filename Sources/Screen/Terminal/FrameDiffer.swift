@@ -10,6 +10,8 @@ public struct FrameDiffer: Sendable {
     public let text: String
     /// Whether it reaches the last column.
     public let isFull: Bool
+    /// Whether a terminal may leave out cells of it.
+    let isContested: Bool
 
     /// - Parameters:
     ///   - text: the row's bytes.
@@ -17,6 +19,7 @@ public struct FrameDiffer: Sendable {
     public init(_ text: String, isFull: Bool) {
       self.text = text
       self.isFull = isFull
+      isContested = false
     }
 
     /// A line in a window of that many columns.
@@ -26,8 +29,9 @@ public struct FrameDiffer: Sendable {
     ///   - width: the window's columns.
     ///   - depth: the colours that the terminal knows.
     public init(_ line: Line, width: Int, depth: ColourDepth) {
-      text = line.render(width: width, depth: depth)
-      isFull = line.cells >= width
+      let cut = line.cut(to: width)
+      (text, isContested) = PlacedText.render(cut, depth: depth)
+      isFull = cut.cells >= width
     }
   }
 
@@ -48,10 +52,10 @@ public struct FrameDiffer: Sendable {
     for (index, row) in rows.enumerated() where whole || shown?[index] != row {
       out += TerminalCodes.row(index)
       // Erasing behind a full row would take its last cell on terminals that
-      // hold the cursor there; erased before, in case the terminal counts fewer cells.
-      out +=
-        row.isFull
-        ? TerminalCodes.eraseRight + row.text : row.text + TerminalCodes.eraseRight
+      // hold the cursor there.
+      if row.isFull || row.isContested { out += TerminalCodes.eraseRight }
+      out += row.text
+      if !row.isFull { out += TerminalCodes.eraseRight }
     }
     shown = rows
     return out.isEmpty ? "" : TerminalCodes.beginUpdate + out + TerminalCodes.endUpdate

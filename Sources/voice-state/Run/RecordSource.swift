@@ -47,7 +47,7 @@ final class RecordSource {
   ///   - take: told each record and its time, before it changes anything.
   /// - Throws: `ReadFailure`.
   func read(
-    wait: (Int32) -> Bool, _ take: (VoiceRecord, Timestamp?) -> Bool
+    wait: (Int32) -> Bool, take: (VoiceRecord, Timestamp?) -> Bool
   ) throws {
     var reader = LineReader(descriptor: descriptor)
     var goesOn = true

@@ -13,10 +13,12 @@ struct Records {
     let source = open { diagnostics.fault(file: $0, line: $1, $2) }
     var feed = VoiceFeed(options.filter)
     do {
-      try source.read(wait: { _ in true }) { record, received in
-        _ = source.apply(record, received, to: &feed)
-        return true
-      }
+      try source.read(
+        wait: { _ in true },
+        take: { record, received in
+          _ = source.apply(record, received, to: &feed)
+          return true
+        })
     } catch let failure as ReadFailure {
       diagnostics.error(file, failure.reason)
       return .failure
@@ -52,13 +54,15 @@ struct Records {
     }
     var pace = Pace(speed: options.speed)
     do {
-      try source.read(wait: { watch.wait(for: $0) }) { record, received in
-        let due = pace.due(record, received, at: Clock.monotonic)
-        if let due { _ = watch.wait(for: nil, until: due) }
-        guard watch.ending == nil else { return false }
-        take(record, received, source, watch)
-        return watch.ending == nil
-      }
+      try source.read(
+        wait: { watch.wait(for: $0) },
+        take: { record, received in
+          let due = pace.due(record, received, at: Clock.monotonic)
+          if let due { _ = watch.wait(for: nil, until: due) }
+          guard watch.ending == nil else { return false }
+          take(record, received, source, watch)
+          return watch.ending == nil
+        })
       end(watch, source, "end of the records")
     } catch let failure as ReadFailure {
       end(watch, source, "\(file): \(failure.reason)")

@@ -42,6 +42,20 @@ import Testing
     #expect(cut.isFull)
   }
 
+  /// What stands behind a cluster that terminals count differently is put in
+  /// its column.
+  @Test func contestedClustersKeepTheirColumns() {
+    let row = FrameDiffer.Row(Line([.init("a👩🏽‍🚀b🇳🇱", .plain)]), width: 20, depth: .none)
+    #expect(row.text == "a👩🏽‍🚀\u{1b}[4Gb🇳🇱\u{1b}[7G")
+    #expect(row.isContested)
+    for character in "👨‍👩‍👧❤️स्थासि" as String where character.unicodeScalars.count > 1 {
+      #expect(PlacedText.isContested(character), "\(character)")
+    }
+    for character in "aé漢🌊한e\u{301}x" as String { #expect(!PlacedText.isContested(character)) }
+    let plain = FrameDiffer.Row(Line([.init("漢字 é")]), width: 20, depth: .none)
+    #expect(plain.text == "漢字 é")
+  }
+
   /// A screen of our own, driven by the bytes, shows each frame of a long run.
   @Test func everyFrameIsOnTheScreen() {
     var generator = SystemRandomNumberGenerator()

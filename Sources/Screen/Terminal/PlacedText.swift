@@ -1,0 +1,53 @@
+/// Text for a place on the screen, that stays in its columns on terminals which
+/// count the cells of some clusters in another way.
+///
+/// Terminals agree on letters, accents and single wide characters. They do not
+/// on families joined by ZWJ, flags, skin tones, U+FE0F, and the spacing marks
+/// of Indic scripts; behind each of these the cursor is put where it belongs
+/// (CHA, ECMA-48 8.3.9), so that at worst that cluster looks odd.
+enum PlacedText {
+  /// - Parameters:
+  ///   - line: no wider than the window.
+  ///   - depth: the colours that the terminal knows.
+  /// - Returns: its bytes, and whether it holds such a cluster.
+  static func render(_ line: Line, depth: ColourDepth) -> (text: String, isContested: Bool) {
+    var out = ""
+    var column = 0
+    var isContested = false
+    for span in line.spans {
+      if span.text.utf8.allSatisfy({ $0 < 0x80 }) {
+        column += span.text.utf8.count
+        out += span.style.apply(to: span.text, depth: depth)
+        continue
+      }
+      var text = ""
+      for character in span.text {
+        column += CellWidth.of(character)
+        text.append(character)
+        if Self.isContested(character) {
+          isContested = true
+          text += TerminalCodes.column(column)
+        }
+      }
+      out += span.style.apply(to: text, depth: depth)
+    }
+    return (out, isContested)
+  }
+
+  /// Whether terminals differ on a cluster's cells.
+  static func isContested(_ character: Character) -> Bool {
+    let scalars = character.unicodeScalars
+    guard let first = scalars.first, scalars.index(after: scalars.startIndex) != scalars.endIndex
+    else { return false }
+    if first.value < 0x300 && scalars.dropFirst().allSatisfy({ (0x300...0x36f).contains($0.value) })
+    {
+      return false
+    }
+    return scalars.dropFirst().contains { scalar in
+      switch scalar.properties.generalCategory {
+      case .nonspacingMark, .enclosingMark: scalar.value == 0xfe0f
+      default: true
+      }
+    }
+  }
+}
