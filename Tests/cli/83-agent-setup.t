@@ -70,7 +70,8 @@ is "$(cat "$config")" "[profile clanky]
 url = $agent
 token-file = clanky.token" "what is written"
 is "$(find "$XDG_CONFIG_HOME/agentutils" -type f -perm 600 | wc -l | tr -d ' ')" 2 "for its owner alone"
-is "$(ls -A "$XDG_CONFIG_HOME/agentutils" | xargs)" "clanky.token config" "and nothing else"
+is "$(ls -A "$XDG_CONFIG_HOME/agentutils")" "clanky.token
+config" "and nothing else"
 unseen "a file"
 
 # What is there stays.
