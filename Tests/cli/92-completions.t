@@ -63,8 +63,9 @@ if command -v bash >/dev/null 2>&1; then
   is "$(cd "$tmp" && complete_bash action-filter --kind llm_call day.nd)" "day.ndjson" \
     "bash completes a file"
   is "$(complete_bash sse-tail act)" "activity" "bash completes a stream"
+  is "$(complete_bash agent-call -p home browser)" "browser-sessions" "bash completes a command"
 else
-  skip 3 "no bash"
+  skip 4 "no bash"
 fi
 
 done_testing
