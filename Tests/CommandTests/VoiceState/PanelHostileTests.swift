@@ -1,0 +1,92 @@
+import Core
+import Screen
+import Testing
+
+@testable import voice_state
+
+/// States that no server should send: spoilt at random, without end, from anywhere.
+@Suite struct PanelHostileTests {
+  private func sessions(_ value: LooseJSON) throws -> [VoiceSession] {
+    VoiceState(try JSONValue.parse(text: value.text)).sessions
+  }
+
+  /// Shows everything there is of a session.
+  private func show(
+    _ sessions: [VoiceSession], width: Int, _ subject: @autoclosure () -> String
+  ) {
+    for session in sessions {
+      for panel in Panels.all {
+        guard let shown = panel.init(session, at: VoiceSamples.now) else { continue }
+        FrameCheck.expect(
+          shown.lines(width: width), width: width, "\(panel.name) of \(subject())")
+      }
+      for name in PromptText.Name.allCases { _ = PromptText.whole(name, of: session) }
+    }
+  }
+
+  /// Thousands of spoilt states; a failure names the seed that makes it again.
+  @Test(
+    arguments: [("full", 1), ("spec", 2), ("troubled", 3), ("hostile", 4)] as [(String, UInt64)])
+  func spoiltMembersSpoilNothingElse(_ sample: String, _ series: UInt64) throws {
+    let whole = LooseJSON(try VoiceSamples.state(sample))
+    for round in 0..<Self.rounds {
+      let seed = series << 32 | round
+      var spoiler = Spoiler(seed: seed)
+      let spoilt = try sessions(spoiler.spoil(whole))
+      show(spoilt, width: 20 + Int(round * 7 % 181), "\(sample) spoilt with seed \(seed)")
+    }
+  }
+
+  static let rounds: UInt64 = 500
+
+  /// Each member of a session on its own: gone, null, of every other type.
+  @Test func everyMemberMayBeAnything() throws {
+    let whole = LooseJSON(try VoiceSamples.state("full"))
+    guard case .object(let state) = whole, case .array(let list) = state[1].value,
+      case .object(let members) = list[0]
+    else {
+      Issue.record("the sample has no session")
+      return
+    }
+    let others: [LooseJSON?] = [
+      nil, .null, .bool(true), .number("-1"), .string("\u{1b}[2J"), .array([.null, .number("1")]),
+      .object([.init(name: "x", value: .null)]), .array([]), .object([]),
+    ]
+    for index in members.indices {
+      for other in others {
+        var changed = members
+        if let other { changed[index].value = other } else { changed.remove(at: index) }
+        let state = LooseJSON.object([
+          .init(name: "sessions", value: .array([.object(changed)]))
+        ])
+        show(try sessions(state), width: 57, "full with another \(members[index].name)")
+      }
+    }
+  }
+
+  /// No state, or none of ours.
+  @Test(arguments: [
+    "null", "[]", "7", #""x""#, "{}", #"{"sessions":{}}"#, #"{"sessions":[7,null]}"#,
+  ])
+  func whatIsNoStateHasNoSession(_ text: String) throws {
+    #expect(VoiceState(try JSONValue.parse(text: text)).sessions.isEmpty)
+  }
+
+  /// A megabyte in every text of the largest state: bounded by what is shown.
+  @Test(arguments: ["x", "漢", "e\u{301}", "👩‍👩‍👧‍👦", "\u{1b}", "\u{202e}", "\u{301}", "a ", "\n"])
+  func megabytesCostLittle(_ unit: String) throws {
+    let long = String(repeating: unit, count: (1 << 20) / unit.utf8.count)
+    // Spelt once: tests are not built for speed.
+    let quoted = LooseJSON.number(LooseJSON.string(long).text)
+    // A few texts at a time, others for each unit.
+    var number = unit.utf8.count + unit.unicodeScalars.count
+    let state = LooseJSON(try VoiceSamples.state("full")).mapStrings { text in
+      number += 1
+      return text.hasPrefix("2026-") || number % 37 != 0 ? .string(text) : quoted
+    }
+    let large = try sessions(state)
+    let clock = ContinuousClock()
+    let spent = clock.measure { show(large, width: 80, "megabytes of \(unit.debugDescription)") }
+    #expect(spent < .seconds(4), "\(spent)")
+  }
+}
