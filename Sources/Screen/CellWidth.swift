@@ -21,13 +21,22 @@ public enum CellWidth {
   /// The cells of a text that needs no look at its clusters, nil for others:
   /// every scalar is one cell wide and joins no other.
   static func simple(_ text: Substring) -> Int? {
-    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text.utf8.count }
+    if isASCII(text) { return text.utf8.count }
     var cells = 0
     for scalar in text.unicodeScalars {
       guard isSimple(scalar.value) else { return nil }
       cells += 1
     }
     return cells
+  }
+
+  /// Whether every byte is a letter or sign of ASCII.
+  static func isASCII(_ text: Substring) -> Bool {
+    text.utf8.withContiguousStorageIfAvailable { bytes in
+      var isPlain = true
+      for byte in bytes { isPlain = isPlain && byte &- 0x20 < 0x5f }
+      return isPlain
+    } ?? text.utf8.allSatisfy { $0 &- 0x20 < 0x5f }
   }
 
   /// ASCII, Latin, and the signs that lines, bars and marks are drawn with.

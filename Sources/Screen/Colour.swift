@@ -19,16 +19,16 @@ public struct Colour: Equatable, Sendable {
   /// The nearest of the 256 colours: 16 to 231 are a cube of six levels an
   /// axis, 232 to 255 greys.
   public var indexed: UInt8 {
-    let levels = [0, 95, 135, 175, 215, 255]
+    // The levels are 0, 95, 135, 175, 215, 255; half-way goes down.
     func nearest(_ component: UInt8) -> Int {
-      levels.indices.min { abs(levels[$0] - Int(component)) < abs(levels[$1] - Int(component)) }
-        ?? 0
+      component < 48 ? 0 : component < 116 ? 1 : (Int(component) - 36) / 40
     }
+    func level(_ step: Int) -> Int { step == 0 ? 0 : 55 + 40 * step }
     let (r, g, b) = (nearest(red), nearest(green), nearest(blue))
     let mean = (Int(red) + Int(green) + Int(blue)) / 3
     let step = min(max((mean - 8 + 5) / 10, 0), 23)
     let grey = 8 + 10 * step
-    let cubeDistance = distance(levels[r], levels[g], levels[b])
+    let cubeDistance = distance(level(r), level(g), level(b))
     return distance(grey, grey, grey) < cubeDistance
       ? UInt8(232 + step) : UInt8(16 + 36 * r + 6 * g + b)
   }

@@ -6,13 +6,24 @@ public struct Line: Equatable, Sendable {
     public let text: String
     /// How it looks.
     public let style: Style
+    /// The cells of the text: measured once, asked for often.
+    public let cells: Int
 
     /// - Parameters:
     ///   - text: text without controls.
     ///   - style: how it looks.
     public init(_ text: String, _ style: Style = .plain) {
+      self.init(text, style, cells: CellWidth.of(text))
+    }
+
+    /// - Parameters:
+    ///   - text: text without controls.
+    ///   - style: how it looks.
+    ///   - cells: what the text takes.
+    init(_ text: String, _ style: Style, cells: Int) {
       self.text = text
       self.style = style
+      self.cells = cells
     }
   }
 
@@ -31,7 +42,7 @@ public struct Line: Equatable, Sendable {
   public var text: String { spans.map(\.text).joined() }
 
   /// The cells that the whole line takes.
-  public var cells: Int { spans.reduce(0) { $0 + CellWidth.of($1.text) } }
+  public var cells: Int { spans.reduce(0) { $0 + $1.cells } }
 
   /// Adds the pieces of another line at the end.
   public mutating func add(_ line: Line) { spans += line.spans }
@@ -49,7 +60,20 @@ public struct Line: Equatable, Sendable {
   ///   - depth: the colours that the terminal knows.
   public func render(width: Int?, depth: ColourDepth) -> String {
     let line = width.map { cut(to: $0) } ?? self
-    return line.spans.map { $0.style.apply(to: $0.text, depth: depth) }.joined()
+    var out = ""
+    var index = 0
+    while index < line.spans.count {
+      let style = line.spans[index].style
+      let codes = style.codes(depth: depth)
+      out += codes
+      // Neighbours of one style are one piece.
+      while index < line.spans.count, line.spans[index].style == style {
+        out += line.spans[index].text
+        index += 1
+      }
+      if !codes.isEmpty { out += Style.reset }
+    }
+    return out
   }
 
   /// The line, cut to at most so many cells, the last one an ellipsis when
@@ -58,10 +82,25 @@ public struct Line: Equatable, Sendable {
   /// - Parameter width: 0 or less gives an empty line.
   public func cut(to width: Int) -> Line {
     guard width > 0 else { return Line() }
-    if take(cells: width).isWhole { return self }
-    var (cut, _) = take(cells: width - 1)
-    cut.append(Span(Fit.ellipsis, cut.last?.style ?? .plain))
-    return Line(cut)
+    if cells <= width { return self }
+    var taken: [Span] = []
+    taken.reserveCapacity(spans.count + 1)
+    // A cell is kept for the ellipsis.
+    var room = width - 1
+    for span in spans {
+      if span.cells <= room {
+        taken.append(span)
+        room -= span.cells
+        continue
+      }
+      let head = Fit.take(span.text[...], cells: room)
+      if !head.part.isEmpty {
+        taken.append(Span(String(head.part), span.style, cells: head.cells))
+      }
+      break
+    }
+    taken.append(Span(Fit.ellipsis, taken.last?.style ?? .plain, cells: 1))
+    return Line(taken)
   }
 
   /// The line with blanks after it up to so many cells; cut when it is longer.
@@ -69,22 +108,5 @@ public struct Line: Equatable, Sendable {
     var line = cut(to: width)
     line.add(Fit.spaces(width - line.cells))
     return line
-  }
-
-  private func take(cells: Int) -> (spans: [Span], isWhole: Bool) {
-    var taken: [Span] = []
-    taken.reserveCapacity(spans.count)
-    var room = cells
-    for span in spans {
-      let head = Fit.take(span.text[...], cells: room)
-      if head.isWhole {
-        taken.append(span)
-      } else {
-        if !head.part.isEmpty { taken.append(Span(String(head.part), span.style)) }
-        return (taken, false)
-      }
-      room -= head.cells
-    }
-    return (taken, true)
   }
 }

@@ -17,6 +17,7 @@ public enum Plain {
   ///   - limit: about how many scalars are of use; the rest of a very long
   ///     text is not looked at.
   public static func line(_ text: String, limit: Int = .max) -> String {
+    if text.utf8.count <= limit, isTidy(text) { return text }
     var out = ""
     var pendingSpace = false
     var pendingBreak = false
@@ -44,10 +45,22 @@ public enum Plain {
     return out
   }
 
+  /// Whether a text is ASCII that needs no change: no controls, no blank but
+  /// single ones between others.
+  private static func isTidy(_ text: String) -> Bool {
+    var last: UInt8 = 0x20
+    for byte in text.utf8 {
+      if byte &- 0x20 >= 0x5f || byte == 0x20 && last == 0x20 { return false }
+      last = byte
+    }
+    return last != 0x20 || text.isEmpty
+  }
+
   /// The lines of a text, each with its controls escaped; tabs become two
   /// spaces, other blanks stay. CR LF, LF, CR and U+2028 end a line, and line
   /// ends after the last text are dropped.
   public static func lines(_ text: String) -> [String] {
+    if CellWidth.isASCII(text[...]) { return [text] }
     var lines: [String] = []
     var line = ""
     var wasReturn = false

@@ -31,18 +31,33 @@ public struct Style: Equatable, Sendable {
   ///   - text: text without controls.
   ///   - depth: the colours that the terminal knows.
   public func apply(to text: some StringProtocol, depth: ColourDepth) -> String {
-    guard depth != .none, self != .plain, !text.isEmpty else { return String(text) }
-    var codes: [String] = []
-    if isBold { codes.append("1") }
-    if isDim { codes.append("2") }
+    let codes = text.isEmpty ? "" : codes(depth: depth)
+    return codes.isEmpty ? String(text) : "\(codes)\(text)\(Self.reset)"
+  }
+
+  /// Turns everything off.
+  static let reset = "\u{1b}[0m"
+
+  /// The sequence that turns this style on; empty when there is nothing to turn on.
+  func codes(depth: ColourDepth) -> String {
+    guard depth != .none, self != .plain else { return "" }
+    var codes = "\u{1b}["
+    func add(_ code: String) {
+      if codes.utf8.count > 2 { codes += ";" }
+      codes += code
+    }
+    if isBold { add("1") }
+    if isDim { add("2") }
     if let colour {
       switch depth {
       case .none: break
-      case .basic: codes.append("\(colour.basic)")
-      case .indexed: codes.append("38;5;\(colour.indexed)")
-      case .truecolor: codes.append("38;2;\(colour.red);\(colour.green);\(colour.blue)")
+      case .basic: add(String(colour.basic))
+      case .indexed: add("38;5;" + String(colour.indexed))
+      case .truecolor:
+        add("38;2;")
+        codes += String(colour.red) + ";" + String(colour.green) + ";" + String(colour.blue)
       }
     }
-    return "\u{1b}[\(codes.joined(separator: ";"))m\(text)\u{1b}[0m"
+    return codes + "m"
   }
 }

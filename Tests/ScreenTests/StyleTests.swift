@@ -41,6 +41,16 @@ import Testing
     #expect(Colour(hex, basic: 37).indexed == index)
   }
 
+  @Test func nearestOfTheLevels() {
+    let levels = [0, 95, 135, 175, 215, 255]
+    for value in 0...255 {
+      let nearest = levels.indices.min { abs(levels[$0] - value) < abs(levels[$1] - value) } ?? 0
+      // A red so strong that no grey is nearer.
+      let colour = Colour(UInt32(value) | 0xff0000, basic: 31)
+      #expect(colour.indexed == UInt8(16 + 36 * 5 + nearest), "\(value)")
+    }
+  }
+
   @Test func linesAreCutAcrossTheirPieces() {
     var line = Line()
     line.add("ab", .bold)
@@ -52,7 +62,10 @@ import Testing
     #expect(line.render(width: 6, depth: .none) == "ab漢…")
     #expect(line.render(width: 3, depth: .none) == "ab…")
     #expect(line.render(width: 0, depth: .none) == "")
-    #expect(line.render(width: 2, depth: .basic) == "\u{1b}[1ma\u{1b}[0m\u{1b}[1m…\u{1b}[0m")
+    #expect(line.render(width: 2, depth: .basic) == "\u{1b}[1ma…\u{1b}[0m")
+    line.add("d")
+    #expect(
+      line.render(width: nil, depth: .basic) == "\u{1b}[1mab\u{1b}[0m\u{1b}[2m漢字\u{1b}[0mcd")
   }
 
   @Test func bars() {
