@@ -120,6 +120,8 @@ is "$(curl -s "$history?limit=0&sinceHours=x" | jq length)" 1 "junk is the defau
 is "$(curl -sN -m 1 -H 'Last-Event-ID: 3' "$url/api/voice/events" | grep -e ^event -e ^id | xargs)" \
   "event: voice_state event: voice_event id: 4 event: voice_event id: 5" \
   "Last-Event-ID: the state, and what was missed"
+is "$(curl -sN -m 1 -H 'Last-Event-ID: 0' "$url/api/voice/events" | grep ^id | xargs)" "id: 3 id: 4 id: 5" \
+  "of voice sessions alone"
 is "$(curl -sN -m 1 -H 'Last-Event-ID: 99' "$url/api/voice/events" | grep -e ^event -e ^id | xargs)" \
   "event: voice_state id: 5" "one that was never given out"
 ok "2000 actions over random drops: each exactly once" client resume "$url" 2000 7
