@@ -5,6 +5,7 @@ usage: voice.py crowd URL COUNT ACTIONS   COUNT voice streams beside an activity
        voice.py resume URL COUNT SEED     post while a reader drops and resumes
        voice.py put URL FILE              put numbered states until the server is gone
        voice.py race URL COUNT            put COUNT states at once
+       voice.py odd URL FILE COUNT SEED   states out of joint, and what is made of them
 
 Everything is bounded; a broken promise ends it with a line and status 1.
 """
@@ -124,6 +125,54 @@ def race(url, count):
     print("done")
 
 
+ODD = [None, True, False, 0, -1, 1.5, 1e300, -1e300, 2 ** 63, "", "x", "2026-13-45", "12", "\x00\u2028",
+       [], [[]], [None], {}, {"a": []}, "\ud83d", "é" * 3000]
+
+
+def mangle(value, dice):
+    """Some members become something else, vanish, or are doubled."""
+    if dice.random() < 0.04:
+        return dice.choice(ODD)
+    if isinstance(value, dict):
+        return {name: mangle(member, dice) for name, member in value.items()
+                if dice.random() > 0.03}
+    if isinstance(value, list):
+        return [mangle(element, dice) for element in value] * dice.choice([1, 1, 1, 2])
+    return value
+
+
+def odd(url, path, count, seed):
+    """Whatever is in a session, every answer is JSON of the same shape."""
+    with open(path, encoding="utf-8") as file:
+        state = json.load(file)
+    dice = random.Random(int(seed))
+    connection = http.client.HTTPConnection(*address(url), timeout=BOUND)
+
+    def get(name):
+        connection.request("GET", "/api/" + name)
+        answer = connection.getresponse()
+        body = answer.read()
+        if answer.status != 200:
+            fail(f"{name}: {answer.status} {body!r}")
+        return json.loads(body)
+
+    for _ in range(int(count)):
+        sessions = [mangle(session, dice) for session in state["sessions"] * 2]
+        sessions = [session for session in sessions if isinstance(session, dict)]
+        body = json.dumps({"activeCount": len(sessions), "sessions": sessions})
+        put(connection, body)
+        if get("voice/state") != json.loads(body):
+            fail("another state")
+        shapes = [("voice/asr-sessions", "sessions", 8), ("voice/tool-events", "events", 11),
+                  ("mcp/status", "servers", 4)]
+        for name, member, size in shapes:
+            if any(len(row) != size for row in get(name)[member]):
+                fail(f"{name}: {get(name)}")
+        if get("stats")["runtime"]["voice"]["activeCount"] != len(sessions):
+            fail("stats")
+    print("fine")
+
+
 if __name__ == "__main__":
-    {"crowd": crowd, "resume": resume, "put": put_until_gone, "race": race}[sys.argv[1]](
+    {"crowd": crowd, "resume": resume, "put": put_until_gone, "race": race, "odd": odd}[sys.argv[1]](
         *sys.argv[2:])
