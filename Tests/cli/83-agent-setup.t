@@ -11,6 +11,8 @@ export TMPDIR
 config=$XDG_CONFIG_HOME/agentutils/config
 token=Tok3n-that-nobody-sees
 echo "$token" >"$tmp/right"
+# It must not depend on the mask of its user.
+umask 022
 start_server serve agent-serve -l 127.0.0.1:0 -D "$tmp/serve.sqlite" --token-file "$tmp/right"
 agent=$url
 
@@ -210,13 +212,15 @@ END
   unseen "$key"
   ok "$key: nothing was changed" cmp "$config" "$tmp/before"
 done
-talk -p gone <<END
+# Only a job of a shell can be stopped.
+run python3 "$cli/talk.py" sh -mc 'agent-setup -p gone' <<END
 URL of the agent|$agent
 Token, not shown|^Z
 |$token
 Where to keep|^C
 END
-status_is 130 "^Z does not stop it at the token"
+out_like "^Where to keep" "^Z does not stop it at the token"
+status_is 130 "^C ends it"
 unseen "^Z"
 ok "no half profile is left" cmp "$config" "$tmp/before"
 
