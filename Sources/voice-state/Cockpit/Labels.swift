@@ -20,6 +20,13 @@ struct Labels {
     lines.append(line.cut(to: width))
   }
 
+  /// Adds facts over as many rows as they need; nothing when there are none.
+  mutating func add(_ label: String, _ facts: FactFlow) {
+    for (index, row) in facts.lines(width: max(width - Self.cells - 1, 1)).enumerated() {
+      add(index == 0 ? label : "", row)
+    }
+  }
+
   /// Adds a text over several rows, the last one cut when there is more.
   ///
   /// - Parameters:

@@ -98,21 +98,21 @@ struct ASRPanel: Panel {
     let bytes = asr.pendingAudioBytes ?? 0
     guard chunks > 0 || bytes > 0 else { return Line() }
     return Line(
-      "\(PanelText.count(chunks, "chunk")), \(Amount.bytes(bytes)) waiting",
+      "\(PanelText.count(chunks, "chunk")), \(Amount.bytes(bytes))",
       Style(Palette.warning))
   }
 
   private func facts(_ asr: VoiceASRSession) -> FactFlow {
     var facts = FactFlow()
     if let final = asr.utterance?.finalSegments, final > 0 {
-      facts.add("final", PanelText.count(final, "segment"))
+      facts.add(PanelText.count(final, "segment") + " final", .dim)
     }
     if let bytes = asr.utterance?.bytesSent, bytes > 0 {
-      facts.add("sent", Amount.bytes(bytes))
+      facts.add(Amount.bytes(bytes) + " sent", .dim)
     }
-    facts.add("heard", Age.text(asr.lastAudioAt, at: now))
-    facts.add("wrote", Age.text(asr.lastTranscriptAt, at: now))
-    facts.add("model", Outside.text(asr.model))
+    facts.add(Age.text(asr.lastAudioAt, at: now).map { "heard \($0)" }, .dim)
+    facts.add(Age.text(asr.lastTranscriptAt, at: now).map { "wrote \($0)" }, .dim)
+    facts.add(Outside.text(asr.model), .dim)
     return facts
   }
 

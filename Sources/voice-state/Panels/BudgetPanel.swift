@@ -27,9 +27,18 @@ struct BudgetPanel: Panel {
       var text = Line("\(tracked)")
       if let limit = model.trackedTurnLimit { text.add(" of \(limit)") }
       text.add(" turns")
-      grid.add([Line("tracked"), bar(tracked, of: model.trackedTurnLimit ?? tracked, cells), text])
+      grid.add([
+        Line("tracked", .dim), bar(tracked, of: model.trackedTurnLimit ?? tracked, cells), text,
+      ])
     }
-    return grid.lines(width: width) + characters.lines(width: width)
+    let label = "characters  "
+    let facts = characters.lines(width: max(width - label.utf8.count, 1))
+    return grid.lines(width: width)
+      + facts.enumerated().map { index, facts in
+        var line = index == 0 ? Line(label, .dim) : Line(Fit.spaces(label.utf8.count))
+        line.add(facts)
+        return line.cut(to: width)
+      }
   }
 
   private func row(_ name: String, _ share: VoiceModelContext.Share, _ cells: Int) -> [Line] {
@@ -39,7 +48,7 @@ struct BudgetPanel: Panel {
     if let available = share.availableTurns { text.add(" of \(available)") }
     text.add(" turns")
     if let most = share.maxTurns { text.add(", \(most) at most", .dim) }
-    return [Line(name), bar(sent, of: share.maxTurns ?? available, cells), text]
+    return [Line(name, .dim), bar(sent, of: share.maxTurns ?? available, cells), text]
   }
 
   /// Green, and a warning when nothing more fits.
@@ -51,13 +60,12 @@ struct BudgetPanel: Panel {
 
   private var characters: FactFlow {
     var facts = FactFlow()
-    func add(_ label: String, _ count: Int?) {
-      facts.add(label, count.map { Amount.count(Double($0)) + " characters" })
+    func add(_ count: Int?, _ what: String) {
+      facts.add(count.map { "\(Amount.count(Double($0))) \(what)" })
     }
-    add("context", model.generation?.contextChars)
-    add("transcript", model.generation?.transcriptChars)
-    add("classifier", model.decider?.promptHistoryChars)
-    facts.add("transcript turns", model.trackedTranscriptTurns.map { String($0) })
+    add(model.generation?.contextChars, "context")
+    add(model.generation?.transcriptChars, "transcript")
+    add(model.decider?.promptHistoryChars, "classifier")
     return facts
   }
 }

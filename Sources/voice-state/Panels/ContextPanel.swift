@@ -21,9 +21,24 @@ struct ContextPanel: Panel {
   var note: Line { Line(Age.text(context.capturedAt, at: now) ?? "", .dim) }
 
   func lines(width: Int) -> [Line] {
-    question(width) + origin.lines(width: width) + model.lines(width: width)
-      + given.lines(width: width) + roster(width) + memory.lines(width: width)
-      + tools.lines(width: width) + time.lines(width: width) + stream(width)
+    var rows = Labels(width: width)
+    rows.add("turn", turn)
+    rows.add("model", model)
+    rows.add("context", given)
+    if !context.participantRoster.isEmpty {
+      let names = context.participantRoster.prefix(40).compactMap { Outside.text($0) }
+      rows.add(
+        "roster", text: "\(context.participantRoster.count): \(names.joined(separator: ", "))",
+        rows: 2)
+    }
+    rows.add("facts", facts)
+    rows.add("memory", memory)
+    rows.add("tools", tools)
+    rows.add("time", time)
+    for note in (context.conversationContext?.streamWatchNotes ?? []).suffix(2).reversed() {
+      if let note = Outside.text(note) { rows.add("screen", text: note, rows: 2) }
+    }
+    return question(width) + rows.lines
   }
 
   private func question(_ width: Int) -> [Line] {
@@ -34,16 +49,16 @@ struct ContextPanel: Panel {
     return PanelText.paragraph("“\(text)”", lead: Line(name, .bold), width: width, most: 3)
   }
 
-  private var origin: FactFlow {
+  private var turn: FactFlow {
     var facts = FactFlow()
     if let isDirect = context.directAddressed {
       facts.add(isDirect ? "direct" : "overheard", isDirect ? Style(Palette.positive) : .dim)
     }
     if context.isEagerTurn == true { facts.add("eager", Style(Palette.warning)) }
-    facts.add("source", PanelText.words(context.source))
-    facts.add("mode", PanelText.words(context.mode))
+    facts.add(PanelText.words(context.source))
+    facts.add(PanelText.words(context.mode), .dim)
     let talk = context.conversationContext
-    facts.add("attention", Outside.text(talk?.attentionMode))
+    facts.add(Outside.text(talk?.attentionMode))
     if let target = Outside.text(talk?.talkingTo) {
       let share = talk?.confidence.flatMap { (0...1).contains($0) ? $0 * 100 : nil }
       facts.add("to", target + (share.map { " \(Amount.fixed($0, 0))%" } ?? ""))
@@ -54,12 +69,12 @@ struct ContextPanel: Panel {
   private var model: FactFlow {
     var facts = FactFlow()
     guard let config = context.llmConfig else { return facts }
-    facts.add("model", Outside.text(config.model))
-    facts.add("of", Outside.text(config.provider))
+    facts.add(Outside.text(config.model))
+    facts.add(Outside.text(config.provider), .dim)
     if let temperature = config.temperature, abs(temperature) < 1000 {
       facts.add("temperature", Amount.fixed(temperature, 1))
     }
-    facts.add("tokens", config.maxOutputTokens.map { Amount.count(Double($0)) + " at most" })
+    facts.add(config.maxOutputTokens.map { "\($0) tokens at most" })
     return facts
   }
 
@@ -68,44 +83,42 @@ struct ContextPanel: Panel {
     var facts = FactFlow()
     let count = context.contextMessages.count
     let size = context.contextMessages.reduce(0) { $0 + ($1.content?.utf8.count ?? 0) }
-    facts.add("context", "\(PanelText.count(count, "message")), \(Amount.bytes(size))")
+    facts.add("\(PanelText.count(count, "message")), \(Amount.bytes(size))")
     let notes =
       context.durableContext.isEmpty ? session.durableContext.count : context.durableContext.count
-    if notes > 0 { facts.add("notes", "\(notes)") }
+    if notes > 0 { facts.add(PanelText.count(notes, "note")) }
     if !context.membershipEvents.isEmpty {
-      facts.add("comings and goings", "\(context.membershipEvents.count)")
+      facts.add(
+        PanelText.count(context.membershipEvents.count, "coming or going", "comings and goings"))
     }
     facts.add("reactivity", context.activityReactivity.map { String($0) })
     return facts
   }
 
-  private func roster(_ width: Int) -> [Line] {
-    guard !context.participantRoster.isEmpty else { return [] }
-    let names = context.participantRoster.prefix(40).compactMap { Outside.text($0) }
-    return PanelText.paragraph(
-      names.joined(separator: ", "),
-      lead: Line("roster \(context.participantRoster.count) ", .dim), width: width, most: 2)
-  }
-
-  /// The facts in the prompt by what they are for, and those that the session holds.
-  private var memory: FactFlow {
+  /// The facts in the prompt by what they are for.
+  private var facts: FactFlow {
     var facts = FactFlow()
     let sent = context.memoryFacts
+    facts.add("\(sent.count) sent")
     let kinds = [
       (sent.userFacts.count, "of people"), (sent.relevantFacts.count, "relevant"),
       (sent.guidanceFacts.count, "guiding"), (sent.behavioralFacts.count, "on behaviour"),
     ]
-    facts.add("facts sent", "\(sent.count)")
     for (count, kind) in kinds where count > 0 { facts.add("\(count) \(kind)") }
-    if let memory = session.memory {
-      let people = memory.factProfiles.reduce(0) { $0 + $1.userFacts.count }
-      let own = memory.guildFactProfile?.selfFacts.count ?? 0
-      let lore = memory.guildFactProfile?.loreFacts.count ?? 0
-      facts.add("loaded", "\(people + own + lore)")
-      facts.add("\(people) of \(PanelText.count(memory.factProfiles.count, "person", "people"))")
-      facts.add("\(own) own")
-      facts.add("\(lore) lore")
-    }
+    return facts
+  }
+
+  /// The facts that the session holds.
+  private var memory: FactFlow {
+    var facts = FactFlow()
+    guard let memory = session.memory else { return facts }
+    let people = memory.factProfiles.reduce(0) { $0 + $1.userFacts.count }
+    let own = memory.guildFactProfile?.selfFacts.count ?? 0
+    let lore = memory.guildFactProfile?.loreFacts.count ?? 0
+    facts.add("\(people + own + lore) loaded")
+    facts.add("\(people) of \(PanelText.count(memory.factProfiles.count, "person", "people"))")
+    facts.add("\(own) own")
+    facts.add("\(lore) lore")
     return facts
   }
 
@@ -123,22 +136,15 @@ struct ContextPanel: Panel {
     var facts = FactFlow()
     guard let timing = context.sessionTiming else { return facts }
     let reason = timing.timeoutWarningActive == true ? timing.timeoutWarningReason ?? "" : nil
-    func add(_ label: String, _ left: Double?, _ cause: String) {
+    func add(_ left: Double?, _ what: String, _ cause: String) {
       let style = reason == cause ? Style(Palette.warning) : .plain
-      facts.add(label, left.map { Amount.duration($0) }, style)
+      facts.add(left.map { "\(Amount.duration($0)) \(what)" }, style)
     }
-    add("time left", timing.maxRemainingMs, "max_duration")
-    add("if silent", timing.inactivityRemainingMs, "inactivity")
+    add(timing.maxRemainingMs, "left", "max_duration")
+    add(timing.inactivityRemainingMs, "if silent", "inactivity")
     if let reason {
-      facts.add("! warned", PanelText.words(reason) ?? "yes", Style(Palette.warning))
+      facts.add("! \(PanelText.words(reason) ?? "warned")", Style(Palette.warning))
     }
     return facts
-  }
-
-  /// The newest notes on the shared screen that the model was told.
-  private func stream(_ width: Int) -> [Line] {
-    (context.conversationContext?.streamWatchNotes ?? []).suffix(2).reversed().flatMap {
-      PanelText.paragraph($0, lead: Line("screen ", .dim), width: width, most: 2)
-    }
   }
 }

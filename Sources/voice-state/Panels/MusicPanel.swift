@@ -29,7 +29,12 @@ struct MusicPanel: Panel {
   var note: Line { Line(phase, style) }
 
   func lines(width: Int) -> [Line] {
-    track(width) + origin.lines(width: width) + queue(width) + question(width)
+    var rows = Labels(width: width)
+    rows.add("asked", asked)
+    rows.add("source", source)
+    rows.add("played", played)
+    rows.add("queue", queue)
+    return track(width) + rows.lines + question(width)
   }
 
   private var phase: String {
@@ -67,48 +72,58 @@ struct MusicPanel: Panel {
     [Outside.text(title), Outside.text(artist)].compactMap { $0 }.joined(separator: " — ")
   }
 
-  private var origin: FactFlow {
+  private var asked: FactFlow {
+    var facts = FactFlow()
+    facts.add(Outside.person(music.lastRequestedByUserId, in: session))
+    facts.add(PanelText.quoted(music.lastRequestText))
+    facts.add("query", PanelText.quoted(music.lastQuery))
+    return facts
+  }
+
+  private var source: FactFlow {
+    var facts = FactFlow()
+    facts.add(PanelText.words(music.provider))
+    facts.add(PanelText.words(music.lastCommandReason ?? music.source), .dim)
+    return facts
+  }
+
+  private var played: FactFlow {
     var facts = FactFlow()
     if music.active {
-      facts.add("for", Age.clock(from: music.startedAt, to: now))
+      facts.add(Age.clock(from: music.startedAt, to: now))
     } else {
       facts.add("stopped", Age.text(music.stoppedAt, at: now))
     }
-    facts.add("asked by", Outside.person(music.lastRequestedByUserId, in: session))
-    facts.add("said", PanelText.quoted(music.lastRequestText))
-    facts.add("query", PanelText.quoted(music.lastQuery))
-    facts.add("from", PanelText.words(music.provider))
-    facts.add("by way of", PanelText.words(music.lastCommandReason ?? music.source))
     if let volume = music.queueState?.volume, (0...10).contains(volume) {
       facts.add("volume", Amount.fixed(volume * 100, 0) + "%")
     }
     switch music.replyHandoffMode {
-    case "duck": facts.add("replies", "make it softer")
-    case "pause": facts.add("replies", "make it pause")
-    default: facts.add("replies", PanelText.words(music.replyHandoffMode))
+    case "duck": facts.add("softer for replies")
+    case "pause": facts.add("paused for replies")
+    default: facts.add("for replies", PanelText.words(music.replyHandoffMode))
     }
     return facts
   }
 
-  private func queue(_ width: Int) -> [Line] {
-    guard let queue = music.queueState, !queue.tracks.isEmpty else { return [] }
-    var line = Line("queue ", .dim)
+  private var queue: FactFlow {
+    var facts = FactFlow()
+    guard let queue = music.queueState, !queue.tracks.isEmpty else { return facts }
     let playing = queue.nowPlayingIndex.flatMap { queue.tracks.indices.contains($0) ? $0 : nil }
-    line.add(playing.map { "\($0 + 1) of " } ?? "")
-    line.add(PanelText.count(queue.tracks.count, "track"))
-    let next = queue.tracks.dropFirst(playing.map { $0 + 1 } ?? 0).prefix(Self.most)
-    let names = next.map { Self.name($0.title ?? $0.id, $0.artist) }.filter { !$0.isEmpty }
-    if names.isEmpty { return [line.cut(to: width)] }
-    line.add("  then ", .dim)
-    return PanelText.paragraph(names.joined(separator: ", "), lead: line, width: width, most: 2)
+    let count = PanelText.count(queue.tracks.count, "track")
+    facts.add(playing.map { "\($0 + 1) of \(count)" } ?? count)
+    for track in queue.tracks.dropFirst(playing.map { $0 + 1 } ?? 0).prefix(Self.most) {
+      facts.add(Self.name(track.title ?? track.id, track.artist))
+    }
+    return facts
   }
 
   private func question(_ width: Int) -> [Line] {
     let isAsking = music.disambiguationActive
     guard isAsking || !music.pendingResults.isEmpty || music.pendingQuery != nil else { return [] }
     var facts = FactFlow()
-    facts.add(isAsking ? "? asks which" : "◌ looks for", Style(Palette.warning))
-    facts.add(PanelText.quoted(music.pendingQuery))
+    var what = Line(isAsking ? "? which" : "◌ looks for", Style(Palette.warning))
+    what.add(PanelText.quoted(music.pendingQuery).map { " " + $0 } ?? "")
+    facts.add(what)
     facts.add("for", Outside.person(music.pendingRequestedByUserId, in: session))
     if music.pendingPlatform != "auto" {
       facts.add("on", PanelText.words(music.pendingPlatform))

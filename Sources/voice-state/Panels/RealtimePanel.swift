@@ -28,8 +28,12 @@ struct RealtimePanel: Panel {
   }
 
   func lines(width: Int) -> [Line] {
-    link.lines(width: width) + faults(width) + work.lines(width: width)
-      + details.lines(width: width) + sent(width)
+    var rows = Labels(width: width)
+    addFaults(&rows)
+    rows.add("turns", turns)
+    rows.add("sound", sound)
+    rows.add("link", details)
+    return link.lines(width: width) + rows.lines + sent(width)
   }
 
   private var link: FactFlow {
@@ -54,46 +58,41 @@ struct RealtimePanel: Panel {
   }
 
   /// What waits and what was overtaken; a warning where the dashboard warns.
-  private var work: FactFlow {
+  private var turns: FactFlow {
     var facts = FactFlow()
     let pending = realtime.pendingTurns
-    facts.add("pending", "\(pending)", pending > 2 ? Style(Palette.warning) : .plain)
-    if let superseded = realtime.replySuperseded {
-      facts.add(
-        "superseded", "\(superseded)", superseded > 0 ? Style(Palette.warning) : .plain)
+    facts.add("\(pending) pending", pending > 2 ? Style(Palette.warning) : .plain)
+    if let count = realtime.replySuperseded {
+      facts.add("\(count) superseded", count > 0 ? Style(Palette.warning) : .plain)
     }
-    facts.add("recent turns", realtime.recentVoiceTurns.map { String($0) })
-    if realtime.drainActive == true { facts.add("draining", Style(Palette.warning)) }
+    facts.add(realtime.recentVoiceTurns.map { "\($0) recent" })
+    if realtime.drainActive == true { facts.add("draining") }
     if realtime.coalesceActive == true { facts.add("coalescing") }
     return facts
   }
 
   /// The last error and close; while the link is up they are history.
-  private func faults(_ width: Int) -> [Line] {
-    let isPast = state?.connected == true
-    let style = isPast ? Style.dim : Style(Palette.error)
-    var lines: [Line] = []
-    if let error = state?.lastError {
-      lines += PanelText.paragraph(
-        error, style, lead: Line(isPast ? "last error " : "✗ ", style), width: width, most: 3)
-    }
-    if state?.lastCloseCode != nil || state?.lastCloseReason != nil {
-      let code = state?.lastCloseCode.map { "\($0) " } ?? ""
-      lines += PanelText.paragraph(
-        code + (state?.lastCloseReason ?? ""), style,
-        lead: Line(isPast ? "last close " : "closed ", .dim), width: width, most: 2)
-    }
-    return lines
+  private func addFaults(_ rows: inout Labels) {
+    let style = state?.connected == true ? Style.dim : Style(Palette.error)
+    if let error = Outside.text(state?.lastError) { rows.add("error", text: error, style, rows: 3) }
+    let close = [state?.lastCloseCode.map { String($0) }, Outside.text(state?.lastCloseReason)]
+    let closed = close.compactMap { $0 }.joined(separator: " ")
+    if !closed.isEmpty { rows.add("closed", text: closed, style, rows: 2) }
+  }
+
+  private var sound: FactFlow {
+    var facts = FactFlow()
+    facts.add(realtime.inputSampleRateHz.map { Self.kilohertz($0) + " in" })
+    facts.add(realtime.outputSampleRateHz.map { Self.kilohertz($0) + " out" })
+    facts.add(state?.utteranceCount.map { PanelText.count($0, "utterance") })
+    return facts
   }
 
   private var details: FactFlow {
     var facts = FactFlow()
-    facts.add("in", realtime.inputSampleRateHz.map { Self.kilohertz($0) })
-    facts.add("out", realtime.outputSampleRateHz.map { Self.kilohertz($0) })
     facts.add("heard", Outside.text(state?.lastEventType))
-    facts.add("model", Outside.text(state?.model))
-    facts.add("utterances", state?.utteranceCount.map { String($0) })
-    facts.add("session", Outside.text(state?.sessionId))
+    facts.add(Outside.text(state?.model))
+    facts.add(Outside.text(state?.sessionId), .dim)
     return facts
   }
 

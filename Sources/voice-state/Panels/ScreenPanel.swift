@@ -34,12 +34,16 @@ struct ScreenPanel: Panel {
   }
 
   func lines(width: Int) -> [Line] {
-    who.lines(width: width) + frames.lines(width: width) + seen(width)
+    var rows = Labels(width: width)
+    rows.add("frames", frames)
+    rows.add("notes", notes)
+    var rest = Labels(width: width)
+    rest.add("sharing", native)
+    return who.lines(width: width) + rows.lines + seen(width)
       + remark("remark", watch.lastCommentaryNote, watch.lastCommentaryAt, width)
       + remark(
         watch.lastMemoryRecapDurableSaved == true ? "saved" : "recap",
-        watch.lastMemoryRecapText, watch.lastMemoryRecapAt, width)
-      + native.lines(width: width)
+        watch.lastMemoryRecapText, watch.lastMemoryRecapAt, width) + rest.lines
   }
 
   private var who: FactFlow {
@@ -50,31 +54,31 @@ struct ScreenPanel: Panel {
       facts.add(line)
     }
     facts.add("asked by", Outside.person(watch.requestedByUserId, in: session))
-    let last = watch.lastFrameAt ?? watch.latestFrameAt
-    let isLate = watch.active && last.map { $0.adding(Self.late) < now } == true
-    facts.add("last frame", Age.text(last, at: now), isLate ? Style(Palette.warning) : .plain)
     return facts
   }
 
   private var frames: FactFlow {
     var facts = FactFlow()
-    facts.add("frames", watch.ingestedFrameCount.map { String($0) })
+    facts.add(watch.ingestedFrameCount.map { String($0) })
     if let count = watch.acceptedFrameCountInWindow {
       let window = Age.seconds(from: watch.frameWindowStartedAt, to: now)
-      facts.add("in \(window.map { Amount.duration(Double($0) * 1000) } ?? "window")", "\(count)")
+      facts.add("\(count) in \(window.map { Amount.duration(Double($0) * 1000) } ?? "the window")")
     }
-    if let bytes = watch.latestFrameApproxBytes, bytes > 0 {
-      facts.add("size", Amount.bytes(bytes))
-    }
-    facts.add("type", Outside.text(watch.latestFrameMimeType))
-    if let count = watch.noteCount, count > 0 {
-      facts.add("notes", "\(count)")
-    }
+    let last = watch.lastFrameAt ?? watch.latestFrameAt
+    let isLate = watch.active && last.map { $0.adding(Self.late) < now } == true
+    facts.add("last", Age.text(last, at: now), isLate ? Style(Palette.warning) : .plain)
+    if let bytes = watch.latestFrameApproxBytes, bytes > 0 { facts.add(Amount.bytes(bytes)) }
+    facts.add(Outside.text(watch.latestFrameMimeType), .dim)
+    return facts
+  }
+
+  private var notes: FactFlow {
+    var facts = FactFlow()
+    if let count = watch.noteCount, count > 0 { facts.add("\(count)") }
     facts.add("last", Age.text(watch.lastNoteAt ?? watch.notePayload?.lastAt, at: now))
     facts.add(
-      "by",
       Outside.text(watch.lastNoteModel ?? watch.notePayload?.model)
-        ?? Outside.text(watch.lastNoteProvider ?? watch.notePayload?.provider))
+        ?? Outside.text(watch.lastNoteProvider ?? watch.notePayload?.provider), .dim)
     return facts
   }
 
@@ -107,15 +111,16 @@ struct ScreenPanel: Panel {
     var facts = FactFlow()
     guard let native = watch.nativeDiscord else { return facts }
     for sharer in native.activeSharers.prefix(4) {
-      let name = Outside.person(sharer.displayName, sharer.userId)
-      facts.add(
-        "shares", [name, Outside.text(sharer.codec)].compactMap { $0 }.joined(separator: " "))
+      var line = Line(Outside.person(sharer.displayName, sharer.userId))
+      if let codec = Outside.text(sharer.codec) { line.add(" " + codec, .dim) }
+      facts.add(line)
     }
     if native.decodeInFlight == true { facts.add("decoding", .dim) }
     if native.ffmpegAvailable == false { facts.add("✗ no ffmpeg", Style(Palette.error)) }
     if let reason = Outside.text(native.lastDecodeFailureReason) {
       let age = Age.text(native.lastDecodeFailureAt, at: now).map { " \($0)" } ?? ""
-      facts.add(isDecoding ? "failed" : "✗", reason + age, isDecoding ? .dim : Style(Palette.error))
+      facts.add(
+        isDecoding ? "failed:" : "✗", reason + age, isDecoding ? .dim : Style(Palette.error))
     }
     return facts
   }

@@ -21,9 +21,11 @@ struct SoundboardPanel: Panel {
 
   func lines(width: Int) -> [Line] {
     var facts = FactFlow()
-    facts.add("played", PanelText.count(soundboard.playCount, "sound"))
+    facts.add(PanelText.count(soundboard.playCount, "sound") + " played")
     facts.add("last", Age.text(soundboard.lastPlayedAt, at: now))
-    facts.add("candidates", context?.soundboardCandidateCount.map { String($0) })
+    if let count = context?.soundboardCandidateCount {
+      facts.add(PanelText.count(count, "candidate"))
+    }
     facts.add("eagerness", context?.soundboardEagerness.map { String($0) })
     return facts.lines(width: width)
   }
