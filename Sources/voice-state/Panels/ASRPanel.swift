@@ -53,7 +53,9 @@ struct ASRPanel: Panel {
         if line.spans.count > 1 { lines.append(line.cut(to: width)) }
       }
     }
-    return lines + waiting.lines(width: width)
+    var rows = Labels(width: width)
+    rows.add("files", waiting)
+    return lines + rows.lines
   }
 
   private func indented(_ facts: FactFlow, _ width: Int) -> [Line] {
@@ -105,7 +107,7 @@ struct ASRPanel: Panel {
   private func facts(_ asr: VoiceASRSession) -> FactFlow {
     var facts = FactFlow()
     if let final = asr.utterance?.finalSegments, final > 0 {
-      facts.add(PanelText.count(final, "segment") + " final", .dim)
+      facts.add(PanelText.count(final, "final segment"), .dim)
     }
     if let bytes = asr.utterance?.bytesSent, bytes > 0 {
       facts.add(Amount.bytes(bytes) + " sent", .dim)
@@ -120,11 +122,10 @@ struct ASRPanel: Panel {
     var facts = FactFlow()
     guard let batch, batch.pendingTurns > 0 || batch.contextMessages != nil else { return facts }
     facts.add(
-      "as files",
       PanelText.count(batch.pendingTurns, "turn waits", "turns wait"),
       batch.pendingTurns > 2 ? Style(Palette.warning) : .plain)
     if let messages = batch.contextMessages {
-      facts.add("with", PanelText.count(messages, "message") + " of context")
+      facts.add(PanelText.count(messages, "message") + " of context")
     }
     return facts
   }

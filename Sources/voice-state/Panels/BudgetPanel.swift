@@ -66,6 +66,7 @@ struct BudgetPanel: Panel {
     add(model.generation?.contextChars, "context")
     add(model.generation?.transcriptChars, "transcript")
     add(model.decider?.promptHistoryChars, "classifier")
+    facts.add(model.trackedTranscriptTurns.map { PanelText.count($0, "turn") + " kept" }, .dim)
     return facts
   }
 }

@@ -61,7 +61,9 @@ struct ContextPanel: Panel {
     facts.add(Outside.text(talk?.attentionMode))
     if let target = Outside.text(talk?.talkingTo) {
       let share = talk?.confidence.flatMap { (0...1).contains($0) ? $0 * 100 : nil }
-      facts.add("to", target + (share.map { " \(Amount.fixed($0, 0))%" } ?? ""))
+      facts.add(
+        "to",
+        (target == "ME" ? "the bot" : target) + (share.map { " \(Amount.fixed($0, 0))%" } ?? ""))
     }
     return facts
   }

@@ -111,8 +111,10 @@ struct MusicPanel: Panel {
     let playing = queue.nowPlayingIndex.flatMap { queue.tracks.indices.contains($0) ? $0 : nil }
     let count = PanelText.count(queue.tracks.count, "track")
     facts.add(playing.map { "\($0 + 1) of \(count)" } ?? count)
-    for track in queue.tracks.dropFirst(playing.map { $0 + 1 } ?? 0).prefix(Self.most) {
-      facts.add(Self.name(track.title ?? track.id, track.artist))
+    let next = queue.tracks.dropFirst(playing.map { $0 + 1 } ?? 0).prefix(Self.most)
+    for (index, track) in next.enumerated() {
+      let name = Self.name(track.title ?? track.id, track.artist)
+      if index == 0 { facts.add("next", name) } else { facts.add(name) }
     }
     return facts
   }
