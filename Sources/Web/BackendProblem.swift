@@ -38,6 +38,8 @@ extension Backend {
     }
     switch head.status {
     case 401, 403:
+      // A page is of whoever stands before the backend, and no word on its token.
+      if answer.isPage { return BackendProblem(line(ErrorBody.page), .denied) }
       return BackendProblem("\(head.summary): \(refusal)", .denied)
     case 404 where answer.isHidden && method == "GET":
       // Locally a path that is not there answers a GET in plain text.
@@ -60,7 +62,7 @@ extension Backend {
       return BackendProblem(
         "\(head.summary): the tunnel's page: the backend is asleep or out of reach", .temporary)
     default:
-      let reason = answer.isPage ? "a page, not the backend's answer" : answer.reason
+      let reason = answer.isPage ? ErrorBody.page : answer.reason
       return BackendProblem(line(reason), head.isTransient ? .temporary : .failure)
     }
   }
@@ -69,6 +71,7 @@ extension Backend {
 /// What can be read in the body of an error.
 private struct ErrorBody {
   static let tokenRequired = "dashboard_token_required_when_public_https_enabled"
+  static let page = "a page, not the backend's answer"
   /// What Cloudflare answers for a host behind it that it cannot reach.
   static let tunnelCodes = [502, 504] + Array(520...530)
   /// More of a reason is of no use in one line, scalars.

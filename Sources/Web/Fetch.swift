@@ -6,8 +6,9 @@ public enum FetchEnd {
   case response(ResponseHead, [UInt8])
   /// The network failed, or the body passed the limit; one line.
   case failed(String)
-  /// The redirects make no sense; one line.
-  case redirects(String)
+  /// What no later try betters: redirects that make no sense, or an event
+  /// stream, whose end never comes; one line.
+  case unusable(String)
 }
 
 /// One request whose whole answer is wanted, beside other transfers of a client.
@@ -43,7 +44,7 @@ public final class Fetch {
       client, request,
       onHead: { [unowned self] in
         head = $0
-        return true
+        return !$0.isEventStream
       }, onBody: { [unowned self] in take($0) }, onEnd: { [unowned self] in finish($0) })
   }
 
@@ -84,9 +85,11 @@ public final class Fetch {
     switch end {
     case .complete:
       if let head { onEnd(.response(head, body)) } else { onEnd(.failed("no answer")) }
+    case .stopped where head?.isEventStream == true:
+      onEnd(.unusable("an event stream, which does not end; see sse-tail(1)"))
     case .stopped: onEnd(.failed(isTooLarge ? "the answer is too large" : "ended"))
     case .network(let reason): onEnd(.failed(reason))
-    case .redirects(let reason): onEnd(.redirects(reason))
+    case .redirects(let reason): onEnd(.unusable(reason))
     }
   }
 }

@@ -55,15 +55,16 @@ struct Call {
     _ path: String, none: String, facts: (JSONValue) -> [RowOutput.Fact]? = { _ in nil }
   ) throws -> ExitStatus {
     let reply = try caller.call(path)
-    switch try Answer(reply, place: caller.place(path)) {
+    let answer = try Answer(reply, place: caller.place(path))
+    switch answer {
     case .record(let record):
       let value = try? record.withUnsafeBytes { try JSONValue.parse($0) }
       try output.record(record, facts: value.flatMap(facts))
-      return .success
-    case .nothing:
+      return answer.refusal == nil ? .success : .negative
+    case .null:
       tellPerson(none)
       return .negative
-    case .rows: throw CallFailure(caller.place(path), "the answer is no object", .failure)
+    case .rows, .nothing: throw CallFailure(caller.place(path), "the answer is no object", .failure)
     }
   }
 
@@ -94,7 +95,7 @@ struct Call {
   private func anything() throws -> ExitStatus {
     let command = options.command
     let path = options.operand ?? ""
-    if path.contains("://") {
+    if path.drop(while: { $0.isLetter }).hasPrefix("://") {
       let shown = path.split(separator: "?", omittingEmptySubsequences: false).first ?? ""
       throw CallFailure(String(shown), "a path of the backend is needed, not a url", .failure)
     }
@@ -102,8 +103,12 @@ struct Call {
       command == .get
       ? nil : try RequestBody.read(options.data, readsInput: command.readsInput)
     let reply = try caller.call(path, method: command.method, body: body)
-    switch try Answer(reply, place: caller.place(path)) {
+    let answer = try Answer(reply, place: caller.place(path))
+    switch answer {
     case .nothing: return .success
+    case .null:
+      try output.record(Array("null".utf8))
+      return .negative
     case .rows(let rows):
       if rows.isEmpty { return .negative }
       let first = Array(rows.prefix(options.count ?? .max))
@@ -111,8 +116,7 @@ struct Call {
       return .success
     case .record(let record):
       try output.record(record)
-      let value = try? record.withUnsafeBytes { try JSONValue.parse($0) }
-      return value?["ok"]?.bool == false ? .negative : .success
+      return answer.refusal == nil ? .success : .negative
     }
   }
 }

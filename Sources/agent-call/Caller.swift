@@ -97,7 +97,7 @@ final class Caller {
     case .response(let head, let body):
       return Reply(head: head, body: body, seconds: Clock.monotonic - start)
     case .failed(let reason): throw CallFailure(place, reason, .temporary)
-    case .redirects(let reason): throw CallFailure(place, reason, .failure)
+    case .unusable(let reason): throw CallFailure(place, reason, .failure)
     case nil: throw CallFailure(place, "no answer", .temporary)
     }
   }

@@ -98,7 +98,7 @@ final class ActivityFollower {
   private func finish(_ end: FetchEnd) {
     fetch = nil
     switch end {
-    case .failed(let reason), .redirects(let reason):
+    case .failed(let reason), .unusable(let reason):
       fail("missed actions: \(reason)", isTransient: true)
     case .response(let head, _) where head.status != 200:
       fail("missed actions: \(head.summary)", isTransient: head.isTransient)

@@ -182,6 +182,9 @@ import Testing
     #expect(
       try problem("400 Bad Request", "text/html", "<b>no</b>")
         == BackendProblem("400 Bad Request: a page, not the backend's answer", .failure))
+    #expect(
+      try problem("403 Forbidden", "text/html", "<b>no</b>")
+        == BackendProblem("403 Forbidden: a page, not the backend's answer", .denied))
     #expect(try problem("200 OK", "application/json", "{}") == nil)
     #expect(try problem("204", nil, "") == nil)
   }

@@ -105,6 +105,16 @@ answered 'status 200 application/json {"ok":false,"n":1}' health
 is "$status $(jq -c .n "$out")" "1 1" "health that is not ok"
 answered 'status 200 application/json {"ok":false}' post /api/x -d '{}'
 is "$status $(cat "$out")" '1 {"ok":false}' "a refusal with 200"
+answered 'status 200 application/json {"ok":false,"reason":"not now"}' guilds
+fails 1 "$url/api/guilds: not now" "a refusal in place of a list"
+answered 'status 200 application/json {"ok":false,"reason":"not now"}' settings
+is "$status $(cat "$out")" '1 {"ok":false,"reason":"not now"}' "and in place of a record"
+answered 'status 200 application/json null' get /api/x
+is "$status $(cat "$out")" "1 null" "get of null"
+answered 'status 200 application/json' stats
+fails 2 "$url/api/stats: the answer is no object" "nothing in place of a record"
+answered 'status 200 application/json {}' get '/api/x?from=http://y/'
+is "$status $(cat "$out")" "0 {}" "a URL in a query is not one"
 answered 'status 204' post /api/x -d '{}'
 is "$status $(cat "$out" "$err")" "0 " "204: nothing to say"
 terminal="python3 $cli/terminal.py"
@@ -157,6 +167,10 @@ printf 'send HTTP/1.1 200 OK\\r\\n\\r\\n[1\nstall\n' | script
 run agent-call guilds --max-time 300ms
 fails 75 "$url/api/guilds: no whole answer in 0.3 s; see --max-time" "half an answer"
 is "$(requests .n | wc -l)" 1 "nothing is asked twice"
+
+printf 'stream\nsend event: a\\ndata: {}\\n\\n\nstall\n' | script
+run agent-call get /api/activity/events
+fails 2 "$url/api/activity/events: an event stream, which does not end; see sse-tail(1)" "a stream"
 
 # --- redirects
 token=sesame-0815

@@ -7,7 +7,9 @@ enum Answer {
   case rows([[UInt8]])
   /// One record, or one value.
   case record([UInt8])
-  /// Nothing came, or null.
+  /// A null.
+  case null
+  /// Not a byte.
   case nothing
 
   /// Reads a body.
@@ -33,7 +35,7 @@ enum Answer {
     if let rows = Self.elements(body) {
       self = .rows(rows)
     } else {
-      self = RowText.line(body).elementsEqual("null".utf8) ? .nothing : .record(body)
+      self = RowText.line(body).elementsEqual("null".utf8) ? .null : .record(body)
     }
   }
 
@@ -46,7 +48,7 @@ enum Answer {
   func list(_ member: String?, place: String) throws(CallFailure) -> [[UInt8]] {
     switch (self, member) {
     case (.rows(let rows), nil): return rows
-    case (.nothing, nil): return []
+    case (.null, nil): return []
     case (.record(let record), let member?):
       let value = record.withUnsafeBytes { bytes -> [UInt8]? in
         (try? ScanMembers.value(of: member, in: bytes)).map { Array($0.bytes) }
@@ -55,8 +57,20 @@ enum Answer {
       if let value, value.elementsEqual("null".utf8) { return [] }
     default: break
     }
+    if let words = refusal { throw CallFailure(place, words, .negative) }
     let name = member.map { " \"\($0)\"" } ?? ""
     throw CallFailure(place, "the answer has no list\(name)", .failure)
+  }
+
+  /// Why the answer is no although it came with success: of
+  /// `{"ok":false,"reason":"..."}`; nil for any other.
+  var refusal: String? {
+    guard case .record(let record) = self,
+      let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
+      value["ok"]?.bool == false
+    else { return nil }
+    let words = value[either: "error", "reason", "message"]?.text ?? "refused"
+    return String(String.UnicodeScalarView(words.unicodeScalars.prefix(300)))
   }
 
   /// The elements of an array; nil for anything else.

@@ -69,7 +69,7 @@ final class Query {
       return body
     case .failed(let reason):
       throw QueryFailure(what: place, reason: reason, status: .temporary)
-    case .redirects(let reason):
+    case .unusable(let reason):
       throw QueryFailure(what: place, reason: reason, status: .failure)
     case nil: throw QueryFailure(what: place, reason: "no answer", status: .temporary)
     }
