@@ -1,0 +1,186 @@
+import Core
+import Testing
+
+@testable import voice_state
+
+@Suite struct FeedTests {
+  private func state(_ sessions: String...) throws -> RawState {
+    let text =
+      "{\"activeCount\":\(sessions.count),\"sessions\":[\(sessions.joined(separator: ","))]}"
+    return try Array(text.utf8).withUnsafeBytes { try RawState($0) }
+  }
+
+  private func action(
+    _ kind: String, _ content: String, at second: Int = 0, session: String = "s",
+    user: String? = nil,
+    _ fields: String = ""
+  ) throws -> Action {
+    let more = fields.isEmpty ? "" : ",\(fields)"
+    let who = user.map { ",\"userId\":\"\($0)\"" } ?? ""
+    return Action(
+      try JSONValue.parse(
+        text: """
+          {"kind":"\(kind)","content":"\(content)","guildId":"g"\(who),
+          "createdAt":"2026-06-15T21:00:\(second < 10 ? "0" : "")\(second).000Z",
+          "metadata":{"sessionId":"\(session)"\(more)}}
+          """))
+  }
+
+  private let time = Timestamp(rfc3339: "2026-06-15T21:00:30.000Z")
+
+  @Test func aStateTellsWhichSessionsThereAre() throws {
+    var feed = VoiceFeed()
+    #expect(!feed.isKnown)
+    feed.take(try state(#"{"sessionId":"a"}"#, #"{"sessionId":"b"}"#), at: time)
+    #expect(feed.sessions().map(\.sessionId) == ["a", "b"])
+    feed.take(try state(#"{"sessionId":"b"}"#), at: time)
+    #expect(feed.sessions().map(\.sessionId) == ["b"])
+    feed.take(try state(), at: time)
+    #expect(feed.isEmpty && feed.isKnown)
+  }
+
+  @Test func theSessionsOwnBytesStay() throws {
+    let text = #"{ "sessionId" : "a", "n": 1.10, "big": 123456789012345678901234567890 }"#
+    var feed = VoiceFeed()
+    feed.take(try state(text), at: time)
+    feed.take(try action("voice_turn_out", "bot_audio_started", session: "a"))
+    #expect(feed.raw.map { String(decoding: $0.bytes, as: UTF8.self) } == [text])
+    #expect(feed.sessions().first?.botTurnOpen == true)
+  }
+
+  @Test func filters() throws {
+    var feed = VoiceFeed(SessionFilter(guild: "1", session: "ab"))
+    feed.take(
+      try state(
+        #"{"sessionId":"abc","guildId":"1"}"#, #"{"sessionId":"abd","guildId":"2"}"#,
+        #"{"sessionId":"x","guildId":"1"}"#), at: time)
+    #expect(feed.sessions().map(\.sessionId) == ["abc"])
+  }
+
+  /// States never hold a running call: only events tell.
+  @Test func aRunningCallOutlivesStatesUntilItsEnd() throws {
+    let base =
+      #"{"sessionId":"s","toolCalls":[{"callId":"old","toolName":"x","completedAt":"2026-06-15T20:00:00.000Z","success":true}]}"#
+    var feed = VoiceFeed()
+    feed.take(try state(base), at: time)
+    let start = try action(
+      "voice_runtime", "realtime_tool_call_started", at: 6, #""callId":"c","toolName":"search""#)
+    feed.take(start)
+    feed.take(start)
+    #expect(feed.sessions()[0].toolCalls.map(\.state) == [.ok, .running])
+    feed.take(try state(base), at: time)
+    #expect(feed.sessions()[0].toolCalls.map(\.callId) == ["old", "c"])
+    feed.take(
+      try action(
+        "voice_error", "realtime_tool_call_failed", at: 9,
+        #""callId":"c","runtimeMs":3000,"error":"no""#))
+    let call = feed.sessions()[0].toolCalls[1]
+    #expect(call.state == .failed && call.error == "no" && call.runtimeMs == 3000)
+    feed.take(try state(base), at: time)
+    #expect(feed.sessions()[0].toolCalls.count == 1)
+  }
+
+  @Test func aCallWhoseEndWasMissedIsForgotten() throws {
+    let base = #"{"sessionId":"s"}"#
+    var feed = VoiceFeed()
+    feed.take(try state(base), at: time)
+    let start = try action("voice_runtime", "realtime_tool_call_started", #""callId":"c""#)
+    feed.take(start)
+    feed.linkLost()
+    #expect(feed.sessions()[0].toolCalls.isEmpty)
+    feed.take(start)
+    feed.take(try state(base), at: time?.adding(.seconds(3600)))
+    #expect(feed.sessions()[0].toolCalls.isEmpty)
+    feed.take(start)
+    feed.take(
+      try state(#"{"sessionId":"s","toolCalls":[{"callId":"c","success":true}]}"#), at: time)
+    #expect(feed.sessions()[0].toolCalls.count == 1)
+  }
+
+  @Test func wordsAndPeopleBetweenStates() throws {
+    var feed = VoiceFeed()
+    feed.take(
+      try state(
+        #"{"sessionId":"s","participants":[{"userId":"1","displayName":"Kei"}],"recentTurns":[{"text":"a"}]}"#
+      ),
+      at: time)
+    feed.take(
+      try action(
+        "voice_runtime", "voice_membership_changed",
+        #""eventType":"join","memberUserId":"2","displayName":"Zoe""#))
+    feed.take(
+      try action(
+        "voice_runtime", "openai_realtime_asr_partial_segment", user: "2",
+        #""speakerName":"Zoe","transcript":"good","eventType":"x.delta""#))
+    var session = feed.sessions()[0]
+    #expect(session.participants.map(\.displayName) == ["Kei", "Zoe"])
+    #expect(session.asrSessions.first?.utterance?.partialText == "good")
+    #expect(session.recentTurns.map(\.text) == ["a"])
+    for content in ["openai_realtime_asr_final_segment", "realtime_turn_finalized"] {
+      feed.take(
+        try action(
+          "voice_runtime", content, user: "2",
+          #""speakerName":"Zoe","transcript":"good evening","eventType":"completed""#))
+    }
+    feed.take(
+      try action(
+        "voice_runtime", "openai_realtime_transcript",
+        #""transcript":"hello","transcriptSource":"output""#))
+    session = feed.sessions()[0]
+    #expect(session.recentTurns.map(\.text) == ["a", "good evening", "hello"])
+    #expect(session.recentTurns.map(\.role) == [nil, "user", "assistant"])
+    #expect(session.asrSessions.isEmpty)
+    feed.take(
+      try action(
+        "voice_runtime", "voice_membership_changed", #""eventType":"leave","memberUserId":"1""#))
+    #expect(feed.sessions()[0].participants.map(\.displayName) == ["Zoe"])
+  }
+
+  @Test func sessionsAreRebuiltFromEvents() throws {
+    var feed = VoiceFeed(keepsEnded: true)
+    feed.take(
+      try action(
+        "voice_session_start", "voice_joined:7", at: 1,
+        #""mode":"openai_realtime","voiceChannelId":"7","maxSessionMinutes":30"#))
+    for (stage, value) in [("finalizedToAsrStartMs", 100), ("replyRequestToAudioStartMs", 300)] {
+      feed.take(
+        try action(
+          "voice_runtime", "voice_latency_stage", at: 4, #""requestId":1,"\#(stage)":\#(value)"#))
+    }
+    feed.take(try action("voice_session_end", "nl_leave", at: 9))
+    let session = feed.sessions()[0]
+    #expect(session.mode == "openai_realtime" && session.voiceChannelId == "7")
+    #expect(session.startedAt?.rfc3339 == "2026-06-15T21:00:01.000Z")
+    #expect(session.maxEndsAt?.rfc3339 == "2026-06-15T21:30:01.000Z")
+    #expect(session.latency?.recentTurns.map(\.stages.totalMs) == [400])
+    #expect(feed.reason(of: "s") == "nl_leave")
+  }
+
+  @Test func whatBeganBetweenStatesIsThereAndWhatEndedIsNot() throws {
+    var feed = VoiceFeed()
+    feed.take(try state(), at: time)
+    feed.take(try action("voice_turn_in", "voice_activity_started", session: "late"))
+    #expect(feed.isEmpty)
+    feed.take(try action("voice_session_start", "voice_joined:1", session: "new"))
+    #expect(feed.sessions().map(\.sessionId) == ["new"])
+    feed.take(try action("voice_session_end", "x", session: "new"))
+    #expect(feed.isEmpty)
+    feed.take(try action("voice_session_end", "x", session: "never"))
+    #expect(feed.isEmpty)
+  }
+
+  @Test func eventsThatMeanNothingChangeNothing() throws {
+    var feed = VoiceFeed()
+    feed.take(try state(#"{"sessionId":"s"}"#), at: time)
+    for fields in ["", #""callId":null"#, #""transcript":7"#, #""eventType":{},"memberUserId":[]"#]
+    {
+      for content in [
+        "realtime_tool_call_started", "realtime_tool_call_completed", "voice_membership_changed",
+        "voice_latency_stage", "x_transcript", "voice_brain_tool_call", "\u{0}",
+      ] {
+        feed.take(try action("voice_runtime", content, user: "1", fields))
+      }
+    }
+    #expect(feed.sessions().count == 1)
+  }
+}
