@@ -8,7 +8,8 @@ commands that are missing are skipped with a word.
     BENCH_MB       size of the stream, MB (1000)
     BENCH_ROUNDS   rounds of each pair (3)
     BENCH_SECONDS  length of the fan-out (10)
-    BENCH_ONLY     some of: stream latency fanout startup
+    BENCH_VOICE_SECONDS  length of the voice stream that is replayed fast (3600)
+    BENCH_ONLY     some of: stream latency fanout startup voice
 """
 import os
 import platform
@@ -22,8 +23,10 @@ import fanout  # noqa: E402
 import latency  # noqa: E402
 import startup  # noqa: E402
 import stream  # noqa: E402
+import voice  # noqa: E402
 
-PARTS = {"stream": stream, "latency": latency, "fanout": fanout, "startup": startup}
+PARTS = {"stream": stream, "latency": latency, "fanout": fanout, "startup": startup,
+         "voice": voice}
 
 
 def version(command):

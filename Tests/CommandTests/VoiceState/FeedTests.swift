@@ -176,7 +176,7 @@ import Testing
     {
       for content in [
         "realtime_tool_call_started", "realtime_tool_call_completed", "voice_membership_changed",
-        "voice_latency_stage", "x_transcript", "voice_brain_tool_call", "\u{0}",
+        "voice_latency_stage", "x_transcript", "voice_brain_tool_call", "\\u0000",
       ] {
         feed.take(try action("voice_runtime", content, user: "1", fields))
       }
