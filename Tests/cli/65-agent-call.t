@@ -103,6 +103,7 @@ err_is "agent-call: guilds: there are several, name one with --guild: 1000000000
   "is asked, with their names"
 out_empty "and nothing else"
 
+
 # --- one record
 run agent-call health
 status_is 0 "health"
@@ -195,5 +196,13 @@ $(sed -n 2p "$err")" "-v names the request"
 err_like '^agent-call: 200 OK, [0-9]+ bytes in [0-9.]+ ms$' "and the answer"
 run agent-call guilds --quiet --verbose
 out_empty "both"
+
+# --- the only guild there is
+printf 'on /api/guilds\nstatus 200 application/json [{"id":77}]\n---\non /api/automations\nfile automations.http\n' |
+  script
+run agent-call automations
+is "$status $(lines "$out")" "0 2" "the only guild is meant"
+is "$(targets)" "GET /api/guilds 
+GET /api/automations?guildId=77&limit=120 " "and found out first"
 
 done_testing

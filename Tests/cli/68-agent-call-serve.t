@@ -129,6 +129,27 @@ run agent-call actions -k no_such_kind
 is "$status $(cat "$out" "$err")" "1 " "there are none of that kind"
 stop "$pid"
 
+# --- kinds that are not known, older than the first answer
+python3 - >"$tmp/odd" <<'END'
+import json
+for n in range(1500):
+    kind = "invented_kind" if n in (20, 21, 22) else ["llm_call", "asr_call"][n % 2]
+    print(json.dumps({"kind": kind, "content": str(n),
+                      "createdAt": "2026-01-01T00:00:%02d.%03dZ" % (n // 1000, n % 1000)}))
+END
+start_server odd agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" \
+  --ingest "$tmp/odd"
+AGENT_URL=$url
+run agent-call actions
+is "$status $(lines "$out")" "0 1497" "what cannot be asked for is not there"
+err_is "agent-call: actions: 3 before 2026-01-01T00:00:00.500Z may be missing: of unknown kinds, or removed" \
+  "and that is said"
+run agent-call actions -n 1400
+is "$status $(lines "$out") $(cat "$err")" "0 1400 " "not where none is missing"
+run agent-call actions -k invented_kind
+is "$status $(lines "$out")" "0 3" "by name they are found"
+stop "$pid"
+
 # --- what cannot be reached is said
 python3 - >"$tmp/flood" <<'END'
 import json
@@ -147,5 +168,7 @@ err_like '^agent-call: actions: llm_call of guild 1 before 2026-01-01T00:00:00.3
   "and the rest is named"
 run agent-call actions -n 1000
 is "$status $(lines "$out") $(cat "$err")" "0 1000 " "as many as can be"
+run agent-call actions -n 1100
+is "$status $(lines "$out") $(wc -l <"$err")" "2 1000 1" "not as many as were wanted"
 
 done_testing

@@ -50,8 +50,7 @@ struct ActionList {
       try output.list(Array(certain), .actions)
       try output.flush()
     }
-    let isWhole = tell(pages, stoppedEarly: left == 0)
-    if !isWhole { return .failure }
+    if !tell(pages, isAll: left > 0) { return .failure }
     return written == 0 && options.count != 0 ? .negative : .success
   }
 
@@ -73,8 +72,7 @@ struct ActionList {
   }
 
   /// Says what could not be reached; false when something surely was not.
-  private func tell(_ pages: ActionPages, stoppedEarly: Bool) -> Bool {
-    if stoppedEarly { return true }
+  private func tell(_ pages: ActionPages, isAll: Bool) -> Bool {
     for gap in pages.unreached {
       let guild = gap.guild.map { " of guild \($0)" } ?? ""
       diagnostics.error(
@@ -82,7 +80,8 @@ struct ActionList {
         "\(gap.kind)\(guild) before \(gap.before.rfc3339) cannot be reached:"
           + " the backend gives the newest \(ActionPages.mostRows)")
     }
-    if let before = pages.blindBefore, pages.missingIDs != 0 {
+    // Ids follow time but roughly: only of all rows can holes be told.
+    if isAll, let before = pages.blindBefore, pages.missingIDs != 0 {
       let count = pages.missingIDs.map { "\($0) " } ?? ""
       let guild = options.guild == nil ? "" : " in this guild"
       diagnostics.error(

@@ -99,7 +99,6 @@ struct ActionPages {
       }
       guard known.insert(key).inserted else { continue }
       counts[row.kind, default: 0] += 1
-      ids.add(row.id)
       waiting.append(row)
     }
     // More than was asked for: this backend knows no limit.
@@ -113,6 +112,7 @@ struct ActionPages {
       row.time.flatMap { time in frontier.map { time > $0 } } ?? true
     }
     let rows = waiting.filter(isCertain)
+    for row in rows { ids.add(row.id) }
     waiting.removeAll(where: isCertain)
     // Rows of one instant stay in the order they came, which is the backend's.
     return rows.enumerated().sorted { a, b in
@@ -123,8 +123,8 @@ struct ActionPages {
     }.map(\.element.bytes)
   }
 
-  /// The ids that are not among the rows although they lie between the first
-  /// and the last of them; nil when that cannot be told.
+  /// The ids that are not among the rows handed out although they lie between
+  /// the first and the last of them; nil when that cannot be told.
   var missingIDs: Int64? { ids.missing }
 
   private mutating func split(_ query: Query, oldest: Timestamp) {

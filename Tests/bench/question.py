@@ -1,0 +1,70 @@
+"""From the spawn to the end of a command that asks the backend once."""
+import os
+import shutil
+import socket
+import threading
+
+from common import HERE, median, percentile, skipped, table
+from startup import spawn
+
+ROUNDS = 60
+STATE = os.path.join(HERE, "..", "cli", "servers", "recorded", "voice-state.http")
+
+
+def answers():
+    """The bytes of an answer by path."""
+    with open(STATE, "rb") as file:
+        state = file.read().partition(b"\r\n\r\n")[2]
+    return {path: b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+            % (len(body), body)
+            for path, body in ((b"/api/health", b'{"ok":true}'), (b"/api/voice/state", state))}
+
+
+def serve(listener, known):
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        with connection:
+            request = connection.recv(65536)
+            connection.sendall(known.get(request.split(b" ", 2)[1], b"HTTP/1.1 404 No\r\n\r\n"))
+
+
+def report():
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+    threading.Thread(target=serve, args=(listener, answers()), daemon=True).start()
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    os.environ["AGENT_URL"] = url
+    commands = {
+        "curl -s .../api/health": ["curl", "-s", f"{url}/api/health"],
+        "agent-call health": ["agent-call", "health"],
+        "curl -s .../api/voice/state": ["curl", "-s", f"{url}/api/voice/state"],
+        "agent-call get /api/voice/state": ["agent-call", "get", "/api/voice/state"],
+    }
+    peers = {name: name if name.startswith("curl") else None for name in commands}
+    peer = None
+    missing = []
+    for name, command in list(commands.items()):
+        peer = peers[name] = peers[name] or peer
+        path = shutil.which(command[0])
+        if path:
+            command[0] = path
+        else:
+            missing.append(name)
+            del commands[name]
+    null = os.open(os.devnull, os.O_WRONLY)
+    taken = {name: [] for name in commands}
+    # Interleaved, so that a busy moment of the machine strikes all.
+    for turn in range(ROUNDS + 3):
+        for name, command in commands.items():
+            spent = spawn(command, os.devnull, null)
+            if turn >= 3:
+                taken[name].append(spent)
+    os.close(null)
+    listener.close()
+    rows = [[name, f"{median(values):.1f}", f"{percentile(values, 0.9):.1f}",
+             f"{median(values) / median(taken[peers[name]]):.2f}" if peers[name] in taken else ""]
+            for name, values in taken.items()]
+    return table("One question", ["command", "median ms", "p90 ms", "/ curl"], rows,
+                 skipped(missing))
