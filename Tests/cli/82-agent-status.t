@@ -88,7 +88,15 @@ status_is 0 "a bar does not hide it"
 is "$(jq -r '.class[0] + .text' "$out")" "unreachable○ unreachable" "but shows it"
 run agent-status -o tmux -p no-such
 status_is 0 "a bar has no other place for a mistake"
-out_is "#[fg=#dc2626]○#[default] unknown" "and says that it does not know"
+out_is "#[fg=#dc2626]○#[default] no-such unknown" "and says that it does not know"
+printf '[profile my#(agent)<1>]\nurl = %s\ntoken-file = %s\n' "$url" "$tmp/right" \
+  >"$XDG_CONFIG_HOME/agentutils/config"
+run agent-status -o tmux -p 'my#(agent)<1>'
+out_is "#[fg=#16a34a]●#[default] my##(agent)<1> $cost ♪1" "a profile is named, and no format of tmux"
+run agent-status -o waybar -p 'my#(agent)<1>'
+is "$(jq -r .text "$out")" "● my#(agent)&lt;1&gt; $cost ♪1" "nor a mark-up of waybar"
+run agent-status -o i3 -p 'my#(agent)<1>'
+is "$(jq -r .full_text "$out")" "● my#(agent)<1> $cost ♪1" "of i3 it is none"
 
 # Any other state, and texts from outside that are up to no good.
 cat >"$tmp/server.py" <<'END'
