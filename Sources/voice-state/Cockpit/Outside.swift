@@ -21,6 +21,11 @@ enum Outside {
     String(Plain.line(name, limit: 80).map { $0 == "_" ? " " : $0 })
   }
 
+  /// A name of the wire as words; nil and blank names are nil.
+  static func words(_ name: String?) -> String? {
+    text(name).map { String($0.map { $0 == "_" ? " " : $0 }) }
+  }
+
   /// A person's name; without one the first digits of the id, as the dashboard
   /// does; without both `someone`.
   static func person(_ name: String?, _ userId: String?) -> String {

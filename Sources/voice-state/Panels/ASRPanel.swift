@@ -27,7 +27,7 @@ struct ASRPanel: Panel {
 
   var note: Line {
     let up = recognisers.count { $0.asr.connected == true }
-    return Line("\(up) of \(recognisers.count) connected", up > 0 ? .plain : .dim)
+    return Line("\(up) of \(recognisers.count) up", up > 0 ? .plain : .dim)
   }
 
   func lines(width: Int) -> [Line] {
@@ -74,7 +74,8 @@ struct ASRPanel: Panel {
   }
 
   private func phase(_ asr: VoiceASRSession) -> Line {
-    let phase = PanelText.words(asr.phase) ?? (asr.connected == true ? "connected" : "off")
+    let words = Outside.words(asr.phase) ?? (asr.connected == true ? "connected" : "off")
+    let phase = Fit.truncate(words, to: 12)
     switch asr.phase {
     case "closing", "connecting": return Line(phase, Style(Palette.warning))
     case "idle", nil: return Line(phase, .dim)
@@ -88,7 +89,9 @@ struct ASRPanel: Panel {
     guard let idle = asr.idleMs, idle >= 0 else { return [Line(), Line()] }
     let most = asr.idleTtlMs ?? 60_000
     let isSoon = asr.connected == true && idle > most * 0.75
-    let style = isSoon ? Style(Palette.warning) : Style(Palette.colour(of: .asr))
+    let style =
+      asr.connected != true
+      ? Style.dim : Style(isSoon ? Palette.warning : Palette.colour(of: .asr))
     return [
       Bar.gauge(idle, of: most, cells: cells, style),
       Line(Amount.duration(idle), isSoon ? style : .dim),
@@ -112,8 +115,10 @@ struct ASRPanel: Panel {
     if let bytes = asr.utterance?.bytesSent, bytes > 0 {
       facts.add(Amount.bytes(bytes) + " sent", .dim)
     }
-    facts.add(Age.text(asr.lastAudioAt, at: now).map { "heard \($0)" }, .dim)
-    facts.add(Age.text(asr.lastTranscriptAt, at: now).map { "wrote \($0)" }, .dim)
+    let heard = Age.text(asr.lastAudioAt, at: now)
+    let wrote = Age.text(asr.lastTranscriptAt, at: now)
+    facts.add(heard.map { "heard \($0)" }, .dim)
+    if wrote != heard { facts.add(wrote.map { "wrote \($0)" }, .dim) }
     facts.add(Outside.text(asr.model), .dim)
     return facts
   }

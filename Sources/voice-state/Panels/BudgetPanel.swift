@@ -28,7 +28,9 @@ struct BudgetPanel: Panel {
       if let limit = model.trackedTurnLimit { text.add(" of \(limit)") }
       text.add(" turns")
       grid.add([
-        Line("tracked", .dim), bar(tracked, of: model.trackedTurnLimit ?? tracked, cells), text,
+        Line("tracked", .dim),
+        Bar.gauge(Double(tracked), of: Double(model.trackedTurnLimit ?? tracked), cells: cells),
+        text,
       ])
     }
     let label = "characters  "
@@ -41,6 +43,7 @@ struct BudgetPanel: Panel {
       }
   }
 
+  /// Green, and a warning when there are turns that may not be sent.
   private func row(_ name: String, _ share: VoiceModelContext.Share, _ cells: Int) -> [Line] {
     let available = share.availableTurns ?? 0
     let sent = share.sentTurns ?? min(available, share.maxTurns ?? available)
@@ -48,14 +51,11 @@ struct BudgetPanel: Panel {
     if let available = share.availableTurns { text.add(" of \(available)") }
     text.add(" turns")
     if let most = share.maxTurns { text.add(", \(most) at most", .dim) }
-    return [Line(name, .dim), bar(sent, of: share.maxTurns ?? available, cells), text]
-  }
-
-  /// Green, and a warning when nothing more fits.
-  private func bar(_ count: Int, of most: Int, _ cells: Int) -> Line {
-    Bar.gauge(
-      Double(count), of: Double(most), cells: cells,
-      Style(count >= most && most > 0 ? Palette.warning : Palette.positive))
+    let most = share.maxTurns ?? available
+    let style = Style(available > most ? Palette.warning : Palette.positive)
+    return [
+      Line(name, .dim), Bar.gauge(Double(sent), of: Double(most), cells: cells, style), text,
+    ]
   }
 
   private var characters: FactFlow {

@@ -55,8 +55,8 @@ struct ContextPanel: Panel {
       facts.add(isDirect ? "direct" : "overheard", isDirect ? Style(Palette.positive) : .dim)
     }
     if context.isEagerTurn == true { facts.add("eager", Style(Palette.warning)) }
-    facts.add(PanelText.words(context.source))
-    facts.add(PanelText.words(context.mode), .dim)
+    facts.add(Outside.words(context.source))
+    facts.add(Outside.words(context.mode), .dim)
     let talk = context.conversationContext
     facts.add(Outside.text(talk?.attentionMode))
     if let target = Outside.text(talk?.talkingTo) {
@@ -140,12 +140,13 @@ struct ContextPanel: Panel {
     let reason = timing.timeoutWarningActive == true ? timing.timeoutWarningReason ?? "" : nil
     func add(_ left: Double?, _ what: String, _ cause: String) {
       let style = reason == cause ? Style(Palette.warning) : .plain
-      facts.add(left.map { "\(Amount.duration($0)) \(what)" }, style)
+      guard let left, abs(left) < 1e12 else { return }
+      facts.add("\(Amount.duration(left)) \(what)", style)
     }
     add(timing.maxRemainingMs, "left", "max_duration")
     add(timing.inactivityRemainingMs, "if silent", "inactivity")
     if let reason {
-      facts.add("! \(PanelText.words(reason) ?? "warned")", Style(Palette.warning))
+      facts.add("! \(reason.isEmpty ? "warned" : Outside.words(reason))", Style(Palette.warning))
     }
     return facts
   }

@@ -41,7 +41,7 @@ struct MembershipPanel: Panel {
     switch type {
     case "join": "joined"
     case "leave": "left"
-    default: Fit.truncate(PanelText.words(type) ?? "?", to: 20)
+    default: Fit.truncate(Outside.words(type) ?? "?", to: 20)
     }
   }
 }

@@ -41,8 +41,8 @@ struct MusicPanel: Panel {
     switch music.phase {
     case "paused_wake_word": return "paused for the wake word"
     case "paused":
-      return PanelText.words(music.pauseReason).map { "paused: \($0)" } ?? "paused"
-    default: return PanelText.words(music.phase) ?? (music.active ? "playing" : "idle")
+      return Outside.words(music.pauseReason).map { "paused: \($0)" } ?? "paused"
+    default: return Outside.words(music.phase) ?? (music.active ? "playing" : "idle")
     }
   }
 
@@ -82,8 +82,8 @@ struct MusicPanel: Panel {
 
   private var source: FactFlow {
     var facts = FactFlow()
-    facts.add(PanelText.words(music.provider))
-    facts.add(PanelText.words(music.lastCommandReason ?? music.source), .dim)
+    facts.add(Outside.words(music.provider))
+    facts.add(Outside.words(music.lastCommandReason ?? music.source), .dim)
     return facts
   }
 
@@ -100,7 +100,7 @@ struct MusicPanel: Panel {
     switch music.replyHandoffMode {
     case "duck": facts.add("softer for replies")
     case "pause": facts.add("paused for replies")
-    default: facts.add("for replies", PanelText.words(music.replyHandoffMode))
+    default: facts.add("for replies", Outside.words(music.replyHandoffMode))
     }
     return facts
   }
@@ -128,7 +128,7 @@ struct MusicPanel: Panel {
     facts.add(what)
     facts.add("for", Outside.person(music.pendingRequestedByUserId, in: session))
     if music.pendingPlatform != "auto" {
-      facts.add("on", PanelText.words(music.pendingPlatform))
+      facts.add("on", Outside.words(music.pendingPlatform))
     }
     facts.add(Age.text(music.pendingRequestedAt, at: now), .dim)
     var grid = Grid([.right, .giving, .right, .left])
@@ -137,7 +137,7 @@ struct MusicPanel: Panel {
       grid.add([
         Line("  \(index + 1)", .dim), Line(Self.name(result.title ?? result.id, result.artist)),
         Line(seconds.map { Amount.clock($0) } ?? "", .dim),
-        Line(PanelText.words(result.platform) ?? "", .dim),
+        Line(Outside.words(result.platform) ?? "", .dim),
       ])
     }
     return facts.lines(width: width) + grid.lines(width: width)

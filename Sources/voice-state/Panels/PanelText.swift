@@ -3,11 +3,6 @@ import Screen
 
 /// Pieces of text that several panels are made of.
 enum PanelText {
-  /// A name of the wire as words: `wake_word` is `wake word`; nil for none.
-  static func words(_ name: String?) -> String? {
-    Outside.text(name).map { String($0.map { $0 == "_" ? " " : $0 }) }
-  }
-
   /// A text in quotation marks; nil for none.
   static func quoted(_ text: String?) -> String? { Outside.text(text).map { "“\($0)”" } }
 

@@ -44,7 +44,7 @@ struct RealtimePanel: Panel {
     case false: line = Line("✗ ", Style(Palette.error))
     default: line = Line("○ ", .dim)
     }
-    line.add(PanelText.words(realtime.provider) ?? "unknown", .bold)
+    line.add(Outside.words(realtime.provider) ?? "unknown", .bold)
     facts.add(line)
     if state?.connected == true {
       facts.add("for", Age.clock(from: state?.connectedAt, to: now))
@@ -52,7 +52,7 @@ struct RealtimePanel: Panel {
     facts.add("last event", Age.text(state?.lastEventAt, at: now))
     let isActive = state?.activeResponseId != nil || state?.pendingResponseActive == true
     facts.add(
-      "response", PanelText.words(state?.activeResponseStatus) ?? (isActive ? "active" : nil))
+      "response", Outside.words(state?.activeResponseStatus) ?? (isActive ? "active" : nil))
     if state?.setupComplete == false { facts.add("setting up", Style(Palette.warning)) }
     return facts
   }

@@ -24,7 +24,9 @@ enum GoldenFile {
       return
     }
     guard let bytes = VoiceSamples.read(path) else {
-      Issue.record("no golden file \(name)", sourceLocation: sourceLocation)
+      Issue.record(
+        "no golden file \(name): AGENTUTILS_UPDATE_GOLDEN=1 makes it",
+        sourceLocation: sourceLocation)
       return
     }
     let kept = String(decoding: bytes, as: UTF8.self)
@@ -36,11 +38,25 @@ enum GoldenFile {
   static func difference(_ kept: String, _ shown: String) -> String {
     let old = kept.split(separator: "\n", omittingEmptySubsequences: false)
     let new = shown.split(separator: "\n", omittingEmptySubsequences: false)
-    var rows: [String] = []
+    var removed: Set<Int> = []
+    var inserted: Set<Int> = []
     for change in new.difference(from: old) {
       switch change {
-      case .remove(let offset, let line, _): rows.append("-\(offset + 1)\t|\(line)|")
-      case .insert(let offset, let line, _): rows.append("+\(offset + 1)\t|\(line)|")
+      case .remove(let offset, _, _): removed.insert(offset)
+      case .insert(let offset, _, _): inserted.insert(offset)
+      }
+    }
+    var rows: [String] = []
+    var (before, after) = (0, 0)
+    while before < old.count || after < new.count {
+      if removed.contains(before) {
+        rows.append("-\(before + 1)\t|\(old[before])|")
+        before += 1
+      } else if inserted.contains(after) {
+        rows.append("+\(after + 1)\t|\(new[after])|")
+        after += 1
+      } else {
+        (before, after) = (before + 1, after + 1)
       }
     }
     let most = 40
