@@ -54,6 +54,7 @@ struct ASRPanel: Panel {
       }
     }
     var rows = Labels(width: width)
+    if let model { rows.add("model", Line(model)) }
     rows.add("files", waiting)
     return lines + rows.lines
   }
@@ -107,6 +108,12 @@ struct ASRPanel: Panel {
       Style(Palette.warning))
   }
 
+  /// The model of all recognisers, nil when they differ or do not say.
+  private var model: String? {
+    let models = Set(recognisers.compactMap { $0.asr.model })
+    return models.count == 1 ? Outside.text(models.first) : nil
+  }
+
   private func facts(_ asr: VoiceASRSession) -> FactFlow {
     var facts = FactFlow()
     if let final = asr.utterance?.finalSegments, final > 0 {
@@ -119,7 +126,7 @@ struct ASRPanel: Panel {
     let wrote = Age.text(asr.lastTranscriptAt, at: now)
     facts.add(heard.map { "heard \($0)" }, .dim)
     if wrote != heard { facts.add(wrote.map { "wrote \($0)" }, .dim) }
-    facts.add(Outside.text(asr.model), .dim)
+    if model == nil { facts.add(Outside.text(asr.model), .dim) }
     return facts
   }
 

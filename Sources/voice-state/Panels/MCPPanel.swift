@@ -24,7 +24,7 @@ struct MCPPanel: Panel {
   }
 
   func lines(width: Int) -> [Line] {
-    let isWide = width >= 64
+    let isWide = width >= 72
     var grid = Grid([.left, .right, .left, .giving])
     for server in servers {
       grid.add([
