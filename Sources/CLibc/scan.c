@@ -139,6 +139,70 @@ INLINE const uint8_t *word_end(const uint8_t *at, const uint8_t *begin, const ui
   }
 }
 
+/* The first and the last bytes of a name: with its length, all of it up to 16. */
+INLINE void ends(const uint8_t *name, size_t count, uint64_t *head, uint64_t *tail) {
+  uint32_t low, high;
+  if (count >= 8) {
+    memcpy(head, name, 8);
+    memcpy(tail, name + count - 8, 8);
+  } else if (count >= 4) {
+    memcpy(&low, name, 4);
+    memcpy(&high, name + count - 4, 4);
+    *head = low;
+    *tail = high;
+  } else {
+    *head = count > 0 ? name[0] : 0;
+    *tail = count > 0 ? (uint64_t)name[count / 2] << 8 | name[count - 1] : 0;
+  }
+}
+
+INLINE unsigned place_of(uint32_t factor, uint32_t first, uint32_t last, size_t count) {
+  return (first | last << 8 | (uint32_t)count << 16) * factor >> 26;
+}
+
+/* The number of the name that a key is. */
+INLINE unsigned number(const struct clibc_names *names, const uint8_t *key, size_t count) {
+  if (count == 0 || count > 16) return CLIBC_NAMES;
+  unsigned found = names->place[place_of(names->factor, key[0], key[count - 1], count)];
+  uint64_t head, tail;
+  ends(key, count, &head, &tail);
+  bool is = names->name[found].count == count && names->name[found].head == head &&
+            names->name[found].tail == tail;
+  return is ? found : CLIBC_NAMES;
+}
+
+bool clibc_names_make(struct clibc_names *names, const char *const *texts, size_t count,
+                      uint64_t walked) {
+  if (count > CLIBC_NAMES) return false;
+  memset(names, 0, sizeof *names);
+  names->walked = walked;
+  for (size_t i = 0; i < count; i++) {
+    names->name[i].count = strlen(texts[i]);
+    if (names->name[i].count == 0 || names->name[i].count > 16) return false;
+    ends((const uint8_t *)texts[i], names->name[i].count, &names->name[i].head,
+         &names->name[i].tail);
+  }
+  /* Some odd factor has a place for each: of a few thousand, more than one. */
+  names->factor = 1;
+  for (int tries = 0; tries < 1 << 18; tries++, names->factor += 0x9e3779b8) {
+    memset(names->place, CLIBC_NAMES, sizeof names->place);
+    size_t i = 0;
+    for (; i < count; i++) {
+      const uint8_t *text = (const uint8_t *)texts[i];
+      size_t length = names->name[i].count;
+      uint8_t *place = &names->place[place_of(names->factor, text[0], text[length - 1], length)];
+      if (*place != CLIBC_NAMES) break;
+      *place = (uint8_t)i;
+    }
+    if (i == count) return true;
+  }
+  return false;
+}
+
+size_t clibc_names_find(const struct clibc_names *names, const uint8_t *text, size_t count) {
+  return number(names, text, count);
+}
+
 #if HAS_LEVELS
 #define LEVEL(name) name##_avx512
 #define TARGET AVX512
@@ -162,10 +226,10 @@ void clibc_scan_open(struct clibc_scan *scan, const uint8_t *begin, const uint8_
   scan->carry = 0;
 }
 
-size_t clibc_scan_members(struct clibc_scan *scan, const uint8_t **place, bool first,
-                          struct clibc_member *members, size_t room) {
+int clibc_scan_members(struct clibc_scan *scan, const uint8_t **place, bool *first,
+                       const struct clibc_names *names, struct clibc_value *values) {
   if (*place < scan->base) clibc_scan_open(scan, *place, scan->end);
-  return CALL(members, scan, place, first, members, room);
+  return CALL(members, scan, place, first, names, values);
 }
 
 const uint8_t *clibc_scan_container(struct clibc_scan *scan, const uint8_t *at) {

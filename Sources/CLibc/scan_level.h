@@ -51,57 +51,10 @@ TARGET static inline const uint8_t *LEVEL(quote)(struct clibc_scan *scan, const 
   return LEVEL(far_quote)(scan, at);
 }
 
-/* The next member, `at` being its opening quote; behind it, else NULL. */
-TARGET static inline const uint8_t *LEVEL(member)(struct clibc_scan *scan, const uint8_t *at,
-                                                  struct clibc_member *member) {
-  const uint8_t *end = scan->end, *key = at + 1, *next = LEVEL(quote)(scan, key);
-  if (next == NULL) return NULL;
-  member->key = key;
-  member->key_count = (size_t)(next - key);
-  next = past_white(next + 1, end);
-  if (next == end || *next != ':') return NULL;
-  next = past_white(next + 1, end);
-  if (next == end) return NULL;
-  const uint8_t *value = next;
-  member->value = value;
-  if (*value == '"') {
-    next = LEVEL(quote)(scan, value + 1);
-    if (next == NULL) return NULL;
-    next++;
-  } else if ((*value | 0x20) != '{') {
-    next = word_end(value, scan->begin, end);
-    if (next == NULL) return NULL;
-  }
-  member->value_count = (size_t)(next - value);
-  return next;
-}
-
-TARGET static size_t LEVEL(members)(struct clibc_scan *scan, const uint8_t **place, bool first,
-                                    struct clibc_member *members, size_t room) {
-  const uint8_t *at = *place, *end = scan->end;
-  size_t count = 0;
-  while (count < room) {
-    const uint8_t *next = past_white(at, end);
-    if (!first) {
-      if (next == end || *next != ',') break;
-      next = past_white(next + 1, end);
-    }
-    if (next == end || *next != '"') break;
-    next = LEVEL(member)(scan, next, &members[count]);
-    if (next == NULL) break;
-    at = next;
-    first = false;
-    if (members[count++].value_count == 0) break;
-  }
-  *place = at;
-  return count;
-}
-
 TARGET static const uint8_t *LEVEL(container)(struct clibc_scan *scan, const uint8_t *at) {
   if (!LEVEL(reach)(scan, at)) return NULL;
   uint64_t in_string = 0, kinds = 0, wanted = UINT64_MAX << (size_t)(at - scan->base) % BLOCK;
-  unsigned depth = 0;
-  size_t index = (size_t)(at - scan->base) / BLOCK;
+  size_t index = (size_t)(at - scan->base) / BLOCK, depth = 0;
   for (;; index++, wanted = UINT64_MAX) {
     if (index == scan->blocks) {
       if (!LEVEL(advance)(scan)) return NULL;
@@ -116,16 +69,64 @@ TARGET static const uint8_t *LEVEL(container)(struct clibc_scan *scan, const uin
     const uint8_t *here = scan->base + index * BLOCK;
     for (uint64_t found = scan->brackets[index] & wanted & ~inside; found; found &= found - 1) {
       const uint8_t *bracket = here + __builtin_ctzll(found);
-      uint64_t kind = *bracket >> 5 & 1;
-      if ((*bracket & 2) != 0) {
-        if (depth == 64) return NULL;
-        kinds = kinds << 1 | kind;
-        depth++;
-      } else {
-        if ((kinds & 1) != kind) return NULL;
-        kinds >>= 1;
-        if (--depth == 0) return bracket + 1;
-      }
+      /* Without a branch for what cannot be foreseen: { is 7b, } 7d, [ 5b, ] 5d. */
+      uint64_t kind = *bracket >> 5 & 1, opens = *bracket >> 1 & 1;
+      bool differs = opens == 0 && (kinds & 1) != kind;
+      kinds = opens ? kinds << 1 | kind : kinds >> 1;
+      depth += opens * 2 - 1;
+      if (depth - 1 >= 64 || differs) return depth == 0 && !differs ? bracket + 1 : NULL;
     }
+  }
+}
+
+/* Whether there is no backslash in a key, as far as is known. */
+TARGET static inline bool LEVEL(is_bare)(struct clibc_scan *scan, const uint8_t *key,
+                                         size_t count) {
+  if (key < scan->base || count >= 57) return false;
+  return (peek(scan->slashes, (size_t)(key - scan->base)) & (((uint64_t)1 << count) - 1)) == 0;
+}
+
+TARGET static int LEVEL(members)(struct clibc_scan *scan, const uint8_t **place, bool *first,
+                                 const struct clibc_names *names, struct clibc_value *values) {
+  const uint8_t *end = scan->end;
+  for (;; *first = false) {
+    const uint8_t *at = past_white(*place, end);
+    if (!*first) {
+      if (at == end || *at != ',') return -1;
+      at = past_white(at + 1, end);
+    }
+    if (at == end || *at != '"') return -1;
+    const uint8_t *key = at + 1;
+    size_t offset = (size_t)(key - scan->base);
+    uint64_t near = offset < scan->blocks * BLOCK ? peek(scan->quotes, offset) : 0;
+    at = near != 0 ? key + __builtin_ctzll(near) : LEVEL(far_quote)(scan, key);
+    if (at == NULL) return -1;
+    near &= near - 1;
+    size_t count = (size_t)(at - key);
+    unsigned name = number(names, key, count);
+    if (name == CLIBC_NAMES && !LEVEL(is_bare)(scan, key, count)) return -1;
+    at = past_white(at + 1, end);
+    if (at == end || *at != ':') return -1;
+    at = past_white(at + 1, end);
+    if (at == end) return -1;
+    const uint8_t *value = at;
+    if (*value == '"') {
+      /* Of what was seen with the key, the first is the opening quote. */
+      near &= near - 1;
+      at = near != 0 ? key + __builtin_ctzll(near) : LEVEL(quote)(scan, value + 1);
+      if (at == NULL) return -1;
+      at++;
+    } else if ((*value | 0x20) != '{') {
+      at = word_end(value, scan->begin, end);
+    } else if ((names->walked >> name & 1) != 0) {
+      *place = value;
+      *first = false;
+      return (int)name;
+    } else {
+      at = LEVEL(container)(scan, value);
+    }
+    if (at == NULL) return -1;
+    values[name] = (struct clibc_value){value, (size_t)(at - value)};
+    *place = at;
   }
 }

@@ -1,21 +1,8 @@
 #include "clibc_search.h"
 
-#include <string.h>
+#include "blocks.h"
 
-/* 64 positions at a time. The compiler makes of it what the processor has: four
- * registers of SSE2 or NEON, two of AVX2. */
-typedef uint8_t block __attribute__((vector_size(64)));
-typedef bool flags __attribute__((ext_vector_type(64)));
-enum { BLOCK = sizeof(block), MOST = 16 };
-
-#if defined(__x86_64__)
-#define HAS_AVX2 1
-#else
-#define HAS_AVX2 0
-#endif
-/* Blocks are handed to inlined functions alone: no ABI is at stake. */
-#pragma clang diagnostic ignored "-Wpsabi"
-#define INLINE static inline __attribute__((always_inline))
+enum { MOST = 16 };
 
 static int hex(uint8_t byte) {
   if (byte >= '0' && byte <= '9') return byte - '0';
@@ -53,89 +40,102 @@ ptrdiff_t clibc_search_plain(const struct clibc_search *search, const uint8_t *b
   return -1;
 }
 
-INLINE block load(const uint8_t *at) {
-  block value;
-  memcpy(&value, at, sizeof value);
-  return value;
-}
-
-/* One bit for each byte that is not 0. */
-INLINE uint64_t bits(block mask) {
-  flags each = __builtin_convertvector(mask, flags);
-  uint64_t result;
-  memcpy(&result, &each, sizeof result);
-  return result;
-}
-
-/* A position is looked at when two bytes of a needle are where they should be,
+/* What makes a position worth a look: two bytes of a needle where they should be,
  * or the first and one more of an escape. */
-INLINE ptrdiff_t find(const struct clibc_search *search, const uint8_t *bytes, size_t count) {
+struct pairs {
   struct {
     size_t place;
     uint8_t byte, fold;
-  } pairs[MOST][2];
-  /* No byte beyond this one is read for a position. */
-  size_t reach = 2;
+  } each[MOST][2];
+  size_t reach; /* no byte from this one on is read for a position */
+};
+
+INLINE struct pairs pairs(const struct clibc_search *search) {
+  struct pairs result;
+  result.reach = 3;
   for (uint32_t i = 0; i < search->count; i++) {
     const struct clibc_needle *needle = &search->needles[i];
     for (int k = 0; k < 2; k++) {
-      pairs[i][k].place = k == 0 ? needle->first : needle->second;
-      pairs[i][k].byte = needle->bytes[pairs[i][k].place];
-      pairs[i][k].fold = needle->fold[pairs[i][k].place];
+      size_t place = k == 0 ? needle->first : needle->second;
+      result.each[i][k].place = place;
+      result.each[i][k].byte = needle->bytes[place];
+      result.each[i][k].fold = needle->fold[place];
+      if (place >= result.reach) result.reach = place + 1;
     }
-    if (needle->length > reach) reach = needle->length;
   }
+  return result;
+}
+
+/* The positions of a block that are worth it. */
+INLINE uint64_t worth(const struct clibc_search *search, const struct pairs *pairs,
+                      const uint8_t *here) {
   /* Of the escapes below 256 the third byte is a 0: seldom behind a backslash. */
   const size_t place = search->wide ? 1 : 2;
   const uint8_t behind = search->wide ? 'u' : '0';
-  size_t at = 0;
-  for (; count >= BLOCK + reach && at <= count - BLOCK - reach; at += BLOCK) {
-    const uint8_t *here = bytes + at;
-    uint64_t found = bits((block)(load(here) == '\\') & (block)(load(here + place) == behind));
-    for (uint32_t i = 0; i < search->count; i++) {
-      block match[2];
-      for (int k = 0; k < 2; k++)
-        match[k] = (block)((load(here + pairs[i][k].place) | pairs[i][k].fold) == pairs[i][k].byte);
-      found |= bits(match[0] & match[1]);
+  uint64_t found = bits((block)(load(here) == '\\') & (block)(load(here + place) == behind));
+  for (uint32_t i = 0; i < search->count; i++) {
+    block match[2];
+    for (int k = 0; k < 2; k++) {
+      block bytes = load(here + pairs->each[i][k].place) | pairs->each[i][k].fold;
+      match[k] = (block)(bytes == pairs->each[i][k].byte);
     }
-    for (; found != 0; found &= found - 1) {
+    found |= bits(match[0] & match[1]);
+  }
+  return found;
+}
+
+INLINE ptrdiff_t find(const struct clibc_search *search, const uint8_t *bytes, size_t count) {
+  const struct pairs looked_for = pairs(search);
+  /* The rest, with zeros behind it: blocks are read from there to the end. */
+  uint8_t rest[3 * BLOCK];
+  const uint8_t *here = bytes;
+  bool is_rest = false;
+  for (size_t at = 0; at < count; at += BLOCK, here += BLOCK) {
+    if (!is_rest && count - at < BLOCK + looked_for.reach) {
+      if (looked_for.reach > BLOCK) {
+        ptrdiff_t found = clibc_search_plain(search, bytes + at, count - at);
+        return found < 0 ? found : found + (ptrdiff_t)at;
+      }
+      memset(rest, 0, sizeof rest);
+      memcpy(rest, bytes + at, count - at);
+      here = rest;
+      is_rest = true;
+    }
+    for (uint64_t found = worth(search, &looked_for, here); found != 0; found &= found - 1) {
       size_t position = at + (size_t)__builtin_ctzll(found);
+      if (position >= count) break;
       if (is_hit(search, bytes + position, count - position)) return (ptrdiff_t)position;
     }
   }
-  ptrdiff_t rest = clibc_search_plain(search, bytes + at, count - at);
-  return rest < 0 ? rest : rest + (ptrdiff_t)at;
+  return -1;
 }
 
 INLINE size_t lines(const uint8_t *bytes, size_t count) {
   size_t result = 0, at = 0;
   for (; count - at >= BLOCK; at += BLOCK)
-    result += (size_t)__builtin_popcountll(bits((block)(load(bytes + at) == '\n')));
+    result += (size_t)__builtin_popcountll(equal(load(bytes + at), '\n'));
   for (; at < count; at++) result += bytes[at] == '\n';
   return result;
 }
 
-#if HAS_AVX2
-__attribute__((target("avx2,popcnt"))) static ptrdiff_t find_avx2(
-    const struct clibc_search *search, const uint8_t *bytes, size_t count) {
-  return find(search, bytes, count);
-}
-__attribute__((target("avx2,popcnt"))) static size_t lines_avx2(const uint8_t *bytes, size_t count) {
-  return lines(bytes, count);
-}
+#define KERNELS(TARGET, LEVEL)                                                               \
+  TARGET static ptrdiff_t find_##LEVEL(const struct clibc_search *search, const uint8_t *bytes, \
+                                       size_t count) {                                       \
+    return find(search, bytes, count);                                                       \
+  }                                                                                          \
+  TARGET static size_t lines_##LEVEL(const uint8_t *bytes, size_t count) {                   \
+    return lines(bytes, count);                                                              \
+  }
+
+#if HAS_LEVELS
+KERNELS(AVX512, avx512)
+KERNELS(AVX2, avx2)
 #endif
+KERNELS(, plain)
 
 ptrdiff_t clibc_search_find(const struct clibc_search *search, const uint8_t *bytes, size_t count) {
   if (search->count > MOST) return clibc_search_plain(search, bytes, count);
-#if HAS_AVX2
-  if (__builtin_cpu_supports("avx2")) return find_avx2(search, bytes, count);
-#endif
-  return find(search, bytes, count);
+  return CALL(find, search, bytes, count);
 }
 
-size_t clibc_count_lines(const uint8_t *bytes, size_t count) {
-#if HAS_AVX2
-  if (__builtin_cpu_supports("avx2")) return lines_avx2(bytes, count);
-#endif
-  return lines(bytes, count);
-}
+size_t clibc_count_lines(const uint8_t *bytes, size_t count) { return CALL(lines, bytes, count); }

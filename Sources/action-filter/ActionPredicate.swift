@@ -67,7 +67,9 @@ struct ActionPredicate {
 
   private func holds(_ fields: ActionFields, _ scratch: ScanScratch) -> Bool {
     guard !texts.isEmpty || !regexes.isEmpty else { return true }
-    guard fields.content.isString else { return false }
+    guard fields.content.isString, let raw = fields.content.rawText else { return false }
+    // Few contents are worth decoding.
+    guard texts.isEmpty || texts.contains(where: { $0.mayMatch(raw) }) else { return false }
     let text = scratch.text(of: fields.content)
     return (texts.isEmpty || texts.contains { $0.matches(text) })
       && (regexes.isEmpty || regexes.contains { $0.matches(text) })

@@ -18,8 +18,18 @@ struct Tally {
     var cost = CostSum()
   }
 
+  /// A group while it is counted: its name is a part of `names`.
+  private struct Entry {
+    /// Where the name is; -1 for actions that have none.
+    let start: Int
+    let length: Int
+    var count = 0
+    var cost = CostSum()
+  }
+
   private let grouping: Grouping
-  private var groups: [Group] = []
+  private var groups: [Entry] = []
+  private var names: [UInt8] = []
   /// Where the group of a hash begins to be looked for: open addressing, the
   /// index of a group plus one, 0 where free.
   private var slots = [Int32](repeating: 0, count: 256)
@@ -32,7 +42,7 @@ struct Tally {
 
   /// Counts an action.
   mutating func add(_ fields: ActionFields, _ scratch: ScanScratch) {
-    let cost = ScanNumber(fields.cost)?.double ?? 0
+    let cost = fields.cost.double ?? 0
     let index: Int
     switch grouping {
     case .kind: index = find(fields.kind.isString ? scratch.text(of: fields.kind) : nil)
@@ -51,7 +61,10 @@ struct Tally {
 
   /// The groups, most actions first, equal ones by name, the nameless last.
   var sorted: [Group] {
-    groups.sorted { a, b in
+    groups.map { group in
+      let name = group.start < 0 ? nil : Array(names[group.start..<group.start + group.length])
+      return Group(name: name, count: group.count, cost: group.cost)
+    }.sorted { a, b in
       if a.count != b.count { return a.count > b.count }
       guard let one = a.name, let other = b.name else { return a.name != nil }
       return one.lexicographicallyPrecedes(other)
@@ -76,7 +89,7 @@ struct Tally {
   private mutating func find(_ name: UnsafeRawBufferPointer?) -> Int {
     let place = Self.quickHash(name) & 255
     let known = Int(recent[place]) - 1
-    if known >= 0, Self.equals(groups[known].name, name) { return known }
+    if known >= 0, isNamed(known, name) { return known }
     let index = lookUp(name)
     recent[place] = Int32(index + 1)
     return index
@@ -87,10 +100,11 @@ struct Tally {
     var slot = Self.hash(name) & mask
     while slots[slot] != 0 {
       let index = Int(slots[slot]) - 1
-      if Self.equals(groups[index].name, name) { return index }
+      if isNamed(index, name) { return index }
       slot = (slot + 1) & mask
     }
-    groups.append(Group(name: name.map(Array.init)))
+    groups.append(Entry(start: name == nil ? -1 : names.count, length: name?.count ?? 0))
+    if let name { names.append(contentsOf: name) }
     slots[slot] = Int32(groups.count)
     if groups.count * 2 > slots.count { grow() }
     return groups.count - 1
@@ -99,8 +113,12 @@ struct Tally {
   private mutating func grow() {
     slots = [Int32](repeating: 0, count: slots.count * 4)
     for (index, group) in groups.enumerated() {
-      let hash: Int =
-        group.name.map { $0.withUnsafeBytes { Self.hash($0) } } ?? Self.hash(nil)
+      let hash = names.withUnsafeBytes { names in
+        Self.hash(
+          group.start < 0
+            ? nil
+            : UnsafeRawBufferPointer(rebasing: names[group.start..<group.start + group.length]))
+      }
       var slot = hash & (slots.count - 1)
       while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
       slots[slot] = Int32(index + 1)
@@ -126,12 +144,14 @@ struct Tally {
     return Int(truncatingIfNeeded: (word &* 0x9e37_79b9_7f4a_7c15) >> 40)
   }
 
-  private static func equals(_ name: [UInt8]?, _ other: UnsafeRawBufferPointer?) -> Bool {
-    guard let name, let other else { return name == nil && other == nil }
-    guard name.count == other.count else { return false }
-    return name.withUnsafeBytes { name in
-      guard let a = name.baseAddress, let b = other.baseAddress else { return true }
-      return memcmp(a, b, name.count) == 0
+  @inline(__always)
+  private func isNamed(_ index: Int, _ name: UnsafeRawBufferPointer?) -> Bool {
+    let (start, length) = (groups[index].start, groups[index].length)
+    guard let name else { return start < 0 }
+    guard start >= 0 && length == name.count else { return false }
+    guard let other = name.baseAddress else { return true }
+    return names.withUnsafeBytes { names in
+      names.baseAddress.map { memcmp($0 + start, other, length) == 0 } ?? (length == 0)
     }
   }
 }

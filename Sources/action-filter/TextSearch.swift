@@ -8,6 +8,9 @@ final class TextSearch {
   let needle: [UInt8]
   private let folding: CaseFolding?
   private let folded = ScanScratch()
+  /// Finds what a content with the text has, before its escapes are decoded;
+  /// nil where there is no such thing.
+  private var traces: LiteralSearch?
 
   /// How much of a content is folded at a time.
   private static let piece = 16 * 1024
@@ -19,6 +22,13 @@ final class TextSearch {
     let bytes = Array(text.utf8)
     folding = ignoresCase ? CaseFolding() : nil
     needle = folding?.fold(bytes) ?? bytes
+    traces = literal.map { LiteralSearch([$0]) }
+  }
+
+  /// False when no text of these bytes can hold the needle: a quick look at what
+  /// stands between the quotes of a string, escapes and all.
+  func mayMatch(_ raw: UnsafeRawBufferPointer) -> Bool {
+    traces.map { $0.find(raw) != nil } ?? true
   }
 
   /// Whether upper and lower case are the same.

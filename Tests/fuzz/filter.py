@@ -97,7 +97,7 @@ def member(action, name):
 
 def same(value, word):
     if isinstance(value, bool):
-        return word == str(value).lower()
+        return False  # no id
     if isinstance(value, Decimal):
         return word.isdecimal() and Decimal(word) == value
     return value == word

@@ -27,27 +27,46 @@ struct clibc_scan {
   uint64_t brackets[CLIBC_SCAN_WINDOW + 1];
 };
 
-/* A member of an object: its key between the quotes, escapes as they stand, and
- * its value, quotes and all. */
-struct clibc_member {
-  const uint8_t *key;
-  size_t key_count;
-  const uint8_t *value;
-  size_t value_count;
+/* A value as it stands in the text, quotes and all; absent when count is 0. */
+struct clibc_value {
+  const uint8_t *start;
+  size_t count;
 };
+
+/* How many names a walk can tell; the number of those that it does not. */
+enum { CLIBC_NAMES = 31 };
+
+/* Names of members, to be found by their ends: two of one length differ there. */
+struct clibc_names {
+  uint64_t walked;    /* a bit for each whose objects and arrays are not crossed */
+  uint32_t factor;    /* makes a place of a name's first and last byte and length */
+  uint8_t place[64];  /* the number of the name at a place */
+  struct {
+    uint64_t head, tail;
+    size_t count;
+  } name[CLIBC_NAMES + 1];
+};
+
+/* Prepares names of 1 to 16 bytes, at most 31; false when two cannot be told. */
+bool clibc_names_make(struct clibc_names *names, const char *const *texts, size_t count,
+                      uint64_t walked);
+
+/* The number of the name that a text is, CLIBC_NAMES if it is none. */
+size_t clibc_names_find(const struct clibc_names *names, const uint8_t *text, size_t count);
 
 /* Begins a walk over a text. Where it goes back, the text is looked at again. */
 void clibc_scan_open(struct clibc_scan *scan, const uint8_t *begin, const uint8_t *end);
 
-/* Crosses members with strings, numbers and words for values, up to the end of
- * the object or until there is no more room.
+/* Crosses members up to the end of the object or to one that is not plain, and
+ * notes the value of each name at its number in `values` (32 of them), the last
+ * one of a name; values of other names at CLIBC_NAMES.
  *
  * `place` is behind a member, or, where `first` is true, behind the opening
- * bracket; it is moved behind the last one that was crossed. A member whose value
- * is an object or array is the last one too, has a value_count of 0, and `place`
- * is at that value. The result is the number of members. */
-size_t clibc_scan_members(struct clibc_scan *scan, const uint8_t **place, bool first,
-                          struct clibc_member *members, size_t room);
+ * bracket; it is moved behind the last one that was crossed. The result is -1, or
+ * the number of a name that is walked: then `place` is at its object or array. A
+ * key with an escape is not plain. */
+int clibc_scan_members(struct clibc_scan *scan, const uint8_t **place, bool *first,
+                       const struct clibc_names *names, struct clibc_value *values);
 
 /* Behind the bracket that closes the object or array at `at`; NULL when it is not
  * plain. */

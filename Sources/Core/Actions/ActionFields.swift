@@ -51,40 +51,32 @@ public struct ActionFields {
   ///   it; must outlive the fields.
   /// - Throws: `ScanFault`.
   public init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
-    var cursor = ScanCursor(bytes)
-    try cursor.enterObject()
-    var isFirst = true
-    while let key = try cursor.nextKey(&isFirst) {
-      let name = ActionMember(key)
-      let value = try cursor.value()
-      set(name, value)
+    let memory = ScanMemory()
+    let values = ScanValues()
+    var walk = ScanWalk(bytes, memory)
+    try walk.enterObject()
+    while let name = try walk.cross(ActionMember.names, into: values) {
+      values[name] = try walk.value()
     }
-    try cursor.finish()
+    try walk.cursor.finish()
+    self.init(values)
+    withExtendedLifetime((memory, values)) {}
   }
 
-  /// Takes the value of a member.
+  /// The members among what a walk found.
   @inline(__always)
-  mutating func set(_ member: ActionMember, _ value: ScanValue) {
-    switch member {
-    case .kind: kind = value
-    case .id: id = value
-    case .content: content = value
-    case .metadata: metadata = value
-    case .level: level = value
-    case .rowCreatedAt: snake.createdAt = value
-    case .liveCreatedAt: camel.createdAt = value
-    case .rowGuild: snake.guild = value
-    case .liveGuild: camel.guild = value
-    case .rowChannel: snake.channel = value
-    case .liveChannel: camel.channel = value
-    case .rowMessage: snake.message = value
-    case .liveMessage: camel.message = value
-    case .rowUser: snake.user = value
-    case .liveUser: camel.user = value
-    case .rowCost: snake.cost = value
-    case .liveCost: camel.cost = value
-    default: break
-    }
+  init(_ values: ScanValues) {
+    kind = values[.kind]
+    id = values[.id]
+    content = values[.content]
+    metadata = values[.metadata]
+    level = values[.level]
+    snake = Spelled(
+      createdAt: values[.rowCreatedAt], guild: values[.rowGuild], channel: values[.rowChannel],
+      message: values[.rowMessage], user: values[.rowUser], cost: values[.rowCost])
+    camel = Spelled(
+      createdAt: values[.liveCreatedAt], guild: values[.liveGuild], channel: values[.liveChannel],
+      message: values[.liveMessage], user: values[.liveUser], cost: values[.liveCost])
   }
 
   /// Whether a key is one of an action's own, in either spelling; `level` is not

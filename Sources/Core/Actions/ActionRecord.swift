@@ -27,25 +27,14 @@ public struct ActionRecord {
   /// Where the action came from.
   public private(set) var source = ActionWindow.Source.bare
 
-  private var around = Envelope()
-  private var inner = ActionFields()
+  /// The members of the line's object, of its data, and of a row.
+  private let outer = ScanValues()
+  private let inner = ScanValues()
+  private let row = ScanValues()
   /// The list that the reader was given last.
   private var lastRows = ScanValue.absent
+  private let names = ActionMember.names
   private let memory = ScanMemory()
-
-  /// What the line's object and its data hold besides an action's members.
-  private struct Envelope {
-    var event = ScanValue.absent
-    var type = ScanValue.absent
-    /// Whether `type` is the object's first member.
-    var beginsWithType = false
-    var data = ScanValue.absent
-    var actions = ScanValue.absent
-    var dataActions = ScanValue.absent
-    /// Members that only the payload of a statistics or voice state event has.
-    var payload: (stats: Bool, runtime: Bool, activeCount: Bool, sessions: Bool) =
-      (false, false, false, false)
-  }
 
   public init() {}
 
@@ -60,34 +49,21 @@ public struct ActionRecord {
   public mutating func read(
     _ line: UnsafeRawBufferPointer, rows reader: ActionRowReader? = nil
   ) throws(ScanFault) -> Shape {
-    fields = ActionFields()
     lastRows = .absent
-    around = Envelope()
+    outer.clear()
     var walk = ScanWalk(line, memory)
     try walk.enterObject()
     let start = walk.cursor.at - 1
-    while let key = try walk.nextKey() {
-      let member = ActionMember(key)
-      switch member {
-      case .data: try readData(&walk, reader)
-      case .actions: around.actions = try readRows(&walk, reader)
-      case .event: around.event = try walk.value()
-      case .type:
-        around.type = try walk.value()
-        if Self.isFirst(key, after: start) { around.beginsWithType = true }
-      default:
-        let value = try walk.value()
-        switch member {
-        case .stats: around.payload.stats = true
-        case .runtime: around.payload.runtime = true
-        case .activeCount: around.payload.activeCount = true
-        case .sessions: around.payload.sessions = true
-        default: fields.set(member, value)
-        }
+    while let name = try walk.cross(names, into: outer) {
+      if name == ActionMember.data.rawValue {
+        outer[.data] = try readData(&walk, reader)
+      } else {
+        outer[name] = try readRows(&walk, reader)
       }
     }
     action = ScanValue(start: start, count: walk.cursor.at - start)
     try walk.cursor.finish()
+    fields = ActionFields(outer)
     return shape()
   }
 
@@ -95,38 +71,30 @@ public struct ActionRecord {
   /// is not walked twice.
   private mutating func readData(
     _ outer: inout ScanWalk, _ reader: ActionRowReader?
-  ) throws(ScanFault) {
+  ) throws(ScanFault) -> ScanValue {
     // A copy stays in registers.
     var walk = outer
     defer { outer = walk }
-    inner = ActionFields()
-    around.dataActions = .absent
-    guard walk.isAtValue("{") else {
-      around.data = try walk.value()
-      return
-    }
+    inner.clear()
+    guard walk.isAt("{") else { return try walk.value() }
     let start = walk.cursor.at
     try walk.enterObject()
-    while let key = try walk.nextKey() {
-      let member = ActionMember(key)
-      if member == .actions {
-        around.dataActions = try readRows(&walk, reader)
-      } else {
-        inner.set(member, try walk.value())
-      }
+    while let name = try walk.cross(names, into: inner) {
+      inner[name] =
+        name == ActionMember.actions.rawValue ? try readRows(&walk, reader) : try walk.value()
     }
-    around.data = ScanValue(start: start, count: walk.cursor.at - start)
+    return ScanValue(start: start, count: walk.cursor.at - start)
   }
 
-  /// Crosses the value of `actions`, which may be anything.
+  /// Crosses the value of `actions`, an object or array.
   private mutating func readRows(
     _ walk: inout ScanWalk, _ reader: ActionRowReader?
   ) throws(ScanFault) -> ScanValue {
     // Whatever it was given before does not count any more.
     lastRows = .absent
-    guard let reader, walk.isAtValue("[") else { return try walk.value() }
+    guard let reader, walk.isAt("[") else { return try walk.value() }
     let start = walk.cursor.at
-    guard walk.readRows(reader) else { return try walk.value() }
+    guard walk.readRows(reader, names, row) else { return try walk.value() }
     lastRows = ScanValue(start: start, count: walk.cursor.at - start)
     return lastRows
   }
@@ -137,19 +105,14 @@ public struct ActionRecord {
     return .list
   }
 
-  /// Whether only white space stands between the object's bracket and a key.
-  private static func isFirst(_ key: ScanValue, after start: UnsafePointer<UInt8>) -> Bool {
-    guard let name = key.bytes.baseAddress else { return false }
-    let between = UnsafeRawBufferPointer(
-      start: start + 1, count: name - 1 - UnsafeRawPointer(start + 1))
-    return between.allSatisfy { $0 == 0x20 || (0x09...0x0d).contains($0) }
-  }
-
   /// Whether this is a record that a command of the suite made: `type` comes
   /// first in those, and none of them is an action, though it may name a kind.
   /// An action says when it was.
   private var isOurs: Bool {
-    around.beginsWithType && around.type.isString && fields.createdAt.isNull
+    guard outer[.type].isString && fields.createdAt.isNull else { return false }
+    var members = try? ScanMembers(action.bytes)
+    guard (try? members?.next()) == true, let key = members?.key else { return false }
+    return ActionMember(key) == .type
   }
 
   private mutating func shape() -> Shape {
@@ -158,20 +121,21 @@ public struct ActionRecord {
       source = fields.id.isNull ? .bare : .row
       return .action
     }
-    if around.data.isObject {
-      if inner.kind.isString {
-        fields = inner
-        action = around.data
-        source = around.event.isText("voice_event") ? .voiceEvent : .actionEvent
+    let data = outer[.data]
+    if data.isObject {
+      if inner[.kind].isString {
+        fields = ActionFields(inner)
+        action = data
+        source = outer[.event].isText("voice_event") ? .voiceEvent : .actionEvent
         if !fields.id.isNull { source = .row }
         return .action
       }
-      if around.dataActions.isArray { return list(around.dataActions) }
+      if inner[.actions].isArray { return list(inner[.actions]) }
     }
-    if around.actions.isArray { return list(around.actions) }
-    let payload = around.payload
-    if around.type.isString || !around.event.isAbsent && !around.data.isAbsent
-      || payload.stats && payload.runtime || payload.activeCount && payload.sessions
+    if outer[.actions].isArray { return list(outer[.actions]) }
+    if outer[.type].isString || !outer[.event].isAbsent && !data.isAbsent
+      || !outer[.stats].isAbsent && !outer[.runtime].isAbsent
+      || !outer[.activeCount].isAbsent && !outer[.sessions].isAbsent
     {
       return .other
     }

@@ -15,14 +15,20 @@ extension ScanWalk {
   /// Crosses an array of objects, at whose bracket the cursor is, and hands them
   /// over.
   ///
+  /// - Parameters:
+  ///   - reader: takes the rows.
+  ///   - names: those of `ActionMember`.
+  ///   - values: memory for the members of a row.
   /// - Returns: false, and the position unchanged, when there is any fault in it
   ///   or an element that is no object.
-  mutating func readRows(_ reader: ActionRowReader) -> Bool {
+  mutating func readRows(
+    _ reader: ActionRowReader, _ names: ScanNames, _ values: ScanValues
+  ) -> Bool {
     // A copy stays in registers, and is forgotten after a fault.
     var walk = self
     reader.begin()
     do throws(ScanFault) {
-      try walk.rows(reader)
+      try walk.rows(reader, names, values)
     } catch {
       return false
     }
@@ -30,11 +36,12 @@ extension ScanWalk {
     return true
   }
 
-  @inline(__always)
-  private mutating func rows(_ reader: ActionRowReader) throws(ScanFault) {
+  private mutating func rows(
+    _ reader: ActionRowReader, _ names: ScanNames, _ values: ScanValues
+  ) throws(ScanFault) {
     cursor.at += 1
     cursor.skipWhite()
-    if cursor.at < cursor.end, cursor.at.pointee == UInt8(ascii: "]") {
+    if isAt("]") {
       cursor.at += 1
       return
     }
@@ -42,12 +49,9 @@ extension ScanWalk {
       cursor.skipWhite()
       let start = cursor.at
       try enterObject()
-      var fields = ActionFields()
-      while let key = try nextKey() {
-        let member = ActionMember(key)
-        fields.set(member, try value())
-      }
-      reader.add(fields, ScanValue(start: start, count: cursor.at - start))
+      values.clear()
+      while let name = try cross(names, into: values) { values[name] = try value() }
+      reader.add(ActionFields(values), ScanValue(start: start, count: cursor.at - start))
       cursor.skipWhite()
       guard cursor.at < cursor.end else { throw .unbalancedBrackets }
       let byte = cursor.at.pointee

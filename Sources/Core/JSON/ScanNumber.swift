@@ -110,16 +110,67 @@ public struct ScanNumber {
     }
     decimals = lastPower
     if index >= digits.upperBound && abs(decimals) <= 22 {
-      let value =
-        decimals < 0
-        ? Double(mantissa) / Self.powers[-decimals] : Double(mantissa) * Self.powers[decimals]
+      let value = Self.scaled(Double(mantissa), decimals)
       return isNegative ? -value : value
     }
     return strtod(String(decoding: token, as: UTF8.self), nil)
+  }
+
+  /// A value times a power of ten, -22 to 22.
+  @inline(__always)
+  fileprivate static func scaled(_ value: Double, _ power: Int) -> Double {
+    power < 0 ? value / powers[-power] : value * powers[power]
   }
 
   private static let powers: [Double] = [
     1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
     1e18, 1e19, 1e20, 1e21, 1e22,
   ]
+}
+
+extension ScanValue {
+  /// The nearest double of a number that a walk crossed; nil for anything else.
+  public var double: Double? {
+    guard isNumber else { return nil }
+    return Self.short(start, count) ?? ScanNumber(self)?.double
+  }
+
+  /// The same, of a number with few digits: its digits as an integer and a power
+  /// of ten are both exact, so that one operation rounds as it should.
+  @inline(__always)
+  private static func short(_ token: UnsafePointer<UInt8>, _ count: Int) -> Double? {
+    var index = 0
+    var digits: UInt64 = 0
+    var power = 0
+    var pointed = 0
+    if token[0] == UInt8(ascii: "-") { index = 1 }
+    guard count - index <= 18 else { return nil }
+    while index < count {
+      let digit = token[index] &- 0x30
+      if digit < 10 {
+        digits = digits &* 10 &+ UInt64(digit)
+        power -= pointed
+      } else if token[index] == UInt8(ascii: ".") {
+        pointed = 1
+      } else {
+        break
+      }
+      index += 1
+    }
+    if index < count {
+      guard token[index] | 0x20 == UInt8(ascii: "e"), count - index <= 4 else { return nil }
+      index += 1
+      let isBelow = token[index] == UInt8(ascii: "-")
+      if isBelow || token[index] == UInt8(ascii: "+") { index += 1 }
+      var exponent = 0
+      while index < count {
+        exponent = exponent * 10 + Int(token[index] &- 0x30)
+        index += 1
+      }
+      power += isBelow ? -exponent : exponent
+    }
+    guard digits <= 1 << 53, abs(power) <= 22 else { return nil }
+    let value = ScanNumber.scaled(Double(digits), power)
+    return token[0] == UInt8(ascii: "-") ? -value : value
+  }
 }

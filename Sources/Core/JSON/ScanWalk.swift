@@ -1,32 +1,20 @@
 import CLibc
 
 /// What a `ScanWalk` needs for each record, used again and again.
-public final class ScanMemory {
-  static let capacity = 24
+final class ScanMemory {
   let scan = UnsafeMutablePointer<clibc_scan>.allocate(capacity: 1)
-  let room = UnsafeMutablePointer<clibc_member>.allocate(capacity: ScanMemory.capacity)
 
-  public init() {}
-
-  deinit {
-    scan.deallocate()
-    room.deallocate()
-  }
+  deinit { scan.deallocate() }
 }
 
 /// A walk over the members of objects that the kernels of clibc_scan.h help
-/// with: they cross several members at once as far as these are plain, and
+/// with: they cross many members at once as far as these are plain, and
 /// `ScanCursor` crosses the others, or says what is wrong.
 struct ScanWalk {
-  /// Behind what was crossed, which may be more than what was handed over.
+  /// Behind what was crossed.
   var cursor: ScanCursor
   private let scan: UnsafeMutablePointer<clibc_scan>
-  private let room: UnsafeMutablePointer<clibc_member>
-  /// The members crossed ahead, of which those from `index` on were not handed over.
-  private var index = 0
-  private var count = 0
   private var isFirst = true
-  private var current = ScanValue.absent
 
   /// - Parameters:
   ///   - bytes: what is to be walked; must outlive the walk, as must the memory.
@@ -34,7 +22,7 @@ struct ScanWalk {
   @inline(__always)
   init(_ bytes: UnsafeRawBufferPointer, _ memory: ScanMemory) {
     cursor = ScanCursor(bytes)
-    (scan, room) = (memory.scan, memory.room)
+    scan = memory.scan
     clibc_scan_open(scan, cursor.at, cursor.end)
   }
 
@@ -45,45 +33,64 @@ struct ScanWalk {
     isFirst = true
   }
 
-  /// Crosses the next key and its colon; nil, and behind the closing brace, when
-  /// there is no further member.
+  /// Crosses the members of the object up to its end, or to the next object or
+  /// array of a name that is walked.
+  ///
+  /// - Parameters:
+  ///   - names: the names that count.
+  ///   - values: where the value of each is put; the last one of a name counts.
+  /// - Returns: the number of the name at whose object or array the cursor is;
+  ///   nil behind the closing brace.
   @inline(__always)
-  mutating func nextKey() throws(ScanFault) -> ScanValue? {
-    if index == count {
-      index = 0
+  mutating func cross(_ names: ScanNames, into values: ScanValues) throws(ScanFault) -> Int? {
+    while true {
       var at: UnsafePointer<UInt8>? = cursor.at
-      count = clibc_scan_members(scan, &at, isFirst, room, ScanMemory.capacity)
-      if count == 0 {
-        current = .absent
-        let key = try cursor.nextKey(&isFirst)
-        // An object that ends is a value of the one around it.
-        if key == nil { isFirst = false }
-        return key
-      }
+      let stop = clibc_scan_members(scan, &at, &isFirst, names.table, values.room)
       if let at { cursor.at = at }
-      isFirst = false
+      if stop >= 0 { return Int(stop) }
+      if let stop = try crossPlainly(names, into: values) {
+        if stop < 0 { return nil }
+        return stop
+      }
     }
-    let member = room[index]
-    index += 1
-    current = ScanValue(start: member.value, count: member.value_count)
-    return ScanValue(start: member.key, count: member.key_count)
   }
 
-  /// Whether the value of the current key is not crossed, and begins with a byte.
-  @inline(__always)
-  func isAtValue(_ byte: Unicode.Scalar) -> Bool {
-    current.count == 0 && cursor.at < cursor.end && cursor.at.pointee == UInt8(ascii: byte)
+  /// Crosses one member that a kernel does not, or the closing brace.
+  ///
+  /// - Returns: nil after a member, -1 behind the brace, or the number of a name
+  ///   that is walked.
+  private mutating func crossPlainly(
+    _ names: ScanNames, into values: ScanValues
+  ) throws(ScanFault) -> Int? {
+    guard let key = try cursor.nextKey(&isFirst) else {
+      // An object that ends is a value of the one around it.
+      isFirst = false
+      return -1
+    }
+    let name = names.number(of: key)
+    if names.isWalked(name), cursor.at < cursor.end, cursor.at.pointee | 0x20 == 0x7b {
+      return name
+    }
+    values[name] = try value()
+    return nil
   }
 
-  /// The value of the current key, crossed.
+  /// Crosses the value at the cursor.
   @inline(__always)
   mutating func value() throws(ScanFault) -> ScanValue {
-    if current.count > 0 { return current }
     let start = cursor.at
-    if isAtValue("{") || isAtValue("["), let behind = clibc_scan_container(scan, start) {
+    if start < cursor.end, start.pointee | 0x20 == 0x7b,
+      let behind = clibc_scan_container(scan, start)
+    {
       cursor.at = behind
       return ScanValue(start: start, count: behind - start)
     }
     return try cursor.value()
+  }
+
+  /// Whether a byte is next.
+  @inline(__always)
+  func isAt(_ byte: Unicode.Scalar) -> Bool {
+    cursor.at < cursor.end && cursor.at.pointee == UInt8(ascii: byte)
   }
 }

@@ -40,12 +40,25 @@ import Testing
       guard value.isFinite else { continue }
       // JSON knows no `5e-324` without digits before the e; Swift's form is JSON.
       #expect(withBytes("\(value)") { ScanNumber($0)?.double } == value, "\(value)")
+      #expect(withBytes("\(value)") { ScanValue($0).double } == value, "\(value)")
+    }
+    for _ in 0..<50_000 {
+      let digits = Int64.random(in: -99_999_999...99_999_999_999_999_999, using: &random)
+      var text = "\(digits >> Int64.random(in: 0..<60, using: &random))"
+      if Bool.random(using: &random) { text += ".\(UInt32.random(in: 0...99_999, using: &random))" }
+      if Bool.random(using: &random) { text += "e\(Int.random(in: -40...40, using: &random))" }
+      let value = withBytes(text) { ScanValue($0).double }
+      #expect(value == Double(text), "\(text)")
     }
     for text in [
       "0.1", "4e-7", "123456789012345.5", "0.30000000000000004", "1e22", "1e23", "0.5e-5",
     ] {
       #expect(withBytes(text) { ScanNumber($0)?.double } == Double(text))
     }
+    for text in ["0", "-0", "0.0", "1E2", "-4e-7", "9007199254740993", "1e-22", "1e23", "12e+3"] {
+      #expect(withBytes(text) { ScanValue($0).double } == Double(text), "\(text)")
+    }
+    #expect(withBytes("null") { ScanValue($0).double } == nil)
     #expect(withBytes("-1e999") { ScanNumber($0)?.double } == -.infinity)
   }
 }
