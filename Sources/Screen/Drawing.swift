@@ -2,6 +2,17 @@
 /// stands for each where colour, or the terminal's letters, are not to be had.
 /// Sign and stand-in take one cell both, so nothing moves.
 public enum Drawing {
+  /// The line as an output of that depth shows it: with its signs where there is
+  /// colour; in ASCII where there is none, which is what goes into files, mails
+  /// and pipes.
+  ///
+  /// - Parameters:
+  ///   - line: already cut to its width.
+  ///   - depth: the colours of the output.
+  public static func line(_ line: Line, depth: ColourDepth) -> Line {
+    depth == .none ? ascii(line) : line
+  }
+
   /// The line with its signs in ASCII. Letters of other scripts stay: they are
   /// what somebody said.
   public static func ascii(_ line: Line) -> Line {

@@ -41,7 +41,7 @@ out_empty "without a word"
 run voice-state
 status_is 0 "the sessions"
 out_like 'OpenAI RT' "with their head"
-out_like '^── Realtime provider' "and panels"
+out_like '^-- Realtime provider' "and panels"
 unlike "$(cat "$out")" "$(printf '\033')" "without colour in a pipe"
 run voice-state -W 44 --panel session,music
 is "$(widest)" 44 "-W is the width"

@@ -96,7 +96,7 @@ like "$(head -n 1 words)" '^now: processing: Kei' "first what is"
 is "$(sed -n '2,$p' words)" 'tool moon_phase runs
 Zoe is there
 Zoe: good evening
-tool moon_phase done in 3.0s: {"ok":true}
+tool moon_phase done in 3.0s: ok: true
 Zoe has left
 ends: inactivity_timeout' "then each change, once"
 is "$(sed -n 2p "$out" | cut -d' ' -f1)" 2026-06-15T21:00:06.000Z "at its time"

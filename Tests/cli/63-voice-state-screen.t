@@ -44,9 +44,11 @@ mux set-option -g default-terminal screen-256color
 # what the state alone looks like at that width.
 screen frames "voice-state -w - <feed"
 exec 9<>feed
+escape=$(printf '\033')
 same() {
   pane frames | sed '$d' >shown
-  sed -n "$1p" states | voice-state -W "$2" - | head -n $(($3 - 1)) | sed 's/ *$//' >want
+  sed -n "$1p" states | voice-state --color always -W "$2" - | head -n $(($3 - 1)) |
+    sed "s/$escape\\[[0-9;]*m//g; s/ *\$//" >want
   pad=$(($3 - 1 - $(lines want)))
   while [ "$pad" -gt 0 ]; do
     echo >>want

@@ -24,24 +24,19 @@ struct Cockpit {
   let panels: [any Panel.Type]
   /// The cells of a line.
   let width: Int
-  /// Signs of ASCII in place of lines and bars.
-  var isASCII = false
 
   /// - Parameters:
   ///   - sessions: as sent.
   ///   - now: when they are looked at.
   ///   - panels: nil shows what fits the width.
   ///   - width: the cells of a line; fewer than 20 count as 20.
-  ///   - isASCII: signs of ASCII in place of lines and bars.
   init(
-    sessions: [VoiceSession], now: Timestamp, panels: [any Panel.Type]? = nil, width: Int,
-    isASCII: Bool = false
+    sessions: [VoiceSession], now: Timestamp, panels: [any Panel.Type]? = nil, width: Int
   ) {
     self.sessions = sessions
     self.now = now
     self.width = max(width, 20)
     self.panels = panels ?? Panels.fitting(width: self.width)
-    self.isASCII = isASCII
   }
 
   /// How many columns a screen has.
@@ -70,7 +65,7 @@ struct Cockpit {
       kept.append(arrangement)
     }
     arrangements = kept
-    return lines.map { isASCII ? Drawing.ascii($0.cut(to: width)) : $0.cut(to: width) }
+    return lines.map { $0.cut(to: width) }
   }
 
   private func body(_ shown: [any Panel], _ before: Arrangement?) -> ([Line], Arrangement) {

@@ -39,9 +39,13 @@ enum Outside {
   }
 
   /// An object or another value on one line: `query: tides, limit: 5`.
-  static func value(_ value: JSONValue?) -> String? {
+  ///
+  /// - Parameters:
+  ///   - value: nil and null are nil.
+  ///   - unwraps: whether an only member is shown without its name.
+  static func value(_ value: JSONValue?, unwraps: Bool = false) -> String? {
     guard let value, !value.isNull else { return nil }
-    return text(Brief.text(value, limit: most))
+    return text(Brief.text(value, limit: most, unwraps: unwraps))
   }
 
   /// The last name the bot was seen under; `agent` when it was not yet heard.

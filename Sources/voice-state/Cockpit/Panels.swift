@@ -3,7 +3,7 @@ enum Panels {
   /// All of them, in the order of the screen.
   static var all: [any Panel.Type] {
     [
-      HeadPanel.self, ParticipantsPanel.self, AttentionPanel.self, TranscriptPanel.self,
+      HeadPanel.self, ParticipantsPanel.self, TranscriptPanel.self, AttentionPanel.self,
       LatencyPanel.self, ToolsPanel.self, MusicPanel.self, ScreenPanel.self, ASRPanel.self,
       MCPPanel.self, RealtimePanel.self, MembershipPanel.self, SoundboardPanel.self,
       ContextPanel.self, BudgetPanel.self, PromptsPanel.self,

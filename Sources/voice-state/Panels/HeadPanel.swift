@@ -72,11 +72,11 @@ struct HeadPanel: Panel {
       left < Self.soonSeconds ? Style(Palette.warning, bold: true) : .plain)
   }
 
-  /// The ids; a narrow screen has the two that are asked for most.
+  /// The ids, in one row where there is a screen for it.
   private func places(_ width: Int) -> FactFlow {
     var facts = FactFlow()
     var ids = [("channel", session.voiceChannelId), ("guild", session.guildId)]
-    if width >= 60 { ids += [("text", session.textChannelId), ("session", session.sessionId)] }
+    if width >= 100 { ids += [("text", session.textChannelId), ("session", session.sessionId)] }
     for (label, id) in ids {
       if let id = Outside.text(id) { facts.add(label, id, .dim) }
     }

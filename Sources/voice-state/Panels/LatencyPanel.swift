@@ -70,7 +70,7 @@ struct LatencyPanel: Panel {
   }
 
   func lines(width: Int) -> [Line] {
-    width >= LatencyTable.leastWidth ? table(width) : stack(width)
+    width >= LatencyTable.leastWidth ? table(width) : waterfall(width)
   }
 
   private var turns: ArraySlice<VoiceLatency.Turn> { latency.recentTurns.prefix(Self.most) }
@@ -107,40 +107,22 @@ struct LatencyPanel: Panel {
     return lines
   }
 
-  /// For narrow screens: the stages of the last answer below each other, then
-  /// the totals of those before.
-  private func stack(_ width: Int) -> [Line] {
-    var lines: [Line] = []
-    var marks = false
-    func row(_ lead: String, _ label: String, _ value: Double?, _ grade: Grade?, _ most: Double) {
-      var line = Line()
-      let isTight = width < 32
-      if !isTight { line.add(Fit.padEnd(lead, to: 8), .dim) }
-      line.add(Fit.padEnd(isTight && !lead.isEmpty ? lead : label, to: 9), .dim)
-      let number = value.map { Amount.duration($0) } ?? "-"
-      line.add(Fit.padStart(number, to: 6), value == nil ? .dim : grade?.style ?? .plain)
-      line.add((grade?.mark ?? " ") + " ", grade?.style ?? .plain)
-      if grade != nil, grade != .good { marks = true }
-      line.add(Bar.text(value, of: most, cells: width - line.cells), grade?.style ?? .dim)
-      lines.append(line.cut(to: width))
-    }
-    let (most, mostTotal) = most
-    let largest = max(most, mostTotal)
+  /// For narrow screens: the stages of the last answer below each other, each
+  /// beginning where the one before ended, then the totals of the answers before.
+  private func waterfall(_ width: Int) -> [Line] {
+    var rows = LatencyWaterfall(width: width, most: max(most.stage, most.total))
     for (index, turn) in turns.enumerated() {
       let all = turn.stages.all
-      let first = index == 0 ? 0 : 4
-      for stage in first..<5 {
-        row(
-          stage == 4 && (first == 4 || width < 32) || stage == first && width >= 32
-            ? age(turn) : "", Self.stages[stage], all[stage],
-          all[stage].map { grade($0, stage) }, largest)
+      let grades = all.indices.map { stage in all[stage].map { grade($0, stage) } }
+      if index == 0 {
+        rows.add(age(turn), Self.stages, all, grades)
+      } else {
+        rows.add(age(turn), Self.stages.suffix(1), all.suffix(1), grades.suffix(1))
       }
     }
-    for stage in 0..<5 {
-      row(stage == 0 ? "median" : "", Self.stages[stage], latency.medians[stage], nil, largest)
-    }
-    row("average", "total", latency.averages.totalMs, nil, largest)
-    return marks ? lines + [legend(width)] : lines
+    rows.add("median", Self.stages, latency.medians, [])
+    rows.add("average", Self.stages.suffix(1), latency.averages.all.suffix(1), [])
+    return rows.hasMarks ? rows.lines + [legend(width)] : rows.lines
   }
 
   private func legend(_ width: Int) -> Line {

@@ -94,7 +94,9 @@ struct ToolsPanel: Panel {
     return (call.runtimeMs ?? 0) > Self.slowMs ? Line("slow", Style(Palette.warning)) : Line()
   }
 
-  private func arguments(_ call: VoiceToolCall) -> String? { Outside.value(call.arguments) }
+  private func arguments(_ call: VoiceToolCall) -> String? {
+    Outside.value(call.arguments, unwraps: true)
+  }
 
   /// What came out, with the arguments before it where they have no room above.
   private func outcome(_ call: VoiceToolCall, arguments: String?) -> Line {

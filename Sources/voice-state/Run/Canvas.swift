@@ -34,6 +34,8 @@ struct Canvas {
 
   /// The lines as text, each with its line end.
   func text(_ lines: [Line], width: Int) -> String {
-    lines.map { $0.render(width: width, depth: depth) + "\n" }.joined()
+    lines.map { line in
+      Drawing.line(line.cut(to: width), depth: depth).render(width: nil, depth: depth) + "\n"
+    }.joined()
   }
 }

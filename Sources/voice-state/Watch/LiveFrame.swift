@@ -12,13 +12,15 @@ struct LiveFrame {
   ///   - status: the last row.
   /// - Returns: one row for each of the window.
   func rows(_ lines: [Line], _ scroll: ScrollState, status: Line) -> [FrameDiffer.Row] {
-    var rows = lines[scroll.visible].map {
-      FrameDiffer.Row($0, width: size.columns, depth: depth)
+    func row(_ line: Line) -> FrameDiffer.Row {
+      FrameDiffer.Row(
+        Drawing.line(line.cut(to: size.columns), depth: depth), width: size.columns, depth: depth)
     }
+    var rows = lines[scroll.visible].map(row)
     let empty = FrameDiffer.Row("", isFull: false)
     while rows.count < size.rows - 1 { rows.append(empty) }
     if size.rows > 1 { rows = Array(rows.prefix(size.rows - 1)) } else { rows = [] }
-    return rows + [FrameDiffer.Row(status, width: size.columns, depth: depth)]
+    return rows + [row(status)]
   }
 
   /// The status row: the link on the left, where one is and the keys on the right.

@@ -95,8 +95,8 @@ private struct Middle: Sized {
     let session = try voiceSession(
       #"{"mode":"gemini_realtime","startedAt":"2026-05-09T18:30:02Z"}"#)
     let lines = Cockpit(
-      sessions: [session], now: voiceTestNow, panels: [HeadPanel.self], width: 40, isASCII: true
-    ).lines
+      sessions: [session], now: voiceTestNow, panels: [HeadPanel.self], width: 40
+    ).lines.map { Drawing.line($0, depth: .none) }
     #expect(lines.first?.text == "== o Idle | Gemini RT ======== up 0:28 =")
   }
 
