@@ -37,11 +37,12 @@ enum GoldenFrames {
     return text(cockpit.lines, depth)
   }
 
-  /// Lines as they are written, ESC as `\e`.
+  /// Lines as the command writes them, ESC as `\e`.
   static func text(_ lines: [Line], _ depth: ColourDepth) -> String {
     lines.map { line in
       var out = ""
-      for scalar in line.render(width: nil, depth: depth).unicodeScalars {
+      let shown = Drawing.line(line, depth: depth).render(width: nil, depth: depth)
+      for scalar in shown.unicodeScalars {
         if scalar == "\u{1b}" { out += "\\e" } else { out.unicodeScalars.append(scalar) }
       }
       return out + "\n"

@@ -25,7 +25,7 @@ import Testing
       try lines(HeadPanel.self, session, 64) == [
         "━━ ● Listening · OpenAI RT ━━━━━━━━━━━━━━━━━━━━━━━━━━━ up 0:28 ━",
         "3 people · 1 speaking · 3 turns wait · leaves if quiet in 0:50", "ends now",
-        "channel 77 · text 78",
+        "channel 77",
       ])
     let line = try panel(HeadPanel.self, session)?.lines(width: 100)[1]
     let warned = line?.spans.filter { $0.style.colour == Palette.warning }.map(\.text)
