@@ -149,6 +149,23 @@ printf 'status 200 application/json \\xef\\xbb\\xbf{"a":1}\n' | script
 run agent-call get /api/x
 out_is '{"a":1}' "a byte order mark is passed over"
 
+# --- a backend that always gives the same 1000 actions
+python3 - >"$tmp/thousand.http" <<'END'
+import json
+rows = [{"id": n, "kind": ["llm_call", "asr_call"][n % 2],
+         "created_at": "2026-01-01T00:00:%02d.%03dZ" % (n // 1000, n % 1000)}
+        for n in range(3000, 2000, -1)]
+print("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + json.dumps(rows), end="")
+END
+printf 'forever\nfile thousand.http\n' | script
+run agent-call actions
+is "$status $(lines "$out") $(jq .id "$out" | sort -u | wc -l)" "2 1000 1000" "each comes once"
+err_is "agent-call: actions: what was before 2026-01-01T00:00:02.001Z cannot be reached: the backend gives the newest 1000" \
+  "and no more are to be had"
+ok "it is not asked for ever" test "$(requests .n | wc -l)" -le 3
+run agent-call actions -k llm_call -n 700
+is "$(jq -r .kind "$out" | sort | uniq -c | tr -s ' ')" " 500 llm_call" "kinds are held to in any case"
+
 # --- the network
 AGENT_URL=http://127.0.0.1:1
 run agent-call health

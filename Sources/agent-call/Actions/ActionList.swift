@@ -38,11 +38,11 @@ struct ActionList {
         pages.take(guilds: try guilds())
         continue
       case .ask(let query):
-        let rows = try ask(query, limit: limit)
-        let wanted = rows.filter { options.since?.holds(ActionPages.Row($0).time) ?? true }
-        // Rows of before the window: it is whole.
-        let isWhole = isOneAnswer || wanted.count < rows.count
-        pages.take(wanted, for: query, limit: isWhole ? .max : limit)
+        let rows = try ask(query, limit: limit).map { ActionPages.Row($0) }
+        let recent = rows.filter { options.since?.holds($0.time) ?? true }
+        // Not full: rows of before the window, or more than were asked for.
+        let isFull = !isOneAnswer && rows.count == limit && recent.count == rows.count
+        pages.take(recent.filter(isWanted), for: query, isFull: isFull)
       }
       let certain = pages.certain().prefix(left)
       left -= certain.count
@@ -52,6 +52,11 @@ struct ActionList {
     }
     if !tell(pages, isAll: left > 0) { return .failure }
     return written == 0 && options.count != 0 ? .negative : .success
+  }
+
+  /// Whether a row is of the kinds asked for, should the backend not know how.
+  private func isWanted(_ row: ActionPages.Row) -> Bool {
+    options.kinds.isEmpty || options.kinds.contains(row.kind)
   }
 
   private func ask(_ query: ActionPages.Query, limit: Int) throws(CallFailure) -> [[UInt8]] {
@@ -75,9 +80,10 @@ struct ActionList {
   private func tell(_ pages: ActionPages, isAll: Bool) -> Bool {
     for gap in pages.unreached {
       let guild = gap.guild.map { " of guild \($0)" } ?? ""
+      let what = gap.kind.map { "\($0)\(guild) before" } ?? "what was before"
       diagnostics.error(
         "actions",
-        "\(gap.kind)\(guild) before \(gap.before.rfc3339) cannot be reached:"
+        "\(what) \(gap.before.rfc3339) cannot be reached:"
           + " the backend gives the newest \(ActionPages.mostRows)")
     }
     // Ids follow time but roughly: only of all rows can holes be told.

@@ -34,7 +34,8 @@ struct ActionPages {
 
   /// Actions that cannot be asked for.
   struct Unreached: Equatable {
-    var kind: String
+    /// All kinds when nil: the backend does not answer by kind.
+    var kind: String?
     var guild: String?
     /// Older than this.
     var before: Timestamp
@@ -84,25 +85,35 @@ struct ActionPages {
   ///
   /// - Parameters:
   ///   - rows: as they came, newest first.
-  ///   - limit: how many were asked for.
-  mutating func take(_ rows: [[UInt8]], for query: Query, limit: Int = mostRows) {
+  ///   - isFull: as many as were asked for: older ones may be behind them.
+  mutating func take(_ rows: [Row], for query: Query, isFull: Bool) {
     var oldest: Timestamp?
     var twins: [[UInt8]: Int] = [:]
-    for bytes in rows {
-      let row = Row(bytes)
+    var isNarrow = true
+    for row in rows {
       if let time = row.time { oldest = min(oldest ?? time, time) }
+      if query.bound != nil, query.kinds?.contains(row.kind) == false { isNarrow = false }
+      // It came since the first answer, or is in hand.
+      if let bound = query.bound, let time = row.time, time > bound { continue }
       var key = RowKey.id(row.id)
       if row.id.isEmpty {
         // Equal rows without an id are told apart by their number in an answer.
-        twins[bytes, default: 0] += 1
-        key = .bytes(bytes, twins[bytes, default: 0])
+        twins[row.bytes, default: 0] += 1
+        key = .bytes(row.bytes, twins[row.bytes, default: 0])
       }
       guard known.insert(key).inserted else { continue }
       counts[row.kind, default: 0] += 1
       waiting.append(row)
     }
-    // More than was asked for: this backend knows no limit.
-    if rows.count == limit, let oldest { full.append((query, oldest)) }
+    guard isFull, let oldest else { return }
+    full.append((query, oldest))
+    if !isNarrow { giveUp(at: query.bound ?? oldest) }
+  }
+
+  /// This backend does not answer by kind: asking on would bring the same rows.
+  private mutating func giveUp(at bound: Timestamp) {
+    unreached.append(Unreached(kind: nil, guild: nil, before: bound))
+    (queries, full) = ([], [])
   }
 
   /// The rows that no later answer can precede, newest first; each once.
@@ -112,13 +123,14 @@ struct ActionPages {
       row.time.flatMap { time in frontier.map { time > $0 } } ?? true
     }
     let rows = waiting.filter(isCertain)
-    for row in rows { ids.add(row.id) }
     waiting.removeAll(where: isCertain)
-    // Rows of one instant stay in the order they came, which is the backend's.
+    for row in rows { ids.add(row.id) }
+    // Rows of one instant stay in the order they came, which is the backend's;
+    // those without a time go last.
     return rows.enumerated().sorted { a, b in
-      guard let x = a.element.time, let y = b.element.time, x != y else {
-        return a.offset < b.offset
-      }
+      let (x, y) = (a.element.time, b.element.time)
+      if x == y { return a.offset < b.offset }
+      guard let x, let y else { return x != nil }
       return x > y
     }.map(\.element.bytes)
   }

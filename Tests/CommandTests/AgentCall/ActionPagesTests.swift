@@ -48,7 +48,9 @@ import Testing
           query.kinds.map { $0.contains(row.kind) } ?? true
             && (query.guild == nil || query.guild == row.guild)
         }
-        outcome.pages.take(rows.prefix(limit).map(\.bytes), for: query, limit: limit)
+        outcome.pages.take(
+          rows.prefix(limit).map { ActionPages.Row($0.bytes) }, for: query,
+          isFull: rows.count >= limit)
         outcome.rows += outcome.pages.certain()
       }
     }
@@ -131,20 +133,41 @@ import Testing
     let row = Array("{\"kind\":\"a\",\"created_at\":\"2026-01-01T00:00:00.000Z\"}".utf8)
     var pages = ActionPages(kinds: nil, guild: nil)
     guard case .ask(let query) = pages.next() else { return }
-    pages.take([row, row, Array("7".utf8), Array("null".utf8)], for: query, limit: 10)
-    #expect(pages.certain().count == 4)
-    pages.take([row, row, row], for: query, limit: 10)
+    let odd = [row, row, Array("7".utf8), Array("null".utf8)]
+    pages.take(odd.map { ActionPages.Row($0) }, for: query, isFull: false)
+    #expect(pages.certain() == odd)
+    pages.take([row, row, row].map { ActionPages.Row($0) }, for: query, isFull: false)
     #expect(pages.certain() == [row])
     #expect(pages.next() == .done)
     #expect(pages.missingIDs == nil)
   }
 
-  @Test func moreThanWasAskedForIsAll() {
+  @Test func aBackendThatKnowsNoKindsIsGivenUp() {
+    var pages = ActionPages(kinds: nil, guild: nil)
+    let rows = stored(30, seed: 3, span: 9).map { ActionPages.Row($0.bytes) }
+    var asked = 0
+    while case .ask(let query) = pages.next(), asked < 100 {
+      pages.take(rows, for: query, isFull: true)
+      asked += 1
+    }
+    #expect(asked <= 4)
+    #expect(pages.certain().count == 30)
+    #expect(pages.unreached.count == 1)
+    #expect(pages.unreached.first?.kind == nil)
+  }
+
+  @Test func whatCameSinceIsLeftOut() throws {
     var pages = ActionPages(kinds: nil, guild: nil)
     guard case .ask(let query) = pages.next() else { return }
-    pages.take(stored(30, seed: 3, span: 9).map(\.bytes), for: query, limit: 10)
-    #expect(pages.next() == .done)
-    #expect(pages.certain().count == 30)
+    let old = Stored(id: 1, time: 5, kind: "llm_call", guild: nil)
+    let new = Stored(id: 2, time: 9, kind: "llm_call", guild: nil)
+    let before = Stored(id: 0, time: 4, kind: "llm_call", guild: nil)
+    pages.take([ActionPages.Row(old.bytes)], for: query, isFull: true)
+    #expect(pages.certain().isEmpty)
+    guard case .ask(let next) = pages.next() else { return }
+    pages.take([new, old, before].map { ActionPages.Row($0.bytes) }, for: next, isFull: false)
+    while case .ask(let next) = pages.next() { pages.take([], for: next, isFull: false) }
+    #expect(pages.certain() == [old.bytes, before.bytes])
   }
 }
 
