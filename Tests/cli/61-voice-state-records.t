@@ -36,7 +36,7 @@ dump("events", wrap("voice_state", state, received_at=when),
      event("voice_runtime", "voice_membership_changed", 7, eventType="join", memberUserId="77", displayName="Zoe"),
      event("voice_runtime", "openai_realtime_asr_final_segment", 8, user="77", speakerName="Zoe", transcript="good evening",
            eventType="completed"),
-     event("voice_runtime", "realtime_tool_call_completed", 9, callId="c1", toolName="moon_phase", runtimeMs=3000, outputSummary={"ok": True}),
+     event("voice_runtime", "realtime_tool_call_completed", 9, callId="c1", toolName="moon_phase", runtimeMs=3000, outputSummary="found"),
      wrap("voice_state", state2, received_at="2026-06-15T21:00:10.000Z"),
      event("voice_session_end", "inactivity_timeout", 12))
 dump("running", wrap("voice_state", state, received_at=when),
@@ -96,7 +96,7 @@ like "$(head -n 1 words)" '^now: processing: Kei' "first what is"
 is "$(sed -n '2,$p' words)" 'tool moon_phase runs
 Zoe is there
 Zoe: good evening
-tool moon_phase done in 3.0s: ok: true
+tool moon_phase done in 3.0s: found
 Zoe has left
 ends: inactivity_timeout' "then each change, once"
 is "$(sed -n 2p "$out" | cut -d' ' -f1)" 2026-06-15T21:00:06.000Z "at its time"

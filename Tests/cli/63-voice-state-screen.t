@@ -162,8 +162,8 @@ else
 fi
 
 # Once on a terminal: its width.
-mux new-session -d -x 57 -y 60 -s once "head -n 2 states | voice-state -; cat"
-ok "once, at the terminal's width" wait_until 5 shows once '─$'
+mux new-session -d -x 57 -y 60 -s once "head -n 2 states | voice-state --panel session -; cat"
+ok "once, at the terminal's width" wait_until 5 shows once '━$'
 is "$(pane once | head -n 1 | python3 -c 'import sys; print(len(sys.stdin.readline().rstrip()))')" 57 "of 57"
 mux kill-session -t once
 

@@ -9,11 +9,20 @@ struct RawSession: Sendable, Equatable {
 
   /// - Parameter value: an object.
   init?(_ value: ScanValue) {
-    guard value.isObject else { return nil }
+    guard value.isObject, var members = try? ScanMembers(value.bytes) else { return nil }
+    var id = ScanValue.absent
+    var guild = ScanValue.absent
+    while (try? members.next()) == true {
+      if members.isKey("sessionId") { id = members.value }
+      if members.isKey("guildId") { guild = members.value }
+    }
+    let isOneLine =
+      !value.bytes.contains(10) && !value.bytes.contains(13)
     // A line end can only stand between tokens.
-    bytes = value.bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }
-    id = try? ScanMembers.value(of: "sessionId", in: value.bytes).string
-    guild = try? ScanMembers.value(of: "guildId", in: value.bytes).string
+    bytes =
+      isOneLine ? Array(value.bytes) : value.bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }
+    self.id = id.string
+    self.guild = guild.string
   }
 
   /// - Parameter bytes: one JSON object on one line.
@@ -23,10 +32,16 @@ struct RawSession: Sendable, Equatable {
     self.guild = guild
   }
 
-  /// The session for panels; an empty one when the bytes are no JSON.
-  var session: VoiceSession? {
-    guard let value = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }) else { return nil }
-    return VoiceSession(value)
+  /// What the bytes say, nil when they are no JSON.
+  var value: JSONValue? {
+    try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
+  }
+}
+
+extension ScanMembers {
+  /// Whether the current key is this name, without escapes.
+  func isKey(_ name: StaticString) -> Bool {
+    isKey(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
   }
 }
 
@@ -40,8 +55,13 @@ struct RawState: Sendable, Equatable {
   ///   no objects are left out.
   /// - Throws: `ScanFault` when it is no such object.
   init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
-    let list = try ScanMembers.value(of: "sessions", in: bytes)
-    let count = try ScanMembers.value(of: "activeCount", in: bytes)
+    var list = ScanValue.absent
+    var count = ScanValue.absent
+    var members = try ScanMembers(bytes)
+    while try members.next() {
+      if members.isKey("sessions") { list = members.value }
+      if members.isKey("activeCount") { count = members.value }
+    }
     guard list.isArray || list.isNull && !count.isAbsent else { throw .notAnObject }
     var sessions: [RawSession] = []
     if list.isArray {

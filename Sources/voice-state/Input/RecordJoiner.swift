@@ -27,6 +27,7 @@ struct RecordJoiner {
       try finish(take)
     }
     if depth == 0 && pending.isEmpty { firstLine = line }
+    if pending.isEmpty, Self.isWhole(bytes) { return try take(bytes, line) }
     scan(bytes)
     if depth <= 0 && pending.isEmpty {
       depth = 0
@@ -50,6 +51,16 @@ struct RecordJoiner {
     }
     guard !pending.isEmpty else { return }
     try pending.withUnsafeBytes { try take($0, firstLine) }
+  }
+
+  /// Whether a line looks like a whole object: no printer of JSON that uses
+  /// several lines ends one that begins with a bracket with another, but for an
+  /// empty one.
+  private static func isWhole(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes.count > 2, bytes[0] == 0x7b, let last = bytes.last(where: { $0 > 32 }) else {
+      return false
+    }
+    return last == 0x7d
   }
 
   private mutating func scan(_ bytes: UnsafeRawBufferPointer) {

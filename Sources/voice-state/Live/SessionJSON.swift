@@ -29,6 +29,11 @@ struct SessionJSON {
     if let text { members.append((name, text)) }
   }
 
+  /// The members as one object, nil when there are none.
+  var text: String? {
+    members.isEmpty ? nil : Self.object(members.map { ($0.name, $0.text) })
+  }
+
   /// The session with the members on top of its own.
   ///
   /// - Parameter base: one JSON object.

@@ -1,12 +1,13 @@
 import Core
 
 extension SessionOverlay {
-  /// The session as it is now: its last state with what events told since.
+  /// The members that the session has now in the place of those of its last
+  /// state, as one JSON object; nil when there are none.
   ///
   /// - Parameters:
   ///   - base: the session's own bytes, or those of a rebuilt one.
   ///   - isRebuilt: whether there never was a state: then everything comes from here.
-  func applied(to base: [UInt8], isRebuilt: Bool) -> [UInt8] {
+  func members(over base: [UInt8], isRebuilt: Bool) -> String? {
     var json = SessionJSON()
     list("toolCalls", calls.map(\.json), base, &json)
     list("recentTurns", turns.map(\.json), base, &json)
@@ -23,7 +24,7 @@ extension SessionOverlay {
         ]))
     }
     if isRebuilt { rebuilt(&json) }
-    return json.merged(into: base)
+    return json.text
   }
 
   private func list(

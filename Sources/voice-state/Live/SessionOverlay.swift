@@ -40,6 +40,11 @@ struct SessionOverlay {
   /// A state has come: it knows everything but the calls that run.
   mutating func settle(_ state: [UInt8], at now: Timestamp?) {
     var kept = SessionOverlay()
+    kept.names = names
+    guard calls.contains(where: \.isRunning) else {
+      self = kept
+      return
+    }
     let known = Set(
       SessionJSON.elements(of: "toolCalls", in: state).compactMap { Self.id(ofCall: $0) })
     kept.calls = calls.filter { call in
@@ -47,7 +52,6 @@ struct SessionOverlay {
       guard let now, let start = call.startedAt else { return true }
       return now.seconds - start.seconds < Self.longestCall
     }
-    kept.names = names
     self = kept
   }
 

@@ -7,8 +7,23 @@ struct VoiceFeed {
     var overlay = SessionOverlay()
     /// Whether there never was a state of it, only events.
     var isRebuilt = false
-    /// Made when asked for.
+    /// Made when asked for: what the bytes say, and the session with its events.
+    var value: JSONValue?
     var shown: VoiceSession?
+
+    /// The session as it is now, nil when its bytes are no JSON.
+    mutating func session() -> VoiceSession? {
+      if let shown { return shown }
+      if value == nil { value = raw.value }
+      guard var value else { return nil }
+      if let text = overlay.members(over: raw.bytes, isRebuilt: isRebuilt),
+        let members = try? JSONValue.parse(text: text)
+      {
+        value = value.merging(members)
+      }
+      shown = VoiceSession(value)
+      return shown
+    }
   }
 
   private let filter: SessionFilter
@@ -57,6 +72,7 @@ struct VoiceFeed {
       return
     }
     entries[index].raw = session
+    entries[index].value = nil
     entries[index].isRebuilt = false
     entries[index].overlay.settle(session.bytes, at: now)
     entries[index].shown = nil
@@ -97,13 +113,7 @@ struct VoiceFeed {
 
   /// The sessions, in the server's order.
   mutating func sessions() -> [VoiceSession] {
-    for index in entries.indices where entries[index].shown == nil {
-      let entry = entries[index]
-      let bytes = entry.overlay.applied(to: entry.raw.bytes, isRebuilt: entry.isRebuilt)
-      entries[index].shown =
-        RawSession(bytes: bytes, id: entry.raw.id, guild: entry.raw.guild).session
-    }
-    return entries.compactMap(\.shown)
+    entries.indices.compactMap { entries[$0].session() }
   }
 
   /// The sessions' own bytes; those that were rebuilt from events have none.
