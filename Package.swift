@@ -58,13 +58,17 @@ var targets: [Target] = [
   .executableTarget(
     name: "agent-call", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
 
-  .testTarget(name: "CoreTests", dependencies: ["Core"], swiftSettings: strict),
+  // What the tests of several targets need.
+  .target(
+    name: "TestSupport", dependencies: ["CLibc"], path: "Tests/TestSupport", swiftSettings: strict),
+  .testTarget(name: "CoreTests", dependencies: ["Core", "TestSupport"], swiftSettings: strict),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], swiftSettings: strict),
   .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
   .testTarget(
     name: "CommandTests",
-    dependencies: ["sse-tail", "action-filter", "action-format", "voice-state", "agent-call"],
-    swiftSettings: strict),
+    dependencies: [
+      "sse-tail", "action-filter", "action-format", "voice-state", "agent-call", "TestSupport",
+    ], swiftSettings: strict),
 ]
 
 var dependencies: [Package.Dependency] = []

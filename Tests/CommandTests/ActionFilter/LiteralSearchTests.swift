@@ -1,4 +1,5 @@
 import Core
+import TestSupport
 import Testing
 
 @testable import action_filter
@@ -60,14 +61,14 @@ import Testing
   }
 
   /// Memory that ends where the text does: a read beyond it would end the tests.
-  @Test func readsNothingOutsideOfTheBuffer() {
+  @Test func readsNothingOutsideOfTheBuffer() throws {
     let search = LiteralSearch([
       .init(bytes: Array("llm_error".utf8)), .init(bytes: Array("x".utf8), ignoresCase: true),
     ])
     let texts = TextSearch("ÄRGER", ignoresCase: true)
     for count in 0..<400 {
       let bytes = (0..<count).map { _ in #"lm_errorä\u00"#.utf8.randomElement() ?? 0 }
-      GuardedBytes.with(bytes) { guarded in
+      try GuardedBytes.with(bytes) { guarded in
         #expect(search.find(guarded) == search.findPlainly(guarded))
         #expect(!texts.matches(guarded))
       }

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Spoils JSON at random places: members are dropped, doubled, renamed, set to
 /// null, to another type, to hostile text or extreme numbers, or nested.
 struct Spoiler {

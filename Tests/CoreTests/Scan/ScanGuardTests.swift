@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Core
@@ -28,17 +29,17 @@ import Testing
     }
   }
 
-  @Test func everyCutOfALine() {
+  @Test func everyCutOfALine() throws {
     let line = Array(
       (#"{"event":"e","data":{"kind":"a\\\"\u00e4\ud83d\ude00","x":[{"y":-1.5e+3}],"n":null,"#
         + #""content":"é😀"},"actions":[{"kind":"b","usdCost":true}] }"#).utf8)
     for start in 0..<line.count {
-      GuardedBytes.with(Array(line[start...]), read)
-      GuardedBytes.with(Array(line[..<start]), read)
+      try GuardedBytes.with(Array(line[start...]), read)
+      try GuardedBytes.with(Array(line[..<start]), read)
     }
   }
 
-  @Test func damagedLines() {
+  @Test func damagedLines() throws {
     var random = SeededGenerator(seed: 17)
     for _ in 0..<3000 {
       var bytes = Array(RandomJSON.object(&random).utf8)
@@ -51,7 +52,7 @@ import Testing
         default: bytes.insert(UInt8(ascii: "\\"), at: index)
         }
       }
-      GuardedBytes.with(bytes, read)
+      try GuardedBytes.with(bytes, read)
     }
   }
 }

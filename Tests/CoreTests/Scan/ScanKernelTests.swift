@@ -1,4 +1,5 @@
 import CLibc
+import TestSupport
 import Testing
 
 @testable import Core
@@ -124,14 +125,14 @@ import Testing
     return out
   }
 
-  @Test func walkAsSwiftWalks() {
+  @Test func walkAsSwiftWalks() throws {
     var random = SeededGenerator(seed: 23)
     let memory = ScanMemory()
     var faults = 0
     for round in 0..<3000 {
       var bytes = round % 2 == 0 ? long(&random) : Array(RandomJSON.object(&random).utf8)
       if round % 3 > 0 { damage(&bytes, &random) }
-      GuardedBytes.with(bytes) { guarded in
+      try GuardedBytes.with(bytes) { guarded in
         let plain = plainly(guarded)
         if plain.fault != nil { faults += 1 }
         forEachLevel { level in
