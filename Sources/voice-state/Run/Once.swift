@@ -16,13 +16,15 @@ struct Once {
   /// Asks the backend.
   func run(_ query: Query) throws -> ExitStatus {
     let state = try query.state()
+    if options.isQuiet { Process.exitAtOnce(isActive(state) ? .success : .negative) }
     var feed = VoiceFeed(options.filter)
     feed.take(state, at: nil)
-    if options.isQuiet {
-      let isFiltered = options.filter != SessionFilter()
-      return feed.isEmpty && (isFiltered || state.activeCount <= 0) ? .negative : .success
-    }
     return try show(&feed, at: .now()) { try recent(query) }
+  }
+
+  private func isActive(_ state: RawState) -> Bool {
+    if options.filter == SessionFilter() { return state.activeCount > 0 || !state.sessions.isEmpty }
+    return state.sessions.contains { options.filter.takes(id: $0.id, guild: $0.guild) }
   }
 
   /// Prints what a feed holds.
