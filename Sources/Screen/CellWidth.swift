@@ -3,7 +3,9 @@
 /// The unit is the grapheme cluster (UAX #29): a cluster is as wide as its
 /// widest scalar, and two cells wide when U+FE0F asks for the emoji form. So a
 /// flag, a family joined by ZWJ and a letter with any number of accents each
-/// count once. The wide scalars are those of UAX #11; ambiguous ones are narrow.
+/// count once. Letters and spacing marks that a script joins into one cluster
+/// (the conjuncts of India, Thai AM) each have cells of their own, as terminals
+/// draw them. The wide scalars are those of UAX #11; ambiguous ones are narrow.
 public enum CellWidth {
   /// The cells of a text that holds no controls (see `Plain`); controls count 0.
   public static func of(_ text: String) -> Int {
@@ -48,18 +50,32 @@ public enum CellWidth {
     }
   }
 
-  /// The cells of one grapheme cluster: 0, 1 or 2.
+  /// The cells of one grapheme cluster: 0, 1 or 2, more for joined letters.
   public static func of(_ character: Character) -> Int {
     if let ascii = character.asciiValue { return ascii >= 0x20 && ascii < 0x7f ? 1 : 0 }
     var widest = 0
+    var joined = 0
     var base: Unicode.Scalar?
     for scalar in character.unicodeScalars {
-      if scalar.value == 0xfe0f, let base, base.properties.isEmoji { return 2 }
-      if base == nil { base = scalar }
-      widest = max(widest, of(scalar))
-      if widest == 2 { return 2 }
+      let cells = of(scalar)
+      if let base {
+        if scalar.value == 0xfe0f, base.properties.isEmoji { return 2 }
+        if cells > 0, isJoined(scalar) { joined += cells }
+      } else {
+        base = scalar
+        joined = cells
+      }
+      widest = max(widest, cells)
     }
-    return widest
+    return max(widest, joined)
+  }
+
+  /// Whether a scalar takes cells of its own after the first of a cluster.
+  private static func isJoined(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .otherLetter, .modifierLetter, .spacingMark: true
+    default: false
+    }
   }
 
   /// The cells of a scalar on its own: 0, 1 or 2.
@@ -72,8 +88,7 @@ public enum CellWidth {
     default: break
     }
     switch scalar.properties.generalCategory {
-    case .nonspacingMark, .enclosingMark, .spacingMark, .control, .lineSeparator,
-      .paragraphSeparator:
+    case .nonspacingMark, .enclosingMark, .control, .lineSeparator, .paragraphSeparator:
       return 0
     case .format:
       // Signs that stand before Arabic, Syriac and Kaithi numbers are drawn.

@@ -1,4 +1,5 @@
-/// Text cut and filled to a number of cells, never inside a grapheme cluster.
+/// Text cut and filled to a number of cells, never inside a grapheme cluster of
+/// one or two.
 public enum Fit {
   /// What stands for the part that was cut off; one cell.
   public static let ellipsis = "…"
@@ -20,11 +21,27 @@ public enum Fit {
     var end = text.startIndex
     for index in text.indices {
       let width = CellWidth.of(text[index])
-      if used + width > cells { return (text[..<end], used, false) }
+      if used + width > cells {
+        // A cluster of many letters may have no end: it is cut between them.
+        if width > 2 { take(letters: text[index...], cells: cells, &used, &end) }
+        return (text[..<end], used, false)
+      }
       used += width
       end = text.index(after: index)
     }
     return (text, used, true)
+  }
+
+  /// Goes on letter by letter as far as there is room.
+  private static func take(
+    letters text: Substring, cells: Int, _ used: inout Int, _ end: inout String.Index
+  ) {
+    for index in text.unicodeScalars.indices {
+      let width = CellWidth.of(text.unicodeScalars[index])
+      if used + width > cells { return }
+      used += width
+      end = text.unicodeScalars.index(after: index)
+    }
   }
 
   /// The text, cut to at most `cells` with an ellipsis as its last cell when
