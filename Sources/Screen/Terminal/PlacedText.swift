@@ -14,9 +14,13 @@ enum PlacedText {
     var out = ""
     var column = 0
     var isContested = false
+    guard line.spans.contains(where: { Self.mayBeContested($0.text) }) else {
+      for span in line.spans { out += span.style.apply(to: span.text, depth: depth) }
+      return (out, false)
+    }
     for span in line.spans {
-      if span.text.utf8.allSatisfy({ $0 < 0x80 }) {
-        column += span.text.utf8.count
+      if !Self.mayBeContested(span.text) {
+        column += CellWidth.of(span.text)
         out += span.style.apply(to: span.text, depth: depth)
         continue
       }
@@ -32,6 +36,17 @@ enum PlacedText {
       out += span.style.apply(to: text, depth: depth)
     }
     return (out, isContested)
+  }
+
+  /// Whether a text holds anything but letters of Europe, signs, lines, and wide
+  /// characters of East Asia: those never make a cluster that is contested.
+  private static func mayBeContested(_ text: String) -> Bool {
+    text.unicodeScalars.contains { scalar in
+      switch scalar.value {
+      case ..<0x300, 0x370..<0x590, 0x2010..<0x2c00, 0x3000..<0xa000, 0xac00..<0xd7a4: false
+      default: true
+      }
+    }
   }
 
   /// Whether terminals differ on a cluster's cells.
