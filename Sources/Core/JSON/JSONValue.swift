@@ -84,6 +84,15 @@ public struct JSONValue: Sendable {
     }
   }
 
+  /// Reads the bytes of a string where they lie; nil when this is no string or
+  /// the reader says so.
+  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
+    guard kind == .string else { return nil }
+    return read { node in
+      body(UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node)))
+    }
+  }
+
   /// The bytes of UTF-8 that a string holds; 0 for anything else.
   public var byteCount: Int {
     kind == .string ? read { json_string_length($0) } : 0

@@ -8,12 +8,10 @@ extension JSONValue {
 
   /// A text, number or truth value as text; nil when it is empty. Only the
   /// beginning of a very long one.
-  func text(_ names: String...) -> String? {
-    for name in names {
-      if let text = self[name]?.keptText { return text }
-    }
-    return nil
-  }
+  func text(_ name: String) -> String? { self[name]?.keptText }
+
+  /// The first of two members that is a text.
+  func text(_ name: String, _ other: String) -> String? { text(name) ?? text(other) }
 
   private var keptText: String? {
     let text = string(bytes: Self.mostVoiceText) ?? self.text
@@ -21,47 +19,45 @@ extension JSONValue {
   }
 
   /// A finite number, or a text that is one.
-  func double(_ names: String...) -> Double? {
-    for name in names {
-      if let number = self[name]?.number, number.isFinite { return number }
-    }
-    return nil
+  func double(_ name: String) -> Double? {
+    guard let number = self[name]?.number, number.isFinite else { return nil }
+    return number
   }
 
+  /// The first of two members that is a number.
+  func double(_ name: String, _ other: String) -> Double? { double(name) ?? double(other) }
+
   /// A whole number; a fraction is cut off, more than 2^53 counts as none.
-  func int(_ names: String...) -> Int? {
-    for name in names {
-      guard let number = self[name]?.number, abs(number) <= 9_007_199_254_740_992 else { continue }
-      return Int(number)
-    }
-    return nil
+  func int(_ name: String) -> Int? {
+    guard let number = self[name]?.number, abs(number) <= 9_007_199_254_740_992 else { return nil }
+    return Int(number)
   }
+
+  /// The first of two members that is a whole number.
+  func int(_ name: String, _ other: String) -> Int? { int(name) ?? int(other) }
 
   /// A truth value, nil for anything else.
   func bool(_ name: String) -> Bool? { self[name]?.bool }
 
   /// An instant: RFC 3339, or milliseconds since 1970 as a number.
-  func time(_ names: String...) -> Timestamp? {
-    for name in names {
-      guard let member = self[name] else { continue }
-      if let text = member.string(bytes: 64) {
-        if let time = Timestamp(rfc3339: text) { return time }
-      } else if let number = member.number, abs(number) <= 8.64e15 {
-        let milliseconds = Int64(number.rounded(.down))
-        let rest = (milliseconds % 1000 + 1000) % 1000
-        return Timestamp(
-          seconds: (milliseconds - rest) / 1000, nanoseconds: Int32(rest) * 1_000_000)
-      }
+  func time(_ name: String) -> Timestamp? {
+    guard let member = self[name] else { return nil }
+    if let time = member.withBytes({ $0.count <= 64 ? Timestamp(rfc3339: $0) : nil }) {
+      return time
     }
-    return nil
+    guard let number = member.number, abs(number) <= 8.64e15 else { return nil }
+    let milliseconds = Int64(number.rounded(.down))
+    let rest = (milliseconds % 1000 + 1000) % 1000
+    return Timestamp(seconds: (milliseconds - rest) / 1000, nanoseconds: Int32(rest) * 1_000_000)
   }
 
+  /// The first of two members that is an instant.
+  func time(_ name: String, _ other: String) -> Timestamp? { time(name) ?? time(other) }
+
   /// A member that is an object, made into a model.
-  func part<Part>(_ make: (JSONValue) -> Part, _ names: String...) -> Part? {
-    for name in names {
-      if let member = self[name], member.isObject { return make(member) }
-    }
-    return nil
+  func part<Part>(_ make: (JSONValue) -> Part, _ name: String) -> Part? {
+    guard let member = self[name], member.isObject else { return nil }
+    return make(member)
   }
 
   /// The last elements of a list that are objects, each made into a model.

@@ -62,7 +62,9 @@ public struct VoiceStreamWatch: Sendable {
     lastNoteModel = value.text("lastNoteModel", "lastBrainContextModel")
     noteCount = value.int("noteCount", "brainContextCount")
     visualFeed = value.list(Seen.init, "visualFeed")
-    notePayload = value.part(VoiceNotePayload.init, "notePayload", "brainContextPayload")
+    notePayload =
+      value.part(VoiceNotePayload.init, "notePayload")
+      ?? value.part(VoiceNotePayload.init, "brainContextPayload")
     durableScreenNotes = value.list(VoiceNote.init, "durableScreenNotes")
     nativeDiscord = value.part(VoiceNativeStream.init, "nativeDiscord")
   }

@@ -100,6 +100,21 @@ private struct Middle: Sized {
     #expect(lines.first?.text == "== o Idle | Gemini RT ======== up 0:28 =")
   }
 
+  @Test(arguments: [40, 132]) func everySignHasItsASCII(_ width: Int) throws {
+    // The sample's own texts are ASCII once this is taken for it.
+    for sample in ["full", "troubled", "spec", "minimal"] {
+      let text = String(decoding: try VoiceSamples.bytes(sample), as: UTF8.self)
+      let ascii = String(text.unicodeScalars.map { $0.isASCII ? Character($0) : "x" })
+      let state = Core.VoiceState(try JSONValue.parse(text: ascii))
+      let cockpit = Cockpit(
+        sessions: state.sessions, now: VoiceSamples.now, panels: Panels.all, width: width)
+      for line in cockpit.lines {
+        let shown = Drawing.line(line, depth: .none).text
+        #expect(shown.utf8.allSatisfy { $0 < 0x80 }, "\(sample): \(shown)")
+      }
+    }
+  }
+
   @Test func panelsHaveNamesOfTheirOwn() {
     let names = Panels.all.map { $0.name }
     #expect(Set(names).count == names.count)
