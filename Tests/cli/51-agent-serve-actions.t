@@ -95,6 +95,16 @@ is "$(get '?kinds=bad%20utf-8' | jq -c '.[0].content | explode')" '[97,65533,98]
   "a bad byte becomes U+FFFD"
 
 # --- a file, before anybody can ask
+{
+  yes junk | head -n 22
+  echo '{"type":"count","kind":"note","count":2,"usd_cost":0}'
+  echo '{"kind":"note"}'
+} >"$tmp/junk"
+start_server junk agent-serve -l 127.0.0.1:0 -D :memory: --ingest "$tmp/junk"
+is "$(lines "$tmp/junk.err")" 11 "of many bad lines ten are named"
+is "$(tail -n 1 "$tmp/junk.err")" "agent-serve: 12 more bad lines" "and the rest counted"
+is "$(curl -s "$url/api/actions" | jq length)" 1 "the good one is stored; a count is no action"
+stop "$pid"
 cp "$cli/../fixtures/sample-day.ndjson" "$tmp/day"
 printf '{"kind":\n' >>"$tmp/day"
 start_server ingest agent-serve -l 127.0.0.1:0 -D :memory: --ingest "$tmp/day"
