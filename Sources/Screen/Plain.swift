@@ -9,6 +9,10 @@ public enum Plain {
   /// more); with thousands of them a letter would cover the lines around it.
   static let mostMarks = 30
 
+  /// Joiners that one picture may have (RGI emoji sequences have three); with
+  /// more of them a whole crowd would count as one picture of two cells.
+  static let mostJoiners = 4
+
   /// One line: line breaks become ` ↵ `, tabs and runs of blanks one space, ends
   /// are trimmed, and every other control is escaped by `Visible`.
   ///
@@ -22,7 +26,7 @@ public enum Plain {
     var pendingSpace = false
     var pendingBreak = false
     var count = 0
-    var marks = 0
+    var cluster = Cluster()
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\n", "\r", "\u{85}", "\u{2028}", "\u{2029}":
@@ -38,7 +42,7 @@ public enum Plain {
       }
       pendingBreak = false
       pendingSpace = false
-      append(scalar, to: &out, &marks)
+      append(scalar, to: &out, &cluster)
       count += 1
       if count >= limit { break }
     }
@@ -64,7 +68,7 @@ public enum Plain {
     var lines: [String] = []
     var line = ""
     var wasReturn = false
-    var marks = 0
+    var cluster = Cluster()
     for scalar in text.unicodeScalars {
       let follows = wasReturn && scalar == "\n"
       wasReturn = scalar == "\r"
@@ -74,7 +78,7 @@ public enum Plain {
         lines.append(line)
         line = ""
       case "\t": line += "  "
-      default: append(scalar, to: &line, &marks)
+      default: append(scalar, to: &line, &cluster)
       }
     }
     lines.append(line)
@@ -82,13 +86,38 @@ public enum Plain {
     return lines
   }
 
-  private static func append(_ scalar: Unicode.Scalar, to text: inout String, _ marks: inout Int) {
-    marks = scalar.value >= 0x300 && CellWidth.of(scalar) == 0 ? marks + 1 : 0
-    if Visible.mustEscape(scalar) || marks > mostMarks {
+  /// What was written of the letter or picture at the end of a text.
+  private struct Cluster {
+    var marks = 0
+    private var joiners = 0
+    private var isJoined = false
+
+    /// Takes one scalar more.
+    ///
+    /// - Returns: whether there are still as many marks and joiners as can be meant.
+    mutating func takes(_ scalar: Unicode.Scalar) -> Bool {
+      guard scalar.value >= 0x300, CellWidth.of(scalar) == 0 else {
+        marks = 0
+        if !isJoined, !(0x1f3fb...0x1f3ff).contains(scalar.value) { joiners = 0 }
+        isJoined = false
+        return true
+      }
+      marks += 1
+      isJoined = scalar.value == 0x200d
+      if isJoined { joiners += 1 }
+      return marks <= Plain.mostMarks && (!isJoined || joiners <= Plain.mostJoiners)
+    }
+  }
+
+  private static func append(
+    _ scalar: Unicode.Scalar, to text: inout String, _ cluster: inout Cluster
+  ) {
+    let isMeant = cluster.takes(scalar)
+    if Visible.mustEscape(scalar) || !isMeant {
       text += Visible.escape(scalar)
     } else {
       // A mark without a letter would sit on whatever stands before the text.
-      if text.isEmpty && marks > 0 { text += "\u{25cc}" }
+      if text.isEmpty && cluster.marks > 0 { text += "\u{25cc}" }
       text.unicodeScalars.append(scalar)
     }
   }

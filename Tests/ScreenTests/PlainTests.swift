@@ -25,6 +25,21 @@ import Testing
     #expect(Plain.line(family) == family)
   }
 
+  @Test func aCrowdIsNoPicture() {
+    let crowd = Array(repeating: "👨", count: 30).joined(separator: "\u{200d}")
+    #expect(CellWidth.of(crowd) == 2)
+    let shown = Plain.line(crowd)
+    #expect(shown.unicodeScalars.count { $0 == "\u{200d}" } == Plain.mostJoiners)
+    #expect(shown.hasSuffix("\\u{200d}👨") && CellWidth.of(shown) > 60)
+    let shaded = Array(repeating: "👨🏽", count: 30).joined(separator: "\u{200d}")
+    #expect(CellWidth.of(Plain.line(shaded)) > 60)
+    // A joined picture may be followed by the next one, and letters may be joined.
+    let kiss = String(repeating: "👩🏽‍❤️‍💋‍👨🏿", count: 9)
+    #expect(Plain.line(kiss) == kiss)
+    let joined = String(repeating: "क्\u{200d}ष ", count: 9) + "نامه\u{200c}ای"
+    #expect(Plain.line(joined) == joined)
+  }
+
   @Test func nothingATerminalObeysIsLeft() {
     for value in (0...0xa0).map({ UInt32($0) }) + [0x61c, 0x200e, 0x202a, 0x202e, 0x2066, 0x2069] {
       guard let scalar = Unicode.Scalar(value) else { continue }
