@@ -1,6 +1,6 @@
 #include "clibc_scan.h"
 
-#include "blocks.h"
+#include "marks.h"
 
 /* Up to 64 bytes of a text from `at` on. Where fewer are left, the last 64 are
  * loaded, and what stands before `at` is shifted out of each mask. */
@@ -38,32 +38,10 @@ INLINE uint64_t brackets(struct view view) {
   return bits((block)(low == '{') | (block)(low == '}')) >> view.shift;
 }
 
-/* The bytes behind a backslash that escapes them. `carry` is 1 when the block
- * before ended with such a backslash, and then tells the same of this one.
- *
- * In a run of backslashes every other one escapes, from the first on. Adding its
- * first bit to a run clears all of it, so that the runs that begin at even places
- * can be told from the others without a loop. */
-INLINE uint64_t escaped(uint64_t slashes, uint64_t *carry) {
-  const uint64_t even = 0x5555555555555555;
-  uint64_t open = slashes & ~*carry;
-  uint64_t starts = open & ~(open << 1);
-  uint64_t from_even = open & ~(open + (starts & even));
-  uint64_t escapes = open & ~(from_even ^ even);
-  uint64_t result = escapes << 1 | *carry;
-  *carry = escapes >> 63;
-  return result;
-}
-
 /* Notes the marks of a block. */
 INLINE void mark(struct clibc_scan *scan, size_t index, struct view view, uint64_t *carry) {
-  uint64_t slashes = seen(view, '\\'), behind = slashes << 1 | *carry;
-  if (__builtin_expect((slashes & behind) != 0, 0)) {
-    behind = escaped(slashes, carry);
-  } else {
-    *carry = slashes >> 63;
-  }
-  scan->quotes[index] = seen(view, '"') & ~behind;
+  uint64_t slashes = seen(view, '\\');
+  scan->quotes[index] = seen(view, '"') & ~escaped(slashes, carry);
   scan->slashes[index] = slashes;
   scan->brackets[index] = brackets(view);
 }

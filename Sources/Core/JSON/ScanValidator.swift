@@ -1,3 +1,5 @@
+import CLibc
+
 /// The whole grammar of RFC 8259, on bytes: of any depth without recursion,
 /// in time linear to the length.
 ///
@@ -182,9 +184,11 @@ extension ScanCursor {
     }
   }
 
-  /// Crosses bytes that stand for themselves in a string, eight at a time.
+  /// Crosses bytes that stand for themselves in a string, eight at a time; in a
+  /// longer string the kernel goes on, over known escapes too.
   @inline(__always)
   private mutating func skipPlain() {
+    var words = 0
     while end - at >= 8 {
       let word = UInt64(littleEndian: UnsafeRawPointer(at).loadUnaligned(as: UInt64.self))
       let found = Self.specials(word)
@@ -193,6 +197,8 @@ extension ScanCursor {
         return
       }
       at += 8
+      words += 1
+      if words == 4, let behind = clibc_scan_text(at, end) { at = behind }
     }
   }
 
