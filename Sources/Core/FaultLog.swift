@@ -1,7 +1,7 @@
 /// Says which lines of the input are bad: the first ten, then how many more.
 /// One rule for every command that reads records.
 public struct FaultLog {
-  private let diagnostics: Diagnostics
+  private let say: (String) -> Void
   private var bad = 0
   /// Whether anything went wrong.
   public private(set) var hasFault = false
@@ -10,7 +10,10 @@ public struct FaultLog {
   public static let limit = 10
 
   /// - Parameter diagnostics: where it is said.
-  public init(_ diagnostics: Diagnostics) { self.diagnostics = diagnostics }
+  public init(_ diagnostics: Diagnostics) { self.init { diagnostics.say($0) } }
+
+  /// - Parameter say: takes each message, without the command's name.
+  public init(say: @escaping (String) -> Void) { self.say = say }
 
   /// A bad line, which is skipped.
   ///
@@ -21,20 +24,20 @@ public struct FaultLog {
   public mutating func line(_ file: String, _ number: Int, _ reason: String) {
     hasFault = true
     bad += 1
-    if bad <= Self.limit { diagnostics.fault(file: Self.name(file), line: number, reason) }
+    if bad <= Self.limit { say("\(Self.name(file)):\(number): \(reason)") }
   }
 
   /// A file that cannot be read; every one is named.
   public mutating func file(_ file: String, _ reason: String) {
     hasFault = true
-    diagnostics.error(Self.name(file), reason)
+    say("\(Self.name(file)): \(reason)")
   }
 
   /// Says, at the end of the input, how many bad lines were not named.
   public mutating func finish() {
     let more = bad - Self.limit
     bad = 0
-    if more > 0 { diagnostics.say("\(more) more bad \(more == 1 ? "line" : "lines")") }
+    if more > 0 { say("\(more) more bad \(more == 1 ? "line" : "lines")") }
   }
 
   private static func name(_ file: String) -> String { file == "-" ? "standard input" : file }

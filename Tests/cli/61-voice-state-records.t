@@ -131,6 +131,13 @@ ok "--speed waits as long as it was: $took ms" test "$took" -ge 450 -a "$took" -
 
 # Bad lines are told and passed over.
 { echo '{"cut":'; cat wrapped; echo 'no json'; echo '17'; echo '"text"'; echo '{"event":"voice_state","id":"","data":{"sessions":17}}'; printf '\n  \n'; } >bad
+yes junk | head -n 23 >junk
+for watch in "" -w; do
+  # shellcheck disable=SC2086  # an option or none
+  run voice-state $watch -o line junk
+  is "$(lines "$err")" 11 "of many bad lines ten are named: $watch"
+  is "$(tail -n 1 "$err")" "voice-state: 13 more bad lines" "and the rest counted: $watch"
+done
 run voice-state -o line bad
 status_is 2 "bad lines: status 2"
 out_like 'processing: Kei' "the good one is shown"

@@ -10,7 +10,8 @@ struct Records {
 
   /// The sessions at the end of the records.
   func once() throws -> ExitStatus {
-    let source = open { diagnostics.fault(file: $0, line: $1, $2) }
+    var faults = FaultLog(diagnostics)
+    let source = open { faults.line($0, $1, $2) }
     var feed = VoiceFeed(options.filter)
     do {
       try source.read(
@@ -20,9 +21,11 @@ struct Records {
           return true
         })
     } catch let failure as ReadFailure {
+      faults.finish()
       diagnostics.error(file, failure.reason)
       return .failure
     }
+    faults.finish()
     source.clock.stop()
     let now = source.clock.now(at: 0) ?? .now()
     let status = try Once(options, diagnostics).show(&feed, at: now)
@@ -39,13 +42,10 @@ struct Records {
     }
     let watch = try Watch.make(options, diagnostics, readsInput: file == "-")
     // Words would be written over the screen: they are said at the end.
-    let source = open { name, line, reason in
-      if watch.screen == nil {
-        diagnostics.fault(file: name, line: line, reason)
-      } else {
-        watch.keep("\(name):\(line): \(reason)")
-      }
+    var faults = FaultLog { words in
+      if watch.screen == nil { diagnostics.say(words) } else { watch.keep(words) }
     }
+    let source = open { faults.line($0, $1, $2) }
     watch.link.phase = .open
     // A line stands for what a record told; a screen and a bar go on with the time.
     let isTold = watch.view is LineView
@@ -68,6 +68,7 @@ struct Records {
       end(watch, source, "\(file): \(failure.reason)")
       watch.end(.failure, "\(file): \(failure.reason)")
     } catch is RecordSource.Stop {}
+    faults.finish()
     // A person may want to look at the last of it.
     if watch.screen != nil { while watch.wait(for: nil) {} }
     watch.look(force: false)
