@@ -15,6 +15,9 @@ public struct VoiceLatency: Sendable {
       totalMs = value?.double("totalMs")
     }
 
+    /// Whether no stage is known.
+    public var isUnknown: Bool { all.allSatisfy { $0 == nil } }
+
     /// The four stages and the total, in this order.
     public var all: [Double?] {
       [

@@ -54,6 +54,10 @@ struct HeadPanel: Panel {
     let people = session.participantCount
     facts.add(people == 1 ? "1 person" : "\(people) people")
     if session.activeInputStreams > 0 { facts.add("\(session.activeInputStreams) speaking") }
+    // The word of the state hides it while there is something else to tell.
+    if session.realtime?.state?.connected == false, session.activity != .disconnected {
+      facts.add("provider's link is down", Style(Palette.error, bold: true))
+    }
     let pending = session.pendingTurns
     if pending > 0 {
       facts.add(

@@ -46,20 +46,21 @@ struct LatencyPanel: Panel {
   }
 
   private let latency: VoiceLatency
+  /// The answers of which anything is known, newest first.
+  private let turns: [VoiceLatency.Turn]
   private let now: Timestamp
 
   init?(_ session: VoiceSession, at now: Timestamp) {
     guard let latency = session.latency else { return nil }
-    guard !latency.recentTurns.isEmpty || latency.averages.all.contains(where: { $0 != nil }) else {
-      return nil
-    }
+    turns = latency.recentTurns.filter { !$0.stages.isUnknown }
+    if turns.isEmpty, latency.averages.isUnknown { return nil }
     self.latency = latency
     self.now = now
   }
 
   var note: Line {
     var note = Line()
-    if let last = latency.recentTurns.first?.stages.totalMs {
+    if let last = turns.first?.stages.totalMs {
       let slow = last > Self.slowTotal ? " slow" : ""
       note.add("last " + Amount.duration(last) + slow, grade(last, 4).style)
     }
@@ -73,7 +74,7 @@ struct LatencyPanel: Panel {
     width >= LatencyTable.leastWidth ? table(width) : waterfall(width)
   }
 
-  private var turns: ArraySlice<VoiceLatency.Turn> { latency.recentTurns.prefix(Self.most) }
+  private var shown: ArraySlice<VoiceLatency.Turn> { turns.prefix(Self.most) }
 
   private func grade(_ value: Double, _ stage: Int) -> Grade {
     Grade(value, average: latency.averages.all[stage], isTotal: stage == 4)
@@ -83,7 +84,7 @@ struct LatencyPanel: Panel {
 
   /// The largest stage, and the largest total: what fills a bar.
   private var most: (stage: Double, total: Double) {
-    let all = turns.map(\.stages.all) + [latency.averages.all]
+    let all = shown.map(\.stages.all) + [latency.averages.all]
     return (
       all.flatMap { $0.prefix(4) }.compactMap { $0 }.max() ?? 0,
       all.compactMap { $0[4] }.max() ?? 0
@@ -93,7 +94,7 @@ struct LatencyPanel: Panel {
   private func table(_ width: Int) -> [Line] {
     var table = LatencyTable(width: width, most: most.stage, mostTotal: most.total)
     var lines = [table.header(Self.stages)]
-    for turn in turns {
+    for turn in shown {
       lines.append(
         table.row(
           age(turn), .plain,
@@ -111,7 +112,7 @@ struct LatencyPanel: Panel {
   /// beginning where the one before ended, then the totals of the answers before.
   private func waterfall(_ width: Int) -> [Line] {
     var rows = LatencyWaterfall(width: width, most: max(most.stage, most.total))
-    for (index, turn) in turns.enumerated() {
+    for (index, turn) in shown.enumerated() {
       let all = turn.stages.all
       let grades = all.indices.map { stage in all[stage].map { grade($0, stage) } }
       if index == 0 {

@@ -23,7 +23,8 @@ struct TranscriptPanel: Panel {
   private let count: Int
 
   init?(_ session: VoiceSession, at now: Timestamp) {
-    count = session.recentTurns.count
+    let turns = session.recentTurns.filter { !$0.text.isEmpty }
+    count = turns.count
     let partial = session.asrSessions.compactMap { asr -> Entry? in
       guard let text = asr.utterance?.partialText else { return nil }
       return Entry(
@@ -31,7 +32,7 @@ struct TranscriptPanel: Panel {
         nameStyle: .dim, textStyle: .dim)
     }
     entries =
-      session.recentTurns.suffix(Self.most).map { Self.entry($0, now) } + partial.prefix(4)
+      turns.suffix(Self.most).map { Self.entry($0, now) } + partial.prefix(4)
     if entries.isEmpty { return nil }
   }
 

@@ -47,6 +47,14 @@ import Testing
     #expect(rule.spans.first { words.hasSuffix($0.text) }?.style.colour == colour)
   }
 
+  @Test func aLinkThatIsDownIsNeverHidden() throws {
+    let session = #"{"botTurnOpen":true,"realtime":{"state":{"connected":false}}}"#
+    #expect(
+      try lines(HeadPanel.self, session).suffix(1) == ["0 people · provider's link is down"])
+    let silent = #"{"realtime":{"state":{"connected":false}}}"#
+    #expect(try lines(HeadPanel.self, silent).suffix(1) == ["0 people"])
+  }
+
   @Test func whoSpeaks() throws {
     let session = #"""
       {"participantCount":5,"participants":[{"userId":"1","displayName":"Mika"},
