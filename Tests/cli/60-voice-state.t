@@ -178,6 +178,17 @@ status_is 0 "a count without sessions is a session"
 run voice-state -o line
 status_is 0 "elements that are no sessions are passed over"
 is "$(lines "$out")" 1 "the rest is shown"
+script <<'END'
+on /api/voice/state
+stall
+END
+run voice-state -q --max-time 0.3 --idle-timeout 0
+status_is 75 "a backend that does not answer in time"
+script <<'END'
+on /api/voice/state
+status 200 application/json {"activeCount":0,"sessions":[]}
+END
+run voice-state -q
 is "$(requests '.headers["x-dashboard-token"] // .headers["X-Dashboard-Token"]' | sort -u)" sample-token "the token is sent"
 
 done_testing

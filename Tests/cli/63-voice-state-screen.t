@@ -106,7 +106,7 @@ mux kill-session -t frames
 exec 9>&-
 
 # Every other end.
-for end in C-c TERM HUP ABRT SEGV eof; do
+for end in C-c TERM HUP QUIT ABRT SEGV eof; do
   screen other "voice-state -w --max-time 60 - <feed"
   exec 9<>feed
   head -n 1 states >&9
@@ -122,7 +122,7 @@ for end in C-c TERM HUP ABRT SEGV eof; do
   *) kill "-$end" "$(cat other.pid)" ;;
   esac
   ok "$end ends it" closed other
-  case $end in C-c) want=130 ;; TERM) want=143 ;; HUP) want=129 ;; ABRT) want=134 ;; SEGV) want=139 ;; *) want=0 ;; esac
+  case $end in C-c) want=130 ;; TERM) want=143 ;; HUP) want=129 ;; QUIT) want=131 ;; ABRT) want=134 ;; SEGV) want=139 ;; *) want=0 ;; esac
   is "$(cat other.status)" "$want" "$end: status $want"
   ok "$end: the modes are as they were" cmp other.before other.after
   is "$(mux display-message -p -t other '#{alternate_on} #{cursor_flag}')" "0 1" "$end: screen and cursor too"

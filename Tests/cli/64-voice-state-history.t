@@ -50,7 +50,7 @@ is "$(lines "$out")" 4 "-n"
 run voice-state replay -o json "$id"
 ok "json: the rows" sh -c 'curl -sf "$AGENT_URL/api/voice/history/sessions/'"$id"'/events" | jq -c ".[]" | cmp - out'
 run voice-state replay -o text -W 100 --panel session,transcript,tools "$id"
-out_like '^── ' "text: the panels at its end"
+out_like '^-- ' "text: the panels at its end"
 run voice-state replay nobody
 status_is 1 "no such session"
 err_is "voice-state: session nobody: the backend knows no events of it" "is said"

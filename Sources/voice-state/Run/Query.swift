@@ -31,7 +31,9 @@ final class Query {
         agent: "voice-state/\(suiteVersion)", authorities: options.authorities)
     else { throw SettingsError("libcurl", "out of memory") }
     self.client = client
-    silence = min(options.idleTimeout ?? 45, options.maxTime ?? 1e9)
+    // 0 is never.
+    let idle = options.idleTimeout ?? 45
+    silence = min(idle == 0 ? .infinity : idle, options.maxTime ?? .infinity)
   }
 
   /// The body of an answer of the backend.
@@ -44,9 +46,8 @@ final class Query {
       throw QueryFailure(what: path, reason: error.message, status: error.status)
     }
     var result: FetchEnd?
-    let limit = silence == 0 ? Double.infinity : silence
     let fetch = Fetch(
-      client, request, now: Clock.monotonic, silence: limit, limit: Self.mostBytes
+      client, request, now: Clock.monotonic, silence: silence, limit: Self.mostBytes
     ) { result = $0 }
     while result == nil {
       client.perform()
