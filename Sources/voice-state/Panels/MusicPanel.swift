@@ -134,8 +134,9 @@ struct MusicPanel: Panel {
     var grid = Grid([.right, .giving, .right, .left])
     for (index, result) in music.pendingResults.prefix(Self.most).enumerated() {
       let seconds = result.durationSeconds.flatMap { (0..<360_000).contains($0) ? Int64($0) : nil }
+      let name = Self.name(result.title ?? result.id, result.artist)
       grid.add([
-        Line("  \(index + 1)", .dim), Line(Self.name(result.title ?? result.id, result.artist)),
+        Line("  \(index + 1)", .dim), Line(name.isEmpty ? "?" : name),
         Line(seconds.map { Amount.clock($0) } ?? "", .dim),
         Line(Outside.words(result.platform) ?? "", .dim),
       ])

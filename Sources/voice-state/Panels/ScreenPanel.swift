@@ -90,12 +90,13 @@ struct ScreenPanel: Panel {
       }
     }
     return watch.visualFeed.suffix(Self.mostSeen).reversed().flatMap { seen in
+      guard let text = Outside.text(seen.text) else { return [Line]() }
       var lead = PanelText.age(seen.at, now)
       lead.add("  ")
       if let name = Outside.text(seen.speakerName) {
         lead.add(Fit.truncate(name, to: 20) + " ", .dim)
       }
-      return PanelText.paragraph(seen.text ?? "", lead: lead, width: width, indent: 9, most: 2)
+      return PanelText.paragraph(text, lead: lead, width: width, indent: 9, most: 2)
     }
   }
 
