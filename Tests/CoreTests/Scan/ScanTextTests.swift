@@ -40,7 +40,7 @@ import Testing
     for level in 0...best { body(clibc_kernels(clibc_level(UInt32(level)))) }
   }
 
-  @Test func crossesStrings() {
+  @Test func crossesStrings() throws {
     var random = SeededGenerator(seed: 31)
     let pieces: [[UInt8]] = [
       "a", "é", "\\\\", "\\\"", "\\n", "\\u00e9", "\\/", "\\b\\f\\r\\t",
@@ -57,7 +57,7 @@ import Testing
       }
       if Bool.random(using: &random) { bytes += stops.randomElement(using: &random) ?? [] }
       bytes += [UInt8](repeating: 0x61, count: Int.random(in: 0..<90, using: &random))
-      GuardedBytes.with(bytes) { guarded in
+      try GuardedBytes.with(bytes) { guarded in
         guard let base = guarded.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
         let places = places(guarded)
         forEachLevel { level in
@@ -73,12 +73,12 @@ import Testing
     #expect(stopped > 1000)
   }
 
-  @Test func countsASCII() {
+  @Test func countsASCII() throws {
     for count in 0..<300 {
       var bytes = [UInt8](repeating: 0x7f, count: count)
       for other in [count, count / 2, 0] {
         if other < count { bytes[other] = 0x80 }
-        GuardedBytes.with(bytes) { guarded in
+        try GuardedBytes.with(bytes) { guarded in
           guard let base = guarded.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
           forEachLevel { level in
             let found = clibc_scan_ascii(base, count)
