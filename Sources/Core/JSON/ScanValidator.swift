@@ -147,6 +147,8 @@ extension ScanCursor {
             at += length
           }
         } while at < end && at.pointee == 0x5c
+        // Where one is, there are more: the kernel knows them too.
+        if let behind = clibc_scan_text(at, end) { at = behind }
       case 0..<0x20: throw .controlCharacter
       default: at += 1
       }
