@@ -72,18 +72,18 @@ struct AttentionPanel: Panel {
     return line
   }
 
-  private var guesses: Line {
-    var line = Line()
+  private var guesses: FactFlow {
+    var facts = FactFlow()
     for guess in conversation.addressing?.recentAddressingGuesses.suffix(3) ?? [] {
-      if !line.spans.isEmpty { line.add(" · ", .dim) }
-      line.add(Outside.text(guess.speakerName, or: "someone"))
+      var line = Line(Outside.text(guess.speakerName, or: "someone"))
       line.add(" → ", .dim)
       line.add(guess.talkingTo == "ME" ? "the bot" : Outside.text(guess.talkingTo, or: "?"))
       if let confidence = guess.directedConfidence, confidence.magnitude <= 1 {
         line.add(" \(Amount.fixed(confidence * 100, 0))%", .dim)
       }
+      facts.add(line)
     }
-    return line
+    return facts
   }
 
   private var musicWake: Line {
@@ -96,14 +96,14 @@ struct AttentionPanel: Panel {
     return line
   }
 
-  private var thought: Line {
-    guard let engine = conversation.thoughtEngine else { return Line() }
-    var line = Line()
-    line.add(engine.busy == true ? "thinking" : "at rest", engine.busy == true ? .bold : .plain)
-    if let next = Age.text(engine.nextAttemptAt, at: now) { line.add(", next " + next, .dim) }
-    if let last = Age.text(engine.lastAttemptAt, at: now) { line.add(", tried " + last, .dim) }
-    line.add(", spoke " + (Age.text(engine.lastSpokenAt, at: now) ?? "never"), .dim)
-    return line
+  private var thought: FactFlow {
+    var facts = FactFlow()
+    guard let engine = conversation.thoughtEngine else { return facts }
+    facts.add(engine.busy == true ? "thinking" : "at rest", engine.busy == true ? .bold : .plain)
+    if let next = Age.text(engine.nextAttemptAt, at: now) { facts.add("next", next) }
+    if let last = Age.text(engine.lastAttemptAt, at: now) { facts.add("tried", last) }
+    facts.add("spoke", Age.text(engine.lastSpokenAt, at: now) ?? "never")
+    return facts
   }
 }
 
@@ -112,13 +112,14 @@ extension Labels {
   fileprivate mutating func add(_ label: String, _ thought: VoiceThought) {
     guard let text = Outside.text(thought.text ?? thought.draftText) else { return }
     add(label, text: "“\(text)”", rows: 2)
-    var about: [String] = []
-    if let status = thought.status { about.append(Outside.words(status)) }
-    if let action = thought.lastDecisionAction { about.append(Outside.words(action)) }
-    if let reason = Outside.text(thought.lastDecisionReason) { about.append(reason) }
-    if let reason = Outside.text(thought.invalidationReason) {
-      about.append("overtaken: " + reason)
+    var facts = FactFlow()
+    for word in [thought.status, thought.lastDecisionAction] {
+      if let word { facts.add(Outside.words(word), .dim) }
     }
-    add("", Line(about.joined(separator: " · "), .dim))
+    if let reason = Outside.text(thought.lastDecisionReason) { facts.add(reason, .dim) }
+    if let reason = Outside.text(thought.invalidationReason) {
+      facts.add("overtaken: " + reason, .dim)
+    }
+    add("", facts)
   }
 }

@@ -106,7 +106,7 @@ import Testing
         "wake     ━━━━━━━━━━━━━─────── 22s of 35s", "reply    14s ago",
         "address  18s ago by Mika", "focus    Mika for 30s",
         "talk     Mika → the bot 95% · someone → ?",
-        "thought  at rest, next in 45s, spoke never", "         “and the wind?”",
+        "thought  at rest · next in 45s · spoke never", "         “and the wind?”",
         "         queued · hold · room still talking",
       ])
     let note = try panel(AttentionPanel.self, session)?.note
