@@ -8,11 +8,16 @@ public struct VoiceLatency: Sendable {
     public let totalMs: Double?
 
     init(_ value: JSONValue?) {
-      finalizedToAsrStartMs = value?.double("finalizedToAsrStartMs")
-      asrToGenerationStartMs = value?.double("asrToGenerationStartMs")
-      generationToReplyRequestMs = value?.double("generationToReplyRequestMs")
-      replyRequestToAudioStartMs = value?.double("replyRequestToAudioStartMs")
-      totalMs = value?.double("totalMs")
+      // No answer takes less than no time, or years.
+      func stage(_ name: String) -> Double? {
+        guard let time = value?.double(name), time >= 0, time < 1e11 else { return nil }
+        return time
+      }
+      finalizedToAsrStartMs = stage("finalizedToAsrStartMs")
+      asrToGenerationStartMs = stage("asrToGenerationStartMs")
+      generationToReplyRequestMs = stage("generationToReplyRequestMs")
+      replyRequestToAudioStartMs = stage("replyRequestToAudioStartMs")
+      totalMs = stage("totalMs")
     }
 
     /// Whether no stage is known.

@@ -51,12 +51,13 @@ struct LatencyTable {
         line.add(Fit.padStart("-", to: cells) + " ", .dim)
         continue
       }
-      let number = Amount.duration(milliseconds)
+      let number = Fit.truncate(Amount.duration(milliseconds), to: cells)
+      let numberCells = max(Self.numberCells, CellWidth.of(number))
       let look = grade?.style ?? style
       let bar = Bar.text(
-        milliseconds, of: stage == 4 ? mostTotal : most, cells: cells - Self.numberCells - 1)
+        milliseconds, of: stage == 4 ? mostTotal : most, cells: cells - numberCells - 1)
       line.add(bar, look)
-      line.add(Fit.spaces(cells - CellWidth.of(bar) - number.utf8.count))
+      line.add(Fit.spaces(cells - CellWidth.of(bar) - CellWidth.of(number)))
       line.add(number, look)
       line.add(grade?.mark ?? " ", look)
       if grade == .ok || grade == .bad { hasMarks = true }

@@ -64,6 +64,14 @@ import Testing
     #expect(try panel("{}") == nil)
     #expect(try panel(#"{"latency":{"recentTurns":[],"averages":{}}}"#) == nil)
     #expect(try panel(#"{"latency":{"recentTurns":[{}],"averages":null}}"#) == nil)
-    #expect(try panel(#"{"latency":{"averages":{"totalMs":-1e300}}}"#)?.lines(width: 80).count == 3)
+    #expect(
+      try panel(#"{"latency":{"averages":{"totalMs":-1,"asrToGenerationStartMs":1e300}}}"#) == nil)
+  }
+
+  @Test func longTimesKeepTheirColumns() throws {
+    let session = #"{"latency":{"averages":{"asrToGenerationStartMs":9e10,"totalMs":36000000}}}"#
+    let lines = try panel(session)?.lines(width: 60).map(\.text) ?? []
+    #expect(
+      lines.last == "average         -   1041d16h          -         -  ██   10h ", "\(lines)")
   }
 }
