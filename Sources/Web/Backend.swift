@@ -7,6 +7,8 @@ public struct Backend: Sendable {
   public let base: WebAddress
   /// The profile's name, nil when no section of the configuration is in use.
   public let profileName: String?
+  /// The guild that the profile wants where none is named.
+  public let guild: String?
 
   private let token: Secret?
   private let allowPlaintext: Bool
@@ -54,6 +56,7 @@ public struct Backend: Sendable {
   ) throws(SettingsError) {
     self.base = base
     profileName = profile?.name
+    guild = profile?.guild
     self.allowPlaintext = allowPlaintext
     guard profile != nil || tokenFile != nil else {
       token = nil

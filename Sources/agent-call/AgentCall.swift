@@ -1,5 +1,5 @@
-import CLibc
 import Core
+import Screen
 import Web
 
 /// agent-call(1): asks the backend anything, a row per record.
@@ -19,11 +19,15 @@ enum AgentCall {
   }
 
   private static func run(_ options: CallOptions, _ diagnostics: Diagnostics) -> ExitStatus {
-    let output = RowOutput(options)
+    let output = RowOutput(
+      form: options.form, width: options.width, colour: options.colour, isQuiet: options.quiet)
     do {
+      let caller = try Caller(
+        profile: options.profile, tokenFile: options.tokenFile,
+        allowPlaintext: options.allowPlaintext, authorities: options.authorities,
+        maxTime: options.maxTime, diagnostics: diagnostics)
       let call = Call(
-        options: options, caller: try caller(options, diagnostics), output: output,
-        diagnostics: diagnostics)
+        options: options, caller: caller, output: output, diagnostics: diagnostics)
       let status = try call.run()
       try output.flush()
       return status
@@ -36,31 +40,5 @@ enum AgentCall {
     } catch {
       diagnostics.fail("\(error)")
     }
-  }
-
-  private static func caller(
-    _ options: CallOptions, _ diagnostics: Diagnostics
-  ) throws(CallFailure) -> Caller {
-    let backend: Backend
-    do throws(SettingsError) {
-      let settings = try Settings()
-      backend = try Backend(
-        settings: settings, profile: options.profile, tokenFile: options.tokenFile,
-        allowPlaintext: options.allowPlaintext)
-      // A fault of the profile in use is an error, told once; others are warnings.
-      settings.configuration.report(to: diagnostics)
-    } catch {
-      throw CallFailure(error)
-    }
-    if let file = options.authorities, access(file, R_OK) != 0 {
-      throw CallFailure(file, systemReason(systemError), .failure)
-    }
-    let wait = options.maxTime.map { $0 > 0 ? min($0, Caller.connectTime) : Caller.connectTime }
-    guard
-      let client = WebClient(
-        agent: "agent-call/\(suiteVersion)", connectTimeout: wait ?? Caller.connectTime,
-        authorities: options.authorities)
-    else { throw CallFailure("libcurl", "out of memory", .failure) }
-    return Caller(backend, client: client, maxTime: options.maxTime, diagnostics: diagnostics)
   }
 }

@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Screen
 import Web
 
 /// The commands whose answers are lists.
@@ -77,9 +78,7 @@ extension Call {
   }
 
   private func guild() throws(CallFailure) -> String {
-    if let guild = options.command == .runs ? options.guild : options.guild ?? options.operand {
-      return guild
-    }
-    return try GuildChoice.only(of: try GuildChoice.guilds(caller))
+    let given = options.command == .runs ? options.guild : options.guild ?? options.operand
+    return try GuildChoice.choose(given, caller)
   }
 }

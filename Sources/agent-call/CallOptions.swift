@@ -3,11 +3,6 @@ import Screen
 
 /// What the command line of agent-call asks for.
 struct CallOptions {
-  /// How the answer is written.
-  enum Form: String, CaseIterable {
-    case json, table, tsv
-  }
-
   var command = Command.health
   /// The operand behind the command.
   var operand: String?
@@ -20,7 +15,7 @@ struct CallOptions {
   var statuses: [String] = []
   var data: String?
   /// Nil: a table on a terminal, else JSON.
-  var form: Form?
+  var form: RowOutput.Form?
   /// Columns; 0 for no limit; nil for the terminal's.
   var width: Int?
   var colour = ColourDepth.When.auto
@@ -54,7 +49,7 @@ struct CallOptions {
         "d", "data", "DATA", "the JSON to send; @FILE reads it (default: standard input)"),
       Option(
         "o", "output", "FORM", "json, table or tsv (default: table on a terminal, else json)",
-        completion: .words(Form.allCases.map(\.rawValue))),
+        completion: .words(RowOutput.Form.allCases.map(\.rawValue))),
       Option(
         "W", "width", "COLUMNS", "cut rows at COLUMNS, 0 for no cut (default: the terminal's)"),
       Option(
@@ -125,7 +120,7 @@ struct CallOptions {
     case "status": statuses += try Self.list(item)
     case "data": data = value
     case "output":
-      guard let form = Form(rawValue: value) else {
+      guard let form = RowOutput.Form(rawValue: value) else {
         throw UsageError("--output \(value): not json, table or tsv")
       }
       self.form = form

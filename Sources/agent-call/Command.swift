@@ -1,3 +1,5 @@
+import Screen
+
 /// What is asked of the backend: the first operand.
 enum Command: String, CaseIterable {
   case health

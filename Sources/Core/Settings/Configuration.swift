@@ -13,6 +13,8 @@ public struct Configuration: Sendable, Equatable {
     public var tokenCommand: String?
     /// A file that holds the token, as written.
     public var tokenFile: String?
+    /// The guild that is meant where none is named, as written.
+    public var guild: String?
     /// The first line of the section that could not be understood.
     public var fault: Fault?
 
@@ -22,6 +24,7 @@ public struct Configuration: Sendable, Equatable {
       case "url": url = value
       case "token-command": tokenCommand = value
       case "token-file": tokenFile = value
+      case "guild": guild = value
       default: return false
       }
       return true

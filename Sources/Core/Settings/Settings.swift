@@ -13,6 +13,9 @@ public struct Settings: Sendable {
     public var tokenCommand: String?
     /// The section's token file, an absolute path.
     public var tokenFile: String?
+    /// The guild that is meant where none is named; nil like the tokens at another
+    /// origin.
+    public var guild: String?
   }
 
   /// Where the files are.
@@ -59,10 +62,11 @@ public struct Settings: Sendable {
     }
     var profile = Profile(
       name: name, url: url ?? section.url, tokenCommand: section.tokenCommand,
-      tokenFile: section.tokenFile.map(folders.expand))
+      tokenFile: section.tokenFile.map(folders.expand), guild: section.guild)
     if let url, let own = section.url, Origin(own) == nil || Origin(own) != Origin(url) {
       profile.tokenCommand = nil
       profile.tokenFile = nil
+      profile.guild = nil
     }
     return profile
   }

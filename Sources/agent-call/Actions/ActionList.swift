@@ -1,4 +1,5 @@
 import Core
+import Screen
 import Web
 
 /// `agent-call actions`: asks for one answer after the other until everything

@@ -1,6 +1,23 @@
 import Core
 import Screen
 
+extension Listing {
+  /// The list of a command; nil when its answer is none, or several.
+  static func of(_ command: Command) -> Listing? {
+    switch command {
+    case .guilds: guilds
+    case .channels: channels
+    case .automations: automations
+    case .runs: runs
+    case .browserSessions: browserSessions
+    case .mcp: mcp
+    case .asrSessions: asrSessions
+    case .toolEvents: toolEvents
+    default: nil
+    }
+  }
+}
+
 /// The lists of the contract, section 3 of it and 5.4 and 5.6 of its details.
 extension Listing {
   static let guilds = Listing(

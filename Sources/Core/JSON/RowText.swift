@@ -1,12 +1,10 @@
-import Core
-
 /// The forms that one record takes in a pipe.
-enum RowText {
+public enum RowText {
   /// The record's own bytes on one line: line breaks between its tokens become
   /// blanks, and ill-formed UTF-8 U+FFFD; nothing else changes.
   ///
   /// - Parameter row: one JSON value that is valid but for its UTF-8.
-  static func line(_ row: [UInt8]) -> [UInt8] {
+  public static func line(_ row: [UInt8]) -> [UInt8] {
     var bytes = row
     if !bytes.withUnsafeBytes({ UTF8Text.isValid($0) }) {
       bytes = bytes.withUnsafeBytes { UTF8Text.repaired($0) }
@@ -29,7 +27,7 @@ enum RowText {
   /// - Parameters:
   ///   - row: one JSON value; what is no object is a single value.
   ///   - fields: the members' names.
-  static func tsv(_ row: [UInt8], fields: [String]) -> String {
+  public static func tsv(_ row: [UInt8], fields: [String]) -> String {
     let row = line(row)
     return row.withUnsafeBytes { bytes in
       guard var members = try? ScanMembers(bytes) else { return field(ScanValue(bytes)) }
@@ -46,21 +44,21 @@ enum RowText {
   }
 
   /// One value as a field of TSV.
-  static func field(_ value: ScanValue) -> String {
+  public static func field(_ value: ScanValue) -> String {
     if value.isNull { return "" }
     return escape(value.string ?? String(decoding: value.bytes, as: UTF8.self))
   }
 
   /// A text as a field: backslash, tab and line ends as `\\`, `\t`, `\n`, `\r`,
   /// other controls as `\e`, `\xHH` or `\u{HHHH}`.
-  static func escape(_ text: String) -> String {
-    Visible.line(text.utf8.contains(92) ? text.replacing("\\", with: "\\\\") : text)
+  public static func escape(_ text: String) -> String {
+    Visible.line(text.utf8.contains(92) ? text.exchanging("\\", for: "\\\\") : text)
   }
 }
 
 extension ScanValue {
   /// The text of a key, whose quotes are not among its bytes.
-  var unescaped: String {
+  public var unescaped: String {
     let raw = bytes
     if !raw.contains(92) { return String(decoding: raw, as: UTF8.self) }
     let quoted = [34] + Array(raw) + [34]

@@ -1,8 +1,7 @@
 import Core
-import Web
 
 /// The body of an answer, taken apart.
-enum Answer {
+public enum Answer {
   /// The records of a list.
   case rows([[UInt8]])
   /// One record, or one value.
@@ -18,7 +17,7 @@ enum Answer {
   ///   - reply: an answer of 2xx.
   ///   - place: the address, for messages.
   /// - Throws: `CallFailure` when the body is no JSON.
-  init(_ reply: Caller.Reply, place: String) throws(CallFailure) {
+  public init(_ reply: Caller.Reply, place: String) throws(CallFailure) {
     let body = reply.body.first == 0xef ? Self.withoutMark(reply.body) : reply.body
     if body.allSatisfy({ [32, 9, 10, 13].contains($0) }) {
       self = .nothing
@@ -45,7 +44,7 @@ enum Answer {
   ///   - member: the member that holds it, nil when the answer is the list.
   ///   - place: the address, for messages.
   /// - Throws: `CallFailure` when there is no such list.
-  func list(_ member: String?, place: String) throws(CallFailure) -> [[UInt8]] {
+  public func list(_ member: String?, place: String) throws(CallFailure) -> [[UInt8]] {
     switch (self, member) {
     case (.rows(let rows), nil): return rows
     case (.null, nil): return []
@@ -74,7 +73,7 @@ enum Answer {
   }
 
   /// The elements of an array; nil for anything else.
-  static func elements(_ bytes: [UInt8]) -> [[UInt8]]? {
+  public static func elements(_ bytes: [UInt8]) -> [[UInt8]]? {
     bytes.withUnsafeBytes { bytes in
       guard var elements = try? ScanElements(bytes) else { return nil }
       var rows: [[UInt8]] = []

@@ -1,20 +1,19 @@
 import Core
-import Screen
 
 /// Members of a record as cells of a table: what is missing or of another type
 /// is empty or shown as it is, never an error.
-enum Cell {
+public enum Cell {
   /// More scalars of a text are of no use in a cell.
-  static let longest = 4000
+  public static let longest = 4000
 
   /// Any value; nothing for null.
-  static func text(_ value: JSONValue?) -> Line.Span {
+  public static func text(_ value: JSONValue?) -> Line.Span {
     guard let value, !value.isNull else { return Line.Span("") }
     return Line.Span(Plain.line(value.text ?? value.compact(limit: longest), limit: longest))
   }
 
   /// An instant, in the user's zone.
-  static func time(_ value: JSONValue?) -> Line.Span {
+  public static func time(_ value: JSONValue?) -> Line.Span {
     guard let text = value?.string, let time = Timestamp(rfc3339: text) else {
       return self.text(value)
     }
@@ -22,7 +21,7 @@ enum Cell {
   }
 
   /// From one instant to another.
-  static func span(_ from: JSONValue?, _ to: JSONValue?) -> Line.Span {
+  public static func span(_ from: JSONValue?, _ to: JSONValue?) -> Line.Span {
     guard let from = from?.string.flatMap({ Timestamp(rfc3339: $0) }),
       let to = to?.string.flatMap({ Timestamp(rfc3339: $0) })
     else { return Line.Span("") }
@@ -32,26 +31,26 @@ enum Cell {
   }
 
   /// A duration; from `slow` milliseconds on it warns.
-  static func milliseconds(_ value: JSONValue?, slow: Double = .infinity) -> Line.Span {
+  public static func milliseconds(_ value: JSONValue?, slow: Double = .infinity) -> Line.Span {
     guard let number = value?.number else { return text(value) }
     return Line.Span(
       Amount.duration(number), number > slow ? Style(Palette.warning) : .plain)
   }
 
   /// US dollars.
-  static func money(_ value: JSONValue?) -> Line.Span {
+  public static func money(_ value: JSONValue?) -> Line.Span {
     guard let number = value?.number else { return text(value) }
     return Line.Span(Amount.money(number))
   }
 
   /// A truth value in words.
-  static func state(_ value: JSONValue?, yes: String, no: String) -> Line.Span {
+  public static func state(_ value: JSONValue?, yes: String, no: String) -> Line.Span {
     guard let flag = value?.bool else { return text(value) }
     return flag ? Line.Span(yes, Style(Palette.positive)) : Line.Span(no, Style(Palette.error))
   }
 
   /// One of the backend's words for a state, coloured where it is known.
-  static func status(_ value: JSONValue?) -> Line.Span {
+  public static func status(_ value: JSONValue?) -> Line.Span {
     let word = text(value)
     switch word.text {
     case "active", "ok", "ready", "running": return Line.Span(word.text, Style(Palette.positive))
@@ -62,30 +61,7 @@ enum Cell {
   }
 
   /// The words of a failure.
-  static func error(_ value: JSONValue?) -> Line.Span {
+  public static func error(_ value: JSONValue?) -> Line.Span {
     Line.Span(text(value).text, Style(Palette.error))
-  }
-}
-
-/// When an automation runs, in words (contract, 5.4).
-enum Schedule {
-  static func cell(_ value: JSONValue?) -> Line.Span {
-    guard let value, value.isObject else { return Cell.text(value) }
-    func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    switch value["kind"]?.string {
-    case "daily":
-      guard let hour = value["hour"]?.integer, let minute = value["minute"]?.integer,
-        (0...23).contains(hour), (0...59).contains(minute)
-      else { break }
-      return Line.Span("daily \(two(hour)):\(two(minute))")
-    case "interval":
-      guard let minutes = value["everyMinutes"]?.number, minutes > 0 else { break }
-      return Line.Span("every \(Amount.duration(minutes * 60_000))")
-    case "once":
-      guard value["atIso"]?.string != nil else { break }
-      return Line.Span("once " + Cell.time(value["atIso"]).text)
-    default: break
-    }
-    return Cell.text(value)
   }
 }

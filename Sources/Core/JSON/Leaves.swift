@@ -1,7 +1,5 @@
-import Core
-
 /// The values of a record with their places: `runtime.isReady`, `true`.
-enum Leaves {
+public enum Leaves {
   /// Objects below this are shown as JSON.
   private static let deepest = 16
 
@@ -12,7 +10,7 @@ enum Leaves {
   ///   a name.
   /// - Returns: text without quotes and escapes, numbers as they are spelled,
   ///   arrays as JSON, nothing for null.
-  static func of(_ record: [UInt8]) -> [(name: String, text: String)] {
+  public static func of(_ record: [UInt8]) -> [(name: String, text: String)] {
     var leaves: [(name: String, text: String)] = []
     record.withUnsafeBytes { add(ScanValue($0), name: "", depth: 0, to: &leaves) }
     return leaves

@@ -1,15 +1,25 @@
-import Screen
-
 /// Rows of cells below headings, aligned, and no wider than they may be.
 ///
 /// Rows may come in several batches: columns only grow from one to the next.
-struct Table {
+public struct Table {
   /// How a column is set.
-  struct Column {
+  public struct Column {
+    /// The heading.
     var title: String
-    var isRight = false
+    /// Whether the cells end below each other, as numbers do.
+    var isRight: Bool
     /// Whether it gives way when the rows are too wide.
-    var gives = false
+    var gives: Bool
+
+    /// - Parameters:
+    ///   - title: the heading, fit for a terminal.
+    ///   - isRight: whether the cells end below each other.
+    ///   - gives: whether it gives way when the rows are too wide.
+    public init(title: String, isRight: Bool = false, gives: Bool = false) {
+      self.title = title
+      self.isRight = isRight
+      self.gives = gives
+    }
   }
 
   /// The cells between two columns.
@@ -27,7 +37,7 @@ struct Table {
   ///   - columns: from left to right; without a title at all, no line of headings.
   ///   - width: the most cells of a row; nil for no limit.
   ///   - depth: the colours that the terminal knows.
-  init(_ columns: [Column], width: Int?, depth: ColourDepth) {
+  public init(_ columns: [Column], width: Int?, depth: ColourDepth) {
     self.columns = columns
     self.width = width
     self.depth = depth
@@ -38,7 +48,7 @@ struct Table {
   /// Columns that are empty in all of the first batch are left out.
   ///
   /// - Parameter rows: a cell a column.
-  mutating func lines(_ rows: [[Line.Span]]) -> [String] {
+  public mutating func lines(_ rows: [[Line.Span]]) -> [String] {
     let cells = rows.map { $0.map { CellWidth.of($0.text) } }
     let isFirst = shown == nil
     let shown =

@@ -1,13 +1,18 @@
 import CLibc
 import Core
-import Screen
 
-/// Standard output of agent-call: records as JSON, as a table or as TSV.
-final class RowOutput {
+/// Standard output of a command that lists: records as JSON, as a table or as TSV.
+public final class RowOutput {
+  /// How records are written.
+  public enum Form: String, CaseIterable, Sendable {
+    case json, table, tsv
+  }
+
   /// A line of a table of one record: a name and what is to be said of it.
-  typealias Fact = (name: String, value: Line.Span)
+  public typealias Fact = (name: String, value: Line.Span)
 
-  let form: CallOptions.Form
+  /// How records are written.
+  public let form: Form
   private let writer = RecordWriter()
   private let isTerminal: Bool
   private let isQuiet: Bool
@@ -15,14 +20,18 @@ final class RowOutput {
   private let width: Int?
   private var table: Table?
 
-  /// - Parameter options: form, width and colour.
-  init(_ options: CallOptions) {
+  /// - Parameters:
+  ///   - form: nil for a table on a terminal and JSON elsewhere.
+  ///   - width: the columns of a table, 0 for no limit, nil for the terminal's.
+  ///   - colour: when a table is coloured.
+  ///   - isQuiet: whether nothing is written at all.
+  public init(form: Form?, width: Int?, colour: ColourDepth.When, isQuiet: Bool) {
     isTerminal = isatty(1) == 1
-    isQuiet = options.quiet
-    form = options.form ?? (isTerminal ? .table : .json)
+    self.isQuiet = isQuiet
+    self.form = form ?? (isTerminal ? .table : .json)
     depth = ColourDepth.detect(
-      options.colour, isTerminal: isTerminal, environment: Process.environment)
-    width = Self.width(options.width, isTerminal)
+      colour, isTerminal: isTerminal, environment: Process.environment)
+    self.width = Self.width(width, isTerminal)
   }
 
   private static func width(_ given: Int?, _ isTerminal: Bool) -> Int? {
@@ -33,7 +42,7 @@ final class RowOutput {
   }
 
   /// Writes records of a list; the next batch of the same list goes on below.
-  func list(_ rows: [[UInt8]], _ listing: Listing) throws(WriteFailure) {
+  public func list(_ rows: [[UInt8]], _ listing: Listing) throws(WriteFailure) {
     if isQuiet || rows.isEmpty { return }
     switch form {
     case .json: for row in rows { try json(row) }
@@ -55,7 +64,7 @@ final class RowOutput {
   /// - Parameters:
   ///   - record: its bytes.
   ///   - facts: what a table says of it; nil for a line a leaf.
-  func record(_ record: [UInt8], facts: [Fact]? = nil) throws(WriteFailure) {
+  public func record(_ record: [UInt8], facts: [Fact]? = nil) throws(WriteFailure) {
     if isQuiet { return }
     switch form {
     case .json: try json(record)
@@ -78,7 +87,7 @@ final class RowOutput {
   }
 
   /// Writes everything that waits.
-  func flush() throws(WriteFailure) { try writer.flush() }
+  public func flush() throws(WriteFailure) { try writer.flush() }
 
   private func json(_ record: [UInt8]) throws(WriteFailure) {
     let text = RowText.line(record)

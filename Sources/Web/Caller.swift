@@ -1,24 +1,26 @@
 import Core
-import Web
 
 /// Asks the backend, one request at a time, and waits for the whole answer.
-final class Caller {
-  /// A whole answer of 2xx.
-  struct Reply {
-    var head: ResponseHead
-    var body: [UInt8]
+public final class Caller {
+  /// A whole answer.
+  public struct Reply {
+    /// Status and fields.
+    public var head: ResponseHead
+    /// The whole body.
+    public var body: [UInt8]
     /// From the start of the request to the end of its answer.
-    var seconds: Double
+    public var seconds: Double
   }
 
   /// The seconds for a request when the user gives no time for everything.
-  static let requestTime = 30.0
+  public static let requestTime = 30.0
   /// The longest wait for a connection, seconds.
-  static let connectTime = 10.0
+  public static let connectTime = 10.0
   /// The largest answer that is taken, bytes.
   private static let largest = 1 << 30
 
-  let backend: Backend
+  /// Who is asked.
+  public let backend: Backend
   private let client: WebClient
   private let diagnostics: Diagnostics
   private let maxTime: Double?
@@ -30,7 +32,7 @@ final class Caller {
   ///   - maxTime: seconds for all requests; 0 for no limit, nil for the
   ///     default of each.
   ///   - diagnostics: for notes.
-  init(_ backend: Backend, client: WebClient, maxTime: Double?, diagnostics: Diagnostics) {
+  public init(_ backend: Backend, client: WebClient, maxTime: Double?, diagnostics: Diagnostics) {
     self.backend = backend
     self.client = client
     self.diagnostics = diagnostics
@@ -45,7 +47,21 @@ final class Caller {
   ///   - method: the verb.
   ///   - body: JSON text; nil or empty for none.
   /// - Throws: `CallFailure` for anything but 2xx.
-  func call(
+  public func call(
+    _ path: String, method: String = "GET", body: [UInt8]? = nil
+  ) throws(CallFailure) -> Reply {
+    let reply = try answer(path, method: method, body: body)
+    if let problem = backend.problem(of: reply.head, reply.body, method: method) {
+      throw CallFailure(place(path), problem.line, problem.status)
+    }
+    return reply
+  }
+
+  /// Asks, and waits for an answer of whatever status.
+  ///
+  /// - Parameters: as of `call`.
+  /// - Throws: `CallFailure` when no whole answer comes.
+  public func answer(
     _ path: String, method: String = "GET", body: [UInt8]? = nil
   ) throws(CallFailure) -> Reply {
     // No bytes are no JSON, but a POST of nothing has a length (RFC 9110, 8.6).
@@ -62,14 +78,11 @@ final class Caller {
     let reply = try wait(for: request, place)
     diagnostics.note(
       "\(reply.head.summary), \(reply.body.count) bytes in \(Latency.text(reply.seconds)) ms")
-    if let problem = backend.problem(of: reply.head, reply.body, method: method) {
-      throw CallFailure(place, problem.line, problem.status)
-    }
     return reply
   }
 
   /// The address of a path, for messages: without its query.
-  func place(_ path: String) -> String {
+  public func place(_ path: String) -> String {
     let address = try? backend.request(path).address
     return (address ?? backend.base).display
   }
@@ -104,15 +117,15 @@ final class Caller {
 }
 
 /// Short spans of time in words.
-enum Latency {
+public enum Latency {
   /// Milliseconds with one decimal.
-  static func text(_ seconds: Double) -> String {
+  public static func text(_ seconds: Double) -> String {
     let tenths = Int64((min(max(seconds, 0), 1e12) * 10_000).rounded())
     return "\(tenths / 10).\(tenths % 10)"
   }
 
   /// Seconds, without decimals where there are none.
-  static func seconds(_ seconds: Double) -> String {
+  public static func seconds(_ seconds: Double) -> String {
     seconds == seconds.rounded() && seconds < 1e15 ? "\(Int64(seconds))" : "\(seconds)"
   }
 }

@@ -1,5 +1,4 @@
 import Core
-import Screen
 
 extension Listing {
   /// More columns than this are of no use to anybody.
@@ -9,7 +8,7 @@ extension Listing {
   /// record has, in the order in which they appear.
   ///
   /// - Parameter rows: the records.
-  static func any(_ rows: [[UInt8]]) -> Listing {
+  public static func any(_ rows: [[UInt8]]) -> Listing {
     var names: [String] = []
     var seen: Set<String> = []
     for row in rows where names.count < mostColumns {
