@@ -10,8 +10,8 @@ ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 
 SWIFT = swift
-COMMANDS = sse-tail action-filter action-format voice-state agent-call agent-serve
-RECIPES = agent-pulse agent-status agent-setup
+COMMANDS = sse-tail action-filter action-format voice-state agent-call mem-search agent-serve
+RECIPES = agent-pulse agent-status agent-setup mem-pick
 MANUALS = $(wildcard man/*.[1578])
 
 # The clients alone: AGENTUTILS_WITHOUT_SERVE=1.

@@ -24,6 +24,7 @@ var products: [Product] = [
   .executable(name: "action-format", targets: ["action-format"]),
   .executable(name: "voice-state", targets: ["voice-state"]),
   .executable(name: "agent-call", targets: ["agent-call"]),
+  .executable(name: "mem-search", targets: ["mem-search"]),
 ]
 
 var targets: [Target] = [
@@ -57,6 +58,8 @@ var targets: [Target] = [
     name: "voice-state", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
   .executableTarget(
     name: "agent-call", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
+  .executableTarget(
+    name: "mem-search", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
 
   // What the tests of several targets need.
   .target(
@@ -67,7 +70,8 @@ var targets: [Target] = [
   .testTarget(
     name: "CommandTests",
     dependencies: [
-      "sse-tail", "action-filter", "action-format", "voice-state", "agent-call", "TestSupport",
+      "sse-tail", "action-filter", "action-format", "voice-state", "agent-call", "mem-search",
+      "TestSupport",
     ], swiftSettings: strict),
 ]
 

@@ -61,6 +61,10 @@ static inline int clibc_open(const char *path, int flags) { return open(path, fl
 static inline int clibc_create(const char *path) {
   return open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 }
+/* A file of the user's own that only grows, made where there is none. */
+static inline int clibc_append(const char *path) {
+  return open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
 static inline int clibc_close_on_exec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 /* The process environment, for posix_spawn. */

@@ -79,6 +79,14 @@ public struct StateFile: Sendable {
   }
 
   private func syncFolder(of target: String) throws(SettingsError) {
+    if let code = Self.syncFolder(of: target) { throw failure(code) }
+  }
+
+  /// Brings the folder of a file to disk, so that its name is there after a crash.
+  ///
+  /// - Returns: the error number when the disk failed.
+  @discardableResult
+  static func syncFolder(of target: String) -> Int32? {
     let folder =
       switch target.lastIndex(of: "/") {
       case nil: "."
@@ -88,8 +96,8 @@ public struct StateFile: Sendable {
     let descriptor = clibc_open(folder, O_RDONLY | O_DIRECTORY)
     // A folder that may be written but not read, or a file system that has no
     // fsync for folders: the rename stands all the same.
-    guard descriptor >= 0 else { return }
+    guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    if fsync(descriptor) != 0 && systemError == EIO { throw failure(EIO) }
+    return fsync(descriptor) != 0 && systemError == EIO ? EIO : nil
   }
 }

@@ -17,7 +17,8 @@ public final class RowOutput {
   private let isTerminal: Bool
   private let isQuiet: Bool
   private let depth: ColourDepth
-  private let width: Int?
+  /// The most cells of a line for a person; nil for no limit.
+  public let width: Int?
   private var table: Table?
 
   /// - Parameters:
@@ -84,6 +85,37 @@ public final class RowOutput {
       let rows = facts.map { [Line.Span(Plain.line($0.name, limit: 200), .dim), $0.value] }
       for text in table.lines(rows) { try line(text) }
     }
+  }
+
+  /// Writes records that have a form of their own for people and for scripts.
+  ///
+  /// - Parameters:
+  ///   - rows: the records' bytes.
+  ///   - tsv: the lines of a record, fields escaped.
+  ///   - lines: what a person reads of them all, in so many cells (nil for no
+  ///     limit).
+  public func records(
+    _ rows: [[UInt8]], tsv: ([UInt8]) -> [String], lines: ([[UInt8]], Int?) -> [Line]
+  ) throws(WriteFailure) {
+    if isQuiet { return }
+    switch form {
+    case .json: for row in rows { try json(row) }
+    case .tsv: for row in rows { for text in tsv(row) { try line(text) } }
+    case .table: try self.lines(lines(rows, width))
+    }
+  }
+
+  /// Writes lines for a person.
+  public func lines(_ lines: [Line]) throws(WriteFailure) {
+    if isQuiet { return }
+    for text in lines { try line(text.render(width: width, depth: depth)) }
+  }
+
+  /// Writes a text as it is, ended by a line feed.
+  public func text(_ text: String) throws(WriteFailure) {
+    if isQuiet { return }
+    try writer.write(text)
+    if text.utf8.last != 10 { try writer.newline() }
   }
 
   /// Writes everything that waits.

@@ -1,0 +1,58 @@
+import CLibc
+
+/// A file of records that only grows: what was appended is on disk before the
+/// call returns, and a crash in the middle leaves at most one torn line, which
+/// readers pass over.
+public struct JournalFile: Sendable {
+  /// Where it is; its folder must exist.
+  public let path: String
+
+  /// - Parameter path: the file, which need not exist.
+  public init(path: String) { self.path = path }
+
+  /// Adds a record and brings it to disk.
+  ///
+  /// - Parameter record: one line without its line feed.
+  /// - Throws: `SettingsError`; the record is then not certain to be there.
+  public func append(_ record: [UInt8]) throws(SettingsError) {
+    let descriptor = clibc_append(path)
+    guard descriptor >= 0 else { throw failure(systemError) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure(systemError) }
+    guard status.isRegular else { throw SettingsError(path, "not a regular file") }
+    var last: UInt8 = 10
+    if status.st_size > 0, pread(descriptor, &last, 1, status.st_size - 1) != 1 {
+      throw failure(systemError)
+    }
+    // One write, so that two processes do not mix their lines.
+    try write((last == 10 ? [] : [10]) + record + [10], to: descriptor)
+    guard fsync(descriptor) == 0 else { throw failure(systemError) }
+    if status.st_size == 0 { StateFile.syncFolder(of: path) }
+  }
+
+  /// The records, oldest first; what is no JSON object is left out.
+  ///
+  /// - Throws: `SettingsError` when the file is there and cannot be read.
+  public func records() throws(SettingsError) -> [[UInt8]] {
+    guard let bytes = try StateFile(path: path).read(limit: 1 << 30) else { return [] }
+    return bytes.split(separator: 10).map(Array.init).filter { line in
+      line.first == UInt8(ascii: "{")
+        && line.withUnsafeBytes { ScanValidator.firstFault($0) } == nil
+    }
+  }
+
+  private func write(_ bytes: [UInt8], to descriptor: Int32) throws(SettingsError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { CLibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 {
+        if systemError == EINTR { continue }
+        throw failure(systemError)
+      }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private func failure(_ code: Int32) -> SettingsError { SettingsError(path, systemReason(code)) }
+}

@@ -1,0 +1,88 @@
+import Core
+import Web
+
+/// What mem-search deleted, in the state folder: a record with the whole fact is
+/// on disk before the backend is asked to delete it, and one that says what came
+/// of it follows. So whatever ends the process, a fact that is gone is written
+/// down.
+struct DeleteLog {
+  /// What came of a fact.
+  enum Result: String {
+    /// About to be asked for: gone or not, nobody knows.
+    case sent
+    case deleted
+    /// The backend knew no such fact any more.
+    case missing = "not_found"
+    /// The backend refused; the fact is still there.
+    case kept
+    /// It is back.
+    case restored
+  }
+
+  /// A fact that was deleted, or may have been.
+  struct Entry: Equatable {
+    var id: String
+    var guild: String
+    var time: String
+    var result: Result
+    /// The bytes of the backend's record.
+    var fact: [UInt8]
+  }
+
+  private let file: JournalFile
+  private let url: String
+
+  /// - Parameters:
+  ///   - folders: where the state is.
+  ///   - url: the backend's address; other backends' records are not seen.
+  /// - Throws: `SettingsError`.
+  init(_ folders: Folders, url: String) throws(SettingsError) {
+    file = JournalFile(path: try folders.stateFile("memory-deleted.ndjson"))
+    self.url = url
+  }
+
+  /// Writes down what comes of a fact, and brings it to disk.
+  ///
+  /// - Parameter fact: the backend's record; needed with `sent`.
+  /// - Throws: `SettingsError`.
+  func note(
+    _ result: Result, id: String, guild: String, fact: [UInt8]? = nil
+  ) throws(SettingsError) {
+    let more = fact.map { ",\"fact\":" + String(decoding: RowText.line($0), as: UTF8.self) } ?? ""
+    let text =
+      "{\"type\":\"fact_delete\",\"time\":\"\(Timestamp.now().rfc3339)\""
+      + ",\"url\":\(JSONQuote.string(url)),\"guild_id\":\(JSONQuote.string(guild))"
+      + ",\"id\":\(JSONQuote.string(id)),\"result\":\"\(result.rawValue)\"\(more)}"
+    try file.append(Array(text.utf8))
+  }
+
+  /// The facts of a guild that are gone or may be, the newest first.
+  ///
+  /// - Throws: `SettingsError`.
+  func entries(guild: String) throws(SettingsError) -> [Entry] {
+    var entries: [Entry] = []
+    for record in try file.records() {
+      guard let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
+        value["type"]?.string == "fact_delete", value["url"]?.string == url,
+        value["guild_id"]?.string == guild, let id = value["id"]?.string,
+        let result = value["result"]?.string.flatMap({ Result(rawValue: $0) })
+      else { continue }
+      let last = entries.lastIndex { $0.id == id }
+      switch result {
+      case .sent:
+        let fact = record.withUnsafeBytes { bytes in
+          (try? ScanMembers.value(of: "fact", in: bytes)).map { Array($0.bytes) } ?? []
+        }
+        if let last { entries.remove(at: last) }
+        entries.append(
+          Entry(
+            id: id, guild: guild, time: value["time"]?.string ?? "", result: .sent, fact: fact))
+      case .deleted, .missing:
+        if let last { entries[last].result = .deleted }
+      case .kept, .restored:
+        if let last { entries.remove(at: last) }
+      }
+    }
+    return entries.reversed()
+  }
+}

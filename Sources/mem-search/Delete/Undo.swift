@@ -1,0 +1,133 @@
+import Core
+import Screen
+import Web
+
+/// `mem-search --undo`: what was deleted from this machine, and the way back where
+/// the backend has one (the dashboard has none; agent-serve has).
+struct Undo {
+  let memory: Memory
+  private var options: MemOptions { memory.options }
+
+  init(_ memory: Memory) { self.memory = memory }
+
+  /// - Returns: `negative` when there is nothing, or not everything came back.
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  func run() throws -> ExitStatus {
+    let ids = try FactIDs.all(options.operands)
+    if !options.operands.isEmpty && ids.isEmpty { return .negative }
+    let fetch = try memory.fetch()
+    let log: DeleteLog
+    var entries: [DeleteLog.Entry]
+    do throws(SettingsError) {
+      log = try DeleteLog(Folders(), url: memory.caller.backend.base.display)
+      entries = try log.entries(guild: fetch.guild)
+    } catch {
+      throw CallFailure(error)
+    }
+    entries = try settled(entries, fetch, log)
+    if ids.isEmpty { return try list(entries) }
+    var isWhole = true
+    for id in ids {
+      guard let entry = entries.first(where: { $0.id == id }) else {
+        memory.diagnostics.error("fact \(id)", "not among those that were deleted")
+        isWhole = false
+        continue
+      }
+      let isBack = try restore(entry, fetch.guild, log)
+      isWhole = isWhole && isBack
+    }
+    return isWhole ? .success : .negative
+  }
+
+  /// Without those whose deletion was begun and never done.
+  private func settled(
+    _ entries: [DeleteLog.Entry], _ fetch: FactFetch, _ log: DeleteLog
+  ) throws(CallFailure) -> [DeleteLog.Entry] {
+    let open = entries.filter { $0.result == .sent }.map(\.id)
+    if open.isEmpty { return entries }
+    let there = try fetch.find(open)
+    for id in open where there[id] != nil {
+      do throws(SettingsError) { try log.note(.kept, id: id, guild: fetch.guild) } catch {
+        throw CallFailure(error)
+      }
+    }
+    return entries.filter { $0.result != .sent || there[$0.id] == nil }
+  }
+
+  private func list(_ entries: [DeleteLog.Entry]) throws(WriteFailure) -> ExitStatus {
+    if entries.isEmpty {
+      memory.tellPerson("nothing was deleted")
+      return .negative
+    }
+    let entries = Array(entries.prefix(options.count ?? .max))
+    if memory.output.form != .json {
+      try memory.output.facts(entries.map(\.fact))
+      return .success
+    }
+    for entry in entries {
+      try memory.output.result(
+        DeleteRecord(
+          id: entry.id, guild: entry.guild, result: "deleted", time: entry.time, fact: entry.fact))
+    }
+    return .success
+  }
+
+  private func restore(
+    _ entry: DeleteLog.Entry, _ guild: String, _ log: DeleteLog
+  ) throws -> Bool {
+    var record = DeleteRecord(
+      type: "fact_restore", id: entry.id, guild: guild, result: "lost", fact: entry.fact)
+    let reply = try memory.caller.answer(
+      FactFetch.path, method: "POST", body: Restore.body(entry.fact, guild: guild))
+    let problem = memory.caller.backend.problem(of: reply.head, reply.body, method: "POST")
+    if let problem, reply.head.status != 409 {
+      guard [404, 405].contains(reply.head.status) else {
+        throw CallFailure(memory.caller.place(FactFetch.path), problem.line, problem.status)
+      }
+      record.reason = "the backend has no way to make a fact"
+      try memory.output.result(record)
+      if memory.output.form != .table {
+        memory.diagnostics.error("fact \(entry.id)", record.reason ?? "lost")
+      }
+      return false
+    }
+    record.result = "restored"
+    // The same fact is there: somebody was faster.
+    if reply.head.status == 409 { record.reason = "it was there already" }
+    record.newID = Restore.newID(reply.body)
+    do throws(SettingsError) {
+      try log.note(.restored, id: entry.id, guild: guild)
+    } catch {
+      throw CallFailure(error)
+    }
+    try memory.output.result(record)
+    return true
+  }
+}
+
+/// How a fact is made again.
+enum Restore {
+  /// The body of `POST /api/memory/facts`: the members of an edit and those that
+  /// say whose the fact is.
+  static func body(_ record: [UInt8], guild: String) -> [UInt8] {
+    guard let fact = Fact(record: record) else { return Array("{}".utf8) }
+    let members: [(String, String?)] = [
+      ("guildId", fact.guildID ?? guild), ("scope", fact.scope), ("channelId", fact.channelID),
+      ("userId", fact.userID), ("subject", fact.subject), ("fact", fact.fact),
+      ("factType", fact.type), ("evidenceText", fact.evidence),
+      ("sourceMessageId", fact.sourceMessageID), ("createdAt", fact.createdAt),
+    ]
+    var parts = members.compactMap { name, value in
+      value.map { "\"\(name)\":" + JSONQuote.string($0) }
+    }
+    if let confidence = fact.confidence { parts.append("\"confidence\":\(confidence)") }
+    return Array(("{" + parts.joined(separator: ",") + "}").utf8)
+  }
+
+  /// The id that the answer gives the fact.
+  static func newID(_ body: [UInt8]) -> String? {
+    let value = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    return value?["fact"]?["id"]?.text ?? value?["facts"]?.element(0)?["id"]?.text
+      ?? value?["id"]?.text
+  }
+}

@@ -1,0 +1,155 @@
+import CLibc
+import Core
+import Screen
+import Web
+
+/// `mem-search --edit`: fetches the fact, changes it, looks whether somebody else
+/// changed it meanwhile, and sends it whole.
+struct Edit {
+  let memory: Memory
+  private var options: MemOptions { memory.options }
+  private let notes: NoteOutput
+
+  init(_ memory: Memory) {
+    self.memory = memory
+    notes = NoteOutput(memory.options)
+  }
+
+  /// - Returns: `negative` when there is no such fact, nobody agreed, or it was
+  ///   changed meanwhile.
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  func run() throws -> ExitStatus {
+    let id = try FactIDs.checked(options.id)
+    if !options.hasChange, !options.isSure, !Question.canAsk {
+      throw CallFailure(
+        "--edit", "nobody can be asked: say what changes, or give --yes", .failure)
+    }
+    let fetch = try memory.fetch()
+    guard let row = try fetch.find([id])[id], let shown = Fact(record: row) else {
+      throw CallFailure("fact \(id)", "not found", .negative)
+    }
+    let base = FactDraft(shown)
+    return options.hasChange
+      ? try send(changed(base).tidied(from: base), base, shown, row, fetch)
+      : try interactive(base, shown, row, fetch)
+  }
+
+  /// What the options say.
+  private func changed(_ base: FactDraft) -> FactDraft {
+    var draft = base
+    if let subject = options.subject { draft.subject = subject }
+    if let type = options.types.first { draft.type = type }
+    if let fact = options.fact { draft.fact = fact }
+    if let confidence = options.confidence { draft.confidence = confidence }
+    if let evidence = options.evidence { draft.evidence = evidence }
+    return draft
+  }
+
+  private func interactive(
+    _ base: FactDraft, _ shown: Fact, _ row: [UInt8], _ fetch: FactFetch
+  ) throws -> ExitStatus {
+    let editor = try Editor(
+      FactForm.text(
+        base,
+        notes: [
+          "Fact \(shown.id) of guild \(fetch.guild), written \(shown.updatedAt ?? "some time ago").",
+          "Lines that begin with # are left out. An empty form changes nothing.",
+        ]), id: shown.id)
+    let draft: FactDraft?
+    do {
+      draft = try written(in: editor, base)
+    } catch {
+      editor.remove()
+      throw error
+    }
+    guard let draft else {
+      editor.remove()
+      memory.diagnostics.say("fact \(shown.id): nothing was sent")
+      return .negative
+    }
+    // A person's words are not to be lost to somebody else's, nor to the network.
+    var isSent = false
+    defer {
+      if isSent {
+        editor.remove()
+      } else {
+        memory.diagnostics.say("the form is kept in \(editor.path)")
+      }
+    }
+    let status = try send(draft, base, shown, row, fetch)
+    isSent = status == .success
+    return status
+  }
+
+  /// What the user makes of the form; nil when the user gives up.
+  private func written(in editor: Editor, _ base: FactDraft) throws(CallFailure) -> FactDraft? {
+    while true {
+      let text = try editor.edit()
+      do throws(UsageError) {
+        guard let draft = try FactForm.draft(text, base: base)?.tidied(from: base) else {
+          return nil
+        }
+        if let fault = draft.fault, draft != base { throw UsageError(fault) }
+        return draft
+      } catch {
+        guard Question.canAsk else { throw CallFailure("form", error.problem, .failure) }
+        memory.diagnostics.error("form", error.problem)
+        if !Question.isYes("Edit it again?") { return nil }
+      }
+    }
+  }
+
+  /// Sends the draft unless the fact is another by now, and writes what became
+  /// of it.
+  ///
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  private func send(
+    _ draft: FactDraft, _ base: FactDraft, _ shown: Fact, _ row: [UInt8], _ fetch: FactFetch
+  ) throws -> ExitStatus {
+    let what = "fact \(shown.id)"
+    if draft == base {
+      memory.tellPerson("\(what): nothing changed")
+      try memory.output.facts([row])
+      return .success
+    }
+    if let fault = draft.fault { throw CallFailure(what, fault, .failure) }
+    if !options.hasChange || isatty(2) == 1 { notes.show(FactDiff.lines(base, draft, width: notes.width)) }
+    if !options.hasChange, !options.isSure, !Question.isYes("Change \(what)?") {
+      memory.diagnostics.say("\(what): nothing was sent")
+      return .negative
+    }
+    // The backend has no way to say "only if it is still what I saw".
+    guard let now = try fetch.find([shown.id], subject: shown.subject)[shown.id].flatMap({ Fact(record: $0) })
+    else { throw CallFailure(what, "deleted meanwhile; nothing was sent", .negative) }
+    guard now.isSameVersion(as: shown) else {
+      memory.diagnostics.error(what, "changed meanwhile; nothing was sent")
+      notes.show(FactDiff.lines(base, FactDraft(now), width: notes.width))
+      return .negative
+    }
+    let path = "\(FactFetch.path)/\(QueryText.part(shown.id))"
+    let place = memory.caller.place(path)
+    let reply = try memory.caller.call(
+      path, method: "PUT", body: draft.body(guild: shown.guildID ?? fetch.guild))
+    guard case .record(let record) = try Answer(reply, place: place),
+      let stored = Self.stored(record)
+    else { throw CallFailure(place, "the answer has no fact", .failure) }
+    try memory.output.facts([stored])
+    if let kept = Fact(record: stored).map(FactDraft.init), kept != draft {
+      for name in FactDraft.names where kept[name] != draft[name] {
+        if name == "confidence", Double(kept[name]) == Double(draft[name]) { continue }
+        memory.diagnostics.error(what, "the backend keeps another \(name) than was sent")
+      }
+    }
+    return .success
+  }
+
+  /// The fact of the answer, with its own bytes.
+  private static func stored(_ record: [UInt8]) -> [UInt8]? {
+    record.withUnsafeBytes { bytes in
+      guard let value = try? ScanMembers.value(of: "fact", in: bytes), value.isObject else {
+        return nil
+      }
+      return Array(value.bytes)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import CLibc
+import Core
+import Web
+
+/// The user's editor, on a file of its own.
+struct Editor {
+  /// The file; it stays until `remove`.
+  let path: String
+
+  /// Makes the file, for the user alone.
+  ///
+  /// - Throws: `CallFailure`.
+  init(_ text: String, id: String) throws(CallFailure) {
+    let folder = Process.environment("TMPDIR") ?? "/tmp"
+    var template = Array("\(folder)/mem-search.\(id).XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard descriptor >= 0 else { throw CallFailure(path, systemReason(systemError), .failure) }
+    close(descriptor)
+    try write(text)
+  }
+
+  /// Lets the user edit the file, and reads it.
+  ///
+  /// The editor is `$VISUAL`, else `$EDITOR`, else vi, a command for sh(1).
+  ///
+  /// - Throws: `CallFailure` when the editor fails.
+  func edit() throws(CallFailure) -> String {
+    let command = Process.environment("VISUAL") ?? Process.environment("EDITOR") ?? "vi"
+    let name = "'" + path.exchanging("'", for: "'\\''") + "'"
+    // What it prints is none of our records. system(3) leaves the keys that
+    // interrupt to the editor while it runs.
+    let status = system("\(command) \(name) >&2")
+    guard status != -1 else { throw CallFailure("editor", systemReason(systemError), .failure) }
+    if status != 0 {
+      let signal = status & 0x7f
+      let how = signal != 0 ? "ended by signal \(signal)" : "status \((status >> 8) & 0xff)"
+      throw CallFailure("editor", "\(how); nothing was sent", .failure)
+    }
+    do throws(SettingsError) {
+      // What is edited away altogether is given up.
+      let bytes = try StateFile(path: path).read() ?? []
+      return String(decoding: bytes, as: UTF8.self)
+    } catch {
+      throw CallFailure(error)
+    }
+  }
+
+  /// Removes the file.
+  func remove() { unlink(path) }
+
+  private func write(_ text: String) throws(CallFailure) {
+    do throws(SettingsError) { try StateFile(path: path).replace(with: Array(text.utf8)) } catch {
+      throw CallFailure(error)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Core
+
+/// A fact as a small text that a person edits.
+///
+/// A member begins with its name and a colon at the start of a line and goes on
+/// over the lines that begin with none of the names. Lines that begin with `#`
+/// are notes.
+enum FactForm {
+  /// The text that is edited.
+  ///
+  /// - Parameters:
+  ///   - draft: what is in it; controls are escaped.
+  ///   - notes: lines above it.
+  static func text(_ draft: FactDraft, notes: [String]) -> String {
+    notes.map { "# \(Visible.line($0))\n" }.joined()
+      + FactDraft.names.map { "\($0): \(Visible.line(draft[$0]))\n" }.joined()
+  }
+
+  /// Reads what became of the text.
+  ///
+  /// - Parameters:
+  ///   - text: the edited text.
+  ///   - base: what was in it before; a member that was left as it was stays
+  ///     so, controls and all.
+  /// - Returns: nil when nothing is left of it: the person gave up.
+  /// - Throws: `UsageError` for a member that is missing, twice or unknown.
+  static func draft(_ text: String, base: FactDraft) throws(UsageError) -> FactDraft? {
+    var members: [String: String] = [:]
+    var current: String?
+    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+      if line.hasPrefix("#") { continue }
+      if let (name, rest) = heading(line) {
+        if members[name] != nil { throw UsageError("\(name): twice") }
+        members[name] = rest
+        current = name
+      } else if FactText.folded(String(line)).isEmpty {
+        continue
+      } else if let current {
+        members[current, default: ""] += " " + line
+      } else {
+        throw UsageError("not of the form name: text")
+      }
+    }
+    if members.isEmpty { return nil }
+    var draft = base
+    for name in FactDraft.names {
+      guard let text = members[name] else { throw UsageError("\(name): missing") }
+      let folded = FactText.folded(text)
+      if folded != FactText.folded(Visible.line(base[name])) { draft[name] = folded }
+    }
+    return draft
+  }
+
+  private static func heading(_ line: Substring) -> (name: String, rest: String)? {
+    guard let name = FactDraft.names.first(where: { line.hasPrefix("\($0):") }) else { return nil }
+    return (name, String(line.dropFirst(name.count + 1)))
+  }
+}

@@ -1,0 +1,115 @@
+import Screen
+
+/// Facts as a person reads them: short members in columns, the fact beside them
+/// broken to the width, its evidence below it.
+struct FactRows {
+  /// The cells between two columns.
+  private static let gap = 2
+  /// Where less is left for the fact, it goes below its other members.
+  private static let leastFact = 28
+  /// Longer members are cut here, cells.
+  private static let longest = 24
+
+  private let width: Int?
+  private let facts: [Fact]
+  private let columns: [Column]
+
+  private struct Column {
+    let title: String
+    var isRight = false
+    var style = Style.plain
+    let text: (Fact) -> String
+    var cells = 0
+  }
+
+  /// - Parameters:
+  ///   - facts: what is shown.
+  ///   - width: the most cells of a line, nil for no limit.
+  init(_ facts: [Fact], width: Int?) {
+    self.facts = facts
+    self.width = width
+    columns = Self.all.compactMap { column in
+      var column = column
+      let widest = facts.map { CellWidth.of(column.text($0)) }.max() ?? 0
+      if widest == 0 { return nil }
+      column.cells = max(widest, CellWidth.of(column.title))
+      return column
+    }
+  }
+
+  private static var all: [Column] {
+    [
+      Column(title: "ID", isRight: true, style: .dim) { short($0.id) },
+      Column(title: "SCORE", isRight: true) { $0.score.map { Amount.fixed($0, 3) } ?? "" },
+      Column(title: "SUBJECT") { short($0.subject) },
+      Column(title: "TYPE", style: Style(Palette.colour(of: .memory))) { short($0.type) },
+      Column(title: "CONF", isRight: true) { $0.confidence.map { Amount.fixed($0, 2) } ?? "" },
+    ]
+  }
+
+  private static func short(_ text: String) -> String {
+    Fit.truncate(Plain.line(text, limit: 200), to: longest)
+  }
+
+  /// The lines.
+  ///
+  /// - Parameter heading: whether the first names the columns.
+  func lines(heading: Bool = true) -> [Line] {
+    let left = columns.reduce(0) { $0 + $1.cells + Self.gap }
+    guard let width else { return beside(nil, heading: heading) }
+    return width - left >= Self.leastFact ? beside(width - left, heading: heading) : below(width)
+  }
+
+  private func beside(_ room: Int?, heading: Bool) -> [Line] {
+    var lines: [Line] = []
+    if heading {
+      var line = Line()
+      for column in columns { add(column, column.title, .bold, to: &line) }
+      line.add("FACT", .bold)
+      lines.append(line)
+    }
+    let blank = Fit.spaces(columns.reduce(0) { $0 + $1.cells + Self.gap })
+    for fact in facts {
+      var line = Line()
+      for column in columns { add(column, column.text(fact), column.style, to: &line) }
+      for (index, text) in Self.body(fact, room).enumerated() {
+        if index > 0 { line = Line([Line.Span(blank)]) }
+        line.spans.append(text)
+        lines.append(line)
+      }
+    }
+    return lines
+  }
+
+  private func below(_ width: Int) -> [Line] {
+    facts.flatMap { fact in
+      var head = Line()
+      for column in columns {
+        let text = column.text(fact)
+        if text.isEmpty { continue }
+        if !head.spans.isEmpty { head.add(" ") }
+        head.add(text, column.style == .plain ? .dim : column.style)
+      }
+      let body = Self.body(fact, max(width - 2, 2)).map { Line([Line.Span("  "), $0]) }
+      return [head.cut(to: width)] + body
+    }
+  }
+
+  /// The fact and its evidence, broken to the room.
+  private static func body(_ fact: Fact, _ room: Int?) -> [Line.Span] {
+    func broken(_ text: String, _ style: Style) -> [Line.Span] {
+      Paragraph.wrap(Plain.line(text, limit: Cell.longest), to: room).map { Line.Span($0, style) }
+    }
+    var lines = broken(fact.fact, .plain)
+    if let evidence = fact.evidence { lines += broken("“\(evidence)”", .dim) }
+    if let reason = fact.reason { lines += broken("(\(reason))", .dim) }
+    return lines
+  }
+
+  private func add(_ column: Column, _ text: String, _ style: Style, to line: inout Line) {
+    let rest = Fit.spaces(column.cells - CellWidth.of(text))
+    line.add((column.isRight ? rest : ""))
+    line.add(text, style)
+    line.add((column.isRight ? "" : rest) + Fit.spaces(Self.gap))
+  }
+}

@@ -1,0 +1,59 @@
+import Core
+import Screen
+
+extension MemOptions {
+  static let table = OptionTable(
+    program: "mem-search",
+    summary: "Search, browse and correct what the agent remembers.",
+    synopsis: "[options] QUERY ... | -f [TEXT] | -S | -R [RUN] | --delete ID ...",
+    operands: .none,
+    options: [
+      Option("f", "facts", nil, "list all facts, or those with a text in them"),
+      Option("S", "subjects", nil, "list the subjects, how many facts each has"),
+      Option("R", "reflections", nil, "list reflections, or show the RUN named"),
+      Option("P", "fact-profile", "USER", "show what is loaded about a user"),
+      Option("M", "markdown", nil, "print the memory as markdown"),
+      Option(nil, "snapshot", nil, "show what a turn would be told"),
+      Option(nil, "edit", "ID", "correct a fact, in $EDITOR when nothing is said how"),
+      Option(nil, "delete", nil, "delete the facts named; - reads ids from standard input"),
+      Option(nil, "undo", nil, "list what was deleted, or put the facts named back"),
+      Option(nil, "mirror", nil, "keep a copy of all facts on this machine"),
+      Option(nil, "offline", nil, "look into that copy"),
+      Option("g", "guild", "ID", "of this guild (default: the profile's, or the only one)"),
+      Option("c", "channel", "ID", "as seen from this channel"),
+      Option("u", "user", "ID", "of the snapshot: the user who speaks"),
+      Option(
+        nil, "mode", "MODE", "of the snapshot: text or voice (default: text)",
+        completion: .words(["text", "voice"])),
+      Option(
+        "t", "type", "TYPE,...", "facts of these types; with --edit, the new type",
+        completion: .words([
+          "preference", "profile", "relationship", "project", "guidance", "behavioral", "other",
+        ])),
+      Option("s", "subject", "SUBJECT", "facts of this subject; with --edit, the new subject"),
+      Option("k", "limit", "COUNT", "ask for so many hits (default: 10; with -t or -s, 24)"),
+      Option(nil, "min-score", "SCORE", "hits with this score or a better one"),
+      Option("1", "best", nil, "the best hit, or the newest fact, alone"),
+      Option("n", "count", "COUNT", "the first so many records"),
+      Option(nil, "fact", "TEXT", "with --edit: the fact"),
+      Option(nil, "confidence", "NUMBER", "with --edit: from 0 to 1"),
+      Option(nil, "evidence", "TEXT", "with --edit: the evidence; empty for none"),
+      Option("y", "yes", nil, "do not ask"),
+      Option(
+        "o", "output", "FORM", "json, table or tsv (default: table on a terminal, else json)",
+        completion: .words(RowOutput.Form.allCases.map(\.rawValue))),
+      Option(
+        "W", "width", "COLUMNS", "break rows at COLUMNS, 0 nowhere (default: the terminal's)"),
+      Option(
+        nil, "color", "WHEN", "auto, always or never",
+        completion: .words(ColourDepth.When.allCases.map(\.rawValue))),
+      Option(nil, "max-time", "SECONDS", "give up after this time, 0 never (default: 30)"),
+      Option("p", "profile", "NAME", "the profile of the configuration"),
+      Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
+      Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
+      Option(
+        nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
+      Option("q", "quiet", nil, "print nothing; the status tells"),
+      Option("v", "verbose", nil, "notes about each request"),
+    ])
+}

@@ -1,0 +1,68 @@
+import CLibc
+import Core
+import Screen
+import Web
+
+/// mem-search(1): searches, browses and corrects the agent's memory.
+@main
+enum MemSearch {
+  static func main() {
+    let table = MemOptions.table
+    let parsed = table.parseOrExit()
+    var diagnostics = Diagnostics(program: table.program)
+    do throws(UsageError) {
+      let options = try MemOptions(parsed)
+      diagnostics.verbose = options.verbose
+      Process.exit(run(options, diagnostics))
+    } catch {
+      diagnostics.usage(error.problem, table)
+    }
+  }
+
+  private static func run(_ options: MemOptions, _ diagnostics: Diagnostics) -> ExitStatus {
+    let output = RowOutput(
+      form: options.form, width: options.width, colour: options.colour, isQuiet: options.quiet)
+    do {
+      let status = try answer(options, output, diagnostics)
+      try output.flush()
+      return status
+    } catch let failure as WriteFailure {
+      diagnostics.fail(writing: failure)
+    } catch let failure as CallFailure {
+      // What came before the failure is good.
+      do throws(WriteFailure) { try output.flush() } catch { diagnostics.fail(writing: error) }
+      diagnostics.fail(failure.message, failure.status)
+    } catch {
+      diagnostics.fail("\(error)")
+    }
+  }
+
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  private static func answer(
+    _ options: MemOptions, _ output: RowOutput, _ diagnostics: Diagnostics
+  ) throws -> ExitStatus {
+    if options.count == 0 { return .success }
+    if options.isOffline {
+      return try Offline(options: options, output: output, diagnostics: diagnostics).run()
+    }
+    let caller = try Caller(
+      profile: options.profile, tokenFile: options.tokenFile,
+      allowPlaintext: options.allowPlaintext, authorities: options.authorities,
+      maxTime: options.maxTime, diagnostics: diagnostics)
+    let memory = Memory(
+      options: options, caller: caller, output: output, diagnostics: diagnostics)
+    switch options.mode {
+    case .search: return try memory.search()
+    case .facts: return try memory.facts()
+    case .subjects: return try memory.subjects()
+    case .reflections: return try memory.reflections()
+    case .factProfile: return try memory.factProfile()
+    case .markdown: return try memory.markdown()
+    case .snapshot: return try memory.snapshot()
+    case .edit: return try Edit(memory).run()
+    case .delete: return try Delete(memory).run()
+    case .undo: return try Undo(memory).run()
+    case .mirror: return try memory.mirror()
+    }
+  }
+}

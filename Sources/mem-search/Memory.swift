@@ -1,0 +1,157 @@
+import CLibc
+import Core
+import Screen
+import Web
+
+/// Asks the backend about its memory and writes the answers.
+struct Memory {
+  let options: MemOptions
+  let caller: Caller
+  let output: RowOutput
+  let diagnostics: Diagnostics
+
+  /// The most hits that a search of the dashboard gives.
+  static let mostHits = 24
+
+  /// The guild that is meant.
+  ///
+  /// - Throws: `CallFailure`.
+  func guild() throws(CallFailure) -> String { try GuildChoice.choose(options.guild, caller) }
+
+  /// Fetches facts of the guild that is meant.
+  ///
+  /// - Throws: `CallFailure`.
+  func fetch() throws(CallFailure) -> FactFetch {
+    FactFetch(caller: caller, guild: try guild(), diagnostics: diagnostics)
+  }
+
+  /// `GET /api/memory/search`.
+  ///
+  /// - Throws: `CallFailure`, `WriteFailure`; so do all of the following.
+  func search() throws -> ExitStatus {
+    let filter = FactFilter(
+      types: options.types, subject: options.subject, minScore: options.minScore)
+    // What is left out here should not cost a hit that is wanted.
+    let limit = options.limit ?? (filter.isOpen ? min(options.count ?? 10, Self.mostHits) : Self.mostHits)
+    let path =
+      "api/memory/search"
+      + QueryText.encode([
+        ("q", options.text), ("guildId", try guild()), ("channelId", options.channel),
+        ("limit", "\(limit)"),
+      ])
+    let place = caller.place(path)
+    let rows = try Answer(try caller.call(path), place: place).list("results", place: place)
+    if let asked = options.limit, asked > Self.mostHits, rows.count == Self.mostHits {
+      diagnostics.note("\(place): there may be more hits: the dashboard gives no more")
+    }
+    return try write(filter.wanted(rows), none: "nothing found")
+  }
+
+  /// `GET /api/memory/facts`, as often as it takes.
+  func facts() throws -> ExitStatus {
+    let found = try fetch().all(subject: options.subject, text: options.text)
+    let filter = FactFilter(types: options.types)
+    let status = try write(filter.wanted(found.rows), none: "no facts")
+    return found.isWhole ? status : .failure
+  }
+
+  /// `GET /api/memory/subjects`.
+  func subjects() throws -> ExitStatus {
+    let rows = try fetch().subjects()
+    if rows.count == FactPages.most, options.count ?? .max > rows.count {
+      diagnostics.error(
+        "subjects", "there may be more than these \(rows.count): the backend gives no more")
+    }
+    return try list(rows, .subjects, none: "no subjects")
+  }
+
+  /// `GET /api/memory`: text for a pipe as it is, for a terminal made visible.
+  func markdown() throws -> ExitStatus {
+    let guild: String?
+    if let given = options.guild ?? caller.backend.guild {
+      guild = given
+    } else {
+      // Of several guilds the backend has one text.
+      let guilds = try GuildChoice.guilds(caller)
+      guild = guilds.count == 1 ? guilds[0].id : nil
+    }
+    let path = "api/memory" + QueryText.encode([("guildId", guild)])
+    let place = caller.place(path)
+    guard case .record(let record) = try Answer(try caller.call(path), place: place),
+      let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
+      let text = value["markdown"]?.string
+    else { throw CallFailure(place, "the answer has no markdown", .failure) }
+    if options.form == .json || options.form == .tsv {
+      try output.record(record)
+    } else if isatty(1) == 1 {
+      try output.lines(
+        Paragraph.wrap(text, to: output.width).map { line in
+          Line(line, line.hasPrefix("#") ? .bold : .plain)
+        })
+    } else {
+      try output.text(text)
+    }
+    return text.isEmpty ? .negative : .success
+  }
+
+  /// Writes facts.
+  ///
+  /// - Parameters:
+  ///   - rows: as the backend sent them.
+  ///   - none: what a person is told when there are none.
+  func write(_ rows: [[UInt8]], none: String) throws(WriteFailure) -> ExitStatus {
+    if rows.isEmpty {
+      tellPerson(none)
+      return .negative
+    }
+    try output.facts(Array(rows.prefix(options.count ?? .max)))
+    return .success
+  }
+
+  /// Writes records of a list.
+  func list(
+    _ rows: [[UInt8]], _ listing: Listing, none: String
+  ) throws(WriteFailure) -> ExitStatus {
+    if rows.isEmpty {
+      tellPerson(none)
+      return .negative
+    }
+    try output.list(Array(rows.prefix(options.count ?? .max)), listing)
+    return .success
+  }
+
+  /// Says something that a person at a terminal wants to know and a script sees
+  /// by the status.
+  func tellPerson(_ words: String) {
+    if isatty(2) == 1 && !options.quiet { diagnostics.say(words) }
+  }
+}
+
+extension RowOutput {
+  /// Writes facts; what is none is shown as it is.
+  func facts(_ rows: [[UInt8]]) throws(WriteFailure) {
+    try records(rows, tsv: { [FactText.tsv($0)] }, lines: FactText.lines)
+  }
+}
+
+extension FactText {
+  /// The fields of a record.
+  static func tsv(_ row: [UInt8]) -> String {
+    Fact(record: row)?.tsv ?? RowText.escape(String(decoding: RowText.line(row), as: UTF8.self))
+  }
+
+  /// Records for a person.
+  static func lines(_ rows: [[UInt8]], width: Int?) -> [Line] {
+    var facts: [Fact] = []
+    var odd: [Line] = []
+    for row in rows {
+      if let fact = Fact(record: row) {
+        facts.append(fact)
+      } else {
+        let text = String(decoding: RowText.line(row), as: UTF8.self)
+        odd.append(Line(Plain.line(text, limit: Cell.longest)))
+      }
+    }
+    return FactRows(facts, width: width).lines() + odd
+  }
+}

@@ -1,0 +1,88 @@
+import Core
+import Web
+
+/// The copy of a backend's facts in the state folder: for each guild a record
+/// that says when it was taken, and behind it the facts with their own bytes.
+struct MirrorFile {
+  /// The facts of a guild.
+  struct Section {
+    var guild: String
+    var time: String
+    /// False when the backend did not give all.
+    var isWhole: Bool
+    var rows: [[UInt8]]
+  }
+
+  /// The most that is read, bytes.
+  private static let largest = 1 << 30
+  private let file: StateFile
+  private let url: String
+
+  /// Where it is.
+  var path: String { file.path }
+
+  /// - Parameters:
+  ///   - folders: where the state is.
+  ///   - url: the backend's address.
+  /// - Throws: `SettingsError`.
+  init(_ folders: Folders, url: String) throws(SettingsError) {
+    self.url = url
+    // A file's name has 255 bytes at most.
+    let name = String(QueryText.part(url).utf8.suffix(200)) ?? ""
+    file = StateFile(path: try folders.stateFile("memory-mirror.\(name).ndjson"))
+  }
+
+  /// The guilds that were copied.
+  ///
+  /// - Throws: `SettingsError`.
+  func sections() throws(SettingsError) -> [Section] {
+    guard let bytes = try file.read(limit: Self.largest) else { return [] }
+    var sections: [Section] = []
+    for line in bytes.split(separator: 10).map(Array.init) {
+      if let head = Self.head(line) {
+        sections.append(head)
+      } else if !sections.isEmpty {
+        sections[sections.count - 1].rows.append(line)
+      }
+    }
+    return sections
+  }
+
+  /// Puts the facts of a guild in the place of those that were there.
+  ///
+  /// - Throws: `SettingsError`; the old copy is then still there.
+  func replace(_ section: Section) throws(SettingsError) {
+    var sections = try sections().filter { $0.guild != section.guild }
+    sections.append(section)
+    var bytes: [UInt8] = []
+    for section in sections {
+      bytes += record(section, path: nil)
+      bytes.append(10)
+      for row in section.rows {
+        bytes += RowText.line(row)
+        bytes.append(10)
+      }
+    }
+    try file.replace(with: bytes)
+  }
+
+  /// The record that says what was copied and when.
+  ///
+  /// - Parameter path: of the copy; nil inside of it.
+  func record(_ section: Section, path: String?) -> [UInt8] {
+    let place = path.map { ",\"path\":" + JSONQuote.string($0) } ?? ""
+    return Array(
+      ("{\"type\":\"memory_mirror\",\"time\":\(JSONQuote.string(section.time))"
+        + ",\"url\":\(JSONQuote.string(url)),\"guild_id\":\(JSONQuote.string(section.guild))"
+        + ",\"facts\":\(section.rows.count),\"whole\":\(section.isWhole)\(place)}").utf8)
+  }
+
+  /// Facts have no `type` in front; nothing of theirs is taken for a head.
+  private static func head(_ line: [UInt8]) -> Section? {
+    guard line.starts(with: Array("{\"type\":\"memory_mirror\",".utf8)),
+      let value = try? line.withUnsafeBytes({ try JSONValue.parse($0) }),
+      let guild = value["guild_id"]?.string, let time = value["time"]?.string
+    else { return nil }
+    return Section(guild: guild, time: time, isWhole: value["whole"]?.bool ?? false, rows: [])
+  }
+}

@@ -1,0 +1,109 @@
+import CLibc
+import Core
+import Screen
+import Web
+
+/// `mem-search --offline`: looks into the copy that `--mirror` took. Asks nobody,
+/// not even for the token.
+struct Offline {
+  let options: MemOptions
+  let output: RowOutput
+  let diagnostics: Diagnostics
+
+  /// - Returns: `negative` when nothing is found or there is no copy.
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  func run() throws -> ExitStatus {
+    let section = try section()
+    tellAge(section)
+    switch options.mode {
+    case .subjects: return try subjects(section)
+    case .facts: return try write(section, texts: options.text.isEmpty ? [] : [options.text])
+    default: return try write(section, texts: options.text.split(separator: " ").map(String.init))
+    }
+  }
+
+  private func section() throws(CallFailure) -> MirrorFile.Section {
+    let sections: [MirrorFile.Section]
+    var wanted = options.guild
+    do throws(SettingsError) {
+      let settings = try Settings()
+      settings.configuration.report(to: diagnostics)
+      let profile = try settings.profile(options.profile)
+      guard let url = profile.url else {
+        throw SettingsError("no url", "set AGENT_URL, or a profile in agentutils.conf(5)")
+      }
+      wanted = wanted ?? profile.guild
+      let display = (try? WebAddress(url))?.display ?? url
+      sections = try MirrorFile(settings.folders, url: display).sections()
+    } catch {
+      throw CallFailure(error)
+    }
+    let found = sections.filter { wanted == nil || $0.guild == wanted }
+    if found.count == 1 { return found[0] }
+    if found.isEmpty {
+      let guild = wanted.map { " of guild \($0)" } ?? ""
+      throw CallFailure("offline", "no copy\(guild) was taken; see --mirror", .negative)
+    }
+    let names = found.map(\.guild).joined(separator: ", ")
+    throw CallFailure(
+      "offline", "there are several guilds, name one with --guild: \(names)", .failure)
+  }
+
+  private func tellAge(_ section: MirrorFile.Section) {
+    if options.quiet { return }
+    let age = Timestamp(rfc3339: section.time).map {
+      ", " + TimeText.relative($0, now: .now())
+    }
+    let part = section.isWhole ? "" : ", not all there are"
+    diagnostics.error(
+      "offline", "a copy of \(section.time)\(age ?? ""), \(section.rows.count) facts\(part)")
+  }
+
+  private func write(_ section: MirrorFile.Section, texts: [String]) throws -> ExitStatus {
+    let filter = FactFilter(
+      types: options.types, subject: options.subject, texts: texts.map { $0.lowercased() })
+    let rows = filter.wanted(section.rows)
+    if rows.isEmpty { return .negative }
+    try output.facts(Array(rows.prefix(options.count ?? .max)))
+    return .success
+  }
+
+  /// Counted here, so the records are ours to make: as the backend makes them.
+  private func subjects(_ section: MirrorFile.Section) throws -> ExitStatus {
+    let rows = SubjectCount.rows(section.rows.compactMap { Fact(record: $0) })
+    if rows.isEmpty { return .negative }
+    try output.list(Array(rows.prefix(options.count ?? .max)), .subjects)
+    return .success
+  }
+}
+
+/// Counts the facts of each subject.
+enum SubjectCount {
+  private struct Key: Hashable {
+    var scope: String?
+    var guildID: String?
+    var userID: String?
+    var subject: String
+  }
+
+  /// A record a subject, as `GET /api/memory/subjects` has it, last seen first.
+  static func rows(_ facts: [Fact]) -> [[UInt8]] {
+    var counts: [Key: (count: Int, last: String)] = [:]
+    for fact in facts {
+      let key = Key(
+        scope: fact.scope, guildID: fact.guildID, userID: fact.userID, subject: fact.subject)
+      let known = counts[key] ?? (0, "")
+      counts[key] = (known.count + 1, max(known.last, fact.updatedAt ?? ""))
+    }
+    let sorted = counts.sorted { a, b in
+      a.value.last != b.value.last ? a.value.last > b.value.last : a.key.subject < b.key.subject
+    }
+    return sorted.map { key, value in
+      func text(_ text: String?) -> String { text.map { JSONQuote.string($0) } ?? "null" }
+      return Array(
+        ("{\"scope\":\(text(key.scope)),\"guild_id\":\(text(key.guildID))"
+          + ",\"user_id\":\(text(key.userID)),\"subject\":\(text(key.subject))"
+          + ",\"last_seen_at\":\(text(value.last)),\"fact_count\":\(value.count)}").utf8)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import Core
+import Screen
+
+/// The lists of the contract, section 3 of it and 5.2 of its details.
+extension Listing {
+  static let subjects = Listing(
+    path: "api/memory/subjects", member: "subjects", most: FactPages.most,
+    columns: [
+      .text("SUBJECT", "subject", gives: true), .text("SCOPE", "scope"),
+      .right("FACTS") { Cell.text($0["fact_count"]) }, .time("LAST SEEN", "last_seen_at"),
+    ], fields: ["subject", "scope", "fact_count", "last_seen_at", "guild_id", "user_id"])
+
+  static let reflections = Listing(
+    path: "api/memory/reflections", member: "runs", most: 100,
+    columns: [
+      .text("DATE", "dateKey"), .text("RUN", "runId", gives: true),
+      .own("STATUS") { run in
+        run["status"]?.string == "completed"
+          ? Line.Span("completed", Style(Palette.positive)) : Cell.status(run["status"])
+      },
+      .time("STARTED", "startedAt"),
+      .right("TOOK") { Cell.milliseconds($0["durationMs"]) },
+      .right("FOUND") { Cell.text($0["factsExtracted"]) },
+      .right("SAVED") { Cell.text($0["factsSaved"]) },
+      .right("COST") { Cell.money($0["usdCost"]) },
+      .text("MODEL", "model", gives: true),
+      .own("ERROR", gives: true) { Cell.error($0["errorContent"]) },
+    ],
+    fields: [
+      "runId", "dateKey", "status", "startedAt", "durationMs", "factsExtracted", "factsSelected",
+      "factsAdded", "factsSaved", "factsSkipped", "usdCost", "provider", "model", "errorContent",
+    ])
+}

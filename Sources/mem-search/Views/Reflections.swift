@@ -1,0 +1,72 @@
+import Core
+import Screen
+import Web
+
+/// `GET /api/memory/reflections`: the list, or one of it whole.
+extension Memory {
+  func reflections() throws -> ExitStatus {
+    let listing = Listing.reflections
+    let path =
+      listing.path
+      + QueryText.encode([
+        ("guildId", try guild()), ("limit", "\(min(options.count ?? .max, listing.most ?? .max))"),
+      ])
+    let place = caller.place(path)
+    let rows = try Answer(try caller.call(path), place: place).list("runs", place: place)
+    guard let wanted = options.operands.first else {
+      if rows.count == listing.most, options.count == nil {
+        diagnostics.error(
+          "reflections", "there may be more than these \(rows.count): the backend gives no more")
+      }
+      return try list(rows, listing, none: "no reflections")
+    }
+    let runs = rows.filter { row in
+      let run = try? row.withUnsafeBytes { try JSONValue.parse($0) }
+      return run?["runId"]?.text == wanted || run?["dateKey"]?.text == wanted
+    }
+    if runs.isEmpty {
+      diagnostics.error("run \(wanted)", "not among the \(rows.count) newest")
+      return .negative
+    }
+    for run in runs {
+      if output.form == .table, let value = try? run.withUnsafeBytes({ try JSONValue.parse($0) }) {
+        try output.lines(RunView.lines(value, width: output.width))
+      } else {
+        try output.record(run)
+      }
+    }
+    return .success
+  }
+}
+
+/// One reflection for a person.
+enum RunView {
+  /// The members that have lists of facts, in the order of the work.
+  private static let lists = ["extractedFacts", "selectedFacts", "savedFacts", "skippedFacts"]
+
+  /// All that the run says: its members, its facts, its texts.
+  static func lines(_ run: JSONValue, width: Int?) -> [Line] {
+    var lines: [Line] = []
+    var texts: [(title: String, text: String)] = []
+    for (name, value) in run.members where !lists.contains(name) && !value.isNull {
+      let text = value.text ?? value.compact(limit: Cell.longest)
+      if text.isEmpty || text == "[]" { continue }
+      if text.count > 60 || text.contains("\n") {
+        texts.append((name, text))
+      } else {
+        let cell =
+          name.hasSuffix("At") ? Cell.time(value) : Line.Span(Plain.line(text, limit: 200))
+        lines.append(Line([Line.Span(Fit.padEnd(Plain.line(name, limit: 60), to: 19), .dim), cell]))
+      }
+    }
+    for name in lists {
+      lines += Section.facts(Section.title(name), run[name]?.elements ?? [], width: width)
+    }
+    for (title, text) in texts {
+      lines.append(Line())
+      lines.append(Line(Plain.line(title, limit: 60), .bold))
+      lines += Paragraph.wrap(text, to: width).map { Line($0) }
+    }
+    return lines
+  }
+}
