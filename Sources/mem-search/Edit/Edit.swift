@@ -20,9 +20,10 @@ struct Edit {
   /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     let id = try FactIDs.checked(options.id)
-    if !options.hasChange, !options.isSure, !Question.canAsk {
+    if !options.hasChange, !Question.canAsk, !(options.isSure && Editor.isNamed) {
       throw CallFailure(
-        "--edit", "nobody can be asked: say what changes, or give --yes", .failure)
+        "--edit", "nobody can be asked: say what changes, or set EDITOR and give --yes",
+        .failure)
     }
     let fetch = try memory.fetch()
     guard let row = try fetch.find([id])[id], let shown = Fact(record: row) else {

@@ -20,13 +20,21 @@ struct Editor {
     try write(text)
   }
 
+  /// The command for sh(1): `$VISUAL`, else `$EDITOR`.
+  private static var named: String? {
+    Process.environment("VISUAL") ?? Process.environment("EDITOR")
+  }
+
+  /// Whether the environment names an editor, which then needs no terminal.
+  static var isNamed: Bool { named != nil }
+
   /// Lets the user edit the file, and reads it.
   ///
-  /// The editor is `$VISUAL`, else `$EDITOR`, else vi, a command for sh(1).
+  /// Without a name in the environment the editor is vi.
   ///
   /// - Throws: `CallFailure` when the editor fails.
   func edit() throws(CallFailure) -> String {
-    let command = Process.environment("VISUAL") ?? Process.environment("EDITOR") ?? "vi"
+    let command = Self.named ?? "vi"
     let name = "'" + path.exchanging("'", for: "'\\''") + "'"
     // What it prints is none of our records. system(3) leaves the keys that
     // interrupt to the editor while it runs.
