@@ -63,7 +63,7 @@ public enum Answer {
 
   /// Why the answer is no although it came with success: of
   /// `{"ok":false,"reason":"..."}`; nil for any other.
-  var refusal: String? {
+  public var refusal: String? {
     guard case .record(let record) = self,
       let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
       value["ok"]?.bool == false

@@ -32,7 +32,8 @@ struct Memory {
     let filter = FactFilter(
       types: options.types, subject: options.subject, minScore: options.minScore)
     // What is left out here should not cost a hit that is wanted.
-    let limit = options.limit ?? (filter.isOpen ? min(options.count ?? 10, Self.mostHits) : Self.mostHits)
+    let limit =
+      options.limit ?? (filter.isOpen ? min(options.count ?? 10, Self.mostHits) : Self.mostHits)
     let path =
       "api/memory/search"
       + QueryText.encode([

@@ -3,7 +3,7 @@
 /// Rows may come in several batches: columns only grow from one to the next.
 public struct Table {
   /// How a column is set.
-  public struct Column {
+  public struct Column: Sendable {
     /// The heading.
     var title: String
     /// Whether the cells end below each other, as numbers do.

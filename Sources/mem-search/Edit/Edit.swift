@@ -114,13 +114,18 @@ struct Edit {
       return .success
     }
     if let fault = draft.fault { throw CallFailure(what, fault, .failure) }
-    if !options.hasChange || isatty(2) == 1 { notes.show(FactDiff.lines(base, draft, width: notes.width)) }
+    if !options.hasChange || isatty(2) == 1 {
+      notes.show(FactDiff.lines(base, draft, width: notes.width))
+    }
     if !options.hasChange, !options.isSure, !Question.isYes("Change \(what)?") {
       memory.diagnostics.say("\(what): nothing was sent")
       return .negative
     }
     // The backend has no way to say "only if it is still what I saw".
-    guard let now = try fetch.find([shown.id], subject: shown.subject)[shown.id].flatMap({ Fact(record: $0) })
+    guard
+      let now = try fetch.find([shown.id], subject: shown.subject)[shown.id].flatMap({
+        Fact(record: $0)
+      })
     else { throw CallFailure(what, "deleted meanwhile; nothing was sent", .negative) }
     guard now.isSameVersion(as: shown) else {
       memory.diagnostics.error(what, "changed meanwhile; nothing was sent")

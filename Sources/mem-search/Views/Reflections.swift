@@ -56,7 +56,8 @@ enum RunView {
       } else {
         let cell =
           name.hasSuffix("At") ? Cell.time(value) : Line.Span(Plain.line(text, limit: 200))
-        lines.append(Line([Line.Span(Fit.padEnd(Plain.line(name, limit: 60), to: 19), .dim), cell]))
+        lines.append(
+          Line([Line.Span(Fit.padEnd(Plain.line(name, limit: 60), to: 19), .dim), cell]))
       }
     }
     for name in lists {

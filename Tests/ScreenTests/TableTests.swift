@@ -1,7 +1,6 @@
-import Screen
 import Testing
 
-@testable import agent_call
+@testable import Screen
 
 /// Columns that stand below each other, within a width.
 @Suite struct TableTests {

@@ -1,7 +1,6 @@
-import Core
 import Testing
 
-@testable import agent_call
+@testable import Core
 
 /// Records as lines, fields and leaves.
 @Suite struct RowTextTests {
@@ -44,40 +43,5 @@ import Testing
     let found = Leaves.of(Array(deep.utf8))
     #expect(found.count == 1)
     #expect(found[0].name.count < 100)
-  }
-
-  @Test(arguments: [
-    (#"{"kind":"daily","hour":7,"minute":5}"#, "daily 07:05"),
-    (#"{"kind":"interval","everyMinutes":90}"#, "every 1h30m"),
-    (#"{"kind":"daily","hour":99,"minute":5}"#, #"{"kind":"daily","hour":99,"minute":5}"#),
-    (#"{"kind":"once"}"#, #"{"kind":"once"}"#), ("\"x\\u001b\"", "x\\e"), ("null", ""), ("7", "7"),
-  ])
-  func schedulesInWords(json: String, words: String) throws {
-    #expect(Schedule.cell(try JSONValue.parse(text: json)).text == words)
-  }
-
-  @Test func cellsOfAnyTypeAreCells() throws {
-    for json in ["null", "7", "\"a\\nb\"", "[1]", "{\"a\":{}}", "true", "1e400"] {
-      let value = try JSONValue.parse(text: json)
-      for cell in [
-        Cell.text(value), Cell.time(value), Cell.milliseconds(value), Cell.money(value),
-        Cell.state(value, yes: "y", no: "n"), Cell.status(value), Cell.span(value, value),
-      ] {
-        #expect(!cell.text.contains("\n"))
-      }
-    }
-  }
-
-  @Test func everyListTakesAnyRecord() throws {
-    let names = Command.allCases.compactMap(\.listing).flatMap(\.fields)
-    for value in ["null", "7", "\"\\u001b\\n\"", "[{}]", "{\"x\":[]}", "true"] {
-      let members = Set(names).map { "\"\($0)\":\(value)" }.joined(separator: ",")
-      let record = try JSONValue.parse(text: "{\(members)}")
-      for command in Command.allCases {
-        for column in (command.listing ?? .actions).columns {
-          #expect(!column.cell(record).text.unicodeScalars.contains { $0.value < 32 })
-        }
-      }
-    }
   }
 }

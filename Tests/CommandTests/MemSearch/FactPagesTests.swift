@@ -1,0 +1,115 @@
+import Core
+import Testing
+
+@testable import mem_search
+
+/// Paging against a backend that knows no offset: the newest, so many at most.
+@Suite struct FactPagesTests {
+  /// A stored fact.
+  private struct Stored {
+    var id: Int
+    var subject: String
+    var text: String
+
+    var bytes: [UInt8] {
+      Array(
+        (#"{"id":\#(id),"updated_at":"2026-01-01T00:00:00.\#(100 + id % 900)Z","#
+          + #""subject":"\#(subject)","fact":"\#(text)","fact_type":"other"}"#).utf8)
+    }
+  }
+
+  private func subjects(_ facts: [Stored], limit: Int = FactPages.most) -> [[UInt8]] {
+    var counts: [String: Int] = [:]
+    for fact in facts { counts[fact.subject, default: 0] += 1 }
+    return counts.sorted { $0.key < $1.key }.prefix(limit).map {
+      Array(#"{"scope":"user","subject":"\#($0.key)","fact_count":\#($0.value)}"#.utf8)
+    }
+  }
+
+  private func read(_ facts: [Stored], subject: String? = nil) -> (pages: FactPages, asked: Int) {
+    var pages = FactPages(subject: subject)
+    var asked = 0
+    while asked < 5000 {
+      asked += 1
+      switch pages.next() {
+      case .done: return (pages, asked)
+      case .askSubjects: pages.take(subjects: subjects(facts))
+      case .ask(let query):
+        let found = facts.reversed().filter { fact in
+          (query.subject == nil || fact.subject == query.subject)
+            && (query.text.map { fact.text.contains($0) } ?? true)
+        }
+        pages.take(found.prefix(FactPages.most).map(\.bytes), for: query)
+      }
+    }
+    return (pages, asked)
+  }
+
+  private func facts(_ count: Int, subject: (Int) -> String) -> [Stored] {
+    (1...count).map { number in
+      Stored(
+        id: number, subject: subject(number),
+        text: "word\(number % 29)x thing\(number % 31)x other\(number % 7)x")
+    }
+  }
+
+  @Test func oneAnswerThatIsNotFullIsAll() {
+    let (pages, asked) = read(facts(499) { "s\($0 % 3)" })
+    #expect(pages.newestFirst.count == 499)
+    #expect(asked == 2)
+    #expect(pages.shortages.isEmpty)
+  }
+
+  @Test func aFullAnswerGoesBySubject() {
+    let (pages, _) = read(facts(4000) { "s\($0 % 10)" })
+    #expect(pages.newestFirst.count == 4000)
+    #expect(pages.shortages.isEmpty)
+  }
+
+  @Test func aLargeSubjectGoesByWords() {
+    let (pages, asked) = read(facts(5000) { _ in "one" })
+    #expect(pages.newestFirst.count == 5000)
+    #expect(pages.shortages.isEmpty)
+    #expect(asked < 200)
+  }
+
+  @Test func oneSubjectAloneIsReadWhole() {
+    let (pages, _) = read(facts(3000) { "s\($0 % 2)" }, subject: "s1")
+    #expect(pages.newestFirst.count == 1500)
+    #expect(pages.newestFirst.allSatisfy { Fact(record: $0)?.subject == "s1" })
+    #expect(pages.shortages.isEmpty)
+  }
+
+  @Test func whatCannotBeReachedIsSaid() {
+    let same = (1...900).map { Stored(id: $0, subject: "one", text: "the same") }
+    let (pages, asked) = read(same)
+    #expect(pages.newestFirst.count == 500)
+    #expect(pages.shortages == [.init(subject: "one", found: 500, expected: 900)])
+    #expect(asked < 100)
+  }
+
+  @Test func moreSubjectsThanAreListedAreSaid() {
+    let (pages, _) = read(facts(1200) { "s\($0)" })
+    #expect(pages.shortages.contains { $0.subject == nil })
+    #expect(pages.newestFirst.count == 1200)
+  }
+
+  @Test func aBackendWithoutLimitsIsDoneAtOnce() {
+    var pages = FactPages(subject: nil)
+    guard case .ask(let query) = pages.next() else {
+      Issue.record("nothing is asked")
+      return
+    }
+    pages.take(facts(501) { "s\($0)" }.map(\.bytes), for: query)
+    #expect(pages.next() == .done)
+    #expect(pages.newestFirst.count == 501)
+  }
+
+  @Test func anOddRecordIsKept() {
+    var pages = FactPages(subject: nil)
+    _ = pages.next()
+    let rows = [#"{"id":1,"fact":"a"}"#, "7", "7", #"{"id":1,"fact":"a"}"#, #"{"x":1}"#]
+    pages.take(rows.map { Array($0.utf8) }, for: .init(subject: nil, text: nil))
+    #expect(pages.newestFirst.count == 3)
+  }
+}

@@ -1,0 +1,30 @@
+import Core
+import Testing
+
+@testable import mem_search
+
+/// The command line.
+@Suite struct OptionsTests {
+  private func options(_ words: String...) throws -> MemOptions {
+    try MemOptions(MemOptions.table.parse(words))
+  }
+
+  @Test func modes() throws {
+    #expect(try options("a", "b").text == "a b")
+    #expect(try options("-f").mode == .facts)
+    #expect(try options("-P", "9").id == "9")
+    #expect(try options("--edit", "9", "--fact", "x").hasChange)
+    #expect(try options("-1", "q").count == 1)
+    #expect(try options("-f", "-t", "Profile,OTHER").types == ["profile", "other"])
+  }
+
+  @Test(arguments: [
+    [], [""], ["  "], ["-f", "-S"], ["-S", "x"], ["--delete"], ["--edit", "1", "--edit", "2"],
+    ["--fact", "x", "q"], ["-k", "0", "q"], ["-k", "-1", "q"], ["--min-score", "x", "q"],
+    ["--offline", "-M"], ["-R", "a", "b"], ["--mode", "chat", "--snapshot"], ["-o", "xml", "q"],
+    ["-1", "-S"], ["--yes", "q"], ["--edit", ""], ["--edit", "1", "-t", "a,b"],
+  ])
+  func nonsense(words: [String]) {
+    #expect(throws: UsageError.self) { try MemOptions(MemOptions.table.parse(words)) }
+  }
+}
