@@ -66,9 +66,22 @@ def limited(query, default, most):
         return default
 
 
+# What a change makes stale: the facts of a guild with what is searched in them.
+known = {}
+
+
+def searched(guild):
+    if guild not in known:
+        mine = [f for f in facts.values() if f["scope"] != "guild" or f["guild_id"] == guild]
+        mine.sort(key=lambda f: (f["updated_at"], f["id"]), reverse=True)
+        names = ["subject", "fact", "fact_type", "evidence_text", "source_message_id",
+                 "channel_id"]
+        known[guild] = [(f, "\0".join(str(f[n] or "") for n in names).lower()) for f in mine]
+    return known[guild]
+
+
 def seen(guild):
-    mine = [f for f in facts.values() if f["scope"] != "guild" or f["guild_id"] == guild]
-    return sorted(mine, key=lambda f: (f["updated_at"], f["id"]), reverse=True)
+    return [fact for fact, _ in searched(guild)]
 
 
 def folded(value):
@@ -124,16 +137,14 @@ class Handler(BaseHTTPRequestHandler):
         limit = limited(query, 120, 500)
         subject = query.get("subject", [None])[0]
         text = query.get("q", [""])[0]
-        found = seen(guild) if guild else []
+        found = searched(guild) if guild else []
         if subject is not None:
-            found = [f for f in found if f["subject"] == subject]
+            found = [each for each in found if each[0]["subject"] == subject]
         if text:
-            names = ["subject", "fact", "fact_type", "evidence_text", "source_message_id",
-                     "channel_id"]
-            found = [f for f in found if any(text.lower() in str(f[n] or "").lower()
-                                             for n in names)]
+            found = [each for each in found if text.lower() in each[1]]
+        found = [fact for fact, _ in found[:limit]]
         return {"guildId": guild, "limit": limit, "subject": subject, "queryText": text,
-                "facts": found[:limit]}
+                "facts": found}
 
     def subjects(self, guild, query):
         limit = limited(query, 200, 500)
@@ -180,6 +191,7 @@ class Handler(BaseHTTPRequestHandler):
         if method == "DELETE":
             time.sleep(options.slow_delete)
         with lock:
+            known.clear()
             fact = facts.get(int(match[1]))
             if method == "PUT":
                 status, answer = self.put(fact, guild, body)
@@ -223,6 +235,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.body()
         if self.path == "/api/memory/facts" and options.create:
             with lock:
+                known.clear()
                 number = max([0, *facts]) + 1
                 fact = row({"subject": body["subject"], "fact": body["fact"],
                             "fact_type": body.get("factType", "other"),
