@@ -34,7 +34,7 @@ struct CallOptions {
     synopsis: "[options] COMMAND [GUILD | AUTOMATION | PATH]",
     operands: .words(Command.allCases.map(\.rawValue)),
     options: [
-      Option("g", "guild", "ID", "of this guild (default: the only one there is)"),
+      Option("g", "guild", "ID", "of this guild (default: the profile's, or the only one)"),
       Option("c", "channel", "ID", "of this channel; join: the text channel to answer in"),
       Option("u", "user", "ID", "join: the voice channel that this user is in"),
       Option("n", "count", "COUNT", "the first so many records"),

@@ -13,7 +13,7 @@ stub() {
   printf '#!%s\n%s\n' "$(command -v sh)" "${2:-:}" >"$machine/$1"
   chmod +x "$machine/$1"
 }
-for tool in swift pkg-config mandoc groff lexgrog prove ps python3 jq curl tmux openssl shellcheck; do
+for tool in swift pkg-config mandoc groff lexgrog prove ps python3 jq curl tmux fzf openssl shellcheck; do
   stub "$tool"
 done
 stub uname 'echo Linux'

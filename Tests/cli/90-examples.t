@@ -23,7 +23,8 @@ umask 077
 echo sample-token >"$tmp/token"
 start_server serve agent-serve --listen 127.0.0.1:0 --database "$tmp/serve.sqlite" \
   --token-file "$tmp/token" --ingest "$tmp/day"
-AGENT_URL=$url
+serve=$url
+AGENT_URL=$serve
 AGENT_TOKEN_FILE=$tmp/token
 export AGENT_URL AGENT_TOKEN_FILE
 cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
@@ -31,6 +32,10 @@ cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
 url = $url
 token-file = $tmp/token
 END
+
+# What the examples of the memory are about.
+start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
+memory=$url
 
 # examples PAGE: `STATUS OUTPUT COMMAND` per example, OUTPUT yes or no.
 examples() {
@@ -61,6 +66,10 @@ for page in "$root"/man/*.[0-9]; do
   # These two describe files; their examples are files.
   *.5) ;;
   *) ok "$name has at least three examples" at_least "$tmp/examples" 3 ;;
+  esac
+  case $name in
+  mem-*) AGENT_URL=$memory ;;
+  *) AGENT_URL=$serve ;;
   esac
   while read -r want output command; do
     run sh -c "cd '$tmp/here' && $command"
