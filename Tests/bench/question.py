@@ -1,4 +1,5 @@
 """From the spawn to the end of a command that asks the backend once."""
+import json
 import os
 import shutil
 import socket
@@ -8,6 +9,7 @@ from common import HERE, median, percentile, skipped, table
 from startup import spawn
 
 ROUNDS = 60
+MEMORY = b"/api/memory/search?q=boat&guildId=1&limit=10"
 STATE = os.path.join(HERE, "..", "cli", "servers", "recorded", "voice-state.http")
 
 
@@ -15,9 +17,16 @@ def answers():
     """The bytes of an answer by path."""
     with open(STATE, "rb") as file:
         state = file.read().partition(b"\r\n\r\n")[2]
+    facts = [{"id": number, "created_at": "2026-03-01T12:00:00.000Z", "scope": "user",
+              "updated_at": "2026-03-01T12:00:00.000Z", "subject": "400118822734659584",
+              "fact": "crews on a small sailing boat at weekends " * 3, "confidence": 0.84,
+              "fact_type": "profile", "evidence_text": "we are out on the boat again saturday",
+              "score": 0.9} for number in range(10)]
+    hits = json.dumps({"queryText": "boat", "guildId": "1", "limit": 10, "results": facts}).encode()
     return {path: b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
             % (len(body), body)
-            for path, body in ((b"/api/health", b'{"ok":true}'), (b"/api/voice/state", state))}
+            for path, body in ((b"/api/health", b'{"ok":true}'), (b"/api/voice/state", state),
+                               (MEMORY, hits))}
 
 
 def serve(listener, known):
@@ -41,6 +50,8 @@ def report():
         "agent-call health": ["agent-call", "health"],
         "curl -s .../api/voice/state": ["curl", "-s", f"{url}/api/voice/state"],
         "agent-call get /api/voice/state": ["agent-call", "get", "/api/voice/state"],
+        "curl -s .../api/memory/search": ["curl", "-s", url + MEMORY.decode()],
+        "mem-search boat, 10 facts": ["mem-search", "-g", "1", "boat"],
     }
     peers = {name: name if name.startswith("curl") else None for name in commands}
     peer = None

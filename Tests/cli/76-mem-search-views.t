@@ -118,4 +118,22 @@ run mem-search -S -g 7
 status_is 77 "a refused token"
 err_like 'no token was sent' "is said"
 
+# --- the token goes where it belongs
+
+(umask 077 && echo memory-token-0816 >"$tmp/token")
+: >"$log"
+run mem-search --token-file "$tmp/token" -M
+is "$(requests '.headers["x-dashboard-token"] // "none"' | sort -u)" memory-token-0816 \
+  "--token-file sends the token"
+unlike "$(cat "$out" "$err")" memory-token-0816 "which is never shown"
+AGENT_URL=http://memory.invalid run mem-search --token-file "$tmp/token" -M
+status_is 2 "not in clear text to anybody"
+err_like 'the token would travel over plain http' "as is said"
+AGENT_URL=http://memory.invalid run mem-search --max-time 5 --allow-plaintext \
+  --token-file "$tmp/token" -M
+status_is 75 "unless that is wanted"
+run mem-search --cacert "$tmp/none" -M
+status_is 2 "authorities that are not there"
+err_is "mem-search: $tmp/none: no such file or directory" "are said"
+
 done_testing

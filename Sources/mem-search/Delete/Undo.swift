@@ -116,6 +116,7 @@ enum Restore {
       ("userId", fact.userID), ("subject", fact.subject), ("fact", fact.fact),
       ("factType", fact.type), ("evidenceText", fact.evidence),
       ("sourceMessageId", fact.sourceMessageID), ("createdAt", fact.createdAt),
+      ("updatedAt", fact.updatedAt),
     ]
     var parts = members.compactMap { name, value in
       value.map { "\"\(name)\":" + JSONQuote.string($0) }
@@ -128,6 +129,6 @@ enum Restore {
   static func newID(_ body: [UInt8]) -> String? {
     let value = try? body.withUnsafeBytes { try JSONValue.parse($0) }
     return value?["fact"]?["id"]?.text ?? value?["facts"]?.element(0)?["id"]?.text
-      ?? value?["id"]?.text
+      ?? value?["ids"]?.element(0)?.text ?? value?["id"]?.text
   }
 }

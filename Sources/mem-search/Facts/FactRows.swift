@@ -55,6 +55,7 @@ struct FactRows {
   ///
   /// - Parameter heading: whether the first names the columns.
   func lines(heading: Bool = true) -> [Line] {
+    if facts.isEmpty { return [] }
     let left = columns.reduce(0) { $0 + $1.cells + Self.gap }
     guard let width else { return beside(nil, heading: heading) }
     return width - left >= Self.leastFact ? beside(width - left, heading: heading) : below(width)
