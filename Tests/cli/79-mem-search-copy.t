@@ -88,12 +88,18 @@ if ! command -v tmux >/dev/null 2>&1; then
   done_testing
 fi
 socket=$tmp/tmux
+cat >"$tmp/editor" <<'END'
+#!/bin/sh
+sed 's/terse/short/; t
+s/short/terse/' "$1" >"$1.new" && mv "$1.new" "$1"
+END
+chmod +x "$tmp/editor"
 pane() { tmux -S "$socket" "$@"; }
 shows() { pane capture-pane -p | grep -q -e "$1"; }
 # The list is open, not only its words on the screen.
 lists() { shows 'Enter print' && shows "$1"; }
 pane -f /dev/null new-session -d -x 100 -y 30 \
-  "env AGENT_URL=$url EDITOR='sed -i s/terse/short/\;s/short/terse/' mem-pick; echo status \$?; cat"
+  "env AGENT_URL=$url EDITOR='$tmp/editor' mem-pick; echo status \$?; cat"
 server=$(pane display-message -p '#{pid}')
 started="$started $server"
 ok "the list opens" wait_until 10 lists 'sailing club'

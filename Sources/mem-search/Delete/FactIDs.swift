@@ -60,17 +60,6 @@ enum FactIDs {
       let value = try? line.withUnsafeBytes { try JSONValue.parse($0) }
       return value?["id"]?.text ?? "?"
     }
-    let field = line.prefix { $0 != 9 && $0 != 13 }
-    let text = String(decoding: field, as: UTF8.self)
-    return FactTrim.blanks(text)
-  }
-}
-
-/// Blanks at the ends of a text.
-private enum FactTrim {
-  static func blanks(_ text: String) -> String {
-    let bytes = text.utf8.drop { $0 == 32 }
-    guard let last = bytes.lastIndex(where: { $0 != 32 }) else { return "" }
-    return String(decoding: bytes[...last], as: UTF8.self)
+    return FactText.folded(String(decoding: line.prefix { $0 != 9 }, as: UTF8.self))
   }
 }
