@@ -91,7 +91,8 @@ if withServe {
     .executableTarget(
       name: "agent-serve",
       dependencies: [
-        "Core",
+        // Web: the vectors of facts come from a server, over HTTP or HTTPS.
+        "Core", "Web",
         .product(name: "FlyingSocks", package: "FlyingFox"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],

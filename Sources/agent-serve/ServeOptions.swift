@@ -1,4 +1,5 @@
 import Core
+import Web
 
 /// What the command line of agent-serve says.
 struct ServeOptions: Equatable, Sendable {
@@ -14,6 +15,10 @@ struct ServeOptions: Equatable, Sendable {
   var replay: String?
   /// How many times faster; 0 for as fast as possible.
   var speed = 1.0
+  /// A server that makes vectors of texts, nil for none.
+  var embedURL: String?
+  /// The model that is named to it.
+  var embedModel: String?
   /// Where a subscriber's backlog ends, bytes.
   var backlog = 8 * 1024 * 1024
   /// Nothing on standard output.
@@ -39,6 +44,9 @@ struct ServeOptions: Equatable, Sendable {
       Option(nil, "speed", "N", "replay N times faster (1); 0: as fast as possible"),
       Option(
         nil, "max-backlog", "BYTES", "cut off a subscriber that is so far behind (8388608)"),
+      Option(
+        nil, "embed-url", "URL", "search facts by meaning too, with the embeddings of that server"),
+      Option(nil, "embed-model", "NAME", "the model that makes them (nomic-embed-text)"),
       Option("q", "quiet", nil, "print no records"),
       Option("v", "verbose", nil, "say more on standard error"),
     ])
@@ -63,10 +71,19 @@ struct ServeOptions: Equatable, Sendable {
           throw UsageError("--max-backlog \(item.value): not a number of bytes")
         }
         backlog = value
+      case "embed-url":
+        do throws(AddressError) { _ = try EmbedClient.endpoint(item.value) } catch {
+          throw UsageError("--embed-url \(item.value): \(error.reason)")
+        }
+        embedURL = item.value
+      case "embed-model": embedModel = item.value
       case "quiet": isQuiet = true
       case "verbose": isVerbose = true
       default: break
       }
+    }
+    if embedModel != nil && embedURL == nil {
+      throw UsageError("--embed-model: there is no --embed-url")
     }
     if let word = parsed.operands.first { throw UsageError("\(word): no operand is taken") }
   }

@@ -18,6 +18,11 @@ extension Server {
     do {
       while let items = try await file.next(count: 2000) {
         count += try await store.insert(items.compactMap(\.action)).count
+        let facts = items.compactMap { item in
+          if case .fact(let fact) = item.content { fact } else { nil }
+        }
+        // A fact that is there already is the same one, told again.
+        if !facts.isEmpty { _ = try await store.write { try FactTable.insert(facts, $0) } }
         for case .document(let document, let bytes) in items.map(\.content) {
           documents[document] = bytes
         }
@@ -35,7 +40,7 @@ extension Server {
   func play(_ file: RecordFile, _ backend: Backend) async {
     do {
       let count = try await Replay(
-        speed: options.speed, log: backend.log, documents: backend.documents
+        speed: options.speed, log: backend.log, documents: backend.documents, memory: backend.memory
       ).play(file)
       announce("replayed", "\"actions\":\(count)")
     } catch is CancellationError {

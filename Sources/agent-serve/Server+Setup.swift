@@ -22,6 +22,16 @@ extension Server {
     }
   }
 
+  /// The memory, with the server that makes vectors when one was named.
+  func makeMemory(_ store: ActionStore) -> Memory {
+    guard let address = try? options.embedURL.map(EmbedClient.endpoint) else {
+      return Memory(store: store, embedder: nil)
+    }
+    let model = options.embedModel ?? "nomic-embed-text"
+    let embedder = Embedder(store, diagnostics: diagnostics) { EmbedClient(address, model: model) }
+    return Memory(store: store, embedder: embedder)
+  }
+
   /// The token that requests need: the option's file, or one of the usual places.
   func accessToken() -> AccessToken? {
     do throws(SettingsError) {

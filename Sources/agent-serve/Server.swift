@@ -37,12 +37,14 @@ struct Server {
       let backend = try await makeBackend(store, token: token)
       let listening = await listen(backend)
       let pulse = Task { await beat(backend) }
+      let embedding = backend.memory.embedder.map { embedder in Task { await embedder.run() } }
       let replay = recording.map { file in Task { await play(file, backend) } }
       _ = await ended.wait()
       diagnostics.note("stopping")
       listening.cancel()
       replay?.cancel()
       pulse.cancel()
+      embedding?.cancel()
       await stop(backend)
     } catch {
       diagnostics.fail("the store: \(Self.reason(error))")
@@ -59,7 +61,7 @@ struct Server {
     let stats = StatsKeeper(book, documents: documents)
     return Backend(
       store: store, log: ActionLog(store: store, stats: stats, streams: streams), stats: stats,
-      documents: documents, streams: streams, tickets: Tickets(), token: token,
+      documents: documents, memory: makeMemory(store), streams: streams, tickets: Tickets(), token: token,
       backlogLimit: options.backlog, diagnostics: diagnostics)
   }
 

@@ -2,12 +2,14 @@ import Core
 
 /// Finds the actions in records: bare or wrapped, in both spellings, as the
 /// rows of a snapshot or backfill, or in an array of any of these; and the
-/// documents, wrapped, or for a voice state also bare.
+/// documents, wrapped, or for a voice state also bare; and the facts.
 struct RecordReader {
   /// What a record can hold.
   enum Content: Sendable {
     /// An action.
     case action(LoggedAction)
+    /// A fact of the memory.
+    case fact(Fact)
     /// A document that passed its check, and its bytes.
     case document(Document, [UInt8])
   }
@@ -89,9 +91,15 @@ struct RecordReader {
     }
     switch shape {
     case .other:
+      if let fact = try Self.fact(bytes, decoder.now) {
+        return [Item(content: .fact(fact), receivedAt: receivedAt, isListed: false)]
+      }
       guard let (document, body) = try Self.document(bytes) else { return [] }
       return [Item(content: .document(document, body), receivedAt: receivedAt, isListed: false)]
     case .action:
+      if record.fields.kind.isAbsent, let fact = try Self.fact(bytes, decoder.now) {
+        return [Item(content: .fact(fact), receivedAt: receivedAt, isListed: false)]
+      }
       let action = try decoder.decode(record.action.bytes, record.fields)
       guard isNew(record.fields, record.source) else { return [] }
       return [Item(content: .action(action), receivedAt: receivedAt, isListed: false)]
@@ -107,6 +115,22 @@ struct RecordReader {
       }
       return items
     }
+  }
+
+  /// The fact of a record: wrapped, or bare with a subject and no type.
+  private static func fact(
+    _ bytes: UnsafeRawBufferPointer, _ now: Timestamp
+  ) throws(ActionFault) -> Fact? {
+    guard let record = ScanObject(bytes), record["type"].isNull else { return nil }
+    if record["event"].isString {
+      guard record.text("event") == "fact" else { return nil }
+      guard let fact = ScanObject(record["data"].bytes) else {
+        throw ActionFault("fact: no object")
+      }
+      return try FactDecoder(now: now).decode(fact)
+    }
+    guard record["subject"].isString, record["fact"].isString else { return nil }
+    return try FactDecoder(now: now).decode(record)
   }
 
   /// The document of a record that holds no action.

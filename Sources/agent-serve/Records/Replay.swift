@@ -8,6 +8,8 @@ struct Replay: Sendable {
   let log: ActionLog
   /// Where voice states and the like go.
   let documents: Documents
+  /// Where facts go.
+  let memory: Memory
 
   /// Plays a file to its end.
   ///
@@ -35,6 +37,9 @@ struct Replay: Sendable {
           try await wait(&pace, item.receivedAt ?? Timestamp(rfc3339: action.createdAt))
           action.createdAt = Timestamp.now().rfc3339
           now.append(action)
+        case .fact(let fact):
+          try await wait(&pace, item.receivedAt)
+          _ = try await memory.store([fact])
         case .document(let document, var bytes):
           try await wait(&pace, item.receivedAt)
           if document == .voiceState, let received = item.receivedAt {

@@ -25,6 +25,14 @@ final class StatsKeeper: @unchecked Sendable {
     }
   }
 
+  /// Takes what the store holds now, after actions were deleted.
+  func replace(_ book: StatsBook) {
+    lock.withLock {
+      self.book = book
+      version += 1
+    }
+  }
+
   /// The payload; made anew after an action or a document, or when its second is over, since
   /// the windows move.
   func json(now: Timestamp) -> String {

@@ -11,10 +11,16 @@ actor ActionLog {
     let answer: CheckedContinuation<[Int64], any Error>
   }
 
+  private struct Removal {
+    let ids: [Int64]
+    let answer: CheckedContinuation<Void, any Error>
+  }
+
   private let store: ActionStore
   private let stats: StatsKeeper
   private let streams: Streams
   private var waiting: [Entry] = []
+  private var removals: [Removal] = []
   private var isWriting = false
 
   /// - Parameters:
@@ -35,17 +41,33 @@ actor ActionLog {
     if actions.isEmpty { return [] }
     return try await withCheckedThrowingContinuation { continuation in
       waiting.append(Entry(actions: actions, answer: continuation))
-      if !isWriting {
-        isWriting = true
-        Task { await write() }
-      }
+      work()
     }
   }
 
+  /// Deletes actions.
+  ///
+  /// - Throws: what SQLite says; then all of them are still there.
+  func remove(_ ids: [Int64]) async throws {
+    if ids.isEmpty { return }
+    try await withCheckedThrowingContinuation { continuation in
+      removals.append(Removal(ids: ids, answer: continuation))
+      work()
+    }
+  }
+
+  private func work() {
+    if isWriting { return }
+    isWriting = true
+    Task { await write() }
+  }
+
   private func write() async {
-    while !waiting.isEmpty {
+    while !waiting.isEmpty || !removals.isEmpty {
+      await removeWaiting()
       let entries = waiting
       waiting = []
+      if entries.isEmpty { continue }
       let actions = entries.flatMap(\.actions)
       do {
         let ids = try await store.insert(actions)
@@ -62,5 +84,25 @@ actor ActionLog {
       }
     }
     isWriting = false
+  }
+
+  /// Nothing is counted beside it: the stats are made anew.
+  private func removeWaiting() async {
+    let removals = removals
+    self.removals = []
+    for removal in removals {
+      do {
+        let book = try await store.write { db in
+          for id in removal.ids {
+            try db.execute(sql: "DELETE FROM actions WHERE id = ?", arguments: [id])
+          }
+          return try StatsBook.load(db, guild: nil, now: .now())
+        }
+        stats.replace(book)
+        removal.answer.resume()
+      } catch {
+        removal.answer.resume(throwing: error)
+      }
+    }
   }
 }

@@ -86,6 +86,7 @@ final class ActionStore: Sendable {
       let update = try db.makeStatement(sql: "UPDATE actions SET session = ? WHERE id = ?")
       for (id, session) in sessions { try update.execute(arguments: [session, id]) }
     }
+    migrator.registerMigration("memory") { try FactTable.create($0) }
     return migrator
   }
 

@@ -9,6 +9,7 @@ extension Backend {
   func post(_ body: [UInt8], type: String) async throws -> Answer {
     let parsed = PostedActions(body, now: .now())
     let ids = try await log.append(parsed.actions)
+    _ = try await memory.store(parsed.facts)
     for (document, bytes) in parsed.documents { try await documents.put(document, bytes) }
     let errors = parsed.faults.map {
       "{\"line\":\($0.line),\"reason\":\(JSONText.quoted($0.reason))}"
@@ -16,7 +17,8 @@ extension Backend {
     var text = "{\"ok\":\(errors.isEmpty),\"stored\":\(ids.count)"
     text += ",\"ids\":[\(ids.map(String.init).joined(separator: ","))]"
     text += ",\"errors\":[\(errors.joined(separator: ","))]"
-    let isRefused = ids.isEmpty && parsed.documents.isEmpty && !errors.isEmpty
+    let isRefused =
+      ids.isEmpty && parsed.documents.isEmpty && parsed.facts.isEmpty && !errors.isEmpty
     if isRefused {
       // What the dashboard says of such a body (contract, 1.2).
       let isJSON = type.lowercased().contains("application/json")
@@ -31,6 +33,8 @@ extension Backend {
 struct PostedActions {
   /// In their order.
   private(set) var actions: [LoggedAction] = []
+  /// The facts among them.
+  private(set) var facts: [Fact] = []
   /// The last of each.
   private(set) var documents: [Document: [UInt8]] = [:]
   /// The lines that hold none, from 1.
@@ -54,7 +58,8 @@ struct PostedActions {
         take(UnsafeRawBufferPointer(rebasing: piece), line: line, &reader)
       }
     }
-    if actions.isEmpty && faults.isEmpty && documents.isEmpty && body.allSatisfy({ $0 <= 0x20 }) {
+    if actions.isEmpty && faults.isEmpty && documents.isEmpty && facts.isEmpty
+      && body.allSatisfy({ $0 <= 0x20 }) {
       faults.append((1, "no action in the body"))
     }
   }
@@ -66,6 +71,7 @@ struct PostedActions {
       for item in try reader.read(bytes) {
         switch item.content {
         case .action(let action): actions.append(action)
+        case .fact(let fact): facts.append(fact)
         case .document(let document, let body): documents[document] = body
         }
       }

@@ -10,6 +10,8 @@ struct Backend: Sendable {
   let stats: StatsKeeper
   /// What the agent told as a whole.
   let documents: Documents
+  /// The agent's durable memory.
+  let memory: Memory
   /// Deliver.
   let streams: Streams
   /// Open requests.
@@ -52,6 +54,10 @@ struct Backend: Sendable {
     case .actions: return try await post(body, type: head["content-type"] ?? "")
     case .join: return try await join(body, type: head["content-type"] ?? "")
     case .document(let document): return try await put(document, body)
+    case .memory(let write):
+      return try await memory.answer(
+        write, body, type: head["content-type"] ?? "", log: log,
+        voice: documents.bytes(.voiceState))
     }
   }
 
@@ -60,14 +66,16 @@ struct Backend: Sendable {
     case actions
     case join
     case document(Document)
+    case memory(Memory.Write)
   }
 
   private func write(of head: RequestHead) -> Write? {
     switch (head.method, head.path) {
     case ("POST", "/api/actions"): .actions
     case ("POST", "/api/voice/join"): .join
-    case ("PUT", let path): Document(path: path).map(Write.document)
-    default: nil
+    case ("PUT", let path) where Document(path: path) != nil:
+      Document(path: path).map(Write.document)
+    default: Memory.Write(head).map(Write.memory)
     }
   }
 
@@ -83,6 +91,9 @@ struct Backend: Sendable {
       // Of a HEAD; a GET is a stream.
       return Answer(status: 200, type: "text/event-stream", body: [])
     default:
+      if let answer = try await memory.read(head.path, query, voice: documents.bytes(.voiceState)) {
+        return answer
+      }
       if let answer = try await readSession(head, query) { return answer }
       return try await readHome(head, query)
     }

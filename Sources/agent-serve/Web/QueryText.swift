@@ -4,7 +4,7 @@ import Core
 /// The parameters of a request's target, decoded as forms are
 /// (WHATWG URL, application/x-www-form-urlencoded).
 struct QueryText: Equatable {
-  private let pairs: [(name: String, value: String)]
+  let pairs: [(name: String, value: String)]
 
   /// - Parameter text: what follows the `?`.
   init(_ text: String) {

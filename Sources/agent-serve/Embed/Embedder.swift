@@ -1,0 +1,193 @@
+import Core
+import Foundation
+import GRDB
+
+/// Gives every fact that can be searched its vector, in the background: a fact
+/// is stored and found by its words first, whatever becomes of its vector.
+actor Embedder {
+  /// The texts of one request.
+  private static let batch = 64
+  /// The longest wait for the vectors of a batch, seconds.
+  private static let patience = 60.0
+  /// The same for a query, for which somebody waits.
+  private static let hurry = 3.0
+
+  private let store: ActionStore
+  private let index: VectorIndex
+  private let batches: EmbedClient
+  // Of its own, so that a query does not wait for a batch.
+  private let queries: EmbedClient
+  private let diagnostics: Diagnostics
+  private var restsUntil = 0.0
+  private let bell: AsyncStream<Void>
+  private let ring: AsyncStream<Void>.Continuation
+
+  /// - Parameters:
+  ///   - store: holds facts and vectors.
+  ///   - client: makes clients of the server.
+  ///   - diagnostics: told when the server fails, and when it is back.
+  init(_ store: ActionStore, diagnostics: Diagnostics, client: () -> EmbedClient) {
+    self.store = store
+    self.diagnostics = diagnostics
+    index = VectorIndex()
+    batches = client()
+    queries = client()
+    (bell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  private struct Pending: Sendable {
+    let id: Int64
+    let revision: Int64
+    let guild: String
+    let text: String
+  }
+
+  /// Facts were made or changed.
+  nonisolated func wake() { ring.yield() }
+
+  /// A fact is gone, or no longer what its vector says.
+  nonisolated func forget(_ id: Int64) { index.remove(id) }
+
+  /// The facts of a guild that are likest to a text; nil when the server does
+  /// not answer in time.
+  func nearest(_ text: String, in guild: String, limit: Int) async -> [(id: Int64, cosine: Float)]?
+  {
+    // After a failure searches do not wait for the next one.
+    if index.count == 0 || Clock.monotonic < restsUntil { return nil }
+    do throws(EmbedFault) {
+      let vectors = try await queries.vectors(of: [text], seconds: Self.hurry)
+      return index.nearest(vectors[0], in: guild, limit: limit)
+    } catch {
+      restsUntil = Clock.monotonic + 5
+      diagnostics.note("embeddings: \(error.reason)")
+      return nil
+    }
+  }
+
+  /// Loads what is stored, and works until it is cancelled.
+  func run() async {
+    do { try await load() } catch { diagnostics.error("embeddings", Server.reason(error)) }
+    ring.yield()
+    var delay = 0.5
+    for await _ in bell {
+      while !Task.isCancelled {
+        do {
+          try await pass()
+          if delay > 0.5 { diagnostics.error("embeddings", "the server answers again") }
+          delay = 0.5
+          break
+        } catch {
+          let reason = (error as? EmbedFault)?.reason ?? Server.reason(error)
+          if delay == 0.5 { diagnostics.error("embeddings", "\(reason); searching by words") }
+          try? await Task.sleep(for: .seconds(delay))
+          delay = min(delay * 2, 60)
+        }
+      }
+    }
+  }
+
+  private func load() async throws {
+    let model = batches.model
+    let index = index
+    try await store.read { db in
+      let rows = try Row.fetchCursor(
+        db,
+        sql: """
+          SELECT v.fact_id, f.guild_id, v.vector FROM memory_vectors v
+          JOIN memory_facts f ON f.id = v.fact_id WHERE v.model = ? AND f.deleted_at IS NULL
+          """, arguments: [model])
+      while let row = try rows.next() {
+        let data: Data = row[2]
+        index.set(Self.numbers(data), of: row[0], in: row[1] ?? "")
+      }
+    }
+  }
+
+  /// Goes over the facts once.
+  private func pass() async throws {
+    var after: Int64 = 0
+    while true {
+      let last = after
+      let model = batches.model
+      let pending = try await store.read { try Self.pending(after: last, model, $0) }
+      guard let end = pending.last else { return }
+      do throws(EmbedFault) {
+        try await embed(pending)
+      } catch {
+        guard error.isRefusal else { throw error }
+        // One of them is more than the server can take: the others shall not wait
+        // for it.
+        for one in pending {
+          do throws(EmbedFault) {
+            try await embed([one])
+          } catch {
+            guard error.isRefusal else { throw error }
+            diagnostics.note("embeddings: fact \(one.id): \(error.reason)")
+          }
+        }
+      }
+      after = end.id
+    }
+  }
+
+  private static func pending(after id: Int64, _ model: String, _ db: Database) throws -> [Pending] {
+    try Row.fetchAll(
+      db,
+      sql: """
+        SELECT f.id, f.revision, f.guild_id, f.fact, f.evidence_text FROM memory_facts f
+        WHERE f.id > ? AND f.deleted_at IS NULL AND f.scope = 'guild' AND NOT EXISTS
+          (SELECT 1 FROM memory_vectors v WHERE v.fact_id = f.id AND v.model = ?)
+        ORDER BY f.id LIMIT \(batch)
+        """, arguments: [id, model]
+    ).map { row in
+      let evidence: String? = row[4]
+      let text: String = row[3]
+      return Pending(
+        id: row[0], revision: row[1], guild: row[2] ?? "",
+        text: evidence.map { "\(text)\n\($0)" } ?? text)
+    }
+  }
+
+  private func embed(_ pending: [Pending]) async throws(EmbedFault) {
+    let vectors = try await batches.vectors(of: pending.map(\.text), seconds: Self.patience)
+    let model = batches.model
+    let isNew = !index.accepts(width: vectors[0].count)
+    let kept: [Int64]
+    do {
+      kept = try await store.write { db in
+        // The same name for another model: its old vectors mean nothing now.
+        if isNew { try db.execute(sql: "DELETE FROM memory_vectors") }
+        return try zip(pending, vectors).compactMap { fact, vector in
+          // While the server thought the fact may have been edited or deleted.
+          try db.execute(
+            sql: """
+              INSERT OR REPLACE INTO memory_vectors (fact_id, model, vector)
+              SELECT id, ?, ? FROM memory_facts
+              WHERE id = ? AND revision = ? AND deleted_at IS NULL
+              """, arguments: [model, Self.data(vector), fact.id, fact.revision])
+          return db.changesCount > 0 ? fact.id : nil
+        }
+      }
+    } catch {
+      throw EmbedFault(Server.reason(error))
+    }
+    if isNew {
+      index.clear()
+      wake()
+    }
+    let known = Set(kept)
+    for (fact, vector) in zip(pending, vectors) where known.contains(fact.id) {
+      index.set(vector, of: fact.id, in: fact.guild)
+    }
+  }
+
+  /// 32-bit floats of this machine, one after the other.
+  static func data(_ vector: [Float]) -> Data { vector.withUnsafeBytes { Data($0) } }
+
+  /// The reverse of `data`.
+  static func numbers(_ data: Data) -> [Float] {
+    var numbers = [Float](repeating: 0, count: data.count / MemoryLayout<Float>.size)
+    _ = numbers.withUnsafeMutableBytes { data.copyBytes(to: $0) }
+    return numbers
+  }
+}

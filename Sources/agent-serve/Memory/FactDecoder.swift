@@ -1,0 +1,74 @@
+import Core
+
+/// Makes a fact of its JSON: the body of an edit, a row of the facts endpoint,
+/// or the camelCase form of profiles.
+struct FactDecoder {
+  /// The time of a fact that names none.
+  let now: Timestamp
+
+  /// A fact.
+  ///
+  /// - Parameter object: the members.
+  /// - Throws: `ActionFault` with the dashboard's words where it has some.
+  func decode(_ object: ScanObject) throws(ActionFault) -> Fact {
+    let metadata = ScanObject(object["metadata"].bytes) ?? ScanObject()
+    func text(_ names: String...) -> String? {
+      for name in names {
+        if let text = object.text(name) ?? metadata.text(name) {
+          return FactText.folded(text, limit: FactText.subjectLimit)
+        }
+      }
+      return nil
+    }
+    let subject = FactText.folded(object.text("subject") ?? "", limit: FactText.subjectLimit)
+    if subject.isEmpty { throw ActionFault("subject required") }
+    guard object["fact"].isString || object["fact"].isNull else {
+      throw ActionFault("fact is no text")
+    }
+    let fact = FactText.folded(object.text("fact") ?? "", limit: FactText.factLimit)
+    if fact.isEmpty { throw ActionFault("fact required") }
+    var confidence = 0.5
+    if !object["confidence"].isNull {
+      guard let given = object.number("confidence") else {
+        throw ActionFault("confidence must be a number between 0 and 1")
+      }
+      confidence = min(max(given, 0), 1)
+    }
+    let guild = text("guild_id", "guildId")
+    let scope = text("scope")?.lowercased() ?? Self.scope(subject: subject, guild: guild)
+    if !Fact.isPortable(scope) && guild == nil { throw ActionFault("guildId required") }
+    let isID = subject.utf8.allSatisfy { $0 &- 0x30 < 10 }
+    let created = try time(object, metadata, "created_at", "createdAt") ?? now.rfc3339
+    return Fact(
+      createdAt: created,
+      updatedAt: try time(object, metadata, "updated_at", "updatedAt") ?? created, scope: scope,
+      guild: Fact.isPortable(scope) ? nil : guild, channel: text("channel_id", "channelId"),
+      user: text("user_id", "userId") ?? (scope == "user" && isID ? subject : nil),
+      subject: subject, text: fact,
+      type: FactText.type(object.text("fact_type") ?? object.text("factType")),
+      evidence: FactText.evidence(
+        object.text("evidence_text") ?? object.text("evidenceText") ?? metadata.text("evidenceText")
+      ),
+      sourceMessage: text("source_message_id", "sourceMessageId"), confidence: confidence,
+      isLegacy: metadata.isTrue("isLegacy"))
+  }
+
+  /// The scope of a fact that names none: that of its guild, else a person's.
+  private static func scope(subject: String, guild: String?) -> String {
+    if subject == "__owner__" { return "owner" }
+    return guild == nil ? "user" : "guild"
+  }
+
+  private func time(
+    _ object: ScanObject, _ metadata: ScanObject, _ names: String...
+  ) throws(ActionFault) -> String? {
+    for name in names {
+      guard let text = object.text(name) ?? metadata.text(name) else { continue }
+      guard let time = Timestamp(rfc3339: text), (0...253_402_300_799).contains(time.seconds) else {
+        throw ActionFault("\(name) is no RFC 3339 time")
+      }
+      return time.rfc3339
+    }
+    return nil
+  }
+}

@@ -1,0 +1,77 @@
+import Core
+
+/// What a PUT asks a fact to become (contract, 5.2): all of it, nothing stays.
+struct FactEdit: Sendable, Equatable {
+  /// Whose fact it is, where that matters.
+  let guild: String
+  /// The fact.
+  let id: Int64
+  /// Folded and cut, as the others.
+  let subject: String
+  let text: String
+  let type: String
+  let evidence: String?
+  /// 0 to 1.
+  let confidence: Double
+
+  /// - Parameters:
+  ///   - id: the last segment of the path.
+  ///   - body: the request's members.
+  /// - Throws: `FactRefusal`, the first check that fails in the dashboard's order.
+  init(id: String, _ body: ScanObject) throws(FactRefusal) {
+    guild = try Self.guild(body)
+    self.id = try Self.id(id)
+    subject = FactText.folded(body.text("subject") ?? "", limit: FactText.subjectLimit)
+    if subject.isEmpty { throw FactRefusal("subject required") }
+    text = FactText.folded(body.text("fact") ?? "", limit: FactText.factLimit)
+    if text.isEmpty { throw FactRefusal("fact required") }
+    type = FactText.type(body.text("factType"))
+    evidence = FactText.evidence(body.text("evidenceText"))
+    guard let confidence = body.number("confidence") else {
+      throw FactRefusal("confidence must be a number between 0 and 1")
+    }
+    self.confidence = min(max(confidence, 0), 1)
+  }
+
+  /// The guild that a body names.
+  static func guild(_ body: ScanObject) throws(FactRefusal) -> String {
+    let guild = FactText.folded(body.text("guildId") ?? "", limit: 200)
+    if guild.isEmpty { throw FactRefusal("guildId required") }
+    return guild
+  }
+
+  /// `Number(text)` where that is a whole number above 0.
+  static func id(_ text: String) throws(FactRefusal) -> Int64 {
+    let digits = text.trimmingBlanks()
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ "0123456789+.eE".utf8.contains($0) }),
+      let number = Double(digits), let id = Int64(digits) ?? Int64(exactly: number), id > 0
+    else { throw FactRefusal("valid factId required") }
+    return id
+  }
+}
+
+/// Why a memory write is refused.
+struct FactRefusal: Error, Equatable {
+  /// The dashboard's word.
+  let reason: String
+  /// 400, 404 or 409.
+  let status: Int
+
+  /// - Parameters:
+  ///   - reason: the dashboard's word.
+  ///   - status: HTTP's.
+  init(_ reason: String, status: Int = 400) {
+    self.reason = reason
+    self.status = status
+  }
+
+  /// No such fact, or one of another guild.
+  static let notFound = FactRefusal("not_found", status: 404)
+  /// The same is remembered already.
+  static let duplicate = FactRefusal("duplicate", status: 409)
+
+  /// `{"ok":false,"error":"..."}`.
+  var answer: Answer {
+    .json("{\"ok\":false,\"error\":\(JSONText.quoted(reason))}", status: status)
+  }
+}

@@ -1,0 +1,91 @@
+import Core
+import GRDB
+
+/// `GET /api/memory/facts` and `/subjects` (contract, 5.2).
+struct FactLists: Sendable {
+  /// Whose; nil answers nothing.
+  let guild: String?
+  /// An exact subject, nil for all.
+  let subject: String?
+  /// A text that must be in a fact, in any case; empty for all.
+  let text: String
+  /// 1 to 500.
+  let limit: Int
+
+  /// - Parameters:
+  ///   - query: the request's parameters.
+  ///   - limit: the default.
+  init(_ query: QueryText, limit: Int) {
+    guild = query.word("guildId")
+    subject = query.word("subject")
+    text = (query["q"] ?? "").trimmingBlanks()
+    self.limit = query.integer("limit", default: limit, in: 1...500)
+  }
+
+  /// What a guild may see: its own facts and those of persons.
+  private static let visible = """
+    f.deleted_at IS NULL AND (f.guild_id = ?1 OR f.scope IN ('user', 'owner'))
+    """
+
+  /// The facts, the one that was updated last first.
+  func facts(_ db: Database) throws -> String {
+    guard let guild else {
+      return """
+        {"guildId":"","facts":[],"limit":\(limit),"queryText":\(JSONText.quoted(text))}
+        """
+    }
+    // A subject's own index, which only an exact condition makes use of.
+    let condition = subject == nil ? "?2 IS NULL" : "f.subject = ?2"
+    let rows = try Row.fetchCursor(
+      db,
+      sql: """
+        SELECT \(FactTable.columns) FROM memory_facts f WHERE \(Self.visible) AND \(condition)
+        ORDER BY f.updated_at DESC, f.id
+        """, arguments: [guild, subject])
+    let wanted = text.lowercased()
+    var list: [String] = []
+    while list.count < limit, let row = try rows.next() {
+      let fact = Fact(row: row)
+      if wanted.isEmpty || fact.contains(wanted) { list.append(fact.editable) }
+    }
+    return """
+      {"guildId":\(JSONText.quoted(guild)),"limit":\(limit),"subject":\(JSONText.quoted(subject)),\
+      "queryText":\(JSONText.quoted(text)),"facts":[\(list.joined(separator: ","))]}
+      """
+  }
+
+  /// The subjects, the one with the latest fact first.
+  func subjects(_ db: Database) throws -> String {
+    guard let guild else { return "{\"guildId\":\"\",\"subjects\":[],\"limit\":\(limit)}" }
+    let rows = try Row.fetchAll(
+      db,
+      sql: """
+        SELECT f.scope, f.guild_id, f.user_id, f.subject, max(f.updated_at) AS seen, count(*)
+        FROM memory_facts f WHERE \(Self.visible)
+        GROUP BY f.scope, f.guild_id, f.user_id, f.subject
+        ORDER BY seen DESC, f.subject LIMIT \(limit)
+        """, arguments: [guild])
+    let list = rows.map { row in
+      """
+      {"scope":\(JSONText.quoted(row[0] as String)),"guild_id":\(JSONText.quoted(row[1] as String?)),\
+      "user_id":\(JSONText.quoted(row[2] as String?)),\
+      "subject":\(JSONText.quoted(row[3] as String)),\
+      "last_seen_at":\(JSONText.quoted(row[4] as String)),"fact_count":\(row[5] as Int)}
+      """
+    }
+    return """
+      {"guildId":\(JSONText.quoted(guild)),"limit":\(limit),\
+      "subjects":[\(list.joined(separator: ","))]}
+      """
+  }
+}
+
+extension Fact {
+  /// Whether a text is somewhere in it.
+  ///
+  /// - Parameter text: lower case.
+  fileprivate func contains(_ text: String) -> Bool {
+    [subject, self.text, type, evidence ?? "", sourceMessage ?? "", channel ?? ""]
+      .contains { $0.lowercased().contains(text) }
+  }
+}
