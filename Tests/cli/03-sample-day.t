@@ -45,6 +45,15 @@ for event in guilds automations automation_runs public_https llm_models; do
   is "$(count "^{\"event\":\"$event\"")" 1 "$event"
 done
 
+# What it remembers.
+is "$(count '^{"event":"fact"')" 200 "200 facts"
+python3 "$fixtures/sample_day_memory.py" >"$tmp/questions"
+ok "the questions are what their generator makes" cmp "$tmp/questions" "$fixtures/memory-questions.ndjson"
+is "$(lines "$tmp/questions")" 60 "60 questions"
+jq -r .fact "$tmp/questions" | sort >"$tmp/wanted"
+sed -n 's/^{"event":"fact".*"data":\(.*\)}$/\1/p' "$day" | jq -r 'select(.scope == "guild").fact' | sort >"$tmp/remembered"
+is "$(comm -23 "$tmp/wanted" "$tmp/remembered")" "" "each about a fact of a guild"
+
 # What it comes to, also when it is moved to the present.
 actions=$(action-filter -u -N "$day")
 ok "400 actions or more" test "$actions" -ge 400

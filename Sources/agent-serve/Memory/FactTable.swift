@@ -62,9 +62,12 @@ enum FactTable {
   static func insert(_ facts: [Fact], _ db: Database) throws -> [Int64?] {
     let row = try db.cachedStatement(
       sql: """
-        INSERT OR IGNORE INTO memory_facts (created_at, updated_at, scope, guild_id, channel_id,
-          user_id, subject, fact, fact_type, evidence_text, source_message_id, confidence, is_legacy)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO memory_facts (created_at, updated_at, scope, guild_id, channel_id, user_id,
+          subject, fact, fact_type, evidence_text, source_message_id, confidence, is_legacy)
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
+        WHERE NOT EXISTS (SELECT 1 FROM memory_facts WHERE scope = ?3
+          AND ifnull(guild_id, '') = ifnull(?4, '') AND subject = ?7 AND fact = ?8
+          AND deleted_at IS NULL)
         """)
     return try facts.map { fact in
       row.setUncheckedArguments([
