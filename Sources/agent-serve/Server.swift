@@ -61,8 +61,8 @@ struct Server {
     let stats = StatsKeeper(book, documents: documents)
     return Backend(
       store: store, log: ActionLog(store: store, stats: stats, streams: streams), stats: stats,
-      documents: documents, memory: makeMemory(store), streams: streams, tickets: Tickets(), token: token,
-      backlogLimit: options.backlog, diagnostics: diagnostics)
+      documents: documents, memory: makeMemory(store), streams: streams, tickets: Tickets(),
+      token: token, backlogLimit: options.backlog, diagnostics: diagnostics)
   }
 
   private func beat(_ backend: Backend) async {

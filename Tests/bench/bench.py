@@ -9,7 +9,8 @@ commands that are missing are skipped with a word.
     BENCH_ROUNDS   rounds of each pair (3)
     BENCH_SECONDS  length of the fan-out (10)
     BENCH_VOICE_SECONDS  length of the voice stream that is replayed fast (3600)
-    BENCH_ONLY     some of: stream latency fanout startup voice question
+    BENCH_FACTS    number of facts that are searched (100000)
+    BENCH_ONLY     some of: stream latency fanout startup voice question memory
 """
 import os
 import platform
@@ -21,13 +22,14 @@ sys.dont_write_bytecode = True
 
 import fanout  # noqa: E402
 import latency  # noqa: E402
+import memory  # noqa: E402
 import question  # noqa: E402
 import startup  # noqa: E402
 import stream  # noqa: E402
 import voice  # noqa: E402
 
 PARTS = {"stream": stream, "latency": latency, "fanout": fanout, "startup": startup,
-         "voice": voice, "question": question}
+         "voice": voice, "question": question, "memory": memory}
 
 
 def version(command):

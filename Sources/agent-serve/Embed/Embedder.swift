@@ -130,7 +130,8 @@ actor Embedder {
     }
   }
 
-  private static func pending(after id: Int64, _ model: String, _ db: Database) throws -> [Pending] {
+  private static func pending(after id: Int64, _ model: String, _ db: Database) throws -> [Pending]
+  {
     try Row.fetchAll(
       db,
       sql: """

@@ -84,7 +84,8 @@ struct FactMarkdown: Sendable {
     var facts: [String: [String]] = [:]
     let names = "('__self__', '__lore__', '__owner__')"
     for fact in try self.facts("f.subject NOT IN \(names) AND f.scope <> 'owner'", db) {
-      let name = guild == nil ? "[\(fact.scope)] \(Self.line(fact.subject))" : Self.line(fact.subject)
+      let subject = Self.line(fact.subject)
+      let name = guild == nil ? "[\(fact.scope)] \(subject)" : subject
       if facts[name] == nil { order.append(name) }
       let type = fact.type.prefix(1).uppercased() + fact.type.dropFirst()
       facts[name, default: []].append("\(Self.line(type)): \(Self.line(fact.text))")

@@ -67,7 +67,8 @@ struct FactQuery {
 
   /// The best facts of a guild by bm25, each with its rank, the greater the
   /// better.
-  func candidates(guild: String, depth: Int, _ db: Database) throws -> [(fact: Fact, rank: Double)] {
+  func candidates(guild: String, depth: Int, _ db: Database) throws -> [(fact: Fact, rank: Double)]
+  {
     if asked.isEmpty { return [] }
     let sum = asked.reduce(0) { $0 + $1.count }
     var rows: [(fact: Fact, rank: Double)] = []

@@ -44,6 +44,8 @@ enum FactTable {
           ON memory_facts (subject, updated_at DESC, id) WHERE deleted_at IS NULL;
         CREATE INDEX memory_facts_by_confidence
           ON memory_facts (scope, confidence DESC, updated_at DESC) WHERE deleted_at IS NULL;
+        CREATE INDEX memory_facts_by_user
+          ON memory_facts (user_id, confidence DESC) WHERE deleted_at IS NULL;
         CREATE VIRTUAL TABLE memory_words USING fts5(
           fact, about, prefix = '2 3',
           tokenize = "unicode61 remove_diacritics 2 categories 'L* N* M* Co So'");

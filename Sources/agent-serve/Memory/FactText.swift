@@ -40,7 +40,8 @@ enum FactText {
   /// JavaScript's `\s` (ECMA-262, WhiteSpace and LineTerminator).
   static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    case 9...13, 0x20, 0xa0, 0x1680, 0x2000...0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff:
+    case 9...13, 0x20, 0xa0, 0x1680, 0x2000...0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000,
+      0xfeff:
       true
     default: false
     }

@@ -11,7 +11,9 @@ enum FactWords {
   /// The text that is given to the index.
   static func indexed(_ text: String) -> String {
     var words: [String] = []
-    scan(text) { words.append($0) } pairs: { run in
+    scan(text) {
+      words.append($0)
+    } pairs: { run in
       words += pairs(run)
       if let last = run.last { words.append(String(last)) }
     }

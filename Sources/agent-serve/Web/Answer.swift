@@ -48,8 +48,8 @@ struct Answer: Sendable, Equatable {
   }
 
   private static let phrases = [
-    200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 409: "Conflict",
-    413: "Payload Too Large", 431: "Request Header Fields Too Large",
+    200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+    409: "Conflict", 413: "Payload Too Large", 431: "Request Header Fields Too Large",
     500: "Internal Server Error", 503: "Service Unavailable",
   ]
 }

@@ -59,7 +59,8 @@ struct PostedActions {
       }
     }
     if actions.isEmpty && faults.isEmpty && documents.isEmpty && facts.isEmpty
-      && body.allSatisfy({ $0 <= 0x20 }) {
+      && body.allSatisfy({ $0 <= 0x20 })
+    {
       faults.append((1, "no action in the body"))
     }
   }
