@@ -11,7 +11,6 @@ first() { find "$@" | jq -r '.results[0].fact // "nothing"'; }
 at_least_part() { awk "BEGIN { exit !($1 >= $2) }"; }
 
 start_server words agent-serve -l 127.0.0.1:0 -D :memory: --ingest "$day"
-words=$url
 is "$(curl -s "$url/api/memory/facts?guildId=$guild&limit=500" | jq '.facts | length')" 190 \
   "the sample day's facts, but for those of the other guild"
 
