@@ -26,6 +26,9 @@ final class Query {
       settings: settings, profile: options.profile, tokenFile: options.tokenFile,
       allowPlaintext: options.allowPlaintext)
     settings.configuration.report(to: diagnostics)
+    if let file = options.authorities, access(file, R_OK) != 0 {
+      throw SettingsError(file, systemReason(systemError))
+    }
     guard
       let client = WebClient(
         agent: "voice-state/\(suiteVersion)", authorities: options.authorities)
