@@ -74,6 +74,13 @@ for form in json line waybar tmux i3; do
   is "$(lines "$out")" 1 "$form is one line"
 done
 
+# A sign under a mark is the sign, to Pango and to tmux.
+jq -c '.sessions[0].activeCaptures = [{userId: "1", displayName: "<\u0301#\u20e3"}]' "$voice/full.json" >"$tmp/marked"
+run voice-state -o waybar "$tmp/marked"
+unlike "$(jq -r '.text, .tooltip' "$out")" '<' "waybar gets no markup of others"
+run voice-state -o tmux "$tmp/marked"
+out_like '##' "tmux no format"
+
 # Which sessions.
 run voice-state -q -g "$guild"
 status_is 0 "-g: a session of the guild"

@@ -102,6 +102,10 @@ ends: inactivity_timeout' "then each change, once"
 is "$(sed -n 2p "$out" | cut -d' ' -f1)" 2026-06-15T21:00:06.000Z "at its time"
 run voice-state -w -n 3 events
 is "$(lines "$out")" 3 "-n ends it"
+for form in line json; do
+  run voice-state -w -n 1 -o "$form" two
+  is "$(lines "$out")" 1 "in the midst of what one record brings, too: $form"
+done
 run voice-state -w -o json events
 is "$(lines "$out")" 2 "json: every state"
 run voice-state -W 100 --panel tools running
@@ -144,6 +148,11 @@ out_like 'processing: Kei' "the good one is shown"
 err_like '^voice-state: bad:1: ' "with the line"
 err_like '^voice-state: bad:3: ' "each"
 is "$(lines "$err")" 4 "and no more"
+# A word that is none, deep in a session: nothing of it is passed on.
+sed 's/"guildId": "[0-9]*"/"guildId": nope/' wrapped >word
+run voice-state -o json word
+is "$status $(lines "$out")" "2 0" "what is no JSON comes out of nothing"
+err_is "voice-state: word:1: a bare word" "and is a bad line"
 head -c 3000 wrapped >half
 run voice-state half
 status_is 2 "a record that is cut off"

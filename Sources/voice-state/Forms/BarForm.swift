@@ -65,20 +65,32 @@ enum BarForm {
 
   /// Words for `status-right`: a `#` of theirs would be a format of tmux.
   private static func tmux(_ all: [Summary], _ stale: String?) -> String {
-    text(all, stale).replacing("#", with: "##")
+    escaped(text(all, stale)) { $0 == "#" ? "##" : nil }
   }
 
   /// Text as Pango takes it for markup.
   private static func markup(_ text: String) -> String {
-    var out = ""
-    for character in text {
-      switch character {
-      case "&": out += "&amp;"
-      case "<": out += "&lt;"
-      case ">": out += "&gt;"
-      default: out.append(character)
+    escaped(text) { scalar in
+      switch scalar {
+      case "&": "&amp;"
+      case "<": "&lt;"
+      case ">": "&gt;"
+      default: nil
       }
     }
-    return out
+  }
+
+  /// By scalars, as the bar reads it: a sign with a mark over it is one
+  /// character of Swift's, and still the sign.
+  private static func escaped(_ text: String, _ escape: (Unicode.Scalar) -> String?) -> String {
+    var out = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if let words = escape(scalar) {
+        out.append(contentsOf: words.unicodeScalars)
+      } else {
+        out.append(scalar)
+      }
+    }
+    return String(out)
   }
 }

@@ -53,8 +53,10 @@ struct RawState: Sendable, Equatable {
 
   /// - Parameter bytes: `{"activeCount":n,"sessions":[...]}`; elements that are
   ///   no objects are left out.
-  /// - Throws: `ScanFault` when it is no such object.
+  /// - Throws: `ScanFault` when it is no such object, or no JSON.
   init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
+    // What is cut out of it is passed on as it is.
+    try ScanValidator.validate(bytes)
     var list = ScanValue.absent
     var count = ScanValue.absent
     var members = try ScanMembers(bytes)

@@ -23,6 +23,7 @@ enum VoiceRecord {
   static func read(
     _ bytes: UnsafeRawBufferPointer, _ deliver: (VoiceRecord, Timestamp?) -> Void
   ) throws(ScanFault) {
+    try ScanValidator.validate(bytes)
     guard bytes.first(where: { $0 > 32 }) == UInt8(ascii: "[") else {
       return try object(bytes, nil, deliver)
     }

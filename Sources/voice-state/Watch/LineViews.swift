@@ -16,7 +16,7 @@ final class LineView: WatchView {
     self.tellsAll = tellsAll
   }
 
-  func show(_ moment: WatchMoment) throws(WriteFailure) -> Int {
+  func show(_ moment: WatchMoment, most: Int) throws(WriteFailure) -> Int {
     var lines: [String] = []
     let word = moment.link.word(at: moment.clock)
     if word != link {
@@ -34,9 +34,9 @@ final class LineView: WatchView {
       lines += changes.lines(
         moment.sessions, at: moment.now, tellsAll: tellsAll, reason: moment.reason)
     }
-    for line in lines { try writer.write(line + "\n") }
+    for line in lines.prefix(most) { try writer.write(line + "\n") }
     try writer.flush()
-    return lines.count
+    return min(lines.count, most)
   }
 
   func nextLook(after moment: WatchMoment) -> Double {
@@ -54,11 +54,12 @@ final class JSONView: WatchView {
 
   init(_ writer: RecordWriter) { self.writer = writer }
 
-  func show(_ moment: WatchMoment) throws(WriteFailure) -> Int {
+  func show(_ moment: WatchMoment, most: Int) throws(WriteFailure) -> Int {
     guard moment.isState else { return 0 }
-    for session in moment.raw { try JSONLines.write(session.bytes, to: writer) }
+    let sessions = moment.raw.prefix(most)
+    for session in sessions { try JSONLines.write(session.bytes, to: writer) }
     try writer.flush()
-    return moment.raw.count
+    return sessions.count
   }
 
   func nextLook(after moment: WatchMoment) -> Double { .infinity }
@@ -75,7 +76,7 @@ final class BarView: WatchView {
     self.form = form
   }
 
-  func show(_ moment: WatchMoment) throws(WriteFailure) -> Int {
+  func show(_ moment: WatchMoment, most: Int) throws(WriteFailure) -> Int {
     let word = moment.link.word(at: moment.clock)
     guard moment.isKnown || word == "down" else { return 0 }
     let line = BarForm.line(form, moment.sessions, at: moment.now, link: word)

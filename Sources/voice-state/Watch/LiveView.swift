@@ -45,7 +45,7 @@ final class LiveView: WatchView {
     size = terminal.size
   }
 
-  func show(_ moment: WatchMoment) throws(WriteFailure) -> Int {
+  func show(_ moment: WatchMoment, most: Int) throws(WriteFailure) -> Int {
     let height = max(1, size.rows - 1)
     let lines: [Line]
     var seen = ScrollState()

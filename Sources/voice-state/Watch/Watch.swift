@@ -116,7 +116,7 @@ final class Watch {
     isState = false
     lastLook = clock
     do throws(WriteFailure) {
-      shown += try view.show(moment)
+      shown += try view.show(moment, most: options.count.map { $0 - shown } ?? .max)
     } catch {
       return end(error)
     }

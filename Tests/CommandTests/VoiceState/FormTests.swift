@@ -43,6 +43,18 @@ import Testing
     }
   }
 
+  @Test func signsUnderMarksAreSigns() throws {
+    // To a bar a `<` is one, whatever stands over it.
+    let marked = try speaking("<\u{301}&\u{20e3}#\u{fe0f}\u{20e3}")
+    #expect(
+      BarForm.line(.tmux, [marked], at: now, link: nil)
+        == "listening 1h10m · <\u{301}&\u{20e3}##\u{fe0f}\u{20e3}")
+    let waybar = try JSONValue.parse(text: BarForm.line(.waybar, [marked], at: now, link: nil))
+    #expect(
+      waybar["text"]?.string
+        == "listening 1h10m · &lt;\u{301}&amp;\u{20e3}#\u{fe0f}\u{20e3}")
+  }
+
   private func words(_ lines: [String]) -> [String] {
     lines.map { $0.split(separator: " ", maxSplits: 2).last.map(String.init) ?? "" }
   }
