@@ -14,6 +14,10 @@ start_server words agent-serve -l 127.0.0.1:0 -D :memory: --ingest "$day"
 is "$(curl -s "$url/api/memory/facts?guildId=$guild&limit=500" | jq '.facts | length')" 190 \
   "the sample day's facts, but for those of the other guild"
 
+is "$(curl -s "$url/api/memory/reflections" | jq -c '.runs | map([.runId, .status, .durationMs])')" \
+  '[["run_30","error",null],["run_31","completed",41870]]' "and its reflections"
+is "$(curl -s "$url/api/memory" | jq -r .markdown | grep -c '^## ')" 6 "and its markdown"
+
 # --- words
 like "$(first 'DRILL press fuse')" '^The drill press takes' "in any case"
 like "$(first 'schlussel LAGER')" '^Den Schlüssel zum Lager' "without an accent"
