@@ -37,6 +37,9 @@ def vector(text):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body are two writes: the second shall not wait for an answer to the
+    # first.
+    disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass
