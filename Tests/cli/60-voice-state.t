@@ -135,6 +135,8 @@ usage history -w
 usage history -o tmux
 usage replay
 usage a b
+usage -s "" -q
+usage -g "" -q
 usage --since 1h
 
 # What can go wrong with a backend.

@@ -56,6 +56,11 @@ run voice-state -o line two
 is "$(lines "$out")" 2 "two sessions"
 run voice-state -o line -g 2 two
 is "$(lines "$out")" 1 "one of them"
+printf '{"activeCount":2,"sessions":[{"sessionId":"vs-10"},{"sessionId":"vs-1"}]}\n' >tens
+run voice-state -o json -s vs tens
+is "$(lines "$out")" 2 "the beginning of two ids means both"
+run voice-state -o json -s vs-1 tens
+out_is '{"sessionId":"vs-1"}' "a whole id means one"
 run voice-state -o json session
 ok "json: a bare session keeps its bytes" cmp "$out" session
 run voice-state -o json two

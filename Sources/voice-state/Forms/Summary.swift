@@ -55,7 +55,12 @@ struct Summary: Equatable {
   /// What it does and who speaks: `listening: Mika`.
   var doing: String {
     speakers.isEmpty
-      ? activity.rawValue : "\(activity.rawValue): \(speakers.joined(separator: ", "))"
+      ? activity.rawValue : "\(activity.rawValue): \(Self.few(speakers).joined(separator: ", "))"
+  }
+
+  /// Enough for a line, and how many more there are.
+  private static func few(_ names: [String]) -> [String] {
+    names.count <= 6 ? names : names.prefix(5) + ["\(names.count - 5) more"]
   }
 
   /// Everything on one line.
@@ -65,7 +70,8 @@ struct Summary: Equatable {
     if let mode { parts.append(mode) }
     parts.append(people == 1 ? "1 person" : "\(people) people")
     if let attention { parts.append(attention) }
-    for tool in tools { parts.append("tool \(tool) runs") }
+    for tool in tools.prefix(5) { parts.append("tool \(tool) runs") }
+    if tools.count > 5 { parts.append("\(tools.count) tools run") }
     if let music { parts.append("music \(music)") }
     if watchesScreen { parts.append("watches a screen") }
     if let lastReplyMs { parts.append("last reply \(Amount.duration(lastReplyMs))") }

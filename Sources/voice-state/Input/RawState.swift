@@ -95,4 +95,12 @@ struct SessionFilter: Sendable, Equatable {
     if let wanted = session { return id?.hasPrefix(wanted) == true }
     return true
   }
+
+  /// Those that are wanted; a whole id means its session alone, not those whose
+  /// ids begin with it.
+  func select(_ sessions: [RawSession]) -> [RawSession] {
+    let found = sessions.filter { takes(id: $0.id, guild: $0.guild) }
+    let exact = found.filter { $0.id == session }
+    return session == nil || exact.isEmpty ? found : exact
+  }
 }

@@ -51,7 +51,7 @@ struct VoiceFeed {
   mutating func take(_ state: RawState, at now: Timestamp?) {
     hasState = true
     isKnown = true
-    entries = state.sessions.filter { filter.takes(id: $0.id, guild: $0.guild) }
+    entries = filter.select(state.sessions)
       .map { raw in
         var entry = Entry(raw: raw)
         if let id = raw.id, let old = entries.first(where: { $0.raw.id == id }) {

@@ -71,8 +71,10 @@ struct StateOptions {
     let value = item.value
     switch item.name {
     case "watch": watches = true
-    case "guild": filter.guild = value
-    case "session": filter.session = value
+    case "guild", "session":
+      // An empty variable of a script would mean every session.
+      if value.isEmpty { throw UsageError("--\(item.name): no id") }
+      if item.name == "guild" { filter.guild = value } else { filter.session = value }
     case "panel": panels = (panels ?? []) + (try Self.panels(value))
     case "prompt":
       guard let name = PromptName(value) else {

@@ -20,7 +20,7 @@ struct History {
     let limit = isFiltered ? PastSessions.most : options.count ?? Self.usual
     let path = PastSessions.path(limit: limit, guild: filter.guild)
     guard let all = PastSessions(try query.get(path)) else {
-      throw QueryFailure(what: path, reason: "the answer is no list", status: .failure)
+      throw QueryFailure(what: query.place(path), reason: "the answer is no list", status: .failure)
     }
     let past = all.filtered(filter).limited(since: since, count: options.count ?? Self.usual)
     let writer = RecordWriter()

@@ -64,7 +64,7 @@ final class Query {
 
   /// - Throws: `QueryFailure` for anything but a body with success.
   func body(_ end: FetchEnd?, _ path: String) throws(QueryFailure) -> [UInt8] {
-    let place = (try? backend.request(path).address.display) ?? path
+    let place = place(path)
     switch end {
     case .response(let head, let body):
       if let problem = backend.problem(of: head, body) {
@@ -79,13 +79,17 @@ final class Query {
     }
   }
 
+  /// How diagnostics name what was asked for.
+  func place(_ path: String) -> String {
+    (try? backend.request(path).address.display) ?? path
+  }
+
   /// The sessions now.
   func state() throws(QueryFailure) -> RawState {
     let path = "api/voice/state"
     let body = try get(path)
     do { return try body.withUnsafeBytes { try RawState($0) } } catch {
-      let place = (try? backend.request(path).address.display) ?? path
-      throw QueryFailure(what: place, reason: "the answer is no voice state", status: .failure)
+      throw QueryFailure(what: place(path), reason: "the answer is no voice state", status: .failure)
     }
   }
 }

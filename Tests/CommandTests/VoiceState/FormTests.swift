@@ -55,6 +55,17 @@ import Testing
         == "listening 1h10m · &lt;\u{301}&amp;\u{20e3}#\u{fe0f}\u{20e3}")
   }
 
+  @Test func manyAreCounted() throws {
+    let captures = (1...500).map { "{\"userId\":\"\($0)\"}" }.joined(separator: ",")
+    let calls = (1...500).map { "{\"callId\":\"\($0)\",\"toolName\":\"t\"}" }.joined(
+      separator: ",")
+    let crowd = Summary(
+      try session(",\"activeCaptures\":[\(captures)],\"toolCalls\":[\(calls)]"), at: now)
+    #expect(crowd.doing.hasSuffix(": 1, 2, 3, 4, 5, 495 more"))
+    #expect(crowd.words.contains("; 500 tools run"))
+    #expect(crowd.words.count < 300)
+  }
+
   private func words(_ lines: [String]) -> [String] {
     lines.map { $0.split(separator: " ", maxSplits: 2).last.map(String.init) ?? "" }
   }
