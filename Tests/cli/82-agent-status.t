@@ -70,6 +70,10 @@ out_like "^up  *1d 2h$" "a day and two hours"
 echo rubbish >"$mark"
 run agent-status -o large
 out_like "^up  *0s$" "a mark that cannot be read begins anew"
+run env -u HOME -u XDG_STATE_HOME agent-status -o small
+status_is 0 "without a home"
+not_ok "it leaves nothing in the root" \
+  test -e "/.local/state/agentutils/agent-status/$(printf %s "$AGENT_URL" | cksum | tr ' ' -)"
 run env XDG_STATE_HOME=/dev/null agent-status -o small
 status_is 0 "without a place to remember it works"
 err_empty "without a word"

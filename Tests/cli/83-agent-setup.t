@@ -59,6 +59,10 @@ for words in --nonsense operand -p; do
   is "$(lines "$err")" 2 "two lines: $words"
 done
 
+run env -u HOME -u XDG_CONFIG_HOME agent-setup </dev/null
+status_is 2 "without a home"
+err_is "agent-setup: HOME is not set: there is no place for a profile" "nothing is asked"
+
 talk <<END
 Name of the profile|clanky
 URL of the agent|$agent

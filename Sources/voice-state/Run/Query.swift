@@ -89,7 +89,8 @@ final class Query {
     let path = "api/voice/state"
     let body = try get(path)
     do { return try body.withUnsafeBytes { try RawState($0) } } catch {
-      throw QueryFailure(what: place(path), reason: "the answer is no voice state", status: .failure)
+      throw QueryFailure(
+        what: place(path), reason: "the answer is no voice state", status: .failure)
     }
   }
 }

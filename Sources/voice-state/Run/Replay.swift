@@ -45,7 +45,8 @@ final class Replay {
     let body = try query.get(path)
     try body.withUnsafeBytes { bytes in
       guard var elements = try? ScanElements(bytes) else {
-        throw QueryFailure(what: query.place(path), reason: "the answer is no list", status: .failure)
+        throw QueryFailure(
+          what: query.place(path), reason: "the answer is no list", status: .failure)
       }
       var last = Timestamp(seconds: 0)
       while try elements.next() {
