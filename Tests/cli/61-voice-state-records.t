@@ -132,6 +132,11 @@ jq -s 'map(.data) | reverse' only >list
 run voice-state -w list
 status_is 0 "and a list of them"
 
+{ cat only; tail -n 1 events; head -n 1 only; } >late
+run voice-state -w late
+is "$(grep -c ' begins: \| now: ' "$out") $(tail -n 1 "$out" | cut -d' ' -f3-)" "1 ends: inactivity_timeout" \
+  "an event that comes late begins nothing anew"
+
 # A recording with its pace.
 start_at=$(date +%s%N)
 run voice-state -w --speed 10 events

@@ -79,15 +79,16 @@ struct VoiceFeed {
   }
 
   /// Takes an event; one of a session that is not there begins it when no state
-  /// told of any, or when the session itself begins.
+  /// told of any and it did not end before, or when the session itself begins.
   mutating func take(_ action: Action) {
     guard let id = action.metadata?["sessionId"]?.text,
       filter.takes(id: id, guild: action.guild)
     else { return }
     var index = entries.firstIndex { $0.raw.id == id }
     if index == nil && action.kind != "voice_session_end"
-      && (!hasState || action.kind == "voice_session_start")
+      && (action.kind == "voice_session_start" || !hasState && reasons[id] == nil)
     {
+      reasons[id] = nil
       entries.append(
         Entry(raw: Self.rebuilt(id, action), isRebuilt: true))
       index = entries.endIndex - 1

@@ -15,7 +15,6 @@ extension Watch {
       if case .replay = options.subject { true } else { options.speed != nil }
     var tellsAll = false
     if case .replay = options.subject { tellsAll = true }
-    let feed = VoiceFeed(options.filter, keepsEnded: tellsAll)
     if options.form ?? .text == .text,
       let terminal = Terminal(mode: .keys, usesStandardInput: !readsInput)
     {
@@ -24,10 +23,13 @@ extension Watch {
       let view = LiveView(
         terminal, options, isReplay: isReplay, interrupted: { box.watch?.isInterrupted() == true })
       try terminal.enter()
+      // What a person looks at does not go away with the end of a replay.
+      let feed = VoiceFeed(options.filter, keepsEnded: tellsAll)
       let watch = Watch(options, diagnostics, feed: feed, view: view, signals: signals)
       box.watch = watch
       return watch
     }
+    let feed = VoiceFeed(options.filter)
     let signals = WatchSignals(terminal: false)
     let box = Box()
     let writer = RecordWriter(interrupted: { box.watch?.isInterrupted() == true })
