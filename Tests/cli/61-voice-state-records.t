@@ -137,6 +137,16 @@ run voice-state -w late
 is "$(grep -c ' begins: \| now: ' "$out") $(tail -n 1 "$out" | cut -d' ' -f3-)" "1 ends: inactivity_timeout" \
   "an event that comes late begins nothing anew"
 
+# A sound is told once, by its event or the state after it, whichever is first.
+for second in 06.000 06.004 09.000; do
+  printf '{"activeCount":1,"sessions":[{"sessionId":"s","soundboard":{"lastPlayedAt":"2026-06-15T21:00:%sZ"}}]}\n' $second
+done | sed '1s/"soundboard.*/"soundboard":null}]}/' >sounds
+sed -i '1a\
+{"kind":"voice_soundboard_play","content":"x","createdAt":"2026-06-15T21:00:06.000Z","metadata":{"sessionId":"s"}}' sounds
+run voice-state -w sounds
+is "$(cut -d' ' -f3- "$out" | sed 1d)" "plays a sound
+plays a sound" "a sound is told once"
+
 # A recording with its pace.
 start_at=$(date +%s%N)
 run voice-state -w --speed 10 events

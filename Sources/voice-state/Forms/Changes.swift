@@ -16,6 +16,7 @@ struct Changes {
     var screen = false
     var note: Timestamp?
     var reply: Timestamp?
+    var played: Timestamp?
     var servers: [String: Bool] = [:]
   }
 
@@ -166,6 +167,13 @@ struct Changes {
     if let note = session.streamWatch?.visualFeed.last, note.at != old.note {
       old.note = note.at
       if let text = Outside.text(note.text) { lines.append("sees: \(text)") }
+    }
+    // An event and the state give one sound times a moment apart.
+    if let at = session.soundboard?.lastPlayedAt,
+      old.played.map({ $0.adding(.seconds(2)) < at }) ?? true
+    {
+      old.played = at
+      lines.append("plays a sound")
     }
     for server in session.mcpStatus {
       guard let name = Outside.text(server.serverName), let isUp = server.connected else {
