@@ -64,6 +64,10 @@ run mem-search -f
 status_is 2 "facts that cannot be reached"
 err_like ': 500 of 700 facts of one can be had, others are out of reach$' "are told"
 is "$(lines "$out")" 500 "and the others printed"
+run mem-search --delete -y 1
+status_is 2 "a fact among them"
+err_like '^mem-search: fact 1: not found: 500 of 700 facts of one can be had, others are' \
+  "is not said to be gone"
 stop "$pid"
 
 # --- mem-pick

@@ -45,7 +45,7 @@ struct Undo {
   ) throws(CallFailure) -> [DeleteLog.Entry] {
     let open = entries.filter { $0.result == .sent }.map(\.id)
     if open.isEmpty { return entries }
-    let there = try fetch.find(open)
+    let there = try fetch.find(open, isCertain: false)
     for id in open where there[id] != nil {
       do throws(SettingsError) { try log.note(.kept, id: id, guild: fetch.guild) } catch {
         throw CallFailure(error)

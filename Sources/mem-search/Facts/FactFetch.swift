@@ -39,10 +39,11 @@ struct FactFetch {
   /// - Parameters:
   ///   - ids: which.
   ///   - subject: where to look first.
+  ///   - isCertain: whether a fact that is not found must be known to be gone.
   /// - Returns: those that there are, by id.
-  /// - Throws: `CallFailure`.
+  /// - Throws: `CallFailure`, also when one may be among those out of reach.
   func find(
-    _ ids: [String], subject: String? = nil
+    _ ids: [String], subject: String? = nil, isCertain: Bool = true
   ) throws(CallFailure) -> [String: [UInt8]] {
     let wanted = Set(ids)
     var pages = try read(FactPages(subject: subject), until: wanted)
@@ -52,6 +53,11 @@ struct FactFetch {
     var found: [String: [UInt8]] = [:]
     for row in pages.newestFirst {
       if let id = Fact(record: row)?.id, wanted.contains(id) { found[id] = row }
+    }
+    if isCertain, let shortage = pages.shortages.first,
+      let id = ids.first(where: { found[$0] == nil })
+    {
+      throw CallFailure("fact \(id)", "not found: \(Self.words(shortage))", .failure)
     }
     return found
   }

@@ -7,6 +7,9 @@ struct WordDig {
   var idle = 0
   private var seen = 0
   private var counts: [String: Int] = [:]
+  /// Parts of numbers, which are asked for when words are of no use any more.
+  private var numbers: [String: Int] = [:]
+  private var hasNumbersLeft = true
   private var asked: Set<String> = []
 
   /// - Parameter subject: nil for all.
@@ -17,10 +20,15 @@ struct WordDig {
     guard let fact else { return }
     seen += 1
     var words: Set<String> = []
+    var parts: Set<String> = []
     for text in [fact.fact, fact.evidence ?? "", fact.type] {
       words.formUnion(Self.words(of: text))
+      parts.formUnion(Self.parts(of: text))
     }
-    for word in words where !asked.contains(word) { counts[word, default: 0] += 1 }
+    let new = hasNumbersLeft ? words : parts
+    for word in new where !asked.contains(word) { counts[word, default: 0] += 1 }
+    if !hasNumbersLeft { return }
+    for part in parts { numbers[part, default: 0] += 1 }
   }
 
   /// The next word, nil when asking is of no use any more.
@@ -29,6 +37,9 @@ struct WordDig {
   ///   - known: how many facts were found.
   ///   - expected: how many there are; nil when nobody knows.
   mutating func next(known: Int, expected: Int?) -> String? {
+    if idle >= FactPages.patience || counts.isEmpty, hasNumbersLeft {
+      (counts, hasNumbersLeft, idle) = (numbers, false, 0)
+    }
     guard idle < FactPages.patience, seen > 0 else { return nil }
     let scale = Double(max(expected ?? known * 2, known)) / Double(seen)
     let room = Double(FactPages.most) * 0.8
@@ -47,9 +58,24 @@ struct WordDig {
     return best
   }
 
-  /// Runs of letters and digits of three bytes or more.
+  /// Runs of letters and digits of three bytes or more; a whole number chooses too few.
   private static func words(of text: String) -> [String] {
     text.lowercased().split { !($0.isLetter || $0.isNumber) }
-      .filter { $0.utf8.count >= 3 && $0.utf8.count <= 40 }.map(String.init)
+      .filter { word in
+        word.utf8.count >= 3 && word.utf8.count <= 40 && !word.utf8.allSatisfy { $0 &- 48 < 10 }
+      }
+      .map(String.init)
+  }
+
+  /// Two and three digits in a row: facts that differ in a number alone have no
+  /// word that chooses among them.
+  private static func parts(of text: String) -> [String] {
+    text.utf8.split { $0 &- 48 >= 10 }.filter { $0.count <= 20 }.flatMap { number in
+      [2, 3].flatMap { length in
+        (0..<max(number.count - length + 1, 0)).map {
+          String(decoding: number.dropFirst($0).prefix(length), as: UTF8.self)
+        }
+      }
+    }
   }
 }

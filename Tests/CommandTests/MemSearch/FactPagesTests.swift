@@ -53,6 +53,14 @@ import Testing
     }
   }
 
+  @Test func factsThatDifferInANumberAloneAreFound() {
+    let same = (100...6099).map { Stored(id: $0, subject: "one", text: "note \($0)") }
+    let (pages, asked) = read(same)
+    #expect(pages.newestFirst.count == 6000)
+    #expect(pages.shortages.isEmpty)
+    #expect(asked < 300)
+  }
+
   @Test func oneAnswerThatIsNotFullIsAll() {
     let (pages, asked) = read(facts(499) { "s\($0 % 3)" })
     #expect(pages.newestFirst.count == 499)
