@@ -85,9 +85,9 @@ struct Edit {
   /// What the user makes of the form; nil when the user gives up.
   private func written(in editor: Editor, _ base: FactDraft) throws(CallFailure) -> FactDraft? {
     while true {
-      let text = try editor.edit()
+      let bytes = try editor.edit()
       do throws(UsageError) {
-        guard let draft = try FactForm.draft(text, base: base)?.tidied(from: base) else {
+        guard let draft = try FactForm.draft(bytes, base: base)?.tidied(from: base) else {
           return nil
         }
         if let fault = draft.fault, draft != base { throw UsageError(fault) }

@@ -33,7 +33,7 @@ struct Editor {
   /// Without a name in the environment the editor is vi.
   ///
   /// - Throws: `CallFailure` when the editor fails.
-  func edit() throws(CallFailure) -> String {
+  func edit() throws(CallFailure) -> [UInt8] {
     let command = Self.named ?? "vi"
     let name = "'" + path.exchanging("'", for: "'\\''") + "'"
     // What it prints is none of our records. system(3) leaves the keys that
@@ -47,8 +47,7 @@ struct Editor {
     }
     do throws(SettingsError) {
       // What is edited away altogether is given up.
-      let bytes = try StateFile(path: path).read() ?? []
-      return String(decoding: bytes, as: UTF8.self)
+      return try StateFile(path: path).read() ?? []
     } catch {
       throw CallFailure(error)
     }

@@ -19,6 +19,20 @@ enum FactForm {
   /// Reads what became of the text.
   ///
   /// - Parameters:
+  ///   - bytes: the edited text.
+  ///   - base: what was in it before.
+  /// - Returns: nil when nothing is left of it.
+  /// - Throws: `UsageError`, also for what is no UTF-8.
+  static func draft(_ bytes: [UInt8], base: FactDraft) throws(UsageError) -> FactDraft? {
+    let text = String(decoding: bytes, as: UTF8.self)
+    // An editor of another encoding: its letters are not to become U+FFFD.
+    guard text.utf8.elementsEqual(bytes) else { throw UsageError("not UTF-8") }
+    return try draft(text, base: base)
+  }
+
+  /// Reads what became of the text.
+  ///
+  /// - Parameters:
   ///   - text: the edited text.
   ///   - base: what was in it before; a member that was left as it was stays
   ///     so, controls and all.
@@ -46,9 +60,26 @@ enum FactForm {
     for name in FactDraft.names {
       guard let text = members[name] else { throw UsageError("\(name): missing") }
       let folded = FactText.folded(text)
-      if folded != FactText.folded(Visible.line(base[name])) { draft[name] = folded }
+      if folded != FactText.folded(Visible.line(base[name])) {
+        draft[name] = restored(folded, from: base[name])
+      }
     }
     return draft
+  }
+
+  /// The text with what the form shows escaped as it was, so that who changes a
+  /// word changes that alone.
+  private static func restored(_ text: String, from base: String) -> String {
+    var text = text
+    for scalar in Set(base.unicodeScalars.filter(Visible.mustEscape)) {
+      let escape = Visible.escape(scalar)
+      // Where the fact spells the same in letters, nobody knows which is meant.
+      if base.holds(escape) { continue }
+      while let place = text.place(of: escape) {
+        text.unicodeScalars.replaceSubrange(place, with: [scalar])
+      }
+    }
+    return text
   }
 
   private static func heading(_ line: Substring) -> (name: String, rest: String)? {

@@ -31,6 +31,22 @@ import Testing
     #expect(draft.evidence.isEmpty)
   }
 
+  @Test func whatIsEscapedComesBackAsItWas() throws {
+    var base = try base
+    base.fact = "a \u{200f}b\u{1b}[1m c"
+    let form = FactForm.text(base, notes: [])
+    #expect(form.contains(#"fact: a \u{200f}b\e[1m c"#))
+    let text = form.split(separator: "\n").map { $0.hasPrefix("fact:") ? $0 + " d" : $0 }
+      .joined(separator: "\n")
+    #expect(try FactForm.draft(text, base: base)?.fact == "a \u{200f}b\u{1b}[1m c d")
+  }
+
+  @Test func aFormOfAnotherEncodingIsRefused() throws {
+    let base = try base
+    let bytes = Array(FactForm.text(base, notes: []).utf8) + [0xe9, 10]
+    #expect(throws: UsageError.self) { try FactForm.draft(bytes, base: base) }
+  }
+
   @Test func anEmptyFormGivesUp() throws {
     #expect(try FactForm.draft("# all\n\n  \n", base: base) == nil)
   }
