@@ -123,9 +123,9 @@ struct MemOptions {
         throw UsageError("--min-score \(value): not a number")
       }
       minScore = score
-    case "fact": fact = value
+    case "fact": fact = try Self.words(item)
     case "confidence": confidence = value
-    case "evidence": evidence = value
+    case "evidence": evidence = try Self.words(item)
     case "yes": isSure = true
     case "offline": isOffline = true
     case "output":
@@ -160,6 +160,14 @@ struct MemOptions {
 
   private static func id(_ item: ParsedOptions.Item) throws(UsageError) -> String {
     if item.value.isEmpty { throw UsageError("--\(item.name): nothing is named") }
+    return item.value
+  }
+
+  /// Text that is to be kept. What is no UTF-8 came here as U+FFFD.
+  private static func words(_ item: ParsedOptions.Item) throws(UsageError) -> String {
+    if item.value.unicodeScalars.contains("\u{fffd}") {
+      throw UsageError("--\(item.name): not UTF-8")
+    }
     return item.value
   }
 

@@ -57,6 +57,8 @@ err_is "mem-search: fact 40: fact: 401 characters, 400 at most" "and it is said"
 run mem-search --edit 40 --fact "The bell rings at noon, everybody posts a picture of the harbour then"
 status_is 1 "a duplicate is a no"
 err_like '409 Conflict: duplicate' "with the backend's word"
+run mem-search --edit 40 --fact "$(printf 'caf\351')"
+status_is 2 "a fact of another encoding is refused"
 run mem-search --edit 999 --fact x
 status_is 1 "no such fact"
 err_is "mem-search: fact 999: not found" "is said"
