@@ -25,8 +25,8 @@ final class FeedScreen {
     writer = RecordWriter(interrupted: interrupted)
     isTerminal = isatty(1) == 1
     depth = ColourDepth.detect(
-      options.colour, isTerminal: isTerminal, environment: Process.environment)
-    fixedWidth = options.width
+      options.look.colour, isTerminal: isTerminal, environment: Process.environment)
+    fixedWidth = options.look.width
   }
 
   /// Whether the stats are drawn in place: a terminal that can erase a line.

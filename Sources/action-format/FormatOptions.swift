@@ -8,9 +8,7 @@ struct FormatOptions {
   var showsStats = false
   /// Stop after so many actions; nil for all.
   var count: Int?
-  /// Columns; 0 for no limit; nil for the terminal's.
-  var width: Int?
-  var colour = ColourDepth.When.auto
+  var look = LookOptions()
   var files: [String] = []
 
   /// The options of action-format.
@@ -24,33 +22,17 @@ struct FormatOptions {
       Option("n", "count", "COUNT", "stop after COUNT actions"),
       Option(
         "W", "width", "COLUMNS", "cut rows at COLUMNS, 0 for no cut (default: the terminal's)"),
-      Option(
-        nil, "color", "WHEN", "auto, always or never",
-        completion: .words(ColourDepth.When.allCases.map(\.rawValue))),
+      LookOptions.colourOption,
     ])
 
   /// - Throws: `UsageError` for an argument that makes no sense.
   init(_ parsed: ParsedOptions) throws(UsageError) {
-    for item in parsed.items {
+    for item in parsed.items where try !look.take(item) {
       switch item.name {
       case "absolute": isAbsolute = true
       case "expand": isExpanded = true
       case "stats": showsStats = true
-      case "count":
-        guard let number = Int(item.value), number > 0, item.value.utf8.first != 0x2b else {
-          throw UsageError("--count \(item.value): not a number above 0")
-        }
-        count = number
-      case "width":
-        guard let number = Int(item.value), (0...100_000).contains(number) else {
-          throw UsageError("--width \(item.value): not a number of columns")
-        }
-        width = number
-      case "color":
-        guard let when = ColourDepth.When(rawValue: item.value) else {
-          throw UsageError("--color \(item.value): not auto, always or never")
-        }
-        colour = when
+      case "count": count = try item.wholeNumber(in: 1...Int.max)
       default: break
       }
     }

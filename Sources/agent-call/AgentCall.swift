@@ -19,13 +19,10 @@ enum AgentCall {
   }
 
   private static func run(_ options: CallOptions, _ diagnostics: Diagnostics) -> ExitStatus {
-    let output = RowOutput(
-      form: options.form, width: options.width, colour: options.colour, isQuiet: options.quiet)
+    let output = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
     do {
       let caller = try Caller(
-        profile: options.profile, tokenFile: options.tokenFile,
-        allowPlaintext: options.allowPlaintext, authorities: options.authorities,
-        maxTime: options.maxTime, diagnostics: diagnostics)
+        options.access, maxTime: options.maxTime, diagnostics: diagnostics)
       let call = Call(
         options: options, caller: caller, output: output, diagnostics: diagnostics)
       let status = try call.run()

@@ -1,5 +1,6 @@
 import Core
 import Screen
+import Web
 
 /// What the command line of agent-call asks for.
 struct CallOptions {
@@ -16,15 +17,10 @@ struct CallOptions {
   var data: String?
   /// Nil: a table on a terminal, else JSON.
   var form: RowOutput.Form?
-  /// Columns; 0 for no limit; nil for the terminal's.
-  var width: Int?
-  var colour = ColourDepth.When.auto
+  var look = LookOptions()
   /// Seconds for everything; 0 for no limit; nil for the default of a request.
   var maxTime: Double?
-  var profile: String?
-  var tokenFile: String?
-  var allowPlaintext = false
-  var authorities: String?
+  var access = AccessOptions()
   var quiet = false
   var verbose = false
 
@@ -52,15 +48,9 @@ struct CallOptions {
         completion: .words(RowOutput.Form.allCases.map(\.rawValue))),
       Option(
         "W", "width", "COLUMNS", "cut rows at COLUMNS, 0 for no cut (default: the terminal's)"),
-      Option(
-        nil, "color", "WHEN", "auto, always or never",
-        completion: .words(ColourDepth.When.allCases.map(\.rawValue))),
+      LookOptions.colourOption,
       Option(nil, "max-time", "SECONDS", "give up after this time, 0 never (default: 30)"),
-      Option("p", "profile", "NAME", "the profile of the configuration"),
-      Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
-      Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
-      Option(
-        nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
+    ] + AccessOptions.table + [
       Option("q", "quiet", nil, "print nothing; the status tells"),
       Option("v", "verbose", nil, "notes about each request"),
     ])
@@ -79,7 +69,7 @@ struct CallOptions {
     if operand != nil, guild != nil, command == .channels || command == .join {
       throw UsageError("the guild is given twice")
     }
-    if tokenFile == "-", data == "@-" || (data == nil && command.readsInput) {
+    if access.tokenFile == "-", data == "@-" || (data == nil && command.readsInput) {
       throw UsageError("standard input cannot be the token and the body")
     }
   }
@@ -105,16 +95,14 @@ struct CallOptions {
   }
 
   private mutating func read(_ item: ParsedOptions.Item, _ now: Timestamp) throws(UsageError) {
+    if access.take(item) { return }
+    if try look.take(item) { return }
     let value = item.value
     switch item.name {
     case "guild": guild = try Self.id(item)
     case "channel": channel = try Self.id(item)
     case "user": user = try Self.id(item)
-    case "count":
-      guard !value.isEmpty, value.utf8.allSatisfy({ $0 &- 48 < 10 }), let number = Int(value) else {
-        throw UsageError("--count \(value): not a whole number")
-      }
-      count = number
+    case "count": count = try item.wholeNumber()
     case "since": since = try Self.time(item, now)
     case "kind": kinds += try Self.list(item)
     case "status": statuses += try Self.list(item)
@@ -124,25 +112,7 @@ struct CallOptions {
         throw UsageError("--output \(value): not json, table or tsv")
       }
       self.form = form
-    case "width":
-      guard let number = Int(value), (0...100_000).contains(number) else {
-        throw UsageError("--width \(value): not a number of columns")
-      }
-      width = number
-    case "color":
-      guard let when = ColourDepth.When(rawValue: value) else {
-        throw UsageError("--color \(value): not auto, always or never")
-      }
-      colour = when
-    case "max-time":
-      guard let duration = DurationText.parse(value) else {
-        throw UsageError("--max-time \(value): not a time: seconds, or 90s 15m 2h 3d")
-      }
-      maxTime = duration / .seconds(1)
-    case "profile": profile = value
-    case "token-file": tokenFile = value
-    case "allow-plaintext": allowPlaintext = true
-    case "cacert": authorities = value
+    case "max-time": maxTime = try item.seconds()
     case "quiet": quiet = true
     case "verbose": verbose = true
     default: break

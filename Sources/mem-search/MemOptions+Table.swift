@@ -1,5 +1,6 @@
 import Core
 import Screen
+import Web
 
 extension MemOptions {
   static let table = OptionTable(
@@ -44,15 +45,9 @@ extension MemOptions {
         completion: .words(RowOutput.Form.allCases.map(\.rawValue))),
       Option(
         "W", "width", "COLUMNS", "break rows at COLUMNS, 0 nowhere (default: the terminal's)"),
-      Option(
-        nil, "color", "WHEN", "auto, always or never",
-        completion: .words(ColourDepth.When.allCases.map(\.rawValue))),
+      LookOptions.colourOption,
       Option(nil, "max-time", "SECONDS", "give up after this time, 0 never (default: 30)"),
-      Option("p", "profile", "NAME", "the profile of the configuration"),
-      Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
-      Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
-      Option(
-        nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
+    ] + AccessOptions.table + [
       Option("q", "quiet", nil, "print nothing; the status tells"),
       Option("v", "verbose", nil, "notes about each request"),
     ])

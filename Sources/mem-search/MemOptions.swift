@@ -1,5 +1,6 @@
 import Core
 import Screen
+import Web
 
 /// What the command line of mem-search asks for.
 struct MemOptions {
@@ -27,15 +28,10 @@ struct MemOptions {
   var isSure = false
   /// Nil: a table on a terminal, else JSON.
   var form: RowOutput.Form?
-  /// Columns; 0 for no limit; nil for the terminal's.
-  var width: Int?
-  var colour = ColourDepth.When.auto
+  var look = LookOptions()
   /// Seconds for everything; 0 for no limit; nil for the default of a request.
   var maxTime: Double?
-  var profile: String?
-  var tokenFile: String?
-  var allowPlaintext = false
-  var authorities: String?
+  var access = AccessOptions()
   var quiet = false
   var verbose = false
 
@@ -53,7 +49,7 @@ struct MemOptions {
     operands = parsed.operands
     try checkOperands()
     if mode == .edit, types.count > 1 { throw UsageError("--type: a fact has one") }
-    if tokenFile == "-", operands.contains("-") || (mode == .edit && !isSure) {
+    if access.tokenFile == "-", operands.contains("-") || (mode == .edit && !isSure) {
       throw UsageError("standard input cannot be the token and an answer")
     }
   }
@@ -96,6 +92,8 @@ struct MemOptions {
   }
 
   private mutating func read(_ item: ParsedOptions.Item) throws(UsageError) {
+    if access.take(item) { return }
+    if try look.take(item) { return }
     let value = item.value
     switch item.name {
     case "edit", "fact-profile": id = try Self.id(item)
@@ -114,9 +112,9 @@ struct MemOptions {
       types += words.isEmpty ? ["other"] : words
     case "subject": subject = try Self.id(item)
     case "limit":
-      limit = try Self.number(item)
+      limit = try item.wholeNumber()
       if limit == 0 { throw UsageError("--limit 0: nothing to ask for") }
-    case "count": count = try Self.number(item)
+    case "count": count = try item.wholeNumber()
     case "best": count = 1
     case "min-score":
       guard let score = Double(value), score.isFinite else {
@@ -133,25 +131,7 @@ struct MemOptions {
         throw UsageError("--output \(value): not json, table or tsv")
       }
       self.form = form
-    case "width":
-      guard let number = Int(value), (0...100_000).contains(number) else {
-        throw UsageError("--width \(value): not a number of columns")
-      }
-      width = number
-    case "color":
-      guard let when = ColourDepth.When(rawValue: value) else {
-        throw UsageError("--color \(value): not auto, always or never")
-      }
-      colour = when
-    case "max-time":
-      guard let duration = DurationText.parse(value) else {
-        throw UsageError("--max-time \(value): not a time: seconds, or 90s 15m 2h 3d")
-      }
-      maxTime = duration / .seconds(1)
-    case "profile": profile = value
-    case "token-file": tokenFile = value
-    case "allow-plaintext": allowPlaintext = true
-    case "cacert": authorities = value
+    case "max-time": maxTime = try item.seconds()
     case "quiet": quiet = true
     case "verbose": verbose = true
     default: break
@@ -169,12 +149,5 @@ struct MemOptions {
       throw UsageError("--\(item.name): not UTF-8")
     }
     return item.value
-  }
-
-  private static func number(_ item: ParsedOptions.Item) throws(UsageError) -> Int {
-    guard !item.value.isEmpty, item.value.utf8.allSatisfy({ $0 &- 48 < 10 }),
-      let number = Int(item.value)
-    else { throw UsageError("--\(item.name) \(item.value): not a whole number") }
-    return number
   }
 }

@@ -20,8 +20,7 @@ enum MemSearch {
   }
 
   private static func run(_ options: MemOptions, _ diagnostics: Diagnostics) -> ExitStatus {
-    let output = RowOutput(
-      form: options.form, width: options.width, colour: options.colour, isQuiet: options.quiet)
+    let output = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
     do {
       let status = try answer(options, output, diagnostics)
       try output.flush()
@@ -46,9 +45,7 @@ enum MemSearch {
       return try Offline(options: options, output: output, diagnostics: diagnostics).run()
     }
     let caller = try Caller(
-      profile: options.profile, tokenFile: options.tokenFile,
-      allowPlaintext: options.allowPlaintext, authorities: options.authorities,
-      maxTime: options.maxTime, diagnostics: diagnostics)
+      options.access, maxTime: options.maxTime, diagnostics: diagnostics)
     let memory = Memory(
       options: options, caller: caller, output: output, diagnostics: diagnostics)
     switch options.mode {

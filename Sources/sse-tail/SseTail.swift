@@ -31,7 +31,7 @@ enum SseTail {
         target, settings: settings, profile: profile)
       guard
         let client = WebClient(
-          agent: "sse-tail/\(suiteVersion)", authorities: options.authorities)
+          agent: "sse-tail/\(suiteVersion)", authorities: options.access.authorities)
       else {
         diagnostics.fail("out of memory")
       }
@@ -50,9 +50,9 @@ enum SseTail {
   private static func profile(
     _ options: TailOptions, _ settings: Settings
   ) throws(SettingsError) -> Settings.Profile? {
-    if options.profile == nil && Target.Stream(rawValue: options.target) == nil {
+    if options.access.profile == nil && Target.Stream(rawValue: options.target) == nil {
       return try? settings.profile()
     }
-    return try settings.profile(options.profile)
+    return try settings.profile(options.access.profile)
   }
 }

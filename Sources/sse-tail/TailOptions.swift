@@ -22,10 +22,7 @@ struct TailOptions {
   var data: String?
   var headers: [String] = []
   var maxEventBytes: Int?
-  var profile: String?
-  var tokenFile: String?
-  var allowPlaintext = false
-  var authorities: String?
+  var access = AccessOptions()
   var quiet = false
   var verbose = false
 
@@ -52,11 +49,7 @@ struct TailOptions {
       Option(nil, "max-time", "SECONDS", "end after this time"),
       Option(nil, "idle-timeout", "SECONDS", "reconnect after silence; 0 never"),
       Option(nil, "max-event-bytes", "BYTES", "drop events larger than this"),
-      Option("p", "profile", "NAME", "the profile of the configuration"),
-      Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
-      Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
-      Option(
-        nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
+    ] + AccessOptions.table + [
       Option("q", "quiet", nil, "no notes about the link on a terminal"),
       Option("v", "verbose", nil, "notes about the link, always"),
     ])
@@ -65,12 +58,12 @@ struct TailOptions {
   ///
   /// - Throws: `UsageError` for a value that makes no sense.
   init(_ parsed: ParsedOptions) throws(UsageError) {
-    for item in parsed.items {
+    for item in parsed.items where !access.take(item) {
       let value = item.value
       switch item.name {
       case "data-only": dataOnly = true
       case "event": events.append(value)
-      case "count": count = try Self.number(item)
+      case "count": count = try item.wholeNumber()
       case "received-at": receivedAt = true
       case "comments": comments = true
       case "lifecycle": lifecycle = true
@@ -80,15 +73,11 @@ struct TailOptions {
       case "data": data = value
       case "last-event-id": lastEventID = try Self.eventID(value)
       case "state": stateFile = value
-      case "retry-wait": retryWait = try Self.seconds(item)
-      case "max-retries": maxRetries = try Self.number(item)
-      case "max-time": maxTime = try Self.seconds(item)
-      case "idle-timeout": idleTimeout = try Self.seconds(item)
-      case "max-event-bytes": maxEventBytes = try Self.number(item)
-      case "profile": profile = value
-      case "token-file": tokenFile = value
-      case "allow-plaintext": allowPlaintext = true
-      case "cacert": authorities = value
+      case "retry-wait": retryWait = try item.seconds()
+      case "max-retries": maxRetries = try item.wholeNumber()
+      case "max-time": maxTime = try item.seconds()
+      case "idle-timeout": idleTimeout = try item.seconds()
+      case "max-event-bytes": maxEventBytes = try item.wholeNumber()
       case "quiet": quiet = true
       case "verbose": verbose = true
       default: break
@@ -101,20 +90,6 @@ struct TailOptions {
       throw UsageError("one stream at a time: \(parsed.operands[1])")
     }
     target = first
-  }
-
-  private static func number(_ item: ParsedOptions.Item) throws(UsageError) -> Int {
-    guard !item.value.isEmpty, item.value.utf8.allSatisfy({ (48...57).contains($0) }),
-      let number = Int(item.value)
-    else { throw UsageError("--\(item.name) \(item.value): not a whole number") }
-    return number
-  }
-
-  private static func seconds(_ item: ParsedOptions.Item) throws(UsageError) -> Double {
-    guard let duration = DurationText.parse(item.value), duration >= .zero else {
-      throw UsageError("--\(item.name) \(item.value): not a time: seconds, or 90s 15m 2h 3d")
-    }
-    return duration / .seconds(1)
   }
 
   private static func method(_ value: String) throws(UsageError) -> String {

@@ -34,7 +34,7 @@ struct TailRequest {
     }
     // A header on the command line wins over the configuration, not over --token-file.
     let isGiven = request.privateHeaders.contains { $0.isNamed("x-dashboard-token") }
-    if isGiven && options.tokenFile == nil { return (request, nil) }
+    if isGiven && options.access.tokenFile == nil { return (request, nil) }
     let backend = try backend(target, settings: settings, profile: profile)
     backend.authorize(&request)
     return (request, backend)
@@ -50,7 +50,7 @@ struct TailRequest {
     }
     return try Backend(
       base: target.address, settings: settings, profile: isProfiles ? profile : nil,
-      tokenFile: options.tokenFile, allowPlaintext: options.allowPlaintext)
+      tokenFile: options.access.tokenFile, allowPlaintext: options.access.allowPlaintext)
   }
 
   private func headers(_ argument: String) throws(SettingsError) -> [Header] {

@@ -23,16 +23,15 @@ public final class RowOutput {
 
   /// - Parameters:
   ///   - form: nil for a table on a terminal and JSON elsewhere.
-  ///   - width: the columns of a table, 0 for no limit, nil for the terminal's.
-  ///   - colour: when a table is coloured.
+  ///   - look: the width and the colour of a table.
   ///   - isQuiet: whether nothing is written at all.
-  public init(form: Form?, width: Int?, colour: ColourDepth.When, isQuiet: Bool) {
+  public init(form: Form?, look: LookOptions, isQuiet: Bool) {
     isTerminal = isatty(1) == 1
     self.isQuiet = isQuiet
     self.form = form ?? (isTerminal ? .table : .json)
     depth = ColourDepth.detect(
-      colour, isTerminal: isTerminal, environment: Process.environment)
-    self.width = Self.width(width, isTerminal)
+      look.colour, isTerminal: isTerminal, environment: Process.environment)
+    width = Self.width(look.width, isTerminal)
   }
 
   private static func width(_ given: Int?, _ isTerminal: Bool) -> Int? {

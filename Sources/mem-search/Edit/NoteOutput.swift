@@ -14,11 +14,11 @@ struct NoteOutput {
     let isTerminal = isatty(2) == 1
     isQuiet = options.quiet
     depth = ColourDepth.detect(
-      options.colour, isTerminal: isTerminal, environment: Process.environment)
+      options.look.colour, isTerminal: isTerminal, environment: Process.environment)
     var columns: Int32 = 0
     var rows: Int32 = 0
     let own = isTerminal && clibc_window_size(2, &columns, &rows) ? Int(columns) : nil
-    width = options.width.map { $0 == 0 ? nil : $0 } ?? own
+    width = options.look.width.map { $0 == 0 ? nil : $0 } ?? own
   }
 
   /// Writes the lines; a standard error that cannot be written is nobody's loss.

@@ -28,7 +28,7 @@ struct Offline {
     do throws(SettingsError) {
       let settings = try Settings()
       settings.configuration.report(to: diagnostics)
-      let profile = try settings.profile(options.profile)
+      let profile = try settings.profile(options.access.profile)
       guard let url = profile.url else {
         throw SettingsError("no url", "set AGENT_URL, or a profile in agentutils.conf(5)")
       }

@@ -1,5 +1,6 @@
 import Core
 import Screen
+import Web
 
 extension StateOptions {
   /// The options of voice-state.
@@ -30,14 +31,8 @@ extension StateOptions {
       Option(nil, "idle-timeout", "SECONDS", "reconnect after silence (45); 0 never"),
       Option(
         "W", "width", "COLUMNS", "lay out for COLUMNS (default: the terminal's, else 80)"),
-      Option(
-        nil, "color", "WHEN", "auto, always or never",
-        completion: .words(ColourDepth.When.allCases.map(\.rawValue))),
-      Option("p", "profile", "NAME", "the profile of the configuration"),
-      Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
-      Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
-      Option(
-        nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
-      Option("v", "verbose", nil, "notes about the link, always"),
+      LookOptions.colourOption,
+    ] + AccessOptions.table + [
+      Option("v", "verbose", nil, "notes about the link, always")
     ])
 }

@@ -1,5 +1,6 @@
 import Core
 import Screen
+import Web
 
 /// In which form sessions are printed: the argument of `--output`.
 enum OutputForm: String, CaseIterable, Sendable {
@@ -52,13 +53,8 @@ struct StateOptions {
   var maxRetries: Int?
   var retryWait: Double?
   var idleTimeout: Double?
-  /// Columns; nil for the terminal's.
-  var width: Int?
-  var colour = ColourDepth.When.auto
-  var profile: String?
-  var tokenFile: String?
-  var allowPlaintext = false
-  var authorities: String?
+  var look = LookOptions()
+  var access = AccessOptions()
 
   /// - Throws: `UsageError` for an argument that makes no sense.
   init(_ parsed: ParsedOptions) throws(UsageError) {
@@ -68,6 +64,8 @@ struct StateOptions {
   }
 
   private mutating func take(_ item: ParsedOptions.Item) throws(UsageError) {
+    if access.take(item) { return }
+    if try look.take(item, widths: 20...1000) { return }
     let value = item.value
     switch item.name {
     case "watch": watches = true
@@ -89,27 +87,17 @@ struct StateOptions {
       self.form = form
     case "quiet": isQuiet = true
     case "verbose": isVerbose = true
-    case "count": count = try Self.number(item, 1...Int.max)
-    case "since": since = try Self.seconds(item)
+    case "count": count = try item.wholeNumber(in: 1...Int.max)
+    case "since": since = try item.seconds()
     case "speed":
       guard let number = Double(value), number > 0, number <= 1e6,
         value.utf8.allSatisfy({ (48...57).contains($0) || $0 == 46 })
       else { throw UsageError("--speed \(value): not a number above 0") }
       speed = number
-    case "max-time": maxTime = try Self.seconds(item)
-    case "max-retries": maxRetries = try Self.number(item, 0...Int.max)
-    case "retry-wait": retryWait = try Self.seconds(item)
-    case "idle-timeout": idleTimeout = try Self.seconds(item)
-    case "width": width = try Self.number(item, 20...1000)
-    case "color":
-      guard let when = ColourDepth.When(rawValue: value) else {
-        throw UsageError("--color \(value): not auto, always or never")
-      }
-      colour = when
-    case "profile": profile = value
-    case "token-file": tokenFile = value
-    case "allow-plaintext": allowPlaintext = true
-    case "cacert": authorities = value
+    case "max-time": maxTime = try item.seconds()
+    case "max-retries": maxRetries = try item.wholeNumber()
+    case "retry-wait": retryWait = try item.seconds()
+    case "idle-timeout": idleTimeout = try item.seconds()
     default: break
     }
   }
@@ -172,27 +160,5 @@ struct StateOptions {
     }
     if names.isEmpty { throw UsageError("--panel: no name") }
     return names
-  }
-
-  private static func number(
-    _ item: ParsedOptions.Item, _ range: ClosedRange<Int>
-  ) throws(UsageError) -> Int {
-    guard !item.value.isEmpty, item.value.utf8.allSatisfy({ (48...57).contains($0) }),
-      let number = Int(item.value), range.contains(number)
-    else {
-      let bounds =
-        range.upperBound < Int.max
-        ? " from \(range.lowerBound) to \(range.upperBound)"
-        : range.lowerBound == 0 ? "" : " above 0"
-      throw UsageError("--\(item.name) \(item.value): not a whole number\(bounds)")
-    }
-    return number
-  }
-
-  private static func seconds(_ item: ParsedOptions.Item) throws(UsageError) -> Double {
-    guard let duration = DurationText.parse(item.value), duration >= .zero else {
-      throw UsageError("--\(item.name) \(item.value): not a time: seconds, or 90s 15m 2h 3d")
-    }
-    return duration / .seconds(1)
   }
 }

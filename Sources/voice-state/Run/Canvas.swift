@@ -13,8 +13,8 @@ struct Canvas {
   /// - Parameter options: `--width` and `--color`.
   init(_ options: StateOptions) {
     depth = ColourDepth.detect(
-      options.colour, isTerminal: isatty(1) == 1, environment: Process.environment)
-    fixed = options.width
+      options.look.colour, isTerminal: isatty(1) == 1, environment: Process.environment)
+    fixed = options.look.width
   }
 
   /// The columns: as asked for, else the terminal's, else COLUMNS, which

@@ -32,7 +32,7 @@ struct History {
       let canvas = Canvas(options)
       let lines = PastSession.lines(past.rows.map(\.session), at: now)
       // A row is cut only on a terminal: its id is what replay wants.
-      let width = isatty(1) == 1 || options.width != nil ? canvas.width : 1000
+      let width = isatty(1) == 1 || options.look.width != nil ? canvas.width : 1000
       try writer.write(canvas.text(lines, width: width))
     }
     try writer.flush()

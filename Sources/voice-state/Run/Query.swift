@@ -23,15 +23,15 @@ final class Query {
   init(_ options: StateOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
     let settings = try Settings()
     backend = try Backend(
-      settings: settings, profile: options.profile, tokenFile: options.tokenFile,
-      allowPlaintext: options.allowPlaintext)
+      settings: settings, profile: options.access.profile, tokenFile: options.access.tokenFile,
+      allowPlaintext: options.access.allowPlaintext)
     settings.configuration.report(to: diagnostics)
-    if let file = options.authorities, access(file, R_OK) != 0 {
+    if let file = options.access.authorities, access(file, R_OK) != 0 {
       throw SettingsError(file, systemReason(systemError))
     }
     guard
       let client = WebClient(
-        agent: "voice-state/\(suiteVersion)", authorities: options.authorities)
+        agent: "voice-state/\(suiteVersion)", authorities: options.access.authorities)
     else { throw SettingsError("libcurl", "out of memory") }
     self.client = client
     // 0 is never.

@@ -71,8 +71,8 @@ import Testing
   @Test func optionsAreRead() throws {
     let options = try options("-txs", "-n", "3", "-W80", "--color=always", "a", "-")
     #expect(options.isAbsolute && options.isExpanded && options.showsStats)
-    #expect(options.count == 3 && options.width == 80)
-    #expect(options.colour == .always)
+    #expect(options.count == 3 && options.look.width == 80)
+    #expect(options.look.colour == .always)
     #expect(options.files == ["a", "-"])
     #expect(try self.options().files == ["-"])
   }

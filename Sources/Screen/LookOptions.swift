@@ -1,0 +1,37 @@
+import Core
+
+/// The options that say how wide and how coloured rows are.
+public struct LookOptions: Sendable {
+  /// Columns; 0 for no limit; nil for the terminal's.
+  public var width: Int?
+  /// When to colour.
+  public var colour = ColourDepth.When.auto
+
+  /// Nothing given.
+  public init() {}
+
+  /// `--color`, for a command's table.
+  public static let colourOption = Option(
+    nil, "color", "WHEN", "auto, always or never",
+    completion: .words(ColourDepth.When.allCases.map(\.rawValue)))
+
+  /// Takes one option.
+  ///
+  /// - Parameter widths: the widths that make sense.
+  /// - Returns: false when it is none of these.
+  /// - Throws: `UsageError` for an argument that makes no sense.
+  public mutating func take(
+    _ item: ParsedOptions.Item, widths: ClosedRange<Int> = 0...100_000
+  ) throws(UsageError) -> Bool {
+    switch item.name {
+    case "width": width = try item.wholeNumber(in: widths)
+    case "color":
+      guard let when = ColourDepth.When(rawValue: item.value) else {
+        throw UsageError("--color \(item.value): not auto, always or never")
+      }
+      colour = when
+    default: return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,40 @@
+import Core
+
+/// The options that say whose backend is asked, and how it is let in: the same
+/// in every command that uses the network.
+public struct AccessOptions: Sendable {
+  /// The argument of `--profile`, nil when not given.
+  public var profile: String?
+  /// The argument of `--token-file`.
+  public var tokenFile: String?
+  /// Whether the token may go over plain http to any host.
+  public var allowPlaintext = false
+  /// The file of certificate authorities, the argument of `--cacert`.
+  public var authorities: String?
+
+  /// Nothing given.
+  public init() {}
+
+  /// What goes into a command's table.
+  public static let table = [
+    Option("p", "profile", "NAME", "the profile of the configuration"),
+    Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
+    Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
+    Option(
+      nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
+  ]
+
+  /// Takes one option.
+  ///
+  /// - Returns: false when it is none of these.
+  public mutating func take(_ item: ParsedOptions.Item) -> Bool {
+    switch item.name {
+    case "profile": profile = item.value
+    case "token-file": tokenFile = item.value
+    case "allow-plaintext": allowPlaintext = true
+    case "cacert": authorities = item.value
+    default: return false
+    }
+    return true
+  }
+}
