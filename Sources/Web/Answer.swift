@@ -25,7 +25,7 @@ public enum Answer {
     }
     if let (fault, offset) = body.withUnsafeBytes({ ScanValidator.firstFault($0) }) {
       let type = reply.head.value("Content-Type") ?? "no content type"
-      let isPage = type.lowercased().contains("html") || body.first == 60
+      let isPage = type.lowercased().holds("html") || body.first == 60
       let reason =
         isPage
         ? "a web page in place of JSON" : "not JSON: \(fault.reason) at byte \(offset) (\(type))"

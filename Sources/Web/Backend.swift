@@ -119,6 +119,6 @@ public struct Backend: Sendable {
   /// The text without the token, should the other side have sent it back.
   func withoutToken(_ text: String) -> String {
     guard let token, !token.reveal().isEmpty else { return text }
-    return text.replacing(token.reveal(), with: token.description)
+    return text.exchanging(text: token.reveal(), for: token.description)
   }
 }

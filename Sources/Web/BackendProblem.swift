@@ -91,7 +91,7 @@ private struct ErrorBody {
   init(_ head: ResponseHead, _ body: [UInt8]) {
     let type = head.value("Content-Type")?.lowercased() ?? ""
     let text = String(decoding: body.prefix(64 * 1024), as: UTF8.self)
-    if type.contains("html") || text.trimmed.lowercased().hasPrefix("<") {
+    if type.holds("html") || text.trimmed.lowercased().hasPrefix("<") {
       isPage = true
       return
     }

@@ -16,6 +16,18 @@ extension StringProtocol {
   /// Whether another text is in this one, compared by bytes.
   public func holds(_ text: String) -> Bool { place(of: text) != nil }
 
+  /// The text with each occurrence of a text that is not empty exchanged for another.
+  public func exchanging(text: String, for other: String) -> String {
+    var out = ""
+    var rest = String(self)[...]
+    while !text.isEmpty, let place = rest.place(of: text) {
+      out += rest[..<place.lowerBound]
+      out += other
+      rest = rest[place.upperBound...]
+    }
+    return out + rest
+  }
+
   /// The text with each of a scalar exchanged for a text.
   public func exchanging(_ scalar: Unicode.Scalar, for text: String) -> String {
     var out = ""

@@ -72,7 +72,7 @@ extension SessionOverlay {
     guard let text = fields?["transcript"]?.string, !text.isEmpty else { return }
     let type = fields?[either: "transcriptEventType", "eventType"]?.string ?? ""
     let isPartial =
-      type.contains("delta") || type.contains("partial") || event.contains("partial")
+      type.holds("delta") || type.holds("partial") || event.holds("partial")
     let source = fields?["transcriptSource"]?.string
     let isAgent = source.map { $0 == "output" } ?? event.hasSuffix("_realtime_transcript")
     let speaker = isAgent ? nil : fields?["speakerName"]?.string ?? user.flatMap { names[$0] }

@@ -54,7 +54,7 @@ struct PastSession {
         line(cells) { column in
           switch column {
           case 4:
-            cells[4].contains("error") || cells[4].contains("lost") ? Style(Palette.error) : .plain
+            cells[4].holds("error") || cells[4].holds("lost") ? Style(Palette.error) : .plain
           case 5: .dim
           default: .plain
           }

@@ -23,6 +23,9 @@ struct PlainTextTests {
   @Test func eachIsExchanged() {
     #expect("a-b-".exchanging("-", for: "__") == "a__b__")
     #expect("".exchanging("-", for: "_") == "")
+    #expect("aXYaXYXYb".exchanging(text: "XY", for: "-") == "a-a--b")
+    #expect("aaa".exchanging(text: "aa", for: "aaa") == "aaaa")
+    #expect("abc".exchanging(text: "", for: "-") == "abc")
     #expect("it's".exchanging("'", for: "\\'") == "it\\'s")
   }
 }
