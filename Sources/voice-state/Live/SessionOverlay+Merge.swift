@@ -62,7 +62,7 @@ extension SessionOverlay {
     guard !speaking.isEmpty else { return }
     let captures = SessionJSON.elements(of: "activeCaptures", in: base)
     let told = speaking.sorted { $0.key < $1.key }.filter { user, _ in
-      !captures.contains { $0.contains(SessionJSON.string(user) ?? "") }
+      !captures.contains { $0.holds(SessionJSON.string(user) ?? "") }
     }
     let all =
       captures
