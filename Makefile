@@ -36,7 +36,7 @@ deps:
 
 build:
 	@AGENTUTILS_STATIC=$${AGENTUTILS_STATIC:-$$(sh .ci/static)} sh .ci/quietly "release build" \
-		$(SWIFT) build -c release $(FLAGS)
+		$(SWIFT) build -c release $(FLAGS) $$(sh .ci/cxx)
 	@for command in $(COMMANDS); do \
 		ln -sf "../.build/release/$$command" "bin/$$command"; \
 	done
