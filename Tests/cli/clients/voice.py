@@ -34,16 +34,27 @@ def put(connection, body):
         fail(f"PUT: {answer.status}")
 
 
+def until(stream, wanted):
+    """Reads until an event of that name came; the last id seen, or None."""
+    last, came = None, False
+    while not came:
+        if not stream.fill():
+            fail(f"ended before {wanted}")
+        for name, event_id, _ in stream.events():
+            last = event_id.decode() if event_id is not None else last
+            came = came or name == wanted
+    return last
+
+
 def crowd(url, count, actions):
     connection = http.client.HTTPConnection(*address(url), timeout=BOUND)
     put(connection, state(0, 27000))
     voices = [Stream(url, name="voice") for _ in range(int(count))]
     for stream in voices:
-        while not any(name == "voice_state" for name, _, _ in stream.events()):
-            stream.fill()
+        until(stream, "voice_state")
     reader = Stream(url)
-    while reader.head is None:
-        reader.fill()
+    # What is posted before the snapshot is made comes in it, and not as an event.
+    until(reader, "activity_snapshot")
     got = {stream: [] for stream in voices}
     waits, newest = [], 0
     for number in range(int(actions)):
@@ -78,9 +89,8 @@ def crowd(url, count, actions):
 def resume(url, count, seed):
     dice = random.Random(int(seed))
     posted, got, drops = [], [], 0
-    stream, last = Stream(url, name="voice"), None
-    while stream.head is None:
-        stream.fill()
+    stream = Stream(url, name="voice")
+    last = until(stream, "voice_state")
     threads = poster(url, int(count), posted, 0.002, "voice_runtime")
     limit, budget = time.time() + BOUND, dice.randint(1, 60000)
     while time.time() < limit:
