@@ -180,8 +180,10 @@ def resume(url, count, seed):
 def slow(url, total):
     sleeper = Stream(url, buffer=4096)
     reader = Stream(url)
-    while reader.head is None:
-        reader.fill()
+    # What is posted before the snapshot is made comes in it, and not as an event.
+    while not any(name == "activity_snapshot" for name, _, _ in reader.events()):
+        if not reader.fill():
+            fail("the reader was cut off")
     connection = http.client.HTTPConnection(*address(url), timeout=BOUND)
     sent, worst, newest = 0, 0.0, 0
     line = json.dumps({"kind": "llm_call", "content": "x" * 60000})
