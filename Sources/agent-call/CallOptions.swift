@@ -43,9 +43,7 @@ struct CallOptions {
         completion: .words(["active", "paused", "deleted", "all"])),
       Option(
         "d", "data", "DATA", "the JSON to send; @FILE reads it (default: standard input)"),
-      Option(
-        "o", "output", "FORM", "json, table or tsv (default: table on a terminal, else json)",
-        completion: .words(RowOutput.Form.allCases.map(\.rawValue))),
+      RowOutput.Form.option,
       Option(
         "W", "width", "COLUMNS", "cut rows at COLUMNS, 0 for no cut (default: the terminal's)"),
       LookOptions.colourOption,
@@ -107,11 +105,7 @@ struct CallOptions {
     case "kind": kinds += try Self.list(item)
     case "status": statuses += try Self.list(item)
     case "data": data = value
-    case "output":
-      guard let form = RowOutput.Form(rawValue: value) else {
-        throw UsageError("--output \(value): not json, table or tsv")
-      }
-      self.form = form
+    case "output": form = try RowOutput.Form(item)
     case "max-time": maxTime = try item.seconds()
     case "quiet": quiet = true
     case "verbose": verbose = true

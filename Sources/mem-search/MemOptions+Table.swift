@@ -40,9 +40,7 @@ extension MemOptions {
       Option(nil, "confidence", "NUMBER", "with --edit: from 0 to 1"),
       Option(nil, "evidence", "TEXT", "with --edit: the evidence; empty for none"),
       Option("y", "yes", nil, "do not ask"),
-      Option(
-        "o", "output", "FORM", "json, table or tsv (default: table on a terminal, else json)",
-        completion: .words(RowOutput.Form.allCases.map(\.rawValue))),
+      RowOutput.Form.option,
       Option(
         "W", "width", "COLUMNS", "break rows at COLUMNS, 0 nowhere (default: the terminal's)"),
       LookOptions.colourOption,

@@ -126,11 +126,7 @@ struct MemOptions {
     case "evidence": evidence = try Self.words(item)
     case "yes": isSure = true
     case "offline": isOffline = true
-    case "output":
-      guard let form = RowOutput.Form(rawValue: value) else {
-        throw UsageError("--output \(value): not json, table or tsv")
-      }
-      self.form = form
+    case "output": form = try RowOutput.Form(item)
     case "max-time": maxTime = try item.seconds()
     case "quiet": quiet = true
     case "verbose": verbose = true

@@ -6,6 +6,21 @@ public final class RowOutput {
   /// How records are written.
   public enum Form: String, CaseIterable, Sendable {
     case json, table, tsv
+
+    /// `--output`, for a command's table.
+    public static let option = Option(
+      "o", "output", "FORM", "json, table or tsv (default: table on a terminal, else json)",
+      completion: .words(allCases.map(\.rawValue)))
+
+    /// Reads the argument of `--output`.
+    ///
+    /// - Throws: `UsageError` for a word that names no form.
+    public init(_ item: ParsedOptions.Item) throws(UsageError) {
+      guard let form = Form(rawValue: item.value) else {
+        throw UsageError("--\(item.name) \(item.value): not json, table or tsv")
+      }
+      self = form
+    }
   }
 
   /// A line of a table of one record: a name and what is to be said of it.
