@@ -113,28 +113,7 @@ is "$(cat "$out" "$err" | grep -c 'pa55\|ada')" 0 "and not shown"
 
 # --- over TLS
 if command -v openssl >/dev/null 2>&1; then
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
-    -keyout "$tmp/key" -out "$tmp/authority" -subj /CN=localhost \
-    -addext subjectAltName=DNS:localhost 2>/dev/null || bail "openssl makes no certificate"
-  cat >"$tmp/server.py" <<'END'
-import json, socket, ssl, sys
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain(sys.argv[1], sys.argv[2])
-listener = socket.create_server(("127.0.0.1", 0))
-print(json.dumps({"type": "listening", "url": "https://localhost:%d" % listener.getsockname()[1]},
-                 separators=(",", ":")), flush=True)
-while True:
-    plain, _ = listener.accept()
-    plain.settimeout(10)
-    try:
-        with context.wrap_socket(plain, server_side=True) as secure:
-            token = b"x-dashboard-token: sesame-0815" in secure.recv(65536)
-            body = b'{"ok":%s}' % (b"true" if token else b"false")
-            secure.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
-    except OSError:
-        pass
-END
-  start_server tls python3 "$tmp/server.py" "$tmp/authority" "$tmp/key"
+  start_tls 'x-dashboard-token: sesame-0815' '{"ok":true}' ''
   run env AGENT_URL="$url" agent-call --cacert "$tmp/authority" --token-file "$tmp/token" health
   is "$status $(jq .ok "$out")" "0 true" "an authority that is named is believed, the token goes"
   run env AGENT_URL="$url" agent-call --token-file "$tmp/token" health

@@ -316,6 +316,15 @@ start_server() {
   port=${port%%/*}
 }
 
+# start_tls HEADER JSON EVENTS: a dashboard over TLS for localhost, whose
+# certificate only "$tmp/authority" vouches for; see servers/tls.py.
+start_tls() {
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+    -keyout "$tmp/key" -out "$tmp/authority" -subj /CN=localhost \
+    -addext subjectAltName=DNS:localhost 2>/dev/null || bail "openssl makes no certificate"
+  start_server tls python3 "$cli/servers/tls.py" "$tmp/authority" "$tmp/key" "$@"
+}
+
 # wait_until SECONDS CMD ARG...: false when the time passes first. Looks often
 # at first, and less often when it takes long.
 wait_until() {
