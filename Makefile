@@ -10,7 +10,7 @@ ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 
 SWIFT = swift
-COMMANDS = sse-tail action-filter action-format voice-state agent-call mem-search agent-serve
+COMMANDS = sse-tail action-filter action-format voice-state agent-call mem-search tmux-attach agent-serve
 RECIPES = agent-pulse agent-status agent-setup mem-pick
 MANUALS = $(wildcard man/*.[1578])
 

@@ -25,6 +25,7 @@ var products: [Product] = [
   .executable(name: "voice-state", targets: ["voice-state"]),
   .executable(name: "agent-call", targets: ["agent-call"]),
   .executable(name: "mem-search", targets: ["mem-search"]),
+  .executable(name: "tmux-attach", targets: ["tmux-attach"]),
 ]
 
 var targets: [Target] = [
@@ -42,10 +43,20 @@ var targets: [Target] = [
   .systemLibrary(
     name: "CCurl", pkgConfig: "libcurl",
     providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+  // SSH in the process.
+  .systemLibrary(
+    name: "CSSH2", pkgConfig: "libssh2",
+    providers: [.apt(["libssh2-1-dev"]), .brew(["libssh2"])]),
+  // Digests for host keys. libssh2 brings it along.
+  .systemLibrary(
+    name: "CCrypto", pkgConfig: "libcrypto",
+    providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
 
   .target(name: "Core", dependencies: ["CLibc", "CJansson", "CInih"], swiftSettings: strict),
   .target(name: "Screen", dependencies: ["Core"], swiftSettings: strict),
   .target(name: "Web", dependencies: ["Core", "CCurl"], swiftSettings: strict),
+  .target(
+    name: "Shell", dependencies: ["Core", "CLibc", "CSSH2", "CCrypto"], swiftSettings: strict),
 
   .executableTarget(name: "sse-tail", dependencies: ["Core", "Web"], swiftSettings: strict),
   .executableTarget(
@@ -60,6 +71,8 @@ var targets: [Target] = [
     name: "agent-call", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
   .executableTarget(
     name: "mem-search", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
+  .executableTarget(
+    name: "tmux-attach", dependencies: ["Core", "Screen", "Shell"], swiftSettings: strict),
 
   // What the tests of several targets need.
   .target(
@@ -67,11 +80,12 @@ var targets: [Target] = [
   .testTarget(name: "CoreTests", dependencies: ["Core", "TestSupport"], swiftSettings: strict),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], swiftSettings: strict),
   .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
+  .testTarget(name: "ShellTests", dependencies: ["Shell", "TestSupport"], swiftSettings: strict),
   .testTarget(
     name: "CommandTests",
     dependencies: [
       "sse-tail", "action-filter", "action-format", "voice-state", "agent-call", "mem-search",
-      "TestSupport",
+      "tmux-attach", "TestSupport",
     ], swiftSettings: strict),
 ]
 

@@ -1,0 +1,45 @@
+import CLibc
+import Core
+
+/// The descriptors that one turn of a loop waits for, and what became of them.
+public struct PollSet {
+  private var entries: [pollfd] = []
+
+  /// An empty set.
+  public init() {}
+
+  /// Forgets all descriptors, for the next turn.
+  public mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
+
+  /// Waits for a descriptor, too. One that is negative is left out.
+  public mutating func add(_ descriptor: Int32, reading: Bool = true, writing: Bool = false) {
+    guard descriptor >= 0, reading || writing else { return }
+    let events = (reading ? POLLIN : 0) | (writing ? POLLOUT : 0)
+    entries.append(pollfd(fd: descriptor, events: Int16(events), revents: 0))
+  }
+
+  /// Blocks until one of them is ready, a signal came, or the time is up.
+  ///
+  /// - Parameter seconds: nil waits for ever, 0 or less does not wait.
+  public mutating func wait(seconds: Double?) {
+    // Rounded up, so that a deadline has passed when the wait is over.
+    let milliseconds = seconds.map { Int32(min(max(0, ($0 * 1000).rounded(.up)), 1e9)) } ?? -1
+    if poll(&entries, nfds_t(entries.count), milliseconds) < 0 {
+      for index in entries.indices { entries[index].revents = 0 }
+    }
+  }
+
+  /// Whether a read from a descriptor would not block: bytes, its end, or an error.
+  public func isReadable(_ descriptor: Int32) -> Bool {
+    has(descriptor, POLLIN | POLLHUP | POLLERR | POLLNVAL)
+  }
+
+  /// Whether a write to a descriptor would not block, or fail.
+  public func isWritable(_ descriptor: Int32) -> Bool {
+    has(descriptor, POLLOUT | POLLHUP | POLLERR | POLLNVAL)
+  }
+
+  private func has(_ descriptor: Int32, _ events: Int32) -> Bool {
+    entries.contains { $0.fd == descriptor && Int32($0.revents) & events != 0 }
+  }
+}

@@ -1,0 +1,73 @@
+import Core
+
+/// A host as the user named it: `box`, `ada@box`, `ada@box:2222`, `[::1]:2222`,
+/// `ssh://ada@box:2222`.
+public struct Destination: Equatable, Sendable {
+  /// As written, without user and port: a name, an address, an alias of
+  /// ssh_config(5), or a section of the configuration.
+  public var name: String
+  /// What to connect to: the section's `hostname`, else `name`.
+  public var host: String
+  /// 1 to 65535; nil when nothing said one.
+  public var port: Int?
+  /// The user on the host; nil when nothing said one.
+  public var user: String?
+  /// The section `[host NAME]` of the configuration, if there is one.
+  public var section: Configuration.HostSection?
+
+  /// Reads a host's name; a section of the configuration is laid under it by
+  /// `ConnectOptions`.
+  ///
+  /// - Throws: `UsageError` for what is no host: empty, one that begins with a dash
+  ///   (ssh would read it as an option), control characters, blanks, a port
+  ///   that is none, a path behind ssh://.
+  public init(_ text: String) throws(UsageError) {
+    var rest = Substring(text)
+    let isAddress = rest.hasPrefix("ssh://")
+    if isAddress {
+      rest = rest.dropFirst(6)
+      if rest.hasSuffix("/") { rest = rest.dropLast() }
+    }
+    var user: Substring?
+    if let at = rest.lastIndex(of: "@") {
+      user = rest[..<at]
+      rest = rest[rest.index(after: at)...]
+    }
+    var port: Substring?
+    if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") {
+      let behind = rest[rest.index(after: end)...]
+      rest = rest[rest.index(after: rest.startIndex)..<end]
+      if behind.hasPrefix(":") {
+        port = behind.dropFirst()
+      } else if !behind.isEmpty {
+        throw UsageError("\(text): not a host")
+      }
+    } else if let colon = rest.lastIndex(of: ":"), rest.firstIndex(of: ":") == colon {
+      // One colon alone: an IPv6 address has two at least.
+      port = rest[rest.index(after: colon)...]
+      rest = rest[..<colon]
+    }
+    guard Self.isPlain(rest), user.map(Self.isPlain) ?? true else {
+      throw UsageError("\(text): not a host")
+    }
+    name = String(rest)
+    host = name
+    self.user = user.map(String.init)
+    if let port {
+      guard port.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(port),
+        1...65535 ~= number
+      else { throw UsageError("\(text): \(port) is no port") }
+      self.port = number
+    }
+  }
+
+  /// The host's name as people and OpenSSH's files write it: `box`, `[box]:2222`.
+  public static func pinName(host: String, port: Int) -> String {
+    port == 22 ? host : "[\(host)]:\(port)"
+  }
+
+  private static func isPlain(_ text: Substring) -> Bool {
+    !text.isEmpty && !text.hasPrefix("-")
+      && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && $0 != "/" }
+  }
+}
