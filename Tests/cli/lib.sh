@@ -53,10 +53,13 @@ tests=0
 failures=0
 planned=
 started=
+# Functions that are called before the processes are ended.
+at_end=
 
 cleanup() {
   _code=$?
   trap - EXIT
+  for _step in $at_end; do "$_step"; done
   for _process in $started; do kill "$_process" 2>/dev/null; done
   # A process that ignores TERM must not outlive the test.
   if [ -n "$started" ]; then

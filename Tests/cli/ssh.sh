@@ -1,0 +1,226 @@
+# shellcheck shell=sh
+# ssh.sh: a box reached over SSH, on this machine. Sourced behind lib.sh.
+#
+# A real sshd with keys of its own on a loopback port, a home of its own with the
+# stub agent as `claude` in ~/bin, which only .profile puts into PATH, a real tmux
+# under a folder of its own (so that the label may be the real one), a link that
+# goes wrong on order, and a person at a terminal. All of it ends with the test.
+#
+#   start_sshd [NAME] [LINE...]  starts a box (`box`); the lines go before the rest
+#                           of sshd_config. Sets $port $host_key (the public file)
+#                           $id $remote_home $remote_user $sshd_log $sshd_pid.
+#                           Another NAME: other host keys and home, same $id.
+#                           A NAME that stands still (stop_sshd): the same again
+#   stop_sshd [NAME]        the listener and all its connections
+#   attach_args             sets $attach_args: for libssh2 and for ssh, see there
+#   rtmux ARG...            the box's tmux -L riff
+#   remote ARG...           a command on the box by plain ssh; run_remote: as `run`
+#   start_proxy [NAME]      a link to the box; sets $port (and $proxy_log); orders:
+#   link ORDER...           see servers/flaky.py
+#   sit NAME [RxC] CMD...   a person at a terminal; orders: see clients/seat.py
+#   at NAME ORDER...
+#   agent_log [SESSION]     the file of the newest agent in the session
+#   agent_typed [SESSION]   the bytes it got; typed SESSION TEXT, for wait_until
+#   tries                   how many connections the link has accepted
+
+# shellcheck disable=SC2154  # of lib.sh
+: "$tmp" "$cli" "$pid" "$started"
+needs ssh ssh-keygen tmux jq python3 perl
+ssh_dir=$tmp/ssh
+mkdir -p "$ssh_dir"
+remote_user=$(id -un)
+sshd=$(command -v sshd || echo /usr/sbin/sshd)
+[ -x "$sshd" ] || skip_all "needs sshd"
+unset TMUX TMUX_PANE SSH_AUTH_SOCK SSH_CONNECTION SSH_CLIENT SSH_TTY
+TERM=xterm-256color
+export TERM
+at_end="$at_end end_ssh"
+sshd_boxes=
+python=$(python3 -c 'import sys; print(sys.executable)')
+
+# Sessions of an sshd outlive their listener, a tmux server the session that began it.
+end_ssh() {
+  for _name in $sshd_boxes; do
+    [ -s "$ssh_dir/$_name/pid" ] && stop_sshd "$_name"
+    end_tmux "$ssh_dir/$_name/tm"
+  done
+}
+end_tmux() {
+  for _socket in "$1"/tmux-*/*; do
+    [ -S "$_socket" ] && tmux -S "$_socket" kill-server 2>/dev/null
+  done
+}
+
+free_port() { "$python" -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# shellcheck disable=SC2034  # read by the tests
+start_sshd() {
+  _box=${1:-box}
+  [ $# -eq 0 ] || shift
+  _at=$ssh_dir/$_box
+  # As root, sshd wants its folder of privilege separation.
+  [ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd
+  id=$ssh_dir/id
+  [ -f "$id" ] || ssh-keygen -q -t ed25519 -N '' -C stub -f "$id"
+  if [ ! -d "$_at" ]; then
+    mkdir -p "$_at/home/bin" "$_at/tm" "$_at/agents"
+    chmod 700 "$_at/tm"
+    ssh-keygen -q -t ed25519 -N '' -C "$_box" -f "$_at/host"
+    { echo "#!$python -E" && cat "$cli/servers/stub_agent.py"; } >"$_at/home/bin/claude"
+    chmod +x "$_at/home/bin/claude"
+    # shellcheck disable=SC2016
+    echo 'PATH=$HOME/bin:$PATH' >"$_at/home/.profile"
+    sshd_boxes="$sshd_boxes $_box"
+  fi
+  cp "$id.pub" "$_at/authorized_keys"
+  _try=0
+  until [ "$_try" -ge 5 ]; do
+    _try=$((_try + 1))
+    # Restarted, it has the port that it had.
+    [ -s "$_at/port" ] || free_port >"$_at/port"
+    port=$(cat "$_at/port")
+    sshd_config "$_at" "$@" >"$_at/config"
+    : >"$_at/log"
+    start "sshd-$_box" "$sshd" -D -E "$_at/log" -f "$_at/config"
+    sshd_pid=$pid
+    echo "$pid" >"$_at/pid"
+    wait_until 10 sshd_decided "$_at/log" "$pid"
+    ! grep -q 'Server listening on 127' "$_at/log" || break
+    diag "$(cat "$_at/log" "$tmp/sshd-$_box.err")"
+    rm -f "$_at/port"
+  done
+  grep -q 'Server listening on 127' "$_at/log" || bail "sshd does not listen"
+  sshd_log=$_at/log
+  host_key=$_at/host.pub
+  remote_home=$_at/home
+  agents=$_at/agents
+  remote_tmp=$_at/tm
+}
+
+sshd_decided() { has "$1" 'Server listening on 127' || gone "$2"; }
+
+# sshd_config FOLDER LINE...: of a keyword, sshd takes the first.
+sshd_config() {
+  _folder=$1
+  shift
+  for _line; do printf '%s\n' "$_line"; done
+  cat <<EOF
+Port $port
+ListenAddress 127.0.0.1
+HostKey $_folder/host
+PidFile none
+UsePAM no
+StrictModes no
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+AuthorizedKeysFile $_folder/authorized_keys
+UseDNS no
+PrintMotd no
+PrintLastLog no
+MaxStartups 200
+LogLevel DEBUG1
+AcceptEnv LANG LC_* RIFF_*
+SetEnv HOME=$_folder/home TMUX_TMPDIR=$_folder/tm STUB_LOGS=$_folder/agents
+Subsystem sftp internal-sftp -d $_folder/home
+EOF
+}
+
+# stop_sshd [NAME]: what its connections run gets a hang-up, as from a machine
+# that goes down in order.
+stop_sshd() {
+  _at=$ssh_dir/${1:-box}
+  _listener=$(cat "$_at/pid")
+  : >"$_at/pid"
+  _sessions=$(pgrep -P "$_listener" | tr '\n' ' ')
+  kill "$_listener" 2>/dev/null
+  # shellcheck disable=SC2086
+  [ -z "$_sessions" ] || kill $_sessions 2>/dev/null
+  finished "$_listener"
+}
+
+# attach_args [TRANSPORT]: how the command under test reaches the box, in
+# $attach_args (split at blanks): `tmux-attach $attach_args -l`.
+# shellcheck disable=SC2034  # read by the tests
+attach_args() {
+  attach_args="--transport ${1:-${transport:-libssh2}} -i $id --pins $tmp/pins -P $port \
+$remote_user@127.0.0.1"
+}
+
+rtmux() { env -u TMUX HOME="$remote_home" TMUX_TMPDIR="$remote_tmp" tmux -L riff "$@"; }
+
+# ssh_args: plain ssh's, for what does not go through the command under test.
+ssh_args() {
+  ssh_args="-F none -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+-o LogLevel=ERROR -o IdentitiesOnly=yes -i $id -p $port $remote_user@127.0.0.1"
+}
+remote() {
+  ssh_args
+  # shellcheck disable=SC2086
+  ssh $ssh_args "$@"
+}
+run_remote() {
+  ssh_args
+  # shellcheck disable=SC2086
+  run ssh $ssh_args "$@"
+}
+
+# --- orders to helpers that run beside the test
+
+# ask SOCKET ORDER: the answer; false when it is not `ok`.
+ask() {
+  perl -MIO::Socket::UNIX -e '
+    my $socket = IO::Socket::UNIX->new(Peer => shift) or die "nobody is there: $!\n";
+    print $socket "@ARGV\n";
+    $socket->flush;
+    my $answer = <$socket> // "no answer\n";
+    my $is_ok = $answer =~ s{^ok *\n?}{};
+    print $answer;
+    exit !$is_ok' "$@"
+}
+
+# shellcheck disable=SC2034  # read by the tests
+start_proxy() {
+  _link=${1:-link}
+  proxy_log=$tmp/$_link.log
+  : >"$proxy_log"
+  start_server "$_link" "$python" "$cli/servers/flaky.py" --to "$port" \
+    --control "$tmp/$_link.orders" --log "$proxy_log"
+}
+link() { ask "$tmp/link.orders" "$@"; }
+tries() { grep -c '"accept"' "$proxy_log"; }
+tried() { [ "$(tries)" -ge "$1" ]; }
+
+sit() {
+  _seat=$1
+  shift
+  rm -f "$tmp/$_seat.orders"
+  start "$_seat" "$python" "$cli/clients/seat.py" --control "$tmp/$_seat.orders" \
+    --screen "$tmp/$_seat.screen" "$@"
+  wait_until 10 test -S "$tmp/$_seat.orders" || bail "seat $_seat: $(cat "$tmp/$_seat.err")"
+}
+at() {
+  _seat=$1
+  shift
+  ask "$tmp/$_seat.orders" "$@"
+}
+# seat_says NAME FILTER: of `state`.
+seat_says() { at "$1" state | jq -c "$2"; }
+
+# --- what the agent saw
+
+agent_log() {
+  _tty=$(rtmux display-message -p -t "=${1:-riff}:" '#{pane_tty}') || return 1
+  _tty=$(printf '%s' "${_tty#/dev/}" | tr / -)
+  # shellcheck disable=SC2012  # the names are ours
+  _newest=$(ls -t "$agents/$_tty".* 2>/dev/null | head -n 1)
+  [ -n "$_newest" ] && printf '%s\n' "$_newest"
+}
+agent_typed() {
+  jq -r 'select(.what == "input").hex' "$(agent_log "${1:-riff}")" |
+    perl -ne 'chomp; print pack "H*", $_'
+}
+# typed SESSION TEXT: the agent got exactly this.
+typed() { [ "$(agent_typed "$1")" = "$2" ]; }
+# agent_says SESSION FILTER: of its records.
+agent_says() { jq -rc "$2" "$(agent_log "$1")"; }
