@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -65,6 +66,9 @@ static inline int clibc_create(const char *path) {
 static inline int clibc_append(const char *path) {
   return open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
+/* Takes the lock of an open file, for as long as that is open; never waits.
+ * flock is a type to Swift. 0, or -1 with errno. */
+static inline int clibc_flock(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
 static inline int clibc_close_on_exec(int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 /* The process environment, for posix_spawn. */

@@ -78,7 +78,9 @@ public struct Configuration: Sendable, Equatable {
   public let path: String
   /// The profile that the file names as the default.
   public internal(set) var defaultProfile: String?
-  /// The first line for which the default profile cannot be told: a broken
+  /// The host that the file names as the default: a section's name, or any other host.
+  public internal(set) var defaultHost: String?
+  /// The first line for which the default profile or host cannot be told: a broken
   /// heading, or a broken line before the first one.
   public internal(set) var defaultFault: Fault?
   /// By name.

@@ -152,6 +152,9 @@ struct ConfigurationParser {
     case .top where name == "profile":
       configuration.defaultProfile = value
       known = true
+    case .top where name == "host":
+      configuration.defaultHost = value
+      known = true
     case .profile(let profile):
       known = configuration.profiles[profile]?.set(name, value) ?? false
     case .host(let host) where name == "port":

@@ -85,6 +85,21 @@ public struct Settings: Sendable {
     return section
   }
 
+  /// The host to use when none is named: the file's default (`host = NAME` at its
+  /// top, the section named `default`, or the only one).
+  ///
+  /// - Returns: nil when the file names none, or several.
+  /// - Throws: `SettingsError` when a broken line leaves that open.
+  public func defaultHost() throws(SettingsError) -> String? {
+    if let name = configuration.defaultHost { return name }
+    if configuration.hosts["default"] != nil { return "default" }
+    if let fault = configuration.defaultFault {
+      throw SettingsError(
+        "\(configuration.path):\(fault.line)", "no default host can be told: \(fault.reason)")
+    }
+    return configuration.hosts.count == 1 ? configuration.hosts.keys.first : nil
+  }
+
   /// Where tokens come from.
   public var credentials: Credentials { Credentials(folders: folders, environment: environment) }
 

@@ -14,4 +14,12 @@ public struct SettingsError: Error, Equatable, Sendable {
     message = "\(what): \(reason)"
     self.status = status
   }
+
+  /// The same, of something that trust or access depends on.
+  public var asDenied: SettingsError { SettingsError(message: message, status: .denied) }
+
+  private init(message: String, status: ExitStatus) {
+    self.message = message
+    self.status = status
+  }
 }

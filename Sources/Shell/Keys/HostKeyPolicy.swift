@@ -13,4 +13,116 @@ public struct HostKeyPolicy: Sendable {
     /// authentication.
     case refused(Ending)
   }
+
+  private let pins: PinFile
+  private let knownHosts: KnownHostsFile?
+
+  /// Reads both files.
+  ///
+  /// - Parameters:
+  ///   - pins: our file, which need not exist.
+  ///   - knownHosts: OpenSSH's, which must; nil for none.
+  /// - Throws: `SettingsError`, `denied`: see `PinFile`, `KnownHostsFile`.
+  public init(pins: String, knownHosts: String?) throws(SettingsError) {
+    self.pins = try PinFile(path: pins)
+    self.knownHosts =
+      if let knownHosts { try KnownHostsFile(path: knownHosts) } else { nil }
+  }
+
+  /// What `-v` tells about the files: lines that were passed over.
+  public var notes: [String] { knownHosts?.notes ?? [] }
+
+  /// The types of the keys that are known for a host, the pinned ones first: a host
+  /// that is asked for another one would seem to have changed.
+  public func preferredTypes(host: String, port: Int) -> [String] {
+    var types: [String] = []
+    for (_, entry) in trusted(host: host, port: port) where !types.contains(entry.key.type) {
+      types.append(entry.key.type)
+    }
+    return types
+  }
+
+  /// Decides about a key.
+  ///
+  /// - Parameter key: in its wire form, as libssh2_session_hostkey gives it.
+  public func judge(host: String, port: Int, key: [UInt8]) -> Verdict {
+    guard let key = HostKey(blob: key) else {
+      return .refused(.hostKeyUnknown(why: "\(name(host, port)): shows a damaged host key"))
+    }
+    if let revoked = revocation(of: key, host: host, port: port) {
+      return .refused(
+        HostKeyWarning(
+          host: host, port: port, type: key.type, fingerprint: key.fingerprint, known: [revoked],
+          isRevoked: true
+        ).ending)
+    }
+    let pinned = pins.pins(host: host, port: port)
+    if pinned.contains(where: { $0.key == key }) { return .known }
+    let known = trusted(host: host, port: port)
+    if pinned.isEmpty {
+      if known.contains(where: { $0.entry.key == key }) { return .known }
+      if known.isEmpty { return .new(fingerprint: key.fingerprint) }
+    }
+    return .refused(
+      warning(host: host, port: port, type: key.type, fingerprint: key.fingerprint).ending)
+  }
+
+  /// Pins a key that is `new`, before anything is sent to the host.
+  ///
+  /// - Throws: `SettingsError`, `denied` when another command pinned another key in
+  ///   the meantime.
+  public func pin(host: String, port: Int, key: [UInt8]) throws(SettingsError) {
+    guard let key = HostKey(blob: key) else {
+      throw SettingsError(name(host, port), "shows a damaged host key", .denied)
+    }
+    try PinFile.add(key, host: host, port: port, to: pins.path)
+  }
+
+  /// What the user is told when a host shows another key than the known ones.
+  ///
+  /// - Parameters:
+  ///   - type: of the key that the host shows, `ssh-ed25519`.
+  ///   - fingerprint: of it, `SHA256:...`.
+  public func warning(
+    host: String, port: Int, type: String, fingerprint: String
+  ) -> HostKeyWarning {
+    HostKeyWarning(
+      host: host, port: port, type: type, fingerprint: fingerprint,
+      known: trusted(host: host, port: port).map { place, entry in
+        HostKeyWarning.Known(
+          type: entry.key.type, fingerprint: entry.key.fingerprint, file: place, line: entry.number,
+          isPin: place == pins.path)
+      },
+      isRevoked: false)
+  }
+
+  /// What both files say of a host, ours first.
+  private func trusted(host: String, port: Int) -> [(file: String, entry: HostKeyLine)] {
+    var found = pins.pins(host: host, port: port).map { (file: pins.path, entry: $0) }
+    guard let knownHosts else { return found }
+    let name = name(host, port)
+    found += knownHosts.entries.filter { $0.marker == .trusted && $0.hosts.matches(name) }
+      .map { (file: knownHosts.path, entry: $0) }
+    return found
+  }
+
+  private func revocation(of key: HostKey, host: String, port: Int) -> HostKeyWarning.Known? {
+    let files = [(pins.path, pins.entries)] + (knownHosts.map { [($0.path, $0.entries)] } ?? [])
+    // A key that got about is no better at another port.
+    let names = [name(host, port), name(host, 22)]
+    for (path, entries) in files {
+      let entry = entries.first { entry in
+        entry.marker == .revoked && entry.key == key && names.contains(where: entry.hosts.matches)
+      }
+      guard let entry else { continue }
+      return HostKeyWarning.Known(
+        type: key.type, fingerprint: key.fingerprint, file: path, line: entry.number,
+        isPin: path == pins.path)
+    }
+    return nil
+  }
+
+  private func name(_ host: String, _ port: Int) -> String {
+    Destination.pinName(host: host.lowercased(), port: port)
+  }
 }

@@ -66,7 +66,7 @@ public struct Destination: Equatable, Sendable {
     port == 22 ? host : "[\(host)]:\(port)"
   }
 
-  private static func isPlain(_ text: Substring) -> Bool {
+  static func isPlain(_ text: some StringProtocol) -> Bool {
     !text.isEmpty && !text.hasPrefix("-")
       && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && $0 != "/" }
   }

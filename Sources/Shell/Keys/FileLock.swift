@@ -1,0 +1,32 @@
+import CLibc
+import Core
+
+/// Keeps others who ask for the same lock away; the system lifts it when the process
+/// ends.
+enum FileLock {
+  /// Does something with a file while holding its lock, which is a file beside it: the
+  /// file itself is replaced meanwhile.
+  ///
+  /// - Parameter seconds: how long another holder is waited for.
+  /// - Throws: `SettingsError` of `body`, or when the lock cannot be had.
+  static func hold<Result>(
+    beside path: String, seconds: Double = 10, _ body: () throws(SettingsError) -> Result
+  ) throws(SettingsError) -> Result {
+    let name = path + ".lock"
+    let descriptor = clibc_append(name)
+    guard descriptor >= 0 else { throw SettingsError(name, systemReason(systemError)) }
+    defer { close(descriptor) }
+    let deadline = Clock.monotonic + seconds
+    while clibc_flock(descriptor) != 0 {
+      let code = systemError
+      guard code == EWOULDBLOCK || code == EINTR else {
+        throw SettingsError(name, systemReason(code))
+      }
+      guard Clock.monotonic < deadline else {
+        throw SettingsError(name, "locked by another command")
+      }
+      usleep(2000)
+    }
+    return try body()
+  }
+}

@@ -1,0 +1,151 @@
+import CCrypto
+import Core
+
+/// A host's public key, in the form that goes over the wire (RFC 4253, 6.6) and, in
+/// base64, into OpenSSH's files.
+public struct HostKey: Equatable, Sendable {
+  /// `ssh-ed25519`, `ecdsa-sha2-nistp256`, `ssh-rsa` ...
+  public let type: String
+  /// The whole key, its type in front.
+  public let blob: [UInt8]
+  /// What ssh-keygen(1) calls the key's size.
+  public let bits: Int
+
+  /// Reads a key as a host shows it.
+  ///
+  /// - Returns: nil when it is damaged: a part missing or too long, bytes behind it.
+  ///   A type that is not known is taken when its parts hang together.
+  public init?(blob: [UInt8]) {
+    var reader = WireReader(blob[...])
+    guard let name = reader.text(), !name.isEmpty, let bits = Self.bits(of: name, &reader),
+      reader.isAtEnd
+    else { return nil }
+    type = name
+    self.blob = blob
+    self.bits = bits
+  }
+
+  /// Reads a key as it stands in a file: its type and its base64.
+  ///
+  /// - Returns: nil when it is damaged, or says another type inside.
+  public init?(type: some StringProtocol, base64: ArraySlice<UInt8>) {
+    guard let blob = Base64.decode(base64), let key = HostKey(blob: blob), key.type == type else {
+      return nil
+    }
+    self = key
+  }
+
+  /// `SHA256:...`, as `ssh-keygen -l` shows it.
+  public var fingerprint: String { Fingerprint.sha256(blob) }
+
+  /// Type and base64, as they stand in OpenSSH's files.
+  public var text: String { "\(type) \(Base64.encode(blob))" }
+
+  /// The short name of the type: `ED25519`.
+  public var kind: String { Self.kind(of: type) }
+
+  /// The short name that OpenSSH shows for a type, the type itself where it has none.
+  public static func kind(of type: String) -> String {
+    switch type {
+    case "ssh-ed25519": "ED25519"
+    case "ssh-rsa", "rsa-sha2-256", "rsa-sha2-512": "RSA"
+    case "ssh-dss": "DSA"
+    case "sk-ssh-ed25519@openssh.com": "ED25519-SK"
+    case "sk-ecdsa-sha2-nistp256@openssh.com": "ECDSA-SK"
+    default: type.hasPrefix("ecdsa-sha2-nistp") ? "ECDSA" : type
+    }
+  }
+
+  /// The size of a key whose parts are those of its type, nil when they are not.
+  private static func bits(of type: String, _ reader: inout WireReader) -> Int? {
+    switch type {
+    case "ssh-ed25519":
+      return reader.string()?.count == 32 ? 256 : nil
+    case "sk-ssh-ed25519@openssh.com":
+      return reader.string()?.count == 32 && reader.string() != nil ? 256 : nil
+    case "ecdsa-sha2-nistp256": return point("nistp256", 256, &reader)
+    case "ecdsa-sha2-nistp384": return point("nistp384", 384, &reader)
+    case "ecdsa-sha2-nistp521": return point("nistp521", 521, &reader)
+    case "sk-ecdsa-sha2-nistp256@openssh.com":
+      guard let bits = point("nistp256", 256, &reader), reader.string() != nil else { return nil }
+      return bits
+    case "ssh-rsa":
+      guard reader.number() != nil, let modulus = reader.number(), modulus >= 512 else {
+        return nil
+      }
+      return modulus
+    case "ssh-dss":
+      guard let prime = reader.number(), reader.number() != nil, reader.number() != nil,
+        reader.number() != nil
+      else { return nil }
+      return prime
+    default:
+      var count = 0
+      while !reader.isAtEnd {
+        guard let part = reader.string() else { return nil }
+        count = max(count, part.count)
+      }
+      return count > 0 ? count * 8 : nil
+    }
+  }
+
+  /// An uncompressed point on a curve.
+  private static func point(_ curve: String, _ bits: Int, _ reader: inout WireReader) -> Int? {
+    guard reader.text() == curve, let point = reader.string(), point.first == 4,
+      point.count == 1 + 2 * ((bits + 7) / 8)
+    else { return nil }
+    return bits
+  }
+}
+
+/// Reads the parts of a key one after the other.
+struct WireReader {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  /// Bytes with their length in front; nil when there are fewer.
+  mutating func string() -> ArraySlice<UInt8>? {
+    guard rest.count >= 4 else { return nil }
+    let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    guard length <= rest.count - 4 else { return nil }
+    defer { rest = rest.dropFirst(4 + length) }
+    return rest.dropFirst(4).prefix(length)
+  }
+
+  /// Printable ASCII.
+  mutating func text() -> String? {
+    guard let bytes = string(), bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The bits of a positive number.
+  mutating func number() -> Int? {
+    guard let bytes = string(), let first = bytes.first, first < 0x80 else { return nil }
+    let digits = bytes.drop { $0 == 0 }
+    guard let top = digits.first, bytes.count - digits.count <= 1 else { return nil }
+    return digits.count * 8 - top.leadingZeroBitCount
+  }
+}
+
+/// Base64 with padding and without blanks, as keys are written.
+enum Base64 {
+  static func encode(_ bytes: [UInt8]) -> String {
+    var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+    let count = EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
+    return String(decoding: text[..<Int(count)], as: UTF8.self)
+  }
+
+  /// - Returns: nil for anything that `encode` would not have written.
+  static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    guard !text.isEmpty, text.count % 4 == 0 else { return nil }
+    var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3)
+    guard EVP_DecodeBlock(&bytes, Array(text), Int32(text.count)) == Int32(bytes.count) else {
+      return nil
+    }
+    bytes.removeLast(min(2, text.suffix(2).count { $0 == UInt8(ascii: "=") }))
+    return encode(bytes).utf8.elementsEqual(text) ? bytes : nil
+  }
+}

@@ -1,0 +1,95 @@
+/// A line of a file in OpenSSH's known_hosts format, see sshd(8).
+struct HostKeyLine: Equatable, Sendable {
+  /// What a line says about its key.
+  enum Marker: Equatable, Sendable {
+    /// It is the hosts' key.
+    case trusted
+    /// It must never be believed, whoever shows it.
+    case revoked
+    /// It signs keys of hosts.
+    case authority
+  }
+
+  /// What stands in a line.
+  enum Content: Equatable, Sendable {
+    /// A comment, or nothing.
+    case nothing
+    /// A key.
+    case entry(HostKeyLine)
+    /// It cannot be understood, and why.
+    case damaged(String)
+  }
+
+  let marker: Marker
+  let hosts: HostNamePattern
+  let key: HostKey
+  /// In its file, from 1.
+  var number = 0
+
+  /// The longest line, bytes.
+  static let limit = 16 * 1024
+
+  /// Reads a line without its line feed; a carriage return in front of that is no
+  /// part of it.
+  static func read(_ line: ArraySlice<UInt8>) -> Content {
+    let line = line.last == 13 ? line.dropLast() : line
+    guard line.count <= limit else { return .damaged("longer than \(limit) bytes") }
+    guard line.allSatisfy({ $0 == 9 || $0 >= 0x20 && $0 != 0x7f }) else {
+      return .damaged("control character in the line")
+    }
+    var rest = line.drop(while: isBlank)
+    guard let first = rest.first, first != UInt8(ascii: "#") else { return .nothing }
+    var marker = Marker.trusted
+    if first == UInt8(ascii: "@") {
+      switch String(decoding: word(&rest), as: UTF8.self) {
+      case "@revoked": marker = .revoked
+      case "@cert-authority": marker = .authority
+      default: return .damaged("unknown marker")
+      }
+    }
+    guard let hosts = HostNamePattern(word(&rest)) else { return .damaged("damaged host name") }
+    let type = String(decoding: word(&rest), as: UTF8.self)
+    let base64 = word(&rest)
+    guard !type.isEmpty, !base64.isEmpty else { return .damaged("no key in the line") }
+    guard let key = HostKey(type: type, base64: base64) else { return .damaged("damaged key") }
+    return .entry(HostKeyLine(marker: marker, hosts: hosts, key: key))
+  }
+
+  /// The lines of a file, each with its line feed if it has one.
+  static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+    var lines: [ArraySlice<UInt8>] = []
+    var rest = bytes[...]
+    while let end = rest.firstIndex(of: 10) {
+      lines.append(rest[...end])
+      rest = rest[(end + 1)...]
+    }
+    if !rest.isEmpty { lines.append(rest) }
+    return lines
+  }
+
+  /// All entries, and the faults by their lines.
+  static func readAll(_ bytes: [UInt8]) -> (
+    entries: [HostKeyLine], faults: [(number: Int, reason: String)]
+  ) {
+    var entries: [HostKeyLine] = []
+    var faults: [(number: Int, reason: String)] = []
+    for (index, line) in split(bytes).enumerated() {
+      switch read(line.last == 10 ? line.dropLast() : line) {
+      case .nothing: break
+      case .damaged(let reason): faults.append((index + 1, reason))
+      case .entry(var entry):
+        entry.number = index + 1
+        entries.append(entry)
+      }
+    }
+    return (entries, faults)
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 9 }
+
+  private static func word(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let word = rest.prefix { !isBlank($0) }
+    rest = rest[word.endIndex...].drop(while: isBlank)
+    return word
+  }
+}

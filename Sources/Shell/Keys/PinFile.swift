@@ -1,0 +1,102 @@
+import CLibc
+import Core
+
+/// Our own file of host keys: each host's are taken on trust once and pinned. It has
+/// OpenSSH's format, so that both transports share it, but nothing in it is passed
+/// over: a line that cannot be understood may have been anybody's pin.
+public struct PinFile: Sendable {
+  /// Where it is.
+  public let path: String
+  /// Its keys, in the order of the lines.
+  let entries: [HostKeyLine]
+  private let bytes: [UInt8]
+
+  private static let sizeLimit = 16 << 20
+
+  /// Reads the file; one that is not there has no pins.
+  ///
+  /// - Throws: `SettingsError`, `denied`, when it cannot be read or a line of it is
+  ///   damaged: the message names both.
+  public init(path: String) throws(SettingsError) {
+    self.path = path
+    do throws(SettingsError) {
+      bytes = try StateFile(path: path).read(limit: Self.sizeLimit) ?? []
+    } catch {
+      throw error.asDenied
+    }
+    let (entries, faults) = HostKeyLine.readAll(bytes)
+    if let fault = faults.first {
+      throw SettingsError(
+        "\(path):\(fault.number)", "\(fault.reason); no host is trusted before that is mended",
+        .denied)
+    }
+    self.entries = entries
+  }
+
+  /// Reads the file and forgets it: for those that leave its use to OpenSSH, which
+  /// passes over damaged lines.
+  ///
+  /// - Throws: as `init`.
+  public static func check(_ path: String) throws(SettingsError) { _ = try PinFile(path: path) }
+
+  /// The keys that are pinned for a host.
+  public func keys(host: String, port: Int) -> [HostKey] {
+    pins(host: host, port: port).map(\.key)
+  }
+
+  func pins(host: String, port: Int) -> [HostKeyLine] {
+    let name = Destination.pinName(host: host.lowercased(), port: port)
+    return entries.filter { $0.marker == .trusted && $0.hosts.matches(name) }
+  }
+
+  /// Pins a key, unless it is already. Others who pin at the same time wait for
+  /// each other.
+  ///
+  /// - Throws: `SettingsError`, `denied` when the host has got another key of this
+  ///   type meanwhile.
+  public static func add(
+    _ key: HostKey, host: String, port: Int, to path: String
+  ) throws(SettingsError) {
+    try FileLock.hold(beside: path) { () throws(SettingsError) in
+      let file = try PinFile(path: path)
+      let pins = file.keys(host: host, port: port)
+      if pins.contains(key) { return }
+      let name = Destination.pinName(host: host.lowercased(), port: port)
+      if let other = pins.first(where: { $0.type == key.type }) {
+        throw SettingsError(
+          name, "pinned by another command just now, with the key \(other.fingerprint)", .denied)
+      }
+      let gap = file.bytes.isEmpty || file.bytes.last == 10 ? "" : "\n"
+      try StateFile(path: path)
+        .replace(with: file.bytes + Array("\(gap)\(name) \(key.text)\n".utf8))
+    }
+  }
+
+  /// Drops the pins of a host at this port; every other byte of the file stays.
+  /// What a pattern says of many hosts, or a marker, is no pin of this one.
+  ///
+  /// - Returns: the keys that were dropped.
+  /// - Throws: `SettingsError`.
+  public static func forget(
+    host: String, port: Int, in path: String
+  ) throws(SettingsError) -> [HostKey] {
+    guard access(path, F_OK) == 0 else { return [] }
+    return try FileLock.hold(beside: path) { () throws(SettingsError) in
+      let file = try PinFile(path: path)
+      let name = Destination.pinName(host: host.lowercased(), port: port)
+      var dropped: [HostKey] = []
+      var lines = HostKeyLine.split(file.bytes)
+      for entry in file.entries where entry.marker == .trusted {
+        let text = entry.hosts.text
+        let rest = entry.hosts.without(name)
+        if rest == text { continue }
+        dropped.append(entry.key)
+        let line = lines[entry.number - 1]
+        lines[entry.number - 1] =
+          rest.map { Array(line[..<text.startIndex] + $0 + line[text.endIndex...])[...] } ?? []
+      }
+      if !dropped.isEmpty { try StateFile(path: path).replace(with: Array(lines.joined())) }
+      return dropped
+    }
+  }
+}
