@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Screen
 import Shell
@@ -8,11 +9,18 @@ enum TmuxAttach {
   static func main() {
     let table = AttachOptions.table
     let parsed = table.parseOrExit()
-    let diagnostics = Diagnostics(program: table.program)
+    var diagnostics = Diagnostics(program: table.program)
     do throws(UsageError) {
       let options = try AttachOptions(parsed)
-      _ = options
-      diagnostics.fail("not built yet")
+      diagnostics.verbose = options.verbose
+      let status =
+        switch options.job {
+        case .attach: try AttachCommand.run(options, diagnostics)
+        case .list, .watch, .new, .close, .reconcile, .type, .capture:
+          try ManageCommand.run(options, diagnostics)
+        case .fingerprint, .forget, .authorize, .check: try KeysCommand.run(options, diagnostics)
+        }
+      exit(status)
     } catch {
       diagnostics.usage(error.problem, table)
     }

@@ -37,4 +37,22 @@ public enum ShellWord {
     }
     return String(decoding: out, as: UTF8.self)
   }
+
+  /// A text as an argument of tmux, not quoted for a shell yet: one that ends in `;`
+  /// would end the command, quoted or not (tmux(1), COMMAND PARSING AND EXECUTION).
+  public static func tmuxArgument(_ text: String) -> String {
+    text.utf8.last == UInt8(ascii: ";") ? text.dropLast() + "\\;" : text
+  }
+
+  /// A word for a shell that gives tmux this argument.
+  public static func tmux(_ text: String) -> String { quoted(tmuxArgument(text)) }
+
+  /// A word for a shell: the target of tmux that is this session, and no other
+  /// whose name begins alike.
+  public static func session(_ name: String) -> String { tmux("=" + name) }
+
+  /// Whether there is in a text what cannot be in one line.
+  public static func holdsControls(_ text: String) -> Bool {
+    text.unicodeScalars.contains { $0.value < 0x20 || 0x7f...0x9f ~= $0.value }
+  }
 }
