@@ -32,6 +32,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clibc_child.h"
 #include "clibc_kernels.h"
 #include "clibc_scan.h"
 #include "clibc_search.h"

@@ -1,0 +1,143 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include "CLibc.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static int keep_private(int fd, bool blocks) {
+  if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return -1;
+  return blocks ? 0 : fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+static int close_with_errno(int fd) {
+  int saved = errno;
+  close(fd);
+  errno = saved;
+  return -1;
+}
+
+int clibc_pipe(int ends[2], int ours) {
+  if (pipe(ends) != 0) return -1;
+  if (keep_private(ends[0], ours != 0) == 0 && keep_private(ends[1], ours != 1) == 0) return 0;
+  close_with_errno(ends[0]);
+  return close_with_errno(ends[1]);
+}
+
+int clibc_set_window_size(int fd, int columns, int rows) {
+  struct winsize size;
+  memset(&size, 0, sizeof size);
+  size.ws_col = (unsigned short)columns;
+  size.ws_row = (unsigned short)rows;
+  return ioctl(fd, TIOCSWINSZ, &size);
+}
+
+int clibc_terminal_pair(int columns, int rows, char *name, size_t capacity) {
+  struct termios modes;
+  int fd = posix_openpt(O_RDWR | O_NOCTTY);
+  if (fd < 0) return -1;
+  if (keep_private(fd, false) != 0 || grantpt(fd) != 0 || unlockpt(fd) != 0 ||
+      ptsname_r(fd, name, capacity) != 0)
+    return close_with_errno(fd);
+  /* A terminal that is typed at in UTF-8, as they all are. */
+  if (tcgetattr(fd, &modes) == 0) {
+    modes.c_iflag |= IUTF8;
+    tcsetattr(fd, TCSANOW, &modes);
+  }
+  clibc_set_window_size(fd, columns, rows);
+  return fd;
+}
+
+static int add_standard(posix_spawn_file_actions_t *actions, const int standard[3]) {
+  int code = 0;
+  for (int fd = 0; fd < 3 && code == 0; fd++) {
+    if (standard[fd] == CLIBC_SPAWN_NOTHING) {
+      code = posix_spawn_file_actions_addopen(actions, fd, "/dev/null", O_RDWR, 0);
+    } else if (standard[fd] >= 0) {
+      code = posix_spawn_file_actions_adddup2(actions, standard[fd], fd);
+    }
+  }
+  return code;
+}
+
+static int add_terminal(posix_spawn_file_actions_t *actions, const char *terminal) {
+  /* Opened by the leader of a session without one, it becomes the controlling terminal. */
+  int code = posix_spawn_file_actions_addopen(actions, 0, terminal, O_RDWR, 0);
+  if (code == 0) code = posix_spawn_file_actions_adddup2(actions, 0, 1);
+  if (code == 0) code = posix_spawn_file_actions_adddup2(actions, 0, 2);
+  return code;
+}
+
+int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
+                const int standard[3], const char *terminal) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t signals;
+  int flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+  int code = posix_spawn_file_actions_init(&actions);
+  if (code != 0) return code;
+  code = posix_spawnattr_init(&attributes);
+  if (code != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return code;
+  }
+  code = terminal ? add_terminal(&actions, terminal) : add_standard(&actions, standard);
+  sigfillset(&signals);
+  sigdelset(&signals, SIGKILL);
+  sigdelset(&signals, SIGSTOP);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  sigemptyset(&signals);
+  posix_spawnattr_setsigmask(&attributes, &signals);
+  if (terminal) flags |= POSIX_SPAWN_SETSID;
+  posix_spawnattr_setflags(&attributes, (short)flags);
+  if (code == 0) code = posix_spawnp(child, argv[0], &actions, &attributes, argv, environment);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return code;
+}
+
+int clibc_fifo(const char *path) {
+  if (mkfifo(path, 0600) != 0) return -1;
+  /* Our own writing end keeps it from ending. */
+  return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+}
+
+int clibc_connect_local(const char *path) {
+  struct sockaddr_un address;
+  memset(&address, 0, sizeof address);
+  address.sun_family = AF_UNIX;
+  if (strlen(path) >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  strcpy(address.sun_path, path);
+  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  if (fd < 0) return -1;
+  if (keep_private(fd, true) != 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+      keep_private(fd, false) != 0)
+    return close_with_errno(fd);
+  return fd;
+}
+
+ssize_t clibc_send_descriptor(int socket, int fd) {
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control;
+  char byte = 0;
+  struct iovec vector = {.iov_base = &byte, .iov_len = 1};
+  struct msghdr message;
+  memset(&message, 0, sizeof message);
+  memset(&control, 0, sizeof control);
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  return sendmsg(socket, &message, 0);
+}

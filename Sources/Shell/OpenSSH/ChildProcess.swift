@@ -1,0 +1,207 @@
+import CLibc
+import Core
+
+/// A program that was started by us: no shell between, signals at their defaults,
+/// nothing of ours open in it but what it was given. Our ends do not block.
+///
+/// It is killed when the last reference goes.
+public final class ChildProcess {
+  /// What one of its standard descriptors is.
+  public enum Stream: Equatable, Sendable {
+    /// `/dev/null`.
+    case nothing
+    /// A pipe to us.
+    case pipe
+    /// The same as ours.
+    case ours
+    /// This descriptor of ours, which stays ours to close.
+    case given(Int32)
+  }
+
+  /// Why none could be started.
+  public struct Failure: Error {
+    /// The program.
+    public let program: String
+    /// errno.
+    public let code: Int32
+    /// One line: `ssh: No such file or directory`.
+    public var words: String { "\(program): \(systemReason(code))" }
+  }
+
+  /// Its process id.
+  public let process: pid_t
+  /// Our writing end of its standard input; -1 when there is none (any more).
+  public private(set) var input: Int32 = -1
+  /// Our reading end of its standard output; -1 when there is none.
+  public private(set) var output: Int32 = -1
+  /// Our reading end of its standard error; -1 when there is none.
+  public private(set) var error: Int32 = -1
+  /// Our end of its terminal; -1 when there is none.
+  public private(set) var terminal: Int32 = -1
+  /// How it ended, as waitpid(2) says; nil while it runs. See `reap`.
+  public private(set) var waitStatus: Int32?
+  private let leadsGroup: Bool
+
+  /// Starts a program in our session and process group.
+  ///
+  /// - Parameters:
+  ///   - words: the program, found in PATH, and its arguments.
+  ///   - environment: what is set or, with nil, unset beside our own environment.
+  ///   - input: its standard input; and so on.
+  /// - Throws: `Failure`, also for a program that is not there.
+  public init(
+    _ words: [String], environment: [String: String?] = [:], input: Stream = .nothing,
+    output: Stream = .pipe, error: Stream = .ours
+  ) throws(Failure) {
+    var ends: [(ours: Int32, its: Int32)] = []
+    defer { for end in ends where end.ours >= 0 { close(end.its) } }
+    var standard: [Int32] = []
+    for (number, stream) in [input, output, error].enumerated() {
+      let end: (ours: Int32, its: Int32)
+      switch stream {
+      case .nothing: end = (-1, Int32(CLIBC_SPAWN_NOTHING))
+      case .ours: end = (-1, Int32(CLIBC_SPAWN_OURS))
+      case .given(let descriptor): end = (-1, descriptor)
+      case .pipe:
+        guard let pair = Self.pipe(ours: number == 0 ? 1 : 0) else {
+          let code = systemError
+          for end in ends where end.ours >= 0 { close(end.ours) }
+          throw Failure(program: words[0], code: code)
+        }
+        end = pair
+      }
+      ends.append(end)
+      standard.append(end.its)
+    }
+    do throws(Failure) {
+      process = try Self.start(words, environment, standard, terminal: nil)
+    } catch {
+      for end in ends where end.ours >= 0 { close(end.ours) }
+      throw error
+    }
+    leadsGroup = false
+    (self.input, self.output, self.error) = (ends[0].ours, ends[1].ours, ends[2].ours)
+  }
+
+  /// Starts a program on a terminal of its own, in a session of its own.
+  ///
+  /// - Throws: `Failure`.
+  public init(
+    _ words: [String], environment: [String: String?] = [:], terminal size: WindowSize
+  ) throws(Failure) {
+    var name = [CChar](repeating: 0, count: 1024)
+    let descriptor = clibc_terminal_pair(
+      Int32(clamping: size.columns), Int32(clamping: size.rows), &name, name.count)
+    guard descriptor >= 0 else { throw Failure(program: "terminal", code: systemError) }
+    do throws(Failure) {
+      process = try Self.start(words, environment, [-1, -1, -1], terminal: name)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    leadsGroup = true
+    terminal = descriptor
+  }
+
+  deinit {
+    closeEnds()
+    if waitStatus == nil {
+      kill(SIGKILL)
+      _ = waitForEnd()
+    }
+  }
+
+  /// Tells its terminal the size; the program gets SIGWINCH when it is another.
+  public func resize(_ size: WindowSize) {
+    _ = clibc_set_window_size(
+      terminal, Int32(clamping: size.columns), Int32(clamping: size.rows))
+  }
+
+  /// Ends its standard input.
+  public func closeInput() {
+    if input >= 0 { close(input) }
+    input = -1
+  }
+
+  /// Closes all ends that are ours. A program on a terminal gets a hang-up.
+  public func closeEnds() {
+    for end in [input, output, error, terminal] where end >= 0 { close(end) }
+    (input, output, error, terminal) = (-1, -1, -1, -1)
+  }
+
+  /// Looks whether it has ended, without waiting.
+  ///
+  /// - Returns: whether it has.
+  @discardableResult
+  public func reap() -> Bool {
+    guard waitStatus == nil else { return true }
+    var status: Int32 = 0
+    let found = waitpid(process, &status, WNOHANG)
+    if found == process { waitStatus = status }
+    // Somebody else's wait took it: there is nothing to know any more.
+    if found < 0, systemError == ECHILD { waitStatus = 0 }
+    return waitStatus != nil
+  }
+
+  /// Waits until it has ended; only behind a kill, or after its output has ended.
+  ///
+  /// - Returns: what waitpid(2) says.
+  public func waitForEnd() -> Int32 {
+    var status: Int32 = 0
+    while waitStatus == nil {
+      let found = waitpid(process, &status, 0)
+      if found == process { waitStatus = status }
+      if found < 0, systemError != EINTR { waitStatus = 0 }
+    }
+    return waitStatus ?? 0
+  }
+
+  /// Sends a signal, to all that it started as well when it has a session of its own.
+  public func kill(_ signal: Int32) {
+    guard waitStatus == nil else { return }
+    _ = CLibc.kill(leadsGroup ? -process : process, signal)
+  }
+
+  /// The status with which it exited; nil while it runs and for a signal.
+  public var exitStatus: Int32? {
+    waitStatus.flatMap { $0 & 0x7f == 0 ? ($0 >> 8) & 0xff : nil }
+  }
+
+  /// The signal that ended it; nil for none.
+  public var endSignal: Int32? {
+    waitStatus.flatMap { $0 & 0x7f == 0 ? nil : $0 & 0x7f }
+  }
+
+  private static func pipe(ours: Int) -> (ours: Int32, its: Int32)? {
+    var ends: [Int32] = [-1, -1]
+    guard clibc_pipe(&ends, Int32(ours)) == 0 else { return nil }
+    return (ends[ours], ends[1 - ours])
+  }
+
+  private static func start(
+    _ words: [String], _ changes: [String: String?], _ standard: [Int32], terminal: [CChar]?
+  ) throws(Failure) -> pid_t {
+    var arguments = words.map { strdup($0) } + [nil]
+    var environment = Self.environment(changes).map { strdup($0) } + [nil]
+    defer { for text in arguments + environment { free(text) } }
+    var child: pid_t = 0
+    let code = clibc_spawn(&child, &arguments, &environment, standard, terminal)
+    guard code == 0 else { throw Failure(program: words[0], code: code) }
+    return child
+  }
+
+  private static func environment(_ changes: [String: String?]) -> [String] {
+    var all: [String] = []
+    var next = clibc_environ()
+    while let place = next, let entry = place.pointee {
+      let text = String(cString: entry)
+      let name = String(text.prefix { $0 != "=" })
+      if changes[name] == nil { all.append(text) }
+      next = place + 1
+    }
+    for (name, value) in changes {
+      if let value { all.append("\(name)=\(value)") }
+    }
+    return all
+  }
+}
