@@ -1,0 +1,168 @@
+import CLibc
+import Core
+
+/// One call of the host over a link that is ready: gives a script to `sh` behind the
+/// login shell and takes its answer. The owner drives the link, and this behind it:
+///
+///     link.advance(set, now); call.advance(now)
+///
+/// Many calls may go over one link, one after the other or side by side.
+public final class ControlCall {
+  /// How it stands.
+  public enum State {
+    case running
+    case answered(ControlAnswer)
+    case failed(ControlFailure)
+  }
+
+  /// How it stands.
+  public private(set) var state = State.running
+  /// How many bytes of the input have left for the host.
+  public private(set) var sent = 0
+  /// When it fails unless something happens.
+  public private(set) var deadline: Double
+
+  private let input: ControlRequest.Input
+  private let maxTime: Double
+  private let channel: any Channel
+  private var frame: ControlFrame
+  private var errors: [UInt8] = []
+  private var isInputOver = false
+  private var wasDrained = false
+
+  /// Calls the host.
+  ///
+  /// - Parameters:
+  ///   - link: ready.
+  ///   - nonce: letters and digits that nobody can guess, others each time.
+  ///   - maxTime: seconds without the answer, or without input that goes out.
+  public init(
+    _ request: ControlRequest, over link: any Link, nonce: String, maxTime: Double, now: Double
+  ) {
+    input = request.input
+    self.maxTime = maxTime
+    deadline = now + maxTime
+    frame = ControlFrame(nonce: nonce)
+    channel = link.run(request.command(nonce: nonce))
+    if input.size == 0 {
+      isInputOver = true
+      channel.finishWriting()
+    }
+  }
+
+  /// Goes on as far as it can.
+  public func advance(now: Double) {
+    guard case .running = state else { return }
+    // What has come is taken before anything is said about the end.
+    takeErrors()
+    takeOutput()
+    if let answer = frame.answer {
+      finish(.answered(answer))
+    } else if frame.isTooLong {
+      fail(.local(why: "the host's answer has no end"))
+    } else if let ending = channel.ending {
+      fail(failure(ending))
+    } else {
+      // A login file that reads must not take what is the script's.
+      if frame.hasBegun { give(now) }
+      if case .running = state, now >= deadline {
+        fail(.late(seconds: maxTime, part: frame.part))
+      }
+    }
+  }
+
+  /// Gives it up.
+  public func cancel() {
+    if case .running = state { fail(.link(.closed)) }
+  }
+
+  private func fail(_ failure: ControlFailure) { finish(.failed(failure)) }
+
+  private func finish(_ state: State) {
+    self.state = state
+    channel.close()
+  }
+
+  private func failure(_ ending: Ending) -> ControlFailure {
+    switch ending {
+    case .remoteExit, .remoteSignal: .cutShort(says: lastWords(ending), part: frame.part)
+    case .linkLost, .silent,
+      .closed where frame.hasBegun:
+      .cutShort(says: ending.words, part: frame.part)
+    default: .link(ending)
+    }
+  }
+
+  private func lastWords(_ ending: Ending) -> String {
+    let lines = String(decoding: errors, as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }
+    return lines.last.map(String.init) ?? ending.words
+  }
+
+  private func takeOutput() {
+    withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 16) { buffer in
+      while frame.answer == nil, !frame.isTooLong {
+        let count = channel.read(buffer)
+        if count <= 0 { break }
+        frame.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      }
+    }
+  }
+
+  private func takeErrors() {
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
+      while true {
+        let count = channel.readError(buffer)
+        if count <= 0 { break }
+        errors.append(contentsOf: buffer[..<count])
+        if errors.count > 8192 { errors.removeFirst(errors.count - 4096) }
+      }
+    }
+  }
+
+  private func give(_ now: Double) {
+    if isInputOver {
+      if !wasDrained, channel.isDrained {
+        wasDrained = true
+        deadline = now + maxTime
+      }
+      return
+    }
+    let before = sent
+    switch input {
+    case .none: break
+    case .bytes(let bytes):
+      bytes.withUnsafeBytes { bytes in
+        while sent < bytes.count {
+          let count = channel.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+          if count <= 0 { break }
+          sent += count
+        }
+      }
+    case .file(let descriptor, let size): give(file: descriptor, size: size)
+    }
+    if sent > before { deadline = now + maxTime }
+    if sent == input.size {
+      isInputOver = true
+      channel.finishWriting()
+    }
+  }
+
+  /// Never reads more of the file than there is room for.
+  private func give(file descriptor: Int32, size: Int) {
+    withUnsafeTemporaryAllocation(byteCount: 262_144, alignment: 4096) { buffer in
+      while sent < size {
+        let room = min(channel.room, buffer.count, size - sent)
+        guard room > 0 else { return }
+        let count = pread(descriptor, buffer.baseAddress, room, off_t(sent))
+        if count < 0 && systemError == EINTR { continue }
+        guard count > 0 else {
+          fail(.local(why: count < 0 ? systemReason(systemError) : "the file became shorter"))
+          return
+        }
+        let taken = channel.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        guard taken > 0 else { return }
+        sent += taken
+      }
+    }
+  }
+}
