@@ -27,7 +27,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build check test unit cli lint bench bench-filter fuzz demo install uninstall clean commands recipes
+.PHONY: all deps build check test unit cli lint bench bench-filter bench-ssh fuzz demo install uninstall clean commands recipes
 
 all: deps build
 
@@ -63,6 +63,9 @@ bench: all
 
 bench-filter: all
 	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/filter/bench.py
+
+bench-ssh: all
+	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/ssh/bench.py
 
 # FUZZ_SECONDS and FUZZ_SEED: see the script.
 fuzz: all

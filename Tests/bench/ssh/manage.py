@@ -1,0 +1,53 @@
+"""Calls beside a terminal that is attached: the list, and a word typed into the session;
+against ssh over its ControlMaster."""
+import shlex
+import subprocess
+import time
+
+from ground import OURS, leave
+from report import setting
+
+
+def timed(command, env, words=b""):
+    began = time.monotonic()
+    done = subprocess.run(command, env=env, input=words, capture_output=True)
+    took = time.monotonic() - began
+    if done.returncode:
+        raise RuntimeError(f"{command[0]}: {done.stderr[-300:]!r}")
+    return took
+
+
+def measure(ground, report):
+    rounds = 2 * setting("BENCH_ROUNDS", 7)
+    seats = {client: ground.arrive(client, f"seat-{client}") for client in OURS}
+    socket = ground.tmp + "/master"
+    master = subprocess.Popen(
+        ["ssh", *ground.ssh_options(), "-o", "ControlMaster=yes", "-S", socket, "-N",
+         ground.target], env=ground.env, stdin=subprocess.DEVNULL)
+    try:
+        over = ["ssh", *ground.ssh_options(), "-S", socket, ground.target]
+        while subprocess.run([*over[:-1], "-O", "check", ground.target], env=ground.env,
+                             capture_output=True).returncode:
+            time.sleep(0.05)
+        listed = "tmux -L riff list-sessions -F '#{session_name} #{session_windows}'"
+        typed = "tmux -L riff send-keys -t =seat-ssh: -l -- 'a word '"
+        calls = {"list": (listed, ["-l"]), "inject": (typed, ["-t", "-s", "seat-ssh"])}
+        for name, (line, options) in calls.items():
+            took = {client: [] for client in ("peer", *OURS)}
+            for number in range(rounds + 1):
+                for client in took:
+                    command = ([*over, f'exec "$SHELL" -lc {shlex.quote(line)}']
+                               if client == "peer" else [*ground.base(client), *options])
+                    one = timed(command, ground.env, b"a word")
+                    # The first may have to make what the others use.
+                    if number:
+                        took[client].append(one)
+            for client in OURS:
+                report.ratio(f"{name} beside an attached terminal, {client}", took[client],
+                             took["peer"], "ssh, ControlMaster", 1000, "ms", 2, 1)
+    finally:
+        master.terminate()
+        master.wait()
+        for seat in seats.values():
+            leave(seat)
+    ground.end_sessions()
