@@ -36,6 +36,7 @@
 #include "clibc_kernels.h"
 #include "clibc_scan.h"
 #include "clibc_search.h"
+#include "clibc_secret.h"
 #include "clibc_terminal.h"
 
 /* The state of getopt_long after one call. */

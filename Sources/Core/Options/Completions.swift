@@ -68,7 +68,9 @@ extension OptionTable {
         return "  '*'\(names)'[\(help)]'"
       }
       let names = option.short.map { "{-\($0)+,--\(option.long)=}" } ?? "--\(option.long)="
-      return "  '*'\(names)'[\(help)]:\(quoteZsh(argument)):\(action(option.completion))'"
+      let colon = option.isArgumentOptional ? "::" : ":"
+      return
+        "  '*'\(names)'[\(help)]\(colon)\(quoteZsh(argument)):\(action(option.completion))'"
     }
     return """
       #compdef \(program)
@@ -114,7 +116,7 @@ extension OptionTable {
       if option.argument != nil {
         switch option.completion {
         case .none: line += " -x"
-        case .file: line += " -r -F"
+        case .file: line += option.isArgumentOptional ? " -F" : " -r -F"
         case .words(let words): line += " -x -a '\(words.joined(separator: " "))'"
         }
       }

@@ -4,8 +4,12 @@ public struct Option: Sendable {
   public let short: Character?
   /// The long name without dashes; parsing results carry it.
   public let long: String
-  /// The argument's name in the help (`SECONDS`), nil for a flag.
+  /// The argument's name in the help (`SECONDS`), nil for a flag. In brackets
+  /// (`[FILE]`) it may be left out: the word behind the option is then its argument
+  /// only when it can be nothing but a path, see `OptionTable.joined`.
   public let argument: String?
+  /// Whether the argument may be left out.
+  public var isArgumentOptional: Bool { argument?.utf8.first == UInt8(ascii: "[") }
   /// One line of help, lower case, no full stop.
   public let help: String
   /// What the shell completes the argument to.
@@ -26,7 +30,7 @@ public struct Option: Sendable {
   /// - Parameters:
   ///   - short: the letter, nil if there is none.
   ///   - long: the long name without dashes.
-  ///   - argument: the argument's name, nil for a flag.
+  ///   - argument: the argument's name, in brackets when it may be left out; nil for a flag.
   ///   - help: one line.
   ///   - completion: what the shell offers for the argument.
   public init(

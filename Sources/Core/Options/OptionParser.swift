@@ -42,7 +42,7 @@ extension OptionTable {
     clibc_getopt_reset()
 
     // getopt_long permutes the words: memory of ours, not an array's.
-    let words = [program] + arguments
+    let words = [program] + joined(arguments)
     let argv = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(
       capacity: words.count + 1)
     for (index, word) in words.enumerated() { argv[index] = word.withCString { strdup($0) } }
@@ -87,6 +87,7 @@ extension OptionTable {
       guard let letter = option.short?.asciiValue else { continue }
       letters.append(CChar(bitPattern: letter))
       if option.argument != nil { letters.append(0x3a) }
+      if option.isArgumentOptional { letters.append(0x3a) }
     }
     letters.append(0)
     return letters
@@ -98,7 +99,7 @@ extension OptionTable {
     for (index, option) in options.enumerated() {
       names[index] = CLibc.option(
         name: UnsafePointer(option.long.withCString { strdup($0) }),
-        has_arg: option.argument == nil ? 0 : 1,
+        has_arg: option.argument == nil ? 0 : option.isArgumentOptional ? 2 : 1,
         flag: nil, val: Self.longBase + Int32(index))
     }
     return names

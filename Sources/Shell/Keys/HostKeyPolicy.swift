@@ -47,7 +47,7 @@ public struct HostKeyPolicy: Sendable {
   /// - Parameter key: in its wire form, as libssh2_session_hostkey gives it.
   public func judge(host: String, port: Int, key: [UInt8]) -> Verdict {
     guard let key = HostKey(blob: key) else {
-      return .refused(.hostKeyUnknown(why: "\(name(host, port)): shows a damaged host key"))
+      return .refused(.hostKeyUnknown(why: "\(Self.name(host, port)): shows a damaged host key"))
     }
     if let revoked = revocation(of: key, host: host, port: port) {
       return .refused(
@@ -61,7 +61,14 @@ public struct HostKeyPolicy: Sendable {
     let known = trusted(host: host, port: port)
     if pinned.isEmpty {
       if known.contains(where: { $0.entry.key == key }) { return .known }
-      if known.isEmpty { return .new(fingerprint: key.fingerprint) }
+      if known.isEmpty {
+        // OpenSSH takes the key of another port, too.
+        let plain = Self.name(host, 22)
+        let isKnown = knownHosts?.entries.contains {
+          $0.marker == .trusted && $0.key == key && $0.hosts.matches(plain)
+        }
+        return isKnown == true ? .known : .new(fingerprint: key.fingerprint)
+      }
     }
     return .refused(
       warning(host: host, port: port, type: key.type, fingerprint: key.fingerprint).ending)
@@ -73,7 +80,7 @@ public struct HostKeyPolicy: Sendable {
   ///   the meantime.
   public func pin(host: String, port: Int, key: [UInt8]) throws(SettingsError) {
     guard let key = HostKey(blob: key) else {
-      throw SettingsError(name(host, port), "shows a damaged host key", .denied)
+      throw SettingsError(Self.name(host, port), "shows a damaged host key", .denied)
     }
     try PinFile.add(key, host: host, port: port, to: pins.path)
   }
@@ -96,11 +103,31 @@ public struct HostKeyPolicy: Sendable {
       isRevoked: false)
   }
 
+  /// The files for OpenSSH's UserKnownHostsFile. It takes a key that any of them knows,
+  /// so that beside a pin only what the other file revokes may be in its sight.
+  ///
+  /// - Parameter folder: the state folder, for the file of revoked keys.
+  /// - Throws: `SettingsError`.
+  public func filesForOpenSSH(
+    host: String, port: Int, folder: String
+  ) throws(SettingsError) -> [String] {
+    guard let knownHosts else { return [pins.path] }
+    let pinned = pins.keys(host: host, port: port)
+    let others = trusted(host: host, port: port).map(\.entry.key)
+    if pinned.isEmpty || others.allSatisfy(pinned.contains) { return [pins.path, knownHosts.path] }
+    guard !knownHosts.revocations.isEmpty else { return [pins.path] }
+    let file = StateFile(path: folder + "/known_hosts.revoked")
+    if try file.read(limit: 16 << 20) != knownHosts.revocations {
+      try file.replace(with: knownHosts.revocations)
+    }
+    return [pins.path, file.path]
+  }
+
   /// What both files say of a host, ours first.
   private func trusted(host: String, port: Int) -> [(file: String, entry: HostKeyLine)] {
     var found = pins.pins(host: host, port: port).map { (file: pins.path, entry: $0) }
     guard let knownHosts else { return found }
-    let name = name(host, port)
+    let name = Self.name(host, port)
     found += knownHosts.entries.filter { $0.marker == .trusted && $0.hosts.matches(name) }
       .map { (file: knownHosts.path, entry: $0) }
     return found
@@ -109,7 +136,7 @@ public struct HostKeyPolicy: Sendable {
   private func revocation(of key: HostKey, host: String, port: Int) -> HostKeyWarning.Known? {
     let files = [(pins.path, pins.entries)] + (knownHosts.map { [($0.path, $0.entries)] } ?? [])
     // A key that got about is no better at another port.
-    let names = [name(host, port), name(host, 22)]
+    let names = [Self.name(host, port), Self.name(host, 22)]
     for (path, entries) in files {
       let entry = entries.first { entry in
         entry.marker == .revoked && entry.key == key && names.contains(where: entry.hosts.matches)
@@ -122,7 +149,7 @@ public struct HostKeyPolicy: Sendable {
     return nil
   }
 
-  private func name(_ host: String, _ port: Int) -> String {
+  private static func name(_ host: String, _ port: Int) -> String {
     Destination.pinName(host: host.lowercased(), port: port)
   }
 }

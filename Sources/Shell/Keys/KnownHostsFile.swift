@@ -7,6 +7,8 @@ struct KnownHostsFile: Sendable {
   let entries: [HostKeyLine]
   /// The lines that were passed over: `FILE:LINE: why`.
   let notes: [String]
+  /// The lines that revoke keys, as they stand.
+  let revocations: [UInt8]
 
   private static let sizeLimit = 16 << 20
 
@@ -23,6 +25,10 @@ struct KnownHostsFile: Sendable {
     guard let bytes else { throw SettingsError(path, "no such file or directory", .denied) }
     let (entries, faults) = HostKeyLine.readAll(bytes)
     self.entries = entries
+    let lines = HostKeyLine.split(bytes)
+    revocations = entries.filter { $0.marker == .revoked }.flatMap { entry in
+      lines[entry.number - 1].prefix { $0 != 10 && $0 != 13 } + [10]
+    }
     notes = faults.prefix(10).map { "\(path):\($0.number): passed over: \($0.reason)" }
   }
 }

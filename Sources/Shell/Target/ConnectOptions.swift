@@ -17,7 +17,7 @@ public struct ConnectOptions: Sendable {
   public var usesAgent = false
   /// Our file of pinned host keys; nil for the one in the state folder.
   public var pins: String?
-  /// OpenSSH's file of host keys to honour, too; nil for none.
+  /// OpenSSH's file of host keys to honour, too; empty for the user's own, nil for none.
   public var knownHosts: String?
   /// tmux -L.
   public var label = "riff"
@@ -42,7 +42,8 @@ public struct ConnectOptions: Sendable {
       completion: .words(Choice.allCases.map(\.rawValue))),
     Option(nil, "pins", "FILE", "pin host keys in FILE", completion: .file),
     Option(
-      nil, "known-hosts", "FILE", "believe the host keys in OpenSSH's FILE, too", completion: .file),
+      nil, "known-hosts", "[FILE]", "believe OpenSSH's known hosts, too (~/.ssh/known_hosts)",
+      completion: .file),
     Option(nil, "label", "LABEL", "the tmux server's label (default: riff)"),
     Option(
       nil, "keepalive", "SECONDS", "probe a silent link; lost after three times this (default: 4)"),

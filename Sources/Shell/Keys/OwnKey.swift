@@ -1,0 +1,100 @@
+import CLibc
+import Core
+
+/// The key that is made for the user on the first connection: the private half never
+/// leaves this machine, the public half is what `--authorize` shows.
+public enum OwnKey {
+  /// Where it is.
+  ///
+  /// - Parameter folder: the state folder.
+  public static func path(in folder: String) -> String { folder + "/id_ed25519" }
+
+  /// Makes the key unless there is one. Two that come at once end with the same key.
+  ///
+  /// - Parameter folder: the state folder, which exists.
+  /// - Returns: its path.
+  /// - Throws: `SettingsError`; `denied` when others can read it.
+  public static func ensure(in folder: String) throws(SettingsError) -> String {
+    let path = path(in: folder)
+    if access(path, F_OK) != 0 {
+      try FileLock.hold(beside: path) { () throws(SettingsError) in
+        if access(path, F_OK) != 0 { try make(path, in: folder) }
+      }
+    }
+    try check(path)
+    return path
+  }
+
+  /// Refuses a private key as ssh(1) does: when others than its owner can read it.
+  ///
+  /// - Throws: `SettingsError`, `denied` for that.
+  public static func check(_ path: String) throws(SettingsError) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) else {
+      throw SettingsError(path, "a folder")
+    }
+    if status.st_uid == getuid(), status.st_mode & 0o077 != 0 {
+      throw SettingsError(path, "refused: not for its owner alone (chmod 600)", .denied)
+    }
+  }
+
+  /// The public half of a key: a line for authorized_keys.
+  ///
+  /// - Parameter path: the private half's file; the public one is beside it, or is made
+  ///   of it, for which its passphrase may be asked.
+  /// - Throws: `SettingsError`.
+  public static func publicLine(of path: String) throws(SettingsError) -> String {
+    let beside = path.hasSuffix(".pub") ? path : path + ".pub"
+    var bytes = try StateFile(path: beside).read()
+    if bytes == nil {
+      let printed = try Keygen.run(["-y", "-f", path])
+      guard printed.status == 0 else {
+        throw SettingsError(path, "ssh-keygen finds no key in it")
+      }
+      bytes = printed.output
+    }
+    let words = (bytes ?? []).prefix { $0 != 10 && $0 != 13 }
+      .split(separator: 0x20, maxSplits: 2)
+    guard words.count > 1,
+      let key = HostKey(type: String(decoding: words[0], as: UTF8.self), base64: words[1])
+    else { throw SettingsError(beside, "not a public key") }
+    // Of the comment only what is plain in a shell's quotes.
+    let comment = words.count > 2 ? String(decoding: words[2], as: UTF8.self) : ""
+    let plain = comment.unicodeScalars.allSatisfy { !Visible.mustEscape($0) && $0 != "'" }
+    return plain && !comment.isEmpty ? "\(key.text) \(comment)" : key.text
+  }
+
+  /// Made aside, brought to disk, and only then called by its name.
+  private static func make(_ path: String, in folder: String) throws(SettingsError) {
+    var template = Array("\(folder)/key.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw SettingsError(folder, systemReason(systemError)) }
+    let aside = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let new = aside + "/key"
+    defer {
+      for name in [new, new + ".pub"] { unlink(name) }
+      rmdir(aside)
+    }
+    let made = try Keygen.run([
+      "-q", "-t", "ed25519", "-N", "", "-C", "agentutils@\(hostName)", "-f", new,
+    ])
+    guard made.status == 0 else { throw SettingsError(path, "ssh-keygen made no key") }
+    // The public half first: the private one says that all is done.
+    for half in [".pub", ""] {
+      let descriptor = clibc_open(new + half, O_RDONLY)
+      guard descriptor >= 0 else { throw SettingsError(new + half, systemReason(systemError)) }
+      _ = fsync(descriptor)
+      close(descriptor)
+      guard rename(new + half, path + half) == 0 else {
+        throw SettingsError(path + half, systemReason(systemError))
+      }
+    }
+  }
+
+  private static var hostName: String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }
+    let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return text.prefix { $0 != "." }.isEmpty ? "localhost" : String(text.prefix { $0 != "." })
+  }
+}
