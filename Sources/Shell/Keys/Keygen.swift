@@ -29,6 +29,7 @@ enum Keygen {
       set.add(child.output)
       if count < 0 { set.wait(seconds: nil) }
     }
+    child.closeEnds()
     _ = child.waitForEnd()
     return (child.exitStatus ?? -1, output)
   }

@@ -94,7 +94,8 @@ public enum OwnKey {
   private static var hostName: String {
     var name = [CChar](repeating: 0, count: 256)
     guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }
-    let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let text = String(
+      decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     return text.prefix { $0 != "." }.isEmpty ? "localhost" : String(text.prefix { $0 != "." })
   }
 }
