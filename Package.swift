@@ -26,6 +26,7 @@ var products: [Product] = [
   .executable(name: "agent-call", targets: ["agent-call"]),
   .executable(name: "mem-search", targets: ["mem-search"]),
   .executable(name: "tmux-attach", targets: ["tmux-attach"]),
+  .executable(name: "share-inbox", targets: ["share-inbox"]),
 ]
 
 var targets: [Target] = [
@@ -73,6 +74,8 @@ var targets: [Target] = [
     name: "mem-search", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
   .executableTarget(
     name: "tmux-attach", dependencies: ["Core", "Screen", "Shell"], swiftSettings: strict),
+  .executableTarget(
+    name: "share-inbox", dependencies: ["Core", "Screen", "Shell"], swiftSettings: strict),
 
   // What the tests of several targets need.
   .target(
@@ -85,7 +88,7 @@ var targets: [Target] = [
     name: "CommandTests",
     dependencies: [
       "sse-tail", "action-filter", "action-format", "voice-state", "agent-call", "mem-search",
-      "tmux-attach", "TestSupport",
+      "tmux-attach", "share-inbox", "TestSupport",
     ], swiftSettings: strict),
 ]
 

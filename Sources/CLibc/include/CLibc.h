@@ -5,6 +5,7 @@
 #define AGENTUTILS_CLIBC_H
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -33,6 +34,7 @@
 #include <unistd.h>
 
 #include "clibc_child.h"
+#include "clibc_files.h"
 #include "clibc_kernels.h"
 #include "clibc_scan.h"
 #include "clibc_search.h"

@@ -72,7 +72,7 @@ enum BoundedFile {
 
 extension stat {
   /// Whether this is a regular file.
-  var isRegular: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
+  public var isRegular: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
   /// Whether this is a folder.
   var isFolder: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
 }

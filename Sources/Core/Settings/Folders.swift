@@ -49,11 +49,15 @@ public struct Folders: Sendable, Equatable {
     return Self.join(state, name)
   }
 
-  static func join(_ folder: String, _ name: String) -> String {
+  /// A name in a folder.
+  public static func join(_ folder: String, _ name: String) -> String {
     folder.hasSuffix("/") ? folder + name : folder + "/" + name
   }
 
-  private static func make(_ path: String) throws(SettingsError) {
+  /// Makes a folder, and what is missing above it, for the user alone.
+  ///
+  /// - Throws: `SettingsError` naming what cannot be made, or is no folder.
+  public static func make(_ path: String) throws(SettingsError) {
     var status = stat()
     if stat(path, &status) == 0 {
       guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) else {

@@ -1,0 +1,25 @@
+/* Files in a folder that is held open, so that nobody can put another one in
+ * its place: openat with its variable arguments, and copying in the kernel. */
+#ifndef AGENTUTILS_CLIBC_FILES_H
+#define AGENTUTILS_CLIBC_FILES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Opens a file of a folder, never through a symbolic link, never waiting for the
+ * other end of a FIFO, and not handed on to programs. -1 with errno. */
+int clibc_open_in(int folder, const char *name, int flags);
+
+/* Makes a file of a folder for the owner alone; EEXIST when there is one. */
+int clibc_create_in(int folder, const char *name);
+
+/* Copies up to `count` bytes from one file to another, both at their places.
+ * 0 at the end of the source; -1 with errno, EINVAL or ENOSYS or EXDEV or
+ * EOPNOTSUPP where the kernel cannot do it for these files. */
+ssize_t clibc_copy_range(int from, int to, size_t count);
+
+/* flock: exclusive, without waiting. 0, or -1 with errno, EWOULDBLOCK when it is
+ * held by another. */
+int clibc_lock(int fd);
+
+#endif

@@ -1,0 +1,84 @@
+import CLibc
+import Core
+
+/// Removes what has been in the inbox for too long, and what was left half-written.
+struct Purge {
+  /// What became of an item.
+  struct Result {
+    let item: InboxItem
+    /// Why it is still there, nil when it is gone.
+    let problem: String?
+  }
+
+  let folder: InboxFolder
+  /// Seconds.
+  let age: Double
+  let now: Timestamp
+
+  /// Removes; an item that is being sent now stays.
+  ///
+  /// - Throws: `SettingsError` when the folder cannot be read.
+  func run() throws(SettingsError) -> [Result] {
+    let notes = ItemNotes(folder: folder)
+    var results: [Result] = []
+    var kept: Set<String> = []
+    for item in try folder.scan().items {
+      guard isOld(item) else {
+        kept.insert(item.name.id)
+        continue
+      }
+      let file = clibc_open_in(folder.descriptor, item.name.text, O_RDONLY)
+      guard file >= 0 else { continue }
+      defer { close(file) }
+      guard clibc_lock(file) == 0 else {
+        kept.insert(item.name.id)
+        continue
+      }
+      var gone = item
+      gone.state = .failed
+      gone.reason = "purged"
+      gone.time = now
+      let code = folder.remove(item.name, opened: file)
+      if code == 0 { notes.drop(item.name) } else { kept.insert(item.name.id) }
+      results.append(Result(item: gone, problem: code == 0 ? nil : systemReason(code)))
+    }
+    try removeLeftovers(kept)
+    return results
+  }
+
+  /// By the time in its name, or by that of its content: whichever is older.
+  private func isOld(_ item: InboxItem) -> Bool {
+    var status = stat()
+    guard fstatat(folder.descriptor, item.name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      return false
+    }
+    return Double(now.seconds - min(item.name.epoch, status.modified)) >= age
+  }
+
+  /// Files that an interrupted `add` left, and notes of items that have gone.
+  private func removeLeftovers(_ kept: Set<String>) throws(SettingsError) {
+    for name in try folder.names() {
+      let text = String(decoding: name, as: UTF8.self)
+      if let id = ItemNotes.id(ofFile: name) {
+        if !kept.contains(id) { unlinkat(folder.descriptor, text, 0) }
+      } else if text.hasPrefix(Deposit.temporaryPrefix) {
+        var status = stat()
+        guard fstatat(folder.descriptor, text, &status, AT_SYMLINK_NOFOLLOW) == 0,
+          status.isRegular, Double(now.seconds - status.modified) >= max(age, 86_400)
+        else { continue }
+        unlinkat(folder.descriptor, text, 0)
+      }
+    }
+  }
+}
+
+extension stat {
+  /// When the content changed last, seconds since 1970.
+  fileprivate var modified: Int64 {
+    #if os(Linux)
+      Int64(st_mtim.tv_sec)
+    #else
+      Int64(st_mtimespec.tv_sec)
+    #endif
+  }
+}

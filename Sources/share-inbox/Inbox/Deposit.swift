@@ -1,0 +1,121 @@
+import CLibc
+import Core
+
+/// Puts files into the inbox, each whole or not at all: a hidden file of the same
+/// folder is written, brought to disk, and renamed.
+struct Deposit {
+  let folder: InboxFolder
+  /// The suffix that was asked for, nil for the file's own.
+  let suffix: String?
+  /// Whether the file leaves its old place.
+  let moves: Bool
+
+  /// What a file that is being written is called at first.
+  static let temporaryPrefix = ".add-"
+
+  /// Puts one file in.
+  ///
+  /// - Parameters:
+  ///   - path: as the user wrote it; `-` is standard input.
+  ///   - now: the time of the deposit.
+  /// - Throws: `SettingsError`; the inbox and the file are then as before.
+  func add(_ path: String, now: Timestamp) throws(SettingsError) -> InboxItem {
+    let label = path == "-" ? "standard input" : path
+    let source = path == "-" ? dup(0) : clibc_open(path, O_RDONLY | O_NONBLOCK)
+    guard source >= 0 else { throw SettingsError(label, systemReason(systemError)) }
+    defer { close(source) }
+    var status = stat()
+    guard fstat(source, &status) == 0 else { throw SettingsError(label, systemReason(systemError)) }
+    guard status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) else {
+      throw SettingsError(label, systemReason(EISDIR))
+    }
+    // What has no bytes to look at yet is given its type when it is here.
+    let known = status.isRegular ? suffix(of: path, source) : suffix ?? suffix(ofName: path)
+    let random = Self.random()
+    let name = ItemName(time: now, random: random, suffix: known ?? "bin")
+    if moves && Self.rename(path, to: folder, name, status, opened: source) {
+      return item(name, size: Int64(status.st_size), now)
+    }
+    let copy = try copy(source, label) { written in
+      guard known == nil else { return name }
+      return ItemName(time: now, random: random, suffix: FileKind.suffix(Self.head(of: written)))
+    }
+    if moves && path != "-" && unlink(path) != 0 {
+      throw SettingsError(label, "copied, but cannot be removed: \(systemReason(systemError))")
+    }
+    return item(copy.name, size: copy.size, now)
+  }
+
+  private func item(_ name: ItemName, size: Int64, _ now: Timestamp) -> InboxItem {
+    InboxItem(name: name, path: Folders.join(folder.path, name.text), size: size, time: now)
+  }
+
+  /// The suffix: what was asked for, else the name's, else what the bytes say.
+  private func suffix(of path: String, _ source: Int32) -> String {
+    suffix ?? suffix(ofName: path) ?? FileKind.suffix(Self.head(of: source))
+  }
+
+  private func suffix(ofName path: String) -> String? {
+    let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
+    // .profile is a name without a suffix.
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
+    let suffix = Array(name[(dot + 1)...])
+    return ItemName.isSuffix(suffix)
+      ? String(decoding: suffix, as: UTF8.self).lowercased() : nil
+  }
+
+  private static func head(of file: Int32) -> [UInt8] {
+    var head = [UInt8](repeating: 0, count: FileKind.window)
+    let count = pread(file, &head, head.count, 0)
+    return Array(head.prefix(max(0, count)))
+  }
+
+  /// Moves a file in by its name alone, where it is a regular file of the user's
+  /// own on the same disk.
+  private static func rename(
+    _ path: String, to folder: InboxFolder, _ name: ItemName, _ opened: stat, opened file: Int32
+  ) -> Bool {
+    var named = stat()
+    guard path != "-", lstat(path, &named) == 0, InboxFolder.objection(named) == nil,
+      named.st_ino == opened.st_ino, named.st_dev == opened.st_dev, named.st_nlink == 1,
+      fsync(file) == 0, renameat(AT_FDCWD, path, folder.descriptor, name.text) == 0
+    else { return false }
+    fchmod(file, 0o600)
+    fsync(folder.descriptor)
+    return true
+  }
+
+  /// Copies into a hidden file and gives it its name once it is on disk.
+  private func copy(
+    _ source: Int32, _ label: String, name: (_ written: Int32) -> ItemName
+  ) throws(SettingsError) -> (name: ItemName, size: Int64) {
+    let temporary = Self.temporaryPrefix + Self.random().map { String($0, radix: 36) }.joined()
+    let target = clibc_create_in(folder.descriptor, temporary)
+    guard target >= 0 else { throw SettingsError(folder.path, systemReason(systemError)) }
+    defer { close(target) }
+    var copier = FileCopier(from: source, to: target)
+    var failure = copier.run().map {
+      SettingsError($0 == .source ? label : folder.path, systemReason($1))
+    }
+    if failure == nil && fsync(target) != 0 {
+      failure = SettingsError(folder.path, systemReason(systemError))
+    }
+    let name = name(target)
+    if failure == nil
+      && renameat(folder.descriptor, temporary, folder.descriptor, name.text) != 0
+    {
+      failure = SettingsError(folder.path, systemReason(systemError))
+    }
+    if let failure {
+      unlinkat(folder.descriptor, temporary, 0)
+      throw failure
+    }
+    fsync(folder.descriptor)
+    return (name, copier.count)
+  }
+
+  private static func random() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+  }
+}

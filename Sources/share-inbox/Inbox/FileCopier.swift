@@ -1,0 +1,68 @@
+import CLibc
+import Core
+
+/// Copies one open file to another: in the kernel where that can be done.
+struct FileCopier {
+  /// Which side failed.
+  enum Side { case source, target }
+
+  let source: Int32
+  let target: Int32
+  /// Bytes copied.
+  private(set) var count: Int64 = 0
+
+  private static let piece = 1 << 20
+
+  /// - Parameters: two open files, each at its place.
+  init(from source: Int32, to target: Int32) {
+    self.source = source
+    self.target = target
+  }
+
+  /// Copies to the end of the source.
+  ///
+  /// - Returns: nil when done, else the side that failed and the error number.
+  mutating func run() -> (Side, Int32)? {
+    while true {
+      let copied = clibc_copy_range(source, target, 1 << 30)
+      // Some file systems say 0 for a file whose size they do not know: let read
+      // find the end.
+      if copied == 0 { break }
+      if copied < 0 {
+        let code = systemError
+        if code == EINTR { continue }
+        if [EINVAL, ENOSYS, EXDEV, EOPNOTSUPP, EBADF, EPERM].contains(code) { break }
+        return (.target, code)
+      }
+      count += Int64(copied)
+    }
+    return copyByHand()
+  }
+
+  private mutating func copyByHand() -> (Side, Int32)? {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 4096)
+    defer { buffer.deallocate() }
+    while true {
+      let got = read(source, buffer.baseAddress, buffer.count)
+      if got < 0 {
+        if systemError == EINTR { continue }
+        guard systemError == EAGAIN else { return (.source, systemError) }
+        // A FIFO whose writer is slow.
+        var entry = pollfd(fd: source, events: Int16(POLLIN), revents: 0)
+        _ = poll(&entry, 1, -1)
+        continue
+      }
+      if got == 0 { return nil }
+      var rest = UnsafeRawBufferPointer(rebasing: buffer[..<got])
+      while !rest.isEmpty {
+        let put = write(target, rest.baseAddress, rest.count)
+        if put < 0 {
+          if systemError == EINTR { continue }
+          return (.target, systemError)
+        }
+        count += Int64(put)
+        rest = UnsafeRawBufferPointer(rebasing: rest[put...])
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import CLibc
+import Core
+import Screen
+import Shell
+
+/// share-inbox(1): a folder of files that go into the agent's hands.
+@main
+enum ShareInbox {
+  static func main() {
+    let table = InboxOptions.table
+    let parsed = table.parseOrExit()
+    var diagnostics = Diagnostics(program: table.program)
+    do throws(UsageError) {
+      let options = try InboxOptions(parsed)
+      diagnostics.verbose = options.verbose
+      Process.exit(run(options, diagnostics))
+    } catch {
+      diagnostics.usage(error.problem, table)
+    }
+  }
+
+  private static func run(_ options: InboxOptions, _ diagnostics: Diagnostics) -> ExitStatus {
+    do {
+      let settings = try Settings(diagnostics: diagnostics)
+      let path = try options.inbox.map { try absolute($0) } ?? settings.folders.stateFile("inbox")
+      let folder = try InboxFolder(path: path)
+      let output = ItemOutput(options)
+      let status = try job(options, folder, output, settings, diagnostics)
+      try output.flush()
+      return status
+    } catch let failure as WriteFailure {
+      diagnostics.fail(writing: failure)
+    } catch let failure as SettingsError {
+      diagnostics.fail(failure.message, failure.status)
+    } catch {
+      diagnostics.fail("\(error)")
+    }
+  }
+
+  private static func job(
+    _ options: InboxOptions, _ folder: InboxFolder, _ output: ItemOutput, _ settings: Settings,
+    _ diagnostics: Diagnostics
+  ) throws -> ExitStatus {
+    let keeper = InboxKeeper(folder: folder, output: output, diagnostics: diagnostics)
+    switch options.job {
+    case .add(let files):
+      let deposit = Deposit(folder: folder, suffix: options.suffix, moves: options.moves)
+      return try keeper.add(files, by: deposit)
+    case .list: return try keeper.list()
+    case .purge: return try keeper.purge(olderThan: options.age, now: .now())
+    case .retry(let ids): return try keeper.retry(ids)
+    case .remove(let ids): return try keeper.remove(ids)
+    case .drain, .watch: diagnostics.fail("not built yet")
+    }
+  }
+
+  /// A path as one that holds wherever we go.
+  private static func absolute(_ path: String) throws(SettingsError) -> String {
+    if path.isEmpty { throw SettingsError("--inbox", "no folder") }
+    if path.hasPrefix("/") { return path }
+    guard let here = getcwd(nil, 0) else { throw SettingsError(path, systemReason(systemError)) }
+    defer { free(here) }
+    return Folders.join(String(cString: here), path)
+  }
+}

@@ -1,0 +1,74 @@
+import Core
+import Testing
+
+@testable import share_inbox
+
+@Suite struct InboxNameTests {
+  static let good = "1795284337-01a1ff49-017b-7ab0-be9d-c31549d46f8b.png"
+
+  @Test func namesOfTheContract() throws {
+    let name = try #require(ItemName(Array(Self.good.utf8)))
+    #expect(name.epoch == 1_795_284_337)
+    #expect(name.uuid == "01a1ff49-017b-7ab0-be9d-c31549d46f8b")
+    #expect(name.suffix == "png")
+    #expect(name.text == Self.good)
+    #expect(ItemName(Array("1-01A1FF49-017B-7AB0-BE9D-C31549D46F8B.MP4".utf8)) != nil)
+  }
+
+  @Test(arguments: [
+    "", ".", "a.png", "-\(good)", "x\(good)", "\(good)x.", "\(good).part", "\(good)/",
+    "01a1ff49-017b-7ab0-be9d-c31549d46f8b.png", "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b",
+    "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b.", "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b.a b",
+    "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b.toolong12",
+    "1-01a1ff49-017b-7ab0-be9d-c31549d46f8g.png",
+    "1-01a1ff49_017b_7ab0_be9d_c31549d46f8b.png", "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b.png\n",
+    "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b.p;g", "01-01a1ff49-017b-7ab0-be9d-c31549d46f8b.png",
+    "9999999999999-01a1ff49-017b-7ab0-be9d-c31549d46f8b.png",
+  ])
+  func otherNames(_ text: String) {
+    #expect(ItemName(Array(text.utf8)) == nil)
+  }
+
+  @Test func everyMutationIsForeignOrRoundTrips() {
+    let bytes = Array(Self.good.utf8)
+    for index in bytes.indices {
+      for byte in UInt8.min...UInt8.max {
+        var other = bytes
+        other[index] = byte
+        if let name = ItemName(other) { #expect(Array(name.text.utf8) == other) }
+      }
+      #expect(ItemName(Array(bytes[..<index])).map { $0.suffix.count < 3 } ?? true)
+    }
+  }
+
+  @Test func newNamesSortAsTheyCame() throws {
+    var before = ""
+    for step in 0..<5000 {
+      let time = Timestamp(seconds: 1_795_284_337, nanoseconds: Int32(step) * 199_999)
+      let random = (0..<16).map { _ in UInt8.random(in: 0...255) }
+      let name = ItemName(time: time, random: random, suffix: "txt")
+      #expect(ItemName(Array(name.text.utf8)) == name)
+      #expect(before < name.text)
+      before = name.text
+    }
+  }
+
+  @Test func kindsByTheirFirstBytes() {
+    let cases: [(String, [UInt8])] = [
+      ("png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), ("jpg", [0xff, 0xd8, 0xff, 0xe0]),
+      ("webp", Array("RIFF....WEBP".utf8)), ("heic", Array("....ftypheic".utf8)),
+      ("mov", Array("....ftypqt  ".utf8)), ("mp4", Array("....ftypisom".utf8)),
+      ("svg", Array("\n <svg xmlns".utf8)), ("txt", Array("plain words\n".utf8)), ("txt", []),
+      ("txt", Array(("x" + String(repeating: "ü", count: 300)).utf8.prefix(FileKind.window))),
+      ("bin", [0, 1, 2]), ("bin", [0xc3, 0x28]),
+      ("pdf", Array("%PDF-1.7".utf8)), ("bin", [0xff]),
+    ]
+    for (suffix, head) in cases { #expect(FileKind.suffix(head) == suffix, "\(head)") }
+  }
+
+  @Test func pathsAreTypedAsOneWord() {
+    let text = TypedText.text("look at {path}, then {path} ", path: "/home/a b/it's $x;\"é.png")
+    let word = #"/home/a\ b/it\'s\ \$x\;\"é.png"#
+    #expect(text == "look at \(word), then \(word) ")
+  }
+}
