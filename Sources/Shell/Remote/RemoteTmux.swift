@@ -1,0 +1,169 @@
+import Core
+
+/// Why the host's tmux did not do what was asked.
+public enum TmuxError: Error, Equatable, Sendable {
+  /// The host did not answer.
+  case call(ControlFailure)
+  /// There is no tmux on the login PATH.
+  case noTmux
+  /// There is no session of this name.
+  case noSession(String)
+  /// There is one already.
+  case duplicate(String)
+  /// The folder of a new session cannot be entered.
+  case noFolder(String)
+  /// The program of a new session is not on the login PATH.
+  case noHarness(String)
+  /// The program of a new session ended at once.
+  case endedAtOnce(String)
+  /// Something else, in tmux's words.
+  case refused(String)
+
+  /// One line, with what to do; text of the host in it is not escaped yet.
+  public var words: String {
+    switch self {
+    case .call(let failure): failure.words
+    case .noTmux:
+      "tmux: not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
+    case .noSession(let name): "no session \(name)"
+    case .duplicate(let name): "session \(name): there is one already"
+    case .noFolder(let path): "directory \(path): not there on the host, or not to be entered"
+    case .noHarness(let name):
+      "\(name): not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
+    case .endedAtOnce(let harness): "\(harness): ended as soon as it was started"
+    case .refused(let why): "tmux: \(why)"
+    }
+  }
+
+  /// What a command returns.
+  public var exitStatus: Int32 {
+    switch self {
+    case .call(let failure): failure.exitStatus
+    case .noSession: ExitStatus.negative.rawValue
+    default: ExitStatus.failure.rawValue
+    }
+  }
+
+  /// What tmux's refusal means.
+  ///
+  /// - Parameters:
+  ///   - text: what it said.
+  ///   - session: the session that was meant.
+  static func of(_ text: String, session: String?) -> TmuxError {
+    if let session {
+      if isEmptyServer(text) || text.hasPrefix("can't find ") { return .noSession(session) }
+      if text.hasPrefix("duplicate session") { return .duplicate(session) }
+    }
+    return .refused(text.isEmpty ? "failed without a word" : text)
+  }
+
+  /// Whether tmux says that it has no sessions, in one of its ways.
+  static func isEmptyServer(_ text: String) -> Bool {
+    text.hasPrefix("no server running on ") || text == "no sessions"
+      || text.hasPrefix("error connecting to ")
+        && (text.holds("(No such file or directory)") || text.holds("(Connection refused)"))
+  }
+}
+
+/// The host's tmux server, called over a link.
+public struct RemoteTmux {
+  private let calls: HostCalls
+  private let label: String
+
+  /// - Parameters:
+  ///   - calls: the way to the host.
+  ///   - label: tmux -L.
+  public init(_ calls: HostCalls, label: String) {
+    self.calls = calls
+    self.label = label
+  }
+
+  /// The sessions, in tmux's order, by name. Empty only when the host said so.
+  public func sessions() throws(TmuxError) -> [TmuxSession] {
+    do throws(TmuxError) {
+      return try Self.rows(call(TmuxScript.list, [SessionRows.format], session: nil))
+    } catch {
+      if case .refused(let text) = error, TmuxError.isEmptyServer(text) { return [] }
+      throw error
+    }
+  }
+
+  /// Makes a session; never attaches to one that is there.
+  ///
+  /// - Returns: the session as it is when its program has begun.
+  public func new(_ start: SessionStart) throws(TmuxError) -> TmuxSession {
+    let answer: ControlAnswer
+    do throws(TmuxError) {
+      answer = try call(
+        TmuxScript.new(start), [TmuxWord.target(start.name), SessionRows.format],
+        session: start.name)
+    } catch .refused(let text) where TmuxError.isEmptyServer(text) {
+      throw .endedAtOnce(start.harness)
+    } catch .noFolder {
+      throw .noFolder(start.directory)
+    } catch .noHarness {
+      throw .noHarness(start.firstWord ?? start.harness)
+    }
+    guard let session = try Self.rows(answer).first(where: { $0.name == start.name }) else {
+      throw .endedAtOnce(start.harness)
+    }
+    return session
+  }
+
+  /// Closes a session, by its exact name.
+  ///
+  /// - Returns: what the script that removes its worktree said, often nothing.
+  @discardableResult
+  public func close(_ name: String) throws(TmuxError) -> String {
+    try call(TmuxScript.close, [TmuxWord.target(name), name], session: name).text
+  }
+
+  /// The text that a session's pane shows: a line each, without the empty ones at the
+  /// end.
+  public func capture(_ name: String) throws(TmuxError) -> [UInt8] {
+    try call(TmuxScript.capture, [TmuxWord.target(name)], session: name).output
+  }
+
+  /// Types into a session.
+  ///
+  /// - Parameter progress: told how many bytes have gone out.
+  public func type(
+    _ typing: Typing, progress: ((Int) -> Void)? = nil
+  ) throws(TmuxError) -> Typing.Outcome {
+    let request = typing.request(label: label, nonce: HostCalls.nonce())
+    let answer = try self.answer(
+      request, session: typing.session, more: typing.pause, progress: progress)
+    return typing.outcome(answer)
+  }
+
+  private func call(
+    _ script: String, _ arguments: [String], session: String?
+  ) throws(TmuxError) -> ControlAnswer {
+    try answer(ControlRequest(script, [label] + arguments), session: session)
+  }
+
+  private func answer(
+    _ request: ControlRequest, session: String?, more: Double = 0, progress: ((Int) -> Void)? = nil
+  ) throws(TmuxError) -> ControlAnswer {
+    let answer: ControlAnswer
+    do throws(ControlFailure) {
+      answer = try calls.call(request, more: more, progress: progress)
+    } catch {
+      throw .call(error)
+    }
+    switch answer.status {
+    case 0: return answer
+    case TmuxScript.noTmux: throw .noTmux
+    case TmuxScript.noFolder: throw .noFolder("")
+    case TmuxScript.noHarness: throw .noHarness("")
+    default: throw TmuxError.of(answer.text, session: session)
+    }
+  }
+
+  private static func rows(_ answer: ControlAnswer) throws(TmuxError) -> [TmuxSession] {
+    guard let sessions = SessionRows.parse(answer.output) else {
+      throw .refused("its list of sessions cannot be read")
+    }
+    return sessions
+  }
+}

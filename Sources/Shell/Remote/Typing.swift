@@ -1,0 +1,116 @@
+import Core
+
+/// A call that types into a session.
+///
+/// Copy mode is left and the text typed in one list of tmux commands: nothing can come
+/// between the two. With a `mark`, the list also sets the mark on the tmux server, and
+/// types only where it is not set: whoever calls again with the same mark, since it
+/// never heard the answer, types nothing twice. The mark lives as long as the
+/// server's sessions.
+public struct Typing: Sendable {
+  /// What came of it.
+  public enum Outcome: Equatable, Sendable {
+    case typed
+    /// The mark was there: it had been typed before.
+    case already
+  }
+
+  /// The session's name.
+  public var session: String
+  /// What to type; not empty.
+  public var text: TypedText
+  /// Letters, digits and `_`: the id of a delivery that must happen once.
+  public var mark: String?
+  /// Seconds after which Return is pressed; nil for no Return.
+  public var returnAfter: Double?
+
+  /// - Parameters: see the properties.
+  public init(
+    session: String, text: TypedText, mark: String? = nil, returnAfter: Double? = nil
+  ) {
+    self.session = session
+    self.text = text
+    self.mark = mark
+    self.returnAfter = returnAfter
+  }
+
+  /// Seconds that the call waits on purpose.
+  public var pause: Double { returnAfter ?? 0 }
+
+  /// The call; its answer is for `outcome`.
+  ///
+  /// - Parameter nonce: names a buffer that nobody else uses.
+  func request(label: String, nonce: String) -> ControlRequest {
+    let target = TmuxWord.target(session)
+    let buffer = text.isArgument ? "" : "agentutils-" + nonce
+    let keys: [String]
+    if text.isArgument {
+      keys = ["send-keys", "-l", "-t", target, "--", String(decoding: text.bytes, as: UTF8.self)]
+    } else {
+      let paste = ["paste-buffer", "-d", "-r"] + (text.isPaste ? ["-p"] : [])
+      keys = paste + ["-b", buffer, "-t", target]
+    }
+    let leaving = TmuxWord.leavingModes(target)
+    let typed = once(leaving + [keys], mark.map { "@riff_inj_" + $0 })
+    let entered = once(
+      leaving + [["send-keys", "-t", target, "Enter"]], mark.map { "@riff_ret_" + $0 })
+    return ControlRequest(
+      Self.script,
+      [
+        label, target, buffer, String(text.bytes.count), returnAfter.map(Self.seconds) ?? "",
+        typed, entered,
+      ],
+      input: text.isArgument ? .none : .bytes(text.bytes))
+  }
+
+  /// What an answer with status 0 says.
+  func outcome(_ answer: ControlAnswer) -> Outcome {
+    answer.text.split(separator: "\n").first == "ALREADY" ? .already : .typed
+  }
+
+  /// A list as one line for tmux, with the mark set where it is not, before the
+  /// commands: were they to fail, nothing may be typed twice.
+  private func once(_ commands: [[String]], _ mark: String?) -> String {
+    guard let mark else { return TmuxWord.line(commands) }
+    let marked = [
+      ["has-session", "-t", TmuxWord.target(session)], ["set-option", "-g", mark, "1"],
+    ]
+    return TmuxWord.line([
+      [
+        "if-shell", "-F", "#{\(mark)}", "display-message -p ALREADY",
+        TmuxWord.line(marked + commands),
+      ]
+    ])
+  }
+
+  /// sleep(1)'s argument.
+  private static func seconds(_ value: Double) -> String {
+    let milliseconds = Int((min(max(value, 0), 3600) * 1000).rounded())
+    return "\(milliseconds / 1000)." + String(milliseconds % 1000 + 1000).dropFirst()
+  }
+
+  /// $2 is the buffer, empty for none; $3 the text's length, $4 the wait before Return,
+  /// empty for none, $5 and $6 what tmux runs for the text and for Return. A buffer
+  /// that came only in part is not typed.
+  private static let script =
+    TmuxScript.opening + """
+      has "$1"
+      if [ -n "$2" ]; then
+        say=$(t load-buffer -b "$2" - 2>&1) || fail "$say"
+        size=$(t list-buffers -F '#{buffer_name} #{buffer_size}' |
+          while read -r name size; do [ "$name" != "$2" ] || echo "$size"; done)
+        if [ "$size" != "$3" ]; then
+          t delete-buffer -b "$2" 2>/dev/null
+          fail "only ${size:-0} of $3 bytes came"
+        fi
+      fi
+      say=$(t if-shell -F 1 "$5" 2>&1)
+      status=$?
+      [ -z "$2" ] || t delete-buffer -b "$2" 2>/dev/null
+      [ "$status" -eq 0 ] || fail "$say"
+      printf '%s\n' "${say:-typed}"
+      [ -n "$4" ] || exit 0
+      sleep "$4"
+      say=$(t if-shell -F 1 "$6" 2>&1) || fail "$say"
+      """
+}
