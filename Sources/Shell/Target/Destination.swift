@@ -47,7 +47,7 @@ public struct Destination: Equatable, Sendable {
       port = rest[rest.index(after: colon)...]
       rest = rest[..<colon]
     }
-    guard Self.isPlain(rest), user.map(Self.isPlain) ?? true else {
+    guard Self.isHost(rest), user.map(Self.isPlain) ?? true else {
       throw UsageError("\(text): not a host")
     }
     name = String(rest)
@@ -64,6 +64,11 @@ public struct Destination: Equatable, Sendable {
   /// The host's name as people and OpenSSH's files write it: `box`, `[box]:2222`.
   public static func pinName(host: String, port: Int) -> String {
     port == 22 ? host : "[\(host)]:\(port)"
+  }
+
+  /// Nothing that means more than itself in a file of host keys, either.
+  static func isHost(_ text: some StringProtocol) -> Bool {
+    isPlain(text) && !text.utf8.contains { #"[]*?!,|#@"#.utf8.contains($0) }
   }
 
   static func isPlain(_ text: some StringProtocol) -> Bool {

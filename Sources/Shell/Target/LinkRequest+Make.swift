@@ -85,7 +85,7 @@ extension Destination {
   mutating func lay(over section: Configuration.HostSection) throws(SettingsError) {
     self.section = section
     if let hostname = section.hostname {
-      guard Destination.isPlain(hostname) else {
+      guard Destination.isHost(hostname) else {
         throw SettingsError("host \(name)", "hostname \(hostname): not a host")
       }
       host = hostname

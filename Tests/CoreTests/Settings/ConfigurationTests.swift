@@ -20,6 +20,7 @@ import Testing
       """
       # comment
       profile = home
+      host = box
       [profile home]
       url = https://x.example/
       token-command = pass show clanky
@@ -36,6 +37,7 @@ import Testing
       """)
     #expect(configuration.faults.isEmpty)
     #expect(configuration.defaultProfile == "home")
+    #expect(configuration.defaultHost == "box")
     #expect(
       configuration.profiles == [
         "home": .init(

@@ -1,0 +1,152 @@
+import Core
+import Testing
+
+@testable import Shell
+
+@Suite struct HostKeyPolicyTests {
+  let box = KeyBox()
+  let key = KeyBox.key(1)
+  let other = KeyBox.key(2)
+
+  private func policy(_ pins: String, _ known: String? = nil) throws -> HostKeyPolicy {
+    box.write("pins", pins)
+    return try HostKeyPolicy(
+      pins: box.file("pins"), knownHosts: known.map { box.write("known", $0) })
+  }
+
+  private func judge(
+    _ key: HostKey, _ pins: String, _ known: String? = nil, port: Int = 22
+  ) throws -> HostKeyPolicy.Verdict {
+    try policy(pins, known).judge(host: "box", port: port, key: key.blob)
+  }
+
+  private func lines(_ verdict: HostKeyPolicy.Verdict) throws -> [String] {
+    guard case .refused(.hostKeyChanged(let lines)) = verdict else {
+      Issue.record("\(verdict)")
+      return []
+    }
+    return lines
+  }
+
+  @Test func firstUseThenThePin() throws {
+    #expect(try judge(key, "") == .new(fingerprint: key.fingerprint))
+    let first = try policy("")
+    try first.pin(host: "box", port: 22, key: key.blob)
+    let second = try HostKeyPolicy(pins: box.file("pins"), knownHosts: nil)
+    #expect(second.judge(host: "BOX", port: 22, key: key.blob) == .known)
+    #expect(
+      second.judge(host: "box", port: 2222, key: key.blob) == .new(fingerprint: key.fingerprint))
+    #expect(throws: SettingsError.self) { try first.pin(host: "box", port: 22, key: other.blob) }
+  }
+
+  @Test func aChangedKeyIsAWall() throws {
+    let lines = try lines(judge(other, "# x\nbox \(key.text)\n"))
+    #expect(lines.first?.hasPrefix("box: HOST KEY CHANGED") == true)
+    let text = lines.joined(separator: "\n")
+    for part in [
+      other.fingerprint, key.fingerprint, "ED25519", "\(box.file("pins")):2",
+      "tmux-attach --forget box", "nothing was sent",
+    ] { #expect(text.holds(part), "\(part)") }
+  }
+
+  /// A host that shows a key of another type only is no other case: whoever sits
+  /// between can leave the pinned type out.
+  @Test func anotherTypeIsAWallToo() throws {
+    let ecdsa = box.key("ecdsa")
+    #expect(try lines(judge(ecdsa, "box \(key.text)\n")).count > 3)
+    #expect(try lines(judge(ecdsa, "", "box \(key.text)\n")).count > 3)
+    #expect(try judge(ecdsa, "box \(key.text)\nbox \(ecdsa.text)\n") == .known)
+  }
+
+  @Test func howTheFilesGoTogether() throws {
+    #expect(try judge(key, "", "box \(key.text)\n") == .known)
+    #expect(try judge(key, "", "*,!b* \(key.text)\n") == .new(fingerprint: key.fingerprint))
+    #expect(try judge(key, "", "box \(key.text)\r\n") == .known)
+    #expect(try judge(key, "", "garbage\n\u{0}\nb?x \(key.text)\n") == .known)
+    #expect(try judge(key, "", "@cert-authority box \(other.text)\n") != .known)
+    #expect(try judge(key, "", "@cert-authority box \(key.text)\n") != .known)
+    // Beside a pin, nobody else is asked.
+    let both = try lines(judge(other, "box \(key.text)\n", "box \(other.text)\n"))
+    #expect(both.joined().holds(key.fingerprint))
+    let theirs = try lines(judge(other, "", "box \(key.text)\n"))
+    #expect(theirs.joined().holds("ssh-keygen -R 'box'"))
+    #expect(!theirs.joined().holds("--forget"))
+    // The key of another port, as OpenSSH has it, but not another key.
+    #expect(try judge(key, "", "box \(key.text)\n", port: 2222) == .known)
+    #expect(try judge(other, "", "box \(key.text)\n", port: 2222) != .known)
+  }
+
+  @Test func aRevokedKeyIsNeverBelieved() throws {
+    for (pins, known) in [
+      ("box \(key.text)\n", "@revoked * \(key.text)\n"),
+      ("box \(key.text)\n@revoked box \(key.text)\n", ""),
+      ("", "box \(key.text)\n@revoked [box]:22,box \(key.text)\r\n"),
+      ("", "@revoked  b*\t\(key.text) gone\n"),
+    ] {
+      let text = try lines(judge(key, pins, known)).joined(separator: "\n")
+      #expect(text.holds("REVOKED") && text.holds(key.fingerprint))
+      #expect(try judge(other, "box \(other.text)\n", known.isEmpty ? nil : known) == .known)
+    }
+    #expect(try lines(judge(key, "", "@revoked box \(key.text)\n", port: 2222)).count > 1)
+    #expect(try judge(key, "", "@revoked boxx \(key.text)\n") == .new(fingerprint: key.fingerprint))
+  }
+
+  @Test func aDamagedKeyIsNotTaken() throws {
+    guard case .refused(.hostKeyUnknown) = try policy("").judge(host: "box", port: 22, key: [0])
+    else {
+      Issue.record("taken")
+      return
+    }
+  }
+
+  @Test func pinnedTypesComeFirst() throws {
+    let ecdsa = box.key("ecdsa")
+    let policy = try policy(
+      "box \(ecdsa.text)\nother \(key.text)\n", "box \(key.text)\nbox \(ecdsa.text)\n")
+    #expect(policy.preferredTypes(host: "Box", port: 22) == ["ecdsa-sha2-nistp256", "ssh-ed25519"])
+    #expect(policy.preferredTypes(host: "new", port: 22) == [])
+  }
+
+  @Test func aKnownHostsFileThatIsMissingIsNoLicence() {
+    #expect {
+      try HostKeyPolicy(pins: box.file("pins"), knownHosts: box.file("none"))
+    } throws: { ($0 as? SettingsError)?.status == .denied }
+  }
+
+  @Test func garbageIsNoted() throws {
+    let policy = try policy("", "box \(key.text)\nrubbish\n")
+    #expect(policy.notes == ["\(box.file("known")):2: passed over: no key in the line"])
+  }
+
+  @Test func whatOpenSSHMaySee() throws {
+    func files(_ pins: String, _ known: String?) throws -> [String] {
+      try policy(pins, known).filesForOpenSSH(host: "box", port: 22, folder: box.path)
+        .map { String($0.dropFirst(box.path.count + 1)) }
+    }
+    #expect(try files("", nil) == ["pins"])
+    #expect(try files("", "box \(key.text)\n") == ["pins", "known"])
+    #expect(try files("box \(key.text)\n", "box \(key.text)\n") == ["pins", "known"])
+    #expect(try files("box \(key.text)\n", "box \(other.text)\n") == ["pins"])
+    let revoked = "@revoked * \(KeyBox.key(3).text)"
+    #expect(
+      try files("box \(key.text)\n", "box \(other.text)\n\(revoked)\r\n")
+        == ["pins", "known_hosts.revoked"])
+    #expect(box.read("known_hosts.revoked") == revoked + "\n")
+  }
+
+  @Test func aWarningNamesTheHostAsItIsTyped() {
+    let known = HostKeyWarning.Known(
+      type: "ssh-ed25519", fingerprint: "SHA256:a", file: "/pins", line: 3, isPin: true)
+    for (host, port, operand) in [
+      ("box", 22, "box"), ("box", 2222, "box:2222"), ("::1", 22, "[::1]"),
+      ("::1", 2222, "[::1]:2222"),
+    ] {
+      let lines = HostKeyWarning(
+        host: host, port: port, type: "ssh-rsa", fingerprint: "SHA256:b", known: [known],
+        isRevoked: false
+      ).lines
+      #expect(lines.contains { $0.holds("--forget \(operand),") })
+      #expect(lines.contains { $0.holds("ssh_host_rsa_key.pub") })
+    }
+  }
+}
