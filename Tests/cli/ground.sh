@@ -8,7 +8,7 @@ start_sshd box
 direct=$port
 start_proxy
 jq -cn --arg tmp "$tmp" --arg id "$id" --arg home "$remote_home" --arg tm "$remote_tmp" \
-  --arg agents "$agents" --arg user "$remote_user" --arg link "$tmp/link.orders" \
-  --arg log "$proxy_log" --argjson port "$direct" --argjson proxy "$port" \
+  --arg agents "$agents" --arg user "$remote_user" --arg link "$tmp/link-$link.orders" \
+  --arg log "$tmp/link-$link.log" --argjson port "$direct" --argjson proxy "$port" \
   '{$tmp, $id, $home, $tm, $agents, $user, $link, $log, $port, $proxy}'
 cat >/dev/null

@@ -15,13 +15,15 @@
 #   attach_args             sets $attach_args: for libssh2 and for ssh, see there
 #   rtmux ARG...            the box's tmux -L riff
 #   remote ARG...           a command on the box by plain ssh; run_remote: as `run`
-#   start_proxy [NAME]      a link to the box; sets $port (and $proxy_log); orders:
-#   link ORDER...           see servers/flaky.py
+#   start_proxy [NAME]      a link to the box (`link`); sets $port and $link
+#   link ORDER...           to $link; orders: see servers/flaky.py
+#   tries                   how many connections $link has accepted; tried COUNT
+#   attach NAME ARG...      a person at a terminal with tmux-attach, $transport, $port
 #   sit NAME [RxC] CMD...   a person at a terminal; orders: see clients/seat.py
 #   at NAME ORDER...
 #   agent_log [SESSION]     the file of the newest agent in the session
 #   agent_typed [SESSION]   the bytes it got; typed SESSION TEXT, for wait_until
-#   tries                   how many connections the link has accepted
+#   agent_says SESSION FILTER   of its records, by jq
 
 # shellcheck disable=SC2154  # of lib.sh
 : "$tmp" "$cli" "$pid" "$started"
@@ -179,17 +181,25 @@ ask() {
     exit !$is_ok' "$@"
 }
 
+link=link
 # shellcheck disable=SC2034  # read by the tests
 start_proxy() {
-  _link=${1:-link}
-  proxy_log=$tmp/$_link.log
-  : >"$proxy_log"
-  start_server "$_link" "$python" "$cli/servers/flaky.py" --to "$port" \
-    --control "$tmp/$_link.orders" --log "$proxy_log"
+  link=${1:-link}
+  : >"$tmp/link-$link.log"
+  start_server "link-$link" "$python" "$cli/servers/flaky.py" --to "$port" \
+    --control "$tmp/link-$link.orders" --log "$tmp/link-$link.log"
 }
-link() { ask "$tmp/link.orders" "$@"; }
-tries() { grep -c '"accept"' "$proxy_log"; }
+link() { ask "$tmp/link-$link.orders" "$@"; }
+tries() { grep -c '"accept"' "$tmp/link-$link.log"; }
 tried() { [ "$(tries)" -ge "$1" ]; }
+
+attach() {
+  _seat=$1
+  shift
+  attach_args
+  # shellcheck disable=SC2086
+  sit "$_seat" 30x100 tmux-attach $attach_args "$@"
+}
 
 sit() {
   _seat=$1

@@ -9,6 +9,7 @@ Runs the command on a terminal of its own and reads what it shows. Orders
     paste FILE            types what is in the file
     expect TEXT           until TEXT has been shown, after what was expected last
     within S expect TEXT  the same in S seconds instead of 20
+    seen                  all that has been shown so far is past
     unseen TEXT           TEXT has not been shown since
     quiet S               until nothing has been shown for S seconds
     resize ROWSxCOLUMNS
@@ -283,6 +284,9 @@ class Orders:
         elif word == "paste":
             with open(rest, "rb") as file:
                 seat.send(file.read())
+        elif word == "seen":
+            seat.turn(0)
+            seat.looked = len(seat.screen)
         elif word == "unseen":
             return "ok" if seat.screen.find(plain(rest), seat.looked) < 0 else "no it was shown"
         elif word == "resize":

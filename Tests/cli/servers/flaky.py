@@ -16,6 +16,8 @@ Passes TCP connections of a loopback port on to another. Orders (control.py):
     rate BYTES          per second and direction, on everything; 0 is no bound
     cut N [up] [fin]    connections to come are reset (or closed) once N bytes of
                         the server (of the client) have passed
+    cuts N STEP         the next is cut after N bytes of the server, each one after it
+                        after STEP more
     flip N [up]         byte N of those to come is passed with one bit changed
     to PORT             the server of connections to come
     open                how many connections there are
@@ -110,6 +112,9 @@ class Flaky:
             self.note("close", self.count, up=0, down=0)
             return
         connection = Connection(self.count, client, server)
+        if "cuts" in self.plan:
+            place, step = self.plan["cuts"]
+            self.plan["cut down"], self.plan["cuts"] = (place, place % 2 == 0), (place + step, step)
         for direction, name in ((connection.up, "up"), (connection.down, "down")):
             direction.cut = self.plan.get("cut " + name)
             direction.flip = self.plan.get("flip " + name)
@@ -236,6 +241,8 @@ class Flaky:
             self.rate = int(rest[0])
         elif word == "cut":
             self.plan["cut up" if "up" in rest else "cut down"] = (int(rest[0]), "fin" not in rest)
+        elif word == "cuts":
+            self.plan["cuts"] = (int(rest[0]), int(rest[1]))
         elif word == "flip":
             self.plan["flip up" if "up" in rest else "flip down"] = int(rest[0])
         elif word == "to":
