@@ -36,6 +36,7 @@
 #include "clibc_child.h"
 #include "clibc_files.h"
 #include "clibc_kernels.h"
+#include "clibc_resolve.h"
 #include "clibc_scan.h"
 #include "clibc_search.h"
 #include "clibc_secret.h"

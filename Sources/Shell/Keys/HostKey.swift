@@ -115,6 +115,13 @@ struct WireReader {
     return rest.dropFirst(4).prefix(length)
   }
 
+  /// Four bytes, the highest first.
+  mutating func word() -> Int? {
+    guard rest.count >= 4 else { return nil }
+    defer { rest = rest.dropFirst(4) }
+    return rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+  }
+
   /// Printable ASCII.
   mutating func text() -> String? {
     guard let bytes = string(), bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }

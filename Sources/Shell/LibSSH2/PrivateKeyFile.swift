@@ -1,0 +1,110 @@
+import CLibc
+import Core
+
+/// A private key as it stands in its file, and what can be told of it without its
+/// passphrase.
+struct PrivateKeyFile {
+  /// Where it is.
+  let path: String
+  /// The file.
+  let content: SecretBytes
+  /// Whether a passphrase is needed.
+  let isEncrypted: Bool
+  /// The public half, where the form has it in the clear (OpenSSH's has).
+  let publicKey: HostKey?
+
+  private static let limit = 64 << 10
+
+  /// Reads a file.
+  ///
+  /// - Throws: `SettingsError` when it cannot be read, others can read it too, or it
+  ///   holds no private key.
+  init(path: String) throws(SettingsError) {
+    let descriptor = clibc_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw SettingsError(path, systemReason(systemError))
+    }
+    guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) else { throw SettingsError(path, "not a file") }
+    // As OpenSSH: what belongs to somebody else is that one's to guard.
+    if status.st_uid == getuid(), status.st_mode & 0o077 != 0 {
+      throw SettingsError(path, "others can read it (chmod 600 makes it usable)", .denied)
+    }
+    var bytes = [UInt8](repeating: 0, count: Self.limit)
+    var count = 0
+    while count < bytes.count {
+      let got = bytes.withUnsafeMutableBytes {
+        read(descriptor, $0.baseAddress! + count, $0.count - count)
+      }
+      if got < 0 && systemError == EINTR { continue }
+      guard got >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+      if got == 0 { break }
+      count += got
+    }
+    bytes.removeLast(bytes.count - count)
+    try self.init(path: path, bytes: &bytes)
+  }
+
+  /// Reads the content of a file, which is overwritten.
+  ///
+  /// - Throws: `SettingsError` when it is no private key.
+  init(path: String, bytes: inout [UInt8]) throws(SettingsError) {
+    self.path = path
+    guard let (label, body) = Self.armour(bytes[...]) else {
+      bytes.withUnsafeMutableBytes { clibc_wipe($0.baseAddress, $0.count) }
+      throw SettingsError(path, "not a private key")
+    }
+    if label == "OPENSSH PRIVATE KEY" {
+      guard let (cipher, key) = Self.openSSH(body) else {
+        bytes.withUnsafeMutableBytes { clibc_wipe($0.baseAddress, $0.count) }
+        throw SettingsError(path, "damaged private key")
+      }
+      isEncrypted = cipher != "none"
+      publicKey = key
+    } else {
+      // PEM: PKCS #8 says it in the label, the older form in a header.
+      isEncrypted =
+        label.hasPrefix("ENCRYPTED") || body.starts(with: Array("Proc-Type: 4,ENCRYPTED".utf8))
+      publicKey = nil
+    }
+    // libssh2 wants the last line whole.
+    if bytes.last != 10 { bytes.append(10) }
+    content = SecretBytes(&bytes)
+  }
+
+  /// The label of `-----BEGIN label-----`, and the lines behind it.
+  private static func armour(_ bytes: ArraySlice<UInt8>) -> (String, ArraySlice<UInt8>)? {
+    let begin = Array("-----BEGIN ".utf8)
+    let dashes = Array("-----".utf8)
+    var rest = bytes
+    while !rest.isEmpty {
+      let line = rest.prefix { $0 != 10 && $0 != 13 }
+      rest = rest[line.endIndex...].drop { $0 == 10 || $0 == 13 }
+      guard line.starts(with: begin), line.suffix(5).elementsEqual(dashes) else { continue }
+      let label = String(decoding: line.dropFirst(begin.count).dropLast(5), as: UTF8.self)
+      return label.hasSuffix("PRIVATE KEY") ? (label, rest) : nil
+    }
+    return nil
+  }
+
+  /// The cipher and the public key of OpenSSH's form (PROTOCOL.key).
+  private static func openSSH(_ body: ArraySlice<UInt8>) -> (String, HostKey)? {
+    var text: [UInt8] = []
+    for byte in body where byte > 0x20 {
+      if byte == UInt8(ascii: "-") { break }
+      text.append(byte)
+    }
+    defer { text.withUnsafeMutableBytes { clibc_wipe($0.baseAddress, $0.count) } }
+    let magic = Array("openssh-key-v1\0".utf8)
+    guard var blob = Base64.decode(text[...]), blob.starts(with: magic) else { return nil }
+    defer { blob.withUnsafeMutableBytes { clibc_wipe($0.baseAddress, $0.count) } }
+    var reader = WireReader(blob[magic.count...])
+    // Cipher, key derivation and its options, and how many keys there are: one.
+    guard let cipher = reader.text(), reader.text() != nil, reader.string() != nil,
+      reader.word() == 1, let half = reader.string(), let key = HostKey(blob: Array(half))
+    else { return nil }
+    return (cipher, key)
+  }
+}

@@ -1,0 +1,290 @@
+import CLibc
+import CSSH2
+import Core
+
+/// A remote command over libssh2.
+final class SSH2Channel: Channel {
+  enum Step {
+    case waiting, opening, askingTerminal, starting, running, over
+  }
+
+  private weak var link: SSH2Link?
+  private let command: String
+  private let term: String?
+  private var step = Step.waiting
+  /// libssh2's handle, from when the host has opened the channel until it is closed.
+  private(set) var handle: OpaquePointer?
+  private var size: WindowSize?
+  private var sentSize: WindowSize?
+  private var outgoing = ByteQueue()
+  private var incoming = ByteQueue()
+  private var incomingError = ByteQueue()
+  private var isFinishing = false
+  private var hasSentEnd = false
+  private var hasReadAll = false
+  private var isGivenUp = false
+  private var result: Ending?
+
+  /// How far the host may run ahead: a terminal's output is for eyes, and held back
+  /// early; files come over long distances.
+  private var window: UInt32 { term == nil ? 2 << 20 : 512 << 10 }
+  private static let piece = 64 << 10
+
+  init(_ link: SSH2Link, command: String, terminal: (term: String, size: WindowSize)?) {
+    self.link = link
+    self.command = command
+    term = terminal?.term
+    size = terminal?.size
+  }
+
+  var ending: Ending? { incoming.isEmpty && incomingError.isEmpty ? result : nil }
+  private(set) var isStarted = false
+  /// Whether the link has nothing more to do for it.
+  var isOver: Bool { step == .over }
+  /// Whether its opening is under way, which makes libssh2 read.
+  var isOpening: Bool { step == .opening }
+
+  func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int { incoming.take(into: buffer) }
+
+  func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    incomingError.take(into: buffer)
+  }
+
+  var room: Int {
+    guard result == nil, !isFinishing, let link else { return 0 }
+    if let wire = link.session?.wire, wire.queued > SSH2Link.queueLimit { return 0 }
+    return max(0, SSH2Link.queueLimit - outgoing.count)
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+    let count = min(room, bytes.count)
+    guard count > 0 else { return 0 }
+    outgoing.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+    send()
+    return count
+  }
+
+  func finishWriting() {
+    isFinishing = true
+    send()
+  }
+
+  var isDrained: Bool {
+    guard result == nil else { return true }
+    let queued = link?.session?.wire.queued ?? 0
+    return outgoing.isEmpty && queued == 0 && (!isFinishing || hasSentEnd)
+  }
+
+  func resize(_ size: WindowSize) {
+    guard term != nil else { return }
+    self.size = size
+    send()
+  }
+
+  func close() {
+    giveUp()
+    if let link, let session = link.session, step != .over { advance(session) }
+  }
+
+  /// Ends it for its owner; what libssh2 still has of it is left to `advance`.
+  func giveUp() {
+    guard result == nil else { return }
+    incoming.removeAll()
+    incomingError.removeAll()
+    outgoing.removeAll()
+    isGivenUp = true
+    result = .closed
+  }
+
+  /// It is over with nothing left to do.
+  func end(_ ending: Ending) {
+    if result == nil { result = ending }
+    step = .over
+    handle = nil
+    outgoing.removeAll()
+  }
+
+  /// The link is over: takes what had come.
+  func finish(_ ending: Ending, _ session: SSH2Session?) {
+    guard let handle, step == .running, !isGivenUp, session != nil else { return end(ending) }
+    // The first call may still tell of the error that ended the link.
+    _ = drain()
+    _ = drain()
+    end(libssh2_channel_eof(handle) == 1 ? status(handle) ?? ending : ending)
+  }
+
+  // MARK: - driven by the link
+
+  /// Goes on as far as it can.
+  func advance(_ session: SSH2Session) {
+    while true {
+      let before = step
+      switch step {
+      case .waiting: begin()
+      case .opening: open(session)
+      case .askingTerminal: askTerminal(session)
+      case .starting: start(session)
+      case .running: transfer(session)
+      case .over: return
+      }
+      guard step != before else { return }
+    }
+  }
+
+  private func begin() {
+    if isGivenUp { return step = .over }
+    guard let link, link.opener == nil else { return }
+    link.opener = self
+    step = .opening
+  }
+
+  private func open(_ session: SSH2Session) {
+    handle = libssh2_channel_open_ex(
+      session.handle, "session", 7, window, UInt32(LIBSSH2_CHANNEL_PACKET_DEFAULT), nil, 0)
+    if handle == nil && session.lastError == LIBSSH2_ERROR_EAGAIN { return }
+    link?.opener = nil
+    guard let handle else { return refused(session.lastError, "opens no channel", session) }
+    if isGivenUp { return retire(session) }
+    guard term != nil else { return step = .starting }
+    // One stream: nothing of it could be told apart on a terminal.
+    libssh2_channel_handle_extended_data2(handle, LIBSSH2_CHANNEL_EXTENDED_DATA_MERGE)
+    step = .askingTerminal
+  }
+
+  private func askTerminal(_ session: SSH2Session) {
+    guard let handle, let term, let asked = sentSize ?? size else { return }
+    sentSize = asked
+    let result = libssh2_channel_request_pty_ex(
+      handle, term, UInt32(term.utf8.count), nil, 0, Int32(asked.columns), Int32(asked.rows), 0, 0)
+    if result == LIBSSH2_ERROR_EAGAIN { return }
+    if isGivenUp { return retire(session) }
+    guard result == 0 else { return refused(result, "gives no terminal", session) }
+    step = .starting
+  }
+
+  private func start(_ session: SSH2Session) {
+    guard let handle else { return }
+    let result = libssh2_channel_process_startup(
+      handle, "exec", 4, command, UInt32(command.utf8.count))
+    if result == LIBSSH2_ERROR_EAGAIN { return }
+    if isGivenUp { return retire(session) }
+    guard result == 0 else { return refused(result, "runs no commands", session) }
+    isStarted = true
+    step = .running
+  }
+
+  private func refused(_ code: Int32, _ what: String, _ session: SSH2Session) {
+    guard let link, link.check(code, session) else { return }
+    let ending = Ending.connectFailed(
+      why: "\(link.place): the host \(what): \(session.lastReason)")
+    if handle != nil { retire(session) }
+    end(ending)
+  }
+
+  private func retire(_ session: SSH2Session) {
+    if let handle { link?.retire(handle, session) }
+    handle = nil
+    step = .over
+  }
+
+  private func transfer(_ session: SSH2Session) {
+    guard let handle else { return }
+    if isGivenUp { return retire(session) }
+    send()
+    guard link?.session != nil else { return }
+    receive(handle, session)
+  }
+
+  // MARK: - to the host
+
+  private func send() {
+    guard step == .running, let handle, let link, let session = link.session else { return }
+    if let size, size != sentSize {
+      let result = libssh2_channel_request_pty_size_ex(
+        handle, Int32(size.columns), Int32(size.rows), 0, 0)
+      if result != LIBSSH2_ERROR_EAGAIN { sentSize = size }
+    }
+    while !outgoing.isEmpty, session.wire.queued < SSH2Link.queueLimit {
+      let bytes = outgoing.bytes
+      let count = libssh2_channel_write_ex(
+        handle, 0, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+      if count == 0 || count == Int(LIBSSH2_ERROR_EAGAIN) { return }
+      if count < 0 {
+        // The other end takes no more.
+        if link.check(Int32(count), session) { outgoing.removeAll() }
+        return
+      }
+      outgoing.drop(count)
+    }
+    guard isFinishing, outgoing.isEmpty, !hasSentEnd else { return }
+    hasSentEnd = libssh2_channel_send_eof(handle) != LIBSSH2_ERROR_EAGAIN
+  }
+
+  // MARK: - from the host
+
+  private func receive(_ handle: OpaquePointer, _ session: SSH2Session) {
+    if !hasReadAll {
+      if incoming.count + incomingError.count >= SSH2Link.queueLimit {
+        // Held back: the connection is read all the same, or keepalives and new keys
+        // would wait for our reader.
+        let result = libssh2_channel_wait_eof(handle)
+        guard result == 0 else {
+          link?.check(result, session)
+          return
+        }
+      }
+      let result = drain()
+      guard link?.check(result, session) ?? false else { return }
+      hasReadAll = libssh2_channel_eof(handle) == 1
+    }
+    guard hasReadAll else { return }
+    let result = libssh2_channel_wait_closed(handle)
+    if result == LIBSSH2_ERROR_EAGAIN { return }
+    guard link?.check(result, session) ?? false else { return }
+    let ending = status(handle) ?? .remoteExit(status: libssh2_channel_get_exit_status(handle))
+    // From here on nobody asks for more window on a channel that the host has forgotten.
+    var initial: UInt = 0
+    let left = libssh2_channel_window_read_ex(handle, nil, &initial)
+    if left < initial {
+      libssh2_channel_receive_window_adjust2(handle, initial - left, 1, nil)
+    }
+    self.handle = nil
+    link?.retire(handle, session)
+    end(ending)
+  }
+
+  /// Takes all that libssh2 has: it gives the host new room with each call, whether or
+  /// not what came before has been taken.
+  private func drain() -> Int32 {
+    guard let handle else { return 0 }
+    let result = Self.drain(handle, 0, into: &incoming)
+    guard term == nil, result == 0 else { return result }
+    return Self.drain(handle, SSH_EXTENDED_DATA_STDERR, into: &incomingError)
+  }
+
+  private static func drain(
+    _ handle: OpaquePointer, _ stream: Int32, into queue: inout ByteQueue
+  ) -> Int32 {
+    while true {
+      let room = queue.room(piece)
+      let count = libssh2_channel_read_ex(
+        handle, stream, room.baseAddress?.assumingMemoryBound(to: CChar.self), room.count)
+      if count == 0 || count == Int(LIBSSH2_ERROR_EAGAIN) { return 0 }
+      if count < 0 { return Int32(count) }
+      queue.put(count)
+    }
+  }
+
+  /// How the remote command ended, where that is sure: a status of 0 may also be none.
+  private func status(_ handle: OpaquePointer) -> Ending? {
+    var name: UnsafeMutablePointer<CChar>?
+    var count = 0
+    libssh2_channel_get_exit_signal(handle, &name, &count, nil, nil, nil, nil)
+    if let name {
+      defer { free(name) }
+      return .remoteSignal(name: String(cString: name))
+    }
+    let status = libssh2_channel_get_exit_status(handle)
+    return status == 0 ? nil : .remoteExit(status: status)
+  }
+}

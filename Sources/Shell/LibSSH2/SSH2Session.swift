@@ -1,0 +1,138 @@
+import CLibc
+import CSSH2
+import Core
+
+/// A libssh2 session over a wire. Nothing of it blocks: what cannot go on returns
+/// `LIBSSH2_ERROR_EAGAIN` and is called again with the same arguments.
+final class SSH2Session {
+  /// libssh2's handle.
+  let handle: OpaquePointer
+  /// What it sends and receives with.
+  let wire: SSH2Wire
+  /// What is offered to the host.
+  let offer: KeyExchangeOffer
+
+  /// libssh2's own setup, once in the process.
+  private static let isUsable = libssh2_init(0) == 0
+
+  /// - Parameters:
+  ///   - wire: a connected socket.
+  ///   - hostKeyTypes: types of host keys that are known, to be asked for first.
+  /// - Returns: nil when libssh2 has no memory, or none of the algorithms.
+  init?(wire: SSH2Wire, hostKeyTypes: [String]) {
+    let unowned = Unmanaged.passUnretained(wire).toOpaque()
+    guard Self.isUsable, let handle = libssh2_session_init_ex(nil, nil, nil, unowned) else {
+      return nil
+    }
+    self.handle = handle
+    self.wire = wire
+    libssh2_session_set_blocking(handle, 0)
+    let offer = SSH2Algorithms.offer(knownHostKeyTypes: hostKeyTypes) { method in
+      Self.supported(method, by: handle)
+    }
+    self.offer = offer
+    setCallbacks()
+    for (method, names) in SSH2Algorithms.methods(of: offer) {
+      let list = names.joined(separator: ",")
+      guard !names.isEmpty, libssh2_session_method_pref(handle, method, list) == 0 else {
+        return nil
+      }
+    }
+  }
+
+  deinit {
+    // Without the network, or it would wait for answers.
+    wire.seal()
+    libssh2_session_free(handle)
+  }
+
+  /// Versions, keys, the first service: `LIBSSH2_ERROR_EAGAIN`, 0 or an error.
+  func handshake() -> Int32 { libssh2_session_handshake(handle, wire.descriptor) }
+
+  /// The key that the host has proved to own; after the handshake.
+  var hostKey: [UInt8]? {
+    var count = 0
+    var type: Int32 = 0
+    guard let bytes = libssh2_session_hostkey(handle, &count, &type), count > 0 else { return nil }
+    return UnsafeRawBufferPointer(start: bytes, count: count).map { $0 }
+  }
+
+  /// What was agreed on, for notes.
+  var agreement: String {
+    [LIBSSH2_METHOD_KEX, LIBSSH2_METHOD_HOSTKEY, LIBSSH2_METHOD_CRYPT_CS, LIBSSH2_METHOD_MAC_CS]
+      .compactMap { libssh2_session_methods(handle, $0).map { String(cString: $0) } }
+      .joined(separator: ", ")
+  }
+
+  /// The host's program, as it named itself.
+  var banner: String? { libssh2_session_banner_get(handle).map { String(cString: $0) } }
+
+  /// The number of the last error.
+  var lastError: Int32 { libssh2_session_last_errno(handle) }
+
+  /// libssh2's words for the last error, lower case.
+  var lastReason: String {
+    var text: UnsafeMutablePointer<CChar>?
+    var count: Int32 = 0
+    libssh2_session_last_error(handle, &text, &count, 0)
+    let words = text.map { String(cString: $0) } ?? ""
+    return words.isEmpty ? "protocol error" : words.prefix(1).lowercased() + words.dropFirst()
+  }
+
+  /// Takes leave of the host, as far as that goes without waiting.
+  func disconnect() {
+    libssh2_session_disconnect_ex(handle, SSH_DISCONNECT_BY_APPLICATION, "bye", "")
+    wire.flush()
+  }
+
+  private func setCallbacks() {
+    let send: SendFunction = { socket, bytes, count, _, abstract in
+      guard let wire = SSH2Wire.of(abstract, socket), let bytes else { return Int(-EBADF) }
+      return wire.send(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+    let receive: ReceiveFunction = { socket, bytes, count, _, abstract in
+      guard let wire = SSH2Wire.of(abstract, socket), let bytes else { return Int(-EBADF) }
+      return wire.receive(UnsafeMutableRawBufferPointer(start: bytes, count: count))
+    }
+    let disconnect: DisconnectFunction = { _, _, message, count, _, _, abstract in
+      guard let wire = SSH2Wire.of(abstract, nil) else { return }
+      let bytes = UnsafeRawBufferPointer(start: message, count: min(Int(count), 256))
+      wire.farewell = String(decoding: bytes, as: UTF8.self)
+    }
+    set(LIBSSH2_CALLBACK_SEND, unsafeBitCast(send, to: UnsafeMutableRawPointer.self))
+    set(LIBSSH2_CALLBACK_RECV, unsafeBitCast(receive, to: UnsafeMutableRawPointer.self))
+    set(LIBSSH2_CALLBACK_DISCONNECT, unsafeBitCast(disconnect, to: UnsafeMutableRawPointer.self))
+  }
+
+  private func set(_ kind: Int32, _ function: UnsafeMutableRawPointer) {
+    _ = libssh2_session_callback_set(handle, kind, function)
+  }
+
+  private static func supported(_ method: Int32, by handle: OpaquePointer) -> [String] {
+    var names: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    let count = libssh2_session_supported_algs(handle, method, &names)
+    guard count > 0, let names else { return [] }
+    defer { libssh2_free(handle, names) }
+    return (0..<Int(count)).compactMap { names[$0].map { String(cString: $0) } }
+  }
+}
+
+private typealias Abstract = UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+private typealias SendFunction = @convention(c) (
+  Int32, UnsafeRawPointer?, Int, Int32, Abstract
+) -> Int
+private typealias ReceiveFunction = @convention(c) (
+  Int32, UnsafeMutableRawPointer?, Int, Int32, Abstract
+) -> Int
+private typealias DisconnectFunction = @convention(c) (
+  OpaquePointer?, Int32, UnsafePointer<CChar>?, Int32, UnsafePointer<CChar>?, Int32, Abstract
+) -> Void
+
+extension SSH2Wire {
+  /// The wire that a callback is about; nil for a socket that is not its own.
+  fileprivate static func of(_ abstract: Abstract, _ socket: Int32?) -> SSH2Wire? {
+    guard let pointer = abstract?.pointee else { return nil }
+    let wire = Unmanaged<SSH2Wire>.fromOpaque(pointer).takeUnretainedValue()
+    return socket.map { $0 == wire.descriptor } ?? true ? wire : nil
+  }
+}

@@ -1,0 +1,137 @@
+import CLibc
+import CSSH2
+import Core
+
+/// The socket under a libssh2 session, with a queue on either side.
+///
+/// What libssh2 sends is always taken whole: a session that is told to wait in the
+/// middle of a packet refuses everything else until that packet is through. And it is
+/// never told of the connection's end: it would keep to itself what came before.
+final class SSH2Wire {
+  /// The TCP connection, owned.
+  let descriptor: Int32
+  /// The time that is noted for what comes in; set before the session is called.
+  var now: Double
+  /// When the host was last heard.
+  private(set) var lastInbound: Double
+  /// Why nothing more comes; nil while something may.
+  private(set) var ending: String?
+  /// Whether there may be bytes in the socket: known from poll(2), so that a session
+  /// that is only written to costs no calls of recv(2).
+  var mayRead = true
+  /// Whether libssh2 has got all there is, so that only the socket can bring more.
+  private(set) var isDrained = false
+  /// How the host's side began, while it is in the clear; see `KeyExchangeOffer`.
+  private(set) var greeting: [UInt8] = []
+  /// Whether `greeting` still grows.
+  var keepsGreeting = true
+  /// What the host said when it took its leave.
+  var farewell: String?
+
+  private var outgoing = ByteQueue()
+  private var incoming = ByteQueue(keeps: receiveSize)
+  private var sendFailed = false
+  private var isSealed = false
+
+  private static let receiveSize = 128 << 10
+  private static let greetingLimit = 32 << 10
+
+  /// - Parameter descriptor: a connected socket, which is closed in the end.
+  init(descriptor: Int32, now: Double) {
+    self.descriptor = descriptor
+    self.now = now
+    lastInbound = now
+  }
+
+  deinit { close(descriptor) }
+
+  /// How many bytes could not be sent yet.
+  var queued: Int { outgoing.count }
+
+  /// Takes what libssh2 sends.
+  func send(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard !sendFailed, !isSealed else { return bytes.count }
+    let sent = outgoing.isEmpty ? push(bytes) : 0
+    outgoing.append(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+    return bytes.count
+  }
+
+  /// Sends what waits, as much as the socket takes.
+  func flush() {
+    while !outgoing.isEmpty {
+      let sent = push(outgoing.bytes)
+      if sendFailed { return outgoing.removeAll() }
+      guard sent > 0 else { return }
+      outgoing.drop(sent)
+    }
+  }
+
+  /// Gives libssh2 what has come; -EAGAIN when there is nothing.
+  func receive(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    if isSealed { return Int(-ECONNRESET) }
+    if incoming.isEmpty { fill() }
+    let count = incoming.take(into: buffer)
+    isDrained = count == 0
+    return count > 0 ? count : Int(-EAGAIN)
+  }
+
+  /// Takes what has come out of the socket before anybody wants it, within bounds.
+  func fill() {
+    while mayRead, ending == nil, incoming.count < Self.receiveSize {
+      let wanted = Self.receiveSize - incoming.count
+      let room = incoming.room(wanted)
+      let count = clibc_receive(descriptor, room.baseAddress, wanted)
+      if count > 0 {
+        if keepsGreeting {
+          greeting.append(contentsOf: room.prefix(min(count, Self.greetingLimit - greeting.count)))
+        }
+        incoming.put(count)
+        lastInbound = now
+        isDrained = false
+        // Less than there was room for: the socket is empty.
+        mayRead = count == wanted
+        return
+      }
+      if count < 0 && systemError == EINTR { continue }
+      mayRead = false
+      if count == 0 {
+        ending = "closed by the host"
+      } else if systemError != EAGAIN && systemError != EWOULDBLOCK {
+        ending = systemReason(systemError)
+      }
+    }
+  }
+
+  /// Whether there is room for bytes that nobody wants yet.
+  var hasRoom: Bool { incoming.count < Self.receiveSize }
+
+  /// Forgets the greeting, once all is under way.
+  func dropGreeting() {
+    keepsGreeting = false
+    greeting = []
+  }
+
+  /// Nothing goes out or comes in from here on: what libssh2 still waits for fails.
+  func seal() { isSealed = true }
+
+  private func push(_ bytes: UnsafeRawBufferPointer) -> Int {
+    var sent = 0
+    while sent < bytes.count {
+      let count = clibc_send(descriptor, bytes.baseAddress! + sent, bytes.count - sent)
+      if count > 0 {
+        sent += count
+      } else if count < 0 && systemError == EINTR {
+        continue
+      } else {
+        // A connection that takes nothing more may still have something to say: what
+        // became of it is found out by reading.
+        if systemError != EAGAIN && systemError != EWOULDBLOCK {
+          sendFailed = true
+          return bytes.count
+        }
+        break
+      }
+    }
+    return sent
+  }
+}
