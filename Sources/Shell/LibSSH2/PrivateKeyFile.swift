@@ -27,7 +27,9 @@ struct PrivateKeyFile {
     guard fstat(descriptor, &status) == 0 else {
       throw SettingsError(path, systemReason(systemError))
     }
-    guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) else { throw SettingsError(path, "not a file") }
+    guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) else {
+      throw SettingsError(path, "not a file")
+    }
     // As OpenSSH: what belongs to somebody else is that one's to guard.
     if status.st_uid == getuid(), status.st_mode & 0o077 != 0 {
       throw SettingsError(path, "others can read it (chmod 600 makes it usable)", .denied)

@@ -132,7 +132,10 @@ final class SSH2Channel: Channel {
   }
 
   private func begin() {
-    if isGivenUp { return step = .over }
+    if isGivenUp {
+      step = .over
+      return
+    }
     guard let link, link.opener == nil else { return }
     link.opener = self
     step = .opening
@@ -145,7 +148,10 @@ final class SSH2Channel: Channel {
     link?.opener = nil
     guard let handle else { return refused(session.lastError, "opens no channel", session) }
     if isGivenUp { return retire(session) }
-    guard term != nil else { return step = .starting }
+    guard term != nil else {
+      step = .starting
+      return
+    }
     // One stream: nothing of it could be told apart on a terminal.
     libssh2_channel_handle_extended_data2(handle, LIBSSH2_CHANNEL_EXTENDED_DATA_MERGE)
     step = .askingTerminal

@@ -118,15 +118,18 @@ final class SSH2Session {
 }
 
 private typealias Abstract = UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-private typealias SendFunction = @convention(c) (
-  Int32, UnsafeRawPointer?, Int, Int32, Abstract
-) -> Int
-private typealias ReceiveFunction = @convention(c) (
-  Int32, UnsafeMutableRawPointer?, Int, Int32, Abstract
-) -> Int
-private typealias DisconnectFunction = @convention(c) (
-  OpaquePointer?, Int32, UnsafePointer<CChar>?, Int32, UnsafePointer<CChar>?, Int32, Abstract
-) -> Void
+private typealias SendFunction =
+  @convention(c) (
+    Int32, UnsafeRawPointer?, Int, Int32, Abstract
+  ) -> Int
+private typealias ReceiveFunction =
+  @convention(c) (
+    Int32, UnsafeMutableRawPointer?, Int, Int32, Abstract
+  ) -> Int
+private typealias DisconnectFunction =
+  @convention(c) (
+    OpaquePointer?, Int32, UnsafePointer<CChar>?, Int32, UnsafePointer<CChar>?, Int32, Abstract
+  ) -> Void
 
 extension SSH2Wire {
   /// The wire that a callback is about; nil for a socket that is not its own.
