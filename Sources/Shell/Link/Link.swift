@@ -57,6 +57,8 @@ public enum TransportName: String, Sendable, CaseIterable {
   case libssh2
   /// The user's own OpenSSH client.
   case ssh
+  /// No network: this machine itself.
+  case local
 }
 
 /// The size of a terminal, in cells.
