@@ -1,4 +1,5 @@
 import Core
+import Screen
 import Shell
 
 extension AttachOptions {
@@ -30,7 +31,9 @@ extension AttachOptions {
     ] + ConnectOptions.table + [
       Option(nil, "max-retries", "COUNT", "give up after so many failed tries"),
       Option(nil, "max-time", "SECONDS", "for one answer of the host (default: 9)"),
-      Option("q", "quiet", nil, "no word about the link"),
+      RowOutput.Form.option,
+      LookOptions.colourOption,
+      Option("q", "quiet", nil, "no records, and no word about the link"),
       Option("v", "verbose", nil, "notes about the transport and each try"),
     ])
 }

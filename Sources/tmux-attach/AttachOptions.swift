@@ -1,4 +1,5 @@
 import Core
+import Screen
 import Shell
 
 /// What the command line of tmux-attach asks for.
@@ -30,6 +31,9 @@ struct AttachOptions {
   var maxRetries: Int?
   /// Seconds one call of the host may take.
   var maxTime = 9.0
+  /// Of records.
+  var form: RowOutput.Form?
+  var look = LookOptions()
   var quiet = false
   var verbose = false
 
@@ -40,10 +44,18 @@ struct AttachOptions {
       throw UsageError("\(parsed.operands[1]): one host at a time")
     }
     host = parsed.operands.first
+    if job != .type {
+      if pressesReturn { throw UsageError("--return makes sense with --type alone") }
+      if isRaw { throw UsageError("--raw makes sense with --type alone") }
+    }
+    if follows && job != .capture {
+      throw UsageError("--follow makes sense with --capture alone")
+    }
   }
 
   private mutating func take(_ item: ParsedOptions.Item) throws(UsageError) {
     if try connect.take(item) { return }
+    if try look.take(item) { return }
     switch item.name {
     case "session": session = item.value
     case "directory": directory = item.value
@@ -66,6 +78,7 @@ struct AttachOptions {
     case "check": try choose(.check)
     case "max-retries": maxRetries = try item.wholeNumber()
     case "max-time": maxTime = try item.seconds()
+    case "output": form = try RowOutput.Form(item)
     case "quiet": quiet = true
     case "verbose": verbose = true
     default: break

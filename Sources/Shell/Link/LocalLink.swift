@@ -84,12 +84,18 @@ final class LocalChannel: Channel {
 
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard let child, !isOutputOver else { return 0 }
-    return take(child.output, buffer, &isOutputOver)
+    let count = Self.take(child.output, buffer)
+    if count < 0 { isOutputOver = true }
+    finishIfOver()
+    return max(count, 0)
   }
 
   func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard let child, !isErrorOver else { return 0 }
-    return take(child.error, buffer, &isErrorOver)
+    let count = Self.take(child.error, buffer)
+    if count < 0 { isErrorOver = true }
+    finishIfOver()
+    return max(count, 0)
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -113,16 +119,13 @@ final class LocalChannel: Channel {
     child = nil
   }
 
-  private func take(
-    _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, _ isOver: inout Bool
-  ) -> Int {
+  /// - Returns: 0 when there is nothing now, -1 at the end.
+  private static func take(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     while true {
       let count = CLibc.read(descriptor, buffer.baseAddress, buffer.count)
       if count > 0 { return count }
       if count < 0 && systemError == EINTR { continue }
-      if count == 0 || systemError != EAGAIN { isOver = true }
-      finishIfOver()
-      return 0
+      return count < 0 && systemError == EAGAIN ? 0 : -1
     }
   }
 

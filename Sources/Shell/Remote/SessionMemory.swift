@@ -1,0 +1,131 @@
+import CLibc
+import Core
+
+/// What this machine remembers of a host's sessions: those that are known, in the
+/// order in which they came, and the one used last.
+public struct SessionMemory: Equatable, Sendable {
+  /// Names.
+  public var known: [String] = []
+  /// The session that was used last; nil for none yet.
+  public var last: String?
+
+  /// Nothing remembered.
+  public init() {}
+
+  /// One step of `reconcile`.
+  public struct Change: Equatable, Sendable {
+    /// What became of it.
+    public enum Kind: String, Sendable { case added, dropped, kept }
+    public let kind: Kind
+    public let name: String
+  }
+
+  /// Holds what is known against the host's list: what was forgotten is added behind the
+  /// others, what is gone is dropped, but never the base.
+  ///
+  /// - Parameters:
+  ///   - names: the sessions of the host.
+  ///   - base: the session that is never dropped.
+  /// - Returns: what became of each, in the order of the new list, dropped ones where
+  ///   they stood.
+  public mutating func reconcile(with names: [String], base: String) -> [Change] {
+    let there = Set(names)
+    var changes = known.map { name in
+      Change(kind: there.contains(name) || name == base ? .kept : .dropped, name: name)
+    }
+    let old = Set(known)
+    changes += names.filter { !old.contains($0) }.map { Change(kind: .added, name: $0) }
+    known = changes.filter { $0.kind != .dropped }.map(\.name)
+    if let last, !there.contains(last) { self.last = nil }
+    return changes
+  }
+
+  /// A session was made or attached to.
+  public mutating func used(_ name: String) {
+    if !known.contains(name) { known.append(name) }
+    last = name
+  }
+
+  /// A session was made, but nobody sat down at it yet.
+  public mutating func made(_ name: String) {
+    if !known.contains(name) { known.append(name) }
+  }
+
+  /// A session was closed.
+  public mutating func closed(_ name: String) {
+    known.removeAll { $0 == name }
+    if last == name { last = nil }
+  }
+
+  /// The lowest free name: `riff-2` or a later one, by the contract.
+  ///
+  /// - Parameter taken: names that are in use.
+  public static func freeName(taken: Set<String>) -> String {
+    var number = 2
+    while taken.contains("\(SessionName.base)-\(number)") { number += 1 }
+    return "\(SessionName.base)-\(number)"
+  }
+}
+
+extension SessionMemory {
+  /// The file for the sessions of a host, behind one label of tmux.
+  public static func path(for request: LinkRequest) -> String {
+    let target = request.destination
+    var name = Destination.pinName(host: target.host, port: target.port ?? 22)
+    if let user = target.user { name = user + "@" + name }
+    return request.stateFolder + "/sessions-" + encoded(name + "+" + request.options.label)
+  }
+
+  /// What is remembered; nothing when there is no file, or one that cannot be understood.
+  ///
+  /// - Throws: `SettingsError` when the file cannot be read.
+  public static func load(_ path: String) throws(SettingsError) -> SessionMemory {
+    guard let bytes = try StateFile(path: path).read() else { return SessionMemory() }
+    return SessionMemory(json: bytes) ?? SessionMemory()
+  }
+
+  /// Changes what is remembered; others who do so at the same time wait.
+  ///
+  /// - Throws: `SettingsError`; then nothing has changed.
+  @discardableResult
+  public static func update<Result>(
+    _ path: String, _ body: (inout SessionMemory) -> Result
+  ) throws(SettingsError) -> Result {
+    try FileLock.hold(beside: path) { () throws(SettingsError) in
+      let old = try load(path)
+      var new = old
+      let result = body(&new)
+      if new != old { try StateFile(path: path).replace(with: Array(new.json.utf8)) }
+      return result
+    }
+  }
+
+  init?(json bytes: [UInt8]) {
+    guard let value = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }),
+      let names = value["known"]?.elements
+    else { return nil }
+    known = names.compactMap(\.string)
+    last = value["last"]?.string
+  }
+
+  var json: String {
+    let names = known.map(JSONQuote.string).joined(separator: ",")
+    return
+      "{\"type\":\"sessions\",\"last\":\(last.map(JSONQuote.string) ?? "null"),\"known\":[\(names)]}\n"
+  }
+
+  /// A text as part of a file's name.
+  private static func encoded(_ text: String) -> String {
+    var out = ""
+    for byte in text.utf8.prefix(180) {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+        UInt8(ascii: "_"), UInt8(ascii: "@"), UInt8(ascii: "+"):
+        out.unicodeScalars.append(Unicode.Scalar(byte))
+      default: out += "%" + String(Int(byte) + 256, radix: 16).dropFirst()
+      }
+    }
+    return out
+  }
+}
