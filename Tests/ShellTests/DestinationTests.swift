@@ -25,7 +25,8 @@ import Testing
   @Test func whatIsNoHost() {
     for text in [
       "", "@box", "-oProxyCommand=x", "ada@-x", "-ada@box", "a b", "box\u{1b}", "box:", "box:0",
-      "box:65536", "box:ssh", "[::1", "[::1]x", "ssh://box/tmp", "ssh://", "a/b", "b*x", "a,b", "!box", "|1|a|b", "box]", "#box",
+      "box:65536", "box:ssh", "[::1", "[::1]x", "ssh://box/tmp", "ssh://", "a/b", "b*x", "a,b",
+      "!box", "|1|a|b", "box]", "#box",
     ] {
       #expect(throws: (any Error).self, "\(text)") { try Destination(text) }
     }
