@@ -52,7 +52,7 @@ public struct SessionStart: Equatable, Sendable {
   }
 
   /// The first word of the harness where it is a plain name or path.
-  var firstWord: String? {
+  public var firstWord: String? {
     let word = harness.prefix { $0 != " " }
     let isPlain = word.utf8.allSatisfy {
       switch $0 {

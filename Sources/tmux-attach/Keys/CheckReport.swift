@@ -1,0 +1,103 @@
+import Core
+import Shell
+
+/// What `--check` found: a line for each thing that must be in place, and what to do
+/// about one that is not.
+struct CheckReport: Equatable {
+  /// One thing.
+  struct Line: Equatable {
+    var isGood: Bool
+    /// `reach`, `host key`, `our key`, `tmux`, `harness`.
+    var what: String
+    /// What was found, and what to do. May hold text of the host.
+    var says: String
+
+    var text: String {
+      let what = what + String(repeating: " ", count: max(1, 10 - what.count))
+      return (isGood ? "ok      " : "FAILED  ") + what + Visible.line(says)
+    }
+  }
+
+  var lines: [Line] = []
+  /// The exit status of the first thing that failed.
+  var status: Int32 = 0
+
+  mutating func good(_ what: String, _ says: String) {
+    lines.append(Line(isGood: true, what: what, says: says))
+  }
+
+  mutating func bad(_ what: String, _ says: String, _ status: Int32) {
+    lines.append(Line(isGood: false, what: what, says: says))
+    if self.status == 0 { self.status = status }
+  }
+
+  /// No link was made, or it did not last.
+  ///
+  /// - Parameters:
+  ///   - host: the host as the user names it.
+  ///   - place: what was connected to.
+  mutating func take(_ ending: Ending, host: String, place: String) {
+    let status = ending.exitStatus
+    switch ending {
+    case .hostKeyChanged, .hostKeyUnknown:
+      good("reach", place)
+      bad("host key", ending.words, status)
+    case .authFailed:
+      good("reach", place)
+      good("host key", "accepted")
+      bad(
+        "our key",
+        "\(ending.words); `tmux-attach --authorize \(host)' tells what to put on the host", status)
+    case .noCommonAlgorithm:
+      bad("reach", "\(ending.words); try --transport ssh", status)
+    case .local: bad("here", ending.words, status)
+    default:
+      bad(
+        "reach", "\(ending.words); is the host up, sshd running, \(place) the right place?",
+        status == 0 ? ExitStatus.temporary.rawValue : status)
+    }
+  }
+
+  /// What the host says of the programs on its login PATH.
+  ///
+  /// - Parameters:
+  ///   - answer: of `CheckReport.request`.
+  ///   - harness: as the session would run it.
+  ///   - word: the first word of it; nil for one that is no plain name.
+  mutating func take(_ answer: String, harness: String, word: String?) {
+    let rows = answer.split(separator: "\n").map { $0.split(separator: "\t") }
+    func row(_ name: Substring) -> [Substring]? { rows.first { $0.first == name } }
+    if let tmux = row("tmux"), tmux.count == 3 {
+      good("tmux", "\(tmux[2]), \(tmux[1])")
+    } else {
+      bad(
+        "tmux", "not on the PATH of a login shell; install it, or extend PATH in ~/.profile",
+        ExitStatus.negative.rawValue)
+    }
+    if let found = row("harness"), found.count == 2 {
+      good("harness", String(found[1]))
+    } else if let word {
+      bad(
+        "harness",
+        "\(word) is not on the PATH of a login shell; install it, extend PATH in ~/.profile, "
+          + "or name another one with -H", ExitStatus.negative.rawValue)
+    } else {
+      good("harness", "not looked for: \(harness)")
+    }
+  }
+
+  /// Asks for tmux, and for a program: `$SHELL`, a path below `~/`, or a name.
+  static func request(word: String?) -> ControlRequest {
+    ControlRequest(
+      """
+      if t=$(command -v tmux); then printf 'tmux\\t%s\\t%s\\n' "$t" "$(tmux -V 2>&1)"; fi
+      w=$1
+      case $w in
+      '$SHELL') w=$SHELL ;;
+      '~/'*) w=$HOME/${w#??} ;;
+      esac
+      [ -n "$w" ] && p=$(command -v "$w") && printf 'harness\\t%s\\n' "$p"
+      exit 0
+      """, [word ?? ""])
+  }
+}
