@@ -41,7 +41,9 @@ enum Check {
     } catch {
       if case .link(let ending) = error, report.lines.isEmpty {
         if case .hostKeyChanged(let lines) = ending { for line in lines { diagnostics.say(line) } }
-        report.take(ending, host: request.destination.name, place: place.name)
+        report.take(
+          ending, host: options.host ?? request.destination.name, place: place.name,
+          hostKey: (try? hostKey(request, place, before)) ?? "accepted")
       } else {
         report.bad("login", "\(error.words); what do the shell's login files do?", error.exitStatus)
       }

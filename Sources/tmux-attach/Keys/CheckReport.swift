@@ -36,7 +36,8 @@ struct CheckReport: Equatable {
   /// - Parameters:
   ///   - host: the host as the user names it.
   ///   - place: what was connected to.
-  mutating func take(_ ending: Ending, host: String, place: String) {
+  ///   - hostKey: what is known of the host's key.
+  mutating func take(_ ending: Ending, host: String, place: String, hostKey: String) {
     let status = ending.exitStatus
     switch ending {
     case .hostKeyChanged, .hostKeyUnknown:
@@ -44,10 +45,10 @@ struct CheckReport: Equatable {
       bad("host key", ending.words, status)
     case .authFailed:
       good("reach", place)
-      good("host key", "accepted")
+      good("host key", hostKey)
       bad(
         "our key",
-        "\(ending.words); `tmux-attach --authorize \(host)' tells what to put on the host", status)
+        "\(ending.words); let it in by what tmux-attach --authorize \(host) prints", status)
     case .noCommonAlgorithm:
       bad("reach", "\(ending.words); try --transport ssh", status)
     case .local: bad("here", ending.words, status)
