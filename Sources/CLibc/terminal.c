@@ -3,9 +3,14 @@
 #endif
 #include "CLibc.h"
 
+/* Two of them: a signal never meets one that is being written. */
+static struct undo {
+  char bytes[CLIBC_UNDO];
+  size_t count;
+} undos[2];
+static volatile sig_atomic_t undo_index;
+
 static struct termios found_modes;
-static char undo_bytes[256];
-static size_t undo_count;
 static int guarded_input = -1;
 static int guarded_output = -1;
 static volatile sig_atomic_t is_guarded;
@@ -16,9 +21,10 @@ void clibc_terminal_restore(void) {
   is_guarded = 0;
   /* A terminal that is held (^S) or slow must not keep the process: no retries
    * without end, and no wait for the output to drain. */
+  const struct undo *undo = &undos[undo_index];
   size_t done = 0;
-  for (int tries = 0; done < undo_count && tries < 8; tries++) {
-    ssize_t count = write(guarded_output, undo_bytes + done, undo_count - done);
+  for (int tries = 0; done < undo->count && tries < 8; tries++) {
+    ssize_t count = write(guarded_output, undo->bytes + done, undo->count - done);
     if (count > 0) {
       done += (size_t)count;
     } else if (errno == EAGAIN) {
@@ -41,14 +47,8 @@ static void on_crash(int signal_number) {
 int clibc_terminal_guard(int input, int output, const char *undo, size_t count, bool raw) {
   static bool is_installed;
   static const int crashes[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS, SIGTRAP};
-  struct termios modes;
-  if (count > sizeof undo_bytes) {
-    errno = EINVAL;
-    return -1;
-  }
+  if (clibc_terminal_undo(undo, count) != 0) return -1;
   if (tcgetattr(input, &found_modes) != 0) return -1;
-  memcpy(undo_bytes, undo, count);
-  undo_count = count;
   guarded_input = input;
   guarded_output = output;
   if (!is_installed) {
@@ -58,7 +58,29 @@ int clibc_terminal_guard(int input, int output, const char *undo, size_t count, 
       if (!clibc_signal_is_ignored(crashes[index])) signal(crashes[index], on_crash);
     }
   }
-  modes = found_modes;
+  is_guarded = 1;
+  if (clibc_terminal_keys(raw) != 0) {
+    is_guarded = 0;
+    return -1;
+  }
+  return 0;
+}
+
+int clibc_terminal_undo(const char *undo, size_t count) {
+  if (count > CLIBC_UNDO) {
+    errno = EINVAL;
+    return -1;
+  }
+  struct undo *next = &undos[!undo_index];
+  memcpy(next->bytes, undo, count);
+  next->count = count;
+  undo_index = !undo_index;
+  return 0;
+}
+
+int clibc_terminal_keys(bool raw) {
+  struct termios modes = found_modes;
+  if (!is_guarded) return 0;
   if (raw) {
     cfmakeraw(&modes);
   } else {
@@ -67,12 +89,7 @@ int clibc_terminal_guard(int input, int output, const char *undo, size_t count, 
   }
   modes.c_cc[VMIN] = 1;
   modes.c_cc[VTIME] = 0;
-  is_guarded = 1;
-  if (tcsetattr(input, TCSANOW, &modes) != 0) {
-    is_guarded = 0;
-    return -1;
-  }
-  return 0;
+  return tcsetattr(guarded_input, TCSANOW, &modes);
 }
 
 void clibc_stop(void) {

@@ -6,11 +6,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Keeps the modes of the terminal `input`, and the bytes (256 at most) that
+/* The most bytes that undo what was written. */
+enum { CLIBC_UNDO = 1024 };
+
+/* Keeps the modes of the terminal `input`, and the bytes that
  * undo what will be written to `output`; then takes keys one by one and without
  * echo, with `raw` every byte as it is. From then on clibc_terminal_restore is
  * called by exit and by signals that tell of a crash. 0, or -1 with errno. */
 int clibc_terminal_guard(int input, int output, const char *undo, size_t count, bool raw);
+
+/* Other bytes that undo what was written, from now on. 0, or -1 with errno. */
+int clibc_terminal_undo(const char *undo, size_t count);
+
+/* How keys come to a terminal that is guarded, from now on; or once more, after
+ * something else has changed it. 0, or -1 with errno. */
+int clibc_terminal_keys(bool raw);
 
 /* Gives the terminal back; does nothing when there is none to give back. Safe
  * in a signal handler. Keys that were not read are dropped. */

@@ -1,0 +1,137 @@
+import CLibc
+import Core
+import Shell
+
+/// The user's terminal as the far end's: bytes pass as they are, and whatever
+/// happens it is given back as it was found.
+final class SeatTerminal {
+  /// Where keys are read.
+  let input: Int32 = 0
+  /// What the far end has switched on.
+  private(set) var modes = ScreenModes()
+  /// Whether it is ours now.
+  private(set) var isEntered = false
+  /// Where bytes go: a description of the terminal of our own, which never blocks. That
+  /// of standard output is the shell's, too, and must not be changed.
+  let output: Int32
+  private let isOwn: Bool
+  private var queue = ByteQueue(limit: 256 << 10)
+  private var isRaw = false
+  private var hasFailed = false
+
+  /// - Returns: nil unless standard input and output are a terminal.
+  init?() {
+    guard isatty(0) == 1, isatty(1) == 1 else { return nil }
+    let name = ttyname(1).map { String(cString: $0) }
+    let opened = name.map { clibc_open($0, O_WRONLY | O_NOCTTY | O_NONBLOCK) } ?? -1
+    isOwn = opened >= 0
+    output = isOwn ? opened : 1
+  }
+
+  deinit {
+    leave()
+    if isOwn { close(output) }
+  }
+
+  /// Columns and rows; 80 by 24 when the terminal does not tell.
+  var size: WindowSize {
+    var columns: Int32 = 0
+    var rows: Int32 = 0
+    guard clibc_window_size(1, &columns, &rows) else { return WindowSize(columns: 80, rows: 24) }
+    return WindowSize(columns: Int(columns), rows: max(1, Int(rows)))
+  }
+
+  /// Takes the terminal: keys one by one, unseen, ^C and ^Z still signals.
+  ///
+  /// - Returns: false when it has gone.
+  func enter() -> Bool {
+    guard !isEntered else { return true }
+    let undo = modes.undo
+    isRaw = false
+    isEntered = clibc_terminal_guard(input, output, undo, undo.count, false) == 0
+    return isEntered
+  }
+
+  /// Gives the terminal back. What has not been shown yet is forgotten.
+  func leave() {
+    guard isEntered else { return }
+    isEntered = false
+    queue.removeAll()
+    setUndo()
+    clibc_terminal_restore()
+  }
+
+  /// Whether every key goes to the far end, ^C and ^Z too.
+  func setRaw(_ isRaw: Bool) {
+    self.isRaw = isRaw
+    if isEntered { _ = clibc_terminal_keys(isRaw) }
+  }
+
+  /// Stops the process, as its shell expects, and comes back when it goes on.
+  ///
+  /// - Returns: false when the terminal has gone.
+  func stop() -> Bool {
+    let wasRaw = isRaw
+    leave()
+    clibc_stop()
+    guard enter() else { return false }
+    setRaw(wasRaw)
+    queue.append(modes.redo)
+    return true
+  }
+
+  /// The process was stopped and goes on: the shell may have changed the terminal.
+  func goOn() {
+    setRaw(isRaw)
+    // Entered twice, the alternate screen would forget where the cursor was.
+    queue.append(modes.undo)
+    queue.append(modes.redo)
+  }
+
+  /// How many more bytes of the far end are wanted.
+  var room: Int { queue.room }
+  /// Whether there is something to write.
+  var isWaiting: Bool { !queue.isEmpty && !hasFailed }
+
+  /// Shows bytes of the far end.
+  func pass(_ bytes: UnsafeRawBufferPointer) {
+    let mark = modes.mark
+    modes.take(bytes)
+    queue.append(bytes)
+    if modes.mark != mark { setUndo() }
+  }
+
+  /// Undoes what the far end has switched on, and shows the screen from before.
+  func undo() {
+    modes.undo.withUnsafeBytes(pass)
+  }
+
+  /// Shows a text of ours, which leaves all modes as they are.
+  func draw(_ text: String) { queue.append(text.utf8) }
+
+  /// Writes as much as the terminal takes now; one that blocks gets little at once.
+  func flush() {
+    while isWaiting {
+      let count = queue.give { write(output, $0.baseAddress, isOwn ? $0.count : min($0.count, 4096)) }
+      if count < 0 && systemError != EAGAIN && systemError != EINTR { hasFailed = true }
+      if count <= 0 || !isOwn { return }
+    }
+  }
+
+  /// Writes all that waits; gives up when the terminal takes nothing for so long.
+  func drain(seconds: Double) {
+    var set = PollSet()
+    while isWaiting {
+      set.removeAll()
+      set.add(output, reading: false, writing: true)
+      set.wait(seconds: seconds)
+      guard set.isWritable(output) else { return }
+      flush()
+    }
+  }
+
+  private func setUndo() {
+    let undo = modes.undo
+    _ = clibc_terminal_undo(undo, undo.count)
+  }
+}
