@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Shell
 
@@ -9,9 +10,62 @@ enum AttachCommand {
   /// - Throws: `UsageError` for options that do not fit.
   static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws(UsageError) -> Int32
   {
-    _ = try SessionStart(
-      name: options.session, directory: options.directory, harness: options.harness,
-      usesWorktree: options.usesWorktree)
-    diagnostics.fail("not built yet")
+    var request: LinkRequest
+    do throws(TargetError) {
+      request = try target(options, diagnostics)
+    } catch {
+      diagnostics.fail(error, AttachOptions.table)
+    }
+    let section = request.destination.section
+    let start = try SessionStart(
+      name: options.session ?? section?.session,
+      directory: options.directory ?? section?.directory,
+      harness: options.harness ?? section?.harness, usesWorktree: options.usesWorktree)
+    guard let terminal = SeatTerminal() else {
+      throw UsageError("standard input and output must be a terminal")
+    }
+    let talk = AttachTalk(diagnostics)
+    request.note = { talk.note($0) }
+    request.tell = { talk.say($0) }
+    request.ask = { talk.ask($0, with: Prompt.ask) }
+    let line = AttachLine(
+      start: start, label: options.connect.label, client: random(), nonce: random(), term: term,
+      hasTrueColour: ["truecolor", "24bit"].contains(Process.environment("COLORTERM")))
+    let loop = AttachLoop(
+      AttachPlan(
+        request: request, line: line, maxRetries: options.maxRetries, quiet: options.quiet),
+      terminal, talk)
+    let outcome = loop.run()
+    // The terminal is the user's again before anything is said.
+    terminal.leave()
+    talk.release()
+    for text in outcome.messages { diagnostics.say(text) }
+    if let signal = outcome.signal { Process.die(by: signal) }
+    return outcome.status
+  }
+
+  private static func target(
+    _ options: AttachOptions, _ diagnostics: Diagnostics
+  ) throws(TargetError) -> LinkRequest {
+    let settings: Settings
+    do throws(SettingsError) {
+      settings = try Settings(diagnostics: diagnostics)
+    } catch {
+      throw .settings(error)
+    }
+    return try LinkRequest.make(host: options.host, options: options.connect, settings: settings)
+  }
+
+  /// 64 bits as hexadecimal digits.
+  private static func random() -> String {
+    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  /// The terminal's kind; one that cannot draw is taken for the usual one.
+  private static var term: String {
+    guard let term = Process.environment("TERM"), term != "dumb", !ShellWord.holdsControls(term)
+    else { return "xterm-256color" }
+    return term
   }
 }

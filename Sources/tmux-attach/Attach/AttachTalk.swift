@@ -11,8 +11,6 @@ final class AttachTalk: @unchecked Sendable {
   var isHeld = false
   /// Takes the status line away, before something is said.
   var clear: () -> Void = {}
-  /// Gives the terminal back while somebody asks there, and takes it again.
-  var lend: (_ asking: () -> [UInt8]?) -> [UInt8]? = { $0() }
   private let diagnostics: Diagnostics
   private let isScreen = isatty(2) == 1
   private var kept: [String] = []
@@ -56,7 +54,7 @@ final class AttachTalk: @unchecked Sendable {
   func ask(_ prompt: String, with asking: (String) -> [UInt8]?) -> [UInt8]? {
     if let answer = answers[prompt], used.insert(prompt).inserted { return answer }
     clear()
-    let answer = lend { asking(prompt) }
+    let answer = asking(prompt)
     answers[prompt] = answer
     used.insert(prompt)
     return answer

@@ -109,10 +109,15 @@ final class SeatTerminal {
   /// Shows a text of ours, which leaves all modes as they are.
   func draw(_ text: String) { queue.append(text.utf8) }
 
+  /// Drops what has not been written yet.
+  func forgetOutput() { queue.removeAll() }
+
   /// Writes as much as the terminal takes now; one that blocks gets little at once.
   func flush() {
     while isWaiting {
-      let count = queue.give { write(output, $0.baseAddress, isOwn ? $0.count : min($0.count, 4096)) }
+      let count = queue.give {
+        write(output, $0.baseAddress, isOwn ? $0.count : min($0.count, 4096))
+      }
       if count < 0 && systemError != EAGAIN && systemError != EINTR { hasFailed = true }
       if count <= 0 || !isOwn { return }
     }

@@ -1,0 +1,329 @@
+import CLibc
+import Core
+import Shell
+
+/// The loop between the user's terminal and the session: one turn waits for
+/// whatever comes first, and takes it as far as it goes.
+final class AttachLoop {
+  private enum Phase {
+    /// A link is made; `since` when a person is told.
+    case opening
+    /// The host's script runs, or the transport still asks.
+    case starting
+    case attached
+    /// The next try is made then.
+    case waiting(until: Double, why: String)
+  }
+
+  private let plan: AttachPlan
+  private let terminal: SeatTerminal
+  private let talk: AttachTalk
+  private let signals = AttachSignals()
+  private var reconnect: Reconnect
+  private var phase = Phase.opening
+  private var link: (any Link)?
+  private var channel: (any Channel)?
+  private var filter: AttachAnswerFilter
+  private var escapes = EscapeKeys()
+  private var keys = ByteQueue(limit: 256 << 10)
+  private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+  private var status: SeatStatus
+  private var set = PollSet()
+  private var outcome: AttachOutcome?
+  /// The size that the far end knows, and when it is told the real one.
+  private var toldSize = WindowSize(columns: 80, rows: 24)
+  private var nudgeEnd: Double?
+  /// Whether the transport asks something on the screen.
+  private var isTalking = false
+  /// Whether the screen of the link before is still shown.
+  private var isStale = false
+  private var lastWhy = ""
+
+  init(_ plan: AttachPlan, _ terminal: SeatTerminal, _ talk: AttachTalk) {
+    self.plan = plan
+    self.terminal = terminal
+    self.talk = talk
+    reconnect = Reconnect(maxRetries: plan.maxRetries)
+    filter = AttachAnswerFilter(nonce: plan.line.nonce)
+    status = SeatStatus(host: plan.host, isSilent: plan.quiet)
+  }
+
+  /// Runs to the end.
+  func run() -> AttachOutcome {
+    guard terminal.enter() else {
+      return AttachOutcome(status: ExitStatus.failure.rawValue, messages: ["the terminal has gone"])
+    }
+    talk.clear = { [self] in
+      terminal.draw(status.clear(terminal.size))
+      terminal.drain(seconds: 1)
+    }
+    connect(Clock.monotonic)
+    while outcome == nil { turn() }
+    link?.close()
+    if outcome?.signal == nil { terminal.drain(seconds: 2) }
+    talk.clear()
+    return outcome!
+  }
+
+  private func turn() {
+    set.removeAll()
+    set.add(terminal.input, reading: keys.room > 0)
+    set.add(terminal.output, reading: false, writing: terminal.isWaiting)
+    set.add(signals.descriptor)
+    link?.wants(&set)
+    set.wait(seconds: deadline.map { $0 - Clock.monotonic })
+    heedSignals()
+    if outcome == nil && set.isReadable(terminal.input) { readKeys() }
+    guard outcome == nil else { return }
+    let now = Clock.monotonic
+    link?.advance(set, now: now)
+    advance(now)
+    terminal.flush()
+  }
+
+  /// When the loop must turn at the latest.
+  private var deadline: Double? {
+    var times = [link?.deadline, nudgeEnd].compactMap { $0 }
+    if case .waiting(let until, _) = phase {
+      times.append(min(until, status.nextChange(until: until, now: Clock.monotonic)))
+    }
+    return times.min()
+  }
+
+  private func advance(_ now: Double) {
+    switch phase {
+    case .waiting(let until, let why):
+      if now >= until {
+        connect(now)
+      } else {
+        show(
+          .waiting(
+            why: why, attempt: reconnect.failures,
+            seconds: Int((until - now).rounded(.up))))
+      }
+    case .opening:
+      switch link?.state {
+      case .ready:
+        toldSize = terminal.size
+        let line = reconnect.hasAttached ? plan.line.again : plan.line.first
+        channel = link?.openTerminal(line, size: toldSize, term: plan.line.term)
+        phase = .starting
+        exchange(now)
+      case .ended(let ending): lost(ending, now)
+      default: break
+      }
+    case .starting, .attached: exchange(now)
+    }
+  }
+
+  // MARK: The link
+
+  private func connect(_ now: Double) {
+    phase = .opening
+    isTalking = false
+    filter = AttachAnswerFilter(nonce: plan.line.nonce)
+    talk.beginTry(keepingAnswers: reconnect.hasAttached)
+    show(
+      reconnect.hasAttached || reconnect.failures > 0
+        ? .trying(why: lastWhy, attempt: reconnect.failures) : .connecting)
+    terminal.flush()
+    link = Connector.link(for: plan.request, now: now)
+  }
+
+  /// Both directions, as far as both sides take it.
+  private func exchange(_ now: Double) {
+    guard let channel else { return }
+    while terminal.room > 0 {
+      let count = buffer.withUnsafeMutableBytes {
+        channel.read(UnsafeMutableRawBufferPointer(rebasing: $0[..<min($0.count, terminal.room)]))
+      }
+      if count == 0 { break }
+      buffer.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      terminal.flush()
+    }
+    if sendsKeys {
+      while keys.give(channel.write) > 0 {}
+    }
+    if let nudgeEnd, now >= nudgeEnd { tellSize() }
+    if let ending = channel.ending {
+      lost(ending, now)
+    } else if case .ended(let ending) = link?.state {
+      lost(ending, now)
+    }
+  }
+
+  /// Typed ahead, keys wait for the session, but a transport that asks gets them. Of those
+  /// that are typed while the link is down nobody knows where they would land.
+  private var sendsKeys: Bool {
+    if case .attached = phase { return true }
+    return isTalking || (channel?.isStarted == true && !reconnect.hasAttached)
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) {
+    if case .attached = phase {
+      if isStale {
+        // Left first, the old screen does not keep the cursor of the shell's.
+        isStale = false
+        terminal.undo()
+      }
+      status.forget()
+      terminal.pass(bytes)
+      return
+    }
+    guard let channel else { return }
+    if !channel.isStarted {
+      beginTalk()
+      terminal.pass(bytes)
+      return
+    }
+    let (before, behind) = filter.take(Array(bytes))
+    // What login files print; over a session's screen it would only be dirt.
+    if !before.isEmpty && !reconnect.hasAttached {
+      terminal.draw(status.clear(terminal.size))
+      before.withUnsafeBytes(terminal.pass)
+    }
+    guard filter.answer == .attaching else { return }
+    attached()
+    if !behind.isEmpty { behind.withUnsafeBytes(take) }
+  }
+
+  private func beginTalk() {
+    guard !isTalking else { return }
+    isTalking = true
+    terminal.draw(status.clear(terminal.size))
+    if isStale {
+      isStale = false
+      terminal.undo()
+    }
+  }
+
+  private func attached() {
+    isStale = reconnect.hasAttached && !isTalking
+    if !reconnect.hasAttached {
+      terminal.draw(status.clear(terminal.size))
+      LastSession(stateFolder: plan.request.stateFolder, plan.request.destination)
+        .remember(plan.line.start.name, label: plan.line.label)
+    } else {
+      keys.removeAll()
+      escapes.reset()
+    }
+    if let link { talk.note("\(plan.host): connected by \(link.transport.rawValue)") }
+    phase = .attached
+    reconnect.attached()
+    talk.isHeld = true
+    terminal.setRaw(true)
+    if terminal.size != toldSize { tellSize() }
+  }
+
+  private func lost(_ ending: Ending, _ now: Double) {
+    let answer = filter.answer
+    link?.close()
+    link = nil
+    channel = nil
+    nudgeEnd = nil
+    lastWhy = ending.words
+    talk.note("\(plan.host): \(ending.words)")
+    terminal.setRaw(false)
+    if reconnect.hasAttached {
+      keys.removeAll()
+      escapes.reset()
+    }
+    let failures = reconnect.failures
+    switch reconnect.ended(ending, now: now) {
+    case .end: outcome = .ended(ending, plan, answer: answer, failures: failures)
+    case .wait(let until):
+      phase = .waiting(until: until, why: ending.words)
+      advance(now)
+    }
+  }
+
+  // MARK: The user
+
+  private func readKeys() {
+    var bytes = [UInt8](repeating: 0, count: min(4096, keys.room))
+    let count = read(terminal.input, &bytes, bytes.count)
+    if count < 0 && (systemError == EINTR || systemError == EAGAIN) { return }
+    guard count > 0 else {
+      outcome = AttachOutcome(signal: SIGHUP)
+      return
+    }
+    for part in escapes.take(bytes[..<count]) {
+      switch part {
+      case .command(.end):
+        outcome = .left(plan, hasAttached: reconnect.hasAttached)
+        terminal.forgetOutput()
+        return
+      case .command(.suspend): suspend()
+      case .command(.list): show(.escapes)
+      case .keys(let typed): take(typed)
+      }
+    }
+  }
+
+  private func take(_ typed: [UInt8]) {
+    switch phase {
+    case .waiting(_, let why):
+      if typed.contains(0x0d) { phase = .waiting(until: 0, why: why) }
+    case .attached:
+      if status.isShown { nudge() }
+      keys.append(typed)
+    case .opening, .starting:
+      if !reconnect.hasAttached || isTalking { keys.append(typed) }
+    }
+  }
+
+  private func heedSignals() {
+    guard set.isReadable(signals.descriptor) else { return }
+    let taken = signals.take()
+    if let signal = taken.ending {
+      outcome = AttachOutcome(signal: signal)
+      return
+    }
+    if taken.isStopping {
+      suspend()
+    } else if taken.isContinued {
+      terminal.goOn()
+      nudge()
+    }
+    if taken.isResized || taken.isStopping {
+      tellSize()
+      status.refresh()
+    }
+  }
+
+  private func suspend() {
+    guard terminal.stop() else {
+      outcome = AttachOutcome(signal: SIGHUP)
+      return
+    }
+    // The signal that woke us is not a second stop.
+    _ = signals.take()
+    status.refresh()
+    nudge()
+  }
+
+  private func tellSize() {
+    nudgeEnd = nil
+    guard let channel else { return }
+    toldSize = terminal.size
+    channel.resize(toldSize)
+  }
+
+  /// Makes the far end draw everything anew: tmux does when the size changes, and only
+  /// then hears of it.
+  private func nudge() {
+    guard case .attached = phase, let channel else { return }
+    status.forget()
+    var size = terminal.size
+    size.rows += size.rows > 2 ? -1 : 1
+    channel.resize(size)
+    nudgeEnd = Clock.monotonic + 0.05
+  }
+
+  private func show(_ state: StatusLine.State) {
+    let text = status.show(
+      state, terminal.size, onLastRow: reconnect.hasAttached,
+      isInSequence: terminal.modes.isInSequence)
+    terminal.draw(text)
+  }
+}
