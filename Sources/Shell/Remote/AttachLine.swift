@@ -75,7 +75,9 @@ public struct AttachLine: Sendable {
   /// The answer's mark stands in the script in pieces: a shell that shows what it
   /// runs (`set -x`) does not print it.
   private var opening: [String] {
-    var steps = ["s() { printf '\\036%s:%s:%s\\036' riff \(nonce) \"$1\"; }"]
+    var steps = [
+      "unset TMUX TMUX_PANE", "s() { printf '\\036%s:%s:%s\\036' riff \(nonce) \"$1\"; }",
+    ]
     if !Self.commonTerms.contains(term) {
       steps.append("tput longname >/dev/null 2>&1 || export TERM=xterm-256color")
     }

@@ -25,7 +25,9 @@ final class AttachLoop {
   private var channel: (any Channel)?
   private var filter: AttachAnswerFilter
   private var escapes = EscapeKeys()
-  private var keys = ByteQueue(limit: 256 << 10)
+  private var keys = ByteQueue()
+  private static let keyLimit = 256 << 10
+  private var keyRoom: Int { max(0, Self.keyLimit - keys.count) }
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
   private var status: SeatStatus
   private var set = PollSet()
@@ -67,7 +69,7 @@ final class AttachLoop {
 
   private func turn() {
     set.removeAll()
-    set.add(terminal.input, reading: keys.room > 0)
+    set.add(terminal.input, reading: keyRoom > 0)
     set.add(terminal.output, reading: false, writing: terminal.isWaiting)
     set.add(signals.descriptor)
     link?.wants(&set)
@@ -142,7 +144,11 @@ final class AttachLoop {
       terminal.flush()
     }
     if sendsKeys {
-      while keys.give(channel.write) > 0 {}
+      while !keys.isEmpty {
+        let count = channel.write(keys.bytes)
+        if count == 0 { break }
+        keys.drop(count)
+      }
     }
     if let nudgeEnd, now >= nudgeEnd { tellSize() }
     if let ending = channel.ending {
@@ -240,7 +246,7 @@ final class AttachLoop {
   // MARK: The user
 
   private func readKeys() {
-    var bytes = [UInt8](repeating: 0, count: min(4096, keys.room))
+    var bytes = [UInt8](repeating: 0, count: min(4096, keyRoom))
     let count = read(terminal.input, &bytes, bytes.count)
     if count < 0 && (systemError == EINTR || systemError == EAGAIN) { return }
     guard count > 0 else {
@@ -266,9 +272,9 @@ final class AttachLoop {
       if typed.contains(0x0d) { phase = .waiting(until: 0, why: why) }
     case .attached:
       if status.isShown { nudge() }
-      keys.append(typed)
+      typed.withUnsafeBytes { keys.append($0) }
     case .opening, .starting:
-      if !reconnect.hasAttached || isTalking { keys.append(typed) }
+      if !reconnect.hasAttached || isTalking { typed.withUnsafeBytes { keys.append($0) } }
     }
   }
 

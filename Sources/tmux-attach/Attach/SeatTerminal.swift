@@ -15,7 +15,8 @@ final class SeatTerminal {
   /// of standard output is the shell's, too, and must not be changed.
   let output: Int32
   private let isOwn: Bool
-  private var queue = ByteQueue(limit: 256 << 10)
+  private var queue = ByteQueue()
+  private static let limit = 256 << 10
   private var isRaw = false
   private var hasFailed = false
 
@@ -76,7 +77,7 @@ final class SeatTerminal {
     clibc_stop()
     guard enter() else { return false }
     setRaw(wasRaw)
-    queue.append(modes.redo)
+    modes.redo.withUnsafeBytes { queue.append($0) }
     return true
   }
 
@@ -84,12 +85,12 @@ final class SeatTerminal {
   func goOn() {
     setRaw(isRaw)
     // Entered twice, the alternate screen would forget where the cursor was.
-    queue.append(modes.undo)
-    queue.append(modes.redo)
+    modes.undo.withUnsafeBytes { queue.append($0) }
+    modes.redo.withUnsafeBytes { queue.append($0) }
   }
 
   /// How many more bytes of the far end are wanted.
-  var room: Int { queue.room }
+  var room: Int { max(0, Self.limit - queue.count) }
   /// Whether there is something to write.
   var isWaiting: Bool { !queue.isEmpty && !hasFailed }
 
@@ -107,7 +108,7 @@ final class SeatTerminal {
   }
 
   /// Shows a text of ours, which leaves all modes as they are.
-  func draw(_ text: String) { queue.append(text.utf8) }
+  func draw(_ text: String) { Array(text.utf8).withUnsafeBytes { queue.append($0) } }
 
   /// Drops what has not been written yet.
   func forgetOutput() { queue.removeAll() }
@@ -115,9 +116,9 @@ final class SeatTerminal {
   /// Writes as much as the terminal takes now; one that blocks gets little at once.
   func flush() {
     while isWaiting {
-      let count = queue.give {
-        write(output, $0.baseAddress, isOwn ? $0.count : min($0.count, 4096))
-      }
+      let bytes = queue.bytes
+      let count = write(output, bytes.baseAddress, isOwn ? bytes.count : min(bytes.count, 4096))
+      if count > 0 { queue.drop(count) }
       if count < 0 && systemError != EAGAIN && systemError != EINTR { hasFailed = true }
       if count <= 0 || !isOwn { return }
     }

@@ -6,31 +6,6 @@ import Testing
 @Suite struct SeatTests {
   private let size = WindowSize(columns: 40, rows: 10)
 
-  @Test func aQueueKeepsItsOrderAndItsBound() {
-    var queue = ByteQueue(limit: 8)
-    queue.append([1, 2, 3, 4, 5, 6])
-    #expect(queue.room == 2)
-    var seen: [UInt8] = []
-    for next in 7..<60 {
-      queue.give {
-        seen += $0.prefix(2)
-        return min(2, $0.count)
-      }
-      if queue.room > 0 { queue.append([UInt8(next)]) }
-    }
-    while !queue.isEmpty {
-      queue.give {
-        seen += $0
-        return $0.count
-      }
-    }
-    #expect(seen == (1..<60).map(UInt8.init))
-    #expect(queue.give { _ in 1 } == 0)
-    queue.append([1])
-    #expect(queue.give { _ in -1 } == -1)
-    #expect(queue.count == 1)
-  }
-
   @Test func theStatusLineLeavesTheScreenAsItWas() {
     let line = StatusLine.onLastRow("box: reconnecting", size, isInSequence: false)
     #expect(line.hasPrefix("\u{1b}7") && line.hasSuffix("\u{1b}8"))
