@@ -4,6 +4,11 @@
 #include "CLibc.h"
 
 #include <sys/file.h>
+#ifdef __linux__
+#include <sys/inotify.h>
+#elif defined(__APPLE__)
+#include <sys/event.h>
+#endif
 
 int clibc_open_in(int folder, const char *name, int flags) {
   int fd = openat(folder, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -25,3 +30,66 @@ ssize_t clibc_copy_range(int from, int to, size_t count) {
 }
 
 int clibc_lock(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }
+
+int clibc_is_being_written(int fd) {
+#ifdef F_SETLEASE
+  /* Nobody gets a lease to read what another one has open to write. It is given
+   * back at once; who opens the file meanwhile makes the kernel send SIGIO. */
+  signal(SIGIO, SIG_IGN);
+  if (fcntl(fd, F_SETLEASE, F_RDLCK) == 0) {
+    fcntl(fd, F_SETLEASE, F_UNLCK);
+    return 0;
+  }
+  return errno == EAGAIN;
+#else
+  (void)fd;
+  return 0;
+#endif
+}
+
+int clibc_folder_watch(const char *path) {
+#ifdef __linux__
+  int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (fd < 0) return -1;
+  if (inotify_add_watch(fd, path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF) < 0) {
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return -1;
+  }
+  return fd;
+#elif defined(__APPLE__)
+  struct kevent change;
+  int folder = open(path, O_EVTONLY | O_CLOEXEC);
+  int queue = folder < 0 ? -1 : kqueue();
+  if (queue < 0) {
+    if (folder >= 0) close(folder);
+    return -1;
+  }
+  EV_SET(&change, folder, EVFILT_VNODE, EV_ADD | EV_CLEAR, NOTE_WRITE | NOTE_DELETE | NOTE_RENAME, 0,
+         NULL);
+  if (kevent(queue, &change, 1, NULL, 0, NULL) != 0) {
+    close(folder);
+    close(queue);
+    return -1;
+  }
+  return queue;
+#else
+  (void)path;
+  errno = ENOSYS;
+  return -1;
+#endif
+}
+
+void clibc_folder_drain(int fd) {
+#ifdef __linux__
+  char events[4096];
+  while (read(fd, events, sizeof events) > 0) continue;
+#elif defined(__APPLE__)
+  struct kevent event;
+  struct timespec now = {0, 0};
+  while (kevent(fd, NULL, 0, &event, 1, &now) > 0) continue;
+#else
+  (void)fd;
+#endif
+}

@@ -22,4 +22,14 @@ ssize_t clibc_copy_range(int from, int to, size_t count);
  * held by another. */
 int clibc_lock(int fd);
 
+/* Whether somebody has a file of ours open to write it, as far as the system can
+ * tell. From then on SIGIO is ignored. */
+int clibc_is_being_written(int fd);
+
+/* A descriptor that is readable when something came into a folder (inotify,
+ * kqueue): a hint, which may be wrong both ways. -1 with errno, ENOSYS where there is
+ * no such thing. `drain` takes what waits in it. */
+int clibc_folder_watch(const char *path);
+void clibc_folder_drain(int fd);
+
 #endif
