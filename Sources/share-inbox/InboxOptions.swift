@@ -30,7 +30,7 @@ struct InboxOptions {
   var suffix: String?
   var session: String?
   /// What is typed for a file.
-  var format = TypedText.usual
+  var format = PathText.usual
   var pressesReturn = false
   var target = Target.host
   /// Bytes.
@@ -100,7 +100,7 @@ struct InboxOptions {
       }
       suffix = item.value
     case "session": session = item.value
-    case "format": format = try TypedText.checked(item)
+    case "format": format = try PathText.checked(item)
     case "return": pressesReturn = true
     case "local": try aim(.local)
     case "exec": try aim(.command(item.value))

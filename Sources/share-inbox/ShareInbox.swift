@@ -13,13 +13,13 @@ enum ShareInbox {
     do throws(UsageError) {
       let options = try InboxOptions(parsed)
       diagnostics.verbose = options.verbose
-      Process.exit(run(options, diagnostics))
+      exit(run(options, diagnostics))
     } catch {
       diagnostics.usage(error.problem, table)
     }
   }
 
-  private static func run(_ options: InboxOptions, _ diagnostics: Diagnostics) -> ExitStatus {
+  private static func run(_ options: InboxOptions, _ diagnostics: Diagnostics) -> Int32 {
     do {
       let settings = try Settings(diagnostics: diagnostics)
       let path = try options.inbox.map { try absolute($0) } ?? settings.folders.stateFile("inbox")
@@ -40,17 +40,19 @@ enum ShareInbox {
   private static func job(
     _ options: InboxOptions, _ folder: InboxFolder, _ output: ItemOutput, _ settings: Settings,
     _ diagnostics: Diagnostics
-  ) throws -> ExitStatus {
+  ) throws -> Int32 {
     let keeper = InboxKeeper(folder: folder, output: output, diagnostics: diagnostics)
     switch options.job {
     case .add(let files):
       let deposit = Deposit(folder: folder, suffix: options.suffix, moves: options.moves)
-      return try keeper.add(files, by: deposit)
-    case .list: return try keeper.list()
-    case .purge: return try keeper.purge(olderThan: options.age, now: .now())
-    case .retry(let ids): return try keeper.retry(ids)
-    case .remove(let ids): return try keeper.remove(ids)
-    case .drain, .watch: diagnostics.fail("not built yet")
+      return try keeper.add(files, by: deposit).rawValue
+    case .list: return try keeper.list().rawValue
+    case .purge: return try keeper.purge(olderThan: options.age, now: .now()).rawValue
+    case .retry(let ids): return try keeper.retry(ids).rawValue
+    case .remove(let ids): return try keeper.remove(ids).rawValue
+    case .drain(let host), .watch(let host):
+      let job = DeliveryJob(options: options, output: output, diagnostics: diagnostics)
+      return try job.run(folder, host: host, settings)
     }
   }
 

@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func pathsAreTypedAsOneWord() {
-    let text = TypedText.text("look at {path}, then {path} ", path: "/home/a b/it's $x;\"é.png")
+    let text = PathText.text("look at {path}, then {path} ", path: "/home/a b/it's $x;\"é.png")
     let word = #"/home/a\ b/it\'s\ \$x\;\"é.png"#
     #expect(text == "look at \(word), then \(word) ")
   }

@@ -72,20 +72,24 @@ public final class HostCalls {
 
   /// Keeps the link alive for a time.
   ///
-  /// - Parameter until: an instant of `Clock.monotonic`.
+  /// - Parameters:
+  ///   - until: an instant of `Clock.monotonic`.
+  ///   - descriptor: one that ends the wait when it is readable; -1 for none.
   /// - Throws: `ControlFailure` when the link ends first.
-  public func idle(until end: Double) throws(ControlFailure) {
+  public func idle(until end: Double, also descriptor: Int32 = -1) throws(ControlFailure) {
     while Clock.monotonic < end {
       if case .ended(let ending) = link.state { throw .link(ending) }
-      try turn(until: end)
+      try turn(until: end, also: descriptor)
+      if descriptor >= 0, set.isReadable(descriptor) { return }
     }
   }
 
   /// One turn of the loop.
-  private func turn(until end: Double?) throws(ControlFailure) {
+  private func turn(until end: Double?, also descriptor: Int32 = -1) throws(ControlFailure) {
     set.removeAll()
     link.wants(&set)
     set.add(wake)
+    set.add(descriptor)
     let first = [end, link.deadline].compactMap { $0 }.min()
     set.wait(seconds: first.map { $0 - Clock.monotonic })
     if let number = signal() { throw .interrupted(signal: number) }

@@ -16,6 +16,8 @@ public enum TmuxError: Error, Equatable, Sendable {
   case noHarness(String)
   /// The program of a new session ended at once.
   case endedAtOnce(String)
+  /// A file cannot be put on the host: its words.
+  case noInbox(String)
   /// Something else, in tmux's words.
   case refused(String)
 
@@ -31,6 +33,7 @@ public enum TmuxError: Error, Equatable, Sendable {
     case .noHarness(let name):
       "\(name): not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
     case .endedAtOnce(let harness): "\(harness): ended as soon as it was started"
+    case .noInbox(let why): "on the host: \(why)"
     case .refused(let why): "tmux: \(why)"
     }
   }
@@ -68,7 +71,7 @@ public enum TmuxError: Error, Equatable, Sendable {
 /// The host's tmux server, called over a link.
 public struct RemoteTmux {
   private let calls: HostCalls
-  private let label: String
+  let label: String
 
   /// - Parameters:
   ///   - calls: the way to the host.
@@ -136,13 +139,13 @@ public struct RemoteTmux {
     return typing.outcome(answer)
   }
 
-  private func call(
+  func call(
     _ script: String, _ arguments: [String], session: String?
   ) throws(TmuxError) -> ControlAnswer {
     try answer(ControlRequest(script, [label] + arguments), session: session)
   }
 
-  private func answer(
+  func answer(
     _ request: ControlRequest, session: String?, more: Double = 0, progress: ((Int) -> Void)? = nil
   ) throws(TmuxError) -> ControlAnswer {
     let answer: ControlAnswer
@@ -156,6 +159,7 @@ public struct RemoteTmux {
     case TmuxScript.noTmux: throw .noTmux
     case TmuxScript.noFolder: throw .noFolder("")
     case TmuxScript.noHarness: throw .noHarness("")
+    case TmuxScript.noInbox: throw .noInbox(answer.text)
     default: throw TmuxError.of(answer.text, session: session)
     }
   }

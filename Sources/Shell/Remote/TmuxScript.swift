@@ -5,6 +5,7 @@ enum TmuxScript {
   static let refused: Int32 = 71
   static let noFolder: Int32 = 72
   static let noHarness: Int32 = 73
+  static let noInbox: Int32 = 74
 
   /// The first lines. They take `$1`, the label, away: `t` is tmux with it, `has`
   /// looks for a session, `fail` says why and ends.

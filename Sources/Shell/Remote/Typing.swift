@@ -41,6 +41,19 @@ public struct Typing: Sendable {
   ///
   /// - Parameter nonce: names a buffer that nobody else uses.
   func request(label: String, nonce: String) -> ControlRequest {
+    let lists = lists(nonce: nonce)
+    return ControlRequest(
+      Self.script,
+      [
+        label, TmuxWord.target(session), lists.buffer, String(text.bytes.count), lists.pause,
+        lists.typed, lists.entered,
+      ],
+      input: text.isArgument ? .none : .bytes(text.bytes))
+  }
+
+  /// What tmux runs for the text and for Return, the buffer that the text is to be in
+  /// (empty where it is an argument), and sleep(1)'s argument (empty for no Return).
+  func lists(nonce: String) -> (typed: String, entered: String, buffer: String, pause: String) {
     let target = TmuxWord.target(session)
     let buffer = text.isArgument ? "" : "agentutils-" + nonce
     let keys: [String]
@@ -51,17 +64,15 @@ public struct Typing: Sendable {
       keys = paste + ["-b", buffer, "-t", target]
     }
     let leaving = TmuxWord.leavingModes(target)
-    let typed = once(leaving + [keys], mark.map { "@riff_inj_" + $0 })
-    let entered = once(
-      leaving + [["send-keys", "-t", target, "Enter"]], mark.map { "@riff_ret_" + $0 })
-    return ControlRequest(
-      Self.script,
-      [
-        label, target, buffer, String(text.bytes.count), returnAfter.map(Self.seconds) ?? "",
-        typed, entered,
-      ],
-      input: text.isArgument ? .none : .bytes(text.bytes))
+    return (
+      once(leaving + [keys], mark.map(Self.option)),
+      once(leaving + [["send-keys", "-t", target, "Enter"]], mark.map { "@riff_ret_" + $0 }),
+      buffer, returnAfter.map(Self.seconds) ?? ""
+    )
   }
+
+  /// The option of the tmux server that says that it was typed.
+  static func option(mark: String) -> String { "@riff_inj_" + mark }
 
   /// What an answer with status 0 says.
   func outcome(_ answer: ControlAnswer) -> Outcome {

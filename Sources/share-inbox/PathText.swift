@@ -1,7 +1,7 @@
 import Core
 
 /// What is typed at the agent's prompt for a file.
-enum TypedText {
+enum PathText {
   /// The path and a blank.
   static let usual = "{path} "
 

@@ -1,0 +1,127 @@
+import Core
+
+/// A call that brings a file to the host and types its path into a session, both
+/// exactly once however often it is made.
+///
+/// The file comes whole or not at all: into a part of its own, whose size is counted,
+/// and which is then renamed. The text is typed as `Typing` does with a mark, so that the
+/// tmux server itself knows what it has been given: a call that is cut off at any
+/// byte can be made again, and two at once do no harm.
+public struct Delivery: Sendable {
+  /// What to type, where; with a mark.
+  public var typing: Typing
+  /// The folder on the host, as `RemoteTmux.inbox` says.
+  public var folder: String
+  /// The file's name there: letters, digits, `-` and `.`, and no `.` in front.
+  public var name: String
+  /// The open file and its size in bytes.
+  public var file: (descriptor: Int32, size: Int)
+
+  /// - Parameters: see the properties.
+  public init(
+    typing: Typing, folder: String, name: String, file: (descriptor: Int32, size: Int)
+  ) {
+    self.typing = typing
+    self.folder = folder
+    self.name = name
+    self.file = file
+  }
+
+  /// The call; its answer is for `Typing.outcome`.
+  ///
+  /// - Parameter nonce: names a part and a buffer that nobody else uses.
+  func request(label: String, nonce: String) -> ControlRequest {
+    let lists = typing.lists(nonce: nonce)
+    return ControlRequest(
+      Self.script,
+      [
+        label, TmuxWord.target(typing.session), folder, name, ".part-" + nonce,
+        String(file.size), Typing.option(mark: typing.mark ?? name),
+        String(decoding: typing.text.bytes, as: UTF8.self), lists.buffer, lists.pause,
+        lists.typed, lists.entered,
+      ],
+      input: .file(descriptor: file.descriptor, size: file.size))
+  }
+
+  /// The folder that files are brought into, made for the user alone. One that is a
+  /// link, or another's, is not trusted. Parts that were left behind a day ago go.
+  /// `$1` is the session.
+  static let inbox =
+    TmuxScript.opening + """
+      no() {
+        printf '%s\\n' "$1"
+        exit \(TmuxScript.noInbox)
+      }
+      has "$1"
+      [ "$(t display-message -p -t "$1" '#{pane_dead}')" != 1 ] || no "what ran there has ended"
+      inbox=$HOME/.riff/inbox
+      umask 077
+      say=$(mkdir -p -- "$inbox" 2>&1) || no "$say"
+      [ ! -L "$inbox" ] || no "$inbox is a symbolic link"
+      [ -O "$inbox" ] || no "$inbox belongs to somebody else"
+      cd -- "$inbox" || no "$inbox cannot be entered"
+      find . -name '.part-*' -type f -mtime +0 -exec rm -f -- {} + 2>/dev/null
+      pwd -P
+      """
+
+  /// `$1` is the session, `$2` the folder, `$3` the name, `$4` the part, `$5` the size,
+  /// `$6` the mark, `$7` the text, `$8` the buffer or nothing, `$9` the wait before
+  /// Return or nothing, and then what tmux runs for the text and for Return.
+  private static let script =
+    TmuxScript.opening + """
+      no() {
+        printf '%s\\n' "$1"
+        exit \(TmuxScript.noInbox)
+      }
+      has "$1"
+      if [ -z "$(t show-options -gqv "$6" 2>/dev/null)" ]; then
+        cd -- "$2" 2>/dev/null || no "$2 cannot be entered"
+        umask 077
+        set -C
+        trap 'rm -f -- "$4"' 0
+        trap 'exit \(TmuxScript.noInbox)' 1 2 13 15
+        say=$(cat 2>&1 >"$4") || no "${say:-$2: cannot be written}"
+        size=$(wc -c <"$4")
+        [ "$size" -eq "$5" ] || no "only $size of $5 bytes came"
+        [ ! -d "$3" ] || no "$2/$3 is a folder"
+        say=$(mv -f -- "$4" "$3" 2>&1) || no "$say"
+        trap - 0 1 2 13 15
+      fi
+      if [ -n "$8" ]; then
+        say=$(printf %s "$7" | t load-buffer -b "$8" - 2>&1) || fail "$say"
+      fi
+      say=$(t if-shell -F 1 "${11}" 2>&1)
+      status=$?
+      [ -z "$8" ] || t delete-buffer -b "$8" 2>/dev/null
+      [ "$status" -eq 0 ] || fail "$say"
+      printf '%s\\n' "${say:-typed}"
+      [ -n "$9" ] || exit 0
+      sleep "$9"
+      say=$(t if-shell -F 1 "${12}" 2>&1) || fail "$say"
+      """
+}
+
+extension RemoteTmux {
+  /// Looks for a session and makes the folder on the host that files go to.
+  ///
+  /// - Returns: the folder's absolute path.
+  public func inbox(for session: String) throws(TmuxError) -> String {
+    let answer = try call(Delivery.inbox, [TmuxWord.target(session)], session: session)
+    guard answer.text.hasPrefix("/"), !ShellWord.holdsControls(answer.text) else {
+      throw .noInbox("its path cannot be typed")
+    }
+    return answer.text
+  }
+
+  /// Brings a file and types its path.
+  ///
+  /// - Parameter progress: told how many bytes have gone out.
+  public func deliver(
+    _ delivery: Delivery, progress: ((Int) -> Void)? = nil
+  ) throws(TmuxError) -> Typing.Outcome {
+    let answer = try answer(
+      delivery.request(label: label, nonce: HostCalls.nonce()), session: delivery.typing.session,
+      more: delivery.typing.pause, progress: progress)
+    return delivery.typing.outcome(answer)
+  }
+}

@@ -1,0 +1,170 @@
+import CLibc
+import Core
+import Shell
+
+/// Hands over what is in the inbox, the oldest first. A file leaves only when it has
+/// arrived; whatever happens before, it is still queued.
+struct Drain {
+  let folder: InboxFolder
+  let options: InboxOptions
+  let output: ItemOutput
+  let diagnostics: Diagnostics
+  let handover: any Handover
+
+  /// How one went.
+  struct Result {
+    var status = ExitStatus.success.rawValue
+    /// Items that are still to be handed over.
+    var left = 0
+    /// Items that were.
+    var delivered = 0
+    /// What stopped it, nil for nothing.
+    var failure: HandoverFailure?
+  }
+
+  private var notes: ItemNotes { ItemNotes(folder: folder) }
+
+  /// Hands over all that is there, then purges what has been there for too long.
+  ///
+  /// - Parameter saysForeign: whether what is no item is named.
+  func run(saysForeign: Bool) throws -> Result {
+    var result = Result()
+    let found = try folder.scan()
+    if saysForeign { say(found.foreign) }
+    let waiting = found.items.filter { notes.note($0.name)?.isFinal != true }
+    if !waiting.isEmpty { try hand(over: waiting, &result) }
+    try output.flush()
+    for old in try Purge(folder: folder, age: options.age, now: .now()).run() {
+      diagnostics.error(old.item.path, old.problem ?? "purged: it could not be delivered in time")
+    }
+    return result
+  }
+
+  private func hand(over items: [InboxItem], _ result: inout Result) throws {
+    var pending = items
+    // Nothing that will never be sent needs a connection.
+    pending = try pending.filter { item in
+      guard item.size > options.maxSize else { return true }
+      try report(obstacle(to: item), item, &result)
+      return false
+    }
+    guard !pending.isEmpty else { return }
+    do throws(HandoverFailure) {
+      try handover.begin()
+    } catch {
+      result.left = pending.count
+      return stop(error, &result)
+    }
+    for (index, item) in pending.enumerated() {
+      guard let failure = try hand(over: item, &result) else { continue }
+      guard failure.isForAll else {
+        result.left += 1
+        continue
+      }
+      result.left += pending.count - index
+      return stop(failure, &result)
+    }
+  }
+
+  /// - Returns: why it was not taken; nil when it was, or is not ours to send.
+  private func hand(over item: InboxItem, _ result: inout Result) throws -> HandoverFailure? {
+    let open: OpenItem
+    do throws(OpenItem.Obstacle) {
+      open = try OpenItem(item, in: folder, maxSize: options.maxSize)
+    } catch {
+      try report(error, item, &result)
+      return nil
+    }
+    let progress = ProgressLine(item.name.text, size: open.size, isQuiet: options.quiet)
+    let receipt: Receipt
+    do throws(HandoverFailure) {
+      receipt = try handover.hand(open) { progress.show($0, now: Clock.monotonic) }
+    } catch {
+      progress.clear()
+      if !error.isForAll {
+        diagnostics.error(item.path, "stays queued: \(error.reason)")
+        try keep(error.reason, isFinal: false, item)
+        result.status = max(result.status, error.status)
+      }
+      return error
+    }
+    progress.clear()
+    try finish(open, receipt, &result)
+    return nil
+  }
+
+  /// The file goes, now that it has arrived.
+  private func finish(_ open: OpenItem, _ receipt: Receipt, _ result: inout Result) throws {
+    let name = open.item.name
+    let code = folder.remove(name, opened: open.descriptor)
+    if code != 0 {
+      // It has a mark at the other end: it will not be typed again.
+      diagnostics.error(open.item.path, "delivered, but cannot be removed: \(systemReason(code))")
+      result.status = ExitStatus.failure.rawValue
+    }
+    notes.drop(name)
+    result.delivered += 1
+    var item = open.item
+    item.size = Int64(open.size)
+    item.state = .delivered
+    item.session = receipt.session
+    item.remotePath = receipt.remotePath
+    item.time = .now()
+    try output.write([item])
+    try output.flush()
+  }
+
+  private func obstacle(to item: InboxItem) -> OpenItem.Obstacle {
+    do throws(OpenItem.Obstacle) {
+      _ = try OpenItem(item, in: folder, maxSize: options.maxSize)
+      return .taken
+    } catch {
+      return error
+    }
+  }
+
+  private func report(
+    _ obstacle: OpenItem.Obstacle, _ item: InboxItem, _ result: inout Result
+  ) throws {
+    switch obstacle {
+    case .taken: break
+    case .foreign(let reason):
+      diagnostics.error(item.path, reason)
+    case .waits(let reason):
+      diagnostics.error(item.path, "stays queued: \(reason)")
+      result.left += 1
+      result.status = max(result.status, ExitStatus.temporary.rawValue)
+    case .never(let reason):
+      diagnostics.error(item.path, reason)
+      try keep(reason, isFinal: true, item)
+      var failed = item
+      failed.state = .failed
+      failed.reason = reason
+      failed.time = .now()
+      try output.write([failed])
+      if result.status == ExitStatus.success.rawValue {
+        result.status = ExitStatus.failure.rawValue
+      }
+    }
+  }
+
+  private func keep(_ reason: String, isFinal: Bool, _ item: InboxItem) throws {
+    do throws(SettingsError) {
+      try notes.keep(.init(isFinal: isFinal, reason: reason, time: .now()), of: item.name)
+    } catch {
+      diagnostics.say(error.message)
+    }
+  }
+
+  private func stop(_ failure: HandoverFailure, _ result: inout Result) {
+    result.failure = failure
+    result.status = failure.status
+  }
+
+  private func say(_ foreign: [InboxFolder.Foreign]) {
+    for other in foreign {
+      let name = String(decoding: other.name, as: UTF8.self)
+      diagnostics.error(Folders.join(folder.path, name), other.reason)
+    }
+  }
+}

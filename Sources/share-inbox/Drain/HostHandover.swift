@@ -1,0 +1,121 @@
+import Core
+import Shell
+
+/// Files go into a tmux session: of a host, or of this machine.
+final class HostHandover: Handover {
+  private let options: InboxOptions
+  /// Of the host as the user calls it.
+  private let name: String
+  private let session: String
+  private let makeLink: () -> any Link
+  private var calls: HostCalls?
+  private var folder: String?
+  /// Whether the link has been up before.
+  private(set) var wasUp = false
+
+  /// - Parameters:
+  ///   - name: what messages call the host.
+  ///   - session: the tmux session.
+  ///   - makeLink: makes a link that need not be ready.
+  init(
+    _ options: InboxOptions, name: String, session: String, makeLink: @escaping () -> any Link
+  ) {
+    self.options = options
+    self.name = name
+    self.session = session
+    self.makeLink = makeLink
+  }
+
+  deinit { close() }
+
+  func begin() throws(HandoverFailure) {
+    do throws(TmuxError) {
+      folder = try tmux().inbox(for: session)
+      wasUp = true
+    } catch {
+      throw failure(error, isForAll: true)
+    }
+  }
+
+  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt {
+    if folder == nil { try begin() }
+    let folder = folder ?? ""
+    let name = item.item.name
+    let path = Folders.join(folder, name.text)
+    let text = PathText.text(options.format, path: path)
+    let typing = Typing(
+      session: session, text: TypedText(raw: Array(text.utf8)), mark: Self.mark(name),
+      returnAfter: options.pressesReturn ? 0.3 : nil)
+    let delivery = Delivery(
+      typing: typing, folder: folder, name: name.text, file: (item.descriptor, item.size))
+    do throws(TmuxError) {
+      _ = try tmux().deliver(delivery, progress: progress)
+    } catch {
+      throw failure(error, isForAll: false)
+    }
+    return Receipt(session: session, remotePath: path)
+  }
+
+  /// Whether there is a link.
+  var isOpen: Bool { calls != nil }
+
+  /// Keeps the link for so long, or until a descriptor is readable; a link that is
+  /// lost is made again when it is needed.
+  /// A signal ends the process.
+  func idle(until: Double, also descriptor: Int32) {
+    guard let calls else { return }
+    do throws(ControlFailure) {
+      try calls.idle(until: until, also: descriptor)
+    } catch {
+      if case .interrupted(let signal) = error {
+        close()
+        Process.die(by: signal)
+      }
+      close()
+    }
+  }
+
+  /// Gives the link up.
+  func close() {
+    calls?.link.close()
+    calls = nil
+    folder = nil
+  }
+
+  /// What marks an item on the tmux server.
+  static func mark(_ name: ItemName) -> String {
+    String(name.text.map { $0 == "-" || $0 == "." ? "_" : $0 })
+  }
+
+  private func tmux() -> RemoteTmux {
+    let calls =
+      self.calls
+      ?? HostCalls(
+        makeLink(), maxTime: options.maxTime, wake: EndSignals.descriptor,
+        signal: EndSignals.next)
+    self.calls = calls
+    return RemoteTmux(calls, label: options.connect.label)
+  }
+
+  private func failure(_ error: TmuxError, isForAll: Bool) -> HandoverFailure {
+    var failure = HandoverFailure(
+      what: name, reason: error.words, status: ExitStatus.temporary.rawValue, isForAll: isForAll)
+    switch error {
+    case .call(let call):
+      failure.isForAll = true
+      failure.status = call.exitStatus
+      switch call {
+      case .local:
+        failure.isForAll = isForAll
+      case .interrupted(let signal): failure.signal = signal
+      case .link(.hostKeyChanged(let lines)): failure.warning = lines
+      default: break
+      }
+      failure.isLinkLost = call.isWorthRetry(afterSuccess: true)
+      if failure.isForAll { close() }
+    case .noSession, .noTmux: failure.isForAll = true
+    default: break
+    }
+    return failure
+  }
+}
