@@ -29,6 +29,8 @@ public final class ControlCall {
   private var errors: [UInt8] = []
   private var isInputOver = false
   private var wasDrained = false
+  /// The input file as it was in the beginning.
+  private let version: FileVersion?
 
   /// Calls the host.
   ///
@@ -42,6 +44,7 @@ public final class ControlCall {
     input = request.input
     self.maxTime = maxTime
     deadline = now + maxTime
+    version = if case .file(let descriptor, _) = input { FileVersion(descriptor) } else { nil }
     frame = ControlFrame(nonce: nonce)
     channel = link.run(request.command(nonce: nonce))
     if input.size == 0 {
@@ -157,6 +160,11 @@ public final class ControlCall {
         if count < 0 && systemError == EINTR { continue }
         guard count > 0 else {
           fail(.local(why: count < 0 ? systemReason(systemError) : "the file became shorter"))
+          return
+        }
+        // Without its last byte the file is not taken at the other end.
+        if sent + count == size, FileVersion(descriptor) != version {
+          fail(.local(why: "the file changed while it was sent"))
           return
         }
         let taken = channel.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))

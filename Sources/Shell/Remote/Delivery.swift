@@ -90,14 +90,14 @@ public struct Delivery: Sendable {
       if [ -n "$8" ]; then
         say=$(printf %s "$7" | t load-buffer -b "$8" - 2>&1) || fail "$say"
       fi
-      say=$(t if-shell -F 1 "${11}" 2>&1)
+      say=$(t if-shell -F 1 "${10}" 2>&1)
       status=$?
       [ -z "$8" ] || t delete-buffer -b "$8" 2>/dev/null
       [ "$status" -eq 0 ] || fail "$say"
       printf '%s\\n' "${say:-typed}"
       [ -n "$9" ] || exit 0
       sleep "$9"
-      say=$(t if-shell -F 1 "${12}" 2>&1) || fail "$say"
+      say=$(t if-shell -F 1 "${11}" 2>&1) || fail "$say"
       """
 }
 

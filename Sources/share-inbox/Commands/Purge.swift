@@ -52,7 +52,8 @@ struct Purge {
     guard fstatat(folder.descriptor, item.name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
       return false
     }
-    return Double(now.seconds - min(item.name.epoch, status.modified)) >= age
+    return Double(now.seconds - min(item.name.epoch, FileVersion(status).modified / 1_000_000_000))
+      >= age
   }
 
   /// Files that an interrupted `add` left, and notes of items that have gone.
@@ -64,21 +65,11 @@ struct Purge {
       } else if text.hasPrefix(Deposit.temporaryPrefix) {
         var status = stat()
         guard fstatat(folder.descriptor, text, &status, AT_SYMLINK_NOFOLLOW) == 0,
-          status.isRegular, Double(now.seconds - status.modified) >= max(age, 86_400)
+          status.isRegular,
+          Double(now.seconds - FileVersion(status).modified / 1_000_000_000) >= max(age, 86_400)
         else { continue }
         unlinkat(folder.descriptor, text, 0)
       }
     }
-  }
-}
-
-extension stat {
-  /// When the content changed last, seconds since 1970.
-  fileprivate var modified: Int64 {
-    #if os(Linux)
-      Int64(st_mtim.tv_sec)
-    #else
-      Int64(st_mtimespec.tv_sec)
-    #endif
   }
 }

@@ -11,7 +11,8 @@ final class CommandHandover: Handover {
 
   func begin() throws(HandoverFailure) {}
 
-  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt {
+  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt
+  {
     let child: ChildProcess
     do throws(ChildProcess.Failure) {
       child = try ChildProcess(

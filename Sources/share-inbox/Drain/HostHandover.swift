@@ -37,7 +37,8 @@ final class HostHandover: Handover {
     }
   }
 
-  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt {
+  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt
+  {
     if folder == nil { try begin() }
     let folder = folder ?? ""
     let name = item.item.name

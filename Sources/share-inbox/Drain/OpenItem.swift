@@ -20,7 +20,6 @@ final class OpenItem {
   let descriptor: Int32
   /// Bytes; what is sent.
   let size: Int
-  private let opened: stat
 
   /// Opens an item.
   ///
@@ -36,14 +35,13 @@ final class OpenItem {
       }
     }
     do throws(Obstacle) {
-      opened = try Self.inspect(descriptor, maxSize)
+      size = Int(try Self.inspect(descriptor, maxSize).st_size)
     } catch {
       close(descriptor)
       throw error
     }
     self.item = item
     self.descriptor = descriptor
-    size = Int(opened.st_size)
   }
 
   deinit { close(descriptor) }
@@ -62,27 +60,8 @@ final class OpenItem {
     return status
   }
 
-  /// Whether the file is as it was when it was opened: one that grew while it was read
-  /// is not whole.
-  var isUnchanged: Bool {
-    var now = stat()
-    guard fstat(descriptor, &now) == 0 else { return false }
-    return now.st_size == opened.st_size && now.changed == opened.changed
-  }
-
   /// In units of 2 to the 20, rounded up.
   private static func megabytes(_ bytes: some BinaryInteger) -> Int64 {
     (Int64(bytes) + (1 << 20) - 1) >> 20
-  }
-}
-
-extension stat {
-  /// When the content changed last, nanoseconds.
-  fileprivate var changed: Int64 {
-    #if os(Linux)
-      Int64(st_mtim.tv_sec) * 1_000_000_000 + Int64(st_mtim.tv_nsec)
-    #else
-      Int64(st_mtimespec.tv_sec) * 1_000_000_000 + Int64(st_mtimespec.tv_nsec)
-    #endif
   }
 }
