@@ -30,6 +30,7 @@ struct ScreenModes {
   /// mouse and its encodings, the focus, pastes, updates in one go.
   private static let usuallyOff = [
     1, 9, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026, 2031, 2048,
+    7727,
   ]
 
   /// Changes when `undo` is another one, apart from a sequence that is open.
