@@ -25,8 +25,14 @@ enum Check {
     _ request: LinkRequest, _ options: AttachOptions, harness: String, _ diagnostics: Diagnostics
   ) throws(SettingsError) -> CheckReport {
     let place = try request.hostKeyPlace()
-    let before = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
     var report = CheckReport()
+    let before: [HostKey]
+    do throws(SettingsError) {
+      before = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
+    } catch {
+      report.bad("host key", error.message, error.status.rawValue)
+      return report
+    }
     let link = Connector.link(for: request, now: Clock.monotonic)
     defer { link.close() }
     let calls = HostCalls(link, maxTime: options.maxTime)

@@ -40,7 +40,9 @@ struct CheckReport: Equatable {
   mutating func take(_ ending: Ending, host: String, place: String, hostKey: String) {
     let status = ending.exitStatus
     switch ending {
-    case .hostKeyChanged, .hostKeyUnknown:
+    // Files of keys that cannot be read are no news of the host.
+    case .hostKeyUnknown: bad("host key", ending.words, status)
+    case .hostKeyChanged:
       good("reach", place)
       bad("host key", ending.words, status)
     case .authFailed:
