@@ -2,10 +2,12 @@
 # Every example of every manual runs as it stands there: each line of EXAMPLES
 # that begins with `$ ` is given to sh, in a folder with day.ndjson (the sample
 # day, half as bare actions, half as records), beside a server with that day.
+# And a host `box` is there, on which an agent runs in the session `riff`.
 # It must end by itself with status 0 and print something; a comment in the
 # manual's source before it says what else it does: `.\" status 1`,
 # `.\" no output`.
 . "${0%/*}/lib.sh"
+. "${0%/*}/ssh.sh"
 needs python3 perl
 [ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
 
@@ -32,6 +34,21 @@ cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
 url = $url
 token-file = $tmp/token
 END
+
+# The machine on which an agent runs.
+start_sshd
+# shellcheck disable=SC2154  # of ssh.sh
+cat >>"$XDG_CONFIG_HOME/agentutils/config" <<END
+[host box]
+hostname = 127.0.0.1
+port = $port
+user = $remote_user
+identity = $id
+END
+mkdir -p "$remote_home/src/site"
+rtmux new-session -d -s riff "env PATH=$remote_home/bin:\$PATH STUB_LOGS=$agents claude"
+agent_draws() { rtmux capture-pane -p -t =riff: | grep -q 'claude>'; }
+wait_until 10 agent_draws || bail "the agent does not come up"
 
 # What the examples of the memory are about.
 start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
