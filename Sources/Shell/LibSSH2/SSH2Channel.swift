@@ -23,6 +23,7 @@ final class SSH2Channel: Channel {
   private var hasSentEnd = false
   private var hasReadAll = false
   private var isGivenUp = false
+  private var isProbing = false
   private var result: Ending?
 
   /// How far the host may run ahead: a terminal's output is for eyes, and held back
@@ -197,8 +198,21 @@ final class SSH2Channel: Channel {
     guard let handle else { return }
     if isGivenUp { return retire(session) }
     send()
+    if isProbing { ask(handle) }
     guard link?.session != nil else { return }
     receive(handle, session)
+  }
+
+  /// Whether the host answers on this channel.
+  var canProbe: Bool { step == .running && !isGivenUp && !isProbing }
+
+  /// Asks the host for a sign of life, with the next `advance`.
+  func probe() { isProbing = true }
+
+  /// A request that comes too late to be granted; what counts is the answer, which
+  /// libssh2 takes out of its queue (of those to a keepalive it keeps every one).
+  private func ask(_ handle: OpaquePointer) {
+    isProbing = libssh2_channel_setenv_ex(handle, "LC_ALIVE", 8, "", 0) == LIBSSH2_ERROR_EAGAIN
   }
 
   // MARK: - to the host

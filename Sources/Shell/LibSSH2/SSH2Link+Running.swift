@@ -95,9 +95,16 @@ extension SSH2Link {
     guard now >= nextProbe(wire) else { return }
     if probed != nil { return end(.silent(seconds: now - wire.lastInbound)) }
     probed = now
-    libssh2_keepalive_config(session.handle, 1, 1)
-    var next: Int32 = 0
-    libssh2_keepalive_send(session.handle, &next)
+    if let channel = channels.first(where: \.canProbe) {
+      channel.probe()
+      pump()
+    } else {
+      // libssh2 keeps the answers to these for good, so this is for the time without a
+      // channel only. It sends none when it has sent one less than two seconds ago.
+      libssh2_keepalive_config(session.handle, 1, 1)
+      var next: Int32 = 0
+      libssh2_keepalive_send(session.handle, &next)
+    }
     wire.flush()
   }
 }

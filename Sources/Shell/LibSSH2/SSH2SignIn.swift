@@ -50,7 +50,7 @@ final class SSH2SignIn {
     guard request.options.usesAgent else { return }
     agent = Process.environment("SSH_AUTH_SOCK").flatMap(SSH2Agent.init(path:))
     agent?.ask(AgentMessage.listRequest)
-    if agent == nil { request.note("no ssh-agent to ask") }
+    if agent == nil { tried.append("ssh-agent: none there") }
   }
 
   /// The time at which `advance` is to be called at the latest.
@@ -141,9 +141,13 @@ final class SSH2SignIn {
       case .waiting:
         guard now >= agentLimit else { return nil }
         self.agent = nil
-        request.note("ssh-agent does not answer")
-      case .failed: self.agent = nil
-      case .bytes(let answer): keys = AgentMessage.keys(answer) ?? []
+        tried.append("ssh-agent: no answer")
+      case .failed:
+        self.agent = nil
+        tried.append("ssh-agent: no answer")
+      case .bytes(let answer):
+        keys = AgentMessage.keys(answer) ?? []
+        if keys.isEmpty { tried.append("ssh-agent: no keys") }
       }
     }
     var found: [(name: String, key: Candidate)] = []
