@@ -99,7 +99,7 @@ struct InboxOptions {
         throw UsageError("--extension \(item.value): not 1 to 8 letters and digits")
       }
       suffix = item.value
-    case "session": session = item.value
+    case "session": session = try SessionName.checked(item.value)
     case "format": format = try PathText.checked(item)
     case "return": pressesReturn = true
     case "local": try aim(.local)

@@ -11,15 +11,23 @@ struct InboxKeeper {
   /// the next one is put in.
   func add(_ files: [String], by deposit: Deposit) throws -> ExitStatus {
     var status = ExitStatus.success
+    var unwritten: WriteFailure?
     for file in files {
+      let item: InboxItem
       do throws(SettingsError) {
-        let item = try deposit.add(file, now: .now())
-        try? output.write([item])
+        item = try deposit.add(file, now: .now())
       } catch {
         diagnostics.say(error.message)
         status = .failure
+        continue
+      }
+      do throws(WriteFailure) {
+        try output.write([item])
+      } catch {
+        unwritten = unwritten ?? error
       }
     }
+    if let unwritten { throw unwritten }
     return status
   }
 
@@ -59,6 +67,8 @@ struct InboxKeeper {
       ItemNotes(folder: folder).drop(item.name)
       var item = item
       item.time = Timestamp(seconds: item.name.epoch)
+      if item.state == .failed { item.state = .queued }
+      item.reason = nil
       try output.write([item])
       return true
     }

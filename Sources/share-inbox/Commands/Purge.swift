@@ -46,13 +46,14 @@ struct Purge {
     return results
   }
 
-  /// By the time in its name, or by that of its content: whichever is older.
+  /// By the time in its name, or by that of its content, whichever is younger: an old
+  /// picture may have been dropped just now, and a name can hold any number.
   private func isOld(_ item: InboxItem) -> Bool {
     var status = stat()
     guard fstatat(folder.descriptor, item.name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
       return false
     }
-    return Double(now.seconds - min(item.name.epoch, FileVersion(status).modified / 1_000_000_000))
+    return Double(now.seconds - max(item.name.epoch, FileVersion(status).modified / 1_000_000_000))
       >= age
   }
 

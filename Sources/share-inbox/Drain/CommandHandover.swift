@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Shell
 
@@ -9,10 +10,13 @@ final class CommandHandover: Handover {
   /// - Parameter command: for sh(1).
   init(_ command: String) { self.command = command }
 
-  func begin() throws(HandoverFailure) {}
+  func begin() throws(HandoverFailure) {
+    if let signal = EndSignals.next() { throw Self.interrupted(signal) }
+  }
 
   func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt
   {
+    if let signal = EndSignals.next() { throw Self.interrupted(signal) }
     let child: ChildProcess
     do throws(ChildProcess.Failure) {
       child = try ChildProcess(
@@ -23,18 +27,40 @@ final class CommandHandover: Handover {
       throw HandoverFailure(
         what: "--exec", reason: error.words, status: ExitStatus.failure.rawValue, isForAll: true)
     }
-    _ = child.waitForEnd()
-    if let signal = EndSignals.next() {
-      throw HandoverFailure(
-        what: "--exec", reason: "interrupted", status: 128 + signal, isForAll: true, signal: signal)
-    }
+    let signal = Self.wait(for: child)
     guard child.exitStatus == 0 else {
+      if let signal { throw Self.interrupted(signal) }
       let how = child.endSignal.map { "ended by signal \($0)" }
       throw HandoverFailure(
         what: "--exec", reason: how ?? "ended with status \(child.exitStatus ?? 0)",
         status: ExitStatus.temporary.rawValue, isForAll: false)
     }
+    // This file has been taken; whoever asks next finds the signal.
+    if let signal { raise(signal) }
     progress(item.size)
     return Receipt()
+  }
+
+  /// Waits for its end, and hands on a signal that comes meanwhile.
+  ///
+  /// - Returns: the signal.
+  private static func wait(for child: ChildProcess) -> Int32? {
+    var signal: Int32?
+    var milliseconds: Int32 = 1
+    while !child.reap() {
+      // Its end makes no descriptor readable.
+      var entry = pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0)
+      _ = poll(&entry, 1, milliseconds)
+      milliseconds = min(milliseconds * 2, 50)
+      guard let number = EndSignals.next() else { continue }
+      signal = number
+      child.kill(number)
+    }
+    return signal
+  }
+
+  private static func interrupted(_ signal: Int32) -> HandoverFailure {
+    HandoverFailure(
+      what: "--exec", reason: "interrupted", status: 128 + signal, isForAll: true, signal: signal)
   }
 }

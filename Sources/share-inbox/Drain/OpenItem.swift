@@ -50,18 +50,32 @@ final class OpenItem {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .waits(systemReason(systemError)) }
     if let objection = InboxFolder.objection(status) { throw .foreign("\(objection), left alone") }
-    guard clibc_lock(descriptor) == 0 else { throw .taken }
+    guard lock(descriptor) else { throw .taken }
     // Who had the lock before may have delivered it.
     guard fstat(descriptor, &status) == 0, status.st_nlink > 0 else { throw .taken }
     guard status.st_size <= maxSize else {
-      throw .never("too large (\(megabytes(status.st_size)) MB > \(megabytes(maxSize)) MB)")
+      throw .never(tooLarge(Int64(status.st_size), maxSize: maxSize))
     }
     if clibc_is_being_written(descriptor) != 0 { throw .waits("still being written") }
     return status
   }
 
-  /// In units of 2 to the 20, rounded up.
-  private static func megabytes(_ bytes: some BinaryInteger) -> Int64 {
-    (Int64(bytes) + (1 << 20) - 1) >> 20
+  /// A list of the items looks at the lock for a moment, a drain keeps it.
+  private static func lock(_ descriptor: Int32) -> Bool {
+    for _ in 0..<5 {
+      if clibc_lock(descriptor) == 0 { return true }
+      poll(nil, 0, 2)
+    }
+    return false
+  }
+
+  /// `too large (210 MB > 200 MB)`, in units of 2 to the 20, the file's rounded up;
+  /// in bytes where the limit is no whole number of them.
+  static func tooLarge(_ size: Int64, maxSize: Int64) -> String {
+    let unit: Int64 = 1 << 20
+    guard maxSize >= unit, maxSize % unit == 0 else {
+      return "too large (\(size) B > \(maxSize) B)"
+    }
+    return "too large (\((size - 1) / unit + 1) MB > \(maxSize / unit) MB)"
   }
 }
