@@ -20,7 +20,7 @@ enum ManageCommand {
     }
     let visit = HostVisit(
       options, diagnostics, request(options, diagnostics),
-      makeLink: { SSH2Link($0, now: $1) })
+      makeLink: { Connector.link(for: $0, now: $1) })
     let output = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
     EndSignals.watch()
     do {
