@@ -38,8 +38,10 @@ enum AttachCommand {
     let outcome = loop.run()
     // The terminal is the user's again before anything is said.
     terminal.leave()
-    talk.release()
-    for text in outcome.messages { diagnostics.say(text) }
+    if canSay {
+      talk.release()
+      for text in outcome.messages { diagnostics.say(text) }
+    }
     if let signal = outcome.signal { Process.die(by: signal) }
     return outcome.status
   }
@@ -54,6 +56,15 @@ enum AttachCommand {
       throw .settings(error)
     }
     return try LinkRequest.make(host: options.host, options: options.connect, settings: settings)
+  }
+
+  /// Whether what is said is taken: a terminal that stands still must not keep us.
+  private static var canSay: Bool {
+    guard isatty(2) == 1 else { return true }
+    var set = PollSet()
+    set.add(2, reading: false, writing: true)
+    set.wait(seconds: 0.5)
+    return set.isWritable(2)
   }
 
   /// 64 bits as hexadecimal digits.

@@ -57,7 +57,8 @@ struct AttachOutcome: Equatable {
     case (.hostKeyChanged(let lines), _):
       return AttachOutcome(status: ending.exitStatus, messages: lines)
     default:
-      let tries = failures > 0 ? "gave up after \(failures) more tries: " : ""
+      let tries =
+        failures == 0 ? "" : "gave up after \(failures) more \(failures == 1 ? "try" : "tries"): "
       return AttachOutcome(
         status: ending.exitStatus, messages: ["\(plan.host): \(tries)\(ending.words)"])
     }

@@ -16,6 +16,8 @@ struct ScreenModes {
   }
 
   private var state = State.ground
+  /// Whether there has been a control sequence at all.
+  private var isTouched = false
   private var sequence: [UInt8] = []
   private var hasKeypad = false
   private var hasRegion = false
@@ -35,6 +37,7 @@ struct ScreenModes {
 
   /// Changes when `undo` is another one, apart from a sequence that is open.
   struct Mark: Equatable {
+    fileprivate var isTouched: Bool
     fileprivate var screens: [Int]
     fileprivate var kitty: Int
     fileprivate var others: [Bool]
@@ -43,7 +46,7 @@ struct ScreenModes {
   /// What `undo` depends on.
   var mark: Mark {
     Mark(
-      screens: changed.filter(Self.alternateScreens.contains), kitty: kittyFlags.count,
+      isTouched: isTouched, screens: changed.filter(Self.alternateScreens.contains), kitty: kittyFlags.count,
       others: [otherKeys != nil, hasRegion, hasCursorStyle])
   }
 
@@ -57,6 +60,7 @@ struct ScreenModes {
         guard let found = memchr(rest.baseAddress!, 0x1b, rest.count) else { break }
         index += rest.baseAddress!.distance(to: found) + 1
         state = .escape
+        isTouched = true
         continue
       }
       step(bytes[index])
@@ -92,7 +96,7 @@ struct ScreenModes {
         state = .string
       case UInt8(ascii: "="): hasKeypad = true
       case UInt8(ascii: ">"): hasKeypad = false
-      case UInt8(ascii: "c"): self = ScreenModes()
+      case UInt8(ascii: "c"): reset()
       case 0x20...0x2f: state = .charset
       default: break
       }
@@ -121,9 +125,14 @@ struct ScreenModes {
     case (UInt8(ascii: "q"), _):
       guard sequence.last == UInt8(ascii: " ") else { return }
       hasCursorStyle = sequence != Array("0 ".utf8) && sequence != Array(" ".utf8)
-    case (UInt8(ascii: "p"), UInt8(ascii: "!")): self = ScreenModes()
+    case (UInt8(ascii: "p"), UInt8(ascii: "!")): reset()
     default: break
     }
+  }
+
+  private mutating func reset() {
+    self = ScreenModes()
+    isTouched = true
   }
 
   private mutating func set(_ number: Int, _ isOn: Bool) {
@@ -147,6 +156,7 @@ extension ScreenModes {
   /// The alternate screen is left only where it was entered: leaving it moves the
   /// cursor.
   var undo: [UInt8] {
+    guard isTouched else { return [] }
     var text = isInSequence ? "\u{18}" : ""
     text += Self.usuallyOff.map { "\u{1b}[?\($0)l" }.joined()
     text += "\u{1b}>\u{1b}(B\u{0f}\u{1b}[0m"
