@@ -194,7 +194,6 @@ ok "byte for byte" cmp "$tmp/shot" "$tmp/taken"
 # --- what is none of its own
 
 inbox add -m "$tmp/plain"
-one=$(field id)
 uuid=11111111-2222-3333-4444-555555555555
 echo secret >"$tmp/secret"
 ln -s "$tmp/secret" "$folder/1-$uuid.txt"

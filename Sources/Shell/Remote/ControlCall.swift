@@ -22,6 +22,11 @@ public final class ControlCall {
   /// When it fails unless something happens.
   public private(set) var deadline: Double
 
+  /// Bytes that may be on the way behind what we see: windows, queues, buffers.
+  private static let window = 4 << 20
+  /// Bytes in a second.
+  private static let poorPace = 32768.0
+
   private let input: ControlRequest.Input
   private let maxTime: Double
   private let channel: any Channel
@@ -126,7 +131,9 @@ public final class ControlCall {
     if isInputOver {
       if !wasDrained, channel.isDrained {
         wasDrained = true
-        deadline = now + maxTime
+        // What is still on the way is not known: a window full, at the pace of a poor
+        // line. One that is dead is noticed by the link.
+        deadline = now + maxTime + Double(min(sent, Self.window)) / Self.poorPace
       }
       return
     }

@@ -53,7 +53,8 @@ public struct Delivery: Sendable {
         exit \(TmuxScript.noInbox)
       }
       has "$1"
-      [ "$(t display-message -p -t "$1" '#{pane_dead}')" != 1 ] || no "what ran there has ended"
+      [ "$(t display-message -p -t "$1" '#{||:#{pane_dead},#{pane_input_off}}')" != 1 ] ||
+        no "what ran there has ended, or takes no input"
       inbox=$HOME/.riff/inbox
       umask 077
       say=$(mkdir -p -- "$inbox" 2>&1) || no "$say"
@@ -76,6 +77,7 @@ public struct Delivery: Sendable {
       has "$1"
       if [ -z "$(t show-options -gqv "$6" 2>/dev/null)" ]; then
         cd -- "$2" 2>/dev/null || no "$2 cannot be entered"
+        [ ! -L "$2" ] && [ -O . ] || no "$2 is not the folder that it was"
         umask 077
         set -C
         trap 'rm -f -- "$4"' 0
@@ -94,6 +96,7 @@ public struct Delivery: Sendable {
       status=$?
       [ -z "$8" ] || t delete-buffer -b "$8" 2>/dev/null
       [ "$status" -eq 0 ] || fail "$say"
+      [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
       printf '%s\\n' "${say:-typed}"
       [ -n "$9" ] || exit 0
       sleep "$9"

@@ -74,6 +74,10 @@ public struct Typing: Sendable {
   /// The option of the tmux server that says that it was typed.
   static func option(mark: String) -> String { "@riff_inj_" + mark }
 
+  /// What tmux answers, with a mark, where no program reads: nothing is typed then,
+  /// and nothing marked.
+  static let deaf = "DEAF"
+
   /// What an answer with status 0 says.
   func outcome(_ answer: ControlAnswer) -> Outcome {
     answer.text.split(separator: "\n").first == "ALREADY" ? .already : .typed
@@ -86,10 +90,13 @@ public struct Typing: Sendable {
     let marked = [
       ["has-session", "-t", TmuxWord.target(session)], ["set-option", "-g", mark, "1"],
     ]
+    let target = TmuxWord.target(session)
+    let answer = ["display-message", "-p", "-t", target, "#{?\(mark),ALREADY,\(Self.deaf)}"]
     return TmuxWord.line([
       [
-        "if-shell", "-F", "#{\(mark)}", "display-message -p ALREADY",
-        TmuxWord.line(marked + commands),
+        "if-shell", "-F", "-t", target,
+        "#{||:#{\(mark)},#{||:#{pane_dead},#{pane_input_off}}}",
+        TmuxWord.line([answer]), TmuxWord.line(marked + commands),
       ]
     ])
   }

@@ -50,7 +50,7 @@ struct DeliveryJob {
       request.tell = { [diagnostics] in diagnostics.say($0) }
       request.ask = { Prompt.ask($0) }
       return HostHandover(options, name: request.destination.name, session: session) {
-        [request] in SSH2Link(request, now: Clock.monotonic)
+        [request] in Connector.link(for: request, now: Clock.monotonic)
       }
     }
   }
