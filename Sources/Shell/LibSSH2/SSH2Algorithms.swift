@@ -2,12 +2,12 @@ import CSSH2
 
 /// What libssh2 may use: it would also offer arcfour, 3DES, MD5 and 1024-bit groups.
 enum SSH2Algorithms {
-  private static let exchange = ["curve25519-sha256", "curve25519-sha256@libssh.org"]
-  private static let hostKey = [
+  static let exchange = ["curve25519-sha256", "curve25519-sha256@libssh.org"]
+  static let hostKey = [
     "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
   ]
-  private static let cipher = ["aes256-ctr", "aes128-ctr"]
-  private static let mac = ["hmac-sha2-256", "hmac-sha2-512"]
+  static let cipher = ["aes256-ctr", "aes128-ctr"]
+  static let mac = ["hmac-sha2-256", "hmac-sha2-512"]
 
   /// The types of keys that a user can sign in with: RSA would be signed with SHA-1.
   static let userKeys = hostKey

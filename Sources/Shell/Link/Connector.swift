@@ -3,7 +3,12 @@ import Core
 /// Chooses what carries a link.
 public enum Connector {
   /// Begins a link by the transport that the request asks for, or that fits the host.
+  /// Never blocks and never fails: what goes wrong is the link's ending.
   public static func link(for request: LinkRequest, now: Double) -> any Link {
-    SSH2Link(request, now: now)
+    switch request.options.transport {
+    case .auto: return AutoLink(request, now: now)
+    case .libssh2: return SSH2Link(request, now: now)
+    case .ssh: return OpenSSHLink(request, now: now)
+    }
   }
 }

@@ -16,6 +16,22 @@ extension LinkRequest {
   ///
   /// - Throws: `SettingsError` when OpenSSH is asked for and does not say.
   public func hostKeyPlace() throws(SettingsError) -> HostKeyPlace {
-    HostKeyPlace(host: destination.host, port: destination.port ?? 22)
+    let plain = HostKeyPlace(host: destination.host, port: destination.port ?? 22)
+    guard options.transport != .libssh2 else { return plain }
+    let question = SSHQuestion(
+      SSHCommand.question(program: OpenSSHLink.program, destination), now: Clock.monotonic)
+    var set = PollSet()
+    while case .none = question.answer {
+      set.removeAll()
+      question.wants(&set)
+      set.wait(seconds: question.deadline - Clock.monotonic)
+      question.advance(now: Clock.monotonic)
+    }
+    switch question.answer {
+    case .settings(let settings): return settings.keyPlace ?? plain
+    case .missing where options.transport == .auto: return plain
+    case .failed(let why): throw SettingsError("ssh", why)
+    case .missing, .none: throw SettingsError(OpenSSHLink.program, "not installed")
+    }
   }
 }

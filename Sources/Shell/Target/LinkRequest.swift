@@ -13,6 +13,9 @@ public struct LinkRequest: Sendable {
   public var pins: String
   /// Where our own key, sockets and logs are: for the user alone.
   public var stateFolder: String
+  /// Whether the link is for a terminal: OpenSSH then is ready before it has connected,
+  /// and asks its questions on that terminal.
+  public var isForTerminal = false
   /// Seconds to reach `ready` from nothing.
   public var connectTimeout = 15.0
   /// Asks the user for a secret; nil when there is nobody to ask. May be called at

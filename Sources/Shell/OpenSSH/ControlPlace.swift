@@ -1,0 +1,75 @@
+import CCrypto
+import CLibc
+import Core
+
+/// Where the sockets of OpenSSH masters and the logs are: a folder for the user alone,
+/// whose path leaves room for a socket's name.
+struct ControlPlace {
+  /// Absolute.
+  let folder: String
+  /// The socket of the master that serves a request, for all commands of the user.
+  let socket: String
+
+  /// The longest folder: a socket's path may have 103 bytes on macOS, and ssh makes it
+  /// under a name that is longer.
+  private static let limit = 48
+
+  /// - Throws: `SettingsError` for a folder that cannot be made or is not ours alone.
+  init(_ request: LinkRequest, program: String) throws(SettingsError) {
+    folder = try Self.folder(request.stateFolder)
+    socket = folder + "/" + Self.name(request, program)
+  }
+
+  /// A name in the folder that nobody else uses.
+  func ownName(_ kind: String) -> String {
+    var generator = SystemRandomNumberGenerator()
+    return "\(kind).\(String(generator.next(), radix: 36))"
+  }
+
+  /// Of all that makes one connection another one, so that none is used for a request
+  /// with other keys or pins.
+  private static func name(_ request: LinkRequest, _ program: String) -> String {
+    let destination = request.destination
+    let parts = [
+      program, destination.host, destination.port.map(String.init) ?? "", destination.user ?? "",
+      request.identity ?? "", request.options.usesAgent ? "agent" : "", request.pins,
+      request.options.knownHosts ?? "", request.options.transport.rawValue,
+    ]
+    let text = Array(parts.joined(separator: "\0").utf8)
+    var digest = [UInt8](repeating: 0, count: 32)
+    SHA256(text, text.count, &digest)
+    let digits = Array("0123456789abcdefghijklmnopqrstuv")
+    return "m" + String(digest.prefix(12).map { digits[Int($0 & 31)] })
+  }
+
+  private static func folder(_ stateFolder: String) throws(SettingsError) -> String {
+    var candidates: [String] = []
+    if let runtime = Process.environment("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") {
+      candidates.append(runtime + "/agentutils")
+    }
+    candidates.append(stateFolder + "/run")
+    candidates = candidates.filter { $0.utf8.count <= limit }
+    candidates.append("/tmp/agentutils-\(getuid())")
+    var failure = SettingsError(candidates[0], "no folder for sockets")
+    for candidate in candidates {
+      do throws(SettingsError) {
+        try make(candidate)
+        return candidate
+      } catch {
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  private static func make(_ path: String) throws(SettingsError) {
+    if mkdir(path, 0o700) != 0, systemError != EEXIST {
+      throw SettingsError(path, systemReason(systemError))
+    }
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR), status.st_uid == getuid(),
+      status.st_mode & 0o077 == 0
+    else { throw SettingsError(path, "refused: not a folder for its owner alone", .denied) }
+  }
+}

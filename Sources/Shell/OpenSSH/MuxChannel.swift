@@ -1,0 +1,217 @@
+import CLibc
+import Core
+
+/// A remote command without a terminal, over a master. It waits for one that is still
+/// on its way.
+final class MuxChannel: Channel {
+  /// What the link must do about a channel.
+  enum Need: Equatable {
+    case nothing
+    /// There is no master (any more) that takes it; nothing has reached the host.
+    case master
+    /// The master's link is dead: end that process, and see `abandon`.
+    case kill(pid_t)
+  }
+
+  private(set) var ending: Ending?
+  /// How often it has been sent on its way.
+  private(set) var attempts = 0
+  private let command: String
+  private var connection: MuxConnection?
+  private var input: Int32 = -1
+  private var output: Int32 = -1
+  private var error: Int32 = -1
+  private var isOutputOver = false
+  private var isErrorOver = false
+  private var isOutputWaiting = false
+  private var isErrorWaiting = false
+  private var isFull = false
+  private var isInputOver = false
+  private var asked = 0.0
+  private var heard = 0.0
+  private var patience = 0.0
+
+  init(_ command: String) { self.command = command }
+
+  /// One that cannot be.
+  init(failing ending: Ending) {
+    command = ""
+    self.ending = ending
+  }
+
+  var isStarted: Bool { hasOpened }
+  var isDrained: Bool { true }
+  var room: Int { input < 0 || isFull ? 0 : 65536 }
+  var isWaitingForMaster: Bool { connection == nil && ending == nil }
+  private var hasOpened = false
+
+  /// Goes over a master.
+  ///
+  /// - Parameter patience: seconds in which the host must answer.
+  /// - Returns: false when there is none at this path.
+  func start(_ path: String, patience: Double, now: Double) -> Bool {
+    var pipes: [[Int32]] = []
+    for number in 0..<3 {
+      var ends: [Int32] = [-1, -1]
+      guard clibc_pipe(&ends, number == 0 ? 1 : 0) == 0 else {
+        let reason = systemReason(systemError)
+        for end in pipes.flatMap({ $0 }) { CLibc.close(end) }
+        end(.local(why: "pipe: \(reason)"))
+        return true
+      }
+      pipes.append(ends)
+    }
+    let theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
+    let ours = [pipes[0][1], pipes[1][0], pipes[2][0]]
+    guard let connection = MuxConnection(path, command, theirs) else {
+      for end in pipes.flatMap({ $0 }) { CLibc.close(end) }
+      return false
+    }
+    self.connection = connection
+    attempts += 1
+    (input, output, error) = (ours[0], ours[1], ours[2])
+    if isInputOver { closeInput() }
+    asked = now
+    heard = now
+    self.patience = patience
+    return true
+  }
+
+  var deadline: Double? {
+    guard ending == nil, let connection else { return nil }
+    // Nothing wakes the loop any more.
+    if connection.phase == .gone { return 0 }
+    return hasOpened ? nil : asked + patience
+  }
+
+  func wants(_ set: inout PollSet) {
+    guard ending == nil, let connection else { return }
+    connection.wants(&set)
+    if !isOutputOver, !isOutputWaiting { set.add(output) }
+    if !isErrorOver, !isErrorWaiting { set.add(error) }
+    if isFull { set.add(input, reading: false, writing: true) }
+  }
+
+  func advance(_ set: PollSet, now: Double) -> Need {
+    guard ending == nil, let connection else { return .nothing }
+    connection.advance()
+    if set.isReadable(output) { isOutputWaiting = true }
+    if set.isReadable(error) { isErrorWaiting = true }
+    if isOutputWaiting || isErrorWaiting { heard = now }
+    isFull = false
+    switch connection.phase {
+    case .asked:
+      if now < asked + patience { return .nothing }
+      guard let master = connection.master else {
+        // Not even the master answers: it is stopped, or hangs.
+        return .master
+      }
+      return .kill(master)
+    case .opened: hasOpened = true
+    case .exited: hasOpened = true
+    case .refused(let why): end(.linkLost(why: "the master says: \(why)"))
+    case .gone: if !hasOpened { return .master }
+    }
+    finishIfOver()
+    return .nothing
+  }
+
+  /// How long ago anything came.
+  func silence(_ now: Double) -> Double { now - heard }
+
+  /// Whether the master hung up without a status.
+  var isCut: Bool { hasOpened && connection?.phase == .gone && isRead }
+
+  private var isRead: Bool { isOutputOver && isErrorOver }
+
+  /// The master has been killed, or is gone.
+  ///
+  /// - Returns: whether the host never heard of the command, so that it may go over
+  ///   another one.
+  func abandon() -> Bool {
+    let deadline = Clock.monotonic + 1
+    while let connection, connection.phase == .asked, Clock.monotonic < deadline {
+      // Its last words may be on their way; the end of them is the proof.
+      var set = PollSet()
+      connection.wants(&set)
+      set.wait(seconds: 0.1)
+      connection.advance()
+    }
+    guard case .gone = connection?.phase, !hasOpened else { return false }
+    closeEnds()
+    return true
+  }
+
+  /// It has ended; the first reason stays.
+  func end(_ ending: Ending) {
+    self.ending = self.ending ?? ending
+    closeEnds()
+  }
+
+  func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard ending == nil, output >= 0, !isOutputOver else { return 0 }
+    isOutputWaiting = false
+    let count = Self.take(output, buffer)
+    if count < 0 { isOutputOver = true }
+    finishIfOver()
+    return max(count, 0)
+  }
+
+  func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard ending == nil, error >= 0, !isErrorOver else { return 0 }
+    isErrorWaiting = false
+    let count = Self.take(error, buffer)
+    if count < 0 { isErrorOver = true }
+    finishIfOver()
+    return max(count, 0)
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard ending == nil, input >= 0, !isFull, !bytes.isEmpty else { return 0 }
+    let count = CLibc.write(input, bytes.baseAddress, bytes.count)
+    if count >= 0 { return count }
+    // One that does not read: its end tells how it was.
+    if systemError != EAGAIN && systemError != EINTR { return bytes.count }
+    isFull = true
+    return 0
+  }
+
+  func finishWriting() {
+    isInputOver = true
+    closeInput()
+  }
+
+  func resize(_ size: WindowSize) {}
+
+  func close() { end(.closed) }
+
+  func finishIfOver() {
+    guard ending == nil, isRead, case .exited(let status) = connection?.phase else { return }
+    end(.remoteExit(status: status))
+  }
+
+  private func closeInput() {
+    if input >= 0 { CLibc.close(input) }
+    input = -1
+  }
+
+  private func closeEnds() {
+    connection?.close()
+    connection = nil
+    closeInput()
+    for end in [output, error] where end >= 0 { CLibc.close(end) }
+    (output, error) = (-1, -1)
+  }
+
+  deinit { closeEnds() }
+
+  /// - Returns: 0 when there is nothing now, -1 at the end.
+  private static func take(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    while true {
+      let count = CLibc.read(descriptor, buffer.baseAddress, buffer.count)
+      if count > 0 { return count }
+      if count < 0 && systemError == EINTR { continue }
+      return count < 0 && systemError == EAGAIN ? 0 : -1
+    }
+  }
+}

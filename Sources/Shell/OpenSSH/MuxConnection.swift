@@ -1,0 +1,106 @@
+import CLibc
+import Core
+
+/// One session over a master: its control connection, which carries a command and
+/// three descriptors there and its status back.
+final class MuxConnection {
+  /// How far it is.
+  enum Phase: Equatable {
+    /// The master has not said that the host runs the command.
+    case asked
+    case opened
+    case exited(Int32)
+    /// The master says no.
+    case refused(String)
+    /// The master hung up.
+    case gone
+  }
+
+  private(set) var phase = Phase.asked
+  /// The master's process; nil while it has not said.
+  private(set) var master: pid_t?
+  private var socket: Int32
+  private var outgoing: [UInt8]
+  private var descriptors: [Int32]
+  private var incoming: [UInt8] = []
+
+  /// Connects; nil when nobody takes calls there.
+  ///
+  /// - Parameters:
+  ///   - descriptors: three; closed here when they have gone over.
+  init?(_ path: String, _ command: String, _ descriptors: [Int32]) {
+    socket = clibc_connect_local(path)
+    guard socket >= 0 else { return nil }
+    outgoing = MuxMessage.hello + MuxMessage.check + MuxMessage.session(command)
+    self.descriptors = descriptors
+    send()
+  }
+
+  deinit { close() }
+
+  func wants(_ set: inout PollSet) {
+    set.add(socket, writing: !outgoing.isEmpty || !descriptors.isEmpty)
+  }
+
+  func advance() {
+    guard socket >= 0 else { return }
+    send()
+    receive()
+  }
+
+  func close() {
+    if socket >= 0 { CLibc.close(socket) }
+    socket = -1
+    for descriptor in descriptors { CLibc.close(descriptor) }
+    descriptors = []
+  }
+
+  private func send() {
+    while !outgoing.isEmpty {
+      let count = write(socket, outgoing, outgoing.count)
+      if count < 0 && systemError == EINTR { continue }
+      guard count > 0 else { return }
+      outgoing.removeFirst(count)
+    }
+    while let descriptor = descriptors.first {
+      let count = clibc_send_descriptor(socket, descriptor)
+      if count < 0 && systemError == EINTR { continue }
+      guard count > 0 else { return }
+      CLibc.close(descriptor)
+      descriptors.removeFirst()
+    }
+  }
+
+  private func receive() {
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
+      while true {
+        let count = read(socket, buffer.baseAddress, buffer.count)
+        if count < 0 && systemError == EINTR { continue }
+        if count < 0 && systemError == EAGAIN { break }
+        if count > 0 {
+          incoming.append(contentsOf: buffer[..<count])
+          continue
+        }
+        heed()
+        if phase == .asked || phase == .opened { phase = .gone }
+        close()
+        return
+      }
+    }
+    heed()
+  }
+
+  private func heed() {
+    while let answer = MuxMessage.take(&incoming) {
+      switch answer {
+      case .hello(let version):
+        if version != 4 { phase = .refused("a master of another kind (version \(version))") }
+      case .alive(let process): master = pid_t(truncatingIfNeeded: process)
+      case .opened: if phase == .asked { phase = .opened }
+      case .exited(let status): phase = .exited(status)
+      case .refused(let why): if phase == .asked { phase = .refused(why) }
+      case .other: break
+      }
+    }
+  }
+}

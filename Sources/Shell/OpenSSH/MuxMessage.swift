@@ -1,0 +1,68 @@
+import Core
+
+/// What goes over the control socket of an OpenSSH master (PROTOCOL.mux, version 4).
+enum MuxMessage {
+  /// What a master says.
+  enum Answer: Equatable {
+    case hello(version: UInt32)
+    case alive(process: UInt32)
+    case opened
+    case exited(status: Int32)
+    case refused(why: String)
+    /// Anything else.
+    case other
+  }
+
+  /// The first message of both sides.
+  static let hello = framed(word(1) + word(4))
+  /// Asks for the master's process.
+  static let check = framed(word(0x1000_0004) + word(0))
+
+  /// Asks for a session without a terminal; its three descriptors follow.
+  static func session(_ command: String) -> [UInt8] {
+    var body = word(0x1000_0002) + word(1) + string("")
+    // No terminal, X11, agent or subsystem; no escape character.
+    for _ in 0..<4 { body += word(0) }
+    body += word(UInt32.max) + string("") + string(command)
+    return framed(body)
+  }
+
+  /// Takes the first whole message off the front.
+  ///
+  /// - Returns: nil when there is none (yet).
+  static func take(_ bytes: inout [UInt8]) -> Answer? {
+    var reader = WireReader(bytes[...])
+    guard let length = reader.word(), bytes.count >= 4 + length else { return nil }
+    let body = bytes[4..<(4 + length)]
+    let answer = read(body)
+    bytes.removeFirst(4 + length)
+    return answer
+  }
+
+  private static func read(_ body: ArraySlice<UInt8>) -> Answer {
+    var reader = WireReader(body)
+    guard let kind = reader.word(), let second = reader.word() else { return .other }
+    switch kind {
+    case 1: return .hello(version: UInt32(truncatingIfNeeded: second))
+    case 0x8000_0005:
+      return reader.word().map { .alive(process: UInt32(truncatingIfNeeded: $0)) } ?? .other
+    case 0x8000_0006: return .opened
+    case 0x8000_0004:
+      return reader.word().map { .exited(status: Int32(truncatingIfNeeded: $0)) } ?? .other
+    case 0x8000_0002, 0x8000_0003:
+      let why = reader.string().map { String(decoding: $0, as: UTF8.self) }
+      return .refused(why: why ?? "refused")
+    default: return .other
+    }
+  }
+
+  private static func framed(_ body: [UInt8]) -> [UInt8] { word(UInt32(body.count)) + body }
+
+  private static func word(_ value: UInt32) -> [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+  }
+
+  private static func string(_ text: String) -> [UInt8] {
+    word(UInt32(text.utf8.count)) + Array(text.utf8)
+  }
+}

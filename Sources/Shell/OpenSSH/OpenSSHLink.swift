@@ -1,0 +1,162 @@
+import CLibc
+import Core
+
+/// A link by the user's own OpenSSH client. Each terminal is an ssh of its own; all
+/// other commands go over a master that several links, also of other commands, share.
+///
+/// For a terminal it is `ready` when the command line is known; else when there is a
+/// master.
+public final class OpenSSHLink: Link {
+  public private(set) var state = LinkState.opening
+  public var transport: TransportName { .ssh }
+
+  let request: LinkRequest
+  let program: String
+  var place: ControlPlace?
+  var plan: SSHPlan?
+  var question: SSHQuestion?
+  var master: SSHMaster?
+  var terminals: [SSHTerminal] = []
+  var calls: [MuxChannel] = []
+  private var hasTold = false
+
+  /// Begins.
+  ///
+  /// - Parameter settings: what `ssh -G` said, when it has been asked already.
+  public init(_ request: LinkRequest, settings: SSHSettings? = nil, now: Double) {
+    self.request = request
+    program = Self.program
+    // What is written to an ssh that has ended must not end us.
+    clibc_signal_ignore(SIGPIPE)
+    do throws(SettingsError) {
+      try PinFile.check(request.pins)
+    } catch {
+      end(.hostKeyUnknown(why: error.message))
+      return
+    }
+    do throws(SettingsError) {
+      place = try ControlPlace(request, program: program)
+    } catch {
+      end(.local(why: error.message))
+      return
+    }
+    if let settings { take(settings, now) }
+    if case .ended = state { return }
+    if !request.isForTerminal, hasLiveMaster {
+      request.note("ssh: a connection is up already")
+      state = .ready
+    } else {
+      bring(now)
+    }
+  }
+
+  deinit { close() }
+
+  /// `$AGENTUTILS_SSH`, by default `ssh`.
+  static var program: String { Process.environment("AGENTUTILS_SSH") ?? "ssh" }
+
+  public var deadline: Double? {
+    if case .ended = state { return nil }
+    let all =
+      [question?.deadline, master?.deadline] + terminals.map(\.deadline) + calls.map(\.deadline)
+    return all.compactMap { $0 }.min()
+  }
+
+  public func wants(_ set: inout PollSet) {
+    question?.wants(&set)
+    master?.wants(&set)
+    for terminal in terminals { terminal.wants(&set) }
+    for call in calls { call.wants(&set) }
+  }
+
+  public func advance(_ set: PollSet, now: Double) {
+    if case .ended = state { return }
+    advanceQuestion(now)
+    advanceMaster(now)
+    for terminal in terminals {
+      terminal.advance(set, now: now)
+      tellPin(terminal.log)
+    }
+    for call in calls { advance(call, set, now) }
+    calls.removeAll { $0.ending != nil }
+    for terminal in terminals { heed(terminal.ending) }
+    terminals.removeAll { $0.ending != nil }
+  }
+
+  public func openTerminal(_ command: String, size: WindowSize, term: String) -> any Channel {
+    let now = Clock.monotonic
+    guard case .ready = state, let plan, let place else {
+      return SSHTerminal(failing: .local(why: "ssh: not ready"))
+    }
+    do throws(SettingsError) {
+      let pipe = try SSHLogPipe(in: place.folder, name: place.ownName("log"))
+      let child: ChildProcess
+      do throws(ChildProcess.Failure) {
+        child = try ChildProcess(
+          plan.command.terminal(command, log: pipe.path), environment: ["TERM": term],
+          terminal: size)
+      } catch {
+        return SSHTerminal(failing: .local(why: error.words))
+      }
+      let terminal = SSHTerminal(
+        child, pipe, patience: request.connectTimeout + 2, now: now, judge: plan.judge)
+      terminals.append(terminal)
+      return terminal
+    } catch {
+      return SSHTerminal(failing: .local(why: error.message))
+    }
+  }
+
+  public func run(_ command: String) -> any Channel {
+    guard case .ready = state else {
+      return MuxChannel(failing: .local(why: "ssh: not ready"))
+    }
+    let call = MuxChannel(command)
+    calls.append(call)
+    send(call, Clock.monotonic)
+    return call
+  }
+
+  public func close() { end(.closed) }
+
+  /// Everything is over, for one reason.
+  func end(_ ending: Ending) {
+    if case .ended = state { return }
+    state = .ended(ending)
+    for terminal in terminals { terminal.close() }
+    for call in calls { call.end(ending) }
+    (terminals, calls) = ([], [])
+    (question, master) = (nil, nil)
+  }
+
+  /// What ended a terminal may have ended the link.
+  private func heed(_ ending: Ending?) {
+    switch ending {
+    case nil, .remoteExit, .remoteSignal, .closed: return
+    case .silent(let seconds):
+      // The master's connection is as dead; whoever comes next gets a new one.
+      if let place { unlink(place.socket) }
+      end(.silent(seconds: seconds))
+    case .some(let ending): end(ending)
+    }
+  }
+
+  /// A key that was pinned just now is told, as it stands in the pins.
+  func tellPin(_ log: SSHLog) {
+    guard log.pinned != nil, !hasTold, let plan else { return }
+    hasTold = true
+    do throws(SettingsError) {
+      let keys = try PinFile(path: request.pins).keys(host: plan.place.host, port: plan.place.port)
+      for key in keys {
+        request.tell(
+          "\(plan.place.name): new host, pinned its \(key.kind) key \(key.fingerprint)")
+      }
+    } catch {
+      end(.hostKeyUnknown(why: error.message))
+    }
+  }
+
+  func becomeReady() {
+    if case .opening = state { state = .ready }
+  }
+}

@@ -1,0 +1,99 @@
+import Core
+
+/// The command lines of OpenSSH's client: what its configuration says stays, but for
+/// what would break us.
+public struct SSHCommand: Sendable {
+  /// The program: `$AGENTUTILS_SSH`, by default `ssh`.
+  public var program: String
+  /// The host, the port and the user that were named.
+  public var destination: Destination
+  /// What it says it would do.
+  public var settings: SSHSettings
+  /// The files of host keys that it honours; new ones go into the first.
+  public var knownHosts: [String] = []
+  /// The key file that was named; nil leaves it to its configuration.
+  public var identity: String?
+  /// Whether other keys of ssh-agent are offered beside the one that was named.
+  public var usesAgent = false
+  /// Our own key, if there is one: offered behind all others.
+  public var ownKey: String?
+  /// Seconds.
+  public var connectTimeout = 15.0
+  /// Seconds of silence after which the host is probed.
+  public var keepalive = 4.0
+
+  /// - Parameters: see the properties.
+  public init(program: String, destination: Destination, settings: SSHSettings) {
+    self.program = program
+    self.destination = destination
+    self.settings = settings
+  }
+
+  /// What it would do for a host.
+  public static func question(program: String, _ destination: Destination) -> [String] {
+    [program, "-G"] + target(destination)
+  }
+
+  /// A remote command on the terminal that it is started on.
+  ///
+  /// - Parameter log: a file or FIFO for its log.
+  public func terminal(_ command: String, log: String) -> [String] {
+    var words = [program, "-tt", "-E", log, "-S", "none", "-o", "ControlMaster=no"]
+    if settings.knows("sessiontype") { words += ["-o", "SessionType=default"] }
+    if settings.knows("forkafterauthentication") { words += ["-o", "ForkAfterAuthentication=no"] }
+    return words + common + Self.target(destination) + [command]
+  }
+
+  /// A master that takes calls at a socket, and ends a minute after the last one.
+  ///
+  /// - Parameter isAlone: whether there is nobody to ask.
+  public func master(socket: String, log: String, isAlone: Bool) -> [String] {
+    // It goes to the background once it takes calls.
+    var words = [program, "-M", "-N", "-f", "-T", "-a", "-x", "-E", log]
+    words += ["-S", Self.literal(socket), "-o", "ControlPersist=60", "-o", "ClearAllForwardings=yes"]
+    if isAlone { words += ["-o", "BatchMode=yes"] }
+    return words + common + Self.target(destination)
+  }
+
+  private var common: [String] {
+    var options = [
+      "LogLevel=DEBUG1", "FingerprintHash=sha256", "RemoteCommand=none", "PermitLocalCommand=no",
+      "VisualHostKey=no", "EscapeChar=none", "StrictHostKeyChecking=accept-new",
+      "UserKnownHostsFile=" + knownHosts.map(Self.quoted).joined(separator: " "),
+      "GlobalKnownHostsFile=/dev/null", "HashKnownHosts=no", "UpdateHostKeys=no",
+      "CheckHostIP=no", "NoHostAuthenticationForLocalhost=no", "VerifyHostKeyDNS=no",
+      "ExitOnForwardFailure=no", "ConnectionAttempts=1",
+      "ConnectTimeout=\(Self.whole(connectTimeout))",
+      "ServerAliveInterval=\(Self.whole(keepalive))", "ServerAliveCountMax=2",
+    ]
+    if settings.knows("stdinnull") { options.append("StdinNull=no") }
+    if settings.value("knownhostscommand") != nil { options.append("KnownHostsCommand=none") }
+    if let identity {
+      // One more key of the agent's, and the host may have had enough of keys.
+      if !usesAgent { options.append("IdentitiesOnly=yes") }
+      options.append("IdentityFile=" + Self.quoted(identity))
+    } else if let ownKey {
+      // A key that is named keeps OpenSSH from its usual ones: name these, too.
+      options += settings.all("identityfile").map { "IdentityFile=" + $0 }
+      options.append("IdentityFile=" + Self.quoted(ownKey))
+    }
+    return options.flatMap { ["-o", $0] }
+  }
+
+  private static func target(_ destination: Destination) -> [String] {
+    var words: [String] = []
+    if let port = destination.port { words += ["-p", String(port)] }
+    if let user = destination.user { words += ["-l", user] }
+    return words + ["--", destination.host]
+  }
+
+  /// A path in a value: one word, without tokens.
+  private static func quoted(_ path: String) -> String {
+    let escaped = literal(path).exchanging("\\", for: "\\\\").exchanging("\"", for: "\\\"")
+    return "\"" + escaped + "\""
+  }
+
+  private static func literal(_ path: String) -> String { path.exchanging("%", for: "%%") }
+
+  private static func whole(_ seconds: Double) -> Int { max(1, Int(seconds.rounded(.up))) }
+}

@@ -1,0 +1,156 @@
+import Core
+
+/// What `ssh -E` tells at LogLevel DEBUG1, line by line: how far it is, and in the end
+/// why it ended. Text of the host may stand in it, so nothing is believed for the sake
+/// of trust: fingerprints that are shown as pinned come from the pins.
+public struct SSHLog: Sendable {
+  /// Whether keys and passwords are being tried.
+  public private(set) var hasAuthenticationBegun = false
+  /// Whether the host let us in.
+  public private(set) var isSignedIn = false
+  /// Whether the remote command was asked for: what comes from then on may be its.
+  public private(set) var isStarted = false
+  /// Whether the session is over: what comes now are ssh's own last words.
+  public private(set) var isOver = false
+  /// Whether a master takes calls.
+  public private(set) var takesCalls = false
+  /// The host's name in the pins when its key was just pinned.
+  public private(set) var pinned: String?
+  /// The key that the host shows: its type and `SHA256:...`.
+  public private(set) var hostKey: (type: String, fingerprint: String)?
+  /// Whether a key that is new could not be pinned: nothing may go on.
+  public private(set) var cannotPin = false
+  /// How many lines came.
+  public private(set) var count = 0
+
+  private var partial: [UInt8] = []
+  var isEntered = false
+  var isConnected = false
+  var exitStatus: Int32?
+  var hasExitSignal = false
+  var tried: [String] = []
+  var isKeyChanged = false
+  var isKeyRevoked = false
+  var isKeyRefused = false
+  var keyWords: String?
+  /// The last line that is no note, and the one that tells most.
+  var lastWords: String?
+  var silence: String?
+  var denial: String?
+  var mismatch: String?
+  var refusal: String?
+  var loss: String?
+
+  private static let lineLimit = 8192
+
+  /// Nothing yet.
+  public init() {}
+
+  /// Takes what has come.
+  public mutating func take(_ bytes: UnsafeRawBufferPointer) {
+    for byte in bytes {
+      if byte == 10 {
+        take(line: String(decoding: partial, as: UTF8.self))
+        partial.removeAll(keepingCapacity: true)
+      } else if byte != 13, partial.count < Self.lineLimit {
+        partial.append(byte)
+      }
+    }
+  }
+
+  /// Takes a line.
+  public mutating func take(line: String) {
+    count += 1
+    if line.hasPrefix("debug") {
+      guard let colon = line.place(of: ": ") else { return }
+      note(line[colon.upperBound...])
+    } else if !line.isEmpty {
+      statement(line)
+    }
+  }
+
+  /// How it goes.
+  private mutating func note(_ text: Substring) {
+    if text.hasPrefix("Remote: ") { return }
+    if text.hasPrefix("Connection established") || text.hasPrefix("Remote protocol version") {
+      isConnected = true
+    } else if let rest = text.rest(behind: "Server host key: ") {
+      let words = rest.split(separator: " ")
+      if words.count >= 2 { hostKey = (String(words[0]), String(words[1])) }
+    } else if text.hasPrefix("SSH2_MSG_SERVICE_ACCEPT received") {
+      hasAuthenticationBegun = true
+    } else if let rest = text.rest(behind: "Next authentication method: ") {
+      tried.append(String(rest))
+    } else if let rest = text.rest(behind: "Offering public key: ") {
+      // PATH TYPE FINGERPRINT ...: each key instead of the method's name.
+      if tried.last == "publickey" { tried.removeLast() }
+      let words = rest.split(separator: " ")
+      let mark = words.firstIndex { $0.hasPrefix("SHA256:") || $0.hasPrefix("MD5:") }
+      tried.append("key " + words[..<max(1, (mark ?? 1) - 1)].joined(separator: " "))
+    } else if text.hasPrefix("Entering interactive session") {
+      isEntered = true
+    } else if text.hasPrefix("Sending command: ") || text.hasPrefix("Sending environment") {
+      isStarted = true
+    } else if text.hasPrefix("setting up multiplex master socket") {
+      takesCalls = true
+    } else if text.hasPrefix("Exit status ") {
+      isOver = true
+      exitStatus = Int32(text.dropFirst(12))
+    } else if text.holds(": free: client-session") {
+      isOver = true
+    } else if text.holds(" rtype exit-signal ") {
+      hasExitSignal = true
+    }
+  }
+
+  /// What it says in any case.
+  private mutating func statement(_ line: String) {
+    if line.hasPrefix("Authenticated to ") {
+      isSignedIn = true
+      return
+    }
+    if line.hasPrefix("Transferred: ") || line.hasPrefix("Bytes per second: ") { return }
+    if line.hasPrefix("Warning: ") {
+      if line.holds("Permanently added '") {
+        pinned = String(line.split(separator: "'", maxSplits: 2).dropFirst().first ?? "")
+      }
+      return
+    }
+    if !line.hasPrefix("@@@") { lastWords = line }
+    if line.holds("REMOTE HOST IDENTIFICATION HAS CHANGED") { isKeyChanged = true }
+    if line.holds("REVOKED HOST KEY") { isKeyRevoked = true }
+    if line.hasPrefix("Failed to add the host to the list of known hosts") { cannotPin = true }
+    if line.hasPrefix("Host key verification failed") { isKeyRefused = true }
+    if line.holds(" host key is known for ") { keyWords = line }
+    if line.hasPrefix("Timeout, server ") { silence = line }
+    if line.holds("Permission denied (") || line.holds("Too many authentication failures")
+      || line.hasPrefix("No supported authentication methods")
+    {
+      denial = denial ?? line
+    }
+    if line.hasPrefix("Unable to negotiate with ") || line.hasPrefix("no matching ") {
+      mismatch = line
+    }
+    if line.hasPrefix("ssh: ") || line.hasPrefix("kex_exchange_identification: ")
+      || line.hasPrefix("ssh_exchange_identification: ") || line.holds(" timed out")
+    {
+      refusal = refusal ?? line
+    }
+    if line.hasPrefix("client_loop: ") || line.hasPrefix("packet_write_")
+      || line.holds("onnection reset by") || line.holds("Connection closed by")
+      || line.holds("Connection to ") && line.holds(" closed") || line.hasPrefix("Read from ")
+      || line.hasPrefix("Received disconnect ") || line.hasPrefix("Disconnected from ")
+      || line.holds("Corrupted MAC") || line.holds("Bad packet length")
+      || line.holds("message authentication code incorrect") || line.hasPrefix("ssh_dispatch_run")
+    {
+      loss = loss ?? line
+    }
+  }
+}
+
+extension Substring {
+  /// What stands behind a beginning; nil when it begins otherwise.
+  func rest(behind beginning: String) -> Substring? {
+    hasPrefix(beginning) ? dropFirst(beginning.count) : nil
+  }
+}

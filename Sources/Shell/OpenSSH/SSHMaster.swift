@@ -1,0 +1,114 @@
+import CLibc
+import Core
+
+/// An ssh that makes a connection and then, in the background, takes calls over it. It
+/// outlives us for a minute, so that the next command finds it.
+final class SSHMaster {
+  enum State {
+    case starting
+    case up
+    case failed(Ending)
+  }
+
+  private(set) var state = State.starting
+  private let child: ChildProcess
+  private let pipe: SSHLogPipe
+  private let socket: String
+  private let shared: String
+  private let patience: Double
+  private let hasPerson: Bool
+  private var progress: Double
+  private var errors: [UInt8] = []
+
+  /// The time a person has for a passphrase, seconds: as long as sshd(8) waits.
+  private static let thinking = 120.0
+
+  /// - Parameters:
+  ///   - words: see `SSHCommand.master`.
+  ///   - socket: that of the command line.
+  ///   - shared: where it is to be found in the end.
+  /// - Throws: `ChildProcess.Failure`.
+  init(
+    _ words: [String], _ pipe: SSHLogPipe, socket: String, shared: String, patience: Double,
+    hasPerson: Bool, now: Double
+  ) throws(ChildProcess.Failure) {
+    // With a person, ssh asks on the controlling terminal.
+    child = try ChildProcess(words, output: .nothing, error: hasPerson ? .ours : .pipe)
+    self.pipe = pipe
+    self.socket = socket
+    self.shared = shared
+    self.patience = patience
+    self.hasPerson = hasPerson
+    progress = now
+  }
+
+  deinit { unlink(socket) }
+
+  var log: SSHLog { pipe.log }
+
+  var deadline: Double? {
+    guard case .starting = state else { return nil }
+    // Its socket is there in a moment.
+    if pipe.log.takesCalls { return Clock.monotonic + 0.002 }
+    return progress + limit
+  }
+
+  func wants(_ set: inout PollSet) {
+    pipe.wants(&set)
+    if case .starting = state { set.add(child.error) }
+  }
+
+  /// - Parameter judge: why it ended.
+  func advance(now: Double, judge: (SSHLog, ChildProcess, _ talk: [String]) -> Ending) {
+    if pipe.pump() { progress = now }
+    guard case .starting = state else { return }
+    takeErrors()
+    if pipe.log.cannotPin {
+      state = .failed(.hostKeyUnknown(why: "the host's key is new and cannot be pinned"))
+      child.kill(SIGKILL)
+    } else if pipe.log.takesCalls, rename(socket, shared) == 0 {
+      // Known by its lasting name only now that it is whole.
+      state = .up
+    } else if child.reap() {
+      pipe.pump()
+      if child.exitStatus == 0, rename(socket, shared) == 0 {
+        state = .up
+      } else {
+        let lines = String(decoding: errors, as: UTF8.self).split { $0.isNewline }
+        state = .failed(judge(pipe.log, child, lines.map(String.init)))
+      }
+    } else if now >= progress + limit {
+      child.kill(SIGKILL)
+      let seconds = Int(limit.rounded())
+      state = .failed(
+        pipe.log.isSignedIn
+          ? .linkLost(why: "no answer for \(seconds) s")
+          : .connectFailed(why: "no answer for \(seconds) s"))
+    }
+    // In the background it may hold this open for long.
+    if case .starting = state { return }
+    child.closeEnds()
+  }
+
+  /// Seconds without progress.
+  private var limit: Double {
+    hasPerson && pipe.log.hasAuthenticationBegun ? max(patience, Self.thinking) : patience
+  }
+
+  private func takeErrors() {
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
+      guard child.error >= 0 else { return }
+      while errors.count < 16384 {
+        let count = read(child.error, buffer.baseAddress, buffer.count)
+        if count < 0 && systemError == EINTR { continue }
+        if count > 0 {
+          errors.append(contentsOf: buffer[..<count])
+          continue
+        }
+        // Closed before it ends: it must not wake the loop again and again.
+        if count == 0 { child.closeEnds() }
+        return
+      }
+    }
+  }
+}
