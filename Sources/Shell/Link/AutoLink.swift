@@ -14,7 +14,7 @@ public final class AutoLink: Link {
   /// Begins.
   public init(_ request: LinkRequest, now: Double) {
     self.request = request
-    if !request.isForTerminal, Self.hasMaster(request) {
+    if !request.isForTerminal, !request.isFresh, Self.hasMaster(request) {
       // Chosen before by the same request: there is nothing to ask.
       choose(TransportChoice(transport: .ssh, reason: "a connection is up already"), now)
       return

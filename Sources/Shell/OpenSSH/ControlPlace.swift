@@ -7,8 +7,12 @@ import Core
 struct ControlPlace {
   /// Absolute.
   let folder: String
-  /// The socket of the master that serves a request, for all commands of the user.
-  let socket: String
+  /// The socket of the master that serves a request, for all commands of the user: none
+  /// that was made when the files of host keys said something else.
+  var socket: String { folder + "/" + Self.name(request, program) }
+
+  private let request: LinkRequest
+  private let program: String
 
   /// The longest folder: a socket's path may have 103 bytes on macOS, and ssh makes it
   /// under a name that is longer.
@@ -16,8 +20,9 @@ struct ControlPlace {
 
   /// - Throws: `SettingsError` for a folder that cannot be made or is not ours alone.
   init(_ request: LinkRequest, program: String) throws(SettingsError) {
+    self.request = request
+    self.program = program
     folder = try Self.folder(request.stateFolder)
-    socket = folder + "/" + Self.name(request, program)
   }
 
   /// A name in the folder that nobody else uses.
@@ -33,13 +38,26 @@ struct ControlPlace {
     let parts = [
       program, destination.host, destination.port.map(String.init) ?? "", destination.user ?? "",
       request.identity ?? "", request.options.usesAgent ? "agent" : "", request.pins,
-      request.options.knownHosts ?? "", request.options.transport.rawValue,
+      request.options.knownHosts ?? "", request.options.transport.rawValue, state(request.pins),
+      request.options.knownHosts.map(state) ?? "",
     ]
     let text = Array(parts.joined(separator: "\0").utf8)
     var digest = [UInt8](repeating: 0, count: 32)
     SHA256(text, text.count, &digest)
     let digits = Array("0123456789abcdefghijklmnopqrstuv")
     return "m" + String(digest.prefix(12).map { digits[Int($0 & 31)] })
+  }
+
+  /// What changes when a file does.
+  private static func state(_ path: String) -> String {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return "" }
+    #if os(Linux)
+      let time = status.st_mtim
+    #else
+      let time = status.st_mtimespec
+    #endif
+    return "\(status.st_ino).\(status.st_size).\(time.tv_sec).\(time.tv_nsec)"
   }
 
   private static func folder(_ stateFolder: String) throws(SettingsError) -> String {

@@ -30,7 +30,7 @@ extension OpenSSHLink {
       do throws(ChildProcess.Failure) {
         master = try SSHMaster(
           plan.command.master(socket: socket, log: pipe.path, isAlone: !hasPerson), pipe,
-          socket: socket, shared: place.socket, patience: request.connectTimeout,
+          socket: socket, shared: { place.socket }, patience: request.connectTimeout,
           hasPerson: hasPerson, now: now)
       } catch {
         failCalls(.local(why: error.words))
@@ -59,7 +59,8 @@ extension OpenSSHLink {
     do throws(SettingsError) {
       plan = try SSHPlan(request, settings, program: program)
     } catch {
-      end(error.status == .denied ? .hostKeyUnknown(why: error.message) : .local(why: error.message))
+      end(
+        error.status == .denied ? .hostKeyUnknown(why: error.message) : .local(why: error.message))
     }
   }
 

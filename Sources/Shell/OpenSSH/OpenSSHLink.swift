@@ -42,7 +42,7 @@ public final class OpenSSHLink: Link {
     }
     if let settings { take(settings, now) }
     if case .ended = state { return }
-    if !request.isForTerminal, hasLiveMaster {
+    if !request.isForTerminal, !request.isFresh, hasLiveMaster {
       request.note("ssh: a connection is up already")
       state = .ready
     } else {

@@ -50,7 +50,9 @@ public struct SSHCommand: Sendable {
   public func master(socket: String, log: String, isAlone: Bool) -> [String] {
     // It goes to the background once it takes calls.
     var words = [program, "-M", "-N", "-f", "-T", "-a", "-x", "-E", log]
-    words += ["-S", Self.literal(socket), "-o", "ControlPersist=60", "-o", "ClearAllForwardings=yes"]
+    words += [
+      "-S", Self.literal(socket), "-o", "ControlPersist=60", "-o", "ClearAllForwardings=yes",
+    ]
     if isAlone { words += ["-o", "BatchMode=yes"] }
     return words + common + Self.target(destination)
   }

@@ -14,11 +14,13 @@ extension SSHLog {
     /// What this side would have taken, by `ssh -G`'s keyword.
     public var ours: @Sendable (String) -> [String] = { _ in [] }
     /// The wall before a host with another key.
-    public var changed: @Sendable (_ type: String, _ fingerprint: String, _ isRevoked: Bool) -> Ending
+    public var changed:
+      @Sendable (_ type: String, _ fingerprint: String, _ isRevoked: Bool) -> Ending
 
     /// - Parameter changed: made of the pins and the key that the host shows.
     public init(
-      changed: @escaping @Sendable (_ type: String, _ fingerprint: String, _ isRevoked: Bool)
+      changed:
+        @escaping @Sendable (_ type: String, _ fingerprint: String, _ isRevoked: Bool)
         -> Ending
     ) {
       self.changed = changed

@@ -14,7 +14,7 @@ final class SSHMaster {
   private let child: ChildProcess
   private let pipe: SSHLogPipe
   private let socket: String
-  private let shared: String
+  private let shared: () -> String
   private let patience: Double
   private let hasPerson: Bool
   private var progress: Double
@@ -26,10 +26,10 @@ final class SSHMaster {
   /// - Parameters:
   ///   - words: see `SSHCommand.master`.
   ///   - socket: that of the command line.
-  ///   - shared: where it is to be found in the end.
+  ///   - shared: where it is to be found in the end, when its host's key is pinned.
   /// - Throws: `ChildProcess.Failure`.
   init(
-    _ words: [String], _ pipe: SSHLogPipe, socket: String, shared: String, patience: Double,
+    _ words: [String], _ pipe: SSHLogPipe, socket: String, shared: @escaping () -> String, patience: Double,
     hasPerson: Bool, now: Double
   ) throws(ChildProcess.Failure) {
     // With a person, ssh asks on the controlling terminal.
@@ -66,12 +66,12 @@ final class SSHMaster {
     if pipe.log.cannotPin {
       state = .failed(.hostKeyUnknown(why: "the host's key is new and cannot be pinned"))
       child.kill(SIGKILL)
-    } else if pipe.log.takesCalls, rename(socket, shared) == 0 {
+    } else if pipe.log.takesCalls, rename(socket, shared()) == 0 {
       // Known by its lasting name only now that it is whole.
       state = .up
     } else if child.reap() {
       pipe.pump()
-      if child.exitStatus == 0, rename(socket, shared) == 0 {
+      if child.exitStatus == 0, rename(socket, shared()) == 0 {
         state = .up
       } else {
         let lines = String(decoding: errors, as: UTF8.self).split { $0.isNewline }

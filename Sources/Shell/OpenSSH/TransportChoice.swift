@@ -67,7 +67,9 @@ public struct TransportChoice: Equatable, Sendable {
     if facts.user == nil, let user = settings.user, user != facts.login {
       return "ssh_config names the user \(user)"
     }
-    if facts.port == nil, settings.port != 22 { return "ssh_config names the port \(settings.port)" }
+    if facts.port == nil, settings.port != 22 {
+      return "ssh_config names the port \(settings.port)"
+    }
     return nil
   }
 

@@ -25,6 +25,7 @@ enum AttachCommand {
       throw UsageError("standard input and output must be a terminal")
     }
     let talk = AttachTalk(diagnostics)
+    request.isForTerminal = true
     request.note = { talk.note($0) }
     request.tell = { talk.say($0) }
     request.ask = { talk.ask($0, with: Prompt.ask) }

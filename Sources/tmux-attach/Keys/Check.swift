@@ -10,6 +10,7 @@ enum Check {
     var request = try KeysCommand.request(options, diagnostics)
     // The report tells of a new key.
     request.tell = request.note
+    request.isFresh = true
     let section = request.destination.section
     let harness = words(options.harness ?? section?.harness ?? "")
     do throws(SettingsError) {
