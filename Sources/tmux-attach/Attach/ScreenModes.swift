@@ -46,7 +46,8 @@ struct ScreenModes {
   /// What `undo` depends on.
   var mark: Mark {
     Mark(
-      isTouched: isTouched, screens: changed.filter(Self.alternateScreens.contains), kitty: kittyFlags.count,
+      isTouched: isTouched, screens: changed.filter(Self.alternateScreens.contains),
+      kitty: kittyFlags.count,
       others: [otherKeys != nil, hasRegion, hasCursorStyle])
   }
 
