@@ -29,9 +29,9 @@ clients_are() { [ "$(clients)" -eq "$1" ]; }
 
 for transport in ${TRANSPORTS:-libssh2 ssh}; do
   title="$transport"
-  rm -rf "$XDG_STATE_HOME/agentutils/last-session"
+  rm -f "$XDG_STATE_HOME/agentutils/sessions-"*
   ok "$title: the agent's prompt comes" seated me
-  is "$(cat "$XDG_STATE_HOME/agentutils/last-session/"*)" "riff
+  is "$(jq -r '.last, .known[]' "$XDG_STATE_HOME/agentutils/sessions-"*)" "riff
 riff" "$title: the session is remembered"
   is "$(agent_says riff 'select(.what == "start") | .env | [.TMUX, .TMUX_PANE, .HOME]')" \
     "[null,null,\"$remote_home\"]" "$title: the agent does not see tmux, and is at home"

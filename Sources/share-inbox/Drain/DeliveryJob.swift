@@ -42,9 +42,9 @@ struct DeliveryJob {
       ) { LocalLink() }
     case .host:
       var request = try request(host, settings)
-      let last = LastSession(stateFolder: request.stateFolder, request.destination)
+      let memory = try? SessionMemory.load(SessionMemory.path(for: request))
       let session =
-        options.session ?? last.name(label: options.connect.label)
+        options.session ?? memory?.last
         ?? request.destination.section?.session ?? SessionName.base
       request.note = { [diagnostics] in diagnostics.note($0) }
       request.tell = { [diagnostics] in diagnostics.say($0) }

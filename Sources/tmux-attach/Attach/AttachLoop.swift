@@ -207,8 +207,7 @@ final class AttachLoop {
     isStale = reconnect.hasAttached && !isTalking
     if !reconnect.hasAttached {
       terminal.draw(status.clear(terminal.size))
-      LastSession(stateFolder: plan.request.stateFolder, plan.request.destination)
-        .remember(plan.line.start.name, label: plan.line.label)
+      remember()
     } else {
       keys.removeAll()
       escapes.reset()
@@ -219,6 +218,16 @@ final class AttachLoop {
     talk.isHeld = true
     terminal.setRaw(true)
     if terminal.size != toldSize { tellSize() }
+  }
+
+  /// Nothing depends on it: a full disk is no reason to leave a session.
+  private func remember() {
+    do throws(SettingsError) {
+      let name = plan.line.start.name
+      try SessionMemory.update(SessionMemory.path(for: plan.request)) { $0.used(name) }
+    } catch {
+      talk.note(error.message)
+    }
   }
 
   private func lost(_ ending: Ending, _ now: Double) {
