@@ -1,8 +1,8 @@
 #!/bin/sh
 # tmux-attach: list, new, close, reconcile and watch, over both transports.
+# shellcheck disable=SC2154,SC2086,SC2088  # of ssh.sh; words; the remote ~
 . "${0%/*}/lib.sh"
 . "${0%/*}/ssh.sh"
-# shellcheck disable=SC2154,SC2086,SC2088  # of ssh.sh; words; the remote ~
 
 attach() { run tmux-attach $attach_args "$@"; }
 names() { jq -r .name "$out" | tr '\n' ' '; }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # tmux-attach: typing into a session and reading its screen, byte for byte.
+# shellcheck disable=SC2154,SC2086  # of ssh.sh; $attach_args is words
 . "${0%/*}/lib.sh"
 . "${0%/*}/ssh.sh"
-# shellcheck disable=SC2154,SC2086  # of ssh.sh; $attach_args is words
 
 # say BYTES(printf format) OPTION...
 say() {
