@@ -35,6 +35,11 @@ url = $url
 token-file = $tmp/token
 END
 
+# Sessions of this machine are nobody else's.
+mkdir -m 700 "$tmp/sessions"
+TMUX_TMPDIR=$tmp/sessions
+export TMUX_TMPDIR
+
 # The machine on which an agent runs.
 start_sshd
 # shellcheck disable=SC2154  # of ssh.sh
