@@ -33,6 +33,8 @@ public final class SSH2Link: Link {
   var parked: OpaquePointer?
   /// When a probe went out that nothing has come after yet.
   var probed: Double?
+  /// The end has been seen: it may come before the first `advance`, or between two.
+  private var isTold = false
   /// libssh2 still has packets to look at.
   var hasMore = false
 
@@ -81,12 +83,13 @@ public final class SSH2Link: Link {
     case .shaking: limit
     case .signingIn(_, let signIn): min(limit, signIn.deadline ?? limit)
     case .up(let session): hasMore ? 0 : nextProbe(session.wire)
-    case .over: nil
+    case .over: isTold ? nil : 0
     }
   }
 
   /// Goes on as far as it can without blocking; the user may be asked for a passphrase.
   public func advance(_ set: PollSet, now: Double) {
+    defer { if case .over = phase { isTold = true } }
     if let wire {
       wire.now = now
       if set.isReadable(wire.descriptor) { wire.mayRead = true }
