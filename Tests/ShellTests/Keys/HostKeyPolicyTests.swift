@@ -1,4 +1,5 @@
 import Core
+import TestSupport
 import Testing
 
 @testable import Shell
@@ -116,6 +117,30 @@ import Testing
   @Test func garbageIsNoted() throws {
     let policy = try policy("", "box \(key.text)\nrubbish\n")
     #expect(policy.notes == ["\(box.file("known")):2: passed over: no key in the line"])
+  }
+
+  /// Any bytes are lines: some are entries, the others have a number and a reason.
+  @Test func anythingCanBeRead() {
+    var generator = SeededGenerator(seed: 3)
+    let seed = Array("@revoked box,*.x,!y \(key.text) c\n|1|AAAA|BBBB \(key.text)\r\n\n# x\n".utf8)
+    for _ in 0..<3000 {
+      var bytes = seed
+      for _ in 0..<Int.random(in: 1...12, using: &generator) where !bytes.isEmpty {
+        let place = Int.random(in: 0..<bytes.count, using: &generator)
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: bytes[place] = UInt8.random(in: 0...255, using: &generator)
+        case 1: bytes.removeSubrange(place...)
+        case 2: bytes.insert(contentsOf: bytes[..<place].suffix(40), at: place)
+        default: bytes.remove(at: place)
+        }
+      }
+      let read = HostKeyLine.readAll(bytes)
+      let count = HostKeyLine.split(bytes).count
+      #expect(read.entries.allSatisfy { 1...max(1, count) ~= $0.number })
+      #expect(read.entries.count + read.faults.count <= count)
+      for entry in read.entries { _ = entry.hosts.matches("box") }
+      #expect(Array(HostKeyLine.split(bytes).joined()) == bytes)
+    }
   }
 
   @Test func whatOpenSSHMaySee() throws {
