@@ -1,3 +1,4 @@
+import CLibc
 import Core
 
 /// What is to be done with a key that a host shows: the one place where trust is
@@ -49,13 +50,8 @@ public struct HostKeyPolicy: Sendable {
     guard let key = HostKey(blob: key) else {
       return .refused(.hostKeyUnknown(why: "\(Self.name(host, port)): shows a damaged host key"))
     }
-    if let revoked = revocation(of: key, host: host, port: port) {
-      return .refused(
-        HostKeyWarning(
-          host: host, port: port, type: key.type, fingerprint: key.fingerprint, known: [revoked],
-          isRevoked: true
-        ).ending)
-    }
+    let wall = warning(host: host, port: port, type: key.type, fingerprint: key.fingerprint)
+    if wall.isRevoked { return .refused(wall.ending) }
     let pinned = pins.pins(host: host, port: port)
     if pinned.contains(where: { $0.key == key }) { return .known }
     let known = trusted(host: host, port: port)
@@ -70,8 +66,7 @@ public struct HostKeyPolicy: Sendable {
         return isKnown == true ? .known : .new(fingerprint: key.fingerprint)
       }
     }
-    return .refused(
-      warning(host: host, port: port, type: key.type, fingerprint: key.fingerprint).ending)
+    return .refused(wall.ending)
   }
 
   /// Pins a key that is `new`, before anything is sent to the host.
@@ -85,7 +80,8 @@ public struct HostKeyPolicy: Sendable {
     try PinFile.add(key, host: host, port: port, to: pins.path)
   }
 
-  /// What the user is told when a host shows another key than the known ones.
+  /// What the user is told when a host shows another key than the known ones, or one
+  /// that is revoked.
   ///
   /// - Parameters:
   ///   - type: of the key that the host shows, `ssh-ed25519`.
@@ -93,7 +89,12 @@ public struct HostKeyPolicy: Sendable {
   public func warning(
     host: String, port: Int, type: String, fingerprint: String
   ) -> HostKeyWarning {
-    HostKeyWarning(
+    if let revoked = revocation(fingerprint, host: host, port: port) {
+      return HostKeyWarning(
+        host: host, port: port, type: type, fingerprint: fingerprint, known: [revoked],
+        isRevoked: true)
+    }
+    return HostKeyWarning(
       host: host, port: port, type: type, fingerprint: fingerprint,
       known: trusted(host: host, port: port).map { place, entry in
         HostKeyWarning.Known(
@@ -111,6 +112,9 @@ public struct HostKeyPolicy: Sendable {
   public func filesForOpenSSH(
     host: String, port: Int, folder: String
   ) throws(SettingsError) -> [String] {
+    // OpenSSH would make it for everybody to read. It says itself when it cannot pin.
+    let descriptor = clibc_append(pins.path)
+    if descriptor >= 0 { close(descriptor) }
     guard let knownHosts else { return [pins.path] }
     let pinned = pins.keys(host: host, port: port)
     let others = trusted(host: host, port: port).map(\.entry.key)
@@ -133,17 +137,20 @@ public struct HostKeyPolicy: Sendable {
     return found
   }
 
-  private func revocation(of key: HostKey, host: String, port: Int) -> HostKeyWarning.Known? {
+  private func revocation(
+    _ fingerprint: String, host: String, port: Int
+  ) -> HostKeyWarning.Known? {
     let files = [(pins.path, pins.entries)] + (knownHosts.map { [($0.path, $0.entries)] } ?? [])
     // A key that got about is no better at another port.
     let names = [Self.name(host, port), Self.name(host, 22)]
     for (path, entries) in files {
       let entry = entries.first { entry in
-        entry.marker == .revoked && entry.key == key && names.contains(where: entry.hosts.matches)
+        entry.marker == .revoked && names.contains(where: entry.hosts.matches)
+          && entry.key.fingerprint == fingerprint
       }
       guard let entry else { continue }
       return HostKeyWarning.Known(
-        type: key.type, fingerprint: key.fingerprint, file: path, line: entry.number,
+        type: entry.key.type, fingerprint: fingerprint, file: path, line: entry.number,
         isPin: path == pins.path)
     }
     return nil

@@ -41,15 +41,14 @@ struct SSHPlan {
     let policy = policy
     let settings = command.settings
     var facts = SSHLog.Circumstances { type, fingerprint, isRevoked in
-      if isRevoked {
-        return HostKeyWarning(
-          host: place.host, port: place.port, type: type, fingerprint: fingerprint, known: [],
-          isRevoked: true
-        ).ending
+      var warning = policy.warning(
+        host: place.host, port: place.port, type: type, fingerprint: fingerprint)
+      if isRevoked, !warning.isRevoked {
+        // By a file of OpenSSH's own.
+        warning.isRevoked = true
+        warning.known = []
       }
-      return policy.warning(
-        host: place.host, port: place.port, type: type, fingerprint: fingerprint
-      ).ending
+      return warning.ending
     }
     facts.status = child.exitStatus
     facts.signal = child.endSignal
