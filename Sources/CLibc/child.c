@@ -61,10 +61,10 @@ static int add_standard(posix_spawn_file_actions_t *actions, const int standard[
   return code;
 }
 
-static int add_terminal(posix_spawn_file_actions_t *actions, const char *terminal) {
+static int add_terminal(posix_spawn_file_actions_t *actions, const char *terminal, int output) {
   /* Opened by the leader of a session without one, it becomes the controlling terminal. */
   int code = posix_spawn_file_actions_addopen(actions, 0, terminal, O_RDWR, 0);
-  if (code == 0) code = posix_spawn_file_actions_adddup2(actions, 0, 1);
+  if (code == 0) code = posix_spawn_file_actions_adddup2(actions, output >= 0 ? output : 0, 1);
   if (code == 0) code = posix_spawn_file_actions_adddup2(actions, 0, 2);
   return code;
 }
@@ -82,7 +82,7 @@ int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
     posix_spawn_file_actions_destroy(&actions);
     return code;
   }
-  code = terminal ? add_terminal(&actions, terminal) : add_standard(&actions, standard);
+  code = terminal ? add_terminal(&actions, terminal, standard[1]) : add_standard(&actions, standard);
   sigfillset(&signals);
   sigdelset(&signals, SIGKILL);
   sigdelset(&signals, SIGSTOP);

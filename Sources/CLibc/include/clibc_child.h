@@ -24,8 +24,8 @@ enum { CLIBC_SPAWN_NOTHING = -1, CLIBC_SPAWN_OURS = -2 };
 
 /* Starts argv[0], found in PATH, with every signal at its default and none
  * blocked. With `terminal`, in a session of its own whose controlling terminal
- * that path is, and which is all three standard descriptors; `standard` is not
- * read then. Returns an error number, 0 for none. */
+ * that path is, and which is all three standard descriptors, but for the output
+ * where `standard` gives another one. Returns an error number, 0 for none. */
 int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
                 const int standard[3], const char *terminal);
 

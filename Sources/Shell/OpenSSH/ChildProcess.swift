@@ -85,22 +85,36 @@ public final class ChildProcess {
 
   /// Starts a program on a terminal of its own, in a session of its own.
   ///
+  /// - Parameter pipesOutput: whether its standard output is a pipe to us instead.
   /// - Throws: `Failure`.
   public init(
-    _ words: [String], environment: [String: String?] = [:], terminal size: WindowSize
+    _ words: [String], environment: [String: String?] = [:], terminal size: WindowSize,
+    pipesOutput: Bool = false
   ) throws(Failure) {
     var name = [CChar](repeating: 0, count: 1024)
     let descriptor = clibc_terminal_pair(
       Int32(clamping: size.columns), Int32(clamping: size.rows), &name, name.count)
     guard descriptor >= 0 else { throw Failure(program: "terminal", code: systemError) }
+    var end: (ours: Int32, its: Int32) = (-1, -1)
+    if pipesOutput {
+      guard let pair = Self.pipe(ours: 0) else {
+        let code = systemError
+        close(descriptor)
+        throw Failure(program: words[0], code: code)
+      }
+      end = pair
+    }
+    defer { if end.its >= 0 { close(end.its) } }
     do throws(Failure) {
-      process = try Self.start(words, environment, [-1, -1, -1], terminal: name)
+      process = try Self.start(words, environment, [-1, end.its, -1], terminal: name)
     } catch {
       close(descriptor)
+      if end.ours >= 0 { close(end.ours) }
       throw error
     }
     leadsGroup = true
     terminal = descriptor
+    output = end.ours
   }
 
   deinit {

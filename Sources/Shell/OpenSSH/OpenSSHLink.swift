@@ -94,7 +94,7 @@ public final class OpenSSHLink: Link {
       do throws(ChildProcess.Failure) {
         child = try ChildProcess(
           plan.command.terminal(command, log: pipe.path), environment: ["TERM": term],
-          terminal: size)
+          terminal: size, pipesOutput: true)
       } catch {
         return SSHTerminal(failing: .local(why: error.words))
       }

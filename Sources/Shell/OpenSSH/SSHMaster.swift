@@ -29,8 +29,8 @@ final class SSHMaster {
   ///   - shared: where it is to be found in the end, when its host's key is pinned.
   /// - Throws: `ChildProcess.Failure`.
   init(
-    _ words: [String], _ pipe: SSHLogPipe, socket: String, shared: @escaping () -> String, patience: Double,
-    hasPerson: Bool, now: Double
+    _ words: [String], _ pipe: SSHLogPipe, socket: String, shared: @escaping () -> String,
+    patience: Double, hasPerson: Bool, now: Double
   ) throws(ChildProcess.Failure) {
     // With a person, ssh asks on the controlling terminal.
     child = try ChildProcess(words, output: .nothing, error: hasPerson ? .ours : .pipe)

@@ -2,19 +2,22 @@ import CLibc
 import Core
 
 /// A remote command on a terminal: an ssh of its own on a terminal of ours, through
-/// which it asks its questions before the session begins.
+/// which it asks its questions before the session begins. What the command prints comes
+/// over a pipe: ssh would stand still before a terminal that is full, keys and all.
 final class SSHTerminal: Channel {
   private(set) var ending: Ending?
   private let child: ChildProcess?
   private let pipe: SSHLogPipe?
   private let judge: (SSHLog, ChildProcess, _ talk: [String]) -> Ending
   private let patience: Double
-  /// What ssh printed before the session, the end of it.
+  /// What ssh said on its terminal before the session, the end of it.
   private var talk: [UInt8] = []
-  /// What comes behind the session's end: its last bytes and ssh's own words.
-  private var last: [UInt8] = []
+  private var hasOutput = false
   private var isOutputOver = false
-  private var isWaiting = false
+  private var isTalkOver = false
+  // What the owner has left unread it knows of.
+  private var isOutputWaiting = false
+  private var isTalkWaiting = false
   private var isFull = false
   private var progress: Double
   private var verdict: Ending?
@@ -22,6 +25,7 @@ final class SSHTerminal: Channel {
   private static let talkLimit = 2048
 
   /// - Parameters:
+  ///   - child: on a terminal, its output a pipe.
   ///   - patience: seconds without progress before the session, and without a
   ///     question, after which it is given up.
   ///   - judge: why it ended.
@@ -46,7 +50,7 @@ final class SSHTerminal: Channel {
     self.ending = ending
   }
 
-  var isStarted: Bool { pipe?.log.isStarted ?? false }
+  var isStarted: Bool { hasOutput || log.isStarted }
   var isDrained: Bool { true }
   var room: Int { ending != nil || isFull ? 0 : 4096 }
   var log: SSHLog { pipe?.log ?? SSHLog() }
@@ -55,26 +59,27 @@ final class SSHTerminal: Channel {
     guard ending == nil, child != nil else { return nil }
     // Between the end of its output and its own it takes a moment.
     if isOutputOver { return Clock.monotonic + 0.002 }
-    return !isStarted && talk.isEmpty ? progress + patience : nil
+    return isPatient ? progress + patience : nil
   }
 
   func wants(_ set: inout PollSet) {
     guard ending == nil, let child, let pipe else { return }
     pipe.wants(&set)
-    // What the owner has left unread it knows of.
-    if !isOutputOver { set.add(child.terminal, reading: !isWaiting, writing: isFull) }
+    if !isOutputOver, !isOutputWaiting { set.add(child.output) }
+    if !isTalkOver { set.add(child.terminal, reading: !isTalkWaiting, writing: isFull) }
   }
 
   func advance(_ set: PollSet, now: Double) {
     guard ending == nil, let child, let pipe else { return }
-    if set.isReadable(child.terminal) { isWaiting = true }
-    isFull = false
     if pipe.pump() { progress = now }
+    if set.isReadable(child.output) { isOutputWaiting = true }
+    if set.isReadable(child.terminal) { isTalkWaiting = true }
+    if isStarted { forgetTalk() }
+    isFull = false
     if pipe.log.cannotPin, verdict == nil {
       verdict = .hostKeyUnknown(why: "the host's key is new and cannot be pinned")
       child.kill(SIGKILL)
-    }
-    if !isStarted, talk.isEmpty, now >= progress + patience, verdict == nil {
+    } else if isPatient, now >= progress + patience, verdict == nil {
       verdict = .connectFailed(why: "no answer for \(Int(patience.rounded())) s")
       child.kill(SIGKILL)
     }
@@ -82,26 +87,22 @@ final class SSHTerminal: Channel {
   }
 
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    guard ending == nil, let child, let pipe else { return 0 }
-    isWaiting = false
+    guard ending == nil, let child else { return 0 }
     var count = 0
     if !isOutputOver {
-      count = CLibc.read(child.terminal, buffer.baseAddress, buffer.count)
-      if count == 0 || count < 0 && systemError != EAGAIN && systemError != EINTR {
-        isOutputOver = true
-      }
-      count = max(count, 0)
-      // In this order what the command printed is never taken for ssh's talk.
-      pipe.pump()
-      if !pipe.log.isStarted { note(buffer[..<count]) }
-      if pipe.log.isOver {
-        last += buffer[..<count]
-        count = 0
-      }
+      isOutputWaiting = false
+      count = Self.take(child.output, buffer)
+      if count > 0 { hasOutput = true }
+      if count < 0 { isOutputOver = true }
     }
-    if isOutputOver, count == 0, !last.isEmpty { count = giveLast(buffer) }
+    if count <= 0, !isStarted, !isTalkOver {
+      isTalkWaiting = false
+      count = Self.take(child.terminal, buffer)
+      if count > 0 { note(buffer[..<count]) }
+      if count < 0 { isTalkOver = true }
+    }
     finishIfOver()
-    return count
+    return max(count, 0)
   }
 
   func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int { 0 }
@@ -120,10 +121,13 @@ final class SSHTerminal: Channel {
   func close() {
     guard ending == nil else { return }
     ending = .closed
-    // First the proxies that it started, which a hang-up of its terminal might not end.
+    // The whole group: proxies that it started need not heed a hang-up.
     child?.kill(SIGKILL)
     end()
   }
+
+  /// Whether it is given up without progress: a person who was asked takes time.
+  private var isPatient: Bool { !isStarted && talk.isEmpty }
 
   /// The end of what was said before the session, for a proxy's reasons.
   private func note(_ bytes: Slice<UnsafeMutableRawBufferPointer>) {
@@ -131,42 +135,19 @@ final class SSHTerminal: Channel {
     if talk.count > Self.talkLimit { talk.removeFirst(talk.count - Self.talkLimit) }
   }
 
-  /// What is left of the session without ssh's farewell.
-  private func giveLast(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    let kept = Self.withoutFarewell(last)
-    let count = min(kept.count, buffer.count)
-    buffer.copyBytes(from: kept.prefix(count))
-    last = Array(kept.dropFirst(count))
-    return count
-  }
-
-  /// Takes `Connection to HOST closed.` off the end, as often as it stands there.
-  static func withoutFarewell(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
-    var rest = bytes[...]
-    while true {
-      let line = rest.reversed().drop { $0 == 10 || $0 == 13 }
-      let end = line.startIndex.base
-      guard end != rest.endIndex else { return rest }
-      let start = rest[..<end].lastIndex(of: 10).map { $0 + 1 } ?? rest.startIndex
-      let text = String(decoding: rest[start..<end], as: UTF8.self)
-      // It may stand behind the command's last line, which had no end.
-      guard let place = text.place(of: "Connection to "),
-        text.hasSuffix(" closed.") || text.hasSuffix(" closed by remote host.")
-      else { return rest }
-      let kept = text[..<place.lowerBound].utf8.count
-      rest = rest[..<(start + kept)]
+  /// In a session ssh's own words (its farewell) are of no use to anybody.
+  private func forgetTalk() {
+    guard let child, isTalkWaiting, !isTalkOver else { return }
+    isTalkWaiting = false
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
+      if Self.take(child.terminal, buffer) < 0 { isTalkOver = true }
     }
   }
 
   private func finishIfOver() {
-    guard ending == nil, let child, let pipe else { return }
-    // A process that it left behind may hold the terminal open.
-    if !isOutputOver, !isWaiting, verdict != nil || pipe.log.isOver, child.reap() {
-      isOutputOver = true
-    }
-    guard isOutputOver, last.isEmpty || Self.withoutFarewell(last).isEmpty, child.reap() else {
-      return
-    }
+    guard ending == nil, isOutputOver, let child, let pipe, child.reap() else { return }
+    // The reasons for which there is no session are still to be read.
+    guard isStarted || isTalkOver else { return }
     pipe.pump()
     let lines = String(decoding: talk, as: UTF8.self).split { $0.isNewline }
     ending = verdict ?? judge(pipe.log, child, lines.map(String.init))
@@ -176,5 +157,15 @@ final class SSHTerminal: Channel {
   private func end() {
     child?.closeEnds()
     pipe?.close()
+  }
+
+  /// - Returns: 0 when there is nothing now, -1 at the end.
+  private static func take(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    while true {
+      let count = CLibc.read(descriptor, buffer.baseAddress, buffer.count)
+      if count > 0 { return count }
+      if count < 0 && systemError == EINTR { continue }
+      return count < 0 && systemError == EAGAIN ? 0 : -1
+    }
   }
 }
