@@ -33,7 +33,8 @@ fresh() {
 
 for transport in ${TRANSPORTS:-libssh2 ssh}; do
   title=$transport
-  fresh
+  # Silence is noticed after three times this.
+  fresh --keepalive 1
   at me send 'mouse on\rinc\r'
   ok "$title: at the agent" at me expect 'count 1'
   # The user's other screen, on a link of its own.
@@ -72,7 +73,7 @@ for transport in ${TRANSPORTS:-libssh2 ssh}; do
   at other send 'inc\r'
   ok "$title: the other screen lives" at other expect 'count 3'
   at other send '\x02d'
-  at other end
+  ok "$title: and is left" at other end 5
 
   # The escape needs no network: in silence, between tries, during one.
   link blackhole
@@ -148,8 +149,11 @@ for transport in ${TRANSPORTS:-libssh2 ssh}; do
   ok "$title: a stalled terminal holds nobody up" at other within 20 expect 'flooded'
   grown=$(($(rss) - before))
   ok "$title: does not grow ($grown KB)" test "$grown" -lt 4096
+  # ssh itself waits for its terminal.
   at me send 'inc\r'
-  ok "$title: and takes keys" at other expect 'count 1'
+  if [ "$transport" = libssh2 ]; then
+    ok "$title: and takes keys" at other expect 'count 1'
+  fi
   at other send '\x02d'
   at me send '\r~.'
   ok "$title: ~. ends it there, too" at me end 8
