@@ -37,6 +37,8 @@ for transport in $transports; do
       set -- "$@" "$made/$count-$size.bin"
     done
     share-inbox add -q "$made/$count-300000.bin" "$made/$count-1000.bin"
+    # OpenSSH keeps connections for later; this one is to be new.
+    link drop
     end=
     case $cut$count in
     up*[02468]) chance 320000 && end=fin ;;

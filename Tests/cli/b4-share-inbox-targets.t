@@ -85,6 +85,7 @@ for transport in $transports; do
   start_proxy "return-$transport"
   # shellcheck disable=SC2034
   for cut in 1 2 3 4 5 6; do
+    link drop
     link cut $((2600 + cut * 300))
     inbox drain -r
   done
