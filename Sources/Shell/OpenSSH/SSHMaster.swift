@@ -50,7 +50,10 @@ final class SSHMaster {
     guard case .starting = state else { return nil }
     // Its socket is there in a moment.
     if pipe.log.takesCalls { return Clock.monotonic + 0.002 }
-    return progress + limit
+    // Its end alone makes no descriptor readable: it is looked for, at once behind the
+    // end of what it says.
+    let look = Clock.monotonic + (child.error < 0 && !hasPerson ? 0.005 : 0.25)
+    return min(progress + limit, look)
   }
 
   func wants(_ set: inout PollSet) {
