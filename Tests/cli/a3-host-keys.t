@@ -127,6 +127,29 @@ EOF
   rm -rf "$HOME/.ssh"
 done
 
+# --- an alias of ssh_config, by the name that OpenSSH keeps its keys under
+printf 'Host work\n  HostName 127.0.0.1\n  Port %s\n  User %s\n  HostKeyAlias office\n' \
+  "$port" "$remote_user" >"$tmp/ssh_config"
+printf '#!/bin/sh\nexec ssh -F "%s" "$@"\n' "$tmp/ssh_config" >"$tmp/ssh.sh"
+chmod +x "$tmp/ssh.sh"
+AGENTUTILS_SSH=$tmp/ssh.sh
+export AGENTUTILS_SSH
+rm -f "$pins"
+run tmux-attach -i "$id" --pins "$pins" --check work
+out_like "^ok +reach +office, by ssh" "an alias goes by ssh"
+is "$(cat "$pins")" "$(line_of office "$host_key")" "its key is pinned by the alias for keys"
+run tmux-attach --pins "$pins" --fingerprint work
+out_is "256 $shown office (ED25519)" "and found again"
+line_of office "$tmp/other.pub" >"$pins"
+: >"$sshd_log"
+run tmux-attach -i "$id" --pins "$pins" --check work
+status_is 77 "another key is refused"
+ok "before anything is sent" nothing_sent
+err_like '--forget work' "and the way out is told in the user's words"
+run tmux-attach --pins "$pins" --forget work
+is "$status $(cat "$pins")" "0 " "which works"
+unset AGENTUTILS_SSH
+
 # --- --forget and --fingerprint alone
 transport=libssh2
 {

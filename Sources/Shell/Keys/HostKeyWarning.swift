@@ -19,6 +19,8 @@ public struct HostKeyWarning: Equatable, Sendable {
   public var host: String
   /// Its port.
   public var port: Int
+  /// The host as the user names it, where that is something else.
+  public var alias: Destination?
   /// The type of the key that it shows.
   public var type: String
   /// The fingerprint of it.
@@ -65,9 +67,10 @@ public struct HostKeyWarning: Equatable, Sendable {
 
   /// The host as the command takes it.
   private var operand: String {
+    let (host, port) = alias.map { ($0.name, $0.port) } ?? (host, port == 22 ? nil : port)
     let isAddress = host.utf8.contains(UInt8(ascii: ":"))
     let name = isAddress ? "[\(host)]" : host
-    return port == 22 ? name : "\(name):\(port)"
+    return port.map { "\(name):\($0)" } ?? name
   }
 
   private func describe(_ type: String, _ fingerprint: String) -> String {

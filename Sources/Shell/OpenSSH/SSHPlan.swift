@@ -40,9 +40,11 @@ struct SSHPlan {
     let place = place
     let policy = policy
     let settings = command.settings
+    let destination = command.destination
     var facts = SSHLog.Circumstances { type, fingerprint, isRevoked in
       var warning = policy.warning(
         host: place.host, port: place.port, type: type, fingerprint: fingerprint)
+      warning.alias = destination
       if isRevoked, !warning.isRevoked {
         // By a file of OpenSSH's own.
         warning.isRevoked = true
