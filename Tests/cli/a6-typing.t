@@ -109,6 +109,13 @@ for transport in libssh2 ssh; do
   status_is 1 "$transport: no such session"
   err_is "tmux-attach: 127.0.0.1: no session riff-2" "and that is said"
 
+  rtmux set-option -w -t =riff: remain-on-exit on \; respawn-pane -k -t =riff: true
+  wait_until 5 sh -c 'tmux "$@" | grep -q 1' - -S "$remote_tmp/tmux-$(id -u)/riff" \
+    list-panes -t =riff: -F '#{pane_dead}'
+  say 'x'
+  status_is 2 "$transport: a program that has ended"
+  err_like 'nothing reads there' "and that is said"
+
   # --- capture
   run tmux-attach $attach_args -c -s riff-10
   status_is 0 "$transport: capture"

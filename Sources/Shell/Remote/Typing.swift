@@ -112,7 +112,11 @@ public struct Typing: Sendable {
   /// that came only in part is not typed.
   private static let script =
     TmuxScript.opening + """
-      has "$1"
+      say=$(t list-panes -t "$1" -F '#{?pane_active,R#{pane_dead}#{pane_input_off},}' 2>&1) ||
+        fail "$say"
+      case $say in
+      *R1* | *R01*) fail "nothing reads there: the program has ended, or the pane takes no keys" ;;
+      esac
       if [ -n "$2" ]; then
         say=$(t load-buffer -b "$2" - 2>&1) || fail "$say"
         size=$(t list-buffers -F '#{buffer_name} #{buffer_size}' |
