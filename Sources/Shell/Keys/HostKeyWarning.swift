@@ -39,14 +39,14 @@ public struct HostKeyWarning: Equatable, Sendable {
     let name = Destination.pinName(host: host, port: port)
     if isRevoked {
       return [
-        "\(name): HOST KEY REVOKED: somebody may be between you and the host",
+        "\(name): HOST KEY REVOKED: this may be a man in the middle",
         "the host shows:  \(describe(type, fingerprint))",
       ]
         + known.map { "which is revoked by \($0.file):\($0.line)" }
         + ["nothing was sent to it; connect when it has got a new key"]
     }
     var lines = [
-      "\(name): HOST KEY CHANGED: somebody may be between you and the host, reading along",
+      "\(name): HOST KEY CHANGED: this may be a man in the middle, reading along",
       "the host shows:  \(describe(type, fingerprint))",
     ]
     for key in known {
