@@ -12,6 +12,7 @@
 #                           Another NAME: other host keys and home, same $id.
 #                           A NAME that stands still (stop_sshd): the same again
 #   stop_sshd [NAME]        the listener and all its connections
+#   $transports             those to test: TRANSPORTS=ssh leaves out the other
 #   attach_args             sets $attach_args: for libssh2 and for ssh, see there
 #   rtmux ARG...            the box's tmux -L riff
 #   remote ARG...           a command on the box by plain ssh; run_remote: as `run`
@@ -38,6 +39,8 @@ TERM=xterm-256color
 export TERM
 at_end="$at_end end_ssh"
 sshd_boxes=
+# shellcheck disable=SC2034  # read by the tests
+transports=${TRANSPORTS:-libssh2 ssh}
 python=$(python3 -c 'import sys; print(sys.executable)')
 
 # Sessions of an sshd outlive their listener, a tmux server the session that began it.

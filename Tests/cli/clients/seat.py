@@ -285,7 +285,8 @@ class Orders:
             with open(rest, "rb") as file:
                 seat.send(file.read())
         elif word == "seen":
-            seat.turn(0)
+            while not seat.is_stalled and seat.read():
+                pass
             seat.looked = len(seat.screen)
         elif word == "unseen":
             return "ok" if seat.screen.find(plain(rest), seat.looked) < 0 else "no it was shown"
