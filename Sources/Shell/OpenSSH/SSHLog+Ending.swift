@@ -63,7 +63,9 @@ extension SSHLog {
     else { return nil }
     var proxy = SSHLog()
     for line in facts.talk { proxy.take(line: line) }
-    let words = facts.talk.last { !$0.holds("UNKNOWN port") } ?? "no connection"
+    guard let words = facts.talk.last(where: { !$0.holds("UNKNOWN port") }) else {
+      return .connectFailed(why: "no connection through the proxy")
+    }
     if proxy.isKeyChanged || proxy.isKeyRevoked || proxy.isKeyRefused {
       return .hostKeyUnknown(why: "the host on the way: \(words)")
     }
