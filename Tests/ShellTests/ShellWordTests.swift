@@ -18,4 +18,10 @@ import Testing
       ShellWord.login(script: "echo '1'") == #"exec "$SHELL" -lc 'exec sh -c '\''"#
         + #"eval "$(printf %b "$1")"'\'' sh '\''echo \00471\0047'\'''"#)
   }
+
+  @Test func aScriptWithItsInput() {
+    #expect(
+      ShellWord.login(script: "cat", hidesInput: true).hasSuffix(
+        #"'\''cat'\'' <&3 3<&-' 3<&0 </dev/null"#))
+  }
 }

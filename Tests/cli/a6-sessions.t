@@ -199,15 +199,20 @@ for shell in fish zsh bash dash; do
   fi
   at=$ssh_dir/$shell
   start_sshd "$shell" "SetEnv SHELL=$path HOME=$at/home TMUX_TMPDIR=$at/tm STUB_LOGS=$at/agents"
+  echo 'read -r line' >>"$remote_home/.profile"
   cp "$remote_home/.profile" "$remote_home/.zprofile"
   mkdir -p "$remote_home/.config/fish"
   # shellcheck disable=SC2016
-  echo 'set -x PATH $HOME/bin $PATH; echo noise' >"$remote_home/.config/fish/config.fish"
+  echo 'set -x PATH $HOME/bin $PATH; echo noise; read line' >"$remote_home/.config/fish/config.fish"
   mkdir "$remote_home/it's \\ \$x"
   attach_args libssh2
   attach -N -d "~/it's \\ \$x" -s "it's"
   is "$(jq -r '.name + .directory + .command' "$out")" \
     "it's$remote_home/it's \\ \$xpython3" "the login shell is $shell"
+  head -c 9000 /dev/zero | tr '\0' x >"$tmp/long"
+  run sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/long" $attach_args -t -s "it's"
+  long() { [ "$(agent_typed "it's" | wc -c)" -eq 9001 ]; }
+  ok "and what is typed gets past its login files" wait_until 5 long
 done
 
 done_testing

@@ -71,7 +71,7 @@ public final class ControlCall {
     } else if let ending = channel.ending {
       fail(failure(ending))
     } else {
-      // A login file that reads must not take what is the script's.
+      // Nothing is given to a login shell that never gets to the script.
       if frame.hasBegun { give(now) }
       if case .running = state, now >= deadline {
         fail(.late(seconds: maxTime, part: frame.part))

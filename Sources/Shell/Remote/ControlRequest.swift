@@ -50,7 +50,7 @@ public struct ControlRequest: Sendable {
         \(script)
         )
         printf '\\n%s%s %d\\n' '\(ControlFrame.end)' '\(nonce)' "$?"
-        """)
+        """, hidesInput: true)
   }
 }
 

@@ -17,10 +17,15 @@ public enum ShellWord {
   /// sh, bash, zsh, ksh, fish (whose quoted words know `\\` and `\'`) and csh (lines, `!`)
   /// goes as an octal escape of printf(1).
   ///
-  /// - Parameter script: without a NUL.
-  public static func login(script: String) -> String {
+  /// - Parameters:
+  ///   - script: without a NUL.
+  ///   - hidesInput: whether login files find standard input empty: one that reads
+  ///     would take what is meant for the script.
+  public static func login(script: String, hidesInput: Bool = false) -> String {
     let evaluating = "exec sh -c " + quoted(#"eval "$(printf %b "$1")""#) + " sh "
-    return #"exec "$SHELL" -lc "# + quoted(evaluating + quoted(octal(script)))
+    let inner = evaluating + quoted(octal(script))
+    return #"exec "$SHELL" -lc "#
+      + (hidesInput ? quoted(inner + " <&3 3<&-") + " 3<&0 </dev/null" : quoted(inner))
   }
 
   /// A text in which only plain ASCII is left, the rest being escapes that
