@@ -147,6 +147,7 @@ stop_sshd() {
 # attach_args [TRANSPORT]: how the command under test reaches the box, in
 # $attach_args (split at blanks): `tmux-attach $attach_args -l`.
 # shellcheck disable=SC2034  # read by the tests
+# shellcheck disable=SC2120  # a test may name the transport
 attach_args() {
   attach_args="--transport ${1:-${transport:-libssh2}} -i $id --pins $tmp/pins -P $port \
 $remote_user@127.0.0.1"
@@ -184,7 +185,7 @@ ask() {
     exit !$is_ok' "$@"
 }
 
-link=link
+link="link"
 # shellcheck disable=SC2034  # read by the tests
 start_proxy() {
   link=${1:-link}
