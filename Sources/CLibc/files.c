@@ -51,7 +51,8 @@ int clibc_folder_watch(const char *path) {
 #ifdef __linux__
   int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (fd < 0) return -1;
-  if (inotify_add_watch(fd, path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF) < 0) {
+  const uint32_t what = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF;
+  if (inotify_add_watch(fd, path, what) < 0) {
     int saved = errno;
     close(fd);
     errno = saved;

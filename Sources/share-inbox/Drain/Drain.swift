@@ -96,20 +96,30 @@ struct Drain {
   /// The file goes, now that it has arrived.
   private func finish(_ open: OpenItem, _ receipt: Receipt, _ result: inout Result) throws {
     let name = open.item.name
-    let code = folder.remove(name, opened: open.descriptor)
-    if code != 0 {
-      // It has a mark at the other end: it will not be typed again.
-      diagnostics.error(open.item.path, "delivered, but cannot be removed: \(systemReason(code))")
-      result.status = ExitStatus.failure.rawValue
-    }
-    notes.drop(name)
-    result.delivered += 1
     var item = open.item
     item.size = Int64(open.size)
-    item.state = .delivered
     item.session = receipt.session
     item.remotePath = receipt.remotePath
     item.time = .now()
+    if FileVersion(open.descriptor) != open.version {
+      // What was added is nowhere else. It will not be typed again: it has its mark.
+      let reason = "delivered, but changed since: kept here"
+      diagnostics.error(item.path, reason)
+      try keep(reason, isFinal: true, item)
+      item.state = .failed
+      item.reason = reason
+      result.status = ExitStatus.failure.rawValue
+    } else {
+      let code = folder.remove(name, opened: open.descriptor)
+      if code != 0 {
+        let why = systemReason(code)
+        diagnostics.error(item.path, "delivered, but cannot be removed: \(why)")
+        result.status = ExitStatus.failure.rawValue
+      }
+      notes.drop(name)
+      item.state = .delivered
+    }
+    result.delivered += 1
     try output.write([item])
     try output.flush()
   }

@@ -107,7 +107,9 @@ final class HostHandover: Handover {
       failure.status = call.exitStatus
       switch call {
       case .local:
+        // The file itself, as a rule: it may be whole the next time.
         failure.isForAll = isForAll
+        failure.status = ExitStatus.temporary.rawValue
       case .interrupted(let signal): failure.signal = signal
       case .link(.hostKeyChanged(let lines)): failure.warning = lines
       default: break

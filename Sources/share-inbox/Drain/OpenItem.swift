@@ -20,6 +20,8 @@ final class OpenItem {
   let descriptor: Int32
   /// Bytes; what is sent.
   let size: Int
+  /// What the file was when it was opened.
+  let version: FileVersion
 
   /// Opens an item.
   ///
@@ -35,7 +37,8 @@ final class OpenItem {
       }
     }
     do throws(Obstacle) {
-      size = Int(try Self.inspect(descriptor, maxSize).st_size)
+      version = FileVersion(try Self.inspect(descriptor, maxSize))
+      size = Int(version.size)
     } catch {
       close(descriptor)
       throw error
