@@ -39,13 +39,19 @@ struct ControlPlace {
       program, destination.host, destination.port.map(String.init) ?? "", destination.user ?? "",
       request.identity ?? "", request.options.usesAgent ? "agent" : "", request.pins,
       request.options.knownHosts ?? "", request.options.transport.rawValue, state(request.pins),
-      request.options.knownHosts.map(state) ?? "",
+      request.options.knownHosts.map(state) ?? "", configuration.map(state) ?? "",
     ]
     let text = Array(parts.joined(separator: "\0").utf8)
     var digest = [UInt8](repeating: 0, count: 32)
     SHA256(text, text.count, &digest)
     let digits = Array("0123456789abcdefghijklmnopqrstuv")
     return "m" + String(digest.prefix(12).map { digits[Int($0 & 31)] })
+  }
+
+  /// OpenSSH's, which it does not look for by HOME.
+  private static var configuration: String? {
+    guard let entry = getpwuid(getuid()), let home = entry.pointee.pw_dir else { return nil }
+    return String(cString: home) + "/.ssh/config"
   }
 
   /// What changes when a file does.
