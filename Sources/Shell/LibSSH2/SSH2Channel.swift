@@ -182,8 +182,7 @@ final class SSH2Channel: Channel {
 
   private func refused(_ code: Int32, _ what: String, _ session: SSH2Session) {
     guard let link, link.check(code, session) else { return }
-    let ending = Ending.connectFailed(
-      why: "\(link.place): the host \(what): \(session.lastReason)")
+    let ending = Ending.connectFailed(why: "the host \(what): \(session.lastReason)")
     if handle != nil { retire(session) }
     end(ending)
   }

@@ -54,18 +54,18 @@ final class SSH2Dial {
 
   /// Goes on as far as it can.
   func advance(_ set: PollSet, now: Double) -> Progress {
-    if let startFailure { return .failed(why: "\(host): \(startFailure)") }
+    if let startFailure { return .failed(why: startFailure) }
     if resolver >= 0 {
       let answer = clibc_resolved(resolver, &addresses)
       if answer == 0 {
-        return now < limit ? .waiting : .failed(why: "\(host): no answer about the name in time")
+        return now < limit ? .waiting : .failed(why: "no answer about its name in time")
       }
       CLibc.close(resolver)
       resolver = -1
       guard answer > 0, addresses.status == 0, addresses.count > 0 else {
         let reason =
           answer > 0 ? String(cString: clibc_resolve_reason(&addresses)) : "cannot be looked up"
-        return .failed(why: "\(host): \(reason.lowercasedInitial)")
+        return .failed(why: reason.lowercasedInitial)
       }
       return tryNext(now)
     }
@@ -91,7 +91,7 @@ final class SSH2Dial {
   private func failed(_ reason: String, _ now: Double) -> Progress {
     if socket >= 0 { CLibc.close(socket) }
     socket = -1
-    lastFailure = "\(place): \(reason)"
+    lastFailure = "\(reason) (\(place))"
     return tryNext(now)
   }
 
@@ -104,9 +104,9 @@ final class SSH2Dial {
         nextTry = now + (limit - now) / Double(Int(addresses.count) - index)
         return .waiting
       }
-      lastFailure = "\(place): \(systemReason(systemError))"
+      lastFailure = "\(systemReason(systemError)) (\(place))"
     }
-    return .failed(why: lastFailure ?? "\(host): no answer in time")
+    return .failed(why: lastFailure ?? "no answer in time")
   }
 
   /// The address that is tried, for messages.
@@ -114,7 +114,7 @@ final class SSH2Dial {
     var text = [CChar](repeating: 0, count: 64)
     clibc_address_text(&addresses, Int32(index), &text, text.count)
     let digits = text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-    return digits == host ? "\(host) port \(port)" : "\(host) (\(digits)) port \(port)"
+    return "\(digits) port \(port)"
   }
 }
 

@@ -16,7 +16,7 @@ extension SSH2Link {
       }
     }
     if case .opening = state, now >= limit {
-      end(.connectFailed(why: "\(place): no answer in time"))
+      end(.connectFailed(why: "no answer in time"))
     }
   }
 
@@ -93,12 +93,12 @@ extension SSH2Link {
     if let farewell = wire.farewell {
       // It is keys that a host has had enough of, once it was shown some.
       if let tried, !tried.isEmpty { return .authFailed(tried: tried + ["host: \(farewell)"]) }
-      return .connectFailed(why: "\(place): \(farewell)")
+      return .connectFailed(why: farewell)
     }
     if let line = KeyExchangeOffer.strangeLine(wire.greeting) {
-      return .connectFailed(why: "\(place): no SSH server, it says: \(line)")
+      return .connectFailed(why: "no SSH server, it says: \(line)")
     }
-    return .connectFailed(why: "\(place): \(wire.ending ?? session.lastReason)")
+    return .connectFailed(why: wire.ending ?? session.lastReason)
   }
 
   private static var localUser: String {

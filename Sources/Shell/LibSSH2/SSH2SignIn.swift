@@ -76,6 +76,10 @@ final class SSH2SignIn {
       case 0: return .done(name)
       case LIBSSH2_ERROR_EAGAIN: return .waiting
       case _ where Self.isFatal(result): return .broken
+      // What libssh2 calls a key refused may be the end of it all.
+      case _ where session.wire.farewell != nil:
+        tried.append(name)
+        return .broken
       default: skip(name)
       }
     }
