@@ -23,6 +23,7 @@ ended() {
 }
 agent_sized() { agent_says "$1" 'select(.what == "size") | "\(.columns)x\(.lines // .rows)"' | grep -qx "$2"; }
 typed_line() { agent_typed riff | tr '\r' '\n' | grep -Fqx -e "$1"; }
+typed_since() { [ "$(agent_typed riff | wc -c)" -ge $(($1 + $2)) ]; }
 untyped() { ! agent_typed riff | grep -Fq -e "$1"; }
 clients() { rtmux list-clients -F '#{client_tty}' | wc -l | tr -d ' '; }
 clients_are() { [ "$(clients)" -eq "$1" ]; }
@@ -80,6 +81,16 @@ riff" "$title: the session is remembered"
   ok "$title: back again" seated me
   at me hangup
   ok "$title: ends when the terminal goes" at me end 5
+
+  # A long text, as fast as it goes.
+  ok "$title: back again" seated me
+  before=$(agent_typed riff | wc -c)
+  perl -e 'printf "%07d ", $_ for 1 .. 25000' >"$tmp/long"
+  at me paste "$tmp/long"
+  ok "$title: a long text arrives" wait_until 10 typed_since "$before" 200000
+  ok "$title: every byte of it" eval 'agent_typed riff | tail -c 200000 | cmp - "$tmp/long"'
+  at me send '\r\r~.'
+  at me end >"$tmp/end"
 
   # Stopped from outside, and by an escape: the terminal is given back, and taken.
   ok "$title: back again" seated me

@@ -44,6 +44,15 @@ for transport in ${TRANSPORTS:-libssh2 ssh}; do
   port=$_proxy
   ok "$title: and on another screen" wait_until 5 clients_are 2
 
+  # Stopped for longer than silence is put up with, on a link that is well.
+  if [ "$transport" = libssh2 ]; then
+    at me stop
+    sleep 4
+    at me continue
+    ok "$title: goes on" at me expect 'count 1'
+    ok "$title: on the same link" at me unseen reconnecting
+  fi
+
   # A reset; meanwhile the window gets another size, and keys go nowhere.
   link listen off
   link rst
@@ -54,6 +63,7 @@ for transport in ${TRANSPORTS:-libssh2 ssh}; do
   link listen on
   ok "$title: a try is told" at me expect 'reconnecting (try'
   ok "$title: is back" at me expect 'count 1'
+  ok "$title: and says so" at me expect 'connected again'
   at me send 'inc\r'
   ok "$title: at the same agent" at me expect 'count 2'
   ok "$title: what was typed meanwhile is not" untyped lost

@@ -59,7 +59,9 @@ public struct AttachLine: Sendable {
           + "while read -r a b; do [ \"$a\" != \"$p\" ] || printf %s \"$b\"; done)",
         "[ -z \"$t\" ] || \(tmux) detach-client -t \"$t\" 2>/dev/null",
         "s ok",
-        "exec \(tmux) \(colour)attach-session -t \(session)\(settings)",
+        "exec \(tmux) \(colour)attach-session -t \(session)\(settings)"
+          // On tmux's own line, for a moment.
+          + " ';' display-message 'connected again'",
       ]
     return ShellWord.login(script: steps.joined(separator: "; "))
   }

@@ -5,7 +5,7 @@ import Shell
 /// The loop between the user's terminal and the session: one turn waits for
 /// whatever comes first, and takes it as far as it goes.
 final class AttachLoop {
-  private enum Phase {
+  enum Phase {
     /// A link is made; `since` when a person is told.
     case opening
     /// The host's script runs, or the transport still asks.
@@ -15,28 +15,28 @@ final class AttachLoop {
     case waiting(until: Double, why: String)
   }
 
-  private let plan: AttachPlan
-  private let terminal: SeatTerminal
+  let plan: AttachPlan
+  let terminal: SeatTerminal
   private let talk: AttachTalk
-  private let signals = AttachSignals()
-  private var reconnect: Reconnect
-  private var phase = Phase.opening
+  let signals = AttachSignals()
+  var reconnect: Reconnect
+  var phase = Phase.opening
   private var link: (any Link)?
-  private var channel: (any Channel)?
+  var channel: (any Channel)?
   private var filter: AttachAnswerFilter
-  private var escapes = EscapeKeys()
-  private var keys = ByteQueue()
+  var escapes = EscapeKeys()
+  var keys = ByteQueue()
   private static let keyLimit = 256 << 10
-  private var keyRoom: Int { max(0, Self.keyLimit - keys.count) }
+  var keyRoom: Int { max(0, Self.keyLimit - keys.count) }
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
-  private var status: SeatStatus
-  private var set = PollSet()
-  private var outcome: AttachOutcome?
+  var status: SeatStatus
+  var set = PollSet()
+  var outcome: AttachOutcome?
   /// The size that the far end knows, and when it is told the real one.
-  private var toldSize = WindowSize(columns: 80, rows: 24)
-  private var nudgeEnd: Double?
+  var toldSize = WindowSize(columns: 80, rows: 24)
+  var nudgeEnd: Double?
   /// Whether the transport asks something on the screen.
-  private var isTalking = false
+  var isTalking = false
   /// Whether the screen of the link before is still shown.
   private var isStale = false
   private var lastWhy = ""
@@ -250,95 +250,5 @@ final class AttachLoop {
       phase = .waiting(until: until, why: ending.words)
       advance(now)
     }
-  }
-
-  // MARK: The user
-
-  private func readKeys() {
-    var bytes = [UInt8](repeating: 0, count: min(4096, keyRoom))
-    let count = read(terminal.input, &bytes, bytes.count)
-    if count < 0 && (systemError == EINTR || systemError == EAGAIN) { return }
-    guard count > 0 else {
-      outcome = AttachOutcome(signal: SIGHUP)
-      return
-    }
-    for part in escapes.take(bytes[..<count]) {
-      switch part {
-      case .command(.end):
-        outcome = .left(plan, hasAttached: reconnect.hasAttached)
-        terminal.forgetOutput()
-        return
-      case .command(.suspend): suspend()
-      case .command(.list): show(.escapes)
-      case .keys(let typed): take(typed)
-      }
-    }
-  }
-
-  private func take(_ typed: [UInt8]) {
-    switch phase {
-    case .waiting(_, let why):
-      if typed.contains(0x0d) { phase = .waiting(until: 0, why: why) }
-    case .attached:
-      if status.isShown { nudge() }
-      typed.withUnsafeBytes { keys.append($0) }
-    case .opening, .starting:
-      if !reconnect.hasAttached || isTalking { typed.withUnsafeBytes { keys.append($0) } }
-    }
-  }
-
-  private func heedSignals() {
-    guard set.isReadable(signals.descriptor) else { return }
-    let taken = signals.take()
-    if let signal = taken.ending {
-      outcome = AttachOutcome(signal: signal)
-      return
-    }
-    if taken.isStopping {
-      suspend()
-    } else if taken.isContinued {
-      terminal.goOn()
-      nudge()
-    }
-    if taken.isResized || taken.isStopping {
-      tellSize()
-      status.refresh()
-    }
-  }
-
-  private func suspend() {
-    guard terminal.stop() else {
-      outcome = AttachOutcome(signal: SIGHUP)
-      return
-    }
-    // The signal that woke us is not a second stop.
-    _ = signals.take()
-    status.refresh()
-    nudge()
-  }
-
-  private func tellSize() {
-    nudgeEnd = nil
-    guard let channel else { return }
-    toldSize = terminal.size
-    channel.resize(toldSize)
-  }
-
-  /// Makes the far end draw everything anew: tmux does when the size changes, and only
-  /// then hears of it.
-  private func nudge() {
-    guard case .attached = phase, let channel else { return }
-    status.forget()
-    var size = terminal.size
-    size.rows += size.rows > 2 ? -1 : 1
-    channel.resize(size)
-    nudgeEnd = Clock.monotonic + 0.05
-  }
-
-  private func show(_ state: StatusLine.State) {
-    let text = status.show(
-      state, terminal.size, onLastRow: reconnect.hasAttached,
-      isInSequence: terminal.modes.isInSequence)
-    terminal.draw(text)
   }
 }

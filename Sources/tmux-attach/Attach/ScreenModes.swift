@@ -24,6 +24,8 @@ struct ScreenModes {
   private var hasCursorStyle = false
   private var otherKeys: [UInt8]?
   private var kittyFlags: [[UInt8]] = []
+  /// How often the window's title was put aside.
+  private var titles = 0
 
   private static let alternateScreens = [47, 1047, 1049]
   /// On in a fresh terminal: wrap, the cursor.
@@ -39,7 +41,7 @@ struct ScreenModes {
   struct Mark: Equatable {
     fileprivate var isTouched: Bool
     fileprivate var screens: [Int]
-    fileprivate var kitty: Int
+    fileprivate var counts: [Int]
     fileprivate var others: [Bool]
   }
 
@@ -47,7 +49,7 @@ struct ScreenModes {
   var mark: Mark {
     Mark(
       isTouched: isTouched, screens: changed.filter(Self.alternateScreens.contains),
-      kitty: kittyFlags.count,
+      counts: [kittyFlags.count, titles],
       others: [otherKeys != nil, hasRegion, hasCursorStyle])
   }
 
@@ -123,6 +125,10 @@ struct ScreenModes {
     case (UInt8(ascii: "r"), _):
       guard mark < UInt8(ascii: "<") else { return }
       hasRegion = !sequence.isEmpty
+    case (UInt8(ascii: "t"), _):
+      let first = numbers(sequence[...]).first
+      if first == 22 { titles = min(titles + 1, 16) }
+      if first == 23 { titles = max(titles - 1, 0) }
     case (UInt8(ascii: "q"), _):
       guard sequence.last == UInt8(ascii: " ") else { return }
       hasCursorStyle = sequence != Array("0 ".utf8) && sequence != Array(" ".utf8)
@@ -162,14 +168,15 @@ extension ScreenModes {
     text += Self.usuallyOff.map { "\u{1b}[?\($0)l" }.joined()
     text += "\u{1b}>\u{1b}(B\u{0f}\u{1b}[0m"
     if !kittyFlags.isEmpty { text += "\u{1b}[<\(kittyFlags.count)u" }
+    text += String(repeating: "\u{1b}[23;0;0t", count: titles)
     if otherKeys != nil { text += "\u{1b}[>4m" }
-    // Without a region the cursor is at home: it goes back to where it was.
-    if hasRegion { text += "\u{1b}7\u{1b}[r\u{1b}8" }
     if hasCursorStyle { text += "\u{1b}[0 q" }
     text += "\u{1b}[?7h\u{1b}[?25h"
     for number in changed where Self.alternateScreens.contains(number) {
       text += "\u{1b}[?\(number)l"
     }
+    // Without a region the cursor is at home: it goes back to where it was.
+    if hasRegion { text += "\u{1b}7\u{1b}[r\u{1b}8" }
     return Array(text.utf8)
   }
 
@@ -181,6 +188,7 @@ extension ScreenModes {
       text += "\u{1b}[?\(number)\(Self.usuallyOn.contains(number) ? "l" : "h")"
     }
     if hasKeypad { text += "\u{1b}=" }
+    text += String(repeating: "\u{1b}[22;0;0t", count: titles)
     var bytes = Array(text.utf8)
     func add(_ middle: [UInt8], _ final: String) {
       bytes += [0x1b, UInt8(ascii: "[")] + middle + Array(final.utf8)

@@ -54,6 +54,13 @@ import Testing
     #expect(after("\u{1b}[?1049h\u{1b}[?1000h\u{1b}c").changed == [])
   }
 
+  @Test func titlesComeBack() {
+    let modes = after("\u{1b}[22;0;0t")
+    #expect(text(modes.undo).split(separator: "\u{1b}").contains("[23;0;0t"))
+    #expect(text(modes.redo) == "\u{1b}[22;0;0t")
+    #expect(after("\u{1b}[22;0;0t\u{1b}[23;0;0t").mark == after("\u{1b}[H").mark)
+  }
+
   @Test func whatIsInAStringIsText() {
     let modes = after("\u{1b}]0;\u{7}\u{1b}]52;c;[?1049h\u{1b}\\\u{1b}P[?1000h\u{1b}\\\u{1b}(P")
     #expect(modes.changed == [])

@@ -1,0 +1,61 @@
+import CLibc
+import Core
+import Shell
+
+/// The terminal: its signals, its size, the status line.
+extension AttachLoop {
+  func heedSignals() {
+    guard set.isReadable(signals.descriptor) else { return }
+    let taken = signals.take()
+    if let signal = taken.ending {
+      outcome = AttachOutcome(signal: signal)
+      return
+    }
+    if taken.isStopping {
+      suspend()
+    } else if taken.isContinued {
+      terminal.goOn()
+      nudge()
+    }
+    if taken.isResized || taken.isStopping {
+      tellSize()
+      status.refresh()
+    }
+  }
+
+  func suspend() {
+    guard terminal.stop() else {
+      outcome = AttachOutcome(signal: SIGHUP)
+      return
+    }
+    // The signal that woke us is not a second stop.
+    _ = signals.take()
+    status.refresh()
+    nudge()
+  }
+
+  func tellSize() {
+    nudgeEnd = nil
+    guard let channel else { return }
+    toldSize = terminal.size
+    channel.resize(toldSize)
+  }
+
+  /// Makes the far end draw everything anew: tmux does when the size changes, and only
+  /// then hears of it.
+  func nudge() {
+    guard case .attached = phase, let channel else { return }
+    status.forget()
+    var size = terminal.size
+    size.rows += size.rows > 2 ? -1 : 1
+    channel.resize(size)
+    nudgeEnd = Clock.monotonic + 0.05
+  }
+
+  func show(_ state: StatusLine.State) {
+    let text = status.show(
+      state, terminal.size, onLastRow: reconnect.hasAttached,
+      isInSequence: terminal.modes.isInSequence)
+    terminal.draw(text)
+  }
+}

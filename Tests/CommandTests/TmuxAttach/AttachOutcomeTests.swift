@@ -1,0 +1,59 @@
+import Core
+import Shell
+import Testing
+
+@testable import tmux_attach
+
+@Suite struct AttachOutcomeTests {
+  private func plan(quiet: Bool = false) throws -> AttachPlan {
+    let request = LinkRequest(
+      destination: try Destination("ada@box"), options: ConnectOptions(), identity: nil,
+      pins: "/pins", stateFolder: "/state")
+    let line = AttachLine(
+      start: try SessionStart(directory: "/srv", harness: "codex --x"), label: "riff", client: "c",
+      nonce: "n")
+    return AttachPlan(request: request, line: line, maxRetries: nil, quiet: quiet)
+  }
+
+  private func ended(
+    _ ending: Ending, _ answer: AttachAnswer?, failures: Int = 0
+  ) throws -> AttachOutcome {
+    .ended(ending, try plan(), answer: answer, failures: failures)
+  }
+
+  @Test func theRemoteStatusPasses() throws {
+    #expect(try ended(.remoteExit(status: 3), .attaching) == AttachOutcome(status: 3))
+    let signal = try ended(.remoteSignal(name: "KILL"), .attaching)
+    #expect(signal.status == 137)
+    #expect(signal.messages.count == 1)
+  }
+
+  @Test func answersOfTheHostAreTold() throws {
+    let gone = try ended(.remoteExit(status: 1), .gone)
+    #expect(gone.status == 1)
+    #expect(gone.messages == ["box: session riff ended while the link was down"])
+    #expect(try ended(.remoteExit(status: 127), .noTmux).messages[0].holds("tmux: not on"))
+    #expect(try ended(.remoteExit(status: 1), .noFolder).messages[0].holds("directory /srv"))
+    #expect(try ended(.remoteExit(status: 127), .noHarness).messages[0].holds("codex: not on"))
+    // Without an answer nobody knows what the status is of.
+    #expect(try ended(.remoteExit(status: 0), nil).messages.count == 1)
+  }
+
+  @Test func linksThatEnd() throws {
+    let lost = try ended(.linkLost(why: "reset"), .attaching, failures: 2)
+    #expect(lost.status == 75)
+    #expect(lost.messages == ["box: gave up after 2 more tries: connection lost: reset"])
+    #expect(
+      try ended(.linkLost(why: "x"), nil, failures: 1).messages[0].holds("after 1 more try:"))
+    #expect(try ended(.connectFailed(why: "refused"), nil).messages == ["box: refused"])
+    let changed = try ended(.hostKeyChanged(explanation: ["a", "b"]), nil)
+    #expect(changed == AttachOutcome(status: 77, messages: ["a", "b"]))
+  }
+
+  @Test func leaving() throws {
+    #expect(AttachOutcome.left(try plan(), hasAttached: true).status == 0)
+    #expect(AttachOutcome.left(try plan(), hasAttached: false).status == 75)
+    #expect(AttachOutcome.left(try plan(), hasAttached: true).messages == ["box: disconnected"])
+    #expect(AttachOutcome.left(try plan(quiet: true), hasAttached: true).messages == [])
+  }
+}
