@@ -10,7 +10,7 @@ ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 
 SWIFT = swift
-COMMANDS = sse-tail action-filter action-format voice-state agent-call mem-search tmux-attach agent-serve
+COMMANDS = sse-tail action-filter action-format voice-state agent-call mem-search tmux-attach share-inbox agent-serve
 RECIPES = agent-pulse agent-status agent-setup mem-pick agent-say riff-up riff-claude riff-worktree-remove
 MANUALS = $(wildcard man/*.[1578])
 
@@ -27,7 +27,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build check test unit cli lint bench bench-filter bench-ssh fuzz demo install uninstall clean commands recipes
+.PHONY: all deps build check test unit cli lint bench bench-filter bench-ssh bench-inbox fuzz demo install uninstall clean commands recipes
 
 all: deps build
 
@@ -66,6 +66,9 @@ bench-filter: all
 
 bench-ssh: all
 	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/ssh/bench.py
+
+bench-inbox: all
+	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/inbox/bench.py
 
 # FUZZ_SECONDS and FUZZ_SEED: see the script.
 fuzz: all
