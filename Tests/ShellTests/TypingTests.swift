@@ -46,7 +46,7 @@ import Testing
     let typing = Typing(session: "riff-1", text: try TypedText(Array("x;".utf8)))
     let request = typing.request(label: "riff", nonce: "n")
     #expect(request.arguments[1] == "=riff-1:")
-    #expect(request.arguments[5].holds("'send-keys' '-l' '-t' '=riff-1:' '--' 'x; '"))
+    #expect(request.arguments[5].holds("send-keys -l -t =riff-1: -- 'x; '"))
     #expect(request.arguments[4].isEmpty)
   }
 
@@ -56,7 +56,7 @@ import Testing
     let request = typing.request(label: "riff", nonce: "n")
     let list = request.arguments[5]
     let marked = try #require(list.place(of: "set-option"))
-    #expect(list.hasPrefix("'if-shell' '-F' "))
+    #expect(list.hasPrefix("if-shell -F "))
     #expect(marked.lowerBound < list.place(of: "send-keys")!.lowerBound)
     #expect(request.arguments[6].holds("@riff_ret_id_1"))
     #expect(request.arguments[4] == "0.300")
