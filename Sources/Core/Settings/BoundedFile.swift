@@ -11,6 +11,11 @@ enum BoundedFile {
     /// More than the limit.
     case tooLong(Int)
 
+    /// Whether there is no such file: a home that is no folder holds none, either.
+    var isAbsence: Bool {
+      if case .system(let code) = self { code == ENOENT || code == ENOTDIR } else { false }
+    }
+
     /// In lower case, for a diagnostic.
     var reason: String {
       switch self {

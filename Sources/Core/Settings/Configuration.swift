@@ -107,7 +107,7 @@ public struct Configuration: Sendable, Equatable {
     do throws(BoundedFile.Failure) {
       file = try BoundedFile.contents(of: path, limit: Self.sizeLimit)
     } catch {
-      if case .system(ENOENT) = error { return }
+      if error.isAbsence { return }
       throw SettingsError(path, error.reason)
     }
     guard file.mode & 0o002 == 0 else {

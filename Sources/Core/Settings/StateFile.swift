@@ -18,7 +18,7 @@ public struct StateFile: Sendable {
     do throws(BoundedFile.Failure) {
       return try BoundedFile.contents(of: path, limit: limit).bytes
     } catch {
-      if case .system(ENOENT) = error { return nil }
+      if error.isAbsence { return nil }
       throw SettingsError(path, error.reason)
     }
   }

@@ -26,7 +26,7 @@ enum TokenFile {
     do throws(BoundedFile.Failure) {
       (bytes, status) = try contents(of: path, trust: trust)
     } catch {
-      if case .system(ENOENT) = error { return nil }
+      if error.isAbsence { return nil }
       throw SettingsError(path, error.reason)
     }
     let others: mode_t = trust == .granted ? 0o007 : 0o077
