@@ -74,8 +74,8 @@ public struct Delivery: Sendable {
         printf '%s\\n' "$1"
         exit \(TmuxScript.noInbox)
       }
-      has "$1"
-      if [ -z "$(t show-options -gqv "$6" 2>/dev/null)" ]; then
+      say=$(t has-session -t "$1" \\; show-options -gqv "$6" 2>&1) || fail "$say"
+      if [ -z "$say" ]; then
         cd -- "$2" 2>/dev/null || no "$2 cannot be entered"
         [ ! -L "$2" ] && [ -O . ] || no "$2 is not the folder that it was"
         umask 077
