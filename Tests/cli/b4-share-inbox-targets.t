@@ -23,6 +23,8 @@ got_is() {
   is "$(cat "$tmp/got")" "$2" "$3"
 }
 path() { jq -r .remote_path "$out"; }
+# Somebody has sat at a session.
+sat() { grep -qs riff-10 "$XDG_STATE_HOME"/agentutils/sessions-*; }
 
 # shellcheck disable=SC2154  # of inbox.sh
 for transport in $transports; do
@@ -45,11 +47,9 @@ for transport in $transports; do
   got_is riff "$(path | tr '\n' ' ')" "$transport: by default the base"
 
   # What tmux-attach used last goes before the base.
-  state=$(find "$XDG_STATE_HOME" -path '*last-session*' -type f)
-  is "$state" "" "$transport: nobody has sat down yet"
+  not_ok "$transport: nobody has sat down yet" sat
   share-inbox add -q "$tmp/put.txt"
   attach seat -s riff-10
-  sat() { [ -n "$(find "$XDG_STATE_HOME" -path '*last-session*' -type f)" ]; }
   wait_until 10 sat
   # shellcheck disable=SC2154
   stop "$pid"
@@ -59,7 +59,7 @@ for transport in $transports; do
   put
   inbox drain -s riff
   got_is riff "$(path) " "$transport: -s wins over it"
-  find "$XDG_STATE_HOME" -path '*last-session*' -type f -exec rm {} +
+  rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
 
   # --- what is typed
   mark
