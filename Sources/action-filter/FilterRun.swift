@@ -63,32 +63,37 @@ struct FilterRun {
   }
 
   private mutating func read(_ file: String) throws(WriteFailure) {
-    let descriptor = file == "-" ? 0 : clibc_open(file, O_RDONLY)
-    guard descriptor >= 0 else { return faults.file(file, systemReason(systemError)) }
-    defer { if descriptor > 0 { close(descriptor) } }
-    if let target, FileIdentity(descriptor: descriptor) == target {
-      return faults.file(file, "is read and written at once")
-    }
-    var reader = LineReader(descriptor: descriptor)
-    var number = 0
     do {
-      while !output.isDone, let line = try reader.next(beforeBlocking: { try flush() }) {
-        number += 1
-        if let prefilter, prefilter.find(line.bytes) == nil {
-          number += reader.skipLines(until: prefilter.find)
-          continue
-        }
-        let bytes = number == 1 ? Self.withoutMark(line.bytes) : line.bytes
-        if try !take(bytes, file, number, skipped: line.bytes.count - bytes.count) {
-          keep { rejects throws(WriteFailure) in
-            try rejects.add(line.bytes, terminated: line.terminated)
-          }
-        }
-      }
+      var input = try RecordInput(path: file)
+      if input.isSame(as: target) { return faults.file(file, "is read and written at once") }
+      try readLines(of: &input, file)
     } catch let failure as WriteFailure {
       throw failure
     } catch {
       faults.file(file, (error as? ReadFailure)?.reason ?? "cannot be read")
+    }
+  }
+
+  private mutating func readLines(of input: inout RecordInput, _ file: String) throws {
+    var reader = LineReader(descriptor: try input.open())
+    var number = 0
+    while !output.isDone {
+      guard let line = try reader.next(beforeBlocking: { try flush() }) else {
+        return try input.finish()
+      }
+      // Half a line at the end of a damaged file is told as that and not as a line.
+      if !line.terminated { try input.finish() }
+      number += 1
+      if let prefilter, prefilter.find(line.bytes) == nil {
+        number += reader.skipLines(until: prefilter.find)
+        continue
+      }
+      let bytes = number == 1 ? Self.withoutMark(line.bytes) : line.bytes
+      if try !take(bytes, file, number, skipped: line.bytes.count - bytes.count) {
+        keep { rejects throws(WriteFailure) in
+          try rejects.add(line.bytes, terminated: line.terminated)
+        }
+      }
     }
   }
 

@@ -41,20 +41,7 @@ final class Feed {
   ///
   /// - Throws: `WriteFailure`.
   func run() throws {
-    for file in options.files where left > 0 {
-      if file == "-" {
-        try read(0, file)
-        continue
-      }
-      let descriptor = clibc_open(file, O_RDONLY)
-      guard descriptor >= 0 else {
-        let reason = systemReason(systemError)
-        try fault { $0.file(file, reason) }
-        continue
-      }
-      defer { close(descriptor) }
-      try read(descriptor, file)
-    }
+    for file in options.files where left > 0 { try read(file) }
     try screen.finish()
     faults.finish()
   }
@@ -64,20 +51,31 @@ final class Feed {
     if let signal = ending ?? interrupted.signal { Process.die(by: signal) }
   }
 
-  private func read(_ descriptor: Int32, _ name: String) throws {
-    if let target = FileIdentity(descriptor: 1), FileIdentity(descriptor: descriptor) == target {
-      return try fault { $0.file(name, "is read and written at once") }
-    }
-    var reader = LineReader(descriptor: descriptor)
-    var number = 0
+  private func read(_ name: String) throws {
     do {
-      while left > 0, let line = try reader.next(beforeBlocking: { try pause(descriptor) }) {
-        number += 1
-        _ = try heed()
-        try show(number == 1 ? Self.withoutMark(line.bytes) : line.bytes, name, number)
+      var input = try RecordInput(path: name)
+      if input.isSame(as: FileIdentity(descriptor: 1)) {
+        return try fault { $0.file(name, "is read and written at once") }
       }
+      try readLines(of: &input, name)
     } catch let failure as ReadFailure {
       try fault { $0.file(name, failure.reason) }
+    }
+  }
+
+  private func readLines(of input: inout RecordInput, _ name: String) throws {
+    let descriptor = try input.open()
+    var reader = LineReader(descriptor: descriptor)
+    var number = 0
+    while left > 0 {
+      guard let line = try reader.next(beforeBlocking: { try pause(descriptor) }) else {
+        return try input.finish()
+      }
+      // Half a line at the end of a damaged file is told as that and not as a line.
+      if !line.terminated { try input.finish() }
+      number += 1
+      _ = try heed()
+      try show(number == 1 ? Self.withoutMark(line.bytes) : line.bytes, name, number)
     }
   }
 

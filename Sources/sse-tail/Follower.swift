@@ -27,7 +27,7 @@ final class Follower: StreamHandler {
   private enum Ending {
     case status(ExitStatus, reason: String)
     case signal(Int32)
-    case writing(WriteFailure)
+    case writing(WriteFailure, String?)
   }
 
   /// - Parameters:
@@ -37,23 +37,26 @@ final class Follower: StreamHandler {
   ///   - backend: whose token it carries, for words; nil when it brought its own.
   ///   - client: drives all transfers.
   ///   - resume: the state file, nil without one.
+  ///   - archive: where records go, nil for standard output.
   ///   - diagnostics: for words.
   init(
     _ options: TailOptions, target: Target, request: Request, backend: Backend?,
-    client: WebClient, resume: ResumePoint?, diagnostics: Diagnostics
+    client: WebClient, resume: ResumePoint?, archive: Archive?, diagnostics: Diagnostics
   ) {
     self.options = options
     self.target = target
     self.backend = backend
     self.client = client
     self.resume = resume
-    printedID = Array((options.lastEventID ?? resume?.state.lastEventID ?? "").utf8)
+    // What is in the archive is nearer to the truth than what was saved beside it.
+    let known = archive?.lastEventID ?? resume?.state.lastEventID ?? ""
+    printedID = Array((options.lastEventID ?? known).utf8)
     self.diagnostics = diagnostics
-    output = TailOutput(options)
+    output = TailOutput(options, archive: archive)
     let speaks = options.verbose || (isatty(2) == 1 && !options.quiet)
     notes = LinkNotes(
       diagnostics: diagnostics, speaks: speaks, recordsWanted: options.lifecycle)
-    output.onFailure = { [unowned self] in fail($0) }
+    output.onFailure = { [unowned self] in fail($0, $1) }
     if target.stream == .activity { followActivity(request) }
     stream = EventStream(client, request, policy: policy, handler: self)
   }
@@ -70,6 +73,8 @@ final class Follower: StreamHandler {
       var next = min(deadline, stream?.tick(now: now) ?? .infinity)
       next = min(next, activity?.tick(now: now) ?? .infinity)
       output.flush()
+      settle(now: now)
+      next = min(next, now + output.patience)
       if end != nil { break }
       if now >= deadline { timeIsUp() }
       next = min(next, saveState(now: now))
@@ -77,7 +82,7 @@ final class Follower: StreamHandler {
       client.wait(
         seconds: next - Clock.monotonic, reading: [Signals.descriptor], closing: [1])
       if let signal = Signals.next() { end = .signal(signal) }
-      if Output.isClosed { end = .writing(WriteFailure(code: EPIPE)) }
+      if Output.isClosed { end = .writing(WriteFailure(code: EPIPE), nil) }
     }
     return leave()
   }
@@ -189,12 +194,21 @@ final class Follower: StreamHandler {
     }
   }
 
-  private func fail(_ failure: WriteFailure) {
+  /// Ends the archive's day; who is told of a file may compress it, and the resume
+  /// point in it is then known from the state alone.
+  private func settle(now: Double) {
+    output.turn()
+    guard output.hasFinished, end == nil else { return }
+    _ = saveState(now: now, force: true)
+    if end == nil { output.tellFinished() }
+  }
+
+  private func fail(_ failure: WriteFailure, _ file: String?) {
     if failure.code == EINTR, let signal = Signals.next() {
       lostOutput = true
       end = .signal(signal)
     } else {
-      end = .writing(failure)
+      end = .writing(failure, file)
     }
   }
 
@@ -218,7 +232,8 @@ final class Follower: StreamHandler {
     let id = isAhead ? printedID : stream?.lastEventID ?? printedID
     do throws(SettingsError) {
       return try resume!.save(
-        lastEventID: id.text, newest: activity?.newest, now: now, force: force)
+        lastEventID: id.text, newest: activity?.newest, now: now, force: force,
+        sync: output.sync)
     } catch {
       diagnostics.say(error.message)
       resume = nil
@@ -234,19 +249,27 @@ final class Follower: StreamHandler {
       case .signal(let number): "signal \(number)"
       case .writing, nil: ""
       }
-    if case .writing(let failure) = end { diagnostics.fail(writing: failure) }
+    failIfUnwritten()
     let outcome = end
     end = nil
     if !reason.isEmpty { lifecycle(notes.ended(reason)) }
     // A signal does not wait for a slow reader.
     var waits = true
-    if case .signal = outcome { waits = !lostOutput && Output.isWritable }
+    if case .signal = outcome, options.archive == nil {
+      waits = !lostOutput && Output.isWritable
+    }
     if waits { output.flush() }
-    if case .writing(let failure) = end { diagnostics.fail(writing: failure) }
+    failIfUnwritten()
     if !lostOutput { _ = saveState(now: Clock.monotonic, force: true) }
     if case .signal(let number) = outcome { Process.die(by: number) }
     guard case .status(let status, _) = outcome else { return .failure }
     return status == .success && (hadFault || end != nil) ? .failure : status
+  }
+
+  private func failIfUnwritten() {
+    guard case .writing(let failure, let file) = end else { return }
+    if let file { diagnostics.fail("\(file): \(failure.reason)") }
+    diagnostics.fail(writing: failure)
   }
 }
 

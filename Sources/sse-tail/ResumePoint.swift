@@ -32,14 +32,18 @@ struct ResumePoint {
 
   /// Saves what changed, if it is time.
   ///
+  /// - Parameter sync: called before that, to bring to disk what the state says was
+  ///   printed; false when that failed.
   /// - Returns: when to be called again at the latest.
   mutating func save(
-    lastEventID: String, newest: String?, now: Double, force: Bool
+    lastEventID: String, newest: String?, now: Double, force: Bool,
+    sync: () -> Bool = { true }
   ) throws(SettingsError) -> Double {
     state.lastEventID = lastEventID
     state.newest = newest ?? state.newest
     if state == saved { return .infinity }
     if !force && now < savedAt + Self.interval { return savedAt + Self.interval }
+    guard sync() else { return .infinity }
     try file.replace(with: Array(state.record.utf8))
     saved = state
     savedAt = now

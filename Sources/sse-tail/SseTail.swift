@@ -24,6 +24,10 @@ enum SseTail {
       // A fault of the profile in use is an error, told once; others are warnings.
       settings.configuration.report(to: diagnostics)
       let target = try Target(options.target, url: profile?.url, profile: profile?.name)
+      // Taken first: the state is that of one process, too.
+      let archive = try options.archive.map { path throws(SettingsError) in
+        try Archive(path, now: .now())
+      }
       let resume = try options.stateFile.map { path throws(SettingsError) in
         try ResumePoint(path: path, source: target.source)
       }
@@ -38,7 +42,7 @@ enum SseTail {
       Signals.watch()
       return Follower(
         options, target: target, request: request, backend: backend, client: client,
-        resume: resume, diagnostics: diagnostics
+        resume: resume, archive: archive, diagnostics: diagnostics
       ).run()
     } catch {
       diagnostics.fail(error.message, error.status)

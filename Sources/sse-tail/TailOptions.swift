@@ -15,6 +15,7 @@ struct TailOptions {
   var maxRetries: Int?
   var maxTime: Double?
   var stateFile: String?
+  var archive: String?
   var idleTimeout: Double?
   var retryWait: Double?
   var lastEventID: String?
@@ -44,6 +45,7 @@ struct TailOptions {
       Option(nil, "data", "DATA", "the request body, POST; @FILE reads it"),
       Option(nil, "last-event-id", "ID", "resume behind this event"),
       Option(nil, "state", "FILE", "keep the resume point in FILE", completion: .file),
+      Option(nil, "archive", "FOLDER", "into a file per day (UTC), not standard output"),
       Option(nil, "retry-wait", "SECONDS", "the first wait before a reconnect (3)"),
       Option(nil, "max-retries", "COUNT", "give up after this many tries without an event"),
       Option(nil, "max-time", "SECONDS", "end after this time"),
@@ -73,6 +75,7 @@ struct TailOptions {
       case "data": data = value
       case "last-event-id": lastEventID = try Self.eventID(value)
       case "state": stateFile = value
+      case "archive": archive = value
       case "retry-wait": retryWait = try item.seconds()
       case "max-retries": maxRetries = try item.wholeNumber()
       case "max-time": maxTime = try item.seconds()
@@ -83,7 +86,15 @@ struct TailOptions {
       default: break
       }
     }
-    guard let first = parsed.operands.first else {
+    if let archive {
+      if archive.isEmpty { throw UsageError("--archive: no folder is named") }
+      if dataOnly { throw UsageError("--archive keeps whole records: not with --data-only") }
+      // The files say when each record came.
+      receivedAt = true
+      stateFile = stateFile ?? Folders.join(archive, ".state")
+    }
+    let usual = archive == nil ? nil : "activity"
+    guard let first = parsed.operands.first ?? usual else {
       throw UsageError("a URL, activity or voice is needed")
     }
     if parsed.operands.count > 1 {

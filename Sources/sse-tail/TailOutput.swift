@@ -2,20 +2,36 @@ import CLibc
 import Core
 import Web
 
-/// Standard output of sse-tail: which events are printed, and how.
+/// Standard output of sse-tail, or its archive: which events are printed, and how.
 final class TailOutput {
-  private let writer = RecordWriter(interrupted: { Signals.hasPending })
+  private var writer: RecordWriter
+  /// Where records go; nil for standard output.
+  private let archive: Archive?
+  /// A failed write of records must be followed by no other: what is behind it would
+  /// be taken for all there is.
+  private var hasFailed = false
+  /// Whether `writer` is for the archive's file.
+  private var isOpen = false
   private let selector: EventSelector
   private var records: EventRecord
 
-  /// Told a write that failed.
-  var onFailure: (WriteFailure) -> Void = { _ in }
+  /// Told a write that failed, and of which file; nil for standard output.
+  var onFailure: (WriteFailure, String?) -> Void = { _, _ in }
 
-  /// - Parameter options: the command line.
-  init(_ options: TailOptions) {
+  /// - Parameters:
+  ///   - options: the command line.
+  ///   - archive: takes the place of standard output.
+  init(_ options: TailOptions, archive: Archive? = nil) {
+    self.archive = archive
+    writer = Self.standard
     selector = EventSelector(options.events)
     records = EventRecord(
-      dataOnly: options.dataOnly, receivedAt: options.receivedAt, isTerminal: isatty(1) == 1)
+      dataOnly: options.dataOnly, receivedAt: options.receivedAt,
+      isTerminal: archive == nil && isatty(1) == 1)
+  }
+
+  private static var standard: RecordWriter {
+    RecordWriter(interrupted: { Signals.hasPending })
   }
 
   /// Prints an event if it is wanted.
@@ -23,11 +39,7 @@ final class TailOutput {
   /// - Returns: whether it is.
   func write(_ event: StreamEventView) -> Bool {
     guard selector.matches(event.type) else { return false }
-    do throws(WriteFailure) {
-      try records.write(event, time: Timestamp.now, to: writer)
-    } catch {
-      onFailure(error)
-    }
+    attempt { now throws(WriteFailure) in try records.write(event, time: now, to: writer) }
     return true
   }
 
@@ -55,16 +67,83 @@ final class TailOutput {
     for byte in "{\"type\":\"comment\",\"text\":".utf8 { line.append(byte) }
     JSONQuote.append(text, to: &line)
     for byte in "}\n".utf8 { line.append(byte) }
-    do throws(WriteFailure) { try writer.write(line.bytes) } catch { onFailure(error) }
+    attempt { _ throws(WriteFailure) in try writer.write(line.bytes) }
   }
 
   /// Prints a record that ends in LF.
   func write(record: String) {
-    do throws(WriteFailure) { try writer.write(record) } catch { onFailure(error) }
+    attempt { _ throws(WriteFailure) in try writer.write(record) }
   }
 
   /// Writes all that is complete.
   func flush() {
-    do throws(WriteFailure) { try writer.flush() } catch { onFailure(error) }
+    if hasFailed { return }
+    do throws(WriteFailure) { try writer.flush() } catch { fail(error) }
+  }
+
+  // MARK: - The archive
+
+  /// When `turn` is to be asked again, seconds; infinite without an archive.
+  var patience: Double {
+    // The clock may be set meanwhile.
+    archive == nil ? .infinity : min(60, Double(86_400 - Timestamp.now().seconds % 86_400))
+  }
+
+  /// Ends the file of a day that is over.
+  func turn() {
+    guard let archive, !hasFailed else { return }
+    do throws(WriteFailure) { try turn(archive, .now()) } catch { fail(error) }
+  }
+
+  private func turn(_ archive: Archive, _ now: Timestamp) throws(WriteFailure) {
+    guard archive.isOver(now) else { return }
+    try writer.flush()
+    try archive.turn(now)
+    isOpen = false
+  }
+
+  /// Brings the archive to disk.
+  ///
+  /// - Returns: whether it is there.
+  func sync() -> Bool {
+    guard let archive else { return true }
+    do throws(WriteFailure) { try archive.sync() } catch { fail(error) }
+    return !hasFailed
+  }
+
+  /// Whether files of the archive are finished and not yet told of.
+  var hasFinished: Bool { archive?.hasFinished == true }
+
+  /// Tells the names of the files that are finished, one a line, on standard output.
+  func tellFinished() {
+    guard let archive, archive.hasFinished else { return }
+    let standard = Self.standard
+    do throws(WriteFailure) {
+      for name in archive.takeFinished() { try standard.write(name + "\n") }
+      try standard.flush()
+    } catch {
+      onFailure(error, nil)
+    }
+  }
+
+  /// Writes something, in an archive to the file of this moment.
+  private func attempt(_ write: (() -> Timestamp) throws(WriteFailure) -> Void) {
+    if hasFailed { return }
+    do throws(WriteFailure) {
+      guard let archive else { return try write(Timestamp.now) }
+      let now = Timestamp.now()
+      try turn(archive, now)
+      let descriptor = try archive.open()
+      if !isOpen { writer = RecordWriter(descriptor: descriptor) }
+      isOpen = true
+      try write { now }
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func fail(_ failure: WriteFailure) {
+    hasFailed = archive != nil
+    onFailure(failure, archive?.file)
   }
 }

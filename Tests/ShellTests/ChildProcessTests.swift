@@ -1,4 +1,5 @@
 import CLibc
+import Core
 import Shell
 import Testing
 

@@ -20,12 +20,12 @@ public struct WriteFailure: Error, Equatable, Sendable {
 
 /// Why bytes could not be read.
 public struct ReadFailure: Error, Equatable, Sendable {
-  /// The error number of open(2) or read(2).
-  public let code: Int32
+  /// Lower case, no full stop: the system's words, or those of what was read.
+  public let reason: String
 
-  /// - Parameter code: an errno value.
-  public init(code: Int32) { self.code = code }
+  /// - Parameter code: the error number of open(2) or read(2).
+  public init(code: Int32) { reason = systemReason(code) }
 
-  /// The system's words, in lower case.
-  public var reason: String { systemReason(code) }
+  /// - Parameter reason: lower case, no full stop.
+  public init(reason: String) { self.reason = reason }
 }

@@ -1,3 +1,4 @@
+import Core
 import Shell
 
 /// What the status line shows now, so that it is drawn only when it changes.

@@ -5,6 +5,7 @@ import Screen
 /// Reads records of a file or of standard input into a feed.
 final class RecordSource {
   private let name: String
+  private var input: RecordInput
   private let descriptor: Int32
   private let onFault: (_ file: String, _ line: Int, _ reason: String) -> Void
   private var joiner = RecordJoiner()
@@ -32,12 +33,9 @@ final class RecordSource {
     self.onFault = onFault
     clock = RecordClock(speed: speed)
     name = file == "-" ? "standard input" : file
-    descriptor = file == "-" ? 0 : clibc_open(file, O_RDONLY)
-    guard descriptor >= 0 else { throw ReadFailure(code: systemError) }
-    var status = stat()
-    isFile =
-      fstat(descriptor, &status) == 0
-      && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
+    input = try RecordInput(path: file)
+    isFile = input.isFile
+    descriptor = try input.open()
   }
 
   /// Reads to the end.
@@ -55,6 +53,8 @@ final class RecordSource {
       let line = try reader.next(beforeBlocking: {
         if !wait(descriptor) { throw Stop() }
       })
+      // Half a line at the end of a damaged file is none.
+      if line?.terminated != true { try input.finish() }
       guard let line else { break }
       joiner.add(line.bytes) { bytes, number in
         if goesOn { goesOn = self.take(bytes, number, take) }

@@ -1,5 +1,4 @@
 import CLibc
-import Core
 
 /// A program that was started by us: no shell between, signals at their defaults,
 /// nothing of ours open in it but what it was given. Our ends do not block.
