@@ -11,7 +11,7 @@ FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 
 SWIFT = swift
 COMMANDS = sse-tail action-filter action-format voice-state agent-call mem-search tmux-attach share-inbox agent-serve
-RECIPES = agent-pulse agent-status agent-setup mem-pick agent-say riff-up riff-claude riff-worktree-remove
+RECIPES = agent-pulse agent-archive agent-status agent-setup mem-pick agent-say riff-up riff-claude riff-worktree-remove
 MANUALS = $(wildcard man/*.[1578])
 
 # The clients alone: AGENTUTILS_WITHOUT_SERVE=1.

@@ -7,6 +7,9 @@ import Core
 /// The records themselves say where a later run is to go on: half a record that a
 /// crash left is cut off, and the id of the last whole one is the resume point.
 final class Archive {
+  /// The name of the state file in the folder, unless another one is named.
+  static let state = ".state"
+
   /// As the user called it.
   let path: String
   /// The id of the last event in the files that are not compressed.
@@ -35,6 +38,10 @@ final class Archive {
         path, code == EWOULDBLOCK ? "another archiver is at work" : systemReason(code))
     }
     day = DayFile(now)
+    // Of a save that a crash cut off.
+    for name in try Self.names(in: path) where name.hasPrefix(Self.state + ".") {
+      unlink(Folders.join(path, name))
+    }
     let (plain, compressed) = try Self.days(in: path)
     for newest in [plain.last, compressed] {
       if let newest, newest > day { day = newest }
@@ -132,14 +139,9 @@ final class Archive {
   private static func days(
     in path: String
   ) throws(SettingsError) -> (plain: [DayFile], compressed: DayFile?) {
-    guard let stream = opendir(path) else { throw SettingsError(path, systemReason(systemError)) }
-    defer { closedir(stream) }
     var plain: [DayFile] = []
     var compressed: DayFile?
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
+    for name in try names(in: path) {
       if let file = DayFile(name: name) {
         plain.append(file)
       } else if let file = DayFile(compressedName: name), compressed.map({ $0 < file }) ?? true {
@@ -147,5 +149,18 @@ final class Archive {
       }
     }
     return (plain.sorted(), compressed)
+  }
+
+  private static func names(in path: String) throws(SettingsError) -> [String] {
+    guard let stream = opendir(path) else { throw SettingsError(path, systemReason(systemError)) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+          String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        })
+    }
+    return names
   }
 }

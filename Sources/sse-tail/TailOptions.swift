@@ -91,7 +91,7 @@ struct TailOptions {
       if dataOnly { throw UsageError("--archive keeps whole records: not with --data-only") }
       // The files say when each record came.
       receivedAt = true
-      stateFile = stateFile ?? Folders.join(archive, ".state")
+      stateFile = stateFile ?? Folders.join(archive, Archive.state)
     }
     let usual = archive == nil ? nil : "activity"
     guard let first = parsed.operands.first ?? usual else {
