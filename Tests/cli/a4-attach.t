@@ -89,7 +89,9 @@ riff" "$title: the session is remembered"
   at me paste "$tmp/long"
   ok "$title: a long text arrives" wait_until 10 typed_since "$before" 200000
   ok "$title: every byte of it" eval 'agent_typed riff | tail -c 200000 | cmp - "$tmp/long"'
-  at me send '\r\r~.'
+  at me send '\r'
+  at me expect 'claude> '
+  at me send '\r~.'
   at me end >"$tmp/end"
 
   # Stopped from outside, and by an escape: the terminal is given back, and taken.

@@ -15,6 +15,9 @@ extension AttachLoop {
     for part in escapes.take(bytes[..<count]) {
       switch part {
       case .command(.end):
+        // What was typed before goes out if it can at once.
+        sendKeys()
+        link?.advance(PollSet(), now: Clock.monotonic)
         outcome = .left(plan, hasAttached: reconnect.hasAttached)
         terminal.forgetOutput()
         return

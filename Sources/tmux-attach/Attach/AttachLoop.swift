@@ -21,7 +21,7 @@ final class AttachLoop {
   let signals = AttachSignals()
   var reconnect: Reconnect
   var phase = Phase.opening
-  private var link: (any Link)?
+  var link: (any Link)?
   var channel: (any Channel)?
   private var filter: AttachAnswerFilter
   var escapes = EscapeKeys()
@@ -143,18 +143,21 @@ final class AttachLoop {
       buffer.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
       terminal.flush()
     }
-    if sendsKeys {
-      while !keys.isEmpty {
-        let count = channel.write(keys.bytes)
-        if count == 0 { break }
-        keys.drop(count)
-      }
-    }
+    sendKeys()
     if let nudgeEnd, now >= nudgeEnd { tellSize() }
     if let ending = channel.ending {
       lost(ending, now)
     } else if case .ended(let ending) = link?.state {
       lost(ending, now)
+    }
+  }
+
+  /// Gives the channel as many keys as it takes.
+  func sendKeys() {
+    while let channel, sendsKeys, !keys.isEmpty {
+      let count = channel.write(keys.bytes)
+      if count == 0 { break }
+      keys.drop(count)
     }
   }
 
