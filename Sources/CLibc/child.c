@@ -33,19 +33,28 @@ int clibc_set_window_size(int fd, int columns, int rows) {
   return ioctl(fd, TIOCSWINSZ, &size);
 }
 
-int clibc_terminal_pair(int columns, int rows, char *name, size_t capacity) {
+static int set_up_terminal(int fd, int columns, int rows) {
   struct termios modes;
+  if (tcgetattr(fd, &modes) != 0) return -1;
+  /* Typed at in UTF-8, as they all are. */
+  modes.c_iflag |= IUTF8;
+  if (tcsetattr(fd, TCSANOW, &modes) != 0) return -1;
+  return clibc_set_window_size(fd, columns, rows);
+}
+
+int clibc_terminal_pair(int columns, int rows, char *name, size_t capacity) {
   int fd = posix_openpt(O_RDWR | O_NOCTTY);
   if (fd < 0) return -1;
   if (keep_private(fd, false) != 0 || grantpt(fd) != 0 || unlockpt(fd) != 0 ||
       ptsname_r(fd, name, capacity) != 0)
     return close_with_errno(fd);
-  /* A terminal that is typed at in UTF-8, as they all are. */
-  if (tcgetattr(fd, &modes) == 0) {
-    modes.c_iflag |= IUTF8;
-    tcsetattr(fd, TCSANOW, &modes);
+  if (set_up_terminal(fd, columns, rows) != 0) {
+    /* Where only the other end has modes, and only once it has been opened. */
+    int other = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (other < 0) return close_with_errno(fd);
+    set_up_terminal(other, columns, rows);
+    close(other);
   }
-  clibc_set_window_size(fd, columns, rows);
   return fd;
 }
 

@@ -39,7 +39,8 @@ import Testing
   }
 
   private func ending(
-    _ text: String, status: Int32? = 255, signal: Int32? = nil, talk: [String] = []
+    _ text: String, status: Int32? = 255, signal: Int32? = nil, talk: [String] = [],
+    hasProxy: Bool = true
   ) -> Ending {
     var facts = SSHLog.Circumstances { type, fingerprint, isRevoked in
       .hostKeyChanged(explanation: [type, fingerprint, isRevoked ? "revoked" : "changed"])
@@ -47,6 +48,7 @@ import Testing
     facts.status = status
     facts.signal = signal
     facts.talk = talk
+    facts.hasProxy = hasProxy
     facts.silence = 12
     facts.ours = { $0 == "ciphers" ? ["3des-cbc"] : [] }
     return log(text).ending(facts)
@@ -201,6 +203,9 @@ import Testing
       return
     }
     #expect(ending(text) == .connectFailed(why: "no connection through the proxy"))
+    // A dead connection's peer has no name, either.
+    #expect(
+      ending(text, hasProxy: false) == .connectFailed(why: "Connection closed by remote host"))
   }
 
   @Test func whatDoesNotBeginIsLocal() {

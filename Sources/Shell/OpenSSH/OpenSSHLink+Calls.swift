@@ -148,10 +148,11 @@ extension OpenSSHLink {
     for call in calls { call.end(ending) }
   }
 
-  /// Whether somebody can be asked: there is a controlling terminal.
+  /// Whether somebody can be asked: there is a controlling terminal, and it is ours now.
   private static var hasPerson: Bool {
     let descriptor = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
-    if descriptor >= 0 { CLibc.close(descriptor) }
-    return descriptor >= 0
+    guard descriptor >= 0 else { return false }
+    defer { CLibc.close(descriptor) }
+    return tcgetpgrp(descriptor) == getpgrp()
   }
 }

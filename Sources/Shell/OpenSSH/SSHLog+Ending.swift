@@ -9,6 +9,8 @@ extension SSHLog {
     public var signal: Int32?
     /// What it printed on its terminal before the session: the proxy's words, too.
     public var talk: [String] = []
+    /// Whether it went by a proxy or another host.
+    public var hasProxy = false
     /// Seconds of silence after which it gives up.
     public var silence = 0.0
     /// What this side would have taken, by `ssh -G`'s keyword.
@@ -59,8 +61,8 @@ extension SSHLog {
 
   /// Behind a proxy ssh only sees that there is nobody; the proxy has said why.
   private func endOfProxy(_ facts: Circumstances) -> Ending? {
-    guard (loss ?? refusal ?? "").holds("UNKNOWN port") || lastWords?.holds("UNKNOWN port") == true
-    else { return nil }
+    // The name of its peer is gone with any connection, too.
+    guard facts.hasProxy, lastWords?.holds("UNKNOWN port") == true else { return nil }
     var proxy = SSHLog()
     for line in facts.talk { proxy.take(line: line) }
     guard let words = facts.talk.last(where: { !$0.holds("UNKNOWN port") }) else {

@@ -122,6 +122,8 @@ public struct SSHLog: Sendable {
     if line.hasPrefix("Failed to add the host to the list of known hosts") { cannotPin = true }
     if line.hasPrefix("Host key verification failed") { isKeyRefused = true }
     if line.holds(" host key is known for ") { keyWords = line }
+    // A key that was not tried, and why.
+    if line.hasPrefix("Load key ") { tried.append(line) }
     if line.hasPrefix("Timeout, server ") { silence = line }
     if line.holds("Permission denied (") || line.holds("Too many authentication failures")
       || line.hasPrefix("No supported authentication methods")

@@ -55,6 +55,7 @@ struct SSHPlan {
     facts.status = child.exitStatus
     facts.signal = child.endSignal
     facts.talk = talk
+    facts.hasProxy = settings.value("proxyjump") != nil || settings.value("proxycommand") != nil
     facts.silence = silence
     facts.ours = { settings.list($0) }
     return log.ending(facts)
