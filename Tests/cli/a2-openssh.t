@@ -49,7 +49,7 @@ Host *
 END
 list
 status_is 1 'a hostile configuration: no sessions'
-err_like "new host, pinned its ED25519 key $(ssh-keygen -lf "$host_key" | cut -d ' ' -f 2)" \
+err_like "new host, pinned its ED25519 key $(ssh-keygen -lf "$host_key" | cut -d ' ' -f 2 | tr + .)" \
   'the fingerprint is told'
 is "$(cut -d ' ' -f 1,2 "$tmp/pins")" "[127.0.0.1]:$port ssh-ed25519" 'the key is pinned, in plain'
 sit me 30x100 tmux-attach $attach_args

@@ -46,7 +46,7 @@ list --pins "$tmp/pins" -q agentbox
 err_unlike 'pinned' 'its key is pinned under the real name'
 like "$(cut -d ' ' -f 1 "$tmp/pins" | sort | uniq -c)" "^ *1 \[127.0.0.1\]:$port$" 'once, for both transports'
 run tmux-attach --fingerprint --pins "$tmp/pins" agentbox
-out_like "$(ssh-keygen -lf "$host_key" | cut -d ' ' -f 2)" 'and --fingerprint finds it by the alias'
+out_like "$(ssh-keygen -lf "$host_key" | cut -d ' ' -f 2 | tr + .)" 'and --fingerprint finds it by the alias'
 
 cat >"$config" <<END
 Host *
