@@ -17,7 +17,8 @@ final class SSH2Channel: Channel {
   private var size: WindowSize?
   private var sentSize: WindowSize?
   private var outgoing = ByteQueue()
-  private var incoming = ByteQueue()
+  /// What one piece and a little before it need stays, so that a key costs no memory anew.
+  private var incoming = ByteQueue(keeps: 2 * piece)
   private var incomingError = ByteQueue()
   private var isFinishing = false
   private var hasSentEnd = false

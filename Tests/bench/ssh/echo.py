@@ -1,12 +1,13 @@
-"""How long a key takes to be seen, through tmux. The terminal of the pane echoes it
-itself, so that no agent is in the way."""
+"""How long a key takes to be seen, through tmux: from the agent, and with nobody but the
+pane's own terminal to echo it, which leaves the way alone."""
 import time
 
-from ground import OURS, calm, leave
+from ground import OURS, PROMPT, calm, leave
 from report import median, percentile, setting
 
 KEYS = b"wvjozyx"  # in no sequence that tmux sends
 BLOCK = 49
+SILENT = "sh -c 'echo ready; exec sleep 9999'"
 
 
 def block(seat):
@@ -21,15 +22,15 @@ def block(seat):
             if time.monotonic() - began > 5:
                 raise RuntimeError("a key was not echoed")
         took.append(time.monotonic() - began)
-    seat.send(b"\x15")
+    seat.send(b"\r")
     calm(seat, 0.03)
     return took
 
 
-def measure(ground, report):
-    clients = ["peer", *OURS] + (["mosh"] if ground.has("mosh") else [])
-    seats = {client: ground.arrive(client, f"echo-{client}", "sh -c 'echo ready; exec sleep 9999'",
-                                   prompt=b"ready") for client in clients}
+def echoes(ground, clients, harness, prompt):
+    """Client -> seconds per key."""
+    seats = {client: ground.arrive(client, f"echo-{client}", harness, prompt=prompt)
+             for client in clients}
     took = {client: [] for client in clients}
     for _ in range(max(1, setting("BENCH_KEYS", 400) // BLOCK)):
         for client, seat in seats.items():
@@ -37,13 +38,26 @@ def measure(ground, report):
                 took[client] += block(seat)
     for seat in seats.values():
         leave(seat)
-    for client in OURS:
-        value = median(took[client]) / median(took["peer"])
-        report.row(f"key echo through tmux, median, {client}", f"{median(took[client]) * 1000:.2f} ms",
-                   f"ssh {median(took['peer']) * 1000:.2f} ms", 1.5, 1.1, value, f"{value:.2f}x")
-        report.row(f"key echo, 99 of 100, {client}", f"{percentile(took[client], 0.99) * 1000:.2f} ms",
-                   f"ssh {percentile(took['peer'], 0.99) * 1000:.2f} ms", "", "")
-    if "mosh" in took:
-        report.row("key echo, median, libssh2", f"{median(took['libssh2']) * 1000:.2f} ms",
-                   f"mosh {median(took['mosh']) * 1000:.2f} ms", "", "")
     ground.end_sessions()
+    return took
+
+
+def milliseconds(values):
+    return f"{values * 1000:.2f} ms"
+
+
+def measure(ground, report):
+    clients = ["peer", *OURS] + (["mosh"] if ground.has("mosh") else [])
+    for what, harness, prompt in (("key echo through tmux, the agent's", "claude", PROMPT),
+                                  ("key echo through tmux, bare", SILENT, b"ready")):
+        took = echoes(ground, clients, harness, prompt)
+        middle = {client: median(values) for client, values in took.items()}
+        for client in OURS:
+            value = middle[client] / middle["peer"]
+            report.row(f"{what}, median, {client}", milliseconds(middle[client]),
+                       f"ssh {milliseconds(middle['peer'])}", 1.5, 1.1, value, f"{value:.2f}x")
+            slow = {name: milliseconds(percentile(took[name], 0.99)) for name in (client, "peer")}
+            report.row(f"{what}, 99 of 100, {client}", slow[client], f"ssh {slow['peer']}", "", "")
+        if "mosh" in took:
+            report.row(f"{what}, median, libssh2", milliseconds(middle["libssh2"]),
+                       f"mosh {milliseconds(middle['mosh'])}", "", "")

@@ -3,8 +3,10 @@ import glob
 import os
 import time
 
-from ground import OURS, leave
+from ground import OURS, calm, leave
 from report import setting
+
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def tree(pid):
@@ -20,10 +22,17 @@ def tree(pid):
     return found
 
 
-def busy(pids):
-    """Nanoseconds on a processor so far."""
+def busy(pid):
+    """Nanoseconds on a processor so far, of a process and all that it started: those
+    that have ended, too, in steps of 10 ms."""
     total = 0
-    for pid in pids:
+    for pid in tree(pid):
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                fields = file.read().rpartition(")")[2].split()
+            total += (int(fields[13]) + int(fields[14])) * (1_000_000_000 // TICKS)
+        except OSError:
+            pass
         for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
             try:
                 with open(path) as file:
@@ -48,13 +57,13 @@ def memory(pids, mark):
 def watch(seats, seconds):
     """Client -> percent of one processor, while nobody touches anything. A stalled
     terminal is not read; the others are."""
-    before = {client: (tree(seat.pid), busy(tree(seat.pid))) for client, seat in seats.items()}
+    before = {client: busy(seat.pid) for client, seat in seats.items()}
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         for seat in seats.values():
             seat.turn(0.05)
-    return {client: (busy(pids) - used) / seconds / 1e7
-            for client, (pids, used) in before.items()}
+    return {client: max(0.0, (busy(seats[client].pid) - used) / seconds / 1e7)
+            for client, used in before.items()}
 
 
 def percents(report, what, used):
@@ -79,11 +88,12 @@ def measure(ground, report):
     stalled(ground, report, seats, seconds)
     for seat in seats.values():
         seat.stall(False)
-    time.sleep(0.5)
+    for seat in seats.values():
+        calm(seat, 1)
     # Behind a link that swallows everything, and then with nobody listening.
     seats.pop("peer").close()
     ground.order("blackhole")
-    percents(report, "link silent", watch(seats, min(seconds, 10)))
+    percents(report, "link silent", watch(seats, min(seconds, 9)))
     ground.order("listen off")
     ground.order("rst")
     # Tries come after 1, 2 and 4 s more; the next wait is 8 s long.

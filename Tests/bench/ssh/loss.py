@@ -37,9 +37,8 @@ def resets(ground, report, clients):
 def silences(ground, report, clients):
     seats = {client: ground.arrive(client, "loss", through=True) for client in clients}
     ground.order("blackhole")
-    before = {seat: seat.bytes for seat in seats.values()}
-    # The first word of a client is that it noticed; autossh says nothing before it is back.
-    took = until(seats, lambda seat: seat.bytes > before[seat], 40)
+    # Ours says so; autossh says nothing before it is back, on a screen of its own.
+    took = until(seats, lambda seat: seat.finds(b"reconnecting") or seat.finds(b"\x1b[?1049h"), 40)
     for seat in seats.values():
         leave(seat)
     ground.order("drop")

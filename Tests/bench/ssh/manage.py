@@ -33,11 +33,13 @@ def measure(ground, report):
         typed = "tmux -L riff send-keys -t =seat-ssh: -l -- 'a word '"
         calls = {"list": (listed, ["-l"]), "inject": (typed, ["-t", "-s", "seat-ssh"])}
         for name, (line, options) in calls.items():
-            took = {client: [] for client in ("peer", *OURS)}
+            took = {client: [] for client in ("peer", "fresh", *OURS)}
             for number in range(rounds + 1):
                 for client in took:
-                    command = ([*over, f'exec "$SHELL" -lc {shlex.quote(line)}']
-                               if client == "peer" else [*ground.base(client), *options])
+                    remote = f'exec "$SHELL" -lc {shlex.quote(line)}'
+                    command = ([*over, remote] if client == "peer" else
+                               ["ssh", *ground.ssh_options(), ground.target, remote]
+                               if client == "fresh" else [*ground.base(client), *options])
                     one = timed(command, ground.env, b"a word")
                     # The first may have to make what the others use.
                     if number:
@@ -45,6 +47,8 @@ def measure(ground, report):
             for client in OURS:
                 report.ratio(f"{name} beside an attached terminal, {client}", took[client],
                              took["peer"], "ssh, ControlMaster", 1000, "ms", 2, 1)
+            report.ratio(f"{name}, libssh2", took["libssh2"], took["fresh"],
+                         "ssh, a new connection", 1000, "ms")
     finally:
         master.terminate()
         master.wait()

@@ -40,7 +40,7 @@ class Report:
             verdict = "aim" if sign * figure <= sign * aim else "pass" \
                 if sign * figure <= sign * must else "MISS"
             self.missed += verdict == "MISS"
-        unit = text.lstrip("0123456789.") if text else ""
+        unit = text.lstrip("-0123456789.") if text else ""
         bound = ">= " if more else "<= "
         limits = [f"{bound}{value}{unit}" if value != "" else "" for value in (must, aim)]
         self.line(what, ours, peer, text, *limits, verdict)
