@@ -8,6 +8,12 @@ MANDIR = $(PREFIX)/share/man
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
+# Found there by systemd for /usr, /usr/local and ~/.local alike.
+UNITDIR = $(PREFIX)/share/systemd/user
+DATADIR = $(PREFIX)/share/agentutils
+NOTE =
+URL =
+SYSTEM := $(shell uname -s)
 
 SWIFT = swift
 COMMANDS = sse-tail action-filter action-format voice-state agent-call mem-search tmux-attach share-inbox agent-serve
@@ -20,14 +26,16 @@ COMMANDS := $(filter-out agent-serve,$(COMMANDS))
 endif
 
 # Swift's library goes into the commands where they have no system's to use.
+# SWIFTFLAGS are whatever else one wants to say to it.
 FLAGS =
-ifeq ($(shell uname -s),Linux)
+SWIFTFLAGS =
+ifeq ($(SYSTEM),Linux)
 FLAGS += --static-swift-stdlib
 endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build check test unit cli lint bench bench-filter bench-ssh bench-inbox fuzz demo install uninstall clean commands recipes
+.PHONY: all deps build check test unit cli lint bench bench-filter bench-ssh bench-inbox fuzz demo install uninstall built deb dist formula aur clean commands recipes
 
 all: deps build
 
@@ -36,7 +44,7 @@ deps:
 
 build:
 	@AGENTUTILS_STATIC=$${AGENTUTILS_STATIC:-$$(sh .ci/static)} sh .ci/quietly "release build" \
-		$(SWIFT) build -c release $(FLAGS) $$(sh .ci/cxx)
+		$(SWIFT) build -c release $(FLAGS) $(SWIFTFLAGS) $$(sh .ci/cxx)
 	@for command in $(COMMANDS); do \
 		ln -sf "../.build/release/$$command" "bin/$$command"; \
 	done
@@ -77,40 +85,39 @@ fuzz: all
 demo: all
 	@PATH="$$PWD/bin:$$PATH" sh Tests/demo
 
-install:
-	@test -x bin/sse-tail || $(MAKE) all
-	@set -e; \
-	mkdir -p "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(BASHDIR)" "$(DESTDIR)$(ZSHDIR)" \
-		"$(DESTDIR)$(FISHDIR)"; \
-	for command in $(COMMANDS); do \
-		install -m 755 "bin/$$command" "$(DESTDIR)$(BINDIR)/$$command"; \
-		strip "$(DESTDIR)$(BINDIR)/$$command"; \
-		"bin/$$command" --completions bash >"$(DESTDIR)$(BASHDIR)/$$command"; \
-		"bin/$$command" --completions zsh >"$(DESTDIR)$(ZSHDIR)/_$$command"; \
-		"bin/$$command" --completions fish >"$(DESTDIR)$(FISHDIR)/$$command.fish"; \
-	done; \
-	for recipe in $(RECIPES); do \
-		install -m 755 "bin/$$recipe" "$(DESTDIR)$(BINDIR)/$$recipe"; \
-	done; \
-	for page in $(MANUALS); do \
-		section="$(DESTDIR)$(MANDIR)/man$${page##*.}"; \
-		mkdir -p "$$section"; \
-		install -m 644 "$$page" "$$section"; \
+# Root only puts in place what somebody built.
+built:
+	@for command in $(COMMANDS); do \
+		test -x "bin/$$command" && continue; \
+		test "$$(id -u)" -ne 0 || { \
+			echo "bin/$$command is not built, and root builds nothing: run make as yourself" >&2; \
+			exit 2; \
+		}; \
+		exec $(MAKE) all; \
 	done
-	@echo "installed in $(DESTDIR)$(PREFIX)"
+
+PLACES = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' BINDIR='$(BINDIR)' MANDIR='$(MANDIR)' \
+	BASHDIR='$(BASHDIR)' ZSHDIR='$(ZSHDIR)' FISHDIR='$(FISHDIR)' UNITDIR='$(UNITDIR)' \
+	DATADIR='$(DATADIR)' NOTE='$(NOTE)' SYSTEM='$(SYSTEM)'
+
+install: built
+	@$(PLACES) COMMANDS='$(COMMANDS)' RECIPES='$(RECIPES)' MANUALS='$(MANUALS)' sh .ci/install
 
 uninstall:
-	@for command in $(COMMANDS); do \
-		rm -f "$(DESTDIR)$(BASHDIR)/$$command" "$(DESTDIR)$(ZSHDIR)/_$$command" \
-			"$(DESTDIR)$(FISHDIR)/$$command.fish"; \
-	done
-	@for command in $(COMMANDS) $(RECIPES); do \
-		rm -f "$(DESTDIR)$(BINDIR)/$$command"; \
-	done
-	@for page in $(MANUALS); do \
-		rm -f "$(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}"; \
-	done
-	@echo "removed from $(DESTDIR)$(PREFIX)"
+	@$(PLACES) sh .ci/install remove
+
+# .build/agentutils_VERSION_ARCHITECTURE.deb
+deb: built
+	@MAKE='$(MAKE)' COMMANDS='$(COMMANDS)' sh .ci/deb
+
+# The sources of the last commit, which the two recipes below are about.
+dist:
+	@sh .ci/dist
+
+# To build from the archive at URL, by default the one that dist makes:
+# `make formula >agentutils.rb`, `make aur >PKGBUILD`.
+formula aur:
+	@URL='$(URL)' sh .ci/$@
 
 # One list for the checks that go over everything.
 commands:
