@@ -64,6 +64,14 @@ for transport in libssh2 ssh; do
   err_is "tmux-attach: 127.0.0.1: no session riff-1" "and that is said"
   attach -l
   is "$(names)" "riff-10 riff-2 riff-3 " "nothing was closed"
+  # What tmux would take for another session, or for the one it likes best.
+  first=$(rtmux display-message -p -t =riff-2: '#{session_id}')
+  for name in '' '=' ':' 'riff-2:' 'riff-2:0' 'riff-2.0' 'riff-*' "$first" '@0' '%0' '!' '{last}' '~'; do
+    attach -k "$name"
+    status_is 1 "$transport: no session is named '$name'"
+  done
+  attach -l
+  is "$(names)" "riff-10 riff-2 riff-3 " "all are there"
   attach -k riff-2
   status_is 0 "$transport: close"
   attach -l

@@ -109,6 +109,7 @@ extension RemoteTmux {
   ///
   /// - Returns: the folder's absolute path.
   public func inbox(for session: String) throws(TmuxError) -> String {
+    try makeSure(session)
     let answer = try call(Delivery.inbox, [TmuxWord.target(session)], session: session)
     guard answer.text.hasPrefix("/"), !ShellWord.holdsControls(answer.text) else {
       throw .noInbox("its path cannot be typed")

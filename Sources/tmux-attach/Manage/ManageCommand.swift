@@ -21,7 +21,9 @@ enum ManageCommand {
     let visit = HostVisit(
       options, diagnostics, request(options, diagnostics),
       makeLink: { Connector.link(for: $0, now: $1) })
-    let output = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
+    // Without its output, a job that has no other purpose would be none.
+    let isQuiet = options.quiet && options.job != .watch && options.job != .capture
+    let output = RowOutput(form: options.form, look: options.look, isQuiet: isQuiet)
     EndSignals.watch()
     do {
       let status = try job(visit, output, text)
