@@ -38,6 +38,7 @@ for name in 'a b' "it's" 'semi;' '$(touch pwned)' '`touch pwned`' '#(touch pwned
     case $name in 'a b' | 'semi;') ;; *) break ;; esac
   done
 done
+# shellcheck disable=SC2016,SC2088
 for place in '' '~' '~/' '$HOME' '${HOME}'; do
   ok "begins in '$place'" seated me -d "$place"
   is "$(began cwd)" "$remote_home" 'the home'
@@ -137,6 +138,7 @@ for shell in "$(command -v dash)" "$(command -v zsh)" "$(command -v fish)"; do
   [ -n "$shell" ] || continue
   stop_sshd
   start_sshd box "SetEnv SHELL=$shell HOME=$remote_home TMUX_TMPDIR=$remote_tmp STUB_LOGS=$agents"
+  # shellcheck disable=SC2088
   ok "the login shell is $shell" seated me -d "~/in/it's"
   left
 done
