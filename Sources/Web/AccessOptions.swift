@@ -17,7 +17,9 @@ public struct AccessOptions: Sendable {
 
   /// What goes into a command's table.
   public static let table = [
-    Option("p", "profile", "NAME", "the profile of the configuration"),
+    Option(
+      "p", "profile", "NAME", "the profile of the configuration",
+      completion: .live(CompletionNames.profiles)),
     Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
     Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
     Option(

@@ -11,7 +11,9 @@ extension InboxOptions {
     options: [
       Option("m", "move", nil, "add: move the files instead of copying them"),
       Option("x", "extension", "EXT", "add: the type, whatever the name says"),
-      Option("s", "session", "NAME", "into this session (default: the last one used)"),
+      Option(
+        "s", "session", "NAME", "into this session (default: the last one used)",
+        completion: .live(SessionMemory.names)),
       Option(nil, "format", "TEXT", "type this, {path} being the file's path (default: '{path} ')"),
       Option("r", "return", nil, "press Return behind it"),
       Option(nil, "local", nil, "into the tmux of this machine"),

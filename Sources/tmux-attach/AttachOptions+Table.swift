@@ -7,16 +7,19 @@ extension AttachOptions {
     program: "tmux-attach",
     summary: "Sit down at the agent's terminal on another machine, and stay seated.",
     synopsis: "[options] [HOST]",
-    operands: .none,
+    operands: .live(CompletionNames.hosts),
     options: [
-      Option("s", "session", "NAME", "the tmux session (default: riff)"),
+      Option(
+        "s", "session", "NAME", "the tmux session (default: riff)",
+        completion: .live(SessionMemory.names)),
       Option("d", "directory", "DIR", "where a new session starts (default: the home)"),
       Option("H", "harness", "COMMAND", "what a new session runs (default: claude)"),
       Option(nil, "worktree", nil, "give a new session a git worktree of its own"),
       Option("l", "list", nil, "list the sessions"),
       Option("w", "watch", nil, "tell each change of the list"),
       Option("N", "new", nil, "make another session, without attaching"),
-      Option("k", "close", "NAME", "close this session"),
+      Option(
+        "k", "close", "NAME", "close this session", completion: .live(SessionMemory.names)),
       Option(nil, "reconcile", nil, "hold the sessions known here against the host's"),
       Option("t", "type", nil, "type standard input into the session"),
       Option("r", "return", nil, "press Return behind it"),

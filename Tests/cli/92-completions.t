@@ -64,8 +64,31 @@ if command -v bash >/dev/null 2>&1; then
     "bash completes a file"
   is "$(complete_bash sse-tail act)" "activity" "bash completes a stream"
   is "$(complete_bash agent-call -p home browser)" "browser-sessions" "bash completes a command"
+
+  # What is in the user's own files; a name that a shell would run is not offered.
+  cat >"$XDG_CONFIG_HOME/agentutils/config" <<'END'
+[profile clanky]
+url = http://127.0.0.1:1
+[profile $(touch evil)]
+url = http://127.0.0.1:1
+[host box]
+hostname = 127.0.0.1
+END
+  mkdir -p "$HOME/.ssh" "$XDG_STATE_HOME/agentutils"
+  printf 'Host cellar *.attic\nHost=shed\n' >"$HOME/.ssh/config"
+  echo '{"type":"sessions","last":null,"known":["riff-2","`evil`"]}' \
+    >"$XDG_STATE_HOME/agentutils/sessions-box+riff"
+  is "$(complete_bash sse-tail -p '')" "clanky" "bash completes a profile"
+  is "$(complete_bash tmux-attach '' | tr '\n' ' ')" "box cellar shed " "bash completes a host"
+  is "$(complete_bash tmux-attach -s ri)" "riff-2" "bash completes a session"
 else
-  skip 4 "no bash"
+  skip 7 "no bash"
+fi
+if command -v fish >/dev/null 2>&1; then
+  is "$(complete_fish tmux-attach 'tmux-attach -s ri')" "riff-2" "fish completes a session"
+  is "$(complete_fish tmux-attach 'tmux-attach ce')" "cellar" "fish completes a host"
+else
+  skip 2 "no fish"
 fi
 
 done_testing

@@ -1,7 +1,8 @@
 extension OptionTable {
   /// The completion script of a shell, or the option list.
   ///
-  /// - Parameter shell: `bash`, `zsh`, `fish` or `list`.
+  /// - Parameter shell: `bash`, `zsh`, `fish` or `list`, or the name of words that
+  ///   are looked up.
   /// - Returns: nil for any other word.
   public func completions(shell: String) -> String? {
     switch shell {
@@ -9,8 +10,20 @@ extension OptionTable {
     case "zsh": zsh
     case "fish": fish
     case "list": list
-    default: nil
+    default: live(shell)?.lines
     }
+  }
+
+  /// The words of this name that are looked up.
+  private func live(_ name: String) -> Option.Live? {
+    for completion in [operands] + options.map(\.completion) {
+      if case .live(let live) = completion, live.name == name { return live }
+    }
+    return nil
+  }
+
+  private func asking(_ live: Option.Live) -> String {
+    "$(\(program) --completions \(live.name) 2>/dev/null)"
   }
 
   private var function: String { "_" + program.exchanging("-", for: "_") }
@@ -26,6 +39,7 @@ extension OptionTable {
       case .none: "return"
       case .file: "set -- -f"
       case .words(let words): "set -- -W '\(words.joined(separator: " "))'"
+      case .live(let live): "set -- -W \"\(asking(live))\""
       }
     }
     var cases = ""
@@ -86,6 +100,7 @@ extension OptionTable {
     case .none: " "
     case .file: "_files"
     case .words(let words): "(\(words.joined(separator: " ")))"
+    case .live(let live): "{compadd -- \(asking(live))}"
     }
   }
 
@@ -108,6 +123,7 @@ extension OptionTable {
     case .file: break
     case .words(let words):
       text += "complete -c \(program) -f -a '\(words.joined(separator: " "))'\n"
+    case .live(let live): text += "complete -c \(program) -f -a '\(asking(live).dropFirst())'\n"
     }
     for option in options {
       var line = "complete -c \(program)"
@@ -118,6 +134,7 @@ extension OptionTable {
         case .none: line += " -x"
         case .file: line += option.isArgumentOptional ? " -F" : " -r -F"
         case .words(let words): line += " -x -a '\(words.joined(separator: " "))'"
+        case .live(let live): line += " -x -a '\(asking(live).dropFirst())'"
         }
       }
       let help = option.help.exchanging("\\", for: "\\\\").exchanging("'", for: "\\'")

@@ -73,7 +73,7 @@ extension SessionMemory {
     let target = request.destination
     var name = Destination.pinName(host: target.host, port: target.port ?? 22)
     if let user = target.user { name = user + "@" + name }
-    return request.stateFolder + "/sessions-" + encoded(name + "+" + request.options.label)
+    return request.stateFolder + "/" + prefix + encoded(name + "+" + request.options.label)
   }
 
   /// What is remembered; nothing when there is no file, or one that cannot be understood.
@@ -113,6 +113,24 @@ extension SessionMemory {
     return
       "{\"type\":\"sessions\",\"last\":\(last.map(JSONQuote.string) ?? "null"),\"known\":[\(names)]}\n"
   }
+
+  /// The names of all sessions that are known, of any host.
+  public static let names = Option.Live("sessions") {
+    let folder = Folders().state
+    var names: Set<String> = []
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name.hasPrefix(prefix), let memory = try? load(folder + "/" + name) else { continue }
+      names.formUnion(memory.known)
+    }
+    return names.sorted()
+  }
+
+  private static let prefix = "sessions-"
 
   /// A text as part of a file's name.
   private static func encoded(_ text: String) -> String {
