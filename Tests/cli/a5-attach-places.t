@@ -69,6 +69,25 @@ ok 'runs a shell' at me expect '42-/'
 at me send 'exit 3\r'
 ok 'ends with it' at me end 5
 
+# A worktree of its own, where the host has the script for it.
+# shellcheck disable=SC2088
+if command -v git >/dev/null; then
+  git init -q "$remote_home/in/a b"
+  git -C "$remote_home/in/a b" -c user.name=a -c user.email=a@b commit -q --allow-empty -m begin
+  ok 'without the script a session begins as usual' seated me --worktree -d '~/in/a b'
+  is "$(began cwd)" "$remote_home/in/a b" 'in the folder'
+  left
+  cp "$root/bin/riff-claude" "$remote_home/bin"
+  ok 'with it, the agent has a worktree' \
+    seated me --worktree -d '~/in/a b' -s desk -H 'claude --x "y z"'
+  is "$(git -C "$(agent_says desk 'select(.what == "start").cwd')" branch --show-current)" \
+    riff/desk 'on the branch of its session'
+  is "$(agent_says desk 'select(.what == "start").arguments | join("|")')" '--x|y z' 'with its words'
+  is "$(rtmux show-environment -t =desk RIFF_START_DIR)" "RIFF_START_DIR=$remote_home/in/a b" \
+    'and the session knows its folder'
+  left
+fi
+
 # Another label, another session, a section of the configuration.
 ok 'a session of another name and server' seated me --label other -s 'my work;'
 ok 'is there' env TMUX_TMPDIR="$remote_tmp" tmux -L other has-session -t '=my work\;'
