@@ -118,6 +118,15 @@ status_is 75 'a dead link is given up'
 ok 'in time' test $(($(date +%s) - begun)) -le 8
 link pass
 
+# --- what others have left behind
+left=$XDG_RUNTIME_DIR/agentutils
+perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Local => shift, Listen => 1) or die' "$left/mold"
+mkfifo "$left/log.old" "$left/other"
+touch -t 202001010000 "$left/mold" "$left/log.old" "$left/other"
+cp "$id" "$tmp/third"
+run tmux-attach --transport ssh -i "$tmp/third" --pins "$tmp/pins" -P "$box" "$remote_user@127.0.0.1" -l
+is "$(find "$left" -name '*ol*' -o -name other)" "$left/other" 'is swept away, and nothing else'
+
 # --- many at once
 pids=
 for n in 1 2 3 4 5 6; do

@@ -24,6 +24,7 @@ extension OpenSSHLink {
     }
     if case .starting = master?.state { return }
     let hasPerson = Self.hasPerson
+    place.sweep()
     let socket = place.folder + "/" + place.ownName("m")
     do throws(SettingsError) {
       let pipe = try SSHLogPipe(in: place.folder, name: place.ownName("log"))
