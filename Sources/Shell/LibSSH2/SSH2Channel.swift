@@ -112,7 +112,8 @@ final class SSH2Channel: Channel {
     // The first call may still tell of the error that ended the link.
     _ = drain()
     _ = drain()
-    end(libssh2_channel_eof(handle) == 1 ? status(handle) ?? ending : ending)
+    let hasClosed = libssh2_channel_eof(handle) == 1 && libssh2_channel_wait_closed(handle) == 0
+    end(hasClosed ? status(handle) : ending)
   }
 
   // MARK: - driven by the link
@@ -261,7 +262,7 @@ final class SSH2Channel: Channel {
     let result = libssh2_channel_wait_closed(handle)
     if result == LIBSSH2_ERROR_EAGAIN { return }
     guard link?.check(result, session) ?? false else { return }
-    let ending = status(handle) ?? .remoteExit(status: libssh2_channel_get_exit_status(handle))
+    let ending = status(handle)
     // From here on nobody asks for more window on a channel that the host has forgotten.
     var initial: UInt = 0
     let left = libssh2_channel_window_read_ex(handle, nil, &initial)
@@ -295,16 +296,16 @@ final class SSH2Channel: Channel {
     }
   }
 
-  /// How the remote command ended, where that is sure: a status of 0 may also be none.
-  private func status(_ handle: OpaquePointer) -> Ending? {
+  /// How the remote command ended. Sure only once the host has closed the channel:
+  /// libssh2 does not tell a status of 0 from none.
+  private func status(_ handle: OpaquePointer) -> Ending {
     var name: UnsafeMutablePointer<CChar>?
     var count = 0
     libssh2_channel_get_exit_signal(handle, &name, &count, nil, nil, nil, nil)
-    if let name {
-      defer { free(name) }
-      return .remoteSignal(name: String(cString: name))
+    guard let name else {
+      return .remoteExit(status: libssh2_channel_get_exit_status(handle))
     }
-    let status = libssh2_channel_get_exit_status(handle)
-    return status == 0 ? nil : .remoteExit(status: status)
+    defer { free(name) }
+    return .remoteSignal(name: String(cString: name))
   }
 }

@@ -64,10 +64,9 @@ extension SSH2Link {
 
   private func close(_ session: SSH2Session) {
     retired.removeAll { handle, limit in
-      if libssh2_channel_close(handle) == LIBSSH2_ERROR_EAGAIN {
-        // Late: left to itself, it goes with the session.
-        return session.wire.now >= limit
-      }
+      // What is late is left to itself, and goes with the session.
+      let isWaiting = libssh2_channel_close(handle) == LIBSSH2_ERROR_EAGAIN
+      if isWaiting, session.wire.now < limit { return false }
       park(handle)
       return true
     }
@@ -91,6 +90,12 @@ extension SSH2Link {
   func probe(_ now: Double) {
     guard let session else { return }
     let wire = session.wire
+    if let since = probed, now >= since + 2 * request.options.keepalive {
+      // Not before a look: who was stopped meanwhile may have been answered.
+      wire.mayRead = true
+      pump()
+      guard case .up = phase else { return }
+    }
     if let since = probed, wire.lastInbound > since { probed = nil }
     guard now >= nextProbe(wire) else { return }
     if probed != nil { return end(.silent(seconds: now - wire.lastInbound)) }

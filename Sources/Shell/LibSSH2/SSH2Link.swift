@@ -92,6 +92,8 @@ public final class SSH2Link: Link {
     defer { if case .over = phase { isTold = true } }
     if let wire {
       wire.now = now
+      // Strangers, with whom libssh2 deals byte by byte, get less.
+      wire.budget = session == nil ? SSH2Wire.turnBudget / 16 : SSH2Wire.turnBudget
       if set.isReadable(wire.descriptor) { wire.mayRead = true }
       wire.flush()
     }

@@ -16,6 +16,9 @@ final class SSH2Wire {
   private(set) var lastInbound: Double
   /// Why nothing more comes; nil while something may.
   private(set) var ending: String?
+  /// How many bytes may still come before the loop must be let go on: a host that talks
+  /// without end must not keep keys and time-outs waiting.
+  var budget = turnBudget
   /// Whether there may be bytes in the socket: known from poll(2), so that a session
   /// that is only written to costs no calls of recv(2).
   var mayRead = true
@@ -33,6 +36,8 @@ final class SSH2Wire {
   private var sendFailed = false
   private var isSealed = false
 
+  /// What one turn of the loop may bring, bytes.
+  static let turnBudget = 4 << 20
   private static let receiveSize = 128 << 10
   private static let greetingLimit = 32 << 10
 
@@ -77,7 +82,7 @@ final class SSH2Wire {
 
   /// Takes what has come out of the socket before anybody wants it, within bounds.
   func fill() {
-    while mayRead, ending == nil, incoming.count < Self.receiveSize {
+    while mayRead, ending == nil, budget > 0, incoming.count < Self.receiveSize {
       let wanted = Self.receiveSize - incoming.count
       let room = incoming.room(wanted)
       let count = clibc_receive(descriptor, room.baseAddress, wanted)
@@ -87,6 +92,7 @@ final class SSH2Wire {
         }
         incoming.put(count)
         lastInbound = now
+        budget -= count
         isDrained = false
         // Less than there was room for: the socket is empty.
         mayRead = count == wanted

@@ -85,6 +85,17 @@ private final class Pair {
     #expect(pair.receive() == "x")
   }
 
+  /// A host that never stops talking is left alone until the next turn.
+  @Test func aTurnHasItsBounds() {
+    let pair = Pair()
+    pair.say("x")
+    pair.wire.budget = 0
+    #expect(pair.receive() == nil)
+    pair.wire.budget = 1
+    #expect(pair.receive() == "x")
+    #expect(pair.wire.budget == 0)
+  }
+
   /// libssh2 keeps to itself what came before an end.
   @Test func theEndIsNotToldToLibssh2() {
     let pair = Pair()
