@@ -2,39 +2,87 @@
 # share-inbox hands files over to a session of a real box: whole, once, in order.
 . "${0%/*}/lib.sh"
 . "${0%/*}/ssh.sh"
+. "${0%/*}/inbox.sh"
 
-start_sshd
-rtmux new-session -d -s riff "PATH=$remote_home/bin:\$PATH STUB_LOGS=$agents exec claude"
-agent_is_up() { agent_log "${1:-riff}" >/dev/null && [ -s "$(agent_log "${1:-riff}")" ]; }
-wait_until 10 agent_is_up || bail "the agent does not come up"
+start_box
+paths() { jq -r .remote_path "$out"; }
+typed_is() { [ "$(typed_now)" = "$1" ]; }
 
-# shellcheck disable=SC2154  # of ssh.sh
-inbox() {
-  bound=60 run share-inbox --transport "$transport" -i "$id" --pins "$tmp/pins" -P "$port" "$@"
-}
-# shellcheck disable=SC2034
-there=$remote_user@127.0.0.1
-folder=$XDG_STATE_HOME/agentutils/inbox
-left() { find "$folder" -type f -name '[0-9]*' | wc -l; }
-sums() { sha256sum "$@" | cut -d ' ' -f 1; }
-
-for transport in ${TRANSPORTS:-libssh2 ssh}; do
+# shellcheck disable=SC2154  # of inbox.sh
+for transport in $transports; do
   printf 'one' >"$tmp/a.txt"
   head -c 300000 /dev/urandom >"$tmp/b.png"
   : >"$tmp/c.txt"
-  before=$(agent_typed)
+  forget_typed
   run share-inbox add "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt"
   status_is 0 "$transport: three files are added"
-  inbox drain "$there"
+  inbox drain
   status_is 0 "$transport: and drained"
   is "$(jq -r '[.type, .state, .session] | join(" ")' "$out" | sort | uniq -c | tr -s ' ')" \
     " 3 inbox_item delivered riff" "$transport: a record for each"
   is "$(left)" 0 "$transport: the inbox is empty"
   # shellcheck disable=SC2046
-  is "$(sums $(jq -r .remote_path "$out"))" "$(sums "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt")" \
+  is "$(sums $(paths))" "$(sums "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt")" \
     "$transport: byte for byte, in the order they came"
-  want=$before$(jq -j '.remote_path + " "' "$out")
-  wait_until 5 typed riff "$want"
-  is "$(agent_typed)" "$want" "$transport: their paths are typed, each with a blank, without Return"
+  wait_until 5 typed_is "$(paths | tr '\n' ' ')"
+  is "$(typed_now)" "$(paths | tr '\n' ' ')" \
+    "$transport: their paths are typed, each with a blank, without Return"
+
+  # --- small ones go many at a time
+  set --
+  i=0
+  while [ "$i" -lt 75 ]; do
+    i=$((i + 1))
+    head -c $((i * 40 - 40)) /dev/urandom >"$tmp/small-$i.bin"
+    set -- "$@" "$tmp/small-$i.bin"
+  done
+  share-inbox add -q "$@"
+  rm -rf "$tmp/kept"
+  cp -r "$folder" "$tmp/kept"
+  forget_typed
+  before=$(grep -c 'Starting session: command' "$sshd_log")
+  inbox drain
+  is "$status $(left)" "0 0" "$transport: 75 small files"
+  ok "$transport: in few calls" \
+    test $(($(grep -c 'Starting session: command' "$sshd_log") - before)) -le 5
+  wait_until 5 typed_is "$(paths | tr '\n' ' ')"
+  is "$(typed_now)" "$(paths | tr '\n' ' ')" "$transport: are typed in the order they came"
+  came_once "$transport, small" "$@"
+
+  # Had it been killed before they left: the agent has them, and may have changed them.
+  changed=$(paths | head -n 1)
+  removed=$(paths | tail -n 1)
+  echo changed >"$changed"
+  rm "$removed"
+  cp "$tmp/kept"/* "$folder"
+  share-inbox add -q "$tmp/a.txt" "$tmp/c.txt"
+  forget_typed
+  inbox drain
+  is "$status $(left)" "0 0" "$transport: those that have been typed go, with new ones"
+  wait_until 5 typed_is "$(paths | tail -n 2 | tr '\n' ' ')"
+  is "$(typed_now)" "$(paths | tail -n 2 | tr '\n' ' ')" "$transport: only the new ones are typed"
+  is "$(cat "$changed") $(find "$removed" 2>/dev/null)" "changed " \
+    "$transport: what has been typed is not written again"
+
+  # One of them is in trouble: it alone stays.
+  share-inbox add "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt" "$tmp/a.txt" "$tmp/c.txt" >"$tmp/added"
+  name=$(sed -n 4p "$tmp/added" | jq -r '.path | split("/") | last')
+  mkdir "$remote_inbox/$name"
+  inbox drain
+  is "$status $(left) $(lines "$out") $(lines "$err")" "75 1 4 1" \
+    "$transport: where one cannot be taken, the others are"
+  rmdir "$remote_inbox/$name"
+  inbox drain -q
+
+  # A host without tar.
+  printf '#!/bin/sh\nexit 1\n' >"$remote_home/bin/tar"
+  chmod +x "$remote_home/bin/tar"
+  share-inbox add -q "$tmp/a.txt" "$tmp/c.txt" "$tmp/a.txt"
+  forget_typed
+  inbox drain
+  is "$status $(left) $(cat "$err")" "0 0 " "$transport: a host without tar takes them one by one"
+  came_once "$transport, no tar" "$tmp/a.txt" "$tmp/c.txt" "$tmp/a.txt"
+  rm "$remote_home/bin/tar"
 done
+is "$(parts)" 0 "no part of a file is left on the host"
 done_testing

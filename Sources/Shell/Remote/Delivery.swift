@@ -61,7 +61,7 @@ public struct Delivery: Sendable {
       [ ! -L "$inbox" ] || no "$inbox is a symbolic link"
       [ -O "$inbox" ] || no "$inbox belongs to somebody else"
       cd -- "$inbox" || no "$inbox cannot be entered"
-      find . -name '.part-*' -type f -mtime +0 -exec rm -f -- {} + 2>/dev/null
+      find . -name '.part-*' -mtime +0 -prune -exec rm -rf -- {} + 2>/dev/null
       pwd -P
       """
 

@@ -55,15 +55,65 @@ struct Drain {
       result.left = pending.count
       return stop(error, &result)
     }
-    for (index, item) in pending.enumerated() {
-      guard let failure = try hand(over: item, &result) else { continue }
-      guard failure.isForAll else {
-        result.left += 1
+    var rest = pending[...]
+    while let item = rest.first {
+      let group = smallOnes(rest)
+      var failure: HandoverFailure?
+      if group.count > 1, try hand(together: group, &result, &failure) {
+        rest = rest.dropFirst(group.count)
         continue
       }
-      result.left += pending.count - index
-      return stop(failure, &result)
+      if failure == nil {
+        failure = try hand(over: item, &result)
+        if failure?.isForAll != true {
+          if failure != nil { result.left += 1 }
+          rest = rest.dropFirst()
+          continue
+        }
+      }
+      result.left += rest.count
+      if let failure { stop(failure, &result) }
+      return
     }
+  }
+
+  /// The first items, as many as can go at once.
+  private func smallOnes(_ items: ArraySlice<InboxItem>) -> ArraySlice<InboxItem> {
+    let most = handover.batch
+    var size: Int64 = 0
+    let count = items.prefix(most.count).prefix { item in
+      size += item.size
+      return item.size <= Self.small && size <= most.size
+    }.count
+    return items.prefix(count)
+  }
+
+  /// Bytes of a file for which a call of its own is not worth it.
+  private static let small: Int64 = 1 << 16
+
+  /// - Parameter failure: set to what the next ones would meet, too.
+  /// - Returns: whether they were taken; else each is to be tried by itself.
+  private func hand(
+    together items: ArraySlice<InboxItem>, _ result: inout Result,
+    _ failure: inout HandoverFailure?
+  ) throws -> Bool {
+    var open: [OpenItem] = []
+    for item in items {
+      do throws(OpenItem.Obstacle) {
+        open.append(try OpenItem(item, in: folder, maxSize: options.maxSize))
+      } catch {
+        return false
+      }
+    }
+    let receipts: [Receipt]
+    do throws(HandoverFailure) {
+      receipts = try handover.hand(open)
+    } catch {
+      if error.isForAll { failure = error }
+      return false
+    }
+    for (item, receipt) in zip(open, receipts) { try finish(item, receipt, &result) }
+    return true
   }
 
   /// - Returns: why it was not taken; nil when it was, or is not ours to send.

@@ -13,6 +13,23 @@ protocol Handover: AnyObject {
   /// - Parameter progress: told how many bytes have gone.
   /// - Throws: `HandoverFailure`; the file stays where it is.
   func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt
+
+  /// How many small files, of how many bytes together, are handed over at once; 1 for
+  /// one at a time.
+  var batch: (count: Int, size: Int) { get }
+
+  /// Hands small files over at once.
+  ///
+  /// - Throws: `HandoverFailure`. Where it is not for all, each is to be handed over by
+  ///   itself, even if it has been taken: that does no harm.
+  /// - Returns: one for each.
+  func hand(_ items: [OpenItem]) throws(HandoverFailure) -> [Receipt]
+}
+
+extension Handover {
+  var batch: (count: Int, size: Int) { (1, 0) }
+
+  func hand(_ items: [OpenItem]) throws(HandoverFailure) -> [Receipt] { [] }
 }
 
 /// What is known of a file that was taken.

@@ -10,6 +10,11 @@ final class HostHandover: Handover {
   private let makeLink: () -> any Link
   private var calls: HostCalls?
   private var folder: String?
+  private var canBatch = true
+
+  /// Of one call: more gain little, and take the longer to be said to have gone.
+  private static let batchCount = 32
+  private static let batchSize = 1 << 20
   /// Whether the link has been up before.
   private(set) var wasUp = false
 
@@ -41,20 +46,59 @@ final class HostHandover: Handover {
   {
     if folder == nil { try begin() }
     let folder = folder ?? ""
-    let name = item.item.name
-    let path = Folders.join(folder, name.text)
-    let text = PathText.text(options.format, path: path)
-    let typing = Typing(
-      session: session, text: TypedText(raw: Array(text.utf8)), mark: Self.mark(name),
-      returnAfter: options.pressesReturn ? 0.3 : nil)
+    let (path, typing) = typing(item, folder)
     let delivery = Delivery(
-      typing: typing, folder: folder, name: name.text, file: (item.descriptor, item.size))
+      typing: typing, folder: folder, name: item.item.name.text,
+      file: (item.descriptor, item.size))
     do throws(TmuxError) {
       _ = try tmux().deliver(delivery, progress: progress)
     } catch {
       throw failure(error, isForAll: false)
     }
     return Receipt(session: session, remotePath: path)
+  }
+
+  var batch: (count: Int, size: Int) {
+    canBatch && !options.pressesReturn ? (Self.batchCount, Self.batchSize) : (1, 0)
+  }
+
+  func hand(_ items: [OpenItem]) throws(HandoverFailure) -> [Receipt] {
+    if folder == nil { try begin() }
+    let folder = folder ?? ""
+    var files: [BatchDelivery.File] = []
+    var receipts: [Receipt] = []
+    for item in items {
+      let (path, typing) = typing(item, folder)
+      canBatch = BatchDelivery.fits(typing)
+      guard canBatch, let content = item.content() else {
+        throw HandoverFailure(
+          what: name, reason: "one at a time", status: ExitStatus.temporary.rawValue,
+          isForAll: false)
+      }
+      let name = item.item.name
+      files.append(
+        .init(name: name.text, content: content, modified: name.epoch, typing: typing))
+      receipts.append(Receipt(session: session, remotePath: path))
+    }
+    do throws(TmuxError) {
+      try tmux().deliver(BatchDelivery(files, folder: folder))
+    } catch {
+      let failure = failure(error, isForAll: false)
+      // Its host may have no tar; or whatever it is, it is found out one at a time.
+      if !failure.isForAll { canBatch = false }
+      throw failure
+    }
+    return receipts
+  }
+
+  private func typing(_ item: OpenItem, _ folder: String) -> (path: String, Typing) {
+    let name = item.item.name
+    let path = Folders.join(folder, name.text)
+    let text = PathText.text(options.format, path: path)
+    let typing = Typing(
+      session: session, text: TypedText(raw: Array(text.utf8)), mark: Self.mark(name),
+      returnAfter: options.pressesReturn ? 0.3 : nil)
+    return (path, typing)
   }
 
   /// Whether there is a link.

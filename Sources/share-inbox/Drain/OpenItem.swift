@@ -49,6 +49,21 @@ final class OpenItem {
 
   deinit { close(descriptor) }
 
+  /// All of a small file; nil when it cannot be read, or has changed meanwhile.
+  func content() -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: size)
+    var count = 0
+    while count < size {
+      let got = bytes.withUnsafeMutableBytes {
+        pread(descriptor, $0.baseAddress! + count, size - count, off_t(count))
+      }
+      if got < 0 && systemError == EINTR { continue }
+      guard got > 0 else { return nil }
+      count += got
+    }
+    return FileVersion(descriptor) == version ? bytes : nil
+  }
+
   private static func inspect(_ descriptor: Int32, _ maxSize: Int64) throws(Obstacle) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .waits(systemReason(systemError)) }
