@@ -78,9 +78,12 @@ bench-ssh: all
 bench-inbox: all
 	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/inbox/bench.py
 
-# FUZZ_SECONDS and FUZZ_SEED: see the script.
+# FUZZ_SECONDS (of each), FUZZ_SEED: see the scripts; FUZZ=stream for one alone.
+FUZZ = filter stream configuration hostkeys inbox
 fuzz: all
-	@PATH="$$PWD/bin:$$PATH" python3 Tests/fuzz/filter.py
+	@for target in $(FUZZ); do \
+		PATH="$$PWD/bin:$$PATH" python3 Tests/fuzz/$$target.py || exit; \
+	done
 
 demo: all
 	@PATH="$$PWD/bin:$$PATH" sh Tests/demo

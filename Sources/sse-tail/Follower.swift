@@ -268,7 +268,8 @@ final class Follower: StreamHandler {
 
   private func failIfUnwritten() {
     guard case .writing(let failure, let file) = end else { return }
-    if let file { diagnostics.fail("\(file): \(failure.reason)") }
+    // A disk that is full is so for a while.
+    if let file { diagnostics.fail("\(file): \(failure.reason)", .temporary) }
     diagnostics.fail(writing: failure)
   }
 }

@@ -29,10 +29,19 @@ import Testing
     #expect(options.dataOnly && options.flushPartial && options.lifecycle && options.comments)
   }
 
+  @Test func anArchiveHasItsOwnDefaults() throws {
+    let archive = try options("--archive", "f/")
+    #expect(archive.target == "activity")
+    #expect(archive.receivedAt)
+    #expect(archive.stateFile == "f/.state")
+    #expect(try options("--archive", "f", "--state", "s", "http://a/").stateFile == "s")
+  }
+
   @Test(arguments: [
     [], ["a", "b"], ["-n", "-1", "a"], ["-n", "x", "a"], ["-n", "", "a"],
     ["--max-time", "soon", "a"], ["--retry-wait", "-1", "a"], ["-X", "G T", "a"], ["-X", "", "a"],
-    ["--last-event-id", "a\nb", "a"], ["--max-event-bytes", "99999999999999999999", "a"],
+    ["--last-event-id", "a\nb", "a"], ["--archive", "", "a"], ["--archive", "f", "-d", "a"],
+    ["--max-event-bytes", "99999999999999999999", "a"],
   ])
   func mistakesAreNamed(words: [String]) {
     #expect(throws: UsageError.self) { try TailOptions(TailOptions.table.parse(words)) }
