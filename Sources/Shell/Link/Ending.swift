@@ -68,6 +68,7 @@ extension Ending {
     case .hostKeyUnknown(let why): why
     case .authFailed(let tried):
       "access refused (tried \(tried.isEmpty ? "nothing" : tried.joined(separator: ", ")))"
+        + "; tmux-attach --check says what to do"
     case .noCommonAlgorithm(let detail): "no common algorithm: \(detail)"
     case .connectFailed(let why): why
     case .local(let why): why

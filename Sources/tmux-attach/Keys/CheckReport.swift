@@ -45,12 +45,14 @@ struct CheckReport: Equatable {
     case .hostKeyChanged:
       good("reach", place)
       bad("host key", ending.words, status)
-    case .authFailed:
+    case .authFailed(let tried):
       good("reach", place)
       good("host key", hostKey)
       bad(
         "our key",
-        "\(ending.words); let it in by what tmux-attach --authorize \(host) prints", status)
+        "refused (tried \(tried.joined(separator: ", "))); let it in by what"
+          + " tmux-attach --authorize \(host) prints, or sign in with -i, --agent or"
+          + " --transport ssh", status)
     case .noCommonAlgorithm:
       bad("reach", "\(ending.words); try --transport ssh", status)
     case .local: bad("here", ending.words, status)
