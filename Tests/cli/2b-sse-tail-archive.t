@@ -131,6 +131,15 @@ numbers "$tmp/small/$today.ndjson" >"$tmp/got"
 is "$(xargs <"$tmp/got")" "$(seq "$(head -n 1 "$tmp/got")" "$(tail -n 1 "$tmp/got")" | xargs)" \
   "with room again nothing is missing or twice"
 
+if command -v zstd >/dev/null; then
+  bound=60
+  run python3 "$cli/clients/compressor.py" "${ARCHIVE_KILLS:-8}" "${ARCHIVE_SEED:-1}" "$tmp/finished" -- \
+    agent-archive --folder "$tmp/finished" "$events"
+  status_is 0 "killed while it compresses: $(cat "$out")"
+else
+  skip 1 "needs zstd"
+fi
+
 # --- midnight and kills, with a clock of our own
 if command -v cc >/dev/null && command -v zstd >/dev/null && [ "$(uname -s)" = Linux ] &&
   cc -shared -fPIC -o "$tmp/clock.so" "$cli/servers/clock.c" 2>/dev/null; then
@@ -155,7 +164,7 @@ if command -v cc >/dev/null && command -v zstd >/dev/null && [ "$(uname -s)" = L
     "across midnight no record is lost or twice"
 
   bound=120
-  run env LD_PRELOAD= python3 "$cli/clients/archiver.py" "${ARCHIVE_KILLS:-25}" "${ARCHIVE_SEED:-1}" \
+  run env LD_PRELOAD= python3 "$cli/clients/archiver.py" "${ARCHIVE_KILLS:-15}" "${ARCHIVE_SEED:-1}" \
     "$CLOCK" "$tmp/killed" -- env LD_PRELOAD="$tmp/clock.so" agent-archive --folder "$tmp/killed" "$events"
   status_is 0 "an archiver that is killed again and again"
   out_like "^missing 0, twice 0, in order True$" "keeps each record once: $(head -n 1 "$out")"

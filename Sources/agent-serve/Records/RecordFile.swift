@@ -8,6 +8,7 @@ final class RecordFile: @unchecked Sendable {
   private let name: String
   private let queue = DispatchQueue(label: "agent-serve.records")
   // Touched on the queue alone.
+  private var input: RecordInput
   private var lines: LineReader
   private var records: RecordReader
   private var line = 0
@@ -20,13 +21,10 @@ final class RecordFile: @unchecked Sendable {
   ///   - diagnostics: takes the faults of lines.
   /// - Throws: `ReadFailure`.
   init(path: String, diagnostics: Diagnostics) throws(ReadFailure) {
-    var descriptor: Int32 = 0
-    if path != "-" {
-      descriptor = open(path, O_RDONLY | O_CLOEXEC)
-      if descriptor < 0 { throw ReadFailure(code: systemError) }
-      // A folder can be opened but not read.
-      if Foundation.read(descriptor, nil, 0) < 0 { throw ReadFailure(code: systemError) }
-    }
+    input = try RecordInput(path: path)
+    let descriptor = try input.open()
+    // A folder can be opened but not read.
+    if Foundation.read(descriptor, nil, 0) < 0 { throw ReadFailure(code: systemError) }
     name = path
     faults = FaultLog(diagnostics)
     lines = LineReader(descriptor: descriptor)
@@ -51,7 +49,10 @@ final class RecordFile: @unchecked Sendable {
   private func read(count: Int) throws -> [RecordReader.Item]? {
     var items: [RecordReader.Item] = []
     while items.count < count {
-      guard let next = try lines.next() else {
+      let next = try lines.next()
+      // Half a line at the end of a damaged file is none.
+      if next?.terminated != true { try input.finish() }
+      guard let next else {
         faults.finish()
         return items.isEmpty ? nil : items
       }
