@@ -34,7 +34,7 @@ done
 like "$("$dest/usr/bin/agent-pulse" -h)" "^usage: agent-pulse" "the recipe runs where it is"
 if [ "$(uname -s)" = Linux ]; then
   is "$(sed -n 's/^ExecStart=//p' "$dest/usr/share/systemd/user/agent-serve.service")" \
-    "/usr/bin/agent-serve --quiet" "a unit names the command where it is"
+    '"/usr/bin/agent-serve" --quiet' "a unit names the command where it is"
 fi
 
 for page in "$root"/man/*.[0-9]; do

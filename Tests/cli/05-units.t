@@ -27,18 +27,19 @@ done
 # --- units of systemd
 
 [ "$(uname -s)" = Linux ] || { done_testing; }
-run make -s -C "$root" PREFIX="$tmp/usr" install
+# A place with a space, for once.
+run make -s -C "$root" PREFIX="$tmp/a usr" install
 status_is 0 "make install"
-units=$tmp/usr/share/systemd/user
+units="$tmp/a usr/share/systemd/user"
 mkdir "$tmp/broken"
 
 if command -v systemd-analyze >/dev/null 2>&1; then
   # verify UNIT: as its user's manager reads it, its manuals among it.
   verify() {
-    MANPATH=$tmp/usr/share/man run systemd-analyze verify --user "$1"
+    MANPATH="$tmp/a usr/share/man" run systemd-analyze verify --user "$1"
   }
   for unit in agent-serve agent-archive share-inbox@box; do
-    if [ ! -x "$tmp/usr/bin/${unit%@box}" ]; then
+    if [ ! -x "$tmp/a usr/bin/${unit%@box}" ]; then
       skip 2 "no ${unit%@box}"
       continue
     fi
@@ -101,7 +102,7 @@ systemctl --user start agent-serve 2>/dev/null && echo "it serves everybody"
 systemctl --user is-active agent-serve
 END
 if [ "$(id -u)" -ne 0 ] || ! command -v systemd-analyze >/dev/null 2>&1 ||
-  [ ! -x "$tmp/usr/bin/agent-serve" ]; then
+  [ ! -x "$tmp/a usr/bin/agent-serve" ]; then
   skip 1 "needs root, systemd and agent-serve"
   done_testing
 fi
