@@ -47,6 +47,9 @@ public struct AttachLine: Sendable {
     return ShellWord.login(script: steps.joined(separator: "; "))
   }
 
+  /// What the script of `again` waits for behind the answer that it attaches.
+  public static let acknowledgement: [UInt8] = [10]
+
   /// Attaches to the session if it still is there. A client that this terminal has
   /// left behind on a dead link is detached, and no other.
   public var again: String {
@@ -58,7 +61,11 @@ public struct AttachLine: Sendable {
         "t=$(\(tmux) list-clients -F '#{client_pid} #{client_tty}' 2>/dev/null | "
           + "while read -r a b; do [ \"$a\" != \"$p\" ] || printf %s \"$b\"; done)",
         "[ -z \"$t\" ] || \(tmux) detach-client -t \"$t\" 2>/dev/null",
+        // tmux drops what the terminal has not passed on when it takes it over: it
+        // waits until the answer has been read, and `acknowledgement` has come.
+        "stty -echo 2>/dev/null",
         "s ok",
+        "read -r x",
         "exec \(tmux) \(colour)attach-session -t \(session)\(settings)"
           // On tmux's own line, for a moment.
           + " ';' display-message 'connected again'",

@@ -214,6 +214,7 @@ final class AttachLoop {
     } else {
       keys.removeAll()
       escapes.reset()
+      AttachLine.acknowledgement.withUnsafeBytes { keys.append($0) }
     }
     if let link { talk.note("\(plan.host): connected by \(link.transport.rawValue)") }
     phase = .attached
