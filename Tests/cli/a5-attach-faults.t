@@ -169,4 +169,30 @@ for transport in ${TRANSPORTS:-libssh2 ssh}; do
   ok "$title: ~. ends it there, too" at me end 8
   is "$(seat_says me .termios)" true "$title: with its modes"
 done
+# tmux drops what the host's terminal has not passed on when it takes it over, now and
+# then the answer of the script before it. Here it never comes.
+link pass
+rtmux kill-server 2>/dev/null
+cat >"$remote_home/bin/sh" <<'END'
+#!/bin/sh
+[ "$#" -eq 4 ] || exec /bin/sh "$@"
+script=$(printf %b "$4" | sed 's/; s ok;/; :;/')
+exec /bin/sh -c "$script"
+END
+chmod +x "$remote_home/bin/sh"
+for transport in ${TRANSPORTS:-libssh2 ssh}; do
+  title="$transport, without the answer"
+  rm -f "$tmp/me.screen"
+  seated me
+  at me send 'inc\r'
+  ok "$title: at the agent" at me expect 'count '
+  rm "$remote_home/bin/sh.off" 2>/dev/null
+  mv "$remote_home/bin/sh" "$remote_home/bin/sh.off"
+  link rst
+  ok "$title: a link that is lost is made again" at me expect 'connected again'
+  at me send '\r~.'
+  ended me 0 "$title"
+  mv "$remote_home/bin/sh.off" "$remote_home/bin/sh"
+done
+
 done_testing

@@ -38,6 +38,11 @@ public struct AttachAnswerFilter: Sendable {
     return (before, [])
   }
 
+  /// Takes it that the session is there, from another sign than the answer.
+  public mutating func assumeAttaching() {
+    if answer == nil { answer = .attaching }
+  }
+
   private mutating func hold(_ byte: UInt8, _ passed: inout [UInt8]) {
     if held.count < mark.count {
       if byte == mark[held.count] {

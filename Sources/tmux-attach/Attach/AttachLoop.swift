@@ -190,6 +190,9 @@ final class AttachLoop {
     if !before.isEmpty && !reconnect.hasAttached {
       terminal.draw(status.clear(terminal.size))
       before.withUnsafeBytes(terminal.pass)
+      // tmux drops what the host's terminal has not passed on when it takes it over,
+      // the answer too at times: its screen says the same.
+      if filter.answer == nil, terminal.modes.isOnAlternateScreen { filter.assumeAttaching() }
     }
     guard filter.answer == .attaching else { return }
     attached()

@@ -37,6 +37,9 @@ struct ScreenModes {
     7727,
   ]
 
+  /// Whether a program has a screen of its own.
+  var isOnAlternateScreen: Bool { changed.contains(where: Self.alternateScreens.contains) }
+
   /// Changes when `undo` is another one, apart from a sequence that is open.
   struct Mark: Equatable {
     fileprivate var isTouched: Bool
