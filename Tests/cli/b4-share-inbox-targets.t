@@ -46,6 +46,14 @@ for transport in $transports; do
   inbox drain
   got_is riff "$(path | tr '\n' ' ')" "$transport: by default the base"
 
+  # An agent that is only just starting throws away what it finds at its terminal.
+  rtmux new-session -d -s fresh "sleep 0.7; PATH=$remote_home/bin:\$PATH STUB_LOGS=$agents exec claude"
+  put
+  inbox drain -s fresh
+  fresh() { [ "$(agent_typed fresh)" = "$(path) " ]; }
+  ok "$transport: a session that is quite new is given a moment" wait_until 5 fresh
+  rtmux kill-session -t =fresh
+
   # What tmux-attach used last goes before the base.
   not_ok "$transport: nobody has sat down yet" sat
   share-inbox add -q "$tmp/put.txt"

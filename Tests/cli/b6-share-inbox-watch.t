@@ -52,6 +52,19 @@ for transport in $transports; do
     skip 1 "needs /proc"
   fi
 
+  # One that waits is named once, however often it is looked at.
+  exec 9>"$folder/$(date +%s)-22222222-2222-3333-4444-000000000000.txt"
+  ok "$transport: a file that is being written waits" wait_until 5 said 'still being written'
+  touch "$folder/hint-1"
+  rm "$folder/hint-1"
+  printf 'whole' >&9
+  touch "$folder/hint-2"
+  rm "$folder/hint-2"
+  sleep 0.3
+  is "$(grep -c 'still being written' "$tmp/watch.err") $(left)" "1 1" "$transport: and is named once"
+  exec 9>&-
+  ok "$transport: it goes as soon as it is closed" wait_until 5 wait_left 0
+
   # The link is cut, and nobody is there for a while.
   link drop
   link refuse
@@ -76,7 +89,8 @@ for transport in $transports; do
   in_again() { grep -q 'Starting session: command' "$sshd_log"; }
   ok "$transport: a host that is up again is called again" wait_until 20 in_again
   is "$(left)" 1 "$transport: a host that is up again, without the session: it stays queued"
-  start_agent riff
+  start_agent elsewhere
+  rtmux rename-session -t =elsewhere riff
   typed_before=0
   ok "$transport: the session appears: it goes" wait_until 20 wait_left 0
   came_once "$transport, after all that" "$tmp/put-$put.bin"

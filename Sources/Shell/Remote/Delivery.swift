@@ -53,8 +53,10 @@ public struct Delivery: Sendable {
         exit \(TmuxScript.noInbox)
       }
       has "$1"
-      [ "$(t display-message -p -t "$1" '#{||:#{pane_dead},#{pane_input_off}}')" != 1 ] ||
-        no "what ran there has ended, or takes no input"
+      pane=$(t display-message -p -t "$1" '#{||:#{pane_dead},#{pane_input_off}} #{session_created}')
+      [ "${pane% *}" != 1 ] || no "what ran there has ended, or takes no input"
+      # An agent that has just been started may throw away what it finds typed.
+      [ "$(($(date +%s) - ${pane#* }))" -ge 2 ] || sleep 2
       inbox=$HOME/.riff/inbox
       umask 077
       say=$(mkdir -p -- "$inbox" 2>&1) || no "$say"
@@ -110,7 +112,8 @@ extension RemoteTmux {
   /// - Returns: the folder's absolute path.
   public func inbox(for session: String) throws(TmuxError) -> String {
     try makeSure(session)
-    let answer = try call(Delivery.inbox, [TmuxWord.target(session)], session: session)
+    let request = ControlRequest(Delivery.inbox, [label, TmuxWord.target(session)])
+    let answer = try answer(request, session: session, more: 2)
     guard answer.text.hasPrefix("/"), !ShellWord.holdsControls(answer.text) else {
       throw .noInbox("its path cannot be typed")
     }

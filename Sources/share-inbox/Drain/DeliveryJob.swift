@@ -12,10 +12,11 @@ struct DeliveryJob {
   func run(_ folder: InboxFolder, host: String?, _ settings: Settings) throws -> Int32 {
     let handover = try handover(host, settings)
     EndSignals.watch()
+    let said = Said()
     func drain(_ folder: InboxFolder) -> Drain {
       Drain(
         folder: folder, options: options, output: output, diagnostics: diagnostics,
-        handover: handover)
+        handover: handover, said: said)
     }
     if case .watch = options.job {
       return try Watch(

@@ -10,6 +10,8 @@ struct Drain {
   let output: ItemOutput
   let diagnostics: Diagnostics
   let handover: any Handover
+  /// What has been said of items that stay, for a drain that comes again and again.
+  var said = Said()
 
   /// How one went.
   struct Result {
@@ -132,7 +134,7 @@ struct Drain {
     } catch {
       progress.clear()
       if !error.isForAll {
-        diagnostics.error(item.path, "stays queued: \(error.reason)")
+        say(item, "stays queued: \(error.reason)")
         try keep(error.reason, isFinal: false, item)
         result.status = max(result.status, error.status)
       }
@@ -189,9 +191,9 @@ struct Drain {
     switch obstacle {
     case .taken: break
     case .foreign(let reason):
-      diagnostics.error(item.path, reason)
+      say(item, reason)
     case .waits(let reason):
-      diagnostics.error(item.path, "stays queued: \(reason)")
+      say(item, "stays queued: \(reason)")
       result.left += 1
       result.status = max(result.status, ExitStatus.temporary.rawValue)
     case .never(let reason):
@@ -221,10 +223,26 @@ struct Drain {
     result.status = failure.status
   }
 
+  private func say(_ item: InboxItem, _ text: String) {
+    if said.isNew(item.name.text + ": " + text) { diagnostics.error(item.path, text) }
+  }
+
   private func say(_ foreign: [InboxFolder.Foreign]) {
     for other in foreign {
       let name = String(decoding: other.name, as: UTF8.self)
       diagnostics.error(Folders.join(folder.path, name), other.reason)
     }
+  }
+}
+
+/// Lines that need not be said twice.
+final class Said {
+  private var lines: Set<String> = []
+
+  /// Whether a line has not been asked about before.
+  func isNew(_ line: String) -> Bool {
+    // Forgotten now and then, so that it does not grow without end.
+    if lines.count > 1000 { lines = [] }
+    return lines.insert(line).inserted
   }
 }
