@@ -24,7 +24,7 @@ got_is() {
 }
 path() { jq -r .remote_path "$out"; }
 # Somebody has sat at a session.
-sat() { grep -qs riff-10 "$XDG_STATE_HOME"/agentutils/sessions-*; }
+sat() { cat "$XDG_STATE_HOME"/agentutils/sessions-* | grep -q '"last":"riff-10"'; }
 
 # shellcheck disable=SC2154  # of inbox.sh
 for transport in $transports; do
@@ -58,7 +58,7 @@ for transport in $transports; do
   not_ok "$transport: nobody has sat down yet" sat
   share-inbox add -q "$tmp/put.txt"
   attach seat -s riff-10
-  wait_until 10 sat
+  wait_until 20 sat || diag "$(tail -c 300 "$tmp/seat.screen")"
   # shellcheck disable=SC2154
   stop "$pid"
   mark
