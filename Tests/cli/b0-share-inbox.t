@@ -235,25 +235,28 @@ item() {
   echo "$3" >"$folder/$1-$uuid.$2"
   touch -d "@$4" "$folder/$1-$uuid.$2"
 }
-item $((epoch - 90000)) old old $((epoch - 90000))
-item $((epoch - 90001)) young "young content" "$epoch"
+# The time in the name counts: what was dropped just now may be a picture of last year.
+item $((epoch - 90000)) old "young content" "$epoch"
 item $((epoch - 80000)) new "old content" $((epoch - 900000))
-item $((epoch + 90000)) future "of tomorrow" $((epoch - 900000))
+# A name of tomorrow says nothing: then it is the time of the content.
+item $((epoch + 90000)) lost "of tomorrow" $((epoch - 900000))
+item $((epoch + 90001)) future "of tomorrow" "$epoch"
 touch -d "@$((epoch - 90000))" "$folder/.add-left" "$folder/.note-1-$uuid.json"
 touch "$folder/.add-now"
 inbox purge
-is "$(jq -r '.path + " " + .reason' "$out")" "$folder/$((epoch - 90000))-$uuid.old purged" \
-  "what is older than a day is purged"
-is "$(left) $(hidden)" "3 1" "and what an add that was killed left; nothing else"
+is "$(jq -r '.path + " " + .reason' "$out")" "$folder/$((epoch - 90000))-$uuid.old purged
+$folder/$((epoch + 90000))-$uuid.lost purged" "what is older than a day is purged"
+is "$(left) $(hidden)" "2 1" "and what an add that was killed left; nothing else"
 inbox purge -a 22h
 is "$(jq -r .path "$out")" "$folder/$((epoch - 80000))-$uuid.new" "--age says how old"
+item $((epoch - 90000)) old old "$epoch"
+item $((epoch - 80000)) new "old content" $((epoch - 900000))
 inbox drain --exec false
-is "$(left)" 2 "a drain purges by its own age"
-item $((epoch - 90000)) old old $((epoch - 90000))
-inbox drain --exec false
-is "$(left)" 2 "the old ones, too"
+is "$(left)" 2 "a drain purges the old ones, too"
 err_like "$((epoch - 90000))-$uuid.old: purged: it could not be delivered in time" \
   "and says so"
+inbox drain -a 22h --exec false
+is "$(left)" 1 "by its own age"
 clear_inbox
 
 # --- the folder

@@ -46,15 +46,18 @@ struct Purge {
     return results
   }
 
-  /// By the time in its name, or by that of its content, whichever is younger: an old
-  /// picture may have been dropped just now, and a name can hold any number.
+  /// By the time in its name, which is when it was dropped: a picture of last year
+  /// that was moved in just now is new here. A time that is still to come says nothing;
+  /// that of the content has to do.
   private func isOld(_ item: InboxItem) -> Bool {
+    guard item.name.epoch > now.seconds else {
+      return Double(now.seconds - item.name.epoch) >= age
+    }
     var status = stat()
     guard fstatat(folder.descriptor, item.name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
       return false
     }
-    return Double(now.seconds - max(item.name.epoch, FileVersion(status).modified / 1_000_000_000))
-      >= age
+    return Double(now.seconds - FileVersion(status).modified / 1_000_000_000) >= age
   }
 
   /// Files that an interrupted `add` left, and notes of items that have gone.
