@@ -40,6 +40,8 @@ import Testing
     #expect(try way(String(repeating: "x", count: 8191)) == (true, false))
     #expect(try way(String(repeating: "x", count: 8192)) == (false, true))
     #expect(try way(String(repeating: "'", count: 2000)) == (false, false))
+    #expect(try way(String(repeating: "\\'", count: 900)) == (false, false))
+    #expect(try way("it's \\n") == (true, false))
   }
 
   @Test func onlyTheNamedSession() throws {

@@ -67,9 +67,24 @@ public struct PinFile: Sendable {
           name, "pinned by another command just now, with the key \(other.fingerprint)", .denied)
       }
       let gap = file.bytes.isEmpty || file.bytes.last == 10 ? "" : "\n"
-      try StateFile(path: path)
-        .replace(with: file.bytes + Array("\(gap)\(name) \(key.text)\n".utf8))
+      try append(Array("\(gap)\(name) \(key.text)\n".utf8), to: path)
     }
+  }
+
+  /// Adds a line in one go. OpenSSH, which knows no lock, may add one at the same time: a
+  /// file that were replaced would lose it.
+  private static func append(_ line: [UInt8], to path: String) throws(SettingsError) {
+    let descriptor = clibc_append(path)
+    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError), .denied) }
+    defer { close(descriptor) }
+    fchmod(descriptor, 0o600)
+    let end = lseek(descriptor, 0, SEEK_END)
+    let count = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    if count == line.count, fsync(descriptor) == 0 { return }
+    let code = count < 0 || count == line.count ? systemError : ENOSPC
+    // Part of a line would be a damaged file.
+    if count > 0, count < line.count { _ = ftruncate(descriptor, end) }
+    throw SettingsError(path, systemReason(code), .denied)
   }
 
   /// Drops the pins of a host at this port; every other byte of the file stays.

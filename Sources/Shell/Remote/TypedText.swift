@@ -46,10 +46,11 @@ public struct TypedText: Equatable, Sendable {
   }
 
   /// Whether it goes as an argument; else as a buffer of tmux. tmux's send-keys knows
-  /// text alone, and only what it gives a width to; one command of tmux is 16 KB at most.
+  /// text alone, and only what it gives a width to; one command of tmux is 16 KB at most,
+  /// and one of libssh2 32 KB, in which a quote that is quoted four times takes 200 bytes.
   var isArgument: Bool {
     bytes.count <= Self.longestKeys && bytes.allSatisfy { 0x20...0x7e ~= $0 }
-      && bytes.count { $0 == UInt8(ascii: "'") } < 1000
+      && bytes.count { #"'\!"#.utf8.contains($0) } <= 64
   }
 
   private static func isKey(_ scalar: Unicode.Scalar) -> Bool {
