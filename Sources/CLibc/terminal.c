@@ -44,7 +44,7 @@ static void on_crash(int signal_number) {
   clibc_die_by_signal(signal_number);
 }
 
-int clibc_terminal_guard(int input, int output, const char *undo, size_t count, bool raw) {
+int clibc_terminal_guard(int input, int output, const char *undo, size_t count) {
   static bool is_installed;
   static const int crashes[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS, SIGTRAP};
   if (clibc_terminal_undo(undo, count) != 0) return -1;
@@ -59,7 +59,7 @@ int clibc_terminal_guard(int input, int output, const char *undo, size_t count, 
     }
   }
   is_guarded = 1;
-  if (clibc_terminal_keys(raw) != 0) {
+  if (clibc_terminal_keys(false) != 0) {
     is_guarded = 0;
     return -1;
   }

@@ -3,8 +3,9 @@ import CLibc
 /// The signals that end a command after it has left things in order.
 public enum EndSignals {
   /// Watches INT, TERM and HUP, but not one that the parent had ignored (HUP under
-  /// nohup, INT in the background of a script), and leaves closed pipes and sockets
-  /// to the write that meets one.
+  /// nohup, INT in the background of a script). Closed pipes and sockets are left to
+  /// the write that meets one: libraries would otherwise end the process for a closed
+  /// socket.
   public static func watch() {
     for number in [SIGINT, SIGTERM, SIGHUP] where !clibc_signal_is_ignored(number) {
       _ = clibc_signals_watch(number)
@@ -14,6 +15,12 @@ public enum EndSignals {
 
   /// Readable when one came.
   public static var descriptor: Int32 { clibc_signals_fd() }
+
+  /// Whether one waits for `next`.
+  public static var hasPending: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
 
   /// The one that came, nil if none did.
   public static func next() -> Int32? {

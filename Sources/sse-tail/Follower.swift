@@ -80,9 +80,9 @@ final class Follower: StreamHandler {
       next = min(next, saveState(now: now))
       if end != nil { break }
       client.wait(
-        seconds: next - Clock.monotonic, reading: [Signals.descriptor], closing: [1])
-      if let signal = Signals.next() { end = .signal(signal) }
-      if Output.isClosed { end = .writing(WriteFailure(code: EPIPE), nil) }
+        seconds: next - Clock.monotonic, reading: [EndSignals.descriptor], closing: [1])
+      if let signal = EndSignals.next() { end = .signal(signal) }
+      if OutputEnd.isClosed { end = .writing(WriteFailure(code: EPIPE), nil) }
     }
     return leave()
   }
@@ -204,7 +204,7 @@ final class Follower: StreamHandler {
   }
 
   private func fail(_ failure: WriteFailure, _ file: String?) {
-    if failure.code == EINTR, let signal = Signals.next() {
+    if failure.code == EINTR, let signal = EndSignals.next() {
       lostOutput = true
       end = .signal(signal)
     } else {
@@ -256,7 +256,7 @@ final class Follower: StreamHandler {
     // A signal does not wait for a slow reader.
     var waits = true
     if case .signal = outcome, options.archive == nil {
-      waits = !lostOutput && Output.isWritable
+      waits = !lostOutput && OutputEnd.isWritable
     }
     if waits { output.flush() }
     failIfUnwritten()

@@ -39,7 +39,7 @@ enum SseTail {
       else {
         diagnostics.fail("out of memory")
       }
-      Signals.watch()
+      EndSignals.watch()
       return Follower(
         options, target: target, request: request, backend: backend, client: client,
         resume: resume, archive: archive, diagnostics: diagnostics

@@ -31,7 +31,7 @@ final class TailOutput {
   }
 
   private static var standard: RecordWriter {
-    RecordWriter(interrupted: { Signals.hasPending })
+    RecordWriter(interrupted: { EndSignals.hasPending })
   }
 
   /// Prints an event if it is wanted.

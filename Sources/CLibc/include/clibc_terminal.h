@@ -9,11 +9,11 @@
 /* The most bytes that undo what was written. */
 enum { CLIBC_UNDO = 1024 };
 
-/* Keeps the modes of the terminal `input`, and the bytes that
- * undo what will be written to `output`; then takes keys one by one and without
- * echo, with `raw` every byte as it is. From then on clibc_terminal_restore is
- * called by exit and by signals that tell of a crash. 0, or -1 with errno. */
-int clibc_terminal_guard(int input, int output, const char *undo, size_t count, bool raw);
+/* Keeps the modes of the terminal `input`, and the bytes that undo what will be
+ * written to `output`; then takes keys one by one and without echo. From then on
+ * clibc_terminal_restore is called by exit and by signals that tell of a crash.
+ * 0, or -1 with errno. */
+int clibc_terminal_guard(int input, int output, const char *undo, size_t count);
 
 /* Other bytes that undo what was written, from now on. 0, or -1 with errno. */
 int clibc_terminal_undo(const char *undo, size_t count);

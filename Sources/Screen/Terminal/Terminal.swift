@@ -1,41 +1,25 @@
 import CLibc
 import Core
 
-/// The terminal of a full-screen program: keys come without Enter and unseen,
-/// frames go out with one write(2) each, and whatever ends the process leaves the
-/// terminal as it was found.
+/// The terminal of a full-screen program: keys come without Enter and unseen (^C, ^Z
+/// and ^\ are still signals), frames go out with one write(2) each, and whatever ends
+/// the process leaves the terminal as it was found.
 public final class Terminal {
-  /// How keys come.
-  public enum Mode: Sendable {
-    /// One by one, without echo; ^C, ^Z and ^\ are still signals.
-    case keys
-    /// Every byte as it is: for a program at the other end of a connection.
-    case raw
-  }
-
   /// Where keys are read.
   public let input: Int32
   /// Where frames go.
   public let output: Int32
-  private let mode: Mode
   private let ownsInput: Bool
   private var isEntered = false
-
-  /// Frames written, and the write(2) calls that took.
-  public private(set) var frames = 0
-  public private(set) var writes = 0
 
   /// Takes the terminal of standard output, with its keys from standard input
   /// or, when that is something else, from the terminal itself.
   ///
-  /// - Parameters:
-  ///   - mode: how keys come.
-  ///   - usesStandardInput: false when standard input is read for records.
+  /// - Parameter usesStandardInput: false when standard input is read for records.
   /// - Returns: nil when standard output is no terminal that can place the cursor,
   ///   or there are no keys.
-  public init?(mode: Mode, usesStandardInput: Bool = true) {
+  public init?(usesStandardInput: Bool = true) {
     guard Self.canDraw(1) else { return nil }
-    self.mode = mode
     output = 1
     if usesStandardInput && isatty(0) == 1 {
       input = 0
@@ -64,14 +48,7 @@ public final class Terminal {
   }
 
   /// The window's size, 80 by 24 when the terminal does not tell.
-  public var size: TerminalSize {
-    var columns: Int32 = 0
-    var rows: Int32 = 0
-    guard clibc_window_size(output, &columns, &rows) else {
-      return TerminalSize(columns: 80, rows: 24)
-    }
-    return TerminalSize(columns: Int(columns), rows: max(1, Int(rows)))
-  }
+  public var size: WindowSize { WindowSize(of: output) }
 
   /// Begins: keys one by one, the alternate screen.
   ///
@@ -80,7 +57,7 @@ public final class Terminal {
     guard !isEntered else { return }
     let leaving = TerminalCodes.leave
     // From here on the guard undoes everything, whatever happens next.
-    guard clibc_terminal_guard(input, output, leaving, leaving.utf8.count, mode == .raw) == 0
+    guard clibc_terminal_guard(input, output, leaving, leaving.utf8.count) == 0
     else { throw WriteFailure(code: systemError) }
     isEntered = true
     try send(TerminalCodes.enter)
@@ -114,8 +91,13 @@ public final class Terminal {
     _ frame: String, interrupted: () -> Bool = { false }
   ) throws(WriteFailure) {
     guard !frame.isEmpty else { return }
-    frames += 1
     try send(frame, interrupted: interrupted)
+  }
+
+  /// Whether keys wait, or the terminal has gone: `read` would not block.
+  public var isReadable: Bool {
+    var entry = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
   }
 
   /// The bytes of keys that wait; nil when the terminal has gone. Blocks when
@@ -133,7 +115,6 @@ public final class Terminal {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
-      writes += 1
       if count >= 0 {
         rest = rest.dropFirst(count)
         continue

@@ -26,7 +26,6 @@ enum AttachCommand {
     }
     let talk = AttachTalk(diagnostics)
     request.isForTerminal = true
-    request.isForTerminal = true
     request.note = { talk.note($0) }
     request.tell = { talk.say($0) }
     request.ask = { talk.ask($0, with: Prompt.ask) }

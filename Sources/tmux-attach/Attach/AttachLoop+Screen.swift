@@ -11,13 +11,13 @@ extension AttachLoop {
       outcome = AttachOutcome(signal: signal)
       return
     }
-    if taken.isStopping {
+    if taken.isStopped {
       suspend()
     } else if taken.isContinued {
       terminal.goOn()
       nudge()
     }
-    if taken.isResized || taken.isStopping {
+    if taken.isResized || taken.isStopped {
       tellSize()
       status.refresh()
     }

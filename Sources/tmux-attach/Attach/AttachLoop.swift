@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Screen
 import Shell
 
 /// The loop between the user's terminal and the session: one turn waits for
@@ -18,7 +19,7 @@ final class AttachLoop {
   let plan: AttachPlan
   let terminal: SeatTerminal
   private let talk: AttachTalk
-  let signals = AttachSignals()
+  let signals = TerminalSignals(window: true)
   var reconnect: Reconnect
   var phase = Phase.opening
   var link: (any Link)?

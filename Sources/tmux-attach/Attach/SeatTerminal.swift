@@ -35,12 +35,7 @@ final class SeatTerminal {
   }
 
   /// Columns and rows; 80 by 24 when the terminal does not tell.
-  var size: WindowSize {
-    var columns: Int32 = 0
-    var rows: Int32 = 0
-    guard clibc_window_size(1, &columns, &rows) else { return WindowSize(columns: 80, rows: 24) }
-    return WindowSize(columns: Int(columns), rows: max(1, Int(rows)))
-  }
+  var size: WindowSize { WindowSize(of: 1) }
 
   /// Takes the terminal: keys one by one, unseen, ^C and ^Z still signals.
   ///
@@ -49,7 +44,7 @@ final class SeatTerminal {
     guard !isEntered else { return true }
     let undo = modes.undo
     isRaw = false
-    isEntered = clibc_terminal_guard(input, output, undo, undo.count, false) == 0
+    isEntered = clibc_terminal_guard(input, output, undo, undo.count) == 0
     return isEntered
   }
 

@@ -1,4 +1,3 @@
-import CLibc
 import Core
 import Shell
 
@@ -59,26 +58,5 @@ final class HostVisit {
     default: diagnostics.error(request.destination.name, error.words)
     }
     return error.exitStatus
-  }
-}
-
-/// The signals that end a job after its link was given up.
-enum EndSignals {
-  /// Watches INT, TERM and HUP, but not one that the parent had ignored; a closed
-  /// pipe is left to the write that meets it.
-  static func watch() {
-    for number in [SIGINT, SIGTERM, SIGHUP] where !clibc_signal_is_ignored(number) {
-      _ = clibc_signals_watch(number)
-    }
-    clibc_signal_ignore(SIGPIPE)
-  }
-
-  /// Readable when one came.
-  static var descriptor: Int32 { clibc_signals_fd() }
-
-  /// The one that came, nil if none did.
-  static func next() -> Int32? {
-    var number: UInt8 = 0
-    return read(descriptor, &number, 1) == 1 ? Int32(number) : nil
   }
 }

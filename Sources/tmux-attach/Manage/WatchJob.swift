@@ -33,12 +33,3 @@ struct WatchJob {
     }
   }
 }
-
-/// Standard output, seen from the other end.
-enum OutputEnd {
-  /// Whether the reader has gone away.
-  static var isClosed: Bool {
-    var entry = pollfd(fd: 1, events: 0, revents: 0)
-    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0
-  }
-}

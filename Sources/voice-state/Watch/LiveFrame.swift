@@ -3,7 +3,7 @@ import Screen
 
 /// The rows of the live screen: a window on the cockpit, and the status row.
 struct LiveFrame {
-  let size: TerminalSize
+  let size: WindowSize
   let depth: ColourDepth
 
   /// - Parameters:

@@ -24,7 +24,7 @@ final class LiveView: WatchView {
   private var arrangements: [Cockpit.Arrangement] = []
   private var panels: [String]?
   private var chooser: PanelChooser?
-  private var size: TerminalSize
+  private var size: WindowSize
   /// Lines about past sessions, shown when there is none.
   var past: [Line] = []
 

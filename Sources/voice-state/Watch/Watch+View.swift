@@ -16,9 +16,9 @@ extension Watch {
     var tellsAll = false
     if case .replay = options.subject { tellsAll = true }
     if options.form ?? .text == .text,
-      let terminal = Terminal(mode: .keys, usesStandardInput: !readsInput)
+      let terminal = Terminal(usesStandardInput: !readsInput)
     {
-      let signals = WatchSignals(terminal: true)
+      let signals = TerminalSignals(window: true)
       let box = Box()
       let view = LiveView(
         terminal, options, isReplay: isReplay, interrupted: { box.watch?.isInterrupted() == true })
@@ -30,7 +30,7 @@ extension Watch {
       return watch
     }
     let feed = VoiceFeed(options.filter)
-    let signals = WatchSignals(terminal: false)
+    let signals = TerminalSignals(window: false)
     let box = Box()
     let writer = RecordWriter(interrupted: { box.watch?.isInterrupted() == true })
     let view: WatchView =

@@ -17,7 +17,7 @@ final class Watch {
   let diagnostics: Diagnostics
   let view: WatchView
   private let live: LiveView?
-  let signals: WatchSignals
+  let signals: TerminalSignals
 
   var feed: VoiceFeed
   var link = LinkState()
@@ -49,7 +49,7 @@ final class Watch {
   ///   - signals: already watched.
   init(
     _ options: StateOptions, _ diagnostics: Diagnostics, feed: VoiceFeed, view: WatchView,
-    signals: WatchSignals
+    signals: TerminalSignals
   ) {
     self.options = options
     self.diagnostics = diagnostics
@@ -185,7 +185,7 @@ final class Watch {
         isChanged = true
       }
       keys(live)
-    } else if OutputPipe.isClosed {
+    } else if OutputEnd.isClosed {
       ending = .writing(WriteFailure(code: EPIPE))
     }
     if ending == nil && Clock.monotonic >= deadline { timeIsUp() }
@@ -206,7 +206,7 @@ final class Watch {
   private func keys(_ live: LiveView) {
     let clock = Clock.monotonic
     var wishes: [LiveView.Wish] = []
-    if WatchSignals.isReadable(live.terminal.input) {
+    if live.terminal.isReadable {
       guard let bytes = live.terminal.read() else {
         // The terminal has gone.
         ending = .signal(SIGHUP)

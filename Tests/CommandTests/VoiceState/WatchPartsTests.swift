@@ -121,7 +121,7 @@ import Testing
 
   @Test func rowsFillTheWindow() {
     for rows in 1...5 {
-      let frame = LiveFrame(size: TerminalSize(columns: 20, rows: rows), depth: .none)
+      let frame = LiveFrame(size: WindowSize(columns: 20, rows: rows), depth: .none)
       var scroll = ScrollState()
       scroll.fit(total: 3, height: max(1, rows - 1))
       let made = frame.rows([Line("a"), Line("b"), Line("c")], scroll, status: Line("status"))
