@@ -63,6 +63,13 @@ public struct Diagnostics: Sendable {
     fail("standard output: \(failure.reason)")
   }
 
+  /// Says so and leaves: nothing useful can be done without memory.
+  static func outOfMemory() -> Never {
+    let path = CommandLine.arguments.first ?? "agentutils"
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    Diagnostics(program: name).fail("out of memory")
+  }
+
   private func emit(_ text: String) {
     var text = text
     text.withUTF8 { bytes in

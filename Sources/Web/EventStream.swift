@@ -71,9 +71,6 @@ public final class EventStream {
   /// Whether a connection is open.
   public var isOpen: Bool { if case .open = state { true } else { false } }
 
-  /// Whether nothing more will come.
-  public var hasEnded: Bool { if case .ended = state { true } else { false } }
-
   /// Connects, reconnects and notices silence, as the time asks for.
   ///
   /// - Parameter now: seconds of `Clock.monotonic`.

@@ -58,7 +58,7 @@ public struct ByteBuffer: ~Copyable {
     if wanted <= capacity { return }
     let size = max(wanted, capacity * 2, 256)
     guard let grown = realloc(base, size) else {
-      Diagnostics(program: CommandLine.arguments.first ?? "agentutils").fail("out of memory")
+      Diagnostics.outOfMemory()
     }
     base = grown
     capacity = size

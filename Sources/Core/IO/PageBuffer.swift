@@ -46,10 +46,7 @@ struct PageBuffer: ~Copyable {
     let pages = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
     // MAP_FAILED is -1, a cast that Swift cannot import.
     guard let pages, Int(bitPattern: pages) != -1 else {
-      // Nothing useful can be done without memory: say so and leave.
-      let path = CommandLine.arguments.first ?? "agentutils"
-      let name = path.split(separator: "/").last.map(String.init) ?? path
-      Diagnostics(program: name).fail("out of memory")
+      Diagnostics.outOfMemory()
     }
     return pages
   }

@@ -1,5 +1,3 @@
-import CLibc
-
 /// The bytes of one JSON value inside a record, or of none: a slice, valid as
 /// long as the record's bytes are.
 public struct ScanValue {
@@ -53,9 +51,6 @@ public struct ScanValue {
     if isNull || isObject || isArray { return nil }
     return bytes
   }
-
-  /// Whether a string holds an escape, so that its bytes are not its text.
-  public var hasEscapes: Bool { isString && memchr(start, 0x5c, count) != nil }
 
   /// The text of a string, or the token of a number, true or false, as a
   /// Swift string; nil for null, absent, objects and arrays.

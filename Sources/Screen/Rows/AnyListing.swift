@@ -24,7 +24,6 @@ extension Listing {
       Column(title: Plain.line(name, limit: 100), gives: true) { Cell.text($0[name]) }
     }
     return Listing(
-      path: "", member: nil, most: nil,
       columns: columns.isEmpty
         ? [Column(title: "VALUE", gives: true) { _ in Line.Span("") }] : columns,
       fields: names)

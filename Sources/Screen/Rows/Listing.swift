@@ -1,7 +1,7 @@
 import Core
 
-/// A list that the backend gives: where it is, and how a person and a script
-/// see its records.
+/// A list of records: where a backend gives it, if one does, and how a person and a
+/// script see them.
 public struct Listing: Sendable {
   /// A column of the table.
   public struct Column: Sendable {
@@ -54,7 +54,7 @@ public struct Listing: Sendable {
     }
   }
 
-  /// Behind the base URL.
+  /// Behind the base URL; empty for a list that no backend gives.
   public let path: String
   /// The member that holds the list; nil when the answer is the list.
   public let member: String?
@@ -79,5 +79,14 @@ public struct Listing: Sendable {
     self.most = most
     self.columns = columns
     self.fields = fields
+  }
+
+  /// A list that no backend gives.
+  ///
+  /// - Parameters:
+  ///   - columns: of the table.
+  ///   - fields: the members that `-o tsv` writes.
+  public init(columns: [Column], fields: [String]) {
+    self.init(path: "", member: nil, most: nil, columns: columns, fields: fields)
   }
 }

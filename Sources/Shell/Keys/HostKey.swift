@@ -1,6 +1,3 @@
-import CCrypto
-import Core
-
 /// A host's public key, in the form that goes over the wire (RFC 4253, 6.6) and, in
 /// base64, into OpenSSH's files.
 public struct HostKey: Equatable, Sendable {
@@ -95,64 +92,5 @@ public struct HostKey: Equatable, Sendable {
       point.count == 1 + 2 * ((bits + 7) / 8)
     else { return nil }
     return bits
-  }
-}
-
-/// Reads the parts of a key one after the other.
-struct WireReader {
-  private var rest: ArraySlice<UInt8>
-
-  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
-
-  var isAtEnd: Bool { rest.isEmpty }
-
-  /// Bytes with their length in front; nil when there are fewer.
-  mutating func string() -> ArraySlice<UInt8>? {
-    guard rest.count >= 4 else { return nil }
-    let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-    guard length <= rest.count - 4 else { return nil }
-    defer { rest = rest.dropFirst(4 + length) }
-    return rest.dropFirst(4).prefix(length)
-  }
-
-  /// Four bytes, the highest first.
-  mutating func word() -> Int? {
-    guard rest.count >= 4 else { return nil }
-    defer { rest = rest.dropFirst(4) }
-    return rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-  }
-
-  /// Printable ASCII.
-  mutating func text() -> String? {
-    guard let bytes = string(), bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// The bits of a positive number.
-  mutating func number() -> Int? {
-    guard let bytes = string(), let first = bytes.first, first < 0x80 else { return nil }
-    let digits = bytes.drop { $0 == 0 }
-    guard let top = digits.first, bytes.count - digits.count <= 1 else { return nil }
-    return digits.count * 8 - top.leadingZeroBitCount
-  }
-}
-
-/// Base64 with padding and without blanks, as keys are written.
-enum Base64 {
-  static func encode(_ bytes: [UInt8]) -> String {
-    var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-    let count = EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
-    return String(decoding: text[..<Int(count)], as: UTF8.self)
-  }
-
-  /// - Returns: nil for anything that `encode` would not have written.
-  static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-    guard !text.isEmpty, text.count % 4 == 0 else { return nil }
-    var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3)
-    guard EVP_DecodeBlock(&bytes, Array(text), Int32(text.count)) == Int32(bytes.count) else {
-      return nil
-    }
-    bytes.removeLast(min(2, text.suffix(2).count { $0 == UInt8(ascii: "=") }))
-    return encode(bytes).utf8.elementsEqual(text) ? bytes : nil
   }
 }

@@ -113,7 +113,7 @@ final class SSH2Channel: Channel {
     _ = drain()
     _ = drain()
     let hasClosed = libssh2_channel_eof(handle) == 1 && libssh2_channel_wait_closed(handle) == 0
-    end(hasClosed ? status(handle) : ending)
+    end(hasClosed ? Self.status(handle) : ending)
   }
 
   // MARK: - driven by the link
@@ -262,7 +262,7 @@ final class SSH2Channel: Channel {
     let result = libssh2_channel_wait_closed(handle)
     if result == LIBSSH2_ERROR_EAGAIN { return }
     guard link?.check(result, session) ?? false else { return }
-    let ending = status(handle)
+    let ending = Self.status(handle)
     // From here on nobody asks for more window on a channel that the host has forgotten.
     var initial: UInt = 0
     let left = libssh2_channel_window_read_ex(handle, nil, &initial)
@@ -294,18 +294,5 @@ final class SSH2Channel: Channel {
       if count < 0 { return Int32(count) }
       queue.put(count)
     }
-  }
-
-  /// How the remote command ended. Sure only once the host has closed the channel:
-  /// libssh2 does not tell a status of 0 from none.
-  private func status(_ handle: OpaquePointer) -> Ending {
-    var name: UnsafeMutablePointer<CChar>?
-    var count = 0
-    libssh2_channel_get_exit_signal(handle, &name, &count, nil, nil, nil, nil)
-    guard let name else {
-      return .remoteExit(status: libssh2_channel_get_exit_status(handle))
-    }
-    defer { free(name) }
-    return .remoteSignal(name: String(cString: name))
   }
 }

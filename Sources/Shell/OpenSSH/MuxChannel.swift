@@ -151,7 +151,7 @@ final class MuxChannel: Channel {
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard ending == nil, output >= 0, !isOutputOver else { return 0 }
     isOutputWaiting = false
-    let count = Self.take(output, buffer)
+    let count = PipeEnd.take(output, buffer)
     if count < 0 { isOutputOver = true }
     finishIfOver()
     return max(count, 0)
@@ -160,7 +160,7 @@ final class MuxChannel: Channel {
   func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard ending == nil, error >= 0, !isErrorOver else { return 0 }
     isErrorWaiting = false
-    let count = Self.take(error, buffer)
+    let count = PipeEnd.take(error, buffer)
     if count < 0 { isErrorOver = true }
     finishIfOver()
     return max(count, 0)
@@ -204,14 +204,4 @@ final class MuxChannel: Channel {
   }
 
   deinit { closeEnds() }
-
-  /// - Returns: 0 when there is nothing now, -1 at the end.
-  private static func take(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    while true {
-      let count = CLibc.read(descriptor, buffer.baseAddress, buffer.count)
-      if count > 0 { return count }
-      if count < 0 && systemError == EINTR { continue }
-      return count < 0 && systemError == EAGAIN ? 0 : -1
-    }
-  }
 }

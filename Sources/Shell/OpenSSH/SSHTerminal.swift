@@ -91,13 +91,13 @@ final class SSHTerminal: Channel {
     var count = 0
     if !isOutputOver {
       isOutputWaiting = false
-      count = Self.take(child.output, buffer)
+      count = PipeEnd.take(child.output, buffer)
       if count > 0 { hasOutput = true }
       if count < 0 { isOutputOver = true }
     }
     if count <= 0, !isStarted, !isTalkOver {
       isTalkWaiting = false
-      count = Self.take(child.terminal, buffer)
+      count = PipeEnd.take(child.terminal, buffer)
       if count > 0 { note(buffer[..<count]) }
       if count < 0 { isTalkOver = true }
     }
@@ -140,7 +140,7 @@ final class SSHTerminal: Channel {
     guard let child, isTalkWaiting, !isTalkOver else { return }
     isTalkWaiting = false
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
-      if Self.take(child.terminal, buffer) < 0 { isTalkOver = true }
+      if PipeEnd.take(child.terminal, buffer) < 0 { isTalkOver = true }
     }
   }
 
@@ -157,15 +157,5 @@ final class SSHTerminal: Channel {
   private func end() {
     child?.closeEnds()
     pipe?.close()
-  }
-
-  /// - Returns: 0 when there is nothing now, -1 at the end.
-  private static func take(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    while true {
-      let count = CLibc.read(descriptor, buffer.baseAddress, buffer.count)
-      if count > 0 { return count }
-      if count < 0 && systemError == EINTR { continue }
-      return count < 0 && systemError == EAGAIN ? 0 : -1
-    }
   }
 }

@@ -19,7 +19,6 @@ final class ItemOutput {
   func flush() throws(WriteFailure) { try rows.flush() }
 
   private static let listing = Listing(
-    path: "", member: nil, most: nil,
     columns: [
       .text("ID", "id"),
       .own("STATE") { row in

@@ -4,12 +4,11 @@ import Screen
 extension Listing {
   /// `type` `session`, for people and for `-o tsv`.
   static let sessions = Listing(
-    path: "", member: nil, most: nil, columns: columns,
+    columns: columns,
     fields: ["name", "windows", "attached", "created", "activity", "directory", "command"])
 
   /// `type` `session_change`.
   static let sessionChanges = Listing(
-    path: "", member: nil, most: nil,
     columns: [.time("TIME", "time"), .own("CHANGE") { Cell.text($0["change"]) }] + columns,
     fields: [
       "time", "change", "name", "windows", "attached", "created", "activity", "directory",

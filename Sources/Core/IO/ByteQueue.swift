@@ -1,10 +1,9 @@
 import CLibc
-import Core
 
 /// Bytes that wait in line: put in behind, taken out in front.
 ///
 /// It lies in one piece, so that both ends can be handed to read(2), write(2) and
-/// libssh2 as they are. What was taken out gives its room back before more memory is
+/// a library as they are. What was taken out gives its room back before more memory is
 /// asked for, and an empty queue keeps no more than `keeps` bytes.
 public struct ByteQueue: ~Copyable {
   private var base: UnsafeMutableRawPointer?
@@ -86,7 +85,7 @@ public struct ByteQueue: ~Copyable {
   private mutating func grow(_ wanted: Int) {
     let size = max(wanted, min(capacity * 2, wanted + (1 << 20)), 4096)
     guard let grown = malloc(size) else {
-      Diagnostics(program: CommandLine.arguments.first ?? "agentutils").fail("out of memory")
+      Diagnostics.outOfMemory()
     }
     if count > 0 { memcpy(grown, base! + head, count) }
     free(base)

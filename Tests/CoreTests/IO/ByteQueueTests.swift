@@ -1,7 +1,7 @@
 import CLibc
 import Testing
 
-@testable import Shell
+@testable import Core
 
 @Suite struct ByteQueueTests {
   private func text(_ queue: borrowing ByteQueue) -> String {

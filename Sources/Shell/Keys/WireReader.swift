@@ -1,0 +1,38 @@
+/// Reads the parts of a key one after the other.
+struct WireReader {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  /// Bytes with their length in front; nil when there are fewer.
+  mutating func string() -> ArraySlice<UInt8>? {
+    guard rest.count >= 4 else { return nil }
+    let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    guard length <= rest.count - 4 else { return nil }
+    defer { rest = rest.dropFirst(4 + length) }
+    return rest.dropFirst(4).prefix(length)
+  }
+
+  /// Four bytes, the highest first.
+  mutating func word() -> Int? {
+    guard rest.count >= 4 else { return nil }
+    defer { rest = rest.dropFirst(4) }
+    return rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  /// Printable ASCII.
+  mutating func text() -> String? {
+    guard let bytes = string(), bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The bits of a positive number.
+  mutating func number() -> Int? {
+    guard let bytes = string(), let first = bytes.first, first < 0x80 else { return nil }
+    let digits = bytes.drop { $0 == 0 }
+    guard let top = digits.first, bytes.count - digits.count <= 1 else { return nil }
+    return digits.count * 8 - top.leadingZeroBitCount
+  }
+}
