@@ -30,7 +30,7 @@ public protocol Channel: AnyObject {
   /// Ends the remote's standard input, behind what was written.
   func finishWriting()
 
-  /// Whether all bytes written have left this machine's queues of ours.
+  /// Whether all bytes written have left our queues on this machine.
   var isDrained: Bool { get }
 
   /// Tells the remote terminal its size; the last one wins.

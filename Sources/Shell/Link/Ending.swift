@@ -76,11 +76,21 @@ extension Ending {
     }
   }
 
+  /// The end of a command on this machine, by the number of a signal.
+  static func ended(bySignal number: Int32) -> Ending {
+    .remoteSignal(name: signalNumbers.first { $0.value == number }?.key ?? "\(number)")
+  }
+
+  /// The names that go over the wire (RFC 4254, 6.10), and what they are nearly everywhere.
+  private static let signalNumbers: [String: Int32] = [
+    "HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "ABRT": 6, "FPE": 8, "KILL": 9, "SEGV": 11,
+    "PIPE": 13, "ALRM": 14, "TERM": 15,
+  ]
+
+  /// A host may say anything: what is no signal counts as TERM.
   private static func signalNumber(_ name: String) -> Int32 {
-    let numbers: [String: Int32] = [
-      "HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "ABRT": 6, "FPE": 8, "KILL": 9, "SEGV": 11,
-      "PIPE": 13, "ALRM": 14, "TERM": 15,
-    ]
-    return numbers[name] ?? 15
+    if let known = signalNumbers[name] { return known }
+    guard let number = Int32(name), 1...64 ~= number else { return 15 }
+    return number
   }
 }

@@ -84,7 +84,7 @@ final class LocalChannel: Channel {
 
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard let child, !isOutputOver else { return 0 }
-    let count = Self.take(child.output, buffer)
+    let count = PipeEnd.take(child.output, buffer)
     if count < 0 { isOutputOver = true }
     finishIfOver()
     return max(count, 0)
@@ -92,7 +92,7 @@ final class LocalChannel: Channel {
 
   func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard let child, !isErrorOver else { return 0 }
-    let count = Self.take(child.error, buffer)
+    let count = PipeEnd.take(child.error, buffer)
     if count < 0 { isErrorOver = true }
     finishIfOver()
     return max(count, 0)
@@ -119,20 +119,10 @@ final class LocalChannel: Channel {
     child = nil
   }
 
-  /// - Returns: 0 when there is nothing now, -1 at the end.
-  private static func take(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    while true {
-      let count = CLibc.read(descriptor, buffer.baseAddress, buffer.count)
-      if count > 0 { return count }
-      if count < 0 && systemError == EINTR { continue }
-      return count < 0 && systemError == EAGAIN ? 0 : -1
-    }
-  }
-
   private func finishIfOver() {
     guard isEnding, let child, child.reap() else { return }
     if let signal = child.endSignal {
-      ending = .remoteSignal(name: "\(signal)")
+      ending = .ended(bySignal: signal)
     } else {
       ending = .remoteExit(status: child.exitStatus ?? 0)
     }
