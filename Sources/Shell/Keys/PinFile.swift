@@ -24,6 +24,10 @@ public struct PinFile: Sendable {
     } catch {
       throw error.asDenied
     }
+    // Below what is no folder nothing can be pinned, and OpenSSH would go on without.
+    if bytes.isEmpty, access(path, F_OK) != 0, systemError == ENOTDIR {
+      throw SettingsError(path, systemReason(ENOTDIR), .denied)
+    }
     let (entries, faults) = HostKeyLine.readAll(bytes)
     if let fault = faults.first {
       throw SettingsError(
