@@ -4,7 +4,9 @@ import Core
 public enum GuildChoice {
   /// A guild, as `GET /api/guilds` lists it.
   public struct Guild: Equatable, Sendable {
+    /// As the wire has it.
     public var id: String
+    /// Empty when there is none.
     public var name: String
 
     /// - Parameters:

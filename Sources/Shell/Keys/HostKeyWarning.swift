@@ -8,8 +8,9 @@ public struct HostKeyWarning: Equatable, Sendable {
     public var type: String
     /// `SHA256:...`
     public var fingerprint: String
-    /// The file, and its line from 1.
+    /// The file's path.
     public var file: String
+    /// The line in it, from 1.
     public var line: Int
     /// Whether the file is ours, and `--forget` drops the key.
     public var isPin: Bool

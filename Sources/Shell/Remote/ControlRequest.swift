@@ -24,6 +24,7 @@ public struct ControlRequest: Sendable {
   public var script: String
   /// `$1`, `$2` ... of the script. Without NUL.
   public var arguments: [String]
+  /// What the script reads.
   public var input: Input
 
   /// - Parameters:

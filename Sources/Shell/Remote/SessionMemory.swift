@@ -16,7 +16,9 @@ public struct SessionMemory: Equatable, Sendable {
   public struct Change: Equatable, Sendable {
     /// What became of it.
     public enum Kind: String, Sendable { case added, dropped, kept }
+    /// What was done.
     public let kind: Kind
+    /// The session's name.
     public let name: String
   }
 

@@ -10,8 +10,9 @@ public struct TmuxSession: Equatable, Sendable {
   public var windows: Int
   /// How many clients are attached.
   public var attached: Int
-  /// When it was made, and when something last happened in it.
+  /// When it was made.
   public var created: Timestamp
+  /// When something last happened in it.
   public var activity: Timestamp
   /// Where the program of the current pane is: bytes, a path need not be text.
   public var directory: [UInt8]

@@ -108,8 +108,8 @@ struct InboxKeeper {
     }
   }
 
-  /// Does something with the items of these ids: the id, or so much of its end or
-  /// beginning as is given to no other.
+  /// Does something with the items of these ids: the id of the record, the UUID in it,
+  /// or the file's name.
   private func each(
     _ ids: [String], _ body: (InboxItem) throws -> Bool
   ) throws -> ExitStatus {
