@@ -52,6 +52,11 @@ final class Archive {
       lastEventID = try mend(file)
     }
     finished = plain.filter { $0 < day }
+    do throws(WriteFailure) {
+      if hasFinished { try begin() }
+    } catch {
+      throw SettingsError(file, error.reason)
+    }
   }
 
   deinit {
@@ -73,6 +78,14 @@ final class Archive {
     day = DayFile(now)
     // Those that could not be compressed last time are told again.
     if let plain = try? Self.days(in: path).plain { finished = plain.filter { $0 < day } }
+    try begin()
+  }
+
+  /// Makes the day's file before anybody is told of those before it: even if the
+  /// clock is set back now and we are started again, these are written to no more.
+  private func begin() throws(WriteFailure) {
+    _ = try open()
+    try sync()
   }
 
   /// The day's open file; made if it is not there.

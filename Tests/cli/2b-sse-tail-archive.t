@@ -174,4 +174,7 @@ else
   skip 11 "needs cc and zstd on Linux"
 fi
 
+none_runs() { ! ps -e -o args= | grep -F "agent-archive --folder $tmp/" | grep -qv grep; }
+ok "nothing it started is left" wait_until 10 none_runs
+
 done_testing
