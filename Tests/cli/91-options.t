@@ -8,8 +8,9 @@ for command in $(make -s -C "$root" commands); do
   [ -x "bin/$command" ] || continue
   ok "options of $command agree everywhere" sh Tests/lint/options "$command"
 
-  # The tests of a command are the files that name it; the demo is run by one.
-  grep -l -e "$command" Tests/cli/[0-8ab]*.t Tests/demo >"$tmp/files" 2>/dev/null
+  # The tests of a command are the files that name it, and what they share; the demo is
+  # run by one.
+  grep -l -e "$command" Tests/cli/[0-8ab]*.t Tests/cli/*.sh Tests/demo >"$tmp/files" 2>/dev/null
   xargs cat <"$tmp/files" >"$tmp/tests"
   untested=
   while read -r short long _; do

@@ -43,6 +43,9 @@ for transport in libssh2 ssh; do
   is "$(jq -r '[.type,.name,.windows,.attached,.directory,.command]|@csv' "$out")" \
     "\"session\",\"riff-2\",1,0,\"$remote_home\",\"python3\"" "its record"
   like "$(jq -r .created "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "with a time"
+  attach -l -o table --color always
+  out_like 'riff-2' "$transport: a table"
+  ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"
   bare riff-1
   bare riff-10
   attach -N -d '~' -H 'cat -u'

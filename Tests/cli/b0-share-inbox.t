@@ -162,6 +162,8 @@ is "$(jq -c 'del(.time)' "$out")" "$(jq -c 'del(.time)' "$tmp/added")" "as they 
 inbox list -o table
 out_like '^ID +STATE +SIZE +TIME' "as a table"
 out_like "^$name +queued +[0-9]+ B " "with a line for each"
+inbox list -o table --color always
+ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"
 inbox list -o tsv
 is "$(cut -f 2,3 "$out" | tr '\t\n' '  ')" "queued 1 queued 12 queued 2 " "as TSV"
 first=$(head -n 1 "$tmp/added" | jq -r .id)

@@ -85,4 +85,23 @@ for transport in $transports; do
   rm "$remote_home/bin/tar"
 done
 is "$(parts)" 0 "no part of a file is left on the host"
+# --- with a key of ssh-agent's, and the port by its long name
+start agent ssh-agent -D -a "$tmp/agent"
+wait_until 5 test -S "$tmp/agent"
+SSH_AUTH_SOCK=$tmp/agent ssh-add -q "$id" || bail "the agent takes no key"
+share-inbox add -q "$tmp/a.txt"
+SSH_AUTH_SOCK=$tmp/agent run share-inbox drain --transport libssh2 --agent --pins "$tmp/pins" \
+  --port "$port" "$there"
+status_is 0 "a key of ssh-agent's lets it in"
+is "$(left)" 0 "and the file is delivered"
+
+# --- a host that OpenSSH's file knows needs no pin
+# shellcheck disable=SC2154  # of ssh.sh
+echo "[127.0.0.1]:$port $(cut -d ' ' -f 1,2 "$host_key")" >"$tmp/known_hosts"
+share-inbox add -q "$tmp/a.txt"
+run share-inbox drain --transport libssh2 -i "$id" --pins "$tmp/none" \
+  --known-hosts "$tmp/known_hosts" -P "$port" "$there"
+status_is 0 "a host of OpenSSH's file is known"
+not_ok "and not pinned" test -s "$tmp/none"
+
 done_testing
