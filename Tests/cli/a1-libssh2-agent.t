@@ -42,6 +42,8 @@ mv "$id.away" "$id"
 list --agent -i "$id"
 status_is 0 "with -i, too"
 is "$(grep -c 'Failed publickey' "$sshd_log")" 0 "the named key comes first"
+list --agent -i "$id.pub"
+is "$status $(grep -c 'Failed publickey' "$sshd_log")" '0 0' "so it does when its public half is named"
 
 # A key with a passphrase needs none when the agent has it.
 cp "$id" "$tmp/locked"

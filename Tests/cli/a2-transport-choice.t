@@ -26,7 +26,7 @@ status_is 1 'a plain host: no sessions'
 by libssh2 'a plain host' 'a plain host: in process'
 
 list -i "$id" --transport libssh2 $plain
-err_unlike ': by ' 'one that is asked for is not argued about'
+by libssh2 'asked for' 'one that is asked for is not argued about'
 
 # --- what OpenSSH's configuration says
 cat >"$config" <<END

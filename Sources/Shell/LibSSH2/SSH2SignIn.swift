@@ -177,7 +177,11 @@ final class SSH2SignIn {
           return error.status == .denied
             ? .authFailed(tried: [error.message]) : .local(why: error.message)
         }
-        request.note(error.message)
+        if let place = place(in: keys) {
+          keys.insert(keys.remove(at: place), at: 0)
+        } else {
+          request.note(error.message)
+        }
       }
     }
     for key in keys {
@@ -188,6 +192,15 @@ final class SSH2SignIn {
     }
     candidates = found
     return nil
+  }
+
+  /// Which of the agent's keys a public key's file names: as with OpenSSH, that one is
+  /// tried before the host has had enough of them.
+  private func place(in keys: [AgentMessage.Key]) -> Int? {
+    guard let path = request.identity, path.hasSuffix(".pub"),
+      let line = try? OwnKey.publicLine(of: path)
+    else { return nil }
+    return keys.firstIndex { HostKey(blob: $0.blob).map { line.hasPrefix($0.text) } == true }
   }
 
   /// Asks what the host would take, which also lets in where no key is needed.

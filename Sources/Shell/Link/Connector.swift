@@ -5,7 +5,11 @@ public enum Connector {
   /// Begins a link by the transport that the request asks for, or that fits the host.
   /// Never blocks and never fails: what goes wrong is the link's ending.
   public static func link(for request: LinkRequest, now: Double) -> any Link {
-    switch request.options.transport {
+    let choice = request.options.transport
+    if choice != .auto {
+      request.note("\(request.destination.name): by \(choice.rawValue): asked for")
+    }
+    switch choice {
     case .auto: return AutoLink(request, now: now)
     case .libssh2: return SSH2Link(request, now: now)
     case .ssh: return OpenSSHLink(request, now: now)
