@@ -41,6 +41,7 @@
 #include "clibc_scan.h"
 #include "clibc_search.h"
 #include "clibc_secret.h"
+#include "clibc_serve.h"
 #include "clibc_terminal.h"
 
 /* The state of getopt_long after one call. */

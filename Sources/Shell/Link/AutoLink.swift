@@ -19,6 +19,10 @@ public final class AutoLink: Link {
       choose(TransportChoice(transport: .ssh, reason: "a connection is up already"), now)
       return
     }
+    if SharedLink.isThere(request) {
+      choose(TransportChoice(transport: .libssh2, reason: "a terminal is attached by it"), now)
+      return
+    }
     question = SSHQuestion(
       SSHCommand.question(program: OpenSSHLink.program, request.destination), now: now)
     look(now)
@@ -96,7 +100,7 @@ public final class AutoLink: Link {
     chosen?.close()
     switch choice.transport {
     case .ssh: chosen = OpenSSHLink(request, settings: settings, now: now)
-    default: chosen = SSH2Link(request, now: now)
+    default: chosen = Connector.libssh2(request, now: now)
     }
   }
 

@@ -11,8 +11,14 @@ public enum Connector {
     }
     switch choice {
     case .auto: return AutoLink(request, now: now)
-    case .libssh2: return SSH2Link(request, now: now)
+    case .libssh2: return libssh2(request, now: now)
     case .ssh: return OpenSSHLink(request, now: now)
     }
+  }
+
+  /// By libssh2: a terminal's link serves other processes, a link for calls shares it.
+  static func libssh2(_ request: LinkRequest, now: Double) -> any Link {
+    if request.isForTerminal { return ServingLink(SSH2Link(request, now: now), request) }
+    return SharedLink(request, now: now) ?? SSH2Link(request, now: now)
   }
 }

@@ -9,10 +9,11 @@ struct ControlPlace {
   let folder: String
   /// The socket of the master that serves a request, for all commands of the user: none
   /// that was made when the files of host keys said something else.
-  var socket: String { folder + "/" + Self.name(request, program) }
+  var socket: String { folder + "/" + Self.name(request, maker) }
 
   private let request: LinkRequest
-  private let program: String
+  /// What makes the connection, and with what of its own.
+  private let maker: [String]
 
   /// The longest folder: a socket's path may have 103 bytes on macOS, and ssh makes it
   /// under a name that is longer.
@@ -21,7 +22,18 @@ struct ControlPlace {
   /// - Throws: `SettingsError` for a folder that cannot be made or is not ours alone.
   init(_ request: LinkRequest, program: String) throws(SettingsError) {
     self.request = request
-    self.program = program
+    maker = [program]
+    folder = try Self.folder(request.stateFolder)
+  }
+
+  /// For a connection by libssh2 that a terminal has.
+  ///
+  /// - Throws: `SettingsError` for a folder that cannot be made or is not ours alone.
+  init(shared request: LinkRequest) throws(SettingsError) {
+    self.request = request
+    let key = request.identity ?? OwnKey.path(in: request.stateFolder)
+    let agent = request.options.usesAgent ? Process.environment("SSH_AUTH_SOCK") : nil
+    maker = ["libssh2, shared", key, Self.state(key), agent ?? ""]
     folder = try Self.folder(request.stateFolder)
   }
 
@@ -33,14 +45,15 @@ struct ControlPlace {
 
   /// Of all that makes one connection another one, so that none is used for a request
   /// with other keys or pins.
-  private static func name(_ request: LinkRequest, _ program: String) -> String {
+  private static func name(_ request: LinkRequest, _ maker: [String]) -> String {
     let destination = request.destination
-    let parts = [
-      program, destination.host, destination.port.map(String.init) ?? "", destination.user ?? "",
-      request.identity ?? "", request.options.usesAgent ? "agent" : "", request.pins,
-      request.options.knownHosts ?? "", request.options.transport.rawValue, state(request.pins),
-      request.options.knownHosts.map(state) ?? "", configuration.map(state) ?? "",
-    ]
+    let parts =
+      maker + [
+        destination.host, destination.port.map(String.init) ?? "", destination.user ?? "",
+        request.identity ?? "", request.options.usesAgent ? "agent" : "", request.pins,
+        request.options.knownHosts ?? "", request.options.transport.rawValue, state(request.pins),
+        request.options.knownHosts.map(state) ?? "", configuration.map(state) ?? "",
+      ]
     let text = Array(parts.joined(separator: "\0").utf8)
     var digest = [UInt8](repeating: 0, count: 32)
     SHA256(text, text.count, &digest)

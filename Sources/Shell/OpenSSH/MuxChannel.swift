@@ -16,6 +16,8 @@ final class MuxChannel: Channel {
   private(set) var ending: Ending?
   /// How often it has been sent on its way.
   private(set) var attempts = 0
+  /// Whether the master said no: nothing has reached the host.
+  private(set) var isRefused = false
   private let command: String
   private var connection: MuxConnection?
   private var input: Int32 = -1
@@ -77,11 +79,14 @@ final class MuxChannel: Channel {
     return true
   }
 
+  /// When the host must have answered.
+  var limit: Double { asked + patience }
+
   var deadline: Double? {
     guard ending == nil, let connection else { return nil }
     // Nothing wakes the loop any more.
     if connection.phase == .gone { return 0 }
-    return hasOpened ? nil : asked + patience
+    return hasOpened ? nil : limit
   }
 
   func wants(_ set: inout PollSet) {
@@ -101,7 +106,7 @@ final class MuxChannel: Channel {
     isFull = false
     switch connection.phase {
     case .asked:
-      if now < asked + patience { return .nothing }
+      if now < limit { return .nothing }
       guard let master = connection.master else {
         // Not even the master answers: it is stopped, or hangs.
         return .master
@@ -109,7 +114,9 @@ final class MuxChannel: Channel {
       return .kill(master)
     case .opened: hasOpened = true
     case .exited: hasOpened = true
-    case .refused(let why): end(.linkLost(why: "the master says: \(why)"))
+    case .refused(let why):
+      isRefused = true
+      end(.linkLost(why: "the master says: \(why)"))
     case .gone: if !hasOpened { return .master }
     }
     finishIfOver()

@@ -27,11 +27,13 @@ final class MuxConnection {
   /// Connects; nil when nobody takes calls there.
   ///
   /// - Parameters:
+  ///   - command: nil only asks whether somebody is there.
   ///   - descriptors: three; closed here when they have gone over.
-  init?(_ path: String, _ command: String, _ descriptors: [Int32]) {
+  init?(_ path: String, _ command: String? = nil, _ descriptors: [Int32] = []) {
     socket = clibc_connect_local(path)
     guard socket >= 0 else { return nil }
-    outgoing = MuxMessage.hello + MuxMessage.check + MuxMessage.session(command)
+    outgoing = MuxMessage.hello + MuxMessage.check
+    if let command { outgoing += MuxMessage.session(command) }
     self.descriptors = descriptors
     send()
   }

@@ -56,13 +56,13 @@ enum MuxMessage {
     }
   }
 
-  private static func framed(_ body: [UInt8]) -> [UInt8] { word(UInt32(body.count)) + body }
+  static func framed(_ body: [UInt8]) -> [UInt8] { word(UInt32(body.count)) + body }
 
-  private static func word(_ value: UInt32) -> [UInt8] {
+  static func word(_ value: UInt32) -> [UInt8] {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
   }
 
-  private static func string(_ text: String) -> [UInt8] {
+  static func string(_ text: String) -> [UInt8] {
     word(UInt32(text.utf8.count)) + Array(text.utf8)
   }
 }
