@@ -123,8 +123,8 @@ int clibc_connect_local(const char *path) {
   strcpy(address.sun_path, path);
   int fd = socket(AF_UNIX, SOCK_STREAM, 0);
   if (fd < 0) return -1;
-  if (keep_private(fd, true) != 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-      keep_private(fd, false) != 0)
+  /* Not blocking before, or one that is stopped would hold us up once enough callers wait. */
+  if (keep_private(fd, false) != 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
     return close_with_errno(fd);
   return fd;
 }

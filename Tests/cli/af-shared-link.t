@@ -51,7 +51,6 @@ run sh -c "tmux-attach $attach_args -t <'$tmp/word'"
 is "$status $(sign_ins)" "0 $_before" "type: over the terminal's connection"
 typed_is() { [ "$(typed_now)" = "$1" ]; }
 ok "and is typed once" wait_until 5 typed_is 'a word '
-at me send '\x15'
 call -k nobody
 status_is 1 "an answer that is no keeps its status"
 : >"$tmp/lists"
@@ -81,7 +80,7 @@ ok "a terminal that leaves takes its socket along" wait_until 5 sockets_are 0
 # --- those who do harm
 ok "a terminal is attached again" seated me
 socket=$(sockets)
-start harm "$python" - "$socket" <<'END'
+cat >"$tmp/harm.py" <<'END'
 import os, socket, struct, sys, time
 word = lambda n: struct.pack(">I", n)
 text = lambda s: word(len(s)) + s
@@ -124,9 +123,10 @@ held.append(s)
 print("there", flush=True)
 time.sleep(60)
 END
+start harm "$python" "$tmp/harm.py" "$socket"
 harm=$pid
 wait_until 10 has "$tmp/harm.out" there
-at me send '\x15inc\r'
+at me send '\rinc\r'
 ok "the terminal does not feel it" at me within 2 expect 'count '
 shares "beside them" -l
 rss=$(awk '/VmRSS/ { print $2 }' "/proc/$(seat_says me .pid)/status" 2>/dev/null || echo 0)
@@ -135,15 +135,15 @@ kill "$harm"
 finished "$harm"
 
 # --- a large file, while somebody types
-head -c 5000000 /dev/urandom >"$tmp/large.bin"
-link rate 2000000
+head -c 20000000 /dev/urandom >"$tmp/large.bin"
+link rate 8000000
 _before=$(sign_ins)
 share-inbox add -q "$tmp/large.bin"
 inbox_args
 start drain share-inbox drain $inbox_args
 drain=$pid
 wait_until 10 sh -c "[ -n \"\$(find '$remote_inbox' -name '.part-*' -size +100k)\" ]"
-at me send '\x15inc\r'
+at me send '\rinc\r'
 ok "while a file goes up, the terminal answers" at me within 1 expect 'count '
 is "$(parts)" 1 "and the file is still on its way"
 finished "$drain"
@@ -164,7 +164,7 @@ is "$(cat "$tmp/cut.out")" "" "and has no half of an answer"
 link delay 0
 link pass
 ok "the terminal comes back, and serves again" wait_until 10 sockets_are 1
-at me send '\x15inc\r'
+at me send '\rinc\r'
 at me expect 'count '
 shares "after that" -l
 
@@ -172,6 +172,18 @@ shares "after that" -l
 at me stop
 forget_typed
 parts_with "a terminal that is stopped" -l
+# So many that no more can wait there.
+"$python" - "$(sockets)" <<'END'
+import socket, sys
+for _ in range(60):
+    s = socket.socket(socket.AF_UNIX)
+    s.setblocking(False)
+    try:
+        s.connect(sys.argv[1])
+    except OSError:
+        pass
+END
+parts_with "with many who wait for it" -l
 _before=$(sign_ins)
 run sh -c "tmux-attach $attach_args -t <'$tmp/word'"
 is "$status $(sign_ins)" "0 $((_before + 1))" "and typing, too"

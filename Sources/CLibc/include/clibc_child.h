@@ -33,7 +33,8 @@ int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
  * writer, and without an end when the last writer goes. -1 with errno. */
 int clibc_fifo(const char *path);
 
-/* Connects to a socket in the file system; it does not block from then on. -1 with errno. */
+/* Connects to a socket in the file system; nothing of it blocks. -1 with errno: EAGAIN
+ * when too many wait there already. */
 int clibc_connect_local(const char *path);
 
 /* Sends a descriptor with one byte. 1, or -1 with errno. */

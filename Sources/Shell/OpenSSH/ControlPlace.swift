@@ -2,12 +2,12 @@ import CCrypto
 import CLibc
 import Core
 
-/// Where the sockets of OpenSSH masters and the logs are: a folder for the user alone,
+/// Where the sockets of shared connections and the logs of OpenSSH are: a folder for the user alone,
 /// whose path leaves room for a socket's name.
 struct ControlPlace {
   /// Absolute.
   let folder: String
-  /// The socket of the master that serves a request, for all commands of the user: none
+  /// The socket of the process that serves a request, for all commands of the user: none
   /// that was made when the files of host keys said something else.
   var socket: String { folder + "/" + Self.name(request, maker) }
 

@@ -12,7 +12,7 @@ final class ServedClient {
   private var descriptors: [Int32] = []
   private var asked: (number: UInt32, command: String)?
 
-  /// Answers that wait for a client that does not read.
+  /// How many bytes of answers may wait for a client that does not read.
   private static let answerLimit = 4096
 
   /// - Parameter socket: does not block; closed here.
@@ -38,6 +38,7 @@ final class ServedClient {
     heed(run)
     for news in call?.advance(set, buffer) ?? [] { tell(news) }
     send()
+    if outgoing.count > Self.answerLimit { close() }
   }
 
   /// Hangs up; its command gets a hang-up too.
@@ -65,7 +66,7 @@ final class ServedClient {
   }
 
   private func heed(_ run: (String) -> (any Channel)?) {
-    while !isOver, outgoing.count < Self.answerLimit {
+    while !isOver {
       if let asked {
         // Each descriptor came with a byte.
         guard incoming.count >= 3 else { return }
