@@ -208,5 +208,13 @@ parts_with "after a terminal that was killed" -l
 err_empty "without a word"
 ok "the next terminal takes its place" seated me
 shares "with the next one" -l
+at me send '\r~.'
+at me end >/dev/null
+
+# --- a host that grants one command to a connection
+start_sshd tight 'MaxSessions 1'
+ok "a terminal is attached there" seated we
+parts_with "what is not granted" -v -l
+err_like 'shares no connection: it does not take the command' "which is said with -v"
 
 done_testing

@@ -2,8 +2,8 @@ import CCrypto
 import CLibc
 import Core
 
-/// Where the sockets of shared connections and the logs of OpenSSH are: a folder for the user alone,
-/// whose path leaves room for a socket's name.
+/// Where the sockets of shared connections and the logs of OpenSSH are: a folder for the
+/// user alone, whose path leaves room for a socket's name.
 struct ControlPlace {
   /// Absolute.
   let folder: String
