@@ -30,4 +30,25 @@ public enum Process {
 
   /// The words of the command line after the command's name.
   public static var arguments: [String] { Array(CommandLine.arguments.dropFirst()) }
+
+  /// Paths as they were given, byte for byte and with the zero behind: a name need not
+  /// be UTF-8, and a word that is not has been repaired.
+  ///
+  /// - Parameter words: of `arguments`, in their order.
+  public static func paths(_ words: [String]) -> [[CChar]] {
+    let given = CommandLine.unsafeArgv
+    var next = 1
+    return words.map { word in
+      let text = Array(word.utf8)
+      var index = next
+      while index < Int(CommandLine.argc), let raw = given[index] {
+        index += 1
+        if text.elementsEqual(String(cString: raw).utf8) {
+          next = index
+          return Array(UnsafeBufferPointer(start: raw, count: strlen(raw) + 1))
+        }
+      }
+      return word.utf8CString.map { $0 }
+    }
+  }
 }

@@ -56,6 +56,19 @@ status_is 1 "an empty inbox: the answer is no"
 is "$(stat -c %a "$folder" 2>/dev/null || stat -f %Lp "$folder")" 700 \
   "the folder is the user's alone"
 
+# Names are bytes; not every disk has these.
+odd=$tmp/$(printf 'a\377.png')
+other=$tmp/$(printf 'a\376.jpg')
+if echo 1 2>/dev/null >"$odd" && echo two >"$other"; then
+  inbox add -m "$odd" "$other"
+  is "$status $(jq -r '"\(.path[-4:]) \(.size)"' "$out" | tr '\n' ' ')" "0 .png 2 .jpg 4 " \
+    "names that are not UTF-8"
+  not_ok "and they are moved" test -e "$odd"
+  clear_inbox
+else
+  skip 2 "names are UTF-8 here"
+fi
+
 printf 'a note\n' >"$tmp/a note.TXT"
 inbox add "$tmp/a note.TXT"
 status_is 0 "a file is added"

@@ -138,6 +138,12 @@ for transport in $transports; do
   inbox_is_in_the_way 'a file in its place' 'on the host: mkdir: '
   rm "$remote_inbox"
   mv "$remote_inbox.away" "$remote_inbox"
+  mv "$remote_home/.riff" "$tmp/elsewhere-$transport/riff"
+  ln -s "$tmp/elsewhere-$transport/riff" "$remote_home/.riff"
+  inbox drain
+  is "$status $(left) $(lines "$err")" "75 1 1" "$transport: a link around it: one line, it stays"
+  rm "$remote_home/.riff"
+  mv "$tmp/elsewhere-$transport/riff" "$remote_home/.riff"
 
   # The final name is planted, as a link and as a folder.
   name=$(share-inbox list | jq -r '.path | split("/") | last')
@@ -146,6 +152,30 @@ for transport in $transports; do
   inbox drain
   is "$status $(cat "$tmp/victim") $(cat "$remote_inbox/$name")" "0 mine some text" \
     "$transport: a link under the file's own name is replaced, not followed"
+  # The same to a folder, for one file and for several.
+  for count in 1 2; do
+    while [ "$(left)" -lt "$count" ]; do put; done
+    for path in "$folder"/[0-9]*; do ln -s "$tmp/elsewhere-$transport" "$remote_inbox/${path##*/}"; done
+    inbox drain
+    is "$status $(left) $(find "$tmp/elsewhere-$transport" | wc -l | tr -d ' ')" "0 0 1" \
+      "$transport: a link to a folder, too ($count)"
+  done
+
+  # A name that comes again with something else in it is not typed again, nor lost.
+  for count in 1 2; do
+    while [ "$(left)" -lt "$count" ]; do put; done
+    ls "$folder" >"$tmp/names"
+    inbox drain
+    while read -r name; do echo "other $name" >"$folder/$name"; done <"$tmp/names"
+    forget_typed
+    inbox drain
+    is "$status $(left) $(typed_now)" "2 $count " "$transport: a name that comes again ($count) stays"
+    err_like 'delivered, but changed since: kept here' "$transport: and that is said ($count)"
+    while read -r name; do cp "$remote_inbox/$name" "$folder/$name"; done <"$tmp/names"
+    share-inbox list | jq -r .id | xargs share-inbox retry -q
+    inbox drain
+    is "$status $(left) $(typed_now)" "0 0 " "$transport: with the same content it goes ($count)"
+  done
   put
   name=$(share-inbox list | jq -r '.path | split("/") | last')
   mkdir "$remote_inbox/$name"

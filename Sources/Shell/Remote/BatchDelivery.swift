@@ -89,8 +89,12 @@ public struct BatchDelivery: Sendable {
       set --
       while read -r name && read -r mark && read -r list; do
         case $marks in
-        *"$mark "*) continue ;;
+        *"$mark "*)
+          [ ! -f "../../$name" ] || cmp -s "$name" "../../$name" || no "$name has other content"
+          continue
+          ;;
         esac
+        [ ! -L "../../$name" ] || rm -f -- "../../$name"
         [ ! -d "../../$name" ] || no "$folder/$name is a folder"
         set -- "$@" "$name"
       done <../typing

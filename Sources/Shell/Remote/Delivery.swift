@@ -44,7 +44,7 @@ public struct Delivery: Sendable {
   }
 
   /// The folder that files are brought into, made for the user alone. One that is a
-  /// link, or another's, is not trusted. Parts that were left behind a day ago go.
+  /// link or in a link, or another's, is not trusted. Parts that were left behind a day ago go.
   /// `$1` is the session.
   static let inbox =
     TmuxScript.opening + """
@@ -59,6 +59,7 @@ public struct Delivery: Sendable {
       [ "$(($(date +%s) - ${pane#* }))" -ge 2 ] || sleep 2
       inbox=$HOME/.riff/inbox
       umask 077
+      [ ! -L "$HOME/.riff" ] || no "$HOME/.riff is a symbolic link"
       say=$(mkdir -p -- "$inbox" 2>&1) || no "$say"
       [ ! -L "$inbox" ] || no "$inbox is a symbolic link"
       [ -O "$inbox" ] || no "$inbox belongs to somebody else"
@@ -87,9 +88,13 @@ public struct Delivery: Sendable {
         say=$(cat 2>&1 >"$4") || no "${say:-$2: cannot be written}"
         size=$(wc -c <"$4")
         [ "$size" -eq "$5" ] || no "only $size of $5 bytes came"
+        [ ! -L "$3" ] || rm -f -- "$3"
         [ ! -d "$3" ] || no "$2/$3 is a folder"
         say=$(mv -f -- "$4" "$3" 2>&1) || no "$say"
         trap - 0 1 2 13 15
+      elif [ -f "$2/$3" ] && { [ "$(wc -c <"$2/$3")" -ne "$5" ] || ! cmp -s - "$2/$3"; }; then
+        echo OTHER
+        exit 0
       fi
       if [ -n "$8" ]; then
         say=$(printf %s "$7" | t load-buffer -b "$8" - 2>&1) || fail "$say"

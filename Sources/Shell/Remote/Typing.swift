@@ -13,6 +13,8 @@ public struct Typing: Sendable {
     case typed
     /// The mark was there: it had been typed before.
     case already
+    /// It had been, for a file of this name with other content.
+    case other
   }
 
   /// The session's name.
@@ -80,7 +82,11 @@ public struct Typing: Sendable {
 
   /// What an answer with status 0 says.
   func outcome(_ answer: ControlAnswer) -> Outcome {
-    answer.text.split(separator: "\n").first == "ALREADY" ? .already : .typed
+    switch answer.text.split(separator: "\n").first {
+    case "ALREADY": .already
+    case "OTHER": .other
+    default: .typed
+    }
   }
 
   /// A list as one line for tmux, with the mark set where it is not, before the

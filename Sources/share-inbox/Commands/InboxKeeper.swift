@@ -12,10 +12,10 @@ struct InboxKeeper {
   func add(_ files: [String], by deposit: Deposit) throws -> ExitStatus {
     var status = ExitStatus.success
     var unwritten: WriteFailure?
-    for file in files {
+    for (file, path) in zip(files, Process.paths(files)) {
       let item: InboxItem
       do throws(SettingsError) {
-        item = try deposit.add(file, now: .now())
+        item = try deposit.add(path, label: file, now: .now())
       } catch {
         diagnostics.say(error.message)
         status = .failure

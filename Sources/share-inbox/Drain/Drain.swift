@@ -153,7 +153,7 @@ struct Drain {
     item.session = receipt.session
     item.remotePath = receipt.remotePath
     item.time = .now()
-    if FileVersion(open.descriptor) != open.version {
+    if receipt.isOther || FileVersion(open.descriptor) != open.version {
       // What was added is nowhere else. It will not be typed again: it has its mark.
       let reason = "delivered, but changed since: kept here"
       diagnostics.error(item.path, reason)

@@ -38,6 +38,9 @@ struct Receipt: Equatable {
   var session: String?
   /// The path at the other end, nil when there is none.
   var remotePath: String?
+  /// Whether one of this name with other content had been taken before, and this one
+  /// was not.
+  var isOther = false
 }
 
 /// Why a file was not taken.

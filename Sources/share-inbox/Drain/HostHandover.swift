@@ -51,11 +51,11 @@ final class HostHandover: Handover {
       typing: typing, folder: folder, name: item.item.name.text,
       file: (item.descriptor, item.size))
     do throws(TmuxError) {
-      _ = try tmux().deliver(delivery, progress: progress)
+      let outcome = try tmux().deliver(delivery, progress: progress)
+      return Receipt(session: session, remotePath: path, isOther: outcome == .other)
     } catch {
       throw failure(error, isForAll: false)
     }
-    return Receipt(session: session, remotePath: path)
   }
 
   var batch: (count: Int, size: Int) {

@@ -16,12 +16,14 @@ struct Deposit {
   /// Puts one file in.
   ///
   /// - Parameters:
-  ///   - path: as the user wrote it; `-` is standard input.
+  ///   - path: as the user wrote it, ended by a zero; `-` is standard input.
+  ///   - label: the same for a message.
   ///   - now: the time of the deposit.
   /// - Throws: `SettingsError`; the inbox and the file are then as before.
-  func add(_ path: String, now: Timestamp) throws(SettingsError) -> InboxItem {
-    let label = path == "-" ? "standard input" : path
-    let source = path == "-" ? dup(0) : clibc_open(path, O_RDONLY | O_NONBLOCK)
+  func add(_ path: [CChar], label: String, now: Timestamp) throws(SettingsError) -> InboxItem {
+    let isInput = label == "-"
+    let label = isInput ? "standard input" : label
+    let source = isInput ? dup(0) : clibc_open(path, O_RDONLY | O_NONBLOCK)
     guard source >= 0 else { throw SettingsError(label, systemReason(systemError)) }
     defer { close(source) }
     var status = stat()
@@ -33,14 +35,14 @@ struct Deposit {
     let known = status.isRegular ? suffix(of: path, source) : suffix ?? suffix(ofName: path)
     let random = Self.random()
     let name = ItemName(time: now, random: random, suffix: known ?? "bin")
-    if moves && Self.rename(path, to: folder, name, status, opened: source) {
+    if moves && !isInput && Self.rename(path, to: folder, name, status, opened: source) {
       return item(name, size: Int64(status.st_size), now)
     }
     let copy = try copy(source, label) { written in
       guard known == nil else { return name }
       return ItemName(time: now, random: random, suffix: FileKind.suffix(Self.head(of: written)))
     }
-    if moves && path != "-" && unlink(path) != 0 {
+    if moves && !isInput && unlink(path) != 0 {
       throw SettingsError(label, "copied, but cannot be removed: \(systemReason(systemError))")
     }
     return item(copy.name, size: copy.size, now)
@@ -51,12 +53,13 @@ struct Deposit {
   }
 
   /// The suffix: what was asked for, else the name's, else what the bytes say.
-  private func suffix(of path: String, _ source: Int32) -> String {
+  private func suffix(of path: [CChar], _ source: Int32) -> String {
     suffix ?? suffix(ofName: path) ?? FileKind.suffix(Self.head(of: source))
   }
 
-  private func suffix(ofName path: String) -> String? {
-    let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
+  private func suffix(ofName path: [CChar]) -> String? {
+    let bytes = path.dropLast().map { UInt8(bitPattern: $0) }
+    let name = bytes.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
     // .profile is a name without a suffix.
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
     let suffix = Array(name[(dot + 1)...])
@@ -73,10 +76,10 @@ struct Deposit {
   /// Moves a file in by its name alone, where it is a regular file of the user's
   /// own on the same disk.
   private static func rename(
-    _ path: String, to folder: InboxFolder, _ name: ItemName, _ opened: stat, opened file: Int32
+    _ path: [CChar], to folder: InboxFolder, _ name: ItemName, _ opened: stat, opened file: Int32
   ) -> Bool {
     var named = stat()
-    guard path != "-", lstat(path, &named) == 0, InboxFolder.objection(named) == nil,
+    guard lstat(path, &named) == 0, InboxFolder.objection(named) == nil,
       named.st_ino == opened.st_ino, named.st_dev == opened.st_dev, named.st_nlink == 1,
       fsync(file) == 0, renameat(AT_FDCWD, path, folder.descriptor, name.text) == 0
     else { return false }
