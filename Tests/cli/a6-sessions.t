@@ -118,6 +118,11 @@ is "$(jq -sr '.[] | select(.name | startswith("we")).directory' "$out")" \
   "$(printf '%s' "$odd" | iconv -c -f utf-8 -t utf-8 | sed 's/n d"/n d\xef\xbf\xbd"/')" "the folder, too"
 attach -k "we \"ird' ;|x"
 status_is 0 "and it can be closed by its name"
+rtmux new-session -d -s '$(id)' cat
+attach -k '$(id)'
+status_is 0 "so can one whose name tmux would take for a number"
+attach -l
+is "$(jq -s 'length' "$out")" 1 "and no other"
 
 # --- start folders that could be commands
 n=0

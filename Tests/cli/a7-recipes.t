@@ -22,8 +22,11 @@ ok "are one text, and Return" wait_until 5 typed riff "say it's  two * $(printf 
 : >"$(agent_log riff)"
 run sh -c 'echo "  from a pipe" | agent-say "$@" --' - $attach_args
 ok "agent-say: standard input" wait_until 5 typed riff "from a pipe $(printf '\r')"
-run agent-say -x
-status_is 2 "agent-say: an option without --"
+: >"$(agent_log riff)"
+run sh -c 'echo "options first" | agent-say "$@"' - $attach_args
+ok "agent-say: with options first, without --" wait_until 5 typed riff "options first $(printf '\r')"
+run agent-say --no-such
+status_is 2 "agent-say: no such option"
 run agent-say $attach_args -s riff-7 -- hello
 status_is 1 "agent-say: no such session"
 like "$(agent-say -h)" '^usage: agent-say' "agent-say -h"

@@ -116,7 +116,7 @@ extension RemoteTmux {
   ///
   /// - Returns: the folder's absolute path.
   public func inbox(for session: String) throws(TmuxError) -> String {
-    try makeSure(session)
+    _ = try makeSure(session)
     let request = ControlRequest(Delivery.inbox, [label, TmuxWord.target(session)])
     let answer = try answer(request, session: session, more: 2)
     guard answer.text.hasPrefix("/"), !ShellWord.holdsControls(answer.text) else {

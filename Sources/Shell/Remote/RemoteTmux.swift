@@ -118,15 +118,15 @@ public struct RemoteTmux {
   /// - Returns: what the script that removes its worktree said, often nothing.
   @discardableResult
   public func close(_ name: String) throws(TmuxError) -> String {
-    try makeSure(name)
-    return try call(TmuxScript.close, [TmuxWord.target(name), name], session: name).text
+    let target = try makeSure(name)
+    return try call(TmuxScript.close, [target, name], session: name).text
   }
 
   /// The text that a session's pane shows: a line each, without the empty ones at the
   /// end.
   public func capture(_ name: String) throws(TmuxError) -> [UInt8] {
-    try makeSure(name)
-    return try call(TmuxScript.capture, [TmuxWord.target(name)], session: name).output
+    let target = try makeSure(name)
+    return try call(TmuxScript.capture, [target], session: name).output
   }
 
   /// Types into a session.
@@ -135,7 +135,9 @@ public struct RemoteTmux {
   public func type(
     _ typing: Typing, progress: ((Int) -> Void)? = nil
   ) throws(TmuxError) -> Typing.Outcome {
-    try makeSure(typing.session)
+    guard try makeSure(typing.session) == TmuxWord.target(typing.session) else {
+      throw .refused("the name \(typing.session) means another session, too")
+    }
     let request = typing.request(label: label, nonce: HostCalls.nonce())
     let answer = try self.answer(
       request, session: typing.session, more: typing.pause, progress: progress)
@@ -144,11 +146,15 @@ public struct RemoteTmux {
 
   /// Makes sure that tmux takes a name for nothing but the session's: `=a:b` is a
   /// session `a`, `=$1` is a number, and `=pts/1` whatever a client there looks at.
-  func makeSure(_ name: String) throws(TmuxError) {
+  ///
+  /// - Returns: its target, by tmux's own id where no name will do.
+  func makeSure(_ name: String) throws(TmuxError) -> String {
     if name.isEmpty || name.holds(":") { throw .noSession(name) }
-    guard name.hasPrefix("$") || name.holds("/") else { return }
-    guard try sessions().contains(where: { $0.name == name }) else { throw .noSession(name) }
-    if name.hasPrefix("$") { throw .refused("the name \(name) means another session, too") }
+    guard name.hasPrefix("$") || name.holds("/") else { return TmuxWord.target(name) }
+    guard let found = try sessions().first(where: { $0.name == name }) else {
+      throw .noSession(name)
+    }
+    return name.hasPrefix("$") ? found.id + ":" : TmuxWord.target(name)
   }
 
   func call(
