@@ -67,6 +67,16 @@ start taken share-inbox drain --exec "trap '' TERM; cat >'$tmp/taken-now'; kill 
 finished "$pid"
 is "$(left)" 1 "--exec: a file that was taken as TERM came has gone, the next stays"
 run share-inbox drain -q --exec 'cat >/dev/null'
+# What it started may live on; the file does not wait for that.
+echo again >"$tmp/again"
+share-inbox add -q "$tmp/again"
+start dead share-inbox drain --exec "echo \$\$ >'$tmp/lives'; cat; exec sleep 60"
+wait_until 5 has "$tmp/dead.out" again
+kill -9 "$pid"
+finished "$pid"
+run share-inbox drain --exec 'cat >&2'
+is "$status $(left) $(cat "$err")" "0 0 again" "--exec: killed, it hands the file on again at once"
+kill "$(cat "$tmp/lives")"
 
 # --- files that change
 put growing

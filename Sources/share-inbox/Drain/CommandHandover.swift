@@ -17,12 +17,18 @@ final class CommandHandover: Handover {
   func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt
   {
     if let signal = EndSignals.next() { throw Self.interrupted(signal) }
+    guard let file = item.reopened() else {
+      throw HandoverFailure(
+        what: "--exec", reason: "changed just now", status: ExitStatus.temporary.rawValue,
+        isForAll: false)
+    }
+    defer { close(file) }
     let child: ChildProcess
     do throws(ChildProcess.Failure) {
       child = try ChildProcess(
         ["sh", "-c", command],
         environment: ["INBOX_ID": item.item.name.id, "INBOX_NAME": item.item.name.text],
-        input: .given(item.descriptor), output: .ours, error: .ours)
+        input: .given(file), output: .ours, error: .ours)
     } catch {
       throw HandoverFailure(
         what: "--exec", reason: error.words, status: ExitStatus.failure.rawValue, isForAll: true)

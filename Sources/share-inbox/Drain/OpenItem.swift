@@ -22,6 +22,7 @@ final class OpenItem {
   let size: Int
   /// What the file was when it was opened.
   let version: FileVersion
+  private let folder: InboxFolder
 
   /// Opens an item.
   ///
@@ -44,10 +45,29 @@ final class OpenItem {
       throw error
     }
     self.item = item
+    self.folder = folder
     self.descriptor = descriptor
   }
 
   deinit { close(descriptor) }
+
+  /// The same file opened once more, from its beginning and without the lock: who has
+  /// that may outlive this process.
+  ///
+  /// - Returns: for the caller to close; nil when its name is another file's by now.
+  func reopened() -> Int32? {
+    let other = clibc_open_in(folder.descriptor, item.name.text, O_RDONLY)
+    guard other >= 0 else { return nil }
+    var ours = stat()
+    var others = stat()
+    guard fstat(descriptor, &ours) == 0, fstat(other, &others) == 0,
+      ours.st_dev == others.st_dev, ours.st_ino == others.st_ino
+    else {
+      close(other)
+      return nil
+    }
+    return other
+  }
 
   /// All of a small file; nil when it cannot be read, or has changed meanwhile.
   func content() -> [UInt8]? {
