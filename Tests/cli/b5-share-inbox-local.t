@@ -90,6 +90,24 @@ exec 9>&-
 inbox drain
 is "$status $(cat "$(jq -r .remote_path "$out")")" "0 growing, grown" "until it is whole"
 
+# One that is opened for each piece.
+pieces() {
+  for piece in 1 2 3 4 5 6 7 8 9 10; do
+    echo "$piece" >>"$1"
+    sleep 0.1
+  done
+}
+by_pieces="$folder/$(date +%s)-01a1ffa7-e1cb-4f15-8217-413cf80e4413.log"
+pieces "$by_pieces" &
+writer=$!
+wait_until 5 test -s "$by_pieces"
+inbox drain
+is "$status $(left)" "75 1" "a file that grows by pieces waits"
+err_like ': stays queued: still being written$' "and it is said why"
+wait "$writer"
+inbox drain
+is "$status $(tail -n 1 "$(jq -r .remote_path "$out")")" "0 10" "until all are there"
+
 # It grows when its sending has begun: over a slow link, by another that opens it then.
 start_proxy slow
 link rate 4000000
@@ -150,6 +168,7 @@ while time.time() < end:
         else:
             with open(new, "w") as file:
                 file.write("harmless")
+            os.utime(new, (1, 1))  # quiet for long
         os.rename(new, name)
 for name in names:
     if os.path.lexists(name):

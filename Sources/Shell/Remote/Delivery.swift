@@ -31,6 +31,8 @@ public struct Delivery: Sendable {
   ///
   /// - Parameter nonce: names a part and a buffer that nobody else uses.
   func request(label: String, nonce: String) -> ControlRequest {
+    var typing = typing
+    typing.markValue = "\(file.size)B"
     let lists = typing.lists(nonce: nonce)
     return ControlRequest(
       Self.script,
@@ -38,7 +40,7 @@ public struct Delivery: Sendable {
         label, TmuxWord.target(typing.session), folder, name, ".part-" + nonce,
         String(file.size), Typing.option(mark: typing.mark ?? name),
         String(decoding: typing.text.bytes, as: UTF8.self), lists.buffer, lists.pause,
-        lists.typed, lists.entered,
+        lists.typed, lists.entered, typing.markValue,
       ],
       input: .file(descriptor: file.descriptor, size: file.size))
   }
@@ -70,7 +72,8 @@ public struct Delivery: Sendable {
 
   /// `$1` is the session, `$2` the folder, `$3` the name, `$4` the part, `$5` the size,
   /// `$6` the mark, `$7` the text, `$8` the buffer or nothing, `$9` the wait before
-  /// Return or nothing, and then what tmux runs for the text and for Return.
+  /// Return or nothing, then what tmux runs for the text and for Return, and what the
+  /// mark is set to: a name that comes again with another size is not what was typed.
   private static let script =
     TmuxScript.opening + """
       no() {
@@ -92,7 +95,7 @@ public struct Delivery: Sendable {
         [ ! -d "$3" ] || no "$2/$3 is a folder"
         say=$(mv -f -- "$4" "$3" 2>&1) || no "$say"
         trap - 0 1 2 13 15
-      elif [ -f "$2/$3" ] && { [ "$(wc -c <"$2/$3")" -ne "$5" ] || ! cmp -s - "$2/$3"; }; then
+      elif [ "$say" != "${12}" ]; then
         echo OTHER
         exit 0
       fi

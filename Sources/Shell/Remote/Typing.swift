@@ -23,6 +23,8 @@ public struct Typing: Sendable {
   public var text: TypedText
   /// Letters, digits and `_`: the id of a delivery that must happen once.
   public var mark: String?
+  /// What the mark is set to: the size of a file that it stands for, as `12B`.
+  var markValue = "1"
   /// Seconds after which Return is pressed; nil for no Return.
   public var returnAfter: Double?
 
@@ -94,7 +96,7 @@ public struct Typing: Sendable {
   private func once(_ commands: [[String]], _ mark: String?) -> String {
     guard let mark else { return TmuxWord.line(commands) }
     let marked = [
-      ["has-session", "-t", TmuxWord.target(session)], ["set-option", "-g", mark, "1"],
+      ["has-session", "-t", TmuxWord.target(session)], ["set-option", "-g", mark, markValue],
     ]
     let target = TmuxWord.target(session)
     let answer = ["display-message", "-p", "-t", target, "#{?\(mark),ALREADY,\(Self.deaf)}"]

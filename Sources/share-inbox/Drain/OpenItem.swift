@@ -94,9 +94,25 @@ final class OpenItem {
     guard status.st_size <= maxSize else {
       throw .never(tooLarge(Int64(status.st_size), maxSize: maxSize))
     }
-    if clibc_is_being_written(descriptor) != 0 { throw .waits("still being written") }
+    if clibc_is_being_written(descriptor) != 0 || !isQuiet(descriptor) {
+      throw .waits("still being written")
+    }
     return status
   }
+
+  /// Whether nothing is added to a file that was written to just now: a writer may
+  /// open it again for each piece. What `add` makes has been quiet for long.
+  private static func isQuiet(_ descriptor: Int32) -> Bool {
+    guard let version = FileVersion(descriptor) else { return false }
+    let now = Timestamp.now()
+    let age = now.seconds * 1000 + Int64(now.nanoseconds / 1_000_000) - version.modified / 1_000_000
+    guard 0..<quiet ~= age else { return true }
+    poll(nil, 0, Int32(quiet - age))
+    return FileVersion(descriptor) == version
+  }
+
+  /// Milliseconds.
+  private static let quiet: Int64 = 500
 
   /// A list of the items looks at the lock for a moment, a drain keeps it.
   private static func lock(_ descriptor: Int32) -> Bool {

@@ -100,6 +100,9 @@ struct Deposit {
     var failure = copier.run().map {
       SettingsError($0 == .source ? label : folder.path, systemReason($1))
     }
+    // Nothing will be added to it, which a drain need not wait to see.
+    let past = timespec(tv_sec: time(nil) - 2, tv_nsec: 0)
+    futimens(target, [past, past])
     if failure == nil && fsync(target) != 0 {
       failure = SettingsError(folder.path, systemReason(systemError))
     }
