@@ -16,14 +16,16 @@ exec sleep 9999
 """
 
 
-def pour(ground, client, session, harness, begin, end):
-    """Seconds and bytes from one word to the other."""
+def pour(ground, client, session, harness, begin, end, go=None):
+    """Seconds and bytes from one word to the other, or from a key that is typed then."""
     seat = ground.sit(client, session, harness)
     if not seat.expect(begin, 20):
         seen = seat.screen[-300:]
         seat.close()
         raise RuntimeError(f"{client}: nothing poured; it showed {seen!r}")
     began, before = time.monotonic(), seat.bytes
+    if go:
+        seat.send(go)
     came = seat.expect(end, 120)
     took, size = time.monotonic() - began, seat.bytes - before
     leave(seat)
@@ -61,14 +63,15 @@ def measure(ground, report):
     rounds = max(1, setting("BENCH_ROUNDS", 7) // 2)
     raw(ground, report, megabytes, rounds)
     half = max(1, megabytes // 2)
-    harness = (f"sh -c 'echo BEGIN; yes \"all work and no play makes jack a dull boy\" | "
+    # A word before the flood may be gone before tmux has drawn it.
+    harness = (f"sh -c 'echo BEGIN; read go; yes \"all work and no play makes jack a dull boy\" | "
                f"head -c {half}000000; echo; echo FINISHED; exec sleep 9999'")
     took = {client: [] for client in ("peer", *OURS)}
     for number in range(rounds):
         for client in took:
             took[client].append(
                 pour(ground, client, f"flood-{client}-{number}", harness, b"BEGIN",
-                     b"FINISHED")[0])
+                     b"FINISHED", b"\r")[0])
             ground.tmux("kill-session", "-t", f"=flood-{client}-{number}")
     for client in OURS:
         report.ratio(f"flood through tmux, {half} MB, {client}", took[client], took["peer"],
