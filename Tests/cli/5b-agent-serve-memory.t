@@ -105,7 +105,8 @@ is "$(json DELETE /api/memory/reflections/run-sample-1)" '{"ok":true,"deleted":2
 is "$(json DELETE /api/memory/reflections/run-sample-1)" '{"ok":true,"deleted":0}' "once"
 is "$(curl -s "$m/reflections" | jq -c '[.guildId, (.runs | map(.runId))]')" '[null,["run-sample-2"]]' "one is left"
 is "$(curl -s "$url/api/actions?kinds=memory_reflection_complete")" "[]" "the other one's actions are gone"
-is "$(curl -s "$url/api/stats" | jq -c .stats)" \
-  "$(stop "$pid"; start_server again agent-serve -l 127.0.0.1:0 -D "$tmp/memory.sqlite"; curl -s "$url/api/stats" | jq -c .stats)" \
-  "and the stats are those of what is left"
+stats=$(curl -s "$url/api/stats" | jq -c .stats)
+stop "$pid"
+start_server again agent-serve -l 127.0.0.1:0 -D "$tmp/memory.sqlite"
+is "$stats" "$(curl -s "$url/api/stats" | jq -c .stats)" "and the stats are those of what is left"
 done_testing
