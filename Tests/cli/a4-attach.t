@@ -7,24 +7,9 @@
 unset COLORTERM
 start_sshd box
 
-# seated NAME ARG...: at the agent's prompt.
-seated() {
-  _name=$1
-  shift
-  attach_args
-  # shellcheck disable=SC2086
-  sit "$_name" 30x100 tmux-attach "$@" $attach_args
-  at "$_name" expect 'claude> '
-}
-# ended NAME STATUS TITLE: it has, and the terminal is as it was.
-ended() {
-  ok "$3: ends" at "$1" end 8
-  is "$(seat_says "$1" '[.status, .termios, .modes]')" "[$2,true,[]]" "$3: all as before"
-}
 agent_sized() { agent_says "$1" 'select(.what == "size") | "\(.columns)x\(.lines // .rows)"' | grep -qx "$2"; }
 typed_line() { agent_typed riff | tr '\r' '\n' | grep -Fqx -e "$1"; }
 typed_since() { [ "$(agent_typed riff | wc -c)" -ge $(($1 + $2)) ]; }
-untyped() { ! agent_typed riff | grep -Fq -e "$1"; }
 clients() { rtmux list-clients -F '#{client_tty}' | wc -l | tr -d ' '; }
 clients_are() { [ "$(clients)" -eq "$1" ]; }
 

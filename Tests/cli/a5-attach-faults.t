@@ -8,22 +8,9 @@ start_sshd box
 box=$port
 start_proxy
 
-seated() {
-  _name=$1
-  shift
-  attach_args
-  # shellcheck disable=SC2086
-  sit "$_name" 30x100 tmux-attach "$@" $attach_args
-  at "$_name" expect 'claude> '
-}
-ended() {
-  ok "$3: ends" at "$1" end 8
-  is "$(seat_says "$1" '[.status, .termios, .modes]')" "[$2,true,[]]" "$3: all as before"
-}
 shows() { grep -aq -e "$2" "$tmp/$1.screen"; }
 clients_are() { [ "$(rtmux list-clients -F '#{client_tty}' | wc -l)" -eq "$1" ]; }
 sized() { [ "$(rtmux display-message -p -t =riff: '#{window_width}')" = "$1" ]; }
-untyped() { ! agent_typed riff | grep -Fq -e "$1"; }
 fresh() {
   link pass
   rtmux kill-server 2>/dev/null

@@ -22,6 +22,7 @@
 #   attach NAME ARG...      a person at a terminal with tmux-attach, $transport, $port
 #   sit NAME [RxC] CMD...   a person at a terminal; orders: see clients/seat.py
 #   at NAME ORDER...
+#   seated NAME ARG...      the same at the agent's prompt; ended NAME STATUS TITLE
 #   agent_log [SESSION]     the file of the newest agent in the session
 #   agent_typed [SESSION]   the bytes it got; typed SESSION TEXT, for wait_until
 #   agent_says SESSION FILTER   of its records, by jq
@@ -220,6 +221,20 @@ at() {
 }
 # seat_says NAME FILTER: of `state`.
 seat_says() { at "$1" state | jq -c "$2"; }
+# seated NAME ARG...: at the agent's prompt.
+seated() {
+  _name=$1
+  shift
+  attach_args
+  # shellcheck disable=SC2086
+  sit "$_name" 30x100 tmux-attach "$@" $attach_args
+  at "$_name" expect 'claude> '
+}
+# ended NAME STATUS TITLE: it has, and the terminal is as it was.
+ended() {
+  ok "$3: ends" at "$1" end 8
+  is "$(seat_says "$1" '[.status, .termios, .modes]')" "[$2,true,[]]" "$3: all as before"
+}
 
 # --- what the agent saw
 
@@ -234,6 +249,8 @@ agent_typed() {
   jq -r 'select(.what == "input").hex' "$(agent_log "${1:-riff}")" |
     perl -ne 'chomp; print pack "H*", $_'
 }
+# untyped TEXT: none of it came to the agent of riff.
+untyped() { ! agent_typed riff | grep -Fq -e "$1"; }
 # typed SESSION TEXT: the agent got exactly this.
 typed() { [ "$(agent_typed "$1")" = "$2" ]; }
 # agent_says SESSION FILTER: of its records.
