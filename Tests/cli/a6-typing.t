@@ -156,4 +156,8 @@ for transport in libssh2 ssh; do
   is "$(tail -n 1 "$said.err")" "tmux-attach: 127.0.0.1: no session riff-10" "and that is said"
 done
 
+# Bad input is one line, before anybody is called.
+run sh -c "printf 'a\\033b' | tmux-attach -t 127.0.0.1:1"
+status_is 2 "a control character is bad input"
+err_one_line tmux-attach "told in one line"
 done_testing

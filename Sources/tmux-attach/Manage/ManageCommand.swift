@@ -13,7 +13,7 @@ enum ManageCommand {
   {
     if let name = options.session { _ = try SessionName.checked(name) }
     // What is typed is read, and found good, before anybody is called.
-    let text = options.job == .type ? try TypeJob.read(options, diagnostics) : nil
+    let text = options.job == .type ? TypeJob.read(options, diagnostics) : nil
     if let text, text.isEmpty {
       diagnostics.note("nothing to type")
       return ExitStatus.success.rawValue

@@ -13,12 +13,9 @@ struct TypeJob {
     tmux = visit.open()
   }
 
-  /// Reads standard input to its end.
-  ///
-  /// - Throws: `UsageError` for text that may not be typed.
-  static func read(
-    _ options: AttachOptions, _ diagnostics: Diagnostics
-  ) throws(UsageError) -> TypedText {
+  /// Reads standard input to its end. Text that may not be typed ends the process: it
+  /// is bad input, with one line, and no mistake in the options.
+  static func read(_ options: AttachOptions, _ diagnostics: Diagnostics) -> TypedText {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65536)
     while true {
@@ -30,7 +27,12 @@ struct TypeJob {
       }
       bytes += piece[..<count]
     }
-    return options.isRaw ? TypedText(raw: bytes) : try TypedText(bytes)
+    if options.isRaw { return TypedText(raw: bytes) }
+    do throws(UsageError) {
+      return try TypedText(bytes)
+    } catch {
+      diagnostics.fail("standard input: \(error.problem)")
+    }
   }
 
   func run(_ text: TypedText) throws(TmuxError) -> Int32 {
