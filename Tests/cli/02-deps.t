@@ -5,7 +5,7 @@
 # A machine of its own: links to a few tools, and stubs for what is looked for.
 machine=$tmp/machine
 mkdir "$machine"
-for tool in sh env cat mktemp rm tail; do
+for tool in sh env cat mktemp rm tail sed; do
   ln -s "$(command -v "$tool")" "$machine/$tool"
 done
 # stub NAME [BODY]
@@ -17,6 +17,13 @@ for tool in swift pkg-config mandoc groff ssh sshd lexgrog prove ps python3 jq c
   openssl shellcheck dpkg-shlibdeps systemd-analyze; do
   stub "$tool"
 done
+wanted=$(sed -n '1s/.*swift-tools-version: *//p' "$root/Package.swift")
+# swift_is VERSION: what the machine's Swift says of itself.
+swift_is() {
+  stub swift "echo 'Swift version $1 (swift-$1-RELEASE)'
+echo 'Target: x86_64-unknown-linux-gnu'"
+}
+swift_is "$wanted.1"
 stub uname 'echo Linux'
 stub id 'echo 0'
 deps() { run env PATH="$machine" "TMPDIR=$tmp" sh "$root/.ci/deps"; }
@@ -71,9 +78,29 @@ rm "$machine/lexgrog"
 deps
 err_is "deps: missing, install with Homebrew: brew install inih groff" "on macOS"
 
+# Swift: the version that Package.swift and README name, or a newer one.
+ok "README names the Swift of Package.swift" grep -q "Swift $wanted or newer" "$root/README.md"
+for version in "$wanted" "${wanted%.*}.99.2" "$((${wanted%.*} + 1)).0"; do
+  swift_is "$version"
+  deps
+  err_unlike "Swift" "Swift $version will do"
+done
+for version in "${wanted%.*}.$((${wanted#*.} - 1))" "$((${wanted%.*} - 1)).99"; do
+  swift_is "$version"
+  deps
+  status_is 2 "Swift $version"
+  err_like "^deps: Swift $version is too old: install Swift $wanted or newer from https:" \
+    "is too old, and that is said"
+done
+stub swift 'echo noise'
+deps
+status_is 2 "a swift that says no version"
+err_one_line deps "is told"
+
 rm "$machine/swift"
 deps
 status_is 2 "no Swift"
-err_like "^deps: swift is missing: .*https://www.swift.org/install" "and where it is to be had"
+err_like "^deps: swift is missing: install Swift $wanted .*https://www.swift.org/install" \
+  "and where it is to be had"
 
 done_testing
