@@ -192,9 +192,30 @@ head -c 2000000 /dev/zero >"$config"
 follow
 refuses 2 "$config: larger than 1048576 bytes" "a huge file"
 printf '[profile a]\nurl = %s\n' "$url" >"$config"
-chmod 666 "$config"
+for mode in 666 620 602; do
+  chmod "$mode" "$config"
+  follow
+  refuses 2 "$config: refused: others can write to it \(chmod go-w\)" "a file of mode $mode"
+  err_is "sse-tail: $config: refused: others can write to it (chmod go-w)" "mode $mode: what to do"
+done
+chmod 644 "$config"
 follow
-refuses 2 "$config: refused" "a file that everyone can write"
+sends "" "others may read it"
+mv "$config" "$tmp/elsewhere"
+ln -s "$tmp/elsewhere" "$config"
+follow
+sends "" "a link is followed"
+chmod 664 "$tmp/elsewhere"
+follow
+refuses 2 "$config: refused: others can write to it" "and the file behind it counts"
+rm "$config"
+mv "$tmp/elsewhere" "$config"
+if [ "$(id -u)" = 0 ]; then
+  chmod 600 "$config"
+  chown 12345 "$config"
+  follow
+  refuses 2 "$config: refused: it belongs to another user" "a file of somebody else"
+fi
 rm "$config"
 
 # --- relative and missing folders

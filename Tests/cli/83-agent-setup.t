@@ -110,6 +110,16 @@ is "$(tail -n 4 "$config" | head -n 2)" "
 [profile second]" "stands below"
 is "$(sed -n 1,10p "$config")" "$(cat "$tmp/want")" "behind what was there"
 
+# What others may have written is not taken over.
+cp "$config" "$tmp/before"
+chmod 664 "$tmp/elsewhere"
+run agent-setup -p third </dev/null
+status_is 2 "a file that its group can write to"
+err_is "agent-setup: $tmp/elsewhere: refused: others own it or can write to it: look through it, then chmod go-w or chown" \
+  "nothing is asked"
+ok "it stays as it was" cmp "$config" "$tmp/before"
+chmod 600 "$tmp/elsewhere"
+
 # Password managers.
 for tool in pass secret-tool; do
   talk -p "$tool" <<END

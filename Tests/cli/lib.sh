@@ -19,6 +19,8 @@
 # A status above 128 is a signal's: 141 is SIGPIPE, 143 SIGTERM, 142 the bound.
 
 set -u
+# A file of settings that a group may write to is refused.
+umask 022
 cli=$(cd "${0%/*}" && pwd)
 root=$(cd "$cli/../.." && pwd)
 PATH=$root/bin:$PATH

@@ -65,13 +65,13 @@ enum BoundedFile {
 
   /// The bytes of a regular file.
   static func contents(of path: String, limit: Int) throws(Failure) -> (
-    bytes: [UInt8], mode: mode_t
+    bytes: [UInt8], status: stat
   ) {
     let descriptor = try open(path)
     defer { close(descriptor) }
     let status = try status(of: descriptor)
     guard status.isRegular else { throw .notAFile }
-    return (try bytes(of: descriptor, limit: limit), status.st_mode)
+    return (try bytes(of: descriptor, limit: limit), status)
   }
 }
 

@@ -99,21 +99,28 @@ public struct Configuration: Sendable, Equatable {
   /// Reads a file; one that is not there is an empty configuration.
   ///
   /// - Throws: `SettingsError` when the file exists and cannot be read, is no
-  ///   regular file, is over `sizeLimit`, or can be written by everyone (it
-  ///   names commands to run).
+  ///   regular file, is over `sizeLimit`, or could be somebody else's word: it names
+  ///   commands to run.
   public init(contentsOf path: String) throws(SettingsError) {
     self.init(path: path)
-    let file: (bytes: [UInt8], mode: mode_t)
+    let file: (bytes: [UInt8], status: stat)
     do throws(BoundedFile.Failure) {
       file = try BoundedFile.contents(of: path, limit: Self.sizeLimit)
     } catch {
       if error.isAbsence { return }
       throw SettingsError(path, error.reason)
     }
-    guard file.mode & 0o002 == 0 else {
-      throw SettingsError(path, "refused: everyone can write to it (chmod o-w)")
-    }
+    if let danger = Self.danger(file.status) { throw SettingsError(path, "refused: \(danger)") }
     ConfigurationParser.read(file.bytes, into: &self)
+  }
+
+  /// Why a file cannot be trusted, by the rule that ssh(1) has for its own: whoever
+  /// may write to it can run commands as this user. Nil when it can.
+  private static func danger(_ file: stat) -> String? {
+    if file.st_uid != 0 && file.st_uid != getuid() {
+      return "it belongs to another user (chown)"
+    }
+    return file.st_mode & 0o022 == 0 ? nil : "others can write to it (chmod go-w)"
   }
 
   /// Says each fault, `prog: file:line: reason`, the first twenty of them.

@@ -223,11 +223,18 @@ import Testing
     }
   }
 
-  @Test func aFileThatEveryoneCanWriteIsRefused() {
-    let path = scratch.write("open", "[profile a]\nurl = x\n", mode: 0o666)
-    #expect(
-      throws: SettingsError(path, "refused: everyone can write to it (chmod o-w)")
-    ) { try Configuration(contentsOf: path) }
+  @Test(arguments: [0o666, 0o660, 0o620, 0o602] as [mode_t])
+  func aFileThatOthersCanWriteIsRefused(_ mode: mode_t) {
+    let path = scratch.write("open", "[profile a]\nurl = x\n", mode: mode)
+    #expect(throws: SettingsError(path, "refused: others can write to it (chmod go-w)")) {
+      try Configuration(contentsOf: path)
+    }
+  }
+
+  @Test(arguments: [0o644, 0o640, 0o400] as [mode_t])
+  func whoMayReadItDoesNotMatter(_ mode: mode_t) throws {
+    let path = scratch.write("open", "[profile a]\nurl = x\n", mode: mode)
+    #expect(try Configuration(contentsOf: path).profiles["a"]?.url == "x")
   }
 
   @Test(.enabled(if: getuid() != 0))
