@@ -37,6 +37,18 @@ struct ActionCodingTests {
     )
   }
 
+  @Test("Ids and contents that are no text become what the dashboard makes of them")
+  func otherValues() throws {
+    let action = try #require(
+      try Fixture.read(
+        #"{"kind":"a","guildId":0,"channelId":false,"messageId":1.50,"userId":true,"content":[{},null]}"#
+      ).first)
+    #expect(action.guild == nil && action.channel == nil)
+    #expect(action.message == "1.5" && action.user == "true")
+    #expect(action.content == "[object Object],")
+    #expect(try Fixture.read(#"{"kind":"a","content":""}"#).first?.content == nil)
+  }
+
   @Test("Line ends between the tokens of posted JSON never reach a data line")
   func oneLine() throws {
     let action = try #require(
@@ -68,6 +80,7 @@ struct ActionCodingTests {
     arguments: [
       (0.0, "0"), (2, "2"), (0.0754904, "0.0754904"), (4e-7, "4e-7"), (1e21, "1e+21"),
       (-3.5, "-3.5"), (.infinity, "0"), (0.1 + 0.2, "0.30000000000000004"),
+      (1e16, "10000000000000000"), (1.5e20, "150000000000000000000"), (1e-5, "0.00001"),
     ])
   func numbers(_ value: Double, _ text: String) {
     #expect(JSONText.number(value) == text)

@@ -43,6 +43,36 @@ print(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
 END
 is "$(unique <./cut)" "1 " "a long content and its cut row"
 
+# What a dashboard's store makes of a live value: null of what JavaScript takes
+# for false, else its String.
+told=
+while read -r value text; do
+  for name in content guild channel message user; do
+    event=${name}Id
+    key=${name}_id
+    [ "$name" = content ] && event=content key=content
+    got=$({
+      echo "{\"event\":\"action_event\",\"id\":\"\",\"data\":{\"kind\":\"k\",\"$event\":$value,\"createdAt\":\"t\",\"n\":1}}"
+      echo "{\"actions\":[{\"id\":1,\"created_at\":\"t\",\"kind\":\"k\",\"$key\":$text,\"n\":2}]}"
+    } | unique)
+    [ "$got" = "1 " ] || told="$told $name:$value:$got"
+  done
+done <<'END'
+"" null
+0 null
+-0.0 null
+false null
+true "true"
+[] ""
+{} "[object Object]"
+[1,[2,null],{},"x",false] "1,2,,[object Object],x,false"
+1.50 "1.5"
+123456789012345678 "123456789012345680"
+1e21 "1e+21"
+4e-7 "4e-7"
+END
+is "$told" "" "a value that is no text is known by what its row has"
+
 # What the options leave out is no duplicate of what they select.
 is "$({ echo "{\"id\":1,$row,\"n\":1}"; echo "{$live,\"level\":\"error\",\"n\":2}"; } |
   action-filter -u -d error -N)" 1 "only selected actions are counted"

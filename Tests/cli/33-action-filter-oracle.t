@@ -22,6 +22,8 @@ for seed in 1 2 3; do
   done
   is "$wrong" 0 "seed $seed: 60 sets of options"
   ok "seed $seed: they select something" test "$selected" -gt 500
+  action-filter -u "$tmp/cases/events" >"$tmp/got"
+  ok "seed $seed: an action is known by its row, whatever its members are" cmp "$tmp/got" "$tmp/cases/unique"
   rm -r "$tmp/cases"
 done
 

@@ -4,8 +4,10 @@ usage: filter-oracle.py SEED FOLDER
 
 Writes FOLDER/in (records in both spellings, bare, wrapped and in lists, with
 escapes, white space, duplicate keys and bad lines among them) and, for each
-case, FOLDER/N.options and FOLDER/N.want. The answers are computed here from
-the values, by Python's own types, not from the text.
+case, FOLDER/N.options and FOLDER/N.want. FOLDER/events has live actions and the
+rows that a dashboard's store makes of them, FOLDER/unique what -u passes of it.
+The answers are computed here from the values, by Python's own types, not from
+the text.
 """
 import json, random, sys
 from datetime import datetime, timedelta, timezone
@@ -206,3 +208,73 @@ for case in range(60):
                 file.write(line + "\n")
 with open(folder + "/in", "w", newline="") as file:
     file.write("\n".join(lines) + "\n")
+
+
+def js_number(value):
+    """ECMA-262, Number::toString."""
+    value = float(value)
+    if value in (float("inf"), float("-inf")):
+        return "Infinity" if value > 0 else "-Infinity"
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    digits = "".join(map(str, digits))
+    count, point = len(digits), len(digits) + exponent
+    if digits == "0":
+        return "0"
+    if count <= point <= 21:
+        out = digits + "0" * (point - count)
+    elif 0 < point <= 21:
+        out = digits[:point] + "." + digits[point:]
+    elif -6 < point <= 0:
+        out = "0." + "0" * -point + digits
+    else:
+        out = digits[0] + ("." + digits[1:] if count > 1 else "") + "e%+d" % (point - 1)
+    return ("-" if sign else "") + out
+
+
+def js_string(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ",".join("" if item is None else js_string(item) for item in value)
+    if isinstance(value, dict):
+        return "[object Object]"
+    return js_number(value) if number(value) else value
+
+
+def stored(value, units=None):
+    """What the dashboard's store keeps: value ? String(value) : null, of a content 2000 units."""
+    if value is None or value is False or value == "" or number(value) and float(value) == 0:
+        return None
+    return js_string(value).encode("utf-16-le", "surrogatepass")[:units and 2 * units].decode("utf-16-le", "replace")
+
+
+def odd():
+    """A value that no id or content should be, but may be."""
+    pick = rng.randrange(12)
+    if pick < 6:
+        return rng.choice(['""', "0", "-0.0", "false", "true", "null", "[]", "{}", "[[],[null]]", "1e-400", '"0"'])
+    if pick < 8:
+        digits = str(rng.randrange(10 ** rng.randrange(1, 22)))
+        return rng.choice(["", "-"]) + digits + rng.choice(["", ".0", ".5", ".%d" % rng.randrange(10 ** 9)]) + rng.choice(
+            ["", "", "e%d" % rng.randrange(-30, 30)])
+    if pick == 8:
+        return quote("\u00e4\U0001f600\\\"[" * rng.choice([1, 332, 333, 334, 500]))
+    if pick == 9:
+        return "[" + ",".join(quote("x" * rng.randrange(999) + "\U0001f600") for _ in range(4)) + "]"
+    return value()
+
+
+with open(folder + "/events", "w", newline="") as events, open(folder + "/unique", "w", newline="") as unique:
+    for n in range(500):
+        time = "2026-03-01T12:00:00.%03dZ" % (n // 3)
+        live = {name: odd() for name in ["guildId", "channelId", "messageId", "userId"] if rng.random() < 0.5}
+        live["content"] = odd()
+        row = {name: stored(load(text), 2000 if name == "content" else None) for name, text in live.items()}
+        live = members(list(live.items()) + [("kind", '"k%d"' % n), ("createdAt", quote(time))])
+        row = {"id": n, "created_at": time, "guild_id": row.get("guildId"), "channel_id": row.get("channelId"),
+               "message_id": row.get("messageId"), "user_id": row.get("userId"), "kind": "k%d" % n,
+               "content": row["content"], "metadata": None, "usd_cost": 0}
+        pair = ['{"event":"action_event","id":"","data":%s}' % live, json.dumps(row, ensure_ascii=rng.random() < 0.5)]
+        rng.shuffle(pair)
+        events.write("\n".join(pair) + "\n")
+        unique.write(pair[0] + "\n")

@@ -2,9 +2,10 @@
 /// time, kind, four ids and the first 2000 UTF-16 units of its content.
 ///
 /// A row and the live action it came from have the same key (contract: a live
-/// action has no id, and its row's content is cut at 2000). Two equal actions
-/// of one millisecond have the same key too. It is a digest of 128 bits, the
-/// same in every process.
+/// action has no id, its values are those that the row's texts were made of,
+/// and the row's content is cut at 2000). An empty text and none are the same.
+/// Two equal actions of one millisecond have the same key too. It is a digest
+/// of 128 bits, the same in every process.
 public struct ActionKey: Hashable, Sendable {
   /// The digest's first half.
   public let high: UInt64
@@ -17,61 +18,64 @@ public struct ActionKey: Hashable, Sendable {
   public init(_ fields: ActionFields, scratch: ScanScratch = ScanScratch()) {
     defer { withExtendedLifetime(scratch) {} }
     var digest = SipHash128()
-    for value in [fields.createdAt, fields.kind, fields.guild, fields.channel, fields.message] {
-      digest.add(value, scratch)
-    }
+    digest.add(fields.createdAt, scratch)
+    digest.add(fields.kind, scratch)
+    digest.add(fields.guild, scratch)
+    digest.add(fields.channel, scratch)
+    digest.add(fields.message, scratch)
     digest.add(fields.user, scratch)
-    if let raw = fields.content.rawText {
-      let text = scratch.text(of: raw)
-      let (count, isCut) = Self.rowPrefix(of: text)
-      digest.add(1, text: UnsafeRawBufferPointer(rebasing: text[..<count]), isCut: isCut)
-    } else {
-      digest.add(0)
-    }
+    digest.add(fields.content, scratch, units: 2000)
     (high, low) = digest.finish()
   }
 
   /// - Parameter text: any text, such as an id.
   public init(text: UnsafeRawBufferPointer) {
     var digest = SipHash128()
-    digest.add(1, text: text, isCut: false)
+    digest.add(1)
+    digest.add(text)
+    digest.add(0xff)
     (high, low) = digest.finish()
   }
 
-  /// How much of a content its row keeps: the bytes of its first 2000 UTF-16
-  /// units, and whether the cut goes through a surrogate pair, whose half then
-  /// becomes U+FFFD.
-  static func rowPrefix(of text: UnsafeRawBufferPointer) -> (count: Int, isCut: Bool) {
+  /// How much of a text fits: the bytes of its first UTF-16 units, and whether
+  /// the cut goes through a surrogate pair, whose half then becomes U+FFFD.
+  static func prefix(
+    of text: UnsafeRawBufferPointer, units: Int
+  ) -> (count: Int, isCut: Bool) {
     // A byte is never more than one unit.
-    if text.count <= 2000 { return (text.count, false) }
-    var units = 0
-    var index = 0
-    while index < text.count {
-      let byte = text[index]
+    if text.count <= units { return (text.count, false) }
+    var used = 0
+    for (index, byte) in text.enumerated() where byte & 0xc0 != 0x80 {
       let isPair = byte >= 0xf0
-      if byte & 0xc0 != 0x80 {
-        if units == 2000 { return (index, false) }
-        if isPair && units == 1999 { return (index, true) }
-        units += isPair ? 2 : 1
-      }
-      index += 1
+      if used == units { return (index, false) }
+      if isPair && used == units - 1 { return (index, true) }
+      used += isPair ? 2 : 1
     }
     return (text.count, false)
   }
 }
 
 extension SipHash128 {
-  fileprivate mutating func add(_ value: ScanValue, _ scratch: ScanScratch) {
-    guard let raw = value.rawText else { return add(0) }
-    add(1, text: scratch.text(of: raw), isCut: false)
-  }
-
-  fileprivate mutating func add(_ tag: UInt8, text: UnsafeRawBufferPointer, isCut: Bool) {
-    add(tag)
-    add(text)
-    // U+FFFD, where a pair was cut in two.
-    if isCut { for byte: UInt8 in [0xef, 0xbf, 0xbd] { add(byte) } }
+  /// Adds what the row has of a value, at most so many UTF-16 units.
+  fileprivate mutating func add(_ value: ScanValue, _ scratch: ScanScratch, units: Int = .max) {
+    var left = units
+    var isEmpty = true
+    _ = value.giveStoredText(scratch) { text in
+      if text.isEmpty { return true }
+      if isEmpty { add(1) }
+      isEmpty = false
+      let (count, isCut) = ActionKey.prefix(of: text, units: left)
+      add(UnsafeRawBufferPointer(rebasing: text[..<count]))
+      // U+FFFD, where a pair was cut in two.
+      if isCut { for byte: UInt8 in [0xef, 0xbf, 0xbd] { add(byte) } }
+      if count < text.count { return false }
+      // The pieces of an array share the room; a text is one piece.
+      if value.isArray, left != .max {
+        for byte in text where byte & 0xc0 != 0x80 { left -= byte >= 0xf0 ? 2 : 1 }
+      }
+      return true
+    }
     // No text holds 0xff: what follows cannot be taken for a part of it.
-    add(0xff)
+    add(isEmpty ? 0 : 0xff)
   }
 }

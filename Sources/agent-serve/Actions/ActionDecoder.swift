@@ -15,20 +15,18 @@ struct ActionDecoder {
     guard fields.kind.isString, let kind = id(fields.kind) else {
       throw ActionFault(fields.kind.isString || fields.kind.isNull ? "no kind" : "kind is no text")
     }
-    let content = fields.content
     return LoggedAction(
       createdAt: try time(fields.createdAt), guild: id(fields.guild),
       channel: id(fields.channel), message: id(fields.message), user: id(fields.user),
-      kind: kind, content: content.isNull ? nil : content.string ?? JSONText.oneLine(content.bytes),
+      kind: kind, content: fields.content.storedText,
       metadata: fields.metadata.isNull ? nil : JSONText.oneLine(fields.metadata.bytes),
       cost: cost(fields.cost),
       extra: try furtherMembers(of: bytes))
   }
 
-  /// An id or a kind: numbers count as their digits. SQLite ends a text at a
-  /// NUL, which no real id holds.
+  /// An id or a kind. SQLite ends a text at a NUL, which no real id holds.
   private func id(_ value: ScanValue) -> String? {
-    guard let text = value.string, !text.isEmpty else { return nil }
+    guard let text = value.storedText, !text.isEmpty else { return nil }
     return text.utf8.contains(0) ? text.replacing("\0", with: "\u{fffd}") : text
   }
 

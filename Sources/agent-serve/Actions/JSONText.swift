@@ -1,3 +1,5 @@
+import Core
+
 /// JSON that we make ourselves.
 enum JSONText {
   /// Writes a string as JSON.stringify does (ECMA-262, QuoteJSONString): quotes,
@@ -46,18 +48,7 @@ enum JSONText {
 
   /// A number as JSON.stringify writes it: `2`, `0.0754904`, `4e-7`. What is
   /// not finite is 0.
-  static func number(_ value: Double) -> String {
-    guard value.isFinite else { return "0" }
-    if value == value.rounded(), abs(value) < 1e15 { return String(Int64(value)) }
-    let text = "\(value)"
-    guard let exponent = text.firstIndex(of: "e") else { return text }
-    var digits = text[text.index(after: exponent)...]
-    let sign = digits.first == "-" ? "-" : "+"
-    digits = digits.drop { $0 == "-" || $0 == "+" || $0 == "0" }
-    var mantissa = text[..<exponent]
-    if mantissa.hasSuffix(".0") { mantissa = mantissa.dropLast(2) }
-    return "\(mantissa)e\(sign)\(digits)"
-  }
+  static func number(_ value: Double) -> String { value.isFinite ? NumberText.of(value) : "0" }
 
   private static func append(bytes text: String, to out: inout [UInt8]) {
     var text = text
