@@ -18,7 +18,7 @@ extension InboxOptions {
       Option("r", "return", nil, "press Return behind it"),
       Option(nil, "local", nil, "into the tmux of this machine"),
       Option(nil, "exec", "COMMAND", "hand each file to COMMAND on its standard input instead"),
-      Option(nil, "max-size", "BYTES", "refuse larger files (default: 200M)"),
+      Option(nil, "max-size", "BYTES", "refuse larger files, also to add (default: 200M)"),
       Option("a", "age", "TIME", "purge: what is older (default: 24h)"),
       Option(nil, "inbox", "DIR", "the folder (default: in the state folder)", completion: .file),
     ] + ConnectOptions.table + [

@@ -44,7 +44,8 @@ enum ShareInbox {
     let keeper = InboxKeeper(folder: folder, output: output, diagnostics: diagnostics)
     switch options.job {
     case .add(let files):
-      let deposit = Deposit(folder: folder, suffix: options.suffix, moves: options.moves)
+      let deposit = Deposit(
+        folder: folder, suffix: options.suffix, moves: options.moves, maxSize: options.maxSize)
       return try keeper.add(files, by: deposit).rawValue
     case .list: return try keeper.list().rawValue
     case .purge: return try keeper.purge(olderThan: options.age, now: .now()).rawValue

@@ -205,7 +205,7 @@ for transport in $transports; do
 
   # --- sizes
   truncate -s 209715201 "$tmp/sparse.mp4"
-  share-inbox add -q -m "$tmp/sparse.mp4"
+  share-inbox add -q -m --max-size 1G "$tmp/sparse.mp4"
   put
   mark
   inbox drain

@@ -126,10 +126,15 @@ final class OpenItem {
   /// `too large (210 MB > 200 MB)`, in units of 2 to the 20, the file's rounded up;
   /// in bytes where the limit is no whole number of them.
   static func tooLarge(_ size: Int64, maxSize: Int64) -> String {
-    let unit: Int64 = 1 << 20
-    guard maxSize >= unit, maxSize % unit == 0 else {
-      return "too large (\(size) B > \(maxSize) B)"
-    }
+    guard isWhole(maxSize) else { return "too large (\(size) B > \(maxSize) B)" }
     return "too large (\((size - 1) / unit + 1) MB > \(maxSize / unit) MB)"
   }
+
+  /// The same for one whose size is not known: `too large (more than 200 MB)`.
+  static func tooLarge(maxSize: Int64) -> String {
+    "too large (more than \(isWhole(maxSize) ? "\(maxSize / unit) MB" : "\(maxSize) B"))"
+  }
+
+  private static let unit: Int64 = 1 << 20
+  private static func isWhole(_ size: Int64) -> Bool { size >= unit && size % unit == 0 }
 }

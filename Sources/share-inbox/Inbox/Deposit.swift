@@ -9,6 +9,8 @@ struct Deposit {
   let suffix: String?
   /// Whether the file leaves its old place.
   let moves: Bool
+  /// The most bytes that a file may have.
+  let maxSize: Int64
 
   /// What a file that is being written is called at first.
   static let temporaryPrefix = ".add-"
@@ -23,14 +25,12 @@ struct Deposit {
   func add(_ path: [CChar], label: String, now: Timestamp) throws(SettingsError) -> InboxItem {
     let isInput = label == "-"
     let label = isInput ? "standard input" : label
-    let source = isInput ? dup(0) : clibc_open(path, O_RDONLY | O_NONBLOCK)
+    let source = isInput ? dup(0) : clibc_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     guard source >= 0 else { throw SettingsError(label, systemReason(systemError)) }
     defer { close(source) }
     var status = stat()
     guard fstat(source, &status) == 0 else { throw SettingsError(label, systemReason(systemError)) }
-    guard status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) else {
-      throw SettingsError(label, systemReason(EISDIR))
-    }
+    if let objection = objection(status, isInput) { throw SettingsError(label, objection) }
     // What has no bytes to look at yet is given its type when it is here.
     let known = status.isRegular ? suffix(of: path, source) : suffix ?? suffix(ofName: path)
     let random = Self.random()
@@ -47,6 +47,23 @@ struct Deposit {
     }
     return item(copy.name, size: copy.size, now)
   }
+
+  /// Why something is not copied: a device may have no end, and a FIFO nobody at the
+  /// other one.
+  private func objection(_ status: stat, _ isInput: Bool) -> String? {
+    if status.isRegular {
+      let size = Int64(status.st_size)
+      return size > maxSize ? OpenItem.tooLarge(size, maxSize: maxSize) + Self.hint : nil
+    }
+    switch status.st_mode & mode_t(S_IFMT) {
+    case mode_t(S_IFDIR): return systemReason(EISDIR)
+    case _ where isInput: return nil
+    case mode_t(S_IFIFO): return "a FIFO, not a regular file; - reads standard input"
+    default: return "a device, not a regular file; - reads standard input"
+    }
+  }
+
+  private static let hint = "; --max-size allows more"
 
   private func item(_ name: ItemName, size: Int64, _ now: Timestamp) -> InboxItem {
     InboxItem(name: name, path: Folders.join(folder.path, name.text), size: size, time: now)
@@ -96,9 +113,11 @@ struct Deposit {
     let target = clibc_create_in(folder.descriptor, temporary)
     guard target >= 0 else { throw SettingsError(folder.path, systemReason(systemError)) }
     defer { close(target) }
-    var copier = FileCopier(from: source, to: target)
+    var copier = FileCopier(from: source, to: target, limit: maxSize)
     var failure = copier.run().map {
-      SettingsError($0 == .source ? label : folder.path, systemReason($1))
+      $1 == EFBIG && $0 == .source
+        ? SettingsError(label, OpenItem.tooLarge(maxSize: maxSize) + Self.hint)
+        : SettingsError($0 == .source ? label : folder.path, systemReason($1))
     }
     // Nothing will be added to it, which a drain need not wait to see.
     let past = timespec(tv_sec: time(nil) - 2, tv_nsec: 0)

@@ -8,23 +8,30 @@ struct FileCopier {
 
   let source: Int32
   let target: Int32
+  /// The most bytes that may be copied.
+  let limit: Int64
   /// Bytes copied.
   private(set) var count: Int64 = 0
 
   private static let piece = 1 << 20
 
-  /// - Parameters: two open files, each at its place.
-  init(from source: Int32, to target: Int32) {
+  /// - Parameters:
+  ///   - source: an open file at its place, as `target` is.
+  ///   - limit: the most bytes that may be copied.
+  init(from source: Int32, to target: Int32, limit: Int64) {
     self.source = source
     self.target = target
+    self.limit = limit
   }
 
   /// Copies to the end of the source.
   ///
-  /// - Returns: nil when done, else the side that failed and the error number.
+  /// - Returns: nil when done, else the side that failed and the error number: EFBIG for
+  ///   a source that does not end within the limit.
   mutating func run() -> (Side, Int32)? {
     while true {
-      let copied = clibc_copy_range(source, target, 1 << 30)
+      if count > limit { return (.source, EFBIG) }
+      let copied = clibc_copy_range(source, target, Int(min(1 << 30, room)))
       // Some file systems say 0 for a file whose size they do not know: let read
       // find the end.
       if copied == 0 { break }
@@ -39,15 +46,19 @@ struct FileCopier {
     return copyByHand()
   }
 
+  /// One byte more than the limit allows tells that there are more.
+  private var room: Int64 { limit - count + (limit < .max ? 1 : 0) }
+
   private mutating func copyByHand() -> (Side, Int32)? {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 4096)
     defer { buffer.deallocate() }
     while true {
-      let got = read(source, buffer.baseAddress, buffer.count)
+      if count > limit { return (.source, EFBIG) }
+      let got = read(source, buffer.baseAddress, Int(min(Int64(buffer.count), room)))
       if got < 0 {
         if systemError == EINTR { continue }
         guard systemError == EAGAIN else { return (.source, systemError) }
-        // A FIFO whose writer is slow.
+        // A pipe whose writer is slow.
         var entry = pollfd(fd: source, events: Int16(POLLIN), revents: 0)
         _ = poll(&entry, 1, -1)
         continue
