@@ -19,6 +19,16 @@ int clibc_create_in(int folder, const char *name) {
   return openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
+int clibc_open_folder(const char *path) {
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+#if defined(O_PATH)
+  if (fd < 0 && errno == EACCES) fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+#elif defined(O_SEARCH)
+  if (fd < 0 && errno == EACCES) fd = open(path, O_SEARCH | O_DIRECTORY | O_CLOEXEC);
+#endif
+  return fd;
+}
+
 ssize_t clibc_copy_range(int from, int to, size_t count) {
 #ifdef __linux__
   return copy_file_range(from, NULL, to, NULL, count, 0);

@@ -28,9 +28,7 @@ final class Archive {
   init(_ path: String, now: Timestamp) throws(SettingsError) {
     self.path = path
     try Folders.make(path)
-    let name = Folders.join(path, ".lock")
-    lock = clibc_append(name)
-    guard lock >= 0 else { throw SettingsError(name, systemReason(systemError)) }
+    lock = try OwnPath.append(Folders.join(path, ".lock"))
     guard clibc_flock(lock) == 0 else {
       let code = systemError
       close(lock)
@@ -92,8 +90,15 @@ final class Archive {
   func open() throws(WriteFailure) -> Int32 {
     isDirty = true
     if descriptor >= 0 { return descriptor }
-    descriptor = clibc_append(file)
-    guard descriptor >= 0 else { throw WriteFailure(code: systemError) }
+    guard let place = try? OwnPath.resolve(file) else { throw WriteFailure(code: ELOOP) }
+    let opened = clibc_append(place)
+    guard opened >= 0 else { throw WriteFailure(code: systemError) }
+    var status = stat()
+    guard fstat(opened, &status) == 0, status.isRegular else {
+      close(opened)
+      throw WriteFailure(code: EINVAL)
+    }
+    descriptor = opened
     return descriptor
   }
 
@@ -127,8 +132,7 @@ final class Archive {
   /// - Returns: the id of the last event.
   private func mend(_ file: DayFile) throws(SettingsError) -> String? {
     let name = Folders.join(path, file.name)
-    let descriptor = clibc_append(name)
-    guard descriptor >= 0 else { throw SettingsError(name, systemReason(systemError)) }
+    let descriptor = try OwnPath.append(name)
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {

@@ -53,6 +53,18 @@ run agent-archive -n 5 "$events"
 is "$(numbers "$archive/$today.ndjson" | xargs)" "$(seq "$first" $((first + 14)) | xargs)" \
   "half a record is mended, and the records themselves say where to go on"
 
+# --- links that others could have made
+echo mine >"$tmp/victim"
+mkdir "$tmp/shared"
+chmod 770 "$tmp/shared"
+for name in .lock .state "$today.ndjson"; do
+  rm -f "$tmp/shared"/* "$tmp/shared"/.[ls]*
+  ln -s "$tmp/victim" "$tmp/shared/$name"
+  run sse-tail --archive "$tmp/shared" -n 5 "$events"
+  is "$status $(cat "$tmp/victim")" "2 mine" "$name is not written through a link"
+  err_one_line sse-tail "which is said"
+done
+
 # --- two at once
 start one agent-archive "$events"
 ok "one writes" wait_until 10 at_least "$archive/$today.ndjson" 16

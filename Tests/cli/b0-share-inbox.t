@@ -123,7 +123,36 @@ if [ -e /dev/full ]; then
   is "$? $(left)" "2 2" "records that cannot be written: an error, and the files are there"
   clear_inbox
 fi
+# What may have no end, or nobody at its other end.
 mkfifo "$tmp/pipe"
+inbox add /dev/zero "$tmp/pipe" "$tmp/plain"
+is "$status $(left) $(hidden)" "2 1 0" "a device and a FIFO are not added, a file is"
+is "$(cat "$err")" "share-inbox: /dev/zero: a device, not a regular file; - reads standard input
+share-inbox: $tmp/pipe: a FIFO, not a regular file; - reads standard input" "each one named"
+ln -s "$tmp/plain" "$tmp/link"
+inbox add "$tmp/link"
+is "$status $(field size)" "0 1" "a link to a file is that file"
+truncate -s 209715201 "$tmp/sparse"
+inbox add "$tmp/sparse" "$tmp/plain"
+is "$status $(lines "$out") $(hidden)" "2 1 0" "a file that is too large is not added, the next is"
+err_is "share-inbox: $tmp/sparse: too large (201 MB > 200 MB); --max-size allows more" \
+  "and it says what allows more"
+inbox add -m --max-size 201M "$tmp/sparse"
+is "$status $(field size)" "0 209715201" "which does"
+inbox add --max-size 5000 - </dev/zero
+is "$status $(hidden)" "2 0" "standard input that does not end"
+err_is "share-inbox: standard input: too large (more than 5000 B); --max-size allows more" \
+  "is named, and nothing of it is left"
+head -c 5000 /dev/zero >"$tmp/exact"
+for limit in 5000 5001; do
+  inbox add --max-size $limit - <"$tmp/exact"
+  is "$status $(field size)" "0 5000" "5000 bytes are not more than $limit"
+done
+cat "$tmp/exact" >"$tmp/pipe" &
+inbox add --max-size 4999 - <"$tmp/pipe"
+status_is 2 "but more than 4999, in a pipe, too"
+clear_inbox
+
 { printf 'slow' && sleep 0.1 && printf 'ly'; } >"$tmp/pipe" &
 inbox add - <"$tmp/pipe"
 is "$(field size)" 6 "a slow writer is waited for"
@@ -216,21 +245,24 @@ mkfifo "$folder/2-$uuid.txt"
 mkdir "$folder/3-$uuid.txt"
 touch "$folder/notes.txt" "$folder/4-$uuid" "$folder/04-$uuid.txt" "$folder/.hidden" \
   "$folder/$(printf 'a\033]0;b\007\nc.txt')"
-others=8
+echo ours >"$tmp/two names"
+ln "$tmp/two names" "$folder/7-$uuid.txt"
+others=9
 if [ "$(id -u)" -eq 0 ]; then
   mknod "$folder/5-$uuid.txt" c 1 5 && touch "$folder/6-$uuid.txt" &&
-    chown 1 "$folder/6-$uuid.txt" && others=10
+    chown 1 "$folder/6-$uuid.txt" && others=11
 fi
 for word in list 'drain --exec cat'; do
   # shellcheck disable=SC2086  # two words
   inbox $word
-  is "$status $(lines "$err")" "0 $((others - 1))" "$word: a line for each other thing"
+  is "$status $(lines "$err")" "2 $((others - 1))" "$word: a line for each other thing"
   not_ok "$word: no escape in it" grep -q "$(printf '\033')" "$err"
   err_like "/1-$uuid.txt: a symbolic link, left alone" "$word: a link"
   err_like "/2-$uuid.txt: a FIFO, left alone" "$word: a FIFO"
   err_like "/3-$uuid.txt: a folder, left alone" "$word: a folder"
+  err_like "/7-$uuid.txt: a file of several names, left alone" "$word: one with two names"
   err_like "/notes.txt: not an item's name, left alone" "$word: another's name"
-  if [ "$others" -eq 10 ]; then
+  if [ "$others" -eq 11 ]; then
     err_like "/5-$uuid.txt: a device, left alone" "$word: a device"
     err_like "/6-$uuid.txt: not our own file, left alone" "$word: another's file"
   fi
@@ -239,9 +271,31 @@ out_like '^x\{' "only the item was handed over"
 inbox purge -a 0
 is "$(field id 2>/dev/null) $(find "$folder" -mindepth 1 -maxdepth 1 -exec echo . \; | wc -l | tr -d ' ')" \
   " $others" "purge leaves them alone, too"
-inbox remove "1-$uuid" "3-$uuid"
+inbox remove "1-$uuid" "3-$uuid" "7-$uuid"
 is "$status $(cat "$tmp/secret")" "1 secret" "and they cannot be removed by an id"
 find "$folder" -mindepth 1 -delete
+touch "$folder/notes.txt"
+inbox add -q "$tmp/shot"
+inbox drain --exec 'cat >/dev/null'
+is "$status $(left)" "0 0" "a name that is no item's is no failure"
+clear_inbox
+
+# What somebody else put beside an item leads nowhere.
+echo mine >"$tmp/victim"
+for kind in link FIFO; do
+  inbox add "$tmp/shot"
+  id=$(field id)
+  if [ $kind = link ]; then
+    ln -s "$tmp/victim" "$folder/.note-$id.json"
+  else
+    mkfifo "$folder/.note-$id.json"
+  fi
+  inbox drain --exec 'exit 3'
+  is "$status $(cat "$tmp/victim")" "75 mine" "nothing is written through a $kind"
+  inbox list
+  is "$(field reason)" "ended with status 3" "it is a file of ours then"
+  clear_inbox
+done
 
 # --- purge
 

@@ -69,9 +69,11 @@ static inline int clibc_open(const char *path, int flags) { return open(path, fl
 static inline int clibc_create(const char *path) {
   return open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 }
-/* A file of the user's own that only grows, made where there is none. */
+/* A file of the user's own that only grows, made where there is none; never through a
+ * symbolic link, and never waiting for the other end of a FIFO. */
 static inline int clibc_append(const char *path) {
-  return open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  return open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+              0600);
 }
 /* Takes the lock of an open file, for as long as that is open; never waits.
  * flock is a type to Swift. 0, or -1 with errno. */

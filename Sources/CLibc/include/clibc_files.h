@@ -13,6 +13,10 @@ int clibc_open_in(int folder, const char *name, int flags);
 /* Makes a file of a folder for the owner alone; EEXIST when there is one. */
 int clibc_create_in(int folder, const char *name);
 
+/* Holds a folder open, to make and to rename files in it, even where it may not be
+ * listed. -1 with errno. */
+int clibc_open_folder(const char *path);
+
 /* Copies up to `count` bytes from one file to another, both at their places.
  * 0 at the end of the source; -1 with errno, EINVAL or ENOSYS or EXDEV or
  * EOPNOTSUPP where the kernel cannot do it for these files. */

@@ -15,12 +15,10 @@ public struct JournalFile: Sendable {
   /// - Parameter record: one line without its line feed.
   /// - Throws: `SettingsError`; the record is then not certain to be there.
   public func append(_ record: [UInt8]) throws(SettingsError) {
-    let descriptor = clibc_append(path)
-    guard descriptor >= 0 else { throw failure(systemError) }
+    let descriptor = try OwnPath.append(path)
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure(systemError) }
-    guard status.isRegular else { throw SettingsError(path, "not a regular file") }
     var last: UInt8 = 10
     if status.st_size > 0, pread(descriptor, &last, 1, status.st_size - 1) != 1 {
       throw failure(systemError)

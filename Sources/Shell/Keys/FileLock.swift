@@ -13,8 +13,7 @@ enum FileLock {
     beside path: String, seconds: Double = 10, _ body: () throws(SettingsError) -> Result
   ) throws(SettingsError) -> Result {
     let name = path + ".lock"
-    let descriptor = clibc_append(name)
-    guard descriptor >= 0 else { throw SettingsError(name, systemReason(systemError)) }
+    let descriptor = try OwnPath.append(name)
     defer { close(descriptor) }
     let deadline = Clock.monotonic + seconds
     while clibc_flock(descriptor) != 0 {

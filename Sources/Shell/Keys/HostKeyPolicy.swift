@@ -112,9 +112,7 @@ public struct HostKeyPolicy: Sendable {
   public func filesForOpenSSH(
     host: String, port: Int, folder: String
   ) throws(SettingsError) -> [String] {
-    // OpenSSH would make it for everybody to read. It says itself when it cannot pin.
-    let descriptor = clibc_append(pins.path)
-    if descriptor >= 0 { close(descriptor) }
+    try PinFile.make(pins.path)
     guard let knownHosts else { return [pins.path] }
     let pinned = pins.keys(host: host, port: port)
     let others = trusted(host: host, port: port).map(\.entry.key)

@@ -37,6 +37,25 @@ public struct PinFile: Sendable {
     self.entries = entries
   }
 
+  /// Makes the file where there is none: OpenSSH would make it for everybody to read. One
+  /// that can only be read is good, too.
+  ///
+  /// - Throws: `SettingsError`, `denied`.
+  static func make(_ path: String) throws(SettingsError) {
+    let place: String
+    do throws(SettingsError) {
+      place = try OwnPath.resolve(path)
+    } catch {
+      throw error.asDenied
+    }
+    let descriptor = clibc_append(place)
+    if descriptor >= 0 {
+      close(descriptor)
+    } else if access(place, R_OK) != 0 {
+      throw SettingsError(path, systemReason(systemError), .denied)
+    }
+  }
+
   /// Reads the file and forgets it: for those that leave its use to OpenSSH, which
   /// passes over damaged lines.
   ///
@@ -78,8 +97,12 @@ public struct PinFile: Sendable {
   /// Adds a line in one go. OpenSSH, which knows no lock, may add one at the same time: a
   /// file that were replaced would lose it.
   private static func append(_ line: [UInt8], to path: String) throws(SettingsError) {
-    let descriptor = clibc_append(path)
-    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError), .denied) }
+    let descriptor: Int32
+    do throws(SettingsError) {
+      descriptor = try OwnPath.append(path)
+    } catch {
+      throw error.asDenied
+    }
     defer { close(descriptor) }
     fchmod(descriptor, 0o600)
     let end = lseek(descriptor, 0, SEEK_END)

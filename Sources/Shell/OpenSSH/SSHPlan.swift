@@ -14,12 +14,6 @@ struct SSHPlan {
     let destination = request.destination
     place =
       settings.keyPlace ?? HostKeyPlace(host: destination.host, port: destination.port ?? 22)
-    // As ssh would make it, others could read it.
-    let pins = clibc_append(request.pins)
-    guard pins >= 0 || access(request.pins, R_OK) == 0 else {
-      throw SettingsError(request.pins, systemReason(systemError), .denied)
-    }
-    if pins >= 0 { close(pins) }
     policy = try HostKeyPolicy(pins: request.pins, knownHosts: request.options.knownHosts)
     for note in policy.notes { request.note(note) }
     var command = SSHCommand(program: program, destination: destination, settings: settings)

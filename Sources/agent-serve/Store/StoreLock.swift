@@ -10,7 +10,7 @@ struct StoreLock {
   /// - Throws: `SettingsError` when another process has it.
   static func take(_ path: String) throws(SettingsError) {
     if path == ":memory:" { return }
-    let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     if descriptor < 0 { throw SettingsError(path, systemReason(errno)) }
     var lock = flock()
     lock.l_type = Int16(F_WRLCK)

@@ -33,12 +33,14 @@ struct InboxKeeper {
 
   /// Prints all items; what is none is named.
   ///
-  /// - Returns: `negative` when there is no item.
+  /// - Returns: `negative` when there is no item, `failure` when what is called as one is
+  ///   none of ours.
   func list() throws -> ExitStatus {
     let found = try folder.scan()
     say(found.foreign)
     let notes = ItemNotes(folder: folder)
     try output.write(found.items.map(notes.completed))
+    if found.foreign.contains(where: \.isItem) { return .failure }
     return found.items.isEmpty ? .negative : .success
   }
 

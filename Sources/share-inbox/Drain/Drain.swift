@@ -28,14 +28,17 @@ struct Drain {
 
   /// Hands over all that is there, then purges what has been there for too long.
   ///
-  /// - Parameter saysForeign: whether what is no item is named.
+  /// - Parameter saysForeign: whether what is not called as an item is named, too.
   func run(saysForeign: Bool) throws -> Result {
     var result = Result()
     let found = try folder.scan()
-    if saysForeign { say(found.foreign) }
+    say(found.foreign.filter { saysForeign || $0.isItem })
     let waiting = found.items.filter { notes.note($0.name)?.isFinal != true }
     if !waiting.isEmpty { try hand(over: waiting, &result) }
     try output.flush()
+    if result.status == ExitStatus.success.rawValue, found.foreign.contains(where: \.isItem) {
+      result.status = ExitStatus.failure.rawValue
+    }
     for old in try Purge(folder: folder, age: options.age, now: .now()).run() {
       diagnostics.error(old.item.path, old.problem ?? "purged: it could not be delivered in time")
     }
@@ -230,7 +233,9 @@ struct Drain {
   private func say(_ foreign: [InboxFolder.Foreign]) {
     for other in foreign {
       let name = String(decoding: other.name, as: UTF8.self)
-      diagnostics.error(Folders.join(folder.path, name), other.reason)
+      if said.isNew(name + ": " + other.reason) {
+        diagnostics.error(Folders.join(folder.path, name), other.reason)
+      }
     }
   }
 }

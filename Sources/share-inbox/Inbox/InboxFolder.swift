@@ -14,6 +14,8 @@ final class InboxFolder {
     let name: [UInt8]
     /// Why it is left alone.
     let reason: String
+    /// Whether it is called as an item is, so that somebody means it to be one.
+    let isItem: Bool
   }
 
   /// Opens the folder, and makes it for the user alone when it is not there.
@@ -44,13 +46,14 @@ final class InboxFolder {
     var foreign: [Foreign] = []
     for bytes in try names() where bytes.first != UInt8(ascii: ".") {
       guard let name = ItemName(bytes) else {
-        foreign.append(Foreign(name: bytes, reason: "not an item's name, left alone"))
+        let reason = "not an item's name, left alone"
+        foreign.append(Foreign(name: bytes, reason: reason, isItem: false))
         continue
       }
       var status = stat()
       guard fstatat(descriptor, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
       if let reason = Self.objection(status) {
-        foreign.append(Foreign(name: bytes, reason: "\(reason), left alone"))
+        foreign.append(Foreign(name: bytes, reason: "\(reason), left alone", isItem: true))
         continue
       }
       items.append(
@@ -65,7 +68,9 @@ final class InboxFolder {
   /// Why a file is none of ours to send, nil when it is.
   static func objection(_ status: stat) -> String? {
     switch status.st_mode & mode_t(S_IFMT) {
-    case mode_t(S_IFREG): status.st_uid == geteuid() ? nil : "not our own file"
+    case mode_t(S_IFREG):
+      status.st_uid != geteuid()
+        ? "not our own file" : status.st_nlink > 1 ? "a file of several names" : nil
     case mode_t(S_IFLNK): "a symbolic link"
     case mode_t(S_IFDIR): "a folder"
     case mode_t(S_IFIFO): "a FIFO"

@@ -18,7 +18,8 @@ struct ItemNotes {
   /// The note of an item, nil when there is none or it cannot be read: then the
   /// item is queued, which loses nothing.
   func note(_ name: ItemName) -> Note? {
-    guard let bytes = try? StateFile(path: path(name)).read(limit: 1 << 16),
+    guard
+      let bytes = FolderFile.read(Self.fileName(name), in: folder.descriptor, limit: 1 << 16),
       let value = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }),
       let reason = value["reason"]?.string
     else { return nil }
@@ -39,7 +40,11 @@ struct ItemNotes {
     let text =
       #"{"state":"\#(state.rawValue)","reason":\#(JSONQuote.string(note.reason))"#
       + #","time":"\#(note.time.rfc3339)"}"# + "\n"
-    try StateFile(path: path(name)).replace(with: Array(text.utf8))
+    let file = Self.fileName(name)
+    let code = FolderFile.replace(file, in: folder.descriptor, with: Array(text.utf8))
+    guard code == 0 else {
+      throw SettingsError(Folders.join(folder.path, file), systemReason(code))
+    }
   }
 
   /// Forgets an item.
@@ -75,7 +80,4 @@ struct ItemNotes {
   private static let prefix = ".note-"
   private static let suffix = ".json"
   private static func fileName(_ name: ItemName) -> String { prefix + name.id + suffix }
-  private func path(_ name: ItemName) -> String {
-    Folders.join(folder.path, Self.fileName(name))
-  }
 }

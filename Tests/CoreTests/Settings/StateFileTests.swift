@@ -47,6 +47,60 @@ import Testing
     #expect(Scratch.run("test -L '\(scratch.file("link"))'") == 0)
   }
 
+  @Test func aLinkThatLeadsNowhereYetIsFollowed() throws {
+    mkdir(scratch.file("real"), 0o700)
+    symlink("real/state", scratch.file("link"))
+    try StateFile(path: scratch.file("link")).replace(with: [1])
+    #expect(try StateFile(path: scratch.file("real/state")).read() == [1])
+  }
+
+  @Test func aLinkThatOthersCouldHaveMadeIsNotFollowed() throws {
+    let victim = scratch.write("victim", "mine")
+    let shared = scratch.file("shared")
+    mkdir(shared, 0o700)
+    let link = shared + "/state"
+    symlink(victim, link)
+    symlink(scratch.file("nowhere"), shared + "/new")
+    chmod(shared, 0o770)
+    let reason = "a symbolic link that others could have made: not followed"
+    for path in [link, shared + "/new"] {
+      #expect(throws: SettingsError(path, reason)) { try StateFile(path: path).replace(with: [1]) }
+      #expect(throws: SettingsError(path, reason)) { try JournalFile(path: path).append([1]) }
+      #expect(throws: SettingsError(path, reason)) { try OwnPath.append(path) }
+    }
+    #expect(try StateFile(path: victim).read() == Array("mine".utf8))
+    #expect(access(scratch.file("nowhere"), F_OK) != 0)
+    // One more link, of our own, makes that no better.
+    symlink(link, scratch.file("first"))
+    #expect(throws: SettingsError(scratch.file("first"), reason)) {
+      try StateFile(path: scratch.file("first")).replace(with: [1])
+    }
+    // Nobody can rename another's link here, as in /tmp.
+    chmod(shared, 0o1777)
+    try StateFile(path: link).replace(with: [1])
+    #expect(try StateFile(path: victim).read() == [1])
+  }
+
+  @Test func linksThatGoRoundEnd() {
+    symlink("two", scratch.file("one"))
+    symlink("one", scratch.file("two"))
+    let path = scratch.file("one")
+    #expect(throws: SettingsError(path, systemReason(ELOOP))) {
+      try StateFile(path: path).replace(with: [1])
+    }
+  }
+
+  @Test func aFileOfAFolderIsReplacedAndNoLinkOfItsNameFollowed() throws {
+    let victim = scratch.write("victim", "mine")
+    symlink(victim, scratch.file("note"))
+    let folder = clibc_open_folder(scratch.path)
+    defer { close(folder) }
+    #expect(FolderFile.read("note", in: folder, limit: 100) == nil)
+    #expect(FolderFile.replace("note", in: folder, with: [1]) == 0)
+    #expect(FolderFile.read("note", in: folder, limit: 100) == [1])
+    #expect(try StateFile(path: victim).read() == Array("mine".utf8))
+  }
+
   @Test func aFailureLeavesTheOldContentAndNoOtherFile() throws {
     let folder = scratch.file("folder")
     mkdir(folder, 0o700)

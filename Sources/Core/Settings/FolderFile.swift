@@ -1,0 +1,72 @@
+import CLibc
+
+/// A small file of a folder that is held open. No link is ever followed: what stands
+/// under the name is replaced itself.
+public enum FolderFile {
+  /// The content of a regular file of the user's own.
+  ///
+  /// - Returns: nil where there is none, or it is longer than the limit.
+  public static func read(_ name: String, in folder: Int32, limit: Int) -> [UInt8]? {
+    let descriptor = clibc_open_in(folder, name, O_RDONLY)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.isRegular, status.st_uid == geteuid() else {
+      return nil
+    }
+    return try? BoundedFile.bytes(of: descriptor, limit: limit)
+  }
+
+  /// Puts new content in the place of the old: a new file for the owner alone is
+  /// written, brought to disk and renamed, and then the folder is brought to disk.
+  ///
+  /// - Returns: the error number, 0 when that is done; else the old content is there.
+  public static func replace(_ name: String, in folder: Int32, with bytes: [UInt8]) -> Int32 {
+    var temporary = ""
+    var descriptor: Int32 = -1
+    for _ in 0..<100 {
+      temporary = name + "." + chance()
+      descriptor = clibc_create_in(folder, temporary)
+      if descriptor >= 0 || systemError != EEXIST { break }
+    }
+    guard descriptor >= 0 else { return systemError }
+    var code = write(bytes, to: descriptor)
+    if code == 0 && fsync(descriptor) != 0 { code = systemError }
+    if close(descriptor) != 0 && code == 0 { code = systemError }
+    if code == 0 && renameat(folder, temporary, folder, name) != 0 { code = systemError }
+    guard code == 0 else {
+      unlinkat(folder, temporary, 0)
+      return code
+    }
+    return sync(folder)
+  }
+
+  /// Brings a folder to disk.
+  ///
+  /// - Returns: EIO when the disk failed, else 0: a folder that may be written but not
+  ///   read, or a file system that has no fsync for folders, does not undo a rename.
+  static func sync(_ folder: Int32) -> Int32 {
+    fsync(folder) != 0 && systemError == EIO ? EIO : 0
+  }
+
+  private static func chance() -> String {
+    var generator = SystemRandomNumberGenerator()
+    let number = UInt64.random(in: 36_028_797..<2_176_782_336, using: &generator)
+    return String(number, radix: 36)
+  }
+
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+    bytes.withUnsafeBytes { content in
+      var rest = content
+      while !rest.isEmpty {
+        let count = CLibc.write(descriptor, rest.baseAddress, rest.count)
+        if count < 0 {
+          if systemError == EINTR { continue }
+          return systemError
+        }
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      }
+      return 0
+    }
+  }
+}

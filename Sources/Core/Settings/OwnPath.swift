@@ -1,0 +1,80 @@
+import CLibc
+
+/// Where a file that the suite writes really is. Who may write to its folder could put
+/// a link in its place, and have the user overwrite a file of the user's own: a link is
+/// followed only where that is impossible.
+public enum OwnPath {
+  /// The file behind the links.
+  ///
+  /// - Returns: a path that is no link, and need not exist.
+  /// - Throws: `SettingsError` for a link that somebody else could have made.
+  public static func resolve(_ path: String) throws(SettingsError) -> String {
+    var place = path
+    // As many as the system follows.
+    for _ in 0..<40 {
+      var link = stat()
+      guard lstat(place, &link) == 0 else {
+        if systemError == ENOENT { return place }
+        throw SettingsError(path, systemReason(systemError))
+      }
+      guard link.st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) else { return place }
+      let folder = folder(of: place)
+      var around = stat()
+      guard stat(folder, &around) == 0 else {
+        throw SettingsError(path, systemReason(systemError))
+      }
+      guard isOurs(link, in: around) else {
+        throw SettingsError(path, "a symbolic link that others could have made: not followed")
+      }
+      place = try target(of: place, in: folder, path)
+    }
+    throw SettingsError(path, systemReason(ELOOP))
+  }
+
+  /// Opens a file that only grows, and makes it for the user alone where there is none.
+  ///
+  /// - Returns: for the caller to close.
+  /// - Throws: `SettingsError`, also for what is no regular file.
+  public static func append(_ path: String) throws(SettingsError) -> Int32 {
+    let descriptor = clibc_append(try resolve(path))
+    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.isRegular else {
+      close(descriptor)
+      throw SettingsError(path, "not a regular file")
+    }
+    return descriptor
+  }
+
+  /// The folder that a path's last name is in.
+  static func folder(of path: String) -> String {
+    switch path.lastIndex(of: "/") {
+    case nil: "."
+    case path.startIndex: "/"
+    case .some(let slash): String(path[..<slash])
+    }
+  }
+
+  /// A path's last name.
+  static func name(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+  }
+
+  private static func isOurs(_ link: stat, in folder: stat) -> Bool {
+    let mayBeOurs = { (owner: uid_t) in owner == geteuid() || owner == 0 }
+    guard mayBeOurs(link.st_uid), mayBeOurs(folder.st_uid) else { return false }
+    // In a folder like /tmp nobody can rename what is another's.
+    return folder.st_mode & 0o022 == 0 || folder.st_mode & mode_t(S_ISVTX) != 0
+  }
+
+  private static func target(
+    of link: String, in folder: String, _ path: String
+  ) throws(SettingsError) -> String {
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(link, &bytes, bytes.count)
+    guard count > 0, count < bytes.count,
+      let text = String(validating: bytes[..<count], as: UTF8.self)
+    else { throw SettingsError(path, "a symbolic link that cannot be followed") }
+    return text.hasPrefix("/") ? text : Folders.join(folder, text)
+  }
+}
