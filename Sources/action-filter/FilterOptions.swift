@@ -8,7 +8,7 @@ enum FilterOptions {
     options: [
       Option(
         "k", "kind", "KIND,...", "of these kinds; * ? [...] match as in the shell",
-        completion: .words(ActionKind.table.flatMap(\.kinds))),
+        completion: .words(ActionKind.all)),
       Option(
         "d", "domain", "DOMAIN,...", "of these domains; tool and error go across all",
         completion: .words(ActionDomain.allCases.map(\.rawValue) + ["tool", "error"])),

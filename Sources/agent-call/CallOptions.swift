@@ -37,7 +37,7 @@ struct CallOptions {
       Option("S", "since", "TIME", "not older than a time, or than 90s, 15m, 2h, 3d"),
       Option(
         "k", "kind", "KIND,...", "actions of these kinds",
-        completion: .words(ActionKind.table.flatMap(\.kinds))),
+        completion: .words(ActionKind.all)),
       Option(
         nil, "status", "STATUS,...", "automations of these states",
         completion: .words(["active", "paused", "deleted", "all"])),

@@ -26,7 +26,8 @@ selects "llm_call sent_message " -k 'llm_*,sent_?essage'
 selects "llm_call reacted " -k llm_call --kind=reacted
 selects "asr_error browser_tool_step " -d asr -d tool
 selects "asr_error " -d error
-selects "reacted " -d other
+selects "sent_message reacted " -d text
+selects "" -d other
 selects "llm_call " -g 1
 selects "llm_call asr_error " -g 1 -g 2
 selects "asr_error " -c 20
@@ -76,11 +77,10 @@ run action-filter -N -k none day
 out_is 0 "-N counts nothing"
 status_is 1 "and says so"
 run action-filter --by domain day
-out_is '{"type":"count","domain":"asr","count":1,"usd_cost":0}
+out_is '{"type":"count","domain":"text","count":2,"usd_cost":0}
+{"type":"count","domain":"asr","count":1,"usd_cost":0}
 {"type":"count","domain":"browser","count":1,"usd_cost":0.2}
-{"type":"count","domain":"llm","count":1,"usd_cost":0.1}
-{"type":"count","domain":"other","count":1,"usd_cost":0}
-{"type":"count","domain":"text","count":1,"usd_cost":0}' "--by domain"
+{"type":"count","domain":"llm","count":1,"usd_cost":0.1}' "--by domain"
 run action-filter --by user day
 out_is '{"type":"count","user":null,"count":3,"usd_cost":0}
 {"type":"count","user":"7","count":2,"usd_cost":0.3}' "--by user: no dust in the sums"

@@ -2,53 +2,93 @@
 ///
 /// The set is open: servers send kinds that are not in the table.
 public enum ActionKind {
-  /// The known kinds by domain: the one table of the suite.
+  /// The known kinds by domain, the one table of the suite: those that a
+  /// dashboard sends, and those that its description has besides.
   public static let table: [(domain: ActionDomain, kinds: [String])] = [
-    (.llm, ["llm_call", "llm_error", "llm_tool_call"]),
+    (.llm, words("llm_call llm_error llm_tool_call llm_lifecycle")),
     (
       .voice,
-      [
-        "voice_session_start", "voice_session_end", "voice_turn_in", "voice_turn_out",
-        "voice_runtime", "voice_error", "voice_warn", "voice_info", "voice_soundboard_play",
-      ]
+      words(
+        """
+        voice_session_start voice_session_end voice_turn_in voice_turn_out voice_runtime
+        voice_error voice_warn voice_info voice_soundboard_play voice_music voice_lifecycle
+        voice_intent_detected music_player
+        """)
     ),
-    (.asr, ["asr_call", "asr_error"]),
-    (.tts, ["tts_call", "tts_error", "speech"]),
-    (.text, ["sent_reply", "reply_skipped", "text_runtime", "direct"]),
+    (.asr, words("asr_call asr_error")),
+    (.tts, words("tts_call tts_error speech")),
+    (.text, words("sent_reply sent_message reply_skipped reacted text_runtime direct")),
     (
       .memory,
-      [
-        "memory_fact", "memory_embedding_call", "memory_embedding_error",
-        "memory_reflection_start", "memory_reflection_complete", "memory_reflection_error",
-      ]
+      words(
+        """
+        memory_fact memory_embedding_call memory_embedding_error memory_runtime
+        memory_extract_call memory_reflection_start memory_reflection_complete
+        memory_reflection_error
+        """)
     ),
     (
       .browser,
-      [
-        "browser_agent_session_turn", "browser_agent_reasoning", "browser_agent_final",
-        "browser_browse_call", "browser_browse_failed", "browser_tool_result",
-        "browser_tool_step", "browser_session",
-      ]
+      words(
+        """
+        browser_agent_session_turn browser_agent_reasoning browser_agent_final
+        browser_browse_call browser_browse_failed browser_tool_result browser_tool_step
+        browser_agent browser_session
+        """)
     ),
     (
       .media,
-      [
-        "image_call", "image_error", "gif_call", "gif_error", "video_call", "video_error",
-        "video_context_call", "video_context_error", "tiktok", "youtube", "url",
-      ]
+      words(
+        """
+        image_call image_error gif_call gif_error video_call video_error video_context_call
+        video_context_error tiktok youtube url
+        """)
     ),
-    (.code, ["code_agent_call", "code_agent_error"]),
-    (.discovery, ["discovery_feed_snapshot", "search_call", "search_error"]),
-    (.automation, ["automation_created", "automation_updated", "automation_post"]),
-    (.initiative, ["initiative_post", "initiative_skip"]),
+    (
+      .code,
+      words(
+        """
+        code_agent_call code_agent_error sub_agent_session_lifecycle swarm_activity_bridge_error
+        swarm_server_status swarm_server_spawn_fallback swarm_server_spawn_failed
+        swarm_spawn_request_accepted swarm_spawn_request_declined swarm_spawn_request_noop
+        swarm_spawn_request_rate_limited swarm_spawn_request_received
+        swarm_spawn_request_response_error swarm_task_cancel_error swarm_task_delivery_error
+        swarm_task_progress swarm_task_result swarm_worker_adoption_timeout swarm_worker_exit
+        swarm_worker_log_attached
+        """)
+    ),
+    (.discovery, words("discovery_feed_snapshot search_call search_error search_service")),
+    (
+      .automation,
+      words(
+        """
+        automation_created automation_updated automation_post automation_run automation_error
+        """)
+    ),
+    (
+      .initiative,
+      words("initiative_post initiative_skip initiative_source_add initiative_source_remove")
+    ),
     (
       .system,
-      [
-        "bot_error", "bot_warning", "bot_runtime", "daily", "generic", "interval", "membership",
-        "effect", "visualizer", "stream_discovery",
-      ]
+      words(
+        """
+        bot_error bot_warning bot_runtime bot_lifecycle dashboard runtime minecraft_game_events
+        minecraft_mcp_init_error minecraft_mcp_process minecraft_mcp_process_output
+        minecraft_runtime_call minecraft_runtime_tool_error minecraft_narration_blocked
+        minecraft_narration_candidate minecraft_narration_filtered minecraft_narration_post
+        minecraft_narration_skip daily generic interval membership effect visualizer
+        stream_discovery
+        """)
     ),
   ]
+
+  /// All of the table's kinds.
+  public static let all = table.flatMap(\.kinds)
+
+  private static func words(_ text: String) -> [String] {
+    text.split { $0 == " " || $0 == "\n" }.map(String.init)
+  }
 
   /// The domain of a kind: of its longest known prefix (`voice_`, `memory_`),
   /// or of the kind itself where it is one word; `other` if neither is known.
@@ -63,7 +103,7 @@ public enum ActionKind {
     // is the first word and its underscore.
     let underscore = kind.firstIndex(of: UInt8(ascii: "_"))
     let length = underscore.map { $0 + 1 } ?? kind.count
-    for word in words where word.bytes.count == length {
+    for word in firstWords where word.bytes.count == length {
       if kind.prefix(length).elementsEqual(word.bytes) { return word.domain }
     }
     return .other
@@ -74,7 +114,7 @@ public enum ActionKind {
     let domain: ActionDomain
   }
 
-  private static let words: [Word] = {
+  private static let firstWords: [Word] = {
     var seen: Set<String> = []
     var words: [Word] = []
     for (domain, kinds) in table {

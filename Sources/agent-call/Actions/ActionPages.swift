@@ -163,7 +163,7 @@ struct ActionPages {
 
   /// The kinds that are known and those that were seen, the frequent ones first.
   private var allKinds: [String] {
-    let all = Set(KnownKinds.all).union(counts.keys).subtracting([""])
+    let all = Set(ActionKind.all).union(counts.keys).subtracting([""])
     return all.sorted { a, b in
       let (x, y) = (counts[a, default: 0], counts[b, default: 0])
       return x != y ? x > y : a < b

@@ -17,11 +17,86 @@ import Testing
     }
   }
 
+  /// The kinds that a dashboard sends, as its sources spell them.
+  static let sent: [(domain: ActionDomain, kinds: String)] = [
+    (.llm, "llm_call llm_error llm_tool_call llm_lifecycle"),
+    (
+      .voice,
+      """
+      voice_session_start voice_session_end voice_turn_in voice_turn_out voice_runtime voice_error \
+      voice_warn voice_info voice_soundboard_play voice_music voice_lifecycle music_player
+      """
+    ),
+    (.asr, "asr_call asr_error"), (.tts, "tts_call tts_error"),
+    (.text, "sent_reply sent_message reply_skipped reacted text_runtime"),
+    (.memory, "memory_fact memory_embedding_call memory_embedding_error memory_runtime"),
+    (
+      .browser,
+      """
+      browser_browse_call browser_browse_failed browser_tool_step browser_tool_result \
+      browser_agent_reasoning browser_agent_final browser_agent_session_turn browser_agent
+      """
+    ),
+    (
+      .media,
+      """
+      image_call image_error gif_call gif_error video_call video_error video_context_call \
+      video_context_error
+      """
+    ),
+    (.discovery, "search_call search_error search_service discovery_feed_snapshot"),
+    (
+      .code,
+      """
+      code_agent_call code_agent_error sub_agent_session_lifecycle swarm_activity_bridge_error \
+      swarm_server_status swarm_server_spawn_fallback swarm_server_spawn_failed \
+      swarm_spawn_request_accepted swarm_spawn_request_declined swarm_spawn_request_noop \
+      swarm_spawn_request_rate_limited swarm_spawn_request_received \
+      swarm_spawn_request_response_error swarm_task_cancel_error swarm_task_delivery_error \
+      swarm_task_progress swarm_task_result swarm_worker_adoption_timeout swarm_worker_exit \
+      swarm_worker_log_attached
+      """
+    ),
+    (
+      .automation,
+      "automation_created automation_updated automation_post automation_run automation_error"
+    ),
+    (
+      .initiative,
+      "initiative_post initiative_skip initiative_source_add initiative_source_remove"
+    ),
+    (
+      .system,
+      """
+      bot_error bot_warning bot_runtime bot_lifecycle dashboard runtime stream_discovery \
+      minecraft_game_events minecraft_mcp_init_error minecraft_mcp_process \
+      minecraft_mcp_process_output minecraft_runtime_call minecraft_runtime_tool_error \
+      minecraft_narration_blocked minecraft_narration_candidate minecraft_narration_filtered \
+      minecraft_narration_post minecraft_narration_skip
+      """
+    ),
+  ]
+
+  @Test func everyKindThatIsSentHasADomainAndIsKnown() {
+    var count = 0
+    for (domain, kinds) in Self.sent {
+      for kind in kinds.split(separator: " ").map(String.init) {
+        #expect(ActionKind.domain(of: kind) == domain, "\(kind)")
+        #expect(ActionKind.all.contains(kind), "\(kind)")
+        count += 1
+      }
+    }
+    #expect(count == 96)
+    #expect(Set(ActionKind.all).count == ActionKind.all.count)
+  }
+
   @Test(arguments: [
     ("voice_intent_detected", ActionDomain.voice), ("sent_message", .text),
     ("memory_runtime", .memory),
     ("video_context_more", .media), ("automation_error", .automation), ("bot_lifecycle", .system),
-    ("reacted", .other), ("dashboard", .other), ("", .other), ("_", .other), ("voice", .other),
+    ("reacted", .text), ("reacted_x", .other), ("dashboard", .system), ("runtime", .system),
+    ("music_player", .voice), ("swarm_worker_new", .code), ("sub_agent_x", .code),
+    ("minecraft_x", .system), ("runtime_x", .other), ("", .other), ("_", .other), ("voice", .other),
     ("voicemail", .other), ("speech", .tts), ("speech_x", .other), ("urls", .other),
   ])
   func otherKindsTakeTheirPrefix(kind: String, domain: ActionDomain) {
