@@ -159,6 +159,38 @@ for n in 11 16; do run tmux-attach $attach_args -k "riff-$n"; done
 ok "worktree: a locked one is kept" test -d "${tree%/*}/riff-16"
 ok "the other one is gone" test ! -e "${tree%/*}/riff-11"
 
+# What git ignores is nowhere else, either.
+new -d "~/my repo" -s riff-20
+tree=$(cwd riff-20)
+printf '.env\nbuilt/\n' >"$repo/.git/info/exclude"
+mkdir "$tree/built"
+echo secret >"$tree/.env"
+touch "$tree/built/a" "$tree/built/b"
+run tmux-attach $attach_args -k riff-20
+err_like "kept $tree: .*: \.env, built/\$" "worktree: ignored files are kept, and named"
+is "$(cat "$tree/.env")" secret "and are there"
+cd "$repo" || exit
+run riff-worktree-remove riff-20
+is "$status $(cat "$err")" \
+  "1 riff-worktree-remove: kept $tree: riff-worktree-remove -f removes what git ignores: .env, built/" \
+  "riff-worktree-remove: the same"
+touch "$tree/new"
+git -C "$repo" config status.showUntrackedFiles no
+run riff-worktree-remove -f riff-20
+status_is 1 "-f: what is not committed is kept all the same"
+err_like "^riff-worktree-remove: kept $tree: .*untracked" "and that is said"
+rm "$tree/new"
+run riff-worktree-remove --force riff-20
+is "$status $(cat "$err")" "0 " "-f: what is ignored goes"
+ok "with the worktree" test ! -e "$tree"
+cd "$root" || exit
+# A name is no pattern, and has no escapes.
+git -C "$repo" worktree add -q -b riff/s/keep "$remote_home/s-keep"
+run riff-worktree-remove 's\057keep' "$repo"
+ok "riff-worktree-remove: another name is another worktree" test -d "$remote_home/s-keep"
+run riff-worktree-remove s/keep "$repo"
+ok "its own is its own" test ! -d "$remote_home/s-keep"
+
 run riff-worktree-remove
 status_is 2 "riff-worktree-remove: no name"
 run riff-worktree-remove x "$remote_home"
