@@ -21,10 +21,10 @@ export AGENT_URL
 run agent-pulse --no-such-option
 status_is 2 "an option that the filter does not know"
 out_empty "prints nothing"
-err_like "^action-filter: unknown option --no-such-option" "and is named"
+err_like "^agent-pulse: unknown option --no-such-option" "and is named by us"
 run agent-pulse -- --no-such-option
 status_is 2 "an option that the format does not know"
-err_like "^action-format: unknown option --no-such-option" "is named"
+err_like "^agent-pulse: unknown option --no-such-option" "is named by us"
 run agent-pulse -p
 status_is 2 "-p alone"
 err_like "^agent-pulse: option -p needs an argument" "is told"

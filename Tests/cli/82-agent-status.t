@@ -70,6 +70,16 @@ out_like "^up  *1d 2h$" "a day and two hours"
 echo rubbish >"$mark"
 run agent-status -o large
 out_like "^up  *0s$" "a mark that cannot be read begins anew"
+echo mine >"$tmp/victim"
+rm -f "$mark"
+ln -s "$tmp/victim" "$mark"
+run agent-status -o large
+is "$status $(cat "$tmp/victim") $(cat "$mark" | tr -d 0-9)" "0 mine " \
+  "a link in the place of the mark is not written through, but replaced"
+rm -f "$mark"
+mkfifo "$mark"
+run agent-status -o large
+is "$status $(cat "$mark" | tr -d 0-9)" "0 " "nor is a FIFO waited for"
 run env -u HOME -u XDG_STATE_HOME agent-status -o small
 status_is 0 "without a home"
 not_ok "it leaves nothing in the root" \

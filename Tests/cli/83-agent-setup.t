@@ -100,6 +100,12 @@ status_is 0 "a profile is replaced"
 ok "a link stays a link" test -L "$config"
 printf '# mine\nprofile = clanky\n\n[ profile   clanky ]\nurl = %s\ntoken-file = clanky.token\n# kept\n[host box]\nport = 22\r\nhostname = url = x\n' "$agent" >"$tmp/want"
 ok "and all the rest as it was" cmp "$config" "$tmp/want"
+chmod 770 "${config%/*}"
+run agent-setup -p clanky
+is "$status $(cat "$err")" \
+  "2 agent-setup: $config: a symbolic link that others could have made: not followed" \
+  "but not in a folder that others can write to"
+chmod 700 "${config%/*}"
 talk --profile=second <<END
 URL of the agent|$agent
 Token, not shown|$token
