@@ -86,7 +86,7 @@ public struct JSONValue: Sendable {
 
   /// Reads the bytes of a string where they lie; nil when this is no string or
   /// the reader says so.
-  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
+  public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
     guard kind == .string else { return nil }
     return read { node in
       body(UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node)))

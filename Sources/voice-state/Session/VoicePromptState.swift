@@ -1,7 +1,9 @@
+import Core
+
 /// The prompts that the session's models were last given.
-public struct VoicePromptState: Sendable {
-  public let instructions: VoicePrompt?, classifier: VoicePrompt?
-  public let generation: VoicePrompt?, bridge: VoicePrompt?
+struct VoicePromptState: Sendable {
+  let instructions: VoicePrompt?, classifier: VoicePrompt?
+  let generation: VoicePrompt?, bridge: VoicePrompt?
 
   init(_ value: JSONValue) {
     instructions = value.part(VoicePrompt.init, "instructions")
@@ -12,14 +14,14 @@ public struct VoicePromptState: Sendable {
 }
 
 /// One model's prompts. They are private texts: shown only when asked for.
-public struct VoicePrompt: Sendable {
-  public let updatedAt: Timestamp?
-  public let source: String?
-  public let systemPrompt: VoiceText, initialUserPrompt: VoiceText
-  public let followupUserPrompts: [VoiceText]
-  public let followupSteps: Int?
-  public let tools: [VoiceTool]
-  public let promptTiers: [VoicePromptTier]
+struct VoicePrompt: Sendable {
+  let updatedAt: Timestamp?
+  let source: String?
+  let systemPrompt: VoiceText, initialUserPrompt: VoiceText
+  let followupUserPrompts: [VoiceText]
+  let followupSteps: Int?
+  let tools: [VoiceTool]
+  let promptTiers: [VoicePromptTier]
 
   init(_ value: JSONValue) {
     updatedAt = value.time("updatedAt")
@@ -34,7 +36,7 @@ public struct VoicePrompt: Sendable {
   }
 
   /// The bytes of UTF-8 of all its texts.
-  public var byteCount: Int {
+  var byteCount: Int {
     followupUserPrompts.reduce(systemPrompt.byteCount + initialUserPrompt.byteCount) {
       $0 + $1.byteCount
     }
@@ -42,12 +44,12 @@ public struct VoicePrompt: Sendable {
 }
 
 /// A part that a prompt is made of.
-public struct VoicePromptTier: Sendable {
-  public let key: String?, label: String?
-  public let present: Bool?
-  public let sources: [String]
+struct VoicePromptTier: Sendable {
+  let key: String?, label: String?
+  let present: Bool?
+  let sources: [String]
   /// Any object of counts.
-  public let details: JSONValue?
+  let details: JSONValue?
 
   init(_ value: JSONValue) {
     key = value.text("key")

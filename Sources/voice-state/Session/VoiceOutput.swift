@@ -1,14 +1,16 @@
+import Core
+
 /// What the bot's own voice does.
-public struct VoiceOutput: Sendable {
+struct VoiceOutput: Sendable {
   /// `idle`, `response_pending`, `awaiting_tool_outputs`, `speaking_live`,
   /// `speaking_buffered`.
-  public let phase: String?
-  public let reason: String?, lastTrigger: String?
-  public let phaseEnteredAt: Timestamp?
-  public let requestId: String?
+  let phase: String?
+  let reason: String?, lastTrigger: String?
+  let phaseEnteredAt: Timestamp?
+  let requestId: String?
   /// `idle` or `buffered`.
-  public let ttsPlaybackState: String?
-  public let ttsBufferedSamples: Int?
+  let ttsPlaybackState: String?
+  let ttsBufferedSamples: Int?
 
   init(_ value: JSONValue) {
     phase = value.text("phase")
@@ -22,10 +24,10 @@ public struct VoiceOutput: Sendable {
 }
 
 /// Whether the bot is ready to play sound.
-public struct VoicePlaybackArm: Sendable {
-  public let armed: Bool?
-  public let reason: String?
-  public let armedAt: Timestamp?
+struct VoicePlaybackArm: Sendable {
+  let armed: Bool?
+  let reason: String?
+  let armedAt: Timestamp?
 
   init(_ value: JSONValue) {
     armed = value.bool("armed")
@@ -35,9 +37,9 @@ public struct VoicePlaybackArm: Sendable {
 }
 
 /// What was played of the soundboard.
-public struct VoiceSoundboard: Sendable {
-  public let playCount: Int
-  public let lastPlayedAt: Timestamp?
+struct VoiceSoundboard: Sendable {
+  let playCount: Int
+  let lastPlayedAt: Timestamp?
 
   init(_ value: JSONValue) {
     playCount = value.int("playCount") ?? 0

@@ -1,62 +1,64 @@
+import Core
+
 /// One voice session with everything that the dashboard sends of it.
 ///
 /// Members have the names of the wire. Ages and durations are milliseconds at
 /// the time the state was taken; instants are `Timestamp`.
-public struct VoiceSession: Sendable {
-  public let sessionId: String?
-  public let guildId: String?, voiceChannelId: String?, textChannelId: String?
-  public let startedAt: Timestamp?, lastActivityAt: Timestamp?
+struct VoiceSession: Sendable {
+  let sessionId: String?
+  let guildId: String?, voiceChannelId: String?, textChannelId: String?
+  let startedAt: Timestamp?, lastActivityAt: Timestamp?
   /// When the session ends in any case, and when it ends if nobody speaks.
-  public let maxEndsAt: Timestamp?, inactivityEndsAt: Timestamp?
+  let maxEndsAt: Timestamp?, inactivityEndsAt: Timestamp?
   /// `openai_realtime`, `voice_agent` and others; see `modeLabel`.
-  public let mode: String?
+  let mode: String?
   /// `transport_only` or `provider_native`.
-  public let realtimeToolOwnership: String?
+  let realtimeToolOwnership: String?
 
   /// How many people speak, as the server counts; and who they are.
-  public let activeInputStreams: Int
-  public let activeCaptures: [VoiceCapture]
+  let activeInputStreams: Int
+  let activeCaptures: [VoiceCapture]
   /// Everyone in the channel but the bot.
-  public let participants: [VoiceParticipant]
-  public let participantCount: Int
+  let participants: [VoiceParticipant]
+  let participantCount: Int
   /// Who came and went, oldest first.
-  public let membershipEvents: [VoiceMembershipEvent]
+  let membershipEvents: [VoiceMembershipEvent]
 
   /// Whether the bot began to speak a moment ago.
-  public let botTurnOpen: Bool
-  public let assistantOutput: VoiceOutput?
-  public let playbackArm: VoicePlaybackArm?
+  let botTurnOpen: Bool
+  let assistantOutput: VoiceOutput?
+  let playbackArm: VoicePlaybackArm?
   /// The speaker that the bot listens to (only in the older wire).
-  public let focusedSpeaker: VoiceFocus?
-  public let conversation: VoiceConversation?
+  let focusedSpeaker: VoiceFocus?
+  let conversation: VoiceConversation?
   /// What was said, oldest first.
-  public let recentTurns: [VoiceTurn]
-  public let pendingDeferredTurns: Int
+  let recentTurns: [VoiceTurn]
+  let pendingDeferredTurns: Int
 
-  public let asrSessions: [VoiceASRSession]
+  let asrSessions: [VoiceASRSession]
   /// The one recogniser for everybody, where there is one.
-  public let sharedAsrSession: VoiceASRSession?
-  public let batchAsr: VoiceBatchASR?
-  public let realtime: VoiceRealtime?
-  public let latency: VoiceLatency?
+  let sharedAsrSession: VoiceASRSession?
+  let batchAsr: VoiceBatchASR?
+  let realtime: VoiceRealtime?
+  let latency: VoiceLatency?
 
-  public let brainTools: [VoiceTool]
+  let brainTools: [VoiceTool]
   /// Tool calls, oldest first.
-  public let toolCalls: [VoiceToolCall]
-  public let mcpStatus: [VoiceMCPServer]
+  let toolCalls: [VoiceToolCall]
+  let mcpStatus: [VoiceMCPServer]
 
-  public let promptState: VoicePromptState?
-  public let lastGenerationContext: VoiceGenerationContext?
-  public let memory: VoiceMemory?
+  let promptState: VoicePromptState?
+  let lastGenerationContext: VoiceGenerationContext?
+  let memory: VoiceMemory?
   /// What the session noted down, oldest first.
-  public let durableContext: [VoiceNote]
+  let durableContext: [VoiceNote]
 
-  public let streamWatch: VoiceStreamWatch?
-  public let music: VoiceMusic?
-  public let soundboard: VoiceSoundboard?
+  let streamWatch: VoiceStreamWatch?
+  let music: VoiceMusic?
+  let soundboard: VoiceSoundboard?
 
   /// - Parameter value: an element of `sessions`.
-  public init(_ value: JSONValue) {
+  init(_ value: JSONValue) {
     sessionId = value.text("sessionId")
     guildId = value.text("guildId")
     voiceChannelId = value.text("voiceChannelId")

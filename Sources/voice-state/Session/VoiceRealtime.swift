@@ -1,13 +1,15 @@
+import Core
+
 /// The provider that the session speaks through.
-public struct VoiceRealtime: Sendable {
-  public let provider: String?
-  public let inputSampleRateHz: Int?, outputSampleRateHz: Int?
-  public let recentVoiceTurns: Int?
+struct VoiceRealtime: Sendable {
+  let provider: String?
+  let inputSampleRateHz: Int?, outputSampleRateHz: Int?
+  let recentVoiceTurns: Int?
   /// Replies that were overtaken by newer words.
-  public let replySuperseded: Int?
-  public let pendingTurns: Int
-  public let drainActive: Bool?, coalesceActive: Bool?
-  public let state: VoiceRealtimeState?
+  let replySuperseded: Int?
+  let pendingTurns: Int
+  let drainActive: Bool?, coalesceActive: Bool?
+  let state: VoiceRealtimeState?
 
   init(_ value: JSONValue) {
     provider = value.text("provider")
@@ -23,11 +25,11 @@ public struct VoiceRealtime: Sendable {
 }
 
 /// The link to the provider.
-public struct VoiceRealtimeState: Sendable {
+struct VoiceRealtimeState: Sendable {
   /// Something that was sent to the provider.
-  public struct Event: Sendable {
-    public let type: String?
-    public let at: Timestamp?
+  struct Event: Sendable {
+    let type: String?
+    let at: Timestamp?
 
     init(_ value: JSONValue) {
       type = value.text("type")
@@ -35,21 +37,21 @@ public struct VoiceRealtimeState: Sendable {
     }
   }
 
-  public let connected: Bool?
-  public let connectedAt: Timestamp?, lastEventAt: Timestamp?
-  public let sessionId: String?, lastError: String?
-  public let lastCloseCode: Int?
-  public let lastCloseReason: String?
-  public let lastEventType: String?
-  public let lastOutboundEventType: String?
-  public let lastOutboundEventAt: Timestamp?
-  public let activeResponseId: String?, activeResponseStatus: String?
+  let connected: Bool?
+  let connectedAt: Timestamp?, lastEventAt: Timestamp?
+  let sessionId: String?, lastError: String?
+  let lastCloseCode: Int?
+  let lastCloseReason: String?
+  let lastEventType: String?
+  let lastOutboundEventType: String?
+  let lastOutboundEventAt: Timestamp?
+  let activeResponseId: String?, activeResponseStatus: String?
   /// Oldest first.
-  public let recentOutboundEvents: [Event]
+  let recentOutboundEvents: [Event]
   /// Of some providers only.
-  public let model: String?
-  public let utteranceCount: Int?
-  public let setupComplete: Bool?, pendingResponseActive: Bool?
+  let model: String?
+  let utteranceCount: Int?
+  let setupComplete: Bool?, pendingResponseActive: Bool?
 
   init(_ value: JSONValue) {
     connected = value.bool("connected")

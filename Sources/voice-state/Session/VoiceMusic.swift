@@ -1,11 +1,13 @@
+import Core
+
 /// What music plays, and what may play next. The last track stays after it has
 /// stopped: `active` says whether it plays.
-public struct VoiceMusic: Sendable {
+struct VoiceMusic: Sendable {
   /// A track that a search found.
-  public struct Result: Sendable {
-    public let id: String?, title: String?, artist: String?, platform: String?
-    public let externalUrl: String?
-    public let durationSeconds: Double?
+  struct Result: Sendable {
+    let id: String?, title: String?, artist: String?, platform: String?
+    let externalUrl: String?
+    let durationSeconds: Double?
 
     init(_ value: JSONValue) {
       id = value.text("id")
@@ -18,10 +20,10 @@ public struct VoiceMusic: Sendable {
   }
 
   /// The tracks that wait.
-  public struct Queue: Sendable {
+  struct Queue: Sendable {
     /// A track in the queue.
-    public struct Track: Sendable {
-      public let id: String?, title: String?, artist: String?, source: String?
+    struct Track: Sendable {
+      let id: String?, title: String?, artist: String?, source: String?
 
       init(_ value: JSONValue) {
         id = value.text("id")
@@ -31,11 +33,11 @@ public struct VoiceMusic: Sendable {
       }
     }
 
-    public let tracks: [Track]
-    public let nowPlayingIndex: Int?
-    public let isPaused: Bool?
+    let tracks: [Track]
+    let nowPlayingIndex: Int?
+    let isPaused: Bool?
     /// 0 to 1.
-    public let volume: Double?
+    let volume: Double?
 
     init(_ value: JSONValue) {
       tracks = value.list(Track.init, "tracks")
@@ -46,25 +48,25 @@ public struct VoiceMusic: Sendable {
   }
 
   /// `idle`, `loading`, `playing`, `paused`, `paused_wake_word`, `stopping`.
-  public let phase: String?
-  public let active: Bool
-  public let pauseReason: String?
-  public let replyHandoffMode: String?, replyHandoffRequestedByUserId: String?
-  public let replyHandoffSource: String?
-  public let replyHandoffAt: Timestamp?
-  public let provider: String?, source: String?
-  public let startedAt: Timestamp?, stoppedAt: Timestamp?
-  public let lastTrackId: String?, lastTrackTitle: String?
-  public let lastTrackArtists: [String]
-  public let lastTrackUrl: String?, lastPlaybackUrl: String?
-  public let lastQuery: String?, lastRequestedByUserId: String?, lastRequestText: String?
-  public let lastCommandAt: Timestamp?
-  public let lastCommandReason: String?
-  public let pendingQuery: String?, pendingPlatform: String?, pendingRequestedByUserId: String?
-  public let pendingRequestedAt: Timestamp?
-  public let pendingResults: [Result]
-  public let disambiguationActive: Bool
-  public let queueState: Queue?
+  let phase: String?
+  let active: Bool
+  let pauseReason: String?
+  let replyHandoffMode: String?, replyHandoffRequestedByUserId: String?
+  let replyHandoffSource: String?
+  let replyHandoffAt: Timestamp?
+  let provider: String?, source: String?
+  let startedAt: Timestamp?, stoppedAt: Timestamp?
+  let lastTrackId: String?, lastTrackTitle: String?
+  let lastTrackArtists: [String]
+  let lastTrackUrl: String?, lastPlaybackUrl: String?
+  let lastQuery: String?, lastRequestedByUserId: String?, lastRequestText: String?
+  let lastCommandAt: Timestamp?
+  let lastCommandReason: String?
+  let pendingQuery: String?, pendingPlatform: String?, pendingRequestedByUserId: String?
+  let pendingRequestedAt: Timestamp?
+  let pendingResults: [Result]
+  let disambiguationActive: Bool
+  let queueState: Queue?
 
   init(_ value: JSONValue) {
     phase = value.text("phase")

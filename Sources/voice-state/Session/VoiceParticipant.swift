@@ -1,6 +1,8 @@
+import Core
+
 /// Someone in the voice channel.
-public struct VoiceParticipant: Sendable {
-  public let userId: String?, displayName: String?
+struct VoiceParticipant: Sendable {
+  let userId: String?, displayName: String?
 
   init(_ value: JSONValue) {
     userId = value.text("userId")
@@ -9,10 +11,10 @@ public struct VoiceParticipant: Sendable {
 }
 
 /// Someone who speaks now.
-public struct VoiceCapture: Sendable {
-  public let userId: String?, displayName: String?
-  public let startedAt: Timestamp?
-  public let ageMs: Double?
+struct VoiceCapture: Sendable {
+  let userId: String?, displayName: String?
+  let startedAt: Timestamp?
+  let ageMs: Double?
 
   init(_ value: JSONValue) {
     userId = value.text("userId")
@@ -23,9 +25,9 @@ public struct VoiceCapture: Sendable {
 }
 
 /// The speaker that the bot attends to.
-public struct VoiceFocus: Sendable {
-  public let userId: String?, displayName: String?
-  public let since: Timestamp?
+struct VoiceFocus: Sendable {
+  let userId: String?, displayName: String?
+  let since: Timestamp?
 
   init(_ value: JSONValue) {
     userId = value.text("userId")
@@ -35,12 +37,12 @@ public struct VoiceFocus: Sendable {
 }
 
 /// Someone came or went.
-public struct VoiceMembershipEvent: Sendable {
-  public let userId: String?, displayName: String?
+struct VoiceMembershipEvent: Sendable {
+  let userId: String?, displayName: String?
   /// `join` or `leave`.
-  public let eventType: String?
-  public let at: Timestamp?
-  public let ageMs: Double?
+  let eventType: String?
+  let at: Timestamp?
+  let ageMs: Double?
 
   init(_ value: JSONValue) {
     userId = value.text("userId")

@@ -1,9 +1,11 @@
+import Core
+
 /// What a session is doing, in the one word that the web dashboard shows.
-public enum VoiceActivity: String, CaseIterable, Sendable {
+enum VoiceActivity: String, CaseIterable, Sendable {
   case speaking, processing, listening, disconnected, idle
 
   /// The word with a capital: `Speaking`.
-  public var word: String {
+  var word: String {
     switch self {
     case .speaking: "Speaking"
     case .processing: "Processing"
@@ -17,7 +19,7 @@ public enum VoiceActivity: String, CaseIterable, Sendable {
 extension VoiceSession {
   /// The first that holds: the bot's turn is open, turns wait for recognition or
   /// an answer, someone speaks, the provider's link is down, nothing.
-  public var activity: VoiceActivity {
+  var activity: VoiceActivity {
     if botTurnOpen { return .speaking }
     if (batchAsr?.pendingTurns ?? 0) + (realtime?.pendingTurns ?? 0) > 0 { return .processing }
     if activeInputStreams > 0 { return .listening }
@@ -25,12 +27,12 @@ extension VoiceSession {
   }
 
   /// Turns that wait anywhere: for recognition, for the provider, put off.
-  public var pendingTurns: Int {
+  var pendingTurns: Int {
     (batchAsr?.pendingTurns ?? 0) + (realtime?.pendingTurns ?? 0) + pendingDeferredTurns
   }
 
   /// The mode in the dashboard's words: `OpenAI RT`; an unknown mode as sent.
-  public var modeLabel: String? {
+  var modeLabel: String? {
     switch mode {
     case "voice_agent": "Voice Agent"
     case "openai_realtime": "OpenAI RT"
@@ -45,7 +47,7 @@ extension VoiceSession {
   /// else within 35 s of its reply or of a direct address.
   ///
   /// - Parameter now: the time of the state.
-  public func isAwake(at now: Timestamp) -> Bool {
+  func isAwake(at now: Timestamp) -> Bool {
     if let active = conversation?.wake?.active { return active }
     return [conversation?.lastAssistantReplyAt, conversation?.lastDirectAddressAt].contains {
       guard let time = $0 else { return false }
@@ -57,7 +59,7 @@ extension VoiceSession {
   ///
   /// - Parameter userId: nil has no name.
   /// - Returns: nil when the session does not tell.
-  public func name(of userId: String?) -> String? {
+  func name(of userId: String?) -> String? {
     guard let userId else { return nil }
     return participants.first { $0.userId == userId && $0.displayName != nil }?.displayName
       ?? activeCaptures.first { $0.userId == userId && $0.displayName != nil }?.displayName

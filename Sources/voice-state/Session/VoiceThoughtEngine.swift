@@ -1,8 +1,10 @@
+import Core
+
 /// What the bot thinks of saying without being asked.
-public struct VoiceThoughtEngine: Sendable {
-  public let busy: Bool?
-  public let nextAttemptAt: Timestamp?, lastAttemptAt: Timestamp?, lastSpokenAt: Timestamp?
-  public let pendingThought: VoiceThought?
+struct VoiceThoughtEngine: Sendable {
+  let busy: Bool?
+  let nextAttemptAt: Timestamp?, lastAttemptAt: Timestamp?, lastSpokenAt: Timestamp?
+  let pendingThought: VoiceThought?
 
   init(_ value: JSONValue) {
     busy = value.bool("busy")
@@ -14,22 +16,22 @@ public struct VoiceThoughtEngine: Sendable {
 }
 
 /// A thought that waits for its moment.
-public struct VoiceThought: Sendable {
-  public let id: String?
+struct VoiceThought: Sendable {
+  let id: String?
   /// `queued` or `reconsider`.
-  public let status: String?
-  public let text: String?, draftText: String?, trigger: String?
-  public let createdAt: Timestamp?, updatedAt: Timestamp?, basisAt: Timestamp?
-  public let notBeforeAt: Timestamp?, expiresAt: Timestamp?
-  public let ageMs: Double?
-  public let revision: Int?
-  public let lastDecisionReason: String?
+  let status: String?
+  let text: String?, draftText: String?, trigger: String?
+  let createdAt: Timestamp?, updatedAt: Timestamp?, basisAt: Timestamp?
+  let notBeforeAt: Timestamp?, expiresAt: Timestamp?
+  let ageMs: Double?
+  let revision: Int?
+  let lastDecisionReason: String?
   /// `hold`, `speak_now` or `drop`.
-  public let lastDecisionAction: String?
-  public let memoryFactCount: Int?
-  public let usedMemory: Bool?
-  public let invalidatedAt: Timestamp?
-  public let invalidatedByUserId: String?, invalidationReason: String?
+  let lastDecisionAction: String?
+  let memoryFactCount: Int?
+  let usedMemory: Bool?
+  let invalidatedAt: Timestamp?
+  let invalidatedByUserId: String?, invalidationReason: String?
 
   init(_ value: JSONValue) {
     id = value.text("id")

@@ -1,11 +1,13 @@
+import Core
+
 /// What the bot sees of a shared screen. Two spellings: notes were called brain
 /// context before.
-public struct VoiceStreamWatch: Sendable {
+struct VoiceStreamWatch: Sendable {
   /// Something seen.
-  public struct Seen: Sendable {
-    public let text: String?
-    public let at: Timestamp?
-    public let provider: String?, model: String?, speakerName: String?
+  struct Seen: Sendable {
+    let text: String?
+    let at: Timestamp?
+    let provider: String?, model: String?, speakerName: String?
 
     init(_ value: JSONValue) {
       text = value.text("text")
@@ -16,29 +18,29 @@ public struct VoiceStreamWatch: Sendable {
     }
   }
 
-  public let active: Bool
-  public let targetUserId: String?, requestedByUserId: String?
-  public let lastFrameAt: Timestamp?
-  public let lastCommentaryAt: Timestamp?
-  public let lastCommentaryNote: String?
-  public let lastMemoryRecapAt: Timestamp?
-  public let lastMemoryRecapText: String?, lastMemoryRecapReason: String?
-  public let lastMemoryRecapDurableSaved: Bool?
-  public let latestFrameAt: Timestamp?
-  public let latestFrameMimeType: String?
-  public let latestFrameApproxBytes: Int?
-  public let acceptedFrameCountInWindow: Int?
-  public let frameWindowStartedAt: Timestamp?
-  public let ingestedFrameCount: Int?
-  public let lastNoteAt: Timestamp?
-  public let lastNoteProvider: String?, lastNoteModel: String?
-  public let noteCount: Int?
+  let active: Bool
+  let targetUserId: String?, requestedByUserId: String?
+  let lastFrameAt: Timestamp?
+  let lastCommentaryAt: Timestamp?
+  let lastCommentaryNote: String?
+  let lastMemoryRecapAt: Timestamp?
+  let lastMemoryRecapText: String?, lastMemoryRecapReason: String?
+  let lastMemoryRecapDurableSaved: Bool?
+  let latestFrameAt: Timestamp?
+  let latestFrameMimeType: String?
+  let latestFrameApproxBytes: Int?
+  let acceptedFrameCountInWindow: Int?
+  let frameWindowStartedAt: Timestamp?
+  let ingestedFrameCount: Int?
+  let lastNoteAt: Timestamp?
+  let lastNoteProvider: String?, lastNoteModel: String?
+  let noteCount: Int?
   /// What was seen, oldest first.
-  public let visualFeed: [Seen]
-  public let notePayload: VoiceNotePayload?
+  let visualFeed: [Seen]
+  let notePayload: VoiceNotePayload?
   /// Only in the older wire.
-  public let durableScreenNotes: [VoiceNote]
-  public let nativeDiscord: VoiceNativeStream?
+  let durableScreenNotes: [VoiceNote]
+  let nativeDiscord: VoiceNativeStream?
 
   init(_ value: JSONValue) {
     active = value.bool("active") ?? false
@@ -71,12 +73,12 @@ public struct VoiceStreamWatch: Sendable {
 }
 
 /// What the answering model is told of the screen.
-public struct VoiceNotePayload: Sendable {
-  public let prompt: String?
+struct VoiceNotePayload: Sendable {
+  let prompt: String?
   /// Each ends in its age: `(12s ago)`.
-  public let notes: [String]
-  public let lastAt: Timestamp?
-  public let provider: String?, model: String?
+  let notes: [String]
+  let lastAt: Timestamp?
+  let provider: String?, model: String?
 
   init(_ value: JSONValue) {
     prompt = value.text("prompt")
@@ -88,12 +90,12 @@ public struct VoiceNotePayload: Sendable {
 }
 
 /// Screens shared over Discord itself.
-public struct VoiceNativeStream: Sendable {
+struct VoiceNativeStream: Sendable {
   /// Someone who shares a screen.
-  public struct Sharer: Sendable {
-    public let userId: String?, displayName: String?, codec: String?
-    public let streamCount: Int?
-    public let lastFrameAt: Timestamp?, updatedAt: Timestamp?
+  struct Sharer: Sendable {
+    let userId: String?, displayName: String?, codec: String?
+    let streamCount: Int?
+    let lastFrameAt: Timestamp?, updatedAt: Timestamp?
 
     init(_ value: JSONValue) {
       userId = value.text("userId")
@@ -105,13 +107,13 @@ public struct VoiceNativeStream: Sendable {
     }
   }
 
-  public let activeSharerCount: Int?
-  public let subscribedTargetUserId: String?
-  public let decodeInFlight: Bool?, ffmpegAvailable: Bool?
-  public let lastDecodeAttemptAt: Timestamp?, lastDecodeSuccessAt: Timestamp?
-  public let lastDecodeFailureAt: Timestamp?
-  public let lastDecodeFailureReason: String?
-  public let activeSharers: [Sharer]
+  let activeSharerCount: Int?
+  let subscribedTargetUserId: String?
+  let decodeInFlight: Bool?, ffmpegAvailable: Bool?
+  let lastDecodeAttemptAt: Timestamp?, lastDecodeSuccessAt: Timestamp?
+  let lastDecodeFailureAt: Timestamp?
+  let lastDecodeFailureReason: String?
+  let activeSharers: [Sharer]
 
   init(_ value: JSONValue) {
     activeSharerCount = value.int("activeSharerCount")

@@ -1,11 +1,13 @@
+import Core
+
 /// One recogniser of speech: of a person, or of everybody.
-public struct VoiceASRSession: Sendable {
+struct VoiceASRSession: Sendable {
   /// What is being said and is not yet a turn.
-  public struct Utterance: Sendable {
-    public let partialText: String?
+  struct Utterance: Sendable {
+    let partialText: String?
     /// How many segments are final.
-    public let finalSegments: Int?
-    public let bytesSent: Int?
+    let finalSegments: Int?
+    let bytesSent: Int?
 
     init(_ value: JSONValue) {
       partialText = value.text("partialText")
@@ -15,20 +17,20 @@ public struct VoiceASRSession: Sendable {
     }
   }
 
-  public let userId: String?, displayName: String?
-  public let connected: Bool?
+  let userId: String?, displayName: String?
+  let connected: Bool?
   /// `idle`, `connecting`, `ready`, `committing`, `closing`; also when only the
   /// older `closing` says so.
-  public let phase: String?
-  public let connectedAt: Timestamp?, lastAudioAt: Timestamp?, lastTranscriptAt: Timestamp?
-  public let idleMs: Double?, idleTtlMs: Double?
-  public let hasIdleTimer: Bool?
-  public let pendingAudioBytes: Int?, pendingAudioChunks: Int?
-  public let utterance: Utterance?
-  public let model: String?, sessionId: String?
+  let phase: String?
+  let connectedAt: Timestamp?, lastAudioAt: Timestamp?, lastTranscriptAt: Timestamp?
+  let idleMs: Double?, idleTtlMs: Double?
+  let hasIdleTimer: Bool?
+  let pendingAudioBytes: Int?, pendingAudioChunks: Int?
+  let utterance: Utterance?
+  let model: String?, sessionId: String?
   /// Of the shared recogniser only.
-  public let pendingCommitResolvers: Int?, pendingCommitRequests: Int?
-  public let transcriptByItemIds: Int?, speakerByItemIds: Int?
+  let pendingCommitResolvers: Int?, pendingCommitRequests: Int?
+  let transcriptByItemIds: Int?, speakerByItemIds: Int?
 
   init(_ value: JSONValue) {
     userId = value.text("userId")
@@ -54,9 +56,9 @@ public struct VoiceASRSession: Sendable {
 }
 
 /// Turns that wait to be recognised as files.
-public struct VoiceBatchASR: Sendable {
-  public let pendingTurns: Int
-  public let contextMessages: Int?
+struct VoiceBatchASR: Sendable {
+  let pendingTurns: Int
+  let contextMessages: Int?
 
   init(_ value: JSONValue) {
     pendingTurns = value.int("pendingTurns") ?? 0

@@ -1,15 +1,17 @@
+import Core
+
 /// How much of the talk the models were given.
-public struct VoiceModelContext: Sendable {
+struct VoiceModelContext: Sendable {
   /// One model's share.
-  public struct Share: Sendable {
-    public let source: String?
-    public let capturedAt: Timestamp?
+  struct Share: Sendable {
+    let source: String?
+    let capturedAt: Timestamp?
     /// Turns that there were, that were sent, that may be sent.
-    public let availableTurns: Int?, sentTurns: Int?, maxTurns: Int?
-    public let contextChars: Int?, transcriptChars: Int?
+    let availableTurns: Int?, sentTurns: Int?, maxTurns: Int?
+    let contextChars: Int?, transcriptChars: Int?
     /// Of the decider only.
-    public let promptHistoryChars: Int?
-    public let directAddressed: Bool?
+    let promptHistoryChars: Int?
+    let directAddressed: Bool?
 
     init(_ value: JSONValue) {
       source = value.text("source")
@@ -24,8 +26,8 @@ public struct VoiceModelContext: Sendable {
     }
   }
 
-  public let generation: Share?, decider: Share?
-  public let trackedTurns: Int?, trackedTurnLimit: Int?, trackedTranscriptTurns: Int?
+  let generation: Share?, decider: Share?
+  let trackedTurns: Int?, trackedTurnLimit: Int?, trackedTranscriptTurns: Int?
 
   init(_ value: JSONValue) {
     generation = value.part(Share.init, "generation")

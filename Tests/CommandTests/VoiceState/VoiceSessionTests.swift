@@ -1,6 +1,7 @@
+import Core
 import Testing
 
-@testable import Core
+@testable import voice_state
 
 @Suite struct VoiceSessionTests {
   private func session(_ text: String) throws -> VoiceSession {

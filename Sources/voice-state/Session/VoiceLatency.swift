@@ -1,11 +1,13 @@
+import Core
+
 /// How long answers took, stage by stage.
-public struct VoiceLatency: Sendable {
+struct VoiceLatency: Sendable {
   /// The stages of an answer, in their order, and their sum. Milliseconds; nil
   /// where the server could not tell.
-  public struct Stages: Sendable {
-    public let finalizedToAsrStartMs: Double?, asrToGenerationStartMs: Double?
-    public let generationToReplyRequestMs: Double?, replyRequestToAudioStartMs: Double?
-    public let totalMs: Double?
+  struct Stages: Sendable {
+    let finalizedToAsrStartMs: Double?, asrToGenerationStartMs: Double?
+    let generationToReplyRequestMs: Double?, replyRequestToAudioStartMs: Double?
+    let totalMs: Double?
 
     init(_ value: JSONValue?) {
       // No answer takes less than no time, or years.
@@ -21,10 +23,10 @@ public struct VoiceLatency: Sendable {
     }
 
     /// Whether no stage is known.
-    public var isUnknown: Bool { all.allSatisfy { $0 == nil } }
+    var isUnknown: Bool { all.allSatisfy { $0 == nil } }
 
     /// The four stages and the total, in this order.
-    public var all: [Double?] {
+    var all: [Double?] {
       [
         finalizedToAsrStartMs, asrToGenerationStartMs, generationToReplyRequestMs,
         replyRequestToAudioStartMs, totalMs,
@@ -33,11 +35,11 @@ public struct VoiceLatency: Sendable {
   }
 
   /// One answer.
-  public struct Turn: Sendable {
-    public let at: Timestamp?
-    public let stages: Stages
-    public let queueWaitMs: Double?
-    public let pendingQueueDepth: Int?
+  struct Turn: Sendable {
+    let at: Timestamp?
+    let stages: Stages
+    let queueWaitMs: Double?
+    let pendingQueueDepth: Int?
 
     init(_ value: JSONValue) {
       at = value.time("at")
@@ -48,10 +50,10 @@ public struct VoiceLatency: Sendable {
   }
 
   /// Newest first.
-  public let recentTurns: [Turn]
-  public let averages: Stages
+  let recentTurns: [Turn]
+  let averages: Stages
   /// How many answers the averages are of.
-  public let turnCount: Int?
+  let turnCount: Int?
 
   init(_ value: JSONValue) {
     recentTurns = value.list(Turn.init, "recentTurns")
@@ -61,7 +63,7 @@ public struct VoiceLatency: Sendable {
 
   /// The median of each stage over the recent turns, in the order of
   /// `Stages.all`; nil where no turn has the stage.
-  public var medians: [Double?] {
+  var medians: [Double?] {
     let turns = recentTurns.map(\.stages.all)
     return (0..<5).map { stage in
       let known = turns.compactMap { $0[stage] }.sorted()

@@ -1,3 +1,5 @@
+import Core
+
 /// Reads members as the voice models want them: what is missing, null, blank or
 /// of another type is nil or empty, and nothing throws.
 extension JSONValue {

@@ -1,14 +1,16 @@
+import Core
+
 /// One thing that was said, thought, or happened in the channel.
-public struct VoiceTurn: Sendable {
+struct VoiceTurn: Sendable {
   /// `speech`, `thought`, `membership`, `effect`; nil in the older wire.
-  public let kind: String?
+  let kind: String?
   /// `user` or `assistant`.
-  public let role: String?
+  let role: String?
   /// `YOU` for a thought of the bot.
-  public let speakerName: String?
-  public let text: String
-  public let at: Timestamp?
-  public let addressing: VoiceTurnAddressing?
+  let speakerName: String?
+  let text: String
+  let at: Timestamp?
+  let addressing: VoiceTurnAddressing?
 
   init(_ value: JSONValue) {
     kind = value.text("kind")
@@ -21,12 +23,12 @@ public struct VoiceTurn: Sendable {
 }
 
 /// Whom a turn was meant for.
-public struct VoiceTurnAddressing: Sendable {
+struct VoiceTurnAddressing: Sendable {
   /// A name; `ME` is the bot.
-  public let talkingTo: String?
+  let talkingTo: String?
   /// 0 to 1.
-  public let directedConfidence: Double?
-  public let source: String?, reason: String?
+  let directedConfidence: Double?
+  let source: String?, reason: String?
 
   init(_ value: JSONValue) {
     talkingTo = value.text("talkingTo")

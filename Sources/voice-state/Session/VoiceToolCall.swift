@@ -1,9 +1,11 @@
+import Core
+
 /// A tool that a model may call.
-public struct VoiceTool: Sendable {
-  public let name: String?
+struct VoiceTool: Sendable {
+  let name: String?
   /// `function` or `mcp`.
-  public let toolType: String?
-  public let serverName: String?, description: String?
+  let toolType: String?
+  let serverName: String?, description: String?
 
   init(_ value: JSONValue) {
     name = value.text("name")
@@ -14,25 +16,25 @@ public struct VoiceTool: Sendable {
 }
 
 /// One call of a tool.
-public struct VoiceToolCall: Sendable {
+struct VoiceToolCall: Sendable {
   /// How a call stands.
-  public enum State: String, Sendable {
+  enum State: String, Sendable {
     case running, ok, failed
   }
 
-  public let callId: String?, toolName: String?
+  let callId: String?, toolName: String?
   /// `function` or `mcp`.
-  public let toolType: String?
+  let toolType: String?
   /// Seldom sent: the tool's own server says it too, see `brainTools`.
-  public let serverName: String?
+  let serverName: String?
   /// An object as a rule.
-  public let arguments: JSONValue?
-  public let startedAt: Timestamp?, completedAt: Timestamp?
-  public let runtimeMs: Double?
-  public let success: Bool?
+  let arguments: JSONValue?
+  let startedAt: Timestamp?, completedAt: Timestamp?
+  let runtimeMs: Double?
+  let success: Bool?
   /// A text or an object.
-  public let outputSummary: JSONValue?
-  public let error: String?
+  let outputSummary: JSONValue?
+  let error: String?
 
   init(_ value: JSONValue) {
     callId = value.text("callId")
@@ -49,7 +51,7 @@ public struct VoiceToolCall: Sendable {
   }
 
   /// Failed with an error; else running until it is completed; else what it says.
-  public var state: State {
+  var state: State {
     if error != nil { return .failed }
     if completedAt == nil && success != true { return .running }
     return success == false ? .failed : .ok
@@ -57,12 +59,12 @@ public struct VoiceToolCall: Sendable {
 }
 
 /// A server of the model context protocol.
-public struct VoiceMCPServer: Sendable {
-  public let serverName: String?
-  public let connected: Bool?
-  public let tools: [VoiceTool]
-  public let lastError: String?
-  public let lastConnectedAt: Timestamp?, lastCallAt: Timestamp?
+struct VoiceMCPServer: Sendable {
+  let serverName: String?
+  let connected: Bool?
+  let tools: [VoiceTool]
+  let lastError: String?
+  let lastConnectedAt: Timestamp?, lastCallAt: Timestamp?
 
   init(_ value: JSONValue) {
     serverName = value.text("serverName")

@@ -1,14 +1,16 @@
+import Core
+
 /// Whom the bot listens to, and what it knows of the talk.
-public struct VoiceConversation: Sendable {
-  public let lastAssistantReplyAt: Timestamp?
-  public let lastDirectAddressAt: Timestamp?
-  public let lastDirectAddressUserId: String?
-  public let musicWakeLatchedUntil: Timestamp?
-  public let musicWakeLatchedByUserId: String?
-  public let wake: VoiceWake?
-  public let thoughtEngine: VoiceThoughtEngine?
-  public let addressing: VoiceAddressing?
-  public let modelContext: VoiceModelContext?
+struct VoiceConversation: Sendable {
+  let lastAssistantReplyAt: Timestamp?
+  let lastDirectAddressAt: Timestamp?
+  let lastDirectAddressUserId: String?
+  let musicWakeLatchedUntil: Timestamp?
+  let musicWakeLatchedByUserId: String?
+  let wake: VoiceWake?
+  let thoughtEngine: VoiceThoughtEngine?
+  let addressing: VoiceAddressing?
+  let modelContext: VoiceModelContext?
 
   init(_ value: JSONValue) {
     lastAssistantReplyAt = value.time("lastAssistantReplyAt")
@@ -24,14 +26,14 @@ public struct VoiceConversation: Sendable {
 }
 
 /// Whether the bot takes what is said as meant for it, and why.
-public struct VoiceWake: Sendable {
+struct VoiceWake: Sendable {
   /// `ACTIVE` or `AMBIENT`.
-  public let attentionMode: String?
-  public let active: Bool?
-  public let currentSpeakerActive: Bool?, recentAssistantReply: Bool?, recentDirectAddress: Bool?
-  public let msSinceAssistantReply: Double?, msSinceDirectAddress: Double?
+  let attentionMode: String?
+  let active: Bool?
+  let currentSpeakerActive: Bool?, recentAssistantReply: Bool?, recentDirectAddress: Bool?
+  let msSinceAssistantReply: Double?, msSinceDirectAddress: Double?
   /// How long a reply or an address keeps the bot awake.
-  public let windowMs: Double?
+  let windowMs: Double?
 
   init(_ value: JSONValue) {
     attentionMode = value.text("attentionMode")
@@ -46,13 +48,13 @@ public struct VoiceWake: Sendable {
 }
 
 /// Guesses at who talks to whom.
-public struct VoiceAddressing: Sendable {
+struct VoiceAddressing: Sendable {
   /// One guess.
-  public struct Guess: Sendable {
-    public let speakerName: String?, talkingTo: String?
+  struct Guess: Sendable {
+    let speakerName: String?, talkingTo: String?
     /// 0 to 1.
-    public let directedConfidence: Double?
-    public let ageMs: Double?
+    let directedConfidence: Double?
+    let ageMs: Double?
 
     init(_ value: JSONValue) {
       speakerName = value.text("speakerName")
@@ -62,10 +64,10 @@ public struct VoiceAddressing: Sendable {
     }
   }
 
-  public let currentSpeakerTarget: String?
-  public let currentSpeakerDirectedConfidence: Double?
-  public let lastDirectedToMe: Guess?
-  public let recentAddressingGuesses: [Guess]
+  let currentSpeakerTarget: String?
+  let currentSpeakerDirectedConfidence: Double?
+  let lastDirectedToMe: Guess?
+  let recentAddressingGuesses: [Guess]
 
   init(_ value: JSONValue) {
     currentSpeakerTarget = value.text("currentSpeakerTarget")

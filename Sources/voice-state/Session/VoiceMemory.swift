@@ -1,10 +1,12 @@
+import Core
+
 /// The facts that the session has loaded.
-public struct VoiceMemory: Sendable {
+struct VoiceMemory: Sendable {
   /// What is known of one person.
-  public struct Profile: Sendable {
-    public let userId: String?, displayName: String?
-    public let loadedAt: Timestamp?
-    public let userFacts: [VoiceFact]
+  struct Profile: Sendable {
+    let userId: String?, displayName: String?
+    let loadedAt: Timestamp?
+    let userFacts: [VoiceFact]
 
     init(_ value: JSONValue) {
       userId = value.text("userId")
@@ -15,9 +17,9 @@ public struct VoiceMemory: Sendable {
   }
 
   /// What is known of the guild and of the bot itself.
-  public struct GuildProfile: Sendable {
-    public let loadedAt: Timestamp?
-    public let selfFacts: [VoiceFact], loreFacts: [VoiceFact]
+  struct GuildProfile: Sendable {
+    let loadedAt: Timestamp?
+    let selfFacts: [VoiceFact], loreFacts: [VoiceFact]
 
     init(_ value: JSONValue) {
       loadedAt = value.time("loadedAt")
@@ -26,8 +28,8 @@ public struct VoiceMemory: Sendable {
     }
   }
 
-  public let factProfiles: [Profile]
-  public let guildFactProfile: GuildProfile?
+  let factProfiles: [Profile]
+  let guildFactProfile: GuildProfile?
 
   init(_ value: JSONValue) {
     factProfiles = value.list(Profile.init, "factProfiles")
@@ -36,11 +38,11 @@ public struct VoiceMemory: Sendable {
 }
 
 /// One remembered fact, in either spelling.
-public struct VoiceFact: Sendable {
-  public let id: String?, subject: String?, fact: String?, factType: String?
+struct VoiceFact: Sendable {
+  let id: String?, subject: String?, fact: String?, factType: String?
   /// 0 to 1.
-  public let confidence: Double?
-  public let createdAt: Timestamp?, updatedAt: Timestamp?
+  let confidence: Double?
+  let createdAt: Timestamp?, updatedAt: Timestamp?
 
   init(_ value: JSONValue) {
     id = value.text("id")
@@ -54,9 +56,9 @@ public struct VoiceFact: Sendable {
 }
 
 /// The facts that a model was given, by what they are for.
-public struct VoiceFacts: Sendable {
-  public let userFacts: [VoiceFact], relevantFacts: [VoiceFact]
-  public let guidanceFacts: [VoiceFact], behavioralFacts: [VoiceFact]
+struct VoiceFacts: Sendable {
+  let userFacts: [VoiceFact], relevantFacts: [VoiceFact]
+  let guidanceFacts: [VoiceFact], behavioralFacts: [VoiceFact]
 
   init(_ value: JSONValue) {
     userFacts = value.list(VoiceFact.init, "userFacts")
@@ -66,17 +68,17 @@ public struct VoiceFacts: Sendable {
   }
 
   /// How many there are.
-  public var count: Int {
+  var count: Int {
     userFacts.count + relevantFacts.count + guidanceFacts.count + behavioralFacts.count
   }
 }
 
 /// Something that the session keeps in mind.
-public struct VoiceNote: Sendable {
-  public let text: String?
+struct VoiceNote: Sendable {
+  let text: String?
   /// `fact`, `plan`, `preference` or `relationship`.
-  public let category: String?
-  public let at: Timestamp?
+  let category: String?
+  let at: Timestamp?
 
   init(_ value: JSONValue) {
     text = value.text("text")

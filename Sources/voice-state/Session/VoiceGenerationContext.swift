@@ -1,9 +1,11 @@
+import Core
+
 /// What the answering model knew when it last made an answer.
-public struct VoiceGenerationContext: Sendable {
+struct VoiceGenerationContext: Sendable {
   /// A message of the talk.
-  public struct Message: Sendable {
-    public let role: String?
-    public let content: String?
+  struct Message: Sendable {
+    let role: String?
+    let content: String?
 
     init(_ value: JSONValue) {
       role = value.text("role")
@@ -11,21 +13,21 @@ public struct VoiceGenerationContext: Sendable {
     }
   }
 
-  public let capturedAt: Timestamp?
-  public let source: String?, mode: String?
-  public let incomingTranscript: String?, speakerName: String?
-  public let directAddressed: Bool?, isEagerTurn: Bool?
-  public let contextMessages: [Message]
-  public let conversationContext: VoiceTalkContext?
-  public let participantRoster: [String]
-  public let membershipEvents: [VoiceMembershipEvent]
-  public let memoryFacts: VoiceFacts
-  public let durableContext: [VoiceNote]
-  public let sessionTiming: VoiceTiming?
+  let capturedAt: Timestamp?
+  let source: String?, mode: String?
+  let incomingTranscript: String?, speakerName: String?
+  let directAddressed: Bool?, isEagerTurn: Bool?
+  let contextMessages: [Message]
+  let conversationContext: VoiceTalkContext?
+  let participantRoster: [String]
+  let membershipEvents: [VoiceMembershipEvent]
+  let memoryFacts: VoiceFacts
+  let durableContext: [VoiceNote]
+  let sessionTiming: VoiceTiming?
   /// The tools by name and whether the model could use them, in the order of the wire.
-  public let tools: [(name: String, isOn: Bool)]
-  public let soundboardCandidateCount: Int?, activityReactivity: Int?, soundboardEagerness: Int?
-  public let llmConfig: VoiceModelConfig?
+  let tools: [(name: String, isOn: Bool)]
+  let soundboardCandidateCount: Int?, activityReactivity: Int?, soundboardEagerness: Int?
+  let llmConfig: VoiceModelConfig?
 
   init(_ value: JSONValue) {
     capturedAt = value.time("capturedAt")
@@ -55,14 +57,14 @@ public struct VoiceGenerationContext: Sendable {
 }
 
 /// The state of the talk as the model was told.
-public struct VoiceTalkContext: Sendable {
-  public let attentionMode: String?
-  public let currentSpeakerActive: Bool?, recentAssistantReply: Bool?, recentDirectAddress: Bool?
-  public let msSinceAssistantReply: Double?, msSinceDirectAddress: Double?
-  public let streamWatchNotes: [String]
+struct VoiceTalkContext: Sendable {
+  let attentionMode: String?
+  let currentSpeakerActive: Bool?, recentAssistantReply: Bool?, recentDirectAddress: Bool?
+  let msSinceAssistantReply: Double?, msSinceDirectAddress: Double?
+  let streamWatchNotes: [String]
   /// Whom the speaker talks to, and how sure that is, 0 to 1.
-  public let talkingTo: String?
-  public let confidence: Double?
+  let talkingTo: String?
+  let confidence: Double?
 
   init(_ value: JSONValue) {
     attentionMode = value.text("attentionMode")
@@ -78,11 +80,11 @@ public struct VoiceTalkContext: Sendable {
 }
 
 /// The time that the session had left.
-public struct VoiceTiming: Sendable {
-  public let timeoutWarningActive: Bool?
-  public let timeoutWarningReason: String?
+struct VoiceTiming: Sendable {
+  let timeoutWarningActive: Bool?
+  let timeoutWarningReason: String?
   /// Milliseconds; some servers send seconds, see the initializer.
-  public let maxRemainingMs: Double?, inactivityRemainingMs: Double?
+  let maxRemainingMs: Double?, inactivityRemainingMs: Double?
 
   init(_ value: JSONValue) {
     timeoutWarningActive = value.bool("timeoutWarningActive")
@@ -96,10 +98,10 @@ public struct VoiceTiming: Sendable {
 }
 
 /// The model that answers.
-public struct VoiceModelConfig: Sendable {
-  public let provider: String?, model: String?
-  public let temperature: Double?
-  public let maxOutputTokens: Int?
+struct VoiceModelConfig: Sendable {
+  let provider: String?, model: String?
+  let temperature: Double?
+  let maxOutputTokens: Int?
 
   init(_ value: JSONValue) {
     provider = value.text("provider")
