@@ -42,7 +42,6 @@ struct Tally {
 
   /// Counts an action.
   mutating func add(_ fields: ActionFields, _ scratch: ScanScratch) {
-    let cost = fields.cost.double ?? 0
     let index: Int
     switch grouping {
     case .kind: index = find(fields.kind.isString ? scratch.text(of: fields.kind) : nil)
@@ -55,8 +54,7 @@ struct Tally {
       index = fields.time(scratch).map { find($0.hour.rfc3339) } ?? find(nil)
     }
     groups[index].count += 1
-    // What is beyond every double is no amount of money.
-    if cost.isFinite { groups[index].cost.add(cost) }
+    groups[index].cost.add(fields.cost)
   }
 
   /// The groups, most actions first, equal ones by name, the nameless last.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # action-filter: what each option selects, what is written, and the status.
 . "${0%/*}/lib.sh"
+needs python3
 cd "$tmp" || exit 1
 
 cat >day <<'END'
@@ -84,6 +85,18 @@ out_is '{"type":"count","domain":"text","count":2,"usd_cost":0}
 run action-filter --by user day
 out_is '{"type":"count","user":null,"count":3,"usd_cost":0}
 {"type":"count","user":"7","count":2,"usd_cost":0.3}' "--by user: no dust in the sums"
+# sum COST...: what actions of these costs cost together.
+sum() { printf '{"kind":"k","usd_cost":%s}\n' "$@" | action-filter --by kind | sed 's/.*"usd_cost":\(.*\)}$/\1/'; }
+is "$(sum 0.1 0.2) $(sum 1e-30 1) $(sum 4e-7) $(sum 0.30000000000000004)" \
+  "0.3 1.000000000000000000000000000001 0.0000004 0.30000000000000004" "sums are exact"
+is "$(sum 1e17 0.25 -1e17) $(sum -0 -0.0) $(sum 1e300 -1e300 -1e-300) $(sum 9007199254740993)" \
+  "0.25 0 -1e-300 9007199254740993" "of all sizes and signs"
+is "$(sum '"5"' null true '[1]' 0.5)" 0.5 "what is no number adds nothing"
+is "$(sum 1e999999999 -1e-999999999 1E309 0.5)" 0.5 "nor does what no double holds"
+{ for digit in 1 2 3 4 5 6 7 8 9; do printf '{"kind":"k","usd_cost":%s' $digit; head -c 900000 /dev/zero | tr '\0' $digit
+  echo '}'; done; echo '{"kind":"k","usd_cost":0.125}'; } >digits
+ok "digits without end take no memory" python3 "$cli/resident.py" 32768 action-filter --by kind digits
+is "$(action-filter --by kind digits)" '{"type":"count","kind":"k","count":10,"usd_cost":0.125}' "and no amount"
 action-filter --by kind day >kinds
 for command in action-filter action-format; do
   run "$command" kinds

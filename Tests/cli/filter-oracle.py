@@ -13,12 +13,15 @@ import json, random, sys
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from fnmatch import fnmatchcase
+from fractions import Fraction
 
 rng = random.Random(int(sys.argv[1]))
 folder = sys.argv[2]
 KINDS = ["llm_call", "llm_error", "asr_error", "voice_turn_in", "sent_reply", "reacted", "k\u00e4se"]
 WORDS = ["Rate", "limit", "na\u00cfve", "\u00c4rger", "\n", "\"", "\\", "nfoo", "\U0001f600", "{", "]", "\u2028"]
-COSTS = ["0", "0.01", "1e-2", "0.010", "4e-7", "1E2", "9007199254740993", "9007199254740992", '"5"', "null"]
+COSTS = ["0", "0.01", "1e-2", "0.010", "4e-7", "1E2", "9007199254740993", "9007199254740992", '"5"', "null", "0.1", "0.2",
+         "-0", "-0.0", "-1.5", "0.0012345000000000002", "123456789012345678901234567890", "1e-30", "-1e300", "1e300",
+         "1e308", "-1e308", "1e309", "1e999999999", "-1e-999999999", "3.25e-400", "1E-401", "true", "[1]"]
 START = datetime(2026, 3, 1, tzinfo=timezone.utc)
 
 
@@ -116,6 +119,44 @@ for _ in range(400):
     lines.append(line)
 
 
+def amount(cost):
+    """The digits of 10^308 to 10^-400, exactly; what is 10^309 or more is no amount of money."""
+    if not number(cost) or cost.is_zero() or not -400 <= cost.adjusted() <= 308:
+        return Fraction(0)
+    sign, digits, exponent = cost.as_tuple()
+    whole = int("".join(map(str, digits))) * 10 ** (exponent + 400) if exponent >= -400 else int(
+        "".join(map(str, digits))) // 10 ** (-400 - exponent)
+    return Fraction(-whole if sign else whole, 10 ** 400)
+
+
+def spelled(sum):
+    """A sum of amounts as a JSON number."""
+    units = abs(sum.numerator * (10 ** 400 // sum.denominator))
+    digits = str(units)
+    exponent = len(digits) - 401
+    digits = digits.rstrip("0") or "0"
+    sign = "-" if sum < 0 else ""
+    if digits == "0":
+        return "0"
+    if abs(exponent) > 20:
+        return sign + digits[0] + ("." + digits[1:] if len(digits) > 1 else "") + "e%d" % exponent
+    if exponent < 0:
+        return sign + "0." + "0" * (-exponent - 1) + digits
+    whole = digits.ljust(exponent + 1, "0")
+    return sign + whole[:exponent + 1] + ("." + whole[exponent + 1:] if len(whole) > exponent + 1 else "")
+
+
+def counts(items):
+    """What --by kind prints."""
+    groups = {}
+    for item in items:
+        count, sum = groups.get(item["kind"], (0, Fraction(0)))
+        groups[item["kind"]] = count + 1, sum + amount(get(item, "usd_cost", "usdCost"))
+    for kind, (count, sum) in sorted(groups.items(), key=lambda group: (-group[1][0], group[0].encode())):
+        yield '{"type":"count","kind":%s,"count":%d,"usd_cost":%s}' % (
+            json.dumps(kind, ensure_ascii=False), count, spelled(sum))
+
+
 def number(value):
     return isinstance(value, Decimal)
 
@@ -200,12 +241,16 @@ for case in range(60):
     invert = rng.random() < 0.2
     if invert:
         options.append("-v")
+    selected = [(line, item) for line, item in actions if all(test(item) for test in tests) != invert]
+    wanted = [line for line, _ in selected]
+    if rng.random() < 0.2:
+        options += ["--by", "kind"]
+        wanted = counts(item for _, item in selected)
     with open("%s/%d.options" % (folder, case), "w") as file:
         file.write("\0".join(options + [""]))
     with open("%s/%d.want" % (folder, case), "w", newline="") as file:
-        for line, item in actions:
-            if all(test(item) for test in tests) != invert:
-                file.write(line + "\n")
+        for line in wanted:
+            file.write(line + "\n")
 with open(folder + "/in", "w", newline="") as file:
     file.write("\n".join(lines) + "\n")
 

@@ -2,8 +2,8 @@
 
 For each seed a file is made and read in many ways. It must not crash or hang;
 --strict and -R must part good lines from bad ones as Python's json does; what is
-selected must be what a reading of the values selects; --fast must print what is
-printed without it. The first difference is reported with its seed and ends with
+selected must be what a reading of the values selects; --by must count and sum up
+exactly; --fast must print what is printed without it. The first difference is reported with its seed and ends with
 1; FUZZ_SEED=N FUZZ_SECONDS=0 repeats it.
 
 FUZZ_SECONDS=N  how long, 600 unless set; one seed at least
@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal, localcontext
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import records
@@ -161,6 +161,14 @@ def check(rng, path, body, folder):
         if got != want:
             raise Difference(f"{options}: missing {list(want - got)[:2]}, too many {list(got - want)[:2]}")
 
+    done = run("--strict", "--by", "kind", path)
+    got = {}
+    for line in done.stdout.split(b"\n")[:-1]:
+        record = json.loads(line, parse_float=Decimal, parse_int=Decimal)
+        got[record["kind"]] = record["count"], record["usd_cost"]
+    if got != (want := sums(good)):
+        raise Difference(f"--by kind: got {got}, not {want}")
+
     ids = ["-g", "-U", "-c", "-M"]
     for options in (
         ["-k", kind], ["-k", "llm_*"], ["-k", "*_error,sent?reply"], ["-F", word], ["-i", "-F", word.swapcase()],
@@ -172,6 +180,21 @@ def check(rng, path, body, folder):
             continue
         if run(*options, path).stdout != run("--fast", *options, path).stdout:
             raise Difference(f"--fast {options}")
+
+
+def sums(actions):
+    """Count and cost by kind; digits behind the 400th and what no double holds do not count."""
+    groups = {}
+    with localcontext() as context:
+        context.prec, context.rounding = 2000, ROUND_DOWN
+        for action in actions:
+            kind, cost = action.get("kind"), member(action, "usd_cost")
+            kind = text_of(kind) if isinstance(kind, str) else None
+            if not isinstance(cost, Decimal) or not cost.is_finite() or cost.adjusted() > 308:
+                cost = Decimal(0)
+            count, sum = groups.get(kind, (0, Decimal(0)))
+            groups[kind] = count + 1, sum + cost.quantize(Decimal("1e-400"))
+    return groups
 
 
 def text_of(text):

@@ -9,7 +9,7 @@ public struct ScanNumber {
   /// Whether the value is below zero; false for -0.
   public let isNegative: Bool
   /// The power of ten of the first digit that counts: 0 for `5`, -2 for `0.05`.
-  private let magnitude: Int
+  public let power: Int
   /// Whether the value is 0 or -0.
   public let isZero: Bool
 
@@ -55,7 +55,7 @@ public struct ScanNumber {
       index += 1
     }
     isZero = index == digits.upperBound
-    magnitude = isZero ? 0 : power
+    self.power = isZero ? 0 : power
     isNegative = minus && !isZero
     leading = index
   }
@@ -76,7 +76,7 @@ public struct ScanNumber {
     }
     if isNegative != other.isNegative { return isNegative ? -1 : 1 }
     let sign = isNegative ? -1 : 1
-    if magnitude != other.magnitude { return magnitude < other.magnitude ? -sign : sign }
+    if power != other.power { return power < other.power ? -sign : sign }
     var mine = leading
     var theirs = other.leading
     while true {
@@ -87,6 +87,16 @@ public struct ScanNumber {
       let (x, y) = (a ?? 0x30, b ?? 0x30)
       if x != y { return x < y ? -sign : sign }
     }
+  }
+
+  /// Gives the digits from the first that counts to the last, until told to end.
+  ///
+  /// - Parameter take: takes a digit and its power of ten; returns false when
+  ///   it has enough.
+  public func forEachDigit(_ take: (_ digit: UInt8, _ power: Int) -> Bool) {
+    var index = leading
+    var place = power
+    while let next = digit(&index), take(next - 0x30, place) { place -= 1 }
   }
 
   private func digit(_ index: inout Int) -> UInt8? {
@@ -103,7 +113,7 @@ public struct ScanNumber {
     var mantissa: UInt64 = 0
     var decimals = 0
     var index = leading
-    var lastPower = magnitude + 1
+    var lastPower = power + 1
     while mantissa < 100_000_000_000_000, let next = digit(&index) {
       mantissa = mantissa * 10 + UInt64(next - 0x30)
       lastPower -= 1

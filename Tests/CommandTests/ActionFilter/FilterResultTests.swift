@@ -4,25 +4,45 @@ import Testing
 @testable import action_filter
 
 @Suite struct CostSumTests {
-  func sum(_ amounts: [Double]) -> String {
+  func sum(_ amounts: [String], times: Int = 1) -> String {
     var sum = CostSum()
-    for amount in amounts { sum.add(amount) }
+    for amount in amounts {
+      Array(amount.utf8).withUnsafeBytes { bytes in
+        for _ in 0..<times { sum.add(ScanValue(bytes)) }
+      }
+    }
     return sum.text
   }
 
-  @Test func showsNoDust() {
-    #expect(sum([]) == "0")
-    #expect(sum([0.1, 0.2]) == "0.3")
-    #expect(sum([0.30000000000000004]) == "0.3")
-    #expect(sum(Array(repeating: 0.1, count: 1_000_000)) == "100000")
-    #expect(sum(Array(repeating: 0.0001, count: 12_345)) == "1.2345")
-    #expect(sum([4e-7]) == "0.0000004")
-    #expect(sum([1e17, 0.25, -1e17]) == "0.25")
-    #expect(sum([-1.5]) == "-1.5")
-    #expect(sum([12, 0.5]) == "12.5")
-    #expect(sum([1e30]) == "1e30")
-    #expect(sum([1.25e-30]) == "1.25e-30")
-    #expect(sum([.infinity]) == "null")
+  @Test(arguments: [
+    ([], "0"), (["0.1", "0.2"], "0.3"), (["0.30000000000000004"], "0.30000000000000004"),
+    (["4e-7"], "0.0000004"), (["1e-30", "1"], "1.000000000000000000000000000001"),
+    (["1e17", "0.25", "-1e17"], "0.25"), (["-1.5"], "-1.5"), (["12", "0.5"], "12.5"),
+    (["1e20"], "100000000000000000000"), (["1e21"], "1e21"), (["1e30"], "1e30"),
+    (["1.25e-30"], "1.25e-30"), (["1e-20"], "0.00000000000000000001"), (["1e-21"], "1e-21"),
+    (["-0", "-0.0", "0e5"], "0"), (["-1", "1"], "0"), (["-1e300", "1e300", "-1e-300"], "-1e-300"),
+    (["null", #""1""#, "true", "[1]", "{}"], "0"), (["1E+2", "1e-2"], "100.01"),
+    (["9007199254740993", "0.9007199254740993"], "9007199254740993.9007199254740993"),
+    (["9999999999999999999", "1"], "10000000000000000000"),
+    (
+      ["-170000000000", "-170000000000", "0.000000000000000000000000001"],
+      "-339999999999.999999999999999999999999999"
+    ),
+    // What no double holds is no amount, and no digit behind the 400th counts.
+    (["1e999999999", "-1e309", "2e308", "1"], "2." + String(repeating: "0", count: 307) + "1e308"),
+    (["1e-999999999", "1e-401", "3e-400"], "3e-400"), (["1e999999999999999999999999"], "0"),
+    (["1e-0000000000000000000000000000000000002"], "0.01"),
+  ])
+  func isExact(amounts: [String], text: String) {
+    #expect(sum(amounts) == text)
+  }
+
+  @Test func doesNotDrift() {
+    #expect(sum(["0.1"], times: 1_000_000) == "100000")
+    #expect(sum(["0.0001"], times: 12_345) == "1.2345")
+    // Beyond 128 bits and back.
+    #expect(sum(["40000000000", "-39999999999.5"], times: 20_000) == "10000")
+    #expect(sum(["1e308"], times: 20_000) == "2e312")
   }
 }
 
