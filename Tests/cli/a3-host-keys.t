@@ -185,4 +185,19 @@ printf 'host = office\n[host office]\nhostname = boxer\n' >"$XDG_CONFIG_HOME/age
 pin_job --fingerprint
 out_is "256 $(print_of "$tmp/ecdsa.pub") boxer (ECDSA)" "the configured host, by the name it is connected to"
 
+# --- damaged pins, at a terminal
+for transport in libssh2 ssh auto; do
+  for damage in 'cut in half' junk 'a folder'; do
+    rm -rf "$pins" "$tmp/me.screen"
+    case $damage in
+    'cut in half') line_of "$place" "$host_key" | head -c 60 >"$pins" ;;
+    junk) head -c 2000 /dev/urandom >"$pins" ;;
+    *) mkdir "$pins" ;;
+    esac
+    attach me
+    ended me 77 "$transport: $damage: at a terminal"
+    ok "$transport: $damage: and why" grep -aq "tmux-attach: .*$pins" "$tmp/me.screen"
+  done
+done
+
 done_testing

@@ -86,6 +86,8 @@ final class AttachLoop {
 
   /// When the loop must turn at the latest.
   private var deadline: Double? {
+    // It may have ended when it was made, and no descriptor tells.
+    if case .ended = link?.state { return 0 }
     var times = [link?.deadline, nudgeEnd].compactMap { $0 }
     if case .waiting(let until, _) = phase {
       times.append(min(until, status.nextChange(until: until, now: Clock.monotonic)))
