@@ -21,10 +21,10 @@ public final class Caller {
 
   /// Who is asked.
   public let backend: Backend
-  private let client: WebClient
-  private let diagnostics: Diagnostics
-  private let maxTime: Double?
-  private let deadline: Double
+  let client: WebClient
+  let diagnostics: Diagnostics
+  let maxTime: Double?
+  let deadline: Double
 
   /// - Parameters:
   ///   - backend: who is asked.
@@ -100,12 +100,26 @@ public final class Caller {
       let now = Clock.monotonic
       if now >= limit {
         fetch.cancel()
-        let given = maxTime ?? Self.requestTime
-        throw CallFailure(
-          place, "no whole answer in \(Latency.seconds(given)) s; see --max-time", .temporary)
+        throw late(place)
       }
       client.wait(seconds: min(limit - now, 60))
     }
+    return try reply(end, place, since: start)
+  }
+
+  /// The time is over.
+  func late(_ place: String) -> CallFailure {
+    let given = maxTime ?? Self.requestTime
+    return CallFailure(
+      place, "no whole answer in \(Latency.seconds(given)) s; see --max-time", .temporary)
+  }
+
+  /// What a fetch brought.
+  ///
+  /// - Throws: `CallFailure` when it is no whole answer.
+  func reply(
+    _ end: FetchEnd?, _ place: String, since start: Double
+  ) throws(CallFailure) -> Reply {
     switch end {
     case .response(let head, let body):
       return Reply(head: head, body: body, seconds: Clock.monotonic - start)

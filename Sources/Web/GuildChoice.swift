@@ -44,6 +44,38 @@ public enum GuildChoice {
     return try only(of: try guilds(caller))
   }
 
+  /// The guild with an id.
+  ///
+  /// - Parameters:
+  ///   - id: as the user or the profile names it.
+  ///   - caller: who is asked which there are.
+  /// - Throws: `CallFailure`, also for a guild that the agent is not in.
+  public static func named(_ id: String, _ caller: Caller) throws(CallFailure) -> Guild {
+    let all: [Guild]
+    do throws(CallFailure) { all = try guilds(caller) } catch {
+      // A backend without such a list; what is else at fault, the next answer tells.
+      guard error.status == .failure else { throw error }
+      all = []
+    }
+    return try named(id, of: all)
+  }
+
+  /// The guild with an id, of those that the agent is in. A backend that lists
+  /// none cannot tell: there every id in digits will do.
+  ///
+  /// - Parameters:
+  ///   - id: as the user or the profile names it.
+  ///   - guilds: all there are.
+  /// - Throws: `CallFailure`: `failure` for another, which names those there are.
+  public static func named(_ id: String, of guilds: [Guild]) throws(CallFailure) -> Guild {
+    if let guild = guilds.first(where: { $0.id == id }) { return guild }
+    if guilds.isEmpty, !id.isEmpty, id.utf8.allSatisfy({ $0 &- 48 < 10 }) {
+      return Guild(id: id, name: "")
+    }
+    let known = guilds.isEmpty ? "the backend lists none" : "there are \(names(guilds))"
+    throw CallFailure("guild \(id)", "no such guild; \(known)", .failure)
+  }
+
   /// The only guild there is.
   ///
   /// - Throws: `CallFailure`: `negative` when there is none, `failure` when
@@ -51,13 +83,17 @@ public enum GuildChoice {
   public static func only(of guilds: [Guild]) throws(CallFailure) -> String {
     if guilds.count == 1 { return guilds[0].id }
     if guilds.isEmpty { throw CallFailure("guilds", "the agent is in none", .negative) }
+    throw CallFailure(
+      "guilds", "there are several, name one with --guild: \(names(guilds))", .failure)
+  }
+
+  /// Their ids and names, so many as a line holds.
+  private static func names(_ guilds: [Guild]) -> String {
     var names = guilds.prefix(8).map { guild in
       let name = guild.name.unicodeScalars.prefix(40).map { String($0) }.joined()
       return name.isEmpty ? guild.id : "\(guild.id) (\(name))"
     }
     if guilds.count > names.count { names.append("and \(guilds.count - names.count) more") }
-    throw CallFailure(
-      "guilds", "there are several, name one with --guild: \(names.joined(separator: ", "))",
-      .failure)
+    return names.joined(separator: ", ")
   }
 }

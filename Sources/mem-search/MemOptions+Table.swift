@@ -20,7 +20,7 @@ extension MemOptions {
       Option(nil, "undo", nil, "list what was deleted, or put the facts named back"),
       Option(nil, "mirror", nil, "keep a copy of all facts on this machine"),
       Option(nil, "offline", nil, "look into that copy"),
-      Option("g", "guild", "ID", "of this guild (default: the profile's, or the only one)"),
+      Option("g", "guild", "ID", "of this guild (default: the profile's, or all)"),
       Option("c", "channel", "ID", "as seen from this channel"),
       Option("u", "user", "ID", "of the snapshot: the user who speaks"),
       Option(

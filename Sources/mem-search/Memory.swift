@@ -10,42 +10,37 @@ struct Memory {
   let output: RowOutput
   let diagnostics: Diagnostics
 
-  /// The most hits that a search of the dashboard gives.
-  static let mostHits = 24
+  /// The guilds that are meant: the one that is named, or all there are.
+  ///
+  /// - Throws: `CallFailure`, also for a guild that the agent is not in.
+  func guilds() throws(CallFailure) -> [GuildChoice.Guild] {
+    guard let id = options.guild ?? caller.backend.guild else {
+      let all = try GuildChoice.guilds(caller)
+      // It says why.
+      if all.isEmpty { _ = try GuildChoice.only(of: all) }
+      return all
+    }
+    return [try GuildChoice.named(id, caller)]
+  }
 
   /// The guild that is meant.
   ///
   /// - Throws: `CallFailure`.
-  func guild() throws(CallFailure) -> String { try GuildChoice.choose(options.guild, caller) }
+  func guild() throws(CallFailure) -> String { try GuildChoice.only(of: try guilds()) }
 
-  /// Fetches facts of the guild that is meant.
+  /// The guild that is meant; nil for all, where there are several.
+  ///
+  /// - Throws: `CallFailure`.
+  func guildOrAll() throws(CallFailure) -> String? {
+    let guilds = try guilds()
+    return guilds.count == 1 ? guilds[0].id : nil
+  }
+
+  /// Fetches facts of the guilds that are meant.
   ///
   /// - Throws: `CallFailure`.
   func fetch() throws(CallFailure) -> FactFetch {
-    FactFetch(caller: caller, guild: try guild(), diagnostics: diagnostics)
-  }
-
-  /// `GET /api/memory/search`.
-  ///
-  /// - Throws: `CallFailure`, `WriteFailure`; so do all of the following.
-  func search() throws -> ExitStatus {
-    let filter = FactFilter(
-      types: options.types, subject: options.subject, minScore: options.minScore)
-    // What is left out here should not cost a hit that is wanted.
-    let limit =
-      options.limit ?? (filter.isOpen ? min(options.count ?? 10, Self.mostHits) : Self.mostHits)
-    let path =
-      "api/memory/search"
-      + QueryText.encode([
-        ("q", options.text), ("guildId", try guild()), ("channelId", options.channel),
-        ("limit", "\(limit)"),
-      ])
-    let place = caller.place(path)
-    let rows = try Answer(try caller.call(path), place: place).list("results", place: place)
-    if let asked = options.limit, asked > Self.mostHits, rows.count == Self.mostHits {
-      diagnostics.note("\(place): there may be more hits: the dashboard gives no more")
-    }
-    return try write(filter.wanted(rows), none: "nothing found")
+    FactFetch(caller: caller, guilds: try guilds(), diagnostics: diagnostics)
   }
 
   /// `GET /api/memory/facts`, as often as it takes.
@@ -58,25 +53,20 @@ struct Memory {
 
   /// `GET /api/memory/subjects`.
   func subjects() throws -> ExitStatus {
-    let rows = try fetch().subjects()
-    if rows.count == FactPages.most, options.count ?? .max > rows.count {
+    let fetch = try fetch()
+    let (rows, isWhole) = try fetch.subjects()
+    if !isWhole, options.count ?? .max > rows.count {
       diagnostics.error(
         "subjects", "there may be more than these \(rows.count): the backend gives no more")
     }
-    return try list(rows, .subjects, none: "no subjects")
+    let listing = fetch.guilds.count == 1 ? Listing.subjects : .subjectsOfGuilds
+    return try list(rows, listing, none: "no subjects")
   }
 
   /// `GET /api/memory`: text for a pipe as it is, for a terminal made visible.
   func markdown() throws -> ExitStatus {
-    let guild: String?
-    if let given = options.guild ?? caller.backend.guild {
-      guild = given
-    } else {
-      // Of several guilds the backend has one text.
-      let guilds = try GuildChoice.guilds(caller)
-      guild = guilds.count == 1 ? guilds[0].id : nil
-    }
-    let path = "api/memory" + QueryText.encode([("guildId", guild)])
+    // Of several guilds the backend has one text.
+    let path = "api/memory" + QueryText.encode([("guildId", try guildOrAll())])
     let place = caller.place(path)
     guard case .record(let record) = try Answer(try caller.call(path), place: place),
       let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),

@@ -103,18 +103,18 @@ is "$(jq -r .guildId "$out")" 1 "or the record"
 run python3 "$cli/terminal.py" mem-search -M
 out_like 'Ben .e\[2J plays' "on a terminal it is made visible"
 
-run mem-search -f -g 7
+run mem-search -f -g 1
 status_is 0 "records that are no facts"
 is "$(lines "$out")" 5 "pass"
-run mem-search -f -g 7 -o table
+run mem-search -f -g 1 -o table
 status_is 0 "and are shown"
 out_like good "with the others"
-run mem-search -f -g 8
+run mem-search -f -g 1
 status_is 2 "a page in place of facts"
 err_like 'a web page in place of JSON' "is said"
-run mem-search -f -g 9
+run mem-search -f -g 1
 status_is 2 "an answer without facts"
-run mem-search -S -g 7
+run mem-search -S -g 1
 status_is 77 "a refused token"
 err_like 'no token was sent' "is said"
 

@@ -69,7 +69,7 @@ is "$(curl -sS "$url/control/facts" | jq -c 'select(.id == 614) | [.fact, .scope
 run mem-search --undo
 is "$(jq -r .id "$out" | tr '\n' ' ')" "41 90 611 42 " "and not in the list any more"
 run mem-search -g 5 --undo
-status_is 1 "another guild has none"
+status_is 2 "another guild is not there"
 
 # --- a torn line at the end of the file
 

@@ -55,6 +55,23 @@ is "$(jq -r .id "$out" | sort -un | wc -l | tr -d ' ')" 10000 "are listed, each 
 is "$(lines "$out")" 10000 "in 10,000 lines"
 asked=$(curl -sS "$url/control/requests")
 ok "with a bearable number of requests ($asked)" test "$asked" -lt 400
+run mem-search --edit 10000 --confidence 0.4
+status_is 0 "the newest of them is edited"
+is "$(($(curl -sS "$url/control/requests") - asked))" 4 \
+  "with one look, one change, and one question for the guilds"
+asked=$(curl -sS "$url/control/requests")
+run mem-search --edit 4444 --confidence 0.4
+status_is 0 "and one in the middle"
+asked=$(($(curl -sS "$url/control/requests") - asked))
+ok "with no more questions than there are answers full of facts ($asked)" test "$asked" -lt 60
+stop "$pid"
+start_server slow python3 "$cli/servers/memory.py" --slow-facts 0.05 "$tmp/many"
+AGENT_URL=$url
+run mem-search --edit 4444 --confidence 0.4
+status_is 0 "a backend that takes its time"
+together=$(curl -sS "$url/control/together")
+ok "is asked several things at a time ($together)" test "$together" -gt 1
+ok "but not too many" test "$together" -le 6
 stop "$pid"
 awk 'NR == 1 { print; next } NR <= 701 { sub(/"fact": "[^"]*"/, "\"fact\": \"the same\""); print }' \
   "$tmp/many" | sed 's/"subject": "[^"]*"/"subject": "one"/; s/profile/x/; s/preference/x/' >"$tmp/same"

@@ -41,12 +41,13 @@ struct Delete {
           diagnostics.say("nothing was deleted")
           return .negative
         }
-        now = try fetch.find(ids)
+        now = try fetch.again(shown)
       }
     }
     var isWhole = true
     for id in ids {
-      let done = try delete(id, shown[id], now[id], fetch.guild, log)
+      let guild = shown[id].flatMap { Fact(record: $0)?.guildID } ?? fetch.guild
+      let done = try delete(id, shown[id], now[id], guild, log)
       isWhole = isWhole && done
     }
     return isWhole ? .success : .negative
@@ -71,7 +72,7 @@ struct Delete {
       try log.note(.sent, id: id, guild: guild, fact: now)
     }
     let path = "\(FactFetch.path)/\(QueryText.part(id))"
-    let body = Array("{\"guildId\":\(JSONQuote.string(fact.guildID ?? guild))}".utf8)
+    let body = Array("{\"guildId\":\(JSONQuote.string(guild))}".utf8)
     let reply: Caller.Reply
     do throws(CallFailure) {
       reply = try memory.caller.answer(path, method: "DELETE", body: body)

@@ -56,15 +56,16 @@ struct DeleteLog {
     try file.append(Array(text.utf8))
   }
 
-  /// The facts of a guild that are gone or may be, the newest first.
+  /// The facts of guilds that are gone or may be, the newest first.
   ///
   /// - Throws: `SettingsError`.
-  func entries(guild: String) throws(SettingsError) -> [Entry] {
+  func entries(guilds: [String]) throws(SettingsError) -> [Entry] {
     var entries: [Entry] = []
     for record in try file.records() {
       guard let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
         value["type"]?.string == "fact_delete", value["url"]?.string == url,
-        value["guild_id"]?.string == guild, let id = value["id"]?.string,
+        let guild = value["guild_id"]?.string, guilds.contains(guild),
+        let id = value["id"]?.string,
         let result = value["result"]?.string.flatMap({ Result(rawValue: $0) })
       else { continue }
       let last = entries.lastIndex { $0.id == id }

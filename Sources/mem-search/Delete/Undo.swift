@@ -20,7 +20,7 @@ struct Undo {
     var entries: [DeleteLog.Entry]
     do throws(SettingsError) {
       log = try DeleteLog(Folders(), url: memory.caller.backend.base.display)
-      entries = try log.entries(guild: fetch.guild)
+      entries = try log.entries(guilds: fetch.guilds.map(\.id))
     } catch {
       throw CallFailure(error)
     }
@@ -33,7 +33,7 @@ struct Undo {
         isWhole = false
         continue
       }
-      let isBack = try restore(entry, fetch.guild, log)
+      let isBack = try restore(entry, entry.guild, log)
       isWhole = isWhole && isBack
     }
     return isWhole ? .success : .negative
@@ -46,8 +46,8 @@ struct Undo {
     let open = entries.filter { $0.result == .sent }.map(\.id)
     if open.isEmpty { return entries }
     let there = try fetch.find(open, isCertain: false)
-    for id in open where there[id] != nil {
-      do throws(SettingsError) { try log.note(.kept, id: id, guild: fetch.guild) } catch {
+    for entry in entries where entry.result == .sent && there[entry.id] != nil {
+      do throws(SettingsError) { try log.note(.kept, id: entry.id, guild: entry.guild) } catch {
         throw CallFailure(error)
       }
     }

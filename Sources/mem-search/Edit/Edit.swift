@@ -53,7 +53,8 @@ struct Edit {
       FactForm.text(
         base,
         notes: [
-          "Fact \(shown.id) of guild \(fetch.guild), written \(shown.updatedAt ?? "some time ago").",
+          "Fact \(shown.id)\(shown.guildID.map { " of guild \($0)" } ?? ""),"
+            + " written \(shown.updatedAt ?? "some time ago").",
           "Lines that begin with # are left out. An empty form changes nothing.",
         ]), id: shown.id)
     let draft: FactDraft?
@@ -121,17 +122,8 @@ struct Edit {
       memory.diagnostics.say("\(what): nothing was sent")
       return .negative
     }
-    // The backend has no way to say "only if it is still what I saw".
-    guard
-      let now = try fetch.find([shown.id], subject: shown.subject)[shown.id].flatMap({
-        Fact(record: $0)
-      })
-    else { throw CallFailure(what, "deleted meanwhile; nothing was sent", .negative) }
-    guard now.isSameVersion(as: shown) else {
-      memory.diagnostics.error(what, "changed meanwhile; nothing was sent")
-      notes.show(FactDiff.lines(base, FactDraft(now), width: notes.width))
-      return .negative
-    }
+    // Where nobody took time to think it was seen just now.
+    if !options.hasChange, !(try isStill(shown, base, row, fetch)) { return .negative }
     let path = "\(FactFetch.path)/\(QueryText.part(shown.id))"
     let place = memory.caller.place(path)
     let reply = try memory.caller.call(
@@ -147,6 +139,22 @@ struct Edit {
       }
     }
     return .success
+  }
+
+  /// Whether the fact is as it was shown; if not, says so. The backend has no way
+  /// to say "only if it is still what I saw".
+  ///
+  /// - Throws: `CallFailure`, also when it is gone.
+  private func isStill(
+    _ shown: Fact, _ base: FactDraft, _ row: [UInt8], _ fetch: FactFetch
+  ) throws(CallFailure) -> Bool {
+    let what = "fact \(shown.id)"
+    guard let now = try fetch.again([shown.id: row])[shown.id].flatMap({ Fact(record: $0) })
+    else { throw CallFailure(what, "deleted meanwhile; nothing was sent", .negative) }
+    if now.isSameVersion(as: shown) { return true }
+    memory.diagnostics.error(what, "changed meanwhile; nothing was sent")
+    notes.show(FactDiff.lines(base, FactDraft(now), width: notes.width))
+    return false
   }
 
   /// The fact of the answer, with its own bytes.

@@ -21,6 +21,9 @@ struct Fact: Equatable, Sendable {
   /// `user`, `guild`, `owner`, ...
   var scope: String?
   var guildID: String?
+  /// Where facts of several guilds stand together: the name of its guild, empty
+  /// for a fact of a person. Nil elsewhere.
+  var guildName: String?
   var channelID: String?
   var userID: String?
   var sourceMessageID: String?
@@ -49,6 +52,7 @@ struct Fact: Equatable, Sendable {
     score = value[either: "score", "similarity", "semanticScore", "lexicalScore"]?.number
     scope = text("scope")
     guildID = text("guild_id", "guildId")
+    guildName = value["guild_name"].map { $0.text ?? "" }
     channelID = text("channel_id", "channelId")
     userID = text("user_id", "userId")
     sourceMessageID = text("source_message_id", "sourceMessageId")
@@ -62,6 +66,10 @@ struct Fact: Equatable, Sendable {
     guard let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }) else { return nil }
     self.init(value)
   }
+
+  /// Whether facts of a scope belong to a person and not to a guild: those a
+  /// dashboard lists with every guild, and searches with none.
+  static func isOfPerson(scope: String?) -> Bool { scope == "user" || scope == "owner" }
 
   /// Whether what a person can edit, and when it was last written, is the same.
   func isSameVersion(as other: Fact) -> Bool {
@@ -77,6 +85,7 @@ struct Fact: Equatable, Sendable {
       id, subject, type, confidenceText, fact, evidence, scope, guildID, channelID, userID,
       sourceMessageID, createdAt, updatedAt, score,
     ]
-    return values.map { RowText.escape($0 ?? "") }.joined(separator: "\t")
+    let named = guildName.map { [$0] } ?? []
+    return (values + named).map { RowText.escape($0 ?? "") }.joined(separator: "\t")
   }
 }

@@ -2,20 +2,24 @@ import Core
 import Screen
 import Web
 
-/// Fetches facts of a guild, however many there are.
+/// Fetches facts of guilds, however many there are.
 struct FactFetch {
   static let path = "api/memory/facts"
 
   let caller: Caller
-  let guild: String
+  /// Those that are asked; one at least.
+  let guilds: [GuildChoice.Guild]
   let diagnostics: Diagnostics
 
   /// Facts, the newest update first.
   struct Found {
-    var rows: [[UInt8]]
+    var rows: [[UInt8]] = []
     /// False when some are known to be missing; it was said.
-    var isWhole: Bool
+    var isWhole = true
   }
+
+  /// A guild that a fact of no guild can be named with.
+  var guild: String { guilds.first?.id ?? "" }
 
   /// All facts.
   ///
@@ -24,75 +28,161 @@ struct FactFetch {
   ///   - text: with this text in one of their members; empty for all.
   /// - Throws: `CallFailure`.
   func all(subject: String? = nil, text: String = "") throws(CallFailure) -> Found {
-    if !text.isEmpty {
-      let rows = try ask(FactPages.Query(subject: subject, text: text))
-      if rows.count != FactPages.most { return Found(rows: rows, isWhole: true) }
+    var found = Found()
+    for guild in guilds {
+      let more = try all(of: guild, subject: subject, text: text)
+      found.rows += more.rows
+      found.isWhole = found.isWhole && more.isWhole
     }
-    let pages = try read(FactPages(subject: subject))
+    found.rows = merged(found.rows)
+    return found
+  }
+
+  private func all(
+    of guild: GuildChoice.Guild, subject: String?, text: String
+  ) throws(CallFailure) -> Found {
+    if !text.isEmpty {
+      let rows = try ask(guild, FactPages.Query(subject: subject, text: text))
+      if rows.count != FactPages.most { return Found(rows: rows) }
+    }
+    let pages = try read(guild, subject: subject)
     for shortage in pages.shortages { diagnostics.error(place, Self.words(shortage)) }
     let filter = FactFilter(texts: text.isEmpty ? [] : [text.lowercased()])
     return Found(rows: filter.wanted(pages.newestFirst), isWhole: pages.shortages.isEmpty)
+  }
+
+  /// The newest facts that have each of some words in them.
+  ///
+  /// - Parameters:
+  ///   - words: in any case.
+  ///   - subject: of this subject alone; nil for all.
+  /// - Throws: `CallFailure`.
+  func holding(_ words: [String], subject: String?) throws(CallFailure) -> Found {
+    var found = Found()
+    // The longest is likely the rarest.
+    let tries = words.sorted { $0.utf8.count > $1.utf8.count }.prefix(4)
+    for guild in guilds {
+      var isWhole = false
+      for word in tries where !isWhole {
+        let rows = try ask(guild, FactPages.Query(subject: subject, text: word))
+        found.rows += rows
+        isWhole = rows.count != FactPages.most
+      }
+      found.isWhole = found.isWhole && isWhole
+    }
+    let filter = FactFilter(texts: words.map { $0.lowercased() })
+    found.rows = filter.wanted(FactRow.unique(found.rows))
+    found.rows = merged(found.rows)
+    return found
   }
 
   /// Facts by their ids.
   ///
   /// - Parameters:
   ///   - ids: which.
-  ///   - subject: where to look first.
   ///   - isCertain: whether a fact that is not found must be known to be gone.
   /// - Returns: those that there are, by id.
   /// - Throws: `CallFailure`, also when one may be among those out of reach.
   func find(
-    _ ids: [String], subject: String? = nil, isCertain: Bool = true
+    _ ids: [String], isCertain: Bool = true
   ) throws(CallFailure) -> [String: [UInt8]] {
-    let wanted = Set(ids)
-    var pages = try read(FactPages(subject: subject), until: wanted)
-    if subject != nil, !pages.has(wanted) {
-      pages = try read(FactPages(subject: nil), until: wanted)
-    }
+    var wanted = Set(ids)
     var found: [String: [UInt8]] = [:]
-    for row in pages.newestFirst {
-      if let id = Fact(record: row)?.id, wanted.contains(id) { found[id] = row }
+    var shortage: FactPages.Shortage?
+    for guild in guilds where !wanted.isEmpty {
+      let pages = try read(guild, subject: nil, until: wanted)
+      for row in pages.rows(of: wanted) {
+        found[row.key] = row.bytes
+        wanted.remove(row.key)
+      }
+      shortage = shortage ?? pages.shortages.first
     }
-    if isCertain, let shortage = pages.shortages.first,
-      let id = ids.first(where: { found[$0] == nil })
-    {
+    if isCertain, let shortage, let id = ids.first(where: { found[$0] == nil }) {
       throw CallFailure("fact \(id)", "not found: \(Self.words(shortage))", .failure)
     }
     return found
   }
 
+  /// Facts that were seen, as they are now.
+  ///
+  /// - Parameter shown: by id, as they were.
+  /// - Returns: those that there still are, by id.
+  /// - Throws: `CallFailure`.
+  func again(_ shown: [String: [UInt8]]) throws(CallFailure) -> [String: [UInt8]] {
+    var now: [String: [UInt8]] = [:]
+    // A fact that nobody touched is found by its own words, with one question.
+    for (id, row) in shown where shown.count <= 20 {
+      guard let fact = Fact(record: row) else { continue }
+      let guild = guilds.first { $0.id == fact.guildID } ?? guilds[0]
+      let words = String(String.UnicodeScalarView(fact.fact.unicodeScalars.prefix(100)))
+      let rows = try ask(guild, FactPages.Query(subject: fact.subject, text: words))
+      now[id] = rows.first { Fact(record: $0)?.id == id }
+    }
+    let rest = shown.keys.filter { now[$0] == nil }
+    return now.merging(try find(rest.sorted())) { first, _ in first }
+  }
+
   private func read(
-    _ pages: FactPages, until ids: Set<String> = [""]
+    _ guild: GuildChoice.Guild, subject: String?, until ids: Set<String> = [""]
   ) throws(CallFailure) -> FactPages {
-    var pages = pages
+    // The facts of persons come with the first guild.
+    var pages = FactPages(subject: subject, leavesPersons: guild != guilds.first)
     while true {
       switch pages.next() {
       case .done: return pages
-      case .askSubjects: pages.take(subjects: try subjects())
-      case .ask(let query):
-        pages.take(try ask(query), for: query)
+      case .askSubjects: pages.take(subjects: try subjects(of: guild))
+      case .ask(let queries):
+        try caller.several(queries.map { path(guild, $0) }) { index, reply throws(CallFailure) in
+          pages.take(
+            try Answer(reply, place: place).list("facts", place: place), for: queries[index])
+          return !pages.has(ids)
+        }
         if pages.has(ids) { return pages }
       }
     }
   }
 
-  private func ask(_ query: FactPages.Query) throws(CallFailure) -> [[UInt8]] {
-    let path =
-      Self.path
-      + QueryText.encode([
-        ("guildId", guild), ("limit", "\(FactPages.most)"), ("subject", query.subject),
-        ("q", query.text),
-      ])
-    let reply = try caller.call(path)
-    return try Answer(reply, place: place).list("facts", place: place)
+  private func ask(
+    _ guild: GuildChoice.Guild, _ query: FactPages.Query
+  ) throws(CallFailure) -> [[UInt8]] {
+    try Answer(try caller.call(path(guild, query)), place: place).list("facts", place: place)
   }
 
-  /// The subjects of the guild, as the backend lists them.
-  func subjects() throws(CallFailure) -> [[UInt8]] {
+  private func path(_ guild: GuildChoice.Guild, _ query: FactPages.Query) -> String {
+    Self.path
+      + QueryText.encode([
+        ("guildId", guild.id), ("limit", "\(FactPages.most)"), ("subject", query.subject),
+        ("q", query.text),
+      ])
+  }
+
+  /// Facts of several guilds as one list: each once, the newest update first,
+  /// and with the guild's name.
+  private func merged(_ rows: [[UInt8]]) -> [[UInt8]] {
+    if guilds.count == 1 { return rows }
+    let mark = GuildMark(guilds)
+    return FactRow.newestFirst(FactRow.unique(rows).map { FactRow($0) }).map { mark.marked($0) }
+  }
+
+  /// The subjects of the guilds, as the backend lists them; those of persons once.
+  ///
+  /// - Returns: and whether there may be more.
+  func subjects() throws(CallFailure) -> (rows: [[UInt8]], isWhole: Bool) {
+    var rows: [[UInt8]] = []
+    var isWhole = true
+    let mark = GuildMark(guilds)
+    for guild in guilds {
+      let more = try subjects(of: guild)
+      isWhole = isWhole && more.count < FactPages.most
+      rows += more.map { mark.marked($0) }
+    }
+    return (guilds.count == 1 ? rows : FactRow.unique(rows), isWhole)
+  }
+
+  private func subjects(of guild: GuildChoice.Guild) throws(CallFailure) -> [[UInt8]] {
     let path =
       "api/memory/subjects"
-      + QueryText.encode([("guildId", guild), ("limit", "\(FactPages.most)")])
+      + QueryText.encode([("guildId", guild.id), ("limit", "\(FactPages.most)")])
     let place = caller.place(path)
     return try Answer(try caller.call(path), place: place).list("subjects", place: place)
   }

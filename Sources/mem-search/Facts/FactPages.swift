@@ -24,8 +24,8 @@ struct FactPages {
 
   /// What is to be done next.
   enum Step: Equatable {
-    /// Ask, then `take` the rows.
-    case ask(Query)
+    /// Ask all of it, then `take` the rows of each.
+    case ask([Query])
     /// Find out which subjects there are, then `take` them.
     case askSubjects
     /// Everything that can be had was asked for.
@@ -40,28 +40,40 @@ struct FactPages {
     var expected: Int?
   }
 
+  /// So many words are asked for at a time: what the answer to one teaches is
+  /// not known to the others.
+  private static let wordsAtOnce = 4
+
   private let subject: String?
+  private let leavesPersons: Bool
   private var queue: [Query]
   private var needsSubjects = false
   private var hasAllSubjects = true
   private var digs: [WordDig] = []
   private var expected: [String: Int] = [:]
   private var counts: [String: Int] = [:]
-  private var rows: [Row] = []
+  private var rows: [FactRow] = []
   private var known: Set<String> = []
 
   /// What could not be had.
   private(set) var shortages: [Shortage] = []
 
-  /// - Parameter subject: nil for all.
-  init(subject: String?) {
+  /// - Parameters:
+  ///   - subject: nil for all.
+  ///   - leavesPersons: whether subjects that have facts of persons alone are left
+  ///     out: every guild has the same.
+  init(subject: String?, leavesPersons: Bool = false) {
     self.subject = subject
+    self.leavesPersons = leavesPersons
     queue = [Query(subject: subject, text: nil)]
   }
 
   /// What to do next.
   mutating func next() -> Step {
-    if !queue.isEmpty { return .ask(queue.removeFirst()) }
+    if !queue.isEmpty {
+      defer { queue = [] }
+      return .ask(queue)
+    }
     if needsSubjects { return .askSubjects }
     while let dig = digs.first {
       let target = dig.subject.flatMap { expected[$0] }
@@ -70,9 +82,10 @@ struct FactPages {
         digs.removeFirst()
         continue
       }
-      if let word = digs[0].next(known: found, expected: target) {
-        return .ask(Query(subject: dig.subject, text: word))
+      let words = (0..<Self.wordsAtOnce).compactMap { _ in
+        digs[0].next(known: found, expected: target)
       }
+      if !words.isEmpty { return .ask(words.map { Query(subject: dig.subject, text: $0) }) }
       shortages.append(Shortage(subject: dig.subject, found: found, expected: target))
       digs.removeFirst()
     }
@@ -83,6 +96,7 @@ struct FactPages {
   mutating func take(subjects: [[UInt8]]) {
     needsSubjects = false
     var names: [String] = []
+    var ofGuild: Set<String> = []
     for bytes in subjects {
       guard let row = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) }),
         let name = row["subject"]?.text
@@ -90,11 +104,14 @@ struct FactPages {
       // One subject may be there in several scopes.
       if expected[name] == nil { names.append(name) }
       expected[name, default: 0] += Int(row["fact_count"]?.integer ?? 0)
+      if !Fact.isOfPerson(scope: row["scope"]?.string) { ofGuild.insert(name) }
     }
     if subject != nil { return }
     for name in counts.keys.sorted() where expected[name] == nil { names.append(name) }
-    queue += names.filter { expected[$0] == nil || counts[$0, default: 0] < expected[$0] ?? 0 }
-      .map { Query(subject: $0, text: nil) }
+    queue += names.filter { name in
+      if leavesPersons, expected[name] != nil, !ofGuild.contains(name) { return false }
+      return expected[name] == nil || counts[name, default: 0] < expected[name] ?? 0
+    }.map { Query(subject: $0, text: nil) }
     hasAllSubjects = subjects.count < Self.most
     if !hasAllSubjects { digs.append(dig(nil)) }
   }
@@ -107,7 +124,7 @@ struct FactPages {
   mutating func take(_ found: [[UInt8]], for query: Query) {
     var news = 0
     for bytes in found {
-      let row = Row(bytes)
+      let row = FactRow(bytes)
       guard known.insert(row.key).inserted else { continue }
       news += 1
       rows.append(row)
@@ -139,38 +156,15 @@ struct FactPages {
   /// Whether all of these ids were found.
   func has(_ ids: Set<String>) -> Bool { ids.isSubset(of: known) }
 
+  /// Those of these ids that were found.
+  func rows(of ids: Set<String>) -> [FactRow] { rows.filter { ids.contains($0.key) } }
+
   /// The facts that were found, the newest update first.
-  var newestFirst: [[UInt8]] {
-    rows.enumerated().sorted { a, b in
-      let (x, y) = (a.element.fact?.updatedAt ?? "", b.element.fact?.updatedAt ?? "")
-      return x != y ? x > y : a.offset < b.offset
-    }.map(\.element.bytes)
-  }
+  var newestFirst: [[UInt8]] { FactRow.newestFirst(rows) }
 
   private func dig(_ subject: String?) -> WordDig {
     var dig = WordDig(subject: subject)
     for row in rows where subject == nil || row.fact?.subject == subject { dig.add(row.fact) }
     return dig
-  }
-}
-
-extension FactPages {
-  /// A fact that was found.
-  private struct Row {
-    let bytes: [UInt8]
-    let fact: Fact?
-
-    init(_ bytes: [UInt8]) {
-      self.bytes = bytes
-      fact = Fact(record: bytes)
-    }
-
-    /// The id, or all of what has none.
-    var key: String {
-      guard let fact, !fact.id.isEmpty else {
-        return "\u{0}" + String(decoding: bytes, as: UTF8.self)
-      }
-      return fact.id
-    }
   }
 }

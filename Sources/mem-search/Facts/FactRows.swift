@@ -41,6 +41,7 @@ struct FactRows {
     [
       Column(title: "ID", isRight: true, style: .dim) { short($0.id) },
       Column(title: "SCORE", isRight: true) { $0.score.map { Amount.fixed($0, 3) } ?? "" },
+      Column(title: "GUILD", style: .dim) { short($0.guildName ?? "") },
       Column(title: "SUBJECT") { short($0.subject) },
       Column(title: "TYPE", style: Style(Palette.colour(of: .memory))) { short($0.type) },
       Column(title: "CONF", isRight: true) { $0.confidence.map { Amount.fixed($0, 2) } ?? "" },

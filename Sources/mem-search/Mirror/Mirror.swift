@@ -5,10 +5,20 @@ import Web
 /// `mem-search --mirror`: takes the copy.
 extension Memory {
   func mirror() throws -> ExitStatus {
-    let fetch = try fetch()
-    let found = try fetch.all()
-    let section = MirrorFile.Section(
-      guild: fetch.guild, time: Timestamp.now().rfc3339, isWhole: found.isWhole, rows: found.rows)
+    var isWhole = true
+    for guild in try guilds() {
+      let fetch = FactFetch(caller: caller, guilds: [guild], diagnostics: diagnostics)
+      let found = try fetch.all()
+      isWhole = isWhole && found.isWhole
+      try keep(
+        MirrorFile.Section(
+          guild: guild.id, time: Timestamp.now().rfc3339, isWhole: found.isWhole,
+          rows: found.rows))
+    }
+    return isWhole ? .success : .failure
+  }
+
+  private func keep(_ section: MirrorFile.Section) throws {
     let file: MirrorFile
     do throws(SettingsError) {
       file = try MirrorFile(Folders(), url: caller.backend.base.display)
@@ -23,6 +33,5 @@ extension Memory {
         ("mirror", Line.Span("\(facts) of guild \(Plain.line(section.guild, limit: 100))")),
         ("path", Line.Span(Plain.line(file.path))),
       ])
-    return found.isWhole ? .success : .failure
   }
 }

@@ -13,16 +13,20 @@ struct Offline {
   /// - Returns: `negative` when nothing is found or there is no copy.
   /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
-    let section = try section()
-    tellAge(section)
+    let sections = try sections()
+    sections.forEach(tellAge)
+    let rows = sections.flatMap(\.rows)
+    // The facts of persons are in the copy of each guild.
+    let facts = sections.count == 1 ? rows : FactRow.unique(rows)
     switch options.mode {
-    case .subjects: return try subjects(section)
-    case .facts: return try write(section, texts: options.text.isEmpty ? [] : [options.text])
-    default: return try write(section, texts: options.text.split(separator: " ").map(String.init))
+    case .subjects: return try subjects(facts)
+    case .facts: return try write(facts, texts: options.text.isEmpty ? [] : [options.text])
+    default: return try write(facts, texts: options.text.split(separator: " ").map(String.init))
     }
   }
 
-  private func section() throws(CallFailure) -> MirrorFile.Section {
+  /// The copies that are meant: of the guild that is named, or all there are.
+  private func sections() throws(CallFailure) -> [MirrorFile.Section] {
     let sections: [MirrorFile.Section]
     var wanted = options.guild
     do throws(SettingsError) {
@@ -39,14 +43,11 @@ struct Offline {
       throw CallFailure(error)
     }
     let found = sections.filter { wanted == nil || $0.guild == wanted }
-    if found.count == 1 { return found[0] }
     if found.isEmpty {
       let guild = wanted.map { " of guild \($0)" } ?? ""
       throw CallFailure("offline", "no copy\(guild) was taken; see --mirror", .negative)
     }
-    let names = found.map(\.guild).joined(separator: ", ")
-    throw CallFailure(
-      "offline", "there are several guilds, name one with --guild: \(names)", .failure)
+    return found
   }
 
   private func tellAge(_ section: MirrorFile.Section) {
@@ -59,18 +60,18 @@ struct Offline {
       "offline", "a copy of \(section.time)\(age ?? ""), \(section.rows.count) facts\(part)")
   }
 
-  private func write(_ section: MirrorFile.Section, texts: [String]) throws -> ExitStatus {
+  private func write(_ facts: [[UInt8]], texts: [String]) throws -> ExitStatus {
     let filter = FactFilter(
       types: options.types, subject: options.subject, texts: texts.map { $0.lowercased() })
-    let rows = filter.wanted(section.rows)
+    let rows = filter.wanted(facts)
     if rows.isEmpty { return .negative }
     try output.facts(Array(rows.prefix(options.count ?? .max)))
     return .success
   }
 
   /// Counted here, so the records are ours to make: as the backend makes them.
-  private func subjects(_ section: MirrorFile.Section) throws -> ExitStatus {
-    let rows = SubjectCount.rows(section.rows.compactMap { Fact(record: $0) })
+  private func subjects(_ facts: [[UInt8]]) throws -> ExitStatus {
+    let rows = SubjectCount.rows(facts.compactMap { Fact(record: $0) })
     if rows.isEmpty { return .negative }
     try output.list(Array(rows.prefix(options.count ?? .max)), .subjects)
     return .success

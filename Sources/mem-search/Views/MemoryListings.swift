@@ -3,12 +3,21 @@ import Screen
 
 /// The lists of the contract, section 3 of it and 5.2 of its details.
 extension Listing {
-  static let subjects = Listing(
-    path: "api/memory/subjects", member: "subjects", most: FactPages.most,
-    columns: [
-      .text("SUBJECT", "subject", gives: true), .text("SCOPE", "scope"),
-      .right("FACTS") { Cell.text($0["fact_count"]) }, .time("LAST SEEN", "last_seen_at"),
-    ], fields: ["subject", "scope", "fact_count", "last_seen_at", "guild_id", "user_id"])
+  static let subjects = subjects(more: [])
+
+  /// The subjects of several guilds.
+  static let subjectsOfGuilds = subjects(more: ["guild_name"])
+
+  private static func subjects(more fields: [String]) -> Listing {
+    Listing(
+      path: "api/memory/subjects", member: "subjects", most: FactPages.most,
+      columns: [
+        .text("SUBJECT", "subject", gives: true), .text("SCOPE", "scope"),
+        .right("FACTS") { Cell.text($0["fact_count"]) }, .time("LAST SEEN", "last_seen_at"),
+        .text("GUILD", "guild_name", gives: true),
+      ],
+      fields: ["subject", "scope", "fact_count", "last_seen_at", "guild_id", "user_id"] + fields)
+  }
 
   static let reflections = Listing(
     path: "api/memory/reflections", member: "runs", most: 100,

@@ -9,7 +9,8 @@ extension Memory {
     let path =
       listing.path
       + QueryText.encode([
-        ("guildId", try guild()), ("limit", "\(min(options.count ?? .max, listing.most ?? .max))"),
+        ("guildId", try guildOrAll()),
+        ("limit", "\(min(options.count ?? .max, listing.most ?? .max))"),
       ])
     let place = caller.place(path)
     let rows = try Answer(try caller.call(path), place: place).list("runs", place: place)

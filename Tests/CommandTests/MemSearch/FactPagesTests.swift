@@ -26,20 +26,26 @@ import Testing
     }
   }
 
-  private func read(_ facts: [Stored], subject: String? = nil) -> (pages: FactPages, asked: Int) {
-    var pages = FactPages(subject: subject)
+  private func read(
+    _ facts: [Stored], subject: String? = nil, leavesPersons: Bool = false
+  ) -> (pages: FactPages, asked: Int) {
+    var pages = FactPages(subject: subject, leavesPersons: leavesPersons)
     var asked = 0
     while asked < 5000 {
-      asked += 1
       switch pages.next() {
-      case .done: return (pages, asked)
-      case .askSubjects: pages.take(subjects: subjects(facts))
-      case .ask(let query):
-        let found = facts.reversed().filter { fact in
-          (query.subject == nil || fact.subject == query.subject)
-            && (query.text.map { fact.text.contains($0) } ?? true)
+      case .done: return (pages, asked + 1)
+      case .askSubjects:
+        asked += 1
+        pages.take(subjects: subjects(facts))
+      case .ask(let queries):
+        asked += queries.count
+        for query in queries {
+          let found = facts.reversed().filter { fact in
+            (query.subject == nil || fact.subject == query.subject)
+              && (query.text.map { fact.text.contains($0) } ?? true)
+          }
+          pages.take(found.prefix(FactPages.most).map(\.bytes), for: query)
         }
-        pages.take(found.prefix(FactPages.most).map(\.bytes), for: query)
       }
     }
     return (pages, asked)
@@ -74,6 +80,22 @@ import Testing
     #expect(pages.shortages.isEmpty)
   }
 
+  @Test func subjectsAreAskedForTogether() {
+    let stored = facts(4000) { "s\($0 % 10)" }
+    var pages = FactPages(subject: nil)
+    guard case .ask(let first) = pages.next() else { return }
+    pages.take(stored.reversed().prefix(FactPages.most).map(\.bytes), for: first[0])
+    #expect(pages.next() == .askSubjects)
+    pages.take(subjects: subjects(stored))
+    #expect(pages.next() == .ask((0..<10).map { .init(subject: "s\($0)", text: nil) }))
+  }
+
+  @Test func subjectsOfPersonsAreLeftToAnotherGuild() {
+    let (pages, asked) = read(facts(4000) { "s\($0 % 10)" }, leavesPersons: true)
+    #expect(pages.newestFirst.count == FactPages.most)
+    #expect(asked == 3)
+  }
+
   @Test func aLargeSubjectGoesByWords() {
     let (pages, asked) = read(facts(5000) { _ in "one" })
     #expect(pages.newestFirst.count == 5000)
@@ -104,7 +126,7 @@ import Testing
 
   @Test func aBackendWithoutLimitsIsDoneAtOnce() {
     var pages = FactPages(subject: nil)
-    guard case .ask(let query) = pages.next() else {
+    guard case .ask(let queries) = pages.next(), let query = queries.first else {
       Issue.record("nothing is asked")
       return
     }

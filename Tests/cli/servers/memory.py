@@ -4,13 +4,17 @@
 FACTS is a file of lines: `{"guild": {...}}` names a guild, any other object is
 a fact's row (missing members are filled in). The limits, the missing offset,
 the checks of PUT and DELETE and their words are the contract's; so is that a
-DELETE is answered by 404 the second time. Beyond it, for tests:
+DELETE is answered by 404 the second time, that what a guild knows of a person is
+moved to that person's scope at the start, that a search sees the facts of its
+guild alone, and those of all guilds for the query __ALL__. Beyond it, for tests:
 
     --create            POST /api/memory/facts makes a fact, as agent-serve does
     --slow-delete S     a DELETE takes S seconds before and after its work
+    --slow-facts S      a list of facts takes S seconds
     --fault CODE        PUT and DELETE answer with this status
     GET /control/facts  every fact that is left, one a line
     GET /control/requests  how many requests came
+    GET /control/together  how many lists of facts were asked for at a time, at most
 
 A line `{"type":"listening",...}` on standard output tells the URL.
 """
@@ -27,6 +31,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("facts", nargs="?")
 parser.add_argument("--create", action="store_true")
 parser.add_argument("--slow-delete", type=float, default=0)
+parser.add_argument("--slow-facts", type=float, default=0)
 parser.add_argument("--fault", type=int)
 options = parser.parse_args()
 
@@ -34,6 +39,8 @@ lock = threading.Lock()
 guilds = []
 facts = {}
 requests = 0
+waiting = 0
+together = 0
 
 
 def row(given, number):
@@ -44,6 +51,10 @@ def row(given, number):
             "subject": "__lore__", "fact": "", "fact_type": "other", "evidence_text": None,
             "source_message_id": None, "confidence": 0.5, "metadata": {"isLegacy": False}}
     base.update(given)
+    if base["scope"] == "guild" and (base["subject"].isdigit() or base["subject"] == "__self__"):
+        base.update(scope="user", guild_id=None)
+        if base["user_id"] is None and base["subject"].isdigit():
+            base["user_id"] = base["subject"]
     if base["scope"] == "guild" and base["guild_id"] is None and guilds:
         base["guild_id"] = guilds[0]["id"]
     return base
@@ -113,10 +124,17 @@ class Handler(BaseHTTPRequestHandler):
         return value if isinstance(value, dict) else {}
 
     def do_GET(self):
-        global requests
+        global requests, waiting, together
         url = urlsplit(self.path)
         query = parse_qs(url.query, keep_blank_values=True)
         guild = query.get("guildId", [""])[0]
+        if url.path == "/api/memory/facts":
+            with lock:
+                waiting += 1
+                together = max(together, waiting)
+            time.sleep(options.slow_facts)
+            with lock:
+                waiting -= 1
         with lock:
             requests += 1
             if url.path == "/api/guilds":
@@ -125,6 +143,8 @@ class Handler(BaseHTTPRequestHandler):
                 return self.answer(200, "".join(json.dumps(f) + "\n" for f in facts.values()))
             if url.path == "/control/requests":
                 return self.answer(200, str(requests))
+            if url.path == "/control/together":
+                return self.answer(200, str(together))
             if url.path == "/api/memory/facts":
                 return self.answer(200, self.facts(guild, query))
             if url.path == "/api/memory/subjects":
@@ -162,9 +182,12 @@ class Handler(BaseHTTPRequestHandler):
         text = query.get("q", [""])[0]
         words = text.lower().split()
         results = []
-        for fact in seen(guild):
+        is_all = text.strip() == "__ALL__"
+        for fact in facts.values():
+            if fact["scope"] != "guild" or not (is_all or fact["guild_id"] == guild):
+                continue
             score = sum(w in fact["fact"].lower() for w in words) / max(len(words), 1)
-            if score > 0:
+            if is_all or score > 0:
                 hit = {k: v for k, v in fact.items() if k != "metadata"}
                 hit.update(score=score, semanticScore=0, lexicalScore=score)
                 results.append(hit)

@@ -1,0 +1,75 @@
+import Core
+import Web
+
+/// A search: what the backend finds, and where it finds nothing, the facts that
+/// have the words in them. A dashboard searches the facts of a guild alone, but
+/// keeps most of what it knows as facts of persons.
+extension Memory {
+  /// The most hits that a search of the dashboard gives.
+  private static let mostHits = 24
+  /// A query that a dashboard takes for "everything, of all guilds".
+  private static let magic = "__ALL__"
+
+  /// - Returns: `negative` when nothing is found.
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  func search() throws -> ExitStatus {
+    let filter = FactFilter(
+      types: options.types, subject: options.subject, minScore: options.minScore)
+    // What is left out here should not cost a hit that is wanted.
+    let limit =
+      options.limit ?? (filter.isOpen ? min(options.count ?? 10, Self.mostHits) : Self.mostHits)
+    let fetch = try fetch()
+    var rows: [[UInt8]] = []
+    if options.text.uppercased() != Self.magic {
+      rows = filter.wanted(try hits(fetch.guilds, limit: limit))
+    }
+    // What has no score is not below one, and not above.
+    if rows.isEmpty, options.minScore == nil {
+      rows = try holding(fetch, filter, limit: limit)
+    }
+    return try write(rows, none: "nothing found")
+  }
+
+  /// `GET /api/memory/search` of each guild, the best hits first.
+  private func hits(_ guilds: [GuildChoice.Guild], limit: Int) throws(CallFailure) -> [[UInt8]] {
+    var hits: [(row: [UInt8], score: Double)] = []
+    let mark = GuildMark(guilds)
+    let path = "api/memory/search"
+    let place = caller.place(path)
+    let paths = guilds.map { guild in
+      path
+        + QueryText.encode([
+          ("q", options.text), ("guildId", guild.id), ("channelId", options.channel),
+          ("limit", "\(limit)"),
+        ])
+    }
+    try caller.several(paths) { _, reply throws(CallFailure) in
+      let rows = try Answer(reply, place: place).list("results", place: place)
+      if let asked = options.limit, asked > Self.mostHits, rows.count == Self.mostHits {
+        diagnostics.note("\(place): there may be more hits: the dashboard gives no more")
+      }
+      hits += rows.map { (mark.marked($0), Fact(record: $0)?.score ?? -.infinity) }
+      return true
+    }
+    if guilds.count == 1 { return hits.map(\.row) }
+    let sorted = hits.enumerated().sorted { a, b in
+      let (x, y) = (a.element.score, b.element.score)
+      return x != y ? x > y : a.offset < b.offset
+    }
+    return FactRow.unique(sorted.prefix(limit).map(\.element.row))
+  }
+
+  /// The facts that have every word of the query in them.
+  private func holding(
+    _ fetch: FactFetch, _ filter: FactFilter, limit: Int
+  ) throws(CallFailure) -> [[UInt8]] {
+    let words = options.text.split(separator: " ").map(String.init)
+    let found = try fetch.holding(words, subject: options.subject)
+    let rows = filter.wanted(found.rows).prefix(limit)
+    if !rows.isEmpty, !options.quiet {
+      diagnostics.error(
+        "search", "no hit among the facts of a guild; of all facts, these have the words in them")
+    }
+    return Array(rows)
+  }
+}
