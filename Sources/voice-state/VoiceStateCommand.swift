@@ -36,16 +36,36 @@ enum VoiceStateCommand {
         return try StreamWatch(Watch.make(options, diagnostics), query).run()
       }
     } catch let error as SettingsError {
-      diagnostics.fail(error.message, error.status)
+      return trouble(options, diagnostics, error.message, error.status)
     } catch let failure as QueryFailure {
-      diagnostics.error(failure.what, failure.reason)
-      return failure.status
+      return trouble(options, diagnostics, "\(failure.what): \(failure.reason)", failure.status)
     } catch let failure as WriteFailure {
       diagnostics.fail(writing: failure)
     } catch let fault as ScanFault {
-      diagnostics.fail("the backend's answer: \(fault.reason)")
+      return trouble(options, diagnostics, "the backend's answer: \(fault.reason)", .failure)
     } catch {
       diagnostics.fail("\(error)")
     }
+  }
+
+  /// Says what went wrong, to a bar in its own form as well.
+  private static func trouble(
+    _ options: StateOptions, _ diagnostics: Diagnostics, _ message: String, _ status: ExitStatus
+  ) -> ExitStatus {
+    diagnostics.say(message)
+    guard let form = options.form, form == .line || form.isBar, options.subject == .backend,
+      !options.watches, !options.isQuiet
+    else { return status }
+    var line = BarForm.trouble(form, status, message)
+    if form == .line { line = Changes().line("", .now(), line) }
+    let writer = RecordWriter()
+    do throws(WriteFailure) {
+      try writer.write(line + "\n")
+      try writer.flush()
+    } catch {
+      diagnostics.fail(writing: error)
+    }
+    // A bar hides a block whose command fails.
+    return form.isBar ? .success : status
   }
 }

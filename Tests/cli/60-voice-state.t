@@ -61,18 +61,26 @@ sys.exit(line not in open(sys.argv[2], "rb").read().replace(b"\n", b" "))' "$out
 id=$(jq -r .sessionId "$out")
 guild=$(jq -r .guildId "$out")
 run voice-state -o line
-out_like "^20.*Z $(printf %s "$id" | cut -c1-8) processing: Kei; .*OpenAI RT; 4 people; ACTIVE; tool .* runs; music Slow Rotation" "line"
+out_like "^20.*Z $(printf %s "$id" | cut -c1-8) processing · Kei talks; .*OpenAI RT; 4 people; ACTIVE; tool .* runs; music Slow Rotation" "line"
 run voice-state -o waybar
 is "$(jq -r .alt "$out")" processing "waybar: what it does"
 is "$(jq -c .class "$out")" '["processing","tool"]' "and classes"
 run voice-state -o tmux
-out_like '^processing .* Kei$' "tmux"
+out_like '^processing .* Kei talks$' "tmux"
 run voice-state -o i3
 like "$(jq -r .color "$out")" '^#[0-9a-f]{6}$' "i3 with a colour"
 for form in json line waybar tmux i3; do
   run voice-state -o "$form"
   is "$(lines "$out")" 1 "$form is one line"
 done
+
+# The agent's state and the people who talk are told apart; sessions are counted in words.
+jq -c '.sessions[0] |= (.botTurnOpen = true | .activeCaptures = [{userId: "1", displayName: "Fig"}, {userId: "2", displayName: "Tomas"}]) | .sessions += [.sessions[0] | .sessionId = "b"]' \
+  "$voice/full.json" >"$tmp/both"
+run voice-state -o tmux "$tmp/both"
+out_like '^speaking [0-9hdm]* · Fig \+1 talk · 2 sessions$' "the agent speaks, two people talk, in two sessions"
+run voice-state -o line "$tmp/both"
+out_like ' speaking · Fig, Tomas talk; ' "in a line"
 
 # A sign under a mark is the sign, to Pango and to tmux.
 jq -c '.sessions[0].activeCaptures = [{userId: "1", displayName: "<\u0301#\u20e3"}]' "$voice/full.json" >"$tmp/marked"
@@ -143,7 +151,32 @@ usage --since 1h
 AGENT_URL=http://127.0.0.1:1 run voice-state -q
 status_is 75 "no backend"
 err_one_line voice-state "is one line"
+# What a bar shows of it is what agent-status(1) shows.
+for form in waybar tmux i3; do
+  AGENT_URL=http://127.0.0.1:1 run voice-state -o "$form"
+  status_is 0 "a bar hides a block whose command fails: $form"
+  is "$(lines "$out")" 1 "it gets one line"
+  err_one_line voice-state "and the reason is said beside it"
+  AGENT_URL=http://127.0.0.1:1 agent-status -o "$form" >"$tmp/like" 2>/dev/null
+  case $form in
+  waybar) is "$(jq -c '[.text, .alt, .class]' "$out")" "$(jq -c '[.text, .alt, .class]' "$tmp/like")" "as agent-status's" ;;
+  tmux) ok "as agent-status's" cmp "$out" "$tmp/like" ;;
+  i3) is "$(jq -c '[.full_text, .short_text, .color, .markup]' "$out")" \
+    "$(jq -c '[.full_text, .short_text, .color, .markup]' "$tmp/like")" "as agent-status's" ;;
+  esac
+done
+out_like '"full_text":"○ unreachable"' "○ unreachable"
+AGENT_URL=http://127.0.0.1:1 run voice-state -o line
+status_is 75 "a line is for a script as well"
+out_like '^20[0-9-]*T[0-9:.]*Z - ○ unreachable: http://127.0.0.1:1/api/voice/state: ' "which is told more"
+AGENT_URL=http://127.0.0.1:1 run voice-state -o json
+status_is 75 "records are none"
+out_empty "when nobody answers"
+AGENT_URL=http://127.0.0.1:1 run voice-state -w --max-time 1 -o tmux
+out_is "#[fg=#dc2626]○#[default] unreachable" "a bar that follows is told, too"
 unset AGENT_URL
+run voice-state -o tmux
+out_is "#[fg=#dc2626]○#[default] unknown" "a mistake in the settings is another state"
 run voice-state
 status_is 2 "no url"
 err_like 'AGENT_URL' "says what to set"

@@ -47,7 +47,7 @@ id=$(jq -r .sessionId session)
 for shape in wrapped bare session stats snapshot list two "$voice/full.json"; do
   run voice-state -o line "$shape"
   status_is 0 "${shape##*/} is read"
-  out_like "Z $(printf %s "$id" | cut -c1-8) processing: Kei" "and shown"
+  out_like "Z $(printf %s "$id" | cut -c1-8) processing · Kei talks" "and shown"
   cat "$shape" | voice-state -o line - >"$tmp/piped"
   is "$(cut -d' ' -f2- "$tmp/piped")" "$(cut -d' ' -f2- "$out")" "from a pipe too"
 done
@@ -97,7 +97,7 @@ out_like '^2026-0[0-9-]*T' "else what the state tells"
 run voice-state -w events
 status_is 0 "what happens, line by line"
 cut -d' ' -f3- "$out" >words
-like "$(head -n 1 words)" '^now: processing: Kei' "first what is"
+like "$(head -n 1 words)" '^now: processing · Kei talks' "first what is"
 is "$(sed -n '2,$p' words)" 'tool moon_phase runs
 Zoe is there
 Zoe: good evening
@@ -164,7 +164,7 @@ for watch in "" -w; do
 done
 run voice-state -o line bad
 status_is 2 "bad lines: status 2"
-out_like 'processing: Kei' "the good one is shown"
+out_like 'processing · Kei talks' "the good one is shown"
 err_like '^voice-state: bad:1: ' "with the line"
 err_like '^voice-state: bad:3: ' "each"
 is "$(lines "$err")" 4 "and no more"

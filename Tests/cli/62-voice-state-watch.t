@@ -32,7 +32,7 @@ export AGENT_URL
 run voice-state -w --retry-wait 0.05 -v
 status_is 0 "204 ends the watch"
 words "$out" >"$tmp/words"
-like "$(sed -n 1p "$tmp/words")" "^$id now: processing: Kei" "first what is"
+like "$(sed -n 1p "$tmp/words")" "^$id now: processing · Kei talks" "first what is"
 is "$(sed -n 2p "$tmp/words")" "$id tool dome_turn runs" "an event at once"
 like "$(sed -n 3p "$tmp/words")" '^- down for 0 s, next try in 1 s, state 0 s old: ' "that the link is down"
 is "$(sed -n 4p "$tmp/words")" "- live" "that it is back"

@@ -51,7 +51,7 @@ enum Outside {
   /// The last name the bot was seen under; `agent` when it was not yet heard.
   static func bot(in session: VoiceSession) -> String {
     let turn = session.recentTurns.last {
-      $0.role == "assistant" && $0.kind ?? "speech" == "speech" && $0.speakerName != nil
+      $0.role == "assistant" && $0.kind ?? "speech" == "speech" && text($0.speakerName) != nil
     }
     return text(turn?.speakerName, or: "agent")
   }

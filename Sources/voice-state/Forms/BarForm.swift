@@ -11,6 +11,7 @@ enum BarForm {
   static func line(
     _ form: OutputForm, _ sessions: [VoiceSession], at now: Timestamp, link: String?
   ) -> String {
+    if sessions.isEmpty, link == "down" { return trouble(form, .temporary, "the link is down") }
     let all = sessions.map { Summary($0, at: now) }
     let isStale = link == "stale" || link == "down"
     switch form {
@@ -20,10 +21,43 @@ enum BarForm {
     }
   }
 
+  /// What stands there when nobody knows of the sessions, as agent-status(1) has it.
+  ///
+  /// - Parameters:
+  ///   - status: how a command would leave that nobody looks at.
+  ///   - reason: one line.
+  static func trouble(_ form: OutputForm, _ status: ExitStatus, _ reason: String) -> String {
+    let state = word(status)
+    let reason = Visible.line(reason)
+    switch form {
+    case .waybar:
+      return SessionJSON.object([
+        ("text", JSONQuote.string("○ \(state)")), ("alt", JSONQuote.string(state)),
+        ("tooltip", JSONQuote.string(markup("○ \(state): \(reason)"))),
+        ("class", SessionJSON.array([JSONQuote.string(state)])),
+      ])
+    case .i3:
+      return SessionJSON.object([
+        ("full_text", JSONQuote.string("○ \(state)")), ("short_text", JSONQuote.string("○")),
+        ("color", "\"#dc2626\""), ("name", "\"voice\""), ("markup", "\"none\""),
+      ])
+    case .tmux: return "#[fg=#dc2626]○#[default] \(state)"
+    case .text, .json, .line: return "○ \(state): \(reason)"
+    }
+  }
+
+  private static func word(_ status: ExitStatus) -> String {
+    switch status {
+    case .temporary: "unreachable"
+    case .denied: "refused"
+    default: "unknown"
+    }
+  }
+
   private static func text(_ all: [Summary], _ stale: String?) -> String {
     guard let first = all.first else { return "" }
     var text = first.brief
-    if all.count > 1 { text += " +\(all.count - 1)" }
+    if all.count > 1 { text += " · \(all.count) sessions" }
     return stale.map { "\(text) (\($0))" } ?? text
   }
 

@@ -52,11 +52,14 @@ struct Summary: Equatable {
     minutes.map { $0 == 0 ? "0m" : Amount.duration(Double($0) * 60_000) }
   }
 
-  /// What it does and who speaks: `listening: Mika`.
+  /// What the agent does, and which people talk: `listening · Mika talks`.
   var doing: String {
-    speakers.isEmpty
-      ? activity.rawValue : "\(activity.rawValue): \(Self.few(speakers).joined(separator: ", "))"
+    if speakers.isEmpty { return activity.rawValue }
+    let names = Self.few(speakers).joined(separator: ", ")
+    return "\(activity.rawValue) · \(names) \(talk)"
   }
+
+  private var talk: String { speakers.count == 1 ? "talks" : "talk" }
 
   /// Enough for a line, and how many more there are.
   private static func few(_ names: [String]) -> [String] {
@@ -79,13 +82,13 @@ struct Summary: Equatable {
     return parts.joined(separator: "; ")
   }
 
-  /// For a bar: what it does, since when, who speaks.
+  /// For a bar: what it does, since when, who talks.
   var brief: String {
     var text = activity.rawValue
     if let elapsed { text += " \(elapsed)" }
     if let first = speakers.first {
       let name = Fit.truncate(first, to: 16)
-      text += " · \(name)" + (speakers.count > 1 ? " +\(speakers.count - 1)" : "")
+      text += " · \(name)" + (speakers.count > 1 ? " +\(speakers.count - 1)" : "") + " \(talk)"
     } else if let tool = tools.first {
       text += " · \(Fit.truncate(tool, to: 16))"
     }

@@ -38,7 +38,7 @@ struct OverlayTurn: Equatable {
   var json: String {
     SessionJSON.object([
       ("kind", "\"speech\""), ("role", isAgent ? "\"assistant\"" : "\"user\""),
-      ("speakerName", SessionJSON.string(speaker ?? "")), ("text", SessionJSON.string(text)),
+      ("speakerName", SessionJSON.string(speaker)), ("text", SessionJSON.string(text)),
       ("at", SessionJSON.time(at)),
     ])
   }

@@ -74,8 +74,11 @@ extension SessionOverlay {
     let isPartial =
       type.holds("delta") || type.holds("partial") || event.holds("partial")
     let source = fields?["transcriptSource"]?.string
-    let isAgent = source.map { $0 == "output" } ?? event.hasSuffix("_realtime_transcript")
-    let speaker = isAgent ? nil : fields?["speakerName"]?.string ?? user.flatMap { names[$0] }
+    let told = fields?["speakerName"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+    let isAgent =
+      source.map { $0 == "output" } ?? (told == nil && event.hasSuffix("_realtime_transcript"))
+    // The agent is called what the state calls it.
+    let speaker = isAgent ? nil : told ?? user.map { names[$0] ?? String($0.prefix(8)) }
     lastActivity = at
     if isPartial {
       guard !isAgent, let user else { return }

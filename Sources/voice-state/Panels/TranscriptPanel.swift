@@ -31,8 +31,9 @@ struct TranscriptPanel: Panel {
         age: "now", name: Outside.person(asr.displayName, asr.userId), text: text + " …",
         nameStyle: .dim, textStyle: .dim)
     }
+    let bot = Outside.bot(in: session)
     entries =
-      turns.suffix(Self.most).map { Self.entry($0, now) } + partial.prefix(4)
+      turns.suffix(Self.most).map { Self.entry($0, now, bot: bot) } + partial.prefix(4)
     if entries.isEmpty { return nil }
   }
 
@@ -63,7 +64,7 @@ struct TranscriptPanel: Panel {
     }
   }
 
-  private static func entry(_ turn: VoiceTurn, _ now: Timestamp) -> Entry {
+  private static func entry(_ turn: VoiceTurn, _ now: Timestamp, bot: String) -> Entry {
     let isBot = turn.role == "assistant"
     let name: String
     var style: Style = isBot ? Style(Palette.positive, bold: true) : .bold
@@ -72,7 +73,7 @@ struct TranscriptPanel: Panel {
       name = "thought"
       style = Style(Palette.colour(of: .initiative))
     case "membership", "effect": (name, style) = (Outside.text(turn.speakerName, or: "-"), .dim)
-    default: name = Outside.text(turn.speakerName, or: isBot ? "agent" : "someone")
+    default: name = Outside.text(turn.speakerName, or: isBot ? bot : "someone")
     }
     let isAside = turn.kind == "membership" || turn.kind == "effect" || turn.kind == "thought"
     return Entry(

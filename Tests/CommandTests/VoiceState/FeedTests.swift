@@ -48,6 +48,36 @@ import Testing
     #expect(feed.sessions().first?.botTurnOpen == true)
   }
 
+  @Test func whoSaysASentenceIsNamedOnce() throws {
+    let source = #""transcript":"low water at eight","transcriptSource":"output""#
+    let said =
+      #""recentTurns":[{"role":"assistant","speakerName":"clanky","text":"hello"}]"#
+    var feed = VoiceFeed()
+    feed.take(try state(#"{"sessionId":"s",\#(said)}"#), at: time)
+    feed.take(try action("voice_runtime", "openai_realtime_transcript", user: "77", source))
+    let session = try #require(feed.sessions().first)
+    #expect(session.recentTurns.map(\.text) == ["hello", "low water at eight"])
+    #expect(Outside.bot(in: session) == "clanky")
+    let panel = try #require(TranscriptPanel(session, at: time ?? .now()))
+    let text = panel.lines(width: 80).map(\.text)
+    #expect(text.allSatisfy { $0.contains("clanky") && !$0.contains("agent") })
+  }
+
+  @Test func aNameOnASentenceIsWhoSaidIt() throws {
+    var feed = VoiceFeed()
+    feed.take(
+      try action(
+        "voice_runtime", "openai_realtime_transcript", user: "77",
+        #""transcript":"when is the tide","speakerName":"Mika""#))
+    feed.take(
+      try action(
+        "voice_runtime", "file_asr_transcript", user: "300000000000000002",
+        #""transcript":"play something""#))
+    let turns = try #require(feed.sessions().first).recentTurns
+    #expect(turns.map(\.role) == ["user", "user"])
+    #expect(turns.map(\.speakerName) == ["Mika", "30000000"])
+  }
+
   @Test func filters() throws {
     var feed = VoiceFeed(SessionFilter(guild: "1", session: "ab"))
     feed.take(

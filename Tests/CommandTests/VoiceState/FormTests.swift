@@ -20,15 +20,16 @@ import Testing
 
   @Test func bars() throws {
     let one = try speaking("Kei #1 <b>")
-    #expect(BarForm.line(.tmux, [one], at: now, link: "live") == "listening 1h10m · Kei ##1 <b>")
+    #expect(
+      BarForm.line(.tmux, [one], at: now, link: "live") == "listening 1h10m · Kei ##1 <b> talks")
     #expect(
       BarForm.line(.tmux, [one, one], at: now, link: "stale")
-        == "listening 1h10m · Kei ##1 <b> +1 (stale)")
+        == "listening 1h10m · Kei ##1 <b> talks · 2 sessions (stale)")
     let waybar = try JSONValue.parse(text: BarForm.line(.waybar, [one], at: now, link: "down"))
-    #expect(waybar["text"]?.string == "listening 1h10m · Kei #1 &lt;b&gt; (down)")
+    #expect(waybar["text"]?.string == "listening 1h10m · Kei #1 &lt;b&gt; talks (down)")
     #expect(waybar["class"]?.elements.map(\.string) == ["listening", "down"])
     let i3 = try JSONValue.parse(text: BarForm.line(.i3, [one], at: now, link: nil))
-    #expect(i3["full_text"]?.string == "listening 1h10m · Kei #1 <b>")
+    #expect(i3["full_text"]?.string == "listening 1h10m · Kei #1 <b> talks")
     #expect(i3["color"]?.string == "#60a5fa")
     #expect(BarForm.line(.tmux, [], at: now, link: nil) == "")
     let none = try JSONValue.parse(text: BarForm.line(.waybar, [], at: now, link: nil))
@@ -48,11 +49,11 @@ import Testing
     let marked = try speaking("<\u{301}&\u{20e3}#\u{fe0f}\u{20e3}")
     #expect(
       BarForm.line(.tmux, [marked], at: now, link: nil)
-        == "listening 1h10m · <\u{301}&\u{20e3}##\u{fe0f}\u{20e3}")
+        == "listening 1h10m · <\u{301}&\u{20e3}##\u{fe0f}\u{20e3} talks")
     let waybar = try JSONValue.parse(text: BarForm.line(.waybar, [marked], at: now, link: nil))
     #expect(
       waybar["text"]?.string
-        == "listening 1h10m · &lt;\u{301}&amp;\u{20e3}#\u{fe0f}\u{20e3}")
+        == "listening 1h10m · &lt;\u{301}&amp;\u{20e3}#\u{fe0f}\u{20e3} talks")
   }
 
   @Test func manyAreCounted() throws {
@@ -61,7 +62,7 @@ import Testing
       separator: ",")
     let crowd = Summary(
       try session(",\"activeCaptures\":[\(captures)],\"toolCalls\":[\(calls)]"), at: now)
-    #expect(crowd.doing.hasSuffix(": 1, 2, 3, 4, 5, 495 more"))
+    #expect(crowd.doing.hasSuffix(" · 1, 2, 3, 4, 5, 495 more talk"))
     #expect(crowd.words.contains("; 500 tools run"))
     #expect(crowd.words.count < 300)
   }
