@@ -7,6 +7,8 @@ struct ServeOptions: Equatable, Sendable {
   var listen = "127.0.0.1:8787"
   /// The store's file, `:memory:`, or nil for the usual place.
   var database: String?
+  /// What it may be called, beside loopback and where it listens.
+  var hosts: [Authority] = []
   /// The file that holds the token, nil for the usual places.
   var tokenFile: String?
   /// A file of records to store first, `-` for standard input.
@@ -34,6 +36,7 @@ struct ServeOptions: Equatable, Sendable {
       Option("l", "listen", "HOST:PORT", "listen there (127.0.0.1:8787); port 0 takes a free one"),
       Option(
         "D", "database", "FILE", "keep the actions in FILE, or in :memory:", completion: .file),
+      Option(nil, "host", "NAME", "answer requests for NAME too; may be repeated"),
       Option(nil, "token-file", "FILE", "read the token that requests need", completion: .file),
       Option(
         nil, "ingest", "FILE", "store the records of FILE, - for standard input, then serve",
@@ -58,6 +61,11 @@ struct ServeOptions: Equatable, Sendable {
       switch item.name {
       case "listen": listen = item.value
       case "database": database = item.value
+      case "host":
+        guard let name = Authority(item.value) else {
+          throw UsageError("--host \(item.value): not a host's name, with or without a port")
+        }
+        hosts.append(name)
       case "token-file": tokenFile = item.value
       case "ingest": ingest = item.value
       case "replay": replay = item.value

@@ -43,17 +43,31 @@ extension Server {
     }
   }
 
+  /// What requests may call this server. A token is something that no page of a
+  /// browser has, whatever it calls us; a tunnel calls us by its own name.
+  func servedNames(_ token: AccessToken?) -> ServedNames? {
+    if token != nil && options.hosts.isEmpty { return nil }
+    return ServedNames(options.hosts + address.names)
+  }
+
+  #if canImport(Glibc)
+    private static let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+  #else
+    private static let descriptors = RLIMIT_NOFILE
+  #endif
+
+  /// How many descriptors the process may have.
+  static var descriptorLimit: Int {
+    var limit = rlimit()
+    return getrlimit(descriptors, &limit) == 0 ? Int(clamping: limit.rlim_cur) : 64
+  }
+
   /// A stream holds a descriptor: take as many as the system allows.
   static func raiseDescriptorLimit() {
-    #if canImport(Glibc)
-      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #else
-      let resource = RLIMIT_NOFILE
-    #endif
     var limit = rlimit()
-    guard getrlimit(resource, &limit) == 0 else { return }
+    guard getrlimit(descriptors, &limit) == 0 else { return }
     limit.rlim_cur = min(limit.rlim_max, 1 << 16)
-    _ = setrlimit(resource, &limit)
+    _ = setrlimit(descriptors, &limit)
   }
 
   /// An error in the words of a diagnostic.

@@ -62,11 +62,13 @@ struct Server {
     return Backend(
       store: store, log: ActionLog(store: store, stats: stats, streams: streams), stats: stats,
       documents: documents, memory: makeMemory(store), streams: streams, tickets: Tickets(),
+      connections: Connections(descriptors: Self.descriptorLimit), names: servedNames(token),
       token: token, backlogLimit: options.backlog, diagnostics: diagnostics)
   }
 
   private func beat(_ backend: Backend) async {
     while !Task.isCancelled {
+      backend.connections.beat()
       backend.streams.activity.beat { .stats(backend.stats.json(now: .now())) }
       backend.streams.voice.beat { .voiceState(backend.documents.line(.voiceState)) }
       try? await Task.sleep(for: .milliseconds(100))

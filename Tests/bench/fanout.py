@@ -28,7 +28,7 @@ def subscribe(address, ready, stop, results):
     selector = selectors.DefaultSelector()
     for number in range(SUBSCRIBERS):
         connection = socket.create_connection(address)
-        connection.sendall(b"GET /api/activity/events HTTP/1.1\r\nHost: bench\r\n\r\n")
+        connection.sendall(b"GET /api/activity/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         selector.register(connection, selectors.EVENT_READ,
                           {"watched": number % WATCHED == 0, "rest": b""})
     delays, ended = [], 0

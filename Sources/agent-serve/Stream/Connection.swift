@@ -1,13 +1,16 @@
 import Foundation
 
 /// What is done to a connection from outside of its own task: whether a silent
-/// subscriber is still there, and ending one that does not read.
+/// subscriber is still there, and ending one that does not read, or does not say
+/// in time what it wants.
 ///
 /// `release` must come before the socket is closed: after that its number may
 /// belong to another connection.
 final class Connection: @unchecked Sendable {
   private let lock = NSLock()
   private var descriptor: Int32?
+  private var wait: ClientWait?
+  private var overdue = false
 
   /// - Parameter descriptor: an open socket, which stays the caller's.
   init(descriptor: Int32) { self.descriptor = descriptor }
@@ -22,6 +25,37 @@ final class Connection: @unchecked Sendable {
       let count = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
       return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)
     } ?? false
+  }
+
+  /// Notes what is expected of the client from now on; nil when it is our turn.
+  func expect(_ kind: ClientWait.Kind?) {
+    lock.withLock { wait = kind.map { ClientWait($0, at: .now) } }
+  }
+
+  /// Notes that bytes came.
+  func noteInput() {
+    lock.withLock { wait?.noteInput(at: .now) }
+  }
+
+  /// Whether the client did not do in time what was expected of it.
+  var isOverdue: Bool { lock.withLock { overdue } }
+
+  /// Ends the wait for a client whose time is over: a request that was begun can
+  /// still be answered.
+  func beat(at now: ContinuousClock.Instant) {
+    let kind = lock.withLock { () -> ClientWait.Kind? in
+      guard let wait, wait.deadline <= now else { return nil }
+      self.wait = nil
+      overdue = true
+      return wait.kind
+    }
+    guard let kind else { return }
+    if kind == .room { abort() } else { _ = with { shutdown($0, Int32(SHUT_RD)) } }
+  }
+
+  /// Since when there is no whole request of the client, nil when there is one.
+  var idleSince: ContinuousClock.Instant? {
+    lock.withLock { wait.flatMap { $0.kind == .room ? nil : $0.since } }
   }
 
   /// Ends the connection in both directions; a blocked write of the server

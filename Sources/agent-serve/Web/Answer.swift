@@ -1,3 +1,5 @@
+import Core
+
 /// An answer with a body that is there as a whole.
 struct Answer: Sendable, Equatable {
   /// 200, 404, ...
@@ -33,15 +35,18 @@ struct Answer: Sendable, Equatable {
   static let noSuchMethod = error("Not found.", status: 404)
   /// A POST of a web page to a server without a token.
   static let foreignOrigin = error("cross_origin_post_needs_a_token", status: 403)
+  /// A request for a name that is not this server's.
+  static let misdirected = error("misdirected_request", status: 421)
   /// A body over the limit.
   static let tooLarge = error("payload_too_large", status: 413)
 
   /// The bytes of the answer (RFC 9112, section 4).
   ///
-  /// - Parameter isHead: leaves out the body but not its length (RFC 9110,
-  ///   section 9.3.2).
-  func bytes(isHead: Bool) -> [UInt8] {
-    var text = "HTTP/1.1 \(status) \(Self.phrases[status] ?? "")\r\n"
+  /// - Parameters:
+  ///   - isHead: leaves out the body but not its length (RFC 9110, section 9.3.2).
+  ///   - now: when it is sent.
+  func bytes(isHead: Bool, now: Timestamp = .now()) -> [UInt8] {
+    var text = "HTTP/1.1 \(status) \(Self.phrases[status] ?? "")\r\nDate: \(now.httpDate)\r\n"
     text += "Content-Type: \(type)\r\nContent-Length: \(body.count)\r\n"
     if closes { text += "Connection: close\r\n" }
     return Array((text + "\r\n").utf8) + (isHead ? [] : body)
@@ -49,7 +54,8 @@ struct Answer: Sendable, Equatable {
 
   private static let phrases = [
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-    409: "Conflict", 413: "Payload Too Large", 431: "Request Header Fields Too Large",
+    408: "Request Timeout", 409: "Conflict", 413: "Payload Too Large",
+    421: "Misdirected Request", 431: "Request Header Fields Too Large",
     500: "Internal Server Error", 503: "Service Unavailable",
   ]
 }

@@ -16,6 +16,10 @@ struct Backend: Sendable {
   let streams: Streams
   /// Open requests.
   let tickets: Tickets
+  /// The connections that requests come on.
+  let connections: Connections
+  /// What the server may be called, nil for anything.
+  let names: ServedNames?
   /// What requests must carry, nil for a server that is open to its machine.
   let token: AccessToken?
   /// Where a subscriber's backlog ends, bytes.
@@ -23,18 +27,20 @@ struct Backend: Sendable {
   /// Says what is worth knowing.
   let diagnostics: Diagnostics
 
-  /// Whether a request may ask for what it asks: all under /api needs the token.
-  func allows(_ head: RequestHead) -> Bool {
-    guard head.path == "/api" || head.path.hasPrefix("/api/") else { return true }
-    return token?.matches(head["x-dashboard-token"]) ?? true
+  /// Why a request may not ask for what it asks, nil when it may: it names this
+  /// server, and all under /api needs the token.
+  func refusal(of head: RequestHead) -> Answer? {
+    if let names, !names.contains(head.authority) { return .misdirected }
+    guard let token, head.isOfAPI else { return nil }
+    return token.matches(head["x-dashboard-token"]) ? nil : .unauthorized
   }
 
   /// Whether a request's body is of interest.
-  func wantsBody(_ head: RequestHead) -> Bool { write(of: head) != nil && allows(head) }
+  func wantsBody(_ head: RequestHead) -> Bool { write(of: head) != nil && refusal(of: head) == nil }
 
   /// The answer to a request; faults of the store are answered too.
   func answer(_ head: RequestHead, body: RequestReader.Body) async -> Answer {
-    guard allows(head) else { return .unauthorized }
+    if let refusal = refusal(of: head) { return refusal }
     guard case .whole(let bytes) = body else { return .tooLarge }
     do {
       return try await answer(head, bytes)

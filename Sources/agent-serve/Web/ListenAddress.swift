@@ -10,6 +10,8 @@ struct ListenAddress: Equatable, Sendable {
   let port: UInt16
   /// Whether `host` is IPv6.
   let isIPv6: Bool
+  /// `host` as it was given, often a name.
+  private let given: String
 
   /// Reads `HOST:PORT`: a name, an IPv4 address, or an IPv6 one in brackets.
   ///
@@ -23,16 +25,23 @@ struct ListenAddress: Equatable, Sendable {
       throw UsageError("--listen \(text): no such host")
     }
     (self.host, isIPv6) = address
+    given = host
     self.port = port
   }
 
   /// - Parameter other: this host.
   init(_ other: ListenAddress, port: UInt16) {
-    (host, isIPv6, self.port) = (other.host, other.isIPv6, port)
+    (host, isIPv6, given, self.port) = (other.host, other.isIPv6, other.given, port)
   }
 
   /// Whether only this machine can reach it: 127.0.0.0/8 and ::1.
   var isLoopback: Bool { isIPv6 ? host == "::1" : host.hasPrefix("127.") }
+
+  /// What a client may call it.
+  var names: [Authority] {
+    [Authority(host: host, isIPv6: isIPv6)]
+      + (given.contains(":") ? [] : [Authority(host: given, isIPv6: false)])
+  }
 
   /// `127.0.0.1:8787`, `[::1]:8787`.
   var text: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -28,16 +28,27 @@ struct Listener: Sendable {
   /// Serves until the task is cancelled.
   func run() async {
     var isComplaining = false
+    func complain(_ reason: String) {
+      if !isComplaining { backend.diagnostics.error("accept", reason) }
+      isComplaining = true
+    }
     while !Task.isCancelled {
       do {
         let session = Session(backend: backend, socket: try await socket.accept())
-        isComplaining = false
         Task { await session.run() }
+        guard backend.connections.areTooMany else {
+          isComplaining = false
+          continue
+        }
+        complain("too many open files; who has asked for nothing gives way")
+        while backend.connections.areTooMany && !Task.isCancelled {
+          backend.connections.dropOldest()
+          try? await Task.sleep(for: .milliseconds(10))
+        }
       } catch {
         if Task.isCancelled { return }
         // No descriptor is left, or the client gave up: others may have more luck.
-        if !isComplaining { backend.diagnostics.error("accept", Server.reason(error)) }
-        isComplaining = true
+        complain(Server.reason(error))
         try? await Task.sleep(for: .milliseconds(100))
       }
     }

@@ -11,62 +11,73 @@ struct RequestHead: Equatable, Sendable {
 
   /// As written; methods are case-sensitive.
   let method: String
-  /// The target up to the `?`, neither decoded nor tidied up.
-  let path: String
-  /// The target behind the `?`.
-  let query: String
+  /// What is asked for.
+  let target: RequestTarget
+  /// What the client calls this server; nil for one of HTTP/1.0 that does not say.
+  let authority: Authority?
   /// Whether the client speaks HTTP/1.0: no chunks, no further request.
   let isOld: Bool
   /// How the body ends.
   let framing: Framing
   private let fields: [String: String]
 
+  /// The target up to the `?`, decoded but for what would end a segment.
+  var path: String { target.path }
+  /// The target behind the `?`.
+  var query: String { target.query }
+
   /// - Parameter bytes: the head with the line end of its last field.
   /// - Throws: `RequestFault`.
   init(_ bytes: ArraySlice<UInt8>) throws(RequestFault) {
-    var lines = bytes.split(separator: 10, omittingEmptySubsequences: false).map { line in
-      line.last == 13 ? line.dropLast() : line
+    var lines: [ArraySlice<UInt8>] = []
+    for line in bytes.dropLast().split(separator: 10, omittingEmptySubsequences: false) {
+      guard line.last == 13 else { throw .malformed }
+      lines.append(line.dropLast())
     }
-    while lines.last?.isEmpty == true { lines.removeLast() }
     let words = (lines.first ?? []).split(separator: 32, omittingEmptySubsequences: false)
-    guard words.count == 3, words.allSatisfy({ !$0.isEmpty }), Self.isToken(words[0]) else {
-      throw .malformed
-    }
-    method = Self.text(words[0])
-    let target = words[1].split(separator: 63, maxSplits: 1, omittingEmptySubsequences: false)
-    path = Self.text(target[0])
-    query = target.count > 1 ? Self.text(target[1]) : ""
-    switch Self.text(words[2]) {
+    guard words.count == 3, FieldText.isToken(words[0]) else { throw .malformed }
+    method = FieldText.text(words[0])
+    target = try RequestTarget(words[1], method: method)
+    switch FieldText.text(words[2]) {
     case "HTTP/1.1": isOld = false
     case "HTTP/1.0": isOld = true
     default: throw .malformed
     }
     var fields: [String: String] = [:]
     for line in lines.dropFirst() {
-      guard let colon = line.firstIndex(of: 58), Self.isToken(line[..<colon]) else {
-        throw .malformed
-      }
-      let name = Self.text(line[..<colon]).lowercased()
-      let value = Self.text(line[(colon + 1)...]).trimmingBlanks()
+      let (name, value) = try FieldText.field(line)
       if let known = fields[name] {
-        if name == "content-length" && known != value { throw .malformed }
-        if name != "content-length" { fields[name] = known + ", " + value }
+        // The two that say where a request ends and whom it is for stand once.
+        if name == "content-length" || name == "host" { throw .malformed }
+        fields[name] = known + ", " + value
       } else {
         fields[name] = value
       }
     }
     self.fields = fields
-    framing = try Self.framing(fields)
+    framing = try Self.framing(fields, isOld: isOld)
+    if let host = fields["host"] {
+      guard let named = Authority(host) else { throw .malformed }
+      authority = target.authority ?? named
+    } else {
+      guard isOld else { throw .malformed }
+      authority = target.authority
+    }
   }
+
+  /// Whether it asks for something under /api.
+  var isOfAPI: Bool { path == "/api" || path.utf8.starts(with: "/api/".utf8) }
 
   /// The one segment of the path between two others, percent-decoded; nil when
   /// the path is another or the segment is empty.
   func segment(after prefix: String, before suffix: String) -> String? {
-    guard path.hasPrefix(prefix), path.hasSuffix(suffix),
-      path.utf8.count > prefix.utf8.count + suffix.utf8.count
+    let bytes = Array(path.utf8)
+    guard bytes.starts(with: prefix.utf8), bytes.reversed().starts(with: suffix.utf8.reversed()),
+      bytes.count > prefix.utf8.count + suffix.utf8.count
     else { return nil }
-    let segment = path.dropFirst(prefix.count).dropLast(suffix.count)
-    return segment.contains("/") ? nil : QueryText.decode(segment, plusIsBlank: false)
+    let segment = bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
+    return segment.contains(0x2f)
+      ? nil : QueryText.decode(FieldText.text(segment)[...], plusIsBlank: false)
   }
 
   /// A field's value without blanks around it; several lines of one name are
@@ -76,15 +87,18 @@ struct RequestHead: Equatable, Sendable {
   /// Whether the connection goes on behind this request.
   var keepsAlive: Bool {
     !isOld
-      && !(self["connection"] ?? "").lowercased().split(separator: ",")
-        .contains { $0.trimmingBlanks() == "close" }
+      && !(self["connection"] ?? "").lowercased().utf8.split(separator: 44)
+        .contains { FieldText.trimmed(Array($0)[...]).elementsEqual("close".utf8) }
   }
 
-  private static func framing(_ fields: [String: String]) throws(RequestFault) -> Framing {
+  private static func framing(
+    _ fields: [String: String], isOld: Bool
+  ) throws(RequestFault) -> Framing {
     if let coding = fields["transfer-encoding"] {
-      guard coding.lowercased() == "chunked", fields["content-length"] == nil else {
-        throw .malformed
-      }
+      // Byte by byte: of Unicode a Kelvin sign is a k, too.
+      guard Array(coding.utf8).map({ $0 | 0x20 }) == Array("chunked".utf8),
+        fields["content-length"] == nil, !isOld
+      else { throw .malformed }
       return .chunked
     }
     guard let length = fields["content-length"] else { return .length(0) }
@@ -92,21 +106,6 @@ struct RequestHead: Equatable, Sendable {
       throw .malformed
     }
     return .length(count)
-  }
-
-  /// RFC 9110, section 5.6.2.
-  private static func isToken(_ bytes: ArraySlice<UInt8>) -> Bool {
-    !bytes.isEmpty
-      && bytes.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
-  }
-
-  private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-    String(decoding: bytes, as: UTF8.self)
   }
 }
 
@@ -116,12 +115,15 @@ enum RequestFault: Error, Equatable {
   case malformed
   /// Its head is longer than anybody's.
   case headTooLarge
+  /// It did not come in time.
+  case late
 
   /// What is answered.
   var answer: Answer {
     switch self {
     case .malformed: .error("bad_request", status: 400)
     case .headTooLarge: .error("request_head_too_large", status: 431)
+    case .late: .error("request_timeout", status: 408)
     }
   }
 }

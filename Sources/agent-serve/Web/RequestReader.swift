@@ -31,15 +31,6 @@ struct RequestReader {
   /// - Parameter source: the connection.
   init(source: @escaping Source) { self.source = source }
 
-  /// - Parameter socket: the connection.
-  init(_ socket: AsyncSocket) {
-    self.init {
-      do { return try await socket.read(atMost: 4096) } catch SocketError.disconnected {
-        return []
-      }
-    }
-  }
-
   /// The next request's head.
   ///
   /// - Returns: nil at the end of the connection.
@@ -53,7 +44,9 @@ struct RequestReader {
         scanned += 1
         guard byte == 10 else { continue }
         let line = buffer[lineStart..<(scanned - 1)]
-        if line.isEmpty || line.elementsEqual([13]) {
+        // A line feed alone ends a line for some readers and not for others.
+        guard line.last == 13 else { throw RequestFault.malformed }
+        if line.count == 1 {
           // Empty lines before a request are passed over (RFC 9112, 2.2).
           if lineStart == position {
             position = scanned
@@ -116,16 +109,18 @@ struct RequestReader {
   /// The size of the next chunk, nil behind the last one and its trailers
   /// (RFC 9112, section 7.1).
   private mutating func chunkSize() async throws -> Int? {
-    let digits = try await line().prefix { $0 != 59 && $0 != 32 && $0 != 9 }
-    guard !digits.isEmpty, digits.count < 16,
+    let line = try await line()
+    let digits = line.prefix { $0 != 59 }
+    guard !digits.isEmpty, digits.count < 16, FieldText.isText(line),
       digits.allSatisfy({ ($0 &- 0x30 < 10) || (($0 | 0x20) &- 0x61 < 6) }),
       let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
     else { throw RequestFault.malformed }
     if size > 0 { return size }
     var trailers = 0
     while true {
-      let trailer = try await line()
+      let trailer = try await self.line()
       if trailer.isEmpty { return nil }
+      _ = try FieldText.field(trailer[...])
       trailers += trailer.count
       if trailers > Self.headLimit { throw RequestFault.headTooLarge }
     }
@@ -140,7 +135,7 @@ struct RequestReader {
       if let end = rest.firstIndex(of: 10) {
         line += rest[..<end]
         position = end + 1
-        if line.last == 13 { line.removeLast() }
+        guard line.popLast() == 13 else { throw RequestFault.malformed }
         return line
       }
       line += rest

@@ -1,3 +1,4 @@
+import Core
 import Foundation
 
 extension Session {
@@ -14,6 +15,7 @@ extension Session {
       Data(
         """
         HTTP/1.1 200 OK\r
+        Date: \(Timestamp.now().httpDate)\r
         Content-Type: text/event-stream\r
         Cache-Control: no-cache\r
         Connection: keep-alive\r

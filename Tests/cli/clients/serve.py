@@ -48,7 +48,7 @@ class Stream:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
         self.socket.connect(address(url))
         self.socket.settimeout(BOUND)
-        head = f"GET /api/{name}/events HTTP/1.1\r\nHost: test\r\n"
+        head = f"GET /api/{name}/events HTTP/1.1\r\nHost: localhost\r\n"
         if last_id is not None:
             head += f"Last-Event-ID: {last_id}\r\n"
         self.socket.sendall(head.encode() + b"\r\n")
@@ -263,12 +263,12 @@ def raw(url):
 def halves(url):
     plain = socket.create_connection(address(url), timeout=BOUND)
     body = b'{"kind":"llm_call","content":"in pieces"}'
-    head = b"POST /api/actions HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n" % len(body)
+    head = b"POST /api/actions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
     for byte in head + body:
         plain.sendall(bytes([byte]))
     # Two more requests in one write: both are answered, in their order.
-    plain.sendall(b"GET /api/health HTTP/1.1\r\nHost: test\r\n\r\n"
-                  b"GET /api/nothing HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n")
+    plain.sendall(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                  b"GET /api/nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     got = b""
     while True:
         piece = plain.recv(65536)
@@ -316,7 +316,7 @@ def crowd(url, count):
     for _ in range(int(count)):
         try:
             one = socket.create_connection(address(url), timeout=5)
-            one.sendall(b"GET /api/health HTTP/1.1\r\nHost: test\r\n\r\n")
+            one.sendall(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         except OSError:
             break
         sockets.append(one)

@@ -1,0 +1,54 @@
+import Foundation
+
+/// The connections that are open, no more of them than there are descriptors for.
+final class Connections: @unchecked Sendable {
+  /// What the store, the listener and the rest need beside the connections.
+  private static let reserve = 32
+  /// Who came just now may be about to say what it wants.
+  private static let patience = Duration.milliseconds(500)
+
+  private let limit: Int
+  private let lock = NSLock()
+  private var open: [ObjectIdentifier: Connection] = [:]
+  private var dropped: Set<ObjectIdentifier> = []
+
+  /// - Parameter descriptors: how many the process may have.
+  init(descriptors: Int) { limit = max(8, descriptors - Self.reserve) }
+
+  /// Takes a connection.
+  func add(_ connection: Connection) {
+    lock.withLock { open[ObjectIdentifier(connection)] = connection }
+  }
+
+  /// Forgets a connection that is closed.
+  func remove(_ connection: Connection) {
+    lock.withLock {
+      open[ObjectIdentifier(connection)] = nil
+      dropped.remove(ObjectIdentifier(connection))
+    }
+  }
+
+  /// Whether there are too many.
+  var areTooMany: Bool { lock.withLock { open.count > limit } }
+
+  /// Breaks off the connection that has been without a whole request for longest,
+  /// unless enough are being closed already. Streams and requests that are being
+  /// answered go on.
+  func dropOldest(at now: ContinuousClock.Instant = .now) {
+    let oldest = lock.withLock { () -> Connection? in
+      guard open.count - dropped.count > limit else { return nil }
+      let idle = open.filter { !dropped.contains($0.key) }
+        .compactMap { entry in entry.value.idleSince.map { (since: $0, entry: entry) } }
+        .filter { now - $0.since >= Self.patience }
+      guard let entry = idle.min(by: { $0.since < $1.since })?.entry else { return nil }
+      dropped.insert(entry.key)
+      return entry.value
+    }
+    oldest?.abort()
+  }
+
+  /// Ends those whose time is over. Called some ten times a second.
+  func beat(at now: ContinuousClock.Instant = .now) {
+    for connection in lock.withLock({ Array(open.values) }) { connection.beat(at: now) }
+  }
+}
