@@ -128,6 +128,26 @@ is "$(find "$XDG_STATE_HOME/agentutils" -name 'agent-serve.sqlite*' ! -perm 600)
   "the store is readable for its owner alone"
 refused -l 127.0.0.1:0
 err_like 'in use by another agent-serve' "a second server does not take the store"
+mkdir "$tmp/there"
+start_server one agent-serve -l 127.0.0.1:0 -D "$tmp/there/db"
+ln -s db "$tmp/there/soft"
+ln -s there "$tmp/folder"
+ln "$tmp/there/db" "$tmp/hard"
+for name in "$tmp/there/soft" "$tmp/folder/db" "$tmp/folder/soft" "$tmp/there/../there/./db" \
+  "$tmp/hard"; do
+  refused -l 127.0.0.1:0 -D "$name"
+  err_is "agent-serve: $name: in use by another agent-serve" "by any of its names"
+done
+stop "$pid"
+ln -s new-db "$tmp/there/new"
+start_server first agent-serve -l 127.0.0.1:0 -D "$tmp/there/new"
+refused -l 127.0.0.1:0 -D "$tmp/there/new-db"
+err_like 'in use by another agent-serve' "a link to what the first one makes"
+is "$(find "$tmp/there" -name 'new-db*' ! -perm 600)" "" "which is for its owner alone, too"
+stop "$pid"
+start_server again agent-serve -l 127.0.0.1:0 -D "$tmp/hard"
+stop "$pid"
+is "$status" 0 "when it is free any name does"
 
 # --- with a token other addresses are fine, and the environment may name it
 AGENT_TOKEN_FILE=$tmp/token

@@ -4,19 +4,38 @@ import Foundation
 /// Keeps a store to one server: the streams of a second one would miss what
 /// the first one stores.
 struct StoreLock {
-  /// Takes the lock of a store, for the life of the process.
+  #if os(Linux)
+    /// F_OFD_SETLK, which Swift does not import.
+    private static let lockOpenFile: Int32 = 37
+  #endif
+
+  /// Takes the lock of a store, for the life of the process; the file is made
+  /// when there is none.
   ///
-  /// - Parameter path: the store's file; the lock is a file beside it.
+  /// - Parameter path: the store's file, by any of its names.
   /// - Throws: `SettingsError` when another process has it.
   static func take(_ path: String) throws(SettingsError) {
     if path == ":memory:" { return }
-    let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let database = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard database >= 0, let resolved = realpath(path, nil) else {
+      throw SettingsError(path, systemReason(errno))
+    }
+    let beside = String(cString: resolved) + ".lock"
+    free(resolved)
+    let descriptor = open(beside, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     if descriptor < 0 { throw SettingsError(path, systemReason(errno)) }
     var lock = flock()
     lock.l_type = Int16(F_WRLCK)
     lock.l_whence = Int16(SEEK_SET)
-    if fcntl(descriptor, F_SETLK, &lock) != 0 {
-      throw SettingsError(path, "in use by another agent-serve")
-    }
+    var isFree = fcntl(descriptor, F_SETLK, &lock) == 0
+    #if os(Linux)
+      // The file beside it does not know hard links. A byte that SQLite never
+      // locks, by a lock that does not go when SQLite closes the file.
+      lock.l_start = .max - 1
+      lock.l_len = 1
+      isFree = isFree && fcntl(database, lockOpenFile, &lock) == 0
+    #endif
+    // `database` stays open: closing it would undo the locks of SQLite.
+    if !isFree { throw SettingsError(path, "in use by another agent-serve") }
   }
 }
