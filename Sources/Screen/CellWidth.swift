@@ -1,11 +1,8 @@
 /// How many cells of a terminal text takes.
 ///
-/// The unit is the grapheme cluster (UAX #29): a cluster is as wide as its
-/// widest scalar, and two cells wide when U+FE0F asks for the emoji form. So a
-/// flag, a family joined by ZWJ and a letter with any number of accents each
-/// count once. Letters and spacing marks that a script joins into one cluster
-/// (the conjuncts of India, Thai AM) each have cells of their own, as terminals
-/// draw them. The wide scalars are those of UAX #11; ambiguous ones are narrow.
+/// The unit is what a terminal draws as one, see `CellScan`: a flag, a family
+/// joined by ZWJ and a letter with its accents each count once. The wide scalars
+/// are those of UAX #11; ambiguous ones are narrow.
 public enum CellWidth {
   /// The cells of a text that holds no controls (see `Plain`); controls count 0.
   public static func of(_ text: String) -> Int {
@@ -16,7 +13,7 @@ public enum CellWidth {
   static func of(_ text: Substring) -> Int {
     if let cells = simple(text) { return cells }
     var cells = 0
-    for character in text { cells += of(character) }
+    for unit in CellScan(text) { cells += unit.cells }
     return cells
   }
 
@@ -46,34 +43,6 @@ public enum CellWidth {
     switch value {
     case 0x20...0x7e, 0xa1...0xac, 0xae...0x2ff, 0x2010...0x2027, 0x2190...0x21ff, 0x2500...0x25fc:
       true
-    default: false
-    }
-  }
-
-  /// The cells of one grapheme cluster: 0, 1 or 2, more for joined letters.
-  public static func of(_ character: Character) -> Int {
-    if let ascii = character.asciiValue { return ascii >= 0x20 && ascii < 0x7f ? 1 : 0 }
-    var widest = 0
-    var joined = 0
-    var base: Unicode.Scalar?
-    for scalar in character.unicodeScalars {
-      let cells = of(scalar)
-      if let base {
-        if scalar.value == 0xfe0f, base.properties.isEmoji { return 2 }
-        if cells > 0, isJoined(scalar) { joined += cells }
-      } else {
-        base = scalar
-        joined = cells
-      }
-      widest = max(widest, cells)
-    }
-    return max(widest, joined)
-  }
-
-  /// Whether a scalar takes cells of its own after the first of a cluster.
-  private static func isJoined(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .otherLetter, .modifierLetter, .spacingMark: true
     default: false
     }
   }

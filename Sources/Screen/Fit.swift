@@ -1,10 +1,10 @@
-/// Text cut and filled to a number of cells, never inside a grapheme cluster of
-/// one or two.
+/// Text cut and filled to a number of cells, never inside a unit of `CellScan`.
 public enum Fit {
   /// What stands for the part that was cut off; one cell.
   public static let ellipsis = "…"
 
-  /// The longest beginning of a text that fits, and whether that is all of it.
+  /// The longest beginning of a text that fits, and whether that is all of it. No
+  /// more of the text is looked at.
   ///
   /// - Parameters:
   ///   - text: text without controls.
@@ -12,36 +12,14 @@ public enum Fit {
   static func take(
     _ text: Substring, cells: Int
   ) -> (part: Substring, cells: Int, isWhole: Bool) {
-    if let all = CellWidth.simple(text) {
-      if all <= cells { return (text, all, true) }
-      let end = text.unicodeScalars.index(text.startIndex, offsetBy: max(cells, 0))
-      return (text[..<end], max(cells, 0), false)
-    }
     var used = 0
     var end = text.startIndex
-    for index in text.indices {
-      let width = CellWidth.of(text[index])
-      if used + width > cells {
-        // A cluster of many letters may have no end: it is cut between them.
-        if width > 2 { take(letters: text[index...], cells: cells, &used, &end) }
-        return (text[..<end], used, false)
-      }
-      used += width
-      end = text.index(after: index)
+    for unit in CellScan(text) {
+      if used + unit.cells > cells { return (text[..<end], used, false) }
+      used += unit.cells
+      end = unit.end
     }
     return (text, used, true)
-  }
-
-  /// Goes on letter by letter as far as there is room.
-  private static func take(
-    letters text: Substring, cells: Int, _ used: inout Int, _ end: inout String.Index
-  ) {
-    for index in text.unicodeScalars.indices {
-      let width = CellWidth.of(text.unicodeScalars[index])
-      if used + width > cells { return }
-      used += width
-      end = text.unicodeScalars.index(after: index)
-    }
   }
 
   /// The text, cut to at most `cells` with an ellipsis as its last cell when

@@ -1,8 +1,8 @@
 /// Breaks text into lines for a column of a given width.
 public enum Paragraph {
   /// The lines of a text: its own line breaks are kept, longer lines are broken
-  /// at spaces, and a word longer than the column inside, never inside a
-  /// grapheme cluster. Controls are escaped.
+  /// at spaces, and a word longer than the column inside, never inside a unit of
+  /// `CellScan`. Each line is escaped as `Visible` does.
   ///
   /// - Parameters:
   ///   - text: any text.
@@ -43,26 +43,23 @@ public enum Paragraph {
         return broken
       }
       // `rest` goes on: end at the last space that leaves something before it.
-      let after = head.part.endIndex
-      if rest[after] == " " {
-        broken.append(trimEnd(head.part))
-        rest = rest[after...].drop { $0 == " " }
-      } else if let space = head.part.lastIndex(of: " "),
-        head.part[..<space].contains(where: { $0 != " " })
-      {
-        broken.append(trimEnd(head.part[..<space]))
-        rest = rest[rest.index(after: space)...]
+      let part = head.part.unicodeScalars
+      if rest.unicodeScalars[part.endIndex] == " " {
+        broken.append(trimEnd(part))
+        rest = Substring(rest.unicodeScalars[part.endIndex...].drop { $0 == " " })
+      } else if let space = part.lastIndex(of: " "), part[..<space].contains(where: { $0 != " " }) {
+        broken.append(trimEnd(part[..<space]))
+        rest = rest[part.index(after: space)...]
       } else {
-        broken.append(String(head.part))
-        rest = rest[after...]
+        broken.append(String(part))
+        rest = rest[part.endIndex...]
       }
       if rest.isEmpty { return broken }
     }
   }
 
-  private static func trimEnd(_ text: Substring) -> String {
-    var text = text
-    while text.last == " " { text.removeLast() }
-    return String(text)
+  private static func trimEnd(_ text: Substring.UnicodeScalarView) -> String {
+    guard let last = text.lastIndex(where: { $0 != " " }) else { return "" }
+    return String(text[...last])
   }
 }

@@ -5,16 +5,9 @@ public enum Plain {
   /// Stands for a line break inside the text.
   public static let lineBreak = "↵"
 
-  /// Marks that may follow one letter (UAX #15, section 13: no language needs
-  /// more); with thousands of them a letter would cover the lines around it.
-  static let mostMarks = 30
-
-  /// Joiners that one picture may have (RGI emoji sequences have three); with
-  /// more of them a whole crowd would count as one picture of two cells.
-  static let mostJoiners = 4
-
   /// One line: line breaks become ` ↵ `, tabs and runs of blanks one space, ends
-  /// are trimmed, and every other control is escaped by `Visible`.
+  /// are trimmed, and all else that a person cannot be shown is escaped, see
+  /// `Visible`.
   ///
   /// - Parameters:
   ///   - text: any text.
@@ -26,8 +19,8 @@ public enum Plain {
     var pendingSpace = false
     var pendingBreak = false
     var count = 0
-    var cluster = Cluster()
-    for scalar in text.unicodeScalars {
+    var scalars = VisibleScalars(text)
+    while let (scalar, isShown) = scalars.next() {
       switch scalar {
       case "\n", "\r", "\u{85}", "\u{2028}", "\u{2029}":
         pendingBreak = true
@@ -42,7 +35,7 @@ public enum Plain {
       }
       pendingBreak = false
       pendingSpace = false
-      append(scalar, to: &out, &cluster)
+      if isShown { out.unicodeScalars.append(scalar) } else { out += Visible.escape(scalar) }
       count += 1
       if count >= limit { break }
     }
@@ -60,7 +53,7 @@ public enum Plain {
     return last != 0x20 || text.isEmpty
   }
 
-  /// The lines of a text, each with its controls escaped; tabs become two
+  /// The lines of a text, each escaped as `Visible` does; tabs become two
   /// spaces, other blanks stay. CR LF, LF, CR and U+2028 end a line, and line
   /// ends after the last text are dropped.
   public static func lines(_ text: String) -> [String] {
@@ -68,8 +61,8 @@ public enum Plain {
     var lines: [String] = []
     var line = ""
     var wasReturn = false
-    var cluster = Cluster()
-    for scalar in text.unicodeScalars {
+    var scalars = VisibleScalars(text)
+    while let (scalar, isShown) = scalars.next() {
       let follows = wasReturn && scalar == "\n"
       wasReturn = scalar == "\r"
       switch scalar {
@@ -78,47 +71,12 @@ public enum Plain {
         lines.append(line)
         line = ""
       case "\t": line += "  "
-      default: append(scalar, to: &line, &cluster)
+      default:
+        if isShown { line.unicodeScalars.append(scalar) } else { line += Visible.escape(scalar) }
       }
     }
     lines.append(line)
     while lines.count > 1, lines.last?.allSatisfy({ $0 == " " }) == true { lines.removeLast() }
     return lines
-  }
-
-  /// What was written of the letter or picture at the end of a text.
-  private struct Cluster {
-    var marks = 0
-    private var joiners = 0
-    private var isJoined = false
-
-    /// Takes one scalar more.
-    ///
-    /// - Returns: whether there are still as many marks and joiners as can be meant.
-    mutating func takes(_ scalar: Unicode.Scalar) -> Bool {
-      guard scalar.value >= 0x300, CellWidth.of(scalar) == 0 else {
-        marks = 0
-        if !isJoined, !(0x1f3fb...0x1f3ff).contains(scalar.value) { joiners = 0 }
-        isJoined = false
-        return true
-      }
-      marks += 1
-      isJoined = scalar.value == 0x200d
-      if isJoined { joiners += 1 }
-      return marks <= Plain.mostMarks && (!isJoined || joiners <= Plain.mostJoiners)
-    }
-  }
-
-  private static func append(
-    _ scalar: Unicode.Scalar, to text: inout String, _ cluster: inout Cluster
-  ) {
-    let isMeant = cluster.takes(scalar)
-    if Visible.mustEscape(scalar) || !isMeant {
-      text += Visible.escape(scalar)
-    } else {
-      // A mark without a letter would sit on whatever stands before the text.
-      if text.isEmpty && cluster.marks > 0 { text += "\u{25cc}" }
-      text.unicodeScalars.append(scalar)
-    }
   }
 }

@@ -1,3 +1,4 @@
+import Core
 import Testing
 
 @testable import Screen
@@ -6,8 +7,9 @@ import Testing
   @Test(arguments: [
     ("a\nb", "a ↵ b"), ("a\r\nb", "a ↵ b"), ("  a \t b  ", "a b"), ("a \n\n b\n", "a ↵ b"),
     ("a\u{1b}[31mb", "a\\e[31mb"), ("a\u{9b}b", "a\\x9bb"), ("a\u{7f}\u{0}b", "a\\x7f\\x00b"),
-    ("a\u{202e}b", "a\\u{202e}b"), ("a\u{2028}b", "a ↵ b"), ("\u{301}a", "\u{25cc}\u{301}a"),
-    ("a\u{301}", "a\u{301}"), ("👨‍👩‍👧", "👨‍👩‍👧"), ("", ""), ("\n", ""), ("\u{fe0f}x", "\u{25cc}\u{fe0f}x"),
+    ("a\u{202e}b", "a\\u{202e}b"), ("a\u{2028}b", "a ↵ b"), ("\u{301}a", "\\u{0301}a"),
+    ("b \u{301}a", "b \\u{0301}a"),
+    ("a\u{301}", "a\u{301}"), ("👨‍👩‍👧", "👨‍👩‍👧"), ("", ""), ("\n", ""), ("\u{fe0f}x", "\\u{fe0f}x"),
   ])
   func line(_ text: String, _ result: String) {
     #expect(Plain.line(text) == result)
@@ -19,7 +21,7 @@ import Testing
 
   @Test func marksWithoutEndAreEscaped() {
     let text = Plain.line("e" + String(repeating: "\u{301}", count: 5000))
-    #expect(text.unicodeScalars.count { $0 == "\u{301}" } == 30)
+    #expect(text.unicodeScalars.count { $0 == "\u{301}" } == 8)
     #expect(text.hasSuffix("\\u{0301}"))
     let family = "👨‍👩‍👧‍👦 ก็ שָׁלוֹם e\u{301}\u{323}"
     #expect(Plain.line(family) == family)
@@ -29,10 +31,12 @@ import Testing
     let crowd = Array(repeating: "👨", count: 30).joined(separator: "\u{200d}")
     #expect(CellWidth.of(crowd) == 2)
     let shown = Plain.line(crowd)
-    #expect(shown.unicodeScalars.count { $0 == "\u{200d}" } == Plain.mostJoiners)
-    #expect(shown.hasSuffix("\\u{200d}👨") && CellWidth.of(shown) > 60)
+    for picture in shown.split(separator: "\\u{200d}") {
+      #expect(picture.unicodeScalars.count { $0 == "\u{200d}" } <= VisibleScalars.mostJoiners)
+    }
+    #expect(CellWidth.of(shown) > 50)
     let shaded = Array(repeating: "👨🏽", count: 30).joined(separator: "\u{200d}")
-    #expect(CellWidth.of(Plain.line(shaded)) > 60)
+    #expect(CellWidth.of(Plain.line(shaded)) > 50)
     // A joined picture may be followed by the next one, and letters may be joined.
     let kiss = String(repeating: "👩🏽‍❤️‍💋‍👨🏿", count: 9)
     #expect(Plain.line(kiss) == kiss)

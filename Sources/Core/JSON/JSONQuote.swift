@@ -1,7 +1,7 @@
 /// JSON strings for the records that we make (RFC 8259, section 7).
 public enum JSONQuote {
   /// Adds a JSON string with its quotes. Ill-formed UTF-8 becomes U+FFFD; what
-  /// a terminal would obey (C0, C1, DEL, bidirectional controls) is escaped.
+  /// is never shown (see `Visible.mustEscape`) is escaped.
   public static func append(_ bytes: UnsafeRawBufferPointer, to out: inout ByteBuffer) {
     out.append(34)
     if isPlain(bytes) {
@@ -27,15 +27,16 @@ public enum JSONQuote {
     return String(decoding: out.bytes, as: UTF8.self)
   }
 
-  /// Adds a JSON text as it is, but with what a terminal would obey escaped
-  /// inside its strings: the same value, safe to show.
+  /// Adds a JSON text as it is, but with what a person cannot be shown (see
+  /// `VisibleScalars`) escaped inside its strings: the same value, safe to show.
   ///
   /// - Parameter json: one JSON value, valid UTF-8.
   public static func appendVisible(json: UnsafeRawBufferPointer, to out: inout ByteBuffer) {
-    for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
+    var scalars = VisibleScalars(String(decoding: json, as: UTF8.self))
+    while let (scalar, isShown) = scalars.next() {
       // Below U+007F only white space stands in valid JSON unescaped.
-      if scalar.value >= 0x7f && Visible.mustEscape(scalar) {
-        append(scalar, to: &out)
+      if scalar.value >= 0x7f && !isShown {
+        for unit in UTF16.encode(scalar)! { escape(unit, &out) }
       } else {
         for unit in UTF8.encode(scalar)! { out.append(unit) }
       }

@@ -44,7 +44,7 @@ extension Secret {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw SettingsError(source, "not UTF-8")
     }
-    if text.unicodeScalars.contains(where: Visible.mustEscape) {
+    if !Visible.escaped(in: text).isEmpty {
       throw SettingsError(source, "control or invisible character in the token")
     }
     // A header's value has no blanks at its ends (RFC 9110, 5.5).

@@ -1,31 +1,48 @@
-/// Makes text from outside safe to show: what a terminal would obey becomes
-/// text that a person can read.
+/// Makes text from outside safe to show: what a terminal would obey, and what a
+/// person could not see, becomes text that can be read.
 ///
-/// Escaped are C0 (but see `line`), DEL, C1, the bidirectional controls
-/// (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), the line and
-/// paragraph separators, and what shows as nothing at all: U+2060 to U+206F, the
-/// byte order mark, interlinear annotation (U+FFF9 to U+FFFB) and tag characters. Invalid UTF-8 becomes U+FFFD when the
-/// `String` is made and is shown as that.
+/// Escaped are C0 (but see `line`), DEL, C1, the bidirectional controls, the line
+/// and paragraph separators, what shows as nothing at all (soft hyphens, zero
+/// width spaces, fillers, tags, joiners and selectors that have nothing to join or
+/// to select) and heaps of marks: `VisibleScalars` decides. Invalid UTF-8 becomes
+/// U+FFFD when the `String` is made and is shown as that.
 public enum Visible {
   /// One line of text: every control is escaped, tabs and newlines too, as
   /// `\n`, `\t`, `\e`, `\x07` or `\u{202e}`.
   public static func line(_ text: String) -> String {
-    if !text.unicodeScalars.contains(where: mustEscape) { return text }
+    if isPlain(text) { return text }
     var out = ""
     out.reserveCapacity(text.utf8.count + 16)
-    for scalar in text.unicodeScalars {
-      if mustEscape(scalar) { out += escape(scalar) } else { out.unicodeScalars.append(scalar) }
+    var scalars = VisibleScalars(text)
+    while let (scalar, isShown) = scalars.next() {
+      if isShown { out.unicodeScalars.append(scalar) } else { out += escape(scalar) }
     }
     return out
   }
 
-  /// Whether a terminal or a reader could be misled by this scalar.
+  /// The scalars of a text that `line` escapes.
+  public static func escaped(in text: String) -> Set<Unicode.Scalar> {
+    var found: Set<Unicode.Scalar> = []
+    if isPlain(text) { return found }
+    var scalars = VisibleScalars(text)
+    while let (scalar, isShown) = scalars.next() {
+      if !isShown { found.insert(scalar) }
+    }
+    return found
+  }
+
+  /// Whether a scalar is never shown, whatever stands around it: a terminal would
+  /// obey it, or a reader would not see it.
   public static func mustEscape(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x20...0x7e: false
     case 0...0x1f, 0x7f...0x9f: true
-    case 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2060...0x206f, 0xfeff: true
-    case 0xfff9...0xfffb, 0xe0000...0xe007f: true
+    case ..<0xad, 0xae..<0x34f: false
+    case 0xad, 0x34f, 0x61c, 0x115f...0x1160, 0x17b4...0x17b5, 0x180e: true
+    case 0x200b, 0x200e...0x200f, 0x2028...0x202e, 0x2060...0x206f, 0x3164: true
+    case 0xfeff, 0xffa0, 0xfff0...0xfffb: true
+    case 0x13430...0x1343f, 0x1bca0...0x1bca3, 0x1d173...0x1d17a: true
+    case 0xe0000...0xe00ff, 0xe01f0...0xe0fff: true
     default: false
     }
   }
@@ -37,9 +54,13 @@ public enum Visible {
     case 0x0a: "\\n"
     case 0x0d: "\\r"
     case 0x1b: "\\e"
-    case 0...0xff: "\\x" + hex(scalar.value, width: 2)
+    case 0...0x9f: "\\x" + hex(scalar.value, width: 2)
     default: "\\u{" + hex(scalar.value, width: 4) + "}"
     }
+  }
+
+  private static func isPlain(_ text: String) -> Bool {
+    text.utf8.allSatisfy { $0 &- 0x20 < 0x5f }
   }
 
   private static func hex(_ value: UInt32, width: Int) -> String {

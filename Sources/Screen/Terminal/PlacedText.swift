@@ -25,10 +25,13 @@ enum PlacedText {
         continue
       }
       var text = ""
-      for character in span.text {
-        column += CellWidth.of(character)
-        text.append(character)
-        if Self.isContested(character) {
+      var start = span.text.startIndex
+      for unit in CellScan(span.text[...]) {
+        let piece = span.text[start..<unit.end]
+        start = unit.end
+        column += unit.cells
+        text += piece
+        if Self.isContested(piece) {
           isContested = true
           text += TerminalCodes.column(column)
         }
@@ -49,11 +52,16 @@ enum PlacedText {
     }
   }
 
-  /// Whether terminals differ on a cluster's cells.
-  static func isContested(_ character: Character) -> Bool {
-    let scalars = character.unicodeScalars
-    guard let first = scalars.first, scalars.index(after: scalars.startIndex) != scalars.endIndex
-    else { return false }
+  /// Whether terminals differ on the cells of a unit of `CellScan`.
+  static func isContested(_ unit: Substring) -> Bool {
+    let scalars = unit.unicodeScalars
+    guard let first = scalars.first else { return false }
+    // What some terminals draw over the unit before it.
+    switch first.properties.generalCategory {
+    case .spacingMark, .format: return true
+    case .modifierSymbol where first.value > 0x1f000: return true
+    default: if scalars.index(after: scalars.startIndex) == scalars.endIndex { return false }
+    }
     if first.value < 0x300 && scalars.dropFirst().allSatisfy({ (0x300...0x36f).contains($0.value) })
     {
       return false

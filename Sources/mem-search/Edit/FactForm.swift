@@ -71,13 +71,11 @@ enum FactForm {
   /// word changes that alone.
   private static func restored(_ text: String, from base: String) -> String {
     var text = text
-    for scalar in Set(base.unicodeScalars.filter(Visible.mustEscape)) {
+    for scalar in Visible.escaped(in: base) {
       let escape = Visible.escape(scalar)
       // Where the fact spells the same in letters, nobody knows which is meant.
       if base.holds(escape) { continue }
-      while let place = text.place(of: escape) {
-        text.unicodeScalars.replaceSubrange(place, with: [scalar])
-      }
+      text = text.exchanging(text: escape, for: String(scalar))
     }
     return text
   }

@@ -21,18 +21,49 @@ import Testing
   /// Whatever comes in, what a terminal would obey does not come out.
   @Test func everyScalarOfTheDangerousClassesIsEscaped() {
     let dangerous: [ClosedRange<UInt32>] = [
-      0...0x1f, 0x7f...0x9f, 0x061c...0x061c, 0x200e...0x200f, 0x2028...0x202e, 0x2060...0x206f,
-      0xfeff...0xfeff, 0xfff9...0xfffb, 0xe0000...0xe007f,
+      0...0x1f, 0x7f...0x9f, 0x2028...0x2029, 0xfff9...0xfffb, 0x13430...0x1343f,
+    ]
+    let contextual: [ClosedRange<UInt32>] = [
+      0x180b...0x180d, 0x180f...0x180f, 0x200c...0x200d, 0xfe00...0xfe0f, 0xe0100...0xe01ef,
     ]
     for value in 0...UInt32(0x10ffff) {
       guard let scalar = Unicode.Scalar(value) else { continue }
-      let expected = dangerous.contains { $0.contains(value) }
+      let isInvisible =
+        scalar.properties.isDefaultIgnorableCodePoint
+        && !contextual.contains { $0.contains(value) }
+      let expected = isInvisible || dangerous.contains { $0.contains(value) }
       if Visible.mustEscape(scalar) != expected { Issue.record("U+\(String(value, radix: 16))") }
       if Visible.mustEscape(scalar) {
         let line = Visible.line("a" + String(Character(scalar)) + "b")
         #expect(line.utf8.allSatisfy { (0x20...0x7e).contains($0) } && line.hasPrefix("a\\"))
       }
     }
+  }
+
+  /// What shows as nothing is shown as that, unless it belongs to what stands around it.
+  @Test(arguments: [
+    ("pay\u{200b}pal", "pay\\u{200b}pal"), ("a\u{ad}b", "a\\u{00ad}b"), ("\u{3164}", "\\u{3164}"),
+    ("a\u{200d}b", "a\\u{200d}b"), ("a\u{200c}b", "a\\u{200c}b"), ("👨\u{200d}", "👨\\u{200d}"),
+    ("👨\u{200d}x", "👨\\u{200d}x"), ("نامه\u{200c}ای", "نامه\u{200c}ای"),
+    ("نامه\u{200c}\u{200c}ای", "نامه\\u{200c}\\u{200c}ای"), ("क्\u{200d}ष", "क्\u{200d}ष"),
+    ("❤\u{fe0f}", "❤\u{fe0f}"), ("❤\u{fe0f}\u{fe0f}", "❤\u{fe0f}\\u{fe0f}"),
+    ("☎\u{fe0e}", "☎\u{fe0e}"),
+    ("a\u{fe0f}", "a\\u{fe0f}"), ("1\u{fe0f}\u{20e3}", "1\u{fe0f}\u{20e3}"),
+    ("1\u{fe0f}", "1\\u{fe0f}"),
+    ("葛\u{e0100}", "葛\u{e0100}"), ("x\u{e0100}", "x\\u{e0100}"), ("👁️‍🗨️🏳️‍🌈❤️‍🔥🧑🏿‍🚀", "👁️‍🗨️🏳️‍🌈❤️‍🔥🧑🏿‍🚀"),
+    ("\u{301}", "\\u{0301}"), ("\n\u{301}", "\\n\\u{0301}"), ("x \u{20dd}", "x \\u{20dd}"),
+    ("שָׁלוֹם བརྒྱུད", "שָׁלוֹם བརྒྱུད"),
+  ])
+  func invisibles(text: String, expected: String) {
+    #expect(Visible.line(text) == expected)
+    #expect(Visible.escaped(in: text).isEmpty == (text == expected))
+  }
+
+  @Test func heapsOfMarksAreCut() {
+    let heap = String(repeating: "\u{301}", count: 12)
+    let shown = "a" + String(repeating: "\u{301}", count: 8)
+    #expect(Visible.line("a" + heap) == shown + String(repeating: "\\u{0301}", count: 4))
+    #expect(Visible.line("a\u{301}e\u{301}") == "a\u{301}e\u{301}")
   }
 
   @Test func invalidUtf8ShowsAsReplacement() {
