@@ -10,6 +10,8 @@ final class Feed {
   private var ending: Int32?
   private var stats: (value: ActionStats, at: Timestamp)?
   private var names = Names()
+  /// The counts that came last; their table is known when all are there.
+  private var counts: CountTable?
   private var left: Int
   private var faults: FaultLog
   /// Whether anything could not be read.
@@ -42,6 +44,7 @@ final class Feed {
   /// - Throws: `WriteFailure`.
   func run() throws {
     for file in options.files where left > 0 { try read(file) }
+    try endCounts()
     try screen.finish()
     faults.finish()
   }
@@ -94,7 +97,10 @@ final class Feed {
       return
     }
     names.learn(from: value)
-    switch FeedRecord(value) {
+    let record = FeedRecord(value)
+    if case .lifecycle("count", _) = record { return try count(value) }
+    try endCounts()
+    switch record {
     case .actions(let actions, let stats, let faulty):
       if let stats { try take(stats) }
       for action in actions where left > 0 { try show(action) }
@@ -114,6 +120,19 @@ final class Feed {
     case .other: break
     case .unreadable: try fault { $0.line(name, number, "not an object") }
     }
+  }
+
+  private func count(_ record: JSONValue) throws(WriteFailure) {
+    if counts?.add(record) == true { return }
+    try endCounts()
+    var table = CountTable(record)
+    if table.add(record) { counts = table }
+  }
+
+  private func endCounts() throws(WriteFailure) {
+    guard let table = counts else { return }
+    counts = nil
+    try screen.write(table)
   }
 
   private var layout: Layout {

@@ -54,6 +54,15 @@ final class FeedScreen {
     try writer.newline()
   }
 
+  /// Writes a table.
+  func write(_ table: CountTable) throws(WriteFailure) {
+    try erase()
+    for line in table.lines(width: width, depth: depth) {
+      try writer.write(line)
+      try writer.newline()
+    }
+  }
+
   /// Takes a new line of stats; drawn by the next `flush`.
   func setBar(_ line: Line) throws(WriteFailure) {
     guard line != bar else { return }

@@ -104,6 +104,38 @@ is "$(lines "$out")" 3 "of the stream itself only what a reader should know"
 out_like '! stream lost .*reset · next try in 3\.2s' "lost"
 out_like '! stream gap .*actions between a and b may be missing' "gap"
 
+# What action-filter --by prints is a table with bars.
+cat >counts <<'END'
+{"type":"count","kind":"llm_call","count":80,"usd_cost":2.25}
+{"type":"count","kind":"llm_error","count":19,"usd_cost":0}
+{"type":"count","kind":null,"count":1,"usd_cost":-0.5}
+END
+run action-format -W 40 counts
+status_is 0 "counts are shown"
+err_empty "without a word"
+out_is 'kind       count  share      cost
+llm_call      80    80%     $2.25  █████
+llm_error     19    19%            █▎
+(none)         1     1%  -$0.5000  ▏' "as a table with bars"
+run action-format counts
+out_like "^llm_call +80 +80% +\\\$2\\.25  █{30}\$" "the longest bar has 30 cells where nothing is cut"
+run action-format -W 24 counts
+out_unlike '.{25}' "in a narrow place nothing is too wide"
+run action-format --color always -W 40 counts
+out_like '\[31mllm_error' "failures are red"
+run sh -c 'action-filter --by domain bare | action-format'
+is "$(lines "$out")" "$(($(action-filter --by domain bare | wc -l) + 1))" "a row for each domain of real actions"
+printf '%s\n' '{"type":"count","user":"1","count":3,"usd_cost":1e309}' '{"kind":"k","content":"between"}' \
+  '{"type":"count","hour":"2026-03-01T10:00:00.000Z","count":2,"usd_cost":1}' \
+  '{"type":"count","user":"\u001b[2J\u202e","count":1e300,"usd_cost":"x"}' \
+  '{"type":"count"}' '{"type":"count","count":[],"a":{},"usd_cost":{}}' '{"type":"count","count":-1,"b":1,"usd_cost":null}' >odd
+TZ=UTC0 run action-format odd
+status_is 0 "odd counts are no fault"
+is "$(grep -n -e '^user' -e between -e '^hour' "$out" | cut -c 1-6 | tr '\n' ' ')" "1:user 3:     4:hour 6:user " \
+  "they stay in their order, a table for each member"
+out_like '^2026-03-01 10:00:00 +2 +100% +\$1\.00  █{30}$' "an hour is a time"
+out_unlike "$(printf '\033')" "and nothing reaches the terminal"
+
 # Live: a row is out before the next record comes.
 mkfifo feed
 start live sh -c 'exec action-format <feed'

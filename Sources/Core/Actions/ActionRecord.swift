@@ -105,9 +105,9 @@ public struct ActionRecord {
     return .list
   }
 
-  /// Whether this is a record that a command of the suite made: `type` comes
-  /// first in those, and none of them is an action, though it may name a kind.
-  /// An action says when it was.
+  /// Whether this is a record that a command of the suite made: it begins with a
+  /// `type`, and does not say when it was created, as an action does. Nothing
+  /// else in it makes it an action, neither a kind nor data.
   private var isOurs: Bool {
     guard outer[.type].isString && fields.createdAt.isNull else { return false }
     var members = try? ScanMembers(action.bytes)
@@ -116,8 +116,8 @@ public struct ActionRecord {
   }
 
   private mutating func shape() -> Shape {
+    if isOurs { return .other }
     if fields.kind.isString {
-      if isOurs { return .other }
       source = fields.id.isNull ? .bare : .row
       return .action
     }

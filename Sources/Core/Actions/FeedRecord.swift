@@ -22,17 +22,23 @@ public enum FeedRecord: Sendable {
       self = .unreadable
       return
     }
-    if let type = record["type"]?.string, Self.isOurs(record) {
+    let type = record["type"]?.string
+    if let type, Self.isOurs(record) {
       self = .lifecycle(type: type, record)
-    } else if record["kind"]?.string == nil, record["event"]?.string != nil,
-      let data = record["data"]
-    {
-      self = Self.payload(data, isAction: false)
-    } else if record["kind"]?.string == nil, let type = record["type"]?.string {
-      self = .lifecycle(type: type, record)
-    } else {
-      self = Self.payload(record, isAction: true)
+      return
     }
+    let hasKind = record["kind"]?.string != nil
+    if !hasKind, let data = record["data"], record["event"] != nil || Self.isFeed(data) {
+      self = Self.payload(data, isAction: false)
+    } else {
+      self = Self.payload(record, isAction: type == nil)
+    }
+    if case .other = self, !hasKind, let type { self = .lifecycle(type: type, record) }
+  }
+
+  /// Whether this data is known without its event's name.
+  private static func isFeed(_ data: JSONValue) -> Bool {
+    data["kind"]?.string != nil || data["actions"]?.kind == .array
   }
 
   /// Whether this is a record that a command of the suite made, see

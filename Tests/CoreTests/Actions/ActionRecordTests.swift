@@ -59,6 +59,8 @@ import Testing
       #"{"type":"t","kind":"k","createdAt":"x"}"#,
       #"bare k {"type":"t","kind":"k","createdAt":"x"}"#
     ),
+    (#"{"type":"t","event":"e","data":{"kind":"k"}}"#, "other"),
+    (#"{"type":"t","actions":[{"kind":"k"}]}"#, "other"),
     (#"{"event":"e","data":{"type":"t","kind":"k"}}"#, #"actionEvent k {"type":"t","kind":"k"}"#),
     (#"{"data":{"a":1]}"#, "unbalanced brackets"), (#"{"data":{"a":1}"#, "unbalanced brackets"),
     (#"{"data":{"kind":"k"}} x"#, "text after the value"), ("[{}]", "not a JSON object"),

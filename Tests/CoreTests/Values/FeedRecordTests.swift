@@ -88,6 +88,27 @@ import Testing
     #expect(try contents(text) == ["a"])
   }
 
+  /// What one command takes for an action the others do, too.
+  @Test(arguments: [
+    (#"{"type":"t","kind":"k"}"#, false), (#"{"kind":"k","type":"t"}"#, true),
+    (#"{"type":5,"kind":"k"}"#, true), (#"{"type":"t","kind":"k","createdAt":"x"}"#, true),
+    (#"{"type":"t","kind":"k","created_at":null}"#, false),
+    (#"{"type":"t","event":"e","data":{"kind":"k"}}"#, false),
+    (#"{"type":"t","created_at":"x","event":"e","data":{"kind":"k"}}"#, true),
+    (#"{"event":"e","data":{"kind":"k"},"type":"t"}"#, true),
+    (#"{"type":"t","actions":[{}]}"#, false), (#"{"actions":[{}],"type":"t"}"#, true),
+    (#"{"data":{"kind":"k"}}"#, true), (#"{"event":5,"data":{"kind":"k"}}"#, true),
+    (#"{"event":5,"data":{"a":1}}"#, false), (#"{"data":{"actions":[{}]}}"#, true),
+    (#"{"data":{"a":1}}"#, true), (#"{"time":"x","type":"lost"}"#, false), ("{}", true),
+  ])
+  func actionsAreToldByOneRule(line: String, isAction: Bool) throws {
+    var record = ActionRecord()
+    let shape = try withBytes(line) { try record.read($0) }
+    #expect((shape != .other) == isAction)
+    let found = if case .actions = try self.record(line) { true } else { false }
+    #expect(found == isAction)
+  }
+
   @Test func listsAreTurnedOldestFirst() throws {
     func row(_ id: Int, _ time: String) -> String {
       #"{"id":\#(id),"created_at":"\#(time)","kind":"x","content":"\#(id)"}"#
