@@ -24,7 +24,14 @@ public enum GuildChoice {
   public static func guilds(_ caller: Caller) throws(CallFailure) -> [Guild] {
     let reply = try caller.call("api/guilds")
     let rows = try Answer(reply, place: "guilds").list(nil, place: "guilds")
-    return rows.compactMap { row in
+    return guilds(in: rows)
+  }
+
+  /// Those of a list; what is no guild is passed over.
+  ///
+  /// - Parameter rows: the elements of `GET /api/guilds`.
+  public static func guilds(in rows: [[UInt8]]) -> [Guild] {
+    rows.compactMap { row in
       guard let guild = try? row.withUnsafeBytes({ try JSONValue.parse($0) }),
         let id = guild["id"]?.text, !id.isEmpty
       else { return nil }

@@ -1,4 +1,5 @@
 import Core
+import Web
 
 /// `--since`, and what the backend makes of it: a window of so many hours until
 /// now, by its own clock.
@@ -23,10 +24,7 @@ enum Since: Equatable {
         Double(now.seconds) - Double(time.seconds)
         + Double(now.nanoseconds - time.nanoseconds) / 1e9 + Self.slack
     }
-    let millionths = Int64((max(1e-6, min(seconds / 3600, 1e9)) * 1e6).rounded(.up))
-    var digits = String(1_000_000 + millionths % 1_000_000).dropFirst()
-    while digits.hasSuffix("0") { digits.removeLast() }
-    return "\(millionths / 1_000_000)" + (digits.isEmpty ? "" : ".\(digits)")
+    return ActionPages.hours(seconds)
   }
 
   /// Whether a row is in the window for sure; one without a time is.

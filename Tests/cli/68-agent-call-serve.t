@@ -141,7 +141,7 @@ start_server odd agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token
   --ingest "$tmp/odd"
 AGENT_URL=$url
 run agent-call actions
-is "$status $(lines "$out")" "0 1497" "what cannot be asked for is not there"
+is "$status $(lines "$out")" "2 1497" "what cannot be asked for is not there"
 err_is "agent-call: actions: 3 before 2026-01-01T00:00:00.500Z may be missing: of unknown kinds, or removed" \
   "and that is said"
 run agent-call actions -n 1400

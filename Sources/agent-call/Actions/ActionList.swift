@@ -21,8 +21,8 @@ struct ActionList {
 
   /// Writes the actions, newest first.
   ///
-  /// - Returns: `negative` when there are none, `failure` when some could not
-  ///   be reached.
+  /// - Returns: `negative` when there are none, `failure` when some were not or
+  ///   may not have been reached.
   /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     var pages = ActionPages(
@@ -32,11 +32,15 @@ struct ActionList {
     let limit = min(left, ActionPages.mostRows)
     let isOneAnswer = limit == left
     var isDone = false
+    var isComplete = true
     while left > 0 && !isDone {
       switch pages.next() {
       case .done: isDone = true
       case .askGuilds:
-        pages.take(guilds: try guilds())
+        let guilds = try guilds()
+        isComplete = isComplete && guilds != nil
+        // Those that were seen are asked for in any case.
+        pages.take(guilds: guilds ?? [])
         continue
       case .ask(let query):
         let rows = try ask(query, limit: limit).map { ActionPages.Row($0) }
@@ -51,7 +55,7 @@ struct ActionList {
       try output.list(Array(certain), .actions)
       try output.flush()
     }
-    if !tell(pages, isAll: left > 0) { return .failure }
+    if !tell(pages, isAll: left > 0) || !isComplete { return .failure }
     return written == 0 && options.count != 0 ? .negative : .success
   }
 
@@ -61,42 +65,50 @@ struct ActionList {
   }
 
   private func ask(_ query: ActionPages.Query, limit: Int) throws(CallFailure) -> [[UInt8]] {
-    let path =
-      "api/actions"
-      + QueryText.encode([
-        ("limit", "\(limit)"), ("kinds", query.kinds?.joined(separator: ",")),
-        ("sinceHours", options.since?.hours(now: .now())),
-        ("guildId", query.guild),
-      ])
+    let path = query.path(limit: limit, sinceHours: options.since?.hours(now: .now()))
     let reply = try caller.call(path)
     let place = "actions"
     return try Answer(reply, place: place).list(nil, place: place)
   }
 
-  private func guilds() throws(CallFailure) -> [String] {
-    try GuildChoice.guilds(caller).map(\.id)
+  /// The guilds that there are; nil, and said, when the backend cannot list them.
+  private func guilds() throws(CallFailure) -> [String]? {
+    let failure: CallFailure
+    do throws(CallFailure) {
+      return try GuildChoice.guilds(caller).map(\.id)
+    } catch {
+      failure = error
+    }
+    if failure.status != .failure { throw failure }
+    diagnostics.say(failure.message)
+    return nil
   }
 
-  /// Says what could not be reached; false when something surely was not.
+  /// Says what could not be reached; false when something was not.
+  ///
+  /// - Parameter isAll: everything was wanted: ids follow time but roughly, so
+  ///   that only of all rows holes can be told.
   private func tell(_ pages: ActionPages, isAll: Bool) -> Bool {
-    for gap in pages.unreached {
-      let guild = gap.guild.map { " of guild \($0)" } ?? ""
+    let unreached = pages.unreached
+    for gap in unreached {
+      let guild = gap.guild.map { $0.isEmpty ? " of no guild" : " of guild \($0)" } ?? ""
       let what = gap.kind.map { "\($0)\(guild) before" } ?? "what was before"
       diagnostics.error(
         "actions",
         "\(what) \(gap.before.rfc3339) cannot be reached:"
           + " the backend gives the newest \(ActionPages.mostRows)")
     }
-    // Ids follow time but roughly: only of all rows can holes be told.
-    if isAll, let before = pages.blindBefore, pages.missingIDs != 0 {
-      let count = pages.missingIDs.map { "\($0) " } ?? ""
-      let guild = options.guild == nil ? "" : " in this guild"
+    guard isAll, let before = pages.blindBefore?.rfc3339 else { return unreached.isEmpty }
+    if let missing = pages.missingIDs {
+      if missing == 0 { return unreached.isEmpty }
       diagnostics.error(
         "actions",
-        options.guild == nil && !count.isEmpty
-          ? "\(count)before \(before.rfc3339) may be missing: of unknown kinds, or removed"
-          : "before \(before.rfc3339) those of unknown kinds\(guild) may be missing")
+        "\(missing) before \(before) may be missing: of unknown kinds, or removed")
+      return false
     }
-    return pages.unreached.isEmpty
+    let guild = options.guild == nil ? "" : " in this guild"
+    diagnostics.error(
+      "actions", "before \(before) those of unknown kinds\(guild) may be missing")
+    return unreached.isEmpty
   }
 }

@@ -1,5 +1,6 @@
 import Core
 import Screen
+import Web
 
 extension Listing {
   /// The list of a command; nil when its answer is none, or several.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dashboard.py [--token T] [--tick SECONDS] [--keep N]
+"""dashboard.py [--token T] [--tick SECONDS] [--keep N] [--guilds ID,...]
 
 Behaves on the wire as a real Clanky dashboard does: live actions in camelCase
 without an id, rows in snake_case cut at 2000 UTF-16 units, a snapshot of the
@@ -7,7 +7,8 @@ newest 220, no `id:` lines, stats after every action and every 3 s, a heartbeat
 every 15 s, at most 1000 rows from /api/actions, no replay.
 
 --tick scales the 3 and 15 seconds (1 is a second). --keep forgets the oldest
-rows beyond N, as retention does.
+rows beyond N, as retention does. --guilds are those that the agent is in: rows
+of others may be there, for it may have left them.
 
 What the real one does not have, for the tests:
 
@@ -161,6 +162,7 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self, status, body, kind="application/json"):
         self.send_response_only(status)
         self.send_header("Content-Type", kind)
+        self.send_header("Date", self.date_time_string())
         data = body.encode("utf-8", "replace")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -186,6 +188,10 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(200, self.dashboard.stats())
         if parts.path == "/api/actions":
             return self.answer(200, dump(self.actions(query)))
+        if parts.path == "/api/guilds":
+            guilds = self.dashboard.options.guilds.split(",") if self.dashboard.options.guilds else []
+            return self.answer(200, dump([{"id": guild, "name": f"Guild {guild}"}
+                                          for guild in guilds]))
         if parts.path == "/api/voice/state":
             return self.answer(200, '{"activeCount":0,"sessions":[]}')
         if parts.path == "/api/activity/events":
@@ -321,6 +327,7 @@ def main():
     parser.add_argument("--token")
     parser.add_argument("--tick", type=float, default=1)
     parser.add_argument("--keep", type=int)
+    parser.add_argument("--guilds", default="")
     options = parser.parse_args()
     Handler.dashboard = Dashboard(options)
     server = Listener(("127.0.0.1", 0), Handler)

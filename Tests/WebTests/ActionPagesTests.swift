@@ -1,7 +1,7 @@
 import Core
 import Testing
 
-@testable import agent_call
+@testable import Web
 
 /// Paging against a backend that knows no cursor: newest first, so many at most.
 @Suite struct ActionPagesTests {
@@ -32,9 +32,9 @@ import Testing
   /// Asks as the command does, with answers of `limit` rows at most.
   private func read(
     _ stored: [Stored], limit: Int, kinds: [String]? = nil, guild: String? = nil,
-    guilds: [String] = ["1", "2"]
+    guilds: [String] = ["1", "2"], names: ActionNames = ActionNames()
   ) -> Outcome {
-    var outcome = Outcome(pages: ActionPages(kinds: kinds, guild: guild))
+    var outcome = Outcome(pages: ActionPages(kinds: kinds, guild: guild, names: names))
     let newestFirst = stored.sorted { $0.time != $1.time ? $0.time > $1.time : $0.id < $1.id }
     while outcome.requests < 10_000 {
       switch outcome.pages.next() {
@@ -129,6 +129,104 @@ import Testing
     #expect(read(stored, limit: 150).rows.count == 200)
   }
 
+  @Test func guildsThatWereSeenAreAskedFor() {
+    let stored = (1...300).map {
+      Stored(id: $0, time: $0, kind: "llm_call", guild: ["1", "2", "3", "4"][$0 % 4])
+    }
+    let outcome = read(stored, limit: 100, guilds: ["1"])
+    #expect(outcome.rows.count == 300)
+    #expect(outcome.pages.unreached.isEmpty)
+  }
+
+  /// Guild 9 stands only in rows that come when the others were asked for.
+  @Test func aGuildThatIsSeenLateIsAskedForWhatTheOthersWere() {
+    var stored = (1...400).map {
+      Stored(id: $0, time: $0, kind: "llm_call", guild: ["1", "2", "2", "2"][$0 % 4])
+    }
+    for index in 0..<30 { stored[index].guild = "9" }
+    for index in 100..<200 { stored[index].kind = "asr_call" }
+    for index in 150..<160 { stored[index].guild = "9" }
+    let outcome = read(stored, limit: 101, guilds: ["1", "2"])
+    #expect(outcome.rows.count < 400)
+    #expect(Set(outcome.rows).isSuperset(of: stored[0..<30].map(\.bytes)))
+  }
+
+  @Test func actionsOfNoGuildCannotBeAskedFor() throws {
+    let stored = (1...300).map {
+      Stored(id: $0, time: $0, kind: "llm_call", guild: $0 % 3 == 0 ? "1" : nil)
+    }
+    let outcome = read(stored, limit: 150, guilds: ["1"])
+    #expect(outcome.rows.count == 200)
+    #expect(outcome.pages.unreached.map(\.guild) == [""])
+    #expect(outcome.pages.missingIDs == 0)
+  }
+
+  @Test func whatIsThereBackToTheFirstIsNotOutOfReach() {
+    // Full answers, but nothing behind them.
+    let stored = (1...200).map { Stored(id: $0, time: $0, kind: Self.kinds[$0 % 2], guild: nil) }
+    let outcome = read(stored, limit: 100)
+    #expect(outcome.rows.count == 200)
+    #expect(outcome.pages.unreached.isEmpty)
+  }
+
+  @Test func idsOfOtherKindsAreNoHoles() {
+    let stored = (1...300).map {
+      Stored(id: $0, time: $0, kind: Self.kinds[$0 % 2], guild: ["1", "2"][$0 / 2 % 2])
+    }
+    let outcome = read(stored, limit: 100, kinds: [Self.kinds[0]])
+    #expect(outcome.rows.count == 150)
+    #expect(outcome.pages.missingIDs == nil)
+    #expect(outcome.pages.blindBefore == nil)
+  }
+
+  @Test func namesThatCannotBeAskedForAreTold() {
+    let stored = (1...300).map {
+      Stored(id: $0, time: $0, kind: $0 % 3 == 0 ? "one,other" : "llm_call", guild: "1")
+    }
+    let outcome = read(stored, limit: 250)
+    #expect(outcome.pages.unreached.map(\.kind) == ["one,other"])
+  }
+
+  @Test func kindsSeenElsewhereAreAskedFor() {
+    var stored = (1...200).map { Stored(id: $0, time: $0, kind: "llm_call", guild: "1") }
+    stored[3].kind = "invented_yesterday"
+    for id in 50..<150 { stored[id].kind = "asr_call" }
+    var names = ActionNames()
+    names.note(kind: "invented_yesterday", guild: "")
+    let outcome = read(stored, limit: 120, names: names)
+    #expect(outcome.rows.count == 200)
+    #expect(outcome.pages.missingIDs == 0)
+  }
+
+  @Test func stoppingTellsWhatIsNotInHand() throws {
+    let stored = stored(400, seed: 5, span: 10_000).sorted { $0.time > $1.time }
+    var pages = ActionPages(kinds: nil, guild: nil)
+    guard case .ask(let query) = pages.next() else { return }
+    let rows = stored.prefix(100).map { ActionPages.Row($0.bytes) }
+    pages.take(rows, for: query, isFull: true)
+    // The answer to this one never comes.
+    guard case .ask = pages.next() else { return }
+    pages.stop()
+    #expect(pages.next() == .done)
+    #expect(pages.unreached == [ActionPages.Unreached(before: try #require(rows.last?.time))])
+    #expect(pages.certain().count == 100)
+  }
+
+  @Test func aLongListOfKindsIsCut() {
+    var names = ActionNames()
+    for n in 0..<500 { names.note(kind: String(repeating: "k", count: 150) + "\(n)", guild: "") }
+    let stored = (1...200).map { Stored(id: $0, time: $0, kind: "llm_call", guild: "1") }
+    var pages = ActionPages(kinds: nil, guild: nil, names: names)
+    var longest = 0
+    while case .ask(let query) = pages.next() {
+      longest = max(longest, query.path(limit: 1000).utf8.count)
+      let isFirst = query.kinds == nil
+      pages.take(
+        isFirst ? stored.map { ActionPages.Row($0.bytes) } : [], for: query, isFull: isFirst)
+    }
+    #expect((500...5000).contains(longest))
+  }
+
   @Test func rowsWithoutIdsAreKeptApart() {
     let row = Array("{\"kind\":\"a\",\"created_at\":\"2026-01-01T00:00:00.000Z\"}".utf8)
     var pages = ActionPages(kinds: nil, guild: nil)
@@ -144,7 +242,8 @@ import Testing
 
   @Test func aBackendThatKnowsNoKindsIsGivenUp() {
     var pages = ActionPages(kinds: nil, guild: nil)
-    let rows = stored(30, seed: 3, span: 9).map { ActionPages.Row($0.bytes) }
+    // Without the first: else nothing could be behind them.
+    let rows = stored(31, seed: 3, span: 9).dropFirst().map { ActionPages.Row($0.bytes) }
     var asked = 0
     while case .ask(let query) = pages.next(), asked < 100 {
       pages.take(rows, for: query, isFull: true)

@@ -1,0 +1,64 @@
+import Core
+
+extension ActionPages {
+  /// The longest list of kinds of a request, bytes: servers bound the length of
+  /// what they are asked.
+  private static let longestList = 3000
+
+  /// Asks for less at a time than a query whose answer was full.
+  ///
+  /// - Parameter oldest: rows that are newer are in hand.
+  mutating func split(_ query: Query, oldest: Timestamp) {
+    guard let kinds = query.kinds else {
+      blindBefore = max(blindBefore ?? oldest, oldest)
+      let kinds = nameableKinds(before: oldest)
+      ask(kinds, query, oldest, parts: 1)
+      return
+    }
+    if kinds.count > 1 {
+      ask(kinds, query, oldest, parts: 2)
+      return
+    }
+    let kind = kinds.first ?? ""
+    guard query.guild == nil, let guilds, !guilds.isEmpty else {
+      lost.append(Unreached(kind: kind, guild: query.guild, before: oldest))
+      return
+    }
+    byGuild.append((kind, oldest))
+    queries += guilds.map { Query(kinds: kinds, guild: $0, bound: oldest) }
+  }
+
+  /// The frequent kinds alone, the others together, or in parts.
+  private mutating func ask(
+    _ kinds: [String], _ query: Query, _ oldest: Timestamp, parts: Int
+  ) {
+    let many = Self.mostRows / 8
+    var groups = kinds.filter { counts[$0, default: 0] > many }.map { [$0] }
+    let others = kinds.filter { counts[$0, default: 0] <= many }
+    let most = max(1, (others.count + parts - 1) / parts)
+    var group: [String] = []
+    var length = 0
+    for kind in others {
+      if group.count == most || (length + kind.utf8.count > Self.longestList && !group.isEmpty) {
+        groups.append(group)
+        (group, length) = ([], 0)
+      }
+      group.append(kind)
+      length += kind.utf8.count + 1
+    }
+    if !group.isEmpty { groups.append(group) }
+    queries += groups.map { Query(kinds: $0, guild: query.guild, bound: oldest) }
+  }
+
+  /// The kinds that are known and those that were seen, the frequent ones first.
+  private mutating func nameableKinds(before oldest: Timestamp) -> [String] {
+    let all = Set(ActionKind.all).union(counts.keys).union(names.kinds).subtracting([""])
+    for kind in counts.keys where !Query.canName(kind) {
+      lost.append(Unreached(kind: kind, before: oldest))
+    }
+    return all.filter { Query.canName($0) }.sorted { a, b in
+      let (x, y) = (counts[a, default: 0], counts[b, default: 0])
+      return x != y ? x > y : a < b
+    }
+  }
+}

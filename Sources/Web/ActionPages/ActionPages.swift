@@ -1,0 +1,218 @@
+import Core
+
+/// Finds more actions than one answer of a dashboard holds.
+///
+/// The backend knows no cursor: an answer has the newest `mostRows` actions of
+/// some kinds, of a guild, since a time (contract, section 3). So where an answer
+/// is full, what is older can only be had by asking for fewer kinds at a time,
+/// and at last for one guild at a time. This type decides what to ask next and
+/// which rows are certain: those newer than the oldest row of every full answer.
+/// A row that several answers hold is handed out once.
+public struct ActionPages {
+  /// The most rows of an answer.
+  public static let mostRows = 1000
+
+  /// What is to be done next.
+  public enum Step: Equatable {
+    /// Ask, then `take` the rows.
+    case ask(Query)
+    /// Find out which guilds there are, then `take` them.
+    case askGuilds
+    /// Everything that can be had was asked for.
+    case done
+  }
+
+  /// Actions that cannot be asked for.
+  public struct Unreached: Equatable {
+    /// All kinds when nil.
+    public var kind: String?
+    /// All guilds when nil; empty for actions of no guild.
+    public var guild: String?
+    /// Older than this.
+    public var before: Timestamp
+
+    /// - Parameters: as the members.
+    public init(kind: String? = nil, guild: String? = nil, before: Timestamp) {
+      self.kind = kind
+      self.guild = guild
+      self.before = before
+    }
+  }
+
+  var queries: [Query]
+  /// Whose answer is awaited.
+  private var asked: Query?
+  private var full: [(query: Query, oldest: Timestamp)] = []
+  private var waiting: [Row] = []
+  private var known: Set<RowKey> = []
+  var guilds: [String]?
+  var names: ActionNames
+  /// How many rows of a kind were taken.
+  var counts: [String: Int] = [:]
+  /// The kinds that were asked for guild by guild.
+  var byGuild: [(kind: String, bound: Timestamp)] = []
+  /// The kinds that have actions of no guild.
+  private var guildless: Set<String> = []
+  private var ids = ActionIDs()
+  private var oldest: Timestamp?
+  /// Whether all kinds and guilds are wanted: then holes in the ids tell.
+  private let wantsAll: Bool
+  private let since: Timestamp?
+  var lost: [Unreached] = []
+
+  /// Older actions were asked for by the kinds that are known: others may be
+  /// missing before this.
+  public internal(set) var blindBefore: Timestamp?
+
+  /// - Parameters:
+  ///   - kinds: nil for all.
+  ///   - guild: nil for all.
+  ///   - since: when the oldest action that is wanted happened; nil when all are
+  ///     wanted that there are, or that is not known.
+  ///   - names: the kinds and guilds that were seen before.
+  public init(
+    kinds: [String]?, guild: String?, since: Timestamp? = nil, names: ActionNames = ActionNames()
+  ) {
+    queries = [Query(kinds: kinds, guild: guild)]
+    wantsAll = kinds == nil && guild == nil
+    self.since = since
+    self.names = names
+  }
+
+  /// What to do next.
+  public mutating func next() -> Step {
+    while queries.isEmpty {
+      guard let newest = full.indices.max(by: { full[$0].oldest < full[$1].oldest }) else {
+        return .done
+      }
+      let page = full[newest]
+      if let kinds = page.query.kinds, kinds.count < 2, page.query.guild == nil, guilds == nil {
+        return .askGuilds
+      }
+      full.remove(at: newest)
+      split(page.query, oldest: page.oldest)
+    }
+    let query = queries.removeFirst()
+    asked = query
+    return .ask(query)
+  }
+
+  /// Takes the guilds that there are; those that were seen in rows are asked for,
+  /// too, for the agent may have left them.
+  public mutating func take(guilds listed: [String]) {
+    var all: [String] = []
+    for guild in listed + names.guilds where Query.canName(guild) && !all.contains(guild) {
+      all.append(guild)
+    }
+    guilds = all
+  }
+
+  /// Takes the answer to a query.
+  ///
+  /// - Parameters:
+  ///   - rows: as they came, newest first.
+  ///   - isFull: as many as were asked for: older ones may be behind them.
+  public mutating func take(_ rows: [Row], for query: Query, isFull: Bool) {
+    asked = nil
+    var last: Timestamp?
+    var twins: [[UInt8]: Int] = [:]
+    var knowsKinds = true
+    var knowsGuilds = true
+    for row in rows {
+      if let time = row.time { last = min(last ?? time, time) }
+      if query.bound != nil, query.kinds?.contains(row.kind) == false { knowsKinds = false }
+      if query.bound != nil, let guild = query.guild, guild != row.guild { knowsGuilds = false }
+      see(row)
+      // It came since the first answer, or is in hand.
+      if let bound = query.bound, let time = row.time, time > bound { continue }
+      var key = RowKey.id(row.id)
+      if row.id.isEmpty {
+        // Equal rows without an id are told apart by their number in an answer.
+        twins[row.bytes, default: 0] += 1
+        key = .bytes(row.bytes, twins[row.bytes, default: 0])
+      }
+      guard known.insert(key).inserted else { continue }
+      counts[row.kind, default: 0] += 1
+      ids.add(row.id, row.time)
+      if let time = row.time { oldest = min(oldest ?? time, time) }
+      waiting.append(row)
+    }
+    guard isFull, let last else { return }
+    if !knowsKinds {
+      // Asking on would bring the same rows.
+      stop(at: query.bound ?? last)
+    } else if !knowsGuilds {
+      lost.append(Unreached(kind: query.kinds?.first, before: query.bound ?? last))
+      queries.removeAll { $0.guild != nil && $0.kinds == query.kinds }
+    } else {
+      full.append((query, last))
+    }
+  }
+
+  /// Asks for no more: what is not in hand counts as out of reach.
+  public mutating func stop() {
+    guard let frontier else { return }
+    stop(at: frontier)
+  }
+
+  private mutating func stop(at bound: Timestamp) {
+    lost.append(Unreached(before: bound))
+    (queries, full, asked) = ([], [], nil)
+  }
+
+  /// Notes the names in a row; a guild that nobody knew is asked for what the
+  /// others were asked.
+  private mutating func see(_ row: Row) {
+    names.note(kind: row.kind, guild: row.guild)
+    if row.guild.isEmpty { guildless.insert(row.kind) }
+    guard let guilds, !guilds.contains(row.guild), Query.canName(row.guild),
+      guilds.count < ActionNames.most
+    else { return }
+    self.guilds = guilds + [row.guild]
+    queries += byGuild.map { Query(kinds: [$0.kind], guild: row.guild, bound: $0.bound) }
+  }
+
+  /// The rows that no later answer can precede, newest first; each once.
+  public mutating func certain() -> [[UInt8]] {
+    let frontier = frontier
+    let isCertain = { (row: Row) in
+      row.time.flatMap { time in frontier.map { time > $0 } } ?? true
+    }
+    let rows = waiting.filter(isCertain)
+    waiting.removeAll(where: isCertain)
+    // Rows of one instant go by their ids, or in the order they came, as the
+    // backend has them; those without a time go last.
+    let entries = rows.enumerated().map { offset, row in
+      (row.time, ids.areNumbers ? Int64(row.id) ?? 0 : 0, offset, row.bytes)
+    }
+    return entries.sorted { a, b in
+      if a.0 == b.0 { return (a.1, a.2) < (b.1, b.2) }
+      guard let x = a.0, let y = b.0 else { return a.0 != nil }
+      return x > y
+    }.map(\.3)
+  }
+
+  /// What is not newer than this waits for answers.
+  private var frontier: Timestamp? {
+    (full.map(\.oldest) + (queries + [asked].compactMap { $0 }).compactMap(\.bound)).max()
+  }
+
+  // MARK: - What is missing
+
+  /// What was found to be out of reach.
+  public var unreached: [Unreached] {
+    let unnamed = byGuild.filter { guildless.contains($0.kind) }.map {
+      Unreached(kind: $0.kind, guild: "", before: $0.bound)
+    }
+    // Where no id is missing back to the first, nothing is there.
+    let reachesFirst =
+      ids.least == 1 || since.map { first in oldest.map { $0 <= first } ?? false } ?? false
+    return wantsAll && reachesFirst && ids.missing(after: nil) == 0 ? [] : lost + unnamed
+  }
+
+  /// The ids that are not among the rows although they lie between them, without
+  /// those that `unreached` accounts for; nil when that cannot be told.
+  public var missingIDs: Int64? {
+    wantsAll ? ids.missing(after: unreached.map(\.before).max()) : nil
+  }
+}
