@@ -25,12 +25,13 @@ final class ActivityFollower {
 
   private let client: WebClient
   private let request: Request
+  private let base: WebAddress
   private var ledger: ActivityLedger
   private var held: [HeldEvent] = []
-  private var fetch: Fetch?
+  private var backfill: ActivityBackfill?
   private var failures = 0
 
-  /// Prints one `actions_backfill` with these rows, newest first.
+  /// Prints an `actions_backfill` with these rows, newest first.
   var onBackfill: ([[UInt8]]) -> Void = { _ in }
   /// Reports a gap.
   var onGap: (ActivityLedger.Gap) -> Void = { _ in }
@@ -43,11 +44,13 @@ final class ActivityFollower {
 
   /// - Parameters:
   ///   - client: of the stream.
-  ///   - rows: the request of `GET /api/actions`.
+  ///   - request: a request to the dashboard, for its method and headers.
+  ///   - base: the dashboard's address.
   ///   - newest: the newest action of an earlier run.
-  init(_ client: WebClient, rows request: Request, resumingAt newest: String?) {
+  init(_ client: WebClient, _ request: Request, base: WebAddress, resumingAt newest: String?) {
     self.client = client
     self.request = request
+    self.base = base
     ledger = ActivityLedger(resumingAt: newest)
   }
 
@@ -68,7 +71,7 @@ final class ActivityFollower {
     if event.type.elementsEqual("activity_snapshot".utf8) {
       if !ledger.isReached(by: data) {
         held.append(HeldEvent(event))
-        startFetch()
+        startBackfill()
         return .held
       }
       ledger.note(snapshot: data)
@@ -82,56 +85,54 @@ final class ActivityFollower {
   ///
   /// - Returns: whether anything was held, so that the resume point is to go back.
   func connectionLost() -> Bool {
-    fetch?.cancel()
-    fetch = nil
+    backfill?.cancel()
+    backfill = nil
     defer { held = [] }
     return isHolding
   }
 
   /// Notices a fetch that is silent.
-  func tick(now: Double) -> Double { fetch?.tick(now: now) ?? .infinity }
+  func tick(now: Double) -> Double { backfill?.tick(now: now) ?? .infinity }
 
-  private func startFetch() {
-    fetch = Fetch(client, request, now: Clock.monotonic) { [unowned self] in finish($0) }
-  }
-
-  private func finish(_ end: FetchEnd) {
-    fetch = nil
-    switch end {
-    case .failed(let reason), .unusable(let reason):
-      fail("missed actions: \(reason)", isTransient: true)
-    case .response(let head, _) where head.status != 200:
-      fail("missed actions: \(head.summary)", isTransient: head.isTransient)
-    case .response(_, let body):
-      guard let missed = missed(in: body) else {
-        fail("missed actions: the answer is no array", isTransient: false)
-        return
-      }
-      failures = 0
-      if let gap = missed.gap { onGap(gap) }
-      if !missed.rows.isEmpty { onBackfill(missed.rows) }
-      release()
-    }
-  }
-
-  private func missed(in body: [UInt8]) -> ActivityLedger.Missed? {
-    body.withUnsafeBytes { answer in
-      held[0].data.withUnsafeBytes { snapshot in
-        ledger.missed(in: answer, snapshot: snapshot)
-      }
-    }
+  private func startBackfill() {
+    backfill = ActivityBackfill(
+      client, request, base: base, ledger: ledger, now: Clock.monotonic
+    ) { [unowned self] in finish($0) }
   }
 
   /// A passing failure costs the connection, so that the next one asks again;
   /// what does not pass, or fails for the third time, leaves a gap.
-  private func fail(_ reason: String, isTransient: Bool) {
-    failures += 1
-    if isTransient && failures < Self.mostTries {
-      onDrop(reason)
-      return
+  private func finish(_ end: ActivityBackfill.End) {
+    let done = backfill
+    backfill = nil
+    defer { withExtendedLifetime(done) {} }
+    switch end {
+    case .failed(let reason, isTransient: true, _) where failures + 1 < Self.mostTries:
+      failures += 1
+      onDrop("missed actions: \(reason)")
+    case .failed(_, _, let found):
+      report(found.unreached)
+      release(found.rows)
+    case .found(let found):
+      if !found.unreached.isEmpty { report(found.unreached) }
+      release(found.rows)
     }
+  }
+
+  private func report(_ unreached: [ActionPages.Unreached]) {
+    onGap(held[0].data.withUnsafeBytes { ledger.gap(unreached, before: $0) })
+  }
+
+  private func release(_ rows: [[UInt8]]) {
     failures = 0
-    onGap(held[0].data.withUnsafeBytes { ledger.gap(before: $0) })
+    let missed = held[0].data.withUnsafeBytes { ledger.missed(in: rows, snapshot: $0) }
+    // Oldest first, each newest first in itself, as a snapshot.
+    var end = missed.count
+    while end > 0 {
+      let start = max(0, end - ActionPages.mostRows)
+      onBackfill(Array(missed[start..<end]))
+      end = start
+    }
     release()
   }
 

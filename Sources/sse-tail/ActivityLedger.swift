@@ -1,26 +1,28 @@
 import Core
+import Web
 
 /// Knows which actions of an activity stream were printed, and finds what a
 /// reconnect has missed (contract of the dashboard, section 2: no event ids,
 /// a snapshot of the newest rows at each connection, newest first).
 struct ActivityLedger {
-  /// The most rows that one request returns (contract, section 3).
-  static let mostRows = 1000
-
   /// A time of which actions may be missing.
   struct Gap: Equatable {
     /// The `created_at` of the newest action printed before it, nil if there was none.
     var after: String?
     /// The `created_at` of the oldest action known behind it.
     var before: String?
+    /// What could not be had, where that is known.
+    var unreached: [ActionPages.Unreached] = []
   }
 
-  /// What a reconnect has missed.
-  struct Missed: Equatable {
-    /// The rows as they came, newest first.
-    var rows: [[UInt8]] = []
-    /// What even they do not reach.
-    var gap: Gap?
+  /// How far back an answer goes.
+  enum Reach {
+    /// To before the newest action printed: everything behind that is there.
+    case whole
+    /// To one that was printed: others of its instant may be cut off.
+    case edge
+    /// Not so far.
+    case short
   }
 
   private struct Mark {
@@ -31,6 +33,8 @@ struct ActivityLedger {
   private var printed = ActionWindow(capacity: 16 * 1024)
   private let scratch = ScanScratch()
   private var newest: Mark?
+  /// The kinds and guilds of all actions that were seen.
+  private(set) var names = ActionNames()
   /// Rows before this were never this follower's.
   private var floor: Mark?
   private var hasBaseline = false
@@ -46,6 +50,9 @@ struct ActivityLedger {
 
   /// The `created_at` of the newest action printed.
   var newestText: String? { newest?.text }
+
+  /// The time of the newest action printed.
+  var newestTime: Timestamp? { newest?.time }
 
   /// Notes a live action as printed; what is no action is passed over.
   mutating func note(live data: UnsafeRawBufferPointer) {
@@ -64,63 +71,82 @@ struct ActivityLedger {
     }
   }
 
-  /// The rows that were not printed and do not stand in the new snapshot.
+  /// How far back an answer of `GET /api/actions` goes.
+  ///
+  /// - Parameter rows: as they came.
+  func reach(of rows: [[UInt8]]) -> Reach {
+    if rows.count < ActionPages.mostRows { return .whole }
+    var reach = Reach.short
+    for row in rows {
+      let isPrinted = row.withUnsafeBytes { row -> Bool? in
+        guard let fields = try? ActionFields(row), let mark = Self.mark(fields) else {
+          return false
+        }
+        if let newest, mark.time < newest.time { return nil }
+        if let id = id(fields), printed.isKnown(id: id) { return true }
+        return printed.owed(ActionKey(fields, scratch: scratch), to: .row) > 0
+      }
+      guard let isPrinted else { return .whole }
+      if isPrinted { reach = .edge }
+    }
+    return reach
+  }
+
+  /// The rows that were not printed and do not stand in the new snapshot, newest
+  /// first; besides, rows of the snapshot's oldest instant that come before those,
+  /// for what is printed is to be in order.
   ///
   /// The ledger counts what whoever reads the output can count, no more: of
   /// equal rows that were printed in part, all are missing, for the reader knows
   /// the printed ones by their key alone.
   ///
   /// - Parameters:
-  ///   - answer: the body of `GET /api/actions`.
+  ///   - rows: what was fetched, newest first.
   ///   - snapshot: the data of the snapshot event.
-  /// - Returns: nil when the answer is no array of rows.
-  mutating func missed(in answer: UnsafeRawBufferPointer, snapshot: UnsafeRawBufferPointer)
-    -> Missed?
-  {
-    guard let rows = Self.elements(answer) else { return nil }
-    let snapshotRows = Self.rows(ofSnapshot: snapshot).compactMap { try? ActionFields($0) }
-    let inSnapshot = Set(snapshotRows.compactMap { id($0) })
-    let latest = snapshotRows.compactMap(Self.mark).map(\.time).max()
-    var candidates: [(row: UnsafeRawBufferPointer, fields: ActionFields, key: ActionKey)] = []
+  mutating func missed(in rows: [[UInt8]], snapshot: UnsafeRawBufferPointer) -> [[UInt8]] {
+    let edge = SnapshotEdge(Self.rows(ofSnapshot: snapshot))
+    var candidates: [(row: ActionPages.Row, key: ActionKey)] = []
     var counts: [ActionKey: Int] = [:]
-    var reached = rows.count < Self.mostRows
-    var oldest: Mark?
-    for row in rows {
-      guard let fields = try? ActionFields(row), let mark = Self.mark(fields) else { continue }
-      if oldest.map({ mark.time < $0.time }) ?? true { oldest = mark }
-      if let newest, mark.time < newest.time { reached = true }
-      if let floor, mark.time < floor.time { continue }
-      // What is newer than the snapshot comes live.
-      if let latest, mark.time > latest { continue }
-      let id = id(fields)
-      if let id, printed.isKnown(id: id) {
-        reached = true
-        continue
-      }
-      let key = ActionKey(fields, scratch: scratch)
+    for row in rows.lazy.map({ ActionPages.Row($0) }) {
+      guard let time = row.time else { continue }
+      if let floor, time < floor.time { continue }
+      if edge.isBehind(time) { continue }
+      let (id, key) = keys(of: row)
+      if let id, printed.isKnown(id: id) { continue }
       counts[key, default: 0] += 1
-      if id.map({ !inSnapshot.contains($0) }) ?? true { candidates.append((row, fields, key)) }
+      if !edge.holds(row) { candidates.append((row, key)) }
     }
-    var missed = Missed()
     var owed: [ActionKey: Int] = [:]
     for key in counts.keys { owed[key] = printed.owed(key, to: .row) }
-    for (row, fields, key) in candidates {
-      if owed[key, default: 0] > 0 { reached = true }
-      guard counts[key, default: 0] > owed[key, default: 0] else { continue }
-      note(fields, source: .row)
-      missed.rows.append(Array(row))
+    var missed = candidates.filter { counts[$0.key, default: 0] > owed[$0.key, default: 0] }
+      .map(\.row)
+    missed += edge.rows(before: missed)
+    for row in missed {
+      row.bytes.withUnsafeBytes { bytes in
+        if let fields = try? ActionFields(bytes) { note(fields, source: .row) }
+      }
     }
-    if !reached { missed.gap = Gap(after: newest?.text ?? floor?.text, before: oldest?.text) }
-    return missed
+    return missed.newestFirst().map(\.bytes)
   }
 
-  /// The gap that stays when the rows cannot be had.
-  func gap(before snapshot: UnsafeRawBufferPointer) -> Gap {
-    let marks = Self.rows(ofSnapshot: snapshot).compactMap { row in
-      (try? ActionFields(row)).flatMap(Self.mark)
+  /// The gap that stays when rows cannot be had.
+  ///
+  /// - Parameters:
+  ///   - unreached: what is known of them.
+  ///   - snapshot: the data of the snapshot event, before which all may be missing
+  ///     when nothing is known.
+  func gap(
+    _ unreached: [ActionPages.Unreached], before snapshot: UnsafeRawBufferPointer
+  ) -> Gap {
+    var gap = Gap(after: newest?.text ?? floor?.text, unreached: unreached)
+    gap.before = unreached.map(\.before).max()?.rfc3339
+    if gap.before == nil {
+      let marks = Self.rows(ofSnapshot: snapshot).compactMap { row in
+        (try? ActionFields(row)).flatMap(Self.mark)
+      }
+      gap.before = marks.min { $0.time < $1.time }?.text
     }
-    return Gap(
-      after: newest?.text ?? floor?.text, before: marks.min { $0.time < $1.time }?.text)
+    return gap
   }
 
   /// Notes a snapshot's rows as printed.
@@ -138,6 +164,7 @@ struct ActivityLedger {
   }
 
   private mutating func note(_ fields: ActionFields, source: ActionWindow.Source) {
+    names.note(kind: fields.kind.string ?? "", guild: fields.guild.string ?? "")
     _ = printed.isNew(
       id: id(fields), key: ActionKey(fields, scratch: scratch), source: source)
     if source == .actionEvent, let mark = Self.mark(fields) { advance(mark) }
@@ -145,6 +172,13 @@ struct ActivityLedger {
 
   private func id(_ fields: ActionFields) -> ActionKey? {
     fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
+  }
+
+  private func keys(of row: ActionPages.Row) -> (id: ActionKey?, key: ActionKey) {
+    row.bytes.withUnsafeBytes { bytes in
+      let fields = (try? ActionFields(bytes)) ?? ActionFields()
+      return (id(fields), ActionKey(fields, scratch: scratch))
+    }
   }
 
   private mutating func advance(_ mark: Mark) {

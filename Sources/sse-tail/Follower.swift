@@ -104,14 +104,13 @@ final class Follower: StreamHandler {
   }
 
   private func followActivity(_ request: Request) {
-    guard let base = target.base, let address = try? base.appending("api/actions?limit=1000")
-    else { return }
+    guard let base = target.base else { return }
     var rows = request
-    rows.address = address
     rows.method = "GET"
     rows.body = nil
     rows.headers = [Header("Accept", "application/json")]
-    let follower = ActivityFollower(client, rows: rows, resumingAt: resume?.state.newest)
+    let follower = ActivityFollower(
+      client, rows, base: base, resumingAt: resume?.state.newest)
     follower.onBackfill = { [unowned self] rows in
       if end == nil { count(output.write(backfill: rows)) }
     }

@@ -40,13 +40,19 @@ struct LinkNotes {
   func gap(_ gap: ActivityLedger.Gap) -> String {
     let after = gap.after ?? "the start"
     let before = gap.before ?? "now"
-    diagnostics.say("possible gap: actions between \(after) and \(before) may be missing")
-    return record(
-      "gap",
-      [
-        ("after", gap.after.map(JSONQuote.string) ?? "null"),
-        ("before", gap.before.map(JSONQuote.string) ?? "null"),
-      ])
+    let names = gap.unreached.map(\.words)
+    let named = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", and others" : "")
+    let what = names.isEmpty || names.contains("") ? "" : " of \(named)"
+    diagnostics.say("possible gap: actions\(what) between \(after) and \(before) may be missing")
+    var members = [
+      ("after", gap.after.map(JSONQuote.string) ?? "null"),
+      ("before", gap.before.map(JSONQuote.string) ?? "null"),
+    ]
+    if !gap.unreached.isEmpty {
+      let list = gap.unreached.map(\.record).joined(separator: ",")
+      members.append(("unreached", "[\(list)]"))
+    }
+    return record("gap", members)
   }
 
   /// Nothing more comes.
@@ -63,5 +69,22 @@ struct LinkNotes {
   static func short(_ seconds: Double) -> String {
     let tenths = Int64((min(max(seconds, 0), 1e12) * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
+  }
+}
+
+extension ActionPages.Unreached {
+  /// `llm_call in guild 1`; empty when it may be anything.
+  fileprivate var words: String {
+    guard let kind else { return "" }
+    return kind + (guild.map { $0.isEmpty ? " in no guild" : " in guild \($0)" } ?? "")
+  }
+
+  /// `{"kind":"llm_call","guild_id":"1","before":"..."}`; what is not known is
+  /// left out.
+  fileprivate var record: String {
+    var text = ""
+    if let kind { text += "\"kind\":\(JSONQuote.string(kind))," }
+    if let guild { text += "\"guild_id\":\(guild.isEmpty ? "null" : JSONQuote.string(guild))," }
+    return "{\(text)\"before\":\"\(before.rfc3339)\"}"
   }
 }

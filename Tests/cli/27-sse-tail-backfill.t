@@ -4,13 +4,17 @@
 . "${0%/*}/lib.sh"
 needs sse-tail action-filter jq curl python3
 
-# post FROM TO [same]: actions with these numbers as content, a millisecond
-# apart, or all in one.
+# post FROM TO [HOW]: actions with these numbers as content, a millisecond apart;
+# HOW same: all in one, mixed: seven in each, of several kinds and guilds, rare:
+# of another kind.
 post() {
-  awk -v from="$1" -v to="$2" -v same="${3:-}" 'BEGIN {
+  awk -v from="$1" -v to="$2" -v how="${3:-}" 'BEGIN {
+    split("llm_call,llm_call,llm_call,voice_runtime,sent_reply,invented_yesterday", kinds, ",")
     for (n = from; n <= to; n++) {
-      at = same ? to : n
-      printf "{\"kind\":\"llm_call\",\"guildId\":\"1\",\"content\":\"n%d\",", n
+      at = how == "same" ? to : how == "mixed" ? int(n / 7) * 7 : n
+      kind = how == "mixed" ? kinds[n % 6 + 1] : how == "rare" ? "tts_call" : "llm_call"
+      guild = how == "mixed" ? n % 2 + 1 : 1
+      printf "{\"kind\":\"%s\",\"guildId\":\"%d\",\"content\":\"n%d\",", kind, guild, n
       printf "\"createdAt\":\"2026-01-01T00:00:%02d.%03dZ\"}\n", at / 1000, at % 1000
     }
   }' | curl -sf --data-binary @- "$url/control/actions" >/dev/null
@@ -19,9 +23,9 @@ drop() { curl -sf -d '' "$url/control/drop?how=$1" >/dev/null; }
 # shellcheck disable=SC2317  # called by wait_until
 clients() { [ "$(curl -sf "$url/control/state" | jq .clients)" -eq "$1" ]; }
 fetches() { curl -sf "$url/control/state" | jq -r '.requests[] | select(startswith("/api/actions"))'; }
-# follow OPTION...: in the background, against a fresh server.
+# follow [OPTION...]: a fresh server.
 follow() {
-  start_server dashboard python3 "$cli/servers/dashboard.py" --token s3cret
+  start_server dashboard python3 "$cli/servers/dashboard.py" --token s3cret "$@"
   printf s3cret >"$tmp/token"
   chmod 600 "$tmp/token"
   dashboard=$pid
@@ -33,7 +37,7 @@ tail_it() {
   tail=$pid
   wait_until 10 has "$tmp/tail.out" activity_snapshot
 }
-# away FROM TO HOW [same]: posts while the stream is down, and waits until it is back.
+# away FROM TO HOW [HOW]: posts while the stream is down, and waits until it is back.
 away() {
   drop "$3"
   wait_until 10 clients 0
@@ -110,6 +114,111 @@ like "$(cat "$tmp/tail.err")" "$(printf '%s' "$gap" | jq -r .after)" "with the t
 numbers | sort -n >"$tmp/numbers"
 is "$(uniq -d "$tmp/numbers")" "" "what came, came once"
 is "$(tail -n 1000 "$tmp/numbers" | head -n 1)" 202 "and the newest 1000 are there"
+stop "$tail"
+stop "$dashboard"
+
+# --- more than an answer holds
+# in_order TO TITLE: every number once, in the order they happened.
+in_order() {
+  numbers >"$tmp/numbers"
+  seq "$1" >"$tmp/wanted"
+  ok "$2" cmp "$tmp/numbers" "$tmp/wanted"
+}
+# The agent has left guild 2.
+follow --guilds 1,3
+post 1 50 mixed
+tail_it -L
+post 51 60 mixed
+came 60
+away 61 2900 between mixed
+post 2901 2910
+came 2910
+in_order 2910 "2840 missed, of several kinds and guilds: each once and in order"
+not_ok "no gap is reported" has "$tmp/tail.out" '"type":"gap"'
+is "$(cat "$tmp/tail.err")" "" "nor told"
+ok "by few requests" test "$(fetches | wc -l)" -le 15
+is "$(jq -c 'select(.event == "actions_backfill") | .data.actions | length <= 1000' "$tmp/tail.out" |
+  sort -u)" true "no record has more rows than an answer"
+stop "$tail"
+stop "$dashboard"
+
+# Actions that come while the pages are fetched.
+follow
+post 1 50 mixed
+tail_it -L
+post 51 60 mixed
+came 60
+drop between
+wait_until 10 clients 0
+post 61 2600 mixed
+wait_until 10 clients 1
+from=2601
+while [ "$from" -lt 3600 ]; do
+  post "$from" "$((from + 24))" rare
+  from=$((from + 25))
+done
+came 3600
+in_order 3600 "what comes meanwhile is neither lost nor doubled"
+not_ok "and is no gap" has "$tmp/tail.out" '"type":"gap"'
+stop "$tail"
+stop "$dashboard"
+
+# A kind that was seen once, long ago, and one that nobody has seen.
+follow
+echo '{"kind":"seen_once","guildId":"1","content":"n1"}' |
+  sed 's/}/,"createdAt":"2026-01-01T00:00:00.001Z"}/' |
+  curl -sf --data-binary @- "$url/control/actions" >/dev/null
+post 2 50
+tail_it -L
+post 51 51
+came 51
+drop between
+wait_until 10 clients 0
+for kind in seen_once never_seen; do
+  printf '{"kind":"%s","guildId":"1","content":"%s","createdAt":"2026-01-01T00:00:00.052Z"}\n' \
+    "$kind" "$kind" | curl -sf --data-binary @- "$url/control/actions" >/dev/null
+done
+post 53 1200 mixed
+wait_until 10 clients 1
+post 1201 1201
+came 1201
+ok "a kind that was seen is asked for" has "$tmp/tail.out" '"content":"seen_once"'
+not_ok "one that nobody has seen cannot be" has "$tmp/tail.out" '"content":"never_seen"'
+is "$(jq -c 'select(.type == "gap") | .after' "$tmp/tail.out")" '"2026-01-01T00:00:00.051Z"' \
+  "the hole in the ids tells of it: a gap, once"
+stop "$tail"
+stop "$dashboard"
+
+# One instant at the border between the missing rows and the snapshot.
+follow
+post 1 10
+tail_it -L
+away 11 400 between same
+post 401 401
+came 401
+in_order 401 "rows of the snapshot's oldest instant come in the order of their ids"
+stop "$tail"
+stop "$dashboard"
+
+# The pages cannot be had.
+start_server dashboard python3 "$cli/servers/dashboard.py" --token s3cret
+dashboard=$pid
+backend=$url
+start_server cutter python3 "$cli/servers/cutter.py" --to "$backend" --refuse '/api/actions?limit=1000&kinds' 1000
+AGENT_URL=$url
+url=$backend
+post 1 50
+tail_it -L
+post 51 51
+came 51
+away 52 1500 between mixed
+wait_until 20 has "$tmp/tail.out" '"type":"gap"'
+post 1501 1501
+came 1501
+is "$(jq -c 'select(.type == "gap") | .unreached | length' "$tmp/tail.out")" 1 \
+  "pages that fail three times leave one gap"
+is "$(numbers | sed '/^507$/,$!d' | cksum)" "$(seq 507 1501 | cksum)" \
+  "behind which all is there that the first answer held"
 stop "$tail"
 stop "$dashboard"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Drop and resume at a server without ids: each action out exactly once, and a
-# gap, which only more than 1000 missed actions make, is reported.
+# gap, which only more than 1000 missed actions of one kind in one guild make, is
+# reported.
 . "${0%/*}/lib.sh"
 . "$cli/servers/soak.sh"
 needs sse-tail action-filter jq python3
@@ -14,7 +15,15 @@ is "$(cat "$tmp/tail.err")" "" "and no gap is reported"
 stop "$dashboard"
 
 start_server dashboard python3 "$cli/servers/dashboard.py"
-soaked gap "$url" /control/actions --actions 2000 --cuts 20 --at-most 900 --gap 1500
+dashboard=$pid
+soaked pages "$url" /control/actions --actions 2000 --cuts 20 --at-most 900 --gap 1500
+exactly_once "1500 missed, of several kinds: each out exactly once"
+is "$(cat "$tmp/tail.err")" "" "and no gap is reported"
+stop "$dashboard"
+
+start_server dashboard python3 "$cli/servers/dashboard.py"
+soaked gap "$url" /control/actions --actions 2000 --cuts 20 --at-most 900 --gap 1500 \
+  --gap-kind llm_call
 is "$(comm -23 "$tmp/got" "$tmp/want")" "" "nothing comes that was not posted, nothing twice"
 comm -13 "$tmp/got" "$tmp/want" >"$tmp/lost"
 is "$(grep -cv '^gap' "$tmp/lost")" 0 "what is lost fell into the gap"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """soak.py --to URL --post PATH --actions N --cuts N --seen FILE --wanted FILE
-           [--at-most N] [--gap N] [--seed N]
+           [--at-most N] [--gap N] [--gap-kind KIND] [--seed N]
 
 Posts actions to a server in batches, and meanwhile breaks the stream that a
 client follows through the way it opens (the `listening` record), at random
@@ -11,7 +11,7 @@ the contents to --wanted, one a line, sorted, and ends.
 --at-most bounds how many actions are posted beyond the newest that was seen, as
 a server that replays a limited number needs it. --gap breaks that bound once,
 in the middle: so many actions while nobody can connect; their contents begin
-with `gap`.
+with `gap`, and all are of --gap-kind if that is given.
 """
 import argparse
 import json
@@ -108,7 +108,8 @@ class Soak:
             content = f"{prefix}{len(self.contents)}"
             if self.random.random() < 0.01:
                 content += LONG_TEXT
-            action = {"kind": self.random.choice(["llm_call", "sent_reply", "voice_turn_in"]),
+            kind = self.random.choice(["llm_call", "sent_reply", "voice_turn_in"])
+            action = {"kind": self.options.gap_kind or kind if prefix == "gap" else kind,
                       "guildId": "100000000000000001", "channelId": None,
                       "userId": "300000000000000001", "content": content,
                       "metadata": {"n": len(self.contents), "text": "a\nb\u2028c"}}
@@ -153,6 +154,7 @@ def main():
         parser.add_argument(f"--{name}", type=int, required=True)
     for name in ("at-most", "gap", "seed"):
         parser.add_argument(f"--{name}", type=int)
+    parser.add_argument("--gap-kind")
     Soak(parser.parse_args()).run()
 
 
