@@ -16,8 +16,6 @@ public final class Caller {
   public static let requestTime = 30.0
   /// The longest wait for a connection, seconds.
   public static let connectTime = 10.0
-  /// The largest answer that is taken, bytes.
-  private static let largest = 1 << 30
 
   /// Who is asked.
   public let backend: Backend
@@ -91,9 +89,7 @@ public final class Caller {
     let start = Clock.monotonic
     let limit = maxTime == nil ? start + Self.requestTime : deadline
     var end: FetchEnd?
-    let fetch = Fetch(
-      client, request, now: start, silence: .infinity, limit: Self.largest
-    ) { end = $0 }
+    let fetch = Fetch(client, request, now: start, silence: .infinity) { end = $0 }
     while end == nil {
       client.perform()
       if end != nil { break }

@@ -4,10 +4,10 @@ import Core
 public enum FetchEnd {
   /// A response came whole: its head and its body.
   case response(ResponseHead, [UInt8])
-  /// The network failed, or the body passed the limit; one line.
+  /// The network failed; one line.
   case failed(String)
-  /// What no later try betters: redirects that make no sense, or an event
-  /// stream, whose end never comes; one line.
+  /// What no later try betters: redirects that make no sense, a body past the
+  /// limit, or an event stream, whose end never comes; one line.
   case unusable(String)
 }
 
@@ -15,13 +15,18 @@ public enum FetchEnd {
 public final class Fetch {
   private var exchange: Exchange?
   private var head: ResponseHead?
-  private var body: [UInt8] = []
+  private var body = Body()
   private var isTooLarge = false
   private var received: Int64 = -1
   private var lastByte: Double
   private let silence: Double
   private let limit: Int
   private let onEnd: (FetchEnd) -> Void
+
+  /// The largest answer that is taken, bytes.
+  public static let largest = 64 << 20
+  /// More of an error says nothing more, bytes.
+  static let mostOfError = 64 << 10
 
   /// Starts at once.
   ///
@@ -30,11 +35,12 @@ public final class Fetch {
   ///   - request: what to ask; redirects are followed.
   ///   - now: seconds of `Clock.monotonic`.
   ///   - silence: seconds without a byte after which it fails.
-  ///   - limit: the largest body, bytes.
+  ///   - limit: the largest body of an answer of 2xx, bytes; of any other the
+  ///     beginning is handed over.
   ///   - onEnd: told the end, once.
   public init(
     _ client: WebClient, _ request: Request, now: Double, silence: Double = 45,
-    limit: Int = 1 << 30, onEnd: @escaping (FetchEnd) -> Void
+    limit: Int = Fetch.largest, onEnd: @escaping (FetchEnd) -> Void
   ) {
     self.silence = silence
     self.limit = limit
@@ -44,7 +50,7 @@ public final class Fetch {
       client, request,
       onHead: { [unowned self] in
         head = $0
-        return !$0.isEventStream
+        return !$0.isEventStream && !isTooLarge($0)
       }, onBody: { [unowned self] in take($0) }, onEnd: { [unowned self] in finish($0) })
   }
 
@@ -71,12 +77,23 @@ public final class Fetch {
     return lastByte + silence
   }
 
+  private var isError: Bool { head.map { !(200...299).contains($0.status) } ?? false }
+
+  /// Whether the head says so; the length is that of the bytes on the wire, which
+  /// compression only makes smaller.
+  private func isTooLarge(_ head: ResponseHead) -> Bool {
+    isTooLarge = !isError && head.value("Content-Length").flatMap { Int($0) } ?? 0 > limit
+    return isTooLarge
+  }
+
   private func take(_ bytes: UnsafeRawBufferPointer) -> BodyFlow {
-    if bytes.count > limit - body.count {
+    let most = isError ? Self.mostOfError : limit
+    if bytes.count > most - body.count {
       isTooLarge = true
+      body.append(UnsafeRawBufferPointer(rebasing: bytes[..<(most - body.count)]))
       return .stop
     }
-    body.append(contentsOf: bytes)
+    body.append(bytes)
     return .taken
   }
 
@@ -84,10 +101,12 @@ public final class Fetch {
     exchange = nil
     switch end {
     case .complete:
-      if let head { onEnd(.response(head, body)) } else { onEnd(.failed("no answer")) }
+      if let head { onEnd(.response(head, body.take())) } else { onEnd(.failed("no answer")) }
     case .stopped where head?.isEventStream == true:
       onEnd(.unusable("an event stream, which does not end; see sse-tail(1)"))
-    case .stopped: onEnd(.failed(isTooLarge ? "the answer is too large" : "ended"))
+    case .stopped:
+      if isError, let head { return onEnd(.response(head, body.take())) }
+      onEnd(isTooLarge ? .unusable("the answer is larger than \(limit) bytes") : .failed("ended"))
     case .network(let reason): onEnd(.failed(reason))
     case .redirects(let reason): onEnd(.unusable(reason))
     }

@@ -15,9 +15,6 @@ final class Query {
   let client: WebClient
   private let silence: Double
 
-  /// More than any state or session.
-  static let mostBytes = 256 << 20
-
   /// - Parameter options: the profile, the token, the time-out.
   /// - Throws: `SettingsError`.
   init(_ options: StateOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
@@ -49,9 +46,7 @@ final class Query {
       throw QueryFailure(what: path, reason: error.message, status: error.status)
     }
     var result: FetchEnd?
-    let fetch = Fetch(
-      client, request, now: Clock.monotonic, silence: silence, limit: Self.mostBytes
-    ) { result = $0 }
+    let fetch = Fetch(client, request, now: Clock.monotonic, silence: silence) { result = $0 }
     while result == nil {
       client.perform()
       if result != nil { break }
