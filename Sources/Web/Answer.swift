@@ -24,11 +24,13 @@ public enum Answer {
       return
     }
     if let (fault, offset) = body.withUnsafeBytes({ ScanValidator.firstFault($0) }) {
-      let type = reply.head.value("Content-Type") ?? "no content type"
-      let isPage = type.lowercased().holds("html") || body.first == 60
+      let head = reply.head
+      let isPage =
+        head.value("Content-Type")?.lowercased().holds("html") == true || body.first == 60
       let reason =
         isPage
-        ? "a web page in place of JSON" : "not JSON: \(fault.reason) at byte \(offset) (\(type))"
+        ? "a web page in place of JSON"
+        : "not JSON: \(fault.reason) at byte \(offset) (\(head.typeText))"
       throw CallFailure(place, "\(reply.head.summary): \(reason)", .failure)
     }
     if let rows = Self.elements(body) {
@@ -41,22 +43,28 @@ public enum Answer {
   /// The records of a list that is asked for by name.
   ///
   /// - Parameters:
+  ///   - reply: an answer of 2xx.
   ///   - member: the member that holds it, nil when the answer is the list.
   ///   - place: the address, for messages.
   /// - Throws: `CallFailure` when there is no such list.
-  public func list(_ member: String?, place: String) throws(CallFailure) -> [[UInt8]] {
-    switch (self, member) {
+  public static func list(
+    _ reply: Caller.Reply, _ member: String?, place: String
+  ) throws(CallFailure) -> [[UInt8]] {
+    let answer = try Answer(reply, place: place)
+    switch (answer, member) {
     case (.rows(let rows), nil): return rows
     case (.null, nil): return []
     case (.record(let record), let member?):
       let value = record.withUnsafeBytes { bytes -> [UInt8]? in
         (try? ScanMembers.value(of: member, in: bytes)).map { Array($0.bytes) }
       }
-      if let value, let rows = Self.elements(value) { return rows }
+      if let value, let rows = elements(value) { return rows }
       if let value, value.elementsEqual("null".utf8) { return [] }
     default: break
     }
-    if let words = refusal { throw CallFailure(place, words, .negative) }
+    if let words = answer.refusal {
+      throw CallFailure(place, reply.head.quoted(words), .negative)
+    }
     let name = member.map { " \"\($0)\"" } ?? ""
     throw CallFailure(place, "the answer has no list\(name)", .failure)
   }
@@ -68,8 +76,7 @@ public enum Answer {
       let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
       value["ok"]?.bool == false
     else { return nil }
-    let words = value[either: "error", "reason", "message"]?.text ?? "refused"
-    return String(String.UnicodeScalarView(words.unicodeScalars.prefix(300)))
+    return value[either: "error", "reason", "message"]?.text ?? "refused"
   }
 
   /// The elements of an array; nil for anything else.

@@ -72,6 +72,19 @@ public struct Backend: Sendable {
     }
   }
 
+  /// Whoever answers at an address to which the command line itself brought a token.
+  ///
+  /// - Parameters:
+  ///   - base: where.
+  ///   - token: as it stands in the user's own header.
+  public init(base: WebAddress, givenToken token: String) {
+    self.base = base
+    profileName = nil
+    guild = nil
+    allowPlaintext = true
+    self.token = Secret(token, source: "the command line")
+  }
+
   /// A request to the backend, with its token.
   ///
   /// - Parameters:
@@ -114,11 +127,5 @@ public struct Backend: Sendable {
     guard let token else { return "no token was sent (\(profile)); see agentutils.conf(5)" }
     let source = token.source == "-" ? "standard input" : token.source
     return "the token from \(source) was refused (\(profile))"
-  }
-
-  /// The text without the token, should the other side have sent it back.
-  func withoutToken(_ text: String) -> String {
-    guard let token, !token.reveal().isEmpty else { return text }
-    return text.exchanging(text: token.reveal(), for: token.description)
   }
 }

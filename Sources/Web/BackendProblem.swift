@@ -34,7 +34,7 @@ extension Backend {
     if (200...299).contains(head.status) { return nil }
     let answer = ErrorBody(head, body)
     func line(_ reason: String?) -> String {
-      reason.map { "\(head.summary): \(withoutToken($0))" } ?? head.summary
+      reason.map { "\(head.summary): \($0)" } ?? head.summary
     }
     switch head.status {
     case 401, 403:
@@ -74,8 +74,6 @@ private struct ErrorBody {
   static let page = "a page, not the backend's answer"
   /// What Cloudflare answers for a host behind it that it cannot reach.
   static let tunnelCodes = [502, 504] + Array(520...530)
-  /// More of a reason is of no use in one line, scalars.
-  private static let longest = 300
 
   /// The backend's own word, nil when there is none.
   var reason: String?
@@ -97,25 +95,16 @@ private struct ErrorBody {
     }
     guard let value = try? body.withUnsafeBytes({ try JSONValue.parse($0) }) else {
       let first = text.trimmed.split(whereSeparator: \.isNewline).first.map(String.init)
-      reason = first.map(Self.cut)
+      reason = first.map(head.quoted)
       isNotFound = first == "Not found."
       return
     }
     let words = value[either: "error", "reason", "message"]
-    let word = words?.string ?? words?["message"]?.string ?? words?.compact(limit: Self.longest)
-    reason = word.map(Self.cut)
+    let word = words?.string ?? words?["message"]?.string ?? words?.compact(limit: 4096)
+    reason = word.map(head.quoted)
     isHidden = value["error"]?.string == "Not found." && value["ok"] == nil
     refuses = value["ok"]?.bool == false
     if value["ok"] == nil, value["accepted"]?.bool == false { refuses = true }
-  }
-
-  private static func cut(_ text: String) -> String {
-    let scalars = text.unicodeScalars
-    guard
-      let end = scalars.index(scalars.startIndex, offsetBy: longest, limitedBy: scalars.endIndex),
-      end < scalars.endIndex
-    else { return text }
-    return String(scalars[..<end]) + "…"
   }
 }
 

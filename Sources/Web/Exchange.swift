@@ -26,6 +26,8 @@ public final class Exchange {
   private var receivedBefore: Int64 = 0
   /// The request on its way now; after redirects, the last one.
   public private(set) var request: Request
+  /// What no message may quote, whatever server on the way sends it.
+  private let mask: SecretMask
 
   private let onHead: (ResponseHead) -> Bool
   private let onBody: (UnsafeRawBufferPointer) -> BodyFlow
@@ -46,6 +48,7 @@ public final class Exchange {
   ) {
     self.client = client
     self.request = request
+    mask = request.mask
     self.onHead = onHead
     self.onBody = onBody
     self.onEnd = onEnd
@@ -66,6 +69,11 @@ public final class Exchange {
   /// Bytes that came so far, over all redirects: it grows while the peer lives.
   public var received: Int64 { receivedBefore + (transfer?.received ?? 0) }
 
+  /// The address of the request on its way, for messages.
+  public var place: String {
+    redirects == 0 ? request.address.display : mask.hide(request.address.display)
+  }
+
   private func start() {
     guard
       let transfer = Transfer(
@@ -83,6 +91,8 @@ public final class Exchange {
   }
 
   private func take(_ head: ResponseHead) -> Bool {
+    var head = head
+    head.mask = mask
     if head.isRedirect, let location = head.value("Location"), !location.isEmpty {
       redirectSummary = head.summary
       do throws(AddressError) {
@@ -115,7 +125,7 @@ public final class Exchange {
     switch end {
     case .complete: onEnd(.complete)
     case .stopped: onEnd(.stopped)
-    case .network(let reason): onEnd(.network(reason))
+    case .network(let reason): onEnd(.network(mask.hide(reason)))
     }
   }
 }

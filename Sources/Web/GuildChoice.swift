@@ -23,8 +23,8 @@ public enum GuildChoice {
   /// - Throws: `CallFailure`.
   public static func guilds(_ caller: Caller) throws(CallFailure) -> [Guild] {
     let reply = try caller.call("api/guilds")
-    let rows = try Answer(reply, place: "guilds").list(nil, place: "guilds")
-    return guilds(in: rows)
+    let rows = try Answer.list(reply, nil, place: "guilds")
+    return guilds(in: rows).map { Guild(id: $0.id, name: reply.head.quoted($0.name)) }
   }
 
   /// Those of a list; what is no guild is passed over.

@@ -33,6 +33,13 @@ public struct Header: Sendable, Equatable {
   /// Whether this is the header of that name, in any case.
   public func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 
+  /// Whether it says what is wanted and holds no secret.
+  var isPlain: Bool {
+    let name = name.lowercased()
+    return ["accept", "cache-control", "user-agent", "last-event-id"].contains(name)
+      || name.hasPrefix("accept-") || name.hasPrefix("content-")
+  }
+
   private static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
     case 48...57, 65...90, 97...122: true
@@ -56,6 +63,9 @@ public struct Request: Sendable {
   /// Whether proxies of the environment are passed by: a secret that may travel
   /// in clear text to its host alone must not meet one.
   public var isDirect = false
+  /// More that no message may quote from the answer: what the address carries in its
+  /// query, for one.
+  public var unquotable: [String] = []
 
   /// - Parameters:
   ///   - address: where.
@@ -72,6 +82,27 @@ public struct Request: Sendable {
     self.headers = headers
     self.privateHeaders = privateHeaders
     self.body = body
+  }
+
+  /// What must not be quoted from the answer: the token, the user's own headers but
+  /// for those that say what is wanted, the password of the URL.
+  var mask: SecretMask {
+    var secrets = unquotable
+    for header in privateHeaders where !header.isPlain {
+      if header.isNamed("x-dashboard-token") {
+        secrets.append(header.value)
+        continue
+      }
+      // `Bearer`, the names of cookies and one letter are no secrets.
+      let parts = header.value.split { " ;,".contains($0) }.map { part in
+        part.split(separator: "=", maxSplits: 1).last.map(String.init) ?? ""
+      }
+      secrets += ([header.value] + parts).filter { $0.utf8.count > 5 && $0 != "Bearer" }
+    }
+    if let password = address.password {
+      secrets += [password, "\(address.user ?? ""):\(password)"]
+    }
+    return SecretMask(secrets)
   }
 
   /// The request that a redirect asks for (RFC 9110, section 15.4; the method

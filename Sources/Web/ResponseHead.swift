@@ -6,6 +6,8 @@ public struct ResponseHead: Sendable, Equatable {
   public let reason: String
   /// The fields in the order they came.
   public internal(set) var headers: [Header] = []
+  /// What must not be quoted from this answer.
+  var mask = SecretMask()
 
   /// Reads a status line.
   ///
@@ -41,7 +43,27 @@ public struct ResponseHead: Sendable, Equatable {
   }
 
   /// `404 Not Found`.
-  public var summary: String { reason.isEmpty ? "\(status)" : "\(status) \(reason)" }
+  public var summary: String { reason.isEmpty ? "\(status)" : "\(status) \(quoted(reason))" }
+
+  /// The media type, for messages.
+  public var typeText: String { value("Content-Type").map(quoted) ?? "no content type" }
+
+  /// The longest text of a server that is quoted in a message, scalars: more is of
+  /// no use in one line.
+  private static let longestQuote = 300
+
+  /// A text of this answer, head or body, as a message may quote it: short, and
+  /// without the secrets of the request. Nothing else of an answer goes into a message.
+  public func quoted(_ text: String) -> String {
+    let safe = mask.hide(text)
+    let scalars = safe.unicodeScalars
+    guard
+      let end = scalars.index(
+        scalars.startIndex, offsetBy: Self.longestQuote, limitedBy: scalars.endIndex),
+      end < scalars.endIndex
+    else { return safe }
+    return String(scalars[..<end]) + "…"
+  }
 }
 
 extension StringProtocol {

@@ -134,6 +134,15 @@ extension String {
 }
 
 extension WebAddress {
+  /// The values in the query, which may be secrets; those of a few letters are not.
+  public var queryValues: [String] {
+    let query = text.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+    return query.split(separator: "&").compactMap { part in
+      let value = part.split(separator: "=", maxSplits: 1).last.map(String.init) ?? ""
+      return value.utf8.count > 5 ? value : nil
+    }
+  }
+
   /// The address without user and password.
   var withoutCredentials: WebAddress { WebAddress(self, user: nil, password: nil) }
 

@@ -88,7 +88,7 @@ struct Call {
       return .success
     }
     try output.flush()
-    diagnostics.error("join", outcome.words)
+    diagnostics.error("join", reply.head.quoted(outcome.words))
     return .negative
   }
 

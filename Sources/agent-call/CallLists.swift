@@ -56,7 +56,7 @@ extension Call {
   private func rows(_ listing: Listing, _ path: String) throws(CallFailure) -> [[UInt8]] {
     let reply = try caller.call(path)
     let place = caller.place(path)
-    let rows = try Answer(reply, place: place).list(listing.member, place: place)
+    let rows = try Answer.list(reply, listing.member, place: place)
     if let most = listing.most, rows.count == most, options.count ?? .max > most {
       diagnostics.error(place, "there may be more than these \(most): the backend gives no more")
     }

@@ -44,7 +44,7 @@ extension Memory {
         ])
     }
     try caller.several(paths) { _, reply throws(CallFailure) in
-      let rows = try Answer(reply, place: place).list("results", place: place)
+      let rows = try Answer.list(reply, "results", place: place)
       if let asked = options.limit, asked > Self.mostHits, rows.count == Self.mostHits {
         diagnostics.note("\(place): there may be more hits: the dashboard gives no more")
       }

@@ -120,9 +120,11 @@ import Testing
     _ status: String, _ type: String?, _ body: String, method: String = "GET",
     url: String = "http://127.0.0.1:8787", token: String? = "s3cr3t"
   ) throws -> BackendProblem? {
-    let head = try #require(
+    var head = try #require(
       ResponseHead(statusLine: "HTTP/1.1 \(status)", headers: type.map { [("Content-Type", $0)] }))
-    return try backend(Home(token: token), url: url).problem(
+    let backend = try backend(Home(token: token), url: url)
+    head.mask = try backend.request("x").mask
+    return backend.problem(
       of: head, Array(body.utf8), method: method)
   }
 
@@ -201,6 +203,8 @@ import Testing
           "401 Unauthorized: no token was sent (no profile); see agentutils.conf(5)", .denied))
     let echoed = try problem("500", "application/json", body)
     #expect(echoed == BackendProblem("500: Unauthorized. (secret)", .temporary))
+    let phrase = try problem("500 no s3cr3t", "application/json", "{}")
+    #expect(phrase == BackendProblem("500 no (secret)", .temporary))
   }
 
   @Test func theTunnelHidesARefusal() throws {

@@ -68,7 +68,7 @@ struct ActionList {
     let path = query.path(limit: limit, sinceHours: options.since?.hours(now: .now()))
     let reply = try caller.call(path)
     let place = "actions"
-    return try Answer(reply, place: place).list(nil, place: place)
+    return try Answer.list(reply, nil, place: place)
   }
 
   /// The guilds that there are; nil, and said, when the backend cannot list them.

@@ -134,7 +134,7 @@ struct FactFetch {
       case .ask(let queries):
         try caller.several(queries.map { path(guild, $0) }) { index, reply throws(CallFailure) in
           pages.take(
-            try Answer(reply, place: place).list("facts", place: place), for: queries[index])
+            try Answer.list(reply, "facts", place: place), for: queries[index])
           return !pages.has(ids)
         }
         if pages.has(ids) { return pages }
@@ -145,7 +145,7 @@ struct FactFetch {
   private func ask(
     _ guild: GuildChoice.Guild, _ query: FactPages.Query
   ) throws(CallFailure) -> [[UInt8]] {
-    try Answer(try caller.call(path(guild, query)), place: place).list("facts", place: place)
+    try Answer.list(try caller.call(path(guild, query)), "facts", place: place)
   }
 
   private func path(_ guild: GuildChoice.Guild, _ query: FactPages.Query) -> String {
@@ -184,7 +184,7 @@ struct FactFetch {
       "api/memory/subjects"
       + QueryText.encode([("guildId", guild.id), ("limit", "\(FactPages.most)")])
     let place = caller.place(path)
-    return try Answer(try caller.call(path), place: place).list("subjects", place: place)
+    return try Answer.list(try caller.call(path), "subjects", place: place)
   }
 
   private var place: String { caller.place(Self.path) }

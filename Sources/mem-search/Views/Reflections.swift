@@ -13,7 +13,7 @@ extension Memory {
         ("limit", "\(min(options.count ?? .max, listing.most ?? .max))"),
       ])
     let place = caller.place(path)
-    let rows = try Answer(try caller.call(path), place: place).list("runs", place: place)
+    let rows = try Answer.list(try caller.call(path), "runs", place: place)
     guard let wanted = options.operands.first else {
       if rows.count == listing.most, options.count == nil {
         diagnostics.error(
