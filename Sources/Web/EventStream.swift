@@ -13,6 +13,7 @@ public final class EventStream {
 
   private let client: WebClient
   private let request: Request
+  private let backend: Backend
   private let policy: StreamPolicy
   private let clock: () -> Double
   private let date: () -> Double
@@ -24,6 +25,8 @@ public final class EventStream {
   private var state = State.idle
   private var exchange: Exchange?
   private var verdict: StreamVerdict?
+  /// An error, whose body is read before it is judged, until a time at the latest.
+  private var refusal: (head: ResponseHead, body: Body, until: Double)?
   private var failures = 0
   private var lostAt: Double?
   private var lastByte = 0.0
@@ -34,6 +37,7 @@ public final class EventStream {
   /// - Parameters:
   ///   - client: whose `perform` drives the stream.
   ///   - request: the stream; Accept, Cache-Control and Last-Event-ID are added.
+  ///   - backend: judges errors, by the rule for single requests.
   ///   - policy: how it is followed.
   ///   - clock: seconds of `Clock.monotonic`, read when something happens between
   ///     two ticks, whose time may be old by then.
@@ -41,13 +45,14 @@ public final class EventStream {
   ///   - random: numbers in [0, 1) for the jitter.
   ///   - handler: told what happens; not retained, and outlives the stream.
   public init(
-    _ client: WebClient, _ request: Request, policy: StreamPolicy,
+    _ client: WebClient, _ request: Request, backend: Backend, policy: StreamPolicy,
     clock: @escaping () -> Double = { Clock.monotonic },
     date: @escaping () -> Double = { Clock.unix },
     random: @escaping () -> Double = { Double.random(in: 0..<1) }, handler: StreamHandler
   ) {
     self.client = client
     self.request = request
+    self.backend = backend
     self.policy = policy
     self.clock = clock
     self.date = date
@@ -82,6 +87,11 @@ public final class EventStream {
     case .connecting, .open: noticeSilence(now)
     case .waiting, .ended: break
     }
+    if let refusal {
+      if now < refusal.until { return refusal.until }
+      exchange?.cancel()
+      finish(.stopped)
+    }
     switch state {
     case .waiting(let until): return until
     case .connecting, .open:
@@ -112,6 +122,7 @@ public final class EventStream {
   private func connect(_ now: Double) {
     state = .connecting
     verdict = nil
+    refusal = nil
     lastByte = now
     lastReceived = -1
     isHeld = false
@@ -129,7 +140,7 @@ public final class EventStream {
   }
 
   private func noticeSilence(_ now: Double) {
-    guard let limit = policy.idleTimeout, let exchange, !isHeld else { return }
+    guard let limit = policy.idleTimeout, let exchange, !isHeld, refusal == nil else { return }
     let received = exchange.received
     if received != lastReceived {
       lastReceived = received
@@ -140,20 +151,27 @@ public final class EventStream {
   }
 
   private func take(_ head: ResponseHead) -> Bool {
-    let judged = StreamVerdict.judge(head, now: date())
-    verdict = judged
-    guard judged == .open, let exchange else { return false }
+    verdict = StreamVerdict.judge(head)
+    if verdict == nil {
+      refusal = (head, Body(), clock() + StreamPolicy.errorWait)
+      return true
+    }
+    guard verdict == .open, let exchange else { return false }
     state = .open
     parser.restart()
     let down = lostAt.map { clock() - $0 }
     lostAt = nil
     let isFirst = !wasOpen
     wasOpen = true
-    handler.streamOpened(exchange.request.address, isFirst: isFirst, down: down)
+    handler.streamOpened(exchange.place, isFirst: isFirst, down: down)
     return true
   }
 
   private func take(_ bytes: UnsafeRawBufferPointer) -> BodyFlow {
+    if let room = refusal.map({ Fetch.mostOfError - $0.body.count }) {
+      refusal?.body.append(UnsafeRawBufferPointer(rebasing: bytes.prefix(room)))
+      return bytes.count < room ? .taken : .stop
+    }
     if isHeld { return .pause }
     parser.consume(bytes) { take($0) }
     return .taken
@@ -174,12 +192,17 @@ public final class EventStream {
   }
 
   private func finish(_ end: ExchangeEnd) {
-    let address = exchange?.request.address ?? request.address
+    let place = exchange?.place ?? request.address.display
+    if let head = refusal?.head, let body = refusal?.body.take() {
+      refusal = nil
+      verdict = backend.problem(of: head, body, method: request.method).map {
+        StreamVerdict.judge($0, head, now: date())
+      }
+    }
     switch (verdict, end) {
-    case (_, .redirects(let reason)): stop(.failed(reason), address)
-    case (.noContent, _): stop(.noContent, address)
-    case (.denied(let reason), _): stop(.denied(reason), address)
-    case (.failed(let reason), _): stop(.failed(reason), address)
+    case (_, .redirects(let reason)): stop(.failed(BackendProblem(reason, .failure)), place)
+    case (.noContent, _): stop(.noContent, place)
+    case (.failed(let problem), _): stop(.failed(problem), place)
     case (.retry(let reason, let wait), _): lose(reason, after: wait)
     case (_, .network(let reason)): lose(reason, after: nil)
     case (_, .complete), (_, .stopped): lose("the server closed the stream", after: nil)
@@ -197,7 +220,7 @@ public final class EventStream {
     if lostAt == nil { lostAt = now }
     failures += 1
     if let most = policy.maxRetries, failures > most {
-      stop(.gaveUp(reason), request.address)
+      stop(.gaveUp(reason), request.address.display)
       return
     }
     let wait = max(backoff.next(random: random()), least ?? 0)
@@ -205,10 +228,10 @@ public final class EventStream {
     handler.streamLost(reason, wait: wait)
   }
 
-  private func stop(_ end: StreamEnd, _ address: WebAddress) {
+  private func stop(_ end: StreamEnd, _ place: String) {
     exchange = nil
     state = .ended
-    handler.streamEnded(end, at: address)
+    handler.streamEnded(end, at: place)
   }
 
   /// `45` for 45.0, `1.5` for 1.5.

@@ -24,16 +24,16 @@ public struct StreamPolicy: Sendable {
 
   /// The shortest wait that a server's `retry: 0` gives, seconds.
   static let shortestWait = 0.05
+  /// How long the body of an error may take, seconds; then the head alone counts.
+  static let errorWait = 5.0
 }
 
 /// The end of a stream.
 public enum StreamEnd: Equatable, Sendable {
   /// The server said so (204).
   case noContent
-  /// The server refuses the credentials, or wants some.
-  case denied(String)
   /// No later try would help.
-  case failed(String)
+  case failed(BackendProblem)
   /// The tries were used up; the last reason.
   case gaveUp(String)
 }
@@ -42,12 +42,13 @@ public enum StreamEnd: Equatable, Sendable {
 /// or `EventStream.tick`.
 public protocol StreamHandler: AnyObject {
   /// A connection is open: the stream's first or a later one; `down` are the
-  /// seconds since the first failure before it, nil without one.
-  func streamOpened(_ address: WebAddress, isFirst: Bool, down: Double?)
+  /// seconds since the first failure before it, nil without one. The place is the
+  /// address after redirects, for messages.
+  func streamOpened(_ place: String, isFirst: Bool, down: Double?)
   /// An event, a comment or an event past the limit; `retry` is the stream's own affair.
   func streamItem(_ item: StreamItem)
   /// The connection is lost, the next is tried in `wait` seconds.
   func streamLost(_ reason: String, wait: Double)
   /// Nothing more will come.
-  func streamEnded(_ end: StreamEnd, at address: WebAddress)
+  func streamEnded(_ end: StreamEnd, at place: String)
 }

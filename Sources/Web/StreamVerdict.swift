@@ -1,37 +1,44 @@
 import Core
 
-/// What the head of a stream's response means for the stream
-/// (WHATWG HTML 9.2.3, with the wish of every user of a tunnel that an
-/// overloaded server is asked again).
+/// What a response means for the stream (WHATWG HTML 9.2.3, with the wish of every
+/// user of a tunnel that an overloaded server is asked again).
 public enum StreamVerdict: Equatable, Sendable {
   /// The stream is open.
   case open
   /// 204: the server wants no further connection.
   case noContent
-  /// 401 or 403; the reason for people.
-  case denied(String)
-  /// Any other answer that a later try would not better; the reason for people.
-  case failed(String)
+  /// An answer that a later try would not better.
+  case failed(BackendProblem)
   /// 408, 425, 429 or 5xx: try again, not before that many seconds.
   case retry(String, after: Double?)
 
   /// Judges the head of a final response.
   ///
+  /// - Parameter head: of the response behind all redirects.
+  /// - Returns: nil for an error, of which the body tells more.
+  public static func judge(_ head: ResponseHead) -> StreamVerdict? {
+    switch head.status {
+    case 200 where head.isEventStream: .open
+    case 200:
+      .failed(
+        BackendProblem("\(head.summary): not an event stream: \(head.typeText)", .failure))
+    case 204: .noContent
+    case 201...299: .failed(BackendProblem(head.summary, .failure))
+    default: nil
+    }
+  }
+
+  /// Judges an error by the rule for single requests.
+  ///
   /// - Parameters:
-  ///   - head: of the response behind all redirects.
+  ///   - problem: what the rule says of it.
+  ///   - head: of the response.
   ///   - now: seconds since 1970, for a date in `Retry-After`.
-  public static func judge(_ head: ResponseHead, now: Double) -> StreamVerdict {
-    if head.status == 200 {
-      if head.isEventStream { return .open }
-      let type = head.value("Content-Type") ?? "no content type"
-      return .failed("\(head.summary): not an event stream: \(type)")
-    }
-    if head.status == 204 { return .noContent }
-    if head.status == 401 || head.status == 403 { return .denied(head.summary) }
-    if head.isTransient {
-      let wait = head.value("Retry-After").flatMap { RetryAfter.seconds($0, now: now) }
-      return .retry(head.summary, after: wait)
-    }
-    return .failed(head.summary)
+  public static func judge(
+    _ problem: BackendProblem, _ head: ResponseHead, now: Double
+  ) -> StreamVerdict {
+    guard problem.status == .temporary else { return .failed(problem) }
+    let wait = head.value("Retry-After").flatMap { RetryAfter.seconds($0, now: now) }
+    return .retry(problem.line, after: wait)
   }
 }

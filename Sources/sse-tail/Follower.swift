@@ -7,7 +7,6 @@ import Web
 final class Follower: StreamHandler {
   private let options: TailOptions
   private let target: Target
-  private let backend: Backend?
   private let client: WebClient
   private let output: TailOutput
   private let diagnostics: Diagnostics
@@ -34,18 +33,17 @@ final class Follower: StreamHandler {
   ///   - options: the command line.
   ///   - target: what is followed.
   ///   - request: the stream's request.
-  ///   - backend: whose token it carries, for words; nil when it brought its own.
+  ///   - backend: whose token it carries, for words.
   ///   - client: drives all transfers.
   ///   - resume: the state file, nil without one.
   ///   - archive: where records go, nil for standard output.
   ///   - diagnostics: for words.
   init(
-    _ options: TailOptions, target: Target, request: Request, backend: Backend?,
+    _ options: TailOptions, target: Target, request: Request, backend: Backend,
     client: WebClient, resume: ResumePoint?, archive: Archive?, diagnostics: Diagnostics
   ) {
     self.options = options
     self.target = target
-    self.backend = backend
     self.client = client
     self.resume = resume
     // What is in the archive is nearer to the truth than what was saved beside it.
@@ -58,7 +56,7 @@ final class Follower: StreamHandler {
       diagnostics: diagnostics, speaks: speaks, recordsWanted: options.lifecycle)
     output.onFailure = { [unowned self] in fail($0, $1) }
     if target.stream == .activity { followActivity(request) }
-    stream = EventStream(client, request, policy: policy, handler: self)
+    stream = EventStream(client, request, backend: backend, policy: policy, handler: self)
   }
 
   /// Follows until the end.
@@ -127,8 +125,8 @@ final class Follower: StreamHandler {
 
   // MARK: - What the stream tells
 
-  func streamOpened(_ address: WebAddress, isFirst: Bool, down: Double?) {
-    lifecycle(notes.opened(address, isFirst: isFirst, down: down))
+  func streamOpened(_ place: String, isFirst: Bool, down: Double?) {
+    lifecycle(notes.opened(place, isFirst: isFirst, down: down))
   }
 
   func streamItem(_ item: StreamItem) {
@@ -155,20 +153,13 @@ final class Follower: StreamHandler {
     lifecycle(notes.lost(reason, wait: wait))
   }
 
-  func streamEnded(_ outcome: StreamEnd, at address: WebAddress) {
+  func streamEnded(_ outcome: StreamEnd, at place: String) {
     if end != nil { return }
-    let place = address.display
     switch outcome {
     case .noContent: end = .status(.success, reason: "204 no content")
-    case .denied(let reason):
-      let why = backend?.refusal ?? "the token of the command line was refused"
-      diagnostics.error(place, "\(reason): \(why)")
-      end = .status(.denied, reason: reason)
-    case .failed(let reason):
-      let isHidden = target.stream != nil && reason.hasPrefix("404")
-      let why = backend?.refusal ?? "the token of the command line was refused"
-      diagnostics.error(place, isHidden ? "\(reason): a tunnel answers so when \(why)" : reason)
-      end = .status(.failure, reason: reason)
+    case .failed(let problem):
+      diagnostics.error(place, problem.line)
+      end = .status(problem.status, reason: problem.line)
     case .gaveUp(let reason):
       diagnostics.error(place, "gave up after \(options.maxRetries ?? 0) retries: \(reason)")
       end = .status(.temporary, reason: reason)

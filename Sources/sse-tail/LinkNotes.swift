@@ -17,15 +17,15 @@ struct LinkNotes {
 
   /// The stream is open, for the first time or again; `down` are the seconds
   /// since the first failure before it.
-  func opened(_ address: WebAddress, isFirst: Bool, down: Double?) -> String {
-    var members = [("url", JSONQuote.string(address.display))]
+  func opened(_ place: String, isFirst: Bool, down: Double?) -> String {
+    var members = [("url", JSONQuote.string(place))]
     if let down {
       if speaks {
         diagnostics.say("stream is \(isFirst ? "open" : "back") after \(Self.short(down)) s")
       }
       members.append(("down", Self.short(down)))
     } else {
-      diagnostics.note("stream is open: \(address.display)")
+      diagnostics.note("stream is open: \(place)")
     }
     return record(isFirst ? "open" : "resumed", members)
   }

@@ -14,13 +14,13 @@ struct TailRequest {
   ///   - target: what is followed.
   ///   - settings: the configuration.
   ///   - profile: the profile in use.
-  /// - Returns: the request, and whose token it carries; nil when the command
-  ///   line brought a header of its own for that.
+  /// - Returns: the request, and whose token it carries.
   /// - Throws: `SettingsError`.
   func make(
     _ target: Target, settings: Settings, profile: Settings.Profile?
-  ) throws(SettingsError) -> (request: Request, backend: Backend?) {
+  ) throws(SettingsError) -> (request: Request, backend: Backend) {
     var request = Request(target.address, method: options.method ?? "GET")
+    if target.stream == nil { request.unquotable = target.address.queryValues }
     for line in options.headers { request.privateHeaders += try headers(line) }
     if let data = options.data {
       let body = try body(data)
@@ -33,8 +33,10 @@ struct TailRequest {
       }
     }
     // A header on the command line wins over the configuration, not over --token-file.
-    let isGiven = request.privateHeaders.contains { $0.isNamed("x-dashboard-token") }
-    if isGiven && options.access.tokenFile == nil { return (request, nil) }
+    let given = request.privateHeaders.last { $0.isNamed("x-dashboard-token") }
+    if let given, options.access.tokenFile == nil {
+      return (request, Backend(base: target.address, givenToken: given.value))
+    }
     let backend = try backend(target, settings: settings, profile: profile)
     backend.authorize(&request)
     return (request, backend)

@@ -115,7 +115,7 @@ script <<'S'
 status 404 application/json {"error":"Not found."}
 S
 run env AGENT_URL="$url" sse-tail --token-file "$tmp/token" activity
-status_is 2 "404, as a tunnel answers a wrong token"
+status_is 77 "404, as a tunnel answers a wrong token"
 err_one_line sse-tail "in a line"
 err_like 'token' "that says it may be the token"
 

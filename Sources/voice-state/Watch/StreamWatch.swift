@@ -24,7 +24,8 @@ final class StreamWatch: StreamHandler {
     let request = try query.backend.request("api/voice/events")
     var stripped = request
     stripped.headers = []
-    let stream = EventStream(query.client, stripped, policy: policy, handler: self)
+    let stream = EventStream(
+      query.client, stripped, backend: query.backend, policy: policy, handler: self)
     self.stream = stream
     while watch.ending == nil {
       query.client.perform()
@@ -71,14 +72,14 @@ final class StreamWatch: StreamHandler {
 
   // MARK: - What the stream tells
 
-  func streamOpened(_ address: WebAddress, isFirst: Bool, down: Double?) {
+  func streamOpened(_ place: String, isFirst: Bool, down: Double?) {
     watch.link.phase = .open
     watch.changed(isState: false)
     if watch.screen == nil {
       if let down {
         note("stream is \(isFirst ? "open" : "back") after \(Amount.duration(down * 1000))")
       } else {
-        watch.diagnostics.note("stream is open: \(address.display)")
+        watch.diagnostics.note("stream is open: \(place)")
       }
     }
   }
@@ -119,17 +120,10 @@ final class StreamWatch: StreamHandler {
     }
   }
 
-  func streamEnded(_ end: StreamEnd, at address: WebAddress) {
-    let place = address.display
+  func streamEnded(_ end: StreamEnd, at place: String) {
     switch end {
     case .noContent: watch.end(.success)
-    case .denied(let reason):
-      watch.end(.denied, "\(place): \(reason): \(query.backend.refusal)")
-    case .failed(let reason):
-      let hint =
-        reason.hasPrefix("404")
-        ? ": no such path, or a tunnel that answers so when \(query.backend.refusal)" : ""
-      watch.end(.failure, "\(place): \(reason)\(hint)")
+    case .failed(let problem): watch.end(problem.status, "\(place): \(problem.line)")
     case .gaveUp(let reason):
       watch.end(
         .temporary, "\(place): gave up after \(watch.options.maxRetries ?? 0) retries: \(reason)")
