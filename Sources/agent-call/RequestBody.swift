@@ -36,19 +36,8 @@ enum RequestBody {
   }
 
   private static func contents(_ name: String) throws(CallFailure) -> [UInt8] {
-    let descriptor = name == "-" ? 0 : clibc_open(name, O_RDONLY)
-    guard descriptor >= 0 else { throw CallFailure(name, systemReason(systemError), .failure) }
-    defer { if descriptor != 0 { close(descriptor) } }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 64 * 1024)
-    while true {
-      let count = CLibc.read(descriptor, &piece, piece.count)
-      if count < 0 {
-        if systemError == EINTR { continue }
-        throw CallFailure(name, systemReason(systemError), .failure)
-      }
-      if count == 0 { return bytes }
-      bytes += piece[..<count]
+    do throws(SettingsError) { return try BoundedFile.given(name) } catch {
+      throw CallFailure(error)
     }
   }
 }

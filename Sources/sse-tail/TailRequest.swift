@@ -1,4 +1,3 @@
-import CLibc
 import Core
 import Web
 
@@ -68,7 +67,7 @@ struct TailRequest {
     let name = String(argument.dropFirst())
     var found: [Header] = []
     var number = 0
-    for line in try contents(name).split(separator: 10, omittingEmptySubsequences: false) {
+    for line in try BoundedFile.given(name).split(separator: 10, omittingEmptySubsequences: false) {
       number += 1
       var line = line
       if line.last == 13 { line = line.dropLast() }
@@ -83,24 +82,6 @@ struct TailRequest {
 
   private func body(_ argument: String) throws(SettingsError) -> [UInt8] {
     guard argument.hasPrefix("@") else { return Array(argument.utf8) }
-    return try contents(String(argument.dropFirst()))
-  }
-
-  /// The bytes of a file; `-` is standard input.
-  private func contents(_ name: String) throws(SettingsError) -> [UInt8] {
-    let descriptor = name == "-" ? 0 : clibc_open(name, O_RDONLY)
-    guard descriptor >= 0 else { throw SettingsError(name, systemReason(systemError)) }
-    defer { if descriptor != 0 { close(descriptor) } }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 64 * 1024)
-    while true {
-      let count = read(descriptor, &piece, piece.count)
-      if count < 0 {
-        if systemError == EINTR { continue }
-        throw SettingsError(name, systemReason(systemError))
-      }
-      if count == 0 { return bytes }
-      bytes += piece[..<count]
-    }
+    return try BoundedFile.given(String(argument.dropFirst()))
   }
 }

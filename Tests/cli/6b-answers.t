@@ -212,4 +212,45 @@ printf 'forever\nstatus 200 application/json {}\n+ Content-Length: 100000000\nst
 measured agent-call health
 is "$code" 2 "an answer that is announced as too large"
 err_like ': the answer is larger than 67108864 bytes$' "is not waited for"
+
+# --- files of ours that something made large: 2 GB, of zeros
+large() { python3 -c 'import sys; open(sys.argv[1], "wb").truncate(2 << 30)' "$1"; }
+# refuses FILE LIMIT CMD...: a line with the file's name, status 2, little memory.
+refuses() {
+  file=$1
+  limit=$2
+  shift 2
+  large "$file"
+  measured "$@"
+  is "$code $(cat "$err")" "2 $1: $file: larger than $limit bytes" "$1: ${file##*/} of 2 GB is refused"
+  ok "in little memory ($rss KiB)" test "$rss" -le 65536
+  rm -f "$file"
+}
+script </dev/null
+state=$XDG_STATE_HOME/agentutils
+mkdir -p "$state"
+refuses "$tmp/state" 1048576 sse-tail --state "$tmp/state" activity
+refuses "$tmp/headers" 67108864 sse-tail -H "@$tmp/headers" activity
+refuses "$tmp/body" 67108864 sse-tail --data "@$tmp/body" activity
+refuses "$tmp/body" 67108864 agent-call post /api/x -d "@$tmp/body"
+refuses "$tmp/secret" 65536 agent-call --token-file "$tmp/secret" health
+refuses "$XDG_CONFIG_HOME/agentutils/config" 1048576 agent-call health
+refuses "$state/memory-deleted.ndjson" 67108864 mem-search -g 7 --undo
+printf 'forever\nstatus 200 application/json {"guildId":"7","limit":500,"subject":null,"queryText":"","facts":[]}\n' |
+  script
+run mem-search -g 7 --mirror
+mirror=$(jq -r .path "$out")
+refuses "$mirror" 67108864 mem-search -g 7 --offline tea
+refuses "$mirror" 67108864 mem-search -g 7 --mirror
+printf 'forever\nstatus 200 application/json {"stats":{},"runtime":{"isReady":true}}\n' | script
+run agent-status -o small
+mark=$(find "$state/agent-status" -type f)
+large "$mark"
+measured agent-status -o small
+is "$code $(cat "$err")" "0 " "agent-status: a mark that is none is written anew"
+ok "in little memory ($rss KiB)" test "$rss" -le 65536
+ok "small" test "$(wc -c <"$mark")" -le 20
+run sh -c 'head -c 100000000 /dev/zero | agent-call post /api/x'
+status_is 2 "standard input without an end"
+err_is "agent-call: standard input: larger than 67108864 bytes" "is told"
 done_testing

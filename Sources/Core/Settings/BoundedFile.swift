@@ -1,7 +1,24 @@
 import CLibc
 
 /// A file's bytes, never more than the caller can bear.
-enum BoundedFile {
+public enum BoundedFile {
+  /// The most of a file that a command may keep whole in memory, bytes.
+  public static let largest = 64 << 20
+
+  /// The bytes of a file that the command line names; `-` is standard input, and a
+  /// pipe is read to its end.
+  ///
+  /// - Throws: `SettingsError` when it cannot be read or is larger than `largest`.
+  public static func given(_ name: String) throws(SettingsError) -> [UInt8] {
+    do throws(Failure) {
+      let descriptor = name == "-" ? 0 : try open(name, waiting: true)
+      defer { if descriptor != 0 { close(descriptor) } }
+      return try bytes(of: descriptor, limit: largest)
+    } catch {
+      throw SettingsError(name == "-" ? "standard input" : name, error.reason)
+    }
+  }
+
   /// Why there are no bytes.
   enum Failure: Error {
     /// open(2), fstat(2) or read(2) failed.
@@ -45,6 +62,12 @@ enum BoundedFile {
   /// All bytes up to the end, waiting for them where the file is a pipe.
   static func bytes(of descriptor: Int32, limit: Int) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
+    let status = try status(of: descriptor)
+    if status.isRegular {
+      // What is too long is not read at all; the rest is in memory once.
+      if Int(status.st_size) > limit { throw .tooLong(limit) }
+      bytes.reserveCapacity(Int(status.st_size))
+    }
     var piece = [UInt8](repeating: 0, count: 16 * 1024)
     while true {
       let count = read(descriptor, &piece, piece.count)
@@ -58,8 +81,8 @@ enum BoundedFile {
         throw .system(systemError)
       }
       if count == 0 { return bytes }
+      if count > limit - bytes.count { throw .tooLong(limit) }
       bytes += piece[..<count]
-      if bytes.count > limit { throw .tooLong(limit) }
     }
   }
 

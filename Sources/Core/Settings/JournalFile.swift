@@ -33,7 +33,7 @@ public struct JournalFile: Sendable {
   ///
   /// - Throws: `SettingsError` when the file is there and cannot be read.
   public func records() throws(SettingsError) -> [[UInt8]] {
-    guard let bytes = try StateFile(path: path).read(limit: 1 << 30) else { return [] }
+    guard let bytes = try StateFile(path: path).read(limit: BoundedFile.largest) else { return [] }
     return bytes.split(separator: 10).map(Array.init).filter { line in
       line.first == UInt8(ascii: "{")
         && line.withUnsafeBytes { ScanValidator.firstFault($0) } == nil

@@ -13,8 +13,6 @@ struct MirrorFile {
     var rows: [[UInt8]]
   }
 
-  /// The most that is read, bytes.
-  private static let largest = 1 << 30
   private let file: StateFile
   private let url: String
 
@@ -36,7 +34,7 @@ struct MirrorFile {
   ///
   /// - Throws: `SettingsError`.
   func sections() throws(SettingsError) -> [Section] {
-    guard let bytes = try file.read(limit: Self.largest) else { return [] }
+    guard let bytes = try file.read(limit: BoundedFile.largest) else { return [] }
     var sections: [Section] = []
     for line in bytes.split(separator: 10).map(Array.init) {
       if let head = Self.head(line) {
@@ -50,7 +48,8 @@ struct MirrorFile {
 
   /// Puts the facts of a guild in the place of those that were there.
   ///
-  /// - Throws: `SettingsError`; the old copy is then still there.
+  /// - Throws: `SettingsError`; the old copy is then still there. A copy that could
+  ///   not be read again is not written.
   func replace(_ section: Section) throws(SettingsError) {
     var sections = try sections().filter { $0.guild != section.guild }
     sections.append(section)
@@ -62,6 +61,9 @@ struct MirrorFile {
         bytes += RowText.line(row)
         bytes.append(10)
       }
+    }
+    guard bytes.count <= BoundedFile.largest else {
+      throw SettingsError(path, "the copy would be larger than \(BoundedFile.largest) bytes")
     }
     try file.replace(with: bytes)
   }
