@@ -23,7 +23,7 @@ struct Call {
     case .guilds, .channels, .automations, .browserSessions, .mcp, .asrSessions, .toolEvents:
       return try list()
     case .runs: return try runs()
-    case .tunnel: return try record("api/public-https", none: "no tunnel")
+    case .tunnel: return try tunnel()
     case .settings: return try record("api/settings", none: "no settings")
     case .join: return try join()
     case .get, .post, .put, .delete: return try anything()
@@ -68,9 +68,19 @@ struct Call {
     }
   }
 
+  /// The record; with `--quiet` whether the tunnel is up.
+  private func tunnel() throws -> ExitStatus {
+    var isUp = false
+    let status = try record("api/public-https", none: "no tunnel") { tunnel in
+      isUp = Tunnel.isUp(tunnel)
+      return nil
+    }
+    return status == .success && options.quiet && !isUp ? .negative : status
+  }
+
   private func join() throws -> ExitStatus {
-    let body = Join.body(
-      guild: options.operand ?? options.guild, user: options.user, channel: options.channel)
+    let guild = options.operand ?? options.guild
+    let body = Join.body(guild: guild, user: options.user, channel: options.channel)
     let path = "api/voice/join"
     let reply = try caller.call(path, method: "POST", body: body)
     guard case .record(let record) = try Answer(reply, place: caller.place(path)),
@@ -84,6 +94,12 @@ struct Call {
       if output.form == .table {
         let words = Line.Span(Plain.line(outcome.words, limit: Cell.longest), .plain)
         try output.record(record, facts: [("join", words)])
+      }
+      try output.flush()
+      if let words = Join.difference(
+        value, guild: guild, user: options.user, channel: options.channel)
+      {
+        diagnostics.error("join", words)
       }
       return .success
     }

@@ -19,6 +19,23 @@ enum Join {
     return Array(("{" + members.joined(separator: ",") + "}").utf8)
   }
 
+  /// Where the answer names another guild, person or text channel than was asked
+  /// for: a dashboard falls back without a word.
+  ///
+  /// - Returns: a few words, nil when all is as it was asked for.
+  static func difference(
+    _ answer: JSONValue, guild: String?, user: String?, channel: String?
+  ) -> String? {
+    let parts = [
+      ("guildId", "guild", guild), ("requesterUserId", "user", user),
+      ("textChannelId", "text channel", channel),
+    ].compactMap { name, word, asked -> String? in
+      guard let asked, let got = answer[name]?.text, got != asked else { return nil }
+      return "\(word) \(got), not \(asked)"
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
+
   /// What came of it.
   struct Outcome: Equatable {
     /// `joined`, `already_in_channel`, or why not; the backend's word.

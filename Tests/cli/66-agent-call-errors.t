@@ -99,6 +99,18 @@ answered 'status 200 application/json []' automations
 fails 1 "guilds: the agent is in none" "no guild to be meant"
 answered 'status 200 application/json null' tunnel
 is "$status $(cat "$out" "$err")" "1 " "no tunnel"
+for state in disabled idle starting error stopped; do
+  answered "status 200 application/json {\"enabled\":true,\"status\":\"$state\",\"publicUrl\":\"https://x\"}" -q tunnel
+  is "$status $(cat "$out" "$err")" "1 " "-q: a tunnel that is $state is not up"
+done
+for odd in '{"enabled":false,"status":"ready"}' '{"status":"ready"}' '{"enabled":true}' '{}' null; do
+  answered "status 200 application/json $odd" -q tunnel
+  is "$status $(cat "$out" "$err")" "1 " "-q: nor one of $odd"
+done
+answered 'status 200 application/json {"enabled":true,"status":"ready","lastError":""}' -q tunnel
+is "$status $(cat "$out" "$err")" "0 " "-q: one that is ready is"
+answered 'status 200 application/json {"enabled":false,"status":"disabled"}' tunnel
+is "$status $(cat "$out")" '0 {"enabled":false,"status":"disabled"}' "its record is an answer in any state"
 answered 'status 200 application/json []' get /api/x
 is "$status $(cat "$out")" "1 " "get of an empty array"
 answered 'status 200 application/json {"ok":false,"n":1}' health

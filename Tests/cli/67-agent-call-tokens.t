@@ -165,7 +165,13 @@ is "$(requests '.body')" \
   '{"guildId":"123","requesterUserId":"67","textChannelId":"45","source":"agent-call"}' \
   "guild, user and channel as the backend calls them"
 is "$(cat "$out")" "$(tail -n 1 "$tmp/voice-join-already.http")" "the answer is the record"
-err_empty "and nothing is said"
+err_is "agent-call: join: guild 100000000000000001, not 123; user 300000000000000001, not 67; text channel 200000000000000010, not 45" \
+  "what is not as it was asked for is said"
+answered 'file voice-join-already.http' agent-call join 100000000000000001 -c 999 -u 300000000000000001
+status_is 0 "another text channel is no refusal"
+err_is "agent-call: join: text channel 200000000000000010, not 999" "but said"
+answered 'file voice-join-already.http' agent-call join 100000000000000001 -c 200000000000000010
+err_empty "nothing is said of what is as it was asked for"
 answered 'file voice-join-already.http' agent-call join -g 9 -o table
 is "$(requests '.body')" '{"guildId":"9","source":"agent-call"}' "-g names the guild too"
 out_is "join  already there: channel 200000000000000020, guild 100000000000000001" "in words"
