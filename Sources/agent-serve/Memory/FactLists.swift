@@ -27,6 +27,13 @@ struct FactLists: Sendable {
     f.deleted_at IS NULL AND (f.guild_id = ?1 OR f.scope IN ('user', 'owner'))
     """
 
+  /// Facts with a text in one of their members.
+  private static let holding = """
+    (?3 = '' OR instr(lower(f.fact), ?3) OR instr(lower(f.subject), ?3)
+      OR instr(lower(f.fact_type), ?3) OR instr(lower(f.evidence_text), ?3)
+      OR instr(lower(f.source_message_id), ?3) OR instr(lower(f.channel_id), ?3))
+    """
+
   /// The facts, the one that was updated last first.
   func facts(_ db: Database) throws -> String {
     guard let guild else {
@@ -36,17 +43,20 @@ struct FactLists: Sendable {
     }
     // A subject's own index, which only an exact condition makes use of.
     let condition = subject == nil ? "?2 IS NULL" : "f.subject = ?2"
+    let wanted = text.lowercased()
+    // SQLite folds the letters of ASCII alone, but ten times as fast.
+    let isFolded = wanted.utf8.allSatisfy { $0 < 128 }
     let rows = try Row.fetchCursor(
       db,
       sql: """
-        SELECT \(FactTable.columns) FROM memory_facts f WHERE \(Self.visible) AND \(condition)
+        SELECT \(FactTable.columns) FROM memory_facts f
+        WHERE \(Self.visible) AND \(condition) AND \(isFolded ? Self.holding : "?3 IS NOT NULL")
         ORDER BY f.updated_at DESC, f.id
-        """, arguments: [guild, subject])
-    let wanted = text.lowercased()
+        """, arguments: [guild, subject, wanted])
     var list: [String] = []
     while list.count < limit, let row = try rows.next() {
       let fact = Fact(row: row)
-      if wanted.isEmpty || fact.contains(wanted) { list.append(fact.editable) }
+      if isFolded || fact.contains(wanted) { list.append(fact.editable) }
     }
     return """
       {"guildId":\(JSONText.quoted(guild)),"limit":\(limit),"subject":\(JSONText.quoted(subject)),\

@@ -101,6 +101,20 @@ import Web
     ) { try GuildChoice.only(of: [one, two]) }
   }
 
+  @Test func aGuildIsAmongThoseThereAre() throws {
+    let one = GuildChoice.Guild(id: "1", name: "a")
+    #expect(try GuildChoice.named("1", of: [one]) == one)
+    // A backend that lists none cannot tell; an id it can be.
+    #expect(try GuildChoice.named("7", of: []).id == "7")
+    #expect(throws: CallFailure("guild a", "no such guild; there are 1 (a)", .failure)) {
+      try GuildChoice.named("a", of: [one])
+    }
+    #expect(throws: CallFailure("guild x", "no such guild; the backend lists none", .failure)) {
+      try GuildChoice.named("x", of: [])
+    }
+    #expect(throws: CallFailure.self) { try GuildChoice.named("", of: []) }
+  }
+
   @Test func latencyHasOneDecimal() {
     #expect(Latency.text(0.00324) == "3.2")
     #expect(Latency.text(0) == "0.0")
