@@ -25,6 +25,9 @@ struct WordDig {
       words.formUnion(Self.words(of: text))
       parts.formUnion(Self.parts(of: text))
     }
+    // A text is looked for in these, too.
+    if let channel = fact.channelID, !channel.isEmpty { words.insert(channel) }
+    if let message = fact.sourceMessageID { parts.formUnion(Self.parts(of: message)) }
     let new = hasNumbersLeft ? words : parts
     for word in new where !asked.contains(word) { counts[word, default: 0] += 1 }
     if !hasNumbersLeft { return }

@@ -10,11 +10,18 @@ import Testing
     var id: Int
     var subject: String
     var text: String
+    var channel = ""
+    var message = ""
 
     var bytes: [UInt8] {
       Array(
         (#"{"id":\#(id),"updated_at":"2026-01-01T00:00:00.\#(100 + id % 900)Z","#
-          + #""subject":"\#(subject)","fact":"\#(text)","fact_type":"other"}"#).utf8)
+          + #""subject":"\#(subject)","fact":"\#(text)","fact_type":"other","#
+          + #""channel_id":"\#(channel)","source_message_id":"\#(message)"}"#).utf8)
+    }
+
+    func holds(_ part: String) -> Bool {
+      [text, channel, message].contains { $0.contains(part) }
     }
   }
 
@@ -42,7 +49,7 @@ import Testing
         for query in queries {
           let found = facts.reversed().filter { fact in
             (query.subject == nil || fact.subject == query.subject)
-              && (query.text.map { fact.text.contains($0) } ?? true)
+              && (query.text.map { fact.holds($0) } ?? true)
           }
           pages.take(found.prefix(FactPages.most).map(\.bytes), for: query)
         }
@@ -65,6 +72,18 @@ import Testing
     #expect(pages.newestFirst.count == 6000)
     #expect(pages.shortages.isEmpty)
     #expect(asked < 300)
+  }
+
+  @Test func factsOfOneTextAreFoundByWhereTheyWereSaid() {
+    let same = (1000...3999).map { number in
+      Stored(
+        id: number, subject: "one", text: "the same", channel: "20000\(number % 10)",
+        message: "15023\(number)")
+    }
+    let (pages, asked) = read(same)
+    #expect(pages.newestFirst.count == 3000)
+    #expect(pages.shortages.isEmpty)
+    #expect(asked < 40)
   }
 
   @Test func oneAnswerThatIsNotFullIsAll() {
