@@ -45,12 +45,14 @@ struct VoiceTests {
 
   @Test("A wish to join is answered with what is known")
   func joining() {
-    func join(_ body: String, _ guilds: [String], _ sessions: String) -> String {
+    func join(_ body: String, _ ids: [String], _ sessions: String) -> String {
+      let rows = ids.map { #"{"id":"\#($0)","channels":[{"id":"c","type":"text"}]}"# }
+      let guilds = Guilds(Array("[\(rows.joined(separator: ","))]".utf8)).all
       let state = Array(#"{"sessions":[\#(sessions)]}"#.utf8)
       return Array(body.utf8).withUnsafeBytes { body in
         state.withUnsafeBytes { state in
           let outcome = VoiceJoin(
-            VoiceJoin.Request(body), guilds: guilds,
+            VoiceJoin.Request(ScanObject(body) ?? ScanObject()), guilds: guilds,
             sessions: ScanObject(state)?.objects("sessions") ?? [])
           return "\(outcome.status) \(outcome.reason) \(outcome.guild ?? "-")"
             + " \(outcome.textChannel ?? "-") \(outcome.requester ?? "-")"
@@ -64,7 +66,10 @@ struct VoiceTests {
     #expect(join(#"{"guildId":"1"}"#, ["1"], session) == "200 no_voice_members_found 1 - -")
     #expect(join(#"{"guildId":"3"}"#, ["1"], session) == "200 guild_not_found 3 - -")
     #expect(
-      join(#"{"guildId":2,"textChannelId":"x"}"#, [], session) == "200 already_in_channel 2 x u")
+      join(#"{"guildId":2,"textChannelId":"x"}"#, [], session) == "200 already_in_channel 2 t u")
+    #expect(
+      join(#"{"guildId":2,"textChannelId":"c"}"#, ["2"], session)
+        == "200 already_in_channel 2 c u")
     #expect(join(#"{"requesterUserId":"v"}"#, [], session) == "200 requester_not_in_voice 2 - v")
     #expect(join(#"{"requesterUserId":"u"}"#, [], session) == "200 already_in_channel 2 t u")
   }

@@ -40,9 +40,6 @@ is "$(join '{}' | cut -d, -f2)" '"reason":"no_voice_members_found"' "nobody is i
 is "$(join '{"guildId":2,"requesterUserId":" 5 "}' | cut -d, -f2-)" \
   '"reason":"requester_not_in_voice","guildId":"2","voiceChannelId":null,"textChannelId":null,"requesterUserId":"5"} 200' \
   "nor is one who asks"
-is "$(get 'actions?kinds=voice_runtime&limit=1' | jq -c '.[0] | [.content, .guild_id, .metadata]')" \
-  '["dashboard_voice_join","2",{"source":"dashboard_voice_tab","ok":false,"reason":"requester_not_in_voice"}]' \
-  "a wish to join is an action"
 
 # --- automations
 put automations '{"rows":[

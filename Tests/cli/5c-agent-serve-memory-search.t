@@ -15,7 +15,7 @@ is "$(curl -s "$url/api/memory/facts?guildId=$guild&limit=500" | jq '.facts | le
   "the sample day's facts, but for those of the other guild"
 
 is "$(curl -s "$url/api/memory/reflections" | jq -c '.runs | map([.runId, .status, .durationMs])')" \
-  '[["run_30","error",null],["run_31","completed",41870]]' "and its reflections"
+  '[["run_30","error",null],["run_31","completed",459]]' "and its reflections"
 is "$(curl -s "$url/api/memory" | jq -r .markdown | grep -c '^## ')" 6 "and its markdown"
 
 # --- words

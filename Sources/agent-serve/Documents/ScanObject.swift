@@ -73,12 +73,7 @@ struct ScanObject {
     case "false" where !value.isString: return 0
     default: break
     }
-    let digits = text.trimmingBlanks()
-    if digits.isEmpty { return 0 }
-    guard digits.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
-      let number = Double(digits), number.isFinite
-    else { return nil }
-    return number
+    return JavaScriptNumber.parse(text)
   }
 
   /// A whole number, also in a text.

@@ -7,6 +7,9 @@ struct Guilds {
     let id: String
     let name: String
     fileprivate let channels: [Channel]
+
+    /// The ids of its text channels.
+    var textChannels: [String] { channels.filter { $0.type == "text" }.map(\.id) }
   }
 
   fileprivate struct Channel {

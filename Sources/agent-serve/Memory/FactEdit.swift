@@ -42,9 +42,9 @@ struct FactEdit: Sendable, Equatable {
 
   /// `Number(text)` where that is a whole number above 0.
   static func id(_ text: String) throws(FactRefusal) -> Int64 {
-    let digits = text.trimmingBlanks()
-    guard !digits.isEmpty, digits.utf8.allSatisfy({ "0123456789+.eE".utf8.contains($0) }),
-      let number = Double(digits), let id = Int64(digits) ?? Int64(exactly: number), id > 0
+    let exact = Int64(text.trimmingBlanks())
+    guard let number = JavaScriptNumber.parse(text), let id = exact ?? Int64(exactly: number),
+      id > 0
     else { throw FactRefusal("valid factId required") }
     return id
   }

@@ -46,7 +46,7 @@ extension Memory {
   ) async throws -> Answer {
     if write == .add { return try await add(body, type: type) }
     guard let object = RequestObject(body, type: type) else {
-      return .error("invalid_json_body", status: 400)
+      return .invalidJSON
     }
     do {
       switch write {

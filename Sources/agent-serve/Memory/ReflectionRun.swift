@@ -61,7 +61,7 @@ struct ReflectionRun {
       "channelId":\(JSONText.quoted(row?.channel)),"status":"\(status)",\
       "startedAt":\(JSONText.quoted(start?.action.createdAt)),\
       "completedAt":\(failed ? "null" : ended),"erroredAt":\(failed ? ended : "null"),\
-      "durationMs":\(number("durationMs").map(JSONText.number) ?? duration ?? "null"),"strategy":\(text("strategy")),\
+      "durationMs":\(duration ?? "null"),"strategy":\(text("strategy")),\
       "provider":\(text("provider")),"model":\(text("model")),\
       "extractorProvider":\(text("extractorProvider")),\
       "extractorModel":\(text("extractorModel")),\
@@ -85,7 +85,7 @@ struct ReflectionRun {
 
   private var cost: Double { (start?.action.usd ?? 0) + (end?.action.usd ?? 0) }
 
-  /// Milliseconds between its two actions, for a run that tells no others.
+  /// Milliseconds between its two actions, whatever they tell of it.
   private var duration: String? {
     guard let start = start.flatMap({ Timestamp(rfc3339: $0.action.createdAt) }),
       let end = end.flatMap({ Timestamp(rfc3339: $0.action.createdAt) }), end >= start

@@ -102,8 +102,10 @@ struct RuntimeSnapshot: Sendable {
       """
   }
 
-  /// Everybody once, who was named first.
-  private func participants(_ voice: VoiceMemory?) -> [Participant] {
+  /// Everybody once, who was named first; a turn of voice talk is about everybody who
+  /// hears it.
+  private func participants(_ session: VoiceMemory?) -> [Participant] {
+    let voice = mode == "voice" ? session : nil
     var seen: Set<String> = []
     var people: [Participant] = []
     func add(_ id: String, _ name: String?, _ source: String) {

@@ -25,7 +25,7 @@ struct ReplyPerformance: Sendable, Equatable {
         var members = try ScanMembers(performance.bytes)
         while try members.next() {
           guard let index = Self.members.firstIndex(of: members.key.unescaped) else { continue }
-          let number = ScanNumber(members.value)?.double
+          let number = Self.number(members.value)
           values[index] = number.flatMap { $0.isFinite && $0 >= 0 ? $0.rounded() : nil }
         }
         return values
@@ -35,5 +35,12 @@ struct ReplyPerformance: Sendable, Equatable {
     }
     guard let values else { return nil }
     self.values = values
+  }
+
+  /// `Number(value)`: null counts as 0, unlike a member that is not there.
+  private static func number(_ value: ScanValue) -> Double? {
+    if value.isNull { return 0 }
+    return value.isString
+      ? value.string.flatMap(JavaScriptNumber.parse) : ScanNumber(value)?.double
   }
 }

@@ -4,15 +4,14 @@ import Core
 /// there is no Discord here, and nobody joins anything.
 struct VoiceJoin: Equatable {
   /// What a request asks for; empty texts are nil.
-  struct Request {
+  struct Request: Equatable {
     var guild: String?
     var requester: String?
     var channel: String?
     var source = "dashboard_voice_tab"
 
-    /// - Parameter body: a JSON object; anything else asks for nothing.
-    init(_ body: UnsafeRawBufferPointer) {
-      guard let object = ScanObject(body) else { return }
+    /// - Parameter object: the members of a request's body.
+    init(_ object: ScanObject) {
       func word(_ name: String) -> String? {
         let text = (object.text(name) ?? "").trimmingBlanks()
         return text.isEmpty ? nil : text
@@ -32,26 +31,29 @@ struct VoiceJoin: Equatable {
   var requester: String?
   /// 503 when there is no agent to ask at all.
   var status = 200
+  private let request: Request
 
   /// - Parameters:
   ///   - request: what is asked for.
-  ///   - guilds: the ids of the agent's guilds.
+  ///   - guilds: the agent's.
   ///   - sessions: its voice sessions.
-  init(_ request: Request, guilds: [String], sessions: [ScanObject]) {
+  init(_ request: Request, guilds: [Guilds.Guild], sessions: [ScanObject]) {
+    self.request = request
     requester = request.requester
     func session(_ guild: String?) -> ScanObject? {
       sessions.first { guild == nil || $0.text("guildId") == guild }
     }
-    guild = request.guild ?? session(nil)?.text("guildId") ?? guilds.first
+    guild = request.guild ?? session(nil)?.text("guildId") ?? guilds.first?.id
     guard let guild else {
       reason = "voice_join_unavailable"
       status = 503
       return
     }
+    let known = guilds.first { $0.id == guild }
     guard let session = session(guild) else {
       // Who is in voice is known of sessions alone.
       reason =
-        !guilds.contains(guild)
+        known == nil
         ? "guild_not_found" : requester == nil ? "no_voice_members_found" : "requester_not_in_voice"
       return
     }
@@ -63,7 +65,11 @@ struct VoiceJoin: Equatable {
     isDone = true
     reason = "already_in_channel"
     voiceChannel = session.text("voiceChannelId")
-    textChannel = request.channel ?? session.text("textChannelId")
+    // A channel that is not there is passed over without a word.
+    let channels = (known?.textChannels ?? []) + [session.text("textChannelId")].compactMap(\.self)
+    textChannel =
+      request.channel.flatMap { channels.contains($0) ? $0 : nil }
+      ?? session.text("textChannelId") ?? channels.first
     requester = requester ?? people.first
   }
 
@@ -78,12 +84,20 @@ struct VoiceJoin: Equatable {
       """
   }
 
-  /// The action that tells of it, as the dashboard logs one.
-  func action(source: String, now: Timestamp) -> LoggedAction {
-    LoggedAction(
+  /// The action that tells of it, as the dashboard logs one; nil of a refusal.
+  func action(now: Timestamp) -> LoggedAction? {
+    guard isDone else { return nil }
+    return LoggedAction(
       createdAt: now.rfc3339, guild: guild, channel: textChannel, user: requester,
       kind: "voice_runtime", content: "dashboard_voice_join",
-      metadata: "{\"source\":\(JSONText.quoted(source)),\"ok\":\(isDone),\"reason\":\"\(reason)\"}")
+      metadata: """
+        {"source":\(JSONText.quoted(request.source)),"reason":"\(reason)",\
+        "requestedGuildId":\(JSONText.quoted(request.guild)),\
+        "requestedRequesterUserId":\(JSONText.quoted(request.requester)),\
+        "requestedTextChannelId":\(JSONText.quoted(request.channel)),\
+        "voiceChannelId":\(JSONText.quoted(voiceChannel)),"handled":true,\
+        "joinedTargetChannel":true}
+        """)
   }
 }
 
@@ -93,21 +107,14 @@ extension Backend {
   /// - Returns: 200 also for a refusal, 503 when no agent told anything, 400
   ///   for a body that says it is JSON and is not.
   func join(_ body: [UInt8], type: String) async throws -> Answer {
-    let isJSON = type.lowercased().contains("application/json")
-    if isJSON && !body.isEmpty && !body.withUnsafeBytes(ScanValidator.isValue) {
-      return .error("invalid_json_body", status: 400)
-    }
-    // A body of another type is not read, see the contract, 1.2.
-    let request = (isJSON ? body : []).withUnsafeBytes { VoiceJoin.Request($0) }
+    guard let object = RequestObject(body, type: type) else { return .invalidJSON }
     let state = documents.bytes(.voiceState)
     let outcome = state.withUnsafeBytes { bytes in
       VoiceJoin(
-        request, guilds: Guilds(documents.bytes(.guilds)).all.map(\.id),
+        object.members { VoiceJoin.Request($0) }, guilds: Guilds(documents.bytes(.guilds)).all,
         sessions: ScanObject(bytes)?.objects("sessions") ?? [])
     }
-    if outcome.status == 200 {
-      _ = try await log.append([outcome.action(source: request.source, now: .now())])
-    }
+    if let action = outcome.action(now: .now()) { _ = try await log.append([action]) }
     return .json(outcome.json, status: outcome.status)
   }
 }

@@ -37,6 +37,10 @@ struct Answer: Sendable, Equatable {
   static let foreignOrigin = error("cross_origin_post_needs_a_token", status: 403)
   /// A request for a name that is not this server's.
   static let misdirected = error("misdirected_request", status: 421)
+  /// A body that says it is JSON and is not.
+  static let invalidJSON = Answer(
+    status: 400, type: "application/json;charset=utf-8",
+    body: Array(#"{"error":"invalid_json_body"}"#.utf8))
   /// A body over the limit.
   static let tooLarge = error("payload_too_large", status: 413)
 

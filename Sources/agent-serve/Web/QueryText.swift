@@ -33,16 +33,8 @@ struct QueryText: Equatable {
     return now.before(hours: hours).rfc3339
   }
 
-  /// A number as JavaScript's `Number(text)` reads decimal ones; nil for junk
-  /// and for what is not finite. An empty value is 0 there.
-  func number(_ name: String) -> Double? {
-    guard let text = self[name]?.trimmingBlanks() else { return nil }
-    if text.isEmpty { return 0 }
-    guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
-      let value = Double(text), value.isFinite
-    else { return nil }
-    return value
-  }
+  /// A parameter's number; nil when there is none, and for what is not finite.
+  func number(_ name: String) -> Double? { self[name].flatMap(JavaScriptNumber.parse) }
 
   /// A number rounded down and clamped; the default for junk.
   func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
@@ -73,14 +65,5 @@ struct QueryText: Equatable {
       }
     }
     return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension StringProtocol {
-  /// Without white space at its ends.
-  func trimmingBlanks() -> String {
-    let start = drop { $0.isWhitespace }
-    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-    return String(start[...last])
   }
 }
