@@ -125,7 +125,7 @@ struct VoiceTests {
   @Test("The path's segment is decoded, and is one")
   func segment() throws {
     func session(_ path: String) throws -> String? {
-      try RequestHead(Array("GET \(path) HTTP/1.1\r\n".utf8)[...])
+      try RequestHead(Array("GET \(path) HTTP/1.1\r\nHost: x\r\n".utf8)[...])
         .segment(after: "/a/", before: "/e")
     }
     #expect(try session("/a/x/e") == "x")

@@ -31,20 +31,21 @@ final class Connections: @unchecked Sendable {
   /// Whether there are too many.
   var areTooMany: Bool { lock.withLock { open.count > limit } }
 
-  /// Breaks off the connection that has been without a whole request for longest,
-  /// unless enough are being closed already. Streams and requests that are being
-  /// answered go on.
+  /// Breaks off those that have been without a whole request for longest, a few
+  /// more than must be, unless enough are being closed already. Streams and requests
+  /// that are being answered go on.
   func dropOldest(at now: ContinuousClock.Instant = .now) {
-    let oldest = lock.withLock { () -> Connection? in
-      guard open.count - dropped.count > limit else { return nil }
+    let oldest = lock.withLock { () -> [Connection] in
+      let excess = open.count - dropped.count - limit
+      guard excess > 0 else { return [] }
       let idle = open.filter { !dropped.contains($0.key) }
         .compactMap { entry in entry.value.idleSince.map { (since: $0, entry: entry) } }
         .filter { now - $0.since >= Self.patience }
-      guard let entry = idle.min(by: { $0.since < $1.since })?.entry else { return nil }
-      dropped.insert(entry.key)
-      return entry.value
+        .sorted { $0.since < $1.since }.prefix(excess + limit / 8).map(\.entry)
+      dropped.formUnion(idle.map(\.key))
+      return idle.map(\.value)
     }
-    oldest?.abort()
+    for connection in oldest { connection.abort() }
   }
 
   /// Ends those whose time is over. Called some ten times a second.

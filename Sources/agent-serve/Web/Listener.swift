@@ -43,7 +43,7 @@ struct Listener: Sendable {
         complain("too many open files; who has asked for nothing gives way")
         while backend.connections.areTooMany && !Task.isCancelled {
           backend.connections.dropOldest()
-          try? await Task.sleep(for: .milliseconds(10))
+          try? await Task.sleep(for: .milliseconds(20))
         }
       } catch {
         if Task.isCancelled { return }
