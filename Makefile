@@ -61,7 +61,7 @@ unit:
 cli: all
 	@echo "command tests"
 	@PATH="$$PWD/bin:$$PATH" perl -e '@SIG{qw(INT QUIT)} = ("DEFAULT") x 2; exec @ARGV' \
-		prove -j2 Tests/cli
+		prove -j2 -r Tests/cli
 
 lint: all
 	@sh Tests/lint/run

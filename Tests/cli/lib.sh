@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # lib.sh: TAP for the tests of the commands, in POSIX sh.
 #
-# A test begins with `#!/bin/sh` and `. "${0%/*}/lib.sh"`, makes assertions and
+# A test begins with `#!/bin/sh` and `. "${0%/*}/../lib.sh"`, makes assertions and
 # ends with `done_testing`. It runs in an empty home of its own ($tmp/home), with bin/
 # first in PATH, and whatever it started is ended with it.
 #
@@ -21,7 +21,7 @@
 set -u
 # A file of settings that a group may write to is refused.
 umask 022
-cli=$(cd "${0%/*}" && pwd)
+cli=$(cd "${0%/*}/.." && pwd)
 root=$(cd "$cli/../.." && pwd)
 PATH=$root/bin:$PATH
 LC_ALL=C.UTF-8

@@ -1,0 +1,116 @@
+#!/bin/sh
+# Compressed files: action-filter and the others read them through the installed
+# programs.
+. "${0%/*}/../lib.sh"
+needs gzip python3
+cd "$tmp" || exit 1
+seq 20000 | sed 's/.*/{"kind":"tick","id":&,"content":"number &"}/' >plain
+gzip -c plain >file.gz
+one=file.gz
+program=gzip
+if command -v zstd >/dev/null; then
+  zstd -q plain -o file.zst
+  one=file.zst
+  program=zstd
+fi
+
+for file in "$one" file.gz; do
+  run action-filter "$file"
+  status_is 0 "$file"
+  ok "gives every byte" cmp "$out" plain
+  err_empty "without a word"
+done
+cp file.gz no-name
+run action-filter -N plain "$one" no-name
+out_is 60000 "several files mixed, whatever their names are"
+run action-filter -N - <file.gz
+out_is 20000 "standard input from a file"
+run action-filter -n 3 "$one"
+out_is "$(head -n 3 plain)" "an early end"
+status_is 0 "is no fault"
+err_empty "and says nothing"
+run action-filter --fast -F "number 19999" -o id "$one"
+out_is '{"id":19999}' "--fast"
+cat "$one" "$one" >twice
+run action-filter -N twice
+out_is 40000 "a file of two pieces"
+
+cp "$one" ./-d
+cp "$one" ./--version
+run action-filter -N -- -d --version
+out_is 40000 "names that begin with a dash"
+cp "$one" '; touch hurt; $(touch hurt)'
+run action-filter -N '; touch hurt; $(touch hurt)'
+out_is 20000 "and those that a shell would read"
+ok "are read by none" test ! -e hurt
+
+# --- what is damaged
+for file in "$one" file.gz; do
+  head -c "$(($(wc -c <"$file") * 2 / 3))" "$file" >"cut"
+  run action-filter cut plain
+  status_is 2 "$file cut short: status 2"
+  err_like "^action-filter: cut: cut short or damaged: (zstd|gzip): status 1$" "is told"
+  err_one_line action-filter "in one line"
+  got=$(($(lines "$out") - 20000))
+  ok "the $got lines before and the next file are read" test "$got" -gt 1000
+  head -n "$got" plain >want
+  cat plain >>want
+  ok "and they are those of the file" cmp "$out" want
+done
+{ head -c 3000 file.gz && printf XXXXXXXX && tail -c +3009 file.gz; } >damaged
+run action-filter -N damaged
+status_is 2 "a damaged file: status 2"
+err_like "^action-filter: damaged: cut short or damaged: gzip: status 1$" "is told"
+head -c 12 file.gz >short
+run action-filter short
+status_is 2 "nothing but a head"
+err_one_line action-filter "told in one line"
+printf '\037\213' >magic
+run action-filter magic
+err_one_line action-filter "two bytes are enough to tell"
+printf '\037' >byte
+run action-filter byte
+err_like "^action-filter: byte:1: " "and one is a bad line"
+run action-filter -R rejects cut
+status_is 2 "-R"
+is "$(wc -c <rejects)" 0 "half a line of a damaged file is no bad line"
+
+# --- no program
+run env PATH="$tmp/none" "$root/bin/action-filter" -N "$one" plain file.gz
+status_is 2 "no program to decompress: status 2"
+out_is 20000 "the next file is read"
+err_is "action-filter: $one: compressed with $program, which is not installed
+action-filter: file.gz: compressed with gzip, which is not installed" "each is told"
+mkdir stub
+printf '#!/bin/sh\nkill -9 $$\n' >stub/gzip
+chmod +x stub/gzip
+PATH=$tmp/stub:$PATH run action-filter file.gz
+status_is 2 "a program that is killed"
+err_is "action-filter: file.gz: cut short or damaged: gzip: ended by signal 9" "is told"
+rm -r stub
+run sh -c "action-filter $one | head -n 1"
+out_is "$(head -n 1 plain)" "a reader that goes away"
+err_empty "is no fault"
+run action-filter "$tmp"
+err_is "action-filter: $tmp: is a directory" "a folder is still none"
+
+# --- the others
+run action-format --color never -n 2 "$one"
+status_is 0 "action-format"
+out_like "number 1$" "reads them"
+run action-format --color never cut
+status_is 2 "cut short"
+err_one_line action-format "is told in one line"
+gzip -c "$root/Tests/fixtures/sample-day.ndjson" >day.gz
+run voice-state -o json "$root/Tests/fixtures/sample-day.ndjson"
+status_is 0 "voice-state reads records"
+cp "$out" want
+run voice-state -o json day.gz
+ok "voice-state reads them" cmp "$out" want
+
+# Nothing is started for a file that is not compressed.
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+  run strace -f -o trace action-filter -N plain
+  is "$(grep -cE '^([0-9]+ +)?(v?fork|clone3?|execve)[(]' trace)" 1 "a plain file starts no program"
+fi
+done_testing

@@ -1,0 +1,76 @@
+#!/bin/sh
+# action-filter --fast: the same answer, without a look at lines that cannot match.
+. "${0%/*}/../lib.sh"
+needs python3
+cd "$tmp" || exit 1
+
+cat >day <<'END'
+{"kind":"other","content":"x"}
+{"kind":"llm_error","content":"Rate limit","userId":"123456789012345678"}
+bad
+{"\u006bind":"llm\u005Ferror","content":"r\u0041te LIM\u0069t"}
+{"kind":"other","metadata":{"kind":"llm_error"},"content":"\"kind\":\"llm_error\""}
+{"event":"action_event","data":{"kind":"llm_error","userId":1.23456789012345678e17}}
+{"event":"activity_snapshot","data":{"actions":[{"kind":"b"},{"kind":"llm_error","content":"a\/b"}]}}
+{"kind":"llm_error" "content":1}
+{"kind":"other","content":"a/b"}
+{"kind":"other","content":"\u212Aelvin","user_id":12345678901234567800e-2}
+END
+printf '{"kind":"llm_error","content":"no end"}' >>day
+for options in "-k llm_error" "-k llm_*" "-k *error" "-k ll?_error" "-k [l]lm_error" "-k llm_error,b" \
+  "-F Rate" "-iF RATE" "-iF kelvin" "-F a/b" "-F \\" "-U 123456789012345678" "-U 1234567890123456.78e2" \
+  "-k llm_error -U 123456789012345678" "-k llm_error -v" "-k llm_error -a" "-d error" "-x 0" "-M 1" \
+  "-k llm_error -u" "-k llm_error -n 2" "-k llm_error -N" "-k llm_error --by user" "-k llm_error -o kind"; do
+  set -f
+  # shellcheck disable=SC2086  # options are words
+  action-filter $options day >want 2>/dev/null
+  # shellcheck disable=SC2086
+  action-filter --fast $options day >got 2>/dev/null
+  set +f
+  ok "the same with --fast $options" cmp got want
+done
+
+# Faults are those of the lines that may match, and their numbers are right.
+run action-filter --fast -N -k llm_error day
+status_is 2 "a line that may match and is bad: status 2"
+err_is "action-filter: day:8: a comma is missing" "it is named by its number"
+sed 8d day >without
+run action-filter --fast -N -k llm_error without
+status_is 0 "a bad line that cannot match is not looked at"
+out_is 5 "and the others are found"
+err_empty "and nothing is said of it"
+for option in --strict -v -a "-R rejects"; do
+  # shellcheck disable=SC2086
+  run action-filter --fast -N $option -k none without
+  is "$(grep -c without:3 "$err")" 1 "$option looks at every line all the same"
+done
+run action-filter --fast -N -d error without
+err_is "action-filter: without:3: not a JSON object" "and so do options that name no text"
+
+# Lines around the borders of what is read at once, and lines far longer.
+python3 - >long <<'END'
+for number in range(3000):
+    kind = "llm_error" if number % 7 == 0 else "llm\\u005ferror" if number % 11 == 0 else "llm_errors"
+    print('{"kind":"%s","content":"%s","n":%d}' % (kind, "x" * (number * 37 % 1500), number), end="\r\n")
+    if number % 500 == 0:
+        print('{"kind":"other","content":"%s"}' % ("y" * 700000))
+END
+action-filter -k llm_error long >want
+action-filter --fast -k llm_error long >got
+ok "borders of the buffer" cmp got want
+action-filter --fast -k llm_error <long >got
+ok "on standard input" cmp got want
+# shellcheck disable=SC2002  # a pipe is meant
+cat long | action-filter --fast -k llm_error >got
+ok "in a pipe" cmp got want
+is "$(lines got)" 663 "all of them"
+(cat long && echo '{"kind":"llm_error"') >bad
+run action-filter --fast -k none,llm_error -N bad
+err_is "action-filter: bad:$(lines bad): unbalanced brackets" "lines passed over are counted"
+
+# At random, all options, held against Python's json; `make fuzz` goes on for longer.
+FUZZ_SECONDS=4 python3 "$root/Tests/fuzz/filter.py" >said 2>&1
+is "$?" 0 "lines and options at random"
+diag "$(cat said)"
+
+done_testing

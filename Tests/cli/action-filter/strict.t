@@ -1,0 +1,107 @@
+#!/bin/sh
+# action-filter --strict and -R: the whole grammar, and what becomes of bad lines.
+. "${0%/*}/../lib.sh"
+cd "$tmp" || exit 1
+
+# Only --strict sees what is wrong inside the values.
+printf '%s\n' '{"kind":"a","x":[1,,2]}' '{"kind":"b","x":{"y" 1}}' '{"kind":"c","content":"\x"}' \
+  '{"kind":"d","content":"\u12g4"}' '{"kind":"e","x":[01]}' '{"kind":"f","x":{y:1}}' '{"kind":"g"}' \
+  >loose
+printf '{"kind":"h","content":"tab\there"}\n{"kind":"i","content":"\303("}\n{"kind":"\303\244"}\n' >>loose
+run action-filter -N loose
+status_is 0 "without --strict values are not looked into"
+out_is 10 "and the lines pass"
+run action-filter --strict loose
+status_is 2 "--strict: status 2"
+out_is '{"kind":"g"}
+{"kind":"ä"}' "--strict passes what is right"
+err_is 'action-filter: loose:1: a value is missing at byte 20
+action-filter: loose:2: a colon is missing at byte 22
+action-filter: loose:3: unknown escape in a string at byte 24
+action-filter: loose:4: unknown escape in a string at byte 24
+action-filter: loose:5: not a number at byte 18
+action-filter: loose:6: a key is missing at byte 18
+action-filter: loose:8: control character in a string at byte 27
+action-filter: loose:9: invalid UTF-8 at byte 24' "--strict says why and where"
+where() {
+  printf "$1" | action-filter --strict 2>&1 >/dev/null | sed 's/^action-filter: standard input://'
+}
+is "$(where '{"a":1} x\n')" "1: text after the value at byte 9" "text behind"
+is "$(where '{"a":"b}\n')" "1: unterminated string at byte 6" "a string without its end, where it begins"
+is "$(where '{"a":[1}\n')" "1: unbalanced brackets at byte 8" "the wrong bracket"
+is "$(where '{"a":[1\n')" "1: unbalanced brackets at byte 8" "no bracket"
+is "$(where '\357\273\277{"a":nul}\n')" "1: a bare word at byte 9" "behind a byte order mark"
+is "$(where '{"a":"\000"}\n')" "1: control character in a string at byte 7" "NUL in a string"
+is "$(where '[{"a":1}]\n')" "1: not a JSON object" "JSON, but no object"
+is "$(where '\n \r\n{"a":1}\r\n{"\\ud800":1e-999}')" "" "empty lines, CRLF, half a pair: no fault"
+for bytes in '\300\200' '\355\240\200' '\364\220\200\200' '\360\237\230' '\377'; do
+  is "$(where "{\"a\":\"$bytes\"}\\n")" "1: invalid UTF-8 at byte 7" "invalid UTF-8: $bytes"
+done
+is "$(where '{"\357\277\277":"\364\217\277\277\302\200"}\n')" "" "the last of Unicode"
+
+# What is rejected is kept byte for byte.
+printf '\357\273\277bad\r\n{"kind":"a"}\nx\000y\n\n{"kind":"b"}\r\n{"kind":"c"\n\377\n{"kind":"d"} \015no end' >in
+printf '\357\273\277bad\r\nx\000y\n{"kind":"c"\n\377\n{"kind":"d"} \015no end' >want
+echo "from an earlier run, longer than what is written now, so it must be cut off" >rejects
+run action-filter -R rejects in
+status_is 2 "-R: status 2"
+ok "-R keeps the bad lines as they were" cmp rejects want
+out_is "$(printf '{"kind":"a"}\n{"kind":"b"}\r')" "the good ones pass"
+is "$(wc -l <"$err")" 5 "each is still reported"
+run action-filter -k none --rejects=rejects rejects-none in
+is "$(cmp rejects want && echo same)" same "lines that are good but not selected are no rejects"
+printf '{"kind":"a"}\n' | action-filter -q --rejects rejects
+is "$? $(wc -c <rejects)" "0 0" "without a bad line the file is empty"
+action-filter --strict -R rejects loose >good 2>/dev/null
+sort loose >all
+cat good rejects | sort | cmp -s - all
+is "$?" 0 "--strict: every line is either passed or rejected"
+printf '{"actions":[{"kind":"a"},5,{"kind" 1}]}\n' >list
+action-filter -R rejects list >good 2>/dev/null
+is "$(cat good rejects)" '{"kind":"a"}
+{"actions":[{"kind":"a"},5,{"kind" 1}]}' "a list with bad rows is rejected once, its good rows pass"
+: >twice
+for _ in 1 2 3; do cat in; echo; done >twice
+action-filter -R rejects twice in >/dev/null 2>&1
+is "$(action-filter -N rejects 2>/dev/null)" 0 "what is rejected once is rejected again"
+action-filter -R again rejects 2>/dev/null
+ok "byte for byte" cmp again rejects
+
+# Faults of that file.
+cp in kept
+run action-filter -R in in
+status_is 2 "-R on the input: status 2"
+err_is "action-filter: in: is read and written at once" "it says so"
+ok "and the input is as it was" cmp in kept
+run sh -c 'action-filter -R in <in'
+err_is "action-filter: in: is read and written at once" "and so on standard input"
+ok "the input is as it was" cmp in kept
+run sh -c 'action-filter -R both in >both'
+status_is 2 "-R on the output: status 2"
+is "$(cat both)" "" "which stays empty"
+err_is "action-filter: both: is the standard output, too" "it says so"
+run action-filter -R no/such/folder in
+status_is 2 "-R that cannot be opened: status 2"
+err_is "action-filter: no/such/folder: no such file or directory" "it says so"
+out_empty "before anything is written"
+if [ -c /dev/full ]; then
+  run action-filter -R /dev/full in
+  status_is 2 "-R on a full disk: status 2"
+  err_like "^action-filter: /dev/full: no space left on device$" "it says so"
+  is "$(grep -c . "$out")" 2 "the good lines pass"
+fi
+mkfifo bad.fifo
+start reader cat bad.fifo
+reader=$pid
+run action-filter -R bad.fifo in
+finished "$reader"
+ok "-R into a pipe" cmp reader.out want
+mkfifo live.fifo
+start live sh -c 'exec action-filter -R live.bad <live.fifo'
+exec 3>live.fifo
+printf 'bad\n' >&3
+ok "bad lines are written before a read may wait" wait_until 5 test -s live.bad
+exec 3>&-
+finished "$pid"
+
+done_testing

@@ -1,0 +1,114 @@
+#!/bin/sh
+# action-filter -u: each action once, across rows, live events and both streams.
+. "${0%/*}/../lib.sh"
+needs python3 jq
+cd "$tmp" || exit 1
+
+# unique: what -u passes of standard input, as its number in the input.
+unique() { action-filter -u | sed 's/.*"n":\([0-9]*\).*/\1/' | tr '\n' ' '; }
+row='"created_at":"2026-03-01T12:00:00.000Z","guild_id":"1","channel_id":null,"message_id":null,"user_id":"2","kind":"voice_info","content":"x \"y\"","metadata":null,"usd_cost":0'
+live='"kind":"voice_info","guildId":"1","userId":"2","content":"x \u0022y\"","createdAt":"2026-03-01T12:00:00.000Z"'
+event() { echo "{\"event\":\"$1\",\"id\":\"\",\"data\":{$live,\"n\":$2}}"; }
+
+is "$(unique <<END
+{"id":1,$row,"n":1}
+{"id":1,$row,"n":2}
+{"id":"1",$row,"n":3}
+{"id":2,$row,"n":4}
+END
+)" "1 4 " "rows by their id, equal rows are several"
+is "$({ event action_event 1; event voice_event 2; echo "{\"id\":1,$row,\"n\":3}"; } | unique)" "1 " \
+  "an event, its copy on the voice stream, and its row"
+is "$({ echo "{\"id\":1,$row,\"n\":1}"; event action_event 2; event voice_event 3; } | unique)" "1 " \
+  "a row, then its events"
+is "$({ event action_event 1; event action_event 2; event voice_event 3; event voice_event 4
+  echo "{\"actions\":[{\"id\":2,$row,\"n\":6},{\"id\":1,$row,\"n\":5}]}"; } | unique)" "1 2 " \
+  "two equal actions are two, and their rows are theirs"
+is "$({ event action_event 1; echo "{\"actions\":[{\"id\":2,$row,\"n\":3},{\"id\":1,$row,\"n\":2}]}"; } | unique)" \
+  "1 3 " "a row that no event showed is new"
+is "$({ echo "{$live,\"n\":1}"; echo "{$live,\"n\":2}"; event action_event 3; } | unique)" "1 2 " \
+  "bare ones count among themselves"
+is "$({ event action_event 1; event action_event 2 | sed 's/12:00:00/12:00:01/'
+  event action_event 3 | sed 's/"2"/"3"/'; } | unique)" "1 2 3 " "another time or user is another action"
+
+# A row keeps 2000 UTF-16 units of the content, and half a pair as U+FFFD.
+python3 - >./cut <<'END'
+import json
+text = "ä" * 1999 + "😀 and more"
+live = {"kind": "sent_reply", "content": text, "createdAt": "2026-03-01T12:00:00.000Z", "n": 1}
+row = {"id": 5, "created_at": live["createdAt"], "guild_id": None, "channel_id": None, "message_id": None,
+       "user_id": None, "kind": "sent_reply", "content": "ä" * 1999 + "\ufffd", "metadata": None, "usd_cost": 0, "n": 2}
+print(json.dumps({"event": "action_event", "id": "", "data": live}, separators=(",", ":")))
+print(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
+END
+is "$(unique <./cut)" "1 " "a long content and its cut row"
+
+# What a dashboard's store makes of a live value: null of what JavaScript takes
+# for false, else its String.
+told=
+while read -r value text; do
+  for name in content guild channel message user; do
+    event=${name}Id
+    key=${name}_id
+    [ "$name" = content ] && event=content key=content
+    got=$({
+      echo "{\"event\":\"action_event\",\"id\":\"\",\"data\":{\"kind\":\"k\",\"$event\":$value,\"createdAt\":\"t\",\"n\":1}}"
+      echo "{\"actions\":[{\"id\":1,\"created_at\":\"t\",\"kind\":\"k\",\"$key\":$text,\"n\":2}]}"
+    } | unique)
+    [ "$got" = "1 " ] || told="$told $name:$value:$got"
+  done
+done <<'END'
+"" null
+0 null
+-0.0 null
+false null
+true "true"
+[] ""
+{} "[object Object]"
+[1,[2,null],{},"x",false] "1,2,,[object Object],x,false"
+1.50 "1.5"
+123456789012345678 "123456789012345680"
+1e21 "1e+21"
+4e-7 "4e-7"
+END
+is "$told" "" "a value that is no text is known by what its row has"
+
+# What the options leave out is no duplicate of what they select.
+is "$({ echo "{\"id\":1,$row,\"n\":1}"; echo "{$live,\"level\":\"error\",\"n\":2}"; } |
+  action-filter -u -d error -N)" 1 "only selected actions are counted"
+is "$(for count in 1 2 3 4; do event action_event $count | sed "s/12:00:00/12:00:0$((count / 3))/"; event \
+  voice_event 9; done | action-filter -u -n 3 -N)" 3 "-n counts what -u passes"
+
+# Drops: three snapshots and the events between them.
+python3 - >drops 2>all <<'END'
+import json, random, sys
+rng = random.Random(11)
+rows, seen = [], 0
+for number in range(3000):
+    content = rng.choice(["same", "x%d" % number])
+    time = "2026-03-01T12:00:%02d.%03dZ" % (number // 500, number // 3 % 1000)
+    rows.append({"id": number, "created_at": time, "guild_id": "1", "channel_id": None, "message_id": None,
+                 "user_id": "2", "kind": "llm_call", "content": content, "metadata": None, "usd_cost": 0})
+    print(time, content, file=sys.stderr)
+    if number < 100 or number % 150 == 0:  # connected anew: the newest 220, newest first
+        print(json.dumps({"event": "activity_snapshot", "id": "", "data": {"actions": rows[-220:][::-1]}}))
+    elif number % 150 > 30:  # connected
+        live = {"kind": "llm_call", "guildId": "1", "userId": "2", "content": content,
+                "createdAt": time}
+        print(json.dumps({"event": "action_event", "id": "", "data": live}))
+print(json.dumps({"event": "actions_backfill", "id": "", "data": {"actions": rows[-220:][::-1]}}))
+END
+action-filter -u -o canonical drops | jq -r '"\(.created_at) \(.content)"' | sort >got
+sort all >want
+ok "every action once across drops" cmp got want
+
+# Memory, with more actions than are remembered.
+python3 - >many <<'END'
+for number in range(300000):
+    print('{"id":%d,"kind":"k","created_at":"2026-03-01T00:00:00Z","user_id":"%d"}' % (number, number))
+END
+ok "16 MB at most for any number of actions" python3 "$cli/resident.py" 16384 action-filter -u -N many
+is "$(cat many many | action-filter -u -N)" 600000 "what is far back is passed again"
+is "$({ tail -n 100000 many; tail -n 100000 many; } | action-filter -u -N)" 100000 "what is near is not"
+
+done_testing

@@ -1,0 +1,165 @@
+#!/bin/sh
+# action-format: what it reads, what it shows, how it ends.
+. "${0%/*}/../lib.sh"
+needs python3 perl
+
+recorded=$cli/servers/recorded/activity.sse
+cd "$tmp" || exit 1
+
+# The recorded stream as records: snapshot, actions, stats.
+awk '/^event: /{event=substr($0,8)} /^data: /{print "{\"event\":\"" event "\",\"id\":\"\",\"data\":" substr($0,7) "}"}' \
+  "$recorded" >wrapped
+jq -c 'select(.event == "action_event").data' wrapped >bare
+rows=$(jq -s '[.[] | select(.event == "activity_snapshot").data.actions | length] | add' wrapped)
+actions=$((rows + $(lines bare)))
+
+run action-format wrapped
+status_is 0 "a recorded stream is shown"
+err_empty "without a word on standard error"
+is "$(lines "$out")" "$actions" "a row for each action of the snapshot and after it"
+out_like '◆ llm_call +\$0\.0084  sample-opus · 1\.2k in, 892 cached, 340 out · web_search, memory_search · “let me' \
+  "a model call has model, tokens, tools, cost and words"
+out_like '◆ llm_tool_call .*sample-opus · 900 in, 44 out · web_search\(fern news\)' "a tool call has its input"
+out_like '♪ voice_session_end .*left · after 45m12s · inactivity_timeout' "a session has its duration"
+out_like '» sent_reply .*#200000000000000010 · 44 chars · 4\.1s · Two lines about ferns: ↵ 1\.' \
+  "a reply has channel, length, text and a mark for the line break"
+out_like '■ memory_fact .*other · 66% · Ada has a new fern' "a fact has type, confidence and text"
+out_like '✗ llm_error .*529 overloaded · status 529' "an error has its words"
+out_like '♪ voice_runtime .*: “play something calm”' "who says what"
+is "$(grep -n 'voice_joined\|voice_session_start' "$out" | head -n 1 | cut -d: -f1)" 1 "the oldest comes first"
+
+cp "$out" all
+run sh -c 'cat bare | action-format'
+is "$(cat "$out")" "$(tail -n "$(lines bare)" all | sed 's/  ada · voice_a/  300000000000000001 · voice_a/; s/about ada/about 300000000000000001/')" \
+  "bare actions from a pipe are shown alike"
+
+run sh -c "head -n 1 wrapped | jq -c .data | action-format"
+is "$(lines "$out")" "$rows" "a bare snapshot is expanded"
+run sh -c "head -n 1 wrapped | jq -c .data.actions | action-format"
+is "$(lines "$out")" "$rows" "and a plain list"
+
+run action-format -n 3 wrapped
+is "$(lines "$out")" 3 "-n stops"
+run action-format -n 3 wrapped wrapped
+is "$(lines "$out")" 3 "and counts over all files"
+
+run action-format -x -n 40 wrapped
+out_like '^    tokens +1247 in, 340 out, 892 cache read' "-x has every token"
+out_like '^    cost +\$0\.0000004$' "and the cost in full"
+out_like '^    system prompt +[0-9]+ chars$' "and the size of a prompt"
+
+TZ=UTC0 run action-format -t -n 1 bare
+out_like '^2026-[0-9-]+ [0-9:]{8}  . ' "-t has date and time"
+utc=$(cut -c 1-19 "$out")
+TZ=EST5 run action-format -t -n 1 bare
+isnt "$(cut -c 1-19 "$out")" "$utc" "of the user's zone"
+
+# Faults: each bad line is named, nothing good is lost.
+printf '%s\n' '{"kind":"a","content":"one"}' 'junk' '{"kind":"b"' '' '42' \
+  '{"kind":"c","content":"cut \ud83d","id":99999999999999999999}' '{"actions":[1,{"kind":"d"}]}' \
+  >faulty
+printf '{"kind":"e","content":"no line end"}' >>faulty
+run action-format faulty
+status_is 2 "bad lines end in status 2"
+is "$(lines "$out")" 4 "the good ones are shown"
+out_like 'no line end' "also the last, which has no end"
+out_like 'cut �' "also one with half a character"
+err_like '^action-format: faulty:2: invalid JSON at byte [0-9]+$' "file, line, reason"
+err_like '^action-format: faulty:3: unfinished JSON$' "unfinished"
+err_like '^action-format: faulty:5: not an object$' "no object"
+err_like '^action-format: faulty:7: 1 of 2 actions' "an element that is no action"
+is "$(lines "$err")" 4 "and no more"
+perl -e 'print "{\"kind\":\"a\",\"metadata\":", "[" x 100000, "]" x 100000, "}\n{\"kind\":\"b\"}\n"' >deep
+run action-format deep
+status_is 2 "a bottomless record is a fault"
+err_like 'deep:1: nested too deep' "said in one line"
+out_like ' b$' "and what follows is shown"
+
+yes junk | head -n 23 >junk
+run action-format junk junk
+is "$(lines "$err")" 11 "of many bad lines ten are named"
+is "$(tail -n 1 "$err")" "action-format: 36 more bad lines" "and the rest counted"
+
+run action-format /nowhere/at/all bare
+status_is 2 "a missing file is a fault"
+err_is "action-format: /nowhere/at/all: no such file or directory" "said in one line"
+is "$(lines "$out")" "$(lines bare)" "and the next file is shown"
+run action-format "$tmp"
+status_is 2 "a folder is a fault"
+err_one_line action-format "said in one line"
+
+run sh -c ': | action-format -s -x'
+status_is 0 "no input is no fault"
+out_empty "and nothing is shown"
+run action-format --color mauve
+status_is 2 "a wrong colour is a usage error"
+err_like '^usage: action-format' "with the usage"
+printf '\357\273\277{"kind":"x","content":"after a mark"}\r\n' >mark
+run action-format mark
+status_is 0 "a byte order mark and CR LF are no fault"
+printf '%s\n' '{"type":"lost","reason":"reset","retry_in":3.2}' '{"type":"gap","after":"a","before":"b"}' \
+  '{"type":"comment","text":"hush"}' '{"type":"resumed"}' '{"event":"voice_state","id":"","data":{"sessions":[]}}' >notices
+run action-format notices
+is "$(lines "$out")" 3 "of the stream itself only what a reader should know"
+out_like '! stream lost .*reset · next try in 3\.2s' "lost"
+out_like '! stream gap .*actions between a and b may be missing' "gap"
+
+# What action-filter --by prints is a table with bars.
+cat >counts <<'END'
+{"type":"count","kind":"llm_call","count":80,"usd_cost":2.25}
+{"type":"count","kind":"llm_error","count":19,"usd_cost":0}
+{"type":"count","kind":null,"count":1,"usd_cost":-0.5}
+END
+run action-format -W 40 counts
+status_is 0 "counts are shown"
+err_empty "without a word"
+out_is 'kind       count  share      cost
+llm_call      80    80%     $2.25  █████
+llm_error     19    19%            █▎
+(none)         1     1%  -$0.5000  ▏' "as a table with bars"
+run action-format counts
+out_like "^llm_call +80 +80% +\\\$2\\.25  █{30}\$" "the longest bar has 30 cells where nothing is cut"
+run action-format -W 24 counts
+out_unlike '.{25}' "in a narrow place nothing is too wide"
+run action-format --color always -W 40 counts
+out_like '\[31mllm_error' "failures are red"
+run sh -c 'action-filter --by domain bare | action-format'
+is "$(lines "$out")" "$(($(action-filter --by domain bare | wc -l) + 1))" "a row for each domain of real actions"
+printf '%s\n' '{"type":"count","user":"1","count":3,"usd_cost":1e309}' '{"kind":"k","content":"between"}' \
+  '{"type":"count","hour":"2026-03-01T10:00:00.000Z","count":2,"usd_cost":1}' \
+  '{"type":"count","user":"\u001b[2J\u202e","count":1e300,"usd_cost":"x"}' \
+  '{"type":"count"}' '{"type":"count","count":[],"a":{},"usd_cost":{}}' '{"type":"count","count":-1,"b":1,"usd_cost":null}' >odd
+TZ=UTC0 run action-format odd
+status_is 0 "odd counts are no fault"
+is "$(grep -n -e '^user' -e between -e '^hour' "$out" | cut -c 1-6 | tr '\n' ' ')" "1:user 3:     4:hour 6:user " \
+  "they stay in their order, a table for each member"
+out_like '^2026-03-01 10:00:00 +2 +100% +\$1\.00  █{30}$' "an hour is a time"
+out_unlike "$(printf '\033')" "and nothing reaches the terminal"
+
+# Live: a row is out before the next record comes.
+mkfifo feed
+start live sh -c 'exec action-format <feed'
+exec 9<>feed
+echo '{"kind":"a","content":"first"}' >&9
+ok "a row comes at once" wait_until 10 has "$tmp/live.out" first
+echo '{"kind":"a","content":"second"}' >&9
+ok "and the next" wait_until 10 has "$tmp/live.out" second
+exec 9>&-
+finished "$pid"
+is "$status" 0 "the end of the input is the end"
+
+# Where the output goes.
+run sh -c 'for i in 1 2 3 4 5 6 7 8 9; do cat wrapped; done | action-format | head -n 1'
+status_is 0 "a closed pipe is no fault"
+err_empty "and nothing to say"
+run perl -e 'open STDOUT, "|-", "true" or die; sleep 1; exec "action-format", ("wrapped") x 20'
+is "$status" 141 "it ends by SIGPIPE"
+if [ -c /dev/full ]; then
+  run sh -c 'action-format wrapped >/dev/full'
+  status_is 2 "a full disk is an error"
+  err_is "action-format: standard output: no space left on device" "said in one line"
+else
+  skip 2 "no /dev/full"
+fi
+
+done_testing

@@ -1,0 +1,174 @@
+#!/bin/sh
+# agent-call against agent-serve: every command on the sample day, and all of
+# the actions of a store that no single answer holds.
+. "${0%/*}/../lib.sh"
+needs agent-call agent-serve jq python3
+
+umask 077
+echo sample-token >"$tmp/token"
+AGENT_TOKEN_FILE=$tmp/token
+export AGENT_TOKEN_FILE AGENT_URL
+
+"$root/Tests/fixtures/as-of-now" "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/day"
+start_server day agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" \
+  --ingest "$tmp/day"
+AGENT_URL=$url
+
+# --- every command
+run agent-call health
+is "$status $(jq -r .type "$out")" "0 health" "health"
+guild=$(agent-call guilds | jq -r .id | head -n 1)
+for command in stats guilds "channels $guild" "automations -g $guild" "runs -g $guild" \
+  browser-sessions mcp asr-sessions tool-events tunnel actions; do
+  # shellcheck disable=SC2086
+  run agent-call $command
+  status_is 0 "$command"
+  err_empty "$command says nothing else"
+  ok "$command: a record a line" python3 -c '
+import json, sys
+for line in open(sys.argv[1], newline="\n"):
+    assert isinstance(json.loads(line), dict)' "$out"
+  for form in table tsv; do
+    # shellcheck disable=SC2086
+    run agent-call $command -o $form
+    is "$status $(cat "$err")" "0 " "$command as $form"
+    ok "$command as $form has rows" test -s "$out"
+    not_ok "$command as $form: no control is bare" grep -q "$(printf '[\001-\010\013-\037]')" "$out"
+  done
+done
+run agent-call automations
+status_is 2 "which guild, with two"
+err_one_line agent-call "is asked"
+is "$(agent-call get "/api/guilds/$guild/channels")" "$(agent-call channels -g "$guild")" \
+  "get, the same"
+run agent-call settings
+status_is 2 "settings, which this backend has not"
+first=$(agent-call runs -g "$guild" -n 1 | jq -r .automation_id)
+is "$(agent-call runs "$first" -g "$guild" | jq -r .automation_id | sort -u)" "$first" "runs of one automation"
+run agent-call automations -g "$guild" --status no_such_state
+is "$status $(cat "$out" "$err")" "1 " "an empty list"
+run agent-call get /api/nothing
+status_is 2 "an unknown path"
+run env AGENT_TOKEN_FILE="$tmp/day" agent-call health
+isnt "$status" 0 "a file that is no token"
+printf 'wrong\n' >"$tmp/wrong"
+run agent-call --token-file "$tmp/wrong" health
+status_is 77 "a wrong token"
+err_like "the token from $tmp/wrong was refused" "is told by its file"
+
+# --- telling it something
+run agent-call join
+cat "$out" >"$tmp/join"
+ok "join without a guild has an outcome" jq -e 'has("ok")' "$tmp/join"
+run agent-call join 999
+status_is 1 "join in an unknown guild"
+err_is "agent-call: join: the agent is in no such guild (guild_not_found)" "is refused"
+run sh -c 'echo "{\"kind\":\"llm_call\",\"content\":\"by hand\"}" | agent-call post /api/actions'
+is "$status $(jq -c .ok "$out")" "0 true" "post"
+is "$(agent-call actions -n 1 | jq -r .content)" "by hand" "it is the newest action"
+run agent-call put /api/voice/state -d '{"activeCount":0,"sessions":[]}'
+is "$status $(cat "$out")" '0 {"ok":true}' "put"
+run agent-call mcp
+is "$status" 1 "no session, no servers"
+run agent-call post /api/actions -d '{"kind":7}'
+status_is 2 "what the backend does not understand"
+err_one_line agent-call "is told in a line"
+stop "$pid"
+
+# --- more actions than an answer holds: 4600, many in one millisecond
+python3 - >"$tmp/many" <<'END'
+import json, random
+random.seed(7)
+kinds = ["llm_call"] * 8 + ["voice_runtime"] * 8 + ["sent_reply"] * 3 + ["dashboard", "asr_call"]
+for n in range(4600):
+    at = n * 40 + random.randrange(400) if n % 900 > 300 else n // 900 * 36000
+    print(json.dumps({"kind": random.choice(kinds), "content": f"action {n}",
+                      "guildId": random.choice(["1", "2"]), "usdCost": 1.10,
+                      "createdAt": "2026-01-%02dT%02d:%02d:%02d.%03dZ" % (
+                          1 + at // 86400000, at // 3600000 % 24, at // 60000 % 60,
+                          at // 1000 % 60, at % 1000)}))
+END
+printf '%s\n' '{"event":"guilds","data":[{"id":"1","name":"One","channels":[]},{"id":"2","name":"Two","channels":[]}]}' \
+  >>"$tmp/many"
+start_server many agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" \
+  --ingest "$tmp/many"
+AGENT_URL=$url
+
+run agent-call actions
+status_is 0 "all actions"
+err_empty "and nothing is missing"
+is "$(lines "$out")" 4600 "each of them"
+is "$(jq .id "$out" | sort -n | uniq | wc -l)" 4600 "once"
+ok "newest first" jq -es '[.[].created_at] | . == (sort | reverse)' "$out"
+is "$(jq -r .content "$out" | sort | uniq | wc -l)" 4600 "whole"
+cp "$out" "$tmp/all"
+run agent-call actions -n 2345
+is "$status $(lines "$out") $(cat "$err")" "0 2345 " "-n beyond an answer"
+sed 2345q "$tmp/all" | jq -c .id | sort >"$tmp/newest"
+jq -c .id "$out" | sort >"$tmp/got"
+ok "the newest of them" test "$(comm -13 "$tmp/newest" "$tmp/got" | wc -l)" -lt 400
+is "$(jq -r .created_at "$out" | tail -n 1)" "$(sed -n 2345p "$tmp/all" | jq -r .created_at)" \
+  "as far back"
+run agent-call actions -k llm_call -g 2
+is "$(jq -r '.kind + .guild_id' "$out" | sort | uniq -c | tr -s ' ')" \
+  "$(jq -r 'select(.kind == "llm_call" and .guild_id == "2") | .kind + .guild_id' "$tmp/all" |
+    sort | uniq -c | tr -s ' ')" "of one kind and one guild"
+run agent-call actions -k llm_call
+is "$(lines "$out")" "$(jq -r 'select(.kind == "llm_call").id' "$tmp/all" | wc -l | tr -d ' ')" \
+  "a kind that no answer holds, guild by guild"
+since=$(sed -n 3000p "$tmp/all" | jq -r .created_at)
+run agent-call actions -S "$since" -o tsv
+is "$(lines "$out")" \
+  "$(jq -r .created_at "$tmp/all" | awk -v since="$since" '$0 >= since' | wc -l | tr -d ' ')" \
+  "since a time"
+run sh -c 'agent-call actions | head -n 1 | jq .id'
+is "$(cat "$out")" "$(head -n 1 "$tmp/all" | jq .id)" "a reader that has enough"
+run agent-call actions -q
+is "$status $(cat "$out")" "0 " "-q: there are some"
+run agent-call actions -k no_such_kind
+is "$status $(cat "$out" "$err")" "1 " "there are none of that kind"
+stop "$pid"
+
+# --- kinds that are not known, older than the first answer
+python3 - >"$tmp/odd" <<'END'
+import json
+for n in range(1500):
+    kind = "invented_kind" if n in (20, 21, 22) else ["llm_call", "asr_call"][n % 2]
+    print(json.dumps({"kind": kind, "content": str(n),
+                      "createdAt": "2026-01-01T00:00:%02d.%03dZ" % (n // 1000, n % 1000)}))
+END
+start_server odd agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" \
+  --ingest "$tmp/odd"
+AGENT_URL=$url
+run agent-call actions
+is "$status $(lines "$out")" "2 1497" "what cannot be asked for is not there"
+err_is "agent-call: actions: 3 before 2026-01-01T00:00:00.500Z may be missing: of unknown kinds, or removed" \
+  "and that is said"
+run agent-call actions -n 1400
+is "$status $(lines "$out") $(cat "$err")" "0 1400 " "not where none is missing"
+run agent-call actions -k invented_kind
+is "$status $(lines "$out")" "0 3" "by name they are found"
+stop "$pid"
+
+# --- what cannot be reached is said
+python3 - >"$tmp/flood" <<'END'
+import json
+for n in range(1300):
+    print(json.dumps({"kind": "llm_call", "guildId": "1", "content": str(n),
+                      "createdAt": "2026-01-01T00:00:%02d.%03dZ" % (n // 1000, n % 1000)}))
+END
+tail -n 1 "$tmp/many" >>"$tmp/flood"
+start_server flood agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" \
+  --ingest "$tmp/flood"
+AGENT_URL=$url
+run agent-call actions
+status_is 2 "more of a kind in a guild than an answer holds"
+is "$(lines "$out") $(jq .id "$out" | sort -u | wc -l)" "1000 1000" "what there is comes, once"
+err_like '^agent-call: actions: llm_call of guild 1 before 2026-01-01T00:00:00.300Z cannot be reached: ' \
+  "and the rest is named"
+run agent-call actions -n 1000
+is "$status $(lines "$out") $(cat "$err")" "0 1000 " "as many as can be"
+run agent-call actions -n 1100
+is "$status $(lines "$out") $(wc -l <"$err")" "2 1000 1" "not as many as were wanted"
+
+done_testing

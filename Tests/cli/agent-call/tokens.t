@@ -1,0 +1,191 @@
+#!/bin/sh
+# agent-call: whose token goes where, what is said of it, what is sent, and what
+# joining a voice channel came to.
+. "${0%/*}/../lib.sh"
+needs agent-call jq python3 perl
+
+serve </dev/null
+config=$XDG_CONFIG_HOME/agentutils/config
+umask 077
+token=sesame-0815
+printf '%s\n' $token >"$tmp/token"
+printf 'another-0816\n' >"$tmp/token2"
+cat >"$config" <<INI
+[profile home]
+url = $url
+token-file = $tmp/token
+
+[profile away]
+url = $other/base/
+token-command = cat $tmp/token2
+INI
+asked() {
+  requests '[.method, .target, .headers["x-dashboard-token"] // "-", .port] | join(" ")'
+}
+answered() {
+  printf '%s\n' "$1" | script
+  shift
+  run "$@"
+}
+well='status 200 application/json {"ok":true}'
+
+# --- which token
+answered "$well" agent-call -p home health
+is "$status $(asked)" "0 GET /api/health $token main" "the profile's token-file"
+answered "$well" agent-call --profile away health
+is "$(asked)" "GET /base/api/health another-0816 other" "its token-command, below its path"
+answered "$well" env AGENT_PROFILE=away agent-call health
+is "$(asked)" "GET /base/api/health another-0816 other" "AGENT_PROFILE"
+answered "$well" agent-call -p home --token-file "$tmp/token2" health
+is "$(asked)" "GET /api/health another-0816 main" "--token-file wins"
+answered "$well" sh -c "agent-call -p home --token-file - health <'$tmp/token2'"
+is "$(asked)" "GET /api/health another-0816 main" "also from standard input"
+answered "$well" env AGENT_URL="$url" AGENT_TOKEN_FILE="$tmp/token" agent-call health
+is "$(asked)" "GET /api/health $token main" "AGENT_TOKEN_FILE"
+answered "$well" env AGENT_URL="$other" agent-call -p home health
+is "$(asked)" "GET /api/health - other" "no token for another origin than the profile's"
+answered "$well" env AGENT_URL=http://example.invalid agent-call --token-file "$tmp/token" health
+is "$status $(asked)" "2 " "nor over plain http"
+err_is "agent-call: http://example.invalid/: the token would travel over plain http; see --allow-plaintext" \
+  "and it says so"
+run env AGENT_URL=http://example.invalid agent-call --allow-plaintext --token-file "$tmp/token" health
+status_is 75 "unless --allow-plaintext: then it is tried"
+
+# --- what is said when it is refused: the source and the profile, never the token
+refused='status 401 application/json {"error":"Unauthorized. Provide x-dashboard-token. '$token'"}'
+hidden='status 404 application/json {"error":"Not found."}'
+answered "$refused" agent-call -p home health
+status_is 77 "401"
+is "$(sed 's/401 [A-Z][a-z]*/401/' "$err")" \
+  "agent-call: $url/api/health: 401: the token from $tmp/token was refused (profile home)" \
+  "names the file and the profile"
+answered "$refused" agent-call -p away stats
+err_like 'the token from token-command of profile away was refused \(profile away\)$' "the command"
+mkdir "$tmp/credentials"
+cp "$tmp/token" "$tmp/credentials/agentutils-token"
+answered "$refused" env CREDENTIALS_DIRECTORY="$tmp/credentials" AGENT_URL="$url" agent-call guilds
+err_like "the token from $tmp/credentials/agentutils-token was refused" "the service manager's"
+rm "$config"
+answered "$refused" env AGENT_URL="$url" agent-call health
+status_is 77 "401 without a token"
+err_like ': no token was sent \(no profile\); see agentutils.conf\(5\)$' "says that none was sent"
+answered "$hidden" env AGENT_URL="$url" agent-call --token-file "$tmp/token" health
+status_is 77 "404 as a tunnel answers a wrong token"
+err_like ': a tunnel answers so when the token from .*/token was refused \(no profile\)$' "says that"
+answered 'status 503 application/json {"error":"dashboard_token_required_when_public_https_enabled"}' \
+  env AGENT_URL="$url" agent-call health
+status_is 77 "503 of a tunnel without a token"
+err_like 'a public tunnel and no token of its own' "in words"
+AGENT_URL=$url
+export AGENT_URL
+chmod 644 "$tmp/token2"
+run agent-call --token-file "$tmp/token2" health
+status_is 77 "a token file that others can read"
+run agent-call --token-file "$tmp/none" health
+status_is 77 "one that is not there"
+
+# --- the token is nowhere to be seen
+echoed='status 500 application/json {"error":"what is '$token' doing here"}'
+answered "$echoed" agent-call -v --token-file "$tmp/token" health
+err_unlike "$token" "a reason that holds the token is told without it"
+err_like 'what is \(secret\) doing here' "the rest of it is"
+for words in health 'get /api/x' 'post /api/x --data {}' join; do
+  # shellcheck disable=SC2086
+  answered "$well" agent-call -v --token-file "$tmp/token" $words
+  is "$status $(asked | grep -c "$token")" "0 1" "$words: sent"
+  is "$(cat "$out" "$err" | grep -c "$token")" 0 "and not shown with -v"
+done
+printf 'touch asked\nawait go\n%s\n' "$well" | script
+start held agent-call --token-file "$tmp/token" health
+wait_until 10 test -e "$tmp/asked"
+# macOS has no /proc, but ps.
+ps -o args= -p "$pid" >"$tmp/args"
+[ ! -r "/proc/$pid/environ" ] || cat "/proc/$pid/environ" "/proc/$pid/cmdline" >>"$tmp/args"
+ok "the process is there" grep -q agent-call "$tmp/args"
+not_ok "the token is neither in its arguments nor in its environment" grep -q "$token" "$tmp/args"
+touch "$tmp/go"
+finished "$pid"
+is "$status" 0 "and it goes on"
+
+answered "$well" env AGENT_URL="http://ada:pa55@${url#http://}" agent-call -v health
+is "$status $(requests '.headers.authorization')" "0 Basic YWRhOnBhNTU=" "a password in the URL is used"
+is "$(cat "$out" "$err" | grep -c 'pa55\|ada')" 0 "and not shown"
+
+# --- over TLS
+if command -v openssl >/dev/null 2>&1; then
+  start_tls 'x-dashboard-token: sesame-0815' '{"ok":true}' ''
+  run env AGENT_URL="$url" agent-call --cacert "$tmp/authority" --token-file "$tmp/token" health
+  is "$status $(jq .ok "$out")" "0 true" "an authority that is named is believed, the token goes"
+  run env AGENT_URL="$url" agent-call --token-file "$tmp/token" health
+  status_is 75 "nobody vouches for the certificate"
+  err_like certificate "and it says so"
+  run env AGENT_URL="https://127.0.0.1:$port" agent-call --cacert "$tmp/authority" health
+  status_is 75 "the certificate is for another name"
+  url=$AGENT_URL
+else
+  skip 4 "no openssl"
+fi
+
+# --- what is sent
+sent() { requests '[.method, .target, .headers["content-type"] // "-", .body] | join(" ")'; }
+answered "$well" agent-call post /api/x -d '{"a":1.10}'
+is "$(sent)" 'POST /api/x application/json {"a":1.10}' "--data"
+printf ' {"b":\n2}\n' >"$tmp/body.json"
+answered "$well" agent-call put api/x -d "@$tmp/body.json"
+is "$(sent)" 'PUT /api/x application/json  {"b":
+2}' "--data @FILE, as it is"
+answered "$well" sh -c 'echo "[1]" | agent-call post /api/x'
+is "$(sent)" 'POST /api/x application/json [1]' "standard input"
+answered "$well" sh -c 'echo 7 | agent-call delete /api/x --data @-'
+is "$(sent)" 'DELETE /api/x application/json 7' "--data @-"
+answered "$well" agent-call delete /api/x
+is "$(sent)" 'DELETE /api/x - ' "delete needs none"
+answered "$well" sh -c 'agent-call post /api/x </dev/null'
+is "$(sent)" 'POST /api/x - ' "nothing is sent as nothing"
+is "$(requests '.headers["content-length"]')" 0 "with its length"
+for body in '{"a":' 'a=b' '{} {}' ' '; do
+  answered "$well" agent-call post /api/x -d "$body"
+  is "$status $(sent)" "2 " "not JSON, not sent: $body"
+  err_like '^agent-call: --data: not JSON: .* at byte [0-9]+$' "and it says where"
+done
+run agent-call post /api/x -d "@$tmp/nothing"
+status_is 2 "a body that is not there"
+err_is "agent-call: $tmp/nothing: no such file or directory" "is named"
+run python3 "$cli/terminal.py" agent-call post /api/x
+status_is 2 "a terminal is no body"
+head -c 3000000 /dev/zero | tr '\0' 7 >"$tmp/large"
+answered "$well" agent-call post /api/x -d "@$tmp/large"
+is "$(requests '.body | length')" 3000000 "3 MB are sent whole"
+
+# --- join
+cp "$cli"/servers/recorded/voice-join*.http "$tmp"
+answered 'file voice-join-already.http' agent-call join 123 -c 45 -u 67
+status_is 0 "joined"
+is "$(requests '.body')" \
+  '{"guildId":"123","requesterUserId":"67","textChannelId":"45","source":"agent-call"}' \
+  "guild, user and channel as the backend calls them"
+is "$(cat "$out")" "$(tail -n 1 "$tmp/voice-join-already.http")" "the answer is the record"
+err_is "agent-call: join: guild 100000000000000001, not 123; user 300000000000000001, not 67; text channel 200000000000000010, not 45" \
+  "what is not as it was asked for is said"
+answered 'file voice-join-already.http' agent-call join 100000000000000001 -c 999 -u 300000000000000001
+status_is 0 "another text channel is no refusal"
+err_is "agent-call: join: text channel 200000000000000010, not 999" "but said"
+answered 'file voice-join-already.http' agent-call join 100000000000000001 -c 200000000000000010
+err_empty "nothing is said of what is as it was asked for"
+answered 'file voice-join-already.http' agent-call join -g 9 -o table
+is "$(requests '.body')" '{"guildId":"9","source":"agent-call"}' "-g names the guild too"
+out_is "join  already there: channel 200000000000000020, guild 100000000000000001" "in words"
+for pair in "voice-join:the agent tried, but is not in the channel yet (voice_join_unconfirmed)" \
+  "voice-join-unknown-guild:the agent is in no such guild (guild_not_found)" \
+  "voice-join-requester-absent:that user is in no voice channel (requester_not_in_voice)"; do
+  name=${pair%%:*}
+  answered "file $name.http" agent-call join
+  status_is 1 "$name: refused"
+  err_is "agent-call: join: ${pair#*:}" "says why"
+  is "$(cat "$out")" "$(tail -n 1 "$tmp/$name.http")" "and gives the answer"
+done
+answered 'status 200 application/json {"ok":false,"reason":"\\u001b[31mno"}' agent-call join -o tsv
+status_is 1 "a reason that is not known"
+err_is 'agent-call: join: \e[31mno' "is shown, harmless"
+
+done_testing

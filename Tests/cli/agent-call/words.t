@@ -1,0 +1,208 @@
+#!/bin/sh
+# agent-call: every command against the recorded answers of a real dashboard,
+# as records, tables and fields.
+. "${0%/*}/../lib.sh"
+needs agent-call jq python3
+
+serve </dev/null
+AGENT_URL=$url
+export AGENT_URL
+cp "$cli"/servers/recorded/*.http "$tmp"
+
+# answer PATH NAME: the recorded answer NAME to every request for PATH.
+answer() { printf 'on %s\nforever\nfile %s.http\n---\n' "$1" "$2"; }
+body() { sed '1,/^.\{0,1\}$/d' "$tmp/$1.http"; }
+{
+  answer /api/guilds guilds
+  answer /api/guilds/100000000000000001/channels guild-channels
+  answer /api/automations automations
+  answer /api/automations/runs automations-runs
+  answer /api/agents/browser-sessions agents-browser-sessions
+  answer /api/mcp/status mcp-status
+  answer /api/voice/asr-sessions voice-asr-sessions
+  answer /api/voice/tool-events voice-tool-events
+  answer /api/public-https public-https
+  answer /api/voice/state voice-state
+  answer /api/actions actions-after-stream
+  answer /api/stats stats
+  answer /api/health health
+} | script
+targets() { requests '[.method, .target, .body] | join(" ")'; }
+forget() { : >"$log"; }
+
+# --- lists: each record is its own line, byte for byte
+# list NAME FILTER COMMAND...: the records are those that FILTER finds in the
+# answer NAME.
+list() {
+  name=$1
+  filter=$2
+  shift 2
+  forget
+  run agent-call "$@"
+  status_is 0 "$*"
+  err_empty "says nothing else"
+  is "$(jq -c . "$out")" "$(body "$name" | jq -c "$filter")" "$*: the records"
+  # The bytes of all lines, joined by commas, stand in the answer.
+  ok "$*: with their bytes" python3 -c '
+import sys
+body, lines = open(sys.argv[1], "rb").read(), open(sys.argv[2], "rb").read().split(b"\n")
+assert lines.pop() == b"" and b",".join(lines) in body' "$tmp/$name.http" "$out"
+}
+guild=100000000000000001
+list guilds '.[]' guilds
+is "$(targets)" "GET /api/guilds " "one request"
+list guild-channels '.[]' channels $guild
+list automations '.rows[]' automations -g $guild
+is "$(targets)" "GET /api/automations?guildId=$guild&limit=120 " "asks for all there are"
+list automations-runs '.rows[]' runs 1 -g $guild
+is "$(targets)" "GET /api/automations/runs?guildId=$guild&automationId=1&limit=120 " \
+  "runs of an automation"
+list agents-browser-sessions '.sessions[]' browser-sessions
+is "$(targets)" "GET /api/agents/browser-sessions?limit=200 " "of all guilds"
+list mcp-status '.servers[]' mcp
+list voice-asr-sessions '.sessions[]' asr-sessions
+list voice-tool-events '.events[]' tool-events
+list actions-after-stream '.[]' actions
+is "$(targets)" "GET /api/actions?limit=1000 " "actions: as many as an answer holds"
+
+# --- what is asked for
+run agent-call guilds -n 1
+is "$(lines "$out")" 1 "-n cuts a list"
+forget
+run agent-call actions -n 3 -k llm_call,sent_reply --kind asr_call -g $guild --since 2h
+is "$(lines "$out")" 3 "-n cuts actions"
+like "$(targets)" \
+  "^GET /api/actions\?limit=3&kinds=llm_call%2Csent_reply%2Casr_call&sinceHours=2(\.[0-9]+)?&guildId=$guild $" \
+  "kinds, time and guild are the backend's affair"
+forget
+run agent-call automations -g $guild --status paused,deleted -c 77 --count 5
+is "$(targets)" \
+  "GET /api/automations?guildId=$guild&channelId=77&status=paused%2Cdeleted&limit=5 " \
+  "automations by state and channel"
+forget
+run agent-call browser-sessions -S 90m -g 'a&b=c' -n 999
+like "$(targets)" "\?guildId=a%26b%3Dc&sinceHours=1\.5(0[0-9]*)?&limit=200 $" \
+  "a value stays a value in the query"
+forget
+run agent-call channels '../stats?x'
+is "$(targets)" "GET /api/guilds/..%2Fstats%3Fx/channels " "and in the path"
+forget
+run agent-call runs -g $guild
+is "$(targets)" "GET /api/automations?guildId=$guild&status=all&limit=120 
+GET /api/automations/runs?guildId=$guild&automationId=2&limit=120 
+GET /api/automations/runs?guildId=$guild&automationId=1&limit=120 " "runs of every automation"
+is "$(lines "$out")" 4 "one after the other"
+forget
+run agent-call guilds -n 0
+is "$status $(lines "$out") $(targets)" "0 0 " "none are none, unasked"
+
+# --- the guild when none is named
+run agent-call automations
+status_is 2 "which guild, with two"
+err_is "agent-call: guilds: there are several, name one with --guild: 100000000000000001 (The Workshop), 100000000000000002 (Fern & Co. 🌿)" \
+  "is asked, with their names"
+out_empty "and nothing else"
+
+
+# --- one record
+run agent-call health
+status_is 0 "health"
+is "$(jq -c '[.type, .ok, (.latency_ms | type), .url]' "$out")" \
+  "[\"health\",true,\"number\",\"$url/api/health\"]" "is a record of ours"
+like "$(cat "$out")" '^\{"type":"health","ok":true,"latency_ms":[0-9]+\.[0-9],"url":' "type first"
+for pair in stats:stats tunnel:public-https; do
+  run agent-call "${pair%:*}"
+  status_is 0 "${pair%:*}"
+  is "$(cat "$out")" "$(body "${pair#*:}")" "is the backend's own"
+done
+run agent-call get /api/voice/state
+is "$(cat "$out")" "$(body voice-state)" "get of an object"
+run agent-call get api/guilds -n 1
+out_is '{"id":"100000000000000001","name":"The Workshop"}' "get of an array, a line a record"
+forget
+run agent-call get 'api/actions?limit=2&x=a b'
+is "$(targets)" "GET /api/actions?limit=2&x=a+b " "get takes a query"
+
+# --- tables
+run agent-call guilds -o table
+out_is 'ID                  NAME
+100000000000000001  The Workshop
+100000000000000002  Fern & Co. 🌿' "a table in a pipe, whole"
+run agent-call tool-events -o table -W 60
+wide='import sys; print(max(len(line) for line in sys.stdin.read().splitlines()))'
+is "$(python3 -c "$wide" <"$out")" 60 "rows are cut at the width"
+out_like '^2026-11-21 06:03:13  running ' "a call without an end runs"
+out_like '^2026-11-21 06:02:58  ok  ' "another is done"
+run agent-call mcp --output table
+out_like '^chat +down +0 +timeout$' "a server that is down, and why"
+run agent-call automations -g $guild -o table
+out_like '^ 1  active  daily 09:00  2026-01-05 09:00:00 ' "a schedule in words"
+out_like '^ 2  paused  every 4h ' "another"
+run agent-call runs 1 -g $guild -o table
+out_like '^ 2 +1  error +2026-11-21 05:03:06  5.0s +channel unavailable$' "a run that failed"
+run agent-call browser-sessions -o table
+out_like ' failed .* TimeoutError: page did not load$' "a session that failed"
+run agent-call asr-sessions -o table
+out_like '^ben +closed +idle_ttl ' "a recogniser that is closed"
+run agent-call actions -o table
+is "$(head -n 1 "$out" | tr -s ' ')" "TIME KIND COST USER CONTENT" "actions have headings"
+is "$(lines "$out")" 15 "and a row each"
+run agent-call stats -o table
+out_like '^agent +connected as sample-bot#0001$' "stats: the agent"
+out_like '^24 h llm_call +1$' "counts"
+out_like '^cost kept +\$0\.0689 ' "cost"
+run agent-call health -o table
+out_like '^latency +[0-9]+\.[0-9] ms$' "health: the latency"
+run agent-call tunnel -o table
+out_like '^publicUrl +https://sample-tunnel.trycloudflare.com$' "any record, a line a member"
+
+# --- fields
+tab=$(printf '\t')
+run agent-call guilds -o tsv
+out_is "100000000000000001${tab}The Workshop
+100000000000000002${tab}Fern & Co. 🌿" "fields without a heading"
+run agent-call runs 1 -g $guild -o tsv
+is "$(cut -f 3,6,7 "$out")" "error$tab${tab}channel unavailable
+ok${tab}posted$tab" "empty for null, for cut and awk"
+run agent-call actions -o tsv
+is "$(awk -F '\t' '{ print NF }' "$out" | uniq)" 10 "as many fields in each row"
+is "$(cut -f 9 "$out" | sed -n '/^line one/p')" \
+  "line one\\nline two: data: not a field\\n\\nline four \\u{2028} after U+2028 🌿" \
+  "line ends are escaped"
+run agent-call tunnel -o tsv
+is "$(grep '^pid' "$out")" "pid${tab}4242" "one record: a name and a value a line"
+run agent-call stats -o tsv
+out_like "^runtime\.gateway\.reconnectAttempts${tab}0$" "names joined by dots"
+run agent-call get /api/automations -o tsv
+out_like "^limit${tab}30$" "of anything"
+
+# --- on a terminal
+terminal="python3 $cli/terminal.py"
+run $terminal 24x40 env TERM=xterm agent-call guilds
+out_like "^.\[1mID.\[0m +.\[1mNAME" "a terminal gets a table"
+run $terminal 24x30 env TERM=xterm NO_COLOR=1 agent-call tool-events
+is "$(python3 -c "$wide" <"$out")" 30 "as wide as the terminal"
+run $terminal env TERM=dumb agent-call guilds --output json
+out_like '^\{"id":"100000000000000001"' "JSON there when asked for"
+run agent-call guilds -o table --color always
+out_like "^.\[1mID" "colour in a pipe when asked for"
+
+# --- quiet and loud
+run agent-call -q guilds
+is "$status $(cat "$out" "$err")" "0 " "-q prints nothing"
+run agent-call -v guilds
+err_is "agent-call: GET $url/api/guilds
+$(sed -n 2p "$err")" "-v names the request"
+err_like '^agent-call: 200 OK, [0-9]+ bytes in [0-9.]+ ms$' "and the answer"
+run agent-call guilds --quiet --verbose
+out_empty "both"
+
+# --- the only guild there is
+printf 'on /api/guilds\nstatus 200 application/json [{"id":77}]\n---\non /api/automations\nfile automations.http\n' |
+  script
+run agent-call automations
+is "$status $(lines "$out")" "0 2" "the only guild is meant"
+is "$(targets)" "GET /api/guilds 
+GET /api/automations?guildId=77&limit=120 " "and found out first"
+
+done_testing

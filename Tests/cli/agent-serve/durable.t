@@ -1,0 +1,65 @@
+#!/bin/sh
+# agent-serve: what was answered is kept, and how it ends.
+. "${0%/*}/../lib.sh"
+needs agent-serve curl jq python3
+client() { bounded 60 python3 "$cli/clients/serve.py" "$@"; }
+database=$tmp/actions.sqlite
+
+# --- kill -9 while actions come in
+for round in 1 2 3; do
+  start_server "round$round" agent-serve -l 127.0.0.1:0 -D "$database"
+  server=$pid
+  for poster in 1 2 3 4; do start "poster$poster" python3 "$cli/clients/serve.py" acknowledged \
+    "$url" "$tmp/acknowledged.$round.$poster"; done
+  ok "round $round: actions are answered" wait_until 20 at_least "$tmp/acknowledged.$round.1" 50
+  stop "$server" KILL
+  posters() { for poster in 1 2 3 4; do gone "$(cat "$tmp/poster$poster.pid")" || return 1; done; }
+  wait_until 20 posters
+done
+cat "$tmp"/acknowledged.* | sort >"$tmp/answered"
+is "$(cut -d' ' -f1 "$tmp/answered" | uniq -d)" "" "no id was given twice"
+start_server after agent-serve -l 127.0.0.1:0 -D "$database"
+newest=$(curl -s "$url/api/actions?limit=1000" | jq 'map(.id) | max')
+client events "$url" "$newest" 0 | jq -r '"\(.id) \(.content)"' | sort >"$tmp/kept"
+is "$(comm -23 "$tmp/answered" "$tmp/kept" | head -n 3)" "" \
+  "$(lines "$tmp/answered") answered, all of them kept"
+stop "$pid"
+
+# --- SIGTERM while somebody listens and somebody posts
+start_server ending agent-serve -l 127.0.0.1:0 -D "$database" -v
+server=$pid
+start listener python3 "$cli/clients/serve.py" ending "$url"
+listener=$pid
+start last python3 "$cli/clients/serve.py" acknowledged "$url" "$tmp/last"
+last=$pid
+ok "the stream is open" wait_until 10 has "$tmp/listener.out" open
+wait_until 10 at_least "$tmp/last" 20
+stop "$server"
+is "$status" 0 "SIGTERM: status 0"
+finished "$listener"
+is "$(tail -n 1 "$tmp/listener.out")" "last chunk" "the stream ends as a stream does"
+finished "$last"
+start_server again agent-serve -l 127.0.0.1:0 -D "$database"
+client events "$url" "$(curl -s "$url/api/actions?limit=1" | jq '.[0].id')" 0 |
+  jq -r '"\(.id) \(.content)"' | sort >"$tmp/kept"
+is "$(sort "$tmp/last" | comm -23 - "$tmp/kept" | head -n 3)" "" "what was answered is kept"
+stop "$pid" INT
+is "$status" 0 "SIGINT: status 0"
+is "$(find "$tmp" -name 'actions.sqlite-wal' -size +0 | wc -l | tr -d ' ')" 0 \
+  "and the write-ahead log is written back"
+
+# --- a store that cannot be written answers no success
+start_server full sh -c 'ulimit -f 4096; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D "$tmp/full.sqlite"
+stored=0
+refused=
+line=$(printf '{"kind":"x","content":"%100000s"}' '' | tr ' ' y)
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  code=$(printf '%s\n%s\n' "$line" "$line" |
+    curl -s -o "$tmp/body" -w '%{http_code}' --data-binary @- "$url/api/actions")
+  if [ "$code" = 200 ]; then stored=$((stored + 2)); else refused=$code; fi
+done
+is "$refused" 500 "no room: 500"
+ok "with a reason" jq -e '.error | length > 3' "$tmp/body"
+is "$(curl -s "$url/api/actions?limit=1000" | jq length)" "$stored" "what was answered is there"
+is "$(curl -s "$url/api/health")" '{"ok":true}' "and the server goes on"
+done_testing

@@ -1,0 +1,137 @@
+#!/bin/sh
+# agent-serve: what a search of the memory finds, by words and by vectors.
+. "${0%/*}/../lib.sh"
+needs agent-serve curl jq python3
+day=$root/Tests/fixtures/sample-day.ndjson
+questions=$root/Tests/fixtures/memory-questions.ndjson
+guild=1184019000000000513
+client() { bounded 60 python3 "$cli/clients/memory.py" "$@"; }
+find() { curl -s -G "$url/api/memory/search" --data-urlencode "q=$1" -d "guildId=${2-$guild}" -d limit=5; }
+first() { find "$@" | jq -r '.results[0].fact // "nothing"'; }
+at_least_part() { awk "BEGIN { exit !($1 >= $2) }"; }
+
+start_server words agent-serve -l 127.0.0.1:0 -D :memory: --ingest "$day"
+is "$(curl -s "$url/api/memory/facts?guildId=$guild&limit=500" | jq '.facts | length')" 190 \
+  "the sample day's facts, but for those of the other guild"
+
+is "$(curl -s "$url/api/memory/reflections" | jq -c '.runs | map([.runId, .status, .durationMs])')" \
+  '[["run_30","error",null],["run_31","completed",459]]' "and its reflections"
+is "$(curl -s "$url/api/memory" | jq -r .markdown | grep -c '^## ')" 6 "and its markdown"
+
+# --- words
+like "$(first 'DRILL press fuse')" '^The drill press takes' "in any case"
+like "$(first 'schlussel LAGER')" '^Den Schlüssel zum Lager' "without an accent"
+like "$(first "$(printf 'Schlu\314\210ssel Lager')")" '^Den Schlüssel' "with an accent of its own"
+like "$(first strassenfest)" '^Das Straßenfest' "ß is ss"
+like "$(first Flussmit)" 'Flussmittel' "the beginning of a word"
+is "$(first ussmittel)" nothing "not its end"
+like "$(first '鍵')" '土曜日の鍵' "one character of Japanese"
+like "$(first '扇風機')" '古い扇風機' "a word inside a sentence without blanks"
+like "$(first '保险丝')" '^万用表' "of Chinese"
+like "$(first '고양이가')" '^가게 고양이는' "of Korean, with another particle"
+like "$(first 'مفتاح')" 'الورشة' "Arabic without its vowel points"
+like "$(first 'ПАЯЛЬНИК')" '^Паяльник' "Russian"
+is "$(find 'zeppelin' | jq -c '[.limit, .results]')" '[5,[]]' "nothing about a zeppelin"
+is "$(find 'EL84' 2>/dev/null | jq '.results | length')" 0 "nor of another guild's valves"
+like "$(first 'EL84' 1184019000000000771)" '^Valve EL84' "which that guild finds"
+is "$(find key | jq -c '.results[0] | keys_unsorted' | tr -d '"')" \
+  '[id,created_at,updated_at,scope,guild_id,channel_id,user_id,subject,fact,fact_type,evidence_text,source_message_id,confidence,score,semanticScore,lexicalScore]' \
+  "the members of a result"
+is "$(find 'the key of the workshop' | jq -c '.results | map(.score) | . == (sort | reverse)')" true "by score"
+is "$(curl -s "$url/api/memory/search?q=key&guildId=$guild&limit=99" | jq -c '[.limit, (.results | length <= 24)]')" \
+  '[99,true]' "a limit is echoed and clamped"
+is "$(client hostile "$url" "$guild")" fine "hostile queries are queries"
+client recall "$url" "$guild" "$questions" >"$tmp/words.recall"
+by_words=$(head -n 1 "$tmp/words.recall")
+echo "# recall at 5 of 60 questions, FTS5: $by_words"
+sed -n 's/^missed/# missed/p' "$tmp/words.recall"
+ok "recall by words is 0.9 or more" at_least_part "$by_words" 0.9
+
+# --- vectors; those of the tests know letters and no meaning
+start_server vectors python3 "$cli/servers/embeddings.py"
+vectors=$url
+asked() { curl -s "$vectors/control"; }
+mode() { curl -s -o "$tmp/mode" -X PUT -d "$1" "$vectors/control"; }
+embedded() { [ "$(asked | awk '$2 > 1 || NR > 1 { n += $2 } END { print n + 0 }')" -ge "$1" ]; }
+start_server fused agent-serve -l 127.0.0.1:0 -D "$tmp/fused.sqlite" --ingest "$day" --embed-url "$vectors"
+ok "every fact of a guild gets a vector" wait_until 20 embedded 162
+is "$(asked | awk '{ print $1 }' | sort -u)" nomic-embed-text "of the model that is meant by default"
+ok "many at a time" sh -c "curl -s $vectors/control | awk '{ if (\$2 > 64) bad = 1; if (\$2 == 64) full = 1 } END { exit bad || !full }'"
+semantic() { [ "$(find "${1-workshp keyes}" | jq -r '.results[0].semanticScore // 0 | . > 0')" = true ]; }
+ok "a search has vectors" wait_until 10 semantic
+like "$(find 'workshp keyes' | jq -r '.results[].fact')" 'Noor keeps the key' "a word misspelt is found by its letters"
+is "$(find 'Captain Flux' | jq -c '.results[0] | [.score, (.semanticScore > 0.1), (.lexicalScore > 0.9)]')" \
+  '[1,true,true]' "what is first in both rankings has a score of 1"
+client recall "$url" "$guild" "$questions" >"$tmp/fused.recall"
+by_both=$(head -n 1 "$tmp/fused.recall")
+echo "# recall at 5 of 60 questions, FTS5 fused with hashed n-grams (no model): $by_both"
+ok "recall of both is 0.9 or more" at_least_part "$by_both" 0.9
+
+# --- a server that fails costs a search nothing but the vectors
+post() { curl -s -d "{\"guildId\":\"$guild\",\"subject\":\"__lore__\",\"fact\":\"$1\"}" "$url/api/memory/facts"; }
+for failure in 500 html short; do
+  mode "$failure"
+  is "$(post "A $failure happened to the pelican" | jq -c '[.ok, .stored]')" '[true,1]' "$failure: a fact is stored"
+  like "$(first "$failure pelican")" "^A $failure" "and found by its words"
+done
+mode hang
+post "The hanging pelican waits" >"$tmp/answer"
+began=$(date +%s)
+like "$(first 'hanging pelican')" '^The hanging' "a server that hangs"
+ok "holds a search up for a moment" test $(($(date +%s) - began)) -le 5
+began=$(date +%s)
+first 'hanging pelican' >"$tmp/answer"
+ok "and the next one not at all" test $(($(date +%s) - began)) -le 1
+has "$tmp/fused.err" 'embeddings: .*; searching by words' && pass "one line tells of it" || fail "one line tells of it"
+is "$(grep -c 'searching by words' "$tmp/fused.err")" 1 "and no more than one"
+
+# --- the same database, another model; what the first one missed comes too
+stop "$pid"
+mode poison
+start_server again agent-serve -l 127.0.0.1:0 -D "$tmp/fused.sqlite" --embed-url "$vectors/v1" --embed-model other-model
+post "The poison cupboard is locked" >"$tmp/answer"
+count() { [ "$(asked | awk '$1 == "other-model" { n += $2 } END { print n + 0 }')" -ge "$1" ]; }
+ok "all are made again with another model" wait_until 20 count 166
+ok "and found by it" wait_until 10 semantic
+like "$(first 'poison cupboard')" '^The poison' "what the server refuses is found by its words"
+pelican() { find 'hngng pelikan' | jq -e '.results | any(.fact | startswith("The hanging pelican"))'; }
+ok "and the others, one by one, by their vectors" wait_until 10 pelican
+before=$(asked | wc -l)
+stop "$pid"
+start_server kept agent-serve -l 127.0.0.1:0 -D "$tmp/fused.sqlite" --embed-url "$vectors/v1/embeddings" --embed-model other-model
+ok "vectors are kept" wait_until 10 semantic
+ok "and not made again" test "$(asked | awk -v from="$before" 'NR > from && $2 > 1' | wc -l)" -eq 0
+
+# --- edits
+mode ok
+id=$(find 'Captain Flux mascot' | jq '.results[0].id')
+curl -s -o "$tmp/answer" -X PUT -H 'Content-Type: application/json' "$url/api/memory/facts/$id" \
+  -d "{\"guildId\":\"$guild\",\"subject\":\"__lore__\",\"fact\":\"Heliotrope umbrellas are mended in April\",\"confidence\":1}"
+renewed() { find 'umbrela heliotropes' | jq -e --argjson id "$id" '.results | any(.id == $id and .semanticScore > 0.1)'; }
+ok "an edited fact gets a new vector" wait_until 10 renewed
+is "$(find 'Captain Flux' | jq --argjson id "$id" '.results | any(.id == $id and .lexicalScore > 0)')" false \
+  "and is not found by its old words"
+curl -s -o "$tmp/answer" -X DELETE -H 'Content-Type: application/json' "$url/api/memory/facts/$id" -d "{\"guildId\":\"$guild\"}"
+is "$(find 'umbrela heliotropes' | jq --argjson id "$id" '.results | any(.id == $id)')" false "a deleted one is not found at all"
+stop "$pid"
+
+# --- a real model, where somebody has one
+if [ -n "${AGENTUTILS_EMBED_URL-}" ]; then
+  start_server real agent-serve -l 127.0.0.1:0 -D :memory: --ingest "$day" --embed-url "$AGENTUTILS_EMBED_URL" \
+    --embed-model "${AGENTUTILS_EMBED_MODEL-nomic-embed-text}"
+  ok "a real model's vectors" wait_until 60 semantic 'where is the key'
+  sleep 5
+  client recall "$url" "$guild" "$questions" >"$tmp/real.recall"
+  echo "# recall at 5 of 60 questions, FTS5 fused with a real model: $(head -n 1 "$tmp/real.recall")"
+  ok "recall is 0.9 or more" at_least_part "$(head -n 1 "$tmp/real.recall")" 0.9
+else
+  skip 2 "no package brings a small model: AGENTUTILS_EMBED_URL names no server of one"
+fi
+
+# --- options
+run agent-serve -l 127.0.0.1:0 -D :memory: --embed-url 'ftp://x'
+status_is 2 "a URL of another kind"
+err_like '^agent-serve: --embed-url ftp://x: ' "is named"
+run agent-serve -l 127.0.0.1:0 -D :memory: --embed-model x
+status_is 2 "a model without a server"
+done_testing

@@ -1,0 +1,23 @@
+#!/bin/sh
+# agent-serve: a subscriber that does not read, and many at once.
+. "${0%/*}/../lib.sh"
+needs agent-serve curl jq python3
+client() { bounded 60 python3 "$cli/clients/serve.py" "$@"; }
+
+start_server serve agent-serve -l 127.0.0.1:0 -D :memory: --max-backlog 1000000
+ok "who does not read is cut off, who reads gets all at once" client slow "$url" 8000000
+stop "$pid"
+is "$status" 0 "and the server ends as ever"
+
+start_server many agent-serve -l 127.0.0.1:0 -D :memory:
+is "$(client many "$url" 200 500)" "each 500" "200 subscribers get 500 actions each, in order"
+descriptors() { [ ! -d "/proc/$pid/fd" ] || [ "$(ls "/proc/$pid/fd" | wc -l)" -lt 100 ]; }
+ok "those who left are forgotten" wait_until 10 descriptors
+
+# --- more connections than descriptors
+start_server few sh -c 'ulimit -n 64; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D :memory:
+client crowd "$url" 100
+ok "when there are too many connections" wait_until 10 has "$tmp/few.err" "too many open files"
+answers() { [ "$(curl -s -m 2 "$url/api/health")" = '{"ok":true}' ]; }
+ok "the server goes on" wait_until 20 answers
+done_testing

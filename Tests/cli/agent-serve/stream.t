@@ -1,0 +1,75 @@
+#!/bin/sh
+# agent-serve: the activity stream, event by event, and its resumption.
+. "${0%/*}/../lib.sh"
+needs agent-serve curl jq python3
+client() { bounded 90 python3 "$cli/clients/serve.py" "$@"; }
+post() { curl -s -d "$1" "$url/api/actions" >/dev/null; }
+field() { sed -n "s/^$1: //p" "$2"; }
+
+start_server serve agent-serve -l 127.0.0.1:0 -D :memory:
+for number in 1 2 3; do post "{\"kind\":\"before\",\"content\":\"$number\"}"; done
+
+# --- the head
+start live curl -siN --max-time 30 "$url/api/activity/events"
+live=$tmp/live.out
+ok "the stream opens" wait_until 10 has "$live" '^event: activity_snapshot'
+tr -d '\r' <"$live" | sed '/^$/q;s/^\(Date: \).* GMT$/\1now/' | sort >"$tmp/head"
+is "$(cat "$tmp/head")" "
+Cache-Control: no-cache
+Connection: keep-alive
+Content-Type: text/event-stream
+Date: now
+HTTP/1.1 200 OK
+Transfer-Encoding: chunked
+X-Accel-Buffering: no" "its head is the dashboard's"
+
+# --- the snapshot
+is "$(field event "$live" | head -n 1)" activity_snapshot "the snapshot comes first"
+field data "$live" | head -n 1 >"$tmp/snapshot"
+is "$(jq -c 'keys_unsorted' "$tmp/snapshot")" '["actions","stats"]' "with actions and stats"
+is "$(jq -c '.actions | map(.content)' "$tmp/snapshot")" '["3","2","1"]' "newest first"
+
+# --- a live action
+post '{"kind":"sent_reply","guild_id":"7","content":"a\nb","metadata":{"x":1.10},"level":"warn"}'
+ok "an action is delivered" wait_until 10 has "$live" '^event: action_event'
+sed -n '/^event: action_event/,/^$/p' "$live" | tr -d '\r' | head -n 4 >"$tmp/event"
+is "$(field id "$tmp/event")" 4 "with its id on a line"
+is "$(field data "$tmp/event" | sed 's/"createdAt":"[^"]*"/T/')" \
+  '{"kind":"sent_reply","guildId":"7","content":"a\nb","metadata":{"x":1.10},"level":"warn",T,"id":4}' \
+  "in the live spelling, with its id"
+ok "the stats follow" wait_until 10 has "$live" '^data: .*"sent_reply":1'
+
+# --- a burst
+before=$(grep -c '^event: stats_update' "$live")
+for number in 1 2 3 4 5 6 7 8 9 10; do
+  seq 20 | sed 's/.*/{"kind":"burst","content":"&"}/' | curl -s --data-binary @- "$url/api/actions" \
+    >/dev/null
+done
+bursts() { [ "$(grep -c '"kind":"burst"' "$live")" -ge 200 ]; }
+ok "a burst of 200 is delivered" wait_until 10 bursts
+after=$(grep -c '^event: stats_update' "$live")
+ok "and costs few stats ($((after - before)))" test $((after - before)) -le 4
+is "$(field id "$live" | tail -n 1)" 204 "ids count on"
+is "$(field id "$live" | sed 1d | sort -n | uniq | wc -l | tr -d ' ')" 201 "each once"
+
+# --- resumption
+is "$(client events "$url" 3 201 | jq -c .id | xargs)" "202 203 204" \
+  "Last-Event-ID brings what was missed"
+is "$(client events "$url" 204 0 | jq -c .id | tail -n 1)" 204 "all of it from 0"
+is "$(client first "$url" 203)" action_event "no snapshot then"
+for unusable in 205 99999999999999999999 x -1 ''; do
+  is "$(client first "$url" "$unusable")" activity_snapshot "a snapshot for '$unusable'"
+done
+start newest curl -sN --max-time 30 -H 'Last-Event-ID: 204' "$url/api/activity/events"
+post '{"kind":"after"}'
+ok "who missed nothing goes on live" wait_until 10 has "$tmp/newest.out" '"kind":"after"'
+is "$(grep -c '^event: a' "$tmp/newest.out")" 1 "with nothing before it"
+ok "the snapshot has an id to resume from" has "$tmp/live.out" '^id: 3'
+ok "3000 actions over random drops: each exactly once" client resume "$url" 3000 7
+is "$(client gone "$url" 50)" gone "subscribers come and go"
+
+# --- the clock
+stats() { [ "$(grep -c '^event: stats_update' "$tmp/newest.out")" -ge 3 ]; }
+ok "stats come without actions" wait_until 12 stats
+ok "a heartbeat comes" wait_until 20 has "$live" '^: heartbeat'
+done_testing

@@ -1,0 +1,135 @@
+#!/bin/sh
+# agent-serve: the voice state, in and out, and the voice stream event by event.
+. "${0%/*}/../lib.sh"
+needs agent-serve curl jq python3
+client() { bounded 60 python3 "$cli/clients/voice.py" "$@"; }
+post() { curl -s -d "$1" "$url/api/actions" >/dev/null; }
+field() { sed -n "s/^$1: //p" "$2"; }
+put() { curl -s -o "$tmp/body" -w '%{http_code}' -X PUT "$@" "$url/api/voice/state"; }
+
+start_server serve agent-serve -l 127.0.0.1:0 -D :memory:
+state=$url/api/voice/state
+empty='{"activeCount":0,"sessions":[]}'
+is "$(curl -s "$state")" "$empty" "nobody told a state: none is up"
+is "$(curl -s "$url/api/voice/asr-sessions")" '{"sessions":[]}' "no recogniser"
+is "$(curl -s "$url/api/voice/tool-events")" '{"events":[]}' "no tool"
+is "$(curl -s "$url/api/mcp/status")" '{"servers":[]}' "no server"
+is "$(curl -s "$url/api/voice/history/sessions")" '[]' "no past session"
+is "$(curl -s "$url/api/voice/history/sessions/none/events")" '[]' "no event of an unknown one"
+
+# --- the head
+start both curl -sN --max-time 40 "$url/api/activity/events"
+start voice curl -siN --max-time 40 "$url/api/voice/events"
+voice=$tmp/voice.out
+ok "the stream opens" wait_until 10 has "$voice" '^event: voice_state'
+tr -d '\r' <"$voice" | sed '/^$/q;s/^\(Date: \).* GMT$/\1now/' | sort >"$tmp/head"
+is "$(cat "$tmp/head")" "
+Cache-Control: no-cache
+Connection: keep-alive
+Content-Type: text/event-stream
+Date: now
+HTTP/1.1 200 OK
+Transfer-Encoding: chunked
+X-Accel-Buffering: no" "its head is the dashboard's"
+is "$(field data "$voice" | head -n 1)" "$empty" "the state comes first"
+run curl -sI -m 5 "$url/api/voice/events"
+out_like '^Content-Type: text/event-stream' "HEAD of the stream ends"
+
+# --- a state
+cat >"$tmp/state" <<'END'
+{
+  "activeCount" : 2,
+  "sessions" : [
+    { "sessionId": "a", "latency": {"turnCount": 1.10}, "more": [1e400, "é\u2028"],
+      "mcpStatus": [{"serverName": "x", "connected": false, "lastError": "late"}] },
+    { "sessionId": "b", "toolCalls": null, "asrSessions": {"wrong": "type"},
+      "mcpStatus": [7, {"serverName": "x", "connected": true, "tools": [{"name": "t"}]}, {}] }
+  ]
+}
+END
+is "$(put --data-binary @"$tmp/state") $(cat "$tmp/body")" '200 {"ok":true}' "a state is put"
+curl -s "$state" >"$tmp/got"
+ok "and comes back as it was, to the byte" cmp "$tmp/state" "$tmp/got"
+tr -d '\n' <"$tmp/state" >"$tmp/line"
+arrived() { field data "$voice" | grep -qxFf "$tmp/line"; }
+ok "on one line of the stream" wait_until 5 arrived
+is "$(curl -s "$url/api/mcp/status")" \
+  '{"servers":[{"serverName":"x","connected":true,"tools":[{"name":"t","description":""}],"lastError":"late"}]}' \
+  "a server of two sessions is one"
+is "$(curl -s "$url/api/voice/asr-sessions")$(curl -s "$url/api/voice/tool-events")" \
+  '{"sessions":[]}{"events":[]}' "what is of a wrong type is not there"
+
+# --- what is no state
+bad() {
+  is "$(printf '%b' "$1" | put --data-binary @-) $(jq -c '[.ok, .error, .reason]' "$tmp/body")" \
+    "400 [false,\"$2\",\"$3\"]" "400: $1"
+}
+bad '' invalid_json_body 'no value'
+bad 'hello' invalid_json_body 'a bare word'
+bad '{"activeCount":0,"sessions":[]' invalid_json_body 'unbalanced brackets'
+bad '[]' invalid_voice_state 'no object'
+bad 'null' invalid_voice_state 'no object'
+bad '{"sessions":[]}' invalid_voice_state 'activeCount is no count'
+bad '{"activeCount":"1","sessions":[]}' invalid_voice_state 'activeCount is no count'
+bad '{"activeCount":-1,"sessions":[]}' invalid_voice_state 'activeCount is no count'
+bad '{"activeCount":1}' invalid_voice_state 'sessions is no array'
+bad '{"activeCount":1,"sessions":{}}' invalid_voice_state 'sessions is no array'
+bad '{"activeCount":1,"sessions":[1]}' invalid_voice_state 'a session is no object'
+head -c 8388608 /dev/zero | tr '\0' ' ' >"$tmp/large"
+is "$(put --data-binary @"$tmp/large") $(cat "$tmp/body")" '413 {"error":"payload_too_large"}' \
+  "a body of 8 MiB"
+ok "the state is the one before" sh -c "curl -s '$state' | cmp - '$tmp/state'"
+is "$(put -H 'Origin: http://example.org' -d "$empty")" 403 "not from a page in a browser"
+is "$(printf '{"activeCount":0,"sessions":[],"x":"\377"}' | put --data-binary @-)" 200 \
+  "a byte that is no UTF-8"
+is "$(curl -s "$state")" '{"activeCount":0,"sessions":[],"x":"�"}' "is replaced, and nothing else"
+for method in POST DELETE PATCH; do
+  is "$(curl -s -X "$method" -d "$empty" "$state")" '{"error":"Not found."}' "$method: 404"
+done
+
+# --- live actions
+post '{"kind":"voice","content":"no prefix"}'
+post '{"kind":"llm_call","content":"another"}'
+post '{"kind":"voice_runtime","guildId":"7","content":"line\u2028é","metadata":{"x":1.10},"level":"warn"}'
+ok "an action of a voice session" wait_until 10 has "$voice" '^event: voice_event'
+sed -n '/^event: voice_event/,/^\r*$/p' "$voice" | tr -d '\r' | head -n 3 >"$tmp/event"
+is "$(field id "$tmp/event")" 3 "with its id on a line"
+ok "is on the activity stream too" wait_until 10 has "$tmp/both.out" voice_runtime
+grep -A 2 '^event: action_event' "$tmp/both.out" | grep voice_runtime >"$tmp/action"
+is "$(grep '^data' "$tmp/event")" "$(cat "$tmp/action")" "with the same data, to the byte"
+post '{"kind":"voice_session_start","metadata":{"sessionId":"a/b c%","mode":"gemini_realtime"}}'
+post '{"kind":"voice_session_end","metadata":{"sessionId":"a/b c%"}}'
+ended() { [ "$(grep -c '^event: voice_event' "$voice")" -ge 3 ]; }
+ok "and its end" wait_until 10 ended
+is "$(grep -c -e '"kind":"voice"' -e llm_call "$voice")" 0 "other actions are not"
+
+# --- history by odd ids
+history=$url/api/voice/history/sessions
+is "$(curl -s "$history/a%2Fb%20c%25/events" | jq -c 'map(.kind)')" \
+  '["voice_session_start","voice_session_end"]' "an id with a slash, encoded"
+is "$(curl -s "$history" | jq -c 'map([.sessionId, .guildId, .mode, .durationSeconds, .endReason])')" \
+  '[["a/b c%","","gemini_realtime",0,"unknown"]]' "a session that says little of itself"
+for id in a%2Fb %25 %2e%2e%2f.. %00 a%00b %20 'x%zz' "%27%20OR%201=1" '*' '%5F%5f'; do
+  is "$(curl -s --path-as-is "$history/$id/events" 2>&1 | head -c 100)" "[]" "nothing of '$id'"
+done
+for path in a/b/events /events x/events/ x '../sessions/x/events'; do
+  is "$(curl -s --path-as-is "$history/$path")" "Not found." "404: $path"
+done
+is "$(curl -s "$history?limit=0&sinceHours=x" | jq length)" 1 "junk is the default, 0 is 1"
+
+# --- resumption, and the clock
+is "$(curl -sN -m 1 -H 'Last-Event-ID: 3' "$url/api/voice/events" | grep -e ^event -e ^id | xargs)" \
+  "event: voice_state event: voice_event id: 4 event: voice_event id: 5" \
+  "Last-Event-ID: the state, and what was missed"
+is "$(curl -sN -m 1 -H 'Last-Event-ID: 0' "$url/api/voice/events" | grep ^id | xargs)" "id: 3 id: 4 id: 5" \
+  "of voice sessions alone"
+is "$(curl -sN -m 1 -H 'Last-Event-ID: 99' "$url/api/voice/events" | grep -e ^event -e ^id | xargs)" \
+  "event: voice_state id: 5" "one that was never given out"
+ok "2000 actions over random drops: each exactly once" client resume "$url" 2000 7
+ok "a heartbeat comes" wait_until 20 has "$voice" '^: heartbeat'
+states=$(grep -c '^event: voice_state' "$voice")
+ok "the state came every three seconds alone ($states)" test "$states" -ge 5 -a "$states" -le 9
+is "$(grep -c '^event: stats_update' "$voice")" 0 "and no stats"
+stop "$(cat "$tmp/serve.pid")"
+is "$status" 0 "SIGTERM ends it"
+done_testing

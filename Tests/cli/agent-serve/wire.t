@@ -1,0 +1,118 @@
+#!/bin/sh
+# agent-serve: hostile clients. What is no clean request is refused and nothing
+# behind it answered; who keeps quiet keeps nobody out; whose name it answers to.
+. "${0%/*}/../lib.sh"
+needs agent-serve curl jq python3
+client() { bounded 120 python3 "$cli/clients/wire.py" "$@"; }
+
+# answer [OPTION...] URL: "STATUS BODY" of a request.
+answer() { curl -s -m 10 -w '%{http_code} ' -o "$tmp/body" "$@" && cat "$tmp/body"; }
+misdirected='421 {"error":"misdirected_request"}'
+
+# --- raw requests
+start_server open agent-serve -l 127.0.0.1:0 -D :memory:
+client table "$url" <"$cli/servers/requests.table" >"$tmp/statuses"
+grep '^[0-9]' "$cli/servers/requests.table" >"$tmp/table"
+while IFS='|' read -r want title _; do
+  read -r line
+  case ${want% } in
+  2?? | 404 | 421) want="${want% } 200" ;;
+  *) want=${want% } ;;
+  esac
+  is "${line%% |*}" "$want" "$want:${title% }"
+done <<END
+$(paste -d '\n' "$tmp/table" "$tmp/statuses")
+END
+is "$(curl -s "$url/api/actions" | jq -c 'map(.kind)')" '["a","a","a"]' \
+  "nothing of what was refused is stored"
+is "$(answer "$url/api/health")" '200 {"ok":true}' "the server goes on"
+
+# --- its names
+is "$(answer -H 'Host: evil.example' "$url/api/actions")" "$misdirected" "another name"
+is "$(answer -0 -H 'Host:' "$url/api/health")" '200 {"ok":true}' "HTTP/1.0 need not name it"
+run curl -s -i -m 5 -H 'Host: evil.example' "$url/api/activity/events"
+out_like '^HTTP/1.1 421 Misdirected Request' "a stream of another name is none"
+stop "$pid"
+
+start_server named agent-serve -l 127.0.0.1:0 -D :memory: --host Box --host tunnel.example:443
+for name in box BOX:9 box. tunnel.example:443 localhost; do
+  is "$(answer -H "Host: $name" "$url/api/health")" '200 {"ok":true}' "--host: $name"
+done
+for name in tunnel.example tunnel.example:80 box.example evil.example; do
+  is "$(answer -H "Host: $name" "$url/api/health")" "$misdirected" "--host: not $name"
+done
+stop "$pid"
+for name in '' 'a b' http://box/ box:x :80; do
+  run agent-serve -l 127.0.0.1:0 -D :memory: --host "$name"
+  is "$status" 2 "--host '$name' is none"
+done
+
+printf 'sample-token\n' >"$tmp/token"
+chmod 600 "$tmp/token"
+printf 'x-dashboard-token: sample-token' >"$tmp/header"
+start_server guarded agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token"
+is "$(answer -H @"$tmp/header" -H 'Host: any.trycloudflare.com' "$url/api/health")" \
+  '200 {"ok":true}' "with a token any name does"
+is "$(answer -H 'Host: any.trycloudflare.com' "$url/api/health")" \
+  '401 {"error":"Unauthorized. Provide x-dashboard-token."}' "and without it none"
+stop "$pid"
+start_server both agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" --host box
+is "$(answer -H @"$tmp/header" -H 'Host: evil.example' "$url/api/health")" "$misdirected" \
+  "with a token and names, these names"
+is "$(answer -H @"$tmp/header" -H 'Host: box' "$url/api/health")" '200 {"ok":true}' "one of them"
+stop "$pid"
+
+# --- who stops in the middle of a request
+start_server slow agent-serve -l 127.0.0.1:0 -D :memory:
+for case in 'GET /api/hea' 'GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ' \
+  'POST /api/actions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{' \
+  'POST /api/actions HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{'; do
+  client late "$url" "$case" >"$tmp/late.$((tests + 1))" 2>"$tmp/late.err" &
+  pass "begun: $case"
+done
+client late "$url" '' >"$tmp/late.none" 2>"$tmp/late.err" &
+ended() { [ "$(cat "$tmp"/late.[0-9n]* | wc -l)" -eq 5 ]; }
+ok "all of them come to an end" wait_until 40 ended
+is "$(cat "$tmp"/late.[0-9]* | sort | uniq -c | tr -s ' ')" " 4 408 closed" "with 408"
+is "$(cat "$tmp/late.none")" "none closed" "who said nothing gets nothing"
+stop "$pid"
+
+# --- more silent connections than descriptors
+start_server few sh -c 'ulimit -n 64; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D "$tmp/few.db"
+few=$pid
+start stream curl -sN "$url/api/activity/events"
+stream=$pid
+ok "a stream" wait_until 10 has "$tmp/stream.out" '^event: activity_snapshot'
+answers() { [ "$(answer -m 5 "$url/api/actions?limit=1&kinds=none")" = '200 []' ]; }
+for kind in nothing head body kept; do
+  start silent python3 "$cli/clients/wire.py" silent "$url" 100 "$kind"
+  silent=$pid
+  ok "100 connections ($kind)" wait_until 10 has "$tmp/silent.out" silent
+  ok "keep nobody out" wait_until 10 answers
+  stop "$silent"
+done
+curl -s -o /dev/null -d '{"kind":"news"}' "$url/api/actions"
+ok "the stream lives on" wait_until 10 has "$tmp/stream.out" '"kind":"news"'
+ok "it is still the first one" kill -0 "$stream"
+stop "$few"
+is "$status" 0 "and the server ends as ever"
+
+# --- more streams than descriptors: whoever comes then waits, and no core burns
+start_server full sh -c 'ulimit -n 64; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D :memory:
+full=$pid
+streams=
+count=0
+while [ "$count" -lt 40 ]; do
+  count=$((count + 1))
+  start "stream$count" curl -sN "$url/api/voice/events"
+  streams="$streams $pid"
+done
+crowded() { [ "$(cat "$tmp"/stream[0-9]*.out | grep -c '^event: voice_state')" -ge 30 ]; }
+ok "streams take what there is" wait_until 20 crowded
+ticks() { awk '{ print $14 + $15 }' "/proc/$full/stat" 2>/dev/null || echo 0; }
+before=$(ticks)
+sleep 1
+ok "the server rests ($(($(ticks) - before)) ticks of a second)" test $(($(ticks) - before)) -lt 50
+for stream in $streams; do stop "$stream"; done
+ok "when they are gone there is room" wait_until 20 answers
+done_testing

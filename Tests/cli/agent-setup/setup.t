@@ -1,0 +1,247 @@
+#!/bin/sh
+# agent-setup: from nothing to a profile that works, and what can be wrong.
+. "${0%/*}/../lib.sh"
+[ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
+needs python3
+
+umask 077
+TMPDIR=$tmp/tmp
+mkdir "$TMPDIR" "$tmp/tools"
+export TMPDIR
+config=$XDG_CONFIG_HOME/agentutils/config
+token=Tok3n-that-nobody-sees
+echo "$token" >"$tmp/right"
+# It must not depend on the mask of its user.
+umask 022
+start_server serve agent-serve -l 127.0.0.1:0 -D "$tmp/serve.sqlite" --token-file "$tmp/right"
+agent=$url
+
+# Every command tells what it is given: no word, no variable is the token. Two of
+# them stand in for password managers, whose own stores are not for tests.
+for tool in agent-call pass secret-tool; do
+  cat >"$tmp/tools/$tool" <<'END'
+#!/bin/sh
+{ printf '%s\n' "$0" "$@"; env; } >>"$SEEN"
+case ${0##*/}:$1 in
+agent-call:*) exec "$REAL/agent-call" "$@" ;;
+pass:insert) cat >"$KEPT/pass" ;;
+pass:show) cat "$KEPT/pass" ;;
+secret-tool:store) cat >"$KEPT/secret-tool" ;;
+secret-tool:lookup) cat "$KEPT/secret-tool" ;;
+esac
+END
+  chmod +x "$tmp/tools/$tool"
+done
+SEEN=$tmp/seen
+KEPT=$tmp/kept
+mkdir "$KEPT"
+REAL=$root/bin
+export SEEN KEPT REAL
+PATH=$tmp/tools:$PATH
+
+# talk ARG... <SCRIPT: agent-setup on a terminal.
+talk() { run python3 "$cli/talk.py" agent-setup "$@"; }
+unseen() {
+  not_ok "$1: the terminal never shows the token" has "$out" "$token"
+  not_ok "$1: no command is given it, and none has it in its environment" grep -q "$token" "$SEEN"
+  ok "$1: the terminal is left as it was" has "$out" "^echo on"
+  ok "$1: nothing is left in TMPDIR" test -z "$(ls -A "$TMPDIR")"
+}
+
+run agent-setup --help
+status_is 0 "--help"
+out_like "^usage: agent-setup" "says how it is called"
+run agent-setup --version
+out_is "agent-setup $(agent-call -V | sed 's/.* //')" "--version is that of the suite"
+for words in --nonsense operand -p; do
+  run agent-setup $words
+  status_is 2 "usage: $words"
+  is "$(lines "$err")" 2 "two lines: $words"
+done
+
+run env -u HOME -u XDG_CONFIG_HOME agent-setup </dev/null
+status_is 2 "without a home"
+err_is "agent-setup: HOME is not set: there is no place for a profile" "nothing is asked"
+
+talk <<END
+Name of the profile|clanky
+URL of the agent|$agent
+Token, not shown|$token
+Where to keep the token: pass, secret-tool, file|file
+END
+status_is 0 "a profile with the token in a file"
+out_like "The agent answers" "the agent is asked before anything is written"
+out_like "agent-call -p clanky health: ok" "and by the profile, afterwards"
+is "$(cat "$config")" "[profile clanky]
+url = $agent
+token-file = clanky.token" "what is written"
+is "$(find "$XDG_CONFIG_HOME/agentutils" -type f -perm 600 | wc -l | tr -d ' ')" 2 "for its owner alone"
+is "$(ls -A "$XDG_CONFIG_HOME/agentutils")" "clanky.token
+config" "and nothing else"
+unseen "a file"
+
+# What is there stays.
+cp "$config" "$tmp/before"
+talk -p clanky <<END
+There is a profile clanky|n
+END
+status_is 1 "a profile is not replaced without a yes"
+ok "it stays" cmp "$config" "$tmp/before"
+printf '# mine\nprofile = clanky\n\n[ profile   clanky ]\nurl = http://old\n# kept\ntoken-file=old\n  token-command = old\n[host box]\nport = 22\r\nhostname = url = x' >"$config"
+mv "$config" "$tmp/elsewhere"
+ln -s "$tmp/elsewhere" "$config"
+talk -p clanky <<END
+Replace its URL and token|y
+URL of the agent|$agent/
+Token, not shown|$token
+Where to keep|file
+END
+status_is 0 "a profile is replaced"
+ok "a link stays a link" test -L "$config"
+printf '# mine\nprofile = clanky\n\n[ profile   clanky ]\nurl = %s\ntoken-file = clanky.token\n# kept\n[host box]\nport = 22\r\nhostname = url = x\n' "$agent" >"$tmp/want"
+ok "and all the rest as it was" cmp "$config" "$tmp/want"
+chmod 770 "${config%/*}"
+run agent-setup -p clanky
+is "$status $(cat "$err")" \
+  "2 agent-setup: $config: a symbolic link that others could have made: not followed" \
+  "but not in a folder that others can write to"
+chmod 700 "${config%/*}"
+talk --profile=second <<END
+URL of the agent|$agent
+Token, not shown|$token
+Where to keep|file
+END
+status_is 0 "another profile"
+is "$(tail -n 4 "$config" | head -n 2)" "
+[profile second]" "stands below"
+is "$(sed -n 1,10p "$config")" "$(cat "$tmp/want")" "behind what was there"
+
+# What others may have written is not taken over.
+cp "$config" "$tmp/before"
+chmod 664 "$tmp/elsewhere"
+run agent-setup -p third </dev/null
+status_is 2 "a file that its group can write to"
+err_is "agent-setup: $tmp/elsewhere: refused: others own it or can write to it: look through it, then chmod go-w or chown" \
+  "nothing is asked"
+ok "it stays as it was" cmp "$config" "$tmp/before"
+chmod 600 "$tmp/elsewhere"
+
+# Password managers.
+for tool in pass secret-tool; do
+  talk -p "$tool" <<END
+URL of the agent|$agent
+Token, not shown|$token
+Where to keep the token: pass, secret-tool, file|$tool
+END
+  status_is 0 "the token goes to $tool"
+  is "$(cat "$KEPT/$tool")" "$token" "which has it"
+  out_like "agent-call -p $tool health: ok" "and gives it back"
+  ok "no file has it" test ! -e "$XDG_CONFIG_HOME/agentutils/$tool.token"
+  unseen "$tool"
+done
+
+# What can be wrong is said in words; nothing is written.
+cp "$config" "$tmp/before"
+cat >"$tmp/sleeper.py" <<'END'
+import json, socket
+listener = socket.create_server(("127.0.0.1", 0))
+print(json.dumps({"type": "listening", "url": "http://127.0.0.1:%d" % listener.getsockname()[1]},
+                 separators=(",", ":")), flush=True)
+while True:
+    connection, _ = listener.accept()
+    connection.settimeout(10)
+    with connection:
+        path = connection.recv(65536).split(b" ")[1:2]
+        status, type, body = b"530 x", b"text/html", b"<html>origin unregistered</html>"
+        if b"hidden" in b"".join(path):
+            status, type, body = b"404 Not Found", b"application/json", b'{"error":"Not found."}'
+        if b"other" in b"".join(path):
+            status, type, body = b"200 OK", b"text/html", b"<html>hello</html>"
+        connection.sendall(b"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
+                           b"Connection: close\r\n\r\n%s" % (status, type, len(body), body))
+END
+start_server sleeper python3 "$tmp/sleeper.py"
+# wrong URL TOKEN STATUS WORDS
+wrong() {
+  talk -p wrong <<END
+URL of the agent|$1
+Token, not shown|$2
+quit (u/t/w/q)|q
+END
+  status_is "$3" "$1: status $3"
+  out_like "$4" "$1: $4"
+  out_like "Nothing was changed" "$1: nothing was changed"
+  ok "$1: and so it is" cmp "$config" "$tmp/before"
+}
+wrong "$agent" other-token 77 "does not accept this token"
+wrong "$agent" "" 77 "wants a token"
+wrong "$url" x 75 "asleep or gone"
+wrong "$url/hidden" x 77 "does not accept this token"
+wrong "$url/other" x 2 "not the dashboard of an agent"
+wrong "http://example.com" x 2 "Over plain http everybody"
+wrong "https://nowhere.invalid" x 75 "no host of this name"
+wrong "http://127.0.0.1:9" x 75 "Nothing answers at this address"
+wrong "${url%%:*}s${url#http}" x 75 "cannot show that it is who it says"
+unseen "what is wrong"
+
+# Bad answers are asked again, and mistakes can be mended.
+talk -p mended <<END
+URL of the agent|
+URL of the agent|http://a b
+no URL|-
+URL of the agent|http://me:secret@host
+do not belong|-
+URL of the agent|http://127.0.0.1:9
+Token, not shown|$token
+quit (u/t/w/q) [u]|
+URL of the agent|$agent
+Where to keep|nowhere
+choose one|file
+END
+status_is 0 "another URL"
+talk -p mended <<END
+Replace|yes
+URL of the agent|$agent
+Token, not shown|other-token
+quit (u/t/w/q) [t]|
+Token, not shown|$token
+Where to keep|file
+END
+status_is 0 "another token"
+talk -p asleep <<END
+URL of the agent|$url
+Token, not shown|$token
+quit|w
+Where to keep|file
+END
+status_is 75 "a profile of an agent that sleeps"
+ok "is written if that is wanted" has "$config" "profile asleep"
+run sh -c 'printf "%s\n" "$@" | agent-setup -p piped' sh "$agent" "$token" file
+status_is 0 "answers may come from a pipe"
+not_ok "unseen, too" grep -q "$token" "$err" "$out" "$SEEN"
+
+# The terminal is never left silent.
+cp "$config" "$tmp/before"
+for key in ^C ^D; do
+  talk -p gone <<END
+URL of the agent|$agent
+Token, not shown|$key
+END
+  [ "$key" = ^C ] && status_is 130 "^C at the token: ended by the signal" ||
+    status_is 2 "^D at the token: status 2"
+  unseen "$key"
+  ok "$key: nothing was changed" cmp "$config" "$tmp/before"
+done
+# Only a job of a shell can be stopped.
+run python3 "$cli/talk.py" sh -mc 'agent-setup -p gone' <<END
+URL of the agent|$agent
+Token, not shown|^Z
+|$token
+Where to keep|^C
+END
+out_like "^Where to keep" "^Z does not stop it at the token"
+status_is 130 "^C ends it"
+unseen "^Z"
+ok "no half profile is left" cmp "$config" "$tmp/before"
+
+done_testing

@@ -1,0 +1,182 @@
+#!/bin/sh
+# agent-status: every size and every bar, of an agent in every state.
+. "${0%/*}/../lib.sh"
+[ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
+needs python3 jq perl
+
+run agent-status --help
+status_is 0 "--help"
+out_like "^usage: agent-status" "says how it is called"
+run agent-status --version
+out_is "agent-status $(agent-call -V | sed 's/.* //')" "--version is that of the suite"
+for words in --nonsense operand -o "-o huge" "-p" "--token-file" "--max-time=x"; do
+  # shellcheck disable=SC2086  # options are words
+  run env AGENT_URL=http://127.0.0.1:9 agent-status $words
+  status_is 2 "usage: $words"
+  out_empty "nothing is printed: $words"
+  err_like "^agent-status: .*" "told: $words"
+done
+run agent-status
+status_is 2 "no agent is configured"
+err_one_line agent-status "in one line"
+
+# The sample day, as if it were today.
+umask 077
+echo right-token >"$tmp/right"
+echo wrong-token >"$tmp/wrong"
+perl "$root/Tests/fixtures/as-of-now" "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/day"
+start_server serve agent-serve -l 127.0.0.1:0 -D "$tmp/serve.sqlite" --token-file "$tmp/right" \
+  --ingest "$tmp/day"
+AGENT_URL=$url
+AGENT_TOKEN_FILE=$tmp/right
+export AGENT_URL AGENT_TOKEN_FILE
+agent-call -o json stats >"$tmp/stats"
+actions=$(agent-call -S 24h -o tsv actions | wc -l | tr -d ' ')
+sessions=$(jq '.stats.last24h.voice_session_start' "$tmp/stats")
+# Today is the day of UTC; the cost is what the server says of it.
+cost=$(printf '$%.2f' "$(jq --arg day "$(date -u +%Y-%m-%d)" \
+  '[.stats.dailyCost[] | select(.day == $day).usd] + [0] | .[0]' "$tmp/stats")")
+run agent-status -o small
+status_is 0 "small: connected"
+out_is "● connected  $cost today" "in one line"
+run agent-status
+status_is 0 "medium is the default"
+is "$(lines "$out")" 4 "four lines"
+out_like "^24 h: $actions actions, $sessions voice sessions$" "what was done"
+out_like "^● connected, up [0-9]*s$" "since when"
+run agent-status --output=large
+status_is 0 "large"
+out_like "^24 h  *$actions actions, $sessions voice sessions$" "what was done"
+out_like "^tunnel  *ready https://" "with the tunnel's address"
+out_like "^message  *[0-9]+[smh]" "and the last message"
+is "$(grep -vcE '^[0-9a-z ]{9} [^ ]' "$out")" 0 "names in one column, values in the next"
+
+# What a bar takes.
+run agent-status -o waybar
+out_is "$(jq -c . "$out")" "waybar: an object in one line"
+is "$(jq -r '[.text, .alt, .class[0], (.tooltip | split("\n")[0] | sub("[0-9]+s"; "Ns"))] | join("|")' "$out")" \
+  "● $cost ♪1|connected|connected|● connected, up Ns" "with text, state, tooltip and class"
+run agent-status -oi3
+is "$(jq -c '[.full_text, .short_text, .color, .markup]' "$out")" \
+  "[\"● $cost ♪1\",\"●\",\"#16a34a\",\"none\"]" "i3: a block"
+run agent-status -o tmux
+out_is "#[fg=#16a34a]●#[default] $cost ♪1" "tmux: a line with its styles"
+
+# How long: since it was first seen ready.
+mark=$(echo "$XDG_STATE_HOME"/agentutils/agent-status/*)
+echo $(($(date +%s) - 93784)) >"$mark"
+run agent-status -o large
+out_like "^up  *1d 2h$" "a day and two hours"
+echo rubbish >"$mark"
+run agent-status -o large
+out_like "^up  *0s$" "a mark that cannot be read begins anew"
+echo mine >"$tmp/victim"
+rm -f "$mark"
+ln -s "$tmp/victim" "$mark"
+run agent-status -o large
+is "$status $(cat "$tmp/victim") $(cat "$mark" | tr -d 0-9)" "0 mine " \
+  "a link in the place of the mark is not written through, but replaced"
+rm -f "$mark"
+mkfifo "$mark"
+run agent-status -o large
+is "$status $(cat "$mark" | tr -d 0-9)" "0 " "nor is a FIFO waited for"
+run env -u HOME -u XDG_STATE_HOME agent-status -o small
+status_is 0 "without a home"
+not_ok "it leaves nothing in the root" \
+  test -e "/.local/state/agentutils/agent-status/$(printf %s "$AGENT_URL" | cksum | tr ' ' -)"
+run env XDG_STATE_HOME=/dev/null agent-status -o small
+status_is 0 "without a place to remember it works"
+err_empty "without a word"
+
+# Not reached: said where it was asked for, and shown by a bar.
+run env AGENT_TOKEN_FILE="$tmp/wrong" agent-status
+status_is 77 "a wrong token"
+out_like "^○ refused: http.* 401 Unauthorized" "is told"
+run env AGENT_URL=http://127.0.0.1:9 agent-status -o large
+status_is 75 "nothing answers"
+out_like "^agent  *unreachable$" "is told"
+out_like "^reason  *http://127.0.0.1:9" "with the reason"
+err_empty "once"
+run env AGENT_URL=http://127.0.0.1:9 agent-status -o waybar
+status_is 0 "a bar does not hide it"
+is "$(jq -r '.class[0] + .text' "$out")" "unreachable○ unreachable" "but shows it"
+run agent-status -o tmux -p no-such
+status_is 0 "a bar has no other place for a mistake"
+out_is "#[fg=#dc2626]○#[default] no-such unknown" "and says that it does not know"
+printf '[profile my#(agent)<1>]\nurl = %s\ntoken-file = %s\n' "$url" "$tmp/right" \
+  >"$XDG_CONFIG_HOME/agentutils/config"
+run agent-status -o tmux -p 'my#(agent)<1>'
+out_is "#[fg=#16a34a]●#[default] my##(agent)<1> $cost ♪1" "a profile is named, and no format of tmux"
+run agent-status -o waybar -p 'my#(agent)<1>'
+is "$(jq -r .text "$out")" "● my#(agent)&lt;1&gt; $cost ♪1" "nor a mark-up of waybar"
+run agent-status -o i3 -p 'my#(agent)<1>'
+is "$(jq -r .full_text "$out")" "● my#(agent)<1> $cost ♪1" "of i3 it is none"
+
+# Any other state, and texts from outside that are up to no good.
+cat >"$tmp/server.py" <<'END'
+import http.server, json, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        name = "stats" if "stats" in self.path else "actions"
+        body = open(sys.argv[1] + "/" + name, "rb").read()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_): pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(json.dumps({"type": "listening", "url": "http://127.0.0.1:%d" % server.server_port},
+                 separators=(",", ":")), flush=True)
+server.serve_forever()
+END
+mkdir "$tmp/answers"
+echo '[]' >"$tmp/answers/actions"
+cp "$tmp/stats" "$tmp/answers/stats"
+start_server fake python3 "$tmp/server.py" "$tmp/answers"
+AGENT_URL=$url
+# answer FILTER: the stats of the day, changed.
+answer() { jq -c "$1" "$tmp/stats" >"$tmp/answers/stats"; }
+agent-status -o small >/dev/null
+answer '.runtime.isReady = false'
+run agent-status -o small
+status_is 1 "1: the agent is not connected"
+out_like '^○ disconnected  \$' "disconnected"
+is "$(find "$XDG_STATE_HOME/agentutils/agent-status" -type f | wc -l | tr -d ' ')" 1 "and not up any more"
+answer '.runtime.gateway.reconnectInFlight = true | .runtime.gateway.reconnectAttempts = 3'
+run agent-status -o medium
+status_is 1 "1: on its way back"
+out_like '^◐ reconnecting, try 3' "reconnecting"
+out_like '^24 h: 0 actions' "no action at all"
+run agent-status -o i3
+is "$(jq -r .color "$out")" "#d97706" "has a colour"
+answer '.stats.last24h = {} | .stats.dailyCost = null | .runtime = {isReady: true}'
+run agent-status -o large
+status_is 0 "what is missing is nothing"
+out_like '^cost  *\$0\.00 today' "no cost"
+answer '.runtime.userTag = "a#[fg=red]<b>&\"\\\u001b]0;x\u0007\u202e\nz" | .runtime.publicHttps.lastError = "#S\te"'
+for form in small medium large tmux waybar i3; do
+  run agent-status -o $form
+  status_is 0 "$form: hostile text"
+  not_ok "$form: nothing that a terminal obeys" grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae' "$out"
+done
+run agent-status -o waybar
+is "$(jq -r '.tooltip | split("\n") | length' "$out")" 4 "the tooltip has no line of theirs"
+out_like '&lt;b&gt;&amp;' "nor a mark-up"
+out_unlike '<b>' "of theirs"
+run agent-status -o medium
+out_like '^● connected as a#\[fg=red\]<b>&"' "a terminal shows it as it is"
+answer '[range(1001)] | map({id: ., kind: "x", created_at: (now - . | todateiso8601)})'
+mv "$tmp/answers/stats" "$tmp/answers/actions"
+answer .
+run agent-status
+out_like '^24 h: 1000\+ actions' "more than the server tells"
+echo '{"hello":1}' >"$tmp/answers/stats"
+run agent-status
+status_is 2 "another server"
+out_like '^○ unknown: the answer is not that of a dashboard' "is none"
+echo '<html>' >"$tmp/answers/stats"
+run agent-status -o i3
+is "$(jq -r .full_text "$out")" "○ unknown" "nor is a page"
+
+done_testing

@@ -1,0 +1,142 @@
+#!/bin/sh
+# mem-search --mirror and --offline, ten thousand facts, and mem-pick.
+. "${0%/*}/../lib.sh"
+needs mem-search python3 jq curl
+
+start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
+memory=$pid
+AGENT_URL=$url
+export AGENT_URL
+guild=771204458812997633
+
+run mem-search --offline boat
+status_is 1 "there is no copy yet"
+err_like 'offline: no copy was taken' "which is said"
+mem-search -f >"$tmp/facts"
+run mem-search --mirror
+status_is 0 "--mirror takes one"
+is "$(jq -c '[.type, .guild_id, .facts, .whole]' "$out")" "[\"memory_mirror\",\"$guild\",9,true]" \
+  "and says so"
+copy=$(jq -r .path "$out")
+is "$(ls -l "$copy" | cut -c 1-10)" "-rw-------" "for the user alone"
+mem-search -S | jq -S -c . | sort >"$tmp/subjects"
+stop "$memory"
+
+run mem-search --offline -f
+status_is 0 "the facts are there without the backend"
+ok "byte for byte" cmp "$out" "$tmp/facts"
+err_like "^mem-search: offline: a copy of 20[0-9T:.-]+Z, .*, 9 facts$" "the age is told"
+run mem-search -q --offline -f
+err_empty "-q does not"
+run mem-search --offline SAILING boat
+is "$(jq -r .id "$out")" 611 "every word, in any case"
+run mem-search --offline -t guidance -f
+is "$(jq -r .id "$out")" 12 "with filters"
+run mem-search --offline zeppelin
+status_is 1 "nothing found"
+run mem-search --offline -S
+jq -S -c . "$out" | sort >"$tmp/counted"
+ok "the subjects are counted as the backend does" cmp "$tmp/counted" "$tmp/subjects"
+run mem-search --offline -g 5 -f
+status_is 1 "no copy of another guild"
+printf 'not json\n' >>"$copy"
+run mem-search --offline -f
+status_is 0 "a damaged copy"
+is "$(lines "$out")" 10 "keeps what it has"
+
+# --- more than one answer holds
+
+python3 "$cli/servers/many_facts.py" 10000 40 >"$tmp/many"
+start_server many python3 "$cli/servers/memory.py" "$tmp/many"
+AGENT_URL=$url
+bound=60 run mem-search -f
+status_is 0 "10,000 facts"
+is "$(jq -r .id "$out" | sort -un | wc -l | tr -d ' ')" 10000 "are listed, each once"
+is "$(lines "$out")" 10000 "in 10,000 lines"
+asked=$(curl -sS "$url/control/requests")
+ok "with a bearable number of requests ($asked)" test "$asked" -lt 400
+run mem-search --edit 10000 --confidence 0.4
+status_is 0 "the newest of them is edited"
+is "$(($(curl -sS "$url/control/requests") - asked))" 4 \
+  "with one look, one change, and one question for the guilds"
+asked=$(curl -sS "$url/control/requests")
+run mem-search --edit 4444 --confidence 0.4
+status_is 0 "and one in the middle"
+asked=$(($(curl -sS "$url/control/requests") - asked))
+ok "with no more questions than there are answers full of facts ($asked)" test "$asked" -lt 60
+stop "$pid"
+start_server slow python3 "$cli/servers/memory.py" --slow-facts 0.05 "$tmp/many"
+AGENT_URL=$url
+run mem-search --edit 4444 --confidence 0.4
+status_is 0 "a backend that takes its time"
+together=$(curl -sS "$url/control/together")
+ok "is asked several things at a time ($together)" test "$together" -gt 1
+ok "but not too many" test "$together" -le 6
+stop "$pid"
+awk 'NR == 1 { print; next } NR <= 701 { sub(/"fact": "[^"]*"/, "\"fact\": \"the same\""); print }' \
+  "$tmp/many" | sed 's/"subject": "[^"]*"/"subject": "one"/; s/profile/x/; s/preference/x/' >"$tmp/same"
+start_server same python3 "$cli/servers/memory.py" "$tmp/same"
+AGENT_URL=$url
+run mem-search -f
+status_is 2 "facts that cannot be reached"
+err_like ': 500 of 700 facts of one can be had, others are out of reach$' "are told"
+is "$(lines "$out")" 500 "and the others printed"
+run mem-search --delete -y 1
+status_is 2 "a fact among them"
+err_like '^mem-search: fact 1: not found: 500 of 700 facts of one can be had, others are' \
+  "is not said to be gone"
+stop "$pid"
+
+# --- mem-pick
+
+if ! command -v fzf >/dev/null 2>&1; then
+  skip 9 "no fzf"
+  done_testing
+fi
+start_server pick python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
+AGENT_URL=$url
+run mem-pick -f sailing -s __lore__ -t other
+status_is 0 "mem-pick prints what fits"
+is "$(cut -f 1 "$out")" 40 "as TSV"
+run mem-pick --filter=zeppelin
+status_is 1 "nothing chosen"
+run mem-pick --help
+status_is 0 "help"
+run mem-pick --nonsense
+status_is 2 "a mistake"
+if ! command -v tmux >/dev/null 2>&1; then
+  skip 4 "no tmux"
+  done_testing
+fi
+socket=$tmp/tmux
+cat >"$tmp/editor" <<'END'
+#!/bin/sh
+sed 's/terse/short/; t
+s/short/terse/' "$1" >"$1.new" && mv "$1.new" "$1"
+END
+chmod +x "$tmp/editor"
+pane() { tmux -S "$socket" "$@"; }
+shows() { pane capture-pane -p | grep -q -e "$1"; }
+# The list is open, not only its words on the screen.
+lists() { shows 'Enter print' && shows "$1"; }
+pane -f /dev/null new-session -d -x 100 -y 30 \
+  "env AGENT_URL=$url EDITOR='$tmp/editor' mem-pick; echo status \$?; cat"
+server=$(pane display-message -p '#{pid}')
+started="$started $server"
+ok "the list opens" wait_until 10 lists 'sailing club'
+pane send-keys 'answers'
+wait_until 5 lists '> answers'
+pane send-keys C-e
+ok "C-e edits" wait_until 10 shows 'Change fact 12'
+pane send-keys y Enter
+wait_until 10 sh -c 'curl -sS "$1/control/facts" | grep -q "answers terse"' - "$url"
+ok "and the list comes again" wait_until 10 lists 'Keeps answers terse'
+pane send-keys C-d
+wait_until 10 shows 'Delete this fact'
+pane send-keys y Enter
+ok "C-d deletes" wait_until 10 sh -c '! curl -sS "$1/control/facts" | grep -q "answers terse"' - "$url"
+wait_until 10 lists ' 0/8 '
+pane send-keys Escape
+ok "Escape leaves" wait_until 10 shows 'status 1'
+
+done_testing

@@ -1,0 +1,142 @@
+#!/bin/sh
+# mem-search --delete and --undo: what is gone is written down, whatever happens.
+. "${0%/*}/../lib.sh"
+needs mem-search python3 jq curl
+
+start_server memory python3 "$cli/servers/memory.py" --create "$cli/servers/harbour-facts.ndjson"
+AGENT_URL=$url
+export AGENT_URL
+log=$XDG_STATE_HOME/agentutils/memory-deleted.ndjson
+left() { curl -sS "$url/control/facts" | jq -r .id | sort -n | tr '\n' ' '; }
+
+run mem-search --delete 42
+status_is 2 "nobody can be asked"
+err_is "mem-search: --delete: nobody can be asked: give --yes" "so it is said"
+run mem-search --delete -y 42 x
+status_is 2 "one wrong id"
+is "$(left)" "12 40 41 42 77 90 611 612 613 " "and nothing is deleted"
+ok "nor written down" test ! -e "$log"
+
+row=$(mem-search -f 'bell rings')
+run mem-search --delete --yes 42 999 42
+status_is 1 "one of two is there"
+is "$(jq -r '"\(.type) \(.id) \(.result)"' "$out" | tr '\n' ',')" \
+  "fact_delete 42 deleted,fact_delete 999 not_found," "a record for each, once"
+is "$(jq -c 'select(.id == "42").fact' "$out")" "$row" "with the fact's own bytes"
+is "$(left)" "12 40 41 77 90 611 612 613 " "it is gone"
+is "$(jq -r '"\(.id) \(.result)"' "$log" | tr '\n' ',')" "42 sent,42 deleted," "and written down"
+is "$(ls -l "$log" | cut -c 1-10)" "-rw-------" "for the user alone"
+run mem-search --delete -y 42
+status_is 1 "a second time it is not there"
+
+# --- from standard input
+
+run sh -c 'printf "611\n\n{\"id\":612}\n90\tsubject\n" | mem-search --delete -'
+status_is 2 "ids from standard input need --yes"
+run sh -c 'printf "611\n\n{\"id\":612}\n90\tsubject\n" | mem-search --delete -y -o tsv -'
+status_is 0 "with it, bare ids, records and TSV"
+is "$(cut -f 1,2 "$out" | tr '\t\n' ' ,')" "611 deleted,612 deleted,90 deleted," "are taken"
+run sh -c 'mem-search -f nosuch -o tsv | mem-search --delete -y -'
+status_is 1 "no id is a no"
+run sh -c 'echo hello | mem-search --delete -y -'
+status_is 2 "what is no id"
+err_like 'standard input:1: not a fact' "has a line"
+
+# --- at a terminal
+
+run python3 "$cli/terminal.py" typing 'n\n' mem-search --delete 40 41
+status_is 1 "a no"
+out_like 'Delete these 2 facts\? \[y/N\]' "to the question"
+out_like 'sailing club chat' "which shows them"
+is "$(left)" "12 40 41 77 613 " "deletes nothing"
+run python3 "$cli/terminal.py" typing 'y\n' mem-search --color never --delete 41
+status_is 0 "a yes"
+out_like '41 .*deleted' "deletes"
+
+# --- the way back
+
+run mem-search --undo
+status_is 0 "--undo"
+is "$(jq -r .id "$out" | tr '\n' ' ')" "41 90 612 611 42 " "lists what was deleted, the last first"
+run mem-search --undo -n 1 -o table
+out_like '読書会' "for a person"
+run mem-search --undo 612 999
+status_is 1 "one of two was deleted"
+is "$(jq -r '"\(.type) \(.id) \(.result) \(.new_id)"' "$out")" "fact_restore 612 restored 614" \
+  "and is there again"
+is "$(curl -sS "$url/control/facts" | jq -c 'select(.id == 614) | [.fact, .scope, .user_id, .confidence]')" \
+  '["Mika is allergic to peanuts 🥜","user","400118822734659584",1]' "with its members"
+run mem-search --undo
+is "$(jq -r .id "$out" | tr '\n' ' ')" "41 90 611 42 " "and not in the list any more"
+run mem-search -g 5 --undo
+status_is 2 "another guild is not there"
+
+# --- a torn line at the end of the file
+
+printf '{"type":"fact_delete","time":"2026' >>"$log"
+run mem-search --delete -y 613
+status_is 0 "after a crash in the middle of a line"
+run mem-search --undo
+is "$(jq -r .id "$out" | head -n 2 | tr '\n' ' ')" "613 41 " "nothing is lost"
+
+# --- nothing is deleted that cannot be written down
+
+mv "$log" "$tmp/old"
+mkdir "$log"
+run mem-search --delete -y 77
+status_is 2 "a file that cannot be written"
+rmdir "$log"
+like "$(left)" ' 77 ' "and the fact is untouched"
+
+# --- a dashboard cannot make facts
+
+start_server plain python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
+AGENT_URL=$url
+run mem-search --delete -y 42
+status_is 0 "deleted from a dashboard"
+run mem-search --undo 42
+status_is 1 "it cannot come back"
+is "$(jq -r '"\(.result): \(.fact.fact)"' "$out")" \
+  "lost: The bell rings at noon, everybody posts a picture of the harbour then" "what was lost is said"
+run mem-search --undo
+is "$(jq -r .id "$out")" 42 "and stays written down"
+
+# --- a fault in the middle
+
+start_server broken python3 "$cli/servers/memory.py" --fault 500 "$cli/servers/harbour-facts.ndjson"
+AGENT_URL=$url
+run mem-search --delete -y 42 40
+status_is 75 "a backend that breaks"
+err_one_line mem-search "is said once"
+run mem-search --undo
+status_is 1 "and what it did not do is not listed"
+
+# --- killed in the middle, again and again
+
+python3 "$cli/servers/many_facts.py" 60 3 >"$tmp/many"
+start_server slow python3 "$cli/servers/memory.py" --slow-delete 0.01 "$tmp/many"
+AGENT_URL=$url
+rm -f "$log"
+curl -sS "$url/control/facts" | jq -r .id | sort >"$tmp/all"
+for round in 1 2 3 4 5 6; do
+  curl -sS "$url/control/facts" | jq -r .id >"$tmp/ids"
+  # shellcheck disable=SC2046  # ids are digits
+  start delete mem-search --delete -y $(cat "$tmp/ids")
+  wait_until 10 at_least "$tmp/delete.out" "$round"
+  sleep "0.01$round"
+  kill -9 "$pid" 2>/dev/null
+  finished "$pid"
+done
+# The server ends what it had begun.
+wait_until 5 sh -c 'a=$(curl -sS "$1/control/facts" | wc -l); sleep 0.1; [ "$a" = "$(curl -sS "$1/control/facts" | wc -l)" ]' - "$url"
+curl -sS "$url/control/facts" | jq -r .id | sort >"$tmp/left"
+run mem-search --undo
+jq -r .id "$out" | sort >"$tmp/undo"
+comm -23 "$tmp/all" "$tmp/left" >"$tmp/gone"
+ok "some are gone and some are left ($(lines "$tmp/gone") of 60)" \
+  test -s "$tmp/gone" -a -s "$tmp/left"
+ok "each that is gone is listed, and no other" cmp "$tmp/gone" "$tmp/undo"
+jq -c .fact "$out" | jq -r .id | sort | cmp -s - "$tmp/gone"
+is "$?" 0 "with the whole fact"
+
+done_testing

@@ -1,0 +1,214 @@
+#!/bin/sh
+# mem-search: search and lists, against a backend with a dashboard's rules.
+. "${0%/*}/../lib.sh"
+needs mem-search python3 jq
+
+start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
+AGENT_URL=$url
+export AGENT_URL
+guild=771204458812997633
+
+# --- search
+
+run mem-search sailing
+status_is 0 "a search that finds"
+err_empty "and has nothing to add"
+is "$(jq -r .id "$out")" 40 "gives the records"
+is "$(jq -c 'keys_unsorted[-3:]' "$out" | sort -u)" '["score","semanticScore","lexicalScore"]' \
+  "with the backend's members in its order"
+curl -sS "$url/api/memory/search?q=sailing&guildId=$guild&limit=10" >"$tmp/answer"
+echo >>"$tmp/answer"
+sed 's/^.*"results":\[//; s/\]}$//; s/},{"id"/}\
+{"id"/' "$tmp/answer" >"$tmp/want"
+ok "byte for byte" cmp "$out" "$tmp/want"
+run mem-search -1 the harbour
+is "$(jq -r .id "$out")" 42 "-1 gives the best"
+is "$(lines "$out")" 1 "alone"
+run mem-search -k 1 the
+is "$(lines "$out")" 1 "-k asks for so many"
+run mem-search -n 1 the
+is "$(lines "$out")" 1 "-n prints so many"
+run mem-search -t other the
+is "$(jq -r .id "$out" | sort | tr '\n' ' ')" "40 42 " "-t chooses a type"
+run mem-search -s __lore__ sailing
+is "$(jq -r .id "$out")" 40 "-s chooses a subject"
+run mem-search --min-score 0.9 the sailing
+is "$(jq -r .id "$out")" 40 "--min-score leaves the others out"
+
+# A dashboard's search passes over the facts of persons.
+note='^mem-search: search: no hit among the facts of a guild; of all facts, these have the words in them$'
+run mem-search boat
+status_is 0 "a fact of a person is found"
+is "$(jq -r .id "$out")" 611 "by its words"
+err_like "$note" "and it is said how"
+run mem-search BOAT small
+is "$(jq -r .id "$out")" 611 "all of the words, in any case and order"
+run mem-search boat peanuts
+status_is 1 "but all of them"
+err_empty "and nothing is said of nothing"
+run mem-search -t profile sailing
+is "$(jq -r .id "$out")" 611 "where hits are of other types, too"
+run mem-search -s 400118822734659584 sailing
+is "$(jq -r .id "$out")" 611 "and of other subjects"
+run mem-search -k 1 mika
+is "$(lines "$out")" 1 "no more of them than -k says"
+run mem-search -q boat
+status_is 0 "-q tells by the status"
+err_empty "alone"
+run mem-search --min-score 0.1 boat
+status_is 1 "what has no score has none that is good enough"
+run mem-search zeppelin
+status_is 1 "nothing found"
+out_empty "prints nothing"
+err_empty "and says nothing to a script"
+run mem-search " "
+status_is 2 "an empty query is a mistake"
+run mem-search -q sailing
+status_is 0 "-q tells by the status"
+out_empty "alone"
+run mem-search -c 5 --max-time 10 sailing
+status_is 0 "a channel may be named"
+run mem-search -v sailing
+err_like '^mem-search: GET http://127.0.0.1:[0-9]+/api/memory/search$' "-v says what is asked"
+
+# --- lists
+
+run mem-search -f
+status_is 0 "-f lists"
+is "$(jq -r .id "$out" | sort -n | tr '\n' ' ')" "12 40 41 42 77 90 611 612 613 " "all facts"
+is "$(jq -r .updated_at "$out" | sort -rc && echo sorted)" sorted "the newest first"
+run mem-search -f HARBOUR
+is "$(jq -r .id "$out")" 42 "with a text in them, in any case"
+run mem-search -f -t preference,guidance
+is "$(jq -r .id "$out" | sort | tr '\n' ' ')" "12 613 77 " "of some types"
+run mem-search -f -s __self__
+is "$(jq -r .id "$out")" 12 "of a subject"
+run mem-search -f nothing of the kind
+status_is 1 "no facts"
+run mem-search -S
+is "$(jq -r '"\(.subject) \(.fact_count)"' "$out" | sort | head -n 2 | tr '\n' ',')" \
+  "400118822734659584 2,400118822734659777 1," "-S counts"
+run mem-search -S -o table
+out_like '^SUBJECT +SCOPE +FACTS +LAST SEEN$' "-S as a table"
+run mem-search -f -o tsv Mika
+is "$(awk -F '\t' '{ print NF }' "$out" | sort -u)" 14 "-o tsv has 14 fields"
+is "$(cut -f 1,3,5 "$out" | head -n 1)" "612	profile	Mika is allergic to peanuts 🥜" \
+  "id, type, fact among them"
+
+# --- for a person
+
+run mem-search -f -o table -W 76
+is "$(awk 'length > 76' "$out" | grep -v '第' || :)" "" "-W breaks the rows"
+out_like '^ {40,}“we are out on the boat' "the evidence below its fact"
+run mem-search -f -o table -W 40
+out_like '^  “wie immer um sieben”$' "narrow rows have the fact below its members"
+is "$(LC_ALL=C tr -d '\12\40-\176\200-\377' <"$out" | wc -c)" 0 "nothing that a terminal obeys"
+out_like 'red .e\[31malert.e\[0m, .u\{202e\}evil' "it is shown"
+run python3 "$cli/terminal.py" 24x70 mem-search -f alert
+ok "on a terminal, too" sh -c 'LC_ALL=C grep -c "$(printf "\033\\]0;owned")" "$1" | grep -qx 0' - "$out"
+out_like 'SUBJECT' "which gets the table by itself"
+run python3 "$cli/terminal.py" mem-search -f -o json alert
+unlike "$(LC_ALL=C tr -d '\r\n\40-\176\200-\377' <"$out" | wc -c)" '[1-9]' \
+  "JSON on a terminal escapes, too"
+run mem-search -f -o tsv alert
+out_unlike "$(printf '\033')" "and so does TSV"
+run mem-search --color always -o table sailing
+out_like "$(printf '\033')\[1m" "--color always colours"
+
+# --- the guild
+
+for words in '-f' '-f __lore__' '-S' 'sailing' '-M' '-R' '-P 1' '--snapshot' '--edit 40 --fact x' \
+  '--delete -y 40' '--undo' '--mirror'; do
+  # shellcheck disable=SC2086  # words
+  run mem-search -g nonsense $words
+  status_is 2 "a guild that is not there: $words"
+  out_empty "is not answered"
+  err_is "mem-search: guild nonsense: no such guild; there are $guild (Harbour)" "but refused"
+done
+printf '[profile p]\nurl = %s\nguild = 5\n' "$url" >"$XDG_CONFIG_HOME/agentutils/config"
+(
+  unset AGENT_URL
+  run mem-search -p p -f -s __lore__
+  exit "$status"
+)
+is "$?" 2 "the profile may name the guild"
+run mem-search -p p -g "$guild" -f -s __lore__
+status_is 0 "the option wins"
+rm "$XDG_CONFIG_HOME/agentutils/config"
+
+# --- two guilds
+
+cat >"$tmp/two" <<'END'
+{"guild":{"id":"1","name":"Harbour"}}
+{"guild":{"id":"2","name":"Fern \"& Co. 🌿"}}
+{"id":1,"guild_id":"1","subject":"__lore__","fact":"Ferns grow at the harbour","confidence":0.5}
+{"id":2,"guild_id":"2","subject":"__lore__","fact":"Ferns and more ferns","confidence":0.5}
+{"id":3,"subject":"4001","fact":"Mika has a boat","confidence":0.5}
+{"id":4,"guild_id":"2","subject":"__lore__","fact":"Game night","confidence":0.5}
+END
+start_server two python3 "$cli/servers/memory.py" "$tmp/two"
+one=$AGENT_URL
+AGENT_URL=$url
+names='.guild_name | tojson'
+run mem-search ferns
+status_is 0 "both are searched"
+is "$(jq -r "[.id, .guild_id, .guild_name] | @tsv" "$out" | sort)" \
+  "$(printf '1\t1\tHarbour\n2\t2\tFern "& Co. 🌿')" "and each hit says where it is from"
+run mem-search -k 1 ferns
+is "$(lines "$out")" 1 "no more than were asked for"
+run mem-search -g 2 ferns
+is "$(jq -c '[.id, has("guild_name")]' "$out")" '[2,false]' "one guild is as it is"
+run mem-search -f
+is "$(jq -r .id "$out" | tr '\n' ' ')" "4 3 2 1 " "all facts, each once, the newest first"
+is "$(jq -r "$names" "$out" | tr '\n' ',')" \
+  '"Fern \"& Co. 🌿",null,"Fern \"& Co. 🌿","Harbour",' "with the guilds' names"
+run mem-search -f -o tsv
+is "$(awk -F '\t' '{ print NF }' "$out" | sort -u)" 15 "which is one more field"
+is "$(cut -f 1,15 "$out" | tail -n 1)" "1	Harbour" "the last one"
+run mem-search -f -o table
+out_like '^ID +GUILD +SUBJECT' "and a column"
+out_like '^ 3 + 4001 +' "empty for a fact of a person"
+run mem-search boat
+is "$(jq -r .id "$out")" 3 "a fact of a person is found once"
+run mem-search -S
+is "$(jq -r '[.guild_name, .subject, .fact_count] | @csv' "$out" | sort)" '"Fern ""& Co. 🌿","__lore__",2
+"Harbour","__lore__",1
+,"4001",1' "the subjects of both, of persons once"
+run mem-search --edit 4 --fact "Game night is on Friday"
+status_is 0 "an edit finds the guild of its fact"
+is "$(jq -r .guild_id "$out")" 2 "by itself"
+run mem-search --edit 3 --fact "Mika has a small boat"
+status_is 0 "and that of a person"
+run mem-search -g 1 --edit 4 --fact "no"
+status_is 1 "but not in another guild than was named"
+run mem-search -g 1 __ALL__
+status_is 1 "the word that means everything to a dashboard is a word"
+run mem-search -g 1 __all__
+status_is 1 "in any case"
+run mem-search --mirror
+is "$(jq -r .guild_id "$out" | tr '\n' ' ')" "1 2 " "a copy of both"
+run mem-search --offline -f
+is "$(jq -r .id "$out" | sort | tr '\n' ' ')" "1 2 3 4 " "is looked into as one"
+run mem-search -P 4001
+status_is 2 "a profile is of one guild"
+err_like 'there are several, name one with --guild: 1 \(Harbour\), 2 \(Fern "& Co. 🌿\)' "they are named"
+run mem-search --delete -y 4 3
+status_is 0 "facts of several guilds are deleted"
+is "$(jq -r .guild_id "$out" | tr '\n' ' ')" "2 1 " "each of its own"
+run mem-search --undo
+is "$(jq -r .id "$out" | sort | tr '\n' ' ')" "3 4 " "and listed"
+AGENT_URL=$one
+
+# --- what makes no sense
+
+for words in '-f -S' '-S word' '--delete' '--edit x' '-k 0 q' '--fact x q' '-o xml q' \
+  '--min-score much q' '--offline -M' '-n many -f' '-R a b' '-W wide -f'; do
+  # shellcheck disable=SC2086  # words
+  run mem-search $words
+  status_is 2 "mem-search $words is a mistake"
+done
+AGENT_URL=http://127.0.0.1:9 run mem-search sailing
+status_is 75 "nobody there"
+err_one_line mem-search "is said in one line"
+
+done_testing

@@ -1,0 +1,53 @@
+#!/bin/sh
+# mem-search against agent-serve: what is made is found, corrected, deleted, and
+# comes back.
+. "${0%/*}/../lib.sh"
+needs mem-search agent-serve python3 jq curl
+
+start_server serve agent-serve --listen 127.0.0.1:0 --database :memory:
+AGENT_URL=$url
+export AGENT_URL
+[ "$(curl -sS -o /dev/null -w '%{http_code}' "$url/api/memory/facts")" = 200 ] ||
+  skip_all "this agent-serve has no memory"
+guild=771204458812997633
+curl -sS -o "$tmp/made" -H 'Content-Type: application/x-ndjson' --data-binary @- \
+  "$url/api/memory/facts" <<END
+{"guildId":"$guild","subject":"__lore__","fact":"The server started as a sailing club chat","confidence":0.78}
+{"guildId":"$guild","subject":"__lore__","fact":"The bell rings at noon","evidenceText":"ding dong","confidence":0.5}
+{"scope":"user","userId":"4001","subject":"4001","fact":"Mika is allergic to peanuts 🥜","factType":"profile","confidence":1}
+END
+
+run mem-search -g "$guild" -f
+status_is 0 "facts are listed"
+is "$(jq -r .fact "$out" | sort | head -n 1)" "Mika is allergic to peanuts 🥜" "as they were made"
+is "$(lines "$out")" 3 "all of them"
+run mem-search -g "$guild" -S
+is "$(jq -s -r 'map(.fact_count) | add' "$out")" 3 "subjects are counted"
+run mem-search -g "$guild" -1 sailing club
+status_is 0 "a search finds"
+out_like 'sailing club' "the fact"
+id=$(jq -r .id "$out")
+run mem-search -g "$guild" --edit "$id" --confidence 0.95 -t project
+status_is 0 "an edit"
+is "$(jq -c '[.confidence, .fact_type]' "$out")" '[0.95,"project"]' "is stored"
+run mem-search -g "$guild" --edit "$id" --fact "The bell rings at noon"
+status_is 1 "a duplicate is a no"
+run sh -c "mem-search -g $guild -f -o tsv | mem-search -g $guild --delete -y -"
+status_is 0 "all are deleted"
+is "$(lines "$out")" 3 "with a record for each"
+run mem-search -g "$guild" -f
+status_is 1 "and gone"
+run sh -c "mem-search -g $guild --undo | mem-search -g $guild --undo -"
+status_is 0 "all come back"
+run mem-search -g "$guild" -f -o tsv
+is "$(cut -f 2-6 "$out" | sort | head -n 1)" \
+  "4001	profile	1	Mika is allergic to peanuts 🥜	" "as they were"
+is "$(lines "$out")" 3 "each once"
+run mem-search -g "$guild" -P 4001
+is "$(jq -r '.durableProfile.userFacts[0].fact' "$out")" "Mika is allergic to peanuts 🥜" "a profile"
+run mem-search -g "$guild" --snapshot -u 4001 bell
+status_is 0 "a snapshot"
+run mem-search -g "$guild" -M
+out_like 'sailing club' "the markdown"
+
+done_testing

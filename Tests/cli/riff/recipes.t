@@ -1,0 +1,201 @@
+#!/bin/sh
+# agent-say, riff-up, and the worktrees of sessions: riff-claude, riff-worktree-remove.
+# shellcheck disable=SC2154,SC2086,SC2088  # of ssh.sh; words; the remote ~/
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+needs git
+start_sshd
+attach_args libssh2
+
+# begun SESSION: the agent that is in it now has begun; terminals are used again.
+begun() {
+  _agent=$(rtmux display-message -p -t "=$1:" '#{pane_pid}')
+  grep -q "\"start\", \"pid\": $_agent," "$(agent_log "$1")"
+}
+
+# --- agent-say
+run tmux-attach -q $attach_args -N -s riff
+wait_until 5 begun riff
+run agent-say $attach_args -- say "it's  two" '*'
+status_is 0 "agent-say: words"
+ok "are one text, and Return" wait_until 5 typed riff "say it's  two * $(printf '\r')"
+: >"$(agent_log riff)"
+run sh -c 'echo "  from a pipe" | agent-say "$@" --' - $attach_args
+ok "agent-say: standard input" wait_until 5 typed riff "from a pipe $(printf '\r')"
+: >"$(agent_log riff)"
+run sh -c 'echo "options first" | agent-say "$@"' - $attach_args
+ok "agent-say: with options first, without --" wait_until 5 typed riff "options first $(printf '\r')"
+run agent-say --no-such
+status_is 2 "agent-say: no such option"
+run agent-say $attach_args -s riff-7 -- hello
+status_is 1 "agent-say: no such session"
+like "$(agent-say -h)" '^usage: agent-say' "agent-say -h"
+like "$(agent-say -V)" '^agent-say [0-9]' "agent-say -V"
+# The host of the configuration.
+printf 'host = box\n[host box]\nhostname = 127.0.0.1\nport = %s\nidentity = %s\nuser = %s\n' \
+  "$port" "$id" "$remote_user" >"$XDG_CONFIG_HOME/agentutils/config"
+: >"$(agent_log riff)"
+run agent-say run the tests
+status_is 0 "agent-say: the configured host"
+ok "gets it" wait_until 5 typed riff "run the tests $(printf '\r')"
+
+# --- riff-up, on this machine
+rtmux kill-server
+up() { run env HOME="$remote_home" TMUX_TMPDIR="$remote_tmp" STUB_LOGS="$agents" PATH="$remote_home/bin:$PATH" riff-up "$@"; }
+mkdir "$remote_home/work #(touch PWNED);"
+up -d "$remote_home/work #(touch PWNED);"
+status_is 0 "riff-up"
+err_empty "without a word"
+wait_until 5 begun riff
+is "$(agent_says riff 'select(.what == "start") | .cwd, .env.TMUX, .env.TMUX_PANE' | tr '\n' ,)" \
+  "$remote_home/work #(touch PWNED);,null,null," "the folder; tmux is hidden from the agent"
+token=$(agent_says riff 'select(.what == "start").token')
+up
+status_is 0 "riff-up: once more"
+is "$(agent_says riff 'select(.what == "start").token')" "$token" "the same agent still"
+run tmux-attach $attach_args -l
+is "$(jq -r '.name + .command' "$out")" "riffpython3" "and tmux-attach finds it"
+up -s riff-9 -H 'not-there --x'
+status_is 2 "riff-up: a harness that is not there"
+up -s a.b
+status_is 2 "riff-up: no name"
+up -s riff-9 -H 'sleep 99; true;'
+is "$(rtmux list-panes -t =riff-9: -F '#{pane_current_command}')" sh "riff-up: any command line"
+up -d "$remote_home/none" -s riff-8
+status_is 2 "riff-up: no folder"
+for n in 1 2 3 4; do up -s twice & done
+wait_until 5 rtmux has-session -t =twice
+is "$(rtmux list-sessions | grep -c twice)" 1 "riff-up: at the same time, one session"
+is "$(find "$remote_home" -name PWNED | wc -l)" 0 "nothing of a name was run"
+like "$(riff-up -h)" '^usage: riff-up' "riff-up -h"
+rtmux kill-server
+
+# --- worktrees
+GIT_CONFIG_NOSYSTEM=1
+GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+export GIT_CONFIG_NOSYSTEM GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+unset GIT_DIR GIT_WORK_TREE
+repo="$remote_home/my repo"
+git init -q -b trunk "$repo"
+mkdir "$repo/sub"
+echo one >"$repo/sub/file"
+git -C "$repo" add -A
+git -C "$repo" commit -q -m one
+cp "$root/bin/riff-claude" "$root/bin/riff-worktree-remove" "$remote_home/bin"
+
+new() { run tmux-attach $attach_args -N --worktree "$@"; }
+cwd() { wait_until 5 begun "$1" && agent_says "$1" 'select(.what == "start").cwd'; }
+head_of() { git -C "$1" symbolic-ref --short HEAD; }
+
+new -d "~/my repo" -s riff
+status_is 0 "worktree: new"
+tree=$(cwd riff)
+like "$tree" "^$remote_home/.local/share/riff/worktrees/my repo-[0-9]*/riff\$" "the session has a folder of its own"
+is "$(head_of "$tree")" riff/riff "on its own branch"
+is "$(git -C "$tree" rev-parse HEAD)" "$(git -C "$repo" rev-parse HEAD)" "from HEAD"
+is "$(agent_says riff 'select(.what == "start") | .env.RIFF_WORKTREE + .env.RIFF_START_DIR')" \
+  "1$repo" "the contract's environment"
+is "$(agent_says riff 'select(.what == "start").env.TMUX')" null "tmux is hidden"
+is "$(git -C "$repo" status --porcelain)$(head_of "$repo")" trunk "the repository is as it was"
+ok "no lock is left" test ! -e "$repo/.git/riff.lock"
+
+run tmux-attach $attach_args -k riff
+status_is 0 "worktree: close"
+err_empty "without a word"
+ok "the folder is gone" test ! -e "$tree"
+ok "the branch stays" git -C "$repo" show-ref --verify --quiet refs/heads/riff/riff
+
+git -C "$repo" commit -q --allow-empty -m two
+new -d "~/my repo/sub" -s riff
+is "$(cwd riff)" "$tree/sub" "worktree: from a folder below, the same below"
+is "$(git -C "$tree" log -1 --format=%s)" one "on the branch as it was"
+echo two >"$tree/sub/file"
+run tmux-attach $attach_args -k riff
+status_is 0 "worktree: close with changes"
+err_like "kept $tree" "is told to be kept"
+is "$(cat "$tree/sub/file")" two "nothing is lost"
+new -d "~/my repo" -s riff
+is "$(cwd riff)" "$tree" "worktree: used again"
+is "$(cat "$tree/sub/file")" two "with its changes"
+
+git clone -q "$repo" "$remote_home/clone" 2>/dev/null
+git -C "$remote_home/clone" commit -q --allow-empty -m local
+new -d '$HOME/clone' -s riff-2
+is "$(git -C "$(cwd riff-2)" log -1 --format=%s)" two "worktree: from origin's branch, not from HEAD"
+
+# Whatever is in the way, the agent runs in the folder itself.
+new -d "~" -s riff-3
+is "$(cwd riff-3)" "$remote_home" "worktree: no repository"
+git init -q "$remote_home/empty"
+new -d "~/empty" -s riff-4
+is "$(cwd riff-4)" "$remote_home/empty" "worktree: no commit"
+mkdir -p "$tree-x" "${tree%/*}/riff-5/x"
+new -d "~/my repo" -s riff-5
+is "$(cwd riff-5)" "$repo" "worktree: something is where it would be"
+git -C "$repo" checkout -q -b riff/riff-6
+new -d "~/my repo" -s riff-6
+is "$(cwd riff-6)" "$repo" "worktree: its branch is checked out in the repository"
+git -C "$repo" checkout -q trunk
+rm "$remote_home/bin/riff-claude"
+new -d "~/my repo" -s riff-7
+is "$(cwd riff-7)" "$repo" "worktree: no script on the host"
+cp "$root/bin/riff-claude" "$remote_home/bin"
+
+# A lock of somebody who was killed is no lock.
+mkdir "$repo/.git/riff.lock"
+echo 999999 >"$repo/.git/riff.lock/pid"
+new -d "~/my repo" -s riff-8
+is "$(cwd riff-8)" "${tree%/*}/riff-8" "worktree: a stale lock"
+jobs=
+for n in 11 12 13 14 15 16; do
+  bounded 30 tmux-attach -q $attach_args -N --worktree -d "~/my repo" -s "riff-$n" &
+  jobs="$jobs $!"
+done
+for job in $jobs; do wait "$job"; done
+for n in 11 12 13 14 15 16; do cwd "riff-$n"; done | sort -u >"$tmp/trees"
+is "$(grep -c '/worktrees/' "$tmp/trees")" 6 "worktree: six at once"
+git -C "$repo" worktree lock "${tree%/*}/riff-16"
+for n in 11 16; do run tmux-attach $attach_args -k "riff-$n"; done
+ok "worktree: a locked one is kept" test -d "${tree%/*}/riff-16"
+ok "the other one is gone" test ! -e "${tree%/*}/riff-11"
+
+# What git ignores is nowhere else, either.
+new -d "~/my repo" -s riff-20
+tree=$(cwd riff-20)
+printf '.env\nbuilt/\n' >"$repo/.git/info/exclude"
+mkdir "$tree/built"
+echo secret >"$tree/.env"
+touch "$tree/built/a" "$tree/built/b"
+run tmux-attach $attach_args -k riff-20
+err_like "kept $tree: .*: \.env, built/\$" "worktree: ignored files are kept, and named"
+is "$(cat "$tree/.env")" secret "and are there"
+cd "$repo" || exit
+run riff-worktree-remove riff-20
+is "$status $(cat "$err")" \
+  "1 riff-worktree-remove: kept $tree: riff-worktree-remove -f removes what git ignores: .env, built/" \
+  "riff-worktree-remove: the same"
+touch "$tree/new"
+git -C "$repo" config status.showUntrackedFiles no
+run riff-worktree-remove -f riff-20
+status_is 1 "-f: what is not committed is kept all the same"
+err_like "^riff-worktree-remove: kept $tree: .*untracked" "and that is said"
+rm "$tree/new"
+run riff-worktree-remove --force riff-20
+is "$status $(cat "$err")" "0 " "-f: what is ignored goes"
+ok "with the worktree" test ! -e "$tree"
+cd "$root" || exit
+# A name is no pattern, and has no escapes.
+git -C "$repo" worktree add -q -b riff/s/keep "$remote_home/s-keep"
+run riff-worktree-remove 's\057keep' "$repo"
+ok "riff-worktree-remove: another name is another worktree" test -d "$remote_home/s-keep"
+run riff-worktree-remove s/keep "$repo"
+ok "its own is its own" test ! -d "$remote_home/s-keep"
+
+run riff-worktree-remove
+status_is 2 "riff-worktree-remove: no name"
+run riff-worktree-remove x "$remote_home"
+status_is 2 "riff-worktree-remove: no repository"
+run riff-worktree-remove none "$repo"
+status_is 0 "riff-worktree-remove: none there"
+
+done_testing

@@ -1,0 +1,107 @@
+#!/bin/sh
+# share-inbox hands files over to a session of a real box: whole, once, in order.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+. "${0%/*}/../inbox.sh"
+
+start_box
+paths() { jq -r .remote_path "$out"; }
+typed_is() { [ "$(typed_now)" = "$1" ]; }
+
+# shellcheck disable=SC2154  # of inbox.sh
+for transport in $transports; do
+  printf 'one' >"$tmp/a.txt"
+  head -c 300000 /dev/urandom >"$tmp/b.png"
+  : >"$tmp/c.txt"
+  forget_typed
+  run share-inbox add "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt"
+  status_is 0 "$transport: three files are added"
+  inbox drain
+  status_is 0 "$transport: and drained"
+  is "$(jq -r '[.type, .state, .session] | join(" ")' "$out" | sort | uniq -c | tr -s ' ')" \
+    " 3 inbox_item delivered riff" "$transport: a record for each"
+  is "$(left)" 0 "$transport: the inbox is empty"
+  # shellcheck disable=SC2046
+  is "$(sums $(paths))" "$(sums "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt")" \
+    "$transport: byte for byte, in the order they came"
+  wait_until 5 typed_is "$(paths | tr '\n' ' ')"
+  is "$(typed_now)" "$(paths | tr '\n' ' ')" \
+    "$transport: their paths are typed, each with a blank, without Return"
+
+  # --- small ones go many at a time
+  set --
+  i=0
+  while [ "$i" -lt 75 ]; do
+    i=$((i + 1))
+    head -c $((i * 40 - 40)) /dev/urandom >"$tmp/small-$i.bin"
+    set -- "$@" "$tmp/small-$i.bin"
+  done
+  share-inbox add -q "$@"
+  rm -rf "$tmp/kept"
+  cp -r "$folder" "$tmp/kept"
+  forget_typed
+  before=$(grep -c 'Starting session: command' "$sshd_log")
+  inbox drain
+  is "$status $(left)" "0 0" "$transport: 75 small files"
+  ok "$transport: in few calls" \
+    test $(($(grep -c 'Starting session: command' "$sshd_log") - before)) -le 5
+  wait_until 5 typed_is "$(paths | tr '\n' ' ')"
+  is "$(typed_now)" "$(paths | tr '\n' ' ')" "$transport: are typed in the order they came"
+  came_once "$transport, small" "$@"
+
+  # Had it been killed before they left: the agent has them, and may have changed them.
+  changed=$(paths | head -n 1)
+  removed=$(paths | tail -n 1)
+  echo changed >"$changed"
+  rm "$removed"
+  cp "$tmp/kept"/* "$folder"
+  share-inbox add -q "$tmp/a.txt" "$tmp/c.txt"
+  forget_typed
+  inbox drain
+  is "$status $(left)" "0 0" "$transport: those that have been typed go, with new ones"
+  wait_until 5 typed_is "$(paths | tail -n 2 | tr '\n' ' ')"
+  is "$(typed_now)" "$(paths | tail -n 2 | tr '\n' ' ')" "$transport: only the new ones are typed"
+  is "$(cat "$changed") $(find "$removed" 2>/dev/null)" "changed " \
+    "$transport: what has been typed is not written again"
+
+  # One of them is in trouble: it alone stays.
+  share-inbox add "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt" "$tmp/a.txt" "$tmp/c.txt" >"$tmp/added"
+  name=$(sed -n 4p "$tmp/added" | jq -r '.path | split("/") | last')
+  mkdir "$remote_inbox/$name"
+  inbox drain
+  is "$status $(left) $(lines "$out") $(lines "$err")" "75 1 4 1" \
+    "$transport: where one cannot be taken, the others are"
+  rmdir "$remote_inbox/$name"
+  inbox drain -q
+
+  # A host without tar.
+  printf '#!/bin/sh\nexit 1\n' >"$remote_home/bin/tar"
+  chmod +x "$remote_home/bin/tar"
+  share-inbox add -q "$tmp/a.txt" "$tmp/c.txt" "$tmp/a.txt"
+  forget_typed
+  inbox drain
+  is "$status $(left) $(cat "$err")" "0 0 " "$transport: a host without tar takes them one by one"
+  came_once "$transport, no tar" "$tmp/a.txt" "$tmp/c.txt" "$tmp/a.txt"
+  rm "$remote_home/bin/tar"
+done
+is "$(parts)" 0 "no part of a file is left on the host"
+# --- with a key of ssh-agent's, and the port by its long name
+start agent ssh-agent -D -a "$tmp/agent"
+wait_until 5 test -S "$tmp/agent"
+SSH_AUTH_SOCK=$tmp/agent ssh-add -q "$id" || bail "the agent takes no key"
+share-inbox add -q "$tmp/a.txt"
+SSH_AUTH_SOCK=$tmp/agent run share-inbox drain --transport libssh2 --agent --pins "$tmp/pins" \
+  --port "$port" "$there"
+status_is 0 "a key of ssh-agent's lets it in"
+is "$(left)" 0 "and the file is delivered"
+
+# --- a host that OpenSSH's file knows needs no pin
+# shellcheck disable=SC2154  # of ssh.sh
+echo "[127.0.0.1]:$port $(cut -d ' ' -f 1,2 "$host_key")" >"$tmp/known_hosts"
+share-inbox add -q "$tmp/a.txt"
+run share-inbox drain --transport libssh2 -i "$id" --pins "$tmp/none" \
+  --known-hosts "$tmp/known_hosts" -P "$port" "$there"
+status_is 0 "a host of OpenSSH's file is known"
+not_ok "and not pinned" test -s "$tmp/none"
+
+done_testing

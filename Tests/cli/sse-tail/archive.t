@@ -1,0 +1,192 @@
+#!/bin/sh
+# agent-archive and sse-tail --archive: a file per day, each record once.
+. "${0%/*}/../lib.sh"
+needs sse-tail action-filter jq python3 gzip
+
+TMPDIR=$tmp/tmp
+mkdir "$TMPDIR"
+export TMPDIR
+archive=$XDG_STATE_HOME/agentutils/archive
+today=$(date -u +%Y-%m-%d)
+names() { find "$archive" -name '[0-9]*' | sed 's/.*\///' | sort | xargs; }
+numbers() { action-filter -o n "$@" | jq .n; }
+
+run agent-archive --help
+status_is 0 "agent-archive --help"
+out_like "^usage: agent-archive" "says how it is called"
+run agent-archive --version
+out_like "^agent-archive [0-9]+\.[0-9]+" "--version"
+run agent-archive --folder
+status_is 2 "--folder alone"
+err_like "^agent-archive: option --folder needs an argument" "is told"
+run env -u XDG_STATE_HOME -u HOME agent-archive
+status_is 2 "no home"
+err_one_line agent-archive "is told in one line"
+run agent-archive
+status_is 2 "no agent is configured"
+err_like "^sse-tail: activity: no url" "says sse-tail"
+run sse-tail --archive "$tmp/a" -d http://127.0.0.1:9/
+status_is 2 "--archive with --data-only"
+err_like "^sse-tail: --archive keeps whole records" "is refused"
+rm -rf "$archive"
+
+# --- a day, stopped and gone on with
+start_server numbered python3 "$cli/servers/numbered.py" --rate 100
+events=$url/events
+run agent-archive -n 5 "$events"
+status_is 0 "five events"
+out_empty "print nothing"
+err_empty "and say nothing"
+today=$(date -u +%Y-%m-%d)
+is "$(names)" "$today.ndjson" "they are in today's file"
+is "$(lines "$archive/$today.ndjson")" 5 "all five"
+ok "with the time of receipt, of that day" jq -es --arg day "$today" \
+  'all(.received_at | startswith($day))' "$archive/$today.ndjson"
+is "$(stat -c %a "$archive" "$archive/$today.ndjson" | xargs)" "700 600" "for the user alone"
+run agent-archive -n 5 "$events"
+first=$(numbers "$archive/$today.ndjson" | head -n 1)
+is "$(numbers "$archive/$today.ndjson" | xargs)" "$(seq "$first" $((first + 9)) | xargs)" \
+  "a later run goes on where that ended"
+printf '{"event":"action_event","id":"99' >>"$archive/$today.ndjson"
+rm "$archive/.state"
+run agent-archive -n 5 "$events"
+is "$(numbers "$archive/$today.ndjson" | xargs)" "$(seq "$first" $((first + 14)) | xargs)" \
+  "half a record is mended, and the records themselves say where to go on"
+
+# --- links that others could have made
+echo mine >"$tmp/victim"
+mkdir "$tmp/shared"
+chmod 770 "$tmp/shared"
+for name in .lock .state "$today.ndjson"; do
+  rm -f "$tmp/shared"/* "$tmp/shared"/.[ls]*
+  ln -s "$tmp/victim" "$tmp/shared/$name"
+  run sse-tail --archive "$tmp/shared" -n 5 "$events"
+  is "$status $(cat "$tmp/victim")" "2 mine" "$name is not written through a link"
+  err_one_line sse-tail "which is said"
+done
+
+# --- two at once
+start one agent-archive "$events"
+ok "one writes" wait_until 10 at_least "$archive/$today.ndjson" 16
+one=$pid
+run agent-archive "$events"
+status_is 2 "a second one"
+err_is "sse-tail: $archive: another archiver is at work" "is refused"
+stop "$one"
+status_is 143 "TERM ends it by that signal"
+run agent-archive http://127.0.0.1:9/other
+status_is 2 "another stream's archive"
+err_like "holds the state of" "is refused"
+
+# --- leftovers of earlier days
+for day in 2026-01-01 2026-01-02 2026-01-03; do
+  echo "{\"event\":\"e\",\"id\":\"1\",\"received_at\":\"${day}T00:00:00.000Z\",\"data\":{\"kind\":\"x\",\"n\":\"$day\"}}" \
+    >"$archive/$day.ndjson"
+done
+echo garbage >"$archive/.2026-01-01.ndjson.4711"
+compressor=gz
+if command -v zstd >/dev/null; then
+  compressor=zst
+  zstd -q "$archive/2026-01-02.ndjson" -o "$archive/2026-01-02.ndjson.zst"
+  echo '{"kind":"before","n":0}' | zstd -q >"$archive/2026-01-03.ndjson.zst"
+  want="2026-01-01 1 2026-01-02 1 2026-01-03 2"
+else
+  want="2026-01-01 1 2026-01-02 1 2026-01-03 1"
+fi
+run agent-archive -n 1 "$events"
+status_is 0 "an archive with what a crash left"
+all_compressed() { [ -z "$(find "$archive" -name '2026-01-0?.ndjson')" ]; }
+ok "is finished" wait_until 10 all_compressed
+err_empty "without a word"
+is "$(for file in "$archive"/2026-01-*; do
+  echo "$(basename "$file" .ndjson.$compressor) $(action-filter -N "$file")"
+done | xargs)" "$want" "and no record is lost or there twice"
+is "$(find "$archive" -name '.[0-9]*')" "" "no temporary file is left"
+is "$(ls -A "$TMPDIR")" "" "nor one elsewhere"
+
+# A program that does not compress: the plain file stays, and a later start mends it.
+mkdir "$tmp/broken"
+for name in zstd gzip; do
+  printf '#!/bin/sh\nhead -c 20\nexit 1\n' >"$tmp/broken/$name"
+  chmod +x "$tmp/broken/$name"
+done
+echo '{"kind":"x"}' >"$archive/2026-01-04.ndjson"
+PATH=$tmp/broken:$PATH run agent-archive -n 1 "$events"
+ok "a compression that fails is told" wait_until 10 has "$err" \
+  "^agent-archive: .*2026-01-04.ndjson: not compressed; the next start tries again$"
+is "$(cd "$archive" && echo 2026-01-04* .2026*)" "2026-01-04.ndjson .2026*" "and leaves the plain file"
+PATH=$tmp/broken:$PATH
+rm "$tmp"/broken/*
+ln -s "$(command -v gzip)" "$tmp/broken/gzip"
+# No zstd in sight.
+mkdir "$tmp/few"
+for name in sh sed mktemp mkfifo rm cat cmp tail wc mv sync sse-tail agent-archive; do
+  ln -s "$(command -v "$name")" "$tmp/few/$name"
+done
+ln -s "$(command -v gzip)" "$tmp/few/gzip"
+run env PATH="$tmp/few" agent-archive -n 1 "$events"
+status_is 0 "without zstd"
+ok "gzip is taken" wait_until 10 test -s "$archive/2026-01-04.ndjson.gz"
+is "$(action-filter -N "$archive/2026-01-04.ndjson.gz")" 1 "and the record is there"
+
+# --- no room
+(
+  ulimit -f 8
+  trap '' XFSZ
+  bounded 20 agent-archive --folder "$tmp/small" "$events" >"$out" 2>"$err"
+  echo "$?" >"$tmp/status"
+)
+is "$(cat "$tmp/status")" 75 "a file that cannot grow: a later try may work"
+err_like "^sse-tail: $tmp/small/$today.ndjson: [fF]ile too large" "is told with its name"
+run agent-archive --folder "$tmp/small" -n 3 "$events"
+numbers "$tmp/small/$today.ndjson" >"$tmp/got"
+is "$(xargs <"$tmp/got")" "$(seq "$(head -n 1 "$tmp/got")" "$(tail -n 1 "$tmp/got")" | xargs)" \
+  "with room again nothing is missing or twice"
+
+if command -v zstd >/dev/null; then
+  bound=60
+  run python3 "$cli/clients/compressor.py" "${ARCHIVE_KILLS:-8}" "${ARCHIVE_SEED:-1}" "$tmp/finished" -- \
+    agent-archive --folder "$tmp/finished" "$events"
+  status_is 0 "killed while it compresses: $(cat "$out")"
+else
+  skip 1 "needs zstd"
+fi
+
+# --- midnight and kills, with a clock of our own
+if command -v cc >/dev/null && command -v zstd >/dev/null && [ "$(uname -s)" = Linux ] &&
+  cc -shared -fPIC -o "$tmp/clock.so" "$cli/servers/clock.c" 2>/dev/null; then
+  CLOCK=$tmp/clock
+  echo 0 >"$CLOCK"
+  export CLOCK
+  start live env LD_PRELOAD="$tmp/clock.so" agent-archive --folder "$tmp/live" "$events"
+  live=$pid
+  ok "a live archive" wait_until 10 at_least "$tmp/live/$today.ndjson" 3
+  echo 86400 >"$CLOCK"
+  ok "at midnight yesterday's file is compressed" wait_until 10 test -s "$tmp/live/$today.ndjson.zst"
+  ok "and removed" wait_until 10 test ! -e "$tmp/live/$today.ndjson"
+  tomorrow=$(date -u -d "$today + 1 day" +%Y-%m-%d)
+  ok "and tomorrow's is written" wait_until 10 at_least "$tmp/live/$tomorrow.ndjson" 3
+  echo 0 >"$CLOCK"
+  before=$(lines "$tmp/live/$tomorrow.ndjson")
+  ok "a clock that is set back goes on there" wait_until 10 at_least "$tmp/live/$tomorrow.ndjson" $((before + 5))
+  ok "and makes no second file of that day" test ! -e "$tmp/live/$today.ndjson"
+  stop "$live"
+  numbers "$tmp/live/$today.ndjson.zst" "$tmp/live/$tomorrow.ndjson" >"$tmp/got"
+  is "$(xargs <"$tmp/got")" "$(seq "$(head -n 1 "$tmp/got")" "$(tail -n 1 "$tmp/got")" | xargs)" \
+    "across midnight no record is lost or twice"
+
+  bound=120
+  run env LD_PRELOAD= python3 "$cli/clients/archiver.py" "${ARCHIVE_KILLS:-15}" "${ARCHIVE_SEED:-1}" \
+    "$CLOCK" "$tmp/killed" -- env LD_PRELOAD="$tmp/clock.so" agent-archive --folder "$tmp/killed" "$events"
+  status_is 0 "an archiver that is killed again and again"
+  out_like "^missing 0, twice 0, in order True$" "keeps each record once: $(head -n 1 "$out")"
+  out_like "^left over \[\], not compressed 1$" "and leaves nothing unfinished"
+  diag "$(cat "$out" "$err")"
+else
+  skip 11 "needs cc and zstd on Linux"
+fi
+
+none_runs() { ! ps -e -o args= | grep -F "agent-archive --folder $tmp/" | grep -qv grep; }
+ok "nothing it started is left" wait_until 10 none_runs
+
+done_testing

@@ -1,0 +1,129 @@
+#!/bin/sh
+# Size: no limit by default, linear time, memory for one event and no more.
+. "${0%/*}/../lib.sh"
+needs sse-tail jq python3
+
+serve </dev/null
+bound=60
+# measured FILE CMD...: standard output to FILE; $rss in KB, $took in seconds.
+measured() {
+  file=$1
+  shift
+  bounded "$bound" python3 -c 'import resource, subprocess, sys, time
+began = time.monotonic()
+status = subprocess.call(sys.argv[2:], stdout=open(sys.argv[1], "wb"))
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(status, peak // 1024 if sys.platform == "darwin" else peak, int(time.monotonic() - began))
+' "$file" "$@" >"$tmp/measured" 2>"$err"
+  read -r status rss took <"$tmp/measured" || status=142
+}
+size() { wc -c <"$1" | tr -d ' '; }
+overhead=$((24 * 1024))
+
+script <<'S'
+stream
+send data: "
+fill 67108864 x
+send "\n\ndata: after\n\n
+S
+measured "$tmp/big" sse-tail --max-retries 0 "$url/s"
+is "$(size "$tmp/big")" $((67108864 + 2 + 36 + 43)) "64 MB in one line, in 1 KB pieces"
+ok "in linear time ($took s)" test "$took" -le 30
+ok "with little more memory than the event ($rss KB)" test "$rss" -le $((65536 + overhead))
+rm -f "$tmp/big"
+
+script <<'S'
+stream
+send data: 1\n\n:
+fill 67108864 x
+send \ndata: after\n\n
+S
+measured "$out" sse-tail --max-retries 0 "$url/s"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "a comment of 64 MB"
+ok "in bounded memory ($rss KB)" test "$rss" -le "$overhead"
+script <<'S'
+stream
+send data: 1\n\nwhat: 
+fill 33554432 x
+send \nfill
+fill 33554432 y
+send \ndata: after\n\n
+S
+measured "$out" sse-tail --max-retries 0 "$url/s"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "so are fields that nobody knows"
+ok "in bounded memory ($rss KB)" test "$rss" -le "$overhead"
+script <<'S'
+stream
+send event: x\nid: 1\ndata: 1\n\n
+fill 67108864 : c\n\nevent: y\n
+send \ndata: after\n\n
+S
+measured "$out" sse-tail --max-retries 0 "$url/s"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "1 after " "so are millions of them"
+ok "in bounded memory ($rss KB)" test "$rss" -le "$overhead"
+
+script <<'S'
+stream
+repeat 100000 data: {"a":1}\n\n
+S
+measured "$out" sse-tail --max-retries 0 "$url/s"
+is "$(lines "$out") $(sort -u "$out")" '100000 {"event":"message","id":"","data":{"a":1}}' \
+  "100,000 events"
+script <<'S'
+stream
+repeat 200000 data: x\n
+send \n
+S
+measured "$out" sse-tail --max-retries 0 "$url/s"
+is "$(jq '.data | length' "$out")" 399999 "200,000 data lines"
+ok "in linear time ($took s)" test "$took" -le 10
+
+# --- --max-event-bytes
+script <<'S'
+stream
+send data: small\n\ndata: 
+fill 1000000 x
+send \n\nid: 5\ndata: after\n\n
+S
+run sse-tail --max-retries 0 --max-event-bytes 1000 "$url/s"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "small after " "--max-event-bytes drops larger ones"
+err_like '1000' "and says so"
+script <<'S'
+stream
+repeat 1000 data: xxxxxxxxx\n
+send \ndata: after\n\n
+S
+run sse-tail --max-retries 0 --max-event-bytes 1000 "$url/s"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "after " "also of many lines"
+script <<'S'
+stream
+send data: 12345678\n\n
+S
+run sse-tail --max-retries 0 --max-event-bytes 8 "$url/s"
+is "$(jq -r .data "$out")" 12345678 "the limit itself is allowed"
+script <<'S'
+stream
+send data: 
+fill 67108864 x
+send \n\ndata: after\n\n
+S
+measured "$out" sse-tail --max-retries 0 --max-event-bytes 1000 "$url/s"
+is "$(jq -r .data "$out" | tr '\n' ' ')" "after " "64 MB are not kept"
+ok "in bounded memory ($rss KB)" test "$rss" -le "$overhead"
+
+# --- a slow reader
+script <<'S'
+stream
+repeat 3000000 data: 0123456789012345678901234567890123456789\n\n
+S
+mkfifo "$tmp/pipe"
+measured "$tmp/pipe" sse-tail --max-retries 0 "$url/s" &
+exec 4<"$tmp/pipe"
+dd bs=1 count=10 <&4 >/dev/null 2>&1
+# Time enough to read it all into memory, for a client that would.
+sleep 1
+exec 4<&-
+wait "$!"
+read -r status rss took <"$tmp/measured"
+ok "a slow reader slows the server down, it fills no memory ($rss KB)" test "$rss" -le "$overhead"
+done_testing

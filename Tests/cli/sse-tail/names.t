@@ -1,0 +1,153 @@
+#!/bin/sh
+# The two dashboard streams by name: where they are, and with which token.
+. "${0%/*}/../lib.sh"
+needs sse-tail jq python3
+
+serve </dev/null
+config=$XDG_CONFIG_HOME/agentutils/config
+printf 's3cret\n' >"$tmp/token"
+printf 'other-token\n' >"$tmp/token2"
+chmod 600 "$tmp/token" "$tmp/token2"
+# asks ARG...: one answer, 204; the last request as "METHOD target token".
+asks() {
+  script </dev/null
+  run env "$@"
+}
+asked() {
+  requests '[.method, .target, .headers["x-dashboard-token"] // "-", .port] | join(" ")'
+}
+
+# --- where
+asks AGENT_URL="$url" sse-tail activity
+is "$status $(asked)" "0 GET /api/activity/events - main" "activity, at AGENT_URL"
+asks AGENT_URL="$url/" sse-tail voice
+is "$(asked)" "GET /api/voice/events - main" "voice, and a slash at the end"
+asks AGENT_URL="$url/base/" sse-tail voice
+is "$(asked)" "GET /base/api/voice/events - main" "below a path"
+cat >"$config" <<INI
+[profile home]
+url = $url
+token-file = $tmp/token
+
+[profile away]
+url = $other
+token-command = cat $tmp/token2
+INI
+asks sse-tail -p home activity
+is "$(asked)" "GET /api/activity/events s3cret main" "-p takes the profile's url and token-file"
+asks sse-tail --profile away activity
+is "$(asked)" "GET /api/activity/events other-token other" "and another's token-command"
+asks AGENT_PROFILE=away sse-tail activity
+is "$(asked)" "GET /api/activity/events other-token other" "AGENT_PROFILE"
+asks AGENT_PROFILE=away sse-tail -p home activity
+is "$(asked)" "GET /api/activity/events s3cret main" "the option wins over it"
+asks sse-tail -p nobody activity
+status_is 2 "an unknown profile"
+err_one_line sse-tail "is named in a line"
+err_like nobody "by its name"
+
+# --- the token
+rm "$config"
+asks AGENT_URL="$url" AGENT_TOKEN_FILE="$tmp/token" sse-tail activity
+is "$(asked)" "GET /api/activity/events s3cret main" "AGENT_TOKEN_FILE"
+asks AGENT_URL="$url" AGENT_TOKEN_FILE="$tmp/token" sse-tail --token-file "$tmp/token2" activity
+is "$(asked)" "GET /api/activity/events other-token main" "--token-file wins"
+cp "$tmp/token" "$XDG_CONFIG_HOME/agentutils/token"
+asks AGENT_URL="$url" sse-tail activity
+is "$(asked)" "GET /api/activity/events s3cret main" "the token of the configuration folder"
+asks AGENT_URL="$other" sse-tail "$url/s"
+is "$(asked)" "GET /s - main" "no token for a URL of another origin"
+rm "$XDG_CONFIG_HOME/agentutils/token"
+mkdir "$tmp/credentials"
+cp "$tmp/token" "$tmp/credentials/agentutils-token"
+asks AGENT_URL="$url" CREDENTIALS_DIRECTORY="$tmp/credentials" sse-tail activity
+is "$(asked)" "GET /api/activity/events s3cret main" "a service manager's credential"
+
+chmod 644 "$tmp/token"
+asks AGENT_URL="$url" sse-tail --token-file "$tmp/token" activity
+status_is 77 "a token that others can read is refused"
+err_one_line sse-tail "in a line"
+err_unlike s3cret "without the token"
+is "$(asked)" "" "and nothing is asked"
+chmod 600 "$tmp/token"
+asks AGENT_URL="$url" sse-tail --token-file "$tmp/none" activity
+status_is 77 "a token file that is not there"
+err_one_line sse-tail "in a line"
+printf 'two words\nand lines\0' >"$tmp/broken"
+chmod 600 "$tmp/broken"
+asks AGENT_URL="$url" sse-tail --token-file "$tmp/broken" activity
+ok "a token that cannot be a header ($status)" test "$status" -eq 2 -o "$status" -eq 77
+err_one_line sse-tail "in a line"
+err_unlike 'two words' "without it"
+
+script <<'S'
+redirect 307 @OTHER@/away
+S
+run env AGENT_URL="$url" sse-tail -v --token-file "$tmp/token" activity
+is "$(asked | sed -n 2p)" "GET /away - other" "the token does not follow a redirect away"
+err_unlike s3cret "nor reach stderr"
+script <<'S'
+redirect 307 /near
+S
+run env AGENT_URL="$url" sse-tail --token-file "$tmp/token" activity
+is "$(asked | sed -n 2p)" "GET /near s3cret main" "it stays within the origin"
+for host in example.invalid 192.0.2.1 '[2001:db8::1]'; do
+  asks AGENT_URL="http://$host:1" sse-tail --max-time 2 --token-file "$tmp/token" activity
+  isnt "$status" 0 "plain http to $host is refused with a token"
+  err_one_line sse-tail "in a line"
+  err_like 'plain|https' "that says why"
+done
+asks AGENT_URL="http://example.invalid:1" sse-tail --max-retries 0 --allow-plaintext \
+  --token-file "$tmp/token" activity
+status_is 75 "unless --allow-plaintext: then it is tried"
+asks AGENT_URL="http://example.invalid:1" sse-tail --max-retries 0 activity
+status_is 75 "or there is no token"
+
+# --- a wrong token
+script <<'S'
+status 401 application/json {"error":"Unauthorized. Provide x-dashboard-token."}
+S
+run env AGENT_URL="$url" sse-tail activity
+status_is 77 "401 without a token"
+err_one_line sse-tail "in a line"
+err_like 'token' "that speaks of it"
+script <<'S'
+status 404 application/json {"error":"Not found."}
+S
+run env AGENT_URL="$url" sse-tail --token-file "$tmp/token" activity
+status_is 77 "404, as a tunnel answers a wrong token"
+err_one_line sse-tail "in a line"
+err_like 'token' "that says it may be the token"
+
+# --- the configuration
+for text in 'url = x' '[profile' '[profile home]
+url' '[profile home]
+url = ftp://x'; do
+  printf '%s\n' "$text" >"$config"
+  asks sse-tail -p home activity
+  status_is 2 "a broken configuration: $(echo "$text" | tail -n 1)"
+  ok "named in a line or two" test "$(grep -c '^sse-tail: ' "$err")" -eq "$(lines "$err")"
+  err_like 'config|url' "with what is wrong"
+done
+printf '[profile home]\nurl = %s\ntoken-command = false\n' "$url" >"$config"
+asks sse-tail -p home activity
+status_is 77 "a token command that fails"
+err_one_line sse-tail "one line"
+rm "$config"
+asks AGENT_URL="nonsense" sse-tail activity
+status_is 2 "a broken AGENT_URL"
+err_one_line sse-tail "one line"
+
+# --- the voice stream as it is
+start_server dashboard python3 "$cli/servers/dashboard.py" --tick 0.1 --token s3cret
+start voice env AGENT_URL="$url" sse-tail --token-file "$tmp/token" -n 3 voice
+wait_until 10 has "$tmp/voice.out" voice_state
+printf '%s\n' '{"kind":"llm_call"}' '{"kind":"voice_info","content":"hi"}' |
+  curl -s --data-binary @- "$url/control/actions" >/dev/null
+finished "$pid"
+is "$(jq -r .event "$tmp/voice.out" | sort -u | tr '\n' ' ')" "voice_event voice_state " \
+  "the voice stream, with its token"
+is "$(jq -r 'select(.event == "voice_event") | .data.content' "$tmp/voice.out")" hi "and its event"
+run env AGENT_URL="$url" sse-tail voice
+status_is 77 "without the token it is refused"
+done_testing

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Drop and resume at a server without ids: each action out exactly once, and a
+# gap, which only more than 1000 missed actions of one kind in one guild make, is
+# reported.
+. "${0%/*}/../lib.sh"
+. "$cli/servers/soak.sh"
+needs sse-tail action-filter jq python3
+
+start_server dashboard python3 "$cli/servers/dashboard.py"
+dashboard=$pid
+soaked exact "$url" /control/actions --actions $((20000 * soak)) --cuts $((200 * soak)) \
+  --at-most 900
+exactly_once "each action out exactly once across $((200 * soak)) breaks"
+is "$(cat "$tmp/tail.err")" "" "and no gap is reported"
+stop "$dashboard"
+
+start_server dashboard python3 "$cli/servers/dashboard.py"
+dashboard=$pid
+soaked pages "$url" /control/actions --actions 2000 --cuts 20 --at-most 900 --gap 1500
+exactly_once "1500 missed, of several kinds: each out exactly once"
+is "$(cat "$tmp/tail.err")" "" "and no gap is reported"
+stop "$dashboard"
+
+start_server dashboard python3 "$cli/servers/dashboard.py"
+soaked gap "$url" /control/actions --actions 2000 --cuts 20 --at-most 900 --gap 1500 \
+  --gap-kind llm_call
+is "$(comm -23 "$tmp/got" "$tmp/want")" "" "nothing comes that was not posted, nothing twice"
+comm -13 "$tmp/got" "$tmp/want" >"$tmp/lost"
+is "$(grep -cv '^gap' "$tmp/lost")" 0 "what is lost fell into the gap"
+ok "and is what 1000 rows cannot reach ($(lines "$tmp/lost") lost)" \
+  test "$(lines "$tmp/lost")" -le 600
+is "$(grep -c '^sse-tail: .*gap' "$tmp/tail.err")" 1 "the gap is reported, once"
+done_testing

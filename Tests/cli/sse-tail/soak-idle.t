@@ -1,0 +1,32 @@
+#!/bin/sh
+# Without --idle-timeout: 45 s for the two dashboard streams, none for a URL.
+# It takes that long, so it runs only when SOAK is set.
+. "${0%/*}/../lib.sh"
+[ -n "${SOAK:-}" ] || skip_all "waits 45 s; set SOAK=1"
+needs sse-tail jq python3
+
+serve <<'S'
+on /s
+stream
+stall
+---
+on /api/activity/events
+stream
+stall
+---
+on /api/voice/events
+stall
+S
+AGENT_URL=$url
+export AGENT_URL
+start url sse-tail -v "$url/s"
+start voice sse-tail -v voice
+start activity sse-tail -v activity
+wait_until 10 has "$log" /api/activity/events
+began=$(date +%s)
+ok "a silent stream is lost" wait_until 60 has "$tmp/activity.err" 'down'
+took=$(($(date +%s) - began))
+ok "after 45 s ($took s)" test "$took" -ge 43 -a "$took" -le 50
+ok "and a silent server, too" wait_until 5 has "$tmp/voice.err" 'down'
+not_ok "but not a URL's" has "$tmp/url.err" 'down'
+done_testing

@@ -1,0 +1,238 @@
+#!/bin/sh
+# What an answer means: statuses, content types, redirects, secrets.
+. "${0%/*}/../lib.sh"
+needs sse-tail jq python3
+
+serve </dev/null
+# answered LINES [OPTION...]: one answer by the script's LINES, then a 204.
+answered() {
+  printf '%s\n' "$1" | script
+  shift
+  run sse-tail --retry-wait 0.01 "$@" "$url/s?key=hidden"
+}
+requested() { requests .n | wc -l | tr -d ' '; }
+event='send data: a\n\n'
+
+# --- statuses
+answered 'status 204'
+is "$status $(requested)" "0 1" "204 ends it"
+err_empty "in silence"
+for code in 401 403; do
+  answered "status $code application/json {\"error\":\"Unauthorized\"}"
+  is "$status $(requested)" "77 1" "$code: credentials are refused"
+  err_one_line sse-tail "$code: one line"
+  err_like "$code" "$code: with the status"
+  err_like "$url/s" "$code: and the URL"
+  err_unlike 'hidden|Unauthorized' "$code: without its query"
+done
+for code in 400 404 405 407 410 418 451 205 206 299 304 300; do
+  answered "status $code text/plain gone"
+  is "$status $(requested)" "2 1" "$code: fails for good"
+  err_one_line sse-tail "$code: one line"
+  err_like "$code" "$code: with the status"
+  err_like "$url/s" "$code: and the URL"
+  err_unlike 'hidden' "$code: without its query"
+done
+answered 'status 404 text/event-stream data: x\n\n'
+out_empty "the body of a failure is no stream"
+
+# --- content types
+for type in 'text/event-stream' 'Text/Event-Stream' 'text/event-stream;charset=utf-8' \
+  'text/event-stream; charset=windows-1252' 'text/event-stream;' 'text/event-stream ; x="a;b"'; do
+  answered "stream
++ Content-Type: $type
+send data: é\n\n"
+  is "$status $(jq -r .data "$out")" "0 é" "taken: $type"
+done
+for type in 'text/html' 'text/event-streams' 'application/json' 'text/event-stream-x' \
+  'x-text/event-stream' 'text' ''; do
+  answered "stream
++ Content-Type: $type
+$event"
+  is "$status $(requested)" "2 1" "refused: '$type'"
+  err_one_line sse-tail "in a line: '$type'"
+done
+answered "stream
+- Content-Type
+$event"
+is "$status $(requested)" "2 1" "refused: none at all"
+err_like "$url/s" "naming the URL"
+answered 'status 200 text/html <html>\x1b[2Jhi</html>'
+is "$status" 2 "a page is no stream"
+unlike "$(LC_ALL=C cat -v "$err")" '\^\[' "and its bytes do not reach the terminal"
+
+# --- redirects
+for code in 301 302 303 307 308; do
+  answered "redirect $code @URL@/there
+---
+stream
+$event"
+  is "$status $(jq -r .data "$out")" "0 a" "$code is followed"
+  is "$(requests .path | tr '\n' ' ')" "/s /there /s " "$code: a reconnect begins at the URL given"
+done
+while read -r where target; do
+  where=$(printf '%s' "$where" | sed "s/@PORT@/$port/")
+  answered "redirect 302 $where
+---
+stream
+$event"
+  is "$status $(requests .target | sed -n 2p)" "0 $target" "to $where"
+done <<'S'
+/there /there
+there /there
+./a/../there /there
+../../there /there
+//127.0.0.1:@PORT@/there?x=1 /there?x=1
+?a=b /s?a=b
+/there#part /there
+#part /s?key=hidden
+/with%20blank /with%20blank
+S
+answered 'redirect 302 /1
+---
+redirect 307 /2
+---
+redirect 301 @OTHER@/3
+---
+redirect 308 @URL@/4
+---
+status 204'
+is "$status $(requests .path | tr '\n' ' ')" "0 /s /1 /2 /3 /4 " "a chain, and 204 behind it"
+answered 'redirect 302 /1
+---
+status 401'
+is "$status" 77 "the last answer counts"
+answered 'redirect 302 /1
+---
+status 200 text/html x'
+is "$status" 2 "so does its type"
+answered 'redirect 302 /1
+---
+status 503
+---
+status 204'
+is "$status $(requests .path | tr '\n' ' ')" "0 /s /1 /s " "and its failure is retried from the start"
+answered 'forever
+redirect 302 /loop'
+is "$status" 2 "a loop ends"
+ok "within 21 requests" test "$(requested)" -le 21
+err_one_line sse-tail "in a line"
+err_unlike 'hidden' "without the query"
+for location in '' 'file:///etc/passwd' 'ftp://127.0.0.1/' 'http://' 'http://[/' 'javascript:1' \
+  'http://127.0.0.1:99999/'; do
+  answered "redirect 302 $location"
+  is "$status $(requested)" "2 1" "not followed: '$location'"
+  err_one_line sse-tail "in a line: '$location'"
+done
+answered 'redirect 302 @OTHER@/x?key=buried
+---
+status 404'
+err_unlike 'hidden|buried' "no query of a redirect is shown either"
+
+# --- what crosses to another origin
+printf 'X-Api-Key: s3cret\nX-Two: s3cret\n' >"$tmp/headers"
+secrets() {
+  run sse-tail --retry-wait 0.01 -v -H 'Authorization: Bearer s3cret' -H 'Cookie: a=s3cret' \
+    -H "@$tmp/headers" --last-event-id 9 "$url/s?key=s3cret"
+}
+script <<'S'
+redirect 307 /same
++ Set-Cookie: b=s3cret
+---
+redirect 307 @OTHER@/away
++ Set-Cookie: c=s3cret
+---
+stream
+send data: a\n\n
+S
+secrets
+is "$status $(requests .port | tr '\n' ' ')" "0 main main other main " "a redirect away"
+is "$(requests 'select(.path == "/same") | .headers | [.authorization, .["x-api-key"], .["x-two"]] | join(" ")')" \
+  "Bearer s3cret s3cret s3cret" "headers stay on the same origin"
+away=$(requests 'select(.port == "other") | .headers | tojson')
+unlike "$away" s3cret "none crosses to another port, nor a cookie"
+is "$(printf '%s' "$away" | jq -r '[.accept, .["cache-control"], .["last-event-id"]] | join(" ")')" \
+  "text/event-stream no-cache 9" "what the standard asks for does"
+err_unlike s3cret "no secret on stderr, even with -v"
+out_unlike s3cret "nor in the records"
+script <<S
+redirect 302 http://localhost:$port/host
+---
+status 204
+S
+secrets
+unlike "$(requests 'select(.path == "/host") | .headers | tojson')" s3cret "nor to another host"
+script <<'S'
+redirect 302 https://127.0.0.1:1/
+S
+run sse-tail --max-retries 0 -v -H 'X-Key: s3cret' "$url/s"
+err_unlike s3cret "nor to another scheme"
+
+script <<'S'
+stream
+send data: a\n\n
+stall
+S
+start ps sse-tail -H "@$tmp/headers" "$url/s"
+wait_until 10 has "$tmp/ps.out" '"a"'
+unlike "$(ps -o args= -p "$pid")" s3cret "-H @FILE keeps it out of ps"
+stop "$pid"
+is "$(requests '.headers["x-api-key"]')" s3cret "and sends it"
+
+script </dev/null
+run sse-tail -v "http://joe:s3cret@127.0.0.1:$port/s"
+is "$(requests .headers.authorization)" "Basic $(printf joe:s3cret | base64)" "user and password of a URL"
+err_unlike s3cret "are not shown"
+script <<'S'
+status 404
+S
+run sse-tail "http://joe:s3cret@127.0.0.1:$port/s"
+err_unlike s3cret "not in an error"
+script <<'S'
+stream
+send data: a\n\n
+S
+run sse-tail -L --max-retries 0 "http://joe:s3cret@127.0.0.1:$port/s?key=hidden"
+out_unlike 's3cret' "nor in a record"
+
+# --- headers and methods
+script </dev/null
+run sse-tail -H 'X-A: 1' -H 'X-B:2' -H 'Accept: text/plain' -H 'User-Agent: me' "$url/s"
+is "$(requests '.headers | [.["x-a"], .["x-b"], .["user-agent"]] | join(" ")')" "1 2 me" "-H adds"
+script <<'S'
+stream
+send id: 1\ndata: a\n\n
+---
+stream
+send data: b\n\n
+S
+run sse-tail --retry-wait 0.01 --data '{"q":"é"}' -H 'Content-Type: application/json' "$url/s"
+is "$(requests '[.method, .body, .headers["content-type"]] | join(" ")' | sort | uniq -c | sed 's/^ *//')" \
+  '3 POST {"q":"é"} application/json' "--data posts, again at each reconnect"
+is "$(requests '.headers["last-event-id"] // "-"' | tr '\n' ' ')" "- 1 1 " "with the last id"
+script </dev/null
+run sse-tail -X REPORT --data x "$url/s"
+is "$(requests '[.method, .body] | join(" ")')" "REPORT x" "-X sets the method"
+printf 'from a file' >"$tmp/body"
+script </dev/null
+run sse-tail --data "@$tmp/body" "$url/s"
+is "$(requests .body)" "from a file" "--data @FILE"
+for code in 301 302 303; do
+  printf 'redirect %s /there\n---\nstatus 204\n' "$code" | script
+  run sse-tail --data x "$url/s"
+  is "$(requests '[.method, .body] | join(" ")' | tail -n 1)" "GET " "$code turns a POST into a GET"
+done
+for code in 307 308; do
+  printf 'redirect %s /there\n---\nstatus 204\n' "$code" | script
+  run sse-tail --data x "$url/s"
+  is "$(requests '[.method, .body] | join(" ")' | tail -n 1)" "POST x" "$code keeps a POST"
+done
+
+# --- proxies
+script </dev/null
+run env http_proxy="$url" sse-tail "http://example.invalid/x"
+is "$(requests .target)" "http://example.invalid/x" "http_proxy is used"
+script </dev/null
+run env http_proxy=http://127.0.0.1:1 no_proxy=127.0.0.1 sse-tail --max-retries 0 "$url/s"
+is "$status" 0 "no_proxy is heeded"
+done_testing

@@ -1,0 +1,29 @@
+#!/bin/sh
+# sse-tail over TLS: whom it believes.
+. "${0%/*}/../lib.sh"
+needs openssl python3
+
+start_tls '' '{}' 'event: hello
+data: {}
+
+'
+
+run sse-tail --cacert "$tmp/authority" -n 1 "$url/"
+status_is 0 "an authority that is named is believed"
+out_is '{"event":"hello","id":"","data":{}}' "and the event arrives"
+
+run sse-tail -v --max-retries 0 "$url/"
+status_is 75 "nobody vouches for the certificate"
+out_empty "nothing is printed"
+err_like "certificate" "and the reason is said"
+
+run sse-tail --cacert "$tmp/authority" --max-retries 0 "https://127.0.0.1:$port/"
+status_is 75 "the certificate is for another name"
+out_empty "nothing is printed"
+
+run sse-tail --cacert "$tmp/missing" --max-retries 0 "$url/"
+isnt "$status" 0 "a file that is not there"
+out_empty "believes nobody"
+err_like "^sse-tail: " "and is told"
+
+done_testing

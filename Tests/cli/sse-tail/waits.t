@@ -1,0 +1,112 @@
+#!/bin/sh
+# How long sse-tail waits between two tries: backoff, retry:, Retry-After.
+. "${0%/*}/../lib.sh"
+needs sse-tail jq python3
+
+serve </dev/null
+follow() { run sse-tail --retry-wait 0.01 "$@" "$url/s"; }
+# waited N: the milliseconds between the end of answer N and the next request.
+waited() {
+  jq -s "(map(select(.what == \"end\" and .n == $1))[0].at) as \$from
+    | (map(select(.what == \"request\" and .n == $1 + 1))[0].at - \$from) * 1000 | floor" "$log"
+}
+# waits N MIN MAX TITLE. The server's clock is read a moment after the client's.
+waits() {
+  took=$(waited "$1")
+  if [ "$took" -ge $(($2 - 10)) ] && [ "$took" -lt "$3" ]; then
+    pass "$4"
+  else
+    fail "$4"
+    diag "waited $took ms, want $2 .. $3"
+  fi
+}
+
+script <<'S'
+status 500
+---
+status 500
+---
+stream
+send : only a comment\n\n
+---
+stream
+send data: a\n\n
+---
+status 500
+---
+status 500
+S
+follow --retry-wait 0.2
+waits 1 200 900 "the base"
+waits 2 400 1300 "twice the base"
+waits 3 800 2500 "a connection without an event does not reset it"
+waits 4 200 700 "an event does"
+waits 5 200 1300 "and it grows"
+ok "again" test "$(waited 6)" -ge 390
+
+script <<'S'
+stream
+send data: a\n\nretry: 300\n
+---
+stream
+send retry: 6000ms\nretry: +6000\nretry:  6000\nretry: -1\nretry: ６０００\nretry: 0x9999\nretry:\nretry\ndata: b\n\n
+---
+stream
+send data: c\n\n
+S
+follow
+waits 1 300 1300 "retry: sets the wait, without an event or a blank line"
+waits 2 300 1300 "what is no number is ignored, the last one is kept"
+waits 3 300 1300 "for later, too"
+
+script <<'S'
+forever
+stream
+send retry: 0\ndata: a\n\n
+S
+follow --max-time 1
+ok "retry: 0 is no busy loop ($(requests .n | wc -l) requests in a second)" \
+  test "$(requests .n | wc -l)" -le 40
+script <<'S'
+stream
+send retry: 99999999999999999999999999\ndata: a\n\n
+S
+follow --max-time 0.5 -L
+is "$(jq -r 'select(.event) | .data' "$out")" a "a huge retry: harms nothing"
+is "$(jq 'select(.type == "lost") | .retry_in | . > 3 and . < 1e12' "$out")" true "and is bounded"
+
+script <<'S'
+forever
+stream
+send data: a\n\n
+S
+follow --retry-wait 0.2 --max-time 3
+jq -s '[.[] | select(.what == "request") | .at] as $asked
+  | [.[] | select(.what == "end") | .at] as $ended
+  | range(1; $asked | length) | $asked[.] - $ended[. - 1]' "$log" >"$tmp/waits"
+ok "enough waits to judge" at_least "$tmp/waits" 8
+is "$(jq -s 'min >= 0.195' "$tmp/waits")" true "jitter never undercuts"
+is "$(jq -s 'sort | .[length / 2 | floor] < 0.4' "$tmp/waits")" true "it adds little"
+is "$(jq -s 'max - min > 0.005' "$tmp/waits")" true "but it adds"
+
+script <<'S'
+status 503 text/plain x
++ Retry-After: 1
+---
+status 500
+---
+status 429
++ Retry-After: @DATE+3@
+---
+status 503
++ Retry-After: soon
+---
+stream
+send data: a\n\n
+S
+follow
+waits 1 1000 2500 "Retry-After in seconds"
+waits 2 10 900 "counts once"
+waits 3 1800 4500 "Retry-After as a date"
+waits 4 10 1000 "nonsense does not count"
+done_testing

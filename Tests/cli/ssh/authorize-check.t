@@ -1,0 +1,126 @@
+#!/bin/sh
+# a3-authorize-check: what --authorize prints lets us in when it is pasted, and
+# --check tells what stands in the way of an attach, and what to do.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+
+state=$XDG_STATE_HOME/agentutils
+start_sshd
+box_keys=$ssh_dir/box/authorized_keys
+host="$remote_user@127.0.0.1:$port"
+check() { run tmux-attach --transport "$transport" --check "$@"; }
+# what_failed: the names of the lines.
+what_failed() { sed -n 's/^FAILED  \([a-z ]*[a-z]\)  .*/\1/p' "$out"; }
+
+# --- our own key
+run tmux-attach --authorize
+status_is 0 "--authorize needs no host"
+line=$(sed -n 1p "$out")
+is "$line" "$(cat "$state/id_ed25519.pub")" "prints the public half of a key made for that"
+like "$line" '^ssh-ed25519 AAAA[^ ]* agentutils@' "which is named after the suite"
+is "$(perl -e 'printf "%o %o", map { (stat)[2] & 0777 } @ARGV' "$state/id_ed25519" "$state")" \
+  "600 700" "and is the user's alone"
+is "$(ssh-keygen -y -P '' -f "$state/id_ed25519" | cut -d ' ' -f 1,2)" \
+  "$(printf '%s' "$line" | cut -d ' ' -f 1,2)" "the private half fits"
+run tmux-attach --authorize "$host"
+is "$(sed -n 1p "$out")" "$line" "the key stays the same"
+paste=$(sed -n 2p "$out")
+is "$(lines "$out")" 2 "there is a second line, to be pasted"
+like "$paste" "echo 'ssh-ed25519 .*' >> ~/.ssh/authorized_keys" "in the words of the contract"
+
+for transport in libssh2 ssh; do
+  # --- it is not let in yet; pasted, it is
+  cp "$id.pub" "$box_keys"
+  check "$host"
+  status_is 77 "$transport: a key that the host does not know is refused"
+  is "$(what_failed)" 'our key' "$transport: which is what fails, and nothing else"
+  out_like "^FAILED +our key .*tmux-attach --authorize $host" "$transport: and what to do is said"
+  for shell in sh bash zsh fish; do
+    if ! command -v "$shell" >/dev/null; then
+      skip 3 "no $shell"
+      continue
+    fi
+    rm -rf "$tmp/there"
+    mkdir "$tmp/there"
+    ok "$transport: the line can be pasted into $shell" \
+      sh -c "umask 002; HOME='$tmp/there' $shell" <<EOF
+$paste
+EOF
+    is "$(perl -e 'printf "%o %o", map { (stat)[2] & 0777 } @ARGV' \
+      "$tmp/there/.ssh" "$tmp/there/.ssh/authorized_keys")" "700 600" \
+      "$transport, $shell: folder and file are as sshd wants them"
+    cp "$tmp/there/.ssh/authorized_keys" "$box_keys"
+    check "$host"
+    is "$status $(what_failed)" "0 " "$transport, $shell: and now we are in"
+  done
+  is "$(grep -c '^ok ' "$out")" 5 "$transport: five things are in place"
+  out_like "^ok +tmux +tmux [0-9].*$(command -v tmux)" "$transport: tmux, its version and place"
+  out_like "^ok +harness +$remote_home/bin/claude" "$transport: the agent, from the login PATH"
+
+  # --- what else can be amiss
+  check -H 'codex --model x' "$host"
+  status_is 1 "$transport: a harness that is not there"
+  out_like '^FAILED +harness +codex is not on the PATH' "$transport: is named"
+  # shellcheck disable=SC2016
+  check -H '$SHELL' "$host"
+  out_like '^ok +harness +/' "$transport: \$SHELL is found"
+  check -H '"$(touch $HOME/ran)"' "$host"
+  status_is 0 "$transport: a line that does more than call a program"
+  out_like '^ok +harness +not looked for' "$transport: is not tried out"
+  not_ok "$transport: nor run" test -e "$remote_home/ran"
+  mkdir -p "$tmp/few"
+  for tool in sh cat; do ln -sf "$(command -v "$tool")" "$tmp/few/$tool"; done
+  cp "$remote_home/.profile" "$tmp/profile"
+  echo "PATH=$tmp/few; echo noise" >"$remote_home/.profile"
+  check "$host"
+  status_is 1 "$transport: a login PATH without tmux"
+  is "$(what_failed | tr '\n' ' ')" 'tmux harness ' "$transport: lacks both"
+  echo 'exit 3' >"$remote_home/.profile"
+  check "$host"
+  is "$(what_failed)" login "$transport: a login shell that leaves is found out"
+  status_is 75 "$transport: and no answer"
+  cp "$tmp/profile" "$remote_home/.profile"
+
+  check -P "$(free_port)" "$remote_user@127.0.0.1"
+  status_is 75 "$transport: nobody listens"
+  is "$(what_failed)" reach "$transport: that fails"
+  check "$remote_user@nowhere.invalid"
+  status_is 75 "$transport: nobody of this name"
+  is "$(what_failed)" reach "$transport: fails, too"
+  check -i "$tmp/none" "$host"
+  status_is 2 "$transport: a key file that is not there is our own fault"
+  printf '%s ssh-ed25519 AAAA\n' "[127.0.0.1]:$port" >"$tmp/pins"
+  check --pins "$tmp/pins" "$host"
+  status_is 77 "$transport: damaged pins"
+  is "$(what_failed)" 'host key' "$transport: are the host key's affair"
+done
+
+# --- which key
+run tmux-attach --authorize -i "$id"
+is "$(sed -n 1p "$out")" "$(cat "$id.pub")" "-i names the key that is shown"
+rm "$id.pub"
+run tmux-attach --authorize -i "$id" "$host"
+is "$(sed -n 1p "$out" | cut -d ' ' -f 2)" "$(ssh-keygen -y -f "$id" | cut -d ' ' -f 2)" \
+  "also when only the private half is there"
+printf '[host box]\nidentity = %s\n' "$id" >"$XDG_CONFIG_HOME/agentutils/config"
+run tmux-attach --authorize box
+is "$(sed -n 1p "$out" | cut -d ' ' -f 2)" "$(ssh-keygen -y -f "$id" | cut -d ' ' -f 2)" \
+  "or the configuration names it"
+rm "$XDG_CONFIG_HOME/agentutils/config"
+run tmux-attach --authorize --agent
+status_is 2 "of an agent's keys, one must be named"
+err_one_line tmux-attach "which is said in a line"
+chmod 644 "$state/id_ed25519"
+run tmux-attach --authorize
+status_is 77 "a key that others can read is refused"
+err_like 'chmod 600' "with what to do"
+
+# Two that come at once make one key.
+rm -rf "$state"
+tmux-attach --authorize >"$tmp/one" &
+one=$!
+tmux-attach --authorize >"$tmp/two"
+wait "$one"
+ok "two at once have the same key" cmp "$tmp/one" "$tmp/two"
+
+done_testing

@@ -1,0 +1,57 @@
+#!/bin/sh
+# Every byte, both ways: keys exchanged anew each megabyte, bulk, and a flood. The
+# box's `tmux` is a script, so that nothing draws in between.
+. "${0%/*}/../lib.sh"
+. "$cli/ssh.sh"
+
+start_sshd box 'RekeyLimit 1M'
+# Pours out what is in ~/down, then keeps what comes in, up to the size of ~/up.
+cat >"$remote_home/bin/tmux" <<'EOF'
+#!/bin/sh
+case " $* " in *' new-session '* | *' attach-session '*) ;; *) exec "$REAL_TMUX" "$@" ;; esac
+stty raw -echo
+printf 'HERE IT COMES'
+cat "$HOME/down"
+printf 'THAT WAS ALL'
+head -c "$(wc -c <"$HOME/up")" >"$HOME/came"
+printf 'GOT ALL'
+exec sleep 60
+EOF
+sed "s|\"\$REAL_TMUX\"|$(command -v tmux)|" "$remote_home/bin/tmux" >"$tmp/tmux"
+cat "$tmp/tmux" >"$remote_home/bin/tmux"
+chmod +x "$remote_home/bin/tmux"
+at_least_rekeys() { [ "$(grep -c "rekey out after\|rekeying in progress\|NEWKEYS sent" "$sshd_log")" -ge "$1" ]; }
+# All bytes; upwards none that begins an escape of the client's.
+perl -e 'srand 7; print map { pack "N", rand 2**32 } 1..3000000' >"$remote_home/down"
+perl -e 'srand 8; $_ = join "", map { pack "N", rand 2**32 } 1..750000; s/[\r\n]~/xx/g; print' \
+  >"$remote_home/up"
+
+for transport in $transports; do
+  : >"$sshd_log"
+  rm -f "$remote_home/came"
+  attach "$transport"
+  ok "$transport: it pours" at "$transport" within 60 expect 'THAT WAS ALL'
+  perl -e 'local $/; $_ = <>; print substr $_, index($_, "HERE IT COMES") + 13' "$tmp/$transport.screen" |
+    head -c 12000000 >"$tmp/went"
+  ok "$transport: 12 MB came as they were" cmp "$tmp/went" "$remote_home/down"
+  at "$transport" paste "$remote_home/up"
+  ok "$transport: 3 MB are typed" at "$transport" within 60 expect 'GOT ALL'
+  ok "$transport: and arrive as they were" cmp "$remote_home/came" "$remote_home/up"
+  ok "$transport: the keys were exchanged anew" at_least_rekeys 10
+  at "$transport" send '\r~.'
+  ok "$transport: ~. ends it" at "$transport" end 5
+  is "$(seat_says "$transport" '.termios')" true "$transport: and gives the terminal back"
+done
+rm "$remote_home/bin/tmux"
+
+for transport in $transports; do
+  attach "$transport" -s "$transport"
+  ok "$transport: the prompt" at "$transport" expect 'claude> '
+  at "$transport" send 'flood 50000000\r'
+done
+for transport in $transports; do
+  ok "$transport: a flood of 50 MB ends" at "$transport" within 90 expect flooded
+  at "$transport" send 'inc\r'
+  ok "$transport: and the terminal works" at "$transport" expect 'count 1'
+done
+done_testing

@@ -1,0 +1,76 @@
+#!/bin/sh
+# A list over a link that is cut at every byte, or in which one byte is wrong: the
+# answer is right or it is a failure; an empty list means that there is no session.
+# EVERY_BYTE=1 leaves no place out.
+. "${0%/*}/../lib.sh"
+. "$cli/ssh.sh"
+
+start_sshd box
+bound=200
+for session in alpha beta gamma; do rtmux new-session -d -s "$session" cat; done
+
+for transport in $transports; do
+  port=$(cat "$ssh_dir/box/port")
+  start_proxy "$transport"
+  attach_args
+  # shellcheck disable=SC2086
+  run env XDG_RUNTIME_DIR="$(mktemp -d -p "$tmp")" tmux-attach $attach_args -l
+  status_is 0 "$transport: the list"
+  cp "$out" "$tmp/want"
+  is "$(jq -r .name "$tmp/want" | tr '\n' ' ')" 'alpha beta gamma ' "$transport: is right"
+  # OpenSSH's master keeps its connection for the next call.
+  link drop
+  size=$(jq 'select(.what == "close").down' "$tmp/link-$transport.log" | head -n 1)
+  ok "$transport: the box sends some kilobytes" test "$size" -gt 2000
+
+  # The greeting at every byte, the rest in steps: more of them where they are cheap.
+  case ${EVERY_BYTE:-}$transport in
+  1*) steps="0:1:$size" ;;
+  libssh2) steps="0:1:60 60:7:$size" ;;
+  ssh) steps="0:11:60 60:61:$size" ;;
+  esac
+  for step in $steps; do
+    from=${step%%:*}
+    to=${step##*:}
+    by=${step#*:}
+    by=${by%:*}
+    link pass
+    link cuts "$from" "$by"
+    # shellcheck disable=SC2086
+    run "$python" "$cli/clients/cuts.py" "$tmp/want" $(((to - from) / by)) \
+      tmux-attach $attach_args -l
+    [ ! -s "$err" ] || diag "$(sort "$err" | uniq -c)"
+    out_like '^75 ' "$transport: cut at $step, it fails for now"
+    out_unlike 'wrong|untold|hangs' "$transport: never with a wrong answer, and says why"
+    out_unlike '^(1|2|77|126|127|[12][0-9][0-9]) ' "$transport: never as if something else were wrong"
+  done
+
+  link pass
+  wrong=
+  for place in 3 30 200 900 1200 1500 1800 2200 $((size - 700)) $((size - 300)) $((size - 40)); do
+    link flip "$place"
+    # shellcheck disable=SC2086
+    run env XDG_RUNTIME_DIR="$(mktemp -d -p "$tmp")" tmux-attach $attach_args --max-time 3 -l
+    [ "$status" -ne 0 ] || cmp -s "$out" "$tmp/want" || wrong="$wrong $place"
+    [ "$status" -lt 126 ] || wrong="$wrong $place"
+  done
+  is "$wrong" '' "$transport: one wrong byte: right, or a failure"
+
+  # What is no box at all: told at once, or in the time that was asked for.
+  link pass
+  for fault in refuse hangup 'listen off' hold; do
+    case $fault in
+    hold) link listen on && link blackhole all ;;
+    *) link $fault ;;
+    esac
+    began=$(date +%s)
+    # shellcheck disable=SC2086
+    run env XDG_RUNTIME_DIR="$(mktemp -d -p "$tmp")" tmux-attach $attach_args --max-time 2 -l
+    took=$(($(date +%s) - began))
+    status_is 75 "$transport: $fault: 75"
+    err_one_line tmux-attach "$transport: $fault: and why"
+    ok "$transport: $fault: in time ($took s)" test "$took" -le 4
+    link pass
+  done
+done
+done_testing

@@ -1,0 +1,107 @@
+#!/bin/sh
+# The link goes, in every way that links go, and comes back: when, how often, and to
+# what. In real time once.
+. "${0%/*}/../lib.sh"
+. "$cli/ssh.sh"
+
+start_sshd box
+direct=$port
+for transport in $transports; do
+  port=$direct
+  start_proxy "$transport"
+  attach "$transport" -s "$transport"
+  ok "$transport: the prompt" at "$transport" expect 'claude> '
+  at "$transport" send 'token\r'
+  ok "$transport: the agent tells who it is" at "$transport" expect 'token '
+  at "$transport" quiet 0.3
+  at "$transport" seen
+done
+# each ORDER...: to both links.
+each() { for link in $transports; do link "$@"; done; }
+# waits: seconds from the last `close` before each accept, in tenths, rounded down.
+waits() {
+  jq -rs '. as $all | [range(length) | select($all[.].what == "accept" and . > 0)
+    | ($all[.].t - $all[. - 1].t) * 10 | floor] | @tsv' "$tmp/link-$link.log"
+}
+# back TITLE: the prompt of the same agent, on one more connection.
+back() {
+  for transport in $transports; do
+    link=$transport
+    # tmux draws the prompt anew now and then; this it sends to a new client alone.
+    ok "$transport: $1: back" at "$transport" within 25 expect '\e[?1049h'
+    at "$transport" expect 'claude> '
+    at "$transport" quiet 0.3
+    at "$transport" send 'token\r'
+    ok "$transport: $1: at the same agent" at "$transport" expect \
+      "token $(agent_says "$transport" 'select(.what == "start").token')"
+    at "$transport" quiet 0.3
+    at "$transport" seen
+    is "$(rtmux list-clients -t "=$transport" | wc -l | tr -d ' ')" 1 \
+      "$transport: $1: and alone"
+  done
+}
+
+# Waits of 1, 2 and 4 s while the box resets all who come.
+each refuse
+each rst
+for link in $transports; do
+  wait_until 10 tried 3
+  link pass
+done
+back 'a reset'
+for link in $transports; do
+  waits=$(waits)
+  ok "$link: tried after 1, 2 and 4 s ($waits)" \
+    matches "$waits" '^(9|1[0-3])	(19|2[0-3])	(39|4[0-3])$'
+done
+
+# A success sets the waits back. Its size changed meanwhile.
+each rst
+for transport in $transports; do at "$transport" resize 40x90; done
+back 'another'
+for link in $transports; do
+  ok "$link: tried after 1 s again" matches "$(waits)" '	(9|1[0-3])$'
+  is "$(rtmux display-message -p -t "=$link:" '#{client_width}x#{window_width}')" 90x90 \
+    "$link: it has the size that the terminal got while it was away"
+done
+
+# Half-open: in time, by default.
+for link in $transports; do tries >"$tmp/$link.tries"; done
+each blackhole
+began=$(date +%s)
+for link in $transports; do
+  ok "$link: a silent link is noticed within 20 s" wait_until 20 tried $(($(cat "$tmp/$link.tries") + 1))
+done
+took=$(($(date +%s) - began))
+ok "not before its time ($took s)" test "$took" -ge 8
+back 'a silent link'
+
+each drop
+back 'an end in order'
+each hangup
+each rst
+for link in $transports; do tries >"$tmp/$link.tries"; done
+for link in $transports; do wait_until 10 tried $(($(cat "$tmp/$link.tries") + 1)); done
+each pass
+back 'a box that hangs up at once'
+
+# The box starts anew: its sessions stay.
+stop_sshd box
+sleep 0.5
+start_sshd box
+back 'the box was down'
+
+# The session ends while nobody can see it.
+each listen off
+each rst
+for transport in $transports; do rtmux kill-session -t "=$transport"; done
+each listen on
+for transport in $transports; do
+  ok "$transport: a session that is gone ends it" at "$transport" end 25
+  isnt "$(seat_says "$transport" .status)" 0 "$transport: not as a success"
+  like "$(tail -c 600 "$tmp/$transport.screen")" 'ended|gone|no longer' "$transport: it says so"
+  not_ok "$transport: and makes no other" rtmux has-session -t "=$transport"
+  is "$(seat_says "$transport" '.termios, .modes')" 'true
+[]' "$transport: the terminal is as it was"
+done
+done_testing

@@ -1,0 +1,109 @@
+#!/bin/sh
+# A terminal that takes nothing, a client that is stopped, and one that has nothing to
+# do: no memory, no processor, and then it goes on.
+. "${0%/*}/../lib.sh"
+. "$cli/ssh.sh"
+[ -r /proc/self/schedstat ] || skip_all 'needs /proc'
+
+start_sshd box
+# A process and those below it.
+family() {
+  echo "$1"
+  cat /proc/"$1"/task/*/children 2>/dev/null | tr ' ' '\n' | while read -r _child; do
+    [ -z "$_child" ] || family "$_child"
+  done
+}
+# used PID: milliseconds on a processor. peak PID: kilobytes.
+used() {
+  for _one in $(family "$1"); do cat /proc/"$_one"/task/*/schedstat 2>/dev/null; done |
+    awk '{ sum += $1 } END { printf "%d\n", sum / 1000000 }'
+}
+peak() {
+  for _one in $(family "$1"); do cat "/proc/$_one/status" 2>/dev/null; done |
+    awk '/^VmHWM/ { sum += $2 } END { print sum }'
+}
+
+direct=$port
+for transport in $transports; do
+  port=$direct
+  start_proxy "$transport"
+  attach "$transport" -s "$transport" --keepalive 2
+  ok "$transport: the prompt" at "$transport" expect 'claude> '
+  at "$transport" quiet 0.3
+  eval "pid_$transport=\$(seat_says \$transport .pid)"
+done
+
+measure() { for transport in $transports; do eval "before_$transport=\$(used \$pid_$transport)"; done; }
+# busy TITLE MILLISECONDS: no more than that since `measure`.
+busy() {
+  for transport in $transports; do
+    _took=
+    eval "_took=\$((\$(used \$pid_$transport) - before_$transport))"
+    ok "$transport: $1 costs no processor ($_took ms)" test "$_took" -le "$2"
+  done
+}
+
+# at_rest TRANSPORT: the flood has filled what there is to fill.
+at_rest() {
+  _pid=
+  eval "_pid=\$pid_$1"
+  _used=$(used "$_pid")
+  sleep 0.5
+  [ "$(used "$_pid")" -le $((_used + 2)) ]
+}
+
+# Generous: the bench says how much it is.
+measure
+sleep 6
+busy 'to be idle for 6 s' 60
+
+for transport in $transports; do
+  eval "peak_$transport=\$(peak \$pid_$transport)"
+  at "$transport" stall
+  at "$transport" send 'flood 30000000\r'
+done
+sleep 1
+for transport in $transports; do wait_until 20 at_rest "$transport"; done
+measure
+sleep 6
+busy 'a stalled terminal' 60
+for transport in $transports; do
+  _grown=
+  eval "_grown=\$((\$(peak \$pid_$transport) - peak_$transport))"
+  ok "$transport: nor memory ($_grown kB)" test "$_grown" -lt 16384
+  at "$transport" read
+done
+for transport in $transports; do
+  link=$transport
+  ok "$transport: it goes on" at "$transport" within 60 expect flooded
+  at "$transport" send 'inc\r'
+  ok "$transport: and takes keys" at "$transport" expect 'count 1'
+  is "$(tries)" 1 "$transport: over the same link"
+done
+
+# Longer than a silent link is given; nothing was wrong with this one.
+for transport in $transports; do at "$transport" stop; done
+sleep 7
+for transport in $transports; do at "$transport" continue; done
+for transport in $transports; do
+  link=$transport
+  at "$transport" send 'inc\r'
+  ok "$transport: stopped and continued, it takes keys" at "$transport" expect 'count 2'
+  is "$(tries)" 1 "$transport: over the same link"
+done
+
+for transport in $transports; do
+  link=$transport
+  link hold
+done
+measure
+sleep 3
+busy 'a silent link' 60
+for transport in $transports; do
+  link=$transport
+  link pass
+  at "$transport" send 'inc\r'
+  ok "$transport: a link that comes back is the same" at "$transport" expect 'count 3'
+  is "$(tries)" 1 "$transport: without another connection"
+done
+done_testing

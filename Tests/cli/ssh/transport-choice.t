@@ -1,0 +1,122 @@
+#!/bin/sh
+# tmux-attach --transport: which one is taken, and why.
+# shellcheck disable=SC2154,SC2086  # of ssh.sh; words
+. "${0%/*}/../lib.sh"
+. "$cli/ssh.sh"
+
+# OpenSSH's own configuration, which HOME does not move.
+config=$tmp/ssh_config
+: >"$config"
+cat >"$tmp/my-ssh" <<END
+#!/bin/sh
+exec $(command -v ssh) -F "$config" "\$@"
+END
+chmod +x "$tmp/my-ssh"
+AGENTUTILS_SSH=$tmp/my-ssh
+export AGENTUTILS_SSH
+
+start_sshd box
+plain="--pins $tmp/pins -P $port $remote_user@127.0.0.1"
+list() { run tmux-attach -v -l "$@"; }
+# by TRANSPORT WHY TITLE
+by() { err_like ": by $1: $2" "$3"; }
+
+list -i "$id" $plain
+status_is 1 'a plain host: no sessions'
+by libssh2 'a plain host' 'a plain host: in process'
+
+list -i "$id" --transport libssh2 $plain
+by libssh2 'asked for' 'one that is asked for is not argued about'
+
+# --- what OpenSSH's configuration says
+cat >"$config" <<END
+Host agentbox
+  HostName 127.0.0.1
+  Port $port
+  User $remote_user
+  IdentityFile $id
+  IdentitiesOnly yes
+END
+list --pins "$tmp/pins" agentbox
+status_is 1 'an alias is reached'
+by ssh 'an alias of ssh_config for 127.0.0.1' 'by OpenSSH'
+list --pins "$tmp/pins" agentbox
+by ssh 'a connection is up already' 'the second time over the connection that is up'
+list --pins "$tmp/pins" -q agentbox
+err_unlike 'pinned' 'its key is pinned under the real name'
+like "$(cut -d ' ' -f 1 "$tmp/pins" | sort | uniq -c)" "^ *1 \[127.0.0.1\]:$port$" 'once, for both transports'
+run tmux-attach --fingerprint --pins "$tmp/pins" agentbox
+out_like "$(ssh-keygen -lf "$host_key" | cut -d ' ' -f 2 | tr + .)" 'and --fingerprint finds it by the alias'
+
+cat >"$config" <<END
+Host *
+  ProxyCommand nc %h %p
+END
+list -i "$id" $plain
+by ssh 'ssh_config has ProxyCommand' 'a proxy'
+cat >"$config" <<END
+Host *
+  MACs hmac-sha2-256-etm@openssh.com
+END
+list -i "$id" $plain
+status_is 1 'algorithms that the user leaves out are not used'
+by ssh "ssh_config's MACs leave out hmac-sha2-256" 'but by OpenSSH'
+echo 'Nonsense yes' >"$config"
+cp "$id" "$tmp/another"
+list -i "$tmp/another" $plain
+status_is 2 'a configuration that OpenSSH refuses'
+err_like 'onfiguration option' 'is told'
+: >"$config"
+
+# --- keys that libssh2 cannot use
+ssh-keygen -q -t rsa -N '' -f "$tmp/rsa"
+cat "$tmp/rsa.pub" >>"$ssh_dir/box/authorized_keys"
+list -i "$tmp/rsa" $plain
+status_is 1 'an RSA key is let in'
+by ssh 'the key is of the type RSA' 'by OpenSSH'
+cp "$tmp/rsa" "$tmp/pem"
+ssh-keygen -q -p -N '' -m PEM -f "$tmp/pem" >"$out"
+list -i "$tmp/pem" $plain
+by ssh "the key is not in OpenSSH's form" 'so is one in an old form'
+
+ssh-keygen -q -t ed25519 -N '' -f "$tmp/ca"
+ssh-keygen -q -t ed25519 -N '' -f "$tmp/certified"
+ssh-keygen -q -s "$tmp/ca" -I test -n "$remote_user" "$tmp/certified.pub"
+start_sshd certified "TrustedUserCAKeys $tmp/ca.pub"
+list -i "$tmp/certified" --pins "$tmp/pins" -P "$port" "$remote_user@127.0.0.1"
+status_is 1 'a certificate is let in'
+by ssh 'a certificate lies beside the key' 'by OpenSSH'
+
+# --- hosts that libssh2 cannot talk to
+start_sshd hardened 'Ciphers chacha20-poly1305@openssh.com' 'MACs hmac-sha2-512-etm@openssh.com' \
+  'KexAlgorithms sntrup761x25519-sha512@openssh.com'
+list -i "$id" --pins "$tmp/pins" -P "$port" "$remote_user@127.0.0.1"
+status_is 1 'a hardened host is reached'
+by libssh2 'a plain host' 'after libssh2'
+by ssh 'libssh2 and the host do not agree' 'had no algorithm in common with it'
+attach_args auto
+sit me 30x100 tmux-attach $attach_args
+ok 'and sat at' at me expect 'claude> '
+at me send '\r~.'
+ok 'and left' at me end 8
+list -i "$id" --transport libssh2 --pins "$tmp/pins" -P "$port" "$remote_user@127.0.0.1"
+status_is 2 'with libssh2 alone it is an error'
+err_like 'no common algorithm' 'that says so'
+
+ssh-keygen -q -t rsa -N '' -f "$tmp/host-rsa"
+start_sshd old "HostKey $tmp/host-rsa" 'HostKeyAlgorithms rsa-sha2-512'
+printf '[127.0.0.1]:%s %s\n' "$port" "$(cut -d ' ' -f 1,2 "$tmp/host-rsa.pub")" >"$tmp/pins-rsa"
+list -i "$id" --pins "$tmp/pins-rsa" -P "$port" "$remote_user@127.0.0.1"
+status_is 1 'a host with an RSA key alone'
+by ssh 'only its RSA key is known' 'is for OpenSSH'
+
+# --- no OpenSSH
+AGENTUTILS_SSH=$tmp/none
+port=$(cat "$ssh_dir/box/port")
+list -i "$id" $plain
+status_is 1 'without ssh a plain host is reached'
+by libssh2 'no ssh here' 'in process'
+list -i "$id" --transport ssh $plain
+status_is 2 'with --transport ssh it is a local error'
+err_like "none: not installed" 'that names it'
+done_testing

@@ -1,0 +1,112 @@
+#!/bin/sh
+# One table: every command, in every place where commands are put to the test.
+# Each has an answer to print; what differs is where it prints it, and what is there
+# of a home, a terminal and a language.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+[ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
+
+"$root/Tests/fixtures/as-of-now" "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/day.ndjson"
+umask 077
+echo sample-token >"$tmp/token"
+start_server serve agent-serve --listen 127.0.0.1:0 --database "$tmp/serve.sqlite" \
+  --token-file "$tmp/token" --ingest "$tmp/day.ndjson"
+serve=$url
+start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
+memory=$url
+start_sshd
+rtmux new-session -d -s riff 'exec sleep 1000'
+share-inbox add -q --inbox "$tmp/inbox" "$tmp/token" || bail "nothing comes into the inbox"
+# The state folder is no affair of this test: what needs one is told where.
+# shellcheck disable=SC2154  # of ssh.sh
+box="-i $id --pins $tmp/pins -P $port $remote_user@127.0.0.1"
+# shellcheck disable=SC2086
+tmux-attach -l $box >/dev/null 2>&1 || bail "the box cannot be reached"
+
+# NAME: what is run, by sh.
+table="
+sse-tail       AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token sse-tail -n 1 activity
+action-filter  action-filter -n 3 $tmp/day.ndjson
+action-format  action-format $tmp/day.ndjson
+voice-state    voice-state $tmp/day.ndjson
+agent-call     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-call guilds
+mem-search     AGENT_URL=$memory mem-search -S
+tmux-attach    tmux-attach -l $box
+share-inbox    share-inbox list --inbox $tmp/inbox
+"
+terminal="python3 $cli/terminal.py"
+escape=$(printf '\033')
+# shows FILE: escape sequences; colours FILE: those of colour.
+shows() { grep -q "$escape" "$1"; }
+colours() { grep -q "$escape\\[[0-9;]*m" "$1"; }
+widest() { wc -L <"$1"; }
+
+# A pipe that nobody reads, before the command writes.
+cat >"$tmp/unread" <<'END'
+pipe(my $from, my $to) or die;
+close $from;
+open STDOUT, ">&", $to or die;
+$SIG{PIPE} = "DEFAULT";
+exec @ARGV or die;
+END
+
+printf '%s' "$table" >"$tmp/table"
+while read -r name line; do
+  [ -n "$name" ] || continue
+
+  run sh -c "$line"
+  status_is 0 "$name answers"
+  ok "$name prints" test -s "$out"
+  not_ok "$name writes no escape sequence into a pipe" shows "$out"
+  cp "$out" "$tmp/usual"
+
+  run sh -c "$line >/dev/full"
+  status_is 2 "$name: a full disk is status 2"
+  err_like "^$name: standard output: no space left on device$" "$name says so"
+  err_one_line "$name" "$name says it in one line"
+
+  run sh -c "$line >&-"
+  status_is 2 "$name: a closed standard output is status 2"
+  err_one_line "$name" "$name says so in one line"
+
+  run perl "$tmp/unread" sh -c "exec env $line"
+  status_is 141 "$name: a pipe that nobody reads ends it by SIGPIPE"
+  err_empty "$name says nothing of it"
+
+  run sh -c "LC_ALL=C LANG=C $line"
+  status_is 0 "$name works in LANG=C"
+
+  run sh -c "unset HOME XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR; $line"
+  status_is 0 "$name works without HOME"
+  run sh -c "unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR; HOME=/dev/null $line"
+  case $name in
+  # These keep something there: they say which folder cannot be.
+  tmux-attach)
+    status_is 2 "$name needs a state folder"
+    err_one_line "$name" "$name says so in one line"
+    ;;
+  *) status_is 0 "$name works with a home that is none" ;;
+  esac
+
+  run sh -c "env -u NO_COLOR TERM=dumb $terminal 24x80 env $line"
+  status_is 0 "$name works on a dumb terminal"
+  not_ok "$name sends it no escape sequence" shows "$out"
+
+  run sh -c "NO_COLOR=1 TERM=xterm-256color $terminal 24x80 env $line"
+  status_is 0 "$name works with NO_COLOR"
+  not_ok "$name shows no colour then" colours "$out"
+
+  run sh -c "NO_COLOR=1 TERM=xterm-256color $terminal 24x20 env $line"
+  status_is 0 "$name works on 20 columns"
+done <"$tmp/table"
+
+# --- the server
+
+run sh -c 'agent-serve --listen 127.0.0.1:0 --database :memory: >/dev/full'
+status_is 2 "agent-serve: a full disk is status 2"
+err_one_line "agent-serve" "agent-serve says so in one line"
+run sh -c 'agent-serve --listen 127.0.0.1:0 --database :memory: >&-'
+status_is 2 "agent-serve: a closed standard output is status 2"
+err_one_line "agent-serve" "agent-serve says so in one line"
+
+done_testing

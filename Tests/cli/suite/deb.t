@@ -1,0 +1,131 @@
+#!/bin/sh
+# make deb: the package is made of what is built, is clean, and is installed,
+# used and removed: as root on the system itself where nothing is in the way,
+# else in a folder.
+. "${0%/*}/../lib.sh"
+needs make man dpkg-deb dpkg-shlibdeps
+unset MAKEFLAGS MAKELEVEL MFLAGS
+commands=$(make -s -C "$root" commands)
+recipes=$(make -s -C "$root" recipes)
+bound=120
+
+# Not over one that somebody made, and quick to make: what is shipped is smaller.
+PACKAGES=$tmp DEBCOMPRESSION=gzip DEBLEVEL=1
+export PACKAGES DEBCOMPRESSION DEBLEVEL
+# Nobody's swift is asked.
+mkdir "$tmp/machine"
+printf '#!/bin/sh\necho "$@" >>"%s/swift-ran"\nexit 1\n' "$tmp" >"$tmp/machine/swift"
+chmod +x "$tmp/machine/swift"
+run env PATH="$tmp/machine:$PATH" make -s -C "$root" deb
+status_is 0 "make deb"
+not_ok "builds no Swift" test -e "$tmp/swift-ran"
+version=$(sse-tail --version)
+version=${version#* }
+package=$tmp/agentutils_${version}_$(dpkg --print-architecture).deb
+is "$(tail -n 1 "$out")" "$package" "named by its version"
+
+is "$(dpkg-deb -f "$package" Version)" "$version" "the version of the suite"
+depends=$(dpkg-deb -f "$package" Depends)
+for library in libc6 libcurl libssh2 libjansson libinih; do
+  like "$depends" "(^|, )${library}[^,]* \(>= [^)]+\)" "depends on $library, of a version"
+done
+is "$(dpkg-deb -c "$package" | awk '$2 != "root/root"')" "" "everything is root's"
+is "$(dpkg-deb -c "$package" | awk '$1 ~ /^.....w|^........w|s/')" "" "and nobody else's to write"
+
+inside=$tmp/inside
+dpkg-deb -x "$package" "$inside"
+dpkg-deb -e "$package" "$tmp/control"
+ok "the sums are right" sh -c 'cd "$1" && md5sum --quiet -c "$2/md5sums"' - "$inside" "$tmp/control"
+is "$(ls "$tmp/control" | tr '\n' ' ')" "control md5sums " "no scripts that run at installation"
+for file in usr/lib/systemd/user/agent-archive.service usr/share/doc/agentutils/copyright \
+  usr/share/doc/agentutils/changelog.gz usr/share/zsh/vendor-completions/_sse-tail \
+  usr/share/fish/vendor_completions.d/sse-tail.fish \
+  usr/share/bash-completion/completions/sse-tail; do
+  ok "$file" test -s "$inside/$file"
+done
+is "$(find "$inside" -name '*.wants')" "" "no unit is enabled"
+is "$(find "$inside/usr/share/man" -type f ! -name '*.gz')" "" "manuals are compressed"
+
+if command -v lintian >/dev/null 2>&1; then
+  run lintian --allow-root --fail-on error,warning --suppress-tags bogus-mail-host "$package"
+  status_is 0 "lintian finds nothing wrong"
+else
+  skip 1 "no lintian"
+fi
+
+# --- use
+
+# used FOLDER: the installed copies below it work.
+used() {
+  for command in $commands; do
+    run "$1/bin/$command" --version
+    out_is "$command $version" "$command --version"
+    run "$1/bin/$command" --help
+    out_like "^usage: $command" "$command --help"
+  done
+  # The recipes find the commands beside them. All that riff-claude is given is
+  # claude's.
+  for recipe in $recipes; do
+    [ "$recipe" != riff-claude ] || continue
+    run env PATH="$1/bin:/usr/bin:/bin" "$recipe" -V
+    out_is "$recipe $version" "$recipe -V"
+    run env PATH="$1/bin:/usr/bin:/bin" "$recipe" -h
+    out_like "^usage: $recipe" "$recipe -h"
+  done
+  for page in "$root"/man/*.[0-9]; do
+    name=${page##*/}
+    run man -M "$1/share/man" -w "${name##*.}" "${name%.*}"
+    out_is "$1/share/man/man${name##*.}/$name.gz" "man finds ${name%.*}(${name##*.})"
+  done
+
+  [ -x "$1/bin/agent-serve" ] || { skip 2 "no agent-serve" && return; }
+  "$root/Tests/fixtures/as-of-now" "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/day"
+  start_server serve "$1/bin/agent-serve" -l 127.0.0.1:0 -D "$tmp/serve.sqlite" --ingest "$tmp/day"
+  run env PATH="$1/bin:/usr/bin:/bin" AGENT_URL="$url" sh -c \
+    'sse-tail -n 1 activity | action-filter -u -d voice | action-format -tW 100'
+  out_like "^[0-9-]{10} .* voice_" "actions from the installed server, through the installed pipe"
+  err_empty "without a word"
+  stop "$pid"
+}
+
+# --- on the system itself
+
+# Nothing of ours may be there, and one of us alone does this at a time.
+free() {
+  [ "$(id -u)" -eq 0 ] && command -v flock >/dev/null 2>&1 || return 1
+  exec 9>/run/lock/agentutils-test && flock -w 60 9 || return 1
+  ! dpkg -s agentutils >/dev/null 2>&1 || return 1
+  dpkg-deb -c "$package" | awk '/^-/ { sub(/^\./, "", $6); print $6 }' >"$tmp/files"
+  while IFS= read -r file; do
+    [ ! -e "$file" ] || return 1
+  done <"$tmp/files"
+}
+# All that there is where the package puts something.
+system() {
+  find /usr/bin /usr/lib/systemd /usr/share/man /usr/share/doc /usr/share/bash-completion \
+    /usr/share/zsh /usr/share/fish /usr/share/lintian /usr/share/agentutils 2>/dev/null |
+    LC_ALL=C sort
+}
+# shellcheck disable=SC2317  # at the end, in any case
+purge() { dpkg --purge agentutils >/dev/null 2>&1 9>&-; }
+
+if free; then
+  system >"$tmp/before"
+  at_end=purge
+  # Systems in containers often leave out the manuals of packages.
+  run dpkg --path-include='/usr/share/*' -i "$package"
+  status_is 0 "dpkg installs it"
+  used /usr
+  run dpkg --verify agentutils
+  out_empty "nothing is changed by its use"
+  run dpkg -r agentutils
+  status_is 0 "dpkg removes it"
+  at_end=
+  system >"$tmp/after"
+  ok "and nothing is left" cmp "$tmp/before" "$tmp/after"
+  not_ok "and it is forgotten" dpkg -s agentutils
+else
+  used "$inside/usr"
+fi
+
+done_testing

@@ -1,0 +1,106 @@
+#!/bin/sh
+# make deps: installs what is missing by name, or says it; silent when all is there.
+. "${0%/*}/../lib.sh"
+
+# A machine of its own: links to a few tools, and stubs for what is looked for.
+machine=$tmp/machine
+mkdir "$machine"
+for tool in sh env cat mktemp rm tail sed; do
+  ln -s "$(command -v "$tool")" "$machine/$tool"
+done
+# stub NAME [BODY]
+stub() {
+  printf '#!%s\n%s\n' "$(command -v sh)" "${2:-:}" >"$machine/$1"
+  chmod +x "$machine/$1"
+}
+for tool in swift pkg-config mandoc groff ssh sshd lexgrog prove ps python3 jq curl tmux fzf \
+  openssl shellcheck dpkg-shlibdeps systemd-analyze; do
+  stub "$tool"
+done
+wanted=$(sed -n '1s/.*swift-tools-version: *//p' "$root/Package.swift")
+# swift_is VERSION: what the machine's Swift says of itself.
+swift_is() {
+  stub swift "echo 'Swift version $1 (swift-$1-RELEASE)'
+echo 'Target: x86_64-unknown-linux-gnu'"
+}
+swift_is "$wanted.1"
+stub uname 'echo Linux'
+stub id 'echo 0'
+deps() { run env PATH="$machine" "TMPDIR=$tmp" sh "$root/.ci/deps"; }
+
+deps
+status_is 0 "nothing is missing"
+out_empty "and nothing is said"
+err_empty "on standard error, either"
+
+# apt-get that can: it is asked for what is missing, by name.
+# shellcheck disable=SC2016  # for the stub to expand
+stub apt-get 'echo "$*" >>"'"$tmp"'/asked"
+case $* in *install*) for stub in mandoc jq; do
+  echo "#!/bin/sh" >"'"$machine"'/$stub"; chmod +x "'"$machine"'/$stub"; done ;; esac'
+ln -s "$(command -v chmod)" "$machine/chmod"
+rm "$machine/mandoc" "$machine/jq"
+deps
+status_is 0 "what is missing is installed"
+out_is "deps: installing mandoc jq" "and named"
+like "$(cat "$tmp/asked")" "^install .* mandoc jq$" "and asked for, alone"
+deps
+out_empty "once"
+
+# A library is looked for by pkg-config.
+# shellcheck disable=SC2016
+stub pkg-config '[ "$2" != inih ]'
+stub apt-get 'echo "E: no network" >&2; exit 100'
+deps
+status_is 2 "an installation that fails"
+err_like "^E: no network$" "shows why"
+err_like "^deps: missing, install as root: apt-get install libinih-dev$" "and what to do"
+
+# Nobody to be root.
+stub id 'echo 1000'
+deps
+status_is 2 "not root, and no sudo"
+err_is "deps: missing, install as root: apt-get install libinih-dev" "says what to do"
+# shellcheck disable=SC2016
+stub sudo 'echo "$*" >>"'"$tmp"'/sudo"; exit 1'
+run env PATH="$machine" "TMPDIR=$tmp" sh "$root/.ci/deps" </dev/null
+status_is 2 "sudo that wants a password nobody can type"
+like "$(head -n 1 "$tmp/sudo")" "^-n apt-get update" "is not waited for"
+
+# Other systems.
+rm "$machine/apt-get" "$machine/sudo" "$machine/groff"
+deps
+status_is 2 "no apt-get"
+err_like "by their Debian names: libinih-dev groff$" "names of Debian"
+err_like "by their Homebrew names: inih groff$" "and of Homebrew"
+stub uname 'echo Darwin'
+rm "$machine/lexgrog"
+deps
+err_is "deps: missing, install with Homebrew: brew install inih groff" "on macOS"
+
+# Swift: the version that Package.swift and README name, or a newer one.
+ok "README names the Swift of Package.swift" grep -q "Swift $wanted or newer" "$root/README.md"
+for version in "$wanted" "${wanted%.*}.99.2" "$((${wanted%.*} + 1)).0"; do
+  swift_is "$version"
+  deps
+  err_unlike "Swift" "Swift $version will do"
+done
+for version in "${wanted%.*}.$((${wanted#*.} - 1))" "$((${wanted%.*} - 1)).99"; do
+  swift_is "$version"
+  deps
+  status_is 2 "Swift $version"
+  err_like "^deps: Swift $version is too old: install Swift $wanted or newer from https:" \
+    "is too old, and that is said"
+done
+stub swift 'echo noise'
+deps
+status_is 2 "a swift that says no version"
+err_one_line deps "is told"
+
+rm "$machine/swift"
+deps
+status_is 2 "no Swift"
+err_like "^deps: swift is missing: install Swift $wanted .*https://www.swift.org/install" \
+  "and where it is to be had"
+
+done_testing

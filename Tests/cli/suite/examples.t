@@ -1,0 +1,106 @@
+#!/bin/sh
+# Every example of every manual runs as it stands there: each line of EXAMPLES
+# that begins with `$ ` is given to sh, in a folder with day.ndjson (the sample
+# day, half as bare actions, half as records), beside a server with that day.
+# And a host `box` is there, on which an agent runs in the session `riff`.
+# It must end by itself with status 0 and print something; a comment in the
+# manual's source before it says what else it does: `.\" status 1`,
+# `.\" no output`.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+needs python3 perl
+[ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
+
+"$root/Tests/fixtures/as-of-now" "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/day"
+python3 - "$tmp/day" >"$tmp/day.ndjson" <<'END'
+import json, sys
+lines = open(sys.argv[1], newline="\n").read().split("\n")[:-1]
+for line in lines[: len(lines) // 2]:
+    record = json.loads(line)
+    if record.get("event") == "action_event":
+        print(json.dumps(record["data"]))
+print("\n".join(lines[len(lines) // 2 :]))
+END
+umask 077
+echo sample-token >"$tmp/token"
+start_server serve agent-serve --listen 127.0.0.1:0 --database "$tmp/serve.sqlite" \
+  --token-file "$tmp/token" --ingest "$tmp/day"
+serve=$url
+AGENT_URL=$serve
+AGENT_TOKEN_FILE=$tmp/token
+export AGENT_URL AGENT_TOKEN_FILE
+cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
+[profile clanky]
+url = $url
+token-file = $tmp/token
+END
+
+# Sessions of this machine are nobody else's.
+mkdir -m 700 "$tmp/sessions"
+TMUX_TMPDIR=$tmp/sessions
+export TMUX_TMPDIR
+
+# The machine on which an agent runs.
+start_sshd
+# shellcheck disable=SC2154  # of ssh.sh
+cat >>"$XDG_CONFIG_HOME/agentutils/config" <<END
+[host box]
+hostname = 127.0.0.1
+port = $port
+user = $remote_user
+identity = $id
+END
+mkdir -p "$remote_home/src/site"
+rtmux new-session -d -s riff "env PATH=$remote_home/bin:\$PATH STUB_LOGS=$agents claude"
+agent_draws() { rtmux capture-pane -p -t =riff: | grep -q 'claude>'; }
+wait_until 10 agent_draws || bail "the agent does not come up"
+
+# What the examples of the memory are about.
+start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
+memory=$url
+
+# examples PAGE: `STATUS OUTPUT COMMAND` per example, OUTPUT yes or no.
+examples() {
+  awk '
+    /^\.Sh / { inside = ($0 == ".Sh EXAMPLES") }
+    !inside { next }
+    /^\.\\" status [0-9]+$/ { status = $3 }
+    /^\.\\" no output$/ { output = "no" }
+    /^\$ / || more {
+      text = $0
+      sub(/^\$ /, "", text)
+      gsub(/\\&/, "", text); gsub(/\\-/, "-", text); gsub(/\\\(aq/, "\047", text)
+      gsub(/\\\(ga/, "`", text); gsub(/\\\(dq/, "\"", text); gsub(/\\e/, "\\", text)
+      line = line text
+      more = (line ~ /[\\|]$/)
+      if (more) { sub(/\\$/, "", line); next }
+      print (status == "" ? 0 : status), (output == "" ? "yes" : output), line
+      line = ""; status = ""; output = ""
+    }' "$1"
+}
+
+for page in "$root"/man/*.[0-9]; do
+  name=${page##*/}
+  mkdir "$tmp/here"
+  cp "$tmp/day.ndjson" "$tmp/here"
+  examples "$page" >"$tmp/examples"
+  ok "$name has at least three examples" at_least "$tmp/examples" 3
+  case $name in
+  mem-*) AGENT_URL=$memory ;;
+  *) AGENT_URL=$serve ;;
+  esac
+  while read -r want output command; do
+    run sh -c "cd '$tmp/here' && $command"
+    if [ "$status" -ne "$want" ] || { [ "$output" = yes ] && [ ! -s "$out" ]; } ||
+      { [ "$output" = no ] && [ -s "$out" ]; }; then
+      fail "$name: $command"
+      diag "status $status, want $want; $(wc -c <"$out") bytes of output, want $output"
+      diag "$(head -c 1000 "$err")"
+    else
+      pass "$name: $command"
+    fi
+  done <"$tmp/examples"
+  rm -rf "$tmp/here"
+done
+
+done_testing

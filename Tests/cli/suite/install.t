@@ -1,0 +1,98 @@
+#!/bin/sh
+# make install and uninstall, into a folder of its own.
+. "${0%/*}/../lib.sh"
+needs make man
+
+dest=$tmp/dest
+# The make that runs this test is not the one that installs.
+unset MAKEFLAGS MAKELEVEL MFLAGS
+commands=$(make -s -C "$root" commands)
+install_in() { run make -s -C "$root" DESTDIR="$dest" "$@" install; }
+uninstall_in() { run make -s -C "$root" DESTDIR="$dest" "$@" uninstall; }
+# Everything below the folder, folders with a slash.
+tree() { find "$dest" \( -type d -exec printf '%s/\n' {} + \) -o -print | LC_ALL=C sort; }
+
+# Somebody else's, and a folder that was there and empty.
+mkdir -p "$dest/usr/bin" "$dest/usr/share/man/man5"
+touch "$dest/usr/bin/other"
+tree >"$tmp/before"
+
+install_in PREFIX=/usr
+status_is 0 "make install"
+out_is "installed in $dest/usr" "says where"
+for command in $commands; do
+  file=$dest/usr/bin/$command
+  is "$("$file" --version)" "$("$root/bin/$command" --version)" "$command runs where it is"
+  like "$("$file" --version)" "^$command [0-9]+\.[0-9]+" "$command tells its version"
+  ok "$command is stripped" sh -c '[ "$(wc -c <"$1")" -lt "$(wc -c <"$2")" ]' - \
+    "$file" "$root/bin/$command"
+  for completions in "bash-completion/completions/$command" "zsh/site-functions/_$command" \
+    "fish/vendor_completions.d/$command.fish"; do
+    ok "completions: $completions" test -s "$dest/usr/share/$completions"
+  done
+done
+like "$("$dest/usr/bin/agent-pulse" -h)" "^usage: agent-pulse" "the recipe runs where it is"
+if [ "$(uname -s)" = Linux ]; then
+  is "$(sed -n 's/^ExecStart=//p' "$dest/usr/share/systemd/user/agent-serve.service")" \
+    '"/usr/bin/agent-serve" --quiet' "a unit names the command where it is"
+fi
+
+for page in "$root"/man/*.[0-9]; do
+  name=${page##*/}
+  section=${name##*.}
+  run man -M "$dest/usr/share/man" -w "$section" "${name%.*}"
+  out_is "$dest/usr/share/man/man$section/$name" "man finds ${name%.*}($section)"
+done
+
+# Again, over an older version that had more.
+tree >"$tmp/installed"
+echo /usr/bin/of-old >>"$dest/usr/share/agentutils/installed"
+touch "$dest/usr/bin/of-old"
+install_in PREFIX=/usr
+status_is 0 "make install once more"
+tree >"$tmp/again"
+ok "leaves what this version has" cmp "$tmp/installed" "$tmp/again"
+
+uninstall_in PREFIX=/usr
+status_is 0 "make uninstall"
+tree >"$tmp/after"
+ok "leaves what was there before, and nothing else" cmp "$tmp/before" "$tmp/after"
+uninstall_in PREFIX=/usr
+status_is 0 "make uninstall once more"
+out_is "nothing is installed in $dest/usr" "has nothing to do"
+
+install_in PREFIX=usr
+status_is 2 "a prefix that is no path from the root"
+
+# For somebody who reads along and has no other place: folders are for others, too.
+(umask 077 && make -s -C "$root" DESTDIR="$dest" PREFIX="/home/of ada/.local" install >/dev/null)
+run find "$dest/home" ! -perm -444
+out_empty "a strict umask does not hide what is installed"
+uninstall_in PREFIX="/home/of ada/.local"
+tree >"$tmp/after"
+ok "a prefix with a space" cmp "$tmp/before" "$tmp/after"
+
+# macOS: agents of launchd, to be copied.
+cat >"$tmp/codesign" <<'END'
+#!/bin/sh
+END
+chmod +x "$tmp/codesign"
+PATH=$tmp:$PATH install_in PREFIX=/usr/local SYSTEM=Darwin COMMANDS=
+ok "agents of launchd" test -s "$dest/usr/local/share/agentutils/launchd/agentutils.agent-serve.plist"
+uninstall_in PREFIX=/usr/local
+tree >"$tmp/after"
+ok "are removed as well" cmp "$tmp/before" "$tmp/after"
+
+# Root builds nothing: a tree with the Makefile alone.
+mkdir -p "$tmp/unbuilt/bin" "$tmp/machine"
+cp -R "$root/Makefile" "$root/.ci" "$tmp/unbuilt/"
+printf '#!/bin/sh\necho 0\n' >"$tmp/machine/id"
+chmod +x "$tmp/machine/id"
+for target in install deb; do
+  run env PATH="$tmp/machine:$PATH" make -s -C "$tmp/unbuilt" DESTDIR="$tmp/none" $target
+  status_is 2 "make $target as root, with nothing built"
+  err_like "^bin/.* is not built, and root builds nothing: run make as yourself$" "says what to do"
+  not_ok "and does nothing" test -e "$tmp/none" -o -e "$tmp/unbuilt/.build"
+done
+
+done_testing

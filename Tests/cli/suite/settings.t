@@ -1,0 +1,229 @@
+#!/bin/sh
+# The configuration, the environment and the tokens, as a command meets them:
+# what goes over the wire, what is said, and how the command ends.
+. "${0%/*}/../lib.sh"
+needs sse-tail jq python3
+umask 077
+
+config=$XDG_CONFIG_HOME/agentutils/config
+stream='forever
+stream
+send data: x\n\n'
+serve <<END
+$stream
+END
+# follow [VARIABLE=VALUE ...] ARG...: one event of the activity stream.
+follow() {
+  printf '%s\n' "$stream" | script
+  one=_=
+  two=_=
+  case ${1-} in [A-Z]*=*) one=$1 && shift ;; esac
+  case ${1-} in [A-Z]*=*) two=$1 && shift ;; esac
+  run env "$one" "$two" sse-tail -e message -n 1 --max-time 5 "$@" activity
+}
+sent() { requests '.headers["x-dashboard-token"] // ""'; }
+# sends TOKEN TITLE: the last follow succeeded and its request had that token.
+sends() {
+  is "$status:$(sent | tail -n 1)" "0:$1" "$2"
+}
+# refuses STATUS ERE TITLE: it failed with one line and asked nobody.
+refuses() {
+  is "$status" "$1" "$3"
+  err_one_line sse-tail "$3: one line"
+  err_like "$2" "$3: that says why"
+  err_unlike 's3cr3t' "$3: without the secret"
+  is "$(requests .n | wc -l | tr -d ' ')" 0 "$3: nobody is asked"
+}
+
+# --- where the address comes from
+follow
+refuses 2 'activity: no url' "no url at all"
+follow "AGENT_URL=$url"
+sends "" "the environment's url"
+printf 'profile = a\n[profile a]\nurl = %s\n[profile b]\nurl = http://127.0.0.1:1\n' "$url" >"$config"
+follow
+sends "" "the default profile's url"
+follow --profile a
+sends "" "the option's profile"
+follow "AGENT_PROFILE=a"
+sends "" "the environment's profile"
+follow "AGENT_PROFILE=b" --profile a
+sends "" "the option wins over the environment"
+follow "AGENT_URL=$url" "AGENT_PROFILE=b"
+sends "" "the environment's url wins over the file's"
+follow --profile none
+refuses 2 "profile none: not in $config" "a profile that is not there"
+follow "AGENT_PROFILE=none"
+refuses 2 "profile none: not in $config" "nor for the environment"
+
+# --- where the token comes from
+cat >"$config" <<END
+[profile clanky]
+  url = $url/
+  token-command = printf 4; cat
+  token-file = five
+END
+mkdir "$tmp/service"
+echo 1 >"$tmp/one"
+echo 2 >"$tmp/service/agentutils-token"
+echo 3 >"$tmp/three"
+echo 5 >"$XDG_CONFIG_HOME/agentutils/five"
+echo 6 >"$XDG_CONFIG_HOME/agentutils/token"
+CREDENTIALS_DIRECTORY=$tmp/service
+AGENT_TOKEN_FILE=$tmp/three
+export CREDENTIALS_DIRECTORY AGENT_TOKEN_FILE
+follow --token-file "$tmp/one"
+sends 1 "1: the option's file"
+follow
+sends 2 "2: the service manager's"
+unset CREDENTIALS_DIRECTORY
+follow
+sends 3 "3: the environment's file"
+unset AGENT_TOKEN_FILE
+echo ours >"$tmp/input"
+follow <"$tmp/input"
+sends 4 "4: the command of the profile, which gets nothing of our standard input"
+sed -i.old '/token-command/d' "$config"
+follow
+sends 5 "5: the file of the profile, in the configuration folder"
+sed -i.old '/token-file/d' "$config"
+follow
+sends 6 "6: the token of last resort"
+echo 7 >"$tmp/seven"
+follow --token-file - <"$tmp/seven"
+sends 7 "standard input is a token file"
+mkfifo "$tmp/fifo"
+start writer sh -c "echo 8 >'$tmp/fifo'"
+follow --token-file "$tmp/fifo"
+sends 8 "and so is a pipe"
+run sse-tail -n 1 "$url/elsewhere"
+is "$(sent | tail -n 1)" 6 "the profile's token goes to a URL of its origin"
+run sse-tail -n 1 "$other/elsewhere"
+is "$status:$(sent | tail -n 1)" "0:" "and to no other port"
+printf '[profile clanky]\nurl = %s\ntoken-file = five\n' "$other" >"$config"
+follow "AGENT_URL=$url"
+sends 6 "nor to the environment's url: only the token of last resort does"
+rm "$XDG_CONFIG_HOME/agentutils/token"
+follow "AGENT_URL=$url"
+sends "" "which need not be there"
+
+# --- tokens that are none
+printf '[profile clanky]\nurl = %s\n' "$url" >"$config"
+token=$tmp/token
+for mode in 640 604 660; do
+  echo s3cr3t >"$token"
+  chmod "$mode" "$token"
+  follow --token-file "$token"
+  refuses 77 "$token: refused" "mode $mode"
+done
+chmod 600 "$token"
+follow --token-file "$tmp/missing"
+refuses 77 "$tmp/missing: no such file" "a missing file"
+follow "AGENT_TOKEN_FILE=$tmp/missing"
+refuses 77 "$tmp/missing: no such file" "a missing file of the environment"
+: >"$token"
+follow --token-file "$token"
+refuses 77 "$token: empty" "an empty file"
+follow --token-file "$tmp"
+refuses 2 "$tmp: not a regular file" "a folder"
+printf 's3cr3t\nx-evil: 1\n' >"$token"
+follow --token-file "$token"
+refuses 2 "$token: more than one line" "two lines"
+printf 's3cr3t\rx-evil: 1' >"$token"
+follow --token-file "$token"
+refuses 2 "$token: more than one line" "a carriage return"
+printf 's3cr3t\033[2J' >"$token"
+follow --token-file "$token"
+refuses 2 "$token: control" "a control character"
+head -c 70000 /dev/zero | tr '\0' s >"$token"
+follow --token-file "$token"
+refuses 2 "$token: larger than" "a long file"
+printf '[profile clanky]\nurl = %s\ntoken-command = echo s3cr3t; exit 3\n' "$url" >"$config"
+follow
+refuses 77 'token-command of profile clanky: command failed with status 3' "a failing command"
+follow --verbose --token-file "$tmp/one"
+err_unlike '(^|[^0-9])1$|s3cr3t' "verbose or not, no token is shown"
+
+# --- plain http
+for host in localhost.evil.example 127.0.0.1.evil.example 100.64.evil.example; do
+  AGENT_URL=http://$host follow --token-file "$tmp/one"
+  is "$status" 2 "http://$host: no token in plain text"
+  err_one_line sse-tail "http://$host: one line"
+  err_like 'plain http' "http://$host: that says why"
+done
+
+# --- a file with faults
+cat >"$config" <<END
+colour = red
+[profile clanky]
+url = $url
+urll = x
+[profile bad]
+url = $url
+token-file
+[profile
+url = http://127.0.0.1:1
+END
+follow --profile clanky
+sends "" "faults elsewhere leave a profile alone"
+err_is "sse-tail: $config:1: unknown key colour
+sse-tail: $config:4: unknown key urll
+sse-tail: $config:7: not of the form key = value
+sse-tail: $config:8: heading without ]" "each fault is a line with its number"
+follow --profile bad
+is "$status" 2 "a profile with a broken line is not used"
+err_like "profile bad: line 7 of $config is at fault" "and says so"
+err_one_line sse-tail "once"
+follow
+is "$status" 2 "nor is a default guessed when a heading is broken"
+printf '[profile a]\nurl = %s\n\033]0;x\007 = 1\nurl\n' "$url" >"$config"
+follow
+is "$(tr -d '[:print:]\n' <"$err" | wc -c | tr -d ' ')" 0 "a hostile file commands no terminal"
+rm "$config"
+mkdir "$config"
+follow
+refuses 2 "$config: not a regular file" "a folder in its place"
+rmdir "$config"
+mkfifo "$config"
+follow
+refuses 2 "$config: not a regular file" "a pipe in its place"
+rm "$config"
+head -c 2000000 /dev/zero >"$config"
+follow
+refuses 2 "$config: larger than 1048576 bytes" "a huge file"
+printf '[profile a]\nurl = %s\n' "$url" >"$config"
+for mode in 666 620 602; do
+  chmod "$mode" "$config"
+  follow
+  refuses 2 "$config: refused: others can write to it \(chmod go-w\)" "a file of mode $mode"
+  err_is "sse-tail: $config: refused: others can write to it (chmod go-w)" "mode $mode: what to do"
+done
+chmod 644 "$config"
+follow
+sends "" "others may read it"
+mv "$config" "$tmp/elsewhere"
+ln -s "$tmp/elsewhere" "$config"
+follow
+sends "" "a link is followed"
+chmod 664 "$tmp/elsewhere"
+follow
+refuses 2 "$config: refused: others can write to it" "and the file behind it counts"
+rm "$config"
+mv "$tmp/elsewhere" "$config"
+if [ "$(id -u)" = 0 ]; then
+  chmod 600 "$config"
+  chown 12345 "$config"
+  follow
+  refuses 2 "$config: refused: it belongs to another user" "a file of somebody else"
+fi
+rm "$config"
+
+# --- relative and missing folders
+cd "$tmp" || bail "no $tmp"
+follow XDG_CONFIG_HOME=relative "AGENT_URL=$url"
+sends "" "a relative XDG_CONFIG_HOME is passed over"
+run env -u HOME -u XDG_CONFIG_HOME -u XDG_STATE_HOME AGENT_URL="$url" \
+  sse-tail -e message -n 1 --max-time 5 activity
+is "$status" 0 "no HOME is no fault"
+
+done_testing

@@ -1,0 +1,185 @@
+#!/bin/sh
+# A link that goes wrong under a session. Over both transports.
+. "${0%/*}/../lib.sh"
+. "$cli/ssh.sh"
+
+unset COLORTERM
+start_sshd box
+box=$port
+start_proxy
+
+shows() { grep -aq -e "$2" "$tmp/$1.screen"; }
+clients_are() { [ "$(rtmux list-clients -F '#{client_tty}' | wc -l)" -eq "$1" ]; }
+sized() { [ "$(rtmux display-message -p -t =riff: '#{window_width}')" = "$1" ]; }
+fresh() {
+  link pass
+  rtmux kill-server 2>/dev/null
+  rm -f "$tmp/me.screen"
+  seated me "$@"
+}
+
+for transport in ${TRANSPORTS:-libssh2 ssh}; do
+  title=$transport
+  # Silence is noticed after three times this.
+  fresh --keepalive 1
+  at me send 'mouse on\rinc\r'
+  ok "$title: at the agent" at me expect 'count 1'
+  # The user's other screen, on a link of its own.
+  _proxy=$port
+  port=$box
+  seated other
+  port=$_proxy
+  ok "$title: and on another screen" wait_until 5 clients_are 2
+
+  # Stopped for longer than silence is put up with, on a link that is well.
+  if [ "$transport" = libssh2 ]; then
+    at me stop
+    sleep 4
+    at me continue
+    ok "$title: goes on" at me expect 'count 1'
+    ok "$title: on the same link" at me unseen reconnecting
+  fi
+
+  # A reset; meanwhile the window gets another size, and keys go nowhere.
+  link listen off
+  link rst
+  ok "$title: a reset is told" at me expect 'reconnecting in'
+  at me send 'lost\r'
+  at me resize 40x90
+  at other resize 50x95
+  link listen on
+  ok "$title: a try is told" at me expect 'reconnecting (try'
+  ok "$title: is back" at me expect 'count 1'
+  ok "$title: and says so" at me expect 'connected again'
+  at me send 'inc\r'
+  ok "$title: at the same agent" at me expect 'count 2'
+  ok "$title: what was typed meanwhile is not" untyped lost
+  ok "$title: the size has followed" wait_until 5 sized 90
+  ok "$title: the other screen stays" wait_until 5 clients_are 2
+
+  # The connection is swallowed: nobody says anything any more. Our client at the
+  # host lives on, and is the one that is detached.
+  tries=$(tries)
+  link blackhole
+  at me send 'inc\r'
+  ok "$title: silence is noticed" at me within 20 expect 'nothing heard'
+  at me send '\r'
+  ok "$title: Return tries at once" wait_until 3 tried $((tries + 1))
+  ok "$title: and is back" at me within 10 expect 'count 2'
+  ok "$title: only the own client was detached" wait_until 5 clients_are 2
+  at other send 'inc\r'
+  ok "$title: the other screen lives" at other expect 'count 3'
+  at other send '\x02d'
+  ok "$title: and is left" at other end 5
+
+  # The escape needs no network: in silence, between tries, during one.
+  link blackhole
+  at me send '\r~.'
+  ended me 0 "$title: ~. on a dead link"
+
+  fresh
+  link listen off
+  link rst
+  at me expect 'reconnecting in'
+  at me send '~.'
+  ended me 0 "$title: ~. between tries"
+
+  link listen on
+  fresh
+  link blackhole all
+  link rst
+  at me expect 'reconnecting (try'
+  at me send '~.'
+  ended me 0 "$title: ~. during a try"
+
+  link pass
+  link blackhole all
+  attach_args
+  # shellcheck disable=SC2086
+  sit me 30x100 tmux-attach $attach_args
+  ok "$title: a first connection is told" at me expect 'connecting'
+  at me send '~.'
+  ended me 75 "$title: ~. while it connects"
+
+  # The session ends while the link is down.
+  fresh
+  at me send 'mouse on\r'
+  at me expect '1006h'
+  link listen off
+  link rst
+  at me expect 'reconnecting in'
+  rtmux kill-server
+  link listen on
+  ended me 1 "$title: a session that is gone"
+  ok "$title: says so" shows me 'session riff ended while the link was down'
+  not_ok "$title: and begins no other" rtmux has-session -t =riff
+
+  # So many tries and no more.
+  fresh --max-retries 1
+  link listen off
+  link rst
+  ended me 75 "$title: --max-retries"
+  ok "$title: says so" shows me 'gave up after 1 more try'
+  link listen on
+  fresh --max-retries 0
+  link rst
+  ended me 75 "$title: no retries"
+
+  # A host that cannot be reached at first is no matter of patience.
+  link listen off
+  attach_args
+  # shellcheck disable=SC2086
+  sit me 30x100 tmux-attach $attach_args
+  ended me 75 "$title: refused at first"
+  ok "$title: says so" shows me 'efused'
+  link listen on
+
+  # A terminal that takes nothing, before a flood.
+  fresh
+  rss() { ps -o rss= -p "$(seat_says me .pid)" | tr -d ' '; }
+  before=$(rss)
+  at me stall
+  port=$box
+  seated other
+  port=$_proxy
+  at other send 'flood 20000000\r'
+  ok "$title: a stalled terminal holds nobody up" at other within 20 expect 'flooded'
+  grown=$(($(rss) - before))
+  ok "$title: does not grow ($grown KB)" test "$grown" -lt 4096
+  # ssh itself waits for its terminal.
+  at me send 'inc\r'
+  if [ "$transport" = libssh2 ]; then
+    ok "$title: and takes keys" at other expect 'count 1'
+  fi
+  at other send '\x02d'
+  at me send '\r~.'
+  ok "$title: ~. ends it there, too" at me end 8
+  is "$(seat_says me .termios)" true "$title: with its modes"
+done
+# tmux drops what the host's terminal has not passed on when it takes it over, now and
+# then the answer of the script before it. Here it never comes.
+link pass
+rtmux kill-server 2>/dev/null
+cat >"$remote_home/bin/sh" <<'END'
+#!/bin/sh
+[ "$#" -eq 4 ] || exec /bin/sh "$@"
+script=$(printf %b "$4" | sed 's/; s ok;/; :;/')
+exec /bin/sh -c "$script"
+END
+chmod +x "$remote_home/bin/sh"
+for transport in ${TRANSPORTS:-libssh2 ssh}; do
+  title="$transport, without the answer"
+  rm -f "$tmp/me.screen"
+  seated me
+  at me send 'inc\r'
+  ok "$title: at the agent" at me expect 'count '
+  rm "$remote_home/bin/sh.off" 2>/dev/null
+  mv "$remote_home/bin/sh" "$remote_home/bin/sh.off"
+  link rst
+  ok "$title: a link that is lost is made again" at me expect 'connected again'
+  at me send '\r~.'
+  ended me 0 "$title"
+  mv "$remote_home/bin/sh.off" "$remote_home/bin/sh"
+done
+
+done_testing

@@ -1,0 +1,186 @@
+#!/bin/sh
+# Where a session begins and what it runs, on hosts whose login files say and do
+# all kinds of things; and the few words when something is not there.
+. "${0%/*}/../lib.sh"
+. "$cli/ssh.sh"
+
+unset COLORTERM
+start_sshd box
+attach_args
+
+seated() {
+  _name=$1
+  shift
+  # shellcheck disable=SC2086
+  sit "$_name" 30x100 tmux-attach "$@" $attach_args
+  at "$_name" expect 'claude> '
+}
+left() { at me send '\r~.' && at me end 5 >/dev/null && rtmux kill-server; }
+began() { agent_says riff "select(.what == \"start\") | .$1"; }
+# tried ARG...: it does not come to a session; $status, and $said on its screen.
+tried() {
+  rm -f "$tmp/me.screen"
+  # shellcheck disable=SC2086
+  sit me 30x100 tmux-attach "$@" $attach_args
+  at me end 8 >"$tmp/end"
+  status=$(jq .status "$tmp/end")
+  said=$(perl -pe 's/\e\[K|\r//g; s/^127.0.0.1: connecting//' "$tmp/me.screen")
+}
+
+# shellcheck disable=SC2016,SC2088
+for name in 'a b' "it's" 'semi;' '$(touch pwned)' '`touch pwned`' '#(touch pwned)' '#{pid}#[x]##' \
+  '-dash' '~' '$HOME' 'back\slash\' '"quoted"' '!!' '*' 'ümlaut 漢'; do
+  mkdir -p "$remote_home/in/$name"
+  for place in "$remote_home/in/$name" "~/in/$name" "\$HOME/in/$name" "in/$name"; do
+    ok "begins in $place" seated me -d "$place"
+    is "$(began cwd)" "$remote_home/in/$name" 'it is there'
+    left
+    case $name in 'a b' | 'semi;') ;; *) break ;; esac
+  done
+done
+# shellcheck disable=SC2016,SC2088
+for place in '' '~' '~/' '$HOME' '${HOME}'; do
+  ok "begins in '$place'" seated me -d "$place"
+  is "$(began cwd)" "$remote_home" 'the home'
+  left
+done
+is "$(find "$remote_home" / -maxdepth 1 -name pwned | wc -l | tr -d ' ')" 0 'nothing was run'
+
+mkdir "$remote_home/tools"
+ln -s ../bin/claude "$remote_home/tools/other"
+# shellcheck disable=SC2016
+for harness in claude ' claude ' 'claude --resume "a b;" c\;' 'tools/other x;' \
+  'WITH=1 claude' 'cd /tmp && claude' '$HOME/tools/other "$HOME" *' ''; do
+  ok "runs '$harness'" seated me -H "$harness"
+  case $harness in
+  *resume*) is "$(began arguments)" '["--resume","a b;","c;"]' 'with its words' ;;
+  *WITH*) is "$(began env.WITH)" 1 'with its environment' ;;
+  cd*) is "$(began cwd)" /tmp 'there' ;;
+  *\*) like "$(began arguments)" "^\\[\"$remote_home\",\"agents|bin|in" 'expanded there' ;;
+  claude) is "$(rtmux display-message -p -t =riff: '#{pane_pid}')" "$(began pid)" 'as the pane itself' ;;
+  esac
+  left
+done
+# shellcheck disable=SC2016
+sit me 30x100 tmux-attach -H '$SHELL' $attach_args
+at me quiet 0.3
+at me send 'echo $((6 * 7))-$0\r'
+ok 'runs a shell' at me expect '42-/'
+at me send 'exit 3\r'
+ok 'ends with it' at me end 5
+
+# A worktree of its own, where the host has the script for it.
+# shellcheck disable=SC2088
+if command -v git >/dev/null; then
+  git init -q "$remote_home/in/a b"
+  git -C "$remote_home/in/a b" -c user.name=a -c user.email=a@b commit -q --allow-empty -m begin
+  ok 'without the script a session begins as usual' seated me --worktree -d '~/in/a b'
+  is "$(began cwd)" "$remote_home/in/a b" 'in the folder'
+  left
+  cp "$root/bin/riff-claude" "$remote_home/bin"
+  ok 'with it, the agent has a worktree' \
+    seated me --worktree -d '~/in/a b' -s desk -H 'claude --x "y z"'
+  is "$(git -C "$(agent_says desk 'select(.what == "start").cwd')" branch --show-current)" \
+    riff/desk 'on the branch of its session'
+  is "$(agent_says desk 'select(.what == "start").arguments | join("|")')" '--x|y z' 'with its words'
+  is "$(rtmux show-environment -t =desk RIFF_START_DIR)" "RIFF_START_DIR=$remote_home/in/a b" \
+    'and the session knows its folder'
+  left
+fi
+
+# Another label, another session, a section of the configuration.
+ok 'a session of another name and server' seated me --label other -s 'my work;'
+ok 'is there' env TMUX_TMPDIR="$remote_tmp" tmux -L other has-session -t '=my work\;'
+env TMUX_TMPDIR="$remote_tmp" tmux -L other kill-server
+at me end 5 >"$tmp/end"
+cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
+[host work]
+hostname = 127.0.0.1
+port = $port
+user = $remote_user
+identity = $id
+session = desk
+directory = ~/in/a b
+harness = claude --from-config
+END
+sit me 30x100 tmux-attach --transport libssh2 --pins "$tmp/pins" work
+ok 'a section of the configuration' at me expect 'claude> '
+is "$(agent_says desk 'select(.what == "start") | [.cwd, .arguments[0]] | join(" ")')" \
+  "$remote_home/in/a b --from-config" 'says where and what'
+left
+
+# The outer terminal's colours, and one that the host does not know.
+COLORTERM=truecolor TERM=xterm-kitty-of-mine
+export COLORTERM TERM
+ok 'a terminal that the host does not know' seated me
+is "$(rtmux list-clients -F '#{client_termname}')" xterm-256color 'is a usual one there'
+left
+TERM=xterm-256color
+ok 'a terminal with all colours' seated me
+like "$(rtmux list-clients -F '#{client_termfeatures}')" RGB 'keeps them'
+left
+unset COLORTERM
+TERM=dumb
+ok 'a terminal that says it is dumb' seated me
+left
+TERM=xterm-256color
+
+# Login files that talk, ask, trace, and leave a line open.
+cp "$remote_home/.profile" "$tmp/profile"
+cat >>"$remote_home/.profile" <<'END'
+echo "Welcome to the box"
+printf 'no line end \033[31mred '
+set -x
+echo noise >&2
+END
+ok 'login files that talk and trace' seated me
+left
+# shellcheck disable=SC2016
+printf 'PATH=$HOME/bin:$PATH\nprintf "Name? "; read -r name; echo "hello $name"\n' >"$remote_home/.profile"
+sit me 30x100 tmux-attach $attach_args
+ok 'login files that ask' at me expect 'Name? '
+at me send 'ada\r'
+ok 'get an answer' at me expect 'hello ada'
+ok 'and the session comes' at me expect 'claude> '
+left
+echo 'echo broken; exit 5' >"$remote_home/.profile"
+tried
+is "$status" 5 'login files that end'
+like "$said" '^broken' 'show what they say'
+like "$said" 'tmux-attach: .*status 5' 'and we say the status'
+cp "$tmp/profile" "$remote_home/.profile"
+cp "$tmp/profile" "$remote_home/.zprofile"
+mkdir -p "$remote_home/.config/fish"
+# shellcheck disable=SC2016
+echo 'set PATH ~/bin $PATH' >"$remote_home/.config/fish/config.fish"
+for shell in "$(command -v dash)" "$(command -v zsh)" "$(command -v fish)"; do
+  [ -n "$shell" ] || continue
+  stop_sshd
+  start_sshd box "SetEnv SHELL=$shell HOME=$remote_home TMUX_TMPDIR=$remote_tmp STUB_LOGS=$agents"
+  # shellcheck disable=SC2088
+  ok "the login shell is $shell" seated me -d "~/in/it's"
+  left
+done
+stop_sshd
+start_sshd box
+
+# What is not there.
+tried -d '/no/such place'
+is "$status" 2 'no such folder'
+like "$said" '^tmux-attach: .*/no/such place: not there' 'says so'
+tried -H 'no-such-agent --x'
+is "$status" 2 'no such program'
+like "$said" '^tmux-attach: .*no-such-agent: not on the login PATH' 'says so'
+not_ok 'no session was made' rtmux has-session -t =riff
+ok 'with a session, neither matters' seated me
+at me send '\x02d'
+at me end 5 >"$tmp/end"
+ok 'attaches' seated me -d '/no/such place' -H no-such-agent
+left
+mkdir "$tmp/empty"
+echo "PATH=$tmp/empty" >"$remote_home/.profile"
+ln -s /bin/sh "$tmp/empty/sh"
+tried
+is "$status" 2 'no tmux'
+like "$said" '^tmux-attach: .*tmux: not on the login PATH' 'says so'
+done_testing

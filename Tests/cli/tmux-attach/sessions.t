@@ -1,0 +1,234 @@
+#!/bin/sh
+# tmux-attach: list, new, close, reconcile and watch, over both transports.
+# shellcheck disable=SC2154,SC2086,SC2088  # of ssh.sh; words; the remote ~
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+
+attach() { run tmux-attach $attach_args "$@"; }
+names() { jq -r .name "$out" | tr '\n' ' '; }
+bare() { rtmux new-session -d -s "$1" -c "$remote_home" cat; }
+no_sessions() {
+  rtmux kill-server 2>/dev/null
+  wait_until 5 sh -c "! tmux -S '$remote_tmp'/tmux-*/riff list-sessions"
+}
+
+start_sshd
+# Login files that talk and read, without a line end and on both outputs.
+cat >>"$remote_home/.profile" <<'END'
+printf 'Last login: never\nno line end here'
+echo 'a warning' >&2
+read -r line
+END
+
+for transport in libssh2 ssh; do
+  attach_args "$transport"
+  no_sessions
+  rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
+
+  attach -q -l
+  # --- both forms of an exact zero
+  attach -l
+  status_is 1 "$transport: no server, no sessions"
+  out_empty "and no record"
+  err_empty "and no word"
+  rtmux start-server \; set-option -s exit-empty off
+  attach -l
+  status_is 1 "$transport: a server without sessions is a zero, too"
+  out_empty "and no record"
+  rtmux kill-server
+
+  # --- new
+  attach -N
+  status_is 0 "$transport: new"
+  is "$(jq -r '[.type,.name,.windows,.attached,.directory,.command]|@csv' "$out")" \
+    "\"session\",\"riff-2\",1,0,\"$remote_home\",\"python3\"" "its record"
+  like "$(jq -r .created "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "with a time"
+  attach -l -o table --color always
+  out_like 'riff-2' "$transport: a table"
+  ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"
+  bare riff-1
+  bare riff-10
+  attach -N -d '~' -H 'cat -u'
+  is "$(names)" "riff-3 " "$transport: the lowest free name, beside what is there"
+  attach -l
+  status_is 0 "$transport: list"
+  is "$(names)" "riff-1 riff-10 riff-2 riff-3 " "all of them"
+  is "$(jq -r 'select(.name == "riff-3").command' "$out")" cat "the harness as it was given"
+  attach -N -s riff-10
+  status_is 2 "$transport: a name that is asked for is never another's"
+  err_like "session riff-10: there is one already" "and that is said"
+  attach -N -s riff.3
+  status_is 2 "$transport: a name that tmux would change is refused"
+
+  # --- close
+  rtmux kill-session -t =riff-1
+  attach -k riff-1
+  status_is 1 "$transport: riff-1 is not riff-10"
+  err_is "tmux-attach: 127.0.0.1: no session riff-1" "and that is said"
+  attach -l
+  is "$(names)" "riff-10 riff-2 riff-3 " "nothing was closed"
+  # What tmux would take for another session, or for the one it likes best.
+  first=$(rtmux display-message -p -t =riff-2: '#{session_id}')
+  for name in '' '=' ':' 'riff-2:' 'riff-2:0' 'riff-2.0' 'riff-*' "$first" '@0' '%0' '!' '{last}' '~'; do
+    attach -k "$name"
+    status_is 1 "$transport: no session is named '$name'"
+  done
+  attach -l
+  is "$(names)" "riff-10 riff-2 riff-3 " "all are there"
+  attach -k riff-2
+  status_is 0 "$transport: close"
+  attach -l
+  is "$(names)" "riff-10 riff-3 " "by the exact name"
+
+  # --- memory: riff-2 is free, riff-3 still is known when it is gone
+  rtmux kill-session -t =riff-3
+  attach -N
+  is "$(names)" "riff-2 " "$transport: what was closed is free"
+  attach -N
+  is "$(names)" "riff-4 " "$transport: what is remembered is not"
+  bare riff
+  attach --reconcile
+  status_is 0 "$transport: reconcile"
+  is "$(jq -r '.change + " " + .name' "$out" | tr '\n' ,)" \
+    "dropped riff-3,kept riff-2,kept riff-4,added riff,added riff-10," "what became of each"
+  rtmux kill-session -t =riff
+  attach --reconcile
+  is "$(jq -r '.change + " " + .name' "$out" | tr '\n' ,)" \
+    "kept riff-2,kept riff-4,kept riff,kept riff-10," "the base is never dropped"
+  rtmux kill-session -t =riff-2
+  run tmux-attach $attach_args -P 1 --reconcile
+  status_is 75 "$transport: a failed probe"
+  out_empty "says nothing of sessions"
+  attach --reconcile
+  is "$(jq -r '.change + " " + .name' "$out" | head -n 1)" "dropped riff-2" "and changed nothing"
+done
+
+# --- hostile names and folders: every one is one record
+attach_args ssh
+no_sessions
+odd=$remote_home/$(printf 'a\tb\nc|.\nS|$9|x\\n d\377"; #(touch PWNED) %s' "'q'")
+mkdir "$odd"
+(cd "$odd" && rtmux new-session -d -s "we \"ird' ;|x" cat)
+rtmux new-session -d -s "$(printf 'tab\there')" cat
+attach -l
+status_is 0 "hostile names and folders"
+is "$(jq -sc 'length' "$out")" 2 "a record each, all JSON"
+is "$(jq -sr '.[] | select(.name | startswith("we")).name' "$out")" "we \"ird' ;|x" "the name exactly"
+is "$(jq -sr '.[] | select(.name | startswith("we")).directory' "$out")" \
+  "$(printf '%s' "$odd" | iconv -c -f utf-8 -t utf-8 | sed 's/n d"/n d\xef\xbf\xbd"/')" "the folder, too"
+attach -k "we \"ird' ;|x"
+status_is 0 "and it can be closed by its name"
+rtmux new-session -d -s '$(id)' cat
+attach -k '$(id)'
+status_is 0 "so can one whose name tmux would take for a number"
+attach -l
+is "$(jq -s 'length' "$out")" 1 "and no other"
+
+# --- start folders that could be commands
+n=0
+for name in "with blanks" "it's" 'dollar$(touch PWNED)' 'back`touch PWNED`' 'semi;' 'hash#(touch PWNED)' \
+  '#[x' 'quote"s' 'back\slash' '-dash'; do
+  mkdir -p "$remote_home/$name"
+  attach -N -d "~/$name"
+  is "$(jq -r .directory "$out")" "$remote_home/$name" "starts in: $name"
+  attach -k "$(jq -r .name "$out")"
+  n=$((n + 1))
+done
+attach -N -d "~/not there"
+status_is 2 "a folder that is not there"
+err_one_line tmux-attach "one line about it"
+attach -N -H not-there
+status_is 2 "a harness that is not there"
+err_like 'not-there: not on the login PATH' "and what to do"
+attach -N -H 'sh -c "exit 3"'
+status_is 2 "a harness that ends at once"
+is "$(find "$remote_home" "$tmp" -name PWNED | wc -l)" 0 "nothing of it was run"
+
+# --- eight at once give eight names
+attach_args libssh2
+no_sessions
+rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
+jobs=
+for n in 1 2 3 4 5 6 7 8; do
+  bounded 30 tmux-attach $attach_args -N >"$tmp/new.$n" 2>>"$tmp/new.err" &
+  jobs="$jobs $!"
+done
+for job in $jobs; do wait "$job"; done
+is "$(cat "$tmp"/new.[1-8] | jq -r .name | sort -V | tr '\n' ' ')" \
+  "riff-2 riff-3 riff-4 riff-5 riff-6 riff-7 riff-8 riff-9 " "eight at once are eight sessions"
+is "$(cat "$tmp/new.err")" "" "without a word"
+
+# --- another one takes the name between the list and the creation
+no_sessions
+rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
+tmux=$(command -v tmux)
+cat >"$remote_home/bin/tmux" <<END
+#!/bin/sh
+case " \$* " in
+*" new-session "*) $tmux -L riff new-session -d -s riff-2 cat 2>/dev/null ;;
+esac
+exec $tmux "\$@"
+END
+chmod +x "$remote_home/bin/tmux"
+attach -N
+is "$(names)" "riff-3 " "a name that was taken meanwhile is bumped"
+rm "$remote_home/bin/tmux"
+
+# --- watch
+no_sessions
+start watch tmux-attach $attach_args -w
+watch=$pid
+changes() { [ "$(jq -r '.change + " " + .name' "$tmp/watch.out" | tr '\n' ,)" = "$1" ]; }
+bare one
+ok "watch: added" wait_until 8 changes "added one,"
+rtmux new-window -t =one: cat
+ok "watch: changed" wait_until 8 changes "added one,changed one,"
+rtmux kill-session -t =one
+ok "watch: dropped" wait_until 8 changes "added one,changed one,dropped one,"
+stop "$watch"
+is "$status" 143 "a signal ends it"
+
+# --- no tmux, no shell
+mkdir "$remote_home/none"
+for tool in sh printf env; do ln -s "$(command -v "$tool")" "$remote_home/none"; done
+cp "$remote_home/.profile" "$tmp/profile"
+# shellcheck disable=SC2016
+echo 'PATH=$HOME/none' >>"$remote_home/.profile"
+attach -l
+status_is 2 "no tmux is no empty list"
+err_like 'tmux: not on the login PATH of the host \(install' "and what to do"
+echo 'exit 0' >>"$remote_home/.profile"
+attach -l
+status_is 75 "a login that ends early is no empty list"
+out_empty "no record"
+cp "$tmp/profile" "$remote_home/.profile"
+echo 'sleep 20' >>"$remote_home/.profile"
+attach --max-time 0.5 -l
+status_is 75 "nor is one that never answers"
+err_like 'no answer within 0.5 s' "and that is told apart"
+
+# --- whatever the login shell is
+for shell in fish zsh bash dash; do
+  if ! path=$(command -v "$shell"); then
+    skip 1 "no $shell"
+    continue
+  fi
+  at=$ssh_dir/$shell
+  start_sshd "$shell" "SetEnv SHELL=$path HOME=$at/home TMUX_TMPDIR=$at/tm STUB_LOGS=$at/agents"
+  echo 'read -r line' >>"$remote_home/.profile"
+  cp "$remote_home/.profile" "$remote_home/.zprofile"
+  mkdir -p "$remote_home/.config/fish"
+  # shellcheck disable=SC2016
+  echo 'set -x PATH $HOME/bin $PATH; echo noise; read line' >"$remote_home/.config/fish/config.fish"
+  mkdir "$remote_home/it's \\ \$x"
+  attach_args libssh2
+  attach -N -d "~/it's \\ \$x" -s "it's"
+  is "$(jq -r '.name + .directory + .command' "$out")" \
+    "it's$remote_home/it's \\ \$xpython3" "the login shell is $shell"
+  head -c 9000 /dev/zero | tr '\0' x >"$tmp/long"
+  run sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/long" $attach_args -t -s "it's"
+  long() { [ "$(agent_typed "it's" | wc -c)" -eq 9001 ]; }
+  ok "and what is typed gets past its login files" wait_until 5 long
+done
+
+done_testing

@@ -1,0 +1,236 @@
+#!/bin/sh
+# voice-state: the sessions now, in every form, and how it ends.
+. "${0%/*}/../lib.sh"
+needs python3 jq curl
+[ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
+
+voice=$root/Tests/fixtures/voice
+widest() { python3 -c 'import sys; print(max(map(len, open(sys.argv[1], encoding="utf-8").read().split("\n"))))' "$out"; }
+put() { curl -sf -X PUT -H 'content-type: application/json' --data-binary "@$1" "$url/api/voice/state"; }
+umask 077
+echo sample-token >"$tmp/token"
+start_server serve agent-serve -l 127.0.0.1:0 -D "$tmp/serve.sqlite"
+AGENT_URL=$url
+export AGENT_URL
+
+# No session.
+run voice-state
+status_is 0 "no session is no failure"
+out_is "No voice session." "and is said"
+run voice-state -q
+status_is 1 "-q says it with the status"
+out_empty "and nothing else"
+err_empty "on neither file"
+run voice-state -o json
+status_is 0 "no session as json"
+out_empty "is no line"
+run voice-state -o line
+out_like '^20[0-9-]*T[0-9:.]*Z - no voice session$' "as a line"
+run voice-state -o waybar
+is "$(jq -c '[.text, .alt, .class]' "$out")" '["","none",["none"]]' "for waybar an empty text, which hides it"
+run voice-state -o tmux
+out_is "" "for tmux nothing"
+run voice-state -o i3
+is "$(jq -r .full_text "$out")" "" "for i3 neither"
+
+# One session.
+ok "a state" put "$voice/full.json"
+run voice-state -q
+status_is 0 "-q: a session is active"
+out_empty "without a word"
+run voice-state
+status_is 0 "the sessions"
+out_like 'OpenAI RT' "with their head"
+out_like '^-- Realtime provider' "and panels"
+unlike "$(cat "$out")" "$(printf '\033')" "without colour in a pipe"
+run voice-state -W 44 --panel session,music
+is "$(widest)" 44 "-W is the width"
+out_like 'Music' "--panel shows panels"
+out_unlike 'Realtime provider' "and no others"
+COLUMNS=50 run voice-state --panel session
+is "$(widest)" 50 "watch(1) tells the width in COLUMNS"
+run voice-state --color always
+like "$(cat "$out")" "$(printf '\033')\[" "--color always"
+run voice-state -o json
+curl -sf "$url/api/voice/state" >"$tmp/state"
+is "$(lines "$out")" 1 "json: a line"
+ok "of the session's own bytes" python3 -c '
+import sys
+line = open(sys.argv[1], "rb").read().rstrip(b"\n")
+sys.exit(line not in open(sys.argv[2], "rb").read().replace(b"\n", b" "))' "$out" "$tmp/state"
+id=$(jq -r .sessionId "$out")
+guild=$(jq -r .guildId "$out")
+run voice-state -o line
+out_like "^20.*Z $(printf %s "$id" | cut -c1-8) processing · Kei talks; .*OpenAI RT; 4 people; ACTIVE; tool .* runs; music Slow Rotation" "line"
+run voice-state -o waybar
+is "$(jq -r .alt "$out")" processing "waybar: what it does"
+is "$(jq -c .class "$out")" '["processing","tool"]' "and classes"
+run voice-state -o tmux
+out_like '^processing .* Kei talks$' "tmux"
+run voice-state -o i3
+like "$(jq -r .color "$out")" '^#[0-9a-f]{6}$' "i3 with a colour"
+for form in json line waybar tmux i3; do
+  run voice-state -o "$form"
+  is "$(lines "$out")" 1 "$form is one line"
+done
+
+# The agent's state and the people who talk are told apart; sessions are counted in words.
+jq -c '.sessions[0] |= (.botTurnOpen = true | .activeCaptures = [{userId: "1", displayName: "Fig"}, {userId: "2", displayName: "Tomas"}]) | .sessions += [.sessions[0] | .sessionId = "b"]' \
+  "$voice/full.json" >"$tmp/both"
+run voice-state -o tmux "$tmp/both"
+out_like '^speaking [0-9hdm]* · Fig \+1 talk · 2 sessions$' "the agent speaks, two people talk, in two sessions"
+run voice-state -o line "$tmp/both"
+out_like ' speaking · Fig, Tomas talk; ' "in a line"
+
+# A sign under a mark is the sign, to Pango and to tmux.
+jq -c '.sessions[0].activeCaptures = [{userId: "1", displayName: "<\u0301#\u20e3"}]' "$voice/full.json" >"$tmp/marked"
+run voice-state -o waybar "$tmp/marked"
+unlike "$(jq -r '.text, .tooltip' "$out")" '<' "waybar gets no markup of others"
+run voice-state -o tmux "$tmp/marked"
+out_like '##' "tmux no format"
+
+# Which sessions.
+run voice-state -q -g "$guild"
+status_is 0 "-g: a session of the guild"
+run voice-state -q -g 1
+status_is 1 "none of another"
+run voice-state -q -s "$(printf %s "$id" | cut -c1-6)"
+status_is 0 "-s: the beginning of an id"
+run voice-state -o json -s "$id"
+is "$(lines "$out")" 1 "or all of it"
+run voice-state -s nobody
+status_is 1 "-s: no such session"
+err_is "voice-state: session nobody: not active" "is said"
+
+# Prompts.
+run voice-state --prompt generation
+status_is 0 "--prompt"
+want=$(jq -r '.sessions[0].promptState.generation.replyPrompts.systemPrompt' "$voice/full.json")
+ok "prints it whole" python3 -c 'import sys; sys.exit(sys.argv[2] not in open(sys.argv[1]).read())' "$out" "$want"
+put "$voice/minimal.json" >"$tmp/put"
+run voice-state --prompt bridge
+status_is 1 "a prompt that is not there"
+err_is "voice-state: prompt bridge: none is known" "is said"
+for state in minimal spec null wrong empty hostile scripts troubled; do
+  put "$voice/$state.json" >"$tmp/put" || continue
+  for width in 40 80 200; do
+    run voice-state -W "$width"
+    [ "$status" -eq 0 ] || break
+  done
+  status_is 0 "the state $state"
+done
+
+# A state that comes by itself, and its history. The session began before.
+run voice-state history
+status_is 0 "history"
+out_is "No past voice session." "of nothing"
+
+# Usage.
+usage() {
+  run voice-state "$@"
+  status_is 2 "usage: $*"
+  is "$(tail -n 1 "$err")" "usage: voice-state [options] [FILE | - | history | replay SESSION]" "is told"
+}
+usage --panel nothing
+is "$(head -n 1 "$err")" "voice-state: --panel nothing: no such panel; there are $(voice-state --completions zsh | sed -n 's/.*--panel.*(\(.*\) all).*/\1/p' | sed 's/ /, /g'), all" "with the names of all panels"
+usage -o html
+usage --prompt secret
+usage -q -w
+usage -n 0 -w
+usage -W 10
+usage --speed 0 -
+usage history -w
+usage history -o tmux
+usage replay
+usage a b
+usage -s "" -q
+usage -g "" -q
+usage --since 1h
+
+# What can go wrong with a backend.
+AGENT_URL=http://127.0.0.1:1 run voice-state -q
+status_is 75 "no backend"
+err_one_line voice-state "is one line"
+# What a bar shows of it is what agent-status(1) shows.
+for form in waybar tmux i3; do
+  AGENT_URL=http://127.0.0.1:1 run voice-state -o "$form"
+  status_is 0 "a bar hides a block whose command fails: $form"
+  is "$(lines "$out")" 1 "it gets one line"
+  err_one_line voice-state "and the reason is said beside it"
+  AGENT_URL=http://127.0.0.1:1 agent-status -o "$form" >"$tmp/like" 2>/dev/null
+  case $form in
+  waybar) is "$(jq -c '[.text, .alt, .class]' "$out")" "$(jq -c '[.text, .alt, .class]' "$tmp/like")" "as agent-status's" ;;
+  tmux) ok "as agent-status's" cmp "$out" "$tmp/like" ;;
+  i3) is "$(jq -c '[.full_text, .short_text, .color, .markup]' "$out")" \
+    "$(jq -c '[.full_text, .short_text, .color, .markup]' "$tmp/like")" "as agent-status's" ;;
+  esac
+done
+out_like '"full_text":"○ unreachable"' "○ unreachable"
+AGENT_URL=http://127.0.0.1:1 run voice-state -o line
+status_is 75 "a line is for a script as well"
+out_like '^20[0-9-]*T[0-9:.]*Z - ○ unreachable: http://127.0.0.1:1/api/voice/state: ' "which is told more"
+AGENT_URL=http://127.0.0.1:1 run voice-state -o json
+status_is 75 "records are none"
+out_empty "when nobody answers"
+AGENT_URL=http://127.0.0.1:1 run voice-state -w --max-time 1 -o tmux
+out_is "#[fg=#dc2626]○#[default] unreachable" "a bar that follows is told, too"
+unset AGENT_URL
+run voice-state -o tmux
+out_is "#[fg=#dc2626]○#[default] unknown" "a mistake in the settings is another state"
+run voice-state
+status_is 2 "no url"
+err_like 'AGENT_URL' "says what to set"
+serve <<'END'
+on /api/voice/state
+status 401 application/json {"error":"Unauthorized. Provide x-dashboard-token."}
+---
+on /api/voice/state
+status 404 application/json {"error":"Not found."}
+---
+on /api/voice/state
+status 503 application/json {"error":"dashboard_token_required_when_public_https_enabled"}
+---
+on /api/voice/state
+status 502 text/html <html><body>\e[31mtunnel</body></html>
+---
+on /api/voice/state
+status 200 application/json [1,2
+---
+on /api/voice/state
+status 200 text/html <html>
+---
+on /api/voice/state
+status 200 application/json {"activeCount":2,"sessions":null,"more":1}
+---
+on /api/voice/state
+status 200 application/json {"sessions":[3,null,{"sessionId":7},"x"]}
+END
+AGENT_URL=$url
+AGENT_TOKEN_FILE=$tmp/token
+export AGENT_URL AGENT_TOKEN_FILE
+for want in 77 77 77 75 2 2; do
+  run voice-state -q
+  status_is "$want" "status $want"
+  err_one_line voice-state "is one line"
+  err_unlike 'sample-token' "without the token"
+  unlike "$(cat "$err")" "$(printf '\033')" "and without escapes"
+done
+run voice-state -q
+status_is 0 "a count without sessions is a session"
+run voice-state -o line
+status_is 0 "elements that are no sessions are passed over"
+is "$(lines "$out")" 1 "the rest is shown"
+script <<'END'
+on /api/voice/state
+stall
+END
+run voice-state -q --max-time 0.3 --idle-timeout 0
+status_is 75 "a backend that does not answer in time"
+script <<'END'
+on /api/voice/state
+status 200 application/json {"activeCount":0,"sessions":[]}
+END
+run voice-state -q
+is "$(requests '.headers["x-dashboard-token"] // .headers["X-Dashboard-Token"]' | sort -u)" sample-token "the token is sent"
+
+done_testing

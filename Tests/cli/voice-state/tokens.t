@@ -1,0 +1,103 @@
+#!/bin/sh
+# voice-state: whose token goes where, for a question and for the stream, over
+# plain http and TLS, and that it is shown nowhere.
+. "${0%/*}/../lib.sh"
+needs voice-state jq python3
+
+serve </dev/null
+umask 077
+token=sesame-0815
+echo $token >"$tmp/token"
+state='{"activeCount":1,"sessions":[{"sessionId":"s1","guildId":"7"}]}'
+asked() { requests '[.path, .headers["x-dashboard-token"] // "-", .port] | join(" ")'; }
+# Every request is answered as its path asks.
+well() {
+  script <<END
+on /api/voice/state
+forever
+status 200 application/json $state
+---
+on /api/voice/events
+forever
+stream
+send event: voice_state\\ndata: $state\\n\\n
+stall
+---
+on /api/voice/history/sessions
+forever
+status 200 application/json []
+END
+}
+well
+AGENT_URL=$url
+export AGENT_URL
+
+for words in -q '-w -n 1' history; do
+  well
+  # shellcheck disable=SC2086
+  run voice-state --token-file "$tmp/token" -v $words
+  status_is 0 "$words with --token-file"
+  is "$(asked | cut -d ' ' -f 2- | uniq)" "$token main" "sends it"
+  is "$(cat "$out" "$err" | grep -c $token)" 0 "and does not show it"
+done
+run voice-state --token-file - -q <"$tmp/token"
+status_is 0 "a token from standard input"
+is "$(asked | tail -n 1)" "/api/voice/state $token main" "is sent"
+chmod 644 "$tmp/token"
+run voice-state --token-file "$tmp/token" -q
+status_is 77 "a token that others can read"
+chmod 600 "$tmp/token"
+run voice-state --token-file "$tmp/none" -w
+status_is 77 "a token that is not there"
+err_one_line voice-state "is one line"
+
+# Refused: the source is named, the token is not.
+for words in -q '' '-w' history 'replay s1'; do
+  printf 'forever\nstatus 401 application/json {"error":"no %s"}\n' $token | script
+  # shellcheck disable=SC2086
+  run voice-state --token-file "$tmp/token" -v $words
+  status_is 77 "refused: $words"
+  err_like "401.*the token from $tmp/token was refused \(no profile\)$" "names its file"
+  is "$(cat "$out" "$err" | grep -c $token)" 0 "not what it holds"
+done
+
+# Another origin.
+printf 'redirect 302 @OTHER@/elsewhere\n---\non /elsewhere\nstatus 200 application/json %s\n' "$state" |
+  script
+run voice-state --token-file "$tmp/token" -q
+status_is 0 "a redirect is followed"
+is "$(asked)" "/api/voice/state $token main
+/elsewhere - other" "without the token to another origin"
+for words in -q -w history; do
+  run env AGENT_URL=http://example.invalid voice-state --token-file "$tmp/token" $words
+  status_is 2 "no token over plain http: $words"
+  err_like 'would travel over plain http; see --allow-plaintext$' "and it says so"
+done
+run env AGENT_URL=http://example.invalid voice-state --allow-plaintext --token-file "$tmp/token" -q
+status_is 75 "--allow-plaintext: then it is tried"
+run env AGENT_URL=http://example.invalid voice-state --allow-plaintext --token-file "$tmp/token" \
+  -w --max-retries 0
+status_is 75 "for the stream as well"
+
+# --- over TLS
+if command -v openssl >/dev/null 2>&1; then
+  start_tls 'x-dashboard-token: sesame-0815' "$state" "event: voice_state
+data: $state
+
+"
+  AGENT_URL=$url
+  run voice-state --cacert "$tmp/authority" --token-file "$tmp/token" -q
+  status_is 0 "an authority that is named is believed, the token goes"
+  run voice-state --cacert "$tmp/authority" --token-file "$tmp/token" -w -n 1
+  is "$status $(lines "$out")" "0 1" "for the stream as well"
+  run voice-state --token-file "$tmp/token" -q
+  status_is 75 "nobody vouches for the certificate"
+  err_like certificate "and it says so"
+  run voice-state --cacert "$tmp/none" -q
+  status_is 2 "an authority that is not there"
+  err_one_line voice-state "is one line"
+else
+  skip 6 "no openssl"
+fi
+
+done_testing

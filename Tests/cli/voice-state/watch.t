@@ -1,0 +1,135 @@
+#!/bin/sh
+# voice-state -w in a pipe: the stream, its loss and its return.
+. "${0%/*}/../lib.sh"
+needs python3 jq
+
+python3 - "$root/Tests/fixtures/voice/full.json" "$tmp/state" <<'END'
+import json, sys
+state = json.load(open(sys.argv[1]))
+open(sys.argv[2], "w").write("event: voice_state\ndata: " + json.dumps(state) + "\n\n")
+END
+id=5e1f0c2a
+words() { cut -d' ' -f2- "$1"; }
+
+# A state, an event, a loss, a state again; the stream ends with a 204.
+serve <<'END'
+stream
+file state 700
+send event: voice_event\ndata: {"kind":"voice_runtime","content":"realtime_tool_call_started","createdAt":"2026-06-15T21:00:06.000Z","guildId":"640100000000000007","metadata":{"sessionId":"@ID@","callId":"c9","toolName":"dome_turn"}}\n\n
+send : heartbeat\n\nevent: unknown\ndata: x\n\nevent: voice_state\ndata: {"cut\n\n
+reset
+---
+stream
+file state
+send event: voice_state\ndata: {"activeCount":0,"sessions":[]}\n\n
+---
+status 204
+END
+sid=$(jq -r '.sessions[0].sessionId' "$root/Tests/fixtures/voice/full.json")
+sed -i "s/@ID@/$sid/" "$tmp/script"
+AGENT_URL=$url
+export AGENT_URL
+run voice-state -w --retry-wait 0.05 -v
+status_is 0 "204 ends the watch"
+words "$out" >"$tmp/words"
+like "$(sed -n 1p "$tmp/words")" "^$id now: processing · Kei talks" "first what is"
+is "$(sed -n 2p "$tmp/words")" "$id tool dome_turn runs" "an event at once"
+like "$(sed -n 3p "$tmp/words")" '^- down for 0 s, next try in 1 s, state 0 s old: ' "that the link is down"
+is "$(sed -n 4p "$tmp/words")" "- live" "that it is back"
+is "$(sed -n 5p "$tmp/words")" "$id ends" "and the end of the session"
+unlike "$(cat "$tmp/words")" 'dome_turn done' "a call whose end was missed is not told to have ended"
+err_like '^voice-state: stream is down: .*; next try in ' "-v notes the link on standard error"
+err_like '^voice-state: stream is back after ' "and its return"
+is "$(requests '.headers | (.accept // .Accept)' | sort -u)" "text/event-stream" "it asks for a stream"
+is "$(requests .path | sort -u)" "/api/voice/events" "of voice"
+
+# Counting.
+script <<'END'
+forever
+stream
+file state
+stall
+END
+run voice-state -w -n 1
+status_is 0 "-n 1"
+is "$(lines "$out")" 1 "is one line"
+run voice-state -w -n 1 -o json
+is "$(jq -r .sessionId "$out")" "$sid" "one session's bytes"
+run voice-state -w --max-time 0.3 -o tmux
+status_is 0 "--max-time with the stream open"
+is "$(lines "$out")" 1 "the bar is printed once when nothing changes"
+
+# Stale within ten seconds, in words; and fresh again.
+script <<'END'
+stream
+file state
+await fresh
+file state
+stall
+END
+start watch voice-state -w
+ok "the state is told" wait_until 10 has "$tmp/watch.out" ' now: '
+began=$(date +%s)
+ok "a state that does not come is stale" wait_until 14 has "$tmp/watch.out" '^20[^ ]* - stale: state 10 s old$'
+took=$(($(date +%s) - began))
+ok "after ten seconds: $took" test "$took" -ge 8 -a "$took" -le 12
+: >"$tmp/fresh"
+ok "and live when it comes again" wait_until 10 has "$tmp/watch.out" ' - live$'
+
+# What ends it.
+for signal in INT TERM HUP; do
+  script <<'END'
+stream
+file state
+stall
+END
+  start watch voice-state -w
+  wait_until 10 has "$tmp/watch.out" ' now: '
+  stop "$pid" "$signal"
+  case $signal in INT) want=130 ;; TERM) want=143 ;; HUP) want=129 ;; esac
+  is "$status" "$want" "$signal ends it by that signal"
+done
+script <<'END'
+forever
+status 401 application/json {"error":"Unauthorized. Provide x-dashboard-token."}
+END
+run voice-state -w
+status_is 77 "401"
+err_one_line voice-state "is one line"
+err_like 'no token was sent' "that says what was sent"
+script <<'END'
+forever
+status 404 text/plain Not found.
+END
+run voice-state -w
+status_is 2 "404"
+err_one_line voice-state "is one line"
+script <<'END'
+forever
+status 503 text/plain busy
+END
+run voice-state -w --max-retries 2 --retry-wait 0.01
+status_is 75 "gave up"
+err_like 'gave up after 2 retries: 503' "after the retries"
+is "$(requests .n | wc -l | tr -d ' ')" 3 "that were allowed"
+run voice-state -w --max-time 0.2 --retry-wait 5
+status_is 75 "no stream in time"
+script <<'END'
+stream
+stall
+---
+stream
+file state
+stall
+END
+run voice-state -w -n 1 --idle-timeout 0.5 --retry-wait 0.05
+status_is 0 "silence counts as a loss"
+script <<'END'
+stream
+file state
+stall
+END
+run sh -c 'voice-state -w | head -n 1'
+ok "a reader that goes away ends it" test "$status" -eq 0
+
+done_testing
