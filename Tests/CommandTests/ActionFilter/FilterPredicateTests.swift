@@ -45,7 +45,7 @@ func selects(_ options: [String], _ action: String) -> Bool? {
   @Test func domains() {
     #expect(selects(["-d", "llm,tts"], #"{"kind":"tts_call"}"#) == true)
     #expect(selects(["-d", "voice"], #"{"kind":"voice_music"}"#) == true)
-    #expect(selects(["-d", "other"], #"{"kind":"reacted"}"#) == true)
+    #expect(selects(["-d", "text"], #"{"kind":"reacted"}"#) == true)
     #expect(selects(["-d", "other"], "{}") == true)
     #expect(selects(["-d", "error"], #"{"kind":"browser_browse_failed"}"#) == true)
     #expect(selects(["-d", "error"], #"{"kind":"bot_runtime","level":"e\u0072ror"}"#) == true)
