@@ -34,6 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clibc_attempt.h"
 #include "clibc_child.h"
 #include "clibc_files.h"
 #include "clibc_kernels.h"

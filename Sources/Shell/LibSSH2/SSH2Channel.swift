@@ -108,11 +108,13 @@ final class SSH2Channel: Channel {
 
   /// The link is over: takes what had come.
   func finish(_ ending: Ending, _ session: SSH2Session?) {
-    guard let handle, step == .running, !isGivenUp, session != nil else { return end(ending) }
+    guard let handle, let session, step == .running, !isGivenUp else { return end(ending) }
     // The first call may still tell of the error that ended the link.
-    _ = drain()
-    _ = drain()
-    let hasClosed = libssh2_channel_eof(handle) == 1 && libssh2_channel_wait_closed(handle) == 0
+    _ = drain(session)
+    _ = drain(session)
+    let hasClosed =
+      !session.wire.isDamaged && libssh2_channel_eof(handle) == 1
+      && session.ask { Int(libssh2_channel_wait_closed(handle)) } == 0
     end(hasClosed ? Self.status(handle) : ending)
   }
 
@@ -145,8 +147,14 @@ final class SSH2Channel: Channel {
   }
 
   private func open(_ session: SSH2Session) {
-    handle = libssh2_channel_open_ex(
-      session.handle, "session", 7, window, UInt32(LIBSSH2_CHANNEL_PACKET_DEFAULT), nil, 0)
+    let (owner, window) = (session.handle, window)
+    let place = session.ask {
+      Int(
+        bitPattern: libssh2_channel_open_ex(
+          owner, "session", 7, window, UInt32(LIBSSH2_CHANNEL_PACKET_DEFAULT), nil, 0))
+    }
+    if session.wire.isDamaged { return refused(LIBSSH2_ERROR_DECRYPT, "", session) }
+    handle = OpaquePointer(bitPattern: place)
     if handle == nil && session.lastError == LIBSSH2_ERROR_EAGAIN { return }
     link?.opener = nil
     guard let handle else { return refused(session.lastError, "opens no channel", session) }
@@ -163,8 +171,13 @@ final class SSH2Channel: Channel {
   private func askTerminal(_ session: SSH2Session) {
     guard let handle, let term, let asked = sentSize ?? size else { return }
     sentSize = asked
-    let result = libssh2_channel_request_pty_ex(
-      handle, term, UInt32(term.utf8.count), nil, 0, Int32(asked.columns), Int32(asked.rows), 0, 0)
+    let result = Int32(
+      session.ask {
+        Int(
+          libssh2_channel_request_pty_ex(
+            handle, term, UInt32(term.utf8.count), nil, 0, Int32(asked.columns),
+            Int32(asked.rows), 0, 0))
+      })
     if result == LIBSSH2_ERROR_EAGAIN { return }
     if isGivenUp { return retire(session) }
     guard result == 0 else { return refused(result, "gives no terminal", session) }
@@ -173,8 +186,13 @@ final class SSH2Channel: Channel {
 
   private func start(_ session: SSH2Session) {
     guard let handle else { return }
-    let result = libssh2_channel_process_startup(
-      handle, "exec", 4, command, UInt32(command.utf8.count))
+    let command = command
+    let result = Int32(
+      session.ask {
+        Int(
+          libssh2_channel_process_startup(
+            handle, "exec", 4, command, UInt32(command.utf8.count)))
+      })
     if result == LIBSSH2_ERROR_EAGAIN { return }
     if isGivenUp { return retire(session) }
     guard result == 0 else { return refused(result, "runs no commands", session) }
@@ -199,7 +217,7 @@ final class SSH2Channel: Channel {
     guard let handle else { return }
     if isGivenUp { return retire(session) }
     send()
-    if isProbing { ask(handle) }
+    if isProbing { ask(handle, session) }
     guard link?.session != nil else { return }
     receive(handle, session)
   }
@@ -212,8 +230,9 @@ final class SSH2Channel: Channel {
 
   /// A request that comes too late to be granted; what counts is the answer, which
   /// libssh2 takes out of its queue (of those to a keepalive it keeps every one).
-  private func ask(_ handle: OpaquePointer) {
-    isProbing = libssh2_channel_setenv_ex(handle, "LC_ALIVE", 8, "", 0) == LIBSSH2_ERROR_EAGAIN
+  private func ask(_ handle: OpaquePointer, _ session: SSH2Session) {
+    let result = session.ask { Int(libssh2_channel_setenv_ex(handle, "LC_ALIVE", 8, "", 0)) }
+    isProbing = result == Int(LIBSSH2_ERROR_EAGAIN)
   }
 
   // MARK: - to the host
@@ -221,14 +240,19 @@ final class SSH2Channel: Channel {
   private func send() {
     guard step == .running, let handle, let link, let session = link.session else { return }
     if let size, size != sentSize {
-      let result = libssh2_channel_request_pty_size_ex(
-        handle, Int32(size.columns), Int32(size.rows), 0, 0)
-      if result != LIBSSH2_ERROR_EAGAIN { sentSize = size }
+      let result = session.ask {
+        Int(
+          libssh2_channel_request_pty_size_ex(
+            handle, Int32(size.columns), Int32(size.rows), 0, 0))
+      }
+      if result != Int(LIBSSH2_ERROR_EAGAIN) { sentSize = size }
     }
     while !outgoing.isEmpty, session.wire.queued < SSH2Link.queueLimit {
       let bytes = outgoing.bytes
-      let count = libssh2_channel_write_ex(
-        handle, 0, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+      let count = session.ask {
+        libssh2_channel_write_ex(
+          handle, 0, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+      }
       if count == 0 || count == Int(LIBSSH2_ERROR_EAGAIN) { return }
       if count < 0 {
         // The other end takes no more.
@@ -238,7 +262,8 @@ final class SSH2Channel: Channel {
       outgoing.drop(count)
     }
     guard isFinishing, outgoing.isEmpty, !hasSentEnd else { return }
-    hasSentEnd = libssh2_channel_send_eof(handle) != LIBSSH2_ERROR_EAGAIN
+    let result = session.ask { Int(libssh2_channel_send_eof(handle)) }
+    hasSentEnd = result != Int(LIBSSH2_ERROR_EAGAIN)
   }
 
   // MARK: - from the host
@@ -248,18 +273,18 @@ final class SSH2Channel: Channel {
       if incoming.count + incomingError.count >= SSH2Link.queueLimit {
         // Held back: the connection is read all the same, or keepalives and new keys
         // would wait for our reader.
-        let result = libssh2_channel_wait_eof(handle)
+        let result = Int32(session.ask { Int(libssh2_channel_wait_eof(handle)) })
         guard result == 0 else {
           link?.check(result, session)
           return
         }
       }
-      let result = drain()
+      let result = drain(session)
       guard link?.check(result, session) ?? false else { return }
       hasReadAll = libssh2_channel_eof(handle) == 1
     }
     guard hasReadAll else { return }
-    let result = libssh2_channel_wait_closed(handle)
+    let result = Int32(session.ask { Int(libssh2_channel_wait_closed(handle)) })
     if result == LIBSSH2_ERROR_EAGAIN { return }
     guard link?.check(result, session) ?? false else { return }
     let ending = Self.status(handle)
@@ -267,7 +292,8 @@ final class SSH2Channel: Channel {
     var initial: UInt = 0
     let left = libssh2_channel_window_read_ex(handle, nil, &initial)
     if left < initial {
-      libssh2_channel_receive_window_adjust2(handle, initial - left, 1, nil)
+      let missing = initial - left
+      session.ask { Int(libssh2_channel_receive_window_adjust2(handle, missing, 1, nil)) }
     }
     self.handle = nil
     link?.retire(handle, session)
@@ -276,20 +302,22 @@ final class SSH2Channel: Channel {
 
   /// Takes all that libssh2 has: it gives the host new room with each call, whether or
   /// not what came before has been taken.
-  private func drain() -> Int32 {
+  private func drain(_ session: SSH2Session) -> Int32 {
     guard let handle else { return 0 }
-    let result = Self.drain(handle, 0, into: &incoming)
+    let result = Self.drain(handle, session, 0, into: &incoming)
     guard term == nil, result == 0 else { return result }
-    return Self.drain(handle, SSH_EXTENDED_DATA_STDERR, into: &incomingError)
+    return Self.drain(handle, session, SSH_EXTENDED_DATA_STDERR, into: &incomingError)
   }
 
   private static func drain(
-    _ handle: OpaquePointer, _ stream: Int32, into queue: inout ByteQueue
+    _ handle: OpaquePointer, _ session: SSH2Session, _ stream: Int32, into queue: inout ByteQueue
   ) -> Int32 {
     while true {
       let room = queue.room(piece)
-      let count = libssh2_channel_read_ex(
-        handle, stream, room.baseAddress?.assumingMemoryBound(to: CChar.self), room.count)
+      let count = session.ask {
+        libssh2_channel_read_ex(
+          handle, stream, room.baseAddress?.assumingMemoryBound(to: CChar.self), room.count)
+      }
       if count == 0 || count == Int(LIBSSH2_ERROR_EAGAIN) { return 0 }
       if count < 0 { return Int32(count) }
       queue.put(count)

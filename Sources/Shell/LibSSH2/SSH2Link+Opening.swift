@@ -92,8 +92,10 @@ extension SSH2Link {
     }
     if let farewell = wire.farewell {
       // It is keys that a host has had enough of, once it was shown some.
-      if let tried, !tried.isEmpty { return .authFailed(tried: tried + ["host: \(farewell)"]) }
-      return .connectFailed(why: farewell)
+      if let tried, !tried.isEmpty, farewell.isRefusal {
+        return .authFailed(tried: tried + ["host: \(farewell.words)"])
+      }
+      return .connectFailed(why: farewell.words)
     }
     if let line = KeyExchangeOffer.strangeLine(wire.greeting) {
       return .connectFailed(why: "no SSH server, it says: \(line)")

@@ -14,6 +14,7 @@ extension SSH2Link {
       for channel in channels {
         channel.advance(session)
         guard case .up = phase else { return }
+        if wire.isDamaged { return end(.linkLost(why: wire.ending ?? "")) }
       }
       channels.removeAll { $0.isOver }
       close(session)
@@ -22,7 +23,7 @@ extension SSH2Link {
     } while !wire.isDrained && canRead && rounds < 32
     hasMore = !wire.isDrained && canRead
     wire.flush()
-    if let why = wire.ending, !hasMore { end(.linkLost(why: wire.farewell ?? why)) }
+    if let why = wire.ending, !hasMore { end(.linkLost(why: wire.farewell?.words ?? why)) }
   }
 
   /// Whether there is a channel through which libssh2 can be made to read.
@@ -34,8 +35,11 @@ extension SSH2Link {
   private func read(_ session: SSH2Session) {
     if channels.contains(where: { $0.handle != nil }) { return }
     guard let parked else { return session.wire.fill() }
-    var byte: CChar = 0
-    check(Int32(libssh2_channel_read_ex(parked, 0, &byte, 1)), session)
+    let result = session.ask {
+      var byte: CChar = 0
+      return Int(libssh2_channel_read_ex(parked, 0, &byte, 1))
+    }
+    check(Int32(result), session)
   }
 
   /// Ends the link for an error of the session; those of one channel pass.
@@ -48,7 +52,7 @@ extension SSH2Link {
       LIBSSH2_ERROR_ENCRYPT, LIBSSH2_ERROR_KEX_FAILURE, LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE,
       LIBSSH2_ERROR_OUT_OF_BOUNDARY, LIBSSH2_ERROR_ALLOC, LIBSSH2_ERROR_SOCKET_NONE:
       let wire = session.wire
-      end(.linkLost(why: wire.farewell ?? wire.ending ?? session.lastReason))
+      end(.linkLost(why: wire.farewell?.words ?? wire.ending ?? session.lastReason))
       return false
     default: return true
     }
@@ -65,7 +69,8 @@ extension SSH2Link {
   private func close(_ session: SSH2Session) {
     retired.removeAll { handle, limit in
       // What is late is left to itself, and goes with the session.
-      let isWaiting = libssh2_channel_close(handle) == LIBSSH2_ERROR_EAGAIN
+      let result = session.ask { Int(libssh2_channel_close(handle)) }
+      let isWaiting = result == Int(LIBSSH2_ERROR_EAGAIN)
       if isWaiting, session.wire.now < limit { return false }
       park(handle)
       return true
@@ -74,7 +79,7 @@ extension SSH2Link {
 
   /// Keeps a closed channel, and frees the one kept so far.
   func park(_ handle: OpaquePointer) {
-    if let parked { libssh2_channel_free(parked) }
+    if let parked { session?.ask { Int(libssh2_channel_free(parked)) } }
     parked = handle
   }
 
@@ -107,8 +112,11 @@ extension SSH2Link {
       // libssh2 keeps the answers to these for good, so this is for the time without a
       // channel only. It sends none when it has sent one less than two seconds ago.
       libssh2_keepalive_config(session.handle, 1, 1)
-      var next: Int32 = 0
-      libssh2_keepalive_send(session.handle, &next)
+      let handle = session.handle
+      session.ask {
+        var next: Int32 = 0
+        return Int(libssh2_keepalive_send(handle, &next))
+      }
     }
     wire.flush()
   }

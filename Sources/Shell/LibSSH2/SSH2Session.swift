@@ -43,11 +43,44 @@ final class SSH2Session {
   deinit {
     // Without the network, or it would wait for answers.
     wire.seal()
-    libssh2_session_free(handle)
+    if !isBroken { libssh2_session_free(handle) }
+  }
+
+  /// libssh2 stopped in the middle of something: nothing of it may be used any more.
+  private var isBroken = false
+
+  /// Calls libssh2 for something that may read from the connection. With a packet whose
+  /// length was changed on the way it (1.10) fails an assertion.
+  ///
+  /// - Parameter body: nothing but the call. What it holds is lost with a failure.
+  /// - Returns: its number; `LIBSSH2_ERROR_DECRYPT` where the connection is damaged.
+  @discardableResult
+  func ask(_ body: @escaping () -> Int) -> Int {
+    if wire.isDamaged { return Int(LIBSSH2_ERROR_DECRYPT) }
+    let call = Call(body)
+    let isWhole = clibc_attempt(
+      { context in
+        guard let context else { return }
+        let call = Unmanaged<Call>.fromOpaque(context).takeUnretainedValue()
+        call.result = call.body()
+      }, Unmanaged.passUnretained(call).toOpaque())
+    if isWhole { return call.result }
+    isBroken = true
+    wire.spoil()
+    return Int(LIBSSH2_ERROR_DECRYPT)
+  }
+
+  private final class Call {
+    let body: () -> Int
+    var result = Int(LIBSSH2_ERROR_DECRYPT)
+    init(_ body: @escaping () -> Int) { self.body = body }
   }
 
   /// Versions, keys, the first service: `LIBSSH2_ERROR_EAGAIN`, 0 or an error.
-  func handshake() -> Int32 { libssh2_session_handshake(handle, wire.descriptor) }
+  func handshake() -> Int32 {
+    let (handle, socket) = (handle, wire.descriptor)
+    return Int32(ask { Int(libssh2_session_handshake(handle, socket)) })
+  }
 
   /// The key that the host has proved to own; after the handshake.
   var hostKey: [UInt8]? {
@@ -94,11 +127,18 @@ final class SSH2Session {
       guard let wire = SSH2Wire.of(abstract, socket), let bytes else { return Int(-EBADF) }
       return wire.receive(UnsafeMutableRawBufferPointer(start: bytes, count: count))
     }
-    let disconnect: DisconnectFunction = { _, _, message, count, _, _, abstract in
+    let disconnect: DisconnectFunction = { _, reason, message, count, _, _, abstract in
       guard let wire = SSH2Wire.of(abstract, nil) else { return }
       let bytes = UnsafeRawBufferPointer(start: message, count: min(Int(count), 256))
-      wire.farewell = String(decoding: bytes, as: UTF8.self)
+      wire.farewell = Farewell(
+        reason: Int(reason), words: String(decoding: bytes, as: UTF8.self))
     }
+    // libssh2 would drop such a packet, and go on with the next.
+    let damaged: DamageFunction = { _, _, _, abstract in
+      SSH2Wire.of(abstract, nil)?.spoil()
+      return -1
+    }
+    set(LIBSSH2_CALLBACK_MACERROR, unsafeBitCast(damaged, to: UnsafeMutableRawPointer.self))
     set(LIBSSH2_CALLBACK_SEND, unsafeBitCast(send, to: UnsafeMutableRawPointer.self))
     set(LIBSSH2_CALLBACK_RECV, unsafeBitCast(receive, to: UnsafeMutableRawPointer.self))
     set(LIBSSH2_CALLBACK_DISCONNECT, unsafeBitCast(disconnect, to: UnsafeMutableRawPointer.self))
@@ -126,6 +166,8 @@ private typealias ReceiveFunction =
   @convention(c) (
     Int32, UnsafeMutableRawPointer?, Int, Int32, Abstract
   ) -> Int
+private typealias DamageFunction =
+  @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, Int32, Abstract) -> Int32
 private typealias DisconnectFunction =
   @convention(c) (
     OpaquePointer?, Int32, UnsafePointer<CChar>?, Int32, UnsafePointer<CChar>?, Int32, Abstract

@@ -80,10 +80,19 @@ final class SSH2SignIn {
       case _ where session.wire.farewell != nil:
         tried.append(name)
         return .broken
+      // The host has not refused it: its answer could not be read.
+      case _ where session.wire.isDamaged || hasNoAnswer(result):
+        session.wire.spoil()
+        return .broken
       default: skip(name)
       }
     }
     return askMethods()
+  }
+
+  /// Whether libssh2 got no answer, for which it has the number of a key refused.
+  private func hasNoAnswer(_ result: Int32) -> Bool {
+    result == LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED && session.lastReason.hasPrefix("waiting for ")
   }
 
   private func skip(_ what: String) {
@@ -107,17 +116,22 @@ final class SSH2SignIn {
         passphrase = given
       }
     }
-    let result = libssh2_userauth_publickey_frommemory(
-      session.handle, user, user.utf8.count, nil, 0,
-      file.content.bytes.baseAddress?.assumingMemoryBound(to: CChar.self), file.content.count,
-      passphrase?.text ?? nothing.text)
+    let (handle, user, secret) = (session.handle, user, passphrase?.text ?? nothing.text)
+    let content = UnsafeRawBufferPointer(file.content.bytes)
+    let result = Int32(
+      session.ask {
+        Int(
+          libssh2_userauth_publickey_frommemory(
+            handle, user, user.utf8.count, nil, 0,
+            content.baseAddress?.assumingMemoryBound(to: CChar.self), content.count, secret))
+      })
     switch result {
     case LIBSSH2_ERROR_EAGAIN, 0, LIBSSH2_ERROR_AUTHENTICATION_FAILED,
       LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED:
       // The key could be read.
       if let passphrase { PassphraseStore.keep(passphrase, for: file.path) }
       return result
-    case _ where Self.isFatal(result): return result
+    case _ where Self.isFatal(result) || session.wire.isDamaged: return result
     case _ where file.isEncrypted:
       PassphraseStore.forget(file.path)
       passphrase = nil
@@ -205,10 +219,17 @@ final class SSH2SignIn {
 
   /// Asks what the host would take, which also lets in where no key is needed.
   private func askMethods() -> Progress {
-    let list = libssh2_userauth_list(session.handle, user, UInt32(user.utf8.count))
+    let (handle, user) = (session.handle, user)
+    let place = session.ask {
+      Int(bitPattern: libssh2_userauth_list(handle, user, UInt32(user.utf8.count)))
+    }
+    if session.wire.isDamaged { return .broken }
+    let list = UnsafePointer<CChar>(bitPattern: place)
     if list == nil, libssh2_userauth_authenticated(session.handle) != 0 { return .done("nothing") }
     if list == nil, session.lastError == LIBSSH2_ERROR_EAGAIN { return .waiting }
-    if let list { request.note("the host takes: \(String(cString: list))") }
+    // Without its answer it has not refused anything.
+    guard let list else { return .broken }
+    request.note("the host takes: \(String(cString: list))")
     return .failed(.authFailed(tried: tried))
   }
 

@@ -45,8 +45,11 @@ final class SSH2Signer {
       count.pointee = answer.count
       return 0
     }
-    let result = libssh2_userauth_publickey(
-      session.handle, user, blob, blob.count, sign, context)
+    let (handle, blob, context) = (session.handle, blob, context)
+    let result = Int32(
+      session.ask {
+        Int(libssh2_userauth_publickey(handle, user, blob, blob.count, sign, context))
+      })
     return isWaiting && result != LIBSSH2_ERROR_EAGAIN ? LIBSSH2_ERROR_EAGAIN : result
   }
 

@@ -29,7 +29,9 @@ final class SSH2Wire {
   /// Whether `greeting` still grows.
   var keepsGreeting = true
   /// What the host said when it took its leave.
-  var farewell: String?
+  var farewell: Farewell?
+  /// Whether a packet was another one than the host sent: nothing behind it counts.
+  private(set) var isDamaged = false
 
   private var outgoing = ByteQueue()
   private var incoming = ByteQueue(keeps: receiveSize)
@@ -74,6 +76,7 @@ final class SSH2Wire {
   /// Gives libssh2 what has come; -EAGAIN when there is nothing.
   func receive(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     if isSealed { return Int(-ECONNRESET) }
+    if isDamaged { return Int(-EAGAIN) }
     if incoming.isEmpty { fill() }
     let count = incoming.take(into: buffer)
     isDrained = count == 0
@@ -111,6 +114,16 @@ final class SSH2Wire {
   /// Whether there is room for bytes that nobody wants yet.
   var hasRoom: Bool { incoming.count < Self.receiveSize }
 
+  /// A packet is not what the host sent.
+  func spoil() {
+    isDamaged = true
+    isDrained = true
+    ending = Self.damage
+    incoming.removeAll()
+  }
+
+  private static let damage = "damaged on the way"
+
   /// Forgets the greeting, once all is under way.
   func dropGreeting() {
     keepsGreeting = false
@@ -139,5 +152,20 @@ final class SSH2Wire {
       }
     }
     return sent
+  }
+}
+
+/// What a host says before it hangs up.
+struct Farewell: Equatable {
+  /// Of RFC 4253, section 11.1.
+  var reason: Int
+  /// Not escaped.
+  var words: String
+
+  /// Whether it is about who we are, and not about the connection.
+  var isRefusal: Bool {
+    let words = words.lowercased()
+    return 12...15 ~= reason || words.holds("authentication fail")
+      || words.holds("authentication attempt")
   }
 }

@@ -34,11 +34,12 @@ extension Ending {
   /// Whether to connect again by itself.
   ///
   /// - Parameter afterSuccess: whether the link has been up before: only then is a
-  ///   failure to connect worth another try.
+  ///   failure to connect worth another try, and one to agree, as what comes before the
+  ///   keys may be damaged on the way.
   public func isWorthRetry(afterSuccess: Bool) -> Bool {
     switch self {
     case .linkLost, .silent: true
-    case .connectFailed: afterSuccess
+    case .connectFailed, .noCommonAlgorithm: afterSuccess
     default: false
     }
   }

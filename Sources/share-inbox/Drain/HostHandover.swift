@@ -158,7 +158,8 @@ final class HostHandover: Handover {
       case .link(.hostKeyChanged(let lines)): failure.warning = lines
       default: break
       }
-      failure.isLinkLost = call.isWorthRetry(afterSuccess: true)
+      failure.isLinkLost =
+        call.isWorthRetry(afterSuccess: true) && call.exitStatus == ExitStatus.temporary.rawValue
       if failure.isForAll { close() }
     case .noSession, .noTmux: failure.isForAll = true
     default: break

@@ -46,15 +46,36 @@ for transport in $transports; do
   done
 
   link pass
+  # Nobody has refused us, and no packet is left out. What is wrong with names of
+  # algorithms, which are in the clear, looks like a host that has none for us; and
+  # OpenSSH looks a key up before it sees that it is not the host's.
+  case $transport in
+  libssh2) from=1190 by=31 ;;
+  ssh) from=1500 by=151 ;;
+  esac
+  [ -z "${EVERY_BYTE:-}" ] || from=0 by=1
   wrong=
-  for place in 3 30 200 900 1200 1500 1800 2200 $((size - 700)) $((size - 300)) $((size - 40)); do
+  place=3
+  while [ "$place" -lt "$size" ]; do
     link flip "$place"
     # shellcheck disable=SC2086
     run env XDG_RUNTIME_DIR="$(mktemp -d -p "$tmp")" tmux-attach $attach_args --max-time 3 -l
-    [ "$status" -ne 0 ] || cmp -s "$out" "$tmp/want" || wrong="$wrong $place"
-    [ "$status" -lt 126 ] || wrong="$wrong $place"
+    case $status in
+    0) cmp -s "$out" "$tmp/want" || wrong="$wrong $place:other" ;;
+    75) ;;
+    2) [ "$place" -lt 1190 ] || wrong="$wrong $place:2" ;;
+    *)
+      [ "$transport:$status" = ssh:77 ] && grep -q 'KEY CHANGED' "$err" ||
+        wrong="$wrong $place:$status"
+      ;;
+    esac
+    # The first packets that are encrypted, their lengths too: each byte.
+    case $transport$place in
+    libssh213[4-9]?) place=$((place + 1)) ;;
+    *) place=$((place < from ? place + 297 : place + by)) ;;
+    esac
   done
-  is "$wrong" '' "$transport: one wrong byte: right, or a failure"
+  is "$wrong" '' "$transport: one wrong byte: right, or a failure for now"
 
   # What is no box at all: told at once, or in the time that was asked for.
   link pass

@@ -72,6 +72,17 @@ for transport in ${TRANSPORTS:-libssh2 ssh}; do
   at other send '\x02d'
   ok "$title: and is left" at other end 5
 
+  # One wrong byte in what comes before the session: in the host's name for itself, in
+  # the exchange of keys, in the answers to ours. That is no refusal.
+  for place in 3 700 1410 1450 1490; do
+    link flip "$place"
+    tries=$(tries)
+    link rst
+    ok "$title: byte $place is wrong" wait_until 10 tried $((tries + 1))
+    link pass
+    ok "$title: byte $place: is back" at me within 40 expect 'count 3'
+  done
+
   # The escape needs no network: in silence, between tries, during one.
   link blackhole
   at me send '\r~.'
