@@ -110,6 +110,93 @@ END
 out_is 2 "an interrupt at a terminal ends it by that signal"
 ok "and its folder" nothing_left
 
+# The last so many of the history, far behind what a snapshot has, oldest first.
+serve_url=$AGENT_URL
+start_server dashboard python3 "$cli/servers/dashboard.py" --tick 0.1
+dashboard=$pid
+AGENT_URL=$url
+log() { curl -sf --data-binary @- "$url/control/actions" >/dev/null; }
+{
+  seq 8 | sed 's/.*/{"kind":"llm_error","content":"broke &"}/'
+  seq 3000 | awk '{printf "{\"kind\":\"%s\",\"content\":\"c%d\"}\n", ($0 % 4 > 1 ? "llm_call" : "asr_call"), $0}'
+} | awk '{
+  sub(/}$/, "")
+  printf "%s,\"guildId\":\"%d\",", $0, n % 2 + 1
+  printf "\"createdAt\":\"2026-01-01T00:00:%02d.%03dZ\"}\n", n / 1000, n % 1000
+  n++
+}' | log
+shown() { grep -oE '(broke|fixed) [0-9]+' "$1" | xargs; }
+run agent-pulse -d error -n 5 -- --color never
+status_is 0 "-n: it ends"
+is "$(shown "$out")" "broke 4 broke 5 broke 6 broke 7 broke 8" "with the newest five, oldest first"
+err_empty "without a word"
+run agent-pulse -n 3 -k asr_call,llm_call -- --color never
+is "$(grep -oE 'c[0-9]{4}' "$out" | xargs)" "c2998 c2999 c3000" "of thousands, too"
+ok "nothing is left" nothing_left
+
+# Fewer than -n wants: the next ones count.
+start pulse agent-pulse -d error -n 10 -- --color never
+pulse=$pid
+ok "all there is is shown" wait_until 20 has "$tmp/pulse.out" "broke 8"
+echo '{"kind":"asr_error","content":"fixed 1"}' | log
+echo '{"kind":"asr_error","content":"fixed 2"}' | log
+finished "$pulse"
+is "$status $(shown "$tmp/pulse.out" | cut -d ' ' -f 1-2,15-)" \
+  "0 broke 1 broke 8 fixed 1 fixed 2" "and it ends with the last of so many"
+
+# Without -n it goes on; what was left out of the history stays so.
+start pulse agent-pulse -d error -- --color never
+pulse=$pid
+ok "a filter that the snapshot has none for shows what was" \
+  wait_until 20 has "$tmp/pulse.out" "fixed 2"
+echo '{"kind":"asr_error","content":"fixed 3"}' | log
+ok "and what comes" wait_until 10 has "$tmp/pulse.out" "fixed 3"
+is "$(shown "$tmp/pulse.out" | wc -w | tr -d ' ')" 22 "each once"
+stop "$pulse"
+start pulse agent-pulse -k asr_call,llm_call,asr_error -- --color never
+pulse=$pid
+ok "the newest of thousands" wait_until 20 has "$tmp/pulse.out" "fixed 3"
+echo '{"kind":"asr_error","content":"fixed 4"}' | log
+ok "then what comes" wait_until 10 has "$tmp/pulse.out" "fixed 4"
+curl -sf -X POST "$url/control/drop" >/dev/null
+echo '{"kind":"asr_error","content":"fixed 5"}' | log
+ok "and what was missed" wait_until 15 has "$tmp/pulse.out" "fixed 5"
+grep -oE '(c|fixed )[0-9]+' "$tmp/pulse.out" >"$tmp/shown"
+{
+  seq 2784 3000 | sed 's/^/c/'
+  seq 5 | sed 's/^/fixed /'
+} >"$tmp/wanted"
+ok "as many as a snapshot holds, each once and in order" cmp "$tmp/shown" "$tmp/wanted"
+stop "$pulse"
+
+# On a terminal of 30 rows it is what fits; an interrupt leaves no line of counts.
+cat >"$tmp/look.py" <<'END'
+import fcntl, os, pty, re, select, struct, sys, termios, time
+child, master = pty.fork()
+if child == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    os.execvp("agent-pulse", ["agent-pulse", "-k", "asr_call,llm_call"])
+shown, deadline = b"", time.time() + 20
+while not (b"c3000" in shown and b"total" in shown) and time.time() < deadline:
+    if select.select([master], [], [], 0.2)[0]:
+        shown += os.read(master, 65536)
+os.write(master, b"\x03")
+try:
+    while data := os.read(master, 65536):
+        shown += data
+except OSError:
+    pass
+status = os.waitpid(child, 0)[1]
+rows = re.findall(rb"c\d{4}", shown)
+print(os.WTERMSIG(status), len(rows), rows[0].decode(), rows[-1].decode())
+print(repr(shown.split(b"\n")[-1][-4:]))
+END
+run python3 "$tmp/look.py"
+is "$(head -n 1 "$out")" "2 28 c2973 c3000" "on a terminal, what fits"
+is "$(tail -n 1 "$out")" "b'\\r\\x1b[K'" "the line of counts is wiped at the end"
+stop "$dashboard"
+AGENT_URL=$serve_url
+
 # A reader that goes away.
 run sh -c 'agent-pulse | head -n 1'
 status_is 0 "a closed pipe ends it"
@@ -119,7 +206,6 @@ ok "nothing is left" nothing_left
 
 # A dashboard that sends everything again after a lost connection.
 start_server dashboard python3 "$cli/servers/dashboard.py" --tick 0.1
-log() { curl -sf --data-binary @- "$url/control/actions" >/dev/null; }
 AGENT_URL=$url
 unset AGENT_TOKEN_FILE
 seq 5 | sed 's/.*/{"kind":"before","content":"&"}/' | log
