@@ -1,8 +1,9 @@
-/// Says which lines of the input are bad: the first ten, then how many more.
-/// One rule for every command that reads records.
+/// Says which lines of the input are bad, or which events of a stream: the first
+/// ten, then how many more. One rule for every command that reads records.
 public struct FaultLog {
   private let say: (String) -> Void
   private var bad = 0
+  private var noun = "line"
   /// Whether anything went wrong.
   public private(set) var hasFault = false
 
@@ -22,9 +23,23 @@ public struct FaultLog {
   ///   - number: the line, from 1.
   ///   - reason: lower case, no full stop.
   public mutating func line(_ file: String, _ number: Int, _ reason: String) {
+    add("\(Self.name(file)):\(number): \(reason)")
+  }
+
+  /// A bad event of a stream, which is dropped.
+  ///
+  /// - Parameters:
+  ///   - stream: its address, for messages.
+  ///   - reason: lower case, no full stop.
+  public mutating func event(_ stream: String, _ reason: String) {
+    noun = "event"
+    add("\(stream): \(reason)")
+  }
+
+  private mutating func add(_ message: String) {
     hasFault = true
     bad += 1
-    if bad <= Self.limit { say("\(Self.name(file)):\(number): \(reason)") }
+    if bad <= Self.limit { say(message) }
   }
 
   /// A file that cannot be read; every one is named.
@@ -33,11 +48,11 @@ public struct FaultLog {
     say("\(Self.name(file)): \(reason)")
   }
 
-  /// Says, at the end of the input, how many bad lines were not named.
+  /// Says, at the end of the input, how many were not named.
   public mutating func finish() {
     let more = bad - Self.limit
     bad = 0
-    if more > 0 { say("\(more) more bad \(more == 1 ? "line" : "lines")") }
+    if more > 0 { say("\(more) more bad \(noun)\(more == 1 ? "" : "s")") }
   }
 
   private static func name(_ file: String) -> String { file == "-" ? "standard input" : file }

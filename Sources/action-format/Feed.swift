@@ -117,7 +117,8 @@ final class Feed {
       if let notice = Notice.line(type: type, record, layout) {
         try screen.write(notice, width: layout.width)
       }
-    case .other: break
+    case .other:
+      if let reason = EventFault.reason(value) { try fault { $0.line(name, number, reason) } }
     case .unreadable: try fault { $0.line(name, number, "not an object") }
     }
   }

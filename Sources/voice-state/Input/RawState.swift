@@ -50,6 +50,8 @@ struct RawState: Sendable, Equatable {
   let sessions: [RawSession]
   /// How many sessions the server counts.
   let activeCount: Int
+  /// How many elements are no objects, and were left out.
+  var faulty = 0
 
   /// - Parameter bytes: `{"activeCount":n,"sessions":[...]}`; elements that are
   ///   no objects are left out.
@@ -69,7 +71,11 @@ struct RawState: Sendable, Equatable {
     if list.isArray {
       var elements = try ScanElements(list.bytes)
       while try elements.next() {
-        if let session = RawSession(elements.value) { sessions.append(session) }
+        if let session = RawSession(elements.value) {
+          sessions.append(session)
+        } else {
+          faulty += 1
+        }
       }
     }
     self.sessions = sessions

@@ -41,10 +41,7 @@ struct Records {
       diagnostics.fail("standard input: is the terminal; records come from a pipe or a file")
     }
     let watch = try Watch.make(options, diagnostics, readsInput: file == "-")
-    // Words would be written over the screen: they are said at the end.
-    var faults = FaultLog { words in
-      if watch.screen == nil { diagnostics.say(words) } else { watch.keep(words) }
-    }
+    var faults = FaultLog(say: watch.tell)
     let source = open { faults.line($0, $1, $2) }
     watch.link.phase = .open
     // A line stands for what a record told; a screen and a bar go on with the time.

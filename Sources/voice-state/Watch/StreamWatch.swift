@@ -9,6 +9,8 @@ final class StreamWatch: StreamHandler {
   private let query: Query
   private var stream: EventStream?
   private var history: Fetch?
+  private var faults: FaultLog
+  private var place = ""
 
   /// - Parameters:
   ///   - watch: where everything is shown.
@@ -16,6 +18,7 @@ final class StreamWatch: StreamHandler {
   init(_ watch: Watch, _ query: Query) {
     self.watch = watch
     self.query = query
+    faults = FaultLog(say: watch.tell)
     watch.onEmpty = { [unowned self] in askHistory() }
   }
 
@@ -39,7 +42,9 @@ final class StreamWatch: StreamHandler {
         seconds: next - Clock.monotonic, reading: watch.descriptors, closing: [1])
       watch.heed()
     }
-    return watch.leave()
+    faults.finish()
+    let status = watch.leave()
+    return faults.hasFault && status == .success ? .failure : status
   }
 
   private var policy: StreamPolicy {
@@ -52,6 +57,7 @@ final class StreamWatch: StreamHandler {
     policy.maxRetries = options.maxRetries
     policy.idleTimeout = options.idleTimeout ?? 45
     if policy.idleTimeout == 0 { policy.idleTimeout = nil }
+    policy.maxEventBytes = Fetch.largest
     return policy
   }
 
@@ -73,6 +79,7 @@ final class StreamWatch: StreamHandler {
   // MARK: - What the stream tells
 
   func streamOpened(_ place: String, isFirst: Bool, down: Double?) {
+    self.place = place
     watch.link.phase = .open
     watch.changed(isState: false)
     if watch.screen == nil {
@@ -85,22 +92,50 @@ final class StreamWatch: StreamHandler {
   }
 
   func streamItem(_ item: StreamItem) {
-    guard watch.ending == nil, case .event(let event) = item else { return }
-    let type = String(decoding: event.type, as: UTF8.self)
-    let data = UnsafeRawBufferPointer(event.data)
-    if type == "voice_state" {
-      guard let state = try? RawState(data) else { return }
-      watch.feed.take(state, at: .now())
-      watch.changed(isState: true)
-      showEach()
-    } else if type == "voice_event" || type == "action_event" {
-      try? VoiceRecord.read(data) { record, _ in
-        guard case .action(let action) = record else { return }
-        watch.feed.take(action)
-        watch.changed(isState: false)
+    guard watch.ending == nil else { return }
+    switch item {
+    case .event(let event):
+      let data = UnsafeRawBufferPointer(event.data)
+      switch String(decoding: event.type, as: UTF8.self) {
+      case "voice_state": takeState(data)
+      case let type where type == "voice_event" || type == "action_event": takeAction(data, type)
+      default: break
       }
-      showEach()
+    case .oversize(let bytes):
+      faults.event(place, "event of \(bytes) bytes or more dropped: over \(Fetch.largest)")
+    case .comment, .retry: break
     }
+  }
+
+  private func takeState(_ data: UnsafeRawBufferPointer) {
+    guard let state = try? RawState(data) else { return drop("voice_state", data, "no voice state") }
+    if state.faulty > 0 {
+      let all = state.sessions.count + state.faulty
+      faults.event(place, "voice_state: \(state.faulty) of \(all) sessions are no objects")
+    }
+    watch.feed.take(state, at: .now())
+    watch.changed(isState: true)
+    showEach()
+  }
+
+  private func takeAction(_ data: UnsafeRawBufferPointer, _ type: String) {
+    guard (try? ScanMembers.value(of: "kind", in: data))?.isString == true,
+      (try? VoiceRecord.read(data, take)) != nil
+    else { return drop(type, data, "no action") }
+    showEach()
+  }
+
+  private func take(_ record: VoiceRecord, _ received: Timestamp?) {
+    guard case .action(let action) = record else { return }
+    watch.feed.take(action)
+    watch.changed(isState: false)
+  }
+
+  /// Says of an event that cannot be used why it is not.
+  private func drop(_ type: String, _ data: UnsafeRawBufferPointer, _ reason: String) {
+    let fault = ScanValidator.firstFault(data)
+    let words = fault.map { "not JSON: \($0.0.reason) at byte \($0.1)" }
+    faults.event(place, "\(type): \(words ?? reason)")
   }
 
   /// A line is told for each; a screen is drawn when the input pauses.

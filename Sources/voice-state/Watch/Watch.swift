@@ -69,9 +69,14 @@ final class Watch {
     if ending == nil { ending = .status(status) }
   }
 
-  /// Keeps words for after the terminal was given back; the first ten of them.
-  func keep(_ words: String) {
-    if lastWords.count < 10 { lastWords.append(words) }
+  /// Says words; a screen they would be written over, so they are kept until the
+  /// terminal was given back. As many as a log of faults says, and no more.
+  func tell(_ words: String) {
+    if screen == nil {
+      diagnostics.say(words)
+    } else if lastWords.count <= FaultLog.limit {
+      lastWords.append(words)
+    }
   }
 
   /// Ends by a write that failed, or by the signal that interrupted it.

@@ -222,4 +222,29 @@ is "$(grep -oE '[?] (before|during|missed|after) ' "$tmp/pulse.out" | sort | uni
   "1 ? after 5 ? before 5 ? during 5 ? missed" "each action once"
 stop "$pid"
 
+# Events that are none: said, with the line, and the next one is shown.
+serve <<'END'
+stream
+send event: activity_snapshot\ndata: {"actions":[7,{"id":1,"kind":"first","created_at":"2026-05-09T18:30:00.000Z"}]}\n\n
+send event: action_event\ndata: garbage {"\n\n
+send event: action_event\ndata: {"kind":"second","createdAt":"2026-05-09T18:30:01.000Z"}\n\n
+---
+status 204
+END
+run env AGENT_URL="$url" agent-pulse
+status_is 2 "bad events"
+is "$(grep -oE 'first|second' "$out" | xargs)" "first second" "hide no good one"
+err_like '^action-filter: .*: action 0: not a JSON object$' "a row of a snapshot is told"
+err_like '^action-format: .*: action_event: the data is no JSON object$' "and an event"
+is "$(lines "$err")" 2 "once each"
+serve <<'END'
+stream
+send event: activity_snapshot\ndata: {"actions":[7,{"id":1,"kind":"first","created_at":"2026-05-09T18:30:00.000Z"}]}\n\n
+---
+status 204
+END
+run env AGENT_URL="$url" agent-pulse
+status_is 2 "what only the filter could not read"
+ok "nothing is left" nothing_left
+
 done_testing

@@ -30,7 +30,9 @@ sed -i "s/@ID@/$sid/" "$tmp/script"
 AGENT_URL=$url
 export AGENT_URL
 run voice-state -w --retry-wait 0.05 -v
-status_is 0 "204 ends the watch"
+status_is 2 "204 ends the watch, in which an event was bad"
+err_like "^voice-state: $url/api/voice/events: voice_state: not JSON: unterminated string at byte [0-9]+\$" \
+  "which is told, with the stream and the reason"
 words "$out" >"$tmp/words"
 like "$(sed -n 1p "$tmp/words")" "^$id now: processing · Kei talks" "first what is"
 is "$(sed -n 2p "$tmp/words")" "$id tool dome_turn runs" "an event at once"
@@ -42,6 +44,42 @@ err_like '^voice-state: stream is down: .*; next try in ' "-v notes the link on 
 err_like '^voice-state: stream is back after ' "and its return"
 is "$(requests '.headers | (.accept // .Accept)' | sort -u)" "text/event-stream" "it asks for a stream"
 is "$(requests .path | sort -u)" "/api/voice/events" "of voice"
+
+# Bad events: each is told, ten of them by name; what follows is shown.
+script <<'END'
+stream
+send event: voice_state\ndata: {"activeCount":1,"sessions":17}\n\n
+send event: voice_state\ndata: <html>\n\n
+send event: voice_state\ndata: {"activeCount":2,"sessions":[5,{"sessionId":"s1"}]}\n\n
+send event: voice_event\ndata: garbage\n\nevent: voice_event\ndata: {"no":"kind"}\n\n
+send event: action_event\ndata: {"kind":7}\n\nevent: action_event\ndata: {"kind":"llm_call"}\n\n
+repeat 12 event: voice_state\ndata: []\n\n
+send event: voice_state\ndata: {"activeCount":1,"sessions":[{"sessionId":"s2"}]}\n\n
+---
+status 204
+END
+run voice-state -w -o json --retry-wait 0.05
+status_is 2 "bad events: the status tells at the end"
+is "$(jq -r .sessionId "$out" | xargs)" "s1 s2" "the good ones are shown"
+is "$(lines "$err") $(tail -n 1 "$err")" "11 voice-state: 8 more bad events" "ten are told, the others counted"
+is "$(sed -n "s|^voice-state: $url/api/voice/events: ||p" "$err" | head -n 7)" "voice_state: no voice state
+voice_state: not JSON: a bare word at byte 0
+voice_state: 1 of 2 sessions are no objects
+voice_event: not JSON: a bare word at byte 0
+voice_event: no action
+action_event: no action
+voice_state: no voice state" "with their reasons"
+script <<'END'
+stream
+send event: voice_state\ndata: "
+fill 67108864 x
+send "\n\nevent: voice_state\ndata: {"activeCount":1,"sessions":[{"sessionId":"s3"}]}\n\n
+---
+status 204
+END
+run voice-state -w -o json --retry-wait 0.05
+is "$status $(jq -r .sessionId "$out")" "2 s3" "an event of more than 64 MiB is dropped"
+err_like ": event of [0-9]+ bytes or more dropped: over 67108864\$" "and told"
 
 # Counting.
 script <<'END'
