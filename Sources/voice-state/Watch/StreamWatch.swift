@@ -108,7 +108,9 @@ final class StreamWatch: StreamHandler {
   }
 
   private func takeState(_ data: UnsafeRawBufferPointer) {
-    guard let state = try? RawState(data) else { return drop("voice_state", data, "no voice state") }
+    guard let state = try? RawState(data) else {
+      return drop("voice_state", data, "no voice state")
+    }
     if state.faulty > 0 {
       let all = state.sessions.count + state.faulty
       faults.event(place, "voice_state: \(state.faulty) of \(all) sessions are no objects")
