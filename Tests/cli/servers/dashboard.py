@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""dashboard.py [--token T] [--tick SECONDS] [--keep N] [--guilds ID,...]
+"""dashboard.py [--token T] [--tick SECONDS] [--keep N] [--guilds ID,...] [--think SECONDS]
 
 Behaves on the wire as a real Clanky dashboard does: live actions in camelCase
 without an id, rows in snake_case cut at 2000 UTF-16 units, a snapshot of the
@@ -8,7 +8,8 @@ every 15 s, at most 1000 rows from /api/actions, no replay.
 
 --tick scales the 3 and 15 seconds (1 is a second). --keep forgets the oldest
 rows beyond N, as retention does. --guilds are those that the agent is in: rows
-of others may be there, for it may have left them.
+of others may be there, for it may have left them. --think is how long it takes to
+answer a question for some kinds.
 
 What the real one does not have, for the tests:
 
@@ -187,6 +188,8 @@ class Handler(BaseHTTPRequestHandler):
         if parts.path == "/api/stats":
             return self.answer(200, self.dashboard.stats())
         if parts.path == "/api/actions":
+            if "kinds" in query:
+                time.sleep(self.dashboard.options.think)
             return self.answer(200, dump(self.actions(query)))
         if parts.path == "/api/guilds":
             guilds = self.dashboard.options.guilds.split(",") if self.dashboard.options.guilds else []
@@ -328,6 +331,7 @@ def main():
     parser.add_argument("--tick", type=float, default=1)
     parser.add_argument("--keep", type=int)
     parser.add_argument("--guilds", default="")
+    parser.add_argument("--think", type=float, default=0)
     options = parser.parse_args()
     Handler.dashboard = Dashboard(options)
     server = Listener(("127.0.0.1", 0), Handler)

@@ -200,6 +200,22 @@ in_order 401 "rows of the snapshot's oldest instant come in the order of their i
 stop "$tail"
 stop "$dashboard"
 
+# A signal while the pages are fetched.
+follow --think 60
+post 1 50
+tail_it -L --state "$tmp/paged"
+post 51 51
+came 51
+away 52 1500 between mixed
+# shellcheck disable=SC2317  # called by wait_until
+pages() { fetches | grep -q kinds; }
+ok "pages are asked for" wait_until 20 pages
+stop "$tail"
+is "$(kill -l "$status" 2>/dev/null)" TERM "a signal meanwhile ends it at once"
+is "$(jq -r .newest "$tmp/paged")" 2026-01-01T00:00:00.051Z \
+  "and the next run begins behind what was printed"
+stop "$dashboard"
+
 # The pages cannot be had.
 start_server dashboard python3 "$cli/servers/dashboard.py" --token s3cret
 dashboard=$pid
