@@ -126,7 +126,8 @@ struct FactFetch {
     _ guild: GuildChoice.Guild, subject: String?, until ids: Set<String> = [""]
   ) throws(CallFailure) -> FactPages {
     // The facts of persons come with the first guild.
-    var pages = FactPages(subject: subject, leavesPersons: guild != guilds.first)
+    var pages = FactPages(
+      subject: subject, leavesPersons: guild != guilds.first, seeksFew: ids != [""])
     while true {
       switch pages.next() {
       case .done: return pages

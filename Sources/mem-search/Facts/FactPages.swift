@@ -6,8 +6,10 @@ import Core
 /// guild, of a subject, or with a text in them (contract, section 3). So where an
 /// answer is full, the facts are asked for by subject; where a subject has more
 /// than an answer, by the words that its facts were seen to hold, until there
-/// are as many as the backend counts, or words bring nothing new any more. This
-/// type decides what to ask next; a fact that several answers hold is kept once.
+/// are as many as the backend counts, or words bring nothing new any more. Who
+/// looks for some facts among more subjects than are listed asks by words first,
+/// of all subjects at once: such an answer is full, that of a subject has few
+/// facts. This type decides what to ask next; a fact that several answers hold is kept once.
 struct FactPages {
   /// The most facts, and the most subjects, of an answer.
   static let most = 500
@@ -43,9 +45,14 @@ struct FactPages {
   /// So many words are asked for at a time: what the answer to one teaches is
   /// not known to the others.
   private static let wordsAtOnce = 4
+  /// More subjects than are listed are gone through one by one only when so many
+  /// words did not do.
+  private static let firstWords = 300
 
   private let subject: String?
   private let leavesPersons: Bool
+  private let seeksFew: Bool
+  private var wordsLeft = 0
   private var queue: [Query]
   private var needsSubjects = false
   private var hasAllSubjects = true
@@ -62,18 +69,23 @@ struct FactPages {
   ///   - subject: nil for all.
   ///   - leavesPersons: whether subjects that have facts of persons alone are left
   ///     out: every guild has the same.
-  init(subject: String?, leavesPersons: Bool = false) {
+  ///   - seeksFew: whether some facts are looked for, and not all are wanted.
+  init(subject: String?, leavesPersons: Bool = false, seeksFew: Bool = false) {
     self.subject = subject
     self.leavesPersons = leavesPersons
+    self.seeksFew = seeksFew
     queue = [Query(subject: subject, text: nil)]
   }
 
   /// What to do next.
   mutating func next() -> Step {
-    if !queue.isEmpty {
-      defer { queue = [] }
-      return .ask(queue)
+    if let words = firstWords() { return .ask(words) }
+    let open = queue.filter { query in
+      guard let name = query.subject, let all = expected[name] else { return true }
+      return counts[name, default: 0] < all
     }
+    queue = []
+    if !open.isEmpty { return .ask(open) }
     if needsSubjects { return .askSubjects }
     while let dig = digs.first {
       let target = dig.subject.flatMap { expected[$0] }
@@ -90,6 +102,21 @@ struct FactPages {
       digs.removeFirst()
     }
     return .done
+  }
+
+  /// Words to be asked for before the subjects are; nil when they had their turn.
+  private mutating func firstWords() -> [Query]? {
+    guard wordsLeft > 0, let index = digs.firstIndex(where: { $0.subject == nil }) else {
+      return nil
+    }
+    let all = max(expected.values.reduce(0, +), rows.count * 2)
+    let words = (0..<Self.wordsAtOnce).compactMap { _ in
+      digs[index].next(known: rows.count, expected: all)
+    }
+    wordsLeft -= Self.wordsAtOnce
+    if !words.isEmpty { return words.map { Query(subject: nil, text: $0) } }
+    wordsLeft = 0
+    return nil
   }
 
   /// Takes the subjects that there are, as the backend lists them.
@@ -113,7 +140,9 @@ struct FactPages {
       return expected[name] == nil || counts[name, default: 0] < expected[name] ?? 0
     }.map { Query(subject: $0, text: nil) }
     hasAllSubjects = subjects.count < Self.most
-    if !hasAllSubjects { digs.append(dig(nil)) }
+    if hasAllSubjects { return }
+    digs.append(dig(nil))
+    if seeksFew { wordsLeft = Self.firstWords }
   }
 
   /// Takes the answer to a query.

@@ -34,9 +34,9 @@ import Testing
   }
 
   private func read(
-    _ facts: [Stored], subject: String? = nil, leavesPersons: Bool = false
+    _ facts: [Stored], subject: String? = nil, leavesPersons: Bool = false, until id: String? = nil
   ) -> (pages: FactPages, asked: Int) {
-    var pages = FactPages(subject: subject, leavesPersons: leavesPersons)
+    var pages = FactPages(subject: subject, leavesPersons: leavesPersons, seeksFew: id != nil)
     var asked = 0
     while asked < 5000 {
       switch pages.next() {
@@ -52,6 +52,7 @@ import Testing
               && (query.text.map { fact.holds($0) } ?? true)
           }
           pages.take(found.prefix(FactPages.most).map(\.bytes), for: query)
+          if let id, pages.has([id]) { return (pages, asked) }
         }
       }
     }
@@ -113,6 +114,17 @@ import Testing
     let (pages, asked) = read(facts(4000) { "s\($0 % 10)" }, leavesPersons: true)
     #expect(pages.newestFirst.count == FactPages.most)
     #expect(asked == 3)
+  }
+
+  @Test func aFactAmongManySubjectsIsFoundByWords() {
+    let (pages, asked) = read(facts(3000) { "s\($0 % 1000)" }, until: "1")
+    #expect(pages.has(["1"]))
+    #expect(asked < 60)
+  }
+
+  @Test func aFactWithoutWordsIsFoundByItsSubject() {
+    let stored = (1...1200).map { Stored(id: $0, subject: "s\($0 % 550)", text: "") }
+    #expect(read(stored, until: "3").pages.has(["3"]))
   }
 
   @Test func aLargeSubjectGoesByWords() {
