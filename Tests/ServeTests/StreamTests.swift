@@ -57,6 +57,16 @@ struct StreamTests {
     #expect(got == [8, 9].flatMap { [UInt8](repeating: $0, count: 10) })
   }
 
+  @Test("What comes after the end takes away nothing of what waited before it")
+  func afterTheEnd() async throws {
+    let last = subscriber()
+    #expect(last.offer([[1, 2]]))
+    last.end(.finished)
+    #expect(!last.offer([[3]]))
+    #expect(try await last.next() == [1, 2])
+    #expect(try await last.next() == nil)
+  }
+
   @Test("Who does not read is cut off; who reads does not notice")
   func cut() async throws {
     let hub = Hub(published: 0)

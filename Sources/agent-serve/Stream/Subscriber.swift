@@ -34,16 +34,18 @@ final class Subscriber: @unchecked Sendable {
 
   /// Adds blocks to the backlog; never waits.
   ///
-  /// - Returns: false when the subscriber is cut off, now or before.
+  /// - Returns: false when the subscriber is cut off, now or before, and when its
+  ///   stream has been told to end.
   func offer(_ blocks: [[UInt8]]) -> Bool {
-    let accepted = lock.withLock { () -> Bool in
-      guard ending == nil else { return false }
-      for block in blocks where !backlog.add(block) { return false }
+    let outcome = lock.withLock { () -> Ending? in
+      if let ending { return ending }
+      for block in blocks where !backlog.add(block) { return .cut }
       wake()
-      return true
+      return nil
     }
-    if !accepted { end(.cut) }
-    return accepted
+    // What comes after the end must not take away what waited before it.
+    if outcome == .cut { end(.cut) }
+    return outcome == nil
   }
 
   /// Ends the stream; the first ending counts, but a cut is always possible.
