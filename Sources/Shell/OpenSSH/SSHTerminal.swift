@@ -19,6 +19,7 @@ final class SSHTerminal: Channel {
   private var isOutputWaiting = false
   private var isTalkWaiting = false
   private var isFull = false
+  private var hold = OutputHold()
   private var progress: Double
   private var verdict: Ending?
 
@@ -59,7 +60,7 @@ final class SSHTerminal: Channel {
     guard ending == nil, child != nil else { return nil }
     // Between the end of its output and its own it takes a moment.
     if isOutputOver { return Clock.monotonic + 0.002 }
-    return isPatient ? progress + patience : nil
+    return isPatient ? progress + patience : hold.next
   }
 
   func wants(_ set: inout PollSet) {
@@ -73,6 +74,7 @@ final class SSHTerminal: Channel {
     guard ending == nil, let child, let pipe else { return }
     if pipe.pump() { progress = now }
     if set.isReadable(child.output) { isOutputWaiting = true }
+    if isStarted, isOutputWaiting, let signal = hold.waiting(now) { child.kill(signal) }
     if set.isReadable(child.terminal) { isTalkWaiting = true }
     if isStarted { forgetTalk() }
     isFull = false
@@ -91,6 +93,7 @@ final class SSHTerminal: Channel {
     var count = 0
     if !isOutputOver {
       isOutputWaiting = false
+      if let signal = hold.taken() { child.kill(signal) }
       count = PipeEnd.take(child.output, buffer)
       if count > 0 { hasOutput = true }
       if count < 0 { isOutputOver = true }
@@ -109,6 +112,7 @@ final class SSHTerminal: Channel {
 
   func write(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard ending == nil, let child, !isFull, !bytes.isEmpty else { return 0 }
+    if let signal = hold.needed(Clock.monotonic) { child.kill(signal) }
     let count = CLibc.write(child.terminal, bytes.baseAddress, min(bytes.count, 4096))
     if count < 0, systemError == EAGAIN { isFull = true }
     return max(count, 0)
@@ -116,7 +120,10 @@ final class SSHTerminal: Channel {
 
   func finishWriting() {}
 
-  func resize(_ size: WindowSize) { child?.resize(size) }
+  func resize(_ size: WindowSize) {
+    if let signal = hold.needed(Clock.monotonic) { child?.kill(signal) }
+    child?.resize(size)
+  }
 
   func close() {
     guard ending == nil else { return }

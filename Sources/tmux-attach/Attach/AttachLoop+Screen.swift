@@ -24,6 +24,8 @@ extension AttachLoop {
   }
 
   func suspend() {
+    // An ssh that is held back would get no more turns.
+    channel?.resize(toldSize)
     guard terminal.stop() else {
       outcome = AttachOutcome(signal: SIGHUP)
       return
