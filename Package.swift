@@ -57,9 +57,12 @@ var targets: [Target] = [
   .target(name: "Screen", dependencies: ["Core"], swiftSettings: strict),
   .target(name: "Web", dependencies: ["Core", "CCurl"], swiftSettings: strict),
   .target(
+    name: "Agent", dependencies: ["Core", "Web", "CLibc"], exclude: ["Clanky/CONTRACT.md"],
+    swiftSettings: strict),
+  .target(
     name: "Shell", dependencies: ["Core", "CLibc", "CSSH2", "CCrypto"], swiftSettings: strict),
 
-  .executableTarget(name: "sse-tail", dependencies: ["Core", "Web"], swiftSettings: strict),
+  .executableTarget(name: "sse-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
     name: "action-filter", dependencies: ["Core"], swiftSettings: strict,
     linkerSettings: staticLink),
@@ -67,11 +70,11 @@ var targets: [Target] = [
     name: "action-format", dependencies: ["Core", "Screen"], swiftSettings: strict,
     linkerSettings: staticLink),
   .executableTarget(
-    name: "voice-state", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
+    name: "voice-state", dependencies: ["Core", "Screen", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
-    name: "agent-call", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
+    name: "agent-call", dependencies: ["Core", "Screen", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
-    name: "mem-search", dependencies: ["Core", "Screen", "Web"], swiftSettings: strict),
+    name: "mem-search", dependencies: ["Core", "Screen", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
     name: "tmux-attach", dependencies: ["Core", "Screen", "Shell"], swiftSettings: strict),
   .executableTarget(
@@ -83,6 +86,7 @@ var targets: [Target] = [
   .testTarget(name: "CoreTests", dependencies: ["Core", "TestSupport"], swiftSettings: strict),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], swiftSettings: strict),
   .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
+  .testTarget(name: "AgentTests", dependencies: ["Agent"], swiftSettings: strict),
   .testTarget(name: "ShellTests", dependencies: ["Shell", "TestSupport"], swiftSettings: strict),
   .testTarget(
     name: "CommandTests",

@@ -13,7 +13,7 @@ public final class EventStream {
 
   private let client: WebClient
   private let request: Request
-  private let backend: Backend
+  private let judge: (ResponseHead, [UInt8]) -> AnswerProblem?
   private let policy: StreamPolicy
   private let clock: () -> Double
   private let date: () -> Double
@@ -37,22 +37,23 @@ public final class EventStream {
   /// - Parameters:
   ///   - client: whose `perform` drives the stream.
   ///   - request: the stream; Accept, Cache-Control and Last-Event-ID are added.
-  ///   - backend: judges errors, by the rule for single requests.
   ///   - policy: how it is followed.
+  ///   - judge: what the head and the body of an error mean.
   ///   - clock: seconds of `Clock.monotonic`, read when something happens between
   ///     two ticks, whose time may be old by then.
   ///   - date: seconds since 1970, for a Retry-After that names a date.
   ///   - random: numbers in [0, 1) for the jitter.
   ///   - handler: told what happens; not retained, and outlives the stream.
   public init(
-    _ client: WebClient, _ request: Request, backend: Backend, policy: StreamPolicy,
+    _ client: WebClient, _ request: Request, policy: StreamPolicy,
+    judge: @escaping (ResponseHead, [UInt8]) -> AnswerProblem?,
     clock: @escaping () -> Double = { Clock.monotonic },
     date: @escaping () -> Double = { Clock.unix },
     random: @escaping () -> Double = { Double.random(in: 0..<1) }, handler: StreamHandler
   ) {
     self.client = client
     self.request = request
-    self.backend = backend
+    self.judge = judge
     self.policy = policy
     self.clock = clock
     self.date = date
@@ -195,12 +196,12 @@ public final class EventStream {
     let place = exchange?.place ?? request.address.display
     if let head = refusal?.head, let body = refusal?.body.take() {
       refusal = nil
-      verdict = backend.problem(of: head, body, method: request.method).map {
+      verdict = judge(head, body).map {
         StreamVerdict.judge($0, head, now: date())
       }
     }
     switch (verdict, end) {
-    case (_, .redirects(let reason)): stop(.failed(BackendProblem(reason, .failure)), place)
+    case (_, .redirects(let reason)): stop(.failed(AnswerProblem(reason, .failure)), place)
     case (.noContent, _): stop(.noContent, place)
     case (.failed(let problem), _): stop(.failed(problem), place)
     case (.retry(let reason, let wait), _): lose(reason, after: wait)

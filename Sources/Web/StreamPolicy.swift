@@ -33,7 +33,7 @@ public enum StreamEnd: Equatable, Sendable {
   /// The server said so (204).
   case noContent
   /// No later try would help.
-  case failed(BackendProblem)
+  case failed(AnswerProblem)
   /// The tries were used up; the last reason.
   case gaveUp(String)
 }

@@ -8,7 +8,7 @@ public enum StreamVerdict: Equatable, Sendable {
   /// 204: the server wants no further connection.
   case noContent
   /// An answer that a later try would not better.
-  case failed(BackendProblem)
+  case failed(AnswerProblem)
   /// 408, 425, 429 or 5xx: try again, not before that many seconds.
   case retry(String, after: Double?)
 
@@ -21,9 +21,9 @@ public enum StreamVerdict: Equatable, Sendable {
     case 200 where head.isEventStream: .open
     case 200:
       .failed(
-        BackendProblem("\(head.summary): not an event stream: \(head.typeText)", .failure))
+        AnswerProblem("\(head.summary): not an event stream: \(head.typeText)", .failure))
     case 204: .noContent
-    case 201...299: .failed(BackendProblem(head.summary, .failure))
+    case 201...299: .failed(AnswerProblem(head.summary, .failure))
     default: nil
     }
   }
@@ -35,7 +35,7 @@ public enum StreamVerdict: Equatable, Sendable {
   ///   - head: of the response.
   ///   - now: seconds since 1970, for a date in `Retry-After`.
   public static func judge(
-    _ problem: BackendProblem, _ head: ResponseHead, now: Double
+    _ problem: AnswerProblem, _ head: ResponseHead, now: Double
   ) -> StreamVerdict {
     guard problem.status == .temporary else { return .failed(problem) }
     let wait = head.value("Retry-After").flatMap { RetryAfter.seconds($0, now: now) }

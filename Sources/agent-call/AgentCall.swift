@@ -1,6 +1,6 @@
+import Agent
 import Core
 import Screen
-import Web
 
 /// agent-call(1): asks the backend anything, a row per record.
 @main

@@ -1,6 +1,6 @@
+import Agent
 import Core
 import Screen
-import Web
 
 /// What the command line of agent-call asks for.
 struct CallOptions {

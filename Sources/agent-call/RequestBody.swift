@@ -1,6 +1,6 @@
+import Agent
 import CLibc
 import Core
-import Web
 
 /// The JSON that is sent: an argument, a file or standard input.
 enum RequestBody {

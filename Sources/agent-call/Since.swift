@@ -1,5 +1,5 @@
+import Agent
 import Core
-import Web
 
 /// `--since`, and what the backend makes of it: a window of so many hours until
 /// now, by its own clock.

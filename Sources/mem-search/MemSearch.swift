@@ -1,7 +1,7 @@
+import Agent
 import CLibc
 import Core
 import Screen
-import Web
 
 /// mem-search(1): searches, browses and corrects the agent's memory.
 @main

@@ -1,5 +1,5 @@
+import Agent
 import Core
-import Web
 
 /// Knows which actions of an activity stream were printed, and finds what a
 /// reconnect has missed (contract of the dashboard, section 2: no event ids,

@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 import Web
@@ -56,7 +57,9 @@ final class Follower: StreamHandler {
       diagnostics: diagnostics, speaks: speaks, recordsWanted: options.lifecycle)
     output.onFailure = { [unowned self] in fail($0, $1) }
     if target.stream == .activity { followActivity(request) }
-    stream = EventStream(client, request, backend: backend, policy: policy, handler: self)
+    stream = EventStream(
+      client, request, policy: policy,
+      judge: { backend.problem(of: $0, $1, method: request.method) }, handler: self)
   }
 
   /// Follows until the end.

@@ -1,5 +1,5 @@
+import Agent
 import Core
-import Web
 
 /// The words about the link: for a person on stderr, as records with `-L`.
 struct LinkNotes {

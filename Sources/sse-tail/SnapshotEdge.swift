@@ -1,5 +1,5 @@
+import Agent
 import Core
-import Web
 
 /// Where the rows of a snapshot begin and end: what belongs before them.
 struct SnapshotEdge {

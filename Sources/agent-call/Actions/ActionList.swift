@@ -1,6 +1,6 @@
+import Agent
 import Core
 import Screen
-import Web
 
 /// `agent-call actions`: asks for one answer after the other until everything
 /// that was wanted is there, and writes rows as soon as they are certain.

@@ -1,6 +1,6 @@
+import Agent
 import Core
 import Screen
-import Web
 
 extension Listing {
   /// The list of a command; nil when its answer is none, or several.

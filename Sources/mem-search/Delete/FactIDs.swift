@@ -1,6 +1,6 @@
+import Agent
 import CLibc
 import Core
-import Web
 
 /// The ids of facts that a command line or standard input names.
 enum FactIDs {

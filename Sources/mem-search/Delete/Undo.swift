@@ -1,6 +1,6 @@
+import Agent
 import Core
 import Screen
-import Web
 
 /// `mem-search --undo`: what was deleted from this machine, and the way back where
 /// the backend has one (the dashboard has none; agent-serve has).

@@ -1,6 +1,6 @@
+import Agent
 import CLibc
 import Core
-import Web
 
 /// The user's editor, on a file of its own.
 struct Editor {

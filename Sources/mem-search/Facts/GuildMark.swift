@@ -1,5 +1,5 @@
+import Agent
 import Core
-import Web
 
 /// Says of records in which guild they were found, where several were asked.
 struct GuildMark {

@@ -1,6 +1,6 @@
+import Agent
 import Core
 import Screen
-import Web
 
 /// `mem-search --mirror`: takes the copy.
 extension Memory {

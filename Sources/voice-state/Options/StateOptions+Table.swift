@@ -1,6 +1,6 @@
+import Agent
 import Core
 import Screen
-import Web
 
 extension StateOptions {
   /// The options of voice-state.

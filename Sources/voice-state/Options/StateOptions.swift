@@ -1,6 +1,6 @@
+import Agent
 import Core
 import Screen
-import Web
 
 /// In which form sessions are printed: the argument of `--output`.
 enum OutputForm: String, CaseIterable, Sendable {

@@ -28,7 +28,8 @@ final class StreamWatch: StreamHandler {
     var stripped = request
     stripped.headers = []
     let stream = EventStream(
-      query.client, stripped, backend: query.backend, policy: policy, handler: self)
+      query.client, stripped, policy: policy,
+      judge: { [backend = query.backend] in backend.problem(of: $0, $1) }, handler: self)
     self.stream = stream
     while watch.ending == nil {
       query.client.perform()

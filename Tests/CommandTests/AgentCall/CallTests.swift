@@ -1,6 +1,6 @@
+import Agent
 import Core
 import Testing
-import Web
 
 @testable import agent_call
 

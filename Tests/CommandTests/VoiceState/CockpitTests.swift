@@ -105,7 +105,7 @@ private struct Middle: Sized {
     for sample in ["full", "troubled", "spec", "minimal"] {
       let text = String(decoding: try VoiceSamples.bytes(sample), as: UTF8.self)
       let ascii = String(text.unicodeScalars.map { $0.isASCII ? Character($0) : "x" })
-      let state = Core.VoiceState(try JSONValue.parse(text: ascii))
+      let state = VoiceState(try JSONValue.parse(text: ascii))
       let cockpit = Cockpit(
         sessions: state.sessions, now: VoiceSamples.now, panels: Panels.all, width: width)
       for line in cockpit.lines {

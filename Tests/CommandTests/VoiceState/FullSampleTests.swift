@@ -1,6 +1,8 @@
 import Core
 import Testing
 
+@testable import voice_state
+
 /// The samples fill every member that the model knows, or a golden frame would
 /// not show what becomes of it.
 @Suite struct FullSampleTests {

@@ -36,7 +36,7 @@ enum VoiceSamples {
 
   /// The sessions of a sample.
   static func sessions(_ name: String) throws -> [VoiceSession] {
-    Core.VoiceState(try state(name)).sessions
+    VoiceState(try state(name)).sessions
   }
 
   /// The first session of a sample.

@@ -1,4 +1,5 @@
 import Core
+import Web
 
 /// The body of an answer, taken apart.
 public enum Answer {

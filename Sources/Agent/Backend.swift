@@ -1,4 +1,5 @@
 import Core
+import Web
 
 /// The agent's dashboard as a profile names it: its address, and the token that
 /// goes there and nowhere else.

@@ -1,3 +1,5 @@
+import Web
+
 /// The kinds and guilds that were seen in actions: what a backend can be asked
 /// for besides what everybody knows.
 ///

@@ -1,4 +1,5 @@
 import Core
+import Web
 
 /// Why the backend's answer could not be had: one line, and how to leave.
 public struct CallFailure: Error, Equatable {

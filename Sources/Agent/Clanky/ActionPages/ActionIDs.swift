@@ -1,4 +1,5 @@
 import Core
+import Web
 
 /// The ids of rows, and how many there are not between them.
 struct ActionIDs {

@@ -1,4 +1,5 @@
 import Core
+import Web
 
 extension Caller {
   /// The most requests that are under way at a time.

@@ -2,6 +2,7 @@ import CLibc
 import Core
 import Testing
 
+@testable import Agent
 @testable import Web
 
 /// Where the token goes, and what the backend's errors become.
@@ -119,7 +120,7 @@ import Testing
   private func problem(
     _ status: String, _ type: String?, _ body: String, method: String = "GET",
     url: String = "http://127.0.0.1:8787", token: String? = "s3cr3t"
-  ) throws -> BackendProblem? {
+  ) throws -> AnswerProblem? {
     var head = try #require(
       ResponseHead(statusLine: "HTTP/1.1 \(status)", headers: type.map { [("Content-Type", $0)] }))
     let backend = try backend(Home(token: token), url: url)
@@ -166,13 +167,13 @@ import Testing
     ("502 Bad Gateway", #"{"error":"upstream"}"#, .temporary, "502 Bad Gateway: upstream"),
   ])
   func theWordsOfJSON(status: String, body: String, exit: Core.ExitStatus, line: String) throws {
-    #expect(try problem(status, "application/json", body) == BackendProblem(line, exit))
+    #expect(try problem(status, "application/json", body) == AnswerProblem(line, exit))
   }
 
   @Test func plainTextAndPages() throws {
     #expect(
       try problem("404 Not Found", "text/plain", "Not found.")
-        == BackendProblem("404 Not Found: no such path", .failure))
+        == AnswerProblem("404 Not Found: no such path", .failure))
     for status in ["502 Bad Gateway", "504 Gateway Timeout", "530"] {
       let page = "<!DOCTYPE html><html><title>x</title>"
       let found = try #require(try problem(status, "text/html; charset=UTF-8", page))
@@ -183,10 +184,10 @@ import Testing
     }
     #expect(
       try problem("400 Bad Request", "text/html", "<b>no</b>")
-        == BackendProblem("400 Bad Request: a page, not the backend's answer", .failure))
+        == AnswerProblem("400 Bad Request: a page, not the backend's answer", .failure))
     #expect(
       try problem("403 Forbidden", "text/html", "<b>no</b>")
-        == BackendProblem("403 Forbidden: a page, not the backend's answer", .denied))
+        == AnswerProblem("403 Forbidden: a page, not the backend's answer", .denied))
     #expect(try problem("200 OK", "application/json", "{}") == nil)
     #expect(try problem("204", nil, "") == nil)
   }
@@ -199,12 +200,12 @@ import Testing
     #expect(refused.line.hasSuffix("/agentutils/token was refused (no profile)"))
     #expect(
       try problem("401 Unauthorized", "application/json", body, token: nil)
-        == BackendProblem(
+        == AnswerProblem(
           "401 Unauthorized: no token was sent (no profile); see agentutils.conf(5)", .denied))
     let echoed = try problem("500", "application/json", body)
-    #expect(echoed == BackendProblem("500: Unauthorized. (secret)", .temporary))
+    #expect(echoed == AnswerProblem("500: Unauthorized. (secret)", .temporary))
     let phrase = try problem("500 no s3cr3t", "application/json", "{}")
-    #expect(phrase == BackendProblem("500 no (secret)", .temporary))
+    #expect(phrase == AnswerProblem("500 no (secret)", .temporary))
   }
 
   @Test func theTunnelHidesARefusal() throws {
@@ -215,7 +216,7 @@ import Testing
     #expect(hidden.line.contains("a tunnel answers so when the token from "))
     // Another verb than GET on a path that is not there answers the same.
     let local = try problem("404 Not Found", "application/json", body, method: "POST")
-    #expect(local == BackendProblem("404 Not Found: no such path", .failure))
+    #expect(local == AnswerProblem("404 Not Found: no such path", .failure))
     let far = try problem(
       "404 Not Found", "application/json", body, method: "POST", url: "https://a")
     #expect(far?.status == .denied)

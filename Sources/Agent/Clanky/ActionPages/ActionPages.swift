@@ -1,4 +1,5 @@
 import Core
+import Web
 
 /// Finds more actions than one answer of a dashboard holds.
 ///

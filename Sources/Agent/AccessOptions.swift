@@ -1,4 +1,5 @@
 import Core
+import Web
 
 /// The options that say whose backend is asked, and how it is let in: the same
 /// in every command that uses the network.

@@ -1,22 +1,5 @@
 import Core
-
-/// What an answer that is no success means: a line for the user, and how a
-/// command that asked for it ends.
-public struct BackendProblem: Error, Equatable, Sendable {
-  /// One line, to be shown behind the address: `404 Not Found: no such path`.
-  public let line: String
-  /// `denied` for credentials, `temporary` when a retry may work, `negative`
-  /// when the backend's answer is no, else `failure`.
-  public let status: ExitStatus
-
-  /// - Parameters:
-  ///   - line: one line, lower case, no full stop.
-  ///   - status: how the command ends.
-  public init(_ line: String, _ status: ExitStatus) {
-    self.line = line
-    self.status = status
-  }
-}
+import Web
 
 extension Backend {
   /// What is wrong with an answer (contract of the dashboard, sections 1 and
@@ -30,7 +13,7 @@ extension Backend {
   /// - Returns: nil for 2xx; whether its body makes sense is the caller's to see.
   public func problem(
     of head: ResponseHead, _ body: [UInt8], method: String = "GET"
-  ) -> BackendProblem? {
+  ) -> AnswerProblem? {
     if (200...299).contains(head.status) { return nil }
     let answer = ErrorBody(head, body)
     func line(_ reason: String?) -> String {
@@ -39,31 +22,31 @@ extension Backend {
     switch head.status {
     case 401, 403:
       // A page is of whoever stands before the backend, and no word on its token.
-      if answer.isPage { return BackendProblem(line(ErrorBody.page), .denied) }
-      return BackendProblem("\(head.summary): \(refusal)", .denied)
+      if answer.isPage { return AnswerProblem(line(ErrorBody.page), .denied) }
+      return AnswerProblem("\(head.summary): \(refusal)", .denied)
     case 404 where answer.isHidden && method == "GET":
       // Locally a path that is not there answers a GET in plain text.
-      return BackendProblem(
+      return AnswerProblem(
         "\(head.summary): a tunnel answers so when \(refusal)", .denied)
     case 404 where answer.isHidden && base.scheme == "https":
-      return BackendProblem(
+      return AnswerProblem(
         "\(head.summary): no such path for \(method), or \(refusal)", .denied)
-    case 404 where answer.refuses: return BackendProblem(line(answer.reason), .negative)
+    case 404 where answer.refuses: return AnswerProblem(line(answer.reason), .negative)
     case 404 where answer.reason == nil || answer.isHidden || answer.isNotFound:
-      return BackendProblem("\(head.summary): no such path", .failure)
-    case 409: return BackendProblem(line(answer.reason), .negative)
+      return AnswerProblem("\(head.summary): no such path", .failure)
+    case 409: return AnswerProblem(line(answer.reason), .negative)
     case 413:
-      return BackendProblem("\(head.summary): the body is too large for the backend", .failure)
+      return AnswerProblem("\(head.summary): the body is too large for the backend", .failure)
     case 503 where answer.reason == ErrorBody.tokenRequired:
-      return BackendProblem(
+      return AnswerProblem(
         "\(head.summary): the backend has a public tunnel and no token of its own"
           + " (\(ErrorBody.tokenRequired))", .denied)
     case let code where answer.isPage && ErrorBody.tunnelCodes.contains(code):
-      return BackendProblem(
+      return AnswerProblem(
         "\(head.summary): the tunnel's page: the backend is asleep or out of reach", .temporary)
     default:
       let reason = answer.isPage ? ErrorBody.page : answer.reason
-      return BackendProblem(line(reason), head.isTransient ? .temporary : .failure)
+      return AnswerProblem(line(reason), head.isTransient ? .temporary : .failure)
     }
   }
 }

@@ -1,5 +1,6 @@
 import CCurl
 import Core
+import Web
 
 extension ActionPages {
   /// What one request asks for.

@@ -1,4 +1,5 @@
 import Core
+import Web
 
 extension ActionPages {
   /// A row and what decides its place.

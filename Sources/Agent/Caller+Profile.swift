@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Web
 
 extension Caller {
   /// A caller of the backend that the configuration, the environment and the

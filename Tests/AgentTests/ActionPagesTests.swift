@@ -1,6 +1,7 @@
 import Core
 import Testing
 
+@testable import Agent
 @testable import Web
 
 /// Paging against a backend that knows no cursor: newest first, so many at most.

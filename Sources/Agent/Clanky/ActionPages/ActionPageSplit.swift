@@ -1,4 +1,5 @@
 import Core
+import Web
 
 extension ActionPages {
   /// The longest list of kinds of a request, bytes: servers bound the length of

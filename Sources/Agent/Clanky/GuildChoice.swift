@@ -1,4 +1,5 @@
 import Core
+import Web
 
 /// The guilds of the agent, and which one is meant when none is named.
 public enum GuildChoice {
