@@ -30,7 +30,7 @@ final class SSH2Channel: Channel {
   /// How far the host may run ahead: a terminal's output is for eyes, and held back
   /// early; files come over long distances.
   private var window: UInt32 { term == nil ? 2 << 20 : 512 << 10 }
-  private static let piece = 64 << 10
+  static let piece = 64 << 10
 
   init(_ link: SSH2Link, command: String, terminal: (term: String, size: WindowSize)?) {
     self.link = link
@@ -114,7 +114,7 @@ final class SSH2Channel: Channel {
     _ = drain(session)
     let hasClosed =
       !session.wire.isDamaged && libssh2_channel_eof(handle) == 1
-      && session.ask { Int(libssh2_channel_wait_closed(handle)) } == 0
+      && session.ask { libssh2_channel_wait_closed(handle) } == 0
     end(hasClosed ? Self.status(handle) : ending)
   }
 
@@ -171,13 +171,11 @@ final class SSH2Channel: Channel {
   private func askTerminal(_ session: SSH2Session) {
     guard let handle, let term, let asked = sentSize ?? size else { return }
     sentSize = asked
-    let result = Int32(
-      session.ask {
-        Int(
-          libssh2_channel_request_pty_ex(
-            handle, term, UInt32(term.utf8.count), nil, 0, Int32(asked.columns),
-            Int32(asked.rows), 0, 0))
-      })
+    let (columns, rows) = (Int32(asked.columns), Int32(asked.rows))
+    let result = session.ask {
+      libssh2_channel_request_pty_ex(
+        handle, term, UInt32(term.utf8.count), nil, 0, columns, rows, 0, 0)
+    }
     if result == LIBSSH2_ERROR_EAGAIN { return }
     if isGivenUp { return retire(session) }
     guard result == 0 else { return refused(result, "gives no terminal", session) }
@@ -187,12 +185,9 @@ final class SSH2Channel: Channel {
   private func start(_ session: SSH2Session) {
     guard let handle else { return }
     let command = command
-    let result = Int32(
-      session.ask {
-        Int(
-          libssh2_channel_process_startup(
-            handle, "exec", 4, command, UInt32(command.utf8.count)))
-      })
+    let result = session.ask {
+      libssh2_channel_process_startup(handle, "exec", 4, command, UInt32(command.utf8.count))
+    }
     if result == LIBSSH2_ERROR_EAGAIN { return }
     if isGivenUp { return retire(session) }
     guard result == 0 else { return refused(result, "runs no commands", session) }
@@ -231,8 +226,8 @@ final class SSH2Channel: Channel {
   /// A request that comes too late to be granted; what counts is the answer, which
   /// libssh2 takes out of its queue (of those to a keepalive it keeps every one).
   private func ask(_ handle: OpaquePointer, _ session: SSH2Session) {
-    let result = session.ask { Int(libssh2_channel_setenv_ex(handle, "LC_ALIVE", 8, "", 0)) }
-    isProbing = result == Int(LIBSSH2_ERROR_EAGAIN)
+    let result = session.ask { libssh2_channel_setenv_ex(handle, "LC_ALIVE", 8, "", 0) }
+    isProbing = result == LIBSSH2_ERROR_EAGAIN
   }
 
   // MARK: - to the host
@@ -240,12 +235,11 @@ final class SSH2Channel: Channel {
   private func send() {
     guard step == .running, let handle, let link, let session = link.session else { return }
     if let size, size != sentSize {
+      let (columns, rows) = (Int32(size.columns), Int32(size.rows))
       let result = session.ask {
-        Int(
-          libssh2_channel_request_pty_size_ex(
-            handle, Int32(size.columns), Int32(size.rows), 0, 0))
+        libssh2_channel_request_pty_size_ex(handle, columns, rows, 0, 0)
       }
-      if result != Int(LIBSSH2_ERROR_EAGAIN) { sentSize = size }
+      if result != LIBSSH2_ERROR_EAGAIN { sentSize = size }
     }
     while !outgoing.isEmpty, session.wire.queued < SSH2Link.queueLimit {
       let bytes = outgoing.bytes
@@ -262,8 +256,7 @@ final class SSH2Channel: Channel {
       outgoing.drop(count)
     }
     guard isFinishing, outgoing.isEmpty, !hasSentEnd else { return }
-    let result = session.ask { Int(libssh2_channel_send_eof(handle)) }
-    hasSentEnd = result != Int(LIBSSH2_ERROR_EAGAIN)
+    hasSentEnd = session.ask { libssh2_channel_send_eof(handle) } != LIBSSH2_ERROR_EAGAIN
   }
 
   // MARK: - from the host
@@ -273,7 +266,7 @@ final class SSH2Channel: Channel {
       if incoming.count + incomingError.count >= SSH2Link.queueLimit {
         // Held back: the connection is read all the same, or keepalives and new keys
         // would wait for our reader.
-        let result = Int32(session.ask { Int(libssh2_channel_wait_eof(handle)) })
+        let result = session.ask { libssh2_channel_wait_eof(handle) }
         guard result == 0 else {
           link?.check(result, session)
           return
@@ -284,17 +277,12 @@ final class SSH2Channel: Channel {
       hasReadAll = libssh2_channel_eof(handle) == 1
     }
     guard hasReadAll else { return }
-    let result = Int32(session.ask { Int(libssh2_channel_wait_closed(handle)) })
+    let result = session.ask { libssh2_channel_wait_closed(handle) }
     if result == LIBSSH2_ERROR_EAGAIN { return }
     guard link?.check(result, session) ?? false else { return }
     let ending = Self.status(handle)
     // From here on nobody asks for more window on a channel that the host has forgotten.
-    var initial: UInt = 0
-    let left = libssh2_channel_window_read_ex(handle, nil, &initial)
-    if left < initial {
-      let missing = initial - left
-      session.ask { Int(libssh2_channel_receive_window_adjust2(handle, missing, 1, nil)) }
-    }
+    Self.fillWindow(handle, session)
     self.handle = nil
     link?.retire(handle, session)
     end(ending)
@@ -307,20 +295,5 @@ final class SSH2Channel: Channel {
     let result = Self.drain(handle, session, 0, into: &incoming)
     guard term == nil, result == 0 else { return result }
     return Self.drain(handle, session, SSH_EXTENDED_DATA_STDERR, into: &incomingError)
-  }
-
-  private static func drain(
-    _ handle: OpaquePointer, _ session: SSH2Session, _ stream: Int32, into queue: inout ByteQueue
-  ) -> Int32 {
-    while true {
-      let room = queue.room(piece)
-      let count = session.ask {
-        libssh2_channel_read_ex(
-          handle, stream, room.baseAddress?.assumingMemoryBound(to: CChar.self), room.count)
-      }
-      if count == 0 || count == Int(LIBSSH2_ERROR_EAGAIN) { return 0 }
-      if count < 0 { return Int32(count) }
-      queue.put(count)
-    }
   }
 }

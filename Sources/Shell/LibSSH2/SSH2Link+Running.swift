@@ -69,8 +69,7 @@ extension SSH2Link {
   private func close(_ session: SSH2Session) {
     retired.removeAll { handle, limit in
       // What is late is left to itself, and goes with the session.
-      let result = session.ask { Int(libssh2_channel_close(handle)) }
-      let isWaiting = result == Int(LIBSSH2_ERROR_EAGAIN)
+      let isWaiting = session.ask { libssh2_channel_close(handle) } == LIBSSH2_ERROR_EAGAIN
       if isWaiting, session.wire.now < limit { return false }
       park(handle)
       return true
@@ -79,7 +78,7 @@ extension SSH2Link {
 
   /// Keeps a closed channel, and frees the one kept so far.
   func park(_ handle: OpaquePointer) {
-    if let parked { session?.ask { Int(libssh2_channel_free(parked)) } }
+    if let parked { session?.ask { libssh2_channel_free(parked) } }
     parked = handle
   }
 
@@ -115,7 +114,7 @@ extension SSH2Link {
       let handle = session.handle
       session.ask {
         var next: Int32 = 0
-        return Int(libssh2_keepalive_send(handle, &next))
+        return libssh2_keepalive_send(handle, &next)
       }
     }
     wire.flush()

@@ -70,6 +70,12 @@ final class SSH2Session {
     return Int(LIBSSH2_ERROR_DECRYPT)
   }
 
+  /// The same for a call whose number is smaller.
+  @discardableResult
+  func ask(_ body: @escaping () -> Int32) -> Int32 {
+    Int32(truncatingIfNeeded: ask { () -> Int in Int(body()) })
+  }
+
   private final class Call {
     let body: () -> Int
     var result = Int(LIBSSH2_ERROR_DECRYPT)
@@ -79,7 +85,7 @@ final class SSH2Session {
   /// Versions, keys, the first service: `LIBSSH2_ERROR_EAGAIN`, 0 or an error.
   func handshake() -> Int32 {
     let (handle, socket) = (handle, wire.descriptor)
-    return Int32(ask { Int(libssh2_session_handshake(handle, socket)) })
+    return ask { libssh2_session_handshake(handle, socket) }
   }
 
   /// The key that the host has proved to own; after the handshake.

@@ -118,13 +118,11 @@ final class SSH2SignIn {
     }
     let (handle, user, secret) = (session.handle, user, passphrase?.text ?? nothing.text)
     let content = UnsafeRawBufferPointer(file.content.bytes)
-    let result = Int32(
-      session.ask {
-        Int(
-          libssh2_userauth_publickey_frommemory(
-            handle, user, user.utf8.count, nil, 0,
-            content.baseAddress?.assumingMemoryBound(to: CChar.self), content.count, secret))
-      })
+    let result = session.ask {
+      libssh2_userauth_publickey_frommemory(
+        handle, user, user.utf8.count, nil, 0,
+        content.baseAddress?.assumingMemoryBound(to: CChar.self), content.count, secret)
+    }
     switch result {
     case LIBSSH2_ERROR_EAGAIN, 0, LIBSSH2_ERROR_AUTHENTICATION_FAILED,
       LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED:

@@ -46,10 +46,9 @@ final class SSH2Signer {
       return 0
     }
     let (handle, blob, context) = (session.handle, blob, context)
-    let result = Int32(
-      session.ask {
-        Int(libssh2_userauth_publickey(handle, user, blob, blob.count, sign, context))
-      })
+    let result = session.ask {
+      libssh2_userauth_publickey(handle, user, blob, blob.count, sign, context)
+    }
     return isWaiting && result != LIBSSH2_ERROR_EAGAIN ? LIBSSH2_ERROR_EAGAIN : result
   }
 
