@@ -42,6 +42,16 @@ import Testing
     #expect(lines == (1...12).map { "prog: f\($0): gone" })
   }
 
+  @Test func eventsOfAStream() throws {
+    let lines = try said { log in
+      for _ in 1...12 { log.event("http://h/s", "voice_state: no voice state") }
+      #expect(log.hasFault)
+      log.finish()
+    }
+    #expect(lines.first == "prog: http://h/s: voice_state: no voice state")
+    #expect(lines.last == "prog: 2 more bad events")
+  }
+
   @Test func nothingIsNoFault() throws {
     var hasFault = true
     let lines = try said { log in
