@@ -33,9 +33,9 @@ public struct AccessOptions: Sendable {
   public mutating func take(_ item: ParsedOptions.Item) -> Bool {
     switch item.name {
     case "profile": profile = item.value
-    case "token-file": tokenFile = item.value
+    case "token-file": tokenFile = item.path
     case "allow-plaintext": allowPlaintext = true
-    case "cacert": authorities = item.value
+    case "cacert": authorities = item.path
     default: return false
     }
     return true

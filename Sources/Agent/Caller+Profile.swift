@@ -27,7 +27,7 @@ extension Caller {
     } catch {
       throw CallFailure(error)
     }
-    if let file = access.authorities, CLibc.access(file, R_OK) != 0 {
+    if let file = access.authorities, Core.access(file, R_OK) != 0 {
       throw CallFailure(file, systemReason(systemError), .failure)
     }
     let wait = maxTime.map { $0 > 0 ? min($0, Caller.connectTime) : Caller.connectTime }

@@ -22,33 +22,19 @@ public enum Process {
     CLibc.exit(128 + signal)
   }
 
-  /// The value of an environment variable, nil when unset or empty.
+  /// The value of an environment variable, nil when unset or empty. It may be, or
+  /// hold, the name of a file: see `FileName`.
   public static func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
-    return String(cString: value)
+    return FileName.text(value)
   }
 
-  /// The words of the command line after the command's name.
-  public static var arguments: [String] { Array(CommandLine.arguments.dropFirst()) }
-
-  /// Paths as they were given, byte for byte and with the zero behind: a name need not
-  /// be UTF-8, and a word that is not has been repaired.
-  ///
-  /// - Parameter words: of `arguments`, in their order.
-  public static func paths(_ words: [String]) -> [[CChar]] {
+  /// The words of the command line after the command's name. Each may be the name
+  /// of a file: see `FileName`.
+  public static var arguments: [String] {
     let given = CommandLine.unsafeArgv
-    var next = 1
-    return words.map { word in
-      let text = Array(word.utf8)
-      var index = next
-      while index < Int(CommandLine.argc), let raw = given[index] {
-        index += 1
-        if text.elementsEqual(String(cString: raw).utf8) {
-          next = index
-          return Array(UnsafeBufferPointer(start: raw, count: strlen(raw) + 1))
-        }
-      }
-      return word.utf8CString.map { $0 }
+    return (0..<Int(CommandLine.argc)).dropFirst().compactMap {
+      given[$0].map { FileName.text($0) }
     }
   }
 }

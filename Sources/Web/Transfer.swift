@@ -56,7 +56,9 @@ public final class Transfer {
     body = request.body
     errorText.pointee = 0
     configure(request, agent: agent, connectTimeout: connectTimeout)
-    if let authorities { ccurl_set_string(handle, CURLOPT_CAINFO, authorities) }
+    if let authorities {
+      FileName.with(authorities) { _ = ccurl_set_string(handle, CURLOPT_CAINFO, $0) }
+    }
   }
 
   deinit {

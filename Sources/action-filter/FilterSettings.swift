@@ -86,7 +86,7 @@ struct FilterSettings {
           item.value == "canonical" ? .canonical : .fields(try Projection(item.value))
       case "fast": isFast = true
       case "strict": isStrict = true
-      case "rejects": rejects = item.value
+      case "rejects": rejects = item.path
       case "count": counts = true
       case "quiet": quiet = true
       case "by":
@@ -101,7 +101,7 @@ struct FilterSettings {
     if let grouping { output = .groups(grouping) }
     if quiet { output = .nothing }
     if output == .nothing { maxCount = min(maxCount, 1) }
-    files = parsed.operands.isEmpty ? ["-"] : parsed.operands
+    files = parsed.paths.isEmpty ? ["-"] : parsed.paths
   }
 
   private static func list(_ item: ParsedOptions.Item) throws(UsageError) -> [String] {

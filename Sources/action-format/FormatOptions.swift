@@ -36,6 +36,6 @@ struct FormatOptions {
       default: break
       }
     }
-    files = parsed.operands.isEmpty ? ["-"] : parsed.operands
+    files = parsed.paths.isEmpty ? ["-"] : parsed.paths
   }
 }

@@ -95,7 +95,6 @@ struct CallOptions {
   private mutating func read(_ item: ParsedOptions.Item, _ now: Timestamp) throws(UsageError) {
     if access.take(item) { return }
     if try look.take(item) { return }
-    let value = item.value
     switch item.name {
     case "guild": guild = try Self.id(item)
     case "channel": channel = try Self.id(item)
@@ -104,7 +103,7 @@ struct CallOptions {
     case "since": since = try Self.time(item, now)
     case "kind": kinds += try Self.list(item)
     case "status": statuses += try Self.list(item)
-    case "data": data = value
+    case "data": data = item.path
     case "output": form = try RowOutput.Form(item)
     case "max-time": maxTime = try item.seconds()
     case "quiet": quiet = true

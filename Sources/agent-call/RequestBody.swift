@@ -14,7 +14,7 @@ enum RequestBody {
     let body: [UInt8]
     var name = "--data"
     if let data, !data.hasPrefix("@") {
-      body = Array(data.utf8)
+      body = FileName.bytes(data)
     } else if let data {
       name = String(data.dropFirst())
       body = try contents(name)

@@ -60,15 +60,15 @@ struct ServeOptions: Equatable, Sendable {
     for item in parsed.items {
       switch item.name {
       case "listen": listen = item.value
-      case "database": database = item.value
+      case "database": database = item.path
       case "host":
         guard let name = Authority(item.value) else {
           throw UsageError("--host \(item.value): not a host's name, with or without a port")
         }
         hosts.append(name)
-      case "token-file": tokenFile = item.value
-      case "ingest": ingest = item.value
-      case "replay": replay = item.value
+      case "token-file": tokenFile = item.path
+      case "ingest": ingest = item.path
+      case "replay": replay = item.path
       case "speed":
         guard let value = Double(item.value), value >= 0, value.isFinite else {
           throw UsageError("--speed \(item.value): not a number from 0")

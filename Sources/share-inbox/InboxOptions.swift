@@ -51,7 +51,7 @@ struct InboxOptions {
     guard let word = parsed.operands.first else {
       throw UsageError("what is to be done: add, list, drain, watch, purge, retry or remove?")
     }
-    job = try Self.job(word, Array(parsed.operands.dropFirst()))
+    job = try Self.job(word, Array(parsed.paths.dropFirst()))
     if case .drain(.some) = job, target != .host {
       throw UsageError("a host makes no sense with --local or --exec")
     }
@@ -103,10 +103,10 @@ struct InboxOptions {
     case "format": format = try PathText.checked(item)
     case "return": pressesReturn = true
     case "local": try aim(.local)
-    case "exec": try aim(.command(item.value))
+    case "exec": try aim(.command(item.path))
     case "max-size": maxSize = try Self.bytes(item)
     case "age": age = try item.seconds()
-    case "inbox": inbox = item.value
+    case "inbox": inbox = item.path
     case "max-time": maxTime = try item.seconds()
     case "output": form = try RowOutput.Form(item)
     case "quiet": quiet = true

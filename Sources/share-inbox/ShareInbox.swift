@@ -61,8 +61,7 @@ enum ShareInbox {
   private static func absolute(_ path: String) throws(SettingsError) -> String {
     if path.isEmpty { throw SettingsError("--inbox", "no folder") }
     if path.hasPrefix("/") { return path }
-    guard let here = getcwd(nil, 0) else { throw SettingsError(path, systemReason(systemError)) }
-    defer { free(here) }
-    return Folders.join(String(cString: here), path)
+    guard let here = currentFolder() else { throw SettingsError(path, systemReason(systemError)) }
+    return Folders.join(here, path)
   }
 }

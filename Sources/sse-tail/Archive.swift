@@ -175,7 +175,7 @@ final class Archive {
     while let entry = readdir(stream) {
       names.append(
         withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-          String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+          FileName.text(Array(bytes.prefix { $0 != 0 }))
         })
     }
     return names

@@ -71,12 +71,12 @@ struct TailOptions {
       case "comments": comments = true
       case "lifecycle": lifecycle = true
       case "flush-partial": flushPartial = true
-      case "header": headers.append(value)
+      case "header": headers.append(item.path)
       case "request": method = try Self.method(value)
-      case "data": data = value
+      case "data": data = item.path
       case "last-event-id": lastEventID = try Self.eventID(value)
-      case "state": stateFile = value
-      case "archive": archive = value
+      case "state": stateFile = item.path
+      case "archive": archive = item.path
       case "retry-wait": retryWait = try item.seconds()
       case "max-retries": maxRetries = try item.wholeNumber()
       case "max-time": maxTime = try item.seconds()

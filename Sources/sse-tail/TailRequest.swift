@@ -57,7 +57,7 @@ struct TailRequest {
 
   private func headers(_ argument: String) throws(SettingsError) -> [Header] {
     guard argument.hasPrefix("@") else {
-      guard let header = Header(line: argument) else {
+      guard let header = Header(line: FileName.repaired(argument)) else {
         // The line may hold a secret: show no more than its name.
         let name = argument.split(separator: ":").first.map(String.init) ?? ""
         let isName = argument.utf8.contains(58) && Header(line: name + ":") != nil
@@ -82,7 +82,7 @@ struct TailRequest {
   }
 
   private func body(_ argument: String) throws(SettingsError) -> [UInt8] {
-    guard argument.hasPrefix("@") else { return Array(argument.utf8) }
+    guard argument.hasPrefix("@") else { return FileName.bytes(argument) }
     return try BoundedFile.given(String(argument.dropFirst()))
   }
 }

@@ -17,8 +17,11 @@ public struct FileIdentity: Equatable {
 
   /// - Parameter path: a name; `-` is standard input.
   public init?(path: String) {
-    var status = stat()
-    guard (path == "-" ? fstat(0, &status) : stat(path, &status)) == 0 else { return nil }
+    guard path != "-" else {
+      self.init(descriptor: 0)
+      return
+    }
+    guard let status = stat(following: path) else { return nil }
     self.init(status)
   }
 

@@ -6,14 +6,18 @@ public struct ParsedOptions: Sendable, Equatable {
   public struct Item: Sendable, Equatable {
     /// The long name of the table.
     public let name: String
-    /// The argument; empty for a flag.
-    public let value: String
+    /// The argument as the name of a file, see `FileName`; empty for a flag.
+    public let path: String
+    /// The argument as text: what is not UTF-8 in it is U+FFFD.
+    public var value: String { FileName.repaired(path) }
   }
 
   /// In the order given.
   public var items: [Item]
-  /// The words that are no options.
-  public var operands: [String]
+  /// The words that are no options, as names of files, see `FileName`.
+  public var paths: [String]
+  /// The words that are no options, as text.
+  public var operands: [String] { paths.map(FileName.repaired) }
 }
 
 /// Why a command line cannot be understood: one line for the user.
@@ -61,13 +65,13 @@ extension OptionTable {
     func word(_ index: Int32) -> String {
       words.indices.contains(Int(index)) ? argv[Int(index)].map { String(cString: $0) } ?? "" : ""
     }
-    var parsed = ParsedOptions(items: [], operands: [])
+    var parsed = ParsedOptions(items: [], paths: [])
     while true {
       let state = clibc_getopt_next(
         Int32(words.count), argv, shortOptions, names.baseAddress)
       if state.result == -1 {
         let operands = state.index < words.count ? Int(state.index)..<words.count : 0..<0
-        parsed.operands = operands.map { word(Int32($0)) }
+        parsed.paths = operands.map { word(Int32($0)) }
         return parsed
       }
       guard let option = option(of: state.result) else {
@@ -75,7 +79,7 @@ extension OptionTable {
           problem(state, current: word(state.index), before: word(state.index - 1)))
       }
       let value = state.argument.map { String(cString: $0) } ?? ""
-      parsed.items.append(ParsedOptions.Item(name: option.long, value: value))
+      parsed.items.append(ParsedOptions.Item(name: option.long, path: value))
     }
   }
 

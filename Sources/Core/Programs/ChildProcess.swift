@@ -194,8 +194,8 @@ public final class ChildProcess {
   private static func start(
     _ words: [String], _ changes: [String: String?], _ standard: [Int32], terminal: [CChar]?
   ) throws(Failure) -> pid_t {
-    var arguments = words.map { strdup($0) } + [nil]
-    var environment = Self.environment(changes).map { strdup($0) } + [nil]
+    var arguments = words.map { FileName.with($0) { strdup($0) } } + [nil]
+    var environment = Self.environment(changes).map { FileName.with($0) { strdup($0) } } + [nil]
     defer { for text in arguments + environment { free(text) } }
     var child: pid_t = 0
     let code = clibc_spawn(&child, &arguments, &environment, standard, terminal)
@@ -207,7 +207,7 @@ public final class ChildProcess {
     var all: [String] = []
     var next = clibc_environ()
     while let place = next, let entry = place.pointee {
-      let text = String(cString: entry)
+      let text = FileName.text(entry)
       let name = String(text.prefix { $0 != "=" })
       if changes[name] == nil { all.append(text) }
       next = place + 1

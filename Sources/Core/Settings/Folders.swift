@@ -58,8 +58,7 @@ public struct Folders: Sendable, Equatable {
   ///
   /// - Throws: `SettingsError` naming what cannot be made, or is no folder.
   public static func make(_ path: String) throws(SettingsError) {
-    var status = stat()
-    if stat(path, &status) == 0 {
+    if let status = stat(following: path) {
       guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) else {
         throw SettingsError(path, "not a folder")
       }
@@ -75,7 +74,7 @@ public struct Folders: Sendable, Equatable {
 
   private static var passwordHome: String? {
     guard let entry = getpwuid(getuid()), let directory = entry.pointee.pw_dir else { return nil }
-    let path = String(cString: directory)
+    let path = FileName.text(directory)
     return path.isEmpty ? nil : path
   }
 }

@@ -19,8 +19,7 @@ public enum OwnPath {
       }
       guard link.st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) else { return place }
       let folder = folder(of: place)
-      var around = stat()
-      guard stat(folder, &around) == 0 else {
+      guard let around = stat(following: folder) else {
         throw SettingsError(path, systemReason(systemError))
       }
       guard isOurs(link, in: around) else {
@@ -70,11 +69,9 @@ public enum OwnPath {
   private static func target(
     of link: String, in folder: String, _ path: String
   ) throws(SettingsError) -> String {
-    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink(link, &bytes, bytes.count)
-    guard count > 0, count < bytes.count,
-      let text = String(validating: bytes[..<count], as: UTF8.self)
-    else { throw SettingsError(path, "a symbolic link that cannot be followed") }
+    guard let text = readlink(link) else {
+      throw SettingsError(path, "a symbolic link that cannot be followed")
+    }
     return text.hasPrefix("/") ? text : Folders.join(folder, text)
   }
 }

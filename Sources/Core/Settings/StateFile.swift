@@ -30,8 +30,7 @@ public struct StateFile: Sendable {
   /// - Throws: `SettingsError`; the old content is then still there.
   public func replace(with bytes: [UInt8]) throws(SettingsError) {
     // What is there and is no regular file (a device, a folder) is never replaced.
-    var status = stat()
-    if stat(path, &status) == 0, !status.isRegular {
+    if let status = stat(following: path), !status.isRegular {
       throw SettingsError(path, "not a regular file")
     }
     let target = try OwnPath.resolve(path)

@@ -4,8 +4,9 @@
 /// Escaped are C0 (but see `line`), DEL, C1, the bidirectional controls, the line
 /// and paragraph separators, what shows as nothing at all (soft hyphens, zero
 /// width spaces, fillers, tags, joiners and selectors that have nothing to join or
-/// to select) and heaps of marks: `VisibleScalars` decides. Invalid UTF-8 becomes
-/// U+FFFD when the `String` is made and is shown as that.
+/// to select) and heaps of marks: `VisibleScalars` decides. A byte of a file's name
+/// that is not UTF-8 is shown as `\xe9`; other invalid UTF-8 became U+FFFD when the
+/// `String` was made and is shown as that.
 public enum Visible {
   /// One line of text: every control is escaped, tabs and newlines too, as
   /// `\n`, `\t`, `\e`, `\x07` or `\u{202e}`.
@@ -43,13 +44,15 @@ public enum Visible {
     case 0xfeff, 0xffa0, 0xfff0...0xfffb: true
     case 0x13430...0x1343f, 0x1bca0...0x1bca3, 0x1d173...0x1d17a: true
     case 0xe0000...0xe00ff, 0xe01f0...0xe0fff: true
+    case 0xf0000...: FileName.byte(scalar) != nil
     default: false
     }
   }
 
   /// The visible form of one scalar.
   public static func escape(_ scalar: Unicode.Scalar) -> String {
-    switch scalar.value {
+    if let byte = FileName.byte(scalar) { return "\\x" + hex(UInt32(byte), width: 2) }
+    return switch scalar.value {
     case 0x09: "\\t"
     case 0x0a: "\\n"
     case 0x0d: "\\r"

@@ -29,8 +29,9 @@ public enum OwnKey {
   ///
   /// - Throws: `SettingsError`, `denied` for that.
   public static func check(_ path: String) throws(SettingsError) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw SettingsError(path, systemReason(systemError)) }
+    guard let status = stat(following: path) else {
+      throw SettingsError(path, systemReason(systemError))
+    }
     guard status.st_mode & mode_t(S_IFMT) != mode_t(S_IFDIR) else {
       throw SettingsError(path, "a folder")
     }
@@ -67,9 +68,9 @@ public enum OwnKey {
 
   /// Made aside, brought to disk, and only then called by its name.
   private static func make(_ path: String, in folder: String) throws(SettingsError) {
-    var template = Array("\(folder)/key.XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw SettingsError(folder, systemReason(systemError)) }
-    let aside = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard let aside = temporaryFolder(beside: folder + "/key") else {
+      throw SettingsError(folder, systemReason(systemError))
+    }
     let new = aside + "/key"
     defer {
       for name in [new, new + ".pub"] { unlink(name) }

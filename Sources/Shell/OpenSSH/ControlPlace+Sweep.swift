@@ -19,7 +19,7 @@ extension ControlPlace {
     defer { closedir(stream) }
     while let entry = readdir(stream) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) { place in
-        place.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        place.withMemoryRebound(to: CChar.self, capacity: 256) { FileName.text($0) }
       }
       let path = folder + "/" + name
       var status = stat()

@@ -64,13 +64,12 @@ struct ControlPlace {
   /// OpenSSH's, which it does not look for by HOME.
   private static var configuration: String? {
     guard let entry = getpwuid(getuid()), let home = entry.pointee.pw_dir else { return nil }
-    return String(cString: home) + "/.ssh/config"
+    return FileName.text(home) + "/.ssh/config"
   }
 
   /// What changes when a file does.
   private static func state(_ path: String) -> String {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return "" }
+    guard let status = stat(following: path) else { return "" }
     #if os(Linux)
       let time = status.st_mtim
     #else

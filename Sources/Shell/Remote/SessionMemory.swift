@@ -124,7 +124,7 @@ extension SessionMemory {
     defer { closedir(stream) }
     while let entry = readdir(stream) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        FileName.text(Array(bytes.prefix { $0 != 0 }))
       }
       guard name.hasPrefix(prefix), let memory = try? load(folder + "/" + name) else { continue }
       names.formUnion(memory.known)

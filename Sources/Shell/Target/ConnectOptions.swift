@@ -55,7 +55,7 @@ public struct ConnectOptions: Sendable {
   /// - Throws: `UsageError` for an argument that is none.
   public mutating func take(_ item: ParsedOptions.Item) throws(UsageError) -> Bool {
     switch item.name {
-    case "identity": identity = item.value
+    case "identity": identity = item.path
     case "agent": usesAgent = true
     case "port":
       let number = try item.wholeNumber()
@@ -66,8 +66,8 @@ public struct ConnectOptions: Sendable {
         throw UsageError("--transport \(item.value): not auto, libssh2 or ssh")
       }
       transport = choice
-    case "pins": pins = item.value
-    case "known-hosts": knownHosts = item.value
+    case "pins": pins = item.path
+    case "known-hosts": knownHosts = item.path
     case "label":
       guard !item.value.isEmpty, !item.value.hasPrefix("-"),
         item.value.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") })

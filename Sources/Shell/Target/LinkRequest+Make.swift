@@ -72,9 +72,8 @@ extension LinkRequest {
   }
 
   private static func absolute(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
-    defer { free(folder) }
-    return String(cString: folder) + "/" + path
+    guard !path.hasPrefix("/"), let folder = currentFolder() else { return path }
+    return Folders.join(folder, path)
   }
 }
 

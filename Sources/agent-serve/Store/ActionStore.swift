@@ -20,12 +20,21 @@ final class ActionStore: Sendable {
     if path == ":memory:" {
       database = try DatabaseQueue(configuration: configuration)
     } else {
-      let pool = try DatabasePool(path: path, configuration: configuration)
+      let pool = try DatabasePool(path: Self.sqliteName(path), configuration: configuration)
       // The pool asks for NORMAL, which may lose the last commits with the power.
       try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
       database = pool
     }
     try Self.migrator.migrate(database)
+  }
+
+  /// SQLite takes names in UTF-8 alone. A file of another name it finds by way of a
+  /// descriptor, whose link it follows to the name; that stays open with the store.
+  private static func sqliteName(_ path: String) throws(SettingsError) -> String {
+    if !FileName.isOdd(path) { return path }
+    let descriptor = FileName.with(path) { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
+    guard descriptor >= 0 else { throw SettingsError(path, systemReason(errno)) }
+    return "/proc/self/fd/\(descriptor)"
   }
 
   /// Closes the store; the log is written back into the file, so that a copy of

@@ -16,13 +16,13 @@ struct StoreLock {
   /// - Throws: `SettingsError` when another process has it.
   static func take(_ path: String) throws(SettingsError) {
     if path == ":memory:" { return }
-    let database = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard database >= 0, let resolved = realpath(path, nil) else {
+    let database = FileName.with(path) { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
+    guard database >= 0, let resolved = realpath(path) else {
       throw SettingsError(path, systemReason(errno))
     }
-    let beside = String(cString: resolved) + ".lock"
-    free(resolved)
-    let descriptor = open(beside, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let descriptor = FileName.with(resolved + ".lock") {
+      open($0, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    }
     if descriptor < 0 { throw SettingsError(path, systemReason(errno)) }
     var lock = flock()
     lock.l_type = Int16(F_WRLCK)

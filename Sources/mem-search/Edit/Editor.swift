@@ -12,9 +12,8 @@ struct Editor {
   /// - Throws: `CallFailure`.
   init(_ text: String, id: String) throws(CallFailure) {
     let folder = Process.environment("TMPDIR") ?? "/tmp"
-    var template = Array("\(folder)/mem-search.\(id).XXXXXX".utf8CString)
-    let descriptor = mkstemp(&template)
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let descriptor: Int32
+    (descriptor, path) = temporaryFile(beside: "\(folder)/mem-search.\(id)")
     guard descriptor >= 0 else { throw CallFailure(path, systemReason(systemError), .failure) }
     close(descriptor)
     try write(text)
@@ -38,7 +37,7 @@ struct Editor {
     let name = "'" + path.exchanging("'", for: "'\\''") + "'"
     // What it prints is none of our records. system(3) leaves the keys that
     // interrupt to the editor while it runs.
-    let status = system("\(command) \(name) >&2")
+    let status = FileName.with("\(command) \(name) >&2") { system($0) }
     guard status != -1 else { throw CallFailure("editor", systemReason(systemError), .failure) }
     if status != 0 {
       let signal = status & 0x7f

@@ -72,7 +72,7 @@ struct MirrorFile {
   ///
   /// - Parameter path: of the copy; nil inside of it.
   func record(_ section: Section, path: String?) -> [UInt8] {
-    let place = path.map { ",\"path\":" + JSONQuote.string($0) } ?? ""
+    let place = path.map { ",\"path\":" + JSONQuote.string(FileName.shown($0)) } ?? ""
     return Array(
       ("{\"type\":\"memory_mirror\",\"time\":\(JSONQuote.string(section.time))"
         + ",\"url\":\(JSONQuote.string(url)),\"guild_id\":\(JSONQuote.string(section.guild))"

@@ -12,10 +12,10 @@ struct InboxKeeper {
   func add(_ files: [String], by deposit: Deposit) throws -> ExitStatus {
     var status = ExitStatus.success
     var unwritten: WriteFailure?
-    for (file, path) in zip(files, Process.paths(files)) {
+    for file in files {
       let item: InboxItem
       do throws(SettingsError) {
-        item = try deposit.add(path, label: file, now: .now())
+        item = try deposit.add(file, now: .now())
       } catch {
         diagnostics.say(error.message)
         status = .failure
@@ -105,7 +105,7 @@ struct InboxKeeper {
   /// Names what is in the folder and is no item.
   func say(_ foreign: [InboxFolder.Foreign]) {
     for other in foreign {
-      let name = String(decoding: other.name, as: UTF8.self)
+      let name = FileName.text(other.name)
       diagnostics.error(Folders.join(folder.path, name), other.reason)
     }
   }

@@ -63,7 +63,7 @@ struct Purge {
   /// Files that an interrupted `add` left, and notes of items that have gone.
   private func removeLeftovers(_ kept: Set<String>) throws(SettingsError) {
     for name in try folder.names() {
-      let text = String(decoding: name, as: UTF8.self)
+      let text = FileName.text(name)
       if let id = ItemNotes.id(ofFile: name) {
         if !kept.contains(id) { unlinkat(folder.descriptor, text, 0) }
       } else if text.hasPrefix(Deposit.temporaryPrefix) {

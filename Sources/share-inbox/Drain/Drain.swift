@@ -232,7 +232,7 @@ struct Drain {
 
   private func say(_ foreign: [InboxFolder.Foreign]) {
     for other in foreign {
-      let name = String(decoding: other.name, as: UTF8.self)
+      let name = FileName.text(other.name)
       if said.isNew(name + ": " + other.reason) {
         diagnostics.error(Folders.join(folder.path, name), other.reason)
       }

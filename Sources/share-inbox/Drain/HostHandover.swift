@@ -96,7 +96,7 @@ final class HostHandover: Handover {
     let path = Folders.join(folder, name.text)
     let text = PathText.text(options.format, path: path)
     let typing = Typing(
-      session: session, text: TypedText(raw: Array(text.utf8)), mark: Self.mark(name),
+      session: session, text: TypedText(raw: FileName.bytes(text)), mark: Self.mark(name),
       returnAfter: options.pressesReturn ? 0.3 : nil)
     return (path, typing)
   }

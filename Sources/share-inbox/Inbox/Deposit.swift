@@ -18,13 +18,12 @@ struct Deposit {
   /// Puts one file in.
   ///
   /// - Parameters:
-  ///   - path: as the user wrote it, ended by a zero; `-` is standard input.
-  ///   - label: the same for a message.
+  ///   - path: as the user wrote it; `-` is standard input.
   ///   - now: the time of the deposit.
   /// - Throws: `SettingsError`; the inbox and the file are then as before.
-  func add(_ path: [CChar], label: String, now: Timestamp) throws(SettingsError) -> InboxItem {
-    let isInput = label == "-"
-    let label = isInput ? "standard input" : label
+  func add(_ path: String, now: Timestamp) throws(SettingsError) -> InboxItem {
+    let isInput = path == "-"
+    let label = isInput ? "standard input" : path
     let source = isInput ? dup(0) : clibc_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     guard source >= 0 else { throw SettingsError(label, systemReason(systemError)) }
     defer { close(source) }
@@ -70,13 +69,12 @@ struct Deposit {
   }
 
   /// The suffix: what was asked for, else the name's, else what the bytes say.
-  private func suffix(of path: [CChar], _ source: Int32) -> String {
+  private func suffix(of path: String, _ source: Int32) -> String {
     suffix ?? suffix(ofName: path) ?? FileKind.suffix(Self.head(of: source))
   }
 
-  private func suffix(ofName path: [CChar]) -> String? {
-    let bytes = path.dropLast().map { UInt8(bitPattern: $0) }
-    let name = bytes.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
+  private func suffix(ofName path: String) -> String? {
+    let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
     // .profile is a name without a suffix.
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
     let suffix = Array(name[(dot + 1)...])
@@ -93,7 +91,7 @@ struct Deposit {
   /// Moves a file in by its name alone, where it is a regular file of the user's
   /// own on the same disk.
   private static func rename(
-    _ path: [CChar], to folder: InboxFolder, _ name: ItemName, _ opened: stat, opened file: Int32
+    _ path: String, to folder: InboxFolder, _ name: ItemName, _ opened: stat, opened file: Int32
   ) -> Bool {
     var named = stat()
     guard lstat(path, &named) == 0, InboxFolder.objection(named) == nil,

@@ -23,7 +23,7 @@ struct InboxItem: Sendable {
   /// The record of agentutils-records(5), without the line feed.
   var record: [UInt8] {
     var text = #"{"type":"inbox_item","id":\#(JSONQuote.string(name.id))"#
-    text += #","path":\#(JSONQuote.string(path)),"size":\#(size)"#
+    text += #","path":\#(JSONQuote.string(FileName.shown(path))),"size":\#(size)"#
     text += #","state":"\#(state.rawValue)""#
     for (key, value) in [("reason", reason), ("session", session), ("remote_path", remotePath)] {
       if let value { text += #","\#(key)":\#(JSONQuote.string(value))"# }

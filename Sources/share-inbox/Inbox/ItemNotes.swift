@@ -72,7 +72,7 @@ struct ItemNotes {
 
   /// The item's id of a note's file name, nil for another file.
   static func id(ofFile name: [UInt8]) -> String? {
-    let text = String(decoding: name, as: UTF8.self)
+    let text = FileName.text(name)
     guard text.hasPrefix(prefix), text.hasSuffix(suffix) else { return nil }
     return String(text.dropFirst(prefix.count).dropLast(suffix.count))
   }

@@ -86,9 +86,9 @@ final class Watch {
 
   /// A folder that was removed or put aside is looked for by its name again.
   private func reopen() throws {
-    var named = stat()
     var ours = stat()
-    if stat(path, &named) == 0, fstat(folder.descriptor, &ours) == 0, named.st_ino == ours.st_ino,
+    if let named = stat(following: path), fstat(folder.descriptor, &ours) == 0,
+      named.st_ino == ours.st_ino,
       named.st_dev == ours.st_dev
     {
       return

@@ -59,7 +59,7 @@ struct StateOptions {
   /// - Throws: `UsageError` for an argument that makes no sense.
   init(_ parsed: ParsedOptions) throws(UsageError) {
     for item in parsed.items { try take(item) }
-    try take(operands: parsed.operands)
+    try take(operands: parsed.operands, paths: parsed.paths)
     try check()
   }
 
@@ -102,7 +102,7 @@ struct StateOptions {
     }
   }
 
-  private mutating func take(operands: [String]) throws(UsageError) {
+  private mutating func take(operands: [String], paths: [String]) throws(UsageError) {
     guard let first = operands.first else { return }
     switch first {
     case "history":
@@ -116,7 +116,7 @@ struct StateOptions {
       subject = .replay(operands[1])
     default:
       if operands.count > 1 { throw UsageError("one file at a time: \(operands[1])") }
-      subject = .records(first)
+      subject = .records(paths[0])
     }
   }
 

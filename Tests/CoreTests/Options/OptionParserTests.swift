@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func nothingIsNothing() throws {
-    #expect(try sampleTable.parse([]) == ParsedOptions(items: [], operands: []))
+    #expect(try sampleTable.parse([]) == ParsedOptions(items: [], paths: []))
   }
 
   @Test func everyFormOfAnArgument() throws {
@@ -28,7 +28,7 @@ import Testing
     ] {
       #expect(
         try sampleTable.parse(words)
-          == ParsedOptions(items: [.init(name: "event", value: "x")], operands: []))
+          == ParsedOptions(items: [.init(name: "event", path: "x")], paths: []))
     }
   }
 
@@ -69,7 +69,7 @@ import Testing
   @Test func everyOptionOfTheTableIsUnderstoodInBothSpellings() throws {
     for option in sampleTable.options {
       let value = option.argument == nil ? "" : "v"
-      let expected = ParsedOptions(items: [.init(name: option.long, value: value)], operands: [])
+      let expected = ParsedOptions(items: [.init(name: option.long, path: value)], paths: [])
       let argument = option.argument == nil ? [] : ["v"]
       #expect(try sampleTable.parse(["--\(option.long)"] + argument) == expected)
       if let short = option.short {

@@ -110,6 +110,19 @@ list -i "$id" --pins "$tmp/pins-rsa" -P "$port" "$remote_user@127.0.0.1"
 status_is 1 'a host with an RSA key alone'
 by ssh 'only its RSA key is known' 'is for OpenSSH'
 
+# --- a key in a file whose name is not UTF-8
+odd=$tmp/key$(printf '\351')
+if cp "$id" "$odd" 2>/dev/null; then
+  cp "$id.pub" "$odd.pub"
+  port=$(cat "$ssh_dir/box/port")
+  for transport in libssh2 ssh; do
+    list -i "$odd" --transport "$transport" $plain
+    status_is 1 "$transport: a key whose name is not UTF-8"
+  done
+  list -i "$odd.none" $plain
+  err_like "key.xe9.none: no such file" 'and one that is not there is told by its bytes'
+fi
+
 # --- no OpenSSH
 AGENTUTILS_SSH=$tmp/none
 port=$(cat "$ssh_dir/box/port")
