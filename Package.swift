@@ -62,7 +62,8 @@ var targets: [Target] = [
   .target(
     name: "Shell", dependencies: ["Core", "CLibc", "CSSH2", "CCrypto"], swiftSettings: strict),
 
-  .executableTarget(name: "sse-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
+  .executableTarget(
+    name: "sse-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
     name: "action-filter", dependencies: ["Core"], swiftSettings: strict,
     linkerSettings: staticLink),

@@ -29,8 +29,8 @@ extension Action {
     return String(content[content.index(after: colon)...])
   }
 
-  /// How long the action took, milliseconds; contracts differ in the name, and
-  /// most actions carry none.
+  /// How long the action took, milliseconds; kinds differ in the name
+  /// (Agent/Clanky/CONTRACT.md 3.4), and most actions carry none.
   var milliseconds: Double? {
     if let value = number(
       "durationMs", "runtimeMs", "latencyMs", "elapsedMs", "totalMs", "duration_ms", "latency_ms")

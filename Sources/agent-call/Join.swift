@@ -1,7 +1,7 @@
 import Core
 
-/// `POST /api/voice/join`: what is sent, and what the answer means (contract,
-/// section 6 of its details). A refusal comes with 200 too.
+/// `POST /api/voice/join`: what is sent, and what the answer means
+/// (Agent/Clanky/CONTRACT.md 6). A refusal comes with 200 too.
 enum Join {
   /// The body of the request.
   ///

@@ -1,7 +1,7 @@
 import Core
 import Screen
 
-/// `GET /api/stats` for a person (contract, section 4).
+/// `GET /api/stats` for a person (Agent/Clanky/CONTRACT.md 5.1).
 enum StatsFacts {
   /// - Parameters:
   ///   - payload: the answer.

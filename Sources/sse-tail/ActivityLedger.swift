@@ -2,7 +2,7 @@ import Agent
 import Core
 
 /// Knows which actions of an activity stream were printed, and finds what a
-/// reconnect has missed (contract of the dashboard, section 2: no event ids,
+/// reconnect has missed (Agent/Clanky/CONTRACT.md 2.3: no event ids,
 /// a snapshot of the newest rows at each connection, newest first).
 struct ActivityLedger {
   /// A time of which actions may be missing.

@@ -3,7 +3,7 @@ import Web
 
 /// What is followed: a URL, or a stream of the dashboard.
 struct Target {
-  /// The two streams of the dashboard (contract, section 2).
+  /// The two streams of the dashboard (Agent/Clanky/CONTRACT.md 2).
   enum Stream: String {
     case activity
     case voice

@@ -2,8 +2,8 @@ import Core
 import Web
 
 extension Backend {
-  /// What is wrong with an answer (contract of the dashboard, sections 1 and
-  /// 1.2 of its details): JSON with `error` or `reason`, plain text, or the page
+  /// What is wrong with an answer (Agent/Clanky/CONTRACT.md 1.1 and 1.2): JSON
+  /// with `error` or `reason`, plain text, or the page
   /// of whatever stands before the backend.
   ///
   /// - Parameters:

@@ -2,7 +2,7 @@
 /// (`created_at`, `usd_cost`, an id) or a live action (`createdAt`, `usdCost`).
 ///
 /// Where both spellings are there the row's counts unless it is null. A member
-/// of another type than the contract's is taken for what it says where that is
+/// of another type than Agent/Clanky/CONTRACT.md 3.1 says is taken for what it says where that is
 /// clear (a number for an id), and for absent otherwise.
 public struct Action: Sendable {
   /// The row's number as text; nil in live actions of a dashboard.

@@ -1,7 +1,7 @@
 /// What tells one action from another across the spellings of the wire: its
 /// time, kind, four ids and the first 2000 UTF-16 units of its content.
 ///
-/// A row and the live action it came from have the same key (contract: a live
+/// A row and the live action it came from have the same key (Agent/Clanky/CONTRACT.md 3.2: a live
 /// action has no id, its values are those that the row's texts were made of,
 /// and the row's content is cut at 2000). An empty text and none are the same.
 /// Two equal actions of one millisecond have the same key too. It is a digest

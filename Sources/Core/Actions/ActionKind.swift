@@ -1,4 +1,4 @@
-/// The kinds of actions that are known, and what they belong to.
+/// The kinds of actions that are known, and what they belong to (Agent/Clanky/CONTRACT.md 3.3).
 ///
 /// The set is open: servers send kinds that are not in the table.
 public enum ActionKind {

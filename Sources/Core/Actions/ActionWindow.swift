@@ -45,7 +45,7 @@ public struct ActionWindow {
   ///
   /// - Parameters:
   ///   - id: the key of its id's text (`ActionKey(text:)`), nil without one.
-  ///   - key: the contract's key.
+  ///   - key: what equal actions have in common (Agent/Clanky/CONTRACT.md 3.2).
   ///   - source: where it stood.
   /// - Returns: whether it was not seen before.
   public mutating func isNew(id: ActionKey?, key: ActionKey, source: Source) -> Bool {

@@ -19,7 +19,7 @@ extension Listing {
   }
 }
 
-/// The lists of the contract, section 3 of it and 5.4 and 5.6 of its details.
+/// The lists of the dashboard (Agent/Clanky/CONTRACT.md 5.4 to 5.7).
 extension Listing {
   static let guilds = Listing(
     path: "api/guilds", member: nil, most: nil,

@@ -1,7 +1,7 @@
 import Core
 import Screen
 
-/// When an automation runs, in words (contract, 5.4).
+/// When an automation runs, in words (Agent/Clanky/CONTRACT.md 5.4).
 enum Schedule {
   static func cell(_ value: JSONValue?) -> Line.Span {
     guard let value, value.isObject else { return Cell.text(value) }

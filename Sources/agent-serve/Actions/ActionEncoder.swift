@@ -1,6 +1,6 @@
 /// Writes actions in the two spellings of the wire, as JSON on one line.
 enum ActionEncoder {
-  /// The longest content of a row, in UTF-16 units (contract, 3.1).
+  /// The longest content of a row, in UTF-16 units (Agent/Clanky/CONTRACT.md 3.1).
   static let rowContentLimit = 2000
 
   /// A row: snake_case, every member there, content cut.

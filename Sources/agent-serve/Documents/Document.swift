@@ -1,9 +1,9 @@
 import Core
 
 /// What an agent tells about itself as a whole, and not action by action. Each
-/// replaces what was there before.
+/// replaces what was there before (Agent/Clanky/CONTRACT.md 9.4).
 enum Document: String, CaseIterable, Sendable {
-  /// `{"activeCount":n,"sessions":[...]}` (contract, 4).
+  /// `{"activeCount":n,"sessions":[...]}` (Agent/Clanky/CONTRACT.md 4).
   case voiceState = "voice_state"
   /// The guilds, each with its channels.
   case guilds
@@ -11,7 +11,7 @@ enum Document: String, CaseIterable, Sendable {
   case automations
   /// The runs of all automations.
   case automationRuns = "automation_runs"
-  /// The tunnel, or null (contract, 5.4).
+  /// The tunnel, or null (Agent/Clanky/CONTRACT.md 5.4).
   case publicHTTPS = "public_https"
   /// Provider to its models.
   case models = "llm_models"

@@ -1,6 +1,6 @@
 import Core
 
-/// The agent's automations and their runs (contract, 5.4).
+/// The agent's automations and their runs (Agent/Clanky/CONTRACT.md 5.4).
 enum Automations {
   private static let members = [
     "id", "created_at", "updated_at", "guild_id", "channel_id", "created_by_user_id",

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 /// `GET /api/agents/browser-sessions`: browser_* rows, grouped by the session
-/// that they name (contract, 5.4).
+/// that they name (Agent/Clanky/CONTRACT.md 5.4).
 struct BrowserSessions: Sendable {
   /// 1 to 200.
   let limit: Int

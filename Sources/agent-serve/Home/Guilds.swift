@@ -1,6 +1,6 @@
 import Core
 
-/// The agent's guilds and their channels.
+/// The agent's guilds and their channels (Agent/Clanky/CONTRACT.md 5.7).
 struct Guilds {
   /// One guild.
   struct Guild {

@@ -1,6 +1,6 @@
 import Core
 
-/// One durable fact of the agent's memory (contract, 5.2).
+/// One durable fact of the agent's memory (Agent/Clanky/CONTRACT.md 5.2).
 struct Fact: Sendable, Equatable {
   /// Never used twice; 0 for a fact that is not stored yet.
   var id: Int64 = 0
@@ -58,7 +58,7 @@ extension Fact {
     """
   }
 
-  /// The camelCase form of profiles and snapshots (contract, 5.3).
+  /// The camelCase form of profiles and snapshots (Agent/Clanky/CONTRACT.md 5.3).
   var profile: String {
     """
     {"id":\(id),"scope":\(JSONText.quoted(scope)),"userId":\(JSONText.quoted(user)),\

@@ -1,6 +1,6 @@
 import Core
 
-/// What a PUT asks a fact to become (contract, 5.2): all of it, nothing stays.
+/// What a PUT asks a fact to become (Agent/Clanky/CONTRACT.md 5.2): all of it, nothing stays.
 struct FactEdit: Sendable, Equatable {
   /// Whose fact it is, where that matters.
   let guild: String

@@ -1,7 +1,7 @@
 import Core
 import GRDB
 
-/// `GET /api/memory/facts` and `/subjects` (contract, 5.2).
+/// `GET /api/memory/facts` and `/subjects` (Agent/Clanky/CONTRACT.md 5.2).
 struct FactLists: Sendable {
   /// Whose; nil answers nothing.
   let guild: String?

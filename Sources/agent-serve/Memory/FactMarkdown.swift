@@ -1,7 +1,7 @@
 import Core
 import GRDB
 
-/// The memory as text: `GET /api/memory`, in the dashboard's form.
+/// The memory as text: `GET /api/memory`, in the dashboard's form (Agent/Clanky/CONTRACT.md 5.2).
 struct FactMarkdown: Sendable {
   /// The guild's id, nil for everything.
   let guild: String?

@@ -1,7 +1,7 @@
 import Core
 import GRDB
 
-/// The facts that a prompt would be given (contract, 5.3), by whom they are about.
+/// The facts that a prompt would be given (Agent/Clanky/CONTRACT.md 5.3), by whom they are about.
 struct FactProfile: Sendable {
   /// Those of one part are not more than this.
   static let limit = 40

@@ -1,7 +1,7 @@
 import Core
 import GRDB
 
-/// `GET /api/memory/search` (contract, 5.2): the facts of a guild that a text is
+/// `GET /api/memory/search` (Agent/Clanky/CONTRACT.md 5.2): the facts of a guild that a text is
 /// about, the best first.
 struct FactSearch: Sendable {
   /// What is looked for, without blanks around it.

@@ -1,7 +1,7 @@
 import Core
 
 /// The facts of a posted body: one object, an array, the answer of a facts
-/// endpoint, or any of these a line.
+/// endpoint, or any of these a line (Agent/Clanky/CONTRACT.md 9.5).
 struct PostedFacts {
   /// Each with its line, from 1.
   private(set) var facts: [(fact: Fact, line: Int)] = []

@@ -1,7 +1,7 @@
 import Core
 import GRDB
 
-/// What a prompt would be told beside facts (contract, 5.3): what was said about
+/// What a prompt would be told beside facts (Agent/Clanky/CONTRACT.md 5.3): what was said about
 /// a text in a channel, and the voice sessions of the last day.
 ///
 /// Of what was said only the agent's own messages are known here.

@@ -1,7 +1,7 @@
 import Core
 
 /// One run in which the agent went over a day and chose what to remember
-/// (contract, 5.2), put together from its actions.
+/// (Agent/Clanky/CONTRACT.md 5.2), put together from its actions.
 struct ReflectionRun {
   private var start: StoredAction?
   private var end: StoredAction?

@@ -1,7 +1,7 @@
 import Core
 import GRDB
 
-/// `GET /api/memory/reflections` (contract, 5.2), made of the actions of the runs.
+/// `GET /api/memory/reflections` (Agent/Clanky/CONTRACT.md 5.2), made of the actions of the runs.
 struct Reflections: Sendable {
   /// The guild's id, nil for all.
   let guild: String?

@@ -1,7 +1,7 @@
 import Core
 import GRDB
 
-/// `POST /api/memory/runtime-snapshot` (contract, 5.3): what a turn of talk would
+/// `POST /api/memory/runtime-snapshot` (Agent/Clanky/CONTRACT.md 5.3): what a turn of talk would
 /// be told.
 struct RuntimeSnapshot: Sendable {
   /// Somebody whom the turn is about.

@@ -1,6 +1,6 @@
 import Core
 
-/// What a voice session that is up has loaded of the memory (contract, 5.3).
+/// What a voice session that is up has loaded of the memory (Agent/Clanky/CONTRACT.md 5.3).
 ///
 /// Valid as long as the bytes of the voice state are.
 struct VoiceMemory {

@@ -1,6 +1,6 @@
 import Core
 
-/// Writes the payload of `GET /api/stats` and `stats_update` (contract, 5.1).
+/// Writes the payload of `GET /api/stats` and `stats_update` (Agent/Clanky/CONTRACT.md 5.1).
 enum StatsEncoder {
   /// What a stats payload says of the server itself.
   struct Runtime {

@@ -34,7 +34,7 @@ struct ActionQuery: Sendable, Equatable {
 
 extension ActionQuery {
   /// Reads the parameters of a request: out of range is clamped, junk is the
-  /// default (contract, 1.2).
+  /// default (Agent/Clanky/CONTRACT.md 1.2).
   ///
   /// - Parameters:
   ///   - query: the parameters.

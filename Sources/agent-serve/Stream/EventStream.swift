@@ -5,7 +5,7 @@ import Core
 /// events.
 ///
 /// The step from the store to the live events is exact: a subscriber becomes
-/// live only when the store has nothing that the hub gave to others.
+/// live only when the store has nothing that the hub gave to others (Agent/Clanky/CONTRACT.md 9.2).
 final class EventStream {
   private enum Phase {
     case opening

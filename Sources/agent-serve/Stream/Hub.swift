@@ -16,7 +16,7 @@ final class Hub: @unchecked Sendable {
     var updateDue: ContinuousClock.Instant
   }
 
-  /// The dashboard's intervals (contract, 2).
+  /// The dashboard's intervals (Agent/Clanky/CONTRACT.md 2.1 and 2.2).
   private static let heartbeatInterval = Duration.seconds(15)
   private static let updateInterval = Duration.seconds(3)
   /// After an action the update waits for the rest of its burst, and then for the

@@ -1,6 +1,6 @@
 /// The two streams that clients can follow.
 struct Streams: Sendable {
-  /// What the kinds of the voice stream begin with (contract, 2).
+  /// What the kinds of the voice stream begin with (Agent/Clanky/CONTRACT.md 2.2).
   static let voiceKinds = "voice_"
 
   /// Every action; the stats after them.

@@ -2,7 +2,7 @@ import Core
 import Foundation
 import GRDB
 
-/// The voice sessions that are over (contract, 5.5).
+/// The voice sessions that are over (Agent/Clanky/CONTRACT.md 5.5).
 struct VoiceHistory: Sendable {
   /// 1 to 200.
   let limit: Int

@@ -1,6 +1,6 @@
 import Core
 
-/// `POST /api/voice/join` (contract, 6), answered with what the agent told:
+/// `POST /api/voice/join` (Agent/Clanky/CONTRACT.md 6), answered with what the agent told:
 /// there is no Discord here, and nobody joins anything.
 struct VoiceJoin: Equatable {
   /// What a request asks for; empty texts are nil.

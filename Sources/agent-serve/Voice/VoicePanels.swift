@@ -1,6 +1,6 @@
 import Core
 
-/// What the dashboard derives from the voice state (contract, 5.6).
+/// What the dashboard derives from the voice state (Agent/Clanky/CONTRACT.md 5.6).
 struct VoicePanels {
   private let state: [UInt8]
 

@@ -26,7 +26,7 @@ struct Answer: Sendable, Equatable {
     json("{\"error\":\(JSONText.quoted(text))}", status: status)
   }
 
-  /// The dashboard's own refusals, byte for byte (contract, 1.1 and 1.2).
+  /// The dashboard's own refusals, byte for byte (Agent/Clanky/CONTRACT.md 1.1 and 1.2).
   static let unauthorized = error("Unauthorized. Provide x-dashboard-token.", status: 401)
   /// A GET of a path that is not there.
   static let noSuchPath = Answer(

@@ -20,7 +20,7 @@ extension Backend {
     let isRefused =
       ids.isEmpty && parsed.documents.isEmpty && parsed.facts.isEmpty && !errors.isEmpty
     if isRefused {
-      // What the dashboard says of such a body (contract, 1.2).
+      // What the dashboard says of such a body (Agent/Clanky/CONTRACT.md 1.2).
       let isJSON = type.lowercased().contains("application/json")
       let error = isJSON && parsed.isUnreadable ? "invalid_json_body" : "no_valid_action"
       text += ",\"error\":\"\(error)\""

@@ -1,6 +1,6 @@
 import Core
 
-/// The body of a request as an object (contract, 1.2): what says that it is JSON
+/// The body of a request as an object (Agent/Clanky/CONTRACT.md 1.2): what says that it is JSON
 /// must be, a form is read as one, and a body of any other type has no members.
 struct RequestObject {
   private let json: [UInt8]

@@ -8,7 +8,7 @@ import FlyingSocks
 struct RequestReader {
   /// The longest head, bytes.
   static let headLimit = 64 * 1024
-  /// The longest body, as the dashboard's (contract, 1.2).
+  /// The longest body, as the dashboard's (Agent/Clanky/CONTRACT.md 1.2).
   static let bodyLimit = 7 * 1024 * 1024
   /// What is read and thrown away beyond it before the connection is given up.
   private static let patience = 64 * 1024 * 1024

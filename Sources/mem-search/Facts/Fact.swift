@@ -2,8 +2,8 @@ import Core
 
 /// A fact of the agent's memory, in any of the spellings that the backend has
 /// for it: rows in snake_case, profiles and snapshots in camelCase with members
-/// inside `metadata`, reflections with short names (contract, section 3 of it
-/// and 5.2 and 5.3 of its details). What is missing or of another type is nil or
+/// inside `metadata`, reflections with short names
+/// (Agent/Clanky/CONTRACT.md 5.2 and 5.3). What is missing or of another type is nil or
 /// empty.
 struct Fact: Equatable, Sendable {
   /// Empty when it has none.

@@ -3,7 +3,7 @@ import Core
 /// Finds more facts than one answer holds.
 ///
 /// The backend knows no cursor: an answer has the newest `most` facts of a
-/// guild, of a subject, or with a text in them (contract, section 3). So where an
+/// guild, of a subject, or with a text in them (Agent/Clanky/CONTRACT.md 5.2). So where an
 /// answer is full, the facts are asked for by subject; where a subject has more
 /// than an answer, by the words that its facts were seen to hold, until there
 /// are as many as the backend counts, or words bring nothing new any more. Who

@@ -1,4 +1,4 @@
-/// Text as the backend keeps it (contract, details 5.2).
+/// Text as the backend keeps it (Agent/Clanky/CONTRACT.md 5.2).
 enum FactText {
   /// The most UTF-16 units that the backend keeps of a member; it cuts the rest
   /// without a word.

@@ -1,7 +1,7 @@
 import Core
 import Screen
 
-/// A fact profile or a runtime snapshot (contract, details 5.3) for a person and
+/// A fact profile or a runtime snapshot (Agent/Clanky/CONTRACT.md 5.3) for a person and
 /// for a script.
 enum ContextView {
   /// The lists of facts with the names of their members, in the order of the text.

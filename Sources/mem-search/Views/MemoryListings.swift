@@ -1,7 +1,7 @@
 import Core
 import Screen
 
-/// The lists of the contract, section 3 of it and 5.2 of its details.
+/// The lists of the memory (Agent/Clanky/CONTRACT.md 5.2).
 extension Listing {
   static let subjects = subjects(more: [])
 

@@ -45,7 +45,7 @@ extension ScanMembers {
   }
 }
 
-/// A voice state cut into its sessions (contract, section 6).
+/// A voice state cut into its sessions (Agent/Clanky/CONTRACT.md 4).
 struct RawState: Sendable, Equatable {
   let sessions: [RawSession]
   /// How many sessions the server counts.

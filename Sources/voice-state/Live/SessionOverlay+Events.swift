@@ -1,7 +1,7 @@
 import Core
 
 extension SessionOverlay {
-  /// Takes an event of the session (contract, details 3.5); one that means
+  /// Takes an event of the session (Agent/Clanky/CONTRACT.md 3.5); one that means
   /// nothing here changes nothing.
   mutating func take(_ action: Action) {
     let at = action.createdAt.flatMap { Timestamp(rfc3339: $0) }

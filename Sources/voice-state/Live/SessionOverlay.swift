@@ -3,8 +3,8 @@ import Core
 /// What the events of a session told since its last state, to be shown on top
 /// of it; with nothing below it, a session rebuilt from its events alone.
 ///
-/// States come every three seconds and hold no running tool call (contract,
-/// details 0.8); events come at once. A new state takes the place of everything
+/// States come every three seconds and hold no running tool call
+/// (Agent/Clanky/CONTRACT.md 4.9); events come at once. A new state takes the place of everything
 /// here but the calls that still run.
 struct SessionOverlay {
   /// As many as the server keeps.

@@ -1,7 +1,7 @@
 import Core
 import Screen
 
-/// A session that has ended (contract, details 5.5).
+/// A session that has ended (Agent/Clanky/CONTRACT.md 5.5).
 struct PastSession {
   let id: String?, guild: String?, mode: String?, reason: String?
   let startedAt: Timestamp?, endedAt: Timestamp?

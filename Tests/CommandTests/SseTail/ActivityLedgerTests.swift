@@ -4,7 +4,7 @@ import Testing
 
 @testable import sse_tail
 
-/// What a reconnect has missed, by the contract of the dashboard's stream.
+/// What a reconnect has missed (Agent/Clanky/CONTRACT.md 2.3).
 @Suite struct ActivityLedgerTests {
   /// Action n happens n milliseconds after noon; row and live spelling.
   private static func time(_ n: Int) -> String {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """dashboard.py [--token T] [--tick SECONDS] [--keep N] [--guilds ID,...] [--think SECONDS]
 
-Behaves on the wire as a real Clanky dashboard does: live actions in camelCase
+Behaves on the wire as a real Clanky dashboard does, see Agent/Clanky/CONTRACT.md 2
+and 3: live actions in camelCase
 without an id, rows in snake_case cut at 2000 UTF-16 units, a snapshot of the
 newest 220, no `id:` lines, stats after every action and every 3 s, a heartbeat
 every 15 s, at most 1000 rows from /api/actions, no replay.

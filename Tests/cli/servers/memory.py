@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""memory.py [FACTS]: the memory of a dashboard, kept by its rules.
+"""memory.py [FACTS]: the memory of a dashboard, by Agent/Clanky/CONTRACT.md 5.2.
 
 FACTS is a file of lines: `{"guild": {...}}` names a guild, any other object is
 a fact's row (missing members are filled in). The limits, the missing offset,

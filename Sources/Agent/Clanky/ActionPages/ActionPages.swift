@@ -4,7 +4,7 @@ import Web
 /// Finds more actions than one answer of a dashboard holds.
 ///
 /// The backend knows no cursor: an answer has the newest `mostRows` actions of
-/// some kinds, of a guild, since a time (contract, section 3). So where an answer
+/// some kinds, of a guild, since a time (Agent/Clanky/CONTRACT.md 1.3). So where an answer
 /// is full, what is older can only be had by asking for fewer kinds at a time,
 /// and at last for one guild at a time. This type decides what to ask next and
 /// which rows are certain: those newer than the oldest row of every full answer.

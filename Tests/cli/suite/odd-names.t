@@ -1,7 +1,7 @@
 #!/bin/sh
 # Names of files and folders that are not UTF-8: they are bytes, and no other file is
 # meant by them, in every command that takes one.
-. "${0%/*}/lib.sh"
+. "${0%/*}/../lib.sh"
 needs sse-tail mem-search python3 jq perl
 [ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
 umask 077
