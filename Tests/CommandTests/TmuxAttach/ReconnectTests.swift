@@ -29,6 +29,14 @@ import Testing
     #expect(reconnect.ended(refused, now: 0) == .end)
   }
 
+  /// A host that the link was up to has not lost its algorithms: a byte was damaged.
+  @Test func algorithmsAreLostOnTheWayOnceTheLinkWasUp() {
+    var reconnect = Reconnect(maxRetries: nil)
+    #expect(reconnect.ended(.noCommonAlgorithm(detail: ""), now: 0) == .end)
+    reconnect.attached()
+    #expect(reconnect.ended(.noCommonAlgorithm(detail: ""), now: 0) == .wait(until: 1))
+  }
+
   @Test func retriesAreCounted() {
     var none = Reconnect(maxRetries: 0)
     none.attached()
@@ -43,7 +51,7 @@ import Testing
   @Test(arguments: [
     Ending.remoteExit(status: 0), .remoteExit(status: 255), .remoteSignal(name: "HUP"), .closed,
     .hostKeyChanged(explanation: ["changed"]), .hostKeyUnknown(why: "unknown"),
-    .authFailed(tried: ["publickey"]), .noCommonAlgorithm(detail: ""), .local(why: "no file"),
+    .authFailed(tried: ["publickey"]), .local(why: "no file"),
   ])
   func allElseIsFinal(_ ending: Ending) {
     var reconnect = Reconnect(maxRetries: nil)
