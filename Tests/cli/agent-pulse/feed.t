@@ -224,11 +224,13 @@ stop "$pid"
 
 # Events that are none: said, with the line, and the next one is shown.
 serve <<'END'
+on /api/activity/events
 stream
 send event: activity_snapshot\ndata: {"actions":[7,{"id":1,"kind":"first","created_at":"2026-05-09T18:30:00.000Z"}]}\n\n
 send event: action_event\ndata: garbage {"\n\n
 send event: action_event\ndata: {"kind":"second","createdAt":"2026-05-09T18:30:01.000Z"}\n\n
 ---
+on /api/activity/events
 status 204
 END
 run env AGENT_URL="$url" agent-pulse
@@ -238,9 +240,11 @@ err_like '^action-filter: .*: action 0: not a JSON object$' "a row of a snapshot
 err_like '^action-format: .*: action_event: the data is no JSON object$' "and an event"
 is "$(lines "$err")" 2 "once each"
 serve <<'END'
+on /api/activity/events
 stream
 send event: activity_snapshot\ndata: {"actions":[7,{"id":1,"kind":"first","created_at":"2026-05-09T18:30:00.000Z"}]}\n\n
 ---
+on /api/activity/events
 status 204
 END
 run env AGENT_URL="$url" agent-pulse
