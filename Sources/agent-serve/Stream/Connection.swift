@@ -53,10 +53,8 @@ final class Connection: @unchecked Sendable {
     if kind == .room { abort() } else { _ = with { shutdown($0, Int32(SHUT_RD)) } }
   }
 
-  /// Since when there is no whole request of the client, nil when there is one.
-  var idleSince: ContinuousClock.Instant? {
-    lock.withLock { wait.flatMap { $0.kind == .room ? nil : $0.since } }
-  }
+  /// Since when the client has kept us waiting; nil when it is our turn.
+  var waitsSince: ContinuousClock.Instant? { lock.withLock { wait?.since } }
 
   /// Ends the connection in both directions; a blocked write of the server
   /// fails at once.

@@ -5,7 +5,7 @@ final class Connections: @unchecked Sendable {
   /// What the store, the listener and the rest need beside the connections.
   private static let reserve = 32
   /// Who came just now may be about to say what it wants.
-  private static let patience = Duration.milliseconds(500)
+  private static let patience = Duration.milliseconds(200)
 
   private let limit: Int
   private let lock = NSLock()
@@ -31,19 +31,21 @@ final class Connections: @unchecked Sendable {
   /// Whether there are too many.
   var areTooMany: Bool { lock.withLock { open.count > limit } }
 
-  /// Breaks off those that have been without a whole request for longest, a few
-  /// more than must be, unless enough are being closed already. Streams and requests
-  /// that are being answered go on.
-  func dropOldest(at now: ContinuousClock.Instant = .now) {
+  /// Breaks off those that have kept us waiting for longest, a few more than must be,
+  /// unless enough are being closed already. Streams, and requests that are being
+  /// worked on, go on.
+  ///
+  /// - Parameter least: how many must be, whatever the limit.
+  func dropOldest(atLeast least: Int = 0, at now: ContinuousClock.Instant = .now) {
     let oldest = lock.withLock { () -> [Connection] in
-      let excess = open.count - dropped.count - limit
+      let excess = max(open.count - limit, least) - dropped.count
       guard excess > 0 else { return [] }
-      let idle = open.filter { !dropped.contains($0.key) }
-        .compactMap { entry in entry.value.idleSince.map { (since: $0, entry: entry) } }
+      let waiting = open.filter { !dropped.contains($0.key) }
+        .compactMap { entry in entry.value.waitsSince.map { (since: $0, entry: entry) } }
         .filter { now - $0.since >= Self.patience }
         .sorted { $0.since < $1.since }.prefix(excess + limit / 8).map(\.entry)
-      dropped.formUnion(idle.map(\.key))
-      return idle.map(\.value)
+      dropped.formUnion(waiting.map(\.key))
+      return waiting.map(\.value)
     }
     for connection in oldest { connection.abort() }
   }

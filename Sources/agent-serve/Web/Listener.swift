@@ -27,19 +27,17 @@ struct Listener: Sendable {
 
   /// Serves until the task is cancelled.
   func run() async {
-    var isComplaining = false
+    var quietUntil = ContinuousClock.now
     func complain(_ reason: String) {
-      if !isComplaining { backend.diagnostics.error("accept", reason) }
-      isComplaining = true
+      guard ContinuousClock.now >= quietUntil else { return }
+      quietUntil = .now + .seconds(60)
+      backend.diagnostics.error("accept", reason)
     }
     while !Task.isCancelled {
       do {
         let session = Session(backend: backend, socket: try await socket.accept())
         Task { await session.run() }
-        guard backend.connections.areTooMany else {
-          isComplaining = false
-          continue
-        }
+        guard backend.connections.areTooMany else { continue }
         complain("too many open files; who has asked for nothing gives way")
         while backend.connections.areTooMany && !Task.isCancelled {
           backend.connections.dropOldest()
@@ -49,7 +47,8 @@ struct Listener: Sendable {
         if Task.isCancelled { return }
         // No descriptor is left, or the client gave up: others may have more luck.
         complain(Server.reason(error))
-        try? await Task.sleep(for: .milliseconds(100))
+        backend.connections.dropOldest(atLeast: 1)
+        try? await Task.sleep(for: .milliseconds(20))
       }
     }
   }

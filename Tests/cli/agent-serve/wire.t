@@ -84,7 +84,13 @@ start stream curl -sN "$url/api/activity/events"
 stream=$pid
 ok "a stream" wait_until 10 has "$tmp/stream.out" '^event: activity_snapshot'
 answers() { [ "$(answer -m 5 "$url/api/actions?limit=1&kinds=none")" = '200 []' ]; }
-for kind in nothing head body kept; do
+{
+  printf '{"kind":"large","metadata":{"text":"'
+  head -c 1000000 /dev/zero | tr '\0' x
+  printf '"}}'
+} >"$tmp/large"
+for _ in 1 2 3 4 5 6 7 8; do curl -s -o /dev/null -d @"$tmp/large" "$url/api/actions"; done
+for kind in nothing head body kept unread; do
   start silent python3 "$cli/clients/wire.py" silent "$url" 100 "$kind"
   silent=$pid
   ok "100 connections ($kind)" wait_until 10 has "$tmp/silent.out" silent
@@ -96,6 +102,15 @@ ok "the stream lives on" wait_until 10 has "$tmp/stream.out" '"kind":"news"'
 ok "it is still the first one" kill -0 "$stream"
 stop "$few"
 is "$status" 0 "and the server ends as ever"
+is "$(grep -c accept "$tmp/few.err")" 1 "it has complained once"
+
+# --- hardly more descriptors than it needs itself
+start_server tiny sh -c 'ulimit -n 20; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D :memory:
+tiny=$pid
+start silent python3 "$cli/clients/wire.py" silent "$url" 50 nothing
+ok "20 descriptors" wait_until 10 has "$tmp/silent.out" silent
+ok "and nobody is kept out" wait_until 10 answers
+stop "$tiny"
 
 # --- more streams than descriptors: whoever comes then waits, and no core burns
 start_server full sh -c 'ulimit -n 64; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D :memory:

@@ -58,7 +58,8 @@ def table(url):
 
 
 def silent(url, count, kind):
-    """KIND: nothing, head (half a one), body (half a one), kept (after an answer)."""
+    """KIND: nothing, head (half a one), body (half a one), kept (after an answer),
+    unread (an answer that is longer than what the kernel keeps)."""
     host, _ = address(url)
     begin = {
         "nothing": b"",
@@ -66,10 +67,12 @@ def silent(url, count, kind):
         "body": b"POST /api/actions HTTP/1.1\r\nHost: %s\r\nContent-Length: 9\r\n\r\n{"
                 % host.encode(),
         "kept": b"GET /api/health HTTP/1.1\r\nHost: %s\r\n\r\n" % host.encode(),
+        "unread": b"GET /api/actions HTTP/1.1\r\nHost: %s\r\n\r\n" % host.encode(),
     }[kind]
     open_ones = []
     for _ in range(int(count)):
         plain = socket.socket()
+        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         plain.setblocking(False)
         plain.connect_ex(address(url))
         open_ones.append(plain)
