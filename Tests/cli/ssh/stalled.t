@@ -108,4 +108,17 @@ for transport in $transports; do
   ok "$transport: a link that comes back is the same" at "$transport" expect 'count 3'
   is "$(tries)" 1 "$transport: without another connection"
 done
+
+# An ssh that is held back must not stay when nobody is left to let it go on.
+is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+for transport in $transports; do
+  [ "$transport" = ssh ] || continue
+  ours=$pid_ssh
+  child=$(pgrep -P "$ours" ssh)
+  at ssh stall
+  at ssh send 'flood 30000000\r'
+  ok "ssh: held back" wait_until 20 is_stopped "$child"
+  kill -9 "$ours"
+  ok "ssh: and gone with us" wait_until 10 gone "$child"
+done
 done_testing
