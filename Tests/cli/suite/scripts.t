@@ -31,6 +31,15 @@ for file in "$root"/bin/*; do
 done
 is "$found" 9 "that were all scripts"
 
+# No operands behind -- are as good as none at all, and an option there is a word.
+for name in agent-setup agent-status riff-up riff-worktree-remove; do
+  run "$name" -- </dev/null
+  unlike "$(cat "$err")" 'unknown option' "$name --"
+  run "$name" -- -Z --no-such end
+  status_is 2 "$name -- -Z"
+  unlike "$(cat "$err")" 'unknown option' "that is an operand"
+done
+
 # Words are shown as they are, whatever a shell's echo makes of them, and on one line.
 for name in agent-setup agent-status mem-pick riff-up; do
   run "$name" "--$(printf 'a\\057b\033[31m\nc')"
