@@ -13,8 +13,7 @@ extension Server {
       }
       let mask = umask(0o077)
       defer { umask(mask) }
-      try StoreLock.take(path)
-      return try ActionStore(path: path)
+      return try ActionStore(path: path == ":memory:" ? path : StoreLock.take(path))
     } catch let error as SettingsError {
       diagnostics.fail(error.message, error.status)
     } catch {

@@ -13,11 +13,15 @@ struct StoreLock {
   /// when there is none.
   ///
   /// - Parameter path: the store's file, by any of its names.
-  /// - Throws: `SettingsError` when another process has it.
-  static func take(_ path: String) throws(SettingsError) {
-    if path == ":memory:" { return }
-    let database = FileName.with(path) { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
-    guard database >= 0, let resolved = realpath(path) else {
+  /// - Returns: the file itself.
+  /// - Throws: `SettingsError` when another process has it, and for a link to it that
+  ///   others could have made.
+  static func take(_ path: String) throws(SettingsError) -> String {
+    let place = try OwnPath.resolve(path)
+    let database = FileName.with(place) {
+      open($0, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    }
+    guard database >= 0, let resolved = realpath(place) else {
       throw SettingsError(path, systemReason(errno))
     }
     let descriptor = FileName.with(resolved + ".lock") {
@@ -37,5 +41,6 @@ struct StoreLock {
     #endif
     // `database` stays open: closing it would undo the locks of SQLite.
     if !isFree { throw SettingsError(path, "in use by another agent-serve") }
+    return resolved
   }
 }

@@ -149,6 +149,25 @@ start_server again agent-serve -l 127.0.0.1:0 -D "$tmp/hard"
 stop "$pid"
 is "$status" 0 "when it is free any name does"
 
+# Who may write to the folder could have put the link there.
+mkdir -m 777 "$tmp/open"
+ln -s "$tmp/victim" "$tmp/open/db"
+refused -l 127.0.0.1:0 -D "$tmp/open/db"
+err_is "agent-serve: $tmp/open/db: a symbolic link that others could have made: not followed" \
+  "a link that others could have made"
+ok "nothing is made behind it" test ! -e "$tmp/victim"
+rm "$tmp/open/db"
+for end in -wal -shm -journal .lock; do
+  ln -s "$tmp/victim" "$tmp/open/db$end"
+  # With -journal, SQLite goes on without one.
+  start "planted$end" agent-serve -l 127.0.0.1:0 -D "$tmp/open/db"
+  # shellcheck disable=SC2154  # of lib.sh
+  wait_until 10 sh -c 'test -s "$1.out" || test -s "$1.err"' sh "$tmp/planted$end"
+  stop "$pid"
+  ok "nor behind $end" test ! -s "$tmp/victim"
+  rm -f "$tmp/open/"*
+done
+
 # --- with a token other addresses are fine, and the environment may name it
 AGENT_TOKEN_FILE=$tmp/token
 export AGENT_TOKEN_FILE
