@@ -15,10 +15,13 @@ public struct Configuration: Sendable, Equatable {
     public var tokenFile: String?
     /// The guild that is meant where none is named, as written.
     public var guild: String?
+    /// What answers there.
+    public var kind = AgentKind.clanky
     /// The first line of the section that could not be understood.
     public var fault: Fault?
 
-    /// Takes a key; false when there is none of this name.
+    /// Takes a key; false when there is none of this name. `kind` is one of few
+    /// words and the parser's affair.
     mutating func set(_ key: String, _ value: String) -> Bool {
       switch key {
       case "url": url = value

@@ -155,6 +155,13 @@ struct ConfigurationParser {
     case .top where name == "host":
       configuration.defaultHost = value
       known = true
+    case .profile(let profile) where name == "kind":
+      known = true
+      if let kind = AgentKind(rawValue: value) {
+        configuration.profiles[profile]?.kind = kind
+      } else {
+        fault("unknown kind \(value): \(AgentKind.list)", damaging: true)
+      }
     case .profile(let profile):
       known = configuration.profiles[profile]?.set(name, value) ?? false
     case .host(let host) where name == "port":

@@ -16,6 +16,8 @@ public struct Settings: Sendable {
     /// The guild that is meant where none is named; nil like the tokens at another
     /// origin.
     public var guild: String?
+    /// What answers at the URL, also at that of `AGENT_URL`.
+    public var kind = AgentKind.clanky
   }
 
   /// Where the files are.
@@ -62,7 +64,8 @@ public struct Settings: Sendable {
     }
     var profile = Profile(
       name: name, url: url ?? section.url, tokenCommand: section.tokenCommand,
-      tokenFile: section.tokenFile.map(folders.expand), guild: section.guild)
+      tokenFile: section.tokenFile.map(folders.expand), guild: section.guild,
+      kind: section.kind)
     if let url, let own = section.url, Origin(own) == nil || Origin(own) != Origin(url) {
       profile.tokenCommand = nil
       profile.tokenFile = nil

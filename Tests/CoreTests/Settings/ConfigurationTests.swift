@@ -107,6 +107,19 @@ import Testing
     #expect(configuration.defaultFault == nil)
   }
 
+  @Test func theKindOfAnAgentIsOneOfFew() throws {
+    let configuration = try read(
+      "[profile a]\nkind = pincer\n[profile b]\nurl = u\n[profile c]\nkind = Pincer\n")
+    let fault = Configuration.Fault(
+      line: 6, reason: "unknown kind Pincer: clanky, openclaw, pincer, joelclaw or riff")
+    #expect(configuration.faults == [fault])
+    #expect(
+      configuration.profiles == [
+        "a": .init(kind: .pincer), "b": .init(url: "u"), "c": .init(fault: fault),
+      ])
+    #expect(configuration.profiles["b"]?.kind == .clanky)
+  }
+
   @Test func everyMalformedLineIsReportedAndHeldAgainstItsSection() throws {
     let configuration = try read(
       """

@@ -1,0 +1,19 @@
+/// What kind of agent a profile leads to, as the configuration spells it.
+public enum AgentKind: String, CaseIterable, Sendable {
+  /// The dashboard of a Clanky agent, or agent-serve.
+  case clanky
+  /// An OpenClaw gateway.
+  case openclaw
+  /// A Pincer server.
+  case pincer
+  /// A joelclaw server.
+  case joelclaw
+  /// The voice server of a Riff box.
+  case riff
+
+  /// All of them, for messages.
+  static var list: String {
+    let names = allCases.map(\.rawValue)
+    return names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+  }
+}
