@@ -2,40 +2,71 @@ import CLibc
 import Core
 import Web
 
-extension Caller {
-  /// A caller of the backend that the configuration, the environment and the
-  /// options name together.
+/// The way to an agent: what every command that uses the network begins with.
+public struct AgentAccess {
+  /// Who is asked, with the token.
+  public let backend: Backend
+  /// Drives the requests.
+  public let client: WebClient
+
+  /// The way to the agent that the configuration, the environment and the options
+  /// name together.
   ///
   /// - Parameters:
-  ///   - access: whose backend, and how one is let in.
+  ///   - options: whose backend, and how one is let in.
+  ///   - capability: what the command wants of it.
+  ///   - connectTimeout: the longest wait for a connection, seconds.
+  ///   - diagnostics: for faults of the configuration, and the name that requests
+  ///     carry.
+  /// - Throws: `SettingsError`: no such profile, an agent that cannot be asked for
+  ///   this, no URL, no token to be had, no such file of authorities.
+  public init(
+    _ options: AccessOptions, for capability: AgentCapability, connectTimeout: Double = 30,
+    diagnostics: Diagnostics
+  ) throws(SettingsError) {
+    let settings = try Settings()
+    let profile = try settings.profile(options.profile)
+    try profile.require(capability, for: diagnostics.program)
+    backend = try Backend(
+      profile, settings: settings, tokenFile: options.tokenFile,
+      allowPlaintext: options.allowPlaintext)
+    // A fault of the profile in use is an error, told once; others are warnings.
+    settings.configuration.report(to: diagnostics)
+    if let file = options.authorities, access(file, R_OK) != 0 {
+      throw SettingsError(file, systemReason(systemError))
+    }
+    guard
+      let client = WebClient(
+        agent: "\(diagnostics.program)/\(suiteVersion)", connectTimeout: connectTimeout,
+        authorities: options.authorities)
+    else { throw SettingsError("libcurl", "out of memory") }
+    self.client = client
+  }
+}
+
+extension Caller {
+  /// A caller of the agent that the configuration, the environment and the options
+  /// name together.
+  ///
+  /// - Parameters:
+  ///   - options: whose backend, and how one is let in.
+  ///   - capability: what the command wants of it.
   ///   - maxTime: the argument of `--max-time`, seconds.
-  ///   - diagnostics: for notes, faults of the configuration, and the name that
-  ///     requests carry.
-  /// - Throws: `CallFailure`: no such profile, no URL, no token to be had, no
-  ///   such file of authorities.
+  ///   - diagnostics: for notes, and as above.
+  /// - Throws: `CallFailure`, for the reasons above.
   public convenience init(
-    _ access: AccessOptions, maxTime: Double?, diagnostics: Diagnostics
+    _ options: AccessOptions, for capability: AgentCapability, maxTime: Double?,
+    diagnostics: Diagnostics
   ) throws(CallFailure) {
-    let backend: Backend
+    let wait = maxTime.map { $0 > 0 ? min($0, Caller.connectTime) : Caller.connectTime }
+    let agent: AgentAccess
     do throws(SettingsError) {
-      let settings = try Settings()
-      backend = try Backend(
-        settings: settings, profile: access.profile, tokenFile: access.tokenFile,
-        allowPlaintext: access.allowPlaintext)
-      // A fault of the profile in use is an error, told once; others are warnings.
-      settings.configuration.report(to: diagnostics)
+      agent = try AgentAccess(
+        options, for: capability, connectTimeout: wait ?? Caller.connectTime,
+        diagnostics: diagnostics)
     } catch {
       throw CallFailure(error)
     }
-    if let file = access.authorities, Core.access(file, R_OK) != 0 {
-      throw CallFailure(file, systemReason(systemError), .failure)
-    }
-    let wait = maxTime.map { $0 > 0 ? min($0, Caller.connectTime) : Caller.connectTime }
-    guard
-      let client = WebClient(
-        agent: "\(diagnostics.program)/\(suiteVersion)",
-        connectTimeout: wait ?? Caller.connectTime, authorities: access.authorities)
-    else { throw CallFailure("libcurl", "out of memory", .failure) }
-    self.init(backend, client: client, maxTime: maxTime, diagnostics: diagnostics)
+    self.init(agent.backend, client: agent.client, maxTime: maxTime, diagnostics: diagnostics)
   }
 }

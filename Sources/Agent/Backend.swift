@@ -17,16 +17,15 @@ public struct Backend: Sendable {
   /// The backend of a profile.
   ///
   /// - Parameters:
+  ///   - profile: the profile in use.
   ///   - settings: the configuration.
-  ///   - profile: the argument of `--profile`, nil when not given.
   ///   - tokenFile: the argument of `--token-file`, nil when not given.
   ///   - allowPlaintext: `--allow-plaintext`.
-  /// - Throws: `SettingsError`: no URL, no such profile, a token that cannot be
+  /// - Throws: `SettingsError`: no URL, a token that cannot be
   ///   read (`denied`), or that would travel in clear text.
   public init(
-    settings: Settings, profile: String?, tokenFile: String?, allowPlaintext: Bool
+    _ profile: Settings.Profile, settings: Settings, tokenFile: String?, allowPlaintext: Bool
   ) throws(SettingsError) {
-    let profile = try settings.profile(profile)
     guard let url = profile.url else {
       throw SettingsError("no url", "set AGENT_URL, or a profile in agentutils.conf(5)")
     }

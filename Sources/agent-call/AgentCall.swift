@@ -22,7 +22,7 @@ enum AgentCall {
     let output = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
     do {
       let caller = try Caller(
-        options.access, maxTime: options.maxTime, diagnostics: diagnostics)
+        options.access, for: .call, maxTime: options.maxTime, diagnostics: diagnostics)
       let call = Call(
         options: options, caller: caller, output: output, diagnostics: diagnostics)
       let status = try call.run()

@@ -45,7 +45,7 @@ enum MemSearch {
       return try Offline(options: options, output: output, diagnostics: diagnostics).run()
     }
     let caller = try Caller(
-      options.access, maxTime: options.maxTime, diagnostics: diagnostics)
+      options.access, for: .memory, maxTime: options.maxTime, diagnostics: diagnostics)
     let memory = Memory(
       options: options, caller: caller, output: output, diagnostics: diagnostics)
     switch options.mode {

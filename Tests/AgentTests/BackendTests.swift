@@ -46,8 +46,9 @@ import Testing
     allowPlaintext: Bool = false
   ) throws -> Backend {
     let environment = url.map { ["AGENT_URL": $0] } ?? [:]
+    let settings = try home.settings(environment)
     return try Backend(
-      settings: home.settings(environment), profile: profile, tokenFile: nil,
+      settings.profile(profile), settings: settings, tokenFile: nil,
       allowPlaintext: allowPlaintext)
   }
 

@@ -32,8 +32,9 @@ struct Offline {
     var wanted = options.guild
     do throws(SettingsError) {
       let settings = try Settings()
-      settings.configuration.report(to: diagnostics)
       let profile = try settings.profile(options.access.profile)
+      try profile.require(.memory, for: diagnostics.program)
+      settings.configuration.report(to: diagnostics)
       guard let url = profile.url else {
         throw SettingsError("no url", "set AGENT_URL, or a profile in agentutils.conf(5)")
       }

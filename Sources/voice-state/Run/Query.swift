@@ -1,5 +1,4 @@
 import Agent
-import CLibc
 import Core
 import Web
 
@@ -19,19 +18,9 @@ final class Query {
   /// - Parameter options: the profile, the token, the time-out.
   /// - Throws: `SettingsError`.
   init(_ options: StateOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
-    let settings = try Settings()
-    backend = try Backend(
-      settings: settings, profile: options.access.profile, tokenFile: options.access.tokenFile,
-      allowPlaintext: options.access.allowPlaintext)
-    settings.configuration.report(to: diagnostics)
-    if let file = options.access.authorities, access(file, R_OK) != 0 {
-      throw SettingsError(file, systemReason(systemError))
-    }
-    guard
-      let client = WebClient(
-        agent: "voice-state/\(suiteVersion)", authorities: options.access.authorities)
-    else { throw SettingsError("libcurl", "out of memory") }
-    self.client = client
+    let agent = try AgentAccess(options.access, for: .voice, diagnostics: diagnostics)
+    backend = agent.backend
+    client = agent.client
     // 0 is never.
     let idle = options.idleTimeout ?? 45
     silence = min(idle == 0 ? .infinity : idle, options.maxTime ?? .infinity)

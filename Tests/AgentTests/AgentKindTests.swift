@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Agent
+@testable import Core
+
+/// What agents of a kind can be asked for, and what is said where they cannot.
+@Suite struct AgentKindTests {
+  @Test(arguments: [
+    (AgentKind.clanky, AgentCapability.follow, nil), (.clanky, .call, nil),
+    (.clanky, .memory, nil), (.clanky, .voice, nil),
+    (.clanky, .chat, "a Clanky dashboard takes no messages"),
+    (.clanky, .approvals, "a Clanky dashboard asks for no approvals"),
+    (.openclaw, .memory, "an OpenClaw gateway has no memory to search"),
+    (.openclaw, .call, "this version of x does not speak to an OpenClaw gateway"),
+    (.pincer, .voice, "a Pincer server has no voice sessions"),
+    (.joelclaw, .chat, "this version of x does not speak to a joelclaw server"),
+    (.riff, .follow, "a riff voice server has no events to follow"),
+  ])
+  func whatIsInTheWay(kind: AgentKind, capability: AgentCapability, words: String?) {
+    #expect(kind.obstacle(to: capability, in: "x") == words)
+  }
+
+  @Test func theProfileIsNamed() throws {
+    try Settings.Profile(name: "home").require(.memory, for: "x")
+    let claw = Settings.Profile(name: "claw", kind: .openclaw)
+    #expect(throws: SettingsError("claw", "an OpenClaw gateway has no voice sessions")) {
+      try claw.require(.voice, for: "x")
+    }
+    #expect(throws: SettingsError("AGENT_URL", "a Clanky dashboard takes no messages")) {
+      try Settings.Profile(url: "http://a").require(.chat, for: "x")
+    }
+  }
+}

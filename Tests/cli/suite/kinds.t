@@ -1,0 +1,85 @@
+#!/bin/sh
+# The kind of agent that a profile names, and what a command says when an agent
+# of that kind cannot be asked for what it wants.
+. "${0%/*}/../lib.sh"
+needs sse-tail agent-call mem-search voice-state jq python3
+
+config=$XDG_CONFIG_HOME/agentutils/config
+serve <<'END'
+forever
+status 200 application/json {"ok":true}
+END
+# profile KIND: a profile named claw of this kind; its token comes from a command
+# that leaves a mark.
+profile() {
+  printf '[profile claw]\nurl = %s\ntoken-command = echo x; echo ran >>%s\n%s\n' \
+    "$url" "$tmp/marks" "${1:+kind = $1}" >"$config"
+}
+# refuses STATUS LINE TITLE: it failed with this line, and nobody was asked.
+refuses() {
+  is "$status" "$1" "$3"
+  err_is "$2" "$3: says so"
+  is "$(requests .n | wc -l | tr -d ' '):$(cat "$tmp/marks" 2>/dev/null)" 0: \
+    "$3: nobody is asked, not even for the token"
+}
+
+# --- a kind that nobody knows
+printf '[profile good]\nurl = %s\n[profile claw]\nurl = %s\nkind = dashbord\n' \
+  "$url" "$url" >"$config"
+reason='unknown kind dashbord: clanky, openclaw, pincer, joelclaw or riff'
+for command in 'agent-call health' 'mem-search x' 'mem-search --offline x' voice-state \
+  'sse-tail activity'; do
+  name=${command%% *}
+  # shellcheck disable=SC2086  # words
+  run "$name" -p claw ${command#"$name"}
+  refuses 2 "$name: profile claw: line 5 of $config is at fault: $reason" \
+    "$command: an unknown kind"
+done
+run agent-call -p good -o json health
+is "$status" 0 "another profile is good"
+err_is "agent-call: $config:5: $reason" "and the fault is told"
+
+# --- a dashboard, said or not
+for kind in '' clanky; do
+  profile "$kind"
+  run agent-call -p claw -o json health
+  is "$status" 0 "kind ${kind:-missing}: a dashboard"
+  err_empty "kind ${kind:-missing}: without a word"
+done
+rm -f "$tmp/marks"
+: >"$log"
+
+# --- what an agent of a kind does not have
+while read -r kind words; do
+  profile "$kind"
+  for command in '' '--facts' '--offline'; do
+    # shellcheck disable=SC2086  # words
+    run mem-search -p claw $command x
+    refuses 2 "mem-search: claw: $words has no memory to search" "mem-search $command of $kind"
+  done
+  for command in '' '-w' history 'replay x'; do
+    # shellcheck disable=SC2086  # words
+    run voice-state -p claw $command
+    refuses 2 "voice-state: claw: $words has no voice sessions" "voice-state $command of $kind"
+  done
+  run agent-call -p claw get /health
+  refuses 2 "agent-call: claw: this version of agent-call does not speak to $words" \
+    "agent-call of $kind"
+done <<'END'
+openclaw an OpenClaw gateway
+pincer a Pincer server
+joelclaw a joelclaw server
+riff a riff voice server
+END
+
+# --- the environment, and a bar
+profile openclaw
+run env AGENT_URL="$url" AGENT_PROFILE=claw voice-state
+refuses 2 "voice-state: claw: an OpenClaw gateway has no voice sessions" \
+  "the profile's kind stays with AGENT_URL"
+run voice-state -p claw -o tmux
+refuses 0 "voice-state: claw: an OpenClaw gateway has no voice sessions" "a bar gets its block"
+run env AGENT_URL="$url" XDG_CONFIG_HOME="$tmp/none" agent-call -o json health
+is "$status" 0 "a URL alone is a dashboard's"
+
+done_testing
