@@ -56,12 +56,12 @@ test: all lint unit cli
 unit:
 	@sh .ci/quietly "unit tests" $(SWIFT) test --disable-xctest
 
-# Two at a time: most of a test is waiting. A job in the background of a shell
+# Three at a time: most of a test is waiting. A job in the background of a shell
 # ignores INT and QUIT and hands that on; the tests of ^C need them as they were.
 cli: all
 	@echo "command tests"
 	@PATH="$$PWD/bin:$$PATH" perl -e '@SIG{qw(INT QUIT)} = ("DEFAULT") x 2; exec @ARGV' \
-		prove -j2 -r Tests/cli
+		prove -j3 -r Tests/cli
 
 lint: all
 	@sh Tests/lint/run
