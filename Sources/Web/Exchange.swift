@@ -28,6 +28,10 @@ public final class Exchange {
   public private(set) var request: Request
   /// What no message may quote, whatever server on the way sends it.
   private let mask: SecretMask
+  /// Whether a location that was followed had a secret in it, of which a part may
+  /// have become a host or a path of its own.
+  private var isMasked = false
+  private let first: WebAddress
 
   private let onHead: (ResponseHead) -> Bool
   private let onBody: (UnsafeRawBufferPointer) -> BodyFlow
@@ -49,6 +53,7 @@ public final class Exchange {
     self.client = client
     self.request = request
     mask = request.mask
+    first = request.address
     self.onHead = onHead
     self.onBody = onBody
     self.onEnd = onEnd
@@ -71,7 +76,8 @@ public final class Exchange {
 
   /// The address of the request on its way, for messages.
   public var place: String {
-    redirects == 0 ? request.address.display : mask.hide(request.address.display)
+    if redirects == 0 || isMasked { return first.display }
+    return mask.hide(request.address.display)
   }
 
   private func start() {
@@ -95,6 +101,7 @@ public final class Exchange {
     head.mask = mask
     if head.isRedirect, let location = head.value("Location"), !location.isEmpty {
       redirectSummary = head.summary
+      isMasked = isMasked || mask.hide(location) != location
       do throws(AddressError) {
         next = .success(try request.redirected(status: head.status, to: location))
       } catch {
@@ -125,7 +132,8 @@ public final class Exchange {
     switch end {
     case .complete: onEnd(.complete)
     case .stopped: onEnd(.stopped)
-    case .network(let reason): onEnd(.network(mask.hide(reason)))
+    case .network(let reason):
+      onEnd(.network(isMasked ? "the redirect failed" : mask.hide(reason)))
     }
   }
 }

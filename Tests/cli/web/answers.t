@@ -168,6 +168,14 @@ forever
 status $code text/plain no"
   hides "in the address of a $code behind a redirect"
 done
+# Followed again and again, of such a token all but the end becomes a path.
+printf 'same/x\n' >"$tmp/slash"
+AGENT_TOKEN_FILE=$tmp/slash
+always 'redirect 302 same/x'
+hides "a part of it in the addresses of many redirects"
+always "redirect 302 http://same/x"
+hides "nor as the name of a host"
+AGENT_TOKEN_FILE=$tmp/token
 always "status 200 application/json {\"ok\":false,\"error\":\"no $token\"}"
 commands=search
 hides "in a refusal that comes with 200"
