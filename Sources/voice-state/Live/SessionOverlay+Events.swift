@@ -76,7 +76,8 @@ extension SessionOverlay {
     let source = fields?["transcriptSource"]?.string
     let told = fields?["speakerName"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     let isAgent =
-      source.map { $0 == "output" } ?? (told == nil && event.hasSuffix("_realtime_transcript"))
+      source.map { $0 == "output" }
+      ?? (told == nil && event.hasSuffix("_transcript") && event != "file_asr_transcript")
     // The agent is called what the state calls it.
     let speaker = isAgent ? nil : told ?? user.map { names[$0] ?? String($0.prefix(8)) }
     lastActivity = at

@@ -156,9 +156,11 @@ import Testing
       try action(
         "voice_runtime", "openai_realtime_transcript",
         #""transcript":"hello","transcriptSource":"output""#))
+    feed.take(
+      try action("voice_runtime", "xai_transcript", user: "77", #""transcript":"welcome""#))
     session = feed.sessions()[0]
-    #expect(session.recentTurns.map(\.text) == ["a", "good evening", "hello"])
-    #expect(session.recentTurns.map(\.role) == [nil, "user", "assistant"])
+    #expect(session.recentTurns.map(\.text) == ["a", "good evening", "hello", "welcome"])
+    #expect(session.recentTurns.map(\.role) == [nil, "user", "assistant", "assistant"])
     #expect(session.asrSessions.isEmpty)
     feed.take(
       try action(
