@@ -20,7 +20,7 @@ public enum Answer {
   /// - Throws: `CallFailure` when the body is no JSON.
   public init(_ reply: Caller.Reply, place: String) throws(CallFailure) {
     let body = reply.body.first == 0xef ? Self.withoutMark(reply.body) : reply.body
-    if body.allSatisfy({ [32, 9, 10, 13].contains($0) }) {
+    guard let first = body.first(where: { ![32, 9, 10, 13].contains($0) }) else {
       self = .nothing
       return
     }
@@ -37,7 +37,7 @@ public enum Answer {
     if let rows = Self.elements(body) {
       self = .rows(rows)
     } else {
-      self = RowText.line(body).elementsEqual("null".utf8) ? .null : .record(body)
+      self = first == UInt8(ascii: "n") ? .null : .record(body)
     }
   }
 

@@ -61,6 +61,8 @@ struct FactPages {
   private var counts: [String: Int] = [:]
   private var rows: [FactRow] = []
   private var known: Set<String> = []
+  /// As they came.
+  private var seen: Set<[UInt8]> = []
 
   /// What could not be had.
   private(set) var shortages: [Shortage] = []
@@ -152,7 +154,8 @@ struct FactPages {
   ///   - query: what was asked.
   mutating func take(_ found: [[UInt8]], for query: Query) {
     var news = 0
-    for bytes in found {
+    // Words bring most facts again and again: those are not worth being parsed.
+    for bytes in found where seen.insert(bytes).inserted {
       let row = FactRow(bytes)
       guard known.insert(row.key).inserted else { continue }
       news += 1
