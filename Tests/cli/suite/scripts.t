@@ -42,8 +42,8 @@ done
 
 # Words are shown as they are, whatever a shell's echo makes of them, and on one line.
 for name in agent-setup agent-status mem-pick riff-up; do
-  run "$name" "--$(printf 'a\\057b\033[31m\nc')"
-  like "$(head -n 1 "$err")" '^[a-z-]+: unknown option --a\\057b\?\[31m\?c$' "$name: a hostile option"
+  run "$name" "--$(printf 'a\\057b\033[31m\n\302\233c\342\200\256\342\200\213\342\201\246\303\274')"
+  is "$(head -n 1 "$err")" "$name: unknown option --a\\057b?[31m??c???ü" "$name: a hostile option"
 done
 run riff-up -s 'a\057.b'
 err_is 'riff-up: session a\057.b: no name for a session' "a hostile session"
