@@ -4,6 +4,8 @@ import Web
 
 /// The way to an agent: what every command that uses the network begins with.
 public struct AgentAccess {
+  /// The profile in use.
+  public let profile: Settings.Profile
   /// Who is asked, with the token.
   public let backend: Backend
   /// Drives the requests.
@@ -25,22 +27,54 @@ public struct AgentAccess {
     diagnostics: Diagnostics
   ) throws(SettingsError) {
     let settings = try Settings()
-    let profile = try settings.profile(options.profile)
-    try profile.require(capability, for: diagnostics.program)
+    let client = try options.client(diagnostics.program, connectTimeout: connectTimeout)
+    try self.init(
+      options, for: capability, settings: settings, client: client, program: diagnostics.program)
+    // A fault of the profile in use is an error, told once; others are warnings.
+    settings.configuration.report(to: diagnostics)
+  }
+
+  /// The way to one of several agents.
+  ///
+  /// - Parameters:
+  ///   - options: whose backend, and how one is let in.
+  ///   - capability: what the command wants of it.
+  ///   - settings: the configuration; its faults are the caller's to tell.
+  ///   - client: drives the requests of all.
+  ///   - program: the command.
+  /// - Throws: `SettingsError`, as above.
+  public init(
+    _ options: AccessOptions, for capability: AgentCapability, settings: Settings,
+    client: WebClient, program: String
+  ) throws(SettingsError) {
+    profile = try settings.profile(options.profile)
+    try profile.require(capability, for: program)
     backend = try Backend(
       profile, settings: settings, tokenFile: options.tokenFile,
       allowPlaintext: options.allowPlaintext)
-    // A fault of the profile in use is an error, told once; others are warnings.
-    settings.configuration.report(to: diagnostics)
-    if let file = options.authorities, access(file, R_OK) != 0 {
+    self.client = client
+  }
+}
+
+extension AccessOptions {
+  /// What drives the requests of a command.
+  ///
+  /// - Parameters:
+  ///   - program: the command, for the name that requests carry.
+  ///   - connectTimeout: the longest wait for a connection, seconds.
+  /// - Throws: `SettingsError` when the file of authorities cannot be read.
+  public func client(
+    _ program: String, connectTimeout: Double = 30
+  ) throws(SettingsError) -> WebClient {
+    if let file = authorities, access(file, R_OK) != 0 {
       throw SettingsError(file, systemReason(systemError))
     }
     guard
       let client = WebClient(
-        agent: "\(diagnostics.program)/\(suiteVersion)", connectTimeout: connectTimeout,
-        authorities: options.authorities)
+        agent: "\(program)/\(suiteVersion)", connectTimeout: connectTimeout,
+        authorities: authorities)
     else { throw SettingsError("libcurl", "out of memory") }
-    self.client = client
+    return client
   }
 }
 
