@@ -25,7 +25,7 @@ struct Call {
       return try list()
     case .runs: return try runs()
     case .tunnel: return try tunnel()
-    case .settings: return try record("api/settings", none: "no settings")
+    case .settings: return try record(ClankyPath.settings, none: "no settings")
     case .join: return try join()
     case .get, .post, .put, .delete: return try anything()
     }
@@ -34,8 +34,8 @@ struct Call {
   // MARK: - One record
 
   private func health() throws -> ExitStatus {
-    let reply = try caller.call("api/health")
-    let url = caller.place("api/health")
+    let reply = try caller.call(ClankyPath.health)
+    let url = caller.place(ClankyPath.health)
     guard case .record(let record) = try Answer(reply, place: url),
       let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }), value.isObject
     else { throw CallFailure(url, "the answer is no object", .failure) }
@@ -48,8 +48,9 @@ struct Call {
   }
 
   private func stats() throws -> ExitStatus {
-    let path = "api/stats" + QueryText.encode([("guildId", options.guild)])
-    return try record(path, none: "no stats") { StatsFacts.of($0, now: .now()) }
+    try record(ClankyPath.stats(guild: options.guild), none: "no stats") {
+      StatsFacts.of($0, now: .now())
+    }
   }
 
   private func record(
@@ -72,7 +73,7 @@ struct Call {
   /// The record; with `--quiet` whether the tunnel is up.
   private func tunnel() throws -> ExitStatus {
     var isUp = false
-    let status = try record("api/public-https", none: "no tunnel") { tunnel in
+    let status = try record(ClankyPath.tunnel, none: "no tunnel") { tunnel in
       isUp = Tunnel.isUp(tunnel)
       return nil
     }
@@ -82,7 +83,7 @@ struct Call {
   private func join() throws -> ExitStatus {
     let guild = options.operand ?? options.guild
     let body = Join.body(guild: guild, user: options.user, channel: options.channel)
-    let path = "api/voice/join"
+    let path = ClankyPath.voiceJoin
     let reply = try caller.call(path, method: "POST", body: body)
     guard case .record(let record) = try Answer(reply, place: caller.place(path)),
       let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),

@@ -7,24 +7,30 @@ import Web
 /// The commands whose answers are lists.
 extension Call {
   func list() throws -> ExitStatus {
-    guard let listing = options.command.listing else { return .failure }
-    var path = listing.path
-    var query: [(name: String, value: String?)] = []
-    switch options.command {
-    case .channels: path += "/\(QueryText.part(try guild()))/channels"
-    case .automations:
-      query = [
-        ("guildId", try guild()), ("channelId", options.channel),
-        ("status", options.statuses.isEmpty ? nil : options.statuses.joined(separator: ",")),
-      ]
-    case .browserSessions:
-      query = [
-        ("guildId", options.guild),
-        ("sinceHours", options.since?.hours(now: .now())),
-      ]
-    default: break
+    guard let listing = options.command.listing, let path = try path(listing) else {
+      return .failure
     }
-    return try finish(try rows(listing, path + QueryText.encode(query + limit(listing))), listing)
+    return try finish(try rows(listing, path), listing)
+  }
+
+  /// Where the list is; nil when the command has none of its own.
+  private func path(_ listing: Listing) throws(CallFailure) -> String? {
+    switch options.command {
+    case .guilds: ClankyPath.guilds
+    case .channels: ClankyPath.channels(guild: try guild())
+    case .automations:
+      ClankyPath.automations(
+        guild: try guild(), channel: options.channel, statuses: options.statuses,
+        limit: limit(listing))
+    case .browserSessions:
+      ClankyPath.browserSessions(
+        guild: options.guild, sinceHours: options.since?.hours(now: .now()),
+        limit: limit(listing))
+    case .mcp: ClankyPath.mcp
+    case .asrSessions: ClankyPath.asrSessions
+    case .toolEvents: ClankyPath.toolEvents
+    default: nil
+    }
   }
 
   /// Runs of an automation, or of all automations of the guild.
@@ -32,18 +38,16 @@ extension Call {
     let guild = try guild()
     var automations = options.operand.map { [$0] } ?? []
     if automations.isEmpty {
-      let query = QueryText.encode([
-        ("guildId", guild), ("status", "all"), ("limit", Listing.automations.most.map { "\($0)" }),
-      ])
-      automations = try rows(.automations, Listing.automations.path + query).compactMap { row in
+      let path = ClankyPath.automations(
+        guild: guild, statuses: ["all"], limit: Listing.automations.most)
+      automations = try rows(.automations, path).compactMap { row in
         (try? row.withUnsafeBytes { try JSONValue.parse($0) })?["id"]?.text
       }
     }
     var found: [[UInt8]] = []
     for automation in automations where found.count < options.count ?? .max {
-      let query = QueryText.encode(
-        [("guildId", guild), ("automationId", automation)] + limit(.runs))
-      found += try rows(.runs, Listing.runs.path + query)
+      found += try rows(
+        .runs, ClankyPath.runs(of: automation, guild: guild, limit: limit(.runs)))
     }
     return try finish(found, .runs)
   }
@@ -74,8 +78,8 @@ extension Call {
   }
 
   /// The most that an answer may hold, so that the backend's default cuts nothing.
-  private func limit(_ listing: Listing) -> [(name: String, value: String?)] {
-    [("limit", listing.most.map { "\(min($0, options.count ?? $0))" })]
+  private func limit(_ listing: Listing) -> Int? {
+    listing.most.map { min($0, options.count ?? $0) }
   }
 
   private func guild() throws(CallFailure) -> String {

@@ -67,7 +67,7 @@ struct Memory {
   /// `GET /api/memory`: text for a pipe as it is, for a terminal made visible.
   func markdown() throws -> ExitStatus {
     // Of several guilds the backend has one text.
-    let path = "api/memory" + QueryText.encode([("guildId", try guildOrAll())])
+    let path = ClankyPath.memory(guild: try guildOrAll())
     let place = caller.place(path)
     guard case .record(let record) = try Answer(try caller.call(path), place: place),
       let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),

@@ -35,15 +35,10 @@ extension Memory {
   private func hits(_ guilds: [GuildChoice.Guild], limit: Int) throws(CallFailure) -> [[UInt8]] {
     var hits: [(row: [UInt8], score: Double)] = []
     let mark = GuildMark(guilds)
-    let path = "api/memory/search"
-    let place = caller.place(path)
-    let paths = guilds.map { guild in
-      path
-        + QueryText.encode([
-          ("q", options.text), ("guildId", guild.id), ("channelId", options.channel),
-          ("limit", "\(limit)"),
-        ])
+    let paths = guilds.map {
+      ClankyPath.search(options.text, guild: $0.id, channel: options.channel, limit: limit)
     }
+    let place = caller.place(paths.first ?? "")
     try caller.several(paths) { _, reply throws(CallFailure) in
       let rows = try Answer.list(reply, "results", place: place)
       if let asked = options.limit, asked > Self.mostHits, rows.count == Self.mostHits {

@@ -23,7 +23,7 @@ public enum GuildChoice {
   ///
   /// - Throws: `CallFailure`.
   public static func guilds(_ caller: Caller) throws(CallFailure) -> [Guild] {
-    let reply = try caller.call("api/guilds")
+    let reply = try caller.call(ClankyPath.guilds)
     let rows = try Answer.list(reply, nil, place: "guilds")
     return guilds(in: rows).map { Guild(id: $0.id, name: reply.head.quoted($0.name)) }
   }

@@ -1,7 +1,7 @@
 import Core
 
-/// A list of records: where a backend gives it, if one does, and how a person and a
-/// script see them.
+/// A list of records: what holds it in an answer, and how a person and a script see
+/// them.
 public struct Listing: Sendable {
   /// A column of the table.
   public struct Column: Sendable {
@@ -54,8 +54,6 @@ public struct Listing: Sendable {
     }
   }
 
-  /// Behind the base URL; empty for a list that no backend gives.
-  public let path: String
   /// The member that holds the list; nil when the answer is the list.
   public let member: String?
   /// The most records that one answer has; nil when there is no limit to ask for.
@@ -66,27 +64,14 @@ public struct Listing: Sendable {
   public let fields: [String]
 
   /// - Parameters:
-  ///   - path: behind the base URL.
   ///   - member: the member that holds the list; nil when the answer is the list.
   ///   - most: the most records that one answer has; nil when there is no limit.
   ///   - columns: of the table.
   ///   - fields: the members that `-o tsv` writes.
-  public init(
-    path: String, member: String?, most: Int?, columns: [Column], fields: [String]
-  ) {
-    self.path = path
+  public init(member: String? = nil, most: Int? = nil, columns: [Column], fields: [String]) {
     self.member = member
     self.most = most
     self.columns = columns
     self.fields = fields
-  }
-
-  /// A list that no backend gives.
-  ///
-  /// - Parameters:
-  ///   - columns: of the table.
-  ///   - fields: the members that `-o tsv` writes.
-  public init(columns: [Column], fields: [String]) {
-    self.init(path: "", member: nil, most: nil, columns: columns, fields: fields)
   }
 }

@@ -22,18 +22,16 @@ extension Listing {
 /// The lists of the dashboard (Agent/Clanky/CONTRACT.md 5.4 to 5.7).
 extension Listing {
   static let guilds = Listing(
-    path: "api/guilds", member: nil, most: nil,
     columns: [.text("ID", "id"), .text("NAME", "name", gives: true)], fields: ["id", "name"])
 
   static let channels = Listing(
-    path: "api/guilds", member: nil, most: nil,
     columns: [
       .text("ID", "id"), .text("TYPE", "type"), .text("NAME", "name", gives: true),
       .text("CATEGORY", "category", gives: true),
     ], fields: ["id", "type", "name", "category"])
 
   static let automations = Listing(
-    path: "api/automations", member: "rows", most: 120,
+    member: "rows", most: 120,
     columns: [
       .right("ID") { Cell.text($0["id"]) },
       .own("STATUS") { row in
@@ -56,7 +54,7 @@ extension Listing {
     ])
 
   static let runs = Listing(
-    path: "api/automations/runs", member: "rows", most: 120,
+    member: "rows", most: 120,
     columns: [
       .right("ID") { Cell.text($0["id"]) },
       .right("AUTOMATION") { Cell.text($0["automation_id"]) },
@@ -72,7 +70,7 @@ extension Listing {
     ])
 
   static let browserSessions = Listing(
-    path: "api/agents/browser-sessions", member: "sessions", most: 200,
+    member: "sessions", most: 200,
     columns: [
       .time("STARTED", "startedAt"),
       .own("STATUS") { row in
@@ -102,7 +100,7 @@ extension Listing {
     ])
 
   static let mcp = Listing(
-    path: "api/mcp/status", member: "servers", most: nil,
+    member: "servers",
     columns: [
       .text("SERVER", "serverName"),
       .own("STATE") { Cell.state($0["connected"], yes: "up", no: "down") },
@@ -118,7 +116,7 @@ extension Listing {
     ], fields: ["serverName", "connected", "lastError", "tools"])
 
   static let asrSessions = Listing(
-    path: "api/voice/asr-sessions", member: "sessions", most: nil,
+    member: "sessions",
     columns: [
       .own("USER", gives: true) { row in
         let name = Cell.text(row["displayName"])
@@ -135,7 +133,7 @@ extension Listing {
     ])
 
   static let toolEvents = Listing(
-    path: "api/voice/tool-events", member: "events", most: nil,
+    member: "events",
     columns: [
       .time("STARTED", "startedAt"),
       .own("STATE") { row in
@@ -160,7 +158,7 @@ extension Listing {
 
   /// The rows of `GET /api/actions`.
   static let actions = Listing(
-    path: "api/actions", member: nil, most: ActionPages.mostRows,
+    most: ActionPages.mostRows,
     columns: [
       .time("TIME", "created_at"),
       .own("KIND") { row in

@@ -72,7 +72,7 @@ struct Delete {
     try noting { () throws(SettingsError) in
       try log.note(.sent, id: id, guild: guild, fact: now)
     }
-    let path = "\(FactFetch.path)/\(QueryText.part(id))"
+    let path = ClankyPath.fact(id)
     let body = Array("{\"guildId\":\(JSONQuote.string(guild))}".utf8)
     let reply: Caller.Reply
     do throws(CallFailure) {

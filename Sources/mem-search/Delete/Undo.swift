@@ -78,11 +78,11 @@ struct Undo {
     var record = DeleteRecord(
       type: "fact_restore", id: entry.id, guild: guild, result: "lost", fact: entry.fact)
     let reply = try memory.caller.answer(
-      FactFetch.path, method: "POST", body: Restore.body(entry.fact, guild: guild))
+      ClankyPath.facts, method: "POST", body: Restore.body(entry.fact, guild: guild))
     let problem = memory.caller.backend.problem(of: reply.head, reply.body, method: "POST")
     if let problem, reply.head.status != 409 {
       guard [404, 405].contains(reply.head.status) else {
-        throw CallFailure(memory.caller.place(FactFetch.path), problem.line, problem.status)
+        throw CallFailure(memory.caller.place(ClankyPath.facts), problem.line, problem.status)
       }
       record.reason = "the backend has no way to make a fact"
       try memory.output.result(record)

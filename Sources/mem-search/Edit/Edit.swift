@@ -125,7 +125,7 @@ struct Edit {
     }
     // Where nobody took time to think it was seen just now.
     if !options.hasChange, !(try isStill(shown, base, row, fetch)) { return .negative }
-    let path = "\(FactFetch.path)/\(QueryText.part(shown.id))"
+    let path = ClankyPath.fact(shown.id)
     let place = memory.caller.place(path)
     let reply = try memory.caller.call(
       path, method: "PUT", body: draft.body(guild: shown.guildID ?? fetch.guild))

@@ -5,8 +5,6 @@ import Web
 
 /// Fetches facts of guilds, however many there are.
 struct FactFetch {
-  static let path = "api/memory/facts"
-
   let caller: Caller
   /// Those that are asked; one at least.
   let guilds: [GuildChoice.Guild]
@@ -151,11 +149,8 @@ struct FactFetch {
   }
 
   private func path(_ guild: GuildChoice.Guild, _ query: FactPages.Query) -> String {
-    Self.path
-      + QueryText.encode([
-        ("guildId", guild.id), ("limit", "\(FactPages.most)"), ("subject", query.subject),
-        ("q", query.text),
-      ])
+    ClankyPath.facts(
+      guild: guild.id, subject: query.subject, text: query.text, limit: FactPages.most)
   }
 
   /// Facts of several guilds as one list: each once, the newest update first,
@@ -182,14 +177,12 @@ struct FactFetch {
   }
 
   private func subjects(of guild: GuildChoice.Guild) throws(CallFailure) -> [[UInt8]] {
-    let path =
-      "api/memory/subjects"
-      + QueryText.encode([("guildId", guild.id), ("limit", "\(FactPages.most)")])
+    let path = ClankyPath.subjects(guild: guild.id, limit: FactPages.most)
     let place = caller.place(path)
     return try Answer.list(try caller.call(path), "subjects", place: place)
   }
 
-  private var place: String { caller.place(Self.path) }
+  private var place: String { caller.place(ClankyPath.facts) }
 
   private static func words(_ shortage: FactPages.Shortage) -> String {
     guard let subject = shortage.subject else {

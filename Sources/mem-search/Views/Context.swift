@@ -8,12 +8,9 @@ extension Memory {
   /// `GET /api/memory/fact-profile`.
   func factProfile() throws -> ExitStatus {
     let text = options.text
-    let path =
-      "api/memory/fact-profile"
-      + QueryText.encode([
-        ("guildId", try guild()), ("userId", options.id), ("channelId", options.channel),
-        ("queryText", text.isEmpty ? nil : text),
-      ])
+    let path = ClankyPath.factProfile(
+      user: options.id, guild: try guild(), channel: options.channel,
+      text: text.isEmpty ? nil : text)
     return try context(try caller.call(path), path, none: "nothing is loaded")
   }
 
@@ -26,7 +23,7 @@ extension Memory {
     ].compactMap { name, value in
       value.map { "\"\(name)\":" + JSONQuote.string($0) }
     }
-    let path = "api/memory/runtime-snapshot"
+    let path = ClankyPath.runtimeSnapshot
     let body = Array(("{" + members.joined(separator: ",") + "}").utf8)
     let reply = try caller.call(path, method: "POST", body: body)
     return try context(reply, path, none: "nothing would be told")

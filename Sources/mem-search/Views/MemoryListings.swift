@@ -10,7 +10,6 @@ extension Listing {
 
   private static func subjects(more fields: [String]) -> Listing {
     Listing(
-      path: "api/memory/subjects", member: "subjects", most: FactPages.most,
       columns: [
         .text("SUBJECT", "subject", gives: true), .text("SCOPE", "scope"),
         .right("FACTS") { Cell.text($0["fact_count"]) }, .time("LAST SEEN", "last_seen_at"),
@@ -20,7 +19,7 @@ extension Listing {
   }
 
   static let reflections = Listing(
-    path: "api/memory/reflections", member: "runs", most: 100,
+    member: "runs", most: 100,
     columns: [
       .text("DATE", "dateKey"), .text("RUN", "runId", gives: true),
       .own("STATUS") { run in

@@ -7,12 +7,8 @@ import Web
 extension Memory {
   func reflections() throws -> ExitStatus {
     let listing = Listing.reflections
-    let path =
-      listing.path
-      + QueryText.encode([
-        ("guildId", try guildOrAll()),
-        ("limit", "\(min(options.count ?? .max, listing.most ?? .max))"),
-      ])
+    let path = ClankyPath.reflections(
+      guild: try guildOrAll(), limit: min(options.count ?? .max, listing.most ?? .max))
     let place = caller.place(path)
     let rows = try Answer.list(try caller.call(path), "runs", place: place)
     guard let wanted = options.operands.first else {

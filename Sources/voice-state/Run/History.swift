@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 import Screen
@@ -18,7 +19,8 @@ struct History {
     // ours may leave few of many.
     let isFiltered = since != nil || filter.session != nil
     let limit = isFiltered ? PastSessions.most : options.count ?? Self.usual
-    let path = PastSessions.path(limit: limit, guild: filter.guild)
+    let path = ClankyPath.pastSessions(
+      guild: filter.guild, limit: min(max(limit, 1), PastSessions.most))
     guard let all = PastSessions(try query.get(path)) else {
       throw QueryFailure(what: query.place(path), reason: "the answer is no list", status: .failure)
     }

@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 import Screen
@@ -80,7 +81,7 @@ struct Once {
   }
 
   private func recent(_ query: Query) throws -> [Line] {
-    let path = PastSessions.path(limit: NoSession.recent, guild: options.filter.guild)
+    let path = ClankyPath.pastSessions(guild: options.filter.guild, limit: NoSession.recent)
     guard let past = PastSessions(try query.get(path)) else { return [] }
     let few = past.limited(since: nil, count: NoSession.recent)
     return PastSession.lines(few.rows.map(\.session), at: .now())

@@ -71,26 +71,6 @@ struct PastSessions {
   /// The most that the backend gives.
   static let most = 200
 
-  static func path(limit: Int, guild: String?) -> String {
-    var path = "api/voice/history/sessions?limit=\(min(max(limit, 1), most))"
-    if let guild { path += "&guildId=\(escaped(guild))" }
-    return path
-  }
-
-  /// A path's or a query's part (RFC 3986, section 2.1).
-  static func escaped(_ text: String) -> String {
-    var out = ""
-    for byte in text.utf8 {
-      switch byte {
-      case 48...57, 65...90, 97...122, 45, 46, 95, 126: out.append(Character(Unicode.Scalar(byte)))
-      default:
-        let digits = String(byte, radix: 16, uppercase: true)
-        out += "%" + (digits.count < 2 ? "0" : "") + digits
-      }
-    }
-    return out
-  }
-
   /// - Parameter body: a list of rows; rows that are no objects are left out.
   /// - Returns: nil when it is no list.
   init?(_ body: [UInt8]) {

@@ -71,7 +71,7 @@ final class Query {
 
   /// The sessions now.
   func state() throws(QueryFailure) -> RawState {
-    let path = "api/voice/state"
+    let path = ClankyPath.voiceState
     let body = try get(path)
     do { return try body.withUnsafeBytes { try RawState($0) } } catch {
       throw QueryFailure(

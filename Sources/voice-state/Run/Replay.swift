@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 import Screen
@@ -21,7 +22,7 @@ final class Replay {
     var id = wanted
     try load(query, id)
     if events.isEmpty {
-      let path = PastSessions.path(limit: PastSessions.most, guild: options.filter.guild)
+      let path = ClankyPath.pastSessions(guild: options.filter.guild, limit: PastSessions.most)
       let past = PastSessions(try query.get(path))
       let ids = Set((past?.rows ?? []).compactMap(\.session.id).filter { $0.hasPrefix(wanted) })
       if ids.count > 1 {
@@ -41,7 +42,7 @@ final class Replay {
   }
 
   private func load(_ query: Query, _ id: String) throws {
-    let path = "api/voice/history/sessions/\(PastSessions.escaped(id))/events"
+    let path = ClankyPath.events(ofPastSession: id)
     let body = try query.get(path)
     try body.withUnsafeBytes { bytes in
       guard var elements = try? ScanElements(bytes) else {

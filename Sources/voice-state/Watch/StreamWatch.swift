@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 import Screen
@@ -24,7 +25,7 @@ final class StreamWatch: StreamHandler {
 
   /// Follows until the end.
   func run() throws(SettingsError) -> ExitStatus {
-    let request = try query.backend.request("api/voice/events")
+    let request = try query.backend.request(ClankyPath.voiceEvents)
     var stripped = request
     stripped.headers = []
     let stream = EventStream(
@@ -66,7 +67,7 @@ final class StreamWatch: StreamHandler {
   private func askHistory() {
     guard let screen = watch.screen, history == nil,
       let request = try? query.backend.request(
-        PastSessions.path(limit: NoSession.recent, guild: watch.options.filter.guild))
+        ClankyPath.pastSessions(guild: watch.options.filter.guild, limit: NoSession.recent))
     else { return }
     history = Fetch(query.client, request, now: Clock.monotonic) { [unowned self] end in
       history = nil

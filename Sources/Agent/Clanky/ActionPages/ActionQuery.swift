@@ -18,11 +18,7 @@ extension ActionPages {
     ///   - limit: the most rows.
     ///   - hours: the window until now, as `hours(_:)` writes it; nil for none.
     public func path(limit: Int, sinceHours hours: String? = nil) -> String {
-      "api/actions"
-        + QueryText.encode([
-          ("limit", "\(limit)"), ("kinds", kinds?.joined(separator: ",")), ("sinceHours", hours),
-          ("guildId", guild),
-        ])
+      ClankyPath.actions(guild: guild, kinds: kinds, sinceHours: hours, limit: limit)
     }
 
     /// Whether the backend can be asked for a kind or a guild of this name: it
