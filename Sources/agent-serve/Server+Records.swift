@@ -37,9 +37,9 @@ extension Server {
   }
 
   /// Plays a recording and says when it is over.
-  func play(_ file: RecordFile, _ backend: Backend) async {
+  func play(_ file: RecordFile, _ backend: ServedBackend) async {
     do {
-      let count = try await Replay(
+      let count = try await Playback(
         speed: options.speed, log: backend.log, documents: backend.documents, memory: backend.memory
       ).play(file)
       announce("replayed", "\"actions\":\(count)")

@@ -22,13 +22,13 @@ extension Server {
   }
 
   /// The memory, with the server that makes vectors when one was named.
-  func makeMemory(_ store: ActionStore) -> Memory {
+  func makeMemory(_ store: ActionStore) -> ServedMemory {
     guard let address = try? options.embedURL.map(EmbedClient.endpoint) else {
-      return Memory(store: store, embedder: nil)
+      return ServedMemory(store: store, embedder: nil)
     }
     let model = options.embedModel ?? "nomic-embed-text"
     let embedder = Embedder(store, diagnostics: diagnostics) { EmbedClient(address, model: model) }
-    return Memory(store: store, embedder: embedder)
+    return ServedMemory(store: store, embedder: embedder)
   }
 
   /// The token that requests need: the option's file, or one of the usual places.

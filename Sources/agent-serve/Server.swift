@@ -53,20 +53,21 @@ struct Server {
     Core.Process.exit(.success)
   }
 
-  private func makeBackend(_ store: ActionStore, token: AccessToken?) async throws -> Backend {
+  private func makeBackend(_ store: ActionStore, token: AccessToken?) async throws -> ServedBackend
+  {
     let now = Timestamp.now()
     let book = try await store.read { try StatsBook.load($0, guild: nil, now: now) }
     let streams = Streams(published: try await store.newestID())
     let documents = try await Documents(store)
     let stats = StatsKeeper(book, documents: documents)
-    return Backend(
+    return ServedBackend(
       store: store, log: ActionLog(store: store, stats: stats, streams: streams), stats: stats,
       documents: documents, memory: makeMemory(store), streams: streams, tickets: Tickets(),
       connections: Connections(descriptors: Self.descriptorLimit), names: servedNames(token),
       token: token, backlogLimit: options.backlog, diagnostics: diagnostics)
   }
 
-  private func beat(_ backend: Backend) async {
+  private func beat(_ backend: ServedBackend) async {
     while !Task.isCancelled {
       backend.connections.beat()
       backend.streams.activity.beat { .stats(backend.stats.json(now: .now())) }
@@ -76,7 +77,7 @@ struct Server {
   }
 
   /// Listens and says so.
-  private func listen(_ backend: Backend) async -> Task<Void, Never> {
+  private func listen(_ backend: ServedBackend) async -> Task<Void, Never> {
     do {
       let listener = try await Listener(address, backend)
       let url = "http://\(ListenAddress(address, port: listener.port).text)"
@@ -106,7 +107,7 @@ struct Server {
 
   /// Ends the streams, lets open requests finish, and gives neither more than
   /// a few seconds.
-  private func stop(_ backend: Backend) async {
+  private func stop(_ backend: ServedBackend) async {
     backend.tickets.close()
     backend.streams.end()
     for _ in 0..<300 where backend.tickets.count > 0 || backend.streams.count > 0 {

@@ -35,7 +35,7 @@ struct FactSearchTests {
 
   private func match(_ id: Int64, lexical: Double = 0) -> FactMatch {
     FactMatch(
-      fact: Fact(
+      fact: StoredFact(
         id: id, createdAt: "", updatedAt: "", scope: "guild", subject: "s", text: "t",
         type: "other", confidence: 1), lexical: lexical)
   }
@@ -55,7 +55,7 @@ struct FactSearchTests {
   @Test("What a limit is echoed as, and how many results it means")
   func limits() {
     func limits(_ text: String) -> [String] {
-      let search = FactSearch(QueryText(text))
+      let search = FactSearch(QueryParameters(text))
       return [search.limit, "\(search.count)"]
     }
     #expect(limits("") == ["10", "10"])

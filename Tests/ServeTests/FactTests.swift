@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Facts")
 struct FactTests {
-  private func decode(_ text: String) throws -> Fact {
+  private func decode(_ text: String) throws -> StoredFact {
     try Array(text.utf8).withUnsafeBytes { bytes in
       try FactDecoder(now: Timestamp(seconds: 0)).decode(try #require(ScanObject(bytes)))
     }
@@ -31,7 +31,7 @@ struct FactTests {
       ("e\u{301}e\u{301}e\u{301}", "e\u{301}e\u{301}e"),
     ])
   func folding(_ text: String, _ want: String) {
-    let got = FactText.folded(text, limit: 5)
+    let got = KeptText.folded(text, limit: 5)
     #expect(Array(got.unicodeScalars) == Array(want.unicodeScalars))
   }
 
@@ -119,7 +119,7 @@ struct FactTests {
 
   @Test("Records of facts, wrapped or bare, are no actions")
   func records() throws {
-    func content(_ line: String) throws -> Fact? {
+    func content(_ line: String) throws -> StoredFact? {
       var reader = RecordReader(now: Timestamp(seconds: 0), isUnique: true)
       let items = try Array(line.utf8).withUnsafeBytes { try reader.read($0) }
       guard items.count == 1, case .fact(let fact) = items[0].content else { return nil }

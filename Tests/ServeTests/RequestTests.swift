@@ -110,7 +110,7 @@ struct RequestTests {
   @Test("An answer's length is the body's, also without the body")
   func answer() {
     let now = Timestamp(seconds: 784_111_777)
-    let answer = Answer.json("{}")
+    let answer = WholeAnswer.json("{}")
     let head = String(decoding: answer.bytes(isHead: true, now: now), as: UTF8.self)
     #expect(
       head

@@ -77,20 +77,20 @@ struct StoreTests {
       ("limit=%20%35", 5), ("limit=nan", 200), ("limit=1e400", 200), ("limit=7&limit=8", 7),
     ])
   func limits(_ text: String, _ limit: Int) {
-    #expect(ActionQuery(QueryText(text), now: .now()).limit == limit)
+    #expect(ActionQuery(QueryParameters(text), now: .now()).limit == limit)
   }
 
   @Test("sinceHours counts back, fractions too; others do not count")
   func since() {
     let now = Timestamp(rfc3339: "2026-03-01T12:00:00.000Z") ?? .now()
-    func since(_ text: String) -> String? { ActionQuery(QueryText(text), now: now).since }
+    func since(_ text: String) -> String? { ActionQuery(QueryParameters(text), now: now).since }
     #expect(since("sinceHours=24") == "2026-02-28T12:00:00.000Z")
     #expect(since("sinceHours=0.5") == "2026-03-01T11:30:00.000Z")
     #expect(since("sinceHours=1e9") == "1970-01-01T00:00:00.000Z")
     for junk in ["sinceHours=-4", "sinceHours=0", "sinceHours=x", "sinceHours="] {
       #expect(since(junk) == nil, "\(junk)")
     }
-    let query = ActionQuery(QueryText("kinds=a,+b,,%2Cc&guildId=+7+"), now: now)
+    let query = ActionQuery(QueryParameters("kinds=a,+b,,%2Cc&guildId=+7+"), now: now)
     #expect(query.kinds == ["a", "b", "c"])
     #expect(query.guild == "7")
   }

@@ -17,7 +17,7 @@ enum Automations {
   /// - Parameters:
   ///   - query: the request's parameters.
   ///   - document: passed `Document.check`.
-  static func list(_ query: QueryText, _ document: [UInt8]) -> Answer {
+  static func list(_ query: QueryParameters, _ document: [UInt8]) -> WholeAnswer {
     guard let guild = query.word("guildId") else {
       return .error("guildId is required", status: 400)
     }
@@ -46,7 +46,9 @@ enum Automations {
   ///   - query: the request's parameters.
   ///   - document: the runs.
   ///   - automations: what they belong to.
-  static func runs(_ query: QueryText, _ document: [UInt8], of automations: [UInt8]) -> Answer {
+  static func runs(_ query: QueryParameters, _ document: [UInt8], of automations: [UInt8])
+    -> WholeAnswer
+  {
     guard let guild = query.word("guildId"), let given = query.number("automationId"),
       let number = Int(exactly: given), number > 0
     else { return .error("guildId and automationId are required", status: 400) }

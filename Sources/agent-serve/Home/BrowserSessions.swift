@@ -20,7 +20,7 @@ struct BrowserSessions: Sendable {
   /// - Parameters:
   ///   - query: the request's parameters.
   ///   - now: what `sinceHours` counts back from.
-  init(_ query: QueryText, now: Timestamp) {
+  init(_ query: QueryParameters, now: Timestamp) {
     limit = query.integer("limit", default: 50, in: 1...200)
     since = query.since(now: now) ?? now.before(hours: 24).rfc3339
     guild = query.word("guildId")

@@ -10,22 +10,22 @@ struct FactDecoder {
   ///
   /// - Parameter object: the members.
   /// - Throws: `ActionFault` with the dashboard's words where it has some.
-  func decode(_ object: ScanObject) throws(ActionFault) -> Fact {
+  func decode(_ object: ScanObject) throws(ActionFault) -> StoredFact {
     let metadata = ScanObject(object["metadata"].bytes) ?? ScanObject()
     func text(_ names: String...) -> String? {
       for name in names {
         if let text = object.text(name) ?? metadata.text(name) {
-          return FactText.folded(text, limit: FactText.subjectLimit)
+          return KeptText.folded(text, limit: KeptText.subjectLimit)
         }
       }
       return nil
     }
-    let subject = FactText.folded(object.text("subject") ?? "", limit: FactText.subjectLimit)
+    let subject = KeptText.folded(object.text("subject") ?? "", limit: KeptText.subjectLimit)
     if subject.isEmpty { throw ActionFault("subject required") }
     guard object["fact"].isString || object["fact"].isNull else {
       throw ActionFault("fact is no text")
     }
-    let fact = FactText.folded(object.text("fact") ?? "", limit: FactText.factLimit)
+    let fact = KeptText.folded(object.text("fact") ?? "", limit: KeptText.factLimit)
     if fact.isEmpty { throw ActionFault("fact required") }
     var confidence = 0.5
     if !object["confidence"].isNull {
@@ -36,17 +36,17 @@ struct FactDecoder {
     }
     let guild = text("guild_id", "guildId")
     let scope = text("scope")?.lowercased() ?? Self.scope(subject: subject, guild: guild)
-    if !Fact.isPortable(scope) && guild == nil { throw ActionFault("guildId required") }
+    if !StoredFact.isPortable(scope) && guild == nil { throw ActionFault("guildId required") }
     let isID = subject.utf8.allSatisfy { $0 &- 0x30 < 10 }
     let created = try time(object, metadata, "created_at", "createdAt") ?? now.rfc3339
-    return Fact(
+    return StoredFact(
       createdAt: created,
       updatedAt: try time(object, metadata, "updated_at", "updatedAt") ?? created, scope: scope,
-      guild: Fact.isPortable(scope) ? nil : guild, channel: text("channel_id", "channelId"),
+      guild: StoredFact.isPortable(scope) ? nil : guild, channel: text("channel_id", "channelId"),
       user: text("user_id", "userId") ?? (scope == "user" && isID ? subject : nil),
       subject: subject, text: fact,
-      type: FactText.type(object.text("fact_type") ?? object.text("factType")),
-      evidence: FactText.evidence(
+      type: KeptText.type(object.text("fact_type") ?? object.text("factType")),
+      evidence: KeptText.evidence(
         object.text("evidence_text") ?? object.text("evidenceText") ?? metadata.text("evidenceText")
       ),
       sourceMessage: text("source_message_id", "sourceMessageId"), confidence: confidence,

@@ -21,12 +21,12 @@ struct FactEdit: Sendable, Equatable {
   init(id: String, _ body: ScanObject) throws(FactRefusal) {
     guild = try Self.guild(body)
     self.id = try Self.id(id)
-    subject = FactText.folded(body.text("subject") ?? "", limit: FactText.subjectLimit)
+    subject = KeptText.folded(body.text("subject") ?? "", limit: KeptText.subjectLimit)
     if subject.isEmpty { throw FactRefusal("subject required") }
-    text = FactText.folded(body.text("fact") ?? "", limit: FactText.factLimit)
+    text = KeptText.folded(body.text("fact") ?? "", limit: KeptText.factLimit)
     if text.isEmpty { throw FactRefusal("fact required") }
-    type = FactText.type(body.text("factType"))
-    evidence = FactText.evidence(body.text("evidenceText"))
+    type = KeptText.type(body.text("factType"))
+    evidence = KeptText.evidence(body.text("evidenceText"))
     guard let confidence = body.number("confidence") else {
       throw FactRefusal("confidence must be a number between 0 and 1")
     }
@@ -35,7 +35,7 @@ struct FactEdit: Sendable, Equatable {
 
   /// The guild that a body names.
   static func guild(_ body: ScanObject) throws(FactRefusal) -> String {
-    let guild = FactText.folded(body.text("guildId") ?? "", limit: 200)
+    let guild = KeptText.folded(body.text("guildId") ?? "", limit: 200)
     if guild.isEmpty { throw FactRefusal("guildId required") }
     return guild
   }
@@ -71,7 +71,7 @@ struct FactRefusal: Error, Equatable {
   static let duplicate = FactRefusal("duplicate", status: 409)
 
   /// `{"ok":false,"error":"..."}`.
-  var answer: Answer {
+  var answer: WholeAnswer {
     .json("{\"ok\":false,\"error\":\(JSONText.quoted(reason))}", status: status)
   }
 }

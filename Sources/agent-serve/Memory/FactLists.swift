@@ -15,7 +15,7 @@ struct FactLists: Sendable {
   /// - Parameters:
   ///   - query: the request's parameters.
   ///   - limit: the default.
-  init(_ query: QueryText, limit: Int) {
+  init(_ query: QueryParameters, limit: Int) {
     guild = query.word("guildId")
     subject = query.word("subject")
     text = (query["q"] ?? "").trimmingBlanks()
@@ -55,7 +55,7 @@ struct FactLists: Sendable {
         """, arguments: [guild, subject, wanted])
     var list: [String] = []
     while list.count < limit, let row = try rows.next() {
-      let fact = Fact(row: row)
+      let fact = StoredFact(row: row)
       if isFolded || fact.contains(wanted) { list.append(fact.editable) }
     }
     return """
@@ -90,7 +90,7 @@ struct FactLists: Sendable {
   }
 }
 
-extension Fact {
+extension StoredFact {
   /// Whether a text is somewhere in it.
   ///
   /// - Parameter text: lower case.

@@ -56,7 +56,7 @@ struct FactMarkdown: Sendable {
     return "## \(title)\n" + lines.map { "- \($0)" }.joined(separator: "\n")
   }
 
-  private func facts(_ condition: String, _ db: Database) throws -> [Fact] {
+  private func facts(_ condition: String, _ db: Database) throws -> [StoredFact] {
     let scope = guild == nil ? "?1 IS NULL" : "f.scope NOT IN ('user', 'owner') AND f.guild_id = ?1"
     return try Row.fetchAll(
       db,
@@ -65,7 +65,7 @@ struct FactMarkdown: Sendable {
         WHERE f.deleted_at IS NULL AND \(scope) AND \(condition)
         ORDER BY f.updated_at DESC, f.id LIMIT \(Self.limit)
         """, arguments: [guild]
-    ).map(Fact.init(row:))
+    ).map(StoredFact.init(row:))
   }
 
   private func lines(_ condition: String, _ db: Database) throws -> [String] {

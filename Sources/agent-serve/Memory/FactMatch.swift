@@ -3,7 +3,7 @@ import Core
 /// A fact that was found, and how well it fits.
 struct FactMatch: Sendable {
   /// What was found.
-  let fact: Fact
+  let fact: StoredFact
   /// 0 to 1: what results are ordered by.
   var score = 0.0
   /// 0 to 1: the cosine of its vector with the query's.
@@ -14,7 +14,7 @@ struct FactMatch: Sendable {
   /// - Parameters:
   ///   - fact: what was found.
   ///   - lexical: 0 to 1.
-  init(fact: Fact, lexical: Double = 0) {
+  init(fact: StoredFact, lexical: Double = 0) {
     self.fact = fact
     self.lexical = lexical
   }

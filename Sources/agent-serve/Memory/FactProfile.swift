@@ -7,20 +7,20 @@ struct FactProfile: Sendable {
   static let limit = 40
 
   /// Facts about a user, wherever they were learnt.
-  static func user(_ id: String, _ db: Database) throws -> [Fact] {
+  static func user(_ id: String, _ db: Database) throws -> [StoredFact] {
     try facts("f.scope = 'user' AND f.user_id = ?1", [id], db)
   }
 
   /// What every guild's facts tell of the bot, of its guilds, and of how to behave.
   struct Shared: Sendable {
     /// About the bot.
-    var selves: [Fact]
+    var selves: [StoredFact]
     /// About the community.
-    var lore: [Fact]
+    var lore: [StoredFact]
     /// How to behave: facts of type guidance.
-    var guidance: [Fact]
+    var guidance: [StoredFact]
     /// What was noticed of behaviour: facts of type behavioral.
-    var behavioral: [Fact]
+    var behavioral: [StoredFact]
   }
 
   /// - Parameter isPortable: takes what is remembered of the bot itself outside of
@@ -28,10 +28,10 @@ struct FactProfile: Sendable {
   static func shared(isPortable: Bool, _ db: Database) throws -> Shared {
     let plain = "f.fact_type NOT IN ('guidance', 'behavioral')"
     let scope = isPortable ? "f.scope IN ('guild', 'user')" : "f.scope = 'guild'"
-    func about(_ subject: String) throws -> [Fact] {
+    func about(_ subject: String) throws -> [StoredFact] {
       try facts("\(scope) AND f.subject = '\(subject)' AND \(plain)", [], db)
     }
-    func typed(_ type: String) throws -> [Fact] {
+    func typed(_ type: String) throws -> [StoredFact] {
       try facts(
         "\(scope) AND f.subject IN ('__lore__', '__self__') AND f.fact_type = '\(type)'", [], db)
     }
@@ -42,7 +42,7 @@ struct FactProfile: Sendable {
 
   private static func facts(
     _ condition: String, _ arguments: StatementArguments, _ db: Database
-  ) throws -> [Fact] {
+  ) throws -> [StoredFact] {
     try Row.fetchAll(
       db,
       sql: """
@@ -50,7 +50,7 @@ struct FactProfile: Sendable {
         WHERE f.deleted_at IS NULL AND \(condition)
         ORDER BY f.confidence DESC, f.updated_at DESC, f.id LIMIT \(limit)
         """, arguments: arguments
-    ).map(Fact.init(row:))
+    ).map(StoredFact.init(row:))
   }
 
   /// `GET /api/memory/fact-profile`.
@@ -58,7 +58,8 @@ struct FactProfile: Sendable {
   /// - Parameters:
   ///   - query: the request's parameters.
   ///   - voice: the session that is up in the guild.
-  static func json(_ query: QueryText, voice: VoiceMemory?, _ db: Database) throws -> String {
+  static func json(_ query: QueryParameters, voice: LoadedMemory?, _ db: Database) throws -> String
+  {
     let guild = query.word("guildId")
     let user = query.word("userId")
     let channel = query.word("channelId")

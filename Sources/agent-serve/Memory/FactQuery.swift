@@ -67,11 +67,12 @@ struct FactQuery {
 
   /// The best facts of a guild by bm25, each with its rank, the greater the
   /// better.
-  func candidates(guild: String, depth: Int, _ db: Database) throws -> [(fact: Fact, rank: Double)]
-  {
+  func candidates(guild: String, depth: Int, _ db: Database) throws -> [(
+    fact: StoredFact, rank: Double
+  )] {
     if asked.isEmpty { return [] }
     let sum = asked.reduce(0) { $0 + $1.count }
-    var rows: [(fact: Fact, rank: Double)] = []
+    var rows: [(fact: StoredFact, rank: Double)] = []
     if asked.count > 1 && sum > Self.budget / 4 {
       // Who has all the words is before the others anyway, and found at once.
       rows = try Self.rows(asked.map(\.match).joined(separator: " AND "), guild, depth, db)
@@ -88,7 +89,7 @@ struct FactQuery {
 
   private static func rows(
     _ match: String, _ guild: String, _ depth: Int, isLong: Bool = false, _ db: Database
-  ) throws -> [(fact: Fact, rank: Double)] {
+  ) throws -> [(fact: StoredFact, rank: Double)] {
     // Of a word that everybody uses the latest facts are as good as any.
     let (rank, order) =
       isLong ? ("0.0", "w.rowid DESC") : ("-bm25(memory_words, 1.0, 0.4)", "rank DESC, w.rowid")
@@ -101,12 +102,12 @@ struct FactQuery {
           AND f.deleted_at IS NULL
         ORDER BY \(order) LIMIT \(depth)
         """, arguments: [match, guild]
-    ).map { (Fact(row: $0), $0["rank"]) }
+    ).map { (StoredFact(row: $0), $0["rank"]) }
   }
 
   /// How much of the text a fact has, 0 to 1: words that few facts have count
   /// more, and the beginning of a word less than the word.
-  func coverage(of fact: Fact) -> Double {
+  func coverage(of fact: StoredFact) -> Double {
     let words = fact.words
     let all = Set("\(words.fact) \(words.about)".split(separator: " "))
     var have = 0.0

@@ -16,7 +16,7 @@ struct FactSearch: Sendable {
   let count: Int
 
   /// - Parameter query: the request's parameters.
-  init(_ query: QueryText) {
+  init(_ query: QueryParameters) {
     text = (query["q"] ?? "").trimmingBlanks()
     guild = query.word("guildId")
     channel = query.word("channelId")
@@ -69,7 +69,7 @@ struct FactSearch: Sendable {
     var matches: [FactMatch] = []
     for (id, cosine) in likeness {
       guard let row = try Row.fetchOne(statement, arguments: [id, guild]) else { continue }
-      var match = FactMatch(fact: Fact(row: row))
+      var match = FactMatch(fact: StoredFact(row: row))
       match.semantic = Double(max(cosine, 0))
       matches.append(match)
       if matches.count == Self.depth { break }
@@ -86,7 +86,7 @@ struct FactSearch: Sendable {
         WHERE f.deleted_at IS NULL AND f.scope = 'guild'
         ORDER BY f.confidence DESC, f.updated_at DESC LIMIT \(count)
         """
-    ).map { FactMatch(fact: Fact(row: $0)) }
+    ).map { FactMatch(fact: StoredFact(row: $0)) }
   }
 
   /// The answer's body.

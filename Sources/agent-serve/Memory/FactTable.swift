@@ -61,7 +61,7 @@ enum FactTable {
   /// Stores facts, all that are not there already.
   ///
   /// - Returns: the id of each, nil for one that is there.
-  static func insert(_ facts: [Fact], _ db: Database) throws -> [Int64?] {
+  static func insert(_ facts: [StoredFact], _ db: Database) throws -> [Int64?] {
     let row = try db.cachedStatement(
       sql: """
         INSERT INTO memory_facts (created_at, updated_at, scope, guild_id, channel_id, user_id,
@@ -89,7 +89,7 @@ enum FactTable {
   ///
   /// - Returns: the fact as stored.
   /// - Throws: `FactRefusal`, or what SQLite says.
-  static func edit(_ edit: FactEdit, now: String, _ db: Database) throws -> Fact {
+  static func edit(_ edit: FactEdit, now: String, _ db: Database) throws -> StoredFact {
     guard var fact = try live(edit.id, guild: edit.guild, db) else { throw FactRefusal.notFound }
     let twin = try Int64.fetchOne(
       db,
@@ -126,17 +126,17 @@ enum FactTable {
   }
 
   /// A fact that a guild may edit: its own, or one of a person.
-  private static func live(_ id: Int64, guild: String, _ db: Database) throws -> Fact? {
+  private static func live(_ id: Int64, guild: String, _ db: Database) throws -> StoredFact? {
     let row = try Row.fetchOne(
       db, sql: "SELECT \(columns) FROM memory_facts f WHERE f.id = ? AND f.deleted_at IS NULL",
       arguments: [id])
-    guard let fact = row.map(Fact.init(row:)), fact.isPortable || fact.guild == guild else {
+    guard let fact = row.map(StoredFact.init(row:)), fact.isPortable || fact.guild == guild else {
       return nil
     }
     return fact
   }
 
-  private static func index(_ id: Int64, _ fact: Fact, _ db: Database) throws {
+  private static func index(_ id: Int64, _ fact: StoredFact, _ db: Database) throws {
     let statement = try db.cachedStatement(
       sql: "INSERT INTO memory_words (rowid, fact, about) VALUES (?, ?, ?)")
     let words = fact.words
@@ -150,7 +150,7 @@ enum FactTable {
   }
 }
 
-extension Fact {
+extension StoredFact {
   /// - Parameter row: a row of `FactTable.columns`.
   init(row: Row) {
     id = row[0]

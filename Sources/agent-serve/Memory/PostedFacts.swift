@@ -4,7 +4,7 @@ import Core
 /// endpoint, or any of these a line (Agent/Clanky/CONTRACT.md 9.5).
 struct PostedFacts {
   /// Each with its line, from 1.
-  private(set) var facts: [(fact: Fact, line: Int)] = []
+  private(set) var facts: [(fact: StoredFact, line: Int)] = []
   /// The lines that hold none.
   var faults: [(line: Int, reason: String)] = []
   /// Whether no line of it is JSON.

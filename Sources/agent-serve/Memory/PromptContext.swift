@@ -63,7 +63,7 @@ struct PromptContext: Sendable {
       let action = StoredAction(row: row).action
       return Message(
         id: action.message, time: action.createdAt, author: action.user,
-        content: FactText.folded(action.content ?? "", limit: 420))
+        content: KeptText.folded(action.content ?? "", limit: 420))
     }
   }
 

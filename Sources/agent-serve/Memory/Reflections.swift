@@ -9,7 +9,7 @@ struct Reflections: Sendable {
   let limit: Int
 
   /// - Parameter query: the request's parameters.
-  init(_ query: QueryText) {
+  init(_ query: QueryParameters) {
     guild = query.word("guildId")
     limit = query.integer("limit", default: 20, in: 1...100)
   }

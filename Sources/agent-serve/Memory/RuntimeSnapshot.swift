@@ -28,12 +28,12 @@ struct RuntimeSnapshot: Sendable {
   init(_ body: ScanObject) throws(FactRefusal) {
     guild = try FactEdit.guild(body)
     func word(_ name: String) -> String? {
-      let word = FactText.folded(body.text(name) ?? "", limit: FactText.subjectLimit)
+      let word = KeptText.folded(body.text(name) ?? "", limit: KeptText.subjectLimit)
       return word.isEmpty ? nil : word
     }
     channel = word("channelId")
     user = word("userId")
-    text = FactText.folded(body.text("queryText") ?? "", limit: 420)
+    text = KeptText.folded(body.text("queryText") ?? "", limit: 420)
     mode = word("mode") == "voice" ? "voice" : "text"
     let list = body["participantIds"]
     asked =
@@ -62,7 +62,7 @@ struct RuntimeSnapshot: Sendable {
   /// The answer's body.
   ///
   /// - Parameter voice: the session that is up in the guild.
-  func json(voice: VoiceMemory?, _ db: Database) throws -> String {
+  func json(voice: LoadedMemory?, _ db: Database) throws -> String {
     let people = participants(voice)
     let profiles = try people.map { ($0, try FactProfile.user($0.id, db)) }
     let primary = profiles.filter { $0.0.id == user }.flatMap(\.1)
@@ -104,7 +104,7 @@ struct RuntimeSnapshot: Sendable {
 
   /// Everybody once, who was named first; a turn of voice talk is about everybody who
   /// hears it.
-  private func participants(_ session: VoiceMemory?) -> [Participant] {
+  private func participants(_ session: LoadedMemory?) -> [Participant] {
     let voice = mode == "voice" ? session : nil
     var seen: Set<String> = []
     var people: [Participant] = []

@@ -9,7 +9,7 @@ struct RecordReader {
     /// An action.
     case action(LoggedAction)
     /// A fact of the memory.
-    case fact(Fact)
+    case fact(StoredFact)
     /// A document that passed its check, and its bytes.
     case document(Document, [UInt8])
   }
@@ -120,7 +120,7 @@ struct RecordReader {
   /// The fact of a record: wrapped, or bare with a subject and no type.
   private static func fact(
     _ bytes: UnsafeRawBufferPointer, _ now: Timestamp
-  ) throws(ActionFault) -> Fact? {
+  ) throws(ActionFault) -> StoredFact? {
     guard let record = ScanObject(bytes), record["type"].isNull else { return nil }
     if record["event"].isString {
       guard record.text("event") == "fact" else { return nil }

@@ -39,7 +39,7 @@ extension ActionQuery {
   /// - Parameters:
   ///   - query: the parameters.
   ///   - now: what `sinceHours` counts back from.
-  init(_ query: QueryText, now: Timestamp) {
+  init(_ query: QueryParameters, now: Timestamp) {
     limit = query.integer("limit", default: 200, in: 1...1000)
     // SQLite takes 32766 arguments; nobody names so many kinds.
     kinds = (query["kinds"] ?? "").split(separator: ",").prefix(1000)

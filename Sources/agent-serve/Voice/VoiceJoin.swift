@@ -101,12 +101,12 @@ struct VoiceJoin: Equatable {
   }
 }
 
-extension Backend {
+extension ServedBackend {
   /// Answers a wish to join.
   ///
   /// - Returns: 200 also for a refusal, 503 when no agent told anything, 400
   ///   for a body that says it is JSON and is not.
-  func join(_ body: [UInt8], type: String) async throws -> Answer {
+  func join(_ body: [UInt8], type: String) async throws -> WholeAnswer {
     guard let object = RequestObject(body, type: type) else { return .invalidJSON }
     let state = documents.bytes(.voiceState)
     let outcome = state.withUnsafeBytes { bytes in

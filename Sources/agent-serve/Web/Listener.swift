@@ -7,12 +7,12 @@ struct Listener: Sendable {
   /// The port that was got.
   let port: UInt16
   private let socket: AsyncSocket
-  private let backend: Backend
+  private let backend: ServedBackend
 
   /// Binds and listens.
   ///
   /// - Throws: `SocketError` when the address cannot be had.
-  init(_ address: ListenAddress, _ backend: Backend) async throws {
+  init(_ address: ListenAddress, _ backend: ServedBackend) async throws {
     let pool = SocketPool<Poll>.make(maxEvents: 64)
     try await pool.prepare()
     Task { try await pool.run() }

@@ -77,7 +77,7 @@ struct RequestHead: Equatable, Sendable {
     else { return nil }
     let segment = bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
     return segment.contains(0x2f)
-      ? nil : QueryText.decode(FieldText.text(segment)[...], plusIsBlank: false)
+      ? nil : QueryParameters.decode(FieldText.text(segment)[...], plusIsBlank: false)
   }
 
   /// A field's value without blanks around it; several lines of one name are
@@ -119,7 +119,7 @@ enum RequestFault: Error, Equatable {
   case late
 
   /// What is answered.
-  var answer: Answer {
+  var answer: WholeAnswer {
     switch self {
     case .malformed: .error("bad_request", status: 400)
     case .headTooLarge: .error("request_head_too_large", status: 431)

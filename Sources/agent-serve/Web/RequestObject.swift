@@ -16,7 +16,7 @@ struct RequestObject {
       guard body.isEmpty || body.withUnsafeBytes(ScanValidator.isValue) else { return nil }
       json = body
     } else if type.contains("application/x-www-form-urlencoded") {
-      json = Array(QueryText(String(decoding: body, as: UTF8.self)).json.utf8)
+      json = Array(QueryParameters(String(decoding: body, as: UTF8.self)).json.utf8)
     } else {
       json = []
     }
@@ -38,7 +38,7 @@ struct RequestObject {
   }
 }
 
-extension QueryText {
+extension QueryParameters {
   /// The parameters as a JSON object of texts.
   var json: String {
     let members = pairs.map { "\(JSONText.quoted($0.name)):\(JSONText.quoted($0.value))" }

@@ -30,7 +30,7 @@ struct RequestTarget: Equatable, Sendable {
     self.authority = authority
     let parts = rest.split(separator: 0x3f, maxSplits: 1, omittingEmptySubsequences: false)
     let path = parts.first ?? []
-    self.path = path.isEmpty ? "/" : PathText.decode(path)
+    self.path = path.isEmpty ? "/" : PathDecoding.decode(path)
     query = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : ""
   }
 
@@ -45,7 +45,7 @@ struct RequestTarget: Equatable, Sendable {
 /// The percent-encoding of paths as JavaScript's `decodeURI` undoes it: what
 /// could end a segment or begin a query stays as it was written, and so does
 /// what is no UTF-8.
-enum PathText {
+enum PathDecoding {
   private static let kept = Set("%;/?:@&=+$,#".utf8)
 
   /// - Parameter bytes: a path.

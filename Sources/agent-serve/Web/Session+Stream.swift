@@ -3,7 +3,7 @@ import Foundation
 
 extension Session {
   /// Sends a stream until the client is gone or the server ends.
-  func stream(_ feed: Feed, _ head: RequestHead, _ connection: Connection) async throws {
+  func stream(_ feed: ServedFeed, _ head: RequestHead, _ connection: Connection) async throws {
     let resumeAfter = try await resumePoint(head["last-event-id"])
     connection.prepareForEvents()
     let subscriber = Subscriber(connection: connection, limit: backend.backlogLimit)
@@ -23,7 +23,7 @@ extension Session {
         \(coding)\r
 
         """.utf8))
-    let stream = EventStream(feed, subscriber: subscriber, resumeAfter: resumeAfter)
+    let stream = StreamBody(feed, subscriber: subscriber, resumeAfter: resumeAfter)
     while let block = try await stream.next() {
       if head.isOld {
         try await socket.write(Data(block))

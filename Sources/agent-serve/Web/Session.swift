@@ -4,7 +4,7 @@ import Foundation
 /// One client's connection, request by request.
 struct Session {
   /// What requests work on.
-  let backend: Backend
+  let backend: ServedBackend
   /// The connection; closed by `run`.
   let socket: AsyncSocket
   private let connection: Connection
@@ -12,7 +12,7 @@ struct Session {
   /// - Parameters:
   ///   - backend: what requests work on.
   ///   - socket: the connection.
-  init(backend: Backend, socket: AsyncSocket) {
+  init(backend: ServedBackend, socket: AsyncSocket) {
     self.backend = backend
     self.socket = socket
     connection = Connection(descriptor: socket.socket.file.rawValue)

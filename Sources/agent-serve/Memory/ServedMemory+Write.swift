@@ -1,6 +1,6 @@
 import Core
 
-extension Memory {
+extension ServedMemory {
   /// What changes the memory, or is asked by POST.
   enum Write: Equatable {
     case refresh
@@ -43,7 +43,7 @@ extension Memory {
   ///   - voice: the voice state.
   func answer(
     _ write: Write, _ body: [UInt8], type: String, log: ActionLog, voice: [UInt8]
-  ) async throws -> Answer {
+  ) async throws -> WholeAnswer {
     if write == .add { return try await add(body, type: type) }
     guard let object = RequestObject(body, type: type) else {
       return .invalidJSON
@@ -59,7 +59,7 @@ extension Memory {
         return .json(
           try await store.read { db in
             try voice.withUnsafeBytes { state in
-              try snapshot.json(voice: VoiceMemory(state, guild: snapshot.guild), db)
+              try snapshot.json(voice: LoadedMemory(state, guild: snapshot.guild), db)
             }
           })
       case .edit(let id):
@@ -93,7 +93,7 @@ extension Memory {
   /// - Returns: 200 when something was stored or nothing was wrong, 409 when all of
   ///   it is there already, else 400; each line that was not stored with its number
   ///   and the reason.
-  private func add(_ body: [UInt8], type: String) async throws -> Answer {
+  private func add(_ body: [UInt8], type: String) async throws -> WholeAnswer {
     var parsed = PostedFacts(body, now: .now())
     let facts = parsed.facts
     let ids = try await store(facts.map(\.fact))

@@ -1,7 +1,7 @@
 import Core
 
 /// An answer with a body that is there as a whole.
-struct Answer: Sendable, Equatable {
+struct WholeAnswer: Sendable, Equatable {
   /// 200, 404, ...
   var status: Int
   /// The content type's value.
@@ -12,24 +12,24 @@ struct Answer: Sendable, Equatable {
   var closes = false
 
   /// JSON.
-  static func json(_ text: String, status: Int = 200) -> Answer {
+  static func json(_ text: String, status: Int = 200) -> WholeAnswer {
     json(Array(text.utf8), status: status)
   }
 
   /// JSON that is already bytes.
-  static func json(_ bytes: [UInt8], status: Int = 200) -> Answer {
-    Answer(status: status, type: "application/json", body: bytes)
+  static func json(_ bytes: [UInt8], status: Int = 200) -> WholeAnswer {
+    WholeAnswer(status: status, type: "application/json", body: bytes)
   }
 
   /// `{"error":"..."}`.
-  static func error(_ text: String, status: Int) -> Answer {
+  static func error(_ text: String, status: Int) -> WholeAnswer {
     json("{\"error\":\(JSONText.quoted(text))}", status: status)
   }
 
   /// The dashboard's own refusals, byte for byte (Agent/Clanky/CONTRACT.md 1.1 and 1.2).
   static let unauthorized = error("Unauthorized. Provide x-dashboard-token.", status: 401)
   /// A GET of a path that is not there.
-  static let noSuchPath = Answer(
+  static let noSuchPath = WholeAnswer(
     status: 404, type: "text/plain; charset=UTF-8", body: Array("Not found.".utf8))
   /// Any other method where there is nothing.
   static let noSuchMethod = error("Not found.", status: 404)
@@ -38,7 +38,7 @@ struct Answer: Sendable, Equatable {
   /// A request for a name that is not this server's.
   static let misdirected = error("misdirected_request", status: 421)
   /// A body that says it is JSON and is not.
-  static let invalidJSON = Answer(
+  static let invalidJSON = WholeAnswer(
     status: 400, type: "application/json;charset=utf-8",
     body: Array(#"{"error":"invalid_json_body"}"#.utf8))
   /// A body over the limit.

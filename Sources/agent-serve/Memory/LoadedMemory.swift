@@ -3,7 +3,7 @@ import Core
 /// What a voice session that is up has loaded of the memory (Agent/Clanky/CONTRACT.md 5.3).
 ///
 /// Valid as long as the bytes of the voice state are.
-struct VoiceMemory {
+struct LoadedMemory {
   /// Somebody in a session.
   struct Person {
     let id: String

@@ -6,14 +6,14 @@ import Core
 ///
 /// The step from the store to the live events is exact: a subscriber becomes
 /// live only when the store has nothing that the hub gave to others (Agent/Clanky/CONTRACT.md 9.2).
-final class EventStream {
+final class StreamBody {
   private enum Phase {
     case opening
     case catchingUp
     case live
   }
 
-  private let feed: Feed
+  private let feed: ServedFeed
   private let subscriber: Subscriber
   private let resumeAfter: Int64?
   private var phase = Phase.opening
@@ -23,7 +23,7 @@ final class EventStream {
   ///   - feed: what is streamed.
   ///   - subscriber: added to the feed's hub already.
   ///   - resumeAfter: the last event id of the client; nil for a fresh start.
-  init(_ feed: Feed, subscriber: Subscriber, resumeAfter: Int64?) {
+  init(_ feed: ServedFeed, subscriber: Subscriber, resumeAfter: Int64?) {
     self.feed = feed
     self.subscriber = subscriber
     self.resumeAfter = resumeAfter

@@ -1,12 +1,12 @@
 import Core
 
-extension Backend {
+extension ServedBackend {
   /// Stores the actions and documents of a request: one object, or a record a
   /// line.
   ///
   /// - Returns: 200 when something was stored or nothing was wrong, else 400;
   ///   each line that could not be stored with its number and the reason.
-  func post(_ body: [UInt8], type: String) async throws -> Answer {
+  func post(_ body: [UInt8], type: String) async throws -> WholeAnswer {
     let parsed = PostedActions(body, now: .now())
     let ids = try await log.append(parsed.actions)
     _ = try await memory.store(parsed.facts)
@@ -34,7 +34,7 @@ struct PostedActions {
   /// In their order.
   private(set) var actions: [LoggedAction] = []
   /// The facts among them.
-  private(set) var facts: [Fact] = []
+  private(set) var facts: [StoredFact] = []
   /// The last of each.
   private(set) var documents: [Document: [UInt8]] = [:]
   /// The lines that hold none, from 1.

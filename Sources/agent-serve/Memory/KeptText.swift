@@ -1,7 +1,7 @@
 import Core
 
 /// The texts of facts, as the dashboard folds and cuts them (Agent/Clanky/CONTRACT.md 5.2).
-enum FactText {
+enum KeptText {
   /// White space runs become one blank, none is left at the ends, and what is
   /// over the limit is cut off.
   ///

@@ -3,7 +3,7 @@ import Core
 
 /// The parameters of a request's target, decoded as forms are
 /// (WHATWG URL, application/x-www-form-urlencoded).
-struct QueryText: Equatable {
+struct QueryParameters: Equatable {
   let pairs: [(name: String, value: String)]
 
   /// - Parameter text: what follows the `?`.
@@ -14,7 +14,7 @@ struct QueryText: Equatable {
     }
   }
 
-  static func == (a: QueryText, b: QueryText) -> Bool {
+  static func == (a: QueryParameters, b: QueryParameters) -> Bool {
     a.pairs.elementsEqual(b.pairs) { $0 == $1 }
   }
 

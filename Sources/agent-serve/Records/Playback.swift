@@ -1,7 +1,7 @@
 import Core
 
 /// Plays a recording into the log as if its actions happened now.
-struct Replay: Sendable {
+struct Playback: Sendable {
   /// How many times faster than it was recorded; 0 for as fast as possible.
   let speed: Double
   /// Where the actions go.
@@ -9,7 +9,7 @@ struct Replay: Sendable {
   /// Where voice states and the like go.
   let documents: Documents
   /// Where facts go.
-  let memory: Memory
+  let memory: ServedMemory
 
   /// Plays a file to its end.
   ///

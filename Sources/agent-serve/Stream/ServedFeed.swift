@@ -1,7 +1,7 @@
 import Core
 
 /// What one of the two streams consists of.
-struct Feed: Sendable {
+struct ServedFeed: Sendable {
   /// What a client gets first: a frame or none, and the newest action that it
   /// then has.
   typealias Opening =
@@ -21,21 +21,21 @@ struct Feed: Sendable {
   let opening: Opening
 }
 
-extension Backend {
+extension ServedBackend {
   /// All actions, beginning with a snapshot unless the client resumes.
-  var activity: Feed {
-    let opening: Feed.Opening = { resume in
+  var activity: ServedFeed {
+    let opening: ServedFeed.Opening = { resume in
       if let resume { return (nil, resume) }
       let (actions, newest) = try await store.snapshot(limit: 220)
       return (.snapshot(actions, newestID: newest, stats: stats.json(now: .now())), newest)
     }
-    return Feed(
+    return ServedFeed(
       hub: streams.activity, store: store, kinds: "", frame: { Frame.action($0) }, opening: opening)
   }
 
   /// The actions of voice sessions, beginning with the voice state in any case.
-  var voice: Feed {
-    let opening: Feed.Opening = { resume in
+  var voice: ServedFeed {
+    let opening: ServedFeed.Opening = { resume in
       let newest = try await store.newestID()
       let state = documents.line(.voiceState)
       // With an id from which nothing would be missed; who resumes right now has
@@ -43,13 +43,13 @@ extension Backend {
       if let resume { return (.voiceState(state), resume) }
       return (.voiceState(state, newestID: newest), newest)
     }
-    return Feed(
+    return ServedFeed(
       hub: streams.voice, store: store, kinds: Streams.voiceKinds, frame: { Frame.voice($0) },
       opening: opening)
   }
 
   /// The feed that a request asks for, nil when it asks for none.
-  func feed(_ path: String) -> Feed? {
+  func feed(_ path: String) -> ServedFeed? {
     switch path {
     case "/api/activity/events": activity
     case "/api/voice/events": voice

@@ -1,11 +1,11 @@
 import Core
 
-extension Backend {
+extension ServedBackend {
   /// Stores a document that a request brings.
   ///
   /// - Returns: 200 when it is on the disk; 400 with a reason when it is none.
   /// - Throws: what SQLite says.
-  func put(_ document: Document, _ body: [UInt8]) async throws -> Answer {
+  func put(_ document: Document, _ body: [UInt8]) async throws -> WholeAnswer {
     switch document.accept(body) {
     case .success(let bytes):
       try await documents.put(document, bytes)

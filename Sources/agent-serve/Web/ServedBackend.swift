@@ -1,7 +1,7 @@
 import Core
 
 /// Everything that requests work on.
-struct Backend: Sendable {
+struct ServedBackend: Sendable {
   /// Reads.
   let store: ActionStore
   /// Writes.
@@ -11,7 +11,7 @@ struct Backend: Sendable {
   /// What the agent told as a whole.
   let documents: Documents
   /// The agent's durable memory.
-  let memory: Memory
+  let memory: ServedMemory
   /// Deliver.
   let streams: Streams
   /// Open requests.
@@ -29,7 +29,7 @@ struct Backend: Sendable {
 
   /// Why a request may not ask for what it asks, nil when it may: it names this
   /// server, and all under /api needs the token.
-  func refusal(of head: RequestHead) -> Answer? {
+  func refusal(of head: RequestHead) -> WholeAnswer? {
     if let names, !names.contains(head.authority) { return .misdirected }
     guard let token, head.isOfAPI else { return nil }
     return token.matches(head["x-dashboard-token"]) ? nil : .unauthorized
@@ -39,7 +39,7 @@ struct Backend: Sendable {
   func wantsBody(_ head: RequestHead) -> Bool { write(of: head) != nil && refusal(of: head) == nil }
 
   /// The answer to a request; faults of the store are answered too.
-  func answer(_ head: RequestHead, body: RequestReader.Body) async -> Answer {
+  func answer(_ head: RequestHead, body: RequestReader.Body) async -> WholeAnswer {
     if let refusal = refusal(of: head) { return refusal }
     guard case .whole(let bytes) = body else { return .tooLarge }
     do {
@@ -50,7 +50,7 @@ struct Backend: Sendable {
     }
   }
 
-  private func answer(_ head: RequestHead, _ body: [UInt8]) async throws -> Answer {
+  private func answer(_ head: RequestHead, _ body: [UInt8]) async throws -> WholeAnswer {
     if head.method == "GET" || head.method == "HEAD" { return try await read(head) ?? .noSuchPath }
     guard let write = write(of: head) else { return .noSuchMethod }
     // A page that a browser shows may send a plain POST anywhere; only a
@@ -72,7 +72,7 @@ struct Backend: Sendable {
     case actions
     case join
     case document(Document)
-    case memory(Memory.Write)
+    case memory(ServedMemory.Write)
   }
 
   private func write(of head: RequestHead) -> Write? {
@@ -81,12 +81,12 @@ struct Backend: Sendable {
     case ("POST", "/api/voice/join"): .join
     case ("PUT", let path) where Document(path: path) != nil:
       Document(path: path).map(Write.document)
-    default: Memory.Write(head).map(Write.memory)
+    default: ServedMemory.Write(head).map(Write.memory)
     }
   }
 
-  private func read(_ head: RequestHead) async throws -> Answer? {
-    let query = QueryText(head.query)
+  private func read(_ head: RequestHead) async throws -> WholeAnswer? {
+    let query = QueryParameters(head.query)
     switch head.path {
     case "/api/health": return .json("{\"ok\":true}")
     case "/api/stats": return try await statistics(query)
@@ -95,7 +95,7 @@ struct Backend: Sendable {
       return .json(ActionEncoder.rows(actions))
     case "/api/activity/events", "/api/voice/events":
       // Of a HEAD; a GET is a stream.
-      return Answer(status: 200, type: "text/event-stream", body: [])
+      return WholeAnswer(status: 200, type: "text/event-stream", body: [])
     default:
       if let answer = try await memory.read(head.path, query, voice: documents.bytes(.voiceState)) {
         return answer
@@ -105,7 +105,7 @@ struct Backend: Sendable {
     }
   }
 
-  private func statistics(_ query: QueryText) async throws -> Answer {
+  private func statistics(_ query: QueryParameters) async throws -> WholeAnswer {
     let now = Timestamp.now()
     guard let guild = query.word("guildId") else { return .json(stats.json(now: now)) }
     let book = try await store.read { try StatsBook.load($0, guild: guild, now: now) }

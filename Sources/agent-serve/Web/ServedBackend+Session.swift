@@ -1,9 +1,9 @@
 import Core
 
-extension Backend {
+extension ServedBackend {
   /// Answers what is asked of voice sessions, those that are up and those that
   /// are over; nil for any other path.
-  func readSession(_ head: RequestHead, _ query: QueryText) async throws -> Answer? {
+  func readSession(_ head: RequestHead, _ query: QueryParameters) async throws -> WholeAnswer? {
     switch head.path {
     case "/api/voice/state": return .json(documents.bytes(.voiceState))
     case "/api/voice/asr-sessions": return .json(voicePanels.asrSessions(now: .now()))

@@ -1,7 +1,7 @@
 import Core
 
 /// One durable fact of the agent's memory (Agent/Clanky/CONTRACT.md 5.2).
-struct Fact: Sendable, Equatable {
+struct StoredFact: Sendable, Equatable {
   /// Never used twice; 0 for a fact that is not stored yet.
   var id: Int64 = 0
   /// RFC 3339 in UTC with three decimals.
@@ -40,7 +40,7 @@ struct Fact: Sendable, Equatable {
   static func isPortable(_ scope: String) -> Bool { scope == "user" || scope == "owner" }
 }
 
-extension Fact {
+extension StoredFact {
   /// A row of the facts endpoint, and of the answer to an edit.
   var editable: String { "{\(members),\"metadata\":{\"isLegacy\":\(isLegacy)}}" }
 
@@ -72,7 +72,7 @@ extension Fact {
   }
 }
 
-extension Sequence where Element == Fact {
+extension Sequence where Element == StoredFact {
   /// The facts as an array in the form of profiles.
   var profiles: String { "[\(map(\.profile).joined(separator: ","))]" }
 }

@@ -1,9 +1,9 @@
 import Core
 
-extension Backend {
+extension ServedBackend {
   /// Answers what is asked of the agent beside its actions and its voice; nil for
   /// any other path.
-  func readHome(_ head: RequestHead, _ query: QueryText) async throws -> Answer? {
+  func readHome(_ head: RequestHead, _ query: QueryParameters) async throws -> WholeAnswer? {
     switch head.path {
     case "/api/guilds": return .json(Guilds(documents.bytes(.guilds)).json)
     case "/api/automations":

@@ -2,7 +2,7 @@ import Core
 import GRDB
 
 /// The agent's durable memory: what requests read and write of it.
-struct Memory: Sendable {
+struct ServedMemory: Sendable {
   /// Holds it.
   let store: ActionStore
   /// Makes vectors of facts, nil when they are found by their words alone.
@@ -14,7 +14,7 @@ struct Memory: Sendable {
   ///   - path: the request's path.
   ///   - query: its parameters.
   ///   - voice: the voice state.
-  func read(_ path: String, _ query: QueryText, voice: [UInt8]) async throws -> Answer? {
+  func read(_ path: String, _ query: QueryParameters, voice: [UInt8]) async throws -> WholeAnswer? {
     switch path {
     case "/api/memory":
       let markdown = FactMarkdown(guild: query.word("guildId"))
@@ -33,7 +33,7 @@ struct Memory: Sendable {
       return .json(
         try await store.read { db in
           try voice.withUnsafeBytes { state in
-            let session = VoiceMemory(state, guild: query.word("guildId") ?? "")
+            let session = LoadedMemory(state, guild: query.word("guildId") ?? "")
             return try FactProfile.json(query, voice: session, db)
           }
         })
@@ -56,7 +56,7 @@ struct Memory: Sendable {
   ///
   /// - Returns: the id of each, nil for one that is there already; durable.
   /// - Throws: what SQLite says; then none of them is stored.
-  func store(_ facts: [Fact]) async throws -> [Int64?] {
+  func store(_ facts: [StoredFact]) async throws -> [Int64?] {
     if facts.isEmpty { return [] }
     let ids = try await store.write { try FactTable.insert(facts, $0) }
     embedder?.wake()
