@@ -11,8 +11,8 @@ struct ActionPredicate {
   var messages: [IDTest] = []
   var since: Timestamp?
   var before: Timestamp?
-  var minCost: Amount?
-  var maxCost: Amount?
+  var minCost: MoneyAmount?
+  var maxCost: MoneyAmount?
   var texts: [TextSearch] = []
   var regexes: [RegexSearch] = []
   var wheres: [MetadataTest] = []

@@ -126,8 +126,8 @@ struct FilterSettings {
     throw UsageError("--\(item.name) \(item.value): not a time (RFC 3339, or 90s, 15m, 2h, 3d)")
   }
 
-  private static func cost(_ item: ParsedOptions.Item) throws(UsageError) -> Amount {
-    guard let amount = Amount(item.value) else {
+  private static func cost(_ item: ParsedOptions.Item) throws(UsageError) -> MoneyAmount {
+    guard let amount = MoneyAmount(item.value) else {
       throw UsageError("--\(item.name) \(item.value): not a number")
     }
     return amount

@@ -66,7 +66,7 @@ public struct Settings: Sendable {
       name: name, url: url ?? section.url, tokenCommand: section.tokenCommand,
       tokenFile: section.tokenFile.map(folders.expand), guild: section.guild,
       kind: section.kind)
-    if let url, let own = section.url, Origin(own) == nil || Origin(own) != Origin(url) {
+    if let url, let own = section.url, URLOrigin(own) == nil || URLOrigin(own) != URLOrigin(url) {
       profile.tokenCommand = nil
       profile.tokenFile = nil
       profile.guild = nil

@@ -19,7 +19,7 @@ struct DeliveryJob {
         handover: handover, said: said)
     }
     if case .watch = options.job {
-      return try Watch(
+      return try InboxWatch(
         folder, host: handover as? HostHandover, diagnostics: diagnostics, makeDrain: drain
       ).run()
     }

@@ -44,7 +44,7 @@ final class LineView: WatchView {
       return .infinity
     }
     if case .ended = moment.link.phase { return .infinity }
-    return at + LinkState.staleAfter
+    return at + BackendLink.staleAfter
   }
 }
 

@@ -31,7 +31,7 @@ struct LiveFrame {
   ///   - scroll: where one is.
   ///   - keys: what keys do; left out first where there is no room.
   static func status(
-    _ words: (text: String, mood: LinkState.Mood), note: String, scroll: ScrollState,
+    _ words: (text: String, mood: BackendLink.Mood), note: String, scroll: ScrollState,
     keys: String, width: Int
   ) -> Line {
     let style: Style =

@@ -20,7 +20,7 @@ final class Watch {
   let signals: TerminalSignals
 
   var feed: VoiceFeed
-  var link = LinkState()
+  var link = BackendLink()
   /// What ages are told by; nil for the clock of the system.
   var time: (() -> Timestamp)?
   /// What stands beside the link's words.

@@ -12,7 +12,7 @@ struct WatchMoment {
   let now: Timestamp
   /// `Clock.monotonic`.
   let clock: Double
-  let link: LinkState
+  let link: BackendLink
   /// Whether something came since the last moment.
   let isChanged: Bool
   /// Whether that was a state, not only an event.

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct WatchPartsTests {
   @Test func freshness() {
-    var link = LinkState()
+    var link = BackendLink()
     #expect(link.word(at: 0) == "connecting")
     link.phase = .open
     #expect(link.words(at: 0).text == "live, no state yet")

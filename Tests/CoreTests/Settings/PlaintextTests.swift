@@ -37,8 +37,8 @@ import Testing
     ("http://a#@b", "http://b", false), ("http://a", "http://a.", false),
   ])
   func originsAreComparedWhole(one: String, other: String, same: Bool) {
-    #expect(Origin(one) != nil)
-    #expect((Origin(one) == Origin(other)) == same)
+    #expect(URLOrigin(one) != nil)
+    #expect((URLOrigin(one) == URLOrigin(other)) == same)
   }
 
   @Test(arguments: [
@@ -46,6 +46,6 @@ import Testing
     "http://a\\@b", "http://a b", "http://a\n",
   ])
   func whatIsNoUrlHasNoOrigin(url: String) {
-    #expect(Origin(url) == nil)
+    #expect(URLOrigin(url) == nil)
   }
 }

@@ -1,7 +1,7 @@
 /// The origin of a URL: scheme, host and port (RFC 6454), as far as comparing
 /// two settings needs it. A URL that cannot be compared surely, such as one with
 /// a name that is not ASCII, has none.
-struct Origin: Equatable {
+struct URLOrigin: Equatable {
   let scheme: String
   let host: String
   let port: Int

@@ -5,7 +5,7 @@ import Shell
 /// Drains whenever there is something to drain: when a file arrives, when the link can
 /// be made again, when the session appears. What the system tells of the folder is a
 /// hint; the folder is looked at in any case.
-final class Watch {
+final class InboxWatch {
   private let path: String
   private let makeDrain: (InboxFolder) -> Drain
   private let host: HostHandover?

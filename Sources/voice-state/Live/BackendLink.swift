@@ -1,7 +1,7 @@
 import Core
 
 /// How the link to the backend stands, and how fresh the last state is.
-struct LinkState: Equatable {
+struct BackendLink: Equatable {
   /// How a link stands.
   enum Phase: Equatable {
     /// Not yet open.

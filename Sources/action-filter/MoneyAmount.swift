@@ -2,7 +2,7 @@ import Core
 
 /// An amount of money as a person wrote it, compared by its exact decimal
 /// value.
-struct Amount {
+struct MoneyAmount {
   private let token: [UInt8]
 
   /// - Parameter text: a JSON number, or one that begins with a point or `+`.
