@@ -20,6 +20,7 @@ let staticLink: [LinkerSetting] =
 
 var products: [Product] = [
   .executable(name: "sse-tail", targets: ["sse-tail"]),
+  .executable(name: "agent-tail", targets: ["agent-tail"]),
   .executable(name: "action-filter", targets: ["action-filter"]),
   .executable(name: "action-format", targets: ["action-format"]),
   .executable(name: "voice-state", targets: ["voice-state"]),
@@ -65,6 +66,8 @@ var targets: [Target] = [
   .executableTarget(
     name: "sse-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
+    name: "agent-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
+  .executableTarget(
     name: "action-filter", dependencies: ["Core"], swiftSettings: strict,
     linkerSettings: staticLink),
   .executableTarget(
@@ -87,13 +90,13 @@ var targets: [Target] = [
   .testTarget(name: "CoreTests", dependencies: ["Core", "TestSupport"], swiftSettings: strict),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], swiftSettings: strict),
   .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
-  .testTarget(name: "AgentTests", dependencies: ["Agent"], swiftSettings: strict),
+  .testTarget(name: "AgentTests", dependencies: ["Agent", "CLibc"], swiftSettings: strict),
   .testTarget(name: "ShellTests", dependencies: ["Shell", "TestSupport"], swiftSettings: strict),
   .testTarget(
     name: "CommandTests",
     dependencies: [
-      "sse-tail", "action-filter", "action-format", "voice-state", "agent-call", "mem-search",
-      "tmux-attach", "share-inbox", "TestSupport",
+      "sse-tail", "agent-tail", "action-filter", "action-format", "voice-state", "agent-call",
+      "mem-search", "tmux-attach", "share-inbox", "TestSupport",
     ], swiftSettings: strict),
 ]
 

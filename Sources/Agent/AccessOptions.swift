@@ -17,15 +17,22 @@ public struct AccessOptions: Sendable {
   public init() {}
 
   /// What goes into a command's table.
-  public static let table = [
-    Option(
-      "p", "profile", "NAME", "the profile of the configuration",
-      completion: .live(CompletionNames.profiles)),
-    Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
-    Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
-    Option(
-      nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
-  ]
+  public static let table = Self.table("NAME", "the profile of the configuration")
+
+  /// The same where a list of profiles may be named.
+  public static let tableOfSeveral = Self.table(
+    "NAME,...", "the profiles of the configuration; repeatable")
+
+  private static func table(_ argument: String, _ help: String) -> [Option] {
+    [
+      Option(
+        "p", "profile", argument, help, completion: .live(CompletionNames.profiles)),
+      Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
+      Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
+      Option(
+        nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
+    ]
+  }
 
   /// Takes one option.
   ///

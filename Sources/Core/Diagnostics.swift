@@ -23,6 +23,12 @@ public struct Diagnostics: Sendable {
     self.descriptor = descriptor
   }
 
+  /// The same, which says `prog: name:` before all: for one of several.
+  public func about(_ name: String) -> Diagnostics {
+    Diagnostics(
+      program: "\(program): \(Visible.line(name))", verbose: verbose, descriptor: descriptor)
+  }
+
   /// Says `prog: message`.
   public func say(_ message: String) {
     emit("\(program): \(Visible.line(message))\n")

@@ -120,6 +120,13 @@ public final class EventStream {
     lose(reason, after: nil)
   }
 
+  /// Ends the stream without a word. Not from within a call of the handler.
+  public func stop() {
+    exchange?.cancel()
+    exchange = nil
+    state = .ended
+  }
+
   private func connect(_ now: Double) {
     state = .connecting
     verdict = nil

@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 
@@ -6,7 +7,7 @@ import Core
 ///
 /// The records themselves say where a later run is to go on: half a record that a
 /// crash left is cut off, and the id of the last whole one is the resume point.
-final class Archive {
+final class Archive: EventArchive {
   /// The name of the state file in the folder, unless another one is named.
   static let state = ".state"
 

@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 import Web
@@ -10,7 +11,7 @@ enum SseTail {
     var diagnostics = Diagnostics(program: "sse-tail")
     do throws(UsageError) {
       let options = try TailOptions(parsed)
-      diagnostics.verbose = options.verbose
+      diagnostics.verbose = options.follow.verbose
       Process.exit(follow(options, diagnostics))
     } catch {
       diagnostics.usage(error.problem, TailOptions.table)
@@ -40,13 +41,30 @@ enum SseTail {
         diagnostics.fail("out of memory")
       }
       EndSignals.watch()
-      return Follower(
-        options, target: target, request: request, backend: backend, client: client,
-        resume: resume, archive: archive, diagnostics: diagnostics
-      ).run()
+      var stream = FollowedStream(request, backend)
+      // What is in the archive is nearer to the truth than what was saved beside it.
+      let known = archive?.lastEventID ?? resume?.state.lastEventID ?? ""
+      stream.lastEventID = options.lastEventID ?? known
+      stream.resume = resume
+      if let followed = target.stream, let base = target.base {
+        stream.usualSilence = DashboardStream.usualSilence
+        stream.continuity = followed.continuity(
+          client, request, base: base, resumingAt: resume?.state.newest)
+      }
+      let loop = FollowLoop(
+        options.follow, client: client, output: output(options, archive),
+        diagnostics: diagnostics)
+      loop.follow(stream)
+      return loop.run()
     } catch {
       diagnostics.fail(error.message, error.status)
     }
+  }
+
+  private static func output(_ options: TailOptions, _ archive: Archive?) -> EventOutput {
+    EventOutput(
+      events: options.events, dataOnly: options.dataOnly, receivedAt: options.follow.receivedAt,
+      archive: archive)
   }
 
   /// A stream of the dashboard needs the profile, a URL does not; one that is
@@ -54,7 +72,7 @@ enum SseTail {
   private static func profile(
     _ options: TailOptions, _ settings: Settings
   ) throws(SettingsError) -> Settings.Profile? {
-    if options.access.profile == nil && Target.Stream(rawValue: options.target) == nil {
+    if options.access.profile == nil && DashboardStream(rawValue: options.target) == nil {
       return try? settings.profile()
     }
     return try settings.profile(options.access.profile)

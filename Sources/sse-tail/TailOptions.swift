@@ -8,25 +8,14 @@ struct TailOptions {
   var target = ""
   var dataOnly = false
   var events: [String] = []
-  var count: Int?
-  var receivedAt = false
-  var comments = false
-  var lifecycle = false
-  var flushPartial = false
-  var maxRetries: Int?
-  var maxTime: Double?
+  var follow = FollowOptions()
   var stateFile: String?
   var archive: String?
-  var idleTimeout: Double?
-  var retryWait: Double?
   var lastEventID: String?
   var method: String?
   var data: String?
   var headers: [String] = []
-  var maxEventBytes: Int?
   var access = AccessOptions()
-  var quiet = false
-  var verbose = false
 
   static let table = OptionTable(
     program: "sse-tail",
@@ -36,10 +25,10 @@ struct TailOptions {
     options: [
       Option("d", "data-only", nil, "print the data alone"),
       Option("e", "event", "NAME", "only events of this type, a glob; repeatable"),
-      Option("n", "count", "COUNT", "end after this many events"),
-      Option("T", "received-at", nil, "add the time of receipt"),
+      FollowOptions.count,
+      FollowOptions.receivedAt,
       Option("C", "comments", nil, "print comments as records"),
-      Option("L", "lifecycle", nil, "print open, lost, resumed, gap and end as records"),
+      FollowOptions.lifecycle,
       Option(nil, "flush-partial", nil, "print an unfinished event at the end of a connection"),
       Option("H", "header", "LINE", "add a request header; @FILE reads lines"),
       Option("X", "request", "METHOD", "the request method"),
@@ -47,43 +36,32 @@ struct TailOptions {
       Option(nil, "last-event-id", "ID", "resume behind this event"),
       Option(nil, "state", "FILE", "keep the resume point in FILE", completion: .file),
       Option(nil, "archive", "FOLDER", "into a file per day (UTC), not standard output"),
-      Option(nil, "retry-wait", "SECONDS", "the first wait before a reconnect (3)"),
-      Option(nil, "max-retries", "COUNT", "give up after this many tries without an event"),
-      Option(nil, "max-time", "SECONDS", "end after this time"),
-      Option(nil, "idle-timeout", "SECONDS", "reconnect after silence; 0 never"),
-      Option(nil, "max-event-bytes", "BYTES", "drop events larger than this"),
-    ] + AccessOptions.table + [
-      Option("q", "quiet", nil, "no notes about the link on a terminal"),
-      Option("v", "verbose", nil, "notes about the link, always"),
-    ])
+    ] + FollowOptions.bounds + AccessOptions.table + FollowOptions.notes)
 
   /// Reads parsed options.
   ///
   /// - Throws: `UsageError` for a value that makes no sense.
   init(_ parsed: ParsedOptions) throws(UsageError) {
-    for item in parsed.items where !access.take(item) {
+    var profiles = 0
+    for item in parsed.items {
+      if item.name == "profile" { profiles += 1 }
+      if profiles > 1 {
+        throw UsageError("one profile at a time: \(item.value); agent-tail follows several")
+      }
+      if access.take(item) { continue }
+      if try follow.take(item) { continue }
       let value = item.value
       switch item.name {
       case "data-only": dataOnly = true
       case "event": events.append(value)
-      case "count": count = try item.wholeNumber()
-      case "received-at": receivedAt = true
-      case "comments": comments = true
-      case "lifecycle": lifecycle = true
-      case "flush-partial": flushPartial = true
+      case "comments": follow.comments = true
+      case "flush-partial": follow.flushPartial = true
       case "header": headers.append(item.path)
       case "request": method = try Self.method(value)
       case "data": data = item.path
       case "last-event-id": lastEventID = try Self.eventID(value)
       case "state": stateFile = item.path
       case "archive": archive = item.path
-      case "retry-wait": retryWait = try item.seconds()
-      case "max-retries": maxRetries = try item.wholeNumber()
-      case "max-time": maxTime = try item.seconds()
-      case "idle-timeout": idleTimeout = try item.seconds()
-      case "max-event-bytes": maxEventBytes = try item.wholeNumber()
-      case "quiet": quiet = true
-      case "verbose": verbose = true
       default: break
       }
     }
@@ -91,7 +69,7 @@ struct TailOptions {
       if archive.isEmpty { throw UsageError("--archive: no folder is named") }
       if dataOnly { throw UsageError("--archive keeps whole records: not with --data-only") }
       // The files say when each record came.
-      receivedAt = true
+      follow.receivedAt = true
       stateFile = stateFile ?? Folders.join(archive, Archive.state)
     }
     let usual = archive == nil ? nil : "activity"

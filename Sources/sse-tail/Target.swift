@@ -1,19 +1,11 @@
+import Agent
 import Core
 import Web
 
 /// What is followed: a URL, or a stream of the dashboard.
 struct Target {
-  /// The two streams of the dashboard (Agent/Clanky/CONTRACT.md 2).
-  enum Stream: String {
-    case activity
-    case voice
-
-    /// The path behind the profile's URL.
-    var path: String { "api/\(rawValue)/events" }
-  }
-
   /// The dashboard's stream, nil for a URL.
-  let stream: Stream?
+  let stream: DashboardStream?
   /// The stream's address.
   let address: WebAddress
   /// The dashboard's address, nil for a URL.
@@ -29,19 +21,19 @@ struct Target {
   ///   - profile: the profile's name, nil if it has none.
   /// - Throws: `SettingsError`.
   init(_ text: String, url: String?, profile: String? = nil) throws(SettingsError) {
-    if let stream = Stream(rawValue: text) {
+    if let stream = DashboardStream(rawValue: text) {
       guard let url else {
         throw SettingsError(text, "no url: set AGENT_URL, or a profile in agentutils.conf(5)")
       }
       do throws(AddressError) {
         let base = try WebAddress(url)
         self.base = base
-        address = try base.appending(stream.path)
+        address = try stream.address(at: base)
       } catch {
         throw SettingsError("the profile's url", error.reason)
       }
       self.stream = stream
-      source = profile.map { "\(text) of \($0)" } ?? address.display
+      source = stream.source(profile: profile, address: address)
       return
     }
     do throws(AddressError) {

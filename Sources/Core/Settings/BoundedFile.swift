@@ -102,5 +102,5 @@ extension stat {
   /// Whether this is a regular file.
   public var isRegular: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
   /// Whether this is a folder.
-  var isFolder: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
+  public var isFolder: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
 }

@@ -59,7 +59,7 @@ public struct Folders: Sendable, Equatable {
   /// - Throws: `SettingsError` naming what cannot be made, or is no folder.
   public static func make(_ path: String) throws(SettingsError) {
     if let status = stat(following: path) {
-      guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) else {
+      guard status.isFolder else {
         throw SettingsError(path, "not a folder")
       }
       return

@@ -26,6 +26,7 @@ tmux-attach -l $box >/dev/null 2>&1 || bail "the box cannot be reached"
 # NAME: what is run, by sh.
 table="
 sse-tail       AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token sse-tail -n 1 activity
+agent-tail     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-tail -n 1
 action-filter  action-filter -n 3 $tmp/day.ndjson
 action-format  action-format $tmp/day.ndjson
 voice-state    voice-state $tmp/day.ndjson

@@ -79,10 +79,11 @@ END
   echo '{"type":"sessions","last":null,"known":["riff-2","`evil`"]}' \
     >"$XDG_STATE_HOME/agentutils/sessions-box+riff"
   is "$(complete_bash sse-tail -p '')" "clanky" "bash completes a profile"
+  is "$(complete_bash agent-tail -p '')" "clanky" "of several, too"
   is "$(complete_bash tmux-attach '' | tr '\n' ' ')" "box cellar shed " "bash completes a host"
   is "$(complete_bash tmux-attach -s ri)" "riff-2" "bash completes a session"
 else
-  skip 7 "no bash"
+  skip 8 "no bash"
 fi
 if command -v fish >/dev/null 2>&1; then
   is "$(complete_fish tmux-attach 'tmux-attach -s ri')" "riff-2" "fish completes a session"

@@ -30,7 +30,14 @@ AGENT_URL=$serve
 AGENT_TOKEN_FILE=$tmp/token
 export AGENT_URL AGENT_TOKEN_FILE
 cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
+profile = clanky
 [profile clanky]
+url = $url
+token-file = $tmp/token
+[profile home]
+url = $url
+token-file = $tmp/token
+[profile work]
 url = $url
 token-file = $tmp/token
 END

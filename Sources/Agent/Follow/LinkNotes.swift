@@ -1,16 +1,18 @@
-import Agent
 import Core
 
 /// The words about the link: for a person on stderr, as records with `-L`.
 struct LinkNotes {
   private let diagnostics: Diagnostics
+  /// The member that says whose stream it is, empty where that need not be said.
+  private let profile: String
   /// Whether a person is told that the stream is down and back.
   private let speaks: Bool
   /// Whether records are wanted.
   let recordsWanted: Bool
 
-  init(diagnostics: Diagnostics, speaks: Bool, recordsWanted: Bool) {
+  init(diagnostics: Diagnostics, profile: String?, speaks: Bool, recordsWanted: Bool) {
     self.diagnostics = diagnostics
+    self.profile = profile.map { ",\"profile\":\(JSONQuote.string($0))" } ?? ""
     self.speaks = speaks
     self.recordsWanted = recordsWanted
   }
@@ -37,10 +39,10 @@ struct LinkNotes {
   }
 
   /// Actions may be missing.
-  func gap(_ gap: ActivityLedger.Gap) -> String {
+  func gap(_ gap: StreamGap) -> String {
     let after = gap.after ?? "the start"
     let before = gap.before ?? "now"
-    let names = gap.unreached.map(\.words)
+    let names = gap.parts.map(\.words)
     let named = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", and others" : "")
     let what = names.isEmpty || names.contains("") ? "" : " of \(named)"
     diagnostics.say("possible gap: actions\(what) between \(after) and \(before) may be missing")
@@ -48,8 +50,8 @@ struct LinkNotes {
       ("after", gap.after.map(JSONQuote.string) ?? "null"),
       ("before", gap.before.map(JSONQuote.string) ?? "null"),
     ]
-    if !gap.unreached.isEmpty {
-      let list = gap.unreached.map(\.record).joined(separator: ",")
+    if !gap.parts.isEmpty {
+      let list = gap.parts.map(\.record).joined(separator: ",")
       members.append(("unreached", "[\(list)]"))
     }
     return record("gap", members)
@@ -62,29 +64,12 @@ struct LinkNotes {
 
   private func record(_ type: String, _ members: [(String, String)]) -> String {
     let rest = members.map { ",\"\($0.0)\":\($0.1)" }.joined()
-    return "{\"type\":\"\(type)\"\(rest),\"time\":\"\(Timestamp.now().rfc3339)\"}\n"
+    return "{\"type\":\"\(type)\"\(profile)\(rest),\"time\":\"\(Timestamp.now().rfc3339)\"}\n"
   }
 
   /// Seconds with one decimal: `3.2`.
   static func short(_ seconds: Double) -> String {
     let tenths = Int64((min(max(seconds, 0), 1e12) * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
-  }
-}
-
-extension ActionPages.Unreached {
-  /// `llm_call in guild 1`; empty when it may be anything.
-  fileprivate var words: String {
-    guard let kind else { return "" }
-    return kind + (guild.map { $0.isEmpty ? " in no guild" : " in guild \($0)" } ?? "")
-  }
-
-  /// `{"kind":"llm_call","guild_id":"1","before":"..."}`; what is not known is
-  /// left out.
-  fileprivate var record: String {
-    var text = ""
-    if let kind { text += "\"kind\":\(JSONQuote.string(kind))," }
-    if let guild { text += "\"guild_id\":\(guild.isEmpty ? "null" : JSONQuote.string(guild))," }
-    return "{\(text)\"before\":\"\(before.rfc3339)\"}"
   }
 }

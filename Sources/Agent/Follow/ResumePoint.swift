@@ -2,9 +2,9 @@ import Core
 
 /// The state file of `--state`, saved behind the output: never ahead of what
 /// was printed, at most once a second while following, and at the end.
-struct ResumePoint {
+public struct ResumePoint {
   /// What the file says, or will say.
-  private(set) var state: FollowState
+  public private(set) var state: FollowState
   private let file: StateFile
   private var saved: FollowState
   private var savedAt = -Double.infinity
@@ -14,8 +14,11 @@ struct ResumePoint {
 
   /// Reads the file, if it is there.
   ///
+  /// - Parameters:
+  ///   - path: the file, which need not exist.
+  ///   - source: the stream that it must belong to.
   /// - Throws: `SettingsError` when it is no state, or another stream's.
-  init(path: String, source: String) throws(SettingsError) {
+  public init(path: String, source: String) throws(SettingsError) {
     file = StateFile(path: path)
     state = FollowState(source: source)
     if let bytes = try file.read(), !bytes.isEmpty {

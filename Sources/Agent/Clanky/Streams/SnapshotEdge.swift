@@ -1,4 +1,3 @@
-import Agent
 import Core
 
 /// Where the rows of a snapshot begin and end: what belongs before them.

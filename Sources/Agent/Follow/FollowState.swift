@@ -1,13 +1,13 @@
 import Core
 
 /// The resume point of a stream over restarts, as `--state FILE` keeps it.
-struct FollowState: Equatable {
-  /// The stream it belongs to, `Target.source`.
-  var source: String
+public struct FollowState: Equatable {
+  /// The stream it belongs to, as `ResumePoint` is told.
+  public var source: String
   /// The last event id, empty for none.
-  var lastEventID = ""
+  public var lastEventID = ""
   /// For activity: the `created_at` of the newest action printed.
-  var newest: String?
+  public var newest: String?
 
   /// The file's content, one record.
   var record: String {

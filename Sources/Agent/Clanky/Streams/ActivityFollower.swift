@@ -1,26 +1,9 @@
-import Agent
 import Core
 import Web
 
 /// Keeps an activity stream whole over reconnects: holds it while the rows
 /// that a new snapshot does not reach are fetched, then lets go in order.
-final class ActivityFollower {
-  /// An event that waits for missing rows.
-  struct HeldEvent {
-    var type: [UInt8]
-    var id: [UInt8]
-    var data: [UInt8]
-    var isPartial: Bool
-  }
-
-  /// What becomes of an event.
-  enum Step {
-    /// Print it now.
-    case print
-    /// It was taken; more will come from `onRelease`.
-    case held
-  }
-
+final class ActivityFollower: Continuity {
   /// The tries to fetch rows before the gap is reported.
   private static let mostTries = 3
 
@@ -32,16 +15,8 @@ final class ActivityFollower {
   private var backfill: ActivityBackfill?
   private var failures = 0
 
-  /// Prints an `actions_backfill` with these rows, newest first.
-  var onBackfill: ([[UInt8]]) -> Void = { _ in }
-  /// Reports a gap.
-  var onGap: (ActivityLedger.Gap) -> Void = { _ in }
-  /// The connection cannot be trusted any more; one line.
-  var onDrop: (String) -> Void = { _ in }
-  /// Prints an event that was held; false when nothing more is to be printed.
-  var onPrint: (HeldEvent) -> Bool = { _ in true }
-  /// Lets the stream go on.
-  var onRelease: () -> Void = {}
+  /// Told what is to be printed.
+  weak var handler: ContinuityHandler?
 
   /// - Parameters:
   ///   - client: of the stream.
@@ -62,24 +37,24 @@ final class ActivityFollower {
   var isHolding: Bool { !held.isEmpty }
 
   /// Takes an event that the stream dispatched.
-  func take(_ event: StreamEventView) -> Step {
+  func take(_ event: StreamEventView) -> Bool {
     if isHolding {
       held.append(HeldEvent(event))
-      return .held
+      return false
     }
     let data = UnsafeRawBufferPointer(event.data)
-    if event.isPartial { return .print }
+    if event.isPartial { return true }
     if event.type.elementsEqual("activity_snapshot".utf8) {
       if !ledger.isReached(by: data) {
         held.append(HeldEvent(event))
         startBackfill()
-        return .held
+        return false
       }
       ledger.note(snapshot: data)
     } else if event.type.elementsEqual("action_event".utf8) {
       ledger.note(live: data)
     }
-    return .print
+    return true
   }
 
   /// The connection is gone, and what was held is forgotten.
@@ -110,7 +85,7 @@ final class ActivityFollower {
     switch end {
     case .failed(let reason, isTransient: true, _) where failures + 1 < Self.mostTries:
       failures += 1
-      onDrop("missed actions: \(reason)")
+      handler?.dropStream("missed actions: \(reason)")
     case .failed(_, _, let found):
       report(found.unreached)
       release(found.rows)
@@ -121,7 +96,7 @@ final class ActivityFollower {
   }
 
   private func report(_ unreached: [ActionPages.Unreached]) {
-    onGap(held[0].data.withUnsafeBytes { ledger.gap(unreached, before: $0) })
+    handler?.report(held[0].data.withUnsafeBytes { ledger.gap(unreached, before: $0) }.told)
   }
 
   private func release(_ rows: [[UInt8]]) {
@@ -131,7 +106,7 @@ final class ActivityFollower {
     var end = missed.count
     while end > 0 {
       let start = max(0, end - ActionPages.mostRows)
-      onBackfill(Array(missed[start..<end]))
+      handler?.printExtra(Self.backfill(missed[start..<end]))
       end = start
     }
     release()
@@ -142,7 +117,7 @@ final class ActivityFollower {
     held = []
     for event in events {
       // Noted behind the output: a state that is saved now must not be ahead of it.
-      if !onPrint(event) { return }
+      if handler?.printHeld(event) != true { return }
       event.data.withUnsafeBytes { data in
         if event.type.elementsEqual("activity_snapshot".utf8) {
           ledger.note(snapshot: data)
@@ -151,26 +126,45 @@ final class ActivityFollower {
         }
       }
     }
-    onRelease()
+    handler?.releaseStream()
+  }
+
+  /// Missed rows as one event.
+  ///
+  /// - Parameter rows: as they came, newest first.
+  private static func backfill(_ rows: ArraySlice<[UInt8]>) -> HeldEvent {
+    var data = Array("{\"actions\":[".utf8)
+    for row in rows {
+      if data.last != UInt8(ascii: "[") { data.append(UInt8(ascii: ",")) }
+      data += row.map { $0 == 10 || $0 == 13 ? 32 : $0 }
+    }
+    data += Array("]}".utf8)
+    return HeldEvent(type: Array("actions_backfill".utf8), data: data)
   }
 }
 
-extension ActivityFollower.HeldEvent {
-  init(_ event: StreamEventView) {
-    self.init(
-      type: Array(event.type), id: Array(event.id), data: Array(event.data),
-      isPartial: event.isPartial)
+extension ActivityLedger.Gap {
+  /// As it is reported.
+  fileprivate var told: StreamGap {
+    StreamGap(
+      after: after, before: before,
+      parts: unreached.map { StreamGap.Part(words: $0.words, record: $0.record) })
+  }
+}
+
+extension ActionPages.Unreached {
+  /// `llm_call in guild 1`; empty when it may be anything.
+  fileprivate var words: String {
+    guard let kind else { return "" }
+    return kind + (guild.map { $0.isEmpty ? " in no guild" : " in guild \($0)" } ?? "")
   }
 
-  /// Hands the event to a function as if the stream had just dispatched it.
-  func withView(_ body: (StreamEventView) -> Void) {
-    var data = data
-    type.withUnsafeBytes { type in
-      id.withUnsafeBytes { id in
-        data.withUnsafeMutableBytes { data in
-          body(StreamEventView(type: type, id: id, data: data, isPartial: isPartial))
-        }
-      }
-    }
+  /// `{"kind":"llm_call","guild_id":"1","before":"..."}`; what is not known is
+  /// left out.
+  fileprivate var record: String {
+    var text = ""
+    if let kind { text += "\"kind\":\(JSONQuote.string(kind))," }
+    if let guild { text += "\"guild_id\":\(guild.isEmpty ? "null" : JSONQuote.string(guild))," }
+    return "{\(text)\"before\":\"\(before.rfc3339)\"}"
   }
 }

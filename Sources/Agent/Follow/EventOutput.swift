@@ -2,11 +2,30 @@ import CLibc
 import Core
 import Web
 
-/// Standard output of sse-tail, or its archive: which events are printed, and how.
-final class TailOutput {
+/// What takes records in files in place of standard output.
+public protocol EventArchive: AnyObject {
+  /// What is written to, for messages.
+  var file: String { get }
+  /// Whether the file's time is over, so that `turn` is due.
+  func isOver(_ now: Timestamp) -> Bool
+  /// Ends the file, which is on disk when this returns.
+  func turn(_ now: Timestamp) throws(WriteFailure)
+  /// The open file; made if it is not there.
+  func open() throws(WriteFailure) -> Int32
+  /// Brings what was written to disk.
+  func sync() throws(WriteFailure)
+  /// Whether `takeFinished` has something.
+  var hasFinished: Bool { get }
+  /// The files that are finished and not yet told of, oldest first.
+  func takeFinished() -> [String]
+}
+
+/// Standard output of a command that follows streams, or its archive: which events
+/// are printed, and how.
+public final class EventOutput {
   private var writer: RecordWriter
   /// Where records go; nil for standard output.
-  private let archive: Archive?
+  private let archive: EventArchive?
   /// A failed write of records must be followed by no other: what is behind it would
   /// be taken for all there is.
   private var hasFailed = false
@@ -19,14 +38,19 @@ final class TailOutput {
   var onFailure: (WriteFailure, String?) -> Void = { _, _ in }
 
   /// - Parameters:
-  ///   - options: the command line.
+  ///   - events: patterns of types, one of which must match; none for all.
+  ///   - dataOnly: the data alone.
+  ///   - receivedAt: with the time of receipt.
   ///   - archive: takes the place of standard output.
-  init(_ options: TailOptions, archive: Archive? = nil) {
+  public init(
+    events: [String] = [], dataOnly: Bool = false, receivedAt: Bool,
+    archive: EventArchive? = nil
+  ) {
     self.archive = archive
     writer = Self.standard
-    selector = EventSelector(options.events)
+    selector = EventSelector(events)
     records = EventRecord(
-      dataOnly: options.dataOnly, receivedAt: options.receivedAt,
+      dataOnly: dataOnly, receivedAt: receivedAt,
       isTerminal: archive == nil && isatty(1) == 1)
   }
 
@@ -36,30 +60,20 @@ final class TailOutput {
 
   /// Prints an event if it is wanted.
   ///
+  /// - Parameters:
+  ///   - event: what the stream dispatched.
+  ///   - profile: whose it is, a JSON string; nil where that need not be said.
   /// - Returns: whether it is.
-  func write(_ event: StreamEventView) -> Bool {
+  func write(_ event: StreamEventView, profile: [UInt8]?) -> Bool {
     guard selector.matches(event.type) else { return false }
-    attempt { now throws(WriteFailure) in try records.write(event, time: now, to: writer) }
+    attempt { now throws(WriteFailure) in
+      try records.write(event, profile: profile, time: now, to: writer)
+    }
     return true
   }
 
-  /// Prints missed rows as one event, if it is wanted.
-  ///
-  /// - Parameter rows: as they came, newest first.
-  /// - Returns: whether it is.
-  func write(backfill rows: [[UInt8]]) -> Bool {
-    var data = Array("{\"actions\":[".utf8)
-    for (index, row) in rows.enumerated() {
-      if index > 0 { data.append(44) }
-      data += row.map { $0 == 10 || $0 == 13 ? 32 : $0 }
-    }
-    data += Array("]}".utf8)
-    let event = ActivityFollower.HeldEvent(
-      type: Array("actions_backfill".utf8), id: [], data: data, isPartial: false)
-    var isWanted = false
-    event.withView { isWanted = write($0) }
-    return isWanted
-  }
+  /// Whether an archive takes the place of standard output.
+  var isArchive: Bool { archive != nil }
 
   /// Prints a comment as a record.
   func write(comment text: UnsafeRawBufferPointer) {
@@ -95,7 +109,7 @@ final class TailOutput {
     do throws(WriteFailure) { try turn(archive, .now()) } catch { fail(error) }
   }
 
-  private func turn(_ archive: Archive, _ now: Timestamp) throws(WriteFailure) {
+  private func turn(_ archive: EventArchive, _ now: Timestamp) throws(WriteFailure) {
     guard archive.isOver(now) else { return }
     try writer.flush()
     try archive.turn(now)

@@ -23,14 +23,16 @@ struct EventRecord: ~Copyable {
   ///
   /// - Parameters:
   ///   - event: what the stream dispatched.
+  ///   - profile: whose it is, a JSON string; nil where that need not be said.
   ///   - time: the time of receipt, asked for when it is wanted.
   ///   - writer: takes the line.
   mutating func write(
-    _ event: StreamEventView, time: () -> Timestamp, to writer: RecordWriter
+    _ event: StreamEventView, profile: [UInt8]? = nil, time: () -> Timestamp,
+    to writer: RecordWriter
   ) throws(WriteFailure) {
     line.removeAll(keepingAtMost: 1 << 20)
     if !dataOnly {
-      appendHead(event, time)
+      appendHead(event, profile, time)
       try writer.write(line.bytes)
       line.removeAll()
     }
@@ -43,7 +45,9 @@ struct EventRecord: ~Copyable {
     try writer.write(line.bytes)
   }
 
-  private mutating func appendHead(_ event: StreamEventView, _ time: () -> Timestamp) {
+  private mutating func appendHead(
+    _ event: StreamEventView, _ profile: [UInt8]?, _ time: () -> Timestamp
+  ) {
     append("{\"event\":")
     if event.type.isEmpty {
       append("\"message\"")
@@ -52,6 +56,10 @@ struct EventRecord: ~Copyable {
     }
     append(",\"id\":")
     JSONQuote.append(event.id, to: &line)
+    if let profile {
+      append(",\"profile\":")
+      profile.withUnsafeBytes { line.append($0) }
+    }
     if receivedAt { append(",\"received_at\":\"\(time().rfc3339)\"") }
     append(",\"data\":")
   }

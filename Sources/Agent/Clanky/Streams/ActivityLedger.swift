@@ -1,4 +1,3 @@
-import Agent
 import Core
 
 /// Knows which actions of an activity stream were printed, and finds what a

@@ -1,8 +1,7 @@
-import Agent
 import Core
 import Testing
 
-@testable import sse_tail
+@testable import Agent
 
 /// What a reconnect has missed (Agent/Clanky/CONTRACT.md 2.3).
 @Suite struct ActivityLedgerTests {

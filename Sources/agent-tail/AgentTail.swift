@@ -1,0 +1,56 @@
+import Agent
+import CLibc
+import Core
+import Web
+
+/// agent-tail(1): follows one agent or several, and never loses an event.
+@main
+enum AgentTail {
+  static func main() {
+    let parsed = AgentTailOptions.table.parseOrExit()
+    var diagnostics = Diagnostics(program: "agent-tail")
+    do throws(UsageError) {
+      let options = try AgentTailOptions(parsed)
+      diagnostics.verbose = options.follow.verbose
+      Process.exit(follow(options, diagnostics))
+    } catch {
+      diagnostics.usage(error.problem, AgentTailOptions.table)
+    }
+  }
+
+  private static func follow(
+    _ options: AgentTailOptions, _ diagnostics: Diagnostics
+  ) -> ExitStatus {
+    guard
+      let client = WebClient(
+        agent: "agent-tail/\(suiteVersion)", authorities: options.access.authorities)
+    else {
+      diagnostics.fail("out of memory")
+    }
+    let output = EventOutput(receivedAt: options.follow.receivedAt)
+    let loop = FollowLoop(
+      options.follow, client: client, output: output, diagnostics: diagnostics)
+    do throws(SettingsError) {
+      let settings = try options.settings()
+      let sources = AgentSources(options, settings: settings, client: client)
+      var isWhole = true
+      if !options.isSeveral { loop.follow(try sources.stream(options.profiles.first)) }
+      for name in options.profiles where options.isSeveral {
+        do throws(SettingsError) {
+          loop.follow(try sources.stream(name))
+        } catch {
+          // It keeps no other from being followed.
+          diagnostics.about(name).say(error.message)
+          loop.add(error.status)
+          isWhole = false
+        }
+      }
+      // A fault of a profile in use is an error, told once; others are warnings.
+      if isWhole { settings.configuration.report(to: diagnostics) }
+      EndSignals.watch()
+      return loop.run()
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
+  }
+}

@@ -1,0 +1,118 @@
+#!/bin/sh
+# `agent-tail -p a,b`: several agents in one stream of records, each with its name.
+. "${0%/*}/../lib.sh"
+needs agent-tail agent-serve action-filter jq curl
+
+
+config=$XDG_CONFIG_HOME/agentutils/config
+serve_on() { # NAME LISTEN [OPTION...]
+  _as=$1
+  _at=$2
+  shift 2
+  start_server "$_as" agent-serve --listen "$_at" --database "$tmp/$_as.sqlite" "$@"
+}
+# post URL FROM TO: actions with these numbers as content.
+post() {
+  seq "$2" "$3" | sed 's/.*/{"kind":"llm_call","content":"n&"}/' |
+    curl -sf --data-binary @- "$1/api/actions" >/dev/null
+}
+serve_on a 127.0.0.1:0
+a=$url a_pid=$pid a_port=$port
+serve_on b 127.0.0.1:0
+b=$url
+printf '[profile a]\nurl = %s\n[profile b]\nurl = %s\n' "$a" "$b" >"$config"
+
+# --- one profile: what sse-tail prints, to the byte
+post "$a" 1 5
+run sse-tail -n 1 -p a activity
+cp "$out" "$tmp/want"
+run agent-tail -n 1 -p a
+status_is 0 "one profile"
+ok "prints what sse-tail does" cmp "$tmp/want" "$out"
+err_empty "in silence"
+run agent-tail -n 1 -p a,a
+ok "a profile that is named twice is one" cmp "$tmp/want" "$out"
+run env AGENT_URL="$a" agent-tail -n 1
+ok "so does a URL without a profile" cmp "$tmp/want" "$out"
+
+# --- two
+run agent-tail -L -n 2 -p a -p b
+status_is 0 "two profiles"
+is "$(grep activity_snapshot "$out" | cut -c 1-64 | sort)" \
+  '{"event":"activity_snapshot","id":"0","profile":"b","data":{"act
+{"event":"activity_snapshot","id":"5","profile":"a","data":{"act' "the name is behind the id"
+is "$(grep '"type":"open"' "$out" | sed 's/"time".*//' | sort)" \
+  "{\"type\":\"open\",\"profile\":\"a\",\"url\":\"$a/api/activity/events\",
+{\"type\":\"open\",\"profile\":\"b\",\"url\":\"$b/api/activity/events\"," "and behind the type"
+is "$(grep '"type":"end"' "$out" | sed 's/"time".*//' | sort)" \
+  '{"type":"end","profile":"a","reason":"count",
+{"type":"end","profile":"b","reason":"count",' "each ends"
+run agent-tail -T -n 2 -p a,b
+is "$(head -n 1 "$out" | jq -c keys_unsorted)" '["event","id","profile","received_at","data"]' \
+  "and comes before the time"
+
+# --- killed in the middle, restarted on the same port and database
+start tail agent-tail -L --retry-wait 0.1 -p a,b
+tail=$pid
+wait_until 10 has "$tmp/tail.out" '"snapshot.*"profile":"b"|activity_snapshot.*"profile":"b"'
+wait_until 10 has "$tmp/tail.out" 'activity_snapshot.*"profile":"a"'
+post "$a" 101 110
+post "$b" 101 110
+wait_until 10 has "$tmp/tail.out" '"profile":"a".*"n110"'
+stop "$a_pid" KILL
+wait_until 10 has "$tmp/tail.out" '"type":"lost","profile":"a"'
+post "$b" 111 120
+wait_until 10 has "$tmp/tail.out" '"profile":"b".*"n120"'
+ok "one that is down holds up no other" has "$tmp/tail.out" '"profile":"b".*"n120"'
+serve_on a "127.0.0.1:$a_port"
+post "$a" 111 120
+post "$b" 121 130
+wait_until 20 has "$tmp/tail.out" '"type":"resumed","profile":"a"'
+post "$a" 121 130
+wait_until 10 has "$tmp/tail.out" '"profile":"a".*"n130"'
+wait_until 10 has "$tmp/tail.out" '"profile":"b".*"n130"'
+# numbers NAME: of the actions of a profile, each as often as it passes.
+numbers() {
+  grep "\"profile\":\"$1\"" "$tmp/tail.out" | action-filter -u | grep -o '"content":"n1[0-9][0-9]"' | tr -dc '0-9\n' | sort -n
+}
+seq 101 130 >"$tmp/wanted"
+for name in a b; do
+  numbers "$name" >"$tmp/numbers"
+  ok "$name: nothing lost, nothing doubled" cmp "$tmp/numbers" "$tmp/wanted"
+done
+is "$(jq -r 'select(.event) | .profile' "$tmp/tail.out" | sort -u | tr '\n' ' ')" "a b " \
+  "each event has its name"
+not_ok "b was never lost" has "$tmp/tail.out" '"type":"lost","profile":"b"'
+stop "$tail" TERM
+is "$status" 143 "a signal ends it"
+is "$(tail -n 2 "$tmp/tail.out" | jq -r '[.type,.profile,.reason] | join(" ")' | sort)" \
+  "end a signal 15
+end b signal 15" "with the end of each"
+
+# --- states, one for each
+run agent-tail -n 2 --state "$tmp/states" -p a,b
+status_is 0 "--state"
+is "$(jq -r .source "$tmp/states/a.state" "$tmp/states/b.state")" "activity of a
+activity of b" "is a file for each in the folder"
+post "$a" 201 202
+post "$b" 201 201
+run agent-tail -n 3 --state "$tmp/states" -p a,b
+is "$(jq -r '"\(.profile) \(.data.content)"' "$out" | sort)" "a n201
+a n202
+b n201" "and each goes on where it ended"
+post "$a" 203 203
+run agent-tail -n 1 --state "$tmp/states" -p a
+is "$(jq -r .data.content "$out")" "n203" "alone, too"
+run agent-tail -n 1 --state "$tmp/one.state" -p a
+ok "one profile keeps its state in the file itself" test -f "$tmp/one.state"
+run agent-tail -n 1 --state "$tmp/one.state" -p b
+status_is 2 "which is no other profile's"
+err_one_line agent-tail "in one line"
+cp "$tmp/states/a.state" "$tmp/states/b.state"
+run agent-tail -n 1 --max-time 5 --state "$tmp/states" -p a,b
+err_is "agent-tail: b: $tmp/states/b.state: holds the state of activity of a, not of activity of b" \
+  "a wrong state is told with the name"
+printf '[profile ../x/y]\nurl = %s\n' "$a" >>"$config"
+run agent-tail -n 2 --state "$tmp/odd" -p a,../x/y
+ok "a name leads out of no folder" test -f "$tmp/odd/%2E.%2Fx%2Fy.state"
+done_testing
