@@ -180,6 +180,15 @@ run riff-worktree-remove -f riff-20
 status_is 1 "-f: what is not committed is kept all the same"
 err_like "^riff-worktree-remove: kept $tree: .*untracked" "and that is said"
 rm "$tree/new"
+file=$(git -C "$tree" ls-files | head -n 1)
+cp "$tree/$file" "$tmp/as it was"
+for flag in assume-unchanged skip-worktree; do
+  git -C "$tree" update-index "--$flag" "$file"
+  echo changed >>"$tree/$file"
+  run riff-worktree-remove -f riff-20
+  status_is 1 "-f: a change is kept that git was told not to see ($flag)"
+  cp "$tmp/as it was" "$tree/$file"
+done
 run riff-worktree-remove --force riff-20
 is "$status $(cat "$err")" "0 " "-f: what is ignored goes"
 ok "with the worktree" test ! -e "$tree"
