@@ -120,7 +120,8 @@ final class SSH2Session {
 
   /// Takes leave of the host, as far as that goes without waiting.
   func disconnect() {
-    libssh2_session_disconnect_ex(handle, SSH_DISCONNECT_BY_APPLICATION, "bye", "")
+    let handle = handle
+    ask { libssh2_session_disconnect_ex(handle, SSH_DISCONNECT_BY_APPLICATION, "bye", "") }
     wire.flush()
   }
 
