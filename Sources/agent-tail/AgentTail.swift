@@ -21,16 +21,11 @@ enum AgentTail {
   private static func follow(
     _ options: AgentTailOptions, _ diagnostics: Diagnostics
   ) -> ExitStatus {
-    guard
-      let client = WebClient(
-        agent: "agent-tail/\(suiteVersion)", authorities: options.access.authorities)
-    else {
-      diagnostics.fail("out of memory")
-    }
-    let output = EventOutput(receivedAt: options.follow.receivedAt)
-    let loop = FollowLoop(
-      options.follow, client: client, output: output, diagnostics: diagnostics)
     do throws(SettingsError) {
+      let client = try options.access.client("agent-tail")
+      let output = EventOutput(receivedAt: options.follow.receivedAt)
+      let loop = FollowLoop(
+        options.follow, client: client, output: output, diagnostics: diagnostics)
       let settings = try options.settings()
       let sources = AgentSources(options, settings: settings, client: client)
       var isWhole = true

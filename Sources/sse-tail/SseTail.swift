@@ -24,6 +24,9 @@ enum SseTail {
       let profile = try profile(options, settings)
       // A fault of the profile in use is an error, told once; others are warnings.
       settings.configuration.report(to: diagnostics)
+      if let stream = DashboardStream(rawValue: options.target) {
+        try profile?.require(stream == .voice ? .voice : .follow, for: "sse-tail")
+      }
       let target = try Target(options.target, url: profile?.url, profile: profile?.name)
       // Taken first: the state is that of one process, too.
       let archive = try options.archive.map { path throws(SettingsError) in
@@ -34,12 +37,7 @@ enum SseTail {
       }
       let (request, backend) = try TailRequest(options).make(
         target, settings: settings, profile: profile)
-      guard
-        let client = WebClient(
-          agent: "sse-tail/\(suiteVersion)", authorities: options.access.authorities)
-      else {
-        diagnostics.fail("out of memory")
-      }
+      let client = try options.access.client("sse-tail")
       EndSignals.watch()
       var stream = FollowedStream(request, backend)
       // What is in the archive is nearer to the truth than what was saved beside it.

@@ -2,7 +2,7 @@
 # The kind of agent that a profile names, and what a command says when an agent
 # of that kind cannot be asked for what it wants.
 . "${0%/*}/../lib.sh"
-needs sse-tail agent-call mem-search voice-state jq python3
+needs sse-tail agent-tail agent-call mem-search voice-state jq python3
 
 config=$XDG_CONFIG_HOME/agentutils/config
 serve <<'END'
@@ -28,7 +28,7 @@ printf '[profile good]\nurl = %s\n[profile claw]\nurl = %s\nkind = dashbord\n' \
   "$url" "$url" >"$config"
 reason='unknown kind dashbord: clanky, openclaw, pincer, joelclaw or riff'
 for command in 'agent-call health' 'mem-search x' 'mem-search --offline x' voice-state \
-  'sse-tail activity'; do
+  agent-tail 'sse-tail activity'; do
   name=${command%% *}
   # shellcheck disable=SC2086  # words
   run "$name" -p claw ${command#"$name"}
@@ -62,6 +62,13 @@ while read -r kind words; do
     run voice-state -p claw $command
     refuses 2 "voice-state: claw: $words has no voice sessions" "voice-state $command of $kind"
   done
+  none="has no voice sessions"
+  run sse-tail -p claw voice
+  refuses 2 "sse-tail: claw: $words $none" "sse-tail voice of $kind"
+  none="this version of agent-tail does not speak to $words"
+  [ "$kind" != riff ] || none="$words has no events to follow"
+  run agent-tail -p claw
+  refuses 2 "agent-tail: claw: $none" "agent-tail of $kind"
   run agent-call -p claw get /health
   refuses 2 "agent-call: claw: this version of agent-call does not speak to $words" \
     "agent-call of $kind"

@@ -87,7 +87,7 @@ final class ActivityBackfill {
     switch pages.next() {
     case .done: onEnd(.found(found()))
     case .askGuilds:
-      ask("api/guilds", now) { [unowned self] _, list in
+      ask(ClankyPath.guilds, now) { [unowned self] _, list in
         pages.take(guilds: GuildChoice.guilds(in: list ?? []).map(\.id))
         goOn(Clock.monotonic)
       }

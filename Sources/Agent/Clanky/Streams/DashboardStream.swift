@@ -7,7 +7,7 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   case voice
 
   /// The path behind the profile's URL.
-  var path: String { "api/\(rawValue)/events" }
+  var path: String { self == .voice ? ClankyPath.voiceEvents : ClankyPath.activityEvents }
 
   /// The silence after which a connection is lost, seconds: a heartbeat comes
   /// every 15.
