@@ -24,14 +24,14 @@ enum FilterOptions {
       Option("E", "regex", "REGEX", "whose content matches an extended regular expression"),
       Option("i", "ignore-case", nil, "upper and lower case are the same in -F and -E"),
       Option("w", "where", "PATH=VALUE", "with this value at a JSON pointer into the metadata"),
-      Option("v", "invert", nil, "select what the options above do not"),
+      Option("v", "invert", nil, "select what the other options do not"),
       Option("u", "unique", nil, "each action once, across rows and live events"),
-      Option("n", "max-count", "COUNT", "stop after so many actions"),
-      Option("a", "others", nil, "pass records that are no actions"),
+      Option("n", "max-count", "COUNT", "stop after COUNT actions"),
+      Option("a", "others", nil, "also pass records that are not actions"),
       Option(
         "o", "output", "FIELD,...", "print these members; canonical: each action as a row",
         completion: .words(["canonical"] + Projection.names)),
-      Option("N", "count", nil, "print only how many actions were selected"),
+      Option("N", "count", nil, "print only the number of selected actions"),
       Option(
         nil, "by", "MEMBER", "print counts and cost by kind, domain, guild, user or hour",
         completion: .words(Grouping.allCases.map(\.rawValue))),

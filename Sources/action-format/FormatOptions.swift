@@ -16,7 +16,7 @@ struct FormatOptions {
     program: "action-format", summary: "Show an agent's actions to a person, one row each.",
     synopsis: "[options] [FILE ...]",
     options: [
-      Option("t", "absolute", nil, "date and local time in place of the age"),
+      Option("t", "absolute", nil, "date and local time instead of the age"),
       Option("x", "expand", nil, "everything an action holds, below its row"),
       Option("s", "stats", nil, "a line of counts and cost that follows the server's stats"),
       Option("n", "count", "COUNT", "stop after COUNT actions"),

@@ -33,7 +33,7 @@ struct CallOptions {
       Option("g", "guild", "ID", "of this guild (default: the profile's, or the only one)"),
       Option("c", "channel", "ID", "of this channel; join: the text channel to answer in"),
       Option("u", "user", "ID", "join: the voice channel that this user is in"),
-      Option("n", "count", "COUNT", "the first so many records"),
+      Option("n", "count", "COUNT", "only the first COUNT records"),
       Option("S", "since", "TIME", "not older than a time, or than 90s, 15m, 2h, 3d"),
       Option(
         "k", "kind", "KIND,...", "actions of these kinds",

@@ -46,7 +46,7 @@ struct ServeOptions: Equatable, Sendable {
         completion: .file),
       Option(nil, "speed", "N", "replay N times faster (1); 0: as fast as possible"),
       Option(
-        nil, "max-backlog", "BYTES", "cut off a subscriber that is so far behind (8388608)"),
+        nil, "max-backlog", "BYTES", "disconnect a subscriber this far behind (8388608)"),
       Option(
         nil, "embed-url", "URL", "search facts by meaning too, with the embeddings of that server"),
       Option(nil, "embed-model", "NAME", "the model that makes them (nomic-embed-text)"),

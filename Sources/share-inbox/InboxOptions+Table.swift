@@ -15,7 +15,7 @@ extension InboxOptions {
         "s", "session", "NAME", "into this session (default: the last one used)",
         completion: .live(SessionMemory.names)),
       Option(nil, "format", "TEXT", "type this, {path} being the file's path (default: '{path} ')"),
-      Option("r", "return", nil, "press Return behind it"),
+      Option("r", "return", nil, "press Return after it"),
       Option(nil, "local", nil, "into the tmux of this machine"),
       Option(nil, "exec", "COMMAND", "hand each file to COMMAND on its standard input instead"),
       Option(nil, "max-size", "BYTES", "refuse larger files, also to add (default: 200M)"),

@@ -33,9 +33,9 @@ struct TailOptions {
       Option("H", "header", "LINE", "add a request header; @FILE reads lines"),
       Option("X", "request", "METHOD", "the request method"),
       Option(nil, "data", "DATA", "the request body, POST; @FILE reads it"),
-      Option(nil, "last-event-id", "ID", "resume behind this event"),
+      Option(nil, "last-event-id", "ID", "resume after this event"),
       Option(nil, "state", "FILE", "keep the resume point in FILE", completion: .file),
-      Option(nil, "archive", "FOLDER", "into a file per day (UTC), not standard output"),
+      Option(nil, "archive", "FOLDER", "write one file per day (UTC) into FOLDER"),
     ] + FollowOptions.bounds + AccessOptions.table + FollowOptions.notes)
 
   /// Reads parsed options.

@@ -11,7 +11,7 @@ extension StateOptions {
     options: [
       Option("w", "watch", nil, "follow: a live screen, or a line per change"),
       Option("g", "guild", "ID", "only the sessions of this guild"),
-      Option("s", "session", "ID", "only this session; the beginning of its id will do"),
+      Option("s", "session", "ID", "only this session; the beginning of its id is enough"),
       Option(
         nil, "panel", "NAME,...", "these panels (default: what fits the width)",
         completion: .words(Panels.all.map { $0.name } + ["all"])),
@@ -23,8 +23,8 @@ extension StateOptions {
         completion: .words(OutputForm.allCases.map(\.rawValue))),
       Option("q", "quiet", nil, "print nothing; status 0 when a session is active, else 1"),
       Option("n", "count", "COUNT", "end after this many: states, lines, or past sessions"),
-      Option(nil, "since", "TIME", "history: sessions that ended no longer ago"),
-      Option(nil, "speed", "FACTOR", "replay and records: so many times as fast as it was"),
+      Option(nil, "since", "TIME", "history: sessions that ended within TIME"),
+      Option(nil, "speed", "FACTOR", "replay and records: FACTOR times as fast"),
       Option(nil, "max-time", "SECONDS", "end after this time"),
       Option(nil, "max-retries", "COUNT", "give up after this many tries without an event"),
       Option(nil, "retry-wait", "SECONDS", "the first wait before a reconnect (3)"),
