@@ -179,18 +179,18 @@ wrong "$url" x 75 "asleep or gone"
 wrong "$url/hidden" x 77 "does not accept this token"
 wrong "$url/other" x 2 "not the dashboard of an agent"
 wrong "http://example.com" x 2 "Over plain http everybody"
-wrong "https://nowhere.invalid" x 75 "no host of this name"
+wrong "https://nowhere.invalid" x 75 "host name does not exist"
 wrong "http://127.0.0.1:9" x 75 "Nothing answers at this address"
-wrong "${url%%:*}s${url#http}" x 75 "cannot show that it is who it says"
+wrong "${url%%:*}s${url#http}" x 75 "cannot prove who it is"
 unseen "what is wrong"
 
 # Bad answers are asked again, and mistakes can be mended.
 talk -p mended <<END
 URL of the agent|
 URL of the agent|http://a b
-no URL|-
+not a URL|-
 URL of the agent|http://me:secret@host
-do not belong|-
+out of the URL|-
 URL of the agent|http://127.0.0.1:9
 Token, not shown|$token
 quit (u/t/w/q) [u]|
