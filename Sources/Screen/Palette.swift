@@ -36,6 +36,13 @@ public enum Palette {
   /// What is well.
   public static let positive = Colour(0x16a34a, basic: 32)
 
+  /// Colours for names that have none of their own, easily told apart.
+  public static let names = [
+    Colour(0x38bdf8, basic: 36), Colour(0xca8a04, basic: 33), Colour(0xc026d3, basic: 35),
+    Colour(0x65a30d, basic: 32), Colour(0x6366f1, basic: 34), Colour(0xf472b6, basic: 95),
+    Colour(0x0d9488, basic: 96), Colour(0xfb923c, basic: 93),
+  ]
+
   /// The mark of a domain: one cell.
   public static func mark(of domain: ActionDomain) -> String {
     switch domain {

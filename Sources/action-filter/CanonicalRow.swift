@@ -9,8 +9,10 @@ enum CanonicalRow {
   /// - Parameters:
   ///   - fields: the action's members.
   ///   - action: its object.
+  ///   - profile: whose it is; absent where that is not said.
+  ///   - writer: takes the row.
   static func write(
-    _ fields: ActionFields, _ action: ScanValue, to writer: RecordWriter
+    _ fields: ActionFields, _ action: ScanValue, _ profile: ScanValue, to writer: RecordWriter
   ) throws(WriteFailure) {
     try put(#"{"id":"#, fields.id, writer)
     try put(#","created_at":"#, fields.createdAt, writer)
@@ -27,11 +29,13 @@ enum CanonicalRow {
       guard let key = members?.key, let value = members?.value, !ActionFields.isMember(key) else {
         continue
       }
+      if !profile.isAbsent, ActionRecord.isProfile(key) { continue }
       try put(",\"")
       try writer.write(key.bytes)
       try put("\":")
       try writer.write(value.bytes)
     }
+    try Self.put(profile, writer)
     try put("}\n")
 
     func put(_ text: StaticString) throws(WriteFailure) {
@@ -44,5 +48,23 @@ enum CanonicalRow {
       try put(name)
       if value.isNull { try put(unknown) } else { try writer.write(value.bytes) }
     }
+  }
+
+  /// Writes a row of a list with its own bytes, and behind them whose it is.
+  static func write(
+    named profile: ScanValue, _ action: ScanValue, to writer: RecordWriter
+  ) throws(WriteFailure) {
+    try writer.write(UnsafeRawBufferPointer(rebasing: action.bytes.dropLast()))
+    var members = try? ScanMembers(action.bytes)
+    try put(profile, writer, isFirst: (try? members?.next()) != true)
+    try writer.write("}\n")
+  }
+
+  private static func put(
+    _ profile: ScanValue, _ writer: RecordWriter, isFirst: Bool = false
+  ) throws(WriteFailure) {
+    if profile.isAbsent { return }
+    try writer.write(isFirst ? "\"profile\":" : ",\"profile\":")
+    try writer.write(profile.bytes)
   }
 }

@@ -12,6 +12,9 @@ enum FilterOptions {
       Option(
         "d", "domain", "DOMAIN,...", "of these domains; tool and error go across all",
         completion: .words(ActionDomain.allCases.map(\.rawValue) + ["tool", "error"])),
+      Option(
+        nil, "profile", "NAME,...", "records of these profiles",
+        completion: .live(CompletionNames.profiles)),
       Option("g", "guild", "ID", "of this guild"),
       Option("c", "channel", "ID", "of this channel"),
       Option("U", "user", "ID", "of this user"),
@@ -33,7 +36,7 @@ enum FilterOptions {
         completion: .words(["canonical"] + Projection.names)),
       Option("N", "count", nil, "print only the number of selected actions"),
       Option(
-        nil, "by", "MEMBER", "print counts and cost by kind, domain, guild, user or hour",
+        nil, "by", "MEMBER", "print counts and cost by kind, domain, guild, user, hour or profile",
         completion: .words(Grouping.allCases.map(\.rawValue))),
       Option(nil, "strict", nil, "check all of the grammar and UTF-8 of every line"),
       Option(nil, "fast", nil, "do not read lines that cannot match, nor report their faults"),

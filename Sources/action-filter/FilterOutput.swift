@@ -30,18 +30,22 @@ struct FilterOutput {
   ///   - source: where it came from.
   ///   - bytes: what stands for it in the output.
   ///   - action: its object.
+  ///   - profile: whose it is; absent where that is not said.
+  ///   - isRow: whether it comes out of a list, so that `bytes` do not name the profile.
   @inline(__always)
   mutating func take(
     _ fields: ActionFields, _ source: ActionWindow.Source, _ bytes: UnsafeRawBufferPointer,
-    _ action: ScanValue
+    _ action: ScanValue, _ profile: ScanValue, isRow: Bool = false
   ) throws(WriteFailure) {
-    if settings.isUnique && !isNew(fields, source) { return }
+    if settings.isUnique && !window.isNew(fields, source, profile: profile, scratch) { return }
     count += 1
     switch settings.output {
+    case .original where isRow && !profile.isAbsent:
+      try CanonicalRow.write(named: profile, action, to: writer)
     case .original: try writer.writeLine(bytes)
-    case .fields(let projection): try projection.write(fields, action, to: writer)
-    case .canonical: try CanonicalRow.write(fields, action, to: writer)
-    case .groups: tally?.add(fields, scratch)
+    case .fields(let projection): try projection.write(fields, action, profile, to: writer)
+    case .canonical: try CanonicalRow.write(fields, action, profile, to: writer)
+    case .groups: tally?.add(fields, profile, scratch)
     case .count, .nothing: break
     }
   }
@@ -62,10 +66,5 @@ struct FilterOutput {
       try writer.newline()
     }
     try writer.flush()
-  }
-
-  private mutating func isNew(_ fields: ActionFields, _ source: ActionWindow.Source) -> Bool {
-    let id = fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
-    return window.isNew(id: id, key: ActionKey(fields, scratch: scratch), source: source)
   }
 }

@@ -138,11 +138,20 @@ struct FilterRun {
     }
     switch shape {
     case .action:
-      if settings.predicate.matches(record.fields, scratch) != settings.isInverted {
-        try output.take(record.fields, record.source, line, record.action)
+      let profile = record.profile
+      let isSelected =
+        settings.isOfProfile(profile, scratch)
+        && settings.predicate.matches(record.fields, scratch)
+      if isSelected != settings.isInverted {
+        try output.take(record.fields, record.source, line, record.action, profile)
       }
     case .list: return try expand(record.rows, file, number)
-    case .other: try output.passOther(line)
+    case .other:
+      if settings.profiles.isEmpty
+        || settings.isOfProfile(record.profile, scratch) != settings.isInverted
+      {
+        try output.passOther(line)
+      }
     }
     return true
   }
@@ -150,13 +159,20 @@ struct FilterRun {
   private mutating func expand(
     _ list: ScanValue, _ file: String, _ number: Int
   ) throws(WriteFailure) -> Bool {
-    let isGood = record.hasReadRows || walk(list, file, number)
+    let profile = record.profile
+    let isOfProfile = settings.isOfProfile(profile, scratch)
+    // Of another profile all rows are the same: not wanted, or with -v wanted.
+    rows.takesAll = !isOfProfile && settings.isInverted
+    defer { rows.takesAll = false }
+    let isGood = record.hasReadRows && !rows.takesAll || walk(list, file, number)
+    if !isOfProfile && !settings.isInverted { return isGood }
     for action in rows.oldestFirst() {
       if output.isDone { break }
       // Read once, a row has no fault.
       let fields =
         output.needsFields ? (try? ActionFields(action.bytes)) ?? ActionFields() : ActionFields()
-      try output.take(fields, fields.id.isNull ? .bare : .row, action.bytes, action)
+      try output.take(
+        fields, fields.id.isNull ? .bare : .row, action.bytes, action, profile, isRow: true)
     }
     return isGood
   }

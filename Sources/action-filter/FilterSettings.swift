@@ -27,6 +27,8 @@ struct FilterSettings {
   }
 
   var predicate = ActionPredicate()
+  /// The profiles whose records are selected; none for all records.
+  var profiles: [[UInt8]] = []
   var isInverted = false
   var isUnique = false
   /// Whether records that are no actions pass.
@@ -49,6 +51,15 @@ struct FilterSettings {
     }
   }
 
+  /// Whether a record is of one of the profiles.
+  ///
+  /// - Parameters:
+  ///   - profile: a string of JSON, or absent.
+  ///   - scratch: memory for texts with escapes.
+  func isOfProfile(_ profile: ScanValue, _ scratch: ScanScratch) -> Bool {
+    profiles.isEmpty || profiles.contains { equals(profile, $0, scratch) }
+  }
+
   /// - Parameters:
   ///   - parsed: the command line.
   ///   - now: what durations are counted back from.
@@ -62,6 +73,7 @@ struct FilterSettings {
       case "kind": predicate.kinds += try Self.list(item).map(KindPattern.init)
       case "domain":
         for word in try Self.list(item) { try predicate.domains.add(word) }
+      case "profile": profiles += try Self.list(item).map { Array($0.utf8) }
       case "guild": predicate.guilds.append(try Self.id(item))
       case "channel": predicate.channels.append(try Self.id(item))
       case "user": predicate.users.append(try Self.id(item))
@@ -92,7 +104,7 @@ struct FilterSettings {
       case "by":
         grouping = Grouping(rawValue: item.value)
         if grouping == nil {
-          throw UsageError("--by \(item.value): not kind, domain, guild, user or hour")
+          throw UsageError("--by \(item.value): not kind, domain, guild, user, hour or profile")
         }
       default: break
       }

@@ -4,6 +4,8 @@ import Core
 struct Projection: Equatable {
   private enum Source: Equatable {
     case id, createdAt, guild, channel, message, user, kind, content, metadata, cost, level
+    /// Whose it is; where that is not said a member of that name: its index in `others`.
+    case profile(Int)
     /// A place in the metadata: its index in `pointers`.
     case pointer(Int)
     /// A member of another name: its index in `others`.
@@ -59,6 +61,9 @@ struct Projection: Equatable {
     case "metadata": return .metadata
     case "usd_cost": return .cost
     case "level": return .level
+    case "profile":
+      others.append(Array(name.utf8))
+      return .profile(others.count - 1)
     default: break
     }
     guard name.hasPrefix("/") else {
@@ -79,13 +84,15 @@ struct Projection: Equatable {
   /// - Parameters:
   ///   - members: the action's members.
   ///   - action: its object.
+  ///   - profile: whose it is; absent where that is not said.
+  ///   - writer: takes the object.
   func write(
-    _ members: ActionFields, _ action: ScanValue, to writer: RecordWriter
+    _ members: ActionFields, _ action: ScanValue, _ profile: ScanValue, to writer: RecordWriter
   ) throws(WriteFailure) {
     var failure: WriteFailure?
     text.withUnsafeBytes { text in
       do throws(WriteFailure) {
-        try write(members, action, text, to: writer)
+        try write(members, action, profile, text, to: writer)
       } catch {
         failure = error
       }
@@ -95,8 +102,8 @@ struct Projection: Equatable {
 
   @inline(__always)
   private func write(
-    _ members: ActionFields, _ action: ScanValue, _ text: UnsafeRawBufferPointer,
-    to writer: RecordWriter
+    _ members: ActionFields, _ action: ScanValue, _ profile: ScanValue,
+    _ text: UnsafeRawBufferPointer, to writer: RecordWriter
   ) throws(WriteFailure) {
     let found = others.isEmpty ? [] : values(of: action)
     for field in fields {
@@ -115,6 +122,7 @@ struct Projection: Equatable {
       case .metadata: value = members.metadata
       case .cost: (value, unknown) = (members.cost, "0")
       case .level: value = members.level
+      case .profile(let index): value = profile.isAbsent ? found[index] : profile
       case .pointer(let index): value = pointers[index].resolve(members.metadata)
       case .other(let index): value = found[index]
       }

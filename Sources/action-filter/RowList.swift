@@ -13,6 +13,8 @@ final class RowList: ActionRowReader {
     let action: ScanValue
   }
 
+  /// Whether every row is selected, whatever it is.
+  var takesAll = false
   private let predicate: ActionPredicate
   private let isInverted: Bool
   private let scratch = ScanScratch()
@@ -36,7 +38,7 @@ final class RowList: ActionRowReader {
   func add(_ fields: ActionFields, _ action: ScanValue) {
     defer { count += 1 }
     if haveIDs { haveIDs = ScanNumber(fields.id) != nil }
-    let isSelected = predicate.matches(fields, scratch) != isInverted
+    let isSelected = takesAll || predicate.matches(fields, scratch) != isInverted
     guard isSelected || waiting < entries.count else { return }
     let time = fields.time(scratch)
     if isSelected {

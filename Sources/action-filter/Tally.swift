@@ -3,7 +3,7 @@ import Core
 
 /// What `--by` counts by.
 enum Grouping: String, CaseIterable, Sendable {
-  case kind, domain, guild, user, hour
+  case kind, domain, guild, user, hour, profile
 }
 
 /// Counts and costs of actions by group.
@@ -41,11 +41,12 @@ struct Tally {
   init(_ grouping: Grouping) { self.grouping = grouping }
 
   /// Counts an action.
-  mutating func add(_ fields: ActionFields, _ scratch: ScanScratch) {
+  mutating func add(_ fields: ActionFields, _ profile: ScanValue, _ scratch: ScanScratch) {
     let index: Int
     switch grouping {
     case .kind: index = find(fields.kind.isString ? scratch.text(of: fields.kind) : nil)
     case .guild: index = find(fields.guild.rawText.map { scratch.text(of: $0) })
+    case .profile: index = find(profile.rawText.map { scratch.text(of: $0) })
     case .user: index = find(fields.user.rawText.map { scratch.text(of: $0) })
     case .domain:
       let kind = fields.kind.isString ? scratch.text(of: fields.kind) : .init(start: nil, count: 0)

@@ -8,8 +8,9 @@ final class Feed {
   private let screen: FeedScreen
   private let signals: Signals?
   private var ending: Int32?
-  private var stats: (value: ActionStats, at: Timestamp)?
+  private var stats: (value: ActionStats, of: String?, at: Timestamp)?
   private var names = Names()
+  private var profiles = ProfileColumn()
   /// The counts that came last; their table is known when all are there.
   private var counts: CountTable?
   private var left: Int
@@ -100,10 +101,13 @@ final class Feed {
     let record = FeedRecord(value)
     if case .lifecycle("count", _) = record { return try count(value) }
     try endCounts()
+    let profile = value["profile"]?.string
     switch record {
     case .actions(let actions, let stats, let faulty):
-      if let stats { try take(stats) }
-      for action in actions where left > 0 { try show(action) }
+      if let stats { try take(stats, of: profile) }
+      for action in actions where left > 0 {
+        try show(action, of: value.isObject ? profile : action.object["profile"]?.string)
+      }
       if faulty > 0 {
         try fault {
           $0.line(
@@ -111,11 +115,11 @@ final class Feed {
             "\(faulty) of \(actions.count + faulty) actions are no objects")
         }
       }
-    case .stats(let stats): try take(stats)
+    case .stats(let stats): try take(stats, of: profile)
     case .lifecycle(let type, let record):
       let layout = layout
       if let notice = Notice.line(type: type, record, layout) {
-        try screen.write(notice, width: layout.width)
+        try screen.write(profiles.add(profile, to: notice), width: layout.width)
       }
     case .other:
       if let reason = EventFault.reason(value) { try fault { $0.line(name, number, reason) } }
@@ -140,19 +144,20 @@ final class Feed {
     Layout(width: screen.width, isAbsolute: options.isAbsolute, now: .now(), names: names)
   }
 
-  private func show(_ action: Action) throws(WriteFailure) {
+  private func show(_ action: Action, of profile: String?) throws(WriteFailure) {
     names.learn(from: action)
     let layout = layout
-    try screen.write(Row.line(action, layout), width: layout.width)
+    let row = profiles.add(profile, to: Row.line(action, layout))
+    try screen.write(row, width: layout.width)
     if options.isExpanded {
       for line in Expanded.lines(action, layout) { try screen.write(line, width: layout.width) }
     }
     left -= 1
   }
 
-  private func take(_ stats: ActionStats) throws(WriteFailure) {
+  private func take(_ stats: ActionStats, of profile: String?) throws(WriteFailure) {
     guard options.showsStats else { return }
-    self.stats = (stats, .now())
+    self.stats = (stats, profile, .now())
     try drawStats()
   }
 
@@ -160,7 +165,8 @@ final class Feed {
     guard let stats else { return }
     let now = Timestamp.now()
     let age = screen.drawsInPlace ? now.seconds - stats.at.seconds : 0
-    try screen.setBar(StatsLine.line(stats.value, now: now, age: age))
+    let line = StatsLine.line(stats.value, now: now, age: age)
+    try screen.setBar(profiles.add(stats.of, to: line))
   }
 
   /// Tells a fault below the rows that came before it.

@@ -37,6 +37,19 @@ public struct ActionKey: Hashable, Sendable {
     (high, low) = digest.finish()
   }
 
+  private init(digest: inout SipHash128) { (high, low) = digest.finish() }
+
+  /// The key of the same thing of one profile, which is another than every other's.
+  ///
+  /// - Parameter profile: its name.
+  func of(profile: UnsafeRawBufferPointer) -> ActionKey {
+    var digest = SipHash128()
+    digest.add(profile)
+    digest.add(0xff)
+    withUnsafeBytes(of: (high, low)) { digest.add($0) }
+    return ActionKey(digest: &digest)
+  }
+
   /// How much of a text fits: the bytes of its first UTF-16 units, and whether
   /// the cut goes through a surrogate pair, whose half then becomes U+FFFD.
   static func prefix(

@@ -4,7 +4,7 @@ enum ActionMember: Int {
   case kind, id, content, metadata, level
   case rowCreatedAt, rowGuild, rowChannel, rowMessage, rowUser, rowCost
   case liveCreatedAt, liveGuild, liveChannel, liveMessage, liveUser, liveCost
-  case event, data, type, actions, stats, runtime, activeCount, sessions
+  case event, data, type, actions, stats, runtime, activeCount, sessions, profile
   case unknown = 31
 
   /// How they are spelled, in the order of the cases.
@@ -13,7 +13,7 @@ enum ActionMember: Int {
       "kind", "id", "content", "metadata", "level",
       "created_at", "guild_id", "channel_id", "message_id", "user_id", "usd_cost",
       "createdAt", "guildId", "channelId", "messageId", "userId", "usdCost",
-      "event", "data", "type", "actions", "stats", "runtime", "activeCount", "sessions",
+      "event", "data", "type", "actions", "stats", "runtime", "activeCount", "sessions", "profile",
     ], walked: [ActionMember.data.rawValue, ActionMember.actions.rawValue])
 
   /// - Parameter key: the bytes between the quotes; escapes are decoded.

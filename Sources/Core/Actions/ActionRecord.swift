@@ -27,6 +27,15 @@ public struct ActionRecord {
   /// Where the action came from.
   public private(set) var source = ActionWindow.Source.bare
 
+  /// Whose record it is, where it says so: a string of the line's own object.
+  public var profile: ScanValue {
+    let value = outer[.profile]
+    return value.isString ? value : .absent
+  }
+
+  /// Whether a key is that of `profile`.
+  public static func isProfile(_ key: ScanValue) -> Bool { ActionMember(key) == .profile }
+
   /// The members of the line's object, of its data, and of a row.
   private let outer = ScanValues()
   private let inner = ScanValues()

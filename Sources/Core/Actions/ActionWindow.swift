@@ -41,6 +41,28 @@ public struct ActionWindow {
     keys.position(of: key).map { Int(behind[$0][source.rawValue]) } ?? 0
   }
 
+  /// Notes an action by its members.
+  ///
+  /// - Parameters:
+  ///   - fields: its members.
+  ///   - source: where it stood.
+  ///   - profile: whose it is, a string of JSON; what two profiles have alike is not
+  ///     the same. Absent where that is not said.
+  ///   - scratch: memory for texts with escapes.
+  /// - Returns: whether it was not seen before.
+  public mutating func isNew(
+    _ fields: ActionFields, _ source: Source, profile: ScanValue, _ scratch: ScanScratch
+  ) -> Bool {
+    var id = fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
+    var key = ActionKey(fields, scratch: scratch)
+    if let raw = profile.rawText {
+      let name = scratch.text(of: raw)
+      id = id?.of(profile: name)
+      key = key.of(profile: name)
+    }
+    return isNew(id: id, key: key, source: source)
+  }
+
   /// Notes an action.
   ///
   /// - Parameters:

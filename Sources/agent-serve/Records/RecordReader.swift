@@ -101,7 +101,7 @@ struct RecordReader {
         return [Item(content: .fact(fact), receivedAt: receivedAt, isListed: false)]
       }
       let action = try decoder.decode(record.action.bytes, record.fields)
-      guard isNew(record.fields, record.source) else { return [] }
+      guard isNew(record.fields, record.source, record.profile) else { return [] }
       return [Item(content: .action(action), receivedAt: receivedAt, isListed: false)]
     case .list:
       var items: [Item] = []
@@ -109,7 +109,7 @@ struct RecordReader {
       for row in try elements(of: record.rows.bytes).reversed() {
         let fields = try Self.fields(row.bytes)
         let action = try decoder.decode(row.bytes, fields)
-        if isNew(fields, .row) {
+        if isNew(fields, .row, record.profile) {
           items.append(Item(content: .action(action), receivedAt: receivedAt, isListed: true))
         }
       }
@@ -154,10 +154,10 @@ struct RecordReader {
     }
   }
 
-  private mutating func isNew(_ fields: ActionFields, _ source: ActionWindow.Source) -> Bool {
-    let id = fields.id.rawText.map { ActionKey(text: scratch.text(of: $0)) }
-    let key = ActionKey(fields, scratch: scratch)
-    return window?.isNew(id: id, key: key, source: source) ?? true
+  private mutating func isNew(
+    _ fields: ActionFields, _ source: ActionWindow.Source, _ profile: ScanValue
+  ) -> Bool {
+    window?.isNew(fields, source, profile: profile, scratch) ?? true
   }
 
   private func elements(of list: UnsafeRawBufferPointer) throws(ActionFault) -> [ScanValue] {

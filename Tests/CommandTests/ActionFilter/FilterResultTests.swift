@@ -52,7 +52,7 @@ import Testing
     let scratch = ScanScratch()
     for action in actions {
       Array(action.utf8).withUnsafeBytes { bytes in
-        if let fields = try? ActionFields(bytes) { tally.add(fields, scratch) }
+        if let fields = try? ActionFields(bytes) { tally.add(fields, .absent, scratch) }
       }
     }
     return tally.records

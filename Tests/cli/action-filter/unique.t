@@ -111,4 +111,18 @@ ok "16 MB at most for any number of actions" python3 "$cli/resident.py" 16384 ac
 is "$(cat many many | action-filter -u -N)" 600000 "what is far back is passed again"
 is "$({ tail -n 100000 many; tail -n 100000 many; } | action-filter -u -N)" 100000 "what is near is not"
 
+# --- of several profiles
+of() { sed "s/,\"data\":/,\"profile\":\"$1\"&/"; }
+is "$({ event action_event 1 | of a; event action_event 2 | of b; event action_event 3
+  event voice_event 4 | of b; event voice_event 5 | of '\\u0061'; event voice_event 6; } | unique)" \
+  "1 2 3 " "equal actions of two profiles are two"
+is "$(unique <<END
+{"id":1,$row,"n":1,"profile":"a"}
+{"id":1,$row,"n":2,"profile":"b"}
+{"id":1,$row,"n":3}
+{"event":"x","id":"","profile":"b","data":{"actions":[{"id":1,$row,"n":4},{"id":2,$row,"n":5}]}}
+{"id":2,$row,"n":6,"profile":"b"}
+END
+)" "1 2 3 5 " "so are equal ids"
+
 done_testing

@@ -162,4 +162,25 @@ else
   skip 2 "no /dev/full"
 fi
 
+# --- whose an action is, where records say so
+of() { printf '{"event":"action_event","id":"",%s"data":{"kind":"k","createdAt":"2026-03-01T12:00:00Z"}}\n' "${1:-}"; }
+{ of; of '"profile":"home",'; of '"profile":"a",'; of; of '"profile":"\u001b[31mx\u202e",'
+  of '"profile":"a-name-that-is-far-too-long",'
+  echo '{"kind":"k","profile":"a","created_at":"2026-03-01T12:00:00Z"}'
+  echo '{"type":"lost","profile":"home","reason":"r","retry_in":3.0,"time":"2026-03-01T12:00:00Z"}'
+} >named
+run action-format -t --color never named
+is "$(cut -c 1-33 "$out" | sed 's/ *$//')" '2026-03-01 12:00:00  ? k
+home  2026-03-01 12:00:00  ? k
+a     2026-03-01 12:00:00  ? k
+2026-03-01 12:00:00  ? k
+\e[31mx\u{202e}  2026-03-01 12:00
+a-name-that-is-…  2026-03-01 12
+a                 2026-03-01 12:0
+home              2026-03-01 12:0' "a name stands in front, in a column as wide as the longest so far"
+run action-format -t --color always named
+is "$(grep -c "^$(printf '\033')\[[0-9;]*mhome" "$out")" 2 "in a colour of its own"
+is "$(grep -o "^$(printf '\033')\[[0-9;]*mhome" "$out" | sort -u | wc -l)" 1 "always the same"
+unlike "$(cat -v "$out")" '\^\[\[31mx' "and no colour of another's"
+
 done_testing

@@ -1,7 +1,7 @@
 #!/bin/sh
 # `agent-tail -p a,b`: several agents in one stream of records, each with its name.
 . "${0%/*}/../lib.sh"
-needs agent-tail agent-serve action-filter jq curl
+needs agent-tail agent-serve action-filter action-format jq curl
 
 
 config=$XDG_CONFIG_HOME/agentutils/config
@@ -72,14 +72,19 @@ post "$a" 121 130
 wait_until 10 has "$tmp/tail.out" '"profile":"a".*"n130"'
 wait_until 10 has "$tmp/tail.out" '"profile":"b".*"n130"'
 # numbers NAME: of the actions of a profile, each as often as it passes.
+action-filter -u -a "$tmp/tail.out" >"$tmp/passed"
 numbers() {
-  grep "\"profile\":\"$1\"" "$tmp/tail.out" | action-filter -u | grep -o '"content":"n1[0-9][0-9]"' | tr -dc '0-9\n' | sort -n
+  grep "\"profile\":\"$1\"" "$tmp/passed" | grep -o '"content":"n1[0-9][0-9]"' | tr -dc '0-9\n' | sort -n
 }
 seq 101 130 >"$tmp/wanted"
 for name in a b; do
   numbers "$name" >"$tmp/numbers"
   ok "$name: nothing lost, nothing doubled" cmp "$tmp/numbers" "$tmp/wanted"
 done
+action-format --color never "$tmp/passed" >"$tmp/rows"
+is "$(grep -c llm_call "$tmp/rows")" 65 "a row for each action"
+is "$(grep llm_call "$tmp/rows" | grep -vc '^[ab]  ')" 0 "each with its name"
+ok "what happens to a stream has its name, too" has "$tmp/rows" '^a  .*! stream lost'
 is "$(jq -r 'select(.event) | .profile' "$tmp/tail.out" | sort -u | tr '\n' ' ')" "a b " \
   "each event has its name"
 not_ok "b was never lost" has "$tmp/tail.out" '"type":"lost","profile":"b"'
