@@ -1,0 +1,55 @@
+#!/bin/sh
+# agent-pulse -p a,b: one feed of several agents, history and all.
+. "${0%/*}/../lib.sh"
+[ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
+needs curl
+
+TMPDIR=$tmp/tmp
+mkdir "$TMPDIR"
+export TMPDIR
+nothing_left() { [ -z "$(ls -A "$TMPDIR")" ]; }
+odd='a&b\1"/'
+for name in a b; do
+  start_server "$name" agent-serve --listen 127.0.0.1:0 --database "$tmp/$name.sqlite"
+  echo "$url" >"$tmp/$name.url"
+done
+a=$(cat "$tmp/a.url") b=$(cat "$tmp/b.url")
+printf '[profile a]\nurl = %s\n[profile b]\nurl = %s\n[profile %s]\nurl = %s\n' "$a" "$b" "$odd" "$b" \
+  >"$XDG_CONFIG_HOME/agentutils/config"
+# post URL FROM TO OFFSET: an action a second, numbered.
+post() {
+  seq "$2" "$3" | awk -v offset="$4" '{
+    printf "{\"kind\":\"llm_error\",\"content\":\"n%d\",\"createdAt\":\"2026-01-01T00:%02d:%02d.%d00Z\"}\n",
+      $1, $1 / 60, $1 % 60, offset }' | curl -sf --data-binary @- "$1/api/actions" >/dev/null
+}
+rows() { sed -n 's/^\([^ ]*\)  .*\(n[0-9]*\)$/\1 \2/p' "$1" | paste -s -d ' ' -; }
+post "$a" 1 5 0
+post "$b" 1 5 5
+
+run agent-pulse -p a,b -n 4 -- --color never
+status_is 0 "-n of several agents"
+is "$(rows "$out")" "a n4 b n4 a n5 b n5" "the newest of all, oldest first, each with its name"
+err_empty "without a word"
+run agent-pulse -p a,b --profile b -n 2 -- --color never
+is "$(rows "$out")" "b n4 b n5" "filters choose among them"
+run agent-pulse -p "a,$odd" --profile "$odd" -n 2 -- --color never
+is "$(rows "$out")" "$odd n4 $odd n5" "a name is a name, whatever is in it"
+run agent-pulse -p a,a -n 2 -- --color never
+is "$(grep -c '^a  ' "$out") $(lines "$out")" "0 2" "one that is named twice is one"
+ok "nothing is left of these" nothing_left
+
+# As it happens: more than the history has.
+start pulse agent-pulse -p b,a -d error -- --color never
+pulse=$pid
+wait_until 20 has "$tmp/pulse.out" '^b .*n5'
+wait_until 20 has "$tmp/pulse.out" '^a .*n5'
+post "$a" 6 6 0
+wait_until 20 has "$tmp/pulse.out" '^a .*n6'
+post "$b" 6 6 5
+wait_until 20 has "$tmp/pulse.out" '^b .*n6'
+stop "$pulse"
+is "$(rows "$tmp/pulse.out")" "a n1 b n1 a n2 b n2 a n3 b n3 a n4 b n4 a n5 b n5 a n6 b n6" \
+  "history and life, nothing twice"
+is "$(cat "$tmp/pulse.err")" "" "without a word"
+ok "nothing is left" nothing_left
+done_testing

@@ -1,0 +1,58 @@
+#!/bin/sh
+# agent-status -p a,b: each agent with its name, and the worst status.
+. "${0%/*}/../lib.sh"
+[ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
+
+TMPDIR=$tmp/tmp
+mkdir "$TMPDIR"
+export TMPDIR
+umask 077
+echo right >"$tmp/right"
+echo wrong >"$tmp/wrong"
+start_server a agent-serve --listen 127.0.0.1:0 --database "$tmp/a.sqlite"
+a=$url
+start_server b agent-serve --listen 127.0.0.1:0 --database "$tmp/b.sqlite" --token-file "$tmp/right"
+b=$url
+cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
+[profile a]
+url = $a
+[profile b]
+url = $b
+token-file = $tmp/right
+[profile wrong]
+url = $b
+token-file = $tmp/wrong
+[profile down]
+url = http://127.0.0.1:9
+END
+run agent-status -o small -p b,a
+status_is 0 "small"
+# shellcheck disable=SC2016  # a dollar
+out_is 'b         ● connected  $0.00 today
+a         ● connected  $0.00 today' "a line each, in their order"
+run env AGENT_URL=http://127.0.0.1:9 AGENT_TOKEN_FILE="$tmp/wrong" agent-status -o small -p a,b
+status_is 0 "what the environment says of one is not said of all"
+run agent-status -o small -p wrong,a,down
+status_is 77 "the worst counts"
+out_like '^wrong     ○ refused: ' "one is refused"
+out_like '^a         ● connected' "one is there"
+out_like '^down      ○ unreachable: ' "one is not"
+run agent-status -o small --max-time 5 -p down,a
+status_is 75 "down"
+run agent-status -o small -p nobody,a
+status_is 2 "no such profile"
+err_like '^agent-status: nobody: profile nobody: not in ' "with its name"
+out_like '^a         ● connected' "the other is shown"
+run agent-status -p a,b
+is "$(grep '^[ab]$\|^$' "$out" | tr '\n' ' ')" "a  b " "medium: a block each, below the name"
+run agent-status -o tmux -p a,b
+is "$(lines "$out") $(grep -o '#\[default\] [ab] ' "$out" | xargs)" "1 #[default] a #[default] b" \
+  "tmux: one line"
+for words in "-o waybar -p a,b" "-o i3 -p a,b" "-p a,b --token-file x" "-p a,,b"; do
+  # shellcheck disable=SC2086
+  run agent-status $words
+  status_is 2 "usage: $words"
+  out_empty "prints nothing: $words"
+done
+is "$(ls -A "$TMPDIR")" "" "nothing is left"
+done_testing
