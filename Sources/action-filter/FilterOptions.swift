@@ -12,9 +12,7 @@ enum FilterOptions {
       Option(
         "d", "domain", "DOMAIN,...", "of these domains; tool and error go across all",
         completion: .words(ActionDomain.allCases.map(\.rawValue) + ["tool", "error"])),
-      Option(
-        nil, "profile", "NAME,...", "records of these profiles",
-        completion: .live(CompletionNames.profiles)),
+      Option(nil, "profile", "NAME,...", "records of these profiles"),
       Option("g", "guild", "ID", "of this guild"),
       Option("c", "channel", "ID", "of this channel"),
       Option("U", "user", "ID", "of this user"),
