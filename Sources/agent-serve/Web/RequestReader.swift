@@ -31,6 +31,9 @@ struct RequestReader {
   /// - Parameter source: the connection.
   init(source: @escaping Source) { self.source = source }
 
+  /// Whether something of the next request is there already.
+  var hasMore: Bool { position < buffer.count }
+
   /// The next request's head.
   ///
   /// - Returns: nil at the end of the connection.

@@ -36,7 +36,7 @@ struct Session {
       while let head = try await reader.head() {
         guard let ticket = backend.tickets.take() else { break }
         guard try await serve(head, &reader, connection, ticket) else { break }
-        connection.expect(.next)
+        connection.expect(reader.hasMore ? .head : .next)
       }
     } catch let fault as RequestFault {
       await refuse(connection.isOverdue ? .late : fault)

@@ -71,9 +71,12 @@ for case in 'GET /api/hea' 'GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ' 
   pass "begun: $case"
 done
 client late "$url" '' >"$tmp/late.none" 2>"$tmp/late.err" &
-ended() { [ "$(cat "$tmp"/late.[0-9n]* | wc -l)" -eq 5 ]; }
+client late "$url" 'GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /api/hea' \
+  >"$tmp/late.next" 2>"$tmp/late.err" &
+ended() { [ "$(cat "$tmp"/late.[0-9n]* | wc -l)" -eq 6 ]; }
 ok "all of them come to an end" wait_until 40 ended
 is "$(cat "$tmp"/late.[0-9]* | sort | uniq -c | tr -s ' ')" " 4 408 closed" "with 408"
+is "$(cat "$tmp/late.next")" "200 408 closed" "one that came together with another, too"
 is "$(cat "$tmp/late.none")" "none closed" "who said nothing gets nothing"
 stop "$pid"
 
