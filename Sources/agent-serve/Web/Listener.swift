@@ -38,7 +38,7 @@ struct Listener: Sendable {
         let session = Session(backend: backend, socket: try await socket.accept())
         Task { await session.run() }
         guard backend.connections.areTooMany else { continue }
-        complain("too many open files; who has asked for nothing gives way")
+        complain("too many open files; the clients that are silent longest give way")
         while backend.connections.areTooMany && !Task.isCancelled {
           backend.connections.dropOldest()
           try? await Task.sleep(for: .milliseconds(20))
