@@ -200,6 +200,22 @@ in_order 401 "rows of the snapshot's oldest instant come in the order of their i
 stop "$tail"
 stop "$dashboard"
 
+# One instant at the beginning, of which the first snapshot had a part.
+follow
+post 1 300 mixed
+tail_it -L
+away 301 800 between mixed
+came 800
+numbers >"$tmp/numbers"
+{
+  seq 77 79
+  seq 84 800
+} >"$tmp/wanted"
+ok "what was before the first snapshot stays out, also of its oldest instant" \
+  cmp "$tmp/numbers" "$tmp/wanted"
+stop "$tail"
+stop "$dashboard"
+
 # A signal while the pages are fetched.
 follow --think 60
 post 1 50

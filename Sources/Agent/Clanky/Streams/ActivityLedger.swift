@@ -108,8 +108,7 @@ struct ActivityLedger {
     var counts: [ActionKey: Int] = [:]
     for row in rows.lazy.map({ ActionPages.Row($0) }) {
       guard let time = row.time else { continue }
-      if let floor, time < floor.time { continue }
-      if edge.isBehind(time) { continue }
+      if isBefore(time) || edge.isBehind(time) { continue }
       let (id, key) = keys(of: row)
       if let id, printed.isKnown(id: id) { continue }
       counts[key, default: 0] += 1
@@ -182,6 +181,14 @@ struct ActivityLedger {
 
   private mutating func advance(_ mark: Mark) {
     if newest.map({ $0.time < mark.time }) ?? true { newest = mark }
+  }
+
+  /// Whether an action was there before this follower was. Of the floor's own
+  /// instant some may have come later, but not any more when a newer one was printed.
+  private func isBefore(_ time: Timestamp) -> Bool {
+    guard let floor else { return false }
+    let isPast = newest.map { $0.time > floor.time } ?? false
+    return time < floor.time || (isPast && time == floor.time)
   }
 
   private static func mark(_ fields: ActionFields) -> Mark? {
