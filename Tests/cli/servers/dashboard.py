@@ -69,12 +69,21 @@ def cut(text):
     return units.decode("utf-16-le", "replace")
 
 
+def stored(value):
+    """What the store keeps of an id or a content: null of what JavaScript takes for
+    false, else a text; lists and objects are not for this server."""
+    if isinstance(value, str):
+        return value or None
+    return dump(value) if value else None
+
+
 def row_of(number, live):
     """The stored row of a live action."""
     return {
-        "id": number, "created_at": live["createdAt"], "guild_id": live.get("guildId"),
-        "channel_id": live.get("channelId"), "message_id": live.get("messageId"),
-        "user_id": live.get("userId"), "kind": live["kind"], "content": cut(live.get("content")),
+        "id": number, "created_at": live["createdAt"], "guild_id": stored(live.get("guildId")),
+        "channel_id": stored(live.get("channelId")),
+        "message_id": stored(live.get("messageId")), "user_id": stored(live.get("userId")),
+        "kind": live["kind"], "content": cut(stored(live.get("content"))),
         "metadata": live.get("metadata"), "usd_cost": live.get("usdCost") or 0,
     }
 

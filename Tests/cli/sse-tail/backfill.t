@@ -216,6 +216,22 @@ ok "what was before the first snapshot stays out, also of its oldest instant" \
 stop "$tail"
 stop "$dashboard"
 
+# What the store keeps otherwise than it was said live is the same action.
+follow
+post 1 10
+tail_it
+odd=$(printf '{"kind":"odd","createdAt":"2026-01-01T00:00:00.011Z"%s}\n' ',"content":""' \
+  ',"content":0,"guildId":"2"' ',"content":"x","userId":0,"channelId":false' \
+  ',"content":7,"messageId":1234567890123456' ',"content":true,"userId":1e21')
+echo "$odd" | curl -sf --data-binary @- "$url/control/actions" >/dev/null
+wait_until 10 has "$tmp/tail.out" '"content":true'
+away 12 300 between
+came 300
+is "$(action-filter -u -k odd "$tmp/tail.out" | wc -l | tr -d ' ')" 5 \
+  "empty, zero and false members, and numbers: each action once"
+stop "$tail"
+stop "$dashboard"
+
 # A signal while the pages are fetched.
 follow --think 60
 post 1 50
