@@ -132,6 +132,9 @@ is "$(shown "$out")" "broke 4 broke 5 broke 6 broke 7 broke 8" "with the newest 
 err_empty "without a word"
 run agent-pulse -n 3 -k asr_call,llm_call -- --color never
 is "$(grep -oE 'c[0-9]{4}' "$out" | xargs)" "c2998 c2999 c3000" "of thousands, too"
+seq 6 | sed 's/.*/{"kind":"gif_call","content":"one &","createdAt":"2026-01-01T00:00:09.000Z"}/' | log
+run agent-pulse -k gif_call -n 2 -- --color never
+is "$(grep -oE 'one [0-9]' "$out" | xargs)" "one 5 one 6" "also of those of one millisecond"
 ok "nothing is left" nothing_left
 
 # Fewer than -n wants: the next ones count.
