@@ -2,7 +2,7 @@
 # One agent that is refused, misconfigured or out of reach keeps no other from
 # being followed, and the exit status tells at the end.
 . "${0%/*}/../lib.sh"
-needs agent-tail agent-serve jq curl
+needs agent-tail sse-tail agent-serve jq curl
 
 config=$XDG_CONFIG_HOME/agentutils/config
 umask 077
@@ -95,6 +95,10 @@ done
 run agent-tail -p a main
 status_is 2 "a thread"
 err_like "^agent-tail: main: a Clanky dashboard has no threads to follow$" "there is none"
+
+run sse-tail -p a -p b activity
+status_is 2 "sse-tail takes one profile"
+err_like "^sse-tail: one profile at a time: b; agent-tail follows several$" "and says who takes more"
 
 # --- what is said of one agent in the environment is not said of all
 run env AGENT_URL="$gone" AGENT_TOKEN_FILE="$tmp/wrong" agent-tail -n 2 -p a,right

@@ -34,9 +34,6 @@ profile = clanky
 [profile clanky]
 url = $url
 token-file = $tmp/token
-[profile home]
-url = $url
-token-file = $tmp/token
 [profile work]
 url = $url
 token-file = $tmp/token
