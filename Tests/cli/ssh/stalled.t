@@ -113,6 +113,7 @@ done
 is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 for transport in $transports; do
   [ "$transport" = ssh ] || continue
+  # shellcheck disable=SC2154  # set by attach
   ours=$pid_ssh
   child=$(pgrep -P "$ours" ssh)
   at ssh stall
