@@ -200,6 +200,20 @@ is "$(tail -n 1 "$out")" "b'\\r\\x1b[K'" "the line of counts is wiped at the end
 stop "$dashboard"
 AGENT_URL=$serve_url
 
+# The history is not gone through when its newest actions are enough.
+start_server slow python3 "$cli/servers/dashboard.py" --think 60
+slow=$pid
+seq 1500 | awk '{
+  printf "{\"kind\":\"asr_call\",\"createdAt\":\"2026-01-01T00:00:%02d.%03dZ\"}\n", $0 / 1000, $0 % 1000
+}' |
+  curl -sf --data-binary @- "$url/control/actions" >/dev/null
+printf '[profile slow%s]\nurl = %s\n' $$ "$url" >"$XDG_CONFIG_HOME/agentutils/config"
+run env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p slow$$ -n 1
+status_is 0 "a history that takes long"
+no_call() { ! ps -e -o args= | grep -q "^agent-call .*slow$$"; }
+ok "is not asked for any more" no_call
+stop "$slow"
+
 # A reader that goes away.
 run sh -c 'agent-pulse | head -n 1'
 status_is 0 "a closed pipe ends it"
