@@ -220,6 +220,17 @@ status_is 0 "a closed pipe ends it"
 is "$(lines "$out")" 1 "after the line that was wanted"
 err_empty "quietly"
 ok "nothing is left" nothing_left
+mkdir "$tmp/slow"
+cat >"$tmp/slow/sse-tail" <<END
+#!/bin/sh
+trap 'kill "\$child" 2>/dev/null; wait "\$child"; sleep 0.3; trap - TERM; kill \$\$' TERM
+"$root/bin/sse-tail" "\$@" &
+child=\$!
+wait "\$child"
+END
+chmod +x "$tmp/slow/sse-tail"
+run env PATH="$tmp/slow:$PATH" sh -c 'agent-pulse | head -n 1'
+err_empty "nor is it told when the stream takes its time to end"
 
 # A dashboard that sends everything again after a lost connection.
 start_server dashboard python3 "$cli/servers/dashboard.py" --tick 0.1
@@ -249,6 +260,9 @@ send event: action_event\ndata: {"kind":"second","createdAt":"2026-05-09T18:30:0
 ---
 on /api/activity/events
 status 204
+---
+forever
+status 404
 END
 run env AGENT_URL="$url" agent-pulse
 status_is 2 "bad events"
@@ -263,6 +277,9 @@ send event: activity_snapshot\ndata: {"actions":[7,{"id":1,"kind":"first","creat
 ---
 on /api/activity/events
 status 204
+---
+forever
+status 404
 END
 run env AGENT_URL="$url" agent-pulse
 status_is 2 "what only the filter could not read"
