@@ -223,7 +223,8 @@ ok "nothing is left" nothing_left
 mkdir "$tmp/slow"
 cat >"$tmp/slow/sse-tail" <<END
 #!/bin/sh
-trap 'kill "\$child" 2>/dev/null; wait "\$child"; sleep 0.3; trap - TERM; kill \$\$' TERM
+exec 2>/dev/null
+trap 'kill "\$child"; wait "\$child"; sleep 0.3; trap - TERM; kill \$\$' TERM
 "$root/bin/sse-tail" "\$@" &
 child=\$!
 wait "\$child"
