@@ -55,10 +55,12 @@ var targets: [Target] = [
     providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
 
   .target(name: "Core", dependencies: ["CLibc", "CJansson", "CInih"], swiftSettings: strict),
-  .target(name: "Screen", dependencies: ["Core"], swiftSettings: strict),
+  .target(name: "Records", dependencies: ["Core", "CLibc"], swiftSettings: strict),
+  .target(name: "Screen", dependencies: ["Core", "Records"], swiftSettings: strict),
   .target(name: "Web", dependencies: ["Core", "CCurl"], swiftSettings: strict),
   .target(
-    name: "Agent", dependencies: ["Core", "Web", "CLibc"], exclude: ["Clanky/CONTRACT.md"],
+    name: "Agent", dependencies: ["Core", "Records", "Web", "CLibc"],
+    exclude: ["Clanky/CONTRACT.md"],
     swiftSettings: strict),
   .target(
     name: "Shell", dependencies: ["Core", "CLibc", "CSSH2", "CCrypto"], swiftSettings: strict),
@@ -68,17 +70,20 @@ var targets: [Target] = [
   .executableTarget(
     name: "agent-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
-    name: "action-filter", dependencies: ["Core"], swiftSettings: strict,
+    name: "action-filter", dependencies: ["Core", "Records"], swiftSettings: strict,
     linkerSettings: staticLink),
   .executableTarget(
-    name: "action-format", dependencies: ["Core", "Screen"], swiftSettings: strict,
+    name: "action-format", dependencies: ["Core", "Records", "Screen"], swiftSettings: strict,
     linkerSettings: staticLink),
   .executableTarget(
-    name: "voice-state", dependencies: ["Core", "Screen", "Web", "Agent"], swiftSettings: strict),
+    name: "voice-state", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
+    swiftSettings: strict),
   .executableTarget(
-    name: "agent-call", dependencies: ["Core", "Screen", "Web", "Agent"], swiftSettings: strict),
+    name: "agent-call", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
+    swiftSettings: strict),
   .executableTarget(
-    name: "mem-search", dependencies: ["Core", "Screen", "Web", "Agent"], swiftSettings: strict),
+    name: "mem-search", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
+    swiftSettings: strict),
   .executableTarget(
     name: "tmux-attach", dependencies: ["Core", "Screen", "Shell"], swiftSettings: strict),
   .executableTarget(
@@ -88,6 +93,8 @@ var targets: [Target] = [
   .target(
     name: "TestSupport", dependencies: ["CLibc"], path: "Tests/TestSupport", swiftSettings: strict),
   .testTarget(name: "CoreTests", dependencies: ["Core", "TestSupport"], swiftSettings: strict),
+  .testTarget(
+    name: "RecordsTests", dependencies: ["Records", "TestSupport"], swiftSettings: strict),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], swiftSettings: strict),
   .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
   .testTarget(name: "AgentTests", dependencies: ["Agent", "CLibc"], swiftSettings: strict),
@@ -117,7 +124,7 @@ if withServe {
       name: "agent-serve",
       dependencies: [
         // Web: the vectors of facts come from a server, over HTTP or HTTPS.
-        "Core", "Web",
+        "Core", "Records", "Web",
         .product(name: "FlyingSocks", package: "FlyingFox"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],

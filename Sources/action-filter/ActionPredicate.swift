@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// What an action is to be: the alternatives of each option, all of which must
 /// hold.

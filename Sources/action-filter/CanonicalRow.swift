@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// An action in the spelling of the dashboard's rows: ten members in their
 /// order, null where unknown, a cost of 0; further members behind them. Every

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// The domains that `-d` names.
 struct DomainTest {

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// The options of action-filter(1).
 enum FilterOptions {

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// Takes the selected actions: passes each once if it is to, counts them, and
 /// writes what is asked for.

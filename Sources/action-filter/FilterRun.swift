@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 
 /// Reads the files, selects, and writes: the command's loop.
 struct FilterRun {

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// The members that `-o FIELD,...` prints of each action, in that order.
 struct Projection: Equatable {

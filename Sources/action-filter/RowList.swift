@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// The rows of one list that are selected, in the order in which the actions
 /// happened.

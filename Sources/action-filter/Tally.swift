@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 
 /// What `--by` counts by.
 enum Grouping: String, CaseIterable, Sendable {

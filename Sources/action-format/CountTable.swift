@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// The records of `action-filter --by` as a table with a bar for each.

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// The line that matters for an action, by its kind.

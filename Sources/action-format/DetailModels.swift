@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// Model calls and what serves them: llm, asr, tts, embeddings, media, code.

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// Voice: sessions, turns, and the many events of `voice_runtime`.

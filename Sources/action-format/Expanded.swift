@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// Everything an action holds, below its row: ids, the model's figures, the

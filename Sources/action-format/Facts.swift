@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// Reading an action's metadata, whose members may be of any type.

@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 import Screen
 
 /// The loop of the command: records in, lines out.

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// The people of the feed by id, learnt from what passes: voice sessions list
 /// their participants, and some voice events name the speaker.

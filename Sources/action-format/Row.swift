@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 import Screen
 
 /// How rows are laid out: the same for every row of a run.

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// The counters of the server on one line: cost first, then what is going on,

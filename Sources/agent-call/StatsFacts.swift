@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// `GET /api/stats` for a person (Agent/Clanky/CONTRACT.md 5.1).

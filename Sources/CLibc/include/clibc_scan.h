@@ -1,4 +1,4 @@
-/* JSON crossed 64 bytes at a time: the quick part of Core's Scan types.
+/* JSON crossed 64 bytes at a time: the quick part of the Scan types.
  *
  * Everything here is a shortcut. A function that meets what is not plain (a
  * fault, a nesting beyond 64) stops before it; the walk in Swift, which the

@@ -7,27 +7,29 @@ import CLibc
 /// of 64. What is crossed is checked for closed strings and balanced brackets,
 /// not for the whole grammar: see `ScanValidator` for that.
 public struct ScanCursor {
-  var at: UnsafePointer<UInt8>
-  let end: UnsafePointer<UInt8>
+  /// The next byte; must not be moved beyond the end.
+  public var at: UnsafePointer<UInt8>
+  /// Behind the last byte.
+  public let end: UnsafePointer<UInt8>
 
   /// - Parameter bytes: what is to be walked; must outlive the cursor.
-  @inline(__always)
+  @inlinable @inline(__always)
   public init(_ bytes: UnsafeRawBufferPointer) {
     at = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) ?? ScanValue.nothing
     end = at + bytes.count
   }
 
   /// Crosses JSON's white space: space, tab, LF, CR.
-  @inline(__always)
-  mutating func skipWhite() {
+  @inlinable @inline(__always)
+  public mutating func skipWhite() {
     while at < end, at.pointee <= 0x20,
       at.pointee == 0x20 || at.pointee == 0x0a || at.pointee == 0x0d || at.pointee == 0x09
     { at += 1 }
   }
 
   /// Crosses the opening bracket of an object.
-  @inline(__always)
-  mutating func enterObject() throws(ScanFault) {
+  @inlinable @inline(__always)
+  public mutating func enterObject() throws(ScanFault) {
     skipWhite()
     guard at < end else { throw .empty }
     guard at.pointee == UInt8(ascii: "{") else { throw .notAnObject }
@@ -39,8 +41,8 @@ public struct ScanCursor {
   ///
   /// - Parameter isFirst: true before the first member; set to false.
   /// - Returns: the key's bytes between the quotes.
-  @inline(__always)
-  mutating func nextKey(_ isFirst: inout Bool) throws(ScanFault) -> ScanValue? {
+  @inlinable @inline(__always)
+  public mutating func nextKey(_ isFirst: inout Bool) throws(ScanFault) -> ScanValue? {
     skipWhite()
     guard at < end else { throw .unbalancedBrackets }
     if at.pointee == UInt8(ascii: "}") {
@@ -69,8 +71,8 @@ public struct ScanCursor {
   }
 
   /// Crosses one value of any type and returns its bytes.
-  @inline(__always)
-  mutating func value() throws(ScanFault) -> ScanValue {
+  @inlinable @inline(__always)
+  public mutating func value() throws(ScanFault) -> ScanValue {
     let start = at
     guard at < end else { throw .unbalancedBrackets }
     switch at.pointee {
@@ -82,15 +84,15 @@ public struct ScanCursor {
   }
 
   /// Accepts nothing but white space up to the end.
-  @inline(__always)
-  mutating func finish() throws(ScanFault) {
+  @inlinable @inline(__always)
+  public mutating func finish() throws(ScanFault) {
     skipWhite()
     guard at == end else { throw .textAfterValue }
   }
 
   /// Crosses a string; `at` is its opening quote.
-  @inline(__always)
-  mutating func skipString() throws(ScanFault) {
+  @inlinable @inline(__always)
+  public mutating func skipString() throws(ScanFault) {
     let start = at + 1
     var from = start
     while let found = memchr(from, 0x22, end - from) {
@@ -108,6 +110,7 @@ public struct ScanCursor {
   }
 
   /// Crosses true, false, null or a number.
+  @usableFromInline
   mutating func skipWord() throws(ScanFault) {
     let start = at
     while at < end, !isEndOfWord(at.pointee) { at += 1 }

@@ -54,6 +54,14 @@ public struct ScanMembers {
 }
 
 extension ScanValue {
+  /// The text of a key, whose quotes are not among its bytes.
+  public var unescaped: String {
+    let raw = bytes
+    if !raw.contains(92) { return String(decoding: raw, as: UTF8.self) }
+    let quoted = [34] + Array(raw) + [34]
+    return quoted.withUnsafeBytes { ScanValue($0).string ?? "" }
+  }
+
   /// Whether this key (its bytes between the quotes) is that name.
   func isName(_ name: UnsafeRawBufferPointer) -> Bool {
     if memchr(start, 0x5c, count) == nil {

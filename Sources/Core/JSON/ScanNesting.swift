@@ -29,7 +29,7 @@ struct ScanNesting {
 
 extension ScanCursor {
   /// Crosses an object or array; `at` is its opening bracket.
-  @inline(__always)
+  @usableFromInline
   mutating func skipContainer() throws(ScanFault) {
     var nesting = ScanNesting()
     while at < end {

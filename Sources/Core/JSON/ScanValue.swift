@@ -1,16 +1,24 @@
 /// The bytes of one JSON value inside a record, or of none: a slice, valid as
 /// long as the record's bytes are.
 public struct ScanValue {
-  let start: UnsafePointer<UInt8>
-  let count: Int
+  /// The first byte.
+  public let start: UnsafePointer<UInt8>
+  /// How many bytes; 0 when absent.
+  public let count: Int
 
   /// No value: the member is not there.
+  @inlinable
   public static var absent: ScanValue { ScanValue(start: nothing, count: 0) }
 
-  static var nothing: UnsafePointer<UInt8> { ("" as StaticString).utf8Start }
+  /// Where a value begins that is not there.
+  @inlinable
+  public static var nothing: UnsafePointer<UInt8> { ("" as StaticString).utf8Start }
 
-  @inline(__always)
-  init(start: UnsafePointer<UInt8>, count: Int) {
+  /// - Parameters:
+  ///   - start: the first byte of a value without white space around it.
+  ///   - count: how many bytes it has.
+  @inlinable @inline(__always)
+  public init(start: UnsafePointer<UInt8>, count: Int) {
     self.start = start
     self.count = count
   }
@@ -23,21 +31,26 @@ public struct ScanValue {
 
   /// The value as it stands in the record, quotes and escapes included; empty
   /// when absent.
+  @inlinable
   public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
   /// Whether the member is not there.
+  @inlinable
   public var isAbsent: Bool { count == 0 }
   /// Whether the member is not there or null, which mean the same to us.
-  @inline(__always)
+  @inlinable @inline(__always)
   public var isNull: Bool { count == 0 || start.pointee == UInt8(ascii: "n") }
   /// Whether it is a string.
-  @inline(__always)
+  @inlinable @inline(__always)
   public var isString: Bool { count >= 2 && start.pointee == UInt8(ascii: "\"") }
   /// Whether it is an object.
+  @inlinable
   public var isObject: Bool { count > 0 && start.pointee == UInt8(ascii: "{") }
   /// Whether it is an array.
+  @inlinable
   public var isArray: Bool { count > 0 && start.pointee == UInt8(ascii: "[") }
   /// Whether it is a number.
+  @inlinable
   public var isNumber: Bool {
     count > 0 && (start.pointee == UInt8(ascii: "-") || start.pointee &- 0x30 < 10)
   }

@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 
 /// Standard output of a command that lists: records as JSON, as a table or as TSV.
 public final class RowOutput {

@@ -1,5 +1,6 @@
 import Agent
 import Core
+import Records
 import Screen
 
 extension Listing {

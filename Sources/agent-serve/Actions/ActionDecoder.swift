@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// Makes an action of its JSON, in either spelling of the wire.
 struct ActionDecoder {

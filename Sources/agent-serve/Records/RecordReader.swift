@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// Finds the actions in records: bare or wrapped, in both spellings, as the
 /// rows of a snapshot or backfill, or in an array of any of these; and the

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Web
 
 /// What mem-search deleted, in the state folder: a record with the whole fact is

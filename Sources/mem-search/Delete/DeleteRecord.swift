@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// What came of one fact that was to be deleted or put back: a record for a

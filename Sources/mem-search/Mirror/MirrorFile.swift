@@ -1,4 +1,5 @@
 import Core
+import Records
 import Web
 
 /// The copy of a backend's facts in the state folder: for each guild a record

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// A fact profile or a runtime snapshot (Agent/Clanky/CONTRACT.md 5.3) for a person and

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// What a record means for voice: bare, or wrapped as `sse-tail` writes it.
 enum VoiceRecord {

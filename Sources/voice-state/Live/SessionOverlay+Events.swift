@@ -1,4 +1,5 @@
 import Core
+import Records
 
 extension SessionOverlay {
   /// Takes an event of the session (Agent/Clanky/CONTRACT.md 3.5); one that means

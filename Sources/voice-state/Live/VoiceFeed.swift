@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// The sessions as they are now: the last state with what events told since.
 struct VoiceFeed {

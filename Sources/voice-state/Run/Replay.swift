@@ -1,6 +1,7 @@
 import Agent
 import CLibc
 import Core
+import Records
 import Screen
 
 /// A past session, rebuilt from its events as time passes.

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Testing
 
 @testable import action_filter

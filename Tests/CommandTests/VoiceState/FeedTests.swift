@@ -1,4 +1,5 @@
 import Core
+import Records
 import Testing
 
 @testable import voice_state

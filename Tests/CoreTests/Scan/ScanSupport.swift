@@ -1,11 +1,6 @@
-@testable import Core
+import TestSupport
 
-/// Calls the body with the text's UTF-8.
-func withBytes<Result>(_ text: String, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows
-  -> Result
-{
-  try Array(text.utf8).withUnsafeBytes(body)
-}
+@testable import Core
 
 /// The members of an object as text, or the reason of its fault.
 func members(_ text: String) -> String {

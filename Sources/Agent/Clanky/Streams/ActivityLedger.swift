@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// Knows which actions of an activity stream were printed, and finds what a
 /// reconnect has missed (Agent/Clanky/CONTRACT.md 2.3: no event ids,

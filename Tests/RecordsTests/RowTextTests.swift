@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Core
+@testable import Records
 
 /// Records as lines, fields and leaves.
 @Suite struct RowTextTests {

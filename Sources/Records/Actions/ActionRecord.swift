@@ -1,3 +1,5 @@
+import Core
+
 /// One line of the suite's record stream, as far as actions go: read in one
 /// pass, whether the action is bare or wrapped by `sse-tail`.
 ///

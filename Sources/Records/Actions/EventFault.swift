@@ -1,3 +1,5 @@
+import Core
+
 /// What is wrong with a wrapped event whose data cannot be what its name says: a
 /// server that sends half an object, a proxy that writes into a stream.
 public enum EventFault {

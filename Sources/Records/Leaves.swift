@@ -1,3 +1,5 @@
+import Core
+
 /// The values of a record with their places: `runtime.isReady`, `true`.
 public enum Leaves {
   /// Objects below this are shown as JSON.

@@ -1,3 +1,5 @@
+import Core
+
 /// Takes the rows of a list while its line is read, so that they are not
 /// walked twice.
 public protocol ActionRowReader: AnyObject {

@@ -1,3 +1,5 @@
+import Core
+
 /// The counters of the server, as `stats_update` and `GET /api/stats` send them.
 /// What a server leaves out is nil or empty.
 public struct ActionStats: Sendable, Equatable {

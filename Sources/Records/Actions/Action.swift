@@ -1,3 +1,5 @@
+import Core
+
 /// One thing the agent did, read from either spelling of the wire: a row
 /// (`created_at`, `usd_cost`, an id) or a live action (`createdAt`, `usdCost`).
 ///

@@ -1,4 +1,5 @@
 import CLibc
+import Core
 
 /// The members of one action, as slices of its bytes, in either spelling of
 /// the wire: rows (`created_at`, `usd_cost`) and live actions (`createdAt`,

@@ -1,3 +1,5 @@
+import Core
+
 /// Tells new actions from those already seen, across the spellings of the wire.
 ///
 /// A row has an id, a live action often has none, and the same action comes as

@@ -1,3 +1,5 @@
+import Core
+
 /// What an action is about: the groups of the dashboard.
 public enum ActionDomain: String, CaseIterable, Sendable {
   case llm, voice, asr, tts, text, memory, browser, media, code, discovery, automation

@@ -1,6 +1,8 @@
+import TestSupport
 import Testing
 
 @testable import Core
+@testable import Records
 
 @Suite struct ActionKindTests {
   @Test func noFirstWordBelongsToTwoDomains() {

@@ -1,6 +1,8 @@
+import TestSupport
 import Testing
 
 @testable import Core
+@testable import Records
 
 @Suite struct ActionWindowTests {
   func key(_ text: String) -> ActionKey { withBytes(text) { ActionKey(text: $0) } }

@@ -1,3 +1,5 @@
+import Core
+
 /// The kinds of actions that are known, and what they belong to (Agent/Clanky/CONTRACT.md 3.3).
 ///
 /// The set is open: servers send kinds that are not in the table.

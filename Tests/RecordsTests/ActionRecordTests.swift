@@ -1,6 +1,8 @@
+import TestSupport
 import Testing
 
 @testable import Core
+@testable import Records
 
 @Suite struct ActionRecordTests {
   /// The shape, then what was found, in words.

@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Core
+@testable import Records
 
 /// The window against a model of its description: counters in a dictionary and
 /// lists of what came.

@@ -1,3 +1,5 @@
+import Core
+
 /// SipHash-2-4 with a result of 128 bits and a fixed key: a digest that is
 /// quick on short texts, and the same in every process.
 ///

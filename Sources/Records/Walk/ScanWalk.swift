@@ -1,4 +1,5 @@
 import CLibc
+import Core
 
 /// What a `ScanWalk` needs for each record, used again and again.
 final class ScanMemory {

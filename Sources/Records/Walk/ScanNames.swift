@@ -1,4 +1,5 @@
 import CLibc
+import Core
 
 /// The names of members that a walk looks for; their numbers are their places in
 /// the list.

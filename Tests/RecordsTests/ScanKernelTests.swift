@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Core
+@testable import Records
 
 /// The kernels against the walk in Swift, each kind of kernel that this
 /// processor knows.

@@ -1,6 +1,8 @@
+import TestSupport
 import Testing
 
 @testable import Core
+@testable import Records
 
 @Suite struct ActionTests {
   private func action(_ text: String) throws -> Action { Action(try JSONValue.parse(text: text)) }

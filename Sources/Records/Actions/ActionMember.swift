@@ -1,3 +1,5 @@
+import Core
+
 /// The keys of actions, and of the records around them, that have a meaning: the
 /// raw value is the number in `names`.
 enum ActionMember: Int {

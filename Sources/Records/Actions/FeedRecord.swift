@@ -1,3 +1,5 @@
+import Core
+
 /// What one record of the feed is: bare or wrapped as `sse-tail` writes it.
 public enum FeedRecord: Sendable {
   /// Actions, oldest first; more than one from a snapshot or a backfill, which

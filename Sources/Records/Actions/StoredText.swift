@@ -1,3 +1,5 @@
+import Core
+
 /// What a dashboard's store makes of an id or a content that an action came
 /// with: null of what JavaScript takes for false, and of anything else its
 /// `String`. A live event shows the value before this, its row shows it after.

@@ -1,3 +1,5 @@
+import Core
+
 /// The forms that one record takes in a pipe.
 public enum RowText {
   /// The record's own bytes on one line: line breaks between its tokens become
@@ -53,15 +55,5 @@ public enum RowText {
   /// other controls as `\e`, `\xHH` or `\u{HHHH}`.
   public static func escape(_ text: String) -> String {
     Visible.line(text.utf8.contains(92) ? text.exchanging("\\", for: "\\\\") : text)
-  }
-}
-
-extension ScanValue {
-  /// The text of a key, whose quotes are not among its bytes.
-  public var unescaped: String {
-    let raw = bytes
-    if !raw.contains(92) { return String(decoding: raw, as: UTF8.self) }
-    let quoted = [34] + Array(raw) + [34]
-    return quoted.withUnsafeBytes { ScanValue($0).string ?? "" }
   }
 }

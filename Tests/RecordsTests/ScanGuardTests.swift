@@ -2,6 +2,7 @@ import TestSupport
 import Testing
 
 @testable import Core
+@testable import Records
 
 /// Lines in memory that ends where they do: a read outside of one would end
 /// the tests. The lines are cut and damaged at random.

@@ -1,3 +1,5 @@
+import Core
+
 /// The last so many different keys: a ring in the order they came, and an open
 /// hash table of 4 bytes a place that finds them in it.
 struct ActionWindowKeys {
