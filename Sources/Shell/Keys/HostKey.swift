@@ -1,3 +1,5 @@
+import CCrypto
+
 /// A host's public key, in the form that goes over the wire (RFC 4253, 6.6) and, in
 /// base64, into OpenSSH's files.
 public struct HostKey: Equatable, Sendable {
@@ -92,5 +94,17 @@ public struct HostKey: Equatable, Sendable {
       point.count == 1 + 2 * ((bits + 7) / 8)
     else { return nil }
     return bits
+  }
+}
+
+/// What people compare keys by.
+public enum Fingerprint {
+  /// The SHA-256 of a key as OpenSSH writes it: `SHA256:` and base64 without padding.
+  ///
+  /// - Parameter blob: the key in its wire form.
+  public static func sha256(_ blob: [UInt8]) -> String {
+    var digest = [UInt8](repeating: 0, count: 32)
+    SHA256(blob, blob.count, &digest)
+    return "SHA256:" + Base64.encode(digest).prefix { $0 != "=" }
   }
 }

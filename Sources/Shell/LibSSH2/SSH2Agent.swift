@@ -1,4 +1,5 @@
 import CLibc
+import CSSH2
 import Core
 
 /// A conversation with ssh-agent that does not block: one question at a time.
@@ -71,3 +72,138 @@ final class SSH2Agent {
     systemError == EAGAIN || systemError == EWOULDBLOCK || systemError == EINTR
   }
 }
+
+/// What ssh-agent is asked, and how it answers (the SSH agent protocol).
+enum AgentMessage {
+  /// A key that the agent can sign with.
+  struct Key: Equatable, Sendable {
+    var blob: [UInt8]
+    /// What its owner called it: text from outside.
+    var comment: String
+  }
+
+  /// Answers longer than this are none.
+  static let limit = 256 << 10
+
+  /// Asks for the keys.
+  static let listRequest: [UInt8] = framed([11])
+
+  /// Asks for a signature.
+  static func signRequest(_ blob: [UInt8], data: UnsafeRawBufferPointer) -> [UInt8] {
+    framed([13] + word(blob.count) + blob + word(data.count) + data + word(0))
+  }
+
+  /// The length of the answer that begins with these bytes, itself included.
+  ///
+  /// - Returns: nil when there are too few to tell, 0 for an answer that is none.
+  static func length(_ bytes: [UInt8]) -> Int? {
+    guard bytes.count >= 4 else { return nil }
+    let length = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    return 1...limit ~= length ? length + 4 : 0
+  }
+
+  /// The keys in an answer, nil when it is none.
+  static func keys(_ answer: [UInt8]) -> [Key]? {
+    var reader = WireReader(answer.dropFirst(5))
+    guard answer.count > 5, answer[4] == 12, let count = reader.word() else { return nil }
+    var keys: [Key] = []
+    while keys.count < count {
+      guard let blob = reader.string(), let comment = reader.string() else { return nil }
+      keys.append(Key(blob: Array(blob), comment: String(decoding: comment, as: UTF8.self)))
+    }
+    return keys
+  }
+
+  /// The signature in an answer, without the name of its kind; nil when the agent
+  /// does not sign.
+  static func signature(_ answer: [UInt8]) -> [UInt8]? {
+    var reader = WireReader(answer.dropFirst(5))
+    guard answer.count > 5, answer[4] == 14, let whole = reader.string() else { return nil }
+    var parts = WireReader(whole)
+    guard parts.text() != nil, let signature = parts.string() else { return nil }
+    return Array(signature)
+  }
+
+  private static func framed(_ body: [UInt8]) -> [UInt8] { word(body.count) + body }
+
+  private static func word(_ number: Int) -> [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+  }
+}
+
+/// Signs for one of the agent's keys.
+///
+/// libssh2 wants a signature within one call, and an agent may ask its owner first. So
+/// when the answer does not come at once the try is given up, and made again when
+/// the agent has signed: what is signed is the same then.
+final class SSH2Signer {
+  private let agent: SSH2Agent
+  private let blob: [UInt8]
+  private var data: [UInt8] = []
+  private var signature: [UInt8]?
+  /// The agent is at it.
+  private(set) var isWaiting = false
+  /// The agent does not want to.
+  private(set) var hasRefused = false
+  private let context: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+
+  init(agent: SSH2Agent, blob: [UInt8]) {
+    self.agent = agent
+    self.blob = blob
+    context = .allocate(capacity: 1)
+    context.initialize(to: nil)
+  }
+
+  deinit { context.deallocate() }
+
+  /// Goes on with signing in: libssh2's number.
+  func advance(_ session: SSH2Session, user: String) -> Int32 {
+    if isWaiting {
+      take(agent.advance())
+      if isWaiting { return LIBSSH2_ERROR_EAGAIN }
+    }
+    context.pointee = Unmanaged.passUnretained(self).toOpaque()
+    let sign: SignFunction = { _, signature, count, data, length, abstract in
+      guard let signature, let count, let data, let signer = abstract?.pointee else { return -1 }
+      let answer = Unmanaged<SSH2Signer>.fromOpaque(signer).takeUnretainedValue().sign(
+        UnsafeRawBufferPointer(start: data, count: length))
+      // libssh2 frees it.
+      guard let answer, let copy = malloc(max(1, answer.count)) else { return -1 }
+      answer.withUnsafeBytes { _ = memcpy(copy, $0.baseAddress!, $0.count) }
+      signature.pointee = copy.assumingMemoryBound(to: UInt8.self)
+      count.pointee = answer.count
+      return 0
+    }
+    let (handle, blob, context) = (session.handle, blob, context)
+    let result = session.ask {
+      libssh2_userauth_publickey(handle, user, blob, blob.count, sign, context)
+    }
+    return isWaiting && result != LIBSSH2_ERROR_EAGAIN ? LIBSSH2_ERROR_EAGAIN : result
+  }
+
+  private func sign(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    if let signature, data.elementsEqual(bytes) { return signature }
+    guard !hasRefused else { return nil }
+    data = Array(bytes)
+    agent.ask(AgentMessage.signRequest(blob, data: bytes))
+    isWaiting = true
+    take(agent.advance(patience: 0.05))
+    return signature
+  }
+
+  private func take(_ answer: SSH2Agent.Answer) {
+    switch answer {
+    case .waiting: return
+    case .failed: signature = nil
+    case .bytes(let bytes): signature = AgentMessage.signature(bytes)
+    }
+    isWaiting = false
+    hasRefused = signature == nil
+  }
+}
+
+private typealias SignFunction =
+  @convention(c) (
+    OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, UnsafeMutablePointer<Int>?,
+    UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+  ) -> Int32

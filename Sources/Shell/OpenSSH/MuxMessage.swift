@@ -66,3 +66,79 @@ enum MuxMessage {
     word(UInt32(text.utf8.count)) + Array(text.utf8)
   }
 }
+
+/// What a client of a control socket asks for (PROTOCOL.mux, version 4): the other side
+/// of `MuxMessage`.
+enum MuxRequest: Equatable {
+  case hello(version: UInt32)
+  case check(number: UInt32)
+  /// A command without a terminal; its three descriptors follow.
+  case session(number: UInt32, command: String)
+  /// Anything else.
+  case other(number: UInt32)
+  /// Nobody of ours sends this: too long, or cut off.
+  case broken
+
+  /// The longest request, bytes: one argument of a command cannot be longer.
+  static let limit = 160 << 10
+
+  /// Takes the first whole request off the front.
+  ///
+  /// - Returns: nil when there is none (yet).
+  static func take(_ bytes: inout [UInt8]) -> MuxRequest? {
+    var reader = WireReader(bytes[...])
+    guard let length = reader.word() else { return nil }
+    guard length <= limit else { return .broken }
+    guard bytes.count >= 4 + length else { return nil }
+    let request = read(bytes[4..<(4 + length)])
+    bytes.removeFirst(4 + length)
+    return request
+  }
+
+  private static func read(_ body: ArraySlice<UInt8>) -> MuxRequest {
+    var reader = WireReader(body)
+    guard let kind = reader.word(), let second = reader.word() else { return .broken }
+    let number = UInt32(truncatingIfNeeded: second)
+    switch kind {
+    case 1: return .hello(version: number)
+    case 0x1000_0004: return .check(number: number)
+    case 0x1000_0002:
+      guard reader.string() != nil else { return .broken }
+      var isPlain = true
+      // A terminal, X11, the agent, a subsystem.
+      for _ in 0..<4 {
+        guard let flag = reader.word() else { return .broken }
+        isPlain = isPlain && flag == 0
+      }
+      guard reader.word() != nil, reader.string() != nil, let text = reader.string() else {
+        return .broken
+      }
+      let command = String(decoding: text, as: UTF8.self)
+      guard isPlain, command.utf8.elementsEqual(text) else { return .other(number: number) }
+      return .session(number: number, command: command)
+    default: return .other(number: number)
+    }
+  }
+}
+
+extension MuxMessage {
+  /// The answer to a check.
+  static func alive(_ number: UInt32, process: UInt32) -> [UInt8] {
+    framed(word(0x8000_0005) + word(number) + word(process))
+  }
+
+  /// The host runs the command.
+  static func opened(_ number: UInt32) -> [UInt8] {
+    framed(word(0x8000_0006) + word(number) + word(number))
+  }
+
+  /// The command has ended.
+  static func exited(_ number: UInt32, status: Int32) -> [UInt8] {
+    framed(word(0x8000_0004) + word(number) + word(UInt32(bitPattern: status)))
+  }
+
+  /// The answer is no; the host has heard nothing of it.
+  static func refused(_ number: UInt32, why: String) -> [UInt8] {
+    framed(word(0x8000_0003) + word(number) + string(why))
+  }
+}

@@ -76,3 +76,35 @@ public struct Destination: Equatable, Sendable {
       && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && $0 != "/" }
   }
 }
+
+extension Destination {
+  /// Fills in from a section what was not written with the host.
+  ///
+  /// - Throws: `SettingsError` for a name that ssh would take for an option.
+  mutating func lay(over section: Configuration.HostSection) throws(SettingsError) {
+    self.section = section
+    if let hostname = section.hostname {
+      guard Destination.isHost(hostname) else {
+        throw SettingsError("host \(name)", "hostname \(hostname): not a host")
+      }
+      host = hostname
+    }
+    if let login = section.user, user == nil {
+      guard Destination.isPlain(login) else {
+        throw SettingsError("host \(name)", "user \(login): not a user")
+      }
+      user = login
+    }
+    if port == nil { port = section.port }
+  }
+}
+
+/// The name under which a host's keys are kept.
+public struct HostKeyPlace: Equatable, Sendable {
+  /// A name or address.
+  public var host: String
+  /// 1 to 65535; OpenSSH's HostKeyAlias has none, which is 22.
+  public var port: Int
+  /// As it stands in the file: `box`, `[box]:2222`.
+  public var name: String { Destination.pinName(host: host, port: port) }
+}

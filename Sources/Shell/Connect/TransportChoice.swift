@@ -1,0 +1,139 @@
+import CLibc
+import Core
+
+/// Which transport fits a host: `--transport auto`.
+public struct TransportChoice: Equatable, Sendable {
+  /// What carries the link.
+  public var transport: TransportName
+  /// Why, in words.
+  public var reason: String
+
+  /// What the decision rests on, beside OpenSSH's settings.
+  public struct Facts: Sendable {
+    /// As the user named the host (or a section did).
+    public var host: String
+    /// The user that was named; nil for none.
+    public var user: String?
+    /// The user who asks.
+    public var login: String
+    /// The port that was named; nil for none.
+    public var port: Int?
+    /// Whether ssh-agent's keys are wanted.
+    public var usesAgent = false
+    /// Why the key file that was named is nothing for libssh2; nil when it is fine,
+    /// or none was named.
+    public var keyProblem: String?
+    /// Types of the host's known keys, as `HostKeyPolicy.preferredTypes`.
+    public var knownTypes: [String] = []
+
+    /// - Parameters: see the properties.
+    public init(host: String, user: String?, login: String, port: Int?) {
+      self.host = host
+      self.user = user
+      self.login = login
+      self.port = port
+    }
+  }
+
+  /// Decides: OpenSSH where its configuration says what libssh2 cannot do or would
+  /// not do in the same way; else libssh2.
+  ///
+  /// - Parameter settings: nil when there is no OpenSSH.
+  public static func choose(_ facts: Facts, _ settings: SSHSettings?) -> TransportChoice {
+    guard let settings else { return TransportChoice(transport: .libssh2, reason: "no ssh here") }
+    if let reason = facts.keyProblem ?? knownKeys(facts) ?? alias(facts, settings)
+      ?? abilities(facts, settings) ?? algorithms(settings)
+    {
+      return TransportChoice(transport: .ssh, reason: reason)
+    }
+    return TransportChoice(transport: .libssh2, reason: "a plain host")
+  }
+
+  private static func knownKeys(_ facts: Facts) -> String? {
+    guard !facts.knownTypes.isEmpty, !facts.knownTypes.contains(where: isForLibSSH2) else {
+      return nil
+    }
+    return "only its \(HostKey.kind(of: facts.knownTypes[0])) key is known"
+  }
+
+  private static func isForLibSSH2(_ type: String) -> Bool {
+    SSH2Algorithms.userKeys.contains(type)
+  }
+
+  /// What the configuration says of the name.
+  private static func alias(_ facts: Facts, _ settings: SSHSettings) -> String? {
+    if let name = settings.hostname, name.lowercased() != facts.host.lowercased() {
+      return "an alias of ssh_config for \(name)"
+    }
+    if facts.user == nil, let user = settings.user, user != facts.login {
+      return "ssh_config names the user \(user)"
+    }
+    if facts.port == nil, settings.port != 22 {
+      return "ssh_config names the port \(settings.port)"
+    }
+    return nil
+  }
+
+  /// What libssh2 cannot do, or does not do.
+  private static func abilities(_ facts: Facts, _ settings: SSHSettings) -> String? {
+    let given = [
+      "proxyjump": "ProxyJump", "proxycommand": "ProxyCommand", "hostkeyalias": "HostKeyAlias",
+      "certificatefile": "CertificateFile", "pkcs11provider": "PKCS11Provider",
+      "knownhostscommand": "KnownHostsCommand", "bindaddress": "BindAddress",
+      "bindinterface": "BindInterface", "localforward": "LocalForward",
+      "remoteforward": "RemoteForward", "dynamicforward": "DynamicForward", "setenv": "SetEnv",
+    ]
+    for (keyword, name) in given.sorted(by: { $0.key < $1.key })
+    where settings.value(keyword) != nil {
+      return "ssh_config has \(name)"
+    }
+    if settings.isOn("forwardagent") { return "ssh_config has ForwardAgent" }
+    if let family = settings.value("addressfamily"), family != "any" {
+      return "ssh_config has AddressFamily"
+    }
+    if settings.namesIdentities { return "ssh_config names the key" }
+    if facts.usesAgent, settings.value("identityagent") != nil {
+      return "ssh_config has IdentityAgent"
+    }
+    return nil
+  }
+
+  /// All that libssh2 would offer must be what the user lets OpenSSH use.
+  private static func algorithms(_ settings: SSHSettings) -> String? {
+    for (keyword, name, ours) in [
+      ("kexalgorithms", "KexAlgorithms", SSH2Algorithms.exchange),
+      ("hostkeyalgorithms", "HostKeyAlgorithms", Array(SSH2Algorithms.hostKey.prefix(2))),
+      ("ciphers", "Ciphers", SSH2Algorithms.cipher), ("macs", "MACs", SSH2Algorithms.mac),
+    ] where settings.knows(keyword) {
+      let allowed = settings.list(keyword)
+      if let missing = ours.first(where: { !allowed.contains($0) }) {
+        return "ssh_config's \(name) leave out \(missing)"
+      }
+    }
+    return nil
+  }
+}
+
+/// Whether libssh2 can sign in with a key file.
+enum KeyFitness {
+  /// Looks at what a file shows without its passphrase, and at what lies beside it.
+  ///
+  /// - Returns: why OpenSSH is needed for it; nil when libssh2 will do, or when the file
+  ///   cannot be read at all.
+  static func problem(_ path: String) -> String? {
+    if access(path + "-cert.pub", F_OK) == 0 { return "a certificate lies beside the key" }
+    guard let file = try? PrivateKeyFile(path: path) else { return nil }
+    guard let type = file.publicKey?.type ?? typeBeside(path) else {
+      return "the key is not in OpenSSH's form"
+    }
+    return SSH2Algorithms.userKeys.contains(type)
+      ? nil : "the key is of the type \(HostKey.kind(of: type))"
+  }
+
+  private static func typeBeside(_ path: String) -> String? {
+    guard let bytes = try? StateFile(path: path + ".pub").read(limit: 65536) else { return nil }
+    let words = bytes.prefix { $0 != 10 && $0 != 13 }.split(separator: 0x20, maxSplits: 2)
+    guard words.count > 1 else { return nil }
+    return HostKey(type: String(decoding: words[0], as: UTF8.self), base64: words[1])?.type
+  }
+}

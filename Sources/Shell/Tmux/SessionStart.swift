@@ -1,0 +1,133 @@
+import Core
+
+/// What a session begins with: its name, its folder, its program. Makes the parts
+/// of a script for sh(1) on the host that start it; see contracts of `AttachLine`.
+public struct SessionStart: Equatable, Sendable {
+  /// The session's name, checked.
+  public let name: String
+  /// As the user wrote it.
+  public let directory: String
+  /// The program with its arguments, as the user quoted them.
+  public let harness: String
+  /// Whether the host's script gives it a worktree of its own.
+  public let usesWorktree: Bool
+
+  /// - Parameters:
+  ///   - name: nil for `riff`.
+  ///   - directory: `~`, `~/...`, `$HOME`, `$HOME/...`, an absolute path, or one from the home
+  ///     on; nil for the home.
+  ///   - harness: a command for sh; nil or blank for `claude`.
+  ///   - usesWorktree: only with `claude`.
+  /// - Throws: `UsageError` for what cannot be one line, a name that tmux would change, a
+  ///   worktree for another program.
+  public init(
+    name: String? = nil, directory: String? = nil, harness: String? = nil,
+    usesWorktree: Bool = false
+  ) throws(UsageError) {
+    self.name = try SessionName.checked(name ?? SessionName.base)
+    self.directory = directory ?? "~"
+    let words = Self.trimmed(harness ?? "")
+    self.harness = words.isEmpty ? "claude" : words
+    self.usesWorktree = usesWorktree
+    guard !ShellWord.holdsControls(self.directory) else {
+      throw UsageError("directory \(self.directory): control characters")
+    }
+    guard !ShellWord.holdsControls(self.harness) else {
+      throw UsageError("harness \(self.harness): control characters")
+    }
+    guard !usesWorktree || firstWord == "claude" else {
+      throw UsageError("--worktree: only with claude")
+    }
+  }
+
+  /// The folder, as a word for sh: absolute, and never a command.
+  public var folderWord: String {
+    var rest = directory[...]
+    for home in ["~", "$HOME", "${HOME}"] where rest == home || rest.hasPrefix(home + "/") {
+      rest = rest.dropFirst(home.count + 1)
+      return rest.isEmpty ? "\"$HOME\"" : "\"$HOME\"/" + ShellWord.quoted(String(rest))
+    }
+    if rest.hasPrefix("/") { return ShellWord.quoted(directory) }
+    return rest.isEmpty ? "\"$HOME\"" : "\"$HOME\"/" + ShellWord.quoted(directory)
+  }
+
+  /// The first word of the harness where it is a plain name or path.
+  public var firstWord: String? {
+    let word = harness.prefix { $0 != " " }
+    let isPlain = word.utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+      case UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+      default: false
+      }
+    }
+    return isPlain ? String(word) : nil
+  }
+
+  /// Words for sh that go before `tmux`: they set `h` to what the session runs, and
+  /// `d` to its folder, as arguments of tmux. They come after `cd`.
+  public var preparation: String {
+    // An argument of tmux must not end in a semicolon.
+    let escaped = "case $d in *\\;) d=${d%?}\\\\\\; ;; esac"
+    guard usesWorktree else { return "h=" + ShellWord.tmux(program(harness)) }
+    let other = program("riff-claude" + harness.dropFirst("claude".count))
+    return "d=$PWD; \(escaped); if command -v riff-claude >/dev/null 2>&1; "
+      + "then h=\(ShellWord.tmux(other)); else h=\(ShellWord.tmux(program(harness))); fi"
+  }
+
+  /// The end of tmux's new-session command, behind its own options: a word for sh
+  /// each, after `preparation`. The folder is the one that the script is in: with -c
+  /// tmux would take it for a format, and run what is in it.
+  public var arguments: String {
+    let name = ShellWord.tmux(name)
+    let worktree =
+      usesWorktree
+      ? " -e RIFF_WORKTREE=1 -e RIFF_START_DIR=\"$d\" -e RIFF_SESSION=\(name)" : ""
+    return "-s \(name)\(worktree) env -u TMUX -u TMUX_PANE sh -c \"$h\""
+  }
+
+  /// What sh is given. A program takes the place of its shell where it can, so that
+  /// tmux shows its name and not the shell's.
+  private func program(_ harness: String) -> String {
+    let command = harness.prefix { $0 != " " }
+    let takesPlace =
+      !harness.utf8.contains { Self.separators.contains($0) } && !command.contains("=")
+      && ![".", "eval", "exec", "command", "source", "!", "{", "cd"].contains(command)
+    return takesPlace ? "exec " + harness : harness
+  }
+
+  private static let separators = Array(";&|<>(){}`".utf8)
+
+  private static func trimmed(_ text: String) -> String {
+    var rest = text[...]
+    while let first = rest.first, first == " " || first == "\t" { rest = rest.dropFirst() }
+    while let last = rest.last, last == " " || last == "\t" { rest = rest.dropLast() }
+    return String(rest)
+  }
+}
+
+/// Names of tmux sessions that mean what they say.
+public enum SessionName {
+  /// The session that is meant where none is named.
+  public static let base = "riff"
+
+  /// Takes a name that tmux keeps as it is.
+  ///
+  /// - Throws: `UsageError` for one that it changes silently (`.`, `:`, `\`), takes
+  ///   for a format (`#`, which could run a command), for a target of another kind
+  ///   (`$`, `=`) or for an option, and for what is no line of text.
+  public static func checked(_ name: String) throws(UsageError) -> String {
+    let reason = fault(name)
+    if let reason { throw UsageError("session \(name): no name for a session: \(reason)") }
+    return name
+  }
+
+  private static func fault(_ name: String) -> String? {
+    if name.isEmpty { return "empty" }
+    if name.utf8.count > 200 { return "too long" }
+    if ShellWord.holdsControls(name) { return "control characters" }
+    if name.hasPrefix("-") || name.hasPrefix("=") { return "begins with \(name.prefix(1))" }
+    return name.first { ".:#$\\".contains($0) }.map { "\($0) in it" }
+  }
+}

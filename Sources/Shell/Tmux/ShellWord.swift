@@ -1,0 +1,113 @@
+import Core
+
+/// Words of a shell's command line (POSIX.1-2024, XCU 2.2).
+public enum ShellWord {
+  /// Any text as one word of a POSIX shell.
+  ///
+  /// - Parameter text: without a NUL, which no word can hold.
+  public static func quoted(_ text: String) -> String {
+    "'" + text.exchanging("'", for: "'\\''") + "'"
+  }
+
+  /// A script for `sh`, as a command line for whatever shell the user has on the
+  /// host: its login shell, which knows the PATH, becomes the `sh` that runs it.
+  /// Standard input is the script's.
+  ///
+  /// What is outside of quotes or could mean something inside of them to one of
+  /// sh, bash, zsh, ksh, fish (whose quoted words know `\\` and `\'`) and csh (lines, `!`)
+  /// goes as an octal escape of printf(1).
+  ///
+  /// - Parameters:
+  ///   - script: without a NUL.
+  ///   - hidesInput: whether login files find standard input empty: one that reads
+  ///     would take what is meant for the script.
+  public static func login(script: String, hidesInput: Bool = false) -> String {
+    let evaluating = "exec sh -c " + quoted(#"eval "$(printf %b "$1")""#) + " sh "
+    let inner = evaluating + quoted(octal(script))
+    return #"exec "$SHELL" -lc "#
+      + (hidesInput ? quoted(inner + " <&3 3<&-") + " 3<&0 </dev/null" : quoted(inner))
+  }
+
+  /// A text in which only plain ASCII is left, the rest being escapes that
+  /// `printf %b` undoes.
+  static func octal(_ text: String) -> String {
+    var out: [UInt8] = []
+    out.reserveCapacity(text.utf8.count * 2)
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "!"), 0..<0x20, 0x7f...:
+        out += [0x5c, 0x30, 0x30 + (byte >> 6), 0x30 + (byte >> 3 & 7), 0x30 + (byte & 7)]
+      default: out.append(byte)
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// A text as an argument of tmux, not quoted for a shell yet: one that ends in `;`
+  /// would end the command, quoted or not (tmux(1), COMMAND PARSING AND EXECUTION).
+  public static func tmuxArgument(_ text: String) -> String {
+    text.utf8.last == UInt8(ascii: ";") ? text.dropLast() + "\\;" : text
+  }
+
+  /// A word for a shell that gives tmux this argument.
+  public static func tmux(_ text: String) -> String { quoted(tmuxArgument(text)) }
+
+  /// A word for a shell: the target of tmux that is this session, and no other
+  /// whose name begins alike.
+  public static func session(_ name: String) -> String { tmux("=" + name) }
+
+  /// Whether there is in a text what cannot be in one line.
+  public static func holdsControls(_ text: String) -> Bool {
+    text.unicodeScalars.contains { $0.value < 0x20 || 0x7f...0x9f ~= $0.value }
+  }
+}
+
+/// Words of tmux's own commands (tmux(1), PARSING SYNTAX), and lists of them.
+enum TmuxWord {
+  /// A text as one word of a command that tmux itself parses. Plain words stay as they
+  /// are: a list inside of a list is quoted twice, and a line is 16 KB at most.
+  static func quoted(_ text: String) -> String {
+    if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
+    return "'" + text.exchanging("'", for: "'\\''") + "'"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "/"), UInt8(ascii: "."): true
+    case UInt8(ascii: ":"), UInt8(ascii: "="), UInt8(ascii: "@"): true
+    default: false
+    }
+  }
+
+  /// A session as the target of any command, and no other whose name begins alike.
+  static func target(_ session: String) -> String { "=" + session + ":" }
+
+  /// Commands as the arguments of one call of tmux: it runs them to the end with
+  /// nothing between them, and stops at the first that fails.
+  static func list(_ commands: [[String]]) -> [String] {
+    Array(commands.map { $0.map(ShellWord.tmuxArgument) }.joined(separator: [";"]))
+  }
+
+  /// A list as one command line that tmux parses.
+  static func line(_ commands: [[String]]) -> String {
+    commands.map { $0.map(quoted).joined(separator: " ") }.joined(separator: " ; ")
+  }
+
+  /// Commands that leave copy mode, where typed keys would move about in the text.
+  /// The other modes know no cancel; older tmux knows no -q.
+  static func leavingModes(_ target: String) -> [[String]] {
+    let copying = "#{||:#{==:#{pane_mode},copy-mode},#{==:#{pane_mode},view-mode}}"
+    return [
+      [
+        "if-shell", "-F", "-t", target, copying,
+        line([["send-keys", "-X", "-t", target, "cancel"]]),
+      ],
+      [
+        "if-shell", "-F", "-t", target, "#{pane_in_mode}",
+        line([["copy-mode", "-q", "-t", target]]),
+      ],
+    ]
+  }
+}

@@ -1,0 +1,146 @@
+import Core
+
+/// A session of the host's tmux server.
+public struct TmuxSession: Equatable, Sendable {
+  /// tmux's own id, `$3`: never used twice by one server.
+  public var id: String
+  /// Its name.
+  public var name: String
+  /// How many windows it has.
+  public var windows: Int
+  /// How many clients are attached.
+  public var attached: Int
+  /// When it was made.
+  public var created: Timestamp
+  /// When something last happened in it.
+  public var activity: Timestamp
+  /// Where the program of the current pane is: bytes, a path need not be text.
+  public var directory: [UInt8]
+  /// The program of the current pane.
+  public var command: [UInt8]
+
+  /// - Parameters: see the properties.
+  public init(
+    id: String, name: String, windows: Int, attached: Int, created: Timestamp,
+    activity: Timestamp, directory: [UInt8], command: [UInt8]
+  ) {
+    self.id = id
+    self.name = name
+    self.windows = windows
+    self.attached = attached
+    self.created = created
+    self.activity = activity
+    self.directory = directory
+    self.command = command
+  }
+
+  /// Whether it is the same session, with the same things to tell of it but for the
+  /// time of its last activity.
+  public func looks(like other: TmuxSession) -> Bool {
+    var copy = other
+    copy.activity = activity
+    return self == copy
+  }
+
+  /// The members of its record, without braces, behind `type`:
+  /// agentutils-records(5).
+  public var members: String {
+    func text(_ bytes: [UInt8]) -> String {
+      JSONQuote.string(String(decoding: bytes, as: UTF8.self))
+    }
+    return #""name":\#(JSONQuote.string(name)),"windows":\#(windows),"attached":\#(attached),"#
+      + #""created":"\#(created.rfc3339)","activity":"\#(activity.rfc3339)","#
+      + #""directory":\#(text(directory)),"command":\#(text(command))"#
+  }
+
+  /// Its record, `type` `session`.
+  public var record: [UInt8] { Array("{\"type\":\"session\",\(members)}".utf8) }
+}
+
+/// The list of sessions as tmux is asked to write it, and read back.
+///
+/// A row is `S|`, a field and `|` for each field, and `.` at the end. Fields that
+/// are text are written by `q:`, which puts a backslash before whatever means something
+/// to a shell, `|` and the backslash among it; tmux since 3.4 writes control
+/// characters as `\n` or `\012` besides. So no name and no path, with line ends in it
+/// or not, can be taken for another row.
+enum SessionRows {
+  /// The argument of tmux's -F.
+  static let format =
+    "S|#{session_id}|#{q:session_name}|#{session_windows}|#{session_attached}|"
+    + "#{session_created}|#{session_activity}|"
+    + "#{?pane_current_path,#{q:pane_current_path},#{q:session_path}}|#{q:pane_current_command}|."
+  private static let fieldCount = 8
+
+  /// Reads what tmux wrote. Lines in front of a row (warnings) do not count.
+  ///
+  /// - Returns: nil when there is something that is no row.
+  static func parse(_ bytes: [UInt8]) -> [TmuxSession]? {
+    var sessions: [TmuxSession] = []
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      guard rest.starts(with: [0x53, 0x7c]) else {
+        rest = rest[((rest.firstIndex(of: 10) ?? rest.endIndex - 1) + 1)...]
+        continue
+      }
+      rest = rest.dropFirst(2)
+      var fields: [[UInt8]] = []
+      while fields.count < fieldCount {
+        guard let field = takeField(&rest) else { return nil }
+        fields.append(field)
+      }
+      guard rest.first == 0x2e else { return nil }
+      rest = rest.dropFirst()
+      guard rest.isEmpty || rest.first == 10, let session = session(fields) else { return nil }
+      rest = rest.dropFirst()
+      sessions.append(session)
+    }
+    return sessions
+  }
+
+  private static func session(_ fields: [[UInt8]]) -> TmuxSession? {
+    let text = fields.map { String(decoding: $0, as: UTF8.self) }
+    guard text[0].hasPrefix("$"), !text[1].isEmpty, let windows = Int(text[2]),
+      let attached = Int(text[3]), let created = Int64(text[4]), let activity = Int64(text[5])
+    else { return nil }
+    return TmuxSession(
+      id: text[0], name: text[1], windows: windows, attached: attached,
+      created: Timestamp(seconds: created), activity: Timestamp(seconds: activity),
+      directory: fields[6], command: fields[7])
+  }
+
+  /// Takes a field and the bar behind it.
+  private static func takeField(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
+    var field: [UInt8] = []
+    while let byte = rest.popFirst() {
+      switch byte {
+      case 0x7c: return field
+      case 0x5c:
+        guard let next = rest.popFirst() else { return nil }
+        field.append(escaped(next, &rest))
+      default: field.append(byte)
+      }
+    }
+    return nil
+  }
+
+  /// What a backslash and this byte stand for.
+  private static func escaped(_ byte: UInt8, _ rest: inout ArraySlice<UInt8>) -> UInt8 {
+    switch byte {
+    case UInt8(ascii: "a"): return 7
+    case UInt8(ascii: "b"): return 8
+    case UInt8(ascii: "t"): return 9
+    case UInt8(ascii: "n"): return 10
+    case UInt8(ascii: "v"): return 11
+    case UInt8(ascii: "f"): return 12
+    case UInt8(ascii: "r"): return 13
+    case UInt8(ascii: "s"): return 32
+    case 0x30...0x33:
+      let digits = rest.prefix(2)
+      guard digits.count == 2, digits.allSatisfy({ 0x30...0x37 ~= $0 }) else { return byte }
+      rest = rest.dropFirst(2)
+      return digits.reduce(byte & 3) { $0 << 3 | $1 & 7 }
+    default: return byte
+    }
+  }
+}

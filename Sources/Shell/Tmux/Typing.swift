@@ -1,0 +1,208 @@
+import Core
+
+/// A call that types into a session.
+///
+/// Copy mode is left and the text typed in one list of tmux commands: nothing can come
+/// between the two. With a `mark`, the list also sets the mark on the tmux server, and
+/// types only where it is not set: whoever calls again with the same mark, since it
+/// never heard the answer, types nothing twice. The mark lives as long as the
+/// server's sessions.
+public struct Typing: Sendable {
+  /// What came of it.
+  public enum Outcome: Equatable, Sendable {
+    case typed
+    /// The mark was there: it had been typed before.
+    case already
+    /// It had been, for a file of this name with other content.
+    case other
+  }
+
+  /// The session's name.
+  public var session: String
+  /// What to type; not empty.
+  public var text: TypedText
+  /// Letters, digits and `_`: the id of a delivery that must happen once.
+  public var mark: String?
+  /// What the mark is set to: the size of a file that it stands for, as `12B`.
+  var markValue = "1"
+  /// Seconds after which Return is pressed; nil for no Return.
+  public var returnAfter: Double?
+
+  /// - Parameters: see the properties.
+  public init(
+    session: String, text: TypedText, mark: String? = nil, returnAfter: Double? = nil
+  ) {
+    self.session = session
+    self.text = text
+    self.mark = mark
+    self.returnAfter = returnAfter
+  }
+
+  /// Seconds that the call waits on purpose.
+  public var pause: Double { returnAfter ?? 0 }
+
+  /// The call; its answer is for `outcome`.
+  ///
+  /// - Parameter nonce: names a buffer that nobody else uses.
+  func request(label: String, nonce: String) -> ControlRequest {
+    let lists = lists(nonce: nonce)
+    return ControlRequest(
+      Self.script,
+      [
+        label, TmuxWord.target(session), lists.buffer, String(text.bytes.count), lists.pause,
+        lists.typed, lists.entered,
+      ],
+      input: text.isArgument ? .none : .bytes(text.bytes))
+  }
+
+  /// What tmux runs for the text and for Return, the buffer that the text is to be in
+  /// (empty where it is an argument), and sleep(1)'s argument (empty for no Return).
+  func lists(nonce: String) -> (typed: String, entered: String, buffer: String, pause: String) {
+    let target = TmuxWord.target(session)
+    let buffer = text.isArgument ? "" : "agentutils-" + nonce
+    let keys: [String]
+    if text.isArgument {
+      keys = ["send-keys", "-l", "-t", target, "--", String(decoding: text.bytes, as: UTF8.self)]
+    } else {
+      let paste = ["paste-buffer", "-d", "-r"] + (text.isPaste ? ["-p"] : [])
+      keys = paste + ["-b", buffer, "-t", target]
+    }
+    let leaving = TmuxWord.leavingModes(target)
+    return (
+      once(leaving + [keys], mark.map(Self.option)),
+      once(leaving + [["send-keys", "-t", target, "Enter"]], mark.map { "@riff_ret_" + $0 }),
+      buffer, returnAfter.map(Self.seconds) ?? ""
+    )
+  }
+
+  /// The option of the tmux server that says that it was typed.
+  static func option(mark: String) -> String { "@riff_inj_" + mark }
+
+  /// What tmux answers, with a mark, where no program reads: nothing is typed then,
+  /// and nothing marked.
+  static let deaf = "DEAF"
+
+  /// What an answer with status 0 says.
+  func outcome(_ answer: ControlAnswer) -> Outcome {
+    switch answer.text.split(separator: "\n").first {
+    case "ALREADY": .already
+    case "OTHER": .other
+    default: .typed
+    }
+  }
+
+  /// A list as one line for tmux, with the mark set where it is not, before the
+  /// commands: were they to fail, nothing may be typed twice.
+  private func once(_ commands: [[String]], _ mark: String?) -> String {
+    guard let mark else { return TmuxWord.line(commands) }
+    let marked = [
+      ["has-session", "-t", TmuxWord.target(session)], ["set-option", "-g", mark, markValue],
+    ]
+    let target = TmuxWord.target(session)
+    let answer = ["display-message", "-p", "-t", target, "#{?\(mark),ALREADY,\(Self.deaf)}"]
+    return TmuxWord.line([
+      [
+        "if-shell", "-F", "-t", target,
+        "#{||:#{\(mark)},#{||:#{pane_dead},#{pane_input_off}}}",
+        TmuxWord.line([answer]), TmuxWord.line(marked + commands),
+      ]
+    ])
+  }
+
+  /// sleep(1)'s argument.
+  private static func seconds(_ value: Double) -> String {
+    let milliseconds = Int((min(max(value, 0), 3600) * 1000).rounded())
+    return "\(milliseconds / 1000)." + String(milliseconds % 1000 + 1000).dropFirst()
+  }
+
+  /// $2 is the buffer, empty for none; $3 the text's length, $4 the wait before Return,
+  /// empty for none, $5 and $6 what tmux runs for the text and for Return. A buffer
+  /// that came only in part is not typed.
+  private static let script =
+    TmuxScript.opening + """
+      say=$(t list-panes -t "$1" -F '#{?pane_active,R#{pane_dead}#{pane_input_off},}' 2>&1) ||
+        fail "$say"
+      case $say in
+      *R1* | *R01*) fail "nothing reads there: the program has ended, or the pane takes no keys" ;;
+      esac
+      if [ -n "$2" ]; then
+        say=$(t load-buffer -b "$2" - 2>&1) || fail "$say"
+        size=$(t list-buffers -F '#{buffer_name} #{buffer_size}' |
+          while read -r name size; do [ "$name" != "$2" ] || echo "$size"; done)
+        if [ "$size" != "$3" ]; then
+          t delete-buffer -b "$2" 2>/dev/null
+          fail "only ${size:-0} of $3 bytes came"
+        fi
+      fi
+      say=$(t if-shell -F 1 "$5" 2>&1)
+      status=$?
+      [ -z "$2" ] || t delete-buffer -b "$2" 2>/dev/null
+      [ "$status" -eq 0 ] || fail "$say"
+      printf '%s\n' "${say:-typed}"
+      [ -n "$4" ] || exit 0
+      sleep "$4"
+      say=$(t if-shell -F 1 "$6" 2>&1) || fail "$say"
+      """
+}
+
+/// Text on its way to the input line of a session: by the contract it is trimmed, one
+/// blank follows it, and it holds nothing that would be a key of its own.
+public struct TypedText: Equatable, Sendable {
+  /// What the pane receives, byte for byte.
+  public let bytes: [UInt8]
+  /// Whether every byte counts as it is: controls are keys.
+  public let isRaw: Bool
+
+  /// Text as a person means it: trimmed, one blank behind it.
+  ///
+  /// - Parameter text: UTF-8. Line feeds and tabs inside it stay: it then is pasted.
+  /// - Throws: `UsageError` for control characters and for what is no UTF-8.
+  public init(_ text: [UInt8]) throws(UsageError) {
+    isRaw = false
+    if let fault = text.withUnsafeBytes({ UTF8Text.firstFault($0) }) {
+      throw UsageError("byte \(fault + 1) of the text is not UTF-8 (--raw types it)")
+    }
+    var scalars = String(decoding: text, as: UTF8.self).unicodeScalars[...]
+    while let first = scalars.first, first.properties.isWhitespace { scalars.removeFirst() }
+    while let last = scalars.last, last.properties.isWhitespace { scalars.removeLast() }
+    for scalar in scalars where Self.isKey(scalar) {
+      throw UsageError(
+        "the text holds the control character \(Visible.escape(scalar)) (--raw types it)")
+    }
+    bytes = scalars.isEmpty ? [] : Array(String(scalars).utf8) + [0x20]
+  }
+
+  /// Bytes as they are.
+  public init(raw bytes: [UInt8]) {
+    isRaw = true
+    self.bytes = bytes
+  }
+
+  /// Whether there is nothing to type.
+  public var isEmpty: Bool { bytes.isEmpty }
+
+  /// Up to here text is typed key by key; a longer one is pasted.
+  static let longestKeys = 8192
+
+  /// Whether the program is to be told that this is a paste and no keys: when it is
+  /// long, and when a line end in it could be taken for Return.
+  var isPaste: Bool {
+    !isRaw && (bytes.count > Self.longestKeys || bytes.contains { $0 < 0x20 })
+  }
+
+  /// Whether it goes as an argument; else as a buffer of tmux. tmux's send-keys knows
+  /// text alone, and only what it gives a width to; one command of tmux is 16 KB at most,
+  /// and one of libssh2 32 KB, in which a quote that is quoted four times takes 200 bytes.
+  var isArgument: Bool {
+    bytes.count <= Self.longestKeys && bytes.allSatisfy { 0x20...0x7e ~= $0 }
+      && bytes.count { #"'\!"#.utf8.contains($0) } <= 64
+  }
+
+  private static func isKey(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 9, 10: false
+    case ..<0x20, 0x7f...0x9f: true
+    default: false
+    }
+  }
+}

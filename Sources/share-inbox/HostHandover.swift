@@ -1,0 +1,217 @@
+import Core
+import Shell
+
+/// Files go into a tmux session: of a host, or of this machine.
+final class HostHandover: Handover {
+  private let options: InboxOptions
+  /// Of the host as the user calls it.
+  private let name: String
+  private let session: String
+  private let makeLink: () -> any Link
+  private var calls: HostCalls?
+  private var folder: String?
+  private var canBatch = true
+
+  /// Of one call: more gain little, and take the longer to be said to have gone.
+  private static let batchCount = 32
+  private static let batchSize = 1 << 20
+  /// Whether the link has been up before.
+  private(set) var wasUp = false
+
+  /// - Parameters:
+  ///   - name: what messages call the host.
+  ///   - session: the tmux session.
+  ///   - makeLink: makes a link that need not be ready.
+  init(
+    _ options: InboxOptions, name: String, session: String, makeLink: @escaping () -> any Link
+  ) {
+    self.options = options
+    self.name = name
+    self.session = session
+    self.makeLink = makeLink
+  }
+
+  deinit { close() }
+
+  func begin() throws(HandoverFailure) {
+    do throws(TmuxError) {
+      folder = try tmux().inbox(for: session)
+      wasUp = true
+    } catch {
+      throw failure(error, isForAll: true)
+    }
+  }
+
+  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt
+  {
+    if folder == nil { try begin() }
+    let folder = folder ?? ""
+    let (path, typing) = typing(item, folder)
+    let delivery = Delivery(
+      typing: typing, folder: folder, name: item.item.name.text,
+      file: (item.descriptor, item.size))
+    do throws(TmuxError) {
+      let outcome = try tmux().deliver(delivery, progress: progress)
+      return Receipt(session: session, remotePath: path, isOther: outcome == .other)
+    } catch {
+      throw failure(error, isForAll: false)
+    }
+  }
+
+  var batch: (count: Int, size: Int) {
+    canBatch && !options.pressesReturn ? (Self.batchCount, Self.batchSize) : (1, 0)
+  }
+
+  func hand(_ items: [OpenItem]) throws(HandoverFailure) -> [Receipt] {
+    if folder == nil { try begin() }
+    let folder = folder ?? ""
+    var files: [BatchDelivery.File] = []
+    var receipts: [Receipt] = []
+    for item in items {
+      let (path, typing) = typing(item, folder)
+      canBatch = BatchDelivery.fits(typing)
+      guard canBatch, let content = item.content() else {
+        throw HandoverFailure(
+          what: name, reason: "one at a time", status: ExitStatus.temporary.rawValue,
+          isForAll: false)
+      }
+      let name = item.item.name
+      files.append(
+        .init(name: name.text, content: content, modified: name.epoch, typing: typing))
+      receipts.append(Receipt(session: session, remotePath: path))
+    }
+    do throws(TmuxError) {
+      try tmux().deliver(BatchDelivery(files, folder: folder))
+    } catch {
+      let failure = failure(error, isForAll: false)
+      // Its host may have no tar; or whatever it is, it is found out one at a time.
+      if !failure.isForAll { canBatch = false }
+      throw failure
+    }
+    return receipts
+  }
+
+  private func typing(_ item: OpenItem, _ folder: String) -> (path: String, Typing) {
+    let name = item.item.name
+    let path = Folders.join(folder, name.text)
+    let text = PathText.text(options.format, path: path)
+    let typing = Typing(
+      session: session, text: TypedText(raw: FileName.bytes(text)), mark: Self.mark(name),
+      returnAfter: options.pressesReturn ? 0.3 : nil)
+    return (path, typing)
+  }
+
+  /// Whether there is a link.
+  var isOpen: Bool { calls != nil }
+
+  /// Keeps the link for so long, or until a descriptor is readable; a link that is
+  /// lost is made again when it is needed.
+  /// A signal ends the process.
+  func idle(until: Double, also descriptor: Int32) {
+    guard let calls else { return }
+    do throws(ControlFailure) {
+      try calls.idle(until: until, also: descriptor)
+    } catch {
+      if case .interrupted(let signal) = error {
+        close()
+        Process.die(by: signal)
+      }
+      close()
+    }
+  }
+
+  /// Gives the link up.
+  func close() {
+    calls?.link.close()
+    calls = nil
+    folder = nil
+  }
+
+  /// What marks an item on the tmux server.
+  static func mark(_ name: ItemName) -> String {
+    String(name.text.map { $0 == "-" || $0 == "." ? "_" : $0 })
+  }
+
+  private func tmux() -> RemoteTmux {
+    let calls =
+      self.calls
+      ?? HostCalls(
+        makeLink(), maxTime: options.maxTime, wake: EndSignals.descriptor,
+        signal: EndSignals.next)
+    self.calls = calls
+    return RemoteTmux(calls, label: options.connect.label)
+  }
+
+  private func failure(_ error: TmuxError, isForAll: Bool) -> HandoverFailure {
+    var failure = HandoverFailure(
+      what: name, reason: error.words, status: ExitStatus.temporary.rawValue, isForAll: isForAll)
+    switch error {
+    case .call(let call):
+      failure.isForAll = true
+      failure.status = call.exitStatus
+      switch call {
+      case .local:
+        // The file itself, as a rule: it may be whole the next time.
+        failure.isForAll = isForAll
+        failure.status = ExitStatus.temporary.rawValue
+      case .interrupted(let signal): failure.signal = signal
+      case .link(.hostKeyChanged(let lines)): failure.warning = lines
+      default: break
+      }
+      failure.isLinkLost =
+        call.isWorthRetry(afterSuccess: true) && call.exitStatus == ExitStatus.temporary.rawValue
+      if failure.isForAll { close() }
+    case .noSession, .noTmux: failure.isForAll = true
+    default: break
+    }
+    return failure
+  }
+}
+
+/// What is typed at the agent's prompt for a file.
+enum PathText {
+  /// The path and a blank.
+  static let usual = "{path} "
+
+  /// Reads `--format`.
+  ///
+  /// - Throws: `UsageError` for a text without the path, and for control characters:
+  ///   they would be keys.
+  static func checked(_ item: ParsedOptions.Item) throws(UsageError) -> String {
+    guard item.value.holds("{path}") else {
+      throw UsageError("--format \(item.value): without {path} nobody finds the file")
+    }
+    guard item.value.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+    else { throw UsageError("--format: control characters are keys") }
+    return item.value
+  }
+
+  /// The text for a file.
+  ///
+  /// - Parameters:
+  ///   - format: what `checked` took.
+  ///   - path: an absolute path without control characters.
+  static func text(_ format: String, path: String) -> String {
+    format.exchanging(text: "{path}", for: word(path))
+  }
+
+  /// A path as one word for a shell and for an agent: what either would split or
+  /// expand has a backslash, as terminals write a file that is dropped on them.
+  static func word(_ path: String) -> String {
+    var text = ""
+    for scalar in path.unicodeScalars {
+      if scalar.isASCII && !isPlain(UInt8(scalar.value)) { text += "\\" }
+      text.unicodeScalars.append(scalar)
+    }
+    return text
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: Array("/._-+:,@%=".utf8).contains(byte)
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import CLibc
+import Core
+
+/// What can be done with the inbox on this machine alone.
+struct InboxKeeper {
+  let folder: InboxFolder
+  let output: ItemOutput
+  let diagnostics: Diagnostics
+
+  /// Puts files in, and prints a record for each. One that cannot be is named, and
+  /// the next one is put in.
+  func add(_ files: [String], by deposit: Deposit) throws -> ExitStatus {
+    var status = ExitStatus.success
+    var unwritten: WriteFailure?
+    for file in files {
+      let item: InboxItem
+      do throws(SettingsError) {
+        item = try deposit.add(file, now: .now())
+      } catch {
+        diagnostics.say(error.message)
+        status = .failure
+        continue
+      }
+      do throws(WriteFailure) {
+        try output.write([item])
+      } catch {
+        unwritten = unwritten ?? error
+      }
+    }
+    if let unwritten { throw unwritten }
+    return status
+  }
+
+  /// Prints all items; what is none is named.
+  ///
+  /// - Returns: `negative` when there is no item, `failure` when what is called as one is
+  ///   none of ours.
+  func list() throws -> ExitStatus {
+    let found = try folder.scan()
+    say(found.foreign)
+    let notes = ItemNotes(folder: folder)
+    try output.write(found.items.map(notes.completed))
+    if found.foreign.contains(where: \.isItem) { return .failure }
+    return found.items.isEmpty ? .negative : .success
+  }
+
+  /// Removes what is older, and prints it.
+  ///
+  /// - Parameter age: seconds.
+  func purge(olderThan age: Double, now: Timestamp) throws -> ExitStatus {
+    let purge = Purge(folder: folder, age: age, now: now)
+    var status = ExitStatus.success
+    for result in try purge.run() {
+      if let problem = result.problem {
+        diagnostics.error(result.item.path, problem)
+        status = .failure
+      } else {
+        try output.write([result.item])
+      }
+    }
+    return status
+  }
+
+  /// Lets failed items be sent again.
+  ///
+  /// - Returns: `negative` when an id is none.
+  func retry(_ ids: [String]) throws -> ExitStatus {
+    try each(ids) { item in
+      ItemNotes(folder: folder).drop(item.name)
+      var item = item
+      item.time = Timestamp(seconds: item.name.epoch)
+      if item.state == .failed { item.state = .queued }
+      item.reason = nil
+      try output.write([item])
+      return true
+    }
+  }
+
+  /// Removes items that were not sent.
+  ///
+  /// - Returns: `negative` when an id is none.
+  func remove(_ ids: [String]) throws -> ExitStatus {
+    try each(ids) { item in
+      let file = clibc_open_in(folder.descriptor, item.name.text, O_RDONLY)
+      guard file >= 0 else {
+        diagnostics.error(item.path, systemReason(systemError))
+        return false
+      }
+      defer { close(file) }
+      guard clibc_lock(file) == 0 else {
+        diagnostics.error(item.path, "is being sent")
+        return false
+      }
+      let code = folder.remove(item.name, opened: file)
+      guard code == 0 else {
+        diagnostics.error(item.path, systemReason(code))
+        return false
+      }
+      ItemNotes(folder: folder).drop(item.name)
+      try output.write([item])
+      return true
+    }
+  }
+
+  /// Names what is in the folder and is no item.
+  func say(_ foreign: [InboxFolder.Foreign]) {
+    for other in foreign {
+      let name = FileName.text(other.name)
+      diagnostics.error(Folders.join(folder.path, name), other.reason)
+    }
+  }
+
+  /// Does something with the items of these ids: the id of the record, the UUID in it,
+  /// or the file's name.
+  private func each(
+    _ ids: [String], _ body: (InboxItem) throws -> Bool
+  ) throws -> ExitStatus {
+    let items = try folder.scan().items.map(ItemNotes(folder: folder).completed)
+    var status = ExitStatus.success
+    for id in ids {
+      let named = items.filter { $0.name.id == id || $0.name.uuid == id || $0.name.text == id }
+      if named.count != 1 {
+        diagnostics.error(id, named.isEmpty ? "no such item" : "more than one item")
+        if status == .success { status = .negative }
+      } else if try !body(named[0]) {
+        status = .failure
+      }
+    }
+    return status
+  }
+}
+
+/// Removes what has been in the inbox for too long, and what was left half-written.
+struct Purge {
+  /// What became of an item.
+  struct Result {
+    let item: InboxItem
+    /// Why it is still there, nil when it is gone.
+    let problem: String?
+  }
+
+  let folder: InboxFolder
+  /// Seconds.
+  let age: Double
+  let now: Timestamp
+
+  /// Removes; an item that is being sent now stays.
+  ///
+  /// - Throws: `SettingsError` when the folder cannot be read.
+  func run() throws(SettingsError) -> [Result] {
+    let notes = ItemNotes(folder: folder)
+    var results: [Result] = []
+    var kept: Set<String> = []
+    for item in try folder.scan().items {
+      guard isOld(item) else {
+        kept.insert(item.name.id)
+        continue
+      }
+      let file = clibc_open_in(folder.descriptor, item.name.text, O_RDONLY)
+      guard file >= 0 else { continue }
+      defer { close(file) }
+      guard clibc_lock(file) == 0 else {
+        kept.insert(item.name.id)
+        continue
+      }
+      var gone = item
+      gone.state = .failed
+      gone.reason = "purged"
+      gone.time = now
+      let code = folder.remove(item.name, opened: file)
+      if code == 0 { notes.drop(item.name) } else { kept.insert(item.name.id) }
+      results.append(Result(item: gone, problem: code == 0 ? nil : systemReason(code)))
+    }
+    try removeLeftovers(kept)
+    return results
+  }
+
+  /// By the time in its name, which is when it was dropped: a picture of last year
+  /// that was moved in just now is new here. A time that is still to come says nothing;
+  /// that of the content has to do.
+  private func isOld(_ item: InboxItem) -> Bool {
+    guard item.name.epoch > now.seconds else {
+      return Double(now.seconds - item.name.epoch) >= age
+    }
+    var status = stat()
+    guard fstatat(folder.descriptor, item.name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      return false
+    }
+    return Double(now.seconds - FileVersion(status).modified / 1_000_000_000) >= age
+  }
+
+  /// Files that an interrupted `add` left, and notes of items that have gone.
+  private func removeLeftovers(_ kept: Set<String>) throws(SettingsError) {
+    for name in try folder.names() {
+      let text = FileName.text(name)
+      if let id = ItemNotes.id(ofFile: name) {
+        if !kept.contains(id) { unlinkat(folder.descriptor, text, 0) }
+      } else if text.hasPrefix(Deposit.temporaryPrefix) {
+        var status = stat()
+        guard fstatat(folder.descriptor, text, &status, AT_SYMLINK_NOFOLLOW) == 0,
+          status.isRegular,
+          Double(now.seconds - FileVersion(status).modified / 1_000_000_000) >= max(age, 86_400)
+        else { continue }
+        unlinkat(folder.descriptor, text, 0)
+      }
+    }
+  }
+}

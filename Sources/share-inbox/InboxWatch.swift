@@ -1,0 +1,169 @@
+import CLibc
+import Core
+import Shell
+
+/// Drains whenever there is something to drain: when a file arrives, when the link can
+/// be made again, when the session appears. What the system tells of the folder is a
+/// hint; the folder is looked at in any case.
+final class InboxWatch {
+  private let path: String
+  private let makeDrain: (InboxFolder) -> Drain
+  private let host: HostHandover?
+  private let diagnostics: Diagnostics
+  private var folder: InboxFolder
+  private var hint: Int32
+  private var schedule = WatchSchedule()
+  private var isDown = false
+  private var lastUse = 0.0
+
+  /// Seconds for which an idle link is kept.
+  private static let linkLife = 60.0
+
+  /// - Parameters:
+  ///   - host: the handover, when it has a link.
+  ///   - makeDrain: a drain of the folder.
+  init(
+    _ folder: InboxFolder, host: HostHandover?, diagnostics: Diagnostics,
+    makeDrain: @escaping (InboxFolder) -> Drain
+  ) {
+    path = folder.path
+    self.folder = folder
+    self.host = host
+    self.diagnostics = diagnostics
+    self.makeDrain = makeDrain
+    hint = clibc_folder_watch(folder.path)
+  }
+
+  /// Goes on until a signal, which ends the process, or a failure that no later try
+  /// can mend.
+  ///
+  /// - Returns: what the command returns.
+  func run() throws -> Int32 {
+    while true {
+      let now = Clock.monotonic
+      if schedule.isDue(now) {
+        try reopen()
+        let result = try makeDrain(folder).run(saysForeign: schedule.isFirst)
+        if let signal = result.failure?.signal { Process.die(by: signal) }
+        if let failure = result.failure, !WatchSchedule.isWorthWaiting(failure) {
+          say(failure)
+          return failure.status
+        }
+        tell(result)
+        if result.delivered > 0 || result.left > 0 { lastUse = Clock.monotonic }
+        schedule.drained(result, now: Clock.monotonic)
+      }
+      if let host, host.isOpen, Clock.monotonic - lastUse > Self.linkLife { host.close() }
+      try wait()
+    }
+  }
+
+  /// Sleeps until something is due, the folder changed, or a signal came.
+  private func wait() throws {
+    let until = schedule.next
+    if let host, host.isOpen {
+      let end = min(until, lastUse + Self.linkLife + 0.1)
+      host.idle(until: end, also: hint)
+    } else {
+      var set = PollSet()
+      set.add(hint)
+      set.add(EndSignals.descriptor)
+      set.wait(seconds: max(0, until - Clock.monotonic))
+      dieIfAsked()
+    }
+    var entry = pollfd(fd: hint, events: Int16(POLLIN), revents: 0)
+    if hint >= 0, poll(&entry, 1, 0) > 0 {
+      clibc_folder_drain(hint)
+      schedule.hinted(now: Clock.monotonic)
+    }
+  }
+
+  private func dieIfAsked() {
+    guard let signal = EndSignals.next() else { return }
+    host?.close()
+    Process.die(by: signal)
+  }
+
+  /// A folder that was removed or put aside is looked for by its name again.
+  private func reopen() throws {
+    var ours = stat()
+    if let named = stat(following: path), fstat(folder.descriptor, &ours) == 0,
+      named.st_ino == ours.st_ino,
+      named.st_dev == ours.st_dev
+    {
+      return
+    }
+    folder = try InboxFolder(path: path)
+    if hint >= 0 { close(hint) }
+    hint = clibc_folder_watch(path)
+  }
+
+  /// A person is told when files have to wait, and when that is over.
+  private func tell(_ result: Drain.Result) {
+    if let failure = result.failure {
+      if !isDown { say(failure) }
+      isDown = true
+    } else if isDown {
+      isDown = false
+      say("files are delivered again")
+    }
+  }
+
+  private func say(_ failure: HandoverFailure) {
+    for line in failure.warning { diagnostics.say(line) }
+    if failure.warning.isEmpty { say("\(failure.what): \(failure.reason)") }
+  }
+
+  private func say(_ text: String) { diagnostics.say(text) }
+}
+
+/// When the inbox is drained next. Times are those of `Clock.monotonic`.
+struct WatchSchedule {
+  /// The next time; at once in the beginning.
+  private(set) var next = 0.0
+  /// Whether nothing has been drained yet.
+  private(set) var isFirst = true
+  private var failures = 0
+  /// Whether an arrival does not bring the next time nearer.
+  private var isHeldBack = false
+
+  /// Seconds between two looks at the folder when nothing hints at a change.
+  static let rescan = 30.0
+  /// Seconds until a session that is not there is looked for again.
+  static let sessionPoll = 3.0
+  /// Seconds until files that could not be taken are tried again.
+  static let itemRetry = 15.0
+  /// Seconds after a link that was lost, the contract's.
+  static let waits = [1.0, 2, 4, 8, 15]
+
+  /// Whether it is time.
+  func isDue(_ now: Double) -> Bool { now >= next }
+
+  /// Whether a later try may go better.
+  static func isWorthWaiting(_ failure: HandoverFailure) -> Bool {
+    failure.status == ExitStatus.temporary.rawValue
+  }
+
+  /// Plans on after a drain.
+  mutating func drained(_ result: Drain.Result, now: Double) {
+    isFirst = false
+    isHeldBack = false
+    if result.failure?.isLinkLost == true {
+      next = now + Self.waits[min(failures, Self.waits.count - 1)]
+      failures += 1
+      isHeldBack = true
+      return
+    }
+    failures = 0
+    if result.failure != nil {
+      next = now + Self.sessionPoll
+    } else {
+      next = now + (result.left > 0 ? Self.itemRetry : Self.rescan)
+    }
+  }
+
+  /// Something came into the folder.
+  mutating func hinted(now: Double) {
+    if !isHeldBack { next = min(next, now) }
+  }
+}

@@ -1,0 +1,106 @@
+import Core
+import Shell
+
+/// What is attached to, and how.
+struct AttachPlan {
+  var request: LinkRequest
+  var line: AttachLine
+  /// Failed tries in a row before the link is given up; nil for no end.
+  var maxRetries: Int?
+  /// Whether nothing is said about the link.
+  var quiet: Bool
+
+  /// The host as the user named it.
+  var host: String { request.destination.name }
+}
+
+/// How it ended.
+struct AttachOutcome: Equatable {
+  /// The exit status.
+  var status: Int32 = 0
+  /// Ends the process instead.
+  var signal: Int32?
+  /// What is said on the user's own screen.
+  var messages: [String] = []
+
+  /// The user ended it, by an escape.
+  ///
+  /// - Parameter hasAttached: whether there was a session to leave.
+  static func left(_ plan: AttachPlan, hasAttached: Bool) -> AttachOutcome {
+    AttachOutcome(
+      status: (hasAttached ? ExitStatus.success : .temporary).rawValue,
+      messages: plan.quiet ? [] : ["\(plan.host): disconnected"])
+  }
+
+  /// The link ended for good.
+  ///
+  /// - Parameters:
+  ///   - answer: what the host's script said on this link.
+  ///   - failures: tries that failed since the link was up.
+  static func ended(
+    _ ending: Ending, _ plan: AttachPlan, answer: AttachAnswer?, failures: Int
+  ) -> AttachOutcome {
+    let start = plan.line.start
+    func refusal(_ error: TmuxError) -> AttachOutcome {
+      AttachOutcome(status: error.exitStatus, messages: ["\(plan.host): \(error.words)"])
+    }
+    switch (ending, answer) {
+    case (.remoteExit, .gone):
+      return AttachOutcome(
+        status: ExitStatus.negative.rawValue,
+        messages: ["\(plan.host): session \(start.name) ended while the link was down"])
+    case (.remoteExit, .noTmux): return refusal(.noTmux)
+    case (.remoteExit, .noFolder): return refusal(.noFolder(start.directory))
+    case (.remoteExit, .noHarness): return refusal(.noHarness(start.firstWord ?? start.harness))
+    // tmux itself says why.
+    case (.remoteExit(let status), .attaching): return AttachOutcome(status: status)
+    case (.hostKeyChanged(let lines), _):
+      return AttachOutcome(status: ending.exitStatus, messages: lines)
+    default:
+      let tries =
+        failures == 0 ? "" : "gave up after \(failures) more \(failures == 1 ? "try" : "tries"): "
+      return AttachOutcome(
+        status: ending.exitStatus, messages: ["\(plan.host): \(tries)\(ending.words)"])
+    }
+  }
+}
+
+/// Decides what follows the end of a link: another try after a while, or the end.
+struct Reconnect {
+  /// What to do.
+  enum Step: Equatable {
+    /// Try again at a time.
+    case wait(until: Double)
+    /// Leave for good.
+    case end
+  }
+
+  /// Whether the session has been attached to at least once.
+  private(set) var hasAttached = false
+  /// Failed tries since the link was up last, the one that goes on not counted.
+  private(set) var failures = 0
+  private let maxRetries: Int?
+  private var backoff = Backoff(base: 1, factor: 2, cap: 15, jitter: 0)
+
+  /// - Parameter maxRetries: failed tries in a row before it is given up; nil for no end.
+  init(maxRetries: Int?) {
+    self.maxRetries = maxRetries
+  }
+
+  /// The session is attached to.
+  mutating func attached() {
+    hasAttached = true
+    failures = 0
+    backoff.reset()
+  }
+
+  /// The link ended, or a try failed.
+  ///
+  /// - Parameter now: seconds of a clock that never steps.
+  mutating func ended(_ ending: Ending, now: Double) -> Step {
+    guard ending.isWorthRetry(afterSuccess: hasAttached) else { return .end }
+    if let maxRetries, failures >= maxRetries { return .end }
+    failures += 1
+    return .wait(until: now + backoff.next(random: 0))
+  }
+}

@@ -1,0 +1,200 @@
+import Core
+import Shell
+
+/// What `--check` found: a line for each thing that must be in place, and what to do
+/// about one that is not.
+struct CheckReport: Equatable {
+  /// One thing.
+  struct Line: Equatable {
+    var isGood: Bool
+    /// `reach`, `host key`, `our key`, `tmux`, `harness`.
+    var what: String
+    /// What was found, and what to do. May hold text of the host.
+    var says: String
+
+    var text: String {
+      let what = what + String(repeating: " ", count: max(1, 10 - what.count))
+      return (isGood ? "ok      " : "FAILED  ") + what + Visible.line(says)
+    }
+  }
+
+  var lines: [Line] = []
+  /// The exit status of the first thing that failed.
+  var status: Int32 = 0
+
+  mutating func good(_ what: String, _ says: String) {
+    lines.append(Line(isGood: true, what: what, says: says))
+  }
+
+  mutating func bad(_ what: String, _ says: String, _ status: Int32) {
+    lines.append(Line(isGood: false, what: what, says: says))
+    if self.status == 0 { self.status = status }
+  }
+
+  /// No link was made, or it did not last.
+  ///
+  /// - Parameters:
+  ///   - host: the host as the user names it.
+  ///   - place: what was connected to.
+  ///   - hostKey: what is known of the host's key.
+  mutating func take(_ ending: Ending, host: String, place: String, hostKey: String) {
+    let status = ending.exitStatus
+    switch ending {
+    // Files of keys that cannot be read are no news of the host.
+    case .hostKeyUnknown: bad("host key", ending.words, status)
+    case .hostKeyChanged:
+      good("reach", place)
+      bad("host key", ending.words, status)
+    case .authFailed(let tried):
+      good("reach", place)
+      good("host key", hostKey)
+      bad(
+        "our key",
+        "refused (tried \(tried.joined(separator: ", "))); let it in by what"
+          + " tmux-attach --authorize \(host) prints, or sign in with -i, --agent or"
+          + " --transport ssh", status)
+    case .noCommonAlgorithm:
+      bad("reach", "\(ending.words); try --transport ssh", status)
+    case .local: bad("here", ending.words, status)
+    default:
+      bad(
+        "reach", "\(ending.words); is the host up, sshd running, \(place) the right place?",
+        status == 0 ? ExitStatus.temporary.rawValue : status)
+    }
+  }
+
+  /// What the host says of the programs on its login PATH.
+  ///
+  /// - Parameters:
+  ///   - answer: of `CheckReport.request`.
+  ///   - harness: as the session would run it.
+  ///   - word: the first word of it; nil for one that is no plain name.
+  mutating func take(_ answer: String, harness: String, word: String?) {
+    let rows = answer.split(separator: "\n").map { $0.split(separator: "\t") }
+    func row(_ name: Substring) -> [Substring]? { rows.first { $0.first == name } }
+    if let tmux = row("tmux"), tmux.count == 3 {
+      good("tmux", "\(tmux[2]), \(tmux[1])")
+    } else {
+      bad(
+        "tmux", "not on the PATH of a login shell; install it, or extend PATH in ~/.profile",
+        ExitStatus.negative.rawValue)
+    }
+    if let found = row("harness"), found.count == 2 {
+      good("harness", String(found[1]))
+    } else if let word {
+      bad(
+        "harness",
+        "\(word) is not on the PATH of a login shell; install it, extend PATH in ~/.profile, "
+          + "or name another one with -H", ExitStatus.negative.rawValue)
+    } else {
+      good("harness", "not looked for: \(harness)")
+    }
+  }
+
+  /// Asks for tmux, and for a program: `$SHELL`, a path below `~/`, or a name.
+  static func request(word: String?) -> ControlRequest {
+    ControlRequest(
+      """
+      if t=$(command -v tmux); then printf 'tmux\\t%s\\t%s\\n' "$t" "$(tmux -V 2>&1)"; fi
+      w=$1
+      case $w in
+      '$SHELL') w=$SHELL ;;
+      '~/'*) w=$HOME/${w#??} ;;
+      esac
+      [ -n "$w" ] && p=$(command -v "$w") && printf 'harness\\t%s\\n' "$p"
+      exit 0
+      """, [word ?? ""])
+  }
+}
+
+/// `--check`: goes the way of an attach up to the door of the session.
+enum Check {
+  /// - Returns: the exit status: 0 when everything is in place.
+  static func run(
+    _ options: AttachOptions, _ diagnostics: Diagnostics
+  ) throws(TargetError) -> Int32 {
+    var request = try KeysCommand.request(options, diagnostics)
+    // The report tells of a new key.
+    request.tell = request.note
+    request.isFresh = true
+    let section = request.destination.section
+    let harness = words(options.harness ?? section?.harness ?? "")
+    do throws(SettingsError) {
+      let report = try look(request, options, harness: harness, diagnostics)
+      KeysCommand.write(report.lines.map(\.text), diagnostics)
+      return report.status
+    } catch {
+      throw .settings(error)
+    }
+  }
+
+  private static func look(
+    _ request: LinkRequest, _ options: AttachOptions, harness: String, _ diagnostics: Diagnostics
+  ) throws(SettingsError) -> CheckReport {
+    let place = try request.hostKeyPlace()
+    var report = CheckReport()
+    let before: [HostKey]
+    do throws(SettingsError) {
+      before = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
+    } catch {
+      report.bad("host key", error.message, error.status.rawValue)
+      return report
+    }
+    let link = Connector.link(for: request, now: Clock.monotonic)
+    defer { link.close() }
+    let calls = HostCalls(link, maxTime: options.maxTime)
+    do throws(ControlFailure) {
+      try calls.connect()
+      report.good("reach", "\(place.name), by \(link.transport.rawValue)")
+      report.good("host key", try hostKey(request, place, before))
+      report.good("our key", "accepted\(request.destination.user.map { " for \($0)" } ?? "")")
+      let word = firstWord(harness)
+      let answer = try calls.call(CheckReport.request(word: word))
+      report.take(answer.text, harness: harness, word: word)
+    } catch {
+      if case .link(let ending) = error, report.lines.isEmpty {
+        if case .hostKeyChanged(let lines) = ending { for line in lines { diagnostics.say(line) } }
+        report.take(
+          ending, host: options.host ?? request.destination.name, place: place.name,
+          hostKey: (try? hostKey(request, place, before)) ?? "accepted")
+      } else {
+        report.bad("login", "\(error.words); what do the shell's login files do?", error.exitStatus)
+      }
+    }
+    return report
+  }
+
+  /// What became of the host's key.
+  private static func hostKey(
+    _ request: LinkRequest, _ place: HostKeyPlace, _ before: [HostKey]
+  ) throws(ControlFailure) -> String {
+    let now: [HostKey]
+    do throws(SettingsError) {
+      now = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
+    } catch {
+      throw .local(why: error.message)
+    }
+    let shown = now.map { "\($0.kind) \($0.fingerprint)" }.joined(separator: ", ")
+    if !before.isEmpty { return "\(shown), as pinned" }
+    if !now.isEmpty { return "\(shown), new and pinned now: compare it on the host" }
+    return request.options.knownHosts.map { "known to \($0)" } ?? "known"
+  }
+
+  private static func words(_ text: String) -> String {
+    text.utf8.allSatisfy { $0 == 0x20 || $0 == 9 } ? "claude" : text
+  }
+
+  /// The program's name where it is a plain one: the line is the user's, for the host's
+  /// shell, and is not run to find out.
+  static func firstWord(_ harness: String) -> String? {
+    let words = harness.split { $0 == " " || $0 == "\t" }
+    guard let word = words.first else { return nil }
+    if word == "$SHELL" { return "$SHELL" }
+    let rest = word.hasPrefix("~/") ? word.dropFirst(2) : word
+    let plain = Array("/._-+@%,:".utf8)
+    let isPlain = rest.utf8.allSatisfy {
+      0x30...0x39 ~= $0 || 0x41...0x5a ~= $0 || 0x61...0x7a ~= $0 || plain.contains($0)
+    }
+    return isPlain && !rest.isEmpty ? String(word) : nil
+  }
+}

@@ -1,0 +1,161 @@
+import CLibc
+import Core
+import Screen
+import Shell
+
+/// Goes on asking the host over one link, and over a new one when that is lost.
+struct LinkKeeper {
+  private let visit: HostVisit
+  private var backoff = Backoff(base: 1, factor: 2, cap: 15, jitter: 0)
+  private var hasAnswered = false
+  private var tmux: RemoteTmux
+  private var downSince: Double?
+
+  init(_ visit: HostVisit) {
+    self.visit = visit
+    tmux = visit.open()
+  }
+
+  /// Asks until the host answers.
+  ///
+  /// - Throws: `TmuxError` of an answer, or when the link cannot be kept.
+  mutating func ask<Result>(
+    _ question: (RemoteTmux) throws(TmuxError) -> Result
+  ) throws(TmuxError) -> Result {
+    while true {
+      do throws(TmuxError) {
+        let result = try question(tmux)
+        back()
+        return result
+      } catch .call(let failure) {
+        try wait(failure)
+      }
+    }
+  }
+
+  /// Keeps the link for a time; a loss is left to the next question.
+  mutating func idle(seconds: Double) throws(TmuxError) {
+    let end = Clock.monotonic + seconds
+    do throws(ControlFailure) {
+      try visit.calls?.idle(until: end)
+    } catch .interrupted(let signal) {
+      throw .call(.interrupted(signal: signal))
+    } catch {
+      try wait(error)
+    }
+  }
+
+  private mutating func back() {
+    hasAnswered = true
+    backoff.reset()
+    guard let since = downSince else { return }
+    downSince = nil
+    say("link is back after \(Int((Clock.monotonic - since).rounded())) s")
+  }
+
+  private mutating func wait(_ failure: ControlFailure) throws(TmuxError) {
+    guard failure.isWorthRetry(afterSuccess: hasAnswered),
+      visit.options.maxRetries.map({ backoff.count < $0 }) ?? true
+    else { throw .call(failure) }
+    let seconds = backoff.next(random: 0)
+    let until = Clock.monotonic + seconds
+    if downSince == nil { downSince = Clock.monotonic }
+    say("link is down: \(failure.words); next try in \(Int(seconds)) s")
+    visit.close()
+    var set = PollSet()
+    while Clock.monotonic < until {
+      set.removeAll()
+      set.add(EndSignals.descriptor)
+      set.wait(seconds: until - Clock.monotonic)
+      if let signal = EndSignals.next() { throw .call(.interrupted(signal: signal)) }
+    }
+    tmux = visit.open()
+  }
+
+  private func say(_ words: String) {
+    if !visit.options.quiet { visit.diagnostics.error(visit.request.destination.name, words) }
+  }
+}
+
+/// `--watch`: one record for each change of the list, those that are there at the
+/// start first.
+struct WatchJob {
+  /// Seconds between two looks.
+  private static let interval = 2.0
+
+  private let visit: HostVisit
+  private let output: RowOutput
+  private var keeper: LinkKeeper
+
+  init(_ visit: HostVisit, _ output: RowOutput) {
+    self.visit = visit
+    self.output = output
+    keeper = LinkKeeper(visit)
+  }
+
+  /// Goes on until a signal, a closed pipe or a link that cannot be kept.
+  mutating func run() throws -> Int32 {
+    var last: [TmuxSession] = []
+    while true {
+      let sessions = try keeper.ask { tmux throws(TmuxError) in try tmux.sessions() }
+      let changes = SessionChange.between(last, sessions, time: Timestamp.now())
+      last = sessions
+      try output.list(changes.map(\.record), .sessionChanges)
+      try output.flush()
+      try keeper.idle(seconds: Self.interval)
+      if OutputEnd.isClosed { Process.die(by: SIGPIPE) }
+    }
+  }
+}
+
+/// `--capture`: what a session shows, once or again whenever it changes.
+struct CaptureJob {
+  /// Seconds between two looks.
+  private static let interval = 0.5
+
+  private let visit: HostVisit
+  private let output: RowOutput
+  private let isRecord: Bool
+  private let isTerminal = isatty(1) == 1
+  private var keeper: LinkKeeper
+
+  init(_ visit: HostVisit, _ output: RowOutput) {
+    self.visit = visit
+    self.output = output
+    isRecord = visit.options.form == .json
+    keeper = LinkKeeper(visit)
+  }
+
+  /// With `--follow`, goes on until a signal, a closed pipe, the end of the session or a
+  /// link that cannot be kept.
+  mutating func run() throws -> Int32 {
+    let session = visit.session
+    var last: [UInt8]?
+    while true {
+      let screen = try keeper.ask { tmux throws(TmuxError) in try tmux.capture(session) }
+      if screen != last { try show(screen, session, isFirst: last == nil) }
+      last = screen
+      try output.flush()
+      guard visit.options.follows else { return ExitStatus.success.rawValue }
+      try keeper.idle(seconds: Self.interval)
+      if OutputEnd.isClosed { Process.die(by: SIGPIPE) }
+    }
+  }
+
+  /// A terminal is drawn anew; in a pipe a line with a form feed stands between.
+  private func show(_ screen: [UInt8], _ session: String, isFirst: Bool) throws(WriteFailure) {
+    let text = String(decoding: screen, as: UTF8.self)
+    if isRecord {
+      let record =
+        "{\"type\":\"screen\",\"session\":\(JSONQuote.string(session)),"
+        + "\"text\":\(JSONQuote.string(text)),\"time\":\"\(Timestamp.now().rfc3339)\"}"
+      try output.record(Array(record.utf8))
+    } else if isTerminal {
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      let shown = lines.map { Visible.line(String($0)) }.joined(separator: "\n")
+      try output.text((visit.options.follows ? "\u{1b}[H\u{1b}[2J" : "") + shown)
+    } else {
+      try output.text((isFirst ? "" : "\u{c}\n") + text)
+    }
+  }
+}

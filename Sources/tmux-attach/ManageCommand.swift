@@ -1,0 +1,154 @@
+import CLibc
+import Core
+import Screen
+import Shell
+
+/// The jobs that look after sessions without sitting down at one.
+enum ManageCommand {
+  /// Does the job of the options.
+  ///
+  /// - Returns: the exit status.
+  /// - Throws: `UsageError` for options that do not fit.
+  static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws(UsageError) -> Int32
+  {
+    if let name = options.session { _ = try SessionName.checked(name) }
+    // What is typed is read, and found good, before anybody is called.
+    let text = options.job == .type ? TypeJob.read(options, diagnostics) : nil
+    if let text, text.isEmpty {
+      diagnostics.note("nothing to type")
+      return ExitStatus.success.rawValue
+    }
+    let visit = HostVisit(
+      options, diagnostics, request(options, diagnostics),
+      makeLink: { Connector.link(for: $0, now: $1) })
+    // Without its output, a job that has no other purpose would be none.
+    let isQuiet = options.quiet && options.job != .watch && options.job != .capture
+    let output = RowOutput(form: options.form, look: options.look, isQuiet: isQuiet)
+    EndSignals.watch()
+    do {
+      let status = try job(visit, output, text)
+      try output.flush()
+      visit.close()
+      return status
+    } catch let error as TmuxError {
+      // What came before the failure is good.
+      do { try output.flush() } catch { diagnostics.fail(writing: error) }
+      return visit.fail(error)
+    } catch let failure as WriteFailure {
+      visit.close()
+      diagnostics.fail(writing: failure)
+    } catch let error as SettingsError {
+      visit.close()
+      diagnostics.fail(error.message, error.status)
+    } catch let error as UsageError {
+      visit.close()
+      throw error
+    } catch {
+      diagnostics.fail("\(error)")
+    }
+  }
+
+  /// - Throws: `TmuxError`, `WriteFailure`, `SettingsError`, `UsageError`.
+  private static func job(
+    _ visit: HostVisit, _ output: RowOutput, _ text: TypedText?
+  ) throws -> Int32 {
+    switch visit.options.job {
+    case .list: return try SessionJobs(visit, output).list()
+    case .new: return try SessionJobs(visit, output).new()
+    case .close(let name): return try SessionJobs(visit, output).close(name)
+    case .reconcile: return try SessionJobs(visit, output).reconcile()
+    case .watch:
+      var job = WatchJob(visit, output)
+      return try job.run()
+    case .capture:
+      var job = CaptureJob(visit, output)
+      return try job.run()
+    case .type:
+      guard let text else { return 0 }
+      return try TypeJob(visit).run(text)
+    default: return ExitStatus.failure.rawValue
+    }
+  }
+
+  private static func request(
+    _ options: AttachOptions, _ diagnostics: Diagnostics
+  ) -> LinkRequest {
+    var request: LinkRequest
+    do throws(SettingsError) {
+      let settings = try Settings(diagnostics: diagnostics)
+      do throws(TargetError) {
+        request = try LinkRequest.make(
+          host: options.host, options: options.connect, settings: settings)
+      } catch {
+        diagnostics.fail(error, AttachOptions.table)
+      }
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
+    request.connectTimeout = options.maxTime
+    request.ask = Prompt.ask
+    request.note = { diagnostics.note($0) }
+    if !options.quiet { request.tell = { diagnostics.say($0) } }
+    return request
+  }
+}
+
+/// A host whose sessions are looked after: how it is reached, what is remembered of
+/// it, and the link while there is one.
+final class HostVisit {
+  let options: AttachOptions
+  let diagnostics: Diagnostics
+  let request: LinkRequest
+  /// The file of `SessionMemory`.
+  let memoryPath: String
+  private(set) var calls: HostCalls?
+  private let makeLink: (LinkRequest, Double) -> any Link
+
+  init(
+    _ options: AttachOptions, _ diagnostics: Diagnostics, _ request: LinkRequest,
+    makeLink: @escaping (LinkRequest, Double) -> any Link
+  ) {
+    self.options = options
+    self.diagnostics = diagnostics
+    self.request = request
+    self.makeLink = makeLink
+    memoryPath = SessionMemory.path(for: request)
+  }
+
+  /// The session that is meant where none is named.
+  var base: String { request.destination.section?.session ?? SessionName.base }
+
+  /// The session that the options mean.
+  var session: String { options.session ?? base }
+
+  /// Begins with a new link; an old one is given up.
+  ///
+  /// - Returns: the host's tmux. The link need not be ready.
+  func open() -> RemoteTmux {
+    calls?.link.close()
+    let calls = HostCalls(
+      makeLink(request, Clock.monotonic), maxTime: options.maxTime, wake: EndSignals.descriptor,
+      signal: EndSignals.next)
+    self.calls = calls
+    return RemoteTmux(calls, label: request.options.label)
+  }
+
+  /// Gives the link up.
+  func close() {
+    calls?.link.close()
+    calls = nil
+  }
+
+  /// Says why the host did not do it, and what status that is. A signal ends the
+  /// process here.
+  func fail(_ error: TmuxError) -> Int32 {
+    close()
+    switch error {
+    case .call(.interrupted(let signal)): Process.die(by: signal)
+    case .call(.link(.hostKeyChanged(let lines))): for line in lines { diagnostics.say(line) }
+    case .noSession where options.quiet: break
+    default: diagnostics.error(request.destination.name, error.words)
+    }
+    return error.exitStatus
+  }
+}

@@ -1,0 +1,165 @@
+import Core
+import Screen
+import Shell
+
+/// Jobs that are done with a call or two: list, new, close, reconcile.
+struct SessionJobs {
+  /// So many names are tried for a new session.
+  private static let mostTries = 100
+
+  private let visit: HostVisit
+  private let output: RowOutput
+  private let tmux: RemoteTmux
+
+  init(_ visit: HostVisit, _ output: RowOutput) {
+    self.visit = visit
+    self.output = output
+    tmux = visit.open()
+  }
+
+  /// - Returns: 1 when there are none: a true zero.
+  func list() throws -> Int32 {
+    let sessions = try tmux.sessions()
+    try output.list(sessions.map(\.record), .sessions)
+    return (sessions.isEmpty ? ExitStatus.negative : .success).rawValue
+  }
+
+  /// Makes one with the lowest free name, or with the name asked for.
+  func new() throws -> Int32 {
+    let session: TmuxSession
+    if let name = visit.options.session {
+      session = try tmux.new(start(name))
+    } else {
+      session = try newWithFreeName()
+    }
+    let name = session.name
+    try SessionMemory.update(visit.memoryPath) { $0.made(name) }
+    try output.list([session.record], .sessions)
+    return ExitStatus.success.rawValue
+  }
+
+  /// What the host lists and what is known here are both taken. The host alone
+  /// decides: a name that another took meanwhile is a reason to try the next.
+  private func newWithFreeName() throws -> TmuxSession {
+    // Wrong options are told before the host is asked.
+    _ = try start(visit.base)
+    var taken = Set(try tmux.sessions().map(\.name))
+    taken.formUnion(try SessionMemory.load(visit.memoryPath).known)
+    for _ in 0..<Self.mostTries {
+      let name = SessionMemory.freeName(taken: taken)
+      let start = try start(name)
+      if let session = try newUnlessTaken(start) { return session }
+      visit.diagnostics.note("\(name) was taken meanwhile")
+      taken.insert(name)
+    }
+    throw TmuxError.refused("\(Self.mostTries) names in a row were taken")
+  }
+
+  private func newUnlessTaken(_ start: SessionStart) throws(TmuxError) -> TmuxSession? {
+    do throws(TmuxError) {
+      return try tmux.new(start)
+    } catch {
+      if case .duplicate = error { return nil }
+      throw error
+    }
+  }
+
+  /// Closes the session of exactly this name.
+  func close(_ name: String) throws -> Int32 {
+    let words = try tmux.close(name)
+    if !words.isEmpty, !visit.options.quiet { visit.diagnostics.say(words) }
+    try SessionMemory.update(visit.memoryPath) { $0.closed(name) }
+    return ExitStatus.success.rawValue
+  }
+
+  /// Holds what is known here against the host's list; a record for each session.
+  func reconcile() throws -> Int32 {
+    let sessions = try tmux.sessions()
+    let changes = try SessionMemory.update(visit.memoryPath) { [base = visit.base] in
+      $0.reconcile(with: sessions.map(\.name), base: base)
+    }
+    let now = Timestamp.now()
+    let records = changes.map { change in
+      SessionChange(
+        kind: change.kind.rawValue, name: change.name,
+        session: sessions.first { $0.name == change.name }, time: now
+      ).record
+    }
+    try output.list(records, .sessionChanges)
+    return ExitStatus.success.rawValue
+  }
+
+  private func start(_ name: String) throws -> SessionStart {
+    let options = visit.options
+    let section = visit.request.destination.section
+    return try SessionStart(
+      name: name, directory: options.directory ?? section?.directory,
+      harness: options.harness ?? section?.harness, usesWorktree: options.usesWorktree)
+  }
+}
+
+/// What became of a session: agentutils-records(5), `session_change`.
+struct SessionChange {
+  /// `added`, `dropped`, `changed` or `kept`.
+  let kind: String
+  let name: String
+  /// What is to be told of it; nil when there is nothing but its name.
+  let session: TmuxSession?
+  let time: Timestamp
+
+  var record: [UInt8] {
+    let rest = session?.members ?? "\"name\":\(JSONQuote.string(name))"
+    return Array(
+      #"{"type":"session_change","change":"\#(kind)",\#(rest),"time":"\#(time.rfc3339)"}"#.utf8)
+  }
+
+  /// What differs between two lists: what is gone first, then what is there.
+  ///
+  /// A session that was closed and made again under its name is two changes.
+  static func between(
+    _ old: [TmuxSession], _ new: [TmuxSession], time: Timestamp
+  ) -> [SessionChange] {
+    func isSame(_ one: TmuxSession, _ other: TmuxSession) -> Bool {
+      one.name == other.name && one.id == other.id && one.created == other.created
+    }
+    var changes: [SessionChange] = []
+    for session in old where !new.contains(where: { isSame($0, session) }) {
+      changes.append(
+        SessionChange(kind: "dropped", name: session.name, session: session, time: time))
+    }
+    for session in new {
+      let before = old.first { isSame($0, session) }
+      if before.map({ $0.looks(like: session) }) == true { continue }
+      changes.append(
+        SessionChange(
+          kind: before == nil ? "added" : "changed", name: session.name, session: session,
+          time: time))
+    }
+    return changes
+  }
+}
+
+extension Listing {
+  /// `type` `session`, for people and for `-o tsv`.
+  static let sessions = Listing(
+    columns: columns,
+    fields: ["name", "windows", "attached", "created", "activity", "directory", "command"])
+
+  /// `type` `session_change`.
+  static let sessionChanges = Listing(
+    columns: [.time("TIME", "time"), .own("CHANGE") { Cell.text($0["change"]) }] + columns,
+    fields: [
+      "time", "change", "name", "windows", "attached", "created", "activity", "directory",
+      "command",
+    ])
+
+  private static let columns: [Column] = [
+    .text("NAME", "name", gives: true),
+    .right("WINDOWS") { Cell.text($0["windows"]) },
+    .right("ATTACHED") { Cell.text($0["attached"]) },
+    .time("CREATED", "created"),
+    .time("ACTIVITY", "activity"),
+    .text("COMMAND", "command", gives: true),
+    .text("DIRECTORY", "directory", gives: true),
+  ]
+}

@@ -1,0 +1,104 @@
+import Core
+import Screen
+import Shell
+
+/// The one line that tells a person about the link, and leaves the screen as it
+/// was: before there is a session on the line of the cursor, later on the last row.
+enum StatusLine {
+  /// What is told.
+  enum State: Equatable {
+    case connecting
+    /// Lost: the reason, the number of the next try, and in how many seconds it is made.
+    case waiting(why: String, attempt: Int, seconds: Int)
+    /// A try is made.
+    case trying(why: String, attempt: Int)
+    /// What `~?` asks for.
+    case escapes
+  }
+
+  /// The text for a state, without controls.
+  static func text(_ state: State, host: String) -> String {
+    let host = Visible.line(host)
+    return switch state {
+    case .connecting: "\(host): connecting"
+    case .waiting(let why, let attempt, let seconds):
+      "\(host): reconnecting in \(seconds) s (try \(attempt); Return: now, ~.: end): "
+        + Visible.line(why)
+    case .trying(let why, let attempt):
+      "\(host): reconnecting (try \(attempt); ~.: end): \(Visible.line(why))"
+    case .escapes: "~.  end   ~^Z  suspend   ~~  send ~   ~?  this list"
+    }
+  }
+
+  /// Shows a text on the last row. The cursor and its looks come back (DECSC, DECRC);
+  /// whatever the far end left unfinished is broken off first.
+  static func onLastRow(_ text: String, _ size: WindowSize, isInSequence: Bool) -> String {
+    (isInSequence ? "\u{18}" : "")
+      + "\u{1b}7\u{1b}[?6l\u{1b}(B\u{0f}\u{1b}[\(size.rows);1H\u{1b}[0;7m"
+      + fitted(text, size.columns - 1) + "\u{1b}[0m\u{1b}[K\u{1b}8"
+  }
+
+  /// Shows a text on the cursor's line, which is empty.
+  static func here(_ text: String, _ size: WindowSize) -> String {
+    "\r" + fitted(text, size.columns - 1) + "\u{1b}[K"
+  }
+
+  /// Takes back what `here` has shown.
+  static let clearHere = "\r\u{1b}[K"
+
+  private static func fitted(_ text: String, _ columns: Int) -> String {
+    Fit.truncate(text, to: max(1, columns))
+  }
+}
+
+/// What the status line shows now, so that it is drawn only when it changes.
+struct SeatStatus {
+  private let host: String
+  private let isSilent: Bool
+  private var shown: String?
+  private var isOnLastRow = false
+
+  init(host: String, isSilent: Bool) {
+    self.host = host
+    self.isSilent = isSilent
+  }
+
+  /// Whether it is on the screen.
+  var isShown: Bool { shown != nil }
+
+  /// Shows a state.
+  ///
+  /// - Returns: what is to be written, which is nothing when it is shown already.
+  mutating func show(
+    _ state: StatusLine.State, _ size: WindowSize, onLastRow: Bool, isInSequence: Bool
+  ) -> String {
+    if isSilent && state != .escapes { return "" }
+    let text = StatusLine.text(state, host: host)
+    if text == shown { return "" }
+    shown = text
+    isOnLastRow = onLastRow
+    return onLastRow
+      ? StatusLine.onLastRow(text, size, isInSequence: isInSequence)
+      : StatusLine.here(text, size)
+  }
+
+  /// Takes it away.
+  mutating func clear(_ size: WindowSize) -> String {
+    defer { shown = nil }
+    guard shown != nil else { return "" }
+    return isOnLastRow
+      ? StatusLine.onLastRow("", size, isInSequence: false) : StatusLine.clearHere
+  }
+
+  /// The far end draws over it.
+  mutating func forget() { shown = nil }
+
+  /// It is drawn again in any case: the screen is another one.
+  mutating func refresh() { shown = nil }
+
+  /// When the countdown to a time shows another second.
+  func nextChange(until: Double, now: Double) -> Double {
+    if isSilent { return until }
+    return until - max(0, (until - now).rounded(.up) - 1)
+  }
+}
