@@ -109,16 +109,22 @@ for transport in $transports; do
   is "$(tries)" 1 "$transport: without another connection"
 done
 
-# An ssh that is held back must not stay when nobody is left to let it go on.
+# An ssh that is held back must not stay when nobody is left to let it go on. tmux
+# drops most of a flood for a client that is slow: it takes some until what there is of
+# ours is full.
 is_stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+held_back() {
+  is_stopped "$1" && return
+  at ssh send 'flood 1000000\r'
+  false
+}
 for transport in $transports; do
   [ "$transport" = ssh ] || continue
   # shellcheck disable=SC2154  # set by attach
   ours=$pid_ssh
   child=$(pgrep -P "$ours" ssh)
   at ssh stall
-  at ssh send 'flood 30000000\r'
-  ok "ssh: held back" wait_until 20 is_stopped "$child"
+  ok "ssh: held back" wait_until 20 held_back "$child"
   kill -9 "$ours"
   ok "ssh: and gone with us" wait_until 10 gone "$child"
 done
