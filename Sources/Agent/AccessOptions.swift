@@ -23,7 +23,7 @@ public struct AccessOptions: Sendable {
   public static let tableOfSeveral = Self.table(
     "NAME,...", "the profiles of the configuration; repeatable")
 
-  private static func table(_ argument: String, _ help: String) -> [Option] {
+  private static func table(_ argument: String, _ help: String) -> [Option<ParsedOptions>] {
     [
       Option(
         "p", "profile", argument, help, completion: .live(CompletionNames.profiles)),

@@ -50,9 +50,9 @@ public struct Diagnostics: Sendable {
   }
 
   /// Says the problem and one usage line, and leaves with `ExitStatus.failure`.
-  public func usage(_ problem: String, _ table: OptionTable) -> Never {
-    say(problem)
-    emit(table.usage + "\n")
+  public func usage(_ error: UsageError, _ usage: CommandUsage) -> Never {
+    say(error.problem)
+    emit(usage.line + "\n")
     Process.exit(.failure)
   }
 

@@ -1,4 +1,4 @@
-extension OptionTable {
+extension CommandUsage {
   /// The completion script of a shell, or the option list.
   ///
   /// - Parameter shell: `bash`, `zsh`, `fish` or `list`, or the name of words that
@@ -15,26 +15,26 @@ extension OptionTable {
   }
 
   /// The words of this name that are looked up.
-  private func live(_ name: String) -> Option.Live? {
-    for completion in [operands] + options.map(\.completion) {
+  private func live(_ name: String) -> Completion.Live? {
+    for completion in [operands] + entries.map(\.completion) {
       if case .live(let live) = completion, live.name == name { return live }
     }
     return nil
   }
 
-  private func asking(_ live: Option.Live) -> String {
+  private func asking(_ live: Completion.Live) -> String {
     "$(\(program) --completions \(live.name) 2>/dev/null)"
   }
 
   private var function: String { "_" + program.exchanging("-", for: "_") }
 
-  private static func names(_ option: Option) -> [String] {
-    [option.short.map { "-\($0)" }, "--\(option.long)"].compactMap { $0 }
+  private static func names(_ option: OptionEntry) -> [String] {
+    [option.letter.map { "-\($0)" }, "--\(option.name)"].compactMap { $0 }
   }
 
   /// Works in bash 3.2, which macOS has: neither mapfile nor compopt.
   private var bash: String {
-    func offer(_ completion: Option.Completion) -> String {
+    func offer(_ completion: Completion) -> String {
       switch completion {
       case .none: "return"
       case .file: "set -- -f"
@@ -43,11 +43,11 @@ extension OptionTable {
       }
     }
     var cases = ""
-    for option in options where option.argument != nil {
+    for option in sorted where option.argument != nil {
       let names = Self.names(option).joined(separator: "|")
       cases += "    \(names)) \(offer(option.completion)) ;;\n"
     }
-    let all = options.flatMap(Self.names)
+    let all = sorted.flatMap(Self.names)
     return """
       # bash completion for \(program)
       \(function)() {
@@ -75,13 +75,13 @@ extension OptionTable {
   }
 
   private var zsh: String {
-    let lines = options.map { option -> String in
+    let lines = sorted.map { option -> String in
       let help = quoteZsh(option.help)
       guard let argument = option.argument else {
-        let names = option.short.map { "{-\($0),--\(option.long)}" } ?? "--\(option.long)"
+        let names = option.letter.map { "{-\($0),--\(option.name)}" } ?? "--\(option.name)"
         return "  '*'\(names)'[\(help)]'"
       }
-      let names = option.short.map { "{-\($0)+,--\(option.long)=}" } ?? "--\(option.long)="
+      let names = option.letter.map { "{-\($0)+,--\(option.name)=}" } ?? "--\(option.name)="
       let colon = option.isArgumentOptional ? "::" : ":"
       return
         "  '*'\(names)'[\(help)]\(colon)\(quoteZsh(argument)):\(action(option.completion))'"
@@ -95,7 +95,7 @@ extension OptionTable {
       """
   }
 
-  private func action(_ completion: Option.Completion) -> String {
+  private func action(_ completion: Completion) -> String {
     switch completion {
     case .none: " "
     case .file: "_files"
@@ -125,10 +125,10 @@ extension OptionTable {
       text += "complete -c \(program) -f -a '\(words.joined(separator: " "))'\n"
     case .live(let live): text += "complete -c \(program) -f -a '\(asking(live).dropFirst())'\n"
     }
-    for option in options {
+    for option in sorted {
       var line = "complete -c \(program)"
-      if let short = option.short { line += " -s \(short)" }
-      line += " -l \(option.long)"
+      if let short = option.letter { line += " -s \(short)" }
+      line += " -l \(option.name)"
       if option.argument != nil {
         switch option.completion {
         case .none: line += " -x"

@@ -1,84 +1,127 @@
-/// One option of a command, as it stands in the command's table.
-public struct Option: Sendable {
+/// One option of a command: how it is called, what its argument is read as, and what it
+/// does to the values that the command line sets. There is none without an effect.
+///
+///     Option("n", "count", "COUNT", "end after this many events", .wholeNumber()) {
+///       $0.count = $1
+///     }
+///     Option("q", "quiet", "no notes") { $0.isQuiet = true }
+public struct Option<Values>: Sendable {
+  /// How it is called.
+  public let entry: OptionEntry
+  /// Reads the argument and takes effect.
+  let apply: @Sendable (inout Values, OptionArgument) throws(UsageError) -> Void
+
+  /// An option with an argument.
+  ///
+  /// - Parameters:
+  ///   - letter: nil for an option with a long name alone.
+  ///   - name: the long name without dashes.
+  ///   - argument: the argument's name, in brackets when it may be left out.
+  ///   - help: one line, lower case, no full stop.
+  ///   - reading: what the argument is.
+  ///   - effect: what it does, each time the option is given, in the order of the
+  ///     command line.
+  public init<Argument>(
+    _ letter: Character?, _ name: String, _ argument: String, _ help: String,
+    _ reading: Reading<Argument>,
+    effect: @escaping @Sendable (_ values: inout Values, Argument) throws(UsageError) -> Void
+  ) {
+    entry = OptionEntry(letter, name, argument, help, completion: reading.completion)
+    apply = { [read = reading.read] values, argument throws(UsageError) in
+      try effect(&values, read(argument))
+    }
+  }
+
+  /// A flag.
+  ///
+  /// - Parameters: as above.
+  public init(
+    _ letter: Character?, _ name: String, _ help: String,
+    effect: @escaping @Sendable (_ values: inout Values) throws(UsageError) -> Void
+  ) {
+    entry = OptionEntry(letter, name, nil, help)
+    apply = { values, _ throws(UsageError) in try effect(&values) }
+  }
+
+  private init(
+    _ entry: OptionEntry,
+    _ apply: @escaping @Sendable (inout Values, OptionArgument) throws(UsageError) -> Void
+  ) {
+    self.entry = entry
+    self.apply = apply
+  }
+
+  /// The same option of a command that keeps these values among its own.
+  ///
+  /// - Parameter path: where it keeps them.
+  public func at<Whole>(_ path: WritableKeyPath<Whole, Values> & Sendable) -> Option<Whole> {
+    Option<Whole>(entry) { [apply] values, argument throws(UsageError) in
+      try apply(&values[keyPath: path], argument)
+    }
+  }
+}
+
+extension Option where Values == Bool {
+  /// `-q`.
+  ///
+  /// - Parameter help: what is not printed.
+  public static func quiet(_ help: String) -> Option { Option("q", "quiet", help) { $0 = true } }
+
+  /// `-v`.
+  ///
+  /// - Parameter help: what is told besides.
+  public static func verbose(_ help: String) -> Option {
+    Option("v", "verbose", help) { $0 = true }
+  }
+}
+
+extension Array {
+  /// Options that several commands share, for one that keeps their values among its own.
+  ///
+  /// - Parameter path: where it keeps them.
+  public func at<Whole, Values>(
+    _ path: WritableKeyPath<Whole, Values> & Sendable
+  ) -> [Option<Whole>] where Element == Option<Values> {
+    map { $0.at(path) }
+  }
+}
+
+/// How an option is called: what help, completions and getopt_long(3) need to know.
+public struct OptionEntry: Sendable {
   /// The letter, nil for an option with a long name alone.
-  public let short: Character?
-  /// The long name without dashes; parsing results carry it.
-  public let long: String
+  public let letter: Character?
+  /// The long name without dashes.
+  public let name: String
   /// The argument's name in the help (`SECONDS`), nil for a flag. In brackets
   /// (`[FILE]`) it may be left out: the word behind the option is then its argument
-  /// only when it can be nothing but a path, see `OptionTable.joined`.
+  /// only when it can be nothing but a path, see `CommandUsage.joined`.
   public let argument: String?
-  /// Whether the argument may be left out.
-  public var isArgumentOptional: Bool { argument?.utf8.first == UInt8(ascii: "[") }
   /// One line of help, lower case, no full stop.
   public let help: String
-  /// What the shell completes the argument to.
-  public var completion: Completion { makeCompletion() }
   /// Long lists of words are made for the one call in a thousand that asks.
   private let makeCompletion: @Sendable () -> Completion
 
-  /// What a shell offers after an option.
-  public enum Completion: Sendable, Equatable {
-    /// Nothing in particular.
-    case none
-    /// File names.
-    case file
-    /// These words.
-    case words([String])
-    /// Words that are looked up when they are asked for.
-    case live(Live)
-  }
-
-  /// Words that depend on the user's files: names of profiles, hosts, sessions. The
-  /// command itself is asked for them, by `--completions NAME`.
-  public struct Live: Sendable, Equatable {
-    /// What they are: `profiles`.
-    public let name: String
-    private let look: @Sendable () -> [String]
-
-    /// - Parameters:
-    ///   - name: what they are, letters alone; one name, one list.
-    ///   - look: finds them; nothing where nothing can be read.
-    public init(_ name: String, _ look: @escaping @Sendable () -> [String]) {
-      self.name = name
-      self.look = look
-    }
-
-    /// A line for each that a shell takes for itself: the others it would expand.
-    public var lines: String {
-      look().filter(Self.isPlain).map { $0 + "\n" }.joined()
-    }
-
-    public static func == (one: Live, other: Live) -> Bool { one.name == other.name }
-
-    private static func isPlain(_ word: String) -> Bool {
-      !word.isEmpty && !word.hasPrefix("-")
-        && word.utf8.allSatisfy {
-          switch $0 {
-          case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-            UInt8(ascii: "_"), UInt8(ascii: "@"):
-            true
-          default: false
-          }
-        }
-    }
-  }
-
-  /// - Parameters:
-  ///   - short: the letter, nil if there is none.
-  ///   - long: the long name without dashes.
-  ///   - argument: the argument's name, in brackets when it may be left out; nil for a flag.
-  ///   - help: one line.
-  ///   - completion: what the shell offers for the argument.
-  public init(
-    _ short: Character?, _ long: String, _ argument: String? = nil, _ help: String,
-    completion: @autoclosure @escaping @Sendable () -> Completion = .none
+  init(
+    _ letter: Character?, _ name: String, _ argument: String?, _ help: String,
+    completion: @escaping @Sendable () -> Completion = { .none }
   ) {
-    self.short = short
-    self.long = long
+    self.letter = letter
+    self.name = name
     self.argument = argument
     self.help = help
     makeCompletion = completion
+  }
+
+  /// What the shell completes the argument to.
+  public var completion: Completion { makeCompletion() }
+
+  /// Whether the argument may be left out.
+  public var isArgumentOptional: Bool { argument?.utf8.first == UInt8(ascii: "[") }
+
+  /// Where it stands in help and manual: by its letter, lower case before upper, and
+  /// without one behind all that have one, by its name.
+  var place: String {
+    guard let letter else { return "2\(name)" }
+    return "1\(letter.lowercased())\(letter.isUppercase ? 1 : 0)"
   }
 }

@@ -1,35 +1,22 @@
 import CLibc
 
-/// What a command line said.
-public struct ParsedOptions: Sendable, Equatable {
-  /// One option as given: its long name, and its argument (empty for a flag).
-  public struct Item: Sendable, Equatable {
-    /// The long name of the table.
-    public let name: String
-    /// The argument as the name of a file, see `FileName`; empty for a flag.
-    public let path: String
-    /// The argument as text: what is not UTF-8 in it is U+FFFD.
-    public var value: String { FileName.repaired(path) }
+/// What getopt_long(3) made of a command line.
+struct ParsedWords: Equatable, Sendable {
+  /// One option as given.
+  struct Item: Equatable, Sendable {
+    /// Of `CommandUsage.entries`.
+    let index: Int
+    /// As the name of a file, see `FileName`; empty for a flag.
+    let argument: String
   }
 
   /// In the order given.
-  public var items: [Item]
-  /// The words that are no options, as names of files, see `FileName`.
-  public var paths: [String]
-  /// The words that are no options, as text.
-  public var operands: [String] { paths.map(FileName.repaired) }
+  var items: [Item] = []
+  /// The words that are not options, as names of files, see `FileName`.
+  var paths: [String] = []
 }
 
-/// Why a command line cannot be understood: one line for the user.
-public struct UsageError: Error, Equatable, Sendable {
-  /// What is wrong, lower case: `unknown option --colour`.
-  public let problem: String
-
-  /// - Parameter problem: one line, lower case, no full stop.
-  public init(_ problem: String) { self.problem = problem }
-}
-
-extension OptionTable {
+extension CommandUsage {
   /// What getopt_long returns for the first option of the table by its long
   /// name: past every letter, and past what musl makes of a byte over 0x7f.
   private static let longBase: Int32 = 1 << 20
@@ -40,7 +27,7 @@ extension OptionTable {
   ///
   /// - Parameter arguments: the words after the command's name.
   /// - Throws: `UsageError`.
-  public func parse(_ arguments: [String]) throws(UsageError) -> ParsedOptions {
+  func parse(_ arguments: [String]) throws(UsageError) -> ParsedWords {
     clibc_getopt_lock()
     defer { clibc_getopt_unlock() }
     clibc_getopt_reset()
@@ -65,7 +52,7 @@ extension OptionTable {
     func word(_ index: Int32) -> String {
       words.indices.contains(Int(index)) ? argv[Int(index)].map { String(cString: $0) } ?? "" : ""
     }
-    var parsed = ParsedOptions(items: [], paths: [])
+    var parsed = ParsedWords()
     while true {
       let state = clibc_getopt_next(
         Int32(words.count), argv, shortOptions, names.baseAddress)
@@ -74,12 +61,12 @@ extension OptionTable {
         parsed.paths = operands.map { word(Int32($0)) }
         return parsed
       }
-      guard let option = option(of: state.result) else {
+      guard let index = index(of: state.result) else {
         throw UsageError(
           problem(state, current: word(state.index), before: word(state.index - 1)))
       }
       let value = state.argument.map { String(cString: $0) } ?? ""
-      parsed.items.append(ParsedOptions.Item(name: option.long, path: value))
+      parsed.items.append(ParsedWords.Item(index: index, argument: value))
     }
   }
 
@@ -87,8 +74,8 @@ extension OptionTable {
   /// types would be most of the start of a small command.
   private func letters() -> [CChar] {
     var letters = [CChar(0x3a)]
-    for option in options {
-      guard let letter = option.short?.asciiValue else { continue }
+    for option in entries {
+      guard let letter = option.letter?.asciiValue else { continue }
       letters.append(CChar(bitPattern: letter))
       if option.argument != nil { letters.append(0x3a) }
       if option.isArgumentOptional { letters.append(0x3a) }
@@ -98,23 +85,23 @@ extension OptionTable {
   }
 
   private func longNames() -> UnsafeMutableBufferPointer<CLibc.option> {
-    let names = UnsafeMutableBufferPointer<CLibc.option>.allocate(capacity: options.count + 1)
+    let names = UnsafeMutableBufferPointer<CLibc.option>.allocate(capacity: entries.count + 1)
     names.initialize(repeating: CLibc.option(name: nil, has_arg: 0, flag: nil, val: 0))
-    for (index, option) in options.enumerated() {
+    for (index, option) in entries.enumerated() {
       names[index] = CLibc.option(
-        name: UnsafePointer(option.long.withCString { strdup($0) }),
+        name: UnsafePointer(option.name.withCString { strdup($0) }),
         has_arg: option.argument == nil ? 0 : option.isArgumentOptional ? 2 : 1,
         flag: nil, val: Self.longBase + Int32(index))
     }
     return names
   }
 
-  /// The option of a number of getopt_long: a letter, or a long name's.
-  private func option(of number: Int32) -> Option? {
+  /// The entry of a number of getopt_long: a letter, or a long name's.
+  private func index(of number: Int32) -> Int? {
     let index = Int(number - Self.longBase)
-    if options.indices.contains(index) { return options[index] }
+    if entries.indices.contains(index) { return index }
     guard let letter = letter(number), letter != "?", letter != ":" else { return nil }
-    return options.first { $0.short == letter }
+    return entries.firstIndex { $0.letter == letter }
   }
 
   private func letter(_ number: Int32) -> Character? {
@@ -127,14 +114,14 @@ extension OptionTable {
   ///   - before: the word before it.
   private func problem(_ state: clibc_getopt, current: String, before: String) -> String {
     let index = Int(state.unknown - Self.longBase)
-    if options.indices.contains(index) {
+    if entries.indices.contains(index) {
       // BSD says ":" of both, glibc "?" of one.
-      let option = options[index]
-      return option.argument.map { "option --\(option.long) needs an argument: \($0)" }
-        ?? "option --\(option.long) takes no argument"
+      let option = entries[index]
+      return option.argument.map { "option --\(option.name) needs an argument: \($0)" }
+        ?? "option --\(option.name) takes no argument"
     }
     if let letter = letter(state.unknown) {
-      let argument = options.first { $0.short == letter }?.argument
+      let argument = entries.first { $0.letter == letter }?.argument
       return argument.map { "option -\(letter) needs an argument: \($0)" }
         ?? "unknown option -\(letter)"
     }
@@ -148,9 +135,54 @@ extension OptionTable {
       }
     }
     let name = before.split(separator: "=", maxSplits: 1).first.map(String.init) ?? before
-    let matches = options.filter { "--\($0.long)".hasPrefix(name) }
+    let matches = entries.filter { "--\($0.name)".hasPrefix(name) }
     return matches.count > 1
-      ? "option \(name) is ambiguous: \(matches.map { "--\($0.long)" }.joined(separator: ", "))"
+      ? "option \(name) is ambiguous: \(matches.map { "--\($0.name)" }.joined(separator: ", "))"
       : "unknown option \(name)"
+  }
+
+  /// The words of a command line with each optional argument joined to its option by
+  /// `=`, which is where getopt_long(3) looks for it. The word behind such an option is
+  /// its argument when it can be nothing else: a path, with a slash and without `://`.
+  func joined(_ arguments: [String]) -> [String] {
+    guard entries.contains(where: \.isArgumentOptional) else { return arguments }
+    var words: [String] = []
+    var rest = arguments[...]
+    while let word = rest.popFirst() {
+      words.append(word)
+      if word == "--" { break }
+      guard let option = waiting(word), let next = rest.first else { continue }
+      if !option.isArgumentOptional {
+        words.append(next)
+      } else if !next.hasPrefix("-"), next.utf8.contains(UInt8(ascii: "/")), !next.holds("://") {
+        words[words.count - 1] = word.hasPrefix("--") ? "\(word)=\(next)" : word + next
+      } else {
+        continue
+      }
+      rest.removeFirst()
+    }
+    return words + rest
+  }
+
+  /// The option whose argument would be the next word.
+  private func waiting(_ word: String) -> OptionEntry? {
+    if word.hasPrefix("--") {
+      if word.utf8.contains(UInt8(ascii: "=")) { return nil }
+      let name = word.dropFirst(2)
+      if let exact = entries.first(where: { $0.name == name }) {
+        return exact.argument == nil ? nil : exact
+      }
+      let matches = entries.filter { $0.name.hasPrefix(name) }
+      return matches.count == 1 && matches[0].argument != nil ? matches[0] : nil
+    }
+    guard word.hasPrefix("-") else { return nil }
+    let letters = word.dropFirst()
+    for (index, letter) in zip(letters.indices, letters) {
+      guard let option = entries.first(where: { $0.letter == letter }) else { return nil }
+      if option.argument != nil {
+        return letters.index(after: index) == letters.endIndex ? option : nil
+      }
+    }
+    return nil
   }
 }

@@ -1,70 +1,74 @@
-/// A command's options: the one place from which parsing, usage, `--help`, the
-/// completions and the manual check are made.
-public struct OptionTable: Sendable {
-  /// The command's name.
-  public let program: String
-  /// What the command does, one line, for `--help`.
-  public let summary: String
-  /// The words after the name in the usage line: `[options] URL`.
-  public let synopsis: String
-  /// What the shell completes operands to.
-  public let operands: Option.Completion
-  /// The command's options and the three that every command has.
-  public let options: [Option]
+/// The command line of a command: its options, each with what it does to the values
+/// that the command line sets, and what is made of the other words.
+public struct OptionTable<Values>: Sendable {
+  /// Names, help, completions.
+  public let usage: CommandUsage
+  private let options: [Option<Values>]
+  private let finish: @Sendable (inout Values, CommandWords) throws(UsageError) -> Void
 
   /// - Parameters:
   ///   - program: the command's name.
   ///   - summary: one line for `--help`.
   ///   - synopsis: the usage after the name.
   ///   - operands: what the shell offers for operands.
-  ///   - options: the command's own options; `help`, `version` and
+  ///   - options: the command's own options, in any order; `help`, `version` and
   ///     `completions` are added.
+  ///   - finish: called when every option has taken effect: takes the operands, and
+  ///     refuses what does not go together.
   public init(
-    program: String, summary: String, synopsis: String, operands: Option.Completion = .file,
-    options: [Option]
+    program: String, summary: String, synopsis: String, operands: Completion = .file,
+    options: [Option<Values>],
+    finish: @escaping @Sendable (inout Values, CommandWords) throws(UsageError) -> Void
   ) {
-    self.program = program
-    self.summary = summary
-    self.synopsis = synopsis
-    self.operands = operands
-    self.options =
-      options + [
-        Option(
-          nil, "completions", "SHELL",
-          "print completions for bash, zsh or fish, or the option list",
-          completion: .words(["bash", "zsh", "fish", "list"])),
-        Option("h", "help", nil, "print this help"),
-        Option("V", "version", nil, "print the version"),
-      ]
+    usage = CommandUsage(
+      program: program, summary: summary, synopsis: synopsis, operands: operands,
+      entries: options.map(\.entry))
+    self.options = options
+    self.finish = finish
   }
 
-  /// One line: `usage: prog [options] URL`.
-  public var usage: String { "usage: \(program) \(synopsis)" }
+  /// Reads a command line.
+  ///
+  /// - Parameters:
+  ///   - arguments: the words after the command's name.
+  ///   - values: what holds when nothing is said.
+  public func parse(_ arguments: [String], _ values: Values) throws(UsageError) -> Values {
+    try apply(usage.parse(arguments), to: values)
+  }
 
-  /// The text of `--help`.
-  public var help: String {
-    let left = options.map { option -> String in
-      let short = option.short.map { "-\($0), " } ?? "    "
-      let value = option.argument.map { " \($0)" } ?? ""
-      return "  \(short)--\(option.long)\(value)"
+  /// Reads the command line of the process. `--help`, `--version`, `--completions` and
+  /// mistakes end the process, these with the usage and status 2.
+  ///
+  /// - Parameter values: what holds when nothing is said.
+  public func parseOrExit(_ values: Values) -> Values {
+    let diagnostics = Diagnostics(program: usage.program)
+    do throws(UsageError) {
+      return try apply(usage.parseOrAnswer(diagnostics), to: values)
+    } catch {
+      diagnostics.usage(error, usage)
     }
-    let width = min(left.map(\.count).max() ?? 0, 30)
-    var text = "\(usage)\n\(summary)\n\n"
-    for (words, option) in zip(left, options) {
-      if words.count > width {
-        text += words + "\n" + String(repeating: " ", count: width) + "  \(option.help)\n"
-      } else {
-        text += words + String(repeating: " ", count: width - words.count) + "  \(option.help)\n"
-      }
-    }
-    return text
   }
 
-  /// A line an option, `-e --event NAME`, for the check against the manual.
-  public var list: String {
-    options.map { option in
-      let short = option.short.map { "-\($0)" } ?? "-"
-      return "\(short) --\(option.long) \(option.argument ?? "-")\n"
-    }.joined()
+  private func apply(_ parsed: ParsedWords, to values: Values) throws(UsageError) -> Values {
+    var values = values
+    // The last of the table are the three that every command has.
+    for item in parsed.items where item.index < options.count {
+      let name = usage.entries[item.index].name
+      try options[item.index].apply(&values, OptionArgument(name: name, path: item.argument))
+    }
+    try finish(
+      &values,
+      CommandWords(names: parsed.items.map { usage.entries[$0.index].name }, paths: parsed.paths))
+    return values
   }
+}
+
+/// What a command line says besides what its options did.
+public struct CommandWords: Sendable {
+  /// The long names of the options that were given, in their order.
+  public let names: [String]
+  /// The words that are not options, as names of files, see `FileName`.
+  public let paths: [String]
+  /// The words that are not options, as text.
+  public var operands: [String] { paths.map(FileName.repaired) }
 }

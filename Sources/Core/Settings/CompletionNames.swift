@@ -4,12 +4,12 @@ import CLibc
 /// left out: nobody looks at errors while completing a word.
 public enum CompletionNames {
   /// The profiles of the configuration.
-  public static let profiles = Option.Live("profiles") {
+  public static let profiles = Completion.Live("profiles") {
     (try? Settings())?.configuration.profiles.keys.sorted() ?? []
   }
 
   /// The hosts of the configuration, and the aliases of ssh_config(5).
-  public static let hosts = Option.Live("hosts") {
+  public static let hosts = Completion.Live("hosts") {
     let settings = try? Settings()
     let own = settings?.configuration.hosts.keys.sorted() ?? []
     let folders = settings?.folders ?? Folders()

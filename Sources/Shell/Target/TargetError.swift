@@ -10,7 +10,7 @@ public enum TargetError: Error, Equatable, Sendable {
 
 extension Diagnostics {
   /// Says why and leaves: a usage error with the usage line.
-  public func fail(_ error: TargetError, _ table: OptionTable) -> Never {
+  public func fail(_ error: TargetError, _ table: OptionTable<ParsedOptions>) -> Never {
     switch error {
     case .usage(let error): usage(error.problem, table)
     case .settings(let error): fail(error.message, error.status)

@@ -4,69 +4,71 @@ import Testing
 @testable import Core
 
 @Suite struct OptionTableTests {
+  private let usage = sampleTable.usage
+
   @Test func theUsageIsOneLine() {
-    #expect(sampleTable.usage == "usage: sample [options] [file ...]")
+    #expect(usage.line == "usage: sample [options] [file ...]")
   }
 
   @Test func theHelpShowsEveryOptionOnce() {
-    let lines = sampleTable.help.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = usage.help.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.prefix(3) == ["usage: sample [options] [file ...]", "do nothing", ""])
-    for option in sampleTable.options {
-      let short = option.short.map { "-\($0), " } ?? "    "
+    for option in usage.entries {
+      let short = option.letter.map { "-\($0), " } ?? "    "
       let value = option.argument.map { " \($0)" } ?? ""
-      let start = "  \(short)--\(option.long)\(value)"
+      let start = "  \(short)--\(option.name)\(value)"
       let matches = lines.filter { $0.hasPrefix(start + "  ") && $0.hasSuffix(option.help) }
       #expect(matches.count == 1)
     }
-    #expect(sampleTable.help.hasSuffix("\n"))
+    #expect(usage.help.hasSuffix("\n"))
   }
 
   @Test func theHelpIsAligned() {
     let columns = Set(
-      zip(sampleTable.options, sampleTable.help.split(separator: "\n").dropFirst(2)).map {
+      zip(usage.sorted, usage.help.split(separator: "\n").dropFirst(2)).map {
         option, line in line.count - option.help.count
       })
     #expect(columns.count == 1)
   }
 
-  @Test func theListHasALineForEachOption() {
+  @Test func theListHasALineForEachOptionInTheOrderOfTheManual() {
     let expected = """
       -e --event NAME
-      -o --output FORM
-      -l --listen HOST:PORT
       -f --file FILE
+      -h --help -
+      -l --listen HOST:PORT
+      -o --output FORM
       -q --quiet -
       -v --verbose -
-      - --max-time SECONDS
-      - --max-retries COUNT
-      - --max -
-      - --completions SHELL
-      -h --help -
       -V --version -
+      - --completions SHELL
+      - --max -
+      - --max-retries COUNT
+      - --max-time SECONDS
 
       """
-    #expect(sampleTable.completions(shell: "list") == expected)
+    #expect(usage.completions(shell: "list") == expected)
   }
 
   @Test func onlyKnownShellsAreServed() {
     for shell in ["", "sh", "BASH", "bash "] {
-      #expect(sampleTable.completions(shell: shell) == nil)
+      #expect(usage.completions(shell: shell) == nil)
     }
   }
 
   @Test(arguments: ["bash", "zsh", "fish"])
   func theScriptsNameEveryOption(shell: String) throws {
-    let script = try #require(sampleTable.completions(shell: shell))
-    for option in sampleTable.options {
-      #expect(script.contains(shell == "fish" ? "-l \(option.long) " : "--\(option.long)"))
-      if let short = option.short {
+    let script = try #require(usage.completions(shell: shell))
+    for option in usage.entries {
+      #expect(script.contains(shell == "fish" ? "-l \(option.name) " : "--\(option.name)"))
+      if let short = option.letter {
         #expect(script.contains(shell == "fish" ? "-s \(short) " : "-\(short)"))
       }
     }
   }
 
   @Test func zshIsToldWhereArgumentsStandAndWhatTheyAre() throws {
-    let script = try #require(sampleTable.completions(shell: "zsh"))
+    let script = try #require(usage.completions(shell: "zsh"))
     for line in [
       "#compdef sample",
       "  '*'{-e+,--event=}'[keep events of this name (it'\\''s \\[repeatable\\])]:NAME: ' \\",
@@ -84,7 +86,7 @@ import Testing
   @Test func zshOffersWhatFits() throws {
     guard Scratch.run("command -v zsh >/dev/null") == 0 else { return }
     let scratch = Scratch()
-    scratch.write("functions/_sample", try #require(sampleTable.completions(shell: "zsh")))
+    scratch.write("functions/_sample", try #require(usage.completions(shell: "zsh")))
     scratch.write(
       "try",
       #"""
@@ -117,13 +119,13 @@ import Testing
   func theShellAcceptsItsScript(shell: String) throws {
     guard Scratch.run("command -v \(shell) >/dev/null") == 0 else { return }
     let scratch = Scratch()
-    let file = scratch.write("script", try #require(sampleTable.completions(shell: shell)))
+    let file = scratch.write("script", try #require(usage.completions(shell: shell)))
     #expect(Scratch.run("\(shell) -n '\(file)'") == 0)
   }
 
   /// What bash offers at the end of these words.
   private func offered(_ words: [String], in scratch: Scratch) throws -> [String] {
-    scratch.write("script", try #require(sampleTable.completions(shell: "bash")))
+    scratch.write("script", try #require(usage.completions(shell: "bash")))
     let line = words.map { "'\($0)'" }.joined(separator: " ")
     scratch.write(
       "try",
@@ -157,7 +159,7 @@ import Testing
   @Test func fishOffersWhatFits() throws {
     guard Scratch.run("command -v fish >/dev/null") == 0 else { return }
     let scratch = Scratch()
-    scratch.write("script", try #require(sampleTable.completions(shell: "fish")))
+    scratch.write("script", try #require(usage.completions(shell: "fish")))
     scratch.write(
       "try",
       """

@@ -3,17 +3,17 @@ import Testing
 @testable import Core
 
 @Suite struct OptionalArgumentTests {
-  private let table = OptionTable(
+  private let table = OptionTable<[String]>(
     program: "sample", summary: "do nothing", synopsis: "[options] [HOST]",
     options: [
-      Option("k", "known-hosts", "[FILE]", "believe this", completion: .file),
-      Option("s", "session", "NAME", "this one"),
-      Option("v", "verbose", nil, "say more"),
-    ])
+      Option("k", "known-hosts", "[FILE]", "believe this", .argument.offering(.file), effect: note),
+      Option("s", "session", "NAME", "this one", .argument, effect: note),
+      Option("v", "verbose", "say more") { $0.append("verbose=") },
+    ]
+  ) { $0 += $1.operands }
 
   private func parse(_ words: String) throws -> String {
-    let parsed = try table.parse(words.split(separator: " ").map(String.init))
-    return (parsed.items.map { "\($0.name)=\($0.value)" } + parsed.operands).joined(separator: " ")
+    try table.parse(words.split(separator: " ").map(String.init), []).joined(separator: " ")
   }
 
   @Test func theWordBehindIsTakenWhenItIsAPath() throws {
@@ -42,11 +42,11 @@ import Testing
   }
 
   @Test func itShowsInBrackets() throws {
-    #expect(table.help.holds("  -k, --known-hosts [FILE]  believe this\n"))
-    #expect(table.list.holds("-k --known-hosts [FILE]\n"))
-    let zsh = try #require(table.completions(shell: "zsh"))
+    #expect(table.usage.help.holds("  -k, --known-hosts [FILE]  believe this\n"))
+    #expect(table.usage.list.holds("-k --known-hosts [FILE]\n"))
+    let zsh = try #require(table.usage.completions(shell: "zsh"))
     #expect(zsh.holds("--known-hosts=}'[believe this]::\\[FILE\\]:_files'"))
-    let fish = try #require(table.completions(shell: "fish"))
+    let fish = try #require(table.usage.completions(shell: "fish"))
     #expect(fish.holds("-l known-hosts -F -d"))
   }
 }

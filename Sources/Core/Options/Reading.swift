@@ -1,0 +1,166 @@
+/// What the argument of an option is read as, and what a shell offers for it.
+///
+/// Those below are what the options of several commands take. A command makes one of
+/// its own of a function: `Reading(Header.method)`.
+public struct Reading<Value>: Sendable {
+  /// Reads an argument. Throws `UsageError`, best made by `OptionArgument.fault`.
+  public typealias Read = @Sendable (_ argument: OptionArgument) throws(UsageError) -> Value
+
+  let read: Read
+  /// Long lists of words are made for the one call in a thousand that asks.
+  let completion: @Sendable () -> Completion
+
+  /// - Parameters:
+  ///   - read: reads it.
+  ///   - completion: what the shell offers.
+  public init(
+    _ read: @escaping Read,
+    completion: @autoclosure @escaping @Sendable () -> Completion = .none
+  ) {
+    self.read = read
+    self.completion = completion
+  }
+
+  /// The same, with something else for the shell to offer.
+  public func offering(
+    _ completion: @autoclosure @escaping @Sendable () -> Completion
+  ) -> Reading {
+    Reading(read, completion: completion())
+  }
+}
+
+extension Reading<String> {
+  /// As it is. What is not UTF-8 in it becomes U+FFFD.
+  public static var text: Reading { Reading { $0.value } }
+
+  /// The name of a file, byte for byte, see `FileName`.
+  public static var path: Reading { Reading({ $0.path }, completion: .file) }
+
+  /// An id, which an empty variable of a script is not.
+  public static var id: Reading {
+    Reading { argument throws(UsageError) in
+      if argument.path.isEmpty { throw argument.fault("an id is missing") }
+      return argument.value
+    }
+  }
+}
+
+extension Reading<[String]> {
+  /// A list, `a,b,c`, of one word at least; empty words in it do not count.
+  public static var list: Reading {
+    Reading { argument throws(UsageError) in
+      let words = argument.value.split(separator: ",").map(String.init)
+      if words.isEmpty { throw argument.fault("nothing is named") }
+      return words
+    }
+  }
+}
+
+extension Reading<Int> {
+  /// A whole number, in digits alone.
+  ///
+  /// - Parameter range: what makes sense.
+  public static func wholeNumber(in range: ClosedRange<Int> = 0...Int.max) -> Reading {
+    Reading { argument throws(UsageError) in
+      let value = argument.value
+      if !value.isEmpty, value.utf8.allSatisfy({ (48...57).contains($0) }),
+        let number = Int(value), range.contains(number)
+      {
+        return number
+      }
+      let bounds =
+        range.upperBound < Int.max
+        ? " from \(range.lowerBound) to \(range.upperBound)"
+        : range.lowerBound == 0 ? "" : " above \(range.lowerBound - 1)"
+      throw argument.fault("not a whole number\(bounds)")
+    }
+  }
+}
+
+extension Reading<Double> {
+  /// A finite number.
+  ///
+  /// - Parameters:
+  ///   - expected: what is asked for: `a number above 0`.
+  ///   - isMeant: whether a number is that.
+  public static func number(
+    _ expected: String = "a number",
+    where isMeant: @escaping @Sendable (Double) -> Bool = { _ in true }
+  ) -> Reading {
+    Reading { argument throws(UsageError) in
+      guard let number = Double(argument.value), number.isFinite, isMeant(number) else {
+        throw argument.fault("not \(expected)")
+      }
+      return number
+    }
+  }
+
+  /// A length of time, see `DurationText`, in seconds, not below 0.
+  public static var seconds: Reading {
+    Reading { argument throws(UsageError) in
+      guard let duration = DurationText.parse(argument.value), duration >= .zero else {
+        throw argument.fault("not a time: seconds, or 90s 15m 2h 3d")
+      }
+      return duration / .seconds(1)
+    }
+  }
+}
+
+extension Reading<Moment> {
+  /// RFC 3339, a date, or so long ago.
+  public static var moment: Reading {
+    Reading { argument throws(UsageError) in
+      guard let moment = Moment(argument.value) else {
+        throw argument.fault("not a time (RFC 3339, or 90s, 15m, 2h, 3d)")
+      }
+      return moment
+    }
+  }
+}
+
+extension Reading where Value: CaseIterable & RawRepresentable<String> & Sendable {
+  /// One word of an enumeration.
+  public static func choice(of choice: Value.Type) -> Reading {
+    let words = Value.allCases.map(\.rawValue)
+    return Reading(
+      { argument throws(UsageError) in
+        guard let chosen = Value(rawValue: argument.value) else {
+          throw argument.fault(noneOf: words)
+        }
+        return chosen
+      }, completion: .words(words))
+  }
+}
+
+/// The argument of an option as it was given; empty for a flag.
+public struct OptionArgument: Sendable {
+  /// The option's long name without dashes.
+  public let name: String
+  /// As the name of a file, byte for byte, see `FileName`.
+  public let path: String
+  /// As text: what is not UTF-8 in it is U+FFFD.
+  public var value: String { FileName.repaired(path) }
+
+  /// What to say of an argument that makes no sense.
+  ///
+  /// - Parameter reason: what it is not: `not a whole number`.
+  /// - Returns: `--count x: not a whole number`.
+  public func fault(_ reason: String) -> UsageError {
+    UsageError(path.isEmpty ? "--\(name): \(reason)" : "--\(name) \(value): \(reason)")
+  }
+
+  /// - Parameter words: all that it could be, two at least.
+  /// - Returns: `--output x: not json, table or tsv`.
+  public func fault(noneOf words: [String]) -> UsageError {
+    fault("not \(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")")
+  }
+}
+
+/// Why a command line cannot be understood: one line for the user.
+public struct UsageError: Error, Equatable, Sendable {
+  /// What is wrong, lower case: `unknown option --colour`.
+  public let problem: String
+
+  /// - Parameter problem: one line, lower case, no full stop.
+  public init(_ problem: String) { self.problem = problem }
+}
