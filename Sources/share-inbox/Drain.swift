@@ -21,7 +21,7 @@ struct Drain {
     /// Items that were.
     var delivered = 0
     /// What stopped it, nil for nothing.
-    var failure: HandoverFailure?
+    var failure: HostFailure?
   }
 
   private var notes: ItemNotes { ItemNotes(folder: folder) }
@@ -54,7 +54,7 @@ struct Drain {
       return false
     }
     guard !pending.isEmpty else { return }
-    do throws(HandoverFailure) {
+    do throws(HostFailure) {
       try handover.begin()
     } catch {
       result.left = pending.count
@@ -63,14 +63,14 @@ struct Drain {
     var rest = pending[...]
     while let item = rest.first {
       let group = smallOnes(rest)
-      var failure: HandoverFailure?
+      var failure: HostFailure?
       if group.count > 1, try hand(together: group, &result, &failure) {
         rest = rest.dropFirst(group.count)
         continue
       }
       if failure == nil {
         failure = try hand(over: item, &result)
-        if failure?.isForAll != true {
+        if failure?.stopsDrain != true {
           if failure != nil { result.left += 1 }
           rest = rest.dropFirst()
           continue
@@ -100,7 +100,7 @@ struct Drain {
   /// - Returns: whether they were taken; else each is to be tried by itself.
   private func hand(
     together items: ArraySlice<InboxItem>, _ result: inout Result,
-    _ failure: inout HandoverFailure?
+    _ failure: inout HostFailure?
   ) throws -> Bool {
     var open: [OpenItem] = []
     for item in items {
@@ -111,10 +111,11 @@ struct Drain {
       }
     }
     let receipts: [Receipt]
-    do throws(HandoverFailure) {
-      receipts = try handover.hand(open)
+    do throws(HostFailure) {
+      guard let taken = try handover.hand(open) else { return false }
+      receipts = taken
     } catch {
-      if error.isForAll { failure = error }
+      if error.stopsDrain { failure = error }
       return false
     }
     for (item, receipt) in zip(open, receipts) { try finish(item, receipt, &result) }
@@ -122,7 +123,7 @@ struct Drain {
   }
 
   /// - Returns: why it was not taken; nil when it was, or is not ours to send.
-  private func hand(over item: InboxItem, _ result: inout Result) throws -> HandoverFailure? {
+  private func hand(over item: InboxItem, _ result: inout Result) throws -> HostFailure? {
     let open: OpenItem
     do throws(OpenItem.Obstacle) {
       open = try OpenItem(item, in: folder, maxSize: options.maxSize)
@@ -132,14 +133,14 @@ struct Drain {
     }
     let progress = ProgressLine(item.name.text, size: open.size, isQuiet: options.quiet)
     let receipt: Receipt
-    do throws(HandoverFailure) {
+    do throws(HostFailure) {
       receipt = try handover.hand(open) { progress.show($0, now: Clock.monotonic) }
     } catch {
       progress.clear()
-      if !error.isForAll {
+      if !error.stopsDrain {
         say(item, "stays queued: \(error.reason)")
         try keep(error.reason, isFinal: false, item)
-        result.status = max(result.status, error.status)
+        result.status = max(result.status, error.drainStatus)
       }
       return error
     }
@@ -221,9 +222,9 @@ struct Drain {
     }
   }
 
-  private func stop(_ failure: HandoverFailure, _ result: inout Result) {
+  private func stop(_ failure: HostFailure, _ result: inout Result) {
     result.failure = failure
-    result.status = failure.status
+    result.status = failure.drainStatus
   }
 
   private func say(_ item: InboxItem, _ text: String) {

@@ -4,16 +4,19 @@ import Shell
 
 /// Somebody who takes files.
 protocol Handover: AnyObject {
+  /// What messages call it: the host, the option.
+  var name: String { get }
+
   /// Looks whether files can be taken now, before the first one is opened.
   ///
-  /// - Throws: `HandoverFailure`.
-  func begin() throws(HandoverFailure)
+  /// - Throws: `HostFailure`.
+  func begin() throws(HostFailure)
 
   /// Hands one file over.
   ///
   /// - Parameter progress: told how many bytes have gone.
-  /// - Throws: `HandoverFailure`; the file stays where it is.
-  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt
+  /// - Throws: `HostFailure`; the file stays where it is.
+  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HostFailure) -> Receipt
 
   /// How many small files, of how many bytes together, are handed over at once; 1 for
   /// one at a time.
@@ -21,16 +24,16 @@ protocol Handover: AnyObject {
 
   /// Hands small files over at once.
   ///
-  /// - Throws: `HandoverFailure`. Where it is not for all, each is to be handed over by
-  ///   itself, even if it has been taken: that does no harm.
-  /// - Returns: one for each.
-  func hand(_ items: [OpenItem]) throws(HandoverFailure) -> [Receipt]
+  /// - Throws: `HostFailure`. Where it does not stop the drain, each is to be handed over
+  ///   alone, even if it has been taken: that does no harm.
+  /// - Returns: one for each; nil where each is to be handed over alone.
+  func hand(_ items: [OpenItem]) throws(HostFailure) -> [Receipt]?
 }
 
 extension Handover {
   var batch: (count: Int, size: Int) { (1, 0) }
 
-  func hand(_ items: [OpenItem]) throws(HandoverFailure) -> [Receipt] { [] }
+  func hand(_ items: [OpenItem]) throws(HostFailure) -> [Receipt]? { nil }
 }
 
 /// What is known of a file that was taken.
@@ -44,22 +47,23 @@ struct Receipt: Equatable {
   var isOther = false
 }
 
-/// Why a file was not taken.
-struct HandoverFailure: Error {
-  /// What is in the way: the host, the session, the command.
-  var what: String
-  /// One line, not escaped yet.
-  var reason: String
-  /// What a command returns that could not go on.
-  var status: Int32
+extension HostFailure {
   /// Whether the next file would meet the same.
-  var isForAll: Bool
-  /// The warning about a host's key, line by line, else empty.
-  var warning: [String] = []
-  /// The signal that ends the command.
-  var signal: Int32?
-  /// Whether a new link may help.
-  var isLinkLost = false
+  var stopsDrain: Bool {
+    switch self {
+    case .unfit, .noInbox, .refused, .duplicate, .noFolder, .noHarness, .endedAtOnce: false
+    default: true
+    }
+  }
+
+  /// What a drain returns that left files in the inbox. What is wrong with a file, with
+  /// tmux or with the session may be right the next time.
+  var drainStatus: Int32 {
+    switch self {
+    case .noSession, .noTmux: ExitStatus.temporary.rawValue
+    default: stopsDrain ? exitStatus : ExitStatus.temporary.rawValue
+    }
+  }
 }
 
 /// Files go to a command of the user's, one at a time, on its standard input. It has
@@ -70,18 +74,15 @@ final class CommandHandover: Handover {
   /// - Parameter command: for sh(1).
   init(_ command: String) { self.command = command }
 
-  func begin() throws(HandoverFailure) {
-    if let signal = EndSignals.next() { throw Self.interrupted(signal) }
+  let name = "--exec"
+
+  func begin() throws(HostFailure) {
+    if let signal = EndSignals.next() { throw .interrupted(signal: signal) }
   }
 
-  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt
-  {
-    if let signal = EndSignals.next() { throw Self.interrupted(signal) }
-    guard let file = item.reopened() else {
-      throw HandoverFailure(
-        what: "--exec", reason: "changed just now", status: ExitStatus.temporary.rawValue,
-        isForAll: false)
-    }
+  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HostFailure) -> Receipt {
+    try begin()
+    guard let file = item.reopened() else { throw .unfit(why: "changed just now") }
     defer { close(file) }
     let child: ChildProcess
     do throws(ChildProcess.Failure) {
@@ -90,16 +91,13 @@ final class CommandHandover: Handover {
         environment: ["INBOX_ID": item.item.name.id, "INBOX_NAME": item.item.name.text],
         input: .given(file), output: .ours, error: .ours)
     } catch {
-      throw HandoverFailure(
-        what: "--exec", reason: error.words, status: ExitStatus.failure.rawValue, isForAll: true)
+      throw .local(why: error.words)
     }
     let signal = Self.wait(for: child)
     guard child.exitStatus == 0 else {
-      if let signal { throw Self.interrupted(signal) }
+      if let signal { throw .interrupted(signal: signal) }
       let how = child.endSignal.map { "ended by signal \($0)" }
-      throw HandoverFailure(
-        what: "--exec", reason: how ?? "ended with status \(child.exitStatus ?? 0)",
-        status: ExitStatus.temporary.rawValue, isForAll: false)
+      throw .unfit(why: how ?? "ended with status \(child.exitStatus ?? 0)")
     }
     // This file has been taken; whoever asks next finds the signal.
     if let signal { raise(signal) }
@@ -123,10 +121,5 @@ final class CommandHandover: Handover {
       child.kill(number)
     }
     return signal
-  }
-
-  private static func interrupted(_ signal: Int32) -> HandoverFailure {
-    HandoverFailure(
-      what: "--exec", reason: "interrupted", status: 128 + signal, isForAll: true, signal: signal)
   }
 }

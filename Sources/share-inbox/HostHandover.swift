@@ -4,8 +4,7 @@ import Shell
 /// Files go into a tmux session: of a host, or of this machine.
 final class HostHandover: Handover {
   private let options: InboxOptions
-  /// Of the host as the user calls it.
-  private let name: String
+  let name: String
   private let session: String
   private let makeLink: () -> any Link
   private var calls: HostCalls?
@@ -15,8 +14,6 @@ final class HostHandover: Handover {
   /// Of one call: more gain little, and take the longer to be said to have gone.
   private static let batchCount = 32
   private static let batchSize = 1 << 20
-  /// Whether the link has been up before.
-  private(set) var wasUp = false
 
   /// - Parameters:
   ///   - name: what messages call the host.
@@ -33,36 +30,28 @@ final class HostHandover: Handover {
 
   deinit { close() }
 
-  func begin() throws(HandoverFailure) {
-    do throws(TmuxError) {
-      folder = try tmux().inbox(for: session)
-      wasUp = true
-    } catch {
-      throw failure(error, isForAll: true)
-    }
+  func begin() throws(HostFailure) {
+    folder = try asking { tmux throws(HostFailure) in try tmux.inbox(for: session) }
   }
 
-  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HandoverFailure) -> Receipt
-  {
+  func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HostFailure) -> Receipt {
     if folder == nil { try begin() }
     let folder = folder ?? ""
     let (path, typing) = typing(item, folder)
     let delivery = Delivery(
       typing: typing, folder: folder, name: item.item.name.text,
       file: (item.descriptor, item.size))
-    do throws(TmuxError) {
-      let outcome = try tmux().deliver(delivery, progress: progress)
-      return Receipt(session: session, remotePath: path, isOther: outcome == .other)
-    } catch {
-      throw failure(error, isForAll: false)
+    let outcome = try asking { tmux throws(HostFailure) in
+      try tmux.deliver(delivery, progress: progress)
     }
+    return Receipt(session: session, remotePath: path, isOther: outcome == .other)
   }
 
   var batch: (count: Int, size: Int) {
     canBatch && !options.pressesReturn ? (Self.batchCount, Self.batchSize) : (1, 0)
   }
 
-  func hand(_ items: [OpenItem]) throws(HandoverFailure) -> [Receipt] {
+  func hand(_ items: [OpenItem]) throws(HostFailure) -> [Receipt]? {
     if folder == nil { try begin() }
     let folder = folder ?? ""
     var files: [BatchDelivery.File] = []
@@ -70,23 +59,20 @@ final class HostHandover: Handover {
     for item in items {
       let (path, typing) = typing(item, folder)
       canBatch = BatchDelivery.fits(typing)
-      guard canBatch, let content = item.content() else {
-        throw HandoverFailure(
-          what: name, reason: "one at a time", status: ExitStatus.temporary.rawValue,
-          isForAll: false)
-      }
+      guard canBatch, let content = item.content() else { return nil }
       let name = item.item.name
       files.append(
         .init(name: name.text, content: content, modified: name.epoch, typing: typing))
       receipts.append(Receipt(session: session, remotePath: path))
     }
-    do throws(TmuxError) {
-      try tmux().deliver(BatchDelivery(files, folder: folder))
+    do throws(HostFailure) {
+      try asking { tmux throws(HostFailure) in
+        try tmux.deliver(BatchDelivery(files, folder: folder))
+      }
     } catch {
-      let failure = failure(error, isForAll: false)
       // Its host may have no tar; or whatever it is, it is found out one at a time.
-      if !failure.isForAll { canBatch = false }
-      throw failure
+      if !error.stopsDrain { canBatch = false }
+      throw error
     }
     return receipts
   }
@@ -105,18 +91,14 @@ final class HostHandover: Handover {
   var isOpen: Bool { calls != nil }
 
   /// Keeps the link for so long, or until a descriptor is readable; a link that is
-  /// lost is made again when it is needed.
-  /// A signal ends the process.
+  /// lost is made again when it is needed. A signal ends the process.
   func idle(until: Double, also descriptor: Int32) {
     guard let calls else { return }
-    do throws(ControlFailure) {
+    do throws(HostFailure) {
       try calls.idle(until: until, also: descriptor)
     } catch {
-      if case .interrupted(let signal) = error {
-        close()
-        Process.die(by: signal)
-      }
       close()
+      if case .interrupted(let signal) = error { Process.die(by: signal) }
     }
   }
 
@@ -132,39 +114,26 @@ final class HostHandover: Handover {
     String(name.text.map { $0 == "-" || $0 == "." ? "_" : $0 })
   }
 
-  private func tmux() -> RemoteTmux {
+  /// Asks the host's tmux, over a new link where there is none. One over which no answer
+  /// came is given up.
+  private func asking<Answer>(
+    _ question: (RemoteTmux) throws(HostFailure) -> Answer
+  ) throws(HostFailure) -> Answer {
     let calls =
       self.calls
       ?? HostCalls(
         makeLink(), maxTime: options.maxTime, wake: EndSignals.descriptor,
         signal: EndSignals.next)
     self.calls = calls
-    return RemoteTmux(calls, label: options.connect.label)
-  }
-
-  private func failure(_ error: TmuxError, isForAll: Bool) -> HandoverFailure {
-    var failure = HandoverFailure(
-      what: name, reason: error.words, status: ExitStatus.temporary.rawValue, isForAll: isForAll)
-    switch error {
-    case .call(let call):
-      failure.isForAll = true
-      failure.status = call.exitStatus
-      switch call {
-      case .local:
-        // The file itself, as a rule: it may be whole the next time.
-        failure.isForAll = isForAll
-        failure.status = ExitStatus.temporary.rawValue
-      case .interrupted(let signal): failure.signal = signal
-      case .link(.hostKeyChanged(let lines)): failure.warning = lines
-      default: break
+    do throws(HostFailure) {
+      return try question(RemoteTmux(calls, label: options.connect.label))
+    } catch {
+      switch error {
+      case .noSession, .noTmux: break
+      default: if error.stopsDrain { close() }
       }
-      failure.isLinkLost =
-        call.isWorthRetry(afterSuccess: true) && call.exitStatus == ExitStatus.temporary.rawValue
-      if failure.isForAll { close() }
-    case .noSession, .noTmux: failure.isForAll = true
-    default: break
+      throw error
     }
-    return failure
   }
 }
 

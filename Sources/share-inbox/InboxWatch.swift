@@ -8,6 +8,8 @@ import Shell
 final class InboxWatch {
   private let path: String
   private let makeDrain: (InboxFolder) -> Drain
+  private let handover: any Handover
+  /// The same, when it has a link.
   private let host: HostHandover?
   private let diagnostics: Diagnostics
   private var folder: InboxFolder
@@ -20,15 +22,16 @@ final class InboxWatch {
   private static let linkLife = 60.0
 
   /// - Parameters:
-  ///   - host: the handover, when it has a link.
+  ///   - handover: who takes the files.
   ///   - makeDrain: a drain of the folder.
   init(
-    _ folder: InboxFolder, host: HostHandover?, diagnostics: Diagnostics,
+    _ folder: InboxFolder, _ handover: any Handover, diagnostics: Diagnostics,
     makeDrain: @escaping (InboxFolder) -> Drain
   ) {
     path = folder.path
     self.folder = folder
-    self.host = host
+    self.handover = handover
+    host = handover as? HostHandover
     self.diagnostics = diagnostics
     self.makeDrain = makeDrain
     hint = clibc_folder_watch(folder.path)
@@ -44,10 +47,12 @@ final class InboxWatch {
       if schedule.isDue(now) {
         try reopen()
         let result = try makeDrain(folder).run(saysForeign: schedule.isFirst)
-        if let signal = result.failure?.signal { Process.die(by: signal) }
-        if let failure = result.failure, !WatchSchedule.isWorthWaiting(failure) {
-          say(failure)
-          return failure.status
+        if let failure = result.failure {
+          if case .interrupted(let signal) = failure { Process.die(by: signal) }
+          if !WatchSchedule.isWorthWaiting(failure) {
+            say(failure)
+            return failure.drainStatus
+          }
         }
         tell(result)
         if result.delivered > 0 || result.left > 0 { lastUse = Clock.monotonic }
@@ -105,16 +110,13 @@ final class InboxWatch {
       isDown = true
     } else if isDown {
       isDown = false
-      say("files are delivered again")
+      diagnostics.say("files are delivered again")
     }
   }
 
-  private func say(_ failure: HandoverFailure) {
-    for line in failure.warning { diagnostics.say(line) }
-    if failure.warning.isEmpty { say("\(failure.what): \(failure.reason)") }
+  private func say(_ failure: HostFailure) {
+    for line in failure.lines(of: handover.name) { diagnostics.say(line) }
   }
-
-  private func say(_ text: String) { diagnostics.say(text) }
 }
 
 /// When the inbox is drained next. Times are those of `Clock.monotonic`.
@@ -133,22 +135,22 @@ struct WatchSchedule {
   static let sessionPoll = 3.0
   /// Seconds until files that could not be taken are tried again.
   static let itemRetry = 15.0
-  /// Seconds after a link that was lost, the contract's.
+  /// Seconds to the next try after a link was lost, each time the next of these.
   static let waits = [1.0, 2, 4, 8, 15]
 
   /// Whether it is time.
   func isDue(_ now: Double) -> Bool { now >= next }
 
   /// Whether a later try may go better.
-  static func isWorthWaiting(_ failure: HandoverFailure) -> Bool {
-    failure.status == ExitStatus.temporary.rawValue
+  static func isWorthWaiting(_ failure: HostFailure) -> Bool {
+    failure.drainStatus == ExitStatus.temporary.rawValue
   }
 
   /// Plans on after a drain.
   mutating func drained(_ result: Drain.Result, now: Double) {
     isFirst = false
     isHeldBack = false
-    if result.failure?.isLinkLost == true {
+    if let failure = result.failure, failure.isWorthRetry(afterSuccess: true) {
       next = now + Self.waits[min(failures, Self.waits.count - 1)]
       failures += 1
       isHeldBack = true

@@ -10,31 +10,23 @@ enum ShareInbox {
     let table = InboxOptions.table
     let parsed = table.parseOrExit()
     var diagnostics = Diagnostics(program: table.program)
-    do throws(UsageError) {
+    do {
       let options = try InboxOptions(parsed)
       diagnostics.verbose = options.verbose
-      exit(run(options, diagnostics))
+      exit(try run(options, diagnostics))
     } catch {
-      diagnostics.usage(error.problem, table)
+      diagnostics.fail(error, table)
     }
   }
 
-  private static func run(_ options: InboxOptions, _ diagnostics: Diagnostics) -> Int32 {
-    do {
-      let settings = try Settings(diagnostics: diagnostics)
-      let path = try options.inbox.map { try absolute($0) } ?? settings.folders.stateFile("inbox")
-      let folder = try InboxFolder(path: path)
-      let output = ItemOutput(options)
-      let status = try job(options, folder, output, settings, diagnostics)
-      try output.flush()
-      return status
-    } catch let failure as WriteFailure {
-      diagnostics.fail(writing: failure)
-    } catch let failure as SettingsError {
-      diagnostics.fail(failure.message, failure.status)
-    } catch {
-      diagnostics.fail("\(error)")
-    }
+  private static func run(_ options: InboxOptions, _ diagnostics: Diagnostics) throws -> Int32 {
+    let settings = try Settings(diagnostics: diagnostics)
+    let path = try options.inbox.map { try absolute($0) } ?? settings.folders.stateFile("inbox")
+    let folder = try InboxFolder(path: path)
+    let output = ItemOutput(options)
+    let status = try job(options, folder, output, settings, diagnostics)
+    try output.flush()
+    return status
   }
 
   private static func job(
@@ -85,18 +77,19 @@ struct DeliveryJob {
     }
     if case .watch = options.job {
       return try InboxWatch(
-        folder, host: handover as? HostHandover, diagnostics: diagnostics, makeDrain: drain
+        folder, handover, diagnostics: diagnostics, makeDrain: drain
       ).run()
     }
     let result = try drain(folder).run(saysForeign: true)
     guard let failure = result.failure else { return result.status }
-    if let signal = failure.signal { Process.die(by: signal) }
-    for line in failure.warning { diagnostics.say(line) }
-    if failure.warning.isEmpty {
+    switch failure {
+    case .interrupted(let signal): Process.die(by: signal)
+    case .hostKeyChanged(let lines): for line in lines { diagnostics.say(line) }
+    default:
       let waiting = result.left == 1 ? "1 file stays" : "\(result.left) files stay"
-      diagnostics.say("\(failure.what): \(failure.reason); \(waiting) queued")
+      diagnostics.error(handover.name, "\(failure.reason); \(waiting) queued")
     }
-    return failure.status
+    return failure.drainStatus
   }
 
   private func handover(_ host: String?, _ settings: Settings) throws -> any Handover {
@@ -107,7 +100,8 @@ struct DeliveryJob {
         options, name: "this machine", session: options.session ?? SessionName.base
       ) { LocalLink() }
     case .host:
-      var request = try request(host, settings)
+      var request = try LinkRequest.make(
+        host: host, options: options.connect, settings: settings)
       let memory = try? SessionMemory.load(SessionMemory.path(for: request))
       let session =
         options.session ?? memory?.last
@@ -118,14 +112,6 @@ struct DeliveryJob {
       return HostHandover(options, name: request.destination.name, session: session) {
         [request] in Connector.link(for: request, now: Clock.monotonic)
       }
-    }
-  }
-
-  private func request(_ host: String?, _ settings: Settings) throws -> LinkRequest {
-    do throws(TargetError) {
-      return try LinkRequest.make(host: host, options: options.connect, settings: settings)
-    } catch {
-      diagnostics.fail(error, InboxOptions.table)
     }
   }
 }

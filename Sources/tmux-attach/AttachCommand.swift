@@ -7,15 +7,9 @@ enum AttachCommand {
   /// Attaches, and stays.
   ///
   /// - Returns: the exit status.
-  /// - Throws: `UsageError` for options that do not fit.
-  static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws(UsageError) -> Int32
-  {
-    var request: LinkRequest
-    do throws(TargetError) {
-      request = try target(options, diagnostics)
-    } catch {
-      diagnostics.fail(error, AttachOptions.table)
-    }
+  /// - Throws: `UsageError` for options that do not fit, `SettingsError`.
+  static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
+    var request = try options.request(diagnostics)
     let section = request.destination.section
     let start = try SessionStart(
       name: options.session ?? section?.session,
@@ -45,18 +39,6 @@ enum AttachCommand {
     }
     if let signal = outcome.signal { Process.die(by: signal) }
     return outcome.status
-  }
-
-  private static func target(
-    _ options: AttachOptions, _ diagnostics: Diagnostics
-  ) throws(TargetError) -> LinkRequest {
-    let settings: Settings
-    do throws(SettingsError) {
-      settings = try Settings(diagnostics: diagnostics)
-    } catch {
-      throw .settings(error)
-    }
-    return try LinkRequest.make(host: options.host, options: options.connect, settings: settings)
   }
 
   /// Whether what is said is taken: a terminal that stands still must not keep us.

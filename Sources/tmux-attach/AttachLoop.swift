@@ -114,7 +114,7 @@ final class AttachLoop {
         channel = link?.openTerminal(line, size: toldSize, term: plan.line.term)
         phase = .starting
         exchange(now)
-      case .ended(let ending): lost(ending, now)
+      case .ended(let failure): lost(.failed(failure), now)
       default: break
       }
     case .starting, .attached: exchange(now)
@@ -150,8 +150,8 @@ final class AttachLoop {
     if let nudgeEnd, now >= nudgeEnd { tellSize() }
     if let ending = channel.ending {
       lost(ending, now)
-    } else if case .ended(let ending) = link?.state {
-      lost(ending, now)
+    } else if case .ended(let failure) = link?.state {
+      lost(.failed(failure), now)
     }
   }
 
@@ -246,8 +246,8 @@ final class AttachLoop {
     link = nil
     channel = nil
     nudgeEnd = nil
-    lastWhy = ending.words
-    talk.note("\(plan.host): \(ending.words)")
+    lastWhy = ending.reason
+    talk.note("\(plan.host): \(lastWhy)")
     terminal.setRaw(false)
     if reconnect.hasAttached {
       keys.removeAll()
@@ -257,7 +257,7 @@ final class AttachLoop {
     switch reconnect.ended(ending, now: now) {
     case .end: outcome = .ended(ending, plan, answer: answer, failures: failures)
     case .wait(let until):
-      phase = .waiting(until: until, why: ending.words)
+      phase = .waiting(until: until, why: lastWhy)
       advance(now)
     }
   }

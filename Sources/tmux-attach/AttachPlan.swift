@@ -41,8 +41,8 @@ struct AttachOutcome: Equatable {
     _ ending: Ending, _ plan: AttachPlan, answer: AttachAnswer?, failures: Int
   ) -> AttachOutcome {
     let start = plan.line.start
-    func refusal(_ error: TmuxError) -> AttachOutcome {
-      AttachOutcome(status: error.exitStatus, messages: ["\(plan.host): \(error.words)"])
+    func refusal(_ failure: HostFailure) -> AttachOutcome {
+      AttachOutcome(status: failure.exitStatus, messages: failure.lines(of: plan.host))
     }
     switch (ending, answer) {
     case (.remoteExit, .gone):
@@ -54,13 +54,13 @@ struct AttachOutcome: Equatable {
     case (.remoteExit, .noHarness): return refusal(.noHarness(start.firstWord ?? start.harness))
     // tmux itself says why.
     case (.remoteExit(let status), .attaching): return AttachOutcome(status: status)
-    case (.hostKeyChanged(let lines), _):
+    case (.failed(.hostKeyChanged(let lines)), _):
       return AttachOutcome(status: ending.exitStatus, messages: lines)
     default:
       let tries =
         failures == 0 ? "" : "gave up after \(failures) more \(failures == 1 ? "try" : "tries"): "
       return AttachOutcome(
-        status: ending.exitStatus, messages: ["\(plan.host): \(tries)\(ending.words)"])
+        status: ending.exitStatus, messages: ["\(plan.host): \(tries)\(ending.reason)"])
     }
   }
 }
@@ -98,7 +98,9 @@ struct Reconnect {
   ///
   /// - Parameter now: seconds of a clock that never steps.
   mutating func ended(_ ending: Ending, now: Double) -> Step {
-    guard ending.isWorthRetry(afterSuccess: hasAttached) else { return .end }
+    guard case .failed(let failure) = ending,
+      failure.isWorthRetry(afterSuccess: hasAttached)
+    else { return .end }
     if let maxRetries, failures >= maxRetries { return .end }
     failures += 1
     return .wait(until: now + backoff.next(random: 0))

@@ -37,14 +37,14 @@ struct CheckReport: Equatable {
   ///   - host: the host as the user names it.
   ///   - place: what was connected to.
   ///   - hostKey: what is known of the host's key.
-  mutating func take(_ ending: Ending, host: String, place: String, hostKey: String) {
-    let status = ending.exitStatus
-    switch ending {
+  mutating func take(_ failure: HostFailure, host: String, place: String, hostKey: String) {
+    let (status, reason) = (failure.exitStatus, failure.reason)
+    switch failure {
     // Files of keys that cannot be read are no news of the host.
-    case .hostKeyUnknown: bad("host key", ending.words, status)
+    case .hostKeyUnknown: bad("host key", reason, status)
     case .hostKeyChanged:
       good("reach", place)
-      bad("host key", ending.words, status)
+      bad("host key", reason, status)
     case .authFailed(let tried):
       good("reach", place)
       good("host key", hostKey)
@@ -54,12 +54,11 @@ struct CheckReport: Equatable {
           + " tmux-attach --authorize \(host) prints, or sign in with -i, --agent or"
           + " --transport ssh", status)
     case .noCommonAlgorithm:
-      bad("reach", "\(ending.words); try --transport ssh", status)
-    case .local: bad("here", ending.words, status)
+      bad("reach", "\(reason); try --transport ssh", status)
+    case .local: bad("here", reason, status)
     default:
       bad(
-        "reach", "\(ending.words); is the host up, sshd running, \(place) the right place?",
-        status == 0 ? ExitStatus.temporary.rawValue : status)
+        "reach", "\(reason); is the host up, sshd running, \(place) the right place?", status)
     }
   }
 
@@ -110,22 +109,17 @@ struct CheckReport: Equatable {
 /// `--check`: goes the way of an attach up to the door of the session.
 enum Check {
   /// - Returns: the exit status: 0 when everything is in place.
-  static func run(
-    _ options: AttachOptions, _ diagnostics: Diagnostics
-  ) throws(TargetError) -> Int32 {
-    var request = try KeysCommand.request(options, diagnostics)
+  /// - Throws: `UsageError`, `SettingsError`.
+  static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
+    var request = try options.request(diagnostics)
     // The report tells of a new key.
     request.tell = request.note
     request.isFresh = true
     let section = request.destination.section
     let harness = words(options.harness ?? section?.harness ?? "")
-    do throws(SettingsError) {
-      let report = try look(request, options, harness: harness, diagnostics)
-      KeysCommand.write(report.lines.map(\.text), diagnostics)
-      return report.status
-    } catch {
-      throw .settings(error)
-    }
+    let report = try look(request, options, harness: harness, diagnostics)
+    try KeysCommand.write(report.lines.map(\.text))
+    return report.status
   }
 
   private static func look(
@@ -143,23 +137,24 @@ enum Check {
     let link = Connector.link(for: request, now: Clock.monotonic)
     defer { link.close() }
     let calls = HostCalls(link, maxTime: options.maxTime)
-    do throws(ControlFailure) {
+    do throws(HostFailure) {
       try calls.connect()
-      report.good("reach", "\(place.name), by \(link.transport.rawValue)")
-      report.good("host key", try hostKey(request, place, before))
-      report.good("our key", "accepted\(request.destination.user.map { " for \($0)" } ?? "")")
+    } catch {
+      if case .hostKeyChanged(let lines) = error { for line in lines { diagnostics.say(line) } }
+      report.take(
+        error, host: options.host ?? request.destination.name, place: place.name,
+        hostKey: (try? hostKey(request, place, before)) ?? "accepted")
+      return report
+    }
+    report.good("reach", "\(place.name), by \(link.transport.rawValue)")
+    report.good("host key", try hostKey(request, place, before))
+    report.good("our key", "accepted\(request.destination.user.map { " for \($0)" } ?? "")")
+    do throws(HostFailure) {
       let word = firstWord(harness)
       let answer = try calls.call(CheckReport.request(word: word))
       report.take(answer.text, harness: harness, word: word)
     } catch {
-      if case .link(let ending) = error, report.lines.isEmpty {
-        if case .hostKeyChanged(let lines) = ending { for line in lines { diagnostics.say(line) } }
-        report.take(
-          ending, host: options.host ?? request.destination.name, place: place.name,
-          hostKey: (try? hostKey(request, place, before)) ?? "accepted")
-      } else {
-        report.bad("login", "\(error.words); what do the shell's login files do?", error.exitStatus)
-      }
+      report.bad("login", "\(error.reason); what do the shell's login files do?", error.exitStatus)
     }
     return report
   }
@@ -167,13 +162,8 @@ enum Check {
   /// What became of the host's key.
   private static func hostKey(
     _ request: LinkRequest, _ place: HostKeyPlace, _ before: [HostKey]
-  ) throws(ControlFailure) -> String {
-    let now: [HostKey]
-    do throws(SettingsError) {
-      now = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
-    } catch {
-      throw .local(why: error.message)
-    }
+  ) throws(SettingsError) -> String {
+    let now = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
     let shown = now.map { "\($0.kind) \($0.fingerprint)" }.joined(separator: ", ")
     if !before.isEmpty { return "\(shown), as pinned" }
     if !now.isEmpty { return "\(shown), new and pinned now: compare it on the host" }

@@ -18,28 +18,26 @@ struct LinkKeeper {
 
   /// Asks until the host answers.
   ///
-  /// - Throws: `TmuxError` of an answer, or when the link cannot be kept.
+  /// - Throws: `HostFailure`: an answer, or a link that cannot be kept.
   mutating func ask<Result>(
-    _ question: (RemoteTmux) throws(TmuxError) -> Result
-  ) throws(TmuxError) -> Result {
+    _ question: (RemoteTmux) throws(HostFailure) -> Result
+  ) throws(HostFailure) -> Result {
     while true {
-      do throws(TmuxError) {
+      do throws(HostFailure) {
         let result = try question(tmux)
         back()
         return result
-      } catch .call(let failure) {
-        try wait(failure)
+      } catch {
+        try wait(error)
       }
     }
   }
 
   /// Keeps the link for a time; a loss is left to the next question.
-  mutating func idle(seconds: Double) throws(TmuxError) {
+  mutating func idle(seconds: Double) throws(HostFailure) {
     let end = Clock.monotonic + seconds
-    do throws(ControlFailure) {
+    do throws(HostFailure) {
       try visit.calls?.idle(until: end)
-    } catch .interrupted(let signal) {
-      throw .call(.interrupted(signal: signal))
     } catch {
       try wait(error)
     }
@@ -53,21 +51,21 @@ struct LinkKeeper {
     say("link is back after \(Int((Clock.monotonic - since).rounded())) s")
   }
 
-  private mutating func wait(_ failure: ControlFailure) throws(TmuxError) {
+  private mutating func wait(_ failure: HostFailure) throws(HostFailure) {
     guard failure.isWorthRetry(afterSuccess: hasAnswered),
       visit.options.maxRetries.map({ backoff.count < $0 }) ?? true
-    else { throw .call(failure) }
+    else { throw failure }
     let seconds = backoff.next(random: 0)
     let until = Clock.monotonic + seconds
     if downSince == nil { downSince = Clock.monotonic }
-    say("link is down: \(failure.words); next try in \(Int(seconds)) s")
+    say("link is down: \(failure.reason); next try in \(Int(seconds)) s")
     visit.close()
     var set = PollSet()
     while Clock.monotonic < until {
       set.removeAll()
       set.add(EndSignals.descriptor)
       set.wait(seconds: until - Clock.monotonic)
-      if let signal = EndSignals.next() { throw .call(.interrupted(signal: signal)) }
+      if let signal = EndSignals.next() { throw .interrupted(signal: signal) }
     }
     tmux = visit.open()
   }
@@ -97,7 +95,7 @@ struct WatchJob {
   mutating func run() throws -> Int32 {
     var last: [TmuxSession] = []
     while true {
-      let sessions = try keeper.ask { tmux throws(TmuxError) in try tmux.sessions() }
+      let sessions = try keeper.ask { tmux throws(HostFailure) in try tmux.sessions() }
       let changes = SessionChange.between(last, sessions, time: Timestamp.now())
       last = sessions
       try output.list(changes.map(\.record), .sessionChanges)
@@ -132,7 +130,7 @@ struct CaptureJob {
     let session = visit.session
     var last: [UInt8]?
     while true {
-      let screen = try keeper.ask { tmux throws(TmuxError) in try tmux.capture(session) }
+      let screen = try keeper.ask { tmux throws(HostFailure) in try tmux.capture(session) }
       if screen != last { try show(screen, session, isFirst: last == nil) }
       last = screen
       try output.flush()

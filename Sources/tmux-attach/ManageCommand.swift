@@ -8,9 +8,8 @@ enum ManageCommand {
   /// Does the job of the options.
   ///
   /// - Returns: the exit status.
-  /// - Throws: `UsageError` for options that do not fit.
-  static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws(UsageError) -> Int32
-  {
+  /// - Throws: `UsageError` for options that do not fit, `SettingsError`, `WriteFailure`.
+  static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
     if let name = options.session { _ = try SessionName.checked(name) }
     // What is typed is read, and found good, before anybody is called.
     let text = options.job == .type ? TypeJob.read(options, diagnostics) : nil
@@ -18,9 +17,11 @@ enum ManageCommand {
       diagnostics.note("nothing to type")
       return ExitStatus.success.rawValue
     }
-    let visit = HostVisit(
-      options, diagnostics, request(options, diagnostics),
-      makeLink: { Connector.link(for: $0, now: $1) })
+    var request = try options.request(diagnostics)
+    request.connectTimeout = options.maxTime
+    if options.quiet { request.tell = { _ in } }
+    let visit = HostVisit(options, diagnostics, request)
+    defer { visit.close() }
     // Without its output, a job that has no other purpose would be none.
     let isQuiet = options.quiet && options.job != .watch && options.job != .capture
     let output = RowOutput(form: options.form, look: options.look, isQuiet: isQuiet)
@@ -28,27 +29,15 @@ enum ManageCommand {
     do {
       let status = try job(visit, output, text)
       try output.flush()
-      visit.close()
       return status
-    } catch let error as TmuxError {
+    } catch let failure as HostFailure {
       // What came before the failure is good.
-      do { try output.flush() } catch { diagnostics.fail(writing: error) }
-      return visit.fail(error)
-    } catch let failure as WriteFailure {
-      visit.close()
-      diagnostics.fail(writing: failure)
-    } catch let error as SettingsError {
-      visit.close()
-      diagnostics.fail(error.message, error.status)
-    } catch let error as UsageError {
-      visit.close()
-      throw error
-    } catch {
-      diagnostics.fail("\(error)")
+      try output.flush()
+      return visit.fail(failure)
     }
   }
 
-  /// - Throws: `TmuxError`, `WriteFailure`, `SettingsError`, `UsageError`.
+  /// - Throws: `HostFailure`, `WriteFailure`, `SettingsError`, `UsageError`.
   private static func job(
     _ visit: HostVisit, _ output: RowOutput, _ text: TypedText?
   ) throws -> Int32 {
@@ -69,28 +58,6 @@ enum ManageCommand {
     default: return ExitStatus.failure.rawValue
     }
   }
-
-  private static func request(
-    _ options: AttachOptions, _ diagnostics: Diagnostics
-  ) -> LinkRequest {
-    var request: LinkRequest
-    do throws(SettingsError) {
-      let settings = try Settings(diagnostics: diagnostics)
-      do throws(TargetError) {
-        request = try LinkRequest.make(
-          host: options.host, options: options.connect, settings: settings)
-      } catch {
-        diagnostics.fail(error, AttachOptions.table)
-      }
-    } catch {
-      diagnostics.fail(error.message, error.status)
-    }
-    request.connectTimeout = options.maxTime
-    request.ask = Prompt.ask
-    request.note = { diagnostics.note($0) }
-    if !options.quiet { request.tell = { diagnostics.say($0) } }
-    return request
-  }
 }
 
 /// A host whose sessions are looked after: how it is reached, what is remembered of
@@ -102,16 +69,11 @@ final class HostVisit {
   /// The file of `SessionMemory`.
   let memoryPath: String
   private(set) var calls: HostCalls?
-  private let makeLink: (LinkRequest, Double) -> any Link
 
-  init(
-    _ options: AttachOptions, _ diagnostics: Diagnostics, _ request: LinkRequest,
-    makeLink: @escaping (LinkRequest, Double) -> any Link
-  ) {
+  init(_ options: AttachOptions, _ diagnostics: Diagnostics, _ request: LinkRequest) {
     self.options = options
     self.diagnostics = diagnostics
     self.request = request
-    self.makeLink = makeLink
     memoryPath = SessionMemory.path(for: request)
   }
 
@@ -127,8 +89,8 @@ final class HostVisit {
   func open() -> RemoteTmux {
     calls?.link.close()
     let calls = HostCalls(
-      makeLink(request, Clock.monotonic), maxTime: options.maxTime, wake: EndSignals.descriptor,
-      signal: EndSignals.next)
+      Connector.link(for: request, now: Clock.monotonic), maxTime: options.maxTime,
+      wake: EndSignals.descriptor, signal: EndSignals.next)
     self.calls = calls
     return RemoteTmux(calls, label: request.options.label)
   }
@@ -141,14 +103,13 @@ final class HostVisit {
 
   /// Says why the host did not do it, and what status that is. A signal ends the
   /// process here.
-  func fail(_ error: TmuxError) -> Int32 {
+  func fail(_ failure: HostFailure) -> Int32 {
     close()
-    switch error {
-    case .call(.interrupted(let signal)): Process.die(by: signal)
-    case .call(.link(.hostKeyChanged(let lines))): for line in lines { diagnostics.say(line) }
+    switch failure {
+    case .interrupted(let signal): Process.die(by: signal)
     case .noSession where options.quiet: break
-    default: diagnostics.error(request.destination.name, error.words)
+    default: for line in failure.lines(of: request.destination.name) { diagnostics.say(line) }
     }
-    return error.exitStatus
+    return failure.exitStatus
   }
 }

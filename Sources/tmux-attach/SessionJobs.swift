@@ -52,11 +52,11 @@ struct SessionJobs {
       visit.diagnostics.note("\(name) was taken meanwhile")
       taken.insert(name)
     }
-    throw TmuxError.refused("\(Self.mostTries) names in a row were taken")
+    throw HostFailure.refused("\(Self.mostTries) names in a row were taken")
   }
 
-  private func newUnlessTaken(_ start: SessionStart) throws(TmuxError) -> TmuxSession? {
-    do throws(TmuxError) {
+  private func newUnlessTaken(_ start: SessionStart) throws(HostFailure) -> TmuxSession? {
+    do throws(HostFailure) {
       return try tmux.new(start)
     } catch {
       if case .duplicate = error { return nil }

@@ -10,19 +10,36 @@ enum TmuxAttach {
     let table = AttachOptions.table
     let parsed = table.parseOrExit()
     var diagnostics = Diagnostics(program: table.program)
-    do throws(UsageError) {
+    do {
       let options = try AttachOptions(parsed)
       diagnostics.verbose = options.verbose
-      let status =
-        switch options.job {
-        case .attach: try AttachCommand.run(options, diagnostics)
-        case .list, .watch, .new, .close, .reconcile, .type, .capture:
-          try ManageCommand.run(options, diagnostics)
-        case .fingerprint, .forget, .authorize, .check: try KeysCommand.run(options, diagnostics)
-        }
-      exit(status)
+      exit(try run(options, diagnostics))
     } catch {
-      diagnostics.usage(error.problem, table)
+      diagnostics.fail(error, table)
     }
+  }
+
+  private static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
+    switch options.job {
+    case .attach: try AttachCommand.run(options, diagnostics)
+    case .list, .watch, .new, .close, .reconcile, .type, .capture:
+      try ManageCommand.run(options, diagnostics)
+    case .fingerprint, .forget, .authorize, .check: try KeysCommand.run(options, diagnostics)
+    }
+  }
+}
+
+extension AttachOptions {
+  /// What the options and the configuration say of the host; notes, new host keys and
+  /// questions go to standard error and the terminal.
+  ///
+  /// - Throws: `UsageError`, `SettingsError`: see `LinkRequest.make`.
+  func request(_ diagnostics: Diagnostics) throws -> LinkRequest {
+    var request = try LinkRequest.make(
+      host: host, options: connect, settings: Settings(diagnostics: diagnostics))
+    request.note = { diagnostics.note($0) }
+    request.tell = { diagnostics.say($0) }
+    request.ask = { Prompt.ask($0) }
+    return request
   }
 }

@@ -35,15 +35,15 @@ struct TypeJob {
     }
   }
 
-  func run(_ text: TypedText) throws(TmuxError) -> Int32 {
+  func run(_ text: TypedText) throws(HostFailure) -> Int32 {
     let options = visit.options
     let typing = Typing(
       session: visit.session, text: text,
       returnAfter: options.pressesReturn ? options.returnDelay : nil)
-    do throws(TmuxError) {
+    do throws(HostFailure) {
       _ = try tmux.type(typing)
     } catch {
-      if case .call(let failure) = error, failure.part.starts(with: "typed\n".utf8) {
+      if error.part.starts(with: "typed\n".utf8) {
         visit.diagnostics.say("the text was typed, but Return may be missing")
       }
       throw error

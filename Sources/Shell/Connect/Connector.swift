@@ -32,7 +32,7 @@ public final class AutoLink: Link {
   private var question: SSHQuestion?
   private var settings: SSHSettings?
   private var chosen: (any Link)?
-  private var ending: Ending?
+  private var ending: HostFailure?
 
   /// Begins.
   public init(_ request: LinkRequest, now: Double) {

@@ -63,7 +63,7 @@ final class ServedCall {
     guard let ending = channel.ending, output.isEmpty, error.isEmpty else { return news }
     switch ending {
     case .remoteExit, .remoteSignal: news.append(.exited(status: ending.exitStatus))
-    case .connectFailed where !isOpened: news.append(.refused(why: ending.words))
+    case .failed(.connectFailed(let why)) where !isOpened: news.append(.refused(why: why))
     default: news.append(.lost)
     }
     close()

@@ -165,11 +165,11 @@ final class SharedChannel: Channel {
       self.shared = nil
     } else if need != .nothing {
       // It may have reached the host all the same: nobody does it twice.
-      end(
+      fail(
         now >= shared.limit
           ? .silent(seconds: patience) : .linkLost(why: "the process that had it is gone"))
     } else if shared.isCut {
-      end(.linkLost(why: "the shared connection is gone"))
+      fail(.linkLost(why: "the shared connection is gone"))
     }
   }
 
@@ -178,7 +178,7 @@ final class SharedChannel: Channel {
     guard needsConnection else { return }
     switch link.state {
     case .opening: break
-    case .ended(let ending): result = ending
+    case .ended(let failure): result = .failed(failure)
     case .ready:
       own = link.run(command)
       if isFinishing { own?.finishWriting() }
@@ -203,7 +203,7 @@ final class SharedChannel: Channel {
   func close() {
     shared?.close()
     own?.close()
-    result = ending ?? .closed
+    result = ending ?? .failed(.closed)
   }
 
   private var active: (any Channel)? {
@@ -212,8 +212,8 @@ final class SharedChannel: Channel {
     return shared
   }
 
-  private func end(_ ending: Ending) {
+  private func fail(_ failure: HostFailure) {
     shared?.close()
-    result = ending
+    result = .failed(failure)
   }
 }

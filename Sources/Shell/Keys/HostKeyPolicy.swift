@@ -12,7 +12,7 @@ public struct HostKeyPolicy: Sendable {
     case new(fingerprint: String)
     /// It is another one than the pinned one, or revoked: stop before any byte of
     /// authentication.
-    case refused(Ending)
+    case refused(HostFailure)
   }
 
   private let pins: PinFile
@@ -51,7 +51,7 @@ public struct HostKeyPolicy: Sendable {
       return .refused(.hostKeyUnknown(why: "\(Self.name(host, port)): shows a damaged host key"))
     }
     let wall = warning(host: host, port: port, type: key.type, fingerprint: key.fingerprint)
-    if wall.isRevoked { return .refused(wall.ending) }
+    if wall.isRevoked { return .refused(wall.failure) }
     let pinned = pins.pins(host: host, port: port)
     if pinned.contains(where: { $0.key == key }) { return .known }
     let known = trusted(host: host, port: port)
@@ -66,7 +66,7 @@ public struct HostKeyPolicy: Sendable {
         return isKnown == true ? .known : .new(fingerprint: key.fingerprint)
       }
     }
-    return .refused(wall.ending)
+    return .refused(wall.failure)
   }
 
   /// Pins a key that is `new`, before anything is sent to the host.
@@ -191,7 +191,7 @@ public struct HostKeyWarning: Equatable, Sendable {
   public var isRevoked: Bool
 
   /// The reason for which everything ends here.
-  public var ending: Ending { .hostKeyChanged(explanation: lines) }
+  public var failure: HostFailure { .hostKeyChanged(explanation: lines) }
 
   /// One line each, the first of which says it all. Nothing in them is of the host's
   /// making but the type of its key.

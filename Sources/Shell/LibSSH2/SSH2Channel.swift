@@ -95,7 +95,7 @@ final class SSH2Channel: Channel {
     incomingError.removeAll()
     outgoing.removeAll()
     isGivenUp = true
-    result = .closed
+    result = .failed(.closed)
   }
 
   /// It is over with nothing left to do.
@@ -107,15 +107,17 @@ final class SSH2Channel: Channel {
   }
 
   /// The link is over: takes what had come.
-  func finish(_ ending: Ending, _ session: SSH2Session?) {
-    guard let handle, let session, step == .running, !isGivenUp else { return end(ending) }
+  func finish(_ failure: HostFailure, _ session: SSH2Session?) {
+    guard let handle, let session, step == .running, !isGivenUp else {
+      return end(.failed(failure))
+    }
     // The first call may still tell of the error that ended the link.
     _ = drain(session)
     _ = drain(session)
     let hasClosed =
       !session.wire.isDamaged && libssh2_channel_eof(handle) == 1
       && session.ask { libssh2_channel_wait_closed(handle) } == 0
-    end(hasClosed ? Self.status(handle) : ending)
+    end(hasClosed ? Self.status(handle) : .failed(failure))
   }
 
   // MARK: - driven by the link
@@ -197,9 +199,9 @@ final class SSH2Channel: Channel {
 
   private func refused(_ code: Int32, _ what: String, _ session: SSH2Session) {
     guard let link, link.check(code, session) else { return }
-    let ending = Ending.connectFailed(why: "the host \(what): \(session.lastReason)")
+    let failure = HostFailure.connectFailed(why: "the host \(what): \(session.lastReason)")
     if handle != nil { retire(session) }
-    end(ending)
+    end(.failed(failure))
   }
 
   private func retire(_ session: SSH2Session) {

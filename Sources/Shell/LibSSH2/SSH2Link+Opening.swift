@@ -56,20 +56,20 @@ extension SSH2Link {
     guard result == 0 else { return end(failure(session)) }
     session.wire.dropGreeting()
     request.note("\(place): \(session.banner ?? "?") (\(session.agreement))")
-    if let ending = judge(session) { return end(ending) }
+    if let failure = judge(session) { return end(failure) }
     let user = request.destination.user ?? Self.localUser
     phase = .signingIn(
       session, SSH2SignIn(session: session, request: request, user: user, now: now))
   }
 
   /// Whether to go on with the host's key: nothing of signing in has been sent yet.
-  private func judge(_ session: SSH2Session) -> Ending? {
+  private func judge(_ session: SSH2Session) -> HostFailure? {
     guard let policy, let key = session.hostKey else {
       return .hostKeyUnknown(why: "\(place): no host key")
     }
     switch policy.judge(host: host, port: port, key: key) {
     case .known: return nil
-    case .refused(let ending): return ending
+    case .refused(let failure): return failure
     case .new(let fingerprint):
       do throws(SettingsError) {
         try policy.pin(host: host, port: port, key: key)
@@ -83,7 +83,7 @@ extension SSH2Link {
   }
 
   /// Why the way to `ready` ended.
-  func failure(_ session: SSH2Session, tried: [String]? = nil) -> Ending {
+  func failure(_ session: SSH2Session, tried: [String]? = nil) -> HostFailure {
     let wire = session.wire
     if let theirs = KeyExchangeOffer(greeting: wire.greeting),
       let detail = session.offer.mismatch(with: theirs)
@@ -122,7 +122,7 @@ extension SSH2SignIn {
       if session.wire.ending != nil, session.wire.isDrained {
         link.end(link.failure(session, tried: tried))
       }
-    case .failed(let ending): link.end(ending)
+    case .failed(let failure): link.end(failure)
     case .broken: link.end(link.failure(session, tried: tried))
     case .done(let how):
       link.request.note("signed in with \(how)")

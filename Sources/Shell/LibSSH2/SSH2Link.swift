@@ -123,8 +123,8 @@ public final class SSH2Link: Link {
   }
 
   private func start(_ channel: SSH2Channel) -> SSH2Channel {
-    if case .ended(let ending) = state {
-      channel.end(ending)
+    if case .ended(let failure) = state {
+      channel.end(.failed(failure))
     } else {
       channels.append(channel)
       if let session { channel.advance(session) }
@@ -145,14 +145,14 @@ public final class SSH2Link: Link {
   }
 
   /// It is over, for all channels too.
-  func end(_ ending: Ending) {
+  func end(_ failure: HostFailure) {
     if case .ended = state { return }
-    state = .ended(ending)
+    state = .ended(failure)
     let session = session
     let left = channels
     channels = []
     // What has come is still read.
-    for channel in left { channel.finish(ending, session) }
+    for channel in left { channel.finish(failure, session) }
     retired = []
     parked = nil
     // The last reference to the session, which closes the connection.

@@ -10,7 +10,7 @@ final class SSH2SignIn {
     case waiting
     /// With what.
     case done(String)
-    case failed(Ending)
+    case failed(HostFailure)
     /// The session is no good any more; libssh2 knows why.
     case broken
   }
@@ -61,7 +61,7 @@ final class SSH2SignIn {
 
   /// Goes on as far as it can; blocks only to ask the user.
   func advance(now: Double) -> Progress {
-    if candidates == nil, let ending = gather(now) { return .failed(ending) }
+    if candidates == nil, let failure = gather(now) { return .failed(failure) }
     guard let candidates else { return .waiting }
     while index < candidates.count {
       let (name, key) = candidates[index]
@@ -150,7 +150,7 @@ final class SSH2SignIn {
   }
 
   /// Finds what there is to sign in with: why there is nothing to go on with, if so.
-  private func gather(_ now: Double) -> Ending? {
+  private func gather(_ now: Double) -> HostFailure? {
     var keys: [AgentMessage.Key] = []
     if let agent {
       switch agent.advance() {

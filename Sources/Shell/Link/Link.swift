@@ -48,7 +48,7 @@ public enum LinkState: Equatable, Sendable {
   /// Channels can be opened.
   case ready
   /// Over; its channels have ended for the same reason.
-  case ended(Ending)
+  case ended(HostFailure)
 }
 
 /// How the host is reached.
@@ -100,4 +100,53 @@ public protocol Channel: AnyObject {
   /// Gives the channel up; the command at the other end gets a hang-up. `ending`
   /// is `closed` unless it had ended before.
   func close()
+}
+
+/// How a command on the other side ended.
+public enum Ending: Equatable, Sendable {
+  /// By itself, with this status (0 to 255).
+  case remoteExit(status: Int32)
+  /// By a signal: its name without `SIG`.
+  case remoteSignal(name: String)
+  /// Unknown: the link failed, or the command was never started.
+  case failed(HostFailure)
+}
+
+extension Ending {
+  /// What a command that ends for this reason returns; the remote's own status
+  /// where there is one, 128 more than the number of a signal.
+  public var exitStatus: Int32 {
+    switch self {
+    case .remoteExit(let status): status
+    case .remoteSignal(let name): 128 + Self.signalNumber(name)
+    case .failed(let failure): failure.exitStatus
+    }
+  }
+
+  /// The reason in words, as `HostFailure.reason`.
+  public var reason: String {
+    switch self {
+    case .remoteExit(let status): "remote command ended with status \(status)"
+    case .remoteSignal(let name): "remote command ended by signal \(name)"
+    case .failed(let failure): failure.reason
+    }
+  }
+
+  /// The end of a command on this machine, by the number of a signal.
+  static func ended(bySignal number: Int32) -> Ending {
+    .remoteSignal(name: signalNumbers.first { $0.value == number }?.key ?? "\(number)")
+  }
+
+  /// The names that go over the wire (RFC 4254, 6.10), and what they are nearly everywhere.
+  private static let signalNumbers: [String: Int32] = [
+    "HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "ABRT": 6, "FPE": 8, "KILL": 9, "SEGV": 11,
+    "PIPE": 13, "ALRM": 14, "TERM": 15,
+  ]
+
+  /// A host may say anything: an unknown name counts as TERM.
+  private static func signalNumber(_ name: String) -> Int32 {
+    if let known = signalNumbers[name] { return known }
+    guard let number = Int32(name), 1...64 ~= number else { return 15 }
+    return number
+  }
 }

@@ -52,7 +52,7 @@ final class LocalChannel: Channel {
   private var isErrorOver = false
   private var isFull = false
 
-  init(failing why: String) { ending = .local(why: why) }
+  init(failing why: String) { ending = .failed(.local(why: why)) }
 
   init(_ command: String) {
     let shell = Process.environment("SHELL") ?? "/bin/sh"
@@ -61,7 +61,7 @@ final class LocalChannel: Channel {
         [shell, "-c", command], environment: ["SHELL": shell], input: .pipe, output: .pipe,
         error: .pipe)
     } catch {
-      ending = .local(why: error.words)
+      ending = .failed(.local(why: error.words))
     }
   }
 
@@ -113,7 +113,7 @@ final class LocalChannel: Channel {
   func resize(_ size: WindowSize) {}
 
   func close() {
-    ending = ending ?? .closed
+    ending = ending ?? .failed(.closed)
     child?.closeEnds()
     child?.kill(SIGHUP)
     child = nil

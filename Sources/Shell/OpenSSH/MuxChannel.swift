@@ -36,9 +36,9 @@ final class MuxChannel: Channel {
   init(_ command: String) { self.command = command }
 
   /// One that cannot be.
-  init(failing ending: Ending) {
+  init(failing failure: HostFailure) {
     command = ""
-    self.ending = ending
+    ending = .failed(failure)
   }
 
   var isStarted: Bool { hasOpened }
@@ -58,7 +58,7 @@ final class MuxChannel: Channel {
       guard clibc_pipe(&ends, number == 0 ? 1 : 0) == 0 else {
         let reason = systemReason(systemError)
         for end in pipes.flatMap({ $0 }) { CLibc.close(end) }
-        end(.local(why: "pipe: \(reason)"))
+        end(.failed(.local(why: "pipe: \(reason)")))
         return true
       }
       pipes.append(ends)
@@ -116,7 +116,7 @@ final class MuxChannel: Channel {
     case .exited: hasOpened = true
     case .refused(let why):
       isRefused = true
-      end(.linkLost(why: "the master says: \(why)"))
+      end(.failed(.linkLost(why: "the master says: \(why)")))
     case .gone: if !hasOpened { return .master }
     }
     finishIfOver()
@@ -190,7 +190,7 @@ final class MuxChannel: Channel {
 
   func resize(_ size: WindowSize) {}
 
-  func close() { end(.closed) }
+  func close() { end(.failed(.closed)) }
 
   func finishIfOver() {
     guard ending == nil, isRead, case .exited(let status) = connection?.phase else { return }

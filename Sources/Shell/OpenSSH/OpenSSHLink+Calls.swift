@@ -76,16 +76,16 @@ extension OpenSSHLink {
     case .up:
       becomeReady()
       for call in calls where call.isWaitingForMaster { send(call, now) }
-    case .failed(let ending):
+    case .failed(let failure):
       self.master = nil
-      failCalls(ending)
+      failCalls(failure)
     }
   }
 
   /// Sends a call over the master, or has one made.
   func send(_ call: MuxChannel, _ now: Double) {
     guard let place, call.attempts < 3 else {
-      call.end(.linkLost(why: "no master takes calls"))
+      call.end(.failed(.linkLost(why: "no master takes calls")))
       return
     }
     // A master of ours has ssh's own watch over its connection; one that is found may
@@ -111,14 +111,14 @@ extension OpenSSHLink {
 
   /// Once more over another master, when the host has heard nothing of it.
   private func resend(_ call: MuxChannel, _ now: Double) {
-    let ending = lossOfMaster(call, now)
+    let failure = lossOfMaster(call, now)
     if master != nil {
       // It was ours, and ssh has had its time.
-      end(ending)
+      end(failure)
     } else if call.abandon() {
       send(call, now)
     } else {
-      call.end(ending)
+      call.end(.failed(failure))
     }
   }
 
@@ -131,7 +131,7 @@ extension OpenSSHLink {
     }
   }
 
-  private func lossOfMaster(_ call: MuxChannel, _ now: Double) -> Ending {
+  private func lossOfMaster(_ call: MuxChannel, _ now: Double) -> HostFailure {
     let keepalive = request.options.keepalive
     if master?.log.silence != nil || call.silence(now) >= keepalive * 2 {
       return .silent(seconds: max(call.silence(now), keepalive))
@@ -140,13 +140,13 @@ extension OpenSSHLink {
   }
 
   /// The way of the calls is blocked: the link's end, unless a terminal lives on.
-  private func failCalls(_ ending: Ending) {
+  private func failCalls(_ failure: HostFailure) {
     guard !terminals.isEmpty else {
-      end(ending)
+      end(failure)
       return
     }
     master = nil
-    for call in calls { call.end(ending) }
+    for call in calls { call.end(.failed(failure)) }
   }
 
   /// Whether somebody can be asked: there is a controlling terminal, and it is ours now.

@@ -120,11 +120,11 @@ public final class OpenSSHLink: Link {
   public func close() { end(.closed) }
 
   /// Everything is over, for one reason.
-  func end(_ ending: Ending) {
+  func end(_ failure: HostFailure) {
     if case .ended = state { return }
-    state = .ended(ending)
+    state = .ended(failure)
     for terminal in terminals { terminal.close() }
-    for call in calls { call.end(ending) }
+    for call in calls { call.end(.failed(failure)) }
     (terminals, calls) = ([], [])
     (question, master) = (nil, nil)
   }
@@ -132,12 +132,11 @@ public final class OpenSSHLink: Link {
   /// What ended a terminal may have ended the link.
   private func heed(_ ending: Ending?) {
     switch ending {
-    case nil, .remoteExit, .remoteSignal, .closed: return
-    case .silent(let seconds):
+    case nil, .remoteExit, .remoteSignal, .failed(.closed): return
+    case .failed(let failure):
       // The master's connection is as dead; whoever comes next gets a new one.
-      if let place { unlink(place.socket) }
-      end(.silent(seconds: seconds))
-    case .some(let ending): end(ending)
+      if case .silent = failure, let place { unlink(place.socket) }
+      end(failure)
     }
   }
 

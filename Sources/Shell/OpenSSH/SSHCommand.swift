@@ -144,7 +144,7 @@ struct SSHPlan {
         warning.isRevoked = true
         warning.known = []
       }
-      return warning.ending
+      return warning.failure
     }
     facts.status = child.exitStatus
     facts.signal = child.endSignal

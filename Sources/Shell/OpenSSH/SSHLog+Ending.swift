@@ -17,13 +17,13 @@ extension SSHLog {
     public var ours: @Sendable (String) -> [String] = { _ in [] }
     /// The wall before a host with another key.
     public var changed:
-      @Sendable (_ type: String, _ fingerprint: String, _ isRevoked: Bool) -> Ending
+      @Sendable (_ type: String, _ fingerprint: String, _ isRevoked: Bool) -> HostFailure
 
     /// - Parameter changed: made of the pins and the key that the host shows.
     public init(
       changed:
         @escaping @Sendable (_ type: String, _ fingerprint: String, _ isRevoked: Bool)
-        -> Ending
+        -> HostFailure
     ) {
       self.changed = changed
     }
@@ -31,6 +31,17 @@ extension SSHLog {
 
   /// Why ssh ended. Its status alone does not tell: 255 is the remote's, too.
   public func ending(_ facts: Circumstances) -> Ending {
+    if (isEntered || isStarted) && !isUntrusted { return endOfSession(facts) }
+    return .failed(failure(facts))
+  }
+
+  /// Whether the host's key was not believed.
+  private var isUntrusted: Bool {
+    isKeyChanged || isKeyRevoked || cannotPin || isKeyRefused && !isSignedIn
+  }
+
+  /// Why no session came about.
+  private func failure(_ facts: Circumstances) -> HostFailure {
     if isKeyChanged || isKeyRevoked {
       return facts.changed(hostKey?.type ?? "", hostKey?.fingerprint ?? "", isKeyRevoked)
     }
@@ -38,7 +49,6 @@ extension SSHLog {
     if isKeyRefused, !isSignedIn {
       return .hostKeyUnknown(why: keyWords ?? "the host's key is not known")
     }
-    if isEntered || isStarted { return endOfSession(facts) }
     if isSignedIn { return .linkLost(why: Self.plain(loss ?? lastWords ?? "closed by the host")) }
     if let denial { return .authFailed(tried: tried.isEmpty ? [Self.plain(denial)] : tried) }
     if let mismatch { return .noCommonAlgorithm(detail: Self.detail(mismatch, facts.ours)) }
@@ -51,16 +61,16 @@ extension SSHLog {
   }
 
   private func endOfSession(_ facts: Circumstances) -> Ending {
-    if silence != nil { return .silent(seconds: facts.silence) }
+    if silence != nil { return .failed(.silent(seconds: facts.silence)) }
     if hasExitSignal { return .remoteSignal(name: "unknown") }
     if let exitStatus, exitStatus >= 0 { return .remoteExit(status: exitStatus) }
     if let status = facts.status, status != 255, loss == nil { return .remoteExit(status: status) }
-    if let signal = facts.signal { return .linkLost(why: "ssh ended by signal \(signal)") }
-    return .linkLost(why: Self.plain(loss ?? lastWords ?? "closed by the host"))
+    let why = facts.signal.map { "ssh ended by signal \($0)" }
+    return .failed(.linkLost(why: why ?? Self.plain(loss ?? lastWords ?? "closed by the host")))
   }
 
   /// Behind a proxy ssh only sees that there is nobody; the proxy has said why.
-  private func endOfProxy(_ facts: Circumstances) -> Ending? {
+  private func endOfProxy(_ facts: Circumstances) -> HostFailure? {
     // The name of its peer is gone with any connection, too.
     guard facts.hasProxy, lastWords?.holds("UNKNOWN port") == true else { return nil }
     var proxy = SSHLog()

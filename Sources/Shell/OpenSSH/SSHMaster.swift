@@ -7,7 +7,7 @@ final class SSHMaster {
   enum State {
     case starting
     case up
-    case failed(Ending)
+    case failed(HostFailure)
   }
 
   private(set) var state = State.starting
@@ -78,7 +78,11 @@ final class SSHMaster {
         state = .up
       } else {
         let lines = String(decoding: errors, as: UTF8.self).split { $0.isNewline }
-        state = .failed(judge(pipe.log, child, lines.map(String.init)))
+        state =
+          switch judge(pipe.log, child, lines.map(String.init)) {
+          case .failed(let failure): .failed(failure)
+          case let ending: .failed(.connectFailed(why: ending.reason))
+          }
       }
     } else if now >= progress + limit {
       child.kill(SIGKILL)

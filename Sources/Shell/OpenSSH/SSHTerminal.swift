@@ -21,7 +21,7 @@ final class SSHTerminal: Channel {
   private var isFull = false
   private var hold = OutputHold()
   private var progress: Double
-  private var verdict: Ending?
+  private var verdict: HostFailure?
 
   private static let talkLimit = 2048
 
@@ -42,13 +42,13 @@ final class SSHTerminal: Channel {
   }
 
   /// One that could not be started.
-  init(failing ending: Ending) {
+  init(failing failure: HostFailure) {
     child = nil
     pipe = nil
     patience = 0
     progress = 0
-    judge = { _, _, _ in ending }
-    self.ending = ending
+    judge = { _, _, _ in .failed(failure) }
+    ending = .failed(failure)
   }
 
   var isStarted: Bool { hasOutput || log.isStarted }
@@ -127,7 +127,7 @@ final class SSHTerminal: Channel {
 
   func close() {
     guard ending == nil else { return }
-    ending = .closed
+    ending = .failed(.closed)
     // The whole group: proxies that it started need not heed a hang-up.
     child?.kill(SIGKILL)
     end()
@@ -157,7 +157,8 @@ final class SSHTerminal: Channel {
     guard isStarted || isTalkOver else { return }
     pipe.pump()
     let lines = String(decoding: talk, as: UTF8.self).split { $0.isNewline }
-    ending = verdict ?? judge(pipe.log, child, lines.map(String.init))
+    ending =
+      verdict.map(Ending.failed) ?? judge(pipe.log, child, lines.map(String.init))
     end()
   }
 

@@ -55,55 +55,34 @@ extension LinkRequest {
   /// - Parameters:
   ///   - host: the operand; nil for the configured default.
   ///   - options: how it is to be reached; in the request its paths are absolute.
-  /// - Throws: `TargetError`: no host, a section that is at fault, a key file that
-  ///   cannot be read.
+  /// - Throws: `UsageError` when no host is named, or what is named is not one;
+  ///   `SettingsError` for a section that is at fault and a key file that cannot be read.
   public static func make(
     host: String?, options: ConnectOptions, settings: Settings
-  ) throws(TargetError) -> LinkRequest {
-    var destination = try destination(host, options, settings)
+  ) throws -> LinkRequest {
+    guard let text = try host ?? settings.defaultHost() else {
+      throw UsageError("no host named, and \(settings.configuration.path) has no default one")
+    }
+    var destination = try Destination(text)
+    if let section = try settings.host(destination.name) {
+      try destination.lay(over: section)
+    }
+    if let port = options.port { destination.port = port }
     let folders = settings.folders
-    do throws(SettingsError) {
-      if let section = try settings.host(destination.name) {
-        try destination.lay(over: section)
-      }
-      if let port = options.port { destination.port = port }
-      var options = options
-      let identity = options.identity.map { absolute(folders.expandHome($0)) }
-      options.identity = identity
-      options.knownHosts = options.knownHosts.flatMap { knownHosts($0, folders) }
-      let state = try folders.stateFile("known_hosts")
-      let pins = options.pins.map { absolute(folders.expandHome($0)) } ?? state
-      options.pins = pins
-      let chosen = identity ?? destination.section?.identity
-      if let chosen, access(chosen, R_OK) != 0 {
-        throw SettingsError(chosen, systemReason(systemError))
-      }
-      return LinkRequest(
-        destination: destination, options: options, identity: chosen, pins: pins,
-        stateFolder: folders.state)
-    } catch {
-      throw .settings(error)
+    var options = options
+    let identity = options.identity.map { absolute(folders.expandHome($0)) }
+    options.identity = identity
+    options.knownHosts = options.knownHosts.flatMap { knownHosts($0, folders) }
+    let state = try folders.stateFile("known_hosts")
+    let pins = options.pins.map { absolute(folders.expandHome($0)) } ?? state
+    options.pins = pins
+    let chosen = identity ?? destination.section?.identity
+    if let chosen, access(chosen, R_OK) != 0 {
+      throw SettingsError(chosen, systemReason(systemError))
     }
-  }
-
-  private static func destination(
-    _ host: String?, _ options: ConnectOptions, _ settings: Settings
-  ) throws(TargetError) -> Destination {
-    var text = host
-    do throws(SettingsError) {
-      if text == nil { text = try settings.defaultHost() }
-    } catch {
-      throw .settings(error)
-    }
-    guard let text else {
-      throw .usage(
-        UsageError("no host named, and \(settings.configuration.path) has no default one"))
-    }
-    do throws(UsageError) {
-      return try Destination(text)
-    } catch {
-      throw .usage(error)
-    }
+    return LinkRequest(
+      destination: destination, options: options, identity: chosen, pins: pins,
+      stateFolder: folders.state)
   }
 
   /// The file that is meant: OpenSSH's own where the option stands alone. That one
@@ -136,5 +115,18 @@ public enum Prompt {
     let count = clibc_ask_secret(Visible.line(prompt), &answer, limit)
     defer { answer.withUnsafeMutableBytes { clibc_wipe($0.baseAddress, $0.count) } }
     return count < 0 ? nil : answer[..<count].map { UInt8(bitPattern: $0) }
+  }
+}
+
+extension Diagnostics {
+  /// Says why a command ends, and leaves: a usage error with the usage line, a closed pipe
+  /// without a word.
+  public func fail(_ error: any Error, _ table: OptionTable<ParsedOptions>) -> Never {
+    switch error {
+    case let error as UsageError: usage(error.problem, table)
+    case let error as SettingsError: fail(error.message, error.status)
+    case let failure as WriteFailure: fail(writing: failure)
+    default: fail("\(error)")
+    }
   }
 }

@@ -115,8 +115,8 @@ public struct BatchDelivery: Sendable {
 extension RemoteTmux {
   /// Brings files and types their paths.
   ///
-  /// - Throws: `TmuxError`; some of them may have been typed.
-  public func deliver(_ batch: BatchDelivery) throws(TmuxError) {
+  /// - Throws: `HostFailure`; some of them may have been typed.
+  public func deliver(_ batch: BatchDelivery) throws(HostFailure) {
     _ = try answer(
       batch.request(label: label, nonce: HostCalls.nonce()),
       session: batch.files.first?.typing.session)

@@ -12,7 +12,7 @@ public final class ControlCall {
   public enum State {
     case running
     case answered(ControlAnswer)
-    case failed(ControlFailure)
+    case failed(HostFailure)
   }
 
   /// How it stands.
@@ -67,7 +67,7 @@ public final class ControlCall {
     if let answer = frame.answer {
       finish(.answered(answer))
     } else if frame.isTooLong {
-      fail(.local(why: "the host's answer has no end"))
+      fail(.unfit(why: "the host's answer has no end"))
     } else if let ending = channel.ending {
       fail(failure(ending))
     } else {
@@ -81,29 +81,29 @@ public final class ControlCall {
 
   /// Gives it up.
   public func cancel() {
-    if case .running = state { fail(.link(.closed)) }
+    if case .running = state { fail(.closed) }
   }
 
-  private func fail(_ failure: ControlFailure) { finish(.failed(failure)) }
+  private func fail(_ failure: HostFailure) { finish(.failed(failure)) }
 
   private func finish(_ state: State) {
     self.state = state
     channel.close()
   }
 
-  private func failure(_ ending: Ending) -> ControlFailure {
+  private func failure(_ ending: Ending) -> HostFailure {
     switch ending {
     case .remoteExit, .remoteSignal: .cutShort(says: lastWords(ending), part: frame.part)
-    case .linkLost, .silent,
-      .closed where frame.hasBegun:
-      .cutShort(says: ending.words, part: frame.part)
-    default: .link(ending)
+    case .failed(.linkLost), .failed(.silent): .cutShort(says: ending.reason, part: frame.part)
+    case .failed(.closed) where frame.hasBegun:
+      .cutShort(says: ending.reason, part: frame.part)
+    case .failed(let failure): failure
     }
   }
 
   private func lastWords(_ ending: Ending) -> String {
     let lines = String(decoding: errors, as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }
-    return lines.last.map(String.init) ?? ending.words
+    return lines.last.map(String.init) ?? ending.reason
   }
 
   private func takeOutput() {
@@ -166,12 +166,12 @@ public final class ControlCall {
         let count = pread(descriptor, buffer.baseAddress, room, off_t(sent))
         if count < 0 && systemError == EINTR { continue }
         guard count > 0 else {
-          fail(.local(why: count < 0 ? systemReason(systemError) : "the file became shorter"))
+          fail(.unfit(why: count < 0 ? systemReason(systemError) : "the file became shorter"))
           return
         }
         // Without its last byte the file is not taken at the other end.
         if sent + count == size, FileVersion(descriptor) != version {
-          fail(.local(why: "the file changed while it was sent"))
+          fail(.unfit(why: "the file changed while it was sent"))
           return
         }
         let taken = channel.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))

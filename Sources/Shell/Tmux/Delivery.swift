@@ -118,7 +118,7 @@ extension RemoteTmux {
   /// Looks for a session and makes the folder on the host that files go to.
   ///
   /// - Returns: the folder's absolute path.
-  public func inbox(for session: String) throws(TmuxError) -> String {
+  public func inbox(for session: String) throws(HostFailure) -> String {
     _ = try makeSure(session)
     let request = ControlRequest(Delivery.inbox, [label, TmuxWord.target(session)])
     let answer = try answer(request, session: session, more: 2)
@@ -133,7 +133,7 @@ extension RemoteTmux {
   /// - Parameter progress: told how many bytes have gone out.
   public func deliver(
     _ delivery: Delivery, progress: ((Int) -> Void)? = nil
-  ) throws(TmuxError) -> Typing.Outcome {
+  ) throws(HostFailure) -> Typing.Outcome {
     let answer = try answer(
       delivery.request(label: label, nonce: HostCalls.nonce()), session: delivery.typing.session,
       more: delivery.typing.pause, progress: progress)

@@ -27,12 +27,12 @@ public final class HostCalls {
 
   /// Waits until the link is ready.
   ///
-  /// - Throws: `ControlFailure` with the link's ending.
-  public func connect() throws(ControlFailure) {
+  /// - Throws: why the link ended.
+  public func connect() throws(HostFailure) {
     while true {
       switch link.state {
       case .ready: return
-      case .ended(let ending): throw .link(ending)
+      case .ended(let failure): throw failure
       case .opening: try turn(until: nil)
       }
     }
@@ -45,7 +45,7 @@ public final class HostCalls {
   ///   - progress: told how many bytes of the input have gone out.
   public func call(
     _ request: ControlRequest, more: Double = 0, progress: ((Int) -> Void)? = nil
-  ) throws(ControlFailure) -> ControlAnswer {
+  ) throws(HostFailure) -> ControlAnswer {
     try connect()
     let call = ControlCall(
       request, over: link, nonce: Self.nonce(), maxTime: maxTime + more, now: Clock.monotonic)
@@ -56,7 +56,7 @@ public final class HostCalls {
       case .failed(let failure): throw failure
       case .running: break
       }
-      do throws(ControlFailure) {
+      do throws(HostFailure) {
         try turn(until: call.deadline)
       } catch {
         call.cancel()
@@ -75,17 +75,17 @@ public final class HostCalls {
   /// - Parameters:
   ///   - until: an instant of `Clock.monotonic`.
   ///   - descriptor: one that ends the wait when it is readable; -1 for none.
-  /// - Throws: `ControlFailure` when the link ends first.
-  public func idle(until end: Double, also descriptor: Int32 = -1) throws(ControlFailure) {
+  /// - Throws: `HostFailure` when the link ends first.
+  public func idle(until end: Double, also descriptor: Int32 = -1) throws(HostFailure) {
     while Clock.monotonic < end {
-      if case .ended(let ending) = link.state { throw .link(ending) }
+      if case .ended(let failure) = link.state { throw failure }
       try turn(until: end, also: descriptor)
       if descriptor >= 0, set.isReadable(descriptor) { return }
     }
   }
 
   /// One turn of the loop.
-  private func turn(until end: Double?, also descriptor: Int32 = -1) throws(ControlFailure) {
+  private func turn(until end: Double?, also descriptor: Int32 = -1) throws(HostFailure) {
     set.removeAll()
     link.wants(&set)
     set.add(wake)

@@ -1,73 +1,5 @@
 import Core
 
-/// Why the host's tmux did not do what was asked.
-public enum TmuxError: Error, Equatable, Sendable {
-  /// The host did not answer.
-  case call(ControlFailure)
-  /// There is no tmux on the login PATH.
-  case noTmux
-  /// There is no session of this name.
-  case noSession(String)
-  /// There is one already.
-  case duplicate(String)
-  /// The folder of a new session cannot be entered.
-  case noFolder(String)
-  /// The program of a new session is not on the login PATH.
-  case noHarness(String)
-  /// The program of a new session ended at once.
-  case endedAtOnce(String)
-  /// A file cannot be put on the host: its words.
-  case noInbox(String)
-  /// Something else, in tmux's words.
-  case refused(String)
-
-  /// One line, with what to do; text of the host in it is not escaped yet.
-  public var words: String {
-    switch self {
-    case .call(let failure): failure.words
-    case .noTmux:
-      "tmux: not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
-    case .noSession(let name): "no session \(name)"
-    case .duplicate(let name): "session \(name): there is one already"
-    case .noFolder(let path): "directory \(path): not there on the host, or not to be entered"
-    case .noHarness(let name):
-      "\(name): not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
-    case .endedAtOnce(let harness): "\(harness): ended as soon as it was started"
-    case .noInbox(let why): "on the host: \(why)"
-    case .refused(let why): "tmux: \(why)"
-    }
-  }
-
-  /// What a command returns.
-  public var exitStatus: Int32 {
-    switch self {
-    case .call(let failure): failure.exitStatus
-    case .noSession: ExitStatus.negative.rawValue
-    default: ExitStatus.failure.rawValue
-    }
-  }
-
-  /// What tmux's refusal means.
-  ///
-  /// - Parameters:
-  ///   - text: what it said.
-  ///   - session: the session that was meant.
-  static func of(_ text: String, session: String?) -> TmuxError {
-    if let session {
-      if isEmptyServer(text) || text.hasPrefix("can't find ") { return .noSession(session) }
-      if text.hasPrefix("duplicate session") { return .duplicate(session) }
-    }
-    return .refused(text.isEmpty ? "failed without a word" : text)
-  }
-
-  /// Whether tmux says that it has no sessions, in one of its ways.
-  static func isEmptyServer(_ text: String) -> Bool {
-    text.hasPrefix("no server running on ") || text == "no sessions"
-      || text.hasPrefix("error connecting to ")
-        && (text.holds("(No such file or directory)") || text.holds("(Connection refused)"))
-  }
-}
-
 /// The host's tmux server, called over a link.
 public struct RemoteTmux {
   private let calls: HostCalls
@@ -82,11 +14,11 @@ public struct RemoteTmux {
   }
 
   /// The sessions, in tmux's order, by name. Empty only when the host said so.
-  public func sessions() throws(TmuxError) -> [TmuxSession] {
-    do throws(TmuxError) {
+  public func sessions() throws(HostFailure) -> [TmuxSession] {
+    do throws(HostFailure) {
       return try Self.rows(call(TmuxScript.list, [SessionRows.format], session: nil))
     } catch {
-      if case .refused(let text) = error, TmuxError.isEmptyServer(text) { return [] }
+      if case .refused(let text) = error, HostFailure.isEmptyServer(text) { return [] }
       throw error
     }
   }
@@ -94,13 +26,13 @@ public struct RemoteTmux {
   /// Makes a session; never attaches to one that is there.
   ///
   /// - Returns: the session as it is when its program has begun.
-  public func new(_ start: SessionStart) throws(TmuxError) -> TmuxSession {
+  public func new(_ start: SessionStart) throws(HostFailure) -> TmuxSession {
     let answer: ControlAnswer
-    do throws(TmuxError) {
+    do throws(HostFailure) {
       answer = try call(
         TmuxScript.new(start), [TmuxWord.target(start.name), SessionRows.format],
         session: start.name)
-    } catch .refused(let text) where TmuxError.isEmptyServer(text) {
+    } catch .refused(let text) where HostFailure.isEmptyServer(text) {
       throw .endedAtOnce(start.harness)
     } catch .noFolder {
       throw .noFolder(start.directory)
@@ -117,14 +49,14 @@ public struct RemoteTmux {
   ///
   /// - Returns: what the script that removes its worktree said, often nothing.
   @discardableResult
-  public func close(_ name: String) throws(TmuxError) -> String {
+  public func close(_ name: String) throws(HostFailure) -> String {
     let target = try makeSure(name)
     return try call(TmuxScript.close, [target, name], session: name).text
   }
 
   /// The text that a session's pane shows: a line each, without the empty ones at the
   /// end.
-  public func capture(_ name: String) throws(TmuxError) -> [UInt8] {
+  public func capture(_ name: String) throws(HostFailure) -> [UInt8] {
     let target = try makeSure(name)
     return try call(TmuxScript.capture, [target], session: name).output
   }
@@ -134,7 +66,7 @@ public struct RemoteTmux {
   /// - Parameter progress: told how many bytes have gone out.
   public func type(
     _ typing: Typing, progress: ((Int) -> Void)? = nil
-  ) throws(TmuxError) -> Typing.Outcome {
+  ) throws(HostFailure) -> Typing.Outcome {
     guard try makeSure(typing.session) == TmuxWord.target(typing.session) else {
       throw .refused("the name \(typing.session) means another session, too")
     }
@@ -148,7 +80,7 @@ public struct RemoteTmux {
   /// session `a`, `=$1` is a number, and `=pts/1` whatever a client there looks at.
   ///
   /// - Returns: its target, by tmux's own id where no name will do.
-  func makeSure(_ name: String) throws(TmuxError) -> String {
+  func makeSure(_ name: String) throws(HostFailure) -> String {
     if name.isEmpty || name.holds(":") { throw .noSession(name) }
     guard name.hasPrefix("$") || name.holds("/") else { return TmuxWord.target(name) }
     guard let found = try sessions().first(where: { $0.name == name }) else {
@@ -159,34 +91,51 @@ public struct RemoteTmux {
 
   func call(
     _ script: String, _ arguments: [String], session: String?
-  ) throws(TmuxError) -> ControlAnswer {
+  ) throws(HostFailure) -> ControlAnswer {
     try answer(ControlRequest(script, [label] + arguments), session: session)
   }
 
   func answer(
     _ request: ControlRequest, session: String?, more: Double = 0, progress: ((Int) -> Void)? = nil
-  ) throws(TmuxError) -> ControlAnswer {
-    let answer: ControlAnswer
-    do throws(ControlFailure) {
-      answer = try calls.call(request, more: more, progress: progress)
-    } catch {
-      throw .call(error)
-    }
+  ) throws(HostFailure) -> ControlAnswer {
+    let answer = try calls.call(request, more: more, progress: progress)
     switch answer.status {
     case 0: return answer
     case TmuxScript.noTmux: throw .noTmux
     case TmuxScript.noFolder: throw .noFolder("")
     case TmuxScript.noHarness: throw .noHarness("")
     case TmuxScript.noInbox: throw .noInbox(answer.text)
-    default: throw TmuxError.of(answer.text, session: session)
+    default: throw .tmux(answer.text, session: session)
     }
   }
 
-  private static func rows(_ answer: ControlAnswer) throws(TmuxError) -> [TmuxSession] {
+  private static func rows(_ answer: ControlAnswer) throws(HostFailure) -> [TmuxSession] {
     guard let sessions = SessionRows.parse(answer.output) else {
       throw .refused("its list of sessions cannot be read")
     }
     return sessions
+  }
+}
+
+extension HostFailure {
+  /// What tmux's refusal means.
+  ///
+  /// - Parameters:
+  ///   - text: what it said.
+  ///   - session: the session that was meant.
+  static func tmux(_ text: String, session: String?) -> HostFailure {
+    if let session {
+      if isEmptyServer(text) || text.hasPrefix("can't find ") { return .noSession(session) }
+      if text.hasPrefix("duplicate session") { return .duplicate(session) }
+    }
+    return .refused(text.isEmpty ? "failed without a word" : text)
+  }
+
+  /// Whether tmux says that it has no sessions, in one of its ways.
+  static func isEmptyServer(_ text: String) -> Bool {
+    text.hasPrefix("no server running on ") || text == "no sessions"
+      || text.hasPrefix("error connecting to ")
+        && (text.holds("(No such file or directory)") || text.holds("(Connection refused)"))
   }
 }
 

@@ -44,8 +44,7 @@ import Testing
     var schedule = WatchSchedule()
     #expect(schedule.isDue(0))
     var result = Drain.Result()
-    result.failure = HandoverFailure(
-      what: "box", reason: "gone", status: 75, isForAll: true, isLinkLost: true)
+    result.failure = .linkLost(why: "gone")
     var waits: [Double] = []
     for _ in 0..<7 {
       schedule.drained(result, now: 100)
@@ -63,8 +62,7 @@ import Testing
     result.left = 1
     schedule.drained(result, now: 300)
     #expect(schedule.next == 300 + WatchSchedule.itemRetry)
-    result.failure = HandoverFailure(
-      what: "box", reason: "no session", status: 75, isForAll: true)
+    result.failure = .noSession("riff")
     schedule.drained(result, now: 400)
     #expect(schedule.next == 400 + WatchSchedule.sessionPoll)
   }

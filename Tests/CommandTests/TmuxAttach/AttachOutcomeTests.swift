@@ -40,13 +40,14 @@ import Testing
   }
 
   @Test func linksThatEnd() throws {
-    let lost = try ended(.linkLost(why: "reset"), .attaching, failures: 2)
+    let lost = try ended(.failed(.linkLost(why: "reset")), .attaching, failures: 2)
     #expect(lost.status == 75)
     #expect(lost.messages == ["box: gave up after 2 more tries: connection lost: reset"])
     #expect(
-      try ended(.linkLost(why: "x"), nil, failures: 1).messages[0].holds("after 1 more try:"))
-    #expect(try ended(.connectFailed(why: "refused"), nil).messages == ["box: refused"])
-    let changed = try ended(.hostKeyChanged(explanation: ["a", "b"]), nil)
+      try ended(.failed(.linkLost(why: "x")), nil, failures: 1).messages[0].holds(
+        "after 1 more try:"))
+    #expect(try ended(.failed(.connectFailed(why: "refused")), nil).messages == ["box: refused"])
+    let changed = try ended(.failed(.hostKeyChanged(explanation: ["a", "b"])), nil)
     #expect(changed == AttachOutcome(status: 77, messages: ["a", "b"]))
   }
 

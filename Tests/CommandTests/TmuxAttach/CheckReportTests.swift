@@ -5,9 +5,9 @@ import Testing
 @testable import tmux_attach
 
 @Suite struct CheckReportTests {
-  private func report(_ ending: Ending) -> CheckReport {
+  private func report(_ failure: HostFailure) -> CheckReport {
     var report = CheckReport()
-    report.take(ending, host: "box:2222", place: "[box]:2222", hostKey: "as pinned")
+    report.take(failure, host: "box:2222", place: "[box]:2222", hostKey: "as pinned")
     return report
   }
 
@@ -16,16 +16,16 @@ import Testing
   }
 
   @Test func everyEndingFailsSomewhere() {
-    let cases: [(Ending, String, Int32)] = [
+    let cases: [(HostFailure, String, Int32)] = [
       (.connectFailed(why: "refused"), "reach", 75), (.linkLost(why: "reset"), "reach", 75),
       (.silent(seconds: 12), "reach", 75), (.hostKeyChanged(explanation: ["x"]), "host key", 77),
       (.hostKeyUnknown(why: "x"), "host key", 77), (.authFailed(tried: []), "our key", 77),
       (.noCommonAlgorithm(detail: "x"), "reach", 2), (.local(why: "x"), "here", 2),
-      (.closed, "reach", 75), (.remoteExit(status: 0), "reach", 75),
+      (.closed, "reach", 75),
     ]
-    for (ending, what, status) in cases {
-      let report = report(ending)
-      #expect(failed(report) == [what] && report.status == status, "\(ending)")
+    for (failure, what, status) in cases {
+      let report = report(failure)
+      #expect(failed(report) == [what] && report.status == status, "\(failure)")
     }
   }
 
@@ -69,7 +69,7 @@ import Testing
 
   @Test func theLineToPasteHoldsTheKey() {
     #expect(
-      Authorize.command(for: "ssh-ed25519 AAAA me").holds(
+      KeysCommand.command(authorizing: "ssh-ed25519 AAAA me").holds(
         "echo 'ssh-ed25519 AAAA me' >> ~/.ssh/authorized_keys"))
   }
 }

@@ -4,8 +4,8 @@ import Testing
 @testable import tmux_attach
 
 @Suite struct ReconnectTests {
-  private let lost = Ending.linkLost(why: "reset")
-  private let refused = Ending.connectFailed(why: "refused")
+  private let lost = Ending.failed(.linkLost(why: "reset"))
+  private let refused = Ending.failed(.connectFailed(why: "refused"))
 
   /// The waits of so many failures in a row.
   private func waits(_ reconnect: inout Reconnect, _ endings: [Ending]) -> [Double?] {
@@ -21,7 +21,7 @@ import Testing
     let endings = [lost] + Array(repeating: refused, count: 6)
     #expect(waits(&reconnect, endings) == [1, 2, 4, 8, 15, 15, 15])
     reconnect.attached()
-    #expect(waits(&reconnect, [.silent(seconds: 12), refused]) == [1, 2])
+    #expect(waits(&reconnect, [.failed(.silent(seconds: 12)), refused]) == [1, 2])
   }
 
   @Test func noConnectionAtFirstIsTheEnd() {
@@ -32,9 +32,9 @@ import Testing
   /// A host that the link was up to has not lost its algorithms: a byte was damaged.
   @Test func algorithmsAreLostOnTheWayOnceTheLinkWasUp() {
     var reconnect = Reconnect(maxRetries: nil)
-    #expect(reconnect.ended(.noCommonAlgorithm(detail: ""), now: 0) == .end)
+    #expect(reconnect.ended(.failed(.noCommonAlgorithm(detail: "")), now: 0) == .end)
     reconnect.attached()
-    #expect(reconnect.ended(.noCommonAlgorithm(detail: ""), now: 0) == .wait(until: 1))
+    #expect(reconnect.ended(.failed(.noCommonAlgorithm(detail: "")), now: 0) == .wait(until: 1))
   }
 
   @Test func retriesAreCounted() {
@@ -49,9 +49,10 @@ import Testing
   }
 
   @Test(arguments: [
-    Ending.remoteExit(status: 0), .remoteExit(status: 255), .remoteSignal(name: "HUP"), .closed,
-    .hostKeyChanged(explanation: ["changed"]), .hostKeyUnknown(why: "unknown"),
-    .authFailed(tried: ["publickey"]), .local(why: "no file"),
+    Ending.remoteExit(status: 0), .remoteExit(status: 255), .remoteSignal(name: "HUP"),
+    .failed(.closed), .failed(.hostKeyChanged(explanation: ["changed"])),
+    .failed(.hostKeyUnknown(why: "unknown")), .failed(.authFailed(tried: ["publickey"])),
+    .failed(.local(why: "no file")),
   ])
   func allElseIsFinal(_ ending: Ending) {
     var reconnect = Reconnect(maxRetries: nil)

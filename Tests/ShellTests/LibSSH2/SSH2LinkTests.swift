@@ -70,7 +70,7 @@ private final class Stage {
   /// Drives a link until it has ended: for what reason, and after how many turns.
   private func drive(
     _ link: SSH2Link, seconds: Double = 5, _ step: () -> Void = {}
-  ) -> (ending: Ending?, turns: Int) {
+  ) -> (ending: HostFailure?, turns: Int) {
     var set = PollSet()
     var turns = 0
     let end = Clock.monotonic + seconds
@@ -87,7 +87,7 @@ private final class Stage {
     return (nil, turns)
   }
 
-  private func why(_ ending: Ending?) -> String {
+  private func why(_ ending: HostFailure?) -> String {
     if case .connectFailed(let why) = ending { return why }
     Issue.record("\(String(describing: ending))")
     return ""
@@ -165,7 +165,7 @@ private final class Stage {
     #expect(link.deadline == nil)
     // Channels of a link that is over are over, too.
     let channel = link.run("true")
-    #expect(channel.ending == drive(link).ending && channel.room == 0)
+    #expect(channel.ending == drive(link).ending.map(Ending.failed) && channel.room == 0)
   }
 
   @Test func closingTakesNoTime() throws {
@@ -176,6 +176,6 @@ private final class Stage {
     let start = Clock.monotonic
     link.close()
     #expect(Clock.monotonic - start < 0.1)
-    #expect(link.state == .ended(.closed) && channel.ending == .closed)
+    #expect(link.state == .ended(.closed) && channel.ending == .failed(.closed))
   }
 }

@@ -80,16 +80,17 @@ import Testing
   @Test func aLinkIsLostOrSilent() {
     #expect(
       ending(Self.session + "client_loop: send disconnect: Broken pipe")
-        == .linkLost(why: "send disconnect: Broken pipe"))
+        == .failed(.linkLost(why: "send disconnect: Broken pipe")))
     let closed = "debug1: channel 0: free: client-session, nchannels 1\ndebug1: Exit status -1"
-    #expect(ending(Self.session + closed) == .linkLost(why: "closed by the host"))
+    #expect(ending(Self.session + closed) == .failed(.linkLost(why: "closed by the host")))
     #expect(
       ending(Self.session + "Read from remote host box: Connection reset by peer")
-        == .linkLost(why: "Read from remote host box: Connection reset by peer"))
+        == .failed(.linkLost(why: "Read from remote host box: Connection reset by peer")))
     #expect(
-      ending(Self.session + "Timeout, server box not responding.") == .silent(seconds: 12))
+      ending(Self.session + "Timeout, server box not responding.") == .failed(.silent(seconds: 12)))
     #expect(
-      ending(Self.session, status: nil, signal: 9) == .linkLost(why: "ssh ended by signal 9"))
+      ending(Self.session, status: nil, signal: 9)
+        == .failed(.linkLost(why: "ssh ended by signal 9")))
   }
 
   @Test func aChangedKeyIsAWall() {
@@ -104,7 +105,7 @@ import Testing
     let key = "SHA256:frBpjh6i3IS5CUkOjA4IaVTwo9xuULOmUppdHlzLOYo"
     #expect(
       ending(Self.opening + changed)
-        == .hostKeyChanged(explanation: ["ssh-ed25519", key, "changed"]))
+        == .failed(.hostKeyChanged(explanation: ["ssh-ed25519", key, "changed"])))
     let revoked = """
       @       WARNING: REVOKED HOST KEY DETECTED!               @
       The ED25519 host key for box is marked as revoked.
@@ -112,21 +113,22 @@ import Testing
       """
     #expect(
       ending(Self.opening + revoked)
-        == .hostKeyChanged(explanation: ["ssh-ed25519", key, "revoked"]))
+        == .failed(.hostKeyChanged(explanation: ["ssh-ed25519", key, "revoked"])))
     let unknown = """
       No ED25519 host key is known for box and you have requested strict checking.
       Host key verification failed.
       """
     #expect(
       ending(Self.opening + unknown)
-        == .hostKeyUnknown(
-          why: "No ED25519 host key is known for box and you have requested strict checking."))
+        == .failed(
+          .hostKeyUnknown(
+            why: "No ED25519 host key is known for box and you have requested strict checking.")))
   }
 
   @Test func aKeyThatCannotBePinnedStopsAll() {
     let text = "Failed to add the host to the list of known hosts (/nowhere/pins)."
     #expect(log(Self.opening + text).cannotPin)
-    guard case .hostKeyUnknown = ending(Self.opening + text) else {
+    guard case .failed(.hostKeyUnknown) = ending(Self.opening + text) else {
       Issue.record("goes on")
       return
     }
@@ -143,20 +145,21 @@ import Testing
       """
     #expect(
       ending(Self.opening + text)
-        == .authFailed(tried: ["key /home/ada/my keys/id", "key ada@agent", "password"]))
+        == .failed(.authFailed(tried: ["key /home/ada/my keys/id", "key ada@agent", "password"])))
     let many = "Received disconnect from 192.0.2.7 port 22:2: Too many authentication failures"
-    #expect(ending(Self.opening + many) == .authFailed(tried: [many]))
+    #expect(ending(Self.opening + many) == .failed(.authFailed(tried: [many])))
   }
 
   @Test func algorithmsAreListed() {
     let start = "Unable to negotiate with 192.0.2.7 port 22: no matching "
     #expect(
       ending(Self.opening + start + "cipher found. Their offer: aes256-gcm@openssh.com,aes128-ctr")
-        == .noCommonAlgorithm(
-          detail: "cipher: the host has aes256-gcm@openssh.com,aes128-ctr; ssh has 3des-cbc"))
+        == .failed(
+          .noCommonAlgorithm(
+            detail: "cipher: the host has aes256-gcm@openssh.com,aes128-ctr; ssh has 3des-cbc")))
     #expect(
       ending(Self.opening + start + "host key type found. Their offer: ssh-rsa")
-        == .noCommonAlgorithm(detail: "host key type: the host has ssh-rsa"))
+        == .failed(.noCommonAlgorithm(detail: "host key type: the host has ssh-rsa")))
   }
 
   @Test func aConnectionThatFailsSaysWhy() {
@@ -182,7 +185,7 @@ import Testing
         "Connection closed by remote host"
       ),
     ] {
-      #expect(ending(line) == .connectFailed(why: why))
+      #expect(ending(line) == .failed(.connectFailed(why: why)))
     }
   }
 
@@ -193,26 +196,29 @@ import Testing
       """
     #expect(
       ending(text, talk: ["ssh: connect to host jump port 22: Connection refused"])
-        == .connectFailed(
-          why: "the proxy says: ssh: connect to host jump port 22: Connection refused"))
+        == .failed(
+          .connectFailed(
+            why: "the proxy says: ssh: connect to host jump port 22: Connection refused")))
     #expect(
       ending(text, talk: ["ada@jump: Permission denied (publickey)."])
-        == .authFailed(tried: ["on the way: ada@jump: Permission denied (publickey)."]))
-    guard case .hostKeyUnknown = ending(text, talk: ["Host key verification failed."]) else {
+        == .failed(.authFailed(tried: ["on the way: ada@jump: Permission denied (publickey)."])))
+    guard case .failed(.hostKeyUnknown) = ending(text, talk: ["Host key verification failed."])
+    else {
       Issue.record("the jump's key does not count")
       return
     }
-    #expect(ending(text) == .connectFailed(why: "no connection through the proxy"))
+    #expect(ending(text) == .failed(.connectFailed(why: "no connection through the proxy")))
     // A dead connection's peer has no name, either.
     #expect(
-      ending(text, hasProxy: false) == .connectFailed(why: "Connection closed by remote host"))
+      ending(text, hasProxy: false)
+        == .failed(.connectFailed(why: "Connection closed by remote host")))
   }
 
   @Test func whatDoesNotBeginIsLocal() {
     #expect(
       ending("", talk: ["command-line: line 0: Bad configuration option: nosuch"])
-        == .local(why: "command-line: line 0: Bad configuration option: nosuch"))
-    #expect(ending("", status: nil, signal: 2) == .local(why: "ssh ended by signal 2"))
+        == .failed(.local(why: "command-line: line 0: Bad configuration option: nosuch")))
+    #expect(ending("", status: nil, signal: 2) == .failed(.local(why: "ssh ended by signal 2")))
   }
 
   @Test func progressIsSeen() {

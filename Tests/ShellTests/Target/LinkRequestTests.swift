@@ -61,7 +61,7 @@ import Testing
       #expect {
         try make(nil, text)
       } throws: {
-        if case .usage = $0 as? TargetError { true } else { false }
+        $0 is UsageError
       }
     }
   }
@@ -75,7 +75,7 @@ import Testing
       #expect {
         try make(nil, text)
       } throws: {
-        if case .settings(let error) = $0 as? TargetError {
+        if let error = $0 as? SettingsError {
           error.status == .failure
         } else {
           false
@@ -84,7 +84,7 @@ import Testing
     }
     #expect {
       try make("-x")
-    } throws: { if case .usage = $0 as? TargetError { true } else { false } }
+    } throws: { $0 is UsageError }
   }
 
   @Test func paths() throws {

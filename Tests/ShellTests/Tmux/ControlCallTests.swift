@@ -9,7 +9,7 @@ import Testing
   private func call(
     _ script: String, _ arguments: [String] = [], input: ControlRequest.Input = .none,
     maxTime: Double = 20, progress: ((Int) -> Void)? = nil
-  ) throws(ControlFailure) -> ControlAnswer {
+  ) throws(HostFailure) -> ControlAnswer {
     clibc_signal_ignore(SIGPIPE)
     return try HostCalls(LocalLink(), maxTime: maxTime).call(
       ControlRequest(script, arguments, input: input), progress: progress)
@@ -44,7 +44,7 @@ import Testing
     let answer = try call(
       "cat", input: .file(descriptor: fileno(file), size: bytes.count))
     #expect(answer.output == bytes)
-    #expect(throws: ControlFailure.local(why: "the file became shorter")) {
+    #expect(throws: HostFailure.unfit(why: "the file became shorter")) {
       try call("cat", input: .file(descriptor: fileno(file), size: bytes.count + 1))
     }
   }
@@ -54,7 +54,7 @@ import Testing
       #expect {
         _ = try call(script)
       } throws: { error in
-        if case .cutShort = error as? ControlFailure { true } else { false }
+        if case .cutShort = error as? HostFailure { true } else { false }
       }
     }
   }
@@ -63,7 +63,7 @@ import Testing
     #expect {
       _ = try call("printf half; exec sleep 20", maxTime: 0.5)
     } throws: { error in
-      if case .late(seconds: 0.5, _) = error as? ControlFailure { true } else { false }
+      if case .late(seconds: 0.5, _) = error as? HostFailure { true } else { false }
     }
   }
 }

@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test func whatTmuxSays() {
-    func error(_ text: String) -> TmuxError { TmuxError.of(text, session: "a") }
+    func error(_ text: String) -> HostFailure { .tmux(text, session: "a") }
     #expect(error("can't find session: a") == .noSession("a"))
     #expect(error("no server running on /tmp/tmux-0/riff") == .noSession("a"))
     #expect(error("error connecting to /tmp/x (No such file or directory)") == .noSession("a"))
@@ -75,6 +75,6 @@ import Testing
       error("error connecting to /tmp/x (Permission denied)")
         == .refused("error connecting to /tmp/x (Permission denied)"))
     #expect(error("duplicate session: a") == .duplicate("a"))
-    #expect(TmuxError.of("", session: nil) == .refused("failed without a word"))
+    #expect(HostFailure.tmux("", session: nil) == .refused("failed without a word"))
   }
 }

@@ -1,0 +1,144 @@
+import Core
+
+/// Why a host did not do what it was asked: one failure on the whole way from the
+/// socket to the command. What happens next is decided by its case alone; its reason
+/// is for people.
+public enum HostFailure: Error, Equatable, Sendable {
+  // MARK: The connection
+
+  /// No connection: name not found, refused, no route, time-out, no SSH server.
+  case connectFailed(why: String)
+  /// The connection broke after it had been made: reset, closed, a protocol error.
+  case linkLost(why: String)
+  /// Nothing came for this long, not even an answer to a keepalive.
+  case silent(seconds: Double)
+  /// Client and host have no algorithm in common; which, with both lists where known.
+  case noCommonAlgorithm(detail: String)
+  /// The host has another key than the pinned one, or a revoked one. `explanation`
+  /// is what the user reads, line by line: the warning, both fingerprints, where
+  /// the pin is, how to pin anew.
+  case hostKeyChanged(explanation: [String])
+  /// The host's key is not known and may not be taken on trust, or the pins
+  /// cannot be read.
+  case hostKeyUnknown(why: String)
+  /// The host took none of the keys; the methods that were tried, in order.
+  case authFailed(tried: [String])
+
+  // MARK: The answer. From these nothing may be concluded about what is on the host.
+
+  /// The answer ended too early: the last line of what was said on standard error, and
+  /// what had come of the answer.
+  case cutShort(says: String, part: [UInt8])
+  /// Nothing happened for so long.
+  case late(seconds: Double, part: [UInt8])
+
+  // MARK: tmux on the host
+
+  /// tmux is not on the login PATH.
+  case noTmux
+  /// No session has this name.
+  case noSession(String)
+  /// A session has this name already.
+  case duplicate(String)
+  /// The folder of a new session cannot be entered.
+  case noFolder(String)
+  /// The program of a new session is not on the login PATH.
+  case noHarness(String)
+  /// The program of a new session ended at once.
+  case endedAtOnce(String)
+  /// A file cannot be put on the host: its words.
+  case noInbox(String)
+  /// Something else, in tmux's words.
+  case refused(String)
+
+  // MARK: This machine
+
+  /// A key file, a program that is not there.
+  case local(why: String)
+  /// This one call cannot be made: the file to send is not what it was, or the answer is
+  /// of no sensible size. The link is as good as before.
+  case unfit(why: String)
+  /// A signal to this process.
+  case interrupted(signal: Int32)
+  /// We ended it.
+  case closed
+}
+
+extension HostFailure {
+  /// The reason in words, one line, lower case, without a full stop, and with what to do.
+  /// Text of the host in it is not escaped yet.
+  public var reason: String {
+    switch self {
+    case .connectFailed(let why), .hostKeyUnknown(let why), .local(let why), .unfit(let why): why
+    case .linkLost(let why): "connection lost: \(why)"
+    case .silent(let seconds): "connection lost: nothing heard for \(Int(seconds.rounded())) s"
+    case .noCommonAlgorithm(let detail): "no common algorithm: \(detail)"
+    case .hostKeyChanged(let lines): lines.first ?? "host key changed"
+    case .authFailed(let tried):
+      "access refused (tried \(tried.isEmpty ? "nothing" : tried.joined(separator: ", ")))"
+        + "; tmux-attach --check says what to do"
+    case .cutShort(let says, _): "the answer was cut short" + (says.isEmpty ? "" : ": " + says)
+    case .late(let seconds, _): "no answer within \(Self.words(seconds))"
+    case .noTmux:
+      "tmux: not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
+    case .noSession(let name): "no session \(name)"
+    case .duplicate(let name): "session \(name): there is one already"
+    case .noFolder(let path): "directory \(path): not there on the host, or not to be entered"
+    case .noHarness(let name):
+      "\(name): not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
+    case .endedAtOnce(let harness): "\(harness): ended as soon as it was started"
+    case .noInbox(let why): "on the host: \(why)"
+    case .refused(let why): "tmux: \(why)"
+    case .interrupted: "interrupted"
+    case .closed: "closed"
+    }
+  }
+
+  /// What a person is told: the explanation of a changed key, else one line.
+  ///
+  /// - Parameter name: the host, as the user calls it.
+  public func lines(of name: String) -> [String] {
+    if case .hostKeyChanged(let lines) = self { return lines }
+    return ["\(name): \(reason)"]
+  }
+
+  /// What a command returns that ends for this reason; 128 more than the number of a
+  /// signal.
+  public var exitStatus: Int32 {
+    switch self {
+    case .interrupted(let signal): 128 + signal
+    case .connectFailed, .linkLost, .silent, .cutShort, .late, .closed:
+      ExitStatus.temporary.rawValue
+    case .hostKeyChanged, .hostKeyUnknown, .authFailed: ExitStatus.denied.rawValue
+    case .noSession: ExitStatus.negative.rawValue
+    default: ExitStatus.failure.rawValue
+    }
+  }
+
+  /// Whether to connect again without being asked.
+  ///
+  /// - Parameter afterSuccess: whether the link has been up before: only then is a
+  ///   failure to connect worth another try, and one to agree, as what comes before the
+  ///   keys may be damaged on the way.
+  public func isWorthRetry(afterSuccess: Bool) -> Bool {
+    switch self {
+    case .linkLost, .silent: true
+    case .connectFailed, .noCommonAlgorithm, .cutShort, .late: afterSuccess
+    default: false
+    }
+  }
+
+  /// What had come of the answer.
+  public var part: [UInt8] {
+    switch self {
+    case .cutShort(_, let part), .late(_, let part): part
+    default: []
+    }
+  }
+
+  /// `9 s`, `0.5 s`.
+  private static func words(_ seconds: Double) -> String {
+    let tenths = Int((min(max(seconds, 0), 1e9) * 10).rounded())
+    return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
+  }
+}
