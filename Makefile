@@ -57,10 +57,11 @@ unit:
 	@sh .ci/quietly "unit tests" $(SWIFT) test --disable-xctest
 
 # Three at a time: most of a test is waiting. A job in the background of a shell
-# ignores INT and QUIT and hands that on; the tests of ^C need them as they were.
+# ignores INT and QUIT, one under nohup HUP, and hands that on; the tests of signals
+# need them as they were.
 cli: all
 	@echo "command tests"
-	@PATH="$$PWD/bin:$$PATH" perl -e '@SIG{qw(INT QUIT)} = ("DEFAULT") x 2; exec @ARGV' \
+	@PATH="$$PWD/bin:$$PATH" perl -e '@SIG{qw(HUP INT QUIT)} = ("DEFAULT") x 3; exec @ARGV' \
 		prove -j3 -r Tests/cli
 
 lint: all

@@ -262,14 +262,14 @@ err_one_line() {
 # --- processes that stay
 
 # start NAME CMD ARG...: standard input is /dev/null. A shell's background jobs
-# ignore INT and QUIT, and lose a TERM that comes at once: undo the first, and
-# return when the second cannot happen any more.
+# ignore INT and QUIT (under nohup HUP, too), and lose a TERM that comes at once: undo
+# the first, and return when the second cannot happen any more.
 start() {
   _name=$1
   shift
   rm -f "$tmp/$_name.pid"
   perl -e '
-    $SIG{INT} = $SIG{QUIT} = $SIG{TERM} = "DEFAULT";
+    $SIG{HUP} = $SIG{INT} = $SIG{QUIT} = $SIG{TERM} = "DEFAULT";
     my $note = shift;
     open(my $file, ">", $note) or die "$note: $!\n";
     print $file $$;
