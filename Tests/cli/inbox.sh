@@ -13,8 +13,6 @@
 # shellcheck disable=SC2154  # of lib.sh and ssh.sh
 : "$tmp" "$ssh_dir" "$remote_user"
 # shellcheck disable=SC2034  # read by the tests
-transports=${TRANSPORTS:-libssh2 ssh}
-# shellcheck disable=SC2034
 there=$remote_user@127.0.0.1
 folder=$XDG_STATE_HOME/agentutils/inbox
 

@@ -13,6 +13,8 @@
 #                           A NAME that stands still (stop_sshd): the same again
 #   stop_sshd [NAME]        the listener and all its connections
 #   $transports             those to test: TRANSPORTS=ssh leaves out the other
+#   $transport              the first of them, for what is the same over both: the
+#                           words of a script, what it does at the host, our files
 #   attach_args             sets $attach_args: for libssh2 and for ssh, see there
 #   rtmux ARG...            the box's tmux -L riff
 #   remote ARG...           a command on the box by plain ssh; run_remote: as `run`
@@ -42,6 +44,8 @@ at_end="$at_end end_ssh"
 sshd_boxes=
 # shellcheck disable=SC2034  # read by the tests
 transports=${TRANSPORTS:-libssh2 ssh}
+# shellcheck disable=SC2034
+transport=${transports%% *}
 python=$(python3 -c 'import sys; print(sys.executable)')
 
 # Sessions of an sshd outlive their listener, a tmux server the session that began it.
@@ -150,7 +154,7 @@ stop_sshd() {
 # shellcheck disable=SC2034  # read by the tests
 # shellcheck disable=SC2120  # a test may name the transport
 attach_args() {
-  attach_args="--transport ${1:-${transport:-libssh2}} -i $id --pins $tmp/pins -P $port \
+  attach_args="--transport ${1:-$transport} -i $id --pins $tmp/pins -P $port \
 $remote_user@127.0.0.1"
 }
 

@@ -1,6 +1,8 @@
 #!/bin/sh
 # share-inbox over a link that is cut, reset, stalled or slow at any byte: every file
-# is typed exactly once in the end, and whole.
+# is typed exactly once in the end, and whole. Over both transports, which lose a link
+# each in its way; what is cut where is the same for them, and cut more often over the
+# first.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../ssh.sh"
 . "${0%/*}/../inbox.sh"
@@ -29,8 +31,9 @@ for transport in $transports; do
   odd=
   cut_short=0
   count=0
-  # shellcheck disable=SC2086
-  for cut in up up up up up up up up up up down down down down down down down; do
+  cuts='up up up up up down down down down'
+  [ "$transport" != "${transports%% *}" ] || cuts="$cuts $cuts"
+  for cut in $cuts; do
     count=$((count + 1))
     for size in 300000 1000; do
       head -c "$size" /dev/urandom >"$made/$count-$size.bin"
@@ -61,13 +64,13 @@ for transport in $transports; do
   done
   is "$odd" "" "$transport: a link that is cut ends it with 75 and one line"
   diag "$cut_short of $count were cut before they were through"
-  ok "$transport: most were" test "$cut_short" -ge 8
+  ok "$transport: most were" test "$cut_short" -ge $((count / 2))
 
   # Silence, in the middle of a file.
   for silence in blackhole 'silence up' 'silence down'; do
     link pass
-    link rate 1000000
-    head -c 2000000 /dev/urandom >"$made/${silence#* }.bin"
+    link rate 500000
+    head -c 1000000 /dev/urandom >"$made/${silence#* }.bin"
     set -- "$@" "$made/${silence#* }.bin"
     share-inbox add -q "$made/${silence#* }.bin"
     inbox_args
@@ -105,7 +108,7 @@ for transport in $transports; do
   # What has left here may be on the way for longer than an answer may take.
   forget_typed
   link rate 300000
-  head -c 1000000 /dev/urandom >"$made/slow.bin"
+  head -c 700000 /dev/urandom >"$made/slow.bin"
   share-inbox add -q "$made/slow.bin"
   inbox drain --max-time 1.5
   is "$status $(cat "$err")" "0 " "$transport: a slow line has its time"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # share-inbox: into which session, with what text, and what is in the way at the host.
+# Over both transports only what they may quote each in its way.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../ssh.sh"
 . "${0%/*}/../inbox.sh"
@@ -23,57 +24,57 @@ got_is() {
   is "$(cat "$tmp/got")" "$2" "$3"
 }
 path() { jq -r .remote_path "$out"; }
-# Somebody has sat at a session.
-sat() { cat "$XDG_STATE_HOME"/agentutils/sessions-* | grep -q '"last":"riff-10"'; }
+# Somebody has sat at a session. While the file is written, its name is longer.
+sat() { cat "$XDG_STATE_HOME"/agentutils/sessions-*+riff | grep -q '"last":"riff-10"'; }
 
-# shellcheck disable=SC2154  # of inbox.sh
+port=$direct
+# --- which session
+mark
+put
+inbox drain -s riff-1
+got_is riff-1 "$(path) " "-s riff-1"
+is "$(got riff)$(got riff-10)" "" "and none whose name begins alike"
+put
+inbox drain -s riff-100
+is "$status $(cat "$err")" "75 share-inbox: 127.0.0.1: no session riff-100; 1 file stays queued" \
+  "a session that is not there: all stays queued"
+put again
+inbox drain -s rif
+err_like 'no session rif; 2 files stay queued' "nor is one whose name goes on"
+mark
+inbox drain
+got_is riff "$(path | tr '\n' ' ')" "by default the base"
+
+# An agent that is only just starting throws away what it finds at its terminal.
+rtmux new-session -d -s fresh "sleep 0.7; PATH=$remote_home/bin:\$PATH STUB_LOGS=$agents exec claude"
+put
+inbox drain -s fresh
+fresh() { [ "$(agent_typed fresh)" = "$(path) " ]; }
+ok "a session that is quite new is given a moment" wait_until 5 fresh
+rtmux kill-session -t =fresh
+
+# What tmux-attach used last goes before the base.
+not_ok "nobody has sat down yet" sat
+share-inbox add -q "$tmp/put.txt"
+attach seat -s riff-10
+wait_until 20 sat || diag "$(tail -c 300 "$tmp/seat.screen")"
+# shellcheck disable=SC2154
+stop "$pid"
+mark
+inbox drain
+got_is riff-10 "$(path) " "the session that was sat at last"
+put
+inbox drain -s riff
+got_is riff "$(path) " "-s wins over it"
+rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
+
+# --- what is typed
+mark
+put
+inbox drain --format '@{path} '
+got_is riff "@$(path) " "--format @{path}"
+# What libssh2 sends, ssh gets as words.
 for transport in $transports; do
-  port=$direct
-  # --- which session
-  mark
-  put
-  inbox drain -s riff-1
-  got_is riff-1 "$(path) " "$transport: -s riff-1"
-  is "$(got riff)$(got riff-10)" "" "$transport: and none whose name begins alike"
-  put
-  inbox drain -s riff-100
-  is "$status $(cat "$err")" "75 share-inbox: 127.0.0.1: no session riff-100; 1 file stays queued" \
-    "$transport: a session that is not there: all stays queued"
-  put again
-  inbox drain -s rif
-  err_like 'no session rif; 2 files stay queued' "$transport: nor is one whose name goes on"
-  mark
-  inbox drain
-  got_is riff "$(path | tr '\n' ' ')" "$transport: by default the base"
-
-  # An agent that is only just starting throws away what it finds at its terminal.
-  rtmux new-session -d -s fresh "sleep 0.7; PATH=$remote_home/bin:\$PATH STUB_LOGS=$agents exec claude"
-  put
-  inbox drain -s fresh
-  fresh() { [ "$(agent_typed fresh)" = "$(path) " ]; }
-  ok "$transport: a session that is quite new is given a moment" wait_until 5 fresh
-  rtmux kill-session -t =fresh
-
-  # What tmux-attach used last goes before the base.
-  not_ok "$transport: nobody has sat down yet" sat
-  share-inbox add -q "$tmp/put.txt"
-  attach seat -s riff-10
-  wait_until 20 sat || diag "$(tail -c 300 "$tmp/seat.screen")"
-  # shellcheck disable=SC2154
-  stop "$pid"
-  mark
-  inbox drain
-  got_is riff-10 "$(path) " "$transport: the session that was sat at last"
-  put
-  inbox drain -s riff
-  got_is riff "$(path) " "$transport: -s wins over it"
-  rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
-
-  # --- what is typed
-  mark
-  put
-  inbox drain --format '@{path} '
-  got_is riff "@$(path) " "$transport: --format @{path}"
   mark
   put
   # shellcheck disable=SC2016
@@ -81,153 +82,154 @@ for transport in $transports; do
   inbox drain --format "$sentence"
   got_is riff "$(printf '%s' "$sentence" | sed "s,{path},$(path),")" \
     "$transport: --format with a sentence, quotes, what a shell would expand, and no ASCII"
-  mark
-  put
-  put
-  inbox drain -r
-  got_is riff "$(path | sed 's/$/ /' | tr '\n' '\r')" "$transport: -r presses Return behind each"
-
-  # Once, wherever the answer is lost.
-  mark
-  put
-  start_proxy "return-$transport"
-  # shellcheck disable=SC2034
-  for cut in 1 2 3 4 5 6; do
-    link drop
-    link cut $((2600 + cut * 300))
-    inbox drain -r
-  done
-  link pass
-  inbox drain -r
-  got_is riff "$(find "$remote_inbox" -type f | sort | tail -n 1) $(printf '\r')" \
-    "$transport: Return is pressed once, too"
-  port=$direct
-
-  # --- the prompt is not at hand
-  mark
-  put
-  rtmux copy-mode -t =riff:
-  inbox drain
-  got_is riff "$(path) " "$transport: a session in copy mode"
-  is "$(rtmux display-message -p -t =riff: '#{pane_in_mode}')" 0 "$transport: leaves it"
-  put
-  rtmux select-pane -d -t =riff:
-  inbox drain
-  is "$status $(left)" "75 1" "$transport: a pane that takes no input: the file stays"
-  rtmux select-pane -e -t =riff:
-  mark
-  inbox drain
-  got_is riff "$(path) " "$transport: and comes when it does again"
-
-  # --- what is in the way at the host
-  inbox_is_in_the_way() {
-    put
-    inbox drain
-    is "$status $(left) $(lines "$err")" "75 1 1" "$transport: $1: one line, it stays queued"
-    err_like "$2" "$transport: $1: said"
-  }
-  mv "$remote_inbox" "$remote_inbox.away"
-  mkdir "$tmp/elsewhere-$transport"
-  ln -s "$tmp/elsewhere-$transport" "$remote_inbox"
-  inbox_is_in_the_way 'a planted link' 'inbox is a symbolic link'
-  is "$(find "$tmp/elsewhere-$transport" | wc -l | tr -d ' ')" 1 "$transport: nothing went through it"
-  share-inbox list >"$tmp/listed"
-  share-inbox remove "$(jq -r .id "$tmp/listed")" >"$tmp/removed"
-  rm "$remote_inbox"
-  echo file >"$remote_inbox"
-  inbox_is_in_the_way 'a file in its place' 'on the host: mkdir: '
-  rm "$remote_inbox"
-  mv "$remote_inbox.away" "$remote_inbox"
-  mv "$remote_home/.riff" "$tmp/elsewhere-$transport/riff"
-  ln -s "$tmp/elsewhere-$transport/riff" "$remote_home/.riff"
-  inbox drain
-  is "$status $(left) $(lines "$err")" "75 1 1" "$transport: a link around it: one line, it stays"
-  rm "$remote_home/.riff"
-  mv "$tmp/elsewhere-$transport/riff" "$remote_home/.riff"
-
-  # The final name is planted, as a link and as a folder.
-  name=$(share-inbox list | jq -r '.path | split("/") | last')
-  echo mine >"$tmp/victim"
-  ln -s "$tmp/victim" "$remote_inbox/$name"
-  inbox drain
-  is "$status $(cat "$tmp/victim") $(cat "$remote_inbox/$name")" "0 mine some text" \
-    "$transport: a link under the file's own name is replaced, not followed"
-  # The same to a folder, for one file and for several.
-  for count in 1 2; do
-    while [ "$(left)" -lt "$count" ]; do put; done
-    for path in "$folder"/[0-9]*; do ln -s "$tmp/elsewhere-$transport" "$remote_inbox/${path##*/}"; done
-    inbox drain
-    is "$status $(left) $(find "$tmp/elsewhere-$transport" | wc -l | tr -d ' ')" "0 0 1" \
-      "$transport: a link to a folder, too ($count)"
-  done
-
-  # A name that comes again with something else in it is not typed again, nor lost.
-  for count in 1 2; do
-    while [ "$(left)" -lt "$count" ]; do put; done
-    ls "$folder" >"$tmp/names"
-    inbox drain
-    while read -r name; do echo "other $name" >"$folder/$name"; done <"$tmp/names"
-    forget_typed
-    inbox drain
-    is "$status $(left) $(typed_now)" "2 $count " "$transport: a name that comes again ($count) stays"
-    err_like 'delivered, but changed since: kept here' "$transport: and that is said ($count)"
-    while read -r name; do cp "$remote_inbox/$name" "$folder/$name"; done <"$tmp/names"
-    share-inbox list | jq -r .id | xargs share-inbox retry -q
-    inbox drain
-    is "$status $(left) $(typed_now)" "0 0 " "$transport: with the same content it goes ($count)"
-  done
-  put
-  name=$(share-inbox list | jq -r '.path | split("/") | last')
-  mkdir "$remote_inbox/$name"
-  inbox drain
-  is "$status $(left) $(find "$remote_inbox/$name" -mindepth 1 | wc -l | tr -d ' ')" "75 1 0" \
-    "$transport: a folder under the file's name: it stays"
-  err_like ': stays queued: on the host: .* is a folder$' "$transport: and that is said"
-  rmdir "$remote_inbox/$name"
-  inbox drain
-
-  if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none "$remote_inbox" 2>/dev/null; then
-    chmod 700 "$remote_inbox"
-    head -c 3000000 /dev/urandom >"$tmp/large.bin"
-    share-inbox add -q "$tmp/large.bin" "$tmp/put.txt"
-    inbox drain
-    is "$status $(left) $(lines "$err")" "75 1 1" "$transport: a full disk: one line, it stays"
-    err_like 'stays queued: on the host: .*[Nn]o space left' "$transport: and says so"
-    is "$(jq -r .state "$out") $(parts)" "delivered 0" \
-      "$transport: the smaller one goes, the part is removed"
-    umount "$remote_inbox"
-    mark
-    inbox drain
-    got_is riff "$(path) " "$transport: and comes when there is room"
-  else
-    skip 4 "needs root and a tmpfs"
-  fi
-
-  # --- sizes
-  truncate -s 209715201 "$tmp/sparse.mp4"
-  share-inbox add -q -m --max-size 1G "$tmp/sparse.mp4"
-  put
-  mark
-  inbox drain
-  is "$status $(jq -r .state "$out" | tr '\n' ' ')" "2 failed delivered " \
-    "$transport: a file over 200 MB fails, the others go"
-  err_like ': too large \(201 MB > 200 MB\)$' "$transport: and is said to be too large"
-  inbox drain
-  is "$status $(left) $(cat "$err")" "0 1 " "$transport: once"
-  share-inbox remove "$(share-inbox list | jq -r .id)" >"$tmp/removed"
-  port=1 # Nobody is there.
-  truncate -s 3000 "$tmp/sparse.mp4"
-  share-inbox add -q -m "$tmp/sparse.mp4"
-  inbox drain --max-size 2K
-  is "$status $(cat "$err" | sed 's/.*: //')" "2 too large (3000 B > 2048 B)" \
-    "$transport: nothing is sent, nor is anybody called, to know that"
-  share-inbox remove "$(share-inbox list | jq -r .id)" >"$tmp/removed"
-  put
-  inbox drain
-  is "$status $(left)" "75 1" "$transport: a host that is not there: it stays queued"
-  port=$direct
-  inbox drain -q
 done
+transport=${transports%% *}
+mark
+put
+put
+inbox drain -r
+got_is riff "$(path | sed 's/$/ /' | tr '\n' '\r')" "-r presses Return behind each"
+
+# Once, wherever the answer is lost.
+mark
+put
+start_proxy "return"
+# shellcheck disable=SC2034
+for cut in 1 2 3 4 5 6; do
+  link drop
+  link cut $((2600 + cut * 300))
+  inbox drain -r
+done
+link pass
+inbox drain -r
+got_is riff "$(find "$remote_inbox" -type f | sort | tail -n 1) $(printf '\r')" \
+  "Return is pressed once, too"
+port=$direct
+
+# --- the prompt is not at hand
+mark
+put
+rtmux copy-mode -t =riff:
+inbox drain
+got_is riff "$(path) " "a session in copy mode"
+is "$(rtmux display-message -p -t =riff: '#{pane_in_mode}')" 0 "leaves it"
+put
+rtmux select-pane -d -t =riff:
+inbox drain
+is "$status $(left)" "75 1" "a pane that takes no input: the file stays"
+rtmux select-pane -e -t =riff:
+mark
+inbox drain
+got_is riff "$(path) " "and comes when it does again"
+
+# --- what is in the way at the host
+inbox_is_in_the_way() {
+  put
+  inbox drain
+  is "$status $(left) $(lines "$err")" "75 1 1" "$1: one line, it stays queued"
+  err_like "$2" "$1: said"
+}
+mv "$remote_inbox" "$remote_inbox.away"
+mkdir "$tmp/elsewhere"
+ln -s "$tmp/elsewhere" "$remote_inbox"
+inbox_is_in_the_way 'a planted link' 'inbox is a symbolic link'
+is "$(find "$tmp/elsewhere" | wc -l | tr -d ' ')" 1 "nothing went through it"
+share-inbox list >"$tmp/listed"
+share-inbox remove "$(jq -r .id "$tmp/listed")" >"$tmp/removed"
+rm "$remote_inbox"
+echo file >"$remote_inbox"
+inbox_is_in_the_way 'a file in its place' 'on the host: mkdir: '
+rm "$remote_inbox"
+mv "$remote_inbox.away" "$remote_inbox"
+mv "$remote_home/.riff" "$tmp/elsewhere/riff"
+ln -s "$tmp/elsewhere/riff" "$remote_home/.riff"
+inbox drain
+is "$status $(left) $(lines "$err")" "75 1 1" "a link around it: one line, it stays"
+rm "$remote_home/.riff"
+mv "$tmp/elsewhere/riff" "$remote_home/.riff"
+
+# The final name is planted, as a link and as a folder.
+name=$(share-inbox list | jq -r '.path | split("/") | last')
+echo mine >"$tmp/victim"
+ln -s "$tmp/victim" "$remote_inbox/$name"
+inbox drain
+is "$status $(cat "$tmp/victim") $(cat "$remote_inbox/$name")" "0 mine some text" \
+  "a link under the file's own name is replaced, not followed"
+# The same to a folder, for one file and for several.
+for count in 1 2; do
+  while [ "$(left)" -lt "$count" ]; do put; done
+  for path in "$folder"/[0-9]*; do ln -s "$tmp/elsewhere" "$remote_inbox/${path##*/}"; done
+  inbox drain
+  is "$status $(left) $(find "$tmp/elsewhere" | wc -l | tr -d ' ')" "0 0 1" \
+    "a link to a folder, too ($count)"
+done
+
+# A name that comes again with something else in it is not typed again, nor lost.
+for count in 1 2; do
+  while [ "$(left)" -lt "$count" ]; do put; done
+  ls "$folder" >"$tmp/names"
+  inbox drain
+  while read -r name; do echo "other $name" >"$folder/$name"; done <"$tmp/names"
+  forget_typed
+  inbox drain
+  is "$status $(left) $(typed_now)" "2 $count " "a name that comes again ($count) stays"
+  err_like 'delivered, but changed since: kept here' "and that is said ($count)"
+  while read -r name; do cp "$remote_inbox/$name" "$folder/$name"; done <"$tmp/names"
+  share-inbox list | jq -r .id | xargs share-inbox retry -q
+  inbox drain
+  is "$status $(left) $(typed_now)" "0 0 " "with the same content it goes ($count)"
+done
+put
+name=$(share-inbox list | jq -r '.path | split("/") | last')
+mkdir "$remote_inbox/$name"
+inbox drain
+is "$status $(left) $(find "$remote_inbox/$name" -mindepth 1 | wc -l | tr -d ' ')" "75 1 0" \
+  "a folder under the file's name: it stays"
+err_like ': stays queued: on the host: .* is a folder$' "and that is said"
+rmdir "$remote_inbox/$name"
+inbox drain
+
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none "$remote_inbox" 2>/dev/null; then
+  chmod 700 "$remote_inbox"
+  head -c 3000000 /dev/urandom >"$tmp/large.bin"
+  share-inbox add -q "$tmp/large.bin" "$tmp/put.txt"
+  inbox drain
+  is "$status $(left) $(lines "$err")" "75 1 1" "a full disk: one line, it stays"
+  err_like 'stays queued: on the host: .*[Nn]o space left' "and says so"
+  is "$(jq -r .state "$out") $(parts)" "delivered 0" \
+    "the smaller one goes, the part is removed"
+  umount "$remote_inbox"
+  mark
+  inbox drain
+  got_is riff "$(path) " "and comes when there is room"
+else
+  skip 4 "needs root and a tmpfs"
+fi
+
+# --- sizes
+truncate -s 209715201 "$tmp/sparse.mp4"
+share-inbox add -q -m --max-size 1G "$tmp/sparse.mp4"
+put
+mark
+inbox drain
+is "$status $(jq -r .state "$out" | tr '\n' ' ')" "2 failed delivered " \
+  "a file over 200 MB fails, the others go"
+err_like ': too large \(201 MB > 200 MB\)$' "and is said to be too large"
+inbox drain
+is "$status $(left) $(cat "$err")" "0 1 " "once"
+share-inbox remove "$(share-inbox list | jq -r .id)" >"$tmp/removed"
+port=1 # Nobody is there.
+truncate -s 3000 "$tmp/sparse.mp4"
+share-inbox add -q -m "$tmp/sparse.mp4"
+inbox drain --max-size 2K
+is "$status $(cat "$err" | sed 's/.*: //')" "2 too large (3000 B > 2048 B)" \
+  "nothing is sent, nor is anybody called, to know that"
+share-inbox remove "$(share-inbox list | jq -r .id)" >"$tmp/removed"
+put
+inbox drain
+is "$status $(left)" "75 1" "a host that is not there: it stays queued"
+port=$direct
+inbox drain -q
 is "$(parts)" 0 "no part of a file is left on the host"
 
 # --- a home with blanks and quotes
