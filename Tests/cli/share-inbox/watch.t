@@ -1,6 +1,7 @@
 #!/bin/sh
 # share-inbox watch: files go as they come, through all that happens to the folder,
-# the session and the host.
+# the session and the host. Over the first transport all of it, over another what an
+# ssh of its own may do otherwise: to rest, to lose the link, to end.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../ssh.sh"
 . "${0%/*}/../inbox.sh"
@@ -15,101 +16,121 @@ watch() {
   start watch share-inbox watch $inbox_args
   watch=$pid
 }
-put() {
-  put=$((${put:-0} + 1))
-  head -c 50000 /dev/urandom >"$tmp/put-$put.bin"
-  share-inbox add -q "$tmp/put-$put.bin"
-}
-
-# shellcheck disable=SC2154  # of inbox.sh
-for transport in $transports; do
-  port=$direct
-  start_proxy "$transport"
-  forget_typed
-  put
-  watch
-  ok "$transport: what was there goes" wait_until 10 wait_left 0
-  put
-  ok "$transport: what comes goes, too" wait_until 5 wait_left 0
-  # Renamed into the folder by somebody else.
-  head -c 1000 /dev/urandom >"$tmp/put-$((put + 1)).bin"
-  put=$((put + 1))
-  cp "$tmp/put-$put.bin" "$folder/.coming"
-  mv "$folder/.coming" "$folder/$(date +%s)-11111111-2222-3333-4444-$(printf %012d "$put").png"
-  ok "$transport: and what others put there" wait_until 5 wait_left 0
-  is "$(jq -r .state "$tmp/watch.out" | sort | uniq -c | tr -s ' ')" " 3 delivered" \
-    "$transport: a record for each, at once"
-  # Ten at a time.
-  for _ in 1 2 3 4 5 6 7 8 9 10; do put; done
-  ok "$transport: ten at a time" wait_until 10 wait_left 0
-
+is_at_rest() {
   if [ -r "/proc/$watch/stat" ]; then
-    ticks() { cut -d ' ' -f 14,15 "/proc/$watch/stat" | tr ' ' +; }
     before=$(($(ticks)))
     sleep 2
     ok "$transport: it sleeps where there is nothing to do" test $(($(ticks) - before)) -le 2
   else
     skip 1 "needs /proc"
   fi
-
-  # One that waits is named once, however often it is looked at.
-  exec 9>"$folder/$(date +%s)-22222222-2222-3333-4444-000000000000.txt"
-  ok "$transport: a file that is being written waits" wait_until 5 said 'still being written'
-  touch "$folder/hint-1"
-  rm "$folder/hint-1"
-  printf 'whole' >&9
-  touch "$folder/hint-2"
-  rm "$folder/hint-2"
-  sleep 0.3
-  is "$(grep -c 'still being written' "$tmp/watch.err") $(left)" "1 1" "$transport: and is named once"
-  exec 9>&-
-  ok "$transport: it goes as soon as it is closed" wait_until 5 wait_left 0
-
-  # The link is cut, and nobody is there for a while.
-  link drop
-  link refuse
-  put
-  ok "$transport: a host that is away: it is said" wait_until 20 said 'share-inbox: 127.0.0.1: '
-  is "$(left)" 1 "$transport: the file stays queued"
-  put
-  link pass
-  ok "$transport: reconnected, both go" wait_until 30 wait_left 0
-  ok "$transport: and that is said" wait_until 5 said 'files are delivered again'
-
-  # The host goes down, and comes up with no session.
-  stop_sshd
-  rtmux kill-server
-  before=$(lines "$tmp/watch.err")
-  put
-  again() { [ "$(lines "$tmp/watch.err")" -gt "$before" ]; }
-  wait_until 10 again
-  proxy=$port
-  start_sshd
-  port=$proxy
-  in_again() { grep -q 'Starting session: command' "$sshd_log"; }
-  ok "$transport: a host that is up again is called again" wait_until 20 in_again
-  is "$(left)" 1 "$transport: a host that is up again, without the session: it stays queued"
-  start_agent elsewhere
-  rtmux rename-session -t =elsewhere riff
-  typed_before=0
-  ok "$transport: the session appears: it goes" wait_until 20 wait_left 0
-  came_once "$transport, after all that" "$tmp/put-$put.bin"
-
-  # The folder is replaced.
-  mv "$folder" "$folder.old"
-  put
-  ok "$transport: a folder that was put in the place of the old one" wait_until 10 wait_left 0
-  find "$folder.old" -delete
-
-  # A signal ends it; nothing is left behind.
+}
+ticks() { cut -d ' ' -f 14,15 "/proc/$watch/stat" | tr ' ' +; }
+# A signal ends it; nothing is left behind.
+is_ended() {
   link rate 100000
   head -c 400000 /dev/urandom >"$tmp/last.bin"
   share-inbox add -q "$tmp/last.bin"
-  sends() { find "$remote_inbox" -name '.part-*' -size +20k | grep -q .; }
   wait_until 10 sends
   stop "$watch" INT
   is "$status $(left)" "130 1" "$transport: a signal ends it at once, the file stays"
   link pass
   inbox drain -q
+}
+sends() { find "$remote_inbox" -name '.part-*' -size +20k | grep -q .; }
+put() {
+  put=$((${put:-0} + 1))
+  head -c 50000 /dev/urandom >"$tmp/put-$put.bin"
+  share-inbox add -q "$tmp/put-$put.bin"
+}
+
+port=$direct
+start_proxy
+forget_typed
+put
+watch
+ok "what was there goes" wait_until 10 wait_left 0
+put
+ok "what comes goes, too" wait_until 5 wait_left 0
+# Renamed into the folder by somebody else.
+head -c 1000 /dev/urandom >"$tmp/put-$((put + 1)).bin"
+put=$((put + 1))
+cp "$tmp/put-$put.bin" "$folder/.coming"
+mv "$folder/.coming" "$folder/$(date +%s)-11111111-2222-3333-4444-$(printf %012d "$put").png"
+ok "and what others put there" wait_until 5 wait_left 0
+wait_until 5 at_least "$tmp/watch.out" 3
+is "$(jq -r .state "$tmp/watch.out" | sort | uniq -c | tr -s ' ')" " 3 delivered" \
+  "a record for each, at once"
+# Ten at a time.
+for _ in 1 2 3 4 5 6 7 8 9 10; do put; done
+ok "ten at a time" wait_until 10 wait_left 0
+
+is_at_rest
+
+# One that waits is named once, however often it is looked at.
+exec 9>"$folder/$(date +%s)-22222222-2222-3333-4444-000000000000.txt"
+ok "a file that is being written waits" wait_until 5 said 'still being written'
+touch "$folder/hint-1"
+rm "$folder/hint-1"
+printf 'whole' >&9
+touch "$folder/hint-2"
+rm "$folder/hint-2"
+sleep 0.3
+is "$(grep -c 'still being written' "$tmp/watch.err") $(left)" "1 1" "and is named once"
+exec 9>&-
+ok "it goes as soon as it is closed" wait_until 5 wait_left 0
+
+# The link is cut, and nobody is there for a while.
+link drop
+link refuse
+put
+ok "a host that is away: it is said" wait_until 20 said 'share-inbox: 127.0.0.1: '
+is "$(left)" 1 "the file stays queued"
+put
+link pass
+ok "reconnected, both go" wait_until 30 wait_left 0
+ok "and that is said" wait_until 5 said 'files are delivered again'
+
+# The host goes down, and comes up with no session.
+stop_sshd
+rtmux kill-server
+before=$(lines "$tmp/watch.err")
+put
+again() { [ "$(lines "$tmp/watch.err")" -gt "$before" ]; }
+wait_until 10 again
+proxy=$port
+start_sshd
+port=$proxy
+in_again() { grep -q 'Starting session: command' "$sshd_log"; }
+ok "a host that is up again is called again" wait_until 20 in_again
+is "$(left)" 1 "a host that is up again, without the session: it stays queued"
+start_agent elsewhere
+rtmux rename-session -t =elsewhere riff
+typed_before=0
+ok "the session appears: it goes" wait_until 20 wait_left 0
+came_once "after all that" "$tmp/put-$put.bin"
+
+# The folder is replaced.
+mv "$folder" "$folder.old"
+put
+ok "a folder that was put in the place of the old one" wait_until 10 wait_left 0
+find "$folder.old" -delete
+
+is_ended
+
+for transport in ${transports#"${transports%% *}"}; do
+  port=$direct
+  start_proxy "$transport"
+  put
+  watch
+  ok "$transport: what was there goes" wait_until 10 wait_left 0
+  is_at_rest
+  link drop
+  link refuse
+  put
+  ok "$transport: a host that is away: it is said" wait_until 20 said 'share-inbox: 127.0.0.1: '
+  link pass
+  ok "$transport: reconnected, it goes" wait_until 30 wait_left 0
+  is_ended
 done
 done_testing
