@@ -16,8 +16,6 @@ post() {
     printf "{\"kind\":\"llm_call\",\"content\":\"n%d\",\"createdAt\":\"2026-01-01T00:00:%02d.%03dZ\"}\n",
       $1, $1 / 1000, $1 % 1000 }' | curl -sf --data-binary @- "$1/control/actions" >/dev/null
 }
-# shellcheck disable=SC2317  # called by wait_until
-clients() { [ "$(curl -sf "$1/control/state" | jq .clients)" -eq "$2" ]; }
 came() { wait_until 20 has "$tmp/tail.out" "\"profile\":\"$1\".*\"n$2\""; }
 
 post "$a" 1 10
@@ -25,13 +23,12 @@ post "$b" 1 10
 start tail agent-tail -L --retry-wait 0.3 -p a,b
 came a 10
 came b 10
-curl -sf -d '' "$a/control/drop?how=between" >/dev/null
-wait_until 10 clients "$a" 0
+curl -sf -d '' "$a/control/drop?how=between&away=1" >/dev/null
 post "$a" 11 400
 post "$b" 11 400
 came b 400
 ok "the other goes on" has "$tmp/tail.out" '"profile":"b".*"n400"'
-wait_until 10 clients "$a" 1
+curl -sf -d '' "$a/control/back" >/dev/null
 came a 400
 post "$a" 401 401
 came a 401

@@ -17,7 +17,8 @@ What the real one does not have, for the tests:
     POST /control/actions   live actions, NDJSON; logged in order, at once, in
                             one millisecond unless they bring createdAt
     POST /control/drop      every stream is cut; ?how=between (after a frame,
-                            default), inside (in the middle of one), reset
+                            default), inside (in the middle of one), reset;
+                            &away=1: one that is asked for waits until /control/back
     GET  /control/state     {"rows":n,"clients":n,"requests":[...]}
 """
 import argparse
@@ -106,6 +107,8 @@ class Dashboard:
         self.cost = 0.0
         self.clients = []
         self.requests = []
+        self.is_there = threading.Event()
+        self.is_there.set()
 
     def log(self, lives):
         """Stores actions and sends each, and the stats after it, to every client."""
@@ -152,7 +155,9 @@ class Dashboard:
                                     "reconnectAttempts": 0},
                         "voice": {"activeCount": 0, "sessions": []}}}
 
-    def drop(self, how):
+    def drop(self, how, is_away):
+        if is_away:
+            self.is_there.clear()
         with self.lock:
             clients, self.clients = self.clients, []
         for client in clients:
@@ -223,7 +228,11 @@ class Handler(BaseHTTPRequestHandler):
             self.dashboard.log(lives)
             return self.answer(200, dump({"stored": len(lives)}))
         if parts.path == "/control/drop":
-            self.dashboard.drop(parse_qs(parts.query).get("how", ["between"])[0])
+            query = parse_qs(parts.query)
+            self.dashboard.drop(query.get("how", ["between"])[0], "away" in query)
+            return self.answer(200, "{}")
+        if parts.path == "/control/back":
+            self.dashboard.is_there.set()
             return self.answer(200, "{}")
         if not self.allowed():
             return self.answer(401, '{"error":"Unauthorized. Provide x-dashboard-token."}')
@@ -257,6 +266,7 @@ class Handler(BaseHTTPRequestHandler):
             and (since is None or row["created_at"] >= since)))
 
     def stream(self, voice):
+        self.dashboard.is_there.wait()
         self.send_response_only(200)
         for name, value in (("Content-Type", "text/event-stream"), ("Cache-Control", "no-cache"),
                             ("Connection", "keep-alive"), ("X-Accel-Buffering", "no"),

@@ -19,7 +19,14 @@ post() {
     }
   }' | curl -sf --data-binary @- "$url/control/actions" >/dev/null
 }
+# drop HOW: the stream is cut. leave HOW: until `back`, the client may come as often as
+# it will.
 drop() { curl -sf -d '' "$url/control/drop?how=$1" >/dev/null; }
+leave() { drop "$1&away=1"; }
+back() {
+  curl -sf -d '' "$url/control/back" >/dev/null
+  wait_until 10 clients 1
+}
 # shellcheck disable=SC2317  # called by wait_until
 clients() { [ "$(curl -sf "$url/control/state" | jq .clients)" -eq "$1" ]; }
 fetches() { curl -sf "$url/control/state" | jq -r '.requests[] | select(startswith("/api/actions"))'; }
@@ -39,10 +46,9 @@ tail_it() {
 }
 # away FROM TO HOW [HOW]: posts while the stream is down, and waits until it is back.
 away() {
-  drop "$3"
-  wait_until 10 clients 0
+  leave "$3"
   post "$1" "$2" "${4:-}"
-  wait_until 10 clients 1
+  back
 }
 # seen COUNT: an action after the drop has come.
 came() { wait_until 20 has "$tmp/tail.out" "\"content\":\"n$1\""; }
@@ -148,10 +154,9 @@ post 1 50 mixed
 tail_it -L
 post 51 60 mixed
 came 60
-drop between
-wait_until 10 clients 0
+leave between
 post 61 2600 mixed
-wait_until 10 clients 1
+back
 from=2601
 while [ "$from" -lt 3600 ]; do
   post "$from" "$((from + 24))" rare
@@ -172,14 +177,13 @@ post 2 50
 tail_it -L
 post 51 51
 came 51
-drop between
-wait_until 10 clients 0
+leave between
 for kind in seen_once never_seen; do
   printf '{"kind":"%s","guildId":"1","content":"%s","createdAt":"2026-01-01T00:00:00.052Z"}\n' \
     "$kind" "$kind" | curl -sf --data-binary @- "$url/control/actions" >/dev/null
 done
 post 53 1200 mixed
-wait_until 10 clients 1
+back
 post 1201 1201
 came 1201
 ok "a kind that was seen is asked for" has "$tmp/tail.out" '"content":"seen_once"'
@@ -307,10 +311,9 @@ twins() {
 }
 twins 2030-01-01T00:00:00.000Z
 wait_until 10 has "$tmp/tail.out" '"content":"🌿'
-drop inside
-wait_until 10 clients 0
+leave inside
 twins 2030-01-01T00:00:00.001Z
-wait_until 10 clients 1
+back
 post 1 1
 came 1
 count() { action-filter -u "$tmp/tail.out" | grep -c "$1"; }

@@ -4,7 +4,7 @@
 needs sse-tail jq python3
 
 serve </dev/null
-bound=60
+bound=180
 # measured FILE CMD...: standard output to FILE; $rss in KB, $took in seconds.
 measured() {
   file=$1

@@ -43,7 +43,7 @@ shape() {
 is "$(shape "$tmp/plain")" "$(shape "$recorded/activity.sse")" "the snapshot has the recorded shape"
 
 seq 300 | sed 's/.*/{"kind":"burst","content":"&"}/' | post >/dev/null
-snapshot() { curl -sN -m 0.3 "$url/api/activity/events" | sed -n '2s/^data: //p'; }
+snapshot() { curl -sN -m 20 "$url/api/activity/events" | sed -n '2{s/^data: //p;q;}'; }
 is "$(snapshot | jq '.actions | length')" 220 "a snapshot holds 220"
 is "$(snapshot | jq -c '[.actions[:3][].content]')" '["1","2","3"]' \
   "rows of one millisecond ascend by id"
