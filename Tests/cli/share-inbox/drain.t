@@ -1,5 +1,6 @@
 #!/bin/sh
-# share-inbox hands files over to a session of a real box: whole, once, in order.
+# share-inbox hands files over to a session of a real box: whole, once, in order. Over
+# both transports once; what goes many at a time is one stream to either.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../ssh.sh"
 . "${0%/*}/../inbox.sh"
@@ -27,63 +28,64 @@ for transport in $transports; do
   wait_until 5 typed_is "$(paths | tr '\n' ' ')"
   is "$(typed_now)" "$(paths | tr '\n' ' ')" \
     "$transport: their paths are typed, each with a blank, without Return"
-
-  # --- small ones go many at a time
-  set --
-  i=0
-  while [ "$i" -lt 75 ]; do
-    i=$((i + 1))
-    head -c $((i * 40 - 40)) /dev/urandom >"$tmp/small-$i.bin"
-    set -- "$@" "$tmp/small-$i.bin"
-  done
-  share-inbox add -q "$@"
-  rm -rf "$tmp/kept"
-  cp -r "$folder" "$tmp/kept"
-  forget_typed
-  before=$(grep -c 'Starting session: command' "$sshd_log")
-  inbox drain
-  is "$status $(left)" "0 0" "$transport: 75 small files"
-  ok "$transport: in few calls" \
-    test $(($(grep -c 'Starting session: command' "$sshd_log") - before)) -le 5
-  wait_until 5 typed_is "$(paths | tr '\n' ' ')"
-  is "$(typed_now)" "$(paths | tr '\n' ' ')" "$transport: are typed in the order they came"
-  came_once "$transport, small" "$@"
-
-  # Had it been killed before they left: the agent has them, and may have changed them.
-  changed=$(paths | head -n 1)
-  removed=$(paths | tail -n 1)
-  echo changed >"$changed"
-  rm "$removed"
-  cp "$tmp/kept"/* "$folder"
-  share-inbox add -q "$tmp/a.txt" "$tmp/c.txt"
-  forget_typed
-  inbox drain
-  is "$status $(left)" "0 0" "$transport: those that have been typed go, with new ones"
-  wait_until 5 typed_is "$(paths | tail -n 2 | tr '\n' ' ')"
-  is "$(typed_now)" "$(paths | tail -n 2 | tr '\n' ' ')" "$transport: only the new ones are typed"
-  is "$(cat "$changed") $(find "$removed" 2>/dev/null)" "changed " \
-    "$transport: what has been typed is not written again"
-
-  # One of them is in trouble: it alone stays.
-  share-inbox add "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt" "$tmp/a.txt" "$tmp/c.txt" >"$tmp/added"
-  name=$(sed -n 4p "$tmp/added" | jq -r '.path | split("/") | last')
-  mkdir "$remote_inbox/$name"
-  inbox drain
-  is "$status $(left) $(lines "$out") $(lines "$err")" "75 1 4 1" \
-    "$transport: where one cannot be taken, the others are"
-  rmdir "$remote_inbox/$name"
-  inbox drain -q
-
-  # A host without tar.
-  printf '#!/bin/sh\nexit 1\n' >"$remote_home/bin/tar"
-  chmod +x "$remote_home/bin/tar"
-  share-inbox add -q "$tmp/a.txt" "$tmp/c.txt" "$tmp/a.txt"
-  forget_typed
-  inbox drain
-  is "$status $(left) $(cat "$err")" "0 0 " "$transport: a host without tar takes them one by one"
-  came_once "$transport, no tar" "$tmp/a.txt" "$tmp/c.txt" "$tmp/a.txt"
-  rm "$remote_home/bin/tar"
 done
+
+# --- small ones go many at a time
+transport=${transports%% *}
+set --
+i=0
+while [ "$i" -lt 75 ]; do
+  i=$((i + 1))
+  head -c $((i * 40 - 40)) /dev/urandom >"$tmp/small-$i.bin"
+  set -- "$@" "$tmp/small-$i.bin"
+done
+share-inbox add -q "$@"
+rm -rf "$tmp/kept"
+cp -r "$folder" "$tmp/kept"
+forget_typed
+before=$(grep -c 'Starting session: command' "$sshd_log")
+inbox drain
+is "$status $(left)" "0 0" "75 small files"
+ok "in few calls" \
+  test $(($(grep -c 'Starting session: command' "$sshd_log") - before)) -le 5
+wait_until 5 typed_is "$(paths | tr '\n' ' ')"
+is "$(typed_now)" "$(paths | tr '\n' ' ')" "are typed in the order they came"
+came_once "small" "$@"
+
+# Had it been killed before they left: the agent has them, and may have changed them.
+changed=$(paths | head -n 1)
+removed=$(paths | tail -n 1)
+echo changed >"$changed"
+rm "$removed"
+cp "$tmp/kept"/* "$folder"
+share-inbox add -q "$tmp/a.txt" "$tmp/c.txt"
+forget_typed
+inbox drain
+is "$status $(left)" "0 0" "those that have been typed go, with new ones"
+wait_until 5 typed_is "$(paths | tail -n 2 | tr '\n' ' ')"
+is "$(typed_now)" "$(paths | tail -n 2 | tr '\n' ' ')" "only the new ones are typed"
+is "$(cat "$changed") $(find "$removed" 2>/dev/null)" "changed " \
+  "what has been typed is not written again"
+
+# One of them is in trouble: it alone stays.
+share-inbox add "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt" "$tmp/a.txt" "$tmp/c.txt" >"$tmp/added"
+name=$(sed -n 4p "$tmp/added" | jq -r '.path | split("/") | last')
+mkdir "$remote_inbox/$name"
+inbox drain
+is "$status $(left) $(lines "$out") $(lines "$err")" "75 1 4 1" \
+  "where one cannot be taken, the others are"
+rmdir "$remote_inbox/$name"
+inbox drain -q
+
+# A host without tar.
+printf '#!/bin/sh\nexit 1\n' >"$remote_home/bin/tar"
+chmod +x "$remote_home/bin/tar"
+share-inbox add -q "$tmp/a.txt" "$tmp/c.txt" "$tmp/a.txt"
+forget_typed
+inbox drain
+is "$status $(left) $(cat "$err")" "0 0 " "a host without tar takes them one by one"
+came_once "no tar" "$tmp/a.txt" "$tmp/c.txt" "$tmp/a.txt"
+rm "$remote_home/bin/tar"
 is "$(parts)" 0 "no part of a file is left on the host"
 # --- with a key of ssh-agent's, and the port by its long name
 start agent ssh-agent -D -a "$tmp/agent"
