@@ -16,6 +16,26 @@ public struct AccessOptions: Sendable {
   /// Nothing given.
   public init() {}
 
+  /// `-p` of a command that asks one backend.
+  public static let profile = Option<AccessOptions>(
+    "p", "profile", "NAME", "the profile of the configuration",
+    .text.offering(.live(CompletionNames.profiles))
+  ) { $0.profile = $1 }
+
+  /// How the backend of any profile lets us in.
+  public static let credentials: [Option<AccessOptions>] = [
+    Option(nil, "token-file", "FILE", "read the token from FILE", .path) { $0.tokenFile = $1 },
+    Option(nil, "allow-plaintext", "send the token over plain http to any host") {
+      $0.allowPlaintext = true
+    },
+    Option(nil, "cacert", "FILE", "trust the certificate authorities in FILE", .path) {
+      $0.authorities = $1
+    },
+  ]
+
+  /// All of them.
+  public static let options = [profile] + credentials
+
   /// What goes into a command's table.
   public static let table = Self.table("NAME", "the profile of the configuration")
 

@@ -79,6 +79,11 @@ extension AccessOptions {
 }
 
 extension Caller {
+  /// `--max-time`, seconds; nil when it is not given.
+  public static let maxTime = Option<Double?>(
+    nil, "max-time", "SECONDS", "give up after this time, 0 never (default: 30)", .seconds
+  ) { $0 = $1 }
+
   /// A caller of the agent that the configuration, the environment and the options
   /// name together.
   ///

@@ -37,7 +37,7 @@ public final class FollowLoop {
     self.client = client
     self.output = output
     self.diagnostics = diagnostics
-    speaks = options.verbose || (isatty(2) == 1 && !options.quiet)
+    speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     output.onFailure = { [unowned self] in fail($0, $1) }
   }
 
@@ -54,7 +54,7 @@ public final class FollowLoop {
   /// - Returns: how to leave, the worst of all; a signal or a closed pipe ends the
   ///   process itself.
   public func run() -> ExitStatus {
-    let deadline = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
+    let deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     if options.count == 0 { end = .counted }
     while !isOver {
       client.perform()

@@ -170,7 +170,7 @@ extension Follower: StreamHandler {
       diagnostics.error(place, problem.line)
       end = End(status: problem.status, reason: problem.line)
     case .gaveUp(let reason):
-      let tries = loop.options.maxRetries ?? 0
+      let tries = loop.options.reconnect.maxRetries ?? 0
       diagnostics.error(place, "gave up after \(tries) retries: \(reason)")
       end = End(status: .temporary, reason: reason)
     }

@@ -10,6 +10,22 @@ public struct LookOptions: Sendable {
   /// Nothing given.
   public init() {}
 
+  /// `--color`.
+  public static let colour = Option<LookOptions>(
+    nil, "color", "WHEN", "auto, always or never", .choice(of: ColourDepth.When.self)
+  ) { $0.colour = $1 }
+
+  /// Both.
+  ///
+  /// - Parameters:
+  ///   - width: what `--width` does.
+  ///   - widths: the widths that make sense.
+  public static func options(
+    width help: String, in widths: ClosedRange<Int> = 0...100_000
+  ) -> [Option<LookOptions>] {
+    [Option("W", "width", "COLUMNS", help, .wholeNumber(in: widths)) { $0.width = $1 }, colour]
+  }
+
   /// `--color`, for a command's table.
   public static let colourOption = Option(
     nil, "color", "WHEN", "auto, always or never",

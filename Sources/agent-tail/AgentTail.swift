@@ -7,15 +7,9 @@ import Web
 @main
 enum AgentTail {
   static func main() {
-    let parsed = AgentTailOptions.table.parseOrExit()
-    var diagnostics = Diagnostics(program: "agent-tail")
-    do throws(UsageError) {
-      let options = try AgentTailOptions(parsed)
-      diagnostics.verbose = options.follow.verbose
-      Process.exit(follow(options, diagnostics))
-    } catch {
-      diagnostics.usage(error.problem, AgentTailOptions.table)
-    }
+    let options = AgentTailOptions.table.parseOrExit(AgentTailOptions())
+    let diagnostics = Diagnostics(program: "agent-tail", verbose: options.follow.isVerbose)
+    Process.exit(follow(options, diagnostics))
   }
 
   private static func follow(

@@ -10,51 +10,41 @@ struct AgentTailOptions {
   /// The argument of `--state`.
   private(set) var state: String?
 
-  static let table = OptionTable(
+  static let table = OptionTable<AgentTailOptions>(
     program: "agent-tail",
     summary: "Follow what agents do, one JSON record per event.",
     synopsis: "[options] [-p NAME,...] [THREAD]", operands: .none,
     options: [
-      FollowOptions.count,
-      FollowOptions.receivedAt,
-      FollowOptions.lifecycle,
-      Option(nil, "state", "PLACE", "keep the resume points in PLACE", completion: .file),
-    ] + FollowOptions.bounds + AccessOptions.tableOfSeveral + FollowOptions.notes)
+      Option(
+        "p", "profile", "NAME,...", "the profiles of the configuration; repeatable",
+        Reading(names, completion: .live(CompletionNames.profiles))
+      ) { options, names in
+        for name in names where !options.profiles.contains(name) { options.profiles.append(name) }
+      },
+      Option(nil, "state", "PLACE", "keep the resume points in PLACE", .path) { $0.state = $1 },
+    ] + FollowOptions.options.at(\.follow) + AccessOptions.credentials.at(\.access)
+  ) { options, words throws(UsageError) in try options.finish(words) }
 
-  /// Reads parsed options.
-  ///
-  /// - Throws: `UsageError` for a value that makes no sense.
-  init(_ parsed: ParsedOptions) throws(UsageError) {
-    for item in parsed.items {
-      if item.name == "profile" {
-        try name(item.value)
-      } else if item.name == "state" {
-        state = item.path
-      } else if !access.take(item) {
-        _ = try follow.take(item)
-      }
-    }
+  private func finish(_ words: CommandWords) throws(UsageError) {
     if state?.isEmpty == true { throw UsageError("--state: no place is named") }
     if isSeveral && access.tokenFile != nil {
       throw UsageError("--token-file: one token for several profiles")
     }
-    if parsed.operands.count > 1 {
-      throw UsageError("one thread at a time: \(parsed.operands[1])")
-    }
-    if let thread = parsed.operands.first {
+    let operands = words.operands
+    if operands.count > 1 { throw UsageError("one thread at a time: \(operands[1])") }
+    if let thread = operands.first {
       throw UsageError("\(thread): a Clanky dashboard has no threads to follow")
     }
   }
 
+  @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {
+    let names = argument.value.split(separator: ",", omittingEmptySubsequences: false)
+    if names.contains("") { throw argument.fault("an empty name") }
+    return names.map(String.init)
+  }
+
   /// Whether records are to say whose they are.
   var isSeveral: Bool { profiles.count > 1 }
-
-  private mutating func name(_ list: String) throws(UsageError) {
-    for name in list.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
-      if name.isEmpty { throw UsageError("--profile \(list): an empty name") }
-      if !profiles.contains(name) { profiles.append(name) }
-    }
-  }
 
   /// The configuration. What the environment says of one backend is no word on
   /// several: a token of one must not go to the others.

@@ -7,15 +7,9 @@ import Web
 @main
 enum SseTail {
   static func main() {
-    let parsed = TailOptions.table.parseOrExit()
-    var diagnostics = Diagnostics(program: "sse-tail")
-    do throws(UsageError) {
-      let options = try TailOptions(parsed)
-      diagnostics.verbose = options.follow.verbose
-      Process.exit(follow(options, diagnostics))
-    } catch {
-      diagnostics.usage(error.problem, TailOptions.table)
-    }
+    let options = TailOptions.table.parseOrExit(TailOptions())
+    let diagnostics = Diagnostics(program: "sse-tail", verbose: options.follow.isVerbose)
+    Process.exit(follow(options, diagnostics))
   }
 
   private static func follow(_ options: TailOptions, _ diagnostics: Diagnostics) -> ExitStatus {

@@ -17,53 +17,41 @@ struct TailOptions {
   var headers: [String] = []
   var access = AccessOptions()
 
-  static let table = OptionTable(
+  static let table = OptionTable<TailOptions>(
     program: "sse-tail",
     summary: "Follow a server-sent event stream, one JSON record per event.",
     synopsis: "[options] URL | activity | voice",
     operands: .words(["activity", "voice"]),
     options: [
-      Option("d", "data-only", nil, "print the data alone"),
-      Option("e", "event", "NAME", "only events of this type, a glob; repeatable"),
-      FollowOptions.count,
-      FollowOptions.receivedAt,
-      Option("C", "comments", nil, "print comments as records"),
-      FollowOptions.lifecycle,
-      Option(nil, "flush-partial", nil, "print an unfinished event at the end of a connection"),
-      Option("H", "header", "LINE", "add a request header; @FILE reads lines"),
-      Option("X", "request", "METHOD", "the request method"),
-      Option(nil, "data", "DATA", "the request body, POST; @FILE reads it"),
-      Option(nil, "last-event-id", "ID", "resume after this event"),
-      Option(nil, "state", "FILE", "keep the resume point in FILE", completion: .file),
-      Option(nil, "archive", "FOLDER", "write one file per day (UTC) into FOLDER"),
-    ] + FollowOptions.bounds + AccessOptions.table + FollowOptions.notes)
+      Option("d", "data-only", "print the data alone") { $0.dataOnly = true },
+      Option("e", "event", "NAME", "only events of this type, a glob; repeatable", .text) {
+        $0.events.append($1)
+      },
+      Option("C", "comments", "print comments as records") { $0.follow.comments = true },
+      Option(nil, "flush-partial", "print an unfinished event at the end of a connection") {
+        $0.follow.flushPartial = true
+      },
+      Option(
+        "H", "header", "LINE", "add a request header; @FILE reads lines", .path.offering(.none)
+      ) { $0.headers.append($1) },
+      Option("X", "request", "METHOD", "the request method", Reading(method)) { $0.method = $1 },
+      Option(
+        nil, "data", "DATA", "the request body, POST; @FILE reads it", .path.offering(.none)
+      ) { $0.data = $1 },
+      Option(nil, "last-event-id", "ID", "resume after this event", Reading(eventID)) {
+        $0.lastEventID = $1
+      },
+      Option(nil, "state", "FILE", "keep the resume point in FILE", .path) { $0.stateFile = $1 },
+      Option(nil, "archive", "FOLDER", "write one file per day (UTC) into FOLDER", .path) {
+        $0.archive = $1
+      },
+    ] + FollowOptions.options.at(\.follow) + AccessOptions.options.at(\.access)
+  ) { options, words throws(UsageError) in try options.finish(words) }
 
-  /// Reads parsed options.
-  ///
-  /// - Throws: `UsageError` for a value that makes no sense.
-  init(_ parsed: ParsedOptions) throws(UsageError) {
-    var profiles = 0
-    for item in parsed.items {
-      if item.name == "profile" { profiles += 1 }
-      if profiles > 1 {
-        throw UsageError("one profile at a time: \(item.value); agent-tail follows several")
-      }
-      if access.take(item) { continue }
-      if try follow.take(item) { continue }
-      let value = item.value
-      switch item.name {
-      case "data-only": dataOnly = true
-      case "event": events.append(value)
-      case "comments": follow.comments = true
-      case "flush-partial": follow.flushPartial = true
-      case "header": headers.append(item.path)
-      case "request": method = try Self.method(value)
-      case "data": data = item.path
-      case "last-event-id": lastEventID = try Self.eventID(value)
-      case "state": stateFile = item.path
-      case "archive": archive = item.path
-      default: break
-      }
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    if words.names.count(where: { $0 == "profile" }) > 1 {
+      throw UsageError(
+        "one profile at a time: \(access.profile ?? ""); agent-tail follows several")
     }
     if let archive {
       if archive.isEmpty { throw UsageError("--archive: no folder is named") }
@@ -72,27 +60,27 @@ struct TailOptions {
       follow.receivedAt = true
       stateFile = stateFile ?? Folders.join(archive, Archive.state)
     }
+    let operands = words.operands
     let usual = archive == nil ? nil : "activity"
-    guard let first = parsed.operands.first ?? usual else {
+    guard let first = operands.first ?? usual else {
       throw UsageError("a URL, activity or voice is needed")
     }
-    if parsed.operands.count > 1 {
-      throw UsageError("one stream at a time: \(parsed.operands[1])")
-    }
+    if operands.count > 1 { throw UsageError("one stream at a time: \(operands[1])") }
     target = first
   }
 
-  private static func method(_ value: String) throws(UsageError) -> String {
+  @Sendable private static func method(_ argument: OptionArgument) throws(UsageError) -> String {
+    let value = argument.value
     guard !value.isEmpty, Header(value, "") == Header(line: value + ":") else {
-      throw UsageError("--request \(value): not a method")
+      throw argument.fault("not a method")
     }
     return value
   }
 
-  private static func eventID(_ value: String) throws(UsageError) -> String {
-    if value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
+  @Sendable private static func eventID(_ argument: OptionArgument) throws(UsageError) -> String {
+    if argument.value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
       throw UsageError("--last-event-id: holds a line end")
     }
-    return value
+    return argument.value
   }
 }

@@ -7,15 +7,8 @@ import Web
 @main
 enum VoiceStateCommand {
   static func main() {
-    let table = StateOptions.table
-    var diagnostics = Diagnostics(program: table.program)
-    let options: StateOptions
-    do throws(UsageError) {
-      options = try StateOptions(table.parseOrExit())
-    } catch {
-      diagnostics.usage(error.problem, table)
-    }
-    diagnostics.verbose = options.isVerbose
+    let options = StateOptions.table.parseOrExit(StateOptions())
+    let diagnostics = Diagnostics(program: "voice-state", verbose: options.isVerbose)
     Process.exit(run(options, diagnostics))
   }
 

@@ -36,10 +36,10 @@ extension Reading<String> {
   /// The name of a file, byte for byte, see `FileName`.
   public static var path: Reading { Reading({ $0.path }, completion: .file) }
 
-  /// An id, which an empty variable of a script is not.
-  public static var id: Reading {
+  /// As it is, but not empty, as a variable of a script that was never set is.
+  public static var word: Reading {
     Reading { argument throws(UsageError) in
-      if argument.path.isEmpty { throw argument.fault("an id is missing") }
+      if argument.path.isEmpty { throw argument.fault("nothing is named") }
       return argument.value
     }
   }

@@ -8,6 +8,12 @@ public final class RowOutput {
   public enum Form: String, CaseIterable, Sendable {
     case json, table, tsv
 
+    /// `--output`, nil when it is not given.
+    public static let output = Option<Form?>(
+      "o", "output", "FORM", "json, table or tsv (default: table on a terminal, else json)",
+      .choice(of: Form.self)
+    ) { $0 = $1 }
+
     /// `--output`, for a command's table.
     public static let option = Option(
       "o", "output", "FORM", "json, table or tsv (default: table on a terminal, else json)",

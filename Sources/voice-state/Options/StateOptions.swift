@@ -49,57 +49,54 @@ struct StateOptions {
   var since: Double?
   /// Times as fast as it was.
   var speed: Double?
-  var maxTime: Double?
-  var maxRetries: Int?
-  var retryWait: Double?
-  var idleTimeout: Double?
+  var reconnect = ReconnectOptions()
   var look = LookOptions()
   var access = AccessOptions()
 
-  /// - Throws: `UsageError` for an argument that makes no sense.
-  init(_ parsed: ParsedOptions) throws(UsageError) {
-    for item in parsed.items { try take(item) }
-    try take(operands: parsed.operands, paths: parsed.paths)
-    try check()
-  }
-
-  private mutating func take(_ item: ParsedOptions.Item) throws(UsageError) {
-    if access.take(item) { return }
-    if try look.take(item, widths: 20...1000) { return }
-    let value = item.value
-    switch item.name {
-    case "watch": watches = true
-    case "guild", "session":
-      // An empty variable of a script would mean every session.
-      if value.isEmpty { throw UsageError("--\(item.name): no id") }
-      if item.name == "guild" { filter.guild = value } else { filter.session = value }
-    case "panel": panels = (panels ?? []) + (try Self.panels(value))
-    case "prompt":
-      guard let name = PromptName(value) else {
-        throw UsageError("--prompt \(value): not one of \(PromptName.all.joined(separator: ", "))")
-      }
-      prompt = name
-    case "output":
-      guard let form = OutputForm(rawValue: value) else {
-        let known = OutputForm.allCases.map(\.rawValue).joined(separator: ", ")
-        throw UsageError("--output \(value): not one of \(known)")
-      }
-      self.form = form
-    case "quiet": isQuiet = true
-    case "verbose": isVerbose = true
-    case "count": count = try item.wholeNumber(in: 1...Int.max)
-    case "since": since = try item.seconds()
-    case "speed":
-      guard let number = Double(value), number > 0, number <= 1e6,
-        value.utf8.allSatisfy({ (48...57).contains($0) || $0 == 46 })
-      else { throw UsageError("--speed \(value): not a number above 0") }
-      speed = number
-    case "max-time": maxTime = try item.seconds()
-    case "max-retries": maxRetries = try item.wholeNumber()
-    case "retry-wait": retryWait = try item.seconds()
-    case "idle-timeout": idleTimeout = try item.seconds()
-    default: break
-    }
+  static let table = OptionTable<StateOptions>(
+    program: "voice-state",
+    summary: "Show what the agent does in voice, once or live.",
+    synopsis: "[options] [FILE | - | history | replay SESSION]",
+    options: [
+      Option("w", "watch", "follow: a live screen, or a line per change") { $0.watches = true },
+      Option("g", "guild", "ID", "only the sessions of this guild", .word) {
+        $0.filter.guild = $1
+      },
+      Option(
+        "s", "session", "ID", "only this session; the beginning of its id is enough", .word
+      ) { $0.filter.session = $1 },
+      Option(
+        nil, "panel", "NAME,...", "these panels (default: what fits the width)",
+        Reading(panels, completion: .words(Panels.all.map { $0.name } + ["all"]))
+      ) { $0.panels = ($0.panels ?? []) + $1 },
+      Option(
+        nil, "prompt", "NAME", "print one prompt whole: system, classifier, generation, bridge",
+        Reading(prompt, completion: .words(PromptName.all))
+      ) { $0.prompt = $1 },
+      Option(
+        "o", "output", "FORM", "text, json, line, waybar, tmux or i3",
+        .choice(of: OutputForm.self)
+      ) { $0.form = $1 },
+      Option(
+        "n", "count", "COUNT", "end after this many: states, lines, or past sessions",
+        .wholeNumber(in: 1...Int.max)
+      ) { $0.count = $1 },
+      Option(nil, "since", "TIME", "history: sessions that ended within TIME", .seconds) {
+        $0.since = $1
+      },
+      Option(
+        nil, "speed", "FACTOR", "replay and records: FACTOR times as fast",
+        .number("a number above 0") { $0 > 0 && $0 <= 1e6 }
+      ) { $0.speed = $1 },
+      Option.quiet("print nothing; status 0 when a session is active, else 1").at(\.isQuiet),
+      Option.verbose("notes about the link, always").at(\.isVerbose),
+    ] + ReconnectOptions.options.at(\.reconnect) + AccessOptions.options.at(\.access)
+      + LookOptions.options(
+        width: "lay out for COLUMNS (default: the terminal's, else 80)", in: 20...1000
+      ).at(\.look)
+  ) { options, words throws(UsageError) in
+    try options.take(operands: words.operands, paths: words.paths)
+    try options.check()
   }
 
   private mutating func take(operands: [String], paths: [String]) throws(UsageError) {
@@ -145,9 +142,20 @@ struct StateOptions {
     }
   }
 
-  private static func panels(_ list: String) throws(UsageError) -> [String] {
+  @Sendable private static func prompt(
+    _ argument: OptionArgument
+  ) throws(UsageError) -> PromptName {
+    guard let name = PromptName(argument.value) else {
+      throw argument.fault(noneOf: PromptName.all)
+    }
+    return name
+  }
+
+  @Sendable private static func panels(_ argument: OptionArgument) throws(UsageError) -> [String] {
     var names: [String] = []
-    for name in list.split(separator: ",", omittingEmptySubsequences: true).map(String.init) {
+    for name in argument.value.split(separator: ",", omittingEmptySubsequences: true).map(
+      String.init)
+    {
       if name == "all" {
         names += Panels.all.map { $0.name }
         continue
@@ -158,7 +166,7 @@ struct StateOptions {
       }
       names.append(name)
     }
-    if names.isEmpty { throw UsageError("--panel: no name") }
+    if names.isEmpty { throw argument.fault("nothing is named") }
     return names
   }
 }

@@ -22,8 +22,8 @@ final class Query {
     backend = agent.backend
     client = agent.client
     // 0 is never.
-    let idle = options.idleTimeout ?? 45
-    silence = min(idle == 0 ? .infinity : idle, options.maxTime ?? .infinity)
+    let idle = options.reconnect.idleTimeout ?? 45
+    silence = min(idle == 0 ? .infinity : idle, options.reconnect.maxTime ?? .infinity)
   }
 
   /// The body of an answer of the backend.

@@ -50,15 +50,7 @@ final class StreamWatch: StreamHandler {
   }
 
   private var policy: StreamPolicy {
-    let options = watch.options
-    var policy = StreamPolicy()
-    if let wait = options.retryWait {
-      policy.retryWait = wait
-      policy.retryCap = max(60, wait)
-    }
-    policy.maxRetries = options.maxRetries
-    policy.idleTimeout = options.idleTimeout ?? 45
-    if policy.idleTimeout == 0 { policy.idleTimeout = nil }
+    var policy = watch.options.reconnect.policy(usualSilence: 45)
     policy.maxEventBytes = Fetch.largest
     return policy
   }
@@ -165,7 +157,7 @@ final class StreamWatch: StreamHandler {
     case .failed(let problem): watch.end(problem.status, "\(place): \(problem.line)")
     case .gaveUp(let reason):
       watch.end(
-        .temporary, "\(place): gave up after \(watch.options.maxRetries ?? 0) retries: \(reason)")
+        .temporary, "\(place): gave up after \(watch.options.reconnect.maxRetries ?? 0) retries: \(reason)")
     }
   }
 

@@ -57,7 +57,7 @@ final class Watch {
     self.view = view
     self.signals = signals
     live = view as? LiveView
-    deadline = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
+    deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
   }
 
   /// When the time of `--max-time` is over.

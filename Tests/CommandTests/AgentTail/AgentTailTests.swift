@@ -6,7 +6,7 @@ import Testing
 /// The command line of agent-tail.
 @Suite struct AgentTailTests {
   private func options(_ words: String...) throws -> AgentTailOptions {
-    try AgentTailOptions(AgentTailOptions.table.parse(words))
+    try AgentTailOptions.table.parse(words, AgentTailOptions())
   }
 
   @Test func profilesAreListed() throws {
@@ -23,7 +23,7 @@ import Testing
   ])
   func mistakesAreNamed(words: [String]) {
     #expect(throws: UsageError.self) {
-      try AgentTailOptions(AgentTailOptions.table.parse(words))
+      try AgentTailOptions.table.parse(words, AgentTailOptions())
     }
   }
 

@@ -7,7 +7,7 @@ import Testing
 /// The small types of sse-tail.
 @Suite struct TailTypesTests {
   private func options(_ words: String...) throws -> TailOptions {
-    try TailOptions(TailOptions.table.parse(words))
+    try TailOptions.table.parse(words, TailOptions())
   }
 
   @Test func optionsAreRead() throws {
@@ -19,9 +19,9 @@ import Testing
       "http://a/")
     #expect(options.events == ["a*", "b"])
     #expect(options.follow.count == 3)
-    #expect(options.follow.maxTime == 1.5)
-    #expect(options.follow.idleTimeout == 120)
-    #expect(options.follow.retryWait == 0)
+    #expect(options.follow.reconnect.maxTime == 1.5)
+    #expect(options.follow.reconnect.idleTimeout == 120)
+    #expect(options.follow.reconnect.retryWait == 0)
     #expect(options.headers == ["a: b", "@f"])
     #expect(options.target == "http://a/")
     #expect(options.method == "REPORT")
@@ -45,7 +45,7 @@ import Testing
     ["-p", "a", "-p", "b", "activity"],
   ])
   func mistakesAreNamed(words: [String]) {
-    #expect(throws: UsageError.self) { try TailOptions(TailOptions.table.parse(words)) }
+    #expect(throws: UsageError.self) { try TailOptions.table.parse(words, TailOptions()) }
   }
 
   @Test func targets() throws {

@@ -104,7 +104,7 @@ import Testing
   @Test func optionsThatExcludeEachOther() {
     func problem(_ arguments: String...) -> String? {
       do {
-        _ = try StateOptions(StateOptions.table.parse(arguments))
+        _ = try StateOptions.table.parse(arguments, StateOptions())
         return nil
       } catch {
         return error.problem

@@ -25,7 +25,7 @@ import Testing
     #expect(try read("1.5m", .seconds) == 90)
     #expect(try read("1970-01-02", .moment) == .time(Timestamp(seconds: 86_400)))
     #expect(try read("2h", .moment) == .ago(.seconds(7200)))
-    #expect(try read("a b", .id) == "a b")
+    #expect(try read("a b", .word) == "a b")
     #expect(try read(",a,,b c,", .list) == ["a", "b c"])
     #expect(try read("tsv", .choice(of: Form.self)) == .tsv)
   }
@@ -58,7 +58,7 @@ import Testing
       problem("-1", .number("a number from 0") { $0 >= 0 }) == "--a -1: not a number from 0")
     #expect(problem("-1s", .seconds) == "--a -1s: not a time: seconds, or 90s 15m 2h 3d")
     #expect(problem("soon", .moment) == "--a soon: not a time (RFC 3339, or 90s, 15m, 2h, 3d)")
-    #expect(problem("", .id) == "--a: an id is missing")
+    #expect(problem("", .word) == "--a: nothing is named")
     #expect(problem(",", .list) == "--a ,: nothing is named")
     #expect(problem("xml", .choice(of: Form.self)) == "--a xml: not json, table or tsv")
   }
