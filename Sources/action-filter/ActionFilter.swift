@@ -4,19 +4,13 @@ import Core
 @main
 enum ActionFilter {
   static func main() {
-    let table = FilterOptions.table
-    let parsed = table.parseOrExit()
-    let diagnostics = Diagnostics(program: table.program)
-    do throws(UsageError) {
-      let settings = try FilterSettings(parsed, now: .now())
-      var run = FilterRun(settings, diagnostics)
-      do throws(WriteFailure) {
-        Process.exit(try run.run())
-      } catch {
-        diagnostics.fail(writing: error)
-      }
+    let options = FilterOptions.table.parseOrExit(FilterOptions(now: .now()))
+    let diagnostics = Diagnostics(program: "action-filter")
+    var run = FilterRun(options, diagnostics)
+    do throws(WriteFailure) {
+      Process.exit(try run.run())
     } catch {
-      diagnostics.usage(error.problem, table)
+      diagnostics.fail(writing: error)
     }
   }
 }

@@ -7,6 +7,9 @@ struct DomainTest {
   private var hasTool = false
   private var hasError = false
 
+  /// What may be named.
+  static var words: [String] { ActionDomain.allCases.map(\.rawValue) + ["tool", "error"] }
+
   /// Whether no domain was named.
   var isEmpty: Bool { domains.isEmpty && !hasTool && !hasError }
 
@@ -18,8 +21,7 @@ struct DomainTest {
     case "error": hasError = true
     default:
       guard let domain = ActionDomain(rawValue: word) else {
-        let known = ActionDomain.allCases.map(\.rawValue).joined(separator: " ")
-        throw UsageError("--domain \(word): not one of \(known) tool error")
+        throw UsageError("--domain \(word): not one of \(Self.words.joined(separator: " "))")
       }
       domains.insert(domain)
     }

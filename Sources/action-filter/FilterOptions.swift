@@ -1,45 +1,175 @@
 import Core
 import Records
 
-/// The options of action-filter(1).
-enum FilterOptions {
-  static let table = OptionTable(
+/// What the command line of action-filter asks for.
+struct FilterOptions {
+  /// What goes to standard output.
+  enum Output: Equatable {
+    /// The bytes that were read.
+    case original
+    /// Rows in the dashboard's spelling.
+    case canonical
+    /// Some members of each action.
+    case fields(Projection)
+    /// One number.
+    case count
+    /// A record per group.
+    case groups(Grouping)
+    /// Nothing.
+    case nothing
+
+    /// Whether an action's members are read for it.
+    var usesMembers: Bool {
+      switch self {
+      case .canonical, .fields, .groups: true
+      case .original, .count, .nothing: false
+      }
+    }
+  }
+
+  var predicate = ActionPredicate()
+  /// The profiles whose records are selected; none for all records.
+  var profiles: [[UInt8]] = []
+  var isInverted = false
+  var isUnique = false
+  /// Whether records that are no actions pass.
+  var passesOthers = false
+  var isStrict = false
+  /// Whether lines that cannot match are not to be read.
+  var isFast = false
+  var maxCount = Int.max
+  var output = Output.original
+  /// Where bad lines are collected.
+  var rejects: String?
+  /// Files to read; `-` is standard input.
+  var files: [String] = []
+
+  /// What times that are so long ago are counted back from.
+  private let now: Timestamp
+  private var texts: [String] = []
+  private var regexes: [String] = []
+  private var ignoresCase = false
+  private var isCount = false
+  private var grouping: Grouping?
+  private var isQuiet = false
+
+  /// - Parameter now: what times that are so long ago are counted back from.
+  init(now: Timestamp) { self.now = now }
+
+  /// Whether what is printed are records, and not numbers or nothing.
+  var printsRecords: Bool {
+    switch output {
+    case .original, .canonical, .fields: true
+    case .count, .groups, .nothing: false
+    }
+  }
+
+  /// Whether a record is of one of the profiles.
+  ///
+  /// - Parameters:
+  ///   - profile: a string of JSON, or absent.
+  ///   - scratch: memory for texts with escapes.
+  func isOfProfile(_ profile: ScanValue, _ scratch: ScanScratch) -> Bool {
+    profiles.isEmpty || profiles.contains { equals(profile, $0, scratch) }
+  }
+
+  static let table = OptionTable<FilterOptions>(
     program: "action-filter", summary: "Select actions and write the lines they came in.",
     synopsis: "[options] [FILE ...]",
     options: [
       Option(
         "k", "kind", "KIND,...", "of these kinds; * ? [...] match as in the shell",
-        completion: .words(ActionKind.all)),
+        .list.offering(.words(ActionKind.all))
+      ) { $0.predicate.kinds += $1.map(KindPattern.init) },
       Option(
         "d", "domain", "DOMAIN,...", "of these domains; tool and error go across all",
-        completion: .words(ActionDomain.allCases.map(\.rawValue) + ["tool", "error"])),
-      Option(nil, "profile", "NAME,...", "records of these profiles"),
-      Option("g", "guild", "ID", "of this guild"),
-      Option("c", "channel", "ID", "of this channel"),
-      Option("U", "user", "ID", "of this user"),
-      Option("M", "message", "ID", "of this message"),
-      Option("S", "since", "TIME", "not older than a time, or than 90s, 15m, 2h, 3d"),
-      Option("B", "before", "TIME", "older than a time, or than 90s, 15m, 2h, 3d"),
-      Option("x", "min-cost", "USD", "that cost at least this much"),
-      Option(nil, "max-cost", "USD", "that cost at most this much"),
-      Option("F", "text", "TEXT", "with this text in the content"),
-      Option("E", "regex", "REGEX", "whose content matches an extended regular expression"),
-      Option("i", "ignore-case", nil, "upper and lower case are the same in -F and -E"),
-      Option("w", "where", "PATH=VALUE", "with this value at a JSON pointer into the metadata"),
-      Option("v", "invert", nil, "select what the other options do not"),
-      Option("u", "unique", nil, "each action once, across rows and live events"),
-      Option("n", "max-count", "COUNT", "stop after COUNT actions"),
-      Option("a", "others", nil, "also pass records that are not actions"),
+        .list.offering(.words(DomainTest.words))
+      ) { options, words throws(UsageError) in
+        for word in words { try options.predicate.domains.add(word) }
+      },
+      Option(nil, "profile", "NAME,...", "records of these profiles", .list) {
+        $0.profiles += $1.map { Array($0.utf8) }
+      },
+      Option("g", "guild", "ID", "of this guild", .word) { $0.predicate.guilds.append(IDTest($1)) },
+      Option("c", "channel", "ID", "of this channel", .word) {
+        $0.predicate.channels.append(IDTest($1))
+      },
+      Option("U", "user", "ID", "of this user", .word) { $0.predicate.users.append(IDTest($1)) },
+      Option("M", "message", "ID", "of this message", .word) {
+        $0.predicate.messages.append(IDTest($1))
+      },
+      Option("S", "since", "TIME", "not older than a time, or than 90s, 15m, 2h, 3d", .moment) {
+        $0.predicate.since = $1.timestamp(now: $0.now)
+      },
+      Option("B", "before", "TIME", "older than a time, or than 90s, 15m, 2h, 3d", .moment) {
+        $0.predicate.before = $1.timestamp(now: $0.now)
+      },
+      Option("x", "min-cost", "USD", "that cost at least this much", Reading(cost)) {
+        $0.predicate.minCost = $1
+      },
+      Option(nil, "max-cost", "USD", "that cost at most this much", Reading(cost)) {
+        $0.predicate.maxCost = $1
+      },
+      Option("F", "text", "TEXT", "with this text in the content", .text) { $0.texts.append($1) },
+      Option(
+        "E", "regex", "REGEX", "whose content matches an extended regular expression", .text
+      ) { $0.regexes.append($1) },
+      Option("i", "ignore-case", "upper and lower case are the same in -F and -E") {
+        $0.ignoresCase = true
+      },
+      Option(
+        "w", "where", "PATH=VALUE", "with this value at a JSON pointer into the metadata",
+        Reading { argument throws(UsageError) in try MetadataTest(argument.value) }
+      ) { $0.predicate.wheres.append($1) },
+      Option("v", "invert", "select what the other options do not") { $0.isInverted = true },
+      Option("u", "unique", "each action once, across rows and live events") {
+        $0.isUnique = true
+      },
+      Option("n", "max-count", "COUNT", "stop after COUNT actions", .wholeNumber()) {
+        $0.maxCount = $1
+      },
+      Option("a", "others", "also pass records that are not actions") { $0.passesOthers = true },
       Option(
         "o", "output", "FIELD,...", "print these members; canonical: each action as a row",
-        completion: .words(["canonical"] + Projection.names)),
-      Option("N", "count", nil, "print only the number of selected actions"),
+        Reading(output, completion: .words(["canonical"] + Projection.names))
+      ) { $0.output = $1 },
+      Option("N", "count", "print only the number of selected actions") { $0.isCount = true },
       Option(
         nil, "by", "MEMBER", "print counts and cost by kind, domain, guild, user, hour or profile",
-        completion: .words(Grouping.allCases.map(\.rawValue))),
-      Option(nil, "strict", nil, "check all of the grammar and UTF-8 of every line"),
-      Option(nil, "fast", nil, "do not read lines that cannot match, nor report their faults"),
-      Option("R", "rejects", "FILE", "write the bad lines to a file", completion: .file),
-      Option("q", "quiet", nil, "print nothing; the status tells whether anything was selected"),
-    ])
+        .choice(of: Grouping.self)
+      ) { $0.grouping = $1 },
+      Option(nil, "strict", "check all of the grammar and UTF-8 of every line") {
+        $0.isStrict = true
+      },
+      Option(nil, "fast", "do not read lines that cannot match, nor report their faults") {
+        $0.isFast = true
+      },
+      Option("R", "rejects", "FILE", "write the bad lines to a file", .path) { $0.rejects = $1 },
+      Option.quiet("print nothing; the status tells whether anything was selected")
+        .at(\.isQuiet),
+    ]
+  ) { options, words throws(UsageError) in try options.finish(words) }
+
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    predicate.texts = texts.map { TextSearch($0, ignoresCase: ignoresCase) }
+    for regex in regexes {
+      predicate.regexes.append(try RegexSearch(regex, ignoresCase: ignoresCase))
+    }
+    if isCount { output = .count }
+    if let grouping { output = .groups(grouping) }
+    if isQuiet {
+      output = .nothing
+      maxCount = min(maxCount, 1)
+    }
+    files = words.paths.isEmpty ? ["-"] : words.paths
+  }
+
+  @Sendable private static func cost(_ argument: OptionArgument) throws(UsageError) -> MoneyAmount {
+    guard let amount = MoneyAmount(argument.value) else { throw argument.fault("not a number") }
+    return amount
+  }
+
+  @Sendable private static func output(_ argument: OptionArgument) throws(UsageError) -> Output {
+    argument.value == "canonical" ? .canonical : .fields(try Projection(argument.value))
+  }
 }

@@ -4,7 +4,7 @@ import Records
 /// Takes the selected actions: passes each once if it is to, counts them, and
 /// writes what is asked for.
 struct FilterOutput {
-  private let settings: FilterSettings
+  private let options: FilterOptions
   private let writer = RecordWriter()
   private let scratch = ScanScratch()
   private var window = ActionWindow()
@@ -12,17 +12,17 @@ struct FilterOutput {
   /// How many actions were selected.
   private(set) var count = 0
 
-  /// - Parameter settings: what is asked for.
-  init(_ settings: FilterSettings) {
-    self.settings = settings
-    if case .groups(let grouping) = settings.output { tally = Tally(grouping) }
+  /// - Parameter options: what is asked for.
+  init(_ options: FilterOptions) {
+    self.options = options
+    if case .groups(let grouping) = options.output { tally = Tally(grouping) }
   }
 
   /// Whether nothing that follows can change the answer.
-  var isDone: Bool { count >= settings.maxCount }
+  var isDone: Bool { count >= options.maxCount }
 
   /// Whether what is done with an action asks for its members.
-  var needsFields: Bool { settings.isUnique || settings.output.usesMembers }
+  var needsFields: Bool { options.isUnique || options.output.usesMembers }
 
   /// Takes an action that is what is looked for.
   ///
@@ -38,9 +38,9 @@ struct FilterOutput {
     _ fields: ActionFields, _ source: ActionWindow.Source, _ bytes: UnsafeRawBufferPointer,
     _ action: ScanValue, _ profile: ScanValue, isRow: Bool = false
   ) throws(WriteFailure) {
-    if settings.isUnique && !window.isNew(fields, source, profile: profile, scratch) { return }
+    if options.isUnique && !window.isNew(fields, source, profile: profile, scratch) { return }
     count += 1
-    switch settings.output {
+    switch options.output {
     case .original where isRow && !profile.isAbsent:
       try CanonicalRow.write(named: profile, action, to: writer)
     case .original: try writer.writeLine(bytes)
@@ -53,7 +53,7 @@ struct FilterOutput {
 
   /// Takes a record that is no action.
   func passOther(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
-    if settings.passesOthers && settings.printsRecords { try writer.writeLine(line) }
+    if options.passesOthers && options.printsRecords { try writer.writeLine(line) }
   }
 
   /// Writes what is complete.
@@ -61,7 +61,7 @@ struct FilterOutput {
 
   /// Writes the counts that were asked for, and all the rest.
   func finish() throws(WriteFailure) {
-    if settings.output == .count { try writer.write("\(count)\n") }
+    if options.output == .count { try writer.write("\(count)\n") }
     for record in tally?.records ?? [] {
       try writer.write(record)
       try writer.newline()

@@ -4,7 +4,7 @@ import Records
 
 /// Reads the files, selects, and writes: the command's loop.
 struct FilterRun {
-  private let settings: FilterSettings
+  private let options: FilterOptions
   private let scratch = ScanScratch()
   private var record = ActionRecord()
   private let rows: RowList
@@ -16,16 +16,16 @@ struct FilterRun {
   private let target: FileIdentity?
 
   /// - Parameters:
-  ///   - settings: what is asked for.
+  ///   - options: what is asked for.
   ///   - diagnostics: where faults are reported.
-  init(_ settings: FilterSettings, _ diagnostics: Diagnostics) {
-    self.settings = settings
+  init(_ options: FilterOptions, _ diagnostics: Diagnostics) {
+    self.options = options
     faults = FaultLog(diagnostics)
-    rows = RowList(settings)
-    output = FilterOutput(settings)
-    prefilter = Prefilter.search(settings)
-    target = settings.printsRecords ? FileIdentity(descriptor: 1) : nil
-    if let path = settings.rejects { rejects = Self.open(path, settings.files, diagnostics) }
+    rows = RowList(options)
+    output = FilterOutput(options)
+    prefilter = Prefilter.search(options)
+    target = options.printsRecords ? FileIdentity(descriptor: 1) : nil
+    if let path = options.rejects { rejects = Self.open(path, options.files, diagnostics) }
   }
 
   /// Opens the file of the bad lines, or leaves: there would be no place for
@@ -54,11 +54,11 @@ struct FilterRun {
   ///
   /// - Returns: how the command ends.
   mutating func run() throws(WriteFailure) -> ExitStatus {
-    for file in settings.files where !output.isDone { try read(file) }
+    for file in options.files where !output.isDone { try read(file) }
     try output.finish()
     keep { rejects throws(WriteFailure) in try rejects.finish() }
     faults.finish()
-    if settings.output == .nothing && output.count > 0 { return .success }
+    if options.output == .nothing && output.count > 0 { return .success }
     if faults.hasFault { return .failure }
     return output.count > 0 ? .success : .negative
   }
@@ -125,7 +125,7 @@ struct FilterRun {
   private mutating func take(
     _ line: UnsafeRawBufferPointer, _ file: String, _ number: Int, skipped: Int
   ) throws(WriteFailure) -> Bool {
-    if settings.isStrict, let reason = StrictFault.reason(line, skipped: skipped) {
+    if options.isStrict, let reason = StrictFault.reason(line, skipped: skipped) {
       faults.line(file, number, reason)
       return false
     }
@@ -141,15 +141,15 @@ struct FilterRun {
     case .action:
       let profile = record.profile
       let isSelected =
-        settings.isOfProfile(profile, scratch)
-        && settings.predicate.matches(record.fields, scratch)
-      if isSelected != settings.isInverted {
+        options.isOfProfile(profile, scratch)
+        && options.predicate.matches(record.fields, scratch)
+      if isSelected != options.isInverted {
         try output.take(record.fields, record.source, line, record.action, profile)
       }
     case .list: return try expand(record.rows, file, number)
     case .other:
-      if settings.profiles.isEmpty
-        || settings.isOfProfile(record.profile, scratch) != settings.isInverted
+      if options.profiles.isEmpty
+        || options.isOfProfile(record.profile, scratch) != options.isInverted
       {
         try output.passOther(line)
       }
@@ -161,12 +161,12 @@ struct FilterRun {
     _ list: ScanValue, _ file: String, _ number: Int
   ) throws(WriteFailure) -> Bool {
     let profile = record.profile
-    let isOfProfile = settings.isOfProfile(profile, scratch)
+    let isOfProfile = options.isOfProfile(profile, scratch)
     // Of another profile all rows are the same: not wanted, or with -v wanted.
-    rows.takesAll = !isOfProfile && settings.isInverted
+    rows.takesAll = !isOfProfile && options.isInverted
     defer { rows.takesAll = false }
     let isGood = record.hasReadRows && !rows.takesAll || walk(list, file, number)
-    if !isOfProfile && !settings.isInverted { return isGood }
+    if !isOfProfile && !options.isInverted { return isGood }
     for action in rows.oldestFirst() {
       if output.isDone { break }
       // Read once, a row has no fault.

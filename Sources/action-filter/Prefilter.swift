@@ -8,16 +8,16 @@ import Core
 enum Prefilter {
   /// The search for an option's needles; nil when the options name nothing that
   /// can be looked for, or every line has to be read.
-  static func search(_ settings: FilterSettings) -> LiteralSearch? {
-    needles(settings).map { LiteralSearch($0) }
+  static func search(_ options: FilterOptions) -> LiteralSearch? {
+    needles(options).map { LiteralSearch($0) }
   }
 
   /// What is looked for.
-  static func needles(_ settings: FilterSettings) -> [LiteralSearch.Needle]? {
+  static func needles(_ options: FilterOptions) -> [LiteralSearch.Needle]? {
     let looksAtAll =
-      settings.isInverted || settings.passesOthers || settings.isStrict || settings.rejects != nil
-    guard settings.isFast && !looksAtAll else { return nil }
-    let predicate = settings.predicate
+      options.isInverted || options.passesOthers || options.isStrict || options.rejects != nil
+    guard options.isFast && !looksAtAll else { return nil }
+    let predicate = options.predicate
     // The most telling first: messages are of one exchange, guilds of years.
     let groups: [[[LiteralSearch.Needle]?]] = [
       predicate.messages.map(\.literals), predicate.texts.map { $0.literal.map { [$0] } },

@@ -25,10 +25,10 @@ final class RowList: ActionRowReader {
   /// From here on the entries wait for the time of a row behind them.
   private var waiting = 0
 
-  /// - Parameter settings: what is selected.
-  init(_ settings: FilterSettings) {
-    predicate = settings.predicate
-    isInverted = settings.isInverted
+  /// - Parameter options: what is selected.
+  init(_ options: FilterOptions) {
+    predicate = options.predicate
+    isInverted = options.isInverted
   }
 
   func begin() {

@@ -5,14 +5,8 @@ import Screen
 @main
 enum ActionFormat {
   static func main() {
-    let table = FormatOptions.table
-    let diagnostics = Diagnostics(program: table.program)
-    let options: FormatOptions
-    do throws(UsageError) {
-      options = try FormatOptions(table.parseOrExit())
-    } catch {
-      diagnostics.usage(error.problem, table)
-    }
+    let options = FormatOptions.table.parseOrExit(FormatOptions())
+    let diagnostics = Diagnostics(program: "action-format")
     let feed = Feed(options, diagnostics)
     do {
       try feed.run()

@@ -1,7 +1,7 @@
 import Core
 import Screen
 
-/// What the command line asks for.
+/// What the command line of action-format asks for.
 struct FormatOptions {
   var isAbsolute = false
   var isExpanded = false
@@ -9,33 +9,23 @@ struct FormatOptions {
   /// Stop after so many actions; nil for all.
   var count: Int?
   var look = LookOptions()
+  /// Files to read; `-` is standard input.
   var files: [String] = []
 
-  /// The options of action-format.
-  static let table = OptionTable(
+  static let table = OptionTable<FormatOptions>(
     program: "action-format", summary: "Show an agent's actions to a person, one row each.",
     synopsis: "[options] [FILE ...]",
     options: [
-      Option("t", "absolute", nil, "date and local time instead of the age"),
-      Option("x", "expand", nil, "everything an action holds, below its row"),
-      Option("s", "stats", nil, "a line of counts and cost that follows the server's stats"),
-      Option("n", "count", "COUNT", "stop after COUNT actions"),
-      Option(
-        "W", "width", "COLUMNS", "cut rows at COLUMNS, 0 for no cut (default: the terminal's)"),
-      LookOptions.colourOption,
-    ])
-
-  /// - Throws: `UsageError` for an argument that makes no sense.
-  init(_ parsed: ParsedOptions) throws(UsageError) {
-    for item in parsed.items where try !look.take(item) {
-      switch item.name {
-      case "absolute": isAbsolute = true
-      case "expand": isExpanded = true
-      case "stats": showsStats = true
-      case "count": count = try item.wholeNumber(in: 1...Int.max)
-      default: break
-      }
-    }
-    files = parsed.paths.isEmpty ? ["-"] : parsed.paths
-  }
+      Option("t", "absolute", "date and local time instead of the age") { $0.isAbsolute = true },
+      Option("x", "expand", "everything an action holds, below its row") { $0.isExpanded = true },
+      Option("s", "stats", "a line of counts and cost that follows the server's stats") {
+        $0.showsStats = true
+      },
+      Option("n", "count", "COUNT", "stop after COUNT actions", .wholeNumber(in: 1...Int.max)) {
+        $0.count = $1
+      },
+    ]
+      + LookOptions.options(width: "cut rows at COLUMNS, 0 for no cut (default: the terminal's)")
+      .at(\.look)
+  ) { $0.files = $1.paths.isEmpty ? ["-"] : $1.paths }
 }

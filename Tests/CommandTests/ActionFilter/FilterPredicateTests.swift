@@ -6,13 +6,14 @@ import Testing
 
 /// Whether the options select an action; nil when they are a usage error.
 func selects(_ options: [String], _ action: String) -> Bool? {
-  guard let parsed = try? FilterOptions.table.parse(options),
-    let settings = try? FilterSettings(parsed, now: Timestamp(seconds: 1_772_366_400))
+  guard
+    let filter = try? FilterOptions.table.parse(
+      options, FilterOptions(now: Timestamp(seconds: 1_772_366_400)))
   else { return nil }
   let scratch = ScanScratch()
   return Array(action.utf8).withUnsafeBytes { bytes in
     guard let fields = try? ActionFields(bytes) else { return nil }
-    return settings.predicate.matches(fields, scratch) != settings.isInverted
+    return filter.predicate.matches(fields, scratch) != filter.isInverted
   }
 }
 

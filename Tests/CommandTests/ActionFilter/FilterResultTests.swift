@@ -97,12 +97,13 @@ import Testing
 
 @Suite struct RowListTests {
   func order(_ rows: [String], _ options: [String] = []) -> [String] {
-    guard let parsed = try? FilterOptions.table.parse(options),
-      let settings = try? FilterSettings(parsed, now: Timestamp(seconds: 0))
+    guard
+      let filter = try? FilterOptions.table.parse(
+        options, FilterOptions(now: Timestamp(seconds: 0)))
     else { return [] }
     let line = #"{"actions":["# + rows.joined(separator: " , ") + "]}"
     return Array(line.utf8).withUnsafeBytes { bytes in
-      let list = RowList(settings)
+      let list = RowList(filter)
       var record = ActionRecord()
       guard (try? record.read(bytes, rows: list)) == .list, record.hasReadRows else { return [] }
       return list.oldestFirst().map {

@@ -5,10 +5,11 @@ import Testing
 
 @Suite struct PrefilterTests {
   func needles(_ options: [String]) -> [String]? {
-    guard let parsed = try? FilterOptions.table.parse(["--fast"] + options),
-      let settings = try? FilterSettings(parsed, now: Timestamp(seconds: 0))
+    guard
+      let filter = try? FilterOptions.table.parse(
+        ["--fast"] + options, FilterOptions(now: Timestamp(seconds: 0)))
     else { return nil }
-    return Prefilter.needles(settings)?.map {
+    return Prefilter.needles(filter)?.map {
       String(decoding: $0.bytes, as: UTF8.self) + ($0.ignoresCase ? " i" : "")
     }
   }

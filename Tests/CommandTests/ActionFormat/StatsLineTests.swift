@@ -66,7 +66,7 @@ import Testing
 
 @Suite struct FormatOptionsTests {
   private func options(_ words: String...) throws -> FormatOptions {
-    try FormatOptions(try FormatOptions.table.parse(words))
+    try FormatOptions.table.parse(words, FormatOptions())
   }
 
   @Test func optionsAreRead() throws {
@@ -84,6 +84,6 @@ import Testing
     ["--nonsense"], ["-W", "9999999"],
   ])
   func mistakesAreUsageErrors(_ words: [String]) {
-    #expect(throws: UsageError.self) { try FormatOptions(try FormatOptions.table.parse(words)) }
+    #expect(throws: UsageError.self) { try FormatOptions.table.parse(words, FormatOptions()) }
   }
 }
