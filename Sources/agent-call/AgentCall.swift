@@ -6,16 +6,9 @@ import Screen
 @main
 enum AgentCall {
   static func main() {
-    let table = CallOptions.table
-    let parsed = table.parseOrExit()
-    var diagnostics = Diagnostics(program: table.program)
-    do throws(UsageError) {
-      let options = try CallOptions(parsed, now: .now())
-      diagnostics.verbose = options.verbose
-      Process.exit(run(options, diagnostics))
-    } catch {
-      diagnostics.usage(error.problem, table)
-    }
+    let options = CallOptions.table.parseOrExit(CallOptions(now: .now()))
+    let diagnostics = Diagnostics(program: "agent-call", verbose: options.verbose)
+    Process.exit(run(options, diagnostics))
   }
 
   private static func run(_ options: CallOptions, _ diagnostics: Diagnostics) -> ExitStatus {

@@ -12,7 +12,7 @@ struct CallOptions {
   var channel: String?
   var user: String?
   var count: Int?
-  var since: Since?
+  var since: Moment?
   var kinds: [String] = []
   var statuses: [String] = []
   var data: String?
@@ -25,46 +25,62 @@ struct CallOptions {
   var quiet = false
   var verbose = false
 
-  static let table = OptionTable(
+  static let table = OptionTable<CallOptions>(
     program: "agent-call",
     summary: "Ask the backend anything, or tell it something; a row per record.",
     synopsis: "[options] COMMAND [GUILD | AUTOMATION | PATH]",
     operands: .words(Command.allCases.map(\.rawValue)),
     options: [
-      Option("g", "guild", "ID", "of this guild (default: the profile's, or the only one)"),
-      Option("c", "channel", "ID", "of this channel; join: the text channel to answer in"),
-      Option("u", "user", "ID", "join: the voice channel that this user is in"),
-      Option("n", "count", "COUNT", "only the first COUNT records"),
-      Option("S", "since", "TIME", "not older than a time, or than 90s, 15m, 2h, 3d"),
+      Option("g", "guild", "ID", "of this guild (default: the profile's, or the only one)", .word) {
+        $0.guild = $1
+      },
+      Option("c", "channel", "ID", "of this channel; join: the text channel to answer in", .word) {
+        $0.channel = $1
+      },
+      Option("u", "user", "ID", "join: the voice channel that this user is in", .word) {
+        $0.user = $1
+      },
+      Option("n", "count", "COUNT", "only the first COUNT records", .wholeNumber()) {
+        $0.count = $1
+      },
+      Option("S", "since", "TIME", "not older than a time, or than 90s, 15m, 2h, 3d", .moment) {
+        $0.since = $1
+      },
       Option(
-        "k", "kind", "KIND,...", "actions of these kinds",
-        completion: .words(ActionKind.all)),
+        "k", "kind", "KIND,...", "actions of these kinds", .list.offering(.words(ActionKind.all))
+      ) { $0.kinds += $1 },
       Option(
         nil, "status", "STATUS,...", "automations of these states",
-        completion: .words(["active", "paused", "deleted", "all"])),
+        .list.offering(.words(["active", "paused", "deleted", "all"]))
+      ) { $0.statuses += $1 },
       Option(
-        "d", "data", "DATA", "the JSON to send; @FILE reads it (default: standard input)"),
-      RowOutput.Form.option,
-      Option(
-        "W", "width", "COLUMNS", "cut rows at COLUMNS, 0 for no cut (default: the terminal's)"),
-      LookOptions.colourOption,
-      Option(nil, "max-time", "SECONDS", "give up after this time, 0 never (default: 30)"),
-    ] + AccessOptions.table + [
-      Option("q", "quiet", nil, "print nothing; the status tells"),
-      Option("v", "verbose", nil, "notes about each request"),
-    ])
+        "d", "data", "DATA", "the JSON to send; @FILE reads it (default: standard input)",
+        .path.offering(.none)
+      ) { $0.data = $1 },
+      RowOutput.Form.output.at(\.form),
+      Caller.maxTime.at(\.maxTime),
+      Option.quiet("print nothing; the status tells").at(\.quiet),
+      Option.verbose("notes about each request").at(\.verbose),
+    ] + AccessOptions.options.at(\.access)
+      + LookOptions.options(width: "cut rows at COLUMNS, 0 for no cut (default: the terminal's)")
+      .at(\.look)
+  ) { options, words throws(UsageError) in try options.finish(words) }
 
-  /// Reads parsed options.
-  ///
-  /// - Throws: `UsageError` for what makes no sense.
-  init(_ parsed: ParsedOptions, now: Timestamp) throws(UsageError) {
-    try readOperands(parsed.operands)
-    for item in parsed.items {
-      guard command.takes(item.name) else {
-        throw UsageError("--\(item.name) is not for \(command.rawValue)")
-      }
-      try read(item, now)
+  private let now: Timestamp
+
+  /// - Parameter now: what is later cannot be asked for.
+  init(now: Timestamp) { self.now = now }
+
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    try readOperands(words.operands)
+    if let name = words.names.first(where: { !command.takes($0) }) {
+      throw UsageError("--\(name) is not for \(command.rawValue)")
     }
+    if let kind = kinds.first(where: { $0.contains { "*?[".contains($0) } }) {
+      throw UsageError("--kind \(kind): whole kinds alone; action-filter(1) knows patterns")
+    }
+    // The backend takes a window of no length for no window at all.
+    if let since, since.timestamp(now: now) >= now { throw UsageError("--since: not in the past") }
     if operand != nil, guild != nil, command == .channels || command == .join {
       throw UsageError("the guild is given twice")
     }
@@ -91,57 +107,6 @@ struct CallOptions {
     }
     operand = operands.dropFirst().first
     if operand?.isEmpty == true { throw UsageError("\(word): an empty \(command.operandName)") }
-  }
-
-  private mutating func read(_ item: ParsedOptions.Item, _ now: Timestamp) throws(UsageError) {
-    if access.take(item) { return }
-    if try look.take(item) { return }
-    switch item.name {
-    case "guild": guild = try Self.id(item)
-    case "channel": channel = try Self.id(item)
-    case "user": user = try Self.id(item)
-    case "count": count = try item.wholeNumber()
-    case "since": since = try Self.time(item, now)
-    case "kind": kinds += try Self.list(item)
-    case "status": statuses += try Self.list(item)
-    case "data": data = item.path
-    case "output": form = try RowOutput.Form(item)
-    case "max-time": maxTime = try item.seconds()
-    case "quiet": quiet = true
-    case "verbose": verbose = true
-    default: break
-    }
-  }
-
-  private static func id(_ item: ParsedOptions.Item) throws(UsageError) -> String {
-    if item.value.isEmpty { throw UsageError("--\(item.name): an id is missing") }
-    return item.value
-  }
-
-  private static func list(_ item: ParsedOptions.Item) throws(UsageError) -> [String] {
-    let words = item.value.split(separator: ",").map(String.init)
-    if words.isEmpty { throw UsageError("--\(item.name): nothing is named") }
-    if item.name == "kind", let word = words.first(where: { $0.contains { "*?[".contains($0) } }) {
-      throw UsageError("--kind \(word): whole kinds alone; action-filter(1) knows patterns")
-    }
-    return words
-  }
-
-  /// A time of RFC 3339, a date alone (its midnight in UTC), or so long ago.
-  private static func time(
-    _ item: ParsedOptions.Item, _ now: Timestamp
-  ) throws(UsageError) -> Since {
-    let text = item.value
-    // The backend takes a window of no length for no window at all.
-    if let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") {
-      if time >= now { throw UsageError("--since \(text): not in the past") }
-      return .time(time)
-    }
-    guard let duration = DurationText.parse(text) else {
-      throw UsageError("--since \(text): not a time (RFC 3339, or 90s, 15m, 2h, 3d)")
-    }
-    if duration <= .zero { throw UsageError("--since \(text): not in the past") }
-    return .ago(duration)
   }
 }
 

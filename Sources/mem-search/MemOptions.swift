@@ -4,7 +4,12 @@ import Screen
 
 /// What the command line of mem-search asks for.
 struct MemOptions {
+  /// How the user of `--snapshot` speaks.
+  enum Turn: String, CaseIterable { case text, voice }
+
   var mode = Mode.search
+  /// As they were given.
+  private var modes: [Mode] = []
   /// The words that are no options.
   var operands: [String] = []
   /// Of `--edit` and `--fact-profile`.
@@ -12,8 +17,8 @@ struct MemOptions {
   var guild: String?
   var channel: String?
   var user: String?
-  /// Of `--snapshot`: `text` or `voice`.
-  var turn = "text"
+  /// Of `--snapshot`.
+  var turn = Turn.text
   /// In lower case.
   var types: [String] = []
   var subject: String?
@@ -35,18 +40,113 @@ struct MemOptions {
   var quiet = false
   var verbose = false
 
-  /// Reads parsed options.
-  ///
-  /// - Throws: `UsageError` for what makes no sense.
-  init(_ parsed: ParsedOptions) throws(UsageError) {
-    try readMode(parsed)
-    for item in parsed.items {
-      guard mode.takes(item.name) else {
-        throw UsageError("--\(item.name) is not for \(modeName)")
-      }
-      try read(item)
+  static let table = OptionTable<MemOptions>(
+    program: "mem-search",
+    summary: "Search, browse and correct what the agent remembers.",
+    synopsis: "[options] QUERY ... | -f [TEXT] | -S | -R [RUN] | --delete ID ...",
+    operands: .none,
+    options: [
+      Option("f", "facts", "list all facts, or those with a text in them") {
+        $0.modes.append(.facts)
+      },
+      Option("S", "subjects", "list the subjects, how many facts each has") {
+        $0.modes.append(.subjects)
+      },
+      Option("R", "reflections", "list reflections, or show the RUN named") {
+        $0.modes.append(.reflections)
+      },
+      Option("P", "fact-profile", "USER", "show what is loaded about a user", .word) {
+        $0.modes.append(.factProfile)
+        $0.id = $1
+      },
+      Option("M", "markdown", "print the memory as markdown") { $0.modes.append(.markdown) },
+      Option(nil, "snapshot", "show what a turn would be told") { $0.modes.append(.snapshot) },
+      Option(nil, "edit", "ID", "correct a fact, in $EDITOR unless an option says how", .word) {
+        $0.modes.append(.edit)
+        $0.id = $1
+      },
+      Option(nil, "delete", "delete the facts named; - reads ids from standard input") {
+        $0.modes.append(.delete)
+      },
+      Option(nil, "undo", "list what was deleted, or put the facts named back") {
+        $0.modes.append(.undo)
+      },
+      Option(nil, "mirror", "keep a copy of all facts on this machine") {
+        $0.modes.append(.mirror)
+      },
+      Option(nil, "offline", "look into that copy") { $0.isOffline = true },
+      Option("g", "guild", "ID", "of this guild (default: the profile's, or all)", .word) {
+        $0.guild = $1
+      },
+      Option("c", "channel", "ID", "as seen from this channel", .word) { $0.channel = $1 },
+      Option("u", "user", "ID", "of the snapshot: the user who speaks", .word) { $0.user = $1 },
+      Option(
+        nil, "mode", "MODE", "of the snapshot: text or voice (default: text)",
+        .choice(of: Turn.self)
+      ) { $0.turn = $1 },
+      Option(
+        "t", "type", "TYPE,...", "facts of these types; with --edit, the new type",
+        .text.offering(
+          .words([
+            "preference", "profile", "relationship", "project", "guidance", "behavioral", "other",
+          ]))
+      ) {
+        // A type that holds no comma: lower-cased by the backend, so here too.
+        $0.types += $1.split(separator: ",").map { FactText.folded(String($0)).lowercased() }
+      },
+      Option(
+        "s", "subject", "SUBJECT", "facts of this subject; with --edit, the new subject", .word
+      ) { $0.subject = $1 },
+      Option(
+        "k", "limit", "COUNT", "ask for COUNT hits (default: 10; with -t or -s, 24)",
+        .wholeNumber(in: 1...Int.max)
+      ) { $0.limit = $1 },
+      Option(nil, "min-score", "SCORE", "hits with this score or a better one", .number()) {
+        $0.minScore = $1
+      },
+      Option("1", "best", "only the best hit, or the newest fact") { $0.count = 1 },
+      Option("n", "count", "COUNT", "only the first COUNT records", .wholeNumber()) {
+        $0.count = $1
+      },
+      Option(nil, "fact", "TEXT", "with --edit: the fact", Reading(kept)) { $0.fact = $1 },
+      Option(nil, "confidence", "NUMBER", "with --edit: from 0 to 1", .text) {
+        $0.confidence = $1
+      },
+      Option(nil, "evidence", "TEXT", "with --edit: the evidence; empty for none", Reading(kept)) {
+        $0.evidence = $1
+      },
+      Option("y", "yes", "do not ask") { $0.isSure = true },
+      RowOutput.Form.output.at(\.form),
+      Caller.maxTime.at(\.maxTime),
+      Option.quiet("print nothing; the status tells").at(\.quiet),
+      Option.verbose("notes about each request").at(\.verbose),
+    ] + AccessOptions.options.at(\.access)
+      + LookOptions.options(width: "break rows at COLUMNS, 0 nowhere (default: the terminal's)")
+      .at(\.look)
+  ) { options, words throws(UsageError) in try options.finish(words) }
+
+  /// Text that is to be kept. What is no UTF-8 came here as U+FFFD.
+  @Sendable private static func kept(_ argument: OptionArgument) throws(UsageError) -> String {
+    if argument.value.unicodeScalars.contains("\u{fffd}") {
+      throw UsageError("--\(argument.name): not UTF-8")
     }
-    operands = parsed.operands
+    return argument.value
+  }
+
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    mode = modes.first ?? .search
+    if let other = modes.first(where: { $0 != mode }) {
+      throw UsageError("--\(mode.rawValue) and --\(other.rawValue) exclude each other")
+    }
+    if mode == .edit, modes.count > 1 { throw UsageError("--edit: one fact at a time") }
+    if let name = words.names.first(where: { !mode.takes($0) }) {
+      throw UsageError("--\(name) is not for \(modeName)")
+    }
+    if types.isEmpty, words.names.contains("type") {
+      if mode != .edit { throw UsageError("--type: nothing is named") }
+      types = ["other"]
+    }
+    operands = words.operands
     try checkOperands()
     if mode == .edit, types.count > 1 { throw UsageError("--type: a fact has one") }
     if access.tokenFile == "-", operands.contains("-") || (mode == .edit && !isSure) {
@@ -55,19 +155,6 @@ struct MemOptions {
   }
 
   private var modeName: String { mode == .search ? "a search" : "--\(mode.rawValue)" }
-
-  private mutating func readMode(_ parsed: ParsedOptions) throws(UsageError) {
-    var chosen: Mode?
-    for item in parsed.items {
-      guard let mode = Mode(rawValue: item.name) else { continue }
-      if let chosen, chosen != mode {
-        throw UsageError("--\(chosen.rawValue) and --\(mode.rawValue) exclude each other")
-      }
-      if mode == .edit, chosen == .edit { throw UsageError("--edit: one fact at a time") }
-      chosen = mode
-    }
-    mode = chosen ?? .search
-  }
 
   private func checkOperands() throws(UsageError) {
     let (name, range) = mode.operands
@@ -89,61 +176,5 @@ struct MemOptions {
   /// Whether `--edit` says what is to become of the fact.
   var hasChange: Bool {
     fact != nil || confidence != nil || evidence != nil || subject != nil || !types.isEmpty
-  }
-
-  private mutating func read(_ item: ParsedOptions.Item) throws(UsageError) {
-    if access.take(item) { return }
-    if try look.take(item) { return }
-    let value = item.value
-    switch item.name {
-    case "edit", "fact-profile": id = try Self.id(item)
-    case "guild": guild = try Self.id(item)
-    case "channel": channel = try Self.id(item)
-    case "user": user = try Self.id(item)
-    case "mode":
-      guard value == "text" || value == "voice" else {
-        throw UsageError("--mode \(value): not text or voice")
-      }
-      turn = value
-    case "type":
-      // A type that holds no comma: lower-cased by the backend, so here too.
-      let words = value.split(separator: ",").map { FactText.folded(String($0)).lowercased() }
-      if words.isEmpty && mode != .edit { throw UsageError("--type: nothing is named") }
-      types += words.isEmpty ? ["other"] : words
-    case "subject": subject = try Self.id(item)
-    case "limit":
-      limit = try item.wholeNumber()
-      if limit == 0 { throw UsageError("--limit 0: nothing to ask for") }
-    case "count": count = try item.wholeNumber()
-    case "best": count = 1
-    case "min-score":
-      guard let score = Double(value), score.isFinite else {
-        throw UsageError("--min-score \(value): not a number")
-      }
-      minScore = score
-    case "fact": fact = try Self.words(item)
-    case "confidence": confidence = value
-    case "evidence": evidence = try Self.words(item)
-    case "yes": isSure = true
-    case "offline": isOffline = true
-    case "output": form = try RowOutput.Form(item)
-    case "max-time": maxTime = try item.seconds()
-    case "quiet": quiet = true
-    case "verbose": verbose = true
-    default: break
-    }
-  }
-
-  private static func id(_ item: ParsedOptions.Item) throws(UsageError) -> String {
-    if item.value.isEmpty { throw UsageError("--\(item.name): nothing is named") }
-    return item.value
-  }
-
-  /// Text that is to be kept. What is no UTF-8 came here as U+FFFD.
-  private static func words(_ item: ParsedOptions.Item) throws(UsageError) -> String {
-    if item.value.unicodeScalars.contains("\u{fffd}") {
-      throw UsageError("--\(item.name): not UTF-8")
-    }
-    return item.value
   }
 }

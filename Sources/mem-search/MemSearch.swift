@@ -7,16 +7,9 @@ import Screen
 @main
 enum MemSearch {
   static func main() {
-    let table = MemOptions.table
-    let parsed = table.parseOrExit()
-    var diagnostics = Diagnostics(program: table.program)
-    do throws(UsageError) {
-      let options = try MemOptions(parsed)
-      diagnostics.verbose = options.verbose
-      Process.exit(run(options, diagnostics))
-    } catch {
-      diagnostics.usage(error.problem, table)
-    }
+    let options = MemOptions.table.parseOrExit(MemOptions())
+    let diagnostics = Diagnostics(program: "mem-search", verbose: options.verbose)
+    Process.exit(run(options, diagnostics))
   }
 
   private static func run(_ options: MemOptions, _ diagnostics: Diagnostics) -> ExitStatus {

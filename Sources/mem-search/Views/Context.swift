@@ -19,7 +19,7 @@ extension Memory {
     let text = options.text
     let members = [
       ("guildId", try guild()), ("channelId", options.channel), ("userId", options.user),
-      ("queryText", text.isEmpty ? nil : text), ("mode", options.turn),
+      ("queryText", text.isEmpty ? nil : text), ("mode", options.turn.rawValue),
     ].compactMap { name, value in
       value.map { "\"\(name)\":" + JSONQuote.string($0) }
     }

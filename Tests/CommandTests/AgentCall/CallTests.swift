@@ -10,7 +10,7 @@ import Testing
 
   private func options(_ line: String) throws -> CallOptions {
     let words = line.split(separator: " ").map(String.init)
-    return try CallOptions(CallOptions.table.parse(words), now: Self.now)
+    return try CallOptions.table.parse(words, CallOptions(now: Self.now))
   }
 
   @Test func wordsAndOptions() throws {
@@ -42,17 +42,17 @@ import Testing
       (0.000001, "0.000001"), (1e15, "1000000000"),
     ] as [(Double, String)])
   func hoursOfAWindow(seconds: Double, text: String) {
-    #expect(Since.ago(.seconds(seconds)).hours(now: Self.now) == text)
+    #expect(Moment.ago(.seconds(seconds)).hours(now: Self.now) == text)
   }
 
   @Test func aTimeIsAskedForWithSlack() {
-    let since = Since.time(Self.now.adding(.seconds(-3540)))
+    let since = Moment.time(Self.now.adding(.seconds(-3540)))
     #expect(since.hours(now: Self.now) == "1")
-    #expect(Since.time(Timestamp(seconds: .min)).hours(now: Self.now) == "1000000000")
+    #expect(Moment.time(Timestamp(seconds: .min)).hours(now: Self.now) == "1000000000")
     #expect(since.holds(Self.now.adding(.seconds(-3540))))
     #expect(!since.holds(Self.now.adding(.seconds(-3541))))
     #expect(since.holds(nil))
-    #expect(Since.ago(.seconds(1)).holds(Timestamp(seconds: 0)))
+    #expect(Moment.ago(.seconds(1)).holds(Timestamp(seconds: 0)))
   }
 
   private func outcome(_ json: String) throws -> Join.Outcome? {

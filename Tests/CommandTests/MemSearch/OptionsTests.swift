@@ -6,7 +6,7 @@ import Testing
 /// The command line.
 @Suite struct OptionsTests {
   private func options(_ words: String...) throws -> MemOptions {
-    try MemOptions(MemOptions.table.parse(words))
+    try MemOptions.table.parse(words, MemOptions())
   }
 
   @Test func modes() throws {
@@ -25,6 +25,6 @@ import Testing
     ["-1", "-S"], ["--yes", "q"], ["--edit", ""], ["--edit", "1", "-t", "a,b"],
   ])
   func nonsense(words: [String]) {
-    #expect(throws: UsageError.self) { try MemOptions(MemOptions.table.parse(words)) }
+    #expect(throws: UsageError.self) { try MemOptions.table.parse(words, MemOptions()) }
   }
 }

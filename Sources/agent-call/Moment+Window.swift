@@ -1,14 +1,9 @@
 import Agent
 import Core
 
-/// `--since`, and what the backend makes of it: a window of so many hours until
-/// now, by its own clock.
-enum Since: Equatable {
-  /// So long ago.
-  case ago(Duration)
-  /// Not older than this.
-  case time(Timestamp)
-
+/// What the backend makes of `--since`: a window of so many hours until now, by its
+/// own clock.
+extension Moment {
   /// Asked for besides when a time is meant, for the backend reads its clock
   /// later than we read ours, seconds.
   private static let slack = 60.0
