@@ -4,7 +4,7 @@ import Web
 /// What the command line of agent-serve says.
 struct ServeOptions: Equatable, Sendable {
   /// Where to listen.
-  var listen = "127.0.0.1:8787"
+  var listen = ListenAddress(loopback: 8787)
   /// The store's file, `:memory:`, or nil for the usual place.
   var database: String?
   /// What it may be called, beside loopback and where it listens.
@@ -28,71 +28,65 @@ struct ServeOptions: Equatable, Sendable {
   /// Notes on standard error.
   var isVerbose = false
 
-  /// The option table.
-  static let table = OptionTable(
+  static let table = OptionTable<ServeOptions>(
     program: "agent-serve", summary: "Serve an agent's actions over HTTP, from SQLite.",
     synopsis: "[options]", operands: .none,
     options: [
-      Option("l", "listen", "HOST:PORT", "listen there (127.0.0.1:8787); port 0 takes a free one"),
       Option(
-        "D", "database", "FILE", "keep the actions in FILE, or in :memory:", completion: .file),
-      Option(nil, "host", "NAME", "answer requests for NAME too; may be repeated"),
-      Option(nil, "token-file", "FILE", "read the token that requests need", completion: .file),
+        "l", "listen", "HOST:PORT", "listen there (127.0.0.1:8787); port 0 takes a free one",
+        Reading { argument throws(UsageError) in try ListenAddress(argument.value) }
+      ) { $0.listen = $1 },
+      Option("D", "database", "FILE", "keep the actions in FILE, or in :memory:", .path) {
+        $0.database = $1
+      },
+      Option(nil, "host", "NAME", "answer requests for NAME too; may be repeated", Reading(host)) {
+        $0.hosts.append($1)
+      },
+      Option(nil, "token-file", "FILE", "read the token that requests need", .path) {
+        $0.tokenFile = $1
+      },
       Option(
-        nil, "ingest", "FILE", "store the records of FILE, - for standard input, then serve",
-        completion: .file),
+        nil, "ingest", "FILE", "store the records of FILE, - for standard input, then serve", .path
+      ) { $0.ingest = $1 },
+      Option(nil, "replay", "FILE", "play a recording of sse-tail -T as live actions", .path) {
+        $0.replay = $1
+      },
       Option(
-        nil, "replay", "FILE", "play a recording of sse-tail -T as live actions",
-        completion: .file),
-      Option(nil, "speed", "N", "replay N times faster (1); 0: as fast as possible"),
+        nil, "speed", "N", "replay N times faster (1); 0: as fast as possible",
+        .number("a number from 0") { $0 >= 0 }
+      ) { $0.speed = $1 },
       Option(
-        nil, "max-backlog", "BYTES", "disconnect a subscriber this far behind (8388608)"),
+        nil, "max-backlog", "BYTES", "disconnect a subscriber this far behind (8388608)",
+        .wholeNumber(in: 1...Int.max)
+      ) { $0.backlog = $1 },
       Option(
-        nil, "embed-url", "URL", "search facts by meaning too, with the embeddings of that server"),
-      Option(nil, "embed-model", "NAME", "the model that makes them (nomic-embed-text)"),
-      Option("q", "quiet", nil, "print no records"),
-      Option("v", "verbose", nil, "say more on standard error"),
-    ])
-
-  /// - Parameter parsed: what the table made of the command line.
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedOptions) throws(UsageError) {
-    for item in parsed.items {
-      switch item.name {
-      case "listen": listen = item.value
-      case "database": database = item.path
-      case "host":
-        guard let name = Authority(item.value) else {
-          throw UsageError("--host \(item.value): not a host's name, with or without a port")
-        }
-        hosts.append(name)
-      case "token-file": tokenFile = item.path
-      case "ingest": ingest = item.path
-      case "replay": replay = item.path
-      case "speed":
-        guard let value = Double(item.value), value >= 0, value.isFinite else {
-          throw UsageError("--speed \(item.value): not a number from 0")
-        }
-        speed = value
-      case "max-backlog":
-        guard let value = Int(item.value), value > 0 else {
-          throw UsageError("--max-backlog \(item.value): not a number of bytes")
-        }
-        backlog = value
-      case "embed-url":
-        do throws(AddressError) { _ = try EmbedClient.endpoint(item.value) } catch {
-          throw UsageError("--embed-url \(item.value): \(error.reason)")
-        }
-        embedURL = item.value
-      case "embed-model": embedModel = item.value
-      case "quiet": isQuiet = true
-      case "verbose": isVerbose = true
-      default: break
-      }
-    }
-    if embedModel != nil && embedURL == nil {
+        nil, "embed-url", "URL", "search facts by meaning too, with the embeddings of that server",
+        Reading(embedURL)
+      ) { $0.embedURL = $1 },
+      Option(nil, "embed-model", "NAME", "the model that makes them (nomic-embed-text)", .text) {
+        $0.embedModel = $1
+      },
+      Option.quiet("print no records").at(\.isQuiet),
+      Option.verbose("say more on standard error").at(\.isVerbose),
+    ]
+  ) { options, words throws(UsageError) in
+    if options.embedModel != nil && options.embedURL == nil {
       throw UsageError("--embed-model: there is no --embed-url")
     }
-    if let word = parsed.operands.first { throw UsageError("\(word): no operand is taken") }
+    if let word = words.operands.first { throw UsageError("\(word): no operand is taken") }
+  }
+
+  @Sendable private static func host(_ argument: OptionArgument) throws(UsageError) -> Authority {
+    guard let name = Authority(argument.value) else {
+      throw argument.fault("not a host's name, with or without a port")
+    }
+    return name
+  }
+
+  @Sendable private static func embedURL(_ argument: OptionArgument) throws(UsageError) -> String {
+    do throws(AddressError) { _ = try EmbedClient.endpoint(argument.value) } catch {
+      throw argument.fault(error.reason)
+    }
+    return argument.value
   }
 }

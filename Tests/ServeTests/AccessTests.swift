@@ -50,16 +50,15 @@ struct AccessTests {
 
   @Test("Options are read, and wrong values refused")
   func options() throws {
-    let parsed = try ServeOptions.table.parse([
-      "-l", "[::1]:0", "-D", ":memory:", "--replay", "f", "--speed", "0", "-q",
-    ])
-    let options = try ServeOptions(parsed)
-    #expect(options.listen == "[::1]:0")
+    let options = try ServeOptions.table.parse(
+      ["-l", "[::1]:0", "-D", ":memory:", "--replay", "f", "--speed", "0", "-q"], ServeOptions())
+    #expect(options.listen.text == "[::1]:0")
     #expect(options.speed == 0)
     #expect(options.isQuiet)
     for wrong in [["--speed", "-1"], ["--speed", "x"], ["--max-backlog", "0"], ["operand"]] {
-      let parsed = try ServeOptions.table.parse(wrong)
-      #expect(throws: UsageError.self, "\(wrong)") { try ServeOptions(parsed) }
+      #expect(throws: UsageError.self, "\(wrong)") {
+        try ServeOptions.table.parse(wrong, ServeOptions())
+      }
     }
   }
 }

@@ -29,6 +29,11 @@ struct ListenAddress: Equatable, Sendable {
     self.port = port
   }
 
+  /// 127.0.0.1.
+  init(loopback port: UInt16) {
+    (host, isIPv6, given, self.port) = ("127.0.0.1", false, "127.0.0.1", port)
+  }
+
   /// - Parameter other: this host.
   init(_ other: ListenAddress, port: UInt16) {
     (host, isIPv6, given, self.port) = (other.host, other.isIPv6, other.given, port)
