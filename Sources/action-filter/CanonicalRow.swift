@@ -30,7 +30,7 @@ enum CanonicalRow {
       guard let key = members?.key, let value = members?.value, !ActionFields.isMember(key) else {
         continue
       }
-      if !profile.isAbsent, ActionRecord.isProfile(key) { continue }
+      if !profile.isAbsent, RecordScan.isProfile(key) { continue }
       try put(",\"")
       try writer.write(key.bytes)
       try put("\":")

@@ -6,7 +6,7 @@ import Records
 struct FilterRun {
   private let options: FilterOptions
   private let scratch = ScanScratch()
-  private var record = ActionRecord()
+  private var record = RecordScan()
   private let rows: RowList
   private var output: FilterOutput
   private var faults: FaultLog
@@ -129,7 +129,7 @@ struct FilterRun {
       faults.line(file, number, reason)
       return false
     }
-    let shape: ActionRecord.Shape
+    let shape: RecordShape
     do throws(ScanFault) {
       shape = try record.read(line, rows: rows)
     } catch {
@@ -138,16 +138,16 @@ struct FilterRun {
       return false
     }
     switch shape {
-    case .action:
+    case .action, .unmarked:
       let profile = record.profile
       let isSelected =
         options.isOfProfile(profile, scratch)
         && options.predicate.matches(record.fields, scratch)
       if isSelected != options.isInverted {
-        try output.take(record.fields, record.source, line, record.action, profile)
+        try output.take(record.fields, record.source, line, record.object, profile)
       }
     case .list: return try expand(record.rows, file, number)
-    case .other:
+    case .own, .event, .stats, .voiceState:
       if options.profiles.isEmpty
         || options.isOfProfile(record.profile, scratch) != options.isInverted
       {

@@ -11,6 +11,7 @@ final class Feed {
   private var ending: Int32?
   private var stats: (value: ActionStats, of: String?, at: Timestamp)?
   private var names = Names()
+  private var scan = RecordScan()
   private var profiles = ProfileColumn()
   /// The counts that came last; their table is known when all are there.
   private var counts: CountTable?
@@ -99,7 +100,7 @@ final class Feed {
       return
     }
     names.learn(from: value)
-    let record = FeedRecord(value)
+    let record = FeedRecord(value, line: line, &scan)
     if case .lifecycle("count", _) = record { return try count(value) }
     try endCounts()
     let profile = value["profile"]?.string
@@ -122,8 +123,8 @@ final class Feed {
       if let notice = Notice.line(type: type, record, layout) {
         try screen.write(profiles.add(profile, to: notice), width: layout.width)
       }
-    case .other:
-      if let reason = EventFault.reason(value) { try fault { $0.line(name, number, reason) } }
+    case .other(let reason):
+      if let reason { try fault { $0.line(name, number, reason) } }
     case .unreadable: try fault { $0.line(name, number, "not an object") }
     }
   }

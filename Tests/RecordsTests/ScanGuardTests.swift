@@ -8,7 +8,7 @@ import Testing
 /// the tests. The lines are cut and damaged at random.
 @Suite struct ScanGuardTests {
   private func read(_ bytes: UnsafeRawBufferPointer) {
-    var record = ActionRecord()
+    var record = RecordScan()
     let scratch = ScanScratch()
     _ = UTF8Text.firstFault(bytes)
     _ = ScanValidator.firstFault(bytes)
@@ -19,11 +19,11 @@ import Testing
     _ = ActionKey(text: bytes)
     do throws(ScanFault) {
       switch try record.read(bytes) {
-      case .action: _ = ActionKey(record.fields, scratch: scratch)
+      case .action, .unmarked: _ = ActionKey(record.fields, scratch: scratch)
       case .list:
         var rows = try ScanElements(record.rows.bytes)
         while try rows.next() { _ = try ActionFields(rows.value.bytes) }
-      case .other: break
+      case .own, .event, .stats, .voiceState: break
       }
     } catch {
       // A fault is what most of them are.

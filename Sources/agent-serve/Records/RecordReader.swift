@@ -80,8 +80,8 @@ struct RecordReader {
   }
 
   private mutating func record(_ bytes: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
-    var record = ActionRecord()
-    let shape: ActionRecord.Shape
+    var record = RecordScan()
+    let shape: RecordShape
     let receivedAt: Timestamp?
     do throws(ScanFault) {
       shape = try record.read(bytes)
@@ -91,17 +91,17 @@ struct RecordReader {
       throw ActionFault(error.reason)
     }
     switch shape {
-    case .other:
+    case .own, .event, .stats, .voiceState:
       if let fact = try Self.fact(bytes, decoder.now) {
         return [Item(content: .fact(fact), receivedAt: receivedAt, isListed: false)]
       }
       guard let (document, body) = try Self.document(bytes) else { return [] }
       return [Item(content: .document(document, body), receivedAt: receivedAt, isListed: false)]
-    case .action:
+    case .action, .unmarked:
       if record.fields.kind.isAbsent, let fact = try Self.fact(bytes, decoder.now) {
         return [Item(content: .fact(fact), receivedAt: receivedAt, isListed: false)]
       }
-      let action = try decoder.decode(record.action.bytes, record.fields)
+      let action = try decoder.decode(record.object.bytes, record.fields)
       guard isNew(record.fields, record.source, record.profile) else { return [] }
       return [Item(content: .action(action), receivedAt: receivedAt, isListed: false)]
     case .list:

@@ -104,7 +104,7 @@ import Testing
     let line = #"{"actions":["# + rows.joined(separator: " , ") + "]}"
     return Array(line.utf8).withUnsafeBytes { bytes in
       let list = RowList(filter)
-      var record = ActionRecord()
+      var record = RecordScan()
       guard (try? record.read(bytes, rows: list)) == .list, record.hasReadRows else { return [] }
       return list.oldestFirst().map {
         ((try? ScanMembers.value(of: "kind", in: $0.bytes)) ?? .absent).string ?? "?"

@@ -168,3 +168,11 @@ public enum ActionKind {
         UnsafeBufferPointer(start: suffix.utf8Start, count: suffix.utf8CodeUnitCount))
   }
 }
+
+/// What an action is about: the groups of the dashboard.
+public enum ActionDomain: String, CaseIterable, Sendable {
+  case llm, voice, asr, tts, text, memory, browser, media, code, discovery, automation
+  case initiative, system
+  /// No known kind, and no known prefix.
+  case other
+}

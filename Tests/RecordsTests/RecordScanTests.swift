@@ -4,22 +4,22 @@ import Testing
 @testable import Core
 @testable import Records
 
-@Suite struct ActionRecordTests {
+@Suite struct RecordScanTests {
   /// The shape, then what was found, in words.
   func read(_ line: String) -> String {
     withBytes(line) { bytes in
-      var record = ActionRecord()
+      var record = RecordScan()
       // A record before must leave no trace.
       withBytes(#"{"event":"voice_event","data":{"id":1,"kind":"old","actions":[0]}}"#) {
         _ = try? record.read($0)
       }
       do throws(ScanFault) {
         switch try record.read(bytes) {
-        case .action:
+        case .action, .unmarked:
           return "\(record.source) \(record.fields.kind.string ?? "-") "
-            + String(decoding: record.action.bytes, as: UTF8.self)
+            + String(decoding: record.object.bytes, as: UTF8.self)
         case .list: return "list " + String(decoding: record.rows.bytes, as: UTF8.self)
-        case .other: return "other"
+        case .own, .event, .stats, .voiceState: return "other"
         }
       } catch {
         return error.reason
@@ -69,5 +69,37 @@ import Testing
   ])
   func tellsWhatALineIs(line: String, what: String) {
     #expect(read(line) == what)
+  }
+
+  /// The shape, and the object that has it.
+  private func shape(_ line: String) -> String {
+    withBytes(line) { bytes in
+      var record = RecordScan()
+      guard let shape = try? record.read(bytes) else { return "fault" }
+      return "\(shape) \(String(decoding: record.object.bytes, as: UTF8.self))"
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"event":"stats_update","id":"","data":{"stats":{}}}"#, #"stats {"stats":{}}"#),
+    (#"{"stats":{},"runtime":{}}"#, #"stats {"stats":{},"runtime":{}}"#),
+    (#"{"stats":{},"type":"t"}"#, #"own {"stats":{},"type":"t"}"#),
+    (#"{"stats":1}"#, #"unmarked {"stats":1}"#), (#"{"stats":{},"kind":""}"#, "action"),
+    (#"{"event":"e","data":{"sessions":[]}}"#, #"voiceState {"sessions":[]}"#),
+    (#"{"activeCount":0,"sessions":null}"#, "voiceState"), (#"{"activeCount":0}"#, "voiceState"),
+    (#"{"sessions":{}}"#, "unmarked"), (#"{"data":{"stats":{}}}"#, "unmarked"),
+    (#"{"data":{"sessions":[]}}"#, "unmarked"), (#"{"event":"e"}"#, "unmarked"),
+    (#"{"event":"e","data":{"type":"lost"}}"#, "event"), (#"{"event":"e","data":null}"#, "event"),
+    (#"{"event":"e","data":{},"stats":{}}"#, "event"),
+    (#"{"event":"e","data":1,"type":"t"}"#, "own"),
+    (#"{"event":"e","data":{},"actions":[]}"#, #"list {"event":"e","data":{},"actions":[]}"#),
+    (#"{"event":"e","data":{"actions":[],"stats":{}}}"#, #"list {"actions":[],"stats":{}}"#),
+    (#"{"event":"e","data":{"kind":"k"}}"#, #"action {"kind":"k"}"#),
+    (#"{"a":1,"type":"t"}"#, "own"),
+    (#"{"type":1}"#, "unmarked"), (#"{"subject":"s","fact":"f"}"#, "unmarked"),
+  ])
+  func tellsTheOtherShapesApart(line: String, what: String) {
+    let found = shape(line)
+    #expect(found == what || found == "\(what) \(line)")
   }
 }

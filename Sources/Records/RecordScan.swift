@@ -1,25 +1,36 @@
 import Core
 
-/// One line of the suite's record stream, as far as actions go: read in one
-/// pass, whether the action is bare or wrapped by `sse-tail`.
+/// What a line of the record stream is.
+public enum RecordShape: Equatable, Sendable {
+  /// One action, bare or the data of an event.
+  case action
+  /// A record with a list of rows, newest first as a rule: `activity_snapshot`,
+  /// `actions_backfill`, or the data of one.
+  case list
+  /// The server's counters: `stats_update`, or its data.
+  case stats
+  /// All voice sessions that there are: `voice_state`, or its data.
+  case voiceState
+  /// A record that a command of the suite made, told by its `type`.
+  case own
+  /// An event with any other data.
+  case event
+  /// An object that says nothing of what it is. Commands that look for actions
+  /// take it for one without a kind; it may be a fact or a voice session, too.
+  case unmarked
+}
+
+/// One line of the record stream, read in one pass: what it is, and where in it
+/// stands what it tells. All commands tell the shapes of records by this.
 ///
 /// Slices point into the line and are valid as long as its bytes are.
-public struct ActionRecord {
-  /// What a line is.
-  public enum Shape: Equatable, Sendable {
-    /// One action: `fields` and `action` are set.
-    case action
-    /// A record with a list of rows (`activity_snapshot`, `actions_backfill`,
-    /// or its bare data): `rows` is set.
-    case list
-    /// Any other record: statistics, voice states, lifecycle records.
-    case other
-  }
-
-  /// The action's members.
+public struct RecordScan {
+  /// An action's members.
   public private(set) var fields = ActionFields()
-  /// The action's object: the line itself, or the wrapper's `data`.
-  public private(set) var action = ScanValue.absent
+  /// The object that has the shape: the line itself, or the wrapper's `data`.
+  public private(set) var object = ScanValue.absent
+  /// Whether `object` is the wrapper's `data`.
+  public private(set) var isWrapped = false
   /// The list of rows: an array.
   public private(set) var rows = ScanValue.absent
   /// Whether the reader of `read` was given all of `rows`. False when there is
@@ -34,6 +45,17 @@ public struct ActionRecord {
     let value = outer[.profile]
     return value.isString ? value : .absent
   }
+
+  /// The event's name, and what came with it; absent where the line has none.
+  public var event: ScanValue { outer[.event] }
+  /// See `event`.
+  public var data: ScanValue { outer[.data] }
+  /// What kind of record of ours it is.
+  public var type: ScanValue { outer[.type] }
+  /// The counters beside a list of rows, or of `object`.
+  public var stats: ScanValue { isWrapped ? inner[.stats] : outer[.stats] }
+  /// What the server says of itself beside its counters.
+  public var runtime: ScanValue { isWrapped ? inner[.runtime] : outer[.runtime] }
 
   /// Whether a key is that of `profile`.
   public static func isProfile(_ key: ScanValue) -> Bool { ActionMember(key) == .profile }
@@ -59,8 +81,9 @@ public struct ActionRecord {
   /// - Throws: `ScanFault` when it is no JSON object.
   public mutating func read(
     _ line: UnsafeRawBufferPointer, rows reader: ActionRowReader? = nil
-  ) throws(ScanFault) -> Shape {
+  ) throws(ScanFault) -> RecordShape {
     lastRows = .absent
+    isWrapped = false
     outer.clear()
     var walk = ScanWalk(line, memory)
     try walk.enterObject()
@@ -72,7 +95,7 @@ public struct ActionRecord {
         outer[name] = try readRows(&walk, reader)
       }
     }
-    action = ScanValue(start: start, count: walk.cursor.at - start)
+    object = ScanValue(start: start, count: walk.cursor.at - start)
     try walk.cursor.finish()
     fields = ActionFields(outer)
     return shape()
@@ -109,55 +132,73 @@ public struct ActionRecord {
     lastRows = ScanValue(start: start, count: walk.cursor.at - start)
     return lastRows
   }
+}
 
-  private mutating func list(_ found: ScanValue) -> Shape {
-    rows = found
-    hasReadRows = found.start == lastRows.start && found.count == lastRows.count
-    return .list
+/// The rule by which shapes are told apart, in the order in which marks count.
+extension RecordScan {
+  private mutating func shape() -> RecordShape {
+    if beginsAsOwn { return .own }
+    if fields.kind.isString { return action(fields.id.isNull ? .bare : .row, as: .action) }
+    let data = outer[.data]
+    let isEvent = !outer[.event].isAbsent && !data.isAbsent
+    if data.isObject {
+      if inner[.kind].isString { return wrappedAction() }
+      if inner[.actions].isArray { return list(inner[.actions], isWrapped: true) }
+      if isEvent, let state = Self.state(inner) {
+        (object, isWrapped) = (data, true)
+        return state
+      }
+    }
+    if outer[.actions].isArray { return list(outer[.actions], isWrapped: false) }
+    if outer[.type].isString { return .own }
+    if isEvent { return .event }
+    return Self.state(outer) ?? action(fields.id.isNull ? .bare : .row, as: .unmarked)
   }
 
   /// Whether this is a record that a command of the suite made: it begins with a
   /// `type`, and does not say when it was created, as an action does. Nothing
   /// else in it makes it an action, neither a kind nor data.
-  private var isOurs: Bool {
+  private var beginsAsOwn: Bool {
     guard outer[.type].isString && fields.createdAt.isNull else { return false }
-    var members = try? ScanMembers(action.bytes)
+    var members = try? ScanMembers(object.bytes)
     guard (try? members?.next()) == true, let key = members?.key else { return false }
     return ActionMember(key) == .type
   }
 
-  private mutating func shape() -> Shape {
-    if isOurs { return .other }
-    if fields.kind.isString {
-      source = fields.id.isNull ? .bare : .row
-      return .action
-    }
-    let data = outer[.data]
-    if data.isObject {
-      if inner[.kind].isString {
-        fields = ActionFields(inner)
-        action = data
-        source = outer[.event].isText("voice_event") ? .voiceEvent : .actionEvent
-        if !fields.id.isNull { source = .row }
-        return .action
-      }
-      if inner[.actions].isArray { return list(inner[.actions]) }
-    }
-    if outer[.actions].isArray { return list(outer[.actions]) }
-    if outer[.type].isString || !outer[.event].isAbsent && !data.isAbsent
-      || !outer[.stats].isAbsent && !outer[.runtime].isAbsent
-      || !outer[.activeCount].isAbsent && !outer[.sessions].isAbsent
-    {
-      return .other
-    }
-    source = fields.id.isNull ? .bare : .row
-    return .action
+  private mutating func action(
+    _ source: ActionWindow.Source, as shape: RecordShape
+  ) -> RecordShape {
+    self.source = source
+    return shape
+  }
+
+  private mutating func wrappedAction() -> RecordShape {
+    fields = ActionFields(inner)
+    (object, isWrapped) = (outer[.data], true)
+    if !fields.id.isNull { return action(.row, as: .action) }
+    let isVoice = outer[.event].isText("voice_event")
+    return action(isVoice ? .voiceEvent : .actionEvent, as: .action)
+  }
+
+  private mutating func list(_ found: ScanValue, isWrapped: Bool) -> RecordShape {
+    self.isWrapped = isWrapped
+    if isWrapped { object = outer[.data] }
+    rows = found
+    hasReadRows = found.start == lastRows.start && found.count == lastRows.count
+    return .list
+  }
+
+  /// What the server tells of itself.
+  private static func state(_ members: ScanValues) -> RecordShape? {
+    if members[.stats].isObject { return .stats }
+    if members[.sessions].isArray || !members[.activeCount].isAbsent { return .voiceState }
+    return nil
   }
 }
 
 extension ScanValue {
   /// Whether this is a string that holds just this text, without escapes.
-  fileprivate func isText(_ text: StaticString) -> Bool {
+  public func isText(_ text: StaticString) -> Bool {
     count == text.utf8CodeUnitCount + 2 && isString
       && bytes[1..<count - 1].elementsEqual(
         UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
