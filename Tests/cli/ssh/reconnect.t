@@ -1,6 +1,7 @@
 #!/bin/sh
 # The link goes, in every way that links go, and comes back: when, how often, and to
-# what. In real time once.
+# what. In real time, both transports at once; what becomes of a session that is gone
+# meanwhile is in tmux-attach/faults.t.
 . "${0%/*}/../lib.sh"
 . "$cli/ssh.sh"
 
@@ -90,18 +91,4 @@ stop_sshd box
 sleep 0.5
 start_sshd box
 back 'the box was down'
-
-# The session ends while nobody can see it.
-each listen off
-each rst
-for transport in $transports; do rtmux kill-session -t "=$transport"; done
-each listen on
-for transport in $transports; do
-  ok "$transport: a session that is gone ends it" at "$transport" end 25
-  isnt "$(seat_says "$transport" .status)" 0 "$transport: not as a success"
-  like "$(tail -c 600 "$tmp/$transport.screen")" 'ended|gone|no longer' "$transport: it says so"
-  not_ok "$transport: and makes no other" rtmux has-session -t "=$transport"
-  is "$(seat_says "$transport" '.termios, .modes')" 'true
-[]' "$transport: the terminal is as it was"
-done
 done_testing

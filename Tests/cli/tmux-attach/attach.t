@@ -1,6 +1,6 @@
 #!/bin/sh
 # Sitting at a session: what is typed and shown, sizes, the ways to leave, and the
-# terminal afterwards. Over both transports.
+# terminal afterwards. Over both transports: an ssh has a terminal of its own between.
 . "${0%/*}/../lib.sh"
 . "$cli/ssh.sh"
 
@@ -13,7 +13,7 @@ typed_since() { [ "$(agent_typed riff | wc -c)" -ge $(($1 + $2)) ]; }
 clients() { rtmux list-clients -F '#{client_tty}' | wc -l | tr -d ' '; }
 clients_are() { [ "$(clients)" -eq "$1" ]; }
 
-for transport in ${TRANSPORTS:-libssh2 ssh}; do
+for transport in $transports; do
   title="$transport"
   rm -f "$XDG_STATE_HOME/agentutils/sessions-"*
   ok "$title: the agent's prompt comes" seated me

@@ -1,5 +1,6 @@
 #!/bin/sh
-# tmux-attach: list, new, close, reconcile and watch, over both transports.
+# tmux-attach: list, new, close, reconcile and watch. The script is the same over either
+# transport; names that are hostile go over ssh here, over libssh2 in places.t.
 # shellcheck disable=SC2154,SC2086,SC2088  # of ssh.sh; words; the remote ~
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../ssh.sh"
@@ -20,88 +21,86 @@ echo 'a warning' >&2
 read -r line
 END
 
-for transport in libssh2 ssh; do
-  attach_args "$transport"
-  no_sessions
-  rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
+attach_args
+no_sessions
+rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
 
-  attach -q -l
-  # --- both forms of an exact zero
-  attach -l
-  status_is 1 "$transport: no server, no sessions"
-  out_empty "and no record"
-  err_empty "and no word"
-  rtmux start-server \; set-option -s exit-empty off
-  attach -l
-  status_is 1 "$transport: a server without sessions is a zero, too"
-  out_empty "and no record"
-  rtmux kill-server
+attach -q -l
+# --- both forms of an exact zero
+attach -l
+status_is 1 "no server, no sessions"
+out_empty "and no record"
+err_empty "and no word"
+rtmux start-server \; set-option -s exit-empty off
+attach -l
+status_is 1 "a server without sessions is a zero, too"
+out_empty "and no record"
+rtmux kill-server
 
-  # --- new
-  attach -N
-  status_is 0 "$transport: new"
-  is "$(jq -r '[.type,.name,.windows,.attached,.directory,.command]|@csv' "$out")" \
-    "\"session\",\"riff-2\",1,0,\"$remote_home\",\"python3\"" "its record"
-  like "$(jq -r .created "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "with a time"
-  attach -l -o table --color always
-  out_like 'riff-2' "$transport: a table"
-  ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"
-  bare riff-1
-  bare riff-10
-  attach -N -d '~' -H 'cat -u'
-  is "$(names)" "riff-3 " "$transport: the lowest free name, beside what is there"
-  attach -l
-  status_is 0 "$transport: list"
-  is "$(names)" "riff-1 riff-10 riff-2 riff-3 " "all of them"
-  is "$(jq -r 'select(.name == "riff-3").command' "$out")" cat "the harness as it was given"
-  attach -N -s riff-10
-  status_is 2 "$transport: a name that is asked for is never another's"
-  err_like "session riff-10: there is one already" "and that is said"
-  attach -N -s riff.3
-  status_is 2 "$transport: a name that tmux would change is refused"
+# --- new
+attach -N
+status_is 0 "new"
+is "$(jq -r '[.type,.name,.windows,.attached,.directory,.command]|@csv' "$out")" \
+  "\"session\",\"riff-2\",1,0,\"$remote_home\",\"python3\"" "its record"
+like "$(jq -r .created "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "with a time"
+attach -l -o table --color always
+out_like 'riff-2' "a table"
+ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"
+bare riff-1
+bare riff-10
+attach -N -d '~' -H 'cat -u'
+is "$(names)" "riff-3 " "the lowest free name, beside what is there"
+attach -l
+status_is 0 "list"
+is "$(names)" "riff-1 riff-10 riff-2 riff-3 " "all of them"
+is "$(jq -r 'select(.name == "riff-3").command' "$out")" cat "the harness as it was given"
+attach -N -s riff-10
+status_is 2 "a name that is asked for is never another's"
+err_like "session riff-10: there is one already" "and that is said"
+attach -N -s riff.3
+status_is 2 "a name that tmux would change is refused"
 
-  # --- close
-  rtmux kill-session -t =riff-1
-  attach -k riff-1
-  status_is 1 "$transport: riff-1 is not riff-10"
-  err_is "tmux-attach: 127.0.0.1: no session riff-1" "and that is said"
-  attach -l
-  is "$(names)" "riff-10 riff-2 riff-3 " "nothing was closed"
-  # What tmux would take for another session, or for the one it likes best.
-  first=$(rtmux display-message -p -t =riff-2: '#{session_id}')
-  for name in '' '=' ':' 'riff-2:' 'riff-2:0' 'riff-2.0' 'riff-*' "$first" '@0' '%0' '!' '{last}' '~'; do
-    attach -k "$name"
-    status_is 1 "$transport: no session is named '$name'"
-  done
-  attach -l
-  is "$(names)" "riff-10 riff-2 riff-3 " "all are there"
-  attach -k riff-2
-  status_is 0 "$transport: close"
-  attach -l
-  is "$(names)" "riff-10 riff-3 " "by the exact name"
-
-  # --- memory: riff-2 is free, riff-3 still is known when it is gone
-  rtmux kill-session -t =riff-3
-  attach -N
-  is "$(names)" "riff-2 " "$transport: what was closed is free"
-  attach -N
-  is "$(names)" "riff-4 " "$transport: what is remembered is not"
-  bare riff
-  attach --reconcile
-  status_is 0 "$transport: reconcile"
-  is "$(jq -r '.change + " " + .name' "$out" | tr '\n' ,)" \
-    "dropped riff-3,kept riff-2,kept riff-4,added riff,added riff-10," "what became of each"
-  rtmux kill-session -t =riff
-  attach --reconcile
-  is "$(jq -r '.change + " " + .name' "$out" | tr '\n' ,)" \
-    "kept riff-2,kept riff-4,kept riff,kept riff-10," "the base is never dropped"
-  rtmux kill-session -t =riff-2
-  run tmux-attach $attach_args -P 1 --reconcile
-  status_is 75 "$transport: a failed probe"
-  out_empty "says nothing of sessions"
-  attach --reconcile
-  is "$(jq -r '.change + " " + .name' "$out" | head -n 1)" "dropped riff-2" "and changed nothing"
+# --- close
+rtmux kill-session -t =riff-1
+attach -k riff-1
+status_is 1 "riff-1 is not riff-10"
+err_is "tmux-attach: 127.0.0.1: no session riff-1" "and that is said"
+attach -l
+is "$(names)" "riff-10 riff-2 riff-3 " "nothing was closed"
+# What tmux would take for another session, or for the one it likes best.
+first=$(rtmux display-message -p -t =riff-2: '#{session_id}')
+for name in '' '=' ':' 'riff-2:' 'riff-2:0' 'riff-2.0' 'riff-*' "$first" '@0' '%0' '!' '{last}' '~'; do
+  attach -k "$name"
+  status_is 1 "no session is named '$name'"
 done
+attach -l
+is "$(names)" "riff-10 riff-2 riff-3 " "all are there"
+attach -k riff-2
+status_is 0 "close"
+attach -l
+is "$(names)" "riff-10 riff-3 " "by the exact name"
+
+# --- memory: riff-2 is free, riff-3 still is known when it is gone
+rtmux kill-session -t =riff-3
+attach -N
+is "$(names)" "riff-2 " "what was closed is free"
+attach -N
+is "$(names)" "riff-4 " "what is remembered is not"
+bare riff
+attach --reconcile
+status_is 0 "reconcile"
+is "$(jq -r '.change + " " + .name' "$out" | tr '\n' ,)" \
+  "dropped riff-3,kept riff-2,kept riff-4,added riff,added riff-10," "what became of each"
+rtmux kill-session -t =riff
+attach --reconcile
+is "$(jq -r '.change + " " + .name' "$out" | tr '\n' ,)" \
+  "kept riff-2,kept riff-4,kept riff,kept riff-10," "the base is never dropped"
+rtmux kill-session -t =riff-2
+run tmux-attach $attach_args -P 1 --reconcile
+status_is 75 "a failed probe"
+out_empty "says nothing of sessions"
+attach --reconcile
+is "$(jq -r '.change + " " + .name' "$out" | head -n 1)" "dropped riff-2" "and changed nothing"
 
 # --- hostile names and folders: every one is one record
 attach_args ssh
