@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every byte, both ways: keys exchanged anew each megabyte, bulk, and a flood. The
-# box's `tmux` is a script, so that nothing draws in between.
+# Every byte, both ways and over both transports, while keys are exchanged anew. At first
+# the box's `tmux` is a script, so that nothing draws in between.
 . "${0%/*}/../lib.sh"
 . "$cli/ssh.sh"
 
@@ -44,14 +44,17 @@ for transport in $transports; do
 done
 rm "$remote_home/bin/tmux"
 
-for transport in $transports; do
-  attach "$transport" -s "$transport"
-  ok "$transport: the prompt" at "$transport" expect 'claude> '
-  at "$transport" send 'flood 50000000\r'
-done
-for transport in $transports; do
-  ok "$transport: a flood of 50 MB ends" at "$transport" within 90 expect flooded
-  at "$transport" send 'inc\r'
-  ok "$transport: and the terminal works" at "$transport" expect 'count 1'
-done
+# Typed through a script, with new keys each 64 KB: libssh2 exchanges them while it sends.
+start_sshd often 'RekeyLimit 64K'
+rtmux new-session -d -s riff -x 200 -y 50 "stty raw -echo; cat >'$tmp/typed'"
+perl -e 'srand 7; print map { chr 97 + rand 26 } 1 .. 400_000' >"$tmp/text"
+attach_args libssh2
+# shellcheck disable=SC2086
+run tmux-attach $attach_args -t <"$tmp/text"
+status_is 0 "400 KB are typed"
+printf ' ' >>"$tmp/text"
+wait_until 10 cmp "$tmp/text" "$tmp/typed"
+ok "and arrive byte for byte" cmp "$tmp/text" "$tmp/typed"
+rekeyed=$(grep -c 'rekeying' "$sshd_log")
+ok "with new keys on the way ($rekeyed times)" test "$rekeyed" -ge 2
 done_testing
