@@ -187,14 +187,4 @@ public struct JSONValue: Sendable {
       return found
     }
   }
-
-  /// This object with the members of another in the place of its own, and those
-  /// that it lacks; the values are shared, not copied. The value itself when
-  /// either is no object.
-  public func merging(_ other: JSONValue) -> JSONValue {
-    guard isObject, other.isObject, let copy = read({ json_copy($0) }) else { return self }
-    let isMerged = other.read { json_object_update(copy, $0) } == 0
-    let tree = Tree(owning: copy)
-    return isMerged ? JSONValue(tree: tree) : self
-  }
 }

@@ -31,13 +31,13 @@ enum BarForm {
     let reason = Visible.line(reason)
     switch form {
     case .waybar:
-      return SessionJSON.object([
+      return object([
         ("text", JSONQuote.string("○ \(state)")), ("alt", JSONQuote.string(state)),
         ("tooltip", JSONQuote.string(markup("○ \(state): \(reason)"))),
-        ("class", SessionJSON.array([JSONQuote.string(state)])),
+        ("class", array([state])),
       ])
     case .i3:
-      return SessionJSON.object([
+      return object([
         ("full_text", JSONQuote.string("○ \(state)")), ("short_text", JSONQuote.string("○")),
         ("color", "\"#dc2626\""), ("name", "\"voice\""), ("markup", "\"none\""),
       ])
@@ -68,10 +68,10 @@ enum BarForm {
     if let stale { classes.append(stale) }
     if all.contains(where: { !$0.tools.isEmpty }) { classes.append("tool") }
     let tooltip = all.map(\.words).joined(separator: "\n")
-    return SessionJSON.object([
+    return object([
       ("text", JSONQuote.string(markup(text(all, stale)))), ("alt", JSONQuote.string(state)),
       ("tooltip", JSONQuote.string(markup(tooltip.isEmpty ? "no voice session" : tooltip))),
-      ("class", SessionJSON.array(classes.map(JSONQuote.string))),
+      ("class", array(classes)),
     ])
   }
 
@@ -89,7 +89,7 @@ enum BarForm {
         case .idle, nil: nil
         }
       }
-    return SessionJSON.object([
+    return object([
       ("full_text", JSONQuote.string(text(all, stale))),
       ("short_text", JSONQuote.string(all.first?.activity.rawValue ?? "")),
       ("color", colour.map(JSONQuote.string)), ("name", "\"voice\""),
@@ -100,6 +100,17 @@ enum BarForm {
   /// Words for `status-right`: a `#` of theirs would be a format of tmux.
   private static func tmux(_ all: [Summary], _ stale: String?) -> String {
     escaped(text(all, stale)) { $0 == "#" ? "##" : nil }
+  }
+
+  /// A JSON object of members that are JSON; those without a value are left out.
+  private static func object(_ members: [(String, String?)]) -> String {
+    "{"
+      + members.compactMap { name, value in value.map { "\"\(name)\":\($0)" } }
+      .joined(separator: ",") + "}"
+  }
+
+  private static func array(_ texts: [String]) -> String {
+    "[" + texts.map(JSONQuote.string).joined(separator: ",") + "]"
   }
 
   /// Text as Pango takes it for markup.

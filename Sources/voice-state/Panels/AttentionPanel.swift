@@ -74,7 +74,7 @@ struct AttentionPanel: Panel {
 
   private var guesses: FactFlow {
     var facts = FactFlow()
-    for guess in conversation.addressing?.recentAddressingGuesses.suffix(3) ?? [] {
+    for guess in conversation.addressingGuesses.suffix(3) {
       var line = Line(Outside.text(guess.speakerName, or: "someone"))
       line.add(" → ", .dim)
       line.add(guess.talkingTo == "ME" ? "the bot" : Outside.text(guess.talkingTo, or: "?"))

@@ -84,10 +84,9 @@ struct ContextPanel: Panel {
   private var given: FactFlow {
     var facts = FactFlow()
     let count = context.contextMessages.count
-    let size = context.contextMessages.reduce(0) { $0 + ($1.content?.utf8.count ?? 0) }
+    let size = context.contextMessages.reduce(0, +)
     facts.add("\(PanelText.count(count, "message")), \(Amount.bytes(size))")
-    let notes =
-      context.durableContext.isEmpty ? session.durableContext.count : context.durableContext.count
+    let notes = context.durableNotes == 0 ? session.durableNotes : context.durableNotes
     if notes > 0 { facts.add(PanelText.count(notes, "note")) }
     if !context.membershipEvents.isEmpty {
       facts.add(
@@ -103,8 +102,8 @@ struct ContextPanel: Panel {
     let sent = context.memoryFacts
     facts.add("\(sent.count) sent")
     let kinds = [
-      (sent.userFacts.count, "of people"), (sent.relevantFacts.count, "relevant"),
-      (sent.guidanceFacts.count, "guiding"), (sent.behavioralFacts.count, "on behaviour"),
+      (sent.userFacts, "of people"), (sent.relevantFacts, "relevant"),
+      (sent.guidanceFacts, "guiding"), (sent.behavioralFacts, "on behaviour"),
     ]
     for (count, kind) in kinds where count > 0 { facts.add("\(count) \(kind)") }
     return facts
@@ -114,13 +113,10 @@ struct ContextPanel: Panel {
   private var memory: FactFlow {
     var facts = FactFlow()
     guard let memory = session.memory else { return facts }
-    let people = memory.factProfiles.reduce(0) { $0 + $1.userFacts.count }
-    let own = memory.guildFactProfile?.selfFacts.count ?? 0
-    let lore = memory.guildFactProfile?.loreFacts.count ?? 0
-    facts.add("\(people + own + lore) loaded")
-    facts.add("\(people) of \(PanelText.count(memory.factProfiles.count, "person", "people"))")
-    facts.add("\(own) own")
-    facts.add("\(lore) lore")
+    facts.add("\(memory.userFacts + memory.selfFacts + memory.loreFacts) loaded")
+    facts.add("\(memory.userFacts) of \(PanelText.count(memory.people, "person", "people"))")
+    facts.add("\(memory.selfFacts) own")
+    facts.add("\(memory.loreFacts) lore")
     return facts
   }
 

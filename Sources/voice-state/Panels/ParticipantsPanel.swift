@@ -111,7 +111,7 @@ struct ParticipantsPanel: Panel {
     {
       state.add(" " + since)
     }
-    if session.playbackArm?.armed == false {
+    if session.isPlaybackArmed == false {
       state.add(" · not ready to play", Style(Palette.warning))
     }
     let isBusy = word != "quiet"

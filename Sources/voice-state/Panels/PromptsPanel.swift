@@ -63,7 +63,7 @@ struct PromptsPanel: Panel {
     if follow > 0 { parts.append(PanelText.count(follow, "follow-up")) }
     if !prompt.tools.isEmpty { parts.append(PanelText.count(prompt.tools.count, "tool")) }
     if !prompt.promptTiers.isEmpty {
-      let present = prompt.promptTiers.count { $0.present == true }
+      let present = prompt.promptTiers.count { $0 }
       parts.append("\(present) of \(prompt.promptTiers.count) tiers")
     }
     return parts.joined(separator: ", ")

@@ -2,16 +2,19 @@ import Core
 
 /// Whom the bot listens to, and what it knows of the talk.
 struct VoiceConversation: Sendable {
-  let lastAssistantReplyAt: Timestamp?
-  let lastDirectAddressAt: Timestamp?
-  let lastDirectAddressUserId: String?
-  let musicWakeLatchedUntil: Timestamp?
-  let musicWakeLatchedByUserId: String?
-  let wake: VoiceWake?
-  let thoughtEngine: VoiceThoughtEngine?
-  let addressing: VoiceAddressing?
-  let modelContext: VoiceModelContext?
+  var lastAssistantReplyAt: Timestamp?
+  var lastDirectAddressAt: Timestamp?
+  var lastDirectAddressUserId: String?
+  var musicWakeLatchedUntil: Timestamp?
+  var musicWakeLatchedByUserId: String?
+  var wake: VoiceWake?
+  var thoughtEngine: VoiceThoughtEngine?
+  /// Who talks to whom, oldest first.
+  var addressingGuesses: [VoiceAddressingGuess] = []
+  var modelContext: VoiceModelContext?
+}
 
+extension VoiceConversation {
   init(_ value: JSONValue) {
     lastAssistantReplyAt = value.time("lastAssistantReplyAt")
     lastDirectAddressAt = value.time("lastDirectAddressAt")
@@ -20,7 +23,8 @@ struct VoiceConversation: Sendable {
     musicWakeLatchedByUserId = value.text("musicWakeLatchedByUserId")
     wake = value.part(VoiceWake.init, "wake")
     thoughtEngine = value.part(VoiceThoughtEngine.init, "thoughtEngine")
-    addressing = value.part(VoiceAddressing.init, "addressing")
+    addressingGuesses =
+      value["addressing"]?.list(VoiceAddressingGuess.init, "recentAddressingGuesses") ?? []
     modelContext = value.part(VoiceModelContext.init, "modelContext")
   }
 }
@@ -28,51 +32,99 @@ struct VoiceConversation: Sendable {
 /// Whether the bot takes what is said as meant for it, and why.
 struct VoiceWake: Sendable {
   /// `ACTIVE` or `AMBIENT`.
-  let attentionMode: String?
-  let active: Bool?
-  let currentSpeakerActive: Bool?, recentAssistantReply: Bool?, recentDirectAddress: Bool?
-  let msSinceAssistantReply: Double?, msSinceDirectAddress: Double?
+  var attentionMode: String?
+  var active: Bool?
+  var msSinceAssistantReply: Double?, msSinceDirectAddress: Double?
   /// How long a reply or an address keeps the bot awake.
-  let windowMs: Double?
+  var windowMs: Double?
+}
 
+extension VoiceWake {
   init(_ value: JSONValue) {
     attentionMode = value.text("attentionMode")
     active = value.bool("active")
-    currentSpeakerActive = value.bool("currentSpeakerActive")
-    recentAssistantReply = value.bool("recentAssistantReply")
-    recentDirectAddress = value.bool("recentDirectAddress")
     msSinceAssistantReply = value.double("msSinceAssistantReply")
     msSinceDirectAddress = value.double("msSinceDirectAddress")
     windowMs = value.double("windowMs")
   }
 }
 
-/// Guesses at who talks to whom.
-struct VoiceAddressing: Sendable {
-  /// One guess.
-  struct Guess: Sendable {
-    let speakerName: String?, talkingTo: String?
-    /// 0 to 1.
-    let directedConfidence: Double?
-    let ageMs: Double?
+/// A guess at who talks to whom.
+struct VoiceAddressingGuess: Sendable {
+  let speakerName: String?, talkingTo: String?
+  /// 0 to 1.
+  let directedConfidence: Double?
+
+  init(_ value: JSONValue) {
+    speakerName = value.text("speakerName")
+    talkingTo = value.text("talkingTo")
+    directedConfidence = value.double("directedConfidence")
+  }
+}
+
+/// What the bot thinks of saying without being asked.
+struct VoiceThoughtEngine: Sendable {
+  let busy: Bool?
+  let nextAttemptAt: Timestamp?, lastAttemptAt: Timestamp?, lastSpokenAt: Timestamp?
+  let pendingThought: VoiceThought?
+
+  init(_ value: JSONValue) {
+    busy = value.bool("busy")
+    nextAttemptAt = value.time("nextAttemptAt")
+    lastAttemptAt = value.time("lastAttemptAt")
+    lastSpokenAt = value.time("lastSpokenAt")
+    pendingThought = value.part(VoiceThought.init, "pendingThought")
+  }
+}
+
+/// A thought that waits for its moment.
+struct VoiceThought: Sendable {
+  /// `queued` or `reconsider`.
+  let status: String?
+  let text: String?, draftText: String?
+  let lastDecisionReason: String?
+  /// `hold`, `speak_now` or `drop`.
+  let lastDecisionAction: String?
+  let invalidationReason: String?
+
+  init(_ value: JSONValue) {
+    status = value.text("status")
+    text = value.text("text")
+    draftText = value.text("draftText")
+    lastDecisionReason = value.text("lastDecisionReason")
+    lastDecisionAction = value.text("lastDecisionAction")
+    invalidationReason = value.text("invalidationReason")
+  }
+}
+
+/// How much of the talk the models were given.
+struct VoiceModelContext: Sendable {
+  /// One model's share.
+  struct Share: Sendable {
+    /// Turns that there were, that were sent, that may be sent.
+    let availableTurns: Int?, sentTurns: Int?, maxTurns: Int?
+    let contextChars: Int?, transcriptChars: Int?
+    /// Of the decider only.
+    let promptHistoryChars: Int?
 
     init(_ value: JSONValue) {
-      speakerName = value.text("speakerName")
-      talkingTo = value.text("talkingTo")
-      directedConfidence = value.double("directedConfidence")
-      ageMs = value.double("ageMs")
+      availableTurns = value.int("availableTurns")
+      sentTurns = value.int("sentTurns")
+      maxTurns = value.int("maxTurns")
+      contextChars = value.int("contextChars")
+      transcriptChars = value.int("transcriptChars")
+      promptHistoryChars = value.int("promptHistoryChars")
     }
   }
 
-  let currentSpeakerTarget: String?
-  let currentSpeakerDirectedConfidence: Double?
-  let lastDirectedToMe: Guess?
-  let recentAddressingGuesses: [Guess]
+  let generation: Share?, decider: Share?
+  let trackedTurns: Int?, trackedTurnLimit: Int?, trackedTranscriptTurns: Int?
 
   init(_ value: JSONValue) {
-    currentSpeakerTarget = value.text("currentSpeakerTarget")
-    currentSpeakerDirectedConfidence = value.double("currentSpeakerDirectedConfidence")
-    lastDirectedToMe = value.part(Guess.init, "lastDirectedToMe")
-    recentAddressingGuesses = value.list(Guess.init, "recentAddressingGuesses")
+    generation = value.part(Share.init, "generation")
+    decider = value.part(Share.init, "decider")
+    trackedTurns = value.int("trackedTurns")
+    trackedTurnLimit = value.int("trackedTurnLimit")
+    trackedTranscriptTurns = value.int("trackedTranscriptTurns")
   }
 }

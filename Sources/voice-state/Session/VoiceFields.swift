@@ -67,6 +67,9 @@ extension JSONValue {
     lastElements(name) { $0.isObject ? make($0) : nil }
   }
 
+  /// How many of the last elements of a list are objects.
+  func objects(_ name: String) -> Int { list({ _ in () }, name).count }
+
   /// The last elements of a list that are texts; of an object, its name.
   func texts(_ name: String) -> [String] {
     lastElements(name) { $0.keptText ?? $0.text("displayName", "name") }

@@ -2,27 +2,18 @@ import Core
 
 /// What the answering model knew when it last made an answer.
 struct VoiceGenerationContext: Sendable {
-  /// A message of the talk.
-  struct Message: Sendable {
-    let role: String?
-    let content: String?
-
-    init(_ value: JSONValue) {
-      role = value.text("role")
-      content = value.text("content")
-    }
-  }
-
   let capturedAt: Timestamp?
   let source: String?, mode: String?
   let incomingTranscript: String?, speakerName: String?
   let directAddressed: Bool?, isEagerTurn: Bool?
-  let contextMessages: [Message]
+  /// The bytes of each message of the talk.
+  let contextMessages: [Int]
   let conversationContext: VoiceTalkContext?
   let participantRoster: [String]
   let membershipEvents: [VoiceMembershipEvent]
   let memoryFacts: VoiceFacts
-  let durableContext: [VoiceNote]
+  /// How many notes of the session.
+  let durableNotes: Int
   let sessionTiming: VoiceTiming?
   /// The tools by name and whether the model could use them, in the order of the wire.
   let tools: [(name: String, isOn: Bool)]
@@ -37,13 +28,14 @@ struct VoiceGenerationContext: Sendable {
     speakerName = value.text("speakerName")
     directAddressed = value.bool("directAddressed")
     isEagerTurn = value.bool("isEagerTurn")
-    contextMessages = value.list(Message.init, "contextMessages")
+    contextMessages = value.list(
+      { $0.text("content")?.utf8.count ?? 0 }, "contextMessages")
     conversationContext = value.part(VoiceTalkContext.init, "conversationContext")
     participantRoster = value.texts("participantRoster")
     membershipEvents = value.list(VoiceMembershipEvent.init, "membershipEvents")
     // Beside the session's own turn, the facts lie one level higher.
     memoryFacts = VoiceFacts(value["memoryFacts"] ?? value)
-    durableContext = value.list(VoiceNote.init, "durableContext")
+    durableNotes = value.objects("durableContext")
     sessionTiming = value.part(VoiceTiming.init, "sessionTiming")
     tools =
       value["tools"]?.members.prefix(100).compactMap { member in
@@ -59,8 +51,6 @@ struct VoiceGenerationContext: Sendable {
 /// The state of the talk as the model was told.
 struct VoiceTalkContext: Sendable {
   let attentionMode: String?
-  let currentSpeakerActive: Bool?, recentAssistantReply: Bool?, recentDirectAddress: Bool?
-  let msSinceAssistantReply: Double?, msSinceDirectAddress: Double?
   let streamWatchNotes: [String]
   /// Whom the speaker talks to, and how sure that is, 0 to 1.
   let talkingTo: String?
@@ -68,11 +58,6 @@ struct VoiceTalkContext: Sendable {
 
   init(_ value: JSONValue) {
     attentionMode = value.text("attentionMode")
-    currentSpeakerActive = value.bool("currentSpeakerActive")
-    recentAssistantReply = value.bool("recentAssistantReply")
-    recentDirectAddress = value.bool("recentDirectAddress")
-    msSinceAssistantReply = value.double("msSinceAssistantReply")
-    msSinceDirectAddress = value.double("msSinceDirectAddress")
     streamWatchNotes = value.texts("streamWatchNotes")
     talkingTo = value["addressing"]?.text("talkingTo")
     confidence = value["addressing"]?.double("confidence", "directedConfidence")
@@ -109,4 +94,35 @@ struct VoiceModelConfig: Sendable {
     temperature = value.double("temperature")
     maxOutputTokens = value.int("maxOutputTokens")
   }
+}
+
+/// How many facts the session has loaded.
+struct VoiceMemory: Sendable {
+  /// The people of whom something may be known, and the facts about them all.
+  let people: Int, userFacts: Int
+  /// Facts about the bot itself, and about the guild.
+  let selfFacts: Int, loreFacts: Int
+
+  init(_ value: JSONValue) {
+    let profiles = value.list({ $0.objects("userFacts") }, "factProfiles")
+    people = profiles.count
+    userFacts = profiles.reduce(0, +)
+    selfFacts = value["guildFactProfile"]?.objects("selfFacts") ?? 0
+    loreFacts = value["guildFactProfile"]?.objects("loreFacts") ?? 0
+  }
+}
+
+/// How many facts a model was given, by what they are for.
+struct VoiceFacts: Sendable {
+  let userFacts: Int, relevantFacts: Int, guidanceFacts: Int, behavioralFacts: Int
+
+  init(_ value: JSONValue) {
+    userFacts = value.objects("userFacts")
+    relevantFacts = value.objects("relevantFacts")
+    guidanceFacts = value.objects("guidanceFacts")
+    behavioralFacts = value.objects("behavioralFacts")
+  }
+
+  /// How many there are.
+  var count: Int { userFacts + relevantFacts + guidanceFacts + behavioralFacts }
 }

@@ -16,23 +16,22 @@ struct VoicePromptState: Sendable {
 /// One model's prompts. They are private texts: shown only when asked for.
 struct VoicePrompt: Sendable {
   let updatedAt: Timestamp?
-  let source: String?
   let systemPrompt: VoiceText, initialUserPrompt: VoiceText
   let followupUserPrompts: [VoiceText]
   let followupSteps: Int?
   let tools: [VoiceTool]
-  let promptTiers: [VoicePromptTier]
+  /// The parts that the prompt may be made of, and whether each is in it.
+  let promptTiers: [Bool]
 
   init(_ value: JSONValue) {
     updatedAt = value.time("updatedAt")
-    source = value.text("source")
     let bundle = value["replyPrompts"]
     systemPrompt = VoiceText(bundle?["systemPrompt"])
     initialUserPrompt = VoiceText(bundle?["initialUserPrompt"])
     followupUserPrompts = bundle?["followupUserPrompts"]?.elements.map { VoiceText($0) } ?? []
     followupSteps = bundle?.int("followupSteps")
     tools = bundle?.list(VoiceTool.init, "tools") ?? []
-    promptTiers = bundle?.list(VoicePromptTier.init, "promptTiers") ?? []
+    promptTiers = bundle?.list({ $0.bool("present") == true }, "promptTiers") ?? []
   }
 
   /// The bytes of UTF-8 of all its texts.
@@ -43,19 +42,22 @@ struct VoicePrompt: Sendable {
   }
 }
 
-/// A part that a prompt is made of.
-struct VoicePromptTier: Sendable {
-  let key: String?, label: String?
-  let present: Bool?
-  let sources: [String]
-  /// Any object of counts.
-  let details: JSONValue?
+/// A text that may be very long, read only as far as it is wanted.
+struct VoiceText: Sendable {
+  private let value: JSONValue?
 
-  init(_ value: JSONValue) {
-    key = value.text("key")
-    label = value.text("label")
-    present = value.bool("present")
-    sources = value.texts("sources")
-    details = value["details"].flatMap { $0.isObject ? $0 : nil }
-  }
+  /// - Parameter value: a string; anything else is an empty text.
+  init(_ value: JSONValue?) { self.value = value }
+
+  /// The length in bytes of UTF-8, known without reading it.
+  var byteCount: Int { value?.byteCount ?? 0 }
+
+  /// Whether there is nothing.
+  var isEmpty: Bool { byteCount == 0 }
+
+  /// The whole text.
+  var whole: String { value?.string ?? "" }
+
+  /// The beginning, at most so many bytes of UTF-8.
+  func beginning(bytes limit: Int) -> String { value?.string(bytes: limit) ?? "" }
 }

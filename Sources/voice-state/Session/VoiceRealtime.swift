@@ -74,3 +74,77 @@ struct VoiceRealtimeState: Sendable {
     pendingResponseActive = value.bool("pendingResponseActive")
   }
 }
+
+/// What the bot's own voice does.
+struct VoiceOutput: Sendable {
+  /// `idle`, `response_pending`, `awaiting_tool_outputs`, `speaking_live`,
+  /// `speaking_buffered`.
+  let phase: String?
+  let phaseEnteredAt: Timestamp?
+
+  init(_ value: JSONValue) {
+    phase = value.text("phase")
+    phaseEnteredAt = value.time("phaseEnteredAt")
+  }
+}
+
+/// One recogniser of speech: of a person, or of everybody.
+struct VoiceASRSession: Sendable {
+  /// What is being said and is not yet a turn.
+  struct Utterance: Sendable {
+    var partialText: String?
+    /// How many segments are final.
+    var finalSegments: Int?
+    var bytesSent: Int?
+  }
+
+  var userId: String?, displayName: String?
+  var connected: Bool?
+  /// `idle`, `connecting`, `ready`, `committing`, `closing`; also when only the
+  /// older `closing` says so.
+  var phase: String?
+  var lastAudioAt: Timestamp?, lastTranscriptAt: Timestamp?
+  var idleMs: Double?, idleTtlMs: Double?
+  var pendingAudioBytes: Int?, pendingAudioChunks: Int?
+  var utterance: Utterance?
+  var model: String?
+  /// Whether only an event told of it: then an event ends it, too.
+  var isHeard = false
+}
+
+extension VoiceASRSession {
+  init(_ value: JSONValue) {
+    userId = value.text("userId")
+    displayName = value.text("displayName")
+    connected = value.bool("connected")
+    phase = value.text("phase") ?? (value.bool("closing") == true ? "closing" : nil)
+    lastAudioAt = value.time("lastAudioAt")
+    lastTranscriptAt = value.time("lastTranscriptAt")
+    idleMs = value.double("idleMs")
+    idleTtlMs = value.double("idleTtlMs")
+    pendingAudioBytes = value.int("pendingAudioBytes")
+    pendingAudioChunks = value.int("pendingAudioChunks")
+    utterance = value.part(Utterance.init, "utterance")
+    model = value.text("model")
+  }
+}
+
+extension VoiceASRSession.Utterance {
+  init(_ value: JSONValue) {
+    partialText = value.text("partialText")
+    // The number of segments, or the segments themselves.
+    finalSegments = value.int("finalSegments") ?? value["finalSegments"]?.count
+    bytesSent = value.int("bytesSent")
+  }
+}
+
+/// Turns that wait to be recognised as files.
+struct VoiceBatchASR: Sendable {
+  let pendingTurns: Int
+  let contextMessages: Int?
+
+  init(_ value: JSONValue) {
+    pendingTurns = value.int("pendingTurns") ?? 0
+    contextMessages = value.int("contextMessages")
+  }
+}

@@ -1,62 +1,66 @@
 import Core
 
-/// One voice session with everything that the dashboard sends of it.
+/// One voice session with everything of it that is shown: what its last state
+/// said, and what events have changed since (see `LiveSession`).
 ///
-/// Members have the names of the wire. Ages and durations are milliseconds at
-/// the time the state was taken; instants are `Timestamp`.
+/// Members have the names of the wire (Agent/Clanky/CONTRACT.md 4). Ages and
+/// durations are milliseconds at the time the state was taken; instants are
+/// `Timestamp`. Reading never fails: a member that is missing, null or of another
+/// type is nil or empty.
 struct VoiceSession: Sendable {
-  let sessionId: String?
-  let guildId: String?, voiceChannelId: String?, textChannelId: String?
-  let startedAt: Timestamp?, lastActivityAt: Timestamp?
+  var sessionId: String?
+  var guildId: String?, voiceChannelId: String?, textChannelId: String?
+  var startedAt: Timestamp?, lastActivityAt: Timestamp?
   /// When the session ends in any case, and when it ends if nobody speaks.
-  let maxEndsAt: Timestamp?, inactivityEndsAt: Timestamp?
+  var maxEndsAt: Timestamp?, inactivityEndsAt: Timestamp?
   /// `openai_realtime`, `voice_agent` and others; see `modeLabel`.
-  let mode: String?
-  /// `transport_only` or `provider_native`.
-  let realtimeToolOwnership: String?
+  var mode: String?
 
   /// How many people speak, as the server counts; and who they are.
-  let activeInputStreams: Int
-  let activeCaptures: [VoiceCapture]
+  var activeInputStreams = 0
+  var activeCaptures: [VoiceCapture] = []
   /// Everyone in the channel but the bot.
-  let participants: [VoiceParticipant]
-  let participantCount: Int
+  var participants: [VoiceParticipant] = []
+  var participantCount = 0
   /// Who came and went, oldest first.
-  let membershipEvents: [VoiceMembershipEvent]
+  var membershipEvents: [VoiceMembershipEvent] = []
 
   /// Whether the bot began to speak a moment ago.
-  let botTurnOpen: Bool
-  let assistantOutput: VoiceOutput?
-  let playbackArm: VoicePlaybackArm?
+  var botTurnOpen = false
+  var assistantOutput: VoiceOutput?
+  /// Whether the bot is ready to play sound.
+  var isPlaybackArmed: Bool?
   /// The speaker that the bot listens to (only in the older wire).
-  let focusedSpeaker: VoiceFocus?
-  let conversation: VoiceConversation?
+  var focusedSpeaker: VoiceFocus?
+  var conversation: VoiceConversation?
   /// What was said, oldest first.
-  let recentTurns: [VoiceTurn]
-  let pendingDeferredTurns: Int
+  var recentTurns: [VoiceTurn] = []
+  var pendingDeferredTurns = 0
 
-  let asrSessions: [VoiceASRSession]
+  var asrSessions: [VoiceASRSession] = []
   /// The one recogniser for everybody, where there is one.
-  let sharedAsrSession: VoiceASRSession?
-  let batchAsr: VoiceBatchASR?
-  let realtime: VoiceRealtime?
-  let latency: VoiceLatency?
+  var sharedAsrSession: VoiceASRSession?
+  var batchAsr: VoiceBatchASR?
+  var realtime: VoiceRealtime?
+  var latency: VoiceLatency?
 
-  let brainTools: [VoiceTool]
+  var brainTools: [VoiceTool] = []
   /// Tool calls, oldest first.
-  let toolCalls: [VoiceToolCall]
-  let mcpStatus: [VoiceMCPServer]
+  var toolCalls: [VoiceToolCall] = []
+  var mcpStatus: [VoiceMCPServer] = []
 
-  let promptState: VoicePromptState?
-  let lastGenerationContext: VoiceGenerationContext?
-  let memory: VoiceMemory?
-  /// What the session noted down, oldest first.
-  let durableContext: [VoiceNote]
+  var promptState: VoicePromptState?
+  var lastGenerationContext: VoiceGenerationContext?
+  var memory: VoiceMemory?
+  /// How many notes the session keeps.
+  var durableNotes = 0
 
-  let streamWatch: VoiceStreamWatch?
-  let music: VoiceMusic?
-  let soundboard: VoiceSoundboard?
+  var streamWatch: VoiceStreamWatch?
+  var music: VoiceMusic?
+  var soundboard: VoiceSoundboard?
+}
 
+extension VoiceSession {
   /// - Parameter value: an element of `sessions`.
   init(_ value: JSONValue) {
     sessionId = value.text("sessionId")
@@ -68,7 +72,6 @@ struct VoiceSession: Sendable {
     maxEndsAt = value.time("maxEndsAt")
     inactivityEndsAt = value.time("inactivityEndsAt")
     mode = value.text("mode")
-    realtimeToolOwnership = value.text("realtimeToolOwnership")
     activeCaptures = value.list(VoiceCapture.init, "activeCaptures")
     activeInputStreams = value.int("activeInputStreams") ?? activeCaptures.count
     participants = value.list(VoiceParticipant.init, "participants")
@@ -76,7 +79,7 @@ struct VoiceSession: Sendable {
     membershipEvents = value.list(VoiceMembershipEvent.init, "membershipEvents")
     botTurnOpen = value.bool("botTurnOpen") ?? false
     assistantOutput = value.part(VoiceOutput.init, "assistantOutput")
-    playbackArm = value.part(VoicePlaybackArm.init, "playbackArm")
+    isPlaybackArmed = value["playbackArm"]?.bool("armed")
     focusedSpeaker = value.part(VoiceFocus.init, "focusedSpeaker")
     conversation = value.part(VoiceConversation.init, "conversation")
     recentTurns = value.list(VoiceTurn.init, "recentTurns")
@@ -92,9 +95,77 @@ struct VoiceSession: Sendable {
     promptState = value.part(VoicePromptState.init, "promptState")
     lastGenerationContext = value.part(VoiceGenerationContext.init, "lastGenerationContext")
     memory = value.part(VoiceMemory.init, "memory")
-    durableContext = value.list(VoiceNote.init, "durableContext")
+    durableNotes = value.objects("durableContext")
     streamWatch = value.part(VoiceStreamWatch.init, "streamWatch")
     music = value.part(VoiceMusic.init, "music")
     soundboard = value.part(VoiceSoundboard.init, "soundboard")
+  }
+
+  /// Turns that wait anywhere: for recognition, for the provider, put off.
+  var pendingTurns: Int {
+    (batchAsr?.pendingTurns ?? 0) + (realtime?.pendingTurns ?? 0) + pendingDeferredTurns
+  }
+
+  /// The mode in the dashboard's words: `OpenAI RT`; an unknown mode as sent.
+  var modeLabel: String? {
+    switch mode {
+    case "voice_agent": "Voice Agent"
+    case "openai_realtime": "OpenAI RT"
+    case "gemini_realtime": "Gemini RT"
+    case "elevenlabs_realtime": "ElevenLabs API"
+    case "xai_realtime": "xAI RT"
+    default: mode
+    }
+  }
+
+  /// Whether the bot takes what is said as meant for it: `conversation.wake`,
+  /// else within 35 s of its reply or of a direct address.
+  ///
+  /// - Parameter now: the time of the state.
+  func isAwake(at now: Timestamp) -> Bool {
+    if let active = conversation?.wake?.active { return active }
+    return [conversation?.lastAssistantReplyAt, conversation?.lastDirectAddressAt].contains {
+      guard let time = $0 else { return false }
+      return now < time.adding(.seconds(35))
+    }
+  }
+
+  /// The display name of a person of the session.
+  ///
+  /// - Parameter userId: nil has no name.
+  /// - Returns: nil when the session does not tell.
+  func name(of userId: String?) -> String? {
+    guard let userId else { return nil }
+    return participants.first { $0.userId == userId && $0.displayName != nil }?.displayName
+      ?? activeCaptures.first { $0.userId == userId && $0.displayName != nil }?.displayName
+      ?? asrSessions.first { $0.userId == userId && $0.displayName != nil }?.displayName
+      ?? membershipEvents.last { $0.userId == userId && $0.displayName != nil }?.displayName
+  }
+}
+
+/// What a session is doing, in the one word that the web dashboard shows.
+enum VoiceActivity: String, CaseIterable, Sendable {
+  case speaking, processing, listening, disconnected, idle
+
+  /// The word with a capital: `Speaking`.
+  var word: String {
+    switch self {
+    case .speaking: "Speaking"
+    case .processing: "Processing"
+    case .listening: "Listening"
+    case .disconnected: "Disconnected"
+    case .idle: "Idle"
+    }
+  }
+}
+
+extension VoiceSession {
+  /// The first that holds: the bot's turn is open, turns wait for recognition or
+  /// an answer, someone speaks, the provider's link is down, nothing.
+  var activity: VoiceActivity {
+    if botTurnOpen { return .speaking }
+    if (batchAsr?.pendingTurns ?? 0) + (realtime?.pendingTurns ?? 0) > 0 { return .processing }
+    if activeInputStreams > 0 { return .listening }
+    return realtime?.state?.connected == false ? .disconnected : .idle
   }
 }

@@ -3,13 +3,10 @@ import Core
 /// A tool that a model may call.
 struct VoiceTool: Sendable {
   let name: String?
-  /// `function` or `mcp`.
-  let toolType: String?
   let serverName: String?, description: String?
 
   init(_ value: JSONValue) {
     name = value.text("name")
-    toolType = value.text("toolType")
     serverName = value.text("serverName")
     description = value.text("description")
   }
@@ -22,20 +19,31 @@ struct VoiceToolCall: Sendable {
     case running, ok, failed
   }
 
-  let callId: String?, toolName: String?
+  var callId: String?, toolName: String?
   /// `function` or `mcp`.
-  let toolType: String?
+  var toolType: String?
   /// Seldom sent: the tool's own server says it too, see `brainTools`.
-  let serverName: String?
+  var serverName: String?
   /// An object as a rule.
-  let arguments: JSONValue?
-  let startedAt: Timestamp?, completedAt: Timestamp?
-  let runtimeMs: Double?
-  let success: Bool?
+  var arguments: JSONValue?
+  var startedAt: Timestamp?, completedAt: Timestamp?
+  var runtimeMs: Double?
+  var success: Bool?
   /// A text or an object.
-  let outputSummary: JSONValue?
-  let error: String?
+  var outputSummary: JSONValue?
+  var error: String?
+  /// Whether only events told of it: states do not hold calls that run.
+  var isHeard = false
 
+  /// Failed with an error; else running until it is completed; else what it says.
+  var state: State {
+    if error != nil { return .failed }
+    if completedAt == nil && success != true { return .running }
+    return success == false ? .failed : .ok
+  }
+}
+
+extension VoiceToolCall {
   init(_ value: JSONValue) {
     callId = value.text("callId")
     toolName = value.text("toolName")
@@ -48,13 +56,6 @@ struct VoiceToolCall: Sendable {
     success = value.bool("success")
     outputSummary = value[either: "outputSummary"]
     error = value.text("error") ?? value.part({ $0.text("message", "code") }, "error") ?? nil
-  }
-
-  /// Failed with an error; else running until it is completed; else what it says.
-  var state: State {
-    if error != nil { return .failed }
-    if completedAt == nil && success != true { return .running }
-    return success == false ? .failed : .ok
   }
 }
 

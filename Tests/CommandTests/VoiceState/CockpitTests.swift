@@ -105,9 +105,9 @@ private struct Middle: Sized {
     for sample in ["full", "troubled", "spec", "minimal"] {
       let text = String(decoding: try VoiceSamples.bytes(sample), as: UTF8.self)
       let ascii = String(text.unicodeScalars.map { $0.isASCII ? Character($0) : "x" })
-      let state = VoiceState(try JSONValue.parse(text: ascii))
+      let sessions = VoiceSamples.sessions(of: try JSONValue.parse(text: ascii))
       let cockpit = Cockpit(
-        sessions: state.sessions, now: VoiceSamples.now, panels: Panels.all, width: width)
+        sessions: sessions, now: VoiceSamples.now, panels: Panels.all, width: width)
       for line in cockpit.lines {
         let shown = Drawing.line(line, depth: .none).text
         #expect(shown.utf8.allSatisfy { $0 < 0x80 }, "\(sample): \(shown)")

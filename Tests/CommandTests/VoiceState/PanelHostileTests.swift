@@ -7,7 +7,7 @@ import Testing
 /// States that no server should send: spoilt at random, without end, from anywhere.
 @Suite struct PanelHostileTests {
   private func sessions(_ value: LooseJSON) throws -> [VoiceSession] {
-    VoiceState(try JSONValue.parse(text: value.text)).sessions
+    VoiceSamples.sessions(of: try JSONValue.parse(text: value.text))
   }
 
   /// Shows everything there is of a session.
@@ -69,7 +69,7 @@ import Testing
     "null", "[]", "7", #""x""#, "{}", #"{"sessions":{}}"#, #"{"sessions":[7,null]}"#,
   ])
   func whatIsNoStateHasNoSession(_ text: String) throws {
-    #expect(VoiceState(try JSONValue.parse(text: text)).sessions.isEmpty)
+    #expect(VoiceSamples.sessions(of: try JSONValue.parse(text: text)).isEmpty)
   }
 
   /// What long texts are made of, by a name that may be printed.

@@ -35,8 +35,11 @@ enum VoiceSamples {
   }
 
   /// The sessions of a sample.
-  static func sessions(_ name: String) throws -> [VoiceSession] {
-    VoiceState(try state(name)).sessions
+  static func sessions(_ name: String) throws -> [VoiceSession] { sessions(of: try state(name)) }
+
+  /// The sessions of a state that may be anything.
+  static func sessions(of state: JSONValue) -> [VoiceSession] {
+    state.list(VoiceSession.init, "sessions")
   }
 
   /// The first session of a sample.
