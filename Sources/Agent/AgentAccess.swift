@@ -7,7 +7,7 @@ public struct AgentAccess {
   /// The profile in use.
   public let profile: Settings.Profile
   /// Who is asked, with the token.
-  public let backend: Backend
+  public let backend: AgentServer
   /// Drives the requests.
   public let client: WebClient
 
@@ -28,31 +28,29 @@ public struct AgentAccess {
   ) throws(SettingsError) {
     let settings = try Settings()
     let client = try options.client(diagnostics.program, connectTimeout: connectTimeout)
-    try self.init(
-      options, for: capability, settings: settings, client: client, program: diagnostics.program)
+    let profile = try settings.profile(options.profile)
+    try profile.require(capability, for: diagnostics.program)
+    try self.init(options, profile, settings: settings, client: client)
     // A fault of the profile in use is an error, told once; others are warnings.
     settings.configuration.report(to: diagnostics)
   }
 
-  /// The way to one of several agents.
+  /// The way to the agent of a profile, which can be asked for what is wanted.
   ///
   /// - Parameters:
-  ///   - options: whose backend, and how one is let in.
-  ///   - capability: what the command wants of it.
+  ///   - options: how one is let in.
+  ///   - profile: whose backend.
   ///   - settings: the configuration; its faults are the caller's to tell.
-  ///   - client: drives the requests of all.
-  ///   - program: the command.
-  /// - Throws: `SettingsError`, as above.
+  ///   - client: drives the requests.
+  /// - Throws: `SettingsError`: no URL, no token to be had.
   public init(
-    _ options: AccessOptions, for capability: AgentCapability, settings: Settings,
-    client: WebClient, program: String
+    _ options: AccessOptions, _ profile: Settings.Profile, settings: Settings, client: WebClient
   ) throws(SettingsError) {
-    profile = try settings.profile(options.profile)
-    try profile.require(capability, for: program)
-    backend = try Backend(
+    self.profile = profile
+    self.client = client
+    backend = try AgentServer(
       profile, settings: settings, tokenFile: options.tokenFile,
       allowPlaintext: options.allowPlaintext)
-    self.client = client
   }
 }
 

@@ -12,7 +12,8 @@ public final class FollowLoop {
   }
 
   let options: FollowOptions
-  let client: WebClient
+  /// Drives all transfers.
+  public let client: WebClient
   let output: EventOutput
   /// Whether a person is told that a stream is down and back.
   let speaks: Bool
@@ -25,16 +26,37 @@ public final class FollowLoop {
   /// Why all ends; nil while a stream may go on.
   private(set) var end: End?
 
+  /// All that a command does which follows streams.
+  ///
   /// - Parameters:
-  ///   - options: the command line.
-  ///   - client: drives all transfers.
+  ///   - diagnostics: for words.
+  ///   - setUp: makes the loop with its streams.
+  /// - Returns: how to leave; a signal or a closed pipe ends the process itself, and so
+  ///   does what `setUp` throws.
+  public static func run(
+    _ diagnostics: Diagnostics, setUp: () throws(SettingsError) -> FollowLoop
+  ) -> ExitStatus {
+    do throws(SettingsError) {
+      let loop = try setUp()
+      EndSignals.watch()
+      return loop.run()
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
+  }
+
+  /// - Parameters:
+  ///   - options: how all streams are followed.
+  ///   - access: whose certificates are trusted.
   ///   - output: takes the records.
   ///   - diagnostics: for words.
+  /// - Throws: `SettingsError` when the file of authorities cannot be read.
   public init(
-    _ options: FollowOptions, client: WebClient, output: EventOutput, diagnostics: Diagnostics
-  ) {
+    _ options: FollowOptions, _ access: AccessOptions, output: EventOutput,
+    diagnostics: Diagnostics
+  ) throws(SettingsError) {
     self.options = options
-    self.client = client
+    client = try access.client(diagnostics.program)
     self.output = output
     self.diagnostics = diagnostics
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
@@ -51,9 +73,8 @@ public final class FollowLoop {
 
   /// Follows until all have ended, or nothing more is wanted.
   ///
-  /// - Returns: how to leave, the worst of all; a signal or a closed pipe ends the
-  ///   process itself.
-  public func run() -> ExitStatus {
+  /// - Returns: how to leave, the worst of all.
+  private func run() -> ExitStatus {
     let deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     if options.count == 0 { end = .counted }
     while !isOver {

@@ -17,7 +17,7 @@ final class Follower {
   private let profile: [UInt8]?
   private let continuity: Continuity?
   private var resume: ResumePoint?
-  private var stream: EventStream?
+  private var stream: (any StreamLink)?
 
   /// The id of the last event printed, or passed over; before it, the start's.
   private var printedID: [UInt8]
@@ -38,17 +38,15 @@ final class Follower {
     notes = LinkNotes(
       diagnostics: self.diagnostics, profile: followed.profile, speaks: loop.speaks,
       recordsWanted: options.lifecycle)
-    place = followed.request.address.display
+    place = followed.place
     profile = followed.profile.map { Array(JSONQuote.string($0).utf8) }
     continuity = followed.continuity
     resume = followed.resume
     printedID = Array(followed.lastEventID.utf8)
     continuity?.handler = self
-    let (request, backend) = (followed.request, followed.backend)
-    stream = EventStream(
-      loop.client, request,
-      policy: options.policy(usualSilence: followed.usualSilence, lastEventID: printedID),
-      judge: { backend.problem(of: $0, $1, method: request.method) }, handler: self)
+    stream = followed.open(
+      loop.client,
+      options.policy(usualSilence: followed.usualSilence, lastEventID: printedID), self)
   }
 
   /// Whether it is to go on.

@@ -2,7 +2,7 @@ import Core
 
 /// Follows one event stream over any number of connections: parses, keeps the
 /// last event id, waits, reconnects (WHATWG HTML 9.2).
-public final class EventStream {
+public final class EventStream: StreamLink {
   private enum State {
     case idle
     case connecting
@@ -65,22 +65,12 @@ public final class EventStream {
     backoff = Backoff(base: policy.retryWait, cap: policy.retryCap)
   }
 
-  /// The last event id of the stream, as bytes; empty for none.
   public var lastEventID: [UInt8] { parser.lastEventID }
 
-  /// Goes back to an earlier event, for what came behind it was not used; takes
-  /// effect with the next connection. Not from within `streamItem`.
-  ///
-  /// - Parameter id: the last event id to resume behind.
   public func rewind(to id: [UInt8]) { parser.lastEventID = id }
 
-  /// Whether a connection is open.
   public var isOpen: Bool { if case .open = state { true } else { false } }
 
-  /// Connects, reconnects and notices silence, as the time asks for.
-  ///
-  /// - Parameter now: seconds of `Clock.monotonic`.
-  /// - Returns: the time at which to be called again at the latest.
   public func tick(now: Double) -> Double {
     switch state {
     case .idle: connect(now)
@@ -101,10 +91,8 @@ public final class EventStream {
     }
   }
 
-  /// Takes no more bytes until `release`: TCP holds the server back.
   public func hold() { isHeld = true }
 
-  /// Goes on after `hold`.
   public func release(now: Double) {
     guard isHeld else { return }
     isHeld = false
@@ -112,15 +100,11 @@ public final class EventStream {
     exchange?.resume()
   }
 
-  /// Ends the connection as if the network had; the stream goes on after the wait.
-  ///
-  /// - Parameter reason: one line for people.
   public func drop(_ reason: String) {
     guard exchange != nil else { return }
     lose(reason, after: nil)
   }
 
-  /// Ends the stream without a word. Not from within a call of the handler.
   public func stop() {
     exchange?.cancel()
     exchange = nil

@@ -1,3 +1,6 @@
+import CCurl
+import Core
+
 /// The status line and header fields of a final response (RFC 9112).
 public struct ResponseHead: Sendable, Equatable {
   /// The status code.
@@ -74,5 +77,45 @@ extension StringProtocol {
     while let first = bytes.first, first == 32 || first == 9 { bytes = bytes.dropFirst() }
     while let last = bytes.last, last == 32 || last == 9 { bytes = bytes.dropLast() }
     return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// What an answer that is no success means: a line for the user, and how a
+/// command that asked for it ends.
+public struct AnswerProblem: Error, Equatable, Sendable {
+  /// One line, to be shown behind the address: `404 Not Found: no such path`.
+  public let line: String
+  /// `denied` for credentials, `temporary` when a retry may work, `negative`
+  /// when the backend's answer is no, else `failure`.
+  public let status: ExitStatus
+
+  /// - Parameters:
+  ///   - line: one line, lower case, no full stop.
+  ///   - status: how the command ends.
+  public init(_ line: String, _ status: ExitStatus) {
+    self.line = line
+    self.status = status
+  }
+}
+
+/// The `Retry-After` field of RFC 9110, section 10.2.3.
+public enum RetryAfter {
+  /// The longest wait that a server is granted, seconds.
+  public static let limit = 86400.0
+
+  /// The seconds to wait.
+  ///
+  /// - Parameters:
+  ///   - value: seconds, or an HTTP date in any of its three forms.
+  ///   - now: seconds since 1970.
+  /// - Returns: 0 or more, at most `limit`; nil when the value is neither.
+  public static func seconds(_ value: String, now: Double) -> Double? {
+    let text = value.trimmingBlanks
+    if !text.isEmpty && text.utf8.allSatisfy({ (48...57).contains($0) }) {
+      return min(Double(text) ?? limit, limit)
+    }
+    let date = curl_getdate(text, nil)
+    if date < 0 { return nil }
+    return min(max(Double(date) - now, 0), limit)
   }
 }

@@ -5,46 +5,30 @@ import Web
 
 /// Makes the stream of a profile.
 struct AgentSources {
-  private let options: AgentTailOptions
-  private let settings: Settings
-  private let client: WebClient
-
-  init(_ options: AgentTailOptions, settings: Settings, client: WebClient) {
-    self.options = options
-    self.settings = settings
-    self.client = client
-  }
+  let options: AgentTailOptions
+  let settings: Settings
+  let client: WebClient
+  let program: String
 
   /// The stream of what an agent does.
   ///
   /// - Parameter name: of the profile; nil for the one in use.
-  /// - Throws: `SettingsError`.
+  /// - Throws: `SettingsError`, which names the profile where there are several.
   func stream(_ name: String?) throws(SettingsError) -> FollowedStream {
-    let activity = DashboardStream.activity
     var access = options.access
     access.profile = name
-    let agent = try AgentAccess(
-      access, for: .follow, settings: settings, client: client, program: "agent-tail")
-    let (profile, backend) = (agent.profile, agent.backend)
-    var request: Request
-    do throws(AddressError) {
-      request = Request(try activity.address(at: backend.base))
+    let profile = try settings.profile(name)
+    try profile.require(.follow, for: program)
+    do throws(SettingsError) {
+      let agent = try AgentAccess(access, profile, settings: settings, client: client)
+      let events = profile.kind.backend.events
+      var stream = try events(agent, try state(of: profile.name))
+      if options.isSeveral { stream.profile = name }
+      return stream
     } catch {
-      throw SettingsError("the profile's url", error.reason)
+      guard options.isSeveral, let name else { throw error }
+      throw SettingsError(name, error.message, error.status)
     }
-    let source = activity.source(profile: profile.name, address: request.address)
-    let resume = try state(of: profile.name).map { path throws(SettingsError) in
-      try ResumePoint(path: path, source: source)
-    }
-    backend.authorize(&request)
-    var stream = FollowedStream(request, backend)
-    if options.isSeveral { stream.profile = name }
-    stream.usualSilence = DashboardStream.usualSilence
-    stream.resume = resume
-    stream.lastEventID = resume?.state.lastEventID ?? ""
-    stream.continuity = activity.continuity(
-      client, request, base: backend.base, resumingAt: resume?.state.newest)
-    return stream
   }
 
   /// The state file of a profile: the place itself, or where that is a folder, as

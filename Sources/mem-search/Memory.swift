@@ -16,7 +16,7 @@ struct Memory {
   ///
   /// - Throws: `CallFailure`, also for a guild that the agent is not in.
   func guilds() throws(CallFailure) -> [GuildChoice.Guild] {
-    guard let id = options.guild ?? caller.backend.guild else {
+    guard let id = options.guild ?? caller.backend.profile?.guild else {
       let all = try GuildChoice.guilds(caller)
       // It says why.
       if all.isEmpty { _ = try GuildChoice.only(of: all) }

@@ -1,3 +1,4 @@
+import CLibc
 import Core
 
 /// The day that a file of an archive is for, which is its name:
@@ -30,4 +31,57 @@ struct DayFile: Comparable {
   }
 
   static func < (a: DayFile, b: DayFile) -> Bool { a.name < b.name }
+}
+
+/// The end of a day file as a crash may have left it.
+enum ArchiveTail {
+  /// What is found there.
+  struct Finding: Equatable {
+    /// How many bytes are whole records; what follows was cut by a crash.
+    var size: Int
+    /// The id of the last event that has one; nil when none does.
+    var lastEventID: String?
+  }
+
+  /// Looks at a file from its end.
+  ///
+  /// - Parameter bytes: the whole of it; only what is needed is read.
+  static func read(_ bytes: UnsafeRawBufferPointer) -> Finding {
+    var finding = Finding(size: bytes.count)
+    // Half a line, and what the disk had not yet got when the power went: zeros.
+    while let line = lastLine(bytes, to: finding.size) {
+      if line.isWhole && !holdsZero(line.bytes) { break }
+      finding.size = line.start
+    }
+    var end = finding.size
+    while let line = lastLine(bytes, to: end) {
+      if let id = eventID(line.bytes), !id.isEmpty {
+        finding.lastEventID = id
+        break
+      }
+      end = line.start
+    }
+    return finding
+  }
+
+  private static func lastLine(
+    _ bytes: UnsafeRawBufferPointer, to end: Int
+  ) -> (bytes: UnsafeRawBufferPointer, start: Int, isWhole: Bool)? {
+    guard end > 0, let base = bytes.baseAddress else { return nil }
+    let isWhole = bytes[end - 1] == 10
+    let stop = isWhole ? end - 1 : end
+    let start = clibc_memrchr(base, 10, stop).map { $0 - base + 1 } ?? 0
+    return (UnsafeRawBufferPointer(rebasing: bytes[start..<stop]), start, isWhole)
+  }
+
+  private static func holdsZero(_ line: UnsafeRawBufferPointer) -> Bool {
+    line.baseAddress.map { memchr($0, 0, line.count) != nil } ?? false
+  }
+
+  private static func eventID(_ line: UnsafeRawBufferPointer) -> String? {
+    guard let id = try? ScanMembers.value(of: "id", in: line), id.isString,
+      let event = try? ScanMembers.value(of: "event", in: line), event.isString
+    else { return nil }
+    return id.string
+  }
 }

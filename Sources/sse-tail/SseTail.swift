@@ -1,7 +1,5 @@
 import Agent
-import CLibc
 import Core
-import Web
 
 /// sse-tail(1): follows an event stream and never loses an event.
 @main
@@ -9,54 +7,46 @@ enum SseTail {
   static func main() {
     let options = TailOptions.table.parseOrExit(TailOptions())
     let diagnostics = Diagnostics(program: "sse-tail", verbose: options.follow.isVerbose)
-    Process.exit(follow(options, diagnostics))
+    Process.exit(
+      FollowLoop.run(diagnostics) { () throws(SettingsError) in
+        try loop(options, diagnostics)
+      })
   }
 
-  private static func follow(_ options: TailOptions, _ diagnostics: Diagnostics) -> ExitStatus {
-    do throws(SettingsError) {
-      let settings = try Settings()
-      let profile = try profile(options, settings)
-      // A fault of the profile in use is an error, told once; others are warnings.
-      settings.configuration.report(to: diagnostics)
-      if let stream = DashboardStream(rawValue: options.target) {
-        try profile?.require(stream == .voice ? .voice : .follow, for: "sse-tail")
-      }
-      let target = try Target(options.target, url: profile?.url, profile: profile?.name)
-      // Taken first: the state is that of one process, too.
-      let archive = try options.archive.map { path throws(SettingsError) in
-        try Archive(path, now: .now())
-      }
-      let resume = try options.stateFile.map { path throws(SettingsError) in
-        try ResumePoint(path: path, source: target.source)
-      }
-      let (request, backend) = try TailRequest(options).make(
-        target, settings: settings, profile: profile)
-      let client = try options.access.client("sse-tail")
-      EndSignals.watch()
-      var stream = FollowedStream(request, backend)
-      // What is in the archive is nearer to the truth than what was saved beside it.
-      let known = archive?.lastEventID ?? resume?.state.lastEventID ?? ""
-      stream.lastEventID = options.lastEventID ?? known
-      stream.resume = resume
-      if let followed = target.stream, let base = target.base {
-        stream.usualSilence = DashboardStream.usualSilence
-        stream.continuity = followed.continuity(
-          client, request, base: base, resumingAt: resume?.state.newest)
-      }
-      let loop = FollowLoop(
-        options.follow, client: client, output: output(options, archive),
-        diagnostics: diagnostics)
-      loop.follow(stream)
-      return loop.run()
-    } catch {
-      diagnostics.fail(error.message, error.status)
+  private static func loop(
+    _ options: TailOptions, _ diagnostics: Diagnostics
+  ) throws(SettingsError) -> FollowLoop {
+    let settings = try Settings()
+    let profile = try profile(options, settings)
+    // A fault of the profile in use is an error, told once; others are warnings.
+    settings.configuration.report(to: diagnostics)
+    if let stream = DashboardStream(rawValue: options.target) {
+      try profile?.require(stream == .voice ? .voice : .follow, for: diagnostics.program)
     }
-  }
-
-  private static func output(_ options: TailOptions, _ archive: Archive?) -> EventOutput {
-    EventOutput(
-      events: options.events, dataOnly: options.dataOnly, receivedAt: options.follow.receivedAt,
-      archive: archive)
+    let target = try Target(options.target, url: profile?.url, profile: profile?.name)
+    // Taken first: the state is that of one process, too.
+    let archive = try options.archive.map { path throws(SettingsError) in
+      try Archive(path, now: .now())
+    }
+    let resume = try options.stateFile.map { path throws(SettingsError) in
+      try ResumePoint(path: path, source: target.source)
+    }
+    let (request, server) = try TailRequest(options).make(
+      target, settings: settings, profile: profile)
+    let loop = try FollowLoop(
+      options.follow, options.access,
+      output: EventOutput(
+        events: options.events, dataOnly: options.dataOnly,
+        receivedAt: options.follow.receivedAt, archive: archive), diagnostics: diagnostics)
+    var stream = FollowedStream(request, server, resume: resume)
+    if let dashboard = target.dashboard {
+      stream = dashboard.stream.followed(
+        request, server, base: dashboard.base, client: loop.client, resume: resume)
+    }
+    // What is in the archive is nearer to the truth than what was saved beside it.
+    stream.lastEventID = options.lastEventID ?? archive?.lastEventID ?? stream.lastEventID
+    loop.follow(stream)
+    return loop
   }
 
   /// A stream of the dashboard needs the profile, a URL does not; one that is

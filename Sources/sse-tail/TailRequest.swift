@@ -18,9 +18,9 @@ struct TailRequest {
   /// - Throws: `SettingsError`.
   func make(
     _ target: Target, settings: Settings, profile: Settings.Profile?
-  ) throws(SettingsError) -> (request: Request, backend: Backend) {
+  ) throws(SettingsError) -> (request: Request, server: AgentServer) {
     var request = Request(target.address, method: options.method ?? "GET")
-    if target.stream == nil { request.unquotable = target.address.queryValues }
+    if target.dashboard == nil { request.unquotable = target.address.queryValues }
     for line in options.headers { request.privateHeaders += try headers(line) }
     if let data = options.data {
       let body = try body(data)
@@ -32,27 +32,17 @@ struct TailRequest {
         request.headers.append(Header("Content-Type", type))
       }
     }
-    // A header on the command line wins over the configuration, not over --token-file.
-    let given = request.privateHeaders.last { $0.isNamed("x-dashboard-token") }
-    if let given, options.access.tokenFile == nil {
-      return (request, Backend(base: target.address, givenToken: given.value))
-    }
-    let backend = try backend(target, settings: settings, profile: profile)
-    backend.authorize(&request)
-    return (request, backend)
-  }
-
-  /// A token is bound to the profile's origin; `--token-file` binds it to the URL.
-  private func backend(
-    _ target: Target, settings: Settings, profile: Settings.Profile?
-  ) throws(SettingsError) -> Backend {
-    var isProfiles = target.stream != nil
+    // A token is bound to the profile's origin; `--token-file` binds it to the URL.
+    var isProfiles = target.dashboard != nil
     if !isProfiles, let url = profile?.url, let own = try? WebAddress(url) {
       isProfiles = own.origin == target.address.origin
     }
-    return try Backend(
+    let server = try AgentServer(
       base: target.address, settings: settings, profile: isProfiles ? profile : nil,
-      tokenFile: options.access.tokenFile, allowPlaintext: options.access.allowPlaintext)
+      tokenFile: options.access.tokenFile, allowPlaintext: options.access.allowPlaintext,
+      headers: request.privateHeaders)
+    server.authorize(&request)
+    return (request, server)
   }
 
   private func headers(_ argument: String) throws(SettingsError) -> [Header] {
@@ -84,5 +74,47 @@ struct TailRequest {
   private func body(_ argument: String) throws(SettingsError) -> [UInt8] {
     guard argument.hasPrefix("@") else { return FileName.bytes(argument) }
     return try BoundedFile.given(String(argument.dropFirst()))
+  }
+}
+
+/// What is followed: a URL, or a stream of the dashboard.
+struct Target {
+  /// The dashboard's stream and its address, nil for a URL.
+  let dashboard: (stream: DashboardStream, base: WebAddress)?
+  /// The stream's address.
+  let address: WebAddress
+
+  /// What a state file is bound to: the stream and its profile, for the name of
+  /// a tunnel changes; without one, the URL without its query.
+  let source: String
+
+  /// - Parameters:
+  ///   - text: the operand.
+  ///   - url: the URL of the profile, nil if there is none.
+  ///   - profile: the profile's name, nil if it has none.
+  /// - Throws: `SettingsError`.
+  init(_ text: String, url: String?, profile: String? = nil) throws(SettingsError) {
+    if let stream = DashboardStream(rawValue: text) {
+      guard let url else {
+        throw SettingsError(text, "no url: set AGENT_URL, or a profile in agentutils.conf(5)")
+      }
+      let base: WebAddress
+      do throws(AddressError) { base = try WebAddress(url) } catch {
+        throw SettingsError("the profile's url", error.reason)
+      }
+      dashboard = (stream, base)
+      address = try stream.address(at: base)
+      source = stream.source(profile: profile, address: address)
+      return
+    }
+    do throws(AddressError) {
+      address = try WebAddress(text)
+    } catch {
+      let shown = text.split(separator: "?").first.map(String.init) ?? text
+      let safe = shown.contains("@") ? "url" : shown
+      throw SettingsError(safe, error.reason)
+    }
+    dashboard = nil
+    source = address.display
   }
 }

@@ -10,8 +10,12 @@ import Testing
       var head = try #require(ResponseHead(statusLine: "HTTP/1.1 \(status) X"))
       head.headers = headers
       if let verdict = StreamVerdict.judge(head) { return verdict }
-      let backend = Backend(base: try WebAddress("http://127.0.0.1/"), givenToken: "s3cr3t")
-      let problem = try #require(backend.problem(of: head, []))
+      let server = try AgentServer(
+        base: try WebAddress("http://127.0.0.1/"),
+        settings: try Settings(environment: { _ in nil }),
+        profile: nil, tokenFile: nil, allowPlaintext: false,
+        headers: [Header("X-Dashboard-Token", "s3cr3t")])
+      let problem = try #require(server.problem(of: head, []))
       return StreamVerdict.judge(problem, head, now: 0)
     }
     func failed(_ line: String, _ status: Core.ExitStatus = .failure) -> StreamVerdict {

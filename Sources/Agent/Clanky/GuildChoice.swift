@@ -48,7 +48,7 @@ public enum GuildChoice {
   ///   - caller: whose profile, and who is asked.
   /// - Throws: `CallFailure`.
   public static func choose(_ given: String?, _ caller: Caller) throws(CallFailure) -> String {
-    if let guild = given ?? caller.backend.guild { return guild }
+    if let guild = given ?? caller.backend.profile?.guild { return guild }
     return try only(of: try guilds(caller))
   }
 

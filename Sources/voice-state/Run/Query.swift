@@ -11,7 +11,7 @@ struct QueryFailure: Error {
 
 /// Single requests to the backend, one after the other.
 final class Query {
-  let backend: Backend
+  let backend: AgentServer
   let client: WebClient
   private let silence: Double
 

@@ -62,7 +62,7 @@ err_unlike "agent-tail: b: " "which needs no name"
 # --- misconfigured
 run agent-tail --max-time 1 -p a,nobody,bad
 status_is 2 "no such profile, no such scheme"
-err_like "^agent-tail: nobody: profile nobody: not in $config" "one line"
+err_like "^agent-tail: profile nobody: not in $config" "one line"
 err_like "^agent-tail: bad: the profile's url: " "for each"
 is "$(lines "$err")" 2 "and no more"
 ok "the other is followed" has "$out" '"profile":"a"'

@@ -5,8 +5,8 @@ import Testing
 @testable import Agent
 @testable import Web
 
-/// Where the token goes, and what the backend's errors become.
-@Suite struct BackendTests {
+/// Where the token goes, and what the server's errors become.
+@Suite struct AgentServerTests {
   /// A configuration folder of its own, removed with it.
   final class Home {
     let path: String
@@ -44,10 +44,10 @@ import Testing
   private func backend(
     _ home: Home = Home(), url: String? = "http://127.0.0.1:8787", profile: String? = nil,
     allowPlaintext: Bool = false
-  ) throws -> Backend {
+  ) throws -> AgentServer {
     let environment = url.map { ["AGENT_URL": $0] } ?? [:]
     let settings = try home.settings(environment)
-    return try Backend(
+    return try AgentServer(
       settings.profile(profile), settings: settings, tokenFile: nil,
       allowPlaintext: allowPlaintext)
   }
@@ -114,6 +114,17 @@ import Testing
       privateHeaders: [Header("X-Dashboard-Token", "old")])
     backend.authorize(&same)
     #expect(same.privateHeaders == [Header("x-dashboard-token", "s3cr3t")])
+  }
+
+  @Test func otherKindsTakeABearer() throws {
+    let config = "[profile claw]\nkind = openclaw\nurl = https://claw\n"
+    let server = try backend(Home(config: config), url: nil)
+    #expect(try server.request("x").privateHeaders == [Header("Authorization", "Bearer s3cr3t")])
+    var head = try #require(ResponseHead(statusLine: "HTTP/1.1 404 X"))
+    head.headers = [Header("Content-Type", "application/json")]
+    #expect(
+      server.problem(of: head, Array(#"{"error":"Not found."}"#.utf8))
+        == AnswerProblem("404 X: Not found.", .failure))
   }
 
   // MARK: - Answers that are errors
@@ -239,7 +250,7 @@ import Testing
 
         """, token: nil)
     let backend = try backend(home, url: nil)
-    #expect(backend.profileName == "home")
+    #expect(backend.profile?.name == "home")
     #expect(
       backend.refusal
         == "the token from token-command of profile home was refused (profile home)")

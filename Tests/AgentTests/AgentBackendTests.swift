@@ -4,7 +4,7 @@ import Testing
 @testable import Core
 
 /// What agents of a kind can be asked for, and what is said where they cannot.
-@Suite struct AgentKindTests {
+@Suite struct AgentBackendTests {
   @Test(arguments: [
     (AgentKind.clanky, AgentCapability.follow, nil), (.clanky, .call, nil),
     (.clanky, .memory, nil), (.clanky, .voice, nil),

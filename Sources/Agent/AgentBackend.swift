@@ -1,0 +1,133 @@
+import Core
+import Web
+
+/// What a command wants of an agent.
+public enum AgentCapability: Sendable {
+  /// Its events as they happen.
+  case follow
+  /// Lists, single records, commands.
+  case call
+  /// Searching what it remembers.
+  case memory
+  /// Its voice sessions.
+  case voice
+  /// Saying something to it.
+  case chat
+  /// Saying yes or no to what it asks for.
+  case approvals
+
+  /// What is said of an agent that has none: `an OpenClaw gateway has no memory to search`.
+  fileprivate var absence: String {
+    switch self {
+    case .follow: "has no events to follow"
+    case .call: "has nothing to ask for"
+    case .memory: "has no memory to search"
+    case .voice: "has no voice sessions"
+    case .chat: "takes no messages"
+    case .approvals: "asks for no approvals"
+    }
+  }
+}
+
+/// One kind of agent, as this suite knows it: how its server is asked, and what for.
+///
+/// A new kind is a folder beside this file, with its `CONTRACT.md` and a type that
+/// conforms to this, and its line in `AgentKind.backend`. Each part that it has
+/// replaces one of the defaults below and is named in `speaks`.
+public protocol AgentBackend: Sendable {
+  /// What people call an agent of this kind, with the article: `a Clanky dashboard`.
+  var name: String { get }
+  /// What agents of this kind can be asked for.
+  var has: Set<AgentCapability> { get }
+  /// What of that this suite knows how to ask.
+  var speaks: Set<AgentCapability> { get }
+
+  /// The header of an HTTP request that lets it in.
+  ///
+  /// - Parameter token: whose value goes into it.
+  func header(for token: Secret) -> Header
+
+  /// What an HTTP error of this kind of server means where that is more than its
+  /// status says.
+  ///
+  /// - Parameters:
+  ///   - answer: of any status but 2xx.
+  ///   - server: who answered.
+  /// - Returns: nil where the rule for everybody does (`AgentServer.problem`).
+  func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem?
+
+  /// The stream of everything that an agent does (`follow`).
+  ///
+  /// - Parameters:
+  ///   - agent: whose.
+  ///   - state: the file that keeps the resume point; nil for none.
+  /// - Throws: `SettingsError`.
+  func events(of agent: AgentAccess, state: String?) throws(SettingsError) -> FollowedStream
+}
+
+extension AgentBackend {
+  /// A bearer token (RFC 6750, section 2.1).
+  public func header(for token: Secret) -> Header {
+    Header("Authorization", "Bearer \(token.reveal())")
+  }
+
+  /// Nothing of its own.
+  public func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem? { nil }
+
+  /// None.
+  public func events(
+    of agent: AgentAccess, state: String?
+  ) throws(SettingsError) -> FollowedStream {
+    throw SettingsError(name, AgentCapability.follow.absence)
+  }
+}
+
+/// A kind of agent that the configuration may name and this version does not speak to.
+private struct SilentBackend: AgentBackend {
+  let name: String
+  let has: Set<AgentCapability>
+  var speaks: Set<AgentCapability> { [] }
+}
+
+extension AgentKind {
+  /// The table of all kinds.
+  public var backend: any AgentBackend {
+    let gateway: Set<AgentCapability> = [.follow, .call, .chat, .approvals]
+    return switch self {
+    case .clanky: ClankyBackend()
+    case .openclaw: SilentBackend(name: "an OpenClaw gateway", has: gateway)
+    case .pincer: SilentBackend(name: "a Pincer server", has: gateway)
+    case .joelclaw: SilentBackend(name: "a joelclaw server", has: [.follow, .call, .chat])
+    case .riff: SilentBackend(name: "a riff voice server", has: [.call, .chat])
+    }
+  }
+
+  /// Why an agent of this kind cannot be asked for something.
+  ///
+  /// - Parameters:
+  ///   - capability: what is wanted.
+  ///   - program: the command that wants it.
+  /// - Returns: a few words, nil when it can.
+  public func obstacle(to capability: AgentCapability, in program: String) -> String? {
+    let backend = backend
+    if backend.speaks.contains(capability) { return nil }
+    return backend.has.contains(capability)
+      ? "this version of \(program) does not speak to \(backend.name)"
+      : "\(backend.name) \(capability.absence)"
+  }
+}
+
+extension Settings.Profile {
+  /// Makes sure that the agent of the profile can be asked for something.
+  ///
+  /// - Parameters:
+  ///   - capability: what is wanted.
+  ///   - program: the command that wants it.
+  /// - Throws: `SettingsError`: why it cannot.
+  public func require(
+    _ capability: AgentCapability, for program: String
+  ) throws(SettingsError) {
+    guard let obstacle = kind.obstacle(to: capability, in: program) else { return }
+    throw SettingsError(name ?? "AGENT_URL", obstacle)
+  }
+}

@@ -1,0 +1,213 @@
+import Core
+import Web
+
+/// The HTTP server of an agent, as a profile names it: its address, and the token
+/// that goes there and nowhere else.
+public struct AgentServer: Sendable {
+  /// The URL of the profile.
+  public let base: WebAddress
+  /// Whose it is; nil for an address that no profile stands for.
+  public let profile: Settings.Profile?
+
+  private let kind: any AgentBackend
+  private let token: Secret?
+  private let allowPlaintext: Bool
+
+  /// The server of a profile.
+  ///
+  /// - Parameters:
+  ///   - profile: the profile in use.
+  ///   - settings: the configuration.
+  ///   - tokenFile: the argument of `--token-file`, nil when not given.
+  ///   - allowPlaintext: `--allow-plaintext`.
+  /// - Throws: `SettingsError`: no URL, a token that cannot be
+  ///   read (`denied`), or that would travel in clear text.
+  public init(
+    _ profile: Settings.Profile, settings: Settings, tokenFile: String?, allowPlaintext: Bool
+  ) throws(SettingsError) {
+    try self.init(
+      base: profile.address, settings: settings, profile: profile, tokenFile: tokenFile,
+      allowPlaintext: allowPlaintext)
+  }
+
+  /// The server at an address.
+  ///
+  /// - Parameters:
+  ///   - base: where; the token is bound to its origin.
+  ///   - settings: the configuration.
+  ///   - profile: whose token may go there; nil leaves `--token-file` alone, for
+  ///     an address that no profile stands for, which is taken for a dashboard.
+  ///   - tokenFile: the argument of `--token-file`, nil when not given.
+  ///   - allowPlaintext: `--allow-plaintext`.
+  ///   - headers: the user's own; a token among them wins over the configuration,
+  ///     not over `--token-file`, and travels as the user says.
+  /// - Throws: `SettingsError`, as above.
+  public init(
+    base: WebAddress, settings: Settings, profile: Settings.Profile?, tokenFile: String?,
+    allowPlaintext: Bool, headers: [Header] = []
+  ) throws(SettingsError) {
+    self.base = base
+    kind = (profile?.kind ?? .clanky).backend
+    let name = kind.header(for: Secret("")).name
+    if tokenFile == nil, let given = headers.last(where: { $0.isNamed(name) }) {
+      (self.profile, self.allowPlaintext) = (nil, true)
+      token = Secret(given.value, source: "the command line")
+      return
+    }
+    self.profile = profile
+    self.allowPlaintext = allowPlaintext
+    guard profile != nil || tokenFile != nil else {
+      token = nil
+      return
+    }
+    token = try settings.credentials.token(option: tokenFile, profile: profile)
+    if token == nil { return }
+    let may = Credentials.mayTravel(
+      scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)
+    guard may else {
+      throw SettingsError(
+        base.display, "the token would travel over plain http; see --allow-plaintext")
+    }
+  }
+
+  /// A request to the server, with its token.
+  ///
+  /// - Parameters:
+  ///   - path: behind the base, a slash in front or none: `list?limit=5`.
+  ///   - method: the verb.
+  ///   - body: JSON text, nil for none.
+  /// - Throws: `SettingsError` for a path that makes no URL.
+  public func request(
+    _ path: String, method: String = "GET", body: [UInt8]? = nil
+  ) throws(SettingsError) -> Request {
+    let address: WebAddress
+    do throws(AddressError) {
+      address = try base.appending(path.hasPrefix("/") ? String(path.dropFirst()) : path)
+    } catch {
+      throw SettingsError("path", error.reason)
+    }
+    var request = Request(
+      address, method: method, headers: [Header("Accept", "application/json")], body: body)
+    if body != nil { request.headers.append(Header("Content-Type", "application/json")) }
+    authorize(&request)
+    return request
+  }
+
+  /// Puts the token into a request to the server's origin, and takes any other out;
+  /// a request to another origin stays as it is.
+  public func authorize(_ request: inout Request) {
+    guard let token, request.address.origin == base.origin else { return }
+    let header = kind.header(for: token)
+    request.privateHeaders.removeAll { $0.isNamed(header.name) }
+    request.privateHeaders.append(header)
+    request.unquotable.append(token.reveal())
+    request.isDirect = base.scheme == "http" && !allowPlaintext
+  }
+
+  /// Whether requests carry a token.
+  public var hasToken: Bool { token != nil }
+
+  /// Which token was used and whose it is, never the token itself:
+  /// `the token from FILE was refused (profile home)`.
+  public var refusal: String {
+    let profile = profile?.name.map { "profile \($0)" } ?? "no profile"
+    guard let token else { return "no token was sent (\(profile)); see agentutils.conf(5)" }
+    let source = token.source == "-" ? "standard input" : token.source
+    return "the token from \(source) was refused (\(profile))"
+  }
+
+  /// What is wrong with an answer: JSON with `error` or `reason`, plain text, or the
+  /// page of whatever stands before the server.
+  ///
+  /// - Parameters:
+  ///   - head: of the response behind all redirects.
+  ///   - body: its body, or the beginning of it.
+  ///   - method: the verb of the request.
+  /// - Returns: nil for 2xx; whether its body makes sense is the caller's to see.
+  public func problem(
+    of head: ResponseHead, _ body: [UInt8], method: String = "GET"
+  ) -> AnswerProblem? {
+    if (200...299).contains(head.status) { return nil }
+    let answer = ErrorAnswer(head, body, method: method)
+    if let problem = kind.problem(of: answer, from: self) { return problem }
+    switch head.status {
+    case 401, 403:
+      // A page is of whoever stands before the server, and no word on its token.
+      return answer.isPage ? answer.problem(.denied) : answer.problem(refusal, .denied)
+    case 404 where answer.isPage || answer.reason == nil:
+      return answer.problem("no such path", .failure)
+    case 409: return answer.problem(.negative)
+    case 413: return answer.problem("the body is too large for the backend", .failure)
+    default: return answer.problem(head.isTransient ? .temporary : .failure)
+    }
+  }
+}
+
+extension Settings.Profile {
+  /// Where the agent is.
+  ///
+  /// - Throws: `SettingsError` when no URL is set, or one that cannot be used.
+  public var address: WebAddress {
+    get throws(SettingsError) {
+      guard let url else {
+        throw SettingsError("no url", "set AGENT_URL, or a profile in agentutils.conf(5)")
+      }
+      do throws(AddressError) { return try WebAddress(url) } catch {
+        throw SettingsError("the profile's url", error.reason)
+      }
+    }
+  }
+}
+
+/// An answer of another status than 2xx, and what can be read in its body.
+public struct ErrorAnswer {
+  /// Status and fields.
+  public let head: ResponseHead
+  /// The verb of the request.
+  public let method: String
+  /// The body, where it is JSON.
+  public let json: JSONValue?
+  /// The server's own word, or that it is a page; nil when there is neither.
+  public let reason: String?
+  /// Whether the body is an HTML page.
+  public let isPage: Bool
+
+  init(_ head: ResponseHead, _ body: [UInt8], method: String) {
+    self.head = head
+    self.method = method
+    let type = head.value("Content-Type")?.lowercased() ?? ""
+    let text = String(decoding: body.prefix(64 * 1024), as: UTF8.self).trimmed
+    isPage = type.holds("html") || text.hasPrefix("<")
+    if isPage {
+      json = nil
+      reason = "a page, not the backend's answer"
+      return
+    }
+    json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    guard let json else {
+      let first = text.split(whereSeparator: \.isNewline).first.map(String.init)
+      reason = first.map(head.quoted)
+      return
+    }
+    let words = json[either: "error", "reason", "message"]
+    let word = words?.string ?? words?["message"]?.string ?? words?.compact(limit: 4096)
+    reason = word.map(head.quoted)
+  }
+
+  /// `404 Not Found: no such path`.
+  public func problem(_ reason: String, _ status: ExitStatus) -> AnswerProblem {
+    AnswerProblem("\(head.summary): \(reason)", status)
+  }
+
+  /// The same with the server's own word, if it has one.
+  public func problem(_ status: ExitStatus) -> AnswerProblem {
+    reason.map { problem($0, status) } ?? AnswerProblem(head.summary, status)
+  }
+}
+
+extension String {
+  fileprivate var trimmed: Substring {
+    let head = drop { $0.isWhitespace }
+    return head.lastIndex { !$0.isWhitespace }.map { head[...$0] } ?? ""
+  }
+}

@@ -1,0 +1,122 @@
+import Core
+import Web
+
+/// The dashboard of a Clanky agent, or agent-serve (CONTRACT.md).
+struct ClankyBackend: AgentBackend {
+  let name = "a Clanky dashboard"
+  let has: Set<AgentCapability> = [.follow, .call, .memory, .voice]
+  var speaks: Set<AgentCapability> { has }
+
+  /// Agent/Clanky/CONTRACT.md 1.1.
+  func header(for token: Secret) -> Header { Header("x-dashboard-token", token.reveal()) }
+
+  private static let tokenRequired = "dashboard_token_required_when_public_https_enabled"
+  /// What Cloudflare answers for a host behind it that it cannot reach.
+  private static let tunnelCodes = [502, 504] + Array(520...530)
+
+  /// Agent/Clanky/CONTRACT.md 1.1 and 1.2: what a tunnel makes of a refusal, and
+  /// the dashboard's own words for "no".
+  func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem? {
+    let word = answer.json?["error"]?.string
+    let isNotFound = word == "Not found." && answer.json?["ok"] == nil
+    switch answer.head.status {
+    case 404 where isNotFound && answer.method == "GET":
+      // Locally a path that is not there answers a GET in plain text.
+      return answer.problem("a tunnel answers so when \(server.refusal)", .denied)
+    case 404 where isNotFound && server.base.scheme == "https":
+      return answer.problem("no such path for \(answer.method), or \(server.refusal)", .denied)
+    case 404 where answer.refuses: return answer.problem(.negative)
+    case 404 where isNotFound || (answer.json == nil && answer.reason == "Not found."):
+      return answer.problem("no such path", .failure)
+    case 503 where answer.reason == Self.tokenRequired:
+      return answer.problem(
+        "the backend has a public tunnel and no token of its own (\(Self.tokenRequired))", .denied)
+    case let code where answer.isPage && Self.tunnelCodes.contains(code):
+      return answer.problem(
+        "the tunnel's page: the backend is asleep or out of reach", .temporary)
+    default: return nil
+    }
+  }
+
+  /// The activity stream.
+  func events(of agent: AgentAccess, state: String?) throws(SettingsError) -> FollowedStream {
+    let stream = DashboardStream.activity
+    let address = try stream.address(at: agent.backend.base)
+    let source = stream.source(profile: agent.profile.name, address: address)
+    let resume = try state.map { path throws(SettingsError) in
+      try ResumePoint(path: path, source: source)
+    }
+    var request = Request(address)
+    agent.backend.authorize(&request)
+    return stream.followed(
+      request, agent.backend, base: agent.backend.base, client: agent.client, resume: resume)
+  }
+}
+
+extension ErrorAnswer {
+  /// Whether the request was understood, and the answer is no: `{"ok":false,...}`.
+  fileprivate var refuses: Bool {
+    guard let ok = json?["ok"] else { return json?["accepted"]?.bool == false }
+    return ok.bool == false
+  }
+}
+
+/// The two streams of the dashboard (Agent/Clanky/CONTRACT.md 2).
+public enum DashboardStream: String, CaseIterable, Sendable {
+  case activity
+  case voice
+
+  /// The path behind the profile's URL.
+  private var path: String {
+    self == .voice ? ClankyPath.voiceEvents : ClankyPath.activityEvents
+  }
+
+  /// The silence after which a connection is lost, seconds: a heartbeat comes
+  /// every 15.
+  private static let usualSilence = 45.0
+
+  /// The stream's address.
+  ///
+  /// - Parameter base: the dashboard's.
+  /// - Throws: `SettingsError` when the base cannot be used.
+  public func address(at base: WebAddress) throws(SettingsError) -> WebAddress {
+    do throws(AddressError) { return try base.appending(path) } catch {
+      throw SettingsError("the profile's url", error.reason)
+    }
+  }
+
+  /// What a state file is bound to: the stream and its profile, for the name of a
+  /// tunnel changes; without a profile the address.
+  ///
+  /// - Parameters:
+  ///   - profile: its name, nil if it has none.
+  ///   - address: of the stream.
+  public func source(profile: String?, address: WebAddress) -> String {
+    profile.map { "\(rawValue) of \($0)" } ?? address.display
+  }
+
+  /// The stream, ready to be followed. That of activity is kept whole over
+  /// reconnects; voice tells its state anew.
+  ///
+  /// - Parameters:
+  ///   - request: the stream's.
+  ///   - server: whose token it carries.
+  ///   - base: the dashboard's address.
+  ///   - client: drives the requests.
+  ///   - resume: the state of an earlier run; nil without one.
+  public func followed(
+    _ request: Request, _ server: AgentServer, base: WebAddress, client: WebClient,
+    resume: ResumePoint?
+  ) -> FollowedStream {
+    var followed = FollowedStream(request, server, resume: resume)
+    followed.usualSilence = Self.usualSilence
+    guard self == .activity else { return followed }
+    var rows = request
+    rows.method = "GET"
+    rows.body = nil
+    rows.headers = [Header("Accept", "application/json")]
+    followed.continuity = ActivityFollower(
+      client, rows, base: base, resumingAt: resume?.state.newest)
+    return followed
+  }
+}

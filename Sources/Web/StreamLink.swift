@@ -1,0 +1,167 @@
+import Core
+
+/// A stream that connects, waits and connects again, whatever its wire. What happens
+/// is told to a `StreamHandler`.
+public protocol StreamLink: AnyObject {
+  /// The last event id of the stream, as bytes; empty for none.
+  var lastEventID: [UInt8] { get }
+  /// Whether a connection is open.
+  var isOpen: Bool { get }
+  /// Goes back to an earlier event, for what came behind it was not used; takes
+  /// effect with the next connection. Not from within `streamItem`.
+  ///
+  /// - Parameter id: the last event id to resume behind.
+  func rewind(to id: [UInt8])
+  /// Connects, reconnects and notices silence, as the time asks for.
+  ///
+  /// - Parameter now: seconds of `Clock.monotonic`.
+  /// - Returns: the time at which to be called again at the latest.
+  func tick(now: Double) -> Double
+  /// Takes no more bytes until `release`: TCP holds the server back.
+  func hold()
+  /// Goes on after `hold`.
+  func release(now: Double)
+  /// Ends the connection as if the network had; the stream goes on after the wait.
+  ///
+  /// - Parameter reason: one line for people.
+  func drop(_ reason: String)
+  /// Ends the stream without a word. Not from within a call of the handler.
+  func stop()
+}
+
+/// How a stream is followed.
+public struct StreamPolicy: Sendable {
+  /// The first wait before a reconnect, seconds, until the server asks for another.
+  public var retryWait = 3.0
+  /// The longest wait before jitter, seconds.
+  public var retryCap = 60.0
+  /// Tries in a row without an event before giving up; nil for ever.
+  public var maxRetries: Int?
+  /// Seconds without a byte after which a connection counts as lost; nil never.
+  public var idleTimeout: Double?
+  /// Whether comments are handed over.
+  public var keepsComments = false
+  /// The most bytes of an event, nil for no limit.
+  public var maxEventBytes: Int?
+  /// Whether an unfinished event at the end of a connection is handed over.
+  public var flushPartial = false
+  /// The last event id to begin with, empty for none.
+  public var lastEventID: [UInt8] = []
+
+  /// The defaults: for ever, from 3 s to 60 s, no time-out, no limit.
+  public init() {}
+
+  /// The shortest wait that a server's `retry: 0` gives, seconds.
+  static let shortestWait = 0.05
+  /// How long the body of an error may take, seconds; then the head alone counts.
+  static let errorWait = 5.0
+}
+
+/// What a stream tells its owner, in order, from within `WebClient.perform`
+/// or `StreamLink.tick`.
+public protocol StreamHandler: AnyObject {
+  /// A connection is open: the stream's first or a later one; `down` are the
+  /// seconds since the first failure before it, nil without one. The place is the
+  /// address after redirects, for messages.
+  func streamOpened(_ place: String, isFirst: Bool, down: Double?)
+  /// An event, a comment or an event past the limit; `retry` is the stream's own affair.
+  func streamItem(_ item: StreamItem)
+  /// The connection is lost, the next is tried in `wait` seconds.
+  func streamLost(_ reason: String, wait: Double)
+  /// Nothing more will come.
+  func streamEnded(_ end: StreamEnd, at place: String)
+}
+
+/// What a stream carries, as the parser hands it over. Pointers are valid
+/// during the call only, and may hold invalid UTF-8 as it came.
+public enum StreamItem {
+  /// A dispatched event.
+  case event(StreamEventView)
+  /// A comment line without its colon and one following space.
+  case comment(UnsafeRawBufferPointer)
+  /// The reconnection time a server asked for, milliseconds, at the moment
+  /// its line ends.
+  case retry(milliseconds: UInt64)
+  /// An event that was dropped because it passed the limit; its size so far.
+  case oversize(bytes: Int)
+}
+
+/// One event in the parser's buffers.
+public struct StreamEventView {
+  /// The event type, empty for `message`.
+  public let type: UnsafeRawBufferPointer
+  /// The last event id of the stream at this event.
+  public let id: UnsafeRawBufferPointer
+  /// The data lines joined by LF.
+  public let data: UnsafeMutableRawBufferPointer
+  /// Whether the stream ended before the event's blank line.
+  public let isPartial: Bool
+
+  /// - Parameters:
+  ///   - type: the event type, empty for `message`.
+  ///   - id: the last event id at this event.
+  ///   - data: the data lines joined by LF; may be changed by the taker.
+  ///   - isPartial: whether the blank line is missing.
+  public init(
+    type: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer, data: UnsafeMutableRawBufferPointer,
+    isPartial: Bool
+  ) {
+    self.type = type
+    self.id = id
+    self.data = data
+    self.isPartial = isPartial
+  }
+}
+
+/// The end of a stream.
+public enum StreamEnd: Equatable, Sendable {
+  /// The server said so (204).
+  case noContent
+  /// No later try would help.
+  case failed(AnswerProblem)
+  /// The tries were used up; the last reason.
+  case gaveUp(String)
+}
+
+/// What a response means for the stream (WHATWG HTML 9.2.3, with the wish of every
+/// user of a tunnel that an overloaded server is asked again).
+public enum StreamVerdict: Equatable, Sendable {
+  /// The stream is open.
+  case open
+  /// 204: the server wants no further connection.
+  case noContent
+  /// An answer that a later try would not better.
+  case failed(AnswerProblem)
+  /// 408, 425, 429 or 5xx: try again, not before that many seconds.
+  case retry(String, after: Double?)
+
+  /// Judges the head of a final response.
+  ///
+  /// - Parameter head: of the response behind all redirects.
+  /// - Returns: nil for an error, of which the body tells more.
+  public static func judge(_ head: ResponseHead) -> StreamVerdict? {
+    switch head.status {
+    case 200 where head.isEventStream: .open
+    case 200:
+      .failed(
+        AnswerProblem("\(head.summary): not an event stream: \(head.typeText)", .failure))
+    case 204: .noContent
+    case 201...299: .failed(AnswerProblem(head.summary, .failure))
+    default: nil
+    }
+  }
+
+  /// Judges an error by the rule for single requests.
+  ///
+  /// - Parameters:
+  ///   - problem: what the rule says of it.
+  ///   - head: of the response.
+  ///   - now: seconds since 1970, for a date in `Retry-After`.
+  public static func judge(
+    _ problem: AnswerProblem, _ head: ResponseHead, now: Double
+  ) -> StreamVerdict {
+    guard problem.status == .temporary else { return .failed(problem) }
+    let wait = head.value("Retry-After").flatMap { RetryAfter.seconds($0, now: now) }
+    return .retry(problem.line, after: wait)
+  }
+}
