@@ -17,7 +17,7 @@ public enum Answer {
   /// - Parameters:
   ///   - reply: an answer of 2xx.
   ///   - place: the address, for messages.
-  /// - Throws: `CallFailure` when the body is no JSON.
+  /// - Throws: `CallFailure` when the body is not JSON.
   public init(_ reply: Caller.Reply, place: String) throws(CallFailure) {
     let body = reply.body.first == 0xef ? Self.withoutMark(reply.body) : reply.body
     guard let first = body.first(where: { ![32, 9, 10, 13].contains($0) }) else {
@@ -30,7 +30,7 @@ public enum Answer {
         head.value("Content-Type")?.lowercased().holds("html") == true || body.first == 60
       let reason =
         isPage
-        ? "a web page in place of JSON"
+        ? "a web page, not JSON"
         : "not JSON: \(fault.reason) at byte \(offset) (\(head.typeText))"
       throw CallFailure(place, "\(reply.head.summary): \(reason)", .failure)
     }
@@ -70,7 +70,7 @@ public enum Answer {
     throw CallFailure(place, "the answer has no list\(name)", .failure)
   }
 
-  /// Why the answer is no although it came with success: of
+  /// Why an answer of 2xx refuses what was asked: the reason of
   /// `{"ok":false,"reason":"..."}`; nil for any other.
   public var refusal: String? {
     guard case .record(let record) = self,
@@ -94,7 +94,7 @@ public enum Answer {
     }
   }
 
-  /// A byte order mark is no JSON, but harmless (RFC 8259, section 8.1).
+  /// A byte order mark is not JSON, but harmless (RFC 8259, section 8.1).
   private static func withoutMark(_ body: [UInt8]) -> [UInt8] {
     body.starts(with: [0xef, 0xbb, 0xbf]) ? Array(body.dropFirst(3)) : body
   }

@@ -64,7 +64,7 @@ public final class Caller {
   public func answer(
     _ path: String, method: String = "GET", body: [UInt8]? = nil
   ) throws(CallFailure) -> Reply {
-    // No bytes are no JSON, but a POST of nothing has a length (RFC 9110, 8.6).
+    // An empty body is not sent as JSON, but a POST of nothing has a length (RFC 9110, 8.6).
     let sent = body?.isEmpty == true ? nil : body
     var request: Request
     do throws(SettingsError) {
@@ -114,7 +114,7 @@ public final class Caller {
 
   /// What a fetch brought.
   ///
-  /// - Throws: `CallFailure` when it is no whole answer.
+  /// - Throws: `CallFailure` when the answer is not whole.
   func reply(
     _ end: FetchEnd?, _ place: String, since start: Double
   ) throws(CallFailure) -> Reply {

@@ -2,7 +2,7 @@ import CLibc
 import Core
 import Web
 
-/// What takes records in files in place of standard output.
+/// Takes records into files instead of standard output.
 public protocol EventArchive: AnyObject {
   /// What is written to, for messages.
   var file: String { get }

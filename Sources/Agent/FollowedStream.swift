@@ -105,7 +105,7 @@ public struct StreamGap: Equatable {
   public var parts: [Part] = []
 }
 
-/// An event that was kept, to be printed later or in place of another.
+/// An event that was kept, to be printed later or instead of another.
 public struct HeldEvent {
   /// The event type, empty for `message`.
   public var type: [UInt8]

@@ -17,7 +17,7 @@ public struct ResumePoint {
   /// - Parameters:
   ///   - path: the file, which need not exist.
   ///   - source: the stream that it must belong to.
-  /// - Throws: `SettingsError` when it is no state, or another stream's.
+  /// - Throws: `SettingsError` when it is not a state file, or another stream's.
   public init(path: String, source: String) throws(SettingsError) {
     file = StateFile(path: path)
     state = FollowState(source: source)
@@ -75,7 +75,7 @@ public struct FollowState: Equatable {
 
   /// Reads a file's content.
   ///
-  /// - Returns: nil when it is no state of sse-tail.
+  /// - Returns: nil when it is not a state file.
   init?(_ bytes: [UInt8]) {
     func text(_ name: String) -> String? {
       bytes.withUnsafeBytes { buffer in

@@ -17,7 +17,7 @@ public struct Header: Sendable, Equatable {
 
   /// Reads `Name: value` as a user wrote it.
   ///
-  /// - Returns: nil when the name is no token of RFC 9110, or when the value
+  /// - Returns: nil when the name is not a token of RFC 9110, or when the value
   ///   holds a control character other than a tab, which could begin another header.
   public init?(line: String) {
     guard let colon = line.utf8.firstIndex(of: 58) else { return nil }
@@ -89,7 +89,7 @@ public struct Request: Sendable {
   var mask: SecretMask {
     var secrets = unquotable
     for header in privateHeaders where !header.isPlain {
-      // `Bearer`, the names of cookies and one letter are no secrets.
+      // `Bearer`, the names of cookies and short words are not secret.
       let parts = header.value.split { " ;,".contains($0) }.map { part in
         part.split(separator: "=", maxSplits: 1).last.map(String.init) ?? ""
       }
@@ -108,7 +108,7 @@ public struct Request: Sendable {
   /// - Parameters:
   ///   - status: 301, 302, 303, 307 or 308.
   ///   - location: the `Location` header's value.
-  /// - Throws: `AddressError` when the location is no http or https URL.
+  /// - Throws: `AddressError` when the location is not an http or https URL.
   public func redirected(status: Int, to location: String) throws(AddressError) -> Request {
     let target = try address.resolving(location)
     var next = self

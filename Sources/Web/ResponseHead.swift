@@ -80,7 +80,7 @@ extension StringProtocol {
   }
 }
 
-/// What an answer that is no success means: a line for the user, and how a
+/// What an answer other than success means: a line for the user, and how a
 /// command that asked for it ends.
 public struct AnswerProblem: Error, Equatable, Sendable {
   /// One line, to be shown behind the address: `404 Not Found: no such path`.

@@ -2,7 +2,7 @@
 /// back, in any spelling in which a server gives a text back: as it is, in another
 /// case, percent-encoded, escaped as JSON or HTML, in base64 or hexadecimal.
 public struct SecretMask: Sendable, Equatable {
-  /// What stands in the place of a secret.
+  /// What a secret is replaced with.
   public static let cover = "(secret)"
   /// Shorter secrets are looked for as they are: other spellings would hide words.
   private static let shortest = 4
@@ -139,7 +139,8 @@ private enum Spelling {
     return number(text, start, end - start, isHex ? 16 : 10) == byte ? end + 1 : nil
   }
 
-  /// The number that so many digits make, nil when there are no such or it is no byte.
+  /// The number that so many digits make; nil when there are too few, or it is too
+  /// large for a byte.
   private static func number(_ text: [UInt8], _ start: Int, _ count: Int, _ base: Int) -> UInt8? {
     guard count > 0, start + count <= text.count else { return nil }
     return UInt8(String(decoding: text[start..<start + count], as: UTF8.self), radix: base)

@@ -70,6 +70,6 @@ enum Command: String, CaseIterable {
   /// Whether the answer is a list of one kind of record.
   var isList: Bool { self == .actions || listing != nil }
 
-  /// How the list is asked for and shown; nil when the answer is no list.
+  /// How the list is asked for and shown; nil when the answer is not a list.
   var listing: Listing? { Listing.of(self) }
 }

@@ -119,32 +119,3 @@ struct Memory {
     if isatty(2) == 1 && !options.quiet { diagnostics.say(words) }
   }
 }
-
-extension RowOutput {
-  /// Writes facts; what is none is shown as it is.
-  func facts(_ rows: [[UInt8]]) throws(WriteFailure) {
-    try records(rows, tsv: { [FactText.tsv($0)] }, lines: FactText.lines)
-  }
-}
-
-extension FactText {
-  /// The fields of a record.
-  static func tsv(_ row: [UInt8]) -> String {
-    Fact(record: row)?.tsv ?? RowText.escape(String(decoding: RowText.line(row), as: UTF8.self))
-  }
-
-  /// Records for a person.
-  static func lines(_ rows: [[UInt8]], width: Int?) -> [Line] {
-    var facts: [Fact] = []
-    var odd: [Line] = []
-    for row in rows {
-      if let fact = Fact(record: row) {
-        facts.append(fact)
-      } else {
-        let text = String(decoding: RowText.line(row), as: UTF8.self)
-        odd.append(Line(Plain.line(text, limit: Cell.longest)))
-      }
-    }
-    return FactRows(facts, width: width).lines() + odd
-  }
-}

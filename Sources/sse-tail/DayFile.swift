@@ -13,7 +13,7 @@ struct DayFile: Comparable {
   init(_ time: Timestamp) { name = String(time.rfc3339.prefix(10)) + Self.ending }
 
   /// - Parameter name: of a file.
-  /// - Returns: nil for one that is no day's, or is compressed.
+  /// - Returns: nil for any other file, and a compressed one.
   init?(name: String) {
     guard name.hasSuffix(Self.ending), name.utf8.count == 10 + Self.ending.utf8.count,
       Timestamp(rfc3339: name.prefix(10) + "T00:00:00Z") != nil

@@ -50,13 +50,13 @@ struct ActionIDs {
     if let number = Int64(id) { found.append((number, time)) } else { areNumbers = false }
   }
 
-  /// The smallest; nil when there is none, or one is no number.
+  /// The smallest; nil when there is none, or one is not a number.
   var least: Int64? { areNumbers ? found.map(\.id).min() : nil }
 
   /// How many there are not between the smallest and the largest.
   ///
   /// - Parameter bound: only those that are newer than this count; nil for all.
-  /// - Returns: nil when that cannot be told: there is none, or one is no number.
+  /// - Returns: nil when that cannot be told: there is none, or one is not a number.
   func missing(after bound: Timestamp?) -> Int64? {
     guard var least, let most = found.map(\.id).max() else { return nil }
     if let bound {

@@ -119,7 +119,7 @@ final class ActivityBackfill {
 
   private func take(_ head: ResponseHead, _ list: [[UInt8]]?, _ query: ActionPages.Query) {
     guard let list else {
-      let reason = head.status == 200 ? "the answer is no array" : head.summary
+      let reason = head.status == 200 ? "the answer is not an array" : head.summary
       return fail(reason, false)
     }
     if requests == 1 {

@@ -54,7 +54,7 @@ struct ActivityLedger {
   /// The time of the newest action printed.
   var newestTime: Timestamp? { newest?.time }
 
-  /// Notes a live action as printed; what is no action is passed over.
+  /// Notes a live action as printed; anything else is passed over.
   mutating func note(live data: UnsafeRawBufferPointer) {
     guard let fields = try? ActionFields(data) else { return }
     note(fields, source: .actionEvent)

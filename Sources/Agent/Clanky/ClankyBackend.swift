@@ -1,7 +1,7 @@
 import Core
 import Web
 
-/// The dashboard of a Clanky agent, or agent-serve (CONTRACT.md).
+/// The dashboard of a Clanky agent, or agent-serve (Agent/Clanky/CONTRACT.md).
 struct ClankyBackend: AgentBackend {
   let name = "a Clanky dashboard"
   let has: Set<AgentCapability> = [.follow, .call, .memory, .voice]

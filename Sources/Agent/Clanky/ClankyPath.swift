@@ -1,7 +1,7 @@
 import Web
 
 /// The paths of a dashboard's API, queries included, behind its base
-/// (CONTRACT.md 1.3).
+/// (Agent/Clanky/CONTRACT.md 1.3).
 public enum ClankyPath {
   /// Whether it is well.
   public static let health = "api/health"

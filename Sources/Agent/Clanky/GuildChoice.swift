@@ -28,7 +28,7 @@ public enum GuildChoice {
     return guilds(in: rows).map { Guild(id: $0.id, name: reply.head.quoted($0.name)) }
   }
 
-  /// Those of a list; what is no guild is passed over.
+  /// Those of a list; anything else in it is passed over.
   ///
   /// - Parameter rows: the elements of `GET /api/guilds`.
   public static func guilds(in rows: [[UInt8]]) -> [Guild] {
@@ -103,5 +103,27 @@ public enum GuildChoice {
     }
     if guilds.count > names.count { names.append("and \(guilds.count - names.count) more") }
     return names.joined(separator: ", ")
+  }
+}
+
+/// Says of records in which guild they were found, where several were asked.
+public struct GuildMark {
+  private let guilds: [GuildChoice.Guild]
+
+  /// - Parameter guilds: those that are asked.
+  public init(_ guilds: [GuildChoice.Guild]) { self.guilds = guilds }
+
+  /// The record with a last member `guild_name`, null for one of no guild; as it
+  /// came where one guild is asked.
+  ///
+  /// - Parameter row: one JSON value.
+  public func marked(_ row: [UInt8]) -> [UInt8] {
+    guard guilds.count > 1, let value = try? row.withUnsafeBytes({ try JSONValue.parse($0) }),
+      value.isObject, !value.members.isEmpty, let end = row.lastIndex(of: UInt8(ascii: "}"))
+    else { return row }
+    let id = value[either: "guild_id", "guildId"]?.text
+    let guild = guilds.first { $0.id == id }
+    let name = guild.map { JSONQuote.string($0.name.isEmpty ? $0.id : $0.name) } ?? "null"
+    return row[..<end] + Array(",\"guild_name\":\(name)}".utf8)
   }
 }

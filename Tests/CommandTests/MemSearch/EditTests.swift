@@ -1,6 +1,7 @@
 import Core
 import Testing
 
+@testable import Agent
 @testable import mem_search
 
 /// What a person does to a fact.

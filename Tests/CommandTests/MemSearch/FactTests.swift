@@ -2,6 +2,7 @@ import Core
 import Screen
 import Testing
 
+@testable import Agent
 @testable import mem_search
 
 /// Facts in every spelling, and what is asked of them.

@@ -72,7 +72,7 @@ err_one_line agent-call "to a line"
 
 # --- 200 that makes no sense
 answered 'status 200 text/html <!doctype html><title>stub</title>' health
-fails 2 "$h: 200 OK: a web page in place of JSON" "a page"
+fails 2 "$h: 200 OK: a web page, not JSON" "a page"
 answered 'status 200 application/json {"ok":tru' stats
 fails 2 "$url/api/stats: 200 OK: not JSON: a bare word at byte 6 (application/json)" "half a record"
 answered 'status 200 application/json [{"id":"1"},]' guilds
@@ -82,9 +82,9 @@ fails 2 "$url/api/guilds: the answer has no list" "an object in place of a list"
 answered 'status 200 application/json {"rows":7}' automations -g 1
 fails 2 "$url/api/automations: the answer has no list \"rows\"" "a number in place of a list"
 answered 'status 200 application/json []' stats
-fails 2 "$url/api/stats: the answer is no object" "a list in place of an object"
+fails 2 "$url/api/stats: the answer is not an object" "a list in place of an object"
 answered 'status 200 application/json "yes"' health
-fails 2 "$h: the answer is no object" "a text in place of an object"
+fails 2 "$h: the answer is not an object" "a text in place of an object"
 answered 'status 200 application/json {"okay":1}' join
 fails 2 "$url/api/voice/join: the answer does not say what came of it" "join without ok"
 
@@ -124,7 +124,7 @@ is "$status $(cat "$out")" '1 {"ok":false,"reason":"not now"}' "and in place of 
 answered 'status 200 application/json null' get /api/x
 is "$status $(cat "$out")" "1 null" "get of null"
 answered 'status 200 application/json' stats
-fails 2 "$url/api/stats: the answer is no object" "nothing in place of a record"
+fails 2 "$url/api/stats: the answer is not an object" "nothing in place of a record"
 answered 'status 200 application/json {}' get '/api/x?from=http://y/'
 is "$status $(cat "$out")" "0 {}" "a URL in a query is not one"
 answered 'status 204' post /api/x -d '{}'

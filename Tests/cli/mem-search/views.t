@@ -111,7 +111,7 @@ status_is 0 "and are shown"
 out_like good "with the others"
 run mem-search -f -g 1
 status_is 2 "a page in place of facts"
-err_like 'a web page in place of JSON' "is said"
+err_like 'a web page, not JSON' "is said"
 run mem-search -f -g 1
 status_is 2 "an answer without facts"
 run mem-search -S -g 1

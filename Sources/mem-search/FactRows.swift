@@ -1,3 +1,6 @@
+import Agent
+import Core
+import Records
 import Screen
 
 /// Facts as a person reads them: short members in columns, the fact beside them
@@ -114,4 +117,92 @@ struct FactRows {
     line.add(text, style)
     line.add((column.isRight ? "" : rest) + Fit.spaces(Self.gap))
   }
+}
+
+extension RowOutput {
+  /// Writes facts; what is none is shown as it is.
+  func facts(_ rows: [[UInt8]]) throws(WriteFailure) {
+    try records(rows, tsv: { [FactRows.tsv($0)] }, lines: FactRows.lines)
+  }
+}
+
+extension FactRows {
+  /// The fields of a record.
+  static func tsv(_ row: [UInt8]) -> String {
+    Fact(record: row)?.tsv ?? RowText.escape(String(decoding: RowText.line(row), as: UTF8.self))
+  }
+
+  /// Records for a person.
+  static func lines(_ rows: [[UInt8]], width: Int?) -> [Line] {
+    var facts: [Fact] = []
+    var odd: [Line] = []
+    for row in rows {
+      if let fact = Fact(record: row) {
+        facts.append(fact)
+      } else {
+        let text = String(decoding: RowText.line(row), as: UTF8.self)
+        odd.append(Line(Plain.line(text, limit: Cell.longest)))
+      }
+    }
+    return FactRows(facts, width: width).lines() + odd
+  }
+}
+
+extension Fact {
+  /// The values that `-o tsv` writes, with tabs between them.
+  var tsv: String {
+    let score = self.score.map { "\($0)" }
+    let values: [String?] = [
+      id, subject, type, confidenceText, fact, evidence, scope, guildID, channelID, userID,
+      sourceMessageID, createdAt, updatedAt, score,
+    ]
+    let named = guildName.map { [$0] } ?? []
+    return (values + named).map { RowText.escape($0 ?? "") }.joined(separator: "\t")
+  }
+}
+
+/// Parts of a longer answer, each below a heading with its count.
+enum Section {
+  /// A member's name in words: `userFacts`, `user facts`.
+  static func title(_ name: String) -> String {
+    var words = ""
+    for character in Plain.line(name, limit: 60) {
+      if character.isUppercase { words += " " }
+      words += character.lowercased()
+    }
+    return words
+  }
+
+  /// Facts below a heading; nothing when there are none.
+  static func facts(_ title: String, _ values: [JSONValue], width: Int?) -> [Line] {
+    if values.isEmpty { return [] }
+    let facts = values.compactMap { Fact($0) }
+    let odd = values.filter { Fact($0) == nil }.flatMap { value in
+      Paragraph.wrap(Plain.line(value.compact(limit: Cell.longest)), to: width).map { Line($0) }
+    }
+    return heading(title, values.count) + FactRows(facts, width: width).lines(heading: false) + odd
+  }
+
+  /// Texts below a heading, each broken to the width; nothing when there are none.
+  static func texts(
+    _ title: String, _ texts: [(head: String, text: String)], width: Int?
+  ) -> [Line] {
+    if texts.isEmpty { return [] }
+    return heading(title, texts.count)
+      + texts.flatMap { entry in
+        let room = width.map { max($0 - 2, 2) }
+        let head = entry.head.isEmpty ? [] : [Line(Plain.line(entry.head, limit: 400), .dim)]
+        return head
+          + Paragraph.wrap(Plain.line(entry.text, limit: Cell.longest), to: room).map {
+            Line([Line.Span("  "), Line.Span($0)])
+          }
+      }
+  }
+
+  private static func heading(_ title: String, _ count: Int) -> [Line] {
+    [Line(), Line([Line.Span(title, .bold), Line.Span(" (\(count))", .dim)])]
+  }
+
+  /// A word of the wire in words: `recent_message`, `recent message`.
+  static func source(_ word: String) -> String { word.exchanging("_", for: " ") }
 }

@@ -1,6 +1,7 @@
 import Agent
 import CLibc
 import Core
+import Screen
 
 /// The user's editor, on a file of its own.
 struct Editor {
@@ -59,5 +60,56 @@ struct Editor {
     do throws(SettingsError) { try StateFile(path: path).replace(with: Array(text.utf8)) } catch {
       throw CallFailure(error)
     }
+  }
+}
+
+/// Asks the person at the terminal.
+enum Question {
+  /// Whether there is somebody to ask.
+  static var canAsk: Bool { isatty(0) == 1 && isatty(2) == 1 }
+
+  /// Asks on standard error, and reads a line of standard input.
+  ///
+  /// - Parameter words: without controls.
+  /// - Returns: true for an answer that begins with y; at the end of the file, no.
+  static func isYes(_ words: String) -> Bool {
+    _ = (words + " [y/N] ").withCString { CLibc.write(2, $0, strlen($0)) }
+    var answer: [UInt8] = []
+    var byte: UInt8 = 0
+    while true {
+      let count = read(0, &byte, 1)
+      if count < 0 && systemError == EINTR { continue }
+      if count <= 0 || byte == 10 { break }
+      if answer.count < 100 { answer.append(byte) }
+    }
+    return answer.first { $0 != 32 }.map { $0 | 0x20 == UInt8(ascii: "y") } ?? false
+  }
+}
+
+/// Lines beside the records: for the person, on standard error.
+struct NoteOutput {
+  /// The most cells of a line; nil where nobody reads along.
+  let width: Int?
+  private let depth: ColourDepth
+  private let isQuiet: Bool
+
+  /// - Parameter options: width, colour and quiet.
+  init(_ options: MemOptions) {
+    let isTerminal = isatty(2) == 1
+    isQuiet = options.quiet
+    depth = ColourDepth.detect(
+      options.look.colour, isTerminal: isTerminal, environment: Process.environment)
+    var columns: Int32 = 0
+    var rows: Int32 = 0
+    let own = isTerminal && clibc_window_size(2, &columns, &rows) ? Int(columns) : nil
+    width = options.look.width.map { $0 == 0 ? nil : $0 } ?? own
+  }
+
+  /// Writes the lines; a standard error that cannot be written is nobody's loss.
+  func show(_ lines: [Line]) {
+    if isQuiet { return }
+    let writer = RecordWriter(descriptor: 2)
+    try? writer.write(lines.map { $0.render(width: width, depth: depth) + "\n" }.joined())
+    try? writer.flush()
   }
 }

@@ -130,7 +130,7 @@ struct Edit {
     let reply = try memory.caller.call(
       path, method: "PUT", body: draft.body(guild: shown.guildID ?? fetch.guild))
     guard case .record(let record) = try Answer(reply, place: place),
-      let stored = Self.stored(record)
+      let stored = FactWire.stored(record)
     else { throw CallFailure(place, "the answer has no fact", .failure) }
     try memory.output.facts([stored])
     if let kept = Fact(record: stored).map(FactDraft.init), kept != draft {
@@ -156,15 +156,5 @@ struct Edit {
     memory.diagnostics.error(what, "changed meanwhile; nothing was sent")
     notes.show(FactDiff.lines(base, FactDraft(now), width: notes.width))
     return false
-  }
-
-  /// The fact of the answer, with its own bytes.
-  private static func stored(_ record: [UInt8]) -> [UInt8]? {
-    record.withUnsafeBytes { bytes in
-      guard let value = try? ScanMembers.value(of: "fact", in: bytes), value.isObject else {
-        return nil
-      }
-      return Array(value.bytes)
-    }
   }
 }

@@ -1,7 +1,7 @@
 import Core
 import Testing
 
-@testable import mem_search
+@testable import Agent
 
 /// Paging against a backend that knows no offset: the newest, so many at most.
 @Suite struct FactPagesTests {

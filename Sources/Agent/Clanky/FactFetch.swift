@@ -1,24 +1,33 @@
-import Agent
 import Core
-import Screen
 import Web
 
 /// Fetches facts of guilds, however many there are.
-struct FactFetch {
-  let caller: Caller
+public struct FactFetch {
+  private let caller: Caller
   /// Those that are asked; one at least.
-  let guilds: [GuildChoice.Guild]
-  let diagnostics: Diagnostics
+  public let guilds: [GuildChoice.Guild]
+  private let diagnostics: Diagnostics
+
+  /// - Parameters:
+  ///   - caller: who is asked.
+  ///   - guilds: whose facts; one at least.
+  ///   - diagnostics: told what is out of reach.
+  public init(caller: Caller, guilds: [GuildChoice.Guild], diagnostics: Diagnostics) {
+    self.caller = caller
+    self.guilds = guilds
+    self.diagnostics = diagnostics
+  }
 
   /// Facts, the newest update first.
-  struct Found {
-    var rows: [[UInt8]] = []
+  public struct Found {
+    /// As the backend sent them.
+    public internal(set) var rows: [[UInt8]] = []
     /// False when some are known to be missing; it was said.
-    var isWhole = true
+    public internal(set) var isWhole = true
   }
 
   /// A guild that a fact of no guild can be named with.
-  var guild: String { guilds.first?.id ?? "" }
+  public var guild: String { guilds.first?.id ?? "" }
 
   /// All facts.
   ///
@@ -26,7 +35,7 @@ struct FactFetch {
   ///   - subject: of this subject alone; nil for all.
   ///   - text: with this text in one of their members; empty for all.
   /// - Throws: `CallFailure`.
-  func all(subject: String? = nil, text: String = "") throws(CallFailure) -> Found {
+  public func all(subject: String? = nil, text: String = "") throws(CallFailure) -> Found {
     var found = Found()
     for guild in guilds {
       let more = try all(of: guild, subject: subject, text: text)
@@ -56,7 +65,7 @@ struct FactFetch {
   ///   - words: in any case.
   ///   - subject: of this subject alone; nil for all.
   /// - Throws: `CallFailure`.
-  func holding(_ words: [String], subject: String?) throws(CallFailure) -> Found {
+  public func holding(_ words: [String], subject: String?) throws(CallFailure) -> Found {
     var found = Found()
     // The longest is likely the rarest.
     let tries = words.sorted { $0.utf8.count > $1.utf8.count }.prefix(4)
@@ -82,7 +91,7 @@ struct FactFetch {
   ///   - isCertain: whether a fact that is not found must be known to be gone.
   /// - Returns: those that there are, by id.
   /// - Throws: `CallFailure`, also when one may be among those out of reach.
-  func find(
+  public func find(
     _ ids: [String], isCertain: Bool = true
   ) throws(CallFailure) -> [String: [UInt8]] {
     var wanted = Set(ids)
@@ -107,7 +116,7 @@ struct FactFetch {
   /// - Parameter shown: by id, as they were.
   /// - Returns: those that there still are, by id.
   /// - Throws: `CallFailure`.
-  func again(_ shown: [String: [UInt8]]) throws(CallFailure) -> [String: [UInt8]] {
+  public func again(_ shown: [String: [UInt8]]) throws(CallFailure) -> [String: [UInt8]] {
     var now: [String: [UInt8]] = [:]
     // A fact that nobody touched is found by its own words, with one question.
     for (id, row) in shown where shown.count <= 20 {
@@ -164,7 +173,7 @@ struct FactFetch {
   /// The subjects of the guilds, as the backend lists them; those of persons once.
   ///
   /// - Returns: and whether there may be more.
-  func subjects() throws(CallFailure) -> (rows: [[UInt8]], isWhole: Bool) {
+  public func subjects() throws(CallFailure) -> (rows: [[UInt8]], isWhole: Bool) {
     var rows: [[UInt8]] = []
     var isWhole = true
     let mark = GuildMark(guilds)

@@ -1,6 +1,42 @@
+import Agent
 import Core
 import Records
+import Screen
 import Web
+
+/// `mem-search --mirror`: takes the copy.
+extension Memory {
+  func mirror() throws -> ExitStatus {
+    var isWhole = true
+    for guild in try guilds() {
+      let fetch = FactFetch(caller: caller, guilds: [guild], diagnostics: diagnostics)
+      let found = try fetch.all()
+      isWhole = isWhole && found.isWhole
+      try keep(
+        MirrorFile.Section(
+          guild: guild.id, time: Timestamp.now().rfc3339, isWhole: found.isWhole,
+          rows: found.rows))
+    }
+    return isWhole ? .success : .failure
+  }
+
+  private func keep(_ section: MirrorFile.Section) throws {
+    let file: MirrorFile
+    do throws(SettingsError) {
+      file = try MirrorFile(Folders(), url: caller.backend.base.display)
+      try file.replace(section)
+    } catch {
+      throw CallFailure(error)
+    }
+    let facts = section.rows.count == 1 ? "1 fact" : "\(section.rows.count) facts"
+    try output.record(
+      file.record(section, path: file.path),
+      facts: [
+        ("mirror", Line.Span("\(facts) of guild \(Plain.line(section.guild, limit: 100))")),
+        ("path", Line.Span(Plain.line(file.path))),
+      ])
+  }
+}
 
 /// The copy of a backend's facts in the state folder: for each guild a record
 /// that says when it was taken, and behind it the facts with their own bytes.
@@ -47,7 +83,7 @@ struct MirrorFile {
     return sections
   }
 
-  /// Puts the facts of a guild in the place of those that were there.
+  /// Replaces the facts of a guild.
   ///
   /// - Throws: `SettingsError`; the old copy is then still there. A copy that could
   ///   not be read again is not written.

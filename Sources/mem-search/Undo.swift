@@ -78,7 +78,7 @@ struct Undo {
     var record = DeleteRecord(
       type: "fact_restore", id: entry.id, guild: guild, result: "lost", fact: entry.fact)
     let reply = try memory.caller.answer(
-      ClankyPath.facts, method: "POST", body: Restore.body(entry.fact, guild: guild))
+      ClankyPath.facts, method: "POST", body: FactWire.restoring(entry.fact, guild: guild))
     let problem = memory.caller.backend.problem(of: reply.head, reply.body, method: "POST")
     if let problem, reply.head.status != 409 {
       guard [404, 405].contains(reply.head.status) else {
@@ -94,7 +94,7 @@ struct Undo {
     record.result = "restored"
     // The same fact is there: somebody was faster.
     if reply.head.status == 409 { record.reason = "it was there already" }
-    record.newID = Restore.newID(reply.body)
+    record.newID = FactWire.newID(reply.body)
     do throws(SettingsError) {
       try log.note(.restored, id: entry.id, guild: guild)
     } catch {
@@ -102,33 +102,5 @@ struct Undo {
     }
     try memory.output.result(record)
     return true
-  }
-}
-
-/// How a fact is made again.
-enum Restore {
-  /// The body of `POST /api/memory/facts`: the members of an edit and those that
-  /// say whose the fact is.
-  static func body(_ record: [UInt8], guild: String) -> [UInt8] {
-    guard let fact = Fact(record: record) else { return Array("{}".utf8) }
-    let members: [(String, String?)] = [
-      ("guildId", fact.guildID ?? guild), ("scope", fact.scope), ("channelId", fact.channelID),
-      ("userId", fact.userID), ("subject", fact.subject), ("fact", fact.fact),
-      ("factType", fact.type), ("evidenceText", fact.evidence),
-      ("sourceMessageId", fact.sourceMessageID), ("createdAt", fact.createdAt),
-      ("updatedAt", fact.updatedAt),
-    ]
-    var parts = members.compactMap { name, value in
-      value.map { "\"\(name)\":" + JSONQuote.string($0) }
-    }
-    if let confidence = fact.confidence { parts.append("\"confidence\":\(confidence)") }
-    return Array(("{" + parts.joined(separator: ",") + "}").utf8)
-  }
-
-  /// The id that the answer gives the fact.
-  static func newID(_ body: [UInt8]) -> String? {
-    let value = try? body.withUnsafeBytes { try JSONValue.parse($0) }
-    return value?["fact"]?["id"]?.text ?? value?["facts"]?.element(0)?["id"]?.text
-      ?? value?["ids"]?.element(0)?.text ?? value?["id"]?.text
   }
 }

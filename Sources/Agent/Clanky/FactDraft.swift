@@ -1,0 +1,142 @@
+import Core
+
+/// What a person may change of a fact.
+public struct FactDraft: Equatable {
+  public var subject: String
+  public var type: String
+  public var fact: String
+  /// Empty for none.
+  public var evidence: String
+  /// As it is written; a number from 0 to 1 when it is sent.
+  public var confidence: String
+
+  /// The fact as it is.
+  public init(_ fact: Fact) {
+    subject = fact.subject
+    type = fact.type
+    self.fact = fact.fact
+    evidence = fact.evidence ?? ""
+    confidence = fact.confidenceText ?? ""
+  }
+
+  /// The members in the order in which they are shown.
+  public static let names = ["subject", "type", "confidence", "fact", "evidence"]
+
+  /// A member by its name.
+  public subscript(name: String) -> String {
+    get {
+      switch name {
+      case "subject": subject
+      case "type": type
+      case "confidence": confidence
+      case "fact": fact
+      default: evidence
+      }
+    }
+    set {
+      switch name {
+      case "subject": subject = newValue
+      case "type": type = newValue
+      case "confidence": confidence = newValue
+      case "fact": fact = newValue
+      default: evidence = newValue
+      }
+    }
+  }
+
+  /// The draft as the backend will keep it: white space folded, the type in
+  /// lower case. Members that are as they were stay so, whatever they hold.
+  ///
+  /// - Parameter base: the fact as it is.
+  public func tidied(from base: FactDraft) -> FactDraft {
+    var tidy = self
+    for name in Self.names where self[name] != base[name] {
+      let text = FactText.folded(self[name])
+      tidy[name] = name == "type" ? (text.isEmpty ? "other" : text.lowercased()) : text
+    }
+    return tidy
+  }
+
+  /// Why the backend would refuse the draft, or keep less than it says; nil when
+  /// it would not.
+  public var fault: String? {
+    if subject.isEmpty { return "subject: empty" }
+    if fact.isEmpty { return "fact: empty" }
+    for name in Self.names {
+      if let excess = FactText.excess(name, self[name]) { return excess }
+    }
+    guard isNumber, let number = Double(confidence), (0...1).contains(number) else {
+      return "confidence \(confidence): not a number from 0 to 1"
+    }
+    return nil
+  }
+
+  /// A number as JSON spells it (RFC 8259, section 6).
+  private var isNumber: Bool {
+    guard let first = confidence.utf8.first, first &- 48 < 10 else { return false }
+    return Array(confidence.utf8).withUnsafeBytes { ScanValidator.firstFault($0) } == nil
+  }
+
+  /// The body of the request: all members, since what is left out is cleared.
+  ///
+  /// - Parameter guild: of the fact, or any for one that belongs to none.
+  public func body(guild: String) -> [UInt8] {
+    let members = [
+      ("guildId", guild), ("subject", subject), ("fact", fact), ("factType", type),
+    ].map { "\"\($0)\":" + JSONQuote.string($1) }
+    let evidence = self.evidence.isEmpty ? "null" : JSONQuote.string(self.evidence)
+    let text =
+      members.joined(separator: ",")
+      + ",\"evidenceText\":\(evidence),\"confidence\":\(confidence)"
+    return Array(("{" + text + "}").utf8)
+  }
+}
+
+/// What changes facts is sent as, and what is answered (Agent/Clanky/CONTRACT.md 5.2 and 9.5).
+public enum FactWire {
+  /// The body of `DELETE /api/memory/facts/ID`.
+  ///
+  /// - Parameter guild: of the fact, or any for one that belongs to none.
+  public static func deleting(guild: String) -> [UInt8] {
+    Array("{\"guildId\":\(JSONQuote.string(guild))}".utf8)
+  }
+
+  /// The fact in the answer to a change, with its own bytes; nil when there is none.
+  public static func stored(_ record: [UInt8]) -> [UInt8]? {
+    record.withUnsafeBytes { bytes in
+      guard let value = try? ScanMembers.value(of: "fact", in: bytes), value.isObject else {
+        return nil
+      }
+      return Array(value.bytes)
+    }
+  }
+
+  /// The body of `POST /api/memory/facts`, which makes a fact again: the members of
+  /// a change and those that say whose the fact is.
+  ///
+  /// - Parameters:
+  ///   - record: the fact as it was.
+  ///   - guild: for a fact that names none.
+  public static func restoring(_ record: [UInt8], guild: String) -> [UInt8] {
+    guard let fact = Fact(record: record) else { return Array("{}".utf8) }
+    let members: [(String, String?)] = [
+      ("guildId", fact.guildID ?? guild), ("scope", fact.scope), ("channelId", fact.channelID),
+      ("userId", fact.userID), ("subject", fact.subject), ("fact", fact.fact),
+      ("factType", fact.type), ("evidenceText", fact.evidence),
+      ("sourceMessageId", fact.sourceMessageID), ("createdAt", fact.createdAt),
+      ("updatedAt", fact.updatedAt),
+    ]
+    var parts = members.compactMap { name, value in
+      value.map { "\"\(name)\":" + JSONQuote.string($0) }
+    }
+    if let confidence = fact.confidence { parts.append("\"confidence\":\(confidence)") }
+    return Array(("{" + parts.joined(separator: ",") + "}").utf8)
+  }
+
+  /// The id that the answer gives a fact that was made again.
+  public static func newID(_ body: [UInt8]) -> String? {
+    let value = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    return value?["fact"]?["id"]?.text ?? value?["facts"]?.element(0)?["id"]?.text
+      ?? value?["ids"]?.element(0)?.text ?? value?["id"]?.text
+  }
+}
