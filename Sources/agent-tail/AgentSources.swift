@@ -21,8 +21,7 @@ struct AgentSources {
     try profile.require(.follow, for: program)
     do throws(SettingsError) {
       let agent = try AgentAccess(access, profile, settings: settings, client: client)
-      let events = profile.kind.backend.events
-      var stream = try events(agent, try state(of: profile.name))
+      var stream = try profile.kind.backend.events(of: agent, state: state(of: profile.name))
       if options.isSeveral { stream.profile = name }
       return stream
     } catch {

@@ -35,12 +35,9 @@ struct Offline {
       let profile = try settings.profile(options.access.profile)
       try profile.require(.memory, for: diagnostics.program)
       settings.configuration.report(to: diagnostics)
-      guard let url = profile.url else {
-        throw SettingsError("no url", "set AGENT_URL, or a profile in agentutils.conf(5)")
-      }
+      let url = try profile.address.display
       wanted = wanted ?? profile.guild
-      let display = (try? WebAddress(url))?.display ?? url
-      sections = try MirrorFile(settings.folders, url: display).sections()
+      sections = try MirrorFile(settings.folders, url: url).sections()
     } catch {
       throw CallFailure(error)
     }

@@ -81,44 +81,48 @@ struct FactPages {
 
   /// What to do next.
   mutating func next() -> Step {
-    if let words = firstWords() { return .ask(words) }
-    let open = queue.filter { query in
-      guard let name = query.subject, let all = expected[name] else { return true }
-      return counts[name, default: 0] < all
+    if wordsLeft > 0, let index = digs.firstIndex(where: { $0.subject == nil }) {
+      wordsLeft -= Self.wordsAtOnce
+      let words = words(index)
+      if !words.isEmpty { return .ask(words) }
+      wordsLeft = 0
     }
+    let open = queue.filter { !isWhole($0.subject) }
     queue = []
     if !open.isEmpty { return .ask(open) }
     if needsSubjects { return .askSubjects }
     while let dig = digs.first {
-      let target = dig.subject.flatMap { expected[$0] }
-      let found = dig.subject.map { counts[$0, default: 0] } ?? rows.count
-      if target.map({ found >= $0 }) ?? false {
-        digs.removeFirst()
-        continue
+      let subject = dig.subject
+      if !isWhole(subject) {
+        let words = words(0)
+        if !words.isEmpty { return .ask(words) }
+        let all = subject.flatMap { expected[$0] }
+        shortages.append(Shortage(subject: subject, found: found(subject), expected: all))
       }
-      let words = (0..<Self.wordsAtOnce).compactMap { _ in
-        digs[0].next(known: found, expected: target)
-      }
-      if !words.isEmpty { return .ask(words.map { Query(subject: dig.subject, text: $0) }) }
-      shortages.append(Shortage(subject: dig.subject, found: found, expected: target))
       digs.removeFirst()
     }
     return .done
   }
 
-  /// Words to be asked for before the subjects are; nil when they had their turn.
-  private mutating func firstWords() -> [Query]? {
-    guard wordsLeft > 0, let index = digs.firstIndex(where: { $0.subject == nil }) else {
-      return nil
-    }
-    let all = max(expected.values.reduce(0, +), rows.count * 2)
-    let words = (0..<Self.wordsAtOnce).compactMap { _ in
-      digs[index].next(known: rows.count, expected: all)
-    }
-    wordsLeft -= Self.wordsAtOnce
-    if !words.isEmpty { return words.map { Query(subject: nil, text: $0) } }
-    wordsLeft = 0
-    return nil
+  /// How many facts of a subject, or of all, were found.
+  private func found(_ subject: String?) -> Int {
+    subject.map { counts[$0, default: 0] } ?? rows.count
+  }
+
+  /// Whether there are as many facts of a subject as the backend counts.
+  private func isWhole(_ subject: String?) -> Bool {
+    subject.flatMap { expected[$0] }.map { found(subject) >= $0 } ?? false
+  }
+
+  /// The next words of a dig, as questions.
+  private mutating func words(_ index: Int) -> [Query] {
+    let subject = digs[index].subject
+    let known = found(subject)
+    let all =
+      subject.map { expected[$0] ?? known * 2 } ?? max(expected.values.reduce(0, +), known * 2)
+    return (0..<Self.wordsAtOnce).compactMap { _ in
+      digs[index].next(known: known, expected: all)
+    }.map { Query(subject: subject, text: $0) }
   }
 
   /// Takes the subjects that there are, as the backend lists them.

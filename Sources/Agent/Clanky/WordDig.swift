@@ -6,10 +6,9 @@ struct WordDig {
   /// Questions in a row that brought nothing new.
   var idle = 0
   private var seen = 0
-  private var counts: [String: Int] = [:]
-  /// Parts of numbers, which are asked for when words are of no use any more.
-  private var numbers: [String: Int] = [:]
-  private var hasNumbersLeft = true
+  /// How often each was seen: words, and behind them parts of numbers, which are asked
+  /// for when words are of no use any more.
+  private var pools: [[String: Int]] = [[:], [:]]
   private var asked: Set<String> = []
 
   /// - Parameter subject: nil for all.
@@ -28,35 +27,34 @@ struct WordDig {
     // A text is looked for in these, too.
     if let channel = fact.channelID, !channel.isEmpty { words.insert(channel) }
     if let message = fact.sourceMessageID { parts.formUnion(Self.parts(of: message)) }
-    let new = hasNumbersLeft ? words : parts
-    for word in new where !asked.contains(word) { counts[word, default: 0] += 1 }
-    if !hasNumbersLeft { return }
-    for part in parts { numbers[part, default: 0] += 1 }
+    for (pool, new) in [words, parts].suffix(pools.count).enumerated() {
+      for word in new.subtracting(asked) { pools[pool][word, default: 0] += 1 }
+    }
   }
 
   /// The next word, nil when asking is of no use any more.
   ///
   /// - Parameters:
   ///   - known: how many facts were found.
-  ///   - expected: how many there are; nil when nobody knows.
-  mutating func next(known: Int, expected: Int?) -> String? {
-    if idle >= FactPages.patience || counts.isEmpty, hasNumbersLeft {
-      (counts, hasNumbersLeft, idle) = (numbers, false, 0)
+  ///   - expected: how many there are likely to be.
+  mutating func next(known: Int, expected: Int) -> String? {
+    if idle >= FactPages.patience || pools[0].isEmpty, pools.count > 1 {
+      pools.removeFirst()
+      idle = 0
     }
     guard idle < FactPages.patience, seen > 0 else { return nil }
-    let scale = Double(max(expected ?? known * 2, known)) / Double(seen)
+    let scale = Double(max(expected, known)) / Double(seen)
     let room = Double(FactPages.most) * 0.8
     func rank(_ count: Int) -> Double {
       let likely = Double(count) * scale
       return likely <= room ? likely : room * room / likely
     }
-    guard
-      let best = counts.max(by: { a, b in
-        let (x, y) = (rank(a.value), rank(b.value))
-        return x != y ? x < y : a.key > b.key
-      })?.key
-    else { return nil }
-    counts[best] = nil
+    let best = pools[0].max { a, b in
+      let (x, y) = (rank(a.value), rank(b.value))
+      return x != y ? x < y : a.key > b.key
+    }
+    guard let best = best?.key else { return nil }
+    pools[0][best] = nil
     asked.insert(best)
     return best
   }
