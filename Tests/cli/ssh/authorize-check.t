@@ -1,5 +1,5 @@
 #!/bin/sh
-# a3-authorize-check: what --authorize prints lets us in when it is pasted, and
+# What --authorize prints lets us in when it is pasted, and
 # --check tells what stands in the way of an attach, and what to do.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../ssh.sh"

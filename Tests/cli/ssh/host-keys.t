@@ -1,5 +1,5 @@
 #!/bin/sh
-# a3-host-keys: a host's key is pinned once and then demanded, by both transports;
+# A host's key is pinned once and then demanded, by both transports;
 # what OpenSSH's file says counts; a damaged file of pins is nobody's licence.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../ssh.sh"

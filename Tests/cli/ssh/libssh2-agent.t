@@ -1,5 +1,5 @@
 #!/bin/sh
-# a1-libssh2-agent: keys of ssh-agent sign in without their files, whatever the agent
+# libssh2: keys of ssh-agent sign in without their files, whatever the agent
 # takes its time for, and never more of them than needed.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../ssh.sh"

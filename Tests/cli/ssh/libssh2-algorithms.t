@@ -1,5 +1,5 @@
 #!/bin/sh
-# a1-libssh2-algorithms: what is agreed on is modern, a host with which nothing can be
+# libssh2: what is agreed on is modern, a host with which nothing can be
 # agreed on is told apart, and the key that is pinned is the one that is asked for.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../ssh.sh"

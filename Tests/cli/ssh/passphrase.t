@@ -1,5 +1,5 @@
 #!/bin/sh
-# a3-passphrase: a key's passphrase is asked for at the terminal and never shown; the
+# A key's passphrase is asked for at the terminal and never shown; the
 # terminal is as it was found afterwards, in whatever mode that was.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../ssh.sh"
