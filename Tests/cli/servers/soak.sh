@@ -1,13 +1,16 @@
 # shellcheck shell=sh
-# soak.sh: what the soaks share; read after lib.sh. SOAK scales them: 1 is 200
-# breaks while 20,000 actions are posted. SOAK_SEED repeats a choice of moments.
+# soak.sh: what the soaks share; read after lib.sh. A soak posts actions and breaks the
+# stream at random bytes meanwhile, a hundred actions to a break: 50 times, in about ten
+# seconds, as a part of all tests, where each run tries other bytes; 200 times N with
+# SOAK=N, before a release. SOAK_SEED repeats a choice of moments.
 # shellcheck disable=SC2154  # variables of lib.sh
 
-soak=${SOAK:-1}
+breaks=$((${SOAK:-0} ? 200 * ${SOAK:-0} : 50))
 seed=${SOAK_SEED:-$$}
 seen=$tmp/seen
+# Many times what it takes.
 # shellcheck disable=SC2034  # read by lib.sh
-bound=$((300 * soak))
+bound=$((200 + 2 * breaks))
 
 # soaked TITLE URL PATH OPTION...: posts to URL/PATH while the pipe follows the
 # stream through breaks. Then $tmp/want has what was posted and $tmp/got what

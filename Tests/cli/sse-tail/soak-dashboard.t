@@ -8,9 +8,9 @@ needs sse-tail action-filter jq python3
 
 start_server dashboard python3 "$cli/servers/dashboard.py"
 dashboard=$pid
-soaked exact "$url" /control/actions --actions $((20000 * soak)) --cuts $((200 * soak)) \
+soaked exact "$url" /control/actions --actions $((100 * breaks)) --cuts "$breaks" \
   --at-most 900
-exactly_once "each action out exactly once across $((200 * soak)) breaks"
+exactly_once "each action out exactly once across $breaks breaks"
 is "$(cat "$tmp/tail.err")" "" "and no gap is reported"
 stop "$dashboard"
 
