@@ -8,6 +8,7 @@
 #   run CMD ARG...          run bounded; $status, files $out and $err
 #   start NAME CMD ARG...   run in the background; $pid, $tmp/NAME.out, .err
 #   start_server NAME CMD   the same, and wait for its `listening` record; $url
+#   serve_agent NAME ARG... an agent-serve of its own
 #   wait_until SECONDS CMD  poll until CMD succeeds
 #   ok TITLE CMD ARG...     CMD succeeds         not_ok TITLE CMD   it fails
 #   is GOT WANT TITLE       equal text           isnt GOT OTHER TITLE
@@ -319,6 +320,13 @@ start_server() {
   url=$(sed -n 's/.*"type":"listening","url":"\([^"]*\)".*/\1/p' "$tmp/$1.out" | head -n 1)
   port=${url##*:}
   port=${port%%/*}
+}
+
+# serve_agent NAME [OPTION...]: an agent-serve with a database of its own; sets $url.
+serve_agent() {
+  _server=$1
+  shift
+  start_server "$_server" agent-serve --listen 127.0.0.1:0 --database "$tmp/$_server.sqlite" "$@"
 }
 
 # start_tls HEADER JSON EVENTS: a dashboard over TLS for localhost, whose

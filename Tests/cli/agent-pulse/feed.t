@@ -38,8 +38,7 @@ err_like "^sse-tail: " "says sse-tail"
 umask 077
 echo right-token >"$tmp/right"
 echo wrong-token >"$tmp/wrong"
-start_server serve agent-serve --listen 127.0.0.1:0 --database "$tmp/serve.sqlite" \
-  --token-file "$tmp/right" --ingest "$root/Tests/fixtures/sample-day.ndjson"
+serve_agent serve --token-file "$tmp/right" --ingest "$root/Tests/fixtures/sample-day.ndjson"
 AGENT_URL=$url
 AGENT_TOKEN_FILE=$tmp/wrong
 export AGENT_URL AGENT_TOKEN_FILE
@@ -252,7 +251,7 @@ is "$(grep -oE '[?] (before|during|missed|after) ' "$tmp/pulse.out" | sort | uni
 stop "$pid"
 
 # Events that are none: said, with the line, and the next one is shown.
-serve <<'END'
+cat >"$tmp/bad" <<'END'
 on /api/activity/events
 stream
 send event: activity_snapshot\ndata: {"actions":[7,{"id":1,"kind":"first","created_at":"2026-05-09T18:30:00.000Z"}]}\n\n
@@ -265,23 +264,14 @@ status 204
 forever
 status 404
 END
+serve <"$tmp/bad"
 run env AGENT_URL="$url" agent-pulse
 status_is 2 "bad events"
 is "$(grep -oE 'first|second' "$out" | xargs)" "first second" "hide no good one"
 err_like '^action-filter: .*: action 0: not a JSON object$' "a row of a snapshot is told"
 err_like '^action-format: .*: action_event: the data is no JSON object$' "and an event"
 is "$(lines "$err")" 2 "once each"
-serve <<'END'
-on /api/activity/events
-stream
-send event: activity_snapshot\ndata: {"actions":[7,{"id":1,"kind":"first","created_at":"2026-05-09T18:30:00.000Z"}]}\n\n
----
-on /api/activity/events
-status 204
----
-forever
-status 404
-END
+sed '/^send event: action_event/d' "$tmp/bad" | script
 run env AGENT_URL="$url" agent-pulse
 status_is 2 "what only the filter could not read"
 ok "nothing is left" nothing_left

@@ -10,7 +10,7 @@ export TMPDIR
 nothing_left() { [ -z "$(ls -A "$TMPDIR")" ]; }
 odd='a&b\1"/'
 for name in a b; do
-  start_server "$name" agent-serve --listen 127.0.0.1:0 --database "$tmp/$name.sqlite"
+  serve_agent "$name"
   echo "$url" >"$tmp/$name.url"
 done
 a=$(cat "$tmp/a.url") b=$(cat "$tmp/b.url")

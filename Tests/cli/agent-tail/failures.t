@@ -8,12 +8,12 @@ config=$XDG_CONFIG_HOME/agentutils/config
 umask 077
 echo right >"$tmp/right"
 echo wrong >"$tmp/wrong"
-start_server a agent-serve --listen 127.0.0.1:0 --database "$tmp/a.sqlite"
+serve_agent a
 a=$url
-start_server b agent-serve --listen 127.0.0.1:0 --database "$tmp/b.sqlite" --token-file "$tmp/right"
+serve_agent b --token-file "$tmp/right"
 b=$url
 # Nobody listens where one did.
-start_server gone agent-serve --listen 127.0.0.1:0 --database "$tmp/gone.sqlite"
+serve_agent gone
 gone=$url
 stop "$pid" KILL
 cat >"$config" <<END

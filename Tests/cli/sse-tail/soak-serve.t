@@ -5,7 +5,7 @@
 . "$cli/servers/soak.sh"
 needs sse-tail action-filter agent-serve jq python3
 
-start_server serve agent-serve --listen 127.0.0.1:0 --database "$tmp/serve.sqlite"
+serve_agent serve
 soaked serve "$url" /api/actions --actions $((100 * breaks)) --cuts "$breaks" --gap 3000
 exactly_once "each action out exactly once across $breaks breaks"
 is "$(cat "$tmp/tail.err")" "" "and no gap is reported"

@@ -9,8 +9,7 @@
 "$root/Tests/fixtures/as-of-now" "$root/Tests/fixtures/sample-day.ndjson" >"$tmp/day.ndjson"
 umask 077
 echo sample-token >"$tmp/token"
-start_server serve agent-serve --listen 127.0.0.1:0 --database "$tmp/serve.sqlite" \
-  --token-file "$tmp/token" --ingest "$tmp/day.ndjson"
+serve_agent serve --token-file "$tmp/token" --ingest "$tmp/day.ndjson"
 serve=$url
 start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
 memory=$url

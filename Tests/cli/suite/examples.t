@@ -23,8 +23,7 @@ print("\n".join(lines[len(lines) // 2 :]))
 END
 umask 077
 echo sample-token >"$tmp/token"
-start_server serve agent-serve --listen 127.0.0.1:0 --database "$tmp/serve.sqlite" \
-  --token-file "$tmp/token" --ingest "$tmp/day"
+serve_agent serve --token-file "$tmp/token" --ingest "$tmp/day"
 serve=$url
 AGENT_URL=$serve
 AGENT_TOKEN_FILE=$tmp/token
