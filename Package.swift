@@ -7,7 +7,7 @@ import PackageDescription
 let fullyStatic = Context.environment["AGENTUTILS_STATIC"] == "1"
 
 // The clients alone, for a machine that needs no server: leaves out agent-serve
-// and the two packages that only it depends on.
+// and the packages that only it depends on.
 let withServe = Context.environment["AGENTUTILS_WITHOUT_SERVE"] != "1"
 
 let strict: [SwiftSetting] = [
@@ -112,10 +112,9 @@ var dependencies: [Package.Dependency] = []
 if withServe {
   products.append(.executable(name: "agent-serve", targets: ["agent-serve"]))
   dependencies += [
-    // The sockets of agent-serve, ready for tasks. Of FlyingFox only that layer:
-    // its HTTP reads a long header in quadratic time and ends with the first
-    // connection that it cannot accept.
-    .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
+    // The sockets and the HTTP of agent-serve: an event loop, a parser that many
+    // have attacked (llhttp).
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
     // SQLite with write-ahead log and FTS5 for agent-serve's store.
     .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
   ]
@@ -125,11 +124,21 @@ if withServe {
       dependencies: [
         // Web: the vectors of facts come from a server, over HTTP or HTTPS.
         "Core", "Records", "Web",
-        .product(name: "FlyingSocks", package: "FlyingFox"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
-    .testTarget(name: "ServeTests", dependencies: ["agent-serve"], swiftSettings: strict),
+    .testTarget(
+      name: "ServeTests",
+      dependencies: [
+        "agent-serve",
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ], swiftSettings: strict),
   ]
 }
 

@@ -1,7 +1,7 @@
 import Core
-import FlyingSocks
 import Foundation
 import GRDB
+import NIOCore
 
 extension Server {
   /// The store, in a file that only its owner can read.
@@ -71,7 +71,7 @@ extension Server {
 
   /// An error in the words of a diagnostic.
   static func reason(_ error: any Error) -> String {
-    if case SocketError.failed(_, let code, _) = error { return systemReason(code) }
+    if let error = error as? IOError { return systemReason(error.errnoCode) }
     if let error = error as? DatabaseError { return error.message ?? "error \(error.resultCode)" }
     return "\(error)"
   }

@@ -24,7 +24,7 @@ struct Server {
         "\(address.text): refused without a token: not a loopback address (see --token-file)",
         .denied)
     }
-    do { try address.probe() } catch {
+    do { try await address.probe() } catch {
       diagnostics.fail("\(address.text): \(Self.reason(error))")
     }
     let recording = options.replay.map(openRecords)
@@ -41,7 +41,7 @@ struct Server {
       let replay = recording.map { file in Task { await play(file, backend) } }
       _ = await ended.wait()
       diagnostics.note("stopping")
-      listening.cancel()
+      listening.close()
       replay?.cancel()
       pulse.cancel()
       embedding?.cancel()
@@ -77,13 +77,13 @@ struct Server {
   }
 
   /// Listens and says so.
-  private func listen(_ backend: ServedBackend) async -> Task<Void, Never> {
+  private func listen(_ backend: ServedBackend) async -> Listener {
     do {
       let listener = try await Listener(address, backend)
       let url = "http://\(ListenAddress(address, port: listener.port).text)"
       diagnostics.note("listening on \(url)")
       announce("listening", "\"url\":\"\(url)\"")
-      return Task { await listener.run() }
+      return listener
     } catch {
       diagnostics.fail("\(address.text): \(Self.reason(error))")
     }

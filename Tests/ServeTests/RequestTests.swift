@@ -1,98 +1,51 @@
 import Core
+import NIOHTTP1
 import Testing
 
 @testable import agent_serve
 
 @Suite("Requests")
 struct RequestTests {
-  /// Gives bytes in pieces.
-  private final class Pieces {
-    private var bytes: ArraySlice<UInt8>
-    private let size: Int
-
-    init(_ text: String, size: Int) {
-      bytes = Array(text.utf8)[...]
-      self.size = size
-    }
-
-    func next() -> [UInt8] {
-      let piece = Array(bytes.prefix(size))
-      bytes = bytes.dropFirst(size)
-      return piece
-    }
+  private func head(
+    _ target: String, _ fields: [(String, String)], version: HTTPVersion = .http1_1
+  ) throws(RequestFault) -> RequestHead {
+    try RequestHead(
+      HTTPRequestHead(version: version, method: .POST, uri: target, headers: HTTPHeaders(fields)))
   }
 
-  private func reader(_ text: String, size: Int = 4096) -> RequestReader {
-    let pieces = Pieces(text, size: size)
-    return RequestReader { pieces.next() }
-  }
-
-  @Test("Requests on one connection, cut at every size", arguments: [1, 2, 3, 5, 7, 11, 64, 4096])
-  func pieces(_ size: Int) async throws {
-    var reader = reader(
-      "\r\nPOST /a?b=c&d HTTP/1.1\r\nHost: x\r\ncontent-length:  5 \r\n\r\nhello"
-        + "GET /e HTTP/1.1\r\nHost: x\r\nX: 1\r\nx: 2\r\n\r\n"
-        + "POST /f HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
-        + "3;x=y\r\nabc\r\nA\r\n0123456789\r\n0\r\nTrailer: t\r\n\r\n"
-        + "GET /g HTTP/1.0\r\n\r\n", size: size)
-    let first = try #require(try await reader.head())
+  @Test("What the parser understood, in our words")
+  func understood() throws {
+    let first = try head(
+      "/a?b=c&d", [("Host", "x \t"), ("content-length", "05"), ("X", "1"), ("x", "2")])
     #expect(first.method == "POST")
     #expect(first.path == "/a")
     #expect(first.query == "b=c&d")
     #expect(first["HOST"] == "x")
+    #expect(first["x"] == "1, 2")
+    #expect(first.framing == .length(5))
     #expect(first.keepsAlive)
-    #expect(try await reader.body(first.framing, keeps: true) == .whole(Array("hello".utf8)))
-    let second = try #require(try await reader.head())
-    #expect(second["x"] == "1, 2")
-    #expect(try await reader.body(second.framing, keeps: true) == .whole([]))
-    let third = try #require(try await reader.head())
-    #expect(third.framing == .chunked)
+    #expect(try head("/a", [("Host", "x"), ("Transfer-Encoding", "Chunked ")]).framing == .chunked)
+    #expect(try !head("/a", [("Host", "x"), ("Connection", "a ,\tClose")]).keepsAlive)
+    let old = try head("/a", [], version: .http1_0)
+    #expect(old.isOld)
+    #expect(!old.keepsAlive)
+    // The parser reads nothing behind it.
     #expect(
-      try await reader.body(third.framing, keeps: true) == .whole(Array("abc0123456789".utf8)))
-    let fourth = try #require(try await reader.head())
-    #expect(fourth.isOld)
-    #expect(!fourth.keepsAlive)
-    #expect(try await reader.head() == nil)
+      try !head("/a", [("Host", "x"), ("Connection", "Upgrade"), ("Upgrade", "h2c")]).keepsAlive)
   }
 
   // Tests/cli/servers/requests.table has them all, over a socket.
   @Test(
-    "What two readers could understand differently is refused",
+    "What two servers could understand differently is refused",
     arguments: [
-      "GET /a\r\n\r\n", "GET /a HTTP/1.1\r\n\r\n", "GET /a HTTP/1.1\r\nHo",
-      "GET /a HTTP/1.1\nHost: x\r\n\r\n", "GET /a HTTP/1.1\r\nHost: x\n\r\n",
+      [], [("Host", "x"), ("Host", "x")], [("Host", "x"), ("Content-Length", "5, 5")],
+      [("Host", "x"), ("Content-Length", "+5")], [("Host", "x"), ("Transfer-Encoding", "")],
+      [("Host", "x"), ("Transfer-Encoding", "gzip, chunked")],
+      [("Host", "x"), ("Transfer-Encoding", "\u{a0}chunked")],
+      [("Host", "x"), ("Transfer-Encoding", "chunked"), ("Content-Length", "5")],
     ])
-  func malformed(_ text: String) async {
-    var reader = reader(text)
-    await #expect(throws: RequestFault.malformed) { try await reader.head() }
-  }
-
-  @Test(
-    "Chunks that are none",
-    arguments: ["x\r\n", "-1\r\n", "\r\n", "FFFFFFFFFFFFFFFF\r\n", "1\r\nab"])
-  func chunks(_ text: String) async {
-    var reader = reader(text)
-    await #expect(throws: (any Error).self) { try await reader.body(.chunked, keeps: true) }
-  }
-
-  @Test("A head has a limit, and so does a line of a chunk")
-  func limits() async {
-    let long = String(repeating: "x", count: RequestReader.headLimit + 10)
-    var head = reader("GET /a HTTP/1.1\r\nX: " + long)
-    await #expect(throws: RequestFault.headTooLarge) { try await head.head() }
-    var chunk = reader(long + long)
-    await #expect(throws: RequestFault.headTooLarge) { try await chunk.body(.chunked, keeps: true) }
-  }
-
-  @Test("A body over the limit is read to its end and not kept")
-  func tooLarge() async throws {
-    let size = RequestReader.bodyLimit + 1
-    var reader = reader(
-      String(repeating: "x", count: size) + "GET /a HTTP/1.1\r\nHost: x\r\n\r\n", size: 65536)
-    #expect(try await reader.body(.length(size), keeps: true) == .tooLarge(isDrained: true))
-    #expect(try await reader.head()?.path == "/a")
-    #expect(
-      try await reader.body(.length(1 << 40), keeps: true) == .tooLarge(isDrained: false))
+  func refused(_ fields: [(String, String)]) {
+    #expect(throws: RequestFault.malformed) { try head("/a", fields) }
   }
 
   @Test(
@@ -104,18 +57,20 @@ struct RequestTests {
       ("/%", "/%"), ("/%2e%2e/a", "/../a"),
     ])
   func decodedPath(_ written: String, _ path: String) throws {
-    #expect(try RequestTarget(Array(written.utf8)[...], method: "GET").path == path)
+    #expect(try RequestTarget(written, method: "GET").path == path)
   }
 
-  @Test("An answer's length is the body's, also without the body")
+  @Test("The head of an answer")
   func answer() {
-    let now = Timestamp(seconds: 784_111_777)
-    let answer = WholeAnswer.json("{}")
-    let head = String(decoding: answer.bytes(isHead: true, now: now), as: UTF8.self)
+    var answer = WholeAnswer.json("{}", status: 421)
+    let head = answer.head(now: Timestamp(seconds: 784_111_777))
+    #expect(head.status.reasonPhrase == "Misdirected Request")
     #expect(
-      head
-        == "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
-        + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n")
-    #expect(String(decoding: answer.bytes(isHead: false, now: now), as: UTF8.self) == head + "{}")
+      head.headers.map { "\($0.name): \($0.value)" } == [
+        "Date: Sun, 06 Nov 1994 08:49:37 GMT", "Content-Type: application/json",
+        "Content-Length: 2",
+      ])
+    answer.closes = true
+    #expect(answer.head().headers.first(name: "connection") == "close")
   }
 }

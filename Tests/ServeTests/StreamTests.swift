@@ -1,24 +1,51 @@
 import Core
-import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
 import Testing
 
 @testable import agent_serve
 
+private typealias ByteBuffer = NIOCore.ByteBuffer
+
 @Suite("Delivery")
 struct StreamTests {
   private func subscriber(limit: Int = 1 << 20) -> Subscriber {
-    Subscriber(connection: Connection(descriptor: -1), limit: limit)
+    Subscriber(limit: limit) {}
+  }
+
+  /// What a connection with room for all would send now.
+  private func taken(_ subscriber: Subscriber) -> (bytes: [UInt8], isFinished: Bool) {
+    var bytes: [UInt8] = []
+    while true {
+      switch subscriber.next() {
+      case .bytes(let piece): bytes += piece.readableBytesView
+      case .nothing: return (bytes, false)
+      case .finished: return (bytes, true)
+      }
+    }
   }
 
   private func frame(_ id: Int64, size: Int = 10) -> Frame {
     Frame(id: id, bytes: [UInt8](repeating: UInt8(id & 0xff), count: size))
   }
 
+  /// The same, when so many bytes have come.
+  private func taken(_ subscriber: Subscriber, count: Int) async -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      bytes += taken(subscriber).bytes
+      await Task.yield()
+    }
+    return bytes
+  }
+
   @Test("A backlog takes up to its limit, and any block when it is empty")
   func backlog() {
     var backlog = Backlog(limit: 10)
-    func add(_ block: [UInt8]) -> Bool { backlog.add(block) }
-    func take(_ size: Int) -> [UInt8]? { backlog.take(atMost: size) }
+    func add(_ block: [UInt8]) -> Bool { backlog.add(ByteBuffer(bytes: block)) }
+    func take(_ size: Int) -> [UInt8]? {
+      backlog.take(atMost: size).map { Array($0.readableBytesView) }
+    }
     #expect(add([UInt8](repeating: 1, count: 100)))
     #expect(!add([2]))
     #expect(take(64)?.count == 100)
@@ -49,22 +76,53 @@ struct StreamTests {
     #expect(hub.goLive(late, cursor: 7))
     hub.publish([frame(6), frame(7), frame(8)])
     hub.publish([frame(9)])
-    var got: [UInt8] = []
-    while got.count < 40 { got += try #require(try await all.next()) }
-    #expect(got == [6, 7, 8, 9].flatMap { [UInt8](repeating: $0, count: 10) })
-    got = []
-    while got.count < 20 { got += try #require(try await late.next()) }
-    #expect(got == [8, 9].flatMap { [UInt8](repeating: $0, count: 10) })
+    #expect(
+      await taken(all, count: 40) == [6, 7, 8, 9].flatMap { [UInt8](repeating: $0, count: 10) })
+    #expect(await taken(late, count: 20) == [8, 9].flatMap { [UInt8](repeating: $0, count: 10) })
   }
 
   @Test("What comes after the end takes away nothing of what waited before it")
   func afterTheEnd() async throws {
     let last = subscriber()
-    #expect(last.offer([[1, 2]]))
+    #expect(last.offer([ByteBuffer(bytes: [1, 2])]))
     last.end(.finished)
-    #expect(!last.offer([[3]]))
-    #expect(try await last.next() == [1, 2])
-    #expect(try await last.next() == nil)
+    #expect(!last.offer([ByteBuffer(bytes: [3])]))
+    #expect(taken(last) == ([1, 2], true))
+    // It is said once.
+    #expect(taken(last) == ([], false))
+    #expect(!last.isCut)
+  }
+
+  @Test("A connection is woken once, until it has asked for all")
+  func woken() {
+    let count = NIOLockedValueBox(0)
+    let one = Subscriber(limit: 100) { count.withLockedValue { $0 += 1 } }
+    let block = ByteBuffer(bytes: [1])
+    #expect(one.offer([block]) && one.offer([block]))
+    #expect(count.withLockedValue { $0 } == 1)
+    #expect(taken(one).bytes == [1, 1])
+    #expect(one.offer([block]))
+    #expect(count.withLockedValue { $0 } == 2)
+    // Whatever waits: who is cut off must know.
+    one.end(.cut)
+    #expect(count.withLockedValue { $0 } == 3)
+    #expect(taken(one).bytes.isEmpty)
+  }
+
+  @Test("A sender waits until all has left, and hears of an end")
+  func sender() async throws {
+    let one = subscriber()
+    async let sent: Void = one.send(ByteBuffer(bytes: [7]))
+    #expect(await taken(one, count: 1) == [7])
+    _ = one.next()
+    try await sent
+    let (waits, entered) = AsyncStream.makeStream(of: Void.self)
+    let stuck = Subscriber(limit: 100) { entered.yield() }
+    let lost = Task { try await stuck.send(ByteBuffer(bytes: [8])) }
+    for await _ in waits { break }
+    stuck.end(.cut)
+    await #expect(throws: Subscriber.Dropped.self) { try await lost.value }
+    await #expect(throws: Subscriber.Dropped.self) { try await stuck.send(ByteBuffer()) }
   }
 
   @Test("Who does not read is cut off; who reads does not notice")
@@ -78,11 +136,10 @@ struct StreamTests {
     }
     for id in Int64(1)...20 {
       hub.publish([frame(id, size: 1000)])
-      var got = 0
-      while got < 1000 { got += try #require(try await quick.next()).count }
+      _ = await taken(quick, count: 1000)
     }
-    #expect(slow.isEnding)
-    await #expect(throws: Subscriber.Dropped.self) { try await slow.next() }
+    #expect(slow.isCut)
+    #expect(taken(slow).bytes.isEmpty)
     #expect(!quick.isEnding)
   }
 
@@ -95,9 +152,9 @@ struct StreamTests {
     hub.publish([frame(1)])
     hub.publish([frame(2)])
     hub.end()
-    var got: [UInt8] = []
-    while let block = try await one.next() { got += block }
-    #expect(got.count == 20)
+    let got = taken(one)
+    #expect(got.bytes.count == 20)
+    #expect(got.isFinished)
     #expect(!hub.add(subscriber()))
   }
 

@@ -1,6 +1,8 @@
+import NIOCore
+
 /// What one subscriber has not yet taken, and how much of it is too much.
 struct Backlog: Sendable {
-  private var blocks: [[UInt8]] = []
+  private var blocks: [ByteBuffer] = []
   private var next = 0
   /// The bytes that wait.
   private(set) var count = 0
@@ -18,23 +20,23 @@ struct Backlog: Sendable {
   /// - Returns: false when the backlog would pass its limit. A block that finds
   ///   nothing before it is always taken, however large: who keeps up is never
   ///   cut off for an event's size.
-  mutating func add(_ block: [UInt8]) -> Bool {
-    guard count == 0 || count + block.count <= limit else { return false }
+  mutating func add(_ block: ByteBuffer) -> Bool {
+    guard count == 0 || count + block.readableBytes <= limit else { return false }
     blocks.append(block)
-    count += block.count
+    count += block.readableBytes
     return true
   }
 
   /// Takes blocks from the front: one, or several that are small together.
-  mutating func take(atMost size: Int) -> [UInt8]? {
+  mutating func take(atMost size: Int) -> ByteBuffer? {
     guard next < blocks.count else { return nil }
     var taken = blocks[next]
     next += 1
-    while next < blocks.count, taken.count + blocks[next].count <= size {
-      taken += blocks[next]
+    while next < blocks.count, taken.readableBytes + blocks[next].readableBytes <= size {
+      taken.writeImmutableBuffer(blocks[next])
       next += 1
     }
-    count -= taken.count
+    count -= taken.readableBytes
     if next == blocks.count {
       blocks.removeAll(keepingCapacity: true)
       next = 0

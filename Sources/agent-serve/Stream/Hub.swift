@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 
 /// Delivers events to all subscribers.
 ///
@@ -26,6 +27,7 @@ final class Hub: @unchecked Sendable {
   /// A client that took nothing for so long is as good as gone.
   private static let stallLimit = Duration.seconds(60)
   private static let blockSize = 64 * 1024
+  private static let heartbeat = ByteBuffer(bytes: Frame.heartbeat.bytes)
 
   private let updatesAfterActions: Bool
   private let lock = NSLock()
@@ -100,7 +102,7 @@ final class Hub: @unchecked Sendable {
     }
   }
 
-  /// Delivers what is due: heartbeats, updates; drops who is gone or stuck.
+  /// Delivers what is due: heartbeats, updates; drops who is stuck.
   /// Called some ten times a second.
   ///
   /// - Parameters:
@@ -110,9 +112,7 @@ final class Hub: @unchecked Sendable {
   func beat(at now: ContinuousClock.Instant = .now, update: () -> Frame) {
     let subscribers = lock.withLock { entries.values.map(\.subscriber) }
     for subscriber in subscribers {
-      if subscriber.connection.isGone || subscriber.stalled(at: now) > Self.stallLimit {
-        subscriber.end(.cut)
-      }
+      if subscriber.stalled(at: now) > Self.stallLimit { subscriber.end(.cut) }
     }
     let (isBurstOver, isDue) = lock.withLock { () -> (Bool, Bool) in
       let isBurstOver =
@@ -121,7 +121,7 @@ final class Hub: @unchecked Sendable {
       return (isBurstOver, entries.values.contains { $0.isLive && $0.updateDue <= now })
     }
     if isBurstOver { lock.withLock { (dirtySince, lastUpdate) = (nil, now) } }
-    let frame = isBurstOver || isDue ? update() : nil
+    let frame = isBurstOver || isDue ? ByteBuffer(bytes: update().bytes) : nil
     lock.withLock { deliver(frame, toAll: isBurstOver, now) }
   }
 
@@ -135,13 +135,13 @@ final class Hub: @unchecked Sendable {
     for subscriber in subscribers { subscriber.end(.finished) }
   }
 
-  private func deliver(_ update: Frame?, toAll: Bool, _ now: ContinuousClock.Instant) {
+  private func deliver(_ update: ByteBuffer?, toAll: Bool, _ now: ContinuousClock.Instant) {
     for (key, entry) in entries where entry.isLive {
-      var blocks: [[UInt8]] = []
-      if let update, toAll || entry.updateDue <= now { blocks.append(update.bytes) }
+      var blocks: [ByteBuffer] = []
+      if let update, toAll || entry.updateDue <= now { blocks.append(update) }
       if entry.updateDue <= now { entries[key]?.updateDue = now + Self.updateInterval }
       if entry.heartbeatDue <= now {
-        blocks.append(Frame.heartbeat.bytes)
+        blocks.append(Self.heartbeat)
         entries[key]?.heartbeatDue = now + Self.heartbeatInterval
       }
       if !blocks.isEmpty { _ = entry.subscriber.offer(blocks) }
@@ -163,13 +163,13 @@ final class Hub: @unchecked Sendable {
     }
   }
 
-  private static func join(_ frames: ArraySlice<Frame>) -> [[UInt8]] {
-    var blocks: [[UInt8]] = []
+  private static func join(_ frames: ArraySlice<Frame>) -> [ByteBuffer] {
+    var blocks: [ByteBuffer] = []
     for frame in frames {
-      if let last = blocks.last, last.count + frame.bytes.count <= blockSize {
-        blocks[blocks.count - 1] += frame.bytes
+      if let last = blocks.last, last.readableBytes + frame.bytes.count <= blockSize {
+        blocks[blocks.count - 1].writeBytes(frame.bytes)
       } else {
-        blocks.append(frame.bytes)
+        blocks.append(ByteBuffer(bytes: frame.bytes))
       }
     }
     return blocks

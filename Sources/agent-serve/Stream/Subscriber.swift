@@ -1,10 +1,12 @@
-import Foundation
+import NIOConcurrencyHelpers
+import NIOCore
 
-/// One client of a stream: its backlog and its connection.
+/// One client of a stream and what it has not yet taken.
 ///
-/// The hub offers blocks, the client's own task takes them: nobody waits for
-/// anybody. Whoever reads too slowly fills its backlog and is cut off.
-final class Subscriber: @unchecked Sendable {
+/// The hub offers blocks, the client's connection takes one whenever the one
+/// before has left: nobody waits for anybody. Whoever reads too slowly fills its
+/// backlog and is cut off.
+final class Subscriber: Sendable {
   /// How a stream ends.
   enum Ending: Sendable {
     /// The server stops: what waits is still delivered.
@@ -13,97 +15,148 @@ final class Subscriber: @unchecked Sendable {
     case cut
   }
 
-  /// Thrown to the HTTP server so that it drops the connection.
+  /// What the connection gets.
+  enum Piece: Equatable, Sendable {
+    /// Something to send.
+    case bytes(ByteBuffer)
+    /// Nothing for now: it will be woken.
+    case nothing
+    /// Nothing any more; said once.
+    case finished
+  }
+
+  /// Thrown to who sends to a stream that ends.
   struct Dropped: Error {}
 
-  /// The connection.
-  let connection: Connection
-  private let lock = NSLock()
-  private var backlog: Backlog
-  private var waiter: CheckedContinuation<Void, Never>?
-  private var ending: Ending?
-  private var busySince: ContinuousClock.Instant? = .now
+  private struct State {
+    var backlog: Backlog
+    var ending: Ending?
+    /// Whether the connection was told so.
+    var isOver = false
+    /// Whether the connection knows that something waits for it.
+    var isAwake = false
+    /// Since when the client has been taking the same piece.
+    var busySince: ContinuousClock.Instant?
+    /// Waits until all has been sent.
+    var sender: CheckedContinuation<Void, any Error>?
+  }
+
+  private let state: NIOLockedValueBox<State>
+  private let wake: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - connection: the client's.
-  ///   - limit: the backlog beyond which it is cut off, bytes.
-  init(connection: Connection, limit: Int) {
-    self.connection = connection
-    backlog = Backlog(limit: limit)
+  ///   - limit: the backlog beyond which the client is cut off, bytes.
+  ///   - wake: makes the connection ask for `next`, or look at `isCut`, soon.
+  init(limit: Int, wake: @escaping @Sendable () -> Void) {
+    state = NIOLockedValueBox(State(backlog: Backlog(limit: limit)))
+    self.wake = wake
   }
 
   /// Adds blocks to the backlog; never waits.
   ///
   /// - Returns: false when the subscriber is cut off, now or before, and when its
   ///   stream has been told to end.
-  func offer(_ blocks: [[UInt8]]) -> Bool {
-    let outcome = lock.withLock { () -> Ending? in
-      if let ending { return ending }
-      for block in blocks where !backlog.add(block) { return .cut }
-      wake()
-      return nil
+  func offer(_ blocks: [ByteBuffer]) -> Bool {
+    let (ending, wakes) = state.withLockedValue { state -> (Ending?, Bool) in
+      if let ending = state.ending { return (ending, false) }
+      for block in blocks where !state.backlog.add(block) { return (.cut, false) }
+      defer { state.isAwake = true }
+      return (nil, !state.isAwake)
     }
+    if wakes { wake() }
     // What comes after the end must not take away what waited before it.
-    if outcome == .cut { end(.cut) }
-    return outcome == nil
+    if ending == .cut { end(.cut) }
+    return ending == nil
+  }
+
+  /// Sends what does not come from the hub, and waits until it has left.
+  ///
+  /// - Throws: `Dropped` when the stream ends.
+  func send(_ block: ByteBuffer) async throws {
+    try await withCheckedThrowingContinuation { sender in
+      let isOpen = state.withLockedValue { state in
+        guard state.ending == nil, state.backlog.add(block) else { return false }
+        state.sender = sender
+        state.isAwake = true
+        return true
+      }
+      if isOpen { wake() } else { sender.resume(throwing: Dropped()) }
+    }
   }
 
   /// Ends the stream; the first ending counts, but a cut is always possible.
   func end(_ ending: Ending) {
-    lock.withLock {
-      if self.ending == nil || ending == .cut { self.ending = ending }
-      if ending == .cut { backlog.clear() }
-      wake()
+    let sender = state.withLockedValue { state -> CheckedContinuation<Void, any Error>? in
+      if state.ending == nil || ending == .cut { state.ending = ending }
+      state.isAwake = true
+      guard ending == .cut else { return nil }
+      state.backlog.clear()
+      defer { state.sender = nil }
+      return state.sender
     }
-    if ending == .cut { connection.abort() }
+    sender?.resume(throwing: Dropped())
+    wake()
   }
 
-  /// The next bytes to send, nil at the end.
-  ///
-  /// - Throws: `Dropped` when the subscriber was cut off.
-  func next() async throws -> [UInt8]? {
-    while true {
-      let step = lock.withLock { () -> Result<[UInt8]?, Dropped>? in
-        if ending == .cut { return .failure(Dropped()) }
-        if let block = backlog.take(atMost: 256 * 1024) {
-          busySince = .now
-          return .success(block)
-        }
-        return ending == nil ? nil : .success(nil)
+  /// The next piece, asked for when all before it have left.
+  func next() -> Piece {
+    let (piece, sender) = state.withLockedValue {
+      state -> (Piece, CheckedContinuation<Void, any Error>?) in
+      if let bytes = state.backlog.take(atMost: 256 * 1024) {
+        state.busySince = .now
+        return (.bytes(bytes), nil)
       }
-      if let step { return try step.get() }
-      await withCheckedContinuation { continuation in
-        lock.withLock {
-          busySince = nil
-          if ending != nil || !backlog.isEmpty {
-            continuation.resume()
-          } else {
-            waiter = continuation
-          }
-        }
-      }
+      state.busySince = nil
+      let isFinished = state.ending == .finished && !state.isOver
+      if isFinished { state.isOver = true }
+      state.isAwake = false
+      defer { state.sender = nil }
+      return (isFinished ? .finished : .nothing, state.sender)
     }
-  }
-
-  /// Notes that bytes are about to be sent that did not come from the backlog.
-  func beginSending() throws {
-    try lock.withLock {
-      if ending == .cut { throw Dropped() }
-      busySince = .now
-    }
+    sender?.resume()
+    return piece
   }
 
   /// How long the client has been taking the same piece; zero when it waits for
   /// us.
   func stalled(at now: ContinuousClock.Instant) -> Duration {
-    lock.withLock { busySince.map { now - $0 } ?? .zero }
+    state.withLockedValue { $0.busySince.map { now - $0 } ?? .zero }
   }
 
   /// Whether the stream has been told to end.
-  var isEnding: Bool { lock.withLock { ending != nil } }
+  var isEnding: Bool { state.withLockedValue { $0.ending != nil } }
 
-  private func wake() {
-    waiter?.resume()
-    waiter = nil
+  /// Whether the connection is to be broken off.
+  var isCut: Bool { state.withLockedValue { $0.ending == .cut } }
+
+  /// Sends what the client needs at the start, straight from the store and as
+  /// fast as it reads; then the live events follow.
+  ///
+  /// The step from the store to the live events is exact: a subscriber becomes
+  /// live only when the store has nothing that the hub gave to others
+  /// (Agent/Clanky/CONTRACT.md 9.2).
+  ///
+  /// - Parameters:
+  ///   - feed: what is streamed; its hub has the subscriber already.
+  ///   - resumeAfter: the last event id of the client; nil for a fresh start.
+  func catchUp(with feed: ServedFeed, resumeAfter: Int64?) async {
+    do {
+      let opening = try await feed.opening(resumeAfter)
+      var cursor = opening.cursor
+      if let frame = opening.frame { try await send(ByteBuffer(bytes: frame.bytes)) }
+      while true {
+        let actions = try await feed.store.actions(
+          after: cursor, limit: 500, bytes: 256 * 1024, kinds: feed.kinds)
+        if let last = actions.last {
+          cursor = last.id
+          try await send(actions.reduce(into: ByteBuffer()) { $0.writeBytes(feed.frame($1).bytes) })
+        } else if feed.hub.goLive(self, cursor: cursor) {
+          return
+        }
+      }
+    } catch {
+      // Of the store, or because the stream ends: the client comes again.
+      if !isEnding { end(.cut) }
+    }
   }
 }

@@ -1,6 +1,7 @@
 import Core
-import FlyingSocks
 import Foundation
+import NIOCore
+import NIOPosix
 
 /// Where the server listens: a numeric address and a port.
 struct ListenAddress: Equatable, Sendable {
@@ -51,31 +52,24 @@ struct ListenAddress: Equatable, Sendable {
   /// `127.0.0.1:8787`, `[::1]:8787`.
   var text: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// A socket that listens there.
+  /// The address as the event loops take it.
   ///
-  /// - Throws: `SocketError`.
-  func listen() throws -> Socket {
-    let socket = try Socket(domain: isIPv6 ? AF_INET6 : AF_INET)
-    do {
-      try socket.setValue(true, for: .localAddressReuse)
-      if isIPv6 {
-        try socket.bind(to: .inet6(ip6: host, port: port))
-      } else {
-        try socket.bind(to: .inet(ip4: host, port: port))
-      }
-    } catch {
-      try? socket.close()
-      throw error
-    }
-    try socket.listen()
-    return socket
+  /// - Throws: `SocketAddressError`, which a resolved host does not cause.
+  var socketAddress: SocketAddress {
+    get throws { try SocketAddress(ipAddress: host, port: Int(port)) }
   }
 
   /// Asks for the address and gives it back: whether it can be had is known
   /// before anything is stored.
   ///
-  /// - Throws: `SocketError`.
-  func probe() throws { try listen().close() }
+  /// - Throws: `IOError`.
+  func probe() async throws {
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    defer { group.shutdownGracefully { _ in } }
+    try await ServerBootstrap(group: group)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .bind(to: socketAddress).get().close()
+  }
 
   #if canImport(Glibc)
     private static let streamType = Int32(SOCK_STREAM.rawValue)

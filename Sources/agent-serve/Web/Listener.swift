@@ -1,55 +1,130 @@
 import Core
-import FlyingSocks
-import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
 
-/// Accepts connections and gives each a task of its own.
+/// Accepts connections and sets up the handlers of each.
 struct Listener: Sendable {
   /// The port that was got.
   let port: UInt16
-  private let socket: AsyncSocket
-  private let backend: ServedBackend
+  private let channel: any Channel
 
   /// Binds and listens.
   ///
-  /// - Throws: `SocketError` when the address cannot be had.
+  /// - Parameters:
+  ///   - address: where.
+  ///   - backend: what requests work on.
+  /// - Throws: `IOError` when the address cannot be had.
   init(_ address: ListenAddress, _ backend: ServedBackend) async throws {
-    let pool = SocketPool<Poll>.make(maxEvents: 64)
-    try await pool.prepare()
-    Task { try await pool.run() }
-    let socket = try address.listen()
-    switch try socket.sockname() {
-    case .ip4(_, let port), .ip6(_, let port): self.port = port
-    case .unix: port = address.port
-    }
-    self.socket = try AsyncSocket(socket: socket, pool: pool)
-    self.backend = backend
-  }
-
-  /// Serves until the task is cancelled.
-  func run() async {
-    var quietUntil = ContinuousClock.now
-    func complain(_ reason: String) {
-      guard ContinuousClock.now >= quietUntil else { return }
-      quietUntil = .now + .seconds(60)
-      backend.diagnostics.error("accept", reason)
-    }
-    while !Task.isCancelled {
-      do {
-        let session = Session(backend: backend, socket: try await socket.accept())
-        Task { await session.run() }
-        guard backend.connections.areTooMany else { continue }
-        complain("too many open files; the clients that are silent longest give way")
-        while backend.connections.areTooMany && !Task.isCancelled {
-          backend.connections.dropOldest()
-          try? await Task.sleep(for: .milliseconds(20))
-        }
-      } catch {
-        if Task.isCancelled { return }
-        // No descriptor is left, or the client gave up: others may have more luck.
-        complain(Server.reason(error))
-        backend.connections.dropOldest(atLeast: 1)
-        try? await Task.sleep(for: .milliseconds(20))
+    // A loop takes three descriptors; who has few of them has few clients, too.
+    let loops = Server.descriptorLimit < 256 ? 1 : min(4, System.coreCount)
+    channel = try await ServerBootstrap(
+      group: MultiThreadedEventLoopGroup(numberOfThreads: loops)
+    )
+    .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+    .serverChannelOption(.backlog, value: 1024)
+    // One at a time, so that the gate sees each.
+    .serverChannelOption(.maxMessagesPerRead, value: 1)
+    .serverChannelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.addHandler(AcceptGate(backend))
       }
     }
+    .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+    .childChannelOption(.allowRemoteHalfClosure, value: true)
+    // Writable means that the kernel has taken all of what was written before.
+    .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
+    .childChannelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture { try Self.setUp(channel, backend) }
+    }
+    .bind(to: try address.socketAddress).get()
+    port = UInt16(channel.localAddress?.port ?? Int(address.port))
+  }
+
+  /// Takes no more connections.
+  func close() { channel.close(promise: nil) }
+
+  private static func setUp(_ channel: any Channel, _ backend: ServedBackend) throws {
+    let connection = Connection(channel)
+    backend.connections.add(connection)
+    channel.closeFuture.whenComplete { _ in backend.connections.remove(connection) }
+    let input = InputWatch(connection)
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderFieldSize = RequestHead.sizeLimit
+    limits.maxHeaderListSize = RequestHead.sizeLimit
+    var headers = HTTPResponseEncoder.Configuration()
+    headers.automaticallySetFramingHeaders = false
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(input)
+    try pipeline.addHandler(
+      ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)))
+    try pipeline.addHandler(HTTPResponseEncoder(configuration: headers))
+    try pipeline.addHandler(HTTPServerPipelineHandler())
+    try pipeline.addHandler(Session(backend, connection, input))
+  }
+}
+
+/// Keeps the number of connections below that of descriptors: whoever comes then
+/// waits until a client that is silent has given way.
+private final class AcceptGate: ChannelDuplexHandler {
+  typealias InboundIn = any Channel
+  typealias OutboundIn = Never
+
+  private let backend: ServedBackend
+  private var isWaiting = false
+  private var quietUntil = NIODeadline.now()
+
+  init(_ backend: ServedBackend) { self.backend = backend }
+
+  func read(context: ChannelHandlerContext) {
+    if isWaiting { return }
+    guard backend.connections.areTooMany else { return context.read() }
+    complain("too many open files; the clients that are silent longest give way")
+    backend.connections.dropOldest()
+    wait(context)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // No descriptor is left, or the client gave up: others may have more luck.
+    complain(Server.reason(error))
+    backend.connections.dropOldest(atLeast: 1)
+    if !isWaiting { wait(context) }
+  }
+
+  private func wait(_ context: ChannelHandlerContext) {
+    isWaiting = true
+    context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) {
+      self.isWaiting = false
+      self.read(context: context)
+    }
+  }
+
+  private func complain(_ reason: String) {
+    guard NIODeadline.now() >= quietUntil else { return }
+    quietUntil = .now() + .seconds(60)
+    backend.diagnostics.error("accept", reason)
+  }
+}
+
+/// Sees the bytes of a client before they are read as requests.
+final class InputWatch: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+
+  private let connection: Connection
+  private var end: [UInt8] = []
+  /// Whether what comes is thrown away: nothing more is answered.
+  var isDeaf = false
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  /// Whether the last bytes are those that end a head, or a body in chunks.
+  var endsRequest: Bool { end.elementsEqual("\r\n\r\n".utf8) }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isDeaf { return }
+    connection.noteInput()
+    end = Array((end + Self.unwrapInboundIn(data).readableBytesView.suffix(4)).suffix(4))
+    context.fireChannelRead(data)
   }
 }

@@ -1,6 +1,12 @@
-/// A request's line and fields (RFC 9112, sections 3 and 5), read strictly:
-/// what two readers could understand differently is refused.
+import NIOHTTP1
+
+/// A request's line and fields (RFC 9112, sections 3 and 5). The parser has refused
+/// what breaks a line or a field; here what two servers could understand
+/// differently is refused, too.
 struct RequestHead: Equatable, Sendable {
+  /// The longest field and the longest head, bytes.
+  static let sizeLimit = 64 * 1024
+
   /// How the body ends (RFC 9112, section 6.3).
   enum Framing: Equatable, Sendable {
     /// After so many bytes.
@@ -26,26 +32,16 @@ struct RequestHead: Equatable, Sendable {
   /// The target behind the `?`.
   var query: String { target.query }
 
-  /// - Parameter bytes: the head with the line end of its last field.
+  /// - Parameter head: what the parser understood.
   /// - Throws: `RequestFault`.
-  init(_ bytes: ArraySlice<UInt8>) throws(RequestFault) {
-    var lines: [ArraySlice<UInt8>] = []
-    for line in bytes.dropLast().split(separator: 10, omittingEmptySubsequences: false) {
-      guard line.last == 13 else { throw .malformed }
-      lines.append(line.dropLast())
-    }
-    let words = (lines.first ?? []).split(separator: 32, omittingEmptySubsequences: false)
-    guard words.count == 3, FieldText.isToken(words[0]) else { throw .malformed }
-    method = FieldText.text(words[0])
-    target = try RequestTarget(words[1], method: method)
-    switch FieldText.text(words[2]) {
-    case "HTTP/1.1": isOld = false
-    case "HTTP/1.0": isOld = true
-    default: throw .malformed
-    }
+  init(_ head: HTTPRequestHead) throws(RequestFault) {
+    method = head.method.rawValue
+    target = try RequestTarget(head.uri, method: method)
+    isOld = head.version.minor == 0
     var fields: [String: String] = [:]
-    for line in lines.dropFirst() {
-      let (name, value) = try FieldText.field(line)
+    for (name, value) in head.headers {
+      let name = name.lowercased()
+      let value = Self.trimmed(value)
       if let known = fields[name] {
         // The two that say where a request ends and whom it is for stand once.
         if name == "content-length" || name == "host" { throw .malformed }
@@ -77,18 +73,28 @@ struct RequestHead: Equatable, Sendable {
     else { return nil }
     let segment = bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
     return segment.contains(0x2f)
-      ? nil : QueryParameters.decode(FieldText.text(segment)[...], plusIsBlank: false)
+      ? nil
+      : QueryParameters.decode(
+        String(decoding: segment, as: UTF8.self)[...], plusIsBlank: false)
   }
 
   /// A field's value without blanks around it; several lines of one name are
   /// joined by commas.
   subscript(_ name: String) -> String? { fields[name.lowercased()] }
 
-  /// Whether the connection goes on behind this request.
+  /// Whether the connection goes on behind this request. The parser stops behind
+  /// one that asks for another protocol.
   var keepsAlive: Bool {
-    !isOld
-      && !(self["connection"] ?? "").lowercased().utf8.split(separator: 44)
-        .contains { FieldText.trimmed(Array($0)[...]).elementsEqual("close".utf8) }
+    !isOld && fields["upgrade"] == nil
+      && !(fields["connection"] ?? "").lowercased().split(separator: ",")
+        .contains { $0.trimmingBlanks() == "close" }
+  }
+
+  /// Without blanks and tabs at the ends; there is no other white space in a field.
+  private static func trimmed(_ text: String) -> String {
+    let start = text.utf8.drop { $0 == 32 || $0 == 9 }
+    guard let last = start.lastIndex(where: { $0 != 32 && $0 != 9 }) else { return "" }
+    return String(Substring(start[...last]))
   }
 
   private static func framing(

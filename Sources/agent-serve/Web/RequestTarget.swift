@@ -10,12 +10,11 @@ struct RequestTarget: Equatable, Sendable {
   let authority: Authority?
 
   /// - Parameters:
-  ///   - bytes: the second word of the request line.
+  ///   - text: the second word of the request line.
   ///   - method: the first one.
-  /// - Throws: `RequestFault` for what is none of the forms.
-  init(_ bytes: ArraySlice<UInt8>, method: String) throws(RequestFault) {
-    guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else { throw .malformed }
-    var rest = bytes
+  /// - Throws: `RequestFault` for what has none of the forms.
+  init(_ text: String, method: String) throws(RequestFault) {
+    var rest = Array(text.utf8)[...]
     var authority: Authority?
     if rest.first != 0x2f, !(method == "OPTIONS" && rest.elementsEqual("*".utf8)) {
       guard let scheme = ["http://", "https://"].first(where: { Self.begins(rest, $0) }) else {

@@ -39,7 +39,7 @@ struct ServedBackend: Sendable {
   func wantsBody(_ head: RequestHead) -> Bool { write(of: head) != nil && refusal(of: head) == nil }
 
   /// The answer to a request; faults of the store are answered too.
-  func answer(_ head: RequestHead, body: RequestReader.Body) async -> WholeAnswer {
+  func answer(_ head: RequestHead, body: Session.Body) async -> WholeAnswer {
     if let refusal = refusal(of: head) { return refusal }
     guard case .whole(let bytes) = body else { return .tooLarge }
     do {

@@ -1,117 +1,267 @@
-import FlyingSocks
-import Foundation
+import Core
+import NIOCore
+import NIOHTTP1
 
-/// One client's connection, request by request.
-struct Session {
-  /// What requests work on.
+/// One client's connection, request by request; it lives on the connection's loop.
+final class Session: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  /// The longest body, as the dashboard's (Agent/Clanky/CONTRACT.md 1.2).
+  static let bodyLimit = 7 * 1024 * 1024
+  /// What is read and thrown away beyond it before the connection is given up.
+  private static let patience = 64 * 1024 * 1024
+  /// What is written of an answer at a time; the client has a while for each piece.
+  private static let pieceSize = 64 * 1024
+
+  /// What became of a body.
+  enum Body: Equatable, Sendable {
+    /// All of it.
+    case whole([UInt8])
+    /// More than the limit.
+    case tooLarge
+  }
+
+  /// Whose turn it is.
+  enum State {
+    /// The client's, to ask for something.
+    case idle
+    /// The client's, to send the body of `request`.
+    case receiving
+    /// Ours, to make an answer.
+    case working
+    /// The client's, to read this.
+    case answering(Outgoing)
+    /// It follows a stream, as soon as there is a subscriber.
+    case following(ServedFeed, Subscriber?)
+    /// All is said; what the client sends is not looked at.
+    case closing
+  }
+
+  /// An answer under way.
+  struct Outgoing {
+    /// What is left of the body.
+    var rest: ByteBuffer
+    /// Whether the connection ends behind it.
+    let closes: Bool
+    /// Whether the request was read to its end.
+    let isRead: Bool
+    /// Whether the request had a body that says where it ends only by its length.
+    let hadLength: Bool
+  }
+
+  private struct Incoming {
+    let head: RequestHead
+    /// False when only the end of the body is wanted.
+    let keeps: Bool
+    var bytes: [UInt8] = []
+    var count = 0
+  }
+
   let backend: ServedBackend
-  /// The connection; closed by `run`.
-  let socket: AsyncSocket
-  private let connection: Connection
+  let connection: Connection
+  var state = State.idle
+  private let input: InputWatch
+  private var request: Incoming?
+  private var ticket: Ticket?
+  private var isInputOver = false
+  private var isWriting = false
 
   /// - Parameters:
   ///   - backend: what requests work on.
-  ///   - socket: the connection.
-  init(backend: ServedBackend, socket: AsyncSocket) {
+  ///   - connection: the connection.
+  ///   - input: sees the client's bytes first.
+  init(_ backend: ServedBackend, _ connection: Connection, _ input: InputWatch) {
     self.backend = backend
-    self.socket = socket
-    connection = Connection(descriptor: socket.socket.file.rawValue)
-    connection.prepare()
-    connection.expect(.first)
-    backend.connections.add(connection)
+    self.connection = connection
+    self.input = input
   }
 
-  /// Serves until the client or a fault ends the connection.
-  func run() async {
-    var reader = RequestReader { [socket, connection] in
-      do {
-        let bytes = try await socket.read(atMost: 4096)
-        connection.noteInput()
-        return bytes
-      } catch SocketError.disconnected {
-        return []
-      }
+  // MARK: - What happens on the connection
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch (Self.unwrapInboundIn(data), state) {
+    case (.head(let head), .idle): begin(head, context)
+    case (.body(let bytes), .receiving): take(bytes, context)
+    case (.end, .receiving): finish(context)
+    default: break
     }
-    do {
-      while let head = try await reader.head() {
-        guard let ticket = backend.tickets.take() else { break }
-        guard try await serve(head, &reader, connection, ticket) else { break }
-        connection.expect(reader.hasMore ? .head : .next)
-      }
-    } catch let fault as RequestFault {
-      await refuse(connection.isOverdue ? .late : fault)
-    } catch {
-      // The client went away, was cut off, or left its body unfinished.
-      if connection.isOverdue { await refuse(.late) }
-    }
-    // After the close the number may belong to another connection.
-    connection.release()
-    try? socket.close()
-    backend.connections.remove(connection)
   }
 
-  /// - Returns: whether the connection goes on.
-  private func serve(
-    _ head: RequestHead, _ reader: inout RequestReader, _ connection: Connection, _ ticket: Ticket
-  ) async throws -> Bool {
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch state {
+    case .idle, .receiving:
+      guard let error = error as? HTTPParserError else { break }
+      return refuse(error == .headerOverflow ? .headTooLarge : .malformed, context)
+    default: break
+    }
+    context.close(promise: nil)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    switch event {
+    case let overdue as Connection.Overdue:
+      switch (overdue.kind, state) {
+      case (.head, .idle), (.body, .receiving): refuse(.late, context)
+      case (_, .idle), (.room, .answering), (.room, .closing): context.close(promise: nil)
+      default: break
+      }
+    case ChannelEvent.inputClosed:
+      isInputOver = true
+      switch state {
+      case .working, .answering: break
+      default: context.close(promise: nil)
+      }
+    default: context.fireUserInboundEventTriggered(event)
+    }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) { write(context) }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    if case .following(let feed, let subscriber?) = state {
+      subscriber.end(.cut)
+      feed.hub.remove(subscriber)
+    }
+    state = .closing
+    ticket = nil
+    context.fireChannelInactive()
+  }
+
+  // MARK: - A request
+
+  private func begin(_ parsed: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    ticket = backend.tickets.take()
+    if ticket == nil { return context.close(promise: nil) }
+    let head: RequestHead
+    do throws(RequestFault) { head = try RequestHead(parsed) } catch {
+      return refuse(error, context)
+    }
     connection.expect(.body)
-    if head["expect"]?.lowercased() == "100-continue", !isTooLong(head.framing) {
-      try await socket.write(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+    let length = if case .length(let count) = head.framing { count } else { 0 }
+    request = Incoming(head: head, keeps: backend.wantsBody(head))
+    // A client that waits for our word need not send what will be refused.
+    if length > (head["expect"] == nil ? Self.patience : Self.bodyLimit) {
+      return work(.tooLarge, isRead: false, context)
     }
-    let body: RequestReader.Body
-    if head["expect"] != nil && isTooLong(head.framing) {
-      // The client waits: it need not send what will be refused.
-      body = .tooLarge(isDrained: false)
-    } else {
-      body = try await reader.body(head.framing, keeps: backend.wantsBody(head))
+    if head["expect"]?.lowercased() == "100-continue" {
+      let ready = HTTPResponseHead(version: .http1_1, status: .continue)
+      context.writeAndFlush(Self.wrapOutboundOut(.head(ready)), promise: nil)
     }
-    connection.expect(nil)
+    state = .receiving
+  }
+
+  private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+    let count = (request?.count ?? 0) + bytes.readableBytes
+    request?.count = count
+    if count <= Self.bodyLimit {
+      if request?.keeps == true { request?.bytes += bytes.readableBytesView }
+    } else if count > Self.patience {
+      work(.tooLarge, isRead: false, context)
+    }
+  }
+
+  private func finish(_ context: ChannelHandlerContext) {
+    guard let request else { return }
+    let head = request.head
     if head.method == "GET", let feed = backend.feed(head.path), backend.refusal(of: head) == nil {
-      withExtendedLifetime(ticket) {}
-      try await stream(feed, head, connection)
-      return false
+      connection.expect(nil)
+      ticket = nil
+      self.request = nil
+      return follow(feed, head, context)
     }
-    var answer = await backend.answer(head, body: body)
-    let isDrained = body != .tooLarge(isDrained: false)
-    answer.closes = !head.keepsAlive || !isDrained
-    try await send(answer.bytes(isHead: head.method == "HEAD"))
-    withExtendedLifetime(ticket) {}
-    if !isDrained { await linger() }
-    return !answer.closes
+    let isTooLarge = request.count > Self.bodyLimit
+    work(isTooLarge ? .tooLarge : .whole(request.bytes), isRead: true, context)
   }
 
-  private func isTooLong(_ framing: RequestHead.Framing) -> Bool {
-    if case .length(let length) = framing { return length > RequestReader.bodyLimit }
-    return false
-  }
-
-  /// Sends an answer; a client that stops reading it is cut off after a while.
-  private func send(_ bytes: [UInt8]) async throws {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      connection.expect(.room)
-      try await socket.write(Data(rest.prefix(64 * 1024)))
-      rest = rest.dropFirst(64 * 1024)
+  private func work(_ body: Body, isRead: Bool, _ context: ChannelHandlerContext) {
+    guard let head = request?.head else { return }
+    request = nil
+    state = .working
+    connection.expect(nil)
+    let here = NIOLoopBound((session: self, context: context), eventLoop: context.eventLoop)
+    Task { [backend, loop = context.eventLoop] in
+      let answer = await backend.answer(head, body: body)
+      loop.execute {
+        let (session, context) = here.value
+        guard case .working = session.state else { return }
+        session.send(answer, to: head, isRead: isRead, context)
+      }
     }
   }
+
+  // MARK: - An answer
 
   /// Answers what is no request; nothing behind it is read as one.
-  private func refuse(_ fault: RequestFault) async {
-    var answer = fault.answer
-    answer.closes = true
-    try? await send(answer.bytes(isHead: false))
-    await linger()
+  private func refuse(_ fault: RequestFault, _ context: ChannelHandlerContext) {
+    send(fault.answer, to: nil, isRead: false, context)
   }
 
-  /// Reads what is still under way for a moment: closing over unread bytes would
-  /// reset the connection, and the client might never see the answer.
-  private func linger() async {
-    connection.endOutput()
-    let limit = Task {
-      try await Task.sleep(for: .seconds(2))
-      connection.abort()
+  private func send(
+    _ answer: WholeAnswer, to head: RequestHead?, isRead: Bool, _ context: ChannelHandlerContext
+  ) {
+    var answer = answer
+    answer.closes = !isRead || head?.keepsAlive != true
+    if answer.closes { input.isDeaf = true }
+    let hadLength = head.map { $0.framing != .chunked && $0.framing != .length(0) } ?? false
+    var outgoing = Outgoing(
+      rest: ByteBuffer(bytes: head?.method == "HEAD" ? [] : answer.body),
+      closes: answer.closes, isRead: isRead, hadLength: hadLength)
+    // The head leaves together with the beginning of the body.
+    context.write(Self.wrapOutboundOut(.head(answer.head())), promise: nil)
+    writePiece(&outgoing, context)
+    write(context)
+  }
+
+  /// Writes the next piece of an answer, if there is one, and what waits before it.
+  private func writePiece(_ outgoing: inout Outgoing, _ context: ChannelHandlerContext) {
+    let size = min(outgoing.rest.readableBytes, Self.pieceSize)
+    if let piece = outgoing.rest.readSlice(length: size), size > 0 {
+      context.write(Self.wrapOutboundOut(.body(.byteBuffer(piece))), promise: nil)
     }
-    while (try? await socket.read(atMost: 4096)) != nil {}
-    limit.cancel()
+    state = .answering(outgoing)
+    connection.expect(.room)
+    context.flush()
+  }
+
+  /// Writes as long as the client has room.
+  func write(_ context: ChannelHandlerContext) {
+    // A flush may say at once that there is room again.
+    if isWriting { return }
+    isWriting = true
+    defer { isWriting = false }
+    while context.channel.isActive && context.channel.isWritable {
+      switch state {
+      case .answering(var outgoing):
+        if outgoing.rest.readableBytes > 0 {
+          writePiece(&outgoing, context)
+        } else {
+          end(outgoing, context)
+        }
+      case .following(_, let subscriber?):
+        guard deliver(subscriber, context) else { return }
+      default: return
+      }
+    }
+  }
+
+  private func end(_ outgoing: Outgoing, _ context: ChannelHandlerContext) {
+    ticket = nil
+    if !outgoing.closes && !isInputOver {
+      state = .idle
+      // Part of the next request may have come already.
+      let hasBegun = !outgoing.hadLength && !input.endsRequest
+      connection.expect(hasBegun ? .head : .next)
+      // The next request may come before this returns.
+      return context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
+    }
+    state = .closing
+    if outgoing.isRead || isInputOver { return context.close(promise: nil) }
+    // Closing over unread bytes would reset the connection, and the client might
+    // never see the answer: what is under way is read for a moment.
+    context.close(mode: .output, promise: nil)
+    context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) {
+      context.close(promise: nil)
+    }
   }
 }

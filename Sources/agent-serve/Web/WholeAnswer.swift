@@ -1,4 +1,5 @@
 import Core
+import NIOHTTP1
 
 /// An answer with a body that is there as a whole.
 struct WholeAnswer: Sendable, Equatable {
@@ -44,22 +45,15 @@ struct WholeAnswer: Sendable, Equatable {
   /// A body over the limit.
   static let tooLarge = error("payload_too_large", status: 413)
 
-  /// The bytes of the answer (RFC 9112, section 4).
+  /// The head that goes before the body (RFC 9112, section 4).
   ///
-  /// - Parameters:
-  ///   - isHead: leaves out the body but not its length (RFC 9110, section 9.3.2).
-  ///   - now: when it is sent.
-  func bytes(isHead: Bool, now: Timestamp = .now()) -> [UInt8] {
-    var text = "HTTP/1.1 \(status) \(Self.phrases[status] ?? "")\r\nDate: \(now.httpDate)\r\n"
-    text += "Content-Type: \(type)\r\nContent-Length: \(body.count)\r\n"
-    if closes { text += "Connection: close\r\n" }
-    return Array((text + "\r\n").utf8) + (isHead ? [] : body)
+  /// - Parameter now: when it is sent.
+  func head(now: Timestamp = .now()) -> HTTPResponseHead {
+    var headers = HTTPHeaders([
+      ("Date", now.httpDate), ("Content-Type", type), ("Content-Length", "\(body.count)"),
+    ])
+    if closes { headers.add(name: "Connection", value: "close") }
+    return HTTPResponseHead(
+      version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
   }
-
-  private static let phrases = [
-    200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-    408: "Request Timeout", 409: "Conflict", 413: "Payload Too Large",
-    421: "Misdirected Request", 431: "Request Header Fields Too Large",
-    500: "Internal Server Error", 503: "Service Unavailable",
-  ]
 }

@@ -66,16 +66,17 @@ stop "$pid"
 start_server slow agent-serve -l 127.0.0.1:0 -D :memory:
 for case in 'GET /api/hea' 'GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ' \
   'POST /api/actions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{' \
-  'POST /api/actions HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{'; do
+  'POST /api/actions HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{' \
+  'POST /api/actions HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffb\r\n{'; do
   client late "$url" "$case" >"$tmp/late.$((tests + 1))" 2>"$tmp/late.err" &
   pass "begun: $case"
 done
 client late "$url" '' >"$tmp/late.none" 2>"$tmp/late.err" &
 client late "$url" 'GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /api/hea' \
   >"$tmp/late.next" 2>"$tmp/late.err" &
-ended() { [ "$(cat "$tmp"/late.[0-9n]* | wc -l)" -eq 6 ]; }
+ended() { [ "$(cat "$tmp"/late.[0-9n]* | wc -l)" -eq 7 ]; }
 ok "all of them come to an end" wait_until 40 ended
-is "$(cat "$tmp"/late.[0-9]* | sort | uniq -c | tr -s ' ')" " 4 408 closed" "with 408"
+is "$(cat "$tmp"/late.[0-9]* | sort | uniq -c | tr -s ' ')" " 5 408 closed" "with 408"
 is "$(cat "$tmp/late.next")" "200 408 closed" "one that came together with another, too"
 is "$(cat "$tmp/late.none")" "none closed" "who said nothing gets nothing"
 stop "$pid"

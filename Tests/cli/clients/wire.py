@@ -50,7 +50,9 @@ def table(url):
         if not line.strip() or line.startswith("#"):
             continue
         _, title, request = (part.strip() for part in line.split("|", 2))
-        text = request.encode().decode("unicode_escape").replace("@", host)
+        # Before the escapes: one of them may stand for an @ itself.
+        request = request.replace("@", host.encode("unicode_escape").decode())
+        text = request.encode().decode("unicode_escape")
         with socket.create_connection(address(url), timeout=BOUND) as plain:
             plain.sendall((text + second).encode("latin-1"))
             got, ended = read_all(plain)
