@@ -35,36 +35,4 @@ public struct AccessOptions: Sendable {
 
   /// All of them.
   public static let options = [profile] + credentials
-
-  /// What goes into a command's table.
-  public static let table = Self.table("NAME", "the profile of the configuration")
-
-  /// The same where a list of profiles may be named.
-  public static let tableOfSeveral = Self.table(
-    "NAME,...", "the profiles of the configuration; repeatable")
-
-  private static func table(_ argument: String, _ help: String) -> [Option<ParsedOptions>] {
-    [
-      Option(
-        "p", "profile", argument, help, completion: .live(CompletionNames.profiles)),
-      Option(nil, "token-file", "FILE", "read the token from FILE", completion: .file),
-      Option(nil, "allow-plaintext", nil, "send the token over plain http to any host"),
-      Option(
-        nil, "cacert", "FILE", "trust the certificate authorities in FILE", completion: .file),
-    ]
-  }
-
-  /// Takes one option.
-  ///
-  /// - Returns: false when it is none of these.
-  public mutating func take(_ item: ParsedOptions.Item) -> Bool {
-    switch item.name {
-    case "profile": profile = item.value
-    case "token-file": tokenFile = item.path
-    case "allow-plaintext": allowPlaintext = true
-    case "cacert": authorities = item.path
-    default: return false
-    }
-    return true
-  }
 }

@@ -101,7 +101,7 @@ public enum Answer {
 }
 
 /// Why the backend's answer could not be had: one line, and how to leave.
-public struct CallFailure: Error, Equatable {
+public struct CallFailure: Reported, Equatable {
   /// One line, lower case: `http://127.0.0.1:8787/api/health: 401 Unauthorized: ...`.
   public let message: String
   /// How the command ends.

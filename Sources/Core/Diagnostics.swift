@@ -62,6 +62,20 @@ public struct Diagnostics: Sendable {
     Process.exit(status)
   }
 
+  /// Says why a command ends and leaves: a usage error with the usage line, a closed pipe
+  /// without a word.
+  ///
+  /// - Parameter error: `UsageError`, `WriteFailure`, one that is `Reported`; the words of
+  ///   any other are said as they are.
+  public func fail(_ error: any Error, _ usage: CommandUsage) -> Never {
+    switch error {
+    case let error as UsageError: self.usage(error, usage)
+    case let failure as WriteFailure: fail(writing: failure)
+    case let error as any Reported: fail(error.message, error.status)
+    default: fail("\(error)")
+    }
+  }
+
   /// Leaves as a failed write to standard output deserves: a closed pipe ends
   /// quietly by SIGPIPE, anything else (a full disk) with one line and status 2.
   public func fail(writing failure: WriteFailure) -> Never {
@@ -93,6 +107,14 @@ public struct Diagnostics: Sendable {
       }
     }
   }
+}
+
+/// An error that has a line for the user, and an exit status.
+public protocol Reported: Error {
+  /// What is at fault and why, lower case.
+  var message: String { get }
+  /// How the command ends.
+  var status: ExitStatus { get }
 }
 
 /// The system's words for an error number, in lower case as diagnostics are:

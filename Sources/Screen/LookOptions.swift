@@ -25,29 +25,4 @@ public struct LookOptions: Sendable {
   ) -> [Option<LookOptions>] {
     [Option("W", "width", "COLUMNS", help, .wholeNumber(in: widths)) { $0.width = $1 }, colour]
   }
-
-  /// `--color`, for a command's table.
-  public static let colourOption = Option(
-    nil, "color", "WHEN", "auto, always or never",
-    completion: .words(ColourDepth.When.allCases.map(\.rawValue)))
-
-  /// Takes one option.
-  ///
-  /// - Parameter widths: the widths that make sense.
-  /// - Returns: false when it is none of these.
-  /// - Throws: `UsageError` for an argument that makes no sense.
-  public mutating func take(
-    _ item: ParsedOptions.Item, widths: ClosedRange<Int> = 0...100_000
-  ) throws(UsageError) -> Bool {
-    switch item.name {
-    case "width": width = try item.wholeNumber(in: widths)
-    case "color":
-      guard let when = ColourDepth.When(rawValue: item.value) else {
-        throw UsageError("--color \(item.value): not auto, always or never")
-      }
-      colour = when
-    default: return false
-    }
-    return true
-  }
 }

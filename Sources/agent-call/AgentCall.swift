@@ -8,10 +8,17 @@ enum AgentCall {
   static func main() {
     let options = CallOptions.table.parseOrExit(CallOptions(now: .now()))
     let diagnostics = Diagnostics(program: "agent-call", verbose: options.verbose)
-    Process.exit(run(options, diagnostics))
+    do {
+      Process.exit(try run(options, diagnostics))
+    } catch {
+      diagnostics.fail(error, CallOptions.table.usage)
+    }
   }
 
-  private static func run(_ options: CallOptions, _ diagnostics: Diagnostics) -> ExitStatus {
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  private static func run(
+    _ options: CallOptions, _ diagnostics: Diagnostics
+  ) throws -> ExitStatus {
     let output = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
     do {
       let caller = try Caller(
@@ -21,14 +28,10 @@ enum AgentCall {
       let status = try call.run()
       try output.flush()
       return status
-    } catch let failure as WriteFailure {
-      diagnostics.fail(writing: failure)
     } catch let failure as CallFailure {
       // What came before the failure is good.
-      do throws(WriteFailure) { try output.flush() } catch { diagnostics.fail(writing: error) }
-      diagnostics.fail(failure.message, failure.status)
-    } catch {
-      diagnostics.fail("\(error)")
+      try output.flush()
+      throw failure
     }
   }
 }

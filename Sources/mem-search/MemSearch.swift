@@ -9,23 +9,26 @@ enum MemSearch {
   static func main() {
     let options = MemOptions.table.parseOrExit(MemOptions())
     let diagnostics = Diagnostics(program: "mem-search", verbose: options.verbose)
-    Process.exit(run(options, diagnostics))
+    do {
+      Process.exit(try run(options, diagnostics))
+    } catch {
+      diagnostics.fail(error, MemOptions.table.usage)
+    }
   }
 
-  private static func run(_ options: MemOptions, _ diagnostics: Diagnostics) -> ExitStatus {
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  private static func run(
+    _ options: MemOptions, _ diagnostics: Diagnostics
+  ) throws -> ExitStatus {
     let output = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
     do {
       let status = try answer(options, output, diagnostics)
       try output.flush()
       return status
-    } catch let failure as WriteFailure {
-      diagnostics.fail(writing: failure)
     } catch let failure as CallFailure {
       // What came before the failure is good.
-      do throws(WriteFailure) { try output.flush() } catch { diagnostics.fail(writing: error) }
-      diagnostics.fail(failure.message, failure.status)
-    } catch {
-      diagnostics.fail("\(error)")
+      try output.flush()
+      throw failure
     }
   }
 

@@ -122,7 +122,7 @@ final class HostHandover: Handover {
     let calls =
       self.calls
       ?? HostCalls(
-        makeLink(), maxTime: options.maxTime, wake: EndSignals.descriptor,
+        makeLink(), maxTime: options.connect.maxTime, wake: EndSignals.descriptor,
         signal: EndSignals.next)
     self.calls = calls
     do throws(HostFailure) {
@@ -146,13 +146,14 @@ enum PathText {
   ///
   /// - Throws: `UsageError` for a text without the path, and for control characters:
   ///   they would be keys.
-  static func checked(_ item: ParsedOptions.Item) throws(UsageError) -> String {
-    guard item.value.holds("{path}") else {
-      throw UsageError("--format \(item.value): without {path} nobody finds the file")
+  @Sendable static func checked(_ argument: OptionArgument) throws(UsageError) -> String {
+    let text = argument.value
+    guard text.holds("{path}") else {
+      throw argument.fault("without {path} nobody finds the file")
     }
-    guard item.value.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
+    guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
     else { throw UsageError("--format: control characters are keys") }
-    return item.value
+    return text
   }
 
   /// The text for a file.

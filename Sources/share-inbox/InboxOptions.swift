@@ -33,30 +33,68 @@ struct InboxOptions {
   var format = PathText.usual
   var pressesReturn = false
   var target = Target.host
+  /// As they were given.
+  private var targets: [Target] = []
   /// Bytes.
   var maxSize: Int64 = 200 << 20
   /// Seconds; what is older is purged.
   var age = 86_400.0
   var inbox: String?
-  /// Seconds one answer of the host may take.
-  var maxTime = 9.0
   var form: RowOutput.Form?
   var look = LookOptions()
   var quiet = false
   var verbose = false
 
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedOptions) throws(UsageError) {
-    for item in parsed.items { try take(item) }
-    guard let word = parsed.operands.first else {
+  static let table = OptionTable<InboxOptions>(
+    program: "share-inbox",
+    summary: "Drop a file, and it is in the agent's hands exactly once.",
+    synopsis: "add FILE ... | list | drain [HOST] | watch [HOST] | purge | retry ID | remove ID",
+    operands: .file,
+    options: [
+      Option("m", "move", "add: move the files instead of copying them") { $0.moves = true },
+      Option("x", "extension", "EXT", "add: the type, whatever the name says", Reading(suffix)) {
+        $0.suffix = $1
+      },
+      Option(
+        "s", "session", "NAME", "into this session (default: the last one used)",
+        SessionName.reading
+      ) { $0.session = $1 },
+      Option(
+        nil, "format", "TEXT", "type this, {path} being the file's path (default: '{path} ')",
+        Reading(PathText.checked)
+      ) { $0.format = $1 },
+      Option("r", "return", "press Return after it") { $0.pressesReturn = true },
+      Option(nil, "local", "into the tmux of this machine") { $0.targets.append(.local) },
+      Option(
+        nil, "exec", "COMMAND", "hand each file to COMMAND on its standard input instead",
+        .path.offering(.none)
+      ) { $0.targets.append(.command($1)) },
+      Option(
+        nil, "max-size", "BYTES", "refuse larger files, also to add (default: 200M)",
+        Reading(bytes)
+      ) { $0.maxSize = $1 },
+      Option("a", "age", "TIME", "purge: what is older (default: 24h)", .seconds) { $0.age = $1 },
+      Option(nil, "inbox", "DIR", "the folder (default: in the state folder)", .path) {
+        $0.inbox = $1
+      },
+      RowOutput.Form.output.at(\.form),
+      LookOptions.colour.at(\.look),
+      Option.quiet("no records and no progress").at(\.quiet),
+      Option.verbose("notes about the transport and each step").at(\.verbose),
+    ] + ConnectOptions.options.at(\.connect)
+  ) { options, words throws(UsageError) in try options.finish(words) }
+
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    if targets.count > 1 { throw UsageError("--local and --exec exclude each other") }
+    target = targets.first ?? .host
+    guard let word = words.operands.first else {
       throw UsageError("what is to be done: add, list, drain, watch, purge, retry or remove?")
     }
-    job = try Self.job(word, Array(parsed.paths.dropFirst()))
-    if case .drain(.some) = job, target != .host {
+    job = try Self.job(word, Array(words.paths.dropFirst()))
+    switch job {
+    case .drain(.some) where target != .host, .watch(.some) where target != .host:
       throw UsageError("a host makes no sense with --local or --exec")
-    }
-    if case .watch(.some) = job, target != .host {
-      throw UsageError("a host makes no sense with --local or --exec")
+    default: break
     }
   }
 
@@ -89,45 +127,22 @@ struct InboxOptions {
     }
   }
 
-  private mutating func take(_ item: ParsedOptions.Item) throws(UsageError) {
-    if try connect.take(item) { return }
-    if try look.take(item) { return }
-    switch item.name {
-    case "move": moves = true
-    case "extension":
-      guard ItemName.isSuffix(Array(item.value.utf8)) else {
-        throw UsageError("--extension \(item.value): not 1 to 8 letters and digits")
-      }
-      suffix = item.value
-    case "session": session = try SessionName.checked(item.value)
-    case "format": format = try PathText.checked(item)
-    case "return": pressesReturn = true
-    case "local": try aim(.local)
-    case "exec": try aim(.command(item.path))
-    case "max-size": maxSize = try Self.bytes(item)
-    case "age": age = try item.seconds()
-    case "inbox": inbox = item.path
-    case "max-time": maxTime = try item.seconds()
-    case "output": form = try RowOutput.Form(item)
-    case "quiet": quiet = true
-    case "verbose": verbose = true
-    default: break
+  @Sendable private static func suffix(_ argument: OptionArgument) throws(UsageError) -> String {
+    guard ItemName.isSuffix(Array(argument.value.utf8)) else {
+      throw argument.fault("not 1 to 8 letters and digits")
     }
-  }
-
-  private mutating func aim(_ other: Target) throws(UsageError) {
-    guard target == .host else { throw UsageError("--local and --exec exclude each other") }
-    target = other
+    return argument.value
   }
 
   /// A number of bytes: digits, and K, M or G for powers of 1024.
-  private static func bytes(_ item: ParsedOptions.Item) throws(UsageError) -> Int64 {
+  @Sendable private static func bytes(_ argument: OptionArgument) throws(UsageError) -> Int64 {
+    let value = argument.value
     let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
-    let unit = item.value.last.flatMap { units[Character($0.uppercased())] }
-    let digits = unit == nil ? item.value[...] : item.value.dropLast()
+    let unit = value.last.flatMap { units[Character($0.uppercased())] }
+    let digits = unit == nil ? value[...] : value.dropLast()
     let isNumber = !digits.isEmpty && digits.utf8.allSatisfy { (48...57).contains($0) }
     guard isNumber, let number = Int64(digits) else {
-      throw UsageError("--\(item.name) \(item.value): not a number of bytes, nor 10K, 200M, 1G")
+      throw argument.fault("not a number of bytes, nor 10K, 200M, 1G")
     }
     let (bytes, isTooMuch) = number.multipliedReportingOverflow(by: unit ?? 1)
     return isTooMuch ? Int64.max : bytes

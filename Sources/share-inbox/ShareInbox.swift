@@ -7,15 +7,12 @@ import Shell
 @main
 enum ShareInbox {
   static func main() {
-    let table = InboxOptions.table
-    let parsed = table.parseOrExit()
-    var diagnostics = Diagnostics(program: table.program)
+    let options = InboxOptions.table.parseOrExit(InboxOptions())
+    let diagnostics = Diagnostics(program: "share-inbox", verbose: options.verbose)
     do {
-      let options = try InboxOptions(parsed)
-      diagnostics.verbose = options.verbose
       exit(try run(options, diagnostics))
     } catch {
-      diagnostics.fail(error, table)
+      diagnostics.fail(error, InboxOptions.table.usage)
     }
   }
 

@@ -12,6 +12,8 @@ struct AttachOptions {
   }
 
   var job = Job.attach
+  /// As they were given.
+  private var jobs: [Job] = []
   var connect = ConnectOptions()
   /// The operand; nil for the configured default.
   var host: String?
@@ -29,59 +31,74 @@ struct AttachOptions {
   var follows = false
   /// Failed tries in a row before the link is given up; nil for no end.
   var maxRetries: Int?
-  /// Seconds one call of the host may take.
-  var maxTime = 9.0
   /// Of records.
   var form: RowOutput.Form?
   var look = LookOptions()
   var quiet = false
   var verbose = false
 
-  /// - Throws: `UsageError`.
-  init(_ parsed: ParsedOptions) throws(UsageError) {
-    for item in parsed.items { try take(item) }
-    guard parsed.operands.count < 2 else {
-      throw UsageError("\(parsed.operands[1]): one host at a time")
-    }
-    host = parsed.operands.first
+  static let table = OptionTable<AttachOptions>(
+    program: "tmux-attach",
+    summary: "Attach to the agent's terminal on another machine, and stay attached.",
+    synopsis: "[options] [HOST]",
+    operands: .live(CompletionNames.hosts),
+    options: [
+      Option("s", "session", "NAME", "the tmux session (default: riff)", SessionName.reading) {
+        $0.session = $1
+      },
+      Option("d", "directory", "DIR", "where a new session starts (default: the home)", .text) {
+        $0.directory = $1
+      },
+      Option("H", "harness", "COMMAND", "what a new session runs (default: claude)", .text) {
+        $0.harness = $1
+      },
+      Option(nil, "worktree", "give a new session a git worktree of its own") {
+        $0.usesWorktree = true
+      },
+      Option("l", "list", "list the sessions") { $0.jobs.append(.list) },
+      Option("w", "watch", "print each change of the list") { $0.jobs.append(.watch) },
+      Option("N", "new", "make another session, without attaching") { $0.jobs.append(.new) },
+      Option(
+        "k", "close", "NAME", "close this session", .text.offering(.live(SessionMemory.names))
+      ) { $0.jobs.append(.close($1)) },
+      Option(nil, "reconcile", "compare the sessions known here with the host's") {
+        $0.jobs.append(.reconcile)
+      },
+      Option("t", "type", "type standard input into the session") { $0.jobs.append(.type) },
+      Option("r", "return", "press Return after it") { $0.pressesReturn = true },
+      Option(
+        nil, "return-delay", "SECONDS", "how long before Return (default: 0.3)", .seconds
+      ) { $0.returnDelay = $1 },
+      Option(nil, "raw", "type control characters, too") { $0.isRaw = true },
+      Option("c", "capture", "print what the session shows") { $0.jobs.append(.capture) },
+      Option(nil, "follow", "with --capture: again whenever it changes") { $0.follows = true },
+      Option(nil, "fingerprint", "show the pinned host key") { $0.jobs.append(.fingerprint) },
+      Option(nil, "forget", "drop the pinned host key") { $0.jobs.append(.forget) },
+      Option(nil, "authorize", "show our public key and how to let it in") {
+        $0.jobs.append(.authorize)
+      },
+      Option(nil, "check", "check that everything is in place") { $0.jobs.append(.check) },
+      Option(nil, "max-retries", "COUNT", "give up after COUNT failed tries", .wholeNumber()) {
+        $0.maxRetries = $1
+      },
+      RowOutput.Form.output.at(\.form),
+      LookOptions.colour.at(\.look),
+      Option.quiet("no records and no notes about the link").at(\.quiet),
+      Option.verbose("notes about the transport and each try").at(\.verbose),
+    ] + ConnectOptions.options.at(\.connect)
+  ) { options, words throws(UsageError) in try options.finish(words) }
+
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    for job in jobs { try choose(job) }
+    let operands = words.operands
+    guard operands.count < 2 else { throw UsageError("\(operands[1]): one host at a time") }
+    host = operands.first
     if job != .type {
       if pressesReturn { throw UsageError("--return makes sense with --type alone") }
       if isRaw { throw UsageError("--raw makes sense with --type alone") }
     }
     if follows && job != .capture {
       throw UsageError("--follow makes sense with --capture alone")
-    }
-  }
-
-  private mutating func take(_ item: ParsedOptions.Item) throws(UsageError) {
-    if try connect.take(item) { return }
-    if try look.take(item) { return }
-    switch item.name {
-    case "session": session = item.value
-    case "directory": directory = item.value
-    case "harness": harness = item.value
-    case "worktree": usesWorktree = true
-    case "list": try choose(.list)
-    case "watch": try choose(.watch)
-    case "new": try choose(.new)
-    case "close": try choose(.close(item.value))
-    case "reconcile": try choose(.reconcile)
-    case "type": try choose(.type)
-    case "return": pressesReturn = true
-    case "return-delay": returnDelay = try item.seconds()
-    case "raw": isRaw = true
-    case "capture": try choose(.capture)
-    case "follow": follows = true
-    case "fingerprint": try choose(.fingerprint)
-    case "forget": try choose(.forget)
-    case "authorize": try choose(.authorize)
-    case "check": try choose(.check)
-    case "max-retries": maxRetries = try item.wholeNumber()
-    case "max-time": maxTime = try item.seconds()
-    case "output": form = try RowOutput.Form(item)
-    case "quiet": quiet = true
-    case "verbose": verbose = true
-    default: break
     }
   }
 

@@ -136,7 +136,7 @@ enum Check {
     }
     let link = Connector.link(for: request, now: Clock.monotonic)
     defer { link.close() }
-    let calls = HostCalls(link, maxTime: options.maxTime)
+    let calls = HostCalls(link, maxTime: options.connect.maxTime)
     do throws(HostFailure) {
       try calls.connect()
     } catch {

@@ -10,7 +10,6 @@ enum ManageCommand {
   /// - Returns: the exit status.
   /// - Throws: `UsageError` for options that do not fit, `SettingsError`, `WriteFailure`.
   static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
-    if let name = options.session { _ = try SessionName.checked(name) }
     // What is typed is read, and found good, before anybody is called.
     let text = options.job == .type ? TypeJob.read(options, diagnostics) : nil
     if let text, text.isEmpty {
@@ -18,7 +17,7 @@ enum ManageCommand {
       return ExitStatus.success.rawValue
     }
     var request = try options.request(diagnostics)
-    request.connectTimeout = options.maxTime
+    request.connectTimeout = options.connect.maxTime
     if options.quiet { request.tell = { _ in } }
     let visit = HostVisit(options, diagnostics, request)
     defer { visit.close() }
@@ -89,7 +88,7 @@ final class HostVisit {
   func open() -> RemoteTmux {
     calls?.link.close()
     let calls = HostCalls(
-      Connector.link(for: request, now: Clock.monotonic), maxTime: options.maxTime,
+      Connector.link(for: request, now: Clock.monotonic), maxTime: options.connect.maxTime,
       wake: EndSignals.descriptor, signal: EndSignals.next)
     self.calls = calls
     return RemoteTmux(calls, label: request.options.label)

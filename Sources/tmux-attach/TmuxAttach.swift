@@ -7,15 +7,12 @@ import Shell
 @main
 enum TmuxAttach {
   static func main() {
-    let table = AttachOptions.table
-    let parsed = table.parseOrExit()
-    var diagnostics = Diagnostics(program: table.program)
+    let options = AttachOptions.table.parseOrExit(AttachOptions())
+    let diagnostics = Diagnostics(program: "tmux-attach", verbose: options.verbose)
     do {
-      let options = try AttachOptions(parsed)
-      diagnostics.verbose = options.verbose
       exit(try run(options, diagnostics))
     } catch {
-      diagnostics.fail(error, table)
+      diagnostics.fail(error, AttachOptions.table.usage)
     }
   }
 

@@ -1,6 +1,6 @@
 /// Why a setting, a credential or a state file cannot be used: one line for the
 /// user, and how the command ends. Never holds a byte of a secret.
-public struct SettingsError: Error, Equatable, Sendable {
+public struct SettingsError: Reported, Equatable, Sendable {
   /// What is at fault and why, lower case: `~/.config/agentutils/token: no such file or directory`.
   public let message: String
   /// `denied` when a credential is missing or was refused, else `failure`.

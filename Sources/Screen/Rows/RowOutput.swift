@@ -13,21 +13,6 @@ public final class RowOutput {
       "o", "output", "FORM", "json, table or tsv (default: table on a terminal, else json)",
       .choice(of: Form.self)
     ) { $0 = $1 }
-
-    /// `--output`, for a command's table.
-    public static let option = Option(
-      "o", "output", "FORM", "json, table or tsv (default: table on a terminal, else json)",
-      completion: .words(allCases.map(\.rawValue)))
-
-    /// Reads the argument of `--output`.
-    ///
-    /// - Throws: `UsageError` for a word that names no form.
-    public init(_ item: ParsedOptions.Item) throws(UsageError) {
-      guard let form = Form(rawValue: item.value) else {
-        throw UsageError("--\(item.name) \(item.value): not json, table or tsv")
-      }
-      self = form
-    }
   }
 
   /// A line of a table of one record: a name and what is to be said of it.

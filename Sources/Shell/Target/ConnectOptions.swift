@@ -28,54 +28,44 @@ public struct ConnectOptions: Sendable {
   /// A probe goes out when nothing was heard for so many seconds; after three times
   /// as many the link is given up.
   public var keepalive = 4.0
+  /// Seconds that one answer of the host may take.
+  public var maxTime = 9.0
 
   /// Nothing given.
   public init() {}
 
-  /// What goes into a command's table.
-  public static let table = [
-    Option("i", "identity", "FILE", "sign in with this private key", completion: .file),
-    Option(nil, "agent", nil, "sign in with the keys of ssh-agent"),
-    Option("P", "port", "PORT", "the host's SSH port (default: 22)"),
+  /// For a command's table.
+  public static let options: [Option<ConnectOptions>] = [
+    Option("i", "identity", "FILE", "sign in with this private key", .path) { $0.identity = $1 },
+    Option(nil, "agent", "sign in with the keys of ssh-agent") { $0.usesAgent = true },
     Option(
-      nil, "transport", "NAME", "auto, libssh2 or ssh (default: auto)",
-      completion: .words(Choice.allCases.map(\.rawValue))),
-    Option(nil, "pins", "FILE", "pin host keys in FILE", completion: .file),
+      "P", "port", "PORT", "the host's SSH port (default: 22)", .wholeNumber(in: 1...65535)
+    ) { $0.port = $1 },
+    Option(
+      nil, "transport", "NAME", "auto, libssh2 or ssh (default: auto)", .choice(of: Choice.self)
+    ) { $0.transport = $1 },
+    Option(nil, "pins", "FILE", "pin host keys in FILE", .path) { $0.pins = $1 },
     Option(
       nil, "known-hosts", "[FILE]", "believe OpenSSH's known hosts, too (~/.ssh/known_hosts)",
-      completion: .file),
-    Option(nil, "label", "LABEL", "the tmux server's label (default: riff)"),
+      .path
+    ) { $0.knownHosts = $1 },
+    Option(nil, "label", "LABEL", "the tmux server's label (default: riff)", Reading(label)) {
+      $0.label = $1
+    },
     Option(
-      nil, "keepalive", "SECONDS", "probe a silent link; lost after three times this (default: 4)"),
+      nil, "keepalive", "SECONDS", "probe a silent link; lost after three times this (default: 4)",
+      .seconds
+    ) { $0.keepalive = max(1, $1) },
+    Option(nil, "max-time", "SECONDS", "for one answer of the host (default: 9)", .seconds) {
+      $0.maxTime = $1
+    },
   ]
 
-  /// Takes one option.
-  ///
-  /// - Returns: false when it is none of these.
-  /// - Throws: `UsageError` for an argument that is none.
-  public mutating func take(_ item: ParsedOptions.Item) throws(UsageError) -> Bool {
-    switch item.name {
-    case "identity": identity = item.path
-    case "agent": usesAgent = true
-    case "port":
-      let number = try item.wholeNumber()
-      guard 1...65535 ~= number else { throw UsageError("--port \(item.value): no port") }
-      port = number
-    case "transport":
-      guard let choice = Choice(rawValue: item.value) else {
-        throw UsageError("--transport \(item.value): not auto, libssh2 or ssh")
-      }
-      transport = choice
-    case "pins": pins = item.path
-    case "known-hosts": knownHosts = item.path
-    case "label":
-      guard !item.value.isEmpty, !item.value.hasPrefix("-"),
-        item.value.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") })
-      else { throw UsageError("--label \(item.value): no label") }
-      label = item.value
-    case "keepalive": keepalive = max(1, try item.seconds())
-    default: return false
-    }
-    return true
+  @Sendable private static func label(_ argument: OptionArgument) throws(UsageError) -> String {
+    let label = argument.value
+    guard !label.isEmpty, !label.hasPrefix("-"),
+      label.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") })
+    else { throw argument.fault("no label") }
+    return label
   }
 }

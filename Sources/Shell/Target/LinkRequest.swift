@@ -117,16 +117,3 @@ public enum Prompt {
     return count < 0 ? nil : answer[..<count].map { UInt8(bitPattern: $0) }
   }
 }
-
-extension Diagnostics {
-  /// Says why a command ends, and leaves: a usage error with the usage line, a closed pipe
-  /// without a word.
-  public func fail(_ error: any Error, _ table: OptionTable<ParsedOptions>) -> Never {
-    switch error {
-    case let error as UsageError: usage(error.problem, table)
-    case let error as SettingsError: fail(error.message, error.status)
-    case let failure as WriteFailure: fail(writing: failure)
-    default: fail("\(error)")
-    }
-  }
-}

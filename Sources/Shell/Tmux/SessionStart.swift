@@ -112,6 +112,11 @@ public enum SessionName {
   /// The session that is meant where none is named.
   public static let base = "riff"
 
+  /// The argument of `--session`.
+  public static let reading = Reading(
+    { argument throws(UsageError) in try checked(argument.value) },
+    completion: .live(SessionMemory.names))
+
   /// Takes a name that tmux keeps as it is.
   ///
   /// - Throws: `UsageError` for one that it changes silently (`.`, `:`, `\`), takes
