@@ -1,15 +1,16 @@
 import Core
 import GRDB
 
-/// The memory as text: `GET /api/memory`, in the dashboard's form (Agent/Clanky/CONTRACT.md 5.2).
+/// The memory as text: `GET /api/memory`. No client reads it but a person, so it is
+/// not the dashboard's text: a heading for each subject, and its facts.
 struct FactMarkdown: Sendable {
   /// The guild's id, nil for everything.
   let guild: String?
 
-  /// So many facts of a part are told, the latest ones.
-  private static let limit = 200
+  /// So many facts are told, the latest ones.
+  private static let limit = 500
 
-  /// `{"guildId":...,"markdown":...}`.
+  /// `{"guildId":...,"markdown":...}` (Agent/Clanky/CONTRACT.md 9.5).
   ///
   /// - Parameter isRefresh: whether the answer is that of `POST .../refresh`.
   func json(isRefresh: Bool, _ db: Database) throws -> String {
@@ -20,77 +21,22 @@ struct FactMarkdown: Sendable {
   }
 
   private func text(_ db: Database) throws -> String {
-    let summary = guild.map { "Operator-facing summary for guild `\(Self.line($0))`." }
-    var parts = [
-      "# Durable Memory Snapshot",
-      """
-      _\(summary ?? "Operator-facing summary.") Runtime prompts use indexed durable facts + \
-      retrieval, not this markdown file directly._
-      """,
-      Self.part("People (Durable Facts)", try people(db), "(No stable people facts yet.)"),
-      Self.part(
-        "Bot Self Memory", try lines("f.subject = '__self__'", db),
-        "(No durable self-memory lines yet.)"),
-    ]
-    if guild == nil {
-      let owner = try lines("f.scope = 'owner'", db)
-      if !owner.isEmpty { parts.append(Self.part("Owner Private", owner, "")) }
-    }
-    parts += [
-      Self.part("Ongoing Lore", try lore(db), "(No durable lore lines yet.)"),
-      Self.part("Recent Journal Highlights", [], "(No recent highlights yet.)"),
-      Self.part(
-        "Source Data",
-        [
-          """
-          Durable facts, conversation messages, vectors, and reflection runs live in SQLite. \
-          Markdown is a generated operator snapshot only.
-          """
-        ], ""),
-    ]
-    return parts.joined(separator: "\n\n")
-  }
-
-  private static func part(_ title: String, _ lines: [String], _ empty: String) -> String {
-    let lines = lines.isEmpty ? [empty] : lines
-    return "## \(title)\n" + lines.map { "- \($0)" }.joined(separator: "\n")
-  }
-
-  private func facts(_ condition: String, _ db: Database) throws -> [StoredFact] {
     let scope = guild == nil ? "?1 IS NULL" : "f.scope NOT IN ('user', 'owner') AND f.guild_id = ?1"
-    return try Row.fetchAll(
+    let rows = try Row.fetchAll(
       db,
       sql: """
-        SELECT \(FactTable.columns) FROM memory_facts f
-        WHERE f.deleted_at IS NULL AND \(scope) AND \(condition)
+        SELECT \(FactTable.columns) FROM memory_facts f WHERE f.deleted_at IS NULL AND \(scope)
         ORDER BY f.updated_at DESC, f.id LIMIT \(Self.limit)
-        """, arguments: [guild]
-    ).map(StoredFact.init(row:))
-  }
-
-  private func lines(_ condition: String, _ db: Database) throws -> [String] {
-    try facts(condition, db).map { Self.line($0.text) }
-  }
-
-  private func lore(_ db: Database) throws -> [String] {
-    try facts("f.subject = '__lore__'", db).map { fact in
-      guild == nil ? "[guild:\(fact.guild ?? "")] \(Self.line(fact.text))" : Self.line(fact.text)
-    }
-  }
-
-  /// One line a subject, the one with the latest fact first.
-  private func people(_ db: Database) throws -> [String] {
-    var order: [String] = []
+        """, arguments: [guild])
+    var subjects: [String] = []
     var facts: [String: [String]] = [:]
-    let names = "('__self__', '__lore__', '__owner__')"
-    for fact in try self.facts("f.subject NOT IN \(names) AND f.scope <> 'owner'", db) {
+    for fact in rows.map(StoredFact.init(row:)) {
       let subject = Self.line(fact.subject)
-      let name = guild == nil ? "[\(fact.scope)] \(subject)" : subject
-      if facts[name] == nil { order.append(name) }
-      let type = fact.type.prefix(1).uppercased() + fact.type.dropFirst()
-      facts[name, default: []].append("\(Self.line(type)): \(Self.line(fact.text))")
+      if facts[subject] == nil { subjects.append(subject) }
+      facts[subject, default: []].append("- \(Self.line(fact.text))\n")
     }
-    return order.map { name in "\(name): \((facts[name] ?? []).joined(separator: " | "))" }
+    let parts = subjects.map { "\n## \($0)\n\n\(facts[$0, default: []].joined())" }
+    return "# Memory\n" + parts.joined()
   }
 
   /// Facts hold no line ends; whatever else could end a line becomes a blank.

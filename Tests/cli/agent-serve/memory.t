@@ -57,10 +57,17 @@ same memory-search-nothing "$m/search?q=zeppelin&guildId=$guild"
 same memory-search-no-guild "$m/search?q=ferns"
 # A score falls with the age of the fact.
 alike memory-search-limit-text 'del(.results[].score)' "$m/search?q=fern&guildId=$guild&limit=abc"
-same memory-no-guild "$m"
-# What people said is known to the dashboard alone.
-alike memory '.markdown |= sub("(?s)Recent Journal.*Source"; "")' "$m?guildId=$guild"
-alike memory 'del(.ok) | .markdown |= sub("(?s)Recent Journal.*Source"; "")' \
+# A text for a person: the members are the dashboard's, the words our own.
+alike memory-no-guild '.markdown = ""' "$m"
+alike memory '.markdown = ""' "$m?guildId=$guild"
+is "$(curl -s "$m?guildId=$guild" | jq -r .markdown)" '# Memory
+
+## __lore__
+
+- Use short replies in the evening.
+- The Workshop holds a fern show every May.' "the memory of a guild as text"
+is "$(curl -s "$m" | jq -r .markdown | grep -c '^- ')" 8 "the whole of it"
+alike memory 'del(.ok) | .markdown = ""' \
   -H 'Content-Type: application/json' -d "{\"guildId\":\"$guild\"}" "$m/refresh"
 is "$(json POST /api/memory/refresh -d '{}' | jq -c 'keys_unsorted, .ok, .guildId' | xargs)" \
   "[ok,guildId,markdown] true null" "refresh says that it was done"
