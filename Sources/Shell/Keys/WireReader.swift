@@ -1,6 +1,7 @@
 import CCrypto
 
-/// Reads the parts of a key one after the other.
+/// Reads the parts of a message of SSH one after the other (RFC 4251, section 5): keys, what
+/// ssh-agent says, control sockets.
 struct WireReader {
   private var rest: ArraySlice<UInt8>
 
@@ -36,6 +37,19 @@ struct WireReader {
     let digits = bytes.drop { $0 == 0 }
     guard let top = digits.first, bytes.count - digits.count <= 1 else { return nil }
     return digits.count * 8 - top.leadingZeroBitCount
+  }
+}
+
+/// The same parts, written.
+enum Wire {
+  /// Four bytes, the highest first.
+  static func word(_ value: UInt32) -> [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+  }
+
+  /// Bytes with their length in front.
+  static func string(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    word(UInt32(bytes.count)) + bytes
   }
 }
 

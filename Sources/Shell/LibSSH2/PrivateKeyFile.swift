@@ -135,9 +135,6 @@ final class SecretBytes {
   /// The bytes with a zero behind them, as C wants them.
   var text: UnsafePointer<CChar> { UnsafePointer(base) }
 
-  /// The bytes.
-  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
-
   /// Overwrites them now.
   func wipe() { clibc_wipe(base, count) }
 }

@@ -86,11 +86,11 @@ enum AgentMessage {
   static let limit = 256 << 10
 
   /// Asks for the keys.
-  static let listRequest: [UInt8] = framed([11])
+  static let listRequest: [UInt8] = Wire.string([11])
 
   /// Asks for a signature.
   static func signRequest(_ blob: [UInt8], data: UnsafeRawBufferPointer) -> [UInt8] {
-    framed([13] + word(blob.count) + blob + word(data.count) + data + word(0))
+    Wire.string([13] + Wire.string(blob) + Wire.string(data) + Wire.word(0))
   }
 
   /// The length of the answer that begins with these bytes, itself included.
@@ -123,12 +123,6 @@ enum AgentMessage {
     guard parts.text() != nil, let signature = parts.string() else { return nil }
     return Array(signature)
   }
-
-  private static func framed(_ body: [UInt8]) -> [UInt8] { word(body.count) + body }
-
-  private static func word(_ number: Int) -> [UInt8] {
-    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
-  }
 }
 
 /// Signs for one of the agent's keys.
@@ -145,16 +139,11 @@ final class SSH2Signer {
   private(set) var isWaiting = false
   /// The agent does not want to.
   private(set) var hasRefused = false
-  private let context: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
   init(agent: SSH2Agent, blob: [UInt8]) {
     self.agent = agent
     self.blob = blob
-    context = .allocate(capacity: 1)
-    context.initialize(to: nil)
   }
-
-  deinit { context.deallocate() }
 
   /// Goes on with signing in: libssh2's number.
   func advance(_ session: SSH2Session, user: String) -> Int32 {
@@ -162,22 +151,7 @@ final class SSH2Signer {
       take(agent.advance())
       if isWaiting { return LIBSSH2_ERROR_EAGAIN }
     }
-    context.pointee = Unmanaged.passUnretained(self).toOpaque()
-    let sign: SignFunction = { _, signature, count, data, length, abstract in
-      guard let signature, let count, let data, let signer = abstract?.pointee else { return -1 }
-      let answer = Unmanaged<SSH2Signer>.fromOpaque(signer).takeUnretainedValue().sign(
-        UnsafeRawBufferPointer(start: data, count: length))
-      // libssh2 frees it.
-      guard let answer, let copy = malloc(max(1, answer.count)) else { return -1 }
-      answer.withUnsafeBytes { _ = memcpy(copy, $0.baseAddress!, $0.count) }
-      signature.pointee = copy.assumingMemoryBound(to: UInt8.self)
-      count.pointee = answer.count
-      return 0
-    }
-    let (handle, blob, context) = (session.handle, blob, context)
-    let result = session.ask {
-      libssh2_userauth_publickey(handle, user, blob, blob.count, sign, context)
-    }
+    let result = session.signIn(user, blob: blob) { [self] in sign($0) }
     return isWaiting && result != LIBSSH2_ERROR_EAGAIN ? LIBSSH2_ERROR_EAGAIN : result
   }
 
@@ -201,9 +175,3 @@ final class SSH2Signer {
     hasRefused = signature == nil
   }
 }
-
-private typealias SignFunction =
-  @convention(c) (
-    OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, UnsafeMutablePointer<Int>?,
-    UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-  ) -> Int32

@@ -1,4 +1,3 @@
-import CLibc
 import CSSH2
 import Core
 
@@ -12,8 +11,8 @@ final class SSH2Channel: Channel {
   private let command: String
   private let term: String?
   private var step = Step.waiting
-  /// libssh2's handle, from when the host has opened the channel until it is closed.
-  private(set) var handle: OpaquePointer?
+  /// From when the host has opened the channel until it is closed.
+  private(set) var handle: SSH2Handle?
   private var size: WindowSize?
   private var sentSize: WindowSize?
   private var outgoing = ByteQueue()
@@ -112,12 +111,11 @@ final class SSH2Channel: Channel {
       return end(.failed(failure))
     }
     // The first call may still tell of the error that ended the link.
-    _ = drain(session)
-    _ = drain(session)
+    _ = drain(handle)
+    _ = drain(handle)
     let hasClosed =
-      !session.wire.isDamaged && libssh2_channel_eof(handle) == 1
-      && session.ask { libssh2_channel_wait_closed(handle) } == 0
-    end(hasClosed ? Self.status(handle) : .failed(failure))
+      !session.wire.isDamaged && handle.hasEnded && handle.waitUntilClosed() == 0
+    end(hasClosed ? handle.ending : .failed(failure))
   }
 
   // MARK: - driven by the link
@@ -149,14 +147,8 @@ final class SSH2Channel: Channel {
   }
 
   private func open(_ session: SSH2Session) {
-    let (owner, window) = (session.handle, window)
-    let place = session.ask {
-      Int(
-        bitPattern: libssh2_channel_open_ex(
-          owner, "session", 7, window, UInt32(LIBSSH2_CHANNEL_PACKET_DEFAULT), nil, 0))
-    }
+    handle = SSH2Handle.open(session, window: window)
     if session.wire.isDamaged { return refused(LIBSSH2_ERROR_DECRYPT, "", session) }
-    handle = OpaquePointer(bitPattern: place)
     if handle == nil && session.lastError == LIBSSH2_ERROR_EAGAIN { return }
     link?.opener = nil
     guard let handle else { return refused(session.lastError, "opens no channel", session) }
@@ -166,18 +158,14 @@ final class SSH2Channel: Channel {
       return
     }
     // One stream: nothing of it could be told apart on a terminal.
-    libssh2_channel_handle_extended_data2(handle, LIBSSH2_CHANNEL_EXTENDED_DATA_MERGE)
+    handle.mergeStreams()
     step = .askingTerminal
   }
 
   private func askTerminal(_ session: SSH2Session) {
     guard let handle, let term, let asked = sentSize ?? size else { return }
     sentSize = asked
-    let (columns, rows) = (Int32(asked.columns), Int32(asked.rows))
-    let result = session.ask {
-      libssh2_channel_request_pty_ex(
-        handle, term, UInt32(term.utf8.count), nil, 0, columns, rows, 0, 0)
-    }
+    let result = handle.requestTerminal(term, asked)
     if result == LIBSSH2_ERROR_EAGAIN { return }
     if isGivenUp { return retire(session) }
     guard result == 0 else { return refused(result, "gives no terminal", session) }
@@ -186,10 +174,7 @@ final class SSH2Channel: Channel {
 
   private func start(_ session: SSH2Session) {
     guard let handle else { return }
-    let command = command
-    let result = session.ask {
-      libssh2_channel_process_startup(handle, "exec", 4, command, UInt32(command.utf8.count))
-    }
+    let result = handle.start(command)
     if result == LIBSSH2_ERROR_EAGAIN { return }
     if isGivenUp { return retire(session) }
     guard result == 0 else { return refused(result, "runs no commands", session) }
@@ -214,7 +199,7 @@ final class SSH2Channel: Channel {
     guard let handle else { return }
     if isGivenUp { return retire(session) }
     send()
-    if isProbing { ask(handle, session) }
+    if isProbing { isProbing = handle.probe() == LIBSSH2_ERROR_EAGAIN }
     guard link?.session != nil else { return }
     receive(handle, session)
   }
@@ -225,30 +210,15 @@ final class SSH2Channel: Channel {
   /// Asks the host for a sign of life, with the next `advance`.
   func probe() { isProbing = true }
 
-  /// A request that comes too late to be granted; what counts is the answer, which
-  /// libssh2 takes out of its queue (of those to a keepalive it keeps every one).
-  private func ask(_ handle: OpaquePointer, _ session: SSH2Session) {
-    let result = session.ask { libssh2_channel_setenv_ex(handle, "LC_ALIVE", 8, "", 0) }
-    isProbing = result == LIBSSH2_ERROR_EAGAIN
-  }
-
   // MARK: - to the host
 
   private func send() {
     guard step == .running, let handle, let link, let session = link.session else { return }
     if let size, size != sentSize {
-      let (columns, rows) = (Int32(size.columns), Int32(size.rows))
-      let result = session.ask {
-        libssh2_channel_request_pty_size_ex(handle, columns, rows, 0, 0)
-      }
-      if result != LIBSSH2_ERROR_EAGAIN { sentSize = size }
+      if handle.resize(size) != LIBSSH2_ERROR_EAGAIN { sentSize = size }
     }
     while !outgoing.isEmpty, session.wire.queued < SSH2Link.queueLimit {
-      let bytes = outgoing.bytes
-      let count = session.ask {
-        libssh2_channel_write_ex(
-          handle, 0, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
-      }
+      let count = handle.write(outgoing.bytes)
       if count == 0 || count == Int(LIBSSH2_ERROR_EAGAIN) { return }
       if count < 0 {
         // The other end takes no more.
@@ -258,33 +228,33 @@ final class SSH2Channel: Channel {
       outgoing.drop(count)
     }
     guard isFinishing, outgoing.isEmpty, !hasSentEnd else { return }
-    hasSentEnd = session.ask { libssh2_channel_send_eof(handle) } != LIBSSH2_ERROR_EAGAIN
+    hasSentEnd = handle.finishWriting() != LIBSSH2_ERROR_EAGAIN
   }
 
   // MARK: - from the host
 
-  private func receive(_ handle: OpaquePointer, _ session: SSH2Session) {
+  private func receive(_ handle: SSH2Handle, _ session: SSH2Session) {
     if !hasReadAll {
       if incoming.count + incomingError.count >= SSH2Link.queueLimit {
         // Held back: the connection is read all the same, or keepalives and new keys
         // would wait for our reader.
-        let result = session.ask { libssh2_channel_wait_eof(handle) }
+        let result = handle.waitForEnd()
         guard result == 0 else {
           link?.check(result, session)
           return
         }
       }
-      let result = drain(session)
+      let result = drain(handle)
       guard link?.check(result, session) ?? false else { return }
-      hasReadAll = libssh2_channel_eof(handle) == 1
+      hasReadAll = handle.hasEnded
     }
     guard hasReadAll else { return }
-    let result = session.ask { libssh2_channel_wait_closed(handle) }
+    let result = handle.waitUntilClosed()
     if result == LIBSSH2_ERROR_EAGAIN { return }
     guard link?.check(result, session) ?? false else { return }
-    let ending = Self.status(handle)
+    let ending = handle.ending
     // From here on nobody asks for more window on a channel that the host has forgotten.
-    Self.fillWindow(handle, session)
+    handle.fillWindow()
     self.handle = nil
     link?.retire(handle, session)
     end(ending)
@@ -292,10 +262,9 @@ final class SSH2Channel: Channel {
 
   /// Takes all that libssh2 has: it gives the host new room with each call, whether or
   /// not what came before has been taken.
-  private func drain(_ session: SSH2Session) -> Int32 {
-    guard let handle else { return 0 }
-    let result = Self.drain(handle, session, 0, into: &incoming)
+  private func drain(_ handle: SSH2Handle) -> Int32 {
+    let result = handle.drain(0, into: &incoming)
     guard term == nil, result == 0 else { return result }
-    return Self.drain(handle, session, SSH_EXTENDED_DATA_STDERR, into: &incomingError)
+    return handle.drain(SSH_EXTENDED_DATA_STDERR, into: &incomingError)
   }
 }

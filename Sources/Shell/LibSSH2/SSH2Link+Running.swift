@@ -1,4 +1,3 @@
-import CLibc
 import CSSH2
 import Core
 
@@ -35,11 +34,7 @@ extension SSH2Link {
   private func read(_ session: SSH2Session) {
     if channels.contains(where: { $0.handle != nil }) { return }
     guard let parked else { return session.wire.fill() }
-    let result = session.ask {
-      var byte: CChar = 0
-      return Int(libssh2_channel_read_ex(parked, 0, &byte, 1))
-    }
-    check(Int32(result), session)
+    check(parked.readOn(), session)
   }
 
   /// Ends the link for an error of the session; those of one channel pass.
@@ -61,7 +56,7 @@ extension SSH2Link {
   // MARK: - channels that are given up
 
   /// Closes a channel that nobody wants any more, in the background.
-  func retire(_ handle: OpaquePointer, _ session: SSH2Session) {
+  func retire(_ handle: SSH2Handle, _ session: SSH2Session) {
     retired.append((handle, session.wire.now + request.connectTimeout))
     close(session)
   }
@@ -69,7 +64,7 @@ extension SSH2Link {
   private func close(_ session: SSH2Session) {
     retired.removeAll { handle, limit in
       // What is late is left to itself, and goes with the session.
-      let isWaiting = session.ask { libssh2_channel_close(handle) } == LIBSSH2_ERROR_EAGAIN
+      let isWaiting = handle.close() == LIBSSH2_ERROR_EAGAIN
       if isWaiting, session.wire.now < limit { return false }
       park(handle)
       return true
@@ -77,8 +72,8 @@ extension SSH2Link {
   }
 
   /// Keeps a closed channel, and frees the one kept so far.
-  func park(_ handle: OpaquePointer) {
-    if let parked { session?.ask { libssh2_channel_free(parked) } }
+  func park(_ handle: SSH2Handle) {
+    parked?.free()
     parked = handle
   }
 
@@ -110,12 +105,7 @@ extension SSH2Link {
     } else {
       // libssh2 keeps the answers to these for good, so this is for the time without a
       // channel only. It sends none when it has sent one less than two seconds ago.
-      libssh2_keepalive_config(session.handle, 1, 1)
-      let handle = session.handle
-      session.ask {
-        var next: Int32 = 0
-        return libssh2_keepalive_send(handle, &next)
-      }
+      session.keepAlive()
     }
     wire.flush()
   }

@@ -1,5 +1,3 @@
-import CLibc
-import CSSH2
 import Core
 
 /// A connection made by libssh2, in this process.
@@ -28,9 +26,9 @@ public final class SSH2Link: Link {
   /// The channel that is being opened: libssh2 can open one at a time.
   weak var opener: SSH2Channel?
   /// Channels given up, until the host has agreed or the time is over.
-  var retired: [(handle: OpaquePointer, limit: Double)] = []
+  var retired: [(handle: SSH2Handle, limit: Double)] = []
   /// A channel that is closed, kept to read the connection with while there is no other.
-  var parked: OpaquePointer?
+  var parked: SSH2Handle?
   /// When a probe went out that nothing has come after yet.
   var probed: Double?
   /// The end has been seen: it may come before the first `advance`, or between two.

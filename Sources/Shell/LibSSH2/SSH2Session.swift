@@ -5,8 +5,8 @@ import Core
 /// A libssh2 session over a wire. Nothing of it blocks: what cannot go on returns
 /// `LIBSSH2_ERROR_EAGAIN` and is called again with the same arguments.
 final class SSH2Session {
-  /// libssh2's handle.
-  let handle: OpaquePointer
+  /// libssh2's own; for `SSH2Handle` alone.
+  let pointer: OpaquePointer
   /// What it sends and receives with.
   let wire: SSH2Wire
   /// What is offered to the host.
@@ -21,20 +21,20 @@ final class SSH2Session {
   /// - Returns: nil when libssh2 has no memory, or none of the algorithms.
   init?(wire: SSH2Wire, hostKeyTypes: [String]) {
     let unowned = Unmanaged.passUnretained(wire).toOpaque()
-    guard Self.isUsable, let handle = libssh2_session_init_ex(nil, nil, nil, unowned) else {
+    guard Self.isUsable, let pointer = libssh2_session_init_ex(nil, nil, nil, unowned) else {
       return nil
     }
-    self.handle = handle
+    self.pointer = pointer
     self.wire = wire
-    libssh2_session_set_blocking(handle, 0)
+    libssh2_session_set_blocking(pointer, 0)
     let offer = SSH2Algorithms.offer(knownHostKeyTypes: hostKeyTypes) { method in
-      Self.supported(method, by: handle)
+      Self.supported(method, by: pointer)
     }
     self.offer = offer
     setCallbacks()
     for (method, names) in SSH2Algorithms.methods(of: offer) {
       let list = names.joined(separator: ",")
-      guard !names.isEmpty, libssh2_session_method_pref(handle, method, list) == 0 else {
+      guard !names.isEmpty, libssh2_session_method_pref(pointer, method, list) == 0 else {
         return nil
       }
     }
@@ -43,7 +43,7 @@ final class SSH2Session {
   deinit {
     // Without the network, or it would wait for answers.
     wire.seal()
-    if !isBroken { libssh2_session_free(handle) }
+    if !isBroken { libssh2_session_free(pointer) }
   }
 
   /// libssh2 stopped in the middle of something: nothing of it may be used any more.
@@ -84,46 +84,124 @@ final class SSH2Session {
 
   /// Versions, keys, the first service: `LIBSSH2_ERROR_EAGAIN`, 0 or an error.
   func handshake() -> Int32 {
-    let (handle, socket) = (handle, wire.descriptor)
-    return ask { libssh2_session_handshake(handle, socket) }
+    let (pointer, socket) = (pointer, wire.descriptor)
+    return ask { libssh2_session_handshake(pointer, socket) }
   }
 
   /// The key that the host has proved to own; after the handshake.
   var hostKey: [UInt8]? {
     var count = 0
     var type: Int32 = 0
-    guard let bytes = libssh2_session_hostkey(handle, &count, &type), count > 0 else { return nil }
+    guard let bytes = libssh2_session_hostkey(pointer, &count, &type), count > 0 else { return nil }
     return UnsafeRawBufferPointer(start: bytes, count: count).map { $0 }
   }
 
   /// What was agreed on, for notes.
   var agreement: String {
     [LIBSSH2_METHOD_KEX, LIBSSH2_METHOD_HOSTKEY, LIBSSH2_METHOD_CRYPT_CS, LIBSSH2_METHOD_MAC_CS]
-      .compactMap { libssh2_session_methods(handle, $0).map { String(cString: $0) } }
+      .compactMap { libssh2_session_methods(pointer, $0).map { String(cString: $0) } }
       .joined(separator: ", ")
   }
 
   /// The host's program, as it named itself.
-  var banner: String? { libssh2_session_banner_get(handle).map { String(cString: $0) } }
+  var banner: String? { libssh2_session_banner_get(pointer).map { String(cString: $0) } }
 
   /// The number of the last error.
-  var lastError: Int32 { libssh2_session_last_errno(handle) }
+  var lastError: Int32 { libssh2_session_last_errno(pointer) }
 
   /// libssh2's words for the last error, lower case.
   var lastReason: String {
     var text: UnsafeMutablePointer<CChar>?
     var count: Int32 = 0
-    libssh2_session_last_error(handle, &text, &count, 0)
+    libssh2_session_last_error(pointer, &text, &count, 0)
     let words = text.map { String(cString: $0) } ?? ""
     return words.isEmpty ? "protocol error" : words.prefix(1).lowercased() + words.dropFirst()
   }
 
   /// Takes leave of the host, as far as that goes without waiting.
   func disconnect() {
-    let handle = handle
-    ask { libssh2_session_disconnect_ex(handle, SSH_DISCONNECT_BY_APPLICATION, "bye", "") }
+    let pointer = pointer
+    ask { libssh2_session_disconnect_ex(pointer, SSH_DISCONNECT_BY_APPLICATION, "bye", "") }
     wire.flush()
   }
+
+  /// Asks the host for a sign of life. libssh2 sends nothing when it has sent a question
+  /// less than two seconds ago.
+  func keepAlive() {
+    let pointer = pointer
+    libssh2_keepalive_config(pointer, 1, 1)
+    ask {
+      var next: Int32 = 0
+      return libssh2_keepalive_send(pointer, &next)
+    }
+  }
+
+  // MARK: Signing in
+
+  /// Signs in with a private key: `LIBSSH2_ERROR_EAGAIN`, 0 or an error.
+  ///
+  /// - Parameters:
+  ///   - key: the file's content.
+  ///   - passphrase: empty for none; libssh2 would follow a missing one as a pointer.
+  func signIn(_ user: String, key: SecretBytes, passphrase: SecretBytes) -> Int32 {
+    let pointer = pointer
+    return ask {
+      libssh2_userauth_publickey_frommemory(
+        pointer, user, user.utf8.count, nil, 0, key.text, key.count, passphrase.text)
+    }
+  }
+
+  /// Signs in with a key that somebody else signs for: the same numbers.
+  ///
+  /// - Parameters:
+  ///   - blob: the public key.
+  ///   - sign: gives the signature of some bytes; nil gives the try up.
+  func signIn(
+    _ user: String, blob: [UInt8], sign: @escaping (UnsafeRawBufferPointer) -> [UInt8]?
+  ) -> Int32 {
+    let signer = Signer(sign)
+    let function: SignFunction = { _, signature, count, data, length, abstract in
+      guard let signature, let count, let data, let signer = abstract?.pointee else { return -1 }
+      let answer = Unmanaged<Signer>.fromOpaque(signer).takeUnretainedValue().sign(
+        UnsafeRawBufferPointer(start: data, count: length))
+      // libssh2 frees it.
+      guard let answer, let copy = malloc(max(1, answer.count)) else { return -1 }
+      answer.withUnsafeBytes { bytes in
+        if let base = bytes.baseAddress { _ = memcpy(copy, base, bytes.count) }
+      }
+      signature.pointee = copy.assumingMemoryBound(to: UInt8.self)
+      count.pointee = answer.count
+      return 0
+    }
+    let pointer = pointer
+    return ask {
+      var context: UnsafeMutableRawPointer? = Unmanaged.passUnretained(signer).toOpaque()
+      return libssh2_userauth_publickey(pointer, user, blob, blob.count, function, &context)
+    }
+  }
+
+  private final class Signer {
+    let sign: (UnsafeRawBufferPointer) -> [UInt8]?
+    init(_ sign: @escaping (UnsafeRawBufferPointer) -> [UInt8]?) { self.sign = sign }
+  }
+
+  /// The ways in which the host lets somebody in, which it also does where no key is
+  /// needed: see `isSignedIn`.
+  ///
+  /// - Returns: nil without an answer.
+  func ways(of user: String) -> String? {
+    let pointer = pointer
+    let place = ask {
+      Int(bitPattern: libssh2_userauth_list(pointer, user, UInt32(user.utf8.count)))
+    }
+    guard !wire.isDamaged, let list = UnsafePointer<CChar>(bitPattern: place) else { return nil }
+    return String(cString: list)
+  }
+
+  /// Whether the host has let us in.
+  var isSignedIn: Bool { libssh2_userauth_authenticated(pointer) != 0 }
+
+  // MARK: Calls of libssh2's
 
   private func setCallbacks() {
     let send: SendFunction = { socket, bytes, count, _, abstract in
@@ -152,14 +230,14 @@ final class SSH2Session {
   }
 
   private func set(_ kind: Int32, _ function: UnsafeMutableRawPointer) {
-    _ = libssh2_session_callback_set(handle, kind, function)
+    _ = libssh2_session_callback_set(pointer, kind, function)
   }
 
-  private static func supported(_ method: Int32, by handle: OpaquePointer) -> [String] {
+  private static func supported(_ method: Int32, by pointer: OpaquePointer) -> [String] {
     var names: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-    let count = libssh2_session_supported_algs(handle, method, &names)
+    let count = libssh2_session_supported_algs(pointer, method, &names)
     guard count > 0, let names else { return [] }
-    defer { libssh2_free(handle, names) }
+    defer { libssh2_free(pointer, names) }
     return (0..<Int(count)).compactMap { names[$0].map { String(cString: $0) } }
   }
 }
@@ -173,6 +251,11 @@ private typealias ReceiveFunction =
   @convention(c) (
     Int32, UnsafeMutableRawPointer?, Int, Int32, Abstract
   ) -> Int
+private typealias SignFunction =
+  @convention(c) (
+    OpaquePointer?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, UnsafeMutablePointer<Int>?,
+    UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+  ) -> Int32
 private typealias DamageFunction =
   @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, Int32, Abstract) -> Int32
 private typealias DisconnectFunction =

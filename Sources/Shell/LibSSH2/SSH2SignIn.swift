@@ -1,4 +1,3 @@
-import CLibc
 import CSSH2
 import Core
 
@@ -30,7 +29,6 @@ final class SSH2SignIn {
   private var candidates: [(name: String, key: Candidate)]?
   private var index = 0
   private var passphrase: SecretBytes?
-  /// An empty one: libssh2 would follow a missing one as a pointer.
   private let nothing: SecretBytes = {
     var empty: [UInt8] = []
     return SecretBytes(&empty)
@@ -116,13 +114,7 @@ final class SSH2SignIn {
         passphrase = given
       }
     }
-    let (handle, user, secret) = (session.handle, user, passphrase?.text ?? nothing.text)
-    let content = UnsafeRawBufferPointer(file.content.bytes)
-    let result = session.ask {
-      libssh2_userauth_publickey_frommemory(
-        handle, user, user.utf8.count, nil, 0,
-        content.baseAddress?.assumingMemoryBound(to: CChar.self), content.count, secret)
-    }
+    let result = session.signIn(user, key: file.content, passphrase: passphrase ?? nothing)
     switch result {
     case LIBSSH2_ERROR_EAGAIN, 0, LIBSSH2_ERROR_AUTHENTICATION_FAILED,
       LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED:
@@ -217,17 +209,13 @@ final class SSH2SignIn {
 
   /// Asks what the host would take, which also lets in where no key is needed.
   private func askMethods() -> Progress {
-    let (handle, user) = (session.handle, user)
-    let place = session.ask {
-      Int(bitPattern: libssh2_userauth_list(handle, user, UInt32(user.utf8.count)))
-    }
+    let ways = session.ways(of: user)
     if session.wire.isDamaged { return .broken }
-    let list = UnsafePointer<CChar>(bitPattern: place)
-    if list == nil, libssh2_userauth_authenticated(session.handle) != 0 { return .done("nothing") }
-    if list == nil, session.lastError == LIBSSH2_ERROR_EAGAIN { return .waiting }
+    if ways == nil, session.isSignedIn { return .done("nothing") }
+    if ways == nil, session.lastError == LIBSSH2_ERROR_EAGAIN { return .waiting }
     // Without its answer it has not refused anything.
-    guard let list else { return .broken }
-    request.note("the host takes: \(String(cString: list))")
+    guard let ways else { return .broken }
+    request.note("the host takes: \(ways)")
     return .failed(.authFailed(tried: tried))
   }
 

@@ -14,17 +14,17 @@ enum MuxMessage {
   }
 
   /// The first message of both sides.
-  static let hello = framed(word(1) + word(4))
+  static let hello = Wire.string(Wire.word(1) + Wire.word(4))
   /// Asks for the master's process.
-  static let check = framed(word(0x1000_0004) + word(0))
+  static let check = Wire.string(Wire.word(0x1000_0004) + Wire.word(0))
 
   /// Asks for a session without a terminal; its three descriptors follow.
   static func session(_ command: String) -> [UInt8] {
-    var body = word(0x1000_0002) + word(1) + string("")
+    var body = Wire.word(0x1000_0002) + Wire.word(1) + Wire.string([])
     // No terminal, X11, agent or subsystem; no escape character.
-    for _ in 0..<4 { body += word(0) }
-    body += word(UInt32.max) + string("") + string(command)
-    return framed(body)
+    for _ in 0..<4 { body += Wire.word(0) }
+    body += Wire.word(UInt32.max) + Wire.string([]) + Wire.string(command.utf8)
+    return Wire.string(body)
   }
 
   /// Takes the first whole message off the front.
@@ -54,16 +54,6 @@ enum MuxMessage {
       return .refused(why: why ?? "refused")
     default: return .other
     }
-  }
-
-  static func framed(_ body: [UInt8]) -> [UInt8] { word(UInt32(body.count)) + body }
-
-  static func word(_ value: UInt32) -> [UInt8] {
-    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
-  }
-
-  static func string(_ text: String) -> [UInt8] {
-    word(UInt32(text.utf8.count)) + Array(text.utf8)
   }
 }
 
@@ -124,21 +114,21 @@ enum MuxRequest: Equatable {
 extension MuxMessage {
   /// The answer to a check.
   static func alive(_ number: UInt32, process: UInt32) -> [UInt8] {
-    framed(word(0x8000_0005) + word(number) + word(process))
+    Wire.string(Wire.word(0x8000_0005) + Wire.word(number) + Wire.word(process))
   }
 
   /// The host runs the command.
   static func opened(_ number: UInt32) -> [UInt8] {
-    framed(word(0x8000_0006) + word(number) + word(number))
+    Wire.string(Wire.word(0x8000_0006) + Wire.word(number) + Wire.word(number))
   }
 
   /// The command has ended.
   static func exited(_ number: UInt32, status: Int32) -> [UInt8] {
-    framed(word(0x8000_0004) + word(number) + word(UInt32(bitPattern: status)))
+    Wire.string(Wire.word(0x8000_0004) + Wire.word(number) + Wire.word(UInt32(bitPattern: status)))
   }
 
   /// The answer is no; the host has heard nothing of it.
   static func refused(_ number: UInt32, why: String) -> [UInt8] {
-    framed(word(0x8000_0003) + word(number) + string(why))
+    Wire.string(Wire.word(0x8000_0003) + Wire.word(number) + Wire.string(why.utf8))
   }
 }

@@ -67,3 +67,9 @@ import Testing
     #expect(read.content.bytes.allSatisfy { $0 == 0 })
   }
 }
+
+extension SecretBytes {
+  fileprivate var bytes: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: text, count: count)
+  }
+}

@@ -40,10 +40,10 @@ struct MuxRequestTests {
 
   @Test func whatNobodyOfOursSendsIsBroken() {
     #expect(all([0xff, 0, 0, 0]) == [.broken])
-    #expect(all(MuxMessage.framed(MuxMessage.word(1))) == [.broken])
+    #expect(all(Wire.string(Wire.word(1))) == [.broken])
     let short = Array(MuxMessage.session("true").dropFirst(4).dropLast(2))
-    #expect(all(MuxMessage.framed(short)) == [.broken])
-    #expect(all(MuxMessage.framed(MuxMessage.word(7) + MuxMessage.word(9))) == [.other(number: 9)])
+    #expect(all(Wire.string(short)) == [.broken])
+    #expect(all(Wire.string(Wire.word(7) + Wire.word(9))) == [.other(number: 9)])
   }
 
   @Test func ourOwnClientUnderstandsTheAnswers() {
