@@ -38,9 +38,9 @@ extension Handover {
 
 /// What is known of a file that was taken.
 struct Receipt: Equatable {
-  /// The tmux session, nil when there is none in it.
+  /// The tmux session, nil for another taker.
   var session: String?
-  /// The path at the other end, nil when there is none.
+  /// The path at the other end, nil for a taker without paths.
   var remotePath: String?
   /// Whether one of this name with other content had been taken before, and this one
   /// was not.

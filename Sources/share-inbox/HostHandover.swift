@@ -114,8 +114,8 @@ final class HostHandover: Handover {
     String(name.text.map { $0 == "-" || $0 == "." ? "_" : $0 })
   }
 
-  /// Asks the host's tmux, over a new link where there is none. One over which no answer
-  /// came is given up.
+  /// Asks the host's tmux, over a new link if need be. A link that brought no answer is
+  /// given up.
   private func asking<Answer>(
     _ question: (RemoteTmux) throws(HostFailure) -> Answer
   ) throws(HostFailure) -> Answer {

@@ -65,7 +65,7 @@ final class InboxFolder {
     return (items, foreign)
   }
 
-  /// Why a file is none of ours to send, nil when it is.
+  /// Why a file is not ours to send, nil when it is.
   static func objection(_ status: stat) -> String? {
     switch status.st_mode & mode_t(S_IFMT) {
     case mode_t(S_IFREG):
@@ -129,8 +129,8 @@ struct ItemNotes {
 
   let folder: InboxFolder
 
-  /// The note of an item, nil when there is none or it cannot be read: then the
-  /// item is queued, which loses nothing.
+  /// The note of an item, nil without one or when it cannot be read: then the item is
+  /// queued, which loses nothing.
   func note(_ name: ItemName) -> Note? {
     guard
       let bytes = FolderFile.read(Self.fileName(name), in: folder.descriptor, limit: 1 << 16),

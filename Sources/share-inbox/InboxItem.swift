@@ -34,8 +34,8 @@ struct InboxItem: Sendable {
   }
 }
 
-/// The name of an item in the inbox, `<epoch>-<uuid>.<ext>`: the contract's,
-/// section 4 of riff.md. Nothing else in the folder is ever touched.
+/// The name of an item in the inbox, `<epoch>-<uuid>.<ext>`: what share-inbox(1) calls an
+/// id, and a suffix. Nothing else in the folder is ever touched.
 struct ItemName: Equatable, Sendable {
   /// Seconds since 1970 at which it was dropped.
   let epoch: Int64
@@ -75,7 +75,7 @@ struct ItemName: Equatable, Sendable {
 
   /// Reads a name.
   ///
-  /// - Returns: nil when it is not of the contract's form, to the byte.
+  /// - Returns: nil when it is not of this form, to the byte.
   init?(_ name: [UInt8]) {
     guard let dash = name.firstIndex(of: UInt8(ascii: "-")), 1...12 ~= dash,
       name[..<dash].allSatisfy(Self.isDigit)

@@ -31,10 +31,10 @@ struct InboxKeeper {
     return status
   }
 
-  /// Prints all items; what is none is named.
+  /// Prints all items, and names what else is in the folder.
   ///
-  /// - Returns: `negative` when there is no item, `failure` when what is called as one is
-  ///   none of ours.
+  /// - Returns: `negative` without items, `failure` when a file with an item's name is not
+  ///   ours to send.
   func list() throws -> ExitStatus {
     let found = try folder.scan()
     say(found.foreign)
@@ -63,7 +63,7 @@ struct InboxKeeper {
 
   /// Lets failed items be sent again.
   ///
-  /// - Returns: `negative` when an id is none.
+  /// - Returns: `negative` when an id is unknown.
   func retry(_ ids: [String]) throws -> ExitStatus {
     try each(ids) { item in
       ItemNotes(folder: folder).drop(item.name)
@@ -78,7 +78,7 @@ struct InboxKeeper {
 
   /// Removes items that were not sent.
   ///
-  /// - Returns: `negative` when an id is none.
+  /// - Returns: `negative` when an id is unknown.
   func remove(_ ids: [String]) throws -> ExitStatus {
     try each(ids) { item in
       let file = clibc_open_in(folder.descriptor, item.name.text, O_RDONLY)
@@ -102,7 +102,7 @@ struct InboxKeeper {
     }
   }
 
-  /// Names what is in the folder and is no item.
+  /// Names what is in the folder and is not an item.
   func say(_ foreign: [InboxFolder.Foreign]) {
     for other in foreign {
       let name = FileName.text(other.name)

@@ -125,7 +125,7 @@ final class OpenItem {
   }
 
   /// `too large (210 MB > 200 MB)`, in units of 2 to the 20, the file's rounded up;
-  /// in bytes where the limit is no whole number of them.
+  /// in bytes where the limit is not a whole number of them.
   static func tooLarge(_ size: Int64, maxSize: Int64) -> String {
     guard isWhole(maxSize) else { return "too large (\(size) B > \(maxSize) B)" }
     return "too large (\((size - 1) / unit + 1) MB > \(maxSize / unit) MB)"

@@ -230,7 +230,7 @@ final class AttachLoop {
     if terminal.size != toldSize { tellSize() }
   }
 
-  /// Nothing depends on it: a full disk is no reason to leave a session.
+  /// Nothing depends on it: a session goes on when the disk is full.
   private func remember() {
     do throws(SettingsError) {
       let name = plan.line.start.name

@@ -40,7 +40,7 @@ struct CheckReport: Equatable {
   mutating func take(_ failure: HostFailure, host: String, place: String, hostKey: String) {
     let (status, reason) = (failure.exitStatus, failure.reason)
     switch failure {
-    // Files of keys that cannot be read are no news of the host.
+    // Files of keys that cannot be read say nothing of the host.
     case .hostKeyUnknown: bad("host key", reason, status)
     case .hostKeyChanged:
       good("reach", place)
@@ -67,7 +67,7 @@ struct CheckReport: Equatable {
   /// - Parameters:
   ///   - answer: of `CheckReport.request`.
   ///   - harness: as the session would run it.
-  ///   - word: the first word of it; nil for one that is no plain name.
+  ///   - word: the first word of it; nil unless it is a plain name.
   mutating func take(_ answer: String, harness: String, word: String?) {
     let rows = answer.split(separator: "\n").map { $0.split(separator: "\t") }
     func row(_ name: Substring) -> [Substring]? { rows.first { $0.first == name } }

@@ -23,7 +23,7 @@ final class LinkServer {
 
   /// Takes calls from now on; a name that another process has is taken over.
   ///
-  /// - Throws: `SettingsError` when there is no place for a socket.
+  /// - Throws: `SettingsError` when a socket cannot be made.
   init(_ request: LinkRequest, now: Double) throws(SettingsError) {
     clibc_signal_ignore(SIGPIPE)
     place = try ControlPlace(shared: request)

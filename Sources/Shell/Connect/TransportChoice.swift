@@ -38,7 +38,7 @@ public struct TransportChoice: Equatable, Sendable {
   /// Decides: OpenSSH where its configuration says what libssh2 cannot do or would
   /// not do in the same way; else libssh2.
   ///
-  /// - Parameter settings: nil when there is no OpenSSH.
+  /// - Parameter settings: nil without OpenSSH.
   public static func choose(_ facts: Facts, _ settings: SSHSettings?) -> TransportChoice {
     guard let settings else { return TransportChoice(transport: .libssh2, reason: "no ssh here") }
     if let reason = facts.keyProblem ?? knownKeys(facts) ?? alias(facts, settings)

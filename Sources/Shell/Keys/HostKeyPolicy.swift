@@ -139,7 +139,7 @@ public struct HostKeyPolicy: Sendable {
     _ fingerprint: String, host: String, port: Int
   ) -> HostKeyWarning.Known? {
     let files = [(pins.path, pins.entries)] + (knownHosts.map { [($0.path, $0.entries)] } ?? [])
-    // A key that got about is no better at another port.
+    // A key that was stolen is not to be believed at another port, either.
     let names = [Self.name(host, port), Self.name(host, 22)]
     for (path, entries) in files {
       let entry = entries.first { entry in

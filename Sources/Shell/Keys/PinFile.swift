@@ -24,7 +24,7 @@ public struct PinFile: Sendable {
     } catch {
       throw error.asDenied
     }
-    // Below what is no folder nothing can be pinned, and OpenSSH would go on without.
+    // Without a folder for it nothing can be pinned, and OpenSSH would go on without.
     if bytes.isEmpty, access(path, F_OK) != 0, systemError == ENOTDIR {
       throw SettingsError(path, systemReason(ENOTDIR), .denied)
     }
@@ -37,7 +37,7 @@ public struct PinFile: Sendable {
     self.entries = entries
   }
 
-  /// Makes the file where there is none: OpenSSH would make it for everybody to read. One
+  /// Makes the file if it is missing: OpenSSH would make it for everybody to read. One
   /// that can only be read is good, too.
   ///
   /// - Throws: `SettingsError`, `denied`.
@@ -115,7 +115,7 @@ public struct PinFile: Sendable {
   }
 
   /// Drops the pins of a host at this port; every other byte of the file stays.
-  /// What a pattern says of many hosts, or a marker, is no pin of this one.
+  /// What a pattern says of many hosts, or a marker, is not a pin of this one.
   ///
   /// - Returns: the keys that were dropped.
   /// - Throws: `SettingsError`.

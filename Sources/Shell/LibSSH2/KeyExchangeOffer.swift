@@ -17,7 +17,7 @@ struct KeyExchangeOffer: Equatable, Sendable {
   /// Reads the offer out of the bytes with which a host begins: perhaps lines of any
   /// kind, one that starts with `SSH-`, then the packet. All of it is in the clear.
   ///
-  /// - Returns: nil when it is not all there, or is none.
+  /// - Returns: nil when it is damaged, or not all there yet.
   init?(greeting: [UInt8]) {
     guard var rest = Self.behindVersion(greeting[...]) else { return nil }
     guard rest.count > 5 else { return nil }

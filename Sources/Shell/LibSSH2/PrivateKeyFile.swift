@@ -51,7 +51,7 @@ struct PrivateKeyFile {
 
   /// Reads the content of a file, which is overwritten.
   ///
-  /// - Throws: `SettingsError` when it is no private key.
+  /// - Throws: `SettingsError` when it is not a private key.
   init(path: String, bytes: inout [UInt8]) throws(SettingsError) {
     self.path = path
     guard let (label, body) = Self.armour(bytes[...]) else {

@@ -82,7 +82,7 @@ enum AgentMessage {
     var comment: String
   }
 
-  /// Answers longer than this are none.
+  /// The longest answer, bytes.
   static let limit = 256 << 10
 
   /// Asks for the keys.
@@ -95,14 +95,14 @@ enum AgentMessage {
 
   /// The length of the answer that begins with these bytes, itself included.
   ///
-  /// - Returns: nil when there are too few to tell, 0 for an answer that is none.
+  /// - Returns: nil when there are too few to tell, 0 when no answer begins like this.
   static func length(_ bytes: [UInt8]) -> Int? {
     guard bytes.count >= 4 else { return nil }
     let length = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
     return 1...limit ~= length ? length + 4 : 0
   }
 
-  /// The keys in an answer, nil when it is none.
+  /// The keys in an answer, nil when it does not list keys.
   static func keys(_ answer: [UInt8]) -> [Key]? {
     var reader = WireReader(answer.dropFirst(5))
     guard answer.count > 5, answer[4] == 12, let count = reader.word() else { return nil }

@@ -27,7 +27,7 @@ public final class SSH2Link: Link {
   weak var opener: SSH2Channel?
   /// Channels given up, until the host has agreed or the time is over.
   var retired: [(handle: SSH2Handle, limit: Double)] = []
-  /// A channel that is closed, kept to read the connection with while there is no other.
+  /// A closed channel, kept to read the connection with while no other is open.
   var parked: SSH2Handle?
   /// When a probe went out that nothing has come after yet.
   var probed: Double?

@@ -10,7 +10,7 @@ final class SSH2SignIn {
     /// With what.
     case done(String)
     case failed(HostFailure)
-    /// The session is no good any more; libssh2 knows why.
+    /// The session is broken; libssh2 knows why.
     case broken
   }
 

@@ -26,7 +26,7 @@ public final class LocalLink: Link {
     channels.removeAll { $0.ending != nil }
   }
 
-  /// There is no other terminal than the user's own: attach with tmux itself.
+  /// Always fails: the only terminal here is the user's own, where tmux itself attaches.
   public func openTerminal(_ command: String, size: WindowSize, term: String) -> any Channel {
     LocalChannel(failing: "no terminal on this machine's own link")
   }

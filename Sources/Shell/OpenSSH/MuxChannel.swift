@@ -7,7 +7,7 @@ final class MuxChannel: Channel {
   /// What the link must do about a channel.
   enum Need: Equatable {
     case nothing
-    /// There is no master (any more) that takes it; nothing has reached the host.
+    /// No master takes it (any more); nothing has reached the host.
     case master
     /// The master's link is dead: end that process, and see `abandon`.
     case kill(pid_t)
@@ -50,7 +50,7 @@ final class MuxChannel: Channel {
   /// Goes over a master.
   ///
   /// - Parameter patience: seconds in which the host must answer.
-  /// - Returns: false when there is none at this path.
+  /// - Returns: false when none listens at this path.
   func start(_ path: String, patience: Double, now: Double) -> Bool {
     var pipes: [[Int32]] = []
     for number in 0..<3 {

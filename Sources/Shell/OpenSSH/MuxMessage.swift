@@ -29,7 +29,7 @@ enum MuxMessage {
 
   /// Takes the first whole message off the front.
   ///
-  /// - Returns: nil when there is none (yet).
+  /// - Returns: nil when it has not come yet.
   static func take(_ bytes: inout [UInt8]) -> Answer? {
     var reader = WireReader(bytes[...])
     guard let length = reader.word(), bytes.count >= 4 + length else { return nil }
@@ -74,7 +74,7 @@ enum MuxRequest: Equatable {
 
   /// Takes the first whole request off the front.
   ///
-  /// - Returns: nil when there is none (yet).
+  /// - Returns: nil when it has not come yet.
   static func take(_ bytes: inout [UInt8]) -> MuxRequest? {
     var reader = WireReader(bytes[...])
     guard let length = reader.word() else { return nil }

@@ -34,7 +34,7 @@ public struct SSHLog: Sendable {
   var isKeyRevoked = false
   var isKeyRefused = false
   var keyWords: String?
-  /// The last line that is no note, and the one that tells most.
+  /// The last line that is not a note, and the one that tells most.
   var lastWords: String?
   var silence: String?
   var denial: String?

@@ -17,7 +17,7 @@ public struct SSHSettings: Equatable, Sendable {
   /// Whether this version of OpenSSH tells of a keyword.
   public func knows(_ keyword: String) -> Bool { values[keyword] != nil }
 
-  /// A value; nil where there is none, or `none`.
+  /// A value; nil for a keyword that is missing or `none`.
   public func value(_ keyword: String) -> String? {
     values[keyword]?.first.flatMap { $0 == "none" ? nil : $0 }
   }
@@ -69,7 +69,7 @@ final class SSHQuestion {
     case settings(SSHSettings)
     /// It failed: its last words.
     case failed(String)
-    /// There is no such program.
+    /// ssh is not installed.
     case missing
   }
 

@@ -153,7 +153,7 @@ final class SSHTerminal: Channel {
 
   private func finishIfOver() {
     guard ending == nil, isOutputOver, let child, let pipe, child.reap() else { return }
-    // The reasons for which there is no session are still to be read.
+    // Why the session never began is still to be read.
     guard isStarted || isTalkOver else { return }
     pipe.pump()
     let lines = String(decoding: talk, as: UTF8.self).split { $0.isNewline }

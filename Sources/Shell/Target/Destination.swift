@@ -18,9 +18,9 @@ public struct Destination: Equatable, Sendable {
   /// Reads a host's name; a section of the configuration is laid under it by
   /// `ConnectOptions`.
   ///
-  /// - Throws: `UsageError` for what is no host: empty, one that begins with a dash
-  ///   (ssh would read it as an option), control characters, blanks, a port
-  ///   that is none, a path behind ssh://.
+  /// - Throws: `UsageError` for text that cannot be a host: empty, with a dash in front
+  ///   (ssh would read it as an option), with control characters or blanks, with a port
+  ///   outside 1 to 65535, with a path behind ssh://.
   public init(_ text: String) throws(UsageError) {
     var rest = Substring(text)
     let isAddress = rest.hasPrefix("ssh://")
@@ -56,7 +56,7 @@ public struct Destination: Equatable, Sendable {
     if let port {
       guard port.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(port),
         1...65535 ~= number
-      else { throw UsageError("\(text): \(port) is no port") }
+      else { throw UsageError("\(text): not a port: \(port)") }
       self.port = number
     }
   }

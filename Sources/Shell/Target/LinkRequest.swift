@@ -17,8 +17,8 @@ public struct LinkRequest: Sendable {
   /// Whether the link is for a terminal: OpenSSH then is ready before it has connected,
   /// and asks its questions on that terminal.
   public var isForTerminal = false
-  /// Whether a connection that another command left behind is no good: all of the way
-  /// is to be gone.
+  /// Whether the whole way is to be gone, and a connection that another command left
+  /// behind must not be used.
   public var isFresh = false
   /// Seconds to reach `ready` from nothing.
   public var connectTimeout = 15.0

@@ -95,7 +95,7 @@ public struct AttachLine: Sendable {
   }
 
   /// $$ is the number of the client, too: exec keeps it. Programs may put text
-  /// into the clipboard (OSC 52), and Escape is no half a second late, where
+  /// into the clipboard (OSC 52), and Escape comes without half a second's delay, where
   /// the user's tmux.conf leaves these as they come.
   private var settings: String {
     " ';' set-option -g \(clientOption) $$"
@@ -117,9 +117,9 @@ public struct AttachLine: Sendable {
 public enum AttachAnswer: String, Equatable, Sendable {
   /// tmux comes next.
   case attaching = "ok"
-  /// The session that was to be attached to again is no more.
+  /// The session that was to be attached to again has ended.
   case gone
-  /// There is no tmux on the login PATH.
+  /// tmux is not on the login PATH.
   case noTmux = "notmux"
   /// A new session's folder cannot be entered.
   case noFolder = "nofolder"

@@ -83,7 +83,7 @@ public struct ControlAnswer: Equatable, Sendable {
 /// line that ends in a mark, and it is over only with a second one that tells the
 /// status. What comes before and after, login files mostly, counts for nothing.
 public struct ControlFrame {
-  /// An answer longer than this is none.
+  /// The longest answer that is taken, bytes.
   public static let sizeLimit = 64 << 20
   static let begin = "agentutils-begin-"
   static let end = "agentutils-end-"

@@ -59,7 +59,7 @@ public struct SessionMemory: Equatable, Sendable {
     if last == name { last = nil }
   }
 
-  /// The lowest free name: `riff-2` or a later one, by the contract.
+  /// The lowest free name: `riff-2`, `riff-3` and so on.
   ///
   /// - Parameter taken: names that are in use.
   public static func freeName(taken: Set<String>) -> String {
@@ -78,7 +78,7 @@ extension SessionMemory {
     return request.stateFolder + "/" + prefix + encoded(name + "+" + request.options.label)
   }
 
-  /// What is remembered; nothing when there is no file, or one that cannot be understood.
+  /// What is remembered; nothing without a file, or when it cannot be understood.
   ///
   /// - Throws: `SettingsError` when the file cannot be read.
   public static func load(_ path: String) throws(SettingsError) -> SessionMemory {

@@ -1,7 +1,7 @@
 import Core
 
 /// What a session begins with: its name, its folder, its program. Makes the parts
-/// of a script for sh(1) on the host that start it; see contracts of `AttachLine`.
+/// of a script for sh(1) on the host that start it, as `AttachLine` and `RemoteTmux.new` do.
 public struct SessionStart: Equatable, Sendable {
   /// The session's name, checked.
   public let name: String
@@ -121,7 +121,7 @@ public enum SessionName {
   ///
   /// - Throws: `UsageError` for one that it changes silently (`.`, `:`, `\`), takes
   ///   for a format (`#`, which could run a command), for a target of another kind
-  ///   (`$`, `=`) or for an option, and for what is no line of text.
+  ///   (`$`, `=`) or for an option, and for text that does not fit on one line.
   public static func checked(_ name: String) throws(UsageError) -> String {
     let reason = fault(name)
     if let reason { throw UsageError("session \(name): no name for a session: \(reason)") }

@@ -74,7 +74,7 @@ enum SessionRows {
 
   /// Reads what tmux wrote. Lines in front of a row (warnings) do not count.
   ///
-  /// - Returns: nil when there is something that is no row.
+  /// - Returns: nil when a row is damaged.
   static func parse(_ bytes: [UInt8]) -> [TmuxSession]? {
     var sessions: [TmuxSession] = []
     var rest = bytes[...]

@@ -145,8 +145,8 @@ public struct Typing: Sendable {
       """
 }
 
-/// Text on its way to the input line of a session: by the contract it is trimmed, one
-/// blank follows it, and it holds nothing that would be a key of its own.
+/// Text on its way to the input line of a session: it is trimmed, one blank follows it,
+/// and it holds nothing that would be a key of its own.
 public struct TypedText: Equatable, Sendable {
   /// What the pane receives, byte for byte.
   public let bytes: [UInt8]
@@ -156,7 +156,7 @@ public struct TypedText: Equatable, Sendable {
   /// Text as a person means it: trimmed, one blank behind it.
   ///
   /// - Parameter text: UTF-8. Line feeds and tabs inside it stay: it then is pasted.
-  /// - Throws: `UsageError` for control characters and for what is no UTF-8.
+  /// - Throws: `UsageError` for control characters and invalid UTF-8.
   public init(_ text: [UInt8]) throws(UsageError) {
     isRaw = false
     if let fault = text.withUnsafeBytes({ UTF8Text.firstFault($0) }) {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct InboxNameTests {
   static let good = "1795284337-01a1ff49-017b-7ab0-be9d-c31549d46f8b.png"
 
-  @Test func namesOfTheContract() throws {
+  @Test func namesOfItems() throws {
     let name = try #require(ItemName(Array(Self.good.utf8)))
     #expect(name.epoch == 1_795_284_337)
     #expect(name.uuid == "01a1ff49-017b-7ab0-be9d-c31549d46f8b")

@@ -40,7 +40,7 @@ import Testing
     #expect(typed("~") == [])
     #expect(typed("~", "x") == [keys("~x")])
     #expect(typed("~", "\r", "~.") == [keys("~\r"), .command(.end)])
-    // An unknown one is no escape.
+    // An unknown one is not an escape.
     #expect(typed("~R", "~B") == [keys("~R~B")])
     #expect(typed("~\u{1b}[A") == [keys("~\u{1b}[A")])
   }

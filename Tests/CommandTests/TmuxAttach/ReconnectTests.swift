@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func waitsOfTheContract() {
+  @Test func waitsGrowToFifteenSeconds() {
     var reconnect = Reconnect(maxRetries: nil)
     reconnect.attached()
     let endings = [lost] + Array(repeating: refused, count: 6)

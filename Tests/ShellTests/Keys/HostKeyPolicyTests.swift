@@ -50,7 +50,7 @@ import Testing
     ] { #expect(text.holds(part), "\(part)") }
   }
 
-  /// A host that shows a key of another type only is no other case: whoever sits
+  /// A host that shows a key of another type only is the same case: whoever sits
   /// between can leave the pinned type out.
   @Test func anotherTypeIsAWallToo() throws {
     let ecdsa = box.key("ecdsa")

@@ -48,7 +48,7 @@ final class KeyBox {
     return key
   }
 
-  /// A key that is none: enough where only the form matters.
+  /// A made-up key: enough where only the form matters.
   static func key(_ seed: UInt8) -> HostKey {
     let type = Array("ssh-ed25519".utf8)
     let blob = [0, 0, 0, 11] + type + [0, 0, 0, 32] + [UInt8](repeating: seed, count: 32)

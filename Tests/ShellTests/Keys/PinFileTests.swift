@@ -92,7 +92,7 @@ import Testing
     var generator = SeededGenerator(seed: 5)
     let text = "[box]:2222 \(key.text)\n"
     let bytes = Array(text.utf8)
-    // Behind the name: a name of another host is no damage that shows.
+    // Behind the name: the damage of a name does not show.
     let field = text.utf8.firstIndex(of: 0x20)?.utf16Offset(in: text) ?? 0
     func check(_ damaged: [UInt8]) throws {
       box.write("pins", damaged)
