@@ -12,7 +12,7 @@ final class LinkServer {
   private var file: ino_t = 0
   private var clients: [ServedClient] = []
   private var looked: Double
-  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+  private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
   /// Connections at once; more wait until their patience ends.
   private static let clientLimit = 32
@@ -33,10 +33,7 @@ final class LinkServer {
     try listen()
   }
 
-  deinit {
-    close()
-    buffer.deallocate()
-  }
+  deinit { close() }
 
   /// Whether there is more to move at once.
   var hasMore: Bool { clients.contains { $0.call?.hasMore == true } }
@@ -49,10 +46,12 @@ final class LinkServer {
   /// Goes on as far as it can, behind the link.
   func advance(_ set: PollSet, _ link: any Link, now: Double) {
     if set.isReadable(listener) { accept() }
-    for client in clients {
-      client.advance(set, buffer) { command in
-        guard case .ready = link.state, count < Self.callLimit else { return nil }
-        return link.run(command)
+    buffer.withUnsafeMutableBytes { buffer in
+      for client in clients {
+        client.advance(set, buffer) { command in
+          guard case .ready = link.state, count < Self.callLimit else { return nil }
+          return link.run(command)
+        }
       }
     }
     clients.removeAll { $0.isOver }

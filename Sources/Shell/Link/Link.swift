@@ -1,5 +1,15 @@
 import Core
 
+// What is in which folder of this module; each knows only those above it:
+//
+//     Link      what a connection and its channels are, and how they fail
+//     Target    the host that is meant, and how it is to be reached
+//     Keys      the keys of hosts and our own
+//     LibSSH2   connections by libssh2, in this process
+//     OpenSSH   connections by the user's ssh (nothing of LibSSH2)
+//     Connect   which of the two it is, and connections that several processes share
+//     Tmux      calls of the host, and its tmux (nothing of the three above)
+
 /// A connection to a host that carries channels: the seam between what the
 /// commands want and how it is brought there. Nothing of it blocks; one thread
 /// drives it with one poll loop:

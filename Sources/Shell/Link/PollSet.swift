@@ -57,4 +57,20 @@ enum PipeEnd {
       return count < 0 && systemError == EAGAIN ? 0 : -1
     }
   }
+
+  /// Takes all that is there, until `bytes` are as many as `limit` or a few more.
+  ///
+  /// - Returns: whether the end was reached, which a fault is, too.
+  static func drain(
+    _ descriptor: Int32, into bytes: inout [UInt8], limit: Int = .max
+  ) -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 16) { buffer in
+      while bytes.count < limit {
+        let count = take(descriptor, buffer)
+        if count <= 0 { return count < 0 }
+        bytes.append(contentsOf: buffer[..<count])
+      }
+      return false
+    }
+  }
 }

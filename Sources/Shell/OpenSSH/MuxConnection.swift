@@ -74,22 +74,11 @@ final class MuxConnection {
   }
 
   private func receive() {
-    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
-      while true {
-        let count = read(socket, buffer.baseAddress, buffer.count)
-        if count < 0 && systemError == EINTR { continue }
-        if count < 0 && systemError == EAGAIN { break }
-        if count > 0 {
-          incoming.append(contentsOf: buffer[..<count])
-          continue
-        }
-        heed()
-        if phase == .asked || phase == .opened { phase = .gone }
-        close()
-        return
-      }
-    }
+    let isOver = PipeEnd.drain(socket, into: &incoming)
     heed()
+    guard isOver else { return }
+    if phase == .asked || phase == .opened { phase = .gone }
+    close()
   }
 
   private func heed() {

@@ -48,7 +48,7 @@ public struct SSHLog: Sendable {
   public init() {}
 
   /// Takes what has come.
-  public mutating func take(_ bytes: UnsafeRawBufferPointer) {
+  public mutating func take(_ bytes: some Sequence<UInt8>) {
     for byte in bytes {
       if byte == 10 {
         take(line: String(decoding: partial, as: UTF8.self))
@@ -185,14 +185,9 @@ final class SSHLogPipe {
   func pump() -> Bool {
     guard descriptor >= 0 else { return false }
     let before = log.count
-    withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 16) { buffer in
-      while true {
-        let count = read(descriptor, buffer.baseAddress, buffer.count)
-        if count < 0 && systemError == EINTR { continue }
-        if count <= 0 { break }
-        log.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-      }
-    }
+    var bytes: [UInt8] = []
+    _ = PipeEnd.drain(descriptor, into: &bytes)
+    log.take(bytes)
     return log.count != before
   }
 

@@ -103,19 +103,8 @@ final class SSHMaster {
   }
 
   private func takeErrors() {
-    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
-      guard child.error >= 0 else { return }
-      while errors.count < 16384 {
-        let count = read(child.error, buffer.baseAddress, buffer.count)
-        if count < 0 && systemError == EINTR { continue }
-        if count > 0 {
-          errors.append(contentsOf: buffer[..<count])
-          continue
-        }
-        // Closed before it ends: it must not wake the loop again and again.
-        if count == 0 { child.closeEnds() }
-        return
-      }
-    }
+    guard child.error >= 0 else { return }
+    // Closed before it ends: it must not wake the loop again and again.
+    if PipeEnd.drain(child.error, into: &errors, limit: 16384) { child.closeEnds() }
   }
 }

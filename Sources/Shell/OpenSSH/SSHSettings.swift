@@ -101,8 +101,8 @@ final class SSHQuestion {
 
   func advance(now: Double) {
     guard let child else { return }
-    _ = Self.take(child.error, &errors)
-    let isOver = Self.take(child.output, &output)
+    _ = PipeEnd.drain(child.error, into: &errors)
+    let isOver = PipeEnd.drain(child.output, into: &output)
     if isOver {
       finish(child.waitForEnd(), child)
     } else if now >= deadline || output.count > Self.limit {
@@ -112,7 +112,7 @@ final class SSHQuestion {
   }
 
   private func finish(_ status: Int32, _ child: ChildProcess) {
-    _ = Self.take(child.error, &errors)
+    _ = PipeEnd.drain(child.error, into: &errors)
     if status == 0 {
       answer = .settings(SSHSettings(String(decoding: output, as: UTF8.self)))
     } else {
@@ -120,21 +120,6 @@ final class SSHQuestion {
       answer = .failed(lines.first.map(String.init) ?? "ssh -G failed")
     }
     self.child = nil
-  }
-
-  /// - Returns: whether its end was reached.
-  private static func take(_ descriptor: Int32, _ bytes: inout [UInt8]) -> Bool {
-    withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 16) { buffer in
-      while true {
-        let count = read(descriptor, buffer.baseAddress, buffer.count)
-        if count > 0 {
-          bytes.append(contentsOf: buffer[..<count])
-          continue
-        }
-        if count < 0 && systemError == EINTR { continue }
-        return count == 0 || systemError != EAGAIN
-      }
-    }
   }
 }
 
