@@ -149,10 +149,10 @@ enum PathText {
   @Sendable static func checked(_ argument: OptionArgument) throws(UsageError) -> String {
     let text = argument.value
     guard text.holds("{path}") else {
-      throw argument.fault("without {path} nobody finds the file")
+      throw argument.fault("{path} is missing")
     }
     guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-    else { throw UsageError("--format: control characters are keys") }
+    else { throw UsageError("--format: control characters, which would be keys") }
     return text
   }
 

@@ -70,7 +70,7 @@ final class InboxFolder {
     switch status.st_mode & mode_t(S_IFMT) {
     case mode_t(S_IFREG):
       status.st_uid != geteuid()
-        ? "not our own file" : status.st_nlink > 1 ? "a file of several names" : nil
+        ? "not our own file" : status.st_nlink > 1 ? "a file with several names" : nil
     case mode_t(S_IFLNK): "a symbolic link"
     case mode_t(S_IFDIR): "a folder"
     case mode_t(S_IFIFO): "a FIFO"

@@ -31,7 +31,7 @@ public struct PinFile: Sendable {
     let (entries, faults) = HostKeyLine.readAll(bytes)
     if let fault = faults.first {
       throw SettingsError(
-        "\(path):\(fault.number)", "\(fault.reason); no host is trusted before that is mended",
+        "\(path):\(fault.number)", "\(fault.reason); no host is trusted until it is fixed",
         .denied)
     }
     self.entries = entries

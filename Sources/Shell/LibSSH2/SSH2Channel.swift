@@ -151,7 +151,7 @@ final class SSH2Channel: Channel {
     if session.wire.isDamaged { return refused(LIBSSH2_ERROR_DECRYPT, "", session) }
     if handle == nil && session.lastError == LIBSSH2_ERROR_EAGAIN { return }
     link?.opener = nil
-    guard let handle else { return refused(session.lastError, "opens no channel", session) }
+    guard let handle else { return refused(session.lastError, "refused a channel", session) }
     if isGivenUp { return retire(session) }
     guard term != nil else {
       step = .starting
@@ -168,7 +168,7 @@ final class SSH2Channel: Channel {
     let result = handle.requestTerminal(term, asked)
     if result == LIBSSH2_ERROR_EAGAIN { return }
     if isGivenUp { return retire(session) }
-    guard result == 0 else { return refused(result, "gives no terminal", session) }
+    guard result == 0 else { return refused(result, "refused a terminal", session) }
     step = .starting
   }
 
@@ -177,7 +177,7 @@ final class SSH2Channel: Channel {
     let result = handle.start(command)
     if result == LIBSSH2_ERROR_EAGAIN { return }
     if isGivenUp { return retire(session) }
-    guard result == 0 else { return refused(result, "runs no commands", session) }
+    guard result == 0 else { return refused(result, "refused the command", session) }
     isStarted = true
     step = .running
   }

@@ -58,7 +58,7 @@ final class SSH2Dial {
     if resolver >= 0 {
       let answer = clibc_resolved(resolver, &addresses)
       if answer == 0 {
-        return now < limit ? .waiting : .failed(why: "no answer about its name in time")
+        return now < limit ? .waiting : .failed(why: "the name was not looked up in time")
       }
       CLibc.close(resolver)
       resolver = -1

@@ -98,7 +98,7 @@ extension SSH2Link {
       return .connectFailed(why: farewell.words)
     }
     if let line = KeyExchangeOffer.strangeLine(wire.greeting) {
-      return .connectFailed(why: "no SSH server, it says: \(line)")
+      return .connectFailed(why: "not an SSH server, it says: \(line)")
     }
     return .connectFailed(why: wire.ending ?? session.lastReason)
   }

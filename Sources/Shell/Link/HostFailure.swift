@@ -82,8 +82,8 @@ extension HostFailure {
     case .noTmux:
       "tmux: not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
     case .noSession(let name): "no session \(name)"
-    case .duplicate(let name): "session \(name): there is one already"
-    case .noFolder(let path): "directory \(path): not there on the host, or not to be entered"
+    case .duplicate(let name): "session \(name): already exists"
+    case .noFolder(let path): "directory \(path): missing on the host, or cannot be entered"
     case .noHarness(let name):
       "\(name): not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
     case .endedAtOnce(let harness): "\(harness): ended as soon as it was started"

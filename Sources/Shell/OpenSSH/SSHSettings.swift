@@ -106,7 +106,7 @@ final class SSHQuestion {
     if isOver {
       finish(child.waitForEnd(), child)
     } else if now >= deadline || output.count > Self.limit {
-      answer = .failed("ssh -G does not come to an end")
+      answer = .failed("ssh -G did not finish in time")
       self.child = nil
     }
   }

@@ -67,7 +67,7 @@ public final class ControlCall {
     if let answer = frame.answer {
       finish(.answered(answer))
     } else if frame.isTooLong {
-      fail(.unfit(why: "the host's answer has no end"))
+      fail(.unfit(why: "the host's answer is too long"))
     } else if let ending = channel.ending {
       fail(failure(ending))
     } else {

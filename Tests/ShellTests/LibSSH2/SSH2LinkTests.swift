@@ -138,10 +138,10 @@ private final class Stage {
 
   @Test func whatIsNoSSHServer() throws {
     let words = try outcome("HTTP/1.1 400 Bad\u{1b}[31m\r\n\r\n", hangsUp: true)
-    #expect(words == "no SSH server, it says: HTTP/1.1 400 Bad\u{1b}[31m")
+    #expect(words == "not an SSH server, it says: HTTP/1.1 400 Bad\u{1b}[31m")
     #expect(
       try outcome("Exceeded MaxStartups\r\n", hangsUp: true)
-        == "no SSH server, it says: Exceeded MaxStartups")
+        == "not an SSH server, it says: Exceeded MaxStartups")
   }
 
   @Test func aServerThatNeverComesToThePoint() throws {

@@ -260,7 +260,7 @@ for word in list 'drain --exec cat'; do
   err_like "/1-$uuid.txt: a symbolic link, left alone" "$word: a link"
   err_like "/2-$uuid.txt: a FIFO, left alone" "$word: a FIFO"
   err_like "/3-$uuid.txt: a folder, left alone" "$word: a folder"
-  err_like "/7-$uuid.txt: a file of several names, left alone" "$word: one with two names"
+  err_like "/7-$uuid.txt: a file with several names, left alone" "$word: one with two names"
   err_like "/notes.txt: not an item's name, left alone" "$word: another's name"
   if [ "$others" -eq 11 ]; then
     err_like "/5-$uuid.txt: a device, left alone" "$word: a device"

@@ -56,7 +56,7 @@ is "$(names)" "riff-1 riff-10 riff-2 riff-3 " "all of them"
 is "$(jq -r 'select(.name == "riff-3").command' "$out")" cat "the harness as it was given"
 attach -N -s riff-10
 status_is 2 "a name that is asked for is never another's"
-err_like "session riff-10: there is one already" "and that is said"
+err_like "session riff-10: already exists" "and that is said"
 attach -N -s riff.3
 status_is 2 "a name that tmux would change is refused"
 
