@@ -7,10 +7,12 @@ enum ActionFilter {
     let options = FilterOptions.table.parseOrExit(FilterOptions(now: .now()))
     let diagnostics = Diagnostics(program: "action-filter")
     var run = FilterRun(options, diagnostics)
-    do throws(WriteFailure) {
+    do {
       Process.exit(try run.run())
+    } catch let failure as WriteFailure {
+      diagnostics.fail(writing: failure)
     } catch {
-      diagnostics.fail(writing: error)
+      diagnostics.fail("\(error)")
     }
   }
 }

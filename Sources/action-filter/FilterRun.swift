@@ -53,8 +53,11 @@ struct FilterRun {
   /// Reads all that is to be read.
   ///
   /// - Returns: how the command ends.
-  mutating func run() throws(WriteFailure) -> ExitStatus {
-    for file in options.files where !output.isDone { try read(file) }
+  /// - Throws: `WriteFailure`.
+  mutating func run() throws -> ExitStatus {
+    try RecordInput.each(
+      options.files, writtenTo: target, until: { output.isDone },
+      fault: { faults.file($0, $1) }, lines: { try readLines(of: &$0) })
     try output.finish()
     keep { rejects throws(WriteFailure) in try rejects.finish() }
     faults.finish()
@@ -63,45 +66,16 @@ struct FilterRun {
     return output.count > 0 ? .success : .negative
   }
 
-  private mutating func read(_ file: String) throws(WriteFailure) {
-    do {
-      var input = try RecordInput(path: file)
-      if input.isSame(as: target) { return faults.file(file, "is read and written at once") }
-      try readLines(of: &input, file)
-    } catch let failure as WriteFailure {
-      throw failure
-    } catch {
-      faults.file(file, (error as? ReadFailure)?.reason ?? "cannot be read")
-    }
-  }
-
-  private mutating func readLines(of input: inout RecordInput, _ file: String) throws {
-    var reader = LineReader(descriptor: try input.open())
-    var number = 0
-    while !output.isDone {
-      guard let line = try reader.next(beforeBlocking: { try flush() }) else {
-        return try input.finish()
-      }
-      // Half a line at the end of a damaged file is told as that and not as a line.
-      if !line.terminated { try input.finish() }
-      number += 1
+  private mutating func readLines(of input: inout RecordInput) throws {
+    while !output.isDone, let line = try input.next(beforeBlocking: { _ in try flush() }) {
       if let prefilter, prefilter.find(line.bytes) == nil {
-        number += reader.skipLines(until: prefilter.find)
-        continue
-      }
-      let bytes = number == 1 ? Self.withoutMark(line.bytes) : line.bytes
-      if try !take(bytes, file, number, skipped: line.bytes.count - bytes.count) {
+        input.skipLines(until: prefilter.find)
+      } else if try !take(line, of: input.path) {
         keep { rejects throws(WriteFailure) in
-          try rejects.add(line.bytes, terminated: line.terminated)
+          try rejects.add(line.whole, terminated: line.isTerminated)
         }
       }
     }
-  }
-
-  /// A file's first line without a byte order mark, which is no part of JSON.
-  private static func withoutMark(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    guard line.starts(with: [0xef, 0xbb, 0xbf]) else { return line }
-    return UnsafeRawBufferPointer(rebasing: line[3...])
   }
 
   /// Writes what is complete, before a read that may wait.
@@ -123,8 +97,10 @@ struct FilterRun {
   ///
   /// - Returns: whether all of it was good.
   private mutating func take(
-    _ line: UnsafeRawBufferPointer, _ file: String, _ number: Int, skipped: Int
+    _ input: RecordInput.Line, of file: String
   ) throws(WriteFailure) -> Bool {
+    let (line, number) = (input.bytes, input.number)
+    let skipped = input.whole.count - line.count
     if options.isStrict, let reason = StrictFault.reason(line, skipped: skipped) {
       faults.line(file, number, reason)
       return false

@@ -46,7 +46,10 @@ final class Feed {
   ///
   /// - Throws: `WriteFailure`.
   func run() throws {
-    for file in options.files where left > 0 { try read(file) }
+    try RecordInput.each(
+      options.files, writtenTo: FileIdentity(descriptor: 1), until: { left <= 0 },
+      fault: { file, reason in try fault { $0.file(file, reason) } },
+      lines: { try readLines(of: &$0) })
     try endCounts()
     try screen.finish()
     faults.finish()
@@ -57,37 +60,11 @@ final class Feed {
     if let signal = ending ?? interrupted.signal { Process.die(by: signal) }
   }
 
-  private func read(_ name: String) throws {
-    do {
-      var input = try RecordInput(path: name)
-      if input.isSame(as: FileIdentity(descriptor: 1)) {
-        return try fault { $0.file(name, "is read and written at once") }
-      }
-      try readLines(of: &input, name)
-    } catch let failure as ReadFailure {
-      try fault { $0.file(name, failure.reason) }
-    }
-  }
-
-  private func readLines(of input: inout RecordInput, _ name: String) throws {
-    let descriptor = try input.open()
-    var reader = LineReader(descriptor: descriptor)
-    var number = 0
-    while left > 0 {
-      guard let line = try reader.next(beforeBlocking: { try pause(descriptor) }) else {
-        return try input.finish()
-      }
-      // Half a line at the end of a damaged file is told as that and not as a line.
-      if !line.terminated { try input.finish() }
-      number += 1
+  private func readLines(of input: inout RecordInput) throws {
+    while left > 0, let line = try input.next(beforeBlocking: { try pause($0) }) {
       _ = try heed()
-      try show(number == 1 ? Self.withoutMark(line.bytes) : line.bytes, name, number)
+      try show(line.bytes, input.path, line.number)
     }
-  }
-
-  /// The byte order mark that some editors put in front of a file.
-  private static func withoutMark(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    line.starts(with: [0xef, 0xbb, 0xbf]) ? UnsafeRawBufferPointer(rebasing: line[3...]) : line
   }
 
   private func show(_ line: UnsafeRawBufferPointer, _ name: String, _ number: Int) throws {

@@ -1,17 +1,14 @@
-import CLibc
 import Core
 import Foundation
+import Records
 
 /// A file of records, read in pieces; a file that makes readers wait (a pipe)
 /// does not hold up anything else.
 final class RecordFile: @unchecked Sendable {
-  private let name: String
   private let queue = DispatchQueue(label: "agent-serve.records")
   // Touched on the queue alone.
   private var input: RecordInput
-  private var lines: LineReader
   private var records: RecordReader
-  private var line = 0
   private var faults: FaultLog
 
   /// Opens a file.
@@ -22,12 +19,7 @@ final class RecordFile: @unchecked Sendable {
   /// - Throws: `ReadFailure`.
   init(path: String, diagnostics: Diagnostics) throws(ReadFailure) {
     input = try RecordInput(path: path)
-    let descriptor = try input.open()
-    // A folder can be opened but not read.
-    if Foundation.read(descriptor, nil, 0) < 0 { throw ReadFailure(code: systemError) }
-    name = path
     faults = FaultLog(diagnostics)
-    lines = LineReader(descriptor: descriptor)
     records = RecordReader(now: .now(), isUnique: true)
   }
 
@@ -49,18 +41,14 @@ final class RecordFile: @unchecked Sendable {
   private func read(count: Int) throws -> [RecordReader.Item]? {
     var items: [RecordReader.Item] = []
     while items.count < count {
-      let next = try lines.next()
-      // Half a line at the end of a damaged file is none.
-      if next?.terminated != true { try input.finish() }
-      guard let next else {
+      guard let line = try input.next() else {
         faults.finish()
         return items.isEmpty ? nil : items
       }
-      line += 1
       do throws(ActionFault) {
-        items += try records.read(next.bytes)
+        items += try records.read(line.bytes)
       } catch {
-        faults.line(name, line, error.reason)
+        faults.line(input.path, line.number, error.reason)
       }
     }
     return items

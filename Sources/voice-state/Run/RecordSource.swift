@@ -1,12 +1,12 @@
 import CLibc
 import Core
+import Records
 import Screen
 
 /// Reads records of a file or of standard input into a feed.
 final class RecordSource {
   private let name: String
   private var input: RecordInput
-  private let descriptor: Int32
   private let onFault: (_ file: String, _ line: Int, _ reason: String) -> Void
   private var joiner = RecordJoiner()
   /// Whether a line could not be read.
@@ -35,7 +35,6 @@ final class RecordSource {
     name = file == "-" ? "standard input" : file
     input = try RecordInput(path: file)
     isFile = input.isFile
-    descriptor = try input.open()
   }
 
   /// Reads to the end.
@@ -47,15 +46,8 @@ final class RecordSource {
   func read(
     wait: (Int32) -> Bool, take: (VoiceRecord, Timestamp?) -> Bool
   ) throws {
-    var reader = LineReader(descriptor: descriptor)
     var goesOn = true
-    while goesOn {
-      let line = try reader.next(beforeBlocking: {
-        if !wait(descriptor) { throw Stop() }
-      })
-      // Half a line at the end of a damaged file is none.
-      if line?.terminated != true { try input.finish() }
-      guard let line else { break }
+    while goesOn, let line = try input.next(beforeBlocking: { if !wait($0) { throw Stop() } }) {
       joiner.add(line.bytes) { bytes, number in
         if goesOn { goesOn = self.take(bytes, number, take) }
       }
@@ -71,10 +63,6 @@ final class RecordSource {
   private func take(
     _ bytes: UnsafeRawBufferPointer, _ line: Int, _ take: (VoiceRecord, Timestamp?) -> Bool
   ) -> Bool {
-    var bytes = bytes
-    if line == 1 && bytes.starts(with: [0xef, 0xbb, 0xbf]) {
-      bytes = UnsafeRawBufferPointer(rebasing: bytes[3...])
-    }
     guard bytes.contains(where: { $0 > 32 }) else { return true }
     var goesOn = true
     do throws(ScanFault) {

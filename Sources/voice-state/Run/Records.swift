@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 import Screen
 
 /// Sessions of records: the last state, or all that happens.

@@ -1,6 +1,7 @@
 import Agent
 import CLibc
 import Core
+import Records
 import Screen
 import Web
 

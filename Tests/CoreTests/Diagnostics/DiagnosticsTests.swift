@@ -1,4 +1,5 @@
 import CLibc
+import TestSupport
 import Testing
 
 @testable import Core

@@ -1,10 +1,12 @@
 import CLibc
 
 /// What a piece of code wrote to a descriptor; a file, so that any amount fits.
-struct Captured {
-  let bytes: [UInt8]
+public struct Captured {
+  /// All of it.
+  public let bytes: [UInt8]
 
-  init(_ body: (Int32) throws -> Void) throws {
+  /// - Parameter body: given the descriptor.
+  public init(_ body: (Int32) throws -> Void) throws {
     guard let file = tmpfile() else {
       bytes = []
       return
@@ -22,6 +24,8 @@ struct Captured {
     bytes = all
   }
 
-  var text: String { String(decoding: bytes, as: UTF8.self) }
-  var lines: [String] { text.split(separator: "\n").map(String.init) }
+  /// The bytes as text.
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
+  /// Its lines, without empty ones.
+  public var lines: [String] { text.split(separator: "\n").map(String.init) }
 }

@@ -1,6 +1,8 @@
+import Core
+import TestSupport
 import Testing
 
-@testable import Core
+@testable import Records
 
 @Suite struct FaultLogTests {
   private func said(_ body: (inout FaultLog) -> Void) throws -> [String] {

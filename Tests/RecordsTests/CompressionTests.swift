@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Core
+@testable import Records
 
 @Suite struct CompressionTests {
   private func found(_ bytes: [UInt8]) -> Compression? {

@@ -1,3 +1,5 @@
+import Core
+
 /// Says which lines of the input are bad, or which events of a stream: the first
 /// ten, then how many more. One rule for every command that reads records.
 public struct FaultLog {

@@ -1,0 +1,193 @@
+import CLibc
+import Core
+
+/// The lines of a file of records, as every command that reads records reads
+/// them: as they are, or through the installed decompressor when the first bytes
+/// say that the file is compressed.
+///
+/// A file that is not compressed costs one look at its first bytes; a pipe is not
+/// looked at.
+public struct RecordInput: ~Copyable {
+  /// One line, valid until the next one is read.
+  public struct Line {
+    /// Its bytes without the LF, and without the byte order mark that some
+    /// editors put in front of a file.
+    public let bytes: UnsafeRawBufferPointer
+    /// Its bytes as they were read, but for the LF.
+    public let whole: UnsafeRawBufferPointer
+    /// Counted from 1.
+    public let number: Int
+    /// False for a last line without LF.
+    public let isTerminated: Bool
+  }
+
+  /// What the user called it; `-` is standard input.
+  public let path: String
+  /// What is open under that name, and what the lines are read from: the same
+  /// but for a compressed file.
+  private let file: Int32
+  private let source: Int32
+  private let compression: Compression?
+  private var child: ChildProcess?
+  private var reader: LineReader
+  private var number = 0
+
+  /// Opens a file.
+  ///
+  /// - Parameters:
+  ///   - path: a name, whatever it begins with; `-` alone is standard input.
+  ///   - target: where records are written: reading that would not end.
+  /// - Throws: `ReadFailure` when it cannot be opened, is a folder or the target,
+  ///   or is compressed and there is no decompressor.
+  public init(path: String, writtenTo target: FileIdentity? = nil) throws(ReadFailure) {
+    let file = path == "-" ? 0 : clibc_open(path, O_RDONLY)
+    guard file >= 0 else { throw ReadFailure(code: systemError) }
+    let compression: Compression?
+    let child: ChildProcess?
+    do throws(ReadFailure) {
+      (compression, child) = try Self.look(at: file, target)
+    } catch {
+      if file > 0 { close(file) }
+      throw error
+    }
+    self.path = path
+    self.file = file
+    self.compression = compression
+    self.child = child
+    source = child?.output ?? file
+    reader = LineReader(descriptor: source)
+  }
+
+  /// How an open file is to be read.
+  private static func look(
+    at file: Int32, _ target: FileIdentity?
+  ) throws(ReadFailure) -> (Compression?, ChildProcess?) {
+    if let target, FileIdentity(descriptor: file) == target {
+      throw ReadFailure(reason: "is read and written at once")
+    }
+    // A folder can be opened but not read.
+    if CLibc.read(file, nil, 0) < 0, systemError == EISDIR { throw ReadFailure(code: EISDIR) }
+    guard let found = Compression(of: file) else { return (nil, nil) }
+    return (found, try found.start(file))
+  }
+
+  deinit { if file > 0 { close(file) } }
+
+  /// Whether it is a regular file.
+  public var isFile: Bool { FileIdentity(descriptor: file) != nil }
+
+  /// The next line, or nil at the end.
+  ///
+  /// - Parameter beforeBlocking: called before a read that may wait, with what is
+  ///   read from, so that the caller can write out what is complete; never between
+  ///   the lines of one read.
+  /// - Throws: `ReadFailure`, also of a decompressor that met a fault, or what
+  ///   `beforeBlocking` throws.
+  public mutating func next(
+    beforeBlocking: (_ source: Int32) throws -> Void = { _ in }
+  ) throws -> Line? {
+    let source = source
+    let line = try reader.next { try beforeBlocking(source) }
+    // Half a line at the end of a damaged file is told as that and not as a line.
+    if line?.terminated != true { try finish() }
+    guard let line else { return nil }
+    number += 1
+    let hasMark = number == 1 && line.bytes.starts(with: [0xef, 0xbb, 0xbf])
+    return Line(
+      bytes: hasMark ? UnsafeRawBufferPointer(rebasing: line.bytes[3...]) : line.bytes,
+      whole: line.bytes, number: number, isTerminated: line.terminated)
+  }
+
+  /// Passes over the lines that were read and do not hold what is looked for, see
+  /// `LineReader.skipLines`.
+  public mutating func skipLines(until find: (UnsafeRawBufferPointer) -> Int?) {
+    number += reader.skipLines(until: find)
+  }
+
+  /// Whether what was read is all that the file holds.
+  private mutating func finish() throws(ReadFailure) {
+    guard let child, let compression else { return }
+    self.child = nil
+    _ = child.waitForEnd()
+    if child.exitStatus == 0 { return }
+    let how =
+      child.endSignal.map { "ended by signal \($0)" }
+      ?? "status \(child.exitStatus ?? 0)"
+    throw ReadFailure(reason: "cut short or damaged: \(compression.rawValue): \(how)")
+  }
+
+  /// Reads files one after the other; one that cannot be read does not keep the
+  /// others from being read.
+  ///
+  /// - Parameters:
+  ///   - paths: their names.
+  ///   - target: where records are written.
+  ///   - isDone: asked before each; true leaves the others unread.
+  ///   - fault: told a file that cannot be read, or not to its end, and why.
+  ///   - lines: reads the lines of one.
+  public static func each(
+    _ paths: [String], writtenTo target: FileIdentity?, until isDone: () -> Bool,
+    fault: (_ path: String, _ reason: String) throws -> Void,
+    lines: (inout RecordInput) throws -> Void
+  ) throws {
+    for path in paths where !isDone() {
+      do {
+        var input = try RecordInput(path: path, writtenTo: target)
+        try lines(&input)
+      } catch let failure as ReadFailure {
+        try fault(path, failure.reason)
+      }
+    }
+  }
+}
+
+/// How a file is compressed, by its first bytes.
+public enum Compression: String, Sendable, CaseIterable {
+  /// RFC 8878. A skippable frame in front is not looked behind.
+  case zstd
+  /// RFC 1952.
+  case gzip
+
+  /// How many bytes decide.
+  public static let magicSize = 4
+
+  /// - Parameter start: the first bytes of a file, `magicSize` of them or all.
+  /// - Returns: nil for a file that is not compressed.
+  public init?(start: UnsafeRawBufferPointer) {
+    // No line of JSON begins so.
+    if start.starts(with: [0x28, 0xb5, 0x2f, 0xfd]) {
+      self = .zstd
+    } else if start.starts(with: [0x1f, 0x8b]) {
+      self = .gzip
+    } else {
+      return nil
+    }
+  }
+
+  /// - Parameter file: an open file; nil too when it has no place to look at, as a pipe.
+  fileprivate init?(of file: Int32) {
+    let start = lseek(file, 0, SEEK_CUR)
+    guard start >= 0 else { return nil }
+    let found = withUnsafeTemporaryAllocation(byteCount: Self.magicSize, alignment: 1) { bytes in
+      let count = pread(file, bytes.baseAddress, bytes.count, start)
+      return count > 0
+        ? Compression(start: UnsafeRawBufferPointer(rebasing: bytes[..<count])) : nil
+    }
+    guard let found else { return nil }
+    self = found
+  }
+
+  /// Starts the program that decompresses the file to its standard output.
+  fileprivate func start(_ file: Int32) throws(ReadFailure) -> ChildProcess {
+    do throws(ChildProcess.Failure) {
+      // What it says of a damaged file is said by us, in one line with the name.
+      return try ChildProcess(
+        [rawValue, "-dcq"], input: .given(file), output: .pipe, error: .nothing)
+    } catch {
+      let isMissing = error.code == ENOENT
+      throw ReadFailure(
+        reason: "compressed with \(rawValue), which "
+          + (isMissing ? "is not installed" : "cannot be started: \(systemReason(error.code))"))
+    }
+  }
+}
