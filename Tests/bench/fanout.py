@@ -1,9 +1,10 @@
-"""agent-serve: 200 subscribers, 500 actions a second, time to delivery."""
+"""agent-serve: many subscribers, time to delivery, memory."""
 import http.client
 import json
 import multiprocessing
 import os
 import re
+import resource
 import selectors
 import shutil
 import socket
@@ -12,10 +13,10 @@ import tempfile
 import time
 from urllib.parse import urlsplit
 
-from common import percentile, setting, table
+from common import Peak, percentile, setting, table
 
-SUBSCRIBERS = 200
-PER_SECOND = 500
+# Subscribers and actions a second.
+CROWDS = ((200, 500), (1000, 100))
 BATCH = 5
 # The reader is slower than the server: it looks into every tenth stream only,
 # the others it empties.
@@ -23,10 +24,10 @@ WATCHED = 10
 STAMP = re.compile(rb'"content":"at (\d+)"')
 
 
-def subscribe(address, ready, stop, results):
+def subscribe(address, subscribers, ready, stop, results):
     """Holds the streams open; the delays of the watched ones, in ms."""
     selector = selectors.DefaultSelector()
-    for number in range(SUBSCRIBERS):
+    for number in range(subscribers):
         connection = socket.create_connection(address)
         connection.sendall(b"GET /api/activity/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         selector.register(connection, selectors.EVENT_READ,
@@ -54,7 +55,7 @@ def subscribe(address, ready, stop, results):
     results.put((delays, ended))
 
 
-def post(address, seconds):
+def post(address, rate, seconds):
     """Posts at the rate; returns how many were posted."""
     connection = http.client.HTTPConnection(*address)
     began = time.monotonic()
@@ -69,29 +70,28 @@ def post(address, seconds):
                            {"Content-Type": "application/x-ndjson"})
         connection.getresponse().read()
         sent += BATCH
-        time.sleep(max(0, began + sent / PER_SECOND - time.monotonic()))
+        time.sleep(max(0, began + sent / rate - time.monotonic()))
     return sent
 
 
-def report():
-    title = f"agent-serve: {SUBSCRIBERS} subscribers, {PER_SECOND} actions a second in"
-    if not shutil.which("agent-serve"):
-        return table(title, ["delivery"], [], ["agent-serve is not here, skipped."])
-    seconds = setting("BENCH_SECONDS", 10)
+def crowd(subscribers, rate, seconds):
+    """One row of the report."""
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen(
             ["agent-serve", "--listen", "127.0.0.1:0", "--database", f"{folder}/bench.sqlite"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
             env={**os.environ, "XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder})
+        peak = Peak(server.pid)
         try:
             url = urlsplit(json.loads(server.stdout.readline())["url"])
             address = (url.hostname, url.port)
             ready, stop = multiprocessing.Event(), multiprocessing.Event()
             results = multiprocessing.SimpleQueue()
-            reader = multiprocessing.Process(target=subscribe, args=(address, ready, stop, results))
+            reader = multiprocessing.Process(
+                target=subscribe, args=(address, subscribers, ready, stop, results))
             reader.start()
             ready.wait(30)
-            sent = post(address, seconds)
+            sent = post(address, rate, seconds)
             time.sleep(1)  # what is on its way may still arrive
             stop.set()
             delays, ended = results.get()
@@ -100,12 +100,23 @@ def report():
             server.terminate()
             _, _, usage = os.wait4(server.pid, 0)
             server.returncode = 0
-    wanted = sent * -(-SUBSCRIBERS // WATCHED)
-    rows = [[f"{sent / seconds:.0f}", f"{percentile(delays, 0.5):.1f}",
-             f"{percentile(delays, 0.99):.1f}", f"{max(delays):.1f}",
-             f"{100 * len(delays) / wanted:.1f} %", str(ended),
-             f"{(usage.ru_utime + usage.ru_stime) / seconds:.2f}"]] if delays else []
-    return table(title, ["posted/s", "p50 ms", "p99 ms", "max ms", "delivered", "cut off",
-                         "server CPU s/s"], rows,
-                 [f"Measured on {len(delays)} deliveries to every {WATCHED}th subscriber, "
+    wanted = sent * -(-subscribers // WATCHED)
+    return [str(subscribers), f"{sent / seconds:.0f}", f"{percentile(delays, 0.5):.1f}",
+            f"{percentile(delays, 0.99):.1f}", f"{max(delays):.1f}",
+            f"{100 * len(delays) / wanted:.1f} %", str(ended),
+            f"{(usage.ru_utime + usage.ru_stime) / seconds:.2f}", f"{peak.of(usage):.1f}"]
+
+
+def report():
+    title = "agent-serve: time to delivery"
+    if not shutil.which("agent-serve"):
+        return table(title, ["delivery"], [], ["agent-serve is not here, skipped."])
+    seconds = setting("BENCH_SECONDS", 10)
+    # A connection is a descriptor, here and in the server.
+    _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    return table(title, ["subscribers", "posted/s", "p50 ms", "p99 ms", "max ms", "delivered",
+                         "cut off", "server CPU s/s", "peak MiB"],
+                 [crowd(subscribers, rate, seconds) for subscribers, rate in CROWDS],
+                 [f"Measured on the deliveries to every {WATCHED}th subscriber, "
                   "from before the post to the reader's hands."])

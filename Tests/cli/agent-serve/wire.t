@@ -30,6 +30,8 @@ is "$(answer "$url/api/health")" '200 {"ok":true}' "the server goes on"
 # --- its names
 is "$(answer -H 'Host: evil.example' "$url/api/actions")" "$misdirected" "another name"
 is "$(answer -0 -H 'Host:' "$url/api/health")" '200 {"ok":true}' "HTTP/1.0 need not name it"
+is "$(answer --http2 "$url/api/health" "$url/api/health")" '200 {"ok":true}200 {"ok":true}' \
+  "who offers another protocol is answered, too"
 run curl -s -i -m 5 -H 'Host: evil.example' "$url/api/activity/events"
 out_like '^HTTP/1.1 421 Misdirected Request' "a stream of another name is none"
 stop "$pid"
