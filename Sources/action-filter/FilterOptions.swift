@@ -118,7 +118,7 @@ struct FilterOptions {
         $0.ignoresCase = true
       },
       Option(
-        "w", "where", "PATH=VALUE", "with this value at a JSON pointer into the metadata",
+        nil, "where", "PATH=VALUE", "with this value at a JSON pointer into the metadata",
         Reading { argument throws(UsageError) in try MetadataTest(argument.value) }
       ) { $0.predicate.wheres.append($1) },
       Option("v", "invert", "select what the other options do not") { $0.isInverted = true },

@@ -18,7 +18,7 @@ struct FormatOptions {
     options: [
       Option("t", "absolute", "date and local time instead of the age") { $0.isAbsolute = true },
       Option("x", "expand", "everything an action holds, below its row") { $0.isExpanded = true },
-      Option("s", "stats", "a line of counts and cost that follows the server's stats") {
+      Option(nil, "stats", "a line of counts and cost that follows the server's stats") {
         $0.showsStats = true
       },
       Option("n", "count", "COUNT", "stop after COUNT actions", .wholeNumber(in: 1...Int.max)) {

@@ -43,19 +43,19 @@ struct MemOptions {
   static let table = OptionTable<MemOptions>(
     program: "mem-search",
     summary: "Search, browse and correct what the agent remembers.",
-    synopsis: "[options] QUERY ... | -f [TEXT] | -S | -R [RUN] | --delete ID ...",
+    synopsis: "[options] QUERY ... | -f [TEXT] | -R [RUN] | --delete ID ...",
     operands: .none,
     options: [
       Option("f", "facts", "list all facts, or those with a text in them") {
         $0.modes.append(.facts)
       },
-      Option("S", "subjects", "list the subjects, how many facts each has") {
+      Option(nil, "subjects", "list the subjects, how many facts each has") {
         $0.modes.append(.subjects)
       },
       Option("R", "reflections", "list reflections, or show the RUN named") {
         $0.modes.append(.reflections)
       },
-      Option("P", "fact-profile", "USER", "show what is loaded about a user", .word) {
+      Option(nil, "fact-profile", "USER", "show what is loaded about a user", .word) {
         $0.modes.append(.factProfile)
         $0.id = $1
       },
@@ -95,10 +95,10 @@ struct MemOptions {
         $0.types += $1.split(separator: ",").map { FactText.folded(String($0)).lowercased() }
       },
       Option(
-        "s", "subject", "SUBJECT", "facts of this subject; with --edit, the new subject", .word
+        nil, "subject", "SUBJECT", "facts of this subject; with --edit, the new subject", .word
       ) { $0.subject = $1 },
       Option(
-        "k", "limit", "COUNT", "ask for COUNT hits (default: 10; with -t or -s, 24)",
+        nil, "limit", "COUNT", "ask for COUNT hits (default: 10; with -t or --subject, 24)",
         .wholeNumber(in: 1...Int.max)
       ) { $0.limit = $1 },
       Option(nil, "min-score", "SCORE", "hits with this score or a better one", .number()) {

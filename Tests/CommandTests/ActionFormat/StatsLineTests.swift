@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test func optionsAreRead() throws {
-    let options = try options("-txs", "-n", "3", "-W80", "--color=always", "a", "-")
+    let options = try options("-tx", "--stats", "-n", "3", "-W80", "--color=always", "a", "-")
     #expect(options.isAbsolute && options.isExpanded && options.showsStats)
     #expect(options.count == 3 && options.look.width == 80)
     #expect(options.look.colour == .always)

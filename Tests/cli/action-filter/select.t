@@ -44,7 +44,7 @@ selects "" -F 'rate limit'
 selects "asr_error " -iF 'rate limit'
 selects "llm_call " -E '^openai:'
 selects "asr_error " -iE 'LIMIT$'
-selects "llm_call " -w /usage/inputTokens=5.0
+selects "llm_call " --where /usage/inputTokens=5.0
 selects "llm_call " -U 7 -g 1
 selects "asr_error browser_tool_step sent_message reacted " -v -g 1
 selects "llm_call asr_error " -n 2
@@ -132,7 +132,7 @@ run sh -c 'action-filter -N - day <day'
 out_is 10 "- is standard input"
 
 for options in "-k ," "-d chat" "-g ''" "-S yesterday" "-B 1x" "-x much" "--max-cost ''" "-E '('" \
-  "-w a=b" "-w /a" "-w /~=1" "-n -1" "-n x" "-o ''" "-o id,,kind" "-o id,kind,id" "-o /~2" "--by day" "--nonsense"; do
+  "--where a=b" "--where /a" "--where /~=1" "-n -1" "-n x" "-o ''" "-o id,,kind" "-o id,kind,id" "-o /~2" "--by day" "--nonsense"; do
   run sh -c "action-filter $options day"
   status_is 2 "usage: $options"
   out_empty "nothing is written: $options"

@@ -88,7 +88,7 @@ run action-format "$tmp"
 status_is 2 "a folder is a fault"
 err_one_line action-format "said in one line"
 
-run sh -c ': | action-format -s -x'
+run sh -c ': | action-format --stats -x'
 status_is 0 "no input is no fault"
 out_empty "and nothing is shown"
 run action-format --color mauve

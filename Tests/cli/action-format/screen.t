@@ -96,7 +96,7 @@ my $text = <STDIN>;
 $text =~ s/\x1b\[[0-9;]*m//g;
 exit($text =~ /[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xd8\x9c|\xef\xbb\xbf/ ? 1 : 0);
 END
-for options in "" "-x" "-x -W 40" "-s -t" "-x -s --color always"; do
+for options in "" "-x" "-x -W 40" "--stats -t" "-x --stats --color always"; do
   # shellcheck disable=SC2086  # several words
   run action-format $options hostile
   status_is 0 "hostile text is read with '$options'"
@@ -108,7 +108,7 @@ run action-format odd*
 err_like '^action-format: odd\\e\[31mname:1: ' "nor of a file's name in a message"
 
 # The line of stats.
-run action-format -s wrapped
+run action-format --stats wrapped
 is "$(tail -n 1 "$out" | cut -d' ' -f1)" today "in a pipe the stats are the last line"
 out_like '^today \$[0-9.]+ · total \$0\.08 .*voice_error 1.*llm_call 2' "with cost and counts"
 is "$(grep -c '^today' "$out")" 1 "once, as a file has no pauses"
@@ -116,7 +116,7 @@ run action-format wrapped
 out_unlike '^today' "and none without -s"
 
 mkfifo feed
-start live sh -c 'exec action-format -s <feed'
+start live sh -c 'exec action-format --stats <feed'
 exec 9<>feed
 grep stats_update wrapped | head -n 1 >&9
 ok "a pause writes them" wait_until 10 has "$tmp/live.out" '^today'
@@ -127,9 +127,9 @@ exec 9>&-
 finished "$pid"
 is "$(grep -c '^today' "$tmp/live.out")" 1 "the same counters are not said twice"
 
-TERM=xterm run $terminal 24x100 action-format -s --color never wrapped
+TERM=xterm run $terminal 24x100 action-format --stats --color never wrapped
 like "$(screen | tail -n 1)" '^today .* total' "and the last row on a terminal, when nothing paused"
-TERM=dumb run $terminal 24x100 action-format -s wrapped
+TERM=dumb run $terminal 24x100 action-format --stats wrapped
 unlike "$(screen)" "$esc" "not in place on a dumb one"
 
 # In place: a real terminal shows the rows and the line below them, and at the
@@ -144,7 +144,7 @@ if command -v tmux >/dev/null 2>&1; then
   for end in eof INT TERM; do
     rm -f format.pid
     mux new-session -d -x 100 -y 30 -s format \
-      "sh -c 'echo \$\$ >format.pid; exec action-format -s <feed'; echo ended; cat"
+      "sh -c 'echo \$\$ >format.pid; exec action-format --stats <feed'; echo ended; cat"
     exec 9<>feed
     grep stats_update wrapped | head -n 1 >&9
     ok "the line is drawn" wait_until 10 shown '^today'

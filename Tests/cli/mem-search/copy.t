@@ -19,7 +19,7 @@ is "$(jq -c '[.type, .guild_id, .facts, .whole]' "$out")" "[\"memory_mirror\",\"
   "and says so"
 copy=$(jq -r .path "$out")
 is "$(ls -l "$copy" | cut -c 1-10)" "-rw-------" "for the user alone"
-mem-search -S | jq -S -c . | sort >"$tmp/subjects"
+mem-search --subjects | jq -S -c . | sort >"$tmp/subjects"
 stop "$memory"
 
 run mem-search --offline -f
@@ -34,7 +34,7 @@ run mem-search --offline -t guidance -f
 is "$(jq -r .id "$out")" 12 "with filters"
 run mem-search --offline zeppelin
 status_is 1 "nothing found"
-run mem-search --offline -S
+run mem-search --offline --subjects
 jq -S -c . "$out" | sort >"$tmp/counted"
 ok "the subjects are counted as the backend does" cmp "$tmp/counted" "$tmp/subjects"
 run mem-search --offline -g 5 -f
@@ -95,7 +95,7 @@ if ! command -v fzf >/dev/null 2>&1; then
 fi
 start_server pick python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
 AGENT_URL=$url
-run mem-pick -f sailing -s __lore__ -t other
+run mem-pick -f sailing --subject __lore__ -t other
 status_is 0 "mem-pick prints what fits"
 is "$(cut -f 1 "$out")" 40 "as TSV"
 run mem-pick --filter=zeppelin

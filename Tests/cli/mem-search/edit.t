@@ -30,7 +30,7 @@ is "$(stored 611 | jq -c '[.fact, .confidence]')" '["Mika crews on a boat",0.9]'
 is "$(stored 611 | jq -c 'del(.fact, .confidence, .updated_at)')" \
   "$(echo "$before" | jq -c 'del(.fact, .confidence, .updated_at)')" "and nothing else"
 err_empty "and says nothing more"
-run mem-search --edit 611 -t Relationship --evidence '' -s 400118822734659777
+run mem-search --edit 611 -t Relationship --evidence '' --subject 400118822734659777
 is "$(stored 611 | jq -c '[.subject, .fact_type, .evidence_text]')" \
   '["400118822734659777","relationship",null]' "type, subject and evidence"
 run mem-search --edit 611 --confidence 0.9

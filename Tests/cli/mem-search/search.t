@@ -24,13 +24,13 @@ ok "byte for byte" cmp "$out" "$tmp/want"
 run mem-search -1 the harbour
 is "$(jq -r .id "$out")" 42 "-1 gives the best"
 is "$(lines "$out")" 1 "alone"
-run mem-search -k 1 the
-is "$(lines "$out")" 1 "-k asks for so many"
+run mem-search --limit 1 the
+is "$(lines "$out")" 1 "--limit asks for so many"
 run mem-search -n 1 the
 is "$(lines "$out")" 1 "-n prints so many"
 run mem-search -t other the
 is "$(jq -r .id "$out" | sort | tr '\n' ' ')" "40 42 " "-t chooses a type"
-run mem-search -s __lore__ sailing
+run mem-search --subject __lore__ sailing
 is "$(jq -r .id "$out")" 40 "-s chooses a subject"
 run mem-search --min-score 0.9 the sailing
 is "$(jq -r .id "$out")" 40 "--min-score leaves the others out"
@@ -48,10 +48,10 @@ status_is 1 "but all of them"
 err_empty "and nothing is said of nothing"
 run mem-search -t profile sailing
 is "$(jq -r .id "$out")" 611 "where hits are of other types, too"
-run mem-search -s 400118822734659584 sailing
+run mem-search --subject 400118822734659584 sailing
 is "$(jq -r .id "$out")" 611 "and of other subjects"
-run mem-search -k 1 mika
-is "$(lines "$out")" 1 "no more of them than -k says"
+run mem-search --limit 1 mika
+is "$(lines "$out")" 1 "no more of them than --limit says"
 run mem-search -q boat
 status_is 0 "-q tells by the status"
 err_empty "alone"
@@ -81,15 +81,15 @@ run mem-search -f HARBOUR
 is "$(jq -r .id "$out")" 42 "with a text in them, in any case"
 run mem-search -f -t preference,guidance
 is "$(jq -r .id "$out" | sort | tr '\n' ' ')" "12 613 77 " "of some types"
-run mem-search -f -s __self__
+run mem-search -f --subject __self__
 is "$(jq -r .id "$out")" 12 "of a subject"
 run mem-search -f nothing of the kind
 status_is 1 "no facts"
-run mem-search -S
+run mem-search --subjects
 is "$(jq -r '"\(.subject) \(.fact_count)"' "$out" | sort | head -n 2 | tr '\n' ',')" \
-  "400118822734659584 2,400118822734659777 1," "-S counts"
-run mem-search -S -o table
-out_like '^SUBJECT +SCOPE +FACTS +LAST SEEN$' "-S as a table"
+  "400118822734659584 2,400118822734659777 1," "--subjects counts"
+run mem-search --subjects -o table
+out_like '^SUBJECT +SCOPE +FACTS +LAST SEEN$' "--subjects as a table"
 run mem-search -f -o tsv Mika
 is "$(awk -F '\t' '{ print NF }' "$out" | sort -u)" 14 "-o tsv has 14 fields"
 is "$(cut -f 1,3,5 "$out" | head -n 1)" "612	profile	Mika is allergic to peanuts 🥜" \
@@ -117,7 +117,7 @@ out_like "$(printf '\033')\[1m" "--color always colours"
 
 # --- the guild
 
-for words in '-f' '-f __lore__' '-S' 'sailing' '-M' '-R' '-P 1' '--snapshot' '--edit 40 --fact x' \
+for words in '-f' '-f __lore__' '--subjects' 'sailing' '-M' '-R' '--fact-profile 1' '--snapshot' '--edit 40 --fact x' \
   '--delete -y 40' '--undo' '--mirror'; do
   # shellcheck disable=SC2086  # words
   run mem-search -g nonsense $words
@@ -128,11 +128,11 @@ done
 printf '[profile p]\nurl = %s\nguild = 5\n' "$url" >"$XDG_CONFIG_HOME/agentutils/config"
 (
   unset AGENT_URL
-  run mem-search -p p -f -s __lore__
+  run mem-search -p p -f --subject __lore__
   exit "$status"
 )
 is "$?" 2 "the profile may name the guild"
-run mem-search -p p -g "$guild" -f -s __lore__
+run mem-search -p p -g "$guild" -f --subject __lore__
 status_is 0 "the option wins"
 rm "$XDG_CONFIG_HOME/agentutils/config"
 
@@ -154,7 +154,7 @@ run mem-search ferns
 status_is 0 "both are searched"
 is "$(jq -r "[.id, .guild_id, .guild_name] | @tsv" "$out" | sort)" \
   "$(printf '1\t1\tHarbour\n2\t2\tFern "& Co. 🌿')" "and each hit says where it is from"
-run mem-search -k 1 ferns
+run mem-search --limit 1 ferns
 is "$(lines "$out")" 1 "no more than were asked for"
 run mem-search -g 2 ferns
 is "$(jq -c '[.id, has("guild_name")]' "$out")" '[2,false]' "one guild is as it is"
@@ -170,7 +170,7 @@ out_like '^ID +GUILD +SUBJECT' "and a column"
 out_like '^ 3 + 4001 +' "empty for a fact of a person"
 run mem-search boat
 is "$(jq -r .id "$out")" 3 "a fact of a person is found once"
-run mem-search -S
+run mem-search --subjects
 is "$(jq -r '[.guild_name, .subject, .fact_count] | @csv' "$out" | sort)" '"Fern ""& Co. 🌿","__lore__",2
 "Harbour","__lore__",1
 ,"4001",1' "the subjects of both, of persons once"
@@ -189,7 +189,7 @@ run mem-search --mirror
 is "$(jq -r .guild_id "$out" | tr '\n' ' ')" "1 2 " "a copy of both"
 run mem-search --offline -f
 is "$(jq -r .id "$out" | sort | tr '\n' ' ')" "1 2 3 4 " "is looked into as one"
-run mem-search -P 4001
+run mem-search --fact-profile 4001
 status_is 2 "a profile is of one guild"
 err_like 'there are several, name one with --guild: 1 \(Harbour\), 2 \(Fern "& Co. 🌿\)' "they are named"
 run mem-search --delete -y 4 3
@@ -201,7 +201,7 @@ AGENT_URL=$one
 
 # --- what makes no sense
 
-for words in '-f -S' '-S word' '--delete' '--edit x' '-k 0 q' '--fact x q' '-o xml q' \
+for words in '-f --subjects' '--subjects word' '--delete' '--edit x' '--limit 0 q' '--fact x q' '-o xml q' \
   '--min-score much q' '--offline -M' '-n many -f' '-R a b' '-W wide -f'; do
   # shellcheck disable=SC2086  # words
   run mem-search $words

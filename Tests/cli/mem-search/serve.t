@@ -21,7 +21,7 @@ run mem-search -g "$guild" -f
 status_is 0 "facts are listed"
 is "$(jq -r .fact "$out" | sort | head -n 1)" "Mika is allergic to peanuts 🥜" "as they were made"
 is "$(lines "$out")" 3 "all of them"
-run mem-search -g "$guild" -S
+run mem-search -g "$guild" --subjects
 is "$(jq -s -r 'map(.fact_count) | add' "$out")" 3 "subjects are counted"
 run mem-search -g "$guild" -1 sailing club
 status_is 0 "a search finds"
@@ -43,7 +43,7 @@ run mem-search -g "$guild" -f -o tsv
 is "$(cut -f 2-6 "$out" | sort | head -n 1)" \
   "4001	profile	1	Mika is allergic to peanuts 🥜	" "as they were"
 is "$(lines "$out")" 3 "each once"
-run mem-search -g "$guild" -P 4001
+run mem-search -g "$guild" --fact-profile 4001
 is "$(jq -r '.durableProfile.userFacts[0].fact' "$out")" "Mika is allergic to peanuts 🥜" "a profile"
 run mem-search -g "$guild" --snapshot -u 4001 bell
 status_is 0 "a snapshot"

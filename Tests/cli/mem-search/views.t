@@ -72,8 +72,8 @@ is "$(jq -r .runId "$out")" run-1 "a run by its date"
 run mem-search -R none
 status_is 1 "no such run"
 
-run mem-search -P 302 -c 9 fern show
-status_is 0 "-P shows a profile"
+run mem-search --fact-profile 302 -c 9 fern show
+status_is 0 "--fact-profile shows a profile"
 is "$(jq -r '.durableProfile.loreFacts[0].id' "$out")" 4 "the backend's record"
 is "$(requests 'select(.path == "/api/memory/fact-profile") | .target')" \
   "/api/memory/fact-profile?guildId=1&userId=302&channelId=9&queryText=fern%20show" "asked for it"
@@ -82,9 +82,9 @@ out_like '^user facts \(1\)$' "its lists, for a person"
 out_like 'no peanuts please' "evidence"
 out_like 'ben: the labels are .x07 in the shed' "past talk"
 out_like 'Talked about moss\.' "past sessions"
-run mem-search -P 302 -c 9 -o tsv fern show
+run mem-search --fact-profile 302 -c 9 -o tsv fern show
 is "$(cut -f 1,2,6 "$out" | tail -n 1)" "lore facts	4	A fern show every May." "and for a script"
-run mem-search -P 1
+run mem-search --fact-profile 1
 status_is 1 "nothing is loaded"
 
 run mem-search --snapshot -c 5 -u 301 --mode voice fern
@@ -114,7 +114,7 @@ status_is 2 "a page in place of facts"
 err_like 'a web page, not JSON' "is said"
 run mem-search -f -g 1
 status_is 2 "an answer without facts"
-run mem-search -S -g 1
+run mem-search --subjects -g 1
 status_is 77 "a refused token"
 err_like 'no token was sent' "is said"
 

@@ -99,7 +99,7 @@ is "$(agent_says riff 'select(.what == "start").env.TMUX')" null "tmux is hidden
 is "$(git -C "$repo" status --porcelain)$(head_of "$repo")" trunk "the repository is as it was"
 ok "no lock is left" test ! -e "$repo/.git/riff.lock"
 
-run tmux-attach $attach_args -k riff
+run tmux-attach $attach_args --close riff
 status_is 0 "worktree: close"
 err_empty "without a word"
 ok "the folder is gone" test ! -e "$tree"
@@ -110,7 +110,7 @@ new -d "~/my repo/sub" -s riff
 is "$(cwd riff)" "$tree/sub" "worktree: from a folder below, the same below"
 is "$(git -C "$tree" log -1 --format=%s)" one "on the branch as it was"
 echo two >"$tree/sub/file"
-run tmux-attach $attach_args -k riff
+run tmux-attach $attach_args --close riff
 status_is 0 "worktree: close with changes"
 err_like "kept $tree" "is told to be kept"
 is "$(cat "$tree/sub/file")" two "nothing is lost"
@@ -155,7 +155,7 @@ for job in $jobs; do wait "$job"; done
 for n in 11 12 13 14 15 16; do cwd "riff-$n"; done | sort -u >"$tmp/trees"
 is "$(grep -c '/worktrees/' "$tmp/trees")" 6 "worktree: six at once"
 git -C "$repo" worktree lock "${tree%/*}/riff-16"
-for n in 11 16; do run tmux-attach $attach_args -k "riff-$n"; done
+for n in 11 16; do run tmux-attach $attach_args --close "riff-$n"; done
 ok "worktree: a locked one is kept" test -d "${tree%/*}/riff-16"
 ok "the other one is gone" test ! -e "${tree%/*}/riff-11"
 
@@ -166,7 +166,7 @@ printf '.env\nbuilt/\n' >"$repo/.git/info/exclude"
 mkdir "$tree/built"
 echo secret >"$tree/.env"
 touch "$tree/built/a" "$tree/built/b"
-run tmux-attach $attach_args -k riff-20
+run tmux-attach $attach_args --close riff-20
 err_like "kept $tree: .*: \.env, built/\$" "worktree: ignored files are kept, and named"
 is "$(cat "$tree/.env")" secret "and are there"
 cd "$repo" || exit

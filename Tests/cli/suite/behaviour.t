@@ -30,7 +30,7 @@ action-filter  action-filter -n 3 $tmp/day.ndjson
 action-format  action-format $tmp/day.ndjson
 voice-state    voice-state $tmp/day.ndjson
 agent-call     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-call guilds
-mem-search     AGENT_URL=$memory mem-search -S
+mem-search     AGENT_URL=$memory mem-search --subjects
 tmux-attach    tmux-attach -l $box
 share-inbox    share-inbox list --inbox $tmp/inbox
 "

@@ -1,18 +1,46 @@
 #!/bin/sh
-# Every option is the same in the table, --help, the completions and the manual,
-# and is used in some test of the command.
+# Every option is the same in the table, --help, the completions and the manual, is
+# used in some test of the command, and has the letter that it has everywhere.
 . "${0%/*}/../lib.sh"
 
 cd "$root" || bail "no $root"
+
+# uses COMMAND: of the test read from standard input, what stands behind the name of the
+# command, or of a function of the test that runs it, up to the next pipe.
+uses() {
+  awk '/\\$/ { printf "%s", substr($0, 1, length($0) - 1); next } { print }' >"$tmp/whole"
+  names=$1
+  known=
+  while [ "$names" != "$known" ]; do
+    known=$names
+    names="$1$(awk -v names="$known" '
+      /^[a-z_0-9]+\(\) *[{(]/ { name = $0; sub(/\(.*/, "", name); inside = 1 }
+      inside && $0 ~ ("(^|[^a-zA-Z_-])(" names ")([^a-zA-Z_-]|$)") && !seen[name]++ {
+        printf "|%s", name
+      }
+      /^[})]/ || /\(\) *[{(].*}$/ { inside = 0 }' "$tmp/whole")"
+  done
+  awk -v name="(^|[^a-zA-Z_-])($names)([^a-zA-Z_-]|$)" '{
+    while (match($0, name)) {
+      $0 = substr($0, RSTART + RLENGTH - 1)
+      words = $0
+      sub(/\|.*/, "", words)
+      print words
+    }
+  }' "$tmp/whole"
+}
+
 for command in $(make -s -C "$root" commands); do
   [ -x "bin/$command" ] || continue
   ok "options of $command agree everywhere" sh Tests/lint/options "$command"
+  "$command" --completions list >"$tmp/list"
+  sed "s/^/$command /" "$tmp/list" >>"$tmp/letters"
 
   # The tests of a command are the files that name it, and what they share; the demo is
   # run by one. Those that go over every page and table prove nothing of an option.
   grep -l -e "$command" Tests/cli/*/*.t Tests/cli/*.sh Tests/demo |
     grep -vE '/suite/(behaviour|completions|examples|options|readme)\.t$' >"$tmp/files"
-  xargs cat <"$tmp/files" >"$tmp/tests"
+  xargs cat <"$tmp/files" | uses "$command" >"$tmp/tests"
   untested=
   while read -r short long _; do
     case $long in
@@ -21,9 +49,7 @@ for command in $(make -s -C "$root" commands); do
     pattern="$long([ =\"')]|\$)"
     [ "$short" = - ] || pattern="$pattern| -[A-Za-z]*${short#-}[A-Za-z]*([ \"'=)]|\$)"
     grep -qE -e "$pattern" "$tmp/tests" || untested="$untested $long"
-  done <<END
-$("$command" --completions list)
-END
+  done <"$tmp/list"
   is "$untested" "" "every option of $command is used in a test"
 
   run "$command" --version
@@ -40,5 +66,53 @@ END
   err_like "^usage: $command" "and the usage"
   is "$(lines "$err")" 2 "in two lines"
 done
+
+# --- a letter means the same in every command that has it, see agentutils(7)
+meanings='
+c --channel
+g --guild
+h --help
+i --identity
+k --kind
+L --lifecycle
+n --count
+o --output
+P --port
+p --profile
+q --quiet
+r --return
+S --since
+s --session
+T --received-at
+u --user
+V --version
+v --verbose
+W --width
+w --watch
+'
+exceptions='
+action-filter -i --ignore-case  as in grep
+action-filter -n --max-count    counts the same; --count is what it prints, as in grep
+action-filter -u --unique       as in sort
+action-filter -v --invert       as in grep
+'
+printf '%s' "$meanings" | sed '/^$/d' >"$tmp/meanings"
+printf '%s' "$exceptions" | sed '/^$/d; s/  .*//' | sort >"$tmp/exceptions"
+awk '
+  NR == FNR { meaning["-" $1] = $2; next }
+  ($2 in meaning) && meaning[$2] != $3 { print $1, $2, $3 }' "$tmp/meanings" "$tmp/letters" |
+  sort >"$tmp/others"
+is "$(comm -13 "$tmp/exceptions" "$tmp/others")" "" "a letter means the same everywhere"
+is "$(comm -23 "$tmp/exceptions" "$tmp/others")" "" "but for these"
+# With an argument and without one, a name is two things.
+awk '$2 != "-" { print $2, $3, $4 == "-" }' "$tmp/letters" | sort | uniq -d |
+  sed 's/^-//; s/ [01]$//' >"$tmp/shared"
+is "$(sort "$tmp/meanings" | comm -13 - "$tmp/shared")" "" \
+  "what several commands have is among them"
+
+# The page names the same letters, before its exceptions and in them.
+sed -n '/^These options mean the same/,/^The exceptions are/s/^\.Fl \([A-Za-z]\).*/\1/p' \
+  man/agentutils.7 | sort >"$tmp/page"
+is "$(cat "$tmp/page")" "$(cut -d ' ' -f 1 "$tmp/meanings" | sort)" "agentutils(7) lists them"
 
 done_testing

@@ -62,7 +62,7 @@ status_is 2 "a name that tmux would change is refused"
 
 # --- close
 rtmux kill-session -t =riff-1
-attach -k riff-1
+attach --close riff-1
 status_is 1 "riff-1 is not riff-10"
 err_is "tmux-attach: 127.0.0.1: no session riff-1" "and that is said"
 attach -l
@@ -70,12 +70,12 @@ is "$(names)" "riff-10 riff-2 riff-3 " "nothing was closed"
 # What tmux would take for another session, or for the one it likes best.
 first=$(rtmux display-message -p -t =riff-2: '#{session_id}')
 for name in '' '=' ':' 'riff-2:' 'riff-2:0' 'riff-2.0' 'riff-*' "$first" '@0' '%0' '!' '{last}' '~'; do
-  attach -k "$name"
+  attach --close "$name"
   status_is 1 "no session is named '$name'"
 done
 attach -l
 is "$(names)" "riff-10 riff-2 riff-3 " "all are there"
-attach -k riff-2
+attach --close riff-2
 status_is 0 "close"
 attach -l
 is "$(names)" "riff-10 riff-3 " "by the exact name"
@@ -115,10 +115,10 @@ is "$(jq -sc 'length' "$out")" 2 "a record each, all JSON"
 is "$(jq -sr '.[] | select(.name | startswith("we")).name' "$out")" "we \"ird' ;|x" "the name exactly"
 is "$(jq -sr '.[] | select(.name | startswith("we")).directory' "$out")" \
   "$(printf '%s' "$odd" | iconv -c -f utf-8 -t utf-8 | sed 's/n d"/n d\xef\xbf\xbd"/')" "the folder, too"
-attach -k "we \"ird' ;|x"
+attach --close "we \"ird' ;|x"
 status_is 0 "and it can be closed by its name"
 rtmux new-session -d -s '$(id)' cat
-attach -k '$(id)'
+attach --close '$(id)'
 status_is 0 "so can one whose name tmux would take for a number"
 attach -l
 is "$(jq -s 'length' "$out")" 1 "and no other"
@@ -130,7 +130,7 @@ for name in "with blanks" "it's" 'dollar$(touch PWNED)' 'back`touch PWNED`' 'sem
   mkdir -p "$remote_home/$name"
   attach -N -d "~/$name"
   is "$(jq -r .directory "$out")" "$remote_home/$name" "starts in: $name"
-  attach -k "$(jq -r .name "$out")"
+  attach --close "$(jq -r .name "$out")"
   n=$((n + 1))
 done
 attach -N -d "~/not there"

@@ -122,15 +122,15 @@ status_is 2 "a program that has ended"
 err_like 'nothing reads there' "and that is said"
 
 # --- capture
-run tmux-attach $attach_args -c -s riff-10
+run tmux-attach $attach_args --capture -s riff-10
 status_is 0 "capture"
 out_is "claude>" "what the pane shows"
 say 'say Gr\303\274\303\237e' -r -s riff-10
-shows() { run tmux-attach $attach_args -c -s riff-10 && grep -q "$1" "$out"; }
+shows() { run tmux-attach $attach_args --capture -s riff-10 && grep -q "$1" "$out"; }
 ok "what it says" wait_until 5 shows '^Grüße$'
-run tmux-attach $attach_args -c -s riff-2
+run tmux-attach $attach_args --capture -s riff-2
 status_is 1 "nothing to capture"
-run tmux-attach $attach_args -c -o json -s riff-10
+run tmux-attach $attach_args --capture -o json -s riff-10
 like "$(jq -r '.type + .session + .text' "$out")" '^Grüße' "as a record"
 
 # --- follow, over a link that breaks
@@ -139,7 +139,7 @@ for transport in $transports; do
   attach_args
   run tmux-attach -q $attach_args -N -s riff-10
   start_proxy "$transport"
-  start "follow-$transport" tmux-attach $attach_args -P "$port" -c --follow -s riff-10
+  start "follow-$transport" tmux-attach $attach_args -P "$port" --capture --follow -s riff-10
   follow=$pid
   said=$tmp/follow-$transport
   ok "$transport: follow shows the screen" wait_until 5 has "$said.out" 'claude>'
