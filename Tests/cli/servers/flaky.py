@@ -21,6 +21,7 @@ Passes TCP connections of a loopback port on to another. Orders (control.py):
     flip N [up]         byte N of those to come is passed with one bit changed
     to PORT             the server of connections to come
     open                how many connections there are
+    passed              how many bytes their clients have sent
 
 The log has `accept` and `close` records with the number, the time and the bytes
 of each direction; `up` is towards the server.
@@ -247,10 +248,11 @@ class Flaky:
             self.plan["flip up" if "up" in rest else "flip down"] = int(rest[0])
         elif word == "to":
             self.target = int(rest[0])
-        elif word != "open":
+        elif word not in ("open", "passed"):
             reply(f"no such order: {order}")
             return
-        reply(f"ok {len(every)}" if word == "open" else "ok")
+        answer = {"open": len(every), "passed": sum(one.up.passed for one in every)}
+        reply(f"ok {answer[word]}" if word in answer else "ok")
 
     def run(self):
         print(json.dumps({"type": "listening", "url": f"http://127.0.0.1:{self.port}"},

@@ -14,6 +14,9 @@ chance() {
   seed=$(((seed * 1103515245 + 12345) % 2147483648))
   chance=$((seed / 65536 * 32768 % $1))
 }
+under_way() { [ "$(link passed)" -ge "$chance" ]; }
+# A link that is silent before the file is on its way takes as long as a connection may.
+bound=60
 start_box
 direct=$port
 # shellcheck disable=SC2154  # of inbox.sh
@@ -68,16 +71,17 @@ for transport in $transports; do
 
   # Silence, in the middle of a file.
   for silence in blackhole 'silence up' 'silence down'; do
+    link drop
     link pass
-    link rate 500000
+    link rate 300000
     head -c 1000000 /dev/urandom >"$made/${silence#* }.bin"
     set -- "$@" "$made/${silence#* }.bin"
     share-inbox add -q "$made/${silence#* }.bin"
     inbox_args
     # shellcheck disable=SC2086
     start still share-inbox drain --keepalive 1 $inbox_args
-    chance 15
-    sleep "0.$((20 + chance * 4))" # anywhere in it
+    chance 400000
+    wait_until 20 under_way
     # shellcheck disable=SC2086
     link $silence
     finished "$pid"
