@@ -22,7 +22,7 @@ for transport in $transports; do
   link delay 10
   inbox_args
   # shellcheck disable=SC2086
-  bound=100 run python3 "$cli/clients/killer.py" "$kills" "$seed" "$tmp/made-$transport" \
+  bound=300 run python3 "$cli/clients/killer.py" "$kills" "$seed" "$tmp/made-$transport" \
     share-inbox add -q -- share-inbox drain $inbox_args
   status_is 0 "$transport: after all kills a last drain goes well"
   diag "$(tail -n 1 "$err")"

@@ -28,7 +28,7 @@ paste=$(sed -n 2p "$out")
 is "$(lines "$out")" 2 "there is a second line, to be pasted"
 like "$paste" "echo 'ssh-ed25519 .*' >> ~/.ssh/authorized_keys" "in the words of the contract"
 
-for transport in libssh2 ssh; do
+for transport in $transports; do
   # --- it is not let in yet; pasted, it is
   cp "$id.pub" "$box_keys"
   check "$host"

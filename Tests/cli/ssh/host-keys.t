@@ -29,7 +29,7 @@ ssh-keygen -q -t ed25519 -N '' -f "$tmp/other"
 ssh-keygen -q -t ecdsa -N '' -f "$tmp/ecdsa"
 known=$tmp/known
 
-for transport in libssh2 ssh; do
+for transport in $transports; do
   rm -f "$pins"
 
   # --- first use
