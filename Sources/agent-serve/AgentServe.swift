@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Foundation
 
 @main
 enum AgentServe {
@@ -8,4 +9,31 @@ enum AgentServe {
     let diagnostics = Diagnostics(program: "agent-serve", verbose: options.isVerbose)
     await Server(options: options, address: options.listen, diagnostics: diagnostics).run()
   }
+}
+
+/// Waits for the signals that end a server.
+struct SignalWait: Sendable {
+  private let first: Task<Int32, Never>
+
+  /// Catches the signals from now on.
+  init(_ signals: [Int32]) {
+    for number in signals { _ = clibc_signals_watch(number) }
+    let descriptor = clibc_signals_fd()
+    first = Task {
+      await withCheckedContinuation { continuation in
+        // poll(2) blocks: a thread of its own, not one of the tasks' few.
+        Thread.detachNewThread {
+          var byte: UInt8 = 0
+          while read(descriptor, &byte, 1) != 1 {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            _ = poll(&entry, 1, -1)
+          }
+          continuation.resume(returning: Int32(byte))
+        }
+      }
+    }
+  }
+
+  /// The first signal that comes.
+  func wait() async -> Int32 { await first.value }
 }

@@ -25,7 +25,7 @@ struct Server {
         .denied)
     }
     do { try await address.probe() } catch {
-      diagnostics.fail("\(address.text): \(Self.reason(error))")
+      diagnostics.fail("\(address.text): \(ErrorText.of(error))")
     }
     let recording = options.replay.map(openRecords)
     let incoming = options.ingest.map(openRecords)
@@ -47,7 +47,7 @@ struct Server {
       embedding?.cancel()
       await stop(backend)
     } catch {
-      diagnostics.fail("the store: \(Self.reason(error))")
+      diagnostics.fail("the store: \(ErrorText.of(error))")
     }
     store.close()
     Core.Process.exit(.success)
@@ -85,7 +85,7 @@ struct Server {
       announce("listening", "\"url\":\"\(url)\"")
       return listener
     } catch {
-      diagnostics.fail("\(address.text): \(Self.reason(error))")
+      diagnostics.fail("\(address.text): \(ErrorText.of(error))")
     }
   }
 

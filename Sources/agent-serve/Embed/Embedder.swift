@@ -66,7 +66,7 @@ actor Embedder {
 
   /// Loads what is stored, and works until it is cancelled.
   func run() async {
-    do { try await load() } catch { diagnostics.error("embeddings", Server.reason(error)) }
+    do { try await load() } catch { diagnostics.error("embeddings", ErrorText.of(error)) }
     ring.yield()
     var delay = 0.5
     for await _ in bell {
@@ -77,7 +77,7 @@ actor Embedder {
           delay = 0.5
           break
         } catch {
-          let reason = (error as? EmbedFault)?.reason ?? Server.reason(error)
+          let reason = (error as? EmbedFault)?.reason ?? ErrorText.of(error)
           if delay == 0.5 { diagnostics.error("embeddings", "\(reason); searching by words") }
           try? await Task.sleep(for: .seconds(delay))
           delay = min(delay * 2, 60)
@@ -170,7 +170,7 @@ actor Embedder {
         }
       }
     } catch {
-      throw EmbedFault(Server.reason(error))
+      throw EmbedFault(ErrorText.of(error))
     }
     if isNew {
       index.clear()

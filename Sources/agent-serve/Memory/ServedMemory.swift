@@ -63,3 +63,126 @@ struct ServedMemory: Sendable {
     return ids
   }
 }
+
+extension ServedMemory {
+  /// What changes the memory, or is asked by POST.
+  enum Write: Equatable {
+    case refresh
+    case snapshot
+    case add
+    case edit(String)
+    case delete(String)
+    case deleteRun(String)
+
+    /// - Parameter head: nil when it asks for none of them.
+    init?(_ head: RequestHead) {
+      let fact = head.segment(after: "/api/memory/facts/", before: "")
+      switch (head.method, head.path) {
+      case ("POST", "/api/memory/refresh"): self = .refresh
+      case ("POST", "/api/memory/runtime-snapshot"): self = .snapshot
+      case ("POST", "/api/memory/facts"): self = .add
+      case ("PUT", _):
+        guard let fact else { return nil }
+        self = .edit(fact)
+      case ("DELETE", _):
+        if let fact {
+          self = .delete(fact)
+        } else if let run = head.segment(after: "/api/memory/reflections/", before: "") {
+          self = .deleteRun(run)
+        } else {
+          return nil
+        }
+      default: return nil
+      }
+    }
+  }
+
+  /// Answers it.
+  ///
+  /// - Parameters:
+  ///   - write: what is asked for.
+  ///   - body: the request's body.
+  ///   - type: its content type.
+  ///   - log: deletes actions.
+  ///   - voice: the voice state.
+  func answer(
+    _ write: Write, _ body: [UInt8], type: String, log: ActionLog, voice: [UInt8]
+  ) async throws -> WholeAnswer {
+    if write == .add { return try await add(body, type: type) }
+    guard let object = RequestObject(body, type: type) else {
+      return .invalidJSON
+    }
+    do {
+      switch write {
+      case .add: return .noSuchMethod
+      case .refresh:
+        let markdown = FactMarkdown(guild: object.members { $0.text("guildId") })
+        return .json(try await store.read { try markdown.json(isRefresh: true, $0) })
+      case .snapshot:
+        let snapshot = try object.members { try RuntimeSnapshot($0) }
+        return .json(
+          try await store.read { db in
+            try voice.withUnsafeBytes { state in
+              try snapshot.json(voice: LoadedMemory(state, guild: snapshot.guild), db)
+            }
+          })
+      case .edit(let id):
+        let edit = try object.members { try FactEdit(id: id, $0) }
+        let fact = try await store.write {
+          try FactTable.edit(edit, now: Timestamp.now().rfc3339, $0)
+        }
+        embedder?.forget(fact.id)
+        embedder?.wake()
+        return .json("{\"ok\":true,\"fact\":\(fact.editable)}")
+      case .delete(let text):
+        let guild = try object.members { try FactEdit.guild($0) }
+        let id = try FactEdit.id(text)
+        try await store.write {
+          try FactTable.delete(id, guild: guild, now: Timestamp.now().rfc3339, $0)
+        }
+        embedder?.forget(id)
+        return .json(#"{"ok":true,"deleted":1}"#)
+      case .deleteRun(let run):
+        let ids = try await store.read { try Reflections.actions(of: run, $0) }
+        try await log.remove(ids)
+        return .json("{\"ok\":true,\"deleted\":\(ids.count)}")
+      }
+    } catch let refusal as FactRefusal {
+      return refusal.answer
+    }
+  }
+
+  /// Stores the facts of a request: one object, or a record a line.
+  ///
+  /// - Returns: 200 when something was stored or nothing was wrong, 409 when all of
+  ///   it is there already, else 400; each line that was not stored with its number
+  ///   and the reason.
+  private func add(_ body: [UInt8], type: String) async throws -> WholeAnswer {
+    var parsed = PostedFacts(body, now: .now())
+    let facts = parsed.facts
+    let ids = try await store(facts.map(\.fact))
+    var stored: [Int64] = []
+    for (id, fact) in zip(ids, facts) {
+      if let id { stored.append(id) } else { parsed.faults.append((fact.line, "duplicate")) }
+    }
+    let faults = parsed.faults.sorted { $0.line < $1.line }
+    let errors = faults.map { "{\"line\":\($0.line),\"reason\":\(JSONText.quoted($0.reason))}" }
+    var text = "{\"ok\":\(errors.isEmpty),\"stored\":\(stored.count)"
+    text += ",\"ids\":[\(stored.map(String.init).joined(separator: ","))]"
+    text += ",\"errors\":[\(errors.joined(separator: ","))]"
+    if let id = stored.first, facts.count == 1 {
+      var fact = facts[0].fact
+      fact.id = id
+      text += ",\"fact\":\(fact.editable)"
+    }
+    if !stored.isEmpty || faults.isEmpty { return .json(text + "}") }
+    let isTwin = faults.allSatisfy { $0.reason == "duplicate" }
+    let isJSON = type.lowercased().contains("application/json")
+    let error =
+      isTwin
+      ? "duplicate"
+      : isJSON && parsed.isUnreadable
+        ? "invalid_json_body" : faults.count == 1 ? faults[0].reason : "no_valid_fact"
+    return .json(text + ",\"error\":\(JSONText.quoted(error))}", status: isTwin ? 409 : 400)
+  }
+}

@@ -1,5 +1,6 @@
 import Core
 import Foundation
+import GRDB
 
 /// The running stats over all actions, shared by requests and streams.
 final class StatsKeeper: @unchecked Sendable {
@@ -61,5 +62,56 @@ final class StatsKeeper: @unchecked Sendable {
       guildCount: guilds ?? book.guilds.count, lastBotMessageAt: book.lastBotMessageAt,
       lastActionAt: book.lastActionAt, voice: documents.line(.voiceState),
       publicHTTPS: documents.line(.publicHTTPS))
+  }
+}
+
+extension StatsBook {
+  /// Counts what the store holds: when the server starts, or for one guild.
+  ///
+  /// - Parameters:
+  ///   - guild: the guild's id, nil for all.
+  ///   - now: the end of the windows.
+  static func load(_ db: Database, guild: String?, now: Timestamp) throws -> StatsBook {
+    var book = StatsBook()
+    let since = now.before(hours: 24).rfc3339
+    let filter = guild == nil ? "?1 IS NULL" : "guild_id = ?1"
+    let costs = try Row.fetchCursor(
+      db, sql: "SELECT created_at, usd_cost FROM actions WHERE \(filter)", arguments: [guild])
+    while let row = try costs.next() {
+      let cost: String? = row[1]
+      let usd = cost.flatMap { Double($0) } ?? 0
+      book.addCost(createdAt: row[0], usd: usd.isFinite ? usd : 0)
+    }
+    let times = try Row.fetchCursor(
+      db, sql: "SELECT kind, created_at FROM actions WHERE \(filter) AND created_at >= ?2",
+      arguments: [guild, since])
+    while let row = try times.next() { book.addTime(kind: row[0], createdAt: row[1]) }
+    let replies = ReplyPerformance.kinds.map { "'\($0)'" }.joined(separator: ",")
+    let samples = try Row.fetchCursor(
+      db,
+      sql: """
+        SELECT created_at, kind, metadata FROM
+          (SELECT id, created_at, kind, metadata FROM actions
+           WHERE \(filter) AND created_at >= ?2 AND kind IN (\(replies))
+           ORDER BY id DESC LIMIT \(sampleLimit))
+        ORDER BY id
+        """, arguments: [guild, since])
+    while let row = try samples.next() {
+      book.addSample(
+        Sample(
+          createdAt: row[0], kind: row[1], performance: ReplyPerformance(metadata: row[2])))
+    }
+    let newest = try String.fetchOne(
+      db,
+      sql: """
+        SELECT max(created_at) FROM actions
+        WHERE \(filter) AND kind IN ('sent_reply', 'sent_message', 'initiative_post')
+        """, arguments: [guild])
+    if let newest { book.noteBotMessage(at: newest) }
+    let guilds = try String.fetchCursor(
+      db, sql: "SELECT DISTINCT guild_id FROM actions WHERE \(filter) AND guild_id IS NOT NULL",
+      arguments: [guild])
+    while let guild = try guilds.next() { book.addGuild(guild) }
+    return book
   }
 }

@@ -45,60 +45,6 @@ final class ActionStore: Sendable {
     try? database.close()
   }
 
-  private static var migrator: DatabaseMigrator {
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("actions") { db in
-      // AUTOINCREMENT: an id is never used twice, so that a client's last
-      // event id never names another action. usd_cost has no affinity: the
-      // digits stay as they came.
-      try db.execute(
-        sql: """
-          CREATE TABLE actions (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            created_at TEXT NOT NULL,
-            guild_id TEXT,
-            channel_id TEXT,
-            message_id TEXT,
-            user_id TEXT,
-            kind TEXT NOT NULL,
-            content TEXT,
-            metadata TEXT,
-            usd_cost BLOB,
-            extra TEXT NOT NULL DEFAULT ''
-          );
-          CREATE INDEX actions_by_time ON actions (created_at DESC, id);
-          CREATE INDEX actions_by_kind ON actions (kind, created_at DESC, id);
-          CREATE INDEX actions_by_guild ON actions (guild_id, created_at DESC, id);
-          """)
-    }
-    migrator.registerMigration("sessions and documents") { db in
-      // Only what belongs to a session is in the index.
-      try db.execute(
-        sql: """
-          ALTER TABLE actions ADD COLUMN session TEXT;
-          CREATE INDEX actions_by_session ON actions (session, created_at, id)
-            WHERE session IS NOT NULL;
-          CREATE TABLE documents (
-            name TEXT PRIMARY KEY,
-            body BLOB NOT NULL,
-            updated_at TEXT NOT NULL
-          );
-          """)
-      let rows = try Row.fetchCursor(
-        db, sql: "SELECT id, metadata FROM actions WHERE instr(metadata, 'sessionId')")
-      var sessions: [(Int64, String)] = []
-      while let row = try rows.next() {
-        if let session = LoggedAction.session(metadata: row[1]) {
-          sessions.append((row[0], session))
-        }
-      }
-      let update = try db.makeStatement(sql: "UPDATE actions SET session = ? WHERE id = ?")
-      for (id, session) in sessions { try update.execute(arguments: [session, id]) }
-    }
-    migrator.registerMigration("memory") { try FactTable.create($0) }
-    return migrator
-  }
-
   /// Stores actions, all or none, in their order; durable when it returns.
   ///
   /// - Returns: their ids, ascending.
@@ -211,5 +157,63 @@ extension StoredAction {
       createdAt: row[1], guild: row[2], channel: row[3], message: row[4], user: row[5],
       kind: row[6], content: content.map { String(decoding: $0, as: UTF8.self) },
       metadata: row[8], cost: row[9], extra: row[10])
+  }
+}
+
+/// What `GET /api/actions` asks for.
+struct ActionQuery: Sendable, Equatable {
+  /// 1 to 1000.
+  var limit = 200
+  /// Exact kinds; empty for all.
+  var kinds: [String] = []
+  /// The earliest `created_at`, nil for all.
+  var since: String?
+  /// The guild's id, nil for all.
+  var guild: String?
+
+  /// The WHERE clause, empty when nothing is asked, and its arguments.
+  var condition: (sql: String, arguments: [String]) {
+    var parts: [String] = []
+    var arguments: [String] = []
+    if !kinds.isEmpty {
+      parts.append("kind IN (\(kinds.map { _ in "?" }.joined(separator: ", ")))")
+      arguments += kinds
+    }
+    if let since {
+      parts.append("created_at >= ?")
+      arguments.append(since)
+    }
+    if let guild {
+      parts.append("guild_id = ?")
+      arguments.append(guild)
+    }
+    return (parts.isEmpty ? "" : "WHERE " + parts.joined(separator: " AND "), arguments)
+  }
+}
+
+extension ActionQuery {
+  /// Reads the parameters of a request: out of range is clamped, junk is the
+  /// default (Agent/Clanky/CONTRACT.md 1.2).
+  ///
+  /// - Parameters:
+  ///   - query: the parameters.
+  ///   - now: what `sinceHours` counts back from.
+  init(_ query: QueryParameters, now: Timestamp) {
+    limit = query.integer("limit", default: 200, in: 1...1000)
+    // SQLite takes 32766 arguments; nobody names so many kinds.
+    kinds = (query["kinds"] ?? "").split(separator: ",").prefix(1000)
+      .map { $0.trimmingBlanks() }.filter { !$0.isEmpty }
+    since = query.since(now: now)
+    guild = query.word("guildId")
+  }
+}
+
+extension Timestamp {
+  /// This instant, so many hours earlier; not before 1970.
+  func before(hours: Double) -> Timestamp {
+    let milliseconds = Double(seconds) * 1000 + Double(nanoseconds / 1_000_000) - hours * 3_600_000
+    guard milliseconds > 0 else { return Timestamp(seconds: 0) }
+    let whole = Int64(milliseconds)
+    return Timestamp(seconds: whole / 1000, nanoseconds: Int32(whole % 1000) * 1_000_000)
   }
 }

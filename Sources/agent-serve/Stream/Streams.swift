@@ -1,3 +1,5 @@
+import Core
+
 /// The two streams that clients can follow.
 struct Streams: Sendable {
   /// What the kinds of the voice stream begin with (Agent/Clanky/CONTRACT.md 2.2).
@@ -29,4 +31,74 @@ struct Streams: Sendable {
     activity.end()
     voice.end()
   }
+}
+
+/// What one of the two streams consists of.
+struct ServedFeed: Sendable {
+  /// What a client gets first: a frame or none, and the newest action that it
+  /// then has.
+  typealias Opening =
+    @Sendable (_ resumeAfter: Int64?) async throws -> (
+      frame: Frame?, cursor: Int64
+    )
+
+  /// Delivers what is live.
+  let hub: Hub
+  /// Holds what was missed.
+  let store: ActionStore
+  /// What the kinds of its actions begin with, empty for all.
+  let kinds: String
+  /// An action as an event.
+  let frame: @Sendable (StoredAction) -> Frame
+  /// The beginning.
+  let opening: Opening
+}
+
+/// One event of a stream as its bytes on the wire (WHATWG HTML, 9.2.5), made
+/// once and shared by all subscribers.
+struct Frame: Sendable, Equatable {
+  /// The action's id, 0 for an event that is no action.
+  let id: Int64
+  /// The bytes, up to and with the blank line.
+  let bytes: [UInt8]
+
+  /// The frame of a live action.
+  static func action(_ stored: StoredAction) -> Frame { live(stored, as: "action_event") }
+
+  /// The same action on the voice stream, with the same data to the byte.
+  static func voice(_ stored: StoredAction) -> Frame { live(stored, as: "voice_event") }
+
+  private static func live(_ stored: StoredAction, as event: String) -> Frame {
+    var bytes = Array("event: \(event)\nid: \(stored.id)\ndata: ".utf8)
+    ActionEncoder.appendLive(stored, to: &bytes)
+    bytes += "\n\n".utf8
+    return Frame(id: stored.id, bytes: bytes)
+  }
+
+  /// The snapshot. It has an id too, so that a client that lost the connection
+  /// before the first action also resumes exactly.
+  static func snapshot(_ actions: [StoredAction], newestID: Int64, stats: String) -> Frame {
+    var bytes = Array("event: activity_snapshot\nid: \(newestID)\ndata: {\"actions\":".utf8)
+    bytes += ActionEncoder.rows(actions)
+    bytes += ",\"stats\":\(stats)}\n\n".utf8
+    return Frame(id: 0, bytes: bytes)
+  }
+
+  /// The stats.
+  static func stats(_ json: String) -> Frame {
+    Frame(id: 0, bytes: Array("event: stats_update\ndata: \(json)\n\n".utf8))
+  }
+
+  /// The voice state.
+  ///
+  /// - Parameters:
+  ///   - json: on one line.
+  ///   - newestID: as the snapshot's, for the first one of a client.
+  static func voiceState(_ json: String, newestID: Int64? = nil) -> Frame {
+    let id = newestID.map { "id: \($0)\n" } ?? ""
+    return Frame(id: 0, bytes: Array("event: voice_state\n\(id)data: \(json)\n\n".utf8))
+  }
+
+  /// The comment that keeps the connection alive.
+  static let heartbeat = Frame(id: 0, bytes: Array(": heartbeat\n\n".utf8))
 }

@@ -17,7 +17,7 @@ struct Listener: Sendable {
   /// - Throws: `IOError` when the address cannot be had.
   init(_ address: ListenAddress, _ backend: ServedBackend) async throws {
     // A loop takes three descriptors; who has few of them has few clients, too.
-    let loops = Server.descriptorLimit < 256 ? 1 : min(4, System.coreCount)
+    let loops = backend.connections.descriptors < 256 ? 1 : min(4, System.coreCount)
     channel = try await ServerBootstrap(
       group: MultiThreadedEventLoopGroup(numberOfThreads: loops)
     )
@@ -86,7 +86,7 @@ private final class AcceptGate: ChannelDuplexHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // No descriptor is left, or the client gave up: others may have more luck.
-    complain(Server.reason(error))
+    complain(ErrorText.of(error))
     backend.connections.dropOldest(atLeast: 1)
     if !isWaiting { wait(context) }
   }

@@ -7,20 +7,10 @@ final class Session: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// The longest body, as the dashboard's (Agent/Clanky/CONTRACT.md 1.2).
-  static let bodyLimit = 7 * 1024 * 1024
   /// What is read and thrown away beyond it before the connection is given up.
   private static let patience = 64 * 1024 * 1024
   /// What is written of an answer at a time; the client has a while for each piece.
   private static let pieceSize = 64 * 1024
-
-  /// What became of a body.
-  enum Body: Equatable, Sendable {
-    /// All of it.
-    case whole([UInt8])
-    /// More than the limit.
-    case tooLarge
-  }
 
   /// Whose turn it is.
   enum State {
@@ -141,7 +131,7 @@ final class Session: ChannelInboundHandler {
     let length = if case .length(let count) = head.framing { count } else { 0 }
     request = Incoming(head: head, keeps: backend.wantsBody(head))
     // A client that waits for our word need not send what will be refused.
-    if length > (head["expect"] == nil ? Self.patience : Self.bodyLimit) {
+    if length > (head["expect"] == nil ? Self.patience : RequestBody.limit) {
       return work(.tooLarge, isRead: false, context)
     }
     if head["expect"]?.lowercased() == "100-continue" {
@@ -154,7 +144,7 @@ final class Session: ChannelInboundHandler {
   private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
     let count = (request?.count ?? 0) + bytes.readableBytes
     request?.count = count
-    if count <= Self.bodyLimit {
+    if count <= RequestBody.limit {
       if request?.keeps == true { request?.bytes += bytes.readableBytesView }
     } else if count > Self.patience {
       work(.tooLarge, isRead: false, context)
@@ -170,11 +160,11 @@ final class Session: ChannelInboundHandler {
       self.request = nil
       return follow(feed, head, context)
     }
-    let isTooLarge = request.count > Self.bodyLimit
+    let isTooLarge = request.count > RequestBody.limit
     work(isTooLarge ? .tooLarge : .whole(request.bytes), isRead: true, context)
   }
 
-  private func work(_ body: Body, isRead: Bool, _ context: ChannelHandlerContext) {
+  private func work(_ body: RequestBody, isRead: Bool, _ context: ChannelHandlerContext) {
     guard let head = request?.head else { return }
     request = nil
     state = .working

@@ -1,0 +1,87 @@
+import Core
+
+extension ServedBackend {
+  /// Answers what is asked of voice sessions, those that are up and those that
+  /// are over; nil for any other path.
+  func readSession(_ head: RequestHead, _ query: QueryParameters) async throws -> WholeAnswer? {
+    switch head.path {
+    case "/api/voice/state": return .json(documents.bytes(.voiceState))
+    case "/api/voice/asr-sessions": return .json(voicePanels.asrSessions(now: .now()))
+    case "/api/voice/tool-events": return .json(voicePanels.toolEvents)
+    case "/api/mcp/status": return .json(voicePanels.mcpStatus)
+    case "/api/voice/history/sessions":
+      let history = VoiceHistory(
+        limit: query.integer("limit", default: 100, in: 1...200), since: query.since(now: .now()),
+        guild: query.word("guildId"))
+      return .json(try await store.read { try history.sessions($0) })
+    default:
+      guard
+        let session = head.segment(after: "/api/voice/history/sessions/", before: "/events")
+      else { return nil }
+      return .json(
+        ActionEncoder.rows(try await store.read { try VoiceHistory.events(session, $0) }))
+    }
+  }
+
+  private var voicePanels: VoicePanels { VoicePanels(documents.bytes(.voiceState)) }
+}
+
+extension ServedBackend {
+  /// Answers what is asked of the agent beside its actions and its voice; nil for
+  /// any other path.
+  func readHome(_ head: RequestHead, _ query: QueryParameters) async throws -> WholeAnswer? {
+    switch head.path {
+    case "/api/guilds": return .json(Guilds(documents.bytes(.guilds)).json)
+    case "/api/automations":
+      return Automations.list(query, documents.bytes(.automations))
+    case "/api/automations/runs":
+      return Automations.runs(
+        query, documents.bytes(.automationRuns), of: documents.bytes(.automations))
+    case "/api/agents/browser-sessions":
+      let sessions = BrowserSessions(query, now: .now())
+      return .json(try await store.read { try sessions.json($0) })
+    case "/api/public-https": return .json(documents.bytes(.publicHTTPS))
+    case "/api/llm/models": return .json(documents.bytes(.models))
+    default:
+      guard let guild = head.segment(after: "/api/guilds/", before: "/channels") else { return nil }
+      return .json(Guilds(documents.bytes(.guilds)).channels(of: guild))
+    }
+  }
+}
+
+extension ServedBackend {
+  /// All actions, beginning with a snapshot unless the client resumes.
+  var activity: ServedFeed {
+    let opening: ServedFeed.Opening = { resume in
+      if let resume { return (nil, resume) }
+      let (actions, newest) = try await store.snapshot(limit: 220)
+      return (.snapshot(actions, newestID: newest, stats: stats.json(now: .now())), newest)
+    }
+    return ServedFeed(
+      hub: streams.activity, store: store, kinds: "", frame: { Frame.action($0) }, opening: opening)
+  }
+
+  /// The actions of voice sessions, beginning with the voice state in any case.
+  var voice: ServedFeed {
+    let opening: ServedFeed.Opening = { resume in
+      let newest = try await store.newestID()
+      let state = documents.line(.voiceState)
+      // With an id from which nothing would be missed; who resumes right now has
+      // not yet got what it missed, and keeps its own.
+      if let resume { return (.voiceState(state), resume) }
+      return (.voiceState(state, newestID: newest), newest)
+    }
+    return ServedFeed(
+      hub: streams.voice, store: store, kinds: Streams.voiceKinds, frame: { Frame.voice($0) },
+      opening: opening)
+  }
+
+  /// The feed that a request asks for, nil when it asks for none.
+  func feed(_ path: String) -> ServedFeed? {
+    switch path {
+    case "/api/activity/events": activity
+    case "/api/voice/events": voice
+    default: nil
+    }
+  }
+}

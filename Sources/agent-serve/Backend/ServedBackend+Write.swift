@@ -1,0 +1,105 @@
+import Core
+
+extension ServedBackend {
+  /// Stores the actions and documents of a request: one object, or a record a
+  /// line.
+  ///
+  /// - Returns: 200 when something was stored or nothing was wrong, else 400;
+  ///   each line that could not be stored with its number and the reason.
+  func post(_ body: [UInt8], type: String) async throws -> WholeAnswer {
+    let parsed = PostedActions(body, now: .now())
+    let ids = try await log.append(parsed.actions)
+    _ = try await memory.store(parsed.facts)
+    for (document, bytes) in parsed.documents { try await documents.put(document, bytes) }
+    let errors = parsed.faults.map {
+      "{\"line\":\($0.line),\"reason\":\(JSONText.quoted($0.reason))}"
+    }
+    var text = "{\"ok\":\(errors.isEmpty),\"stored\":\(ids.count)"
+    text += ",\"ids\":[\(ids.map(String.init).joined(separator: ","))]"
+    text += ",\"errors\":[\(errors.joined(separator: ","))]"
+    let isRefused =
+      ids.isEmpty && parsed.documents.isEmpty && parsed.facts.isEmpty && !errors.isEmpty
+    if isRefused {
+      // What the dashboard says of such a body (Agent/Clanky/CONTRACT.md 1.2).
+      let isJSON = type.lowercased().contains("application/json")
+      let error = isJSON && parsed.isUnreadable ? "invalid_json_body" : "no_valid_action"
+      text += ",\"error\":\"\(error)\""
+    }
+    return .json(text + "}", status: isRefused ? 400 : 200)
+  }
+}
+
+/// The actions of a posted body.
+struct PostedActions {
+  /// In their order.
+  private(set) var actions: [LoggedAction] = []
+  /// The facts among them.
+  private(set) var facts: [StoredFact] = []
+  /// The last of each.
+  private(set) var documents: [Document: [UInt8]] = [:]
+  /// The lines that hold none, from 1.
+  private(set) var faults: [(line: Int, reason: String)] = []
+  /// Whether no line of it is JSON.
+  private(set) var isUnreadable = true
+
+  /// - Parameters:
+  ///   - body: one JSON object, also over several lines, or a record a line.
+  ///   - now: the time of actions that name none.
+  init(_ body: [UInt8], now: Timestamp) {
+    var reader = RecordReader(now: now, isUnique: false)
+    body.withUnsafeBytes { bytes in
+      if ScanValidator.isValue(bytes) {
+        take(bytes, line: 1, &reader)
+        return
+      }
+      var line = 0
+      for piece in bytes.split(separator: 10, omittingEmptySubsequences: false) {
+        line += 1
+        take(UnsafeRawBufferPointer(rebasing: piece), line: line, &reader)
+      }
+    }
+    if actions.isEmpty && faults.isEmpty && documents.isEmpty && facts.isEmpty
+      && body.allSatisfy({ $0 <= 0x20 })
+    {
+      faults.append((1, "no action in the body"))
+    }
+  }
+
+  private mutating func take(
+    _ bytes: UnsafeRawBufferPointer, line: Int, _ reader: inout RecordReader
+  ) {
+    do throws(ActionFault) {
+      for item in try reader.read(bytes) {
+        switch item.content {
+        case .action(let action): actions.append(action)
+        case .fact(let fact): facts.append(fact)
+        case .document(let document, let body): documents[document] = body
+        }
+      }
+      isUnreadable = false
+    } catch {
+      if ScanValidator.isValue(bytes) { isUnreadable = false }
+      faults.append((line, error.reason))
+    }
+  }
+}
+
+extension ServedBackend {
+  /// Stores a document that a request brings.
+  ///
+  /// - Returns: 200 when it is on the disk; 400 with a reason when it is none.
+  /// - Throws: what SQLite says.
+  func put(_ document: Document, _ body: [UInt8]) async throws -> WholeAnswer {
+    switch document.accept(body) {
+    case .success(let bytes):
+      try await documents.put(document, bytes)
+      return .json(#"{"ok":true}"#)
+    case .failure(let fault):
+      // The first of the two is what the dashboard says of such a body.
+      let error = fault.isUnreadable ? "invalid_json_body" : "invalid_\(document.rawValue)"
+      return .json(
+        "{\"ok\":false,\"error\":\"\(error)\",\"reason\":\(JSONText.quoted(fault.reason))}",
+        status: 400)
+    }
+  }
+}

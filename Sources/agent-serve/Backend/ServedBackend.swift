@@ -1,0 +1,114 @@
+import Core
+
+/// Everything that requests work on.
+struct ServedBackend: Sendable {
+  /// Reads.
+  let store: ActionStore
+  /// Writes.
+  let log: ActionLog
+  /// Counts.
+  let stats: StatsKeeper
+  /// What the agent told as a whole.
+  let documents: Documents
+  /// The agent's durable memory.
+  let memory: ServedMemory
+  /// Deliver.
+  let streams: Streams
+  /// Open requests.
+  let tickets: Tickets
+  /// The connections that requests come on.
+  let connections: Connections
+  /// What the server may be called, nil for anything.
+  let names: ServedNames?
+  /// What requests must carry, nil for a server that is open to its machine.
+  let token: AccessToken?
+  /// Where a subscriber's backlog ends, bytes.
+  let backlogLimit: Int
+  /// Says what is worth knowing.
+  let diagnostics: Diagnostics
+
+  /// Why a request may not ask for what it asks, nil when it may: it names this
+  /// server, and all under /api needs the token.
+  func refusal(of head: RequestHead) -> WholeAnswer? {
+    if let names, !names.contains(head.authority) { return .misdirected }
+    guard let token, head.isOfAPI else { return nil }
+    return token.matches(head["x-dashboard-token"]) ? nil : .unauthorized
+  }
+
+  /// Whether a request's body is of interest.
+  func wantsBody(_ head: RequestHead) -> Bool { write(of: head) != nil && refusal(of: head) == nil }
+
+  /// The answer to a request; faults of the store are answered too.
+  func answer(_ head: RequestHead, body: RequestBody) async -> WholeAnswer {
+    if let refusal = refusal(of: head) { return refusal }
+    guard case .whole(let bytes) = body else { return .tooLarge }
+    do {
+      return try await answer(head, bytes)
+    } catch {
+      diagnostics.error(head.path, ErrorText.of(error))
+      return .error(ErrorText.of(error), status: 500)
+    }
+  }
+
+  private func answer(_ head: RequestHead, _ body: [UInt8]) async throws -> WholeAnswer {
+    if head.method == "GET" || head.method == "HEAD" { return try await read(head) ?? .noSuchPath }
+    guard let write = write(of: head) else { return .noSuchMethod }
+    // A page that a browser shows may send a plain POST anywhere; only a
+    // token, which it cannot send unasked, stands against that.
+    if token == nil && head["origin"] != nil { return .foreignOrigin }
+    switch write {
+    case .actions: return try await post(body, type: head["content-type"] ?? "")
+    case .join: return try await join(body, type: head["content-type"] ?? "")
+    case .document(let document): return try await put(document, body)
+    case .memory(let write):
+      return try await memory.answer(
+        write, body, type: head["content-type"] ?? "", log: log,
+        voice: documents.bytes(.voiceState))
+    }
+  }
+
+  /// What changes something.
+  private enum Write {
+    case actions
+    case join
+    case document(Document)
+    case memory(ServedMemory.Write)
+  }
+
+  private func write(of head: RequestHead) -> Write? {
+    switch (head.method, head.path) {
+    case ("POST", "/api/actions"): .actions
+    case ("POST", "/api/voice/join"): .join
+    case ("PUT", let path) where Document(path: path) != nil:
+      Document(path: path).map(Write.document)
+    default: ServedMemory.Write(head).map(Write.memory)
+    }
+  }
+
+  private func read(_ head: RequestHead) async throws -> WholeAnswer? {
+    let query = QueryParameters(head.query)
+    switch head.path {
+    case "/api/health": return .json("{\"ok\":true}")
+    case "/api/stats": return try await statistics(query)
+    case "/api/actions":
+      let actions = try await store.actions(ActionQuery(query, now: .now()))
+      return .json(ActionEncoder.rows(actions))
+    case "/api/activity/events", "/api/voice/events":
+      // Of a HEAD; a GET is a stream.
+      return WholeAnswer(status: 200, type: "text/event-stream", body: [])
+    default:
+      if let answer = try await memory.read(head.path, query, voice: documents.bytes(.voiceState)) {
+        return answer
+      }
+      if let answer = try await readSession(head, query) { return answer }
+      return try await readHome(head, query)
+    }
+  }
+
+  private func statistics(_ query: QueryParameters) async throws -> WholeAnswer {
+    let now = Timestamp.now()
+    guard let guild = query.word("guildId") else { return .json(stats.json(now: now)) }
+    let book = try await store.read { try StatsBook.load($0, guild: guild, now: now) }
+    return .json(stats.json(guild: book, now: now))
+  }
+}

@@ -1,0 +1,115 @@
+import CLibc
+import Core
+
+/// The parameters of a request's target, decoded as forms are
+/// (WHATWG URL, application/x-www-form-urlencoded).
+struct QueryParameters: Equatable {
+  let pairs: [(name: String, value: String)]
+
+  /// - Parameter text: what follows the `?`.
+  init(_ text: String) {
+    pairs = text.split(separator: "&").map { pair in
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (Self.decode(parts[0]), parts.count > 1 ? Self.decode(parts[1]) : "")
+    }
+  }
+
+  static func == (a: QueryParameters, b: QueryParameters) -> Bool {
+    a.pairs.elementsEqual(b.pairs) { $0 == $1 }
+  }
+
+  /// The first value of a parameter, nil when there is none.
+  subscript(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
+
+  /// A value without white space around it, nil when nothing is left.
+  func word(_ name: String) -> String? {
+    let text = (self[name] ?? "").trimmingBlanks()
+    return text.isEmpty ? nil : text
+  }
+
+  /// The instant so many hours ago, nil without a number of hours above 0.
+  func since(now: Timestamp) -> String? {
+    guard let hours = number("sinceHours"), hours > 0 else { return nil }
+    return now.before(hours: hours).rfc3339
+  }
+
+  /// A parameter's number; nil when there is none, and for what is not finite.
+  func number(_ name: String) -> Double? { self[name].flatMap(JavaScriptNumber.parse) }
+
+  /// A number rounded down and clamped; the default for junk.
+  func integer(_ name: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
+    guard let value = number(name) else { return fallback }
+    let floor = value.rounded(.down)
+    if floor <= Double(range.lowerBound) { return range.lowerBound }
+    if floor >= Double(range.upperBound) { return range.upperBound }
+    return Int(floor)
+  }
+
+  /// - Parameters:
+  ///   - text: percent-encoded.
+  ///   - plusIsBlank: as in a form, and not as in a path.
+  static func decode(_ text: Substring, plusIsBlank: Bool = true) -> String {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "+") {
+        bytes.append(plusIsBlank ? 0x20 : byte)
+      } else if byte == UInt8(ascii: "%"), rest.count >= 2, rest.first != UInt8(ascii: "+"),
+        rest.first != UInt8(ascii: "-"),
+        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// The body of a request as an object (Agent/Clanky/CONTRACT.md 1.2): what says that it is JSON
+/// must be, a form is read as one, and a body of any other type has no members.
+struct RequestObject {
+  private let json: [UInt8]
+
+  /// - Parameters:
+  ///   - body: the body.
+  ///   - type: its content type.
+  /// - Returns: nil for JSON that is none.
+  init?(_ body: [UInt8], type: String) {
+    let type = type.lowercased()
+    if type.contains("application/json") {
+      let body = body.withUnsafeBytes { UTF8Text.isValid($0) ? body : UTF8Text.repaired($0) }
+      guard body.isEmpty || body.withUnsafeBytes(ScanValidator.isValue) else { return nil }
+      json = body
+    } else if type.contains("application/x-www-form-urlencoded") {
+      json = Array(QueryParameters(String(decoding: body, as: UTF8.self)).json.utf8)
+    } else {
+      json = []
+    }
+  }
+
+  /// Gives the members to `body`, which they must not leave.
+  func members<Result, Failure: Error>(
+    _ body: (ScanObject) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    // withUnsafeBytes forgets the type of the error.
+    let result: Swift.Result<Result, Failure> = json.withUnsafeBytes { bytes in
+      do throws(Failure) {
+        return .success(try body(ScanObject(bytes) ?? ScanObject()))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}
+
+extension QueryParameters {
+  /// The parameters as a JSON object of texts.
+  var json: String {
+    let members = pairs.map { "\(JSONText.quoted($0.name)):\(JSONText.quoted($0.value))" }
+    return "{\(members.joined(separator: ","))}"
+  }
+}

@@ -1,0 +1,146 @@
+import NIOHTTP1
+
+/// A request's line and fields (RFC 9112, sections 3 and 5). The parser has refused
+/// what breaks a line or a field; here what two servers could understand
+/// differently is refused, too.
+struct RequestHead: Equatable, Sendable {
+  /// The longest field and the longest head, bytes.
+  static let sizeLimit = 64 * 1024
+
+  /// How the body ends (RFC 9112, section 6.3).
+  enum Framing: Equatable, Sendable {
+    /// After so many bytes.
+    case length(Int)
+    /// With its last chunk.
+    case chunked
+  }
+
+  /// As written; methods are case-sensitive.
+  let method: String
+  /// What is asked for.
+  let target: RequestTarget
+  /// What the client calls this server; nil for one of HTTP/1.0 that does not say.
+  let authority: Authority?
+  /// Whether the client speaks HTTP/1.0: no chunks, no further request.
+  let isOld: Bool
+  /// How the body ends.
+  let framing: Framing
+  private let fields: [String: String]
+
+  /// The target up to the `?`, decoded but for what would end a segment.
+  var path: String { target.path }
+  /// The target behind the `?`.
+  var query: String { target.query }
+
+  /// - Parameter head: what the parser understood.
+  /// - Throws: `RequestFault`.
+  init(_ head: HTTPRequestHead) throws(RequestFault) {
+    method = head.method.rawValue
+    target = try RequestTarget(head.uri, method: method)
+    isOld = head.version.minor == 0
+    var fields: [String: String] = [:]
+    for (name, value) in head.headers {
+      let name = name.lowercased()
+      let value = Self.trimmed(value)
+      if let known = fields[name] {
+        // The two that say where a request ends and whom it is for stand once.
+        if name == "content-length" || name == "host" { throw .malformed }
+        fields[name] = known + ", " + value
+      } else {
+        fields[name] = value
+      }
+    }
+    self.fields = fields
+    framing = try Self.framing(fields, isOld: isOld)
+    if let host = fields["host"] {
+      guard let named = Authority(host) else { throw .malformed }
+      authority = target.authority ?? named
+    } else {
+      guard isOld else { throw .malformed }
+      authority = target.authority
+    }
+  }
+
+  /// Whether it asks for something under /api.
+  var isOfAPI: Bool { path == "/api" || path.utf8.starts(with: "/api/".utf8) }
+
+  /// The one segment of the path between two others, percent-decoded; nil when
+  /// the path is another or the segment is empty.
+  func segment(after prefix: String, before suffix: String) -> String? {
+    let bytes = Array(path.utf8)
+    guard bytes.starts(with: prefix.utf8), bytes.reversed().starts(with: suffix.utf8.reversed()),
+      bytes.count > prefix.utf8.count + suffix.utf8.count
+    else { return nil }
+    let segment = bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
+    return segment.contains(0x2f)
+      ? nil
+      : QueryParameters.decode(
+        String(decoding: segment, as: UTF8.self)[...], plusIsBlank: false)
+  }
+
+  /// A field's value without blanks around it; several lines of one name are
+  /// joined by commas.
+  subscript(_ name: String) -> String? { fields[name.lowercased()] }
+
+  /// Whether the connection goes on behind this request. The parser stops behind
+  /// one that asks for another protocol.
+  var keepsAlive: Bool {
+    !isOld && fields["upgrade"] == nil
+      && !(fields["connection"] ?? "").lowercased().split(separator: ",")
+        .contains { $0.trimmingBlanks() == "close" }
+  }
+
+  /// Without blanks and tabs at the ends; there is no other white space in a field.
+  private static func trimmed(_ text: String) -> String {
+    let start = text.utf8.drop { $0 == 32 || $0 == 9 }
+    guard let last = start.lastIndex(where: { $0 != 32 && $0 != 9 }) else { return "" }
+    return String(Substring(start[...last]))
+  }
+
+  private static func framing(
+    _ fields: [String: String], isOld: Bool
+  ) throws(RequestFault) -> Framing {
+    if let coding = fields["transfer-encoding"] {
+      // Byte by byte: of Unicode a Kelvin sign is a k, too.
+      guard Array(coding.utf8).map({ $0 | 0x20 }) == Array("chunked".utf8),
+        fields["content-length"] == nil, !isOld
+      else { throw .malformed }
+      return .chunked
+    }
+    guard let length = fields["content-length"] else { return .length(0) }
+    guard length.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let count = Int(length) else {
+      throw .malformed
+    }
+    return .length(count)
+  }
+}
+
+/// Why a request cannot be read; the connection ends behind the answer.
+enum RequestFault: Error, Equatable {
+  /// It is no HTTP/1 request.
+  case malformed
+  /// Its head is longer than anybody's.
+  case headTooLarge
+  /// It did not come in time.
+  case late
+
+  /// What is answered.
+  var answer: WholeAnswer {
+    switch self {
+    case .malformed: .error("bad_request", status: 400)
+    case .headTooLarge: .error("request_head_too_large", status: 431)
+    case .late: .error("request_timeout", status: 408)
+    }
+  }
+}
+
+/// What became of a request's body.
+enum RequestBody: Equatable, Sendable {
+  /// The longest one, as the dashboard's (Agent/Clanky/CONTRACT.md 1.2), bytes.
+  static let limit = 7 * 1024 * 1024
+
+  /// All of it.
+  case whole([UInt8])
+  /// More than the limit.
+  case tooLarge
+}

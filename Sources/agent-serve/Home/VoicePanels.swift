@@ -1,0 +1,126 @@
+import Core
+
+/// What the dashboard derives from the voice state (Agent/Clanky/CONTRACT.md 5.6).
+struct VoicePanels {
+  private let state: [UInt8]
+
+  /// - Parameter state: passed `Document.check`.
+  init(_ state: [UInt8]) { self.state = state }
+
+  /// `GET /api/voice/asr-sessions`.
+  ///
+  /// - Parameter now: what an idle timer ends after.
+  func asrSessions(now: Timestamp) -> String {
+    let rows = rows("asrSessions") { session, row in
+      var ends: String?
+      if let idle = row.number("idleMs"), let limit = row.number("idleTtlMs") {
+        ends = now.adding(.milliseconds(min(max(limit - idle, 0), 1e12))).rfc3339
+      }
+      return """
+        {"sessionId":\(session),"userId":\(JSONText.quoted(row.text("userId") ?? "")),\
+        "displayName":\(JSONText.quoted(row.text("displayName"))),\
+        "connected":\(row.isTrue("connected")),\
+        "createdAt":\(JSONText.quoted(row.text("connectedAt"))),\
+        "lastTranscriptAt":\(JSONText.quoted(row.text("lastTranscriptAt"))),\
+        "idleTimerEndsAt":\(JSONText.quoted(ends)),\
+        "closedReason":\(Self.closedReason(row))}
+        """
+    }
+    return "{\"sessions\":[\(rows.joined(separator: ","))]}"
+  }
+
+  private static func closedReason(_ row: ScanObject) -> String {
+    if row.isTrue("connected") { return "null" }
+    return row.isTrue("closing") ? "\"error\"" : "\"idle_ttl\""
+  }
+
+  /// `GET /api/voice/tool-events`.
+  var toolEvents: String {
+    let rows = rows("toolCalls") { session, row in
+      let runtime = row.number("runtimeMs").map { JSONText.number(($0 + 0.5).rounded(.down)) }
+      let arguments = row["arguments"].isObject || row["arguments"].isArray
+      return """
+        {"sessionId":\(session),"callId":\(JSONText.quoted(row.text("callId") ?? "")),\
+        "toolName":\(JSONText.quoted(row.text("toolName") ?? "")),\
+        "toolType":\(JSONText.quoted(row.text("toolType") ?? "function")),\
+        "arguments":\(arguments ? row.json("arguments") : "{}"),\
+        "startedAt":\(JSONText.quoted(row.text("startedAt"))),\
+        "completedAt":\(JSONText.quoted(row.text("completedAt"))),\
+        "runtimeMs":\(runtime ?? "null"),"success":\(row.isTrue("success")),\
+        "outputSummary":\(JSONText.quoted(Self.summary(row))),\
+        "error":\(JSONText.quoted(row.text("error")))}
+        """
+    }
+    return "{\"events\":[\(rows.joined(separator: ","))]}"
+  }
+
+  /// `String(value)`: of an object nothing is left, as on the dashboard.
+  private static func summary(_ row: ScanObject) -> String? {
+    if row["outputSummary"].isObject { return "[object Object]" }
+    return row.text("outputSummary")
+  }
+
+  /// `GET /api/mcp/status`: the servers of all sessions, each once.
+  var mcpStatus: String {
+    var names: [String] = []
+    var servers: [String: ToolServer] = [:]
+    withSessions { sessions in
+      for row in sessions.flatMap({ $0.objects("mcpStatus") }) {
+        guard let name = row.text("serverName")?.trimmingBlanks(), !name.isEmpty else { continue }
+        let server = ToolServer(row)
+        if let known = servers[name] {
+          servers[name] = known.joined(server)
+        } else {
+          names.append(name)
+          servers[name] = server
+        }
+      }
+    }
+    let rows = names.compactMap { name in servers[name]?.json(name) }
+    return "{\"servers\":[\(rows.joined(separator: ","))]}"
+  }
+
+  private struct ToolServer {
+    var isConnected: Bool
+    var tools: [String]
+    var lastError: String?
+
+    init(_ row: ScanObject) {
+      isConnected = row.isTrue("connected")
+      tools = row.objects("tools").map { tool in
+        "{\"name\":\(JSONText.quoted(tool.text("name") ?? "")),"
+          + "\"description\":\(JSONText.quoted(tool.text("description") ?? ""))}"
+      }
+      lastError = row.text("lastError")
+    }
+
+    func joined(_ other: ToolServer) -> ToolServer {
+      var both = self
+      both.isConnected = isConnected || other.isConnected
+      if tools.isEmpty { both.tools = other.tools }
+      both.lastError = lastError ?? other.lastError
+      return both
+    }
+
+    func json(_ name: String) -> String {
+      """
+      {"serverName":\(JSONText.quoted(name)),"connected":\(isConnected),\
+      "tools":[\(tools.joined(separator: ","))],"lastError":\(JSONText.quoted(lastError))}
+      """
+    }
+  }
+
+  /// The sessions point into the state: they must not leave `body`.
+  private func withSessions<Result>(_ body: ([ScanObject]) -> Result) -> Result {
+    state.withUnsafeBytes { body(ScanObject($0)?.objects("sessions") ?? []) }
+  }
+
+  private func rows(_ member: String, _ json: (String, ScanObject) -> String) -> [String] {
+    withSessions { sessions in
+      sessions.flatMap { session in
+        let id = JSONText.quoted(session.text("sessionId")?.trimmingBlanks() ?? "")
+        return session.objects(member).map { json(id, $0) }
+      }
+    }
+  }
+}

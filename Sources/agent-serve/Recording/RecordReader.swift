@@ -1,0 +1,232 @@
+import Core
+import Foundation
+import Records
+
+/// Finds the actions in records: bare or wrapped, in both spellings, as the
+/// rows of a snapshot or backfill, or in an array of any of these; and the
+/// documents, wrapped, or for a voice state also bare; and the facts.
+struct RecordReader {
+  /// What a record can hold.
+  enum Content: Sendable {
+    /// An action.
+    case action(LoggedAction)
+    /// A fact of the memory.
+    case fact(StoredFact)
+    /// A document that passed its check, and its bytes.
+    case document(Document, [UInt8])
+  }
+
+  /// An action or a document as a record gave it.
+  struct Item: Sendable {
+    /// What it is.
+    let content: Content
+    /// The action, nil for a document.
+    var action: LoggedAction? {
+      if case .action(let action) = content { action } else { nil }
+    }
+    /// `received_at` of the record, or nil.
+    let receivedAt: Timestamp?
+    /// Whether it was a row of a snapshot or backfill, not an event of its own.
+    let isListed: Bool
+  }
+
+  private let decoder: ActionDecoder
+  private var window: ActionWindow?
+  private let scratch = ScanScratch()
+
+  /// - Parameters:
+  ///   - now: the time of actions that name none.
+  ///   - isUnique: gives each action once, as a recording is to be read: it
+  ///     holds an action as an event and as a row of every snapshot after it.
+  init(now: Timestamp, isUnique: Bool) {
+    decoder = ActionDecoder(now: now)
+    window = isUnique ? ActionWindow() : nil
+  }
+
+  /// The actions of one record.
+  ///
+  /// - Parameter line: one JSON value, or only white space.
+  /// - Returns: the actions, oldest first, or a document; empty for a record of
+  ///   another kind (stats, what sse-tail says of its connection) and for actions
+  ///   that were already given.
+  /// - Throws: `ActionFault`; then the record gave nothing.
+  mutating func read(_ line: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
+    if line.allSatisfy({ $0 == 0x20 || (9...13).contains($0) }) { return [] }
+    if UTF8Text.isValid(line) { return try items(of: line) }
+    // A bad byte costs no more than itself.
+    let repaired = UTF8Text.repaired(line)
+    var result: Result<[Item], ActionFault> = .success([])
+    repaired.withUnsafeBytes { bytes in
+      do throws(ActionFault) {
+        result = .success(try items(of: bytes))
+      } catch {
+        result = .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private mutating func items(of line: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
+    do throws(ScanFault) { try ScanValidator.validate(line) } catch {
+      throw ActionFault(error.reason)
+    }
+    if line.first(where: { $0 > 0x20 }) != UInt8(ascii: "[") { return try record(line) }
+    var items: [Item] = []
+    for (index, element) in try elements(of: line).enumerated() {
+      do throws(ActionFault) { items += try record(element.bytes) } catch {
+        throw ActionFault("element \(index + 1): \(error.reason)")
+      }
+    }
+    return items
+  }
+
+  private mutating func record(_ bytes: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
+    var record = RecordScan()
+    let shape: RecordShape
+    let receivedAt: Timestamp?
+    do throws(ScanFault) {
+      shape = try record.read(bytes)
+      let received = try ScanMembers.value(of: "received_at", in: bytes)
+      receivedAt = received.string.flatMap { Timestamp(rfc3339: $0) }
+    } catch {
+      throw ActionFault(error.reason)
+    }
+    switch shape {
+    case .own, .event, .stats, .voiceState:
+      if let fact = try Self.fact(bytes, decoder.now) {
+        return [Item(content: .fact(fact), receivedAt: receivedAt, isListed: false)]
+      }
+      guard let (document, body) = try Self.document(bytes) else { return [] }
+      return [Item(content: .document(document, body), receivedAt: receivedAt, isListed: false)]
+    case .action, .unmarked:
+      if record.fields.kind.isAbsent, let fact = try Self.fact(bytes, decoder.now) {
+        return [Item(content: .fact(fact), receivedAt: receivedAt, isListed: false)]
+      }
+      let action = try decoder.decode(record.object.bytes, record.fields)
+      guard isNew(record.fields, record.source, record.profile) else { return [] }
+      return [Item(content: .action(action), receivedAt: receivedAt, isListed: false)]
+    case .list:
+      var items: [Item] = []
+      // Rows stand newest first.
+      for row in try elements(of: record.rows.bytes).reversed() {
+        let fields = try Self.fields(row.bytes)
+        let action = try decoder.decode(row.bytes, fields)
+        if isNew(fields, .row, record.profile) {
+          items.append(Item(content: .action(action), receivedAt: receivedAt, isListed: true))
+        }
+      }
+      return items
+    }
+  }
+
+  /// The fact of a record: wrapped, or bare with a subject and no type.
+  private static func fact(
+    _ bytes: UnsafeRawBufferPointer, _ now: Timestamp
+  ) throws(ActionFault) -> StoredFact? {
+    guard let record = ScanObject(bytes), record["type"].isNull else { return nil }
+    if record["event"].isString {
+      guard record.text("event") == "fact" else { return nil }
+      guard let fact = ScanObject(record["data"].bytes) else {
+        throw ActionFault("fact: no object")
+      }
+      return try FactDecoder(now: now).decode(fact)
+    }
+    guard record["subject"].isString, record["fact"].isString else { return nil }
+    return try FactDecoder(now: now).decode(record)
+  }
+
+  /// The document of a record that holds no action.
+  private static func document(
+    _ bytes: UnsafeRawBufferPointer
+  ) throws(ActionFault) -> (Document, [UInt8])? {
+    guard let record = ScanObject(bytes), record["type"].isNull else { return nil }
+    let document: Document
+    let body: UnsafeRawBufferPointer
+    if let event = record["event"].isString ? record.text("event") : nil {
+      guard let named = Document(rawValue: event) else { return nil }
+      (document, body) = (named, record["data"].bytes)
+    } else if !record["activeCount"].isAbsent && !record["sessions"].isAbsent {
+      (document, body) = (.voiceState, bytes)
+    } else {
+      return nil
+    }
+    switch document.accept(Array(body)) {
+    case .success(let bytes): return (document, bytes)
+    case .failure(let fault): throw ActionFault("\(document.rawValue): \(fault.reason)")
+    }
+  }
+
+  private mutating func isNew(
+    _ fields: ActionFields, _ source: ActionWindow.Source, _ profile: ScanValue
+  ) -> Bool {
+    window?.isNew(fields, source, profile: profile, scratch) ?? true
+  }
+
+  private func elements(of list: UnsafeRawBufferPointer) throws(ActionFault) -> [ScanValue] {
+    do throws(ScanFault) {
+      var values: [ScanValue] = []
+      var elements = try ScanElements(list)
+      while try elements.next() { values.append(elements.value) }
+      return values
+    } catch {
+      throw ActionFault(error.reason)
+    }
+  }
+
+  private static func fields(_ row: UnsafeRawBufferPointer) throws(ActionFault) -> ActionFields {
+    do throws(ScanFault) { return try ActionFields(row) } catch { throw ActionFault(error.reason) }
+  }
+}
+
+/// A file of records, read in pieces; a file that makes readers wait (a pipe)
+/// does not hold up anything else.
+final class RecordFile: @unchecked Sendable {
+  private let queue = DispatchQueue(label: "agent-serve.records")
+  // Touched on the queue alone.
+  private var input: RecordInput
+  private var records: RecordReader
+  private var faults: FaultLog
+
+  /// Opens a file.
+  ///
+  /// - Parameters:
+  ///   - path: `-` is standard input.
+  ///   - diagnostics: takes the faults of lines.
+  /// - Throws: `ReadFailure`.
+  init(path: String, diagnostics: Diagnostics) throws(ReadFailure) {
+    input = try RecordInput(path: path)
+    faults = FaultLog(diagnostics)
+    records = RecordReader(now: .now(), isUnique: true)
+  }
+
+  /// The next actions and documents: those of one line, or of several up to
+  /// `count`.
+  ///
+  /// Lines that are faulty are reported (see `FaultLog`) and passed over.
+  ///
+  /// - Returns: nil at the end of the file.
+  /// - Throws: `ReadFailure`.
+  func next(count: Int) async throws -> [RecordReader.Item]? {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async {
+        continuation.resume(with: Result { try self.read(count: count) })
+      }
+    }
+  }
+
+  private func read(count: Int) throws -> [RecordReader.Item]? {
+    var items: [RecordReader.Item] = []
+    while items.count < count {
+      guard let line = try input.next() else {
+        faults.finish()
+        return items.isEmpty ? nil : items
+      }
+      do throws(ActionFault) {
+        items += try records.read(line.bytes)
+      } catch {
+        faults.line(input.path, line.number, error.reason)
+      }
+    }
+    return items
+  }
+}

@@ -1,0 +1,103 @@
+import Core
+import Foundation
+import GRDB
+
+/// The documents, in memory for every answer and in the store for the next
+/// start.
+final class Documents: @unchecked Sendable {
+  private struct Entry {
+    /// As it was put.
+    var bytes: [UInt8]
+    /// On one line, as events need it.
+    var line: String
+    var sequence: Int
+  }
+
+  private let store: ActionStore
+  private let lock = NSLock()
+  private var entries: [Document: Entry] = [:]
+  private var changes = 0
+
+  /// - Parameter store: what holds them; written by nobody else.
+  /// - Throws: what SQLite says.
+  init(_ store: ActionStore) async throws {
+    self.store = store
+    for (document, bytes) in try await store.documents() { set(document, bytes, 0) }
+  }
+
+  /// Replaces a document; on the disk when it returns.
+  ///
+  /// - Parameters:
+  ///   - document: which one.
+  ///   - bytes: passed `Document.check`.
+  /// - Throws: what SQLite says; then the old one stays.
+  func put(_ document: Document, _ bytes: [UInt8]) async throws {
+    // The numbers are given while nobody else can write: who was stored last
+    // is seen last, whoever comes back first.
+    let sequence = try await store.put(document, bytes, at: .now()) {
+      self.lock.withLock {
+        self.changes += 1
+        return self.changes
+      }
+    }
+    set(document, bytes, sequence)
+  }
+
+  /// A document as it was put, or as that of an agent that told nothing.
+  func bytes(_ document: Document) -> [UInt8] {
+    lock.withLock { entries[document]?.bytes } ?? Array(document.absent.utf8)
+  }
+
+  /// A document on one line.
+  func line(_ document: Document) -> String {
+    lock.withLock { entries[document]?.line } ?? document.absent
+  }
+
+  /// Whether the agent told it.
+  func has(_ document: Document) -> Bool { lock.withLock { entries[document] != nil } }
+
+  /// Grows with every change.
+  var version: Int { lock.withLock { entries.values.reduce(0) { $0 + $1.sequence } } }
+
+  private func set(_ document: Document, _ bytes: [UInt8], _ sequence: Int) {
+    let line = bytes.withUnsafeBytes(JSONText.oneLine)
+    lock.withLock {
+      if let known = entries[document], known.sequence > sequence { return }
+      entries[document] = Entry(bytes: bytes, line: line, sequence: sequence)
+    }
+  }
+}
+
+extension ActionStore {
+  /// Every document that was put.
+  func documents() async throws -> [(Document, [UInt8])] {
+    try await read { db in
+      try Row.fetchAll(db, sql: "SELECT name, body FROM documents").compactMap { row in
+        // A later version may know more.
+        guard let document = Document(rawValue: row[0]) else { return nil }
+        let body: Data = row[1]
+        return (document, Array(body))
+      }
+    }
+  }
+
+  /// Stores a document in the place of the one before; durable when it returns.
+  ///
+  /// - Parameters:
+  ///   - document: which one.
+  ///   - bytes: JSON.
+  ///   - time: now.
+  ///   - inside: called within the transaction.
+  /// - Returns: what `inside` returned.
+  func put<T: Sendable>(
+    _ document: Document, _ bytes: [UInt8], at time: Timestamp,
+    inside: @escaping @Sendable () -> T
+  ) async throws -> T {
+    try await write { db in
+      try db.execute(
+        sql: "INSERT OR REPLACE INTO documents (name, body, updated_at) VALUES (?, ?, ?)",
+        arguments: [document.rawValue, Data(bytes), time.rfc3339])
+      return inside()
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import GRDB
+
+/// The tables, made step by step as the versions came.
+extension ActionStore {
+  static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("actions") { db in
+      // AUTOINCREMENT: an id is never used twice, so that a client's last
+      // event id never names another action. usd_cost has no affinity: the
+      // digits stay as they came.
+      try db.execute(
+        sql: """
+          CREATE TABLE actions (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            created_at TEXT NOT NULL,
+            guild_id TEXT,
+            channel_id TEXT,
+            message_id TEXT,
+            user_id TEXT,
+            kind TEXT NOT NULL,
+            content TEXT,
+            metadata TEXT,
+            usd_cost BLOB,
+            extra TEXT NOT NULL DEFAULT ''
+          );
+          CREATE INDEX actions_by_time ON actions (created_at DESC, id);
+          CREATE INDEX actions_by_kind ON actions (kind, created_at DESC, id);
+          CREATE INDEX actions_by_guild ON actions (guild_id, created_at DESC, id);
+          """)
+    }
+    migrator.registerMigration("sessions and documents") { db in
+      // Only what belongs to a session is in the index.
+      try db.execute(
+        sql: """
+          ALTER TABLE actions ADD COLUMN session TEXT;
+          CREATE INDEX actions_by_session ON actions (session, created_at, id)
+            WHERE session IS NOT NULL;
+          CREATE TABLE documents (
+            name TEXT PRIMARY KEY,
+            body BLOB NOT NULL,
+            updated_at TEXT NOT NULL
+          );
+          """)
+      let rows = try Row.fetchCursor(
+        db, sql: "SELECT id, metadata FROM actions WHERE instr(metadata, 'sessionId')")
+      var sessions: [(Int64, String)] = []
+      while let row = try rows.next() {
+        if let session = LoggedAction.session(metadata: row[1]) {
+          sessions.append((row[0], session))
+        }
+      }
+      let update = try db.makeStatement(sql: "UPDATE actions SET session = ? WHERE id = ?")
+      for (id, session) in sessions { try update.execute(arguments: [session, id]) }
+    }
+    migrator.registerMigration("memory") { try createMemory($0) }
+    return migrator
+  }
+
+  /// Makes the tables of the memory.
+  private static func createMemory(_ db: Database) throws {
+    // The words are not those of the texts but what `FactWords` makes of them;
+    // the categories keep marks and symbols inside of words.
+    try db.execute(
+      sql: """
+        CREATE TABLE memory_facts (
+          id INTEGER PRIMARY KEY AUTOINCREMENT,
+          created_at TEXT NOT NULL,
+          updated_at TEXT NOT NULL,
+          scope TEXT NOT NULL,
+          guild_id TEXT,
+          channel_id TEXT,
+          user_id TEXT,
+          subject TEXT NOT NULL,
+          fact TEXT NOT NULL,
+          fact_type TEXT NOT NULL,
+          evidence_text TEXT,
+          source_message_id TEXT,
+          confidence REAL NOT NULL,
+          is_legacy INTEGER NOT NULL DEFAULT 0,
+          revision INTEGER NOT NULL DEFAULT 1,
+          deleted_at TEXT
+        );
+        CREATE UNIQUE INDEX memory_facts_once
+          ON memory_facts (scope, ifnull(guild_id, ''), subject, fact) WHERE deleted_at IS NULL;
+        CREATE INDEX memory_facts_by_time
+          ON memory_facts (updated_at DESC, id) WHERE deleted_at IS NULL;
+        CREATE INDEX memory_facts_by_subject
+          ON memory_facts (subject, updated_at DESC, id) WHERE deleted_at IS NULL;
+        CREATE INDEX memory_facts_by_confidence
+          ON memory_facts (scope, confidence DESC, updated_at DESC) WHERE deleted_at IS NULL;
+        CREATE INDEX memory_facts_by_user
+          ON memory_facts (user_id, confidence DESC) WHERE deleted_at IS NULL;
+        CREATE VIRTUAL TABLE memory_words USING fts5(
+          fact, about, prefix = '2 3',
+          tokenize = "unicode61 remove_diacritics 2 categories 'L* N* M* Co So'");
+        CREATE VIRTUAL TABLE memory_terms USING fts5vocab(memory_words, row);
+        CREATE TABLE memory_vectors (
+          fact_id INTEGER PRIMARY KEY,
+          model TEXT NOT NULL,
+          vector BLOB NOT NULL
+        );
+        """)
+  }
+}

@@ -1,0 +1,143 @@
+import Core
+
+/// What an agent tells about itself as a whole, and not action by action. Each
+/// replaces what was there before (Agent/Clanky/CONTRACT.md 9.4).
+enum Document: String, CaseIterable, Sendable {
+  /// `{"activeCount":n,"sessions":[...]}` (Agent/Clanky/CONTRACT.md 4).
+  case voiceState = "voice_state"
+  /// The guilds, each with its channels.
+  case guilds
+  /// The automations of all guilds.
+  case automations
+  /// The runs of all automations.
+  case automationRuns = "automation_runs"
+  /// The tunnel, or null (Agent/Clanky/CONTRACT.md 5.4).
+  case publicHTTPS = "public_https"
+  /// Provider to its models.
+  case models = "llm_models"
+
+  /// Where it is put, and read in the form that the dashboard gives it.
+  var path: String {
+    switch self {
+    case .voiceState: "/api/voice/state"
+    case .guilds: "/api/guilds"
+    case .automations: "/api/automations"
+    case .automationRuns: "/api/automations/runs"
+    case .publicHTTPS: "/api/public-https"
+    case .models: "/api/llm/models"
+    }
+  }
+
+  /// - Parameter path: a request's path; nil when nothing is put there.
+  init?(path: String) {
+    guard let found = Self.allCases.first(where: { $0.path == path }) else { return nil }
+    self = found
+  }
+
+  /// What an agent that told nothing has.
+  var absent: String {
+    switch self {
+    case .voiceState: #"{"activeCount":0,"sessions":[]}"#
+    case .guilds, .automations, .automationRuns: "[]"
+    case .publicHTTPS: "null"
+    case .models: "{}"
+    }
+  }
+}
+
+/// Why a text is no such document: one line for a person.
+struct DocumentFault: Error, Equatable {
+  /// Lower case: `sessions is no array`.
+  let reason: String
+  /// Whether the text is not even JSON.
+  var isUnreadable = false
+
+  /// - Parameter reason: lower case, no full stop.
+  init(_ reason: String) { self.reason = reason }
+
+  /// - Parameter fault: what makes it no JSON.
+  init(unreadable fault: ScanFault) {
+    reason = fault.reason
+    isUnreadable = true
+  }
+}
+
+extension Document {
+  /// The bytes to store, which are those that came but for bytes that are no
+  /// UTF-8.
+  func accept(_ body: [UInt8]) -> Result<[UInt8], DocumentFault> {
+    let bytes = body.withUnsafeBytes { UTF8Text.isValid($0) ? body : UTF8Text.repaired($0) }
+    return bytes.withUnsafeBytes { pointer in
+      do throws(DocumentFault) {
+        try check(pointer)
+        return .success(bytes)
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  /// Whether bytes can be stored as this document. Only what the answers are
+  /// made with is asked for: an agent may add and leave out members.
+  ///
+  /// - Parameter bytes: valid UTF-8.
+  /// - Throws: `DocumentFault`.
+  private func check(_ bytes: UnsafeRawBufferPointer) throws(DocumentFault) {
+    do throws(ScanFault) { try ScanValidator.validate(bytes) } catch {
+      throw DocumentFault(unreadable: error)
+    }
+    switch self {
+    case .voiceState: try Self.checkState(bytes)
+    case .guilds:
+      for (place, guild) in try Self.rows(bytes, member: nil) {
+        guard guild.text("id") != nil else { throw DocumentFault("\(place): no id") }
+        let channels = guild["channels"]
+        if channels.isNull { continue }
+        guard let rows = ScanObject.list(channels.bytes),
+          rows.allSatisfy({ $0.text("id") != nil })
+        else { throw DocumentFault("\(place): channels is no array of objects with an id") }
+      }
+    case .automations:
+      for (place, row) in try Self.rows(bytes, member: "rows") {
+        guard row.integer("id") != nil else { throw DocumentFault("\(place): no integer id") }
+        guard row.text("guild_id") != nil else { throw DocumentFault("\(place): no guild_id") }
+      }
+    case .automationRuns:
+      for (place, row) in try Self.rows(bytes, member: "rows") {
+        for name in ["id", "automation_id"] where row.integer(name) == nil {
+          throw DocumentFault("\(place): no integer \(name)")
+        }
+      }
+    case .publicHTTPS:
+      guard ScanObject(bytes) != nil || Self.first(bytes) == UInt8(ascii: "n") else {
+        throw DocumentFault("neither an object nor null")
+      }
+    case .models:
+      guard ScanObject(bytes) != nil else { throw DocumentFault("no object") }
+    }
+  }
+
+  private static func checkState(_ bytes: UnsafeRawBufferPointer) throws(DocumentFault) {
+    guard let state = ScanObject(bytes) else { throw DocumentFault("no object") }
+    guard let count = state.integer("activeCount"), count >= 0, state["activeCount"].isNumber else {
+      throw DocumentFault("activeCount is no count")
+    }
+    guard state["sessions"].isArray else { throw DocumentFault("sessions is no array") }
+    guard ScanObject.list(state["sessions"].bytes) != nil else {
+      throw DocumentFault("a session is no object")
+    }
+  }
+
+  /// The rows of an array, or of the object that the dashboard answers with.
+  static func rows(
+    _ bytes: UnsafeRawBufferPointer, member: String?
+  ) throws(DocumentFault) -> [(place: String, row: ScanObject)] {
+    var list = bytes
+    if let member, let object = ScanObject(bytes) { list = object[member].bytes }
+    guard first(list) == UInt8(ascii: "[") else { throw DocumentFault("no array") }
+    guard let rows = ScanObject.list(list) else { throw DocumentFault("an element is no object") }
+    return rows.enumerated().map { ("element \($0.offset + 1)", $0.element) }
+  }
+
+  private static func first(_ bytes: UnsafeRawBufferPointer) -> UInt8? { bytes.first { $0 > 0x20 } }
+}

@@ -1,0 +1,129 @@
+import Core
+
+/// JSON that we make ourselves.
+enum JSONText {
+  /// Writes a string as JSON.stringify does (ECMA-262, QuoteJSONString): quotes,
+  /// backslashes and C0 are escaped, all else is UTF-8.
+  ///
+  /// - Parameters:
+  ///   - text: any text.
+  ///   - limit: the UTF-16 units to keep. Where that cuts a character in two,
+  ///     its first half becomes U+FFFD: a lone surrogate, which JSON.stringify
+  ///     would escape, is refused by many readers.
+  ///   - out: what is appended to.
+  static func append(_ text: String, limit: Int = .max, to out: inout [UInt8]) {
+    out.append(UInt8(ascii: "\""))
+    // A byte is never more than one unit.
+    if text.utf8.count <= limit {
+      append(bytes: text, to: &out)
+    } else {
+      let end = text.utf16.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex)
+      let cut = (end ?? text.endIndex).samePosition(in: text.unicodeScalars)
+      if let cut {
+        append(bytes: String(text[..<cut]), to: &out)
+      } else if let end {
+        append(bytes: String(text[..<text.utf16.index(before: end)]), to: &out)
+        out += "\u{fffd}".utf8
+      }
+    }
+    out.append(UInt8(ascii: "\""))
+  }
+
+  /// A string as JSON.
+  static func quoted(_ text: String) -> String {
+    var out: [UInt8] = []
+    append(text, to: &out)
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// A text or null as JSON.
+  static func quoted(_ text: String?) -> String { text.map(quoted) ?? "null" }
+
+  /// JSON as it stands; line ends, which can only be white space between its
+  /// tokens, are left out.
+  static func oneLine(_ bytes: UnsafeRawBufferPointer) -> String {
+    if !bytes.contains(10) && !bytes.contains(13) { return String(decoding: bytes, as: UTF8.self) }
+    return String(decoding: bytes.filter { $0 != 10 && $0 != 13 }, as: UTF8.self)
+  }
+
+  /// A number as JSON.stringify writes it: `2`, `0.0754904`, `4e-7`. What is
+  /// not finite is 0.
+  static func number(_ value: Double) -> String { value.isFinite ? NumberText.of(value) : "0" }
+
+  private static func append(bytes text: String, to out: inout [UInt8]) {
+    var text = text
+    text.withUTF8 { bytes in
+      var clean = 0
+      for (index, byte) in bytes.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5c {
+        out += bytes[clean..<index]
+        clean = index + 1
+        out += escape(byte)
+      }
+      out += bytes[clean...]
+    }
+  }
+
+  private static func escape(_ byte: UInt8) -> [UInt8] {
+    switch byte {
+    case 0x08: Array("\\b".utf8)
+    case 0x09: Array("\\t".utf8)
+    case 0x0a: Array("\\n".utf8)
+    case 0x0c: Array("\\f".utf8)
+    case 0x0d: Array("\\r".utf8)
+    case 0x22, 0x5c: [0x5c, byte]
+    default: Array("\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8)
+    }
+  }
+}
+
+/// `Number(text)` of JavaScript (ECMA-262, StringToNumber), which the dashboard
+/// makes of every text that should be a number.
+enum JavaScriptNumber {
+  /// - Returns: nil for what is no number, and for what is not finite. A text of
+  ///   blanks is 0.
+  static func parse(_ text: String) -> Double? {
+    let text = text.trimmingBlanks()
+    if text.isEmpty { return 0 }
+    let digits = text.utf8
+    switch digits.prefix(2).map({ $0 | 0x20 }) {
+    case Array("0x".utf8): return whole(digits.dropFirst(2), base: 16)
+    case Array("0o".utf8): return whole(digits.dropFirst(2), base: 8)
+    case Array("0b".utf8): return whole(digits.dropFirst(2), base: 2)
+    default: break
+    }
+    // Double reads more than this, and writes "inf" for "Infinity".
+    guard digits.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let value = Double(text),
+      value.isFinite
+    else { return nil }
+    return value
+  }
+
+  private static func whole(_ digits: Substring.UTF8View, base: Double) -> Double? {
+    var value = 0.0
+    for digit in digits {
+      guard let number = Character(Unicode.Scalar(digit)).hexDigitValue, Double(number) < base
+      else {
+        return nil
+      }
+      value = value * base + Double(number)
+    }
+    return digits.isEmpty || !value.isFinite ? nil : value
+  }
+}
+
+extension StringProtocol {
+  /// `text.trim()` of JavaScript.
+  func trimmingBlanks() -> String {
+    let scalars = unicodeScalars.drop(while: Self.isBlank)
+    guard let last = scalars.lastIndex(where: { !Self.isBlank($0) }) else { return "" }
+    return String(String.UnicodeScalarView(scalars[...last]))
+  }
+
+  /// The white space and the line ends of ECMA-262, section 12.
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x09...0x0d, 0x20, 0xa0, 0x2028, 0x2029, 0xfeff: true
+    default: scalar.properties.generalCategory == .spaceSeparator
+    }
+  }
+}
