@@ -71,9 +71,9 @@ struct ServeOptions: Equatable, Sendable {
     ]
   ) { options, words throws(UsageError) in
     if options.embedModel != nil && options.embedURL == nil {
-      throw UsageError("--embed-model: there is no --embed-url")
+      throw UsageError("--embed-model: it needs --embed-url")
     }
-    if let word = words.operands.first { throw UsageError("\(word): no operand is taken") }
+    if let word = words.operands.first { throw UsageError("\(word): unexpected operand") }
   }
 
   @Sendable private static func host(_ argument: OptionArgument) throws(UsageError) -> Authority {

@@ -42,7 +42,7 @@ struct AccessTests {
   }
 
   @Test(
-    "What is no address is refused",
+    "What is not an address is refused",
     arguments: ["", "127.0.0.1", ":80", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "[::1]"])
   func noAddress(_ text: String) {
     #expect(throws: UsageError.self) { try ListenAddress(text) }

@@ -37,7 +37,7 @@ struct ActionCodingTests {
     )
   }
 
-  @Test("Ids and contents that are no text become what the dashboard makes of them")
+  @Test("Ids and contents that are not texts become what the dashboard makes of them")
   func otherValues() throws {
     let action = try #require(
       try Fixture.read(
@@ -87,10 +87,10 @@ struct ActionCodingTests {
   }
 
   @Test(
-    "What is no action is told in words",
+    "What is not an action is told in words",
     arguments: [
       (#"{"content":"x"}"#, "no kind"), (#"{"kind":""}"#, "no kind"),
-      (#"{"kind":7}"#, "kind is no text"), (#"{"kind":"a","createdAt":"noon"}"#, "createdAt"),
+      (#"{"kind":7}"#, "kind is not a text"), (#"{"kind":"a","createdAt":"noon"}"#, "createdAt"),
       (#"{"kind":"a","createdAt":17}"#, "createdAt"), (#"{"kind":}"#, "value is missing"),
       (#"{"kind":"a"} x"#, "after the value"), (#"17"#, "not a JSON object"),
       (#"[{"kind":"a"},{"no":1}]"#, "element 2: no kind"),
@@ -117,7 +117,7 @@ struct ActionCodingTests {
     #expect(action?.content == "x\u{fffd}y")
   }
 
-  @Test("Numbers that a store cannot hold are no cost")
+  @Test("Numbers that a store cannot hold are not a cost")
   func costs() throws {
     #expect(try Fixture.read(#"{"kind":"a","usdCost":1e999}"#).first?.usd == 0)
     #expect(try Fixture.read(#"{"kind":"a","usdCost":"0.25"}"#).first?.usd == 0.25)

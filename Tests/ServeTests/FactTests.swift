@@ -117,7 +117,7 @@ struct FactTests {
     #expect(try await store.write { try FactTable.insert(facts, $0) } == [3, nil, nil])
   }
 
-  @Test("Records of facts, wrapped or bare, are no actions")
+  @Test("Records of facts, wrapped or bare, are not actions")
   func records() throws {
     func content(_ line: String) throws -> StoredFact? {
       var reader = RecordReader(now: Timestamp(seconds: 0), isUnique: true)
@@ -131,6 +131,8 @@ struct FactTests {
     #expect(try content(#"{"kind":"memory_fact","subject":"s","fact":"f"}"#) == nil)
     #expect(try content(#"{"type":"fact_delete","subject":"s","fact":"f"}"#) == nil)
     #expect(throws: ActionFault("subject required")) { try content(#"{"event":"fact","data":{}}"#) }
-    #expect(throws: ActionFault("fact: no object")) { try content(#"{"event":"fact","data":7}"#) }
+    #expect(throws: ActionFault("fact: not an object")) {
+      try content(#"{"event":"fact","data":7}"#)
+    }
   }
 }

@@ -89,7 +89,7 @@ final class EmbedClient: @unchecked Sendable {
   static func read(_ body: [UInt8], count: Int) -> Result<[[Float]], EmbedFault> {
     body.withUnsafeBytes { bytes in
       guard UTF8Text.isValid(bytes), ScanValidator.isValue(bytes), let answer = ScanObject(bytes)
-      else { return .failure(EmbedFault("the answer is no JSON object")) }
+      else { return .failure(EmbedFault("the answer is not a JSON object")) }
       var vectors = [[Float]](repeating: [], count: count)
       for (place, row) in answer.objects("data").enumerated() {
         let index = row.integer("index") ?? place

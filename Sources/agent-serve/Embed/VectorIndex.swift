@@ -16,7 +16,7 @@ final class VectorIndex: @unchecked Sendable {
   /// Whether vectors of a length can be compared with those that are here.
   func accepts(width: Int) -> Bool { lock.withLock { ids.isEmpty || self.width == width } }
 
-  /// Takes a fact's vector, in the place of the one before.
+  /// Takes a fact's vector instead of the one before.
   ///
   /// - Parameters:
   ///   - vector: of length 1; one of another width than the others is passed over.

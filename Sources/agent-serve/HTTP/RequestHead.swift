@@ -90,7 +90,7 @@ struct RequestHead: Equatable, Sendable {
         .contains { $0.trimmingBlanks() == "close" }
   }
 
-  /// Without blanks and tabs at the ends; there is no other white space in a field.
+  /// Without blanks and tabs at the ends; a field has no other white space.
   private static func trimmed(_ text: String) -> String {
     let start = text.utf8.drop { $0 == 32 || $0 == 9 }
     guard let last = start.lastIndex(where: { $0 != 32 && $0 != 9 }) else { return "" }
@@ -117,7 +117,7 @@ struct RequestHead: Equatable, Sendable {
 
 /// Why a request cannot be read; the connection ends behind the answer.
 enum RequestFault: Error, Equatable {
-  /// It is no HTTP/1 request.
+  /// It is not an HTTP/1 request.
   case malformed
   /// Its head is longer than anybody's.
   case headTooLarge

@@ -43,7 +43,7 @@ struct RequestTarget: Equatable, Sendable {
 
 /// The percent-encoding of paths as JavaScript's `decodeURI` undoes it: what
 /// could end a segment or begin a query stays as it was written, and so does
-/// what is no UTF-8.
+/// what is not UTF-8.
 enum PathDecoding {
   private static let kept = Set("%;/?:@&=+$,#".utf8)
 

@@ -23,7 +23,7 @@ struct FactDecoder {
     let subject = KeptText.folded(object.text("subject") ?? "", limit: KeptText.subjectLimit)
     if subject.isEmpty { throw ActionFault("subject required") }
     guard object["fact"].isString || object["fact"].isNull else {
-      throw ActionFault("fact is no text")
+      throw ActionFault("fact is not a text")
     }
     let fact = KeptText.folded(object.text("fact") ?? "", limit: KeptText.factLimit)
     if fact.isEmpty { throw ActionFault("fact required") }
@@ -65,7 +65,7 @@ struct FactDecoder {
     for name in names {
       guard let text = object.text(name) ?? metadata.text(name) else { continue }
       guard let time = Timestamp(rfc3339: text), (0...253_402_300_799).contains(time.seconds) else {
-        throw ActionFault("\(name) is no RFC 3339 time")
+        throw ActionFault("\(name) is not an RFC 3339 time")
       }
       return time.rfc3339
     }

@@ -55,7 +55,7 @@ enum FactWords {
     var letters = ""
     var run: [Character] = []
     func flush() {
-      // Longer ones are no words, and nobody types them.
+      // Longer ones are not words, and nobody types them.
       if !letters.isEmpty { word(String(letters.prefix(64))) }
       if !run.isEmpty { pairs(run) }
       letters = ""

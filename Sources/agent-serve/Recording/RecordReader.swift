@@ -127,7 +127,7 @@ struct RecordReader {
     if record["event"].isString {
       guard record.text("event") == "fact" else { return nil }
       guard let fact = ScanObject(record["data"].bytes) else {
-        throw ActionFault("fact: no object")
+        throw ActionFault("fact: not an object")
       }
       return try FactDecoder(now: now).decode(fact)
     }

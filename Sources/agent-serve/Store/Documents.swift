@@ -81,7 +81,7 @@ extension ActionStore {
     }
   }
 
-  /// Stores a document in the place of the one before; durable when it returns.
+  /// Stores a document instead of the one before; durable when it returns.
   ///
   /// - Parameters:
   ///   - document: which one.

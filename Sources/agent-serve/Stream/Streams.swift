@@ -57,7 +57,7 @@ struct ServedFeed: Sendable {
 /// One event of a stream as its bytes on the wire (WHATWG HTML, 9.2.5), made
 /// once and shared by all subscribers.
 struct Frame: Sendable, Equatable {
-  /// The action's id, 0 for an event that is no action.
+  /// The action's id, 0 for an event that is not an action.
   let id: Int64
   /// The bytes, up to and with the blank line.
   let bytes: [UInt8]

@@ -182,7 +182,7 @@ final class Session: ChannelInboundHandler {
 
   // MARK: - An answer
 
-  /// Answers what is no request; nothing behind it is read as one.
+  /// Answers what is not a request; nothing behind it is read as one.
   private func refuse(_ fault: RequestFault, _ context: ChannelHandlerContext) {
     send(fault.answer, to: nil, isRead: false, context)
   }

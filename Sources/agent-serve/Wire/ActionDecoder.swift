@@ -14,7 +14,8 @@ struct ActionDecoder {
     _ bytes: UnsafeRawBufferPointer, _ fields: ActionFields
   ) throws(ActionFault) -> LoggedAction {
     guard fields.kind.isString, let kind = id(fields.kind) else {
-      throw ActionFault(fields.kind.isString || fields.kind.isNull ? "no kind" : "kind is no text")
+      throw ActionFault(
+        fields.kind.isString || fields.kind.isNull ? "no kind" : "kind is not a text")
     }
     return LoggedAction(
       createdAt: try time(fields.createdAt), guild: id(fields.guild),
@@ -36,11 +37,11 @@ struct ActionDecoder {
     if value.isNull { return now.rfc3339 }
     guard value.isString, let text = value.string, let time = Timestamp(rfc3339: text),
       (0...253_402_300_799).contains(time.seconds)
-    else { throw ActionFault("createdAt is no RFC 3339 time") }
+    else { throw ActionFault("createdAt is not an RFC 3339 time") }
     return time.rfc3339
   }
 
-  /// A number, also one inside a text; anything else is no cost.
+  /// A number, also one inside a text; anything else is not a cost.
   private func cost(_ value: ScanValue) -> String? {
     guard let raw = value.rawText, ScanNumber(raw) != nil else { return nil }
     return String(decoding: raw, as: UTF8.self)
@@ -82,7 +83,7 @@ extension ScanValue {
   }
 }
 
-/// Why a record is no action that can be stored: one line for a person.
+/// Why a record is not an action that can be stored: one line for a person.
 struct ActionFault: Error, Equatable {
   /// Lower case: `no kind`.
   let reason: String

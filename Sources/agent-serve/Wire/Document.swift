@@ -45,9 +45,9 @@ enum Document: String, CaseIterable, Sendable {
   }
 }
 
-/// Why a text is no such document: one line for a person.
+/// Why a text is not such a document: one line for a person.
 struct DocumentFault: Error, Equatable {
-  /// Lower case: `sessions is no array`.
+  /// Lower case: `sessions is not an array`.
   let reason: String
   /// Whether the text is not even JSON.
   var isUnreadable = false
@@ -95,7 +95,7 @@ extension Document {
         if channels.isNull { continue }
         guard let rows = ScanObject.list(channels.bytes),
           rows.allSatisfy({ $0.text("id") != nil })
-        else { throw DocumentFault("\(place): channels is no array of objects with an id") }
+        else { throw DocumentFault("\(place): channels is not an array of objects with an id") }
       }
     case .automations:
       for (place, row) in try Self.rows(bytes, member: "rows") {
@@ -113,18 +113,18 @@ extension Document {
         throw DocumentFault("neither an object nor null")
       }
     case .models:
-      guard ScanObject(bytes) != nil else { throw DocumentFault("no object") }
+      guard ScanObject(bytes) != nil else { throw DocumentFault("not an object") }
     }
   }
 
   private static func checkState(_ bytes: UnsafeRawBufferPointer) throws(DocumentFault) {
-    guard let state = ScanObject(bytes) else { throw DocumentFault("no object") }
+    guard let state = ScanObject(bytes) else { throw DocumentFault("not an object") }
     guard let count = state.integer("activeCount"), count >= 0, state["activeCount"].isNumber else {
-      throw DocumentFault("activeCount is no count")
+      throw DocumentFault("activeCount is not a count")
     }
-    guard state["sessions"].isArray else { throw DocumentFault("sessions is no array") }
+    guard state["sessions"].isArray else { throw DocumentFault("sessions is not an array") }
     guard ScanObject.list(state["sessions"].bytes) != nil else {
-      throw DocumentFault("a session is no object")
+      throw DocumentFault("a session is not an object")
     }
   }
 
@@ -134,8 +134,10 @@ extension Document {
   ) throws(DocumentFault) -> [(place: String, row: ScanObject)] {
     var list = bytes
     if let member, let object = ScanObject(bytes) { list = object[member].bytes }
-    guard first(list) == UInt8(ascii: "[") else { throw DocumentFault("no array") }
-    guard let rows = ScanObject.list(list) else { throw DocumentFault("an element is no object") }
+    guard first(list) == UInt8(ascii: "[") else { throw DocumentFault("not an array") }
+    guard let rows = ScanObject.list(list) else {
+      throw DocumentFault("an element is not an object")
+    }
     return rows.enumerated().map { ("element \($0.offset + 1)", $0.element) }
   }
 

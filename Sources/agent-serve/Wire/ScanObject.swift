@@ -12,7 +12,7 @@ struct ScanObject {
   init() {}
 
   /// - Parameter bytes: one valid JSON value (see `ScanValidator`); nil when it
-  ///   is no object.
+  ///   is not an object.
   init?(_ bytes: UnsafeRawBufferPointer) {
     do throws(ScanFault) {
       var scan = try ScanMembers(bytes)
@@ -37,7 +37,7 @@ struct ScanObject {
     return objects
   }
 
-  /// The objects among the elements of a member; none when it is no array.
+  /// The objects among the elements of a member; none when it is not an array.
   func objects(_ name: String) -> [ScanObject] {
     var objects: [ScanObject] = []
     do throws(ScanFault) {

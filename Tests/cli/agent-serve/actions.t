@@ -103,7 +103,7 @@ is "$(get '?kinds=bad%20utf-8' | jq -c '.[0].content | explode')" '[97,65533,98]
 start_server junk agent-serve -l 127.0.0.1:0 -D :memory: --ingest "$tmp/junk"
 is "$(lines "$tmp/junk.err")" 11 "of many bad lines ten are named"
 is "$(tail -n 1 "$tmp/junk.err")" "agent-serve: 12 more bad lines" "and the rest counted"
-is "$(curl -s "$url/api/actions" | jq length)" 1 "the good one is stored; a count is no action"
+is "$(curl -s "$url/api/actions" | jq length)" 1 "the good one is stored; a count is not an action"
 stop "$pid"
 cp "$cli/../fixtures/sample-day.ndjson" "$tmp/day"
 printf '{"kind":\n' >>"$tmp/day"

@@ -18,7 +18,7 @@ joins() { get 'actions?kinds=voice_runtime' | jq -c 'map(select(.content == "das
 for refused in '{"guildId":"999"}' '{"guildId":"2"}' '{"guildId":"1","requesterUserId":"7"}'; do
   is "$(post voice/join "$refused" | jq .ok)" false "refused: $refused"
 done
-is "$(joins)" "[]" "what is refused is no action"
+is "$(joins)" "[]" "what is refused is not an action"
 is "$(post voice/join '{}' | jq -c '[.ok, .textChannelId, .requesterUserId]')" '[true,"10","5"]' "a join"
 is "$(joins | jq -c '.[0] | [.guild_id, .channel_id, .user_id, .metadata]')" \
   '["1","10","5",{"source":"dashboard_voice_tab","reason":"already_in_channel","requestedGuildId":null,"requestedRequesterUserId":null,"requestedTextChannelId":null,"voiceChannelId":"20","handled":true,"joinedTargetChannel":true}]' \
@@ -113,7 +113,7 @@ url=$open
 
 # --- heads
 run curl -s -i -H 'Content-Type: application/json' -d '{"guildId":' "$url/api/memory/runtime-snapshot"
-out_like '^Content-Type: application/json;charset=utf-8' "what is no JSON is told with a charset"
+out_like '^Content-Type: application/json;charset=utf-8' "what is not JSON is told with a charset"
 run curl -s -i -H 'Content-Type: application/json' -d '{"guildId":' "$url/api/voice/join"
 out_like '^Content-Type: application/json;charset=utf-8' "so it is of a join"
 date='^Date: (Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT'

@@ -78,16 +78,16 @@ done
 bad() {
   is "$(put "$1" "$2") $(jq -r '.error + ": " + .reason' "$tmp/body")" "400 $3" "400: $1 $2"
 }
-bad guilds '{}' 'invalid_guilds: no array'
-bad guilds '[1]' 'invalid_guilds: an element is no object'
+bad guilds '{}' 'invalid_guilds: not an array'
+bad guilds '[1]' 'invalid_guilds: an element is not an object'
 bad guilds '[{"id":"1"},{"name":"x"}]' 'invalid_guilds: element 2: no id'
 bad guilds '[{"id":"1","channels":{}}]' \
-  'invalid_guilds: element 1: channels is no array of objects with an id'
+  'invalid_guilds: element 1: channels is not an array of objects with an id'
 bad automations '[{"id":"x","guild_id":"1"}]' 'invalid_automations: element 1: no integer id'
 bad automations '[{"id":1}]' 'invalid_automations: element 1: no guild_id'
 bad automations/runs '[{"id":1}]' 'invalid_automation_runs: element 1: no integer automation_id'
 bad public-https '7' 'invalid_public_https: neither an object nor null'
-bad llm/models '[]' 'invalid_llm_models: no object'
+bad llm/models '[]' 'invalid_llm_models: not an object'
 bad llm/models '{"a":' 'invalid_json_body: unbalanced brackets'
 is "$(get guilds | jq length)" 2 "what was there stays"
 is "$(put health '{}')$(put guilds/1/channels '[]')$(put actions '[]')" 404404404 "nothing else is put"

@@ -35,10 +35,10 @@ refused() { is "$(post "$1" | sed 's/.*"error":"\(.*\)"} 400$/\1/')" "$2" "400: 
 refused '{"guildId":"1","fact":"x"}' 'subject required'
 refused '{"guildId":"1","subject":" \u2028","fact":"x"}' 'subject required'
 refused '{"guildId":"1","subject":"x","fact":"\ufeff "}' 'fact required'
-refused '{"guildId":"1","subject":"x","fact":{"a":1}}' 'fact is no text'
+refused '{"guildId":"1","subject":"x","fact":{"a":1}}' 'fact is not a text'
 refused '{"subject":"x","fact":"x","scope":"guild"}' 'guildId required'
 refused '{"guildId":"1","subject":"x","fact":"x","confidence":"high"}' 'confidence must be a number between 0 and 1'
-refused '{"guildId":"1","subject":"x","fact":"x","created_at":"soon"}' 'created_at is no RFC 3339 time'
+refused '{"guildId":"1","subject":"x","fact":"x","created_at":"soon"}' 'created_at is not an RFC 3339 time'
 refused '' 'no fact in the body'
 is "$(curl -s -H 'Content-Type: application/json' -d '{"a":' "$m/facts" | jq -r .error)" invalid_json_body "and no JSON"
 printf '%s\n' '{"event":"fact","id":"","data":{"subject":"300","fact":"of a person"}}' '' 'junk' \

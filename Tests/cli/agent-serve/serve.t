@@ -23,7 +23,7 @@ is "$(answer -H 'x-dashboard-token: sample-tokens' "$url/api/stats")" "$denied" 
 is "$(answer -H 'x-dashboard-token: sample-toke' "$url/api/stats")" "$denied" "a shorter one"
 is "$(answer -H 'x-dashboard-token;' "$url/api/actions")" "$denied" "an empty one"
 is "$(answer -H 'Authorization: Bearer sample-token' "$url/api/health")" "$denied" "no other header"
-is "$(answer "$url/api/activity/events")" "$denied" "a stream refused is no stream"
+is "$(answer "$url/api/activity/events")" "$denied" "a stream refused is not a stream"
 is "$(answer -d '{"kind":"a"}' "$url/api/actions")" "$denied" "posting needs the token"
 is "$(answer "$url/api/nothing")" "$denied" "401 comes before 404"
 is "$(answer "$url/api")" "$denied" "/api itself"
@@ -70,7 +70,7 @@ is "$(answer -H 'x-dashboard-token: any' "$url/api/health")" \
 like "$(with "$url/api/stats" | sed 's/^[^{]*//' | jq -c 'keys,(.stats.last24h|length)')" '17' \
   "stats have the dashboard's counts"
 
-# --- what is no request
+# --- what is not a request
 is "$(answer -H "X-Long: $(head -c 60000 /dev/zero | tr '\0' x)" "$url/api/health")" \
   '200 application/json {"ok":true}' "a long head"
 is "$(answer -H "X-Long: $(head -c 70000 /dev/zero | tr '\0' x)" "$url/api/health")" \
@@ -114,7 +114,7 @@ refused -l 127.0.0.1:0 --speed fast
 refused -l 127.0.0.1:0 operand
 refused -l 127.0.0.1:0 -D "$tmp/none/db"
 err_one_line agent-serve "one line"
-printf 'this is no database, however long one looks at it, and it is long enough\n%1000s' x >"$tmp/db"
+printf 'this is not a database, however long one looks at it, and it is long enough\n%1000s' x >"$tmp/db"
 refused -l 127.0.0.1:0 -D "$tmp/db"
 err_one_line agent-serve "one line"
 refused -l 127.0.0.1:0 -D :memory: --ingest "$tmp/none"

@@ -1,10 +1,9 @@
 #!/bin/sh
 # agent-serve: the activity stream, event by event, and its resumption.
 . "${0%/*}/../lib.sh"
+. "${0%/*}/stream-head.sh"
 needs agent-serve curl jq python3
 client() { bounded 90 python3 "$cli/clients/serve.py" "$@"; }
-post() { curl -s -d "$1" "$url/api/actions" >/dev/null; }
-field() { sed -n "s/^$1: //p" "$2"; }
 
 start_server serve agent-serve -l 127.0.0.1:0 -D :memory:
 for number in 1 2 3; do post "{\"kind\":\"before\",\"content\":\"$number\"}"; done
@@ -13,15 +12,7 @@ for number in 1 2 3; do post "{\"kind\":\"before\",\"content\":\"$number\"}"; do
 start live curl -siN --max-time 30 "$url/api/activity/events"
 live=$tmp/live.out
 ok "the stream opens" wait_until 10 has "$live" '^event: activity_snapshot'
-tr -d '\r' <"$live" | sed '/^$/q;s/^\(Date: \).* GMT$/\1now/' | sort >"$tmp/head"
-is "$(cat "$tmp/head")" "
-Cache-Control: no-cache
-Connection: keep-alive
-Content-Type: text/event-stream
-Date: now
-HTTP/1.1 200 OK
-Transfer-Encoding: chunked
-X-Accel-Buffering: no" "its head is the dashboard's"
+head_is_the_dashboards "$live"
 
 # --- the snapshot
 is "$(field event "$live" | head -n 1)" activity_snapshot "the snapshot comes first"

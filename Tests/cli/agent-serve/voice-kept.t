@@ -66,7 +66,7 @@ printf '%s\n' '{"event":"voice_state","id":"","data":{"sessions":[]}}' '{"event"
   '{"activeCount":0,"sessions":[]}' '{"event":"tea","data":7}' | curl -s --data-binary @- "$url/api/actions" \
   >"$tmp/answer"
 is "$(jq -c '.errors' "$tmp/answer")" \
-  '[{"line":1,"reason":"voice_state: activeCount is no count"},{"line":2,"reason":"guilds: no array"}]' \
+  '[{"line":1,"reason":"voice_state: activeCount is not a count"},{"line":2,"reason":"guilds: not an array"}]' \
   "faulty ones are named"
 is "$(curl -s "$url/api/voice/state")" '{"activeCount":0,"sessions":[]}' "a bare state"
 stop "$pid"

@@ -1,10 +1,9 @@
 #!/bin/sh
 # agent-serve: the voice state, in and out, and the voice stream event by event.
 . "${0%/*}/../lib.sh"
+. "${0%/*}/stream-head.sh"
 needs agent-serve curl jq python3
 client() { bounded 60 python3 "$cli/clients/voice.py" "$@"; }
-post() { curl -s -d "$1" "$url/api/actions" >/dev/null; }
-field() { sed -n "s/^$1: //p" "$2"; }
 put() { curl -s -o "$tmp/body" -w '%{http_code}' -X PUT "$@" "$url/api/voice/state"; }
 
 start_server serve agent-serve -l 127.0.0.1:0 -D :memory:
@@ -22,15 +21,7 @@ start both curl -sN --max-time 40 "$url/api/activity/events"
 start voice curl -siN --max-time 40 "$url/api/voice/events"
 voice=$tmp/voice.out
 ok "the stream opens" wait_until 10 has "$voice" '^event: voice_state'
-tr -d '\r' <"$voice" | sed '/^$/q;s/^\(Date: \).* GMT$/\1now/' | sort >"$tmp/head"
-is "$(cat "$tmp/head")" "
-Cache-Control: no-cache
-Connection: keep-alive
-Content-Type: text/event-stream
-Date: now
-HTTP/1.1 200 OK
-Transfer-Encoding: chunked
-X-Accel-Buffering: no" "its head is the dashboard's"
+head_is_the_dashboards "$voice"
 is "$(field data "$voice" | head -n 1)" "$empty" "the state comes first"
 run curl -sI -m 5 "$url/api/voice/events"
 out_like '^Content-Type: text/event-stream' "HEAD of the stream ends"
@@ -59,7 +50,7 @@ is "$(curl -s "$url/api/mcp/status")" \
 is "$(curl -s "$url/api/voice/asr-sessions")$(curl -s "$url/api/voice/tool-events")" \
   '{"sessions":[]}{"events":[]}' "what is of a wrong type is not there"
 
-# --- what is no state
+# --- what is not a state
 bad() {
   is "$(printf '%b' "$1" | put --data-binary @-) $(jq -c '[.ok, .error, .reason]' "$tmp/body")" \
     "400 [false,\"$2\",\"$3\"]" "400: $1"
@@ -67,21 +58,21 @@ bad() {
 bad '' invalid_json_body 'no value'
 bad 'hello' invalid_json_body 'a bare word'
 bad '{"activeCount":0,"sessions":[]' invalid_json_body 'unbalanced brackets'
-bad '[]' invalid_voice_state 'no object'
-bad 'null' invalid_voice_state 'no object'
-bad '{"sessions":[]}' invalid_voice_state 'activeCount is no count'
-bad '{"activeCount":"1","sessions":[]}' invalid_voice_state 'activeCount is no count'
-bad '{"activeCount":-1,"sessions":[]}' invalid_voice_state 'activeCount is no count'
-bad '{"activeCount":1}' invalid_voice_state 'sessions is no array'
-bad '{"activeCount":1,"sessions":{}}' invalid_voice_state 'sessions is no array'
-bad '{"activeCount":1,"sessions":[1]}' invalid_voice_state 'a session is no object'
+bad '[]' invalid_voice_state 'not an object'
+bad 'null' invalid_voice_state 'not an object'
+bad '{"sessions":[]}' invalid_voice_state 'activeCount is not a count'
+bad '{"activeCount":"1","sessions":[]}' invalid_voice_state 'activeCount is not a count'
+bad '{"activeCount":-1,"sessions":[]}' invalid_voice_state 'activeCount is not a count'
+bad '{"activeCount":1}' invalid_voice_state 'sessions is not an array'
+bad '{"activeCount":1,"sessions":{}}' invalid_voice_state 'sessions is not an array'
+bad '{"activeCount":1,"sessions":[1]}' invalid_voice_state 'a session is not an object'
 head -c 8388608 /dev/zero | tr '\0' ' ' >"$tmp/large"
 is "$(put --data-binary @"$tmp/large") $(cat "$tmp/body")" '413 {"error":"payload_too_large"}' \
   "a body of 8 MiB"
 ok "the state is the one before" sh -c "curl -s '$state' | cmp - '$tmp/state'"
 is "$(put -H 'Origin: http://example.org' -d "$empty")" 403 "not from a page in a browser"
 is "$(printf '{"activeCount":0,"sessions":[],"x":"\377"}' | put --data-binary @-)" 200 \
-  "a byte that is no UTF-8"
+  "a byte that is not UTF-8"
 is "$(curl -s "$state")" '{"activeCount":0,"sessions":[],"x":"�"}' "is replaced, and nothing else"
 for method in POST DELETE PATCH; do
   is "$(curl -s -X "$method" -d "$empty" "$state")" '{"error":"Not found."}' "$method: 404"

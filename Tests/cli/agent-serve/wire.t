@@ -1,5 +1,5 @@
 #!/bin/sh
-# agent-serve: hostile clients. What is no clean request is refused and nothing
+# agent-serve: hostile clients. What is not a clean request is refused and nothing
 # behind it answered; who keeps quiet keeps nobody out; whose name it answers to.
 . "${0%/*}/../lib.sh"
 needs agent-serve curl jq python3
