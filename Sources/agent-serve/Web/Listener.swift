@@ -30,7 +30,7 @@ struct Listener: Sendable {
         try channel.pipeline.syncOperations.addHandler(AcceptGate(backend))
       }
     }
-    .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+    .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
     .childChannelOption(.allowRemoteHalfClosure, value: true)
     // Writable means that the kernel has taken all of what was written before.
     .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
