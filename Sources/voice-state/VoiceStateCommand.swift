@@ -28,16 +28,12 @@ enum VoiceStateCommand {
         guard options.watches else { return try Once(options, diagnostics).run(query) }
         return try StreamWatch(Watch.make(options, diagnostics), query).run()
       }
-    } catch let error as SettingsError {
+    } catch let error as any Reported {
       return trouble(options, diagnostics, error.message, error.status)
-    } catch let failure as QueryFailure {
-      return trouble(options, diagnostics, "\(failure.what): \(failure.reason)", failure.status)
-    } catch let failure as WriteFailure {
-      diagnostics.fail(writing: failure)
     } catch let fault as ScanFault {
       return trouble(options, diagnostics, "the backend's answer: \(fault.reason)", .failure)
     } catch {
-      diagnostics.fail("\(error)")
+      diagnostics.fail(error, StateOptions.table.usage)
     }
   }
 

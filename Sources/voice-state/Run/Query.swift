@@ -3,10 +3,11 @@ import Core
 import Web
 
 /// Why the backend's answer could not be had: one line, and how to leave.
-struct QueryFailure: Error {
+struct QueryFailure: Reported {
   let what: String
   let reason: String
   let status: ExitStatus
+  var message: String { "\(what): \(reason)" }
 }
 
 /// Single requests to the backend, one after the other.
