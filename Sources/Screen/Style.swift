@@ -61,3 +61,91 @@ public struct Style: Equatable, Sendable {
     return codes + "m"
   }
 }
+
+/// A colour of the sRGB space and the one of the 16 that stands for it.
+public struct Colour: Equatable, Sendable {
+  /// Components, 0 to 255.
+  public let red: UInt8, green: UInt8, blue: UInt8
+  /// The SGR number for a foreground of the 16 colours: 30 to 37, 90 to 97, or
+  /// 39 for the terminal's own.
+  public let basic: UInt8
+
+  /// - Parameters:
+  ///   - hex: `0xRRGGBB`.
+  ///   - basic: the SGR number for terminals with 16 colours.
+  public init(_ hex: UInt32, basic: UInt8) {
+    red = UInt8(hex >> 16 & 0xff)
+    green = UInt8(hex >> 8 & 0xff)
+    blue = UInt8(hex & 0xff)
+    self.basic = basic
+  }
+
+  /// The nearest of the 256 colours: 16 to 231 are a cube of six levels an
+  /// axis, 232 to 255 greys.
+  public var indexed: UInt8 {
+    // The levels are 0, 95, 135, 175, 215, 255; half-way goes down.
+    func nearest(_ component: UInt8) -> Int {
+      component < 48 ? 0 : component < 116 ? 1 : (Int(component) - 36) / 40
+    }
+    func level(_ step: Int) -> Int { step == 0 ? 0 : 55 + 40 * step }
+    let (r, g, b) = (nearest(red), nearest(green), nearest(blue))
+    let mean = (Int(red) + Int(green) + Int(blue)) / 3
+    let step = min(max((mean - 8 + 5) / 10, 0), 23)
+    let grey = 8 + 10 * step
+    let cubeDistance = distance(level(r), level(g), level(b))
+    return distance(grey, grey, grey) < cubeDistance
+      ? UInt8(232 + step) : UInt8(16 + 36 * r + 6 * g + b)
+  }
+
+  private func distance(_ r: Int, _ g: Int, _ b: Int) -> Int {
+    let (dr, dg, db) = (r - Int(red), g - Int(green), b - Int(blue))
+    return dr * dr + dg * dg + db * db
+  }
+}
+
+/// How many colours may be written.
+public enum ColourDepth: Equatable, Sendable {
+  /// No escape sequence at all.
+  case none
+  /// The 16 colours of ISO 6429 and aixterm.
+  case basic
+  /// The 256 indexed colours of xterm.
+  case indexed
+  /// 24 bits.
+  case truecolor
+
+  /// When a command colours: the argument of `--color`.
+  public enum When: String, CaseIterable, Sendable {
+    case auto, always, never
+  }
+
+  /// The depth for an output.
+  ///
+  /// `auto` colours a terminal unless NO_COLOR (no-color.org) is set and not
+  /// empty, or TERM is `dumb` or unset; `always` colours in any case. The depth is that of
+  /// COLORTERM (`truecolor`, `24bit`), else of TERM (`*-direct`, `*256color`), else 16.
+  ///
+  /// - Parameters:
+  ///   - when: what the user asked for.
+  ///   - isTerminal: whether the output is one.
+  ///   - environment: looks a variable up; nil for unset or empty.
+  public static func detect(
+    _ when: When, isTerminal: Bool, environment: (String) -> String?
+  ) -> ColourDepth {
+    let terminal = environment("TERM")
+    switch when {
+    case .never: return .none
+    case .always: break
+    case .auto:
+      guard isTerminal, environment("NO_COLOR") == nil, let terminal, terminal != "dumb" else {
+        return .none
+      }
+    }
+    if let kind = environment("COLORTERM"), kind == "truecolor" || kind == "24bit" {
+      return .truecolor
+    }
+    guard let terminal else { return .basic }
+    if terminal.hasSuffix("-direct") { return .truecolor }
+    return terminal.hasSuffix("256color") ? .indexed : .basic
+  }
+}

@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Screen
 
@@ -137,5 +138,20 @@ enum BarForm {
       }
     }
     return String(out)
+  }
+}
+
+/// A session's or an action's own bytes as a line.
+enum JSONLines {
+  /// - Parameter bytes: one JSON value on one line; on a terminal what it would
+  ///   obey is escaped, which leaves the value the same.
+  static func write(_ bytes: [UInt8], to writer: RecordWriter) throws(WriteFailure) {
+    guard isatty(1) == 1 else {
+      try writer.write(bytes)
+      return try writer.newline()
+    }
+    var out = ByteBuffer()
+    bytes.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &out) }
+    try writer.writeLine(out.bytes)
   }
 }

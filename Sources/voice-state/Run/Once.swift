@@ -65,7 +65,7 @@ struct Once {
   private func text(
     _ sessions: [VoiceSession], _ now: Timestamp, _ past: () throws -> [Line]
   ) throws {
-    let canvas = Canvas(options)
+    let canvas = Canvas(options.look)
     let width = canvas.width
     guard sessions.isEmpty else {
       let panels = options.panels.map { names in names.compactMap(Panels.named) }
@@ -104,24 +104,41 @@ struct Once {
   }
 }
 
-/// What is said when there is no session.
-enum NoSession {
-  static let words = "No voice session."
-  /// How many past ones are listed.
-  static let recent = 5
-}
+/// Past sessions, a row each.
+struct History {
+  let options: StateOptions
+  let diagnostics: Diagnostics
 
-/// A session's or an action's own bytes as a line.
-enum JSONLines {
-  /// - Parameter bytes: one JSON value on one line; on a terminal what it would
-  ///   obey is escaped, which leaves the value the same.
-  static func write(_ bytes: [UInt8], to writer: RecordWriter) throws(WriteFailure) {
-    guard isatty(1) == 1 else {
-      try writer.write(bytes)
-      return try writer.newline()
+  /// How many are asked for when nobody says.
+  static let usual = 100
+
+  func run(_ query: Query) throws -> ExitStatus {
+    let now = Timestamp.now()
+    let since = options.since.map { now.adding(.seconds(-Int64(min($0, 1e12)))) }
+    let filter = options.filter
+    // The server's own window leaves out what began before it, and a filter of
+    // ours may leave few of many.
+    let isFiltered = since != nil || filter.session != nil
+    let limit = isFiltered ? PastSessions.most : options.count ?? Self.usual
+    let path = ClankyPath.pastSessions(
+      guild: filter.guild, limit: min(max(limit, 1), PastSessions.most))
+    guard let all = PastSessions(try query.get(path)) else {
+      throw QueryFailure(what: query.place(path), reason: "the answer is no list", status: .failure)
     }
-    var out = ByteBuffer()
-    bytes.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &out) }
-    try writer.writeLine(out.bytes)
+    let past = all.filtered(filter).limited(since: since, count: options.count ?? Self.usual)
+    let writer = RecordWriter()
+    if options.form == .json {
+      for row in past.rows { try JSONLines.write(row.bytes, to: writer) }
+    } else if past.rows.isEmpty {
+      try writer.write("No past voice session.\n")
+    } else {
+      let canvas = Canvas(options.look)
+      let lines = PastSession.lines(past.rows.map(\.session), at: now)
+      // A row is cut only on a terminal: its id is what replay wants.
+      let width = isatty(1) == 1 || options.look.width != nil ? canvas.width : 1000
+      try writer.write(canvas.text(lines, width: width))
+    }
+    try writer.flush()
+    return .success
   }
 }

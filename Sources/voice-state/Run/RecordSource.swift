@@ -106,3 +106,68 @@ final class RecordSource {
     if isFile, let time = ServerClock.latest(in: sessions) { clock.set(time, at: at) }
   }
 }
+
+/// What time it is for records: the time that they tell, going on from when
+/// they came.
+struct RecordClock {
+  private var anchor: (time: Timestamp, at: Double)?
+  /// How fast time goes.
+  private let speed: Double
+  private var stopped: Timestamp?
+
+  /// - Parameter speed: 1 for as fast as it does.
+  init(speed: Double = 1) { self.speed = speed }
+
+  /// A record came that tells the time.
+  ///
+  /// - Parameter at: `Clock.monotonic`.
+  mutating func set(_ time: Timestamp, at clock: Double) {
+    anchor = (time, clock)
+    stopped = nil
+  }
+
+  /// The time that the last record told, nil when none did.
+  var told: Timestamp? { anchor?.time }
+
+  /// Nothing more comes: the time stays where the last record left it.
+  mutating func stop() { stopped = anchor?.time }
+
+  /// The time; nil when no record told any.
+  func now(at clock: Double) -> Timestamp? {
+    if let stopped { return stopped }
+    guard let anchor else { return nil }
+    let passed = min(max((clock - anchor.at) * speed, 0), 1e9)
+    return anchor.time.adding(.milliseconds(Int64(passed * 1000)))
+  }
+}
+
+/// When a state was taken, by the server's own clock: instants that came
+/// together with their age.
+enum ServerClock {
+  /// - Returns: the latest that the sessions tell, nil when none of them does.
+  static func time(of sessions: [VoiceSession]) -> Timestamp? {
+    sessions.flatMap(exact).max()
+  }
+
+  /// The latest instant that the sessions hold: no later than the state.
+  static func latest(in sessions: [VoiceSession]) -> Timestamp? {
+    sessions.flatMap { session in
+      [session.startedAt, session.lastActivityAt, session.recentTurns.last?.at].compactMap { $0 }
+    }.max()
+  }
+
+  private static func exact(_ session: VoiceSession) -> [Timestamp] {
+    let wake = session.conversation?.wake
+    let pairs: [(Timestamp?, Double?)] =
+      session.membershipEvents.map { ($0.at, $0.ageMs) }
+      + session.activeCaptures.map { ($0.startedAt, $0.ageMs) } + [
+        (session.conversation?.lastAssistantReplyAt, wake?.msSinceAssistantReply),
+        (session.conversation?.lastDirectAddressAt, wake?.msSinceDirectAddress),
+      ]
+    return pairs.compactMap { at, age in
+      // A century is no age.
+      guard let at, let age, age >= 0, age < 3.2e12 else { return nil }
+      return at.adding(.milliseconds(Int64(age)))
+    }
+  }
+}

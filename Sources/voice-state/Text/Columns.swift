@@ -1,5 +1,7 @@
+import Screen
+
 /// Blocks of lines side by side.
-public enum Columns {
+enum Columns {
   /// The cells of each column when `count` of them share a width; the first
   /// ones get what cannot be shared out evenly.
   ///
@@ -7,7 +9,7 @@ public enum Columns {
   ///   - count: 1 or more.
   ///   - width: all cells.
   ///   - gap: the cells between two columns.
-  public static func widths(_ count: Int, width: Int, gap: Int) -> [Int] {
+  static func widths(_ count: Int, width: Int, gap: Int) -> [Int] {
     let room = max(0, width - gap * (count - 1))
     return (0..<count).map { room / count + ($0 < room % count ? 1 : 0) }
   }
@@ -19,7 +21,7 @@ public enum Columns {
   ///   - blocks: the lines of each column.
   ///   - widths: as many as there are blocks.
   ///   - gap: the cells between two columns.
-  public static func join(_ blocks: [[Line]], widths: [Int], gap: Int) -> [Line] {
+  static func join(_ blocks: [[Line]], widths: [Int], gap: Int) -> [Line] {
     let height = blocks.map(\.count).max() ?? 0
     return (0..<height).map { row in
       var line = Line()
@@ -47,7 +49,7 @@ public enum Columns {
   ///   - heights: the lines of each block.
   ///   - count: the columns, 1 or more.
   /// - Returns: how many blocks each column holds; no more columns than blocks.
-  public static func balance(_ heights: [Int], count: Int) -> [Int] {
+  static func balance(_ heights: [Int], count: Int) -> [Int] {
     let count = min(count, heights.count)
     guard count > 1 else { return heights.isEmpty ? [] : [heights.count] }
     // The lowest height that holds everything, tried from the bottom.

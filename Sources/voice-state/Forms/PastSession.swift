@@ -110,3 +110,10 @@ struct PastSessions {
     return PastSessions(rows: Array(young.prefix(count ?? young.count)))
   }
 }
+
+/// What is said when there is no session.
+enum NoSession {
+  static let words = "No voice session."
+  /// How many past ones are listed.
+  static let recent = 5
+}

@@ -1,6 +1,7 @@
+import Screen
 import Testing
 
-@testable import Screen
+@testable import voice_state
 
 @Suite struct ScrollStateTests {
   private func state(total: Int, height: Int) -> ScrollState {

@@ -1,45 +1,47 @@
+import Screen
+
 /// Rows of cells whose columns stand below each other.
-public struct Grid {
+struct Grid {
   /// How a column is set.
-  public struct Column: Sendable {
+  struct Column: Sendable {
     /// Whether its cells end below each other, as numbers do.
-    public var isRight: Bool
+    var isRight: Bool
     /// Whether it gives way when the rows are too wide; the last of several
     /// gives what it can before the one before it.
-    public var gives: Bool
+    var gives: Bool
 
     /// At the left, as wide as its widest cell.
-    public static let left = Column(isRight: false, gives: false)
+    static let left = Column(isRight: false, gives: false)
     /// At the right, as wide as its widest cell.
-    public static let right = Column(isRight: true, gives: false)
+    static let right = Column(isRight: true, gives: false)
     /// At the left, narrower when there is no room.
-    public static let giving = Column(isRight: false, gives: true)
+    static let giving = Column(isRight: false, gives: true)
   }
 
   /// The cells of a giving column that are never given.
   static let leastCells = 6
 
   /// The columns from left to right.
-  public let columns: [Column]
+  let columns: [Column]
   /// The cells between two columns.
-  public let gap: Int
+  let gap: Int
   private var rows: [[Line]] = []
 
   /// - Parameters:
   ///   - columns: from left to right.
   ///   - gap: the cells between two columns.
-  public init(_ columns: [Column], gap: Int = 2) {
+  init(_ columns: [Column], gap: Int = 2) {
     self.columns = columns
     self.gap = gap
   }
 
   /// Adds a row; cells that are missing are empty, those too many are left out.
-  public mutating func add(_ cells: [Line]) {
+  mutating func add(_ cells: [Line]) {
     rows.append(Array(cells.prefix(columns.count)))
   }
 
   /// The rows, none wider than `width`. Columns that are empty take no room.
-  public func lines(width: Int) -> [Line] {
+  func lines(width: Int) -> [Line] {
     let cells = rows.map { $0.map(\.cells) }
     var widths = columns.indices.map { column in
       cells.map { column < $0.count ? $0[column] : 0 }.max() ?? 0
@@ -67,6 +69,46 @@ public struct Grid {
         blanks += widths[column]
       }
       blanks += gap
+    }
+    return line
+  }
+}
+
+/// The line above a part of the screen: a title in a rule, and a note at its end.
+enum Rule {
+  /// `── title ─────────── note ──`, exactly as wide as asked. The note gives
+  /// way first, its last piece before the others, then the title is cut.
+  ///
+  /// - Parameters:
+  ///   - title: a word or two.
+  ///   - note: a few words; may be empty.
+  ///   - width: the cells of the line.
+  ///   - sign: what the rule is made of, one cell wide.
+  static func line(
+    _ title: Line, note: Line = Line(), width: Int, sign: String = "─"
+  ) -> Line {
+    var line = Line()
+    guard width > 6 else { return title.fitted(to: max(width, 0)) }
+    let name = title.cut(to: width - 5)
+    line.add(sign + sign + " ", .dim)
+    line.add(name)
+    line.add(" ", .dim)
+    var rest = width - 4 - name.cells
+    var end = Line()
+    // A cell of rule on either side of the note, and a blank.
+    let room = rest - 4
+    var note = note
+    while note.spans.count > 1, note.cells > room { note.spans.removeLast() }
+    if !note.spans.isEmpty, room >= min(note.cells, 12) {
+      end.add(" ")
+      end.add(note.cut(to: room))
+      end.add(" ")
+      rest -= end.cells + 1
+    }
+    line.add(String(repeating: sign, count: max(0, rest)), .dim)
+    if !end.spans.isEmpty {
+      line.add(end)
+      line.add(sign, .dim)
     }
     return line
   }

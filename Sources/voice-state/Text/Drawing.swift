@@ -1,7 +1,11 @@
+import CLibc
+import Core
+import Screen
+
 /// The signs that lines, bars and marks are drawn with, and the ASCII that
 /// stands for each where colour, or the terminal's letters, are not to be had.
 /// Sign and stand-in take one cell both, so nothing moves.
-public enum Drawing {
+enum Drawing {
   /// The line as an output of that depth shows it: with its signs where there is
   /// colour; in ASCII where there is none, which is what goes into files, mails
   /// and pipes.
@@ -9,18 +13,18 @@ public enum Drawing {
   /// - Parameters:
   ///   - line: already cut to its width.
   ///   - depth: the colours of the output.
-  public static func line(_ line: Line, depth: ColourDepth) -> Line {
+  static func line(_ line: Line, depth: ColourDepth) -> Line {
     depth == .none ? ascii(line) : line
   }
 
   /// The line with its signs in ASCII. Letters of other scripts stay: they are
   /// what somebody said.
-  public static func ascii(_ line: Line) -> Line {
+  static func ascii(_ line: Line) -> Line {
     Line(line.spans.map { Line.Span(ascii($0.text), $0.style) })
   }
 
   /// The text with its signs in ASCII.
-  public static func ascii(_ text: String) -> String {
+  static func ascii(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
     var out = ""
     out.reserveCapacity(text.utf8.count)
@@ -53,5 +57,43 @@ public enum Drawing {
     case "‘", "’": "'"
     default: nil
     }
+  }
+}
+
+/// Standard output for people: how wide, how colourful.
+struct Canvas {
+  /// The width when nobody says.
+  static let usualWidth = 80
+
+  let depth: ColourDepth
+  private let fixed: Int?
+
+  /// - Parameter look: `--width` and `--color`.
+  init(_ look: LookOptions) {
+    depth = ColourDepth.detect(
+      look.colour, isTerminal: isatty(1) == 1, environment: Process.environment)
+    fixed = look.width
+  }
+
+  /// The columns: as asked for, else the terminal's, else COLUMNS, which
+  /// watch(1) sets, else 80.
+  var width: Int {
+    if let fixed { return fixed }
+    var columns: Int32 = 0
+    var rows: Int32 = 0
+    if isatty(1) == 1, clibc_window_size(1, &columns, &rows) { return Int(columns) }
+    if let text = Process.environment("COLUMNS"), let number = Int(text),
+      (20...1000).contains(number)
+    {
+      return number
+    }
+    return Self.usualWidth
+  }
+
+  /// The lines as text, each with its line end.
+  func text(_ lines: [Line], width: Int) -> String {
+    lines.map { line in
+      Drawing.line(line.cut(to: width), depth: depth).render(width: nil, depth: depth) + "\n"
+    }.joined()
   }
 }
