@@ -1,7 +1,7 @@
+import Agent
 import CLibc
 import Core
 import Screen
-import Web
 
 /// voice-state(1): what the agent does in voice.
 @main
@@ -16,22 +16,20 @@ enum VoiceStateCommand {
     do {
       switch options.subject {
       case .records(let file):
-        let records = Records(options: options, diagnostics: diagnostics, file: file)
+        let records = RecordedSessions(options: options, diagnostics: diagnostics, file: file)
         return try options.watches ? records.watch() : records.once()
       case .history:
         return try History(options: options, diagnostics: diagnostics)
-          .run(Query(options, diagnostics))
+          .run(VoiceBackend(options, diagnostics))
       case .replay(let session):
-        return try Replay(options, diagnostics).run(Query(options, diagnostics), session)
+        return try Replay(options, diagnostics).run(VoiceBackend(options, diagnostics), session)
       case .backend:
-        let query = try Query(options, diagnostics)
-        guard options.watches else { return try Once(options, diagnostics).run(query) }
-        return try StreamWatch(Watch.make(options, diagnostics), query).run()
+        let backend = try VoiceBackend(options, diagnostics)
+        guard options.watches else { return try Once(options, diagnostics).run(backend) }
+        return try StreamWatch(Watch.make(options, diagnostics), backend.agent).run()
       }
     } catch let error as any Reported {
       return trouble(options, diagnostics, error.message, error.status)
-    } catch let fault as ScanFault {
-      return trouble(options, diagnostics, "the backend's answer: \(fault.reason)", .failure)
     } catch {
       diagnostics.fail(error, StateOptions.table.usage)
     }

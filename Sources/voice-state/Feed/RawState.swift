@@ -16,11 +16,7 @@ struct RawSession: Sendable, Equatable {
       if members.isKey("sessionId") { id = members.value }
       if members.isKey("guildId") { guild = members.value }
     }
-    let isOneLine =
-      !value.bytes.contains(10) && !value.bytes.contains(13)
-    // A line end can only stand between tokens.
-    bytes =
-      isOneLine ? Array(value.bytes) : value.bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }
+    bytes = value.oneLine
     self.id = id.string
     self.guild = guild.string
   }
@@ -35,6 +31,32 @@ struct RawSession: Sendable, Equatable {
   /// What the bytes say, nil when they are no JSON.
   var value: JSONValue? {
     try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
+  }
+}
+
+/// The rows of a list, as they came.
+enum RawList {
+  /// - Returns: the elements that are objects, each with its own bytes on one line
+  ///   and what they say; nil when this is not a list.
+  static func objects(_ list: [UInt8]) -> [(bytes: [UInt8], value: JSONValue)]? {
+    try? list.withUnsafeBytes { bytes in
+      var rows: [(bytes: [UInt8], value: JSONValue)] = []
+      var elements = try ScanElements(bytes)
+      while try elements.next() {
+        guard elements.value.isObject, let value = try? JSONValue.parse(elements.value.bytes)
+        else { continue }
+        rows.append((elements.value.oneLine, value))
+      }
+      return rows
+    }
+  }
+}
+
+extension ScanValue {
+  /// The bytes on one line: a line end can only stand between tokens.
+  var oneLine: [UInt8] {
+    guard bytes.contains(10) || bytes.contains(13) else { return Array(bytes) }
+    return bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }
   }
 }
 

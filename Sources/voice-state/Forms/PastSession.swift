@@ -71,26 +71,11 @@ struct PastSessions {
   /// The most that the backend gives.
   static let most = 200
 
-  /// - Parameter body: a list of rows; rows that are no objects are left out.
-  /// - Returns: nil when it is no list.
+  /// - Parameter body: a list of rows; rows that are not objects are left out.
+  /// - Returns: nil when it is not a list.
   init?(_ body: [UInt8]) {
-    var rows: [(bytes: [UInt8], session: PastSession)] = []
-    let isList = body.withUnsafeBytes { bytes -> Bool in
-      guard var elements = try? ScanElements(bytes) else { return false }
-      do {
-        while try elements.next() {
-          guard elements.value.isObject, let value = try? JSONValue.parse(elements.value.bytes)
-          else { continue }
-          rows.append(
-            (elements.value.bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }, PastSession(value)))
-        }
-      } catch {
-        return false
-      }
-      return true
-    }
-    guard isList else { return nil }
-    self.rows = rows
+    guard let rows = RawList.objects(body) else { return nil }
+    self.rows = rows.map { ($0.bytes, PastSession($0.value)) }
   }
 
   private init(rows: [(bytes: [UInt8], session: PastSession)]) { self.rows = rows }

@@ -1,4 +1,3 @@
-import Agent
 import CLibc
 import Core
 import Screen
@@ -15,12 +14,12 @@ struct Once {
   }
 
   /// Asks the backend.
-  func run(_ query: Query) throws -> ExitStatus {
-    let state = try query.state()
+  func run(_ backend: VoiceBackend) throws -> ExitStatus {
+    let state = try backend.state()
     if options.isQuiet { Process.exitAtOnce(isActive(state) ? .success : .negative) }
     var feed = VoiceFeed(options.filter)
     feed.take(state, at: nil)
-    return try show(&feed, at: .now()) { try recent(query) }
+    return try show(&feed, at: .now()) { try recent(backend) }
   }
 
   private func isActive(_ state: RawState) -> Bool {
@@ -80,9 +79,8 @@ struct Once {
     }
   }
 
-  private func recent(_ query: Query) throws -> [Line] {
-    let path = ClankyPath.pastSessions(guild: options.filter.guild, limit: NoSession.recent)
-    guard let past = PastSessions(try query.get(path)) else { return [] }
+  private func recent(_ backend: VoiceBackend) throws -> [Line] {
+    let past = try backend.past(guild: options.filter.guild, limit: NoSession.recent)
     let few = past.limited(since: nil, count: NoSession.recent)
     return PastSession.lines(few.rows.map(\.session), at: .now())
   }
@@ -112,7 +110,7 @@ struct History {
   /// How many are asked for when nobody says.
   static let usual = 100
 
-  func run(_ query: Query) throws -> ExitStatus {
+  func run(_ backend: VoiceBackend) throws -> ExitStatus {
     let now = Timestamp.now()
     let since = options.since.map { now.adding(.seconds(-Int64(min($0, 1e12)))) }
     let filter = options.filter
@@ -120,11 +118,7 @@ struct History {
     // ours may leave few of many.
     let isFiltered = since != nil || filter.session != nil
     let limit = isFiltered ? PastSessions.most : options.count ?? Self.usual
-    let path = ClankyPath.pastSessions(
-      guild: filter.guild, limit: min(max(limit, 1), PastSessions.most))
-    guard let all = PastSessions(try query.get(path)) else {
-      throw QueryFailure(what: query.place(path), reason: "the answer is no list", status: .failure)
-    }
+    let all = try backend.past(guild: filter.guild, limit: min(max(limit, 1), PastSessions.most))
     let past = all.filtered(filter).limited(since: since, count: options.count ?? Self.usual)
     let writer = RecordWriter()
     if options.form == .json {

@@ -1,4 +1,3 @@
-import Agent
 import CLibc
 import Core
 import Records
@@ -8,8 +7,8 @@ import Screen
 final class Replay {
   private let options: StateOptions
   private let diagnostics: Diagnostics
-  /// The events, oldest first: own bytes, what they say, when they happened.
-  private var events: [(bytes: [UInt8], action: Action, at: Timestamp)] = []
+  /// Oldest first.
+  private var events: [VoiceBackend.PastEvent] = []
 
   init(_ options: StateOptions, _ diagnostics: Diagnostics) {
     self.options = options
@@ -19,48 +18,22 @@ final class Replay {
   /// Asks for the events and shows them.
   ///
   /// - Parameter wanted: the session's id, or the beginning of it.
-  func run(_ query: Query, _ wanted: String) throws -> ExitStatus {
-    var id = wanted
-    try load(query, id)
+  func run(_ backend: VoiceBackend, _ wanted: String) throws -> ExitStatus {
+    events = try backend.events(of: wanted)
     if events.isEmpty {
-      let path = ClankyPath.pastSessions(guild: options.filter.guild, limit: PastSessions.most)
-      let past = PastSessions(try query.get(path))
-      let ids = Set((past?.rows ?? []).compactMap(\.session.id).filter { $0.hasPrefix(wanted) })
+      let past = try backend.past(guild: options.filter.guild, limit: PastSessions.most)
+      let ids = Set(past.rows.compactMap(\.session.id).filter { $0.hasPrefix(wanted) })
       if ids.count > 1 {
         diagnostics.error("session \(wanted)", "\(ids.count) sessions begin so")
         return .failure
       }
-      if let one = ids.first, one != wanted {
-        id = one
-        try load(query, id)
-      }
+      if let one = ids.first, one != wanted { events = try backend.events(of: one) }
     }
     guard !events.isEmpty else {
       diagnostics.error("session \(wanted)", "the backend knows no events of it")
       return .negative
     }
     return try show()
-  }
-
-  private func load(_ query: Query, _ id: String) throws {
-    let path = ClankyPath.events(ofPastSession: id)
-    let body = try query.get(path)
-    try body.withUnsafeBytes { bytes in
-      guard var elements = try? ScanElements(bytes) else {
-        throw QueryFailure(
-          what: query.place(path), reason: "the answer is no list", status: .failure)
-      }
-      var last = Timestamp(seconds: 0)
-      while try elements.next() {
-        guard let value = try? JSONValue.parse(elements.value.bytes), value.isObject else {
-          continue
-        }
-        let action = Action(value)
-        last = action.createdAt.flatMap { Timestamp(rfc3339: $0) } ?? last
-        events.append(
-          (elements.value.bytes.map { $0 == 10 || $0 == 13 ? 32 : $0 }, action, last))
-      }
-    }
   }
 
   private func show() throws -> ExitStatus {

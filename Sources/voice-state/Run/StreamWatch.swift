@@ -8,7 +8,7 @@ import Web
 /// Follows the backend's voice stream, with the reconnects of `sse-tail`.
 final class StreamWatch: StreamHandler {
   private let watch: Watch
-  private let query: Query
+  private let agent: AgentAccess
   private var stream: EventStream?
   private var history: Fetch?
   private var faults: FaultLog
@@ -16,32 +16,32 @@ final class StreamWatch: StreamHandler {
 
   /// - Parameters:
   ///   - watch: where everything is shown.
-  ///   - query: the backend.
-  init(_ watch: Watch, _ query: Query) {
+  ///   - agent: whose stream is followed.
+  init(_ watch: Watch, _ agent: AgentAccess) {
     self.watch = watch
-    self.query = query
+    self.agent = agent
     faults = FaultLog(say: watch.tell)
     watch.onEmpty = { [unowned self] in askHistory() }
   }
 
   /// Follows until the end.
   func run() throws(SettingsError) -> ExitStatus {
-    let request = try query.backend.request(ClankyPath.voiceEvents)
+    let request = try agent.backend.request(ClankyPath.voiceEvents)
     var stripped = request
     stripped.headers = []
     let stream = EventStream(
-      query.client, stripped, policy: policy,
-      judge: { [backend = query.backend] in backend.problem(of: $0, $1) }, handler: self)
+      agent.client, stripped, policy: policy,
+      judge: { [backend = agent.backend] in backend.problem(of: $0, $1) }, handler: self)
     self.stream = stream
     while watch.ending == nil {
-      query.client.perform()
+      agent.client.perform()
       let now = Clock.monotonic
       var next = stream.tick(now: now)
       next = min(next, history?.tick(now: now) ?? .infinity)
       watch.look(force: false)
       if watch.ending != nil { break }
       next = min(next, watch.nextLook)
-      query.client.wait(
+      agent.client.wait(
         seconds: next - Clock.monotonic, reading: watch.descriptors, closing: [1])
       watch.heed()
     }
@@ -59,12 +59,14 @@ final class StreamWatch: StreamHandler {
   /// Past sessions are of use only to a person who looks at an empty screen.
   private func askHistory() {
     guard let screen = watch.screen, history == nil,
-      let request = try? query.backend.request(
+      let request = try? agent.backend.request(
         ClankyPath.pastSessions(guild: watch.options.filter.guild, limit: NoSession.recent))
     else { return }
-    history = Fetch(query.client, request, now: Clock.monotonic) { [unowned self] end in
+    history = Fetch(agent.client, request, now: Clock.monotonic) { [unowned self] end in
       history = nil
-      guard let body = try? query.body(end, ""), let past = PastSessions(body) else { return }
+      guard case .response(let head, let body) = end,
+        agent.backend.problem(of: head, body) == nil, let past = PastSessions(body)
+      else { return }
       let few = past.limited(since: nil, count: NoSession.recent)
       screen.past = PastSession.lines(few.rows.map(\.session), at: .now())
       watch.changed(isState: false)
@@ -158,7 +160,8 @@ final class StreamWatch: StreamHandler {
     case .failed(let problem): watch.end(problem.status, "\(place): \(problem.line)")
     case .gaveUp(let reason):
       watch.end(
-        .temporary, "\(place): gave up after \(watch.options.reconnect.maxRetries ?? 0) retries: \(reason)")
+        .temporary,
+        "\(place): gave up after \(watch.options.reconnect.maxRetries ?? 0) retries: \(reason)")
     }
   }
 

@@ -2,7 +2,6 @@ import CLibc
 import Core
 import Records
 import Screen
-import Web
 
 /// The loop of a watch, whatever it reads: keeps the sessions, shows them,
 /// heeds keys and signals, and ends for the right reason.

@@ -4,7 +4,7 @@ import Records
 import Screen
 
 /// Sessions of records: the last state, or all that happens.
-struct Records {
+struct RecordedSessions {
   let options: StateOptions
   let diagnostics: Diagnostics
   let file: String
