@@ -2,49 +2,6 @@ import Agent
 import Core
 import Screen
 
-/// In which form sessions are printed: the argument of `--output`.
-enum OutputForm: String, CaseIterable, Sendable {
-  /// The cockpit, for people.
-  case text
-  /// Each session's own bytes, one a line.
-  case json
-  /// A plain line per change.
-  case line
-  /// An object for waybar(5), custom module with `return-type` json.
-  case waybar
-  /// A few words for the status line of tmux(1).
-  case tmux
-  /// A block of the i3bar protocol.
-  case i3
-
-  /// Whether this is a status bar's.
-  var isBar: Bool { self == .waybar || self == .tmux || self == .i3 }
-}
-
-/// Which prompt `--prompt` asks for.
-struct PromptName: Equatable {
-  /// As it was asked for.
-  let word: String
-  let name: PromptText.Name
-
-  /// What may be asked for: `system` are the standing instructions.
-  static var all: [String] {
-    ["system"] + PromptText.Name.allCases.map(\.rawValue)
-  }
-
-  /// - Returns: nil for a word that names no prompt.
-  init?(_ word: String) {
-    guard let name = word == "system" ? .instructions : PromptText.Name(rawValue: word) else {
-      return nil
-    }
-    self.word = word
-    self.name = name
-  }
-
-  /// The prompt of a session, nil when it has none.
-  func text(of session: VoiceSession) -> String? { PromptText.whole(name, of: session) }
-}
-
 /// What the command line of voice-state asks for.
 struct StateOptions {
   /// What is shown.

@@ -4,6 +4,11 @@ import Core
 import Screen
 
 /// voice-state(1): what the agent does in voice.
+///
+/// A folder here uses those before it in this list, never those after it: Session (a
+/// session as it is read), Feed (records, and sessions as events change them), Text
+/// (how anything is worded and laid out), Panels, Forms (a session as panels, as
+/// lines), Options, Watch (the loop of a live view), Run (what can be asked for).
 @main
 enum VoiceStateCommand {
   static func main() {

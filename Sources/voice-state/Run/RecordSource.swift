@@ -90,8 +90,7 @@ final class RecordSource {
       return .state
     case .action(let action):
       feed.take(action)
-      let time = received ?? action.createdAt.flatMap { Timestamp(rfc3339: $0) }
-      if let time { clock.set(time, at: at) }
+      if let time = received ?? action.time { clock.set(time, at: at) }
       return .action
     case .link(let type, let reason, let wait): return .link(type, reason, wait)
     case .other: return .none

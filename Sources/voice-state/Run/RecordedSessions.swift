@@ -129,9 +129,7 @@ struct Pace {
   mutating func due(_ record: VoiceRecord, _ received: Timestamp?, at clock: Double) -> Double? {
     guard let speed else { return nil }
     var time = received
-    if time == nil, case .action(let action) = record {
-      time = action.createdAt.flatMap { Timestamp(rfc3339: $0) }
-    }
+    if time == nil, case .action(let action) = record { time = action.time }
     guard let time else { return nil }
     guard let start else {
       self.start = (time, clock)

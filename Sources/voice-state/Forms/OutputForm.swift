@@ -2,6 +2,40 @@ import CLibc
 import Core
 import Screen
 
+/// In which form sessions are printed: the argument of `--output`.
+enum OutputForm: String, CaseIterable, Sendable {
+  /// The cockpit, for people.
+  case text
+  /// Each session's own bytes, one a line.
+  case json
+  /// A plain line per change.
+  case line
+  /// An object for waybar(5), custom module with `return-type` json.
+  case waybar
+  /// A few words for the status line of tmux(1).
+  case tmux
+  /// A block of the i3bar protocol.
+  case i3
+
+  /// Whether this is a status bar's.
+  var isBar: Bool { self == .waybar || self == .tmux || self == .i3 }
+}
+
+/// A session's or an action's own bytes as a line.
+enum JSONLines {
+  /// - Parameter bytes: one JSON value on one line; on a terminal what it would
+  ///   obey is escaped, which leaves the value the same.
+  static func write(_ bytes: [UInt8], to writer: RecordWriter) throws(WriteFailure) {
+    guard isatty(1) == 1 else {
+      try writer.write(bytes)
+      return try writer.newline()
+    }
+    var out = ByteBuffer()
+    bytes.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &out) }
+    try writer.writeLine(out.bytes)
+  }
+}
+
 /// The sessions as a status bar wants them: one line, nothing but printable text.
 enum BarForm {
   /// - Parameters:
@@ -138,20 +172,5 @@ enum BarForm {
       }
     }
     return String(out)
-  }
-}
-
-/// A session's or an action's own bytes as a line.
-enum JSONLines {
-  /// - Parameter bytes: one JSON value on one line; on a terminal what it would
-  ///   obey is escaped, which leaves the value the same.
-  static func write(_ bytes: [UInt8], to writer: RecordWriter) throws(WriteFailure) {
-    guard isatty(1) == 1 else {
-      try writer.write(bytes)
-      return try writer.newline()
-    }
-    var out = ByteBuffer()
-    bytes.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &out) }
-    try writer.writeLine(out.bytes)
   }
 }
