@@ -2,13 +2,12 @@ import CLibc
 import Core
 import Screen
 
-/// The signs that lines, bars and marks are drawn with, and the ASCII that
-/// stands for each where colour, or the terminal's letters, are not to be had.
-/// Sign and stand-in take one cell both, so nothing moves.
+/// The signs that lines, bars and marks are drawn with, and the ASCII that stands
+/// for each where there is no colour. Both take one cell, so nothing moves. The dot
+/// between facts stays, as in the forms of one line.
 enum Drawing {
   /// The line as an output of that depth shows it: with its signs where there is
-  /// colour; in ASCII where there is none, which is what goes into files, mails
-  /// and pipes.
+  /// colour, else in ASCII, as it goes into files, mails and pipes.
   ///
   /// - Parameters:
   ///   - line: already cut to its width.
@@ -44,7 +43,6 @@ enum Drawing {
     case "○", "◌": "o"
     case "✓": "+"
     case "✗", "×": "x"
-    case "·": "|"
     case "…": "~"
     case "↵": "/"
     case "→", "▸": ">"

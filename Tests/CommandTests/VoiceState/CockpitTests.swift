@@ -97,7 +97,7 @@ private struct Middle: Sized {
     let lines = Cockpit(
       sessions: [session], now: voiceTestNow, panels: [HeadPanel.self], width: 40
     ).lines.map { Drawing.line($0, depth: .none) }
-    #expect(lines.first?.text == "== o Idle | Gemini RT ======== up 0:28 =")
+    #expect(lines.first?.text == "== o Idle · Gemini RT ======== up 0:28 =")
   }
 
   @Test(arguments: [40, 132]) func everySignHasItsASCII(_ width: Int) throws {
@@ -110,7 +110,8 @@ private struct Middle: Sized {
         sessions: sessions, now: VoiceSamples.now, panels: Panels.all, width: width)
       for line in cockpit.lines {
         let shown = Drawing.line(line, depth: .none).text
-        #expect(shown.utf8.allSatisfy { $0 < 0x80 }, "\(sample): \(shown)")
+        #expect(
+          shown.unicodeScalars.allSatisfy { $0.isASCII || $0 == "·" }, "\(sample): \(shown)")
       }
     }
   }

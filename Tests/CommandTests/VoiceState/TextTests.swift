@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func drawingsInASCII() {
-    #expect(Drawing.ascii("── a · ███▌ ✓ ✗ … 漢") == "-- a | #### + x ~ 漢")
+    #expect(Drawing.ascii("── a · ███▌ ✓ ✗ … 漢") == "-- a · #### + x ~ 漢")
     #expect(Drawing.ascii("plain") == "plain")
     let line = Rule.line(Line("tools"), note: Line("3"), width: 30)
     #expect(Drawing.ascii(line).text.utf8.count == 30)
