@@ -6,7 +6,7 @@ public enum Bar {
   /// zero shows at least as a sliver; more than `most` fills the room.
   ///
   /// - Parameters:
-  ///   - value: what is shown; nil, no number, zero or less is no bar.
+  ///   - value: what is shown; nil, NaN, zero and less give an empty text.
   ///   - most: the amount that fills all cells.
   ///   - cells: the room.
   public static func text(_ value: Double?, of most: Double, cells: Int) -> String {
@@ -43,7 +43,7 @@ public enum Spark {
   private static let bars = Array("▁▂▃▄▅▆▇█")
 
   /// A bar a value, scaled so that the largest fills its cell. Values that are
-  /// not above zero, or are no number, are a lowest bar.
+  /// not above zero, or are not finite, are the lowest bar.
   ///
   /// - Parameter values: from left to right.
   public static func line(_ values: [Double]) -> String {

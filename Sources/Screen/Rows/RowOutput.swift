@@ -144,7 +144,7 @@ public final class RowOutput {
     try writer.newline()
   }
 
-  /// The cells of a row; one that is no object, or too deep to look into, is
+  /// The cells of a row; one that is not an object, or too deep to look into, is
   /// shown as it is in the first column.
   private static func cells(_ row: [UInt8], _ columns: [Listing.Column]) -> [Line.Span] {
     let text = RowText.line(row)

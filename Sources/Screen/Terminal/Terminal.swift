@@ -16,8 +16,8 @@ public final class Terminal {
   /// or, when that is something else, from the terminal itself.
   ///
   /// - Parameter usesStandardInput: false when standard input is read for records.
-  /// - Returns: nil when standard output is no terminal that can place the cursor,
-  ///   or there are no keys.
+  /// - Returns: nil when standard output is not a terminal that can place the cursor,
+  ///   or keys cannot be read.
   public init?(usesStandardInput: Bool = true) {
     guard Self.canDraw(1) else { return nil }
     output = 1

@@ -42,7 +42,7 @@ struct LiveSession {
     }
   }
 
-  /// A session of which there is no state, only events.
+  /// A session that only events tell of.
   ///
   /// - Parameter first: the first of them.
   init(id: String, first: Action) {

@@ -28,7 +28,7 @@ struct RawSession: Sendable, Equatable {
     self.guild = guild
   }
 
-  /// What the bytes say, nil when they are no JSON.
+  /// What the bytes say, nil when they are not JSON.
   var value: JSONValue? {
     try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
   }
@@ -72,12 +72,12 @@ struct RawState: Sendable, Equatable {
   let sessions: [RawSession]
   /// How many sessions the server counts.
   let activeCount: Int
-  /// How many elements are no objects, and were left out.
+  /// How many elements were left out because they are not objects.
   var faulty = 0
 
   /// - Parameter bytes: `{"activeCount":n,"sessions":[...]}`; elements that are
-  ///   no objects are left out.
-  /// - Throws: `ScanFault` when it is no such object, or no JSON.
+  ///   not objects are left out.
+  /// - Throws: `ScanFault` when it is not such an object, or not JSON.
   init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
     // What is cut out of it is passed on as it is.
     try ScanValidator.validate(bytes)

@@ -20,7 +20,7 @@ enum VoiceRecord {
   ///   - bytes: one value with white space around it.
   ///   - deliver: told what it holds, oldest first, and when it was received
   ///     (`received_at`), nil when the record does not say.
-  /// - Throws: `ScanFault` when it is no object and no list of objects.
+  /// - Throws: `ScanFault` when it is neither an object nor a list of objects.
   static func read(
     _ bytes: UnsafeRawBufferPointer, _ deliver: (VoiceRecord, Timestamp?) -> Void
   ) throws(ScanFault) {

@@ -96,7 +96,7 @@ struct PastSessions {
   }
 }
 
-/// What is said when there is no session.
+/// What is shown when no session is active.
 enum NoSession {
   static let words = "No voice session."
   /// How many past ones are listed.

@@ -55,6 +55,6 @@ enum Panels {
     all.filter { $0.leastWidth <= width }
   }
 
-  /// The panel of a name, nil when there is none.
+  /// The panel of this name, nil for any other name.
   static func named(_ name: String) -> (any Panel.Type)? { all.first { $0.name == name } }
 }

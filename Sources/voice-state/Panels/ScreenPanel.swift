@@ -82,7 +82,7 @@ struct ScreenPanel: Panel {
     return facts
   }
 
-  /// The visual feed, newest first; the notes where there is no feed.
+  /// The visual feed, newest first; without a feed the notes.
   private func seen(_ width: Int) -> [Line] {
     if watch.visualFeed.isEmpty {
       return (watch.notePayload?.notes ?? []).suffix(Self.mostSeen).reversed().flatMap {

@@ -31,7 +31,7 @@ struct Once {
   ///
   /// - Parameters:
   ///   - now: when the sessions are looked at.
-  ///   - past: lines about past sessions, asked for when there is none now.
+  ///   - past: lines about past sessions, asked for when no session is active.
   func show(
     _ feed: inout VoiceFeed, at now: Timestamp, past: () throws -> [Line] = { [] }
   ) throws -> ExitStatus {
@@ -97,7 +97,7 @@ struct Once {
       return .success
     }
     diagnostics.error(
-      "prompt \(name.word)", sessions.isEmpty ? "no voice session" : "none is known")
+      "prompt \(name.word)", sessions.isEmpty ? "no voice session" : "not known")
     return .negative
   }
 }

@@ -164,7 +164,7 @@ enum ServerClock {
         (session.conversation?.lastDirectAddressAt, wake?.msSinceDirectAddress),
       ]
     return pairs.compactMap { at, age in
-      // A century is no age.
+      // Nobody spoke a century ago.
       guard let at, let age, age >= 0, age < 3.2e12 else { return nil }
       return at.adding(.milliseconds(Int64(age)))
     }

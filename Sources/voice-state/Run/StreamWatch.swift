@@ -56,7 +56,7 @@ final class StreamWatch: StreamHandler {
     return policy
   }
 
-  /// Past sessions are of use only to a person who looks at an empty screen.
+  /// Only a person who looks at an empty screen wants to see past sessions.
   private func askHistory() {
     guard let screen = watch.screen, history == nil,
       let request = try? agent.backend.request(
@@ -106,11 +106,11 @@ final class StreamWatch: StreamHandler {
 
   private func takeState(_ data: UnsafeRawBufferPointer) {
     guard let state = try? RawState(data) else {
-      return drop("voice_state", data, "no voice state")
+      return drop("voice_state", data, "not a voice state")
     }
     if state.faulty > 0 {
       let all = state.sessions.count + state.faulty
-      faults.event(place, "voice_state: \(state.faulty) of \(all) sessions are no objects")
+      faults.event(place, "voice_state: \(state.faulty) of \(all) sessions are not objects")
     }
     watch.feed.take(state, at: .now())
     watch.changed(isState: true)
@@ -120,7 +120,7 @@ final class StreamWatch: StreamHandler {
   private func takeAction(_ data: UnsafeRawBufferPointer, _ type: String) {
     guard (try? ScanMembers.value(of: "kind", in: data))?.isString == true,
       (try? VoiceRecord.read(data, take)) != nil
-    else { return drop(type, data, "no action") }
+    else { return drop(type, data, "not an action") }
     showEach()
   }
 

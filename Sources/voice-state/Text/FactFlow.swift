@@ -13,7 +13,7 @@ struct FactFlow: Sendable {
   /// Whether there is nothing to show.
   var isEmpty: Bool { facts.isEmpty }
 
-  /// Adds a fact of one style; nil and an empty text are none.
+  /// Adds a fact of one style; nil and an empty text add nothing.
   ///
   /// - Parameters:
   ///   - text: text without controls.
@@ -23,13 +23,13 @@ struct FactFlow: Sendable {
   }
 
   /// Adds a fact with a dim word before it: `model orion-4`; nil and an empty
-  /// text are none.
+  /// text add nothing.
   mutating func add(_ label: String, _ text: String?, _ style: Style = .plain) {
     guard let text, !text.isEmpty else { return }
     facts.append(Line([Line.Span(label + " ", .dim), Line.Span(text, style)]))
   }
 
-  /// Adds a fact of several styles; a line without text is none.
+  /// Adds a fact of several styles; a line without text adds nothing.
   mutating func add(_ line: Line) {
     if line.spans.contains(where: { !$0.text.isEmpty }) { facts.append(line) }
   }
@@ -82,7 +82,7 @@ struct Labels {
     lines.append(line.cut(to: width))
   }
 
-  /// Adds facts over as many rows as they need; nothing when there are none.
+  /// Adds facts over as many rows as they need; no facts add nothing.
   mutating func add(_ label: String, _ facts: FactFlow) {
     for (index, row) in facts.lines(width: max(width - Self.cells - 1, 1)).enumerated() {
       add(index == 0 ? label : "", row)

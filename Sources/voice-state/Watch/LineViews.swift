@@ -134,7 +134,7 @@ extension Watch {
     return watch
   }
 
-  /// The screen, nil when it is no terminal.
+  /// The screen, nil for any other view.
   var screen: LiveView? { view as? LiveView }
 
   private final class Box { weak var watch: Watch? }

@@ -25,7 +25,7 @@ final class LiveView: WatchView {
   private var panels: [String]?
   private var chooser: PanelChooser?
   private var size: WindowSize
-  /// Lines about past sessions, shown when there is none.
+  /// Lines about past sessions, shown when no session is active.
   var past: [Line] = []
 
   /// - Parameters:

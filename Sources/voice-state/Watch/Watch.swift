@@ -25,9 +25,9 @@ final class Watch {
   var time: (() -> Timestamp)?
   /// What stands beside the link's words.
   var note: () -> String = { "" }
-  /// Told what keys ask for beyond quitting.
+  /// Called with what keys ask for beyond quitting.
   var onWish: (LiveView.Wish) -> Void = { _ in }
-  /// Told that there is no session, once each time.
+  /// Called once each time the last session has gone.
   var onEmpty: () -> Void = {}
 
   private(set) var ending: Ending?
@@ -69,8 +69,8 @@ final class Watch {
     if ending == nil { ending = .status(status) }
   }
 
-  /// Says words; a screen they would be written over, so they are kept until the
-  /// terminal was given back. As many as a log of faults says, and no more.
+  /// Says words. A screen would draw over them, so there they are kept until the
+  /// terminal is given back, at most as many as a log of faults tells.
   func tell(_ words: String) {
     if screen == nil {
       diagnostics.say(words)
@@ -237,7 +237,7 @@ final class Watch {
     }
   }
 
-  /// Gives the terminal back, says the last words, and leaves as it should.
+  /// Gives the terminal back, says the last words, and ends the process as `ending` says.
   func leave() -> ExitStatus {
     view.close()
     for words in lastWords { diagnostics.say(words) }

@@ -110,7 +110,7 @@ ok "prints it whole" python3 -c 'import sys; sys.exit(sys.argv[2] not in open(sy
 put "$voice/minimal.json" >"$tmp/put"
 run voice-state --prompt bridge
 status_is 1 "a prompt that is not there"
-err_is "voice-state: prompt bridge: none is known" "is said"
+err_is "voice-state: prompt bridge: not known" "is said"
 for state in minimal spec null wrong empty hostile scripts troubled; do
   put "$voice/$state.json" >"$tmp/put" || continue
   for width in 40 80 200; do
