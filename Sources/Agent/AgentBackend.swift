@@ -56,13 +56,16 @@ public protocol AgentBackend: Sendable {
   /// - Returns: nil where the rule for everybody does (`AgentServer.problem`).
   func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem?
 
-  /// The stream of everything that an agent does (`follow`).
+  /// The stream of what an agent does (`follow`).
   ///
   /// - Parameters:
   ///   - agent: whose.
+  ///   - thread: what alone is followed; nil for everything.
   ///   - state: the file that keeps the resume point; nil for none.
   /// - Throws: `SettingsError`.
-  func events(of agent: AgentAccess, state: String?) throws(SettingsError) -> FollowedStream
+  func events(
+    of agent: AgentAccess, thread: String?, state: String?
+  ) throws(SettingsError) -> FollowedStream
 }
 
 extension AgentBackend {
@@ -76,7 +79,7 @@ extension AgentBackend {
 
   /// None.
   public func events(
-    of agent: AgentAccess, state: String?
+    of agent: AgentAccess, thread: String?, state: String?
   ) throws(SettingsError) -> FollowedStream {
     throw SettingsError(name, AgentCapability.follow.absence)
   }

@@ -51,6 +51,13 @@ public struct ResponseHead: Sendable, Equatable {
   /// The media type, for messages.
   public var typeText: String { value("Content-Type").map(quoted) ?? "no content type" }
 
+  /// What the server's clock says, seconds since 1970; nil when it does not tell.
+  public var date: Double? {
+    guard let date = value("Date") else { return nil }
+    let seconds = curl_getdate(date, nil)
+    return seconds < 0 ? nil : Double(seconds)
+  }
+
   /// The longest text of a server that is quoted in a message, scalars: more is of
   /// no use in one line.
   private static let longestQuote = 300
@@ -86,7 +93,7 @@ public struct AnswerProblem: Error, Equatable, Sendable {
   /// One line, to be shown behind the address: `404 Not Found: no such path`.
   public let line: String
   /// `denied` for credentials, `temporary` when a retry may work, `negative`
-  /// when the backend's answer is no, else `failure`.
+  /// when the backend refuses, else `failure`.
   public let status: ExitStatus
 
   /// - Parameters:

@@ -83,12 +83,12 @@ struct Call {
 
   private func join() throws -> ExitStatus {
     let guild = options.operand ?? options.guild
-    let body = Join.body(guild: guild, user: options.user, channel: options.channel)
+    let body = VoiceJoin.body(guild: guild, user: options.user, channel: options.channel)
     let path = ClankyPath.voiceJoin
     let reply = try caller.call(path, method: "POST", body: body)
     guard case .record(let record) = try Answer(reply, place: caller.place(path)),
       let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
-      let outcome = Join.outcome(value)
+      let outcome = VoiceJoin.outcome(value)
     else {
       throw CallFailure(caller.place(path), "the answer does not say what came of it", .failure)
     }
@@ -99,7 +99,7 @@ struct Call {
         try output.record(record, facts: [("join", words)])
       }
       try output.flush()
-      if let words = Join.difference(
+      if let words = VoiceJoin.difference(
         value, guild: guild, user: options.user, channel: options.channel)
       {
         diagnostics.error("join", words)

@@ -9,6 +9,8 @@ struct AgentTailOptions {
   private(set) var access = AccessOptions()
   /// The argument of `--state`.
   private(set) var state: String?
+  /// What alone is followed of the agents; nil for all that they do.
+  private(set) var thread: String?
 
   static let table = OptionTable<AgentTailOptions>(
     program: "agent-tail",
@@ -25,16 +27,14 @@ struct AgentTailOptions {
     ] + FollowOptions.options.at(\.follow) + AccessOptions.credentials.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words) }
 
-  private func finish(_ words: CommandWords) throws(UsageError) {
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
     if state?.isEmpty == true { throw UsageError("--state: no place is named") }
     if isSeveral && access.tokenFile != nil {
       throw UsageError("--token-file: one token for several profiles")
     }
     let operands = words.operands
     if operands.count > 1 { throw UsageError("one thread at a time: \(operands[1])") }
-    if let thread = operands.first {
-      throw UsageError("\(thread): a Clanky dashboard has no threads to follow")
-    }
+    thread = operands.first
   }
 
   @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {
@@ -46,8 +46,8 @@ struct AgentTailOptions {
   /// Whether records are to say whose they are.
   var isSeveral: Bool { profiles.count > 1 }
 
-  /// The configuration. What the environment says of one backend is no word on
-  /// several: a token of one must not go to the others.
+  /// The configuration. What the environment says of one backend does not
+  /// hold for several: a token of one must not go to the others.
   func settings() throws(SettingsError) -> Settings {
     if !isSeveral { return try Settings() }
     let ofOne = ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"]

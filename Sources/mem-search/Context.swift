@@ -18,14 +18,10 @@ extension Memory {
   /// `POST /api/memory/runtime-snapshot`.
   func snapshot() throws -> ExitStatus {
     let text = options.text
-    let members = [
-      ("guildId", try guild()), ("channelId", options.channel), ("userId", options.user),
-      ("queryText", text.isEmpty ? nil : text), ("mode", options.turn.rawValue),
-    ].compactMap { name, value in
-      value.map { "\"\(name)\":" + JSONQuote.string($0) }
-    }
     let path = ClankyPath.runtimeSnapshot
-    let body = Array(("{" + members.joined(separator: ",") + "}").utf8)
+    let body = FactWire.snapshot(
+      guild: try guild(), channel: options.channel, user: options.user,
+      text: text.isEmpty ? nil : text, mode: options.turn.rawValue)
     let reply = try caller.call(path, method: "POST", body: body)
     return try context(reply, path, none: "nothing would be told")
   }

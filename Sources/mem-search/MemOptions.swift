@@ -10,7 +10,7 @@ struct MemOptions {
   var mode = Mode.search
   /// As they were given.
   private var modes: [Mode] = []
-  /// The words that are no options.
+  /// The words that are not options.
   var operands: [String] = []
   /// Of `--edit` and `--fact-profile`.
   var id = ""
@@ -125,7 +125,7 @@ struct MemOptions {
       .at(\.look)
   ) { options, words throws(UsageError) in try options.finish(words) }
 
-  /// Text that is to be kept. What is no UTF-8 came here as U+FFFD.
+  /// Text that is to be kept. What is not UTF-8 came here as U+FFFD.
   @Sendable private static func kept(_ argument: OptionArgument) throws(UsageError) -> String {
     if argument.value.unicodeScalars.contains("\u{fffd}") {
       throw UsageError("--\(argument.name): not UTF-8")

@@ -1,3 +1,4 @@
+import Core
 import Testing
 
 @testable import Agent
@@ -60,4 +61,28 @@ import Testing
     ),
   ])
   func pathsAndQueries(path: String, whole: String) { #expect(path == whole) }
+
+  private func outcome(_ json: String) throws -> VoiceJoin.Outcome? {
+    VoiceJoin.outcome(try JSONValue.parse(text: json))
+  }
+
+  @Test func whatJoiningMeans() throws {
+    let joined = try outcome(#"{"ok":true,"reason":"joined","guildId":"1","voiceChannelId":"2"}"#)
+    #expect(joined?.isJoined == true)
+    #expect(joined?.words == "joined: channel 2, guild 1")
+    let refused = try outcome(#"{"ok":false,"reason":"requester_is_bot","guildId":null}"#)
+    #expect(refused?.words == "that user is a bot (requester_is_bot)")
+    #expect(try outcome(#"{"ok":false,"reason":"new_reason"}"#)?.words == "new_reason")
+    #expect(try outcome(#"{"ok":false}"#)?.words == "refused")
+    #expect(try outcome(#"{"ok":"yes"}"#) == nil)
+    #expect(try outcome("[]") == nil)
+    #expect(try outcome(#"{"ok":true,"reason":7,"guildId":[]}"#)?.isJoined == true)
+  }
+
+  @Test func idsAreQuoted() {
+    let body = String(
+      decoding: VoiceJoin.body(guild: "1\"2", user: nil, channel: "3"), as: UTF8.self)
+    #expect(body == #"{"guildId":"1\"2","textChannelId":"3","source":"agent-call"}"#)
+    #expect(VoiceJoin.body(guild: nil, user: nil, channel: nil).count > 2)
+  }
 }

@@ -1,4 +1,3 @@
-import CCurl
 import Core
 import Records
 import Web
@@ -101,14 +100,5 @@ extension ActionPages {
       let (x, y) = (counts[a, default: 0], counts[b, default: 0])
       return x != y ? x > y : a < b
     }
-  }
-}
-
-extension ResponseHead {
-  /// What the server's clock says, seconds since 1970; nil when it does not tell.
-  public var date: Double? {
-    guard let date = value("Date") else { return nil }
-    let seconds = curl_getdate(date, nil)
-    return seconds < 0 ? nil : Double(seconds)
   }
 }

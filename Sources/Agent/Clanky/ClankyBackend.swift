@@ -39,7 +39,10 @@ struct ClankyBackend: AgentBackend {
   }
 
   /// The activity stream.
-  func events(of agent: AgentAccess, state: String?) throws(SettingsError) -> FollowedStream {
+  func events(
+    of agent: AgentAccess, thread: String?, state: String?
+  ) throws(SettingsError) -> FollowedStream {
+    if let thread { throw SettingsError(thread, "\(name) has no threads to follow") }
     let stream = DashboardStream.activity
     let address = try stream.address(at: agent.backend.base)
     let source = stream.source(profile: agent.profile.name, address: address)

@@ -92,13 +92,31 @@ public struct FactDraft: Equatable {
   }
 }
 
-/// What changes facts is sent as, and what is answered (Agent/Clanky/CONTRACT.md 5.2 and 9.5).
+/// What is sent to the memory, and what is read in the answers
+/// (Agent/Clanky/CONTRACT.md 5.2, 5.3 and 9.5).
 public enum FactWire {
   /// The body of `DELETE /api/memory/facts/ID`.
   ///
   /// - Parameter guild: of the fact, or any for one that belongs to none.
   public static func deleting(guild: String) -> [UInt8] {
-    Array("{\"guildId\":\(JSONQuote.string(guild))}".utf8)
+    object([("guildId", guild)])
+  }
+
+  /// The body of `POST /api/memory/runtime-snapshot`.
+  ///
+  /// - Parameters:
+  ///   - guild: where the turn is.
+  ///   - channel: nil for none.
+  ///   - user: who speaks; nil for nobody.
+  ///   - text: what is talked of; nil for nothing.
+  ///   - mode: `text` or `voice`.
+  public static func snapshot(
+    guild: String, channel: String?, user: String?, text: String?, mode: String
+  ) -> [UInt8] {
+    object([
+      ("guildId", guild), ("channelId", channel), ("userId", user), ("queryText", text),
+      ("mode", mode),
+    ])
   }
 
   /// The fact in the answer to a change, with its own bytes; nil when there is none.
@@ -126,10 +144,15 @@ public enum FactWire {
       ("sourceMessageId", fact.sourceMessageID), ("createdAt", fact.createdAt),
       ("updatedAt", fact.updatedAt),
     ]
+    return object(members, confidence: fact.confidence)
+  }
+
+  /// An object of texts, without those that are nil.
+  private static func object(_ members: [(String, String?)], confidence: Double? = nil) -> [UInt8] {
     var parts = members.compactMap { name, value in
       value.map { "\"\(name)\":" + JSONQuote.string($0) }
     }
-    if let confidence = fact.confidence { parts.append("\"confidence\":\(confidence)") }
+    if let confidence { parts.append("\"confidence\":\(confidence)") }
     return Array(("{" + parts.joined(separator: ",") + "}").utf8)
   }
 

@@ -15,10 +15,11 @@ import Testing
     #expect(try options("-p", "a,b").isSeveral)
     #expect(try !options("-p", "a,a").isSeveral)
     #expect(try options("-n", "3", "--state", "s", "-p", "a").follow.count == 3)
+    #expect(try options("-p", "a", "main").thread == "main")
   }
 
   @Test(arguments: [
-    ["-p", ""], ["-p", "a,"], ["-p", "a,b", "--token-file", "t"], ["thread"], ["--state", ""],
+    ["-p", ""], ["-p", "a,"], ["-p", "a,b", "--token-file", "t"], ["a", "b"], ["--state", ""],
     ["-n", "many"],
   ])
   func mistakesAreNamed(words: [String]) {

@@ -2,14 +2,14 @@ import Core
 
 /// `POST /api/voice/join`: what is sent, and what the answer means
 /// (Agent/Clanky/CONTRACT.md 6). A refusal comes with 200 too.
-enum Join {
+public enum VoiceJoin {
   /// The body of the request.
   ///
   /// - Parameters:
   ///   - guild: nil for the first in which somebody is in a voice channel.
   ///   - user: whose voice channel is joined; nil for the first person's.
   ///   - channel: the text channel to answer in.
-  static func body(guild: String?, user: String?, channel: String?) -> [UInt8] {
+  public static func body(guild: String?, user: String?, channel: String?) -> [UInt8] {
     let members = [
       ("guildId", guild), ("requesterUserId", user), ("textChannelId", channel),
       ("source", "agent-call"),
@@ -23,7 +23,7 @@ enum Join {
   /// for: a dashboard falls back without a word.
   ///
   /// - Returns: a few words, nil when all is as it was asked for.
-  static func difference(
+  public static func difference(
     _ answer: JSONValue, guild: String?, user: String?, channel: String?
   ) -> String? {
     let parts = [
@@ -37,18 +37,19 @@ enum Join {
   }
 
   /// What came of it.
-  struct Outcome: Equatable {
+  public struct Outcome: Equatable {
     /// `joined`, `already_in_channel`, or why not; the backend's word.
-    var reason: String
-    var isJoined: Bool
+    public var reason: String
+    /// Whether the agent is there now.
+    public var isJoined: Bool
     /// In words.
-    var words: String
+    public var words: String
   }
 
   /// Reads the answer.
   ///
   /// - Returns: nil when it does not say whether the agent joined.
-  static func outcome(_ answer: JSONValue) -> Outcome? {
+  public static func outcome(_ answer: JSONValue) -> Outcome? {
     guard let ok = answer["ok"]?.bool else { return nil }
     let reason = answer["reason"]?.text ?? ""
     let known = words[reason]
