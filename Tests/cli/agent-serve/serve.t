@@ -174,4 +174,17 @@ export AGENT_TOKEN_FILE
 start anywhere agent-serve -l 0.0.0.0:0 -D :memory: -q -v
 ok "another address with a token" wait_until 10 grep -q "listening on" "$tmp/anywhere.err"
 is "$(cat "$tmp/anywhere.out")" "" "quiet: no record"
+
+# --- a user like any other
+plain() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+if [ "$(id -u)" -ne 0 ]; then
+  skip 1 "all of these tests run without the rights of root"
+elif ! plain test -x "$(command -v agent-serve)" 2>/dev/null; then
+  skip 1 "the program stands where only root may go"
+else
+  start_server plain setpriv --reuid=65534 --regid=65534 --clear-groups \
+    env -u AGENT_TOKEN_FILE HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent \
+    agent-serve -l 127.0.0.1:0 -D :memory:
+  is "$(answer "$url/api/health")" '200 application/json {"ok":true}' "it needs no rights of root"
+fi
 done_testing
