@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// One action as the store keeps it: what the agent told, in neither of the
 /// wire's two spellings.
@@ -58,4 +59,178 @@ struct StoredAction: Sendable, Equatable {
   let id: Int64
   /// The action.
   let action: LoggedAction
+}
+
+/// Makes an action of its JSON, in either spelling of the wire.
+struct ActionDecoder {
+  /// The time of an action that names none.
+  let now: Timestamp
+
+  /// - Parameters:
+  ///   - bytes: one valid JSON object (see `ScanValidator`) in UTF-8.
+  ///   - fields: its members.
+  /// - Throws: `ActionFault`.
+  func decode(
+    _ bytes: UnsafeRawBufferPointer, _ fields: ActionFields
+  ) throws(ActionFault) -> LoggedAction {
+    guard fields.kind.isString, let kind = id(fields.kind) else {
+      throw ActionFault(
+        fields.kind.isString || fields.kind.isNull ? "no kind" : "kind is not a text")
+    }
+    return LoggedAction(
+      createdAt: try time(fields.createdAt), guild: id(fields.guild),
+      channel: id(fields.channel), message: id(fields.message), user: id(fields.user),
+      kind: kind, content: fields.content.storedText,
+      metadata: fields.metadata.isNull ? nil : JSONText.oneLine(fields.metadata.bytes),
+      cost: cost(fields.cost),
+      extra: try furtherMembers(of: bytes))
+  }
+
+  /// An id or a kind. SQLite ends a text at a NUL, which no real id holds.
+  private func id(_ value: ScanValue) -> String? {
+    guard let text = value.storedText, !text.isEmpty else { return nil }
+    return text.utf8.contains(0) ? text.replacing("\0", with: "\u{fffd}") : text
+  }
+
+  /// As the dashboard writes times, so that they order as text.
+  private func time(_ value: ScanValue) throws(ActionFault) -> String {
+    if value.isNull { return now.rfc3339 }
+    guard value.isString, let text = value.string, let time = Timestamp(rfc3339: text),
+      (0...253_402_300_799).contains(time.seconds)
+    else { throw ActionFault("createdAt is not an RFC 3339 time") }
+    return time.rfc3339
+  }
+
+  /// A number, also one inside a text; anything else is not a cost.
+  private func cost(_ value: ScanValue) -> String? {
+    guard let raw = value.rawText, ScanNumber(raw) != nil else { return nil }
+    return String(decoding: raw, as: UTF8.self)
+  }
+
+  /// The members that rows do not have, as they stand. The id is not among
+  /// them: the store numbers by itself.
+  private func furtherMembers(of bytes: UnsafeRawBufferPointer) throws(ActionFault) -> String {
+    var list: [String] = []
+    do throws(ScanFault) {
+      var members = try ScanMembers(bytes)
+      while try members.next() {
+        if Self.known.contains(members.key.unescaped) { continue }
+        let name = String(decoding: members.key.bytes, as: UTF8.self)
+        list.append("\"\(name)\":\(JSONText.oneLine(members.value.bytes))")
+      }
+    } catch {
+      throw ActionFault(error.reason)
+    }
+    return list.joined(separator: ",")
+  }
+
+  private static let known: Set<String> = [
+    "id", "kind", "content", "metadata", "created_at", "createdAt", "guild_id", "guildId",
+    "channel_id", "channelId", "message_id", "messageId", "user_id", "userId", "usd_cost",
+    "usdCost",
+  ]
+}
+
+extension ScanValue {
+  /// The text of a key, given as what stands between its quotes.
+  var unescaped: String {
+    guard bytes.contains(0x5c) else { return String(decoding: bytes, as: UTF8.self) }
+    // The text lies in the scratch, which must live until it is copied.
+    let scratch = ScanScratch()
+    return withExtendedLifetime(scratch) {
+      String(decoding: scratch.text(of: bytes), as: UTF8.self)
+    }
+  }
+}
+
+/// Why a record is not an action that can be stored: one line for a person.
+struct ActionFault: Error, Equatable {
+  /// Lower case: `no kind`.
+  let reason: String
+
+  /// - Parameter reason: lower case, no full stop.
+  init(_ reason: String) { self.reason = reason }
+}
+
+/// Writes actions in the two spellings of the wire, as JSON on one line.
+enum ActionEncoder {
+  /// The longest content of a row, in UTF-16 units (Agent/Clanky/CONTRACT.md 3.1).
+  static let rowContentLimit = 2000
+
+  /// A row: snake_case, every member there, content cut.
+  static func appendRow(_ stored: StoredAction, to out: inout [UInt8]) {
+    let action = stored.action
+    out += "{\"id\":\(stored.id),\"created_at\":".utf8
+    JSONText.append(action.createdAt, to: &out)
+    out += ",\"guild_id\":".utf8
+    append(action.guild, to: &out)
+    out += ",\"channel_id\":".utf8
+    append(action.channel, to: &out)
+    out += ",\"message_id\":".utf8
+    append(action.message, to: &out)
+    out += ",\"user_id\":".utf8
+    append(action.user, to: &out)
+    out += ",\"kind\":".utf8
+    JSONText.append(action.kind, to: &out)
+    out += ",\"content\":".utf8
+    if let content = action.content {
+      JSONText.append(content, limit: rowContentLimit, to: &out)
+    } else {
+      out += "null".utf8
+    }
+    out += ",\"metadata\":".utf8
+    out += (action.metadata ?? "null").utf8
+    out += ",\"usd_cost\":".utf8
+    out += (action.cost ?? "0").utf8
+    out.append(UInt8(ascii: "}"))
+  }
+
+  /// A live action: camelCase, only the members that were given, content whole,
+  /// and, unlike the dashboard's, its id.
+  static func appendLive(_ stored: StoredAction, to out: inout [UInt8]) {
+    let action = stored.action
+    out += "{\"kind\":".utf8
+    JSONText.append(action.kind, to: &out)
+    member("guildId", action.guild, to: &out)
+    member("channelId", action.channel, to: &out)
+    member("messageId", action.message, to: &out)
+    member("userId", action.user, to: &out)
+    member("content", action.content, to: &out)
+    if let metadata = action.metadata {
+      out += ",\"metadata\":".utf8
+      out += metadata.utf8
+    }
+    if let cost = action.cost {
+      out += ",\"usdCost\":".utf8
+      out += cost.utf8
+    }
+    if !action.extra.isEmpty {
+      out.append(UInt8(ascii: ","))
+      out += action.extra.utf8
+    }
+    out += ",\"createdAt\":".utf8
+    JSONText.append(action.createdAt, to: &out)
+    out += ",\"id\":\(stored.id)}".utf8
+  }
+
+  /// An array of rows.
+  static func rows(_ actions: [StoredAction]) -> [UInt8] {
+    var out: [UInt8] = [UInt8(ascii: "[")]
+    for (index, action) in actions.enumerated() {
+      if index > 0 { out.append(UInt8(ascii: ",")) }
+      appendRow(action, to: &out)
+    }
+    out.append(UInt8(ascii: "]"))
+    return out
+  }
+
+  private static func append(_ text: String?, to out: inout [UInt8]) {
+    if let text { JSONText.append(text, to: &out) } else { out += "null".utf8 }
+  }
+
+  private static func member(_ name: String, _ text: String?, to out: inout [UInt8]) {
+    guard let text else { return }
+    out += ",\"\(name)\":".utf8
+    JSONText.append(text, to: &out)
+  }
 }
