@@ -1,6 +1,6 @@
 import Core
 
-/// A value that the metadata is to hold at a place: `-w PATH=VALUE`.
+/// A value that the metadata is to hold at a place: `--where PATH=VALUE`.
 struct MetadataTest {
   private let pointer: MetadataPointer
   private let text: [UInt8]

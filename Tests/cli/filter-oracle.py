@@ -237,7 +237,7 @@ for case in range(60):
         value = pointer(i.get("metadata"), path)
         return want == "null" if value is None else same(value, want)
 
-    maybe(0.3, ["-w", path + "=" + want], where)
+    maybe(0.3, ["--where", path + "=" + want], where)
     invert = rng.random() < 0.2
     if invert:
         options.append("-v")

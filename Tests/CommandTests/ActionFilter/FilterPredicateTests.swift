@@ -118,24 +118,24 @@ func selects(_ options: [String], _ action: String) -> Bool? {
   @Test func metadataByPointer() {
     let action =
       #"{"metadata":{"a":{"b/c":[1,{"~":"x"}]},"n":1e-2,"t":true,"z":null,"k":"1","":5}}"#
-    #expect(selects(["-w", "/a/b~1c/1/~0=x"], action) == true)
-    #expect(selects(["-w", "/a/b~1c/0=1.0"], action) == true)
-    #expect(selects(["-w", "/a/b~1c/01=x"], action) == false)
-    #expect(selects(["-w", "/a/b~1c/-=x"], action) == false)
-    #expect(selects(["-w", "/n=0.01"], action) == true)
-    #expect(selects(["-w", "/t=true"], action) == true)
-    #expect(selects(["-w", "/t=1"], action) == false)
-    #expect(selects(["-w", "/z=null"], action) == true)
-    #expect(selects(["-w", "/none/deeper=null"], action) == true)
-    #expect(selects(["-w", "/k=1"], action) == true)
-    #expect(selects(["-w", "/k=1.0"], action) == false)
-    #expect(selects(["-w", "/=5"], action) == true)
-    #expect(selects(["-w", "/a={}"], action) == false)
-    #expect(selects(["-w", "/k=2", "-w", "/t=true"], action) == true)
-    #expect(selects(["-w", "=null"], "{}") == true)
-    #expect(selects(["-w", "/x=a=b"], #"{"metadata":{"x":"a=b"}}"#) == true)
-    #expect(selects(["-w", "/x=2"], #"{"metadata":{"x":1,"\u0078":2}}"#) == true)
-    for bad in ["k=1", "/k", "/~2=1", "/k~=1"] { #expect(selects(["-w", bad], action) == nil) }
+    #expect(selects(["--where", "/a/b~1c/1/~0=x"], action) == true)
+    #expect(selects(["--where", "/a/b~1c/0=1.0"], action) == true)
+    #expect(selects(["--where", "/a/b~1c/01=x"], action) == false)
+    #expect(selects(["--where", "/a/b~1c/-=x"], action) == false)
+    #expect(selects(["--where", "/n=0.01"], action) == true)
+    #expect(selects(["--where", "/t=true"], action) == true)
+    #expect(selects(["--where", "/t=1"], action) == false)
+    #expect(selects(["--where", "/z=null"], action) == true)
+    #expect(selects(["--where", "/none/deeper=null"], action) == true)
+    #expect(selects(["--where", "/k=1"], action) == true)
+    #expect(selects(["--where", "/k=1.0"], action) == false)
+    #expect(selects(["--where", "/=5"], action) == true)
+    #expect(selects(["--where", "/a={}"], action) == false)
+    #expect(selects(["--where", "/k=2", "--where", "/t=true"], action) == true)
+    #expect(selects(["--where", "=null"], "{}") == true)
+    #expect(selects(["--where", "/x=a=b"], #"{"metadata":{"x":"a=b"}}"#) == true)
+    #expect(selects(["--where", "/x=2"], #"{"metadata":{"x":1,"\u0078":2}}"#) == true)
+    for bad in ["k=1", "/k", "/~2=1", "/k~=1"] { #expect(selects(["--where", bad], action) == nil) }
   }
 }
 

@@ -41,7 +41,7 @@ is "$(jq -r .name "$out")" riff "and the list is right"
 err_empty "without a word"
 shares "-v" -v -l
 err_like "by libssh2: shares the connection of process $pid_of_seat" "which is said with it"
-shares capture -c
+shares capture --capture
 like "$(cat "$out")" 'claude>' "and the screen is right"
 forget_typed
 printf 'a word' >"$tmp/word"
@@ -51,7 +51,7 @@ run sh -c "tmux-attach $attach_args -t <'$tmp/word'"
 is "$status $(sign_ins)" "0 $_before" "type: over the terminal's connection"
 typed_is() { [ "$(typed_now)" = "$1" ]; }
 ok "and is typed once" wait_until 5 typed_is 'a word '
-call -k nobody
+call --close nobody
 status_is 1 "an answer that is no keeps its status"
 : >"$tmp/lists"
 _before=$(sign_ins)
