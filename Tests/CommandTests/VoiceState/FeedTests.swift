@@ -169,6 +169,33 @@ import Testing
     #expect(feed.sessions()[0].participants.map(\.displayName) == ["Zoe"])
   }
 
+  @Test func eventsGoOnFromWhatTheStateSays() throws {
+    var feed = VoiceFeed()
+    feed.take(
+      try state(
+        #"""
+        {"sessionId":"s","participants":[{"userId":"1","displayName":"Kei"}],"soundboard":{
+        "playCount":4},"recentTurns":[{"role":"user","text":"good evening","at":
+        "2026-06-15T21:00:02.000Z"}],"activeCaptures":[{"userId":"1"}],"toolCalls":[{"callId":"c",
+        "toolName":"x","completedAt":"2026-06-15T21:00:01.000Z","success":true}]}
+        """#), at: time)
+    feed.take(try action("voice_soundboard_play", "x", at: 3))
+    feed.take(
+      try action("voice_runtime", "realtime_tool_call_completed", at: 3, #""callId":"c""#))
+    for words in ["good evening", "play something"] {
+      feed.take(
+        try action(
+          "voice_runtime", "file_asr_transcript", at: 4, user: "1", #""transcript":"\#(words)""#))
+    }
+    let session = feed.sessions()[0]
+    #expect(session.soundboard?.playCount == 5)
+    #expect(session.toolCalls.map(\.toolName) == ["x"])
+    #expect(session.recentTurns.map(\.text) == ["good evening", "play something"])
+    #expect(session.recentTurns.last?.speakerName == "Kei")
+    // Only the next state knows when someone whom a state saw speak has ended.
+    #expect(session.activeCaptures.count == 1 && session.activeInputStreams == 1)
+  }
+
   @Test func sessionsAreRebuiltFromEvents() throws {
     var feed = VoiceFeed(keepsEnded: true)
     feed.take(
