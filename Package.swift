@@ -63,7 +63,8 @@ var targets: [Target] = [
     exclude: ["Clanky/CONTRACT.md"],
     swiftSettings: strict),
   .target(
-    name: "Shell", dependencies: ["Core", "CLibc", "CSSH2", "CCrypto"], swiftSettings: strict),
+    name: "Shell", dependencies: ["Core", "Records", "CLibc", "CSSH2", "CCrypto"],
+    swiftSettings: strict),
 
   .executableTarget(
     name: "sse-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
@@ -85,16 +86,19 @@ var targets: [Target] = [
     name: "mem-search", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
     swiftSettings: strict),
   .executableTarget(
-    name: "tmux-attach", dependencies: ["Core", "Screen", "Shell"], swiftSettings: strict),
+    name: "tmux-attach", dependencies: ["Core", "Records", "Screen", "Shell"], swiftSettings: strict
+  ),
   .executableTarget(
-    name: "share-inbox", dependencies: ["Core", "Screen", "Shell"], swiftSettings: strict),
+    name: "share-inbox", dependencies: ["Core", "Records", "Screen", "Shell"], swiftSettings: strict
+  ),
 
   // What the tests of several targets need.
   .target(
     name: "TestSupport", dependencies: ["CLibc"], path: "Tests/TestSupport", swiftSettings: strict),
   .testTarget(name: "CoreTests", dependencies: ["Core", "TestSupport"], swiftSettings: strict),
   .testTarget(
-    name: "RecordsTests", dependencies: ["Records", "TestSupport"], swiftSettings: strict),
+    name: "RecordsTests", dependencies: ["Core", "Records", "CLibc", "TestSupport"],
+    swiftSettings: strict),
   .testTarget(name: "ScreenTests", dependencies: ["Screen"], swiftSettings: strict),
   .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
   .testTarget(name: "AgentTests", dependencies: ["Agent", "CLibc"], swiftSettings: strict),

@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 import Web
 
 /// Takes records into files instead of standard output.
@@ -77,11 +78,8 @@ public final class EventOutput {
 
   /// Prints a comment as a record.
   func write(comment text: UnsafeRawBufferPointer) {
-    var line = ByteBuffer()
-    for byte in "{\"type\":\"comment\",\"text\":".utf8 { line.append(byte) }
-    JSONQuote.append(text, to: &line)
-    for byte in "}\n".utf8 { line.append(byte) }
-    attempt { _ throws(WriteFailure) in try writer.write(line.bytes) }
+    let line = RecordText(.comment).string("text", String(decoding: text, as: UTF8.self)).line
+    attempt { _ throws(WriteFailure) in try writer.write(line) }
   }
 
   /// Prints a record that ends in LF.

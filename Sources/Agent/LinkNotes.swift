@@ -1,10 +1,11 @@
 import Core
+import Records
 
 /// The words about the link: for a person on stderr, as records with `-L`.
 struct LinkNotes {
   private let diagnostics: Diagnostics
-  /// The member that says whose stream it is, empty where that need not be said.
-  private let profile: String
+  /// Whose stream it is, nil where that need not be said.
+  private let profile: String?
   /// Whether a person is told that the stream is down and back.
   private let speaks: Bool
   /// Whether records are wanted.
@@ -12,7 +13,7 @@ struct LinkNotes {
 
   init(diagnostics: Diagnostics, profile: String?, speaks: Bool, recordsWanted: Bool) {
     self.diagnostics = diagnostics
-    self.profile = profile.map { ",\"profile\":\(JSONQuote.string($0))" } ?? ""
+    self.profile = profile
     self.speaks = speaks
     self.recordsWanted = recordsWanted
   }
@@ -20,22 +21,21 @@ struct LinkNotes {
   /// The stream is open, for the first time or again; `down` are the seconds
   /// since the first failure before it.
   func opened(_ place: String, isFirst: Bool, down: Double?) -> String {
-    var members = [("url", JSONQuote.string(place))]
     if let down {
       if speaks {
         diagnostics.say("stream is \(isFirst ? "open" : "back") after \(Self.short(down)) s")
       }
-      members.append(("down", Self.short(down)))
     } else {
       diagnostics.note("stream is open: \(place)")
     }
-    return record(isFirst ? "open" : "resumed", members)
+    let record = start(isFirst ? .open : .resumed).string("url", place)
+    return end(record.json("down", down.map(Self.short)))
   }
 
   /// The stream is lost; the next try is in `wait` seconds.
   func lost(_ reason: String, wait: Double) -> String {
     if speaks { diagnostics.say("stream is down: \(reason); next try in \(Self.short(wait)) s") }
-    return record("lost", [("reason", JSONQuote.string(reason)), ("retry_in", Self.short(wait))])
+    return end(start(.lost).string("reason", reason).json("retry_in", Self.short(wait)))
   }
 
   /// Actions may be missing.
@@ -46,26 +46,22 @@ struct LinkNotes {
     let named = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", and others" : "")
     let what = names.isEmpty || names.contains("") ? "" : " of \(named)"
     diagnostics.say("possible gap: actions\(what) between \(after) and \(before) may be missing")
-    var members = [
-      ("after", gap.after.map(JSONQuote.string) ?? "null"),
-      ("before", gap.before.map(JSONQuote.string) ?? "null"),
-    ]
-    if !gap.parts.isEmpty {
-      let list = gap.parts.map(\.record).joined(separator: ",")
-      members.append(("unreached", "[\(list)]"))
-    }
-    return record("gap", members)
+    let list = gap.parts.map(\.record).joined(separator: ",")
+    return end(
+      start(.gap).stringOrNull("after", gap.after).stringOrNull("before", gap.before)
+        .json("unreached", gap.parts.isEmpty ? nil : "[\(list)]"))
   }
 
   /// Nothing more comes.
   func ended(_ reason: String) -> String {
-    record("end", [("reason", JSONQuote.string(reason))])
+    end(start(.end).string("reason", reason))
   }
 
-  private func record(_ type: String, _ members: [(String, String)]) -> String {
-    let rest = members.map { ",\"\($0.0)\":\($0.1)" }.joined()
-    return "{\"type\":\"\(type)\"\(profile)\(rest),\"time\":\"\(Timestamp.now().rfc3339)\"}\n"
+  private func start(_ type: RecordType) -> RecordText {
+    RecordText(type).string("profile", profile)
   }
+
+  private func end(_ record: RecordText) -> String { record.time(.now()).text + "\n" }
 
   /// Seconds with one decimal: `3.2`.
   static func short(_ seconds: Double) -> String {

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// The state file of `--state`, saved behind the output: never ahead of what
 /// was printed, at most once a second while following, and at the end.
@@ -65,10 +66,8 @@ public struct FollowState: Equatable {
 
   /// The file's content, one record.
   var record: String {
-    var text = "{\"type\":\"sse_state\",\"source\":\(JSONQuote.string(source))"
-    text += ",\"last_event_id\":\(JSONQuote.string(lastEventID))"
-    if let newest { text += ",\"newest\":\(JSONQuote.string(newest))" }
-    return text + "}\n"
+    RecordText(.sseState).string("source", source).string("last_event_id", lastEventID)
+      .string("newest", newest).text + "\n"
   }
 
   init(source: String) { self.source = source }

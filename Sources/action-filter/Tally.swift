@@ -75,9 +75,9 @@ struct Tally {
   /// `{"type":"count","kind":"llm_call","count":2,"usd_cost":0.3}`.
   var records: [String] {
     sorted.map { group in
-      let name = group.name.map { JSONQuote.string(String(decoding: $0, as: UTF8.self)) } ?? "null"
-      return #"{"type":"count","\#(grouping.rawValue)":\#(name),"#
-        + #""count":\#(group.count),"usd_cost":\#(group.cost.text)}"#
+      RecordText(.count)
+        .stringOrNull(grouping.rawValue, group.name.map { String(decoding: $0, as: UTF8.self) })
+        .number("count", group.count).json("usd_cost", group.cost.text).text
     }
   }
 

@@ -80,10 +80,7 @@ enum Health {
   ///   - url: what was asked.
   static func record(_ answer: [UInt8], latency: String, url: String) -> [UInt8] {
     let inner = RowText.line(Array(RowText.line(answer).dropFirst().dropLast()))
-    var record = Array("{\"type\":\"health\",".utf8)
-    if !inner.isEmpty { record += inner + [44] }
-    record += Array("\"latency_ms\":\(latency),\"url\":\(JSONQuote.string(url))}".utf8)
-    return record
+    return RecordText(.health).members(inner).json("latency_ms", latency).string("url", url).bytes
   }
 
   /// The rows of the table.

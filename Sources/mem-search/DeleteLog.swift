@@ -51,12 +51,9 @@ struct DeleteLog {
   func note(
     _ result: Result, id: String, guild: String, fact: [UInt8]? = nil
   ) throws(SettingsError) {
-    let more = fact.map { ",\"fact\":" + String(decoding: RowText.line($0), as: UTF8.self) } ?? ""
-    let text =
-      "{\"type\":\"fact_delete\",\"time\":\"\(Timestamp.now().rfc3339)\""
-      + ",\"url\":\(JSONQuote.string(url)),\"guild_id\":\(JSONQuote.string(guild))"
-      + ",\"id\":\(JSONQuote.string(id)),\"result\":\"\(result.rawValue)\"\(more)}"
-    try file.append(Array(text.utf8))
+    let record = RecordText(.factDelete).time(.now()).string("url", url).string("guild_id", guild)
+      .string("id", id).string("result", result.rawValue)
+    try file.append(record.json("fact", bytes: fact.map { RowText.line($0) }).bytes)
   }
 
   /// The facts of guilds that are gone or may be, the newest first.
@@ -94,7 +91,7 @@ struct DeleteLog {
 /// What came of one fact that was to be deleted or put back: a record for a
 /// script, a line for a person.
 struct DeleteRecord {
-  var type = "fact_delete"
+  var type = RecordType.factDelete
   var id: String
   var guild: String
   /// `deleted`, `not_found`, `changed`, `unknown`, `restored`, `lost`.
@@ -109,15 +106,9 @@ struct DeleteRecord {
 
   /// The record.
   var json: [UInt8] {
-    var text =
-      "{\"type\":\"\(type)\",\"id\":\(JSONQuote.string(id))"
-      + ",\"guild_id\":\(JSONQuote.string(guild)),\"result\":\"\(result)\""
-    for (name, value) in [("time", time), ("reason", reason), ("new_id", newID)] {
-      if let value { text += ",\"\(name)\":\(JSONQuote.string(value))" }
-    }
-    var bytes = Array(text.utf8)
-    if let fact { bytes += Array(",\"fact\":".utf8) + RowText.line(fact) }
-    return bytes + [UInt8(ascii: "}")]
+    RecordText(type).string("id", id).string("guild_id", guild).string("result", result)
+      .string("time", time).string("reason", reason).string("new_id", newID)
+      .json("fact", bytes: fact.map { RowText.line($0) }).bytes
   }
 
   /// The fields of TSV: id, result, reason, new id, and the fact.

@@ -109,11 +109,9 @@ struct MirrorFile {
   ///
   /// - Parameter path: of the copy; nil inside of it.
   func record(_ section: Section, path: String?) -> [UInt8] {
-    let place = path.map { ",\"path\":" + JSONQuote.string(FileName.shown($0)) } ?? ""
-    return Array(
-      ("{\"type\":\"memory_mirror\",\"time\":\(JSONQuote.string(section.time))"
-        + ",\"url\":\(JSONQuote.string(url)),\"guild_id\":\(JSONQuote.string(section.guild))"
-        + ",\"facts\":\(section.rows.count),\"whole\":\(section.isWhole)\(place)}").utf8)
+    RecordText(.memoryMirror).string("time", section.time).string("url", url)
+      .string("guild_id", section.guild).number("facts", section.rows.count)
+      .bool("whole", section.isWhole).string("path", path.map(FileName.shown)).bytes
   }
 
   /// Facts have no `type` in front; nothing of theirs is taken for a head.

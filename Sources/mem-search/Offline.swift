@@ -1,6 +1,7 @@
 import Agent
 import CLibc
 import Core
+import Records
 import Screen
 import Web
 
@@ -99,11 +100,9 @@ enum SubjectCount {
       a.value.last != b.value.last ? a.value.last > b.value.last : a.key.subject < b.key.subject
     }
     return sorted.map { key, value in
-      func text(_ text: String?) -> String { text.map { JSONQuote.string($0) } ?? "null" }
-      return Array(
-        ("{\"scope\":\(text(key.scope)),\"guild_id\":\(text(key.guildID))"
-          + ",\"user_id\":\(text(key.userID)),\"subject\":\(text(key.subject))"
-          + ",\"last_seen_at\":\(text(value.last)),\"fact_count\":\(value.count)}").utf8)
+      RecordText().stringOrNull("scope", key.scope).stringOrNull("guild_id", key.guildID)
+        .stringOrNull("user_id", key.userID).stringOrNull("subject", key.subject)
+        .string("last_seen_at", value.last).number("fact_count", value.count).bytes
     }
   }
 }

@@ -1,5 +1,6 @@
 import Agent
 import Core
+import Records
 import Screen
 
 /// `mem-search --undo`: what was deleted from this machine, and the way back where
@@ -76,7 +77,7 @@ struct Undo {
     _ entry: DeleteLog.Entry, _ guild: String, _ log: DeleteLog
   ) throws -> Bool {
     var record = DeleteRecord(
-      type: "fact_restore", id: entry.id, guild: guild, result: "lost", fact: entry.fact)
+      type: .factRestore, id: entry.id, guild: guild, result: "lost", fact: entry.fact)
     let reply = try memory.caller.answer(
       ClankyPath.facts, method: "POST", body: FactWire.restoring(entry.fact, guild: guild))
     let problem = memory.caller.backend.problem(of: reply.head, reply.body, method: "POST")

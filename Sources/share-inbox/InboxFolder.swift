@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 
 /// The folder that files are dropped into. It is held open: names are looked up
 /// in it and in nothing that was put in its place.
@@ -152,8 +153,9 @@ struct ItemNotes {
     }
     let state: InboxItem.State = note.isFinal ? .failed : .queued
     let text =
-      #"{"state":"\#(state.rawValue)","reason":\#(JSONQuote.string(note.reason))"#
-      + #","time":"\#(note.time.rfc3339)"}"# + "\n"
+      RecordText().string("state", state.rawValue).string("reason", note.reason).time(note.time)
+      .text
+      + "\n"
     let file = Self.fileName(name)
     let code = FolderFile.replace(file, in: folder.descriptor, with: Array(text.utf8))
     guard code == 0 else {

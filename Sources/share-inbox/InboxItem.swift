@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// A file in the inbox, or one that just left it.
@@ -23,14 +24,9 @@ struct InboxItem: Sendable {
 
   /// The record of agentutils-records(5), without the line feed.
   var record: [UInt8] {
-    var text = #"{"type":"inbox_item","id":\#(JSONQuote.string(name.id))"#
-    text += #","path":\#(JSONQuote.string(FileName.shown(path))),"size":\#(size)"#
-    text += #","state":"\#(state.rawValue)""#
-    for (key, value) in [("reason", reason), ("session", session), ("remote_path", remotePath)] {
-      if let value { text += #","\#(key)":\#(JSONQuote.string(value))"# }
-    }
-    text += #","time":"\#(time.rfc3339)"}"#
-    return Array(text.utf8)
+    RecordText(.inboxItem).string("id", name.id).string("path", FileName.shown(path))
+      .number("size", size).string("state", state.rawValue).string("reason", reason)
+      .string("session", session).string("remote_path", remotePath).time(time).bytes
   }
 }
 

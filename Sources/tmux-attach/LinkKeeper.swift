@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 import Screen
 import Shell
 
@@ -144,10 +145,8 @@ struct CaptureJob {
   private func show(_ screen: [UInt8], _ session: String, isFirst: Bool) throws(WriteFailure) {
     let text = String(decoding: screen, as: UTF8.self)
     if isRecord {
-      let record =
-        "{\"type\":\"screen\",\"session\":\(JSONQuote.string(session)),"
-        + "\"text\":\(JSONQuote.string(text)),\"time\":\"\(Timestamp.now().rfc3339)\"}"
-      try output.record(Array(record.utf8))
+      let record = RecordText(.screen).string("session", session).string("text", text)
+      try output.record(record.time(.now()).bytes)
     } else if isTerminal {
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
       let shown = lines.map { Visible.line(String($0)) }.joined(separator: "\n")

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 import Shell
 
@@ -108,9 +109,8 @@ struct SessionChange {
   let time: Timestamp
 
   var record: [UInt8] {
-    let rest = session?.members ?? "\"name\":\(JSONQuote.string(name))"
-    return Array(
-      #"{"type":"session_change","change":"\#(kind)",\#(rest),"time":"\#(time.rfc3339)"}"#.utf8)
+    let change = RecordText(.sessionChange).string("change", kind)
+    return (session?.add(to: change) ?? change.string("name", name)).time(time).bytes
   }
 
   /// What differs between two lists: what is gone first, then what is there.

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Web
 
 /// Keeps an activity stream whole over reconnects: holds it while the rows
@@ -162,9 +163,8 @@ extension ActionPages.Unreached {
   /// `{"kind":"llm_call","guild_id":"1","before":"..."}`; what is not known is
   /// left out.
   fileprivate var record: String {
-    var text = ""
-    if let kind { text += "\"kind\":\(JSONQuote.string(kind))," }
-    if let guild { text += "\"guild_id\":\(guild.isEmpty ? "null" : JSONQuote.string(guild))," }
-    return "{\(text)\"before\":\"\(before.rfc3339)\"}"
+    RecordText().string("kind", kind)
+      .json("guild_id", guild.map { $0.isEmpty ? "null" : JSONQuote.string($0) })
+      .time(before, as: "before").text
   }
 }

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// What a person may change of a fact.
 public struct FactDraft: Equatable {
@@ -81,14 +82,9 @@ public struct FactDraft: Equatable {
   ///
   /// - Parameter guild: of the fact, or any for one that belongs to none.
   public func body(guild: String) -> [UInt8] {
-    let members = [
-      ("guildId", guild), ("subject", subject), ("fact", fact), ("factType", type),
-    ].map { "\"\($0)\":" + JSONQuote.string($1) }
-    let evidence = self.evidence.isEmpty ? "null" : JSONQuote.string(self.evidence)
-    let text =
-      members.joined(separator: ",")
-      + ",\"evidenceText\":\(evidence),\"confidence\":\(confidence)"
-    return Array(("{" + text + "}").utf8)
+    RecordText().string("guildId", guild).string("subject", subject).string("fact", fact)
+      .string("factType", type).stringOrNull("evidenceText", evidence.isEmpty ? nil : evidence)
+      .json("confidence", confidence).bytes
   }
 }
 
@@ -99,7 +95,7 @@ public enum FactWire {
   ///
   /// - Parameter guild: of the fact, or any for one that belongs to none.
   public static func deleting(guild: String) -> [UInt8] {
-    object([("guildId", guild)])
+    RecordText().string("guildId", guild).bytes
   }
 
   /// The body of `POST /api/memory/runtime-snapshot`.
@@ -113,10 +109,8 @@ public enum FactWire {
   public static func snapshot(
     guild: String, channel: String?, user: String?, text: String?, mode: String
   ) -> [UInt8] {
-    object([
-      ("guildId", guild), ("channelId", channel), ("userId", user), ("queryText", text),
-      ("mode", mode),
-    ])
+    RecordText().string("guildId", guild).string("channelId", channel).string("userId", user)
+      .string("queryText", text).string("mode", mode).bytes
   }
 
   /// The fact in the answer to a change, with its own bytes; nil when there is none.
@@ -137,23 +131,12 @@ public enum FactWire {
   ///   - guild: for a fact that names none.
   public static func restoring(_ record: [UInt8], guild: String) -> [UInt8] {
     guard let fact = Fact(record: record) else { return Array("{}".utf8) }
-    let members: [(String, String?)] = [
-      ("guildId", fact.guildID ?? guild), ("scope", fact.scope), ("channelId", fact.channelID),
-      ("userId", fact.userID), ("subject", fact.subject), ("fact", fact.fact),
-      ("factType", fact.type), ("evidenceText", fact.evidence),
-      ("sourceMessageId", fact.sourceMessageID), ("createdAt", fact.createdAt),
-      ("updatedAt", fact.updatedAt),
-    ]
-    return object(members, confidence: fact.confidence)
-  }
-
-  /// An object of texts, without those that are nil.
-  private static func object(_ members: [(String, String?)], confidence: Double? = nil) -> [UInt8] {
-    var parts = members.compactMap { name, value in
-      value.map { "\"\(name)\":" + JSONQuote.string($0) }
-    }
-    if let confidence { parts.append("\"confidence\":\(confidence)") }
-    return Array(("{" + parts.joined(separator: ",") + "}").utf8)
+    return RecordText().string("guildId", fact.guildID ?? guild).string("scope", fact.scope)
+      .string("channelId", fact.channelID).string("userId", fact.userID)
+      .string("subject", fact.subject).string("fact", fact.fact).string("factType", fact.type)
+      .string("evidenceText", fact.evidence).string("sourceMessageId", fact.sourceMessageID)
+      .string("createdAt", fact.createdAt).string("updatedAt", fact.updatedAt)
+      .json("confidence", fact.confidence.map { "\($0)" }).bytes
   }
 
   /// The id that the answer gives a fact that was made again.

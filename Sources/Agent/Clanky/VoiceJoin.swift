@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// `POST /api/voice/join`: what is sent, and what the answer means
 /// (Agent/Clanky/CONTRACT.md 6). A refusal comes with 200 too.
@@ -10,13 +11,8 @@ public enum VoiceJoin {
   ///   - user: whose voice channel is joined; nil for the first person's.
   ///   - channel: the text channel to answer in.
   public static func body(guild: String?, user: String?, channel: String?) -> [UInt8] {
-    let members = [
-      ("guildId", guild), ("requesterUserId", user), ("textChannelId", channel),
-      ("source", "agent-call"),
-    ].compactMap { name, value in
-      value.map { "\"\(name)\":" + JSONQuote.string($0) }
-    }
-    return Array(("{" + members.joined(separator: ",") + "}").utf8)
+    RecordText().string("guildId", guild).string("requesterUserId", user)
+      .string("textChannelId", channel).string("source", "agent-call").bytes
   }
 
   /// Where the answer names another guild, person or text channel than was asked

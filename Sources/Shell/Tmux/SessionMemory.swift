@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 
 /// What this machine remembers of a host's sessions: those that are known, in the
 /// order in which they came, and the one used last.
@@ -112,8 +113,7 @@ extension SessionMemory {
 
   var json: String {
     let names = known.map(JSONQuote.string).joined(separator: ",")
-    return
-      "{\"type\":\"sessions\",\"last\":\(last.map(JSONQuote.string) ?? "null"),\"known\":[\(names)]}\n"
+    return RecordText(.sessions).stringOrNull("last", last).json("known", "[\(names)]").text + "\n"
   }
 
   /// The names of all sessions that are known, of any host.

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// A session of the host's tmux server.
 public struct TmuxSession: Equatable, Sendable {
@@ -42,19 +43,16 @@ public struct TmuxSession: Equatable, Sendable {
     return self == copy
   }
 
-  /// The members of its record, without braces, behind `type`:
-  /// agentutils-records(5).
-  public var members: String {
-    func text(_ bytes: [UInt8]) -> String {
-      JSONQuote.string(String(decoding: bytes, as: UTF8.self))
-    }
-    return #""name":\#(JSONQuote.string(name)),"windows":\#(windows),"attached":\#(attached),"#
-      + #""created":"\#(created.rfc3339)","activity":"\#(activity.rfc3339)","#
-      + #""directory":\#(text(directory)),"command":\#(text(command))"#
-  }
-
   /// Its record, `type` `session`.
-  public var record: [UInt8] { Array("{\"type\":\"session\",\(members)}".utf8) }
+  public var record: [UInt8] { add(to: RecordText(.session)).bytes }
+
+  /// Adds the members of its record to one: agentutils-records(5).
+  public func add(to record: RecordText) -> RecordText {
+    record.string("name", name).number("windows", windows).number("attached", attached)
+      .time(created, as: "created").time(activity, as: "activity")
+      .string("directory", String(decoding: directory, as: UTF8.self))
+      .string("command", String(decoding: command, as: UTF8.self))
+  }
 }
 
 /// The list of sessions as tmux is asked to write it, and read back.
