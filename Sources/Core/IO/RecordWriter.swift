@@ -104,3 +104,50 @@ public final class RecordWriter {
     _ = poll(&entry, 1, 1000)
   }
 }
+
+/// The error number that the last failed call of libc left (errno).
+public var systemError: Int32 { clibc_errno() }
+
+/// Why bytes could not be written.
+public struct WriteFailure: Error, Equatable, Sendable {
+  /// The error number of write(2).
+  public let code: Int32
+
+  /// - Parameter code: an errno value.
+  public init(code: Int32) { self.code = code }
+
+  /// Whether the reader went away.
+  public var isClosedPipe: Bool { code == EPIPE }
+
+  /// The system's words, in lower case.
+  public var reason: String { systemReason(code) }
+}
+
+/// Why bytes could not be read.
+public struct ReadFailure: Error, Equatable, Sendable {
+  /// Lower case, no full stop: the system's words, or those of what was read.
+  public let reason: String
+
+  /// - Parameter code: the error number of open(2) or read(2).
+  public init(code: Int32) { reason = systemReason(code) }
+
+  /// - Parameter reason: lower case, no full stop.
+  public init(reason: String) { self.reason = reason }
+}
+
+/// The other end of standard output.
+public enum OutputEnd {
+  /// Whether the reader of a pipe or socket has gone away (systems differ in how they
+  /// say so), or the terminal has. For a command that may write nothing for hours, and
+  /// would meet EPIPE only then.
+  public static var isClosed: Bool {
+    var entry = pollfd(fd: 1, events: 0, revents: 0)
+    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0
+  }
+
+  /// Whether a write would not wait.
+  public static var isWritable: Bool {
+    var entry = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
+}

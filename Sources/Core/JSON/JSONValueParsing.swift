@@ -57,3 +57,142 @@ extension JSONValue {
     return json_loadb(start.assumingMemoryBound(to: CChar.self), bytes.count, flags, &fault)
   }
 }
+
+extension JSONValue {
+  /// Rewrites what jansson refuses although the record is good; see `parse(_:)`
+  /// for the list. Everything else is copied as it is, faults included.
+  ///
+  /// - Returns: the new text, or nil when there was nothing to rewrite.
+  static func repair(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    var repair = JSONRepair(text: Array(String(decoding: bytes, as: UTF8.self).utf8))
+    repair.run()
+    let isSame =
+      repair.output.count == bytes.count
+      && repair.output.withUnsafeBytes { $0.elementsEqual(bytes) }
+    return isSame ? nil : repair.output
+  }
+}
+
+/// One pass over a JSON text that copies tokens and mends strings and numbers.
+private struct JSONRepair {
+  let text: [UInt8]
+  var output: [UInt8] = []
+  private var at = 0
+
+  init(text: [UInt8]) {
+    self.text = text
+    output.reserveCapacity(text.count + 64)
+  }
+
+  mutating func run() {
+    while at < text.count {
+      switch text[at] {
+      case UInt8(ascii: "\""): copyString()
+      case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): copyNumber()
+      default:
+        output.append(text[at])
+        at += 1
+      }
+    }
+  }
+
+  private mutating func copyString() {
+    var end = at + 1
+    while end < text.count, text[end] != UInt8(ascii: "\"") {
+      end += text[end] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    end = min(end, text.count)
+    let isName = isColon(after: end + 1)
+    while at < end {
+      guard text[at] == UInt8(ascii: "\\"), let unit = escapedUnit(at) else {
+        let length = text[at] == UInt8(ascii: "\\") ? 2 : 1
+        output.append(contentsOf: text[at..<min(at + length, end)])
+        at += length
+        continue
+      }
+      copyEscape(unit, isName: isName)
+    }
+    at = end
+    if at < text.count {
+      output.append(text[at])
+      at += 1
+    }
+  }
+
+  private mutating func copyEscape(_ unit: UInt32, isName: Bool) {
+    let isHigh = (0xd800...0xdbff).contains(unit)
+    if isHigh, let next = escapedUnit(at + 6), (0xdc00...0xdfff).contains(next) {
+      output.append(contentsOf: text[at..<at + 12])
+      at += 12
+    } else if (0xd800...0xdfff).contains(unit) || (unit == 0 && isName) {
+      output.append(contentsOf: Array("\\ufffd".utf8))
+      at += 6
+    } else {
+      output.append(contentsOf: text[at..<at + 6])
+      at += 6
+    }
+  }
+
+  /// The code unit of a `\uXXXX` that starts here.
+  private func escapedUnit(_ index: Int) -> UInt32? {
+    guard index + 6 <= text.count, text[index] == UInt8(ascii: "\\"),
+      text[index + 1] == UInt8(ascii: "u")
+    else { return nil }
+    var unit: UInt32 = 0
+    for byte in text[index + 2..<index + 6] {
+      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+      unit = unit << 4 | UInt32(digit)
+    }
+    return unit
+  }
+
+  private mutating func copyNumber() {
+    let start = at
+    while at < text.count, isNumberByte(text[at]) { at += 1 }
+    let token = text[start..<at]
+    guard isTooLarge(token), !isColon(after: at) else {
+      output.append(contentsOf: token)
+      return
+    }
+    output.append(UInt8(ascii: "\""))
+    output.append(contentsOf: token)
+    output.append(UInt8(ascii: "\""))
+  }
+
+  private func isNumberByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"),
+      UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
+      true
+    default: false
+    }
+  }
+
+  /// Whether a token is a number by the grammar, yet more than jansson holds.
+  private func isTooLarge(_ token: ArraySlice<UInt8>) -> Bool {
+    let spelling = String(decoding: token, as: UTF8.self)
+    let digits = token.first == UInt8(ascii: "-") ? token.dropFirst() : token
+    let hasLeadingZero =
+      digits.count > 1 && digits.first == UInt8(ascii: "0")
+      && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digits[digits.startIndex + 1])
+    guard let last = digits.last, last >= UInt8(ascii: "0"), last <= UInt8(ascii: "9"),
+      !hasLeadingZero
+    else { return false }
+    if digits.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
+      return Int64(spelling) == nil
+    }
+    // Swift reads "1.e5"; the grammar wants a digit after the point.
+    if let point = digits.firstIndex(of: UInt8(ascii: ".")) {
+      guard point > digits.startIndex, point + 1 < digits.endIndex,
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digits[point + 1])
+      else { return false }
+    }
+    return Double(spelling)?.isInfinite == true
+  }
+
+  private func isColon(after index: Int) -> Bool {
+    var index = index
+    while index < text.count, [0x20, 0x09, 0x0a, 0x0d].contains(text[index]) { index += 1 }
+    return index < text.count && text[index] == UInt8(ascii: ":")
+  }
+}
