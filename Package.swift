@@ -13,6 +13,13 @@ let withServe = Context.environment["AGENTUTILS_WITHOUT_SERVE"] != "1"
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .treatAllWarnings(as: .error),
+  // What Swift 7 will ask for: existentials say `any`, a module is shown on only where
+  // that is said, a member is seen where its module is imported, and an async function
+  // runs where its caller does.
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
 let staticLink: [LinkerSetting] =

@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Web
 
 /// The options that say whose backend is asked, and how it is let in: the same

@@ -1,6 +1,6 @@
 import CLibc
-import Core
-import Web
+public import Core
+public import Web
 
 /// The way to an agent: what every command that uses the network begins with.
 public struct AgentAccess {

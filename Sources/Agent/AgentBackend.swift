@@ -1,5 +1,5 @@
-import Core
-import Web
+public import Core
+public import Web
 
 /// What a command wants of an agent.
 public enum AgentCapability: Sendable {

@@ -1,5 +1,5 @@
-import Core
-import Web
+public import Core
+public import Web
 
 /// The HTTP server of an agent, as a profile names it: its address, and the token
 /// that goes there and nowhere else.

@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Web
 
 /// The body of an answer, taken apart.

@@ -1,5 +1,5 @@
-import Core
-import Web
+public import Core
+public import Web
 
 /// Asks the backend, one request at a time, and waits for the whole answer.
 public final class Caller {

@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 import Records
 import Web
 
@@ -26,7 +26,7 @@ public protocol EventArchive: AnyObject {
 public final class EventOutput {
   private var writer: RecordWriter
   /// Where records go; nil for standard output.
-  private let archive: EventArchive?
+  private let archive: (any EventArchive)?
   /// A failed write of records must be followed by no other: what is behind it would
   /// be taken for all there is.
   private var hasFailed = false
@@ -45,7 +45,7 @@ public final class EventOutput {
   ///   - archive: takes the place of standard output.
   public init(
     events: [String] = [], dataOnly: Bool = false, receivedAt: Bool,
-    archive: EventArchive? = nil
+    archive: (any EventArchive)? = nil
   ) {
     self.archive = archive
     writer = Self.standard
@@ -107,7 +107,7 @@ public final class EventOutput {
     do throws(WriteFailure) { try turn(archive, .now()) } catch { fail(error) }
   }
 
-  private func turn(_ archive: EventArchive, _ now: Timestamp) throws(WriteFailure) {
+  private func turn(_ archive: any EventArchive, _ now: Timestamp) throws(WriteFailure) {
     guard archive.isOver(now) else { return }
     try writer.flush()
     try archive.turn(now)

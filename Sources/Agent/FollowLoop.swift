@@ -1,6 +1,6 @@
 import CLibc
-import Core
-import Web
+public import Core
+public import Web
 
 /// The loop of a command that follows streams: drives each of them, prints what they
 /// tell, and ends for the right reason. None waits for another.

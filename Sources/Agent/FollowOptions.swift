@@ -1,5 +1,5 @@
-import Core
-import Web
+public import Core
+public import Web
 
 /// The options that say how long a stream is followed, and when a connection counts as
 /// lost.

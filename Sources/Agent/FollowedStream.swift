@@ -1,4 +1,4 @@
-import Web
+public import Web
 
 /// A stream to follow: how it is opened, and how it is kept whole.
 public struct FollowedStream {
@@ -11,11 +11,11 @@ public struct FollowedStream {
   /// The last event id to begin with, empty for none.
   public var lastEventID: String
   /// What keeps it whole where ids do not.
-  public var continuity: Continuity?
+  public var continuity: (any Continuity)?
   /// The state file, nil without one.
   public let resume: ResumePoint?
   /// Opens it; what it tells goes to the handler.
-  let open: (WebClient, StreamPolicy, StreamHandler) -> any StreamLink
+  let open: (WebClient, StreamPolicy, any StreamHandler) -> any StreamLink
 
   /// A stream of any kind.
   ///
@@ -25,7 +25,7 @@ public struct FollowedStream {
   ///   - open: makes the link, which a `WebClient` drives.
   public init(
     place: String, resume: ResumePoint?,
-    open: @escaping (WebClient, StreamPolicy, StreamHandler) -> any StreamLink
+    open: @escaping (WebClient, StreamPolicy, any StreamHandler) -> any StreamLink
   ) {
     self.place = place
     self.resume = resume
@@ -52,7 +52,7 @@ public struct FollowedStream {
 /// it while what was missed is fetched, then lets go in order.
 public protocol Continuity: AnyObject {
   /// Told what is to be printed; set before the stream begins.
-  var handler: ContinuityHandler? { get set }
+  var handler: (any ContinuityHandler)? { get set }
   /// What a later run resumes at; nil before anything was printed.
   var newest: String? { get }
   /// Whether events wait.

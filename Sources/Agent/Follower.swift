@@ -15,7 +15,7 @@ final class Follower {
   private let notes: LinkNotes
   private let place: String
   private let profile: [UInt8]?
-  private let continuity: Continuity?
+  private let continuity: (any Continuity)?
   private var resume: ResumePoint?
   private var stream: (any StreamLink)?
 

@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Records
 
 /// The state file of `--state`, saved behind the output: never ahead of what

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// One thing the agent did, read from either spelling of the wire: a row
 /// (`created_at`, `usd_cost`, an id) or a live action (`createdAt`, `usdCost`).

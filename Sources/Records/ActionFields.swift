@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 
 /// The members of one action, as slices of its bytes, in either spelling of
 /// the wire: rows (`created_at`, `usd_cost`) and live actions (`createdAt`,
@@ -150,7 +150,7 @@ extension ScanWalk {
   /// - Returns: false, and the position unchanged, when there is any fault in it
   ///   or an element that is no object.
   mutating func readRows(
-    _ reader: ActionRowReader, _ names: ScanNames, _ values: ScanValues
+    _ reader: any ActionRowReader, _ names: ScanNames, _ values: ScanValues
   ) -> Bool {
     // A copy stays in registers, and is forgotten after a fault.
     var walk = self
@@ -165,7 +165,7 @@ extension ScanWalk {
   }
 
   private mutating func rows(
-    _ reader: ActionRowReader, _ names: ScanNames, _ values: ScanValues
+    _ reader: any ActionRowReader, _ names: ScanNames, _ values: ScanValues
   ) throws(ScanFault) {
     cursor.at += 1
     cursor.skipWhite()

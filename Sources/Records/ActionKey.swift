@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// What tells one action from another across the spellings of the wire: its
 /// time, kind, four ids and the first 2000 UTF-16 units of its content.

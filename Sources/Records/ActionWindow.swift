@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// Tells new actions from those already seen, across the spellings of the wire.
 ///

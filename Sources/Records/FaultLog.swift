@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// Says which lines of the input are bad, or which events of a stream: the first
 /// ten, then how many more. One rule for every command that reads records.

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// What one record of the feed says, its values parsed: bare or wrapped as
 /// `sse-tail` writes it. Its shape is told by `RecordScan`.

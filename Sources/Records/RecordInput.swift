@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 
 /// The lines of a file of records, as every command that reads records reads
 /// them: as they are, or through the installed decompressor when the first bytes

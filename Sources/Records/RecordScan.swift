@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// What a line of the record stream is.
 public enum RecordShape: Equatable, Sendable {
@@ -80,7 +80,7 @@ public struct RecordScan {
   /// - Returns: what it is.
   /// - Throws: `ScanFault` when it is no JSON object.
   public mutating func read(
-    _ line: UnsafeRawBufferPointer, rows reader: ActionRowReader? = nil
+    _ line: UnsafeRawBufferPointer, rows reader: (any ActionRowReader)? = nil
   ) throws(ScanFault) -> RecordShape {
     lastRows = .absent
     isWrapped = false
@@ -104,7 +104,7 @@ public struct RecordScan {
   /// Reads the members of a `data` while crossing it, so that a wrapped action
   /// is not walked twice.
   private mutating func readData(
-    _ outer: inout ScanWalk, _ reader: ActionRowReader?
+    _ outer: inout ScanWalk, _ reader: (any ActionRowReader)?
   ) throws(ScanFault) -> ScanValue {
     // A copy stays in registers.
     var walk = outer
@@ -122,7 +122,7 @@ public struct RecordScan {
 
   /// Crosses the value of `actions`, an object or array.
   private mutating func readRows(
-    _ walk: inout ScanWalk, _ reader: ActionRowReader?
+    _ walk: inout ScanWalk, _ reader: (any ActionRowReader)?
   ) throws(ScanFault) -> ScanValue {
     // Whatever it was given before does not count any more.
     lastRows = .absent

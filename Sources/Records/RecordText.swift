@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// The records that the commands make themselves, by their `type`. Each is
 /// described in agentutils-records(5).

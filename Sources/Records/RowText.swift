@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// The forms that one record takes in a pipe.
 public enum RowText {

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// What a dashboard's store makes of an id or a content that an action came
 /// with: null of what JavaScript takes for false, and of anything else its

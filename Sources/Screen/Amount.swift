@@ -1,5 +1,5 @@
-import CLibc
-import Core
+public import CLibc
+public import Core
 
 /// Numbers as a person reads them in a row.
 public enum Amount {

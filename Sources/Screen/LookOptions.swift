@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// The options that say how wide and how coloured rows are.
 public struct LookOptions: Sendable {

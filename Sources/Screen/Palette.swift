@@ -1,5 +1,5 @@
 import Core
-import Records
+public import Records
 
 /// The dashboard's colours by domain, and a mark for each, so that a row is
 /// known without colour too.

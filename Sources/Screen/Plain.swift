@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// Text from outside, made fit for one line of a terminal.
 public enum Plain {

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// Follows one event stream over any number of connections: parses, keeps the
 /// last event id, waits, reconnects (WHATWG HTML 9.2).
@@ -18,7 +18,7 @@ public final class EventStream: StreamLink {
   private let clock: () -> Double
   private let date: () -> Double
   private let random: () -> Double
-  private unowned let handler: StreamHandler
+  private unowned let handler: (any StreamHandler)
 
   private var parser: EventParser
   private var backoff: Backoff
@@ -49,7 +49,7 @@ public final class EventStream: StreamLink {
     judge: @escaping (ResponseHead, [UInt8]) -> AnswerProblem?,
     clock: @escaping () -> Double = { Clock.monotonic },
     date: @escaping () -> Double = { Clock.unix },
-    random: @escaping () -> Double = { Double.random(in: 0..<1) }, handler: StreamHandler
+    random: @escaping () -> Double = { Double.random(in: 0..<1) }, handler: (any StreamHandler)
   ) {
     self.client = client
     self.request = request

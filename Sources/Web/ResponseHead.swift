@@ -1,5 +1,5 @@
 import CCurl
-import Core
+public import Core
 
 /// The status line and header fields of a final response (RFC 9112).
 public struct ResponseHead: Sendable, Equatable {

@@ -2,6 +2,7 @@ import Agent
 import Core
 import Records
 import Screen
+import Web
 
 /// `mem-search --undo`: what was deleted from this machine, and the way back where
 /// the backend has one (the dashboard has none; agent-serve has).

@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Screen
 import Shell
 
 /// The terminal: its signals, its size, the status line.

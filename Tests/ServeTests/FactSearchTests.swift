@@ -2,6 +2,7 @@ import Core
 import Foundation
 import GRDB
 import Testing
+import Web
 
 @testable import agent_serve
 

@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Web
 
 /// Finds more actions than one answer of a dashboard holds.

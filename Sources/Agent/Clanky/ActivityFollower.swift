@@ -17,7 +17,7 @@ final class ActivityFollower: Continuity {
   private var failures = 0
 
   /// Told what is to be printed.
-  weak var handler: ContinuityHandler?
+  weak var handler: (any ContinuityHandler)?
 
   /// - Parameters:
   ///   - client: of the stream.

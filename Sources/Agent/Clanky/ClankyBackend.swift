@@ -1,5 +1,5 @@
-import Core
-import Web
+public import Core
+public import Web
 
 /// The dashboard of a Clanky agent, or agent-serve (Agent/Clanky/CONTRACT.md).
 struct ClankyBackend: AgentBackend {

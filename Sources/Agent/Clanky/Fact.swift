@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// A fact of the agent's memory, in any of the spellings that the backend has
 /// for it: rows in snake_case, profiles and snapshots in camelCase with members

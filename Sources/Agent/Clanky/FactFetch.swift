@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Web
 
 /// Fetches facts of guilds, however many there are.

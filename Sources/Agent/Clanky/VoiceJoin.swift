@@ -1,4 +1,4 @@
-import Core
+public import Core
 import Records
 
 /// `POST /api/voice/join`: what is sent, and what the answer means

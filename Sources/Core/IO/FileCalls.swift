@@ -1,5 +1,5 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
-import CLibc
+public import CLibc
 
 // The calls of the system that take names of files, for names in Strings. Each
 // stands before the C function of the same name, which would take the UTF-8 of the

@@ -1,4 +1,4 @@
-import CLibc
+public import CLibc
 
 /// Which regular file a name or a descriptor stands for: what is read must not
 /// be written at the same time.

@@ -1,4 +1,4 @@
-import CLibc
+public import CLibc
 
 /// A position in JSON bytes and the steps that a walk is made of.
 ///

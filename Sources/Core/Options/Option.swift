@@ -54,7 +54,7 @@ public struct Option<Values>: Sendable {
   /// The same option of a command that keeps these values among its own.
   ///
   /// - Parameter path: where it keeps them.
-  public func at<Whole>(_ path: WritableKeyPath<Whole, Values> & Sendable) -> Option<Whole> {
+  public func at<Whole>(_ path: any WritableKeyPath<Whole, Values> & Sendable) -> Option<Whole> {
     Option<Whole>(entry) { [apply] values, argument throws(UsageError) in
       try apply(&values[keyPath: path], argument)
     }
@@ -80,7 +80,7 @@ extension Array {
   ///
   /// - Parameter path: where it keeps them.
   public func at<Whole, Values>(
-    _ path: WritableKeyPath<Whole, Values> & Sendable
+    _ path: any WritableKeyPath<Whole, Values> & Sendable
   ) -> [Option<Whole>] where Element == Option<Values> {
     map { $0.at(path) }
   }

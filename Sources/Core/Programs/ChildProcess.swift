@@ -1,4 +1,4 @@
-import CLibc
+public import CLibc
 
 /// A program that was started by us: no shell between, signals at their defaults,
 /// nothing of ours open in it but what it was given. Our ends do not block.

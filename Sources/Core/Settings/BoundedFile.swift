@@ -1,4 +1,4 @@
-import CLibc
+public import CLibc
 
 /// A file's bytes, never more than the caller can bear.
 public enum BoundedFile {

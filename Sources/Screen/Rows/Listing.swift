@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// A list of records: what holds it in an answer, and how a person and a script see
 /// them.

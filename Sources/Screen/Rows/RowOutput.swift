@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 import Records
 
 /// Standard output of a command that lists: records as JSON, as a table or as TSV.

@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 
 /// The terminal of a full-screen program: keys come without Enter and unseen (^C, ^Z
 /// and ^\ are still signals), frames go out with one write(2) each, and whatever ends

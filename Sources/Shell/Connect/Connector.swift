@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 
 /// Chooses what carries a link.
 public enum Connector {

@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 
 /// What is to be done with a key that a host shows: the one place where trust is
 /// decided for the libssh2 transport. The same files are given to OpenSSH.

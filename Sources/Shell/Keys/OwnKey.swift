@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 
 /// The key that is made for the user on the first connection: the private half never
 /// leaves this machine, the public half is what `--authorize` shows.

@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 
 /// Our own file of host keys: each host's are taken on trust once and pinned. It has
 /// OpenSSH's format, so that both transports share it, but nothing in it is passed

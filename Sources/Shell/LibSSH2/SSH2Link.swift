@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// A connection made by libssh2, in this process.
 public final class SSH2Link: Link {

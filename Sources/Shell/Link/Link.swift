@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 // What is in which folder of this module; each knows only those above it:
 //

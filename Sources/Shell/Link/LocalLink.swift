@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 
 /// This machine as a host: commands run under a shell of ours, without a
 /// network between.

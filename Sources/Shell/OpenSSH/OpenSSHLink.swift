@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 
 /// A link by the user's own OpenSSH client. Each terminal is an ssh of its own; all
 /// other commands go over a master that several links, also of other commands, share.

@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 
 /// What OpenSSH's client would do for a host: the answer of `ssh -G`.
 public struct SSHSettings: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// The options that say how a host is reached and believed: the same in every
 /// command that uses SSH.

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// A host as the user named it: `box`, `ada@box`, `ada@box:2222`, `[::1]:2222`,
 /// `ssh://ada@box:2222`.

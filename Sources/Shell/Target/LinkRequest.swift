@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 
 /// All that a transport needs to know to make a link, with nothing left to look up.
 public struct LinkRequest: Sendable {

@@ -1,5 +1,5 @@
 import CLibc
-import Core
+public import Core
 import Records
 
 /// What this machine remembers of a host's sessions: those that are known, in the

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// What a session begins with: its name, its folder, its program. Makes the parts
 /// of a script for sh(1) on the host that start it, as `AttachLine` and `RemoteTmux.new` do.

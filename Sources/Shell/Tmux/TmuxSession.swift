@@ -1,5 +1,5 @@
-import Core
-import Records
+public import Core
+public import Records
 
 /// A session of the host's tmux server.
 public struct TmuxSession: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// A call that types into a session.
 ///

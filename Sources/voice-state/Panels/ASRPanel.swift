@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// The recognisers of speech: who is heard, what is not yet a turn, what waits.

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// The session itself: what it is doing, since when, until when, where.

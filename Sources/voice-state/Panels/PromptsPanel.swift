@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// The prompts that the models were last given: how large, how old, made of

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 
 /// What was said last, by whom, and what is being said.

@@ -123,7 +123,7 @@ extension Watch {
     let signals = TerminalSignals(window: false)
     let box = Box()
     let writer = RecordWriter(interrupted: { box.watch?.isInterrupted() == true })
-    let view: WatchView =
+    let view: any WatchView =
       switch options.form ?? .line {
       case .json: JSONView(writer)
       case .waybar, .tmux, .i3: BarView(writer, options.form ?? .tmux)

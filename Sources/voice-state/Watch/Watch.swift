@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 import Records
@@ -15,7 +16,7 @@ final class Watch {
 
   let options: StateOptions
   let diagnostics: Diagnostics
-  let view: WatchView
+  let view: (any WatchView)
   private let live: LiveView?
   let signals: TerminalSignals
 
@@ -48,7 +49,7 @@ final class Watch {
   ///   - view: where they are shown.
   ///   - signals: already watched.
   init(
-    _ options: StateOptions, _ diagnostics: Diagnostics, feed: VoiceFeed, view: WatchView,
+    _ options: StateOptions, _ diagnostics: Diagnostics, feed: VoiceFeed, view: any WatchView,
     signals: TerminalSignals
   ) {
     self.options = options

@@ -1,5 +1,6 @@
 import Agent
 import Core
+import Screen
 import Testing
 
 @testable import agent_call

@@ -1,4 +1,5 @@
 import Core
+import Screen
 import Testing
 
 @testable import Agent

@@ -1,4 +1,5 @@
 import Core
+import Shell
 import Testing
 
 @testable import share_inbox

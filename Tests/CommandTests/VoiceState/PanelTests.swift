@@ -1,4 +1,5 @@
 import Core
+import Records
 import Screen
 import Testing
 
