@@ -120,7 +120,7 @@ struct FilterOptions {
       Option(
         nil, "where", "PATH=VALUE", "with this value at a JSON pointer into the metadata",
         Reading { argument throws(UsageError) in try MetadataTest(argument.value) }
-      ) { $0.predicate.wheres.append($1) },
+      ) { $0.predicate.wheres.append($1) }.formerly("w"),
       Option("v", "invert", "select what the other options do not") { $0.isInverted = true },
       Option("u", "unique", "each action once, across rows and live events") {
         $0.isUnique = true

@@ -20,7 +20,7 @@ struct FormatOptions {
       Option("x", "expand", "everything an action holds, below its row") { $0.isExpanded = true },
       Option(nil, "stats", "a line of counts and cost that follows the server's stats") {
         $0.showsStats = true
-      },
+      }.formerly("s"),
       Option("n", "count", "COUNT", "stop after COUNT actions", .wholeNumber(in: 1...Int.max)) {
         $0.count = $1
       },

@@ -51,14 +51,14 @@ struct MemOptions {
       },
       Option(nil, "subjects", "list the subjects, how many facts each has") {
         $0.modes.append(.subjects)
-      },
+      }.formerly("S"),
       Option("R", "reflections", "list reflections, or show the RUN named") {
         $0.modes.append(.reflections)
       },
       Option(nil, "fact-profile", "USER", "show what is loaded about a user", .word) {
         $0.modes.append(.factProfile)
         $0.id = $1
-      },
+      }.formerly("P"),
       Option("M", "markdown", "print the memory as markdown") { $0.modes.append(.markdown) },
       Option(nil, "snapshot", "show what a turn would be told") { $0.modes.append(.snapshot) },
       Option(nil, "edit", "ID", "correct a fact, in $EDITOR unless an option says how", .word) {
@@ -96,11 +96,11 @@ struct MemOptions {
       },
       Option(
         nil, "subject", "SUBJECT", "facts of this subject; with --edit, the new subject", .word
-      ) { $0.subject = $1 },
+      ) { $0.subject = $1 }.formerly("s"),
       Option(
         nil, "limit", "COUNT", "ask for COUNT hits (default: 10; with -t or --subject, 24)",
         .wholeNumber(in: 1...Int.max)
-      ) { $0.limit = $1 },
+      ) { $0.limit = $1 }.formerly("k"),
       Option(nil, "min-score", "SCORE", "hits with this score or a better one", .number()) {
         $0.minScore = $1
       },

@@ -60,7 +60,7 @@ struct AttachOptions {
       Option("N", "new", "make another session, without attaching") { $0.jobs.append(.new) },
       Option(
         nil, "close", "NAME", "close this session", .text.offering(.live(SessionMemory.names))
-      ) { $0.jobs.append(.close($1)) },
+      ) { $0.jobs.append(.close($1)) }.formerly("k"),
       Option(nil, "reconcile", "compare the sessions known here with the host's") {
         $0.jobs.append(.reconcile)
       },
@@ -70,7 +70,8 @@ struct AttachOptions {
         nil, "return-delay", "SECONDS", "how long before Return (default: 0.3)", .seconds
       ) { $0.returnDelay = $1 },
       Option(nil, "raw", "type control characters, too") { $0.isRaw = true },
-      Option(nil, "capture", "print what the session shows") { $0.jobs.append(.capture) },
+      Option(nil, "capture", "print what the session shows") { $0.jobs.append(.capture) }
+        .formerly("c"),
       Option(nil, "follow", "with --capture: again whenever it changes") { $0.follows = true },
       Option(nil, "fingerprint", "show the pinned host key") { $0.jobs.append(.fingerprint) },
       Option(nil, "forget", "drop the pinned host key") { $0.jobs.append(.forget) },

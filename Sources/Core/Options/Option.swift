@@ -51,6 +51,14 @@ public struct Option<Values>: Sendable {
     self.apply = apply
   }
 
+  /// The same option, which had this letter in earlier versions: it is still read, and
+  /// told nowhere but in agentutils(7).
+  public func formerly(_ letter: Character) -> Option {
+    var entry = entry
+    entry.formerLetter = letter
+    return Option(entry, apply)
+  }
+
   /// The same option of a command that keeps these values among its own.
   ///
   /// - Parameter path: where it keeps them.
@@ -90,6 +98,8 @@ extension Array {
 public struct OptionEntry: Sendable {
   /// The letter, nil for an option with a long name alone.
   public let letter: Character?
+  /// A letter of earlier versions, see `Option.formerly`.
+  fileprivate(set) var formerLetter: Character?
   /// The long name without dashes.
   public let name: String
   /// The argument's name in the help (`SECONDS`), nil for a flag. In brackets
@@ -114,6 +124,9 @@ public struct OptionEntry: Sendable {
 
   /// What the shell completes the argument to.
   public var completion: Completion { makeCompletion() }
+
+  /// Whether the letter leads to this option.
+  func goes(by letter: Character) -> Bool { self.letter == letter || formerLetter == letter }
 
   /// Whether the argument may be left out.
   public var isArgumentOptional: Bool { argument?.utf8.first == UInt8(ascii: "[") }

@@ -75,10 +75,12 @@ extension CommandUsage {
   private func letters() -> [CChar] {
     var letters = [CChar(0x3a)]
     for option in entries {
-      guard let letter = option.letter?.asciiValue else { continue }
-      letters.append(CChar(bitPattern: letter))
-      if option.argument != nil { letters.append(0x3a) }
-      if option.isArgumentOptional { letters.append(0x3a) }
+      for letter in [option.letter, option.formerLetter] {
+        guard let letter = letter?.asciiValue else { continue }
+        letters.append(CChar(bitPattern: letter))
+        if option.argument != nil { letters.append(0x3a) }
+        if option.isArgumentOptional { letters.append(0x3a) }
+      }
     }
     letters.append(0)
     return letters
@@ -101,7 +103,7 @@ extension CommandUsage {
     let index = Int(number - Self.longBase)
     if entries.indices.contains(index) { return index }
     guard let letter = letter(number), letter != "?", letter != ":" else { return nil }
-    return entries.firstIndex { $0.letter == letter }
+    return entries.firstIndex { $0.goes(by: letter) }
   }
 
   private func letter(_ number: Int32) -> Character? {
@@ -121,7 +123,7 @@ extension CommandUsage {
         ?? "option --\(option.name) takes no argument"
     }
     if let letter = letter(state.unknown) {
-      let argument = entries.first { $0.letter == letter }?.argument
+      let argument = entries.first { $0.goes(by: letter) }?.argument
       return argument.map { "option -\(letter) needs an argument: \($0)" }
         ?? "unknown option -\(letter)"
     }
@@ -178,7 +180,7 @@ extension CommandUsage {
     guard word.hasPrefix("-") else { return nil }
     let letters = word.dropFirst()
     for (index, letter) in zip(letters.indices, letters) {
-      guard let option = entries.first(where: { $0.letter == letter }) else { return nil }
+      guard let option = entries.first(where: { $0.goes(by: letter) }) else { return nil }
       if option.argument != nil {
         return letters.index(after: index) == letters.endIndex ? option : nil
       }

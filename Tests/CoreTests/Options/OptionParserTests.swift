@@ -34,6 +34,14 @@ import Testing
       try parse("-qve", "x", "-qeq") == ["quiet=", "verbose=", "event=x", "quiet=", "event=q"])
   }
 
+  @Test func aFormerLetterIsReadAndNotTold() throws {
+    #expect(
+      try parse("-T5", "-T", "6", "-qT7") == ["max-time=5", "max-time=6", "quiet=", "max-time=7"])
+    #expect(problem("-T") == "option -T needs an argument: SECONDS")
+    #expect(!sampleTable.usage.help.contains("-T"))
+    #expect(sampleTable.usage.completions(shell: "list")?.contains("- --max-time SECONDS") == true)
+  }
+
   @Test func theOrderIsKeptAndRepetitionToo() throws {
     #expect(
       try parse("-eb", "--event=a", "-q", "-eb") == ["event=b", "event=a", "quiet=", "event=b"])

@@ -15,7 +15,8 @@ let sampleTable = OptionTable<[String]>(
     Option("f", "file", "FILE", "read this", .argument.offering(.file), effect: note),
     Option("q", "quiet", "say nothing") { $0.append("quiet=") },
     Option("v", "verbose", "say more") { $0.append("verbose=") },
-    Option(nil, "max-time", "SECONDS", "stop after this", .argument, effect: note),
+    Option(nil, "max-time", "SECONDS", "stop after this", .argument, effect: note)
+      .formerly("T"),
     Option(nil, "max-retries", "COUNT", "stop after so many", .argument, effect: note),
     Option(nil, "max", "as it is") { $0.append("max=") },
   ]

@@ -115,4 +115,20 @@ sed -n '/^These options mean the same/,/^The exceptions are/s/^\.Fl \([A-Za-z]\)
   man/agentutils.7 | sort >"$tmp/page"
 is "$(cat "$tmp/page")" "$(cut -d ' ' -f 1 "$tmp/meanings" | sort)" "agentutils(7) lists them"
 
+# Letters of earlier versions.
+while read -r command words; do
+  # shellcheck disable=SC2086
+  run "$command" $words --help
+  status_is 0 "$command $words: as before"
+done <<'END'
+action-filter -w /provider=x
+action-format -s
+mem-pick -s x
+mem-search -S
+mem-search -P x
+mem-search -sx -k5 -f
+tmux-attach -c
+tmux-attach -k x
+END
+
 done_testing
