@@ -83,7 +83,7 @@ extension HostFailure {
       "tmux: not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
     case .noSession(let name): "no session \(name)"
     case .duplicate(let name): "session \(name): already exists"
-    case .noFolder(let path): "directory \(path): missing on the host, or cannot be entered"
+    case .noFolder(let path): "directory \(path): not there on the host, or cannot be entered"
     case .noHarness(let name):
       "\(name): not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
     case .endedAtOnce(let harness): "\(harness): ended as soon as it was started"
