@@ -49,38 +49,10 @@ public struct Diagnostics: Sendable {
     if verbose { say(message()) }
   }
 
-  /// Says the problem and one usage line, and leaves with `ExitStatus.failure`.
-  public func usage(_ error: UsageError, _ usage: CommandUsage) -> Never {
-    say(error.problem)
-    emit(usage.line + "\n")
-    Process.exit(.failure)
-  }
-
   /// Says `prog: message` and leaves.
   public func fail(_ message: String, _ status: ExitStatus = .failure) -> Never {
     say(message)
     Process.exit(status)
-  }
-
-  /// Says why a command ends and leaves: a usage error with the usage line, a closed pipe
-  /// without a word.
-  ///
-  /// - Parameter error: `UsageError`, `WriteFailure`, one that is `Reported`; the words of
-  ///   any other are said as they are.
-  public func fail(_ error: any Error, _ usage: CommandUsage) -> Never {
-    switch error {
-    case let error as UsageError: self.usage(error, usage)
-    case let failure as WriteFailure: fail(writing: failure)
-    case let error as any Reported: fail(error.message, error.status)
-    default: fail("\(error)")
-    }
-  }
-
-  /// Leaves as a failed write to standard output deserves: a closed pipe ends
-  /// quietly by SIGPIPE, anything else (a full disk) with one line and status 2.
-  public func fail(writing failure: WriteFailure) -> Never {
-    if failure.isClosedPipe { Process.die(by: SIGPIPE) }
-    fail("standard output: \(failure.reason)")
   }
 
   /// Says so and leaves: nothing useful can be done without memory.
@@ -90,7 +62,8 @@ public struct Diagnostics: Sendable {
     Diagnostics(program: name).fail("out of memory")
   }
 
-  private func emit(_ text: String) {
+  /// Writes it all, as far as the terminal takes it.
+  func emit(_ text: String) {
     var text = text
     text.withUTF8 { bytes in
       var rest = UnsafeRawBufferPointer(bytes)

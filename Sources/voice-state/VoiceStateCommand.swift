@@ -8,7 +8,7 @@ import Screen
 /// A folder here uses those before it in this list, never those after it: Session (a
 /// session as it is read), Feed (records, and sessions as events change them), Text
 /// (how anything is worded and laid out), Panels, Forms (a session as panels, as
-/// lines), Watch (the loop of a live view), Run (what can be asked for).
+/// lines), Options, Watch (the loop of a live view), Run (what can be asked for).
 @main
 enum VoiceStateCommand {
   static func main() {

@@ -123,6 +123,15 @@ public struct WriteFailure: Error, Equatable, Sendable {
   public var reason: String { systemReason(code) }
 }
 
+extension Diagnostics {
+  /// Leaves as a failed write to standard output deserves: a closed pipe ends
+  /// quietly by SIGPIPE, anything else (a full disk) with one line and status 2.
+  public func fail(writing failure: WriteFailure) -> Never {
+    if failure.isClosedPipe { Process.die(by: SIGPIPE) }
+    fail("standard output: \(failure.reason)")
+  }
+}
+
 /// Why bytes could not be read.
 public struct ReadFailure: Error, Equatable, Sendable {
   /// Lower case, no full stop: the system's words, or those of what was read.

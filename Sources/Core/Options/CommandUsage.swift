@@ -98,3 +98,26 @@ public struct CommandUsage: Sendable {
     Process.exit(.success)
   }
 }
+
+extension Diagnostics {
+  /// Says the problem and one usage line, and leaves with `ExitStatus.failure`.
+  public func usage(_ error: UsageError, _ usage: CommandUsage) -> Never {
+    say(error.problem)
+    emit(usage.line + "\n")
+    Process.exit(.failure)
+  }
+
+  /// Says why a command ends and leaves: a usage error with the usage line, a closed pipe
+  /// without a word.
+  ///
+  /// - Parameter error: `UsageError`, `WriteFailure`, one that is `Reported`; the words of
+  ///   any other are said as they are.
+  public func fail(_ error: any Error, _ usage: CommandUsage) -> Never {
+    switch error {
+    case let error as UsageError: self.usage(error, usage)
+    case let failure as WriteFailure: fail(writing: failure)
+    case let error as any Reported: fail(error.message, error.status)
+    default: fail("\(error)")
+    }
+  }
+}
