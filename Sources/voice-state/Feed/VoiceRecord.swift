@@ -35,44 +35,38 @@ enum VoiceRecord {
     }
   }
 
+  /// `RecordScan` tells what a record is, as in every command.
   private static func object(
     _ bytes: UnsafeRawBufferPointer, _ received: Timestamp?,
     _ deliver: (VoiceRecord, Timestamp?) -> Void
   ) throws(ScanFault) {
-    let found = try Members(bytes)
-    if found.kind.isString {
-      deliver(action(bytes), received)
-    } else if found.event.isString && !found.data.isAbsent {
-      let received = found.receivedAt.string.flatMap { Timestamp(rfc3339: $0) }
-      guard found.data.isObject else { return deliver(.other, received) }
-      try object(found.data.bytes, received, deliver)
-    } else if found.type.isString {
-      let wait = found.retryIn.string.flatMap { Double($0) }
-      deliver(
-        .link(type: found.type.string ?? "", reason: found.reason.string, wait: wait), received)
-    } else if found.actions.isArray {
-      try snapshot(found, received, deliver)
-    } else if let state = found.state {
-      deliver(.state(state), received)
-    } else if found.isSession, let session = RawSession(ScanValue(bytes.trimmed)) {
-      deliver(.session(session), received)
-    } else {
-      deliver(.other, received)
+    var scan = RecordScan()
+    let shape = try scan.read(bytes)
+    var received = received
+    if !scan.event.isAbsent {
+      received = try text("received_at", of: bytes).flatMap { Timestamp(rfc3339: $0) }
+    }
+    let object = scan.object
+    switch shape {
+    case .action: deliver(action(object.bytes), received)
+    case .list: try snapshot(scan, received, deliver)
+    case .own: deliver(try link(scan.type, bytes), received)
+    case .event: deliver(scan.data.isObject ? try session(scan.data) : .other, received)
+    case .stats, .voiceState, .unmarked: deliver(try session(object), received)
     }
   }
 
   /// The rows of a snapshot or a backfill, and the state that its stats bring.
   private static func snapshot(
-    _ found: Members, _ received: Timestamp?, _ deliver: (VoiceRecord, Timestamp?) -> Void
+    _ scan: RecordScan, _ received: Timestamp?, _ deliver: (VoiceRecord, Timestamp?) -> Void
   ) throws(ScanFault) {
     var rows: [UnsafeRawBufferPointer] = []
-    var elements = try ScanElements(found.actions.bytes)
+    var elements = try ScanElements(scan.rows.bytes)
     while try elements.next() {
       if elements.value.isObject { rows.append(elements.value.bytes) }
     }
     for row in rows.reversed() { deliver(action(row), received) }
-    guard found.stats.isObject else { return }
-    try object(found.stats.bytes, received, deliver)
+    if scan.stats.isObject { deliver(try session(scan.stats), received) }
   }
 
   private static func action(_ bytes: UnsafeRawBufferPointer) -> VoiceRecord {
@@ -80,61 +74,45 @@ enum VoiceRecord {
     let action = Action(value)
     return action.kind.hasPrefix("voice_") ? .action(action) : .other
   }
-}
 
-/// The members of a record that tell what it is.
-private struct Members {
-  var kind = ScanValue.absent, event = ScanValue.absent, data = ScanValue.absent
-  var type = ScanValue.absent, reason = ScanValue.absent, retryIn = ScanValue.absent
-  var receivedAt = ScanValue.absent
-  var actions = ScanValue.absent, stats = ScanValue.absent
-  /// The state of the record itself, or of the runtime that came with stats.
-  var state: RawState?
-  /// Whether this is a session by itself.
-  var isSession = false
+  private static func link(
+    _ type: ScanValue, _ bytes: UnsafeRawBufferPointer
+  ) throws(ScanFault) -> VoiceRecord {
+    let wait = try text("retry_in", of: bytes).flatMap { Double($0) }
+    return .link(type: type.string ?? "", reason: try text("reason", of: bytes), wait: wait)
+  }
 
-  init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
-    var members = try ScanMembers(bytes)
+  private static func text(
+    _ name: String, of bytes: UnsafeRawBufferPointer
+  ) throws(ScanFault) -> String? {
+    try ScanMembers.value(of: name, in: bytes).string
+  }
+
+  /// The state that an object is, or that the runtime in it has; or the session.
+  private static func session(_ object: ScanValue) throws(ScanFault) -> VoiceRecord {
+    var members = try ScanMembers(object.bytes)
     var runtime = ScanValue.absent
     var hasSessions = false
     var hasSessionID = false
     var hasParts = false
     while try members.next() {
-      let value = members.value
       switch String(decoding: members.key.bytes, as: UTF8.self) {
-      case "kind": kind = value
-      case "event": event = value
-      case "data": data = value
-      case "type": type = value
-      case "reason": reason = value
-      case "retry_in": retryIn = value
-      case "received_at": receivedAt = value
-      case "actions": actions = value
-      case "stats": stats = value
-      case "runtime": runtime = value
+      case "runtime": runtime = members.value
       case "sessions", "activeCount": hasSessions = true
-      case "sessionId": hasSessionID = value.isString
+      case "sessionId": hasSessionID = members.value.isString
       case "participants", "conversation", "voiceChannelId", "recentTurns", "botTurnOpen",
         "activeCaptures":
         hasParts = true
       default: break
       }
     }
-    if hasSessions { state = try? RawState(bytes) }
-    if state == nil, runtime.isObject {
+    if hasSessions, let state = try? RawState(object.bytes) { return .state(state) }
+    if runtime.isObject {
       let voice = try ScanMembers.value(of: "voice", in: runtime.bytes)
-      if voice.isObject { state = try? RawState(voice.bytes) }
+      if voice.isObject, let state = try? RawState(voice.bytes) { return .state(state) }
     }
-    isSession = hasSessionID && hasParts
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// Without white space at both ends.
-  fileprivate var trimmed: UnsafeRawBufferPointer {
-    guard let first = firstIndex(where: { $0 > 32 }), let last = lastIndex(where: { $0 > 32 })
-    else { return UnsafeRawBufferPointer(rebasing: self[..<0]) }
-    return UnsafeRawBufferPointer(rebasing: self[first...last])
+    guard hasSessionID && hasParts, let session = RawSession(object) else { return .other }
+    return .session(session)
   }
 }
 
