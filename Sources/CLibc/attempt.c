@@ -18,7 +18,7 @@ bool clibc_attempt(void (*body)(void *), void *context) {
 }
 
 #ifdef __GLIBC__
-/* What assert(3) calls, in the place of the C library's own. */
+/* What assert(3) calls, instead of the C library's own. */
 __attribute__((visibility("default"), noreturn)) void __assert_fail(const char *assertion,
                                                                     const char *file,
                                                                     unsigned int line,

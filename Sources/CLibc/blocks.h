@@ -1,6 +1,6 @@
 /* Bytes by 64 at a time, one bit for each: what the kernels are made of.
  *
- * Vectors of this size are no type of any processor. The compiler makes of them
+ * No processor has vectors of this size. The compiler makes of them
  * what the function that they are inlined into may use: one register of AVX-512,
  * two of AVX2, four of SSE2 or NEON. */
 #ifndef AGENTUTILS_BLOCKS_H

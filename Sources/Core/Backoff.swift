@@ -5,7 +5,7 @@
 /// base which the other side asked for (the `retry` field of WHATWG HTML 9.2.5)
 /// is never undercut. Randomness is passed in; the clock is the caller's.
 public struct Backoff: Sendable {
-  /// The shortest wait, seconds: `retry: 0` is no leave to hammer a server.
+  /// The shortest wait, seconds: `retry: 0` does not allow hammering a server.
   public static let shortest = 0.05
   /// The longest base, seconds (11 days): in milliseconds, jitter and all, it
   /// still fits what poll(2) takes.

@@ -13,7 +13,7 @@ public struct Action: Sendable {
   public let createdAt: String?
   /// What was done; empty when the record does not say.
   public let kind: String
-  /// The words of the action; what is no text is its JSON.
+  /// The words of the action; what is not text is its JSON.
   public let content: String?
   /// Ids of Discord, decimal digits.
   public let guild: String?, channel: String?, message: String?, user: String?

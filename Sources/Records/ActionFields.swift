@@ -148,7 +148,7 @@ extension ScanWalk {
   ///   - names: those of `ActionMember`.
   ///   - values: memory for the members of a row.
   /// - Returns: false, and the position unchanged, when there is any fault in it
-  ///   or an element that is no object.
+  ///   or an element that is not an object.
   mutating func readRows(
     _ reader: any ActionRowReader, _ names: ScanNames, _ values: ScanValues
   ) -> Bool {

@@ -4,7 +4,7 @@ public import Core
 /// `sse-tail` writes it. Its shape is told by `RecordScan`.
 public enum FeedRecord: Sendable {
   /// Actions, oldest first; more than one from a snapshot or a backfill, which
-  /// may bring stats along. `faulty` counts elements that are no objects.
+  /// may bring stats along. `faulty` counts elements that are not objects.
   case actions([Action], stats: ActionStats?, faulty: Int)
   /// The counters of the server.
   case stats(ActionStats)
@@ -80,7 +80,7 @@ public enum FeedRecord: Sendable {
     case "stats_update" where !data.isObject: wanted = "no stats"
     default: return nil
     }
-    return "\(event): " + (data.isObject ? wanted : "the data is no JSON object")
+    return "\(event): " + (data.isObject ? wanted : "the data is not a JSON object")
   }
 }
 

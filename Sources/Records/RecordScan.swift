@@ -34,7 +34,7 @@ public struct RecordScan {
   /// The list of rows: an array.
   public private(set) var rows = ScanValue.absent
   /// Whether the reader of `read` was given all of `rows`. False when there is
-  /// a fault in the list or an element that is no object: it is to be walked
+  /// a fault in the list or an element that is not an object: it is to be walked
   /// with `ScanElements` then.
   public private(set) var hasReadRows = false
   /// Where the action came from.
@@ -78,7 +78,7 @@ public struct RecordScan {
   ///   - reader: what takes the rows of a list; they count when the line turns
   ///     out to be one and `hasReadRows` is true.
   /// - Returns: what it is.
-  /// - Throws: `ScanFault` when it is no JSON object.
+  /// - Throws: `ScanFault` when it is not a JSON object.
   public mutating func read(
     _ line: UnsafeRawBufferPointer, rows reader: (any ActionRowReader)? = nil
   ) throws(ScanFault) -> RecordShape {

@@ -27,7 +27,7 @@ public enum RowText {
   /// JSON; nothing for null and what is missing.
   ///
   /// - Parameters:
-  ///   - row: one JSON value; what is no object is a single value.
+  ///   - row: one JSON value; what is not an object is a single value.
   ///   - fields: the members' names.
   public static func tsv(_ row: [UInt8], fields: [String]) -> String {
     let row = line(row)
@@ -66,7 +66,7 @@ public enum Leaves {
   /// The leaves in the order of the text: members of objects in objects have
   /// their names joined by dots, arrays are leaves.
   ///
-  /// - Parameter record: a JSON value; one that is no object is a leaf without
+  /// - Parameter record: a JSON value; one that is not an object is a leaf without
   ///   a name.
   /// - Returns: text without quotes and escapes, numbers as they are spelled,
   ///   arrays as JSON, nothing for null.

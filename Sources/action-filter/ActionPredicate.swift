@@ -175,7 +175,7 @@ struct MoneyAmount {
   }
 
   /// How a cost stands to this amount: below zero when it is less. An unknown
-  /// cost (null, absent) is 0 as in the rows; nil for what is no number.
+  /// cost (null, absent) is 0 as in the rows; nil for what is not a number.
   func order(of cost: ScanValue) -> Int? {
     token.withUnsafeBytes { bytes -> Int? in
       guard let amount = ScanNumber(bytes) else { return nil }

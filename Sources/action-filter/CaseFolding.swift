@@ -22,7 +22,7 @@ final class CaseFolding {
     return block[Int(scalar & 0xff)]
   }
 
-  /// Folds UTF-8 piece by piece; bytes that are no valid UTF-8 stay as they
+  /// Folds UTF-8 piece by piece; bytes that are not valid UTF-8 stay as they
   /// are.
   ///
   /// - Parameters:

@@ -11,7 +11,7 @@ struct CostSum {
   private var low: UInt64 = 0
   private var rest: DecimalSum?
 
-  /// Adds a cost; what is no number adds nothing.
+  /// Adds a cost; what is not a number adds nothing.
   @inline(__always)
   mutating func add(_ cost: ScanValue) {
     guard cost.isNumber else { return }

@@ -32,7 +32,7 @@ struct FilterOptions {
   var profiles: [[UInt8]] = []
   var isInverted = false
   var isUnique = false
-  /// Whether records that are no actions pass.
+  /// Whether records that are not actions pass.
   var passesOthers = false
   var isStrict = false
   /// Whether lines that cannot match are not to be read.

@@ -51,7 +51,7 @@ struct FilterOutput {
     }
   }
 
-  /// Takes a record that is no action.
+  /// Takes a record that is not an action.
   func passOther(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
     if options.passesOthers && options.printsRecords { try writer.writeLine(line) }
   }

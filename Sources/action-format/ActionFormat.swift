@@ -109,7 +109,7 @@ final class Feed {
         try fault {
           $0.line(
             name, number,
-            "\(faulty) of \(actions.count + faulty) actions are no objects")
+            "\(faulty) of \(actions.count + faulty) actions are not objects")
         }
       }
     case .stats(let stats): try take(stats, of: profile)

@@ -35,7 +35,7 @@ public struct JSONValue: Sendable {
   }
 
   /// Calls jansson while the tree is certainly alive: the optimizer may end
-  /// the life of `tree` after its last use, and a pointer is no use.
+  /// the life of `tree` after its last use, so a pointer would dangle.
   private func read<Result>(_ body: (UnsafeMutablePointer<json_t>) -> Result) -> Result {
     withExtendedLifetime(tree) { body(node) }
   }
@@ -70,7 +70,7 @@ public struct JSONValue: Sendable {
   }
 
   /// The beginning of a string, at most so many bytes of UTF-8 and never half a
-  /// scalar; nil when this is no string. For text that may be huge and is to be
+  /// scalar; nil when this is not a string. For text that may be huge and is to be
   /// seen in part.
   public func string(bytes limit: Int) -> String? {
     guard kind == .string else { return nil }
@@ -84,7 +84,7 @@ public struct JSONValue: Sendable {
     }
   }
 
-  /// Reads the bytes of a string where they lie; nil when this is no string or
+  /// Reads the bytes of a string where they lie; nil when this is not a string or
   /// the reader says so.
   public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
     guard kind == .string else { return nil }

@@ -1,6 +1,6 @@
 import CJansson
 
-/// Why a text is no JSON value that can be read.
+/// Why a text is not a JSON value that can be read.
 public struct JSONFault: Error, Equatable, Sendable {
   /// One line without anything of the text itself: `invalid JSON at byte 12`.
   public let reason: String

@@ -129,7 +129,7 @@ public final class ScanScratch {
   /// The text of a JSON string (RFC 8259, section 7) as UTF-8.
   ///
   /// Surrogate pairs become one character, a lone surrogate U+FFFD. Bytes that
-  /// are no valid UTF-8 stay as they are, and so does a backslash that begins
+  /// are not valid UTF-8 stay as they are, and so does a backslash that begins
   /// no known escape.
   ///
   /// - Parameter raw: what stands between the quotes.

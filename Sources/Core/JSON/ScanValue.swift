@@ -80,11 +80,11 @@ public struct ScanValue {
 public enum ScanFault: Error, Equatable, Sendable {
   /// Nothing but white space.
   case empty
-  /// The first thing is no `{`.
+  /// The first thing is not a `{`.
   case notAnObject
-  /// The first thing is no `[`.
+  /// The first thing is not a `[`.
   case notAnArray
-  /// Something follows the value that is no white space.
+  /// Something follows the value that is not white space.
   case textAfterValue
   /// A string without its closing quote.
   case unterminatedString

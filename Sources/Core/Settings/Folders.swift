@@ -56,7 +56,7 @@ public struct Folders: Sendable, Equatable {
 
   /// Makes a folder, and what is missing above it, for the user alone.
   ///
-  /// - Throws: `SettingsError` naming what cannot be made, or is no folder.
+  /// - Throws: `SettingsError` naming what cannot be made, or is not a folder.
   public static func make(_ path: String) throws(SettingsError) {
     if let status = stat(following: path) {
       guard status.isFolder else {

@@ -29,7 +29,7 @@ public struct JournalFile: Sendable {
     if status.st_size == 0 { StateFile.syncFolder(of: path) }
   }
 
-  /// The records, oldest first; what is no JSON object is left out.
+  /// The records, oldest first; what is not a JSON object is left out.
   ///
   /// - Throws: `SettingsError` when the file is there and cannot be read.
   public func records() throws(SettingsError) -> [[UInt8]] {

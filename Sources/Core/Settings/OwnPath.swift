@@ -6,7 +6,7 @@ import CLibc
 public enum OwnPath {
   /// The file behind the links.
   ///
-  /// - Returns: a path that is no link, and need not exist.
+  /// - Returns: a path that is not a link, and need not exist.
   /// - Throws: `SettingsError` for a link that somebody else could have made.
   public static func resolve(_ path: String) throws(SettingsError) -> String {
     var place = path
@@ -33,7 +33,7 @@ public enum OwnPath {
   /// Opens a file that only grows, and makes it for the user alone where there is none.
   ///
   /// - Returns: for the caller to close.
-  /// - Throws: `SettingsError`, also for what is no regular file.
+  /// - Throws: `SettingsError`, also for what is not a regular file.
   public static func append(_ path: String) throws(SettingsError) -> Int32 {
     let descriptor = clibc_append(try resolve(path))
     guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }

@@ -13,7 +13,7 @@ public struct StateFile: Sendable {
   ///
   /// - Parameter limit: the most that is read, bytes.
   /// - Returns: nil when there is no file.
-  /// - Throws: `SettingsError` when it is no regular file, too long or unreadable.
+  /// - Throws: `SettingsError` when it is not a regular file, too long or unreadable.
   public func read(limit: Int = 1 << 20) throws(SettingsError) -> [UInt8]? {
     do throws(BoundedFile.Failure) {
       return try BoundedFile.contents(of: path, limit: limit).bytes
@@ -29,7 +29,7 @@ public struct StateFile: Sendable {
   ///
   /// - Throws: `SettingsError`; the old content is then still there.
   public func replace(with bytes: [UInt8]) throws(SettingsError) {
-    // What is there and is no regular file (a device, a folder) is never replaced.
+    // What is there and is not a regular file (a device, a folder) is never replaced.
     if let status = stat(following: path), !status.isRegular {
       throw SettingsError(path, "not a regular file")
     }

@@ -4,7 +4,7 @@ import CLibc
 ///
 /// The system's names are bytes, and need not be UTF-8; a `String` made of such
 /// bytes would be repaired, and so name another file. Where a name comes in (the
-/// command line, the environment, a folder) each byte that is no part of UTF-8
+/// command line, the environment, a folder) each byte that is not part of UTF-8
 /// becomes a scalar of its own, U+10EE80 to U+10EEFF, of a plane for private use;
 /// where a name goes out (see FileCalls.swift) it becomes that byte again. In
 /// between it is text like any other: it can be joined, split at slashes, compared.

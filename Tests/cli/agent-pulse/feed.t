@@ -269,7 +269,7 @@ run env AGENT_URL="$url" agent-pulse
 status_is 2 "bad events"
 is "$(grep -oE 'first|second' "$out" | xargs)" "first second" "hide no good one"
 err_like '^action-filter: .*: action 0: not a JSON object$' "a row of a snapshot is told"
-err_like '^action-format: .*: action_event: the data is no JSON object$' "and an event"
+err_like '^action-format: .*: action_event: the data is not a JSON object$' "and an event"
 is "$(lines "$err")" 2 "once each"
 sed '/^send event: action_event/d' "$tmp/bad" | script
 run env AGENT_URL="$url" agent-pulse
