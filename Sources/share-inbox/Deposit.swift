@@ -110,7 +110,6 @@ struct Deposit {
     let temporary = Self.temporaryPrefix + Self.random().map { String($0, radix: 36) }.joined()
     let target = clibc_create_in(folder.descriptor, temporary)
     guard target >= 0 else { throw SettingsError(folder.path, systemReason(systemError)) }
-    defer { close(target) }
     var copier = FileCopier(from: source, to: target, limit: maxSize)
     var failure = copier.run().map {
       $1 == EFBIG && $0 == .source
@@ -124,6 +123,8 @@ struct Deposit {
       failure = SettingsError(folder.path, systemReason(systemError))
     }
     let name = name(target)
+    // Before it has its name: a drain leaves alone what somebody has open to write.
+    close(target)
     if failure == nil
       && renameat(folder.descriptor, temporary, folder.descriptor, name.text) != 0
     {
