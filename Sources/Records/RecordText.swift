@@ -21,6 +21,12 @@ public enum RecordType: String, CaseIterable, Sendable {
   /// What a follower and an attached terminal know from the last time.
   case sseState = "sse_state"
   case sessions
+  /// What an agent does, see `AgentRecord`.
+  case thread, message, turn
+  case toolCall = "tool_call"
+  case approval
+  case approvalAnswer = "approval_answer"
+  case task, notification
 }
 
 /// A JSON object while it is written, member by member in their order: a record
@@ -41,27 +47,50 @@ public struct RecordText: Sendable {
   /// - Parameters:
   ///   - name: the member's name, which needs no escapes.
   ///   - value: quoted as `JSONQuote` does.
-  public func string(_ name: String, _ value: String?) -> RecordText {
-    value.map { json(name, JSONQuote.string($0)) } ?? self
+  public consuming func string(_ name: String, _ value: String?) -> RecordText {
+    guard let value else { return self }
+    var quoted = ByteBuffer()
+    JSONQuote.append(value, to: &quoted)
+    return adding(name, quoted.bytes)
   }
 
   /// Adds a string, or null when there is none.
-  public func stringOrNull(_ name: String, _ value: String?) -> RecordText {
-    json(name, value.map(JSONQuote.string) ?? "null")
+  public consuming func stringOrNull(_ name: String, _ value: String?) -> RecordText {
+    value == nil ? json(name, "null") : string(name, value)
   }
 
-  /// Adds a whole number.
-  public func number(_ name: String, _ value: some BinaryInteger) -> RecordText {
-    json(name, String(value))
+  /// Adds an array of strings; nothing when there is none.
+  public consuming func strings(_ name: String, _ values: [String]?) -> RecordText {
+    list(name, values?.map { Array(JSONQuote.string($0).utf8) })
   }
 
-  /// Adds true or false.
-  public func bool(_ name: String, _ value: Bool) -> RecordText {
-    json(name, value ? "true" : "false")
+  /// Adds an array; nothing when there is none.
+  ///
+  /// - Parameters:
+  ///   - name: the member's name, which needs no escapes.
+  ///   - values: JSON values, each on one line.
+  public consuming func list(_ name: String, _ values: [[UInt8]]?) -> RecordText {
+    json(name, bytes: values.map { [0x5b] + $0.joined(separator: [0x2c]) + [0x5d] })
+  }
+
+  /// Adds a whole number; nothing when there is none.
+  public consuming func number(_ name: String, _ value: (some BinaryInteger)?) -> RecordText {
+    json(name, value.map { String($0) })
+  }
+
+  /// Adds a number in its shortest spelling; nothing when there is none, or it is not
+  /// finite.
+  public consuming func number(_ name: String, _ value: Double?) -> RecordText {
+    json(name, value.flatMap { $0.isFinite ? NumberText.of($0) : nil })
+  }
+
+  /// Adds true or false; nothing when there is none.
+  public consuming func bool(_ name: String, _ value: Bool?) -> RecordText {
+    json(name, value.map { $0 ? "true" : "false" })
   }
 
   /// Adds a time, see `Timestamp.rfc3339`; nothing when there is none.
-  public func time(_ value: Timestamp?, as name: String = "time") -> RecordText {
+  public consuming func time(_ value: Timestamp?, as name: String = "time") -> RecordText {
     string(name, value?.rfc3339)
   }
 
@@ -70,25 +99,45 @@ public struct RecordText: Sendable {
   /// - Parameters:
   ///   - name: the member's name, which needs no escapes.
   ///   - value: one JSON value on one line; nothing is added when there is none.
-  public func json(_ name: String, _ value: String?) -> RecordText {
-    value.map { json(name, bytes: Array($0.utf8)) } ?? self
+  public consuming func json(_ name: String, _ value: String?) -> RecordText {
+    guard let value else { return self }
+    return adding(name, value.utf8)
   }
 
   /// Adds a value as it is, from its bytes.
-  public func json(_ name: String, bytes value: [UInt8]?) -> RecordText {
-    guard let value else { return self }
-    return members(Array("\"\(name)\":".utf8) + value)
+  ///
+  /// - Parameters:
+  ///   - name: the member's name, which needs no escapes.
+  ///   - value: one JSON value; a line feed in it, which is white space, becomes a
+  ///     space. Nothing is added when there is none.
+  public consuming func json(_ name: String, bytes value: [UInt8]?) -> RecordText {
+    guard var value else { return self }
+    if value.contains(10) { value = value.map { $0 == 10 ? 32 : $0 } }
+    return adding(name, value)
   }
 
   /// Adds members that are there already.
   ///
   /// - Parameter members: what stands between the braces of an object, on one line.
-  public func members(_ members: [UInt8]) -> RecordText {
+  public consuming func members(_ members: [UInt8]) -> RecordText {
     if members.isEmpty { return self }
-    var copy = self
-    if open.count > 1 { copy.open.append(UInt8(ascii: ",")) }
-    copy.open += members
-    return copy
+    var next = self
+    next.separate()
+    next.open += members
+    return next
+  }
+
+  // Consuming, so that the bytes grow in place: a text may be long.
+  private consuming func adding(_ name: String, _ value: some Sequence<UInt8>) -> RecordText {
+    var next = self
+    next.separate()
+    next.open += "\"\(name)\":".utf8
+    next.open += value
+    return next
+  }
+
+  private mutating func separate() {
+    if open.count > 1 { open.append(UInt8(ascii: ",")) }
   }
 
   /// The object.

@@ -23,6 +23,13 @@ import Testing
       RecordText().members(Array(#""a":1"#.utf8)).bool("b", false).text == #"{"a":1,"b":false}"#)
   }
 
+  @Test func listsNumbersAndRawValues() {
+    let record = RecordText().strings("a", ["x", "\""]).strings("b", nil).list("c", [])
+      .number("d", 1.5).number("e", Double.nan).number("f", nil as Int?).bool("g", nil)
+      .json("h", bytes: Array("[1,\n2]".utf8))
+    #expect(record.text == #"{"a":["x","\""],"c":[],"d":1.5,"h":[1, 2]}"#)
+  }
+
   @Test func whatIsNeverShownIsEscaped() {
     #expect(RecordText(.end).string("reason", "a\u{1b}[0m").text.contains(#""a\u001b[0m""#))
   }

@@ -112,8 +112,7 @@ extension SessionMemory {
   }
 
   var json: String {
-    let names = known.map(JSONQuote.string).joined(separator: ",")
-    return RecordText(.sessions).stringOrNull("last", last).json("known", "[\(names)]").text + "\n"
+    RecordText(.sessions).stringOrNull("last", last).strings("known", known).text + "\n"
   }
 
   /// The names of all sessions that are known, of any host.

@@ -1,0 +1,181 @@
+public import Core
+
+/// Something that an agent may only do when a person allows it.
+public struct ApprovalRecord: AgentRecord {
+  public static let type = RecordType.approval
+
+  /// What became of it.
+  public enum State: String, RecordState {
+    case pending, approved, rejected
+    /// Nobody answered in time.
+    case expired
+    /// It is not wanted any more.
+    case cancelled
+    /// Approved, and done.
+    case executed
+
+    public var isEnd: Bool { self != .pending && self != .approved }
+
+    /// What was approved may only be done; nothing takes it back.
+    public func mayBecome(_ next: Self) -> Bool {
+      switch self {
+      case .pending: true
+      case .approved: next == .approved || next == .executed
+      default: next == self
+      }
+    }
+  }
+
+  public var origin: RecordOrigin
+  public var id: String
+  /// The conversation's id.
+  public var thread: String?
+  /// The turn that waits for it.
+  public var turn: String?
+  /// The call that waits for it.
+  public var toolCall: String?
+  /// The tool's name.
+  public var tool: String
+  /// How bad it may be, in the backend's words.
+  public var risk: String?
+  /// What would be done, for people. The model may have written it: nothing is decided by it.
+  public var summary: String?
+  /// What would be done: the backend's object, with the bytes that came.
+  public var request: [UInt8]
+  /// What may be answered, in the backend's words.
+  public var decisions: [String]
+  /// What became of it.
+  public var state: State
+  /// What was answered, one of `decisions`.
+  public var decision: String?
+  /// Who answered.
+  public var by: String?
+  /// Why it is in that state, a line for people.
+  public var reason: String?
+  /// When it is too late to answer.
+  public var expires: Timestamp?
+  public var time: Timestamp?
+
+  /// An approval of which no more is known; the rest is set afterwards.
+  public init(
+    _ origin: RecordOrigin, id: String, tool: String, request: [UInt8], decisions: [String],
+    state: State, time: Timestamp?
+  ) {
+    self.origin = origin
+    self.id = id
+    self.tool = tool
+    self.request = request
+    self.decisions = decisions
+    self.state = state
+    self.time = time
+  }
+
+  public func add(to record: consuming RecordText) -> RecordText {
+    record.string("id", id).string("thread", thread).string("turn", turn)
+      .string("tool_call", toolCall).string("tool", tool).string("risk", risk)
+      .string("summary", summary).json("request", bytes: request).strings("decisions", decisions)
+      .string("state", state.rawValue).string("decision", decision).string("by", by)
+      .string("reason", reason).time(expires, as: "expires")
+  }
+}
+
+/// What came of an answer to an approval.
+public struct ApprovalAnswer: AgentRecord {
+  public static let type = RecordType.approvalAnswer
+
+  /// What the backend made of it.
+  public enum Result: String, CaseIterable, Sendable {
+    /// It counts.
+    case accepted
+    /// The same had been answered before.
+    case already
+    /// Something else had been answered before, or it had expired.
+    case late
+    case notFound = "not_found"
+    /// The backend did not take it.
+    case refused
+    /// No reply came: it may count or not.
+    case unknown
+  }
+
+  public var origin: RecordOrigin
+  /// The approval's id.
+  public var id: String
+  /// What was answered, in the backend's words.
+  public var decision: String
+  /// What the backend made of it.
+  public var result: Result
+  /// Why, a line for people.
+  public var reason: String?
+  public var time: Timestamp?
+
+  /// An answer; `reason` is set afterwards.
+  public init(
+    _ origin: RecordOrigin, id: String, decision: String, result: Result, time: Timestamp?
+  ) {
+    self.origin = origin
+    self.id = id
+    self.decision = decision
+    self.result = result
+    self.time = time
+  }
+
+  public func add(to record: consuming RecordText) -> RecordText {
+    record.string("id", id).string("decision", decision).string("result", result.rawValue)
+      .string("reason", reason)
+  }
+}
+
+/// What somebody, or a filter, decided of an approval: a record `approval` to which a
+/// `decision` was added, an `approval_answer`, or an object with only `id` and `decision`.
+public struct ApprovalDecision: Equatable, Sendable {
+  /// Why a record decides nothing.
+  public struct Fault: Error, Equatable {
+    /// Lower case, no full stop; names no text of the record.
+    public let reason: String
+  }
+
+  /// The approval's id.
+  public let id: String
+  /// As it was spelled; the backend says what it understands.
+  public let decision: String
+  /// What the agent is told.
+  public let reason: String?
+  /// Whose approval it is, where the record says so.
+  public let profile: String?
+  /// What may be answered, where the record says so; else empty.
+  public let decisions: [String]
+
+  /// - Parameter record: one record; members that are not known pass.
+  /// - Throws: a `Fault`, also for an approval that is not pending: its `decision` was
+  ///   made by someone before.
+  public init(reading record: JSONValue) throws(Fault) {
+    guard record.isObject else { throw Fault(reason: "not a JSON object") }
+    switch record["type"]?.string {
+    case RecordType.approval.rawValue:
+      let state = record[either: "state"]?.string ?? ApprovalRecord.State.pending.rawValue
+      guard state == ApprovalRecord.State.pending.rawValue else {
+        throw Fault(reason: "the approval is not pending any more")
+      }
+    case RecordType.approvalAnswer.rawValue, nil: break
+    default: throw Fault(reason: "neither an approval nor a decision")
+    }
+    id = try Self.word("id", of: record)
+    decision = try Self.word("decision", of: record)
+    let reason = record[either: "reason"]
+    guard reason == nil || reason?.string != nil else {
+      throw Fault(reason: "the reason is not a string")
+    }
+    self.reason = reason?.string
+    profile = record["profile"]?.string
+    decisions = record["decisions"]?.elements.compactMap(\.string) ?? []
+  }
+
+  private static func word(_ name: String, of record: JSONValue) throws(Fault) -> String {
+    guard let value = record[either: name] else { throw Fault(reason: "has no \(name)") }
+    guard let text = value.string, !text.isEmpty else {
+      throw Fault(reason: "the \(name) is not a string, or is empty")
+    }
+    return text
+  }
+}

@@ -1,0 +1,148 @@
+public import Core
+
+/// What an agent does from a message to its answer.
+public struct TurnRecord: AgentRecord {
+  public static let type = RecordType.turn
+
+  /// How far it is.
+  public enum State: String, RecordState {
+    case queued, running
+    /// Waits for a person, perhaps for ever.
+    case paused
+    case completed
+    /// Ended by a person.
+    case aborted
+    case failed
+
+    public var isEnd: Bool { self == .completed || self == .aborted || self == .failed }
+  }
+
+  /// What a model read and wrote.
+  public struct Usage: Equatable, Sendable {
+    /// Tokens; nil where the backend does not say.
+    public var inputTokens: Int?
+    /// Tokens; nil where the backend does not say.
+    public var outputTokens: Int?
+
+    public init(inputTokens: Int?, outputTokens: Int?) {
+      self.inputTokens = inputTokens
+      self.outputTokens = outputTokens
+    }
+
+    fileprivate var object: RecordText {
+      RecordText().number("input_tokens", inputTokens).number("output_tokens", outputTokens)
+    }
+  }
+
+  public var origin: RecordOrigin
+  public var id: String
+  /// The conversation's id.
+  public var thread: String
+  /// The agent's id.
+  public var agent: String?
+  /// How far it is.
+  public var state: State
+  /// Why it is in that state, a line for people.
+  public var reason: String?
+  /// The id of the answer.
+  public var message: String?
+  /// What the models read and wrote.
+  public var usage: Usage?
+  /// US dollars.
+  public var cost: Double?
+  /// When it began.
+  public var started: Timestamp?
+  /// When it ended.
+  public var ended: Timestamp?
+  public var time: Timestamp?
+
+  /// A turn of which no more is known; the rest is set afterwards.
+  public init(
+    _ origin: RecordOrigin, id: String, thread: String, state: State, time: Timestamp?
+  ) {
+    self.origin = origin
+    self.id = id
+    self.thread = thread
+    self.state = state
+    self.time = time
+  }
+
+  public func add(to record: consuming RecordText) -> RecordText {
+    record.string("id", id).string("thread", thread).string("agent", agent)
+      .string("state", state.rawValue).string("reason", reason).string("message", message)
+      .json("usage", bytes: usage?.object.bytes).number("usd_cost", cost)
+      .time(started, as: "started").time(ended, as: "ended")
+  }
+}
+
+/// A tool that an agent calls, or means to.
+public struct ToolCallRecord: AgentRecord {
+  public static let type = RecordType.toolCall
+
+  /// How far it is.
+  public enum State: String, RecordState {
+    case planned
+    /// A person has to allow it.
+    case waitingApproval = "waiting_approval"
+    case running, succeeded, failed
+    /// A person did not allow it.
+    case rejected
+
+    public var isEnd: Bool { self == .succeeded || self == .failed || self == .rejected }
+  }
+
+  public var origin: RecordOrigin
+  public var id: String
+  /// The conversation's id.
+  public var thread: String
+  /// The turn that it belongs to.
+  public var turn: String?
+  /// The tool's name.
+  public var tool: String
+  /// What it does, a line for people.
+  public var label: String?
+  /// What it was called with: one JSON value, with the bytes that came.
+  public var arguments: [UInt8]?
+  /// How far it is.
+  public var state: State
+  /// Why it is in that state, a line for people.
+  public var reason: String?
+  /// The id of the approval that it waits for or had.
+  public var approval: String?
+  /// All that it printed so far.
+  public var stdout: String?
+  /// All that it printed as errors so far.
+  public var stderr: String?
+  /// What its process ended with.
+  public var exitCode: Int?
+  /// How long it ran.
+  public var milliseconds: Int?
+  /// Whether the model got only a part of what it printed.
+  public var isTruncated: Bool?
+  /// When it began.
+  public var started: Timestamp?
+  /// When it ended.
+  public var ended: Timestamp?
+  public var time: Timestamp?
+
+  /// A call of which no more is known; the rest is set afterwards.
+  public init(
+    _ origin: RecordOrigin, id: String, thread: String, tool: String, state: State,
+    time: Timestamp?
+  ) {
+    self.origin = origin
+    self.id = id
+    self.thread = thread
+    self.tool = tool
+    self.state = state
+    self.time = time
+  }
+
+  public func add(to record: consuming RecordText) -> RecordText {
+    record.string("id", id).string("thread", thread).string("turn", turn).string("tool", tool)
+      .string("label", label).json("arguments", bytes: arguments).string("state", state.rawValue)
+      .string("reason", reason).string("approval", approval).string("stdout", stdout)
+      .string("stderr", stderr).number("exit_code", exitCode).number("duration_ms", milliseconds)
+      .bool("truncated", isTruncated).time(started, as: "started").time(ended, as: "ended")
+  }
+}
