@@ -22,6 +22,13 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// Homebrew's wslay has a file for pkg-config, Debian's has none and needs none.
+#if os(macOS)
+  let wslay: String? = "libwslay"
+#else
+  let wslay: String? = nil
+#endif
+
 let staticLink: [LinkerSetting] =
   fullyStatic ? [.unsafeFlags(["-static-executable"], .when(configuration: .release))] : []
 
@@ -52,11 +59,15 @@ var targets: [Target] = [
   .systemLibrary(
     name: "CCurl", pkgConfig: "libcurl",
     providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+  // The frames of WebSockets: headers, lengths, masks.
+  .systemLibrary(
+    name: "CWslay", pkgConfig: wslay,
+    providers: [.apt(["libwslay-dev"]), .brew(["wslay"])]),
   // SSH in the process.
   .systemLibrary(
     name: "CSSH2", pkgConfig: "libssh2",
     providers: [.apt(["libssh2-1-dev"]), .brew(["libssh2"])]),
-  // Digests for host keys. libssh2 brings it along.
+  // Digests for host keys and the WebSocket handshake. libssh2 and libcurl bring it along.
   .systemLibrary(
     name: "CCrypto", pkgConfig: "libcrypto",
     providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
@@ -64,7 +75,8 @@ var targets: [Target] = [
   .target(name: "Core", dependencies: ["CLibc", "CJansson", "CInih"], swiftSettings: strict),
   .target(name: "Records", dependencies: ["Core", "CLibc"], swiftSettings: strict),
   .target(name: "Screen", dependencies: ["Core", "Records"], swiftSettings: strict),
-  .target(name: "Web", dependencies: ["Core", "CCurl"], swiftSettings: strict),
+  .target(
+    name: "Web", dependencies: ["Core", "CCurl", "CCrypto", "CWslay"], swiftSettings: strict),
   .target(
     name: "Agent", dependencies: ["Core", "Records", "Web", "CLibc"],
     exclude: ["Clanky/CONTRACT.md"],
@@ -113,8 +125,8 @@ var targets: [Target] = [
   .testTarget(
     name: "CommandTests",
     dependencies: [
-      "sse-tail", "agent-tail", "action-filter", "action-format", "voice-state", "agent-call",
-      "mem-search", "tmux-attach", "share-inbox", "TestSupport",
+      "sse-tail", "agent-tail", "action-filter", "action-format", "voice-state",
+      "agent-call", "mem-search", "tmux-attach", "share-inbox", "TestSupport",
     ], swiftSettings: strict),
 ]
 

@@ -73,6 +73,19 @@ public final class EventOutput {
     return true
   }
 
+  /// Prints a message of a WebSocket.
+  ///
+  /// - Parameters:
+  ///   - message: what the stream handed over.
+  ///   - profile: whose it is, a JSON string; nil where that need not be said.
+  /// - Returns: true, for each is wanted.
+  func write(_ message: SocketMessage, profile: [UInt8]?) -> Bool {
+    attempt { now throws(WriteFailure) in
+      try records.write(message, profile: profile, time: now, to: writer)
+    }
+    return true
+  }
+
   /// Whether an archive takes the place of standard output.
   var isArchive: Bool { archive != nil }
 

@@ -45,6 +45,37 @@ struct EventRecord: ~Copyable {
     try writer.write(line.bytes)
   }
 
+  /// Writes one message of a WebSocket.
+  ///
+  /// - Parameters:
+  ///   - message: its bytes may be changed.
+  ///   - profile: whose it is, a JSON string; nil where that need not be said.
+  ///   - time: the time of receipt, asked for when it is wanted.
+  ///   - writer: takes the line.
+  mutating func write(
+    _ message: SocketMessage, profile: [UInt8]? = nil, time: () -> Timestamp,
+    to writer: RecordWriter
+  ) throws(WriteFailure) {
+    line.removeAll(keepingAtMost: 1 << 20)
+    if !dataOnly {
+      append("{")
+      appendOrigin(profile, time)
+      append(message.isText ? "\"data\":" : "\"binary\":")
+    }
+    if message.isText {
+      try writer.write(line.bytes)
+      line.removeAll()
+      try writeValid(message.bytes, to: writer)
+    } else {
+      line.append(UInt8(ascii: "\""))
+      Base64.append(UnsafeRawBufferPointer(message.bytes), to: &line)
+      line.append(UInt8(ascii: "\""))
+    }
+    if !dataOnly { line.append(UInt8(ascii: "}")) }
+    line.append(10)
+    try writer.write(line.bytes)
+  }
+
   private mutating func appendHead(
     _ event: StreamEventView, _ profile: [UInt8]?, _ time: () -> Timestamp
   ) {
@@ -56,12 +87,19 @@ struct EventRecord: ~Copyable {
     }
     append(",\"id\":")
     JSONQuote.append(event.id, to: &line)
+    append(",")
+    appendOrigin(profile, time)
+    append("\"data\":")
+  }
+
+  /// Whose it is and when it came, each with a comma behind it.
+  private mutating func appendOrigin(_ profile: [UInt8]?, _ time: () -> Timestamp) {
     if let profile {
-      append(",\"profile\":")
+      append("\"profile\":")
       profile.withUnsafeBytes { line.append($0) }
+      append(",")
     }
-    if receivedAt { append(",\"received_at\":\"\(time().rfc3339)\"") }
-    append(",\"data\":")
+    if receivedAt { append("\"received_at\":\"\(time().rfc3339)\",") }
   }
 
   /// The data raw when it is one JSON value, else as a JSON string.

@@ -17,19 +17,26 @@ public struct ReconnectOptions: Sendable {
   public init() {}
 
   /// For a command's table.
-  public static let options: [Option<ReconnectOptions>] = [
-    Option(nil, "retry-wait", "SECONDS", "the first wait before a reconnect (3)", .seconds) {
-      $0.retryWait = $1
-    },
-    Option(
-      nil, "max-retries", "COUNT", "give up after this many tries without an event",
-      .wholeNumber()
-    ) { $0.maxRetries = $1 },
-    Option(nil, "max-time", "SECONDS", "end after this time", .seconds) { $0.maxTime = $1 },
-    Option(nil, "idle-timeout", "SECONDS", "reconnect after silence; 0 never", .seconds) {
-      $0.idleTimeout = $1
-    },
-  ]
+  public static let options = options(without: "an event")
+
+  /// For the table of a command that follows something else than events.
+  ///
+  /// - Parameter success: what shows that a try was one: `a message`.
+  public static func options(without success: String) -> [Option<ReconnectOptions>] {
+    [
+      Option(nil, "retry-wait", "SECONDS", "the first wait before a reconnect (3)", .seconds) {
+        $0.retryWait = $1
+      },
+      Option(
+        nil, "max-retries", "COUNT", "give up after this many tries without \(success)",
+        .wholeNumber()
+      ) { $0.maxRetries = $1 },
+      Option(nil, "max-time", "SECONDS", "end after this time", .seconds) { $0.maxTime = $1 },
+      Option(nil, "idle-timeout", "SECONDS", "reconnect after silence; 0 never", .seconds) {
+        $0.idleTimeout = $1
+      },
+    ]
+  }
 
   /// How a stream is followed.
   ///
@@ -55,8 +62,10 @@ public struct FollowOptions: Sendable {
   public var receivedAt = false
   /// `--lifecycle`.
   public var lifecycle = false
-  /// `--max-event-bytes`.
+  /// `--max-event-bytes`, or what that is called for what is followed.
   public var maxEventBytes: Int?
+  /// The word for what is followed, in messages and the name above.
+  public var thing = "event"
   /// `--quiet`.
   public var isQuiet = false
   /// `--verbose`.
@@ -72,9 +81,16 @@ public struct FollowOptions: Sendable {
   public init() {}
 
   /// For a command's table; `comments` and `flushPartial` are not among them.
-  public static let options: [Option<FollowOptions>] =
+  public static let options = options(of: "event", article: "an")
+
+  /// For the table of a command that follows something else than events.
+  ///
+  /// - Parameters:
+  ///   - thing: the word for it: `event`, `message`.
+  ///   - article: of the word.
+  public static func options(of thing: String, article: String) -> [Option<FollowOptions>] {
     [
-      Option("n", "count", "COUNT", "end after this many events", .wholeNumber()) {
+      Option("n", "count", "COUNT", "end after this many \(thing)s", .wholeNumber()) {
         $0.count = $1
       },
       Option("T", "received-at", "add the time of receipt") { $0.receivedAt = true },
@@ -82,11 +98,12 @@ public struct FollowOptions: Sendable {
         $0.lifecycle = true
       },
       Option(
-        nil, "max-event-bytes", "BYTES", "drop events larger than this", .wholeNumber()
+        nil, "max-\(thing)-bytes", "BYTES", "drop \(thing)s larger than this", .wholeNumber()
       ) { $0.maxEventBytes = $1 },
       Option.quiet("no notes about the link on a terminal").at(\.isQuiet),
       Option.verbose("notes about the link, always").at(\.isVerbose),
-    ] + ReconnectOptions.options.at(\.reconnect)
+    ] + ReconnectOptions.options(without: "\(article) \(thing)").at(\.reconnect)
+  }
 
   /// How a stream is followed.
   ///

@@ -46,6 +46,27 @@ public struct FollowedStream {
         judge: { server.problem(of: $0, $1, method: request.method) }, handler: handler)
     }
   }
+
+  /// A WebSocket.
+  ///
+  /// - Parameters:
+  ///   - request: its address and headers, with the token.
+  ///   - server: reads the errors.
+  ///   - options: what is asked of each connection.
+  ///   - pingEvery: how often a ping is sent, seconds; nil for never.
+  ///   - made: told the stream as soon as it is there, before it connects.
+  public init(
+    socket request: Request, _ server: AgentServer, options: SocketOptions, pingEvery: Double?,
+    made: @escaping (SocketStream) -> Void
+  ) {
+    self.init(place: request.address.socketDisplay, resume: nil) { client, policy, handler in
+      let stream = SocketStream(
+        client, request, options: options, policy: policy, pingEvery: pingEvery,
+        judge: { server.problem(of: $0, $1) }, handler: handler)
+      made(stream)
+      return stream
+    }
+  }
 }
 
 /// Keeps a stream whole over reconnects where the ids of its events do not: holds

@@ -149,7 +149,13 @@ extension Follower: StreamHandler {
       loop.output.write(comment: text)
     case .oversize(let bytes):
       hadFault = true
-      diagnostics.say("event of \(bytes) bytes or more dropped: over --max-event-bytes")
+      let thing = loop.options.thing
+      diagnostics.say("\(thing) of \(bytes) bytes or more dropped: over --max-\(thing)-bytes")
+    case .message(let message):
+      loop.count(loop.output.write(message, profile: profile))
+    case .fault(let reason):
+      hadFault = true
+      diagnostics.error(place, reason)
     case .retry: break
     }
   }

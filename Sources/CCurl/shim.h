@@ -4,6 +4,7 @@
 #define AGENTUTILS_CCURL_H
 
 #include <curl/curl.h>
+#include <sys/select.h>
 
 typedef size_t (*ccurl_data_callback)(char *, size_t, size_t, void *);
 
@@ -34,6 +35,33 @@ static inline long ccurl_get_long(CURL *h, CURLINFO i) {
   long v = 0;
   (curl_easy_getinfo)(h, i, &v);
   return v;
+}
+
+static inline curl_socket_t ccurl_get_socket(CURL *h) {
+  curl_socket_t v = CURL_SOCKET_BAD;
+  if ((curl_easy_getinfo)(h, CURLINFO_ACTIVESOCKET, &v) != CURLE_OK) return CURL_SOCKET_BAD;
+  return v;
+}
+
+/* What a set of transfers waits for, at most so many; the number of files found.
+ * curl_multi_waitfds does it from 8.8 on. */
+static inline int ccurl_descriptors(CURLM *m, struct curl_waitfd *found, int most) {
+  fd_set reading, writing, failing;
+  int last = -1, count = 0;
+  FD_ZERO(&reading);
+  FD_ZERO(&writing);
+  FD_ZERO(&failing);
+  if (curl_multi_fdset(m, &reading, &writing, &failing, &last) != CURLM_OK) return 0;
+  for (int fd = 0; fd <= last && count < most; fd++) {
+    short events = 0;
+    if (FD_ISSET(fd, &reading)) events |= CURL_WAIT_POLLIN;
+    if (FD_ISSET(fd, &writing)) events |= CURL_WAIT_POLLOUT;
+    if (events == 0) continue;
+    found[count].fd = fd;
+    found[count].events = events;
+    found[count++].revents = 0;
+  }
+  return count;
 }
 
 /* HTTP alone, whatever else this libcurl was built with. */

@@ -56,7 +56,7 @@ public struct Diagnostics: Sendable {
   }
 
   /// Says so and leaves: nothing useful can be done without memory.
-  static func outOfMemory() -> Never {
+  public static func outOfMemory() -> Never {
     let path = CommandLine.arguments.first ?? "agentutils"
     let name = path.split(separator: "/").last.map(String.init) ?? path
     Diagnostics(program: name).fail("out of memory")

@@ -21,18 +21,15 @@ public final class EventStream: StreamLink {
   private unowned let handler: (any StreamHandler)
 
   private var parser: EventParser
-  private var backoff: Backoff
+  private var reconnect: Reconnect
   private var state = State.idle
   private var exchange: Exchange?
   private var verdict: StreamVerdict?
   /// An error, whose body is read before it is judged, until a time at the latest.
   private var refusal: (head: ResponseHead, body: Body, until: Double)?
-  private var failures = 0
-  private var lostAt: Double?
   private var lastByte = 0.0
   private var lastReceived: Int64 = -1
   private var isHeld = false
-  private var wasOpen = false
 
   /// - Parameters:
   ///   - client: whose `perform` drives the stream.
@@ -62,7 +59,7 @@ public final class EventStream: StreamLink {
     parser = EventParser(
       keepsComments: policy.keepsComments, maxEventBytes: policy.maxEventBytes)
     parser.lastEventID = policy.lastEventID
-    backoff = Backoff(base: policy.retryWait, cap: policy.retryCap)
+    reconnect = Reconnect(policy)
   }
 
   public var lastEventID: [UInt8] { parser.lastEventID }
@@ -138,7 +135,7 @@ public final class EventStream: StreamLink {
       lastReceived = received
       lastByte = now
     } else if now - lastByte >= limit {
-      lose("nothing came for \(Self.seconds(limit)) s", after: nil)
+      lose("nothing came for \(StreamPolicy.seconds(limit)) s", after: nil)
     }
   }
 
@@ -151,10 +148,7 @@ public final class EventStream: StreamLink {
     guard verdict == .open, let exchange else { return false }
     state = .open
     parser.restart()
-    let down = lostAt.map { clock() - $0 }
-    lostAt = nil
-    let isFirst = !wasOpen
-    wasOpen = true
+    let (isFirst, down) = reconnect.opened(now: clock())
     handler.streamOpened(exchange.place, isFirst: isFirst, down: down)
     return true
   }
@@ -173,12 +167,11 @@ public final class EventStream: StreamLink {
     switch item {
     case .retry(let milliseconds):
       let seconds = min(Double(milliseconds) / 1000, RetryAfter.limit)
-      backoff.setBase(max(seconds, StreamPolicy.shortestWait))
+      reconnect.setFirstWait(max(seconds, StreamPolicy.shortestWait))
       return
     case .event(let event) where !event.isPartial:
-      failures = 0
-      backoff.reset()
-    case .event, .comment, .oversize: break
+      reconnect.succeeded()
+    case .event, .comment, .oversize, .message, .fault: break
     }
     handler.streamItem(item)
   }
@@ -209,13 +202,10 @@ public final class EventStream: StreamLink {
       parser.finish(flushPartial: policy.flushPartial) { take($0) }
     }
     let now = clock()
-    if lostAt == nil { lostAt = now }
-    failures += 1
-    if let most = policy.maxRetries, failures > most {
+    guard let wait = reconnect.failed(now: now, after: least, random: random()) else {
       stop(.gaveUp(reason), request.address.display)
       return
     }
-    let wait = max(backoff.next(random: random()), least ?? 0)
     state = .waiting(until: now + wait)
     handler.streamLost(reason, wait: wait)
   }
@@ -224,10 +214,5 @@ public final class EventStream: StreamLink {
     exchange = nil
     state = .ended
     handler.streamEnded(end, at: place)
-  }
-
-  /// `45` for 45.0, `1.5` for 1.5.
-  private static func seconds(_ value: Double) -> String {
-    value == value.rounded() && value < 1e15 ? "\(Int64(value))" : "\(value)"
   }
 }

@@ -41,7 +41,7 @@ public struct StreamPolicy: Sendable {
   public var idleTimeout: Double?
   /// Whether comments are handed over.
   public var keepsComments = false
-  /// The most bytes of an event, nil for no limit.
+  /// The most bytes of an event or a message, nil for no limit.
   public var maxEventBytes: Int?
   /// Whether an unfinished event at the end of a connection is handed over.
   public var flushPartial = false
@@ -55,6 +55,11 @@ public struct StreamPolicy: Sendable {
   static let shortestWait = 0.05
   /// How long the body of an error may take, seconds; then the head alone counts.
   static let errorWait = 5.0
+
+  /// `45` for 45.0, `1.5` for 1.5.
+  static func seconds(_ value: Double) -> String {
+    value == value.rounded() && value < 1e15 ? "\(Int64(value))" : "\(value)"
+  }
 }
 
 /// What a stream tells its owner, in order, from within `WebClient.perform`
@@ -84,6 +89,10 @@ public enum StreamItem {
   case retry(milliseconds: UInt64)
   /// An event that was dropped because it passed the limit; its size so far.
   case oversize(bytes: Int)
+  /// A message of a WebSocket.
+  case message(SocketMessage)
+  /// What came was against the rules, and the connection ends for it; one line.
+  case fault(String)
 }
 
 /// One event in the parser's buffers.

@@ -55,10 +55,10 @@ public final class Transfer {
     self.handle = handle
     body = request.body
     errorText.pointee = 0
-    configure(request, agent: agent, connectTimeout: connectTimeout)
-    if let authorities {
-      FileName.with(authorities) { _ = ccurl_set_string(handle, CURLOPT_CAINFO, $0) }
-    }
+    Self.setConnection(
+      handle, request, connectTimeout: connectTimeout, authorities: authorities,
+      errorText: errorText)
+    configure(request, agent: agent)
   }
 
   deinit {
@@ -76,6 +76,13 @@ public final class Transfer {
   /// Goes on after `BodyFlow.pause`.
   func resume() { curl_easy_pause(handle, CURLPAUSE_CONT) }
 
+  /// What libcurl says of a failure, one line.
+  static func reason(_ code: CURLcode, _ errorText: UnsafeMutablePointer<CChar>) -> String {
+    let detail = String(cString: errorText)
+    let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+    return text.lowercasedFirst
+  }
+
   /// Called by the client when libcurl is done with the handle.
   func finish(_ code: CURLcode) {
     if stopped {
@@ -83,32 +90,43 @@ public final class Transfer {
     } else if code == CURLE_OK {
       onEnd(.complete)
     } else {
-      let detail = String(cString: errorText)
-      let text = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
-      onEnd(.network(text.lowercasedFirst))
+      onEnd(.network(Self.reason(code, errorText)))
     }
   }
 
-  private func configure(_ request: Request, agent: String, connectTimeout: Double) {
+  /// Sets all that is about the connection and not about what is said on it.
+  static func setConnection(
+    _ handle: UnsafeMutableRawPointer, _ request: Request, connectTimeout: Double,
+    authorities: String?, errorText: UnsafeMutablePointer<CChar>
+  ) {
     ccurl_set_http_only(handle)
     ccurl_set_string(handle, CURLOPT_URL, request.address.text)
-    ccurl_set_string(handle, CURLOPT_USERAGENT, agent)
-    ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, "")
-    ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0)
-    ccurl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     // Timeouts of name look-up by threads, never by SIGALRM.
     ccurl_set_long(handle, CURLOPT_NOSIGNAL, 1)
     ccurl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeout * 1000))
     ccurl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
     ccurl_set_long(handle, CURLOPT_TCP_KEEPIDLE, 30)
     ccurl_set_long(handle, CURLOPT_TCP_KEEPINTVL, 15)
-    ccurl_set_long(handle, CURLOPT_BUFFERSIZE, 128 * 1024)
+    ccurl_set_long(handle, CURLOPT_BUFFERSIZE, pieceSize)
     ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
+    if request.isDirect { ccurl_set_string(handle, CURLOPT_PROXY, "") }
+    if let authorities {
+      FileName.with(authorities) { _ = ccurl_set_string(handle, CURLOPT_CAINFO, $0) }
+    }
+  }
+
+  /// The most bytes that libcurl reads at a time.
+  static let pieceSize = 128 * 1024
+
+  private func configure(_ request: Request, agent: String) {
+    ccurl_set_string(handle, CURLOPT_USERAGENT, agent)
+    ccurl_set_string(handle, CURLOPT_ACCEPT_ENCODING, "")
+    ccurl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0)
+    ccurl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     if let user = request.address.user {
       ccurl_set_string(handle, CURLOPT_USERNAME, user)
       ccurl_set_string(handle, CURLOPT_PASSWORD, request.address.password ?? "")
     }
-    if request.isDirect { ccurl_set_string(handle, CURLOPT_PROXY, "") }
     setMethod(request)
     setHeaders(request)
 

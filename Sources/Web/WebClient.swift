@@ -11,6 +11,7 @@ public final class WebClient {
   private var isPerforming = false
   private var starting: [Transfer] = []
   private var ending: [Transfer] = []
+  private var connections: [RawConnection] = []
   /// The `User-Agent` of every request.
   public let agent: String
   /// The longest wait for a connection, seconds.
@@ -79,6 +80,17 @@ public final class WebClient {
       curl_multi_remove_handle(multi, handle)
       transfer.finish(code)
     }
+    for connection in connections where isOn(connection) { connection.perform() }
+  }
+
+  /// Drives a connection until `end`.
+  func start(_ connection: RawConnection) { connections.append(connection) }
+
+  /// Drives a connection no more; nothing more is told.
+  func end(_ connection: RawConnection) { connections.removeAll { $0 === connection } }
+
+  private func isOn(_ connection: RawConnection) -> Bool {
+    connections.contains { $0 === connection }
   }
 
   /// Goes on with a paused transfer; its callback may be called from here.
@@ -117,7 +129,17 @@ public final class WebClient {
       curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0)
     }
     extra += closing.map { curl_waitfd(fd: $0, events: 0, revents: 0) }
+    var places: [(RawConnection, Range<Int>)] = []
+    var seconds = seconds
+    for connection in connections {
+      let start = extra.count
+      seconds = min(seconds, connection.addWaits(to: &extra))
+      places.append((connection, start..<extra.count))
+    }
     let milliseconds = Int32(min(max(seconds * 1000, 0).rounded(.up), 60_000))
     curl_multi_poll(multi, &extra, UInt32(extra.count), milliseconds, nil)
+    for (connection, range) in places where extra[range].contains(where: { $0.revents != 0 }) {
+      connection.isReady = true
+    }
   }
 }

@@ -100,7 +100,7 @@ final class StreamWatch: StreamHandler {
       }
     case .oversize(let bytes):
       faults.event(place, "event of \(bytes) bytes or more dropped: over \(Fetch.largest)")
-    case .comment, .retry: break
+    case .comment, .retry, .message, .fault: break
     }
   }
 

@@ -1,0 +1,2 @@
+/* The frames of WebSockets (RFC 6455, section 5). */
+#include <wslay/wslay.h>

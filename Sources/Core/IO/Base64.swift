@@ -1,0 +1,53 @@
+/// Base64 (RFC 4648, section 4) with its padding.
+public enum Base64 {
+  private static let letters: [UInt8] = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  /// Adds the code of all the bytes at the end of a buffer.
+  public static func append(_ bytes: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) {
+    // A part at a time lies in the cache, and its size has no remainder of three.
+    let part = 3 << 12
+    var code = [UInt8](repeating: 0, count: min(bytes.count + 2, part) / 3 * 4)
+    var start = 0
+    while start < bytes.count {
+      let end = min(start + part, bytes.count)
+      let count = encode(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), into: &code)
+      code.withUnsafeBytes { buffer.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      start = end
+    }
+  }
+
+  /// The code of the bytes.
+  public static func text(_ bytes: [UInt8]) -> String {
+    var buffer = ByteBuffer()
+    bytes.withUnsafeBytes { append($0, to: &buffer) }
+    return String(decoding: buffer.bytes, as: UTF8.self)
+  }
+
+  /// - Returns: how many characters were written.
+  private static func encode(_ bytes: UnsafeRawBufferPointer, into code: inout [UInt8]) -> Int {
+    letters.withUnsafeBufferPointer { letters in
+      code.withUnsafeMutableBufferPointer { code in
+        var place = 0
+        var next = 0
+        while bytes.count - next >= 3 {
+          let group = Int(bytes[next]) << 16 | Int(bytes[next + 1]) << 8 | Int(bytes[next + 2])
+          code[place] = letters[group >> 18]
+          code[place + 1] = letters[group >> 12 & 63]
+          code[place + 2] = letters[group >> 6 & 63]
+          code[place + 3] = letters[group & 63]
+          next += 3
+          place += 4
+        }
+        if next == bytes.count { return place }
+        let hasTwo = bytes.count - next == 2
+        let group = Int(bytes[next]) << 16 | (hasTwo ? Int(bytes[next + 1]) << 8 : 0)
+        code[place] = letters[group >> 18]
+        code[place + 1] = letters[group >> 12 & 63]
+        code[place + 2] = hasTwo ? letters[group >> 6 & 63] : UInt8(ascii: "=")
+        code[place + 3] = UInt8(ascii: "=")
+        return place + 4
+      }
+    }
+  }
+}

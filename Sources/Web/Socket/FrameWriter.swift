@@ -1,0 +1,83 @@
+import CWslay
+import Core
+
+/// Makes frames and keeps them until the network takes them.
+///
+/// Each frame has a mask of its own, from the system's source of randomness, so that
+/// nobody who gets us to send something chooses the bytes on the wire (RFC 6455,
+/// section 10.3). A call of the system for each frame is little beside the sending.
+final class FrameWriter {
+  private let queued = UnsafeMutablePointer<ByteQueue>.allocate(capacity: 1)
+  private let context: wslay_frame_context_ptr
+  /// What is offered to the network stays in its place until it is taken: TLS wants
+  /// that, and the queue moves.
+  private let offered = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+  private var offer = 0..<0
+
+  init() {
+    queued.initialize(to: ByteQueue())
+    var callbacks = wslay_frame_callbacks()
+    callbacks.send_callback = { bytes, count, _, queue in
+      guard let queue = queue?.assumingMemoryBound(to: ByteQueue.self) else { return -1 }
+      queue.pointee.append(UnsafeRawBufferPointer(start: bytes, count: count))
+      return count
+    }
+    callbacks.genmask_callback = { mask, count, _ in
+      var generator = SystemRandomNumberGenerator()
+      for index in 0..<count { mask?[index] = UInt8.random(in: 0...255, using: &generator) }
+      return 0
+    }
+    var made: wslay_frame_context_ptr?
+    guard wslay_frame_context_init(&made, &callbacks, queued) == 0, let made else {
+      Diagnostics.outOfMemory()
+    }
+    context = made
+  }
+
+  deinit {
+    wslay_frame_context_free(context)
+    queued.deinitialize(count: 1)
+    queued.deallocate()
+    offered.deallocate()
+  }
+
+  /// The bytes that the network has not yet taken.
+  var unsent: Int { queued.pointee.count + offer.count }
+
+  /// Puts in bytes that are no frame: the request before all frames.
+  func add(raw bytes: [UInt8]) { bytes.withUnsafeBytes { queued.pointee.append($0) } }
+
+  /// Puts in a frame that is a whole message, or a control frame.
+  ///
+  /// - Parameters:
+  ///   - opcode: as in RFC 6455, section 5.2.
+  ///   - payload: at most 125 bytes in a control frame.
+  func add(_ opcode: wslay_opcode, _ payload: [UInt8]) {
+    payload.withUnsafeBytes { bytes in
+      var frame = wslay_frame_iocb()
+      frame.fin = 1
+      frame.opcode = UInt8(opcode.rawValue)
+      frame.payload_length = UInt64(bytes.count)
+      frame.mask = 1
+      frame.data = bytes.bindMemory(to: UInt8.self).baseAddress
+      frame.data_length = bytes.count
+      // All the room at once: wslay hands on 4 KB at a time.
+      _ = queued.pointee.room(bytes.count + 14)
+      wslay_frame_send(context, &frame)
+    }
+  }
+
+  /// Gives the network what it takes.
+  ///
+  /// - Returns: false when the connection is broken.
+  func flush(to connection: RawConnection) -> Bool {
+    while true {
+      if offer.isEmpty { offer = 0..<queued.pointee.take(into: offered) }
+      if offer.isEmpty { return true }
+      let rest = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(offered)[offer])
+      guard let count = connection.write(rest) else { return false }
+      if count == 0 { return true }
+      offer = offer.lowerBound + count..<offer.upperBound
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import CCrypto
+import Core
+
+/// The handshake of a WebSocket as its client makes it (RFC 6455, section 4).
+struct Upgrade {
+  /// Fresh for each connection, base64 of 16 random bytes.
+  let key: String
+  /// What is offered, without what was offered twice.
+  let subprotocols: [String]
+  private let request: Request
+  private let agent: String
+
+  /// What is said by us alone: extensions would change the frames.
+  private static let reserved = [
+    "upgrade", "connection", "sec-websocket-key", "sec-websocket-version",
+    "sec-websocket-extensions", "sec-websocket-accept", "content-length", "transfer-encoding",
+  ]
+  private static let offer = "Sec-WebSocket-Protocol"
+
+  /// - Parameters:
+  ///   - request: where, and the user's headers.
+  ///   - subprotocols: to offer, beside those of the user's headers.
+  ///   - agent: the `User-Agent`.
+  ///   - key: of 16 random bytes.
+  init(_ request: Request, subprotocols: [String], agent: String, key: [UInt8] = freshKey) {
+    self.request = request
+    self.agent = agent
+    self.key = Base64.text(key)
+    let given = request.privateHeaders.filter { $0.isNamed(Self.offer) }.flatMap { Self.list($0) }
+    self.subprotocols = (subprotocols + given).reduce(into: []) { kept, each in
+      if !kept.contains(each) { kept.append(each) }
+    }
+  }
+
+  private static var freshKey: [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+  }
+
+  /// The request, to its empty line.
+  var bytes: [UInt8] {
+    let address = request.address
+    var headers = [Header("Host", address.authority), Header("User-Agent", agent)]
+    if let user = address.user {
+      let pair = Array("\(user):\(address.password ?? "")".utf8)
+      headers.append(Header("Authorization", "Basic \(Base64.text(pair))"))
+    }
+    headers += request.headers
+    let own = request.privateHeaders.filter { header in
+      !header.isNamed(Self.offer) && !Self.reserved.contains { header.isNamed($0) }
+    }
+    // A header of the user's takes the place of ours of that name.
+    headers.removeAll { header in own.contains { $0.isNamed(header.name) } }
+    headers += own
+    headers += [
+      Header("Upgrade", "websocket"), Header("Connection", "Upgrade"),
+      Header("Sec-WebSocket-Key", key), Header("Sec-WebSocket-Version", "13"),
+    ]
+    if !subprotocols.isEmpty {
+      headers.append(Header(Self.offer, subprotocols.joined(separator: ", ")))
+    }
+    let lines = ["GET \(address.target) HTTP/1.1"] + headers.map { "\($0.name): \($0.value)" }
+    return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+  }
+
+  /// What is wrong with an answer of 101; nil when nothing is.
+  func fault(of head: ResponseHead) -> String? {
+    func has(_ name: String, _ word: String) -> Bool {
+      head.headers.contains { header in
+        header.isNamed(name) && Self.list(header).contains { $0.lowercased() == word }
+      }
+    }
+    guard has("Upgrade", "websocket"), has("Connection", "upgrade") else {
+      return "\(head.summary), but not to a WebSocket"
+    }
+    let accepts = head.headers.filter { $0.isNamed("Sec-WebSocket-Accept") }
+    guard accepts.count == 1, accepts[0].value == accept else {
+      return "\(head.summary), but Sec-WebSocket-Accept does not fit the key"
+    }
+    if let extensions = head.value("Sec-WebSocket-Extensions"), !extensions.isEmpty {
+      return "\(head.summary), but with an extension that was not asked for"
+    }
+    let taken = head.headers.filter { $0.isNamed(Self.offer) }
+    if taken.count > 1 || taken.contains(where: { !subprotocols.contains($0.value) }) {
+      return "\(head.summary), but with a subprotocol that was not offered"
+    }
+    return nil
+  }
+
+  /// The subprotocol that an answer names.
+  func subprotocol(of head: ResponseHead) -> String? { head.value(Self.offer) }
+
+  /// What the server must answer to the key.
+  var accept: String {
+    let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+    var digest = [UInt8](repeating: 0, count: 20)
+    var count: UInt32 = 20
+    EVP_Digest(text, text.count, &digest, &count, EVP_sha1(), nil)
+    return Base64.text(digest)
+  }
+
+  private static func list(_ header: Header) -> [String] {
+    header.value.split(separator: ",").map { $0.trimmingBlanks }.filter { !$0.isEmpty }
+  }
+}
+
+extension WebAddress {
+  /// Reads an absolute URL of a WebSocket: `ws` and `wss` are taken for `http` and
+  /// `https`, which it begins with.
+  ///
+  /// - Throws: `AddressError`.
+  public init(socket text: String) throws(AddressError) {
+    do throws(AddressError) {
+      try self.init(Self.webText(text))
+    } catch {
+      guard error.reason == "not an http or https url" else { throw error }
+      throw AddressError(reason: "not a ws or wss url")
+    }
+  }
+
+  /// The URL with the scheme of the web for that of WebSockets.
+  static func webText(_ text: String) -> String {
+    for (scheme, web) in [("ws://", "http://"), ("wss://", "https://")]
+    where text.prefix(scheme.count).lowercased() == scheme {
+      return web + text.dropFirst(scheme.count)
+    }
+    return text
+  }
+
+  /// For messages, as the address of a WebSocket: `wss://host/path`.
+  public var socketDisplay: String {
+    display.hasPrefix("http") ? "ws" + display.dropFirst(4) : display
+  }
+
+  /// Host and port as the `Host` field has them.
+  var authority: String {
+    port == (scheme == "https" ? 443 : 80) ? host : "\(host):\(port)"
+  }
+
+  /// Path and query as the request line has them.
+  var target: String {
+    let bytes = text.utf8
+    guard let scheme = text.place(of: "://") else { return "/" }
+    let rest = bytes[scheme.upperBound...]
+    guard let start = rest.firstIndex(where: { $0 == 47 || $0 == 63 }) else { return "/" }
+    let target = String(decoding: rest[start...], as: UTF8.self)
+    return target.hasPrefix("/") ? target : "/" + target
+  }
+}

@@ -1,0 +1,200 @@
+import CWslay
+import Core
+
+// MARK: - The connection
+
+extension WebSocket {
+  func connect() {
+    state = .connecting
+    guard let made = RawConnection(request, client) else { Diagnostics.outOfMemory() }
+    connection = made
+    made.wantsRead = !isHeld
+    hasFrames = false
+    made.onOpen = { [weak self] in self?.ask() }
+    made.onFailure = { [weak self] in self?.finish(.network($0)) }
+    made.onReady = { [weak self] in self?.drive() }
+    client.start(made)
+  }
+
+  func disconnect() {
+    guard let connection else { return }
+    client.end(connection)
+    self.connection = nil
+  }
+
+  func finish(_ end: SocketEnd) {
+    if case .ended = state { return }
+    cancel()
+    if case .network(let reason) = end {
+      return handler.socketEnded(.network(route.hide(reason)))
+    }
+    handler.socketEnded(end)
+  }
+
+  private func ask() {
+    upgrade = Upgrade(request, subprotocols: options.subprotocols, agent: client.agent)
+    writer = FrameWriter()
+    writer.add(raw: upgrade.bytes)
+    lastHeard = Clock.monotonic
+    state = .asking(AnswerReader(mask: route.mask), until: lastHeard + options.answerWait)
+    flush()
+  }
+
+  /// Writes and reads what can be without waiting.
+  private func drive() {
+    flush()
+    var share = Self.share
+    // A redirect brings another connection.
+    guard let current = connection else { return }
+    while let connection, connection === current, !isHeld {
+      if hasFrames {
+        runFrames()
+        continue
+      }
+      guard share > 0 else {
+        connection.isReady = true
+        break
+      }
+      switch connection.read(into: region) {
+      case .bytes(let count):
+        share -= count
+        lastHeard = Clock.monotonic
+        take(UnsafeMutableRawBufferPointer(rebasing: region[..<count]))
+      case .nothing: share = .min
+      case .end: hangUp()
+      case .failed(let reason): hangUp(reason)
+      }
+      if share == .min { break }
+    }
+    guard connection === current else { return }
+    answerPing()
+    flush()
+  }
+
+  private func flush() {
+    guard let connection else { return }
+    guard writer.flush(to: connection) else { return hangUp("the connection is broken") }
+    connection.wantsWrite = writer.unsent > 0
+  }
+
+  /// The network has nothing more for us.
+  private func hangUp(_ reason: String? = nil) {
+    switch state {
+    case .connecting, .ended: break
+    case .asking(var reader, _):
+      if let reason { finish(.network(reason)) } else { take(reader.finish()) }
+    case .open: finish(.network(reason ?? "the connection ended without a close frame"))
+    case .closing(let end, _): finish(end ?? .closed(code: nil, reason: ""))
+    }
+  }
+
+  private func take(_ bytes: UnsafeMutableRawBufferPointer) {
+    switch state {
+    case .asking(var reader, let until):
+      let progress = reader.take(UnsafeRawBufferPointer(bytes))
+      let isNew = reader.hasHead
+      state = .asking(reader, until: isNew ? min(until, lastHeard + StreamPolicy.errorWait) : until)
+      take(progress, bytes)
+    case .open, .closing(nil, _):
+      reader?.supply(bytes)
+      hasFrames = true
+    case .connecting, .closing, .ended: break
+    }
+  }
+}
+
+// MARK: - The answer
+
+extension WebSocket {
+  func take(
+    _ progress: AnswerReader.Progress, _ bytes: UnsafeMutableRawBufferPointer? = nil
+  ) {
+    switch progress {
+    case .more: break
+    case .bad(let reason): finish(.network(reason))
+    case .answered(let head, let body): answer(head, body)
+    case .switched(let head, let rest):
+      if let fault = upgrade.fault(of: head) { return finish(.notSocket(fault)) }
+      state = .open
+      let reader = FrameReader(limit: options.maxMessageBytes, taker: self)
+      self.reader = reader
+      handler.socketOpened(
+        route.place(of: request), subprotocol: upgrade.subprotocol(of: head))
+      guard let bytes, rest < bytes.count else { return }
+      reader.supply(UnsafeMutableRawBufferPointer(rebasing: bytes[rest...]))
+      hasFrames = true
+    }
+  }
+
+  private func answer(_ head: ResponseHead, _ body: [UInt8]) {
+    guard head.isRedirect, let location = head.value("Location"), !location.isEmpty else {
+      return finish(.refused(head, body))
+    }
+    disconnect()
+    switch route.next(request, head, to: WebAddress.webText(location)) {
+    case .failure(let problem): finish(.redirects(problem.reason))
+    case .success(let next):
+      request = next
+      connect()
+    }
+  }
+}
+
+// MARK: - Frames
+
+extension WebSocket: FrameTaker {
+  private func runFrames() {
+    guard let reader else { return }
+    switch reader.run() {
+    case .drained: hasFrames = false
+    case .stopped:
+      // Behind the other side's close nothing counts.
+      switch state {
+      case .open, .closing(nil, _): break
+      case .connecting, .asking, .closing, .ended: hasFrames = false
+      }
+    case .failed(let fault):
+      hasFrames = false
+      fail(fault)
+    }
+  }
+
+  func frames(message: SocketMessage) { handler.socketMessage(message) }
+
+  func frames(oversize bytes: Int) { handler.socketOversize(bytes: bytes) }
+
+  func frames(ping payload: UnsafeRawBufferPointer) { duePong = Array(payload) }
+
+  func frames(close: CloseFrame) {
+    reader?.stop()
+    let end = SocketEnd.closed(code: close.code, reason: route.hide(close.reason))
+    if case .closing = state {
+      // Our close frame was first, and this is the answer.
+      state = .closing(end, until: Clock.monotonic + options.closeWait)
+      return
+    }
+    beginClose(close.code.map { CloseFrame.payload($0, "") } ?? [], end)
+  }
+
+  private func fail(_ fault: FrameFault) {
+    let end = SocketEnd.violated(code: fault.code, fault.reason)
+    if case .closing = state { return finish(end) }
+    beginClose(CloseFrame.payload(fault.code, fault.reason), end)
+  }
+
+  func beginClose(_ payload: [UInt8], _ end: SocketEnd?) {
+    answerPing()
+    writer.add(WSLAY_CONNECTION_CLOSE, payload)
+    state = .closing(end, until: Clock.monotonic + options.closeWait)
+    // The end of the connection must be seen.
+    if end != nil { isHeld = false }
+    connection?.wantsRead = !isHeld
+    connection?.isReady = true
+  }
+
+  private func answerPing() {
+    guard isOpen, let payload = duePong, writer.unsent < Self.crowded else { return }
+    duePong = nil
+    writer.add(WSLAY_PONG, payload)
+  }
+}

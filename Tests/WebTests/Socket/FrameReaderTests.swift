@@ -1,0 +1,144 @@
+import Core
+import Testing
+
+@testable import Web
+
+/// Frames and messages of RFC 6455, whole and cut anywhere.
+@Suite struct FrameReaderTests {
+  private static let pi = "π is 3,14 — 円周率 𝛑"
+
+  /// Bytes, and what they are.
+  private static let streams: [([UInt8], [ReadFrame])] = [
+    (frame(0x81, "hello"), [.text("hello")]),
+    (frame(0x81, ""), [.text("")]),
+    (frame(0x82, ""), [.binary([])]),
+    (frame(0x82, [0, 255, 10]), [.binary([0, 255, 10])]),
+    (frame(0x81, pi) + frame(0x81, pi), [.text(pi), .text(pi)]),
+    // Fragments, cut within a character, empty ones, control frames between them.
+    (
+      frame(0x01, Array(pi.utf8.prefix(1))) + frame(0x89, "a")
+        + frame(0x00, Array(pi.utf8.dropFirst(1).prefix(15))) + frame(0x8a, "b")
+        + frame(0x80, Array(pi.utf8.dropFirst(16))) + frame(0x81, "next"),
+      [.ping([97]), .text(pi), .text("next")]
+    ),
+    (frame(0x01, "") + frame(0x00, "") + frame(0x80, ""), [.text("")]),
+    (frame(0x01, "") + frame(0x80, "x"), [.text("x")]),
+    (frame(0x02, [1]) + frame(0x00, "") + frame(0x80, [2]), [.binary([1, 2])]),
+    // Each length that is written in another way.
+    (
+      frame(0x81, String(repeating: "a", count: 125))
+        + frame(0x81, String(repeating: "b", count: 126)),
+      [.text(String(repeating: "a", count: 125)), .text(String(repeating: "b", count: 126))]
+    ),
+    (frame(0x89, String(repeating: "p", count: 125)), [.ping([UInt8](repeating: 112, count: 125))]),
+    (frame(0x88, ""), [.close(nil, "")]),
+    (frame(0x88, [3, 232]), [.close(1000, "")]),
+    (frame(0x88, [15, 160] + Array("bye π".utf8)), [.close(4000, "bye π")]),
+    // Nothing counts behind a close.
+    (frame(0x88, [3, 233]) + frame(0x81, "late"), [.close(1001, "")]),
+  ]
+
+  /// Bytes that fail the connection, and with which code, after what.
+  private static let faults: [([UInt8], [ReadFrame])] = [
+    (frame(0xc1, "x"), [.failed(1002)]), (frame(0xa1, "x"), [.failed(1002)]),
+    (frame(0x91, "x"), [.failed(1002)]), (frame(0xc9, ""), [.failed(1002)]),
+    (frame(0x83, "x"), [.failed(1002)]), (frame(0x87, ""), [.failed(1002)]),
+    (frame(0x8b, ""), [.failed(1002)]), (frame(0x8f, "x"), [.failed(1002)]),
+    ([0x81, 0x81, 1, 2, 3, 4, 0x60], [.failed(1002)]),
+    ([0x81, 0x80, 1, 2, 3, 4], [.failed(1002)]),
+    (frame(0x80, "x"), [.failed(1002)]), (frame(0x00, "x"), [.failed(1002)]),
+    (frame(0x81, "a") + frame(0x80, "x"), [.text("a"), .failed(1002)]),
+    (frame(0x01, "a") + frame(0x81, "x"), [.failed(1002)]),
+    (frame(0x01, "a") + frame(0x02, "x"), [.failed(1002)]),
+    (frame(0x09, "x"), [.failed(1002)]), (frame(0x08, [3, 232]), [.failed(1002)]),
+    (frame(0x89, String(repeating: "p", count: 126)), [.failed(1002)]),
+    (frame(0x88, [3, 232] + [UInt8](repeating: 97, count: 124)), [.failed(1002)]),
+    // Lengths with more digits than they need, and with the highest bit.
+    ([0x81, 126, 0, 125] + [UInt8](repeating: 97, count: 125), [.failed(1002)]),
+    ([0x81, 127, 0, 0, 0, 0, 0, 0, 255, 255, 97], [.failed(1002)]),
+    ([0x82, 127, 128, 0, 0, 0, 0, 0, 0, 0, 97], [.failed(1002)]),
+    // More than anybody takes.
+    ([0x82, 127, 0, 0, 0, 0, 0x40, 0, 0, 1, 97], [.failed(1009)]),
+    ([0x82, 127, 127, 255, 255, 255, 255, 255, 255, 255, 97], [.failed(1009)]),
+    // Texts and reasons.
+    (frame(0x81, [0xff]), [.failed(1007)]), (frame(0x81, [0xc3]), [.failed(1007)]),
+    (frame(0x81, [0xed, 0xa0, 0x80]), [.failed(1007)]),
+    (frame(0x81, [0xf4, 0x90, 0x80, 0x80]), [.failed(1007)]),
+    (frame(0x81, [0xc0, 0xaf]), [.failed(1007)]),
+    (frame(0x01, [0xe5, 0x86]) + frame(0x80, [0x86, 0xff]), [.failed(1007)]),
+    (frame(0x01, [0xe5, 0x86]) + frame(0x80, ""), [.failed(1007)]),
+    (frame(0x01, [0xe5]) + frame(0x00, [0x41]), [.failed(1007)]),
+    (frame(0x88, [3, 232, 0xff]), [.failed(1007)]),
+    (frame(0x88, [3]), [.failed(1002)]),
+  ]
+
+  @Test func everyCut() {
+    for (bytes, want) in Self.streams + Self.faults {
+      #expect(FrameLog.read([bytes]) == want)
+      #expect(FrameLog.read(bytes.map { [$0] }) == want)
+      for cut in 0...bytes.count {
+        #expect(FrameLog.read([Array(bytes[..<cut]), Array(bytes[cut...])]) == want)
+      }
+    }
+  }
+
+  @Test func inOnePiece() {
+    let all = Self.streams.dropLast(4)
+    let bytes = all.flatMap(\.0)
+    #expect(FrameLog.read([bytes]) == all.flatMap(\.1))
+    #expect(FrameLog.read(bytes.map { [$0] }) == all.flatMap(\.1))
+  }
+
+  @Test func longMessagesInPieces() {
+    // Lengths about those of the pieces that are read and of wslay's own buffer.
+    for count in [4094, 4095, 4096, 4097, 65535, 65536, 131_070, 300_001] {
+      let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+      let bytes = frame(0x82, payload) + frame(0x81, "end")
+      for size in [1000, 4096, 4097, 131_072, bytes.count] {
+        let pieces = stride(from: 0, to: bytes.count, by: size).map {
+          Array(bytes[$0..<min($0 + size, bytes.count)])
+        }
+        #expect(FrameLog.read(pieces) == [.binary(payload), .text("end")])
+      }
+    }
+  }
+
+  @Test func aLimitDropsMessagesAndGoesOn() {
+    let long = frame(0x81, "0123456789a")
+    let next = frame(0x81, "0123456789")
+    let parts = frame(0x01, "01234") + frame(0x89, "") + frame(0x00, "56789") + frame(0x80, "a")
+    for (bytes, want): ([UInt8], [ReadFrame]) in [
+      (long + next, [.oversize(11), .text("0123456789")]),
+      (parts + next, [.ping([]), .oversize(11), .text("0123456789")]),
+      (frame(0x01, [0xff]) + parts, [.failed(1007)]),
+      (
+        frame(0x02, [UInt8](repeating: 0xff, count: 12)) + frame(0x80, "") + next,
+        [.oversize(12), .text("0123456789")]
+      ),
+    ] {
+      for cut in 0...bytes.count {
+        let pieces = [Array(bytes[..<cut]), Array(bytes[cut...])]
+        #expect(FrameLog.read(pieces, limit: 10) == want)
+      }
+    }
+    // What is claimed is not waited for.
+    #expect(
+      FrameLog.read([[0x82, 127, 0, 0, 0, 0, 0x3f, 0, 0, 0, 97]], limit: 10) == [
+        .oversize(0x3f00_0000)
+      ])
+  }
+
+  @Test func closeCodes() {
+    let may = [1000...1003, 1007...1014, 3000...4999].flatMap { Array($0) }
+    for code in [0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65535] + may {
+      let found = FrameLog.read([frame(0x88, [UInt8(code >> 8), UInt8(code & 255)])])
+      #expect(found == [may.contains(code) ? .close(UInt16(code), "") : .failed(1002)])
+    }
+  }
+
+  @Test func closeReasonsAreCutBetweenCharacters() {
+    let payload = CloseFrame.payload(1000, String(repeating: "é", count: 100))
+    #expect(payload.count == 124)
+    #expect(payload.withUnsafeBytes { UTF8Text.isValid(.init(rebasing: $0[2...])) })
+  }
+}
