@@ -2,6 +2,15 @@ import CLibc
 public import Core
 public import Web
 
+/// What a loop looks after beside its streams: lines to be sent, for one.
+public protocol LoopInput: AnyObject {
+  /// The file to wait for; nil while nothing is wanted of it.
+  var descriptor: Int32? { get }
+  /// Does what can be done without waiting. Called in each round, before the streams
+  /// have their turn.
+  func turn()
+}
+
 /// The loop of a command that follows streams: drives each of them, prints what they
 /// tell, and ends for the right reason. None waits for another.
 public final class FollowLoop {
@@ -19,6 +28,8 @@ public final class FollowLoop {
   let speaks: Bool
   private let diagnostics: Diagnostics
   private var followers: [Follower] = []
+  /// What is read beside the streams; nil for nothing.
+  public var input: (any LoopInput)?
   private var printed = 0
   private var worst = ExitStatus.success
   /// A signal cut a write short: the states must not run ahead of the output.
@@ -78,6 +89,7 @@ public final class FollowLoop {
     let deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     if options.count == 0 { end = .counted }
     while !isOver {
+      input?.turn()
       client.perform()
       let now = Clock.monotonic
       var next = live.reduce(deadline) { min($0, $1.tick(now: now)) }
@@ -94,7 +106,8 @@ public final class FollowLoop {
         follower.close()
       }
       client.wait(
-        seconds: next - Clock.monotonic, reading: [EndSignals.descriptor], closing: [1])
+        seconds: next - Clock.monotonic,
+        reading: [EndSignals.descriptor] + (input?.descriptor.map { [$0] } ?? []), closing: [1])
       if let signal = EndSignals.next() { end = .signal(signal) }
       if OutputEnd.isClosed { end = .writing(WriteFailure(code: EPIPE), nil) }
     }

@@ -21,9 +21,9 @@ struct TailRequest {
   ) throws(SettingsError) -> (request: Request, server: AgentServer) {
     var request = Request(target.address, method: options.method ?? "GET")
     if target.dashboard == nil { request.unquotable = target.address.queryValues }
-    for line in options.headers { request.privateHeaders += try headers(line) }
+    request.privateHeaders = try RequestArguments.headers(options.headers)
     if let data = options.data {
-      let body = try body(data)
+      let body = try RequestArguments.data(data)
       request.body = body
       if options.method == nil { request.method = "POST" }
       if !request.privateHeaders.contains(where: { $0.isNamed("Content-Type") }) {
@@ -32,48 +32,10 @@ struct TailRequest {
         request.headers.append(Header("Content-Type", type))
       }
     }
-    // A token is bound to the profile's origin; `--token-file` binds it to the URL.
-    var isProfiles = target.dashboard != nil
-    if !isProfiles, let url = profile?.url, let own = try? WebAddress(url) {
-      isProfiles = own.origin == target.address.origin
-    }
-    let server = try AgentServer(
-      base: target.address, settings: settings, profile: isProfiles ? profile : nil,
-      tokenFile: options.access.tokenFile, allowPlaintext: options.access.allowPlaintext,
-      headers: request.privateHeaders)
-    server.authorize(&request)
+    let server = try RequestArguments.authorize(
+      &request, settings: settings, profile: profile, access: options.access,
+      isProfiles: target.dashboard != nil)
     return (request, server)
-  }
-
-  private func headers(_ argument: String) throws(SettingsError) -> [Header] {
-    guard argument.hasPrefix("@") else {
-      guard let header = Header(line: FileName.repaired(argument)) else {
-        // The line may hold a secret: show no more than its name.
-        let name = argument.split(separator: ":").first.map(String.init) ?? ""
-        let isName = argument.utf8.contains(58) && Header(line: name + ":") != nil
-        throw SettingsError(isName ? "header \(name)" : "header", "not a line `name: value`")
-      }
-      return [header]
-    }
-    let name = String(argument.dropFirst())
-    var found: [Header] = []
-    var number = 0
-    for line in try BoundedFile.given(name).split(separator: 10, omittingEmptySubsequences: false) {
-      number += 1
-      var line = line
-      if line.last == 13 { line = line.dropLast() }
-      if line.isEmpty || line.first == 35 { continue }
-      guard let header = Header(line: String(decoding: line, as: UTF8.self)) else {
-        throw SettingsError("\(name):\(number)", "not a header line `name: value`")
-      }
-      found.append(header)
-    }
-    return found
-  }
-
-  private func body(_ argument: String) throws(SettingsError) -> [UInt8] {
-    guard argument.hasPrefix("@") else { return FileName.bytes(argument) }
-    return try BoundedFile.given(String(argument.dropFirst()))
   }
 }
 
@@ -110,9 +72,7 @@ struct Target {
     do throws(AddressError) {
       address = try WebAddress(text)
     } catch {
-      let shown = text.split(separator: "?").first.map(String.init) ?? text
-      let safe = shown.contains("@") ? "url" : shown
-      throw SettingsError(safe, error.reason)
+      throw RequestArguments.fault(of: text, error)
     }
     dashboard = nil
     source = address.display

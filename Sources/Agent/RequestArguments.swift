@@ -1,0 +1,87 @@
+public import Core
+public import Web
+
+/// What the command lines of commands that follow any URL say of a request: headers, a
+/// body, whose token.
+public enum RequestArguments {
+  /// The headers of `-H LINE` and `-H @FILE`, in their order.
+  ///
+  /// - Throws: `SettingsError` for what is no header line; it quotes no value.
+  public static func headers(_ arguments: [String]) throws(SettingsError) -> [Header] {
+    var found: [Header] = []
+    for argument in arguments { found += try headers(argument) }
+    return found
+  }
+
+  private static func headers(_ argument: String) throws(SettingsError) -> [Header] {
+    guard argument.hasPrefix("@") else {
+      guard let header = Header(line: FileName.repaired(argument)) else {
+        // The line may hold a secret: show no more than its name.
+        let name = argument.split(separator: ":").first.map(String.init) ?? ""
+        let isName = argument.utf8.contains(58) && Header(line: name + ":") != nil
+        throw SettingsError(isName ? "header \(name)" : "header", "not a line `name: value`")
+      }
+      return [header]
+    }
+    let name = String(argument.dropFirst())
+    var found: [Header] = []
+    var number = 0
+    for line in try BoundedFile.given(name).split(separator: 10, omittingEmptySubsequences: false) {
+      number += 1
+      var line = line
+      if line.last == 13 { line = line.dropLast() }
+      if line.isEmpty || line.first == 35 { continue }
+      guard let header = Header(line: String(decoding: line, as: UTF8.self)) else {
+        throw SettingsError("\(name):\(number)", "not a header line `name: value`")
+      }
+      found.append(header)
+    }
+    return found
+  }
+
+  /// The bytes of `--data DATA` and `--data @FILE`.
+  ///
+  /// - Throws: `SettingsError` when the file cannot be read.
+  public static func data(_ argument: String) throws(SettingsError) -> [UInt8] {
+    guard argument.hasPrefix("@") else { return FileName.bytes(argument) }
+    return try BoundedFile.given(String(argument.dropFirst()))
+  }
+
+  /// Puts the token into a request that may have it. A profile's is bound to the origin
+  /// of its URL, one of `--token-file` to the URL that is asked.
+  ///
+  /// - Parameters:
+  ///   - request: with the user's own headers; a token among them wins over the
+  ///     profile's.
+  ///   - settings: the configuration.
+  ///   - profile: the profile in use, if there is one.
+  ///   - access: how one is let in.
+  ///   - isProfiles: whether the address was made from the profile's.
+  /// - Returns: whose token it is, and who reads the errors.
+  /// - Throws: `SettingsError`, as in `AgentServer`.
+  public static func authorize(
+    _ request: inout Request, settings: Settings, profile: Settings.Profile?,
+    access: AccessOptions, isProfiles: Bool = false
+  ) throws(SettingsError) -> AgentServer {
+    var isProfiles = isProfiles
+    if !isProfiles, let url = profile?.url, let own = try? WebAddress(socket: url) {
+      isProfiles = own.origin == request.address.origin
+    }
+    let server = try AgentServer(
+      base: request.address, settings: settings, profile: isProfiles ? profile : nil,
+      tokenFile: access.tokenFile, allowPlaintext: access.allowPlaintext,
+      headers: request.privateHeaders)
+    server.authorize(&request)
+    return server
+  }
+
+  /// What is wrong with a URL that was given, without its query or a password.
+  ///
+  /// - Parameters:
+  ///   - url: as the user wrote it.
+  ///   - error: why it cannot be used.
+  public static func fault(of url: String, _ error: AddressError) -> SettingsError {
+    let shown = url.split(separator: "?").first.map(String.init) ?? url
+    return SettingsError(shown.contains("@") ? "url" : shown, error.reason)
+  }
+}
