@@ -181,6 +181,15 @@ size_t clibc_names_find(const struct clibc_names *names, const uint8_t *text, si
   return number(names, text, count);
 }
 
+/* Crosses the closing bracket of an object, if that is next. */
+INLINE int leave(const uint8_t **place, bool *first, const uint8_t *at, const uint8_t *end) {
+  if (at == end || *at != '}') return CLIBC_SCAN_STOP;
+  *place = at + 1;
+  /* An object that ends is a value of the one around it. */
+  *first = false;
+  return CLIBC_SCAN_END;
+}
+
 #if HAS_LEVELS
 #define LEVEL(name) name##_avx512
 #define TARGET AVX512

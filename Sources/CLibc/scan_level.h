@@ -92,29 +92,31 @@ TARGET static int LEVEL(members)(struct clibc_scan *scan, const uint8_t **place,
   for (;; *first = false) {
     const uint8_t *at = past_white(*place, end);
     if (!*first) {
-      if (at == end || *at != ',') return -1;
+      if (at == end || *at != ',') return leave(place, first, at, end);
       at = past_white(at + 1, end);
+      if (at == end || *at != '"') return CLIBC_SCAN_STOP;
+    } else if (at == end || *at != '"') {
+      return leave(place, first, at, end);
     }
-    if (at == end || *at != '"') return -1;
     const uint8_t *key = at + 1;
     size_t offset = (size_t)(key - scan->base);
     uint64_t near = offset < scan->blocks * BLOCK ? peek(scan->quotes, offset) : 0;
     at = near != 0 ? key + __builtin_ctzll(near) : LEVEL(far_quote)(scan, key);
-    if (at == NULL) return -1;
+    if (at == NULL) return CLIBC_SCAN_STOP;
     near &= near - 1;
     size_t count = (size_t)(at - key);
     unsigned name = number(names, key, count);
-    if (name == CLIBC_NAMES && !LEVEL(is_bare)(scan, key, count)) return -1;
+    if (name == CLIBC_NAMES && !LEVEL(is_bare)(scan, key, count)) return CLIBC_SCAN_STOP;
     at = past_white(at + 1, end);
-    if (at == end || *at != ':') return -1;
+    if (at == end || *at != ':') return CLIBC_SCAN_STOP;
     at = past_white(at + 1, end);
-    if (at == end) return -1;
+    if (at == end) return CLIBC_SCAN_STOP;
     const uint8_t *value = at;
     if (*value == '"') {
       /* Of what was seen with the key, the first is the opening quote. */
       near &= near - 1;
       at = near != 0 ? key + __builtin_ctzll(near) : LEVEL(quote)(scan, value + 1);
-      if (at == NULL) return -1;
+      if (at == NULL) return CLIBC_SCAN_STOP;
       at++;
     } else if ((*value | 0x20) != '{') {
       at = word_end(value, scan->begin, end);
@@ -125,7 +127,7 @@ TARGET static int LEVEL(members)(struct clibc_scan *scan, const uint8_t **place,
     } else {
       at = LEVEL(container)(scan, value);
     }
-    if (at == NULL) return -1;
+    if (at == NULL) return CLIBC_SCAN_STOP;
     values[name] = (struct clibc_value){value, (size_t)(at - value)};
     *place = at;
   }

@@ -1,4 +1,3 @@
-import CLibc
 public import Core
 
 /// The members of one action, as slices of its bytes, in either spelling of
@@ -8,77 +7,61 @@ public import Core
 /// Of a duplicated key the last one counts. Where both spellings are there, the
 /// row's counts unless it is null. Members inside others do not count.
 public struct ActionFields {
-  /// What the action is; a string in every action that servers send.
-  public var kind = ScanValue.absent
-  /// The row's number; absent in live actions of a dashboard.
-  public var id = ScanValue.absent
-  /// The words of the action.
-  public var content = ScanValue.absent
-  /// An object as a rule.
-  public var metadata = ScanValue.absent
-  /// `info`, `warn`, `error`, seldom there.
-  public var level = ScanValue.absent
+  /// Where the walk put them.
+  @usableFromInline let values: ScanValues
 
+  /// What the action is; a string in every action that servers send.
+  @inlinable public var kind: ScanValue { values[.kind] }
+  /// The row's number; absent in live actions of a dashboard.
+  @inlinable public var id: ScanValue { values[.id] }
+  /// The words of the action.
+  @inlinable public var content: ScanValue { values[.content] }
+  /// An object as a rule.
+  @inlinable public var metadata: ScanValue { values[.metadata] }
+  /// `info`, `warn`, `error`, seldom there.
+  @inlinable public var level: ScanValue { values[.level] }
   /// RFC 3339.
-  public var createdAt: ScanValue { snake.createdAt.isNull ? camel.createdAt : snake.createdAt }
+  @inlinable public var createdAt: ScanValue { value(.rowCreatedAt, .liveCreatedAt) }
   /// The guild's id.
-  public var guild: ScanValue { snake.guild.isNull ? camel.guild : snake.guild }
+  @inlinable public var guild: ScanValue { value(.rowGuild, .liveGuild) }
   /// The channel's id.
-  public var channel: ScanValue { snake.channel.isNull ? camel.channel : snake.channel }
+  @inlinable public var channel: ScanValue { value(.rowChannel, .liveChannel) }
   /// The message's id.
-  public var message: ScanValue { snake.message.isNull ? camel.message : snake.message }
+  @inlinable public var message: ScanValue { value(.rowMessage, .liveMessage) }
   /// The user's id.
-  public var user: ScanValue { snake.user.isNull ? camel.user : snake.user }
+  @inlinable public var user: ScanValue { value(.rowUser, .liveUser) }
   /// US dollars; null or absent when unknown.
-  public var cost: ScanValue { snake.cost.isNull ? camel.cost : snake.cost }
+  @inlinable public var cost: ScanValue { value(.rowCost, .liveCost) }
 
   /// What has two spellings.
-  struct Spelled {
-    var createdAt = ScanValue.absent
-    var guild = ScanValue.absent
-    var channel = ScanValue.absent
-    var message = ScanValue.absent
-    var user = ScanValue.absent
-    var cost = ScanValue.absent
+  @inlinable @inline(__always)
+  func value(_ row: ActionMember, _ live: ActionMember) -> ScanValue {
+    let value = values[row]
+    return value.isNull ? values[live] : value
   }
 
-  var snake = Spelled()
-  var camel = Spelled()
-
   /// No member at all.
-  public init() {}
+  public init() { values = ScanValues() }
 
   /// - Parameter bytes: one action: an object with optional white space around
   ///   it; must outlive the fields.
   /// - Throws: `ScanFault`.
   public init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
     let memory = ScanMemory()
-    let values = ScanValues()
+    values = ScanValues()
     var walk = ScanWalk(bytes, memory)
     try walk.enterObject()
     while let name = try walk.cross(ActionMember.names, into: values) {
       values[name] = try walk.value()
     }
     try walk.cursor.finish()
-    self.init(values)
-    withExtendedLifetime((memory, values)) {}
+    withExtendedLifetime(memory) {}
   }
 
-  /// The members among what a walk found.
-  @inline(__always)
-  init(_ values: ScanValues) {
-    kind = values[.kind]
-    id = values[.id]
-    content = values[.content]
-    metadata = values[.metadata]
-    level = values[.level]
-    snake = Spelled(
-      createdAt: values[.rowCreatedAt], guild: values[.rowGuild], channel: values[.rowChannel],
-      message: values[.rowMessage], user: values[.rowUser], cost: values[.rowCost])
-    camel = Spelled(
-      createdAt: values[.liveCreatedAt], guild: values[.liveGuild], channel: values[.liveChannel],
-      message: values[.liveMessage], user: values[.liveUser], cost: values[.liveCost])
-  }
+  /// - Parameter values: what a walk found; where it is used for another walk, the
+  ///   members are that one's.
+  @inlinable @inline(__always)
+  init(_ values: ScanValues) { self.values = values }
 
   /// Whether a key is one of an action's own, in either spelling; `level` is not
   /// in the rows.
@@ -95,6 +78,7 @@ public struct ActionFields {
 
 /// The keys of actions, and of the records around them, that have a meaning: the
 /// raw value is the number in `names`.
+@usableFromInline
 enum ActionMember: Int {
   case kind, id, content, metadata, level
   case rowCreatedAt, rowGuild, rowChannel, rowMessage, rowUser, rowCost
@@ -119,7 +103,7 @@ enum ActionMember: Int {
 
 extension ScanValues {
   /// The value of a member; absent if there was none.
-  @inline(__always)
+  @inlinable @inline(__always)
   subscript(_ member: ActionMember) -> ScanValue {
     get { self[member.rawValue] }
     set { self[member.rawValue] = newValue }
@@ -134,7 +118,7 @@ public protocol ActionRowReader: AnyObject {
   /// The next row.
   ///
   /// - Parameters:
-  ///   - fields: its members.
+  ///   - fields: its members, valid until the next row.
   ///   - action: its object.
   func add(_ fields: ActionFields, _ action: ScanValue)
 }

@@ -25,8 +25,6 @@ public enum RecordShape: Equatable, Sendable {
 ///
 /// Slices point into the line and are valid as long as its bytes are.
 public struct RecordScan {
-  /// An action's members.
-  public private(set) var fields = ActionFields()
   /// The object that has the shape: the line itself, or the wrapper's `data`.
   public private(set) var object = ScanValue.absent
   /// Whether `object` is the wrapper's `data`.
@@ -40,7 +38,13 @@ public struct RecordScan {
   /// Where the action came from.
   public private(set) var source = ActionWindow.Source.bare
 
+  /// The members of `object`, an action's. They are not copied: reading the next
+  /// line makes them that one's.
+  @inlinable
+  public var fields: ActionFields { ActionFields(isWrapped ? inner : outer) }
+
   /// Whose record it is, where it says so: a string of the line's own object.
+  @inlinable
   public var profile: ScanValue {
     let value = outer[.profile]
     return value.isString ? value : .absent
@@ -61,8 +65,8 @@ public struct RecordScan {
   public static func isProfile(_ key: ScanValue) -> Bool { ActionMember(key) == .profile }
 
   /// The members of the line's object, of its data, and of a row.
-  private let outer = ScanValues()
-  private let inner = ScanValues()
+  @usableFromInline let outer = ScanValues()
+  @usableFromInline let inner = ScanValues()
   private let row = ScanValues()
   /// The list that the reader was given last.
   private var lastRows = ScanValue.absent
@@ -97,7 +101,6 @@ public struct RecordScan {
     }
     object = ScanValue(start: start, count: walk.cursor.at - start)
     try walk.cursor.finish()
-    fields = ActionFields(outer)
     return shape()
   }
 
@@ -137,8 +140,8 @@ public struct RecordScan {
 /// The rule by which shapes are told apart, in the order in which marks count.
 extension RecordScan {
   private mutating func shape() -> RecordShape {
-    if beginsAsOwn { return .own }
-    if fields.kind.isString { return action(fields.id.isNull ? .bare : .row, as: .action) }
+    if outer[.type].isString && beginsAsOwn { return .own }
+    if outer[.kind].isString { return unwrapped(.action) }
     let data = outer[.data]
     let isEvent = !outer[.event].isAbsent && !data.isAbsent
     if data.isObject {
@@ -152,32 +155,29 @@ extension RecordScan {
     if outer[.actions].isArray { return list(outer[.actions], isWrapped: false) }
     if outer[.type].isString { return .own }
     if isEvent { return .event }
-    return Self.state(outer) ?? action(fields.id.isNull ? .bare : .row, as: .unmarked)
+    return Self.state(outer) ?? unwrapped(.unmarked)
   }
 
-  /// Whether this is a record that a command of the suite made: it begins with a
-  /// `type`, and does not say when it was created, as an action does. Nothing
+  /// Whether a record with a `type` is one that a command of the suite made: it begins
+  /// with it, and does not say when it was created, as an action does. Nothing
   /// else in it makes it an action, neither a kind nor data.
   private var beginsAsOwn: Bool {
-    guard outer[.type].isString && fields.createdAt.isNull else { return false }
+    guard ActionFields(outer).createdAt.isNull else { return false }
     var members = try? ScanMembers(object.bytes)
     guard (try? members?.next()) == true, let key = members?.key else { return false }
     return ActionMember(key) == .type
   }
 
-  private mutating func action(
-    _ source: ActionWindow.Source, as shape: RecordShape
-  ) -> RecordShape {
-    self.source = source
+  private mutating func unwrapped(_ shape: RecordShape) -> RecordShape {
+    source = outer[.id].isNull ? .bare : .row
     return shape
   }
 
   private mutating func wrappedAction() -> RecordShape {
-    fields = ActionFields(inner)
     (object, isWrapped) = (outer[.data], true)
-    if !fields.id.isNull { return action(.row, as: .action) }
     let isVoice = outer[.event].isText("voice_event")
-    return action(isVoice ? .voiceEvent : .actionEvent, as: .action)
+    source = !inner[.id].isNull ? .row : isVoice ? .voiceEvent : .actionEvent
+    return .action
   }
 
   private mutating func list(_ found: ScanValue, isWrapped: Bool) -> RecordShape {

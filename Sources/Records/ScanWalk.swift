@@ -1,5 +1,5 @@
-import CLibc
-import Core
+public import CLibc
+public import Core
 
 /// What a `ScanWalk` needs for each record, used again and again.
 final class ScanMemory {
@@ -49,6 +49,7 @@ struct ScanWalk {
       let stop = clibc_scan_members(scan, &at, &isFirst, names.table, values.room)
       if let at { cursor.at = at }
       if stop >= 0 { return Int(stop) }
+      if stop == CLIBC_SCAN_END { return nil }
       if let stop = try crossPlainly(names, into: values) {
         if stop < 0 { return nil }
         return stop
@@ -137,9 +138,11 @@ final class ScanNames: @unchecked Sendable {
 }
 
 /// The values of the names of `ScanNames`, in the memory that the kernels fill.
+@usableFromInline
 final class ScanValues {
   static let count = Int(CLIBC_NAMES) + 1
-  let room = UnsafeMutablePointer<clibc_value>.allocate(capacity: ScanValues.count)
+  @usableFromInline let room = UnsafeMutablePointer<clibc_value>.allocate(
+    capacity: ScanValues.count)
 
   init() { clear() }
 
@@ -152,9 +155,14 @@ final class ScanValues {
   }
 
   /// The value of a name; absent if there was none.
-  @inline(__always)
+  @inlinable @inline(__always)
   subscript(_ number: Int) -> ScanValue {
-    get { ScanValue(start: room[number].start, count: room[number].count) }
+    get {
+      // The memory goes with the object, which is to stay until it was looked at.
+      withExtendedLifetime(self) {
+        ScanValue(start: room[number].start, count: room[number].count)
+      }
+    }
     set { room[number] = clibc_value(start: newValue.start, count: newValue.count) }
   }
 }

@@ -132,12 +132,11 @@ struct FilterRun {
     }
     switch shape {
     case .action, .unmarked:
-      let profile = record.profile
+      let fields = record.fields
       let isSelected =
-        options.isOfProfile(profile, scratch)
-        && options.predicate.matches(record.fields, scratch)
+        options.isOfProfile(record.profile, scratch) && options.predicate.matches(fields, scratch)
       if isSelected != options.isInverted {
-        try output.take(record.fields, record.source, line, record.object, profile)
+        try output.take(fields, record.source, line, record.object, record.profile)
       }
     case .list: return try expand(record.rows, file, number)
     case .own, .event, .stats, .voiceState:
@@ -160,11 +159,11 @@ struct FilterRun {
     defer { rows.takesAll = false }
     let isGood = record.hasReadRows && !rows.takesAll || walk(list, file, number)
     if !isOfProfile && !options.isInverted { return isGood }
+    let none = ActionFields()
     for action in rows.oldestFirst() {
       if output.isDone { break }
       // Read once, a row has no fault.
-      let fields =
-        output.needsFields ? (try? ActionFields(action.bytes)) ?? ActionFields() : ActionFields()
+      let fields = output.needsFields ? (try? ActionFields(action.bytes)) ?? none : none
       try output.take(
         fields, fields.id.isNull ? .bare : .row, action.bytes, action, profile, isRow: true)
     }

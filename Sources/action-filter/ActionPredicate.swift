@@ -31,15 +31,16 @@ struct ActionPredicate {
 
   private func isKind(_ fields: ActionFields, _ scratch: ScanScratch) -> Bool {
     if kinds.isEmpty && domains.isEmpty { return true }
-    let isErrorLevel = !fields.level.isNull && equals(fields.level, Self.error, scratch)
-    guard fields.kind.isString else {
-      // No kind: none can match, and the domain is other.
-      let none = UnsafeRawBufferPointer(start: nil, count: 0)
-      return kinds.isEmpty && domains.matches(kind: none, isErrorLevel: isErrorLevel)
+    // Before the kind, which may stand in the memory for texts.
+    let isErrorLevel =
+      !domains.isEmpty && !fields.level.isNull && equals(fields.level, Self.error, scratch)
+    // Without a kind, no pattern matches, and the domain is other.
+    let hasKind = fields.kind.isString
+    let kind = hasKind ? scratch.text(of: fields.kind) : .init(start: nil, count: 0)
+    guard kinds.isEmpty || hasKind && kinds.contains(where: { $0.matches(kind) }) else {
+      return false
     }
-    let kind = scratch.text(of: fields.kind)
-    return (kinds.isEmpty || kinds.contains { $0.matches(kind) })
-      && (domains.isEmpty || domains.matches(kind: kind, isErrorLevel: isErrorLevel))
+    return domains.isEmpty || domains.matches(kind: kind, isErrorLevel: isErrorLevel)
   }
 
   private static let error = Array("error".utf8)

@@ -69,6 +69,7 @@ struct FilterOptions {
   /// - Parameters:
   ///   - profile: a string of JSON, or absent.
   ///   - scratch: memory for texts with escapes.
+  @inline(__always)
   func isOfProfile(_ profile: ScanValue, _ scratch: ScanScratch) -> Bool {
     profiles.isEmpty || profiles.contains { equals(profile, $0, scratch) }
   }

@@ -62,9 +62,11 @@ void clibc_scan_open(struct clibc_scan *scan, const uint8_t *begin, const uint8_
  * one of a name; values of other names at CLIBC_NAMES.
  *
  * `place` is behind a member, or, where `first` is true, behind the opening
- * bracket; it is moved behind the last one that was crossed. The result is -1, or
- * the number of a name that is walked: then `place` is at its object or array. A
- * key with an escape is not plain. */
+ * bracket; it is moved behind the last one that was crossed. The result is
+ * CLIBC_SCAN_END behind the closing bracket of the object, CLIBC_SCAN_STOP before
+ * what is not plain, or the number of a name that is walked: then `place` is at its
+ * object or array. A key with an escape is not plain. */
+enum { CLIBC_SCAN_STOP = -1, CLIBC_SCAN_END = -2 };
 int clibc_scan_members(struct clibc_scan *scan, const uint8_t **place, bool *first,
                        const struct clibc_names *names, struct clibc_value *values);
 

@@ -59,6 +59,7 @@ public struct ScanValue {
   /// number, true or false; nil for null, absent, objects and arrays.
   ///
   /// This is how ids compare: `"17"` and `17` are the same id.
+  @inlinable
   public var rawText: UnsafeRawBufferPointer? {
     if isString { return UnsafeRawBufferPointer(start: start + 1, count: count - 2) }
     if isNull || isObject || isArray { return nil }
