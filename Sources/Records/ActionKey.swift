@@ -59,12 +59,15 @@ public struct ActionKey: Hashable, Sendable {
   ) -> (count: Int, isCut: Bool) {
     // A byte is never more than one unit.
     if text.count <= units { return (text.count, false) }
-    var used = 0
-    for (index, byte) in text.enumerated() where byte & 0xc0 != 0x80 {
-      let isPair = byte >= 0xf0
-      if used == units { return (index, false) }
-      if isPair && used == units - 1 { return (index, true) }
-      used += isPair ? 2 : 1
+    var (index, used) = (0, 0)
+    while index < text.count {
+      let byte = text[index]
+      if byte & 0xc0 != 0x80 {
+        used += byte >= 0xf0 ? 2 : 1
+        // One unit too many is the second of a pair.
+        if used > units { return (index, byte >= 0xf0 && used == units + 1) }
+      }
+      index += 1
     }
     return (text.count, false)
   }

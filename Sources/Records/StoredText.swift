@@ -22,14 +22,21 @@ extension ScanValue {
   ///   - scratch: memory for texts with escapes.
   ///   - take: takes a piece, UTF-8; returns false when it has enough.
   /// - Returns: false where the row has null; nothing was given then.
+  @inline(__always)
   func giveStoredText(
     _ scratch: ScanScratch, _ take: (UnsafeRawBufferPointer) -> Bool
   ) -> Bool {
-    if isString {
-      guard count > 2, let raw = rawText else { return false }
-      _ = take(scratch.text(of: raw))
-      return true
-    }
+    // Nearly all are strings.
+    guard isString else { return giveOther(scratch, take) }
+    guard count > 2, let raw = rawText else { return false }
+    _ = take(scratch.text(of: raw))
+    return true
+  }
+
+  /// The same of what is not a string.
+  private func giveOther(
+    _ scratch: ScanScratch, _ take: (UnsafeRawBufferPointer) -> Bool
+  ) -> Bool {
     guard !isNull else { return false }
     switch start.pointee {
     case UInt8(ascii: "f"): return false
