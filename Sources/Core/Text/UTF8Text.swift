@@ -71,18 +71,29 @@ public enum UTF8Text {
 extension StringProtocol {
   /// Where another text begins and ends for the first time, compared by bytes.
   public func place(of text: String) -> Range<Index>? {
-    var start = startIndex
-    while true {
-      if utf8[start...].starts(with: text.utf8) {
-        return start..<utf8.index(start, offsetBy: text.utf8.count)
-      }
-      guard start < endIndex else { return nil }
-      start = utf8.index(after: start)
-    }
+    guard let offset = offset(of: text) else { return nil }
+    let start = utf8.index(startIndex, offsetBy: offset)
+    return start..<utf8.index(start, offsetBy: text.utf8.count)
   }
 
   /// Whether another text is in this one, compared by bytes.
-  public func holds(_ text: String) -> Bool { place(of: text) != nil }
+  public func holds(_ text: String) -> Bool { offset(of: text) != nil }
+
+  /// How many bytes stand before another text.
+  private func offset(of text: String) -> Int? {
+    var text = text
+    return text.withUTF8 { wanted -> Int? in
+      func find(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let begin = bytes.baseAddress, let first = wanted.baseAddress, !wanted.isEmpty else {
+          return wanted.isEmpty ? 0 : nil
+        }
+        let found = clibc_memmem(begin, bytes.count, first, wanted.count)
+        return found.map { $0 - UnsafeRawPointer(begin) }
+      }
+      return utf8.withContiguousStorageIfAvailable(find)
+        ?? Array(utf8).withUnsafeBufferPointer(find)
+    }
+  }
 
   /// The text with each occurrence of a text that is not empty exchanged for another.
   public func exchanging(text: String, for other: String) -> String {
