@@ -38,8 +38,10 @@ public enum CellWidth {
     } ?? text.utf8.allSatisfy { $0 &- 0x20 < 0x5f }
   }
 
-  /// ASCII, Latin, and the signs that lines, bars and marks are drawn with.
-  private static func isSimple(_ value: UInt32) -> Bool {
+  /// ASCII, Latin, and the signs that texts, lines, bars and marks are drawn with:
+  /// one cell each, and none joins another.
+  @inline(__always)
+  fileprivate static func isSimple(_ value: UInt32) -> Bool {
     switch value {
     case 0x20...0x7e, 0xa1...0xac, 0xae...0x2ff, 0x2010...0x2027, 0x2190...0x21ff, 0x2500...0x25fc:
       true
@@ -49,8 +51,9 @@ public enum CellWidth {
 
   /// The cells of a scalar on its own: 0, 1 or 2.
   static func of(_ scalar: Unicode.Scalar) -> Int {
+    if isSimple(scalar.value) { return 1 }
     switch scalar.value {
-    case 0x20...0x7e, 0xa0...0x2ff: return 1
+    case 0xa0...0x2ff: return 1
     case 0..<0xa0: return 0
     // Hangul vowels and final consonants join the syllable before them.
     case 0x1160...0x11ff, 0xd7b0...0xd7ff: return 0
@@ -97,10 +100,15 @@ struct CellScan: Sequence, IteratorProtocol {
   mutating func next() -> (end: String.Index, cells: Int)? {
     guard position < scalars.endIndex else { return nil }
     let first = scalars[position]
+    scalars.formIndex(after: &position)
+    if CellWidth.isSimple(first.value),
+      position == scalars.endIndex || CellWidth.isSimple(scalars[position].value)
+    {
+      return (position, 1)
+    }
     var cells = CellWidth.of(first)
     var last = first
     var isConjunct = false
-    scalars.formIndex(after: &position)
     if Self.isFlagLetter(first), position < scalars.endIndex, Self.isFlagLetter(scalars[position]) {
       scalars.formIndex(after: &position)
     }

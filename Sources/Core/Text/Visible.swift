@@ -156,7 +156,9 @@ public struct VisibleScalars: IteratorProtocol {
 
   private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    case ..<0x300, 0x3400...0x9fff, 0xac00...0xd7a3: return false
+    // Of the signs, only those from U+20D0 on are marks.
+    case ..<0x300, 0x2000..<0x20d0, 0x2100..<0x2c00, 0x3400...0x9fff, 0xac00...0xd7a3:
+      return false
     // Hangul vowels and final consonants take no cell of their own.
     case 0x1160...0x11ff, 0xd7b0...0xd7ff: return true
     default: break
