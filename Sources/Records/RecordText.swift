@@ -7,8 +7,9 @@ public enum RecordType: String, CaseIterable, Sendable {
   case open, lost, resumed, gap, end, comment
   /// What actions have in common, and how many there are.
   case count
-  /// A server that takes requests, and whether one is well.
-  case listening, health
+  /// A server that takes requests, the end of what it was to replay, and whether one is
+  /// well.
+  case listening, replayed, health
   /// The memory: what came of a change, and a copy of it.
   case factDelete = "fact_delete"
   case factRestore = "fact_restore"
@@ -68,7 +69,7 @@ public struct RecordText: Sendable {
   ///
   /// - Parameters:
   ///   - name: the member's name, which needs no escapes.
-  ///   - values: JSON values, each on one line.
+  ///   - values: JSON values.
   public consuming func list(_ name: String, _ values: [[UInt8]]?) -> RecordText {
     json(name, bytes: values.map { [0x5b] + $0.joined(separator: [0x2c]) + [0x5d] })
   }
@@ -104,16 +105,14 @@ public struct RecordText: Sendable {
     return adding(name, value.utf8)
   }
 
-  /// Adds a value as it is, from its bytes.
+  /// Adds a value with its own bytes, on one line, see `RowText.line`.
   ///
   /// - Parameters:
   ///   - name: the member's name, which needs no escapes.
-  ///   - value: one JSON value; a line feed in it, which is white space, becomes a
-  ///     space. Nothing is added when there is none.
+  ///   - value: one JSON value; nothing is added when there is none.
   public consuming func json(_ name: String, bytes value: [UInt8]?) -> RecordText {
-    guard var value else { return self }
-    if value.contains(10) { value = value.map { $0 == 10 ? 32 : $0 } }
-    return adding(name, value)
+    guard let value else { return self }
+    return adding(name, RowText.line(value))
   }
 
   /// Adds members that are there already.

@@ -2,6 +2,7 @@ import Core
 import Foundation
 import GRDB
 import NIOCore
+import Records
 
 extension Server {
   /// The store, in a file that only its owner can read.
@@ -112,7 +113,7 @@ extension Server {
       let count = try await Playback(
         speed: options.speed, log: backend.log, documents: backend.documents, memory: backend.memory
       ).play(file)
-      announce("replayed", "\"actions\":\(count)")
+      announce(RecordText(.replayed).number("actions", count))
     } catch is CancellationError {
       return
     } catch let error as ReadFailure {

@@ -1,6 +1,7 @@
 import CLibc
 import Core
 import Foundation
+import Records
 
 /// The process from its start to its end: store, token, listener, signals.
 struct Server {
@@ -82,23 +83,19 @@ struct Server {
       let listener = try await Listener(address, backend)
       let url = "http://\(ListenAddress(address, port: listener.port).text)"
       diagnostics.note("listening on \(url)")
-      announce("listening", "\"url\":\"\(url)\"")
+      announce(RecordText(.listening).string("url", url))
       return listener
     } catch {
       diagnostics.fail("\(address.text): \(ErrorText.of(error))")
     }
   }
 
-  /// Prints a record of what happened.
-  func announce(_ type: String, _ members: String) {
+  /// Prints a record of what happened, with the time.
+  func announce(_ record: RecordText) {
     if options.isQuiet { return }
-    write("{\"type\":\"\(type)\",\(members),\"time\":\"\(Timestamp.now().rfc3339)\"}\n")
-  }
-
-  private func write(_ text: String) {
     do throws(WriteFailure) {
       let writer = RecordWriter()
-      try writer.write(text)
+      try writer.write(record.time(.now()).line)
       try writer.flush()
     } catch {
       diagnostics.fail(writing: error)

@@ -1,6 +1,7 @@
 import Agent
 import CLibc
 import Core
+import Records
 import Screen
 import Web
 
@@ -144,26 +145,22 @@ enum FactIDs {
 
   /// One a line: bare, the first field of TSV, or the `id` of a record.
   private static func read() throws(CallFailure) -> [String] {
-    var reader = LineReader(descriptor: 0)
     var ids: [String] = []
-    var number = 0
-    while true {
-      let line: [UInt8]?
-      do {
-        line = try reader.next().map { Array($0.bytes) }
-      } catch {
-        let reason = (error as? ReadFailure)?.reason ?? "cannot be read"
-        throw CallFailure("standard input", reason, .failure)
+    do {
+      var input = try RecordInput(path: "-")
+      while let line = try input.next() {
+        let text = id(of: Array(line.bytes))
+        if text.isEmpty { continue }
+        guard isID(text) else {
+          throw CallFailure("standard input:\(line.number)", "not a fact's id", .failure)
+        }
+        ids.append(text)
       }
-      guard let line else { return ids }
-      number += 1
-      let text = id(of: line)
-      if text.isEmpty { continue }
-      guard isID(text) else {
-        throw CallFailure("standard input:\(number)", "not a fact's id", .failure)
-      }
-      ids.append(text)
+    } catch {
+      let reason = (error as? ReadFailure)?.reason ?? "cannot be read"
+      throw error as? CallFailure ?? CallFailure("standard input", reason, .failure)
     }
+    return ids
   }
 
   /// The id that a line names, empty for an empty line.

@@ -53,7 +53,7 @@ struct DeleteLog {
   ) throws(SettingsError) {
     let record = RecordText(.factDelete).time(.now()).string("url", url).string("guild_id", guild)
       .string("id", id).string("result", result.rawValue)
-    try file.append(record.json("fact", bytes: fact.map { RowText.line($0) }).bytes)
+    try file.append(record.json("fact", bytes: fact).bytes)
   }
 
   /// The facts of guilds that are gone or may be, the newest first.
@@ -108,7 +108,7 @@ struct DeleteRecord {
   var json: [UInt8] {
     RecordText(type).string("id", id).string("guild_id", guild).string("result", result)
       .string("time", time).string("reason", reason).string("new_id", newID)
-      .json("fact", bytes: fact.map { RowText.line($0) }).bytes
+      .json("fact", bytes: fact).bytes
   }
 
   /// The fields of TSV: id, result, reason, new id, and the fact.

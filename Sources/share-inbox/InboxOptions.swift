@@ -23,6 +23,20 @@ struct InboxOptions {
     case command(String)
   }
 
+  /// The words that take an option; nil for one that every word takes.
+  ///
+  /// - Parameter option: its long name.
+  private static func words(taking option: String) -> [String]? {
+    let handing = ["drain", "watch"]
+    switch option {
+    case "move", "extension": return ["add"]
+    case "max-size": return ["add"] + handing
+    case "age": return ["purge"] + handing
+    case "session", "format", "return", "local", "exec": return handing
+    default: return ConnectOptions.options.contains { $0.entry.name == option } ? handing : nil
+    }
+  }
+
   var job = Job.list
   var connect = ConnectOptions()
   var moves = false
@@ -91,6 +105,9 @@ struct InboxOptions {
       throw UsageError("what is to be done: add, list, drain, watch, purge, retry or remove?")
     }
     job = try Self.job(word, Array(words.paths.dropFirst()))
+    if let name = words.names.first(where: { Self.words(taking: $0)?.contains(word) == false }) {
+      throw UsageError("--\(name) is not for \(word)")
+    }
     switch job {
     case .drain(.some) where target != .host, .watch(.some) where target != .host:
       throw UsageError("a host makes no sense with --local or --exec")

@@ -134,12 +134,7 @@ final class ActivityFollower: Continuity {
   ///
   /// - Parameter rows: as they came, newest first.
   private static func backfill(_ rows: ArraySlice<[UInt8]>) -> HeldEvent {
-    var data = Array("{\"actions\":[".utf8)
-    for row in rows {
-      if data.last != UInt8(ascii: "[") { data.append(UInt8(ascii: ",")) }
-      data += row.map { $0 == 10 || $0 == 13 ? 32 : $0 }
-    }
-    data += Array("]}".utf8)
+    let data = RecordText().list("actions", Array(rows)).bytes
     return HeldEvent(type: Array("actions_backfill".utf8), data: data)
   }
 }

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Web
 
 /// The guilds of the agent, and which one is meant when none is named.
@@ -119,11 +120,11 @@ public struct GuildMark {
   /// - Parameter row: one JSON value.
   public func marked(_ row: [UInt8]) -> [UInt8] {
     guard guilds.count > 1, let value = try? row.withUnsafeBytes({ try JSONValue.parse($0) }),
-      value.isObject, !value.members.isEmpty, let end = row.lastIndex(of: UInt8(ascii: "}"))
+      value.isObject, !value.members.isEmpty
     else { return row }
     let id = value[either: "guild_id", "guildId"]?.text
     let guild = guilds.first { $0.id == id }
-    let name = guild.map { JSONQuote.string($0.name.isEmpty ? $0.id : $0.name) } ?? "null"
-    return row[..<end] + Array(",\"guild_name\":\(name)}".utf8)
+    return RecordText().members(Array(RowText.line(row).dropFirst().dropLast()))
+      .stringOrNull("guild_name", guild.map { $0.name.isEmpty ? $0.id : $0.name }).bytes
   }
 }

@@ -56,10 +56,11 @@ public struct ScanMembers {
 extension ScanValue {
   /// The text of a key, whose quotes are not among its bytes.
   public var unescaped: String {
-    let raw = bytes
-    if !raw.contains(92) { return String(decoding: raw, as: UTF8.self) }
-    let quoted = [34] + Array(raw) + [34]
-    return quoted.withUnsafeBytes { ScanValue($0).string ?? "" }
+    // The text lies in the scratch, which must live until it is copied.
+    let scratch = ScanScratch()
+    return withExtendedLifetime(scratch) {
+      String(decoding: scratch.text(of: bytes), as: UTF8.self)
+    }
   }
 
   /// Whether this key (its bytes between the quotes) is that name.

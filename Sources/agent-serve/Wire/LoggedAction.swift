@@ -131,18 +131,6 @@ struct ActionDecoder {
   ]
 }
 
-extension ScanValue {
-  /// The text of a key, given as what stands between its quotes.
-  var unescaped: String {
-    guard bytes.contains(0x5c) else { return String(decoding: bytes, as: UTF8.self) }
-    // The text lies in the scratch, which must live until it is copied.
-    let scratch = ScanScratch()
-    return withExtendedLifetime(scratch) {
-      String(decoding: scratch.text(of: bytes), as: UTF8.self)
-    }
-  }
-}
-
 /// Why a record is not an action that can be stored: one line for a person.
 struct ActionFault: Error, Equatable {
   /// Lower case: `no kind`.

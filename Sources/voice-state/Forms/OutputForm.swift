@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 import Screen
 
 /// In which form sessions are printed: the argument of `--output`.
@@ -66,16 +67,9 @@ enum BarForm {
     let reason = Visible.line(reason)
     switch form {
     case .waybar:
-      return object([
-        ("text", JSONQuote.string("○ \(state)")), ("alt", JSONQuote.string(state)),
-        ("tooltip", JSONQuote.string(markup("○ \(state): \(reason)"))),
-        ("class", array([state])),
-      ])
+      return waybar("○ \(state)", state, "○ \(state): \(reason)", [state])
     case .i3:
-      return object([
-        ("full_text", JSONQuote.string("○ \(state)")), ("short_text", JSONQuote.string("○")),
-        ("color", "\"#dc2626\""), ("name", "\"voice\""), ("markup", "\"none\""),
-      ])
+      return i3("○ \(state)", "○", "#dc2626")
     case .tmux: return "#[fg=#dc2626]○#[default] \(state)"
     case .text, .json, .line: return "○ \(state): \(reason)"
     }
@@ -103,11 +97,15 @@ enum BarForm {
     if let stale { classes.append(stale) }
     if all.contains(where: { !$0.tools.isEmpty }) { classes.append("tool") }
     let tooltip = all.map(\.words).joined(separator: "\n")
-    return object([
-      ("text", JSONQuote.string(markup(text(all, stale)))), ("alt", JSONQuote.string(state)),
-      ("tooltip", JSONQuote.string(markup(tooltip.isEmpty ? "no voice session" : tooltip))),
-      ("class", array(classes)),
-    ])
+    return waybar(
+      markup(text(all, stale)), state, tooltip.isEmpty ? "no voice session" : tooltip, classes)
+  }
+
+  private static func waybar(
+    _ text: String, _ alt: String, _ tooltip: String, _ classes: [String]
+  ) -> String {
+    RecordText().string("text", text).string("alt", alt).string("tooltip", markup(tooltip))
+      .strings("class", classes).text
   }
 
   /// A block of the i3bar protocol, as i3blocks takes it with `format=json`.
@@ -124,28 +122,17 @@ enum BarForm {
         case .idle, nil: nil
         }
       }
-    return object([
-      ("full_text", JSONQuote.string(text(all, stale))),
-      ("short_text", JSONQuote.string(all.first?.activity.rawValue ?? "")),
-      ("color", colour.map(JSONQuote.string)), ("name", "\"voice\""),
-      ("markup", "\"none\""),
-    ])
+    return i3(text(all, stale), all.first?.activity.rawValue ?? "", colour)
+  }
+
+  private static func i3(_ text: String, _ short: String, _ colour: String?) -> String {
+    RecordText().string("full_text", text).string("short_text", short).string("color", colour)
+      .string("name", "voice").string("markup", "none").text
   }
 
   /// Words for `status-right`: a `#` of theirs would be a format of tmux.
   private static func tmux(_ all: [Summary], _ stale: String?) -> String {
     escaped(text(all, stale)) { $0 == "#" ? "##" : nil }
-  }
-
-  /// A JSON object of members that are JSON; those without a value are left out.
-  private static func object(_ members: [(String, String?)]) -> String {
-    "{"
-      + members.compactMap { name, value in value.map { "\"\(name)\":\($0)" } }
-      .joined(separator: ",") + "}"
-  }
-
-  private static func array(_ texts: [String]) -> String {
-    "[" + texts.map(JSONQuote.string).joined(separator: ",") + "]"
   }
 
   /// Text as Pango takes it for markup.
