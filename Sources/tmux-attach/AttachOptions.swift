@@ -9,6 +9,31 @@ struct AttachOptions {
     case attach, list, watch, new, reconcile, type, capture
     case close(String)
     case fingerprint, forget, authorize, check
+
+    /// As messages call it.
+    fileprivate var name: String {
+      switch self {
+      case .attach: "attaching"
+      case .close: "--close"
+      default: "--\(self)"
+      }
+    }
+
+    /// Whether an option that is not for every job is for this one.
+    ///
+    /// - Parameter option: its long name.
+    fileprivate func takes(_ option: String) -> Bool {
+      switch option {
+      case "session": [.attach, .new, .type, .capture].contains(self)
+      case "directory", "worktree": self == .attach || self == .new
+      case "harness": [.attach, .new, .check].contains(self)
+      case "return", "return-delay", "raw": self == .type
+      case "follow": self == .capture
+      case "max-retries": [.attach, .watch, .capture].contains(self)
+      case "output": [.list, .watch, .new, .reconcile, .capture].contains(self)
+      default: true
+      }
+    }
   }
 
   var job = Job.attach
@@ -94,12 +119,8 @@ struct AttachOptions {
     let operands = words.operands
     guard operands.count < 2 else { throw UsageError("\(operands[1]): one host at a time") }
     host = operands.first
-    if job != .type {
-      if pressesReturn { throw UsageError("--return makes sense with --type alone") }
-      if isRaw { throw UsageError("--raw makes sense with --type alone") }
-    }
-    if follows && job != .capture {
-      throw UsageError("--follow makes sense with --capture alone")
+    if let name = words.names.first(where: { !job.takes($0) }) {
+      throw UsageError("--\(name) is not for \(job.name)")
     }
   }
 

@@ -47,6 +47,16 @@ inbox list --inbox ''
 status_is 2 "--inbox is a folder"
 inbox drain -s a:b host
 status_is 2 "--session is a name"
+for words in "list -m" "list --max-size 1G" "list -a 1h" "list -s main" "list --local" \
+  "add -r $0" "add -a 1h $0" "add --port 22 $0" "add --exec cat $0" "purge -x txt" \
+  "purge --format {path}" "purge --max-size 1" "purge --agent" "retry -m 1" "retry --local 1" \
+  "remove -i $0 1" "remove -s main 1" "drain -m" "drain -x txt host" "watch --move host"; do
+  # shellcheck disable=SC2086  # words
+  inbox $words
+  option=$(printf '%s\n' $words | sed -n '/^-/{p;q;}')
+  status_is 2 "$option is not for ${words%% *}"
+  err_like "^share-inbox: --[a-z-]* is not for ${words%% *}\$" "and it says so"
+done
 not_ok "none of them made an inbox" test -e "$folder"
 
 # --- add

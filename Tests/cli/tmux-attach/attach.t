@@ -141,4 +141,17 @@ status_is 2 'a worktree is for claude'
 run tmux-attach -d 'a
 b' $attach_args
 status_is 2 'a folder has no line end'
+for words in "--list -s riff" "--watch -d /tmp" "--new --raw" "--close x -s riff" "--check -r" \
+  "--reconcile -H claude" "--type --worktree" "--type -o json" "--type --follow" \
+  "--capture --return" "--capture --return-delay 1" "--authorize -o json" \
+  "--fingerprint -s riff" "--forget --max-retries 1"; do
+  # shellcheck disable=SC2086  # words
+  run tmux-attach $words $attach_args
+  status_is 2 "$words"
+  err_like "^tmux-attach: --[a-z-]* is not for ${words%% *}\$" 'says so'
+done
+for option in -r --raw --follow --return-delay=1 -otsv; do
+  run tmux-attach "$option" $attach_args
+  err_like '^tmux-attach: --[a-z-]* is not for attaching$' "attaching does not take $option"
+done
 done_testing
