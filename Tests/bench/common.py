@@ -74,7 +74,7 @@ class Peak:
                 if not marks:
                     return
                 self.kilobytes = int(marks[0].split()[1])
-                time.sleep(0.005)
+                time.sleep(0.005)  # between two looks
         except OSError:
             pass
 

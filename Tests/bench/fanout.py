@@ -70,6 +70,7 @@ def post(address, rate, seconds):
                            {"Content-Type": "application/x-ndjson"})
         connection.getresponse().read()
         sent += BATCH
+        # Until the next batch is due.
         time.sleep(max(0, began + sent / rate - time.monotonic()))
     return sent
 

@@ -25,7 +25,7 @@ start_box() {
 # shellcheck disable=SC2154
 start_agent() {
   rtmux new-session -d -s "$1" "PATH=$remote_home/bin:\$PATH STUB_LOGS=$agents exec claude"
-  wait_until 10 agent_is_up "$1" || bail "the agent of $1 does not come up"
+  wait_until 30 agent_is_up "$1" || bail "the agent of $1 does not come up"
 }
 agent_is_up() { agent_log "$1" >/dev/null && [ -s "$(agent_log "$1")" ]; }
 
@@ -54,7 +54,7 @@ typed_enough() { [ "$(typed_paths | wc -l)" -ge "$1" ]; }
 came_once() {
   _title=$1
   shift
-  wait_until 5 typed_enough $#
+  wait_until 30 typed_enough $#
   typed_paths >"$tmp/typed-paths"
   is "$(wc -l <"$tmp/typed-paths" | tr -d ' ') $(uniq -d "$tmp/typed-paths")" "$# " \
     "$_title: $# paths are typed, none twice"

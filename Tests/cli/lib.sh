@@ -48,7 +48,7 @@ PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 
 # How long one `run` may take, seconds; a test may set it.
-bound=20
+bound=60
 status=0
 # shellcheck disable=SC2034  # read by the tests
 { pid=; url=; port=; }
@@ -280,7 +280,7 @@ start() {
     "$tmp/$_name.pid" "$@" </dev/null >"$tmp/$_name.out" 2>"$tmp/$_name.err" &
   pid=$!
   started="$started $pid"
-  wait_until 10 test -s "$tmp/$_name.pid"
+  wait_until 30 test -s "$tmp/$_name.pid"
 }
 
 # stop PID [SIGNAL]: ends a started process and sets $status.
@@ -313,7 +313,7 @@ gone() {
 # shellcheck disable=SC2034  # url and port are read by the tests
 start_server() {
   start "$@"
-  if ! wait_until 20 grep -q '"type":"listening"' "$tmp/$1.out"; then
+  if ! wait_until 30 grep -q '"type":"listening"' "$tmp/$1.out"; then
     diag "$(cat "$tmp/$1.err")"
     bail "$1 does not listen"
   fi

@@ -94,7 +94,7 @@ start_sshd() {
     start "sshd-$_box" "$sshd" -D -E "$_at/log" -f "$_at/config"
     sshd_pid=$pid
     echo "$pid" >"$_at/pid"
-    wait_until 10 sshd_decided "$_at/log" "$pid"
+    wait_until 30 sshd_decided "$_at/log" "$pid"
     ! grep -q 'Server listening on 127' "$_at/log" || break
     diag "$(cat "$_at/log" "$tmp/sshd-$_box.err")"
     rm -f "$_at/port"
@@ -216,7 +216,7 @@ sit() {
   rm -f "$tmp/$_seat.orders"
   start "$_seat" "$python" "$cli/clients/seat.py" --control "$tmp/$_seat.orders" \
     --screen "$tmp/$_seat.screen" "$@"
-  wait_until 10 test -S "$tmp/$_seat.orders" || bail "seat $_seat: $(cat "$tmp/$_seat.err")"
+  wait_until 30 test -S "$tmp/$_seat.orders" || bail "seat $_seat: $(cat "$tmp/$_seat.err")"
 }
 at() {
   _seat=$1
@@ -236,7 +236,7 @@ seated() {
 }
 # ended NAME STATUS TITLE: it has, and the terminal is as it was.
 ended() {
-  ok "$3: ends" at "$1" end 8
+  ok "$3: ends" at "$1" end 30
   is "$(seat_says "$1" '[.status, .termios, .modes]')" "[$2,true,[]]" "$3: all as before"
 }
 

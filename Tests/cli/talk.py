@@ -47,7 +47,8 @@ for prompt, answer in script:
             print("talk: never saw: " + prompt, file=sys.stderr)
             break
     start = shown.find(prompt.encode(), start) + len(prompt)
-    # A key that makes a signal is for a terminal that is being read.
+    # A key that makes a signal is for a terminal that is being read: behind the prompt
+    # the command has a moment to set that up, for nothing shows when it has.
     time.sleep(0.05 if answer in KEYS else 0)
     os.write(master, KEYS.get(answer, answer.encode() + b"\n"))
 while not has_ended() and time.time() < deadline:

@@ -152,7 +152,7 @@ class Sshd:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 return
             except OSError:
-                time.sleep(0.05)
+                time.sleep(0.05)  # between two tries
         raise SystemExit("fuzz: host keys: sshd does not start")
 
 

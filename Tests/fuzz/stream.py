@@ -37,7 +37,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             for piece in pieces:
                 if piece is None:
-                    time.sleep(0.002)
+                    time.sleep(0.002)  # so that the pieces come one by one
                 else:
                     self.wfile.write(piece)
         except OSError:

@@ -141,9 +141,9 @@ def idle(ground, report):
                                    stdin=subprocess.DEVNULL)
         # With a link that is up, and kept so.
         put(ground, [made(ground, "warm.bin", 100)])
-        time.sleep(4)
+        time.sleep(4)  # for the file to go
         before = busy(process.pid)
-        time.sleep(seconds)
+        time.sleep(seconds)  # what is measured
         used = (busy(process.pid) - before) / seconds / 1e7
         process.terminate()
         process.wait()

@@ -110,7 +110,7 @@ def stalled(ground, report, seats, seconds):
     for seat in seats.values():
         seat.stall(True)
         seat.send(b"flood 30000000\r")
-    time.sleep(3)
+    time.sleep(3)  # for what there is of ours to fill up
     used = watch(seats, seconds)
     for client in OURS:
         grown = {name: memory(tree(seats[name].pid), "VmHWM:") - before[name]

@@ -28,7 +28,7 @@ def measure(ground, report):
         over = ["ssh", *ground.ssh_options(), "-S", socket, ground.target]
         while subprocess.run([*over[:-1], "-O", "check", ground.target], env=ground.env,
                              capture_output=True).returncode:
-            time.sleep(0.05)
+            time.sleep(0.05)  # between two looks
         listed = "tmux -L riff list-sessions -F '#{session_name} #{session_windows}'"
         typed = "tmux -L riff send-keys -t =seat-ssh: -l -- 'a word '"
         calls = {"list": (listed, ["-l"]), "inject": (typed, ["-t", "-s", "seat-ssh"])}

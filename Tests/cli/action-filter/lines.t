@@ -149,9 +149,9 @@ mkfifo in.fifo
 start live sh -c 'exec action-filter -k a <in.fifo'
 exec 3>in.fifo
 printf '{"kind":"a","n":1}\n{"kind":"b"}\n{"kind":"a"' >&3
-ok "a line comes out before the next is complete" wait_until 5 grep -q '"n":1' live.out
+ok "a line comes out before the next is complete" wait_until 30 grep -q '"n":1' live.out
 printf ',"n":2}\n' >&3
-ok "and the next when it is" wait_until 5 grep -q '"n":2' live.out
+ok "and the next when it is" wait_until 30 grep -q '"n":2' live.out
 exec 3>&-
 finished "$pid"
 status_is 0 "the end of input ends it"

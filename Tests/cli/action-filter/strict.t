@@ -100,7 +100,7 @@ mkfifo live.fifo
 start live sh -c 'exec action-filter -R live.bad <live.fifo'
 exec 3>live.fifo
 printf 'bad\n' >&3
-ok "bad lines are written before a read may wait" wait_until 5 test -s live.bad
+ok "bad lines are written before a read may wait" wait_until 30 test -s live.bad
 exec 3>&-
 finished "$pid"
 

@@ -141,9 +141,9 @@ mkfifo feed
 start live sh -c 'exec action-format <feed'
 exec 9<>feed
 echo '{"kind":"a","content":"first"}' >&9
-ok "a row comes at once" wait_until 10 has "$tmp/live.out" first
+ok "a row comes at once" wait_until 30 has "$tmp/live.out" first
 echo '{"kind":"a","content":"second"}' >&9
-ok "and the next" wait_until 10 has "$tmp/live.out" second
+ok "and the next" wait_until 30 has "$tmp/live.out" second
 exec 9>&-
 finished "$pid"
 is "$status" 0 "the end of the input is the end"
@@ -152,7 +152,7 @@ is "$status" 0 "the end of the input is the end"
 run sh -c 'for i in 1 2 3 4 5 6 7 8 9; do cat wrapped; done | action-format | head -n 1'
 status_is 0 "a closed pipe is no fault"
 err_empty "and nothing to say"
-run perl -e 'open STDOUT, "|-", "true" or die; sleep 1; exec "action-format", ("wrapped") x 20'
+run perl -e 'my $reader = open STDOUT, "|-", "true" or die; waitpid $reader, 0; exec "action-format", ("wrapped") x 20'
 is "$status" 141 "it ends by SIGPIPE"
 if [ -c /dev/full ]; then
   run sh -c 'action-format wrapped >/dev/full'

@@ -119,10 +119,10 @@ mkfifo feed
 start live sh -c 'exec action-format --stats <feed'
 exec 9<>feed
 grep stats_update wrapped | head -n 1 >&9
-ok "a pause writes them" wait_until 10 has "$tmp/live.out" '^today'
+ok "a pause writes them" wait_until 30 has "$tmp/live.out" '^today'
 grep stats_update wrapped | head -n 1 >&9
 echo '{"kind":"a","content":"marker"}' >&9
-ok "the feed goes on" wait_until 10 has "$tmp/live.out" marker
+ok "the feed goes on" wait_until 30 has "$tmp/live.out" marker
 exec 9>&-
 finished "$pid"
 is "$(grep -c '^today' "$tmp/live.out")" 1 "the same counters are not said twice"
@@ -147,16 +147,16 @@ if command -v tmux >/dev/null 2>&1; then
       "sh -c 'echo \$\$ >format.pid; exec action-format --stats <feed'; echo ended; cat"
     exec 9<>feed
     grep stats_update wrapped | head -n 1 >&9
-    ok "the line is drawn" wait_until 10 shown '^today'
+    ok "the line is drawn" wait_until 30 shown '^today'
     echo '{"kind":"a","content":"a row above"}' >&9
-    ok "a row appears" wait_until 10 shown 'a row above'
+    ok "a row appears" wait_until 30 shown 'a row above'
     like "$(grep -v '^ *$' "$tmp/pane" | tail -n 1)" '^today' "and the line stays below it"
     is "$(grep -c '^today' "$tmp/pane")" 1 "once"
     case $end in
     eof) exec 9>&- ;;
     *) kill "-$end" "$(cat format.pid)" ;;
     esac
-    ok "$end ends it" wait_until 10 shown '^ended'
+    ok "$end ends it" wait_until 30 shown '^ended'
     ok "and nothing of the line is left" gone_from '^today'
     ok "but the row" has "$tmp/pane" 'a row above'
     exec 9>&-

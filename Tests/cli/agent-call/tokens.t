@@ -97,7 +97,7 @@ for words in health 'get /api/x' 'post /api/x --data {}' join; do
 done
 printf 'touch asked\nawait go\n%s\n' "$well" | script
 start held agent-call --token-file "$tmp/token" health
-wait_until 10 test -e "$tmp/asked"
+wait_until 30 test -e "$tmp/asked"
 # macOS has no /proc, but ps.
 ps -o args= -p "$pid" >"$tmp/args"
 [ ! -r "/proc/$pid/environ" ] || cat "/proc/$pid/environ" "/proc/$pid/cmdline" >>"$tmp/args"

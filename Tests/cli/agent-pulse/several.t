@@ -41,12 +41,12 @@ ok "nothing is left of these" nothing_left
 # As it happens: more than the history has.
 start pulse agent-pulse -p b,a -d error -- --color never
 pulse=$pid
-wait_until 20 has "$tmp/pulse.out" '^b .*n5'
-wait_until 20 has "$tmp/pulse.out" '^a .*n5'
+wait_until 30 has "$tmp/pulse.out" '^b .*n5'
+wait_until 30 has "$tmp/pulse.out" '^a .*n5'
 post "$a" 6 6 0
-wait_until 20 has "$tmp/pulse.out" '^a .*n6'
+wait_until 30 has "$tmp/pulse.out" '^a .*n6'
 post "$b" 6 6 5
-wait_until 20 has "$tmp/pulse.out" '^b .*n6'
+wait_until 30 has "$tmp/pulse.out" '^b .*n6'
 stop "$pulse"
 is "$(rows "$tmp/pulse.out")" "a n1 b n1 a n2 b n2 a n3 b n3 a n4 b n4 a n5 b n5 a n6 b n6" \
   "history and life, nothing twice"

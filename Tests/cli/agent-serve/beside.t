@@ -122,7 +122,7 @@ for path in api/health api/none; do
   out_like "$date" "$path is dated"
 done
 start stream curl -siN "$url/api/voice/events"
-ok "and so is a stream" wait_until 10 has "$tmp/stream.out" "$date"
+ok "and so is a stream" wait_until 30 has "$tmp/stream.out" "$date"
 said=$(sed -n 's/^Date: //p' "$tmp/stream.out" | tr -d '\r')
 late=$(jq -n --arg said "$said" 'now - ($said | strptime("%a, %d %b %Y %H:%M:%S GMT") | mktime) | floor')
 ok "with the present ($late s ago)" test "$late" -ge 0 -a "$late" -le 30

@@ -11,10 +11,10 @@ for round in 1 2 3; do
   server=$pid
   for poster in 1 2 3 4; do start "poster$poster" python3 "$cli/clients/serve.py" acknowledged \
     "$url" "$tmp/acknowledged.$round.$poster"; done
-  ok "round $round: actions are answered" wait_until 20 at_least "$tmp/acknowledged.$round.1" 50
+  ok "round $round: actions are answered" wait_until 30 at_least "$tmp/acknowledged.$round.1" 50
   stop "$server" KILL
   posters() { for poster in 1 2 3 4; do gone "$(cat "$tmp/poster$poster.pid")" || return 1; done; }
-  wait_until 20 posters
+  wait_until 30 posters
 done
 cat "$tmp"/acknowledged.* | sort >"$tmp/answered"
 is "$(cut -d' ' -f1 "$tmp/answered" | uniq -d)" "" "no id was given twice"
@@ -32,8 +32,8 @@ start listener python3 "$cli/clients/serve.py" ending "$url"
 listener=$pid
 start last python3 "$cli/clients/serve.py" acknowledged "$url" "$tmp/last"
 last=$pid
-ok "the stream is open" wait_until 10 has "$tmp/listener.out" open
-wait_until 10 at_least "$tmp/last" 20
+ok "the stream is open" wait_until 30 has "$tmp/listener.out" open
+wait_until 30 at_least "$tmp/last" 20
 stop "$server"
 is "$status" 0 "SIGTERM: status 0"
 finished "$listener"

@@ -121,7 +121,7 @@ is "$(curl -s "$m/facts?guildId=1&subject=s7&limit=500" | jq '.facts | length')"
 is "$(curl -s "$m/facts?guildId=1&q=ITEM7777" | jq -c '.facts | map(.subject)')" '["s77"]' "one among them"
 is "$(curl -s "$m/search?guildId=1&q=item7777" | jq -c '.results | map(.subject)')" '["s77"]' "by a search too"
 for number in 1 2 3 4 5 6 7 8; do curl -s "$m/search?guildId=1&q=kettle+lamp" -o "$tmp/search.$number" & done
-wait_until 10 test -s "$tmp/search.8"
+wait_until 30 test -s "$tmp/search.8"
 is "$(curl -s "$m/search?guildId=1&q=kettle+lamp&limit=24" | jq '.results | length')" 24 "of words that thousands have"
 is "$(curl -s -H 'Content-Type: application/json' -d '{"guildId":"1","queryText":"lamp"}' "$m/runtime-snapshot" |
   jq -c '[.mode, .counts.participantCount, .slice.loreFacts]')" '["text",0,[]]' "a snapshot of nobody"
@@ -132,7 +132,7 @@ for round in 1 2 3; do
   start_server "round$round" agent-serve -l 127.0.0.1:0 -D "$tmp/kept.sqlite"
   server=$pid
   for poster in 1 2 3; do start "poster$poster" python3 "$cli/clients/memory.py" acknowledged "$url" "$tmp/answered.$round$poster"; done
-  ok "round $round: facts are answered" wait_until 20 at_least "$tmp/answered.${round}1" 30
+  ok "round $round: facts are answered" wait_until 30 at_least "$tmp/answered.${round}1" 30
   stop "$server" KILL
   for poster in 1 2 3; do finished "$(cat "$tmp/poster$poster.pid")"; done
 done

@@ -9,7 +9,7 @@ replayed() { has "$tmp/$1.out" '"type":"replayed"'; }
 day=$cli/../fixtures/sample-day.ndjson
 events=$(grep -c '^{"event":"action_event"' "$day")
 start_server fast agent-serve -l 127.0.0.1:0 -D :memory: --replay "$day" --speed 0
-ok "a day is played" wait_until 20 replayed fast
+ok "a day is played" wait_until 30 replayed fast
 is "$(jq -c 'select(.type == "replayed") | .actions' "$tmp/fast.out")" "$events" "all $events actions of it"
 client events "$url" "$events" 0 >"$tmp/got"
 python3 - "$day" "$tmp/got" >"$tmp/said" <<'END'
@@ -34,7 +34,7 @@ recorded() { printf '{"event":"action_event","id":"","data":{"kind":"k%s","creat
 { recorded 0 00 && recorded 1 04 && echo nonsense && recorded 2 06; } >"$tmp/pauses"
 paces() {
   start_server "$1" agent-serve -l 127.0.0.1:0 -D :memory: --replay "$tmp/pauses" --speed "$2"
-  wait_until 20 replayed "$1"
+  wait_until 30 replayed "$1"
   curl -s "$url/api/actions" | jq -c 'sort_by(.id) | map(.created_at | sub("\\.[0-9]+Z"; "Z") | fromdate)
     as $whole | map(.created_at[20:23] | tonumber / 1000) as $part
     | [range(length)] | map($whole[.] + $part[.]) | [.[1] - .[0], .[2] - .[1]]'
@@ -47,7 +47,7 @@ is "$(jq '.[0] > 0.99 and .[0] < 2.5 and add > 1.49 and add < 3' "$tmp/paced")" 
 like "$(cat "$tmp/four.err")" "^agent-serve: $tmp/pauses:3: [a-z ]*$" \
   "a bad line is named and passed over"
 start_server slow agent-serve -l 127.0.0.1:0 -D :memory: --replay "$tmp/pauses" --speed 0.001
-wait_until 10 client events "$url" 1 0 >/dev/null
+wait_until 30 client events "$url" 1 0 >/dev/null
 stop "$pid"
 is "$status" 0 "SIGTERM ends it in the middle of a pause"
 

@@ -162,7 +162,7 @@ for end in -wal -shm -journal .lock; do
   # With -journal, SQLite goes on without one.
   start "planted$end" agent-serve -l 127.0.0.1:0 -D "$tmp/open/db"
   # shellcheck disable=SC2154  # of lib.sh
-  wait_until 10 sh -c 'test -s "$1.out" || test -s "$1.err"' sh "$tmp/planted$end"
+  wait_until 30 sh -c 'test -s "$1.out" || test -s "$1.err"' sh "$tmp/planted$end"
   stop "$pid"
   ok "nor behind $end" test ! -s "$tmp/victim"
   rm -f "$tmp/open/"*
@@ -172,7 +172,7 @@ done
 AGENT_TOKEN_FILE=$tmp/token
 export AGENT_TOKEN_FILE
 start anywhere agent-serve -l 0.0.0.0:0 -D :memory: -q -v
-ok "another address with a token" wait_until 10 grep -q "listening on" "$tmp/anywhere.err"
+ok "another address with a token" wait_until 30 grep -q "listening on" "$tmp/anywhere.err"
 is "$(cat "$tmp/anywhere.out")" "" "quiet: no record"
 
 # --- a user like any other

@@ -12,12 +12,15 @@ is "$status" 0 "and the server ends as ever"
 start_server many agent-serve -l 127.0.0.1:0 -D :memory:
 is "$(client many "$url" 200 500)" "each 500" "200 subscribers get 500 actions each, in order"
 descriptors() { [ ! -d "/proc/$pid/fd" ] || [ "$(ls "/proc/$pid/fd" | wc -l)" -lt 100 ]; }
-ok "those who left are forgotten" wait_until 10 descriptors
+ok "those who left are forgotten" wait_until 30 descriptors
 
 # --- more connections than descriptors
 start_server few sh -c 'ulimit -n 64; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D :memory:
-client crowd "$url" 100
-ok "when there are too many connections" wait_until 10 has "$tmp/few.err" "too many open files"
+start crowd python3 "$cli/clients/serve.py" crowd "$url" 100
+crowd=$pid
+ok "when there are too many connections" wait_until 30 has "$tmp/few.err" "too many open files"
+ok "and all of them have come" wait_until 60 has "$tmp/crowd.out" crowded
+stop "$crowd"
 answers() { [ "$(curl -s -m 2 "$url/api/health")" = '{"ok":true}' ]; }
-ok "the server goes on" wait_until 20 answers
+ok "the server goes on" wait_until 30 answers
 done_testing

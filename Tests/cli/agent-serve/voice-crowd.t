@@ -8,7 +8,7 @@ ok "200 voice subscribers get each event, the activity stream is not slower" \
   bounded 90 python3 "$cli/clients/voice.py" crowd "$url" 200 60
 sed 's/^/# /' "$tmp/ok.said"
 descriptors() { [ ! -d "/proc/$pid/fd" ] || [ "$(ls "/proc/$pid/fd" | wc -l)" -lt 100 ]; }
-ok "those who left are forgotten" wait_until 10 descriptors
+ok "those who left are forgotten" wait_until 30 descriptors
 stop "$pid"
 is "$status" 0 "and the server ends as ever"
 done_testing

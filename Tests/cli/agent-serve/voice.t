@@ -20,7 +20,7 @@ is "$(curl -s "$url/api/voice/history/sessions/none/events")" '[]' "no event of 
 start both curl -sN --max-time 40 "$url/api/activity/events"
 start voice curl -siN --max-time 40 "$url/api/voice/events"
 voice=$tmp/voice.out
-ok "the stream opens" wait_until 10 has "$voice" '^event: voice_state'
+ok "the stream opens" wait_until 30 has "$voice" '^event: voice_state'
 head_is_the_dashboards "$voice"
 is "$(field data "$voice" | head -n 1)" "$empty" "the state comes first"
 run curl -sI -m 5 "$url/api/voice/events"
@@ -43,7 +43,7 @@ curl -s "$state" >"$tmp/got"
 ok "and comes back as it was, to the byte" cmp "$tmp/state" "$tmp/got"
 tr -d '\n' <"$tmp/state" >"$tmp/line"
 arrived() { field data "$voice" | grep -qxFf "$tmp/line"; }
-ok "on one line of the stream" wait_until 5 arrived
+ok "on one line of the stream" wait_until 30 arrived
 is "$(curl -s "$url/api/mcp/status")" \
   '{"servers":[{"serverName":"x","connected":true,"tools":[{"name":"t","description":""}],"lastError":"late"}]}' \
   "a server of two sessions is one"
@@ -82,16 +82,16 @@ done
 post '{"kind":"voice","content":"no prefix"}'
 post '{"kind":"llm_call","content":"another"}'
 post '{"kind":"voice_runtime","guildId":"7","content":"line\u2028é","metadata":{"x":1.10},"level":"warn"}'
-ok "an action of a voice session" wait_until 10 has "$voice" '^event: voice_event'
+ok "an action of a voice session" wait_until 30 has "$voice" '^event: voice_event'
 sed -n '/^event: voice_event/,/^\r*$/p' "$voice" | tr -d '\r' | head -n 3 >"$tmp/event"
 is "$(field id "$tmp/event")" 3 "with its id on a line"
-ok "is on the activity stream too" wait_until 10 has "$tmp/both.out" voice_runtime
+ok "is on the activity stream too" wait_until 30 has "$tmp/both.out" voice_runtime
 grep -A 2 '^event: action_event' "$tmp/both.out" | grep voice_runtime >"$tmp/action"
 is "$(grep '^data' "$tmp/event")" "$(cat "$tmp/action")" "with the same data, to the byte"
 post '{"kind":"voice_session_start","metadata":{"sessionId":"a/b c%","mode":"gemini_realtime"}}'
 post '{"kind":"voice_session_end","metadata":{"sessionId":"a/b c%"}}'
 ended() { [ "$(grep -c '^event: voice_event' "$voice")" -ge 3 ]; }
-ok "and its end" wait_until 10 ended
+ok "and its end" wait_until 30 ended
 is "$(grep -c -e '"kind":"voice"' -e llm_call "$voice")" 0 "other actions are not"
 
 # --- history by odd ids
@@ -117,7 +117,7 @@ is "$(curl -sN -m 1 -H 'Last-Event-ID: 0' "$url/api/voice/events" | grep ^id | x
 is "$(curl -sN -m 1 -H 'Last-Event-ID: 99' "$url/api/voice/events" | grep -e ^event -e ^id | xargs)" \
   "event: voice_state id: 5" "one that was never given out"
 ok "2000 actions over random drops: each exactly once" client resume "$url" 2000 7
-ok "a heartbeat comes" wait_until 20 has "$voice" '^: heartbeat'
+ok "a heartbeat comes" wait_until 30 has "$voice" '^: heartbeat'
 states=$(grep -c '^event: voice_state' "$voice")
 ok "the state came every three seconds alone ($states)" test "$states" -ge 5 -a "$states" -le 9
 is "$(grep -c '^event: stats_update' "$voice")" 0 "and no stats"

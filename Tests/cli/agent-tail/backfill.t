@@ -16,7 +16,7 @@ post() {
     printf "{\"kind\":\"llm_call\",\"content\":\"n%d\",\"createdAt\":\"2026-01-01T00:00:%02d.%03dZ\"}\n",
       $1, $1 / 1000, $1 % 1000 }' | curl -sf --data-binary @- "$1/control/actions" >/dev/null
 }
-came() { wait_until 20 has "$tmp/tail.out" "\"profile\":\"$1\".*\"n$2\""; }
+came() { wait_until 30 has "$tmp/tail.out" "\"profile\":\"$1\".*\"n$2\""; }
 
 post "$a" 1 10
 post "$b" 1 10

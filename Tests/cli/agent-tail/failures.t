@@ -40,10 +40,10 @@ act() { curl -sf -d '{"kind":"llm_call","content":"later"}' "$a/api/actions" >/d
 # --- refused, while the other goes on
 start tail agent-tail -L -p b,a
 tail=$pid
-wait_until 10 has "$tmp/tail.out" '"type":"end","profile":"b"'
-wait_until 10 has "$tmp/tail.out" 'activity_snapshot'
+wait_until 30 has "$tmp/tail.out" '"type":"end","profile":"b"'
+wait_until 30 has "$tmp/tail.out" 'activity_snapshot'
 act
-wait_until 10 has "$tmp/tail.out" '"profile":"a".*later'
+wait_until 30 has "$tmp/tail.out" '"profile":"a".*later'
 ok "one is refused, the other goes on" has "$tmp/tail.out" '"profile":"a".*later'
 is "$(cat "$tmp/tail.err")" "agent-tail: b: $b/api/activity/events: 401 Unauthorized: \
 the token from $tmp/wrong was refused (profile b)" "told in one line with the name"

@@ -54,23 +54,23 @@ is "$(head -n 1 "$out" | jq -c keys_unsorted)" '["event","id","profile","receive
 # --- killed in the middle, restarted on the same port and database
 start tail agent-tail -L --retry-wait 0.1 -p a,b
 tail=$pid
-wait_until 10 has "$tmp/tail.out" '"snapshot.*"profile":"b"|activity_snapshot.*"profile":"b"'
-wait_until 10 has "$tmp/tail.out" 'activity_snapshot.*"profile":"a"'
+wait_until 30 has "$tmp/tail.out" '"snapshot.*"profile":"b"|activity_snapshot.*"profile":"b"'
+wait_until 30 has "$tmp/tail.out" 'activity_snapshot.*"profile":"a"'
 post "$a" 101 110
 post "$b" 101 110
-wait_until 10 has "$tmp/tail.out" '"profile":"a".*"n110"'
+wait_until 30 has "$tmp/tail.out" '"profile":"a".*"n110"'
 stop "$a_pid" KILL
-wait_until 10 has "$tmp/tail.out" '"type":"lost","profile":"a"'
+wait_until 30 has "$tmp/tail.out" '"type":"lost","profile":"a"'
 post "$b" 111 120
-wait_until 10 has "$tmp/tail.out" '"profile":"b".*"n120"'
+wait_until 30 has "$tmp/tail.out" '"profile":"b".*"n120"'
 ok "one that is down holds up no other" has "$tmp/tail.out" '"profile":"b".*"n120"'
 serve_on a "127.0.0.1:$a_port"
 post "$a" 111 120
 post "$b" 121 130
-wait_until 20 has "$tmp/tail.out" '"type":"resumed","profile":"a"'
+wait_until 30 has "$tmp/tail.out" '"type":"resumed","profile":"a"'
 post "$a" 121 130
-wait_until 10 has "$tmp/tail.out" '"profile":"a".*"n130"'
-wait_until 10 has "$tmp/tail.out" '"profile":"b".*"n130"'
+wait_until 30 has "$tmp/tail.out" '"profile":"a".*"n130"'
+wait_until 30 has "$tmp/tail.out" '"profile":"b".*"n130"'
 # numbers NAME: of the actions of a profile, each as often as it passes.
 action-filter -u -a "$tmp/tail.out" >"$tmp/passed"
 numbers() {

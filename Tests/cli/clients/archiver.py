@@ -35,6 +35,7 @@ for number in range(kills):
     if chance.random() < 0.3:
         night()
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    # Real time: how far it is when the night comes and when it is killed is chance.
     if chance.random() < 0.5:
         time.sleep(chance.uniform(0.2, 0.6))
         night()
@@ -54,9 +55,9 @@ for number in range(kills):
 # One that nobody kills, in a day of its own: all that was left is finished.
 night()
 child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-deadline = time.monotonic() + 20
+deadline = time.monotonic() + 60
 while time.monotonic() < deadline:
-    time.sleep(0.1)
+    time.sleep(0.1)  # between two looks
     plain = glob.glob(folder + "/*.ndjson")
     if len(plain) == 1 and os.path.getsize(plain[0]) > 0:
         break

@@ -41,7 +41,7 @@ def run(seconds):
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and any((folder / name).exists() for name in days):
-        time.sleep(0.005)
+        time.sleep(0.005)  # between two looks
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 

@@ -10,7 +10,7 @@ usage: serve.py resume URL COUNT SEED    post while a reader drops and resumes
        serve.py halves URL               a request in pieces, two in one write
        serve.py gone URL COUNT           subscribers that connect and vanish
        serve.py many URL COUNT ACTIONS   COUNT subscribers at once
-       serve.py crowd URL COUNT          COUNT connections at once
+       serve.py crowd URL COUNT          COUNT connections, until it is ended
        serve.py ending URL               print how a stream ends
 
 Everything is bounded; a broken promise ends it with a line and status 1.
@@ -21,6 +21,7 @@ import json
 import random
 import re
 import select
+import signal
 import socket
 import sys
 import threading
@@ -107,7 +108,8 @@ def post(connection, text):
 
 
 def poster(url, count, ids, pause=0.0, kind="llm_call"):
-    """Posts COUNT actions in requests of 1 to 20 from four connections."""
+    """Posts COUNT actions in requests of 1 to 20 from four connections, each of which
+    rests for PAUSE seconds after an answer, so that a reader may keep up."""
     lock = threading.Lock()
     left = [count]
 
@@ -320,7 +322,8 @@ def crowd(url, count):
         except OSError:
             break
         sockets.append(one)
-    time.sleep(0.5)
+    print("crowded", flush=True)
+    signal.pause()
 
 
 def ending(url):

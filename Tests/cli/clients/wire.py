@@ -14,11 +14,14 @@ closed.
 """
 
 import re
+import select
+import signal
 import socket
 import sys
 import time
 
 BOUND = 30
+PATIENCE = 5  # seconds for connections that nobody may take
 
 
 def address(url):
@@ -78,14 +81,18 @@ def silent(url, count, kind):
         plain.setblocking(False)
         plain.connect_ex(address(url))
         open_ones.append(plain)
-    time.sleep(0.3)
+    # Until they are connected. Where nobody takes them any more, some never are.
+    limit, coming = time.monotonic() + PATIENCE, open_ones
+    while coming and time.monotonic() < limit:
+        ready = select.select([], coming, [], 0.1)[1]
+        coming = [plain for plain in coming if plain not in ready]
     for plain in open_ones:
         try:
             plain.send(begin)
         except OSError:
             pass
     print("silent", flush=True)
-    time.sleep(600)
+    signal.pause()  # until it is ended
 
 
 def late(url, text):

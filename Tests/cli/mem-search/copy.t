@@ -123,20 +123,20 @@ pane -f /dev/null new-session -d -x 100 -y 30 \
   "env AGENT_URL=$url EDITOR='$tmp/editor' mem-pick; echo status \$?; cat"
 server=$(pane display-message -p '#{pid}')
 started="$started $server"
-ok "the list opens" wait_until 10 lists 'sailing club'
+ok "the list opens" wait_until 30 lists 'sailing club'
 pane send-keys 'answers'
-wait_until 5 lists '> answers'
+wait_until 30 lists '> answers'
 pane send-keys C-e
-ok "C-e edits" wait_until 10 shows 'Change fact 12'
+ok "C-e edits" wait_until 30 shows 'Change fact 12'
 pane send-keys y Enter
-wait_until 10 sh -c 'curl -sS "$1/control/facts" | grep -q "answers terse"' - "$url"
-ok "and the list comes again" wait_until 10 lists 'Keeps answers terse'
+wait_until 30 sh -c 'curl -sS "$1/control/facts" | grep -q "answers terse"' - "$url"
+ok "and the list comes again" wait_until 30 lists 'Keeps answers terse'
 pane send-keys C-d
-wait_until 10 shows 'Delete this fact'
+wait_until 30 shows 'Delete this fact'
 pane send-keys y Enter
-ok "C-d deletes" wait_until 10 sh -c '! curl -sS "$1/control/facts" | grep -q "answers terse"' - "$url"
-wait_until 10 lists ' 0/8 '
+ok "C-d deletes" wait_until 30 sh -c '! curl -sS "$1/control/facts" | grep -q "answers terse"' - "$url"
+wait_until 30 lists ' 0/8 '
 pane send-keys Escape
-ok "Escape leaves" wait_until 10 shows 'status 1'
+ok "Escape leaves" wait_until 30 shows 'status 1'
 
 done_testing

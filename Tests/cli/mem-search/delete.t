@@ -122,13 +122,15 @@ for round in 1 2 3 4 5 6; do
   curl -sS "$url/control/facts" | jq -r .id >"$tmp/ids"
   # shellcheck disable=SC2046  # ids are digits
   start delete mem-search --delete -y $(cat "$tmp/ids")
-  wait_until 10 at_least "$tmp/delete.out" "$round"
+  wait_until 30 at_least "$tmp/delete.out" "$round"
+  # Each time a little further into the next one.
   sleep "0.01$round"
   kill -9 "$pid" 2>/dev/null
   finished "$pid"
 done
-# The server ends what it had begun.
-wait_until 5 sh -c 'a=$(curl -sS "$1/control/facts" | wc -l); sleep 0.1; [ "$a" = "$(curl -sS "$1/control/facts" | wc -l)" ]' - "$url"
+# The server ends what it had begun; then nobody is connected but who asks.
+nobody_else() { [ "$(curl -sS "$url/control/connected")" = 1 ]; }
+wait_until 30 nobody_else
 curl -sS "$url/control/facts" | jq -r .id | sort >"$tmp/left"
 run mem-search --undo
 jq -r .id "$out" | sort >"$tmp/undo"

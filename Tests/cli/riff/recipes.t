@@ -15,16 +15,16 @@ begun() {
 
 # --- agent-say
 run tmux-attach -q $attach_args -N -s riff
-wait_until 5 begun riff
+wait_until 30 begun riff
 run agent-say $attach_args -- say "it's  two" '*'
 status_is 0 "agent-say: words"
-ok "are one text, and Return" wait_until 5 typed riff "say it's  two * $(printf '\r')"
+ok "are one text, and Return" wait_until 30 typed riff "say it's  two * $(printf '\r')"
 : >"$(agent_log riff)"
 run sh -c 'echo "  from a pipe" | agent-say "$@" --' - $attach_args
-ok "agent-say: standard input" wait_until 5 typed riff "from a pipe $(printf '\r')"
+ok "agent-say: standard input" wait_until 30 typed riff "from a pipe $(printf '\r')"
 : >"$(agent_log riff)"
 run sh -c 'echo "options first" | agent-say "$@"' - $attach_args
-ok "agent-say: with options first, without --" wait_until 5 typed riff "options first $(printf '\r')"
+ok "agent-say: with options first, without --" wait_until 30 typed riff "options first $(printf '\r')"
 run agent-say --no-such
 status_is 2 "agent-say: no such option"
 run agent-say $attach_args -s riff-7 -- hello
@@ -37,7 +37,7 @@ printf 'host = box\n[host box]\nhostname = 127.0.0.1\nport = %s\nidentity = %s\n
 : >"$(agent_log riff)"
 run agent-say run the tests
 status_is 0 "agent-say: the configured host"
-ok "gets it" wait_until 5 typed riff "run the tests $(printf '\r')"
+ok "gets it" wait_until 30 typed riff "run the tests $(printf '\r')"
 
 # --- riff-up, on this machine
 rtmux kill-server
@@ -46,7 +46,7 @@ mkdir "$remote_home/work #(touch PWNED);"
 up -d "$remote_home/work #(touch PWNED);"
 status_is 0 "riff-up"
 err_empty "without a word"
-wait_until 5 begun riff
+wait_until 30 begun riff
 is "$(agent_says riff 'select(.what == "start") | .cwd, .env.TMUX, .env.TMUX_PANE' | tr '\n' ,)" \
   "$remote_home/work #(touch PWNED);,null,null," "the folder; tmux is hidden from the agent"
 token=$(agent_says riff 'select(.what == "start").token')
@@ -64,7 +64,7 @@ is "$(rtmux list-panes -t =riff-9: -F '#{pane_current_command}')" sh "riff-up: a
 up -d "$remote_home/none" -s riff-8
 status_is 2 "riff-up: no folder"
 for n in 1 2 3 4; do up -s twice & done
-wait_until 5 rtmux has-session -t =twice
+wait_until 30 rtmux has-session -t =twice
 is "$(rtmux list-sessions | grep -c twice)" 1 "riff-up: at the same time, one session"
 is "$(find "$remote_home" -name PWNED | wc -l)" 0 "nothing of a name was run"
 like "$(riff-up -h)" '^usage: riff-up' "riff-up -h"
@@ -84,7 +84,7 @@ git -C "$repo" commit -q -m one
 cp "$root/bin/riff-claude" "$root/bin/riff-worktree-remove" "$remote_home/bin"
 
 new() { run tmux-attach $attach_args -N --worktree "$@"; }
-cwd() { wait_until 5 begun "$1" && agent_says "$1" 'select(.what == "start").cwd'; }
+cwd() { wait_until 30 begun "$1" && agent_says "$1" 'select(.what == "start").cwd'; }
 head_of() { git -C "$1" symbolic-ref --short HEAD; }
 
 new -d "~/my repo" -s riff

@@ -72,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
         if mode == "500":
             return self.answer(500, '{"error":"out of memory"}')
         if mode == "hang":
-            time.sleep(60)
+            time.sleep(60)  # longer than anybody waits
         if mode == "html":
             return self.answer(200, "<html>sleeping</html>", "text/html")
         if mode == "poison" and any("poison" in text for text in texts):

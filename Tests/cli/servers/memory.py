@@ -15,6 +15,7 @@ guild alone, and those of all guilds for the query __ALL__. Beyond it, for tests
     GET /control/facts  every fact that is left, one a line
     GET /control/requests  how many requests came
     GET /control/together  how many lists of facts were asked for at a time, at most
+    GET /control/connected  how many connections there are, this one too
 
 A line `{"type":"listening",...}` on standard output tells the URL.
 """
@@ -41,6 +42,7 @@ facts = {}
 requests = 0
 waiting = 0
 together = 0
+connected = 0
 
 
 def row(given, number):
@@ -105,6 +107,18 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def setup(self):
+        global connected
+        super().setup()
+        with lock:
+            connected += 1
+
+    def finish(self):
+        global connected
+        with lock:
+            connected -= 1
+        super().finish()
+
     def answer(self, status, value):
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False,
                                                                separators=(",", ":"))
@@ -145,6 +159,8 @@ class Handler(BaseHTTPRequestHandler):
                 return self.answer(200, str(requests))
             if url.path == "/control/together":
                 return self.answer(200, str(together))
+            if url.path == "/control/connected":
+                return self.answer(200, str(connected))
             if url.path == "/api/memory/facts":
                 return self.answer(200, self.facts(guild, query))
             if url.path == "/api/memory/subjects":

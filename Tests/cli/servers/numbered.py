@@ -56,7 +56,7 @@ class Handler(BaseHTTPRequestHandler):
                 if now > at:
                     self.wfile.write("".join(event(n) for n in range(at + 1, now + 1)).encode())
                     at = now
-                time.sleep(0.005)
+                time.sleep(0.005)  # between two looks at the clock
         except OSError:
             pass
 

@@ -251,7 +251,7 @@ def play(connection, lines, server):
                 size = random.randint(1, int(most)) if most else len(data)
                 connection.sendall(data[:size])
                 data = data[size:]
-                time.sleep(0.0002)
+                time.sleep(0.0002)  # as above
         elif word == "chunk":
             data = server.bytes(rest)
             connection.sendall(b"%x\r\n%s\r\n" % (len(data), data))
@@ -271,7 +271,8 @@ def play(connection, lines, server):
             left_by_client(connection, LONGEST_WAIT)
             return
         elif word == "reset":
-            # A moment for the client to read what was sent: RST throws it away.
+            # A moment for the client to read what was sent: some systems throw that away
+            # with RST, and nothing here shows when it has been read.
             time.sleep(0.05)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             return

@@ -142,7 +142,7 @@ class Soak:
                 self.unseen = 0
                 return
             rest = (rest + data)[-200:]
-            time.sleep(0.01)
+            time.sleep(0.01)  # between two looks
         sys.exit(f"soak.py: {self.last[:20]} did not come")
 
 

@@ -163,6 +163,7 @@ inbox add --max-size 4999 - <"$tmp/pipe"
 status_is 2 "but more than 4999, in a pipe, too"
 clear_inbox
 
+# Long enough for a first read to find half of it.
 { printf 'slow' && sleep 0.1 && printf 'ly'; } >"$tmp/pipe" &
 inbox add - <"$tmp/pipe"
 is "$(field size)" 6 "a slow writer is waited for"

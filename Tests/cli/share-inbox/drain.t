@@ -25,7 +25,7 @@ for transport in $transports; do
   # shellcheck disable=SC2046
   is "$(sums $(paths))" "$(sums "$tmp/a.txt" "$tmp/b.png" "$tmp/c.txt")" \
     "$transport: byte for byte, in the order they came"
-  wait_until 5 typed_is "$(paths | tr '\n' ' ')"
+  wait_until 30 typed_is "$(paths | tr '\n' ' ')"
   is "$(typed_now)" "$(paths | tr '\n' ' ')" \
     "$transport: their paths are typed, each with a blank, without Return"
 done
@@ -48,7 +48,7 @@ inbox drain
 is "$status $(left)" "0 0" "75 small files"
 ok "in few calls" \
   test $(($(grep -c 'Starting session: command' "$sshd_log") - before)) -le 5
-wait_until 5 typed_is "$(paths | tr '\n' ' ')"
+wait_until 30 typed_is "$(paths | tr '\n' ' ')"
 is "$(typed_now)" "$(paths | tr '\n' ' ')" "are typed in the order they came"
 came_once "small" "$@"
 
@@ -62,7 +62,7 @@ share-inbox add -q "$tmp/a.txt" "$tmp/c.txt"
 forget_typed
 inbox drain
 is "$status $(left)" "0 0" "those that have been typed go, with new ones"
-wait_until 5 typed_is "$(paths | tail -n 2 | tr '\n' ' ')"
+wait_until 30 typed_is "$(paths | tail -n 2 | tr '\n' ' ')"
 is "$(typed_now)" "$(paths | tail -n 2 | tr '\n' ' ')" "only the new ones are typed"
 is "$(cat "$changed") $(find "$removed" 2>/dev/null)" "changed " \
   "what has been typed is not written again"
@@ -89,7 +89,7 @@ rm "$remote_home/bin/tar"
 is "$(parts)" 0 "no part of a file is left on the host"
 # --- with a key of ssh-agent's, and the port by its long name
 start agent ssh-agent -D -a "$tmp/agent"
-wait_until 5 test -S "$tmp/agent"
+wait_until 30 test -S "$tmp/agent"
 SSH_AUTH_SOCK=$tmp/agent ssh-add -q "$id" || bail "the agent takes no key"
 share-inbox add -q "$tmp/a.txt"
 SSH_AUTH_SOCK=$tmp/agent run share-inbox drain --transport libssh2 --agent --pins "$tmp/pins" \

@@ -57,7 +57,7 @@ again() {
   for file in "$tmp/fill/a b.txt" "$tmp/fill/c"; do perl -e 'open F, "+<", shift' "$file"; done
   both
 }
-ok "a folder that something else fills" wait_until 10 again
+ok "a folder that something else fills" wait_until 30 again
 stop "$fill"
 is "$(find "$tmp/fill" -type f | wc -l | tr -d ' ')" 0 "its files have moved into the inbox"
 
@@ -85,7 +85,7 @@ is "$(cat "$tmp/arguments")" "/usr/local/bin/share-inbox watch -q" "launchd's fi
 # shellcheck disable=SC2046
 start agent $(sed 's,/usr/local/bin/,,' "$tmp/arguments")
 start_agent riff
-ok "its command delivers" wait_until 15 eval '[ "$(left)" -eq 0 ]'
+ok "its command delivers" wait_until 30 eval '[ "$(left)" -eq 0 ]'
 stop "$pid"
 
 if command -v systemd-analyze >/dev/null; then

@@ -81,7 +81,7 @@ for transport in $transports; do
     # shellcheck disable=SC2086
     start still share-inbox drain --keepalive 1 $inbox_args
     chance 400000
-    wait_until 20 under_way
+    wait_until 30 under_way
     # shellcheck disable=SC2086
     link $silence
     finished "$pid"
@@ -101,8 +101,10 @@ for transport in $transports; do
   link rate 2000000
   # shellcheck disable=SC2086
   start held share-inbox drain $inbox_args
-  sleep 0.5
+  chance=20000
+  wait_until 30 under_way
   link hold
+  # Real time: the silence that is to do no harm. After 4 s the host would be asked.
   sleep 0.7
   link pass
   finished "$pid"

@@ -32,7 +32,7 @@ is "$status $(cat "$err")" "75 share-inbox: this machine: no session nobody; 1 f
 rtmux -L other new-session -d -s riff cat
 local_inbox drain --label other -r
 is "$status $(left)" "0 0" "--local: --label is the tmux server's"
-wait_until 5 eval 'rtmux -L other capture-pane -p -t =riff: | tr -d "\n" | grep -q /.riff/inbox/'
+wait_until 30 eval 'rtmux -L other capture-pane -p -t =riff: | tr -d "\n" | grep -q /.riff/inbox/'
 is "$(rtmux -L other capture-pane -p -t =riff: | tr -d '\n' | grep -o '/\.riff/inbox/' | wc -l | tr -d ' ')" 2 \
   "--local: and Return is pressed there"
 rtmux -L other kill-server
@@ -58,7 +58,7 @@ is "$status $(jq -r .reason <"$(find "$folder" -name '.note-*')")" \
   "75 ended with status 127" "--exec: a command that is not there"
 # shellcheck disable=SC2016
 start caught share-inbox drain --exec "echo \$\$ >'$tmp/begun'; trap 'exit 3' TERM; sleep 60 & wait"
-wait_until 5 test -s "$tmp/begun"
+wait_until 30 test -s "$tmp/begun"
 stop "$pid"
 is "$status $(left)" "143 1" "--exec: TERM is handed on, and the file stays"
 ok "--exec: nothing of it goes on" gone "$(cat "$tmp/begun")"
@@ -71,7 +71,7 @@ run share-inbox drain -q --exec 'cat >/dev/null'
 echo again >"$tmp/again"
 share-inbox add -q "$tmp/again"
 start dead share-inbox drain --exec "echo \$\$ >'$tmp/lives'; cat; exec sleep 60"
-wait_until 5 has "$tmp/dead.out" again
+wait_until 30 has "$tmp/dead.out" again
 kill -9 "$pid"
 finished "$pid"
 run share-inbox drain --exec 'cat >&2'
@@ -90,23 +90,29 @@ exec 9>&-
 inbox drain
 is "$status $(cat "$(jq -r .remote_path "$out")")" "0 growing, grown" "until it is whole"
 
-# One that is opened for each piece.
+# One that is opened for each piece, more often than a quiet half second would be.
 pieces() {
-  for piece in 1 2 3 4 5 6 7 8 9 10; do
-    echo "$piece" >>"$1"
-    sleep 0.1
-  done
+  perl -e 'my ($name, $enough) = @ARGV;
+    for (my $piece = 1; ; $piece++) {
+      my $is_last = -e $enough;
+      open my $file, ">>", $name or die;
+      print $file $is_last ? "last\n" : "$piece\n";
+      close $file;
+      last if $is_last;
+      select undef, undef, undef, 0.02;
+    }' "$1" "$tmp/enough"
 }
 by_pieces="$folder/$(date +%s)-01a1ffa7-e1cb-4f15-8217-413cf80e4413.log"
 pieces "$by_pieces" &
 writer=$!
-wait_until 5 test -s "$by_pieces"
+wait_until 30 test -s "$by_pieces"
 inbox drain
 is "$status $(left)" "75 1" "a file that grows by pieces waits"
 err_like ': stays queued: still being written$' "and it is said why"
+: >"$tmp/enough"
 wait "$writer"
 inbox drain
-is "$status $(tail -n 1 "$(jq -r .remote_path "$out")")" "0 10" "until all are there"
+is "$status $(tail -n 1 "$(jq -r .remote_path "$out")")" "0 last" "until all are there"
 
 # It grows when its sending has begun: over a slow link, by another that opens it then.
 start_proxy slow
@@ -119,11 +125,11 @@ for change in grows shrinks; do
   # shellcheck disable=SC2086
   start "$change" share-inbox drain $inbox_args
   sends() { find "$remote_inbox" -name '.part-*' -size +20k | grep -q .; }
-  wait_until 5 sends
+  wait_until 30 sends
   if [ "$change" = grows ]; then echo more >>"$moving"; else truncate -s 100000 "$moving"; fi
   finished "$pid"
   is "$status $(left)" "75 1" "a file that $change while it is sent stays"
-  ok "and nothing of it at the host" wait_until 5 eval '[ "$(parts)" -eq 0 ]'
+  ok "and nothing of it at the host" wait_until 30 eval '[ "$(parts)" -eq 0 ]'
   like "$(cat "$tmp/$change.err")" ': stays queued: the file (changed while it was sent|became shorter)' \
     "and it is said why: $change"
   link rate 0
@@ -139,7 +145,7 @@ share-inbox add -q -m "$tmp/late.bin"
 late=$(share-inbox list | jq -r .path)
 # shellcheck disable=SC2086
 start late share-inbox drain $inbox_args
-wait_until 5 sends
+wait_until 30 sends
 echo more >>"$late"
 finished "$pid"
 is "$status $(left) $(jq -r .state "$tmp/late.out")" "2 1 failed" "a file that changes when it has been read stays"
@@ -196,12 +202,12 @@ share-inbox add -q "$tmp/progress.bin"
 inbox_args
 # shellcheck disable=SC2086
 sit seat 24x100 share-inbox drain $inbox_args
-wait_until 10 eval '[ "$(left)" -eq 0 ]'
+wait_until 30 eval '[ "$(left)" -eq 0 ]'
 shown() { grep -Eq 'bin +[0-9.]+ .?B of 2\.86 MB +[0-9.]+ .B/s +0:0[0-9] left' "$tmp/seat.screen"; }
 ok "on a terminal it is shown: bytes, rate, time left" shown
 share-inbox add -q "$tmp/progress.bin"
 # shellcheck disable=SC2086
 sit quiet 24x100 share-inbox drain -q $inbox_args
-wait_until 10 eval '[ "$(left)" -eq 0 ]'
+wait_until 30 eval '[ "$(left)" -eq 0 ]'
 not_ok "not with --quiet" grep -q left "$tmp/quiet.screen"
 done_testing

@@ -20,7 +20,7 @@ mark() { for _each in riff riff-1 riff-10; do agent_typed "$_each" >"$tmp/typed-
 got() { agent_typed "$1" | tail -c +$(($(wc -c <"$tmp/typed-$1") + 1)); }
 got_now() { got "$1" >"$tmp/got" && [ "$(cat "$tmp/got" && echo .)" = "$2." ]; }
 got_is() {
-  wait_until 5 got_now "$1" "$2"
+  wait_until 30 got_now "$1" "$2"
   is "$(cat "$tmp/got")" "$2" "$3"
 }
 path() { jq -r .remote_path "$out"; }
@@ -45,19 +45,20 @@ mark
 inbox drain
 got_is riff "$(path | tr '\n' ' ')" "by default the base"
 
-# An agent that is only just starting throws away what it finds at its terminal.
+# An agent that is only just starting throws away what it finds at its terminal. A new
+# session is given 2 s; this one needs most of them.
 rtmux new-session -d -s fresh "sleep 0.7; PATH=$remote_home/bin:\$PATH STUB_LOGS=$agents exec claude"
 put
 inbox drain -s fresh
 fresh() { [ "$(agent_typed fresh)" = "$(path) " ]; }
-ok "a session that is quite new is given a moment" wait_until 5 fresh
+ok "a session that is quite new is given a moment" wait_until 30 fresh
 rtmux kill-session -t =fresh
 
 # What tmux-attach used last goes before the base.
 not_ok "nobody has sat down yet" sat
 share-inbox add -q "$tmp/put.txt"
 attach seat -s riff-10
-wait_until 20 sat || diag "$(tail -c 300 "$tmp/seat.screen")"
+wait_until 30 sat || diag "$(tail -c 300 "$tmp/seat.screen")"
 # shellcheck disable=SC2154
 stop "$pid"
 mark
@@ -240,7 +241,7 @@ start_sshd odd "SetEnv \"HOME=$at/$(printf '%s' "$odd" | sed 's/"/\\"/g')\" TMUX
 mv "$at/home" "$at/$odd"
 remote_home=$at/$odd
 rtmux new-session -d -s riff "PATH='$at/bin':\$PATH STUB_LOGS=$agents exec python3 -E $cli/servers/stub_agent.py"
-wait_until 10 agent_is_up riff
+wait_until 30 agent_is_up riff
 rm -f "$tmp/pins"
 got_some() { [ -n "$(got riff)" ]; }
 # shellcheck disable=SC2154
@@ -249,7 +250,7 @@ for transport in $transports; do
   agent_typed riff >"$tmp/typed-riff"
   inbox drain
   is "$status $(path | sed 's,/.riff/.*,,')" "0 $remote_home" "$transport: a home with blanks and quotes"
-  wait_until 5 got_some
+  wait_until 30 got_some
   line=$(got riff)
   # What was typed is one word for a shell, and that word is the path.
   # shellcheck disable=SC2016

@@ -67,7 +67,7 @@ done
 
 # --- two at once
 start one agent-archive "$events"
-ok "one writes" wait_until 10 at_least "$archive/$today.ndjson" 16
+ok "one writes" wait_until 30 at_least "$archive/$today.ndjson" 16
 one=$pid
 run agent-archive "$events"
 status_is 2 "a second one"
@@ -96,7 +96,7 @@ fi
 run agent-archive -n 1 "$events"
 status_is 0 "an archive with what a crash left"
 all_compressed() { [ -z "$(find "$archive" -name '2026-01-0?.ndjson')" ]; }
-ok "is finished" wait_until 10 all_compressed
+ok "is finished" wait_until 30 all_compressed
 err_empty "without a word"
 is "$(for file in "$archive"/2026-01-*; do
   echo "$(basename "$file" .ndjson.$compressor) $(action-filter -N "$file")"
@@ -112,7 +112,7 @@ for name in zstd gzip; do
 done
 echo '{"kind":"x"}' >"$archive/2026-01-04.ndjson"
 PATH=$tmp/broken:$PATH run agent-archive -n 1 "$events"
-ok "a compression that fails is told" wait_until 10 has "$err" \
+ok "a compression that fails is told" wait_until 30 has "$err" \
   "^agent-archive: .*2026-01-04.ndjson: not compressed; the next start tries again$"
 is "$(cd "$archive" && echo 2026-01-04* .2026*)" "2026-01-04.ndjson .2026*" "and leaves the plain file"
 PATH=$tmp/broken:$PATH
@@ -126,7 +126,7 @@ done
 ln -s "$(command -v gzip)" "$tmp/few/gzip"
 run env PATH="$tmp/few" agent-archive -n 1 "$events"
 status_is 0 "without zstd"
-ok "gzip is taken" wait_until 10 test -s "$archive/2026-01-04.ndjson.gz"
+ok "gzip is taken" wait_until 30 test -s "$archive/2026-01-04.ndjson.gz"
 is "$(action-filter -N "$archive/2026-01-04.ndjson.gz")" 1 "and the record is there"
 
 # --- no room
@@ -160,15 +160,15 @@ if command -v cc >/dev/null && command -v zstd >/dev/null && [ "$(uname -s)" = L
   export CLOCK
   start live env LD_PRELOAD="$tmp/clock.so" agent-archive --folder "$tmp/live" "$events"
   live=$pid
-  ok "a live archive" wait_until 10 at_least "$tmp/live/$today.ndjson" 3
+  ok "a live archive" wait_until 30 at_least "$tmp/live/$today.ndjson" 3
   echo 86400 >"$CLOCK"
-  ok "at midnight yesterday's file is compressed" wait_until 10 test -s "$tmp/live/$today.ndjson.zst"
-  ok "and removed" wait_until 10 test ! -e "$tmp/live/$today.ndjson"
+  ok "at midnight yesterday's file is compressed" wait_until 30 test -s "$tmp/live/$today.ndjson.zst"
+  ok "and removed" wait_until 30 test ! -e "$tmp/live/$today.ndjson"
   tomorrow=$(date -u -d "$today + 1 day" +%Y-%m-%d)
-  ok "and tomorrow's is written" wait_until 10 at_least "$tmp/live/$tomorrow.ndjson" 3
+  ok "and tomorrow's is written" wait_until 30 at_least "$tmp/live/$tomorrow.ndjson" 3
   echo 0 >"$CLOCK"
   before=$(lines "$tmp/live/$tomorrow.ndjson")
-  ok "a clock that is set back goes on there" wait_until 10 at_least "$tmp/live/$tomorrow.ndjson" $((before + 5))
+  ok "a clock that is set back goes on there" wait_until 30 at_least "$tmp/live/$tomorrow.ndjson" $((before + 5))
   ok "and makes no second file of that day" test ! -e "$tmp/live/$today.ndjson"
   stop "$live"
   numbers "$tmp/live/$today.ndjson.zst" "$tmp/live/$tomorrow.ndjson" >"$tmp/got"
@@ -187,6 +187,6 @@ else
 fi
 
 none_runs() { ! ps -e -o args= | grep -F "agent-archive --folder $tmp/" | grep -qv grep; }
-ok "nothing it started is left" wait_until 10 none_runs
+ok "nothing it started is left" wait_until 30 none_runs
 
 done_testing

@@ -25,7 +25,7 @@ drop() { curl -sf -d '' "$url/control/drop?how=$1" >/dev/null; }
 leave() { drop "$1&away=1"; }
 back() {
   curl -sf -d '' "$url/control/back" >/dev/null
-  wait_until 10 clients 1
+  wait_until 30 clients 1
 }
 # shellcheck disable=SC2317  # called by wait_until
 clients() { [ "$(curl -sf "$url/control/state" | jq .clients)" -eq "$1" ]; }
@@ -42,7 +42,7 @@ follow() {
 tail_it() {
   start tail sse-tail --token-file "$tmp/token" --retry-wait 0.3 "$@" activity
   tail=$pid
-  wait_until 10 has "$tmp/tail.out" activity_snapshot
+  wait_until 30 has "$tmp/tail.out" activity_snapshot
 }
 # away FROM TO HOW [HOW]: posts while the stream is down, and waits until it is back.
 away() {
@@ -51,7 +51,7 @@ away() {
   back
 }
 # seen COUNT: an action after the drop has come.
-came() { wait_until 20 has "$tmp/tail.out" "\"content\":\"n$1\""; }
+came() { wait_until 30 has "$tmp/tail.out" "\"content\":\"n$1\""; }
 numbers() { action-filter -u "$tmp/tail.out" | grep -o '"content":"n[0-9]*"' | tr -dc '0-9\n'; }
 # all TO TITLE: every number once.
 all() {
@@ -228,7 +228,7 @@ odd=$(printf '{"kind":"odd","createdAt":"2026-01-01T00:00:00.011Z"%s}\n' ',"cont
   ',"content":0,"guildId":"2"' ',"content":"x","userId":0,"channelId":false' \
   ',"content":7,"messageId":1234567890123456' ',"content":true,"userId":1e21')
 echo "$odd" | curl -sf --data-binary @- "$url/control/actions" >/dev/null
-wait_until 10 has "$tmp/tail.out" '"content":true'
+wait_until 30 has "$tmp/tail.out" '"content":true'
 away 12 300 between
 came 300
 is "$(action-filter -u -k odd "$tmp/tail.out" | wc -l | tr -d ' ')" 5 \
@@ -245,7 +245,7 @@ came 51
 away 52 1500 between mixed
 # shellcheck disable=SC2317  # called by wait_until
 pages() { fetches | grep -q kinds; }
-ok "pages are asked for" wait_until 20 pages
+ok "pages are asked for" wait_until 30 pages
 stop "$tail"
 is "$(kill -l "$status" 2>/dev/null)" TERM "a signal meanwhile ends it at once"
 is "$(jq -r .newest "$tmp/paged")" 2026-01-01T00:00:00.051Z \
@@ -264,7 +264,7 @@ tail_it -L
 post 51 51
 came 51
 away 52 1500 between mixed
-wait_until 20 has "$tmp/tail.out" '"type":"gap"'
+wait_until 30 has "$tmp/tail.out" '"type":"gap"'
 post 1501 1501
 came 1501
 is "$(jq -c 'select(.type == "gap") | .unreached | length' "$tmp/tail.out")" 1 \
@@ -278,7 +278,7 @@ stop "$dashboard"
 follow
 tail_it -L
 drop between
-wait_until 10 has "$tmp/tail.out" '"type":"resumed"'
+wait_until 30 has "$tmp/tail.out" '"type":"resumed"'
 post 1 3
 came 3
 away 4 100 inside
@@ -310,7 +310,7 @@ twins() {
   done | curl -sf --data-binary @- "$url/control/actions" >/dev/null
 }
 twins 2030-01-01T00:00:00.000Z
-wait_until 10 has "$tmp/tail.out" '"content":"🌿'
+wait_until 30 has "$tmp/tail.out" '"content":"🌿'
 leave inside
 twins 2030-01-01T00:00:00.001Z
 back

@@ -24,14 +24,14 @@ S
 timed sh -c 'sse-tail "$1" | head -n 1' sh "$url/s"
 out_like '^\{' "| head -1 gets its line"
 err_empty "quietly"
-ok "and ends at once" test "$took" -le 3
+ok "and ends at once" test "$took" -le 10
 script <<'S'
 stream
 send data: 1\n\n
 stall
 S
 timed sh -c 'sse-tail "$1" | head -n 1' sh "$url/s"
-ok "also when the stream is silent afterwards ($took s)" test "$took" -le 3
+ok "also when the stream is silent afterwards ($took s)" test "$took" -le 10
 script <<'S'
 stream
 send data: 1\n\n
@@ -83,19 +83,19 @@ send data: 1\n\n
 stall
 S
   start signalled sse-tail "$url/s"
-  wait_until 10 has "$tmp/signalled.out" 1
+  wait_until 30 has "$tmp/signalled.out" 1
   stop "$pid" "$signal"
   is "$status" "$want" "SIG$signal ends it by itself"
   is "$(cat "$tmp/signalled.err")" "" "SIG$signal: in silence"
 done
 printf 'status 500\n' | script
 start signalled sse-tail -v --retry-wait 30 "$url/s"
-wait_until 10 has "$tmp/signalled.err" 500
+wait_until 30 has "$tmp/signalled.err" 500
 stop "$pid"
 is "$status" 143 "in the wait between two tries"
 printf 'stall\n' | script
 start signalled sse-tail "$url/s"
-wait_until 10 has "$log" request
+wait_until 30 has "$log" request
 stop "$pid"
 is "$status" 143 "while it waits for an answer"
 script <<'S'

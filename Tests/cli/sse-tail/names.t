@@ -141,7 +141,7 @@ err_one_line sse-tail "one line"
 # --- the voice stream as it is
 start_server dashboard python3 "$cli/servers/dashboard.py" --tick 0.1 --token s3cret
 start voice env AGENT_URL="$url" sse-tail --token-file "$tmp/token" -n 3 voice
-wait_until 10 has "$tmp/voice.out" voice_state
+wait_until 30 has "$tmp/voice.out" voice_state
 printf '%s\n' '{"kind":"llm_call"}' '{"kind":"voice_info","content":"hi"}' |
   curl -s --data-binary @- "$url/control/actions" >/dev/null
 finished "$pid"

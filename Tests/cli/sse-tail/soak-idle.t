@@ -22,11 +22,11 @@ export AGENT_URL
 start url sse-tail -v "$url/s"
 start voice sse-tail -v voice
 start activity sse-tail -v activity
-wait_until 10 has "$log" /api/activity/events
+wait_until 30 has "$log" /api/activity/events
 began=$(date +%s)
 ok "a silent stream is lost" wait_until 60 has "$tmp/activity.err" 'down'
 took=$(($(date +%s) - began))
 ok "after 45 s ($took s)" test "$took" -ge 43 -a "$took" -le 50
-ok "and a silent server, too" wait_until 5 has "$tmp/voice.err" 'down'
+ok "and a silent server, too" wait_until 30 has "$tmp/voice.err" 'down'
 not_ok "but not a URL's" has "$tmp/url.err" 'down'
 done_testing

@@ -174,7 +174,7 @@ send data: a\n\n
 stall
 S
 start ps sse-tail -H "@$tmp/headers" "$url/s"
-wait_until 10 has "$tmp/ps.out" '"a"'
+wait_until 30 has "$tmp/ps.out" '"a"'
 unlike "$(ps -o args= -p "$pid")" s3cret "-H @FILE keeps it out of ps"
 stop "$pid"
 is "$(requests '.headers["x-api-key"]')" s3cret "and sends it"

@@ -15,6 +15,7 @@ cat "$HOME/down"
 printf 'THAT WAS ALL'
 head -c "$(wc -c <"$HOME/up")" >"$HOME/came"
 printf 'GOT ALL'
+# Until somebody leaves.
 exec sleep 60
 EOF
 sed "s|\"\$REAL_TMUX\"|$(command -v tmux)|" "$remote_home/bin/tmux" >"$tmp/tmux"
@@ -39,7 +40,7 @@ for transport in $transports; do
   ok "$transport: and arrive as they were" cmp "$remote_home/came" "$remote_home/up"
   ok "$transport: the keys were exchanged anew" at_least_rekeys 10
   at "$transport" send '\r~.'
-  ok "$transport: ~. ends it" at "$transport" end 5
+  ok "$transport: ~. ends it" at "$transport" end 30
   is "$(seat_says "$transport" '.termios')" true "$transport: and gives the terminal back"
 done
 rm "$remote_home/bin/tmux"
@@ -53,7 +54,7 @@ attach_args libssh2
 run tmux-attach $attach_args -t <"$tmp/text"
 status_is 0 "400 KB are typed"
 printf ' ' >>"$tmp/text"
-wait_until 10 cmp "$tmp/text" "$tmp/typed"
+wait_until 30 cmp "$tmp/text" "$tmp/typed"
 ok "and arrive byte for byte" cmp "$tmp/text" "$tmp/typed"
 rekeyed=$(grep -c 'rekeying' "$sshd_log")
 ok "with new keys on the way ($rekeyed times)" test "$rekeyed" -ge 2

@@ -28,7 +28,7 @@ for transport in $transports; do
 
   link to "$other_port"
   link rst
-  ok "$transport: the command ends" at "$transport" end 20
+  ok "$transport: the command ends" at "$transport" end 30
   is "$(seat_says "$transport" '.status')" 77 "$transport: 77"
   is "$(seat_says "$transport" '.termios')" true "$transport: the terminal is as it was"
   is "$(seat_says "$transport" '.modes')" '[]' "$transport: and nothing is left on"

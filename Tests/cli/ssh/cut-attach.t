@@ -12,7 +12,7 @@ for transport in $transports; do
   attach first -s "$transport"
   ok "$transport: the prompt" at first expect 'claude> '
   at first send '\r~.'
-  at first end 5
+  at first end 30
   link drop
   size=$(jq -s 'map(select(.what == "close").down) | max' "$tmp/link-$transport.log")
 
@@ -22,7 +22,7 @@ for transport in $transports; do
     # Half of them are resets, half look like an end.
     if [ $((step % 2)) -eq 0 ]; then link cut "$place"; else link cut "$place" fin; fi
     attach "cut$step" -s "$transport" --max-retries 0
-    if at "cut$step" end 20 >"$tmp/ended"; then
+    if at "cut$step" end 30 >"$tmp/ended"; then
       found=$(jq -c '[.status, .termios, .modes]' "$tmp/ended")
     else
       found='it runs on'

@@ -17,17 +17,17 @@ sit me 30x100 ssh -tt $ssh_args "$line"
 ok 'the prompt comes' at me expect 'claude> '
 at me send 'inc\r'
 ok 'and the agent obeys' at me expect 'count 1'
-ok 'every byte was logged' wait_until 5 typed riff "$(printf 'inc\r')"
+ok 'every byte was logged' wait_until 30 typed riff "$(printf 'inc\r')"
 is "$(agent_says riff 'select(.what == "start").env.HOME')" "$remote_home" 'it has the home of the box'
 at me resize 40x90
 agent_sized() { agent_says riff 'select(.what == "size").columns' | grep -qx "$1"; }
-ok 'it hears of a new size' wait_until 5 agent_sized 90
+ok 'it hears of a new size' wait_until 30 agent_sized 90
 at me send 'mouse on\r'
-ok 'modes are seen' wait_until 5 sh -c "grep -q 1000h '$tmp/me.screen'"
+ok 'modes are seen' wait_until 30 sh -c "grep -q 1000h '$tmp/me.screen'"
 is "$(tries)" 1 'one connection'
 
 link rst
-ok 'a reset ends ssh' at me end 10
+ok 'a reset ends ssh' at me end 30
 is "$(seat_says me '.status')" 255 'with its status'
 is "$(seat_says me '.termios')" true 'and the terminal as it was'
 like "$(seat_says me '.modes')" '1049' 'but the modes were left on'

@@ -15,7 +15,7 @@ start agent ssh-agent -D -a "$tmp/agent"
 agent_pid=$pid
 SSH_AUTH_SOCK=$tmp/agent
 export SSH_AUTH_SOCK
-wait_until 10 test -S "$SSH_AUTH_SOCK"
+wait_until 30 test -S "$SSH_AUTH_SOCK"
 list() {
   run tmux-attach --transport libssh2 --pins "$tmp/pins" -P "$port" "$@" \
     "$remote_user@127.0.0.1" -l
@@ -55,11 +55,11 @@ status_is 0 "unless the agent has it"
 
 # --- agents that ask their owner first, or do not want to, or hang
 start slow "$python" "$cli/servers/slow_agent.py" "$tmp/slow" "$tmp/agent" 0.4
-wait_until 10 test -S "$tmp/slow"
+wait_until 30 test -S "$tmp/slow"
 SSH_AUTH_SOCK=$tmp/slow list --agent -i "$id"
 status_is 0 "an agent may take its time to sign"
 start sulky "$python" "$cli/servers/slow_agent.py" "$tmp/sulky" "$tmp/agent" 0.1 refuse
-wait_until 10 test -S "$tmp/sulky"
+wait_until 30 test -S "$tmp/sulky"
 SSH_AUTH_SOCK=$tmp/sulky list --agent -i "$id"
 status_is 77 "an agent that does not sign is a key refused"
 SSH_AUTH_SOCK=$tmp/nobody list --agent

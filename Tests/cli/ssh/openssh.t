@@ -59,9 +59,9 @@ at me send 'inc\r'
 ok 'it takes keys' at me expect 'count 1'
 like "$(agent_typed)" 'xyz inc' 'no escape character eats any'
 at me resize 20x70
-ok 'sizes follow' wait_until 5 sh -c "tmux -S '$remote_tmp'/tmux-*/riff list-clients -F '#{client_width}' | grep -q 70"
+ok 'sizes follow' wait_until 30 sh -c "tmux -S '$remote_tmp'/tmux-*/riff list-clients -F '#{client_width}' | grep -q 70"
 at me send '\r~.'
-ok 'it is left' at me end 8
+ok 'it is left' at me end 30
 is "$(seat_says me '[.termios, .modes]')" '[true,[]]' 'the terminal is as before'
 not_ok 'no command ran here' test -e "$tmp/local-command"
 is "$(find "$tmp" -maxdepth 1 -name 'theirs-*')" '' 'no connection of another kind was shared'
@@ -109,13 +109,13 @@ link blackhole
 begun=$(date +%s)
 through
 status_is 0 'a dead connection is not waited for'
-ok 'not for long' test $(($(date +%s) - begun)) -le 5
+ok 'not for long' test $(($(date +%s) - begun)) -le 12
 is "$(tries)" 2 'another one is made'
 link blackhole all
 begun=$(date +%s)
 through --max-time 2
 status_is 75 'a dead link is given up'
-ok 'in time' test $(($(date +%s) - begun)) -le 8
+ok 'in time' test $(($(date +%s) - begun)) -le 12
 link pass
 
 # --- what others have left behind
@@ -163,13 +163,13 @@ err_like 'by ssh: (an alias|ssh_config has ProxyJump)' 'by OpenSSH'
 sit me 30x100 tmux-attach --pins "$tmp/pins" box
 ok 'it is sat at' at me expect 'claude> '
 at me send '\r~.'
-ok 'and left' at me end 8
+ok 'and left' at me end 30
 echo >"$ssh_dir/jump/authorized_keys"
 stop_sshd jump
 sit me 30x100 tmux-attach --pins "$tmp/pins" box
-ok 'without the jump: ends' at me end 20
+ok 'without the jump: ends' at me end 30
 is "$(seat_says me .status)" 75 'as a link that cannot be made'
-like "$(cat "$tmp/me.screen")" 'efused' 'for the reason that the jump has'
+like "$(tail -c 1000 "$tmp/me.screen")" 'efused' 'for the reason that the jump has'
 
 # --- questions
 : >"$config"
@@ -182,7 +182,7 @@ ok 'a passphrase is asked for' at me expect "passphrase for key '$tmp/locked'"
 at me send 'pass word\r'
 ok 'and opens the key' at me expect 'claude> '
 at me send '\r~.'
-ok 'left' at me end 8
+ok 'left' at me end 30
 not_ok 'it was not shown' has "$tmp/me.screen" 'pass word'
 run tmux-attach --transport ssh -i "$tmp/locked" --pins "$tmp/pins" -P "$port" \
   "$remote_user@127.0.0.1" -l

@@ -98,7 +98,7 @@ attach_args auto
 sit me 30x100 tmux-attach $attach_args
 ok 'and sat at' at me expect 'claude> '
 at me send '\r~.'
-ok 'and left' at me end 8
+ok 'and left' at me end 30
 list -i "$id" --transport libssh2 --pins "$tmp/pins" -P "$port" "$remote_user@127.0.0.1"
 status_is 2 'with libssh2 alone it is an error'
 err_like 'no common algorithm' 'that says so'

@@ -14,11 +14,11 @@ seq 26 | sed 's/.*/{"kind":"filler","createdAt":"2026-11-21T05:00:00.&Z","conten
   post >/dev/null
 start stream curl -siN "$url/api/activity/events"
 stream=$tmp/stream.out
-wait_until 10 has "$stream" '^event: activity_snapshot'
+wait_until 30 has "$stream" '^event: activity_snapshot'
 sed -n '/^event: action_event$/{n;s/^data: //p;}' "$recorded/activity.sse" >"$tmp/lives"
 post <"$tmp/lives" >/dev/null
-wait_until 10 has "$stream" 'automation_post'
-wait_until 10 has "$stream" '^: heartbeat'
+wait_until 30 has "$stream" 'automation_post'
+wait_until 30 has "$stream" '^: heartbeat'
 
 is "$(frames action_event "$stream" | tr -d '\r' | grep -v '^[0-9a-f]*$' | cksum)" \
   "$(frames action_event "$recorded/activity.sse" | grep -v '^$' | cksum)" \
@@ -61,7 +61,7 @@ is "$(printf '%s' '{"kind":"cut","content":"'"$(head -c 1999 /dev/zero | tr '\0'
 
 for how in between inside reset; do
   start cut curl -siN "$url/api/activity/events"
-  wait_until 10 has "$tmp/cut.out" '^event: activity_snapshot'
+  wait_until 30 has "$tmp/cut.out" '^event: activity_snapshot'
   curl -s -d '' "$url/control/drop?how=$how" >/dev/null
   finished "$pid"
   case $how in

@@ -18,22 +18,22 @@ out_like "memory_fact" "shows what was stored before"
 out_like "voice_session_start" "and what happens while it runs"
 out_like "voice_turn_in" "and goes on"
 ok "no byte of it controls a terminal" perl -0777 -ne 'exit(/[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]/ ? 1 : 0)' "$out"
-ok "its server is gone" wait_until 5 no_server
+ok "its server is gone" wait_until 30 no_server
 ok "and its folder" nothing_left
 
 run python3 "$root/Tests/cli/terminal.py" 24x80 "$root/Tests/demo" 3
 status_is 0 "on a terminal, too"
 out_like "memory_fact" "it shows the feed"
-ok "its server is gone" wait_until 5 no_server
+ok "its server is gone" wait_until 30 no_server
 ok "and its folder" nothing_left
 
 for signal in TERM INT; do
   start demo "$root/Tests/demo" 40
-  ok "the demo runs" wait_until 20 has "$tmp/demo.out" voice_session_start
+  ok "the demo runs" wait_until 30 has "$tmp/demo.out" voice_session_start
   stop "$pid" "$signal"
   is "$status" $((128 + $(kill -l "$signal" 2>/dev/null || /bin/kill -l "$signal"))) \
     "$signal ends the demo"
-  ok "its server is gone" wait_until 5 no_server
+  ok "its server is gone" wait_until 30 no_server
   ok "and its folder" nothing_left
 done
 

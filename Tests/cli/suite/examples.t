@@ -56,7 +56,7 @@ END
 mkdir -p "$remote_home/src/site"
 rtmux new-session -d -s riff "env PATH=$remote_home/bin:\$PATH STUB_LOGS=$agents claude"
 agent_draws() { rtmux capture-pane -p -t =riff: | grep -q 'claude>'; }
-wait_until 10 agent_draws || bail "the agent does not come up"
+wait_until 30 agent_draws || bail "the agent does not come up"
 
 # What the examples of the memory are about.
 start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"

@@ -16,7 +16,7 @@ status_is 142 "a command that does not end is ended"
 bound=20
 
 start waits sh -c 'trap "exit 7" TERM; echo ready; while :; do sleep 0.05; done'
-wait_until 10 has "$tmp/waits.out" ready
+wait_until 30 has "$tmp/waits.out" ready
 stop "$pid"
 status_is 7 "stop gives a started process's status"
 

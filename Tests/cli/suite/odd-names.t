@@ -117,7 +117,7 @@ ok "and nothing else" test -e "inbox $odd/.add-$decoy"
 # The store of agent-serve, and what it reads.
 unset AGENT_URL
 start_server serve agent-serve -l 127.0.0.1:0 -D "store $odd" --ingest "$odd"
-ok "agent-serve --database and --ingest" wait_until 10 sh -c \
+ok "agent-serve --database and --ingest" wait_until 30 sh -c \
   "agent-call -o json actions -n 5 2>/dev/null | grep -q right || AGENT_URL='$url' agent-call actions -n 5 | grep -q right"
 kill "$pid"
 finished "$pid"

@@ -60,12 +60,12 @@ fi
 # What is printed is compared with what stands below.
 cat >"$tmp/script" <<'END'
 state=.local/state/agentutils
-# A second or so for what the services do when they are up.
+# What the services do when they are up; half a minute at most.
 soon() {
   tries=0
   until "$@" >/dev/null 2>&1; do
     tries=$((tries + 1))
-    [ "$tries" -lt 200 ] || return 1
+    [ "$tries" -lt 600 ] || return 1
     sleep 0.05
   done
 }

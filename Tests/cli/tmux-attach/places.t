@@ -15,14 +15,14 @@ seated() {
   sit "$_name" 30x100 tmux-attach "$@" $attach_args
   at "$_name" expect 'claude> '
 }
-left() { at me send '\r~.' && at me end 5 >/dev/null && rtmux kill-server; }
+left() { at me send '\r~.' && at me end 30 >/dev/null && rtmux kill-server; }
 began() { agent_says riff "select(.what == \"start\") | .$1"; }
 # tried ARG...: it does not come to a session; $status, and $said on its screen.
 tried() {
   rm -f "$tmp/me.screen"
   # shellcheck disable=SC2086
   sit me 30x100 tmux-attach "$@" $attach_args
-  at me end 8 >"$tmp/end"
+  at me end 30 >"$tmp/end"
   status=$(jq .status "$tmp/end")
   said=$(perl -pe 's/\e\[K|\r//g; s/^127.0.0.1: connecting//' "$tmp/me.screen")
 }
@@ -67,7 +67,7 @@ at me quiet 0.3
 at me send 'echo $((6 * 7))-$0\r'
 ok 'runs a shell' at me expect '42-/'
 at me send 'exit 3\r'
-ok 'ends with it' at me end 5
+ok 'ends with it' at me end 30
 
 # A worktree of its own, where the host has the script for it.
 # shellcheck disable=SC2088
@@ -92,7 +92,7 @@ fi
 ok 'a session of another name and server' seated me --label other -s 'my work;'
 ok 'is there' env TMUX_TMPDIR="$remote_tmp" tmux -L other has-session -t '=my work\;'
 env TMUX_TMPDIR="$remote_tmp" tmux -L other kill-server
-at me end 5 >"$tmp/end"
+at me end 30 >"$tmp/end"
 cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
 [host work]
 hostname = 127.0.0.1
@@ -174,7 +174,7 @@ like "$said" '^tmux-attach: .*no-such-agent: not on the login PATH' 'says so'
 not_ok 'no session was made' rtmux has-session -t =riff
 ok 'with a session, neither matters' seated me
 at me send '\x02d'
-at me end 5 >"$tmp/end"
+at me end 30 >"$tmp/end"
 ok 'attaches' seated me -d '/no/such place' -H no-such-agent
 left
 mkdir "$tmp/empty"

@@ -10,7 +10,7 @@ names() { jq -r .name "$out" | tr '\n' ' '; }
 bare() { rtmux new-session -d -s "$1" -c "$remote_home" cat; }
 no_sessions() {
   rtmux kill-server 2>/dev/null
-  wait_until 5 sh -c "! tmux -S '$remote_tmp'/tmux-*/riff list-sessions"
+  wait_until 30 sh -c "! tmux -S '$remote_tmp'/tmux-*/riff list-sessions"
 }
 
 start_sshd
@@ -179,11 +179,11 @@ start watch tmux-attach $attach_args -w
 watch=$pid
 changes() { [ "$(jq -r '.change + " " + .name' "$tmp/watch.out" | tr '\n' ,)" = "$1" ]; }
 bare one
-ok "watch: added" wait_until 8 changes "added one,"
+ok "watch: added" wait_until 30 changes "added one,"
 rtmux new-window -t =one: cat
-ok "watch: changed" wait_until 8 changes "added one,changed one,"
+ok "watch: changed" wait_until 30 changes "added one,changed one,"
 rtmux kill-session -t =one
-ok "watch: dropped" wait_until 8 changes "added one,changed one,dropped one,"
+ok "watch: dropped" wait_until 30 changes "added one,changed one,dropped one,"
 stop "$watch"
 is "$status" 143 "a signal ends it"
 
@@ -201,6 +201,7 @@ attach -l
 status_is 75 "a login that ends early is no empty list"
 out_empty "no record"
 cp "$tmp/profile" "$remote_home/.profile"
+# Longer than anybody waits.
 echo 'sleep 20' >>"$remote_home/.profile"
 attach --max-time 0.5 -l
 status_is 75 "nor is one that never answers"
@@ -227,7 +228,7 @@ for shell in fish zsh bash dash; do
   head -c 9000 /dev/zero | tr '\0' x >"$tmp/long"
   run sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/long" $attach_args -t -s "it's"
   long() { [ "$(agent_typed "it's" | wc -c)" -eq 9001 ]; }
-  ok "and what is typed gets past its login files" wait_until 5 long
+  ok "and what is typed gets past its login files" wait_until 30 long
 done
 
 done_testing

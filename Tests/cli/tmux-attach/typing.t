@@ -25,11 +25,11 @@ for transport in $transports; do
   run tmux-attach -q $attach_args -N -s riff
   run tmux-attach -q $attach_args -N -s riff-1
   run tmux-attach -q $attach_args -N -s riff-10
-  wait_until 5 agent_log riff-10
+  wait_until 30 agent_log riff-10
 
   say ' \n hello  there\t\n\n'
   status_is 0 "$transport: type"
-  ok "trimmed, one blank behind, no Return, into the base" wait_until 5 typed riff 'hello  there '
+  ok "trimmed, one blank behind, no Return, into the base" wait_until 30 typed riff 'hello  there '
   forget
   say ' \n\t '
   status_is 0 "$transport: blank text"
@@ -37,27 +37,27 @@ for transport in $transports; do
   say ' \n' -r
   say 'one;' -s riff-1
   status_is 0 "$transport: into a session by its name"
-  ok "the semicolon is there" wait_until 5 typed riff-1 'one; '
+  ok "the semicolon is there" wait_until 30 typed riff-1 'one; '
   is "$(agent_typed riff)$(agent_typed riff-10)" "" "nobody else got anything, and blank text is nothing"
   forget riff-1
 
   say 'it'"'"'s "q" $HOME `x` #{pane_id} \\ ~ -- %%1 {a} [b] *? \\; ;;\n' -s riff-1
   printf '%s ' 'it'"'"'s "q" $HOME `x` #{pane_id} \ ~ -- %1 {a} [b] *? \; ;;' >"$tmp/want"
-  ok "$transport: quotes, formats and signs" wait_until 5 got riff-1 "$tmp/want"
+  ok "$transport: quotes, formats and signs" wait_until 30 got riff-1 "$tmp/want"
   forget riff-1
   say '-l Enter C-c' -s riff-1
-  ok "$transport: what looks like an option or a key" wait_until 5 typed riff-1 '-l Enter C-c '
+  ok "$transport: what looks like an option or a key" wait_until 30 typed riff-1 '-l Enter C-c '
   forget riff-1
   say 'Grüße 日本 👩‍👩‍👧 e\\0314\\0201 \\0357\\0277\\0275 \\0363\\0240\\0200\\0201.' -s riff-1
   cp "$tmp/text" "$tmp/want"
   printf ' ' >>"$tmp/want"
-  ok "$transport: UTF-8" wait_until 5 got riff-1 "$tmp/want"
+  ok "$transport: UTF-8" wait_until 30 got riff-1 "$tmp/want"
   forget riff-1
 
   # --- Return is a keystroke of its own
   say 'inc' -r --return-delay 0.2 -s riff-1
   status_is 0 "$transport: type and press Return"
-  ok "the line is obeyed" wait_until 5 typed riff-1 "inc $(printf '\r')"
+  ok "the line is obeyed" wait_until 30 typed riff-1 "inc $(printf '\r')"
   is "$(jq -r 'select(.what == "input").hex' "$(agent_log riff-1)" | tail -n 1)" 0d "Return comes alone"
   ok "and later" jq -se '[.[] | select(.what == "input").t] | .[-1] - .[-2] >= 0.19' "$(agent_log riff-1)"
   forget riff-1
@@ -70,30 +70,30 @@ for transport in $transports; do
   err_like '\-\-raw' "and what would type it"
   is "$(agent_typed riff-1)" "" "nothing was typed"
   say 'a\033[A\r\n\377;' --raw -s riff-1
-  ok "$transport: with --raw every byte as it is" wait_until 5 got riff-1 "$tmp/text"
+  ok "$transport: with --raw every byte as it is" wait_until 30 got riff-1 "$tmp/text"
   forget riff-1
 
   # --- long, and of several lines: a paste
   say '\rpaste on\r' --raw -s riff-1
-  ok "a program that wants pastes marked" wait_until 5 typed riff-1 "$(printf '\rpaste on\r')"
+  ok "a program that wants pastes marked" wait_until 30 typed riff-1 "$(printf '\rpaste on\r')"
   pasting() { [ "$(rtmux display-message -p -t =riff-1: '#{cursor_x}')" -eq 8 ]; }
-  wait_until 5 pasting
+  wait_until 30 pasting
   forget riff-1
   python3 -c 'print("".join(chr(0x20 + n % 0x5f) for n in range(300001)) + ";", end="")' >"$tmp/long"
   run sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/long" $attach_args -t -s riff-1
   status_is 0 "$transport: 300 KB"
   { printf '\033[200~' && sed 's/^ *//' "$tmp/long" && printf ' \033[201~'; } >"$tmp/want"
-  ok "all of it, in one bracketed paste" wait_until 10 got riff-1 "$tmp/want"
+  ok "all of it, in one bracketed paste" wait_until 30 got riff-1 "$tmp/want"
   is "$(rtmux list-buffers | wc -l)" 0 "no buffer is left behind"
   forget riff-1
   say 'two\nlines' -s riff-1
   printf '\033[200~two\nlines \033[201~' >"$tmp/want"
-  ok "$transport: a line feed is no Return" wait_until 5 got riff-1 "$tmp/want"
+  ok "$transport: a line feed is no Return" wait_until 30 got riff-1 "$tmp/want"
   forget riff-1
   head -c 8100 "$tmp/long" | tr "a-z" "'" >"$tmp/quotes"
   run sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/quotes" $attach_args -t -s riff-1
   { sed 's/^ *//' "$tmp/quotes" && printf ' '; } >"$tmp/want"
-  ok "$transport: just under 8 KB, with quotes" wait_until 5 got riff-1 "$tmp/want"
+  ok "$transport: just under 8 KB, with quotes" wait_until 30 got riff-1 "$tmp/want"
 done
 transport=${transports%% *}
 attach_args
@@ -104,7 +104,7 @@ for mode in copy-mode 'copy-mode ; send-keys -X begin-selection' choose-tree clo
   # shellcheck disable=SC2086
   rtmux ${mode%%;*} -t =riff-1:
   say 'q' -s riff-1
-  ok "out of $mode" wait_until 5 typed riff-1 'q '
+  ok "out of $mode" wait_until 30 typed riff-1 'q '
   is "$(rtmux display-message -p -t =riff-1: '#{pane_in_mode}')" 0 "which is left"
   forget riff-1
 done
@@ -115,7 +115,7 @@ status_is 1 "no such session"
 err_is "tmux-attach: 127.0.0.1: no session riff-2" "and that is said"
 
 rtmux set-option -w -t =riff: remain-on-exit on \; respawn-pane -k -t =riff: true
-wait_until 5 sh -c 'tmux "$@" | grep -q 1' - -S "$remote_tmp/tmux-$(id -u)/riff" \
+wait_until 30 sh -c 'tmux "$@" | grep -q 1' - -S "$remote_tmp/tmux-$(id -u)/riff" \
   list-panes -t =riff: -F '#{pane_dead}'
 say 'x'
 status_is 2 "a program that has ended"
@@ -127,7 +127,7 @@ status_is 0 "capture"
 out_is "claude>" "what the pane shows"
 say 'say Gr\303\274\303\237e' -r -s riff-10
 shows() { run tmux-attach $attach_args --capture -s riff-10 && grep -q "$1" "$out"; }
-ok "what it says" wait_until 5 shows '^Grüße$'
+ok "what it says" wait_until 30 shows '^Grüße$'
 run tmux-attach $attach_args --capture -s riff-2
 status_is 1 "nothing to capture"
 run tmux-attach $attach_args --capture -o json -s riff-10
@@ -142,12 +142,12 @@ for transport in $transports; do
   start "follow-$transport" tmux-attach $attach_args -P "$port" --capture --follow -s riff-10
   follow=$pid
   said=$tmp/follow-$transport
-  ok "$transport: follow shows the screen" wait_until 5 has "$said.out" 'claude>'
+  ok "$transport: follow shows the screen" wait_until 30 has "$said.out" 'claude>'
   rtmux send-keys -t =riff-10: -l 'one'
-  ok "$transport: and again when it changes" wait_until 5 has "$said.out" 'claude> one'
+  ok "$transport: and again when it changes" wait_until 30 has "$said.out" 'claude> one'
   link rst
   rtmux send-keys -t =riff-10: -l ' two'
-  ok "$transport: over a new link, too" wait_until 8 has "$said.out" 'claude> one two'
+  ok "$transport: over a new link, too" wait_until 30 has "$said.out" 'claude> one two'
   # ssh may have another connection for the next call, and nothing is lost.
   if [ "$transport" = libssh2 ]; then
     like "$(cat "$said.err")" 'link is down: .*next try in 1 s' "the loss is told"

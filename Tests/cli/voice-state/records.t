@@ -221,6 +221,7 @@ if [ -w /dev/full ]; then
 else
   skip 2 "no /dev/full"
 fi
+# The input stays open for a while: what ends it is the reader.
 run sh -c '{ cat events; sleep 2; } | { voice-state -w -; echo $? >status; } | head -n 1'
 ok "a reader that goes away ends it at once" grep -qx 141 status
 

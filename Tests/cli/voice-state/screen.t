@@ -32,10 +32,10 @@ screen() {
   rm -f "$1".*
   mux new-session -d -x 100 -y 30 -s "$1" \
     "stty -a >$1.before; trap : INT; sh -c 'echo \$\$ >$1.pid; exec $2' 2>$1.err; echo \$? >$1.status; stty -a >$1.after; cat"
-  wait_until 10 test -s "$1.pid"
+  wait_until 30 test -s "$1.pid"
 }
 shows() { pane "$1" | grep -Eq -e "$2"; }
-closed() { wait_until 10 test -s "$1.after"; }
+closed() { wait_until 30 test -s "$1.after"; }
 # The first session keeps the server, which would end with its last one.
 mux new-session -d -s keep cat
 mux set-option -g default-terminal screen-256color
@@ -65,35 +65,35 @@ for size in 100x30 40x20 200x50 132x24 61x77 80x10 160x40 45x30 119x33 100x30; d
   sed -n "${sent}p" states >&9
   mux resize-window -t frames -x "$((${size%x*} + 1))" -y "${size#*x}"
   mux resize-window -t frames -x "${size%x*}" -y "${size#*x}"
-  ok "$size: frame $sent is on the screen" wait_until 5 same "$sent" "${size%x*}" "${size#*x}"
+  ok "$size: frame $sent is on the screen" wait_until 30 same "$sent" "${size%x*}" "${size#*x}"
   cmp -s shown want || diag "$(diff want shown)"
 done
 like "$(pane frames | tail -n 1)" '^live, state [0-9]+ s old .*q quit' "the last line tells the link"
 
 # Scrolling.
 mux send-keys -t frames End
-ok "End goes to the end" wait_until 5 shows frames ' [0-9]+-([0-9]+)/\1 '
+ok "End goes to the end" wait_until 30 shows frames ' [0-9]+-([0-9]+)/\1 '
 mux send-keys -t frames Home
-ok "Home to the beginning" wait_until 5 shows frames ' 1-29/'
+ok "Home to the beginning" wait_until 30 shows frames ' 1-29/'
 mux send-keys -t frames Down j Down
-ok "arrows and j by a line" wait_until 5 shows frames ' 4-32/'
+ok "arrows and j by a line" wait_until 30 shows frames ' 4-32/'
 mux send-keys -t frames Up k
-ok "and back" wait_until 5 shows frames ' 2-30/'
+ok "and back" wait_until 30 shows frames ' 2-30/'
 mux send-keys -t frames NPage
-ok "PgDn by a window" wait_until 5 shows frames ' 30-58/'
+ok "PgDn by a window" wait_until 30 shows frames ' 30-58/'
 mux send-keys -t frames PPage
-ok "PgUp back" wait_until 5 shows frames ' 2-30/'
+ok "PgUp back" wait_until 30 shows frames ' 2-30/'
 
 # Panels.
 mux send-keys -t frames p
-ok "p lists the panels" wait_until 5 shows frames '^> \[x\] '
+ok "p lists the panels" wait_until 30 shows frames '^> \[x\] '
 mux send-keys -t frames a
-ok "a chooses none" wait_until 5 shows frames '^> \[ \] '
+ok "a chooses none" wait_until 30 shows frames '^> \[ \] '
 mux send-keys -t frames Down Down Space Enter
-ok "one is chosen" wait_until 5 shows frames '^── '
+ok "one is chosen" wait_until 30 shows frames '^── '
 ok "and no other" test "$(pane frames | grep -c '^── ')" -le 2
 mux send-keys -t frames p a Escape
-ok "Escape is done, all are back" wait_until 5 shows frames ' 1-29/|-[0-9]*/'
+ok "Escape is done, all are back" wait_until 30 shows frames ' 1-29/|-[0-9]*/'
 
 # q
 mux send-keys -t frames q
@@ -110,13 +110,13 @@ for end in C-c TERM HUP QUIT ABRT SEGV eof; do
   screen other "voice-state -w --max-time 60 - <feed"
   exec 9<>feed
   head -n 1 states >&9
-  ok "$end: the screen is there" wait_until 5 shows other 'q quit'
+  ok "$end: the screen is there" wait_until 30 shows other 'q quit'
   is "$(mux display-message -p -t other '#{alternate_on} #{cursor_flag}')" "1 0" "$end: an alternate one, without a cursor"
   case $end in
   C-c) mux send-keys -t other C-c ;;
   eof)
     exec 9>&-
-    ok "the end of the input is told" wait_until 5 shows other '^end of the records'
+    ok "the end of the input is told" wait_until 30 shows other '^end of the records'
     mux send-keys -t other q
     ;;
   *) kill "-$end" "$(cat other.pid)" ;;
@@ -133,28 +133,28 @@ done
 # ^Z and fg, in a shell with jobs.
 if command -v bash >/dev/null 2>&1; then
   mux new-session -d -x 100 -y 30 -s jobs "PS1='prompt> ' bash --norc -i"
-  wait_until 5 shows jobs '^prompt> '
+  wait_until 30 shows jobs '^prompt> '
   exec 9<>feed
   mux send-keys -t jobs "stty -a >jobs.before; voice-state -w - <feed; stty -a >jobs.after" Enter
   head -n 1 states >&9
-  ok "in a shell" wait_until 5 shows jobs 'q quit'
+  ok "in a shell" wait_until 30 shows jobs 'q quit'
   mux send-keys -t jobs C-z
-  ok "^Z stops it" wait_until 5 shows jobs 'Stopped'
+  ok "^Z stops it" wait_until 30 shows jobs 'Stopped'
   is "$(mux display-message -p -t jobs '#{alternate_on} #{cursor_flag}')" "0 1" "with the screen as it was"
   mux send-keys -t jobs "fg" Enter
-  ok "fg brings it back" wait_until 5 shows jobs 'q quit'
+  ok "fg brings it back" wait_until 30 shows jobs 'q quit'
   head -n 1 states | sed 's/"Kei"/"Keiko"/g' >&9
-  ok "alive" wait_until 5 shows jobs 'Keiko'
+  ok "alive" wait_until 30 shows jobs 'Keiko'
   # Stopped unseen.
   command_pid=$(ps -o pid=,args= -t "$(mux display-message -p -t jobs '#{pane_tty}')" | awk '/voice-state -w/ {print $1; exit}')
   kill -STOP "$command_pid"
-  wait_until 5 shows jobs 'Stopped'
+  wait_until 30 shows jobs 'Stopped'
   mux send-keys -t jobs "stty sane; echo scribble" Enter
-  wait_until 5 shows jobs '^scribble'
+  wait_until 30 shows jobs '^scribble'
   mux send-keys -t jobs "fg" Enter
-  ok "nor does a stop that it cannot see keep it" wait_until 5 shows jobs 'q quit'
+  ok "nor does a stop that it cannot see keep it" wait_until 30 shows jobs 'q quit'
   mux send-keys -t jobs q
-  ok "it ends" wait_until 5 test -s jobs.after
+  ok "it ends" wait_until 30 test -s jobs.after
   exec 9>&-
   mux kill-session -t jobs
 else
@@ -163,7 +163,7 @@ fi
 
 # Once on a terminal: its width.
 mux new-session -d -x 57 -y 60 -s once "head -n 2 states | voice-state --panel session -; cat"
-ok "once, at the terminal's width" wait_until 5 shows once '━$'
+ok "once, at the terminal's width" wait_until 30 shows once '━$'
 is "$(pane once | head -n 1 | python3 -c 'import sys; print(len(sys.stdin.readline().rstrip()))')" 57 "of 57"
 mux kill-session -t once
 
