@@ -61,7 +61,19 @@ end_tmux() {
   done
 }
 
-free_port() { "$python" -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# own_port NAME: prints a port that is the test's to its end: bound, so that nobody else
+# gets it, and never listened at, so that who calls is refused while no sshd is there.
+own_port() {
+  start "port-$1" perl -MSocket -e '
+    $| = 1;
+    socket my $port, PF_INET, SOCK_STREAM, 0 or die "socket: $!\n";
+    setsockopt $port, SOL_SOCKET, SO_REUSEADDR, 1 or die "setsockopt: $!\n";
+    bind $port, pack_sockaddr_in(0, INADDR_LOOPBACK) or die "bind: $!\n";
+    print +(unpack_sockaddr_in(getsockname $port))[0], "\n";
+    sleep'
+  wait_until 30 test -s "$tmp/port-$1.out"
+  cat "$tmp/port-$1.out"
+}
 
 # shellcheck disable=SC2034  # read by the tests
 start_sshd() {
@@ -87,7 +99,11 @@ start_sshd() {
   until [ "$_try" -ge 5 ]; do
     _try=$((_try + 1))
     # Restarted, it has the port that it had.
-    [ -s "$_at/port" ] || free_port >"$_at/port"
+    if [ ! -s "$_at/port" ]; then
+      own_port "$_box" >"$_at/port"
+      # Where a system lets no two have it, it is only known to be free.
+      [ "$_try" -eq 1 ] || stop "$pid"
+    fi
     port=$(cat "$_at/port")
     sshd_config "$_at" "$@" >"$_at/config"
     : >"$_at/log"

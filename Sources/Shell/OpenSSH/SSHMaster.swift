@@ -73,7 +73,9 @@ final class SSHMaster {
       // Known by its lasting name only now that it is whole.
       state = .up
     } else if child.reap() {
+      // Its last words may have come since we looked.
       pipe.pump()
+      takeErrors()
       if child.exitStatus == 0, rename(socket, shared()) == 0 {
         state = .up
       } else {

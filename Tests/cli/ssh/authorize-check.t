@@ -5,6 +5,8 @@
 . "${0%/*}/../ssh.sh"
 
 state=$XDG_STATE_HOME/agentutils
+own_port nobody >"$tmp/nobody"
+nobody=$(cat "$tmp/nobody")
 start_sshd
 box_keys=$ssh_dir/box/authorized_keys
 host="$remote_user@127.0.0.1:$port"
@@ -81,7 +83,7 @@ EOF
   status_is 75 "$transport: and no answer"
   cp "$tmp/profile" "$remote_home/.profile"
 
-  check -P "$(free_port)" "$remote_user@127.0.0.1"
+  check -P "$nobody" "$remote_user@127.0.0.1"
   status_is 75 "$transport: nobody listens"
   is "$(what_failed)" reach "$transport: that fails"
   check "$remote_user@nowhere.invalid"
