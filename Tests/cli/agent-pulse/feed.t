@@ -69,7 +69,18 @@ post() {
   curl -sS -H @"$tmp/header" --data-binary "$1" "$url/api/actions" >/dev/null
 }
 echo "x-dashboard-token: right-token" >"$tmp/header"
-no_children() { ! ps -e -o args= | grep -qE '^(sse-tail activity|action-filter -u -a -k live_[a-z]*)$'; }
+# below PID: what it started, and what those did.
+below() {
+  ps -e -o pid= -o ppid= | awk -v top="$1" '
+    { parent[$1] = $2 }
+    END {
+      for (one in parent) {
+        for (up = parent[one]; up in parent && up != top; up = parent[up]) {}
+        if (up == top) print one
+      }
+    }'
+}
+no_children() { for child in $children; do gone "$child" || return 1; done; }
 for signal in TERM INT HUP; do
   kind=live_$(echo "$signal" | tr '[:upper:]' '[:lower:]')
   start pulse agent-pulse -k "$kind"
@@ -81,6 +92,8 @@ for signal in TERM INT HUP; do
     sleep 0.1
   done
   ok "an action that is posted is shown" grep -q "$kind .*hello" "$tmp/pulse.out"
+  children=$(below "$pid")
+  ok "by several commands" test "$(echo "$children" | wc -l)" -ge 3
   stop "$pid" "$signal"
   is "$(kill -l "$status" 2>/dev/null)" "$signal" "$signal ends it by that signal"
   ok "its commands are gone" wait_until 30 no_children
@@ -214,7 +227,17 @@ no_call() { ! ps -e -o args= | grep -q "^agent-call .*slow$$"; }
 ok "is not asked for any more" no_call
 stop "$slow"
 
-# A reader that goes away.
+# A reader that goes away, which the next action shows.
+posts() {
+  while :; do
+    post '{"kind":"llm_call","content":"more"}'
+    sleep 0.2 # between two actions
+  done
+}
+url=$serve_url
+posts &
+poster=$!
+started="$started $poster"
 run sh -c 'agent-pulse | head -n 1'
 status_is 0 "a closed pipe ends it"
 is "$(lines "$out")" 1 "after the line that was wanted"
@@ -233,6 +256,7 @@ END
 chmod +x "$tmp/slow/sse-tail"
 run env PATH="$tmp/slow:$PATH" sh -c 'agent-pulse | head -n 1'
 err_empty "nor is it told when the stream takes its time to end"
+kill "$poster"
 
 # A dashboard that sends everything again after a lost connection.
 start_server dashboard python3 "$cli/servers/dashboard.py" --tick 0.1

@@ -92,6 +92,10 @@ for transport in $transports; do
     link rst
     ok "$title: byte $place is wrong" wait_until 30 tried $((tries + 1))
     link pass
+    # Once that has failed, Return need not wait for the next.
+    at me expect 'reconnecting (try'
+    at me expect 'reconnecting in'
+    at me send '\r'
     ok "$title: byte $place: is back" at me within 40 expect 'count 3'
   done
 
