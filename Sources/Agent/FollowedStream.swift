@@ -15,7 +15,7 @@ public struct FollowedStream {
   /// The state file, nil without one.
   public let resume: ResumePoint?
   /// Opens it; what it tells goes to the handler.
-  let open: (WebClient, StreamPolicy, any StreamHandler) -> any StreamLink
+  public let open: (WebClient, StreamPolicy, any StreamHandler) -> any StreamLink
 
   /// A stream of any kind.
   ///

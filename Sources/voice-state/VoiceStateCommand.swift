@@ -5,8 +5,8 @@ import Screen
 
 /// voice-state(1): what the agent does in voice.
 ///
-/// A folder here uses those before it in this list, never those after it: Session (a
-/// session as it is read), Feed (records, and sessions as events change them), Text
+/// A folder here uses those before it in this list, never those after it: Feed (records,
+/// and sessions as events change them), Text
 /// (how anything is worded and laid out), Panels, Forms (a session as panels, as
 /// lines), Options, Watch (the loop of a live view), Run (what can be asked for).
 @main
@@ -25,19 +25,26 @@ enum VoiceStateCommand {
         return try options.watches ? records.watch() : records.once()
       case .history:
         return try History(options: options, diagnostics: diagnostics)
-          .run(VoiceBackend(options, diagnostics))
+          .run(voice(options, diagnostics))
       case .replay(let session):
-        return try Replay(options, diagnostics).run(VoiceBackend(options, diagnostics), session)
+        return try Replay(options, diagnostics).run(voice(options, diagnostics), session)
       case .backend:
-        let backend = try VoiceBackend(options, diagnostics)
+        let backend = try voice(options, diagnostics)
         guard options.watches else { return try Once(options, diagnostics).run(backend) }
-        return try StreamWatch(Watch.make(options, diagnostics), backend.agent).run()
+        return try StreamWatch(Watch.make(options, diagnostics), backend).run()
       }
     } catch let error as any Reported {
       return trouble(options, diagnostics, error.message, error.status)
     } catch {
       diagnostics.fail(error, StateOptions.table.usage)
     }
+  }
+
+  private static func voice(
+    _ options: StateOptions, _ diagnostics: Diagnostics
+  ) throws(SettingsError) -> ClankyVoice {
+    try ClankyVoice(
+      options.access, maxTime: options.reconnect.maxTime, diagnostics: diagnostics)
   }
 
   /// Says what went wrong, to a bar in its own form as well.

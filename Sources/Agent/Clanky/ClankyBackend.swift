@@ -43,16 +43,7 @@ struct ClankyBackend: AgentBackend {
     of agent: AgentAccess, thread: String?, state: String?
   ) throws(SettingsError) -> FollowedStream {
     if let thread { throw SettingsError(thread, "\(name) has no threads to follow") }
-    let stream = DashboardStream.activity
-    let address = try stream.address(at: agent.backend.base)
-    let source = stream.source(profile: agent.profile.name, address: address)
-    let resume = try state.map { path throws(SettingsError) in
-      try ResumePoint(path: path, source: source)
-    }
-    var request = Request(address)
-    agent.backend.authorize(&request)
-    return stream.followed(
-      request, agent.backend, base: agent.backend.base, client: agent.client, resume: resume)
+    return try DashboardStream.activity.followed(of: agent, state: state)
   }
 }
 
@@ -96,6 +87,24 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   ///   - address: of the stream.
   public func source(profile: String?, address: WebAddress) -> String {
     profile.map { "\(rawValue) of \($0)" } ?? address.display
+  }
+
+  /// The stream of an agent, ready to be followed.
+  ///
+  /// - Parameters:
+  ///   - agent: whose.
+  ///   - state: the file that keeps the resume point; nil for none.
+  /// - Throws: `SettingsError`.
+  func followed(of agent: AgentAccess, state: String?) throws(SettingsError) -> FollowedStream {
+    let base = agent.backend.base
+    let address = try address(at: base)
+    let source = source(profile: agent.profile.name, address: address)
+    let resume = try state.map { path throws(SettingsError) in
+      try ResumePoint(path: path, source: source)
+    }
+    var request = Request(address)
+    agent.backend.authorize(&request)
+    return followed(request, agent.backend, base: base, client: agent.client, resume: resume)
   }
 
   /// The stream, ready to be followed. That of activity is kept whole over

@@ -1,12 +1,12 @@
+import Agent
 import Core
-import Records
 
 /// A session as it is now: its last state, changed by each event since; or one that
 /// is rebuilt from its events alone.
 ///
-/// States come every three seconds and hold no running tool call
-/// (Agent/Clanky/CONTRACT.md 4.9); events come at once. A new state replaces
-/// everything here but the calls that still run and the names that were told.
+/// States come every few seconds and hold no running tool call; events come at once. A
+/// new state replaces everything here but the calls that still run and the names that
+/// were told.
 struct LiveSession {
   /// As many as the server keeps.
   static let mostTurns = 220, mostCalls = 180, mostMemberships = 6, mostAnswers = 12
@@ -45,16 +45,13 @@ struct LiveSession {
   /// A session that only events tell of.
   ///
   /// - Parameter first: the first of them.
-  init(id: String, first: Action) {
-    let start = first.time
-    let fields = first.metadata
-    session = VoiceSession(
-      sessionId: id, guildId: first.guild, voiceChannelId: fields?.text("voiceChannelId"),
-      textChannelId: first.channel, startedAt: start, lastActivityAt: start,
-      mode: fields?.text("mode"))
-    if let start, let minutes = fields?.double("maxSessionMinutes"), minutes > 0, minutes < 1e6 {
-      session.maxEndsAt = start.adding(.seconds(Int64(minutes * 60)))
-    }
+  init(_ first: VoiceNews) {
+    session = VoiceSession()
+    (session.sessionId, session.guildId) = (first.session, first.guild)
+    (session.voiceChannelId, session.textChannelId) = (first.voiceChannel, first.textChannel)
+    (session.startedAt, session.lastActivityAt) = (first.at, first.at)
+    session.mode = first.mode
+    if let most = first.mostSeconds { session.maxEndsAt = first.at?.adding(.seconds(most)) }
     isRebuilt = true
   }
 
@@ -69,14 +66,12 @@ struct LiveSession {
   }
 
   /// Takes an event of the session; one that means nothing changes nothing.
-  mutating func take(_ action: Action) {
-    if let user = action.user, let name = action.metadata?.text("speakerName") {
-      learn(name, of: user)
-    }
-    guard let event = VoiceEvent(action) else { return }
-    let at = action.time
-    switch event {
-    case .personSpeaks(let user):
+  mutating func take(_ news: VoiceNews) {
+    let (user, at) = (news.user, news.at)
+    if let user, let name = news.speaker { learn(name, of: user) }
+    switch news.event {
+    case .begins, .ends, nil: break
+    case .personSpeaks:
       session.botTurnOpen = false
       session.lastActivityAt = at ?? session.lastActivityAt
       if let user, let at { speaks(user, at) }
@@ -86,21 +81,20 @@ struct LiveSession {
       fallSilent { _ in true }
       if isRebuilt, let at { session.conversation.change(.init()) { $0.lastAssistantReplyAt = at } }
     case .agentEnds: session.botTurnOpen = false
-    case .partialWords(let text, let user, let speaker):
+    case .partialWords(let text):
+      guard let user else { return }
       session.lastActivityAt = at ?? session.lastActivityAt
-      hear(text, user, speaker ?? name(of: user), at)
-    case .words(let text, let isAgent, let user, let speaker):
+      hear(text, user, news.speaker ?? name(of: user), at)
+    case .words(let text, let isAgent):
       session.lastActivityAt = at ?? session.lastActivityAt
       // The agent is called what the state calls it.
-      var told = isAgent ? nil : speaker
+      var told = isAgent ? nil : news.speaker
       if let user, !isAgent {
         told = told ?? name(of: user)
         endWords(of: user)
       }
       add(
-        VoiceTurn(
-          kind: "speech", role: isAgent ? "assistant" : "user", speakerName: told, text: text,
-          at: at))
+        VoiceTurn(text, by: told, role: isAgent ? "assistant" : "user", at: at))
     case .callBegins(let call):
       // Told twice, by two streams, or after its end: not again.
       if !session.toolCalls.contains(where: { $0.callId == call.callId }) {
@@ -113,7 +107,7 @@ struct LiveSession {
         $0.playCount = count ?? $0.playCount + 1
         $0.lastPlayedAt = at
       }
-    case .answer, .attention, .seen, .frame, .music: if isRebuilt { rebuild(event, at) }
+    case .answer, .attention, .seen, .frame, .music: if isRebuilt { rebuild(news) }
     }
   }
 
@@ -135,7 +129,7 @@ struct LiveSession {
   private mutating func speaks(_ user: String, _ at: Timestamp) {
     guard let index = session.activeCaptures.firstIndex(where: { $0.userId == user }) else {
       session.activeCaptures.append(
-        VoiceCapture(userId: user, displayName: names[user], startedAt: at, isHeard: true))
+        VoiceCapture(heard: user, names[user], at: at))
       session.activeInputStreams += 1
       return
     }
@@ -154,9 +148,7 @@ struct LiveSession {
       session.asrSessions.firstIndex { $0.userId == user } ?? session.asrSessions.endIndex
     if index == session.asrSessions.endIndex {
       session.asrSessions.append(
-        VoiceASRSession(
-          userId: user, displayName: name, connected: true, phase: "ready", lastAudioAt: at,
-          isHeard: true))
+        VoiceASRSession(heard: user, name, at: at))
     }
     session.asrSessions[index].utterance.change(.init()) { $0.partialText = text }
   }
@@ -210,18 +202,17 @@ struct LiveSession {
 
   // MARK: - What only a session without a state takes from events
 
-  private mutating func rebuild(_ event: VoiceEvent, _ at: Timestamp?) {
-    switch event {
+  private mutating func rebuild(_ news: VoiceNews) {
+    let at = news.at
+    switch news.event {
     case .answer(let request, let stages): answer(request, stages, at)
-    case .attention(let mode, let isDirect, let user):
-      guard mode != nil || isDirect else { return }
+    case .attention(let wake, let isDirect):
+      guard wake != nil || isDirect else { return }
       session.conversation.change(.init()) { conversation in
-        if let mode {
-          conversation.wake = VoiceWake(attentionMode: mode, active: mode == "ACTIVE")
-        }
+        conversation.wake = wake ?? conversation.wake
         guard isDirect, let at else { return }
         conversation.lastDirectAddressAt = at
-        conversation.lastDirectAddressUserId = user
+        conversation.lastDirectAddressUserId = news.user
       }
     case .seen(let seen):
       session.streamWatch.change(.init(active: true)) {
@@ -256,8 +247,10 @@ struct LiveSession {
     guard turn.stages.totalMs != nil else { return }
     answers.append((request, turn), most: Self.mostAnswers)
     let turns = answers.map(\.turn)
-    session.latency = VoiceLatency(
-      recentTurns: turns.suffix(8).reversed(), averages: .init(averageOf: turns))
+    session.latency.change(.init()) {
+      $0.recentTurns = turns.suffix(8).reversed()
+      $0.averages = .init(averageOf: turns)
+    }
   }
 }
 

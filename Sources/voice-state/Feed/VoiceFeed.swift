@@ -1,5 +1,5 @@
+import Agent
 import Core
-import Records
 
 /// The sessions as they are now: the last state with what events told since.
 struct VoiceFeed {
@@ -16,8 +16,8 @@ struct VoiceFeed {
 
     /// Reads the state, unless it was read.
     mutating func read() {
-      guard live == nil, let value = raw?.value else { return }
-      live = LiveSession(VoiceSession(value), after: before, at: at)
+      guard live == nil, let session = raw?.session else { return }
+      live = LiveSession(session, after: before, at: at)
       before = nil
     }
 
@@ -75,26 +75,27 @@ struct VoiceFeed {
 
   /// Takes an event; one of a session that is not there begins it when no state
   /// told of any and it did not end before, or when the session itself begins.
-  mutating func take(_ action: Action) {
-    guard let id = action.metadata?["sessionId"]?.text,
-      filter.takes(id: id, guild: action.guild)
-    else { return }
+  mutating func take(_ news: VoiceNews) {
+    guard let id = news.session, filter.takes(id: id, guild: news.guild) else { return }
+    let mayBegin: Bool
+    switch news.event {
+    case .begins: mayBegin = true
+    case .ends: mayBegin = false
+    default: mayBegin = !hasState && reasons[id] == nil
+    }
     var index = entries.firstIndex { $0.id == id }
-    if index == nil && action.kind != "voice_session_end"
-      && (action.kind == "voice_session_start" || !hasState && reasons[id] == nil)
-    {
+    if index == nil && mayBegin {
       reasons[id] = nil
-      entries.append(Entry(id: id, live: LiveSession(id: id, first: action)))
+      entries.append(Entry(id: id, live: LiveSession(news)))
       index = entries.endIndex - 1
     }
     guard let index else { return }
     isKnown = true
     entries[index].read()
-    guard action.kind == "voice_session_end" else {
-      entries[index].live?.take(action)
+    guard case .ends(let words) = news.event else {
+      entries[index].live?.take(news)
       return
     }
-    let words = action.content ?? ""
     if reasons.count >= 100 { reasons = [:] }
     reasons[id] = words.isEmpty ? "ended" : words
     if keepsEnded { entries[index].live?.end() } else { entries.remove(at: index) }

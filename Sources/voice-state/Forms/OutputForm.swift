@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 import Records

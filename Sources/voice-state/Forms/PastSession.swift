@@ -1,31 +1,13 @@
+import Agent
 import Core
 import Screen
 
-/// A session that has ended (Agent/Clanky/CONTRACT.md 5.5).
-struct PastSession {
-  let id: String?, guild: String?, mode: String?, reason: String?
-  let startedAt: Timestamp?, endedAt: Timestamp?
-  let seconds: Double?
-
-  /// - Parameter value: a row of the history.
-  init(_ value: JSONValue) {
-    func time(_ name: String) -> Timestamp? {
-      value[name]?.string.flatMap { Timestamp(rfc3339: $0) }
-    }
-    id = value["sessionId"]?.text
-    guild = value["guildId"]?.text
-    mode = value["mode"]?.text
-    reason = value["endReason"]?.text
-    startedAt = time("startedAt")
-    endedAt = time("endedAt")
-    seconds = value["durationSeconds"]?.number
-  }
-
+extension [PastSession] {
   /// A table: when, how long, how it ended, which.
   ///
   /// - Parameter now: for the age of the end.
-  static func lines(_ sessions: [PastSession], at now: Timestamp) -> [Line] {
-    let rows = sessions.map { session in
+  func lines(at now: Timestamp) -> [Line] {
+    let rows = map { session in
       [
         session.startedAt.map { TimeText.absolute($0, zone: TimeText.local) } ?? "-",
         Age.text(session.endedAt, at: now) ?? "-",
@@ -61,38 +43,19 @@ struct PastSession {
         }
       }
   }
-}
-
-/// The history as the backend sends it.
-struct PastSessions {
-  /// Each row's own bytes and what it says, newest end first.
-  let rows: [(bytes: [UInt8], session: PastSession)]
-
-  /// The most that the backend gives.
-  static let most = 200
-
-  /// - Parameter body: a list of rows; rows that are not objects are left out.
-  /// - Returns: nil when it is not a list.
-  init?(_ body: [UInt8]) {
-    guard let rows = RawList.objects(body) else { return nil }
-    self.rows = rows.map { ($0.bytes, PastSession($0.value)) }
-  }
-
-  private init(rows: [(bytes: [UInt8], session: PastSession)]) { self.rows = rows }
 
   /// Those of a guild and with a beginning of their id.
-  func filtered(_ filter: SessionFilter) -> PastSessions {
-    PastSessions(
-      rows: rows.filter { filter.takes(id: $0.session.id, guild: $0.session.guild) })
+  func filtered(_ filter: SessionFilter) -> [PastSession] {
+    self.filter { filter.takes(id: $0.id, guild: $0.guild) }
   }
 
   /// Those that ended no earlier, and no more than so many.
-  func limited(since: Timestamp?, count: Int?) -> PastSessions {
-    let young = rows.filter { row in
-      guard let since else { return true }
-      return row.session.endedAt.map { $0 >= since } ?? true
+  func limited(since: Timestamp? = nil, count: Int?) -> [PastSession] {
+    let young = filter { session in
+      guard let since, let end = session.endedAt else { return true }
+      return end >= since
     }
-    return PastSessions(rows: Array(young.prefix(count ?? young.count)))
+    return Array(young.prefix(count ?? young.count))
   }
 }
 

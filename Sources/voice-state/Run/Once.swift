@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 import Screen
@@ -14,7 +15,7 @@ struct Once {
   }
 
   /// Asks the backend.
-  func run(_ backend: VoiceBackend) throws -> ExitStatus {
+  func run(_ backend: ClankyVoice) throws -> ExitStatus {
     let state = try backend.state()
     if options.isQuiet { Process.exitAtOnce(isActive(state) ? .success : .negative) }
     var feed = VoiceFeed(options.filter)
@@ -79,10 +80,9 @@ struct Once {
     }
   }
 
-  private func recent(_ backend: VoiceBackend) throws -> [Line] {
+  private func recent(_ backend: ClankyVoice) throws -> [Line] {
     let past = try backend.past(guild: options.filter.guild, limit: NoSession.recent)
-    let few = past.limited(since: nil, count: NoSession.recent)
-    return PastSession.lines(few.rows.map(\.session), at: .now())
+    return past.limited(count: NoSession.recent).lines(at: .now())
   }
 
   /// One prompt of the first session that has it, every byte of it.
@@ -110,24 +110,24 @@ struct History {
   /// How many are asked for when nobody says.
   static let usual = 100
 
-  func run(_ backend: VoiceBackend) throws -> ExitStatus {
+  func run(_ backend: ClankyVoice) throws -> ExitStatus {
     let now = Timestamp.now()
     let since = options.since.map { now.adding(.seconds(-Int64(min($0, 1e12)))) }
     let filter = options.filter
     // The server's own window leaves out what began before it, and a filter of
     // ours may leave few of many.
     let isFiltered = since != nil || filter.session != nil
-    let limit = isFiltered ? PastSessions.most : options.count ?? Self.usual
-    let all = try backend.past(guild: filter.guild, limit: min(max(limit, 1), PastSessions.most))
+    let limit = isFiltered ? ClankyVoice.mostPast : options.count ?? Self.usual
+    let all = try backend.past(guild: filter.guild, limit: min(max(limit, 1), ClankyVoice.mostPast))
     let past = all.filtered(filter).limited(since: since, count: options.count ?? Self.usual)
     let writer = RecordWriter()
     if options.form == .json {
-      for row in past.rows { try JSONLines.write(row.bytes, to: writer) }
-    } else if past.rows.isEmpty {
+      for row in past { try JSONLines.write(row.bytes, to: writer) }
+    } else if past.isEmpty {
       try writer.write("No past voice session.\n")
     } else {
       let canvas = Canvas(options.look)
-      let lines = PastSession.lines(past.rows.map(\.session), at: now)
+      let lines = past.lines(at: now)
       // A row is cut only on a terminal: its id is what replay wants.
       let width = isatty(1) == 1 || options.look.width != nil ? canvas.width : 1000
       try writer.write(canvas.text(lines, width: width))

@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 import Records
@@ -88,9 +89,9 @@ final class RecordSource {
       feed.take(session, at: received)
       setClock(received, feed: &feed, at)
       return .state
-    case .action(let action):
-      feed.take(action)
-      if let time = received ?? action.time { clock.set(time, at: at) }
+    case .news(let news):
+      feed.take(news)
+      if let time = received ?? news.at { clock.set(time, at: at) }
       return .action
     case .link(let type, let reason, let wait): return .link(type, reason, wait)
     case .other: return .none

@@ -1,3 +1,4 @@
+import Agent
 import CLibc
 import Core
 import Records
@@ -129,7 +130,7 @@ struct Pace {
   mutating func due(_ record: VoiceRecord, _ received: Timestamp?, at clock: Double) -> Double? {
     guard let speed else { return nil }
     var time = received
-    if time == nil, case .action(let action) = record { time = action.time }
+    if time == nil, case .news(let news) = record { time = news.at }
     guard let time else { return nil }
     guard let start else {
       self.start = (time, clock)

@@ -1,6 +1,6 @@
+import Agent
 import CLibc
 import Core
-import Records
 import Screen
 
 /// A past session, rebuilt from its events as time passes.
@@ -8,7 +8,7 @@ final class Replay {
   private let options: StateOptions
   private let diagnostics: Diagnostics
   /// Oldest first.
-  private var events: [VoiceBackend.PastEvent] = []
+  private var events: [ClankyVoice.PastEvent] = []
 
   init(_ options: StateOptions, _ diagnostics: Diagnostics) {
     self.options = options
@@ -18,11 +18,11 @@ final class Replay {
   /// Asks for the events and shows them.
   ///
   /// - Parameter wanted: the session's id, or the beginning of it.
-  func run(_ backend: VoiceBackend, _ wanted: String) throws -> ExitStatus {
+  func run(_ backend: ClankyVoice, _ wanted: String) throws -> ExitStatus {
     events = try backend.events(of: wanted)
     if events.isEmpty {
-      let past = try backend.past(guild: options.filter.guild, limit: PastSessions.most)
-      let ids = Set(past.rows.compactMap(\.session.id).filter { $0.hasPrefix(wanted) })
+      let past = try backend.past(guild: options.filter.guild, limit: ClankyVoice.mostPast)
+      let ids = Set(past.compactMap(\.id).filter { $0.hasPrefix(wanted) })
       if ids.count > 1 {
         diagnostics.error("session \(wanted)", "\(ids.count) sessions begin so")
         return .failure
@@ -47,7 +47,7 @@ final class Replay {
   /// The session at its end.
   private func once() throws -> ExitStatus {
     var feed = VoiceFeed(keepsEnded: true)
-    for event in events { feed.take(event.action) }
+    for event in events { feed.take(event.news) }
     return try Once(options, diagnostics).show(&feed, at: events.last?.at ?? .now())
   }
 
@@ -95,7 +95,7 @@ final class Replay {
         _ = watch.wait(for: nil, until: min(due, Clock.monotonic + 0.25))
         continue
       }
-      watch.feed.take(events[index].action)
+      watch.feed.take(events[index].news)
       watch.link.phase = .open
       index += 1
       watch.changed(isState: false)

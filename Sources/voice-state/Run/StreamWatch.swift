@@ -8,41 +8,37 @@ import Web
 /// Follows the backend's voice stream, with the reconnects of `sse-tail`.
 final class StreamWatch: StreamHandler {
   private let watch: Watch
-  private let agent: AgentAccess
-  private var stream: EventStream?
+  private let backend: ClankyVoice
   private var history: Fetch?
   private var faults: FaultLog
   private var place = ""
 
   /// - Parameters:
   ///   - watch: where everything is shown.
-  ///   - agent: whose stream is followed.
-  init(_ watch: Watch, _ agent: AgentAccess) {
+  ///   - backend: whose stream is followed.
+  init(_ watch: Watch, _ backend: ClankyVoice) {
     self.watch = watch
-    self.agent = agent
+    self.backend = backend
     faults = FaultLog(say: watch.tell)
     watch.onEmpty = { [unowned self] in askHistory() }
   }
 
   /// Follows until the end.
   func run() throws(SettingsError) -> ExitStatus {
-    let request = try agent.backend.request(ClankyPath.voiceEvents)
-    var stripped = request
-    stripped.headers = []
-    let stream = EventStream(
-      agent.client, stripped, policy: policy,
-      judge: { [backend = agent.backend] in backend.problem(of: $0, $1) }, handler: self)
-    self.stream = stream
+    let client = backend.agent.client
+    let followed = try backend.stream()
+    var policy = watch.options.reconnect.policy(usualSilence: followed.usualSilence)
+    policy.maxEventBytes = Fetch.largest
+    let stream = followed.open(client, policy, self)
     while watch.ending == nil {
-      agent.client.perform()
+      client.perform()
       let now = Clock.monotonic
       var next = stream.tick(now: now)
       next = min(next, history?.tick(now: now) ?? .infinity)
       watch.look(force: false)
       if watch.ending != nil { break }
       next = min(next, watch.nextLook)
-      agent.client.wait(
-        seconds: next - Clock.monotonic, reading: watch.descriptors, closing: [1])
+      client.wait(seconds: next - Clock.monotonic, reading: watch.descriptors, closing: [1])
       watch.heed()
     }
     faults.finish()
@@ -50,25 +46,15 @@ final class StreamWatch: StreamHandler {
     return faults.hasFault && status == .success ? .failure : status
   }
 
-  private var policy: StreamPolicy {
-    var policy = watch.options.reconnect.policy(usualSilence: 45)
-    policy.maxEventBytes = Fetch.largest
-    return policy
-  }
-
   /// Only a person who looks at an empty screen wants to see past sessions.
   private func askHistory() {
-    guard let screen = watch.screen, history == nil,
-      let request = try? agent.backend.request(
-        ClankyPath.pastSessions(guild: watch.options.filter.guild, limit: NoSession.recent))
-    else { return }
-    history = Fetch(agent.client, request, now: Clock.monotonic) { [unowned self] end in
+    guard let screen = watch.screen, history == nil else { return }
+    history = backend.fetchPast(
+      guild: watch.options.filter.guild, limit: NoSession.recent
+    ) { [unowned self] past in
       history = nil
-      guard case .response(let head, let body) = end,
-        agent.backend.problem(of: head, body) == nil, let past = PastSessions(body)
-      else { return }
-      let few = past.limited(since: nil, count: NoSession.recent)
-      screen.past = PastSession.lines(few.rows.map(\.session), at: .now())
+      guard let past else { return }
+      screen.past = past.limited(count: NoSession.recent).lines(at: .now())
       watch.changed(isState: false)
     }
   }
@@ -92,54 +78,25 @@ final class StreamWatch: StreamHandler {
     guard watch.ending == nil else { return }
     switch item {
     case .event(let event):
-      let data = UnsafeRawBufferPointer(event.data)
-      switch String(decoding: event.type, as: UTF8.self) {
-      case "voice_state": takeState(data)
-      case let type where type == "voice_event" || type == "action_event": takeAction(data, type)
-      default: break
-      }
+      // A line is told for each; a screen is drawn when the input pauses.
+      let isRead = VoiceRecord.read(event, take, fault: { faults.event(place, $0) })
+      if isRead, watch.screen == nil { watch.look() }
     case .oversize(let bytes):
       faults.event(place, "event of \(bytes) bytes or more dropped: over \(Fetch.largest)")
     case .comment, .retry, .message, .fault: break
     }
   }
 
-  private func takeState(_ data: UnsafeRawBufferPointer) {
-    guard let state = try? RawState(data) else {
-      return drop("voice_state", data, "not a voice state")
+  private func take(_ record: VoiceRecord) {
+    switch record {
+    case .state(let state):
+      watch.feed.take(state, at: .now())
+      watch.changed(isState: true)
+    case .news(let news):
+      watch.feed.take(news)
+      watch.changed(isState: false)
+    case .session, .link, .other: break
     }
-    if state.faulty > 0 {
-      let all = state.sessions.count + state.faulty
-      faults.event(place, "voice_state: \(state.faulty) of \(all) sessions are not objects")
-    }
-    watch.feed.take(state, at: .now())
-    watch.changed(isState: true)
-    showEach()
-  }
-
-  private func takeAction(_ data: UnsafeRawBufferPointer, _ type: String) {
-    guard (try? ScanMembers.value(of: "kind", in: data))?.isString == true,
-      (try? VoiceRecord.read(data, take)) != nil
-    else { return drop(type, data, "not an action") }
-    showEach()
-  }
-
-  private func take(_ record: VoiceRecord, _ received: Timestamp?) {
-    guard case .action(let action) = record else { return }
-    watch.feed.take(action)
-    watch.changed(isState: false)
-  }
-
-  /// Says of an event that cannot be used why it is not.
-  private func drop(_ type: String, _ data: UnsafeRawBufferPointer, _ reason: String) {
-    let fault = ScanValidator.firstFault(data)
-    let words = fault.map { "not JSON: \($0.0.reason) at byte \($0.1)" }
-    faults.event(place, "\(type): \(words ?? reason)")
-  }
-
-  /// A line is told for each; a screen is drawn when the input pauses.
-  private func showEach() {
-    if watch.screen == nil { watch.look() }
   }
 
   func streamLost(_ reason: String, wait: Double) {

@@ -1,3 +1,4 @@
+import Agent
 import Core
 
 /// What there is to see at one moment.

@@ -2,6 +2,7 @@ import Core
 import Screen
 import Testing
 
+@testable import Agent
 @testable import voice_state
 
 /// When the tests of panels look at their sessions.

@@ -3,6 +3,7 @@ import Records
 import Screen
 import Testing
 
+@testable import Agent
 @testable import voice_state
 
 @Suite struct FeedTests {
@@ -16,16 +17,17 @@ import Testing
     _ kind: String, _ content: String, at second: Int = 0, session: String = "s",
     user: String? = nil,
     _ fields: String = ""
-  ) throws -> Action {
+  ) throws -> VoiceNews {
     let more = fields.isEmpty ? "" : ",\(fields)"
     let who = user.map { ",\"userId\":\"\($0)\"" } ?? ""
-    return Action(
-      try JSONValue.parse(
-        text: """
-          {"kind":"\(kind)","content":"\(content)","guildId":"g"\(who),
-          "createdAt":"2026-06-15T21:00:\(second < 10 ? "0" : "")\(second).000Z",
-          "metadata":{"sessionId":"\(session)"\(more)}}
-          """))
+    return VoiceNews(
+      Action(
+        try JSONValue.parse(
+          text: """
+            {"kind":"\(kind)","content":"\(content)","guildId":"g"\(who),
+            "createdAt":"2026-06-15T21:00:\(second < 10 ? "0" : "")\(second).000Z",
+            "metadata":{"sessionId":"\(session)"\(more)}}
+            """)))
   }
 
   private let time = Timestamp(rfc3339: "2026-06-15T21:00:30.000Z")

@@ -1,6 +1,7 @@
 import Core
 import Testing
 
+@testable import Agent
 @testable import voice_state
 
 @Suite struct FormTests {

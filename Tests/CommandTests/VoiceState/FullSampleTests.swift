@@ -1,6 +1,7 @@
 import Core
 import Testing
 
+@testable import Agent
 @testable import voice_state
 
 /// The samples fill every member that the model knows, or a golden frame would

@@ -3,6 +3,7 @@ import Core
 import Screen
 import Testing
 
+@testable import Agent
 @testable import voice_state
 
 @Suite struct GoldenPanelTests {

@@ -2,6 +2,7 @@ import Core
 import Screen
 import Testing
 
+@testable import Agent
 @testable import voice_state
 
 /// States that no server should send: spoilt at random, without end, from anywhere.

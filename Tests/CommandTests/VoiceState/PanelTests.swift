@@ -3,6 +3,7 @@ import Records
 import Screen
 import Testing
 
+@testable import Agent
 @testable import voice_state
 
 @Suite struct PanelTests {

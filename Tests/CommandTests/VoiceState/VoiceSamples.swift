@@ -2,6 +2,7 @@ import CLibc
 import Core
 import Testing
 
+@testable import Agent
 @testable import voice_state
 
 /// The voice states of Tests/fixtures/voice and the time at which they are shown.

@@ -1,11 +1,11 @@
-import Core
+package import Core
 
 /// A session's own bytes, as they came.
-struct RawSession: Sendable, Equatable {
+package struct RawSession: Sendable, Equatable {
   /// One JSON object on one line.
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
   /// Its id and its guild's; nil when it does not say.
-  let id: String?, guild: String?
+  package let id: String?, guild: String?
 
   /// - Parameter value: an object.
   init?(_ value: ScanValue) {
@@ -21,26 +21,21 @@ struct RawSession: Sendable, Equatable {
     self.guild = guild.string
   }
 
-  /// - Parameter bytes: one JSON object on one line.
-  init(bytes: [UInt8], id: String?, guild: String?) {
-    self.bytes = bytes
-    self.id = id
-    self.guild = guild
-  }
-
   /// What the bytes say, nil when they are not JSON.
-  var value: JSONValue? {
-    try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
+  package var session: VoiceSession? {
+    (try? bytes.withUnsafeBytes { try JSONValue.parse($0) }).map { VoiceSession($0) }
   }
 }
 
 /// The rows of a list, as they came.
 enum RawList {
-  /// - Returns: the elements that are objects, each with its own bytes on one line
-  ///   and what they say; nil when this is not a list.
-  static func objects(_ list: [UInt8]) -> [(bytes: [UInt8], value: JSONValue)]? {
+  /// An element: its own bytes on one line, and what they say.
+  typealias Row = (bytes: [UInt8], value: JSONValue)
+
+  /// - Returns: the elements that are objects; nil when this is not a list.
+  static func objects(_ list: [UInt8]) -> [Row]? {
     try? list.withUnsafeBytes { bytes in
-      var rows: [(bytes: [UInt8], value: JSONValue)] = []
+      var rows: [Row] = []
       var elements = try ScanElements(bytes)
       while try elements.next() {
         guard elements.value.isObject, let value = try? JSONValue.parse(elements.value.bytes)
@@ -68,17 +63,17 @@ extension ScanMembers {
 }
 
 /// A voice state cut into its sessions (Agent/Clanky/CONTRACT.md 4).
-struct RawState: Sendable, Equatable {
-  let sessions: [RawSession]
+package struct RawState: Sendable, Equatable {
+  package let sessions: [RawSession]
   /// How many sessions the server counts.
-  let activeCount: Int
+  package let activeCount: Int
   /// How many elements were left out because they are not objects.
-  var faulty = 0
+  package private(set) var faulty = 0
 
   /// - Parameter bytes: `{"activeCount":n,"sessions":[...]}`; elements that are
   ///   not objects are left out.
   /// - Throws: `ScanFault` when it is not such an object, or not JSON.
-  init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
+  package init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
     // What is cut out of it is passed on as it is.
     try ScanValidator.validate(bytes)
     var list = ScanValue.absent
@@ -102,33 +97,5 @@ struct RawState: Sendable, Equatable {
     }
     self.sessions = sessions
     activeCount = count.string.flatMap { Int($0) } ?? sessions.count
-  }
-
-  /// - Parameter sessions: all of them.
-  init(sessions: [RawSession]) {
-    self.sessions = sessions
-    activeCount = sessions.count
-  }
-}
-
-/// Which sessions are wanted: `--guild` and `--session`.
-struct SessionFilter: Sendable, Equatable {
-  var guild: String?
-  /// A session's id, or the beginning of it.
-  var session: String?
-
-  /// Whether a session is wanted.
-  func takes(id: String?, guild: String?) -> Bool {
-    if let wanted = self.guild, wanted != guild { return false }
-    if let wanted = session { return id?.hasPrefix(wanted) == true }
-    return true
-  }
-
-  /// Those that are wanted; a whole id means its session alone, not those whose
-  /// ids begin with it.
-  func select(_ sessions: [RawSession]) -> [RawSession] {
-    let found = sessions.filter { takes(id: $0.id, guild: $0.guild) }
-    let exact = found.filter { $0.id == session }
-    return session == nil || exact.isEmpty ? found : exact
   }
 }

@@ -1,7 +1,7 @@
 import Core
 import Testing
 
-@testable import voice_state
+@testable import Agent
 
 @Suite struct VoiceSessionTests {
   private func session(_ text: String) throws -> VoiceSession {

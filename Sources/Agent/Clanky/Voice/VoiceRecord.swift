@@ -1,14 +1,15 @@
-import Core
+package import Core
 import Records
+package import Web
 
 /// What a record means for voice: bare, or wrapped as `sse-tail` writes it.
-enum VoiceRecord {
+package enum VoiceRecord {
   /// All sessions that there are now.
   case state(RawState)
   /// One session by itself, as `-o json` writes it.
   case session(RawSession)
   /// A voice action, in either spelling.
-  case action(Action)
+  case news(VoiceNews)
   /// A record about the link: `lost`, `resumed`, `end`.
   case link(type: String, reason: String?, wait: Double?)
   /// Nothing of voice.
@@ -21,7 +22,7 @@ enum VoiceRecord {
   ///   - deliver: told what it holds, oldest first, and when it was received
   ///     (`received_at`), nil when the record does not say.
   /// - Throws: `ScanFault` when it is neither an object nor a list of objects.
-  static func read(
+  package static func read(
     _ bytes: UnsafeRawBufferPointer, _ deliver: (VoiceRecord, Timestamp?) -> Void
   ) throws(ScanFault) {
     try ScanValidator.validate(bytes)
@@ -33,6 +34,42 @@ enum VoiceRecord {
       guard elements.value.isObject else { throw .notAnObject }
       try object(elements.value.bytes, nil, deliver)
     }
+  }
+
+  /// Reads an event of the stream of voice.
+  ///
+  /// - Parameters:
+  ///   - event: of any type.
+  ///   - deliver: told what it holds, a state or news.
+  ///   - fault: told in a few words what of it cannot be used.
+  /// - Returns: whether it is about voice and could be read.
+  package static func read(
+    _ event: StreamEventView, _ deliver: (VoiceRecord) -> Void, fault: (String) -> Void
+  ) -> Bool {
+    let data = UnsafeRawBufferPointer(event.data)
+    let type = String(decoding: event.type, as: UTF8.self)
+    let wanted: String
+    switch type {
+    case "voice_state":
+      wanted = "a voice state"
+      guard let state = try? RawState(data) else { break }
+      if state.faulty > 0 {
+        let all = state.sessions.count + state.faulty
+        fault("\(type): \(state.faulty) of \(all) sessions are not objects")
+      }
+      deliver(.state(state))
+      return true
+    case "voice_event", "action_event":
+      wanted = "an action"
+      guard (try? ScanMembers.value(of: "kind", in: data))?.isString == true,
+        (try? read(data) { record, _ in if case .news = record { deliver(record) } }) != nil
+      else { break }
+      return true
+    default: return false
+    }
+    let words = ScanValidator.firstFault(data).map { "not JSON: \($0.0.reason) at byte \($0.1)" }
+    fault("\(type): \(words ?? "not \(wanted)")")
+    return false
   }
 
   /// `RecordScan` tells what a record is, as in every command.
@@ -72,7 +109,7 @@ enum VoiceRecord {
   private static func action(_ bytes: UnsafeRawBufferPointer) -> VoiceRecord {
     guard let value = try? JSONValue.parse(bytes) else { return .other }
     let action = Action(value)
-    return action.kind.hasPrefix("voice_") ? .action(action) : .other
+    return action.kind.hasPrefix("voice_") ? .news(VoiceNews(action)) : .other
   }
 
   private static func link(
@@ -113,95 +150,5 @@ enum VoiceRecord {
     }
     guard hasSessionID && hasParts, let session = RawSession(object) else { return .other }
     return .session(session)
-  }
-}
-
-/// Puts the lines of a JSON value that was printed over several lines together
-/// again, so that `curl ... | jq .` can be read like any record.
-///
-/// A record on one line passes through. Lines are joined while a bracket is
-/// open; a line that begins with a bracket in the first column, which no printer
-/// of JSON writes inside a value, begins the next record.
-struct RecordJoiner {
-  private var pending: [UInt8] = []
-  private var depth = 0
-  private var isInString = false
-  private var isEscaped = false
-
-  /// The line at which the record that was handed over last began, from 1.
-  private(set) var firstLine = 0
-  private var line = 0
-
-  /// Takes a line.
-  ///
-  /// - Parameter take: told each record that is complete with this line; one
-  ///   that was cut off is handed over as it is, for its fault to be told.
-  mutating func add(
-    _ bytes: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer, _ line: Int) throws -> Void
-  ) rethrows {
-    line += 1
-    if depth > 0, let first = bytes.first, first == 0x7b || first == 0x5b {
-      // A list's or an object's own bracket in the first column is a new record.
-      try finish(take)
-    }
-    if depth == 0 && pending.isEmpty { firstLine = line }
-    if pending.isEmpty, Self.isWhole(bytes) { return try take(bytes, line) }
-    scan(bytes)
-    if depth <= 0 && pending.isEmpty {
-      depth = 0
-      isInString = false
-      return try take(bytes, line)
-    }
-    pending += bytes
-    pending.append(10)
-    if depth <= 0 { try finish(take) }
-  }
-
-  /// Hands over what is left at the end of the input.
-  mutating func finish(
-    _ take: (UnsafeRawBufferPointer, _ line: Int) throws -> Void
-  ) rethrows {
-    defer {
-      pending = []
-      depth = 0
-      isInString = false
-      isEscaped = false
-    }
-    guard !pending.isEmpty else { return }
-    try pending.withUnsafeBytes { try take($0, firstLine) }
-  }
-
-  /// Whether a line looks like a whole object: no printer of JSON that uses
-  /// several lines ends one that begins with a bracket with another, but for an
-  /// empty one.
-  private static func isWhole(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard bytes.count > 2, bytes[0] == 0x7b, let last = bytes.last(where: { $0 > 32 }) else {
-      return false
-    }
-    return last == 0x7d
-  }
-
-  private mutating func scan(_ bytes: UnsafeRawBufferPointer) {
-    for byte in bytes {
-      if isInString {
-        if isEscaped {
-          isEscaped = false
-        } else if byte == 0x5c {
-          isEscaped = true
-        } else if byte == 0x22 {
-          isInString = false
-        }
-        continue
-      }
-      switch byte {
-      case 0x22: isInString = true
-      case 0x7b, 0x5b: depth += 1
-      case 0x7d, 0x5d: depth -= 1
-      default: break
-      }
-    }
-    // No string goes over the end of a line.
-    isInString = false
-    isEscaped = false
   }
 }

@@ -1,38 +1,6 @@
 import Core
 
-/// What the bot sees of a shared screen. Two spellings: notes were called brain
-/// context before.
-struct VoiceStreamWatch: Sendable {
-  /// Something seen.
-  struct Seen: Sendable {
-    var text: String?
-    var at: Timestamp?
-    var speakerName: String?
-  }
-
-  var active = false
-  var targetUserId: String?, requestedByUserId: String?
-  var lastFrameAt: Timestamp?
-  var lastCommentaryAt: Timestamp?
-  var lastCommentaryNote: String?
-  var lastMemoryRecapAt: Timestamp?
-  var lastMemoryRecapText: String?
-  var lastMemoryRecapDurableSaved: Bool?
-  var latestFrameAt: Timestamp?
-  var latestFrameMimeType: String?
-  var latestFrameApproxBytes: Int?
-  var acceptedFrameCountInWindow: Int?
-  var frameWindowStartedAt: Timestamp?
-  var ingestedFrameCount: Int?
-  var lastNoteAt: Timestamp?
-  var lastNoteProvider: String?, lastNoteModel: String?
-  var noteCount: Int?
-  /// What was seen, oldest first.
-  var visualFeed: [Seen] = []
-  var notePayload: VoiceNotePayload?
-  var nativeDiscord: VoiceNativeStream?
-}
-
+/// Two spellings: notes were called brain context before.
 extension VoiceStreamWatch {
   init(_ value: JSONValue) {
     active = value.bool("active") ?? false
@@ -64,13 +32,7 @@ extension VoiceStreamWatch {
   }
 }
 
-/// What the answering model is told of the screen.
-struct VoiceNotePayload: Sendable {
-  /// Each ends in its age: `(12s ago)`.
-  let notes: [String]
-  let lastAt: Timestamp?
-  let provider: String?, model: String?
-
+extension VoiceNotePayload {
   init(_ value: JSONValue) {
     notes = value.texts("notes")
     lastAt = value.time("lastAt")
@@ -79,25 +41,15 @@ struct VoiceNotePayload: Sendable {
   }
 }
 
-/// Screens shared over Discord itself.
-struct VoiceNativeStream: Sendable {
-  /// Someone who shares a screen.
-  struct Sharer: Sendable {
-    let userId: String?, displayName: String?, codec: String?
-
-    init(_ value: JSONValue) {
-      userId = value.text("userId")
-      displayName = value.text("displayName")
-      codec = value.text("codec")
-    }
+extension VoiceNativeStream.Sharer {
+  init(_ value: JSONValue) {
+    userId = value.text("userId")
+    displayName = value.text("displayName")
+    codec = value.text("codec")
   }
+}
 
-  let decodeInFlight: Bool?, ffmpegAvailable: Bool?
-  let lastDecodeSuccessAt: Timestamp?
-  let lastDecodeFailureAt: Timestamp?
-  let lastDecodeFailureReason: String?
-  let activeSharers: [Sharer]
-
+extension VoiceNativeStream {
   init(_ value: JSONValue) {
     decodeInFlight = value.bool("decodeInFlight")
     ffmpegAvailable = value.bool("ffmpegAvailable")

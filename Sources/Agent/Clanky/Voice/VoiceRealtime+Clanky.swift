@@ -1,16 +1,6 @@
 import Core
 
-/// The provider that the session speaks through.
-struct VoiceRealtime: Sendable {
-  let provider: String?
-  let inputSampleRateHz: Int?, outputSampleRateHz: Int?
-  let recentVoiceTurns: Int?
-  /// Replies that were overtaken by newer words.
-  let replySuperseded: Int?
-  let pendingTurns: Int
-  let drainActive: Bool?, coalesceActive: Bool?
-  let state: VoiceRealtimeState?
-
+extension VoiceRealtime {
   init(_ value: JSONValue) {
     provider = value.text("provider")
     inputSampleRateHz = value.int("inputSampleRateHz")
@@ -24,35 +14,14 @@ struct VoiceRealtime: Sendable {
   }
 }
 
-/// The link to the provider.
-struct VoiceRealtimeState: Sendable {
-  /// Something that was sent to the provider.
-  struct Event: Sendable {
-    let type: String?
-    let at: Timestamp?
-
-    init(_ value: JSONValue) {
-      type = value.text("type")
-      at = value.time("at")
-    }
+extension VoiceRealtimeState.Event {
+  init(_ value: JSONValue) {
+    type = value.text("type")
+    at = value.time("at")
   }
+}
 
-  let connected: Bool?
-  let connectedAt: Timestamp?, lastEventAt: Timestamp?
-  let sessionId: String?, lastError: String?
-  let lastCloseCode: Int?
-  let lastCloseReason: String?
-  let lastEventType: String?
-  let lastOutboundEventType: String?
-  let lastOutboundEventAt: Timestamp?
-  let activeResponseId: String?, activeResponseStatus: String?
-  /// Oldest first.
-  let recentOutboundEvents: [Event]
-  /// Of some providers only.
-  let model: String?
-  let utteranceCount: Int?
-  let setupComplete: Bool?, pendingResponseActive: Bool?
-
+extension VoiceRealtimeState {
   init(_ value: JSONValue) {
     connected = value.bool("connected")
     connectedAt = value.time("connectedAt")
@@ -75,41 +44,11 @@ struct VoiceRealtimeState: Sendable {
   }
 }
 
-/// What the bot's own voice does.
-struct VoiceOutput: Sendable {
-  /// `idle`, `response_pending`, `awaiting_tool_outputs`, `speaking_live`,
-  /// `speaking_buffered`.
-  let phase: String?
-  let phaseEnteredAt: Timestamp?
-
+extension VoiceOutput {
   init(_ value: JSONValue) {
     phase = value.text("phase")
     phaseEnteredAt = value.time("phaseEnteredAt")
   }
-}
-
-/// One recogniser of speech: of a person, or of everybody.
-struct VoiceASRSession: Sendable {
-  /// What is being said and is not yet a turn.
-  struct Utterance: Sendable {
-    var partialText: String?
-    /// How many segments are final.
-    var finalSegments: Int?
-    var bytesSent: Int?
-  }
-
-  var userId: String?, displayName: String?
-  var connected: Bool?
-  /// `idle`, `connecting`, `ready`, `committing`, `closing`; also when only the
-  /// older `closing` says so.
-  var phase: String?
-  var lastAudioAt: Timestamp?, lastTranscriptAt: Timestamp?
-  var idleMs: Double?, idleTtlMs: Double?
-  var pendingAudioBytes: Int?, pendingAudioChunks: Int?
-  var utterance: Utterance?
-  var model: String?
-  /// Whether only an event told of it: then an event ends it, too.
-  var isHeard = false
 }
 
 extension VoiceASRSession {
@@ -138,11 +77,7 @@ extension VoiceASRSession.Utterance {
   }
 }
 
-/// Turns that wait to be recognised as files.
-struct VoiceBatchASR: Sendable {
-  let pendingTurns: Int
-  let contextMessages: Int?
-
+extension VoiceBatchASR {
   init(_ value: JSONValue) {
     pendingTurns = value.int("pendingTurns") ?? 0
     contextMessages = value.int("contextMessages")

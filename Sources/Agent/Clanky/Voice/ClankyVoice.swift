@@ -1,0 +1,106 @@
+package import Core
+import Records
+package import Web
+
+/// A dashboard that is asked about voice (Agent/Clanky/CONTRACT.md 4 and 5.5).
+package struct ClankyVoice {
+  /// An event of a past session: its own bytes, what they say, when it happened.
+  package typealias PastEvent = (bytes: [UInt8], news: VoiceNews, at: Timestamp)
+
+  /// The most sessions that have ended which one answer has.
+  package static let mostPast = 200
+
+  /// Whose dashboard.
+  package let agent: AgentAccess
+  private let caller: Caller
+
+  /// - Parameters:
+  ///   - options: whose dashboard, and how one is let in.
+  ///   - maxTime: seconds for all requests; nil for the default of each.
+  ///   - diagnostics: for notes.
+  /// - Throws: `SettingsError`.
+  package init(
+    _ options: AccessOptions, maxTime: Double?, diagnostics: Diagnostics
+  ) throws(SettingsError) {
+    agent = try AgentAccess(
+      options, for: .voice, connectTimeout: Caller.connectTime, diagnostics: diagnostics)
+    caller = Caller(
+      agent.backend, client: agent.client, maxTime: maxTime, diagnostics: diagnostics)
+  }
+
+  /// The stream of states and events; see `VoiceRecord.read`.
+  package func stream() throws(SettingsError) -> FollowedStream {
+    try DashboardStream.voice.followed(of: agent, state: nil)
+  }
+
+  /// The sessions now.
+  package func state() throws(CallFailure) -> RawState {
+    let path = ClankyPath.voiceState
+    let body = try caller.call(path).body
+    do { return try body.withUnsafeBytes { try RawState($0) } } catch {
+      throw CallFailure(caller.place(path), "the answer is not a voice state", .failure)
+    }
+  }
+
+  /// Sessions that have ended, latest first.
+  ///
+  /// - Parameters:
+  ///   - guild: nil for all.
+  ///   - limit: no more than so many; the backend has a limit of its own.
+  package func past(guild: String?, limit: Int) throws(CallFailure) -> [PastSession] {
+    let path = ClankyPath.pastSessions(guild: guild, limit: limit)
+    return try rows(path).map(PastSession.init)
+  }
+
+  /// Asks for sessions that have ended without waiting for the answer.
+  ///
+  /// - Parameters:
+  ///   - guild: nil for all.
+  ///   - limit: no more than so many.
+  ///   - take: given them, nil when they could not be had.
+  /// - Returns: what is to be driven meanwhile; nil when there is nothing to ask.
+  package func fetchPast(
+    guild: String?, limit: Int, take: @escaping ([PastSession]?) -> Void
+  ) -> Fetch? {
+    let path = ClankyPath.pastSessions(guild: guild, limit: limit)
+    guard let request = try? agent.backend.request(path) else { return nil }
+    return Fetch(agent.client, request, now: Clock.monotonic) { [backend = agent.backend] end in
+      guard case .response(let head, let body) = end, backend.problem(of: head, body) == nil
+      else { return take(nil) }
+      take(RawList.objects(body)?.map(PastSession.init))
+    }
+  }
+
+  /// The events of a past session, oldest first; those that are not objects are left
+  /// out.
+  ///
+  /// - Parameter session: its whole id.
+  package func events(of session: String) throws(CallFailure) -> [PastEvent] {
+    var last = Timestamp(seconds: 0)
+    return try rows(ClankyPath.events(ofPastSession: session)).map { row in
+      let news = VoiceNews(Action(row.value))
+      last = news.at ?? last
+      return (row.bytes, news, last)
+    }
+  }
+
+  private func rows(_ path: String) throws(CallFailure) -> [RawList.Row] {
+    if let rows = RawList.objects(try caller.call(path).body) { return rows }
+    throw CallFailure(caller.place(path), "the answer is not a list", .failure)
+  }
+}
+
+extension PastSession {
+  /// - Parameter row: of the history.
+  init(_ row: RawList.Row) {
+    let value = row.value
+    bytes = row.bytes
+    id = value["sessionId"]?.text
+    guild = value["guildId"]?.text
+    mode = value["mode"]?.text
+    reason = value["endReason"]?.text
+    startedAt = value["startedAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
+    endedAt = value["endedAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
+    seconds = value["durationSeconds"]?.number
+  }
+}
