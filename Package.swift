@@ -118,9 +118,10 @@ var targets: [Target] = [
   .testTarget(
     name: "RecordsTests", dependencies: ["Core", "Records", "CLibc", "TestSupport"],
     swiftSettings: strict),
-  .testTarget(name: "ScreenTests", dependencies: ["Screen"], swiftSettings: strict),
+  .testTarget(name: "ScreenTests", dependencies: ["Records", "Screen"], swiftSettings: strict),
   .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
-  .testTarget(name: "AgentTests", dependencies: ["Agent", "CLibc"], swiftSettings: strict),
+  .testTarget(
+    name: "AgentTests", dependencies: ["Agent", "Screen", "CLibc"], swiftSettings: strict),
   .testTarget(name: "ShellTests", dependencies: ["Shell", "TestSupport"], swiftSettings: strict),
   .testTarget(
     name: "CommandTests",

@@ -41,6 +41,8 @@ public protocol AgentBackend: Sendable {
   var has: Set<AgentCapability> { get }
   /// What of that this suite knows how to ask.
   var speaks: Set<AgentCapability> { get }
+  /// What it can be asked for by name (`call`), in the order of the help.
+  var operations: [Operation] { get }
 
   /// The header of an HTTP request that lets it in.
   ///
@@ -69,6 +71,9 @@ public protocol AgentBackend: Sendable {
 }
 
 extension AgentBackend {
+  /// None.
+  public var operations: [Operation] { [] }
+
   /// A bearer token (RFC 6750, section 2.1).
   public func header(for token: Secret) -> Header {
     Header("Authorization", "Bearer \(token.reveal())")

@@ -32,23 +32,19 @@ struct CountTable {
     groups.append(
       Group(
         names: titles.map { Self.name(record[$0], of: $0) }, count: count.number ?? 0,
-        countText: Cell.text(count),
-        cost: cost?.number == 0 ? Line.Span("") : Cell.money(cost)))
+        countText: Cell.text(count).span,
+        cost: cost?.number == 0 ? Line.Span("") : Cell.money(cost).span))
     return true
   }
 
   private static func name(_ value: JSONValue?, of title: String) -> Line.Span {
     guard let text = value?.text else {
-      return value?.isNull == true ? Line.Span("(none)", .dim) : Cell.text(value)
+      return value?.isNull == true ? Line.Span("(none)", .dim) : Cell.text(value).span
     }
     switch title {
-    case "hour": return Line.Span(Cell.time(value).text)
-    case "kind" where ActionKind.isError(kind: text):
-      return Line.Span(Cell.text(value).text, Style(Palette.error))
-    case "kind":
-      return Line.Span(
-        Cell.text(value).text, Style(Palette.colour(of: ActionKind.domain(of: text))))
-    default: return Cell.text(value)
+    case "hour": return Line.Span(Cell.time(value).span.text)
+    case "kind": return Cell.kind(text).span
+    default: return Cell.text(value).span
     }
   }
 

@@ -15,17 +15,37 @@ enum AgentCall {
     }
   }
 
-  /// - Throws: `CallFailure`, `WriteFailure`.
+  /// The operation as the agent has it: two kinds of agents may have one of a name.
+  private static func operation(
+    _ options: CallOptions, of profile: Settings.Profile?
+  ) throws -> Operation {
+    let backend = (profile?.kind ?? .clanky).backend
+    let all = backend.operations + Operation.raw
+    guard let operation = all.first(where: { $0.name == options.operation }) else {
+      let known = all.map(\.name).joined(separator: ", ")
+      throw CallFailure(
+        profile?.name ?? "AGENT_URL",
+        "\(backend.name) has no \(options.operation); it has \(known)", .failure)
+    }
+    try options.check(operation)
+    return operation
+  }
+
+  /// - Throws: `CallFailure`, `UsageError`, `WriteFailure`.
   private static func run(
     _ options: CallOptions, _ diagnostics: Diagnostics
   ) throws -> ExitStatus {
-    let output = RowOutput(form: options.form, look: options.look, isQuiet: options.quiet)
+    let output = RowOutput(
+      form: options.form, look: options.look, isQuiet: options.arguments.isQuiet)
     do {
       let caller = try Caller(
         options.access, for: .call, maxTime: options.maxTime, diagnostics: diagnostics)
-      let call = Call(
-        options: options, caller: caller, output: output, diagnostics: diagnostics)
-      let status = try call.run()
+      let operation = try operation(options, of: caller.backend.profile)
+      if options.arguments.count == 0 { return .success }
+      let status = try operation.run(
+        OperationCall(
+          operation.name, options.arguments, caller: caller, output: output,
+          diagnostics: diagnostics))
       try output.flush()
       return status
     } catch let failure as CallFailure {

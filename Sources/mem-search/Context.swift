@@ -31,101 +31,51 @@ extension Memory {
   ) throws -> ExitStatus {
     let place = caller.place(path)
     guard case .record(let record) = try Answer(reply, place: place),
-      let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }), value.isObject
+      let context = MemoryContext(record)
     else { throw CallFailure(place, "the answer is not an object", .failure) }
-    let isEmpty = ContextView.isEmpty(value)
-    if isEmpty { tellPerson(none) }
-    if !isEmpty || output.form == .json {
+    if context.isEmpty { tellPerson(none) }
+    if !context.isEmpty || output.form == .json {
       try output.records(
-        [record], tsv: { _ in ContextView.tsv(value) },
-        lines: { _, width in ContextView.lines(value, width: width) })
+        [record], tsv: { _ in context.tsv }, lines: { _, width in context.lines(width: width) })
     }
-    return isEmpty ? .negative : .success
+    return context.isEmpty ? .negative : .success
   }
 }
 
-/// A fact profile or a runtime snapshot (Agent/Clanky/CONTRACT.md 5.3) for a person and
-/// for a script.
-enum ContextView {
-  /// The lists of facts with the names of their members, in the order of the text.
-  static func factLists(_ answer: JSONValue) -> [(name: String, facts: [JSONValue])] {
-    var lists: [(name: String, facts: [JSONValue])] = []
-    for holder in ["durableProfile", "slice"] {
-      for (name, value) in answer[holder]?.members ?? [] {
-        if name == "participantProfiles" {
-          for profile in value.elements {
-            let who = profile[either: "displayName", "userId"]?.text ?? "?"
-            lists.append(("participant \(who)", profile["facts"]?.elements ?? []))
-          }
-        } else {
-          lists.append((Section.title(name), value.elements))
-        }
-      }
-    }
-    return lists.filter { !$0.facts.isEmpty }
-  }
-
-  /// Whether there is nothing in it.
-  static func isEmpty(_ answer: JSONValue) -> Bool {
-    factLists(answer).isEmpty && windows(answer).isEmpty && sessions(answer).isEmpty
-      && !(answer["activeVoiceSession"]?.isObject ?? false)
-  }
-
+extension MemoryContext {
   /// A line a fact: its list, then its members.
-  static func tsv(_ answer: JSONValue) -> [String] {
-    factLists(answer).flatMap { list in
+  fileprivate var tsv: [String] {
+    facts.flatMap { list in
       list.facts.map { value in
         let rest = Fact(value)?.tsv ?? RowText.escape(value.compact())
-        return RowText.escape(list.name) + "\t" + rest
+        return RowText.escape(list.title) + "\t" + rest
       }
     }
   }
 
   /// Everything a person wants to see.
-  static func lines(_ answer: JSONValue, width: Int?) -> [Line] {
-    var lines: [Line] = []
-    for (name, value) in answer.members {
-      guard let text = value.text, !text.isEmpty else { continue }
-      let title = Fit.padEnd(Section.title(name), to: 12)
-      lines.append(Line([Line.Span(title, .dim), Line.Span(Plain.line(text, limit: 500))]))
+  fileprivate func lines(width: Int?) -> [Line] {
+    var lines = words.map { title, text in
+      Line([
+        Line.Span(Fit.padEnd(Plain.line(title, limit: 60), to: 12), .dim),
+        Line.Span(Plain.line(text, limit: 500)),
+      ])
     }
-    let people = (answer["participants"]?.elements ?? []).map(person)
-    if !people.isEmpty {
-      lines += Section.texts("participants", people.map { ("", $0) }, width: width)
+    lines += Section.texts("participants", people.map { ("", $0) }, width: width)
+    for list in facts {
+      lines += Section.facts(Plain.line(list.title, limit: 100), list.facts, width: width)
     }
-    for list in factLists(answer) {
-      lines += Section.facts(Plain.line(list.name, limit: 100), list.facts, width: width)
-    }
-    lines += Section.texts("recent conversation", windows(answer), width: width)
-    lines += Section.texts("recent voice sessions", sessions(answer), width: width)
-    if let session = answer["activeVoiceSession"], session.isObject {
-      let who = (session["participants"]?.elements ?? []).map(person).joined(separator: ", ")
-      let id = session["sessionId"]?.text ?? "?"
-      lines += Section.texts("active voice session", [(id, who)], width: width)
+    lines += Section.texts("recent conversation", conversations.map(Self.said), width: width)
+    lines += Section.texts("recent voice sessions", voiceSessions.map(Self.said), width: width)
+    if let session = activeVoiceSession {
+      let who = session.people.joined(separator: ", ")
+      lines += Section.texts("active voice session", [(session.id, who)], width: width)
     }
     return lines
   }
 
-  private static func person(_ value: JSONValue) -> String {
-    let id = value["userId"]?.text ?? "?"
-    let name = value["displayName"]?.text.map { "\($0) (\(id))" } ?? id
-    return value["source"]?.text.map { "\(name), \(Section.source($0))" } ?? name
-  }
-
-  private static func windows(_ answer: JSONValue) -> [(head: String, text: String)] {
-    (answer["promptContext"]?["recentConversationHistory"]?.elements ?? []).flatMap { window in
-      let score = window["score"]?.number.map { "  score \(Amount.fixed($0, 3))" } ?? ""
-      let head = Cell.time(window["createdAt"]).text + score
-      return (window["messages"]?.elements ?? []).enumerated().map { index, message in
-        let author = message["author"]?.text.map { "\($0): " } ?? ""
-        return (index == 0 ? head : "", author + (message["content"]?.text ?? ""))
-      }
-    }
-  }
-
-  private static func sessions(_ answer: JSONValue) -> [(head: String, text: String)] {
-    (answer["promptContext"]?["recentVoiceSessionContext"]?.elements ?? []).map { session in
-      (Cell.time(session["endedAt"]).text, session["summaryText"]?.text ?? "")
-    }
+  private static func said(_ said: Said) -> (head: String, text: String) {
+    let score = said.score.map { "  score \(Amount.fixed($0, 3))" } ?? ""
+    return (Cell.time(said.at).span.text + score, said.text)
   }
 }

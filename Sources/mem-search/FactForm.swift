@@ -1,5 +1,6 @@
 import Agent
 import Core
+import Records
 import Screen
 
 /// A fact as a small text that a person edits.

@@ -163,16 +163,6 @@ extension Fact {
 
 /// Parts of a longer answer, each below a heading with its count.
 enum Section {
-  /// A member's name in words: `userFacts`, `user facts`.
-  static func title(_ name: String) -> String {
-    var words = ""
-    for character in Plain.line(name, limit: 60) {
-      if character.isUppercase { words += " " }
-      words += character.lowercased()
-    }
-    return words
-  }
-
   /// Facts below a heading; nothing when there are none.
   static func facts(_ title: String, _ values: [JSONValue], width: Int?) -> [Line] {
     if values.isEmpty { return [] }
@@ -202,7 +192,4 @@ enum Section {
   private static func heading(_ title: String, _ count: Int) -> [Line] {
     [Line(), Line([Line.Span(title, .bold), Line.Span(" (\(count))", .dim)])]
   }
-
-  /// A word of the wire in words: `recent_message`, `recent message`.
-  static func source(_ word: String) -> String { word.exchanging("_", for: " ") }
 }

@@ -71,8 +71,7 @@ struct Memory {
     let path = ClankyPath.memory(guild: try guildOrAll())
     let place = caller.place(path)
     guard case .record(let record) = try Answer(try caller.call(path), place: place),
-      let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
-      let text = value["markdown"]?.string
+      let text = FactWire.markdown(record)
     else { throw CallFailure(place, "the answer has no markdown", .failure) }
     if options.form == .json || options.form == .tsv {
       try output.record(record)

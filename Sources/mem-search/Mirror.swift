@@ -32,8 +32,8 @@ extension Memory {
     try output.record(
       file.record(section, path: file.path),
       facts: [
-        ("mirror", Line.Span("\(facts) of guild \(Plain.line(section.guild, limit: 100))")),
-        ("path", Line.Span(Plain.line(file.path))),
+        ("mirror", .words("\(facts) of guild \(section.guild)")),
+        ("path", .words(file.path)),
       ])
   }
 }

@@ -1,5 +1,6 @@
 import Agent
 import Core
+import Records
 import Web
 
 /// A search: what the backend finds, and where it finds nothing, the facts that
@@ -7,9 +8,7 @@ import Web
 /// keeps most of what it knows as facts of persons.
 extension Memory {
   /// The most hits that a search of the dashboard gives.
-  private static let mostHits = 24
-  /// A query that a dashboard takes for "everything, of all guilds".
-  private static let magic = "__ALL__"
+  private static let mostHits = Listing.hits.most ?? .max
 
   /// - Returns: `negative` when nothing is found.
   /// - Throws: `CallFailure`, `WriteFailure`.
@@ -21,7 +20,7 @@ extension Memory {
       options.limit ?? (filter.isOpen ? min(options.count ?? 10, Self.mostHits) : Self.mostHits)
     let fetch = try fetch()
     var rows: [[UInt8]] = []
-    if options.text.uppercased() != Self.magic {
+    if options.text.uppercased() != ClankyPath.everything {
       rows = filter.wanted(try hits(fetch.guilds, limit: limit))
     }
     // What has no score is not below one, and not above.
@@ -40,7 +39,7 @@ extension Memory {
     }
     let place = caller.place(paths.first ?? "")
     try caller.several(paths) { _, reply throws(CallFailure) in
-      let rows = try Answer.list(reply, "results", place: place)
+      let rows = try Answer.list(reply, Listing.hits.member, place: place)
       if let asked = options.limit, asked > Self.mostHits, rows.count == Self.mostHits {
         diagnostics.note("\(place): there may be more hits: the dashboard gives no more")
       }

@@ -133,23 +133,12 @@ final class ItemOutput {
   private static let listing = Listing(
     columns: [
       .text("ID", "id"),
-      .own("STATE") { row in
-        let state = row["state"]?.string ?? ""
-        return Line.Span(Plain.line(state), style(of: state))
-      },
-      .right("SIZE") { Line.Span(Amount.bytes(Int($0["size"]?.integer ?? 0))) },
+      .status("STATE", "state"),
+      Listing.Column("SIZE", isRight: true) { .bytes($0["size"]?.integer ?? 0) },
       .time("TIME", "time"),
       .text("SESSION", "session"),
       .text("REMOTE", "remote_path", gives: true),
       .text("REASON", "reason", gives: true),
     ],
     fields: ["id", "state", "size", "time", "session", "remote_path", "reason", "path"])
-
-  private static func style(of state: String) -> Style {
-    switch InboxItem.State(rawValue: state) {
-    case .failed: Style(Palette.error)
-    case .delivered: Style(Palette.positive)
-    default: Style()
-    }
-  }
 }

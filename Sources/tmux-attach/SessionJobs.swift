@@ -147,7 +147,7 @@ extension Listing {
 
   /// `type` `session_change`.
   static let sessionChanges = Listing(
-    columns: [.time("TIME", "time"), .own("CHANGE") { Cell.text($0["change"]) }] + columns,
+    columns: [.time("TIME", "time"), .text("CHANGE", "change")] + columns,
     fields: [
       "time", "change", "name", "windows", "attached", "created", "activity", "directory",
       "command",
@@ -155,8 +155,8 @@ extension Listing {
 
   private static let columns: [Column] = [
     .text("NAME", "name", gives: true),
-    .right("WINDOWS") { Cell.text($0["windows"]) },
-    .right("ATTACHED") { Cell.text($0["attached"]) },
+    .number("WINDOWS", "windows"),
+    .number("ATTACHED", "attached"),
     .time("CREATED", "created"),
     .time("ACTIVITY", "activity"),
     .text("COMMAND", "command", gives: true),

@@ -1,4 +1,5 @@
 import Core
+import Records
 import Testing
 
 @testable import Screen
@@ -67,7 +68,7 @@ import Testing
         Cell.text(value), Cell.time(value), Cell.milliseconds(value), Cell.money(value),
         Cell.state(value, yes: "y", no: "n"), Cell.status(value), Cell.span(value, value),
       ] {
-        #expect(!cell.text.contains("\n"))
+        #expect(!cell.span.text.contains("\n"))
       }
     }
   }

@@ -7,6 +7,8 @@ struct ClankyBackend: AgentBackend {
   let has: Set<AgentCapability> = [.follow, .call, .memory, .voice]
   var speaks: Set<AgentCapability> { has }
 
+  var operations: [Operation] { ClankyOperations.all }
+
   /// Agent/Clanky/CONTRACT.md 1.1.
   func header(for token: Secret) -> Header { Header("x-dashboard-token", token.reveal()) }
 

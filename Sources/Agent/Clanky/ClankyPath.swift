@@ -164,6 +164,9 @@ extension ClankyPath {
     "api/memory/subjects" + QueryText.encode([("guildId", guild), ("limit", "\(limit)")])
   }
 
+  /// A text to search for that a dashboard takes for "everything, of all guilds".
+  public static let everything = "__ALL__"
+
   /// The facts that fit a text best.
   ///
   /// - Parameters:

@@ -113,6 +113,11 @@ public enum FactWire {
       .string("queryText", text).string("mode", mode).bytes
   }
 
+  /// The text in the answer of `GET /api/memory`; nil when there is none.
+  public static func markdown(_ record: [UInt8]) -> String? {
+    (try? record.withUnsafeBytes { try JSONValue.parse($0) })?["markdown"]?.string
+  }
+
   /// The fact in the answer to a change, with its own bytes; nil when there is none.
   public static func stored(_ record: [UInt8]) -> [UInt8]? {
     record.withUnsafeBytes { bytes in

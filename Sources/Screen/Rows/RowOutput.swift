@@ -1,6 +1,6 @@
 import CLibc
 public import Core
-import Records
+public import Records
 
 /// Standard output of a command that lists: records as JSON, as a table or as TSV.
 public final class RowOutput {
@@ -15,8 +15,9 @@ public final class RowOutput {
     ) { $0 = $1 }
   }
 
-  /// A line of a table of one record: a name and what is to be said of it.
-  public typealias Fact = (name: String, value: Line.Span)
+  /// A line of a table of one record: a name and what is to be said of it; left out
+  /// where that is nothing.
+  public typealias Fact = (name: String, value: Cell)
 
   /// How records are written.
   public let form: Form
@@ -59,7 +60,11 @@ public final class RowOutput {
       var table =
         self.table
         ?? Table(
-          columns.map { Table.Column(title: $0.title, isRight: $0.isRight, gives: $0.gives) },
+          columns.map { column in
+            Table.Column(
+              title: Plain.line(column.title, limit: 100), isRight: column.isRight,
+              gives: column.gives)
+          },
           width: width, depth: depth)
       for text in table.lines(rows.map { Self.cells($0, columns) }) { try line(text) }
       self.table = table
@@ -81,14 +86,13 @@ public final class RowOutput {
         try line(leaf.name.isEmpty ? value : RowText.escape(leaf.name) + "\t" + value)
       }
     case .table:
+      let given = facts?.map { ($0.name, $0.value.span) }.filter { !$0.1.text.isEmpty }
       let facts =
-        facts
-        ?? Leaves.of(RowText.line(record)).map { leaf in
-          (leaf.name, Line.Span(Plain.line(leaf.text, limit: Cell.longest)))
-        }
+        given
+        ?? Leaves.of(RowText.line(record)).map { ($0.name, Cell.words($0.text).span) }
       var table = Table(
         [Table.Column(title: ""), Table.Column(title: "", gives: true)], width: width, depth: depth)
-      let rows = facts.map { [Line.Span(Plain.line($0.name, limit: 200), .dim), $0.value] }
+      let rows = facts.map { [Line.Span(Plain.line($0.0, limit: 200), .dim), $0.1] }
       for text in table.lines(rows) { try line(text) }
     }
   }
@@ -149,7 +153,7 @@ public final class RowOutput {
   private static func cells(_ row: [UInt8], _ columns: [Listing.Column]) -> [Line.Span] {
     let text = RowText.line(row)
     if let value = try? text.withUnsafeBytes({ try JSONValue.parse($0) }), value.isObject {
-      return columns.map { $0.cell(value) }
+      return columns.map { $0.cell(value).span }
     }
     let whole = Plain.line(String(decoding: text, as: UTF8.self), limit: Cell.longest)
     return columns.indices.map { Line.Span($0 == 0 ? whole : "") }

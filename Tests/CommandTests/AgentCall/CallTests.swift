@@ -16,13 +16,15 @@ import Testing
 
   @Test func wordsAndOptions() throws {
     let join = try options("join 123 -c 4 -u 5 -o tsv")
-    #expect(join.command == .join && join.operand == "123")
-    #expect(join.channel == "4" && join.user == "5" && join.form == .tsv)
+    #expect(join.operation == "join" && join.arguments.operand == "123")
+    #expect(join.arguments.channel == "4" && join.arguments.user == "5" && join.form == .tsv)
     let actions = try options("actions -k a,b -k c -S 2h -n 0 --max-time 1.5 -W 0")
-    #expect(actions.kinds == ["a", "b", "c"] && actions.count == 0 && actions.maxTime == 1.5)
-    #expect(actions.since == .ago(.seconds(7200)))
+    let asked = actions.arguments
+    #expect(asked.kinds == ["a", "b", "c"] && asked.count == 0 && actions.maxTime == 1.5)
+    #expect(asked.since == .ago(.seconds(7200)))
     #expect(
-      try options("actions -S 2020-01-01").since == .time(Timestamp(seconds: 1_577_836_800)))
+      try options("actions -S 2020-01-01").arguments.since
+        == .time(Timestamp(seconds: 1_577_836_800)))
   }
 
   @Test(arguments: [
@@ -35,35 +37,6 @@ import Testing
   ])
   func mistakesAreUsageErrors(line: String) {
     #expect(throws: UsageError.self) { try options(line) }
-  }
-
-  @Test(
-    arguments: [
-      (7200.0, "2"), (3600, "1"), (5400, "1.5"), (1, "0.000278"), (31_536_000, "8760"),
-      (0.000001, "0.000001"), (1e15, "1000000000"),
-    ] as [(Double, String)])
-  func hoursOfAWindow(seconds: Double, text: String) {
-    #expect(Moment.ago(.seconds(seconds)).hours(now: Self.now) == text)
-  }
-
-  @Test func aTimeIsAskedForWithSlack() {
-    let since = Moment.time(Self.now.adding(.seconds(-3540)))
-    #expect(since.hours(now: Self.now) == "1")
-    #expect(Moment.time(Timestamp(seconds: .min)).hours(now: Self.now) == "1000000000")
-    #expect(since.holds(Self.now.adding(.seconds(-3540))))
-    #expect(!since.holds(Self.now.adding(.seconds(-3541))))
-    #expect(since.holds(nil))
-    #expect(Moment.ago(.seconds(1)).holds(Timestamp(seconds: 0)))
-  }
-
-  @Test func healthKeepsTheBackendsMembers() {
-    func record(_ json: String) -> String {
-      String(
-        decoding: Health.record(Array(json.utf8), latency: "1.5", url: "http://a/"), as: UTF8.self)
-    }
-    let end = #""latency_ms":1.5,"url":"http://a/"}"#
-    #expect(record(#" { "ok":true,"n":1.10 } "#) == #"{"type":"health","ok":true,"n":1.10,"# + end)
-    #expect(record("{}") == #"{"type":"health","# + end)
   }
 
   @Test func theOnlyGuildIsMeant() throws {

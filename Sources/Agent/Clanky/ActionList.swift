@@ -1,22 +1,20 @@
-import Agent
 import Core
-import Screen
+import Records
+import Web
 
 /// `agent-call actions`: asks for one answer after the other until everything
 /// that was wanted is there, and writes rows as soon as they are certain.
 struct ActionList {
-  private let options: CallOptions
+  private let options: OperationArguments
   private let caller: Caller
-  private let output: RowOutput
+  private let output: any OperationOutput
   private let diagnostics: Diagnostics
 
-  init(
-    _ options: CallOptions, caller: Caller, output: RowOutput, diagnostics: Diagnostics
-  ) {
-    self.options = options
-    self.caller = caller
-    self.output = output
-    self.diagnostics = diagnostics
+  init(_ call: OperationCall) {
+    options = call.arguments
+    caller = call.caller
+    output = call.output
+    diagnostics = call.diagnostics
   }
 
   /// Writes the actions, newest first.
@@ -27,7 +25,7 @@ struct ActionList {
   func run() throws -> ExitStatus {
     var pages = ActionPages(
       kinds: options.kinds.isEmpty ? nil : options.kinds, guild: options.guild)
-    var left = options.quiet ? 1 : options.count ?? .max
+    var left = options.isQuiet ? 1 : options.count ?? .max
     var written = 0
     let limit = min(left, ActionPages.mostRows)
     let isOneAnswer = limit == left

@@ -1,0 +1,116 @@
+import Core
+import Records
+import Web
+
+/// What a dashboard can be asked for (Agent/Clanky/CONTRACT.md 5 and 6).
+enum ClankyOperations {
+  private static let guild = Operation.Operand("GUILD")
+
+  static let all: [Operation] = [
+    Operation("health", run: health),
+    Operation(
+      record: "stats", options: ["guild"], path: { ClankyPath.stats(guild: $0.guild) },
+      facts: { ClankyFacts.stats($0, now: .now()) }),
+    Operation(
+      "actions", options: ["guild", "count", "since", "kind"], listing: .actions,
+      run: { try ActionList($0).run() }),
+    Operation(list: "guilds", of: .guilds, path: { _ in ClankyPath.guilds }),
+    Operation(
+      list: "channels", guild, options: ["guild"], of: .channels,
+      path: { call throws(CallFailure) in
+        let given = call.arguments.guild ?? call.arguments.operand
+        return ClankyPath.channels(guild: try GuildChoice.choose(given, call.caller))
+      }),
+    Operation(
+      list: "automations", options: ["guild", "channel", "status"], of: .automations,
+      path: { call throws(CallFailure) in
+        ClankyPath.automations(
+          guild: try GuildChoice.choose(call.arguments.guild, call.caller),
+          channel: call.arguments.channel, statuses: call.arguments.statuses,
+          limit: call.limit(.automations))
+      }),
+    Operation(
+      "runs", Operation.Operand("AUTOMATION"), options: ["guild", "count"], listing: .runs,
+      run: runs),
+    Operation(
+      list: "browser-sessions", options: ["guild", "since"], of: .browserSessions,
+      path: { call in
+        ClankyPath.browserSessions(
+          guild: call.arguments.guild, sinceHours: call.arguments.since?.hours(now: .now()),
+          limit: call.limit(.browserSessions))
+      }),
+    Operation(list: "mcp", of: .mcp, path: { _ in ClankyPath.mcp }),
+    Operation(list: "asr-sessions", of: .asrSessions, path: { _ in ClankyPath.asrSessions }),
+    Operation(list: "tool-events", of: .toolEvents, path: { _ in ClankyPath.toolEvents }),
+    Operation(
+      record: "tunnel", path: { _ in ClankyPath.tunnel }, isWell: ClankyFacts.isUp(tunnel:)),
+    Operation(record: "settings", path: { _ in ClankyPath.settings }),
+    Operation("join", guild, options: ["guild", "channel", "user"], run: join),
+  ]
+
+  private static func health(_ call: OperationCall) throws -> ExitStatus {
+    let reply = try call.caller.call(ClankyPath.health)
+    let url = call.caller.place(ClankyPath.health)
+    guard case .record(let record) = try Answer(reply, place: url),
+      let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }), value.isObject
+    else { throw CallFailure(url, "the answer is not an object", .failure) }
+    let isWell = value["ok"]?.bool != false
+    let latency = Latency.text(reply.seconds)
+    try call.output.record(
+      ClankyFacts.health(record, latency: latency, url: url),
+      facts: [
+        ("health", isWell ? .words("ok", .good) : .words("not ok", .bad)),
+        ("latency", .words("\(latency) ms")), ("url", .words(url)),
+      ])
+    return isWell ? .success : .negative
+  }
+
+  /// Runs of an automation, or of all automations of the guild.
+  private static func runs(_ call: OperationCall) throws -> ExitStatus {
+    let most = call.arguments.count ?? .max
+    let guild = try GuildChoice.choose(call.arguments.guild, call.caller)
+    var automations = call.arguments.operand.map { [$0] } ?? []
+    if automations.isEmpty {
+      let path = ClankyPath.automations(
+        guild: guild, statuses: ["all"], limit: Listing.automations.most)
+      automations = try call.rows(.automations, path).compactMap { row in
+        (try? row.withUnsafeBytes { try JSONValue.parse($0) })?["id"]?.text
+      }
+    }
+    var found: [[UInt8]] = []
+    for automation in automations where found.count < most {
+      found += try call.rows(
+        .runs, ClankyPath.runs(of: automation, guild: guild, limit: call.limit(.runs)))
+    }
+    return try call.finish(found, .runs)
+  }
+
+  private static func join(_ call: OperationCall) throws -> ExitStatus {
+    let (asked, output) = (call.arguments, call.output)
+    let guild = asked.operand ?? asked.guild
+    let body = VoiceJoin.body(guild: guild, user: asked.user, channel: asked.channel)
+    let path = ClankyPath.voiceJoin
+    let reply = try call.caller.call(path, method: "POST", body: body)
+    guard case .record(let record) = try Answer(reply, place: call.caller.place(path)),
+      let value = try? record.withUnsafeBytes({ try JSONValue.parse($0) }),
+      let outcome = VoiceJoin.outcome(value)
+    else {
+      throw CallFailure(
+        call.caller.place(path), "the answer does not say what came of it", .failure)
+    }
+    if outcome.isJoined || !output.isTable {
+      try output.record(record, facts: [("join", .words(outcome.words))])
+    }
+    try output.flush()
+    guard outcome.isJoined else {
+      call.diagnostics.error("join", reply.head.quoted(outcome.words))
+      return .negative
+    }
+    if let words = VoiceJoin.difference(
+      value, guild: guild, user: asked.user, channel: asked.channel)
+    {
+      call.diagnostics.error("join", words)
+    }
+    return .success
+  }
+}

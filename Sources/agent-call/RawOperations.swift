@@ -1,0 +1,52 @@
+public import Agent
+import Core
+import Records
+public import Screen
+
+extension RowOutput: OperationOutput {
+  /// Whether it is for a person.
+  public var isTable: Bool { form == .table }
+}
+
+extension Operation {
+  /// What every agent with an HTTP server can be asked for: a path of it.
+  static let raw = [
+    raw("get", options: ["count"]), raw("post", options: ["data"]), raw("put", options: ["data"]),
+    raw("delete", options: ["data"]),
+  ]
+
+  /// Those whose body comes from standard input when `--data` is not given.
+  static let readInput: Set = ["post", "put"]
+
+  private static func raw(_ name: String, options: Set<String>) -> Operation {
+    Operation(name, Operand("PATH", isNeeded: true), options: options) { try anything($0) }
+  }
+
+  private static func anything(_ call: OperationCall) throws -> ExitStatus {
+    let path = call.arguments.operand ?? ""
+    if path.drop(while: { $0.isLetter }).hasPrefix("://") {
+      let shown = path.split(separator: "?", omittingEmptySubsequences: false).first ?? ""
+      throw CallFailure(String(shown), "a path of the backend is needed, not a url", .failure)
+    }
+    let body =
+      call.name == "get"
+      ? nil
+      : try RequestBody.read(call.arguments.data, readsInput: readInput.contains(call.name))
+    let reply = try call.caller.call(path, method: call.name.uppercased(), body: body)
+    let answer = try Answer(reply, place: call.caller.place(path))
+    switch answer {
+    case .nothing: return .success
+    case .null:
+      try call.output.record(Array("null".utf8), facts: nil)
+      return .negative
+    case .rows(let rows):
+      if rows.isEmpty { return .negative }
+      let first = Array(rows.prefix(call.arguments.count ?? .max))
+      try call.output.list(first, .any(first))
+      return .success
+    case .record(let record):
+      try call.output.record(record, facts: nil)
+      return answer.refusal == nil ? .success : .negative
+    }
+  }
+}
