@@ -79,7 +79,7 @@ static int add_terminal(posix_spawn_file_actions_t *actions, const char *termina
 }
 
 int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
-                const int standard[3], const char *terminal) {
+                const int standard[3], const char *terminal, bool leads) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t signals;
@@ -99,6 +99,7 @@ int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
   sigemptyset(&signals);
   posix_spawnattr_setsigmask(&attributes, &signals);
   if (terminal) flags |= POSIX_SPAWN_SETSID;
+  else if (leads) flags |= POSIX_SPAWN_SETPGROUP;
   posix_spawnattr_setflags(&attributes, (short)flags);
   if (code == 0) code = posix_spawnp(child, argv[0], &actions, &attributes, argv, environment);
   posix_spawnattr_destroy(&attributes);

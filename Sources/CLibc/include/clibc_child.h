@@ -25,9 +25,10 @@ enum { CLIBC_SPAWN_NOTHING = -1, CLIBC_SPAWN_OURS = -2 };
 /* Starts argv[0], found in PATH, with every signal at its default and none
  * blocked. With `terminal`, in a session of its own whose controlling terminal
  * that path is, and which is all three standard descriptors, but for the output
- * where `standard` gives another one. Returns an error number, 0 for none. */
+ * where `standard` gives another one. Without one, in a process group of its own
+ * when `leads`. Returns an error number, 0 for none. */
 int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
-                const int standard[3], const char *terminal);
+                const int standard[3], const char *terminal, bool leads);
 
 /* Makes a FIFO for the user alone, and opens it to read without waiting for a
  * writer, and without an end when the last writer goes. -1 with errno. */

@@ -41,16 +41,18 @@ public final class ChildProcess {
   public private(set) var waitStatus: Int32?
   private let leadsGroup: Bool
 
-  /// Starts a program in our session and process group.
+  /// Starts a program in our session.
   ///
   /// - Parameters:
   ///   - words: the program, found in PATH, and its arguments.
   ///   - environment: what is set or, with nil, unset beside our own environment.
   ///   - input: its standard input; and so on.
+  ///   - leadsGroup: whether it has a process group of its own, so that `kill` also
+  ///     reaches what it started; otherwise it is in ours.
   /// - Throws: `Failure`, also for a program that is not there.
   public init(
     _ words: [String], environment: [String: String?] = [:], input: Stream = .nothing,
-    output: Stream = .pipe, error: Stream = .ours
+    output: Stream = .pipe, error: Stream = .ours, leadsGroup: Bool = false
   ) throws(Failure) {
     var ends: [(ours: Int32, its: Int32)] = []
     defer { for end in ends where end.ours >= 0 { close(end.its) } }
@@ -73,12 +75,13 @@ public final class ChildProcess {
       standard.append(end.its)
     }
     do throws(Failure) {
-      process = try Self.start(words, environment, standard, terminal: nil)
+      process = try Self.start(
+        words, environment, standard, terminal: nil, leadsGroup: leadsGroup)
     } catch {
       for end in ends where end.ours >= 0 { close(end.ours) }
       throw error
     }
-    leadsGroup = false
+    self.leadsGroup = leadsGroup
     (self.input, self.output, self.error) = (ends[0].ours, ends[1].ours, ends[2].ours)
   }
 
@@ -105,7 +108,8 @@ public final class ChildProcess {
     }
     defer { if end.its >= 0 { close(end.its) } }
     do throws(Failure) {
-      process = try Self.start(words, environment, [-1, end.its, -1], terminal: name)
+      process = try Self.start(
+        words, environment, [-1, end.its, -1], terminal: name, leadsGroup: true)
     } catch {
       close(descriptor)
       if end.ours >= 0 { close(end.ours) }
@@ -169,7 +173,7 @@ public final class ChildProcess {
     return waitStatus ?? 0
   }
 
-  /// Sends a signal, to all that it started as well when it has a session of its own.
+  /// Sends a signal, to all that it started as well when it leads a group.
   public func kill(_ signal: Int32) {
     guard waitStatus == nil else { return }
     _ = CLibc.kill(leadsGroup ? -process : process, signal)
@@ -192,13 +196,14 @@ public final class ChildProcess {
   }
 
   private static func start(
-    _ words: [String], _ changes: [String: String?], _ standard: [Int32], terminal: [CChar]?
+    _ words: [String], _ changes: [String: String?], _ standard: [Int32], terminal: [CChar]?,
+    leadsGroup: Bool
   ) throws(Failure) -> pid_t {
     var arguments = words.map { FileName.with($0) { strdup($0) } } + [nil]
     var environment = Self.environment(changes).map { FileName.with($0) { strdup($0) } } + [nil]
     defer { for text in arguments + environment { free(text) } }
     var child: pid_t = 0
-    let code = clibc_spawn(&child, &arguments, &environment, standard, terminal)
+    let code = clibc_spawn(&child, &arguments, &environment, standard, terminal, leadsGroup)
     guard code == 0 else { throw Failure(program: words[0], code: code) }
     return child
   }
