@@ -147,10 +147,13 @@ if withServe {
       name: "agent-serve",
       dependencies: [
         // Web: the vectors of facts come from a server, over HTTP or HTTPS.
-        "Core", "Records", "Web",
+        // CCrypto: digests, and the Ed25519 signatures with which devices sign in.
+        "Core", "Records", "Web", "CLibc", "CCrypto",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        // The frames of the gateway's WebSockets.
+        .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],

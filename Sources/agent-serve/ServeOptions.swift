@@ -23,6 +23,14 @@ struct ServeOptions: Equatable, Sendable {
   var embedModel: String?
   /// Where a subscriber's backlog ends, bytes.
   var backlog = 8 * 1024 * 1024
+  /// The port of the gateway, 0 for a free one; nil for none.
+  var gateway: UInt16?
+  /// What makes a reply of a message.
+  var replyCommand: String?
+  /// Whether each reply needs an approval.
+  var asksForReplies = false
+  /// Whether each new device needs one.
+  var asksForDevices = false
   /// Nothing on standard output.
   var isQuiet = false
   /// Notes on standard error.
@@ -66,12 +74,32 @@ struct ServeOptions: Equatable, Sendable {
       Option(nil, "embed-model", "NAME", "the model that makes them (nomic-embed-text)", .text) {
         $0.embedModel = $1
       },
+      Option(
+        nil, "gateway", "PORT", "speak the OpenClaw gateway on PORT too; port 0 takes a free one",
+        .wholeNumber(in: 0...65535)
+      ) { $0.gateway = UInt16($1) },
+      Option(
+        nil, "reply-command", "COMMAND", "make replies with COMMAND: message in, text out", .word
+      ) { $0.replyCommand = $1 },
+      Option(nil, "approve-replies", "run the reply command only when a client approves") {
+        $0.asksForReplies = true
+      },
+      Option(nil, "pairing", "ask at the terminal before a new device may connect") {
+        $0.asksForDevices = true
+      },
       Option.quiet("print no records").at(\.isQuiet),
       Option.verbose("say more on standard error").at(\.isVerbose),
     ]
   ) { options, words throws(UsageError) in
     if options.embedModel != nil && options.embedURL == nil {
       throw UsageError("--embed-model: it needs --embed-url")
+    }
+    if options.gateway == nil {
+      if options.replyCommand != nil { throw UsageError("--reply-command: it needs --gateway") }
+      if options.asksForDevices { throw UsageError("--pairing: it needs --gateway") }
+    }
+    if options.asksForReplies && options.replyCommand == nil {
+      throw UsageError("--approve-replies: it needs --reply-command")
     }
     if let word = words.operands.first { throw UsageError("\(word): unexpected operand") }
   }

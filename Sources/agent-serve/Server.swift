@@ -25,8 +25,10 @@ struct Server {
         "\(address.text): refused without a token: not a loopback address (see --token-file)",
         .denied)
     }
-    do { try await address.probe() } catch {
-      diagnostics.fail("\(address.text): \(ErrorText.of(error))")
+    for place in [address] + (gatewayAddress.map { [$0] } ?? []) {
+      do { try await place.probe() } catch {
+        diagnostics.fail("\(place.text): \(ErrorText.of(error))")
+      }
     }
     let recording = options.replay.map(openRecords)
     let incoming = options.ingest.map(openRecords)
@@ -36,6 +38,7 @@ struct Server {
       // Until here a signal ends the process at once, and loses nothing.
       let ended = SignalWait([SIGTERM, SIGINT])
       let backend = try await makeBackend(store, token: token)
+      let gateway = try await openGateway(backend)
       let listening = await listen(backend)
       let pulse = Task { await beat(backend) }
       let embedding = backend.memory.embedder.map { embedder in Task { await embedder.run() } }
@@ -43,6 +46,7 @@ struct Server {
       _ = await ended.wait()
       diagnostics.note("stopping")
       listening.close()
+      await gateway?.close()
       replay?.cancel()
       pulse.cancel()
       embedding?.cancel()

@@ -41,7 +41,12 @@ struct ListenAddress: Equatable, Sendable {
   }
 
   /// Whether only this machine can reach it: 127.0.0.0/8 and ::1.
-  var isLoopback: Bool { isIPv6 ? host == "::1" : host.hasPrefix("127.") }
+  var isLoopback: Bool { Self.isLoopback(host) }
+
+  /// Whether a numeric address is of this machine alone.
+  static func isLoopback(_ host: String) -> Bool {
+    host == "::1" || host.hasPrefix("127.") || host.hasPrefix("::ffff:127.")
+  }
 
   /// What a client may call it.
   var names: [Authority] {

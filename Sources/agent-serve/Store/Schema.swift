@@ -54,7 +54,38 @@ extension ActionStore {
       for (id, session) in sessions { try update.execute(arguments: [session, id]) }
     }
     migrator.registerMigration("memory") { try createMemory($0) }
+    migrator.registerMigration("gateway") { try createGateway($0) }
     return migrator
+  }
+
+  /// Makes the tables of the gateway: who may come in, and what was said.
+  private static func createGateway(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE gateway_devices (
+          id TEXT PRIMARY KEY,
+          public_key TEXT NOT NULL,
+          client TEXT NOT NULL,
+          platform TEXT NOT NULL,
+          name TEXT,
+          scopes TEXT NOT NULL,
+          token TEXT NOT NULL,
+          approved_at INTEGER NOT NULL
+        );
+        CREATE TABLE chat_sessions (
+          key TEXT PRIMARY KEY,
+          id TEXT NOT NULL,
+          updated_at INTEGER NOT NULL
+        );
+        CREATE TABLE chat_messages (
+          id INTEGER PRIMARY KEY AUTOINCREMENT,
+          session TEXT NOT NULL,
+          role TEXT NOT NULL,
+          text TEXT NOT NULL,
+          created_at INTEGER NOT NULL
+        );
+        CREATE INDEX chat_messages_by_session ON chat_messages (session, id);
+        """)
   }
 
   /// Makes the tables of the memory.

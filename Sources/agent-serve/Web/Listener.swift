@@ -2,6 +2,7 @@ import Core
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOWebSocket
 
 /// Accepts connections and sets up the handlers of each.
 struct Listener: Sendable {
@@ -13,11 +14,14 @@ struct Listener: Sendable {
   ///
   /// - Parameters:
   ///   - address: where.
-  ///   - backend: what requests work on.
+  ///   - service: answers the requests.
+  ///   - sockets: what is done with those that ask for a WebSocket; nil to refuse them.
   /// - Throws: `IOError` when the address cannot be had.
-  init(_ address: ListenAddress, _ backend: ServedBackend) async throws {
+  init(
+    _ address: ListenAddress, _ service: any RequestService, sockets: SocketUpgrade? = nil
+  ) async throws {
     // A loop takes three descriptors; who has few of them has few clients, too.
-    let loops = backend.connections.descriptors < 256 ? 1 : min(4, System.coreCount)
+    let loops = service.connections.descriptors < 256 ? 1 : min(4, System.coreCount)
     channel = try await ServerBootstrap(
       group: MultiThreadedEventLoopGroup(numberOfThreads: loops)
     )
@@ -27,7 +31,7 @@ struct Listener: Sendable {
     .serverChannelOption(.maxMessagesPerRead, value: 1)
     .serverChannelInitializer { channel in
       channel.eventLoop.makeCompletedFuture {
-        try channel.pipeline.syncOperations.addHandler(AcceptGate(backend))
+        try channel.pipeline.syncOperations.addHandler(AcceptGate(service))
       }
     }
     .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -35,7 +39,7 @@ struct Listener: Sendable {
     // Writable means that the kernel has taken all of what was written before.
     .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
     .childChannelInitializer { channel in
-      channel.eventLoop.makeCompletedFuture { try Self.setUp(channel, backend) }
+      channel.eventLoop.makeCompletedFuture { try Self.setUp(channel, service, sockets) }
     }
     .bind(to: try address.socketAddress).get()
     port = UInt16(channel.localAddress?.port ?? Int(address.port))
@@ -44,10 +48,12 @@ struct Listener: Sendable {
   /// Takes no more connections.
   func close() { channel.close(promise: nil) }
 
-  private static func setUp(_ channel: any Channel, _ backend: ServedBackend) throws {
+  private static func setUp(
+    _ channel: any Channel, _ service: any RequestService, _ sockets: SocketUpgrade?
+  ) throws {
     let connection = Connection(channel)
-    backend.connections.add(connection)
-    channel.closeFuture.whenComplete { _ in backend.connections.remove(connection) }
+    service.connections.add(connection)
+    channel.closeFuture.whenComplete { _ in service.connections.remove(connection) }
     let input = InputWatch(connection)
     var limits = NIOHTTPDecoderLimitConfiguration()
     limits.maxHeaderFieldSize = RequestHead.sizeLimit
@@ -56,11 +62,21 @@ struct Listener: Sendable {
     headers.automaticallySetFramingHeaders = false
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(input)
-    try pipeline.addHandler(
-      ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)))
-    try pipeline.addHandler(HTTPResponseEncoder(configuration: headers))
-    try pipeline.addHandler(HTTPServerPipelineHandler())
-    try pipeline.addHandler(Session(backend, connection, input))
+    let decoder = ByteToMessageHandler(
+      HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits))
+    let encoder = HTTPResponseEncoder(configuration: headers)
+    let order = HTTPServerPipelineHandler()
+    let session = Session(service, connection, input)
+    try pipeline.addHandler(decoder)
+    try pipeline.addHandler(encoder)
+    try pipeline.addHandler(order)
+    if let sockets {
+      try pipeline.addHandler(
+        HTTPServerUpgradeHandler(
+          upgraders: [sockets.upgrader(connection)], httpEncoder: encoder,
+          extraHTTPHandlers: [decoder, order, session], upgradeCompletionHandler: { _ in }))
+    }
+    try pipeline.addHandler(session)
   }
 }
 
@@ -70,24 +86,24 @@ private final class AcceptGate: ChannelDuplexHandler {
   typealias InboundIn = any Channel
   typealias OutboundIn = Never
 
-  private let backend: ServedBackend
+  private let service: any RequestService
   private var isWaiting = false
   private var quietUntil = NIODeadline.now()
 
-  init(_ backend: ServedBackend) { self.backend = backend }
+  init(_ service: any RequestService) { self.service = service }
 
   func read(context: ChannelHandlerContext) {
     if isWaiting { return }
-    guard backend.connections.areTooMany else { return context.read() }
+    guard service.connections.areTooMany else { return context.read() }
     complain("too many open files; the clients that are silent longest give way")
-    backend.connections.dropOldest()
+    service.connections.dropOldest()
     wait(context)
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // No descriptor is left, or the client gave up: others may have more luck.
     complain(ErrorText.of(error))
-    backend.connections.dropOldest(atLeast: 1)
+    service.connections.dropOldest(atLeast: 1)
     if !isWaiting { wait(context) }
   }
 
@@ -102,7 +118,7 @@ private final class AcceptGate: ChannelDuplexHandler {
   private func complain(_ reason: String) {
     guard NIODeadline.now() >= quietUntil else { return }
     quietUntil = .now() + .seconds(60)
-    backend.diagnostics.error("accept", reason)
+    service.diagnostics.error("accept", reason)
   }
 }
 

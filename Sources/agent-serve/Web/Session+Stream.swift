@@ -7,9 +7,9 @@ extension Session {
   func follow(_ feed: ServedFeed, _ head: RequestHead, _ context: ChannelHandlerContext) {
     state = .following(feed, nil)
     let here = NIOLoopBound((session: self, context: context), eventLoop: context.eventLoop)
-    Task { [backend, loop = context.eventLoop] in
-      let resumeAfter = try await backend.resumePoint(head["last-event-id"])
-      let subscriber = Subscriber(limit: backend.backlogLimit) {
+    Task { [service, loop = context.eventLoop] in
+      let resumeAfter = try await feed.resumePoint(head["last-event-id"])
+      let subscriber = Subscriber(limit: service.backlogLimit) {
         loop.execute { here.value.session.wake(here.value.context) }
       }
       let isOpen = try await loop.submit {
@@ -69,7 +69,7 @@ extension Session {
   }
 }
 
-extension ServedBackend {
+extension ServedFeed {
   /// The action after which a client wants to go on; nil when it names none, or
   /// one that this store never gave out: then it needs a snapshot.
   fileprivate func resumePoint(_ text: String?) async throws -> Int64? {

@@ -1,9 +1,10 @@
 import Core
 import NIOCore
 import NIOHTTP1
+import NIOWebSocket
 
 /// One client's connection, request by request; it lives on the connection's loop.
-final class Session: ChannelInboundHandler {
+final class Session: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
@@ -48,7 +49,7 @@ final class Session: ChannelInboundHandler {
     var count = 0
   }
 
-  let backend: ServedBackend
+  let service: any RequestService
   let connection: Connection
   var state = State.idle
   private let input: InputWatch
@@ -58,11 +59,11 @@ final class Session: ChannelInboundHandler {
   private var isWriting = false
 
   /// - Parameters:
-  ///   - backend: what requests work on.
+  ///   - service: answers the requests.
   ///   - connection: the connection.
   ///   - input: sees the client's bytes first.
-  init(_ backend: ServedBackend, _ connection: Connection, _ input: InputWatch) {
-    self.backend = backend
+  init(_ service: any RequestService, _ connection: Connection, _ input: InputWatch) {
+    self.service = service
     self.connection = connection
     self.input = input
   }
@@ -80,6 +81,9 @@ final class Session: ChannelInboundHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch state {
+    case .idle where error is NIOWebSocketUpgradeError:
+      // The request comes by itself, and is answered.
+      return
     case .idle, .receiving:
       guard let error = error as? HTTPParserError else { break }
       return refuse(error == .headerOverflow ? .headTooLarge : .malformed, context)
@@ -121,7 +125,7 @@ final class Session: ChannelInboundHandler {
   // MARK: - A request
 
   private func begin(_ parsed: HTTPRequestHead, _ context: ChannelHandlerContext) {
-    ticket = backend.tickets.take()
+    ticket = service.tickets.take()
     if ticket == nil { return context.close(promise: nil) }
     let head: RequestHead
     do throws(RequestFault) { head = try RequestHead(parsed) } catch {
@@ -129,7 +133,7 @@ final class Session: ChannelInboundHandler {
     }
     connection.expect(.body)
     let length = if case .length(let count) = head.framing { count } else { 0 }
-    request = Incoming(head: head, keeps: backend.wantsBody(head))
+    request = Incoming(head: head, keeps: service.wantsBody(head))
     // A client that waits for our word need not send what will be refused.
     if length > (head["expect"] == nil ? Self.patience : RequestBody.limit) {
       return work(.tooLarge, isRead: false, context)
@@ -154,7 +158,7 @@ final class Session: ChannelInboundHandler {
   private func finish(_ context: ChannelHandlerContext) {
     guard let request else { return }
     let head = request.head
-    if head.method == "GET", let feed = backend.feed(head.path), backend.refusal(of: head) == nil {
+    if let feed = service.stream(head) {
       connection.expect(nil)
       ticket = nil
       self.request = nil
@@ -170,8 +174,8 @@ final class Session: ChannelInboundHandler {
     state = .working
     connection.expect(nil)
     let here = NIOLoopBound((session: self, context: context), eventLoop: context.eventLoop)
-    Task { [backend, loop = context.eventLoop] in
-      let answer = await backend.answer(head, body: body)
+    Task { [service, loop = context.eventLoop] in
+      let answer = await service.answer(head, body: body)
       loop.execute {
         let (session, context) = here.value
         guard case .working = session.state else { return }

@@ -1,0 +1,72 @@
+import Core
+
+/// A request of a client, of the right form.
+struct GatewayRequest: Sendable {
+  private static let form: ClosedObject = [
+    "type": .word(["req"]), "id": .text(1...256), "method": .text(1...256), "params?": .any,
+    "traceparent?": .text(0...256), "expectedProfileId?": .text(0...256),
+  ]
+
+  /// What the answer is known by.
+  let id: String
+  /// What is asked for.
+  let method: String
+  /// What with; null when the client sent none.
+  let params: JSONValue?
+
+  /// - Parameter bytes: a message.
+  /// - Throws: `GatewayFault`.
+  init(_ bytes: [UInt8]) throws(GatewayFault) {
+    let frame = try Self.value(bytes)
+    try Self.form.check(frame, "invalid request frame")
+    id = frame["id"]?.string ?? ""
+    method = frame["method"]?.string ?? ""
+    params = frame["params"]
+  }
+
+  /// What an answer to a message that is not a request is known by: its id where it
+  /// has one.
+  static func id(of bytes: [UInt8]) -> String {
+    guard let id = (try? value(bytes))?["id"]?.string, (1...256).contains(id.utf16.count) else {
+      return "invalid"
+    }
+    return id
+  }
+
+  private static func value(_ bytes: [UInt8]) throws(GatewayFault) -> JSONValue {
+    let parsed = bytes.withUnsafeBytes { bytes -> JSONValue? in
+      // JSONValue mends what is not JSON; a request has to be.
+      guard ScanValidator.isValue(bytes) else { return nil }
+      return try? JSONValue.parse(bytes)
+    }
+    guard let parsed else { throw .invalid("invalid request frame: not JSON") }
+    return parsed
+  }
+}
+
+/// The frames that the gateway sends (Agent/OpenClaw/CONTRACT.md 1).
+enum GatewayFrame {
+  /// An answer.
+  static func answer(_ id: String, _ payload: JSONNode) -> [UInt8] {
+    let frame: JSONNode = ["type": "res", "id": .text(id), "ok": true, "payload": payload]
+    return frame.bytes
+  }
+
+  /// A refusal.
+  static func refusal(_ id: String, _ fault: GatewayFault, payload: JSONNode = .absent) -> [UInt8] {
+    let frame: JSONNode = [
+      "type": "res", "id": .text(id), "ok": false, "payload": payload, "error": fault.node,
+    ]
+    return frame.bytes
+  }
+
+  /// An event.
+  ///
+  /// - Parameter sequence: nil for one that is aimed at a connection.
+  static func event(_ name: String, _ payload: [UInt8], sequence: Int?) -> [UInt8] {
+    let frame: JSONNode = [
+      "type": "event", "event": .text(name), "payload": .raw(payload), "seq": .number(sequence),
+    ]
+    return frame.bytes
+  }
+}

@@ -1,0 +1,110 @@
+import Core
+
+/// What the gateway can be asked: who may, and with which parameters
+/// (Agent/OpenClaw/CONTRACT.md 6). Nothing else passes.
+struct GatewayMethod: Sendable {
+  /// `chat.send`.
+  let name: String
+  /// Who may ask; nil for everybody who is connected.
+  let scope: Scope?
+  /// What with.
+  let params: ClosedObject
+
+  private init(_ name: String, _ scope: Scope?, _ params: ClosedObject) {
+    (self.name, self.scope, self.params) = (name, scope, params)
+  }
+
+  /// A method by its name; nil for one that is not served.
+  static func named(_ name: String) -> GatewayMethod? { byName[name] }
+
+  /// Holds the parameters of a request against the method.
+  ///
+  /// - Throws: `GatewayFault`.
+  func check(_ params: JSONValue?) throws(GatewayFault) {
+    guard let params = params ?? Self.nothing else { return }
+    try self.params.check(params, "invalid \(name) params")
+  }
+
+  private static let nothing = try? JSONValue.parse(text: "{}")
+  private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+  private static let key = MemberShape.text(1...512)
+  private static let page = MemberShape.integer(1...1000)
+  private static let decision = MemberShape.word(ApprovalDecision.allCases.map(\.rawValue))
+  private static let attachments = MemberShape.list(.anyObject, atMost: 16)
+
+  private static let run: ClosedObject = [
+    "message": .words, "idempotencyKey": .name, "agentId?": .name, "sessionKey?": key,
+    "sessionId?": .name, "to?": .name, "thinking?": .words, "deliver?": .bool,
+    "attachments?": attachments, "channel?": .words, "timeout?": .count, "lane?": .words,
+    "extraSystemPrompt?": .words, "label?": .words,
+  ]
+  private static let approvalRequest: ClosedObject = [
+    "id?": .name, "command?": .text(1...65536), "commandArgv?": .list(.words, atMost: 1000),
+    "commandPreview?": .words, "env?": .anyObject, "cwd?": .any, "nodeId?": .any, "host?": .any,
+    "security?": .any, "ask?": .any, "agentId?": .any, "resolvedPath?": .any,
+    "sessionKey?": .any, "allowedDecisions?": .list(decision, atMost: 3),
+    "turnSourceChannel?": .any, "turnSourceTo?": .any, "turnSourceAccountId?": .any,
+    "turnSourceThreadId?": .any, "timeoutMs?": .integer(1...86_400_000), "twoPhase?": .bool,
+  ]
+
+  /// All of them.
+  static let all: [GatewayMethod] = [
+    GatewayMethod("health", nil, ["probe?": .bool]),
+    GatewayMethod("status", .read, [:]),
+    GatewayMethod("system-presence", .read, [:]),
+    GatewayMethod("agents.list", .read, [:]),
+    GatewayMethod("models.list", .read, ["view?": .words]),
+    GatewayMethod(
+      "cron.list", .read, ["includeDisabled?": .bool, "limit?": page, "offset?": .count]),
+    GatewayMethod(
+      "chat.send", .write,
+      [
+        "sessionKey": key, "message": .words, "idempotencyKey": .name, "thinking?": .words,
+        "deliver?": .bool, "attachments?": attachments, "timeoutMs?": .count,
+        "queueMode?": .word(["steer", "followup", "collect", "interrupt"]),
+      ]),
+    GatewayMethod("chat.abort", .write, ["sessionKey": key, "runId?": .name]),
+    GatewayMethod(
+      "chat.history", .read,
+      [
+        "sessionKey": key, "limit?": page, "offset?": .count,
+        "maxChars?": .integer(1...1_000_000),
+      ]),
+    GatewayMethod("agent", .write, run),
+    GatewayMethod("agent.wait", .read, ["runId": .name, "timeoutMs?": .count]),
+    GatewayMethod(
+      "sessions.list", .read,
+      [
+        "limit?": page, "activeMinutes?": .count, "includeGlobal?": .bool,
+        "includeUnknown?": .bool, "includeDerivedTitles?": .bool, "includeLastMessage?": .bool,
+        "agentId?": .name, "search?": .words,
+      ]),
+    GatewayMethod("sessions.subscribe", .read, [:]),
+    GatewayMethod("sessions.unsubscribe", .read, [:]),
+    GatewayMethod(
+      "sessions.messages.subscribe", .read, ["key": key, "includeApprovals?": .bool]),
+    GatewayMethod("sessions.messages.unsubscribe", .read, ["key": key]),
+    GatewayMethod("exec.approval.list", .approvals, [:]),
+    GatewayMethod("exec.approval.get", .approvals, ["id": .name]),
+    GatewayMethod("exec.approval.resolve", .approvals, ["id": .name, "decision": decision]),
+    GatewayMethod("exec.approval.request", .approvals, approvalRequest),
+    GatewayMethod("exec.approval.waitDecision", .approvals, ["id": .name]),
+    GatewayMethod("device.pair.list", .pairing, [:]),
+    GatewayMethod("device.pair.approve", .pairing, ["requestId": .name]),
+    GatewayMethod("device.pair.reject", .pairing, ["requestId": .name]),
+  ]
+
+  /// The events that clients may get.
+  static let events = [
+    "connect.challenge", "chat", "agent", "session.message", "sessions.changed", "tick", "shutdown",
+    "exec.approval.requested", "exec.approval.resolved", "device.pair.requested",
+    "device.pair.resolved",
+  ]
+}
+
+/// What can be said to a command that waits for approval.
+enum ApprovalDecision: String, CaseIterable, Sendable {
+  case once = "allow-once"
+  case always = "allow-always"
+  case deny
+}

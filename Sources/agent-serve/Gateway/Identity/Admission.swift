@@ -1,0 +1,119 @@
+import Core
+
+/// Whether a client is let in, as far as what it sent and what is known of its device
+/// can tell; whether its device is paired is asked after that.
+struct Admission {
+  /// The protocols that are spoken.
+  static let protocols = 3...4
+  /// How far a device's clock may be off, in milliseconds.
+  private static let clockTolerance = 120_000
+
+  /// What the client was greeted with.
+  let nonce: String
+  /// When it was greeted, milliseconds.
+  let greeted: Int
+  /// The clock now, milliseconds.
+  let now: Int
+  /// The server's token, nil for a server that is open.
+  let token: AccessToken?
+  /// Whether the client is on this machine.
+  let isLocal: Bool
+
+  /// The protocol that is spoken with a client.
+  ///
+  /// - Throws: `GatewayFault`.
+  func protocolVersion(_ connect: ConnectRequest) throws(GatewayFault) -> Int {
+    guard connect.protocols.overlaps(Self.protocols) else {
+      throw GatewayFault(
+        code: "INVALID_REQUEST", message: "protocol mismatch",
+        details: [
+          "code": "PROTOCOL_MISMATCH", "expectedProtocol": .number(Self.protocols.upperBound),
+          "minimumProtocol": .number(Self.protocols.lowerBound),
+        ], closeCode: CloseCode.protocolError)
+    }
+    return min(connect.protocols.upperBound, Self.protocols.upperBound)
+  }
+
+  /// Checks the proof of the device.
+  ///
+  /// - Returns: its key; nil for a client without a device, which may have none.
+  /// - Throws: `GatewayFault`.
+  func device(_ connect: ConnectRequest) throws(GatewayFault) -> DeviceKey? {
+    guard let device = connect.device else {
+      // A helper of the gateway itself, on its machine, with its secret.
+      let hasSecret = token?.matches(connect.token) ?? true
+      if connect.clientID == "gateway-client", connect.mode == "backend", isLocal, hasSecret {
+        return nil
+      }
+      throw .refused(
+        "DEVICE_IDENTITY_REQUIRED", "device identity required", reason: "device-identity-missing")
+    }
+    guard let key = DeviceKey(device.publicKey) else {
+      throw .refused(
+        "DEVICE_AUTH_PUBLIC_KEY_INVALID", "device public key invalid", reason: "device-public-key")
+    }
+    guard key.deviceID == device.id else {
+      throw .refused(
+        "DEVICE_AUTH_DEVICE_ID_MISMATCH", "device identity mismatch", reason: "device-id-mismatch")
+    }
+    guard device.signedAt == greeted || abs(device.signedAt - now) <= Self.clockTolerance else {
+      throw .refused(
+        "DEVICE_AUTH_SIGNATURE_EXPIRED", "device signature expired",
+        reason: "device-signature-stale")
+    }
+    if device.nonce.isEmpty {
+      throw .refused(
+        "DEVICE_AUTH_NONCE_REQUIRED", "device nonce required", reason: "device-nonce-missing")
+    }
+    guard device.nonce == nonce else {
+      throw .refused(
+        "DEVICE_AUTH_NONCE_MISMATCH", "device nonce mismatch", reason: "device-nonce-mismatch")
+    }
+    guard connect.signedTexts.contains(where: { key.verifies(device.signature, of: $0) }) else {
+      throw .refused(
+        "DEVICE_AUTH_SIGNATURE_INVALID", "device signature invalid", reason: "device-signature")
+    }
+    return key
+  }
+
+  /// How a client proved that it may come in.
+  enum Proof: Equatable {
+    /// By the server's token, or the server has none.
+    case secret
+    /// By its device's token, which the device was given with these scopes.
+    case device
+  }
+
+  /// Checks the secrets of a client.
+  ///
+  /// - Parameter known: the token of the client's device, nil for one that is not paired.
+  /// - Throws: `GatewayFault`.
+  func proof(_ connect: ConnectRequest, known: String?) throws(GatewayFault) -> Proof {
+    let known = known.map(AccessToken.init)
+    if let token, let given = connect.token, token.matches(given) { return .secret }
+    // The official client sends a device's token as the gateway's when it has no other.
+    for given in [connect.deviceToken, connect.token].compactMap({ $0 })
+    where known?.matches(given) == true {
+      return .device
+    }
+    if token == nil { return .secret }
+    if connect.deviceToken != nil, connect.token == nil {
+      throw .refused(
+        "AUTH_DEVICE_TOKEN_MISMATCH", "unauthorized: device token mismatch",
+        reason: "device_token_mismatch", next: "update_auth_credentials")
+    }
+    if connect.token != nil {
+      throw .refused(
+        "AUTH_TOKEN_MISMATCH", "unauthorized: gateway token mismatch", reason: "token_mismatch",
+        next: known == nil ? "update_auth_credentials" : "retry_with_device_token")
+    }
+    if connect.password != nil {
+      throw .refused(
+        "AUTH_PASSWORD_NOT_CONFIGURED", "unauthorized: the gateway has no password",
+        reason: "password_missing_config", next: "update_auth_configuration")
+    }
+    throw .refused(
+      "AUTH_TOKEN_MISSING", "unauthorized: gateway token missing", reason: "token_missing",
+      next: "update_auth_credentials")
+  }
+}

@@ -1,0 +1,77 @@
+import CCrypto
+import Core
+import Foundation
+
+/// A device's public Ed25519 key (RFC 8032).
+struct DeviceKey: Equatable, Sendable {
+  /// The key, 32 bytes.
+  let raw: [UInt8]
+
+  /// What stands before the key in its DER form (RFC 8410).
+  private static let header: [UInt8] = [
+    0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
+  ]
+
+  /// - Parameter text: the raw key in base64url, or a PEM of it; nil for anything else.
+  init?(_ text: String) {
+    let lines = text.split(whereSeparator: \.isNewline)
+    if let first = lines.first, first == "-----BEGIN PUBLIC KEY-----" {
+      let body = lines.dropFirst().prefix { !$0.hasPrefix("-----") }.joined()
+      guard let der = Base64URL.bytes(body), der.starts(with: Self.header) else { return nil }
+      raw = Array(der.dropFirst(Self.header.count))
+    } else {
+      guard let bytes = Base64URL.bytes(text) else { return nil }
+      raw = bytes
+    }
+    if raw.count != 32 { return nil }
+  }
+
+  /// How devices are told apart: SHA-256 of the raw key in lower-case hex.
+  var deviceID: String {
+    var digest = [UInt8](repeating: 0, count: 32)
+    _ = SHA256(raw, raw.count, &digest)
+    return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// Whether a signature over a text was made with this key's other half.
+  ///
+  /// - Parameter signature: 64 bytes in base64url.
+  func verifies(_ signature: String, of text: String) -> Bool {
+    guard let signature = Base64URL.bytes(signature), signature.count == 64,
+      let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, raw, raw.count)
+    else { return false }
+    defer { EVP_PKEY_free(key) }
+    guard let context = EVP_MD_CTX_new() else { return false }
+    defer { EVP_MD_CTX_free(context) }
+    guard EVP_DigestVerifyInit(context, nil, nil, nil, key) == 1 else { return false }
+    let bytes = Array(text.utf8)
+    return EVP_DigestVerify(context, signature, signature.count, bytes, bytes.count) == 1
+  }
+}
+
+/// Base64 with the letters of URLs (RFC 4648, section 5).
+enum Base64URL {
+  /// The bytes of a text, with or without padding, in either of the two alphabets.
+  static func bytes(_ text: String) -> [UInt8]? {
+    guard text.utf8.count <= 4096 else { return nil }
+    var plain = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+    while plain.last == "=" { plain.removeLast() }
+    let padding = String(repeating: "=", count: (4 - plain.count % 4) % 4)
+    return Data(base64Encoded: String(plain) + padding).map { Array($0) }
+  }
+
+  /// Bytes as such a text, without padding.
+  static func text(_ bytes: [UInt8]) -> String {
+    String(
+      Data(bytes).base64EncodedString().compactMap {
+        $0 == "+" ? "-" : $0 == "/" ? "_" : $0 == "=" ? nil : $0
+      })
+  }
+
+  /// So many random bytes as such a text: a token, a nonce.
+  static func random(bytes count: Int) -> String {
+    // The system's own source (getrandom, arc4random).
+    var generator = SystemRandomNumberGenerator()
+    return text((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
+  }
+}

@@ -1,0 +1,65 @@
+import Core
+
+/// A device that wants to come in, and waits for somebody to decide.
+struct PairingRequest: Sendable {
+  let id: String
+  /// What will be kept of it.
+  let device: PairedDevice
+  /// Why it is asked for: `not-paired`, `scope-upgrade`.
+  let reason: String
+  /// Where it came from.
+  let address: String
+  /// Milliseconds.
+  let time: Int
+
+  /// What those who may decide are shown.
+  var node: JSONNode {
+    [
+      "requestId": .text(id), "deviceId": .text(device.id), "publicKey": .text(device.publicKey),
+      "displayName": .text(device.name), "platform": .text(device.platform),
+      "clientId": .text(device.client), "role": "operator", "scopes": .texts(device.scopeNames),
+      "remoteIp": .text(address), "ts": .number(time),
+    ]
+  }
+}
+
+/// The devices that wait.
+struct PairingRequests {
+  private static let limit = 50
+  private static let lifetime = 300_000
+
+  private var requests: [PairingRequest] = []
+
+  /// Those that wait, the first one first.
+  mutating func pending(now: Int) -> [PairingRequest] {
+    requests.removeAll { now - $0.time > Self.lifetime }
+    return requests
+  }
+
+  /// Adds a request. The same wish of the same device is the same request; another one
+  /// takes the old one's place under a new id, so that nobody approves what was not shown.
+  ///
+  /// - Returns: the request, and whether it is new; nil when too many wait.
+  mutating func add(
+    _ device: PairedDevice, reason: String, address: String, now: Int
+  ) -> (request: PairingRequest, isNew: Bool)? {
+    if let known = pending(now: now).first(where: { $0.device.id == device.id }) {
+      if known.device.scopes == device.scopes && known.device.name == device.name {
+        return (known, false)
+      }
+      requests.removeAll { $0.id == known.id }
+    }
+    if requests.count >= Self.limit { return nil }
+    let request = PairingRequest(
+      id: Base64URL.random(bytes: 9), device: device, reason: reason, address: address, time: now)
+    requests.append(request)
+    return (request, true)
+  }
+
+  /// Takes a request out.
+  mutating func take(_ id: String, now: Int) -> PairingRequest? {
+    let found = pending(now: now).first { $0.id == id }
+    requests.removeAll { $0.id == id }
+    return found
+  }
+}

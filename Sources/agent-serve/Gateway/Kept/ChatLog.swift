@@ -1,0 +1,112 @@
+import Core
+import Foundation
+import GRDB
+
+/// One thing that was said.
+struct ChatMessage: Equatable, Sendable {
+  /// `user` or `assistant`.
+  let role: String
+  let text: String
+  /// Milliseconds.
+  let time: Int
+}
+
+/// A conversation.
+struct ChatSession: Sendable {
+  /// `agent:main:main`.
+  let key: String
+  /// Never used for another one.
+  let id: String
+  /// Milliseconds.
+  let updated: Int
+  /// The beginning of what was said last; nil when nothing was.
+  let last: String?
+}
+
+/// A part of a conversation.
+struct ChatPage: Sendable {
+  /// Oldest first.
+  var messages: [ChatMessage] = []
+  /// Nil for a conversation in which nothing was said.
+  var sessionID: String?
+  /// Whether there are older ones.
+  var hasMore = false
+}
+
+extension ActionStore {
+  /// How much text one page may have, bytes.
+  private static let pageSize = 6 << 20
+
+  /// Keeps what was said; durable when it returns.
+  ///
+  /// - Parameter session: its key.
+  func add(_ message: ChatMessage, to session: String) async throws {
+    try await write { db in
+      try db.execute(
+        sql: """
+          INSERT INTO chat_sessions (key, id, updated_at) VALUES (?, ?, ?)
+          ON CONFLICT (key) DO UPDATE SET updated_at = excluded.updated_at
+          """,
+        arguments: [session, UUID().uuidString.lowercased(), message.time])
+      try db.execute(
+        sql: """
+          INSERT INTO chat_messages (session, role, text, created_at)
+          VALUES (?, ?, CAST(? AS TEXT), ?)
+          """,
+        arguments: [session, message.role, Data(message.text.utf8), message.time])
+    }
+  }
+
+  /// The newest messages of a conversation.
+  ///
+  /// - Parameters:
+  ///   - session: its key.
+  ///   - offset: how many of the newest are left out.
+  ///   - limit: at most so many.
+  func chat(_ session: String, offset: Int, limit: Int) async throws -> ChatPage {
+    try await read { db in
+      var page = ChatPage()
+      page.sessionID = try String.fetchOne(
+        db, sql: "SELECT id FROM chat_sessions WHERE key = ?", arguments: [session])
+      let rows = try Row.fetchCursor(
+        db,
+        sql: """
+          SELECT role, CAST(text AS BLOB), created_at FROM chat_messages
+          WHERE session = ? ORDER BY id DESC LIMIT ? OFFSET ?
+          """, arguments: [session, limit + 1, offset])
+      var size = 0
+      while let row = try rows.next() {
+        let text: Data = row[1]
+        size += text.count
+        if page.messages.count == limit || (size > Self.pageSize && !page.messages.isEmpty) {
+          page.hasMore = true
+          break
+        }
+        page.messages.append(
+          ChatMessage(role: row[0], text: String(decoding: text, as: UTF8.self), time: row[2]))
+      }
+      page.messages.reverse()
+      return page
+    }
+  }
+
+  /// The conversations, the one last spoken in first.
+  func chatSessions(limit: Int, since: Int) async throws -> [ChatSession] {
+    try await read { db in
+      try Row.fetchAll(
+        db,
+        sql: """
+          SELECT key, id, updated_at,
+            (SELECT CAST(substr(text, 1, 120) AS BLOB) FROM chat_messages
+              WHERE session = key ORDER BY chat_messages.id DESC LIMIT 1) AS last
+          FROM chat_sessions WHERE updated_at >= ? ORDER BY updated_at DESC, key LIMIT ?
+          """, arguments: [since, limit]
+      ).map { row in
+        let last: Data? = row["last"]
+        return ChatSession(
+          key: row["key"], id: row["id"], updated: row["updated_at"],
+          last: last.map { String(decoding: $0, as: UTF8.self) })
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import Core
+
+/// One message and the reply to it. Belongs to the gateway, which alone changes it.
+final class Run {
+  /// How it ended.
+  enum Outcome: Equatable {
+    /// With a reply, which may be empty.
+    case reply
+    /// Somebody wanted it.
+    case aborted
+    /// With an error, of one of the kinds of the contract.
+    case failed(String, kind: String)
+  }
+
+  /// The idempotency key of the message.
+  let id: String
+  /// The conversation, its whole key.
+  let session: SessionKey
+  /// What was said.
+  let message: String
+  /// How long the reply may take, seconds.
+  let seconds: Double
+  /// The connections that take part.
+  var members: Set<Int> = []
+  /// The connections that have got text of it.
+  var seenBy: Set<Int> = []
+  /// The reply so far.
+  var text = ReplyText()
+  /// Counts its events.
+  var sequence = 0
+  /// When text was sent last.
+  var lastFlush = ContinuousClock.now - .seconds(1)
+  /// Whether text will be sent soon.
+  var isFlushPlanned = false
+  /// What makes the reply; nil before and after.
+  var process: ReplyProcess?
+  /// The approval that it waits for.
+  var approval: String?
+  /// When it began to be worked on; nil as long as it waits for its turn.
+  var started: Timestamp?
+  /// When it ended.
+  var ended: Timestamp?
+  /// How it ended; nil as long as it goes on.
+  var outcome: Outcome?
+  /// Who waits for its end, by a number.
+  var waiters: [Int: (Run) -> Void] = [:]
+  /// What ends the patience of some of them.
+  var timers: [Task<Void, any Error>] = []
+
+  /// - Parameters:
+  ///   - id: the idempotency key.
+  ///   - session: the conversation.
+  ///   - message: what was said.
+  ///   - seconds: how long the reply may take.
+  init(id: String, session: SessionKey, message: String, seconds: Double) {
+    (self.id, self.session, self.message, self.seconds) = (id, session, message, seconds)
+  }
+
+  /// What the answer to a request for its end holds beside the run's id.
+  var status: String {
+    switch outcome {
+    case nil: "in_flight"
+    case .reply: "ok"
+    case .aborted: "aborted"
+    case .failed: "error"
+    }
+  }
+}
+
+/// Where something is said: `agent:AGENT:NAME`.
+struct SessionKey: Hashable, Sendable {
+  /// The one agent that there is.
+  static let agent = "main"
+  /// The conversation that is meant where none is named.
+  static let main = SessionKey(name: "main")
+
+  /// What comes behind the agent.
+  let name: String
+
+  private init(name: String) { self.name = name }
+
+  /// As clients see it.
+  var text: String { "agent:\(Self.agent):\(name)" }
+
+  /// - Parameter text: the whole key, or a name alone.
+  /// - Throws: `GatewayFault` for a key of another agent, or one that is not a line.
+  init(_ text: String) throws(GatewayFault) {
+    guard text.unicodeScalars.allSatisfy({ !Visible.mustEscape($0) }) else {
+      throw .invalid("invalid session key")
+    }
+    guard text.hasPrefix("agent:") else {
+      name = text
+      return
+    }
+    let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, !parts[2].isEmpty else { throw .invalid("invalid session key") }
+    try Self.check(agent: String(parts[1]))
+    name = String(parts[2])
+  }
+
+  /// Whether there is such an agent.
+  ///
+  /// - Throws: `GatewayFault`.
+  static func check(agent: String) throws(GatewayFault) {
+    if agent != Self.agent { throw .invalid("unknown agent id") }
+  }
+}

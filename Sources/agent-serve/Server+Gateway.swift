@@ -1,0 +1,79 @@
+import CLibc
+import Core
+import Foundation
+
+extension Server {
+  /// The gateway and its port, as long as they are open.
+  struct OpenGateway {
+    fileprivate let gateway: Gateway
+    fileprivate let listener: Listener
+    fileprivate let pulse: Task<Void, Never>
+
+    /// Ends what it does, then all its connections.
+    func close() async {
+      listener.close()
+      pulse.cancel()
+      await gateway.stop()
+    }
+  }
+
+  /// Where the gateway listens: on the host of the rest. Nil for none.
+  var gatewayAddress: ListenAddress? {
+    options.gateway.map { ListenAddress(address, port: $0) }
+  }
+
+  /// Opens the gateway, if there is to be one, and says where it is.
+  ///
+  /// - Throws: what SQLite says.
+  func openGateway(_ backend: ServedBackend) async throws -> OpenGateway? {
+    guard let place = gatewayAddress else { return nil }
+    let gateway = try await Gateway(
+      backend.store,
+      GatewaySettings(
+        command: options.replyCommand, asksForReplies: options.asksForReplies,
+        asksForDevices: options.asksForDevices, token: backend.token,
+        backlogLimit: options.backlog), diagnostics: diagnostics)
+    let service = GatewayService(
+      gateway: gateway, connections: backend.connections, tickets: backend.tickets,
+      backlogLimit: options.backlog, diagnostics: diagnostics, names: backend.names,
+      token: backend.token)
+    do {
+      let listener = try await Listener(place, service, sockets: service.sockets)
+      let url = "ws://\(ListenAddress(place, port: listener.port).text)"
+      diagnostics.note("gateway: listening on \(url)")
+      announce("gateway", "\"url\":\"\(url)\"")
+      if options.asksForDevices { readAnswers(for: gateway) }
+      return OpenGateway(gateway: gateway, listener: listener, pulse: Task { await tick(gateway) })
+    } catch {
+      diagnostics.fail("\(place.text): \(ErrorText.of(error))")
+    }
+  }
+
+  private func tick(_ gateway: Gateway) async {
+    while !Task.isCancelled {
+      try? await Task.sleep(for: Gateway.tickInterval)
+      if !Task.isCancelled { await gateway.tick() }
+    }
+  }
+
+  /// Reads from standard input who may connect, unless that is something else.
+  private func readAnswers(for gateway: Gateway) {
+    if [options.ingest, options.replay, options.tokenFile].contains("-") { return }
+    let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+    // It waits for a person: a thread of its own, not one of the tasks' few.
+    Thread.detachNewThread {
+      var line: [UInt8] = []
+      var byte: UInt8 = 0
+      while read(0, &byte, 1) == 1 {
+        if byte != 10 {
+          if line.count < 1024 { line.append(byte) }
+          continue
+        }
+        continuation.yield(String(decoding: line, as: UTF8.self))
+        line = []
+      }
+      continuation.finish()
+    }
+    Task { for await line in lines { await gateway.answerPairing(line) } }
+  }
+}
