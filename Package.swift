@@ -67,7 +67,8 @@ var targets: [Target] = [
   .systemLibrary(
     name: "CSSH2", pkgConfig: "libssh2",
     providers: [.apt(["libssh2-1-dev"]), .brew(["libssh2"])]),
-  // Digests for host keys and the WebSocket handshake. libssh2 and libcurl bring it along.
+  // Digests for host keys and the WebSocket handshake, the key by which gateways know a
+  // device. libssh2 and libcurl bring it along.
   .systemLibrary(
     name: "CCrypto", pkgConfig: "libcrypto",
     providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
@@ -78,8 +79,8 @@ var targets: [Target] = [
   .target(
     name: "Web", dependencies: ["Core", "CCurl", "CCrypto", "CWslay"], swiftSettings: strict),
   .target(
-    name: "Agent", dependencies: ["Core", "Records", "Web", "CLibc"],
-    exclude: ["Clanky/CONTRACT.md"],
+    name: "Agent", dependencies: ["Core", "Records", "Web", "CLibc", "CCrypto"],
+    exclude: ["Clanky/CONTRACT.md", "OpenClaw/CONTRACT.md"],
     swiftSettings: strict),
   .target(
     name: "Shell", dependencies: ["Core", "Records", "CLibc", "CSSH2", "CCrypto"],

@@ -64,10 +64,31 @@ public protocol AgentBackend: Sendable {
   ///   - agent: whose.
   ///   - thread: what alone is followed; nil for everything.
   ///   - state: the file that keeps the resume point; nil for none.
+  ///   - waits: whether to wait until a person lets this device in.
   /// - Throws: `SettingsError`.
   func events(
-    of agent: AgentAccess, thread: String?, state: String?
+    of agent: AgentAccess, thread: String?, state: String?, waits: Bool
   ) throws(SettingsError) -> FollowedStream
+
+  /// A line to talk on (`chat`).
+  ///
+  /// - Parameters:
+  ///   - agent: with whom.
+  ///   - isTalk: whether anything is to be said; else lists alone are read.
+  ///   - waits: as above.
+  ///   - policy: how the link is kept; no time-out is the backend's usual one.
+  /// - Throws: `SettingsError`.
+  func chat(
+    with agent: AgentAccess, isTalk: Bool, waits: Bool, policy: StreamPolicy
+  ) throws(SettingsError) -> any ChatLine
+
+  /// A line on which it asks for approval (`approvals`).
+  ///
+  /// - Parameters: as above.
+  /// - Throws: `SettingsError`.
+  func approvals(
+    of agent: AgentAccess, waits: Bool, policy: StreamPolicy
+  ) throws(SettingsError) -> any ApprovalLine
 }
 
 extension AgentBackend {
@@ -84,9 +105,23 @@ extension AgentBackend {
 
   /// None.
   public func events(
-    of agent: AgentAccess, thread: String?, state: String?
+    of agent: AgentAccess, thread: String?, state: String?, waits: Bool
   ) throws(SettingsError) -> FollowedStream {
     throw SettingsError(name, AgentCapability.follow.absence)
+  }
+
+  /// None.
+  public func chat(
+    with agent: AgentAccess, isTalk: Bool, waits: Bool, policy: StreamPolicy
+  ) throws(SettingsError) -> any ChatLine {
+    throw SettingsError(name, AgentCapability.chat.absence)
+  }
+
+  /// None.
+  public func approvals(
+    of agent: AgentAccess, waits: Bool, policy: StreamPolicy
+  ) throws(SettingsError) -> any ApprovalLine {
+    throw SettingsError(name, AgentCapability.approvals.absence)
   }
 }
 
@@ -100,11 +135,11 @@ private struct SilentBackend: AgentBackend {
 extension AgentKind {
   /// The table of all kinds.
   public var backend: any AgentBackend {
-    let gateway: Set<AgentCapability> = [.follow, .call, .chat, .approvals]
-    return switch self {
+    switch self {
     case .clanky: ClankyBackend()
-    case .openclaw: SilentBackend(name: "an OpenClaw gateway", has: gateway)
-    case .pincer: SilentBackend(name: "a Pincer server", has: gateway)
+    case .openclaw: OpenClawBackend()
+    case .pincer:
+      SilentBackend(name: "a Pincer server", has: [.follow, .call, .chat, .approvals])
     case .joelclaw: SilentBackend(name: "a joelclaw server", has: [.follow, .call, .chat])
     case .riff: SilentBackend(name: "a riff voice server", has: [.call, .chat])
     }

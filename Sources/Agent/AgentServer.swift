@@ -104,6 +104,23 @@ public struct AgentServer: Sendable {
     request.isDirect = base.scheme == "http" && !allowPlaintext
   }
 
+  /// The token, for a wire that does not carry it in a header.
+  var secret: Secret? { token }
+
+  /// The origin as text, without the scheme's own port left out: `http://box:18789`.
+  var originText: String { "\(base.origin.scheme)://\(base.origin.host):\(base.origin.port)" }
+
+  /// Makes sure that nobody on the way can listen, whether there is a token or not.
+  ///
+  /// - Throws: `SettingsError` for a connection in clear text to another machine.
+  func requirePrivacy() throws(SettingsError) {
+    let may = Credentials.mayTravel(
+      scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)
+    if !may {
+      throw SettingsError(base.display, "all would travel in clear text; see --allow-plaintext")
+    }
+  }
+
   /// Whether requests carry a token.
   public var hasToken: Bool { token != nil }
 

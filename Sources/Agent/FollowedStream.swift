@@ -124,6 +124,8 @@ public struct StreamGap: Equatable {
   public var before: String?
   /// What could not be had, where that is known.
   public var parts: [Part] = []
+  /// The numbers of the events that were lost, where events have numbers.
+  public var numbers: ClosedRange<Int64>?
 }
 
 /// An event that was kept, to be printed later or instead of another.

@@ -160,6 +160,18 @@ extension Follower: StreamHandler {
     }
   }
 
+  func streamMissed(_ numbers: ClosedRange<Int64>) {
+    guard isLive else { return }
+    var gap = StreamGap()
+    gap.numbers = numbers
+    report(gap)
+  }
+
+  func streamFaulted(_ reason: String) {
+    hadFault = true
+    diagnostics.say(reason)
+  }
+
   func streamLost(_ reason: String, wait: Double) {
     // What was held was never printed: a server with ids must send it again.
     if continuity?.connectionLost() == true { stream?.rewind(to: printedID) }

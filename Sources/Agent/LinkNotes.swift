@@ -40,6 +40,12 @@ struct LinkNotes {
 
   /// Actions may be missing.
   func gap(_ gap: StreamGap) -> String {
+    if let numbers = gap.numbers {
+      let (first, last) = (numbers.lowerBound, numbers.upperBound)
+      let what = first == last ? "event \(first) was" : "events \(first) to \(last) were"
+      diagnostics.say("gap: \(what) lost")
+      return end(start(.gap).number("from", first).number("to", last))
+    }
     let after = gap.after ?? "the start"
     let before = gap.before ?? "now"
     let names = gap.parts.map(\.words)

@@ -71,10 +71,21 @@ public protocol StreamHandler: AnyObject {
   func streamOpened(_ place: String, isFirst: Bool, down: Double?)
   /// An event, a comment or an event past the limit; `retry` is the stream's own affair.
   func streamItem(_ item: StreamItem)
+  /// Events were lost: those of these numbers, where a stream numbers them.
+  func streamMissed(_ numbers: ClosedRange<Int64>)
+  /// Something came that cannot be used; one line.
+  func streamFaulted(_ reason: String)
   /// The connection is lost, the next is tried in `wait` seconds.
   func streamLost(_ reason: String, wait: Double)
   /// Nothing more will come.
   func streamEnded(_ end: StreamEnd, at place: String)
+}
+
+extension StreamHandler {
+  /// Nothing: most streams have no numbers.
+  public func streamMissed(_ numbers: ClosedRange<Int64>) {}
+  /// Nothing.
+  public func streamFaulted(_ reason: String) {}
 }
 
 /// What a stream carries, as the parser hands it over. Pointers are valid

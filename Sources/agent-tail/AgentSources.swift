@@ -22,7 +22,7 @@ struct AgentSources {
     do throws(SettingsError) {
       let agent = try AgentAccess(access, profile, settings: settings, client: client)
       var stream = try profile.kind.backend.events(
-        of: agent, thread: options.thread, state: state(of: profile.name))
+        of: agent, thread: options.thread, state: state(of: profile.name), waits: options.waits)
       if options.isSeveral { stream.profile = name }
       return stream
     } catch {

@@ -9,6 +9,8 @@ struct AgentTailOptions {
   private(set) var access = AccessOptions()
   /// The argument of `--state`.
   private(set) var state: String?
+  /// `--wait`.
+  private(set) var waits = false
   /// What alone is followed of the agents; nil for all that they do.
   private(set) var thread: String?
 
@@ -23,6 +25,7 @@ struct AgentTailOptions {
       ) { options, names in
         for name in names where !options.profiles.contains(name) { options.profiles.append(name) }
       },
+      Option("w", "wait", "wait until a gateway lets this device in") { $0.waits = true },
       Option(nil, "state", "PLACE", "keep the resume points in PLACE", .path) { $0.state = $1 },
     ] + FollowOptions.options.at(\.follow) + AccessOptions.credentials.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words) }

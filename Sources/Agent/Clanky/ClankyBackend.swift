@@ -42,7 +42,7 @@ struct ClankyBackend: AgentBackend {
 
   /// The activity stream.
   func events(
-    of agent: AgentAccess, thread: String?, state: String?
+    of agent: AgentAccess, thread: String?, state: String?, waits: Bool
   ) throws(SettingsError) -> FollowedStream {
     if let thread { throw SettingsError(thread, "\(name) has no threads to follow") }
     return try DashboardStream.activity.followed(of: agent, state: state)

@@ -1,0 +1,127 @@
+import Core
+public import Records
+public import Web
+
+/// What is said to an agent.
+public struct ChatQuestion: Sendable {
+  /// A file that goes with it.
+  public struct Attachment: Sendable {
+    /// Its name, without a folder.
+    public var name: String
+    /// `image/png`.
+    public var mediaType: String
+    /// Its content.
+    public var bytes: [UInt8]
+
+    public init(name: String, mediaType: String, bytes: [UInt8]) {
+      self.name = name
+      self.mediaType = mediaType
+      self.bytes = bytes
+    }
+  }
+
+  /// The conversation; nil for the main one.
+  public var thread: String?
+  /// The agent; nil for the usual one.
+  public var agent: String?
+  /// The words.
+  public var text: String
+  /// What goes with them.
+  public var attachments: [Attachment] = []
+  /// What a second try is known by, so that nothing is said twice; where the backend has
+  /// such keys it becomes the id of the turn.
+  public var key: String
+
+  public init(thread: String?, agent: String?, text: String, key: String) {
+    self.thread = thread
+    self.agent = agent
+    self.text = text
+    self.key = key
+  }
+}
+
+/// What comes of a question, in order. Records come whole each time they change.
+public enum ChatNews: Sendable {
+  /// What the agent says, or thinks; and our own words, once they are known to have arrived.
+  case message(MessageRecord)
+  /// How far the agent is with it.
+  case turn(TurnRecord)
+  /// A tool that it uses.
+  case toolCall(ToolCallRecord)
+  /// What it waits for.
+  case approval(ApprovalRecord)
+}
+
+/// How a question ended.
+public enum ChatEnd: Equatable, Sendable {
+  /// With an answer, which was told as a message in the state `final`; an agent may also
+  /// choose to say nothing.
+  case answered
+  /// The turn failed; why, in a line.
+  case failed(String)
+  /// A person ended it; why, where that is known.
+  case aborted(String?)
+  /// It waits for a person; for what, in a line.
+  case paused(String)
+  /// What became of it cannot be found out now; in a line.
+  case lost(String)
+  /// It was never asked; why.
+  case refused(AnswerProblem)
+}
+
+/// The link to an agent, as a person wants to hear of it.
+public enum LinkNews: Equatable, Sendable {
+  /// It is open, behind `down` seconds without one if it had failed before.
+  case open(place: String, isFirst: Bool, down: Double?)
+  /// It is lost; the next try is in so many seconds.
+  case lost(String, wait: Double)
+  /// A person is to let this device in; the next try is in so many seconds.
+  case waits(String, wait: Double)
+  /// Something came that cannot be used.
+  case fault(String)
+  /// Nothing more comes, and why.
+  case ended(AnswerProblem)
+}
+
+/// Told what happens on a line to an agent, from within `WebClient.perform` or the line's
+/// `tick`.
+public protocol ChatListener: AnyObject {
+  /// How the link is.
+  func chatLink(_ news: LinkNews)
+  /// Something of the question that is under way.
+  func chatNews(_ news: ChatNews)
+  /// The question is over; the next may be asked.
+  func chatEnded(_ end: ChatEnd)
+}
+
+/// What can be listed of an agent's conversations.
+public enum ChatList: Sendable {
+  /// The agents behind a server, as it writes them.
+  case agents
+  /// The conversations, as records.
+  case threads
+  /// What was said in one, oldest first, as records.
+  case history(thread: String?, agent: String?, count: Int)
+}
+
+/// An open line to an agent: one question at a time, and its answer, whatever becomes of the
+/// connection in between.
+public protocol ChatLine: AnyObject {
+  /// Told what happens; set before the first `tick`.
+  var listener: (any ChatListener)? { get set }
+  /// Asks; told by `chatNews`, and `chatEnded` at the end.
+  func ask(_ question: ChatQuestion)
+  /// Ends the question that is under way, if the backend can; its end is told as usual.
+  func abort()
+  /// Fetches a list, once the line is open.
+  ///
+  /// - Parameter then: told the lines, each a JSON object, or why there are none.
+  func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void)
+  /// Does what the time asks for.
+  ///
+  /// - Parameter now: seconds of `Clock.monotonic`.
+  /// - Returns: the time at which to be called again at the latest.
+  func tick(now: Double) -> Double
+  /// Ends the line without a word.
+  func stop()
+}

@@ -1,0 +1,264 @@
+import Core
+import Records
+import Web
+
+/// A line to an agent behind a gateway. A connection that is lost between question and answer
+/// is taken up again: what was said is looked for before it is said again, with the same
+/// key (Agent/OpenClaw/CONTRACT.md 2 and 6).
+final class GatewayChat: ChatLine {
+  weak var listener: (any ChatListener)?
+  private var link: GatewayLink!
+  private let origin: RecordOrigin
+  private var turn: GatewayTurn?
+  /// What is to be fetched once the link is open.
+  private var lists: [(ChatList, (Result<[[UInt8]], CallFailure>) -> Void)] = []
+  /// The question that waits for the link.
+  private var question: ChatQuestion?
+  /// When the history is looked at again.
+  private var lookAt = Double.infinity
+  private var looks = 0
+  /// When a question that is to end is over, whatever comes.
+  private var endAt = Double.infinity
+
+  /// How often an answer is looked for that is not there, and how long apart, seconds.
+  private static let (mostLooks, lookWait) = (5, 1.0)
+  /// How many rows are looked through.
+  private static let rows = 50
+  /// How long the end of an aborted run is waited for, seconds.
+  private static let abortTime = 5.0
+
+  init(
+    _ client: WebClient, _ keys: GatewayKeys, scopes: [GatewayScope],
+    waits: Bool, origin: RecordOrigin, policy: StreamPolicy
+  ) {
+    self.origin = origin
+    link = GatewayLink(
+      client, keys,
+      wishes: GatewayLink.Wishes(scopes: scopes, caps: ["tool-events"], waitsForPairing: waits),
+      policy: policy, owner: self)
+  }
+
+  func tick(now: Double) -> Double {
+    if lookAt <= now {
+      lookAt = .infinity
+      look()
+    }
+    if endAt <= now { finish(turn?.isAborting == true ? .aborted(nil) : .lost("no end came")) }
+    return min(link.tick(now: now), lookAt, endAt)
+  }
+
+  func stop() { link.stop() }
+
+  // MARK: - Asking
+
+  func ask(_ question: ChatQuestion) {
+    self.question = question
+    if let hello = link.hello { begin(hello) }
+  }
+
+  func abort() {
+    guard var turn, !turn.isAborting else {
+      question = nil
+      return listener?.chatEnded(.aborted(nil)) ?? ()
+    }
+    turn.isAborting = true
+    self.turn = turn
+    endAt = Clock.monotonic + Self.abortTime
+    let params = RecordText().string("sessionKey", turn.thread).string("runId", turn.run)
+    link.call("chat.abort", params, time: Self.abortTime) { _ in }
+  }
+
+  private func begin(_ hello: GatewayHello) {
+    if let question {
+      self.question = nil
+      let key = hello.sessionKey(thread: question.thread, agent: question.agent)
+      looks = 0
+      turn = GatewayTurn(
+        question, thread: key, origin: origin, asked: Int64(Clock.unix * 1000))
+    }
+    guard let turn else { return }
+    if hello.knows("sessions.messages.subscribe") {
+      link.call("sessions.messages.subscribe", RecordText().string("key", turn.thread)) { _ in }
+    }
+    if turn.isSent { look() } else { send() }
+  }
+
+  private func send() {
+    guard let question = turn?.question, let thread = turn?.thread else { return }
+    turn?.isSent = true
+    let files = question.attachments.map { file in
+      RecordText().string("fileName", file.name).string("mimeType", file.mediaType)
+        .string("content", Base64.text(file.bytes)).bytes
+    }
+    let params = RecordText().string("sessionKey", thread).string("message", question.text)
+      .string("idempotencyKey", question.key).list("attachments", files.isEmpty ? nil : files)
+    link.call("chat.send", params) { [unowned self] reply in sent(reply) }
+  }
+
+  private func sent(_ reply: GatewayReply) {
+    guard turn != nil else { return }
+    switch reply {
+    case .lost: break  // The next greeting looks for it.
+    case .late: if turn?.isTaken == false { look() }
+    case .refused(let error): finish(.refused(Self.problem(error)))
+    case .answer:
+      turn?.isTaken = true
+      let payload = reply.object
+      if let run = payload?["runId"]?.string { turn?.run = run }
+      if payload?["aborted"] != nil, payload?["runId"] == nil { return finish(.aborted(nil)) }
+      switch payload?["status"]?.string {
+      case "started", "accepted", nil: break
+      // It was here before: what it has said so far is in the history.
+      default: look()
+      }
+    }
+  }
+
+  static func problem(_ error: GatewayError) -> AnswerProblem {
+    if error.isScope { return AnswerProblem(error.line, .denied) }
+    let isLater = error.code == "UNAVAILABLE" || error.code == "AGENT_TIMEOUT" || error.isRetryable
+    return AnswerProblem(error.line, isLater ? .temporary : .failure)
+  }
+
+  // MARK: - After a loss
+
+  private func look() {
+    guard let turn, let hello = link.hello else { return }
+    guard hello.knows("chat.history") else { return settle(.absent) }
+    let params = RecordText().string("sessionKey", turn.thread).number("limit", Self.rows)
+    link.call("chat.history", params) { [unowned self] reply in
+      guard self.turn != nil else { return }
+      switch reply {
+      case .answer:
+        let history = GatewayHistory(reply.object, key: turn.thread)
+        guard let (news, trace) = self.turn?.take(history, now: .now()) else { return }
+        tell(news)
+        settle(
+          trace,
+          isRunning: history.running?.id == turn.run || history.active?.contains(turn.run) == true)
+      case .refused, .late: settle(.absent)
+      case .lost: break
+      }
+    }
+  }
+
+  private func settle(_ trace: GatewayHistory.Trace, isRunning: Bool = false) {
+    guard let turn else { return }
+    if turn.end != nil, !turn.isTorn { return end() }
+    if isRunning { return }
+    if trace == .absent, !turn.isTaken { return send() }
+    looks += 1
+    guard looks <= Self.mostLooks else {
+      // With a hole in it is better than not at all, but it is not the answer.
+      return finish(.lost("the answer could not be found again"))
+    }
+    lookAt = Clock.monotonic + Self.lookWait
+  }
+
+  private func tell(_ news: [ChatNews]) {
+    for each in news { listener?.chatNews(each) }
+  }
+
+  private func end() { if let end = turn?.end { finish(end) } }
+
+  private func finish(_ end: ChatEnd) {
+    guard turn != nil || question != nil else { return }
+    turn = nil
+    question = nil
+    (lookAt, endAt) = (.infinity, .infinity)
+    listener?.chatEnded(end)
+  }
+
+  // MARK: - Lists
+
+  func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void) {
+    if let hello = link.hello { fetch(list, hello, then) } else { lists.append((list, then)) }
+  }
+
+  private func fetch(
+    _ list: ChatList, _ hello: GatewayHello,
+    _ then: @escaping (Result<[[UInt8]], CallFailure>) -> Void
+  ) {
+    let (method, params): (String, RecordText)
+    var key = ""
+    switch list {
+    case .agents: (method, params) = ("agents.list", RecordText())
+    case .threads: (method, params) = ("sessions.list", RecordText())
+    case .history(let thread, let agent, let count):
+      key = hello.sessionKey(thread: thread, agent: agent)
+      method = "chat.history"
+      params = RecordText().string("sessionKey", key).number("limit", min(max(count, 1), 1000))
+    }
+    link.call(method, params) { [unowned self] reply in
+      switch reply {
+      case .answer(let payload):
+        then(.success(rows(list, payload, reply, key)))
+      case .refused(let error):
+        let problem = Self.problem(error)
+        then(.failure(CallFailure(method, problem.line, problem.status)))
+      case .late: then(.failure(CallFailure(method, "no answer came in time", .temporary)))
+      case .lost: lists.append((list, then))
+      }
+    }
+  }
+
+  private func rows(
+    _ list: ChatList, _ payload: ScanValue, _ reply: GatewayReply, _ key: String
+  ) -> [[UInt8]] {
+    switch list {
+    case .agents: return GatewayLists.elements("agents", in: payload)
+    case .threads: return GatewayLists.threads(reply.object, origin).map(\.bytes)
+    case .history(_, _, let count):
+      let history = GatewayHistory(reply.object, key: key)
+      return history.records(origin).suffix(count).map(\.bytes)
+    }
+  }
+}
+
+extension GatewayChat: GatewayLinkOwner {
+  func linkOpened(_ hello: GatewayHello, isFirst: Bool, down: Double?) {
+    listener?.chatLink(.open(place: link.place, isFirst: isFirst, down: down))
+    let waiting = lists
+    lists = []
+    for (list, then) in waiting { fetch(list, hello, then) }
+    begin(hello)
+  }
+
+  func linkHeard(_ event: GatewayEvent) {
+    guard turn != nil else { return }
+    tell(turn?.take(event, now: .now()) ?? [])
+    guard let turn, turn.end != nil else { return }
+    if turn.isTorn { look() } else { end() }
+  }
+
+  func linkMissed(from: Int64, to: Int64) {
+    guard turn != nil else { return }
+    turn?.tear()
+    look()
+  }
+
+  func linkFaulted(_ reason: String) { listener?.chatLink(.fault(reason)) }
+
+  func linkLost(_ reason: String, wait: Double) {
+    turn?.tear()
+    lookAt = .infinity
+    listener?.chatLink(.lost(reason, wait: wait))
+  }
+
+  func linkWaits(_ words: String, wait: Double) { listener?.chatLink(.waits(words, wait: wait)) }
+
+  func linkEnded(_ end: StreamEnd) {
+    let problem = end.problem
+    let waiting = lists
+    lists = []
+    for (_, then) in waiting {
+      then(.failure(CallFailure(link.place, problem.line, problem.status)))
+    }
+    listener?.chatLink(.ended(problem))
+    if turn?.isSent == true {
+      finish(.lost(problem.line))
+    } else if turn != nil || question != nil {
+      finish(.refused(problem))
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import Core
+import Records
+
+/// One text frame from a gateway, by what it is (Agent/OpenClaw/CONTRACT.md 1). The slices are
+/// valid as long as the frame's bytes are.
+enum GatewayFrame {
+  /// Something happened.
+  case event(GatewayEvent)
+  /// The answer to a request; one may get two.
+  case response(id: String, GatewayAnswer)
+  /// A frame of a kind that this version does not know.
+  case other
+
+  /// - Parameter bytes: the frame.
+  /// - Throws: `ScanFault` when it is not a JSON object.
+  init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
+    var (type, id, name) = (ScanValue.absent, ScanValue.absent, ScanValue.absent)
+    var (payload, error) = (ScanValue.absent, ScanValue.absent)
+    var (seq, ok) = (ScanValue.absent, ScanValue.absent)
+    var members = try ScanMembers(bytes)
+    while try members.next() {
+      switch members.key.unescaped {
+      case "type": type = members.value
+      case "id": id = members.value
+      case "event": name = members.value
+      case "payload": payload = members.value
+      case "error": error = members.value
+      case "seq": seq = members.value
+      case "ok": ok = members.value
+      default: break
+      }
+    }
+    switch type.string {
+    case "event":
+      guard name.isString, let name = name.string else {
+        self = .other
+        return
+      }
+      self = .event(
+        GatewayEvent(name: name, payload: payload, seq: seq.string.flatMap { Int64($0) }))
+    case "res":
+      guard let id = id.string else {
+        self = .other
+        return
+      }
+      let isFine = ok.string == "true" && ok.isString == false
+      self = .response(id: id, isFine ? .success(payload) : .failure(GatewayError(error)))
+    default: self = .other
+    }
+  }
+}
+
+/// What a gateway answers: the payload, absent when there is none, or why not.
+typealias GatewayAnswer = Result<ScanValue, GatewayError>
+
+/// An event of a gateway.
+struct GatewayEvent {
+  /// Such as `chat`.
+  let name: String
+  /// One JSON value; absent when there is none.
+  let payload: ScanValue
+  /// Its number among the broadcasts; nil for what is aimed at this connection.
+  let seq: Int64?
+
+  /// The payload, parsed; nil when it is not an object that can be.
+  var object: JSONValue? {
+    guard payload.isObject else { return nil }
+    return try? JSONValue.parse(payload.bytes)
+  }
+}
+
+/// Why a gateway refuses (Agent/OpenClaw/CONTRACT.md 5).
+struct GatewayError: Error, Equatable {
+  /// The code at the top: `INVALID_REQUEST`, `UNAVAILABLE`, ...
+  var code: String
+  /// In words.
+  var message: String
+  /// The code of the details, which is the more exact one.
+  var detail: String?
+  /// `not-paired`, `scope-upgrade`, `startup-sidecars`, ...
+  var reason: String?
+  /// What is to be approved on the gateway.
+  var requestID: String?
+  /// What the gateway would have the client do next.
+  var nextStep: String?
+  /// The scope that is missing.
+  var missingScope: String?
+  /// The protocol that is wanted.
+  var expectedProtocol: Int64?
+  /// Not before that many seconds.
+  var retryAfter: Double?
+  /// Whether the same request may be sent again.
+  var isRetryable = false
+
+  init(code: String, message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// - Parameter value: the member `error` of a response.
+  init(_ value: ScanValue) {
+    let error = value.isObject ? try? JSONValue.parse(value.bytes) : nil
+    let details = error?["details"]
+    func word(_ value: JSONValue?) -> String? { value?.string(bytes: 400) }
+    code = word(error?["code"]) ?? ""
+    message = word(error?["message"]) ?? ""
+    detail = word(details?["code"])
+    reason = word(details?["reason"])
+    requestID = word(details?["requestId"])
+    nextStep = word(details?["recommendedNextStep"])
+    missingScope = word(details?["missingScope"])
+    expectedProtocol = details?["expectedProtocol"]?.integer
+    let wait = error?["retryAfterMs"]?.number ?? details?["retryAfterMs"]?.number
+    retryAfter = wait.map { min(max($0 / 1000, 0), 3600) }
+    isRetryable = error?["retryable"]?.bool == true
+  }
+
+  /// Whether a person is to approve this device first.
+  var isPairing: Bool { detail == "PAIRING_REQUIRED" || code == "NOT_PAIRED" }
+
+  /// Whether the gateway is only starting up.
+  var isStarting: Bool { code == "UNAVAILABLE" && (retryAfter != nil || isRetryable) }
+
+  /// Whether the scopes of this connection do not allow the request.
+  var isScope: Bool {
+    detail == "MISSING_SCOPE" || code == "FORBIDDEN" || message.hasPrefix("missing scope")
+  }
+
+  /// The reason for people: `pairing required (NOT_PAIRED)`.
+  var line: String {
+    let code = detail ?? code
+    switch (message.isEmpty, code.isEmpty) {
+    case (false, false): return "\(message) (\(code))"
+    case (false, true): return message
+    case (true, false): return code
+    case (true, true): return "refused without a reason"
+    }
+  }
+}
+
+/// A request to a gateway. Its objects are closed: one member that the gateway does not know,
+/// and the whole is refused.
+struct GatewayRequest {
+  let method: String
+  /// An object.
+  let params: RecordText
+}

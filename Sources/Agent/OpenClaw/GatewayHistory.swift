@@ -1,0 +1,113 @@
+import Core
+import Records
+
+/// What a gateway says of a conversation: the answer to `chat.history`
+/// (Agent/OpenClaw/CONTRACT.md 6).
+struct GatewayHistory {
+  /// A row that says something.
+  struct Row {
+    let role: MessageRecord.Role
+    let text: String
+    /// Pictures and files that stand among the words.
+    let pictures: Int
+    /// Milliseconds since 1970; nil when not said.
+    let time: Int64?
+    /// The backend's id; nil where rows have none.
+    let id: String?
+
+    /// - Returns: nil for a row without words and pictures.
+    init?(_ row: JSONValue) {
+      guard let role = row["role"]?.string else { return nil }
+      self.role = MessageRecord.Role(rawValue: role) ?? .tool
+      let blocks = row["content"]?.elements ?? []
+      pictures = blocks.filter { $0["type"]?.string == "image" }.count
+      text = ReplyText.text(of: row) ?? ""
+      guard !text.isEmpty || pictures > 0 else { return nil }
+      time = row["timestamp"]?.number.map { Int64($0) }
+      id = row[either: "id", "messageId"]?.text
+    }
+  }
+
+  /// The session key.
+  let key: String
+  /// Oldest first.
+  let rows: [Row]
+  /// The run that is under way, and its text so far.
+  let running: (id: String, text: String)?
+  /// The runs that are under way; nil where the gateway does not say.
+  let active: [String]?
+
+  /// - Parameters:
+  ///   - payload: of the answer.
+  ///   - key: the session that was asked for.
+  init(_ payload: JSONValue?, key: String) {
+    self.key = payload?["sessionKey"]?.string ?? key
+    rows = (payload?["messages"]?.elements ?? []).compactMap(Row.init)
+    let run = payload?["inFlightRun"]
+    running = run?["runId"]?.string.map { ($0, run?["text"]?.string ?? "") }
+    let info = payload?["sessionInfo"]
+    if let ids = info?["activeRunIds"]?.elements.compactMap(\.string) {
+      active = ids
+    } else {
+      active = info?["hasActiveRun"]?.bool == false ? [] : nil
+    }
+  }
+
+  /// The rows as records.
+  func records(_ origin: RecordOrigin) -> [MessageRecord] {
+    rows.enumerated().map { index, row in
+      var record = MessageRecord(
+        origin, id: row.id ?? "\(key)/\(row.time ?? 0)/\(index)", thread: key, role: row.role,
+        text: row.text, state: .final, time: row.time.map(Timestamp.init(milliseconds:)))
+      if row.pictures > 0 {
+        record.attachments = Array(
+          repeating: MessageRecord.Attachment(mediaType: "image"), count: row.pictures)
+      }
+      return record
+    }
+  }
+
+  /// What became of something that was said.
+  enum Trace: Equatable {
+    /// It is not there.
+    case absent
+    /// It is there, and nothing was answered to it yet.
+    case said
+    /// It is there with its answer.
+    case answered(String)
+  }
+
+  /// Looks for something that was said, and its answer.
+  ///
+  /// - Parameters:
+  ///   - text: what was said.
+  ///   - since: milliseconds since 1970; older rows are of an earlier time.
+  func trace(of text: String, since: Int64) -> Trace {
+    let wanted = text.trimmingBlanks
+    let index = rows.lastIndex { row in
+      row.role == .user && row.text.trimmingBlanks == wanted && (row.time ?? .max) >= since
+    }
+    guard let index else { return .absent }
+    let behind = rows[(index + 1)...].prefix { $0.role != .user }
+    guard let answer = behind.last(where: { $0.role == .assistant }) else { return .said }
+    return .answered(answer.text)
+  }
+}
+
+extension Timestamp {
+  /// - Parameter milliseconds: since 1970.
+  init(milliseconds: Int64) {
+    let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
+    self.init(
+      seconds: seconds, nanoseconds: Int32((milliseconds - seconds * 1000) * 1_000_000))
+  }
+}
+
+extension StringProtocol {
+  fileprivate var trimmingBlanks: String {
+    var text = self[...]
+    while let first = text.first, first.isWhitespace { text = text.dropFirst() }
+    while let last = text.last, last.isWhitespace { text = text.dropLast() }
+    return String(text)
+  }
+}

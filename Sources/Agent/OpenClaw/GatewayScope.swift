@@ -1,0 +1,77 @@
+import Core
+
+/// What a connection may do. Asked for by need (Agent/OpenClaw/CONTRACT.md 4).
+enum GatewayScope: String, CaseIterable {
+  /// Events, lists, histories.
+  case read = "operator.read"
+  /// Saying something.
+  case write = "operator.write"
+  /// Answering what waits for an answer.
+  case approvals = "operator.approvals"
+  /// Which devices are let in.
+  case pairing = "operator.pairing"
+  /// Everything.
+  case admin = "operator.admin"
+}
+
+/// The greeting of a gateway that lets one in (Agent/OpenClaw/CONTRACT.md 5).
+struct GatewayHello {
+  /// 3 or 4.
+  let version: Int64
+  /// The gateway's own version, for notes.
+  let server: String
+  /// What was granted; may be fewer than was asked for. Nil when that is not said.
+  let scopes: [String]?
+  /// What lets this device in next time.
+  let deviceToken: Secret?
+  /// Between two ticks, seconds.
+  let tick: Double
+  /// The largest frame that it takes, bytes.
+  let mostBytes: Int
+  /// The methods that it knows; empty when that is not said.
+  let methods: Set<String>
+  /// The agent that answers where none is named.
+  let agent: String
+  /// What a conversation is called where none is named.
+  let mainKey: String
+  /// The session key of agent and conversation where none is named; nil when not said.
+  let mainSessionKey: String?
+
+  /// - Parameter payload: of the answer to `connect`.
+  /// - Returns: nil when that is not a greeting.
+  init?(_ payload: ScanValue) {
+    guard payload.isObject, let hello = try? JSONValue.parse(payload.bytes),
+      let version = hello["protocol"]?.integer
+    else { return nil }
+    self.version = version
+    server = hello["server"]?["version"]?.string ?? "?"
+    let auth = hello["auth"]
+    scopes = auth?["scopes"]?.elements.compactMap(\.string)
+    deviceToken = auth?["deviceToken"]?.string.flatMap {
+      $0.isEmpty ? nil : Secret($0, source: "the gateway")
+    }
+    let policy = hello["policy"]
+    tick = min(max((policy?["tickIntervalMs"]?.number ?? 30_000) / 1000, 0.1), 3600)
+    mostBytes = Int(min(max(policy?["maxPayload"]?.integer ?? 26_214_400, 65_536), 1 << 40))
+    methods = Set(hello["features"]?["methods"]?.elements.compactMap(\.string) ?? [])
+    let defaults = hello["snapshot"]?["sessionDefaults"]
+    agent = defaults?["defaultAgentId"]?.string ?? "main"
+    mainKey = defaults?["mainKey"]?.string ?? "main"
+    mainSessionKey = defaults?["mainSessionKey"]?.string
+  }
+
+  /// Whether a method may be called; one that is not announced may still be there where
+  /// nothing is.
+  func knows(_ method: String) -> Bool { methods.isEmpty || methods.contains(method) }
+
+  /// The session key of a conversation: `agent:AGENT:THREAD`.
+  ///
+  /// - Parameters:
+  ///   - thread: a whole key, a name, or nil for the main one.
+  ///   - agent: nil for the usual one.
+  func sessionKey(thread: String?, agent: String?) -> String {
+    if let thread, thread.hasPrefix("agent:") || thread == "global" { return thread }
+    if thread == nil, agent == nil, let mainSessionKey { return mainSessionKey }
+    return "agent:\(agent ?? self.agent):\(thread ?? mainKey)"
+  }
+}

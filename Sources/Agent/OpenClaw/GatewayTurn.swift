@@ -1,0 +1,228 @@
+import Core
+import Records
+
+/// One question and what a gateway makes of it, as records (Agent/OpenClaw/CONTRACT.md 7): the
+/// text of the reply by the one rule, the tools by their call ids. No network, no clock.
+struct GatewayTurn {
+  let question: ChatQuestion
+  /// The session key.
+  let thread: String
+  let origin: RecordOrigin
+  /// The run, which is the question's key unless the gateway says otherwise.
+  var run: String
+  /// When it was asked, milliseconds since 1970.
+  let asked: Int64
+  /// Whether the question was sent once.
+  var isSent = false
+  /// Whether the gateway is known to have it.
+  var isTaken = false
+  /// Whether a person wants it to end.
+  var isAborting = false
+  private(set) var reply = ReplyText()
+  private(set) var turn: TurnRecord
+  private var tools: [String: ToolCallRecord] = [:]
+  private var thought = ""
+
+  /// The most calls and the most bytes of an output that are kept.
+  private static let (mostTools, mostOutput) = (1000, 1 << 20)
+
+  init(
+    _ question: ChatQuestion, thread: String, origin: RecordOrigin, asked: Int64
+  ) {
+    self.question = question
+    self.thread = thread
+    self.origin = origin
+    self.asked = asked
+    run = question.key
+    turn = TurnRecord(
+      origin, id: question.key, thread: thread, state: .queued,
+      time: Timestamp(milliseconds: asked))
+    turn.agent = question.agent
+  }
+
+  /// How it ended; nil while it goes on.
+  var end: ChatEnd? {
+    switch reply.end {
+    case nil: nil
+    case .final: .answered
+    case .aborted: .aborted(turn.reason)
+    case .failed(let reason): .failed(reason)
+    }
+  }
+
+  /// Whether the reply ended in a way that left a hole in its text.
+  var isTorn: Bool { reply.isTorn }
+
+  // MARK: - What comes
+
+  /// Takes an event of the gateway; of another run it is not.
+  mutating func take(_ event: GatewayEvent, now: Timestamp) -> [ChatNews] {
+    guard event.name == "chat" || event.name == "agent", event.member("runId") == run,
+      let payload = event.object
+    else { return [] }
+    isTaken = true
+    return event.name == "chat" ? take(chat: payload, now) : take(agent: payload, now)
+  }
+
+  private mutating func take(chat: JSONValue, _ now: Timestamp) -> [ChatNews] {
+    var news: [ChatNews] = []
+    if chat["state"]?.string == "status" {
+      return become(.running, reason: chat["phase"]?.string, now)
+    }
+    news += become(.running, reason: nil, now)
+    let hadEnded = reply.end != nil
+    guard reply.take(chat) || (!hadEnded && reply.end != nil) else { return news }
+    if let usage = chat["usage"] {
+      turn.usage = TurnRecord.Usage(
+        inputTokens: (usage[either: "input", "input_tokens", "inputTokens"]?.integer)
+          .map(Int.init(clamping:)),
+        outputTokens: (usage[either: "output", "output_tokens", "outputTokens"]?.integer)
+          .map(Int.init(clamping:)))
+    }
+    if reply.end == .aborted { turn.reason = chat["stopReason"]?.string }
+    // A text with a hole is fetched whole before it is told as final.
+    if reply.end == .final, reply.isTorn { return news }
+    return news + told(now)
+  }
+
+  /// What is to be told of the reply as it is now.
+  func message(_ now: Timestamp) -> MessageRecord {
+    let state: MessageRecord.State =
+      switch reply.end {
+      case nil: .partial
+      case .final: .final
+      case .aborted: .aborted
+      case .failed: .failed
+      }
+    var record = MessageRecord(
+      origin, id: run, thread: thread, role: .assistant, text: reply.text, state: state, time: now)
+    record.turn = run
+    if case .failed(let reason) = reply.end { record.reason = reason }
+    return record
+  }
+
+  private mutating func told(_ now: Timestamp) -> [ChatNews] {
+    // An agent that chose silence said nothing.
+    var news: [ChatNews] =
+      reply.end == .final && reply.text.isEmpty ? [] : [.message(message(now))]
+    switch reply.end {
+    case .final:
+      if !reply.text.isEmpty { turn.message = run }
+      news += become(.completed, reason: nil, now)
+    case .aborted: news += become(.aborted, reason: turn.reason, now)
+    case .failed(let reason): news += become(.failed, reason: reason, now)
+    case nil: break
+    }
+    return news
+  }
+
+  private mutating func become(
+    _ state: TurnRecord.State, reason: String?, _ now: Timestamp
+  ) -> [ChatNews] {
+    guard turn.state.mayBecome(state),
+      turn.state != state || (reason != nil && turn.reason != reason)
+    else { return [] }
+    turn.state = state
+    turn.reason = reason
+    turn.id = run
+    turn.time = now
+    if turn.started == nil { turn.started = now }
+    if state.isEnd { turn.ended = now }
+    return [.turn(turn)]
+  }
+
+  private mutating func take(agent: JSONValue, _ now: Timestamp) -> [ChatNews] {
+    let data = agent["data"]
+    let time = agent["ts"]?.number.map { Timestamp(milliseconds: Int64($0)) } ?? now
+    switch agent["stream"]?.string {
+    case "tool": return data.map { take(tool: $0, time) } ?? []
+    case "thinking":
+      guard let text = data?[either: "text", "thinking", "delta"]?.string else { return [] }
+      let whole = data?["text"]?.string ?? data?["thinking"]?.string
+      thought = whole ?? String((thought + text).suffix(Self.mostOutput))
+      var record = MessageRecord(
+        origin, id: "\(run)/thinking", thread: thread, role: .thinking, text: thought,
+        state: .partial, time: time)
+      record.turn = run
+      return [.message(record)]
+    case "lifecycle" where data?["phase"]?.string == "start":
+      return become(.running, reason: nil, time)
+    default: return []
+    }
+  }
+
+  private mutating func take(tool data: JSONValue, _ time: Timestamp) -> [ChatNews] {
+    guard let id = data["toolCallId"]?.string else { return [] }
+    let name = data["name"]?.string ?? tools[id]?.tool ?? "tool"
+    if tools.count >= Self.mostTools, tools[id] == nil {
+      tools = tools.filter { !$0.value.state.isEnd }
+    }
+    var call =
+      tools[id]
+      ?? ToolCallRecord(origin, id: id, thread: thread, tool: name, state: .running, time: time)
+    call.turn = run
+    call.time = time
+    if call.state.isEnd { return [] }
+    if let meta = data["meta"]?.string { call.label = meta }
+    switch data["phase"]?.string {
+    case "start":
+      call.arguments = data["args"].map { Array($0.compact().utf8) }
+      call.started = time
+    case "update": if let output = Self.output(data["partialResult"]) { call.stdout = output }
+    case "result", "end", "error":
+      let failed = data["isError"]?.bool == true || data["phase"]?.string == "error"
+      call.state = failed ? .failed : .succeeded
+      call.ended = time
+      if let output = Self.output(data["result"]) { call.stdout = output }
+    default: return []
+    }
+    tools[id] = call
+    return [.toolCall(call)]
+  }
+
+  private static func output(_ value: JSONValue?) -> String? {
+    guard let value else { return nil }
+    let text = ReplyText.text(of: value) ?? value.text
+    return text.map { $0.utf8.count > mostOutput ? String($0.suffix(mostOutput / 4)) : $0 }
+  }
+
+  // MARK: - After a loss
+
+  /// Broadcasts were lost.
+  mutating func tear() { reply.tear() }
+
+  /// Takes what the session's history says.
+  ///
+  /// - Returns: what changed, and whether anything was found.
+  mutating func take(
+    _ history: GatewayHistory, now: Timestamp
+  ) -> (news: [ChatNews], trace: GatewayHistory.Trace) {
+    if let running = history.running, running.id == run {
+      isTaken = true
+      guard reply.end == nil else { return (finishTorn(running.text, now), .said) }
+      let before = reply.text
+      reply.reseat(running.text)
+      var news = become(.running, reason: nil, now)
+      if reply.text != before { news.append(.message(message(now))) }
+      return (news, .said)
+    }
+    let trace = history.trace(of: question.text, since: asked - 60_000)
+    if trace != .absent { isTaken = true }
+    guard case .answered(let text) = trace, history.active?.contains(run) != true else {
+      return ([], history.active?.contains(run) == true ? .said : trace)
+    }
+    if reply.end != nil { return (finishTorn(text, now), trace) }
+    reply.finish(text)
+    return (told(now), trace)
+  }
+
+  /// A reply that ended with a hole in it gets its whole text.
+  private mutating func finishTorn(_ text: String, _ now: Timestamp) -> [ChatNews] {
+    guard reply.isTorn else { return [] }
+    reply.mend(text)
+    return told(now)
+  }
+
+  /// Nothing whole is to be had: what there is is told.
+  mutating func giveUp(_ now: Timestamp) -> [ChatNews] { told(now) }
+}

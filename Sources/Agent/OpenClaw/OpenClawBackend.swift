@@ -1,0 +1,54 @@
+import Core
+import Records
+import Web
+
+/// An OpenClaw gateway (Agent/OpenClaw/CONTRACT.md).
+struct OpenClawBackend: AgentBackend {
+  let name = "an OpenClaw gateway"
+  let has: Set<AgentCapability> = [.follow, .call, .chat, .approvals]
+  var speaks: Set<AgentCapability> { has }
+
+  /// Silence is told by the gateway's own ticks, not by a fixed time.
+  private static let ticks = Double.infinity
+
+  func events(
+    of agent: AgentAccess, thread: String?, state: String?, waits: Bool
+  ) throws(SettingsError) -> FollowedStream {
+    let keys = try GatewayKeys(agent)
+    // Nothing is kept of a stream that repeats nothing: `state` has no use here.
+    var stream = FollowedStream(place: keys.server.base.display, resume: nil) {
+      client, policy, handler in
+      GatewayStream(
+        client, keys, thread: thread, waits: waits, policy: policy, handler: handler)
+    }
+    stream.usualSilence = Self.ticks
+    return stream
+  }
+
+  func chat(
+    with agent: AgentAccess, isTalk: Bool, waits: Bool, policy: StreamPolicy
+  ) throws(SettingsError) -> any ChatLine {
+    var policy = policy
+    if policy.idleTimeout == nil { policy.idleTimeout = Self.ticks }
+    return GatewayChat(
+      agent.client, try GatewayKeys(agent), scopes: isTalk ? [.read, .write] : [.read],
+      waits: waits, origin: agent.origin(.openclaw), policy: policy)
+  }
+
+  func approvals(
+    of agent: AgentAccess, waits: Bool, policy: StreamPolicy
+  ) throws(SettingsError) -> any ApprovalLine {
+    var policy = policy
+    if policy.idleTimeout == nil { policy.idleTimeout = Self.ticks }
+    return GatewayApprovals(
+      agent.client, try GatewayKeys(agent), waits: waits, origin: agent.origin(.openclaw),
+      policy: policy)
+  }
+}
+
+extension AgentAccess {
+  /// Whose the records are.
+  func origin(_ backend: RecordOrigin.Backend) -> RecordOrigin {
+    RecordOrigin(backend, profile: profile.name)
+  }
+}

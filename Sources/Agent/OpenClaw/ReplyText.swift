@@ -1,0 +1,98 @@
+import Core
+
+/// The text of one run, by the one rule that serves protocols 3 and 4
+/// (Agent/OpenClaw/CONTRACT.md 7): a message is the whole text, so is what replaces, and all
+/// else is appended. After its end a run says nothing more.
+struct ReplyText {
+  /// How a run ended.
+  enum End: Equatable {
+    case final, aborted
+    case failed(String)
+  }
+
+  /// What there is so far.
+  private(set) var text = ""
+  /// Nil while it goes on.
+  private(set) var end: End?
+  /// Whether a hole may have swallowed a piece: what is appended to such a text is not to
+  /// be trusted until something whole comes.
+  private(set) var isTorn = false
+
+  /// The longest text that is kept, bytes; what passes it is cut off.
+  static let mostBytes = 64 << 20
+
+  /// Takes a payload of the event `chat`.
+  ///
+  /// - Returns: whether text or end changed.
+  mutating func take(_ chat: JSONValue) -> Bool {
+    guard end == nil, let state = chat["state"]?.string else { return false }
+    switch state {
+    case "delta": return grow(chat)
+    case "final":
+      _ = grow(chat)
+      end = .final
+    case "aborted":
+      _ = grow(chat)
+      end = .aborted
+    case "error": end = .failed(Self.reason(chat))
+    default: return false
+    }
+    return true
+  }
+
+  /// Broadcasts were lost.
+  mutating func tear() { if end == nil { isTorn = true } }
+
+  /// Takes the whole text from the session's history.
+  mutating func reseat(_ text: String) {
+    if end != nil { return }
+    self.text = text
+    isTorn = false
+  }
+
+  /// Takes the whole text of a reply that ended with a hole in it.
+  mutating func mend(_ text: String) {
+    self.text = text
+    isTorn = false
+  }
+
+  /// Ends with a text of the session's history.
+  mutating func finish(_ text: String) {
+    reseat(text)
+    if end == nil { end = .final }
+  }
+
+  private mutating func grow(_ chat: JSONValue) -> Bool {
+    let before = text
+    if let message = chat["message"], !message.isNull {
+      // Nothing but pictures or thoughts takes no words back.
+      guard let whole = Self.text(of: message) else { return false }
+      text = whole
+      isTorn = false
+    } else if let delta = chat["deltaText"]?.string {
+      if chat["replace"]?.bool == true {
+        text = delta
+        isTorn = false
+      } else if !isTorn, text.utf8.count + delta.utf8.count <= Self.mostBytes {
+        text += delta
+      }
+    }
+    return text.utf8.count != before.utf8.count || text != before
+  }
+
+  /// The text blocks of a message, joined; nil for none.
+  static func text(of message: JSONValue) -> String? {
+    if let text = message.string { return text }
+    guard let content = message["content"] else { return message["text"]?.string }
+    if let text = content.string { return text }
+    let blocks = content.elements.filter { $0["type"]?.string == "text" }
+    if blocks.isEmpty { return nil }
+    return blocks.compactMap { $0["text"]?.string }.joined()
+  }
+
+  /// `rate_limit: too many requests`.
+  private static func reason(_ chat: JSONValue) -> String {
+    let words = [chat["errorKind"]?.string, chat["errorMessage"]?.string].compactMap(\.self)
+    return words.isEmpty ? "the run failed" : words.joined(separator: ": ")
+  }
+}
