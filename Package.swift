@@ -122,7 +122,8 @@ var targets: [Target] = [
   .testTarget(name: "ScreenTests", dependencies: ["Records", "Screen"], swiftSettings: strict),
   .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
   .testTarget(
-    name: "AgentTests", dependencies: ["Agent", "Screen", "CLibc"], swiftSettings: strict),
+    name: "AgentTests", dependencies: ["Agent", "Core", "Records", "Screen", "Web", "CLibc"],
+    swiftSettings: strict),
   .testTarget(name: "ShellTests", dependencies: ["Shell", "TestSupport"], swiftSettings: strict),
   .testTarget(
     name: "CommandTests",

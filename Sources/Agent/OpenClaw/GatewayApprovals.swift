@@ -27,7 +27,7 @@ final class GatewayApprovals: ApprovalLine {
     self.origin = origin
     link = GatewayLink(
       client, keys,
-      wishes: GatewayLink.Wishes(
+      wishes: GatewayDoor.Wishes(
         scopes: [.read, .approvals], caps: ["approvals", "exec-approvals", "plugin-approvals"],
         waitsForPairing: waits),
       policy: policy, owner: self)

@@ -34,7 +34,7 @@ final class GatewayChat: ChatLine {
     self.origin = origin
     link = GatewayLink(
       client, keys,
-      wishes: GatewayLink.Wishes(scopes: scopes, caps: ["tool-events"], waitsForPairing: waits),
+      wishes: GatewayDoor.Wishes(scopes: scopes, caps: ["tool-events"], waitsForPairing: waits),
       policy: policy, owner: self)
   }
 

@@ -25,16 +25,6 @@ protocol GatewayLinkOwner: AnyObject {
 /// A connection to an OpenClaw gateway that lasts: it shakes hands, notices silence and holes,
 /// connects again, and matches answers to requests (Agent/OpenClaw/CONTRACT.md 1 to 5).
 final class GatewayLink {
-  /// What the owner wants of the gateway.
-  struct Wishes {
-    /// In the order in which they are asked for.
-    var scopes: [GatewayScope] = [.read]
-    /// What else is to be sent here.
-    var caps: [String] = []
-    /// Whether to wait until this device is paired.
-    var waitsForPairing = false
-  }
-
   private enum State {
     case idle
     /// Until a connection stands, the challenge came, and the greeting.
@@ -47,18 +37,15 @@ final class GatewayLink {
   let place: String
   private let client: WebClient
   private let server: AgentServer
-  private let wishes: Wishes
   private let policy: StreamPolicy
-  private let identity: DeviceIdentity
-  private var tokens: DeviceTokens
+  private var door: GatewayDoor
+  private let waitsForPairing: Bool
   private unowned let owner: any GatewayLinkOwner
 
   private var state = State.idle
   private var socket: WebSocket?
   private let calls = GatewayCalls()
   private var reconnect: Reconnect
-  /// The stored token that this connection was asked for with.
-  private var usedStored: Secret?
   private var connectID: String?
   private var lastSeq: Int64?
   /// Why the gateway said it would go, and for how long.
@@ -78,14 +65,13 @@ final class GatewayLink {
   ///   - policy: how it is followed; an infinite time-out is twice the gateway's tick.
   ///   - owner: told what happens; not retained.
   init(
-    _ client: WebClient, _ keys: GatewayKeys, wishes: Wishes, policy: StreamPolicy,
+    _ client: WebClient, _ keys: GatewayKeys, wishes: GatewayDoor.Wishes, policy: StreamPolicy,
     owner: any GatewayLinkOwner
   ) {
     self.client = client
     server = keys.server
-    identity = keys.identity
-    tokens = keys.tokens
-    self.wishes = wishes
+    door = GatewayDoor(keys, wishes)
+    waitsForPairing = wishes.waitsForPairing
     self.policy = policy
     self.owner = owner
     place = server.base.display
@@ -189,77 +175,34 @@ final class GatewayLink {
   // MARK: - The greeting
 
   private func greet(_ event: GatewayEvent) {
-    guard connectID == nil, event.name == "connect.challenge", let challenge = event.object,
-      let nonce = challenge["nonce"]?.string
+    guard connectID == nil, event.name == "connect.challenge", let challenge = event.object
     else { return }
-    let stored = tokens.best(for: wishes.scopes)
-    let handshake = GatewayHandshake(
-      identity: identity, scopes: wishes.scopes, caps: wishes.caps, token: server.secret,
-      deviceToken: stored?.token)
-    usedStored = stored?.token
-    let time = challenge["ts"]?.integer ?? Int64(Clock.unix * 1000)
-    guard let params = handshake.parameters(nonce: nonce, time: time) else {
-      return finish(.failed(AnswerProblem("out of memory", .failure)))
+    guard let params = door.answer(to: challenge, now: Clock.unix) else {
+      return finish(.failed(AnswerProblem("the gateway's challenge has no nonce", .failure)))
     }
-    connectID = calls.newID()
-    socket?.send(text: GatewayCalls.frame(connectID!, "connect", params))
+    let id = calls.newID()
+    connectID = id
+    socket?.send(text: GatewayCalls.frame(id, "connect", params))
   }
 
   private func welcome(_ answer: GatewayAnswer) {
-    switch answer {
-    case .success(let payload):
-      guard let hello = GatewayHello(payload) else {
-        return finish(.failed(AnswerProblem("not the greeting of a gateway", .failure)))
-      }
-      guard GatewayHandshake.protocols.contains(Int(clamping: hello.version)) else {
-        let words = "the gateway speaks protocol \(hello.version); this version 3 and 4"
-        return finish(.failed(AnswerProblem(words, .failure)))
-      }
-      open(hello)
-    case .failure(let error):
-      refuse(error)
-    }
-  }
-
-  private func open(_ hello: GatewayHello) {
-    if let token = hello.deviceToken {
-      do throws(SettingsError) {
-        try tokens.keep(token, scopes: hello.scopes ?? wishes.scopes.map(\.rawValue))
-      } catch {
-        owner.linkFaulted(error.message)
-      }
-    }
-    let missing = wishes.scopes.filter { hello.scopes?.contains($0.rawValue) == false }
-    if !missing.isEmpty {
-      let names = missing.map(\.rawValue).joined(separator: ", ")
-      return finish(
-        .failed(AnswerProblem("the gateway does not grant \(names) to this device", .denied)))
-    }
-    state = .open(hello)
-    let (isFirst, down) = reconnect.opened(now: Clock.monotonic)
-    owner.linkOpened(hello, isFirst: isFirst, down: down)
-  }
-
-  private func refuse(_ error: GatewayError) {
-    let refusal = GatewayRefusal(
-      error, usedStored: usedStored != nil, usedToken: server.secret != nil)
-    switch refusal {
-    case .pairing(let words):
-      guard wishes.waitsForPairing else {
-        return finish(.failed(AnswerProblem(words, .denied)))
-      }
+    switch door.judge(answer) {
+    case .open(let hello):
+      if let fault = door.keep(hello) { owner.linkFaulted(fault.message) }
+      state = .open(hello)
+      let (isFirst, down) = reconnect.opened(now: Clock.monotonic)
+      owner.linkOpened(hello, isFirst: isFirst, down: down)
+    case .pairing(let words, let least):
+      guard waitsForPairing else { return finish(.failed(AnswerProblem(words, .denied))) }
       close()
       let now = Clock.monotonic
-      guard let wait = reconnect.failed(now: now, after: error.retryAfter) else {
+      guard let wait = reconnect.failed(now: now, after: least) else {
         return finish(.gaveUp(words))
       }
       state = .waiting(until: now + wait)
       owner.linkWaits(words, wait: wait)
-    case .staleToken:
-      if let usedStored { try? tokens.forget(usedStored) }
-      lose(error.line, after: nil)
-    case .later(let reason, let wait): lose(reason, after: wait)
-    case .final(let problem): finish(.failed(problem))
+    case .later(let reason, let least): lose(reason, after: least)
+    case .refused(let problem): finish(.failed(problem))
     }
   }
 

@@ -36,7 +36,7 @@ final class GatewayStream: StreamLink {
     self.thread = thread
     link = GatewayLink(
       client, keys,
-      wishes: GatewayLink.Wishes(
+      wishes: GatewayDoor.Wishes(
         scopes: [.read], caps: ["tool-events"], waitsForPairing: waits),
       policy: policy, owner: self)
   }

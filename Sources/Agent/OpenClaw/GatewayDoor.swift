@@ -1,0 +1,147 @@
+import Core
+import Records
+import Web
+
+/// The way in to a gateway: what is shown at its door, and what its answer means
+/// (Agent/OpenClaw/CONTRACT.md 4 and 5).
+struct GatewayDoor {
+  /// What an answer to `connect` means.
+  enum Verdict {
+    /// One is in.
+    case open(GatewayHello)
+    /// A person is to approve this device on the gateway first; words for them.
+    case pairing(String, after: Double?)
+    /// A later try may do, not before that many seconds.
+    case later(String, after: Double?)
+    /// No later try would do.
+    case refused(AnswerProblem)
+  }
+
+  /// What the owner wants of the gateway.
+  struct Wishes {
+    /// In the order in which they are asked for.
+    var scopes: [GatewayScope] = [.read]
+    /// What else is to be sent here.
+    var caps: [String] = []
+    /// Whether to wait until this device is paired.
+    var waitsForPairing = false
+  }
+
+  private let identity: DeviceIdentity
+  private let token: Secret?
+  private let wishes: Wishes
+  private var tokens: DeviceTokens
+  /// The stored token that was shown last.
+  private var shown: Secret?
+
+  init(_ keys: GatewayKeys, _ wishes: Wishes) {
+    identity = keys.identity
+    token = keys.server.secret
+    tokens = keys.tokens
+    self.wishes = wishes
+  }
+
+  /// The parameters of `connect`.
+  ///
+  /// - Parameters:
+  ///   - challenge: the gateway's.
+  ///   - now: seconds since 1970, for a gateway that says no time.
+  /// - Returns: nil for a challenge without a nonce.
+  mutating func answer(to challenge: JSONValue, now: Double) -> RecordText? {
+    guard let nonce = challenge["nonce"]?.string else { return nil }
+    shown = tokens.best(for: wishes.scopes)?.token
+    let handshake = GatewayHandshake(
+      identity: identity, scopes: wishes.scopes, caps: wishes.caps, token: token,
+      deviceToken: shown)
+    return handshake.parameters(
+      nonce: nonce, time: challenge["ts"]?.integer ?? Int64(now * 1000))
+  }
+
+  /// What the answer means.
+  mutating func judge(_ answer: GatewayAnswer) -> Verdict {
+    switch answer {
+    case .failure(let error): return refused(error)
+    case .success(let payload):
+      guard let hello = GatewayHello(payload) else {
+        return .refused(AnswerProblem("not the greeting of a gateway", .failure))
+      }
+      guard GatewayHandshake.protocols.contains(Int(clamping: hello.version)) else {
+        return .refused(
+          AnswerProblem(
+            "the gateway speaks protocol \(hello.version); this version 3 and 4", .failure))
+      }
+      let missing = wishes.scopes.map(\.rawValue).filter { hello.scopes?.contains($0) == false }
+      guard missing.isEmpty else {
+        let names = missing.joined(separator: ", ")
+        return .refused(
+          AnswerProblem("the gateway does not grant \(names) to this device", .denied))
+      }
+      return .open(hello)
+    }
+  }
+
+  /// Keeps what lets this device in next time.
+  ///
+  /// - Returns: why it cannot be kept.
+  mutating func keep(_ hello: GatewayHello) -> SettingsError? {
+    guard let token = hello.deviceToken else { return nil }
+    do throws(SettingsError) {
+      try tokens.keep(token, scopes: hello.scopes ?? wishes.scopes.map(\.rawValue))
+    } catch {
+      return error
+    }
+    return nil
+  }
+
+  private mutating func refused(_ error: GatewayError) -> Verdict {
+    if error.isPairing { return .pairing(Self.words(error), after: error.retryAfter) }
+    if error.isStarting || error.nextStep == "wait_then_retry" {
+      return .later(error.line, after: error.retryAfter)
+    }
+    switch error.detail ?? error.code {
+    case "PROTOCOL_MISMATCH":
+      let wanted = error.expectedProtocol.map { "protocol \($0)" } ?? "another protocol"
+      return .refused(
+        AnswerProblem("the gateway wants \(wanted); this version speaks 3 and 4", .failure))
+    case "AUTH_RATE_LIMITED", "UNAVAILABLE", "AGENT_TIMEOUT":
+      return .later(error.line, after: error.retryAfter)
+    case "AUTH_DEVICE_TOKEN_MISMATCH", "AUTH_SCOPE_MISMATCH": return stale(error)
+    // Without a token of the profile the device's went in its place.
+    case "AUTH_TOKEN_MISMATCH" where token == nil: return stale(error)
+    case let code where code.hasPrefix("DEVICE_"):
+      return .refused(AnswerProblem(error.line, .failure))
+    case let code where code.hasPrefix("AUTH_"):
+      return .refused(AnswerProblem(error.line, .denied))
+    case "FORBIDDEN", "MISSING_SCOPE", "NOT_LINKED":
+      return .refused(AnswerProblem(error.line, .denied))
+    default: return .refused(AnswerProblem(error.line, .failure))
+    }
+  }
+
+  /// A stored token is not taken any more: without it the next try may do.
+  private mutating func stale(_ error: GatewayError) -> Verdict {
+    guard let shown else { return .refused(AnswerProblem(error.line, .denied)) }
+    // What cannot be saved is at least not shown again.
+    try? tokens.forget(shown)
+    return .later(error.line, after: nil)
+  }
+
+  /// `not paired: run on the gateway: openclaw devices approve pr-9`.
+  private static func words(_ error: GatewayError) -> String {
+    let why =
+      switch error.reason {
+      case "role-upgrade", "scope-upgrade": "this device wants more than it was approved for"
+      case "metadata-upgrade": "this device has changed and is to be approved again"
+      default: "this device is not paired"
+      }
+    // What is to be typed into a shell must be nothing but a word.
+    let id = error.requestID.flatMap { id in
+      id.utf8.allSatisfy {
+        (0x30...0x39).contains($0) || (0x41...0x5a).contains($0)
+          || (0x61...0x7a).contains($0) || $0 == 0x2d || $0 == 0x5f || $0 == 0x2e
+      } && !id.isEmpty && !id.hasPrefix("-") ? id : nil
+    }
+    return id.map { "\(why): run on the gateway: openclaw devices approve \($0)" }
+      ?? "\(why): run on the gateway: openclaw devices list"
+  }
+}

@@ -1,0 +1,208 @@
+import Core
+import Records
+import Testing
+
+@testable import Agent
+
+/// The text of a run (Agent/OpenClaw/CONTRACT.md 7).
+@Suite struct ReplyTextTests {
+  private func texts(_ payloads: [String]) throws -> ([String], ReplyText) {
+    var reply = ReplyText()
+    let texts = try payloads.map { payload in
+      _ = reply.take(try JSONValue.parse(text: payload))
+      return reply.text
+    }
+    return (texts, reply)
+  }
+
+  private func message(_ text: String) -> String {
+    "\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"\(text)\"}]}"
+  }
+
+  @Test func onProtocolThreeEveryDeltaIsTheWholeText() throws {
+    let (texts, reply) = try texts([
+      "{\"state\":\"delta\",\(message("High"))}", "{\"state\":\"delta\",\(message("High at 06"))}",
+      "{\"state\":\"final\",\(message("High at 06:12."))}",
+    ])
+    #expect(texts == ["High", "High at 06", "High at 06:12."])
+    #expect(reply.end == .final)
+  }
+
+  @Test func onProtocolFourAMessageWinsAndTheRestIsAppended() throws {
+    let (texts, _) = try texts([
+      "{\"state\":\"status\",\"phase\":\"starting_model\"}",
+      "{\"state\":\"delta\",\"deltaText\":\"High\",\(message("High"))}",
+      "{\"state\":\"delta\",\"deltaText\":\" at 06\"}",
+      // One who comes late gets all, in a frame whose delta is but the end of it.
+      "{\"state\":\"delta\",\"deltaText\":\":12.\",\(message("High at 06:12."))}",
+      "{\"state\":\"final\"}", "{\"state\":\"delta\",\"deltaText\":\"!\"}",
+    ])
+    #expect(
+      texts == ["", "High", "High at 06", "High at 06:12.", "High at 06:12.", "High at 06:12."])
+  }
+
+  @Test func whatReplacesIsTheWholeTextAlsoWhenItIsEmpty() throws {
+    let (texts, _) = try texts([
+      "{\"state\":\"delta\",\(message("Draft one"))}",
+      "{\"state\":\"delta\",\"deltaText\":\"\",\"replace\":true}",
+      "{\"state\":\"delta\",\"deltaText\":\"Better\"}",
+      "{\"state\":\"delta\",\"deltaText\":\"Best\",\"replace\":true}",
+    ])
+    #expect(texts == ["Draft one", "", "Better", "Best"])
+  }
+
+  @Test func blocksAreJoinedAndThoughtsLeftOut() throws {
+    let value = try JSONValue.parse(
+      text:
+        #"{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#
+    )
+    #expect(ReplyText.text(of: value) == "ab")
+    #expect(ReplyText.text(of: try JSONValue.parse(text: #"{"content":"plain"}"#)) == "plain")
+    #expect(ReplyText.text(of: try JSONValue.parse(text: #"{"content":[]}"#)) == nil)
+  }
+
+  @Test func anEmptyFinalKeepsTheText() throws {
+    let (texts, _) = try texts([
+      "{\"state\":\"delta\",\(message("kept"))}",
+      #"{"state":"final","message":{"role":"assistant","content":[]}}"#,
+    ])
+    #expect(texts == ["kept", "kept"])
+  }
+
+  @Test func aHoleIsNotAppendedTo() throws {
+    var reply = ReplyText()
+    _ = reply.take(try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\"one \"}"))
+    reply.tear()
+    _ = reply.take(try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\"three\"}"))
+    #expect(reply.text == "one " && reply.isTorn)
+    reply.reseat("one two three")
+    _ = reply.take(try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\" four\"}"))
+    #expect(reply.text == "one two three four" && !reply.isTorn)
+  }
+
+  @Test func anErrorSaysItsKind() throws {
+    let (_, reply) = try texts([
+      #"{"state":"error","errorKind":"rate_limit","errorMessage":"slow down"}"#
+    ])
+    #expect(reply.end == .failed("rate_limit: slow down"))
+  }
+}
+
+/// What is left in a conversation (Agent/OpenClaw/CONTRACT.md 6).
+@Suite struct GatewayHistoryTests {
+  private func history(_ text: String) throws -> GatewayHistory {
+    GatewayHistory(try JSONValue.parse(text: text), key: "agent:heron:main")
+  }
+
+  private let rows = #"""
+    {"messages":[{"role":"user","content":"tide?","timestamp":5000},
+     {"role":"assistant","content":[{"type":"thinking","thinking":"look"},{"type":"text","text":"High at "},{"type":"text","text":"06:12."}],"timestamp":6000},
+     {"role":"toolResult","content":[],"timestamp":6100},
+     {"role":"user","content":"and low?","timestamp":7000}]}
+    """#
+
+  @Test func rowsWithoutWordsAreLeftOut() throws {
+    let records = try history(rows).records(RecordOrigin(.openclaw))
+    #expect(records.map(\.text) == ["tide?", "High at 06:12.", "and low?"])
+    #expect(records.map(\.role) == [.user, .assistant, .user])
+    #expect(Set(records.map(\.id)).count == 3)
+  }
+
+  @Test func anAnswerIsFoundBehindItsQuestion() throws {
+    let history = try history(rows)
+    #expect(history.trace(of: "tide?\n", since: 0) == .answered("High at 06:12."))
+    #expect(history.trace(of: "and low?", since: 0) == .said)
+    #expect(history.trace(of: "what?", since: 0) == .absent)
+    // The same words of an earlier day are another question.
+    #expect(history.trace(of: "tide?", since: 5001) == .absent)
+  }
+}
+
+/// A question and its reply (Agent/OpenClaw/CONTRACT.md 6 and 7).
+@Suite struct GatewayTurnTests {
+  private let now = Timestamp(seconds: 100)
+
+  private func turn() -> GatewayTurn {
+    GatewayTurn(
+      ChatQuestion(thread: nil, agent: nil, text: "tide?", key: "k"), thread: "agent:heron:main",
+      origin: RecordOrigin(.openclaw), asked: 100_000)
+  }
+
+  private func feed(_ turn: inout GatewayTurn, _ name: String, _ payload: String) -> [ChatNews] {
+    Array(payload.utf8).withUnsafeBytes {
+      turn.take(GatewayEvent(name: name, payload: ScanValue($0), seq: nil), now: now)
+    }
+  }
+
+  private func text(_ news: [ChatNews]) -> String {
+    news.map { each in
+      switch each {
+      case .message(let message): "\(message.state):\(message.text)"
+      case .turn(let turn): "turn \(turn.state)"
+      case .toolCall(let call): "\(call.tool) \(call.state) \(call.label ?? "")"
+      case .approval: "approval"
+      }
+    }.joined(separator: "|")
+  }
+
+  @Test func anotherRunIsNotOurs() {
+    var turn = turn()
+    #expect(feed(&turn, "chat", #"{"runId":"x","state":"final"}"#).isEmpty)
+    #expect(turn.end == nil)
+  }
+
+  @Test func aReplyIsToldWholeEachTime() {
+    var turn = turn()
+    #expect(
+      text(feed(&turn, "chat", #"{"runId":"k","state":"delta","deltaText":"a"}"#))
+        == "turn running|partial:a")
+    #expect(
+      text(feed(&turn, "chat", #"{"runId":"k","state":"delta","deltaText":"b"}"#)) == "partial:ab")
+    #expect(
+      text(feed(&turn, "chat", #"{"runId":"k","state":"final"}"#)) == "final:ab|turn completed")
+    #expect(turn.end == .answered)
+    #expect(feed(&turn, "chat", #"{"runId":"k","state":"error","errorMessage":"late"}"#).isEmpty)
+  }
+
+  @Test func toolsAreJoinedByTheirCalls() {
+    var turn = turn()
+    let start =
+      #"{"runId":"k","stream":"tool","ts":1,"data":{"phase":"start","name":"exec","toolCallId":"c","args":{"a":1}}}"#
+    let result =
+      #"{"runId":"k","stream":"tool","ts":2,"data":{"phase":"result","toolCallId":"c","isError":true,"meta":"ls"}}"#
+    #expect(text(feed(&turn, "agent", start)) == "exec running ")
+    #expect(text(feed(&turn, "agent", result)) == "exec failed ls")
+    #expect(feed(&turn, "agent", start).isEmpty)
+  }
+
+  @Test func aTornEndIsNotToldBeforeItIsWhole() throws {
+    var turn = turn()
+    _ = feed(&turn, "chat", #"{"runId":"k","state":"delta","deltaText":"one "}"#)
+    turn.tear()
+    #expect(feed(&turn, "chat", #"{"runId":"k","state":"final"}"#).isEmpty)
+    #expect(turn.isTorn)
+    let history = GatewayHistory(
+      try JSONValue.parse(
+        text:
+          #"{"messages":[{"role":"user","content":"tide?"},{"role":"assistant","content":"one two"}]}"#
+      ), key: "agent:heron:main")
+    let (news, _) = turn.take(history, now: now)
+    #expect(text(news) == "final:one two|turn completed")
+    #expect(turn.end == .answered)
+  }
+
+  @Test func aRunThatGoesOnIsTakenUp() throws {
+    var turn = turn()
+    _ = feed(&turn, "chat", #"{"runId":"k","state":"delta","deltaText":"one "}"#)
+    turn.tear()
+    let history = GatewayHistory(
+      try JSONValue.parse(
+        text:
+          #"{"messages":[{"role":"user","content":"tide?"}],"inFlightRun":{"runId":"k","text":"one two "}}"#
+      ), key: "agent:heron:main")
+    #expect(text(turn.take(history, now: now).news) == "partial:one two ")
+    #expect(
+      text(feed(&turn, "chat", #"{"runId":"k","state":"delta","deltaText":"three"}"#))
+        == "partial:one two three")
+  }
+}

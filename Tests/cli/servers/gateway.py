@@ -1,0 +1,542 @@
+#!/usr/bin/env python3
+"""An OpenClaw gateway with faults, over raw sockets (Agent/OpenClaw/CONTRACT.md).
+
+usage: gateway.py [--protocol 3|4] [--token TOKEN] [--log FILE] [--tick MS] [--pace MS]
+                  [--pair] [--drops N] [--seed N] [--grant SCOPE,...]
+
+Prints a `listening` record. Every frame that comes is a line of the log:
+{"connection":N,"frame":{...}}. A message `count N` is answered with N words, `tool` with a
+tool call in between, `silence` with nothing, `fail` with an error, `forever` without an end,
+`draft` with a text that is replaced; any other is echoed. With --drops, connections are cut
+N times in all, at random moments of replies; the runs go on meanwhile.
+
+Lines on standard input:
+  drop            cut all connections          close CODE REASON   close them
+  hush            no more ticks                skip N              leave out N broadcasts
+  event NAME JSON broadcast                    raw TEXT            a text frame as it is
+  ask ID JSON     an approval waits            resolve ID WORD     somebody else answers
+  expire ID       nobody answered              forget              no run and no key is known
+  refuse JSON     the error of the next connect, for ever: `refuse` alone ends it
+  pair            the device is let in         mute METHOD         never answer a method
+  cut METHOD      cut the connection when a method is called, once, after it was done
+"""
+import argparse
+import base64
+import hashlib
+import json
+import random
+import socket
+import struct
+import sys
+import threading
+import time
+
+try:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+except ImportError:
+    Ed25519PublicKey = None
+
+KEYS = {
+    "connect": {"minProtocol", "maxProtocol", "client", "role", "scopes", "caps", "auth", "device",
+                "commands", "permissions", "pathEnv", "locale", "userAgent"},
+    "chat.send": {"sessionKey", "message", "idempotencyKey", "thinking", "deliver", "attachments",
+                  "timeoutMs", "queueMode"},
+    "chat.abort": {"sessionKey", "runId"},
+    "chat.history": {"sessionKey", "limit", "offset", "maxChars"},
+    "agents.list": set(), "sessions.list": {"limit"}, "sessions.subscribe": set(),
+    "sessions.messages.subscribe": {"key", "includeApprovals"},
+    "exec.approval.list": set(), "exec.approval.get": {"id"},
+    "exec.approval.resolve": {"id", "decision"},
+    "models.list": set(), "device.pair.list": set(), "cron.list": set(), "health": set(),
+}
+NEEDS = {"chat.send": "operator.write", "chat.abort": "operator.write",
+         "device.pair.list": "operator.pairing"}
+
+options = argparse.ArgumentParser(add_help=False)
+options.add_argument("--protocol", type=int, default=4)
+options.add_argument("--token")
+options.add_argument("--log")
+options.add_argument("--tick", type=int, default=30000)
+options.add_argument("--pace", type=float, default=5)
+options.add_argument("--pair", action="store_true")
+options.add_argument("--drops", type=int, default=0)
+options.add_argument("--seed", type=int, default=1)
+options.add_argument("--grant")
+options = options.parse_args()
+
+lock = threading.RLock()
+chance = random.Random(options.seed)
+log = open(options.log, "a", encoding="utf-8") if options.log else None
+connections = []
+runs = {}
+history = {}
+approvals = {}
+state = {"hush": False, "skip": 0, "refuse": None, "paired": not options.pair, "mute": set(),
+         "cut": set(), "drops": options.drops, "seq": 0, "made": 0}
+
+
+def now():
+    return int(time.time() * 1000)
+
+
+class Gone(Exception):
+    pass
+
+
+class Connection:
+    def __init__(self, sock):
+        self.sock = sock
+        self.buffer = b""
+        self.isOpen = False
+        self.seq = 0
+        self.scopes = []
+        self.heard = set()
+        state["made"] += 1
+        self.number = state["made"]
+        self.nonce = "nonce-%d" % self.number
+        self.time = now()
+
+    def read(self, count):
+        while len(self.buffer) < count:
+            piece = self.sock.recv(65536)
+            if not piece:
+                raise Gone()
+            self.buffer += piece
+        taken, self.buffer = self.buffer[:count], self.buffer[count:]
+        return taken
+
+    def greet(self):
+        while b"\r\n\r\n" not in self.buffer:
+            piece = self.sock.recv(65536)
+            if not piece:
+                raise Gone()
+            self.buffer += piece
+        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
+        key = next((line.split(b":", 1)[1].strip() for line in head.split(b"\r\n")
+                    if line.lower().startswith(b"sec-websocket-key:")), None)
+        if key is None:
+            self.sock.sendall(b"HTTP/1.1 426 Upgrade Required\r\nContent-Length: 0\r\n\r\n")
+            raise Gone()
+        digest = hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
+        self.sock.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+                          b"Connection: Upgrade\r\nSec-WebSocket-Accept: "
+                          + base64.b64encode(digest) + b"\r\n\r\n")
+
+    def frame(self, opcode, data):
+        head = bytes([0x80 | opcode])
+        if len(data) < 126:
+            head += bytes([len(data)])
+        elif len(data) < 65536:
+            head += b"\x7e" + struct.pack("!H", len(data))
+        else:
+            head += b"\x7f" + struct.pack("!Q", len(data))
+        try:
+            self.sock.sendall(head + data)
+        except OSError:
+            pass
+
+    def send(self, value):
+        self.frame(1, json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())
+
+    def close(self, code, reason=""):
+        self.frame(8, struct.pack("!H", code) + reason.encode())
+        self.cut()
+
+    def cut(self):
+        try:
+            self.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+    def message(self):
+        """The next text frame; pings are answered."""
+        whole = b""
+        while True:
+            first, second = self.read(2)
+            length = second & 127
+            if length == 126:
+                length, = struct.unpack("!H", self.read(2))
+            elif length == 127:
+                length, = struct.unpack("!Q", self.read(8))
+            if not second & 128:
+                raise Gone()
+            mask = self.read(4)
+            data = self.read(length)
+            data = bytes(byte ^ mask[i % 4] for i, byte in enumerate(data))
+            opcode = first & 15
+            if opcode == 8:
+                self.frame(8, data)
+                raise Gone()
+            if opcode == 9:
+                self.frame(10, data)
+            elif opcode in (0, 1):
+                whole += data
+                if first & 128:
+                    return whole
+
+
+def error(code, message, **details):
+    value = {"code": code, "message": message}
+    extra = {k: details.pop(k) for k in ("retryable", "retryAfterMs") if k in details}
+    if details:
+        value["details"] = details
+    value.update(extra)
+    return value
+
+
+def broadcast(name, payload, scope="operator.read"):
+    with lock:
+        if state["skip"]:
+            state["skip"] -= 1
+            state["seq"] += 1
+            for each in connections:
+                each.seq += 1
+            return
+        state["seq"] += 1
+        for each in list(connections):
+            if not each.isOpen or scope not in each.scopes:
+                continue
+            each.seq += 1
+            number = each.seq if options.protocol >= 4 else state["seq"]
+            body = payload(each) if callable(payload) else payload
+            each.send({"type": "event", "event": name, "payload": body, "seq": number})
+
+
+def text_message(text):
+    return {"role": "assistant", "content": [{"type": "text", "text": text}], "timestamp": now()}
+
+
+class Run:
+    def __init__(self, key, run):
+        self.key, self.id = key, run
+        self.text = ""
+        self.seq = 0
+        self.isOver = False
+        self.wantsEnd = False
+
+    def tell(self, chat_state, connection=None, **members):
+        self.seq += 1
+        payload = {"runId": self.id, "sessionKey": self.key, "seq": self.seq, "state": chat_state}
+        payload.update(members)
+        return payload
+
+    def delta(self, piece, replace=False):
+        with lock:
+            self.text = piece if replace else self.text + piece
+            self.seq += 1
+
+            def payload(connection):
+                body = {"runId": self.id, "sessionKey": self.key, "seq": self.seq,
+                        "state": "delta"}
+                if options.protocol == 3:
+                    body["message"] = text_message(self.text)
+                    return body
+                body["deltaText"] = piece
+                if replace:
+                    body["replace"] = True
+                elif self.id not in connection.heard:
+                    body["message"] = text_message(self.text)
+                connection.heard.add(self.id)
+                return body
+            broadcast("chat", payload)
+            if state["drops"] and chance.random() < 0.2:
+                state["drops"] -= 1
+                for each in list(connections):
+                    each.cut()
+        time.sleep(options.pace / 1000)
+
+    def agent(self, stream, data):
+        self.seq += 1
+        broadcast("agent", {"runId": self.id, "sessionKey": self.key, "seq": self.seq,
+                            "stream": stream, "ts": now(), "data": data})
+
+    def end(self, chat_state, **members):
+        with lock:
+            self.isOver = True
+            if chat_state == "final" and self.text:
+                history.setdefault(self.key, []).append(text_message(self.text))
+            broadcast("chat", self.tell(chat_state, **members))
+
+    def go(self, words):
+        broadcast("chat", self.tell("status", phase="starting_model"))
+        self.agent("lifecycle", {"phase": "start", "startedAt": now()})
+        first = words.split(" ")[0]
+        if first == "fail":
+            self.delta("half")
+            return self.end("error", errorMessage="too many requests", errorKind="rate_limit")
+        if first == "silence":
+            return self.end("final", stopReason="stop")
+        if first == "draft":
+            self.delta("Draft one")
+            self.delta("", replace=True)
+            self.delta("Better")
+            self.delta("Best", replace=True)
+        elif first == "tool":
+            self.delta("Looking. ")
+            call = {"name": "exec", "toolCallId": "call_1"}
+            self.agent("tool", dict(call, phase="start", args={"command": "tide --port KIL"}))
+            self.agent("tool", dict(call, phase="result", isError=False, meta="tide --port KIL"))
+            self.delta("High at 06:12.")
+        elif first == "count":
+            for number in range(int(words.split(" ")[1])):
+                self.delta("%d " % number)
+                if self.wantsEnd:
+                    break
+        elif first == "forever":
+            while not self.wantsEnd:
+                self.delta("and on ")
+        else:
+            self.delta("You said: ")
+            self.delta(words)
+        if self.wantsEnd:
+            return self.end("aborted", stopReason="rpc")
+        self.end("final", message=text_message(self.text), stopReason="stop",
+                 usage={"input": 3, "output": 5})
+
+
+def send_chat(connection, params):
+    key, run = params["sessionKey"], params["idempotencyKey"]
+    with lock:
+        if run in runs:
+            return {"runId": run, "status": "ok" if runs[run].isOver else "in_flight"}
+        runs[run] = Run(key, run)
+        history.setdefault(key, []).append(
+            {"role": "user", "content": params["message"], "timestamp": now()})
+    threading.Thread(target=runs[run].go, args=(params["message"],), daemon=True).start()
+    return {"runId": run, "status": "started"}
+
+
+def tell_history(params):
+    key = params["sessionKey"]
+    active = [each for each in runs.values() if each.key == key and not each.isOver]
+    rows = history.get(key, [])[-params.get("limit", 200):]
+    answer = {"sessionKey": key, "sessionId": "sess-1", "messages": rows,
+              "sessionInfo": {"hasActiveRun": bool(active),
+                              "activeRunIds": [each.id for each in active]}}
+    if active:
+        answer["inFlightRun"] = {"runId": active[0].id, "text": active[0].text}
+    return answer
+
+
+def resolve(params, by="someone"):
+    with lock:
+        entry = approvals.pop(params["id"], None)
+        if entry is None:
+            return None
+        broadcast("exec.approval.resolved",
+                  {"id": params["id"], "decision": params["decision"], "resolvedBy": by,
+                   "ts": now()}, "operator.approvals")
+        return {"ok": True}
+
+
+def answer(connection, method, params):
+    """The payload; or an error in a list."""
+    if method not in KEYS:
+        return [error("INVALID_REQUEST", "unknown method: " + method)]
+    unknown = sorted(set(params) - KEYS[method])
+    if unknown:
+        return [error("INVALID_REQUEST", "unexpected property: " + unknown[0])]
+    need = NEEDS.get(method, "operator.approvals" if "approval" in method else "operator.read")
+    if need not in connection.scopes:
+        return [error("FORBIDDEN", "missing scope: " + need, code="MISSING_SCOPE",
+                      missingScope=need, requiredScopes=[need])]
+    if method == "chat.send":
+        return send_chat(connection, params)
+    if method == "chat.history":
+        with lock:
+            return tell_history(params)
+    if method == "chat.abort":
+        found = [each for each in runs.values() if each.key == params["sessionKey"]
+                 and not each.isOver and params.get("runId", each.id) == each.id]
+        for each in found:
+            each.wantsEnd = True
+        return {"ok": True, "aborted": bool(found), "runIds": [each.id for each in found]}
+    if method == "agents.list":
+        return {"defaultId": "heron", "mainKey": "main", "scope": "per-sender", "agents": [
+            {"id": "heron", "name": "Heron", "identity": {"name": "Grey Heron", "emoji": "🪿"}},
+            {"id": "stoat"}]}
+    if method == "sessions.list":
+        return {"sessions": [{"key": key, "updatedAt": now()} for key in sorted(history)]}
+    if method == "exec.approval.list":
+        with lock:
+            return {"approvals": list(approvals.values())}
+    if method == "exec.approval.get":
+        found = approvals.get(params["id"])
+        return found or [error("APPROVAL_NOT_FOUND", "unknown or expired approval id")]
+    if method == "exec.approval.resolve":
+        return resolve(params, "this") or [
+            error("APPROVAL_NOT_FOUND", "unknown or expired approval id")]
+    if method == "device.pair.list":
+        return {"pending": [], "paired": [{"deviceId": "d1", "displayName": "box"}]}
+    if method == "models.list":
+        return {"models": [{"id": "small", "provider": "here"}]}
+    if method == "cron.list":
+        return {"jobs": [{"id": "c1", "name": "tides", "enabled": True}]}
+    return {"ok": True}
+
+
+def refusal(connection, params):
+    """Why a connect is refused, and the close code; None when it is not."""
+    if state["refuse"]:
+        return state["refuse"], 1008
+    unknown = sorted(set(params) - KEYS["connect"])
+    if unknown:
+        return error("INVALID_REQUEST", "unexpected property: " + unknown[0]), 1008
+    if not params["minProtocol"] <= options.protocol <= params["maxProtocol"]:
+        return error("INVALID_REQUEST", "protocol mismatch", code="PROTOCOL_MISMATCH",
+                     expectedProtocol=options.protocol), 1002
+    device, auth, client = params["device"], params.get("auth", {}), params["client"]
+    token = auth.get("token") or auth.get("deviceToken") or ""
+    raw = base64.urlsafe_b64decode(device["publicKey"] + "=")
+    if hashlib.sha256(raw).hexdigest() != device["id"]:
+        return error("INVALID_REQUEST", "device id", code="DEVICE_AUTH_DEVICE_ID_MISMATCH"), 1008
+    if device["nonce"] != connection.nonce or device["signedAt"] != connection.time:
+        return error("INVALID_REQUEST", "nonce", code="DEVICE_AUTH_NONCE_MISMATCH"), 1008
+    if Ed25519PublicKey:
+        text = "|".join(["v3", device["id"], client["id"], client["mode"], params["role"],
+                         ",".join(params["scopes"]), str(device["signedAt"]), token,
+                         device["nonce"], client["platform"].lower(),
+                         client.get("deviceFamily", "").lower()])
+        try:
+            Ed25519PublicKey.from_public_bytes(raw).verify(
+                base64.urlsafe_b64decode(device["signature"] + "=="), text.encode())
+        except Exception:
+            return error("INVALID_REQUEST", "signature", code="DEVICE_AUTH_SIGNATURE_INVALID"), 1008
+    good = ["dt-" + device["id"][:8]] + ([options.token] if options.token else [])
+    if options.token and auth.get("token") not in good and auth.get("deviceToken") not in good:
+        code = "AUTH_TOKEN_MISMATCH" if token else "AUTH_TOKEN_MISSING"
+        return error("INVALID_REQUEST", "unauthorized", code=code), 1008
+    if not state["paired"]:
+        return error("NOT_PAIRED", "pairing required", code="PAIRING_REQUIRED",
+                     reason="not-paired", requestId="pr-9"), 1008
+    return None
+
+
+def connect(connection, frame):
+    params = frame["params"]
+    refused = refusal(connection, params)
+    if refused:
+        connection.send({"type": "res", "id": frame["id"], "ok": False, "error": refused[0]})
+        connection.close(refused[1], refused[0]["message"])
+        raise Gone()
+    granted = options.grant.split(",") if options.grant else params["scopes"]
+    with lock:
+        connection.scopes = [each for each in params["scopes"] if each in granted]
+        connection.send({"type": "res", "id": frame["id"], "ok": True, "payload": {
+            "type": "hello-ok", "protocol": options.protocol,
+            "server": {"version": "2026.9.6", "connId": "c-%d" % connection.number},
+            "features": {"methods": sorted(set(KEYS) - {"connect"}), "events": ["chat"]},
+            "snapshot": {"presence": [], "health": {}, "uptimeMs": 1, "sessionDefaults": {
+                "defaultAgentId": "heron", "mainKey": "main",
+                "mainSessionKey": "agent:heron:main"}},
+            "auth": {"role": "operator", "scopes": connection.scopes,
+                     "deviceToken": "dt-" + params["device"]["id"][:8], "issuedAtMs": now()},
+            "policy": {"maxPayload": 26214400, "maxBufferedBytes": 52428800,
+                       "tickIntervalMs": options.tick}}})
+        connection.isOpen = True
+
+
+def serve(sock):
+    connection = Connection(sock)
+    try:
+        connection.greet()
+        with lock:
+            connections.append(connection)
+        connection.send({"type": "event", "event": "connect.challenge",
+                         "payload": {"nonce": connection.nonce, "ts": connection.time}})
+        while True:
+            frame = json.loads(connection.message())
+            if log:
+                with lock:
+                    log.write(json.dumps({"connection": connection.number, "frame": frame}) + "\n")
+                    log.flush()
+            if not connection.isOpen:
+                connect(connection, frame)
+                continue
+            method = frame["method"]
+            result = answer(connection, method, frame.get("params", {}))
+            if method in state["cut"]:
+                state["cut"].discard(method)
+                connection.cut()
+            if method in state["mute"]:
+                continue
+            if isinstance(result, list):
+                connection.send({"type": "res", "id": frame["id"], "ok": False,
+                                 "error": result[0]})
+            else:
+                connection.send({"type": "res", "id": frame["id"], "ok": True, "payload": result})
+    except (Gone, OSError, ValueError, KeyError):
+        pass
+    finally:
+        with lock:
+            if connection in connections:
+                connections.remove(connection)
+        sock.close()
+
+
+def tick():
+    while True:
+        time.sleep(options.tick / 1000)
+        if not state["hush"]:
+            broadcast("tick", {"ts": now()})
+
+
+def control(line):
+    word, _, rest = line.rstrip("\n").partition(" ")
+    name, _, last = rest.partition(" ")
+    with lock:
+        everyone = list(connections)
+    if word == "drop":
+        for each in everyone:
+            each.cut()
+    elif word == "close":
+        for each in everyone:
+            each.close(int(name), last)
+    elif word == "hush":
+        state["hush"] = True
+    elif word == "skip":
+        state["skip"] = int(name)
+    elif word == "event":
+        broadcast(name, json.loads(last))
+    elif word == "raw":
+        for each in everyone:
+            each.frame(1, rest.encode())
+    elif word == "ask":
+        approvals[name] = {"id": name, "request": json.loads(last), "createdAtMs": now(),
+                           "expiresAtMs": now() + 1800000}
+        broadcast("exec.approval.requested", approvals[name], "operator.approvals")
+    elif word == "resolve":
+        resolve({"id": name, "decision": last})
+    elif word == "expire":
+        resolve({"id": name, "decision": None})
+    elif word == "forget":
+        with lock:
+            runs.clear()
+    elif word == "refuse":
+        state["refuse"] = json.loads(rest) if rest else None
+    elif word == "pair":
+        state["paired"] = True
+    elif word == "mute":
+        state["mute"].add(name)
+    elif word == "cut":
+        state["cut"].add(name)
+
+
+def main():
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+    url = "ws://127.0.0.1:%d" % listener.getsockname()[1]
+    print(json.dumps({"type": "listening", "url": url}), flush=True)
+    threading.Thread(target=tick, daemon=True).start()
+
+    def read():
+        for line in sys.stdin:
+            if line.strip():
+                control(line)
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        sock, _ = listener.accept()
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        threading.Thread(target=serve, args=(sock,), daemon=True).start()
+
+
+main()
