@@ -2,7 +2,7 @@
 """An OpenClaw gateway with faults, over raw sockets (Agent/OpenClaw/CONTRACT.md).
 
 usage: gateway.py [--protocol 3|4] [--token TOKEN] [--log FILE] [--tick MS] [--pace MS]
-                  [--pair] [--drops N] [--seed N] [--grant SCOPE,...]
+                  [--pair] [--drops N] [--seed N] [--grant SCOPE,...] [--control FIFO]
 
 Prints a `listening` record. Every frame that comes is a line of the log:
 {"connection":N,"frame":{...}}. A message `count N` is answered with N words, `tool` with a
@@ -10,7 +10,7 @@ tool call in between, `silence` with nothing, `fail` with an error, `forever` wi
 `draft` with a text that is replaced; any other is echoed. With --drops, connections are cut
 N times in all, at random moments of replies; the runs go on meanwhile.
 
-Lines on standard input:
+Lines that come through the FIFO:
   drop            cut all connections          close CODE REASON   close them
   hush            no more ticks                skip N              leave out N broadcasts
   event NAME JSON broadcast                    raw TEXT            a text frame as it is
@@ -24,10 +24,10 @@ import argparse
 import base64
 import hashlib
 import json
+import os
 import random
 import socket
 import struct
-import sys
 import threading
 import time
 
@@ -62,6 +62,7 @@ options.add_argument("--pair", action="store_true")
 options.add_argument("--drops", type=int, default=0)
 options.add_argument("--seed", type=int, default=1)
 options.add_argument("--grant")
+options.add_argument("--control")
 options = options.parse_args()
 
 lock = threading.RLock()
@@ -529,10 +530,13 @@ def main():
     threading.Thread(target=tick, daemon=True).start()
 
     def read():
-        for line in sys.stdin:
-            if line.strip():
-                control(line)
-    threading.Thread(target=read, daemon=True).start()
+        # For writing too: then it does not end with its first writer.
+        with open(os.open(options.control, os.O_RDWR), encoding="utf-8") as orders:
+            for line in orders:
+                if line.strip():
+                    control(line)
+    if options.control:
+        threading.Thread(target=read, daemon=True).start()
     while True:
         sock, _ = listener.accept()
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
