@@ -27,8 +27,7 @@ enum GatewayLists {
     let rows = payload?["sessions"]?.elements ?? payload?.elements ?? []
     return rows.compactMap { row in
       guard let key = row[either: "key", "sessionKey"]?.string else { return nil }
-      let time = row[either: "updatedAt", "lastActivityAt"]?.number
-        .map { Timestamp(milliseconds: Int64($0)) }
+      let time = row[either: "updatedAt", "lastActivityAt"]?.instant
       var thread = ThreadRecord(origin, id: key, time: time)
       thread.title = row[either: "displayName", "label", "title", "subject"]?.string
       thread.agent = row["agentId"]?.string ?? agent(of: key)
@@ -43,5 +42,13 @@ enum GatewayLists {
   static func agent(of key: String) -> String? {
     let parts = key.split(separator: ":", omittingEmptySubsequences: false)
     return parts.count > 2 && parts[0] == "agent" ? String(parts[1]) : nil
+  }
+}
+
+extension JSONValue {
+  /// An instant that is told in milliseconds since 1970; nil for what no calendar has.
+  var instant: Timestamp? {
+    guard let number, number.magnitude < 2.5e14 else { return nil }
+    return Timestamp(milliseconds: Int64(number))
   }
 }

@@ -1,0 +1,212 @@
+import Core
+import Records
+
+/// What is known of a gateway's approvals (Agent/OpenClaw/CONTRACT.md 8): lists and events
+/// in, records out. No network, no clock.
+final class ApprovalBook {
+  /// The kinds of approvals, by the first word of their methods and events.
+  enum Kind: String, CaseIterable {
+    case exec, plugin
+
+    /// - Parameter event: the name of an event; nil when it is of no approval.
+    init?(event: String) {
+      guard let word = event.split(separator: ".").first.map(String.init),
+        event.hasPrefix("\(word).approval."), let kind = Kind(rawValue: word)
+      else { return nil }
+      self = kind
+    }
+  }
+
+  /// What became of an approval.
+  enum Fate {
+    /// Nothing is known of it.
+    case unknown
+    case waits(ApprovalRecord)
+    /// It was decided, or expired; nothing says who was faster where there is no decision.
+    case over(decision: String?, reason: String?)
+  }
+
+  private let origin: RecordOrigin
+  private var known: [String: ApprovalRecord] = [:]
+  private var order: [String] = []
+  /// The bytes of the requests that are kept.
+  private var held = 0
+  /// What was decided, by id: also of approvals that were never seen.
+  private var decided: [String: String] = [:]
+  private var decidedOrder: [String] = []
+  /// What was listed, and what came while the list was on its way.
+  private var found: Set<String>?
+  /// The lists that were asked for, and the number of the last one that is complete.
+  private(set) var (asked, complete) = (0, 0)
+
+  private let (most, mostBytes): (Int, Int)
+
+  /// What may be answered where the gateway does not say.
+  static let usual = ["allow-once", "allow-always", "deny"]
+
+  /// - Parameters:
+  ///   - origin: whose the records are.
+  ///   - most: how many approvals are kept, and how many bytes of their requests; the
+  ///     oldest are forgotten first.
+  init(_ origin: RecordOrigin, most: Int = 4096, bytes mostBytes: Int = 64 << 20) {
+    self.origin = origin
+    self.most = most
+    self.mostBytes = mostBytes
+  }
+
+  // MARK: - What is asked
+
+  /// What became of an approval.
+  func fate(of id: String) -> Fate {
+    if let decision = decided[id] { return .over(decision: decision, reason: known[id]?.reason) }
+    guard let approval = known[id] else { return .unknown }
+    if approval.state == .pending { return .waits(approval) }
+    return .over(decision: approval.decision, reason: approval.reason)
+  }
+
+  /// The kind of an approval; of one that was never seen the usual one.
+  func kind(of id: String) -> Kind { known[id].flatMap { Kind(rawValue: $0.tool) } ?? .exec }
+
+  /// When the first that waits is over by itself; nil when none says.
+  var nextExpiry: Timestamp? {
+    known.values.reduce(nil) { next, approval in
+      guard approval.state == .pending, let expires = approval.expires else { return next }
+      return next.map { min($0, expires) } ?? expires
+    }
+  }
+
+  // MARK: - What comes
+
+  /// A list is asked for; what comes until `endList` is not taken for gone.
+  func beginList() {
+    asked += 1
+    found = []
+  }
+
+  /// The list was lost with its connection.
+  func dropList() { found = nil }
+
+  /// Takes the answer to a list.
+  ///
+  /// - Returns: what is new or has changed.
+  func take(_ kind: Kind, list payload: ScanValue) -> [ApprovalRecord] {
+    Self.rows(payload).compactMap { row in
+      row.withUnsafeBytes { take(kind, requested: ScanValue($0)) }
+    }
+  }
+
+  private static func rows(_ payload: ScanValue) -> [[UInt8]] {
+    for name in ["approvals", "pending", "requests", "items"] {
+      let rows = GatewayLists.elements(name, in: payload)
+      if !rows.isEmpty { return rows }
+    }
+    return []
+  }
+
+  /// All lists are there: what waited and is in none of them is over.
+  ///
+  /// - Returns: what has changed.
+  func endList(now: Timestamp) -> [ApprovalRecord] {
+    defer {
+      found = nil
+      complete = asked
+    }
+    guard let found else { return [] }
+    return order.compactMap { id in
+      found.contains(id) ? nil : expire(id, "it does not wait any more", now: now)
+    }
+  }
+
+  /// Ends an approval of which is only known that it does not wait.
+  ///
+  /// - Returns: the record if it waited until now.
+  func expire(_ id: String, _ reason: String, now: Timestamp) -> ApprovalRecord? {
+    guard var gone = known[id], gone.state == .pending, decided[id] == nil else { return nil }
+    gone.state = .expired
+    gone.reason = reason
+    gone.time = now
+    return put(gone)
+  }
+
+  /// Takes an approval that waits: an element of a list, or the payload of an event.
+  ///
+  /// - Returns: the record if it is new or has changed.
+  func take(_ kind: Kind, requested payload: ScanValue) -> ApprovalRecord? {
+    guard let approval = approval(kind, payload) else { return nil }
+    found?.insert(approval.id)
+    // A list may be older than the event that decided it.
+    return decided[approval.id] == nil ? put(approval) : nil
+  }
+
+  /// Takes the end of an approval.
+  ///
+  /// - Returns: the record if it has changed; nil too for one that was never seen.
+  func take(_ kind: Kind, resolved payload: ScanValue, now: Timestamp) -> ApprovalRecord? {
+    guard payload.isObject, let object = try? JSONValue.parse(payload.bytes),
+      let id = object["id"]?.string
+    else { return nil }
+    let decision = object[either: "decision", "status"]?.string
+    let state = Self.state(decision)
+    let isDecided = state == .approved || state == .rejected
+    if isDecided, let decision { decide(id, decision) }
+    guard var approval = known[id] ?? approval(kind, payload) else { return nil }
+    approval.time = object["ts"]?.instant ?? now
+    approval.by = object["resolvedBy"]?.string
+    approval.state = state
+    if isDecided {
+      approval.decision = decision
+    } else {
+      approval.reason = decision
+    }
+    return put(approval)
+  }
+
+  /// Keeps that an answer of ours counts.
+  func decide(_ id: String, _ decision: String) {
+    if decided.updateValue(decision, forKey: id) == nil { decidedOrder.append(id) }
+    if decidedOrder.count > most { decided[decidedOrder.removeFirst()] = nil }
+  }
+
+  private static func state(_ decision: String?) -> ApprovalRecord.State {
+    switch decision {
+    case "allow-once", "allow-always", "allowed": .approved
+    case "deny", "denied": .rejected
+    case nil, "expired", "timeout": .expired
+    // Never more than is known: nothing is approved by a word that means who knows what.
+    default: .cancelled
+    }
+  }
+
+  private func approval(_ kind: Kind, _ payload: ScanValue) -> ApprovalRecord? {
+    guard payload.isObject, let object = try? JSONValue.parse(payload.bytes),
+      let id = object["id"]?.string, !id.isEmpty,
+      let raw = try? ScanMembers.value(of: "request", in: payload.bytes), raw.isObject
+    else { return nil }
+    let request = object["request"]
+    let allowed = request?["allowedDecisions"]
+    var approval = ApprovalRecord(
+      origin, id: id, tool: kind.rawValue, request: Array(raw.bytes),
+      decisions: allowed?.kind == .array
+        ? allowed?.elements.compactMap(\.string) ?? [] : Self.usual,
+      state: .pending, time: object["createdAtMs"]?.instant)
+    approval.thread = request?["sessionKey"]?.string
+    approval.summary = request?[either: "commandPreview", "title", "description"]?.string
+    approval.expires = object["expiresAtMs"]?.instant
+    return approval
+  }
+
+  private func put(_ approval: ApprovalRecord) -> ApprovalRecord? {
+    if let before = known[approval.id] {
+      guard before != approval, before.state.mayBecome(approval.state) else { return nil }
+      held -= before.request.count
+    } else {
+      order.append(approval.id)
+    }
+    known[approval.id] = approval
+    held += approval.request.count
+    while order.count > most || (held > mostBytes && order.count > 1) {
+      held -= known.removeValue(forKey: order.removeFirst())?.request.count ?? 0
+    }
+    return approval
+  }
+}
