@@ -39,6 +39,7 @@ var products: [Product] = [
   .executable(name: "action-format", targets: ["action-format"]),
   .executable(name: "voice-state", targets: ["voice-state"]),
   .executable(name: "agent-call", targets: ["agent-call"]),
+  .executable(name: "agent-approve", targets: ["agent-approve"]),
   .executable(name: "mem-search", targets: ["mem-search"]),
   .executable(name: "tmux-attach", targets: ["tmux-attach"]),
   .executable(name: "share-inbox", targets: ["share-inbox"]),
@@ -103,6 +104,9 @@ var targets: [Target] = [
     name: "agent-call", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
     swiftSettings: strict),
   .executableTarget(
+    name: "agent-approve", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
+    swiftSettings: strict),
+  .executableTarget(
     name: "mem-search", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
     swiftSettings: strict),
   .executableTarget(
@@ -128,8 +132,8 @@ var targets: [Target] = [
   .testTarget(
     name: "CommandTests",
     dependencies: [
-      "sse-tail", "agent-tail", "action-filter", "action-format", "voice-state",
-      "agent-call", "mem-search", "tmux-attach", "share-inbox", "TestSupport",
+      "sse-tail", "agent-tail", "action-filter", "action-format", "voice-state", "agent-call",
+      "agent-approve", "mem-search", "tmux-attach", "share-inbox", "TestSupport",
     ], swiftSettings: strict),
 ]
 

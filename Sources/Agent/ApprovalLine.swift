@@ -17,6 +17,8 @@ public protocol ApprovalListener: AnyObject {
 public protocol ApprovalLine: AnyObject {
   /// Told what happens; set before the first `tick`.
   var listener: (any ApprovalListener)? { get set }
+  /// Whose the records are.
+  var origin: RecordOrigin { get }
   /// Answers, once the line is open.
   ///
   /// - Parameters:

@@ -183,7 +183,7 @@ public final class FollowLoop {
 
 extension ExitStatus {
   /// The worse of two: what no later try can mend is worse than what one may.
-  fileprivate func worse(_ other: ExitStatus) -> ExitStatus {
+  public func worse(_ other: ExitStatus) -> ExitStatus {
     let order: [ExitStatus] = [.success, .negative, .temporary, .failure, .denied]
     let ranks = [self, other].map { order.firstIndex(of: $0) ?? 0 }
     return ranks[1] > ranks[0] ? other : self

@@ -146,6 +146,20 @@ public struct ApprovalDecision: Equatable, Sendable {
   /// What may be answered, where the record says so; else empty.
   public let decisions: [String]
 
+  /// A decision of the command line.
+  ///
+  /// - Parameters:
+  ///   - id: the approval's.
+  ///   - decision: as it was spelled.
+  ///   - reason: what the agent is told; nil for nothing.
+  public init(id: String, decision: String, reason: String? = nil) {
+    self.id = id
+    self.decision = decision
+    self.reason = reason
+    profile = nil
+    decisions = []
+  }
+
   /// - Parameter record: one record; members that are not known pass.
   /// - Throws: a `Fault`, also for an approval that is not pending: its `decision` was
   ///   made by someone before.

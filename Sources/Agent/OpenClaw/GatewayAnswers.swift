@@ -15,7 +15,8 @@ final class GatewayAnswers {
     let born: Int
     let then: (ApprovalAnswer) -> Void
     /// How often it was sent, and whether the gateway was asked what became of it.
-    var (tries, hasLooked) = (0, false)
+    var tries = 0
+    var hasLooked = false
     /// The gateway says that it is over: until when the event that tells more is waited
     /// for, seconds of `Clock.monotonic`.
     var goneUntil: Double?

@@ -7,6 +7,7 @@ import Web
 /// between: a gateway gives up at once what nobody listens to.
 final class GatewayApprovals: ApprovalLine {
   weak var listener: (any ApprovalListener)?
+  let origin: RecordOrigin
   private var link: GatewayLink!
   private let book: ApprovalBook
   private var answers: GatewayAnswers!
@@ -24,6 +25,7 @@ final class GatewayApprovals: ApprovalLine {
     _ client: WebClient, _ keys: GatewayKeys, waits: Bool,
     origin: RecordOrigin, policy: StreamPolicy
   ) {
+    self.origin = origin
     book = ApprovalBook(origin)
     link = GatewayLink(
       client, keys,

@@ -1,0 +1,135 @@
+import Agent
+import Core
+import Records
+
+/// Answers that were decided elsewhere: on the command line, or by a filter whose records
+/// come on standard input. One result a line, in the order of the decisions.
+final class Answering {
+  private let line: OpenLine
+  /// What came of each that was not printed yet; nil while it is under way.
+  private var results: [ApprovalAnswer?] = []
+  private var decisions: [ApprovalDecision] = []
+  /// The number of the first of these.
+  private var first = 0
+  private var faults: FaultLog
+  private var status = ExitStatus.success
+  private var failure: WriteFailure?
+
+  /// How many may be under way: the rest waits in the pipe.
+  private static let most = 64
+
+  init(_ line: OpenLine) {
+    self.line = line
+    faults = FaultLog(line.diagnostics)
+  }
+
+  /// Gives the answers of the command line.
+  func give(_ decisions: [ApprovalDecision]) throws -> ExitStatus {
+    for each in decisions { answer(each) }
+    return try finish()
+  }
+
+  /// Gives the answers that are read from standard input, as they come.
+  ///
+  /// - Throws: `WriteFailure`; a `ReadFailure` ends the input.
+  func read() throws -> ExitStatus {
+    do {
+      var input = try RecordInput(path: "-", writtenTo: FileIdentity(descriptor: 1))
+      // The link opens at once, before anything is decided.
+      try line.run { true }
+      while line.end == nil, let record = try input.next(beforeBlocking: wait) {
+        take(record)
+        try waitForRoom()
+      }
+    } catch let failure as ReadFailure {
+      faults.file("-", failure.reason)
+    } catch is Ended {}
+    if line.options.reconnect.maxTime == nil {
+      line.deadline = min(line.deadline, Clock.monotonic + ApproveOptions.usualTime)
+    }
+    faults.finish()
+    if faults.hasFault { status = status.worse(.failure) }
+    return try finish()
+  }
+
+  /// Nothing more is to be read.
+  private struct Ended: Error {}
+
+  /// Goes on until there is something to read.
+  private func wait(_ source: Int32) throws {
+    try line.run(reading: source) { failure != nil }
+    if let failure { throw failure }
+    if line.end != nil { throw Ended() }
+  }
+
+  /// A pipe that is faster than the agent waits, and a file does.
+  private func waitForRoom() throws(WriteFailure) {
+    guard results.count >= Self.most else { return }
+    try line.run { results.count < Self.most || failure != nil }
+    if let failure { throw failure }
+  }
+
+  private func take(_ record: RecordInput.Line) {
+    if record.bytes.allSatisfy({ $0 == 32 || $0 == 9 || $0 == 13 }) { return }
+    let value: JSONValue
+    do throws(JSONFault) { value = try JSONValue.parse(record.bytes) } catch {
+      return faults.line("-", record.number, "not JSON: \(error.reason)")
+    }
+    do throws(ApprovalDecision.Fault) { answer(try ApprovalDecision(reading: value)) } catch {
+      faults.line("-", record.number, error.reason)
+    }
+  }
+
+  private func answer(_ decision: ApprovalDecision) {
+    let number = first + results.count
+    results.append(nil)
+    decisions.append(decision)
+    if let theirs = decision.profile, let ours = line.profile, theirs != ours {
+      let reason = "it is of the profile \(theirs), not of \(ours)"
+      return told(result(decision, .refused, reason), number)
+    }
+    line.line.answer(decision) { [self] in told($0, number) }
+  }
+
+  /// What comes of a decision that the backend does not judge.
+  private func result(
+    _ decision: ApprovalDecision, _ result: ApprovalAnswer.Result, _ reason: String
+  ) -> ApprovalAnswer {
+    var answer = ApprovalAnswer(
+      line.line.origin, id: decision.id, decision: decision.decision, result: result,
+      time: .now())
+    answer.reason = reason
+    return answer
+  }
+
+  private func told(_ answer: ApprovalAnswer, _ number: Int) {
+    guard number >= first, results.indices.contains(number - first) else { return }
+    results[number - first] = answer
+    while let result = results.first, let result {
+      results.removeFirst()
+      decisions.removeFirst()
+      first += 1
+      tell(result)
+    }
+  }
+
+  private func tell(_ answer: ApprovalAnswer) {
+    switch answer.result {
+    case .accepted, .already: break
+    case .late, .notFound, .refused: status = status.worse(.negative)
+    case .unknown: status = status.worse(.temporary)
+    }
+    do throws(WriteFailure) { try line.output.answer(answer) } catch { failure = failure ?? error }
+  }
+
+  /// Waits for what is under way.
+  private func finish() throws -> ExitStatus {
+    try line.run { results.isEmpty || failure != nil }
+    // The time is up: what was sent may count or not.
+    while let decision = decisions.first, failure == nil {
+      told(result(decision, .unknown, "no reply came in time"), first)
+    }
+    if let failure { throw failure }
+    return try line.leave(status)
+  }
+}

@@ -1,0 +1,111 @@
+import Core
+import Records
+import Screen
+
+/// An approval as a person decides on it: what would run, where, and all else that the
+/// backend says of it, whole and escaped. What it does not say is not guessed.
+struct ApprovalCard {
+  private let approval: ApprovalRecord
+  private let request: JSONValue?
+
+  /// The members that have a place and a name of their own, in this order.
+  private static let named = [
+    ("cwd", "in"), ("host", "host"), ("resolvedPath", "program"), ("agentId", "agent"),
+    ("sessionKey", "session"),
+  ]
+  private static let command = ["commandArgv", "command"]
+  /// What the model may have written to look harmless.
+  private static let words = ["commandPreview"]
+
+  init(_ approval: ApprovalRecord) {
+    self.approval = approval
+    request = try? approval.request.withUnsafeBytes { try JSONValue.parse($0) }
+  }
+
+  /// The lines, none of which may be cut.
+  ///
+  /// - Parameter now: for the time that is left.
+  func lines(now: Timestamp) -> [Line] {
+    var head = Line("approval ", .bold)
+    head.add(Visible.line(approval.id), .bold)
+    head.add(" (\(Visible.line(approval.tool)))")
+    if let expires = approval.expires {
+      head.add(", expires \(TimeText.relative(expires, now: now))", .dim)
+    }
+    var lines = [head] + commandLines
+    for (member, name) in Self.named {
+      if let value = request?[member], !value.isNull { lines.append(row(name, Self.text(value))) }
+    }
+    if approval.tool == "exec", request?[either: "cwd"] == nil {
+      lines.append(row("in", "not said", .dim))
+    }
+    let known = Set(Self.named.map(\.0) + Self.command + Self.words + ["allowedDecisions"])
+    for (name, value) in request?.members ?? [] where !known.contains(name) && !value.isNull {
+      lines.append(row(Visible.line(name), Self.text(value)))
+    }
+    for name in Self.words {
+      guard let value = request?[name], !value.isNull else { continue }
+      lines.append(row("preview", "\(Self.text(value)) (not the command: words about it)", .dim))
+    }
+    lines.append(row("answers", approval.decisions.map(Visible.line).joined(separator: ", ")))
+    return lines
+  }
+
+  private var commandLines: [Line] {
+    let given = request?["command"].flatMap { $0.isNull ? nil : $0 }
+    guard let words = argv else {
+      return given.map { [row("command", Self.text($0), .bold)] } ?? []
+    }
+    let shown = ShellText.line(words)
+    var lines = [row("runs", shown, .bold)]
+    // Where both are given and differ, both are shown: which one counts is not said.
+    if let text = given?.string, text != shown, text != words.joined(separator: " ") {
+      lines.append(row("command", Self.text(given!), .bold))
+    }
+    return lines
+  }
+
+  private var argv: [String]? {
+    guard let list = request?["commandArgv"], list.kind == .array, list.count > 0 else {
+      return nil
+    }
+    let words = list.elements.compactMap(\.string)
+    return words.count == list.count ? words : nil
+  }
+
+  private func row(_ name: String, _ text: String, _ style: Style = .plain) -> Line {
+    var line = Line("  " + name + Fit.spaces(max(1, 9 - CellWidth.of(name))), .dim)
+    line.add(text, style)
+    return line
+  }
+
+  /// Text as it is where all of it can be seen, else as a shell's word; anything else as
+  /// JSON.
+  private static func text(_ value: JSONValue) -> String {
+    guard let text = value.string else { return Visible.line(value.compact()) }
+    return !text.isEmpty && ShellText.isPlain(text) ? text : ShellText.word(text)
+  }
+
+  // MARK: - Single lines
+
+  /// What became of one: `approval a7 approved: allow-once by ada`.
+  static func state(_ approval: ApprovalRecord) -> Line {
+    var line = Line("approval \(Visible.line(approval.id)) \(approval.state.rawValue)")
+    let words = [
+      approval.decision, approval.by.map { "by \($0)" }, approval.reason,
+    ].compactMap(\.self)
+    if !words.isEmpty { line.add(": " + Visible.line(words.joined(separator: " ")), .dim) }
+    return line
+  }
+
+  /// What came of an answer: `approval a7 allow-once: accepted`.
+  static func outcome(_ answer: ApprovalAnswer) -> Line {
+    var line = Line(
+      "approval \(Visible.line(answer.id)) \(Visible.line(answer.decision)): ")
+    let isFine = answer.result == .accepted || answer.result == .already
+    let word = answer.result == .notFound ? "not found" : answer.result.rawValue
+    line.add(word, Style(isFine ? Palette.positive : Palette.error))
+    if let reason = answer.reason { line.add(" (\(Visible.line(reason)))", .dim) }
+    return line
+  }
+}

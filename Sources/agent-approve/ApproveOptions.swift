@@ -1,0 +1,110 @@
+import Agent
+import CLibc
+import Core
+import Records
+import Screen
+
+/// What the command line of agent-approve asks for.
+struct ApproveOptions {
+  /// What is to be done.
+  enum Task: Equatable {
+    case list, watch, ask
+    /// These are answered.
+    case decide([ApprovalDecision])
+    /// Decisions are read from standard input.
+    case read
+  }
+
+  private(set) var task = Task.read
+  private(set) var isVerbose = false
+  private(set) var isQuiet = false
+  /// `--wait`.
+  private(set) var waits = false
+  /// Nil: text on a terminal, else JSON.
+  private(set) var form: RowOutput.Form?
+  private(set) var look = LookOptions()
+  private(set) var reconnect = ReconnectOptions()
+  private(set) var access = AccessOptions()
+  private var modes: [String] = []
+  private var words: [(id: String, decision: String)] = []
+
+  static let table = OptionTable<ApproveOptions>(
+    program: "agent-approve",
+    summary: "List, follow and answer what an agent asks approval for.",
+    synopsis: "[options] -l | -w | -i | --approve ID | --deny ID [REASON] | [-]",
+    operands: .none,
+    options: [
+      Option(nil, "approve", "ID", "allow this once; repeatable", .word) {
+        $0.words.append(($1, "approve"))
+      },
+      Option(nil, "deny", "ID", "deny this; repeatable", .word) { $0.words.append(($1, "deny")) },
+      Option("i", "interactive", "ask on the terminal for each that waits") {
+        $0.choose("interactive", .ask)
+      },
+      Option("l", "list", "print what waits for an answer") { $0.choose("list", .list) },
+      Option("w", "watch", "print approvals as they come and change") {
+        $0.choose("watch", .watch)
+      },
+      Option(nil, "wait", "wait until a gateway lets this device in") { $0.waits = true },
+      RowOutput.Form.output.at(\.form),
+      Option.quiet("print nothing; the status tells").at(\.isQuiet),
+      Option.verbose("notes about the link, always").at(\.isVerbose),
+      LookOptions.colour.at(\.look),
+    ] + ReconnectOptions.options.at(\.reconnect) + AccessOptions.options.at(\.access)
+  ) { options, words throws(UsageError) in try options.finish(words.operands) }
+
+  /// Whether to wait until this device is let in.
+  var waitsForPairing: Bool { waits || task == .watch || task == .ask }
+
+  /// How long one question and its answer may take, seconds, unless something else is
+  /// asked for.
+  static let usualTime = 30.0
+
+  /// The time of everything; nil for no end.
+  var maxTime: Double? {
+    switch task {
+    case .list, .decide: reconnect.maxTime ?? (waits ? nil : Self.usualTime)
+    case .watch, .ask, .read: reconnect.maxTime
+    }
+  }
+
+  private mutating func choose(_ name: String, _ task: Task) {
+    if !modes.contains(name) { modes.append(name) }
+    self.task = task
+  }
+
+  private mutating func finish(_ operands: [String]) throws(UsageError) {
+    if !words.isEmpty { modes.append(words[0].decision) }
+    if modes.count > 1 { throw UsageError("--\(modes[0]) and --\(modes[1]): one at a time") }
+    if let name = modes.first, words.isEmpty {
+      if let word = operands.first { throw UsageError("--\(name) takes no words: \(word)") }
+    } else if words.isEmpty {
+      guard operands.isEmpty || operands == ["-"] else {
+        throw UsageError("what is to be done with \(operands[0])?")
+      }
+      if access.tokenFile == "-" {
+        throw UsageError("standard input cannot be the token and the decisions")
+      }
+      if operands.isEmpty, isatty(0) == 1 {
+        throw UsageError("-l, -w, -i, --approve, --deny, or decisions on standard input")
+      }
+    } else {
+      try decide(reason: operands)
+    }
+    if task == .ask, isatty(0) != 1 || isatty(1) != 1 {
+      throw UsageError("--interactive: standard input and output are not a terminal")
+    }
+    if task == .ask, form != nil || isQuiet {
+      throw UsageError("--interactive: the terminal shows text alone")
+    }
+  }
+
+  private mutating func decide(reason operands: [String]) throws(UsageError) {
+    let reason = operands.isEmpty ? nil : operands.joined(separator: " ")
+    if let word = operands.first, words.count > 1 || words[0].decision != "deny" {
+      throw UsageError("a reason is for one --deny alone: \(word)")
+    }
+    task = .decide(
+      words.map { ApprovalDecision(id: $0.id, decision: $0.decision, reason: reason) })
+  }
+}

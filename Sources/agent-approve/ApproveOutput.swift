@@ -1,0 +1,91 @@
+import CLibc
+import Core
+import Records
+import Screen
+
+/// Standard output: records, or text for a person. Nothing of an approval is ever cut: who
+/// decides is to have seen all of it.
+final class ApproveOutput {
+  /// How records are written.
+  let form: RowOutput.Form
+  private let writer = RecordWriter()
+  private let isTerminal: Bool
+  private let isQuiet: Bool
+  private let depth: ColourDepth
+
+  /// The members of an approval that `-o tsv` writes, and those of an answer.
+  private static let approvalFields = [
+    "id", "state", "tool", "thread", "decision", "by", "reason", "expires", "request",
+  ]
+  private static let answerFields = ["id", "decision", "result", "reason"]
+
+  /// - Parameters:
+  ///   - form: nil for text on a terminal and JSON elsewhere.
+  ///   - colour: when text is coloured.
+  ///   - isQuiet: whether nothing is written at all.
+  init(form: RowOutput.Form?, colour: ColourDepth.When, isQuiet: Bool) {
+    isTerminal = isatty(1) == 1
+    self.isQuiet = isQuiet
+    self.form = form ?? (isTerminal ? .table : .json)
+    depth = ColourDepth.detect(
+      colour, isTerminal: isTerminal, environment: Process.environment)
+  }
+
+  /// Writes an approval.
+  func approval(_ approval: ApprovalRecord) throws(WriteFailure) {
+    switch form {
+    case .json: try json(approval.bytes)
+    case .tsv: try line(RowText.tsv(approval.bytes, fields: Self.approvalFields))
+    case .table:
+      if approval.state == .pending {
+        try lines(ApprovalCard(approval).lines(now: .now()))
+        try line("")
+      } else {
+        try line(ApprovalCard.state(approval))
+      }
+    }
+  }
+
+  /// Writes what came of an answer.
+  func answer(_ answer: ApprovalAnswer) throws(WriteFailure) {
+    switch form {
+    case .json: try json(answer.bytes)
+    case .tsv: try line(RowText.tsv(answer.bytes, fields: Self.answerFields))
+    case .table: try line(ApprovalCard.outcome(answer))
+    }
+  }
+
+  /// Writes lines for a person.
+  func lines(_ lines: [Line]) throws(WriteFailure) { for each in lines { try line(each) } }
+
+  /// Writes text as it is.
+  func text(_ text: String) throws(WriteFailure) { if !isQuiet { try writer.write(text) } }
+
+  /// Writes everything that waits.
+  func flush() throws(WriteFailure) { try writer.flush() }
+
+  /// Writes what waits, if the reader takes it at once: the command is to end.
+  func leave() { if OutputEnd.isWritable { try? writer.flush() } }
+
+  private func line(_ line: Line) throws(WriteFailure) {
+    try self.line(line.render(width: nil, depth: depth))
+  }
+
+  private func line(_ text: String) throws(WriteFailure) {
+    if isQuiet { return }
+    try writer.write(text)
+    try writer.newline()
+  }
+
+  private func json(_ record: [UInt8]) throws(WriteFailure) {
+    if isQuiet { return }
+    if isTerminal {
+      var shown = ByteBuffer()
+      record.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &shown) }
+      try writer.writeLine(shown.bytes)
+    } else {
+      try writer.write(record)
+      try writer.newline()
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import Agent
+import CLibc
+import Core
+import Records
+import Screen
+
+/// `--interactive`: asks a person for each approval that waits, while the link lives. A
+/// question goes away when somebody else answers or it expires.
+final class Asking {
+  private let line: OpenLine
+  private var queue: [ApprovalRecord] = []
+  /// What was put off: asked again when the person wants that.
+  private var later: [ApprovalRecord] = []
+  private var current: ApprovalRecord?
+  /// Whether the answer to the current one is under way.
+  private var isSending = false
+  /// Whether the cursor stands behind the question.
+  private var isPrompting = false
+  /// A question went away under the fingers of who answered it: until when a line is
+  /// taken for the answer to that one.
+  private var notBefore = 0.0
+  private var typed: [UInt8] = []
+  private var status = ExitStatus.success
+  private var failure: WriteFailure?
+
+  /// Seconds.
+  private static let reactionTime = 1.0
+  /// More than this is no answer.
+  private static let mostTyped = 1024
+
+  init(_ line: OpenLine) {
+    self.line = line
+    line.changed = { [unowned self] in changed($0) }
+    line.beforeNote = { [unowned self] in breakLine() }
+  }
+
+  /// Asks until the input or the link ends.
+  func run() throws(WriteFailure) -> ExitStatus {
+    while line.end == nil {
+      try askNext()
+      try prompt()
+      try line.run(reading: 0) { failure != nil || (!isSending && !isPrompting && isWanted) }
+      if let failure { throw failure }
+      if line.end == nil, isReadable, !(try read()) { break }
+    }
+    breakLine()
+    let left = queue.count + later.count + (current == nil ? 0 : 1)
+    if left > 0 { line.diagnostics.say("\(left) not answered") }
+    return try line.leave(status)
+  }
+
+  private var isWanted: Bool { current != nil || !queue.isEmpty }
+
+  private var isReadable: Bool {
+    var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
+
+  // MARK: - The question
+
+  private func askNext() throws(WriteFailure) {
+    guard current == nil, !queue.isEmpty, line.isListed else { return }
+    let next = queue.removeFirst()
+    current = next
+    isPrompting = false
+    // What was typed before the question was seen is no answer to it.
+    tcflush(0, TCIFLUSH)
+    typed = []
+    try line.output.lines(ApprovalCard(next).lines(now: .now()))
+  }
+
+  private func prompt() throws(WriteFailure) {
+    guard current != nil, !isSending, !isPrompting else { return }
+    try line.output.text("  allow it once? y, n or later [n] ")
+    try line.output.flush()
+    isPrompting = true
+  }
+
+  private func breakLine() {
+    guard isPrompting else { return }
+    isPrompting = false
+    write { () throws(WriteFailure) in try line.output.text("\n") }
+  }
+
+  private func changed(_ approval: ApprovalRecord) {
+    if approval.state == .pending {
+      if !holds(approval.id) { queue.append(approval) }
+      return
+    }
+    let isCurrent = current?.id == approval.id
+    // What we answered ourselves is told by its result.
+    if isCurrent, isSending { return }
+    guard holds(approval.id) else { return }
+    queue.removeAll { $0.id == approval.id }
+    later.removeAll { $0.id == approval.id }
+    breakLine()
+    if isCurrent {
+      current = nil
+      notBefore = Clock.monotonic + Self.reactionTime
+    }
+    write { () throws(WriteFailure) in
+      try line.output.lines([ApprovalCard.state(approval)])
+      try line.output.flush()
+    }
+  }
+
+  private func holds(_ id: String) -> Bool {
+    current?.id == id || queue.contains { $0.id == id } || later.contains { $0.id == id }
+  }
+
+  // MARK: - The answer
+
+  /// - Returns: false at the end of the input.
+  private func read() throws(WriteFailure) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: Self.mostTyped)
+    let count = CLibc.read(0, &bytes, bytes.count)
+    if count < 0 { return systemError == EINTR || systemError == EAGAIN }
+    if count == 0 { return false }
+    for byte in bytes[..<count] {
+      if byte != 10 {
+        if typed.count < Self.mostTyped { typed.append(byte) }
+        continue
+      }
+      let words = String(decoding: typed, as: UTF8.self)
+      typed = []
+      isPrompting = false
+      try take(words.lowercased().filter { !$0.isWhitespace })
+    }
+    return true
+  }
+
+  private func take(_ word: String) throws(WriteFailure) {
+    guard let current, !isSending else {
+      if self.current == nil, !later.isEmpty {
+        queue += later
+        later = []
+      }
+      return
+    }
+    if Clock.monotonic < notBefore {
+      return try say("that may have been meant for the one before: once more, please")
+    }
+    switch word {
+    case "y", "yes": answer(current, "approve")
+    case "", "n", "no": answer(current, "deny")
+    case "l", "later":
+      self.current = nil
+      later.append(current)
+      try say("put off; Enter asks again when nothing else waits")
+    case _ where current.decisions.contains(word): answer(current, word)
+    default:
+      try say(
+        "y allows it once, n or Enter denies it, later puts it off; or one of its answers,"
+          + " spelled out")
+    }
+  }
+
+  private func answer(_ approval: ApprovalRecord, _ word: String) {
+    isSending = true
+    let decision = ApprovalDecision(id: approval.id, decision: word)
+    line.line.answer(decision) { [unowned self] result in
+      isSending = false
+      current = nil
+      switch result.result {
+      case .accepted, .already: break
+      case .late, .notFound, .refused: status = status.worse(.negative)
+      case .unknown: status = status.worse(.temporary)
+      }
+      write { () throws(WriteFailure) in try line.output.answer(result) }
+    }
+  }
+
+  private func say(_ words: String) throws(WriteFailure) {
+    try line.output.lines([Line("  " + words, .dim)])
+  }
+
+  private func write(_ body: () throws(WriteFailure) -> Void) {
+    do throws(WriteFailure) { try body() } catch { failure = failure ?? error }
+  }
+}

@@ -1,0 +1,151 @@
+import Agent
+import CLibc
+import Core
+import Records
+import Web
+
+/// The line to the agent while the command runs: one loop for the network, the signals,
+/// the end of the time and a file that is read meanwhile.
+final class OpenLine: ApprovalListener {
+  let line: any ApprovalLine
+  let options: ApproveOptions
+  let output: ApproveOutput
+  let diagnostics: Diagnostics
+  /// Whose approvals are answered; nil where no profile was used.
+  let profile: String?
+  /// Told each approval that is new or has changed.
+  var changed: (ApprovalRecord) -> Void = { _ in }
+  /// Called before anything is said about the link.
+  var beforeNote: () -> Void = {}
+  /// Whether all that waited at the beginning is known.
+  private(set) var isListed = false
+  /// Why it is over; nil while it goes on.
+  private(set) var end: ExitStatus?
+  /// When the time is up, seconds of `Clock.monotonic`.
+  var deadline: Double
+
+  private let client: WebClient
+  private let speaks: Bool
+  private var isOpen = false
+  private var hadFault = false
+
+  init(
+    _ line: any ApprovalLine, client: WebClient, options: ApproveOptions, profile: String?,
+    output: ApproveOutput, diagnostics: Diagnostics
+  ) {
+    self.line = line
+    self.client = client
+    self.options = options
+    self.profile = profile
+    self.output = output
+    self.diagnostics = diagnostics
+    speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
+    deadline = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
+    line.listener = self
+  }
+
+  /// Goes on until something is there, or it is over.
+  ///
+  /// - Parameters:
+  ///   - file: ends the wait when it can be read; nil for none.
+  ///   - isDone: asked after each step.
+  /// - Throws: `WriteFailure`.
+  func run(reading file: Int32? = nil, until isDone: () -> Bool) throws(WriteFailure) {
+    while true {
+      client.perform()
+      let next = line.tick(now: Clock.monotonic)
+      try output.flush()
+      if end != nil || isDone() { return }
+      let now = Clock.monotonic
+      if now >= deadline { return timeIsUp() }
+      let files = [EndSignals.descriptor] + (file.map { [$0] } ?? [])
+      client.wait(seconds: min(next, deadline) - now, reading: files, closing: [1])
+      if let signal = EndSignals.next() {
+        output.leave()
+        Process.die(by: signal)
+      }
+      if OutputEnd.isClosed { throw WriteFailure(code: EPIPE) }
+      if let file, Self.isReadable(file) { return }
+    }
+  }
+
+  private static func isReadable(_ file: Int32) -> Bool {
+    var entry = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
+
+  /// How to leave: the worst of what went wrong.
+  func leave(_ status: ExitStatus) throws(WriteFailure) -> ExitStatus {
+    line.stop()
+    try output.flush()
+    let worst = status.worse(end ?? .success)
+    return hadFault ? worst.worse(.failure) : worst
+  }
+
+  private func timeIsUp() {
+    // Time that ends while the link is up was used well by who only follows.
+    let isFine = isOpen && (options.task == .watch || options.task == .ask)
+    if !isFine {
+      diagnostics.say(isOpen ? "time is up: no answer came" : "time is up and the link is not open")
+    }
+    end = isFine ? .success : .temporary
+  }
+
+  // MARK: - What the line tells
+
+  func approvalLink(_ news: LinkNews) {
+    switch news {
+    case .open(let place, let isFirst, let down):
+      isOpen = true
+      if let down {
+        note("link is \(isFirst ? "open" : "back") after \(Self.tenths(down)) s")
+      } else {
+        diagnostics.note("link is open: \(place)")
+      }
+    case .lost(let reason, let wait):
+      isOpen = false
+      // One question is worth no wait before it could be asked, unless that is wanted.
+      if isHasty, !isListed {
+        end = .temporary
+        return say(reason)
+      }
+      note("link is down: \(reason); next try in \(Self.tenths(wait)) s")
+    case .waits(let words, let wait):
+      isOpen = false
+      note("\(words); next try in \(Self.tenths(wait)) s")
+    case .fault(let reason):
+      hadFault = true
+      say(reason)
+    case .ended(let problem):
+      isOpen = false
+      end = problem.status
+      say(problem.line)
+    }
+  }
+
+  private var isHasty: Bool {
+    switch options.task {
+    case .list, .decide: !options.waits && options.reconnect.maxRetries == nil
+    case .watch, .ask, .read: false
+    }
+  }
+
+  private func note(_ words: String) { if speaks { say(words) } }
+
+  private func say(_ words: String) {
+    beforeNote()
+    try? output.flush()
+    diagnostics.say(words)
+  }
+
+  private static func tenths(_ seconds: Double) -> String { Latency.text(seconds / 1000) }
+
+  func approvalChanged(_ approval: ApprovalRecord) { changed(approval) }
+
+  func approvalsListed() { isListed = true }
+
+  func approvalsFailed(_ failure: CallFailure) {
+    end = failure.status
+    say(failure.message)
+  }
+}
