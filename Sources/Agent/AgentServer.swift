@@ -86,8 +86,14 @@ public struct AgentServer: Sendable {
     } catch {
       throw SettingsError("path", error.reason)
     }
+    return request(to: address, method: method, body: body)
+  }
+
+  /// A request to an address of the server, with its token.
+  func request(to address: WebAddress, method: String? = nil, body: [UInt8]?) -> Request {
     var request = Request(
-      address, method: method, headers: [Header("Accept", "application/json")], body: body)
+      address, method: method ?? (body == nil ? "GET" : "POST"),
+      headers: [Header("Accept", "application/json")], body: body)
     if body != nil { request.headers.append(Header("Content-Type", "application/json")) }
     authorize(&request)
     return request

@@ -94,7 +94,7 @@ public protocol ChatListener: AnyObject {
   func chatEnded(_ end: ChatEnd)
 }
 
-/// What can be listed of an agent's conversations.
+/// What can be asked of an agent's conversations, beside a question.
 public enum ChatList: Sendable {
   /// The agents behind a server, as it writes them.
   case agents
@@ -102,6 +102,8 @@ public enum ChatList: Sendable {
   case threads
   /// What was said in one, oldest first, as records.
   case history(thread: String?, agent: String?, count: Int)
+  /// The turns that are under way in one, which end by this: as records.
+  case ending(thread: String?, agent: String?)
 }
 
 /// An open line to an agent: one question at a time, and its answer, whatever becomes of the
@@ -109,6 +111,9 @@ public enum ChatList: Sendable {
 public protocol ChatLine: AnyObject {
   /// Told what happens; set before the first `tick`.
   var listener: (any ChatListener)? { get set }
+  /// Whether a question is known by its key, so that a second try with the same key says
+  /// nothing twice.
+  var knowsKeys: Bool { get }
   /// Asks; told by `chatNews`, and `chatEnded` at the end.
   func ask(_ question: ChatQuestion)
   /// Ends the question that is under way, if the backend can; its end is told as usual.
@@ -117,6 +122,14 @@ public protocol ChatLine: AnyObject {
   ///
   /// - Parameter then: told the lines, each a JSON object, or why there are none.
   func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void)
+  /// Has a text spoken.
+  ///
+  /// - Parameters:
+  ///   - text: what is to be said.
+  ///   - agent: in whose voice; nil for the usual one.
+  ///   - then: told the audio, as the server made it, or why there is none.
+  func speak(
+    _ text: String, agent: String?, then: @escaping (Result<[UInt8], CallFailure>) -> Void)
   /// Does what the time asks for.
   ///
   /// - Parameter now: seconds of `Clock.monotonic`.
@@ -124,4 +137,16 @@ public protocol ChatLine: AnyObject {
   func tick(now: Double) -> Double
   /// Ends the line without a word.
   func stop()
+}
+
+extension ChatLine {
+  /// It is.
+  public var knowsKeys: Bool { true }
+
+  /// There is none.
+  public func speak(
+    _ text: String, agent: String?, then: @escaping (Result<[UInt8], CallFailure>) -> Void
+  ) {
+    then(.failure(CallFailure("no audio", "this agent's server does not speak", .failure)))
+  }
 }

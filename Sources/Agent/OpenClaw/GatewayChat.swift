@@ -188,6 +188,9 @@ final class GatewayChat: ChatLine {
       key = hello.sessionKey(thread: thread, agent: agent)
       method = "chat.history"
       params = RecordText().string("sessionKey", key).number("limit", min(max(count, 1), 1000))
+    case .ending(let thread, let agent):
+      key = hello.sessionKey(thread: thread, agent: agent)
+      (method, params) = ("chat.abort", RecordText().string("sessionKey", key))
     }
     link.call(method, params) { [unowned self] reply in
       switch reply {
@@ -211,6 +214,11 @@ final class GatewayChat: ChatLine {
     case .history(_, _, let count):
       let history = GatewayHistory(reply.object, key: key)
       return history.records(origin).suffix(count).map(\.bytes)
+    case .ending:
+      let runs = reply.object?["runIds"]?.elements.compactMap(\.string) ?? []
+      return runs.map {
+        TurnRecord(origin, id: $0, thread: key, state: .aborted, time: .now()).bytes
+      }
     }
   }
 }

@@ -28,11 +28,21 @@ struct OpenClawBackend: AgentBackend {
   func chat(
     with agent: AgentAccess, isTalk: Bool, waits: Bool, policy: StreamPolicy
   ) throws(SettingsError) -> any ChatLine {
+    if agent.backend.base.scheme.hasPrefix("http") {
+      return Self.isResponses(agent.backend.base)
+        ? ResponsesChat(agent, policy: policy) : ClaudioChat(agent, policy: policy)
+    }
     var policy = policy
     if policy.idleTimeout == nil { policy.idleTimeout = Self.ticks }
     return GatewayChat(
       agent.client, try GatewayKeys(agent), scopes: isTalk ? [.read, .write] : [.read],
       waits: waits, origin: agent.origin(.openclaw), policy: policy)
+  }
+
+  /// Whether a URL is that of the OpenResponses endpoint; any other is Claudio's own.
+  private static func isResponses(_ address: WebAddress) -> Bool {
+    let path = address.display.hasSuffix("/") ? address.display.dropLast() : address.display[...]
+    return path.hasSuffix("/v1") || path.hasSuffix("/v1/responses")
   }
 
   func approvals(

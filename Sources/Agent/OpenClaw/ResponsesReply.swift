@@ -1,0 +1,104 @@
+import Core
+import Records
+
+/// The answer to one question of the OpenResponses endpoint, event by event
+/// (Agent/OpenClaw/CONTRACT.md 10). No network, no clock.
+struct ResponsesReply {
+  /// A piece of the text: item and part of the item.
+  private struct Place: Hashable, Comparable {
+    let item: Int64
+    let part: Int64
+
+    static func < (one: Place, other: Place) -> Bool {
+      (one.item, one.part) < (other.item, other.part)
+    }
+  }
+
+  /// The response's id, once it is known.
+  private(set) var id: String?
+  /// How it ended; nil while it goes on.
+  private(set) var end: ChatEnd?
+  /// What the models read and wrote.
+  private(set) var usage: TurnRecord.Usage?
+  private var parts: [Place: String] = [:]
+  private var bytes = 0
+
+  /// What there is so far.
+  var text: String {
+    if parts.count == 1, let only = parts.first { return only.value }
+    return parts.sorted { $0.key < $1.key }.map(\.value).joined()
+  }
+
+  /// Takes an event of the stream.
+  ///
+  /// - Returns: whether text or end changed.
+  mutating func take(_ event: JSONValue) -> Bool {
+    guard end == nil, let type = event["type"]?.string else { return false }
+    if let response = event["response"], let id = response["id"]?.string { self.id = id }
+    switch type {
+    case "response.output_text.delta":
+      guard let delta = event["delta"]?.string, !delta.isEmpty,
+        bytes + delta.utf8.count <= ReplyText.mostBytes
+      else { return false }
+      bytes += delta.utf8.count
+      parts[place(event), default: ""] += delta
+      return true
+    case "response.output_text.done":
+      guard let text = event["text"]?.string else { return false }
+      let before = parts.updateValue(text, forKey: place(event))
+      return before != text
+    case "response.failed":
+      end = .failed(Self.reason(event["response"]))
+      return true
+    case "response.completed", "response.incomplete", "response.cancelled":
+      return event["response"].map { take(response: $0) } ?? false
+    case "error":
+      end = .failed(Self.reason(event))
+      return true
+    default: return false
+    }
+  }
+
+  /// Takes the whole response: at the end of a stream, or where there is no stream.
+  ///
+  /// - Returns: whether it has ended by this.
+  mutating func take(response: JSONValue) -> Bool {
+    if let id = response["id"]?.string { self.id = id }
+    if let usage = response["usage"] {
+      self.usage = TurnRecord.Usage(
+        inputTokens: usage["input_tokens"]?.integer.map(Int.init(clamping:)),
+        outputTokens: usage["output_tokens"]?.integer.map(Int.init(clamping:)))
+    }
+    if parts.isEmpty { takeOutput(response) }
+    switch response["status"]?.string {
+    case "completed": end = .answered
+    case "failed": end = .failed(Self.reason(response))
+    case "cancelled": end = .aborted(nil)
+    case "incomplete": end = .failed("the answer is incomplete")
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func takeOutput(_ response: JSONValue) {
+    for (index, item) in (response["output"]?.elements ?? []).enumerated()
+    where item["type"]?.string == "message" {
+      for (number, part) in (item["content"]?.elements ?? []).enumerated() {
+        guard let text = part["text"]?.string else { continue }
+        parts[Place(item: Int64(index), part: Int64(number))] = text
+      }
+    }
+  }
+
+  private func place(_ event: JSONValue) -> Place {
+    Place(
+      item: event["output_index"]?.integer ?? 0, part: event["content_index"]?.integer ?? 0)
+  }
+
+  /// `api_error: internal error`.
+  static func reason(_ response: JSONValue?) -> String {
+    let error = response?["error"] ?? response
+    let words = [error?["code"]?.string, error?["message"]?.string].compactMap(\.self)
+    return words.isEmpty ? "the run failed" : words.joined(separator: ": ")
+  }
+}
