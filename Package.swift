@@ -35,6 +35,7 @@ let staticLink: [LinkerSetting] =
 var products: [Product] = [
   .executable(name: "sse-tail", targets: ["sse-tail"]),
   .executable(name: "agent-tail", targets: ["agent-tail"]),
+  .executable(name: "agent-chat", targets: ["agent-chat"]),
   .executable(name: "action-filter", targets: ["action-filter"]),
   .executable(name: "action-format", targets: ["action-format"]),
   .executable(name: "voice-state", targets: ["voice-state"]),
@@ -73,6 +74,10 @@ var targets: [Target] = [
   .systemLibrary(
     name: "CCrypto", pkgConfig: "libcrypto",
     providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+  // A line to type in, with editing and history. Of the conversation of agent-chat alone.
+  .systemLibrary(
+    name: "CEdit", pkgConfig: "libedit",
+    providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
 
   .target(name: "Core", dependencies: ["CLibc", "CJansson", "CInih"], swiftSettings: strict),
   .target(name: "Records", dependencies: ["Core", "CLibc"], swiftSettings: strict),
@@ -91,6 +96,9 @@ var targets: [Target] = [
     name: "sse-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
     name: "agent-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
+  .executableTarget(
+    name: "agent-chat", dependencies: ["Core", "Records", "Screen", "Web", "Agent", "CEdit"],
+    swiftSettings: strict),
   .executableTarget(
     name: "action-filter", dependencies: ["Core", "Records"], swiftSettings: strict,
     linkerSettings: staticLink),
@@ -132,7 +140,8 @@ var targets: [Target] = [
   .testTarget(
     name: "CommandTests",
     dependencies: [
-      "sse-tail", "agent-tail", "action-filter", "action-format", "voice-state", "agent-call",
+      "sse-tail", "agent-tail", "agent-chat", "action-filter", "action-format", "voice-state",
+      "agent-call",
       "agent-approve", "mem-search", "tmux-attach", "share-inbox", "TestSupport",
     ], swiftSettings: strict),
 ]

@@ -1,0 +1,56 @@
+import Agent
+import CLibc
+import Core
+import Screen
+import Web
+
+/// agent-chat(1): says something to an agent and prints its answer.
+@main
+enum AgentChat {
+  static func main() {
+    let options = ChatOptions.table.parseOrExit(ChatOptions())
+    let diagnostics = Diagnostics(program: "agent-chat", verbose: options.isVerbose)
+    do {
+      Process.exit(try run(options, diagnostics))
+    } catch {
+      diagnostics.fail(error, ChatOptions.table.usage)
+    }
+  }
+
+  /// - Throws: `UsageError`, `SettingsError`, `CallFailure`, `WriteFailure`.
+  private static func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
+    try Question.check(options)
+    let agent = try AgentAccess(options.access, for: .chat, diagnostics: diagnostics)
+    let line = try agent.profile.kind.backend.chat(
+      with: agent, isTalk: options.mode.isTalk, waits: options.waits, policy: options.policy)
+    if options.key != nil, !line.knowsKeys {
+      throw SettingsError(
+        "--key", "\(agent.backend.base.display) cannot tell a second try from a new message")
+    }
+    let loop = ChatLoop(
+      line, agent, view: view(options), options: options, diagnostics: diagnostics)
+    switch options.mode {
+    case .message:
+      let question = try Question.read(options)
+      let speech = try options.speech.map { try SpeechFile($0) }
+      EndSignals.watch()
+      diagnostics.note("key \(question.key)")
+      return try loop.answer(question, speech)
+    case .interactive:
+      EndSignals.watch()
+      return try Conversation(loop, options: options, diagnostics: diagnostics).run()
+    case .agents, .threads, .history, .abort:
+      EndSignals.watch()
+      return try ChatLists(loop, options: options).run()
+    }
+  }
+
+  private static func view(_ options: ChatOptions) -> any ChatView {
+    let isTerminal = isatty(1) == 1
+    if options.form == .json { return RecordView(isTerminal: isTerminal) }
+    if !isTerminal { return FinalView() }
+    return ScreenView(
+      depth: ColourDepth.detect(
+        options.look.colour, isTerminal: true, environment: Process.environment))
+  }
+}

@@ -1,0 +1,84 @@
+import Agent
+import CLibc
+import Core
+import Records
+import Screen
+
+/// Agents, threads, what was said in one, and the end of what is done in one.
+struct ChatLists {
+  private let loop: ChatLoop
+  private let options: ChatOptions
+  private let output: RowOutput
+
+  init(_ loop: ChatLoop, options: ChatOptions) {
+    self.loop = loop
+    self.options = options
+    let form: RowOutput.Form =
+      options.form == .json ? .json : isatty(1) == 1 ? .table : .tsv
+    output = RowOutput(form: form, look: options.look, isQuiet: false)
+  }
+
+  /// - Returns: how to leave.
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  func run() throws -> ExitStatus {
+    switch options.mode {
+    case .agents:
+      let rows = try loop.list(.agents)
+      if output.form == .tsv { try tellAgents(rows) } else { try output.list(rows, Self.agents) }
+    case .threads: try output.list(loop.list(.threads), Self.threads)
+    case .abort:
+      let runs = try loop.list(.ending(thread: options.thread, agent: options.agent))
+      try output.list(runs, Self.runs)
+      try output.flush()
+      // There was nothing to end.
+      return runs.isEmpty ? .negative : .success
+    default:
+      let rows = try loop.list(
+        .history(thread: options.thread, agent: options.agent, count: options.count))
+      if options.form == .json { try output.list(rows, Self.threads) } else { try tell(rows) }
+    }
+    try output.flush()
+    return .success
+  }
+
+  /// `who: words`, a message after the other.
+  private func tell(_ rows: [[UInt8]]) throws {
+    let isScreen = output.form == .table
+    for row in rows {
+      guard let message = try? row.withUnsafeBytes({ try JSONValue.parse($0) }) else { continue }
+      let who = message["author"]?.string ?? message["role"]?.string ?? "?"
+      let files = message["attachments"]?.elements.count ?? 0
+      let words = [
+        message["text"]?.string ?? "",
+        files == 0 ? "" : files == 1 ? "(1 attachment)" : "(\(files) attachments)",
+      ].filter { !$0.isEmpty }.joined(separator: " ")
+      let text = "\(who): \(words)"
+      try output.text(isScreen ? StreamedText.visible(text) : text)
+    }
+  }
+
+  /// Id and name, as people know it.
+  private func tellAgents(_ rows: [[UInt8]]) throws {
+    for row in rows {
+      guard let agent = try? row.withUnsafeBytes({ try JSONValue.parse($0) }) else { continue }
+      let words = [agent["id"], Self.name(agent)].map { RowText.escape($0?.text ?? "") }
+      try output.text(words.joined(separator: "\t"))
+    }
+  }
+
+  private static func name(_ agent: JSONValue) -> JSONValue? {
+    agent["identity"]?["name"] ?? agent["name"] ?? agent["id"]
+  }
+
+  private static let agents = Listing(
+    columns: [
+      .text("ID", "id"),
+      .own("NAME", gives: true) { Cell.text(name($0)) },
+    ], fields: ["id", "name"])
+
+  private static let threads = Listing(
+    columns: [.text("ID", "id"), .text("TITLE", "title", gives: true), .time("LAST", "last")],
+    fields: ["id", "title", "last"])
+
+  private static let runs = Listing(columns: [.text("ENDED", "id")], fields: ["id"])
+}

@@ -1,0 +1,241 @@
+import Agent
+import CLibc
+import Core
+import Records
+import Web
+
+/// Drives the line to an agent: one question at a time, or a list, until it has ended. What
+/// comes is handed to a view.
+final class ChatLoop: ChatListener {
+  private let line: any ChatLine
+  private let client: WebClient
+  private let view: any ChatView
+  private let options: ChatOptions
+  private let diagnostics: Diagnostics
+  /// The server, for messages.
+  private let place: String
+  /// Whether a person is told how the link is.
+  private let speaks: Bool
+  /// When the command gives up, seconds of `Clock.monotonic`.
+  private let deadline: Double
+  private var end: ChatEnd?
+  /// The person asked for the end by ^C; in a question, it is then waited for until so long.
+  private var abortUntil: Double?
+  private var writing: WriteFailure?
+  private var lastWait: String?
+
+  /// Why the line is closed for good; nil while it is not.
+  private(set) var closed: AnswerProblem?
+  /// Called before anything is told while a line is typed, and behind it.
+  var aside: (before: () -> Void, behind: () -> Void)?
+
+  /// How long the end of a run that is ended by ^C is waited for, seconds.
+  private static let abortTime = 5.0
+
+  init(
+    _ line: any ChatLine, _ agent: AgentAccess, view: any ChatView, options: ChatOptions,
+    diagnostics: Diagnostics
+  ) {
+    self.line = line
+    client = agent.client
+    place = agent.backend.base.display
+    self.view = view
+    self.options = options
+    self.diagnostics = diagnostics
+    speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
+    deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
+    line.listener = self
+  }
+
+  // MARK: - What is asked for
+
+  /// Asks, prints what comes, and tells how it ended.
+  ///
+  /// - Parameter speech: where the answer goes as audio.
+  /// - Returns: how to leave; a signal ends the process itself.
+  /// - Throws: `WriteFailure`.
+  func answer(_ question: ChatQuestion, _ speech: SpeechFile?) throws -> ExitStatus {
+    let end = try ask(question)
+    let status = report(end, key: question.key)
+    if abortUntil != nil { Process.die(by: SIGINT) }
+    if let speech, end == .answered { try speak(speech) }
+    line.stop()
+    return status
+  }
+
+  /// Asks, and waits for the end, which has been shown when this returns.
+  ///
+  /// - Throws: `WriteFailure`.
+  func ask(_ question: ChatQuestion) throws -> ChatEnd {
+    (end, abortUntil) = (nil, nil)
+    view.begin()
+    line.ask(question)
+    while end == nil {
+      if let signal = try turn(until: min(deadline, abortUntil ?? .infinity)) { heed(signal) }
+      let now = Clock.monotonic
+      if end == nil, let abortUntil, now >= abortUntil { end = .aborted(nil) }
+      if end == nil, now >= deadline { end = .lost("no answer in \(maxTime) s") }
+    }
+    let outcome = end ?? .aborted(nil)
+    if writing == nil { try view.finish(outcome) }
+    return outcome
+  }
+
+  /// Whether the last question was ended by ^C.
+  var wasInterrupted: Bool { abortUntil != nil }
+
+  /// Fetches a list.
+  ///
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  func list(_ list: ChatList) throws -> [[UInt8]] {
+    var result: Result<[[UInt8]], CallFailure>?
+    line.list(list) { result = $0 }
+    while result == nil {
+      if let signal = try turn(until: deadline) { die(signal) }
+      if result == nil, let closed { throw CallFailure(place, closed.line, closed.status) }
+      if result == nil, Clock.monotonic >= deadline {
+        throw CallFailure(place, "no answer in \(maxTime) s", .temporary)
+      }
+    }
+    line.stop()
+    return try result?.get() ?? []
+  }
+
+  /// Has the answer spoken. That it cannot be is told and no more: the answer is there.
+  private func speak(_ file: SpeechFile) throws {
+    guard !view.answer.isEmpty else { return }
+    var result: Result<[UInt8], CallFailure>?
+    line.speak(view.answer, agent: options.agent) { result = $0 }
+    while result == nil {
+      if let signal = try turn(until: deadline) { die(signal) }
+      if result == nil, Clock.monotonic >= deadline {
+        result = .failure(CallFailure(place, "no audio in \(maxTime) s", .temporary))
+      }
+    }
+    switch result {
+    case .success(let bytes): if let reason = file.write(bytes) { diagnostics.say(reason) }
+    case .failure(let failure): diagnostics.say("no audio: \(failure.message)")
+    case nil: break
+    }
+  }
+
+  private var maxTime: String { Latency.seconds(options.reconnect.maxTime ?? 0) }
+
+  /// Says why there is no answer.
+  ///
+  /// - Returns: how to leave.
+  func report(_ end: ChatEnd, key: String) -> ExitStatus {
+    switch end {
+    case .answered: return .success
+    case .failed(let reason):
+      diagnostics.say("the agent failed: \(reason)")
+      return .negative
+    case .aborted(let reason):
+      if !wasInterrupted { diagnostics.say("aborted" + (reason.map { ": \($0)" } ?? "")) }
+      return .negative
+    case .paused(let reason):
+      diagnostics.say("the agent waits for a person: \(reason)")
+      return .temporary
+    case .lost(let reason):
+      // With it a second try says nothing twice.
+      let hint = line.knowsKeys ? "; the key of the message is \(key)" : ""
+      diagnostics.say("\(place): \(reason)\(hint)")
+      return .temporary
+    case .refused(let problem):
+      diagnostics.say("\(place): \(problem.line)")
+      return problem.status
+    }
+  }
+
+  // MARK: - The loop
+
+  /// Does what there is to do, and waits for more.
+  ///
+  /// - Parameters:
+  ///   - limit: the longest wait, seconds of `Clock.monotonic`.
+  ///   - input: whether to come back when something can be read, too.
+  /// - Returns: a signal that came.
+  /// - Throws: `WriteFailure`.
+  func turn(until limit: Double, orInput input: Bool = false) throws -> Int32? {
+    client.perform()
+    let next = line.tick(now: Clock.monotonic)
+    if writing == nil {
+      do { try view.flush() } catch { writing = error }
+    }
+    if let writing, writing.code != EINTR { throw writing }
+    // What has just ended is not waited for.
+    let isDone = end != nil && !input
+    client.wait(
+      seconds: isDone ? 0 : min(next, limit) - Clock.monotonic,
+      reading: [EndSignals.descriptor] + (input ? [0] : []), closing: [1])
+    if let signal = EndSignals.next() { return signal }
+    if OutputEnd.isClosed { throw WriteFailure(code: EPIPE) }
+    return nil
+  }
+
+  /// ^C ends the run, and then the command; another one does so at once.
+  private func heed(_ signal: Int32) {
+    guard signal == SIGINT, abortUntil == nil else { die(signal) }
+    abortUntil = Clock.monotonic + Self.abortTime
+    line.abort()
+  }
+
+  /// Ends by a signal.
+  func die(_ signal: Int32) -> Never {
+    line.stop()
+    Process.die(by: signal)
+  }
+
+  // MARK: - What the line tells
+
+  func chatLink(_ news: LinkNews) {
+    switch news {
+    case .open(let place, let isFirst, let down):
+      lastWait = nil
+      guard let down else { return tell(isVerboseOnly: true, "link is open: \(place)") }
+      tell("link is \(isFirst ? "open" : "back") after \(Self.short(down)) s")
+    case .lost(let reason, let wait):
+      tell("link is down: \(reason); next try in \(Self.short(wait)) s")
+    case .waits(let words, let wait):
+      // A person has something to do: said once, whoever listens.
+      if words != lastWait {
+        lastWait = words
+        say(words)
+      }
+      tell(isVerboseOnly: true, "next try in \(Self.short(wait)) s")
+    case .fault(let reason): say(reason)
+    case .ended(let problem): closed = problem
+    }
+  }
+
+  func chatNews(_ news: ChatNews) {
+    if writing != nil { return }
+    do {
+      try view.take(news)
+    } catch {
+      writing = error
+    }
+    if case .approval(let approval) = news, approval.state == .pending, !view.isScreen, speaks {
+      say("waits for an approval: \(approval.tool): \(approval.summary ?? approval.id)")
+    }
+  }
+
+  func chatEnded(_ end: ChatEnd) { self.end = end }
+
+  private func tell(isVerboseOnly: Bool = false, _ words: String) {
+    if isVerboseOnly ? options.isVerbose : speaks { say(words) }
+  }
+
+  private func say(_ words: String) {
+    aside?.before()
+    if writing == nil { do { try view.breakLine() } catch { writing = error } }
+    diagnostics.say(words)
+    aside?.behind()
+  }
+
+  /// Seconds with one decimal.
+  private static func short(_ seconds: Double) -> String {
+    let tenths = Int64((min(max(seconds, 0), 1e12) * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}

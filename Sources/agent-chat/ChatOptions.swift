@@ -1,0 +1,157 @@
+import Agent
+import Core
+import Screen
+import Web
+
+/// What the command line of agent-chat asks for.
+struct ChatOptions {
+  /// What is to be done.
+  enum Mode: String {
+    /// One question, one answer.
+    case message
+    /// A conversation at the terminal.
+    case interactive
+    case history, agents, threads, abort
+
+    /// Whether anything is to be said or done, or only read.
+    var isTalk: Bool { self == .message || self == .interactive || self == .abort }
+  }
+
+  /// How answers and lists are written.
+  enum Form: String, CaseIterable { case text, json }
+
+  private(set) var mode = Mode.message
+  private var modes: [Mode] = []
+  private(set) var thread: String?
+  private(set) var agent: String?
+  /// Rows of `--history`.
+  private(set) var count = 50
+  private(set) var form = Form.text
+  /// The files of `--attach`.
+  private(set) var files: [String] = []
+  /// The argument of `--key`.
+  private(set) var key: String?
+  /// The argument of `--speak`.
+  private(set) var speech: String?
+  /// `--wait`.
+  private(set) var waits = false
+  private(set) var look = LookOptions()
+  private(set) var reconnect = ReconnectOptions()
+  private(set) var access = AccessOptions()
+  private(set) var isQuiet = false
+  private(set) var isVerbose = false
+  /// The words of the command line; nil for standard input.
+  private(set) var words: String?
+
+  /// Tries in a row to reach an agent with one question, where no number is given.
+  private static let usualRetries = 5
+  /// The longest history that a gateway hands out, rows.
+  private static let mostRows = 1000
+  /// The longest key, bytes.
+  private static let longestKey = 200
+
+  static let table = OptionTable<ChatOptions>(
+    program: "agent-chat",
+    summary: "Say something to an agent and print its answer.",
+    synopsis: "[options] [MESSAGE ...]", operands: .none,
+    options: [
+      Option("a", "agent", "AGENT", "to this agent (default: the server's)", .word) {
+        $0.agent = $1
+      },
+      Option("i", "interactive", "talk at the terminal until ^D") {
+        $0.modes.append(.interactive)
+      },
+      Option(
+        "n", "count", "COUNT", "of --history: the last COUNT messages (default: 50)",
+        .wholeNumber(in: 1...mostRows)
+      ) { $0.count = $1 },
+      Option(
+        "o", "output", "FORM", "text or json (default: text)", .choice(of: Form.self)
+      ) { $0.form = $1 },
+      Option("t", "thread", "THREAD", "in this conversation (default: the main one)", .word) {
+        $0.thread = $1
+      },
+      Option("w", "wait", "wait until a gateway lets this device in") { $0.waits = true },
+      Option(nil, "abort", "end what the agent does in the conversation") {
+        $0.modes.append(.abort)
+      },
+      Option(nil, "agents", "list the agents") { $0.modes.append(.agents) },
+      Option(nil, "attach", "FILE", "send FILE with the message; repeatable", .path) {
+        $0.files.append($1)
+      },
+      Option(nil, "history", "print what was said, oldest first") { $0.modes.append(.history) },
+      Option(nil, "key", "KEY", "the key of the message, for a second try", Reading(key)) {
+        $0.key = $1
+      },
+      Option(nil, "speak", "FILE", "write the answer as audio into FILE, too", .path) {
+        $0.speech = $1
+      },
+      Option(nil, "threads", "list the conversations") { $0.modes.append(.threads) },
+      LookOptions.colour.at(\.look),
+      Option.quiet("no notes about the link on a terminal").at(\.isQuiet),
+      Option.verbose("notes about the link, always, and the key").at(\.isVerbose),
+    ] + ReconnectOptions.options.at(\.reconnect) + AccessOptions.options.at(\.access)
+  ) { options, words throws(UsageError) in try options.finish(words) }
+
+  @Sendable private static func key(_ argument: OptionArgument) throws(UsageError) -> String {
+    let text = argument.value
+    guard (1...longestKey).contains(text.utf8.count),
+      text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
+    else { throw argument.fault("not 1 to \(longestKey) characters of ASCII without blanks") }
+    return text
+  }
+
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    mode = modes.first ?? .message
+    if let other = modes.first(where: { $0 != mode }) {
+      throw UsageError("--\(mode.rawValue) and --\(other.rawValue) exclude each other")
+    }
+    let ofMessages = ["attach", "key", "speak"]
+    if mode != .message, let name = words.names.first(where: { ofMessages.contains($0) }) {
+      throw UsageError("--\(name) is for a message, not for --\(mode.rawValue)")
+    }
+    if mode != .history, words.names.contains("count") {
+      throw UsageError("--count is for --history")
+    }
+    if mode == .interactive, form == .json {
+      throw UsageError("--interactive is for a person: no --output json")
+    }
+    try take(words.paths)
+    if access.tokenFile == "-", mode == .message, self.words == nil {
+      throw UsageError("standard input cannot be the token and the message")
+    }
+    if speech?.isEmpty == true { throw UsageError("--speak: no file is named") }
+  }
+
+  private mutating func take(_ operands: [String]) throws(UsageError) {
+    guard mode == .message || mode == .interactive else {
+      if let word = operands.first {
+        throw UsageError("--\(mode.rawValue) takes no message: \(FileName.shown(word))")
+      }
+      return
+    }
+    if operands.isEmpty || operands == ["-"] {
+      if mode == .interactive, !operands.isEmpty {
+        throw UsageError("--interactive reads the terminal, not -")
+      }
+      isStandardInputNamed = !operands.isEmpty
+      return
+    }
+    // What was said must be what was written.
+    if operands.contains(where: { FileName.repaired($0) != $0 }) {
+      throw UsageError("the message is not UTF-8")
+    }
+    words = operands.joined(separator: " ")
+    if words?.isEmpty == true { throw UsageError("the message is empty") }
+  }
+
+  /// Whether `-` was given, which may be a terminal, too.
+  private(set) var isStandardInputNamed = false
+
+  /// How the link is kept: a conversation waits for its agent, one question not for ever.
+  var policy: StreamPolicy {
+    var policy = reconnect.policy(usualSilence: nil)
+    if policy.maxRetries == nil, mode != .interactive { policy.maxRetries = Self.usualRetries }
+    return policy
+  }
+}

@@ -1,0 +1,137 @@
+import Agent
+import Core
+import Records
+import Screen
+
+/// Shows what comes of a question on standard output.
+protocol ChatView: AnyObject {
+  /// Whether a person watches.
+  var isScreen: Bool { get }
+  /// The final text of the agent.
+  var answer: String { get }
+  /// A question is asked.
+  func begin()
+  /// Something of it.
+  func take(_ news: ChatNews) throws(WriteFailure)
+  /// Ends a line that is not whole, before something else is told.
+  func breakLine() throws(WriteFailure)
+  /// The question is over.
+  func finish(_ end: ChatEnd) throws(WriteFailure)
+  /// Writes all that waits.
+  func flush() throws(WriteFailure)
+}
+
+/// The final texts of the agent in a turn, in the order in which they began.
+struct FinalTexts {
+  private var ids: [String] = []
+  private var texts: [String: String] = [:]
+
+  mutating func take(_ news: ChatNews) {
+    guard case .message(let message) = news, message.role == .assistant else { return }
+    guard message.state == .final else { return }
+    if texts.updateValue(message.text, forKey: message.id) == nil { ids.append(message.id) }
+  }
+
+  /// A line feed between two.
+  var text: String { ids.compactMap { texts[$0] }.joined(separator: "\n") }
+}
+
+/// In a pipe: the final text once, as the agent wrote it, for a gateway may replace what it
+/// has streamed.
+final class FinalView: ChatView {
+  private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
+  private var texts = FinalTexts()
+
+  var isScreen: Bool { false }
+  var answer: String { texts.text }
+
+  func begin() { texts = FinalTexts() }
+  func take(_ news: ChatNews) throws(WriteFailure) { texts.take(news) }
+  func breakLine() throws(WriteFailure) {}
+
+  func finish(_ end: ChatEnd) throws(WriteFailure) {
+    let text = answer
+    if end != .answered || text.isEmpty { return }
+    try writer.write(text)
+    if text.utf8.last != 10 { try writer.newline() }
+    try writer.flush()
+  }
+
+  func flush() throws(WriteFailure) {}
+}
+
+/// Records as they change, one a line.
+final class RecordView: ChatView {
+  private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
+  private let isTerminal: Bool
+  private var texts = FinalTexts()
+
+  init(isTerminal: Bool) { self.isTerminal = isTerminal }
+
+  var isScreen: Bool { false }
+  var answer: String { texts.text }
+
+  func begin() { texts = FinalTexts() }
+
+  func take(_ news: ChatNews) throws(WriteFailure) {
+    texts.take(news)
+    let bytes =
+      switch news {
+      case .message(let record): record.bytes
+      case .turn(let record): record.bytes
+      case .toolCall(let record): record.bytes
+      case .approval(let record): record.bytes
+      }
+    try write(bytes)
+  }
+
+  /// Writes a record; on a terminal so that it obeys nothing of it.
+  func write(_ record: [UInt8]) throws(WriteFailure) {
+    guard isTerminal else {
+      try writer.write(record)
+      return try writer.newline()
+    }
+    var shown = ByteBuffer()
+    record.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &shown) }
+    try writer.writeLine(shown.bytes)
+  }
+
+  func breakLine() throws(WriteFailure) {}
+  func finish(_ end: ChatEnd) throws(WriteFailure) { try writer.flush() }
+  func flush() throws(WriteFailure) { try writer.flush() }
+}
+
+/// At a terminal: the text as it streams, and notes.
+final class ScreenView: ChatView {
+  private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
+  private let depth: ColourDepth
+  private var reply: ReplyScreen
+  private var texts = FinalTexts()
+
+  init(depth: ColourDepth) {
+    self.depth = depth
+    reply = ReplyScreen(depth: depth)
+  }
+
+  var isScreen: Bool { true }
+  var answer: String { texts.text }
+
+  func begin() {
+    texts = FinalTexts()
+    reply = ReplyScreen(depth: depth)
+  }
+
+  func take(_ news: ChatNews) throws(WriteFailure) {
+    texts.take(news)
+    let width = WindowSize(of: 1).columns
+    try writer.write(reply.take(news, width: width > 0 ? width : nil))
+  }
+
+  func breakLine() throws(WriteFailure) {
+    try writer.write(reply.breakLine())
+    try writer.flush()
+  }
+
+  func finish(_ end: ChatEnd) throws(WriteFailure) { try breakLine() }
+  func flush() throws(WriteFailure) { try writer.flush() }
+}

@@ -1,0 +1,149 @@
+import Agent
+import CLibc
+import Core
+import Web
+
+/// A conversation at the terminal: a line is typed, the agent answers, until ^D.
+final class Conversation {
+  private let loop: ChatLoop
+  private let options: ChatOptions
+  private let diagnostics: Diagnostics
+  private var editor: LineEditor?
+  /// A signal that came while a line was typed.
+  private var signal: Int32?
+  private var failure: (any Error)?
+
+  init(_ loop: ChatLoop, options: ChatOptions, diagnostics: Diagnostics) {
+    self.loop = loop
+    self.options = options
+    self.diagnostics = diagnostics
+  }
+
+  /// - Returns: how to leave.
+  /// - Throws: `WriteFailure`.
+  func run() throws -> ExitStatus {
+    for number in [SIGWINCH, SIGCONT] where !clibc_signal_is_ignored(number) {
+      _ = clibc_signals_note(number)
+    }
+    let history = ChatHistory(diagnostics)
+    guard
+      let editor = LineEditor(
+        program: diagnostics.program, earlier: history.lines,
+        wait: { [unowned self] in waitForKeys() })
+    else { diagnostics.fail("libedit: out of memory") }
+    self.editor = editor
+    if let words = options.words { try say(words) }
+    while true {
+      if let closed = loop.closed {
+        diagnostics.say(closed.line)
+        return closed.status
+      }
+      switch try read(editor) {
+      case .line(let line):
+        guard line.utf8.contains(where: { $0 != 32 && $0 != 9 }) else { continue }
+        editor.add(line)
+        history.add(line)
+        try say(line)
+      case .end:
+        end("\n")
+        return .success
+      case .stopped:
+        end("\n")
+        if let failure { throw failure }
+        if let signal { loop.die(signal) }
+      }
+    }
+  }
+
+  private func say(_ text: String) throws {
+    let question = ChatQuestion(
+      thread: options.thread, agent: options.agent, text: text, key: RandomKey.make())
+    let end = try loop.ask(question)
+    // The end of the line is told above.
+    if loop.closed == nil { _ = loop.report(end, key: question.key) }
+  }
+
+  private func read(_ editor: LineEditor) throws -> LineEditor.Outcome {
+    (signal, failure) = (nil, nil)
+    loop.aside = (before: { [unowned self] in end("\n") }, behind: { editor.refresh() })
+    defer { loop.aside = nil }
+    return editor.read()
+  }
+
+  /// Goes on with everything else until a key is there.
+  private func waitForKeys() -> Bool {
+    while true {
+      var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+      if poll(&entry, 1, 0) > 0 { return true }
+      do {
+        switch try loop.turn(until: .infinity, orInput: true) {
+        case nil: break
+        case SIGWINCH: editor?.resize()
+        case SIGCONT: editor?.resume()
+        case let number?:
+          signal = number
+          return false
+        }
+      } catch {
+        failure = error
+        return false
+      }
+      if loop.closed != nil { return false }
+    }
+  }
+
+  private func end(_ text: String) {
+    let writer = RecordWriter()
+    // A terminal that is gone is noticed by whatever is written next.
+    try? writer.write(text)
+    try? writer.flush()
+  }
+}
+
+/// The lines that were typed, from run to run: a line each, for the user alone.
+struct ChatHistory {
+  /// Oldest first.
+  let lines: [String]
+  private let path: String?
+  private let diagnostics: Diagnostics
+
+  /// How much is read, and how many lines are left when it is too much.
+  private static let (mostBytes, mostLines) = (1 << 20, 1000)
+
+  init(_ diagnostics: Diagnostics) {
+    self.diagnostics = diagnostics
+    do throws(SettingsError) {
+      let path = try Folders().stateFile("chat-history")
+      let file = StateFile(path: path)
+      let bytes = try file.read(limit: BoundedFile.largest) ?? []
+      var kept = bytes.split(separator: 10)
+      if bytes.count > Self.mostBytes {
+        kept = Array(kept.suffix(Self.mostLines))
+        try file.replace(with: Array(kept.joined(separator: [10])) + [10])
+      }
+      lines = kept.map { String(decoding: $0, as: UTF8.self) }
+      self.path = path
+    } catch {
+      diagnostics.say(error.message)
+      (lines, path) = ([], nil)
+    }
+  }
+
+  /// Adds a line.
+  func add(_ line: String) {
+    guard let path else { return }
+    do throws(SettingsError) {
+      let descriptor = try OwnPath.append(path)
+      defer { close(descriptor) }
+      let writer = RecordWriter(descriptor: descriptor)
+      do throws(WriteFailure) {
+        try writer.write(line + "\n")
+        try writer.flush()
+      } catch {
+        throw SettingsError(path, error.reason)
+      }
+    } catch {
+      diagnostics.say(error.message)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import CEdit
+import CLibc
+import Core
+
+/// A line that a person types, by libedit: with editing, and the lines typed before. The
+/// caller waits for keys, so that whatever else it does goes on meanwhile.
+final class LineEditor {
+  /// What came of a line.
+  enum Outcome: Equatable {
+    case line(String)
+    /// The end of the input: ^D, or no terminal any more.
+    case end
+    /// The caller did not wait any longer.
+    case stopped
+  }
+
+  private let edit: OpaquePointer
+  private let lines: OpaquePointer
+  private let reader: UnsafeMutablePointer<cedit_reader>
+  /// Waits for keys; false to stop.
+  private let wait: () -> Bool
+  private var hasStopped = false
+
+  /// How many lines are kept.
+  private static let mostLines = 1000
+
+  /// - Parameters:
+  ///   - program: for the user's settings of libedit.
+  ///   - earlier: lines typed before, oldest first.
+  ///   - wait: returns true when standard input can be read, false to stop.
+  /// - Returns: nil when there is no memory.
+  init?(program: String, earlier: [String], wait: @escaping () -> Bool) {
+    cedit_use_utf8()
+    guard let lines = history_init() else { return nil }
+    reader = .allocate(capacity: 1)
+    reader.initialize(to: cedit_reader())
+    guard let edit = cedit_open(program, reader, lines) else {
+      history_end(lines)
+      reader.deallocate()
+      return nil
+    }
+    self.edit = edit
+    self.lines = lines
+    self.wait = wait
+    cedit_limit(lines, Int32(Self.mostLines))
+    for line in earlier.suffix(Self.mostLines) { cedit_add(lines, line) }
+    reader.pointee.context = Unmanaged.passUnretained(self).toOpaque()
+    reader.pointee.next = { context in
+      guard let context else { return 0 }
+      return Unmanaged<LineEditor>.fromOpaque(context).takeUnretainedValue().next()
+    }
+  }
+
+  deinit {
+    el_end(edit)
+    history_end(lines)
+    reader.deallocate()
+  }
+
+  /// Reads a line. The terminal is as it was when this returns.
+  func read() -> Outcome {
+    hasStopped = false
+    var count: Int32 = 0
+    guard let text = el_gets(edit, &count), count > 0 else { return hasStopped ? .stopped : .end }
+    var line = String(cString: text)
+    while line.utf8.last == 10 || line.utf8.last == 13 { line.unicodeScalars.removeLast() }
+    return .line(line)
+  }
+
+  /// Keeps a line for the arrow keys.
+  func add(_ line: String) { cedit_add(lines, line) }
+
+  /// What is typed so far is shown again, behind something else that was written.
+  func refresh() { cedit_refresh(edit) }
+
+  /// The window has another size.
+  func resize() { el_resize(edit) }
+
+  /// The terminal may have been somebody else's meanwhile.
+  func resume() {
+    cedit_prepare(edit)
+    cedit_refresh(edit)
+  }
+
+  /// The next scalar that is typed; 0 at the end.
+  private func next() -> Int32 {
+    var decoder = UTF8()
+    var bytes = Keys { [unowned self] in byte() }
+    switch decoder.decode(&bytes) {
+    case .scalarValue(let scalar): return Int32(scalar.value)
+    case .emptyInput: return 0
+    case .error: return 0xfffd
+    }
+  }
+
+  private func byte() -> UInt8? {
+    guard !hasStopped, wait() else {
+      hasStopped = true
+      return nil
+    }
+    var byte: UInt8 = 0
+    return CLibc.read(0, &byte, 1) == 1 ? byte : nil
+  }
+
+  /// Bytes as they are typed.
+  private struct Keys: IteratorProtocol {
+    let take: () -> UInt8?
+    mutating func next() -> UInt8? { take() }
+  }
+}

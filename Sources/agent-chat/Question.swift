@@ -1,0 +1,63 @@
+import Agent
+import CLibc
+import Core
+
+/// What is to be said, gathered from the command line, standard input and files.
+enum Question {
+  /// Finds mistakes that need no agent to be found.
+  ///
+  /// - Throws: `UsageError`.
+  static func check(_ options: ChatOptions) throws(UsageError) {
+    switch options.mode {
+    case .message where options.words == nil && !options.isStandardInputNamed:
+      if isatty(0) == 1 { throw UsageError("nothing to say: give words, or -i to talk") }
+    case .interactive:
+      if isatty(0) == 0 || isatty(1) == 0 {
+        throw UsageError("--interactive needs a terminal")
+      }
+    default: break
+    }
+  }
+
+  /// The whole message; reads standard input to its end.
+  ///
+  /// - Throws: `SettingsError` for what cannot be read, is not UTF-8, is empty or too large.
+  static func read(_ options: ChatOptions) throws(SettingsError) -> ChatQuestion {
+    let text: String
+    if let words = options.words { text = words } else { text = try standardInput() }
+    var question = ChatQuestion(
+      thread: options.thread, agent: options.agent, text: text, key: options.key ?? RandomKey.make()
+    )
+    for file in options.files { question.attachments.append(try AttachedFile.read(file)) }
+    return question
+  }
+
+  private static func standardInput() throws(SettingsError) -> String {
+    var bytes = try BoundedFile.given("-")
+    // The line feed that ends a line of a shell is no part of what is said.
+    if bytes.last == 10 { bytes.removeLast() }
+    if bytes.last == 13 { bytes.removeLast() }
+    if let place = bytes.withUnsafeBytes({ UTF8Text.firstFault($0) }) {
+      throw SettingsError("standard input", "not UTF-8 at byte \(place + 1)")
+    }
+    if bytes.isEmpty { throw SettingsError("standard input", "the message is empty") }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// Keys by which a message is known again.
+enum RandomKey {
+  /// A random UUID (RFC 9562, section 5.4).
+  static func make() -> String {
+    var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+    bytes[6] = bytes[6] & 0x0f | 0x40
+    bytes[8] = bytes[8] & 0x3f | 0x80
+    var text = ""
+    for (index, byte) in bytes.enumerated() {
+      if [4, 6, 8, 10].contains(index) { text += "-" }
+      let digits = String(byte, radix: 16)
+      text += digits.utf8.count < 2 ? "0" + digits : digits
+    }
+    return text
+  }
+}

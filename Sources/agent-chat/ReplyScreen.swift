@@ -1,0 +1,106 @@
+import Agent
+import Core
+import Records
+import Screen
+
+/// What a terminal is shown of a turn, piece by piece: the text as it grows, and a dim line
+/// for each thing that is done meanwhile. No files, no clock.
+struct ReplyScreen {
+  private let depth: ColourDepth
+  private var text = StreamedText()
+  /// Of which message the text is.
+  private var message: String?
+  private var isLineOpen = false
+  /// The state of each call that was last told.
+  private var calls: [String: ToolCallRecord.State] = [:]
+  private var approvals: [String: ApprovalRecord.State] = [:]
+
+  /// More of a name or label says nothing more, scalars.
+  private static let longest = 200
+  /// The most calls that are known at a time.
+  private static let mostCalls = 1000
+
+  /// - Parameter depth: how notes may be made dim.
+  init(depth: ColourDepth) { self.depth = depth }
+
+  /// What is to be written for something that came.
+  ///
+  /// - Parameter width: the most cells of a note; nil for no limit.
+  mutating func take(_ news: ChatNews, width: Int?) -> String {
+    switch news {
+    case .message(let message) where message.role == .assistant: return take(message)
+    case .message: return ""
+    case .toolCall(let call): return take(call).map { note($0, width) } ?? ""
+    case .approval(let approval): return take(approval).map { note($0, width) } ?? ""
+    case .turn(let turn):
+      return turn.state == .paused ? note("paused: \(turn.reason ?? "waits")", width) : ""
+    }
+  }
+
+  /// Ends a line that is not whole.
+  mutating func breakLine() -> String {
+    defer { isLineOpen = false }
+    return isLineOpen ? "\n" : ""
+  }
+
+  private mutating func take(_ message: MessageRecord) -> String {
+    var out = ""
+    if let last = self.message, last != message.id, !text.isBeginning(of: message.text) {
+      // Another message of the turn.
+      out += breakLine()
+      text = StreamedText()
+    }
+    self.message = message.id
+    switch text.take(message.text, isWhole: message.state != .partial) {
+    case .more(let piece): out += show(piece)
+    case .replaced(let piece):
+      out += note("replaced by:", nil)
+      out += show(piece)
+    }
+    return out
+  }
+
+  private mutating func show(_ piece: String) -> String {
+    if let last = piece.utf8.last { isLineOpen = last != 10 }
+    return piece
+  }
+
+  private mutating func note(_ words: String, _ width: Int?) -> String {
+    let line = Line("· " + Plain.line(words, limit: 2 * Self.longest), .dim)
+    return breakLine() + line.render(width: width, depth: depth) + "\n"
+  }
+
+  private mutating func take(_ call: ToolCallRecord) -> String? {
+    if calls[call.id] == call.state { return nil }
+    let isFirst = calls[call.id] == nil
+    if isFirst, calls.count >= Self.mostCalls { calls = calls.filter { !$0.value.isEnd } }
+    calls[call.id] = call.state
+    let label = call.label ?? call.arguments.map(Self.brief) ?? ""
+    let name =
+      String(call.tool.unicodeScalars.prefix(60))
+      + (label.isEmpty ? "" : " " + String(label.unicodeScalars.prefix(Self.longest)))
+    let reason = call.reason.map { ": \($0)" } ?? ""
+    switch call.state {
+    case .planned: return isFirst ? name : nil
+    case .running: return isFirst ? name : nil
+    case .waitingApproval: return "\(name): waits for an approval"
+    case .succeeded: return "\(name): ok"
+    case .failed: return "\(name): failed\(reason)"
+    case .rejected: return "\(name): not allowed\(reason)"
+    }
+  }
+
+  private mutating func take(_ approval: ApprovalRecord) -> String? {
+    if approvals[approval.id] == approval.state { return nil }
+    if approvals.count >= Self.mostCalls { approvals = approvals.filter { !$0.value.isEnd } }
+    approvals[approval.id] = approval.state
+    let what = approval.tool + (approval.summary.map { " \($0)" } ?? "")
+    return approval.state == .pending
+      ? "waits for an approval: \(what)" : "\(what): \(approval.state.rawValue)"
+  }
+
+  private static func brief(_ arguments: [UInt8]) -> String {
+    guard let value = try? arguments.withUnsafeBytes({ try JSONValue.parse($0) }) else { return "" }
+    return Brief.text(value, limit: longest)
+  }
+}

@@ -1,0 +1,34 @@
+import CLibc
+import Core
+
+/// Where an answer goes as audio. Like the file of a shell's `>` it is made, and emptied,
+/// before anything is said: that it cannot be is known before.
+struct SpeechFile {
+  private let path: String
+  private let descriptor: Int32
+
+  /// - Throws: `SettingsError` when it cannot be written to.
+  init(_ path: String) throws(SettingsError) {
+    self.path = path
+    descriptor = clibc_create(path)
+    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.isRegular, ftruncate(descriptor, 0) != 0 {
+      throw SettingsError(path, systemReason(systemError))
+    }
+  }
+
+  /// Writes the audio.
+  ///
+  /// - Returns: why it could not be written.
+  func write(_ bytes: [UInt8]) -> String? {
+    let writer = RecordWriter(descriptor: descriptor)
+    do throws(WriteFailure) {
+      try writer.write(bytes)
+      try writer.flush()
+    } catch {
+      return "\(path): \(error.reason)"
+    }
+    return close(descriptor) == 0 ? nil : "\(path): \(systemReason(systemError))"
+  }
+}
