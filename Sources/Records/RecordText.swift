@@ -9,7 +9,7 @@ public enum RecordType: String, CaseIterable, Sendable {
   case count
   /// A server that takes requests, the end of what it was to replay, and whether one is
   /// well.
-  case listening, replayed, health
+  case listening, gateway, replayed, health
   /// The memory: what came of a change, and a copy of it.
   case factDelete = "fact_delete"
   case factRestore = "fact_restore"

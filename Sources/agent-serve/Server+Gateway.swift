@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 import Foundation
 
 extension Server {
@@ -41,7 +42,7 @@ extension Server {
       let listener = try await Listener(place, service, sockets: service.sockets)
       let url = "ws://\(ListenAddress(place, port: listener.port).text)"
       diagnostics.note("gateway: listening on \(url)")
-      announce("gateway", "\"url\":\"\(url)\"")
+      announce(RecordText(.gateway).string("url", url))
       if options.asksForDevices { readAnswers(for: gateway) }
       return OpenGateway(gateway: gateway, listener: listener, pulse: Task { await tick(gateway) })
     } catch {
