@@ -167,6 +167,11 @@ public struct AgentServer: Sendable {
 }
 
 extension Settings.Profile {
+  /// Whether its URL is that of a WebSocket.
+  var isSocket: Bool {
+    ["ws://", "wss://"].contains { url?.prefix($0.count).lowercased() == $0 }
+  }
+
   /// Where the agent is.
   ///
   /// - Throws: `SettingsError` when no URL is set, or one that cannot be used.
@@ -175,7 +180,9 @@ extension Settings.Profile {
       guard let url else {
         throw SettingsError("no url", "set AGENT_URL, or a profile in agentutils.conf(5)")
       }
-      do throws(AddressError) { return try WebAddress(url) } catch {
+      do throws(AddressError) {
+        return try kind == .openclaw ? WebAddress(socket: url) : WebAddress(url)
+      } catch {
         throw SettingsError("the profile's url", error.reason)
       }
     }

@@ -116,16 +116,8 @@ public final class DeviceIdentity {
   }
 }
 
-/// Base64 (RFC 4648), both alphabets.
-enum Base64 {
-  /// With padding (section 4).
-  static func text(_ bytes: [UInt8]) -> String {
-    var out = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-    let count = EVP_EncodeBlock(&out, bytes, Int32(bytes.count))
-    return String(decoding: out.prefix(Int(count)), as: UTF8.self)
-  }
-
-  /// For names and URLs, without padding (section 5).
+extension Base64 {
+  /// With the letters of names and URLs, without padding (RFC 4648, section 5).
   static func url(_ bytes: [UInt8]) -> String {
     String(
       text(bytes).compactMap { letter in
@@ -138,7 +130,7 @@ enum Base64 {
       })
   }
 
-  /// The bytes of a text with padding; nil for any other.
+  /// The bytes of a text with padding (RFC 4648, section 4); nil for any other.
   static func bytes(_ text: String) -> [UInt8]? {
     let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
     var out = [UInt8](repeating: 0, count: text.utf8.count)

@@ -93,7 +93,7 @@ struct GatewayKeys {
   ///   gateway that others on the way could listen to.
   init(_ agent: AgentAccess, folders: Folders = Folders()) throws(SettingsError) {
     server = agent.backend
-    guard server.base.isSocket else {
+    guard agent.profile.isSocket else {
       throw SettingsError(server.base.display, "the url of a gateway begins with ws:// or wss://")
     }
     try server.requirePrivacy()

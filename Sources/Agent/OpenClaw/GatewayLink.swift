@@ -74,7 +74,7 @@ final class GatewayLink {
     waitsForPairing = wishes.waitsForPairing
     self.policy = policy
     self.owner = owner
-    place = server.base.display
+    place = server.base.socketDisplay
     reconnect = Reconnect(policy)
   }
 
@@ -285,7 +285,7 @@ extension GatewayLink: SocketHandler {
       case .retry(let reason, let wait): lose(reason, after: wait)
       case .open, .noContent: finish(.failed(problem))
       }
-    case .redirects(let reason): finish(.failed(AnswerProblem(reason, .failure)))
+    case .notSocket(let reason), .redirects(let reason): finish(.failed(AnswerProblem(reason, .failure)))
     case .network(let reason): lose(reason, after: nil)
     case .violated(_, let reason): lose(reason, after: nil)
     case .closed(let code, let reason): closed(code, reason)

@@ -16,7 +16,7 @@ struct OpenClawBackend: AgentBackend {
   ) throws(SettingsError) -> FollowedStream {
     let keys = try GatewayKeys(agent)
     // Nothing is kept of a stream that repeats nothing: `state` has no use here.
-    var stream = FollowedStream(place: keys.server.base.display, resume: nil) {
+    var stream = FollowedStream(place: keys.server.base.socketDisplay, resume: nil) {
       client, policy, handler in
       GatewayStream(
         client, keys, thread: thread, waits: waits, policy: policy, handler: handler)
@@ -28,7 +28,7 @@ struct OpenClawBackend: AgentBackend {
   func chat(
     with agent: AgentAccess, isTalk: Bool, waits: Bool, policy: StreamPolicy
   ) throws(SettingsError) -> any ChatLine {
-    if agent.backend.base.scheme.hasPrefix("http") {
+    if !agent.profile.isSocket {
       return Self.isResponses(agent.backend.base)
         ? ResponsesChat(agent, policy: policy) : ClaudioChat(agent, policy: policy)
     }
