@@ -176,7 +176,7 @@ class Connection:
                     return whole
 
 
-def error(code, message, **details):
+def error(code, message, /, **details):
     value = {"code": code, "message": message}
     extra = {k: details.pop(k) for k in ("retryable", "retryAfterMs") if k in details}
     if details:
@@ -526,7 +526,7 @@ def control(line):
 def main():
     listener = socket.create_server(("127.0.0.1", 0), backlog=64)
     url = "ws://127.0.0.1:%d" % listener.getsockname()[1]
-    print(json.dumps({"type": "listening", "url": url}), flush=True)
+    print(json.dumps({"type": "listening", "url": url}, separators=(",", ":")), flush=True)
     threading.Thread(target=tick, daemon=True).start()
 
     def read():

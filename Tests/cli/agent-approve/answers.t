@@ -1,0 +1,133 @@
+#!/bin/sh
+# What waits, and answers to it: by id, by records, against an OpenClaw gateway.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../gateway.sh"
+needs agent-approve jq python3
+
+resolved() { frames claw exec.approval.resolve | jq -r '"\(.id) \(.decision)"'; }
+asks() { tell claw ask "$1" "$2"; }
+listed() { agent-approve -p claw -l 2>/dev/null | grep -q "\"id\":\"$1\""; }
+
+start_gateway claw --token gw-secret
+printf 'token-command = printf gw-secret\n' >>"$XDG_CONFIG_HOME/agentutils/config"
+
+run agent-approve -p claw -l
+status_is 1 "nothing waits"
+out_empty "and nothing is printed"
+err_empty "nor said"
+is "$(frames claw connect | jq -c .scopes)" '["operator.read","operator.approvals"]' \
+  "no more is asked for than reading and answering"
+
+asks a1 '{"command":"rm -rf build","commandArgv":["rm","-rf","build dir"],"cwd":"/srv/site","host":"gateway","agentId":"heron","sessionKey":"agent:heron:main","commandPreview":"tidy up","n":1.10}'
+ok "what waits is listed" wait_until 20 listed a1
+run agent-approve -p claw -l
+status_is 0 "which is a yes"
+is "$(jq -c '[.type, .backend, .profile, .id, .thread, .tool, .summary, .decisions, .state]' "$out")" \
+  '["approval","openclaw","claw","a1","agent:heron:main","exec","tidy up",["allow-once","allow-always","deny"],"pending"]' \
+  "as a record"
+out_like '"request":\{"command":"rm -rf build","commandArgv":.*"n":1.1' "with the gateway's object"
+run agent-approve -q -p claw -l
+status_is 0 "-q tells by the status"
+out_empty "alone"
+run agent-approve -p claw -l -o tsv
+is "$(cut -f 1-4 "$out")" "a1	pending	exec	agent:heron:main" "-o tsv"
+
+run agent-approve -p claw --approve a1
+status_is 0 "it is approved"
+is "$(jq -c '[.type, .backend, .profile, .id, .decision, .result]' "$out")" \
+  '["approval_answer","openclaw","claw","a1","allow-once","accepted"]' "and counts"
+is "$(resolved)" "a1 allow-once" "once"
+run agent-approve -p claw --approve a1
+status_is 1 "what does not wait is not found"
+is "$(jq -r .result "$out")" not_found "which is said"
+is "$(resolved)" "a1 allow-once" "and was never sent: earlier gateways take a part of an id"
+
+asks a2 '{"command":"make"}'
+asks a3 '{"command":"make","allowedDecisions":["allow-once","deny"]}'
+ok "another" wait_until 20 listed a3
+run agent-approve -p claw --deny a2 not on a Sunday
+status_is 0 "it is denied"
+is "$(jq -r '.result + ": " + .reason' "$out")" \
+  "accepted: a gateway takes no reason: yours was not sent" "what is not sent is said"
+is "$(resolved | tail -n 1)" "a2 deny" "with no more than the decision"
+
+# Decisions on standard input, one result a line, in their order.
+asks a4 '{"command":"make"}'
+asks a5 '{"command":"make"}'
+ok "more" wait_until 20 listed a5
+agent-approve -p claw -l | jq -c 'select(.id == "a5") | .decision = "approve"' >"$tmp/five"
+{
+  echo '{"id":"a4","decision":"allow-always"}'
+  echo '{"id":"a3","decision":"allow-always"}'
+  echo 'no JSON'
+  echo '{"id":"gone","decision":"deny"}'
+  echo '{"id":"a4"}'
+  echo
+  cat "$tmp/five"
+  echo '{"id":"a5","decision":"deny"}'
+  echo '{"id":"a3","decision":"approve","profile":"other"}'
+  printf '{"id":"a3","decision":"reject"}'
+} >"$tmp/decisions"
+run sh -c 'agent-approve -p claw <"$1"' - "$tmp/decisions"
+status_is 2 "bad input counts"
+is "$(jq -r '"\(.id) \(.decision) \(.result)"' "$out")" "a4 allow-always accepted
+a3 allow-always refused
+gone deny not_found
+a5 allow-once accepted
+a5 deny late
+a3 approve refused
+a3 deny accepted" "a result a line, in their order"
+err_like '^agent-approve: standard input:3: not JSON: ' "a bad line is named"
+err_like '^agent-approve: standard input:5: has no decision$' "and another, and all goes on"
+is "$(resolved | tail -n 3 | sort)" "a3 deny
+a4 allow-always
+a5 allow-once" "only what may be answered was sent"
+is "$(sed -n 2p "$out" | jq -r .reason)" "the gateway takes: allow-once, deny" "what it takes is said"
+
+# A live pipe: each decision goes out when it comes.
+asks b1 '{"command":"make"}'
+ok "one more" wait_until 20 listed b1
+mkfifo "$tmp/policy"
+start live sh -c 'exec agent-approve -p claw - <"$1"' - "$tmp/policy"
+live=$pid
+exec 3>"$tmp/policy"
+came_frames claw connect 1
+echo '{"id":"b1","decision":"approve"}' >&3
+ok "a decision is answered while the pipe is open" wait_until 20 has "$tmp/live.out" '"id":"b1".*accepted'
+asks b2 '{"command":"make"}'
+ok "it is asked" wait_until 20 listed b2
+echo '{"id":"b2","decision":"approve"}' >&3
+ok "also of what comes later" wait_until 20 has "$tmp/live.out" '"id":"b2".*accepted'
+exec 3>&-
+finished "$live"
+is "$status" 0 "the end of the input is the end"
+
+# Bad command lines, bad agents.
+for words in "-l -w" "--approve a -l" "-l x" "word" "--approve a --deny b why" "--deny '' x" "-i"; do
+  run sh -c "agent-approve -p claw $words </dev/null"
+  status_is 2 "refused: $words"
+done
+printf '[profile home]\nurl = http://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
+run agent-approve -p home -l
+status_is 2 "a dashboard asks for no approvals"
+err_is "agent-approve: home: a Clanky dashboard asks for no approvals" "which is said"
+printf '[profile dead]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+run agent-approve -p dead -l
+status_is 75 "a gateway that is not there may be there later"
+err_one_line agent-approve "which is one line"
+start_gateway poor --grant operator.read
+run agent-approve -p poor -l
+status_is 77 "without the scope nothing can be approved"
+err_like 'does not grant operator.approvals to this device' "which is said"
+start_gateway shy --pair
+run agent-approve -p shy -l
+status_is 77 "a device that is not paired"
+err_like 'run on the gateway: openclaw devices approve pr-9' "is told what to do"
+start waits agent-approve -p shy --wait -l
+wait_until 20 came_frames shy connect 2
+tell shy pair
+finished "$pid"
+is "$status" 1 "--wait waits until it is paired"
+not_ok "no secret in what was printed and said" grep -rqE 'gw-secret|dt-[0-9a-f]' "$out" "$err" "$tmp/live.out" "$tmp/live.err"
+done_testing
