@@ -3,6 +3,7 @@
 
 usage: gateway.py [--protocol 3|4] [--token TOKEN] [--log FILE] [--tick MS] [--pace MS]
                   [--pair] [--drops N] [--seed N] [--grant SCOPE,...] [--control FIFO]
+                  [--approvals early|late]
 
 Prints a `listening` record. Every frame that comes is a line of the log:
 {"connection":N,"frame":{...}}. A message `count N` is answered with N words, `tool` with a
@@ -19,6 +20,9 @@ Lines that come through the FIFO:
   refuse JSON     the error of the next connect, for ever: `refuse` alone ends it
   pair            the device is let in         mute METHOD         never answer a method
   cut METHOD      cut the connection when a method is called, once, after it was done
+  lose METHOD     the same before it was done      crash METHOD  and no approval is known
+  brief ID MS     an approval waits, which nobody hears the end of
+  settle ID WORD  somebody else answers, which is not told
 """
 import argparse
 import base64
@@ -49,6 +53,7 @@ KEYS = {
     "exec.approval.resolve": {"id", "decision"},
     "models.list": set(), "device.pair.list": set(), "cron.list": set(), "health": set(),
 }
+LATE = {"approval.resolve": {"id", "kind", "decision"}, "approval.get": {"id", "kind"}}
 NEEDS = {"chat.send": "operator.write", "chat.abort": "operator.write",
          "device.pair.list": "operator.pairing"}
 
@@ -63,7 +68,10 @@ options.add_argument("--drops", type=int, default=0)
 options.add_argument("--seed", type=int, default=1)
 options.add_argument("--grant")
 options.add_argument("--control")
+options.add_argument("--approvals", choices=["early", "late"])
 options = options.parse_args()
+if options.approvals == "late":
+    KEYS.update(LATE)
 
 lock = threading.RLock()
 chance = random.Random(options.seed)
@@ -72,8 +80,9 @@ connections = []
 runs = {}
 history = {}
 approvals = {}
+settled = {}
 state = {"hush": False, "skip": 0, "refuse": None, "paired": not options.pair, "mute": set(),
-         "cut": set(), "drops": options.drops, "seq": 0, "made": 0}
+         "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0}
 
 
 def now():
@@ -324,6 +333,7 @@ def resolve(params, by="someone"):
         entry = approvals.pop(params["id"], None)
         if entry is None:
             return None
+        settled[params["id"]] = params["decision"]
         broadcast("exec.approval.resolved",
                   {"id": params["id"], "decision": params["decision"], "resolvedBy": by,
                    "ts": now()}, "operator.approvals")
@@ -365,8 +375,20 @@ def answer(connection, method, params):
         found = approvals.get(params["id"])
         return found or [error("APPROVAL_NOT_FOUND", "unknown or expired approval id")]
     if method == "exec.approval.resolve":
+        if options.approvals == "early":
+            return resolve(params, "this") or [
+                error("INVALID_REQUEST", "unknown or expired approval id")]
         return resolve(params, "this") or [
             error("APPROVAL_NOT_FOUND", "unknown or expired approval id")]
+    if method in LATE:
+        applied = method == "approval.resolve" and resolve(params, "this") is not None
+        decision = settled.get(params["id"])
+        if decision is None and params["id"] not in approvals:
+            return [error("APPROVAL_NOT_FOUND", "unknown or expired approval id")]
+        status = "pending" if decision is None else "denied" if decision == "deny" else "allowed"
+        approval = {"id": params["id"], "status": status, "decision": decision}
+        return {"approval": approval} if method == "approval.get" else {
+            "applied": applied, "approval": approval}
     if method == "device.pair.list":
         return {"pending": [], "paired": [{"deviceId": "d1", "displayName": "box"}]}
     if method == "models.list":
@@ -455,6 +477,14 @@ def serve(sock):
                 connect(connection, frame)
                 continue
             method = frame["method"]
+            if method in state["lose"] or method in state["crash"]:
+                if method in state["crash"]:
+                    approvals.clear()
+                    settled.clear()
+                state["lose"].discard(method)
+                state["crash"].discard(method)
+                connection.cut()
+                raise Gone()
             result = answer(connection, method, frame.get("params", {}))
             if method in state["cut"]:
                 state["cut"].discard(method)
@@ -519,8 +549,16 @@ def control(line):
         state["paired"] = True
     elif word == "mute":
         state["mute"].add(name)
-    elif word == "cut":
-        state["cut"].add(name)
+    elif word in ("cut", "lose", "crash"):
+        state[word].add(name)
+    elif word == "settle":
+        approvals.pop(name, None)
+        settled[name] = last
+    elif word == "brief":
+        approvals[name] = {"id": name, "request": {"command": "make"}, "createdAtMs": now(),
+                           "expiresAtMs": now() + int(last)}
+        threading.Timer(int(last) / 1000, lambda: approvals.pop(name, None)).start()
+        broadcast("exec.approval.requested", approvals[name], "operator.approvals")
 
 
 def main():
