@@ -20,6 +20,9 @@ answers() {
   start live sh -c 'exec agent-approve -p "$2" --retry-wait 0.1 <"$1"' - "$tmp/policy" "$1"
   live=$pid
   exec 3>"$tmp/policy"
+  # Once this is answered it knows what waits.
+  echo '{"id":"none","decision":"deny"}' >&3
+  wait_until 20 has "$tmp/live.out" '"id":"none"' || bail "$(cat "$tmp/live.err")"
 }
 # came ID RESULT [REASON]: the answer to an approval.
 came() {
@@ -36,8 +39,6 @@ ask claw a1
 ask claw a2
 ask claw a3
 answers claw
-# The link is open when it has listed.
-wait_until 20 came_frames claw exec.approval.list 4
 tell claw resolve a1 deny
 wait_until 20 sh -c '! agent-approve -p claw -l | grep -q \"a1\"'
 echo '{"id":"a1","decision":"approve"}' >&3
@@ -59,7 +60,7 @@ is "$(sent claw)" "a3 allow-once" "of what was sent"
 ask claw a4
 printf '%s\n' '{"id":"a4","decision":"deny"}' '{"id":"a4","decision":"deny"}' \
   '{"id":"a4","decision":"approve"}' >&3
-wait_until 20 at_least "$tmp/live.out" 6
+wait_until 20 at_least "$tmp/live.out" 7
 is "$(grep '"a4"' "$tmp/live.out" | jq -r .result | xargs)" "accepted already late" \
   "of several for one the first counts"
 is "$(sent claw | grep -c a4)" 1 "and it alone is sent"
@@ -105,7 +106,6 @@ run agent-approve -p early --approve c1
 is "$(jq -r .result "$out")" not_found "what is not listed is not sent"
 ask early c2
 answers early
-wait_until 20 came_frames early exec.approval.list 4
 tell early settle c2 allow-once
 wait_until 20 sh -c '! agent-approve -p early -l | grep -q \"c2\"'
 echo '{"id":"c2","decision":"approve"}' >&3
@@ -123,7 +123,6 @@ start_gateway late --approvals late
 ask late d1
 ask late d2
 answers late
-wait_until 20 came_frames late exec.approval.list 4
 tell late settle d1 deny
 wait_until 20 sh -c '! agent-approve -p late -l | grep -q \"d1\"'
 echo '{"id":"d1","decision":"approve"}' >&3
