@@ -79,7 +79,10 @@ final class Asking {
   private func breakLine() {
     guard isPrompting else { return }
     isPrompting = false
-    write { () throws(WriteFailure) in try line.output.text("\n") }
+    write { () throws(WriteFailure) in
+      try line.output.text("\n")
+      try line.output.flush()
+    }
   }
 
   private func changed(_ approval: ApprovalRecord) {

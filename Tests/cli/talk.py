@@ -2,11 +2,12 @@
 """talk.py COMMAND... <SCRIPT: hold a conversation with a command on a terminal.
 
 Each line of the script is `PROMPT|ANSWER`: when the terminal shows the prompt,
-the answer is typed; `^C`, `^D` and `^Z` are those keys, and `-` types nothing.
+the answer is typed, with Enter unless it ends in `\c`; `^C`, `^D` and `^Z` are those
+keys, and `-` types nothing. What begins with `!` is run by sh and not typed.
 What the terminal showed goes to standard output, then `echo on` or `echo off`
 for how the terminal was left. The status is the command's, or 128 + signal.
 """
-import fcntl, os, select, signal, sys, termios, time
+import fcntl, os, select, signal, subprocess, sys, termios, time
 
 KEYS = {"^C": b"\x03", "^D": b"\x04", "^Z": b"\x1a", "-": b""}
 script = [line.rstrip("\n").split("|", 1) for line in sys.stdin]
@@ -50,7 +51,11 @@ for prompt, answer in script:
     # A key that makes a signal is for a terminal that is being read: behind the prompt
     # the command has a moment to set that up, for nothing shows when it has.
     time.sleep(0.05 if answer in KEYS else 0)
-    os.write(master, KEYS.get(answer, answer.encode() + b"\n"))
+    if answer.startswith("!"):
+        subprocess.run(answer[1:], shell=True, check=True)
+        continue
+    keys = answer[:-2] if answer.endswith("\\c") else answer + "\n"
+    os.write(master, KEYS.get(answer, keys.encode()))
 while not has_ended() and time.time() < deadline:
     listen(0.05)
 while listen(0):
