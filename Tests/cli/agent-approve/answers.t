@@ -129,5 +129,25 @@ wait_until 20 came_frames shy connect 2
 tell shy pair
 finished "$pid"
 is "$status" 1 "--wait waits until it is paired"
+
+# How the link is made and kept.
+echo gw-secret >"$tmp/token"
+chmod 600 "$tmp/token"
+asks f1 '{"command":"make"}'
+ok "one waits" wait_until 20 listed f1
+run agent-approve -v -l -p claw --token-file "$tmp/token" --idle-timeout 5 --max-time 10
+status_is 0 "--token-file lets in"
+err_like '^agent-approve: link is open: ' "-v tells of the link"
+run agent-approve -v -l -p dead --max-retries 1 --retry-wait 0.1
+status_is 75 "--max-retries gives up later"
+is "$(grep -c 'link is down' "$err")" 1 "after so many tries"
+run agent-approve -l -p claw --cacert "$tmp/nothing"
+status_is 2 "authorities that cannot be read"
+printf '[profile far]\nkind = openclaw\nurl = ws://gateway.invalid:1\n' \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+run agent-approve -l -p far
+status_is 2 "nothing goes to another machine in clear text"
+run agent-approve -l -p far --allow-plaintext
+status_is 75 "unless that is wanted"
 not_ok "no secret in what was printed and said" grep -rqE 'gw-secret|dt-[0-9a-f]' "$out" "$err" "$tmp/live.out" "$tmp/live.err"
 done_testing

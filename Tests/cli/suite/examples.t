@@ -62,6 +62,16 @@ wait_until 30 agent_draws || bail "the agent does not come up"
 start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
 memory=$url
 
+# A gateway, for the examples of agents that ask before they act.
+. "${0%/*}/../gateway.sh"
+start_gateway claw
+approvals() {
+  tell claw ask b1 '{"command":"git status","commandArgv":["git","status"],"cwd":"/srv/site","host":"gateway"}'
+  tell claw ask b2 '{"command":"make test","commandArgv":["make","test"],"cwd":"/srv/site","host":"gateway"}'
+  tell claw ask b3 '{"command":"git status; rm -rf /","commandArgv":["sh","-c","git status; rm -rf /"],"cwd":"/srv/site","host":"gateway"}'
+  wait_until 20 sh -c 'agent-approve -p claw -l | grep -q b3'
+}
+
 # examples PAGE: `STATUS OUTPUT COMMAND` per example, OUTPUT yes or no.
 examples() {
   awk '
@@ -88,11 +98,15 @@ for page in "$root"/man/*.[0-9]; do
   cp "$tmp/day.ndjson" "$tmp/here"
   examples "$page" >"$tmp/examples"
   ok "$name has at least three examples" at_least "$tmp/examples" 3
+  unset AGENT_TOKEN_FILE AGENT_URL
   case $name in
+  agent-approve.1) ;;
   mem-*) AGENT_URL=$memory ;;
   *) AGENT_URL=$serve ;;
   esac
+  [ -z "${AGENT_URL-}" ] || export AGENT_URL AGENT_TOKEN_FILE="$tmp/token"
   while read -r want output command; do
+    case $name in agent-approve.1) approvals ;; esac
     run sh -c "cd '$tmp/here' && $command"
     if [ "$status" -ne "$want" ] || { [ "$output" = yes ] && [ ! -s "$out" ]; } ||
       { [ "$output" = no ] && [ -s "$out" ]; }; then
@@ -105,5 +119,8 @@ for page in "$root"/man/*.[0-9]; do
   done <"$tmp/examples"
   rm -rf "$tmp/here"
 done
+is "$(frames claw exec.approval.resolve | jq -r '"\(.id) \(.decision)"' | sort | uniq -c |
+  awk '{ print $2, $3 }' | xargs)" "b1 allow-once b2 allow-once b3 deny" \
+  "the policies of agent-approve(1) allow what they name and no more"
 
 done_testing
