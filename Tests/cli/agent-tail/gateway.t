@@ -45,7 +45,8 @@ ok "a frame that cannot be read is named, the next is taken" \
   has "$tmp/tail.err" 'agent-tail: a frame that cannot be read: '
 stop "$tail"
 not_ok "no token in records and messages" grep -q 'gw-secret\|dt-' "$tmp/tail.out" "$tmp/tail.err"
-not_ok "the key is for its owner alone" find "$XDG_STATE_HOME/agentutils/openclaw" -type f -perm /077 -exec false {} +
+is "$(find "$XDG_STATE_HOME/agentutils/openclaw" -type f ! -perm 600)" "" \
+  "the key is for its owner alone"
 
 # Silence.
 start_gateway quiet --tick 300
