@@ -20,7 +20,7 @@ public enum CellWidth {
   /// The cells of a text that needs no look at its clusters, nil for others:
   /// every scalar is one cell wide and joins no other.
   static func simple(_ text: Substring) -> Int? {
-    if isASCII(text) { return text.utf8.count }
+    if isASCII(text.utf8) { return text.utf8.count }
     var cells = 0
     for scalar in text.unicodeScalars {
       guard isSimple(scalar.value) else { return nil }
@@ -30,12 +30,12 @@ public enum CellWidth {
   }
 
   /// Whether every byte is a letter or sign of ASCII.
-  static func isASCII(_ text: Substring) -> Bool {
-    text.utf8.withContiguousStorageIfAvailable { bytes in
+  static func isASCII(_ text: Substring.UTF8View) -> Bool {
+    text.withContiguousStorageIfAvailable { bytes in
       var isPlain = true
       for byte in bytes { isPlain = isPlain && byte &- 0x20 < 0x5f }
       return isPlain
-    } ?? text.utf8.allSatisfy { $0 &- 0x20 < 0x5f }
+    } ?? text.allSatisfy { $0 &- 0x20 < 0x5f }
   }
 
   /// ASCII, Latin, and the signs that texts, lines, bars and marks are drawn with:
@@ -114,6 +114,8 @@ struct CellScan: Sequence, IteratorProtocol {
     }
     while position < scalars.endIndex {
       let scalar = scalars[position]
+      // What joins nothing by itself needs no look into the tables of Unicode.
+      if CellWidth.isSimple(scalar.value), !isConjunct, last != "\u{200d}" { break }
       let more = CellWidth.of(scalar)
       if more == 0 {
         if scalar == "\u{fe0f}", first.properties.isEmoji { cells = 2 }

@@ -12,6 +12,13 @@ public enum Fit {
   static func take(
     _ text: Substring, cells: Int
   ) -> (part: Substring, cells: Int, isWhole: Bool) {
+    // Of ASCII every byte is a cell; one more is looked at, for what may join the last.
+    let start = text.utf8.prefix(max(cells, 0) + 1)
+    if CellWidth.isASCII(start) {
+      let count = start.count
+      if count <= cells { return (text, count, true) }
+      return (text[..<start.index(before: start.endIndex)], count - 1, false)
+    }
     var used = 0
     var end = text.startIndex
     for unit in CellScan(text) {

@@ -57,7 +57,7 @@ public enum Plain {
   /// spaces, other blanks stay. CR LF, LF, CR and U+2028 end a line, and line
   /// ends after the last text are dropped.
   public static func lines(_ text: String) -> [String] {
-    if CellWidth.isASCII(text[...]) { return [text] }
+    if CellWidth.isASCII(text[...].utf8) { return [text] }
     var lines: [String] = []
     var line = ""
     var wasReturn = false

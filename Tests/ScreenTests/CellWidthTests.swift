@@ -38,11 +38,32 @@ import Testing
     ("ab👨‍👩‍👧c", 5, "ab👨‍👩‍👧c"), ("ab👨‍👩‍👧cd", 5, "ab👨‍👩‍👧…"), ("ab👨‍👩‍👧cd", 4, "ab…"),
     ("🇩🇪🇯🇵🇫🇷", 5, "🇩🇪🇯🇵…"), ("🇩🇪🇯🇵🇫🇷", 4, "🇩🇪…"),
     ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"), ("e\u{301}e\u{301}", 2, "e\u{301}e\u{301}"),
-    ("", 3, ""), ("👍🏿👍🏿", 3, "👍🏿…"),
+    ("", 3, ""), ("👍🏿👍🏿", 3, "👍🏿…"), ("ab\u{301}c", 2, "a…"), ("abc\u{301}d", 3, "ab…"),
   ])
   func truncation(_ text: String, _ cells: Int, _ result: String) {
     #expect(Fit.truncate(text, to: cells) == result)
     #expect(CellWidth.of(Fit.truncate(text, to: cells)) <= cells)
+  }
+
+  /// ASCII is taken byte by byte, and with anything beside it as the rest.
+  @Test func asciiIsTakenAsAnythingElse() {
+    let signs = ["a", "1", " ", "é", "─", "\u{301}", "\u{200d}", "\u{fe0f}", "👩", "漢", "क\u{94d}"]
+    for one in signs {
+      for two in signs {
+        for three in signs {
+          let text = one + two + three + "bc"
+          for cells in 0...6 {
+            var (end, used) = (text.startIndex, 0)
+            for unit in CellScan(text[...]) {
+              if used + unit.cells > cells { break }
+              (end, used) = (unit.end, used + unit.cells)
+            }
+            let taken = Fit.take(text[...], cells: cells)
+            #expect(taken.part == text[..<end] && taken.cells == used, "\(text) in \(cells)")
+          }
+        }
+      }
+    }
   }
 
   @Test func whatBelongsTogetherIsNotCut() {
