@@ -15,22 +15,6 @@ enum AgentCall {
     }
   }
 
-  /// The operation as the agent has it: two kinds of agents may have one of a name.
-  private static func operation(
-    _ options: CallOptions, of profile: Settings.Profile?
-  ) throws -> Operation {
-    let backend = (profile?.kind ?? .clanky).backend
-    let all = backend.operations + Operation.raw
-    guard let operation = all.first(where: { $0.name == options.operation }) else {
-      let known = all.map(\.name).joined(separator: ", ")
-      throw CallFailure(
-        profile?.name ?? "AGENT_URL",
-        "\(backend.name) has no \(options.operation); it has \(known)", .failure)
-    }
-    try options.check(operation)
-    return operation
-  }
-
   /// - Throws: `CallFailure`, `UsageError`, `WriteFailure`.
   private static func run(
     _ options: CallOptions, _ diagnostics: Diagnostics
@@ -40,7 +24,9 @@ enum AgentCall {
     do {
       let caller = try Caller(
         options.access, for: .call, maxTime: options.maxTime, diagnostics: diagnostics)
-      let operation = try operation(options, of: caller.backend.profile)
+      let profile = caller.backend.profile
+      let operation = try options.operation(
+        of: (profile?.kind ?? .clanky).backend, named: profile?.name ?? "AGENT_URL")
       if options.arguments.count == 0 { return .success }
       let status = try operation.run(
         OperationCall(

@@ -6,7 +6,7 @@ import Screen
 /// What the command line of agent-call asks for.
 struct CallOptions {
   /// The word of the operation.
-  var operation = ""
+  var word = ""
   var arguments = OperationArguments()
   /// Nil: a table on a terminal, else JSON.
   var form: RowOutput.Form?
@@ -78,7 +78,7 @@ struct CallOptions {
     guard let word = words.operands.first else {
       throw UsageError("a command is needed: \(Self.operationNames.joined(separator: ", "))")
     }
-    operation = word
+    self.word = word
     arguments.operand = words.operands.dropFirst().first
     extra = words.operands.dropFirst(2).first
     names = words.names
@@ -100,8 +100,25 @@ struct CallOptions {
     }
   }
 
+  /// The operation as an agent has it: two kinds of agents may have one of a name.
+  ///
+  /// - Parameters:
+  ///   - backend: the agent's.
+  ///   - name: of the agent, for messages.
+  /// - Throws: `CallFailure` when it has none; `UsageError` when its own does not take
+  ///   what the command line says.
+  func operation(of backend: any AgentBackend, named name: String) throws -> Operation {
+    let all = backend.operations + Operation.raw
+    guard let operation = all.first(where: { $0.name == word }) else {
+      let known = all.map(\.name).joined(separator: ", ")
+      throw CallFailure(name, "\(backend.name) has no \(word); it has \(known)", .failure)
+    }
+    try check(operation)
+    return operation
+  }
+
   /// Makes sure that an operation takes what the command line says.
-  func check(_ operation: Operation) throws(UsageError) {
+  private func check(_ operation: Operation) throws(UsageError) {
     let word = operation.name
     let given = arguments.operand
     if let excess = operation.operand == nil ? given : extra {

@@ -16,7 +16,7 @@ import Testing
 
   @Test func wordsAndOptions() throws {
     let join = try options("join 123 -c 4 -u 5 -o tsv")
-    #expect(join.operation == "join" && join.arguments.operand == "123")
+    #expect(join.word == "join" && join.arguments.operand == "123")
     #expect(join.arguments.channel == "4" && join.arguments.user == "5" && join.form == .tsv)
     let actions = try options("actions -k a,b -k c -S 2h -n 0 --max-time 1.5 -W 0")
     let asked = actions.arguments
@@ -37,6 +37,30 @@ import Testing
   ])
   func mistakesAreUsageErrors(line: String) {
     #expect(throws: UsageError.self) { try options(line) }
+  }
+
+  @Test func anAgentHasItsOwnOperations() throws {
+    let guilds = try options("guilds")
+    #expect(try guilds.operation(of: AgentKind.clanky.backend, named: "home").listing != nil)
+    let gateway = AgentKind.openclaw.backend
+    #expect(
+      throws: CallFailure(
+        "claw", "an OpenClaw gateway has no guilds; it has get, post, put, delete", .failure)
+    ) { try guilds.operation(of: gateway, named: "claw") }
+    #expect(try options("get x").operation(of: gateway, named: "claw").name == "get")
+  }
+
+  /// An option of which no table knows would never be refused, and never be taken.
+  @Test func theOptionsOfOperationsAreThere() throws {
+    for operation in AgentKind.allCases.flatMap(\.backend.operations) {
+      for option in operation.options {
+        let value = option == "since" ? "1h" : option == "count" ? "1" : "x"
+        let words = [operation.name, "--\(option)", value]
+        #expect(throws: Never.self) {
+          try CallOptions.table.parse(words, CallOptions(now: Self.now))
+        }
+      }
+    }
   }
 
   @Test func theOnlyGuildIsMeant() throws {
