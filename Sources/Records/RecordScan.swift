@@ -86,7 +86,6 @@ public struct RecordScan {
   public mutating func read(
     _ line: UnsafeRawBufferPointer, rows reader: (any ActionRowReader)? = nil
   ) throws(ScanFault) -> RecordShape {
-    lastRows = .absent
     isWrapped = false
     outer.clear()
     var walk = ScanWalk(line, memory)

@@ -38,6 +38,8 @@ import Testing
       #"{"data": {"kind":"k","id":7} ,"id":"7","event":"voice_event"}"#,
       #"row k {"kind":"k","id":7}"#
     ),
+    (#"{"event":"voice_evenx","id":"","data":{"kind":"k"}}"#, #"actionEvent k {"kind":"k"}"#),
+    (#"{"data":{"id":null,"kind":"k"}}"#, #"actionEvent k {"id":null,"kind":"k"}"#),
     (#"{"d\u0061ta":{"kind":"k"}}"#, #"actionEvent k {"kind":"k"}"#),
     (#"{"data":{"kind":"a"},"data":{"kind":"b"}}"#, #"actionEvent b {"kind":"b"}"#),
     (#"{"event":"action_event","id":"","data":{"x":1}}"#, "other"),
@@ -60,6 +62,10 @@ import Testing
     (
       #"{"type":"t","kind":"k","createdAt":"x"}"#,
       #"bare k {"type":"t","kind":"k","createdAt":"x"}"#
+    ),
+    (
+      #"{"type":"t","kind":"k","created_at":"x"}"#,
+      #"bare k {"type":"t","kind":"k","created_at":"x"}"#
     ),
     (#"{"type":"t","event":"e","data":{"kind":"k"}}"#, "other"),
     (#"{"type":"t","actions":[{"kind":"k"}]}"#, "other"),
@@ -95,11 +101,74 @@ import Testing
     (#"{"event":"e","data":{},"actions":[]}"#, #"list {"event":"e","data":{},"actions":[]}"#),
     (#"{"event":"e","data":{"actions":[],"stats":{}}}"#, #"list {"actions":[],"stats":{}}"#),
     (#"{"event":"e","data":{"kind":"k"}}"#, #"action {"kind":"k"}"#),
-    (#"{"a":1,"type":"t"}"#, "own"),
+    (#"{"event":"e","data":{"kind":5}}"#, "event"), (#"{"kind":5}"#, "unmarked"),
+    (#"{"data":{"kind":"k","actions":[]}}"#, #"action {"kind":"k","actions":[]}"#),
+    (#"{"event":"e","data":{"actions":{}}}"#, "event"), (#"{"event":"e","data":[1]}"#, "event"),
+    (#"{"a":1,"type":"t"}"#, "own"), (#"{"a":1,"type":"t","actions":[]}"#, "list"),
     (#"{"type":1}"#, "unmarked"), (#"{"subject":"s","fact":"f"}"#, "unmarked"),
   ])
   func tellsTheOtherShapesApart(line: String, what: String) {
     let found = shape(line)
     #expect(found == what || found == "\(what) \(line)")
+  }
+
+  @Test func whatStandsBesideIsThatOfTheObject() {
+    withBytes(
+      #"{"profile":"p","event":"e","stats":1,"runtime":2,"data":{"kind":"k","level":"l","#
+        + #""stats":3,"runtime":4,"profile":"q"}}"#
+    ) { bytes in
+      var record = RecordScan()
+      #expect((try? record.read(bytes)) == .action)
+      #expect(record.isWrapped && record.profile.string == "p")
+      #expect(record.stats.string == "3" && record.runtime.string == "4")
+      #expect(record.fields.kind.string == "k" && record.fields.level.string == "l")
+    }
+    withBytes(#"{"profile":5,"stats":{},"runtime":4,"level":"l"}"#) { bytes in
+      var record = RecordScan()
+      #expect((try? record.read(bytes)) == .stats)
+      #expect(!record.isWrapped && record.profile.isAbsent)
+      #expect(record.stats.isObject && record.runtime.string == "4")
+      #expect(record.fields.kind.isAbsent && record.fields.level.string == "l")
+    }
+    withBytes(#"{"event":"e","data":{"actions":[],"stats":{"a":1}}}"#) { bytes in
+      var record = RecordScan()
+      #expect((try? record.read(bytes)) == .list)
+      #expect(record.isWrapped && record.stats.isObject)
+    }
+    withBytes("profile") { #expect(RecordScan.isProfile(ScanValue($0))) }
+    withBytes("profiles") { #expect(!RecordScan.isProfile(ScanValue($0))) }
+  }
+
+  /// The kinds of the rows of the list that began last.
+  private final class Kinds: ActionRowReader {
+    var found: [String] = []
+    func begin() { found = [] }
+    func add(_ fields: ActionFields, _ action: ScanValue) {
+      found.append(fields.kind.string ?? "-")
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"actions":[{"kind":"a"}, {"kind":"b"},{}]}"#, "a b -"), (#"{"actions":[]}"#, ""),
+    (#"{"event":"e","data":{"actions":[{"kind":"a"}]}}"#, "a"),
+    (#"{"actions":[5],"actions":[{"kind":"b"}]}"#, "b"),
+    (#"{"actions":[{"kind":"a"}],"actions":[5]}"#, nil), (#"{"actions":[{"kind":"a"},5]}"#, nil),
+    (#"{"actions":[{"kind":"a"}{}]}"#, nil),
+    // The list in the data counts, but the other one came last.
+    (#"{"data":{"actions":[{"kind":"a"}]},"actions":[5]}"#, nil),
+    (#"{"data":{"actions":[{"kind":"a"}]},"actions":[{"kind":"b"}]}"#, nil),
+    (#"{"actions":[{"kind":"b"}],"data":{"actions":[{"kind":"a"}]}}"#, "a"),
+  ])
+  func rowsAreReadOnTheWay(line: String, kinds: String?) {
+    withBytes(line) { bytes in
+      var record = RecordScan()
+      let reader = Kinds()
+      // What was read of the same bytes before does not count.
+      _ = try? record.read(bytes, rows: reader)
+      #expect((try? record.read(bytes)) == .list && !record.hasReadRows)
+      #expect((try? record.read(bytes, rows: reader)) == .list)
+      #expect(record.hasReadRows == (kinds != nil))
+      if let kinds { #expect(reader.found.joined(separator: " ") == kinds) }
+    }
   }
 }

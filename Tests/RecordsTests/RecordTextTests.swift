@@ -5,11 +5,11 @@ import Testing
 @Suite struct RecordTextTests {
   @Test func membersStandInTheOrderTheyCame() {
     let record = RecordText(.gap).string("a", "x\"y").number("n", -3).bool("b", true)
-      .stringOrNull("after", nil).stringOrNull("before", "z").json("list", "[1,2]")
+      .stringOrNull("after", nil).stringOrNull("before", "z\n").json("list", "[1,2]")
       .time(Timestamp(seconds: 0))
     #expect(
       record.text
-        == #"{"type":"gap","a":"x\"y","n":-3,"b":true,"after":null,"before":"z","list":[1,2],"#
+        == #"{"type":"gap","a":"x\"y","n":-3,"b":true,"after":null,"before":"z\n","list":[1,2],"#
         + #""time":"1970-01-01T00:00:00.000Z"}"#)
     #expect(record.line == record.bytes + [10])
   }
@@ -28,6 +28,10 @@ import Testing
       .number("d", 1.5).number("e", Double.nan).number("f", nil as Int?).bool("g", nil)
       .json("h", bytes: Array("[1,\n2]".utf8))
     #expect(record.text == #"{"a":["x","\""],"c":[],"d":1.5,"h":[1, 2]}"#)
+  }
+
+  @Test func noMembersLeaveNoComma() {
+    #expect(RecordText().number("a", 1).members([]).text == #"{"a":1}"#)
   }
 
   @Test func whatIsNeverShownIsEscaped() {
