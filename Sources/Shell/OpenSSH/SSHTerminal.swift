@@ -74,7 +74,9 @@ final class SSHTerminal: Channel {
     guard ending == nil, let child, let pipe else { return }
     if pipe.pump() { progress = now }
     if set.isReadable(child.output) { isOutputWaiting = true }
-    if isStarted, isOutputWaiting, let signal = hold.waiting(now) { child.kill(signal) }
+    if isStarted, isOutputWaiting, let signal = hold.waiting(now, spent: child.processorTime) {
+      child.kill(signal)
+    }
     if set.isReadable(child.terminal) { isTalkWaiting = true }
     if isStarted { forgetTalk() }
     isFull = false
@@ -112,7 +114,9 @@ final class SSHTerminal: Channel {
 
   func write(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard ending == nil, let child, !isFull, !bytes.isEmpty else { return 0 }
-    if let signal = hold.needed(Clock.monotonic) { child.kill(signal) }
+    if let signal = hold.needed(Clock.monotonic, spent: child.processorTime) {
+      child.kill(signal)
+    }
     let count = CLibc.write(child.terminal, bytes.baseAddress, min(bytes.count, 4096))
     if count < 0, systemError == EAGAIN { isFull = true }
     return max(count, 0)
@@ -121,7 +125,9 @@ final class SSHTerminal: Channel {
   func finishWriting() {}
 
   func resize(_ size: WindowSize) {
-    if let signal = hold.needed(Clock.monotonic) { child?.kill(signal) }
+    if let signal = hold.needed(Clock.monotonic, spent: child?.processorTime) {
+      child?.kill(signal)
+    }
     child?.resize(size)
   }
 
@@ -165,52 +171,5 @@ final class SSHTerminal: Channel {
   private func end() {
     child?.closeEnds()
     pipe?.close()
-  }
-}
-
-/// When an ssh whose output nobody takes is held back. It would read all that the host
-/// still sends, up to a megabyte, and copy it anew for each packet. Stopped but for a
-/// moment in each second it still answers probes, and sees a link that is dead.
-struct OutputHold {
-  private var isHeld = false
-  /// When it is stopped next, or goes on; nil while its output is taken.
-  private(set) var next: Double?
-
-  /// Seconds that output waits before it is held, that it is held, and runs.
-  private static let patience = 0.5
-  private static let pause = 1.0
-  private static let turn = 0.006
-
-  /// Its output waits.
-  ///
-  /// - Returns: the signal that is due, nil for none.
-  mutating func waiting(_ now: Double) -> Int32? {
-    guard let due = next else {
-      next = now + Self.patience
-      return nil
-    }
-    guard now >= due else { return nil }
-    isHeld.toggle()
-    next = now + (isHeld ? Self.pause : Self.turn)
-    return isHeld ? SIGSTOP : SIGCONT
-  }
-
-  /// Its output was taken.
-  ///
-  /// - Returns: the signal that is due, nil for none.
-  mutating func taken() -> Int32? {
-    next = nil
-    defer { isHeld = false }
-    return isHeld ? SIGCONT : nil
-  }
-
-  /// There is something for it to do beside that.
-  ///
-  /// - Returns: the signal that is due, nil for none.
-  mutating func needed(_ now: Double) -> Int32? {
-    guard isHeld else { return nil }
-    isHeld = false
-    next = now + Self.turn
-    return SIGCONT
   }
 }
