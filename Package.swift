@@ -34,6 +34,7 @@ let staticLink: [LinkerSetting] =
 
 var products: [Product] = [
   .executable(name: "sse-tail", targets: ["sse-tail"]),
+  .executable(name: "ws-tail", targets: ["ws-tail"]),
   .executable(name: "agent-tail", targets: ["agent-tail"]),
   .executable(name: "agent-chat", targets: ["agent-chat"]),
   .executable(name: "action-filter", targets: ["action-filter"]),
@@ -95,6 +96,8 @@ var targets: [Target] = [
   .executableTarget(
     name: "sse-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
+    name: "ws-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
+  .executableTarget(
     name: "agent-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
     name: "agent-chat", dependencies: ["Core", "Records", "Screen", "Web", "Agent", "CEdit"],
@@ -140,7 +143,8 @@ var targets: [Target] = [
   .testTarget(
     name: "CommandTests",
     dependencies: [
-      "sse-tail", "agent-tail", "agent-chat", "action-filter", "action-format", "voice-state",
+      "sse-tail", "ws-tail", "agent-tail", "agent-chat", "action-filter", "action-format",
+      "voice-state",
       "agent-call",
       "agent-approve", "mem-search", "tmux-attach", "share-inbox", "TestSupport",
     ], swiftSettings: strict),

@@ -6,8 +6,8 @@ public import Web
 public protocol LoopInput: AnyObject {
   /// The file to wait for; nil while nothing is wanted of it.
   var descriptor: Int32? { get }
-  /// Does what can be done without waiting. Called in each round, before the streams
-  /// have their turn.
+  /// Does what can be done without waiting. Called in each round, after the streams had
+  /// their turn.
   func turn()
 }
 
@@ -89,10 +89,10 @@ public final class FollowLoop {
     let deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     if options.count == 0 { end = .counted }
     while !isOver {
-      input?.turn()
       client.perform()
       let now = Clock.monotonic
       var next = live.reduce(deadline) { min($0, $1.tick(now: now)) }
+      input?.turn()
       output.flush()
       settle(now: now)
       next = min(next, now + output.patience)

@@ -23,8 +23,9 @@ public final class SocketStream: StreamLink {
   private var socket: WebSocket?
   private var place: String
   private var isHeld = false
-  /// When the last ping went out, seconds.
+  /// When the last ping went out; before the first, when the connection was opened.
   private var pingedAt = 0.0
+  private var hasPinged = false
 
   /// Told that a connection is open and messages may be sent, before the handler is.
   public var onOpen: () -> Void = {}
@@ -92,6 +93,7 @@ public final class SocketStream: StreamLink {
     guard isHeld else { return }
     isHeld = false
     pingedAt = now
+    hasPinged = false
     socket?.release()
   }
 
@@ -108,7 +110,6 @@ public final class SocketStream: StreamLink {
   private func connect(_ now: Double) {
     isHeld = false
     state = .connected
-    pingedAt = now
     socket = WebSocket(client, request, options: options, handler: self)
   }
 
@@ -125,12 +126,13 @@ public final class SocketStream: StreamLink {
     }
     if let pingEvery, socket.isOpen {
       if now - pingedAt >= pingEvery {
-        if socket.lastHeard < pingedAt {
+        if hasPinged && socket.lastHeard < pingedAt {
           lose("no answer to a ping within \(StreamPolicy.seconds(pingEvery)) s")
           return tick(now: now)
         }
         socket.ping()
         pingedAt = now
+        hasPinged = true
       }
       next = min(next, pingedAt + pingEvery)
     }
@@ -161,6 +163,7 @@ extension SocketStream: SocketHandler {
     self.place = place
     let now = Clock.monotonic
     pingedAt = now
+    hasPinged = false
     let (isFirst, down) = reconnect.opened(now: now)
     onOpen()
     handler.streamOpened(place, isFirst: isFirst, down: down)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-r"""raw.py SCRIPT LOG: an HTTP server that sends exact bytes, as a script says.
+r"""raw.py SCRIPT LOG [CERTIFICATE KEY]: an HTTP server that sends exact bytes, as a script says.
 
 The script is read at every request, and a new file starts all counts over. It holds blocks, separated by lines
 `---`; the nth request gets the nth block, and a request after the last block
@@ -27,12 +27,18 @@ A line of a block is one of
     touch NAME             makes that file
     stall                  nothing more until the client goes away
     reset                  end by RST; else the connection is closed
+    switch                 the 101 that makes a WebSocket of it
+    frame HH TEXT          one frame that begins with the byte HH: 81 is a text
+    bytes N TEXT           a frame of binary data, the text over and over, N bytes
+    receive N              the client's next N frames, each logged as `frame`
+    listen                 all its frames, up to a close frame, and its end
 
 TEXT knows the escapes \n \r \t \0 \e \\ and \xHH (a byte), and @URL@, @OTHER@
 (the origin of a second port), @DATE+N@ (an HTTP date N seconds from now).
 
 LOG gets one JSON record per request and one when it has been served; `at` is
-in seconds. On standard output: the `listening` record, with `other`.
+in seconds. On standard output: the `listening` record, with `other`. With a
+certificate it speaks TLS, as localhost.
 """
 import email.utils
 import json
@@ -41,27 +47,36 @@ import random
 import re
 import select
 import socket
+import ssl
 import struct
 import sys
 import threading
 import time
 import zlib
 
+import frames
+
 ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "0": b"\0", "e": b"\x1b", "\\": b"\\"}
-REASONS = {200: "OK", 204: "No Content", 301: "Moved Permanently", 302: "Found"}
+REASONS = {101: "Switching Protocols", 200: "OK", 204: "No Content", 301: "Moved Permanently", 302: "Found"}
 LONGEST_WAIT = 60
 
 
 class Server:
-    def __init__(self, script, log):
+    def __init__(self, script, log, certificate=None, key=None):
         self.script = script
+        self.tls = None
+        if certificate:
+            self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.tls.load_cert_chain(certificate, key)
+            self.tls.set_alpn_protocols(["h2", "http/1.1"])
         self.log_file = open(log, "a", buffering=1)
         self.lock = threading.Lock()
         self.served = {}
         self.number = 0
         self.generation = None
         self.sockets = [socket.create_server(("127.0.0.1", 0), backlog=64) for _ in range(2)]
-        self.origins = [f"http://127.0.0.1:{s.getsockname()[1]}" for s in self.sockets]
+        place = "https://localhost" if certificate else "http://127.0.0.1"
+        self.origins = [f"{place}:{s.getsockname()[1]}" for s in self.sockets]
 
     def run(self):
         print(json.dumps({"type": "listening", "url": self.origins[0], "other": self.origins[1]},
@@ -85,6 +100,11 @@ class Server:
                 self.log_file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
     def serve(self, connection, port):
+        if self.tls:
+            try:
+                connection = self.tls.wrap_socket(connection, server_side=True)
+            except OSError:
+                return
         with connection:
             request = read_request(connection)
             if request is None:
@@ -100,7 +120,10 @@ class Server:
             self.log(record, generation)
             cause = "script"
             try:
-                play(connection, self.block(request["path"]), self)
+                def log_frame(frame):
+                    self.log({"what": "frame", "n": number, "at": time.monotonic(), **frame},
+                             generation)
+                play(connection, self.block(request["path"]), self, request, log_frame)
             except (BrokenPipeError, ConnectionResetError):
                 cause = "client"
             except Exception as error:  # a mistake in a script must be seen, not hang a test
@@ -173,7 +196,7 @@ def read_request(connection):
             "body": body.decode("utf-8", "replace")}
 
 
-def head_of(line, extra, server):
+def head_of(line, extra, server, request):
     """The bytes of an answer's head (and body, where the line has one)."""
     word, _, rest = line.partition(" ")
     headers = {"Connection": "close"}
@@ -181,6 +204,10 @@ def head_of(line, extra, server):
     if word == "stream":
         status = 200
         headers["Content-Type"] = "text/event-stream"
+    elif word == "switch":
+        status = 101
+        accept = frames.accept_of(request["headers"].get("sec-websocket-key", ""))
+        headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Accept": accept}
     elif word == "redirect":
         code, _, location = rest.partition(" ")
         status = int(code)
@@ -208,19 +235,20 @@ def head_of(line, extra, server):
     return b"\r\n".join([head.encode()] + [server.bytes(l) for l in lines]) + b"\r\n\r\n" + body
 
 
-def play(connection, lines, server):
+def play(connection, lines, server, request, log_frame):
     """Does what the lines of a block say."""
     packer = zlib.compressobj(wbits=31)
     folder = os.path.dirname(os.path.abspath(server.script))
     lines = list(lines)
+    source = frames.FrameSource(connection)
     while lines:
         line = lines.pop(0)
         word, _, rest = line.partition(" ")
-        if word in ("stream", "status", "redirect"):
+        if word in ("stream", "status", "redirect", "switch"):
             extra = []
             while lines and lines[0][:2] in ("+ ", "- "):
                 extra.append(lines.pop(0))
-            connection.sendall(head_of(line, extra, server))
+            connection.sendall(head_of(line, extra, server, request))
         elif word == "send":
             connection.sendall(server.bytes(rest))
         elif word == "pieces":
@@ -258,6 +286,24 @@ def play(connection, lines, server):
         elif word == "gzip":
             data = packer.compress(server.bytes(rest)) + packer.flush(zlib.Z_SYNC_FLUSH)
             connection.sendall(data)
+        elif word == "frame":
+            first, _, text = rest.partition(" ")
+            connection.sendall(frames.frame(int(first, 16), server.bytes(text)))
+        elif word == "bytes":
+            count, _, text = rest.partition(" ")
+            unit = server.bytes(text)
+            data = (unit * (int(count) // len(unit) + 1))[:int(count)]
+            connection.sendall(frames.frame(0x82, data))
+        elif word in ("receive", "listen"):
+            left = int(rest) if word == "receive" else -1
+            while left:
+                found = source.next()
+                if found is None:
+                    break
+                log_frame(found)
+                left -= 1
+                if word == "listen" and found["first"] == "88":
+                    break
         elif word == "pause":
             time.sleep(float(rest))
         elif word == "touch":
@@ -291,6 +337,6 @@ def left_by_client(connection, seconds):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 5):
         sys.exit(__doc__)
     Server(*sys.argv[1:]).run()

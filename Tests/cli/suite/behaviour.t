@@ -13,6 +13,9 @@ serve_agent serve --token-file "$tmp/token" --ingest "$tmp/day.ndjson"
 serve=$url
 start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
 memory=$url
+printf '%s\n' forever switch 'frame 81 "hello"' listen >"$tmp/socket"
+start_server socket python3 "$cli/servers/raw.py" "$tmp/socket" "$tmp/socket.log"
+socket=ws${url#http}
 start_sshd
 rtmux new-session -d -s riff 'exec sleep 1000'
 share-inbox add -q --inbox "$tmp/inbox" "$tmp/token" || bail "nothing comes into the inbox"
@@ -25,6 +28,7 @@ tmux-attach -l $box >/dev/null 2>&1 || bail "the box cannot be reached"
 # NAME: what is run, by sh.
 table="
 sse-tail       AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token sse-tail -n 1 activity
+ws-tail        ws-tail -n 1 $socket
 agent-tail     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-tail -n 1
 action-filter  action-filter -n 3 $tmp/day.ndjson
 action-format  action-format $tmp/day.ndjson

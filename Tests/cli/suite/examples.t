@@ -71,6 +71,17 @@ approvals() {
   tell claw ask b3 '{"command":"git status; rm -rf /","commandArgv":["sh","-c","git status; rm -rf /"],"cwd":"/srv/site","host":"gateway"}'
   wait_until 20 sh -c 'agent-approve -p claw -l | grep -q b3'
 }
+# A WebSocket that greets, and answers what is said.
+cat >"$tmp/socket" <<'END'
+forever
+switch
+frame 81 {"type":"hello"}
+frame 81 {"type":"event"}
+listen
+END
+start_server socket python3 "$cli/servers/raw.py" "$tmp/socket" "$tmp/socket.log"
+SOCKET=ws${url#http}
+export SOCKET
 
 # examples PAGE: `STATUS OUTPUT COMMAND` per example, OUTPUT yes or no.
 examples() {

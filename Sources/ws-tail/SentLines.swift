@@ -1,0 +1,120 @@
+import Agent
+import CLibc
+import Core
+import Web
+
+/// Sends the lines of standard input: `--send`.
+///
+/// While the link is down they wait, and when many do, whoever writes them waits, too.
+final class SentLines: LoopInput {
+  /// The longest line, bytes.
+  static let longest = 64 << 20
+  /// With so many bytes of lines waiting, no more are read.
+  private static let enough = 1 << 20
+  /// With so many bytes on their way to the network, the rest waits here: what is on its
+  /// way is lost with the connection.
+  private static let ahead = 1 << 16
+
+  /// Where they go; not retained.
+  weak var stream: SocketStream?
+
+  private let diagnostics: Diagnostics
+  private let onFault: () -> Void
+  private var waiting = ByteQueue()
+  /// How much of it is known to hold no line end.
+  private var scanned = 0
+  private var number = 0
+  private var isEnded = false
+  /// The rest of a line that is too long is passed over.
+  private var isSkipping = false
+
+  /// - Parameters:
+  ///   - diagnostics: told of lines that cannot be sent.
+  ///   - onFault: told that there was one.
+  init(_ diagnostics: Diagnostics, onFault: @escaping () -> Void) {
+    self.diagnostics = diagnostics
+    self.onFault = onFault
+  }
+
+  var descriptor: Int32? { isEnded || hasEnough ? nil : 0 }
+
+  /// Whether lines wait, and not one long line for its end.
+  private var hasEnough: Bool { waiting.count - scanned >= Self.enough }
+
+  func turn() {
+    send()
+    while descriptor != nil, isReadable, readSome() { send() }
+  }
+
+  private var isReadable: Bool {
+    var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
+
+  /// - Returns: whether there may be more.
+  private func readSome() -> Bool {
+    let room = waiting.room(1 << 16)
+    let count = read(0, room.baseAddress, room.count)
+    if count > 0 {
+      waiting.put(count)
+      return true
+    }
+    if count < 0 && (systemError == EINTR || systemError == EAGAIN) { return false }
+    if count < 0 { fault("standard input: \(systemReason(systemError))") }
+    isEnded = true
+    // The last line may have no end.
+    if let last = waiting.bytes.last ?? (isSkipping ? 0 : nil), last != 10 {
+      waiting.append(byte: 10)
+    }
+    send()
+    return false
+  }
+
+  private func send() {
+    while let stream, stream.isOpen, stream.unsent < Self.ahead, let line = nextLine() {
+      stream.send(text: line)
+    }
+  }
+
+  /// The next line that can be sent, nil when there is none yet.
+  private func nextLine() -> [UInt8]? {
+    while true {
+      let bytes = waiting.bytes
+      guard let start = bytes.baseAddress,
+        let end = memchr(start + scanned, 10, bytes.count - scanned)
+      else {
+        scanned = bytes.count
+        if scanned > Self.longest {
+          isSkipping = true
+          waiting.removeAll()
+          scanned = 0
+        }
+        return nil
+      }
+      let count = UnsafeRawPointer(end) - start
+      let line = Array(UnsafeRawBufferPointer(start: start, count: count))
+      waiting.drop(count + 1)
+      scanned = 0
+      number += 1
+      if isSkipping {
+        isSkipping = false
+        fault("standard input:\(number): longer than \(Self.longest) bytes")
+      } else if !line.withUnsafeBytes(UTF8Text.isValid) {
+        fault("standard input:\(number): not UTF-8")
+      } else {
+        return line
+      }
+    }
+  }
+
+  private func fault(_ line: String) {
+    diagnostics.say(line)
+    onFault()
+  }
+}
+
+extension ByteQueue {
+  fileprivate mutating func append(byte: UInt8) {
+    withUnsafeBytes(of: byte) { append($0) }
+  }
+}

@@ -1,0 +1,66 @@
+import Agent
+import Core
+import Web
+
+/// What the command line of ws-tail asks for.
+struct WsOptions {
+  var url = ""
+  var dataOnly = false
+  var data: String?
+  var headers: [String] = []
+  /// Seconds; nil for never.
+  var ping: Double?
+  var sends = false
+  var subprotocols: [String] = []
+  var follow = FollowOptions()
+  var access = AccessOptions()
+
+  static let table = OptionTable<WsOptions>(
+    program: "ws-tail",
+    summary: "Follow a WebSocket, one JSON record per message.",
+    synopsis: "[options] URL",
+    options: [
+      Option("d", "data-only", "print the data alone") { $0.dataOnly = true },
+      Option(
+        "H", "header", "LINE", "add a request header; @FILE reads lines", .path.offering(.none)
+      ) { $0.headers.append($1) },
+      Option(
+        nil, "data", "DATA", "send this text on each connection; @FILE reads it",
+        .path.offering(.none)
+      ) { $0.data = $1 },
+      Option(nil, "send", "send the lines of standard input, a text message each") {
+        $0.sends = true
+      },
+      Option(
+        nil, "subprotocol", "NAME", "offer a subprotocol; repeatable", Reading(subprotocol)
+      ) { $0.subprotocols.append($1) },
+      Option(nil, "ping", "SECONDS", "send a ping this often; 0 never", .seconds) {
+        $0.ping = $1 > 0 ? $1 : nil
+      },
+    ] + FollowOptions.options(of: "message", article: "a").at(\.follow)
+      + AccessOptions.options.at(\.access)
+  ) { options, words throws(UsageError) in try options.finish(words) }
+
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    guard let first = words.operands.first else { throw UsageError("a URL is needed") }
+    if words.operands.count > 1 {
+      throw UsageError("one stream at a time: \(words.operands[1])")
+    }
+    if sends, data == "@-" { throw UsageError("standard input is either --send's or --data's") }
+    if sends, headers.contains("@-") {
+      throw UsageError("standard input is either --send's or --header's")
+    }
+    url = first
+    follow.thing = "message"
+  }
+
+  @Sendable private static func subprotocol(
+    _ argument: OptionArgument
+  ) throws(UsageError) -> String {
+    let value = argument.value
+    guard !value.isEmpty, Header(value, "") == Header(line: value + ":") else {
+      throw argument.fault("not the name of a subprotocol")
+    }
+    return value
+  }
+}

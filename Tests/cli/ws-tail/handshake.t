@@ -1,0 +1,188 @@
+#!/bin/sh
+# How a WebSocket is asked for, what an answer means, where a secret goes.
+. "${0%/*}/../lib.sh"
+needs ws-tail jq python3
+
+serve </dev/null
+ws=ws${url#http}
+# answered LINES [OPTION...]: one answer by the script's LINES, then a message.
+answered() {
+  printf '%s\n' "$1" '---' switch 'frame 81 "ok"' listen | script
+  shift
+  run ws-tail -d --retry-wait 0.01 -n 1 "$@" "$ws/s?key=hidden"
+}
+requested() { requests .n | wc -l | tr -d ' '; }
+header() { requests ".headers[\"$1\"] // \"-\"" | tr '\n' ' '; }
+
+# --- the request
+answered 'switch
+frame 81 1
+listen' -H 'X-One: 1' -H 'Sec-WebSocket-Key: mine'
+is "$status $(cat "$out")" "0 1" "a message"
+is "$(requests '.method + " " + .target')" "GET /s?key=hidden" "what is asked"
+is "$(header upgrade)$(header connection)$(header sec-websocket-version)" \
+  "websocket Upgrade 13 " "as RFC 6455 says"
+is "$(header host)" "127.0.0.1:$port " "the host"
+is "$(header x-one)" "1 " "a header of the user's"
+like "$(header user-agent)" '^ws-tail/[0-9.]+ $' "who asks"
+like "$(header sec-websocket-key)" '^[A-Za-z0-9+/]{22}== $' "a key of 16 bytes, not the user's"
+first=$(header sec-websocket-key)
+answered 'switch
+frame 81 1
+listen'
+isnt "$(header sec-websocket-key)" "$first" "and another the next time"
+is "$(header sec-websocket-extensions)$(header sec-websocket-protocol)" "- - " "nothing else is offered"
+
+# A file of headers.
+printf 'X-Two: 2\n# no\n\nX-Three: 3\r\n' >"$tmp/headers"
+answered 'switch
+frame 81 1
+listen' -H "@$tmp/headers"
+is "$(header x-two)$(header x-three)" "2 3 " "headers of a file"
+run ws-tail -H 'no header' "$ws/"
+status_is 2 "what is no header"
+err_one_line ws-tail "in a line"
+
+# --- subprotocols
+answered 'switch
++ Sec-WebSocket-Protocol: chat.v2
+frame 81 1
+listen' --subprotocol chat.v1 --subprotocol chat.v2
+is "$status $(header sec-websocket-protocol)" "0 chat.v1, chat.v2 " "subprotocols are offered, one is taken"
+answered 'switch
++ Sec-WebSocket-Protocol: chat.v3
+frame 81 1
+stall' --subprotocol chat.v1
+is "$status $(requested)" "2 1" "one that was not offered"
+err_like "a subprotocol that was not offered" "is told"
+run ws-tail --subprotocol 'a b' "$ws/"
+status_is 2 "what cannot be the name of one"
+
+# --- answers of 101 that are none
+while IFS=';' read -r lines reason title; do
+  answered "switch
+$(printf '%s' "$lines" | tr ',' '\n')
+frame 81 1
+stall"
+  is "$status $(requested)" "2 1" "$title fails for good"
+  err_one_line ws-tail "$title: one line"
+  err_like "$ws/s: 101 Switching Protocols, but $reason" "$title: which says why"
+  err_unlike hidden "$title: without the query"
+  out_empty "$title: prints nothing"
+done <<'S'
++ Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=;Sec-WebSocket-Accept does not fit;another accept
+- Sec-WebSocket-Accept;Sec-WebSocket-Accept does not fit;no accept
+- Upgrade;not to a WebSocket;no upgrade
++ Upgrade: h2c;not to a WebSocket;another upgrade
++ Connection: close;not to a WebSocket;another connection
++ Sec-WebSocket-Extensions: permessage-deflate;with an extension;an extension
+S
+
+# --- other answers
+for code in 401 403; do
+  answered "status $code application/json {\"error\":\"Unauthorized\"}"
+  is "$status $(requested)" "77 1" "$code: credentials are refused"
+  err_one_line ws-tail "$code: one line"
+  err_like "$ws/s: $code" "$code: with URL and status"
+  err_unlike 'hidden' "$code: without its query"
+done
+for code in 400 404 405 410 426 200 204 304; do
+  answered "status $code text/plain gone"
+  is "$status $(requested)" "2 1" "$code: fails for good"
+  err_one_line ws-tail "$code: one line"
+  err_like "$ws/s: $code" "$code: with URL and status"
+done
+for code in 408 425 429 500 502 503 504; do
+  answered "status $code text/html <html><h1>Sorry</h1></html>"
+  is "$status $(cat "$out") $(requested)" '0 "ok" 2' "$code is retried"
+done
+answered 'status 429 text/plain later
++ Retry-After: 1'
+took=$(jq -s '((map(select(.n == 2 and .what == "request"))[0].at)
+  - (map(select(.n == 1 and .what == "end"))[0].at)) * 1000 | floor' "$log")
+ok "Retry-After is waited for" test "$took" -ge 990
+answered 'status 404
++ Transfer-Encoding: chunked
+- Content-Length
+chunk {"error":"no such room\e[2J"}
+chunk 
+stall'
+status_is 2 "a body in chunks"
+unlike "$(LC_ALL=C cat -v "$err")" '\^\[' "its bytes do not reach the terminal"
+
+# --- redirects
+for code in 301 302 303 307 308; do
+  answered "redirect $code @URL@/there"
+  is "$status $(cat "$out")" '0 "ok"' "$code is followed"
+  is "$(requests .path | tr '\n' ' ')" "/s /there " "$code: there"
+done
+answered "redirect 302 $ws/ws"
+is "$status $(requests .path | tail -n 1)" "0 /ws" "to an address with ws"
+answered "redirect 302 ftp://127.0.0.1/"
+is "$status $(requested)" "2 1" "to another scheme"
+err_like 'bad location' "which is told"
+printf '%s\n' forever 'redirect 302 /again' | script
+run ws-tail "$ws/"
+is "$status $(requested)" "2 21" "not for ever"
+err_like 'too many redirects' "which is told"
+
+# --- secrets
+echo secret-token-1 >"$tmp/token"
+chmod 600 "$tmp/token"
+secrets() { requests '[.headers | to_entries[] | select(.value | test("secret|c2Vj"))] | length' | tr '\n' ' '; }
+answered 'redirect 307 @OTHER@/there' --token-file "$tmp/token" -H 'Cookie: a=secret'
+is "$(secrets)" "2 0 " "the token and headers do not go to another origin"
+answered 'redirect 307 @URL@/there' --token-file "$tmp/token" -H 'Cookie: a=secret'
+is "$(secrets)" "2 2 " "and go on within it"
+printf '%s\n' switch 'frame 81 1' listen | script
+run ws-tail -d -n 1 "ws://me:secret@127.0.0.1:$port/"
+is "$(header authorization)" "Basic bWU6c2VjcmV0 " "user and password of the URL"
+answered 'status 403 text/plain secret-token-1 was wrong' --token-file "$tmp/token"
+status_is 77 "a token that is refused"
+err_unlike 'secret-token' "is not quoted"
+run ws-tail --token-file "$tmp/token" --max-retries 0 ws://192.0.2.1/
+status_is 2 "a token over plain ws"
+err_like 'allow-plaintext' "is not sent, and why"
+printf '%s\n' switch 'frame 81 1' listen | script
+run ws-tail -d -n 1 --allow-plaintext --token-file "$tmp/token" "$ws/"
+status_is 0 "unless that is wished"
+
+# A profile's token goes to the origin of its URL, and nowhere else.
+cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
+[profile claw]
+kind = openclaw
+url = $ws
+token-file = $tmp/token
+END
+printf '%s\n' forever switch 'frame 81 1' listen | script
+run ws-tail -d -n 1 -p claw "$ws/events"
+is "$status $(secrets)" "0 1 " "the profile's token for its origin"
+other_ws=ws${other#http}
+printf '%s\n' forever switch 'frame 81 1' listen | script
+run ws-tail -d -n 1 -p claw "$other_ws/events"
+is "$status $(secrets)" "0 0 " "and for no other"
+
+# --- answers that never end, or are none
+answered 'send HTTP/1.1 101 Switching\r\n
+repeat 200000 X: y\r\n
+stall' --max-retries 0
+is "$status $(requested)" "75 1" "a head without an end"
+err_like 'the head of the answer does not end' "is told"
+answered 'send SSH-2.0-x\r\n
+stall' --max-retries 0
+err_like 'the answer is not HTTP' "another protocol is told"
+answered 'stall' --max-retries 0 --idle-timeout 0.3
+is "$status" 75 "no answer at all"
+err_like 'nothing came for 0.3 s' "is told"
+printf '%s\n' 'status 503 text/plain x' '+ Content-Length: 1000' stall | script
+run ws-tail --max-retries 0 "$ws/"
+is "$status" 75 "a body that does not end is not waited for long"
+
+# --- usage
+for words in '' "$ws/ $ws/" 'ftp://x/' 'nothing'; do
+  # shellcheck disable=SC2086  # words
+  run ws-tail $words
+  status_is 2 "usage: '$words'"
+done
+
+done_testing

@@ -1,0 +1,54 @@
+#!/bin/sh
+# How messages are printed: as records, alone, on a terminal.
+. "${0%/*}/../lib.sh"
+needs ws-tail jq python3
+
+serve </dev/null
+ws=ws${url#http}
+while IFS=';' read -r text want title; do
+  printf '%s\n' forever switch "frame 81 $text" listen | script
+  run ws-tail -n 1 "$ws/"
+  out_is "{\"data\":$want}" "$title"
+  run ws-tail -d -n 1 "$ws/"
+  out_is "$want" "$title: alone"
+done <<'S'
+{"a":1.10,"b":[ 1, 2 ]};{"a":1.10,"b":[ 1, 2 ]};JSON keeps its bytes
+12345678901234567890123;12345678901234567890123;a number keeps its digits
+"x";"x";a JSON string
+null;null;null
+;"";an empty text
+hello world;"hello world";a text that is not JSON
+{"a":1} x;"{\"a\":1} x";JSON and more
+{"a":\n1};{"a": 1};JSON over lines becomes one line
+a\nb\t\e[0m;"a\nb\t\u001b[0m";controls are escaped
+π "quoted" \\;"π \"quoted\" \\";quotes and backslashes
+S
+for size in 0 1 2 3 4 12288 12289 100000; do
+  printf '%s\n' switch "bytes $size \\0\\xffa\\n" listen | script
+  run ws-tail -n 1 "$ws/"
+  is "$(jq -r .binary "$out" | base64 -d | wc -c)" "$size" "$size bytes in base64"
+done
+printf '%s\n' switch 'frame 82 a"\xff' listen | script
+run ws-tail -d -n 1 "$ws/"
+out_is '"YSL/"' "binary alone is a string"
+
+# On a terminal the value is the same, and nothing in it is obeyed.
+printf '%s\n' switch 'frame 81 "a\xe2\x80\xaeb\xc2\x9bc"' listen | script
+run python3 "$cli/terminal.py" ws-tail -d -n 1 "$ws/"
+like "$(tr -d '\r' <"$out")" '^"a\\u202eb\\u009bc"$' "controls of a terminal are escaped in JSON"
+
+# A full disk, a closed pipe, a count of none.
+printf '%s\n' forever switch 'repeat 20000 \x81\x05"abc"' listen | script
+if [ -w /dev/full ]; then
+  run sh -c "ws-tail $ws/ >/dev/full"
+  status_is 2 "a full disk"
+  err_one_line ws-tail "is told once"
+fi
+run sh -c "ws-tail $ws/ | head -n 1"
+out_is '{"data":"abc"}' "a closed pipe ends it"
+err_empty "in silence"
+run ws-tail -n 0 "$ws/"
+status_is 0 "a count of none"
+out_empty "prints none"
+
+done_testing
