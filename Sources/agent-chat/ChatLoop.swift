@@ -71,7 +71,8 @@ final class ChatLoop: ChatListener {
     view.begin()
     line.ask(question)
     while end == nil {
-      if let signal = try turn(until: min(deadline, abortUntil ?? .infinity)) { heed(signal) }
+      let limit = min(deadline, abortUntil ?? .infinity)
+      if let signal = try turn(until: limit, isDone: { end != nil }) { heed(signal) }
       let now = Clock.monotonic
       if end == nil, let abortUntil, now >= abortUntil { end = .aborted(nil) }
       if end == nil, now >= deadline { end = .lost("no answer in \(maxTime) s") }
@@ -91,7 +92,9 @@ final class ChatLoop: ChatListener {
     var result: Result<[[UInt8]], CallFailure>?
     line.list(list) { result = $0 }
     while result == nil {
-      if let signal = try turn(until: deadline) { die(signal) }
+      if let signal = try turn(until: deadline, isDone: { result != nil || closed != nil }) {
+        die(signal)
+      }
       if result == nil, let closed { throw CallFailure(place, closed.line, closed.status) }
       if result == nil, Clock.monotonic >= deadline {
         throw CallFailure(place, "no answer in \(maxTime) s", .temporary)
@@ -107,7 +110,9 @@ final class ChatLoop: ChatListener {
     var result: Result<[UInt8], CallFailure>?
     line.speak(view.answer, agent: options.agent) { result = $0 }
     while result == nil {
-      if let signal = try turn(until: deadline) { die(signal) }
+      if let signal = try turn(until: deadline, isDone: { result != nil || closed != nil }) {
+        die(signal)
+      }
       if result == nil, Clock.monotonic >= deadline {
         result = .failure(CallFailure(place, "no audio in \(maxTime) s", .temporary))
       }
@@ -154,19 +159,21 @@ final class ChatLoop: ChatListener {
   /// - Parameters:
   ///   - limit: the longest wait, seconds of `Clock.monotonic`.
   ///   - input: whether to come back when something can be read, too.
+  ///   - isDone: asked whether there is anything to wait for.
   /// - Returns: a signal that came.
   /// - Throws: `WriteFailure`.
-  func turn(until limit: Double, orInput input: Bool = false) throws -> Int32? {
+  func turn(
+    until limit: Double, orInput input: Bool = false, isDone: () -> Bool
+  ) throws -> Int32? {
     client.perform()
     let next = line.tick(now: Clock.monotonic)
     if writing == nil {
       do { try view.flush() } catch { writing = error }
     }
     if let writing, writing.code != EINTR { throw writing }
-    // What has just ended is not waited for.
-    let isDone = end != nil && !input
+    if isDone() { return nil }
     client.wait(
-      seconds: isDone ? 0 : min(next, limit) - Clock.monotonic,
+      seconds: min(next, limit) - Clock.monotonic,
       reading: [EndSignals.descriptor] + (input ? [0] : []), closing: [1])
     if let signal = EndSignals.next() { return signal }
     if OutputEnd.isClosed { throw WriteFailure(code: EPIPE) }

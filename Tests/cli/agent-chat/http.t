@@ -1,0 +1,204 @@
+#!/bin/sh
+# agent-chat over HTTP: Claudio's own form, and the OpenResponses endpoint of a gateway.
+# Neither can tell a second try from a new message: nothing is ever sent twice.
+. "${0%/*}/../lib.sh"
+needs agent-chat python3 jq
+
+log=$tmp/requests
+start_server claudio python3 "$cli/servers/claudio.py" "$log"
+echo S3cret-Token >"$tmp/token"
+chmod 600 "$tmp/token"
+cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
+[profile c]
+kind = openclaw
+url = $url
+token-file = $tmp/token
+
+[profile r]
+kind = openclaw
+url = $url/v1
+token-file = $tmp/token
+
+[profile whole]
+kind = openclaw
+url = $url/v1/responses
+END
+# asked FILTER: of the last request.
+asked() { tail -n 1 "$log" | jq -c "$1"; }
+
+# --- Claudio's own
+
+run agent-chat -p c how are you
+status_is 0 "a question"
+out_is "You said: how are you" "the answer, once"
+err_empty "and no other word"
+is "$(asked '[.method,.path,.body]')" \
+  '["POST","/api/chat/agent",{"messages":[{"role":"user","content":"how are you"}]}]' \
+  "is asked as the server wants it"
+is "$(asked '.headers.authorization')" '"Bearer S3cret-Token"' "with the token"
+run agent-chat -p c -a heron -o json hello
+status_is 0 "another agent"
+is "$(asked .body.agent)" '"heron"' "is named"
+is "$(jq -r '[.type,.backend,.profile,.thread,.role,.text,.state] | map(. // "") | join(" ")' "$out")" \
+  'turn claudio c heron   running
+message claudio c heron assistant You said: hello final
+turn claudio c heron   completed' "as records"
+is "$(jq -s -r '[.[].id] | unique | length' "$out")" 1 "of one id"
+run sh -c 'printf "  two\n lines \n" | agent-chat -p c'
+is "$(asked '.body.messages[0].content')" '"  two\n lines "' "standard input is the message"
+run sh -c 'printf "dash" | agent-chat -p c -'
+out_is "You said: dash" "so it is with -"
+run sh -c 'printf "caf\351" | agent-chat -p c'
+status_is 2 "what is not UTF-8"
+err_is "agent-chat: standard input: not UTF-8 at byte 4" "is not said"
+run sh -c 'agent-chat -p c </dev/null'
+status_is 2 "nothing"
+err_one_line agent-chat "is not said"
+run agent-chat -p c "$(printf 'caf\351')"
+status_is 2 "words that are not UTF-8"
+out_empty "are not said either"
+
+run agent-chat -p c silence
+status_is 0 "an agent that says nothing"
+out_empty "has answered, too"
+: >"$log"
+run agent-chat -p c cut
+status_is 75 "an answer that is cut off"
+out_empty "is not printed in part"
+is "$(lines "$log")" 1 "and not asked for again"
+run agent-chat -p c busy
+status_is 75 "a server that is busy"
+is "$(lines "$log")" 2 "is not asked again either"
+run agent-chat -p c fail
+status_is 75 "one that breaks"
+err_like "it broke" "says why"
+run agent-chat -p c no
+status_is 77 "a token that is refused"
+err_one_line agent-chat "in a line"
+err_unlike S3cret "without the token"
+run agent-chat -p c odd
+status_is 2 "an answer that makes no sense"
+run agent-chat -p c --max-time 0.3 slow
+status_is 75 "an answer that takes too long"
+err_like "no answer in 0.3 s" "with the reason"
+run agent-chat -p c --idle-timeout 0.3 slow
+status_is 75 "a server that is silent"
+run agent-chat -p c -t side hello
+status_is 2 "no threads"
+run agent-chat -p c --attach "$tmp/token" hello
+status_is 2 "no files"
+run agent-chat -p c --key k1 hello
+status_is 2 "no keys"
+err_like "cannot tell a second try" "because they would keep nothing from being said twice"
+run agent-chat -p c --history
+status_is 2 "no history"
+run agent-chat -p c --abort
+status_is 2 "nothing to abort"
+start long agent-chat -p c slow
+wait_until 10 has "$log" '"slow"'
+sleep 0.1
+stop "$pid" INT
+is "$status" 130 "^C ends it by that signal"
+
+run agent-chat -p c --agents
+status_is 0 "agents"
+is "$(od -An -c "$out" | tr -d ' \n')" 'heron\tGreyHeron\nstoat\tSt\e[31moat\n' \
+  "by id and name in a pipe"
+run python3 "$cli/terminal.py" agent-chat -p c --agents
+out_like 'heron +Grey Heron' "in a table at a terminal"
+out_like 'St\\e\[31moat' "escaped there"
+run agent-chat -p c --agents -o json
+is "$(jq -r .id "$out" | tr '\n' ' ')" "heron stoat " "and as rows"
+
+# --- audio
+
+run agent-chat -p c --speak "$tmp/a.mp3" -a stoat hello
+status_is 0 "an answer that is spoken"
+out_is "You said: hello" "is printed, too"
+is "$(cat "$tmp/a.mp3")" "ID3You said: hello" "and is in the file"
+is "$(asked .body)" '{"text":"You said: hello","agent":"stoat"}' "in the voice of the agent"
+run agent-chat -p c --speak "$tmp/a.mp3" silent
+status_is 0 "an answer that cannot be spoken"
+out_is "You said: silent" "is printed"
+err_like '^agent-chat: no audio: .*no voice' "with a line why"
+not_ok "and no audio of another answer is left" test -s "$tmp/a.mp3"
+run agent-chat -p c --speak "$tmp/a.mp3" page
+err_like 'no audio$' "a web page is no audio"
+: >"$log"
+run agent-chat -p c --speak "$tmp/none/a.mp3" hello
+status_is 2 "a file that cannot be made"
+is "$(lines "$log")" 0 "keeps the question from being asked"
+
+# --- OpenResponses
+
+run agent-chat -p r how are you
+status_is 0 "a question to the endpoint"
+out_is "You said: how are you" "its answer"
+is "$(asked '[.path,.body]')" \
+  '["/v1/responses",{"model":"openclaw","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"how are you"}]}],"stream":true,"user":"agent:main:main"}]' \
+  "is asked as it wants it"
+is "$(asked '[.headers["x-openclaw-session-key"], .headers.authorization]')" \
+  '["agent:main:main","Bearer S3cret-Token"]' "in the main conversation"
+run agent-chat -p whole -a heron -t side hello
+out_is "You said: hello" "the url may be the endpoint's own"
+is "$(asked '[.body.model,.body.user,.headers["x-openclaw-session-key"]]')" \
+  '["openclaw/heron","agent:heron:side","agent:heron:side"]' "an agent and a thread are named"
+run agent-chat -p r -t agent:stoat:main hello
+is "$(asked '[.body.model,.body.user]')" '["openclaw/stoat","agent:stoat:main"]' "a whole key"
+run agent-chat -p r -o json hello
+is "$(jq -r '[.type,.id,.state,.text] | map(. // "") | join(" ")' "$out")" \
+  'turn resp_1 running 
+message resp_1 partial You 
+message resp_1 partial You said
+message resp_1 partial You said: he
+message resp_1 partial You said: hello
+message resp_1 final You said: hello
+turn resp_1 completed ' "the text so far, as it grows"
+is "$(tail -n 1 "$out" | jq -c '[.backend,.message,.usage]')" \
+  '["openclaw","resp_1",{"input_tokens":3,"output_tokens":5}]' "and what it took"
+run agent-chat -p r replace
+out_is "Something else" "the done event is the answer"
+run agent-chat -p r whole
+out_is "You said: whole" "an answer without a stream"
+run agent-chat -p r count 2000
+is "$(tr -d '\n' <"$out" | cksum)" "$(seq 0 1999 | tr '\n' ' ' | cksum)" "a long one is whole"
+run agent-chat -p r silence
+status_is 0 "silence"
+out_empty "is an answer"
+for word in late incomplete fail; do
+  run agent-chat -p r "$word"
+  status_is 1 "$word: a run that failed"
+  out_empty "nothing is printed of it"
+  err_one_line agent-chat "but why"
+done
+err_is "agent-chat: the agent failed: api_error: it broke" "in the server's words"
+: >"$log"
+run agent-chat -p r cut
+status_is 75 "a stream that is cut"
+out_empty "nothing of it is printed"
+is "$(lines "$log")" 1 "and it is not asked again"
+run agent-chat -p r busy
+status_is 75 "busy"
+run agent-chat -p r no
+status_is 77 "refused"
+run agent-chat -p r odd
+status_is 2 "no answer of the endpoint"
+run agent-chat -p r --agents
+is "$(cut -f 1 "$out" | tr '\n' ' ')" "openclaw/heron openclaw/stoat " "its agents are models"
+printf 'GIF89a...' >"$tmp/a picture"
+echo 'x,y' >"$tmp/points.csv"
+run agent-chat -p r --attach "$tmp/a picture" --attach "$tmp/points.csv" look
+is "$(asked '.body.input[0].content[1:]')" \
+  '[{"type":"input_image","source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhLi4u"}},{"type":"input_file","source":{"type":"base64","media_type":"text/csv","data":"eCx5Cg==","filename":"points.csv"}}]' \
+  "files"
+
+# --- at a terminal
+
+run python3 "$cli/terminal.py" agent-chat -p r replace
+out_like 'You said: replace' "the stream is shown"
+out_like 'replaced by:' "that it was replaced is said"
+out_like '^Something else' "and the new text is shown whole"
+run python3 "$cli/terminal.py" agent-chat -p r "$(printf '\033]0;x\007')"
+out_like '^You said: \\e\]0;x\\x07' "what a terminal would obey is escaped"
+
+done_testing
