@@ -1,0 +1,187 @@
+#!/bin/sh
+# agent-chat with an OpenClaw gateway: answers, ends, keys, lists.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../gateway.sh"
+needs agent-chat jq python3
+
+start_gateway claw --token gw-secret
+printf 'token-command = printf gw-secret\n' >>"$XDG_CONFIG_HOME/agentutils/config"
+chat() { run agent-chat -p claw --retry-wait 0.1 "$@"; }
+sent() { frames claw chat.send | wc -l | tr -d ' '; }
+
+# --- a question
+
+chat how are you
+status_is 0 "a question"
+out_is "You said: how are you" "its answer, once"
+err_empty "and no other word"
+is "$(frames claw connect | jq -c '[.scopes, .caps]')" \
+  '[["operator.read","operator.write"],["tool-events"]]' "no more is asked for than is needed"
+is "$(frames claw chat.send | jq -c '[.sessionKey, .message, (.idempotencyKey | length)]')" \
+  '["agent:heron:main","how are you",36]' "it goes to the main conversation, with a key"
+chat -t side -a stoat hello
+is "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" agent:stoat:side "or to another"
+chat tool
+out_is "Looking. High at 06:12." "tools say nothing in a pipe"
+chat draft
+out_is "Best" "what was replaced is not printed"
+chat silence
+status_is 0 "silence is an answer"
+out_empty "of nothing"
+run sh -c 'printf "from a pipe\n" | agent-chat -p claw'
+out_is "You said: from a pipe" "standard input"
+chat -- -o
+out_is "You said: -o" "words may begin with a dash"
+
+chat -o json tool
+status_is 0 "as records"
+is "$(jq -r '[.type,.role,.tool,.state,.text] | map(. // "") | join(" ")' "$out" | uniq)" \
+  'turn   running 
+message assistant  partial Looking. 
+tool_call  exec running 
+tool_call  exec succeeded 
+message assistant  partial Looking. High at 06:12.
+message assistant  final Looking. High at 06:12.
+turn   completed ' "each when it changes, whole"
+is "$(jq -r '.backend + " " + .profile' "$out" | sort -u)" "openclaw claw" "whose they are"
+
+chat fail
+status_is 1 "a turn that fails"
+out_empty "prints nothing"
+err_is "agent-chat: the agent failed: rate_limit: too many requests" "but why"
+
+# --- keys
+
+chat --key key-1 -v once
+status_is 0 "a key of one's own"
+err_like '^agent-chat: key key-1$' "is told with -v"
+before=$(sent)
+chat --key key-1 once
+status_is 0 "the same again"
+out_is "You said: once" "has the same answer"
+is "$(sent)" $((before + 1)) "was sent again"
+is "$(jq -rs '[.[] | select(.frame.params.idempotencyKey == "key-1")] | length' "$tmp/claw.log")" 2 \
+  "with the same key"
+chat --history -o json
+is "$(jq -r 'select(.role == "user") | .text' "$out" | grep -c once)" 1 "and was said once"
+run agent-chat -p claw --key 'a b' hello
+status_is 2 "a key with a blank"
+run agent-chat -p claw --key '' hello
+status_is 2 "an empty key"
+
+# --- a link that is lost
+
+tell claw cut chat.send
+chat after the cut
+status_is 0 "the connection is cut when the question was taken, before that is said"
+out_is "You said: after the cut" "the answer is found"
+chat --history -n 2
+out_is 'user: after the cut
+assistant: You said: after the cut' "and it was said once"
+tell claw cut chat.history
+tell claw cut chat.send
+chat twice cut
+status_is 0 "cut again while it is looked for"
+out_is "You said: twice cut" "the answer is found"
+chat --history -n 2
+is "$(grep -c 'user: twice cut' "$out")" 1 "said once"
+
+start long agent-chat -p claw --retry-wait 0.1 forever
+long=$pid
+wait_until 20 has "$tmp/claw.log" '"forever"'
+stop "$long" INT
+is "$status" 130 "^C ends by that signal"
+is "$(cat "$tmp/long.out")" "" "without a part of the text"
+ok "behind the end of the run" has "$tmp/claw.log" '"chat.abort"'
+is "$(frames claw chat.abort | tail -n 1 | jq -r 'keys | join(" ")')" "runId sessionKey" \
+  "of that run alone"
+
+start long agent-chat -p claw --retry-wait 0.1 forever
+long=$pid
+wait_until 20 sh -c "grep -c '\"forever\"' '$tmp/claw.log' | grep -q 2"
+run agent-chat -p claw --abort
+status_is 0 "--abort ends what is under way"
+is "$(lines "$out")" 1 "and says what"
+finished "$long"
+is "$status" 1 "the one who asked is told"
+is "$(cat "$tmp/long.err")" "agent-chat: aborted: rpc" "with the reason"
+run agent-chat -p claw --abort
+status_is 1 "there is nothing more to end"
+out_empty "and nothing is said"
+
+chat --max-time 0.5 forever
+status_is 75 "--max-time"
+out_empty "no part of the text"
+err_like 'no answer in 0.5 s; the key of the message is [0-9a-f-]{36}$' "the key is told"
+run agent-chat -p claw --abort
+
+# --- files
+
+head -c 5000001 /dev/zero >"$tmp/large.bin"
+printf '\211PNG\r\n\032\n' >"$tmp/shot"
+chat --attach "$tmp/shot" look
+is "$(frames claw chat.send | tail -n 1 | jq -c .attachments)" \
+  '[{"fileName":"shot","mimeType":"image/png","content":"iVBORw0KGgo="}]' \
+  "a file goes along, without its folder"
+chat --attach "$tmp/large.bin" look
+status_is 2 "one that is too large does not"
+err_like 'too many: at most 5000000' "which is said"
+chat --attach "$tmp/none" look
+status_is 2 "one that is not there"
+err_is "agent-chat: $tmp/none: no such file or directory" "is named"
+chat --speak "$tmp/a.mp3" hello
+status_is 0 "a gateway does not speak"
+out_is "You said: hello" "the text is printed"
+err_one_line agent-chat "and a line says so"
+
+# --- lists
+
+chat --agents
+is "$(cat "$out")" "$(printf 'heron\tGrey Heron\nstoat\tstoat')" "agents"
+chat --agents -o json
+is "$(jq -c .identity.name "$out" | head -n 1)" '"Grey Heron"' "as the gateway writes them"
+chat --threads
+is "$(cut -f 1 "$out" | tr '\n' ' ')" "agent:heron:main agent:stoat:side " "threads"
+chat --threads -o json
+is "$(jq -r .type "$out" | sort -u)" thread "as records"
+chat --history -t side -a stoat
+out_is 'user: hello
+assistant: You said: hello' "a history"
+chat --history -n 1 -t side -a stoat -o json
+is "$(jq -c '[.type,.role,.text,.state,.thread]' "$out")" \
+  '["message","assistant","You said: hello","final","agent:stoat:side"]' "as records"
+is "$(frames claw connect | tail -n 1 | jq -c .scopes)" '["operator.read"]' \
+  "who reads asks for no more"
+
+# --- refusals
+
+start_gateway shy --pair
+run agent-chat -p shy hello
+status_is 77 "a device that is not paired"
+err_like 'run on the gateway: openclaw devices approve pr-9$' "is told what to do"
+err_one_line agent-chat "in a line"
+start waits agent-chat -p shy -w --retry-wait 0.1 hello
+ok "--wait says it, too" wait_until 20 has "$tmp/waits.err" 'openclaw devices approve pr-9'
+tell shy pair
+finished "$pid"
+is "$status" 0 "and goes on when it is let in"
+is "$(cat "$tmp/waits.out")" "You said: hello" "with the answer"
+is "$(grep -c pr-9 "$tmp/waits.err")" 1 "it is said once"
+start_gateway poor --grant operator.read
+run agent-chat -p poor hello
+status_is 77 "a scope that is not granted"
+err_like 'does not grant operator.write' "is named"
+run agent-chat -p poor --history
+status_is 0 "who only reads does not need it"
+printf '[profile away]\nkind = openclaw\nurl = ws://127.0.0.1:1\n[profile web]\nurl = http://127.0.0.1:1\n' \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+run agent-chat -p away --max-retries 1 --retry-wait 0.05 hello
+status_is 75 "a gateway that is not there"
+err_one_line agent-chat "is a line"
+run agent-chat -p away --max-retries 1 --retry-wait 0.05 --agents
+status_is 75 "for a list, too"
+run agent-chat -p web hello
+status_is 2 "an agent that takes no messages"
+err_is "agent-chat: web: a Clanky dashboard takes no messages" "says so"
+
+done_testing

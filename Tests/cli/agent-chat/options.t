@@ -1,0 +1,33 @@
+#!/bin/sh
+# The command line of agent-chat: what does not go together.
+. "${0%/*}/../lib.sh"
+needs agent-chat python3
+
+bad() { # TITLE ARG...
+  _why=$1
+  shift
+  run agent-chat "$@" </dev/null
+  status_is 2 "$_why"
+  is "$(sed -n 2p "$err" | cut -c 1-17)" "usage: agent-chat" "$_why: with the usage"
+}
+bad "two things at once" --agents --threads
+bad "a list and a message" --agents hello
+bad "a list and -i" --history -i
+bad "a count of nothing" -n 3 hello
+bad "no count at all" --history -n 0
+bad "more than a gateway tells" --history -n 1001
+bad "a key without a message" --agents --key k
+bad "a file without a message" --history --attach f
+bad "audio without a message" --threads --speak f
+bad "no form of that name" -o xml hello
+bad "no agent" -a '' hello
+bad "no thread" -t '' hello
+bad "an empty message" ''
+bad "-i without a terminal" -i
+bad "-i with records" -i -o json
+bad "-i with standard input" -i -
+bad "one standard input for two" --token-file - -
+run python3 "$cli/terminal.py" agent-chat
+status_is 2 "a terminal as standard input"
+out_like 'nothing to say: give words, or -i to talk' "is not waited for"
+done_testing

@@ -1,0 +1,120 @@
+#!/bin/sh
+# agent-chat at a terminal: the answer as it streams, notes, and the conversation of -i.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../gateway.sh"
+needs agent-chat jq python3
+TERM=xterm
+export TERM
+
+start_gateway claw
+chat() { run python3 "$cli/terminal.py" 24x60 agent-chat -p claw --retry-wait 0.1 "$@"; }
+# shown: without carriage returns.
+shown() { tr -d '\r' <"$out"; }
+
+chat how are you
+status_is 0 "a question"
+is "$(shown)" "You said: how are you" "the answer, and nothing else"
+chat tool
+is "$(shown)" "$(printf 'Looking. \n\033[2m· exec tide --port KIL\033[0m\n\033[2m· exec tide --port KIL: ok\033[0m\nHigh at 06:12.')" \
+  "a tool is a dim line when it begins and ends"
+chat --color never tool
+is "$(shown | sed -n 2p)" "· exec tide --port KIL" "without colour"
+chat draft
+is "$(shown | tail -n 1)" Best "a text that is replaced is shown whole"
+like "$(shown)" 'replaced by:' "with a word"
+chat "$(printf 'tab\there\nline\n\033]52;c;eA==\007 \342\200\256 e\314\201')"
+is "$(shown)" "$(printf 'You said: tab\there\nline\n\\e]52;c;eA==\\x07 \\u{202e} e\314\201')" \
+  "what a terminal would obey is text; line ends and tabs stay"
+chat -o json "$(printf '\033[2J')"
+unlike "$(shown)" "$(printf '\033')" "so it is in records"
+chat --history
+unlike "$(shown | sed 's/\x1b\[2m//g; s/\x1b\[0m//g')" "$(printf '\033')" "and in a history"
+chat fail
+status_is 1 "a failure"
+is "$(shown)" "$(printf 'half\nagent-chat: the agent failed: rate_limit: too many requests')" \
+  "leaves what was said, and says why it ended"
+
+# --- as it streams
+
+screen=$tmp/screen
+sit() { # COMMAND...: someone at a terminal, who does what `do` says
+  rm -f "$tmp/seat"
+  start seat python3 "$cli/clients/seat.py" --control "$tmp/seat" --screen "$screen" 24x60 "$@"
+  wait_until 10 test -S "$tmp/seat"
+}
+order() { python3 "$cli/servers/control.py" "$tmp/seat" "$@"; }
+
+sit agent-chat -p claw --retry-wait 0.1 forever
+ok "words are shown while more come" order expect 'and on and on '
+tell claw drop
+ok "a lost link is told" order expect 'link is down'
+ok "and that it is back" order expect 'link is back after'
+ok "the text goes on" order expect 'and on '
+order send '\x03' >/dev/null
+state=$(order end 20)
+like "$state" '"status": 130' "^C ends it by the signal"
+like "$state" '"termios": true' "and the terminal is as before"
+ok "when the run had ended" has "$tmp/claw.log" '"chat.abort"'
+
+# --- a conversation
+
+history=$XDG_STATE_HOME/agentutils/chat-history
+sit agent-chat -i -p claw --retry-wait 0.1 -t talk
+ok "a prompt" order expect '> '
+order send 'hello\n' >/dev/null
+ok "an answer" order expect 'You said: hello'
+ok "and a prompt again" order expect '> '
+order send 'abX\x7fcd\n' >/dev/null
+ok "a line can be edited" order expect 'You said: abcd'
+order expect '> ' >/dev/null
+order send '\x1b[A\x1b[A\n' >/dev/null
+ok "and taken from the history" order expect 'You said: hello'
+order expect '> ' >/dev/null
+order send 'gr\xc3\xbcn\n' >/dev/null
+ok "it may be any language" order expect "$(printf 'You said: gr\303\274n')"
+order expect '> ' >/dev/null
+order send 'half a li' >/dev/null
+order expect 'half a li' >/dev/null
+tell claw drop
+ok "the link lives while a line is typed" order expect 'link is back after'
+ok "and the line is still there" order expect '> half a li'
+order send 'ne\n' >/dev/null
+ok "to be ended" order expect 'You said: half a line'
+order expect '> ' >/dev/null
+order send 'forever\n' >/dev/null
+order expect 'and on and on' >/dev/null
+order send '\x03' >/dev/null
+ok "^C ends an answer" order expect '> '
+order send 'still here\n' >/dev/null
+ok "and not the conversation" order expect 'You said: still here'
+order expect '> ' >/dev/null
+order send 'fail\n' >/dev/null
+ok "nor does a failure" order expect 'the agent failed: rate_limit'
+order expect '> ' >/dev/null
+order resize 24x20 >/dev/null
+order send '\x04' >/dev/null
+state=$(order end 20)
+like "$state" '"status": 0' "^D ends it"
+like "$state" '"termios": true' "and the terminal is as before"
+is "$(stat -c %a "$history" 2>/dev/null || stat -f %Lp "$history")" 600 "what was typed is the user's alone"
+is "$(head -n 3 "$history")" 'hello
+abcd
+hello' "a line each"
+sit agent-chat -i -p claw -t talk first words
+ok "words of the command line come first" order expect 'You said: first words'
+order expect '> ' >/dev/null
+order send '\x1b[A\n' >/dev/null
+ok "the history is that of the last time" order expect 'You said: fail'
+order expect '> ' >/dev/null
+order send '\x03' >/dev/null
+state=$(order end 20)
+like "$state" '"status": 130' "^C at a prompt ends by the signal"
+like "$state" '"termios": true' "and the terminal is as before"
+
+start_gateway shy --pair
+sit agent-chat -i -p shy
+order expect 'openclaw devices approve pr-9' >/dev/null
+state=$(order end 20)
+like "$state" '"status": 77' "a refusal ends a conversation"
+
+done_testing
