@@ -73,7 +73,7 @@ struct ChatLists {
   private static let agents = Listing(
     columns: [
       .text("ID", "id"),
-      .own("NAME", gives: true) { Cell.text(name($0)) },
+      Listing.Column("NAME", gives: true) { .text(name($0)) },
     ], fields: ["id", "name"])
 
   private static let threads = Listing(

@@ -36,13 +36,20 @@ is "$(shown)" "$(printf 'half\nagent-chat: the agent failed: rate_limit: too man
 
 # --- as it streams
 
-screen=$tmp/screen
-sit() { # COMMAND...: someone at a terminal, who does what `do` says
+sit() { # COMMAND...: someone at a terminal, who does what `order` says
   rm -f "$tmp/seat"
-  start seat python3 "$cli/clients/seat.py" --control "$tmp/seat" --screen "$screen" 24x60 "$@"
-  wait_until 10 test -S "$tmp/seat"
+  start seat python3 "$cli/clients/seat.py" --control "$tmp/seat" --screen "$tmp/screen" 24x60 "$@"
+  wait_until 10 test -S "$tmp/seat" || bail "no seat: $(cat "$tmp/seat.err")"
 }
-order() { python3 "$cli/servers/control.py" "$tmp/seat" "$@"; }
+order() {
+  perl -MIO::Socket::UNIX -e '
+    my $socket = IO::Socket::UNIX->new(Peer => shift) or die "nobody is there: $!\n";
+    print $socket "@ARGV\n";
+    $socket->flush;
+    my $answer = <$socket> // "no answer\n";
+    print $answer;
+    exit !($answer =~ /^ok/)' "$tmp/seat" "$@"
+}
 
 sit agent-chat -p claw --retry-wait 0.1 forever
 ok "words are shown while more come" order expect 'and on and on '
