@@ -148,10 +148,13 @@ struct ChatOptions {
   /// Whether `-` was given, which may be a terminal, too.
   private(set) var isStandardInputNamed = false
 
-  /// How the link is kept: a conversation waits for its agent, one question not for ever.
+  /// How the link is kept: a conversation waits for its agent, and so does who is to be let in;
+  /// one question not for ever.
   var policy: StreamPolicy {
     var policy = reconnect.policy(usualSilence: nil)
-    if policy.maxRetries == nil, mode != .interactive { policy.maxRetries = Self.usualRetries }
+    if policy.maxRetries == nil, mode != .interactive, !waits {
+      policy.maxRetries = Self.usualRetries
+    }
     return policy
   }
 }
