@@ -82,15 +82,18 @@ final class LineEditor {
     cedit_refresh(edit)
   }
 
-  /// The next scalar that is typed; 0 at the end.
+  /// The next scalar that is typed; 0 at the end. Not a byte more is read: it may be a while
+  /// until there is one.
   private func next() -> Int32 {
-    var decoder = UTF8()
-    var bytes = Keys { [unowned self] in byte() }
-    switch decoder.decode(&bytes) {
-    case .scalarValue(let scalar): return Int32(scalar.value)
-    case .emptyInput: return 0
-    case .error: return 0xfffd
+    guard let first = byte() else { return 0 }
+    let length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
+    var bytes = [first]
+    while bytes.count < length, first >= 0xc2 {
+      guard let byte = byte() else { return 0 }
+      bytes.append(byte)
+      if byte & 0xc0 != 0x80 { break }
     }
+    return Int32(String(decoding: bytes, as: UTF8.self).unicodeScalars.first?.value ?? 0xfffd)
   }
 
   private func byte() -> UInt8? {
@@ -100,11 +103,5 @@ final class LineEditor {
     }
     var byte: UInt8 = 0
     return CLibc.read(0, &byte, 1) == 1 ? byte : nil
-  }
-
-  /// Bytes as they are typed.
-  private struct Keys: IteratorProtocol {
-    let take: () -> UInt8?
-    mutating func next() -> UInt8? { take() }
   }
 }

@@ -111,7 +111,7 @@ sit agent-chat -i -p claw -t talk first words
 ok "words of the command line come first" order expect 'You said: first words'
 order expect '> ' >/dev/null
 order send '\x1b[A\n' >/dev/null
-ok "the history is that of the last time" order expect 'You said: fail'
+ok "the history is that of the last time" order expect 'the agent failed'
 order expect '> ' >/dev/null
 order send '\x03' >/dev/null
 state=$(order end 20)
