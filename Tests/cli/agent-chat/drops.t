@@ -18,7 +18,7 @@ wild() {
   until [ "$(($(grep -c '"method": *"connect"' "$tmp/$1.log") - asked))" -ge "$3" ] ||
     [ "$asked" -ge $(($3 * 2)) ]; do
     asked=$((asked + 1))
-    count=$((30 + asked % 7))
+    count=$((60 + asked % 7))
     want=$(seq 0 $((count - 1)) | tr '\n' ' ')
     run agent-chat -p "$1" -t "t$asked" --retry-wait 0.05 --max-retries 50 -o json "count $count"
     got=$(jq -r 'select(.type == "message" and .state == "final") | .text' "$out")

@@ -249,9 +249,11 @@ class Run:
                 connection.heard.add(self.id)
                 return body
             broadcast("chat", payload)
-            if state["drops"] and chance.random() < 0.2:
+            # One that nobody would notice is none.
+            there = [each for each in connections if each.isOpen]
+            if state["drops"] and there and chance.random() < 0.2:
                 state["drops"] -= 1
-                for each in list(connections):
+                for each in there:
                     each.cut()
         time.sleep(options.pace / 1000)
 
