@@ -95,9 +95,9 @@ extension AttachLoop {
       if typed.contains(0x0d) { phase = .waiting(until: 0, why: why) }
     case .attached:
       if status.isShown { nudge() }
-      typed.withUnsafeBytes { keys.append($0) }
+      keys.append(typed)
     case .opening, .starting:
-      if !reconnect.hasAttached || isTalking { typed.withUnsafeBytes { keys.append($0) } }
+      if !reconnect.hasAttached || isTalking { keys.append(typed) }
     }
   }
 }

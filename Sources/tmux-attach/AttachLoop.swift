@@ -139,11 +139,9 @@ final class AttachLoop {
   private func exchange(_ now: Double) {
     guard let channel else { return }
     while terminal.room > 0 {
-      let count = buffer.withUnsafeMutableBytes {
-        channel.read(UnsafeMutableRawBufferPointer(rebasing: $0[..<min($0.count, terminal.room)]))
-      }
+      let count = channel.read(&buffer, atMost: terminal.room)
       if count == 0 { break }
-      buffer.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      take(buffer[..<count])
       terminal.flush()
     }
     sendKeys()
@@ -158,7 +156,7 @@ final class AttachLoop {
   /// Gives the channel as many keys as it takes.
   func sendKeys() {
     while let channel, sendsKeys, !keys.isEmpty {
-      let count = channel.write(keys.bytes)
+      let count = channel.write(keys.prefix(channel.room)[...])
       if count == 0 { break }
       keys.drop(count)
     }
@@ -171,7 +169,7 @@ final class AttachLoop {
     return isTalking || (channel?.isStarted == true && !reconnect.hasAttached)
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) {
+  private func take(_ bytes: ArraySlice<UInt8>) {
     if case .attached = phase {
       if isStale {
         // Left first, the old screen does not keep the cursor of the shell's.
@@ -192,14 +190,14 @@ final class AttachLoop {
     // What login files print; over a session's screen it would only be dirt.
     if !before.isEmpty && !reconnect.hasAttached {
       terminal.draw(status.clear(terminal.size))
-      before.withUnsafeBytes(terminal.pass)
+      terminal.pass(before[...])
       // tmux drops what the host's terminal has not passed on when it takes it over,
       // the answer too at times: its screen says the same.
       if filter.answer == nil, terminal.modes.isOnAlternateScreen { filter.assumeAttaching() }
     }
     guard filter.answer == .attaching else { return }
     attached()
-    if !behind.isEmpty { behind.withUnsafeBytes(take) }
+    if !behind.isEmpty { take(behind[...]) }
   }
 
   private func beginTalk() {
@@ -220,7 +218,7 @@ final class AttachLoop {
     } else {
       keys.removeAll()
       escapes.reset()
-      AttachLine.acknowledgement.withUnsafeBytes { keys.append($0) }
+      keys.append(AttachLine.acknowledgement)
     }
     if let link { talk.note("\(plan.host): connected by \(link.transport.rawValue)") }
     phase = .attached

@@ -57,20 +57,22 @@ struct ScreenModes {
   }
 
   /// Takes bytes that are written.
-  mutating func take(_ bytes: UnsafeRawBufferPointer) {
-    var index = 0
-    while index < bytes.count {
-      if state == .ground {
-        // Most bytes are text.
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
-        guard let found = memchr(rest.baseAddress!, 0x1b, rest.count) else { break }
-        index += rest.baseAddress!.distance(to: found) + 1
-        state = .escape
-        isTouched = true
-        continue
+  mutating func take(_ bytes: ArraySlice<UInt8>) {
+    bytes.withUnsafeBytes { bytes in
+      var index = 0
+      while index < bytes.count {
+        if state == .ground {
+          // Most bytes are text.
+          let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
+          guard let found = memchr(rest.baseAddress!, 0x1b, rest.count) else { break }
+          index += rest.baseAddress!.distance(to: found) + 1
+          state = .escape
+          isTouched = true
+          continue
+        }
+        step(bytes[index])
+        index += 1
       }
-      step(bytes[index])
-      index += 1
     }
   }
 

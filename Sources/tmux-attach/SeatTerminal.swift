@@ -72,7 +72,7 @@ final class SeatTerminal {
     clibc_stop()
     guard enter() else { return false }
     setRaw(wasRaw)
-    modes.redo.withUnsafeBytes { queue.append($0) }
+    queue.append(modes.redo)
     return true
   }
 
@@ -80,8 +80,8 @@ final class SeatTerminal {
   func goOn() {
     setRaw(isRaw)
     // Entered twice, the alternate screen would forget where the cursor was.
-    modes.undo.withUnsafeBytes { queue.append($0) }
-    modes.redo.withUnsafeBytes { queue.append($0) }
+    queue.append(modes.undo)
+    queue.append(modes.redo)
   }
 
   /// How many more bytes of the far end are wanted.
@@ -90,7 +90,7 @@ final class SeatTerminal {
   var isWaiting: Bool { !queue.isEmpty && !hasFailed }
 
   /// Shows bytes of the far end.
-  func pass(_ bytes: UnsafeRawBufferPointer) {
+  func pass(_ bytes: ArraySlice<UInt8>) {
     let mark = modes.mark
     modes.take(bytes)
     queue.append(bytes)
@@ -99,11 +99,11 @@ final class SeatTerminal {
 
   /// Undoes what the far end has switched on, and shows the screen from before.
   func undo() {
-    modes.undo.withUnsafeBytes(pass)
+    pass(modes.undo[...])
   }
 
   /// Shows a text of ours, which leaves all modes as they are.
-  func draw(_ text: String) { Array(text.utf8).withUnsafeBytes { queue.append($0) } }
+  func draw(_ text: String) { queue.append(Array(text.utf8)) }
 
   /// Drops what has not been written yet.
   func forgetOutput() { queue.removeAll() }

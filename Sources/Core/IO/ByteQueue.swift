@@ -40,6 +40,17 @@ public struct ByteQueue: ~Copyable {
     tail += bytes.count
   }
 
+  /// Puts bytes in.
+  public mutating func append(_ bytes: ArraySlice<UInt8>) {
+    bytes.withUnsafeBytes { append($0) }
+  }
+
+  /// Puts bytes in.
+  public mutating func append(_ bytes: [UInt8]) { append(bytes[...]) }
+
+  /// A copy of the first bytes, at most so many.
+  public func prefix(_ most: Int) -> [UInt8] { Array(bytes.prefix(max(0, most))) }
+
   /// Memory behind the last byte, to be filled; `put` says how much of it was.
   public mutating func room(_ wanted: Int) -> UnsafeMutableRawBufferPointer {
     if capacity - tail < wanted {
@@ -70,6 +81,14 @@ public struct ByteQueue: ~Copyable {
     memcpy(buffer.baseAddress!, base! + head, taken)
     drop(taken)
     return taken
+  }
+
+  /// Moves as many bytes out as there are and fit, at most so many, to the front of
+  /// an array.
+  public mutating func take(into buffer: inout [UInt8], atMost limit: Int) -> Int {
+    buffer.withUnsafeMutableBytes { room in
+      take(into: UnsafeMutableRawBufferPointer(rebasing: room.prefix(max(0, limit))))
+    }
   }
 
   /// Forgets all.

@@ -46,12 +46,10 @@ final class LinkServer {
   /// Goes on as far as it can, behind the link.
   func advance(_ set: PollSet, _ link: any Link, now: Double) {
     if set.isReadable(listener) { accept() }
-    buffer.withUnsafeMutableBytes { buffer in
-      for client in clients {
-        client.advance(set, buffer) { command in
-          guard case .ready = link.state, count < Self.callLimit else { return nil }
-          return link.run(command)
-        }
+    for client in clients {
+      client.advance(set, &buffer) { command in
+        guard case .ready = link.state, count < Self.callLimit else { return nil }
+        return link.run(command)
       }
     }
     clients.removeAll { $0.isOver }

@@ -46,7 +46,7 @@ final class ServedCall {
   }
 
   /// Goes on as far as it can, within bounds.
-  func advance(_ set: PollSet, _ buffer: UnsafeMutableRawBufferPointer) -> [News] {
+  func advance(_ set: PollSet, _ buffer: inout [UInt8]) -> [News] {
     guard !isOver else { return [] }
     hasMore = false
     var news: [News] = []
@@ -54,9 +54,10 @@ final class ServedCall {
       isOpened = true
       news.append(.opened)
     }
-    if takesInput, set.isReadable(input) { give(buffer) }
+    if takesInput, set.isReadable(input) { give(&buffer) }
     for _ in 0..<4 {
-      let moved = output.move(buffer, channel.read) + error.move(buffer, channel.readError)
+      let moved =
+        output.move(&buffer, channel.read) + error.move(&buffer, channel.readError)
       hasMore = moved > 0
       if moved == 0 { break }
     }
@@ -83,8 +84,8 @@ final class ServedCall {
 
   private var takesInput: Bool { input >= 0 && isOpened && channel.isDrained && channel.room > 0 }
 
-  private func give(_ buffer: UnsafeMutableRawBufferPointer) {
-    let count = read(input, buffer.baseAddress, min(Self.piece, channel.room, buffer.count))
+  private func give(_ buffer: inout [UInt8]) {
+    let count = read(input, &buffer, min(Self.piece, channel.room, buffer.count))
     if count < 0 && (systemError == EAGAIN || systemError == EINTR) { return }
     guard count > 0 else {
       closeInput()
@@ -92,7 +93,7 @@ final class ServedCall {
       return
     }
     // There was room for it.
-    _ = channel.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    _ = channel.write(buffer[..<count])
   }
 
   private func closeInput() {
@@ -103,9 +104,9 @@ final class ServedCall {
 
 extension ServedCall {
   /// One of the client's outputs, and what it has not taken yet.
-  private struct Pipe: ~Copyable {
+  private struct Pipe {
     private var descriptor: Int32
-    private var waiting = ByteQueue(keeps: 0)
+    private var waiting: ArraySlice<UInt8> = []
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
@@ -119,25 +120,26 @@ extension ServedCall {
     ///
     /// - Returns: how many bytes were taken from the channel.
     mutating func move(
-      _ buffer: UnsafeMutableRawBufferPointer, _ take: (UnsafeMutableRawBufferPointer) -> Int
+      _ buffer: inout [UInt8], _ take: (inout [UInt8], _ limit: Int) -> Int
     ) -> Int {
       if !waiting.isEmpty {
-        let sent = push(waiting.bytes)
-        waiting.drop(sent)
+        // Nothing is left of it when nobody reads any more.
+        let sent = push(waiting)
+        waiting = waiting.dropFirst(sent)
         guard waiting.isEmpty else { return 0 }
       }
-      let count = take(buffer)
+      let count = take(&buffer, buffer.count)
       guard count > 0 else { return 0 }
-      let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-      let sent = push(bytes)
-      waiting.append(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
+      let sent = push(buffer[..<count])
+      // A copy, and only of what waits.
+      if sent < count { waiting = ArraySlice(Array(buffer[sent..<count])) }
       return count
     }
 
     /// - Returns: how many bytes are done with: all of them when nobody reads any more.
-    private mutating func push(_ bytes: UnsafeRawBufferPointer) -> Int {
+    private mutating func push(_ bytes: ArraySlice<UInt8>) -> Int {
       guard descriptor >= 0 else { return bytes.count }
-      let count = write(descriptor, bytes.baseAddress, bytes.count)
+      let count = PipeEnd.give(descriptor, bytes)
       if count >= 0 { return count }
       if systemError == EAGAIN || systemError == EINTR { return 0 }
       close()
@@ -147,7 +149,7 @@ extension ServedCall {
     mutating func close() {
       if descriptor >= 0 { CLibc.close(descriptor) }
       descriptor = -1
-      waiting.removeAll()
+      waiting = []
     }
   }
 }

@@ -30,13 +30,13 @@ final class ServedClient {
   ///
   /// - Parameter run: starts a command; nil when there are too many.
   func advance(
-    _ set: PollSet, _ buffer: UnsafeMutableRawBufferPointer, run: (String) -> (any Channel)?
+    _ set: PollSet, _ buffer: inout [UInt8], run: (String) -> (any Channel)?
   ) {
-    if set.isReadable(socket) { receive(buffer) }
+    if set.isReadable(socket) { receive(&buffer) }
     // What a client that has left asked for is not done any more.
     guard !isOver else { return }
     heed(run)
-    for news in call?.advance(set, buffer) ?? [] { tell(news) }
+    for news in call?.advance(set, &buffer) ?? [] { tell(news) }
     send()
     if outgoing.count > Self.answerLimit { close() }
   }
@@ -51,17 +51,17 @@ final class ServedClient {
     CLibc.close(socket)
   }
 
-  private func receive(_ buffer: UnsafeMutableRawBufferPointer) {
+  private func receive(_ buffer: inout [UInt8]) {
     var fresh: [Int32] = [-1, -1, -1]
     while !isOver, incoming.count <= MuxRequest.limit + 16 {
       var received = 0
       let count = clibc_receive_descriptors(
-        socket, buffer.baseAddress, min(buffer.count, 16 << 10), &fresh, fresh.count, &received)
+        socket, &buffer, min(buffer.count, 16 << 10), &fresh, fresh.count, &received)
       if count < 0 && systemError == EINTR { continue }
       if count < 0 && systemError == EAGAIN { return }
       descriptors += fresh[..<received]
       guard count > 0, descriptors.count <= 3 else { return close() }
-      incoming.append(contentsOf: buffer[..<count])
+      incoming += buffer[..<count]
     }
   }
 

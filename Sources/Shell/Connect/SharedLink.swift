@@ -185,12 +185,16 @@ final class SharedChannel: Channel {
     }
   }
 
-  func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int { active?.read(buffer) ?? 0 }
+  func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
+    active?.read(&buffer, atMost: limit) ?? 0
+  }
 
-  func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int { active?.readError(buffer) ?? 0 }
+  func readError(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
+    active?.readError(&buffer, atMost: limit) ?? 0
+  }
 
   /// Before the host runs it nothing is taken: it may have to go another way.
-  func write(_ bytes: UnsafeRawBufferPointer) -> Int { active?.write(bytes) ?? 0 }
+  func write(_ bytes: ArraySlice<UInt8>) -> Int { active?.write(bytes) ?? 0 }
 
   func finishWriting() {
     isFinishing = true

@@ -45,10 +45,12 @@ final class SSH2Channel: Channel {
   /// Whether its opening is under way, which makes libssh2 read.
   var isOpening: Bool { step == .opening }
 
-  func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int { incoming.take(into: buffer) }
+  func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
+    incoming.take(into: &buffer, atMost: limit)
+  }
 
-  func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    incomingError.take(into: buffer)
+  func readError(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
+    incomingError.take(into: &buffer, atMost: limit)
   }
 
   var room: Int {
@@ -57,10 +59,10 @@ final class SSH2Channel: Channel {
     return max(0, SSH2Link.queueLimit - outgoing.count)
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+  func write(_ bytes: ArraySlice<UInt8>) -> Int {
     let count = min(room, bytes.count)
     guard count > 0 else { return 0 }
-    outgoing.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+    outgoing.append(bytes.prefix(count))
     send()
     return count
   }

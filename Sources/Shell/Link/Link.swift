@@ -84,16 +84,19 @@ public protocol Channel: AnyObject {
 
   /// Takes what has come from the remote's standard output (a terminal's both).
   ///
+  /// - Parameters:
+  ///   - buffer: gets it at its front.
+  ///   - limit: no more is taken, nor more than `buffer` has room for.
   /// - Returns: the number of bytes, 0 when there are none now.
-  func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int
+  func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int
 
-  /// Takes what has come from the remote's standard error.
-  func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int
+  /// Takes what has come from the remote's standard error, as `read` does.
+  func readError(_ buffer: inout [UInt8], atMost limit: Int) -> Int
 
   /// Gives bytes to the remote's standard input.
   ///
   /// - Returns: how many were taken; 0 when there is no room now.
-  func write(_ bytes: UnsafeRawBufferPointer) -> Int
+  func write(_ bytes: ArraySlice<UInt8>) -> Int
 
   /// How many bytes `write` would take now.
   var room: Int { get }

@@ -82,25 +82,25 @@ final class LocalChannel: Channel {
     finishIfOver()
   }
 
-  func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
     guard let child, !isOutputOver else { return 0 }
-    let count = PipeEnd.take(child.output, buffer)
+    let count = PipeEnd.take(child.output, &buffer, atMost: limit)
     if count < 0 { isOutputOver = true }
     finishIfOver()
     return max(count, 0)
   }
 
-  func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  func readError(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
     guard let child, !isErrorOver else { return 0 }
-    let count = PipeEnd.take(child.error, buffer)
+    let count = PipeEnd.take(child.error, &buffer, atMost: limit)
     if count < 0 { isErrorOver = true }
     finishIfOver()
     return max(count, 0)
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+  func write(_ bytes: ArraySlice<UInt8>) -> Int {
     guard let child, child.input >= 0, !isFull else { return 0 }
-    let count = CLibc.write(child.input, bytes.baseAddress, bytes.count)
+    let count = PipeEnd.give(child.input, bytes)
     if count >= 0 { return count }
     // A program that does not read: its end tells how it was.
     if systemError != EAGAIN && systemError != EINTR { return bytes.count }

@@ -44,14 +44,16 @@ public struct PollSet {
   }
 }
 
-/// The reading end of a pipe, a socket or a terminal that never blocks.
+/// One end of a pipe, a socket or a terminal that never blocks.
 enum PipeEnd {
-  /// Takes what is there.
+  /// Takes what is there, at most so much.
   ///
   /// - Returns: 0 when there is nothing now, -1 at the end, which a fault is, too.
-  static func take(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  static func take(
+    _ descriptor: Int32, _ buffer: inout [UInt8], atMost limit: Int = .max
+  ) -> Int {
     while true {
-      let count = read(descriptor, buffer.baseAddress, buffer.count)
+      let count = read(descriptor, &buffer, min(limit, buffer.count))
       if count > 0 { return count }
       if count < 0 && systemError == EINTR { continue }
       return count < 0 && systemError == EAGAIN ? 0 : -1
@@ -64,13 +66,19 @@ enum PipeEnd {
   static func drain(
     _ descriptor: Int32, into bytes: inout [UInt8], limit: Int = .max
   ) -> Bool {
-    withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 16) { buffer in
-      while bytes.count < limit {
-        let count = take(descriptor, buffer)
-        if count <= 0 { return count < 0 }
-        bytes.append(contentsOf: buffer[..<count])
-      }
-      return false
+    var buffer = [UInt8](repeating: 0, count: 16384)
+    while bytes.count < limit {
+      let count = take(descriptor, &buffer)
+      if count <= 0 { return count < 0 }
+      bytes += buffer[..<count]
     }
+    return false
+  }
+
+  /// Gives as many bytes as go in now.
+  ///
+  /// - Returns: what write(2) does.
+  static func give(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Int {
+    bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
   }
 }

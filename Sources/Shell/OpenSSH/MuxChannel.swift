@@ -155,27 +155,27 @@ final class MuxChannel: Channel {
     closeEnds()
   }
 
-  func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
     guard ending == nil, output >= 0, !isOutputOver else { return 0 }
     isOutputWaiting = false
-    let count = PipeEnd.take(output, buffer)
+    let count = PipeEnd.take(output, &buffer, atMost: limit)
     if count < 0 { isOutputOver = true }
     finishIfOver()
     return max(count, 0)
   }
 
-  func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  func readError(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
     guard ending == nil, error >= 0, !isErrorOver else { return 0 }
     isErrorWaiting = false
-    let count = PipeEnd.take(error, buffer)
+    let count = PipeEnd.take(error, &buffer, atMost: limit)
     if count < 0 { isErrorOver = true }
     finishIfOver()
     return max(count, 0)
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+  func write(_ bytes: ArraySlice<UInt8>) -> Int {
     guard ending == nil, input >= 0, !isFull, !bytes.isEmpty else { return 0 }
-    let count = CLibc.write(input, bytes.baseAddress, bytes.count)
+    let count = PipeEnd.give(input, bytes)
     if count >= 0 { return count }
     // One that does not read: its end tells how it was.
     if systemError != EAGAIN && systemError != EINTR { return bytes.count }

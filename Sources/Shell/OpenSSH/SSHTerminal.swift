@@ -90,19 +90,19 @@ final class SSHTerminal: Channel {
     finishIfOver()
   }
 
-  func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  func read(_ buffer: inout [UInt8], atMost limit: Int) -> Int {
     guard ending == nil, let child else { return 0 }
     var count = 0
     if !isOutputOver {
       isOutputWaiting = false
       if let signal = hold.taken() { child.kill(signal) }
-      count = PipeEnd.take(child.output, buffer)
+      count = PipeEnd.take(child.output, &buffer, atMost: limit)
       if count > 0 { hasOutput = true }
       if count < 0 { isOutputOver = true }
     }
     if count <= 0, !isStarted, !isTalkOver {
       isTalkWaiting = false
-      count = PipeEnd.take(child.terminal, buffer)
+      count = PipeEnd.take(child.terminal, &buffer, atMost: limit)
       if count > 0 { note(buffer[..<count]) }
       if count < 0 { isTalkOver = true }
     }
@@ -110,14 +110,14 @@ final class SSHTerminal: Channel {
     return max(count, 0)
   }
 
-  func readError(_ buffer: UnsafeMutableRawBufferPointer) -> Int { 0 }
+  func readError(_ buffer: inout [UInt8], atMost limit: Int) -> Int { 0 }
 
-  func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+  func write(_ bytes: ArraySlice<UInt8>) -> Int {
     guard ending == nil, let child, !isFull, !bytes.isEmpty else { return 0 }
     if let signal = hold.needed(Clock.monotonic, spent: child.processorTime) {
       child.kill(signal)
     }
-    let count = CLibc.write(child.terminal, bytes.baseAddress, min(bytes.count, 4096))
+    let count = PipeEnd.give(child.terminal, bytes.prefix(4096))
     if count < 0, systemError == EAGAIN { isFull = true }
     return max(count, 0)
   }
@@ -143,7 +143,7 @@ final class SSHTerminal: Channel {
   private var isPatient: Bool { !isStarted && talk.isEmpty }
 
   /// The end of what was said before the session, for a proxy's reasons.
-  private func note(_ bytes: Slice<UnsafeMutableRawBufferPointer>) {
+  private func note(_ bytes: ArraySlice<UInt8>) {
     talk += bytes
     if talk.count > Self.talkLimit { talk.removeFirst(talk.count - Self.talkLimit) }
   }
@@ -152,9 +152,8 @@ final class SSHTerminal: Channel {
   private func forgetTalk() {
     guard let child, isTalkWaiting, !isTalkOver else { return }
     isTalkWaiting = false
-    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
-      if PipeEnd.take(child.terminal, buffer) < 0 { isTalkOver = true }
-    }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    if PipeEnd.take(child.terminal, &buffer) < 0 { isTalkOver = true }
   }
 
   private func finishIfOver() {

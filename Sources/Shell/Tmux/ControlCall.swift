@@ -26,12 +26,16 @@ public final class ControlCall {
   private static let window = 4 << 20
   /// Bytes in a second.
   private static let poorPace = 32768.0
+  /// Bytes of a file that are read at once.
+  private static let piece = 256 << 10
 
   private let input: ControlRequest.Input
   private let maxTime: Double
   private let channel: any Channel
   private var frame: ControlFrame
   private var errors: [UInt8] = []
+  /// What is on its way between a channel and us.
+  private var buffer: [UInt8]
   private var isInputOver = false
   private var wasDrained = false
   /// The input file as it was in the beginning.
@@ -50,6 +54,7 @@ public final class ControlCall {
     self.maxTime = maxTime
     deadline = now + maxTime
     version = if case .file(let descriptor, _) = input { FileVersion(descriptor) } else { nil }
+    buffer = [UInt8](repeating: 0, count: version == nil ? 64 << 10 : Self.piece + 4096)
     frame = ControlFrame(nonce: nonce)
     channel = link.run(request.command(nonce: nonce))
     if input.size == 0 {
@@ -88,6 +93,7 @@ public final class ControlCall {
 
   private func finish(_ state: State) {
     self.state = state
+    buffer = []
     channel.close()
   }
 
@@ -107,23 +113,19 @@ public final class ControlCall {
   }
 
   private func takeOutput() {
-    withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 16) { buffer in
-      while frame.answer == nil, !frame.isTooLong {
-        let count = channel.read(buffer)
-        if count <= 0 { break }
-        frame.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-      }
+    while frame.answer == nil, !frame.isTooLong {
+      let count = channel.read(&buffer, atMost: buffer.count)
+      if count <= 0 { break }
+      frame.take(buffer[..<count])
     }
   }
 
   private func takeErrors() {
-    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
-      while true {
-        let count = channel.readError(buffer)
-        if count <= 0 { break }
-        errors.append(contentsOf: buffer[..<count])
-        if errors.count > 8192 { errors.removeFirst(errors.count - 4096) }
-      }
+    while true {
+      let count = channel.readError(&buffer, atMost: 4096)
+      if count <= 0 { break }
+      errors += buffer[..<count]
+      if errors.count > 8192 { errors.removeFirst(errors.count - 4096) }
     }
   }
 
@@ -141,12 +143,10 @@ public final class ControlCall {
     switch input {
     case .none: break
     case .bytes(let bytes):
-      bytes.withUnsafeBytes { bytes in
-        while sent < bytes.count {
-          let count = channel.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]))
-          if count <= 0 { break }
-          sent += count
-        }
+      while sent < bytes.count {
+        let count = channel.write(bytes[sent...])
+        if count <= 0 { break }
+        sent += count
       }
     case .file(let descriptor, let size): give(file: descriptor, size: size)
     }
@@ -159,25 +159,28 @@ public final class ControlCall {
 
   /// Never reads more of the file than there is room for.
   private func give(file descriptor: Int32, size: Int) {
-    withUnsafeTemporaryAllocation(byteCount: 262_144, alignment: 4096) { buffer in
-      while sent < size {
-        let room = min(channel.room, buffer.count, size - sent)
-        guard room > 0 else { return }
-        let count = pread(descriptor, buffer.baseAddress, room, off_t(sent))
-        if count < 0 && systemError == EINTR { continue }
-        guard count > 0 else {
-          fail(.unfit(why: count < 0 ? systemReason(systemError) : "the file became shorter"))
-          return
-        }
-        // Without its last byte the file is not taken at the other end.
-        if sent + count == size, FileVersion(descriptor) != version {
-          fail(.unfit(why: "the file changed while it was sent"))
-          return
-        }
-        let taken = channel.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        guard taken > 0 else { return }
-        sent += taken
+    while sent < size {
+      let room = min(channel.room, Self.piece, size - sent)
+      guard room > 0 else { return }
+      // The kernel copies several times slower to where no page begins.
+      var start = 0
+      let count = buffer.withUnsafeMutableBytes { buffer in
+        start = -Int(bitPattern: buffer.baseAddress) & 4095
+        return pread(descriptor, buffer.baseAddress! + start, room, off_t(sent))
       }
+      if count < 0 && systemError == EINTR { continue }
+      guard count > 0 else {
+        fail(.unfit(why: count < 0 ? systemReason(systemError) : "the file became shorter"))
+        return
+      }
+      // Without its last byte the file is not taken at the other end.
+      if sent + count == size, FileVersion(descriptor) != version {
+        fail(.unfit(why: "the file changed while it was sent"))
+        return
+      }
+      let taken = channel.write(buffer[start..<start + count])
+      guard taken > 0 else { return }
+      sent += taken
     }
   }
 }

@@ -111,9 +111,9 @@ public struct ControlFrame {
   public var part: [UInt8] { hasBegun ? bytes : [] }
 
   /// Takes what came next.
-  public mutating func take(_ more: UnsafeRawBufferPointer) {
+  public mutating func take(_ more: ArraySlice<UInt8>) {
     guard answer == nil, !isTooLong else { return }
-    bytes.append(contentsOf: more)
+    bytes += more
     if !hasBegun { findBegin() }
     if hasBegun { findEnd() }
     if answer == nil, bytes.count > Self.sizeLimit { isTooLong = true }

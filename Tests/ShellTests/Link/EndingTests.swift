@@ -14,7 +14,7 @@ import Testing
       var set = PollSet()
       link.wants(&set)
       set.wait(seconds: link.deadline.map { $0 - Clock.monotonic } ?? 1)
-      _ = buffer.withUnsafeMutableBytes { channel.read($0) + channel.readError($0) }
+      _ = channel.read(&buffer, atMost: 64) + channel.readError(&buffer, atMost: 64)
       link.advance(set, now: Clock.monotonic)
     }
     #expect(channel.ending == .remoteSignal(name: "KILL"))
