@@ -138,6 +138,6 @@ public struct MessageRecord: AgentRecord {
     record.string("id", id).string("thread", thread).string("turn", turn)
       .string("role", role.rawValue).string("author", author).string("text", text)
       .string("state", state.rawValue).string("reason", reason)
-      .list("attachments", attachments?.map(\.object.bytes))
+      .objects("attachments", attachments?.map(\.object))
   }
 }

@@ -65,6 +65,24 @@ public struct RecordText: Sendable {
     list(name, values?.map { Array(JSONQuote.string($0).utf8) })
   }
 
+  /// Adds an object; nothing when there is none.
+  public consuming func object(_ name: String, _ value: RecordText?) -> RecordText {
+    guard let value else { return self }
+    return adding(name, value.bytes)
+  }
+
+  /// Adds an array of objects; nothing when there is none.
+  public consuming func objects(_ name: String, _ values: [RecordText]?) -> RecordText {
+    guard let values else { return self }
+    var list: [UInt8] = [UInt8(ascii: "[")]
+    for (index, value) in values.enumerated() {
+      if index > 0 { list.append(UInt8(ascii: ",")) }
+      list += value.open
+      list.append(UInt8(ascii: "}"))
+    }
+    return adding(name, list + [UInt8(ascii: "]")])
+  }
+
   /// Adds an array; nothing when there is none.
   ///
   /// - Parameters:

@@ -133,7 +133,7 @@ public struct NotificationRecord: AgentRecord {
 
   public func add(to record: consuming RecordText) -> RecordText {
     record.string("id", id).string("urgency", urgency.rawValue).string("category", category)
-      .string("title", title).string("text", text).json("about", bytes: about?.object.bytes)
+      .string("title", title).string("text", text).object("about", about?.object)
       .string("thread", thread)
   }
 }

@@ -70,7 +70,7 @@ public struct TurnRecord: AgentRecord {
   public func add(to record: consuming RecordText) -> RecordText {
     record.string("id", id).string("thread", thread).string("agent", agent)
       .string("state", state.rawValue).string("reason", reason).string("message", message)
-      .json("usage", bytes: usage?.object.bytes).number("usd_cost", cost)
+      .object("usage", usage?.object).number("usd_cost", cost)
       .time(started, as: "started").time(ended, as: "ended")
   }
 }

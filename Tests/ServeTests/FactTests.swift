@@ -1,5 +1,6 @@
 import Core
 import GRDB
+import Records
 import Testing
 
 @testable import agent_serve
@@ -59,7 +60,7 @@ struct FactTests {
     fact.id = 5
     #expect(fact.isLegacy)
     #expect(fact.type == "profile")
-    for text in [fact.editable, fact.profile] {
+    for text in [fact.editable.text, fact.profile.text] {
       var again = try decode(text)
       again.id = 5
       #expect(again == fact, "\(text)")

@@ -1,6 +1,7 @@
 import Core
 import Foundation
 import NIOHTTP1
+import Records
 import Testing
 
 @testable import agent_serve
@@ -15,7 +16,7 @@ struct VoiceTests {
   func timers() throws {
     let now = try #require(Timestamp(rfc3339: "2026-03-01T12:00:00.000Z"))
     func ends(_ row: String) -> String? {
-      let text = panels(#"{"sessionId":"s","asrSessions":[\#(row)]}"#).asrSessions(now: now)
+      let text = panels(#"{"sessionId":"s","asrSessions":[\#(row)]}"#).asrSessions(now: now).text
       return Array(text.utf8).withUnsafeBytes { bytes in
         ScanObject(bytes)?.objects("sessions").first?.text("idleTimerEndsAt")
       }
@@ -38,7 +39,7 @@ struct VoiceTests {
     let none = #","startedAt":null,"completedAt":null,"runtimeMs":"#
     let end = #""outputSummary":null,"error":null}"#
     #expect(
-      panels(#"{"toolCalls":[\#(calls)]}"#).toolEvents
+      panels(#"{"toolCalls":[\#(calls)]}"#).toolEvents.text
         == #"{"events":[{"sessionId":"","callId":"7"\#(row){}\#(none)2,"success":true,\#(end),"#
         + #"{"sessionId":"","callId":""\#(row)[1, 2]\#(none)0,"success":false,\#(end),"#
         + #"{"sessionId":"","callId":""\#(row){}\#(none)null,"success":false,\#(end)]}"#)

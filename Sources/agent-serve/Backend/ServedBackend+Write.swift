@@ -1,4 +1,5 @@
 import Core
+import Records
 
 extension ServedBackend {
   /// Stores the actions and documents of a request: one object, or a record a
@@ -11,21 +12,29 @@ extension ServedBackend {
     let ids = try await log.append(parsed.actions)
     _ = try await memory.store(parsed.facts)
     for (document, bytes) in parsed.documents { try await documents.put(document, bytes) }
-    let errors = parsed.faults.map {
-      "{\"line\":\($0.line),\"reason\":\(JSONText.quoted($0.reason))}"
-    }
-    var text = "{\"ok\":\(errors.isEmpty),\"stored\":\(ids.count)"
-    text += ",\"ids\":[\(ids.map(String.init).joined(separator: ","))]"
-    text += ",\"errors\":[\(errors.joined(separator: ","))]"
+    let answer = RecordText(stored: ids, faults: parsed.faults)
     let isRefused =
-      ids.isEmpty && parsed.documents.isEmpty && parsed.facts.isEmpty && !errors.isEmpty
-    if isRefused {
-      // What the dashboard says of such a body (Agent/Clanky/CONTRACT.md 1.2).
-      let isJSON = type.lowercased().contains("application/json")
-      let error = isJSON && parsed.isUnreadable ? "invalid_json_body" : "no_valid_action"
-      text += ",\"error\":\"\(error)\""
-    }
-    return .json(text + "}", status: isRefused ? 400 : 200)
+      ids.isEmpty && parsed.documents.isEmpty && parsed.facts.isEmpty && !parsed.faults.isEmpty
+    guard isRefused else { return .json(answer) }
+    // What the dashboard says of such a body (Agent/Clanky/CONTRACT.md 1.2).
+    let isJSON = type.lowercased().contains("application/json")
+    let error = isJSON && parsed.isUnreadable ? "invalid_json_body" : "no_valid_action"
+    return .json(answer.string("error", error), status: 400)
+  }
+}
+
+extension RecordText {
+  /// What came of a body with a record a line.
+  ///
+  /// - Parameters:
+  ///   - ids: of what was stored.
+  ///   - faults: of what was not, in the order of the lines.
+  init(stored ids: [Int64], faults: [(line: Int, reason: String)]) {
+    self = RecordText().bool("ok", faults.isEmpty).number("stored", ids.count)
+      .json("ids", "[\(ids.map(String.init).joined(separator: ","))]")
+      .objects(
+        "errors",
+        faults.map { RecordText().number("line", $0.line).string("reason", $0.reason) })
   }
 }
 
@@ -98,7 +107,7 @@ extension ServedBackend {
       // The first of the two is what the dashboard says of such a body.
       let error = fault.isUnreadable ? "invalid_json_body" : "invalid_\(document.rawValue)"
       return .json(
-        "{\"ok\":false,\"error\":\"\(error)\",\"reason\":\(JSONText.quoted(fault.reason))}",
+        RecordText().bool("ok", false).string("error", error).string("reason", fault.reason),
         status: 400)
     }
   }

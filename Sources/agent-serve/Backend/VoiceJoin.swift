@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// `POST /api/voice/join` (Agent/Clanky/CONTRACT.md 6), answered with what the agent told:
 /// there is no Discord here, and nobody joins anything.
@@ -74,14 +75,11 @@ struct VoiceJoin: Equatable {
   }
 
   /// The answer's body.
-  var json: String {
-    if status == 503 { return "{\"ok\":false,\"reason\":\"\(reason)\"}" }
-    return """
-      {"ok":\(isDone),"reason":"\(reason)","guildId":\(JSONText.quoted(guild)),\
-      "voiceChannelId":\(JSONText.quoted(voiceChannel)),\
-      "textChannelId":\(JSONText.quoted(textChannel)),\
-      "requesterUserId":\(JSONText.quoted(requester))}
-      """
+  var json: RecordText {
+    let head = RecordText().bool("ok", isDone).string("reason", reason)
+    if status == 503 { return head }
+    return head.stringOrNull("guildId", guild).stringOrNull("voiceChannelId", voiceChannel)
+      .stringOrNull("textChannelId", textChannel).stringOrNull("requesterUserId", requester)
   }
 
   /// The action that tells of it, as the dashboard logs one; nil of a refusal.
@@ -90,14 +88,12 @@ struct VoiceJoin: Equatable {
     return LoggedAction(
       createdAt: now.rfc3339, guild: guild, channel: textChannel, user: requester,
       kind: "voice_runtime", content: "dashboard_voice_join",
-      metadata: """
-        {"source":\(JSONText.quoted(request.source)),"reason":"\(reason)",\
-        "requestedGuildId":\(JSONText.quoted(request.guild)),\
-        "requestedRequesterUserId":\(JSONText.quoted(request.requester)),\
-        "requestedTextChannelId":\(JSONText.quoted(request.channel)),\
-        "voiceChannelId":\(JSONText.quoted(voiceChannel)),"handled":true,\
-        "joinedTargetChannel":true}
-        """)
+      metadata: RecordText().string("source", request.source).string("reason", reason)
+        .stringOrNull("requestedGuildId", request.guild)
+        .stringOrNull("requestedRequesterUserId", request.requester)
+        .stringOrNull("requestedTextChannelId", request.channel)
+        .stringOrNull("voiceChannelId", voiceChannel).bool("handled", true)
+        .bool("joinedTargetChannel", true).text)
   }
 }
 

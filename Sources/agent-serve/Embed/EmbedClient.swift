@@ -1,5 +1,6 @@
 import Core
 import Foundation
+import Records
 import Web
 
 /// Asks a server for the vectors of texts, in the form of OpenAI's
@@ -51,11 +52,9 @@ final class EmbedClient: @unchecked Sendable {
   private func ask(_ texts: [String], _ seconds: Double) -> Result<[[Float]], EmbedFault> {
     client = client ?? WebClient(agent: "agent-serve/\(suiteVersion)", connectTimeout: seconds)
     guard let client else { return .failure(EmbedFault("out of memory")) }
-    let input = texts.map { JSONText.quoted($0) }.joined(separator: ",")
-    let body = "{\"model\":\(JSONText.quoted(model)),\"input\":[\(input)]}"
     let request = Request(
       address, method: "POST", headers: [Header("Content-Type", "application/json")],
-      body: Array(body.utf8))
+      body: RecordText().string("model", model).strings("input", texts).bytes)
     var end: FetchEnd?
     let began = Clock.monotonic
     let fetch = Fetch(client, request, now: began, silence: seconds, limit: 1 << 28) { end = $0 }

@@ -1,5 +1,6 @@
 import Core
 import NIOHTTP1
+import Records
 
 /// An answer with a body that is there as a whole.
 struct WholeAnswer: Sendable, Equatable {
@@ -17,6 +18,11 @@ struct WholeAnswer: Sendable, Equatable {
     json(Array(text.utf8), status: status)
   }
 
+  /// A JSON object.
+  static func json(_ object: RecordText, status: Int = 200) -> WholeAnswer {
+    json(object.bytes, status: status)
+  }
+
   /// JSON that is already bytes.
   static func json(_ bytes: [UInt8], status: Int = 200) -> WholeAnswer {
     WholeAnswer(status: status, type: "application/json", body: bytes)
@@ -24,7 +30,7 @@ struct WholeAnswer: Sendable, Equatable {
 
   /// `{"error":"..."}`.
   static func error(_ text: String, status: Int) -> WholeAnswer {
-    json("{\"error\":\(JSONText.quoted(text))}", status: status)
+    json(RecordText().string("error", text), status: status)
   }
 
   /// The dashboard's own refusals, byte for byte (Agent/Clanky/CONTRACT.md 1.1 and 1.2).

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// The agent's automations and their runs (Agent/Clanky/CONTRACT.md 5.4).
 enum Automations {
@@ -32,12 +33,9 @@ enum Automations {
         && wanted.contains(row.text("status") ?? "active") && matches(row, words)
     }
     return .json(
-      """
-      {"guildId":\(JSONText.quoted(guild)),"channelId":\(JSONText.quoted(channel)),\
-      "statuses":[\(statuses.map { JSONText.quoted($0) }.joined(separator: ","))],\
-      "query":\(JSONText.quoted(words)),"limit":\(limit),\
-      "rows":[\(rows.joined(separator: ","))]}
-      """)
+      RecordText().string("guildId", guild).stringOrNull("channelId", channel)
+        .strings("statuses", statuses).string("query", words).number("limit", limit)
+        .objects("rows", rows))
   }
 
   /// `GET /api/automations/runs`: of one automation of a guild, newest first.
@@ -60,17 +58,15 @@ enum Automations {
       isThere && $0.integer("automation_id") == number
     }
     return .json(
-      """
-      {"guildId":\(JSONText.quoted(guild)),"automationId":\(number),"limit":\(limit),\
-      "rows":[\(list.joined(separator: ","))]}
-      """)
+      RecordText().string("guildId", guild).number("automationId", number).number("limit", limit)
+        .objects("rows", list))
   }
 
   /// The rows that are wanted, as JSON, the one with the latest time first.
   private static func newest(
-    _ limit: Int, of document: [UInt8], by member: String, _ json: (ScanObject) -> String,
+    _ limit: Int, of document: [UInt8], by member: String, _ json: (ScanObject) -> RecordText,
     where isWanted: (ScanObject) -> Bool
-  ) -> [String] {
+  ) -> [RecordText] {
     document.withUnsafeBytes { bytes in
       let rows = ScanObject(bytes).map { $0.objects("rows") } ?? ScanObject.list(bytes) ?? []
       return rows.filter(isWanted).map { (key: $0.order(by: member), row: $0) }
@@ -89,7 +85,7 @@ enum Automations {
 
   /// A row with the dashboard's members, each as it was put; flags and status are
   /// never null.
-  private static func automation(_ row: ScanObject) -> String {
+  private static func automation(_ row: ScanObject) -> RecordText {
     json(row, members) { name in
       switch name {
       case "is_running": row.isTrue(name) ? "true" : "false"
@@ -99,12 +95,12 @@ enum Automations {
     }
   }
 
-  private static func run(_ row: ScanObject) -> String { json(row, runMembers) }
+  private static func run(_ row: ScanObject) -> RecordText { json(row, runMembers) }
 
   private static func json(
     _ row: ScanObject, _ members: [String], _ special: (String) -> String? = { _ in nil }
-  ) -> String {
-    "{\(members.map { "\"\($0)\":\(special($0) ?? row.json($0))" }.joined(separator: ","))}"
+  ) -> RecordText {
+    members.reduce(RecordText()) { $0.json($1, special($1) ?? row.json($1)) }
   }
 }
 

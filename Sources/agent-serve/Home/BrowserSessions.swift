@@ -1,6 +1,7 @@
 import Core
 import Foundation
 import GRDB
+import Records
 
 /// `GET /api/agents/browser-sessions`: browser_* rows, grouped by the session
 /// that they name (Agent/Clanky/CONTRACT.md 5.4).
@@ -27,7 +28,7 @@ struct BrowserSessions: Sendable {
   }
 
   /// The answer's body; the session that was active last comes first.
-  func json(_ db: Database) throws -> String {
+  func json(_ db: Database) throws -> RecordText {
     let kinds = Self.kinds.map { "'\($0)'" }.joined(separator: ",")
     // A session may have many rows: as the dashboard does, enough of them for
     // the sessions that are wanted, and not all.
@@ -54,9 +55,7 @@ struct BrowserSessions: Sendable {
     }
     // Rows come newest first, and so do the sessions by their newest row.
     let list = order.prefix(limit).compactMap { id in sessions[id]?.json(id) }
-    return """
-      {"guildId":\(JSONText.quoted(guild)),"sessions":[\(list.joined(separator: ","))]}
-      """
+    return RecordText().stringOrNull("guildId", guild).objects("sessions", list)
   }
 }
 
@@ -134,25 +133,20 @@ struct BrowserSession {
   }
 
   /// The row of the answer.
-  func json(_ id: String) -> String {
-    func text(_ name: String) -> String { JSONText.quoted(texts[name]) }
-    let steps = tools.reversed().sorted { $0.step < $1.step }.map { step in
-      """
-      {"tool":\(JSONText.quoted(step.tool)),"step":\(step.step),\
-      "timestamp":\(JSONText.quoted(step.time))}
-      """
+  func json(_ id: String) -> RecordText {
+    let steps = tools.reversed().sorted { $0.step < $1.step }.map {
+      RecordText().string("tool", $0.tool).number("step", $0.step).string("timestamp", $0.time)
     }
-    return """
-      {"sessionId":\(JSONText.quoted(id)),"startedAt":\(JSONText.quoted(startedAt)),\
-      "lastActiveAt":\(JSONText.quoted(lastActiveAt)),"source":\(text("source")),\
-      "guildId":\(JSONText.quoted(guild)),"channelId":\(JSONText.quoted(channel)),\
-      "userId":\(JSONText.quoted(user)),"instruction":\(JSONText.quoted(instruction)),\
-      "totalCostUsd":\(JSONText.number(cost)),"totalSteps":\(self.steps),\
-      "hitStepLimit":\(hitStepLimit),"durationMs":\(milliseconds),"runtime":\(text("runtime")),\
-      "provider":\(text("provider")),"model":\(text("model")),\
-      "currentUrl":\(text("currentUrl")),"failed":\(isFailed),"errorName":\(text("errorName")),\
-      "errorMessage":\(text("errorMessage")),"toolSteps":[\(steps.joined(separator: ","))]}
-      """
+    return RecordText().string("sessionId", id).string("startedAt", startedAt)
+      .string("lastActiveAt", lastActiveAt).stringOrNull("source", texts["source"])
+      .stringOrNull("guildId", guild).stringOrNull("channelId", channel)
+      .stringOrNull("userId", user).stringOrNull("instruction", instruction)
+      .json("totalCostUsd", JSONText.number(cost)).number("totalSteps", self.steps)
+      .bool("hitStepLimit", hitStepLimit).json("durationMs", milliseconds)
+      .stringOrNull("runtime", texts["runtime"]).stringOrNull("provider", texts["provider"])
+      .stringOrNull("model", texts["model"]).stringOrNull("currentUrl", texts["currentUrl"])
+      .bool("failed", isFailed).stringOrNull("errorName", texts["errorName"])
+      .stringOrNull("errorMessage", texts["errorMessage"]).objects("toolSteps", steps)
   }
 
   /// What was told, else the time from the first row to the last.

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// The agent's guilds and their channels (Agent/Clanky/CONTRACT.md 5.7).
 struct Guilds {
@@ -49,7 +50,7 @@ struct Guilds {
 
   /// `GET /api/guilds`.
   var json: String {
-    let rows = all.map { "{\"id\":\(JSONText.quoted($0.id)),\"name\":\(JSONText.quoted($0.name))}" }
+    let rows = all.map { RecordText().string("id", $0.id).string("name", $0.name).text }
     return "[\(rows.joined(separator: ","))]"
   }
 
@@ -57,10 +58,8 @@ struct Guilds {
   func channels(of id: String) -> String {
     let channels = all.first { $0.id == id }?.channels ?? []
     let rows = channels.map { channel in
-      """
-      {"id":\(JSONText.quoted(channel.id)),"name":\(JSONText.quoted(channel.name)),\
-      "type":"\(channel.type)","category":\(JSONText.quoted(channel.category))}
-      """
+      RecordText().string("id", channel.id).string("name", channel.name)
+        .string("type", channel.type).stringOrNull("category", channel.category).text
     }
     return "[\(rows.joined(separator: ","))]"
   }

@@ -1,6 +1,7 @@
 import Core
 import Foundation
 import GRDB
+import Records
 
 /// What the dashboard derives from the voice state (Agent/Clanky/CONTRACT.md 5.6).
 struct VoicePanels {
@@ -12,48 +13,43 @@ struct VoicePanels {
   /// `GET /api/voice/asr-sessions`.
   ///
   /// - Parameter now: what an idle timer ends after.
-  func asrSessions(now: Timestamp) -> String {
+  func asrSessions(now: Timestamp) -> RecordText {
     let rows = rows("asrSessions") { session, row in
       var ends: String?
       if let idle = row.number("idleMs"), let limit = row.number("idleTtlMs") {
         ends = now.adding(.milliseconds(min(max(limit - idle, 0), 1e12))).rfc3339
       }
-      return """
-        {"sessionId":\(session),"userId":\(JSONText.quoted(row.text("userId") ?? "")),\
-        "displayName":\(JSONText.quoted(row.text("displayName"))),\
-        "connected":\(row.isTrue("connected")),\
-        "createdAt":\(JSONText.quoted(row.text("connectedAt"))),\
-        "lastTranscriptAt":\(JSONText.quoted(row.text("lastTranscriptAt"))),\
-        "idleTimerEndsAt":\(JSONText.quoted(ends)),\
-        "closedReason":\(Self.closedReason(row))}
-        """
+      return session.string("userId", row.text("userId") ?? "")
+        .stringOrNull("displayName", row.text("displayName"))
+        .bool("connected", row.isTrue("connected"))
+        .stringOrNull("createdAt", row.text("connectedAt"))
+        .stringOrNull("lastTranscriptAt", row.text("lastTranscriptAt"))
+        .stringOrNull("idleTimerEndsAt", ends)
+        .stringOrNull("closedReason", Self.closedReason(row))
     }
-    return "{\"sessions\":[\(rows.joined(separator: ","))]}"
+    return RecordText().objects("sessions", rows)
   }
 
-  private static func closedReason(_ row: ScanObject) -> String {
-    if row.isTrue("connected") { return "null" }
-    return row.isTrue("closing") ? "\"error\"" : "\"idle_ttl\""
+  private static func closedReason(_ row: ScanObject) -> String? {
+    if row.isTrue("connected") { return nil }
+    return row.isTrue("closing") ? "error" : "idle_ttl"
   }
 
   /// `GET /api/voice/tool-events`.
-  var toolEvents: String {
+  var toolEvents: RecordText {
     let rows = rows("toolCalls") { session, row in
       let runtime = row.number("runtimeMs").map { JSONText.number(($0 + 0.5).rounded(.down)) }
       let arguments = row["arguments"].isObject || row["arguments"].isArray
-      return """
-        {"sessionId":\(session),"callId":\(JSONText.quoted(row.text("callId") ?? "")),\
-        "toolName":\(JSONText.quoted(row.text("toolName") ?? "")),\
-        "toolType":\(JSONText.quoted(row.text("toolType") ?? "function")),\
-        "arguments":\(arguments ? row.json("arguments") : "{}"),\
-        "startedAt":\(JSONText.quoted(row.text("startedAt"))),\
-        "completedAt":\(JSONText.quoted(row.text("completedAt"))),\
-        "runtimeMs":\(runtime ?? "null"),"success":\(row.isTrue("success")),\
-        "outputSummary":\(JSONText.quoted(Self.summary(row))),\
-        "error":\(JSONText.quoted(row.text("error")))}
-        """
+      return session.string("callId", row.text("callId") ?? "")
+        .string("toolName", row.text("toolName") ?? "")
+        .string("toolType", row.text("toolType") ?? "function")
+        .json("arguments", arguments ? row.json("arguments") : "{}")
+        .stringOrNull("startedAt", row.text("startedAt"))
+        .stringOrNull("completedAt", row.text("completedAt")).json("runtimeMs", runtime ?? "null")
+        .bool("success", row.isTrue("success")).stringOrNull("outputSummary", Self.summary(row))
+        .stringOrNull("error", row.text("error"))
     }
-    return "{\"events\":[\(rows.joined(separator: ","))]}"
+    return RecordText().objects("events", rows)
   }
 
   /// `String(value)`: of an object nothing is left, as on the dashboard.
@@ -63,7 +59,7 @@ struct VoicePanels {
   }
 
   /// `GET /api/mcp/status`: the servers of all sessions, each once.
-  var mcpStatus: String {
+  var mcpStatus: RecordText {
     var names: [String] = []
     var servers: [String: ToolServer] = [:]
     withSessions { sessions in
@@ -78,20 +74,19 @@ struct VoicePanels {
         }
       }
     }
-    let rows = names.compactMap { name in servers[name]?.json(name) }
-    return "{\"servers\":[\(rows.joined(separator: ","))]}"
+    return RecordText().objects("servers", names.compactMap { servers[$0]?.json($0) })
   }
 
   private struct ToolServer {
     var isConnected: Bool
-    var tools: [String]
+    var tools: [RecordText]
     var lastError: String?
 
     init(_ row: ScanObject) {
       isConnected = row.isTrue("connected")
       tools = row.objects("tools").map { tool in
-        "{\"name\":\(JSONText.quoted(tool.text("name") ?? "")),"
-          + "\"description\":\(JSONText.quoted(tool.text("description") ?? ""))}"
+        RecordText().string("name", tool.text("name") ?? "")
+          .string("description", tool.text("description") ?? "")
       }
       lastError = row.text("lastError")
     }
@@ -104,11 +99,9 @@ struct VoicePanels {
       return both
     }
 
-    func json(_ name: String) -> String {
-      """
-      {"serverName":\(JSONText.quoted(name)),"connected":\(isConnected),\
-      "tools":[\(tools.joined(separator: ","))],"lastError":\(JSONText.quoted(lastError))}
-      """
+    func json(_ name: String) -> RecordText {
+      RecordText().string("serverName", name).bool("connected", isConnected)
+        .objects("tools", tools).stringOrNull("lastError", lastError)
     }
   }
 
@@ -117,11 +110,14 @@ struct VoicePanels {
     state.withUnsafeBytes { body(ScanObject($0)?.objects("sessions") ?? []) }
   }
 
-  private func rows(_ member: String, _ json: (String, ScanObject) -> String) -> [String] {
+  /// - Parameter json: adds to what is said of every row's session.
+  private func rows(
+    _ member: String, _ json: (RecordText, ScanObject) -> RecordText
+  ) -> [RecordText] {
     withSessions { sessions in
       sessions.flatMap { session in
-        let id = JSONText.quoted(session.text("sessionId")?.trimmingBlanks() ?? "")
-        return session.objects(member).map { json(id, $0) }
+        let id = session.text("sessionId")?.trimmingBlanks() ?? ""
+        return session.objects(member).map { json(RecordText().string("sessionId", id), $0) }
       }
     }
   }
@@ -181,13 +177,10 @@ struct VoiceHistory: Sendable {
     // An end without a start tells nothing; the store's order is that of the ends.
     let list = ends.lazy.compactMap { end in
       starts[end.session].map { start in
-        """
-        {"sessionId":\(JSONText.quoted(end.session)),"guildId":\(JSONText.quoted(start.guild)),\
-        "mode":\(JSONText.quoted(start.mode)),"startedAt":\(JSONText.quoted(start.time)),\
-        "endedAt":\(JSONText.quoted(end.time)),\
-        "durationSeconds":\(end.duration ?? Self.seconds(start.time, end.time)),\
-        "endReason":\(JSONText.quoted(end.reason.isEmpty ? "unknown" : end.reason))}
-        """
+        RecordText().string("sessionId", end.session).string("guildId", start.guild)
+          .string("mode", start.mode).string("startedAt", start.time).string("endedAt", end.time)
+          .number("durationSeconds", end.duration ?? Self.seconds(start.time, end.time))
+          .string("endReason", end.reason.isEmpty ? "unknown" : end.reason).text
       }
     }
     return "[\(list.prefix(limit).joined(separator: ","))]"

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// What a PUT asks a fact to become (Agent/Clanky/CONTRACT.md 5.2): all of it, nothing stays.
 struct FactEdit: Sendable, Equatable {
@@ -72,7 +73,7 @@ struct FactRefusal: Error, Equatable {
 
   /// `{"ok":false,"error":"..."}`.
   var answer: WholeAnswer {
-    .json("{\"ok\":false,\"error\":\(JSONText.quoted(reason))}", status: status)
+    .json(RecordText().bool("ok", false).string("error", reason), status: status)
   }
 }
 

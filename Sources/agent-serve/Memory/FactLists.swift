@@ -1,5 +1,6 @@
 import Core
 import GRDB
+import Records
 
 /// `GET /api/memory/facts` and `/subjects` (Agent/Clanky/CONTRACT.md 5.2).
 struct FactLists: Sendable {
@@ -35,11 +36,10 @@ struct FactLists: Sendable {
     """
 
   /// The facts, the one that was updated last first.
-  func facts(_ db: Database) throws -> String {
+  func facts(_ db: Database) throws -> RecordText {
     guard let guild else {
-      return """
-        {"guildId":"","facts":[],"limit":\(limit),"queryText":\(JSONText.quoted(text))}
-        """
+      return RecordText().string("guildId", "").objects("facts", []).number("limit", limit)
+        .string("queryText", text)
     }
     // A subject's own index, which only an exact condition makes use of.
     let condition = subject == nil ? "?2 IS NULL" : "f.subject = ?2"
@@ -53,20 +53,20 @@ struct FactLists: Sendable {
         WHERE \(Self.visible) AND \(condition) AND \(isFolded ? Self.holding : "?3 IS NOT NULL")
         ORDER BY f.updated_at DESC, f.id
         """, arguments: [guild, subject, wanted])
-    var list: [String] = []
+    var list: [RecordText] = []
     while list.count < limit, let row = try rows.next() {
       let fact = StoredFact(row: row)
       if isFolded || fact.contains(wanted) { list.append(fact.editable) }
     }
-    return """
-      {"guildId":\(JSONText.quoted(guild)),"limit":\(limit),"subject":\(JSONText.quoted(subject)),\
-      "queryText":\(JSONText.quoted(text)),"facts":[\(list.joined(separator: ","))]}
-      """
+    return RecordText().string("guildId", guild).number("limit", limit)
+      .stringOrNull("subject", subject).string("queryText", text).objects("facts", list)
   }
 
   /// The subjects, the one with the latest fact first.
-  func subjects(_ db: Database) throws -> String {
-    guard let guild else { return "{\"guildId\":\"\",\"subjects\":[],\"limit\":\(limit)}" }
+  func subjects(_ db: Database) throws -> RecordText {
+    guard let guild else {
+      return RecordText().string("guildId", "").objects("subjects", []).number("limit", limit)
+    }
     let rows = try Row.fetchAll(
       db,
       sql: """
@@ -76,17 +76,11 @@ struct FactLists: Sendable {
         ORDER BY seen DESC, f.subject LIMIT \(limit)
         """, arguments: [guild])
     let list = rows.map { row in
-      """
-      {"scope":\(JSONText.quoted(row[0] as String)),"guild_id":\(JSONText.quoted(row[1] as String?)),\
-      "user_id":\(JSONText.quoted(row[2] as String?)),\
-      "subject":\(JSONText.quoted(row[3] as String)),\
-      "last_seen_at":\(JSONText.quoted(row[4] as String)),"fact_count":\(row[5] as Int)}
-      """
+      RecordText().string("scope", row[0]).stringOrNull("guild_id", row[1])
+        .stringOrNull("user_id", row[2]).string("subject", row[3]).string("last_seen_at", row[4])
+        .number("fact_count", row[5] as Int)
     }
-    return """
-      {"guildId":\(JSONText.quoted(guild)),"limit":\(limit),\
-      "subjects":[\(list.joined(separator: ","))]}
-      """
+    return RecordText().string("guildId", guild).number("limit", limit).objects("subjects", list)
   }
 }
 
@@ -112,11 +106,9 @@ struct FactMarkdown: Sendable {
   /// `{"guildId":...,"markdown":...}` (Agent/Clanky/CONTRACT.md 9.5).
   ///
   /// - Parameter isRefresh: whether the answer is that of `POST .../refresh`.
-  func json(isRefresh: Bool, _ db: Database) throws -> String {
-    """
-    {\(isRefresh ? "\"ok\":true," : "")"guildId":\(JSONText.quoted(guild)),\
-    "markdown":\(JSONText.quoted(try text(db)))}
-    """
+  func json(isRefresh: Bool, _ db: Database) throws -> RecordText {
+    RecordText().bool("ok", isRefresh ? true : nil).stringOrNull("guildId", guild)
+      .string("markdown", try text(db))
   }
 
   private func text(_ db: Database) throws -> String {

@@ -1,5 +1,6 @@
 import Core
 import GRDB
+import Records
 
 /// The facts that a prompt would be given (Agent/Clanky/CONTRACT.md 5.3), by whom they are about.
 struct FactProfile: Sendable {
@@ -58,32 +59,32 @@ struct FactProfile: Sendable {
   /// - Parameters:
   ///   - query: the request's parameters.
   ///   - voice: the session that is up in the guild.
-  static func json(_ query: QueryParameters, voice: LoadedMemory?, _ db: Database) throws -> String
-  {
+  static func json(
+    _ query: QueryParameters, voice: LoadedMemory?, _ db: Database
+  ) throws -> RecordText {
     let guild = query.word("guildId")
     let user = query.word("userId")
     let channel = query.word("channelId")
     let text = (query["queryText"] ?? "").trimmingBlanks()
-    let head = """
-      "guildId":\(JSONText.quoted(guild ?? "")),"userId":\(JSONText.quoted(user)),\
-      "channelId":\(JSONText.quoted(channel)),"queryText":\(JSONText.quoted(text))
-      """
+    let head = RecordText().string("guildId", guild ?? "").stringOrNull("userId", user)
+      .stringOrNull("channelId", channel).string("queryText", text)
+    func profile(_ facts: [StoredFact], _ shared: Shared?) -> RecordText {
+      RecordText().objects("userFacts", facts.map(\.profile))
+        .objects("selfFacts", shared?.selves.map(\.profile) ?? [])
+        .objects("loreFacts", shared?.lore.map(\.profile) ?? [])
+        .objects("guidanceFacts", shared?.guidance.map(\.profile) ?? [])
+    }
     guard let guild else {
-      return """
-        {\(head),"durableProfile":{"userFacts":[],"selfFacts":[],"loreFacts":[],\
-        "guidanceFacts":[]},"promptContext":{"recentConversationHistory":[]},\
-        "activeVoiceSession":null}
-        """
+      return head.object("durableProfile", profile([], nil))
+        .object("promptContext", RecordText().objects("recentConversationHistory", []))
+        .json("activeVoiceSession", "null")
     }
     let shared = try shared(isPortable: false, db)
     let facts = try user.map { try Self.user($0, db) } ?? []
     let context = try PromptContext(guild: guild, channel: channel, text: text, now: .now(), db)
-    return """
-      {\(head),"durableProfile":{"userFacts":\(facts.profiles),\
-      "selfFacts":\(shared.selves.profiles),"loreFacts":\(shared.lore.profiles),\
-      "guidanceFacts":\(shared.guidance.profiles)},"promptContext":\(context.json),\
-      "activeVoiceSession":\(voice?.json(user: user) ?? "null")}
-      """
+    return head.object("durableProfile", profile(facts, shared))
+      .object("promptContext", context.json)
+      .json("activeVoiceSession", voice?.json(user: user).text ?? "null")
   }
 }
 
@@ -122,67 +123,55 @@ struct LoadedMemory {
   /// `activeVoiceSession`.
   ///
   /// - Parameter user: whose profile is wanted whole.
-  func json(user: String?) -> String {
-    let people = participants.map { person in
-      """
-      {"userId":\(JSONText.quoted(person.id)),"displayName":\(JSONText.quoted(person.name))}
-      """
+  func json(user: String?) -> RecordText {
+    let people = participants.map {
+      RecordText().string("userId", $0.id).stringOrNull("displayName", $0.name)
     }
-    let cached = profiles.map { "{\(Self.head($0))}" }
     let mine = profiles.first { user != nil && $0.text("userId") == user }.map { profile in
-      """
-      {\(Self.head(profile)),"userFacts":\(Self.facts(profile, "userFacts")),\
-      "guidanceFacts":\(Self.facts(profile, "guidanceFacts"))}
-      """
+      Self.head(profile).objects("userFacts", Self.facts(profile, "userFacts"))
+        .objects("guidanceFacts", Self.facts(profile, "guidanceFacts"))
     }
-    return """
-      {"sessionId":\(JSONText.quoted(session.text("sessionId"))),\
-      "voiceChannelId":\(JSONText.quoted(session.text("voiceChannelId"))),\
-      "textChannelId":\(JSONText.quoted(session.text("textChannelId"))),\
-      "participantCount":\(participants.count),"participants":[\(people.joined(separator: ","))],\
-      "cachedUsers":[\(cached.joined(separator: ","))],"userFactProfile":\(mine ?? "null"),\
-      "guildFactProfile":\(guildProfile)}
-      """
+    func id(_ name: String) -> String? { session.text(name) }
+    return RecordText().stringOrNull("sessionId", id("sessionId"))
+      .stringOrNull("voiceChannelId", id("voiceChannelId"))
+      .stringOrNull("textChannelId", id("textChannelId"))
+      .number("participantCount", participants.count).objects("participants", people)
+      .objects("cachedUsers", profiles.map(Self.head))
+      .json("userFactProfile", mine?.text ?? "null")
+      .json("guildFactProfile", guildProfile?.text ?? "null")
   }
 
   private var memory: ScanObject { ScanObject(session["memory"].bytes) ?? ScanObject() }
   private var profiles: [ScanObject] { memory.objects("factProfiles") }
 
-  private var guildProfile: String {
-    guard let profile = ScanObject(memory["guildFactProfile"].bytes) else { return "null" }
-    return """
-      {"loadedAt":\(JSONText.quoted(profile.text("loadedAt"))),\
-      "selfFacts":\(Self.facts(profile, "selfFacts")),\
-      "loreFacts":\(Self.facts(profile, "loreFacts")),\
-      "guidanceFacts":\(Self.facts(profile, "guidanceFacts"))}
-      """
+  private var guildProfile: RecordText? {
+    guard let profile = ScanObject(memory["guildFactProfile"].bytes) else { return nil }
+    return RecordText().stringOrNull("loadedAt", profile.text("loadedAt"))
+      .objects("selfFacts", Self.facts(profile, "selfFacts"))
+      .objects("loreFacts", Self.facts(profile, "loreFacts"))
+      .objects("guidanceFacts", Self.facts(profile, "guidanceFacts"))
   }
 
-  private static func head(_ profile: ScanObject) -> String {
-    """
-    "userId":\(JSONText.quoted(profile.text("userId") ?? "")),\
-    "displayName":\(JSONText.quoted(profile.text("displayName"))),\
-    "loadedAt":\(JSONText.quoted(profile.text("loadedAt"))),\
-    "factCount":\(profile.objects("userFacts").count)
-    """
+  private static func head(_ profile: ScanObject) -> RecordText {
+    RecordText().string("userId", profile.text("userId") ?? "")
+      .stringOrNull("displayName", profile.text("displayName"))
+      .stringOrNull("loadedAt", profile.text("loadedAt"))
+      .number("factCount", profile.objects("userFacts").count)
   }
 
   /// Facts as the session loaded them, in the form of profiles.
-  private static func facts(_ profile: ScanObject, _ name: String) -> String {
-    let rows = profile.objects(name).map { row in
-      """
-      {"id":\(row.json("id")),"scope":null,"userId":null,\
-      "subject":\(JSONText.quoted(row.text("subject"))),\
-      "factType":\(JSONText.quoted(row.text("factType"))),\
-      "fact":\(JSONText.quoted(row.text("fact") ?? "")),"confidence":\(row.json("confidence")),\
-      "metadata":{"createdAt":\(JSONText.quoted(row.text("createdAt"))),\
-      "updatedAt":\(JSONText.quoted(row.text("updatedAt"))),\
-      "guildId":\(JSONText.quoted(row.text("guildId"))),\
-      "channelId":\(JSONText.quoted(row.text("channelId"))),\
-      "evidenceText":\(JSONText.quoted(row.text("evidenceText"))),\
-      "sourceMessageId":\(JSONText.quoted(row.text("sourceMessageId"))),"isLegacy":false}}
-      """
+  private static func facts(_ profile: ScanObject, _ name: String) -> [RecordText] {
+    profile.objects(name).map { row in
+      var metadata = RecordText()
+      for name in [
+        "createdAt", "updatedAt", "guildId", "channelId", "evidenceText", "sourceMessageId",
+      ] {
+        metadata = metadata.stringOrNull(name, row.text(name))
+      }
+      return RecordText().json("id", row.json("id")).json("scope", "null").json("userId", "null")
+        .stringOrNull("subject", row.text("subject")).stringOrNull("factType", row.text("factType"))
+        .string("fact", row.text("fact") ?? "").json("confidence", row.json("confidence"))
+        .object("metadata", metadata.bool("isLegacy", false))
     }
-    return "[\(rows.joined(separator: ","))]"
   }
 }

@@ -1,5 +1,6 @@
 import Core
 import GRDB
+import Records
 
 /// `GET /api/memory/search` (Agent/Clanky/CONTRACT.md 5.2): the facts of a guild that a text is
 /// about, the best first.
@@ -90,19 +91,12 @@ struct FactSearch: Sendable {
   }
 
   /// The answer's body.
-  func json(_ matches: [FactMatch]) -> String {
-    let guild = JSONText.quoted(self.guild ?? "")
-    let channel = JSONText.quoted(self.channel)
-    if !isComplete {
-      return """
-        {"results":[],"queryText":\(JSONText.quoted(text)),"guildId":\(guild),\
-        "channelId":\(channel),"limit":0}
-        """
-    }
-    return """
-      {"queryText":\(JSONText.quoted(text)),"guildId":\(guild),"channelId":\(channel),\
-      "limit":\(limit),"results":[\(matches.prefix(count).map(\.json).joined(separator: ","))]}
-      """
+  func json(_ matches: [FactMatch]) -> RecordText {
+    let head = isComplete ? RecordText() : RecordText().objects("results", [])
+    let body = head.string("queryText", text).string("guildId", guild ?? "")
+      .stringOrNull("channelId", channel)
+    if !isComplete { return body.number("limit", 0) }
+    return body.json("limit", limit).objects("results", matches.prefix(count).map(\.json))
   }
 }
 
@@ -143,12 +137,10 @@ struct FactMatch: Sendable {
   }
 
   /// A row of the answer.
-  var json: String {
-    func number(_ value: Double) -> String { JSONText.number((value * 1e6).rounded() / 1e6) }
-    return """
-      {\(fact.members),"score":\(number(score)),"semanticScore":\(number(semantic)),\
-      "lexicalScore":\(number(lexical))}
-      """
+  var json: RecordText {
+    func short(_ value: Double) -> Double { (value * 1e6).rounded() / 1e6 }
+    return fact.row.number("score", short(score)).number("semanticScore", short(semantic))
+      .number("lexicalScore", short(lexical))
   }
 
   /// Fuses two rankings by reciprocal rank (Cormack, Clarke, Büttcher: Reciprocal

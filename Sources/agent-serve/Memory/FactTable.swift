@@ -1,5 +1,6 @@
 import Core
 import GRDB
+import Records
 
 /// The facts in SQLite, and the index of their words beside them.
 ///
@@ -163,37 +164,25 @@ struct StoredFact: Sendable, Equatable {
 
 extension StoredFact {
   /// A row of the facts endpoint, and of the answer to an edit.
-  var editable: String { "{\(members),\"metadata\":{\"isLegacy\":\(isLegacy)}}" }
+  var editable: RecordText { row.object("metadata", RecordText().bool("isLegacy", isLegacy)) }
 
-  /// The members of a row in the order of the dashboard.
-  var members: String {
-    """
-    "id":\(id),"created_at":\(JSONText.quoted(createdAt)),\
-    "updated_at":\(JSONText.quoted(updatedAt)),"scope":\(JSONText.quoted(scope)),\
-    "guild_id":\(JSONText.quoted(guild)),"channel_id":\(JSONText.quoted(channel)),\
-    "user_id":\(JSONText.quoted(user)),"subject":\(JSONText.quoted(subject)),\
-    "fact":\(JSONText.quoted(text)),"fact_type":\(JSONText.quoted(type)),\
-    "evidence_text":\(JSONText.quoted(evidence)),\
-    "source_message_id":\(JSONText.quoted(sourceMessage)),\
-    "confidence":\(JSONText.number(confidence))
-    """
+  /// A row in the order of the dashboard, without its metadata.
+  var row: RecordText {
+    RecordText().number("id", id).string("created_at", createdAt).string("updated_at", updatedAt)
+      .string("scope", scope).stringOrNull("guild_id", guild).stringOrNull("channel_id", channel)
+      .stringOrNull("user_id", user).string("subject", subject).string("fact", text)
+      .string("fact_type", type).stringOrNull("evidence_text", evidence)
+      .stringOrNull("source_message_id", sourceMessage).number("confidence", confidence)
   }
 
   /// The camelCase form of profiles and snapshots (Agent/Clanky/CONTRACT.md 5.3).
-  var profile: String {
-    """
-    {"id":\(id),"scope":\(JSONText.quoted(scope)),"userId":\(JSONText.quoted(user)),\
-    "subject":\(JSONText.quoted(subject)),"factType":\(JSONText.quoted(type)),\
-    "fact":\(JSONText.quoted(text)),"confidence":\(JSONText.number(confidence)),\
-    "metadata":{"createdAt":\(JSONText.quoted(createdAt)),\
-    "updatedAt":\(JSONText.quoted(updatedAt)),"guildId":\(JSONText.quoted(guild)),\
-    "channelId":\(JSONText.quoted(channel)),"evidenceText":\(JSONText.quoted(evidence)),\
-    "sourceMessageId":\(JSONText.quoted(sourceMessage)),"isLegacy":\(isLegacy)}}
-    """
+  var profile: RecordText {
+    let metadata = RecordText().string("createdAt", createdAt).string("updatedAt", updatedAt)
+      .stringOrNull("guildId", guild).stringOrNull("channelId", channel)
+      .stringOrNull("evidenceText", evidence).stringOrNull("sourceMessageId", sourceMessage)
+      .bool("isLegacy", isLegacy)
+    return RecordText().number("id", id).string("scope", scope).stringOrNull("userId", user)
+      .string("subject", subject).string("factType", type).string("fact", text)
+      .number("confidence", confidence).object("metadata", metadata)
   }
-}
-
-extension Sequence where Element == StoredFact {
-  /// The facts as an array in the form of profiles.
-  var profiles: String { "[\(map(\.profile).joined(separator: ","))]" }
 }

@@ -1,5 +1,6 @@
 import Core
 import GRDB
+import Records
 
 /// `GET /api/memory/reflections` (Agent/Clanky/CONTRACT.md 5.2), made of the actions of the runs.
 struct Reflections: Sendable {
@@ -18,7 +19,7 @@ struct Reflections: Sendable {
     "'memory_reflection_start', 'memory_reflection_complete', 'memory_reflection_error'"
 
   /// The answer's body; the run that began last comes first.
-  func json(_ db: Database) throws -> String {
+  func json(_ db: Database) throws -> RecordText {
     // A run has two rows, or one while it goes on or when nobody gave it a name.
     let rows = try Row.fetchCursor(
       db,
@@ -32,10 +33,8 @@ struct Reflections: Sendable {
       runs[Self.name(stored.action) ?? "\0\(stored.id)", default: ReflectionRun()].add(stored)
     }
     let list = runs.values.sorted { ($0.time, $0.actions[0]) > ($1.time, $1.actions[0]) }
-    return """
-      {"guildId":\(JSONText.quoted(guild)),\
-      "runs":[\(list.prefix(limit).map(\.json).joined(separator: ","))]}
-      """
+    return RecordText().stringOrNull("guildId", guild)
+      .objects("runs", list.prefix(limit).map(\.json))
   }
 
   /// The actions of a run.
@@ -79,7 +78,7 @@ struct ReflectionRun {
   var time: String { (start ?? end)?.action.createdAt ?? "" }
 
   /// The row of the answer.
-  var json: String {
+  var json: RecordText {
     var texts = (start?.action.metadata ?? "{}", end?.action.metadata ?? "{}")
     return texts.0.withUTF8 { first in
       texts.1.withUTF8 { last in
@@ -93,51 +92,51 @@ struct ReflectionRun {
   /// - Parameters:
   ///   - first: what the start told.
   ///   - last: what the end told; it counts first.
-  private func json(_ first: ScanObject, _ last: ScanObject) -> String {
-    func text(_ name: String) -> String {
-      JSONText.quoted(last.text(name) ?? first.text(name))
-    }
+  private func json(_ first: ScanObject, _ last: ScanObject) -> RecordText {
+    func text(_ name: String) -> String? { last.text(name) ?? first.text(name) }
     func number(_ name: String) -> Double? {
       for object in [last, first] where !object[name].isNull {
         if let number = object.number(name) { return number }
       }
       return nil
     }
-    func numberOrNull(_ name: String) -> String { number(name).map(JSONText.number) ?? "null" }
-    func count(_ name: String) -> String { JSONText.number(number(name) ?? 0) }
     func list(_ name: String) -> String {
       last[name].isArray ? last.json(name) : first[name].isArray ? first.json(name) : "[]"
     }
     let row = (start ?? end)?.action
     let failed = end?.action.kind == "memory_reflection_error"
-    let status = end == nil ? "running" : failed ? "error" : "completed"
-    let ended = JSONText.quoted(end?.action.createdAt)
-    let guild = JSONText.quoted(last.text("guildId") ?? first.text("guildId") ?? row?.guild)
-    return """
-      {"runId":\(text("runId")),"dateKey":\(text("dateKey")),"guildId":\(guild),\
-      "channelId":\(JSONText.quoted(row?.channel)),"status":"\(status)",\
-      "startedAt":\(JSONText.quoted(start?.action.createdAt)),\
-      "completedAt":\(failed ? "null" : ended),"erroredAt":\(failed ? ended : "null"),\
-      "durationMs":\(duration ?? "null"),"strategy":\(text("strategy")),\
-      "provider":\(text("provider")),"model":\(text("model")),\
-      "extractorProvider":\(text("extractorProvider")),\
-      "extractorModel":\(text("extractorModel")),\
-      "adjudicatorProvider":\(text("adjudicatorProvider")),\
-      "adjudicatorModel":\(text("adjudicatorModel")),"usdCost":\(JSONText.number(cost)),\
-      "maxFacts":\(numberOrNull("maxFacts")),\
-      "journalEntryCount":\(numberOrNull("journalEntryCount")),\
-      "authorCount":\(numberOrNull("authorCount")),"factsExtracted":\(count("factsExtracted")),\
-      "factsSelected":\(count("factsSelected")),"factsAdded":\(count("factsAdded")),\
-      "factsSaved":\(count("factsSaved")),"factsSkipped":\(count("factsSkipped")),\
-      "extractedFacts":\(list("extractedFacts")),"selectedFacts":\(list("selectedFacts")),\
-      "savedFacts":\(list("savedFacts")),"skippedFacts":\(list("skippedFacts")),\
-      "rawResponseText":\(text("rawResponseText")),\
-      "usage":\(last["usage"].isNull ? first.json("usage") : last.json("usage")),\
-      "reflectionPasses":\(list("reflectionPasses")),\
-      "startContent":\(JSONText.quoted(start?.action.content)),\
-      "completionContent":\(failed ? "null" : JSONText.quoted(end?.action.content)),\
-      "errorContent":\(failed ? JSONText.quoted(end?.action.content) : "null")}
-      """
+    let ended = end?.action.createdAt
+    let content = end?.action.content
+    var run = RecordText().stringOrNull("runId", text("runId"))
+      .stringOrNull("dateKey", text("dateKey"))
+      .stringOrNull("guildId", text("guildId") ?? row?.guild)
+      .stringOrNull("channelId", row?.channel)
+      .string("status", end == nil ? "running" : failed ? "error" : "completed")
+      .stringOrNull("startedAt", start?.action.createdAt)
+      .stringOrNull("completedAt", failed ? nil : ended)
+      .stringOrNull("erroredAt", failed ? ended : nil).json("durationMs", duration ?? "null")
+    for name in [
+      "strategy", "provider", "model", "extractorProvider", "extractorModel",
+      "adjudicatorProvider", "adjudicatorModel",
+    ] {
+      run = run.stringOrNull(name, text(name))
+    }
+    run = run.json("usdCost", JSONText.number(cost))
+    for name in ["maxFacts", "journalEntryCount", "authorCount"] {
+      run = run.json(name, number(name).map(JSONText.number) ?? "null")
+    }
+    for name in ["factsExtracted", "factsSelected", "factsAdded", "factsSaved", "factsSkipped"] {
+      run = run.json(name, JSONText.number(number(name) ?? 0))
+    }
+    for name in ["extractedFacts", "selectedFacts", "savedFacts", "skippedFacts"] {
+      run = run.json(name, list(name))
+    }
+    return run.stringOrNull("rawResponseText", text("rawResponseText"))
+      .json("usage", last["usage"].isNull ? first.json("usage") : last.json("usage"))
+      .json("reflectionPasses", list("reflectionPasses"))
+      .stringOrNull("startContent", start?.action.content)
+      .stringOrNull("completionContent", failed ? nil : content)
+      .stringOrNull("errorContent", failed ? content : nil)
   }
 
   private var cost: Double { (start?.action.usd ?? 0) + (end?.action.usd ?? 0) }

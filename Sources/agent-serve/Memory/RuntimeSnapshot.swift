@@ -1,5 +1,6 @@
 import Core
 import GRDB
+import Records
 
 /// `POST /api/memory/runtime-snapshot` (Agent/Clanky/CONTRACT.md 5.3): what a turn of talk would
 /// be told.
@@ -62,7 +63,7 @@ struct RuntimeSnapshot: Sendable {
   /// The answer's body.
   ///
   /// - Parameter voice: the session that is up in the guild.
-  func json(voice: LoadedMemory?, _ db: Database) throws -> String {
+  func json(voice: LoadedMemory?, _ db: Database) throws -> RecordText {
     let people = participants(voice)
     let profiles = try people.map { ($0, try FactProfile.user($0.id, db)) }
     let primary = profiles.filter { $0.0.id == user }.flatMap(\.1)
@@ -70,36 +71,30 @@ struct RuntimeSnapshot: Sendable {
     let relevant =
       profiles.filter { $0.0.id != user }.flatMap(\.1) + shared.selves + shared.lore
     let context = try PromptContext(guild: guild, channel: channel, text: text, now: .now(), db)
-    let rows = people.map { person in
-      """
-      {"userId":\(JSONText.quoted(person.id)),"displayName":\(JSONText.quoted(person.name ?? person.id)),\
-      "source":"\(person.source)"}
-      """
+    func named(_ person: Participant) -> RecordText {
+      RecordText().string("userId", person.id).string("displayName", person.name ?? person.id)
     }
     let parts = profiles.map { person, facts in
-      """
-      {"userId":\(JSONText.quoted(person.id)),"displayName":\(JSONText.quoted(person.name ?? person.id)),\
-      "isPrimary":\(person.id == user),"facts":\(facts.profiles)}
-      """
+      named(person).bool("isPrimary", person.id == user).objects("facts", facts.map(\.profile))
     }
-    return """
-      {"guildId":\(JSONText.quoted(guild)),"channelId":\(JSONText.quoted(channel)),\
-      "userId":\(JSONText.quoted(user)),"queryText":\(JSONText.quoted(text)),"mode":"\(mode)",\
-      "participants":[\(rows.joined(separator: ","))],\
-      "counts":{"participantCount":\(people.count),"participantProfileCount":\(profiles.count),\
-      "userFactCount":\(primary.count),"relevantFactCount":\(relevant.count),\
-      "selfFactCount":\(shared.selves.count),"loreFactCount":\(shared.lore.count),\
-      "guidanceFactCount":\(shared.guidance.count),\
-      "behavioralFactCount":\(shared.behavioral.count),\
-      "conversationWindowCount":\(context.windowCount),\
-      "recentVoiceSessionCount":\(context.recapCount)},\
-      "slice":{"participantProfiles":[\(parts.joined(separator: ","))],\
-      "userFacts":\(primary.profiles),"relevantFacts":\(relevant.profiles),\
-      "selfFacts":\(shared.selves.profiles),"loreFacts":\(shared.lore.profiles),\
-      "guidanceFacts":\(shared.guidance.profiles),\
-      "behavioralFacts":\(shared.behavioral.profiles)},\
-      "promptContext":\(context.json),"activeVoiceSession":\(voice?.json(user: user) ?? "null")}
-      """
+    let lists = [
+      ("user", primary), ("relevant", relevant), ("self", shared.selves), ("lore", shared.lore),
+      ("guidance", shared.guidance), ("behavioral", shared.behavioral),
+    ]
+    var counts = RecordText().number("participantCount", people.count)
+      .number("participantProfileCount", profiles.count)
+    var slice = RecordText().objects("participantProfiles", parts)
+    for (name, facts) in lists {
+      counts = counts.number(name + "FactCount", facts.count)
+      slice = slice.objects(name + "Facts", facts.map(\.profile))
+    }
+    counts = counts.number("conversationWindowCount", context.windowCount)
+      .number("recentVoiceSessionCount", context.recapCount)
+    return RecordText().string("guildId", guild).stringOrNull("channelId", channel)
+      .stringOrNull("userId", user).string("queryText", text).string("mode", mode)
+      .objects("participants", people.map { named($0).string("source", $0.source) })
+      .object("counts", counts).object("slice", slice).object("promptContext", context.json)
+      .json("activeVoiceSession", voice?.json(user: user).text ?? "null")
   }
 
   /// Everybody once, who was named first; a turn of voice talk is about everybody who
@@ -126,8 +121,8 @@ struct RuntimeSnapshot: Sendable {
 ///
 /// Of what was said only the agent's own messages are known here.
 struct PromptContext: Sendable {
-  private var windows: [String] = []
-  private var recaps: [String] = []
+  private var windows: [RecordText] = []
+  private var recaps: [RecordText] = []
 
   /// How many conversations there are.
   var windowCount: Int { windows.count }
@@ -140,11 +135,9 @@ struct PromptContext: Sendable {
     let author: String?
     let content: String
 
-    var json: String {
-      """
-      {"messageId":\(JSONText.quoted(id)),"timestamp":\(JSONText.quoted(time)),\
-      "author":\(JSONText.quoted(author)),"content":\(JSONText.quoted(content))}
-      """
+    var json: RecordText {
+      RecordText().stringOrNull("messageId", id).string("timestamp", time)
+        .stringOrNull("author", author).string("content", content)
     }
   }
 
@@ -162,11 +155,9 @@ struct PromptContext: Sendable {
   }
 
   /// `{"recentConversationHistory":[...],"recentVoiceSessionContext":[...]}`.
-  var json: String {
-    """
-    {"recentConversationHistory":[\(windows.joined(separator: ","))],\
-    "recentVoiceSessionContext":[\(recaps.joined(separator: ","))]}
-    """
+  var json: RecordText {
+    RecordText().objects("recentConversationHistory", windows)
+      .objects("recentVoiceSessionContext", recaps)
   }
 
   /// The newest messages of a channel, oldest first.
@@ -188,9 +179,9 @@ struct PromptContext: Sendable {
   }
 
   /// The three messages with the most of the words, each with those beside it.
-  private static func windows(_ messages: [Message], _ words: [String], _ now: Timestamp)
-    -> [String]
-  {
+  private static func windows(
+    _ messages: [Message], _ words: [String], _ now: Timestamp
+  ) -> [RecordText] {
     let scores = messages.map { message in
       let have = Set(FactWords.indexed(message.content).split(separator: " ").map(String.init))
       return Double(words.filter(have.contains).count) / Double(words.count)
@@ -199,18 +190,18 @@ struct PromptContext: Sendable {
       .sorted { (scores[$0], $0) > (scores[$1], $1) }.prefix(3)
     return places.map { place in
       let around = messages[max(place - 2, 0)...min(place + 1, messages.count - 1)]
-      return """
-        {"anchorMessageId":\(JSONText.quoted(messages[place].id)),\
-        "createdAt":\(JSONText.quoted(messages[place].time)),\
-        "score":\(JSONText.number((scores[place] * 1000).rounded() / 1000)),"semanticScore":null,\
-        "ageMinutes":\(age(messages[place].time, now)),\
-        "messages":[\(around.map(\.json).joined(separator: ","))]}
-        """
+      return RecordText().stringOrNull("anchorMessageId", messages[place].id)
+        .string("createdAt", messages[place].time)
+        .number("score", (scores[place] * 1000).rounded() / 1000).json("semanticScore", "null")
+        .number("ageMinutes", age(messages[place].time, now))
+        .objects("messages", around.map(\.json))
     }
   }
 
   /// The sessions that ended within a day and of which a summary was told.
-  private static func recaps(_ guild: String, _ now: Timestamp, _ db: Database) throws -> [String] {
+  private static func recaps(
+    _ guild: String, _ now: Timestamp, _ db: Database
+  ) throws -> [RecordText] {
     let rows = try Row.fetchAll(
       db,
       sql: """
@@ -224,12 +215,9 @@ struct PromptContext: Sendable {
       guard let text, let session = LoggedAction.session(metadata: action.metadata) else {
         return nil
       }
-      return """
-        {"sessionId":\(JSONText.quoted(session)),"guildId":\(JSONText.quoted(action.guild)),\
-        "channelId":\(JSONText.quoted(action.channel)),\
-        "endedAt":\(JSONText.quoted(action.createdAt)),\
-        "ageMinutes":\(age(action.createdAt, now)),"summaryText":\(JSONText.quoted(text))}
-        """
+      return RecordText().string("sessionId", session).stringOrNull("guildId", action.guild)
+        .stringOrNull("channelId", action.channel).string("endedAt", action.createdAt)
+        .number("ageMinutes", age(action.createdAt, now)).string("summaryText", text)
     }
   }
 

@@ -1,5 +1,6 @@
 import Core
 import GRDB
+import Records
 
 /// The agent's durable memory: what requests read and write of it.
 struct ServedMemory: Sendable {
@@ -41,7 +42,7 @@ struct ServedMemory: Sendable {
     }
   }
 
-  private func search(_ search: FactSearch) async throws -> String {
+  private func search(_ search: FactSearch) async throws -> RecordText {
     guard search.isComplete, let guild = search.guild else { return search.json([]) }
     if search.wantsAll { return search.json(try await store.read { try search.all($0) }) }
     let likeness = await embedder?.nearest(search.text, in: guild, limit: FactSearch.depth)
@@ -133,7 +134,7 @@ extension ServedMemory {
         }
         embedder?.forget(fact.id)
         embedder?.wake()
-        return .json("{\"ok\":true,\"fact\":\(fact.editable)}")
+        return .json(RecordText().bool("ok", true).object("fact", fact.editable))
       case .delete(let text):
         let guild = try object.members { try FactEdit.guild($0) }
         let id = try FactEdit.id(text)
@@ -145,7 +146,7 @@ extension ServedMemory {
       case .deleteRun(let run):
         let ids = try await store.read { try Reflections.actions(of: run, $0) }
         try await log.remove(ids)
-        return .json("{\"ok\":true,\"deleted\":\(ids.count)}")
+        return .json(RecordText().bool("ok", true).number("deleted", ids.count))
       }
     } catch let refusal as FactRefusal {
       return refusal.answer
@@ -166,16 +167,13 @@ extension ServedMemory {
       if let id { stored.append(id) } else { parsed.faults.append((fact.line, "duplicate")) }
     }
     let faults = parsed.faults.sorted { $0.line < $1.line }
-    let errors = faults.map { "{\"line\":\($0.line),\"reason\":\(JSONText.quoted($0.reason))}" }
-    var text = "{\"ok\":\(errors.isEmpty),\"stored\":\(stored.count)"
-    text += ",\"ids\":[\(stored.map(String.init).joined(separator: ","))]"
-    text += ",\"errors\":[\(errors.joined(separator: ","))]"
+    var answer = RecordText(stored: stored, faults: faults)
     if let id = stored.first, facts.count == 1 {
       var fact = facts[0].fact
       fact.id = id
-      text += ",\"fact\":\(fact.editable)"
+      answer = answer.object("fact", fact.editable)
     }
-    if !stored.isEmpty || faults.isEmpty { return .json(text + "}") }
+    if !stored.isEmpty || faults.isEmpty { return .json(answer) }
     let isTwin = faults.allSatisfy { $0.reason == "duplicate" }
     let isJSON = type.lowercased().contains("application/json")
     let error =
@@ -183,6 +181,6 @@ extension ServedMemory {
       ? "duplicate"
       : isJSON && parsed.isUnreadable
         ? "invalid_json_body" : faults.count == 1 ? faults[0].reason : "no_valid_fact"
-    return .json(text + ",\"error\":\(JSONText.quoted(error))}", status: isTwin ? 409 : 400)
+    return .json(answer.string("error", error), status: isTwin ? 409 : 400)
   }
 }
