@@ -31,6 +31,21 @@ import Testing
     #expect(count(queue) == 0)
   }
 
+  @Test func arraysAndTheirSlicesGoInAndOut() {
+    var queue = ByteQueue()
+    queue.append(Array("abcdef".utf8))
+    queue.append(Array("xyz".utf8)[1...])
+    let front = queue.prefix(2)
+    #expect(front == Array("ab".utf8) && queue.prefix(-1).isEmpty && queue.prefix(99).count == 8)
+    var taken = [UInt8](repeating: 0, count: 3)
+    #expect(queue.take(into: &taken, atMost: 2) == 2)
+    #expect(taken == Array("ab\0".utf8))
+    #expect(queue.take(into: &taken, atMost: 0) == 0 && queue.take(into: &taken, atMost: -1) == 0)
+    #expect(queue.take(into: &taken, atMost: .max) == 3)
+    #expect(taken == Array("cde".utf8))
+    #expect(text(queue) == "fyz")
+  }
+
   @Test func roomIsFilledBehind() {
     var queue = ByteQueue()
     put("ab", into: &queue)
