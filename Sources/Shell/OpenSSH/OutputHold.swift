@@ -7,7 +7,10 @@ import Core
 ///
 /// A turn is over when the ssh has worked, not when some time has passed: where others
 /// keep the processors busy it may have to wait longer than that, and one that never
-/// comes to read the answer to its own probe takes a good link for a dead one.
+/// comes to read the answer to its own probe takes a good link for a dead one. That
+/// it is slow does not make it do so: it counts a probe as unanswered only where there
+/// is nothing to read, and anything read counts as an answer. A host that probes it in
+/// turn may have to wait some turns while it works off what it has read already.
 struct OutputHold {
   private var isHeld = false
   /// When it went on, and the processor time that it had spent until then; nil
