@@ -7,7 +7,7 @@ needs make man dpkg-deb dpkg-shlibdeps
 unset MAKEFLAGS MAKELEVEL MFLAGS
 commands=$(make -s -C "$root" commands)
 recipes=$(make -s -C "$root" recipes)
-bound=120
+bound=600
 
 # Not over one that somebody made, and quick to make: what is shipped is smaller.
 PACKAGES=$tmp DEBCOMPRESSION=gzip DEBLEVEL=1

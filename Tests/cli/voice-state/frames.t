@@ -58,7 +58,7 @@ def grow(value, name=""):
     return value
 print(json.dumps(grow(json.load(open(sys.argv[1]))), ensure_ascii=False))
 END
-bound=120
+bound=600
 ok "the record is large" test "$(wc -c <record)" -gt 20000000
 run voice-state -W 80 --color always record
 status_is 0 "megabytes are shown"

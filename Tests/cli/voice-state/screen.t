@@ -56,6 +56,12 @@ same() {
   done
   cmp -s shown want
 }
+# Where a slow machine made the ages grow, the same state tells the time anew.
+is_shown() {
+  same "$@" && return
+  sed -n "$1p" states >&9
+  false
+}
 sent=0
 for size in 100x30 40x20 200x50 132x24 61x77 80x10 160x40 45x30 119x33 100x30; do
   mux resize-window -t frames -x "${size%x*}" -y "${size#*x}"
@@ -65,10 +71,15 @@ for size in 100x30 40x20 200x50 132x24 61x77 80x10 160x40 45x30 119x33 100x30; d
   sed -n "${sent}p" states >&9
   mux resize-window -t frames -x "$((${size%x*} + 1))" -y "${size#*x}"
   mux resize-window -t frames -x "${size%x*}" -y "${size#*x}"
-  ok "$size: frame $sent is on the screen" wait_until 30 same "$sent" "${size%x*}" "${size#*x}"
+  ok "$size: frame $sent is on the screen" wait_until 30 is_shown "$sent" "${size%x*}" "${size#*x}"
   cmp -s shown want || diag "$(diff want shown)"
 done
-like "$(pane frames | tail -n 1)" '^live, state [0-9]+ s old .*q quit' "the last line tells the link"
+is_live() {
+  pane frames | tail -n 1 | grep -Eq '^live, state [0-9]+ s old .*q quit' && return
+  sed -n "${sent}p" states >&9
+  false
+}
+ok "the last line tells the link" wait_until 30 is_live
 
 # Scrolling.
 mux send-keys -t frames End
