@@ -4,7 +4,7 @@
 # that shows text.
 . "${0%/*}/../lib.sh"
 needs mem-search python3 jq
-bound=300
+bound=900
 cd "$tmp" || exit 1
 
 # One text with everything in it, as the inside of a JSON string.
