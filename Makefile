@@ -35,7 +35,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build check test unit cli lint bench bench-filter bench-ssh bench-inbox fuzz demo install uninstall built deb dist formula aur clean commands recipes
+.PHONY: all deps build check test unit cli peers lint bench bench-filter bench-ssh bench-inbox fuzz demo install uninstall built deb dist formula aur clean commands recipes
 
 all: deps build
 
@@ -60,10 +60,14 @@ unit:
 # alphabet, and the last to end should be short. A job in the background of a shell
 # ignores INT and QUIT, one under nohup HUP, and hands that on; the tests of signals
 # need them as they were.
-cli: all
+cli: all peers
 	@echo "command tests"
 	@PATH="$$PWD/bin:$$PATH" perl -e '@SIG{qw(HUP INT QUIT)} = ("DEFAULT") x 3; exec @ARGV' \
 		prove -j6 --reverse -r Tests/cli
+
+# What others made, to hold ours against; without the network, tests do without.
+peers:
+	@sh .ci/peers
 
 lint: all
 	@sh Tests/lint/run

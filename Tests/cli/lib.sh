@@ -368,6 +368,14 @@ needs() {
   done
 }
 
+# needs_peers: sets $peers to a Python that has the packages of .ci/peers.txt, or the
+# whole test is skipped.
+# shellcheck disable=SC2034  # read by the tests
+needs_peers() {
+  peers=$root/.build/peers/bin/python
+  [ -f "$root/.build/peers/peers.txt" ] || skip_all "needs the Python packages of make peers"
+}
+
 # --- the scripted server (servers/raw.py)
 
 # serve: starts the server with the script of standard input; later scripts
