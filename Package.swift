@@ -135,7 +135,7 @@ var targets: [Target] = [
     name: "RecordsTests", dependencies: ["Core", "Records", "CLibc", "TestSupport"],
     swiftSettings: strict),
   .testTarget(name: "ScreenTests", dependencies: ["Records", "Screen"], swiftSettings: strict),
-  .testTarget(name: "WebTests", dependencies: ["Web"], swiftSettings: strict),
+  .testTarget(name: "WebTests", dependencies: ["Web", "CLibc"], swiftSettings: strict),
   .testTarget(
     name: "AgentTests", dependencies: ["Agent", "Core", "Records", "Screen", "Web", "CLibc"],
     swiftSettings: strict),

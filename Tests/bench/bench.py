@@ -10,7 +10,8 @@ commands that are missing are skipped with a word.
     BENCH_SECONDS  length of the fan-out (10)
     BENCH_VOICE_SECONDS  length of the voice stream that is replayed fast (3600)
     BENCH_FACTS    number of facts that are searched (100000)
-    BENCH_ONLY     some of: stream latency fanout startup voice question memory
+    BENCH_ONLY     some of: stream latency socket fanout startup voice
+                   question memory
 """
 import os
 import platform
@@ -27,9 +28,10 @@ import question  # noqa: E402
 import startup  # noqa: E402
 import stream  # noqa: E402
 import voice  # noqa: E402
+import websocket  # noqa: E402
 
-PARTS = {"stream": stream, "latency": latency, "fanout": fanout, "startup": startup,
-         "voice": voice, "question": question, "memory": memory}
+PARTS = {"stream": stream, "latency": latency, "socket": websocket, "fanout": fanout,
+         "startup": startup, "voice": voice, "question": question, "memory": memory}
 
 
 def version(command):
@@ -45,7 +47,7 @@ def main():
     unknown = set(wanted) - set(PARTS)
     if unknown:
         sys.exit(f"bench: BENCH_ONLY: no part {' '.join(sorted(unknown))}")
-    tools = [version(name) for name in ("sse-tail", "curl", "jq")]
+    tools = [version(name) for name in ("sse-tail", "ws-tail", "curl", "jq")]
     print(f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, "
           f"load {os.getloadavg()[0]:.1f}; {', '.join(tool for tool in tools if tool)}\n",
           flush=True)

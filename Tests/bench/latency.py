@@ -12,8 +12,14 @@ EVENTS = 150
 WARM_UP = 20
 
 
-def times(command, listener, ends):
-    """Microseconds of each event."""
+def greet_stream(connection):
+    """Reads the request and begins the answer."""
+    connection.recv(65536)
+    connection.sendall(HEAD)
+
+
+def times(command, listener, ends, greet=greet_stream, make=event):
+    """Microseconds of each event that `make` makes."""
     listener.settimeout(20)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL)
@@ -23,11 +29,10 @@ def times(command, listener, ends):
         with connection:
             connection.settimeout(20)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection.recv(65536)
-            connection.sendall(HEAD)
+            greet(connection)
             out = process.stdout.fileno()
             for number in range(EVENTS + WARM_UP):
-                data = event(number)
+                data = make(number)
                 began = time.perf_counter()
                 connection.sendall(data)
                 got = b""

@@ -24,7 +24,12 @@ final class FrameWriter {
     }
     callbacks.genmask_callback = { mask, count, _ in
       var generator = SystemRandomNumberGenerator()
-      for index in 0..<count { mask?[index] = UInt8.random(in: 0...255, using: &generator) }
+      var word: UInt64 = 0
+      for index in 0..<count {
+        if index % 8 == 0 { word = generator.next() }
+        mask?[index] = UInt8(truncatingIfNeeded: word)
+        word >>= 8
+      }
       return 0
     }
     var made: wslay_frame_context_ptr?

@@ -91,7 +91,9 @@ struct Upgrade {
   func subprotocol(of head: ResponseHead) -> String? { head.value(Self.offer) }
 
   /// What the server must answer to the key.
-  var accept: String {
+  var accept: String { Self.accept(of: key) }
+
+  static func accept(of key: String) -> String {
     let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
     var digest = [UInt8](repeating: 0, count: 20)
     var count: UInt32 = 20

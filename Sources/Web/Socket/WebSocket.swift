@@ -43,7 +43,7 @@ public final class WebSocket {
   /// the beginning.
   public internal(set) var lastHeard = Clock.monotonic
 
-  /// Connects at once.
+  /// Connects at once. Its owner keeps it until `socketEnded`, or cancels it.
   ///
   /// - Parameters:
   ///   - client: whose `perform` drives it.
