@@ -78,6 +78,28 @@ static int add_terminal(posix_spawn_file_actions_t *actions, const char *termina
   return code;
 }
 
+/* Closes in the program what was opened without a thought of it, by another thread
+ * perhaps in this very moment: a pipe of one program, open in the next one, would have
+ * no end. */
+static int close_others(posix_spawn_file_actions_t *actions, const int standard[3], int *flags) {
+#if defined(__APPLE__)
+  int code = 0;
+  *flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
+  for (int fd = 0; fd < 3 && code == 0; fd++)
+    if (standard[fd] == CLIBC_SPAWN_OURS) code = posix_spawn_file_actions_addinherit_np(actions, fd);
+  return code;
+#elif defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+  (void)standard;
+  (void)flags;
+  return posix_spawn_file_actions_addclosefrom_np(actions, 3);
+#else
+  (void)actions;
+  (void)standard;
+  (void)flags;
+  return 0;
+#endif
+}
+
 int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
                 const int standard[3], const char *terminal, bool leads) {
   posix_spawn_file_actions_t actions;
@@ -98,8 +120,12 @@ int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
   posix_spawnattr_setsigdefault(&attributes, &signals);
   sigemptyset(&signals);
   posix_spawnattr_setsigmask(&attributes, &signals);
-  if (terminal) flags |= POSIX_SPAWN_SETSID;
-  else if (leads) flags |= POSIX_SPAWN_SETPGROUP;
+  if (terminal) {
+    flags |= POSIX_SPAWN_SETSID;
+  } else if (leads) {
+    flags |= POSIX_SPAWN_SETPGROUP;
+    if (code == 0) code = close_others(&actions, standard, &flags);
+  }
   posix_spawnattr_setflags(&attributes, (short)flags);
   if (code == 0) code = posix_spawnp(child, argv[0], &actions, &attributes, argv, environment);
   posix_spawnattr_destroy(&attributes);

@@ -25,8 +25,9 @@ enum { CLIBC_SPAWN_NOTHING = -1, CLIBC_SPAWN_OURS = -2 };
 /* Starts argv[0], found in PATH, with every signal at its default and none
  * blocked. With `terminal`, in a session of its own whose controlling terminal
  * that path is, and which is all three standard descriptors, but for the output
- * where `standard` gives another one. Without one, in a process group of its own
- * when `leads`. Returns an error number, 0 for none. */
+ * where `standard` gives another one. Without one, and when `leads`, in a process group
+ * of its own and with no other descriptor open, for the sake of servers that have many.
+ * Returns an error number, 0 for none. */
 int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
                 const int standard[3], const char *terminal, bool leads);
 

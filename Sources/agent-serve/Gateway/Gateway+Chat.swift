@@ -26,7 +26,7 @@ extension Gateway {
     if params.text("queueMode") == "interrupt" { _ = await abort(session) }
     let seconds = params.number("timeoutMs").map { Double($0) / 1000 }
     let run = try await begin(
-      key, session, params.text("message"), seconds: seconds, client)
+      key, session, params.text("message"), seconds: seconds, client.peer.number)
     client.peer.send(
       GatewayFrame.answer(request.id, ["runId": .text(run.id), "status": "started"]))
     startRuns()
@@ -45,7 +45,7 @@ extension Gateway {
     } else {
       run = try await begin(
         key, session, params.text("message"),
-        seconds: params.number("timeout").map(Double.init), client)
+        seconds: params.number("timeout").map(Double.init), client.peer.number)
     }
     let accepted: JSONNode = [
       "runId": .text(key), "status": "accepted", "acceptedAt": .time(.now()),
@@ -112,7 +112,7 @@ extension Gateway {
 
   /// Notes a message and its run, which waits for its turn.
   private func begin(
-    _ key: String, _ session: SessionKey, _ message: String, seconds: Double?, _ client: Client
+    _ key: String, _ session: SessionKey, _ message: String, seconds: Double?, _ client: Int?
   ) async throws -> Run {
     guard settings.command != nil else {
       throw GatewayFault.unavailable("no reply command is set (see agent-serve --reply-command)")
@@ -123,7 +123,7 @@ extension Gateway {
     let run = Run(
       id: key, session: session, message: message,
       seconds: seconds.flatMap { $0 > 0 ? $0 : nil } ?? Double(Self.replySeconds))
-    run.members.insert(client.peer.number)
+    if let client { run.members.insert(client) }
     runs[key] = run
     do {
       try await keep("user", message, session)
@@ -134,6 +134,28 @@ extension Gateway {
     if run.outcome == nil { waitingRuns.append(run) }
     return run
   }
+
+  /// Makes a reply for who does not follow the events.
+  ///
+  /// - Returns: the reply as it comes.
+  /// - Throws: `GatewayFault`; what SQLite says.
+  func reply(
+    to message: String, _ session: SessionKey, id: String
+  ) async throws -> AsyncStream<Run.Part> {
+    let run = try await begin(id, session, message, seconds: nil, nil)
+    let (parts, reader) = AsyncStream.makeStream(of: Run.Part.self)
+    run.readers.append(reader)
+    startRuns()
+    return parts
+  }
+
+  /// Ends the run of a reader that is gone.
+  func abandon(_ id: String) async {
+    if let run = runs[id], run.outcome == nil { await abort(run, reason: "disconnected") }
+  }
+
+  /// The conversation of a run that is not forgotten.
+  func session(of id: String) -> SessionKey? { runs[id]?.session }
 
   // MARK: - Conversations
 

@@ -13,8 +13,6 @@ extension Gateway {
     guard connect.role == "operator" else {
       throw GatewayFault.invalid("role \(connect.role): this gateway has no nodes")
     }
-    let key = try admission.device(connect)
-    let known = key.flatMap { devices[$0.deviceID] }
     // All who come through a tunnel have one address, that of this machine.
     let name = peer.isLocal ? connect.device?.id ?? "" : peer.address
     if let wait = failures.wait(name, now: now.milliseconds) {
@@ -25,8 +23,14 @@ extension Gateway {
           "recommendedNextStep": "wait_then_retry",
         ], isRetryable: true, retryAfter: wait)
     }
+    let key: DeviceKey?
+    let known: PairedDevice?
     let proof: Admission.Proof
-    do throws(GatewayFault) { proof = try admission.proof(connect, known: known?.token) } catch {
+    do throws(GatewayFault) {
+      key = try admission.device(connect)
+      known = key.flatMap { devices[$0.deviceID] }
+      proof = try admission.proof(connect, known: known?.token)
+    } catch {
       failures.note(name, now: now.milliseconds)
       throw error
     }

@@ -137,6 +137,11 @@ extension Gateway {
     endedRuns.append(run.id)
     let waiters = run.waiters.sorted { $0.key < $1.key }.map(\.value)
     run.waiters = [:]
+    for reader in run.readers {
+      reader.yield(.ended(outcome, text))
+      reader.finish()
+    }
+    run.readers = []
     for timer in run.timers { timer.cancel() }
     run.timers = []
     for waiter in waiters { waiter(run) }
@@ -146,7 +151,9 @@ extension Gateway {
   // MARK: - Text
 
   private func flushSoon(_ run: Run) {
-    let wait = Self.flushInterval - (.now - run.lastFlush)
+    // Who gets all of the text each time gets a long one less often.
+    let interval = max(Self.flushInterval, .microseconds(run.text.bytes.count))
+    let wait = interval - (.now - run.lastFlush)
     if wait <= .zero { return flush(run) }
     guard !run.isFlushPlanned else { return }
     run.isFlushPlanned = true
@@ -164,20 +171,23 @@ extension Gateway {
     run.lastFlush = .now
     let (delta, replaces) = run.text.take()
     let text = run.text.text
-    emit(
-      run, "assistant",
-      ["text": .text(text), "delta": .text(delta), "replace": replaces ? true : .absent])
+    for reader in run.readers { reader.yield(.text(delta, replaces: replaces)) }
+    let change: JSONNode = ["delta": .text(delta), "replace": replaces ? true : .absent]
+    run.sequence += 1
+    lazy var said = agentEvent(run, "assistant", change.adding(["text": .text(text)])).bytes
+    lazy var added = agentEvent(run, "assistant", change).bytes
+    broadcast("agent", scope: .read) { $0.version < 4 ? said : added }
     run.sequence += 1
     let base = chatBase(run)
-    let whole = base.adding(["state": "delta", "message": Self.message(text)]).bytes
-    let change: JSONNode = [
+    lazy var whole = base.adding(["state": "delta", "message": Self.message(text)]).bytes
+    let next = base.adding([
       "state": "delta", "deltaText": .text(delta), "replace": replaces ? true : .absent,
-    ]
-    let first = base.adding(change).adding(["message": Self.message(text)]).bytes
-    let next = base.adding(change).bytes
+    ])
+    lazy var first = next.adding(["message": Self.message(text)]).bytes
+    lazy var later = next.bytes
     broadcast("chat", scope: .read) { client in
       if client.version < 4 { return whole }
-      return run.seenBy.insert(client.peer.number).inserted ? first : next
+      return run.seenBy.insert(client.peer.number).inserted ? first : later
     }
   }
 
@@ -203,13 +213,17 @@ extension Gateway {
     }
   }
 
-  /// Sends an event of what the agent does.
-  func emit(_ run: Run, _ stream: String, _ data: JSONNode) {
-    run.sequence += 1
-    let payload: JSONNode = [
+  private func agentEvent(_ run: Run, _ stream: String, _ data: JSONNode) -> JSONNode {
+    [
       "runId": .text(run.id), "seq": .number(run.sequence), "stream": .text(stream),
       "ts": .time(.now()), "sessionKey": .text(run.session.text), "data": data,
     ]
+  }
+
+  /// Sends an event of what the agent does.
+  func emit(_ run: Run, _ stream: String, _ data: JSONNode) {
+    run.sequence += 1
+    let payload = agentEvent(run, stream, data)
     guard stream == "tool" else { return broadcast("agent", scope: .read, payload) }
     // The tools concern only those who take part and have asked to be told.
     tell("agent", payload) {

@@ -203,9 +203,11 @@ actor Gateway {
     isStopping = true
     for run in waitingRuns + activeRuns { await abort(run, reason: "shutdown") }
     broadcast("shutdown", scope: nil, ["reason": "service stop", "restartExpectedMs": nil])
-    for client in clients.values { client.peer.close(CloseCode.restart, "service restart") }
-    // A command that does not end by itself is killed by then.
-    for _ in 0..<300 where !activeRuns.isEmpty {
+    let peers = clients.values.map(\.peer)
+    for peer in peers { peer.close(CloseCode.restart, "service restart") }
+    // A command that does not end by itself is killed by then; a client that does not
+    // take the word has had its time.
+    for _ in 0..<300 where !activeRuns.isEmpty || !peers.allSatisfy(\.isGone) {
       try? await Task.sleep(for: .milliseconds(10))
     }
   }

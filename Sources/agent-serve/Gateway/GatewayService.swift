@@ -28,18 +28,14 @@ struct GatewayService: RequestService {
       }, serve: { await gateway.serve($0) })
   }
 
-  func wantsBody(_ head: RequestHead) -> Bool { false }
+  func wantsBody(_ head: RequestHead) -> Bool { head.method == "POST" && refusal(of: head) == nil }
 
-  func stream(_ head: RequestHead) -> ServedFeed? { nil }
+  func stream(_ head: RequestHead) -> ServedStream? { nil }
 
-  func answer(_ head: RequestHead, body: RequestBody) async -> WholeAnswer {
-    if let refusal = refusal(of: head) { return refusal }
-    guard head.method == "GET" || head.method == "HEAD" else { return .noSuchMethod }
-    switch head.path {
-    case "/health", "/healthz", "/readyz": return .json(#"{"ok":true,"status":"live"}"#)
-    case "/": return .error("this port speaks WebSocket", status: 426)
-    default: return .noSuchPath
-    }
+  func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {
+    if let refusal = refusal(of: head) { return .whole(refusal) }
+    guard case .whole(let bytes) = body else { return .whole(.tooLarge) }
+    return await serve(head, bytes)
   }
 
   /// Why a request may not ask for what it asks, nil when it may. A page that a browser

@@ -52,6 +52,15 @@ struct ServedFeed: Sendable {
   let frame: @Sendable (StoredAction) -> Frame
   /// The beginning.
   let opening: Opening
+
+  /// The action after which a client wants to go on; nil when it names none, or
+  /// one that this store never gave out: then it needs a snapshot.
+  func resumePoint(_ text: String?) async throws -> Int64? {
+    guard let text, !text.isEmpty, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
+      let id = Int64(text), id <= (try await store.newestID())
+    else { return nil }
+    return id
+  }
 }
 
 /// One event of a stream as its bytes on the wire (WHATWG HTML, 9.2.5), made

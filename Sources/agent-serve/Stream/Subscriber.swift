@@ -138,10 +138,10 @@ final class Subscriber: Sendable {
   ///
   /// - Parameters:
   ///   - feed: what is streamed; its hub has the subscriber already.
-  ///   - resumeAfter: the last event id of the client; nil for a fresh start.
-  func catchUp(with feed: ServedFeed, resumeAfter: Int64?) async {
+  ///   - lastEventID: what the client says that it has; nil for a fresh start.
+  func catchUp(with feed: ServedFeed, lastEventID: String?) async {
     do {
-      let opening = try await feed.opening(resumeAfter)
+      let opening = try await feed.opening(feed.resumePoint(lastEventID))
       var cursor = opening.cursor
       if let frame = opening.frame { try await send(ByteBuffer(bytes: frame.bytes)) }
       while true {

@@ -17,19 +17,45 @@ protocol RequestService: Sendable {
   /// Whether a request's body is of interest.
   func wantsBody(_ head: RequestHead) -> Bool
 
-  /// The stream that a request asks for, and may; nil when it is to be answered.
-  func stream(_ head: RequestHead) -> ServedFeed?
+  /// The stream that a request asks for, and may, before any work; nil when it is to
+  /// be answered.
+  func stream(_ head: RequestHead) -> ServedStream?
 
   /// The answer to a request; faults are answered too.
-  func answer(_ head: RequestHead, body: RequestBody) async -> WholeAnswer
+  func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer
+}
+
+/// What a request is answered with.
+enum ServedAnswer: Sendable {
+  /// All of it.
+  case whole(WholeAnswer)
+  /// Events, one after the other.
+  case stream(ServedStream)
+}
+
+/// An answer that is events: until the client is gone, or all is said.
+struct ServedStream: Sendable {
+  /// Takes a client; false when the server is about to stop.
+  let open: @Sendable (Subscriber) -> Bool
+  /// Sends it what there is, beside what comes to it from elsewhere.
+  let fill: @Sendable (Subscriber) async -> Void
+  /// Forgets a client that is gone.
+  let close: @Sendable (Subscriber) -> Void
 }
 
 extension ServedBackend: RequestService {
-  func stream(_ head: RequestHead) -> ServedFeed? {
+  func stream(_ head: RequestHead) -> ServedStream? {
     guard head.method == "GET", let feed = feed(head.path), refusal(of: head) == nil else {
       return nil
     }
-    return feed
+    return ServedStream(
+      open: { feed.hub.add($0) },
+      fill: { await $0.catchUp(with: feed, lastEventID: head["last-event-id"]) },
+      close: { feed.hub.remove($0) })
+  }
+
+  func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {
+    .whole(await answer(head, body: body))
   }
 }
 

@@ -3,33 +3,20 @@ import NIOCore
 import NIOHTTP1
 
 extension Session {
-  /// Begins a stream, which lasts until the client is gone or the server ends.
-  func follow(_ feed: ServedFeed, _ head: RequestHead, _ context: ChannelHandlerContext) {
-    state = .following(feed, nil)
+  /// Begins a stream, which lasts until the client is gone, all is said, or the server
+  /// ends.
+  func follow(_ stream: ServedStream, isOld: Bool, _ context: ChannelHandlerContext) {
     let here = NIOLoopBound((session: self, context: context), eventLoop: context.eventLoop)
-    Task { [service, loop = context.eventLoop] in
-      let resumeAfter = try await feed.resumePoint(head["last-event-id"])
-      let subscriber = Subscriber(limit: service.backlogLimit) {
-        loop.execute { here.value.session.wake(here.value.context) }
-      }
-      let isOpen = try await loop.submit {
-        here.value.session.open(subscriber, isOld: head.isOld, here.value.context)
-      }.get()
-      if isOpen { await subscriber.catchUp(with: feed, resumeAfter: resumeAfter) }
+    let subscriber = Subscriber(limit: service.backlogLimit) { [loop = context.eventLoop] in
+      loop.execute { here.value.session.wake(here.value.context) }
     }
+    guard stream.open(subscriber) else { return context.close(promise: nil) }
+    state = .following(stream, subscriber)
+    begin(isOld: isOld, context)
+    Task { await stream.fill(subscriber) }
   }
 
-  /// - Returns: false when there is no stream: the client is gone, or the server
-  ///   is about to stop.
-  private func open(
-    _ subscriber: Subscriber, isOld: Bool, _ context: ChannelHandlerContext
-  ) -> Bool {
-    guard case .following(let feed, nil) = state else { return false }
-    guard feed.hub.add(subscriber) else {
-      context.close(promise: nil)
-      return false
-    }
-    state = .following(feed, subscriber)
+  private func begin(isOld: Bool, _ context: ChannelHandlerContext) {
     // The kernel keeps little for a client that does not read, and asks after one
     // that says nothing.
     let options = context.channel.syncOptions
@@ -43,12 +30,11 @@ extension Session {
     if !isOld { headers.add(name: "Transfer-Encoding", value: "chunked") }
     let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
     context.writeAndFlush(Self.wrapOutboundOut(.head(head)), promise: nil)
-    return true
   }
 
   /// Looks at what the subscriber has got.
   private func wake(_ context: ChannelHandlerContext) {
-    guard case .following(_, let subscriber?) = state else { return }
+    guard case .following(_, let subscriber) = state else { return }
     if subscriber.isCut { context.close(promise: nil) } else { write(context) }
   }
 
@@ -66,16 +52,5 @@ extension Session {
         .whenComplete { _ in context.close(promise: nil) }
     }
     return false
-  }
-}
-
-extension ServedFeed {
-  /// The action after which a client wants to go on; nil when it names none, or
-  /// one that this store never gave out: then it needs a snapshot.
-  fileprivate func resumePoint(_ text: String?) async throws -> Int64? {
-    guard let text, !text.isEmpty, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
-      let id = Int64(text), id <= (try await store.newestID())
-    else { return nil }
-    return id
   }
 }

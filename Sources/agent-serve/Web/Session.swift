@@ -23,8 +23,8 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
     case working
     /// The client's, to read this.
     case answering(Outgoing)
-    /// It follows a stream, as soon as there is a subscriber.
-    case following(ServedFeed, Subscriber?)
+    /// It follows a stream.
+    case following(ServedStream, Subscriber)
     /// All is said; what the client sends is not looked at.
     case closing
   }
@@ -113,9 +113,9 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
   func channelWritabilityChanged(context: ChannelHandlerContext) { write(context) }
 
   func channelInactive(context: ChannelHandlerContext) {
-    if case .following(let feed, let subscriber?) = state {
+    if case .following(let stream, let subscriber) = state {
       subscriber.end(.cut)
-      feed.hub.remove(subscriber)
+      stream.close(subscriber)
     }
     state = .closing
     ticket = nil
@@ -158,11 +158,11 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
   private func finish(_ context: ChannelHandlerContext) {
     guard let request else { return }
     let head = request.head
-    if let feed = service.stream(head) {
+    if let stream = service.stream(head) {
       connection.expect(nil)
       ticket = nil
       self.request = nil
-      return follow(feed, head, context)
+      return follow(stream, isOld: head.isOld, context)
     }
     let isTooLarge = request.count > RequestBody.limit
     work(isTooLarge ? .tooLarge : .whole(request.bytes), isRead: true, context)
@@ -175,11 +175,14 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
     connection.expect(nil)
     let here = NIOLoopBound((session: self, context: context), eventLoop: context.eventLoop)
     Task { [service, loop = context.eventLoop] in
-      let answer = await service.answer(head, body: body)
+      let answer = await service.respond(to: head, body: body)
       loop.execute {
         let (session, context) = here.value
         guard case .working = session.state else { return }
-        session.send(answer, to: head, isRead: isRead, context)
+        switch answer {
+        case .whole(let answer): session.send(answer, to: head, isRead: isRead, context)
+        case .stream(let stream): session.follow(stream, isOld: head.isOld, context)
+        }
       }
     }
   }
@@ -232,7 +235,7 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
         } else {
           end(outgoing, context)
         }
-      case .following(_, let subscriber?):
+      case .following(_, let subscriber):
         guard deliver(subscriber, context) else { return }
       default: return
       }

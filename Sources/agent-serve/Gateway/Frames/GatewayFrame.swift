@@ -33,7 +33,10 @@ struct GatewayRequest: Sendable {
     return id
   }
 
-  private static func value(_ bytes: [UInt8]) throws(GatewayFault) -> JSONValue {
+  /// JSON of a client.
+  ///
+  /// - Throws: `GatewayFault` for what is not JSON.
+  static func value(_ bytes: [UInt8]) throws(GatewayFault) -> JSONValue {
     let parsed = bytes.withUnsafeBytes { bytes -> JSONValue? in
       // JSONValue mends what is not JSON; a request has to be.
       guard ScanValidator.isValue(bytes) else { return nil }

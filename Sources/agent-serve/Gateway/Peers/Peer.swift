@@ -22,6 +22,7 @@ final class Peer: Sendable {
     /// Whether nothing more is read until that has become less.
     var isHeld = false
     var isOpen = false
+    var isGone = false
   }
 
   /// How much of a client waits to be looked at before no more is read, bytes.
@@ -89,6 +90,12 @@ final class Peer: Sendable {
     }
     if isFirst { channel.writeAndFlush(Outgoing.close(code, reason), promise: nil) }
   }
+
+  /// The connection is no more.
+  func noteGone() { state.withLockedValue { $0.isGone = true } }
+
+  /// Whether it is no more.
+  var isGone: Bool { state.withLockedValue { $0.isGone } }
 
   // MARK: - What comes in
 

@@ -30,6 +30,11 @@ final class PeerHandler: ChannelDuplexHandler {
 
   func handlerAdded(context: ChannelHandlerContext) {
     Task { [serve, peer] in await serve(peer) }
+    // The kernel keeps little for a client that does not read, and asks after one
+    // that says nothing.
+    let options = context.channel.syncOptions
+    try? options?.setOption(.socketOption(.so_sndbuf), value: 256 * 1024)
+    try? options?.setOption(.socketOption(.so_keepalive), value: 1)
     context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [self] in
       if !peer.isOpen { fail(CloseCode.policy, "connect timed out", context) }
     }
@@ -73,6 +78,8 @@ final class PeerHandler: ChannelDuplexHandler {
       fail(CloseCode.tooLarge, "message too long", context)
     case is NIOWebSocketError, is NIOWebSocketFrameAggregator.Error, is FrameCheck.Violation:
       fail(CloseCode.protocolError, "", context)
+    // It goes on coming, and nobody looks at it.
+    case is ByteToMessageDecoderError where hasClosed: break
     default: context.close(promise: nil)
     }
   }
@@ -85,6 +92,7 @@ final class PeerHandler: ChannelDuplexHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     peer.finish()
+    peer.noteGone()
     context.fireChannelInactive()
   }
 
@@ -111,7 +119,7 @@ final class PeerHandler: ChannelDuplexHandler {
     var data = ByteBuffer()
     if let code {
       data.writeInteger(UInt16(code))
-      data.writeString(reason)
+      data.writeBytes(Self.short(reason))
     }
     send(WebSocketFrame(fin: true, opcode: .connectionClose, data: data), context)
     context.eventLoop.assumeIsolated().scheduleTask(in: Self.closing) {
@@ -121,6 +129,13 @@ final class PeerHandler: ChannelDuplexHandler {
 
   private func send(_ frame: WebSocketFrame, _ context: ChannelHandlerContext) {
     context.writeAndFlush(Self.wrapOutboundOut(frame), promise: nil)
+  }
+
+  /// As much of a reason as a frame of control takes (RFC 6455, section 5.5).
+  private static func short(_ reason: String) -> [UInt8] {
+    var bytes = Array(reason.utf8.prefix(123))
+    while !bytes.withUnsafeBytes(UTF8Text.isValid) { bytes.removeLast() }
+    return bytes
   }
 
   /// Whether a client may say so (RFC 6455, section 7.4).

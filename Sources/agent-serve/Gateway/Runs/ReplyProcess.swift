@@ -31,7 +31,7 @@ final class ReplyProcess: Sendable {
   }
 
   /// The longest output, bytes.
-  static let outputLimit = 1 << 20
+  static let outputLimit = 256 * 1024
   /// How long a program has between being asked to end and being killed, seconds.
   private static let grace = 2.0
 

@@ -3,13 +3,21 @@ import Core
 /// One message and the reply to it. Belongs to the gateway, which alone changes it.
 final class Run {
   /// How it ended.
-  enum Outcome: Equatable {
+  enum Outcome: Equatable, Sendable {
     /// With a reply, which may be empty.
     case reply
     /// Somebody wanted it.
     case aborted
     /// With an error, of one of the kinds of the contract.
     case failed(String, kind: String)
+  }
+
+  /// A part of its reply, for who reads it as it comes.
+  enum Part: Sendable {
+    /// Text to append; or the whole text, where it begins anew.
+    case text(String, replaces: Bool)
+    /// The end, with the whole text.
+    case ended(Outcome, String)
   }
 
   /// The idempotency key of the message.
@@ -42,6 +50,8 @@ final class Run {
   var ended: Timestamp?
   /// How it ended; nil as long as it goes on.
   var outcome: Outcome?
+  /// Who reads the reply as it comes.
+  var readers: [AsyncStream<Part>.Continuation] = []
   /// Who waits for its end, by a number.
   var waiters: [Int: (Run) -> Void] = [:]
   /// What ends the patience of some of them.

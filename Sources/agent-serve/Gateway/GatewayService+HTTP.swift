@@ -1,0 +1,132 @@
+import Core
+import Foundation
+import NIOCore
+
+/// The requests that want no WebSocket: replies over plain HTTP
+/// (Agent/OpenClaw/CONTRACT.md 9 to 11).
+extension GatewayService {
+  /// The answer to a request that may be asked.
+  func serve(_ head: RequestHead, _ body: [UInt8]) async -> ServedAnswer {
+    switch (head.method, head.path) {
+    case ("GET", "/health"), ("GET", "/healthz"), ("GET", "/readyz"):
+      return .whole(.json(#"{"ok":true,"status":"live"}"#))
+    case ("GET", "/"): return .whole(.error("this port speaks WebSocket", status: 426))
+    case (_, "/v1/responses"), (_, "/api/agents"), (_, "/api/chat/agent"):
+      guard isAllowed(head) else { return .whole(refusal("Unauthorized", 401, "unauthorized")) }
+      do {
+        switch (head.method, head.path) {
+        case ("POST", "/v1/responses"): return try await respond(head, ResponsesRequest(body))
+        case ("GET", "/api/agents"): return .whole(.json(Self.agents.bytes))
+        case ("POST", "/api/chat/agent"): return .whole(try await chat(body))
+        default: return .whole(refusal("Method Not Allowed", 405))
+        }
+      } catch let fault as GatewayFault {
+        let isLater = fault.code == "UNAVAILABLE"
+        return .whole(
+          refusal(fault.message, isLater ? 503 : 400, isLater ? "api_error" : nil))
+      } catch {
+        diagnostics.error(head.path, ErrorText.of(error))
+        return .whole(refusal(ErrorText.of(error), 500, "api_error"))
+      }
+    case ("GET", _), ("HEAD", _): return .whole(.noSuchPath)
+    default: return .whole(.noSuchMethod)
+    }
+  }
+
+  private static let agents: JSONNode = [
+    "agents": [["id": .text(SessionKey.agent), "name": "agent-serve", "emoji": "\u{1f41a}"]]
+  ]
+
+  /// Whether a request shows the token, where there is one.
+  private func isAllowed(_ head: RequestHead) -> Bool {
+    guard let token else { return true }
+    let value = head["authorization"] ?? ""
+    let scheme = "bearer "
+    guard value.lowercased().hasPrefix(scheme) else { return false }
+    return token.matches(String(value.dropFirst(scheme.count)).trimmingBlanks())
+  }
+
+  private func refusal(_ message: String, _ status: Int, _ type: String? = nil) -> WholeAnswer {
+    let body: JSONNode = [
+      "error": ["message": .text(message), "type": .text(type ?? "invalid_request_error")]
+    ]
+    return .json(body.bytes, status: status)
+  }
+
+  // MARK: - POST /v1/responses
+
+  private func respond(
+    _ head: RequestHead, _ request: ResponsesRequest
+  ) async throws -> ServedAnswer {
+    let id = UUID().uuidString.lowercased()
+    let session = try await session(head, request, id)
+    let parts = try await gateway.reply(to: request.message, session, id: id)
+    let answer = ResponsesAnswer(id: id, model: request.model, created: Timestamp.now().seconds)
+    guard request.streams else {
+      let (outcome, text) = await Self.end(of: parts)
+      return .whole(
+        .json(
+          answer.response(outcome, text).bytes, status: outcome == .reply ? 200 : 500))
+    }
+    return .stream(
+      ServedStream(
+        open: { _ in true },
+        fill: { subscriber in
+          _ = subscriber.offer([ByteBuffer(bytes: answer.opening)])
+          for await part in parts {
+            switch part {
+            // The end has the whole text: what was said before stays said.
+            case .text(let text, _): _ = subscriber.offer([ByteBuffer(bytes: answer.delta(text))])
+            case .ended(let outcome, let text):
+              _ = subscriber.offer([ByteBuffer(bytes: answer.closing(outcome, text))])
+            }
+          }
+          subscriber.end(.finished)
+        }, close: { _ in Task { await gateway.abandon(id) } }))
+  }
+
+  /// The conversation of a request: the one that it names, that of its user or of the
+  /// answer before; or one of its own.
+  private func session(
+    _ head: RequestHead, _ request: ResponsesRequest, _ id: String
+  ) async throws -> SessionKey {
+    if let key = head["x-openclaw-session-key"], !key.isEmpty {
+      guard key.utf16.count <= 512 else { throw GatewayFault.invalid("session key too long") }
+      return try SessionKey(key)
+    }
+    if let user = request.user { return try SessionKey("openresponses-user:\(user)") }
+    if let previous = request.previous, previous.hasPrefix("resp_"),
+      let session = await gateway.session(of: String(previous.dropFirst(5)))
+    {
+      return session
+    }
+    return try SessionKey("openresponses:\(id)")
+  }
+
+  private static func end(of parts: AsyncStream<Run.Part>) async -> (Run.Outcome, String) {
+    for await part in parts {
+      if case .ended(let outcome, let text) = part { return (outcome, text) }
+    }
+    return (.aborted, "")
+  }
+
+  // MARK: - POST /api/chat/agent
+
+  /// Claudio's own form: the conversation so far, whose last message is replied to.
+  private func chat(_ body: [UInt8]) async throws -> WholeAnswer {
+    let value = try GatewayRequest.value(body)
+    if let agent = value["agent"]?.string, !agent.isEmpty { try SessionKey.check(agent: agent) }
+    let last = value["messages"]?.elements.last { $0["role"]?.string == "user" }
+    guard let message = last?["content"]?.string else {
+      throw GatewayFault.invalid("messages: no message of a user")
+    }
+    let id = UUID().uuidString.lowercased()
+    let parts = try await gateway.reply(to: message, SessionKey("http:\(id)"), id: id)
+    let (outcome, text) = await Self.end(of: parts)
+    if case .failed(let reason, _) = outcome { return refusal(reason, 500, "api_error") }
+    let answer: JSONNode = [
+      "choices": [["message": ["role": "assistant", "content": .text(text)]]]
+    ]
+    return .json(answer.bytes)
+  }
+}
