@@ -91,7 +91,8 @@ class Raw:
                 opcode, payload = self.frame()
                 if opcode == 8:
                     found = struct.unpack(">H", payload[:2])[0] if payload else None
-        except (EOFError, ConnectionResetError):
+                    self.socket.shutdown(socket.SHUT_WR)
+        except (EOFError, OSError):
             return found
 
 
