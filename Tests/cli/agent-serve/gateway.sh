@@ -4,13 +4,15 @@
 #   start_gateway NAME ARG...  an agent-serve with a gateway; $pid, $gateway (ws://...)
 #   checks FILE TEST ARG...    runs a test of a Python client; each of its lines is a result
 
+# shellcheck disable=SC2154  # of lib.sh
 peers=$root/.build/peers/bin/python
 [ -x "$peers" ] || skip_all "needs .build/peers, a Python with websockets and cryptography"
 here=${0%/*}
+# shellcheck disable=SC2154
 PYTHONPATH=$cli/clients
 export PYTHONPATH
 
-# shellcheck disable=SC2034  # gateway is read by the tests
+# shellcheck disable=SC2034,SC2154  # gateway is read by the tests
 start_gateway() {
   _server=$1
   shift
