@@ -31,7 +31,7 @@ struct CallOptions {
   static let table = OptionTable<CallOptions>(
     program: "agent-call",
     summary: "Ask the backend anything, or tell it something; a row per record.",
-    synopsis: "[options] COMMAND [GUILD | AUTOMATION | PATH]",
+    synopsis: "[options] COMMAND [GUILD | AUTOMATION | PATH | METHOD]",
     operands: .words(operationNames),
     options: [
       Option("g", "guild", "ID", "of this guild (default: the profile's, or the only one)", .word) {

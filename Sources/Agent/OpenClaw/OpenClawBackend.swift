@@ -8,6 +8,8 @@ struct OpenClawBackend: AgentBackend {
   let has: Set<AgentCapability> = [.follow, .call, .chat, .approvals]
   var speaks: Set<AgentCapability> { has }
 
+  var operations: [Operation] { GatewayOperations.all }
+
   /// Silence is told by the gateway's own ticks, not by a fixed time.
   private static let ticks = Double.infinity
 

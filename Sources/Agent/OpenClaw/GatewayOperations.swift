@@ -1,0 +1,142 @@
+import Core
+import Records
+import Web
+
+/// What a gateway can be asked for by a word (Agent/OpenClaw/CONTRACT.md 6).
+enum GatewayOperations {
+  static let all: [Operation] = [
+    list("agents", "agents.list", in: ["agents"], .gatewayAgents),
+    list("threads", "sessions.list", in: ["sessions"], .gatewayThreads),
+    list("models", "models.list", in: ["models"], .gatewayModels),
+    list("devices", "device.pair.list", in: ["pending", "paired"], .gatewayDevices, [.pairing]),
+    list("cron", "cron.list", in: ["jobs", "items"], .gatewayCron),
+    Operation(
+      "rpc", Operation.Operand("METHOD", isNeeded: true), options: ["data"], run: anything),
+  ]
+
+  /// One that asks for a list.
+  ///
+  /// - Parameters:
+  ///   - name: the word.
+  ///   - method: the gateway's.
+  ///   - members: those of the payload that hold rows; all of them are printed.
+  ///   - listing: how they are shown.
+  ///   - scopes: what the method needs.
+  private static func list(
+    _ name: String, _ method: String, in members: [String], _ listing: Listing,
+    _ scopes: [GatewayScope] = [.read]
+  ) -> Operation {
+    Operation(name, options: ["count"], listing: listing) { call in
+      let payload = try GatewayCaller(call.caller, scopes: scopes).call(method)
+      return try call.finish(rows(members, payload), listing)
+    }
+  }
+
+  private static func rows(_ members: [String], _ payload: [UInt8]) -> [[UInt8]] {
+    payload.withUnsafeBytes { bytes in
+      let value = ScanValue(bytes)
+      if value.isArray { return GatewayLists.elements("", in: value) }
+      return members.flatMap { GatewayLists.elements($0, in: value) }
+    }
+  }
+
+  // MARK: - Any method
+
+  private static func anything(_ call: OperationCall) throws -> ExitStatus {
+    let method = call.arguments.operand ?? ""
+    var params = RecordText()
+    if let data = call.arguments.data { params = try members(data) }
+    let scopes = scopes(of: method)
+    let payload = try GatewayCaller(call.caller, scopes: scopes).call(method, params)
+    try call.output.record(payload, facts: nil)
+    return payload == Array("null".utf8) ? .negative : .success
+  }
+
+  private static func members(_ data: String) throws(CallFailure) -> RecordText {
+    let bytes: [UInt8]
+    do throws(SettingsError) { bytes = try RequestArguments.data(data) } catch {
+      throw CallFailure(error)
+    }
+    if let (fault, offset) = bytes.withUnsafeBytes({ ScanValidator.firstFault($0) }) {
+      throw CallFailure("--data", "not JSON: \(fault.reason) at byte \(offset)", .failure)
+    }
+    let line = RowText.line(bytes)
+    guard line.first == UInt8(ascii: "{") else {
+      throw CallFailure("--data", "not a JSON object", .failure)
+    }
+    let inner = RowText.line(Array(line.dropFirst().dropLast()))
+    return inner.isEmpty ? RecordText() : RecordText().members(inner)
+  }
+
+  /// What a method needs, as far as is known; a gateway names what is missing.
+  static func scopes(of method: String) -> [GatewayScope] {
+    let verb = method.split(separator: ".").last.map(String.init) ?? method
+    let isApproval = ["exec.approval.", "plugin.approval.", "approval."]
+    if isApproval.contains(where: method.hasPrefix) { return [.approvals] }
+    if method.hasPrefix("device.") { return [.pairing] }
+    if method.hasPrefix("exec.approvals.") || method.hasPrefix("config.") { return [.admin] }
+    let isRead =
+      [
+        "list", "get", "history", "health", "status", "tail", "preview", "describe", "catalog",
+        "effective", "wait", "system-presence",
+      ].contains(verb) || method == "sessions.resolve"
+    return isRead ? [.read] : [.read, .write]
+  }
+}
+
+/// The lists of a gateway.
+extension Listing {
+  static let gatewayAgents = Listing(
+    columns: [
+      .text("ID", "id"),
+      Column("NAME", gives: true) {
+        .first([.text($0["identity"]?["name"]), .text($0["name"]), .text($0["id"])])
+      },
+      Column("EMOJI") { .text($0["identity"]?["emoji"]) },
+      .text("MODEL", "model", gives: true), .text("WORKSPACE", "workspace", gives: true),
+    ], fields: ["id", "name", "identity", "model", "workspace"])
+
+  static let gatewayThreads = Listing(
+    columns: [
+      .text("KEY", "key", gives: true),
+      Column("TITLE", gives: true) {
+        .first([.text($0["displayName"]), .text($0["label"]), .text($0["title"])])
+      },
+      .text("KIND", "kind"), .text("MODEL", "model", gives: true),
+      Column("UPDATED") { .instant($0["updatedAt"]) },
+    ], fields: ["key", "sessionId", "displayName", "label", "kind", "model", "updatedAt"])
+
+  static let gatewayModels = Listing(
+    columns: [
+      .text("ID", "id", gives: true), .text("PROVIDER", "provider"),
+      .text("NAME", "name", gives: true), .number("CONTEXT", "contextWindow"),
+    ], fields: ["id", "provider", "name", "contextWindow"])
+
+  static let gatewayDevices = Listing(
+    columns: [
+      Column("STATE") {
+        $0["requestId"] == nil ? .words("paired", .good) : .words("pending", .odd)
+      },
+      .text("REQUEST", "requestId"),
+      Column("NAME", gives: true) { .first([.text($0["displayName"]), .text($0["clientId"])]) },
+      .text("ROLE", "role"), .text("SCOPES", "scopes", gives: true),
+      .text("DEVICE", "deviceId", gives: true),
+    ], fields: ["requestId", "deviceId", "displayName", "clientId", "platform", "role", "scopes"])
+
+  static let gatewayCron = Listing(
+    columns: [
+      .text("ID", "id"), .text("NAME", "name", gives: true),
+      Column("STATE") { .state($0["enabled"], yes: "on", no: "off") },
+      .text("SCHEDULE", "schedule", gives: true),
+      Column("NEXT") { .instant($0["state"]?["nextRunAtMs"]) },
+      Column("LAST") { .instant($0["state"]?["lastRunAtMs"]) },
+    ], fields: ["id", "name", "enabled", "schedule", "agentId", "state"])
+}
+
+extension Cell {
+  /// An instant in milliseconds since 1970; what is none is shown as it is.
+  fileprivate static func instant(_ value: JSONValue?) -> Cell {
+    guard let time = value?.instant?.rfc3339 else { return .text(value) }
+    return .time(try? JSONValue.parse(text: JSONQuote.string(time)))
+  }
+}
