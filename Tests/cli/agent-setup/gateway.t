@@ -1,0 +1,74 @@
+#!/bin/sh
+# agent-setup and an OpenClaw gateway: its kind, its token, and being let in.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../gateway.sh"
+needs agent-call python3 jq
+
+umask 022
+TMPDIR=$tmp/tmp
+mkdir "$TMPDIR"
+export TMPDIR
+config=$XDG_CONFIG_HOME/agentutils/config
+start_gateway claw --token gw-secret
+rm "$config"
+# pass and secret-tool are not for tests.
+mkdir "$tmp/tools"
+PATH=$tmp/tools:$PATH
+talk() { run python3 "$cli/talk.py" agent-setup "$@"; }
+
+talk -p claw <<END
+URL of the agent|$url
+Token, not shown|wrong
+another token|t
+Token, not shown|gw-secret
+Where to keep the token|file
+END
+status_is 0 "a gateway"
+out_like "does not accept this token" "a wrong token is told"
+out_like "The agent answers" "a right one lets in"
+out_like "agent-call -p claw agents: ok" "and so does the profile"
+is "$(cat "$config")" "[profile claw]
+kind = openclaw
+url = $url
+token-file = claw.token" "what is written"
+is "$(frames claw connect | jq -c .scopes | sort -u)" '["operator.read"]' "no more is asked for than reading"
+out_unlike 'gw-secret' "the terminal never shows the token"
+ok "nothing is left in TMPDIR" test -z "$(ls -A "$TMPDIR")"
+
+# One that is to let this device in first.
+start_gateway shy --pair
+printf '[profile shy]\nkind = clanky\nurl = http://old\n# kept\n' >"$config"
+talk -p shy <<END
+Replace its URL and token|y
+URL of the agent|$url
+Token, not shown|
+Waiting until somebody has done that|!echo pair >"$tmp/shy.fifo"
+END
+status_is 0 "it waits until the device is let in"
+out_like 'run on the gateway: openclaw devices approve pr-9' "and says what to run"
+out_like 'The gateway lets this device in' "which is told"
+is "$(cat "$config")" "[profile shy]
+kind = openclaw
+url = $url
+# kept" "the kind is replaced with the URL"
+ok "it did not ask often" test "$(frames shy connect | wc -l)" -le 4
+
+# What else answers.
+serve <<'END'
+forever
+status 200 text/plain hello
+END
+talk -p other <<END
+URL of the agent|ws://${url#http://}
+Token, not shown|
+another token|q
+END
+isnt "$status" 0 "what is no gateway"
+out_like 'Something answers there, but it is not a gateway|did not answer properly' "is told"
+talk -p far <<END
+URL of the agent|ws://gateway.invalid:1
+Token, not shown|
+another token|q
+END
+out_like 'Over plain ws everybody on the way could listen' "clear text to another machine is told"
+done_testing
