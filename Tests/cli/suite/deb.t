@@ -26,7 +26,7 @@ is "$(tail -n 1 "$out")" "$package" "named by its version"
 
 is "$(dpkg-deb -f "$package" Version)" "$version" "the version of the suite"
 depends=$(dpkg-deb -f "$package" Depends)
-for library in libc6 libcurl libssh2 libjansson libinih; do
+for library in libc6 libcurl libssh2 libjansson libinih libedit; do
   like "$depends" "(^|, )${library}[^,]* \(>= [^)]+\)" "depends on $library, of a version"
 done
 is "$(dpkg-deb -c "$package" | awk '$2 != "root/root"')" "" "everything is root's"
