@@ -29,8 +29,9 @@ final class ChatLoop: ChatListener {
   /// Called before anything is told while a line is typed, and behind it.
   var aside: (before: () -> Void, behind: () -> Void)?
 
-  /// How long the end of a run that is ended by ^C is waited for, seconds.
-  private static let abortTime = 5.0
+  /// How long the end of a run that is ended by ^C is waited for at most, seconds; a line
+  /// itself gives up after 5.
+  private static let abortTime = 5.5
 
   init(
     _ line: any ChatLine, _ agent: AgentAccess, view: any ChatView, options: ChatOptions,
@@ -182,6 +183,8 @@ final class ChatLoop: ChatListener {
 
   /// ^C ends the run, and then the command; another one does so at once.
   private func heed(_ signal: Int32) {
+    // Of a conversation, whose line is not typed now.
+    if signal == SIGWINCH || signal == SIGCONT { return }
     guard signal == SIGINT, abortUntil == nil else { die(signal) }
     abortUntil = Clock.monotonic + Self.abortTime
     line.abort()

@@ -116,6 +116,9 @@ struct ChatOptions {
     if mode == .interactive, form == .json {
       throw UsageError("--interactive is for a person: no --output json")
     }
+    if mode == .interactive, reconnect.maxTime != nil {
+      throw UsageError("--interactive ends by ^D, not by --max-time")
+    }
     try take(words.paths)
     if access.tokenFile == "-", mode == .message, self.words == nil {
       throw UsageError("standard input cannot be the token and the message")

@@ -35,8 +35,7 @@ final class Conversation {
     if let words = options.words { try say(words) }
     while true {
       if let closed = loop.closed {
-        diagnostics.say(closed.line)
-        return closed.status
+        return loop.report(.refused(closed), key: "")
       }
       switch try read(editor) {
       case .line(let line):

@@ -25,6 +25,7 @@ bad "no thread" -t '' hello
 bad "an empty message" ''
 bad "-i without a terminal" -i
 bad "-i with records" -i -o json
+bad "-i with a time" -i --max-time 1
 bad "-i with standard input" -i -
 bad "one standard input for two" --token-file - -
 run python3 "$cli/terminal.py" agent-chat

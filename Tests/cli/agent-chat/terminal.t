@@ -90,6 +90,8 @@ ok "to be ended" order expect 'You said: half a line'
 order expect '> ' >/dev/null
 order send 'forever\n' >/dev/null
 order expect 'and on and on' >/dev/null
+order resize 30x70 >/dev/null
+ok "a window may change meanwhile" order expect 'and on and on and on'
 order send '\x03' >/dev/null
 ok "^C ends an answer" order expect '> '
 order send 'still here\n' >/dev/null
