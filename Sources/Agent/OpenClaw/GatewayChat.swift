@@ -145,7 +145,11 @@ final class GatewayChat: ChatLine {
   private func settle(_ trace: GatewayHistory.Trace, isRunning: Bool = false) {
     guard let turn else { return }
     if turn.end != nil, !turn.isTorn { return end() }
-    if isRunning { return }
+    if isRunning {
+      // What streams does not heal it: what there is by now is looked for again.
+      if turn.isTorn { lookAt = Clock.monotonic + Self.lookWait }
+      return
+    }
     if trace == .absent, !turn.isTaken { return send() }
     looks += 1
     guard looks <= Self.mostLooks else {

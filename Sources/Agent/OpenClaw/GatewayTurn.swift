@@ -200,10 +200,9 @@ struct GatewayTurn {
     if let running = history.running, running.id == run {
       isTaken = true
       guard reply.end == nil else { return (finishTorn(running.text, now), .said) }
-      let before = reply.text
-      reply.reseat(running.text)
+      let isNews = reply.reseat(running.text)
       var news = become(.running, reason: nil, now)
-      if reply.text != before { news.append(.message(message(now))) }
+      if isNews { news.append(.message(message(now))) }
       return (news, .said)
     }
     let trace = history.trace(of: question.text, since: asked - 60_000)

@@ -43,11 +43,18 @@ struct ReplyText {
   /// Broadcasts were lost.
   mutating func tear() { if end == nil { isTorn = true } }
 
-  /// Takes the whole text from the session's history.
-  mutating func reseat(_ text: String) {
-    if end != nil { return }
+  /// Takes the text so far from the session's history, where the stream has left a hole.
+  /// Nobody can say whether what streams next is in it already: the hole stays until the
+  /// stream brings something whole, so that nothing is doubled and nothing left out.
+  ///
+  /// - Returns: whether the text changed.
+  mutating func reseat(_ text: String) -> Bool {
+    guard end == nil, !text.isEmpty, isTorn || self.text.isEmpty else { return false }
+    isTorn = true
+    // A text that streamed meanwhile is newer.
+    if self.text.utf8.starts(with: text.utf8) { return false }
     self.text = text
-    isTorn = false
+    return true
   }
 
   /// Takes the whole text of a reply that ended with a hole in it.
@@ -58,8 +65,9 @@ struct ReplyText {
 
   /// Ends with a text of the session's history.
   mutating func finish(_ text: String) {
-    reseat(text)
-    if end == nil { end = .final }
+    if end != nil { return }
+    mend(text)
+    end = .final
   }
 
   private mutating func grow(_ chat: JSONValue) -> Bool {
