@@ -16,6 +16,9 @@ memory=$url
 printf '%s\n' forever switch 'frame 81 "hello"' listen >"$tmp/socket"
 start_server socket python3 "$cli/servers/raw.py" "$tmp/socket" "$tmp/socket.log"
 socket=ws${url#http}
+start_server claudio python3 "$cli/servers/claudio.py"
+mkdir -p "$tmp/chat/agentutils"
+printf '[profile c]\nkind = openclaw\nurl = %s\n' "$url" >"$tmp/chat/agentutils/config"
 start_sshd
 rtmux new-session -d -s riff 'exec sleep 1000'
 share-inbox add -q --inbox "$tmp/inbox" "$tmp/token" || bail "nothing comes into the inbox"
@@ -30,6 +33,7 @@ table="
 sse-tail       AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token sse-tail -n 1 activity
 ws-tail        ws-tail -n 1 $socket
 agent-tail     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-tail -n 1
+agent-chat     XDG_CONFIG_HOME=$tmp/chat agent-chat -p c tides
 action-filter  action-filter -n 3 $tmp/day.ndjson
 action-format  action-format $tmp/day.ndjson
 voice-state    voice-state $tmp/day.ndjson

@@ -111,7 +111,7 @@ for page in "$root"/man/*.[0-9]; do
   ok "$name has at least three examples" at_least "$tmp/examples" 3
   unset AGENT_TOKEN_FILE AGENT_URL
   case $name in
-  agent-approve.1) ;;
+  agent-approve.1 | agent-chat.1) ;;
   mem-*) AGENT_URL=$memory ;;
   *) AGENT_URL=$serve ;;
   esac
