@@ -53,7 +53,13 @@ public struct Settings: Sendable {
     let url = environment("AGENT_URL")
     var chosen = option ?? environment("AGENT_PROFILE")
     if chosen == nil { chosen = try defaultName(required: url == nil) }
-    guard let name = chosen else { return Profile(url: url) }
+    guard let name = chosen else {
+      var profile = Profile(url: url)
+      // Of all kinds one alone is reached by a WebSocket.
+      let isSocket = ["ws://", "wss://"].contains { url?.prefix($0.count).lowercased() == $0 }
+      if isSocket { profile.kind = .openclaw }
+      return profile
+    }
     guard let section = configuration.profiles[name] else {
       throw SettingsError("profile \(name)", "not in \(configuration.path)")
     }
