@@ -6,14 +6,14 @@ struct URLOrigin: Equatable {
   let host: String
   let port: Int
 
-  /// - Parameter url: an absolute http or https URL.
+  /// - Parameter url: an absolute URL of the web, or of a WebSocket.
   init?(_ url: String) {
     let bytes = Array(url.utf8)
     guard bytes.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x5c }),
       let colon = url.place(of: "://")
     else { return nil }
     scheme = url[..<colon.lowerBound].lowercased()
-    guard let standard = ["http": 80, "https": 443][scheme] else { return nil }
+    guard let standard = ["http": 80, "https": 443, "ws": 80, "wss": 443][scheme] else { return nil }
     var authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
     if let at = authority.lastIndex(of: "@") {
       authority = authority[authority.index(after: at)...]
