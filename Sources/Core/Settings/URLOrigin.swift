@@ -13,7 +13,8 @@ struct URLOrigin: Equatable {
       let colon = url.place(of: "://")
     else { return nil }
     scheme = url[..<colon.lowerBound].lowercased()
-    guard let standard = ["http": 80, "https": 443, "ws": 80, "wss": 443][scheme] else { return nil }
+    let ports = ["http": 80, "https": 443, "ws": 80, "wss": 443]
+    guard let standard = ports[scheme] else { return nil }
     var authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
     if let at = authority.lastIndex(of: "@") {
       authority = authority[authority.index(after: at)...]
