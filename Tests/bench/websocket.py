@@ -90,8 +90,9 @@ def clients(url):
     for python in (peers, sys.executable):
         if os.path.exists(python) and not subprocess.run(
                 [python, "-c", "import websockets"], capture_output=True).returncode:
-            found["Python websockets"] = [
-                python, os.path.join(HERE, "peers", "tail_websockets.py"), url]
+            script = os.path.join(HERE, "peers", "tail_websockets.py")
+            found["Python websockets"] = [python, script, url]
+            found["Python websockets, JSON unseen"] = [python, script, url, "unseen"]
             break
     else:
         missing.append("Python websockets")

@@ -108,6 +108,8 @@ final class FrameReader {
   /// Reads on.
   func run() -> Outcome {
     isStopped = false
+    // Held for the whole run: for each message it would cost more.
+    let taker = taker
     do throws(FrameFault) {
       while !isStopped {
         let count = wslay_frame_recv(context, &frame)
@@ -124,9 +126,9 @@ final class FrameReader {
         missing = left > 0 ? left : nil
         if isControl {
           control += UnsafeRawBufferPointer(start: frame.data, count: count)
-          if left == 0 { try endControl() }
+          if left == 0 { try endControl(taker) }
         } else if left == 0 {
-          try endFrame()
+          try endFrame(taker)
         }
       }
       return .stopped
@@ -195,7 +197,7 @@ final class FrameReader {
 
   private static let notText = FrameFault(.invalidText, "a text that is not UTF-8")
 
-  private func endFrame() throws(FrameFault) {
+  private func endFrame(_ taker: any FrameTaker) throws(FrameFault) {
     guard let message else { return }
     if frame.fin == 0 { return try keep() }
     self.message = nil
@@ -218,7 +220,7 @@ final class FrameReader {
     held.removeAll(keepingAtMost: Self.keeps)
   }
 
-  private func endControl() throws(FrameFault) {
+  private func endControl(_ taker: any FrameTaker) throws(FrameFault) {
     switch frame.opcode {
     case 8: taker.frames(close: try CloseFrame(control))
     case 9: control.withUnsafeBytes { taker.frames(ping: $0) }

@@ -77,8 +77,13 @@ extension WebSocket {
     connection.wantsWrite = writer.unsent > 0
   }
 
-  /// The network has nothing more for us.
+  /// The network has nothing more for us. The other side may still read: it gets the
+  /// close frame, or the pong, that is due.
   private func hangUp(_ reason: String? = nil) {
+    if reason == nil, let connection {
+      answerPing()
+      _ = writer.flush(to: connection)
+    }
     switch state {
     case .connecting, .ended: break
     case .asking(var reader, _):

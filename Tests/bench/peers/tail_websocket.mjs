@@ -1,9 +1,9 @@
-// A record a line, with Node's own WebSocket. The text is taken for JSON and not looked at.
+// A record a line, with Node's own WebSocket.
 const socket = new WebSocket(process.argv[2]);
 let out = "";
 let isDue = false;
 socket.onmessage = (event) => {
-  out += '{"data":' + event.data + "}\n";
+  out += JSON.stringify({ data: JSON.parse(event.data) }) + "\n";
   if (out.length > 1 << 20) {
     process.stdout.write(out);
     out = "";
