@@ -75,7 +75,8 @@ import Testing
     reply.tear()
     _ = reply.take(try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\"three\"}"))
     #expect(reply.text == "one " && reply.isTorn)
-    #expect(reply.reseat("one two three"))
+    let isNews = reply.reseat("one two three")
+    #expect(isNews)
     // It may be in the history already.
     _ = reply.take(try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\" three\"}"))
     #expect(reply.text == "one two three" && reply.isTorn)
@@ -91,11 +92,13 @@ import Testing
     reply.tear()
     _ = reply.take(
       try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\"b\",\(message("ab"))}"))
-    #expect(!reply.reseat("a"))
+    var isNews = reply.reseat("a")
+    #expect(!isNews)
     _ = reply.take(try JSONValue.parse(text: "{\"state\":\"delta\",\"deltaText\":\"c\"}"))
     #expect(reply.text == "abc")
     reply.tear()
-    #expect(!reply.reseat("ab"))
+    isNews = reply.reseat("ab")
+    #expect(!isNews)
     #expect(reply.text == "abc" && reply.isTorn)
   }
 

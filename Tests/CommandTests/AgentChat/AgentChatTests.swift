@@ -1,5 +1,6 @@
 import Core
 import Testing
+import Web
 
 @testable import agent_chat
 
