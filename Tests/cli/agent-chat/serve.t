@@ -1,0 +1,71 @@
+#!/bin/sh
+# agent-chat with nothing else installed: agent-serve as the gateway, a shell command as
+# the agent.
+. "${0%/*}/../lib.sh"
+[ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
+agent-serve --help | grep -q -e --reply-command || skip_all "needs a gateway in agent-serve"
+needs agent-chat jq
+
+# serve NAME [OPTION...]: a gateway and a profile of that name.
+serve() {
+  _name=$1
+  shift
+  serve_agent "$_name" --gateway 0 "$@"
+  _gateway=$(jq -r 'select(.type == "gateway") | .url' "$tmp/$_name.out")
+  printf '[profile %s]\nkind = openclaw\nurl = %s\n' "$_name" "$_gateway" \
+    >>"$XDG_CONFIG_HOME/agentutils/config"
+}
+serve loud --reply-command 'tr a-z A-Z'
+chat() { run agent-chat -p loud --retry-wait 0.1 "$@"; }
+
+chat hello there
+status_is 0 "a question"
+out_is "HELLO THERE" "answered by the command"
+err_empty "without another word"
+run sh -c 'printf "two\nlines" | agent-chat -p loud -o json'
+is "$(jq -r 'select(.type == "message" and .state == "final") | .text' "$out")" 'TWO
+LINES' "standard input, and records"
+is "$(tail -n 1 "$out" | jq -c '[.type, .state]')" '["turn","completed"]' "to the end"
+chat --key once-1 only once
+out_is "ONLY ONCE" "a key"
+chat --key once-1 only once
+out_is "ONLY ONCE" "has one answer"
+chat --history -o json
+is "$(jq -r 'select(.role == "user") | .text' "$out" | grep -c 'only once')" 1 "and is said once"
+chat --history -n 2
+out_is 'user: only once
+assistant: ONLY ONCE' "the history"
+chat --agents
+out_like '^main	' "the agents"
+chat -t side hello
+chat --threads
+out_like '^agent:main:side' "the threads"
+chat --abort
+status_is 1 "nothing to end"
+
+serve slow --reply-command 'echo begun; sleep 600'
+start ask agent-chat -p slow -o json hello
+ask=$pid
+ok "a reply streams" wait_until 20 has "$tmp/ask.out" '"text":"begun'
+run agent-chat -p slow --abort
+status_is 0 "--abort ends it"
+finished "$ask"
+is "$status" 1 "and who asked is told"
+start ask agent-chat -p slow hello
+ask=$pid
+wait_until 20 sh -c "agent-chat -p slow --history | grep -c '^user: ' | grep -q 2"
+stop "$ask" INT
+is "$status" 130 "^C does, too"
+is "$(cat "$tmp/ask.out")" "" "and prints no part of it"
+
+serve broken --reply-command 'echo half; exit 3'
+run agent-chat -p broken hello
+status_is 1 "a command that fails"
+out_empty "is no answer"
+err_one_line agent-chat "and says so"
+serve mute
+run agent-chat -p mute hello
+status_is 75 "no command"
+err_one_line agent-chat "is no agent yet"
+
+done_testing
