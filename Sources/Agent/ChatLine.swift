@@ -111,6 +111,8 @@ public enum ChatList: Sendable {
 public protocol ChatLine: AnyObject {
   /// Told what happens; set before the first `tick`.
   var listener: (any ChatListener)? { get set }
+  /// The server's address, for messages.
+  var place: String { get }
   /// Whether a question is known by its key, so that a second try with the same key says
   /// nothing twice.
   var knowsKeys: Bool { get }

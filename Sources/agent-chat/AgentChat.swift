@@ -25,7 +25,7 @@ enum AgentChat {
       with: agent, isTalk: options.mode.isTalk, waits: options.waits, policy: options.policy)
     if options.key != nil, !line.knowsKeys {
       throw SettingsError(
-        "--key", "\(agent.backend.base.display) cannot tell a second try from a new message")
+        "--key", "\(line.place) cannot tell a second try from a new message")
     }
     let loop = ChatLoop(
       line, agent, view: view(options), options: options, diagnostics: diagnostics)

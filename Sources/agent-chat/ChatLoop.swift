@@ -13,7 +13,7 @@ final class ChatLoop: ChatListener {
   private let options: ChatOptions
   private let diagnostics: Diagnostics
   /// The server, for messages.
-  private let place: String
+  private var place: String { line.place }
   /// Whether a person is told how the link is.
   private let speaks: Bool
   /// When the command gives up, seconds of `Clock.monotonic`.
@@ -39,7 +39,6 @@ final class ChatLoop: ChatListener {
   ) {
     self.line = line
     client = agent.client
-    place = agent.backend.base.display
     self.view = view
     self.options = options
     self.diagnostics = diagnostics

@@ -7,6 +7,7 @@ import Web
 /// question, and is kept here.
 final class ClaudioChat: ChatLine {
   weak var listener: (any ChatListener)?
+  var place: String { server.base.display }
   var knowsKeys: Bool { false }
   private let client: WebClient
   private let server: AgentServer

@@ -7,6 +7,7 @@ import Web
 /// key (Agent/OpenClaw/CONTRACT.md 2 and 6).
 final class GatewayChat: ChatLine {
   weak var listener: (any ChatListener)?
+  var place: String { link.place }
   private var link: GatewayLink!
   private let origin: RecordOrigin
   private var turn: GatewayTurn?

@@ -7,6 +7,7 @@ import Web
 /// and a question is never sent again by itself.
 final class ResponsesChat: ChatLine {
   weak var listener: (any ChatListener)?
+  var place: String { server.base.display }
   var knowsKeys: Bool { false }
   private let client: WebClient
   private let server: AgentServer
