@@ -1,5 +1,6 @@
 import Core
 import Records
+import Screen
 import Testing
 
 @testable import agent_approve
