@@ -125,9 +125,12 @@ final class Answering {
   /// Waits for what is under way.
   private func finish() throws -> ExitStatus {
     try line.run { results.isEmpty || failure != nil }
-    // The time is up: what was sent may count or not.
+    // The time is up. Nothing is sent before the list is there; later it may count or not.
     while let decision = decisions.first, failure == nil {
-      told(result(decision, .unknown, "no reply came in time"), first)
+      told(
+        line.isListed
+          ? result(decision, .unknown, "no reply came in time")
+          : result(decision, .refused, "it was not sent: the link was never open"), first)
     }
     if let failure { throw failure }
     return try line.leave(status)

@@ -25,6 +25,8 @@ final class Asking {
 
   /// Seconds.
   private static let reactionTime = 1.0
+  /// Who is asked more than this answers nothing any more.
+  private static let mostHeld = 4096
   /// More than this is no answer.
   private static let mostTyped = 1024
 
@@ -87,7 +89,7 @@ final class Asking {
 
   private func changed(_ approval: ApprovalRecord) {
     if approval.state == .pending {
-      if !holds(approval.id) { queue.append(approval) }
+      if !holds(approval.id), queue.count + later.count < Self.mostHeld { queue.append(approval) }
       return
     }
     let isCurrent = current?.id == approval.id

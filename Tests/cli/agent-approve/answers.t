@@ -141,6 +141,10 @@ err_like '^agent-approve: link is open: ' "-v tells of the link"
 run agent-approve -v -l -p dead --max-retries 1 --retry-wait 0.1
 status_is 75 "--max-retries gives up later"
 is "$(grep -c 'link is down' "$err")" 1 "after so many tries"
+run sh -c 'echo "{\"id\":\"x\",\"decision\":\"deny\"}" | agent-approve -p dead --max-time 0.5'
+status_is 75 "decisions for a gateway that is not there"
+is "$(jq -r '"\(.result) \(.reason)"' "$out")" "refused it was not sent: the link was never open" \
+  "were not sent, which is said"
 run agent-approve -l -p claw --cacert "$tmp/nothing"
 status_is 2 "authorities that cannot be read"
 printf '[profile far]\nkind = openclaw\nurl = ws://gateway.invalid:1\n' \

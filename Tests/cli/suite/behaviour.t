@@ -19,6 +19,11 @@ socket=ws${url#http}
 start_server claudio python3 "$cli/servers/claudio.py"
 mkdir -p "$tmp/chat/agentutils"
 printf '[profile c]\nkind = openclaw\nurl = %s\n' "$url" >"$tmp/chat/agentutils/config"
+mkdir -p "$tmp/claw/agentutils"
+mkfifo "$tmp/asked"
+start_server claw python3 "$cli/servers/gateway.py" --control "$tmp/asked"
+echo 'ask a1 {"command":"make","commandArgv":["make"],"cwd":"/srv"}' >"$tmp/asked"
+printf '[profile a]\nkind = openclaw\nurl = %s\n' "$url" >"$tmp/claw/agentutils/config"
 start_sshd
 rtmux new-session -d -s riff 'exec sleep 1000'
 share-inbox add -q --inbox "$tmp/inbox" "$tmp/token" || bail "nothing comes into the inbox"
@@ -37,6 +42,7 @@ agent-chat     XDG_CONFIG_HOME=$tmp/chat agent-chat -p c tides
 action-filter  action-filter -n 3 $tmp/day.ndjson
 action-format  action-format $tmp/day.ndjson
 voice-state    voice-state $tmp/day.ndjson
+agent-approve  XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw agent-approve -p a -l
 agent-call     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-call guilds
 mem-search     AGENT_URL=$memory mem-search --subjects
 tmux-attach    tmux-attach -l $box
