@@ -104,11 +104,16 @@ awk '
   sort >"$tmp/others"
 is "$(comm -13 "$tmp/exceptions" "$tmp/others")" "" "a letter means the same everywhere"
 is "$(comm -23 "$tmp/exceptions" "$tmp/others")" "" "but for these"
-# With an argument and without one, a name is two things.
-awk '$2 != "-" { print $2, $3, $4 == "-" }' "$tmp/letters" | sort | uniq -d |
+# With an argument and without one, a name is two things. ws-tail is meant to have the
+# letters of sse-tail.
+awk '$1 != "ws-tail" && $2 != "-" { print $2, $3, $4 == "-" }' "$tmp/letters" | sort | uniq -d |
   sed 's/^-//; s/ [01]$//' >"$tmp/shared"
 is "$(sort "$tmp/meanings" | comm -13 - "$tmp/shared")" "" \
   "what several commands have is among them"
+
+awk '$2 != "-" && $1 == "sse-tail" { theirs[$2] = $3 }
+  $1 == "ws-tail" && ($2 in theirs) && theirs[$2] != $3' "$tmp/letters" >"$tmp/others"
+is "$(cat "$tmp/others")" "" "ws-tail has the letters of sse-tail"
 
 # The page names the same letters, before its exceptions and in them.
 sed -n '/^These options mean the same/,/^The exceptions are/s/^\.Fl \([A-Za-z]\).*/\1/p' \
