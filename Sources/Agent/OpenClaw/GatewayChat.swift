@@ -110,7 +110,9 @@ final class GatewayChat: ChatLine {
       switch payload?["status"]?.string {
       case "started", "accepted", nil: break
       // It was here before: what it has said so far is in the history.
-      default: look()
+      default:
+        turn?.since = 0
+        look()
       }
     }
   }

@@ -12,6 +12,9 @@ struct GatewayTurn {
   var run: String
   /// When it was asked, milliseconds since 1970.
   let asked: Int64
+  /// How old a row of the history may be to be the question, milliseconds since 1970. What
+  /// the gateway knows by its key may have been said long ago.
+  var since: Int64
   /// Whether the question was sent once.
   var isSent = false
   /// Whether the gateway is known to have it.
@@ -34,6 +37,7 @@ struct GatewayTurn {
     self.origin = origin
     self.asked = asked
     run = question.key
+    since = asked - 60_000
     turn = TurnRecord(
       origin, id: question.key, thread: thread, state: .queued,
       time: Timestamp(milliseconds: asked))
@@ -205,7 +209,7 @@ struct GatewayTurn {
       if isNews { news.append(.message(message(now))) }
       return (news, .said)
     }
-    let trace = history.trace(of: question.text, since: asked - 60_000)
+    let trace = history.trace(of: question.text, since: since)
     if trace != .absent { isTaken = true }
     guard case .answered(let text) = trace, history.active?.contains(run) != true else {
       return ([], history.active?.contains(run) == true ? .said : trace)

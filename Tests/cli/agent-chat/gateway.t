@@ -62,6 +62,9 @@ out_is "You said: once" "has the same answer"
 is "$(sent)" $((before + 1)) "was sent again"
 is "$(jq -rs '[.[] | select(.frame.params.idempotencyKey == "key-1")] | length' "$tmp/claw.log")" 2 \
   "with the same key"
+tell claw age 200
+chat --key key-1 --max-time 15 once
+out_is "You said: once" "and some minutes later, too"
 chat --history -o json
 is "$(jq -r 'select(.role == "user") | .text' "$out" | grep -c once)" 1 "and was said once"
 run agent-chat -p claw --key 'a b' hello

@@ -17,6 +17,7 @@ Lines that come through the FIFO:
   event NAME JSON broadcast                    raw TEXT            a text frame as it is
   ask ID JSON     an approval waits            resolve ID WORD     somebody else answers
   expire ID       nobody answered              forget              no run and no key is known
+  age SECONDS     all that was said is so much older
   refuse JSON     the error of the next connect, for ever: `refuse` alone ends it
   pair            the device is let in         mute METHOD         never answer a method
   cut METHOD      cut the connection when a method is called, once, after it was done
@@ -542,6 +543,10 @@ def control(line):
         resolve({"id": name, "decision": last})
     elif word == "expire":
         resolve({"id": name, "decision": None})
+    elif word == "age":
+        with lock:
+            for row in (row for rows in history.values() for row in rows):
+                row["timestamp"] -= int(name) * 1000
     elif word == "forget":
         with lock:
             runs.clear()
