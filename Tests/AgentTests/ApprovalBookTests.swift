@@ -105,7 +105,7 @@ import Testing
     let book = ApprovalBook(origin, most: 3, bytes: 10_000)
     _ = list(book, ["a", "b", "c", "d"])
     guard case .unknown = book.fate(of: "a") else { return #expect(Bool(false)) }
-    let large = #","env":"\#(String(repeating: "x", count: 9_900))""#
+    let large = #","env":"\#(String(repeating: "x", count: 9_990))""#
     _ = with(asks("e", large)) { book.take(.exec, requested: $0) }
     guard case .unknown = book.fate(of: "d"), case .waits = book.fate(of: "e") else {
       return #expect(Bool(false), "the newest stays")

@@ -161,9 +161,11 @@ final class ApprovalBook {
     return put(approval)
   }
 
-  /// Keeps that an answer of ours counts.
+  /// Keeps what was decided. The first decision counts, whatever is said later.
   func decide(_ id: String, _ decision: String) {
-    if decided.updateValue(decision, forKey: id) == nil { decidedOrder.append(id) }
+    if decided[id] != nil { return }
+    decided[id] = decision
+    decidedOrder.append(id)
     if decidedOrder.count > most { decided[decidedOrder.removeFirst()] = nil }
   }
 
