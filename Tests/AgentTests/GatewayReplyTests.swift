@@ -130,6 +130,13 @@ import Testing
     #expect(Set(records.map(\.id)).count == 3)
   }
 
+  @Test func aTimeThatNoCalendarHasIsNone() throws {
+    let odd = try history(
+      #"{"messages":[{"role":"user","content":"x","timestamp":1e300},{"role":"user","content":"y","timestamp":"z"}]}"#
+    )
+    #expect(odd.records(RecordOrigin(.openclaw)).map(\.time) == [nil, nil])
+  }
+
   @Test func anAnswerIsFoundBehindItsQuestion() throws {
     let history = try history(rows)
     #expect(history.trace(of: "tide?\n", since: 0) == .answered("High at 06:12."))

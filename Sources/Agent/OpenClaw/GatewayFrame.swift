@@ -37,7 +37,7 @@ enum GatewayFrame {
         return
       }
       self = .event(
-        GatewayEvent(name: name, payload: payload, seq: seq.string.flatMap { Int64($0) }))
+        GatewayEvent(name: name, payload: payload, seq: Self.number(seq)))
     case "res":
       guard let id = id.string else {
         self = .other
@@ -47,6 +47,14 @@ enum GatewayFrame {
       self = .response(id: id, isFine ? .success(payload) : .failure(GatewayError(error)))
     default: self = .other
     }
+  }
+}
+
+extension GatewayFrame {
+  /// A number among events; nil for what JavaScript could not count up to.
+  private static func number(_ value: ScanValue) -> Int64? {
+    guard value.isNumber, let number = value.string.flatMap({ Int64($0) }) else { return nil }
+    return (0..<1 << 53).contains(number) ? number : nil
   }
 }
 

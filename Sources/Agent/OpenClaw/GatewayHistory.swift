@@ -10,8 +10,8 @@ struct GatewayHistory {
     let text: String
     /// Pictures and files that stand among the words.
     let pictures: Int
-    /// Milliseconds since 1970; nil when not said.
-    let time: Int64?
+    /// When it was said; nil where that is not told.
+    let time: Timestamp?
     /// The backend's id; nil where rows have none.
     let id: String?
 
@@ -23,7 +23,7 @@ struct GatewayHistory {
       pictures = blocks.filter { $0["type"]?.string == "image" }.count
       text = ReplyText.text(of: row) ?? ""
       guard !text.isEmpty || pictures > 0 else { return nil }
-      time = row["timestamp"]?.number.map { Int64($0) }
+      time = row["timestamp"]?.instant
       id = row[either: "id", "messageId"]?.text
     }
   }
@@ -57,8 +57,8 @@ struct GatewayHistory {
   func records(_ origin: RecordOrigin) -> [MessageRecord] {
     rows.enumerated().map { index, row in
       var record = MessageRecord(
-        origin, id: row.id ?? "\(key)/\(row.time ?? 0)/\(index)", thread: key, role: row.role,
-        text: row.text, state: .final, time: row.time.map(Timestamp.init(milliseconds:)))
+        origin, id: row.id ?? "\(key)/\(row.time?.rfc3339 ?? "")/\(index)", thread: key,
+        role: row.role, text: row.text, state: .final, time: row.time)
       if row.pictures > 0 {
         record.attachments = Array(
           repeating: MessageRecord.Attachment(mediaType: "image"), count: row.pictures)
@@ -85,7 +85,8 @@ struct GatewayHistory {
   func trace(of text: String, since: Int64) -> Trace {
     let wanted = text.trimmingBlanks
     let index = rows.lastIndex { row in
-      row.role == .user && row.text.trimmingBlanks == wanted && (row.time ?? .max) >= since
+      row.role == .user && row.text.trimmingBlanks == wanted
+        && row.time.map { $0 >= Timestamp(milliseconds: since) } ?? true
     }
     guard let index else { return .absent }
     let behind = rows[(index + 1)...].prefix { $0.role != .user }

@@ -137,7 +137,7 @@ struct GatewayTurn {
 
   private mutating func take(agent: JSONValue, _ now: Timestamp) -> [ChatNews] {
     let data = agent["data"]
-    let time = agent["ts"]?.number.map { Timestamp(milliseconds: Int64($0)) } ?? now
+    let time = agent["ts"]?.instant ?? now
     switch agent["stream"]?.string {
     case "tool": return data.map { take(tool: $0, time) } ?? []
     case "thinking":
