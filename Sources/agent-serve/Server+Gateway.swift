@@ -1,7 +1,7 @@
 import CLibc
 import Core
-import Records
 import Foundation
+import Records
 
 extension Server {
   /// The gateway and its port, as long as they are open.
