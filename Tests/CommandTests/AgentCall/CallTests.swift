@@ -45,7 +45,9 @@ import Testing
     let gateway = AgentKind.openclaw.backend
     #expect(
       throws: CallFailure(
-        "claw", "an OpenClaw gateway has no guilds; it has get, post, put, delete", .failure)
+        "claw",
+        "an OpenClaw gateway has no guilds; "
+          + "it has agents, threads, models, devices, cron, rpc, get, post, put, delete", .failure)
     ) { try guilds.operation(of: gateway, named: "claw") }
     #expect(try options("get x").operation(of: gateway, named: "claw").name == "get")
   }
@@ -55,7 +57,8 @@ import Testing
     for operation in AgentKind.allCases.flatMap(\.backend.operations) {
       for option in operation.options {
         let value = option == "since" ? "1h" : option == "count" ? "1" : "x"
-        let words = [operation.name, "--\(option)", value]
+        let operand = operation.operand?.isNeeded == true ? ["x"] : []
+        let words = [operation.name, "--\(option)", value] + operand
         #expect(throws: Never.self) {
           try CallOptions.table.parse(words, CallOptions(now: Self.now))
         }
