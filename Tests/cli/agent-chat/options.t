@@ -31,4 +31,17 @@ bad "one standard input for two" --token-file - -
 run python3 "$cli/terminal.py" agent-chat
 status_is 2 "a terminal as standard input"
 out_like 'nothing to say: give words, or -i to talk' "is not waited for"
+
+# The link.
+printf '[profile far]\nkind = openclaw\nurl = ws://gateway.invalid:1\n' \
+  >"$XDG_CONFIG_HOME/agentutils/config"
+run agent-chat -p far hello
+status_is 2 "nothing is said in clear text to another machine"
+err_like 'clear text; see --allow-plaintext$' "unless one wants that"
+run agent-chat --allow-plaintext --quiet --max-retries 0 -p far hello
+status_is 75 "--allow-plaintext: one wants that"
+is "$(lines "$err")" 1 "--quiet: without a word but why it failed"
+run agent-chat --cacert "$tmp/none" -p far hello
+status_is 2 "authorities that are not there"
+err_is "agent-chat: $tmp/none: no such file or directory" "are named"
 done_testing

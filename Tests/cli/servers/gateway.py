@@ -11,7 +11,7 @@ tool call in between, `silence` with nothing, `fail` with an error, `forever` wi
 `draft` with a text that is replaced; any other is echoed. With --drops, connections are cut
 N times in all, at random moments of replies; the runs go on meanwhile.
 
-Lines that come through the FIFO:
+Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   drop            cut all connections          close CODE REASON   close them
   hush            no more ticks                skip N              leave out N broadcasts
   event NAME JSON broadcast                    raw TEXT            a text frame as it is
@@ -576,10 +576,13 @@ def main():
 
     def read():
         # For writing too: then it does not end with its first writer.
-        with open(os.open(options.control, os.O_RDWR), encoding="utf-8") as orders:
+        with open(os.open(options.control, os.O_RDWR), encoding="utf-8") as orders, \
+                open(options.control + ".done", "a", encoding="utf-8") as done:
             for line in orders:
                 if line.strip():
                     control(line)
+                    done.write(line)
+                    done.flush()
     if options.control:
         threading.Thread(target=read, daemon=True).start()
     while True:

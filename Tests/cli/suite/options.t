@@ -75,6 +75,7 @@ h --help
 i --identity
 k --kind
 L --lifecycle
+l --list
 n --count
 o --output
 P --port
@@ -95,6 +96,11 @@ action-filter -i --ignore-case  as in grep
 action-filter -n --max-count    counts the same; --count is what it prints, as in grep
 action-filter -u --unique       as in sort
 action-filter -v --invert       as in grep
+agent-approve -i --interactive  as in rm: it asks
+agent-chat -i --interactive     as in sh: it talks
+agent-serve -l --listen         as in nc
+agent-chat -w --wait            until a gateway lets this device in
+agent-tail -w --wait            the same
 '
 printf '%s' "$meanings" | sed '/^$/d' >"$tmp/meanings"
 printf '%s' "$exceptions" | sed '/^$/d; s/  .*//' | sort >"$tmp/exceptions"
@@ -108,7 +114,8 @@ is "$(comm -23 "$tmp/exceptions" "$tmp/others")" "" "but for these"
 # letters of sse-tail.
 awk '$1 != "ws-tail" && $2 != "-" { print $2, $3, $4 == "-" }' "$tmp/letters" | sort | uniq -d |
   sed 's/^-//; s/ [01]$//' >"$tmp/shared"
-is "$(sort "$tmp/meanings" | comm -13 - "$tmp/shared")" "" \
+sed 's/.* -\([A-Za-z] \)/\1/' "$tmp/exceptions" | sort -u "$tmp/meanings" - >"$tmp/known"
+is "$(comm -13 "$tmp/known" "$tmp/shared")" "" \
   "what several commands have is among them"
 
 awk '$2 != "-" && $1 == "sse-tail" { theirs[$2] = $3 }
