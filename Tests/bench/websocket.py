@@ -73,8 +73,8 @@ class Source:
                         left -= len(self.block)
                     connection.sendall(b"\x88\x02\x03\xe8")
                     connection.settimeout(60)
-                    while connection.recv(65536):
-                        pass
+                    # The answer to the close; the server is the one that hangs up.
+                    connection.recv(65536)
                 except OSError:
                     pass
 
