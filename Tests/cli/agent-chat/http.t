@@ -96,7 +96,6 @@ run agent-chat -p c --abort
 status_is 2 "nothing to abort"
 start long agent-chat -p c slow
 wait_until 10 has "$log" '"slow"'
-sleep 0.1
 stop "$pid" INT
 is "$status" 130 "^C ends it by that signal"
 
