@@ -256,7 +256,7 @@ class Run:
                 state["drops"] -= 1
                 for each in there:
                     each.cut()
-        time.sleep(options.pace / 1000)
+        time.sleep(options.pace / 1000)  # between two pieces of a reply
 
     def agent(self, stream, data):
         self.seq += 1
@@ -510,7 +510,7 @@ def serve(sock):
 
 def tick():
     while True:
-        time.sleep(options.tick / 1000)
+        time.sleep(options.tick / 1000)  # between two ticks
         if not state["hush"]:
             broadcast("tick", {"ts": now()})
 
