@@ -224,6 +224,9 @@ async def followed(url, steps):
     await other.reply("f1")
     await other.chat("say hello", "f2", session="seen")
     await other.reply("f2")
+    # What `other` was told says nothing of what has reached `client`.
+    await client.until(lambda: len(client.named("session.message")) >= 2)
+    await client.until(lambda: len(client.named("sessions.changed")) >= 2)
     said = [m["message"]["content"][0]["text"] for m in client.named("session.message")]
     same("the messages of one conversation", said, ["say hello", "hello"])
     changed = {c["sessionKey"] for c in client.named("sessions.changed")}
