@@ -1,4 +1,5 @@
 // swift-tools-version: 6.3
+import Foundation
 import PackageDescription
 
 // Set by the Makefile where the C library can be linked statically: the two
@@ -32,6 +33,22 @@ let strict: [SwiftSetting] = [
 let staticLink: [LinkerSetting] =
   fullyStatic ? [.unsafeFlags(["-static-executable"], .when(configuration: .release))] : []
 
+// The folders of the target Turns in that of the target Agent, and what else is there: pages,
+// and Agent's own sources, about which the builder would warn.
+let rooms = ["Clanky", "OpenClaw", "Pincer", "Joelclaw"]
+let turns = ["Turns"] + rooms.map { "\($0)/Turns" }
+let contracts = among([""] + rooms.map { "\($0)/" }) { $0.hasSuffix(".md") }
+let notTurns = among([""] + rooms.map { "\($0)/" }) { !rooms.contains($0) && !turns.contains($0) }
+
+/// The files and folders of some folders of Sources/Agent, each of which ends in a slash.
+func among(_ folders: [String], where isWanted: (String) -> Bool) -> [String] {
+  folders.flatMap { folder in
+    let path = Context.packageDirectory + "/Sources/Agent/" + folder
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    return names.map { folder + $0 }.filter(isWanted)
+  }.sorted()
+}
+
 var products: [Product] = [
   .executable(name: "sse-tail", targets: ["sse-tail"]),
   .executable(name: "ws-tail", targets: ["ws-tail"]),
@@ -39,6 +56,7 @@ var products: [Product] = [
   .executable(name: "agent-chat", targets: ["agent-chat"]),
   .executable(name: "action-filter", targets: ["action-filter"]),
   .executable(name: "action-format", targets: ["action-format"]),
+  .executable(name: "turn-fold", targets: ["turn-fold"]),
   .executable(name: "voice-state", targets: ["voice-state"]),
   .executable(name: "agent-call", targets: ["agent-call"]),
   .executable(name: "agent-approve", targets: ["agent-approve"]),
@@ -85,10 +103,14 @@ var targets: [Target] = [
   .target(name: "Screen", dependencies: ["Core", "Records"], swiftSettings: strict),
   .target(
     name: "Web", dependencies: ["Core", "CCurl", "CCrypto", "CWslay"], swiftSettings: strict),
+  // What backends tell of turns, without the network: its sources stand in the rooms of the
+  // backends, and the commands that only read records link no libcurl for them.
   .target(
-    name: "Agent", dependencies: ["Core", "Records", "Web", "CLibc", "CCrypto"],
-    exclude: ["Clanky/CONTRACT.md", "OpenClaw/CONTRACT.md"],
-    swiftSettings: strict),
+    name: "Turns", dependencies: ["Core", "Records"], path: "Sources/Agent",
+    exclude: notTurns, sources: turns, swiftSettings: strict),
+  .target(
+    name: "Agent", dependencies: ["Core", "Records", "Turns", "Web", "CLibc", "CCrypto"],
+    exclude: contracts + turns, swiftSettings: strict),
   .target(
     name: "Shell", dependencies: ["Core", "Records", "CLibc", "CSSH2", "CCrypto"],
     swiftSettings: strict),
@@ -107,6 +129,9 @@ var targets: [Target] = [
     linkerSettings: staticLink),
   .executableTarget(
     name: "action-format", dependencies: ["Core", "Records", "Screen"], swiftSettings: strict,
+    linkerSettings: staticLink),
+  .executableTarget(
+    name: "turn-fold", dependencies: ["Core", "Records", "Turns"], swiftSettings: strict,
     linkerSettings: staticLink),
   .executableTarget(
     name: "voice-state", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
@@ -138,6 +163,9 @@ var targets: [Target] = [
   .testTarget(name: "WebTests", dependencies: ["Web", "CLibc"], swiftSettings: strict),
   .testTarget(
     name: "AgentTests", dependencies: ["Agent", "Core", "Records", "Screen", "Web", "CLibc"],
+    swiftSettings: strict),
+  .testTarget(
+    name: "TurnsTests", dependencies: ["Core", "Records", "Turns", "TestSupport"],
     swiftSettings: strict),
   .testTarget(name: "ShellTests", dependencies: ["Shell", "TestSupport"], swiftSettings: strict),
   .testTarget(
