@@ -10,6 +10,8 @@ struct ActionPredicate {
   var channels: [IDTest] = []
   var users: [IDTest] = []
   var messages: [IDTest] = []
+  var ids: [IDTest] = []
+  var threads: [ThreadTest] = []
   var since: Timestamp?
   var before: Timestamp?
   var minCost: MoneyAmount?
@@ -25,7 +27,9 @@ struct ActionPredicate {
     guard isKind(fields, scratch) else { return false }
     return has(guilds, fields.guild, scratch) && has(channels, fields.channel, scratch)
       && has(users, fields.user, scratch) && has(messages, fields.message, scratch)
+      && has(ids, fields.id, scratch)
       && isInTime(fields, scratch) && costs(fields) && holds(fields, scratch)
+      && (threads.isEmpty || ThreadTest.matches(threads, fields, scratch))
       && (wheres.isEmpty || wheres.contains { $0.matches(fields.metadata, scratch) })
   }
 

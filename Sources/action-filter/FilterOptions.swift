@@ -99,6 +99,12 @@ struct FilterOptions {
       Option("M", "message", "ID", "of this message", .word) {
         $0.predicate.messages.append(IDTest($1))
       },
+      Option(nil, "id", "ID,...", "with these ids", .list) {
+        $0.predicate.ids += $1.map { IDTest($0) }
+      },
+      Option(nil, "thread", "ID", "of this conversation: a channel, or a voice session", .word) {
+        $0.predicate.threads.append(ThreadTest($1))
+      },
       Option("S", "since", "TIME", "not older than a time, or than 90s, 15m, 2h, 3d", .moment) {
         $0.predicate.since = $1.timestamp(now: $0.now)
       },

@@ -48,6 +48,9 @@ struct MetadataPointer: Equatable {
     self.tokens = tokens
   }
 
+  /// A member of the metadata.
+  init(member: StaticString) { tokens = [member.withUTF8Buffer { Array($0) }] }
+
   private static func decode(_ part: some Sequence<UInt8>) -> [UInt8]? {
     var token: [UInt8] = []
     var isEscape = false

@@ -20,9 +20,11 @@ enum Prefilter {
     let predicate = options.predicate
     // The most telling first: messages are of one exchange, guilds of years.
     let groups: [[[LiteralSearch.Needle]?]] = [
-      predicate.messages.map(\.literals), predicate.texts.map { $0.literal.map { [$0] } },
+      predicate.ids.map(\.literals), predicate.messages.map(\.literals),
+      predicate.texts.map { $0.literal.map { [$0] } },
       predicate.kinds.map { $0.literal.map { [$0] } }, predicate.users.map(\.literals),
-      predicate.channels.map(\.literals), predicate.guilds.map(\.literals),
+      predicate.threads.map(\.literals), predicate.channels.map(\.literals),
+      predicate.guilds.map(\.literals),
     ]
     for group in groups where !group.isEmpty {
       let needles = group.compactMap(\.self)

@@ -71,7 +71,8 @@ def when():
 
 
 def action(row):
-    names = ("created_at", "guild_id", "user_id", "usd_cost") if row else ("createdAt", "guildId", "userId", "usdCost")
+    names = ("created_at", "guild_id", "user_id", "usd_cost", "channel_id") if row else (
+        "createdAt", "guildId", "userId", "usdCost", "channelId")
     pairs = [("kind", quote(rng.choice(KINDS))), (names[0], quote(when()))]
     if row or rng.random() < 0.8:
         pairs.append((names[1], rng.choice(["null", "7", '"7"', '"8"', "70e-1"])))
@@ -79,8 +80,12 @@ def action(row):
         pairs.append((names[3], rng.choice(COSTS)))
         pairs.append(("content", rng.choice(["null", quote(text()), quote(text())])))
         pairs.append(("metadata", rng.choice(["null", value(), members([("a", value()), ("b", value())])])))
+        if rng.random() < 0.5:
+            pairs.append((names[4], rng.choice(["null", "7", '"s1"', '"10"'])))
+        if rng.random() < 0.2:
+            pairs.append(("metadata", members([("sessionId", rng.choice(['"s1"', "7", "null", '"10"'])) for _ in "ab"])))
     if row:
-        pairs.append(("id", str(rng.randrange(10**6))))
+        pairs.append(("id", rng.choice(["%d", '"%d"', "%d.0"]) % rng.randrange(10**6)))
     if rng.random() < 0.2:
         pairs.append(("kind", quote(rng.choice(KINDS))))
     if rng.random() < 0.1:
@@ -218,6 +223,11 @@ for case in range(60):
     maybe(0.2, ["-g", guild], lambda i: same(get(i, "guild_id", "guildId"), guild))
     user = rng.choice(["7", "9007199254740993"])
     maybe(0.2, ["-U", user], lambda i: same(get(i, "user_id", "userId"), user))
+    some = [str(i["id"]) for _, i in rng.sample(actions, 40) if i.get("id")] + ["0.5"]
+    maybe(0.1, ["--id", ",".join(some)], lambda i: any(same(i.get("id"), word) for word in some))
+    thread = rng.choice(["7", "s1", "10", "none"])
+    maybe(0.2, ["--thread", thread], lambda i: same(get(i, "channel_id", "channelId"), thread) or same(
+        pointer(i.get("metadata"), "/sessionId"), thread))
     low = rng.choice(["0", "0.01", "1e-3", "9007199254740993", "100"])
     maybe(0.2, ["-x", low], lambda i: cost(i) is not None and cost(i) >= Decimal(low))
     high = rng.choice(["0", "0.01", "4e-7", "9007199254740992"])

@@ -98,6 +98,11 @@ def member(action, name):
     return Decimal(0) if value is None and name == "usd_cost" else value
 
 
+def session(action):
+    metadata = action.get("metadata")
+    return metadata.get("sessionId") if isinstance(metadata, dict) else None
+
+
 def same(value, word):
     if isinstance(value, bool):
         return False  # no id
@@ -151,6 +156,8 @@ def check(rng, path, body, folder):
     for options, test in (
         ([], lambda a: True),
         (["-k", kind], lambda a: a.get("kind") == kind),
+        (["--id", who], lambda a: same(member(a, "id"), who)),
+        (["--thread", who], lambda a: same(member(a, "channel_id"), who) or same(session(a), who)),
         (["-U", who], lambda a: same(member(a, "user_id"), who)),
         (["-F", word], lambda a: isinstance(a.get("content"), str) and word in text_of(a["content"])),
     ):
@@ -170,7 +177,7 @@ def check(rng, path, body, folder):
     if got != (want := sums(good)):
         raise Difference(f"--by kind: got {got}, not {want}")
 
-    ids = ["-g", "-U", "-c", "-M"]
+    ids = ["-g", "-U", "-c", "-M", "--id", "--thread"]
     for options in (
         ["-k", kind], ["-k", "llm_*"], ["-k", "*_error,sent?reply"], ["-F", word], ["-i", "-F", word.swapcase()],
         ["-i", "-F", rng.choice(["RATE LIMIT", "kelvin", "timeout", "so"])], [rng.choice(ids), who],

@@ -86,11 +86,12 @@ class Records:
         pairs += [(name, self.id()) for name in names[1:5] if rng.random() < 0.7]
         pairs += [(names[5], rng.choice(COSTS)), ("content", self.quote(self.text()))]
         if rng.random() < 0.5:
-            pairs.append(("metadata", self.value()))
+            session = [("sessionId", self.id())] * rng.randrange(1, 3)
+            pairs.append(("metadata", self.members(session) if rng.random() < 0.4 else self.value()))
         if rng.random() < 0.1:
             pairs.append((rng.choice([p[0] for p in pairs]), self.value()))
         if row:
-            pairs.append(("id", str(rng.randrange(10**6))))
+            pairs.append(("id", rng.choice([str(rng.randrange(10**6)), self.id()])))
         rng.shuffle(pairs)
         return self.members(pairs)
 

@@ -26,6 +26,8 @@ import Testing
     #expect(needles(["-U", "007x"]) == ["\"007x\""])
     #expect(needles(["-U", "true"]) == ["true"])
     #expect(needles(["-g", "1", "-k", "abc"]) == ["\"abc\""])
+    #expect(needles(["--thread", "vs-1", "-c", "123456"]) == ["\"vs-1\""])
+    #expect(needles(["-M", "abc", "--id", "123456,vs-1"]) == ["123", "456", "\"vs-1\""])
     #expect(needles(["-k", "abc", "-M", "123456", "-F", "xyz"]) == ["123", "456"])
   }
 

@@ -16,11 +16,15 @@ bad
 {"kind":"other","content":"a/b"}
 {"kind":"other","content":"\u212Aelvin","user_id":12345678901234567800e-2}
 END
+cat >>day <<'END'
+{"id":"77","kind":"other","metadata":{"sessionId":123456789012345678}}
+{"id":90071992547409.93e2,"kind":"other","metadata":{"session\u0049d":"v\u0073-1"}}
+END
 printf '{"kind":"llm_error","content":"no end"}' >>day
 for options in "-k llm_error" "-k llm_*" "-k *error" "-k ll?_error" "-k [l]lm_error" "-k llm_error,b" \
   "-F Rate" "-iF RATE" "-iF kelvin" "-F a/b" "-F \\" "-U 123456789012345678" "-U 1234567890123456.78e2" \
   "-k llm_error -U 123456789012345678" "-k llm_error -v" "-k llm_error -a" "-d error" "-x 0" "-M 1" \
-  "-k llm_error -u" "-k llm_error -n 2" "-k llm_error -N" "-k llm_error --by user" "-k llm_error -o kind"; do
+  "--id 9007199254740993,77" "--thread 123456789012345678" "--thread vs-1" "-k llm_error -u" "-k llm_error -n 2" "-k llm_error -N" "-k llm_error --by user" "-k llm_error -o kind"; do
   set -f
   # shellcheck disable=SC2086  # options are words
   action-filter $options day >want 2>/dev/null

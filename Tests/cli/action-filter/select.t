@@ -50,6 +50,32 @@ selects "asr_error browser_tool_step sent_message reacted " -v -g 1
 selects "llm_call asr_error " -n 2
 selects "llm_call asr_error browser_tool_step sent_message " -n 4
 
+# Ids and conversations, in both spellings.
+cat >ids <<'END'
+{"id":9007199254740993,"created_at":"2026-03-01T10:00:00.000Z","channel_id":"10","kind":"llm_call","metadata":null,"usd_cost":0}
+{"id":"9007199254740992","created_at":"2026-03-01T10:00:01.000Z","channel_id":10,"kind":"sent_reply","metadata":{"triggerMessageId":"5"},"usd_cost":0}
+{"event":"voice_event","id":"","data":{"kind":"voice_runtime","channelId":"10","metadata":{"a":{"sessionId":"no"},"sessionId":"vs-\u0031"},"createdAt":"2026-03-01T10:00:02.000Z"}}
+{"event":"activity_snapshot","id":"","data":{"actions":[{"id":4,"kind":"asr_call","created_at":"2026-03-01T09:00:01.000Z","channel_id":"11","metadata":{"sessionId":"vs-1"},"usd_cost":0},{"id":3,"kind":"tts_call","created_at":"2026-03-01T09:00:00.000Z","channel_id":null,"metadata":{"sessionId":7},"usd_cost":0}],"stats":{}}}
+{"kind":"bot_warning","createdAt":"2026-03-01T10:00:03.000Z","id":4.0e0,"sessionId":"vs-1","metadata":"vs-1"}
+END
+identified() {
+  want=$1
+  shift
+  is "$(action-filter "$@" ids | sed 's/.*"kind":"\([a-z_]*\)".*/\1/' | tr '\n' ' ')" "$want" \
+    "$* selects: $want"
+}
+identified "llm_call " --id 9007199254740993
+identified "sent_reply " --id 9007199254740992
+identified "llm_call asr_call bot_warning " --id 9007199254740993,4
+identified "sent_reply tts_call " --id 9007199254740992 --id=3
+identified "" --id 5
+identified "llm_call sent_reply voice_runtime " --thread 10
+identified "voice_runtime asr_call " --thread vs-1
+identified "tts_call asr_call " --thread 7 --thread 11
+identified "" --thread no
+identified "voice_runtime " --thread 10 --thread vs-1 -k 'voice_*'
+identified "tts_call bot_warning " -v --thread 10 --thread vs-1
+
 sed -n 1,2p day >want
 action-filter -n 2 day >got
 ok "lines pass byte for byte, wrapped ones wrapped" cmp got want
