@@ -32,6 +32,16 @@ extension AgentRecord {
   public var line: [UInt8] { record.line }
 }
 
+/// A record that is read again where it was written.
+public protocol ReadableRecord: AgentRecord {
+  /// Reads a record; members that are not known pass.
+  ///
+  /// - Parameter fields: its members; that its type is this one is not asked.
+  /// - Throws: a fault for what is missing or of the wrong kind, and for a word that is not
+  ///   known, see `RecordFields.Fault.isNews`.
+  init(reading fields: RecordFields) throws(RecordFields.Fault)
+}
+
 /// Whose a record is.
 public struct RecordOrigin: Hashable, Sendable {
   /// What speaks for the agent.

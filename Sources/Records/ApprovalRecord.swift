@@ -1,7 +1,7 @@
 public import Core
 
 /// Something that an agent may only do when a person allows it.
-public struct ApprovalRecord: AgentRecord {
+public struct ApprovalRecord: ReadableRecord {
   public static let type = RecordType.approval
 
   /// What became of it.
@@ -76,6 +76,28 @@ public struct ApprovalRecord: AgentRecord {
       .string("summary", summary).json("request", bytes: request).strings("decisions", decisions)
       .string("state", state.rawValue).string("decision", decision).string("by", by)
       .string("reason", reason).time(expires, as: "expires")
+  }
+
+  public init(reading fields: RecordFields) throws(RecordFields.Fault) {
+    origin = try fields.origin()
+    id = try fields.required("id")
+    thread = try fields.string("thread")
+    turn = try fields.string("turn")
+    toolCall = try fields.string("tool_call")
+    tool = try fields.required("tool")
+    risk = try fields.string("risk")
+    summary = try fields.string("summary")
+    guard let request = fields.json("request") else {
+      throw RecordFields.Fault(missing: "request")
+    }
+    self.request = request
+    decisions = try fields.strings("decisions") ?? []
+    state = try fields.requiredWord("state")
+    decision = try fields.string("decision")
+    by = try fields.string("by")
+    reason = try fields.string("reason")
+    expires = try fields.time("expires")
+    time = try fields.time()
   }
 }
 

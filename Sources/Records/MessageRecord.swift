@@ -1,7 +1,7 @@
 public import Core
 
 /// A conversation with an agent.
-public struct ThreadRecord: AgentRecord {
+public struct ThreadRecord: ReadableRecord {
   public static let type = RecordType.thread
 
   /// Whether it goes on.
@@ -40,10 +40,22 @@ public struct ThreadRecord: AgentRecord {
       .string("agent", agent).strings("participants", participants).number("messages", messages)
       .time(last, as: "last")
   }
+
+  public init(reading fields: RecordFields) throws(RecordFields.Fault) {
+    origin = try fields.origin()
+    id = try fields.required("id")
+    title = try fields.string("title")
+    state = try fields.word("state")
+    agent = try fields.string("agent")
+    participants = try fields.strings("participants")
+    messages = try fields.integer("messages")
+    last = try fields.time("last")
+    time = try fields.time()
+  }
 }
 
 /// Something that was said, or is being said.
-public struct MessageRecord: AgentRecord {
+public struct MessageRecord: ReadableRecord {
   public static let type = RecordType.message
 
   /// Who speaks.
@@ -98,6 +110,13 @@ public struct MessageRecord: AgentRecord {
       RecordText().string("name", name).string("media_type", mediaType).number("size", size)
         .string("url", url)
     }
+
+    fileprivate init(reading fields: RecordFields) throws(RecordFields.Fault) {
+      name = try fields.string("name")
+      mediaType = try fields.string("media_type")
+      size = try fields.integer("size")
+      url = try fields.string("url")
+    }
   }
 
   public var origin: RecordOrigin
@@ -118,6 +137,8 @@ public struct MessageRecord: AgentRecord {
   public var reason: String?
   /// What came with it.
   public var attachments: [Attachment]?
+  /// Whether it was put into its turn by place and time alone.
+  public var isInferred: Bool?
   public var time: Timestamp?
 
   /// A message of which no more is known; the rest is set afterwards.
@@ -138,6 +159,23 @@ public struct MessageRecord: AgentRecord {
     record.string("id", id).string("thread", thread).string("turn", turn)
       .string("role", role.rawValue).string("author", author).string("text", text)
       .string("state", state.rawValue).string("reason", reason)
-      .objects("attachments", attachments?.map(\.object))
+      .objects("attachments", attachments?.map(\.object)).bool("inferred", isInferred)
+  }
+
+  public init(reading fields: RecordFields) throws(RecordFields.Fault) {
+    origin = try fields.origin()
+    id = try fields.required("id")
+    thread = try fields.required("thread")
+    turn = try fields.string("turn")
+    role = try fields.requiredWord("role")
+    author = try fields.string("author")
+    text = try fields.required("text")
+    state = try fields.requiredWord("state")
+    reason = try fields.string("reason")
+    attachments = try fields.list("attachments") { value throws(RecordFields.Fault) in
+      try Attachment(reading: RecordFields(value.bytes))
+    }
+    isInferred = try fields.bool("inferred")
+    time = try fields.time()
   }
 }

@@ -1,7 +1,7 @@
 public import Core
 
 /// What an agent does from a message to its answer.
-public struct TurnRecord: AgentRecord {
+public struct TurnRecord: ReadableRecord {
   public static let type = RecordType.turn
 
   /// How far it is.
@@ -32,12 +32,21 @@ public struct TurnRecord: AgentRecord {
     fileprivate var object: RecordText {
       RecordText().number("input_tokens", inputTokens).number("output_tokens", outputTokens)
     }
+
+    fileprivate init?(reading fields: RecordFields?) throws(RecordFields.Fault) {
+      guard let fields else { return nil }
+      inputTokens = try fields.integer("input_tokens")
+      outputTokens = try fields.integer("output_tokens")
+    }
   }
 
   public var origin: RecordOrigin
   public var id: String
   /// The conversation's id.
   public var thread: String
+  /// The turn that it is a part of, as a call of a model is. Its cost and tokens are a part
+  /// of what that one says.
+  public var parent: String?
   /// The agent's id.
   public var agent: String?
   /// How far it is.
@@ -54,6 +63,8 @@ public struct TurnRecord: AgentRecord {
   public var started: Timestamp?
   /// When it ended.
   public var ended: Timestamp?
+  /// Whether it was put into its turn by place and time alone.
+  public var isInferred: Bool?
   public var time: Timestamp?
 
   /// A turn of which no more is known; the rest is set afterwards.
@@ -68,15 +79,33 @@ public struct TurnRecord: AgentRecord {
   }
 
   public func add(to record: consuming RecordText) -> RecordText {
-    record.string("id", id).string("thread", thread).string("agent", agent)
+    record.string("id", id).string("thread", thread).string("parent", parent)
+      .string("agent", agent)
       .string("state", state.rawValue).string("reason", reason).string("message", message)
       .object("usage", usage?.object).number("usd_cost", cost)
-      .time(started, as: "started").time(ended, as: "ended")
+      .time(started, as: "started").time(ended, as: "ended").bool("inferred", isInferred)
+  }
+
+  public init(reading fields: RecordFields) throws(RecordFields.Fault) {
+    origin = try fields.origin()
+    id = try fields.required("id")
+    thread = try fields.required("thread")
+    parent = try fields.string("parent")
+    agent = try fields.string("agent")
+    state = try fields.requiredWord("state")
+    reason = try fields.string("reason")
+    message = try fields.string("message")
+    usage = try Usage(reading: fields.object("usage"))
+    cost = try fields.number("usd_cost")
+    started = try fields.time("started")
+    ended = try fields.time("ended")
+    isInferred = try fields.bool("inferred")
+    time = try fields.time()
   }
 }
 
 /// A tool that an agent calls, or means to.
-public struct ToolCallRecord: AgentRecord {
+public struct ToolCallRecord: ReadableRecord {
   public static let type = RecordType.toolCall
 
   /// How far it is.
@@ -123,6 +152,8 @@ public struct ToolCallRecord: AgentRecord {
   public var started: Timestamp?
   /// When it ended.
   public var ended: Timestamp?
+  /// Whether it was put into its turn by place and time alone.
+  public var isInferred: Bool?
   public var time: Timestamp?
 
   /// A call of which no more is known; the rest is set afterwards.
@@ -144,5 +175,28 @@ public struct ToolCallRecord: AgentRecord {
       .string("reason", reason).string("approval", approval).string("stdout", stdout)
       .string("stderr", stderr).number("exit_code", exitCode).number("duration_ms", milliseconds)
       .bool("truncated", isTruncated).time(started, as: "started").time(ended, as: "ended")
+      .bool("inferred", isInferred)
+  }
+
+  public init(reading fields: RecordFields) throws(RecordFields.Fault) {
+    origin = try fields.origin()
+    id = try fields.required("id")
+    thread = try fields.required("thread")
+    turn = try fields.string("turn")
+    tool = try fields.required("tool")
+    label = try fields.string("label")
+    arguments = fields.json("arguments")
+    state = try fields.requiredWord("state")
+    reason = try fields.string("reason")
+    approval = try fields.string("approval")
+    stdout = try fields.string("stdout")
+    stderr = try fields.string("stderr")
+    exitCode = try fields.integer("exit_code")
+    milliseconds = try fields.integer("duration_ms")
+    isTruncated = try fields.bool("truncated")
+    started = try fields.time("started")
+    ended = try fields.time("ended")
+    isInferred = try fields.bool("inferred")
+    time = try fields.time()
   }
 }

@@ -47,7 +47,7 @@ struct AgentRecordSample: CustomTestStringConvertible {
       "role": words(MessageRecord.Role.self), "state": words(MessageRecord.State.self),
     ]
   ) {
-    ($0.turn, $0.author, $0.reason) = ("u", "Fig", "r")
+    ($0.turn, $0.author, $0.reason, $0.isInferred) = ("u", "Fig", "r", true)
     $0.attachments = [
       MessageRecord.Attachment(name: "a.png", mediaType: "image/png", size: 3, url: "https://u"),
       MessageRecord.Attachment(),
@@ -58,6 +58,7 @@ struct AgentRecordSample: CustomTestStringConvertible {
     TurnRecord(origin, id: "u", thread: "t", state: .queued, time: nil),
     words: ["state": words(TurnRecord.State.self)]
   ) {
+    ($0.parent, $0.isInferred) = ("v", false)
     ($0.agent, $0.reason, $0.message, $0.cost) = ("a", "r", "m", 0.1)
     $0.usage = TurnRecord.Usage(inputTokens: 7, outputTokens: nil)
     ($0.started, $0.ended) = (time, time)
@@ -70,7 +71,7 @@ struct AgentRecordSample: CustomTestStringConvertible {
     ($0.turn, $0.label, $0.reason, $0.approval) = ("u", "l", "r", "p")
     $0.arguments = Array("{\"n\":1.10,\n \"n\":2}".utf8)
     ($0.stdout, $0.stderr, $0.exitCode, $0.milliseconds) = ("o", "", -1, 12)
-    ($0.isTruncated, $0.started, $0.ended) = (false, time, time)
+    ($0.isTruncated, $0.started, $0.ended, $0.isInferred) = (false, time, time, true)
   }
 
   private static let approval = AgentRecordSample(

@@ -22,12 +22,13 @@ import Testing
     #expect(
       try text(.turn, most: true)
         == #"{"type":"turn","backend":"claudio","profile":"p\u001b","id":"u","thread":"t","#
-        + #""agent":"a","state":"queued","reason":"r","message":"m","usage":{"input_tokens":7},"#
+        + #""parent":"v","agent":"a","state":"queued","reason":"r","message":"m","usage":{"input_tokens":7},"#
         + #""usd_cost":0.1,"started":"1970-01-01T00:01:00.000Z","#
-        + #""ended":"1970-01-01T00:01:00.000Z","time":"1970-01-01T00:00:01.000Z"}"#)
+        + #""ended":"1970-01-01T00:01:00.000Z","inferred":false,"time":"1970-01-01T00:00:01.000Z"}"#
+    )
     #expect(
       try text(.message, most: true).contains(
-        #","attachments":[{"name":"a.png","media_type":"image/png","size":3,"url":"https://u"},{}],"#
+        #","attachments":[{"name":"a.png","media_type":"image/png","size":3,"url":"https://u"},{}],"inferred":true,"#
       ))
     #expect(
       try text(.task, most: true).contains(#","due":"2026-03-14","assignee":"ada","labels":[],"#))
