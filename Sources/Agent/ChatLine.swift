@@ -18,6 +18,17 @@ public struct ChatQuestion: Sendable {
       self.mediaType = mediaType
       self.bytes = bytes
     }
+
+    /// Why it cannot be sent; nil when it can.
+    ///
+    /// - Parameters:
+    ///   - most: the largest file that the server takes, bytes.
+    ///   - picture: the largest picture.
+    func problem(most: Int, picture: Int) -> AnswerProblem? {
+      let limit = mediaType.hasPrefix("image/") ? picture : most
+      if bytes.count <= limit { return nil }
+      return AnswerProblem("\(name): \(bytes.count) bytes are too many: at most \(limit)", .failure)
+    }
   }
 
   /// The conversation; nil for the main one.

@@ -3,20 +3,15 @@ import Core
 
 /// A file that goes with a message.
 enum AttachedFile {
-  /// The largest that gateways take, bytes.
-  static let largest = 5_000_000
-
   /// - Parameter path: its name, of which the last part is told.
-  /// - Throws: `SettingsError` when it cannot be read, is empty or too large.
+  /// - Throws: `SettingsError` when it cannot be read, is empty or larger than anything that
+  ///   is sent; how much the server takes, it says itself.
   static func read(_ path: String) throws(SettingsError) -> ChatQuestion.Attachment {
     let name = name(of: path)
     // `-` is standard input everywhere in the suite, and that has no name.
     if path == "-" || name.isEmpty { throw SettingsError("--attach", "a file is to be named") }
     let bytes = try BoundedFile.given(path)
     if bytes.isEmpty { throw SettingsError(path, "the file is empty") }
-    if bytes.count > largest {
-      throw SettingsError(path, "\(bytes.count) bytes are too many: at most \(largest)")
-    }
     return ChatQuestion.Attachment(
       name: FileName.repaired(name), mediaType: mediaType(name, bytes), bytes: bytes)
   }

@@ -74,6 +74,7 @@ struct ReplyScreen {
     if calls[call.id] == call.state { return nil }
     let isFirst = calls[call.id] == nil
     if isFirst, calls.count >= Self.mostCalls { calls = calls.filter { !$0.value.isEnd } }
+    if calls.count >= Self.mostCalls { calls = [:] }
     calls[call.id] = call.state
     let label = call.label ?? call.arguments.map(Self.brief) ?? ""
     let name =
@@ -93,6 +94,7 @@ struct ReplyScreen {
   private mutating func take(_ approval: ApprovalRecord) -> String? {
     if approvals[approval.id] == approval.state { return nil }
     if approvals.count >= Self.mostCalls { approvals = approvals.filter { !$0.value.isEnd } }
+    if approvals.count >= Self.mostCalls { approvals = [:] }
     approvals[approval.id] = approval.state
     let what = approval.tool + (approval.summary.map { " \($0)" } ?? "")
     return approval.state == .pending

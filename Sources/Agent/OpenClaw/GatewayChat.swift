@@ -18,6 +18,8 @@ final class GatewayChat: ChatLine {
   /// When the history is looked at again.
   private var lookAt = Double.infinity
   private var looks = 0
+  /// When what is left of a text that grows is told.
+  private var restAt = 0.0
   /// When a question that is to end is over, whatever comes.
   private var endAt = Double.infinity
 
@@ -44,8 +46,10 @@ final class GatewayChat: ChatLine {
       lookAt = .infinity
       look()
     }
+    if turn?.isBehind == true, restAt <= now { tell(turn?.rest(.now()) ?? []) }
     if endAt <= now { finish(turn?.isAborting == true ? .aborted(nil) : .lost("no end came")) }
-    return min(link.tick(now: now), lookAt, endAt)
+    return min(
+      link.tick(now: now), lookAt, endAt, turn?.isBehind == true ? restAt : .infinity)
   }
 
   func stop() { link.stop() }
@@ -86,6 +90,9 @@ final class GatewayChat: ChatLine {
 
   private func send() {
     guard let question = turn?.question, let thread = turn?.thread else { return }
+    if let problem = link.hello?.problem(of: question.attachments) {
+      return finish(.refused(problem))
+    }
     turn?.isSent = true
     let files = question.attachments.map { file in
       RecordText().string("fileName", file.name).string("mimeType", file.mediaType)
@@ -163,13 +170,18 @@ final class GatewayChat: ChatLine {
   }
 
   private func tell(_ news: [ChatNews]) {
-    for each in news { listener?.chatNews(each) }
+    for each in news {
+      listener?.chatNews(each)
+      guard case .message(let message) = each else { continue }
+      restAt = Clock.monotonic + TextPace.rest(after: message.text.utf8.count)
+    }
   }
 
   private func end() { if let end = turn?.end { finish(end) } }
 
   private func finish(_ end: ChatEnd) {
     guard turn != nil || question != nil else { return }
+    tell(turn?.rest(.now()) ?? [])
     turn = nil
     question = nil
     (lookAt, endAt) = (.infinity, .infinity)
@@ -186,45 +198,16 @@ final class GatewayChat: ChatLine {
     _ list: ChatList, _ hello: GatewayHello,
     _ then: @escaping (Result<[[UInt8]], CallFailure>) -> Void
   ) {
-    let (method, params): (String, RecordText)
-    var key = ""
-    switch list {
-    case .agents: (method, params) = ("agents.list", RecordText())
-    case .threads: (method, params) = ("sessions.list", RecordText())
-    case .history(let thread, let agent, let count):
-      key = hello.sessionKey(thread: thread, agent: agent)
-      method = "chat.history"
-      params = RecordText().string("sessionKey", key).number("limit", min(max(count, 1), 1000))
-    case .ending(let thread, let agent):
-      key = hello.sessionKey(thread: thread, agent: agent)
-      (method, params) = ("chat.abort", RecordText().string("sessionKey", key))
-    }
+    let (method, params, key) = GatewayLists.request(list, hello)
     link.call(method, params) { [unowned self] reply in
       switch reply {
       case .answer(let payload):
-        then(.success(rows(list, payload, reply, key)))
+        then(.success(GatewayLists.rows(list, payload, reply, key: key, origin)))
       case .refused(let error):
         let problem = Self.problem(error)
         then(.failure(CallFailure(method, problem.line, problem.status)))
       case .late: then(.failure(CallFailure(method, "no answer came in time", .temporary)))
       case .lost: lists.append((list, then))
-      }
-    }
-  }
-
-  private func rows(
-    _ list: ChatList, _ payload: ScanValue, _ reply: GatewayReply, _ key: String
-  ) -> [[UInt8]] {
-    switch list {
-    case .agents: return GatewayLists.elements("agents", in: payload)
-    case .threads: return GatewayLists.threads(reply.object, origin).map(\.bytes)
-    case .history(_, _, let count):
-      let history = GatewayHistory(reply.object, key: key)
-      return history.records(origin).suffix(count).map(\.bytes)
-    case .ending:
-      let runs = reply.object?["runIds"]?.elements.compactMap(\.string) ?? []
-      return runs.map {
-        TurnRecord(origin, id: $0, thread: key, state: .aborted, time: .now()).bytes
       }
     }
   }

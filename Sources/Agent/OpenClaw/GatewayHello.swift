@@ -29,6 +29,10 @@ struct GatewayHello {
   let tick: Double
   /// The largest frame that it takes, bytes.
   let mostBytes: Int
+  /// The largest file that goes with a message, and the largest picture, bytes; nil where
+  /// that is not said, as no gateway did before August 2026.
+  let mostFile: Int?
+  let mostPicture: Int?
   /// The methods that it knows; empty when that is not said.
   let methods: Set<String>
   /// The agent that answers where none is named.
@@ -54,6 +58,9 @@ struct GatewayHello {
     let policy = hello["policy"]
     tick = min(max((policy?["tickIntervalMs"]?.number ?? 30_000) / 1000, 0.1), 3600)
     mostBytes = Int(min(max(policy?["maxPayload"]?.integer ?? 26_214_400, 65_536), 1 << 40))
+    let files = policy?["attachments"]
+    mostFile = (files?["maxBytes"]?.integer).map { Int(clamping: max($0, 0)) }
+    mostPicture = (files?["maxImageBytes"]?.integer).map { Int(clamping: max($0, 0)) }
     methods = Set(hello["features"]?["methods"]?.elements.compactMap(\.string) ?? [])
     let defaults = hello["snapshot"]?["sessionDefaults"]
     agent = defaults?["defaultAgentId"]?.string ?? "main"
@@ -64,6 +71,15 @@ struct GatewayHello {
   /// Whether a method may be called; one that is not announced may still be there where
   /// nothing is.
   func knows(_ method: String) -> Bool { methods.isEmpty || methods.contains(method) }
+
+  /// The largest file of a gateway that does not say it, bytes.
+  private static let usualFile = 5_000_000
+
+  /// Why files cannot go with a message; nil when they can.
+  func problem(of files: [ChatQuestion.Attachment]) -> AnswerProblem? {
+    let most = mostFile ?? Self.usualFile
+    return files.lazy.compactMap { $0.problem(most: most, picture: mostPicture ?? most) }.first
+  }
 
   /// The session key of a conversation: `agent:AGENT:THREAD`.
   ///

@@ -1,8 +1,51 @@
 import Core
 import Records
 
-/// Rows of a gateway's lists.
+/// A gateway's lists: what they are asked for by, and their rows.
 enum GatewayLists {
+  /// How a list of conversations is asked for.
+  ///
+  /// - Returns: the method, its params, and the session key where it is about one.
+  static func request(
+    _ list: ChatList, _ hello: GatewayHello
+  ) -> (method: String, params: RecordText, key: String) {
+    switch list {
+    case .agents: return ("agents.list", RecordText(), "")
+    case .threads: return ("sessions.list", RecordText(), "")
+    case .history(let thread, let agent, let count):
+      let key = hello.sessionKey(thread: thread, agent: agent)
+      let params = RecordText().string("sessionKey", key)
+        .number("limit", min(max(count, 1), 1000))
+      return ("chat.history", params, key)
+    case .ending(let thread, let agent):
+      let key = hello.sessionKey(thread: thread, agent: agent)
+      return ("chat.abort", RecordText().string("sessionKey", key), key)
+    }
+  }
+
+  /// The rows of its answer.
+  ///
+  /// - Parameters:
+  ///   - payload: of the answer, with the bytes that came.
+  ///   - key: the session key that was asked for.
+  static func rows(
+    _ list: ChatList, _ payload: ScanValue, _ reply: GatewayReply, key: String,
+    _ origin: RecordOrigin
+  ) -> [[UInt8]] {
+    switch list {
+    case .agents: return elements("agents", in: payload)
+    case .threads: return threads(reply.object, origin).map(\.bytes)
+    case .history(_, _, let count):
+      let history = GatewayHistory(reply.object, key: key)
+      return history.records(origin).suffix(count).map(\.bytes)
+    case .ending:
+      let runs = reply.object?["runIds"]?.elements.compactMap(\.string) ?? []
+      return runs.map {
+        TurnRecord(origin, id: $0, thread: key, state: .aborted, time: .now()).bytes
+      }
+    }
+  }
+
   /// The elements of an array, as they came.
   ///
   /// - Parameters:

@@ -23,11 +23,14 @@ struct GatewayTurn {
   var isAborting = false
   private(set) var reply = ReplyText()
   private(set) var turn: TurnRecord
-  private var tools: [String: ToolCallRecord] = [:]
+  private var pace = TextPace()
+  private var tools = GatewayTools()
   private var thought = ""
+  private var thoughtPace = TextPace()
+  private var thoughtTime: Timestamp?
 
-  /// The most calls and the most bytes of an output that are kept.
-  private static let (mostTools, mostOutput) = (1000, 1 << 20)
+  /// The longest thought that is kept, bytes; of a longer one the end.
+  private static let mostThought = 1 << 20
 
   init(
     _ question: ChatQuestion, thread: String, origin: RecordOrigin, asked: Int64
@@ -86,7 +89,19 @@ struct GatewayTurn {
     if reply.end == .aborted { turn.reason = chat["stopReason"]?.string }
     // A text with a hole is fetched whole before it is told as final.
     if reply.end == .final, reply.isTorn { return news }
+    if reply.end == nil, !pace.changed(to: reply.text.utf8.count) { return news }
     return news + told(now)
+  }
+
+  /// Whether more of a text is there than was told.
+  var isBehind: Bool { pace.isBehind || thoughtPace.isBehind }
+
+  /// What was not told yet of the texts that grow.
+  mutating func rest(_ now: Timestamp) -> [ChatNews] {
+    var news: [ChatNews] = []
+    if thoughtPace.isBehind { news.append(.message(thinking(thoughtTime ?? now))) }
+    if pace.isBehind { news += told(now) }
+    return news
   }
 
   /// What is to be told of the reply as it is now.
@@ -106,6 +121,7 @@ struct GatewayTurn {
   }
 
   private mutating func told(_ now: Timestamp) -> [ChatNews] {
+    pace.caughtUp(at: reply.text.utf8.count)
     // An agent that chose silence said nothing.
     var news: [ChatNews] =
       reply.end == .final && reply.text.isEmpty ? [] : [.message(message(now))]
@@ -139,55 +155,42 @@ struct GatewayTurn {
     let data = agent["data"]
     let time = agent["ts"]?.instant ?? now
     switch agent["stream"]?.string {
-    case "tool": return data.map { take(tool: $0, time) } ?? []
-    case "thinking":
-      guard let text = data?[either: "text", "thinking", "delta"]?.string else { return [] }
-      let whole = data?["text"]?.string ?? data?["thinking"]?.string
-      thought = whole ?? String((thought + text).suffix(Self.mostOutput))
-      var record = MessageRecord(
-        origin, id: "\(run)/thinking", thread: thread, role: .thinking, text: thought,
-        state: .partial, time: time)
-      record.turn = run
-      return [.message(record)]
+    case "tool":
+      guard
+        let call = data.flatMap({
+          tools.take($0, run: run, thread: thread, origin: origin, time: time)
+        })
+      else { return [] }
+      return rest(now) + [.toolCall(call)]
+    case "thinking": return take(thought: data, time)
     case "lifecycle" where data?["phase"]?.string == "start":
       return become(.running, reason: nil, time)
     default: return []
     }
   }
 
-  private mutating func take(tool data: JSONValue, _ time: Timestamp) -> [ChatNews] {
-    guard let id = data["toolCallId"]?.string else { return [] }
-    let name = data["name"]?.string ?? tools[id]?.tool ?? "tool"
-    if tools.count >= Self.mostTools, tools[id] == nil {
-      tools = tools.filter { !$0.value.state.isEnd }
+  private mutating func take(thought data: JSONValue?, _ time: Timestamp) -> [ChatNews] {
+    if let whole = data?[either: "text", "thinking"]?.string {
+      if whole == thought { return [] }
+      thought = whole
+    } else if let delta = data?["delta"]?.string, !delta.isEmpty {
+      thought += delta
+    } else {
+      return []
     }
-    var call =
-      tools[id]
-      ?? ToolCallRecord(origin, id: id, thread: thread, tool: name, state: .running, time: time)
-    call.turn = run
-    call.time = time
-    if call.state.isEnd { return [] }
-    if let meta = data["meta"]?.string { call.label = meta }
-    switch data["phase"]?.string {
-    case "start":
-      call.arguments = data["args"].map { Array($0.compact().utf8) }
-      call.started = time
-    case "update": if let output = Self.output(data["partialResult"]) { call.stdout = output }
-    case "result", "end", "error":
-      let failed = data["isError"]?.bool == true || data["phase"]?.string == "error"
-      call.state = failed ? .failed : .succeeded
-      call.ended = time
-      if let output = Self.output(data["result"]) { call.stdout = output }
-    default: return []
-    }
-    tools[id] = call
-    return [.toolCall(call)]
+    // Half of what is too long goes at once: not something with every piece.
+    if thought.utf8.count > Self.mostThought { thought = thought.tail(bytes: Self.mostThought / 2) }
+    thoughtTime = time
+    return thoughtPace.changed(to: thought.utf8.count) ? [.message(thinking(time))] : []
   }
 
-  private static func output(_ value: JSONValue?) -> String? {
-    guard let value else { return nil }
-    let text = ReplyText.text(of: value) ?? value.text
-    return text.map { $0.utf8.count > mostOutput ? String($0.suffix(mostOutput / 4)) : $0 }
+  private mutating func thinking(_ time: Timestamp) -> MessageRecord {
+    thoughtPace.caughtUp(at: thought.utf8.count)
+    var record = MessageRecord(
+      origin, id: "\(run)/thinking", thread: thread, role: .thinking, text: thought,
+      state: .partial, time: time)
+    record.turn = run
+    return record
   }
 
   // MARK: - After a loss
@@ -206,7 +209,7 @@ struct GatewayTurn {
       guard reply.end == nil else { return (finishTorn(running.text, now), .said) }
       let isNews = reply.reseat(running.text)
       var news = become(.running, reason: nil, now)
-      if isNews { news.append(.message(message(now))) }
+      if isNews { news += told(now) }
       return (news, .said)
     }
     let trace = history.trace(of: question.text, since: since)

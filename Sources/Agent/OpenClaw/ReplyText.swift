@@ -18,7 +18,7 @@ struct ReplyText {
   /// be trusted until something whole comes.
   private(set) var isTorn = false
 
-  /// The longest text that is kept, bytes; what passes it is cut off.
+  /// The longest text that is put together, bytes; what would pass it leaves a hole.
   static let mostBytes = 64 << 20
 
   /// Takes a payload of the event `chat`.
@@ -71,21 +71,26 @@ struct ReplyText {
   }
 
   private mutating func grow(_ chat: JSONValue) -> Bool {
-    let before = text
     if let message = chat["message"], !message.isNull {
       // Nothing but pictures or thoughts takes no words back.
-      guard let whole = Self.text(of: message) else { return false }
-      text = whole
-      isTorn = false
-    } else if let delta = chat["deltaText"]?.string {
-      if chat["replace"]?.bool == true {
-        text = delta
-        isTorn = false
-      } else if !isTorn, text.utf8.count + delta.utf8.count <= Self.mostBytes {
-        text += delta
-      }
+      return Self.text(of: message).map { become($0) } ?? false
     }
-    return text.utf8.count != before.utf8.count || text != before
+    guard let delta = chat["deltaText"]?.string else { return false }
+    if chat["replace"]?.bool == true { return become(delta) }
+    if isTorn || delta.isEmpty { return false }
+    if text.utf8.count + delta.utf8.count > Self.mostBytes {
+      isTorn = true
+      return false
+    }
+    text += delta
+    return true
+  }
+
+  private mutating func become(_ whole: String) -> Bool {
+    isTorn = false
+    if whole == text { return false }
+    text = whole
+    return true
   }
 
   /// The text blocks of a message, joined; nil for none.

@@ -21,11 +21,16 @@ final class ResponsesChat: ChatLine {
   private var body: [UInt8] = []
   private var parser: EventParser
   private var reply = ResponsesReply()
+  private var pace = TextPace()
+  /// When what is left of a text that grows is told.
+  private var restAt = 0.0
   private var turn: TurnRecord?
   private var received: Int64 = -1
   private var lastByte = 0.0
   private var fetch: Fetch?
 
+  /// The largest files and pictures that the endpoint takes, bytes.
+  private static let (mostFile, mostPicture) = (5_000_000, 10_000_000)
   /// The most that is read of an answer that is not a stream, bytes.
   private static let mostBody = 64 << 20
 
@@ -38,8 +43,10 @@ final class ResponsesChat: ChatLine {
   }
 
   func tick(now: Double) -> Double {
-    let next = fetch?.tick(now: now) ?? .infinity
+    var next = fetch?.tick(now: now) ?? .infinity
     guard let exchange else { return next }
+    if pace.isBehind, restAt <= now { tell() }
+    if pace.isBehind { next = min(next, restAt) }
     if exchange.received != received {
       (received, lastByte) = (exchange.received, now)
     } else if now - lastByte >= silence {
@@ -58,6 +65,11 @@ final class ResponsesChat: ChatLine {
   // MARK: - Asking
 
   func ask(_ question: ChatQuestion) {
+    for file in question.attachments {
+      let (most, picture) = (Self.mostFile, Self.mostPicture)
+      guard let problem = file.problem(most: most, picture: picture) else { continue }
+      return listener?.chatEnded(.refused(problem)) ?? ()
+    }
     let key = Self.sessionKey(question)
     let agent = question.agent ?? question.thread.flatMap(GatewayLists.agent)
     let body = RecordText().string("model", agent.map { "openclaw/\($0)" } ?? "openclaw")
@@ -74,7 +86,7 @@ final class ResponsesChat: ChatLine {
     turn.agent = agent
     turn.started = turn.time
     self.turn = turn
-    reply = ResponsesReply()
+    (reply, pace) = (ResponsesReply(), TextPace())
     parser = EventParser(maxEventBytes: ReplyText.mostBytes)
     (head, self.body, received, lastByte) = (nil, [], -1, Clock.monotonic)
     exchange = Exchange(
@@ -135,7 +147,7 @@ final class ResponsesChat: ChatLine {
       self.turn = turn
       listener?.chatNews(.turn(turn))
     }
-    if isNews { tell() }
+    if isNews, reply.end != nil || pace.changed(to: reply.bytes) { tell() }
   }
 
   private func take(_ end: ExchangeEnd) {
@@ -163,6 +175,8 @@ final class ResponsesChat: ChatLine {
 
   private func tell() {
     guard var turn else { return }
+    pace.caughtUp(at: reply.bytes)
+    restAt = Clock.monotonic + TextPace.rest(after: reply.bytes)
     turn.usage = reply.usage
     let state: MessageRecord.State? =
       switch reply.end {
@@ -188,6 +202,7 @@ final class ResponsesChat: ChatLine {
   private func finish(_ end: ChatEnd) {
     exchange?.cancel()
     exchange = nil
+    if pace.isBehind { tell() }
     guard let turn else { return }
     if let record = turn.ended(end, now: .now()) { listener?.chatNews(.turn(record)) }
     self.turn = nil

@@ -21,7 +21,13 @@ struct ResponsesReply {
   /// What the models read and wrote.
   private(set) var usage: TurnRecord.Usage?
   private var parts: [Place: String] = [:]
-  private var bytes = 0
+  /// How much text there is, bytes.
+  private(set) var bytes = 0
+  /// Whether more came than is kept.
+  private var isFull = false
+
+  /// The most pieces that are put together.
+  private static let mostParts = 10_000
 
   /// What there is so far.
   var text: String {
@@ -37,16 +43,19 @@ struct ResponsesReply {
     if let response = event["response"], let id = response["id"]?.string { self.id = id }
     switch type {
     case "response.output_text.delta":
-      guard let delta = event["delta"]?.string, !delta.isEmpty,
-        bytes + delta.utf8.count <= ReplyText.mostBytes
+      guard let delta = event["delta"]?.string, !delta.isEmpty, makeRoom(delta.utf8.count)
       else { return false }
-      bytes += delta.utf8.count
       parts[place(event), default: ""] += delta
       return true
     case "response.output_text.done":
       guard let text = event["text"]?.string else { return false }
-      let before = parts.updateValue(text, forKey: place(event))
-      return before != text
+      let place = place(event)
+      let before = parts[place]
+      guard before != text, makeRoom(text.utf8.count - (before?.utf8.count ?? 0)) else {
+        return false
+      }
+      parts[place] = text
+      return true
     case "response.failed":
       end = .failed(Self.reason(event["response"]))
       return true
@@ -71,7 +80,7 @@ struct ResponsesReply {
     }
     if parts.isEmpty { takeOutput(response) }
     switch response["status"]?.string {
-    case "completed": end = .answered
+    case "completed": end = isFull ? .failed("the answer is too long") : .answered
     case "failed": end = .failed(Self.reason(response))
     case "cancelled": end = .aborted(nil)
     case "incomplete": end = .failed("the answer is incomplete")
@@ -88,6 +97,13 @@ struct ResponsesReply {
         parts[Place(item: Int64(index), part: Int64(number))] = text
       }
     }
+  }
+
+  /// Takes so many bytes more, if they are not too many.
+  private mutating func makeRoom(_ more: Int) -> Bool {
+    isFull = isFull || bytes + more > ReplyText.mostBytes || parts.count >= Self.mostParts
+    if !isFull { bytes += more }
+    return !isFull
   }
 
   private func place(_ event: JSONValue) -> Place {

@@ -128,7 +128,14 @@ is "$(frames claw chat.send | tail -n 1 | jq -c .attachments)" \
   "a file goes along, without its folder"
 chat --attach "$tmp/large.bin" look
 status_is 2 "one that is too large does not"
-err_like 'too many: at most 5000000' "which is said"
+err_like 'large.bin: 5000001 bytes are too many: at most 5000000$' "which is said"
+start_gateway files --files '{"maxBytes":6000000,"maxImageBytes":7}'
+run agent-chat -p files --attach "$tmp/large.bin" look
+status_is 0 "unless the gateway says that it takes it"
+run agent-chat -p files --attach "$tmp/shot" look
+status_is 2 "of a picture"
+err_like 'shot: 8 bytes are too many: at most 7$' "it may take less"
+is "$(frames files chat.send | wc -l | tr -d ' ')" 1 "what is too large is not sent"
 chat --attach "$tmp/none" look
 status_is 2 "one that is not there"
 err_is "agent-chat: $tmp/none: no such file or directory" "is named"

@@ -3,13 +3,17 @@
 
 usage: gateway.py [--protocol 3|4] [--token TOKEN] [--log FILE] [--tick MS] [--pace MS]
                   [--pair] [--drops N] [--seed N] [--grant SCOPE,...] [--control FIFO]
-                  [--approvals early|late]
+                  [--approvals early|late] [--files JSON] [--odd]
 
 Prints a `listening` record. Every frame that comes is a line of the log:
 {"connection":N,"frame":{...}}. A message `count N` is answered with N words, `tool` with a
 tool call in between, `silence` with nothing, `fail` with an error, `forever` without an end,
-`draft` with a text that is replaced; any other is echoed. With --drops, connections are cut
+`draft` with a text that is replaced, and the words of hostile.py with what it says; any other is
+echoed. With --drops, connections are cut
 N times in all, at random moments of replies; the runs go on meanwhile.
+
+--files is what the greeting says of attachments. With --odd, agents, threads, models and the
+greeting itself have names that a terminal obeys.
 
 Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   drop            cut all connections          close CODE REASON   close them
@@ -35,6 +39,8 @@ import socket
 import struct
 import threading
 import time
+
+import hostile
 
 try:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -69,6 +75,8 @@ options.add_argument("--drops", type=int, default=0)
 options.add_argument("--seed", type=int, default=1)
 options.add_argument("--grant")
 options.add_argument("--control")
+options.add_argument("--odd", action="store_true")
+options.add_argument("--files", type=json.loads)
 options.add_argument("--approvals", choices=["early", "late"])
 options = options.parse_args()
 if options.approvals == "late":
@@ -274,6 +282,8 @@ class Run:
         broadcast("chat", self.tell("status", phase="starting_model"))
         self.agent("lifecycle", {"phase": "start", "startedAt": now()})
         first = words.split(" ")[0]
+        if first in hostile.WORDS:
+            return hostile.go(self, words, connections, lock)
         if first == "fail":
             self.delta("half")
             return self.end("error", errorMessage="too many requests", errorKind="rate_limit")
@@ -368,9 +378,10 @@ def answer(connection, method, params):
     if method == "agents.list":
         return {"defaultId": "heron", "mainKey": "main", "scope": "per-sender", "agents": [
             {"id": "heron", "name": "Heron", "identity": {"name": "Grey Heron", "emoji": "🪿"}},
-            {"id": "stoat"}]}
+            {"id": "stoat"}] + ([{"id": hostile.ODD, "name": hostile.ODD}] if options.odd else [])}
     if method == "sessions.list":
-        return {"sessions": [{"key": key, "updatedAt": now()} for key in sorted(history)]}
+        title = {"displayName": hostile.ODD} if options.odd else {}
+        return {"sessions": [dict(title, key=key, updatedAt=now()) for key in sorted(history)]}
     if method == "exec.approval.list":
         with lock:
             return {"approvals": list(approvals.values())}
@@ -395,7 +406,7 @@ def answer(connection, method, params):
     if method == "device.pair.list":
         return {"pending": [], "paired": [{"deviceId": "d1", "displayName": "box"}]}
     if method == "models.list":
-        return {"models": [{"id": "small", "provider": "here"}]}
+        return {"models": [{"id": hostile.ODD if options.odd else "small", "provider": "here"}]}
     if method == "cron.list":
         return {"jobs": [{"id": "c1", "name": "tides", "enabled": True}]}
     return {"ok": True}
@@ -445,20 +456,21 @@ def connect(connection, frame):
         connection.send({"type": "res", "id": frame["id"], "ok": False, "error": refused[0]})
         connection.close(refused[1], refused[0]["message"])
         raise Gone()
+    files = {"attachments": options.files} if options.files else {}
     granted = options.grant.split(",") if options.grant else params["scopes"]
     with lock:
         connection.scopes = [each for each in params["scopes"] if each in granted]
         connection.send({"type": "res", "id": frame["id"], "ok": True, "payload": {
             "type": "hello-ok", "protocol": options.protocol,
-            "server": {"version": "2026.9.6", "connId": "c-%d" % connection.number},
+            "server": {"version": hostile.ODD if options.odd else "2026.9.6", "connId": "c-%d" % connection.number},
             "features": {"methods": sorted(set(KEYS) - {"connect"}), "events": ["chat"]},
             "snapshot": {"presence": [], "health": {}, "uptimeMs": 1, "sessionDefaults": {
                 "defaultAgentId": "heron", "mainKey": "main",
                 "mainSessionKey": "agent:heron:main"}},
             "auth": {"role": "operator", "scopes": connection.scopes,
                      "deviceToken": "dt-" + params["device"]["id"][:8], "issuedAtMs": now()},
-            "policy": {"maxPayload": 26214400, "maxBufferedBytes": 52428800,
-                       "tickIntervalMs": options.tick}}})
+            "policy": dict(files, maxPayload=26214400, maxBufferedBytes=52428800,
+                           tickIntervalMs=options.tick)}})
         connection.isOpen = True
 
 

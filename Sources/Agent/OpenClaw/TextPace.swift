@@ -1,0 +1,45 @@
+/// When a text that grows is told again. Its record holds all of it: told for every piece,
+/// a long text would cost the square of its length. No clock.
+struct TextPace {
+  private var told = 0
+  /// Whether the text is longer than what was told.
+  private(set) var isBehind = false
+
+  /// Below this every piece is told, bytes.
+  private static let short = 4096
+  /// The most that is told of one text while nothing else happens, bytes a second.
+  private static let rate = 20_000_000.0
+
+  /// The text has changed.
+  ///
+  /// - Parameter bytes: its length now.
+  /// - Returns: whether it is to be told at once; if not, `rest` seconds after it was told
+  ///   last.
+  mutating func changed(to bytes: Int) -> Bool {
+    if bytes > Self.short, bytes >= told, bytes - told < told / 8 {
+      isBehind = true
+      return false
+    }
+    caughtUp(at: bytes)
+    return true
+  }
+
+  /// The text was told.
+  mutating func caughtUp(at bytes: Int) { (told, isBehind) = (bytes, false) }
+
+  /// How long what grew little waits behind a text of so many bytes, seconds: nothing that a
+  /// person would notice of one that a person would read.
+  static func rest(after bytes: Int) -> Double { Double(bytes) / rate }
+}
+
+extension String {
+  /// The end of the text.
+  ///
+  /// - Parameter most: bytes; a scalar is not cut.
+  func tail(bytes most: Int) -> String {
+    guard utf8.count > most else { return self }
+    var start = utf8.index(endIndex, offsetBy: -most)
+    while start < endIndex, UTF8.isContinuation(utf8[start]) { start = utf8.index(after: start) }
+    return String(self[start...])
+  }
+}

@@ -1,0 +1,89 @@
+#!/bin/sh
+# agent-chat with a gateway that means ill: 50 MiB at once, a million tiny pieces, tools and
+# outputs without end, names that a terminal would obey. The memory has a bound, the text is
+# exact, the time is that of its length, and nothing raw reaches a terminal.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../gateway.sh"
+needs agent-chat jq python3
+TERM=xterm
+export TERM
+# shellcheck disable=SC2034
+bound=240
+
+start_gateway claw --pace 0
+# held TITLE MIB MESSAGE [OPTION...]: asks in so much memory; what is printed goes to $out.
+held() {
+  _title=$1 _most=$(($2 * 1024)) _words=$3
+  shift 3
+  run python3 "$cli/resident.py" "$_most" sh -c 'out=$1; shift; "$@" >"$out"' sh "$tmp/said" \
+    agent-chat -p claw --max-retries 1 "$@" "$_words"
+  status_is 0 "$_title"
+  diag "$(cat "$out")"
+}
+sum() { cksum <"$1"; }
+numbers() { seq 0 $(($1 - 1)) | tr '\n' ' '; }
+
+python3 -c 'import sys; sys.stdout.write("0123456789abcde\n" * (50 << 16))' >"$tmp/huge"
+held "a piece of 50 MiB" 300 "huge 50"
+is "$(sum "$tmp/said")" "$(sum "$tmp/huge")" "is printed to the byte"
+held "as records" 400 "huge 50" -o json
+is "$(jq -rj 'select(.type == "message" and .state == "final").text' "$tmp/said" | cksum)" \
+  "$(sum "$tmp/huge")" "it is in the final record"
+
+count=${DELTAS:-300000}
+numbers "$count" >"$tmp/tiny"
+echo >>"$tmp/tiny"
+held "tiny pieces, $count of them" 80 "tiny $count"
+is "$(sum "$tmp/said")" "$(sum "$tmp/tiny")" "are one text, to the byte"
+held "as records" 80 "tiny $count" -o json
+is "$(jq -r 'select(.type == "message" and .state == "final").text' "$tmp/said" | cksum)" \
+  "$(sum "$tmp/tiny")" "the last of which has it all"
+ok "which together are a few times its length" test "$(wc -c <"$tmp/said")" -lt \
+  $((60 * $(wc -c <"$tmp/tiny")))
+is "$(jq -rs '[.[] | select(.type == "message").text | length] == ([.[] | select(.type == "message").text | length] | sort)' "$tmp/said")" \
+  true "and grow"
+held "thoughts without end" 80 "thoughts $count" -o json
+ok "are bounded, too" test "$(wc -c <"$tmp/said")" -lt 200000000
+held "a tool that prints without end" 80 "outputs 100" -o json
+is "$(jq -r 'select(.type == "tool_call").stdout // "" | length' "$tmp/said" | sort -rn | head -n 1)" \
+  262144 "of which the end is kept"
+held "tools without end" 80 "calls 100000" -o json
+is "$(jq -r 'select(.type == "tool_call").id' "$tmp/said" | wc -l)" 100000 "are told, each"
+held "ids of 2 MiB" 80 "ids"
+is "$(cat "$tmp/said")" "done" "are none"
+
+# --- at a terminal
+
+# raw FILE: what a terminal was told beside text, line ends and dim notes.
+raw() {
+  python3 - "$1" <<'PYTHON'
+import re, sys
+text = open(sys.argv[1], "rb").read()
+text = text.replace(b"\x1b[2m", b"").replace(b"\x1b[1m", b"").replace(b"\x1b[0m", b"").decode()
+print("".join(sorted({repr(c) for c in text
+                      if (ord(c) < 32 and c not in "\r\n\t") or 127 <= ord(c) < 160
+                      or c in "\u202e\u2028"})))
+PYTHON
+}
+chat() { run python3 "$cli/terminal.py" 24x60 agent-chat -p "$@"; }
+chat claw odd
+status_is 1 "names that a terminal obeys"
+is "$(raw "$out")" "" "are not obeyed"
+out_like '^said n.e\[2J.e\]0;owned.x07' "but shown"
+is "$(tr -d '\r' <"$out" | grep -c '^.\[2m· ')" 3 "a line of theirs is one line"
+chat claw -o json odd
+is "$(raw "$out")" "" "nor are they in records"
+run agent-chat -p claw odd
+is "$(raw "$err")" "" "nor in a message"
+err_one_line agent-chat "which is one line"
+start_gateway odd --odd
+for words in --agents --threads "--agents -o json" "--threads -o json" "-v hello"; do
+  # shellcheck disable=SC2086
+  chat odd $words
+  status_is 0 "agent-chat $words"
+  is "$(raw "$out")" "" "shows no name as it is"
+done
+chat claw "tiny 20000"
+is "$(tr -d '\r\n' <"$out" | cksum)" "$(numbers 20000 | cksum)" "what streams quickly is shown once"
+
+done_testing
