@@ -12,6 +12,14 @@ public protocol TurnDecoder {
   ///   - events: what happened is added, in order; perhaps nothing.
   /// - Returns: false when the line is not of this backend, and another is to be asked.
   mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool
+
+  /// Adds what still waited for something that would tell more, at the end of all lines.
+  mutating func finish(into events: inout [TurnEvent])
+}
+
+extension TurnDecoder {
+  /// Nothing waits where every line tells all there is to it.
+  public mutating func finish(into events: inout [TurnEvent]) {}
 }
 
 /// A line that has been looked at once. Its slices are valid as long as its bytes are.

@@ -1,6 +1,78 @@
-/// What the lines of a Clanky backend tell of turns.
+import Core
+import Records
+
+/// What the actions of a dashboard tell of turns (Agent/Clanky/CONTRACT.md 3.6), in either
+/// spelling, bare, wrapped or in lists, each once. Actions of one agent are put into their
+/// turns by what they name, or by place and time.
 public struct ClankyTurns: TurnDecoder {
+  private var agents: [RecordOrigin: ClankyAgent] = [:]
+  private var seen = ActionWindow(capacity: 1 << 16)
+  private var lineScan = RecordScan()
+  private var rowScan = RecordScan()
+  private let scratch = ScanScratch()
+
+  /// More agents than anyone has; a file may name as many as it likes.
+  private static let mostAgents = 64
+
   public init() {}
 
-  public mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool { false }
+  public mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool {
+    let origin = line.origin(.clanky)
+    switch line.shape {
+    case .action:
+      guard (try? lineScan.read(line.bytes)) == .action else { return false }
+      // What has a kind and was created at no time is something else.
+      guard !lineScan.fields.createdAt.isNull else { return false }
+      take(lineScan.fields, lineScan.source, origin, into: &events)
+    case .list:
+      guard (try? lineScan.read(line.bytes)) == .list else { return false }
+      for row in oldestFirst(lineScan.rows) {
+        guard (try? rowScan.read(row.bytes)) == .action else { continue }
+        take(rowScan.fields, .row, origin, into: &events)
+      }
+    case .stats, .voiceState: break
+    case .own, .event, .unmarked: return false
+    }
+    return true
+  }
+
+  /// Tells of what still waited for its turn, at the end of what is read.
+  public mutating func finish(into events: inout [TurnEvent]) {
+    for origin in agents.keys.sorted(by: { $0.profile ?? "" < $1.profile ?? "" }) {
+      agents[origin]?.finish(into: &events)
+    }
+    agents.removeAll()
+  }
+
+  private mutating func take(
+    _ fields: ActionFields, _ source: ActionWindow.Source, _ origin: RecordOrigin,
+    into events: inout [TurnEvent]
+  ) {
+    guard let kind = fields.kind.string, ClankyAgent.isTold(kind) else { return }
+    // A string of JSON; no two names become the same.
+    let profile = Array("\"\(origin.profile ?? "")\"".utf8)
+    let isNew = profile.withUnsafeBytes { name in
+      seen.isNew(
+        fields, source, profile: origin.profile == nil ? .absent : ScanValue(name), scratch)
+    }
+    guard isNew else { return }
+    if agents[origin] == nil, agents.count == Self.mostAgents { finish(into: &events) }
+    let action = ClankyAction(fields, kind: kind, origin)
+    agents[origin, default: ClankyAgent(origin)].take(action, into: &events)
+  }
+
+  /// The rows of a list: by time, and those of one instant by their ids; servers send the
+  /// newest first.
+  private mutating func oldestFirst(_ rows: ScanValue) -> [ScanValue] {
+    var entries: [(time: Timestamp, id: Double, row: ScanValue)] = []
+    guard var elements = try? ScanElements(rows.bytes) else { return [] }
+    while (try? elements.next()) == true {
+      guard (try? rowScan.read(elements.value.bytes)) == .action else { continue }
+      let time = rowScan.fields.createdAt.string.flatMap { Timestamp(rfc3339: $0) }
+      let id = ScanNumber(rowScan.fields.id)?.double ?? Double(-entries.count)
+      entries.append((time ?? entries.last?.time ?? Timestamp(seconds: 0), id, elements.value))
+    }
+    entries.sort { ($0.time, $0.id) < ($1.time, $1.id) }
+    return entries.map(\.row)
+  }
 }

@@ -1,0 +1,161 @@
+import Core
+import Records
+
+/// A step on the way to an answer: the call of a model, or of a tool. It does not say
+/// whose it is, or only by the message that it names.
+struct ChainPart {
+  /// The call of a model.
+  var turn: TurnRecord?
+  /// The call of a tool, or those that a model asked for.
+  var calls: [ToolCallRecord] = []
+  /// The conversation.
+  let place: String
+  let time: Timestamp?
+  let user: String?
+  /// What it was done for, in the server's words; empty where it does not say.
+  let source: String
+  /// The message that it names, which began its turn.
+  let message: String?
+  let cost: Double?
+  var usage: TurnRecord.Usage? { turn?.usage }
+
+  private init(_ action: ClankyAction, _ metadata: ClankyMembers, place: String) {
+    self.place = place
+    time = action.time
+    user = action.user
+    source = metadata.text("source") ?? ""
+    message = metadata.text("messageId")
+    cost = action.cost
+  }
+
+  /// The call of a model, or an attempt at one.
+  init(model action: ClankyAction, place: String) {
+    let metadata = action.metadata([
+      "source", "messageId", "provider", "model", "usage", "stopReason", "toolNames", "toolCalls",
+    ])
+    self.init(action, metadata, place: place)
+    let isError = action.kind == "llm_error"
+    var turn = TurnRecord(
+      action.origin, id: action.id, thread: place, state: isError ? .failed : .completed,
+      time: action.time)
+    let names = [metadata.text("provider"), metadata.text("model")].compactMap(\.self)
+    turn.agent = names.isEmpty ? nil : names.joined(separator: ":")
+    turn.reason = isError ? action.content : Self.reason(metadata)
+    turn.usage = metadata.usage("usage")
+    turn.cost = action.cost
+    turn.ended = action.time
+    self.turn = turn
+    guard metadata["toolCalls"].isArray else { return }
+    guard var elements = try? ScanElements(metadata["toolCalls"].bytes) else { return }
+    while (try? elements.next()) == true {
+      let call = ClankyMembers(["id", "name", "input", "arguments"], of: elements.value)
+      guard let name = call.text("name") else { continue }
+      let id = call.text("id") ?? "\(action.id)/\(calls.count + 1)"
+      var record = ToolCallRecord(
+        action.origin, id: id, thread: place, tool: name, state: .planned, time: action.time)
+      record.arguments = call.json("input") ?? call.json("arguments")
+      calls.append(record)
+    }
+  }
+
+  /// Why a model stopped where it did not just end: `tool_use: web_search`.
+  private static func reason(_ metadata: ClankyMembers) -> String? {
+    guard let stop = metadata.text("stopReason"), stop != "end_turn" else { return nil }
+    var names = metadata.text("toolNames")
+    if metadata["toolNames"].isArray, var elements = try? ScanElements(metadata["toolNames"].bytes)
+    {
+      var list: [String] = []
+      while (try? elements.next()) == true { list += [elements.value.string ?? ""] }
+      names = list.joined(separator: ", ")
+    }
+    return names.map { "\(stop): \($0)" } ?? stop
+  }
+
+  /// The call of a tool, told when it ended.
+  init(tool: String, isError: Bool, _ action: ClankyAction, place: String) {
+    let metadata = action.metadata([
+      "source", "messageId", "query", "returnedResults", "latencyMs", "durationMs", "errorMessage",
+    ])
+    self.init(action, metadata, place: place)
+    var call = ToolCallRecord(
+      action.origin, id: action.id, thread: place, tool: tool,
+      state: isError ? .failed : .succeeded, time: action.time)
+    call.arguments = metadata.json("query").map { Array("{\"query\":".utf8) + $0 + [0x7d] }
+    if isError {
+      call.label = metadata.text("query")
+      call.reason = metadata.text("errorMessage") ?? action.content
+    } else {
+      let found = metadata.count("returnedResults").map { $0 == 1 ? "1 result" : "\($0) results" }
+      call.label = [action.content, found].compactMap(\.self).joined(separator: " · ")
+    }
+    call.milliseconds = metadata.count("latencyMs") ?? metadata.count("durationMs")
+    call.started = call.milliseconds.flatMap { action.time?.adding(.milliseconds(-$0)) }
+    call.ended = action.time
+    calls = [call]
+  }
+
+  /// A step in a browser, or what came of it.
+  init?(browser action: ClankyAction, place: String) {
+    let metadata = action.metadata([
+      "source", "messageId", "sessionKey", "sessionId", "step", "tool", "input", "isError",
+      "fullLength",
+    ])
+    guard let key = metadata.text("sessionKey") ?? metadata.text("sessionId"),
+      let step = metadata.count("step")
+    else { return nil }
+    self.init(action, metadata, place: place)
+    let isResult = action.kind == "browser_tool_result"
+    let state: ToolCallRecord.State =
+      isResult ? (metadata.isTrue("isError") ? .failed : .succeeded) : .running
+    var call = ToolCallRecord(
+      action.origin, id: "\(key)/\(step)", thread: place,
+      tool: metadata.text("tool") ?? action.content ?? "browser", state: state, time: action.time)
+    if isResult {
+      call.stdout = action.content
+      call.ended = action.time
+      if let whole = metadata.count("fullLength"), let content = action.content {
+        call.isTruncated = whole > content.utf16.count
+      }
+      if state == .failed { call.reason = action.content }
+    } else {
+      call.arguments = metadata.json("input")
+      call.started = action.time
+    }
+    calls = [call]
+  }
+
+  /// What is known later of a call that this one began: false when it is another's.
+  mutating func end(with later: ChainPart) -> Bool {
+    guard let end = later.calls.first, later.turn == nil, calls.count == 1,
+      var call = calls.first, call.id == end.id, call.state == .running
+    else { return false }
+    (call.state, call.reason, call.stdout) = (end.state, end.reason, end.stdout)
+    (call.isTruncated, call.ended, call.time) = (end.isTruncated, end.ended, end.time)
+    calls = [call]
+    return true
+  }
+
+  /// The events that tell of it.
+  ///
+  /// - Parameters:
+  ///   - parent: the turn that it is a part of; nil when nobody knows.
+  ///   - isInferred: whether place and time alone say so.
+  func events(in parent: String?, isInferred: Bool) -> [TurnEvent] {
+    var events: [TurnEvent] = []
+    func tell(_ origin: RecordOrigin, _ time: Timestamp?, _ change: TurnChange) {
+      events.append(TurnEvent(origin, thread: place, time: time, change))
+    }
+    let mark: Bool? = isInferred ? true : nil
+    if var turn {
+      turn.parent = parent
+      turn.isInferred = mark
+      tell(turn.origin, turn.time, .setTurn(turn))
+    }
+    for var call in calls {
+      call.turn = parent ?? turn?.id
+      call.isInferred = mark
+      tell(call.origin, call.time, .setToolCall(call))
+    }
+    return events
+  }
+}

@@ -1,0 +1,121 @@
+import Core
+import Records
+
+/// One action of a dashboard, as long as its bytes are there.
+struct ClankyAction {
+  /// Its members, in either spelling.
+  let fields: ActionFields
+  /// Never empty.
+  let kind: String
+  /// Whose it is.
+  let origin: RecordOrigin
+  /// When it was done; nil when that cannot be read.
+  let time: Timestamp?
+
+  init(_ fields: ActionFields, kind: String, _ origin: RecordOrigin) {
+    self.fields = fields
+    self.kind = kind
+    self.origin = origin
+    time = fields.createdAt.string.flatMap { Timestamp(rfc3339: $0) }
+  }
+
+  /// The row's id; an action without one is called by its time and kind, which are the
+  /// same wherever it is read.
+  var id: String { fields.id.string ?? "\(fields.createdAt.string ?? "")/\(kind)" }
+  var content: String? { fields.content.storedText }
+  var user: String? { fields.user.storedText }
+  var message: String? { fields.message.storedText }
+  /// Where it belongs: what happens outside of any channel belongs to the guild, or to the
+  /// agent itself.
+  var place: String { fields.channel.storedText ?? fields.guild.storedText ?? "agent" }
+  /// US dollars; nil for 0, which is what a row has when nobody knows.
+  var cost: Double? {
+    ScanNumber(fields.cost).flatMap { $0.isZero || !$0.double.isFinite ? nil : $0.double }
+  }
+
+  /// Members of the metadata.
+  func metadata(_ names: [StaticString]) -> ClankyMembers {
+    ClankyMembers(names, of: fields.metadata)
+  }
+}
+
+/// Some members of an object, which is walked once.
+struct ClankyMembers {
+  private let names: [StaticString]
+  private var values: [ScanValue]
+
+  /// - Parameters:
+  ///   - names: what is looked for; of a name that is there twice the last one counts.
+  ///   - object: where; what is no object, or cannot be walked, has no members.
+  init(_ names: [StaticString], of object: ScanValue) {
+    self.names = names
+    values = Array(repeating: .absent, count: names.count)
+    guard object.isObject, var members = try? ScanMembers(object.bytes) else { return }
+    while (try? members.next()) == true {
+      for (index, name) in names.enumerated() where members.isKey(Self.bytes(name)) {
+        values[index] = members.value
+      }
+    }
+  }
+
+  private static func bytes(_ name: StaticString) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+  }
+
+  /// The value of one of the names; absent where there is none.
+  subscript(_ name: StaticString) -> ScanValue {
+    for (index, other) in names.enumerated()
+    where Self.bytes(other).elementsEqual(Self.bytes(name)) { return values[index] }
+    return .absent
+  }
+
+  /// A text; nil when it is empty, or no text.
+  func text(_ name: StaticString) -> String? {
+    guard let text = self[name].string, !text.isEmpty else { return nil }
+    return text
+  }
+
+  /// A whole number; nil when it is none, or too large.
+  func count(_ name: StaticString) -> Int? {
+    ScanNumber(self[name]).flatMap { Int(exactly: $0.double.rounded()) }
+  }
+
+  /// Whether it is true.
+  func isTrue(_ name: StaticString) -> Bool {
+    self[name].isText("true") || self[name].isWord("true")
+  }
+
+  /// One JSON value with its bytes; nil when it is null or not there.
+  func json(_ name: StaticString) -> [UInt8]? {
+    self[name].isNull ? nil : Array(self[name].bytes)
+  }
+
+  /// What a model read and wrote, as `usage` tells it.
+  func usage(_ name: StaticString) -> TurnRecord.Usage? {
+    let usage = ClankyMembers(["inputTokens", "outputTokens"], of: self[name])
+    let (input, output) = (usage.count("inputTokens"), usage.count("outputTokens"))
+    guard input != nil || output != nil else { return nil }
+    return TurnRecord.Usage(inputTokens: input, outputTokens: output)
+  }
+}
+
+extension ScanValue {
+  /// Whether it is this bare word.
+  func isWord(_ word: StaticString) -> Bool {
+    bytes.elementsEqual(
+      UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
+  }
+}
+
+extension TurnRecord.Usage {
+  /// Both together; what one does not say is not counted.
+  static func + (a: Self, b: Self) -> Self {
+    func sum(_ a: Int?, _ b: Int?) -> Int? {
+      guard let a, let b else { return a ?? b }
+      return a.addingReportingOverflow(b).overflow ? a : a + b
+    }
+    return Self(
+      inputTokens: sum(a.inputTokens, b.inputTokens),
+      outputTokens: sum(a.outputTokens, b.outputTokens))
+  }
+}

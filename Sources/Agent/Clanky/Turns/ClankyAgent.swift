@@ -1,0 +1,75 @@
+import Core
+import Records
+
+/// What one agent's actions tell of turns.
+struct ClankyAgent {
+  private var chain = ReplyChain()
+  private var voice: VoiceRooms
+
+  /// The kinds that tell of tools, what the tools are called, and whether they failed.
+  private static let tools: [String: (name: String, isError: Bool)] = [
+    "search_call": ("search", false), "search_error": ("search", true),
+    "image_call": ("image", false), "image_error": ("image", true),
+    "gif_call": ("gif", false), "gif_error": ("gif", true),
+    "video_call": ("video", false), "video_error": ("video", true),
+    "video_context_call": ("video_context", false), "video_context_error": ("video_context", true),
+    "code_agent_call": ("code_agent", false), "code_agent_error": ("code_agent", true),
+    "browser_browse_call": ("browser", false), "browser_browse_failed": ("browser", true),
+    "browser_agent_session_turn": ("browser", false),
+  ]
+
+  /// What an action is to turns.
+  private enum Part {
+    case answer, model
+    case tool(name: String, isError: Bool)
+    case browserStep, voice
+  }
+
+  private static let parts: [String: Part] = {
+    var parts = tools.mapValues { Part.tool(name: $0.name, isError: $0.isError) }
+    for kind in [
+      "sent_reply", "sent_message", "initiative_post", "automation_post", "reply_skipped",
+    ] { parts[kind] = .answer }
+    for kind in ["llm_call", "llm_tool_call", "llm_error"] { parts[kind] = .model }
+    for kind in ["browser_tool_step", "browser_tool_result"] { parts[kind] = .browserStep }
+    for kind in ["voice_session_start", "voice_session_end", "voice_runtime", "voice_error"] {
+      parts[kind] = .voice
+    }
+    return parts
+  }()
+
+  /// Whether actions of a kind tell of turns.
+  static func isTold(_ kind: String) -> Bool { parts[kind] != nil }
+
+  init(_ origin: RecordOrigin) { voice = VoiceRooms(origin) }
+
+  /// Takes an action of a kind that is told.
+  mutating func take(_ action: ClankyAction, into events: inout [TurnEvent]) {
+    switch Self.parts[action.kind] {
+    case .answer: chain.take(ReplyTurn(action), into: &events)
+    case .model: takeModel(action, into: &events)
+    case .tool(let name, let isError):
+      let part = ChainPart(tool: name, isError: isError, action, place: action.place)
+      chain.take(part, into: &events)
+    case .browserStep:
+      guard let part = ChainPart(browser: action, place: action.place) else { return }
+      chain.take(part, into: &events)
+    case .voice: voice.take(action, into: &events)
+    case nil: break
+    }
+  }
+
+  /// A model that speaks in a voice session says so by its source or its session.
+  private mutating func takeModel(_ action: ClankyAction, into events: inout [TurnEvent]) {
+    let metadata = action.metadata(["source", "sessionId"])
+    let speaks = metadata.text("source")?.hasPrefix("voice") ?? false
+    guard let room = voice.room(metadata.text("sessionId"), speaks ? action.place : nil) else {
+      chain.take(ChainPart(model: action, place: action.place), into: &events)
+      return
+    }
+    voice.take(ChainPart(model: action, place: room), into: &events)
+  }
+
+  /// Tells of what still waits.
+  mutating func finish(into events: inout [TurnEvent]) { chain.finish(into: &events) }
+}

@@ -1,0 +1,152 @@
+import Core
+import Records
+
+/// Puts the calls of models and tools of one agent into the turns of its answers.
+///
+/// Newer servers name the message that is answered in each call of a model; then the turn
+/// runs from its first one. Otherwise a part waits for the answer. Rows may come in either
+/// order of time: an answer is remembered for the parts that come after it.
+struct ReplyChain {
+  private var waiting: [ChainPart] = []
+  private var turns: [ReplyTurn] = []
+
+  /// What has waited so long, by the time of what happens, has no answer.
+  private static let patience = Duration.seconds(600)
+  /// The most parts that wait, and the most turns that are remembered.
+  private static let most = 1024
+
+  /// Takes a step on the way to an answer.
+  mutating func take(_ part: ChainPart, into events: inout [TurnEvent]) {
+    if let index = turns.lastIndex(where: { $0.isNamed(by: part) }) {
+      join(part, to: index, isInferred: false, into: &events)
+    } else if part.message != nil, ReplyTurn.mayBegin(part) {
+      begin(part, into: &events)
+    } else if let index = home(of: part) {
+      join(part, to: index, isInferred: true, into: &events)
+    } else if part.time == nil {
+      events += part.events(in: nil, isInferred: false)
+    } else if !endsOne(part) {
+      waiting.append(part)
+    }
+    giveUp(before: part.time, into: &events)
+  }
+
+  /// Takes the end of a turn.
+  mutating func take(_ end: ReplyTurn, into events: inout [TurnEvent]) {
+    var end = end
+    let known = turns.lastIndex {
+      $0.record.id == end.record.id && $0.record.thread == end.record.thread
+    }
+    if let known {
+      // What began with its first call, or was answered in several messages.
+      let begun = turns.remove(at: known)
+      (end.total, end.hasParts, end.person) = (begun.total, begun.hasParts, begun.person)
+      end.triggers.formUnion(begun.triggers)
+      end.record.started = begun.record.started ?? end.record.started
+    }
+    let mine = claim(for: &end)
+    if end.isTurn, known == nil {
+      var begun = end.record
+      (begun.state, begun.message, begun.reason, begun.ended) = (.running, nil, nil, nil)
+      (begun.usage, begun.cost, begun.time) = (nil, nil, begun.started ?? begun.time)
+      events.append(event(.setTurn(begun), begun))
+    }
+    for (part, isInferred) in mine {
+      events += part.events(in: end.record.id, isInferred: isInferred)
+    }
+    if var answer = end.answer {
+      answer.turn = end.isTurn ? end.record.id : nil
+      events.append(event(.setMessage(answer, text: .whole), end.record))
+    }
+    if end.isTurn { events.append(event(.setTurn(end.now), end.now)) }
+    turns.append(end)
+    if turns.count > Self.most { turns.removeFirst(Self.most / 2) }
+    giveUp(before: end.record.time, into: &events)
+  }
+
+  /// Tells of all that still waits.
+  mutating func finish(into events: inout [TurnEvent]) {
+    for part in waiting { events += part.events(in: nil, isInferred: false) }
+    waiting = []
+  }
+
+  /// The parts of an answer among those that wait, by time.
+  private mutating func claim(for end: inout ReplyTurn) -> [(ChainPart, Bool)] {
+    // The newest tells who is answered.
+    for part in waiting.reversed() where end.person == nil && end.fits(part) {
+      if part.user != end.user { end.person = part.user }
+    }
+    var mine: [(ChainPart, Bool)] = []
+    waiting.removeAll { part in
+      let isNamed = end.isNamed(by: part)
+      guard isNamed || end.fits(part) else { return false }
+      mine.append((part, !isNamed))
+      return true
+    }
+    mine.sort { ($0.0.time ?? Timestamp(seconds: .min)) < ($1.0.time ?? Timestamp(seconds: .min)) }
+    for (part, _) in mine { end.add(part) }
+    return mine
+  }
+
+  /// The turn that a part belongs to by place and time: the first that ended after it, or
+  /// one that still runs.
+  private func home(of part: ChainPart) -> Int? {
+    var best: Int?
+    for (index, turn) in turns.enumerated() where turn.fits(part) {
+      guard let found = best, let end = turns[found].record.ended else {
+        best = index
+        continue
+      }
+      if let other = turn.record.ended, other < end { best = index }
+    }
+    return best
+  }
+
+  private mutating func join(
+    _ part: ChainPart, to index: Int, isInferred: Bool, into events: inout [TurnEvent]
+  ) {
+    turns[index].add(part)
+    events += part.events(in: turns[index].record.id, isInferred: isInferred)
+    events.append(event(.setTurn(turns[index].now), turns[index].now))
+  }
+
+  /// Begins a turn with the first call of a model that names a message.
+  private mutating func begin(_ part: ChainPart, into events: inout [TurnEvent]) {
+    guard let message = part.message, let origin = part.turn?.origin ?? part.calls.first?.origin
+    else { return }
+    var record = TurnRecord(
+      origin, id: message, thread: part.place, state: .running, time: part.time)
+    record.started = part.time
+    var turn = ReplyTurn(record, triggers: [message], source: part.source)
+    turn.person = part.user
+    turn.start = part.time
+    events.append(event(.setTurn(record), record))
+    turns.append(turn)
+    join(part, to: turns.count - 1, isInferred: false, into: &events)
+  }
+
+  /// Whether a part is the end of a call that waits.
+  private mutating func endsOne(_ part: ChainPart) -> Bool {
+    for index in waiting.indices.reversed() where waiting[index].place == part.place {
+      if waiting[index].end(with: part) { return true }
+    }
+    return false
+  }
+
+  private mutating func giveUp(before now: Timestamp?, into events: inout [TurnEvent]) {
+    var lost: [ChainPart] = []
+    if waiting.count > Self.most {
+      lost = Array(waiting.prefix(Self.most / 2))
+      waiting.removeFirst(lost.count)
+    }
+    if let now, let first = waiting.first?.time, first.adding(Self.patience) < now {
+      lost += waiting.filter { $0.time?.adding(Self.patience) ?? now < now }
+      waiting.removeAll { $0.time?.adding(Self.patience) ?? now < now }
+    }
+    for part in lost { events += part.events(in: nil, isInferred: false) }
+  }
+
+  private func event(_ change: TurnChange, _ turn: TurnRecord) -> TurnEvent {
+    TurnEvent(turn.origin, thread: turn.thread, time: turn.time, change)
+  }
+}

@@ -1,0 +1,134 @@
+import Core
+import Records
+
+/// A turn whose id is known: an answer, or the message that an answer is being made for.
+struct ReplyTurn {
+  /// The turn, without what its parts add.
+  var record: TurnRecord
+  /// The messages that it answers.
+  var triggers: Set<String>
+  /// What was done for it says this in `source`; empty where it does not say.
+  var source: String
+  /// What it is: an answer, or something said unasked. Parts say so in their source.
+  var family = Family.reply
+  /// Who speaks: the agent.
+  var user: String?
+  /// Who is answered, as the parts tell it.
+  var person: String?
+  /// Since when its parts were done.
+  var start: Timestamp?
+  /// The answer, told before the turn ends.
+  var answer: MessageRecord?
+  /// What its parts cost together.
+  var total = TurnTotal()
+  var hasParts = false
+
+  /// What people and agents do in channels.
+  enum Family: String {
+    case reply, initiative, automation
+  }
+
+  /// How much earlier than its own account says a turn may have begun.
+  private static let slack = Duration.seconds(2)
+  /// How long a turn takes that does not say it.
+  private static let usual = Duration.seconds(60)
+
+  init(_ record: TurnRecord, triggers: Set<String>, source: String) {
+    self.record = record
+    self.triggers = triggers
+    self.source = source
+  }
+
+  /// The end of a turn: an answer, or that there is none.
+  init(_ action: ClankyAction) {
+    let metadata = action.metadata([
+      "triggerMessageId", "triggerMessageIds", "source", "performance", "llm",
+    ])
+    let isSkipped = action.kind == "reply_skipped"
+    var triggers: Set<String> = []
+    if var elements = try? ScanElements(metadata["triggerMessageIds"].bytes) {
+      while (try? elements.next()) == true { elements.value.string.map { _ = triggers.insert($0) } }
+    }
+    let trigger = metadata.text("triggerMessageId")
+    trigger.map { _ = triggers.insert($0) }
+    var record = TurnRecord(
+      action.origin, id: trigger ?? action.message ?? action.id, thread: action.place,
+      state: .completed, time: action.time)
+    let llm = ClankyMembers(["usage", "costUsd"], of: metadata["llm"])
+    record.usage = llm.usage("usage")
+    record.cost = ScanNumber(llm["costUsd"]).flatMap { $0.isZero ? nil : $0.double }
+    record.reason = isSkipped ? action.content : nil
+    record.ended = action.time
+    self.init(record, triggers: triggers, source: metadata.text("source") ?? "")
+    user = action.user
+    let took = ClankyMembers(["totalMs"], of: metadata["performance"]).count("totalMs")
+    start = action.time?.adding(took.map { .milliseconds(-$0) } ?? .zero - Self.usual)
+    self.record.started = took == nil ? nil : start
+    family = Family(rawValue: String(action.kind.prefix { $0 != "_" })) ?? .reply
+    if isSkipped { return }
+    var answer = MessageRecord(
+      action.origin, id: action.message ?? action.id, thread: action.place, role: .assistant,
+      text: action.content ?? "", state: .final, time: action.time)
+    answer.turn = record.id
+    self.record.message = answer.id
+    self.answer = answer
+  }
+
+  /// Whether there is a turn, and not just something said.
+  var isTurn: Bool { !triggers.isEmpty || hasParts || record.usage != nil || answer == nil }
+
+  /// Whether a part names a message that this turn answers.
+  func isNamed(by part: ChainPart) -> Bool { part.message.map(triggers.contains) ?? false }
+
+  /// Whether a part that names none may be of this turn: by its place, its time, for what
+  /// it was done and for whom.
+  func fits(_ part: ChainPart) -> Bool {
+    guard let time = part.time, let start, part.message == nil else { return false }
+    if let end = record.ended, time > end { return false }
+    return time >= start.adding(.zero - Self.slack) && part.place == record.thread
+      && Self.family(of: part.source, or: family, isSame: part.source == source) == family
+      && isUser(part.user)
+  }
+
+  /// Whether a part was done for the agent itself, or for the person who is answered.
+  private func isUser(_ other: String?) -> Bool {
+    other == nil || other == user || person == nil || other == person
+  }
+
+  /// What a source speaks of; nil for what is never a part of something said in a channel.
+  private static func family(of source: String, or usual: Family, isSame: Bool) -> Family? {
+    if source.isEmpty || isSame { return usual }
+    for family in [Family.initiative, .automation] where source.hasPrefix(family.rawValue) {
+      return family
+    }
+    for other in ["voice", "memory", "reflection", "discovery"] where source.hasPrefix(other) {
+      return nil
+    }
+    return .reply
+  }
+
+  /// Whether a part that names a message may begin the turn of an answer.
+  static func mayBegin(_ part: ChainPart) -> Bool {
+    family(of: part.source, or: .reply, isSame: false) == .reply
+  }
+
+  /// Counts a part.
+  mutating func add(_ part: ChainPart) {
+    hasParts = true
+    total.add(part.usage, part.cost)
+    if person == nil, let other = part.user, other != user { person = other }
+    if let time = part.calls.first?.started ?? part.time {
+      record.started = record.started.map { min($0, time) } ?? time
+    }
+  }
+
+  /// The turn as it is now. What its parts cost is what it cost; the answer's own account
+  /// counts where no part is known.
+  var now: TurnRecord {
+    var now = record
+    guard hasParts else { return now }
+    now.usage = total.usage ?? now.usage
+    now.cost = total.cost ?? now.cost
+    return now
+  }
+}

@@ -1,0 +1,219 @@
+import Core
+import Records
+
+/// One voice session. A turn begins when somebody is let through to the agent, or when it
+/// sets to work unasked; all that happens until its response is done belongs to it.
+struct VoiceRoom {
+  private let origin: RecordOrigin
+  private let session: String
+  private var turn: TurnRecord?
+  private var total = TurnTotal()
+  /// Whether anything was done for the turn.
+  private var hasWork = false
+  /// What was said last to the agent, until a turn is called by it.
+  private var heard: String?
+  /// What somebody says now: its id, by who says it.
+  private var spoken: [String: String] = [:]
+
+  /// The members of the metadata that are looked at.
+  static let members: [StaticString] = [
+    "sessionId", "transcript", "transcriptSource", "speakerName", "itemId", "allow", "callId",
+    "toolName", "arguments", "toolInput", "runtimeMs", "durationMs", "outputSummary",
+    "toolResultSummary", "error", "isError", "skipCause", "responseStatus", "responseUsage",
+    "hadAudio",
+  ]
+
+  init(_ origin: RecordOrigin, _ session: String) {
+    self.origin = origin
+    self.session = session
+  }
+
+  /// Takes an action of the session.
+  mutating func take(
+    _ action: ClankyAction, _ metadata: ClankyMembers, into events: inout [TurnEvent]
+  ) {
+    let name = action.content ?? ""
+    switch action.kind {
+    case "voice_session_start": tellThread(.active, action, into: &events)
+    case "voice_session_end":
+      end(.aborted, reason: "the voice session ended", at: action.time, into: &events)
+      tellThread(.archived, action, into: &events)
+    default:
+      switch name {
+      case "voice_turn_addressing" where metadata.isTrue("allow"):
+        if turn != nil, !hasWork, heard != nil {
+          end(.aborted, reason: "somebody else was let through", at: action.time, into: &events)
+        }
+        begin(action.id, at: action.time, into: &events)
+      case "realtime_reply_requested":
+        begin(action.id, at: action.time, into: &events)
+        hasWork = true
+      case "realtime_reply_skipped":
+        end(.completed, reason: metadata.text("skipCause"), at: action.time, into: &events)
+      case "realtime_tool_call_started", "realtime_tool_call_completed",
+        "realtime_tool_call_failed", "voice_brain_tool_call":
+        takeTool(action, metadata, into: &events)
+      default: takeOther(name, action, metadata, into: &events)
+      }
+    }
+  }
+
+  private mutating func takeOther(
+    _ name: String, _ action: ClankyAction, _ metadata: ClankyMembers,
+    into events: inout [TurnEvent]
+  ) {
+    if name.hasSuffix("_asr_partial_segment") {
+      takeWords(action, metadata, isFinal: false, into: &events)
+    } else if name.hasSuffix("_asr_final_segment") || name == "file_asr_transcript" {
+      takeWords(action, metadata, isFinal: true, into: &events)
+    } else if name.hasSuffix("_transcript") {
+      metadata.text("transcriptSource") == "input"
+        ? takeWords(action, metadata, isFinal: true, into: &events)
+        : takeAnswer(action, metadata, into: &events)
+    } else if name.hasSuffix("_response_done") {
+      takeResponse(action, metadata, into: &events)
+    }
+  }
+
+  /// The call of a model: it works on an answer.
+  mutating func take(_ part: ChainPart, into events: inout [TurnEvent]) {
+    guard let id = part.turn?.id else { return }
+    let turn = begin(id + "/turn", at: part.time, into: &events)
+    total.add(part.usage, part.cost)
+    hasWork = true
+    events += part.events(in: turn, isInferred: true)
+  }
+}
+
+/// What is said.
+extension VoiceRoom {
+  /// What a person says, or has said.
+  private mutating func takeWords(
+    _ action: ClankyAction, _ metadata: ClankyMembers, isFinal: Bool,
+    into events: inout [TurnEvent]
+  ) {
+    guard let text = metadata.text("transcript") else { return }
+    let id = metadata.text("itemId").map { "\(session)/\($0)" } ?? action.id
+    let who = action.user ?? metadata.text("speakerName") ?? ""
+    var message = MessageRecord(
+      origin, id: id, thread: session, role: .user, text: text, state: isFinal ? .final : .partial,
+      time: action.time)
+    message.author = metadata.text("speakerName") ?? action.user
+    // One who begins anew, or whose words got another id, does not go on with the first ones.
+    if let before = spoken[who], before != id {
+      var gone = message
+      gone.id = before
+      (gone.state, gone.reason) = (.aborted, "replaced by \(id)")
+      tell(.setMessage(gone, text: .unchanged), action.time, into: &events)
+    }
+    spoken[who] = isFinal ? nil : id
+    if isFinal { heard = id }
+    tell(.setMessage(message, text: .whole), action.time, into: &events)
+  }
+
+  /// What the agent said.
+  private mutating func takeAnswer(
+    _ action: ClankyAction, _ metadata: ClankyMembers, into events: inout [TurnEvent]
+  ) {
+    guard let text = metadata.text("transcript") else { return }
+    var message = MessageRecord(
+      origin, id: action.id, thread: session, role: .assistant, text: text, state: .final,
+      time: action.time)
+    message.turn = turn?.id
+    message.isInferred = turn == nil ? nil : true
+    turn?.message = message.id
+    hasWork = true
+    tell(.setMessage(message, text: .whole), action.time, into: &events)
+  }
+
+  /// A response ended; one without sound asked for a tool, and the turn goes on.
+  private mutating func takeResponse(
+    _ action: ClankyAction, _ metadata: ClankyMembers, into events: inout [TurnEvent]
+  ) {
+    begin(action.id, at: action.time, into: &events)
+    total.add(metadata.usage("responseUsage"), action.cost)
+    if metadata["hadAudio"].isWord("false"), turn?.message == nil { return }
+    let status = metadata.text("responseStatus") ?? "completed"
+    let state: TurnRecord.State =
+      switch status {
+      case "completed": .completed
+      case "cancelled": .aborted
+      default: .failed
+      }
+    end(state, reason: state == .completed ? nil : status, at: action.time, into: &events)
+  }
+}
+
+/// Turns and tools.
+extension VoiceRoom {
+  /// The turn that runs, or a new one: it is called by what was said last, else by what it
+  /// begins with.
+  @discardableResult
+  private mutating func begin(
+    _ id: String, at time: Timestamp?, into events: inout [TurnEvent]
+  ) -> String {
+    if let turn { return turn.id }
+    var record = TurnRecord(
+      origin, id: heard ?? id, thread: session, state: .running, time: time)
+    record.started = time
+    heard = nil
+    (total, hasWork) = (TurnTotal(), false)
+    turn = record
+    tell(.setTurn(record), time, into: &events)
+    return record.id
+  }
+
+  private mutating func end(
+    _ state: TurnRecord.State, reason: String?, at time: Timestamp?,
+    into events: inout [TurnEvent]
+  ) {
+    guard var record = turn else { return }
+    (record.state, record.reason, record.time, record.ended) = (state, reason, time, time)
+    (record.usage, record.cost) = (total.usage, total.cost)
+    turn = nil
+    tell(.setTurn(record), time, into: &events)
+  }
+
+  private mutating func takeTool(
+    _ action: ClankyAction, _ metadata: ClankyMembers, into events: inout [TurnEvent]
+  ) {
+    let isStart = action.content == "realtime_tool_call_started"
+    let hasFailed = action.kind == "voice_error" || metadata.isTrue("isError")
+    let state: ToolCallRecord.State = isStart ? .running : hasFailed ? .failed : .succeeded
+    var call = ToolCallRecord(
+      origin, id: metadata.text("callId") ?? action.id, thread: session,
+      tool: metadata.text("toolName") ?? "tool", state: state, time: action.time)
+    if isStart { begin(action.id, at: action.time, into: &events) }
+    hasWork = true
+    call.turn = turn?.id
+    call.isInferred = turn == nil ? nil : true
+    call.arguments = metadata.json("arguments") ?? metadata.json("toolInput")
+    if isStart {
+      call.started = action.time
+    } else {
+      call.milliseconds = metadata.count("runtimeMs") ?? metadata.count("durationMs")
+      call.ended = action.time
+      call.reason = hasFailed ? metadata.text("error") : nil
+      let summary = ["outputSummary", "toolResultSummary"] as [StaticString]
+      call.stdout =
+        summary.lazy.compactMap { name in
+          metadata.text(name) ?? metadata.json(name).map { String(decoding: $0, as: UTF8.self) }
+        }.first
+    }
+    tell(.setToolCall(call), action.time, into: &events)
+  }
+
+  private func tellThread(
+    _ state: ThreadRecord.State, _ action: ClankyAction, into events: inout [TurnEvent]
+  ) {
+    var thread = ThreadRecord(origin, id: session, time: action.time)
+    thread.state = state
+    tell(.setThread(thread), action.time, into: &events)
+  }
+
+  private func tell(
+    _ change: TurnChange, _ time: Timestamp?, into events: inout [TurnEvent]
+  ) {
+    events.append(TurnEvent(origin, thread: session, time: time, change))
+  }
+}

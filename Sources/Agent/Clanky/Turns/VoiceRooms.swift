@@ -1,0 +1,45 @@
+import Core
+import Records
+
+/// The voice sessions of one agent: who says what, which tools run, and the turns in which
+/// the agent answers. Everything names its session, or is in the session's channel; nothing
+/// names a turn.
+struct VoiceRooms {
+  private let origin: RecordOrigin
+  private var rooms: [String: VoiceRoom] = [:]
+  /// The last session of a channel.
+  private var sessions: [String: String] = [:]
+
+  /// More sessions than can be up at once.
+  private static let most = 256
+
+  init(_ origin: RecordOrigin) { self.origin = origin }
+
+  /// The session that is named, or is known to be in a channel.
+  func room(_ session: String?, _ channel: String?) -> String? {
+    if let session, rooms[session] != nil { return session }
+    return channel.flatMap { sessions[$0] }
+  }
+
+  /// Takes the call of a model in a session.
+  mutating func take(_ part: ChainPart, into events: inout [TurnEvent]) {
+    rooms[part.place]?.take(part, into: &events)
+  }
+
+  /// Takes an action of a voice kind.
+  mutating func take(_ action: ClankyAction, into events: inout [TurnEvent]) {
+    let metadata = action.metadata(VoiceRoom.members)
+    guard let session = metadata.text("sessionId") ?? sessions[action.place] else { return }
+    if rooms[session] == nil, rooms.count == Self.most {
+      rooms.removeAll()
+      sessions.removeAll()
+    }
+    sessions[action.place] = session
+    var room = rooms[session] ?? VoiceRoom(origin, session)
+    room.take(action, metadata, into: &events)
+    rooms[session] = room
+    guard action.kind == "voice_session_end" else { return }
+    rooms[session] = nil
+    sessions = sessions.filter { $0.value != session }
+  }
+}
