@@ -29,6 +29,46 @@ public enum AgentCapability: Sendable {
   }
 }
 
+/// What is to be followed of an agent.
+public struct FollowWishes: Sendable {
+  /// What alone is followed; nil for everything.
+  public var thread: String?
+  /// The number of the event behind which to begin, where events have numbers and are
+  /// kept; nil for where this kind of agent usually begins.
+  public var from: Int64?
+  /// The file that keeps the resume point; nil for none.
+  public var state: String?
+  /// Whether to wait until a person lets this device in.
+  public var waits = false
+
+  /// Everything, from the usual place.
+  public init() {}
+
+  /// Makes sure that no number is asked for of an agent that keeps none.
+  ///
+  /// - Parameter name: of the kind of agent.
+  /// - Throws: `SettingsError` when one is.
+  func refuseNumber(_ name: String) throws(SettingsError) {
+    if from != nil { throw SettingsError("--from", "\(name) keeps no events by their numbers") }
+  }
+}
+
+/// What a line to talk on is wanted for.
+public struct ChatWishes: Sendable {
+  /// Whether anything is to be said; else lists alone are read.
+  public var isTalk = true
+  /// Whether to wait for what only a person can do: let this device in, allow a tool.
+  public var waits = false
+  /// The longest time without any news of an answer, seconds; nil for the backend's usual
+  /// one.
+  public var patience: Double?
+  /// How the link is kept; no time-out is the backend's usual one.
+  public var policy = StreamPolicy()
+
+  /// To talk, without waiting for persons.
+  public init() {}
+}
+
 /// One kind of agent, as this suite knows it: how its server is asked, and what for.
 ///
 /// A new kind is a folder beside this file, with its `CONTRACT.md` and a type that
@@ -49,6 +89,9 @@ public protocol AgentBackend: Sendable {
   /// - Parameter token: whose value goes into it.
   func header(for token: Secret) -> Header
 
+  /// What else goes with each request to a server of this kind.
+  var headers: [Header] { get }
+
   /// What an HTTP error of this kind of server means where that is more than its
   /// status says.
   ///
@@ -62,29 +105,28 @@ public protocol AgentBackend: Sendable {
   ///
   /// - Parameters:
   ///   - agent: whose.
-  ///   - thread: what alone is followed; nil for everything.
-  ///   - state: the file that keeps the resume point; nil for none.
-  ///   - waits: whether to wait until a person lets this device in.
+  ///   - wishes: what is followed, and from where.
   /// - Throws: `SettingsError`.
   func events(
-    of agent: AgentAccess, thread: String?, state: String?, waits: Bool
+    of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(SettingsError) -> FollowedStream
 
   /// A line to talk on (`chat`).
   ///
   /// - Parameters:
   ///   - agent: with whom.
-  ///   - isTalk: whether anything is to be said; else lists alone are read.
-  ///   - waits: as above.
-  ///   - policy: how the link is kept; no time-out is the backend's usual one.
+  ///   - wishes: what for, and how long it may take.
   /// - Throws: `SettingsError`.
   func chat(
-    with agent: AgentAccess, isTalk: Bool, waits: Bool, policy: StreamPolicy
+    with agent: AgentAccess, _ wishes: ChatWishes
   ) throws(SettingsError) -> any ChatLine
 
   /// A line on which it asks for approval (`approvals`).
   ///
-  /// - Parameters: as above.
+  /// - Parameters:
+  ///   - agent: whose.
+  ///   - waits: whether to wait until a person lets this device in.
+  ///   - policy: how the link is kept; no time-out is the backend's usual one.
   /// - Throws: `SettingsError`.
   func approvals(
     of agent: AgentAccess, waits: Bool, policy: StreamPolicy
@@ -100,19 +142,22 @@ extension AgentBackend {
     Header("Authorization", "Bearer \(token.reveal())")
   }
 
+  /// None.
+  public var headers: [Header] { [] }
+
   /// Nothing of its own.
   public func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem? { nil }
 
   /// None.
   public func events(
-    of agent: AgentAccess, thread: String?, state: String?, waits: Bool
+    of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(SettingsError) -> FollowedStream {
     throw SettingsError(name, AgentCapability.follow.absence)
   }
 
   /// None.
   public func chat(
-    with agent: AgentAccess, isTalk: Bool, waits: Bool, policy: StreamPolicy
+    with agent: AgentAccess, _ wishes: ChatWishes
   ) throws(SettingsError) -> any ChatLine {
     throw SettingsError(name, AgentCapability.chat.absence)
   }
@@ -138,8 +183,7 @@ extension AgentKind {
     switch self {
     case .clanky: ClankyBackend()
     case .openclaw: OpenClawBackend()
-    case .pincer:
-      SilentBackend(name: "a Pincer server", has: [.follow, .call, .chat, .approvals])
+    case .pincer: PincerBackend()
     case .joelclaw: SilentBackend(name: "a joelclaw server", has: [.follow, .call, .chat])
     case .riff: SilentBackend(name: "a riff voice server", has: [.call, .chat])
     }

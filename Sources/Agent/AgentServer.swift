@@ -93,7 +93,7 @@ public struct AgentServer: Sendable {
   func request(to address: WebAddress, method: String? = nil, body: [UInt8]?) -> Request {
     var request = Request(
       address, method: method ?? (body == nil ? "GET" : "POST"),
-      headers: [Header("Accept", "application/json")], body: body)
+      headers: [Header("Accept", "application/json")] + kind.headers, body: body)
     if body != nil { request.headers.append(Header("Content-Type", "application/json")) }
     authorize(&request)
     return request

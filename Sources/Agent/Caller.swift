@@ -46,11 +46,13 @@ public final class Caller {
   ///   - path: behind the base, query included.
   ///   - method: the verb.
   ///   - body: JSON text; nil or empty for none.
+  ///   - change: what is to be different about the request.
   /// - Throws: `CallFailure` for anything but 2xx.
   public func call(
-    _ path: String, method: String = "GET", body: [UInt8]? = nil
+    _ path: String, method: String = "GET", body: [UInt8]? = nil,
+    change: (inout Request) -> Void = { _ in }
   ) throws(CallFailure) -> Reply {
-    let reply = try answer(path, method: method, body: body)
+    let reply = try answer(path, method: method, body: body, change: change)
     if let problem = backend.problem(of: reply.head, reply.body, method: method) {
       throw CallFailure(place(path), problem.line, problem.status)
     }
@@ -62,7 +64,8 @@ public final class Caller {
   /// - Parameters: as of `call`.
   /// - Throws: `CallFailure` when no whole answer comes.
   public func answer(
-    _ path: String, method: String = "GET", body: [UInt8]? = nil
+    _ path: String, method: String = "GET", body: [UInt8]? = nil,
+    change: (inout Request) -> Void = { _ in }
   ) throws(CallFailure) -> Reply {
     // An empty body is not sent as JSON, but a POST of nothing has a length (RFC 9110, 8.6).
     let sent = body?.isEmpty == true ? nil : body
@@ -73,6 +76,7 @@ public final class Caller {
       throw CallFailure(error)
     }
     if body?.isEmpty == true { request.headers.append(Header("Content-Length", "0")) }
+    change(&request)
     let place = request.address.display
     diagnostics.note("\(method) \(place)")
     let reply = try wait(for: request, place)

@@ -22,7 +22,7 @@ enum AgentChat {
     try Question.check(options)
     let agent = try AgentAccess(options.access, for: .chat, diagnostics: diagnostics)
     let line = try agent.profile.kind.backend.chat(
-      with: agent, isTalk: options.mode.isTalk, waits: options.waits, policy: options.policy)
+      with: agent, options.wishes)
     if options.key != nil, !line.knowsKeys {
       throw SettingsError(
         "--key", "\(line.place) cannot tell a second try from a new message")

@@ -35,6 +35,8 @@ struct ChatOptions {
   private(set) var speech: String?
   /// `--wait`.
   private(set) var waits = false
+  /// `--timeout`, seconds.
+  private(set) var timeout: Double?
   private(set) var look = LookOptions()
   private(set) var reconnect = ReconnectOptions()
   private(set) var access = AccessOptions()
@@ -71,7 +73,7 @@ struct ChatOptions {
       Option("t", "thread", "THREAD", "in this conversation (default: the main one)", .word) {
         $0.thread = $1
       },
-      Option("w", "wait", "wait until a gateway lets this device in") { $0.waits = true },
+      Option("w", "wait", "wait for a person: to be let in, for an approval") { $0.waits = true },
       Option(nil, "abort", "end what the agent does in the conversation") {
         $0.modes.append(.abort)
       },
@@ -87,6 +89,9 @@ struct ChatOptions {
         $0.speech = $1
       },
       Option(nil, "threads", "list the conversations") { $0.modes.append(.threads) },
+      Option(
+        nil, "timeout", "SECONDS", "give up when nothing of the answer came for so long", .seconds
+      ) { $0.timeout = $1 },
       LookOptions.colour.at(\.look),
       Option.quiet("no notes about the link on a terminal").at(\.isQuiet),
       Option.verbose("notes about the link, always, and the key").at(\.isVerbose),
@@ -150,6 +155,16 @@ struct ChatOptions {
 
   /// Whether `-` was given, which may be a terminal, too.
   private(set) var isStandardInputNamed = false
+
+  /// What the line is wanted for.
+  var wishes: ChatWishes {
+    var wishes = ChatWishes()
+    wishes.isTalk = mode.isTalk
+    wishes.waits = waits
+    wishes.patience = timeout
+    wishes.policy = policy
+    return wishes
+  }
 
   /// How the link is kept: a conversation waits for its agent, and so does who is to be let in;
   /// one question not for ever.

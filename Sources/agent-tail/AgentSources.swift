@@ -21,8 +21,9 @@ struct AgentSources {
     try profile.require(.follow, for: program)
     do throws(SettingsError) {
       let agent = try AgentAccess(access, profile, settings: settings, client: client)
-      var stream = try profile.kind.backend.events(
-        of: agent, thread: options.thread, state: state(of: profile.name), waits: options.waits)
+      var wishes = options.wishes
+      wishes.state = try state(of: profile.name)
+      var stream = try profile.kind.backend.events(of: agent, wishes)
       if options.isSeveral { stream.profile = name }
       return stream
     } catch {

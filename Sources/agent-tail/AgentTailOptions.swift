@@ -9,10 +9,8 @@ struct AgentTailOptions {
   private(set) var access = AccessOptions()
   /// The argument of `--state`.
   private(set) var state: String?
-  /// `--wait`.
-  private(set) var waits = false
-  /// What alone is followed of the agents; nil for all that they do.
-  private(set) var thread: String?
+  /// What is followed of each.
+  private(set) var wishes = FollowWishes()
 
   static let table = OptionTable<AgentTailOptions>(
     program: "agent-tail",
@@ -25,7 +23,10 @@ struct AgentTailOptions {
       ) { options, names in
         for name in names where !options.profiles.contains(name) { options.profiles.append(name) }
       },
-      Option("w", "wait", "wait until a gateway lets this device in") { $0.waits = true },
+      Option("w", "wait", "wait until a gateway lets this device in") { $0.wishes.waits = true },
+      Option(nil, "from", "NUMBER", "begin behind this event, 0 with the first", .wholeNumber()) {
+        $0.wishes.from = Int64($1)
+      },
       Option(nil, "state", "PLACE", "keep the resume points in PLACE", .path) { $0.state = $1 },
     ] + FollowOptions.options.at(\.follow) + AccessOptions.credentials.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words) }
@@ -37,7 +38,7 @@ struct AgentTailOptions {
     }
     let operands = words.operands
     if operands.count > 1 { throw UsageError("one thread at a time: \(operands[1])") }
-    thread = operands.first
+    wishes.thread = operands.first
   }
 
   @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {

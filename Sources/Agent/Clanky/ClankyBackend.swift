@@ -42,10 +42,11 @@ struct ClankyBackend: AgentBackend {
 
   /// The activity stream.
   func events(
-    of agent: AgentAccess, thread: String?, state: String?, waits: Bool
+    of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(SettingsError) -> FollowedStream {
-    if let thread { throw SettingsError(thread, "\(name) has no threads to follow") }
-    return try DashboardStream.activity.followed(of: agent, state: state)
+    try wishes.refuseNumber(name)
+    if let thread = wishes.thread { throw SettingsError(thread, "\(name) has no threads to follow") }
+    return try DashboardStream.activity.followed(of: agent, state: wishes.state)
   }
 }
 

@@ -14,31 +14,32 @@ struct OpenClawBackend: AgentBackend {
   private static let ticks = Double.infinity
 
   func events(
-    of agent: AgentAccess, thread: String?, state: String?, waits: Bool
+    of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(SettingsError) -> FollowedStream {
+    try wishes.refuseNumber(name)
     let keys = try GatewayKeys(agent)
-    // Nothing is kept of a stream that repeats nothing: `state` has no use here.
+    // Nothing is kept of a stream that repeats nothing: a state has no use here.
     var stream = FollowedStream(place: keys.server.base.socketDisplay, resume: nil) {
       client, policy, handler in
       GatewayStream(
-        client, keys, thread: thread, waits: waits, policy: policy, handler: handler)
+        client, keys, thread: wishes.thread, waits: wishes.waits, policy: policy, handler: handler)
     }
     stream.usualSilence = Self.ticks
     return stream
   }
 
   func chat(
-    with agent: AgentAccess, isTalk: Bool, waits: Bool, policy: StreamPolicy
+    with agent: AgentAccess, _ wishes: ChatWishes
   ) throws(SettingsError) -> any ChatLine {
+    var policy = wishes.policy
     if !agent.profile.isSocket {
       return Self.isResponses(agent.backend.base)
         ? ResponsesChat(agent, policy: policy) : ClaudioChat(agent, policy: policy)
     }
-    var policy = policy
     if policy.idleTimeout == nil { policy.idleTimeout = Self.ticks }
     return GatewayChat(
-      agent.client, try GatewayKeys(agent), scopes: isTalk ? [.read, .write] : [.read],
-      waits: waits, origin: agent.origin(.openclaw), policy: policy)
+      agent.client, try GatewayKeys(agent), scopes: wishes.isTalk ? [.read, .write] : [.read],
+      waits: wishes.waits, origin: agent.origin(.openclaw), policy: policy)
   }
 
   /// Whether a URL is that of the OpenResponses endpoint; any other is Claudio's own.

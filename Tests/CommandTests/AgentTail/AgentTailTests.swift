@@ -16,7 +16,7 @@ import Testing
     #expect(try options("-p", "a,b").isSeveral)
     #expect(try !options("-p", "a,a").isSeveral)
     #expect(try options("-n", "3", "--state", "s", "-p", "a").follow.count == 3)
-    #expect(try options("-p", "a", "main").thread == "main")
+    #expect(try options("-p", "a", "main").wishes.thread == "main")
   }
 
   @Test(arguments: [

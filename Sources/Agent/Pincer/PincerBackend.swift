@@ -1,0 +1,50 @@
+import Core
+import Records
+import Web
+
+/// A Pincer server (Agent/Pincer/CONTRACT.md).
+struct PincerBackend: AgentBackend {
+  let name = "a Pincer server"
+  let has: Set<AgentCapability> = [.follow, .call, .chat, .approvals]
+  let speaks: Set<AgentCapability> = [.follow, .call]
+
+  var operations: [Operation] { PincerOperations.all }
+
+  let headers = [Header("Connect-Protocol-Version", "1")]
+
+  /// The longest silence of a stream without an answer of the server, seconds.
+  private static let usualSilence = 30.0
+
+  /// A Connect server's own word decides, whatever the status.
+  func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem? {
+    guard let error = ConnectError(reading: answer.json) else { return nil }
+    let words = error.code == .unauthenticated ? server.refusal : error.line(answer.head)
+    return answer.problem(words, error.code.status)
+  }
+
+  func events(
+    of agent: AgentAccess, _ wishes: FollowWishes
+  ) throws(SettingsError) -> FollowedStream {
+    guard let thread = wishes.thread, !thread.isEmpty else {
+      throw SettingsError(
+        name, "is followed thread by thread: name one of those that agent-call threads lists")
+    }
+    let server = agent.backend
+    let source = "thread \(thread) of \(agent.profile.name ?? server.base.display)"
+    let resume = try wishes.state.map { path throws(SettingsError) in
+      let resume = try ResumePoint(path: path, source: source)
+      let id = resume.state.lastEventID
+      guard id.isEmpty || Int64(id).map({ $0 >= 0 }) == true else {
+        throw SettingsError(path, "its event id is no number")
+      }
+      return resume
+    }
+    var stream = FollowedStream(place: server.base.display, resume: resume) {
+      client, policy, handler in
+      PincerWatch(client, server, thread: thread, policy: policy, handler: handler)
+    }
+    if stream.lastEventID.isEmpty { stream.lastEventID = String(wishes.from ?? 0) }
+    stream.usualSilence = Self.usualSilence
+    return stream
+  }
+}

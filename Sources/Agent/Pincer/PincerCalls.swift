@@ -1,0 +1,116 @@
+import Core
+import Records
+import Web
+
+/// Single questions to a Pincer server, beside each other: a JSON object there, a JSON
+/// object back (Agent/Pincer/CONTRACT.md 1.1).
+final class PincerCalls {
+  /// A whole answer.
+  struct Reply {
+    /// The object.
+    let value: JSONValue
+    /// As it came.
+    let bytes: [UInt8]
+  }
+
+  /// Why there is none.
+  enum Failure: Error {
+    /// What was asked may have been done or not; one line.
+    case network(String)
+    /// The server refused, for this reason where it is a Connect server.
+    case refused(AnswerProblem, ConnectError?)
+
+    /// For a command that asked once.
+    var problem: AnswerProblem {
+      switch self {
+      case .network(let reason): AnswerProblem(reason, .temporary)
+      case .refused(let problem, _): problem
+      }
+    }
+  }
+
+  typealias Outcome = Result<Reply, Failure>
+
+  /// Who is asked.
+  let server: AgentServer
+  private let client: WebClient
+  private var fetches: [Int: Fetch] = [:]
+  private var last = 0
+
+  /// The longest silence of an answer, seconds.
+  static let patience = 15.0
+
+  /// - Parameters:
+  ///   - client: drives the requests.
+  ///   - server: who is asked.
+  init(_ client: WebClient, _ server: AgentServer) {
+    self.client = client
+    self.server = server
+  }
+
+  /// Asks.
+  ///
+  /// - Parameters:
+  ///   - method: what for.
+  ///   - question: an object; an empty one is needed, too.
+  ///   - silence: seconds without a byte after which it is given up.
+  ///   - then: told what came of it, once.
+  func call(
+    _ method: PincerMethod, _ question: RecordText = RecordText(), silence: Double = patience,
+    then: @escaping (Outcome) -> Void
+  ) {
+    let request: Request
+    do throws(SettingsError) {
+      request = try server.request(method.path, method: "POST", body: question.bytes)
+    } catch {
+      return then(.failure(.refused(AnswerProblem(error.message, error.status), nil)))
+    }
+    last += 1
+    let number = last
+    fetches[number] = Fetch(client, request, now: Clock.monotonic, silence: silence) {
+      [unowned self] end in
+      fetches[number] = nil
+      then(outcome(end))
+    }
+  }
+
+  private func outcome(_ end: FetchEnd) -> Outcome {
+    switch end {
+    case .failed(let reason): return .failure(.network(reason))
+    case .unusable(let reason): return .failure(.refused(AnswerProblem(reason, .failure), nil))
+    case .response(let head, let body):
+      let value = body.withUnsafeBytes { try? JSONValue.parse($0) }
+      if let problem = server.problem(of: head, body, method: "POST") {
+        return .failure(.refused(problem, ConnectError(reading: value)))
+      }
+      guard let value, value.isObject else {
+        let problem = AnswerProblem("\(head.summary): not an answer of a Pincer server", .failure)
+        return .failure(.refused(problem, nil))
+      }
+      return .success(Reply(value: value, bytes: body))
+    }
+  }
+
+  /// Notices answers that do not come.
+  ///
+  /// - Parameter now: seconds of `Clock.monotonic`.
+  /// - Returns: the time at which to be called again at the latest.
+  func tick(now: Double) -> Double {
+    fetches.values.reduce(.infinity) { min($0, $1.tick(now: now)) }
+  }
+
+  /// Gives up all that is under way, without a word.
+  func stop() {
+    for fetch in fetches.values { fetch.cancel() }
+    fetches = [:]
+  }
+}
+
+extension AgentServer {
+  /// What a refusal of a Connect server means that came within a stream.
+  func problem(of error: ConnectError, _ head: ResponseHead) -> AnswerProblem {
+    let line = error.line(head)
+    return AnswerProblem(
+      error.code == .unauthenticated ? "\(line): \(refusal)" : line, error.code.status)
+  }
+}

@@ -1,0 +1,36 @@
+import Core
+
+/// The envelope of an event of a thread (Agent/Pincer/CONTRACT.md 5.1): as much of it as one
+/// needs who hands it on.
+struct PincerEvent: Equatable {
+  /// The name of what happened, in lower camel case: `turnCompleted`.
+  let name: String
+  /// Its number in the thread, from 1; 0 where it has none.
+  let sequence: Int64
+
+  /// The members that say whose event it is, and not what happened.
+  private static let envelope: Set = [
+    "eventId", "threadId", "jobId", "turnId", "sequence", "occurredAt", "source", "contentTrust",
+  ]
+
+  /// Reads an event.
+  ///
+  /// - Parameter message: a JSON object that may stand on several lines.
+  /// - Throws: `Fault`.
+  init(_ message: [UInt8]) throws(Fault) {
+    let value = message.withUnsafeBytes { try? JSONValue.parse($0) }
+    guard let value, value.isObject else { throw Fault(reason: "not a JSON object") }
+    guard let sequence = value.pincerNumber("sequence"), sequence >= 0 else {
+      throw Fault(reason: "its sequence is no number of an event")
+    }
+    self.sequence = sequence
+    let names = value.members.lazy.filter { $0.value.isObject }.map { PincerName.camel($0.name) }
+    name = names.first { !Self.envelope.contains($0) } ?? "unknown"
+  }
+
+  /// Why something is no event.
+  struct Fault: Error, Equatable {
+    /// Lower case, no full stop; names no text of the event.
+    let reason: String
+  }
+}

@@ -1,0 +1,65 @@
+import CLibc
+import Core
+import Records
+import Web
+
+/// Makes this machine a device of a Pincer server (Agent/Pincer/CONTRACT.md 2.1): the code
+/// comes on standard input, the token goes into a file, and neither anywhere else.
+struct PincerPairing {
+  private let call: OperationCall
+  private let file: String
+
+  init(_ call: OperationCall) {
+    self.call = call
+    file = call.arguments.operand ?? ""
+  }
+
+  /// - Throws: `CallFailure`, `WriteFailure`.
+  func run() throws -> ExitStatus {
+    let code = try readCode()
+    let question = RecordText().string("code", code).string("deviceName", Self.deviceName)
+      .string("publicKey", Self.key)
+    // Whatever token there is belongs to another device.
+    let caller = call.caller
+    let reply = try PincerOperations.ask(
+      caller, .bindPairingCode, question, secret: code, hasToken: false)
+    let token = reply.value.pincerText("token")
+    guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+      throw CallFailure(
+        caller.place(PincerMethod.bindPairingCode.path), "the answer has no token", .failure)
+    }
+    do throws(SettingsError) {
+      try StateFile(path: file).replace(with: Array(token.utf8) + [10])
+    } catch {
+      throw CallFailure(error)
+    }
+    let said = RecordText().string("deviceId", reply.value.pincerText("deviceId"))
+      .string("expiresAt", reply.value.pincer("expiresAt")?.string)
+      .string("renewAfter", reply.value.pincer("renewAfter")?.string)
+    try call.output.record(said.bytes, facts: nil)
+    return .success
+  }
+
+  private func readCode() throws(CallFailure) -> String {
+    let bytes: [UInt8]
+    do throws(SettingsError) { bytes = try BoundedFile.given("-") } catch {
+      throw CallFailure(error)
+    }
+    let code = bytes.filter { $0 != 32 && $0 != 9 && $0 != 10 && $0 != 13 }
+    guard (1...64).contains(code.count), code.allSatisfy({ (48...57).contains($0) }) else {
+      throw CallFailure("standard input", "not a pairing code: digits alone", .failure)
+    }
+    return String(decoding: code, as: UTF8.self)
+  }
+
+  /// What people know the device by.
+  private static var deviceName: String {
+    var bytes = [CChar](repeating: 0, count: 256)
+    guard gethostname(&bytes, bytes.count - 1) == 0 else { return "agentutils" }
+    let name = FileName.text(bytes.withUnsafeBufferPointer { $0.baseAddress! })
+    return name.isEmpty ? "agentutils" : "agentutils on \(name)"
+  }
+
+  /// The server keeps a public key and never uses it: of this one nobody has the other half.
+  private static var key: String { Base64.text((0..<32).map { _ in .random(in: .min ... .max) }) }
+}

@@ -1,0 +1,282 @@
+import Core
+import Records
+import Web
+
+/// The events of a thread as a stream (agentutils-records(5), "event"): the name of what
+/// happened, its number as the id, the event as it came. Whole, once each and in order over
+/// any number of connections, see `WatchLedger`.
+///
+/// The server sends no signs of life, and says nothing when it has stopped to send
+/// (Agent/Pincer/CONTRACT.md 4.2): in silence it is asked for the number of its last event.
+final class PincerWatch: StreamLink {
+  private enum State {
+    case idle
+    case connected
+    case waiting(until: Double)
+    case ended
+  }
+
+  private let client: WebClient
+  private let calls: PincerCalls
+  private let thread: String
+  private let policy: StreamPolicy
+  private unowned let handler: any StreamHandler
+  private var reconnect: Reconnect
+  private var ledger: WatchLedger
+  private var state = State.idle
+  private var stream: ConnectStream?
+  private var place: String
+  private var isHeld = false
+  /// Why the stream was ended here: something is missing.
+  private var missing: String?
+
+  /// The last sign of life: bytes of the stream, or an answer about its last event.
+  private var lastLife = 0.0
+  /// When the last event came.
+  private var lastNews = 0.0
+  private var isAsking = false
+  /// When the server is asked for its last event; infinite when it cannot say.
+  private var askAt = Double.infinity
+
+  /// How long events may be on their way that the server says it has, and that is not
+  /// likely, seconds.
+  private static let (slack, shortSlack) = (1.0, 0.1)
+  /// How soon the server is asked again that could not answer, seconds.
+  private static let askAgain = 2.0
+
+  /// - Parameters:
+  ///   - client: drives the connections.
+  ///   - server: whose.
+  ///   - thread: its id.
+  ///   - policy: how it is followed; the last event id is the number behind which to begin.
+  ///   - handler: told what happens; not retained, and outlives the stream.
+  init(
+    _ client: WebClient, _ server: AgentServer, thread: String, policy: StreamPolicy,
+    handler: any StreamHandler
+  ) {
+    self.client = client
+    self.thread = thread
+    self.policy = policy
+    self.handler = handler
+    calls = PincerCalls(client, server)
+    place = server.base.display
+    reconnect = Reconnect(policy)
+    ledger = WatchLedger(last: Self.number(policy.lastEventID))
+  }
+
+  private static func number(_ id: [UInt8]) -> Int64 {
+    Int64(String(decoding: id, as: UTF8.self)) ?? 0
+  }
+
+  var lastEventID: [UInt8] { Array(String(ledger.last).utf8) }
+  var isOpen: Bool { stream?.isOpen == true }
+  func rewind(to id: [UInt8]) { ledger.rewind(to: Self.number(id)) }
+
+  func hold() {
+    isHeld = true
+    stream?.hold()
+  }
+
+  func release(now: Double) {
+    guard isHeld else { return }
+    isHeld = false
+    lastLife = now
+    stream?.release(now: now)
+  }
+
+  func drop(_ reason: String) { if stream != nil { lose(reason) } }
+
+  func stop() {
+    calls.stop()
+    stream?.cancel()
+    stream = nil
+    state = .ended
+  }
+
+  // MARK: - Time
+
+  func tick(now: Double) -> Double {
+    switch state {
+    case .idle: connect(now)
+    case .waiting(let until) where until <= now: connect(now)
+    case .connected, .waiting, .ended: break
+    }
+    var next = min(stream?.tick(now: now) ?? .infinity, calls.tick(now: now))
+    if case .connected = state { next = min(next, watch(now)) }
+    switch state {
+    case .waiting(let until): return until
+    case .connected: return next
+    case .idle, .ended: return .infinity
+    }
+  }
+
+  /// Notices what is missing, and silence.
+  private func watch(_ now: Double) -> Double {
+    guard let stream, !isHeld else { return .infinity }
+    lastLife = max(lastLife, stream.lastHeard)
+    var next = Double.infinity
+    if stream.isOpen, ledger.isBehind, !isAsking {
+      let due = lastNews + (ledger.isCut ? Self.shortSlack : Self.slack)
+      if now >= due {
+        if ledger.retry() {
+          refetch("events up to \(ledger.known) did not come")
+        } else {
+          handler.streamFaulted(
+            "\(place): the server has events up to \(ledger.known) and does not send them")
+        }
+        return tick(now: now)
+      }
+      next = due
+    }
+    guard let limit = policy.idleTimeout else { return next }
+    if now - lastLife >= limit {
+      lose("nothing came for \(Latency.seconds(limit)) s")
+      return tick(now: now)
+    }
+    if stream.isOpen, !isAsking, askAt.isFinite {
+      askAt = max(askAt, lastLife + limit / 2)
+      if now >= askAt { ask(limit / 2) } else { next = min(next, askAt) }
+    }
+    return min(next, lastLife + limit)
+  }
+
+  /// Asks for the number of the last event.
+  private func ask(_ patience: Double) {
+    isAsking = true
+    let question = RecordText().string("threadId", thread).number("pageSize", 1)
+    calls.call(.listThreadMessages, question, silence: patience) { [unowned self] outcome in
+      isAsking = false
+      let now = Clock.monotonic
+      switch outcome {
+      case .success(let reply):
+        (lastLife, askAt) = (now, now)
+        // What is on its way now may still come.
+        if let last = reply.value.pincerNumber("lastSequence") {
+          if last > ledger.known { lastNews = now }
+          ledger.learn(last)
+        }
+      case .failure(.refused(let problem, _)) where problem.status == .denied: end(.failed(problem))
+      case .failure(.refused(let problem, _)) where problem.status != .temporary:
+        askAt = .infinity
+      case .failure: askAt = now + Self.askAgain
+      }
+    }
+  }
+
+  // MARK: - Connections
+
+  private func connect(_ now: Double) {
+    state = .connected
+    (lastLife, lastNews) = (now, now)
+    (isHeld, isAsking, missing) = (false, false, nil)
+    ledger.connect()
+    let request: Request
+    do throws(SettingsError) {
+      request = try calls.server.request(PincerMethod.watchThread.path, method: "POST", body: [])
+    } catch {
+      return end(.failed(AnswerProblem(error.message, error.status)))
+    }
+    let question = RecordText().string("threadId", thread)
+      .string("fromSequence", String(ledger.last))
+    stream = ConnectStream(
+      client, request, message: question.bytes,
+      limit: policy.maxEventBytes ?? ConnectStream.largest, now: now, handler: self)
+  }
+
+  /// Connects again for what is missing: at once, if that is likely to help.
+  private func refetch(_ reason: String) {
+    lose(reason, after: ledger.hasGrown ? 0 : nil)
+  }
+
+  private func lose(_ reason: String, after wait: Double? = nil, atLeast least: Double? = nil) {
+    calls.stop()
+    stream?.cancel()
+    stream = nil
+    let now = Clock.monotonic
+    guard let usual = reconnect.failed(now: now, after: least) else {
+      return end(.gaveUp(reason))
+    }
+    state = .waiting(until: now + (wait ?? usual))
+    handler.streamLost(reason, wait: wait ?? usual)
+  }
+
+  private func end(_ end: StreamEnd) {
+    calls.stop()
+    stream?.cancel()
+    stream = nil
+    state = .ended
+    handler.streamEnded(end, at: place)
+  }
+}
+
+extension PincerWatch: ConnectStreamHandler {
+  func connectOpened(_ place: String) {
+    let now = Clock.monotonic
+    let (isFirst, down) = reconnect.opened(now: now)
+    (lastLife, lastNews, askAt) = (now, now, now)
+    handler.streamOpened(place, isFirst: isFirst, down: down)
+    ask(PincerCalls.patience)
+  }
+
+  func connectMessage(_ message: [UInt8]) -> Bool {
+    let event: PincerEvent
+    do throws(PincerEvent.Fault) {
+      event = try PincerEvent(message)
+    } catch {
+      ledger.passOver()
+      handler.streamFaulted("\(place): a message that is no event: \(error.reason)")
+      return true
+    }
+    lastNews = Clock.monotonic
+    // The server numbers all events; one without a number cannot be known again.
+    if event.sequence == 0 {
+      hand(event, message)
+      return true
+    }
+    let first = ledger.last + 1
+    switch ledger.take(event.sequence) {
+    case .drop: return true
+    case .refetch:
+      _ = ledger.retry()
+      missing = "events \(first) to \(event.sequence - 1) did not come"
+      return false
+    case .takeBehind(let lost): handler.streamMissed(lost)
+    case .take: break
+    }
+    reconnect.succeeded()
+    hand(event, message)
+    return true
+  }
+
+  private func hand(_ event: PincerEvent, _ message: [UInt8]) {
+    HeldEvent(type: Array(event.name.utf8), id: lastEventID, data: message).withView {
+      handler.streamItem(.event($0))
+    }
+  }
+
+  func connectOversize(bytes: Int) {
+    ledger.passOver()
+    handler.streamItem(.oversize(bytes: bytes))
+  }
+
+  func connectEnded(_ end: ConnectEnd) {
+    switch end {
+    case .stopped: refetch(missing ?? "the stream was ended")
+    case .complete: lose("the server ended the stream")
+    case .cut(let reason): lose(reason)
+    case .unusable(let reason): self.end(.failed(AnswerProblem(reason, .failure)))
+    case .failed(let error, let head):
+      let problem = calls.server.problem(of: error, head)
+      if problem.status == .temporary { lose(problem.line) } else { self.end(.failed(problem)) }
+    case .refused(let head, let body):
+      let problem =
+        calls.server.problem(of: head, body, method: "POST")
+        ?? AnswerProblem("\(head.summary): not a stream of a Pincer server", .failure)
+      switch StreamVerdict.judge(problem, head, now: Clock.unix) {
+      case .retry(let reason, let wait): lose(reason, atLeast: wait)
+      case .failed(let problem): self.end(.failed(problem))
+      case .open, .noContent: break
+      }
+    }
+  }
+}
