@@ -49,16 +49,14 @@ def times(command, listener, ends, greet=greet_stream, make=event):
     return taken
 
 
-def report():
-    listener = socket.create_server(("127.0.0.1", 0))
-    found, missing = tails(f"http://127.0.0.1:{listener.getsockname()[1]}/")
+def compare(title, found, missing, base, measured):
+    """A table of the delays that measured(name, command) gives, beside those of `base`."""
     taken = {}
     # Interleaved, so that a busy moment of the machine strikes all.
     for _ in range(ROUNDS):
         for name, command in list(found.items()):
-            ends = b"\n\n" if name == "curl -sN" else b"\n"
             try:
-                taken.setdefault(name, []).append(times(command, listener, ends))
+                taken.setdefault(name, []).append(measured(name, command))
             except OSError as error:
                 missing.append(f"{name} ({error})")
                 del found[name]
@@ -67,9 +65,19 @@ def report():
         halves = [median(values) for values in taken[name]]
         everything = [value for values in taken[name] for value in values]
         ratio = ""
-        if "curl -sN" in found:
-            curl = [median(values) for values in taken["curl -sN"]]
-            ratio = f"{median([half / other for half, other in zip(halves, curl)]):.2f}"
+        if base in found:
+            others = [median(values) for values in taken[base]]
+            ratio = f"{median([half / other for half, other in zip(halves, others)]):.2f}"
         rows.append([name, f"{median(halves):.0f}", f"{percentile(everything, 0.99):.0f}", ratio])
-    return table("Event to line, one at a time",
-                 ["client", "median us", "p99 us", "median / curl"], rows, skipped(missing))
+    return table(f"{title}, one at a time",
+                 ["client", "median us", "p99 us", f"median / {base.split()[0]}"], rows, skipped(missing))
+
+
+def report():
+    listener = socket.create_server(("127.0.0.1", 0))
+    found, missing = tails(f"http://127.0.0.1:{listener.getsockname()[1]}/")
+
+    def measured(name, command):
+        return times(command, listener, b"\n\n" if name == "curl -sN" else b"\n")
+
+    return compare("Event to line", found, missing, "curl -sN", measured)

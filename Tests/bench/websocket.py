@@ -1,34 +1,24 @@
 """A long stream of 2 KB messages on a WebSocket, and message to line: others against
 ws-tail, in one run."""
-import base64
-import hashlib
 import os
 import shutil
 import socket
-import struct
 import subprocess
 import sys
 import threading
 
+from common import HERE, measure, median, setting, skipped, table
+
+sys.path.append(os.path.join(HERE, "..", "cli", "servers"))
+import frames
 import latency
-from common import HERE, measure, median, percentile, setting, skipped, table
 from stream import BLOCK_EVENTS, HEAD, event
-
-ROUNDS = 5
-
-
-def frame(payload):
-    """A text message in one frame."""
-    count = len(payload)
-    if count < 126:
-        return bytes([0x81, count]) + payload
-    return struct.pack("!BBH", 0x81, 126, count) + payload
 
 
 def message(number):
     """The event of the same bench of streams, as a message."""
     text = event(number).split(b"data: ", 1)[1].rstrip(b"\n")
-    return frame(text)
+    return frames.frame(0x81, text)
 
 
 def answer(connection):
@@ -43,11 +33,10 @@ def answer(connection):
     if b"sec-websocket-key" not in fields:
         connection.sendall(HEAD)
         return False
-    digest = hashlib.sha1(fields[b"sec-websocket-key"]
-                          + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
+    accept = frames.accept_of(fields[b"sec-websocket-key"].decode())
     connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
                        b"Connection: Upgrade\r\nSec-WebSocket-Accept: "
-                       + base64.b64encode(digest) + b"\r\n\r\n")
+                       + accept.encode() + b"\r\n\r\n")
     return True
 
 
@@ -144,27 +133,12 @@ def delays():
     found, missing = clients("ws://" + place)
     if shutil.which("sse-tail"):
         found = {"sse-tail": ["sse-tail", "--max-retries", "0", "http://" + place], **found}
-    taken = {}
-    for _ in range(ROUNDS):
-        for name, command in list(found.items()):
-            make = event if name == "sse-tail" else message
-            try:
-                taken.setdefault(name, []).append(
-                    latency.times(command, listener, b"\n", greet=answer, make=make))
-            except OSError as error:
-                missing.append(f"{name} ({error})")
-                del found[name]
-    rows = []
-    for name in found:
-        halves = [median(values) for values in taken[name]]
-        everything = [value for values in taken[name] for value in values]
-        ratio = ""
-        if "sse-tail" in found:
-            others = [median(values) for values in taken["sse-tail"]]
-            ratio = f"{median([half / other for half, other in zip(halves, others)]):.2f}"
-        rows.append([name, f"{median(halves):.0f}", f"{percentile(everything, 0.99):.0f}", ratio])
-    return table("Message to line, one at a time",
-                 ["client", "median us", "p99 us", "median / sse-tail"], rows, skipped(missing))
+
+    def measured(name, command):
+        make = event if name == "sse-tail" else message
+        return latency.times(command, listener, b"\n", greet=answer, make=make)
+
+    return latency.compare("Message to line", found, missing, "sse-tail", measured)
 
 
 def report():

@@ -4,17 +4,15 @@ The same bytes give the same records however they are cut, and these are what a
 reading of the whole by the rules of the standard gives.
 """
 import http.server
-import json
 import os
 import socketserver
-import subprocess
 import sys
 import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import rounds
-from rounds import Difference
+import wires
 
 FIELDS = [b"data", b"event", b"id", b"retry", b"dat", b"datax", b"Data", b"", b"data\xc3"]
 ENDS = [b"\n", b"\n", b"\n", b"\r", b"\r\n", b"\n\r", b"\r\r\n"]
@@ -97,56 +95,22 @@ def expected(body):
     return events
 
 
-def refuse(word):
-    raise ValueError(word)
-
-
-def value(data):
-    """The JSON value of the text, or the text."""
-    text = data.decode("utf-8", "replace")
-    try:
-        return "json", json.loads(text, parse_constant=refuse, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError):
-        return "text", text
+def ask(cut):
+    pieces[:] = cut
+    return rounds.run(["sse-tail", "--max-retries", "0", url], statuses=(75,), lines=1).stdout
 
 
 def check(rng, folder, seed):
     body = stream(rng)
-    cuts = [[body]]
-    if len(body) < 3000:
-        cuts.append([body[at:at + 1] for at in range(len(body))])
-    for _ in range(2):
-        cut, at = [], 0
-        most = rng.choice([2, 5, 50, 5000])
-        while at < len(body):
-            size = rng.randint(1, most)
-            cut.append(body[at:at + size])
-            if rng.random() < 0.1 and len(cut) < 300:
-                cut.append(None)
-            at += size
-        cuts.append(cut)
-    first = None
-    for cut in cuts:
-        pieces[:] = cut
-        try:
-            done = rounds.run(["sse-tail", "--max-retries", "0", url], statuses=(75,), lines=1)
-        except Difference as difference:
-            difference.kept = body
-            raise
-        if first is None:
-            first = done.stdout
-        elif done.stdout != first:
-            raise Difference(f"in {len(cut)} pieces: {done.stdout[:500]!r}, in one: {first[:500]!r}", body)
     got = []
-    for line in first.split(b"\n")[:-1]:
-        record = json.loads(line, parse_constant=refuse, parse_int=str, parse_float=str)
+    for line in wires.alike(rng, body, ask).split(b"\n")[:-1]:
+        record = wires.parsed(line)
         got.append((record["event"], record["id"], record["data"]))
     want = []
     for kind, last, data in expected(body):
-        want.append((kind.decode("utf-8", "replace"), last.decode("utf-8", "replace"), value(data)[1]))
-    if got != want:
-        at = next((n for n, (a, b) in enumerate(zip(got, want)) if a != b), min(len(got), len(want)))
-        raise Difference(f"{len(got)} records, want {len(want)}; record {at}: {got[at:at + 1]!r}, want {want[at:at + 1]!r}", body)
+        kind, last, data = (part.decode("utf-8", "replace") for part in (kind, last, data))
+        want.append((kind, last, wires.value(data)))
+    wires.compare(got, want, body)
 
 
 sys.exit(rounds.main("stream", check))

@@ -4,7 +4,6 @@ The same bytes give the same records and the same close code however they are cu
 these are what a reading of the whole by RFC 6455 gives.
 """
 import base64
-import json
 import os
 import socket
 import sys
@@ -15,6 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "cli", "servers")]
 import frames
 import rounds
+import wires
 from rounds import Difference
 
 TEXTS = [b"", b"a", b"{}", b'{"a":[1,2]}', b'"s"', b"1e400", b"\0", b"\x1b[2J", "\u03c0\u5186\U0001f600".encode(),
@@ -166,72 +166,37 @@ def expected(body):
     return found, "none"
 
 
-def refuse(word):
-    raise ValueError(word)
-
-
 def value(kind, data):
-    """The JSON value of the text, or the text; binary in base64."""
+    """What a message is in a record."""
     if kind == 2:
         return "binary", base64.b64encode(data).decode()
-    text = data.decode()
-    try:
-        return "data", json.loads(text, parse_constant=refuse, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError):
-        return "data", text
+    return "data", wires.value(data.decode())
 
 
-def ask(cut, body):
+def ask(cut):
     """The output and our close code ("none" for no close frame)."""
     pieces[:] = cut
     sent.clear()
     done.clear()
-    try:
-        output = rounds.run(["ws-tail", "--max-retries", "0", url], statuses=(75,), lines=2).stdout
-    except Difference as difference:
-        difference.kept = body
-        raise
+    output = rounds.run(["ws-tail", "--max-retries", "0", url], statuses=(75,), lines=2).stdout
     if not done.wait(10):
-        raise Difference("the connection does not end", body)
+        raise Difference("the connection does not end")
     if any(found["mask"] is None for found in sent):
-        raise Difference("a frame without a mask", body)
+        raise Difference("a frame without a mask")
     closes = [found for found in sent if found["first"] == "88"]
     if len(closes) > 1 or any(found["first"] not in ("88", "8a") for found in sent):
-        raise Difference(f"we sent {sent}", body)
+        raise Difference(f"we sent {sent}")
     return output, closes[0].get("code") if closes else "none"
 
 
 def check(rng, folder, seed):
     body = stream(rng)
-    cuts = [[body]]
-    if len(body) < 3000:
-        cuts.append([body[at:at + 1] for at in range(len(body))])
-    for _ in range(2):
-        cut, at = [], 0
-        most = rng.choice([2, 5, 50, 5000])
-        while at < len(body):
-            size = rng.randint(1, most)
-            cut.append(body[at:at + size])
-            if rng.random() < 0.1 and len(cut) < 300:
-                cut.append(None)
-            at += size
-        cuts.append(cut)
-    first = None
-    for cut in cuts:
-        got = ask(cut, body)
-        if first is None:
-            first = got
-        elif got != first:
-            raise Difference(f"in {len(cut)} pieces: {got!r:.500}, in one: {first!r:.500}", body)
-    messages, code = expected(body)
-    if first[1] != code:
-        raise Difference(f"closed with {first[1]}, want {code}", body)
-    got = [next(iter(json.loads(line, parse_constant=refuse, parse_int=str, parse_float=str).items()))
-           for line in first[0].split(b"\n")[:-1]]
-    want = [value(*message) for message in messages]
-    if got != want:
-        at = next((n for n, (a, b) in enumerate(zip(got, want)) if a != b), min(len(got), len(want)))
-        raise Difference(f"{len(got)} records, want {len(want)}; record {at}: {got[at:at + 1]!r}, want {want[at:at + 1]!r}", body)
+    output, code = wires.alike(rng, body, ask)
+    messages, wanted = expected(body)
+    if code != wanted:
+        raise Difference(f"closed with {code}, want {wanted}", body)
+    got = [next(iter(wires.parsed(line).items())) for line in output.split(b"\n")[:-1]]
+    wires.compare(got, [value(*message) for message in messages], body)
 
 
 sys.exit(rounds.main("websocket", check))
