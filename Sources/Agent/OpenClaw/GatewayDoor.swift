@@ -41,6 +41,11 @@ struct GatewayDoor {
     self.wishes = wishes
   }
 
+  /// What no message may quote of what the gateway says.
+  var mask: SecretMask {
+    SecretMask(([token] + tokens.entries.map(\.token)).compactMap { $0?.reveal() })
+  }
+
   /// The parameters of `connect`.
   ///
   /// - Parameters:

@@ -1,5 +1,6 @@
 import Core
 import Records
+import Web
 
 /// One text frame from a gateway, by what it is (Agent/OpenClaw/CONTRACT.md 1). The slices are
 /// valid as long as the frame's bytes are.
@@ -121,6 +122,16 @@ struct GatewayError: Error, Equatable {
     let wait = error?["retryAfterMs"]?.number ?? details?["retryAfterMs"]?.number
     retryAfter = wait.map { min(max($0 / 1000, 0), 3600) }
     isRetryable = error?["retryable"]?.bool == true
+  }
+
+  /// The same without secrets.
+  func hiding(_ mask: SecretMask) -> GatewayError {
+    var error = self
+    error.code = mask.hide(code)
+    error.message = mask.hide(message)
+    error.detail = detail.map(mask.hide)
+    error.requestID = requestID.map(mask.hide)
+    return error
   }
 
   /// Whether a person is to approve this device first.

@@ -148,6 +148,8 @@ final class GatewayLink {
     lastSeq = nil
     shutdown = nil
     var options = SocketOptions()
+    // The token is in the first message, and is for this gateway alone.
+    options.staysAtOrigin = true
     options.maxMessageBytes = policy.maxEventBytes ?? Self.mostBytes
     socket = WebSocket(client, Request(server.base), options: options, handler: self)
   }
@@ -228,10 +230,14 @@ extension GatewayLink: SocketHandler {
     switch (frame, state) {
     case (.event(let event), .open(let hello)): hear(event, hello)
     case (.event(let event), .greeting): greet(event)
-    case (.response(let id, let answer), .greeting) where id == connectID: welcome(answer)
-    case (.response(let id, let answer), .open): calls.settle(id, answer)
+    case (.response(let id, let answer), .greeting) where id == connectID: welcome(hide(answer))
+    case (.response(let id, let answer), .open): calls.settle(id, hide(answer))
     default: break
     }
+  }
+
+  private func hide(_ answer: GatewayAnswer) -> GatewayAnswer {
+    answer.mapError { $0.hiding(door.mask) }
   }
 
   private func hear(_ event: GatewayEvent, _ hello: GatewayHello) {
@@ -244,7 +250,7 @@ extension GatewayLink: SocketHandler {
     if event.name == "shutdown" {
       let why = event.object?["reason"]?.string(bytes: 200) ?? "no reason given"
       let wait = event.object?["restartExpectedMs"]?.number.map { min(max($0 / 1000, 0), 60) }
-      shutdown = ("the gateway shuts down: \(why)", wait)
+      shutdown = ("the gateway shuts down: \(door.mask.hide(why))", wait)
     }
     owner.linkHeard(event)
   }
@@ -269,7 +275,7 @@ extension GatewayLink: SocketHandler {
       finish(.failed(AnswerProblem(reason, .failure)))
     case .network(let reason): lose(reason, after: nil)
     case .violated(_, let reason): lose(reason, after: nil)
-    case .closed(let code, let reason): closed(code, reason)
+    case .closed(let code, let reason): closed(code, door.mask.hide(reason))
     }
   }
 

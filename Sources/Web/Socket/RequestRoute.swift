@@ -17,6 +17,9 @@ final class RequestRoute {
     first = request.address
   }
 
+  /// Of the first request.
+  var origin: Origin { first.origin }
+
   /// Where the request on its way goes, for messages.
   func place(of request: Request) -> String {
     if redirects == 0 || isMasked { return first.socketDisplay }

@@ -9,6 +9,10 @@ public struct SocketOptions: Sendable {
   /// How long the other side has for its part of the end, seconds.
   public var closeWait = 2.0
 
+  /// Whether a redirect to another origin is refused: for a protocol that shows its secrets
+  /// in messages, and not in headers, which stay behind.
+  public var staysAtOrigin = false
+
   /// No subprotocol, messages of any size up to `largest`.
   public init() {}
 

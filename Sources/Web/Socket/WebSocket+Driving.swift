@@ -138,6 +138,8 @@ extension WebSocket {
     disconnect()
     switch route.next(request, head, to: WebAddress.webText(location)) {
     case .failure(let problem): finish(.redirects(problem.reason))
+    case .success(let next) where options.staysAtOrigin && next.address.origin != route.origin:
+      finish(.redirects("\(head.summary): the redirect leads to another server"))
     case .success(let next):
       request = next
       connect()
