@@ -57,7 +57,7 @@ struct ChatOptions {
     summary: "Say something to an agent and print its answer.",
     synopsis: "[options] [MESSAGE ...]", operands: .none,
     options: [
-      Option("a", "agent", "AGENT", "to this agent (default: the server's)", .word) {
+      Option("a", "agent", "AGENT", "to this agent (default: the server's)", .threadName) {
         $0.agent = $1
       },
       Option("i", "interactive", "talk at the terminal until ^D") {
@@ -70,7 +70,7 @@ struct ChatOptions {
       Option(
         "o", "output", "FORM", "text or json (default: text)", .choice(of: Form.self)
       ) { $0.form = $1 },
-      Option("t", "thread", "THREAD", "in this conversation (default: the main one)", .word) {
+      Option("t", "thread", "THREAD", "in this conversation (default: the main one)", .threadName) {
         $0.thread = $1
       },
       Option("w", "wait", "wait for a person: to be let in, for an approval") { $0.waits = true },

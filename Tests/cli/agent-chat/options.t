@@ -22,6 +22,11 @@ bad "audio without a message" --threads --speak f
 bad "no form of that name" -o xml hello
 bad "no agent" -a '' hello
 bad "no thread" -t '' hello
+bad "a thread of two lines" -t "$(printf 'a\nb')" hello
+bad "a thread that a terminal obeys" -t "$(printf 'a\033[2J')" hello
+unlike "$(cat "$err")" "$(printf '\033')" "which is not shown to it"
+bad "a thread without end" -t "$(printf 'x%.0s' $(seq 513))" hello
+bad "an agent that rings" -a "$(printf '\007')" hello
 bad "an empty message" ''
 bad "-i without a terminal" -i
 bad "-i with records" -i -o json
