@@ -65,7 +65,11 @@ final class OpenLine: ApprovalListener {
         Process.die(by: signal)
       }
       if OutputEnd.isClosed { throw WriteFailure(code: EPIPE) }
-      if let file, Self.isReadable(file) { return }
+      if let file, Self.isReadable(file) {
+        // What the agent said first counts first.
+        client.perform()
+        return
+      }
     }
   }
 

@@ -1,0 +1,61 @@
+#!/bin/sh
+# What is no decision on standard input: noise, lines without end. Ten are named, the others
+# counted, in bounded memory, and what is a decision among them counts.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../gateway.sh"
+needs agent-approve jq python3
+
+start_gateway claw
+listed() { agent-approve -p claw -l 2>/dev/null | grep -q "\"id\":\"$1\""; }
+ask() {
+  tell claw ask "$1" '{"command":"make"}'
+  wait_until 20 listed "$1" || bail "$1 is not asked"
+}
+
+ask a1
+python3 - >"$tmp/noise" <<'PYTHON'
+import random, sys
+chance = random.Random(5)
+out = sys.stdout.buffer
+noise = bytes(chance.randrange(256) for _ in range(100_000))
+out.write(noise + b"\n")
+for number in range(4000):
+    out.write(b'{"id":"a1","decision":["\x1b]0;owned\x07"]}\n' if number % 2 else b"\x1b[2J\xff}\n")
+out.write(b'{"id":"a1","decision":"deny"}\n')
+PYTHON
+run sh -c 'agent-approve -p claw <"$1"' - "$tmp/noise"
+status_is 2 "200 KB of noise are bad input"
+is "$(lines "$err")" 11 "of which ten lines are named"
+like "$(tail -n 1 "$err")" '^agent-approve: 4[0-9]{3} more bad lines$' "and the others counted"
+not_ok "nothing of them is shown" grep -q "$(printf '[\033\007\377]')" "$err"
+is "$(jq -r '"\(.id) \(.decision) \(.result)"' "$out")" "a1 deny accepted" \
+  "the decision behind them counts"
+
+ask a2
+{
+  head -c 52428800 /dev/zero | tr '\0' x
+  printf '\n{"id":"a2","decision":"deny","why":"'
+  head -c 52428800 /dev/zero | tr '\0' y
+  printf '"}\n'
+} >"$tmp/long"
+# A line is held whole, and parsed.
+run python3 "$cli/resident.py" $((300 * 1024)) sh -c \
+  'agent-approve -p claw <"$1" >"$2" 2>"$3"; [ $? -eq 2 ]' - "$tmp/long" "$tmp/said" "$tmp/noted"
+status_is 0 "lines of 50 MB take some times their length"
+diag "$(cat "$out")"
+like "$(cat "$tmp/noted")" '^agent-approve: standard input:1: not JSON: ' "one is named"
+ok "in one short line" test "$(wc -c <"$tmp/noted")" -lt 200
+is "$(jq -r '"\(.id) \(.decision) \(.result)"' "$tmp/said")" "a2 deny accepted" \
+  "one that decides does so"
+
+# What an approval or a decision is called is escaped where a person sees it.
+id=$(printf 'b\033[2J\n\342\200\256')
+jq -cn --arg id "$id" '{id: $id, decision: "deny"}' >"$tmp/odd"
+run sh -c 'agent-approve -p claw <"$1"' - "$tmp/odd"
+status_is 1 "an id that a terminal would obey"
+is "$(jq -r .id "$out")" "$id" "is kept in the record"
+run python3 "$cli/terminal.py" sh -c 'agent-approve -p claw - <"$1"' - "$tmp/odd"
+unlike "$(sed 's/\x1b\[[0-9;]*m//g' "$out")" "$(printf '[\033]|\342\200\256')" "and made visible to a person"
+run python3 "$cli/terminal.py" agent-approve -p claw --color never --deny "$id"
+unlike "$(cat "$out")" "$(printf '[\033]|\342\200\256')" "also that of the command line"
+done_testing
