@@ -43,7 +43,7 @@ def serve(listener):
                                    b"Sec-WebSocket-Accept: " + frames.accept_of(key).encode() + b"\r\n\r\n")
                 for piece in pieces:
                     if piece is None:
-                        time.sleep(0.002)
+                        time.sleep(0.002)  # so that the pieces come one by one
                     else:
                         connection.sendall(piece)
                 connection.shutdown(socket.SHUT_WR)
