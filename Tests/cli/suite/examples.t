@@ -83,6 +83,11 @@ start_server socket python3 "$cli/servers/raw.py" "$tmp/socket" "$tmp/socket.log
 SOCKET=ws${url#http}
 export SOCKET
 
+# resolved: what was decided.
+resolved() {
+  frames claw exec.approval.resolve | jq -r '"\(.id) \(.decision)"' | sort -u | xargs
+}
+
 # examples PAGE: `STATUS OUTPUT COMMAND` per example, OUTPUT yes or no.
 examples() {
   awk '
@@ -103,6 +108,11 @@ examples() {
     }' "$1"
 }
 
+# What is to be committed, in the folder where the examples run.
+GIT_AUTHOR_NAME=Ada GIT_AUTHOR_EMAIL=ada@box.invalid
+GIT_COMMITTER_NAME=Ada GIT_COMMITTER_EMAIL=ada@box.invalid
+export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+
 for page in "$root"/man/*.[0-9]; do
   name=${page##*/}
   mkdir "$tmp/here"
@@ -117,8 +127,18 @@ for page in "$root"/man/*.[0-9]; do
   esac
   [ -z "${AGENT_URL-}" ] || export AGENT_URL AGENT_TOKEN_FILE="$tmp/token"
   while read -r want output command; do
-    case $name in agent-approve.1) approvals ;; esac
-    run sh -c "cd '$tmp/here' && $command"
+    case "$name $command" in
+    agent-approve.1* | agentutils.7*agent-approve*) approvals ;;
+    agentutils.7*'git commit'*)
+      (cd "$tmp/here" && git init -q && git add day.ndjson) || bail "no git"
+      ;;
+    esac
+    # The gateway is a profile's, which the environment would hide.
+    case "$name $command" in
+    agentutils.7*' -p claw '*) set -- env -u AGENT_URL -u AGENT_TOKEN_FILE ;;
+    *) set -- ;;
+    esac
+    run "$@" sh -c "cd '$tmp/here' && $command"
     if [ "$status" -ne "$want" ] || { [ "$output" = yes ] && [ ! -s "$out" ]; } ||
       { [ "$output" = no ] && [ -s "$out" ]; }; then
       fail "$name: $command"
@@ -129,9 +149,11 @@ for page in "$root"/man/*.[0-9]; do
     fi
   done <"$tmp/examples"
   rm -rf "$tmp/here"
+  case $name in agent-approve.1) policies=$(resolved) ;; esac
 done
-is "$(frames claw exec.approval.resolve | jq -r '"\(.id) \(.decision)"' | sort | uniq -c |
-  awk '{ print $2, $3 }' | xargs)" "b1 allow-once b2 allow-once b3 deny" \
+is "$(frames claw chat.send | jq -r .message | grep -c '^diff --git a/day.ndjson ')" 1 \
+  "a commit is shown to the agent"
+is "$policies" "b1 allow-once b2 allow-once b3 deny" \
   "the policies of agent-approve(1) allow what they name and no more"
 
 done_testing
