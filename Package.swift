@@ -57,6 +57,7 @@ var products: [Product] = [
   .executable(name: "action-filter", targets: ["action-filter"]),
   .executable(name: "action-format", targets: ["action-format"]),
   .executable(name: "turn-fold", targets: ["turn-fold"]),
+  .executable(name: "turn-format", targets: ["turn-format"]),
   .executable(name: "voice-state", targets: ["voice-state"]),
   .executable(name: "agent-call", targets: ["agent-call"]),
   .executable(name: "agent-approve", targets: ["agent-approve"]),
@@ -134,6 +135,9 @@ var targets: [Target] = [
     name: "turn-fold", dependencies: ["Core", "Records", "Turns"], swiftSettings: strict,
     linkerSettings: staticLink),
   .executableTarget(
+    name: "turn-format", dependencies: ["Core", "Records", "Screen"], swiftSettings: strict,
+    linkerSettings: staticLink),
+  .executableTarget(
     name: "voice-state", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
     swiftSettings: strict),
   .executableTarget(
@@ -172,7 +176,7 @@ var targets: [Target] = [
     name: "CommandTests",
     dependencies: [
       "sse-tail", "ws-tail", "agent-tail", "agent-chat", "action-filter", "action-format",
-      "voice-state",
+      "turn-format", "voice-state",
       "agent-call",
       "agent-approve", "mem-search", "tmux-attach", "share-inbox", "TestSupport",
     ], swiftSettings: strict),

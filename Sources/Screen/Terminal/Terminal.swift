@@ -146,6 +146,8 @@ public enum TerminalCodes {
   public static let endUpdate = "\u{1b}[?2026l"
   /// From the cursor to the end of the line, with the default background (EL).
   public static let eraseRight = "\u{1b}[K"
+  /// From the cursor to the end of the screen (ED).
+  static let eraseBelow = "\u{1b}[J"
 
   /// The cursor to the beginning of a row (CUP).
   ///
@@ -171,6 +173,9 @@ public struct TerminalSignals {
     public var isStopped = false
     /// The process goes on after a stop (CONT).
     public var isContinued = false
+
+    /// Nothing came.
+    public init() {}
   }
 
   /// Starts watching; one that the parent had ignored stays ignored.

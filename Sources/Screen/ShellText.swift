@@ -3,7 +3,7 @@ import Core
 /// Words as a shell reads them: what is shown is what would run, to the byte, and could be
 /// pasted. What a person cannot be shown is spelled with the escapes of `$'...'`
 /// (POSIX.1-2024, 2.2.4), which bash, zsh and ksh know.
-enum ShellText {
+public enum ShellText {
   /// So many blanks in a row could push what follows to where something else is looked for.
   private static let mostBlanks = 8
   private static let reserved: Set<String> = [
@@ -12,7 +12,7 @@ enum ShellText {
   ]
 
   /// A command line of these words.
-  static func line(_ words: [String]) -> String {
+  public static func line(_ words: [String]) -> String {
     words.enumerated().map { index, text in
       // A bare `if` or `A=b` would not be the name of a program.
       let isBare = index > 0 || !(reserved.contains(text) || text.utf8.contains(0x3d))
@@ -25,7 +25,7 @@ enum ShellText {
   /// - Parameters:
   ///   - text: any text.
   ///   - mayBeBare: whether it may stand without quotes when it has nothing to quote.
-  static func word(_ text: String, mayBeBare: Bool = true) -> String {
+  public static func word(_ text: String, mayBeBare: Bool = true) -> String {
     if mayBeBare, !text.isEmpty, text.utf8.allSatisfy(isBare) { return text }
     if !isPlain(text) { return "$'" + escaped(text) + "'" }
     return "'"
@@ -34,7 +34,7 @@ enum ShellText {
   }
 
   /// Whether a person sees all of a text as it is.
-  static func isPlain(_ text: String) -> Bool {
+  public static func isPlain(_ text: String) -> Bool {
     var blanks = 0
     var scalars = VisibleScalars(text)
     while let (scalar, isShown) = scalars.next() {

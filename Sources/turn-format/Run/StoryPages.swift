@@ -1,0 +1,50 @@
+import Screen
+
+/// Stories one after the other in the form that was asked for, with what stands between
+/// them.
+struct StoryPages {
+  private let form: TurnFormatOptions.Form
+  private var graph = DotGraph()
+  /// The heading of the tree that came last.
+  private var heading: Line?
+  private var isFirst = true
+  private var wasTurn = false
+
+  init(_ options: TurnFormatOptions) { form = options.form }
+
+  /// What stands before all of them, and behind.
+  var start: [String] { form == .dot ? DotGraph.start : [] }
+  var end: [String] { form == .dot ? DotGraph.end : [] }
+
+  /// The lines of a graph.
+  mutating func graph(
+    _ story: Story, _ thread: StoryBook.Thread, _ layout: CardLayout
+  ) -> [String] {
+    graph.lines(story, thread: thread, layout)
+  }
+
+  /// The lines of a story that is complete. A blank line stands around turns, and above
+  /// the heading of a conversation.
+  mutating func lines(
+    _ story: Story, _ thread: StoryBook.Thread, _ layout: CardLayout
+  ) -> [Line] {
+    defer { isFirst = false }
+    if form == .cards {
+      let isTurn = story.key.kind == .turn
+      defer { wasTurn = isTurn }
+      let lines = Card(story, thread: thread, layout).lines
+      return (isFirst || !isTurn && !wasTurn ? [] : [Line()]) + lines
+    }
+    let tree = TreeText(story, thread: thread, layout)
+    let heading = tree.heading
+    if heading == self.heading { return tree.lines }
+    self.heading = heading
+    return (isFirst ? [] : [Line()]) + [heading] + tree.lines
+  }
+
+  /// The lines of a story that goes on.
+  func live(_ story: Story, _ thread: StoryBook.Thread, _ layout: CardLayout) -> [Line] {
+    form == .cards
+      ? Card(story, thread: thread, layout).lines : TreeText(story, thread: thread, layout).lines
+  }
+}

@@ -1,0 +1,189 @@
+import CLibc
+import Core
+import Records
+import Screen
+
+/// The loop of the command: records in, turns out.
+final class TurnFeed {
+  private let options: TurnFormatOptions
+  private let output: CardOutput
+  private let signals: TerminalSignals?
+  private var book = StoryBook()
+  private var faults: FaultLog
+  private var pages: StoryPages
+  private var left: Int
+  private var ending: Int32?
+  private var lastDraw = -Double.infinity
+
+  /// No more often is the screen drawn, seconds.
+  private static let frame = 1.0 / 30
+
+  /// Whether anything could not be read.
+  var hasFaults: Bool { faults.hasFault }
+
+  /// A signal that was seen while a write was waiting.
+  private final class Box { var taken = TerminalSignals.Taken() }
+  private let interrupted = Box()
+
+  /// - Parameters:
+  ///   - options: what the user asked for.
+  ///   - diagnostics: where faults are told.
+  init(_ options: TurnFormatOptions, _ diagnostics: Diagnostics) {
+    self.options = options
+    faults = FaultLog(diagnostics)
+    pages = StoryPages(options)
+    left = options.count ?? .max
+    // Only what is drawn in place has to be put in order before the end.
+    let draws = options.form != .dot && Terminal.canDraw(1)
+    let signals = draws ? TerminalSignals(window: true) : nil
+    self.signals = signals
+    let box = interrupted
+    output = CardOutput(options) {
+      guard let signals else { return false }
+      let taken = signals.take()
+      box.taken.ending = box.taken.ending ?? taken.ending
+      box.taken.isResized = box.taken.isResized || taken.isResized
+      box.taken.isStopped = box.taken.isStopped || taken.isStopped
+      return box.taken.ending != nil
+    }
+  }
+
+  /// Reads every file to its end, or until enough turns were shown.
+  ///
+  /// - Throws: `WriteFailure`.
+  func run() throws {
+    try output.write(plain: pages.start)
+    try RecordInput.each(
+      options.files, writtenTo: FileIdentity(descriptor: 1), until: { left <= 0 },
+      fault: { file, reason in try fault { $0.file(file, reason) } },
+      lines: { try readLines(of: &$0) })
+    try finish()
+    faults.finish()
+  }
+
+  /// Ends the process as a signal asks that came while a write was waiting.
+  func endIfSignalled() {
+    if let signal = ending ?? interrupted.taken.ending { Process.die(by: signal) }
+  }
+
+  private func readLines(of input: inout RecordInput) throws {
+    while left > 0, let line = try input.next(beforeBlocking: { try pause($0) }) {
+      try heed()
+      try take(line.bytes, input.path, line.number)
+    }
+  }
+
+  private func take(_ line: UnsafeRawBufferPointer, _ name: String, _ number: Int) throws {
+    guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0d }) else { return }
+    let record: ConversationRecord?
+    do throws(RecordFields.Fault) {
+      record = try ConversationRecord(reading: line)
+    } catch {
+      if !error.isNews { try fault { $0.line(name, number, error.reason) } }
+      return
+    }
+    if let record { try show(book.take(record)) }
+  }
+
+  private func show(_ stories: [Story]) throws(WriteFailure) {
+    for story in stories where left > 0 {
+      let layout = self.layout(isLive: false)
+      let thread = book.thread(of: story)
+      if options.form == .dot {
+        try output.write(plain: pages.graph(story, thread, layout))
+      } else {
+        try output.write(pages.lines(story, thread, layout))
+      }
+      if story.key.kind == .turn { left -= 1 }
+    }
+  }
+
+  private func layout(isLive: Bool) -> CardLayout {
+    var layout = CardLayout(width: output.width, isExpanded: options.isExpanded)
+    if let tail = options.tail { layout.tail = tail }
+    if isLive { (layout.now, layout.rows) = (.now(), output.rows) }
+    return layout
+  }
+
+  /// Tells a fault below what came before it.
+  private func fault(_ tell: (inout FaultLog) -> Void) throws(WriteFailure) {
+    try output.settle()
+    tell(&faults)
+  }
+
+  private func finish() throws(WriteFailure) {
+    if left > 0 { try show(book.finish()) }
+    try output.write(plain: pages.end)
+    try output.settle()
+  }
+
+  // MARK: - The terminal
+
+  /// Shows what is complete; on a terminal, keeps what goes on right until there is
+  /// something to read.
+  private func pause(_ descriptor: Int32) throws(WriteFailure) {
+    try show(book.settle())
+    guard let signals, left > 0 else { return try output.settle() }
+    while true {
+      let early = lastDraw + Self.frame - Clock.monotonic
+      if early > 0, isReadable(descriptor, signals, within: early) { return }
+      try heed()
+      if lastDraw + Self.frame > Clock.monotonic { continue }
+      try draw()
+      if isReadable(descriptor, signals, within: book.isEmpty ? nil : 1) { return }
+      try heed()
+    }
+  }
+
+  private func draw() throws(WriteFailure) {
+    lastDraw = Clock.monotonic
+    let layout = self.layout(isLive: true)
+    let open = book.open
+    // Of more than the window has rows, one line each is seen of the last.
+    let hidden = max(0, open.count - output.rows)
+    let cards = open.enumerated().map { index, story in
+      index < hidden ? [] : pages.live(story, book.thread(of: story), layout)
+    }
+    try output.draw(LiveCards.fit(cards, rows: output.rows))
+  }
+
+  /// Waits until there is something to read, a signal came, or the time is over.
+  private func isReadable(
+    _ descriptor: Int32, _ signals: TerminalSignals, within seconds: Double?
+  ) -> Bool {
+    var entries = [
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = seconds.map { Int32($0 * 1000) + 1 } ?? -1
+    return poll(&entries, 2, milliseconds) > 0 && entries[0].revents != 0
+      && entries[1].revents == 0
+  }
+
+  /// Does what signals ask for.
+  private func heed() throws(WriteFailure) {
+    guard let signals else { return }
+    var taken = signals.take()
+    taken.ending = taken.ending ?? interrupted.taken.ending
+    let isResized = taken.isResized || interrupted.taken.isResized
+    let isStopped = taken.isStopped || interrupted.taken.isStopped
+    interrupted.taken = TerminalSignals.Taken()
+    if let signal = taken.ending {
+      ending = signal
+      try finish()
+      Process.die(by: signal)
+    }
+    if isStopped {
+      try output.leave()
+      clibc_stop()
+      // Among them is the one that let it go on.
+      _ = signals.take()
+    } else if taken.isContinued {
+      output.forget()
+    }
+    if isStopped || taken.isContinued || isResized {
+      output.measure()
+      lastDraw = -.infinity
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Records
+
+/// What a record is about: the same for each that replaces it.
+struct PartKey: Hashable {
+  /// The types of records that have a place in a turn.
+  enum Kind: Hashable {
+    case turn, message, call, approval
+  }
+
+  let origin: RecordOrigin
+  let kind: Kind
+  let id: String
+
+  init(_ origin: RecordOrigin, _ kind: Kind, _ id: String) {
+    self.origin = origin
+    self.kind = kind
+    self.id = id
+  }
+
+  /// - Parameter record: nil comes of a conversation, which is no part of a turn.
+  init?(_ record: ConversationRecord) {
+    switch record {
+    case .thread: return nil
+    case .message(let message): self.init(message.origin, .message, message.id)
+    case .turn(let turn): self.init(turn.origin, .turn, turn.id)
+    case .toolCall(let call): self.init(call.origin, .call, call.id)
+    case .approval(let approval): self.init(approval.origin, .approval, approval.id)
+    }
+  }
+}
+
+extension ConversationRecord {
+  /// The turn that it says it is a part of.
+  var parent: PartKey? {
+    switch self {
+    case .thread: nil
+    case .message(let message): message.turn.map { PartKey(message.origin, .turn, $0) }
+    case .turn(let turn): turn.parent.map { PartKey(turn.origin, .turn, $0) }
+    case .toolCall(let call): call.turn.map { PartKey(call.origin, .turn, $0) }
+    case .approval(let approval): approval.turn.map { PartKey(approval.origin, .turn, $0) }
+    }
+  }
+
+  /// The call that an approval is for.
+  var call: PartKey? {
+    guard case .approval(let approval) = self else { return nil }
+    return approval.toolCall.map { PartKey(approval.origin, .call, $0) }
+  }
+
+  /// Whether it is what an agent said, in that state.
+  func isAnswer(_ state: MessageRecord.State) -> Bool {
+    guard case .message(let message) = self else { return false }
+    return message.role == .assistant && message.state == state
+  }
+
+  /// Whether it is over. Whether ours arrived may never be known.
+  var isEnded: Bool {
+    switch self {
+    case .thread: false
+    case .message(let message): message.state.isEnd || message.state == .unconfirmed
+    case .turn(let turn): turn.state.isEnd
+    case .toolCall(let call): call.state.isEnd
+    case .approval(let approval): approval.state.isEnd
+    }
+  }
+
+  /// Whether the next record about the same may stand in its place: an end never turns
+  /// back.
+  func mayBecome(_ next: ConversationRecord) -> Bool {
+    switch (self, next) {
+    case (.message(let old), .message(let new)): old.state.mayBecome(new.state)
+    case (.turn(let old), .turn(let new)): old.state.mayBecome(new.state)
+    case (.toolCall(let old), .toolCall(let new)): old.state.mayBecome(new.state)
+    case (.approval(let old), .approval(let new)): old.state.mayBecome(new.state)
+    default: false
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Core
+import Records
+
+/// A turn with all that belongs to it; or one thing that belongs to no turn.
+struct Story {
+  /// A record, and where it stands.
+  struct Part {
+    var record: ConversationRecord
+    /// When it was first heard of, among the parts of the story.
+    let order: Int
+    /// The time that it was first heard of, or began.
+    let since: Timestamp?
+  }
+
+  /// The turn, or the one thing.
+  let key: PartKey
+  private(set) var parts: [PartKey: Part] = [:]
+  private var count = 0
+  /// The newest time of any of its records.
+  private(set) var latest: Timestamp?
+
+  init(_ key: PartKey) { self.key = key }
+
+  /// Takes a record, in the place of the one before about the same.
+  mutating func take(_ record: ConversationRecord, as key: PartKey) {
+    if let time = record.record.time { latest = max(latest ?? time, time) }
+    if let known = parts[key] {
+      guard known.record.mayBecome(record) else { return }
+      parts[key]?.record = record
+    } else {
+      parts[key] = Part(record: record, order: count, since: record.began)
+      count += 1
+    }
+  }
+
+  /// Takes all of another story, as what came after its own.
+  mutating func take(_ other: Story) {
+    if let time = other.latest { latest = max(latest ?? time, time) }
+    for (key, part) in other.parts {
+      parts[key] = Part(record: part.record, order: count + part.order, since: part.since)
+    }
+    count += other.count
+  }
+
+  /// The turn's own record; nil where nothing was heard of it, or it is no turn.
+  var turn: TurnRecord? {
+    guard case .turn(let turn)? = parts[key]?.record else { return nil }
+    return turn
+  }
+
+  /// Whether it is over.
+  var isEnded: Bool { parts[key]?.record.isEnded ?? false }
+
+  /// When it began, as far as that is known.
+  var started: Timestamp? {
+    turn?.started ?? parts.values.compactMap(\.since).min()
+  }
+
+  /// When it ended; nil when it did not.
+  var ended: Timestamp? {
+    guard isEnded else { return nil }
+    return turn.map { $0.ended ?? $0.time } ?? latest
+  }
+
+  /// The conversation's id; nil for an approval that says none.
+  var thread: String? { (parts[key] ?? parts.values.first)?.record.thread }
+}
+
+extension ConversationRecord {
+  /// When it began, or the time of the record.
+  fileprivate var began: Timestamp? {
+    switch self {
+    case .turn(let turn): turn.started ?? turn.time
+    case .toolCall(let call): call.started ?? call.time
+    default: record.time
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Records
+
+/// The stories that go on, and those that have ended and were not shown yet.
+struct StoryBook {
+  /// What people call a conversation, and the agent in it.
+  struct Thread {
+    var title: String?
+    var agent: String?
+  }
+
+  private struct ThreadKey: Hashable {
+    let origin: RecordOrigin
+    let id: String
+  }
+
+  /// More stories than this do not go on at once: the oldest is taken for the end of what
+  /// will be heard of it.
+  static let mostOpen = 1000
+  /// What was shown is known again so long.
+  static let mostShown = 20_000
+  /// Conversations that are known by their names.
+  static let mostThreads = 4096
+
+  /// In the order in which they began.
+  private var order: [PartKey] = []
+  private var stories: [PartKey: Story] = [:]
+  /// The story that each part is in.
+  private var homes: [PartKey: PartKey] = [:]
+  private var shown = RecentKeys(most: mostShown)
+  private var threads: [ThreadKey: Thread] = [:]
+  /// The ended story that more may still be said of: the last one, and nothing else came.
+  private(set) var settling: PartKey?
+
+  /// Takes a record.
+  ///
+  /// - Returns: stories that are complete, in the order in which they became so.
+  mutating func take(_ record: ConversationRecord) -> [Story] {
+    guard let key = PartKey(record) else {
+      if case .thread(let thread) = record { learn(thread) }
+      return []
+    }
+    // An end was shown: it is said again.
+    if shown.contains(key) { return [] }
+    let home = home(of: record, as: key)
+    var complete: [Story] = []
+    if let settling, settling != home { complete += remove(settling) }
+    if stories[home] == nil {
+      if order.count >= Self.mostOpen { complete += remove(order[0]) }
+      stories[home] = Story(home)
+      order.append(home)
+    }
+    if home != key, homes[key] == key, let part = drop(key) {
+      // It turns out to be a part of another.
+      stories[home]?.take(part)
+      for key in part.parts.keys { homes[key] = home }
+    }
+    homes[key] = home
+    stories[home]?.take(record, as: key)
+    if stories[home]?.isEnded == true { settling = home }
+    return complete
+  }
+
+  /// The ended story, when nothing more is said of it for now.
+  mutating func settle() -> [Story] { settling.map { remove($0) } ?? [] }
+
+  /// All that are left.
+  mutating func finish() -> [Story] { order.flatMap { remove($0) } }
+
+  /// The stories that go on, in the order in which they began.
+  var open: [Story] { order.compactMap { stories[$0] } }
+
+  /// Whether any goes on.
+  var isEmpty: Bool { order.isEmpty }
+
+  /// What is known of the conversation of a story.
+  func thread(of story: Story) -> Thread {
+    story.thread.flatMap { threads[ThreadKey(origin: story.key.origin, id: $0)] } ?? Thread()
+  }
+
+  private func home(of record: ConversationRecord, as key: PartKey) -> PartKey {
+    for place in [record.call, record.parent].compactMap(\.self) where place != key {
+      if let home = homes[place] { return home }
+    }
+    guard let turn = record.parent, turn != key, !shown.contains(turn) else {
+      // Of a turn that was shown already nothing more is drawn: it stands for itself.
+      return homes[key] ?? key
+    }
+    return turn
+  }
+
+  private mutating func drop(_ key: PartKey) -> Story? {
+    if settling == key { settling = nil }
+    if let index = order.firstIndex(of: key) { order.remove(at: index) }
+    return stories.removeValue(forKey: key)
+  }
+
+  private mutating func remove(_ key: PartKey) -> [Story] {
+    guard let story = drop(key) else { return [] }
+    for (part, value) in story.parts {
+      homes[part] = nil
+      if value.record.isEnded { shown.insert(part) }
+    }
+    return [story]
+  }
+
+  private mutating func learn(_ thread: ThreadRecord) {
+    let key = ThreadKey(origin: thread.origin, id: thread.id)
+    guard threads[key] != nil || threads.count < Self.mostThreads else { return }
+    threads[key] = Thread(title: thread.title, agent: thread.agent)
+  }
+}
+
+/// The newest keys, so many at most.
+private struct RecentKeys {
+  private let most: Int
+  private var keys: Set<PartKey> = []
+  private var order: [PartKey] = []
+  private var next = 0
+
+  init(most: Int) { self.most = most }
+
+  func contains(_ key: PartKey) -> Bool { keys.contains(key) }
+
+  mutating func insert(_ key: PartKey) {
+    guard keys.insert(key).inserted else { return }
+    if order.count < most {
+      order.append(key)
+    } else {
+      keys.remove(order[next])
+      order[next] = key
+      next = (next + 1) % most
+    }
+  }
+}

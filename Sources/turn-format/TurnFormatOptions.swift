@@ -1,0 +1,50 @@
+import Core
+import Screen
+
+/// What the command line of turn-format asks for.
+struct TurnFormatOptions {
+  /// What turns are shown as.
+  enum Form: String, CaseIterable {
+    case cards, tree, dot
+  }
+
+  var form = Form.cards
+  var isExpanded = false
+  /// Lines of what a command printed; nil for the usual.
+  var tail: Int?
+  /// Stop after so many turns; nil for all.
+  var count: Int?
+  var look = LookOptions()
+  /// Files to read; `-` is standard input.
+  var files: [String] = []
+
+  static let table = OptionTable<TurnFormatOptions>(
+    program: "turn-format", summary: "Show what an agent does, turn by turn, to a person.",
+    synopsis: "[options] [FILE ...]",
+    options: [
+      Option("n", "count", "COUNT", "stop after COUNT turns", .wholeNumber(in: 1...Int.max)) {
+        $0.count = $1
+      },
+      Option("o", "output", "FORM", "cards, tree or dot", .choice(of: Form.self)) {
+        $0.form = $1
+      },
+      Option("x", "expand", "all of the thoughts and of the output") { $0.isExpanded = true },
+      Option(
+        nil, "tail", "LINES", "so many lines of a command's output (default: 5)",
+        .wholeNumber(in: 0...100_000)
+      ) { $0.tail = $1 },
+      Option(nil, "tree", "a tree with times, as -o tree") { $0.form = .tree },
+    ]
+      + LookOptions.options(
+        width: "fold to COLUMNS, 0 for no limit (default: the terminal's)"
+      ).at(\.look)
+  ) { options, operands throws(UsageError) in
+    if options.form != .cards, options.isExpanded || options.tail != nil {
+      throw UsageError("--expand and --tail are for cards")
+    }
+    if options.isExpanded, options.tail != nil {
+      throw UsageError("--expand shows all lines: not with --tail")
+    }
+    options.files = operands.paths.isEmpty ? ["-"] : operands.paths
+  }
+}
