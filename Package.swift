@@ -107,7 +107,7 @@ var targets: [Target] = [
   // What backends tell of turns, without the network: its sources stand in the rooms of the
   // backends, and the commands that only read records link no libcurl for them.
   .target(
-    name: "Turns", dependencies: ["Core", "Records"], path: "Sources/Agent",
+    name: "Turns", dependencies: ["Core", "Records", "CLibc"], path: "Sources/Agent",
     exclude: notTurns, sources: turns, swiftSettings: strict),
   .target(
     name: "Agent", dependencies: ["Core", "Records", "Turns", "Web", "CLibc", "CCrypto"],

@@ -28,6 +28,8 @@ public enum RecordType: String, CaseIterable, Sendable {
   case approval
   case approvalAnswer = "approval_answer"
   case task, notification
+  /// What a fold knows at the end.
+  case turnState = "turn_state"
 }
 
 /// A JSON object while it is written, member by member in their order: a record

@@ -22,7 +22,8 @@ extension TurnDecoder {
   public mutating func finish(into events: inout [TurnEvent]) {}
 }
 
-/// A line that has been looked at once. Its slices are valid as long as its bytes are.
+/// A line that has been looked at once. What it tells is valid as long as its bytes are, and
+/// until the next line is looked at with the same memory.
 public struct TurnLine {
   /// What kind of record it is.
   public let shape: RecordShape
@@ -30,16 +31,13 @@ public struct TurnLine {
   public let object: ScanValue
   /// Whether `object` is the wrapper's `data`.
   public let isWrapped: Bool
-  /// The wrapper's event name; empty where there is none.
-  public let event: String
-  /// The wrapper's id; empty where there is none.
-  public let id: String
-  /// The `type` of a line that is no wrapper; empty where there is none.
-  public let type: String
+  /// The wrapper's event name, a string; absent where there is none.
+  public let eventName: ScanValue
   /// Whose it is, where the line says so.
   public let profile: String?
   /// The whole line.
   public let bytes: UnsafeRawBufferPointer
+  private let typeName: ScanValue
 
   /// Looks at a line.
   ///
@@ -50,13 +48,41 @@ public struct TurnLine {
   public init(_ bytes: UnsafeRawBufferPointer, _ scan: inout RecordScan) throws(ScanFault) {
     shape = try scan.read(bytes)
     self.bytes = bytes
+    // A frame with a type of its own may have data, too, and is no wrapper.
     let data = scan.data
-    isWrapped = data.isObject
-    object = data.isObject ? data : scan.object
-    event = scan.event.isString ? scan.event.string ?? "" : ""
-    type = scan.type.isString ? scan.type.string ?? "" : ""
+    isWrapped = data.isObject && shape != .own
+    object = isWrapped ? data : scan.object
+    eventName = scan.event.isString ? scan.event : .absent
+    typeName = scan.type.isString ? scan.type : .absent
     profile = scan.profile.string
-    id = scan.fields.id.string ?? ""
+  }
+
+  /// The wrapper's event name; empty where there is none.
+  public var event: String { eventName.string ?? "" }
+
+  /// The wrapper's id; empty where there is none.
+  public var id: String { outer("id").string ?? "" }
+
+  /// The `type` of the line itself; empty where there is none.
+  public var type: String { typeName.string ?? "" }
+
+  /// When the line was received, where the wrapper says so.
+  public var received: Timestamp? {
+    isWrapped ? outer("received_at").rawText.flatMap { Timestamp(rfc3339: $0) } : nil
+  }
+
+  /// A member of the wrapper that stands before the data.
+  private func outer(_ name: StaticString) -> ScanValue {
+    let names = NameTable([(name, true), ("data", false)])
+    guard var members = try? ScanMembers(bytes) else { return .absent }
+    while (try? members.next()) == true {
+      switch names[members.key] {
+      case true?: return members.value
+      case false?: return .absent
+      case nil: break
+      }
+    }
+    return .absent
   }
 
   /// `object`, parsed; nil when it nests too deep.

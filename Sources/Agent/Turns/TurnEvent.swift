@@ -15,7 +15,11 @@ public struct TurnEvent: Sendable {
   /// When it happened.
   public var time: Timestamp?
   /// The turn's id; empty where the event names none: then it is about the active one.
+  /// Beside a part of a record it says that the turn goes on: one that is not known is made.
   public var turn: String
+  /// The line that a part of a record came in, where it was a record of ours: it is told
+  /// again as it is.
+  public var original: [UInt8]?
   /// What happened.
   public var change: TurnChange
 
@@ -87,6 +91,14 @@ public enum TurnChange: Sendable {
   case setToolCall(ToolCallRecord)
   /// Something about an approval.
   case setApproval(ApprovalRecord)
+
+  /// Whether it is a step, and no part of a record.
+  var isStep: Bool {
+    switch self {
+    case .setThread, .setMessage, .setTurn, .setToolCall, .setApproval: false
+    default: true
+    }
+  }
 }
 
 /// What the text of a `setMessage` is.

@@ -1,10 +1,84 @@
+public import Records
+
 /// Folds events to what is so now: conversations, turns, calls of tools, messages and
 /// approvals. Pure: no clock, no network.
-public struct TurnFold {
-  public init() {}
+///
+/// Events may come twice, late, or not at all; an end never turns back. What is over is
+/// forgotten after a while, so that memory is bounded by what is open, unless all is to be
+/// kept.
+public final class TurnFold {
+  private let book: FoldBook
+  /// The thread of events that name none; empty for none.
+  private let thread: String
+  private var threads: [FoldBook.Key: ThreadFold] = [:]
+  /// The threads in the order in which they came. Where all is kept.
+  private(set) var order: [ThreadFold] = []
+  private var current: ThreadFold?
+
+  /// - Parameters:
+  ///   - keepsAll: whether everything is kept, for the state at the end.
+  ///   - thread: the thread of events that name none.
+  public init(keepsAll: Bool = false, thread: String = "") {
+    book = FoldBook(keepsAll: keepsAll)
+    self.thread = thread
+  }
 
   /// Takes an event.
   ///
-  /// - Returns: what it changed, whole, in the order in which it is to be told.
-  public mutating func take(_ event: TurnEvent) -> [TurnEntity] { [] }
+  /// - Returns: what it changed, each whole, in the order in which it is to be told.
+  public func take(_ event: TurnEvent) -> [TurnEntity] {
+    fold(event).map { entity in
+      entity.marks.tell(size: entity.textSize)
+      return entity.entity
+    }
+  }
+
+  /// Takes an event, for those who write records.
+  ///
+  /// - Returns: what it changed. Each is as it is now, and not a copy.
+  public func fold(_ event: TurnEvent) -> [any FoldedEntity] {
+    state(of: event).take(event)
+    return book.takeChanged()
+  }
+
+  /// Begins a thread where a snapshot left off, before its first event.
+  ///
+  /// - Parameters:
+  ///   - thread: the thread's id.
+  ///   - messages: what was said in it, oldest first.
+  ///   - lastSequence: the number of the last event that the snapshot has in it.
+  public func begin(
+    _ origin: RecordOrigin, thread: String, messages: [MessageRecord], lastSequence: Int64
+  ) {
+    let event = TurnEvent(origin, thread: thread, time: nil, .nothing)
+    state(of: event).begin(messages, lastSequence: lastSequence)
+  }
+
+  /// The state that an event belongs to.
+  private func state(of event: TurnEvent) -> ThreadFold {
+    var id = event.thread.isEmpty ? thread : event.thread
+    if let current, current.origin == event.origin {
+      if current.id == id { return current }
+      // Of what a stream tells without saying of whom, the one before is the likeliest.
+      if id.isEmpty, event.change.isStep { id = current.id }
+      if current.id.isEmpty, event.change.isStep {
+        threads[FoldBook.Key(origin: current.origin, id: "")] = nil
+        current.id = id
+        threads[FoldBook.Key(origin: current.origin, id: id)] = current
+        return current
+      }
+    }
+    let key = FoldBook.Key(origin: event.origin, id: id)
+    if let current, current.isIdle, !book.keepsAll {
+      threads[FoldBook.Key(origin: current.origin, id: current.id)] = nil
+    }
+    let known = threads[key]
+    let state = known ?? ThreadFold(book, event.origin, id)
+    if known == nil {
+      threads[key] = state
+      if book.keepsAll { order.append(state) }
+    }
+    current = state
+    return state
+  }
 }

@@ -50,4 +50,48 @@ public enum Base64 {
       }
     }
   }
+
+  /// The value of each letter of either alphabet; 64 for what is none.
+  private static let values: [UInt8] = {
+    var values = [UInt8](repeating: 64, count: 256)
+    for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }
+    values[Int(UInt8(ascii: "-"))] = 62
+    values[Int(UInt8(ascii: "_"))] = 63
+    return values
+  }()
+
+  /// What a code stands for; that for URLs (RFC 4648, section 5) is taken, too, and the
+  /// padding may be missing.
+  ///
+  /// - Returns: nil for what is no code.
+  public static func bytes(of code: UnsafeRawBufferPointer) -> [UInt8]? {
+    var count = code.count
+    while count > 0, code[count - 1] == UInt8(ascii: "=") { count -= 1 }
+    guard code.count - count <= 2, count % 4 != 1 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count / 4 * 3 + 2)
+    var bits: UInt32 = 0
+    let isCode = values.withUnsafeBufferPointer { values in
+      for index in 0..<count {
+        let value = values[Int(code[index])]
+        if value == 64 { return false }
+        bits = bits << 6 | UInt32(value)
+        if index & 3 == 3 {
+          bytes.append(UInt8(truncatingIfNeeded: bits >> 16))
+          bytes.append(UInt8(truncatingIfNeeded: bits >> 8))
+          bytes.append(UInt8(truncatingIfNeeded: bits))
+        }
+      }
+      return true
+    }
+    guard isCode else { return nil }
+    switch count & 3 {
+    case 2: bytes.append(UInt8(truncatingIfNeeded: bits >> 4))
+    case 3:
+      bytes.append(UInt8(truncatingIfNeeded: bits >> 10))
+      bytes.append(UInt8(truncatingIfNeeded: bits >> 2))
+    default: break
+    }
+    return bytes
+  }
 }

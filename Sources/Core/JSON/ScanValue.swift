@@ -1,3 +1,5 @@
+import CLibc
+
 /// The bytes of one JSON value inside a record, or of none: a slice, valid as
 /// long as the record's bytes are.
 public struct ScanValue {
@@ -70,6 +72,9 @@ public struct ScanValue {
   /// Swift string; nil for null, absent, objects and arrays.
   public var string: String? {
     guard let raw = rawText else { return nil }
+    guard let start = raw.baseAddress, memchr(start, 0x5c, raw.count) != nil else {
+      return String(decoding: raw, as: UTF8.self)
+    }
     let scratch = ScanScratch()
     return withExtendedLifetime(scratch) {
       String(decoding: scratch.text(of: raw), as: UTF8.self)

@@ -1,6 +1,146 @@
-/// What the lines of a Joelclaw backend tell of turns.
+import Core
+import Records
+
+/// What the frames of a joelclaw gateway tell of turns (CONTRACT.md 1). A frame says neither
+/// of which conversation nor of which turn it is: the last `status` said so.
 public struct JoelclawTurns: TurnDecoder {
+  private var rooms: [RecordOrigin: JoelclawRoom] = [:]
+
   public init() {}
 
-  public mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool { false }
+  public mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool {
+    guard line.shape == .own || line.shape == .event || line.isWrapped,
+      let kind = JoelclawFrame(line.object)
+    else { return false }
+    let origin = line.origin(.joelclaw)
+    // An error may be anybody's.
+    guard kind != .error || rooms[origin] != nil, let frame = line.value else { return false }
+    return rooms[origin, default: JoelclawRoom(origin)].take(kind, frame, line, &events)
+  }
+}
+
+/// What is known of one gateway.
+private struct JoelclawRoom {
+  let origin: RecordOrigin
+  /// The gateway's session, which is the thread.
+  private var session = ""
+  /// The request that is under way.
+  private var request: String?
+  /// The messages so far, by which they are told apart, and whether one is being said.
+  private var count = 0
+  private var isTalking = false
+
+  init(_ origin: RecordOrigin) { self.origin = origin }
+
+  mutating func take(
+    _ kind: JoelclawFrame, _ frame: JSONValue, _ line: TurnLine, _ events: inout [TurnEvent]
+  ) -> Bool {
+    let time = line.received
+    switch kind {
+    case .status:
+      guard let data = frame["data"], data.isObject else { return false }
+      take(status: data, time, &events)
+    case .textDelta:
+      guard let delta = frame["delta"]?.string else { return false }
+      if !isTalking { count += 1 }
+      isTalking = true
+      say(delta, .partial, time, &events)
+    case .turnEnd:
+      if isTalking { say("", .final, time, &events) }
+      isTalking = false
+    case .toolCall, .toolResult:
+      guard let call = call(frame, line.object, kind, time) else { return false }
+      add(.setToolCall(call), time, &events)
+    case .error:
+      guard let request else { return true }
+      var turn = TurnRecord(origin, id: request, thread: thread, state: .failed, time: time)
+      turn.reason = frame["message"]?.string
+      add(.setTurn(turn), time, &events, goesOn: false)
+    }
+    return true
+  }
+
+  /// A conversation has a name, also before the first `status`.
+  private var thread: String { session.isEmpty ? "gateway" : session }
+
+  private mutating func take(
+    status: JSONValue, _ time: Timestamp?, _ events: inout [TurnEvent]
+  ) {
+    if let id = status["sessionId"]?.string, !id.isEmpty { session = id }
+    guard let supersession = status["supersession"], supersession.isObject else { return }
+    let active = supersession["activeRequest"]?["id"]?.text
+    if active == request { return }
+    if let request {
+      add(
+        .setTurn(TurnRecord(origin, id: request, thread: thread, state: .completed, time: time)),
+        time, &events, goesOn: false)
+    }
+    request = active
+    guard let active else { return }
+    var turn = TurnRecord(origin, id: active, thread: thread, state: .running, time: time)
+    turn.started =
+      supersession["activeRequest"]?["enqueuedAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
+      ?? time
+    add(.setTurn(turn), time, &events, goesOn: false)
+  }
+
+  private func say(
+    _ piece: String, _ state: MessageRecord.State, _ time: Timestamp?,
+    _ events: inout [TurnEvent]
+  ) {
+    var record = MessageRecord(
+      origin, id: "\(thread)/\(count)", thread: thread, role: .assistant, text: piece,
+      state: state, time: time)
+    record.turn = request
+    let text = piece.isEmpty ? TurnText.unchanged : .appended
+    add(.setMessage(record, text: text), time, &events)
+  }
+
+  private func call(
+    _ frame: JSONValue, _ raw: ScanValue, _ kind: JoelclawFrame, _ time: Timestamp?
+  ) -> ToolCallRecord? {
+    guard let id = frame["id"]?.text, !id.isEmpty else { return nil }
+    let tool = frame[either: "toolName", "name"]?.string ?? ""
+    var call = ToolCallRecord(
+      origin, id: id, thread: thread, tool: tool, state: .running, time: time)
+    call.turn = request
+    if kind == .toolCall {
+      let input = try? ScanMembers.value(of: "input", in: raw.bytes)
+      call.arguments = input.flatMap { $0.isNull ? nil : Array($0.bytes) }
+      call.started = time
+    } else {
+      call.state = frame["isError"]?.bool == true ? .failed : .succeeded
+      let content = frame["content"]
+      call.stdout =
+        content?.string ?? content.map { $0.elements.compactMap { $0["text"]?.string }.joined() }
+      call.ended = time
+    }
+    return call
+  }
+
+  private func add(
+    _ change: TurnChange, _ time: Timestamp?,
+    _ events: inout [TurnEvent], goesOn: Bool = true
+  ) {
+    var event = TurnEvent(origin, thread: thread, time: time, change)
+    event.turn = goesOn ? request ?? "" : ""
+    events.append(event)
+  }
+}
+
+/// The frames of a gateway that tell of turns.
+private enum JoelclawFrame: Sendable {
+  case status, textDelta, turnEnd, toolCall, toolResult, error
+
+  private static let names = NameTable<JoelclawFrame>([
+    ("status", .status), ("text_delta", .textDelta), ("turn_end", .turnEnd),
+    ("tool_call", .toolCall), ("tool_result", .toolResult), ("error", .error),
+  ])
+
+  init?(_ object: ScanValue) {
+    guard let type = try? ScanMembers.value(of: "type", in: object.bytes), type.isString,
+      let kind = Self.names[ScanValue(start: type.start + 1, count: type.count - 2)]
+    else { return nil }
+    self = kind
+  }
 }

@@ -1,6 +1,184 @@
-/// What the lines of a OpenClaw backend tell of turns.
+import Core
+public import Records
+
+/// What the events of an OpenClaw gateway tell of turns (CONTRACT.md 7 and 8). A run is a turn,
+/// and its reply a message of the same id.
 public struct OpenClawTurns: TurnDecoder {
+  /// The sessions of runs, for events that do not say theirs.
+  private var sessions: [String: String] = [:]
+  private var (run, session) = (LastText(), LastText())
+
+  /// How many runs are remembered.
+  private static let mostRuns = 4096
+
   public init() {}
 
-  public mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool { false }
+  public mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool {
+    guard let frame = OpenClawFrame(line) else { return false }
+    guard frame.payload.isObject else { return true }
+    let origin = line.origin(.openclaw)
+    switch frame.kind {
+    case .chat: chat(frame.payload, line, origin, &events)
+    case .agent: agent(frame.payload, line, origin, &events)
+    case .approval(let tool, let isOver):
+      guard let payload = try? JSONValue.parse(frame.payload.bytes) else { return true }
+      let approval =
+        isOver
+        ? OpenClawApproval.resolved(payload, frame.payload, tool, origin, line.received)
+        : OpenClawApproval.requested(payload, frame.payload, tool, origin)
+      guard let approval else { return true }
+      events.append(
+        TurnEvent(
+          origin, thread: approval.thread ?? "", time: approval.time, .setApproval(approval)))
+    }
+    return true
+  }
+
+  /// The session of a run.
+  private mutating func session(_ value: ScanValue, of run: String) -> String {
+    let named = session.of(value)
+    if named.isEmpty { return sessions[run] ?? "" }
+    if sessions[run] == nil {
+      if sessions.count >= Self.mostRuns { sessions = [:] }
+      sessions[run] = named
+    }
+    return named
+  }
+
+  // MARK: - What is said
+
+  private mutating func chat(
+    _ payload: ScanValue, _ line: TurnLine, _ origin: RecordOrigin, _ events: inout [TurnEvent]
+  ) {
+    let fields = OpenClawFields(payload)
+    let run = run.of(fields.run)
+    if run.isEmpty { return }
+    let thread = session(fields.session, of: run)
+    var time = line.received
+    var text = TurnText.unchanged
+    var words = ""
+    if fields.message.isObject, let message = try? JSONValue.parse(fields.message.bytes) {
+      time = time ?? message["timestamp"]?.integer.map { Timestamp(milliseconds: $0) }
+      // Nothing but pictures or thoughts takes no words back.
+      if let whole = Self.text(of: message) { (text, words) = (.whole, whole) }
+    } else if fields.deltaText.isString {
+      (text, words) = (fields.replaces.isTrue ? .whole : .appended, fields.deltaText.string ?? "")
+    }
+    var turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
+    turn.agent = fields.agent.isString ? fields.agent.string : nil
+    var message = MessageRecord(
+      origin, id: run, thread: thread, role: .assistant, text: words, state: .partial, time: time)
+    message.turn = run
+    switch fields.state.string {
+    case "status":
+      turn.reason = fields.phase.isString ? fields.phase.string : nil
+      add(.setTurn(turn), run, turn, &events)
+    case "delta": add(.setMessage(message, text: text), run, turn, &events)
+    case "final":
+      (message.state, turn.state) = (.final, .completed)
+      turn.message = run
+      turn.usage = Self.usage(fields.usage)
+      end(turn, message, text, &events)
+    case "aborted":
+      (message.state, turn.state) = (.aborted, .aborted)
+      turn.reason = fields.stopReason.isString ? fields.stopReason.string : nil
+      end(turn, message, text, &events)
+    case "error":
+      (message.state, turn.state) = (.failed, .failed)
+      let why = [fields.errorKind, fields.errorMessage].compactMap { $0.isString ? $0.string : nil }
+      turn.reason = why.isEmpty ? "the run failed" : why.joined(separator: ": ")
+      message.reason = turn.reason
+      end(turn, message, .unchanged, &events)
+    default: break
+    }
+  }
+
+  private func end(
+    _ turn: TurnRecord, _ message: MessageRecord, _ text: TurnText, _ events: inout [TurnEvent]
+  ) {
+    add(.setMessage(message, text: text), nil, turn, &events)
+    add(.setTurn(turn), nil, turn, &events)
+  }
+
+  /// - Parameter run: the run that goes on by this; nil when it does not.
+  private func add(
+    _ change: TurnChange, _ run: String?, _ turn: TurnRecord, _ events: inout [TurnEvent]
+  ) {
+    var event = TurnEvent(turn.origin, thread: turn.thread, time: turn.time, change)
+    event.turn = run ?? ""
+    events.append(event)
+  }
+
+  /// The text blocks of a message, joined; nil for none.
+  private static func text(of message: JSONValue) -> String? {
+    guard let content = message["content"] else { return message["text"]?.string }
+    if let text = content.string { return text }
+    let blocks = content.elements.filter { $0["type"]?.string == "text" }
+    return blocks.isEmpty ? nil : blocks.compactMap { $0["text"]?.string }.joined()
+  }
+
+  private static func usage(_ value: ScanValue) -> TurnRecord.Usage? {
+    guard value.isObject, let usage = try? JSONValue.parse(value.bytes) else { return nil }
+    let input = usage[either: "input", "input_tokens", "inputTokens"]?.integer
+    let output = usage[either: "output", "output_tokens", "outputTokens"]?.integer
+    if input == nil, output == nil { return nil }
+    return TurnRecord.Usage(
+      inputTokens: input.map { Int(clamping: $0) }, outputTokens: output.map { Int(clamping: $0) })
+  }
+
+  // MARK: - What is done
+
+  private mutating func agent(
+    _ payload: ScanValue, _ line: TurnLine, _ origin: RecordOrigin, _ events: inout [TurnEvent]
+  ) {
+    let fields = OpenClawFields(payload)
+    let run = run.of(fields.run)
+    guard !run.isEmpty, fields.data.isObject else { return }
+    // What the agent says comes as chat, too.
+    let stream = fields.stream.string
+    guard stream == "lifecycle" || stream == "tool" || stream == "thinking",
+      let data = try? JSONValue.parse(fields.data.bytes)
+    else { return }
+    let time =
+      fields.time.wholeNumber.map { Timestamp(milliseconds: $0) } ?? line.received
+    let thread = session(fields.session, of: run)
+    var turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
+    switch stream {
+    case "lifecycle":
+      switch data["phase"]?.string {
+      case "start":
+        turn.started = data["startedAt"]?.integer.map { Timestamp(milliseconds: $0) } ?? time
+      case "end":
+        turn.state = .completed
+        turn.ended = data["endedAt"]?.integer.map { Timestamp(milliseconds: $0) }
+      case "error":
+        turn.state = .failed
+        turn.reason = data[either: "error", "errorMessage"]?.text
+      default: return
+      }
+      add(.setTurn(turn), nil, turn, &events)
+    case "thinking":
+      let whole = data[either: "text", "thinking"]?.string
+      guard let words = whole ?? data["delta"]?.string else { return }
+      var record = MessageRecord(
+        origin, id: "\(run)/thinking", thread: thread, role: .thinking, text: words,
+        state: .partial, time: time)
+      record.turn = run
+      add(.setMessage(record, text: whole == nil ? .appended : .whole), run, turn, &events)
+    default:
+      if let call = OpenClawTool.record(data, fields.data, turn) {
+        add(.setToolCall(call), run, turn, &events)
+      }
+    }
+  }
+}
+
+extension Timestamp {
+  /// - Parameter milliseconds: since 1970.
+  init(milliseconds: Int64) {
+    let rest = milliseconds % 1000
+    self.init(
+      seconds: milliseconds / 1000 - (rest < 0 ? 1 : 0),
+      nanoseconds: Int32((rest + (rest < 0 ? 1000 : 0)) * 1_000_000))
+  }
 }

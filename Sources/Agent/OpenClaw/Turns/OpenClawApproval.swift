@@ -1,0 +1,104 @@
+import Core
+import Records
+
+/// What a gateway tells of approvals, as records (CONTRACT.md 8).
+enum OpenClawApproval {
+  /// What may be answered where the gateway does not say.
+  static let usual = ["allow-once", "allow-always", "deny"]
+
+  /// One that waits; nil for what is none.
+  static func requested(
+    _ payload: JSONValue, _ raw: ScanValue, _ tool: String, _ origin: RecordOrigin
+  ) -> ApprovalRecord? {
+    guard let id = payload["id"]?.string, !id.isEmpty,
+      let bytes = try? ScanMembers.value(of: "request", in: raw.bytes), bytes.isObject
+    else { return nil }
+    let request = payload["request"]
+    let allowed = request?["allowedDecisions"]
+    var approval = ApprovalRecord(
+      origin, id: id, tool: tool, request: Array(bytes.bytes),
+      decisions: allowed?.kind == .array
+        ? allowed?.elements.compactMap(\.string) ?? [] : usual,
+      state: .pending,
+      time: payload["createdAtMs"]?.integer.map { Timestamp(milliseconds: $0) })
+    approval.thread = request?["sessionKey"]?.string
+    approval.summary = request?[either: "commandPreview", "title", "description"]?.string
+    approval.expires = payload["expiresAtMs"]?.integer.map { Timestamp(milliseconds: $0) }
+    return approval
+  }
+
+  /// One that is over; its request is empty where the gateway does not repeat it.
+  static func resolved(
+    _ payload: JSONValue, _ raw: ScanValue, _ tool: String, _ origin: RecordOrigin,
+    _ received: Timestamp?
+  ) -> ApprovalRecord? {
+    guard let id = payload["id"]?.string, !id.isEmpty else { return nil }
+    let decision = payload[either: "decision", "status"]?.string
+    var approval =
+      requested(payload, raw, tool, origin)
+      ?? ApprovalRecord(
+        origin, id: id, tool: tool, request: [], decisions: [], state: .pending, time: nil)
+    approval.state = state(decision)
+    approval.time = payload["ts"]?.integer.map { Timestamp(milliseconds: $0) } ?? received
+    approval.by = payload["resolvedBy"]?.string
+    if approval.state == .approved || approval.state == .rejected {
+      approval.decision = decision
+    } else {
+      approval.reason = decision
+    }
+    return approval
+  }
+
+  private static func state(_ decision: String?) -> ApprovalRecord.State {
+    switch decision {
+    case "allow-once", "allow-always", "allowed": .approved
+    case "deny", "denied": .rejected
+    case nil, "expired", "timeout": .expired
+    // Never more than is known: nothing is approved by a word that means who knows what.
+    default: .cancelled
+    }
+  }
+}
+
+/// What a gateway tells of tools, as records (CONTRACT.md 7).
+enum OpenClawTool {
+  /// The longest output that is taken, bytes.
+  private static let mostOutput = 1 << 20
+
+  /// A call as it is now; nil for what is none.
+  ///
+  /// - Parameters:
+  ///   - data: the event's `data`, and its bytes.
+  ///   - turn: the run.
+  static func record(_ data: JSONValue, _ raw: ScanValue, _ turn: TurnRecord) -> ToolCallRecord? {
+    guard let id = data["toolCallId"]?.string, !id.isEmpty else { return nil }
+    var call = ToolCallRecord(
+      turn.origin, id: id, thread: turn.thread, tool: data["name"]?.string ?? "",
+      state: .running, time: turn.time)
+    call.turn = turn.id
+    call.label = data["meta"]?.string
+    switch data["phase"]?.string {
+    case "start":
+      let arguments = try? ScanMembers.value(of: "args", in: raw.bytes)
+      call.arguments = arguments.flatMap { $0.isNull ? nil : Array($0.bytes) }
+      call.started = turn.time
+    case "update": call.stdout = output(data["partialResult"])
+    case "result", "end", "error":
+      let isError = data["isError"]?.bool == true || data["phase"]?.string == "error"
+      call.state = isError ? .failed : .succeeded
+      call.ended = turn.time
+      call.stdout = output(data["result"])
+    default: return nil
+    }
+    return call
+  }
+
+  private static func output(_ value: JSONValue?) -> String? {
+    guard let value, !value.isNull else { return nil }
+    let blocks = value["content"]?.elements.compactMap { $0["text"]?.string } ?? []
+    let text =
+      value.text ?? value["content"]?.string ?? (blocks.isEmpty ? nil : blocks.joined())
+      ?? value["text"]?.string
+    return text.map { $0.utf8.count > mostOutput ? String($0.suffix(mostOutput / 4)) : $0 }
+  }
+}

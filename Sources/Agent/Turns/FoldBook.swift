@@ -1,0 +1,152 @@
+import Records
+
+/// What the threads of a fold share: what changed, the approvals, and what may be forgotten.
+final class FoldBook {
+  /// Whether everything is kept, for the state at the end. Else what is over is forgotten,
+  /// so that memory is bounded by what is open.
+  let keepsAll: Bool
+  /// What the event at hand changed.
+  private(set) var changed: [any FoldedEntity] = []
+  private var approvals: [Key: FoldedApproval] = [:]
+  private var conversations: [Key: FoldedThread] = [:]
+  /// What is over and still known: late events may tell more of it.
+  private var leaving: [Departure] = []
+  private var ended = EndedIDs()
+
+  /// How much that is over is still known, in units: a turn with all that belongs to it, or
+  /// anything that belongs to no turn.
+  static let mostLeaving = 256
+
+  /// An id of somebody.
+  struct Key: Hashable {
+    var origin: RecordOrigin
+    var id: String
+  }
+
+  /// Something that is over, and what forgets it.
+  private struct Departure {
+    var type: RecordType
+    var key: Key
+    var forget: () -> Void
+  }
+
+  init(keepsAll: Bool) { self.keepsAll = keepsAll }
+
+  /// Notes that something changed.
+  ///
+  /// - Parameter isGrowth: whether only a text grew.
+  func mark(_ entity: any FoldedEntity, isGrowth: Bool = false) {
+    if !isGrowth { entity.marks.hasNews = true }
+    entity.marks.original = nil
+    if entity.marks.isChanged { return }
+    entity.marks.isChanged = true
+    changed.append(entity)
+  }
+
+  /// What changed, which is told now.
+  func takeChanged() -> [any FoldedEntity] {
+    if changed.isEmpty { return [] }
+    let taken = changed
+    changed.removeAll(keepingCapacity: true)
+    for entity in taken { entity.marks.isChanged = false }
+    return taken
+  }
+
+  // MARK: - What is over
+
+  /// Notes that something is over that belongs to nothing else.
+  func leave(
+    _ entity: any FoldedEntity, _ type: RecordType, _ origin: RecordOrigin, _ id: String,
+    forget: @escaping () -> Void
+  ) {
+    if keepsAll || entity.marks.isLeaving { return }
+    entity.marks.isLeaving = true
+    leaving.append(Departure(type: type, key: Key(origin: origin, id: id), forget: forget))
+    // In steps, so that taking from the front costs little.
+    guard leaving.count >= Self.mostLeaving * 2 else { return }
+    for departure in leaving.prefix(Self.mostLeaving) {
+      ended.insert(departure.type, departure.key)
+      departure.forget()
+    }
+    leaving.removeFirst(Self.mostLeaving)
+  }
+
+  /// Whether something was over and is forgotten: it does not begin anew.
+  func isGone(_ type: RecordType, _ origin: RecordOrigin, _ id: String) -> Bool {
+    !keepsAll && ended.contains(type, Key(origin: origin, id: id))
+  }
+
+  // MARK: - What belongs to no thread
+
+  /// The approval of an id.
+  func approval(_ origin: RecordOrigin, _ id: String) -> FoldedApproval? {
+    approvals.isEmpty ? nil : approvals[Key(origin: origin, id: id)]
+  }
+
+  /// Takes an approval, or what is new of one. An end never turns back.
+  func take(_ record: ApprovalRecord, original: [UInt8]? = nil) {
+    let key = Key(origin: record.origin, id: record.id)
+    let entity: FoldedApproval
+    if let known = approvals[key] {
+      guard known.record.merge(record) else { return }
+      entity = known
+    } else {
+      if isGone(.approval, record.origin, record.id) { return }
+      entity = FoldedApproval(record)
+      approvals[key] = entity
+    }
+    mark(entity)
+    entity.marks.original = original
+    if entity.isEnded {
+      leave(entity, .approval, key.origin, key.id) { [unowned self] in approvals[key] = nil }
+    }
+  }
+
+  /// Forgets an approval that belongs to a turn.
+  func forgetApproval(_ origin: RecordOrigin, _ id: String) {
+    approvals[Key(origin: origin, id: id)] = nil
+  }
+
+  /// Takes a conversation, or what is new of one.
+  func take(_ record: ThreadRecord, original: [UInt8]? = nil) {
+    let key = Key(origin: record.origin, id: record.id)
+    let entity: FoldedThread
+    if let known = conversations[key] {
+      guard known.record.merge(record) else { return }
+      entity = known
+    } else {
+      entity = FoldedThread(record)
+      conversations[key] = entity
+    }
+    mark(entity)
+    entity.marks.original = original
+  }
+}
+
+/// The ids of what is over and forgotten: those of the last 32768 and more, by their hashes.
+private struct EndedIDs {
+  private var (recent, older) = (Set<Int>(), Set<Int>())
+
+  private static let most = 32768
+
+  private static func hash(_ type: RecordType, _ key: FoldBook.Key) -> Int {
+    var hasher = Hasher()
+    hasher.combine(type)
+    hasher.combine(key)
+    return hasher.finalize()
+  }
+
+  mutating func insert(_ type: RecordType, _ key: FoldBook.Key) {
+    if recent.count >= Self.most {
+      older = recent
+      recent = []
+    }
+    recent.insert(Self.hash(type, key))
+  }
+
+  func contains(_ type: RecordType, _ key: FoldBook.Key) -> Bool {
+    if recent.isEmpty { return false }
+    let hash = Self.hash(type, key)
+    return recent.contains(hash) || older.contains(hash)
+  }
+}

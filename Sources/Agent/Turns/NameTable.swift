@@ -1,0 +1,94 @@
+import CLibc
+public import Core
+
+/// Tells the members of objects by their names, without making texts of these.
+public struct NameTable<Name: Sendable>: Sendable {
+  private struct Entry {
+    var text: StaticString
+    var name: Name
+  }
+
+  /// By the length of the text.
+  private var entries: [[Entry]] = []
+
+  /// - Parameter names: the texts, of plain ASCII, and what they mean.
+  public init(_ names: [(StaticString, Name)]) {
+    for (text, name) in names {
+      while entries.count <= text.utf8CodeUnitCount { entries.append([]) }
+      entries[text.utf8CodeUnitCount].append(Entry(text: text, name: name))
+    }
+  }
+
+  /// What a key means; nil for one that is not in the table, or is spelled with escapes that
+  /// no sender needs.
+  public subscript(key: ScanValue) -> Name? {
+    guard key.count < entries.count else { return nil }
+    for entry in entries[key.count] where memcmp(key.start, entry.text.utf8Start, key.count) == 0 {
+      return entry.name
+    }
+    return nil
+  }
+}
+
+/// Makes texts of values that come again and again, such as ids, and hands out the same text
+/// as long as they are the same.
+public struct LastText: Sendable {
+  private var bytes: [UInt8] = []
+  private var text = ""
+
+  public init() {}
+
+  /// The text of a string, or of a number, without white space at its ends; empty for
+  /// anything else.
+  public mutating func of(_ value: ScanValue) -> String {
+    if value.count == bytes.count,
+      bytes.withUnsafeBytes({ $0.isEmpty || memcmp($0.baseAddress!, value.start, $0.count) == 0 })
+    {
+      return text
+    }
+    bytes = Array(value.bytes)
+    text = TurnWords.trimmed(value.string ?? "")
+    return text
+  }
+}
+
+extension ScanValue {
+  /// An id: without white space at its ends, empty when there is none.
+  public var trimmedText: String {
+    guard let text = string else { return "" }
+    guard let first = text.utf8.first, let last = text.utf8.last,
+      first <= 0x20 || last <= 0x20 || first >= 0x80 || last >= 0x80
+    else { return text }
+    return TurnWords.trimmed(text)
+  }
+
+  /// A whole number, or a string with the digits of one; nil for anything else.
+  public var wholeNumber: Int64? {
+    guard let raw = rawText, !raw.isEmpty, raw.count <= 20 else { return nil }
+    var (value, isBelow): (Int64, Bool) = (0, false)
+    for (index, byte) in raw.enumerated() {
+      if index == 0, byte == UInt8(ascii: "-"), raw.count > 1 {
+        isBelow = true
+        continue
+      }
+      guard byte &- 0x30 < 10 else { return fractional }
+      let (product, overflows) = value.multipliedReportingOverflow(by: 10)
+      let (sum, passes) = product.subtractingReportingOverflow(Int64(byte - 0x30))
+      if overflows || passes { return nil }
+      value = sum
+    }
+    if isBelow { return value }
+    return value == .min ? nil : -value
+  }
+
+  /// A number such as `5.0` or `1e3`, which JSON does not tell from a whole one.
+  private var fractional: Int64? {
+    string.flatMap { Double($0) }.flatMap { Int64(exactly: $0) }
+  }
+
+  /// Whether this is true, as a word or as a text.
+  public var isTrue: Bool {
+    guard let raw = rawText else { return false }
+    return raw.elementsEqual("true".utf8)
+  }
+}

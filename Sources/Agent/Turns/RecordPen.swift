@@ -1,0 +1,99 @@
+import Core
+
+/// Writes records whose texts grow, one after the other, with memory that is used again.
+public final class RecordPen {
+  /// What was written and not yet taken.
+  var line = ByteBuffer()
+  /// A second as it was spelled last: times that follow each other differ little.
+  private var second: Int64 = .min
+  private var spelled: [UInt8] = []
+
+  public init() {}
+
+  /// Takes what was written: whole lines.
+  ///
+  /// - Parameter body: given the bytes, which are gone afterwards.
+  public func take<Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+  ) throws(Failure) {
+    defer { line.removeAll(keepingAtMost: 1 << 20) }
+    try body(line.bytes)
+  }
+
+  func add(_ text: StaticString) {
+    line.append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { line.append($0) } }
+
+  func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { line.append($0) } }
+
+  /// Ends a record: its time, as `Timestamp.rfc3339` spells it, the brace and the LF.
+  func end(time: Timestamp?) {
+    if let time {
+      if time.seconds != second || spelled.isEmpty {
+        second = time.seconds
+        // Without the milliseconds and the Z.
+        spelled = Array(Timestamp(seconds: second).rfc3339.utf8.dropLast(4))
+      }
+      add(",\"time\":\"")
+      add(spelled)
+      let milliseconds = UInt8(ascii: "0")
+      let value = Int(time.nanoseconds) / 1_000_000
+      line.append(milliseconds + UInt8(value / 100))
+      line.append(milliseconds + UInt8(value / 10 % 10))
+      line.append(milliseconds + UInt8(value % 10))
+      add("Z\"")
+    }
+    add("}\n")
+  }
+}
+
+/// A record with holes for the texts that grow, so that only these are written anew.
+struct RecordSkeleton {
+  /// What stands before, between and behind the holes, without the closing brace.
+  private var parts: [[UInt8]] = []
+
+  /// - Parameters:
+  ///   - record: its texts empty, and without a time.
+  ///   - holes: the names of the members whose values are texts that grow, in their order.
+  ///     No member of an object within the record that comes behind one has such a name.
+  init(_ record: [UInt8], holes: [String]) {
+    var rest = record.dropLast()
+    // Backwards: what a call was made with may have members of any name.
+    for hole in holes.reversed() {
+      let mark = Array(",\"\(hole)\":\"\"".utf8)
+      guard let start = rest.lastPlace(of: mark) else { continue }
+      parts.insert(Array(rest[(start + mark.count - 1)...]), at: 0)
+      rest = rest[..<(start + mark.count - 1)]
+    }
+    parts.insert(Array(rest), at: 0)
+  }
+
+  /// Writes the record.
+  ///
+  /// - Parameters:
+  ///   - texts: as many as there are holes.
+  ///   - time: since when it is so.
+  ///   - pen: takes the line.
+  func write(_ texts: [GrowingText], time: Timestamp?, with pen: RecordPen) {
+    pen.add(parts[0])
+    for (text, part) in zip(texts, parts.dropFirst()) {
+      text.appendQuoted(to: &pen.line)
+      pen.add(part)
+    }
+    pen.end(time: time)
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Where some bytes begin for the last time.
+  fileprivate func lastPlace(of bytes: [UInt8]) -> Int? {
+    var start = endIndex - bytes.count
+    while start >= startIndex {
+      if self[start...].starts(with: bytes) { return start }
+      start -= 1
+    }
+    return nil
+  }
+}
