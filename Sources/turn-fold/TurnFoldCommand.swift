@@ -5,5 +5,74 @@ import Turns
 /// turn-fold(1): what an agent's events come to.
 @main
 enum TurnFoldCommand {
-  static func main() {}
+  static func main() {
+    let options = FoldOptions.table.parseOrExit(FoldOptions())
+    let diagnostics = Diagnostics(program: "turn-fold")
+    var run = FoldRun(options, diagnostics)
+    do {
+      Process.exit(try run.run())
+    } catch let failure as WriteFailure {
+      diagnostics.fail(writing: failure)
+    } catch {
+      diagnostics.fail("\(error)")
+    }
+  }
+}
+
+/// Reads the files, folds, and writes: the command's loop.
+struct FoldRun {
+  private let options: FoldOptions
+  private let fold: TurnFold
+  private var sources = TurnSources()
+  private var output: FoldOutput
+  private var faults: FaultLog
+  /// Where records are written, if that is a file: reading it would not end.
+  private let target = FileIdentity(descriptor: 1)
+
+  /// - Parameters:
+  ///   - options: what is asked for.
+  ///   - diagnostics: where faults are reported.
+  init(_ options: FoldOptions, _ diagnostics: Diagnostics) {
+    self.options = options
+    // Who asks for one conversation says whose the events are that name none.
+    let thread = options.threads.count == 1 ? options.threads[0] : ""
+    fold = TurnFold(keepsAll: options.form == .state, thread: thread)
+    output = FoldOutput(options)
+    faults = FaultLog(diagnostics)
+  }
+
+  /// Reads all that is to be read.
+  ///
+  /// - Returns: how the command ends.
+  /// - Throws: `WriteFailure`.
+  mutating func run() throws -> ExitStatus {
+    try RecordInput.each(
+      options.files, writtenTo: target, until: { false }, fault: { faults.file($0, $1) },
+      lines: { try readLines(of: &$0) })
+    for event in sources.finish() { try take(event) }
+    if options.form == .state { try output.write(states: fold.states) }
+    try output.flush()
+    faults.finish()
+    if faults.hasFault { return .failure }
+    return options.isSearch && !output.hasTold ? .negative : .success
+  }
+
+  private mutating func readLines(of input: inout RecordInput) throws {
+    while let line = try input.next(beforeBlocking: { _ in try output.flush() }) {
+      switch sources.read(line.bytes) {
+      case .events(let events): for event in events { try take(event) }
+      case .unknown: if options.form == .records { try output.pass(line.bytes) }
+      case .other: break
+      case .bad(let reason): faults.line(input.path, line.number, reason)
+      }
+    }
+  }
+
+  private mutating func take(_ event: TurnEvent) throws(WriteFailure) {
+    if !options.threads.isEmpty, !event.thread.isEmpty, !options.threads.contains(event.thread) {
+      return
+    }
+    let changed = fold.fold(event)
+    if options.form == .records { try output.tell(changed) }
+  }
 }

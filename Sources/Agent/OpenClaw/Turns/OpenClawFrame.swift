@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// An event that tells of turns, however it came: as a record of `agent-tail`, or as the
 /// gateway's own frame, bare or as a record of `ws-tail` (CONTRACT.md 1).

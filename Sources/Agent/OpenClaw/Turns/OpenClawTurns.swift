@@ -1,5 +1,5 @@
 import Core
-public import Records
+import Records
 
 /// What the events of an OpenClaw gateway tell of turns (CONTRACT.md 7 and 8). A run is a turn,
 /// and its reply a message of the same id.

@@ -3,7 +3,8 @@ import Core
 /// The members of events that count (CONTRACT.md 5), in both spellings.
 enum PincerMember: Sendable {
   // The envelope.
-  case eventID, threadID, turnID, sequence, time, payload(PincerPayload)
+  case eventID, threadID, turnID, sequence, time
+  case payload(PincerPayload)
   // The payloads.
   case message, code, reason, segment, delta, isRedacted, text, call, tool, arguments, execution,
     command, stream, chunk, isText, exitCode, milliseconds, isTimedOut, isTruncated, action, risk,

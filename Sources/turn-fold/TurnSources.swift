@@ -1,0 +1,89 @@
+import Core
+import Records
+import Turns
+
+/// Tells of which backend a line is, and reads it.
+struct TurnSources {
+  private var clanky = ClankyTurns()
+  private var openclaw = OpenClawTurns()
+  private var pincer = PincerTurns()
+  private var joelclaw = JoelclawTurns()
+  private var scan = RecordScan()
+  private var events: [TurnEvent] = []
+  /// Who read the last line: the next one is likely theirs, too.
+  private var last = 0
+
+  private static let count = 4
+
+  /// What a line is.
+  enum Line {
+    /// Events of turns, perhaps none.
+    case events([TurnEvent])
+    /// A record of ours that a later version made: nothing is known of it.
+    case unknown
+    /// Nothing of turns.
+    case other
+    /// No record, and why.
+    case bad(String)
+  }
+
+  /// Reads a line.
+  mutating func read(_ bytes: UnsafeRawBufferPointer) -> Line {
+    let line: TurnLine
+    do throws(ScanFault) {
+      line = try TurnLine(bytes, &scan)
+    } catch {
+      return error == .empty ? .other : .bad(error.reason)
+    }
+    if line.shape == .own, let own = Self.own(line) { return own }
+    events.removeAll(keepingCapacity: true)
+    for offset in 0..<Self.count {
+      let index = (last + offset) % Self.count
+      if decode(line, index) {
+        last = index
+        return .events(events)
+      }
+    }
+    return .other
+  }
+
+  private mutating func decode(_ line: TurnLine, _ index: Int) -> Bool {
+    switch index {
+    case 0: pincer.decode(line, into: &events)
+    case 1: openclaw.decode(line, into: &events)
+    case 2: clanky.decode(line, into: &events)
+    default: joelclaw.decode(line, into: &events)
+    }
+  }
+
+  /// What still waited for something that would tell more, at the end of all lines.
+  mutating func finish() -> [TurnEvent] {
+    events.removeAll(keepingCapacity: true)
+    pincer.finish(into: &events)
+    openclaw.finish(into: &events)
+    clanky.finish(into: &events)
+    joelclaw.finish(into: &events)
+    return events
+  }
+
+  /// Reads a record of ours; nil for what is none, or of a type that is nothing of turns.
+  private static func own(_ line: TurnLine) -> Line? {
+    do throws(RecordFields.Fault) {
+      guard let record = try ConversationRecord(reading: line.bytes) else { return nil }
+      let change: TurnChange =
+        switch record {
+        case .thread(let thread): .setThread(thread)
+        case .message(let message): .setMessage(message, text: .whole)
+        case .turn(let turn): .setTurn(turn)
+        case .toolCall(let call): .setToolCall(call)
+        case .approval(let approval): .setApproval(approval)
+        }
+      var event = TurnEvent(
+        record.record.origin, thread: record.thread ?? "", time: record.record.time, change)
+      event.original = Array(line.bytes) + [10]
+      return .events([event])
+    } catch {
+      return error.isNews ? .unknown : .bad(error.reason)
+    }
+  }
+}
