@@ -16,7 +16,7 @@ URL =
 SYSTEM := $(shell uname -s)
 
 SWIFT = swift
-COMMANDS = sse-tail ws-tail agent-tail agent-chat action-filter action-format turn-format voice-state agent-call agent-approve mem-search tmux-attach share-inbox agent-serve
+COMMANDS = sse-tail ws-tail agent-tail agent-chat action-filter action-format turn-fold turn-format voice-state agent-call agent-approve mem-search tmux-attach share-inbox agent-serve
 RECIPES = agent-pulse agent-archive agent-status agent-setup mem-pick agent-say riff-up riff-claude riff-worktree-remove
 MANUALS = $(wildcard man/*.[1578])
 
