@@ -50,15 +50,15 @@ import Turns
       ])
   }
 
-  @Test func wordsThatGetAnotherIDReplaceTheFirst() {
+  @Test func wordsThatGetAnotherIDAreTheSame() {
     #expect(
       tell([
         words(1, "10:00:01.000", "a", isFinal: false), words(2, "10:00:02.000", "b", isFinal: true),
+        words(3, "10:00:03.000", "c", isFinal: true),
+      ]) == [
+        "message s/a partial: hello", "message s/a final: hello fig",
+        "message s/c final: hello fig",
       ])
-        == [
-          "message s/a partial: hello", "message s/a aborted: hello fig",
-          "message s/b final: hello fig",
-        ])
   }
 
   @Test func aResponseWithoutSoundGoesOn() {

@@ -93,19 +93,13 @@ extension VoiceRoom {
     into events: inout [TurnEvent]
   ) {
     guard let text = metadata.text("transcript") else { return }
-    let id = metadata.text("itemId").map { "\(session)/\($0)" } ?? action.id
     let who = action.user ?? metadata.text("speakerName") ?? ""
+    // Nobody says two things at once: what got another id on the way is the same.
+    let id = spoken[who] ?? metadata.text("itemId").map { "\(session)/\($0)" } ?? action.id
     var message = MessageRecord(
       origin, id: id, thread: session, role: .user, text: text, state: isFinal ? .final : .partial,
       time: action.time)
     message.author = metadata.text("speakerName") ?? action.user
-    // One who begins anew, or whose words got another id, does not go on with the first ones.
-    if let before = spoken[who], before != id {
-      var gone = message
-      gone.id = before
-      (gone.state, gone.reason) = (.aborted, "replaced by \(id)")
-      tell(.setMessage(gone, text: .unchanged), action.time, into: &events)
-    }
     spoken[who] = isFinal ? nil : id
     if isFinal { heard = id }
     tell(.setMessage(message, text: .whole), action.time, into: &events)
