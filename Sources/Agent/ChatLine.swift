@@ -61,6 +61,8 @@ public enum ChatNews: Sendable {
   case toolCall(ToolCallRecord)
   /// What it waits for.
   case approval(ApprovalRecord)
+  /// The conversation, where one was made for the question.
+  case thread(ThreadRecord)
 }
 
 /// How a question ended.

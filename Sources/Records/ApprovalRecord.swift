@@ -182,10 +182,15 @@ public struct ApprovalDecision: Equatable, Sendable {
     decisions = []
   }
 
-  /// - Parameter record: one record; members that are not known pass.
+  /// - Parameters:
+  ///   - record: one record; members that are not known pass.
+  ///   - decision: what was decided, whatever the record says; nil where it is to say it.
+  ///   - reason: what the agent is told then.
   /// - Throws: a `Fault`, also for an approval that is not pending: its `decision` was
   ///   made by someone before.
-  public init(reading record: JSONValue) throws(Fault) {
+  public init(
+    reading record: JSONValue, as decision: String? = nil, reason given: String? = nil
+  ) throws(Fault) {
     guard record.isObject else { throw Fault(reason: "not a JSON object") }
     switch record["type"]?.string {
     case RecordType.approval.rawValue:
@@ -197,12 +202,16 @@ public struct ApprovalDecision: Equatable, Sendable {
     default: throw Fault(reason: "neither an approval nor a decision")
     }
     id = try Self.word("id", of: record)
-    decision = try Self.word("decision", of: record)
-    let reason = record[either: "reason"]
-    guard reason == nil || reason?.string != nil else {
-      throw Fault(reason: "the reason is not a string")
+    if let decision {
+      (self.decision, self.reason) = (decision, given)
+    } else {
+      self.decision = try Self.word("decision", of: record)
+      let reason = record[either: "reason"]
+      guard reason == nil || reason?.string != nil else {
+        throw Fault(reason: "the reason is not a string")
+      }
+      self.reason = reason?.string
     }
-    self.reason = reason?.string
     profile = record["profile"]?.string
     decisions = record["decisions"]?.elements.compactMap(\.string) ?? []
   }

@@ -42,6 +42,8 @@ enum AgentApprove {
     case .ask: try Asking(line).run()
     case .decide(let decisions): try Answering(line).give(decisions)
     case .read: try Answering(line).read()
+    case .readIDs(let decision, let reason):
+      try Answering(line).read(as: decision, reason: reason)
     }
   }
 

@@ -31,14 +31,22 @@ final class Answering {
 
   /// Gives the answers that are read from standard input, as they come.
   ///
+  /// - Parameters:
+  ///   - decision: what is decided of each line, an id or an approval; nil where each line
+  ///     is a decision.
+  ///   - reason: what the agent is told.
   /// - Throws: `WriteFailure`; a `ReadFailure` ends the input.
-  func read() throws -> ExitStatus {
+  func read(as decision: String? = nil, reason: String? = nil) throws -> ExitStatus {
     do {
       var input = try RecordInput(path: "-", writtenTo: FileIdentity(descriptor: 1))
       // The link opens at once, before anything is decided.
       try line.run { true }
       while line.end == nil, let record = try input.next(beforeBlocking: wait) {
-        take(record)
+        if let decision {
+          take(record, as: decision, reason)
+        } else {
+          take(record)
+        }
         try waitForRoom()
       }
     } catch let failure as ReadFailure {
@@ -76,6 +84,24 @@ final class Answering {
       return faults.line("-", record.number, "not JSON: \(error.reason)")
     }
     do throws(ApprovalDecision.Fault) { answer(try ApprovalDecision(reading: value)) } catch {
+      faults.line("-", record.number, error.reason)
+    }
+  }
+
+  /// Takes an id, or a record that has one.
+  private func take(_ record: RecordInput.Line, as decision: String, _ reason: String?) {
+    let text = String(decoding: record.bytes, as: UTF8.self)
+    let words = text.split { " \t\r".contains($0) }
+    if words.isEmpty { return }
+    if words.count == 1, words[0].first != "{" {
+      return answer(ApprovalDecision(id: String(words[0]), decision: decision, reason: reason))
+    }
+    guard let value = try? JSONValue.parse(record.bytes), value.isObject else {
+      return faults.line("-", record.number, "neither one id nor a JSON object")
+    }
+    do throws(ApprovalDecision.Fault) {
+      answer(try ApprovalDecision(reading: value, as: decision, reason: reason))
+    } catch {
       faults.line("-", record.number, error.reason)
     }
   }

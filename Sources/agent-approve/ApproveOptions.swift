@@ -13,6 +13,8 @@ struct ApproveOptions {
     case decide([ApprovalDecision])
     /// Decisions are read from standard input.
     case read
+    /// What is to be decided so is read from standard input: ids, or approvals.
+    case readIDs(decision: String, reason: String?)
   }
 
   private(set) var task = Task.read
@@ -34,10 +36,14 @@ struct ApproveOptions {
     synopsis: "[options] -l | -w | -i | --approve ID | --deny ID [REASON] | [-]",
     operands: .none,
     options: [
-      Option(nil, "approve", "ID", "allow this once; repeatable", .word) {
+      Option(
+        nil, "approve", "ID", "allow this once, - for all of standard input; repeatable", .word
+      ) {
         $0.words.append(($1, "approve"))
       },
-      Option(nil, "deny", "ID", "deny this; repeatable", .word) { $0.words.append(($1, "deny")) },
+      Option(nil, "deny", "ID", "deny this, - for all of standard input; repeatable", .word) {
+        $0.words.append(($1, "deny"))
+      },
       Option("i", "interactive", "ask on the terminal for each that waits") {
         $0.choose("interactive", .ask)
       },
@@ -64,7 +70,7 @@ struct ApproveOptions {
   var maxTime: Double? {
     switch task {
     case .list, .decide: reconnect.maxTime ?? (waits ? nil : Self.usualTime)
-    case .watch, .ask, .read: reconnect.maxTime
+    case .watch, .ask, .read, .readIDs: reconnect.maxTime
     }
   }
 
@@ -82,9 +88,7 @@ struct ApproveOptions {
       guard operands.isEmpty || operands == ["-"] else {
         throw UsageError("what is to be done with \(operands[0])?")
       }
-      if access.tokenFile == "-" {
-        throw UsageError("standard input cannot be the token and the decisions")
-      }
+      try checkInput()
       if operands.isEmpty, isatty(0) == 1 {
         throw UsageError("-l, -w, -i, --approve, --deny, or decisions on standard input")
       }
@@ -99,10 +103,22 @@ struct ApproveOptions {
     }
   }
 
+  private func checkInput() throws(UsageError) {
+    if access.tokenFile == "-" {
+      throw UsageError("standard input cannot be the token and the decisions")
+    }
+  }
+
   private mutating func decide(reason operands: [String]) throws(UsageError) {
     let reason = operands.isEmpty ? nil : operands.joined(separator: " ")
     if let word = operands.first, words.count > 1 || words[0].decision != "deny" {
       throw UsageError("a reason is for one --deny alone: \(word)")
+    }
+    if words.contains(where: { $0.id == "-" }) {
+      if words.count > 1 { throw UsageError("- is all of standard input: one decision for it") }
+      try checkInput()
+      task = .readIDs(decision: words[0].decision, reason: reason)
+      return
     }
     task = .decide(
       words.map { ApprovalDecision(id: $0.id, decision: $0.decision, reason: reason) })

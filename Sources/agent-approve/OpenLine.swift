@@ -130,7 +130,7 @@ final class OpenLine: ApprovalListener {
   private var isHasty: Bool {
     switch options.task {
     case .list, .decide: !options.waits && options.reconnect.maxRetries == nil
-    case .watch, .ask, .read: false
+    case .watch, .ask, .read, .readIDs: false
     }
   }
 

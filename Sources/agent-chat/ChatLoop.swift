@@ -22,6 +22,8 @@ final class ChatLoop: ChatListener {
   /// The person asked for the end by ^C; in a question, it is then waited for until so long.
   private var abortUntil: Double?
   private var writing: WriteFailure?
+  /// When something of the answer came last, seconds of `Clock.monotonic`.
+  private var lastNews = 0.0
   private var lastWait: String?
 
   /// Why the line is closed for good; nil while it is not.
@@ -67,20 +69,26 @@ final class ChatLoop: ChatListener {
   ///
   /// - Throws: `WriteFailure`.
   func ask(_ question: ChatQuestion) throws -> ChatEnd {
-    (end, abortUntil) = (nil, nil)
+    (end, abortUntil, lastNews) = (nil, nil, Clock.monotonic)
     view.begin()
     line.ask(question)
     while end == nil {
-      let limit = min(deadline, abortUntil ?? .infinity)
+      let limit = min(deadline, limitOfSilence, abortUntil ?? .infinity)
       if let signal = try turn(until: limit, isDone: { end != nil }) { heed(signal) }
       let now = Clock.monotonic
       if end == nil, let abortUntil, now >= abortUntil { end = .aborted(nil) }
       if end == nil, now >= deadline { end = .lost("no answer in \(maxTime) s") }
+      if end == nil, now >= limitOfSilence {
+        let patience = Latency.seconds(options.timeout ?? 0)
+        end = .lost("nothing of the answer came for \(patience) s")
+      }
     }
     let outcome = end ?? .aborted(nil)
     if writing == nil { try view.finish(outcome) }
     return outcome
   }
+
+  private var limitOfSilence: Double { options.timeout.map { lastNews + $0 } ?? .infinity }
 
   /// Whether the last question was ended by ^C.
   var wasInterrupted: Bool { abortUntil != nil }
@@ -218,11 +226,16 @@ final class ChatLoop: ChatListener {
   }
 
   func chatNews(_ news: ChatNews) {
+    lastNews = Clock.monotonic
     if writing != nil { return }
     do {
       try view.take(news)
     } catch {
       writing = error
+    }
+    // Without its name nobody finds it again.
+    if case .thread(let thread) = news, view.isScreen || speaks {
+      say("a new conversation: \(thread.id)")
     }
     if case .approval(let approval) = news, approval.state == .pending, !view.isScreen, speaks {
       say("waits for an approval: \(approval.tool): \(approval.summary ?? approval.id)")

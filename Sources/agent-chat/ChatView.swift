@@ -81,6 +81,7 @@ final class RecordView: ChatView {
       case .turn(let record): record.bytes
       case .toolCall(let record): record.bytes
       case .approval(let record): record.bytes
+      case .thread(let record): record.bytes
       }
     try write(bytes)
   }

@@ -6,14 +6,14 @@ import Web
 struct PincerBackend: AgentBackend {
   let name = "a Pincer server"
   let has: Set<AgentCapability> = [.follow, .call, .chat, .approvals]
-  let speaks: Set<AgentCapability> = [.follow, .call]
+  var speaks: Set<AgentCapability> { has }
 
   var operations: [Operation] { PincerOperations.all }
 
   let headers = [Header("Connect-Protocol-Version", "1")]
 
   /// The longest silence of a stream without an answer of the server, seconds.
-  private static let usualSilence = 30.0
+  static let usualSilence = 30.0
 
   /// A Connect server's own word decides, whatever the status.
   func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem? {
@@ -46,5 +46,15 @@ struct PincerBackend: AgentBackend {
     if stream.lastEventID.isEmpty { stream.lastEventID = String(wishes.from ?? 0) }
     stream.usualSilence = Self.usualSilence
     return stream
+  }
+
+  func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) -> any ChatLine {
+    PincerChat(agent, wishes)
+  }
+
+  func approvals(
+    of agent: AgentAccess, waits: Bool, policy: StreamPolicy
+  ) throws(SettingsError) -> any ApprovalLine {
+    PincerApprovals(agent, policy: policy)
   }
 }

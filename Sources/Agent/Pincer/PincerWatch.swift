@@ -238,7 +238,9 @@ extension PincerWatch: ConnectStreamHandler {
     case .drop: return true
     case .refetch:
       _ = ledger.retry()
-      missing = "events \(first) to \(event.sequence - 1) did not come"
+      let last = event.sequence - 1
+      missing =
+        first == last ? "event \(first) did not come" : "events \(first) to \(last) did not come"
       return false
     case .takeBehind(let lost): handler.streamMissed(lost)
     case .take: break
