@@ -2,12 +2,14 @@
 # gateway.sh: a gateway with faults and a profile for it. Sourced behind lib.sh.
 #
 #   start_gateway NAME [OPTION...]  a servers/gateway.py, and a profile of its name; $url
-#   tell NAME ORDER...              an order to it, see there; done when this returns
+#   tell NAME ORDER...              an order to it (orders.sh), see there
 #   frames NAME METHOD              the params of what came of a method, a line each
 #   came_frames NAME METHOD COUNT   whether so many came
 
 # shellcheck disable=SC2154  # of lib.sh
 : "$tmp" "$cli"
+# shellcheck source=orders.sh
+. "$cli/orders.sh"
 
 start_gateway() {
   _gateway=$1
@@ -18,14 +20,5 @@ start_gateway() {
   printf '[profile %s]\nkind = openclaw\nurl = %s\n' "$_gateway" "$url" \
     >>"$XDG_CONFIG_HOME/agentutils/config"
 }
-tell() {
-  _gateway=$1
-  shift
-  _told=$(orders_done "$_gateway")
-  printf '%s\n' "$*" >"$tmp/$_gateway.fifo"
-  wait_until 30 obeyed "$_gateway" "$_told" || bail "$_gateway does not obey: $*"
-}
-orders_done() { cat "$tmp/$1.fifo.done" 2>/dev/null | wc -l; }
-obeyed() { [ "$(orders_done "$1")" -gt "$2" ]; }
 frames() { jq -c --arg method "$2" '.frame | select(.method == $method) | .params' "$tmp/$1.log"; }
 came_frames() { [ "$(frames "$1" "$2" | wc -l)" -ge "$3" ]; }
