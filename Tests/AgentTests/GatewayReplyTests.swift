@@ -170,6 +170,7 @@ import Testing
       case .turn(let turn): "turn \(turn.state)"
       case .toolCall(let call): "\(call.tool) \(call.state) \(call.label ?? "")"
       case .approval: "approval"
+      case .thread: "thread"
       }
     }.joined(separator: "|")
   }
