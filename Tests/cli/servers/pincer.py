@@ -15,6 +15,7 @@ Orders for the wire:
   cut HOW             all streams: `short` (no last chunk), `bare` (no end envelope), `clean`
                       (with one), `half` (in an envelope), `reset`, `error CODE MESSAGE`
   skip N              leave out the next N events        swap    the next two change places
+  lack N              the event of this number is never sent, stored or not
   deaf                the streams that are open hear of nothing more
   hush N              the next N watches hear of nothing, not even of what is stored
   envelope FLAGS TEXT into all streams; FLAGS is a number     bytes HEX  the same, as it is
@@ -66,6 +67,7 @@ chance = random.Random(options.seed)
 lock = threading.RLock()
 streams = []
 faults = {"split": 0, "skip": 0, "swap": 0, "hush": 0, "drops": options.drops, "limit": options.backlog}
+lacking = set()
 # What becomes of the next call of a method: (kind, ...).
 fates = {}
 
@@ -135,6 +137,8 @@ class Stream:
     def filtered(self, event):
         """The events that are told for this one."""
         with lock:
+            if int(event["sequence"]) in lacking:
+                return []
             if faults["skip"]:
                 faults["skip"] -= 1
                 return []
@@ -149,7 +153,7 @@ class Stream:
         """Some events in one piece; or a part of it, and then a cut."""
         data = b"".join(envelope(0, compact(each)) for each in events)
         with lock:
-            is_cut = self.is_watch and faults["drops"] > 0 and chance.random() < 0.1
+            is_cut = self.is_watch and faults["drops"] > 0 and chance.random() < 0.4
             faults["drops"] -= is_cut
         if not is_cut:
             return self.write(data)
@@ -190,6 +194,7 @@ def watch(stream, request):
     thread = request.get("threadId", request.get("thread_id", ""))
     stored, leave = store.watch(thread, after, stream.items.put, faults["limit"])
     try:
+        stored = [each for each in stored if int(each["sequence"]) not in lacking]
         if stored and not stream.is_deaf:
             stream.tell(stored)
         stream.follow()
@@ -320,6 +325,8 @@ def wire(word, rest):
         everyone = list(streams)
     if word in ("split", "skip", "hush", "limit"):
         faults[word] = int(name)
+    elif word == "lack":
+        lacking.add(int(name))
     elif word == "swap":
         faults["swap"] = 1
     elif word == "cut":

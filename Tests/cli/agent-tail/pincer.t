@@ -1,0 +1,188 @@
+#!/bin/sh
+# The events of a thread of a Pincer server: whole, once each and in order, whatever the
+# wire does.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../pincer.sh"
+needs agent-tail curl jq python3
+
+start_pincer pin
+thread=$(new_thread pin)
+tail_it() { run agent-tail -p pin --retry-wait 0.05 "$@"; }
+ids() { jq -r 'select(.event) | .id' "$1" | xargs; }
+say() { ask pin TurnsService/SendTurn "{\"threadId\":\"$thread\",\"userText\":\"$1\"}" >"$tmp/said"; }
+follow() {
+  start tail agent-tail -p pin -L --retry-wait 0.05 "$@"
+  wait_until 20 has "$tmp/tail.out" '"type":"open"' || bail "agent-tail does not open"
+}
+came() { wait_until 20 has "$tmp/tail.out" "$1"; }
+event() { tell pin event "$thread" "$1"; }
+# whole: the events so far, from 1, and none twice.
+whole() { [ "$(ids "$tmp/tail.out")" = "$(seq -s ' ' 1 "$1")" ]; }
+
+# --- the events
+
+say "read x"
+tail_it -n 8 "$thread"
+status_is 0 "the events of a thread"
+err_empty "without a word"
+is "$(jq -r '.event + " " + .id' "$out" | xargs)" "turnStarted 1 toolCallPlanned 2 \
+toolExecutionStarted 3 toolExecutionOutputDelta 4 toolExecutionFinished 5 assistantTextDelta 6 \
+assistantMessageCommitted 7 turnCompleted 8" "by name and number"
+is "$(jq -c 'select(.id == "2") | .data | [.threadId, .sequence, .toolCallPlanned.args]' "$out")" \
+  "[\"$thread\",\"2\",{\"path\":\"x\"}]" "with the server's own object"
+is "$(calls pin EventsService/WatchThread)" "{\"threadId\":\"$thread\",\"fromSequence\":\"0\"}" \
+  "and nothing more is asked for than they"
+is "$(jq -r 'select(.method == "EventsService/WatchThread") | .headers
+  | [.["content-type"], .["connect-protocol-version"], .["connect-accept-encoding"] // "none"] | join(" ")' \
+  "$tmp/pin.log")" "application/connect+json 1 none" "in Connect, not compressed"
+tail_it --from 6 -n 2 "$thread"
+is "$(ids "$out")" "7 8" "--from: behind a number"
+tail_it -n 1
+status_is 2 "no thread"
+err_like 'agent-call threads' "tells where they are listed"
+tail_it -n 1 thr_none
+err_like 'agent-tail: .*not_found: thread not found$' "a thread that there is not"
+isnt "$status" 0 "is no success"
+tail_it -n 1 --from -1 "$thread"
+status_is 2 "a number below the first"
+
+tail_it --state "$tmp/state" -n 3 "$thread"
+tail_it --state "$tmp/state" -n 2 "$thread"
+is "$(ids "$out")" "4 5" "--state: goes on where it ended"
+
+# --- what a wire may do
+
+tell pin split 1
+tail_it -n 8 "$thread"
+is "$(ids "$out")" "1 2 3 4 5 6 7 8" "an answer in single bytes"
+tell pin split 7
+tail_it -n 8 "$thread"
+is "$(jq -c .data "$out" | md5sum)" "$(tell pin split 0 && tail_it -n 8 "$thread" &&
+  jq -c .data "$out" | md5sum)" "and in pieces: the same"
+
+follow "$thread"
+number=8
+for how in clean bare short half reset "error unavailable going away" "error internal odd"; do
+  tell pin cut "$how"
+  event '{"heartbeat":{"latestSequence":"1"}}'
+  number=$((number + 1))
+  wait_until 20 whole "$number"
+done
+ok "cut in seven ways: nothing is lost, doubled or out of order" whole 15
+is "$(jq -r 'select(.type == "lost") | .type' "$tmp/tail.out" | wc -l)" 7 "each is told"
+ok "a clean end as one" has "$tmp/tail.out" '"lost".*the server ended the stream'
+ok "an end without a last envelope as a loss" has "$tmp/tail.out" '"lost".*without an end'
+ok "a refusal with its words" has "$tmp/tail.out" '"lost".*unavailable: going away'
+tell pin skip 2
+event '{"heartbeat":{}}'
+event '{"heartbeat":{}}'
+event '{"heartbeat":{}}'
+ok "a hole is asked for again" wait_until 20 whole 18
+tell pin swap
+event '{"heartbeat":{}}'
+event '{"heartbeat":{}}'
+ok "and so are events in another order" wait_until 20 whole 20
+not_ok "no gap is told, for there is none" has "$tmp/tail.out" '"type":"gap"'
+tell pin limit 3
+tell pin cut short
+tell pin fill "$thread" 10
+ok "a backlog that is cut is fetched piece by piece" wait_until 20 whole 30
+tell pin limit 2000
+tell pin lack 32
+for number in 31 32 33; do event "{\"heartbeat\":{\"latestSequence\":\"$number\"}}"; done
+came '"id":"33"'
+ok "what the server does not have is told" has "$tmp/tail.out" '"type":"gap","from":32,"to":32'
+is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 2 | xargs)" "31 33" "and passed over"
+
+# What is no event, or not one of today.
+tell pin envelope 0 '{"eventId":'
+tell pin bytes 000000000422ff2222
+tell pin envelope 0 '[1]'
+event '{"futureThing":{"n":1.10,"text":"\u001b[2Jπ"}}'
+came '"event":"futureThing","id":"34"'
+ok "an event of tomorrow passes" true
+is "$(grep -c 'a message that is no event' "$tmp/tail.err")" 3 "what is none is named, and all goes on"
+event '{"noticed":{"text":"'"$(head -c 300000 /dev/zero | tr '\0' x)"'"}}'
+came '"id":"35"'
+is "$(jq -r 'select(.id == "35") | .data.noticed.text | length' "$tmp/tail.out")" 300000 \
+  "a large one, too"
+stop "$pid"
+status_is 143 "TERM ends it"
+tail_it --from 33 --max-event-bytes 1000 -n 1 "$thread"
+is "$(ids "$out")" 34 "one that is small enough"
+tail_it --from 33 --max-event-bytes 1000 --max-time 1 "$thread"
+err_like 'bytes' "and one that is not is passed over, with a word"
+
+# Other spellings of the same.
+follow --from 35 "$thread"
+tell pin envelope 0 '{"event_id":"e","thread_id":"'"$thread"'","sequence":36,"turn_started":{}}'
+came '"event":"(turnStarted|turn_started)","id":"36"'
+ok "another spelling is read" true
+stop "$pid"
+
+# --- silence
+
+thread=$(new_thread pin)
+follow --idle-timeout 2 "$thread"
+event '{"heartbeat":{}}'
+came '"id":"1"'
+tell pin deaf
+event '{"heartbeat":{}}'
+event '{"heartbeat":{}}'
+ok "a stream that died without a word is noticed, before any event" wait_until 6 whole 3
+tell pin hush 1
+tell pin cut short
+event '{"heartbeat":{}}'
+ok "and one that says nothing of what is stored" wait_until 8 whole 4
+stop "$pid"
+asked=$(calls pin ThreadsService/ListThreadMessages | wc -l)
+before=$(calls pin EventsService/WatchThread | wc -l)
+follow --idle-timeout 0.5 --from 4 "$thread"
+wait_until 20 came_calls pin ThreadsService/ListThreadMessages $((asked + 5))
+is "$(calls pin EventsService/WatchThread | wc -l)" $((before + 1)) \
+  "a thread in which nothing happens is not watched anew, when the server says so"
+stop "$pid"
+
+# --- refusals
+
+tell pin answer EventsService/WatchThread 401 application/json '{"error":"unauthorized"}'
+tail_it -n 1 "$thread"
+status_is 77 "no token, in the server's own shape"
+tell pin refuse EventsService/WatchThread unauthenticated unauthorized
+tail_it -n 1 "$thread"
+status_is 77 "and in that of Connect"
+err_one_line agent-tail "one line says so"
+tell pin refuse EventsService/WatchThread unavailable later
+tail_it -n 1 --max-retries 0 "$thread"
+status_is 75 "what may pass"
+tell pin refuse EventsService/WatchThread unimplemented "no $(printf '\033')[31msuch"
+tail_it -n 1 "$thread"
+status_is 2 "and what will not"
+err_like 'no \\e\[31msuch' "is made visible"
+tell pin answer EventsService/WatchThread 503 text/plain busy
+tail_it -n 1 "$thread"
+status_is 0 "a server that was not ready"
+tell pin answer EventsService/WatchThread 200 application/json '{}'
+tail_it -n 1 "$thread"
+status_is 2 "an answer that is no stream"
+tell pin answer EventsService/WatchThread 404 text/plain '404 page not found'
+tail_it -n 1 "$thread"
+status_is 2 "another server"
+for bytes in 01000000027b7d 80000000027b7d 02000000033d3d3d 03000000027b7d; do
+  follow --from 4 "$thread"
+  tell pin bytes "$bytes"
+  finished "$pid"
+  is "$status" 2 "no envelope that can be read: $bytes"
+done
+follow --from 4 "$thread"
+tell pin bytes 00ffffffff7b
+tell pin cut short
+event '{"heartbeat":{}}'
+ok "a length of 4 GB takes no room, and the next connection goes on" came '"id":"5"'
+is "$(awk '/VmHWM/ { print ($2 < 100000) }' "/proc/$pid/status" 2>/dev/null || echo 1)" 1 "none at all"
+tell pin revoke
+tell pin cut short
+finished "$pid"
+is "$status" 77 "a token that was revoked meanwhile"
+not_ok "no token in records and messages" grep -rq "${pincer_token#*.}" "$tmp/tail.out" "$tmp/tail.err" "$out" "$err"
+done_testing
