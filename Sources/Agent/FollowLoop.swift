@@ -168,6 +168,8 @@ public final class FollowLoop {
     if !lostOutput {
       for follower in open { _ = follower.saveState(now: Clock.monotonic, force: true) }
     }
+    // A WebSocket is told that nobody listens any more.
+    for follower in open { follower.stop() }
     if case .signal(let number) = outcome { Process.die(by: number) }
     let status = followers.reduce(worst) { $0.worse($1.status(usual: .success)) }
     return status == .success && end != nil ? .failure : status

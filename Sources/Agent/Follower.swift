@@ -85,6 +85,11 @@ final class Follower {
     _ = saveState(now: Clock.monotonic, force: true)
     isClosed = true
     _ = continuity?.connectionLost()
+    stop()
+  }
+
+  /// Ends the connection.
+  func stop() {
     stream?.stop()
     stream = nil
   }

@@ -62,6 +62,7 @@ final class OpenLine: ApprovalListener {
       client.wait(seconds: min(next, deadline) - now, reading: files, closing: [1])
       if let signal = EndSignals.next() {
         output.leave()
+        line.stop()
         Process.die(by: signal)
       }
       if OutputEnd.isClosed { throw WriteFailure(code: EPIPE) }

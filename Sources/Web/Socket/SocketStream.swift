@@ -140,7 +140,8 @@ public final class SocketStream: StreamLink {
   }
 
   private func lose(_ reason: String, after least: Double? = nil) {
-    socket?.cancel()
+    // It may be there still, and only slow.
+    socket?.cancel(1001)
     socket = nil
     isHeld = false
     let now = Clock.monotonic

@@ -170,7 +170,10 @@ extension WebSocket: FrameTaker {
 
   func frames(oversize bytes: Int) { handler.socketOversize(bytes: bytes) }
 
-  func frames(ping payload: UnsafeRawBufferPointer) { duePong = Array(payload) }
+  func frames(ping payload: UnsafeRawBufferPointer) {
+    duePong = Array(payload)
+    answerPing()
+  }
 
   func frames(close: CloseFrame) {
     reader?.stop()
@@ -197,6 +200,17 @@ extension WebSocket: FrameTaker {
     if end != nil { isHeld = false }
     connection?.wantsRead = !isHeld
     connection?.isReady = true
+  }
+
+  /// Says that nothing more is wanted. Nobody waits for the echo.
+  func takeLeave(_ code: UInt16) {
+    guard let connection else { return }
+    switch state {
+    case .open: writer.add(WSLAY_CONNECTION_CLOSE, CloseFrame.payload(code, ""))
+    case .closing: break
+    case .connecting, .asking, .ended: return
+    }
+    _ = writer.flush(to: connection)
   }
 
   private func answerPing() {

@@ -30,8 +30,9 @@ public final class WebSocket {
   /// Whether frames of the region wait for `release`.
   var isHeld = false
   var hasFrames = false
-  /// The payload of the newest ping that is not answered. Older ones need no answer
-  /// (RFC 6455, section 5.5.3), so that a flood of them costs nothing.
+  /// The payload of the newest ping that is not answered, because the network takes
+  /// nothing. Older ones then need no answer (RFC 6455, section 5.5.3), so that a flood of
+  /// them fills no memory.
   var duePong: [UInt8]?
 
   /// How much is read at a time before others get their turn, bytes.
@@ -101,8 +102,12 @@ public final class WebSocket {
     beginClose(CloseFrame.payload(code, reason), nil)
   }
 
-  /// Ends the connection at once; nothing more is told.
-  public func cancel() {
+  /// Ends the connection at once; nothing more is told. The other side still gets what
+  /// waits for it and a close frame, as far as the network takes them without a wait.
+  ///
+  /// - Parameter code: why; as for `close`.
+  public func cancel(_ code: UInt16 = 1000) {
+    takeLeave(code)
     state = .ended
     reader?.stop()
     disconnect()
