@@ -44,19 +44,4 @@ import Testing
       #expect(taken.dropLast().allSatisfy { $0 })
     }
   }
-
-  @Test(arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")])
-  func base64(text: String, code: String) {
-    #expect(Base64.text(Array(text.utf8)) == code)
-  }
-
-  @Test func longBase64() {
-    // Over the parts in which it is made.
-    let bytes = (0..<30_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    let whole = Base64.text(bytes)
-    let parts = stride(from: 0, to: bytes.count, by: 3).map {
-      Base64.text(Array(bytes[$0..<min($0 + 3, bytes.count)]))
-    }
-    #expect(whole == parts.joined())
-  }
 }

@@ -109,33 +109,9 @@ public final class DeviceIdentity {
   static func seed(pem: String) -> [UInt8]? {
     let lines = pem.split(whereSeparator: \.isNewline)
     guard lines.count > 2, lines.first == head[...], lines.last == tail[...],
-      let der = Base64.bytes(lines.dropFirst().dropLast().joined()), der.starts(with: prefix),
+      let der = Base64.bytes(lines.dropFirst().dropLast().joined().utf8), der.starts(with: prefix),
       der.count == prefix.count + length
     else { return nil }
     return Array(der[prefix.count...])
-  }
-}
-
-extension Base64 {
-  /// With the letters of names and URLs, without padding (RFC 4648, section 5).
-  static func url(_ bytes: [UInt8]) -> String {
-    String(
-      text(bytes).compactMap { letter in
-        switch letter {
-        case "+": "-"
-        case "/": "_"
-        case "=": nil
-        default: letter
-        }
-      })
-  }
-
-  /// The bytes of a text with padding (RFC 4648, section 4); nil for any other.
-  static func bytes(_ text: String) -> [UInt8]? {
-    let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
-    var out = [UInt8](repeating: 0, count: text.utf8.count)
-    let count = EVP_DecodeBlock(&out, Array(text.utf8), Int32(text.utf8.count))
-    guard count >= padding, padding < 3 else { return nil }
-    return Array(out.prefix(Int(count) - padding))
   }
 }

@@ -1,7 +1,16 @@
-/// Base64 (RFC 4648, section 4) with its padding.
+/// Base64 (RFC 4648): with its padding (section 4), or with the letters of URLs and without
+/// it (section 5).
 public enum Base64 {
   private static let letters: [UInt8] = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let padding = UInt8(ascii: "=")
+
+  /// What each byte stands for, 64 for nothing.
+  private static let values: [UInt8] = {
+    var values = [UInt8](repeating: 64, count: 256)
+    for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }
+    return values
+  }()
 
   /// Adds the code of all the bytes at the end of a buffer.
   public static func append(_ bytes: UnsafeRawBufferPointer, to buffer: inout ByteBuffer) {
@@ -22,6 +31,66 @@ public enum Base64 {
     var buffer = ByteBuffer()
     bytes.withUnsafeBytes { append($0, to: &buffer) }
     return String(decoding: buffer.bytes, as: UTF8.self)
+  }
+
+  /// The code of the bytes with the letters of URLs, without padding.
+  public static func url(_ bytes: [UInt8]) -> String {
+    let code = text(bytes).utf8.lazy.filter { $0 != padding }.map { letter in
+      switch letter {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      default: letter
+      }
+    }
+    return String(decoding: Array(code), as: UTF8.self)
+  }
+
+  /// The bytes that a code with padding stands for.
+  ///
+  /// - Returns: nil for anything that `text` would not have written.
+  public static func bytes(_ code: some BidirectionalCollection<UInt8>) -> [UInt8]? {
+    code.count % 4 == 0 ? decode(withoutPadding(code)) : nil
+  }
+
+  /// The bytes that a code stands for, with or without padding, in either of the two
+  /// alphabets.
+  ///
+  /// - Returns: nil for anything else.
+  public static func bytes(url code: some BidirectionalCollection<UInt8>) -> [UInt8]? {
+    decode(
+      withoutPadding(code).lazy.map { letter in
+        switch letter {
+        case UInt8(ascii: "-"): UInt8(ascii: "+")
+        case UInt8(ascii: "_"): UInt8(ascii: "/")
+        default: letter
+        }
+      })
+  }
+
+  private static func withoutPadding<Code: BidirectionalCollection<UInt8>>(
+    _ code: Code
+  ) -> Code.SubSequence {
+    code.dropLast(code.reversed().prefix(2).prefix { $0 == padding }.count)
+  }
+
+  private static func decode(_ letters: some Collection<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    // All at once: whoever wipes a secret can only wipe what is left of it at the end.
+    bytes.reserveCapacity(letters.count / 4 * 3 + 2)
+    var bits = 0 as UInt32
+    var count = 0
+    for letter in letters {
+      let value = values[Int(letter)]
+      guard value < 64 else { return nil }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      guard count >= 8 else { continue }
+      count -= 8
+      bytes.append(UInt8(bits >> count))
+      bits &= (1 << count) - 1
+    }
+    // A letter alone is no byte, and bits behind the last byte would be another code of it.
+    return count < 6 && bits == 0 ? bytes : nil
   }
 
   /// - Returns: how many characters were written.

@@ -1,4 +1,5 @@
 import CCrypto
+import Core
 
 /// A host's public key, in the form that goes over the wire (RFC 4253, 6.6) and, in
 /// base64, into OpenSSH's files.
@@ -28,7 +29,7 @@ public struct HostKey: Equatable, Sendable {
   ///
   /// - Returns: nil when it is damaged, or says another type inside.
   public init?(type: some StringProtocol, base64: ArraySlice<UInt8>) {
-    guard let blob = Base64.decode(base64), let key = HostKey(blob: blob), key.type == type else {
+    guard let blob = Base64.bytes(base64), let key = HostKey(blob: blob), key.type == type else {
       return nil
     }
     self = key
@@ -38,7 +39,7 @@ public struct HostKey: Equatable, Sendable {
   public var fingerprint: String { Fingerprint.sha256(blob) }
 
   /// Type and base64, as they stand in OpenSSH's files.
-  public var text: String { "\(type) \(Base64.encode(blob))" }
+  public var text: String { "\(type) \(Base64.text(blob))" }
 
   /// The short name of the type: `ED25519`.
   public var kind: String { Self.kind(of: type) }
@@ -105,6 +106,6 @@ public enum Fingerprint {
   public static func sha256(_ blob: [UInt8]) -> String {
     var digest = [UInt8](repeating: 0, count: 32)
     SHA256(blob, blob.count, &digest)
-    return "SHA256:" + Base64.encode(digest).prefix { $0 != "=" }
+    return "SHA256:" + Base64.text(digest).prefix { $0 != "=" }
   }
 }

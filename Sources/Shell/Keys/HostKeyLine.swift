@@ -1,4 +1,5 @@
 import CCrypto
+import Core
 
 /// A line of a file in OpenSSH's known_hosts format, see sshd(8).
 struct HostKeyLine: Equatable, Sendable {
@@ -118,8 +119,8 @@ struct HostNamePattern: Equatable, Sendable {
       return
     }
     let parts = text.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
-    guard parts.count == 4, parts[1].elementsEqual("1".utf8), let salt = Base64.decode(parts[2]),
-      let hash = Base64.decode(parts[3]), salt.count == 20, hash.count == 20
+    guard parts.count == 4, parts[1].elementsEqual("1".utf8), let salt = Base64.bytes(parts[2]),
+      let hash = Base64.bytes(parts[3]), salt.count == 20, hash.count == 20
     else { return nil }
     kind = .hashed(salt: salt, hash: hash)
   }

@@ -100,7 +100,7 @@ struct PrivateKeyFile {
     }
     defer { text.withUnsafeMutableBytes { clibc_wipe($0.baseAddress, $0.count) } }
     let magic = Array("openssh-key-v1\0".utf8)
-    guard var blob = Base64.decode(text[...]), blob.starts(with: magic) else { return nil }
+    guard var blob = Base64.bytes(text), blob.starts(with: magic) else { return nil }
     defer { blob.withUnsafeMutableBytes { clibc_wipe($0.baseAddress, $0.count) } }
     var reader = WireReader(blob[magic.count...])
     // Cipher, key derivation and its options, and how many keys there are: one.

@@ -122,7 +122,7 @@ extension Gateway {
     let now = Timestamp.now()
     let milliseconds = lifetime ?? Self.approvalLifetime
     let approval = Approval(
-      id: id ?? Base64URL.random(bytes: 12), request: bytes,
+      id: id ?? Base64.random(bytes: 12), request: bytes,
       allowed: allowed.flatMap { $0.isEmpty ? nil : $0 } ?? ApprovalDecision.allCases,
       created: now, expires: now.adding(.milliseconds(milliseconds)))
     approvals.add(approval)

@@ -91,10 +91,10 @@ extension Gateway {
     _ connect: ConnectRequest, _ key: DeviceKey?, _ known: PairedDevice?, _ now: Timestamp
   ) -> PairedDevice {
     PairedDevice(
-      id: connect.device?.id ?? "", publicKey: Base64URL.text(key?.raw ?? []),
+      id: connect.device?.id ?? "", publicKey: Base64.url(key?.raw ?? []),
       client: connect.clientID, platform: connect.platform, name: connect.displayName,
       scopes: connect.knownScopes.union(known?.scopes ?? []),
-      token: known?.token ?? Base64URL.random(bytes: 32), approvedAt: now.milliseconds)
+      token: known?.token ?? Base64.random(bytes: 32), approvedAt: now.milliseconds)
   }
 
   // MARK: - Devices

@@ -25,7 +25,7 @@ import Testing
       # ours
       box \(key.text)\r
       \tbox,[box]:2222   \(rsa.text)   a comment, of any words
-      * sk-ssh-ed25519@openssh.com \(Base64.encode(sk))
+      * sk-ssh-ed25519@openssh.com \(Base64.text(sk))
       @revoked * \(KeyBox.key(9).text)
       @cert-authority *.example \(key.text)
       [box]:22022 \(key.text)

@@ -1,6 +1,5 @@
 import CCrypto
 import Core
-import Foundation
 
 /// A device's public Ed25519 key (RFC 8032).
 struct DeviceKey: Equatable, Sendable {
@@ -17,10 +16,12 @@ struct DeviceKey: Equatable, Sendable {
     let lines = text.split(whereSeparator: \.isNewline)
     if let first = lines.first, first == "-----BEGIN PUBLIC KEY-----" {
       let body = lines.dropFirst().prefix { !$0.hasPrefix("-----") }.joined()
-      guard let der = Base64URL.bytes(body), der.starts(with: Self.header) else { return nil }
+      guard let der = Base64.bytes(url: body.utf8), der.starts(with: Self.header) else {
+        return nil
+      }
       raw = Array(der.dropFirst(Self.header.count))
     } else {
-      guard let bytes = Base64URL.bytes(text) else { return nil }
+      guard let bytes = Base64.bytes(url: text.utf8) else { return nil }
       raw = bytes
     }
     if raw.count != 32 { return nil }
@@ -37,7 +38,7 @@ struct DeviceKey: Equatable, Sendable {
   ///
   /// - Parameter signature: 64 bytes in base64url.
   func verifies(_ signature: String, of text: String) -> Bool {
-    guard let signature = Base64URL.bytes(signature), signature.count == 64,
+    guard let signature = Base64.bytes(url: signature.utf8), signature.count == 64,
       let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, raw, raw.count)
     else { return false }
     defer { EVP_PKEY_free(key) }
@@ -49,29 +50,11 @@ struct DeviceKey: Equatable, Sendable {
   }
 }
 
-/// Base64 with the letters of URLs (RFC 4648, section 5).
-enum Base64URL {
-  /// The bytes of a text, with or without padding, in either of the two alphabets.
-  static func bytes(_ text: String) -> [UInt8]? {
-    guard text.utf8.count <= 4096 else { return nil }
-    var plain = text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
-    while plain.last == "=" { plain.removeLast() }
-    let padding = String(repeating: "=", count: (4 - plain.count % 4) % 4)
-    return Data(base64Encoded: String(plain) + padding).map { Array($0) }
-  }
-
-  /// Bytes as such a text, without padding.
-  static func text(_ bytes: [UInt8]) -> String {
-    String(
-      Data(bytes).base64EncodedString().compactMap {
-        $0 == "+" ? "-" : $0 == "/" ? "_" : $0 == "=" ? nil : $0
-      })
-  }
-
-  /// So many random bytes as such a text: a token, a nonce.
+extension Base64 {
+  /// So many random bytes with the letters of URLs: a token, a nonce.
   static func random(bytes count: Int) -> String {
     // The system's own source (getrandom, arc4random).
     var generator = SystemRandomNumberGenerator()
-    return text((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    return url((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
   }
 }

@@ -51,7 +51,7 @@ struct PairingRequests {
     }
     if requests.count >= Self.limit { return nil }
     let request = PairingRequest(
-      id: Base64URL.random(bytes: 9), device: device, reason: reason, address: address, time: now)
+      id: Base64.random(bytes: 9), device: device, reason: reason, address: address, time: now)
     requests.append(request)
     return (request, true)
   }

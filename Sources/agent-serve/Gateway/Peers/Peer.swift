@@ -35,7 +35,7 @@ final class Peer: Sendable {
   /// The client's address.
   let address: String
   /// What it was greeted with.
-  let nonce = Base64URL.random(bytes: 24)
+  let nonce = Base64.random(bytes: 24)
   /// When it was greeted, in milliseconds.
   let greeted = Timestamp.now().milliseconds
   private let channel: any Channel
