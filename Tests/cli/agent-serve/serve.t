@@ -88,6 +88,8 @@ malformed 'POST /api/actions HTTP/1.1\r\nContent-Length: -1\r\n\r\n' "a length b
 malformed 'POST /api/actions HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n' \
   "two ways to end a body"
 malformed 'POST /api/actions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n' "a chunk without a size"
+malformed 'POST /api/actions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000000\r\n' \
+  "a chunk of 2^64 bytes"
 is "$(answer "$url/api/health")" '200 application/json {"ok":true}' "the server goes on"
 
 # --- it does not start
