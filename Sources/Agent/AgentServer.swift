@@ -167,6 +167,9 @@ public struct AgentServer: Sendable {
 }
 
 extension Settings.Profile {
+  /// How to get a URL, when a command has none.
+  public static let howToName = "run agent-setup, or set AGENT_URL; see agentutils.conf(5)"
+
   /// Whether its URL is that of a WebSocket.
   var isSocket: Bool {
     ["ws://", "wss://"].contains { url?.prefix($0.count).lowercased() == $0 }
@@ -178,7 +181,7 @@ extension Settings.Profile {
   public var address: WebAddress {
     get throws(SettingsError) {
       guard let url else {
-        throw SettingsError("no url", "set AGENT_URL, or a profile in agentutils.conf(5)")
+        throw SettingsError("no url", Self.howToName)
       }
       do throws(AddressError) {
         return try kind == .openclaw ? WebAddress(socket: url) : WebAddress(url)

@@ -58,7 +58,7 @@ struct Target {
   init(_ text: String, url: String?, profile: String? = nil) throws(SettingsError) {
     if let stream = DashboardStream(rawValue: text) {
       guard let url else {
-        throw SettingsError(text, "no url: set AGENT_URL, or a profile in agentutils.conf(5)")
+        throw SettingsError(text, "no url: \(Settings.Profile.howToName)")
       }
       let base: WebAddress
       do throws(AddressError) { base = try WebAddress(url) } catch {

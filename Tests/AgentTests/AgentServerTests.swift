@@ -88,7 +88,9 @@ import Testing
   }
 
   @Test func withoutURLThereIsNoBackend() {
-    #expect(throws: SettingsError("no url", "set AGENT_URL, or a profile in agentutils.conf(5)")) {
+    #expect(
+      throws: SettingsError("no url", "run agent-setup, or set AGENT_URL; see agentutils.conf(5)")
+    ) {
       try backend(url: nil)
     }
     #expect(throws: SettingsError.self) { try backend(url: "ftp://a") }

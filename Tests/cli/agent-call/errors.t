@@ -225,7 +225,7 @@ done
 run agent-call get http://127.0.0.1/x
 fails 2 "http://127.0.0.1/x: a path of the backend is needed, not a url" "get of a URL"
 run env -u AGENT_URL agent-call health
-fails 2 "no url: set AGENT_URL, or a profile in agentutils.conf(5)" "no backend"
+fails 2 "no url: run agent-setup, or set AGENT_URL; see agentutils.conf(5)" "no backend"
 run agent-call --cacert "$tmp/none" health
 fails 2 "$tmp/none: no such file or directory" "an authority that is not there"
 

@@ -37,7 +37,7 @@ refuses() {
 
 # --- where the address comes from
 follow
-refuses 2 'activity: no url' "no url at all"
+refuses 2 'activity: no url: run agent-setup, ' "no url at all"
 follow "AGENT_URL=$url"
 sends "" "the environment's url"
 printf 'profile = a\n[profile a]\nurl = %s\n[profile b]\nurl = http://127.0.0.1:1\n' "$url" >"$config"
