@@ -39,7 +39,9 @@ struct AgentTailOptions {
     let operands = words.operands
     if operands.count > 1 { throw UsageError("one thread at a time: \(operands[1])") }
     wishes.thread = operands.first
-    if let reason = wishes.thread.flatMap(ThreadName.fault) { throw UsageError("THREAD: \(reason)") }
+    if let reason = wishes.thread.flatMap(ThreadName.fault) {
+      throw UsageError("THREAD: \(reason)")
+    }
   }
 
   @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {

@@ -52,19 +52,9 @@ public enum Base64 {
     code.count % 4 == 0 ? decode(withoutPadding(code)) : nil
   }
 
-  /// The bytes that a code stands for, with or without padding, in either of the two
-  /// alphabets.
-  ///
-  /// - Returns: nil for anything else.
-  public static func bytes(url code: some BidirectionalCollection<UInt8>) -> [UInt8]? {
-    decode(
-      withoutPadding(code).lazy.map { letter in
-        switch letter {
-        case UInt8(ascii: "-"): UInt8(ascii: "+")
-        case UInt8(ascii: "_"): UInt8(ascii: "/")
-        default: letter
-        }
-      })
+  /// The bytes that a code stands for, see `bytes(of:)`.
+  public static func bytes(url code: some Sequence<UInt8>) -> [UInt8]? {
+    Array(code).withUnsafeBytes { bytes(of: $0) }
   }
 
   private static func withoutPadding<Code: BidirectionalCollection<UInt8>>(
@@ -121,18 +111,17 @@ public enum Base64 {
   }
 
   /// The value of each letter of either alphabet; 64 for what is none.
-  private static let values: [UInt8] = {
-    var values = [UInt8](repeating: 64, count: 256)
-    for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }
+  private static let eitherValues: [UInt8] = {
+    var values = Self.values
     values[Int(UInt8(ascii: "-"))] = 62
     values[Int(UInt8(ascii: "_"))] = 63
     return values
   }()
 
-  /// What a code stands for; that for URLs (RFC 4648, section 5) is taken, too, and the
-  /// padding may be missing.
+  /// The bytes that a code stands for, with or without padding, in either of the two
+  /// alphabets.
   ///
-  /// - Returns: nil for what is no code.
+  /// - Returns: nil for anything else.
   public static func bytes(of code: UnsafeRawBufferPointer) -> [UInt8]? {
     var count = code.count
     while count > 0, code[count - 1] == UInt8(ascii: "=") { count -= 1 }
@@ -140,7 +129,7 @@ public enum Base64 {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count / 4 * 3 + 2)
     var bits: UInt32 = 0
-    let isCode = values.withUnsafeBufferPointer { values in
+    let isCode = eitherValues.withUnsafeBufferPointer { values in
       for index in 0..<count {
         let value = values[Int(code[index])]
         if value == 64 { return false }
@@ -154,7 +143,9 @@ public enum Base64 {
       return true
     }
     guard isCode else { return nil }
+    // Bits behind the last byte would be another code of it.
     switch count & 3 {
+    case 2 where bits & 0xf != 0, 3 where bits & 3 != 0: return nil
     case 2: bytes.append(UInt8(truncatingIfNeeded: bits >> 4))
     case 3:
       bytes.append(UInt8(truncatingIfNeeded: bits >> 10))
