@@ -88,9 +88,10 @@ ok "that command was asked" test -s "$tmp/child.env"
 
 # --- on disk
 
-find "$HOME" -type f ! -path "$state/tokens-*.json" ! -path "$state/device.pem" >"$tmp/files"
+find "$HOME" -type f ! -path "$state/tokens-*.json" ! -path "$state/device.pem" \
+  -exec cat {} + >"$tmp/files"
 ok "there are other files" test -s "$tmp/files"
-clean "none is in another file" $(cat "$tmp/files")
+clean "none is in another file" "$tmp/files"
 is "$(find "$state" -type f ! -perm 600 | wc -l | tr -d ' ')" 0 "their own files are for their owner"
 is "$(grep -lFf "$tmp/secrets" "$state"/* | wc -l | tr -d ' ')" 2 "of which there are two"
 
