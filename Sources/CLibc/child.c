@@ -58,7 +58,7 @@ int clibc_terminal_pair(int columns, int rows, char *name, size_t capacity) {
   return fd;
 }
 
-static int add_standard(posix_spawn_file_actions_t *actions, const int standard[3]) {
+static int add_standard(posix_spawn_file_actions_t *actions, const int standard[4]) {
   int code = 0;
   for (int fd = 0; fd < 3 && code == 0; fd++) {
     if (standard[fd] == CLIBC_SPAWN_NOTHING) {
@@ -67,6 +67,9 @@ static int add_standard(posix_spawn_file_actions_t *actions, const int standard[
       code = posix_spawn_file_actions_adddup2(actions, standard[fd], fd);
     }
   }
+  /* The last one, for 3 may be what one of the others is made of. */
+  if (standard[3] >= 0 && code == 0)
+    code = posix_spawn_file_actions_adddup2(actions, standard[3], 3);
   return code;
 }
 
@@ -81,7 +84,7 @@ static int add_terminal(posix_spawn_file_actions_t *actions, const char *termina
 /* Closes in the program what was opened without a thought of it, by another thread
  * perhaps in this very moment: a pipe of one program, open in the next one, would have
  * no end. */
-static int close_others(posix_spawn_file_actions_t *actions, const int standard[3], int *flags) {
+static int close_others(posix_spawn_file_actions_t *actions, const int standard[4], int *flags) {
 #if defined(__APPLE__)
   int code = 0;
   *flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
@@ -89,9 +92,8 @@ static int close_others(posix_spawn_file_actions_t *actions, const int standard[
     if (standard[fd] == CLIBC_SPAWN_OURS) code = posix_spawn_file_actions_addinherit_np(actions, fd);
   return code;
 #elif defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-  (void)standard;
   (void)flags;
-  return posix_spawn_file_actions_addclosefrom_np(actions, 3);
+  return posix_spawn_file_actions_addclosefrom_np(actions, standard[3] >= 0 ? 4 : 3);
 #else
   (void)actions;
   (void)standard;
@@ -101,7 +103,7 @@ static int close_others(posix_spawn_file_actions_t *actions, const int standard[
 }
 
 int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
-                const int standard[3], const char *terminal, bool leads) {
+                const int standard[4], const char *terminal, bool leads) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t signals;

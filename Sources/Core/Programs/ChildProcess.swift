@@ -35,6 +35,8 @@ public final class ChildProcess {
   public private(set) var output: Int32 = -1
   /// Our reading end of its standard error; -1 when there is none.
   public private(set) var error: Int32 = -1
+  /// Our reading end of its descriptor 3; -1 when there is none.
+  public private(set) var notes: Int32 = -1
   /// Our end of its terminal; -1 when there is none.
   public private(set) var terminal: Int32 = -1
   /// How it ended, as waitpid(2) says; nil while it runs. See `reap`.
@@ -50,15 +52,17 @@ public final class ChildProcess {
   ///   - leadsGroup: whether it has a process group of its own, so that `kill` also
   ///     reaches what it started, and none of our other descriptors, whoever opened
   ///     them; otherwise it is in our group.
+  ///   - notes: whether its descriptor 3 is a pipe to us, too.
   /// - Throws: `Failure`, also for a program that is not there.
   public init(
     _ words: [String], environment: [String: String?] = [:], input: Stream = .nothing,
-    output: Stream = .pipe, error: Stream = .ours, leadsGroup: Bool = false
+    output: Stream = .pipe, error: Stream = .ours, leadsGroup: Bool = false,
+    notes: Bool = false
   ) throws(Failure) {
     var ends: [(ours: Int32, its: Int32)] = []
     defer { for end in ends where end.ours >= 0 { close(end.its) } }
     var standard: [Int32] = []
-    for (number, stream) in [input, output, error].enumerated() {
+    for (number, stream) in [input, output, error, notes ? .pipe : .nothing].enumerated() {
       let end: (ours: Int32, its: Int32)
       switch stream {
       case .nothing: end = (-1, Int32(CLIBC_SPAWN_NOTHING))
@@ -84,6 +88,7 @@ public final class ChildProcess {
     }
     self.leadsGroup = leadsGroup
     (self.input, self.output, self.error) = (ends[0].ours, ends[1].ours, ends[2].ours)
+    self.notes = ends[3].ours
   }
 
   /// Starts a program on a terminal of its own, in a session of its own.
@@ -110,7 +115,7 @@ public final class ChildProcess {
     defer { if end.its >= 0 { close(end.its) } }
     do throws(Failure) {
       process = try Self.start(
-        words, environment, [-1, end.its, -1], terminal: name, leadsGroup: true)
+        words, environment, [-1, end.its, -1, -1], terminal: name, leadsGroup: true)
     } catch {
       close(descriptor)
       if end.ours >= 0 { close(end.ours) }
@@ -143,8 +148,8 @@ public final class ChildProcess {
 
   /// Closes all ends that are ours. A program on a terminal gets a hang-up.
   public func closeEnds() {
-    for end in [input, output, error, terminal] where end >= 0 { close(end) }
-    (input, output, error, terminal) = (-1, -1, -1, -1)
+    for end in [input, output, error, notes, terminal] where end >= 0 { close(end) }
+    (input, output, error, notes, terminal) = (-1, -1, -1, -1, -1)
   }
 
   /// Looks whether it has ended, without waiting.

@@ -87,6 +87,7 @@ extension Gateway {
         if run.outcome != nil { continue }
         run.text.add(bytes)
         flushSoon(run)
+      case .notes(let lines): if run.outcome == nil { take(lines, of: run) }
       case .ended(let ending):
         if let reason = ending.complaint { diagnostics.error("reply command", reason) }
         if settings.asksForReplies {
@@ -108,6 +109,7 @@ extension Gateway {
     guard run.outcome == nil else { return }
     run.text.finish()
     flush(run)
+    endNotes(of: run)
     run.outcome = outcome
     run.ended = .now()
     let text = run.text.text
@@ -121,7 +123,11 @@ extension Gateway {
     switch outcome {
     case .reply:
       emit(run, "lifecycle", ["phase": "end", "endedAt": ended])
-      emitChat(run, ["state": "final", "message": message, "stopReason": "stop"])
+      emitChat(
+        run,
+        [
+          "state": "final", "message": message, "stopReason": "stop", "usage": run.notes.usage,
+        ])
     case .aborted:
       emit(run, "lifecycle", ["phase": "end", "endedAt": ended, "aborted": true])
       emitChat(run, version: 3, ["state": "aborted", "stopReason": .text(reason)])
@@ -166,7 +172,7 @@ extension Gateway {
 
   /// Sends what is new: to those who speak protocol 3 all of the text so far; to the
   /// others what is to be appended, and all of it the first time.
-  private func flush(_ run: Run) {
+  func flush(_ run: Run) {
     guard run.text.hasNews else { return }
     run.lastFlush = .now
     let (delta, replaces) = run.text.take()
@@ -225,10 +231,12 @@ extension Gateway {
     run.sequence += 1
     let payload = agentEvent(run, stream, data)
     guard stream == "tool" else { return broadcast("agent", scope: .read, payload) }
-    // The tools concern only those who take part and have asked to be told.
+    // The tools concern only those who take part and have asked to be told, and those who
+    // follow all conversations.
     tell("agent", payload) {
       run.members.contains($0.peer.number) && $0.connect.caps.contains("tool-events")
     }
+    tell("session.tool", payload) { $0.followsSessions }
   }
 }
 

@@ -10,6 +10,8 @@ final class ReplyProcess: Sendable {
   enum Event: Sendable {
     /// Some of its output.
     case output([UInt8])
+    /// What it says of its work, on its descriptor 3.
+    case notes([NoteLines.Line])
     /// The last one.
     case ended(Ending)
   }
@@ -76,7 +78,7 @@ final class ReplyProcess: Sendable {
     do throws(ChildProcess.Failure) {
       child = try ChildProcess(
         ["/bin/sh", "-c", command], environment: environment, input: .pipe, output: .pipe,
-        error: .pipe, leadsGroup: true)
+        error: .pipe, leadsGroup: true, notes: true)
     } catch {
       return .failed(error.words)
     }
@@ -92,6 +94,7 @@ final class ReplyProcess: Sendable {
     }
     while true {
       if pump.wait(wake.read) { end(.stopped) }
+      pass(&pump, isWanted: ending == nil, events)
       if !pump.output.isEmpty {
         if ending == nil { events.yield(.output(pump.output)) }
         pump.output = []
@@ -107,6 +110,9 @@ final class ReplyProcess: Sendable {
       goneSince = since
       if now - since >= 1 { break }
     }
+    // Its last words may stand in a pipe that something else of it holds open.
+    pump.drainNotes()
+    pass(&pump, isWanted: ending == nil, events)
     // Not yet reaped, so the group is still its own.
     if ending != nil || !pump.isOver { child.kill(SIGKILL) }
     let status = child.waitForEnd()
@@ -115,82 +121,18 @@ final class ReplyProcess: Sendable {
     return .exited(child.exitStatus ?? status, complaint: pump.complaint)
   }
 
+  private func pass(
+    _ pump: inout ReplyPump, isWanted: Bool, _ events: AsyncStream<Event>.Continuation
+  ) {
+    if pump.notes.isEmpty { return }
+    if isWanted { events.yield(.notes(pump.notes)) }
+    pump.notes = []
+  }
+
   /// Whether a program has ended; it stays to be reaped.
   private static func hasEnded(_ process: pid_t) -> Bool {
     var info = siginfo_t()
     let found = waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT)
     return found != 0 || info.si_signo == SIGCHLD
-  }
-}
-
-/// The three pipes of a reply command.
-private struct ReplyPump {
-  private static let complaintLimit = 4096
-
-  /// What came out and was not passed on.
-  var output: [UInt8] = []
-  /// How much came out in all.
-  private(set) var count = 0
-  private let child: ChildProcess
-  private var input: ArraySlice<UInt8>
-  private var isOutputOpen = true
-  private var isErrorOpen = true
-  private var errors: [UInt8] = []
-
-  init(_ child: ChildProcess, input: [UInt8]) {
-    self.child = child
-    self.input = input[...]
-    if input.isEmpty { child.closeInput() }
-  }
-
-  /// Whether all that it wrote was read.
-  var isOver: Bool { !isOutputOpen }
-
-  /// The last line that it wrote on standard error, not too long and safe to show.
-  var complaint: String {
-    let text = String(decoding: errors, as: UTF8.self)
-    let line = text.split(whereSeparator: \.isNewline).last { !$0.trimmingBlanks().isEmpty } ?? ""
-    return Visible.line(String(line.prefix(300)))
-  }
-
-  /// Moves what can be moved, and waits for that, a fifth of a second at most.
-  ///
-  /// - Returns: whether somebody wrote to `wake`.
-  mutating func wait(_ wake: Int32) -> Bool {
-    var entries = [
-      pollfd(fd: child.input, events: Int16(POLLOUT), revents: 0),
-      pollfd(fd: isOutputOpen ? child.output : -1, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: isErrorOpen ? child.error : -1, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
-    ]
-    guard poll(&entries, nfds_t(entries.count), 200) > 0 else { return false }
-    if entries[0].revents != 0 { send() }
-    if entries[1].revents != 0 {
-      isOutputOpen = read(child.output) { output += $0 }
-      count += output.count
-    }
-    if entries[2].revents != 0 {
-      isErrorOpen = read(child.error) { errors += $0 }
-      errors = errors.suffix(Self.complaintLimit)
-    }
-    guard entries[3].revents != 0 else { return false }
-    var byte: UInt8 = 0
-    return CLibc.read(wake, &byte, 1) == 1
-  }
-
-  private mutating func send() {
-    let sent = input.withUnsafeBytes { write(child.input, $0.baseAddress, min($0.count, 65536)) }
-    if sent < 0 && (systemError == EAGAIN || systemError == EINTR) { return }
-    // A program that does not read all of it is as good as any.
-    input = sent < 0 ? [] : input.dropFirst(sent)
-    if input.isEmpty { child.closeInput() }
-  }
-
-  /// - Returns: whether there may be more.
-  private func read(_ descriptor: Int32, _ take: ([UInt8]) -> Void) -> Bool {
-    var block = [UInt8](repeating: 0, count: 65536)
-    let count = CLibc.read(descriptor, &block, block.count)
-    if count > 0 { take(Array(block[..<count])) }
-    return count > 0 || (count < 0 && (systemError == EAGAIN || systemError == EINTR))
   }
 }

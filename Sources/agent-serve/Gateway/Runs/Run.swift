@@ -34,6 +34,8 @@ final class Run {
   var seenBy: Set<Int> = []
   /// The reply so far.
   var text = ReplyText()
+  /// What its command said of its work.
+  var notes = RunNotes()
   /// Counts its events.
   var sequence = 0
   /// When text was sent last.

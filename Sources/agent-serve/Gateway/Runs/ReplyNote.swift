@@ -1,0 +1,101 @@
+import Core
+import Records
+
+/// What a reply command says of its work beside the reply: a record of
+/// agentutils-records(5), of which it needs to write no more than what it is about.
+enum ReplyNote: Equatable {
+  /// A tool that it uses.
+  struct Tool: Equatable {
+    /// By which it is known again in the same reply.
+    let id: String
+    let name: String
+    /// A line for people.
+    let label: String?
+    /// One JSON value.
+    let arguments: JSONNode
+    /// All that it printed so far; nil for nothing new.
+    let output: String?
+    let exitCode: Int?
+    let milliseconds: Int?
+    let state: ToolCallRecord.State
+  }
+
+  case tool(Tool)
+  /// All that it thinks so far.
+  case thinking(String)
+  /// What the reply took, as a gateway says it.
+  case usage(JSONNode)
+
+  /// Why a line is no note.
+  struct Fault: Error, Equatable {
+    /// Lower case, no full stop; names no text of the line.
+    let reason: String
+  }
+
+  /// The longest id or name, bytes.
+  private static let longestName = 200
+
+  /// - Parameter line: one record.
+  init(_ line: [UInt8]) throws(Fault) {
+    let record: JSONValue
+    do {
+      record = try line.withUnsafeBytes { try JSONValue.parse($0) }
+    } catch {
+      throw Fault(reason: "not JSON" + ((error as? JSONFault).map { ": \($0.reason)" } ?? ""))
+    }
+    switch record["type"]?.string {
+    case RecordType.toolCall.rawValue: self = .tool(try Self.tool(record))
+    case RecordType.message.rawValue:
+      guard record["role"]?.string == MessageRecord.Role.thinking.rawValue else {
+        throw Fault(reason: "a message whose role is not thinking")
+      }
+      self = .thinking(try Self.text("text", of: record))
+    case RecordType.turn.rawValue: self = .usage(Self.usage(record))
+    default: throw Fault(reason: "neither a tool_call nor a message nor a turn")
+    }
+  }
+
+  private static func tool(_ record: JSONValue) throws(Fault) -> Tool {
+    let word = record["state"]?.string ?? ToolCallRecord.State.running.rawValue
+    guard let state = ToolCallRecord.State(rawValue: word) else {
+      throw Fault(reason: "a state that is not known")
+    }
+    let parts = [record["stdout"], record["stderr"]].compactMap { $0?.string }
+    return Tool(
+      id: try name("id", of: record), name: try name("tool", of: record),
+      label: record["label"]?.string ?? record["reason"]?.string,
+      arguments: .value(record["arguments"]), output: parts.isEmpty ? nil : parts.joined(),
+      exitCode: record["exit_code"]?.integer.map(Int.init(clamping:)),
+      milliseconds: record["duration_ms"]?.integer.map(Int.init(clamping:)), state: state)
+  }
+
+  private static func usage(_ record: JSONValue) -> JSONNode {
+    func number(_ value: JSONValue?) -> JSONNode {
+      .number((value?.integer).map { Int(clamping: max($0, 0)) })
+    }
+    let usage = record["usage"]
+    let cost = record["usd_cost"]?.number.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+    return [
+      "input": number(usage?["input_tokens"]), "output": number(usage?["output_tokens"]),
+      "cost": cost.map { ["total": .raw(Array("\($0)".utf8))] } ?? .absent,
+    ]
+  }
+
+  private static func name(_ member: String, of record: JSONValue) throws(Fault) -> String {
+    let name = try text(member, of: record)
+    if name.isEmpty || name.utf8.count > longestName {
+      throw Fault(reason: "the \(member) is empty or longer than \(longestName) bytes")
+    }
+    return name
+  }
+
+  private static func text(_ member: String, of record: JSONValue) throws(Fault) -> String {
+    guard let value = record[member] else { throw Fault(reason: "no \(member)") }
+    guard let text = value.string else { throw Fault(reason: "the \(member) is not a string") }
+    return text
+  }
+}
+
+extension JSONNode: Equatable {
+  static func == (one: JSONNode, other: JSONNode) -> Bool { one.bytes == other.bytes }
+}

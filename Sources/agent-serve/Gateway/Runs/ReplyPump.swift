@@ -1,0 +1,98 @@
+import CLibc
+import Core
+
+/// The pipes of a reply command.
+struct ReplyPump {
+  private static let complaintLimit = 4096
+  /// How much is read at a time, bytes.
+  private static let piece = 65536
+
+  /// What came out and was not passed on.
+  var output: [UInt8] = []
+  /// The lines of descriptor 3 that were not passed on.
+  var notes: [NoteLines.Line] = []
+  /// How much came out in all.
+  private(set) var count = 0
+  private let child: ChildProcess
+  private var input: ArraySlice<UInt8>
+  private var isOutputOpen = true
+  private var isErrorOpen = true
+  private var areNotesOpen = true
+  private var noteLines = NoteLines()
+  private var errors: [UInt8] = []
+
+  init(_ child: ChildProcess, input: [UInt8]) {
+    self.child = child
+    self.input = input[...]
+    if input.isEmpty { child.closeInput() }
+  }
+
+  /// Whether all that it wrote was read.
+  var isOver: Bool { !isOutputOpen }
+
+  /// The last line that it wrote on standard error, not too long and safe to show.
+  var complaint: String {
+    let text = String(decoding: errors, as: UTF8.self)
+    let line = text.split(whereSeparator: \.isNewline).last { !$0.trimmingBlanks().isEmpty } ?? ""
+    return Visible.line(String(line.prefix(300)))
+  }
+
+  /// Moves what can be moved, and waits for that, a fifth of a second at most.
+  ///
+  /// - Returns: whether somebody wrote to `wake`.
+  mutating func wait(_ wake: Int32) -> Bool {
+    var entries = [
+      pollfd(fd: child.input, events: Int16(POLLOUT), revents: 0),
+      pollfd(fd: isOutputOpen ? child.output : -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: isErrorOpen ? child.error : -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: areNotesOpen ? child.notes : -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: wake, events: Int16(POLLIN), revents: 0),
+    ]
+    guard poll(&entries, nfds_t(entries.count), 200) > 0 else { return false }
+    if entries[0].revents != 0 { send() }
+    if entries[1].revents != 0 {
+      isOutputOpen = read(child.output) { output += $0 }
+      count += output.count
+    }
+    if entries[2].revents != 0 {
+      isErrorOpen = read(child.error) { errors += $0 }
+      errors = errors.suffix(Self.complaintLimit)
+    }
+    if entries[3].revents != 0 { readNotes() }
+    guard entries[4].revents != 0 else { return false }
+    var byte: UInt8 = 0
+    return CLibc.read(wake, &byte, 1) == 1
+  }
+
+  /// Reads what is left of the notes, without waiting for more.
+  mutating func drainNotes() {
+    var pieces = NoteLines.most / Self.piece
+    while areNotesOpen, pieces > 0 {
+      var entry = pollfd(fd: child.notes, events: Int16(POLLIN), revents: 0)
+      guard poll(&entry, 1, 0) > 0 else { break }
+      readNotes()
+      pieces -= 1
+    }
+    notes += noteLines.finish()
+  }
+
+  private mutating func readNotes() {
+    areNotesOpen = read(child.notes) { notes += noteLines.add($0) }
+  }
+
+  private mutating func send() {
+    let sent = input.withUnsafeBytes { write(child.input, $0.baseAddress, min($0.count, 65536)) }
+    if sent < 0 && (systemError == EAGAIN || systemError == EINTR) { return }
+    // A program that does not read all of it is as good as any.
+    input = sent < 0 ? [] : input.dropFirst(sent)
+    if input.isEmpty { child.closeInput() }
+  }
+
+  /// - Returns: whether there may be more.
+  private func read(_ descriptor: Int32, _ take: ([UInt8]) -> Void) -> Bool {
+    var block = [UInt8](repeating: 0, count: Self.piece)
+    let count = CLibc.read(descriptor, &block, block.count)
+    if count > 0 { take(Array(block[..<count])) }
+    return count > 0 || (count < 0 && (systemError == EAGAIN || systemError == EINTR))
+  }
+}
