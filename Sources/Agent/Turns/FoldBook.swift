@@ -91,7 +91,8 @@ final class FoldBook {
       guard known.record.merge(record) else { return }
       entity = known
     } else {
-      if isGone(.approval, record.origin, record.id) { return }
+      // Of what nobody has heard of, it must say what was asked.
+      if record.request.isEmpty || isGone(.approval, record.origin, record.id) { return }
       entity = FoldedApproval(record)
       approvals[key] = entity
     }

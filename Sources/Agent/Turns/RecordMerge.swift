@@ -38,6 +38,7 @@ extension TurnRecord {
   mutating func merge(_ new: TurnRecord, addsCost: Bool) -> Bool {
     guard state.mayBecome(new.state) else { return false }
     let before = self
+    parent = new.parent ?? parent
     agent = new.agent ?? agent
     if state != new.state { reason = nil }
     state = new.state

@@ -1,7 +1,7 @@
 import Core
 import Records
 
-/// What the frames of a joelclaw gateway tell of turns (CONTRACT.md 1). A frame says neither
+/// What the frames of a joelclaw gateway tell of turns (CONTRACT.md 3). A frame says neither
 /// of which conversation nor of which turn it is: the last `status` said so.
 public struct JoelclawTurns: TurnDecoder {
   private var rooms: [RecordOrigin: JoelclawRoom] = [:]

@@ -66,11 +66,13 @@ struct OpenClawFields {
   private(set) var (errorKind, errorMessage, phase, agent) = (
     ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
   )
-  private(set) var (stream, data, time) = (ScanValue.absent, ScanValue.absent, ScanValue.absent)
+  private(set) var (stream, data, time, number) = (
+    ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
+  )
 
   private enum Member: Sendable {
     case run, session, state, deltaText, replaces, message, usage, stopReason, errorKind,
-      errorMessage, phase, agent, stream, data, time
+      errorMessage, phase, agent, stream, data, time, number
   }
 
   private static let names = NameTable<Member>([
@@ -78,6 +80,7 @@ struct OpenClawFields {
     ("replace", .replaces), ("message", .message), ("usage", .usage),
     ("stopReason", .stopReason), ("errorKind", .errorKind), ("errorMessage", .errorMessage),
     ("phase", .phase), ("agentId", .agent), ("stream", .stream), ("data", .data), ("ts", .time),
+    ("seq", .number),
   ])
 
   /// - Parameter payload: an object.
@@ -101,6 +104,7 @@ struct OpenClawFields {
       case .stream?: stream = value
       case .data?: data = value
       case .time?: time = value
+      case .number?: number = value
       case nil: break
       }
     }

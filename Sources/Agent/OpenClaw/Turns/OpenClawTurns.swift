@@ -73,7 +73,9 @@ public struct OpenClawTurns: TurnDecoder {
     case "status":
       turn.reason = fields.phase.isString ? fields.phase.string : nil
       add(.setTurn(turn), run, turn, &events)
-    case "delta": add(.setMessage(message, text: text), run, turn, &events)
+    case "delta":
+      add(.setMessage(message, text: text), run, turn, &events)
+      if text == .appended { Self.number(&events, fields.number, "chat") }
     case "final":
       (message.state, turn.state) = (.final, .completed)
       turn.message = run
@@ -98,6 +100,13 @@ public struct OpenClawTurns: TurnDecoder {
   ) {
     add(.setMessage(message, text: text), nil, turn, &events)
     add(.setTurn(turn), nil, turn, &events)
+  }
+
+  /// What is appended must not be appended twice: within a run events are known by their
+  /// numbers.
+  private static func number(_ events: inout [TurnEvent], _ number: ScanValue, _ stream: String) {
+    guard let number = number.wholeNumber, let last = events.indices.last else { return }
+    events[last].id = "\(events[last].turn)/\(stream)/\(number)"
   }
 
   /// - Parameter run: the run that goes on by this; nil when it does not.
@@ -165,6 +174,7 @@ public struct OpenClawTurns: TurnDecoder {
         state: .partial, time: time)
       record.turn = run
       add(.setMessage(record, text: whole == nil ? .appended : .whole), run, turn, &events)
+      if whole == nil { Self.number(&events, fields.number, stream ?? "") }
     default:
       if let call = OpenClawTool.record(data, fields.data, turn) {
         add(.setToolCall(call), run, turn, &events)
