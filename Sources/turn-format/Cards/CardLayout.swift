@@ -18,7 +18,7 @@ struct CardLayout {
   var zone: @Sendable (Int64) -> tm? = TimeText.local
 
   /// The least cells that a text is folded to.
-  static let least = 20
+  static let least = 12
 
   /// Whether there is no room for dates.
   var isNarrow: Bool { (width ?? .max) < 60 }

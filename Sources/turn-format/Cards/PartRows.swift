@@ -41,7 +41,7 @@ struct MessageRows {
   }
 
   private var named: String {
-    guard let author = message.author ?? (isAlone && message.role == .user ? "user" : nil) else {
+    guard let author = message.author ?? (isAlone ? message.role.rawValue : nil) else {
       return message.text
     }
     return "\(Plain.line(author, limit: 80)): \(message.text)"

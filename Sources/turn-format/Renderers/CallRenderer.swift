@@ -52,8 +52,7 @@ enum CallRenderers {
     if let found = byTool[name] { return found }
     var last = name[...]
     for mark in ["__", ".", ":", "/"] {
-      let parts = last.split(separator: mark)
-      if parts.count > 1, let part = parts.last { last = part }
+      while let place = last.place(of: mark) { last = last[place.upperBound...] }
     }
     return byTool[String(last)] ?? OtherRenderer.self
   }

@@ -41,10 +41,12 @@ enum ShellRenderer: CallRenderer {
       return room.cells.map { line.cut(to: $0) } ?? line
     }
     if lines.count < count {
-      lines.insert(Line("│ … \(count - lines.count) lines above", .dim), at: 0)
+      lines.insert(Line("│ … \(Self.lines(count - lines.count)) above", .dim), at: 0)
     }
     return lines
   }
+
+  private static func lines(_ count: Int) -> String { count == 1 ? "1 line" : "\(count) lines" }
 
   /// What a terminal would leave of a line on which a program writes again and again.
   private static func lastState(of line: Substring) -> String {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Every example of every manual runs as it stands there: each line of EXAMPLES
 # that begins with `$ ` is given to sh, in a folder with day.ndjson (the sample
-# day, half as bare actions, half as records), beside a server with that day.
+# day, half as bare actions, half as records) and turns.ndjson, beside a server with
+# that day.
 # And a host `box` is there, on which an agent runs in the session `riff`.
 # It must end by itself with status 0 and print something; a comment in the
 # manual's source before it says what else it does: `.\" status 1`,
@@ -116,7 +117,7 @@ export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 for page in "$root"/man/*.[0-9]; do
   name=${page##*/}
   mkdir "$tmp/here"
-  cp "$tmp/day.ndjson" "$tmp/here"
+  cp "$tmp/day.ndjson" "$root/Tests/fixtures/turns.ndjson" "$tmp/here"
   examples "$page" >"$tmp/examples"
   ok "$name has at least three examples" at_least "$tmp/examples" 3
   unset AGENT_TOKEN_FILE AGENT_URL

@@ -28,7 +28,7 @@ struct TurnFormatOptions {
       Option("o", "output", "FORM", "cards, tree or dot", .choice(of: Form.self)) {
         $0.form = $1
       },
-      Option("x", "expand", "all of the thoughts and of the output") { $0.isExpanded = true },
+      Option(nil, "expand", "all of the thoughts and of the output") { $0.isExpanded = true },
       Option(
         nil, "tail", "LINES", "so many lines of a command's output (default: 5)",
         .wholeNumber(in: 0...100_000)

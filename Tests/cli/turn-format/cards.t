@@ -1,0 +1,258 @@
+#!/bin/sh
+# turn-format in a pipe: each card once and whole, trees and graphs, what is bad input and
+# what is not, text that means harm, and memory.
+. "${0%/*}/../lib.sh"
+needs turn-format python3 perl jq
+turns=$root/Tests/fixtures/turns.ndjson
+golden=$root/Tests/golden/turns
+cd "$tmp" || exit 1
+
+ok "the fixture is what its script makes" \
+  sh -c 'python3 "$1/make-turns.py" | cmp - "$2"' sh "$root/Tests/fixtures" "$turns"
+
+# kept NAME OPTION...: the output is that of the golden file.
+kept() {
+  name=$1
+  shift
+  run turn-format "$@" "$turns"
+  status_is 0 "$name"
+  [ -z "${AGENTUTILS_UPDATE_GOLDEN-}" ] || cp "$out" "$golden/$name"
+  ok "is what it was" diff "$golden/$name" "$out"
+}
+kept cards-40.txt -W 40
+kept cards-80.txt -W 80
+kept cards-200.txt --width 200
+kept tree-80.txt --tree -W 80
+kept graph.dot -o dot
+
+cat >wide.py <<'END'
+import sys, unicodedata
+limit = int(sys.argv[1])
+for line in sys.stdin.read().split("\n"):
+    # A command to be pasted is never cut.
+    if "agent-approve" in line: continue
+    cells = sum(
+        0 if unicodedata.combining(c) or unicodedata.category(c) in ("Mn", "Cf")
+        else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+    if cells > limit: sys.exit(f"{cells}: {line}")
+END
+for width in 24 40 80 200; do
+  for form in cards tree; do
+    run turn-format -o "$form" -W "$width" "$turns"
+    ok "no line of a $form is wider than $width" python3 wide.py "$width" <"$out"
+  done
+done
+run turn-format "$turns"
+cp "$out" whole
+run turn-format --width 0 "$turns"
+ok "a pipe folds nothing, as -W 0" cmp whole "$out"
+run sh -c 'cat "$1" | turn-format' sh "$turns"
+ok "standard input is a file like others" cmp whole "$out"
+run turn-format - <"$turns"
+ok "by its name, too" cmp whole "$out"
+run sh -c 'perl -e "\$| = 1; while (sysread STDIN, my \$piece, 1013) { syswrite STDOUT, \$piece }" <"$1" | turn-format' sh "$turns"
+ok "whatever the pieces are that it comes in" cmp whole "$out"
+run turn-format "$turns" "$turns"
+is "$(grep -c 'completed' "$out")" 2 "what is said again of a turn that was shown shows nothing"
+
+# --- what is selected and shown
+
+run turn-format -n 1 "$turns"
+is "$(grep -c 'Harbour plans' "$out")" 1 "-n 1 is the first turn"
+out_unlike 'clank' "and no more"
+run turn-format --count 2 -o tree "$turns"
+out_like 'clank' "--count 2 is two"
+out_unlike 'RATE_LIMIT' "and no more"
+run turn-format --tail 2 "$turns"
+out_like '10 lines above' "--tail 2 leaves two lines of output"
+out_unlike 'test 10' "the last ones"
+out_like 'test 12' "of twelve"
+run turn-format --tail 0 "$turns"
+out_unlike '│' "--tail 0 leaves none"
+run turn-format --expand -W 60 "$turns"
+out_like 'test 1 ' "--expand shows all of it"
+out_unlike 'lines above' "with nothing left out"
+like "$(grep -A1 '~ ' "$out" | tail -n 1)" 'the datasheet' "and the thoughts whole"
+run turn-format --expand --tail 3 "$turns"
+status_is 2 "--expand and --tail"
+err_like '^turn-format: --expand shows all lines: not with --tail$' "contradict each other"
+run turn-format --tree --expand "$turns"
+status_is 2 "what has no effect is a mistake"
+run turn-format -o tree --tail 3 "$turns"
+status_is 2 "in both forms"
+run turn-format -o table "$turns"
+status_is 2 "no other forms"
+run turn-format --color always "$turns"
+out_like "$(printf '\033\\[1;3[0-9;]*m‖ paused')" "--color always colours"
+run turn-format --color never "$turns"
+ok "--color never does not" cmp whole "$out"
+
+# --- costs and tokens are counted once
+
+turn() { printf '{"type":"turn","backend":"clanky","thread":"c","id":"%s","state":"completed"%s}\n' "$1" "$2"; }
+{
+  turn child ',"parent":"top","usd_cost":0.5,"usage":{"input_tokens":10,"output_tokens":1}'
+  turn inner ',"parent":"child","usd_cost":0.25,"usage":{"input_tokens":5}'
+  turn other ',"parent":"top","usd_cost":1,"usage":{"input_tokens":100}'
+  turn top ''
+} >parts
+run turn-format parts
+like "$(grep ' = ' "$out")" '= 110 in · 1 out · \$1\.50$' "what parts say is added up, once"
+sed 's/"id":"top"/"id":"top","usd_cost":2/' parts >own
+run turn-format own
+like "$(grep ' = ' "$out")" '= 110 in · 1 out · \$2\.00$' "what the turn says counts before that"
+is "$(grep -c 'completed' "$out")" 1 "the parts have no cards of their own"
+{ turn b ',"parent":"a"'; turn a ',"parent":"b"'; turn c ',"parent":"c"'; } >knot
+run turn-format --tree knot
+status_is 0 "parts of each other"
+is "$(grep -c '✓' "$out")" 3 "are shown once each"
+
+# --- the order of things, ends, and what has no turn
+
+printf '%s\n' \
+  '{"type":"turn","backend":"pincer","id":"t","thread":"x","state":"failed"}' \
+  '{"type":"turn","backend":"pincer","id":"t","thread":"x","state":"running"}' >back
+run turn-format back
+out_like '^✗ failed' "an end never turns back"
+printf '%s\n' \
+  '{"type":"turn","backend":"pincer","id":"t","thread":"x","state":"completed","message":"m"}' \
+  '{"type":"message","backend":"pincer","id":"m","thread":"x","turn":"t","role":"assistant","text":"the answer","state":"final"}' \
+  '{"type":"message","backend":"pincer","id":"n","thread":"x","role":"user","text":"another","state":"final"}' \
+  '{"type":"message","backend":"pincer","id":"o","thread":"x","turn":"t","role":"assistant","text":"too late","state":"final"}' >late
+run turn-format late
+is "$(sed -n 2p "$out")" "  the answer" "what is said right behind the end belongs to the card"
+out_like '^» user: another$' "a message without a turn stands by itself"
+out_like '^« assistant: too late$' "and so does what comes later: nothing is lost"
+printf '%s\n' \
+  '{"type":"approval","backend":"openclaw","profile":"my claw","id":"-x'"'"'$(reboot)","tool":"exec","request":{"command":"ls"},"decisions":[],"state":"pending"}' >ask
+run turn-format ask
+# shellcheck disable=SC2016  # of the text
+is "$(tail -n 1 "$out")" "    agent-approve -p 'my claw' --approve='-x'\\''\$(reboot)'" \
+  "what is to be pasted is quoted"
+
+# --- bad input, and what is not
+
+printf '%s\n' 'no json' '{"type":"turn","backend":"pincer","thread":"x","state":"queued"}' '' '[1]' \
+  '{"event":"turnStarted","id":"1","data":{}}' '{"type":"lost","reason":"x","time":"now"}' \
+  '{"type":"turn","backend":"pincer","id":"d","thread":"x","state":"dreaming"}' \
+  '{"type":"message","id":"m","role":"user"}' '{"kind":"llm_call","createdAt":"x"}' >mixed
+cat mixed "$turns" >both
+run turn-format both no-file
+status_is 2 "bad lines are status 2"
+is "$(cat "$err")" "$(printf '%s\n' \
+  'turn-format: both:1: a bare word' \
+  'turn-format: both:2: has no id' \
+  'turn-format: both:4: not a JSON object' \
+  'turn-format: no-file: no such file or directory')" "each is told, and no others"
+ok "and all else is shown" cmp whole "$out"
+run sh -c 'turn-format both >both'
+status_is 2 "a file that is read and written at once"
+gzip -c "$turns" >turns.gz
+run turn-format turns.gz
+ok "a compressed file is read" cmp whole "$out"
+run turn-format /dev/null
+status_is 0 "nothing to show"
+out_empty "shows nothing"
+run turn-format -o dot /dev/null
+out_is "$(printf 'digraph turns {\n  rankdir=LR;\n  node [shape=box, fontname="sans-serif"];\n}')" \
+  "but a graph is one"
+
+# --- a graph is one that graphviz reads
+
+cat >graph.py <<'END'
+"""The part of graphviz's grammar that is used: nodes, edges, quoted strings."""
+import re, sys
+text = sys.stdin.read()
+string = r'"(?:[^"\\\n]|\\.)*"'
+value = rf"(?:{string}|[A-Za-z_0-9]+)"
+attributes = rf"\[[a-z]+={value}(?:, [a-z]+={value})*\]"
+line = rf"  (?:rankdir=LR|node {attributes}|n\d+ {attributes}|n\d+ -> n\d+(?: {attributes})?);\n"
+sys.exit(not re.fullmatch(rf"digraph turns {{\n(?:{line})*}}\n", text))
+END
+run turn-format -o dot "$turns"
+ok "of the grammar" python3 graph.py <"$out"
+if command -v dot >/dev/null 2>&1; then
+  ok "dot draws it" dot -T svg -o graph.svg "$out"
+else
+  skip 1 "no dot"
+fi
+not_ok "one with a quote too many is none" sh -c 'sed "s/reef/re\"ef/" "$1" | python3 graph.py' sh "$out"
+
+# --- text that means harm
+
+python3 - >hostile <<'END'
+import json
+bad = ["\x1b[2J\x1b[31mred", "\x1b]0;title\x07", "\x9b31m\x90q\x9c", "\x7f\x00\x08\r\n\x0b", "\u202egpj.exe\u2066x\u2069",
+       "\u2028\u2029\u061c\u200e\ufeff", "\ud800 half", "a\rb\\n\\\"];}", "</title><script>"]
+tools = ["bash", "web_search", "web_fetch", "read_file", "other"]
+for index, text in enumerate(bad):
+    base = {"backend": "pincer", "profile": text}
+    def say(kind, **members): print(json.dumps({"type": kind, **base, **members}))
+    thread, turn = f"{text}{index}", f"t{text}{index}"
+    say("thread", id=thread, title=text, agent=text)
+    for state in ("running", "failed"):
+        if state == "failed":
+            for number, tool in enumerate(tools + [text]):
+                for output in (text, json.dumps({"results": [{"title": text, "url": text}], "status": text, "content": text}), json.dumps([text]), "<title>" + text):
+                    say("tool_call", id=f"c{text}{index}{number}{output}", thread=thread, turn=turn, tool=tool, label=text, state="failed",
+                        arguments={text: text, "query": text, "url": text, "path": text, "command": text}, reason=text, stdout=output, stderr=text)
+            for role in ("user", "assistant", "system", "tool", "thinking"):
+                for state2 in ("partial", "final", "failed"):
+                    say("message", id=f"m{text}{index}{role}{state2}", thread=thread, turn=turn, role=role, author=text, text=text, state=state2, reason=text,
+                        attachments=[{"name": text, "media_type": text, "url": text}])
+            for state2 in ("pending", "approved"):
+                say("approval", id=f"{state2}{text}{index}", thread=thread, turn=turn, tool=text, risk=text, summary=text, request={text: text}, decisions=[text], state=state2, by=text, reason=text)
+            say("turn", id=f"p{text}{index}", thread=thread, parent=turn, agent=text, state="failed", reason=text)
+        say("turn", id=turn, thread=thread, agent=text, state=state, reason=text)
+    say("message", id=f"l{text}{index}", thread=thread, role="user", author=text, text=text, state="sent", reason=text)
+END
+printf '{"type":"turn","backend":"pincer","id":"raw","thread":"raw \233 \377 \303( \355\240\200 bytes","state":"failed"}\n' >>hostile
+cat >harmless.pl <<'END'
+undef $/;
+my $text = <STDIN>;
+$text =~ s/\x1b\[[0-9;]*m//g;
+exit($text =~ /[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xd8\x9c|\xef\xbb\xbf/ ? 1 : 0);
+END
+for options in "" "--expand" "-W 40" "--tree" "-o dot" "--expand --color always"; do
+  # shellcheck disable=SC2086  # several words
+  run turn-format $options hostile
+  status_is 0 "hostile text is read with '$options'"
+  ok "and nothing of it is obeyed" perl harmless.pl <"$out"
+  ok "it is UTF-8" perl -MEncode -e 'undef $/; decode("UTF-8", <STDIN>, Encode::FB_CROAK)' <"$out"
+done
+run turn-format -o dot hostile
+ok "a graph stays one" python3 graph.py <"$out"
+
+# --- much
+
+python3 - >deep <<'END'
+for index in range(20000):
+    print('{"type":"turn","backend":"clanky","thread":"c","id":"%d","parent":"%d","state":"completed"}' % (index + 1, index))
+print('{"type":"turn","backend":"clanky","thread":"c","id":"0","state":"completed"}')
+END
+for options in "" "--tree" "-o dot"; do
+  # shellcheck disable=SC2086
+  run turn-format -W 80 $options deep
+  status_is 0 "turns in turns in turns, 20000 deep, with '$options'"
+done
+cat >much.py <<'END'
+import json, sys
+text = "all work and no play " * 500
+def say(kind, **members): print(json.dumps({"type": kind, "backend": "pincer", "thread": "x", **members}))
+for index in range(int(sys.argv[1])):
+    turn = f"t{index}"
+    say("turn", id=turn, state="running")
+    say("message", id=f"m{index}", turn=turn, role="assistant", text=text, state="final")
+    say("tool_call", id=f"c{index}", turn=turn, tool="bash", state="succeeded", stdout=text)
+    say("turn", id=turn, state="completed")
+END
+python3 much.py 500 >much
+ok "10 MB of turns that end take no memory" sh -c 'wc -c <much; python3 "$1/resident.py" 32000 turn-format much' sh "$cli"
+python3 -c '
+import json
+print(json.dumps({"type": "message", "backend": "pincer", "thread": "x", "id": "m", "role": "assistant", "text": "word " * 2000000, "state": "final"}))' >long
+run turn-format -W 80 long
+status_is 0 "one message of 10 MB"
+is "$(tr -d '\n' <"$out" | tr ' ' '\n' | grep -c word)" 2000000 "is folded whole"
+
+done_testing
