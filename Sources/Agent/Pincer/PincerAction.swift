@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 
 /// An action that waits for a person, as a Pincer server lists it
 /// (Agent/Pincer/CONTRACT.md 3.3).
@@ -7,8 +8,6 @@ struct PincerAction {
   /// The record of it.
   let record: ApprovalRecord
 
-  /// What may be answered.
-  static let decisions = ["approve", "reject"]
   /// The reason of one that was rejected because its time was over.
   static let expired = "expired"
   private static let usualReason = "rejected_by_user"
@@ -22,12 +21,13 @@ struct PincerAction {
     guard let value = row.withUnsafeBytes({ try? JSONValue.parse($0) }) else { return nil }
     let id = value.pincerText("actionId")
     if id.isEmpty { return nil }
-    let risk = value.pincerEnum("riskClass", PincerWords.risks)
-    let tool = value.pincerText("tool")
-    var record = ApprovalRecord(
-      origin, id: id, tool: tool, request: Self.request(row, tool: tool, risk: risk),
-      decisions: Self.decisions, state: .pending, time: value.pincerTime("createdAt"))
-    record.risk = risk
+    var record = row.withUnsafeBytes { bytes in
+      PincerApproval.record(
+        origin, id: id, tool: value.pincerText("tool"),
+        risk: value.pincerEnum("riskClass", PincerWords.risks),
+        preview: (try? ScanMembers.value(of: "preview", in: bytes)) ?? .absent,
+        time: value.pincerTime("createdAt"))
+    }
     let summary = value.pincerText("deterministicSummary")
     record.summary = summary.isEmpty ? nil : summary
     // What a source is called is not said; its id tells.
@@ -39,17 +39,6 @@ struct PincerAction {
       &record, value.pincerEnum("status", PincerWords.actionStates) ?? asked,
       reason: value.pincerText("rejectionReason"))
     self.record = record
-  }
-
-  /// What a decision looks at: nothing of it was written by the model but what the tool is
-  /// called with.
-  private static func request(_ row: [UInt8], tool: String, risk: String?) -> [UInt8] {
-    row.withUnsafeBytes { bytes in
-      let preview = try? ScanMembers.value(of: "preview", in: bytes)
-      let given = preview.flatMap { $0.isObject ? Array($0.bytes) : nil } ?? Array("{}".utf8)
-      return RecordText().string("tool", tool).string("riskClass", risk)
-        .json("preview", bytes: given).bytes
-    }
   }
 
   private static func decide(_ record: inout ApprovalRecord, _ status: String, reason: String) {

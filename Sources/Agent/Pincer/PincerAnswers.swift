@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 import Web
 
 /// The answers to actions that are under way (Agent/Pincer/CONTRACT.md 3.3). An action is
@@ -95,8 +96,8 @@ final class PincerAnswers {
   // MARK: - One answer
 
   private func send(_ answer: Answer) {
-    guard PincerAction.decisions.contains(answer.word) else {
-      let words = PincerAction.decisions.joined(separator: ", ")
+    guard PincerApproval.decisions.contains(answer.word) else {
+      let words = PincerApproval.decisions.joined(separator: ", ")
       return finish(answer, .refused, "the server takes: \(words)")
     }
     var answer = answer

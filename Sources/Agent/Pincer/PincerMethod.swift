@@ -58,7 +58,7 @@ extension JSONValue {
   func pincerEnum(_ name: String, _ names: [String]) -> String? {
     guard let value = pincer(name) else { return nil }
     guard let number = value.integer ?? value.string.flatMap({ Int64($0) }) else {
-      return value.string
+      return value.string.flatMap { $0.isEmpty || $0.hasSuffix("_UNSPECIFIED") ? nil : $0 }
     }
     if number == 0 { return nil }
     return names.indices.contains(Int(clamping: number) - 1)
