@@ -18,8 +18,7 @@ struct PincerBackend: AgentBackend {
   /// A Connect server's own word decides, whatever the status.
   func problem(of answer: ErrorAnswer, from server: AgentServer) -> AnswerProblem? {
     guard let error = ConnectError(reading: answer.json) else { return nil }
-    let words = error.code == .unauthenticated ? server.refusal : error.line(answer.head)
-    return answer.problem(words, error.code.status)
+    return answer.problem(server.words(for: error, answer.head), error.code.status)
   }
 
   func events(

@@ -109,8 +109,13 @@ final class PincerCalls {
 extension AgentServer {
   /// What a refusal of a Connect server means that came within a stream.
   func problem(of error: ConnectError, _ head: ResponseHead) -> AnswerProblem {
-    let line = error.line(head)
-    return AnswerProblem(
-      error.code == .unauthenticated ? "\(line): \(refusal)" : line, error.code.status)
+    AnswerProblem(words(for: error, head), error.code.status)
+  }
+
+  /// The same in words. Of a token that does not hold the server says no more than that;
+  /// which one it was, it does not know.
+  func words(for error: ConnectError, _ head: ResponseHead) -> String {
+    let isToken = error.code == .unauthenticated && ["", "unauthorized"].contains(error.message)
+    return isToken ? refusal : error.line(head)
   }
 }

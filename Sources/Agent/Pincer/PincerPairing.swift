@@ -4,8 +4,12 @@ import Records
 import Web
 
 /// Makes this machine a device of a Pincer server (Agent/Pincer/CONTRACT.md 2.1): the code
-/// comes on standard input, the token goes into a file, and neither anywhere else.
+/// comes on standard input, the token goes into a file, and neither anywhere else. Where none
+/// comes the server is asked for one, which it gives as long as it has no device.
 struct PincerPairing {
+  /// The longest code that is taken, digits; a server makes 8.
+  private static let longest = 64
+
   private let call: OperationCall
   private let file: String
 
@@ -16,11 +20,22 @@ struct PincerPairing {
 
   /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
-    let code = try readCode()
+    let caller = call.caller
+    do throws(SettingsError) { try caller.backend.requirePrivacy() } catch {
+      throw CallFailure(error)
+    }
+    // A token that cannot be kept is lost, and the code with it.
+    let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
+    if FileName.with(folder, { access($0, W_OK) }) != 0 {
+      throw CallFailure(folder, systemReason(systemError), .failure)
+    }
+    var code = try readCode()
+    if code.isEmpty {
+      code = try PincerOperations.ask(caller, .createPairingCode).value.pincerText("code")
+    }
     let question = RecordText().string("code", code).string("deviceName", Self.deviceName)
       .string("publicKey", Self.key)
     // Whatever token there is belongs to another device.
-    let caller = call.caller
     let reply = try PincerOperations.ask(
       caller, .bindPairingCode, question, secret: code, hasToken: false)
     let token = reply.value.pincerText("token")
@@ -46,7 +61,7 @@ struct PincerPairing {
       throw CallFailure(error)
     }
     let code = bytes.filter { $0 != 32 && $0 != 9 && $0 != 10 && $0 != 13 }
-    guard (1...64).contains(code.count), code.allSatisfy({ (48...57).contains($0) }) else {
+    guard code.count <= Self.longest, code.allSatisfy({ (48...57).contains($0) }) else {
       throw CallFailure("standard input", "not a pairing code: digits alone", .failure)
     }
     return String(decoding: code, as: UTF8.self)
