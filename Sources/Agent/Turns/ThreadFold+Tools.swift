@@ -151,7 +151,8 @@ extension ThreadFold {
 
   func propose(_ event: TurnEvent, _ approval: ApprovalRecord) {
     var approval = approval
-    approval.thread = id
+    // What it is found by again; a decoder knows no profile.
+    (approval.origin, approval.thread) = (origin, id)
     if let turn = ensure(event) {
       approval.turn = turn.id
       let calls = turn.calls
