@@ -129,6 +129,9 @@ public protocol ChatLine: AnyObject {
   /// Whether a question is known by its key, so that a second try with the same key says
   /// nothing twice.
   var knowsKeys: Bool { get }
+  /// Whether it gives up a question of which nothing comes by itself, after
+  /// `ChatWishes.patience`, and knows better than others what that means.
+  var hasPatience: Bool { get }
   /// Asks; told by `chatNews`, and `chatEnded` at the end.
   func ask(_ question: ChatQuestion)
   /// Ends the question that is under way, if the backend can; its end is told as usual.
@@ -157,6 +160,8 @@ public protocol ChatLine: AnyObject {
 extension ChatLine {
   /// It is.
   public var knowsKeys: Bool { true }
+  /// It does not.
+  public var hasPatience: Bool { false }
 
   /// There is none.
   public func speak(

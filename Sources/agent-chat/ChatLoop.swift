@@ -88,7 +88,9 @@ final class ChatLoop: ChatListener {
     return outcome
   }
 
-  private var limitOfSilence: Double { options.timeout.map { lastNews + $0 } ?? .infinity }
+  private var limitOfSilence: Double {
+    line.hasPatience ? .infinity : options.timeout.map { lastNews + $0 } ?? .infinity
+  }
 
   /// Whether the last question was ended by ^C.
   var wasInterrupted: Bool { abortUntil != nil }

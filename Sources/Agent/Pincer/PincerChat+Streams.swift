@@ -25,10 +25,18 @@ extension PincerChat {
       PincerWatch(client, calls.server, thread: turn.thread, policy: policy, handler: self))
   }
 
+  /// When the question's own stream is left for the thread's, seconds of `Clock.monotonic`:
+  /// a connection may die without a word, and the turn does not end with it.
+  func silence(of stream: ConnectStream) -> Double {
+    stream.lastHeard + (wishes.policy.idleTimeout ?? PincerBackend.usualSilence)
+  }
+
   /// When the question is given up, seconds of `Clock.monotonic`.
   var deadline: Double {
-    guard let turn else { return .infinity }
-    if turn.isStuck || isDead { return lastNews + Self.lastWord }
+    guard let turn else { return wishes.patience.map { lastNews + $0 } ?? .infinity }
+    if turn.isStuck || isDead {
+      return lastNews + min(Self.lastWord, wishes.patience ?? .infinity)
+    }
     if let patience = wishes.patience { return lastNews + patience }
     guard turn.isPaused else {
       return lastNews + (turn.isWorking ? Self.toolPatience : Self.usualPatience)
@@ -38,7 +46,10 @@ extension PincerChat {
   }
 
   func giveUp() {
-    guard let turn else { return }
+    guard let turn else {
+      let seconds = Latency.seconds(wishes.patience ?? 0)
+      return finish(.lost("no answer of the server in \(seconds) s; nothing was sent"))
+    }
     if turn.isStuck {
       return finish(.failed("an approval expired, and the server does not go on with the turn"))
     }

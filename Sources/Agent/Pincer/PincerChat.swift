@@ -18,6 +18,7 @@ final class PincerChat: ChatLine {
   weak var listener: (any ChatListener)?
   let place: String
   var knowsKeys: Bool { false }
+  var hasPatience: Bool { true }
   let origin: RecordOrigin
   let calls: PincerCalls
   let client: WebClient
@@ -54,7 +55,12 @@ final class PincerChat: ChatLine {
     switch phase {
     case .preparing(let question, let again):
       if again <= now { prepare(question) } else { next = min(next, again) }
-    case .asking(let stream): next = min(next, stream.tick(now: now))
+    case .asking(let stream):
+      next = min(next, stream.tick(now: now), silence(of: stream))
+      if next <= now, case .asking = phase, now >= silence(of: stream) {
+        watch()
+        return tick(now: now)
+      }
     case .watching(let watch): next = min(next, watch.tick(now: now))
     case .idle: return next
     }
@@ -90,6 +96,7 @@ final class PincerChat: ChatLine {
       return
     }
     reconnect = Reconnect(wishes.policy)
+    lastNews = Clock.monotonic
     prepare(question)
   }
 
@@ -105,7 +112,6 @@ final class PincerChat: ChatLine {
 
   private func prepare(_ question: ChatQuestion) {
     phase = .preparing(question, again: .infinity)
-    lastNews = Clock.monotonic
     let thread = question.thread ?? made
     let method: PincerMethod = thread == nil ? .createThread : .listThreadMessages
     let params = RecordText().string("threadId", thread)
