@@ -175,12 +175,12 @@ class Stream:
                                     and not self.sock.recv(1, socket.MSG_PEEK)):
                     raise Gone() from None
                 continue
+            if self.is_deaf:
+                continue
             if item[0] == "end":
                 return self.end("clean")
             if item[0] == "error":
                 return self.end("error", *item[1:])
-            if self.is_deaf:
-                continue
             told = self.filtered(item[1]) if self.is_watch else [item[1]]
             if told:
                 self.tell(told)

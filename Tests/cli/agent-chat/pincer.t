@@ -1,0 +1,211 @@
+#!/bin/sh
+# agent-chat with a Pincer server: answers, pauses, ends, losses; a message is sent once.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../pincer.sh"
+needs agent-chat agent-approve curl jq python3
+
+start_pincer pin
+thread=$(new_thread pin)
+chat() { run agent-chat -p pin --retry-wait 0.05 -t "$thread" "$@"; }
+sent() { calls pin TurnsService/StartTurn | wc -l | tr -d ' '; }
+# once TITLE: what was said since the last time was sent once.
+before=0
+once() {
+  is "$(sent)" $((before + 1)) "$1"
+  before=$(sent)
+}
+waiting() { ask pin ApprovalsService/ListApprovals '{}' | jq -r '.items[]?.actionId'; }
+asked() { [ -n "$(waiting)" ]; }
+
+# --- answers
+
+chat how are you
+status_is 0 "a question"
+out_is "You said: how are you" "its answer"
+err_empty "and no other word"
+is "$(calls pin TurnsService/StartTurn | jq -c '[.threadId, .userText, .triggerType, (.clientMessageId | length > 0)]')" \
+  "[\"$thread\",\"how are you\",\"CHAT_MESSAGE\",true]" "it is sent with its trigger and a key"
+once "once"
+chat read x
+out_is "High water at 06:12." "tools say nothing in a pipe"
+run sh -c 'printf "from a pipe\n" | agent-chat -p pin -t "$1" -' - "$thread"
+out_is "You said: from a pipe" "standard input"
+chat think
+out_is "High water at 06:12." "thoughts are no answer"
+before=$(sent)
+
+chat -o json read x
+status_is 0 "as records"
+is "$(jq -r '[.type, .role, .tool, .state] | map(. // empty) | join(" ")' "$out" | sort -u)" \
+  'message assistant aborted
+message assistant final
+message assistant partial
+message user final
+tool_call read_file planned
+tool_call read_file running
+tool_call read_file succeeded
+turn completed
+turn running' "each change, whole"
+is "$(jq -r 'select(.type == "tool_call") | .stdout // empty' "$out" | sort -u | xargs)" \
+  "06:12 4.1 m, café" "with what the tool said"
+is "$(jq -r '.backend + " " + .profile' "$out" | sort -u)" "pincer pin" "whose they are"
+is "$(jq -r 'select(.type == "message") | .thread' "$out" | sort -u)" "$thread" "and where"
+is "$(jq -r 'select(.type == "turn") | .state' "$out" | tail -n 1)" completed "the end comes last"
+before=$(sent)
+
+run python3 "$cli/terminal.py" agent-chat -p pin -t "$thread" escape
+out_like 'red .e\[31malert' "what a terminal would obey is made visible"
+before=$(sent)
+run agent-chat -p pin -o json a new one
+status_is 0 "without a thread"
+is "$(jq -r 'select(.type == "thread") | .id' "$out")" \
+  "$(ask pin ThreadsService/ListThreads '{}' | jq -r '.items[0].threadId')" "a new one is made, and named"
+
+# --- ends
+
+chat fail
+status_is 1 "a turn that fails"
+out_empty "prints nothing"
+err_is "agent-chat: the agent failed: FAILED_MODEL_OUTPUT: the model said nothing of use" "but why"
+tell pin race before
+chat fail INVALID_ARGUMENT
+status_is 1 "one whose stream ends before its event"
+err_like 'INVALID_ARGUMENT' "is told from the thread"
+chat --timeout 1 die
+status_is 75 "one that ends without a word has a limit"
+err_like 'the turn is over, and how it ended is not said$' "which is said"
+before=$(sent)
+chat --timeout 1 hang
+status_is 75 "and so has one that never ends"
+err_like 'nothing of the answer came for 1 s' "which is said"
+once "it was said once"
+
+# --- losses: what was sent is found in the thread, and never sent twice
+
+for fate in lose close mute; do
+  tell pin "$fate" TurnsService/StartTurn
+  if [ "$fate" = close ]; then
+    chat --timeout 1.5 "$fate" it
+    status_is 75 "$fate: what never arrived"
+    err_like 'whether it arrived is not known' "is said so"
+  else
+    chat --timeout 10 --idle-timeout 1 "$fate" it
+    status_is 0 "$fate: what arrived"
+    out_is "You said: $fate it" "is found"
+  fi
+  once "$fate: and said once"
+done
+tell pin split 3
+for how in clean bare short half reset "error unavailable going away" "error internal odd"; do
+  tell pin hold middle
+  start cut agent-chat -p pin --retry-wait 0.05 -t "$thread" read "$how"
+  wait_until 20 came_calls pin TurnsService/StartTurn $((before + 1))
+  tell pin cut "$how"
+  wait_until 20 has "$tmp/pin.log" "\"fromSequence\"" || true
+  tell pin release middle
+  finished "$pid"
+  is "$status: $(cat "$tmp/cut.out")" "0: High water at 06:12." "cut, $how: the answer is found"
+  once "and was said once"
+done
+tell pin split 0
+# Somebody else talks in the thread meanwhile.
+tell pin hold start
+start other agent-chat -p pin --retry-wait 0.05 -t "$thread" mine
+wait_until 20 came_calls pin TurnsService/StartTurn $((before + 1))
+tell pin cut short
+ask pin TurnsService/SendTurn "{\"threadId\":\"$thread\",\"userText\":\"theirs\"}" >"$tmp/theirs" &
+tell pin release start
+finished "$pid"
+is "$(cat "$tmp/other.out")" "You said: mine" "among others' turns one's own is found"
+once "said once"
+ended() { ! kill -0 "$1" 2>/dev/null; }
+start gone agent-chat -p pin -t "$thread" hang
+wait_until 20 came_calls pin TurnsService/StartTurn $((before + 1))
+stop "$pid" INT
+is "$status" 130 "^C ends it"
+like "$(cat "$tmp/gone.err")" 'the turn goes on' "and says that it does not end the turn"
+before=$(sent)
+
+# --- pauses
+
+thread=$(new_thread pin)
+chat ask
+status_is 75 "a turn that waits for an approval"
+err_like 'waits for a person: bash \(HIGH\) \{"command":"tide --port KIL --day 0"\}, approval tc_[0-9a-f]+$' "says for what"
+err_unlike "the model.s own words|Ask for the tides" "and not in the model's words"
+err_one_line agent-chat "in a line"
+once "sent once"
+start wait agent-chat -p pin --retry-wait 0.05 -t "$(new_thread pin)" --wait ask 2
+wait_until 20 sh -c "[ \$(agent-approve -p pin -l 2>/dev/null | wc -l) -eq 3 ]"
+tell pin cut reset
+run agent-approve -p pin $(waiting | sed 's/^/--approve /')
+finished "$pid"
+is "$status: $(cat "$tmp/wait.out")" "0: I need a tool.
+High water at 06:12." "--wait goes on behind the answers"
+before=$(sent)
+start deny agent-chat -p pin -o json -t "$thread" --wait ask
+wait_until 20 asked
+run agent-approve -p pin --deny "$(waiting)" not today
+finished "$pid"
+is "$status" 0 "a denial is an answer, too"
+is "$(jq -r 'select(.type == "approval") | .state + " " + (.reason // "")' "$tmp/deny.out" | tail -n 1)" \
+  "rejected not today" "with its reason"
+is "$(jq -r 'select(.type == "tool_call") | .state' "$tmp/deny.out" | tail -n 1)" rejected \
+  "and the call of the tool is rejected"
+start stuck agent-chat -p pin --retry-wait 0.05 -t "$thread" --wait --timeout 4 ask
+wait_until 20 asked
+tell pin expire "$(waiting)"
+finished "$pid"
+isnt "$status" 0 "a turn whose approval expired is not waited for until the end of time"
+like "$(cat "$tmp/stuck.err")" 'expired' "which is said"
+
+# --- lists
+
+chat --threads
+is "$(cut -f 1 "$out" | sort | head -n 1)" thr_0000000000000001 "threads"
+thread=thr_0000000000000001
+chat --history -n 2
+is "$(lines "$out")" 2 "the last of a history"
+chat --history
+is "$(grep -c 'user: ' "$out")" \
+  "$(ask pin ThreadsService/GetThreadSnapshot "{\"threadId\":\"$thread\"}" |
+    jq '[.messages[] | select(.role == "user")] | length')" "all of it, page by page"
+chat --history -o json
+is "$(jq -r '.state + " " + .backend' "$out" | sort -u)" "final pincer" "as records"
+run agent-chat -p pin --history
+status_is 2 "a history of no thread"
+run agent-chat -p pin --abort -t "$thread"
+status_is 2 "a turn cannot be ended"
+run agent-chat -p pin --key k hello
+status_is 2 "a server without keys"
+err_like 'cannot tell a second try from a new message' "says so"
+run agent-chat -p pin --attach "$out" hello
+status_is 2 "nor does it take files"
+is "$(calls pin TurnsService/StartTurn | grep -c hello)" 0 "nothing was sent"
+
+# --- refusals
+
+tell pin refuse TurnsService/StartTurn unauthenticated unauthorized
+chat hello
+status_is 77 "a token that is refused"
+err_one_line agent-chat "which is said"
+tell pin answer TurnsService/StartTurn 401 application/json '{"error":"unauthorized"}'
+chat hello
+status_is 77 "in another shape"
+tell pin refuse ThreadsService/ListThreadMessages not_found "thread not found"
+chat hello
+isnt "$status" 0 "a thread that there is not"
+err_like 'thread not found' "is named"
+tell pin answer TurnsService/StartTurn 200 text/html '<html>'
+chat hello
+status_is 2 "something else than a Pincer server"
+tell pin refuse ThreadsService/ListThreadMessages unavailable later
+chat hello
+status_is 0 "what was not sent may be tried again"
+before=$(sent)
+tell pin revoke
+chat hello
+status_is 77 "a token that was revoked"
+is "$(sent)" "$before" "is noticed before anything is sent"
+not_ok "no token in what was said" grep -rq "${pincer_token#*.}" "$out" "$err" "$tmp"/*.err "$tmp"/*.out
+done_testing
