@@ -65,7 +65,7 @@ while read -r kind words; do
   none="has no voice sessions"
   run sse-tail -p claw voice
   refuses 2 "sse-tail: claw: $words $none" "sse-tail voice of $kind"
-  [ "$kind" != openclaw ] || continue
+  case $kind in openclaw | pincer) continue ;; esac
   none="this version of agent-tail does not speak to $words"
   [ "$kind" != riff ] || none="$words has no events to follow"
   run agent-tail -p claw
