@@ -63,6 +63,9 @@ public struct Request: Sendable {
   /// Whether proxies of the environment are passed by: a secret that may travel
   /// in clear text to its host alone must not meet one.
   public var isDirect = false
+  /// Whether it does no harm when it arrives twice, though it is neither GET nor HEAD.
+  /// libcurl sends again by itself when a connection that served before is closed under it.
+  public var mayRepeat = false
   /// More that no message may quote from the answer: what the address carries in its
   /// query, for one.
   public var unquotable: [String] = []

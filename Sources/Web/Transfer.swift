@@ -161,6 +161,10 @@ public final class Transfer {
     if request.method != usual && request.method != "HEAD" {
       ccurl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method)
     }
+    // On a connection of its own nothing is sent again behind our back (RFC 9110, 9.2.2).
+    if !request.mayRepeat, !["GET", "HEAD"].contains(request.method) {
+      ccurl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)
+    }
   }
 
   private func setHeaders(_ request: Request) {

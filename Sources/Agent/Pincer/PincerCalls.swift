@@ -59,9 +59,10 @@ final class PincerCalls {
     _ method: PincerMethod, _ question: RecordText = RecordText(), silence: Double = patience,
     then: @escaping (Outcome) -> Void
   ) {
-    let request: Request
+    var request: Request
     do throws(SettingsError) {
       request = try server.request(method.path, method: "POST", body: question.bytes)
+      request.mayRepeat = method.isReading
     } catch {
       return then(.failure(.refused(AnswerProblem(error.message, error.status), nil)))
     }

@@ -25,6 +25,9 @@ enum PincerMethod: String {
     return "pincer.protocol.v1.\(parts[0])Service/\(parts[1])"
   }
 
+  /// Whether it changes nothing.
+  var isReading: Bool { name.hasPrefix("List") }
+
   /// Its own name, for messages.
   var name: String { String(rawValue.split(separator: "/")[1]) }
 }

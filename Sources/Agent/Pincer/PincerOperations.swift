@@ -58,6 +58,7 @@ enum PincerOperations {
     secret: String? = nil, hasToken: Bool = true
   ) throws(CallFailure) -> PincerCalls.Reply {
     let reply = try caller.call(method.path, method: "POST", body: question.bytes) { request in
+      request.mayRepeat = method.isReading
       if let secret { request.unquotable.append(secret) }
       if !hasToken { request.privateHeaders = [] }
     }
