@@ -35,12 +35,17 @@ final class PincerWatch: StreamLink {
   /// When the last event came.
   private var lastNews = 0.0
   private var isAsking = false
+  /// Whether this connection was told as open.
+  private var isUp = false
   /// When the server is asked for its last event; infinite when it cannot say.
   private var askAt = Double.infinity
 
   /// How long events may be on their way that the server says it has, and that is not
   /// likely, seconds.
   private static let (slack, shortSlack) = (1.0, 0.1)
+  /// How long the head of the stream is waited for, seconds: a server may send it with the
+  /// first event only.
+  private static let headWait = 0.25
   /// How soon the server is asked again that could not answer, seconds.
   private static let askAgain = 2.0
 
@@ -69,7 +74,7 @@ final class PincerWatch: StreamLink {
   }
 
   var lastEventID: [UInt8] { Array(String(ledger.last).utf8) }
-  var isOpen: Bool { stream?.isOpen == true }
+  var isOpen: Bool { isUp }
   func rewind(to id: [UInt8]) { ledger.rewind(to: Self.number(id)) }
 
   func hold() {
@@ -87,9 +92,7 @@ final class PincerWatch: StreamLink {
   func drop(_ reason: String) { if stream != nil { lose(reason) } }
 
   func stop() {
-    calls.stop()
-    stream?.cancel()
-    stream = nil
+    disconnect()
     state = .ended
   }
 
@@ -115,7 +118,7 @@ final class PincerWatch: StreamLink {
     guard let stream, !isHeld else { return .infinity }
     lastLife = max(lastLife, stream.lastHeard)
     var next = Double.infinity
-    if stream.isOpen, ledger.isBehind, !isAsking {
+    if isUp, ledger.isBehind, !isAsking {
       let due = lastNews + (ledger.isCut ? Self.shortSlack : Self.slack)
       if now >= due {
         if ledger.retry() {
@@ -128,12 +131,15 @@ final class PincerWatch: StreamLink {
       }
       next = due
     }
+    if !isUp, !isAsking {
+      if now >= askAt { ask(PincerCalls.patience) } else { next = min(next, askAt) }
+    }
     guard let limit = policy.idleTimeout else { return next }
     if now - lastLife >= limit {
       lose("nothing came for \(Latency.seconds(limit)) s")
       return tick(now: now)
     }
-    if stream.isOpen, !isAsking, askAt.isFinite {
+    if isUp, !isAsking, askAt.isFinite {
       askAt = max(askAt, lastLife + limit / 2)
       if now >= askAt { ask(limit / 2) } else { next = min(next, askAt) }
     }
@@ -149,6 +155,7 @@ final class PincerWatch: StreamLink {
       let now = Clock.monotonic
       switch outcome {
       case .success(let reply):
+        opened(place)
         (lastLife, askAt) = (now, now)
         // What is on its way now may still come.
         if let last = reply.value.pincerNumber("lastSequence") {
@@ -168,7 +175,8 @@ final class PincerWatch: StreamLink {
   private func connect(_ now: Double) {
     state = .connected
     (lastLife, lastNews) = (now, now)
-    (isHeld, isAsking, missing) = (false, false, nil)
+    (isHeld, isAsking, isUp, missing) = (false, false, false, nil)
+    askAt = now + Self.headWait
     ledger.connect()
     let request: Request
     do throws(SettingsError) {
@@ -183,15 +191,22 @@ final class PincerWatch: StreamLink {
       limit: policy.maxEventBytes ?? ConnectStream.largest, now: now, handler: self)
   }
 
+  /// Tells that the server is there: by the head of the stream, or by another answer while
+  /// the head is still to come.
+  private func opened(_ place: String) {
+    guard !isUp else { return }
+    isUp = true
+    let (isFirst, down) = reconnect.opened(now: Clock.monotonic)
+    handler.streamOpened(place, isFirst: isFirst, down: down)
+  }
+
   /// Connects again for what is missing: at once, if that is likely to help.
   private func refetch(_ reason: String) {
     lose(reason, after: ledger.hasGrown ? 0 : nil)
   }
 
   private func lose(_ reason: String, after wait: Double? = nil, atLeast least: Double? = nil) {
-    calls.stop()
-    stream?.cancel()
-    stream = nil
+    disconnect()
     let now = Clock.monotonic
     guard let usual = reconnect.failed(now: now, after: least) else {
       return end(.gaveUp(reason))
@@ -200,10 +215,15 @@ final class PincerWatch: StreamLink {
     handler.streamLost(reason, wait: wait ?? usual)
   }
 
-  private func end(_ end: StreamEnd) {
+  private func disconnect() {
+    isUp = false
     calls.stop()
     stream?.cancel()
     stream = nil
+  }
+
+  private func end(_ end: StreamEnd) {
+    disconnect()
     state = .ended
     handler.streamEnded(end, at: place)
   }
@@ -212,10 +232,9 @@ final class PincerWatch: StreamLink {
 extension PincerWatch: ConnectStreamHandler {
   func connectOpened(_ place: String) {
     let now = Clock.monotonic
-    let (isFirst, down) = reconnect.opened(now: now)
     (lastLife, lastNews, askAt) = (now, now, now)
-    handler.streamOpened(place, isFirst: isFirst, down: down)
-    ask(PincerCalls.patience)
+    opened(place)
+    if !isAsking { ask(PincerCalls.patience) }
   }
 
   func connectMessage(_ message: [UInt8]) -> Bool {
