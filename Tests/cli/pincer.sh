@@ -1,7 +1,8 @@
 # shellcheck shell=sh
 # pincer.sh: Pincer servers and profiles for them. Sourced behind lib.sh.
 #
-#   start_pincer NAME [OPTION...]   a servers/pincer.py, and a profile of its name; $url
+#   start_pincer NAME [OPTION...]   a servers/pincer.py, and a profile of its name; $url;
+#                                   with --token "" one that has no device
 #   start_connect NAME [OPTION...]  a servers/pincer_connect.py, behind needs_peers
 #   tell NAME ORDER...              an order to it (orders.sh), see there
 #   ask NAME METHOD JSON            a call by curl; its answer on one line
@@ -20,19 +21,19 @@ pincer_token=pnr_0123456789ab.0123456789012345678901234567890123456789012
 start_pincer() {
   _pincer=$1
   shift
-  pincer_at "$_pincer" python3 "$cli/servers/pincer.py" "$@"
+  pincer_at "$_pincer" python3 "$cli/servers/pincer.py" --token "$pincer_token" "$@"
 }
 start_connect() {
   _pincer=$1
   shift
-  pincer_at "$_pincer" "$peers" "$cli/servers/pincer_connect.py" --wire "$root/.build/peers" "$@"
+  pincer_at "$_pincer" "$peers" "$cli/servers/pincer_connect.py" --wire "$root/.build/peers" \
+    --token "$pincer_token" "$@"
 }
 pincer_at() {
   _pincer=$1
   shift
   mkfifo "$tmp/$_pincer.fifo"
-  start_server "$_pincer" "$@" --token "$pincer_token" --log "$tmp/$_pincer.log" \
-    --control "$tmp/$_pincer.fifo"
+  start_server "$_pincer" "$@" --log "$tmp/$_pincer.log" --control "$tmp/$_pincer.fifo"
   echo "$url" >"$tmp/$_pincer.url"
   printf '%s\n' "$pincer_token" >"$tmp/pincer.token"
   chmod 600 "$tmp/pincer.token"

@@ -124,6 +124,7 @@ stop "$pid"
 
 thread=$(new_thread pin)
 follow --idle-timeout 2 "$thread"
+ok "a thread in which nothing has happened is open, though the server says nothing" true
 event '{"heartbeat":{}}'
 came '"id":"1"'
 tell pin deaf

@@ -89,16 +89,21 @@ def failure(code, message):
 
 
 class Stream:
-    """An answer in envelopes, chunk by chunk."""
+    """An answer in envelopes, chunk by chunk. As of a Go server, its head goes out with the
+    first of them: of a thread in which nothing happens there is none."""
 
     def __init__(self, sock, is_watch):
         self.sock, self.is_watch = sock, is_watch
         self.items = queue.Queue()
-        self.is_deaf = self.is_over = False
+        self.is_deaf = self.is_over = self.has_begun = False
         self.kept = None
         self.lock = threading.RLock()
-        sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/connect+json\r\n"
-                     b"Transfer-Encoding: chunked\r\n\r\n")
+
+    def begin(self):
+        if not self.has_begun:
+            self.has_begun = True
+            self.sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/connect+json\r\n"
+                              b"Transfer-Encoding: chunked\r\n\r\n")
 
     def write(self, data):
         """In pieces; each is a chunk and a segment."""
@@ -106,6 +111,7 @@ class Stream:
         with self.lock:
             if self.is_over:
                 raise Gone()
+            self.begin()
             for start in range(0, len(data), step):
                 piece = data[start:start + step]
                 self.sock.sendall(b"%x\r\n" % len(piece) + piece + b"\r\n")
@@ -123,6 +129,7 @@ class Stream:
                 elif how == "half":
                     self.write(envelope(0, b'{"eventId":"evt_half"}')[:chance.randrange(1, 20)])
                 if how in ("clean", "error", "bare"):
+                    self.begin()
                     self.sock.sendall(b"0\r\n\r\n")
                 if how == "reset":
                     self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
@@ -247,7 +254,7 @@ def answer(sock, method, headers, body):
     fate = fates.pop(method, None) if method not in STREAMS or fates.get(
         method, ("",))[0] == "answer" else None
     if fate and fate[0] == "answer":
-        return send(sock, int(fate[1]), fate[2], fate[3].encode())
+        return send(sock, int(fate[1]), fate[2], fate[3].strip().encode())
     if kind != ("application/connect+json" if method in STREAMS else "application/json"):
         return send(sock, 415, "text/plain", b"")
     if method in STREAMS:
@@ -272,7 +279,7 @@ def answer(sock, method, headers, body):
         while sock.recv(65536):
             pass
         raise Gone()
-    send(sock, STATUS[code] if code else 200, "application/json", data)
+    send(sock, STATUS.get(code, 500) if code else 200, "application/json", data)
 
 
 def serve(sock):
@@ -342,7 +349,7 @@ def wire(word, rest):
         for each in everyone:
             each.write(bytes.fromhex(rest))
     elif word == "answer":
-        fates[name] = ("answer", *last.split(" ", 2))
+        fates[name] = ("answer", *(last + "  ").split(" ", 2))
     elif word == "refuse":
         fates[name] = ("refuse", *last.split(" ", 1))
     elif word in ("close", "lose", "mute"):

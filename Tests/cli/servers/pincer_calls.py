@@ -205,7 +205,7 @@ CALLS = {
     "JobsService/GetJob": lambda store, request, device: {"item": job(store, request)},
     "JobsService/CancelJob": cancel_job,
     "SchedulesService/ListSchedules": lambda store, request, device: packed(
-        {"items": list(store.schedules.values())}),
+        {"items": [packed(each) for each in store.schedules.values()]}),
     "SchedulesService/CreateSchedule": create_schedule,
     "SchedulesService/UpdateSchedule": update_schedule,
     "SchedulesService/RunScheduleNow": run_schedule,

@@ -2,7 +2,7 @@
 jobs, schedules. Values are proto3 JSON, as dictionaries; the servers differ in their wire.
 
 Orders (obey), which pincer.py and pincer_connect.py take through their FIFO:
-  thread ID TITLE     a thread
+  thread ID TITLE     a thread                       threads N    N of them
   event THREAD JSON   an event with this payload, e.g. {"streamGap":{}}; "turnId" as well
   fill THREAD N       N events of output
   hold POINT          turns stop at `start`, `middle` or `end` until
@@ -178,6 +178,9 @@ class Store:
         name, _, last = rest.partition(" ")
         if word == "thread":
             self.add_thread(name, last)
+        elif word == "threads":
+            for _ in range(int(name)):
+                self.add_thread(self.new("thr"))
         elif word == "event":
             payload = json.loads(last)
             self.emit(name, payload, payload.pop("turnId", ""), job=payload.pop("jobId", ""))

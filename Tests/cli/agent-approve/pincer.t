@@ -1,0 +1,185 @@
+#!/bin/sh
+# agent-approve with a Pincer server: what waits, answers, what was answered before.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../pincer.sh"
+needs agent-approve curl jq python3
+
+start_pincer pin
+approve() { run agent-approve -p pin --retry-wait 0.05 "$@"; }
+# wants COUNT: a turn that asks for so many approvals; the ids are $1 and so on of `ids`.
+wants() {
+  ask pin TurnsService/SendTurn \
+    "{\"threadId\":\"$(new_thread pin)\",\"userText\":\"ask $1\"}" >"$tmp/said"
+}
+ids() { ask pin ApprovalsService/ListApprovals '{}' | jq -r '.items[]?.actionId' | xargs; }
+state() { # state ID
+  for _state in PENDING APPROVED REJECTED EXECUTED; do
+    ask pin ApprovalsService/ListApprovals "{\"status\":\"$_state\"}" |
+      jq -r --arg id "$1" '.items[]? | select(.actionId == $id) | .status'
+  done
+}
+decided() { calls pin ApprovalsService/ApproveAction; calls pin ApprovalsService/RejectAction; }
+results() { jq -r '"\(.id) \(.decision) \(.result)" + (.reason // "" | if . == "" then . else ": " + . end)' "$out"; }
+
+approve -l
+status_is 1 "nothing waits"
+out_empty "and nothing is printed"
+err_empty "nor said"
+
+wants 2
+# shellcheck disable=SC2046  # two words
+set -- $(ids)
+approve -l
+status_is 0 "what waits"
+is "$(jq -c '[.type, .backend, .profile, .id, .tool, .risk, .decisions, .state]' "$out" | head -n 1)" \
+  "[\"approval\",\"pincer\",\"pin\",\"$1\",\"bash\",\"HIGH\",[\"approve\",\"reject\"],\"pending\"]" \
+  "as a record"
+is "$(jq -c .request "$out" | head -n 1)" \
+  '{"tool":"bash","riskClass":"HIGH","preview":{"command":"tide --port KIL --day 0"}}' \
+  "what is decided on is not in the model's words"
+is "$(jq -r '.expires != null and .thread == "thr_0000000000000001"' "$out" | sort -u)" true \
+  "until when, and where"
+out_unlike "$(printf '\033')" "a summary is made visible"
+is "$(calls pin ApprovalsService/ListApprovals | sort -u)" '{"status":"PENDING"}' \
+  "what waits is all that is asked for"
+
+approve --approve "$1"
+status_is 0 "it is approved"
+is "$(jq -c '[.type, .backend, .profile, .id, .decision, .result]' "$out")" \
+  "[\"approval_answer\",\"pincer\",\"pin\",\"$1\",\"approve\",\"accepted\"]" "and counts"
+carried_out() { [ "$(state "$1")" = EXECUTED ]; }
+ok "it is carried out" wait_until 20 carried_out "$1"
+approve --deny "$2" not on a Sunday
+status_is 0 "it is denied"
+is "$(calls pin ApprovalsService/RejectAction)" \
+  "{\"actionId\":\"$2\",\"reason\":\"not on a Sunday\"}" "with the reason"
+
+approve --approve "$1"
+status_is 0 "the same again"
+is "$(results)" "$1 approve already" "is known"
+approve --deny "$2"
+status_is 0 "and so is the same denial"
+is "$(results)" "$2 reject already: not on a Sunday" "with what was said of it"
+approve --deny "$1"
+status_is 1 "another answer"
+is "$(results)" "$1 reject late: it was answered: approve" "comes late"
+approve --approve "$2"
+status_is 1 "and so does this"
+is "$(results)" "$2 approve late: it was answered: reject (not on a Sunday)" "with what was said"
+approve --approve tc_none
+status_is 1 "what there is not"
+is "$(results)" "tc_none approve not_found" "is not found"
+
+wants 2
+# shellcheck disable=SC2046
+set -- $(ids)
+tell pin expire "$1"
+tell pin age "$2"
+approve --approve "$1"
+is "$status: $(results)" "1: $1 approve late: it is expired" "what the server has given up"
+approve --approve "$2"
+is "$status: $(results)" "1: $2 approve late: it is expired" "what it finds too old now"
+approve --deny "$2"
+is "$status: $(results)" "1: $2 reject late: it is expired" "an expired one is no denial"
+
+# --- standard input
+
+wants 4
+# shellcheck disable=SC2046
+set -- $(ids)
+run sh -c 'printf "%s\n" "$@" | agent-approve -p pin --approve -' - "$1" tc_none '' "$2"
+status_is 1 "ids of standard input"
+is "$(results)" "$1 approve accepted
+tc_none approve not_found
+$2 approve accepted" "a result a line, in their order"
+run sh -c 'agent-approve -p pin -l | agent-approve -p pin --deny - not so many'
+status_is 0 "a list of what waits"
+is "$(results)" "$3 reject accepted
+$4 reject accepted" "denied as a whole"
+is "$(calls pin ApprovalsService/RejectAction | tail -n 1 | jq -r .reason)" "not so many" "for a reason"
+wants 3
+# shellcheck disable=SC2046
+set -- $(ids)
+{
+  echo "{\"id\":\"$1\",\"decision\":\"approve\"}"
+  echo 'no JSON'
+  echo "{\"id\":\"$2\",\"decision\":\"reject\",\"reason\":\"why\"}"
+  echo "{\"id\":\"$1\",\"decision\":\"deny\"}"
+  echo "{\"id\":\"$3\",\"decision\":\"always\"}"
+} >"$tmp/decisions"
+run sh -c 'agent-approve -p pin <"$1"' - "$tmp/decisions"
+status_is 2 "decisions, and a line that is none"
+is "$(results | sed 's/late: .*/late/')" "$1 approve accepted
+$2 reject accepted
+$1 reject late
+$3 always refused: the server takes: approve, reject" "a result a line, in their order"
+err_like '^agent-approve: standard input:2: not JSON: ' "the line is named"
+approve --deny "$3"
+
+# --- losses: an answer is not given twice unless it still waits
+
+wants 4
+# shellcheck disable=SC2046
+set -- $(ids)
+before=$(decided | wc -l)
+tell pin lose ApprovalsService/ApproveAction
+approve --approve "$1"
+is "$status: $(results)" "0: $1 approve already" "an answer whose reply is lost was given"
+is "$(decided | wc -l)" $((before + 1)) "once"
+tell pin close ApprovalsService/ApproveAction
+approve --approve "$2"
+is "$status: $(results)" "0: $2 approve accepted" "one that was not taken is given again"
+tell pin answer ApprovalsService/ApproveAction 502 text/html '<html>'
+approve --approve "$3"
+is "$status: $(results)" "0: $3 approve accepted" "and so is one that somebody on the way refused"
+tell pin refuse ApprovalsService/ApproveAction internal odd
+approve --approve "$4"
+is "$status: $(results)" "0: $4 approve accepted" "or the server, for now"
+
+# --- what happens to them, live
+
+start watch agent-approve -p pin -w --retry-wait 0.05
+watch=$pid
+wait_until 20 came_calls pin ApprovalsService/ListApprovals 20
+wants 3
+# shellcheck disable=SC2046
+set -- $(ids)
+ok "-w: what is asked" wait_until 20 has "$tmp/watch.out" "\"id\":\"$3\".*\"pending\""
+tell pin settle "$1" approve
+tell pin settle "$2" reject
+tell pin expire "$3"
+ok "what somebody else approves" wait_until 20 has "$tmp/watch.out" "\"id\":\"$1\".*\"state\":\"(approved|executed)\""
+ok "and rejects" wait_until 20 has "$tmp/watch.out" "\"id\":\"$2\".*\"state\":\"rejected\""
+ok "and what expires" wait_until 20 has "$tmp/watch.out" "\"id\":\"$3\".*\"state\":\"expired\""
+ok "what was approved is carried out in the end" \
+  wait_until 20 has "$tmp/watch.out" "\"id\":\"$1\".*\"state\":\"executed\""
+is "$(jq -r '.id + " " + .state' "$tmp/watch.out" | sort | uniq -d)" "" "each once"
+tell pin refuse ApprovalsService/ListApprovals unavailable later
+listings=$(calls pin ApprovalsService/ListApprovals | wc -l)
+wait_until 20 came_calls pin ApprovalsService/ListApprovals $((listings + 3))
+wants 1
+ok "a server that was away for a moment is asked again" wait_until 20 has "$tmp/watch.out" "\"id\":\"$(ids)\""
+stop "$watch"
+
+# --- refusals
+
+tell pin refuse ApprovalsService/ListApprovals unauthenticated unauthorized
+approve -l
+status_is 77 "a token that is refused"
+err_one_line agent-approve "which is said"
+tell pin answer ApprovalsService/ListApprovals 401 application/json '{"error":"unauthorized"}'
+approve -l
+status_is 77 "in another shape"
+tell pin answer ApprovalsService/ListApprovals 404 text/plain '404 page not found'
+approve -l
+status_is 2 "another server"
+tell pin refuse ApprovalsService/ListApprovals unavailable "$(printf 'a\033[31mb')"
+approve -l
+status_is 75 "one that is away"
+err_like 'a\\e\[31mb' "in its words, made visible"
+tell pin revoke
+run sh -c 'echo tc_1 | agent-approve -p pin --approve -'
+status_is 77 "a token that was revoked"
+is "$(jq -r .result "$out")" refused "nothing was sent"
+not_ok "no token in what was said" grep -rq "${pincer_token#*.}" "$out" "$err" "$tmp/watch.out" "$tmp/watch.err"
+done_testing

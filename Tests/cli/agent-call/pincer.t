@@ -1,0 +1,141 @@
+#!/bin/sh
+# The lists of a Pincer server, page by page; and pairing.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../pincer.sh"
+needs agent-call curl jq python3
+
+start_pincer pin
+call() { run agent-call -p pin "$@"; }
+
+call threads
+status_is 1 "no threads yet"
+out_empty "and nothing is printed"
+tell pin thread thr_a "Tides $(printf '\033')[31mred"
+ask pin TurnsService/SendTurn '{"threadId":"thr_a","userText":"ask"}' >"$tmp/said"
+call threads
+is "$(jq -c '[.threadId, .messageCount]' "$out")" '["thr_a",2]' "threads"
+out_unlike "$(printf '\033')" "a title is made visible"
+tell pin threads 230
+call threads
+is "$(jq -r .threadId "$out" | sort -u | wc -l)" 231 "231 threads, of which a page has 100"
+is "$(calls pin ThreadsService/ListThreads | tail -n 3 | jq -c '[.pageSize, .pageToken]' | xargs)" \
+  "[100,null] [100,100] [100,200]" "three pages"
+call -n 150 threads
+is "$(lines "$out")" 150 "-n: so many"
+is "$(calls pin ThreadsService/ListThreads | tail -n 1 | jq -c '[.pageSize, .pageToken]')" \
+  '[50,"100"]' "and no more is asked for"
+call -o tsv -n 1 threads
+is "$(cut -f 1 "$out")" thr_00000000000000e6 "-o tsv"
+run python3 "$cli/terminal.py" agent-call -p pin -n 231 threads
+out_like 'thr_a +Tides .e\[31mred' "a table on a terminal"
+
+call jobs
+status_is 1 "no jobs yet"
+for goal in one two; do ask pin JobsService/CreateJob "{\"goal\":\"$goal\",\"maxWallTimeMs\":\"60000\"}" >"$tmp/said"; done
+ask pin JobsService/CancelJob '{"jobId":"job_0000000000000001"}' >"$tmp/said"
+call jobs
+is "$(jq -c '[.jobId[-1:], .goal, .status, .maxWallTimeMs]' "$out" | xargs)" \
+  "[2,two,JOB_RUNNING,60000] [1,one,JOB_CANCELLED,60000]" "jobs, the newest first"
+ask pin SchedulesService/CreateSchedule \
+  '{"name":"tides","triggerKind":"SCHEDULE_TRIGGER_CRON","triggerSpec":"0 6 * * *"}' >"$tmp/said"
+ask pin SchedulesService/UpdateSchedule \
+  '{"scheduleId":"sch_0000000000000001","patch":{"enabled":false}}' >"$tmp/said"
+call schedules
+is "$(jq -c '[.name, .triggerSpec, .enabled]' "$out")" '["tides","0 6 * * *",null]' "schedules"
+call -o tsv schedules
+out_like '0 6 \* \* \*' "as lines of fields"
+call devices
+is "$(jq -c '[.name, .isCurrent]' "$out")" '["of the tests",true]' "devices"
+call audit
+is "$(jq -r .eventType "$out" | head -n 1)" action_proposed "audit"
+is "$(jq -r 'select(.eventType == "job_created") | .jobId' "$out" | wc -l)" 2 "with what it is about"
+is "$(jq -r 'select(.method == "JobsService/ListJobs") | .headers | [.["content-type"],
+  .["connect-protocol-version"]] | join(" ")' "$tmp/pin.log" | sort -u)" "application/json 1" "in Connect"
+
+# --- answers that are none
+
+call rpc x
+status_is 2 "no methods by name"
+for answer in '200 application/json [1]' '200 application/json {"items":' '200 text/html <html>' \
+  '200 application/json' '204 text/plain' '404 text/plain 404 page not found' \
+  '415 text/plain'; do
+  tell pin answer JobsService/ListJobs "$answer"
+  call jobs
+  is "$status: $(lines "$err")" "2: 1" "not an answer of a Pincer server: $answer"
+done
+tell pin answer JobsService/ListJobs 200 application/json '{}'
+call jobs
+status_is 1 "an empty list has no items"
+tell pin answer JobsService/ListJobs 200 application/json \
+  '{"items":[{"job_id":"job_9","max_wall_time_ms":5,"status":3,"later":1.10}]}'
+call jobs
+out_is '{"job_id":"job_9","max_wall_time_ms":5,"status":3,"later":1.10}' "another spelling passes as it is"
+tell pin answer JobsService/ListJobs 200 application/json \
+  '{"items":[{"job_id":"job_9","max_wall_time_ms":5,"status":3,"later":1.10}]}'
+run python3 "$cli/terminal.py" agent-call -p pin jobs
+out_like 'job_9 +JOB_COMPLETED' "and is read"
+tell pin answer ThreadsService/ListThreads 200 application/json '{"items":[{"threadId":"a"}],"nextPageToken":"x"}'
+call -n 300 threads
+is "$(calls pin ThreadsService/ListThreads | tail -n 1 | jq -r .pageToken)" x "pages go on where the server says"
+for refusal in "unauthenticated 77" "permission_denied 77" "unavailable 75" "resource_exhausted 75" \
+  "internal 75" "deadline_exceeded 75" "invalid_argument 2" "unimplemented 2" "not_found 1" \
+  "failed_precondition 1" "brand_new 75"; do
+  tell pin refuse JobsService/ListJobs "${refusal% *}" "so $(printf '\033')[31mit is"
+  call jobs
+  is "$status" "${refusal#* }" "refused: ${refusal% *}"
+  err_like 'so \\e\[31mit is|token' "and told, made visible"
+done
+tell pin answer JobsService/ListJobs 401 application/json '{"error":"unauthorized"}'
+call jobs
+status_is 77 "a 401 of another shape"
+tell pin answer JobsService/ListJobs 400 application/json '{"code":"unauthenticated"}'
+call jobs
+status_is 77 "the code counts, whatever the status"
+tell pin close JobsService/ListJobs
+call jobs
+status_is 75 "a connection that is closed"
+
+# --- pairing
+
+start_pincer new --token ""
+at() { run sh -c 'printf "%s" "$1" | agent-call -p new pair "$2"' - "$@"; }
+code() { ask new AuthService/CreatePairingCode '{}' | jq -r .code; }
+at 00000000 "$tmp/bound"
+status_is 77 "a wrong code"
+err_like 'invalid pairing code' "is told"
+not_ok "and leaves no file" test -e "$tmp/bound"
+for word in abc "12 x" "$(printf '1%.0s' $(seq 65))"; do
+  at "$word" "$tmp/bound"
+  status_is 2 "no code: $word"
+done
+is "$(calls new AuthService/BindPairingCode | wc -l)" 1 "which is not sent"
+at 12345678 "$tmp/none/bound"
+status_is 2 "no place for the token"
+is "$(calls new AuthService/BindPairingCode | wc -l)" 1 "is noticed before the code is used"
+code=$(code)
+at "$code
+" "$tmp/bound"
+status_is 0 "a code"
+is "$(stat -c %a "$tmp/bound")" 600 "its token is for its owner alone"
+like "$(cat "$tmp/bound")" '^pnr_[A-Za-z0-9_-]{12}\.[A-Za-z0-9_-]{43}$' "and whole"
+not_ok "neither is printed" grep -q "pnr_\|$code" "$out" "$err"
+is "$(jq -r 'keys_unsorted | join(" ")' "$out")" "deviceId expiresAt renewAfter" "the rest is"
+is "$(jq -r 'select(.method == "AuthService/BindPairingCode") | .headers.authorization' \
+  "$tmp/new.log" | sort -u)" null "no token goes along"
+is "$(calls new AuthService/BindPairingCode | tail -n 1 | jq -c '[.code, (.deviceName | length > 0),
+  (.publicKey | length > 0)]')" "[\"$code\",true,true]" "what the server wants to know"
+run agent-call -p new --token-file "$tmp/bound" devices
+is "$(jq -r .isCurrent "$out")" true "the token lets in"
+at "$code" "$tmp/again"
+status_is 77 "a code serves once"
+at "" "$tmp/again"
+status_is 77 "and no code is given while there is a device"
+run agent-call -p new --token-file "$tmp/bound" pairing-code
+like "$(jq -r .code "$out")" '^[0-9]{8}$' "but to that device"
+at "$(jq -r .code "$out")" "$tmp/again"
+status_is 0 "with which another one is paired"
+start_pincer bare --token ""
+run sh -c 'agent-call -p bare pair "$1" </dev/null' - "$tmp/first"
+status_is 0 "a server without a device gives a code to anyone"
+ok "and a token for it" test -s "$tmp/first"
+done_testing
