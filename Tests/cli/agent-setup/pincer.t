@@ -1,0 +1,97 @@
+#!/bin/sh
+# agent-setup and a Pincer server: a pairing code becomes a token, which is kept.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../pincer.sh"
+needs agent-call curl jq python3
+
+umask 022
+TMPDIR=$tmp/tmp
+mkdir "$TMPDIR"
+export TMPDIR
+config=$XDG_CONFIG_HOME/agentutils/config
+folder=$XDG_CONFIG_HOME/agentutils
+start_pincer pin
+rm "$config"
+# pass and secret-tool are not for tests.
+mkdir "$tmp/tools"
+PATH=$tmp/tools:$PATH
+talk() { run python3 "$cli/talk.py" agent-setup "$@"; }
+code() { ask pin AuthService/CreatePairingCode '{}' | jq -r .code; }
+
+# --- a code, and a wrong one before
+first=$(code)
+talk -k pincer -p box <<END
+URL of the agent|$url
+Pairing code or token|00000000
+Another URL|t
+Pairing code or token|$first
+Where to keep the token|file
+END
+status_is 0 "a pairing code"
+out_like 'the pairing code is wrong, used, or older than 10 minutes' "a wrong one is told"
+out_like 'The server has made this machine one of its devices' "a right one pairs"
+out_like 'agent-call -p box threads: ok' "and the profile works"
+is "$(cat "$config")" "[profile box]
+kind = pincer
+url = $url
+token-file = box.token" "what is written"
+is "$(find "$folder/box.token" -perm 600)" "$folder/box.token" "the token is for its owner alone"
+like "$(cat "$folder/box.token")" '^pnr_' "and is the server's"
+out_unlike 'pnr_' "the terminal never shows it"
+out_unlike "$first" "nor the code"
+ok "nothing is left in TMPDIR" test -z "$(ls -A "$TMPDIR")"
+is "$(calls pin AuthService/BindPairingCode | jq -r '[has("code"), has("publicKey"), .deviceName] | @csv' | sort -u | cut -c 1-23)" \
+  'true,true,"agentutils o' "the device has a name"
+is "$(jq -r 'select(.method == "AuthService/BindPairingCode") | .headers.authorization // "none"' \
+  "$tmp/pin.log" | sort -u)" none "no token goes along with a code"
+
+# --- a used code, and none at all, while there are devices
+talk -k pincer -p two <<END
+URL of the agent|$url
+Pairing code or token|$first
+Another URL|t
+Pairing code or token|
+Another URL|q
+END
+status_is 77 "a code serves once"
+out_like 'wrong, used, or older' "which is told"
+out_like 'A device is paired already: make a code on it, with agent-call pairing-code' \
+  "the server gives no code by itself any more"
+unlike "$(cat "$config")" 'profile two' "nothing is written"
+
+# --- a token that there is already
+talk -k pincer -p old <<END
+URL of the agent|$url
+Pairing code or token|$pincer_token
+Where to keep the token|file
+END
+status_is 0 "a token is taken as it is"
+is "$(cat "$folder/old.token")" "$pincer_token" "and kept"
+
+# --- the operations behind it
+rm -f "$folder/new.token"
+printf '[profile new]\nkind = pincer\nurl = %s\n' "$url" >>"$config"
+run agent-call -p box -o tsv pairing-code
+status_is 0 "a paired device makes a code"
+second=$(code)
+run sh -c 'echo "$1" | agent-call -p new pair "$2"' - "$second" "$folder/new.token"
+status_is 0 "agent-call pair"
+is "$(jq -c 'keys' "$out")" '["deviceId","expiresAt","renewAfter"]' "prints all but the token"
+is "$(find "$folder/new.token" -perm 600)" "$folder/new.token" "which the file has, for its owner alone"
+second=$(code)
+run sh -c 'echo "$1" | agent-call -p new pair "$2/none/token"' - "$second" "$tmp"
+status_is 2 "a file that cannot be written"
+run sh -c 'echo "$1" | agent-call -p new pair "$2"' - "$second" "$folder/new.token"
+status_is 0 "costs no code"
+run sh -c 'echo "12 ab" | agent-call -p new pair "$1"' - "$folder/new.token"
+status_is 2 "what is no code is not sent"
+printf '[profile far]\nkind = pincer\nurl = http://pincer.invalid\n' >>"$config"
+run sh -c 'echo 12345678 | agent-call -p far pair "$1"' - "$folder/far.token"
+status_is 2 "a code goes to no other machine in clear text"
+err_like 'clear text; see --allow-plaintext' "which is said"
+
+# --- words of the command line
+run agent-setup -k dashboard
+status_is 2 "a kind that is none"
+err_like "^agent-setup: option --kind: not clanky, openclaw or pincer: dashboard$" "is named"
+done_testing
