@@ -43,11 +43,9 @@ final class PincerWatch: StreamLink {
   /// How long events may be on their way that the server says it has, and that is not
   /// likely, seconds.
   private static let (slack, shortSlack) = (1.0, 0.1)
-  /// How long the head of the stream is waited for, seconds: a server may send it with the
-  /// first event only.
-  private static let headWait = 0.25
-  /// How soon the server is asked again that could not answer, seconds.
-  private static let askAgain = 2.0
+  /// How long the head of the stream is waited for, which a server may send with the first
+  /// event, and how soon the server is asked again that could not answer, seconds.
+  private static let (headWait, askAgain) = (0.25, 2.0)
 
   /// - Parameters:
   ///   - client: drives the connections.
@@ -191,8 +189,7 @@ final class PincerWatch: StreamLink {
       limit: policy.maxEventBytes ?? ConnectStream.largest, now: now, handler: self)
   }
 
-  /// Tells that the server is there: by the head of the stream, or by another answer while
-  /// the head is still to come.
+  /// The server is there: the head of the stream says so, or an answer that is faster.
   private func opened(_ place: String) {
     guard !isUp else { return }
     isUp = true
