@@ -72,6 +72,13 @@ approvals() {
   tell claw ask b3 '{"command":"git status; rm -rf /","commandArgv":["sh","-c","git status; rm -rf /"],"cwd":"/srv/site","host":"gateway"}'
   wait_until 20 sh -c 'agent-approve -p claw -l | grep -q b3'
 }
+# A Pincer server, with a conversation and an action that waits.
+. "${0%/*}/../pincer.sh"
+start_pincer pincer
+tell pincer thread thr_1 tides
+tell pincer thread thr_2 more
+env -u AGENT_URL -u AGENT_TOKEN_FILE agent-chat -q -p pincer -t thr_2 ask 1 2>"$tmp/paused"
+
 # A WebSocket that greets, and answers what is said.
 cat >"$tmp/socket" <<'END'
 forever
