@@ -1,0 +1,98 @@
+#!/bin/sh
+# The commands and a Pincer server whose Connect is not ours: JSON over several lines, the
+# head of a stream with its first message, its errors and its spelling.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../pincer.sh"
+needs agent-approve agent-call agent-chat agent-tail turn-fold jq python3 curl
+needs_peers
+
+start_connect pin
+thread=$(new_thread pin)
+ids() { ask pin ApprovalsService/ListApprovals '{}' | jq -r '.items[]?.actionId' | xargs; }
+waits() { [ -n "$(ids)" ]; }
+
+start tail agent-tail -p pin -L --retry-wait 0.05 "$thread"
+tail=$pid
+ok "a thread without events is followed" wait_until 20 has "$tmp/tail.out" '"type":"open"'
+run agent-chat -p pin -t "$thread" read x
+status_is 0 "a question"
+out_is "High water at 06:12." "and its answer"
+came() { [ "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 1)" = "$1" ]; }
+ok "the events come" wait_until 20 came 8
+is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | xargs)" "1 2 3 4 5 6 7 8" "in order"
+is "$(jq -r 'select(.id == "4") | .data.toolExecutionOutputDelta | [.chunk, .stream, .utf8 | tostring]
+  | join(" ")' "$tmp/tail.out")" "MDY6MTIgNC4xIG0sIGNhZsOpCg== STDOUT true" "each on a line of its own"
+run agent-chat -p pin -t "$thread" fail
+status_is 1 "a turn that fails"
+err_like 'FAILED_MODEL_OUTPUT: the model said nothing of use' "with its reason"
+run agent-chat -p pin -t "$thread" --timeout 1 die
+status_is 75 "a turn that dies"
+
+start wait agent-chat -p pin -t "$thread" -o json --wait ask 2
+wait_until 20 waits
+run agent-approve -p pin -l
+is "$(jq -r '.tool + " " + .risk + " " + .request.preview.command' "$out" | head -n 1)" \
+  "bash HIGH tide --port KIL --day 0" "what is asked"
+# shellcheck disable=SC2046  # two words
+set -- $(ids)
+run agent-approve -p pin --approve "$1"
+is "$(jq -r .result "$out")" accepted "is approved"
+run agent-approve -p pin --deny "$2" no
+is "$(jq -r .result "$out")" accepted "and denied"
+run agent-approve -p pin --approve "$2"
+is "$status $(jq -r .result "$out")" "1 late" "once"
+run agent-approve -p pin --approve tc_none
+is "$status $(jq -r .result "$out")" "1 not_found" "and nothing else"
+finished "$pid"
+is "$status" 0 "then the turn goes on to its end"
+is "$(jq -r 'select(.type == "tool_call") | .id[-1:] + " " + .state' "$tmp/wait.out" | sort -u |
+  grep -E 'succeeded|rejected')" "2 succeeded
+3 rejected" "with what became of its calls"
+is "$(jq -r 'select(.type == "tool_call") | .stdout // empty' "$tmp/wait.out" | tail -n 2 | xargs)" \
+  "café 06:12" "a character that was cut is whole"
+done_here() { [ "$(jq -r 'select(.event == "turnCompleted") | .id' "$tmp/tail.out" | wc -l)" -eq 2 ]; }
+ok "all of it is followed" wait_until 20 done_here
+stop "$tail"
+run turn-fold "$tmp/tail.out"
+is "$(jq -r 'select(.type == "turn") | .id[-1:] + " " + .state' "$out" | sort -u)" "1 completed
+1 running
+2 failed
+2 running
+3 running
+4 completed
+4 paused
+4 running" "and folded into turns"
+
+run agent-chat -p pin --threads
+out_like "^$thread" "threads"
+run agent-chat -p pin --history -t "$thread" -n 1
+out_is "assistant: High water at 06:12." "a history"
+tell pin threads 130
+run agent-call -p pin threads
+is "$(jq -r .threadId "$out" | sort -u | wc -l)" 131 "lists, page by page"
+ask pin JobsService/CreateJob '{"goal":"tides"}' >"$tmp/said"
+run agent-call -p pin jobs
+is "$(jq -c '[.goal, .status]' "$out")" '["tides","JOB_RUNNING"]' "jobs"
+is "$(lines "$out")" 1 "a row is a line"
+run agent-call -p pin devices
+is "$(jq -r .isCurrent "$out")" true "devices"
+run agent-call -p pin audit
+is "$(jq -r .eventType "$out" | head -n 1)" action_proposed "audit"
+run agent-call -p pin schedules
+status_is 1 "no schedules"
+code=$(ask pin AuthService/CreatePairingCode '{}' | jq -r .code)
+run sh -c 'echo "$1" | agent-call -p pin pair "$2"' - "$code" "$tmp/token"
+status_is 0 "pairing"
+run agent-call -p pin --token-file "$tmp/token" -o tsv devices
+is "$(lines "$out")" 2 "makes a device"
+run agent-tail -p pin thr_none
+isnt "$status" 0 "an error of a stream"
+err_like 'not_found: thread not found$' "is told"
+tell pin revoke
+for words in "agent-tail -p pin $thread" "agent-chat -p pin -t $thread x" "agent-approve -p pin -l" \
+  "agent-call -p pin jobs"; do
+  run sh -c "$words </dev/null"
+  status_is 77 "no token: ${words%% *}"
+  err_one_line "${words%% *}" "which is one line"
+done
+done_testing
