@@ -116,6 +116,10 @@ final class GatewayChat: ChatLine {
       if payload?["aborted"] != nil, payload?["runId"] == nil { return finish(.aborted(nil)) }
       switch payload?["status"]?.string {
       case "started", "accepted", nil: break
+      case "error":
+        let words = ["summary", "errorMessage", "error"].compactMap { payload?[$0]?.string }
+        tell(turn?.fail(words.first ?? "the run failed", now: .now()) ?? [])
+        end()
       // It was here before: what it has said so far is in the history.
       default:
         turn?.since = 0

@@ -11,6 +11,8 @@ struct GatewayDoor {
     case open(GatewayHello)
     /// A person is to approve this device on the gateway first; words for them.
     case pairing(String, after: Double?)
+    /// Another try is made at once, with less to show.
+    case again
     /// A later try may do, not before that many seconds.
     case later(String, after: Double?)
     /// No later try would do.
@@ -33,6 +35,8 @@ struct GatewayDoor {
   private var tokens: DeviceTokens
   /// The stored token that was shown last.
   private var shown: Secret?
+  /// The gateway refused the profile's token, and would have the stored one alone.
+  private var isTokenBad = false
 
   init(_ keys: GatewayKeys, _ wishes: Wishes) {
     identity = keys.identity
@@ -53,10 +57,11 @@ struct GatewayDoor {
   ///   - now: seconds since 1970, for a gateway that says no time.
   /// - Returns: nil for a challenge without a nonce.
   mutating func answer(to challenge: JSONValue, now: Double) -> RecordText? {
-    guard let nonce = challenge["nonce"]?.string else { return nil }
+    guard let nonce = challenge["nonce"]?.string, !nonce.isEmpty else { return nil }
     shown = tokens.best(for: wishes.scopes)?.token
     let handshake = GatewayHandshake(
-      identity: identity, scopes: wishes.scopes, caps: wishes.caps, token: token,
+      identity: identity, scopes: wishes.scopes, caps: wishes.caps,
+      token: isTokenBad && shown != nil ? nil : token,
       deviceToken: shown)
     return handshake.parameters(
       nonce: nonce, time: challenge["ts"]?.integer ?? Int64(now * 1000))
@@ -110,9 +115,12 @@ struct GatewayDoor {
         AnswerProblem("the gateway wants \(wanted); this version speaks 3 and 4", .failure))
     case "AUTH_RATE_LIMITED", "UNAVAILABLE", "AGENT_TIMEOUT":
       return .later(error.line, after: error.retryAfter)
+    case _ where error.nextStep == "retry_with_device_token" && shown != nil && !isTokenBad:
+      isTokenBad = true
+      return .again
     case "AUTH_DEVICE_TOKEN_MISMATCH", "AUTH_SCOPE_MISMATCH": return stale(error)
     // Without a token of the profile the device's went in its place.
-    case "AUTH_TOKEN_MISMATCH" where token == nil: return stale(error)
+    case "AUTH_TOKEN_MISMATCH" where token == nil || isTokenBad: return stale(error)
     case let code where code.hasPrefix("DEVICE_"):
       return .refused(AnswerProblem(error.line, .failure))
     case let code where code.hasPrefix("AUTH_"):
@@ -123,12 +131,13 @@ struct GatewayDoor {
     }
   }
 
-  /// A stored token is not taken any more: without it the next try may do.
+  /// A stored token is not taken any more: without it the next try may do. There are few,
+  /// and each is forgotten once.
   private mutating func stale(_ error: GatewayError) -> Verdict {
     guard let shown else { return .refused(AnswerProblem(error.line, .denied)) }
     // What cannot be saved is at least not shown again.
     try? tokens.forget(shown)
-    return .later(error.line, after: nil)
+    return .again
   }
 
   /// `not paired: run on the gateway: openclaw devices approve pr-9`.

@@ -7,7 +7,7 @@ import Web
 final class GatewayLink {
   private enum State {
     case idle
-    /// Until a connection stands, the challenge came, and the greeting.
+    /// Until a connection stands, the challenge comes, or the greeting.
     case greeting(until: Double)
     case open(GatewayHello)
     case waiting(until: Double)
@@ -31,9 +31,8 @@ final class GatewayLink {
   /// Why the gateway said it would go, and for how long.
   private var shutdown: (reason: String, after: Double?)?
 
-  /// How long the way to the greeting may take, seconds: 15 for the challenge, 30 for the
-  /// answer.
-  private static let greetingTime = 45.0
+  /// How long the challenge and the answer to ours may take, seconds.
+  private static let (challengeTime, answerTime) = (15.0, 30.0)
   /// The largest frame that is taken, bytes.
   static let mostBytes = 64 << 20
   /// The close code of a client that heard no ticks.
@@ -96,7 +95,8 @@ final class GatewayLink {
     switch state {
     case .idle: connect(now)
     case .waiting(let until) where until <= now: connect(now)
-    case .greeting(let until) where until <= now: lose("no greeting came in time", after: nil)
+    case .greeting(let until) where until <= now:
+      lose("no \(connectID == nil ? "challenge" : "greeting") came in time", after: nil)
     case .open(let hello): noticeSilence(hello, now)
     default: break
     }
@@ -143,7 +143,7 @@ final class GatewayLink {
   }
 
   private func connect(_ now: Double) {
-    state = .greeting(until: now + max(Self.greetingTime, client.connectTimeout))
+    state = .greeting(until: .infinity)
     connectID = nil
     lastSeq = nil
     shutdown = nil
@@ -164,6 +164,7 @@ final class GatewayLink {
     }
     let id = calls.newID()
     connectID = id
+    state = .greeting(until: Clock.monotonic + Self.answerTime)
     socket?.send(text: GatewayCalls.frame(id, "connect", params))
   }
 
@@ -183,6 +184,9 @@ final class GatewayLink {
       }
       state = .waiting(until: now + wait)
       owner.linkWaits(words, wait: wait)
+    case .again:
+      close()
+      state = .idle
     case .later(let reason, let least): lose(reason, after: least)
     case .refused(let problem): finish(.failed(problem))
     }
@@ -217,7 +221,9 @@ final class GatewayLink {
 // MARK: - What the connection tells
 
 extension GatewayLink: SocketHandler {
-  func socketOpened(_ place: String, subprotocol: String?) {}
+  func socketOpened(_ place: String, subprotocol: String?) {
+    state = .greeting(until: Clock.monotonic + Self.challengeTime)
+  }
 
   func socketMessage(_ message: SocketMessage) {
     guard message.isText else { return owner.linkFaulted("a frame that is not text") }

@@ -195,6 +195,13 @@ struct GatewayTurn {
 
   // MARK: - After a loss
 
+  /// The gateway knows the run, which failed.
+  mutating func fail(_ reason: String, now: Timestamp) -> [ChatNews] {
+    if reply.end != nil { return [] }
+    reply.fail(reason)
+    return told(now)
+  }
+
   /// Broadcasts were lost.
   mutating func tear() { reply.tear() }
 

@@ -29,10 +29,10 @@ struct ReplyText {
     switch state {
     case "delta": return grow(chat)
     case "final":
-      _ = grow(chat)
+      _ = grow(chat, isEnd: true)
       end = .final
     case "aborted":
-      _ = grow(chat)
+      _ = grow(chat, isEnd: true)
       end = .aborted
     case "error": end = .failed(Self.reason(chat))
     default: return false
@@ -70,10 +70,14 @@ struct ReplyText {
     end = .final
   }
 
-  private mutating func grow(_ chat: JSONValue) -> Bool {
+  /// Ends because the run failed.
+  mutating func fail(_ reason: String) { if end == nil { end = .failed(reason) } }
+
+  private mutating func grow(_ chat: JSONValue, isEnd: Bool = false) -> Bool {
     if let message = chat["message"], !message.isNull {
-      // Nothing but pictures or thoughts takes no words back.
-      return Self.text(of: message).map { become($0) } ?? false
+      // Nothing but pictures or thoughts takes no words back, nor does an end without words.
+      guard let whole = Self.text(of: message), !(isEnd && whole.isEmpty) else { return false }
+      return become(whole)
     }
     guard let delta = chat["deltaText"]?.string else { return false }
     if chat["replace"]?.bool == true { return become(delta) }

@@ -3,14 +3,15 @@
 
 usage: gateway.py [--protocol 3|4] [--token TOKEN] [--log FILE] [--tick MS] [--pace MS]
                   [--pair] [--drops N] [--seed N] [--grant SCOPE,...] [--control FIFO]
-                  [--approvals early|late] [--files JSON] [--odd]
+                  [--approvals early|late] [--files JSON] [--odd] [--thrice]
 
 Prints a `listening` record. Every frame that comes is a line of the log:
 {"connection":N,"frame":{...}}. A message `count N` is answered with N words, `tool` with a
 tool call in between, `silence` with nothing, `fail` with an error, `forever` without an end,
-`draft` with a text that is replaced, and the words of hostile.py with what it says; any other is
-echoed. With --drops, connections are cut
-N times in all, at random moments of replies; the runs go on meanwhile.
+`draft` with a text that is replaced, `blank` with one that the end leaves out, and the words of
+hostile.py with what it says; any other is echoed. With --drops, connections are cut N times in
+all, at random moments of replies; the runs go on meanwhile. The codes of close frames that come
+are lines of LOG.closed. With --thrice, challenges are repeated.
 
 --files is what the greeting says of attachments. With --odd, agents, threads, models and the
 greeting itself have names that a terminal obeys.
@@ -77,6 +78,7 @@ options.add_argument("--grant")
 options.add_argument("--control")
 options.add_argument("--odd", action="store_true")
 options.add_argument("--files", type=json.loads)
+options.add_argument("--thrice", action="store_true")
 options.add_argument("--approvals", choices=["early", "late"])
 options = options.parse_args()
 if options.approvals == "late":
@@ -184,6 +186,9 @@ class Connection:
             data = bytes(byte ^ mask[i % 4] for i, byte in enumerate(data))
             opcode = first & 15
             if opcode == 8:
+                if options.log:
+                    with open(options.log + ".closed", "a", encoding="utf-8") as codes:
+                        codes.write("%d\n" % int.from_bytes(data[:2], "big"))
                 self.frame(8, data)
                 raise Gone()
             if opcode == 9:
@@ -231,6 +236,7 @@ class Run:
         self.text = ""
         self.seq = 0
         self.isOver = False
+        self.hasFailed = False
         self.wantsEnd = False
 
     def tell(self, chat_state, connection=None, **members):
@@ -274,6 +280,7 @@ class Run:
     def end(self, chat_state, **members):
         with lock:
             self.isOver = True
+            self.hasFailed = chat_state == "error"
             if chat_state == "final" and self.text:
                 history.setdefault(self.key, []).append(text_message(self.text))
             broadcast("chat", self.tell(chat_state, **members))
@@ -289,6 +296,10 @@ class Run:
             return self.end("error", errorMessage="too many requests", errorKind="rate_limit")
         if first == "silence":
             return self.end("final", stopReason="stop")
+        if first == "blank":
+            self.delta("Said ")
+            self.delta("before")
+            return self.end("final", message=text_message(""))
         if first == "draft":
             self.delta("Draft one")
             self.delta("", replace=True)
@@ -321,6 +332,8 @@ def send_chat(connection, params):
     key, run = params["sessionKey"], params["idempotencyKey"]
     with lock:
         if run in runs:
+            if runs[run].hasFailed:
+                return {"runId": run, "status": "error", "summary": "it had failed"}
             return {"runId": run, "status": "ok" if runs[run].isOver else "in_flight"}
         runs[run] = Run(key, run)
         history.setdefault(key, []).append(
@@ -440,9 +453,11 @@ def refusal(connection, params):
         except Exception:
             return error("INVALID_REQUEST", "signature", code="DEVICE_AUTH_SIGNATURE_INVALID"), 1008
     good = ["dt-" + device["id"][:8]] + ([options.token] if options.token else [])
-    if options.token and auth.get("token") not in good and auth.get("deviceToken") not in good:
+    if options.token and token not in good:
         code = "AUTH_TOKEN_MISMATCH" if token else "AUTH_TOKEN_MISSING"
-        return error("INVALID_REQUEST", "unauthorized", code=code), 1008
+        step = "retry_with_device_token" if auth.get("deviceToken") in good else \
+            "update_auth_credentials"
+        return error("INVALID_REQUEST", "unauthorized", code=code, recommendedNextStep=step), 1008
     if not state["paired"]:
         return error("NOT_PAIRED", "pairing required", code="PAIRING_REQUIRED",
                      reason="not-paired", requestId="pr-9"), 1008
@@ -480,8 +495,9 @@ def serve(sock):
         connection.greet()
         with lock:
             connections.append(connection)
-        connection.send({"type": "event", "event": "connect.challenge",
-                         "payload": {"nonce": connection.nonce, "ts": connection.time}})
+        for nonce in [connection.nonce] + ["again", "and again"] * options.thrice:
+            connection.send({"type": "event", "event": "connect.challenge",
+                             "payload": {"nonce": nonce, "ts": connection.time}})
         while True:
             frame = json.loads(connection.message())
             if log:
