@@ -120,6 +120,10 @@ struct ApproveOptions {
       task = .readIDs(decision: words[0].decision, reason: reason)
       return
     }
+    for (index, word) in words.enumerated()
+    where words[..<index].contains(where: { $0.id == word.id && $0.decision != word.decision }) {
+      throw UsageError("--approve and --deny: both for \(Visible.line(word.id))")
+    }
     task = .decide(
       words.map { ApprovalDecision(id: $0.id, decision: $0.decision, reason: reason) })
   }

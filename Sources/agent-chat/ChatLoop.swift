@@ -59,7 +59,7 @@ final class ChatLoop: ChatListener {
   func answer(_ question: ChatQuestion, _ speech: SpeechFile?) throws -> ExitStatus {
     let end = try ask(question)
     let status = report(end, key: question.key)
-    if abortUntil != nil { Process.die(by: SIGINT) }
+    if abortUntil != nil { die(SIGINT) }
     if let speech, end == .answered { try speak(speech) }
     line.stop()
     return status

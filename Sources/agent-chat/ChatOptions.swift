@@ -118,6 +118,11 @@ struct ChatOptions {
     if mode != .history, words.names.contains("count") {
       throw UsageError("--count is for --history")
     }
+    if mode == .agents || mode == .threads,
+      let name = words.names.first(where: { ["agent", "thread"].contains($0) })
+    {
+      throw UsageError("--\(name) is not for --\(mode.rawValue), which lists all")
+    }
     if mode == .interactive, form == .json {
       throw UsageError("--interactive is for a person: no --output json")
     }

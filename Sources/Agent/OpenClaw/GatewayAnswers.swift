@@ -98,7 +98,9 @@ final class GatewayAnswers {
         return answer.tries > 1 ? look(answer) : finish(answer, .late, reason)
       }
       guard approval.decisions.contains(answer.word) else {
-        let words = approval.decisions.joined(separator: ", ")
+        let words =
+          approval.decisions.isEmpty
+          ? "no answer" : approval.decisions.joined(separator: ", ")
         return finish(answer, .refused, "the gateway takes: \(words)")
       }
       send(answer)

@@ -57,6 +57,10 @@ final class GatewayChat: ChatLine {
   // MARK: - Asking
 
   func ask(_ question: ChatQuestion) {
+    if let reason = GatewayLists.fault(thread: question.thread, agent: question.agent) {
+      listener?.chatEnded(.refused(AnswerProblem(reason, .failure)))
+      return
+    }
     self.question = question
     if let hello = link.hello { begin(hello) }
   }
@@ -70,7 +74,10 @@ final class GatewayChat: ChatLine {
     self.turn = turn
     endAt = Clock.monotonic + Self.abortTime
     let params = RecordText().string("sessionKey", turn.thread).string("runId", turn.run)
-    link.call("chat.abort", params, time: Self.abortTime) { _ in }
+    link.call("chat.abort", params, time: Self.abortTime) { [unowned self] reply in
+      guard case .refused(let error) = reply else { return }
+      finish(.lost("the run goes on: \(error.line)"))
+    }
   }
 
   private func begin(_ hello: GatewayHello) {
@@ -195,6 +202,13 @@ final class GatewayChat: ChatLine {
   // MARK: - Lists
 
   func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void) {
+    switch list {
+    case .history(let thread, let agent, _), .ending(let thread, let agent):
+      if let reason = GatewayLists.fault(thread: thread, agent: agent) {
+        return then(.failure(CallFailure(place, reason, .failure)))
+      }
+    case .agents, .threads: break
+    }
     if let hello = link.hello { fetch(list, hello, then) } else { lists.append((list, then)) }
   }
 

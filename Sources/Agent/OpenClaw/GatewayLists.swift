@@ -23,6 +23,14 @@ enum GatewayLists {
     }
   }
 
+  /// Why a conversation and an agent do not go together; nil when they do.
+  static func fault(thread: String?, agent: String?) -> String? {
+    guard let agent, let thread, let owner = Self.agent(of: thread), owner != agent else {
+      return nil
+    }
+    return "the thread \(thread) is of the agent \(owner), not of \(agent)"
+  }
+
   /// The rows of its answer.
   ///
   /// - Parameters:

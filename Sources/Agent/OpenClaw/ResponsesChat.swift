@@ -65,6 +65,10 @@ final class ResponsesChat: ChatLine {
   // MARK: - Asking
 
   func ask(_ question: ChatQuestion) {
+    if let reason = GatewayLists.fault(thread: question.thread, agent: question.agent) {
+      listener?.chatEnded(.refused(AnswerProblem(reason, .failure)))
+      return
+    }
     for file in question.attachments {
       let (most, picture) = (Self.mostFile, Self.mostPicture)
       guard let problem = file.problem(most: most, picture: picture) else { continue }

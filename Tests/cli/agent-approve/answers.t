@@ -103,7 +103,7 @@ finished "$live"
 is "$status" 0 "the end of the input is the end"
 
 # Bad command lines, bad agents.
-for words in "-l -w" "--approve a -l" "-l x" "word" "--approve a --deny b why" "--deny '' x" "-i"; do
+for words in "-l -w" "--approve a -l" "-l x" "word" "--approve a --deny b why" "--approve a --deny a" "--deny '' x" "-i"; do
   run sh -c "agent-approve -p claw $words </dev/null"
   status_is 2 "refused: $words"
 done

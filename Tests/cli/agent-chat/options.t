@@ -27,6 +27,8 @@ bad "a thread that a terminal obeys" -t "$(printf 'a\033[2J')" hello
 unlike "$(cat "$err")" "$(printf '\033')" "which is not shown to it"
 bad "a thread without end" -t "$(printf 'x%.0s' $(seq 513))" hello
 bad "an agent that rings" -a "$(printf '\007')" hello
+bad "an agent of all agents" --agents -a heron
+bad "a thread of all threads" --threads -t main
 bad "an empty message" ''
 bad "-i without a terminal" -i
 bad "-i with records" -i -o json
@@ -46,6 +48,12 @@ err_like 'clear text; see --allow-plaintext$' "unless one wants that"
 run agent-chat --allow-plaintext --quiet --max-retries 0 -p far hello
 status_is 75 "--allow-plaintext: one wants that"
 is "$(lines "$err")" 1 "--quiet: without a word but why it failed"
+run agent-chat --allow-plaintext -p far -a stoat -t agent:heron:main hello
+status_is 2 "the thread of another agent"
+err_is "agent-chat: ws://gateway.invalid:1/: the thread agent:heron:main is of the agent heron, not of stoat" \
+  "is not asked"
+run agent-chat --allow-plaintext -p far -a stoat -t agent:heron:main --history
+status_is 2 "nor read"
 run agent-chat --cacert "$tmp/none" -p far hello
 status_is 2 "authorities that are not there"
 err_is "agent-chat: $tmp/none: no such file or directory" "are named"
