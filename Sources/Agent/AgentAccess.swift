@@ -29,6 +29,8 @@ public struct AgentAccess {
     let settings = try Settings()
     let client = try options.client(diagnostics.program, connectTimeout: connectTimeout)
     let profile = try settings.profile(options.profile)
+    // Nothing is known of an agent that is not named.
+    if profile.name == nil, profile.url == nil { _ = try profile.address }
     try profile.require(capability, for: diagnostics.program)
     try self.init(options, profile, settings: settings, client: client)
     // A fault of the profile in use is an error, told once; others are warnings.

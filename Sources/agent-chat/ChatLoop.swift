@@ -199,6 +199,9 @@ final class ChatLoop: ChatListener {
     line.abort()
   }
 
+  /// Ends the line.
+  func stop() { line.stop() }
+
   /// Ends by a signal.
   func die(_ signal: Int32) -> Never {
     line.stop()

@@ -45,6 +45,7 @@ final class Conversation {
         try say(line)
       case .end:
         end("\n")
+        loop.stop()
         return .success
       case .stopped:
         end("\n")
