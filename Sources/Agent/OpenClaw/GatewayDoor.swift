@@ -37,6 +37,9 @@ struct GatewayDoor {
   private var shown: Secret?
   /// The gateway refused the profile's token, and would have the stored one alone.
   private var isTokenBad = false
+  /// The stored token is good, but not for what is wanted now: why. It is kept for who
+  /// wants less.
+  private var narrow: GatewayError?
 
   init(_ keys: GatewayKeys, _ wishes: Wishes) {
     identity = keys.identity
@@ -58,7 +61,7 @@ struct GatewayDoor {
   /// - Returns: nil for a challenge without a nonce.
   mutating func answer(to challenge: JSONValue, now: Double) -> RecordText? {
     guard let nonce = challenge["nonce"]?.string, !nonce.isEmpty else { return nil }
-    shown = tokens.best(for: wishes.scopes)?.token
+    shown = narrow == nil ? tokens.best(for: wishes.scopes)?.token : nil
     let handshake = GatewayHandshake(
       identity: identity, scopes: wishes.scopes, caps: wishes.caps,
       token: isTokenBad && shown != nil ? nil : token,
@@ -118,13 +121,16 @@ struct GatewayDoor {
     case _ where error.nextStep == "retry_with_device_token" && shown != nil && !isTokenBad:
       isTokenBad = true
       return .again
-    case "AUTH_DEVICE_TOKEN_MISMATCH", "AUTH_SCOPE_MISMATCH": return stale(error)
+    case "AUTH_SCOPE_MISMATCH" where shown != nil:
+      narrow = error
+      return .again
+    case "AUTH_DEVICE_TOKEN_MISMATCH": return stale(error)
     // Without a token of the profile the device's went in its place.
     case "AUTH_TOKEN_MISMATCH" where token == nil || isTokenBad: return stale(error)
     case let code where code.hasPrefix("DEVICE_"):
       return .refused(AnswerProblem(error.line, .failure))
     case let code where code.hasPrefix("AUTH_"):
-      return .refused(AnswerProblem(error.line, .denied))
+      return .refused(AnswerProblem((narrow ?? error).line, .denied))
     case "FORBIDDEN", "MISSING_SCOPE", "NOT_LINKED":
       return .refused(AnswerProblem(error.line, .denied))
     default: return .refused(AnswerProblem(error.line, .failure))

@@ -62,6 +62,8 @@ struct AnswerReader {
       }
       if text.isEmpty {
         if known.status == 101 { return .switched(known, rest: place) }
+        // What stands in its body is for people.
+        if known.isRedirect, known.value("Location") != nil { return .answered(known, []) }
         if (100...199).contains(known.status) { head = nil } else { begin(known) }
       } else if let header = Header(receivedLine: text) {
         head?.headers.append(header)

@@ -3,7 +3,7 @@
 # ticks that fail, what a run is known to have come to.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../gateway.sh"
-needs agent-chat agent-call agent-tail jq python3
+needs agent-chat agent-approve agent-call agent-tail jq python3
 
 config=$XDG_CONFIG_HOME/agentutils/config
 auths() { frames "$1" connect | tail -n "$2" | jq -c '.auth // {} | keys' | tr '\n' ' '; }
@@ -21,6 +21,15 @@ is "$(frames claw connect | tail -n 1 | jq '.auth.token == .auth.deviceToken')" 
   "as the token that is signed"
 run agent-call -p claw agents
 status_is 0 "one question has its answer in the same run"
+
+# One that is good, but not for what is wanted.
+sed -i.old '/printf gw-/d' "$config"
+run agent-approve -p claw -l
+status_is 77 "more than the device's token allows"
+err_like 'AUTH_SCOPE_MISMATCH' "is said so, whatever is said of doing without"
+run agent-call -p claw agents
+status_is 0 "and it is kept for who wants less"
+printf 'token-command = printf gw-old\n' >>"$config"
 
 # And one of the device that is not taken any more.
 tokens=$(find "$XDG_STATE_HOME/agentutils/openclaw" -name 'tokens-*')

@@ -458,6 +458,8 @@ def refusal(connection, params):
         step = "retry_with_device_token" if auth.get("deviceToken") in good else \
             "update_auth_credentials"
         return error("INVALID_REQUEST", "unauthorized", code=code, recommendedNextStep=step), 1008
+    if options.token and token == good[0] and "operator.approvals" in params["scopes"]:
+        return error("INVALID_REQUEST", "unauthorized", code="AUTH_SCOPE_MISMATCH"), 1008
     if not state["paired"]:
         return error("NOT_PAIRED", "pairing required", code="PAIRING_REQUIRED",
                      reason="not-paired", requestId="pr-9"), 1008

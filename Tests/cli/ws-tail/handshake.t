@@ -116,6 +116,12 @@ for code in 301 302 303 307 308; do
   is "$status $(cat "$out")" '0 "ok"' "$code is followed"
   is "$(requests .path | tr '\n' ' ')" "/s /there " "$code: there"
 done
+before=$(date +%s)
+answered 'redirect 302 /there
+- Content-Length
+stall'
+is "$status $(cat "$out")" '0 "ok"' "a redirect whose body does not end"
+ok "is not waited for" test $(($(date +%s) - before)) -lt 4
 answered "redirect 302 $ws/ws"
 is "$status $(requests .path | tail -n 1)" "0 /ws" "to an address with ws"
 answered "redirect 302 ftp://127.0.0.1/"
