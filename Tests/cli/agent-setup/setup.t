@@ -181,7 +181,7 @@ wrong "$url/other" x 2 "not the dashboard of an agent"
 wrong "http://example.com" x 2 "Over plain http everybody"
 wrong "https://nowhere.invalid" x 75 "host name does not exist"
 wrong "http://127.0.0.1:9" x 75 "Nothing answers at this address"
-wrong "${url%%:*}s${url#http}" x 75 "cannot prove who it is"
+wrong "${url%%:*}s${url#http}" x 75 "but not with TLS"
 unseen "what is wrong"
 
 # Bad answers are asked again, and mistakes can be mended.
