@@ -22,6 +22,8 @@ final class Asking {
   private var typed: [UInt8] = []
   private var status = ExitStatus.success
   private var failure: WriteFailure?
+  /// Whether the person was told that nothing waits.
+  private var hasGreeted = false
 
   /// Seconds.
   private static let reactionTime = 1.0
@@ -41,7 +43,10 @@ final class Asking {
     while line.end == nil {
       try askNext()
       try prompt()
-      try line.run(reading: 0) { failure != nil || (!isSending && !isPrompting && isWanted) }
+      try greet()
+      try line.run(reading: 0) {
+        failure != nil || (!isSending && !isPrompting && isWanted) || (!hasGreeted && line.isListed)
+      }
       if let failure { throw failure }
       if line.end == nil, isReadable, !(try read()) { break }
     }
@@ -59,6 +64,13 @@ final class Asking {
   }
 
   // MARK: - The question
+
+  /// An empty screen does not say whether anything is to come.
+  private func greet() throws(WriteFailure) {
+    guard !hasGreeted, line.isListed else { return }
+    hasGreeted = true
+    if !isWanted { try say("nothing waits; ^D ends") }
+  }
 
   private func askNext() throws(WriteFailure) {
     guard current == nil, !queue.isEmpty, line.isListed else { return }

@@ -17,6 +17,11 @@ ask() {
 talk() { run python3 "$cli/talk.py" agent-approve -p claw -i --color never --retry-wait 0.1; }
 shown() { cat "$out"; }
 
+talk <<'END'
+nothing waits; ^D ends|^D
+END
+status_is 0 "that nothing waits is said"
+
 long=$(printf 'x%.0s' $(seq 300))
 ask a1 "$(jq -cn --arg long "$long" '{command: "sh -c x", commandArgv: ["sh", "-c", "rm -rf \"$HOME\"; echo it'"'"'s\n\u001b[2Jgone \u202e", $long, "", "a;b", "-f"], cwd: "/srv/my site", host: "gateway\u001b]0;x\u0007", resolvedPath: "/bin/sh", commandPreview: "tidy up", sessionKey: "agent:heron:main", security: "allowlist", env: {A: "1"}, allowedDecisions: ["allow-once", "deny"]}')"
 talk <<'END'
