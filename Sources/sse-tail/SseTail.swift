@@ -22,6 +22,11 @@ enum SseTail {
     settings.configuration.report(to: diagnostics)
     if let stream = DashboardStream(rawValue: options.target) {
       try profile?.require(stream == .voice ? .voice : .follow, for: diagnostics.program)
+      if let profile, profile.kind != .clanky {
+        throw SettingsError(
+          profile.name ?? "AGENT_URL",
+          "\(profile.kind.backend.name) has no such stream: use agent-tail")
+      }
     }
     let target = try Target(options.target, url: profile?.url, profile: profile?.name)
     // Taken first: the state is that of one process, too.

@@ -65,6 +65,11 @@ while read -r kind words; do
   none="has no voice sessions"
   run sse-tail -p claw voice
   refuses 2 "sse-tail: claw: $words $none" "sse-tail voice of $kind"
+  none="this version of sse-tail does not speak to $words"
+  [ "$kind" != riff ] || none="$words has no events to follow"
+  case $kind in openclaw | pincer) none="$words has no such stream: use agent-tail" ;; esac
+  run sse-tail -p claw activity
+  refuses 2 "sse-tail: claw: $none" "sse-tail activity of $kind"
   case $kind in openclaw | pincer) continue ;; esac
   none="this version of agent-tail does not speak to $words"
   [ "$kind" != riff ] || none="$words has no events to follow"
