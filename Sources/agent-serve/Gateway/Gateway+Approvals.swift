@@ -74,8 +74,8 @@ extension Gateway {
 
   /// Asks whether a reply may be made.
   ///
-  /// - Returns: how the run ends when it may not; nil when it may.
-  func askForReply(_ run: Run, _ command: String) async -> Run.Outcome? {
+  /// - Returns: why it may not; nil when it may.
+  func askForReply(_ run: Run, _ command: String) async -> String? {
     if repliesAreAllowed { return nil }
     let object: JSONNode = [
       "command": .text(command), "commandArgv": .texts(["/bin/sh", "-c", command]),
@@ -88,7 +88,7 @@ extension Gateway {
     do throws(GatewayFault) {
       approval = try approve(object, id: nil, lifetime: nil, allowed: nil, asker: nil)
     } catch {
-      return .failed(error.message, kind: "refusal")
+      return error.message
     }
     run.approval = approval.id
     let decision = await withCheckedContinuation { continuation in
@@ -100,8 +100,8 @@ extension Gateway {
     case .always:
       repliesAreAllowed = true
       return nil
-    case .deny: return .failed("the reply was denied", kind: "refusal")
-    case nil: return .failed("nobody approved the reply", kind: "refusal")
+    case .deny: return "the reply was denied"
+    case nil: return "nobody approved the reply: is agent-approve running?"
     }
   }
 

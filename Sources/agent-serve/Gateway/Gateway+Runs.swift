@@ -61,18 +61,15 @@ extension Gateway {
     let now = Timestamp.now()
     run.started = now
     emit(run, "lifecycle", ["phase": "start", "startedAt": .time(now)])
-    if settings.asksForReplies, let refusal = await askForReply(run, command) {
-      return await end(run, refusal, reason: nil)
-    }
-    guard run.outcome == nil else { return }
-    let call = "call-\(run.id)"
     if settings.asksForReplies {
-      emit(
-        run, "tool",
-        [
-          "phase": "start", "name": "exec", "toolCallId": .text(call),
-          "args": ["command": .text(command)],
-        ])
+      // Before anybody is asked: who talks sees what the reply waits for.
+      emitCall(run, "start", ["name": "exec", "args": ["command": .text(command)]])
+      let refusal = await askForReply(run, command)
+      guard run.outcome == nil else { return }
+      if let refusal {
+        emitCall(run, "result", ["isError": true, "meta": .text(refusal)])
+        return await end(run, .failed(refusal, kind: "refusal"), reason: nil)
+      }
     }
     emitChat(run, version: 4, ["state": "status", "phase": "starting_model"])
     let process = ReplyProcess(
@@ -91,12 +88,9 @@ extension Gateway {
       case .ended(let ending):
         if let reason = ending.complaint { diagnostics.error("reply command", reason) }
         if settings.asksForReplies {
-          emit(
-            run, "tool",
-            [
-              "phase": "result", "toolCallId": .text(call),
-              "isError": .bool(ending.outcome != .reply), "meta": .text(ending.complaint),
-            ])
+          emitCall(
+            run, "result",
+            ["isError": .bool(ending.outcome != .reply), "meta": .text(ending.complaint)])
         }
         await end(run, ending.outcome, reason: nil)
       }
@@ -224,6 +218,12 @@ extension Gateway {
       "runId": .text(run.id), "seq": .number(run.sequence), "stream": .text(stream),
       "ts": .time(.now()), "sessionKey": .text(run.session.text), "data": data,
     ]
+  }
+
+  /// Sends an event of the one tool of a reply that somebody has to approve.
+  private func emitCall(_ run: Run, _ phase: String, _ more: JSONNode) {
+    let base: JSONNode = ["phase": .text(phase), "toolCallId": .text("call-\(run.id)")]
+    emit(run, "tool", base.adding(more))
   }
 
   /// Sends an event of what the agent does.
