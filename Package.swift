@@ -119,7 +119,7 @@ var targets: [Target] = [
   .executableTarget(
     name: "sse-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
-    name: "ws-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
+    name: "ws-tail", dependencies: ["Core", "Records", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(
     name: "agent-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
   .executableTarget(

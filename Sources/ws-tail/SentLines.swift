@@ -1,6 +1,7 @@
 import Agent
 import CLibc
 import Core
+import Records
 import Web
 
 /// Sends the lines of standard input: `--send`.
@@ -14,11 +15,14 @@ final class SentLines: LoopInput {
   /// With so many bytes on their way to the network, the rest waits here: what is on its
   /// way is lost with the connection.
   private static let ahead = 1 << 16
+  /// The most that is read in one turn: who never pauses must not keep signals, the clock
+  /// and the link waiting.
+  private static let readsInTurn = 4
 
   /// Where they go; not retained.
   weak var stream: SocketStream?
 
-  private let diagnostics: Diagnostics
+  private var faults: FaultLog
   private let onFault: () -> Void
   private var waiting = ByteQueue()
   /// How much of it is known to hold no line end.
@@ -32,7 +36,7 @@ final class SentLines: LoopInput {
   ///   - diagnostics: told of lines that cannot be sent.
   ///   - onFault: told that there was one.
   init(_ diagnostics: Diagnostics, onFault: @escaping () -> Void) {
-    self.diagnostics = diagnostics
+    faults = FaultLog(diagnostics)
     self.onFault = onFault
   }
 
@@ -43,7 +47,10 @@ final class SentLines: LoopInput {
 
   func turn() {
     send()
-    while descriptor != nil, isReadable, readSome() { send() }
+    for _ in 0..<Self.readsInTurn {
+      guard descriptor != nil, isReadable, readSome() else { return }
+      send()
+    }
   }
 
   private var isReadable: Bool {
@@ -60,7 +67,10 @@ final class SentLines: LoopInput {
       return true
     }
     if count < 0 && (systemError == EINTR || systemError == EAGAIN) { return false }
-    if count < 0 { fault("standard input: \(systemReason(systemError))") }
+    if count < 0 {
+      faults.file("-", systemReason(systemError))
+      onFault()
+    }
     isEnded = true
     // The last line may have no end.
     if let last = waiting.bytes.last ?? (isSkipping ? 0 : nil), last != 10 {
@@ -74,6 +84,7 @@ final class SentLines: LoopInput {
     while let stream, stream.isOpen, stream.unsent < Self.ahead, let line = nextLine() {
       stream.send(text: line)
     }
+    if isEnded, waiting.count == 0 { faults.finish() }
   }
 
   /// The next line that can be sent, nil when there is none yet.
@@ -98,17 +109,18 @@ final class SentLines: LoopInput {
       number += 1
       if isSkipping {
         isSkipping = false
-        fault("standard input:\(number): longer than \(Self.longest) bytes")
+        fault("longer than \(Self.longest) bytes")
       } else if !line.withUnsafeBytes(UTF8Text.isValid) {
-        fault("standard input:\(number): not UTF-8")
+        fault("not UTF-8")
       } else {
         return line
       }
     }
   }
 
-  private func fault(_ line: String) {
-    diagnostics.say(line)
+  /// What is wrong with the last line.
+  private func fault(_ reason: String) {
+    faults.line("-", number, reason)
     onFault()
   }
 }

@@ -107,6 +107,27 @@ run sh -c "ws-tail -d --send -n 1 $ws/ <$tmp/input"
 is "$status $(said | tr '\n' ' ')" "2 ok fine " "a line that is no text is passed over"
 err_is 'ws-tail: standard input:2: not UTF-8' "and told, with its number"
 
+# --- input that never pauses
+mkfifo "$tmp/endless"
+yes "$(printf '\377')" >"$tmp/endless" 2>/dev/null &
+for case in "0 /dev/zero" "2 $tmp/endless"; do
+  source=${case#* }
+  script <<'S'
+switch
+listen
+S
+  run sh -c "timeout -s KILL 20 ws-tail --send --max-time 1 $ws/ <$source"
+  status_is "${case%% *}" "$source: the time is up nonetheless"
+  ok "$source: little is said" test "$(lines "$err")" -le 10
+done
+printf '\377\n%.0s' $(seq 13) >"$tmp/input"
+script <<'S'
+switch
+listen
+S
+run sh -c "ws-tail --send --max-time 1 $ws/ <$tmp/input"
+is "$(lines "$err") $(tail -n 1 "$err")" "11 ws-tail: 3 more bad lines" "ten bad lines are named"
+
 # --- large ones, while the server sends
 script <<'S'
 switch
