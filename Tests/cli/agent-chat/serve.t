@@ -64,13 +64,13 @@ ok "agent-serve(8) has an example" has "$tmp/reply" 'It is \$now'
 serve busy --reply-command "sh $tmp/reply"
 run python3 "$cli/terminal.py" agent-chat -p busy --color never what time is it
 status_is 0 "a reply with a tool"
-is "$(tr -d '\r' <"$out" | sed 's/is .*/is now/')" '· date utc=true
-· date date -u: ok
+is "$(tr -d '\r' <"$out" | sed 's/is .*/is now/')" '· shell date -u
+· shell date -u: ok
 It is now' "is shown with a line when the tool begins and ends"
 run agent-chat -p busy -o json and now
 is "$(jq -r 'select(.type == "tool_call") | "\(.state) \(.tool) \(.label // "") \(.stdout // "" | length > 5)"' "$out")" \
-  'running date  false
-succeeded date date -u true' "as records, with what it printed"
+  'running shell  false
+succeeded shell date -u true' "as records, with what it printed"
 is "$(jq -r 'select(.role == "thinking").text' "$out")" "They ask for the time." "thoughts, too"
 is "$(tail -n 1 "$out" | jq -c .usage)" '{"input_tokens":9,"output_tokens":4}' "and what it took"
 not_ok "in words alone nothing of it" sh -c 'agent-chat -p busy hello | grep -v "^It is"'
