@@ -66,7 +66,7 @@ struct MessageRows {
     row.head.add(Fit.spaces(indent) + Mark(message.role).sign + " \(word):", .dim)
     row.subject.add(Plain.line(message.text, limit: layout.limit), .dim)
     let count = TextEnds.count(message.text)
-    if count > 1 { row.facts.append(Line.Span("(\(count) lines)", .dim)) }
+    if count > 1 { row.facts.append(Line.Span("\(count) lines", .dim)) }
     return row.line(width: layout.width)
   }
 

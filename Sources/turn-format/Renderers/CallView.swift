@@ -82,6 +82,12 @@ enum TextEnds {
     return text[start..<end]
   }
 
+  /// The lines of a text. CR LF is one character to Swift, but holds the end of a line.
+  static func lines(_ text: Substring) -> [Substring] {
+    text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { Substring($0) }
+  }
+
   /// The first line that is not blank, at most so many scalars of it.
   static func first(of text: String, scalars limit: Int = CallView.longest) -> String {
     let start = text.unicodeScalars.drop { $0.value <= 0x20 }

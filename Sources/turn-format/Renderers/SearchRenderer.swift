@@ -31,8 +31,9 @@ enum SearchRenderer: CallRenderer {
     guard let results = results(of: call) else {
       guard most > 0, let output = call.record.stdout else { return [] }
       let count = TextEnds.count(output)
-      var lines = TextEnds.last(.max, of: output, bytes: 16 * 1024)
-        .split(separator: "\n").prefix(most).map { room.line(String($0), .dim) }
+      let start = output.unicodeScalars.prefix(16 * 1024)
+      var lines = TextEnds.lines(Substring(start)).prefix(min(most, count))
+        .map { room.line(String($0), .dim) }
       if count > lines.count {
         lines.append(room.line("… \(count - lines.count) more lines", .dim))
       }

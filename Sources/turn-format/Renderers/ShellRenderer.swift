@@ -35,7 +35,7 @@ enum ShellRenderer: CallRenderer {
     if count == 0 { return [] }
     let bytes = room.tail == .max ? Int.max : 64 * 1024
     let shown = TextEnds.last(room.tail, of: text, bytes: bytes)
-    var lines = shown.split(separator: "\n", omittingEmptySubsequences: false).map { text in
+    var lines = TextEnds.lines(shown).map { text in
       var line = Line("│ ", .dim)
       line.add(lastState(of: text), style)
       return room.cells.map { line.cut(to: $0) } ?? line

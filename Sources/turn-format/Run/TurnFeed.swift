@@ -13,7 +13,8 @@ final class TurnFeed {
   private var pages: StoryPages
   private var left: Int
   private var ending: Int32?
-  private var lastDraw = -Double.infinity
+  /// The screen is not drawn again before.
+  private var nextDraw = -Double.infinity
 
   /// No more often is the screen drawn, seconds.
   private static let frame = 1.0 / 30
@@ -125,10 +126,10 @@ final class TurnFeed {
     try show(book.settle())
     guard let signals, left > 0 else { return try output.settle() }
     while true {
-      let early = lastDraw + Self.frame - Clock.monotonic
+      let early = nextDraw - Clock.monotonic
       if early > 0, isReadable(descriptor, signals, within: early) { return }
       try heed()
-      if lastDraw + Self.frame > Clock.monotonic { continue }
+      if nextDraw > Clock.monotonic { continue }
       try draw()
       if isReadable(descriptor, signals, within: book.isEmpty ? nil : 1) { return }
       try heed()
@@ -136,7 +137,9 @@ final class TurnFeed {
   }
 
   private func draw() throws(WriteFailure) {
-    lastDraw = Clock.monotonic
+    let start = Clock.monotonic
+    // What takes long is drawn less often: most of the time is for reading.
+    defer { nextDraw = Clock.monotonic + max(Self.frame, 3 * (Clock.monotonic - start)) }
     let layout = self.layout(isLive: true)
     let open = book.open
     // Of more than the window has rows, one line each is seen of the last.
@@ -183,7 +186,7 @@ final class TurnFeed {
     }
     if isStopped || taken.isContinued || isResized {
       output.measure()
-      lastDraw = -.infinity
+      nextDraw = -.infinity
     }
   }
 }

@@ -53,6 +53,12 @@ extension ConversationRecord {
     return message.role == .assistant && message.state == state
   }
 
+  /// Whether it is a draft that another message took the place of: it is not shown.
+  var isReplaced: Bool {
+    guard case .message(let message) = self else { return false }
+    return message.state == .aborted && message.reason?.hasPrefix("replaced by ") == true
+  }
+
   /// Whether it is over. Whether ours arrived may never be known.
   var isEnded: Bool {
     switch self {

@@ -49,13 +49,17 @@ struct StoryBook {
       stories[home] = Story(home)
       order.append(home)
     }
-    if home != key, homes[key] == key, let part = drop(key) {
+    if home != key, let part = drop(key) {
       // It turns out to be a part of another.
       stories[home]?.take(part)
       for key in part.parts.keys { homes[key] = home }
     }
     homes[key] = home
     stories[home]?.take(record, as: key)
+    if home == key, record.isReplaced {
+      _ = remove(key)
+      return complete
+    }
     if stories[home]?.isEnded == true { settling = home }
     return complete
   }

@@ -16,9 +16,11 @@ extension Story {
   ///
   /// Times count as far as they are known: what has none follows what was heard before it.
   func walk() -> [Step] {
-    // A draft stays behind as aborted when the answer took its place.
+    // What stays behind when the answer is there was a draft of it.
     let isAnswered = parts.values.contains { $0.record.isAnswer(.final) }
-    let seen = isAnswered ? parts.filter { !$0.value.record.isAnswer(.aborted) } : parts
+    let seen = parts.filter { _, part in
+      !part.record.isReplaced && !(isAnswered && part.record.isAnswer(.aborted))
+    }
     var below: [PartKey: [(key: PartKey, part: Part)]] = [:]
     for (key, part) in seen where key != self.key {
       let places = [part.record.call, part.record.parent].compactMap(\.self)

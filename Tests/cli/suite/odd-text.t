@@ -37,6 +37,13 @@ legible "$out" "action-format -x"
 run env TERM=xterm python3 "$cli/terminal.py" sh -c 'COLUMNS=500 action-format -W 500 action'
 legible "$out" "action-format on a terminal"
 
+printf '{"type":"message","backend":"clanky","id":"m","thread":"t","role":"user","text":"%s","state":"final"}\n' \
+  "$odd" >message
+run turn-format message
+legible "$out" "turn-format: a message"
+run turn-format --tree -W 600 message
+legible "$out" "turn-format --tree"
+
 fact='{"guildId":"1","facts":[{"id":1,"subject":"1","fact_type":"other","fact":"@","confidence":1}]}'
 printf '%s' "$fact" | python3 -c 'import sys; sys.stdout.write(sys.stdin.read().replace("@", sys.argv[1]))' "$odd" | jq -c . >facts
 # The words of a failure, too.

@@ -59,12 +59,12 @@ rest 1 8
 ok "a turn that goes on is drawn" wait_until 20 shown '^● running'
 ok "with the call that runs" wait_until 20 shown '▸ web_search'
 is "$(grep -c 'running  reef' pane)" 1 "once"
-rest 9 16
+rest 9 15
 ok "its answer grows" wait_until 20 shown 'it asks for a fuse'
 is "$(grep -c 'High tide is' pane)" 1 "in its place"
 ok "and what has ended in it is told" has pane '✓ web_fetch'
 like "$(grep '● running' pane)" ' · [0-9]+d[0-9h]+$' "the time that it has taken grows"
-rest 17 18
+rest 16 18
 ok "it ends" wait_until 20 shown '^✓ completed  reef'
 ok "and is a card of the past" hidden '● running'
 like "$(grep '✓ completed' pane)" ' · 4\.4s$' "with the time that it took"
