@@ -45,11 +45,13 @@ final class ThreadFold {
   var isIdle: Bool { turnsByID.isEmpty && messagesByID.isEmpty && calls.isEmpty }
 
   /// Takes an event of this conversation.
-  func take(_ event: TurnEvent) {
+  ///
+  /// - Parameter isNamed: whether anybody says that it is of this one.
+  func take(_ event: TurnEvent, isNamed: Bool) {
     guard counts(event) else { return }
     if event.change.isStep {
       // Nobody can say what this is about.
-      if id.isEmpty { return }
+      if !isNamed { return }
       if !event.turn.isEmpty, turnsByID[event.turn] == nil,
         book.isGone(.turn, origin, event.turn)
       {

@@ -37,7 +37,7 @@ public final class TurnFold {
   ///
   /// - Returns: what it changed. Each is as it is now, and not a copy.
   public func fold(_ event: TurnEvent) -> [any FoldedEntity] {
-    state(of: event).take(event)
+    state(of: event).take(event, isNamed: !event.thread.isEmpty || !thread.isEmpty)
     return book.takeChanged()
   }
 

@@ -1,0 +1,114 @@
+import Core
+import Records
+import Testing
+
+@testable import Turns
+
+/// What OpenClaw and joelclaw gateways tell of turns.
+@Suite struct GatewayTurnsTests {
+  private func chat(_ members: String) -> String {
+    #"{"event":"chat","id":"","data":{"runId":"r","sessionKey":"s",\#(members)}}"#
+  }
+
+  private func agent(_ stream: String, _ data: String) -> String {
+    """
+    {"event":"agent","id":"","profile":"p","data":{"runId":"r","stream":"\(stream)",\
+    "ts":1789000000020,"data":\(data)}}
+    """
+  }
+
+  @Test func aMessageReplacesAndADeltaIsAppended() throws {
+    let message = #""state":"delta","deltaText":"x","message":{"content":"High"}"#
+    let folded = try Folded(
+      [
+        chat(#""state":"status","phase":"starting_model""#), chat(message),
+        chat(#""seq":4,"state":"delta","deltaText":" at""#),
+        chat(#""seq":4,"state":"delta","deltaText":" at""#),
+        chat(#""state":"final","usage":{"input":3,"output":5}"#),
+        chat(#""seq":5,"state":"delta","deltaText":" more""#),
+      ], by: OpenClawTurns.self)
+    #expect(folded.last("message")?["text"]?.string == "High at", "a second copy is passed over")
+    #expect(folded.states("r").last == "completed")
+    #expect(folded.last("turn")?["message"]?.string == "r")
+    #expect(folded.last("turn")?["usage"]?["output_tokens"]?.integer == 5)
+    #expect(folded.last("turn")?["reason"] == nil)
+  }
+
+  @Test func silenceIsNoMessage() throws {
+    let folded = try Folded([chat(#""state":"final""#)], by: OpenClawTurns.self)
+    #expect(folded.last("message") == nil)
+    #expect(folded.last("turn")?["state"]?.string == "completed")
+    #expect(folded.last("turn")?["message"] == nil)
+  }
+
+  @Test func anErrorFailsTurnAndMessage() throws {
+    let folded = try Folded(
+      [
+        chat(#""state":"delta","deltaText":"Hi""#),
+        chat(#""state":"error","errorKind":"timeout","errorMessage":"too slow""#),
+      ], by: OpenClawTurns.self)
+    #expect(folded.last("message")?["state"]?.string == "failed")
+    #expect(folded.last("message")?["text"]?.string == "Hi")
+    #expect(folded.last("turn")?["reason"]?.string == "timeout: too slow")
+  }
+
+  @Test func aToolIsJoinedByItsCall() throws {
+    let folded = try Folded(
+      [
+        chat(#""state":"delta","deltaText":"Hi""#),
+        agent("tool", #"{"phase":"start","name":"exec","toolCallId":"c","args":{"n":1.10}}"#),
+        agent("tool", #"{"phase":"update","toolCallId":"c","partialResult":"a"}"#),
+        agent(
+          "tool", #"{"phase":"result","toolCallId":"c","isError":true,"meta":"ls","result":"ab"}"#),
+        agent("tool", #"{"phase":"update","toolCallId":"c","partialResult":"late"}"#),
+        agent("thinking", #"{"delta":"hm"}"#),
+        agent("lifecycle", #"{"phase":"end"}"#),
+        agent("assistant", #"{"text":"Hi"}"#),
+      ], by: OpenClawTurns.self)
+    #expect(folded.states("c") == ["running", "failed"])
+    let call = try #require(folded.last("tool_call"))
+    #expect(call["tool"]?.string == "exec")
+    #expect(call["label"]?.string == "ls")
+    #expect(call["stdout"]?.string == "ab")
+    #expect(call["profile"]?.string == "p")
+    // Of a profile nothing is known that another one told.
+    #expect(call["thread"]?.string == "s")
+    #expect(folded.states("r/thinking") == ["partial", "final"])
+  }
+
+  @Test func anApprovalIsAnsweredOnce() throws {
+    let request = #"{"command":"make","sessionKey":"s","allowedDecisions":["deny"]}"#
+    let folded = try Folded(
+      [
+        #"{"event":"exec.approval.resolved","id":"","data":{"id":"never","decision":"deny"}}"#,
+        #"{"event":"exec.approval.requested","id":"","data":{"id":"a","request":\#(request)}}"#,
+        #"{"type":"event","event":"exec.approval.resolved","payload":{"id":"a","decision":"deny","resolvedBy":"ada"}}"#,
+        #"{"data":{"type":"event","event":"exec.approval.resolved","payload":{"id":"a","decision":"allow-once"}}}"#,
+      ], by: OpenClawTurns.self)
+    #expect(folded.states("a") == ["pending", "rejected"])
+    #expect(folded.last("approval")?["by"]?.string == "ada")
+    #expect(folded.last("approval")?["request"]?["command"]?.string == "make")
+    #expect(folded.told.count == 2)
+  }
+
+  @Test func framesWithoutNamesAreOfTheLastStatus() throws {
+    let folded = try Folded(
+      [
+        #"{"type":"error","message":"somebody else's"}"#,
+        #"{"type":"text_delta","delta":"ambient"}"#, #"{"type":"turn_end"}"#,
+        #"{"event":"status","id":"","data":{"type":"status","data":{"sessionId":"s","supersession":{"activeRequest":{"id":"q"}}}}}"#,
+        #"{"type":"text_delta","delta":"a"}"#,
+        #"{"type":"tool_call","id":"c","name":"bash","input":{"x":1}}"#,
+        #"{"type":"tool_result","id":"c","isError":true,"content":[{"type":"text","text":"no"}]}"#,
+        #"{"type":"text_delta","delta":"b"}"#, #"{"type":"turn_end"}"#,
+        #"{"type":"text_delta","delta":"c"}"#, #"{"type":"turn_end"}"#,
+        #"{"type":"status","data":{"supersession":{"activeRequest":null}}}"#,
+      ], by: JoelclawTurns.self)
+    #expect(folded.last("message", "gateway/1")?["turn"] == nil)
+    #expect(folded.last("message", "s/2")?["text"]?.string == "ab")
+    #expect(folded.last("message", "s/3")?["turn"]?.string == "q")
+    #expect(folded.last("tool_call")?["tool"]?.string == "bash")
+    #expect(folded.states("c") == ["running", "failed"])
+    #expect(folded.states("q") == ["running", "completed"])
+  }
+}

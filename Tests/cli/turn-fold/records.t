@@ -1,0 +1,142 @@
+#!/bin/sh
+# turn-fold: the records that it writes, and when.
+. "${0%/*}/../lib.sh"
+needs jq python3
+cd "$tmp" || exit 1
+
+# event NUMBER PAYLOAD [TURN] [THREAD]: an event of a Pincer thread.
+event() {
+  printf '{"eventId":"e%s","threadId":"%s","turnId":"%s","sequence":"%s","occurredAt":"2026-01-01T00:00:00Z",%s}\n' \
+    "$1" "${4-t}" "${3-u}" "$1" "$2"
+}
+{
+  event 1 '"turnStarted":{}'
+  event 2 '"toolCallPlanned":{"toolCallId":"c","toolName":"bash","args":{"x":1.10}}'
+  event 3 '"toolExecutionStarted":{"executionId":"x","toolCallId":"c","displayCommand":"ls"}'
+  event 4 '"toolExecutionOutputDelta":{"executionId":"x","chunk":"YQo=","utf8":true}'
+  event 5 '"toolExecutionFinished":{"executionId":"x","durationMs":"7"}'
+  event 6 '"assistantTextDelta":{"delta":"Hel"}'
+  event 7 '"assistantMessageCommitted":{"messageId":"m","fullText":"Hello\n"}'
+  event 8 '"turnCompleted":{"assistantMessageId":"m"}'
+} >turn
+run turn-fold turn
+status_is 0 "a turn: status 0"
+out_is '{"type":"turn","backend":"pincer","id":"u","thread":"t","state":"running","started":"2026-01-01T00:00:00.000Z","time":"2026-01-01T00:00:00.000Z"}
+{"type":"tool_call","backend":"pincer","id":"c","thread":"t","turn":"u","tool":"bash","label":"bash","arguments":{"x":1.10},"state":"planned","time":"2026-01-01T00:00:00.000Z"}
+{"type":"tool_call","backend":"pincer","id":"c","thread":"t","turn":"u","tool":"bash","label":"ls","arguments":{"x":1.10},"state":"running","started":"2026-01-01T00:00:00.000Z","time":"2026-01-01T00:00:00.000Z"}
+{"type":"tool_call","backend":"pincer","id":"c","thread":"t","turn":"u","tool":"bash","label":"ls","arguments":{"x":1.10},"state":"running","stdout":"a\n","started":"2026-01-01T00:00:00.000Z","time":"2026-01-01T00:00:00.000Z"}
+{"type":"tool_call","backend":"pincer","id":"c","thread":"t","turn":"u","tool":"bash","label":"ls","arguments":{"x":1.10},"state":"succeeded","stdout":"a\n","exit_code":0,"duration_ms":7,"started":"2026-01-01T00:00:00.000Z","ended":"2026-01-01T00:00:00.000Z","time":"2026-01-01T00:00:00.000Z"}
+{"type":"message","backend":"pincer","id":"stream_assistant_u","thread":"t","turn":"u","role":"assistant","text":"Hel","state":"partial","time":"2026-01-01T00:00:00.000Z"}
+{"type":"message","backend":"pincer","id":"stream_assistant_u","thread":"t","turn":"u","role":"assistant","text":"Hel","state":"aborted","reason":"replaced by m","time":"2026-01-01T00:00:00.000Z"}
+{"type":"message","backend":"pincer","id":"m","thread":"t","turn":"u","role":"assistant","text":"Hello\n","state":"final","time":"2026-01-01T00:00:00.000Z"}
+{"type":"turn","backend":"pincer","id":"u","thread":"t","state":"running","message":"m","started":"2026-01-01T00:00:00.000Z","time":"2026-01-01T00:00:00.000Z"}
+{"type":"turn","backend":"pincer","id":"u","thread":"t","state":"completed","message":"m","started":"2026-01-01T00:00:00.000Z","ended":"2026-01-01T00:00:00.000Z","time":"2026-01-01T00:00:00.000Z"}' \
+  "each record when it changes, whole"
+cp "$out" records
+run turn-fold --final turn
+is "$(jq -r '"\(.type) \(.state)"' "$out" | xargs)" "tool_call succeeded message final turn completed" \
+  "--final: what is over, once"
+sed 's/^/{"event":"x","id":"","profile":"p","data":/; s/$/}/' turn >wrapped
+run turn-fold wrapped
+is "$(jq -r .profile "$out" | sort -u)" p "the profile of an event is that of its records"
+is "$(jq -c 'del(.profile)' "$out")" "$(jq -c . records)" "else they are the same"
+
+# --- records of ours pass, as they are
+sed 's/"backend"/"new_member":1.10,"backend"/' records >own
+run turn-fold own
+ok "own records pass byte for byte" cmp -s "$out" own
+run sh -c 'cat own own | turn-fold'
+ok "a second time they say nothing" cmp -s "$out" own
+run sh -c 'tac own | turn-fold | jq -r "\"\(.id) \(.state)\"" | xargs'
+out_is "u completed m final stream_assistant_u aborted c succeeded" "an end never turns back"
+run sh -c 'turn-fold -f own | jq -r .state | xargs'
+out_is "succeeded aborted final completed" "-f of own records"
+printf '{"type":"turn","backend":"pincer","id":"n","thread":"t","state":"pondering"}\n' >news
+run turn-fold news
+ok "a state that is not known passes" cmp -s "$out" news
+run turn-fold -f news
+out_empty "but nobody knows whether it is an end"
+
+# --- one conversation, one turn
+{
+  cat turn
+  event 21 '"turnStarted":{}' v
+  event 22 '"turnStarted":{}' w other
+} >two
+ids() { jq -r .id "$out" | sort -u | xargs; }
+run turn-fold --thread other two
+is "$(ids)" w "--thread"
+run turn-fold --turn v --turn w two
+is "$(ids)" "v w" "--turn twice"
+run turn-fold --thread t --turn u two
+is "$(ids)" "c m stream_assistant_u u" "a turn with all that belongs to it"
+run turn-fold --thread none two
+status_is 1 "a conversation that is not there: status 1"
+run turn-fold -o state two
+is "$(jq -r .thread "$out" | xargs)" "t other" "a state for each conversation, in order"
+run turn-fold -o state --thread t two
+is "$(jq -r '.thread, (.turns | length)' "$out" | xargs)" "t 2" "or for the one that is asked for"
+printf '{"sequence":1,"turnId":"u","turnStarted":{}}\n' >nameless
+run turn-fold nameless
+out_empty "what nobody says of whom it is tells nothing"
+run turn-fold --thread mine nameless
+is "$(jq -r .thread "$out")" mine "unless one conversation is asked for"
+
+# --- what is nothing, and what is bad
+cat >odd <<'END'
+{"type":"open","url":"http://127.0.0.1/","time":"2026-01-01T00:00:00.000Z"}
+{"type":"lost","reason":"r"}
+{"event":"stats_update","id":"1","data":{"stats":{}}}
+{"event":"tick","id":"","data":{"ts":1}}
+
+{"type":"message","backend":"pincer","id":"m"}
+word
+[1]
+END
+run turn-fold odd turn
+status_is 2 "bad lines: status 2"
+err_is 'turn-fold: odd:6: has no thread
+turn-fold: odd:7: not a JSON object
+turn-fold: odd:8: not a JSON object' "each is named"
+ok "and the rest is folded" cmp -s "$out" records
+run turn-fold missing turn
+status_is 2 "a file that is not there: status 2"
+ok "and the other one is read" cmp -s "$out" records
+run turn-fold -f -o state turn
+status_is 2 "--final of a state is refused"
+run turn-fold --turn u --output state turn
+status_is 2 "so is --turn"
+
+# --- texts that grow
+python3 - >long <<'END'
+for n in range(20000):
+    print('{"threadId":"t","turnId":"u","assistantTextDelta":{"delta":"%08d"}}' % n)
+END
+run turn-fold long
+is "$(tail -n 1 "$out" | jq -r '.text | length')" 160000 "the last record of a text is whole"
+size=$(wc -c <"$out")
+ok "a long text is written in linear size" test "$size" -lt 4000000
+head -n 511 "$out" >small
+is "$(jq -s 'map(.text | length) | . == [range(8; 4096; 8)]' small)" true "a short one with each piece"
+cp "$out" once
+run turn-fold long
+ok "a file gives the same each time" cmp -s "$out" once
+
+# Live, what was held back comes when nothing more is there to be read.
+mkfifo pipe
+start live sh -c 'turn-fold <pipe'
+exec 7>pipe
+head -n 1000 long >&7
+whole() { [ "$(tail -n 1 live.out | jq -r '.text | length' 2>/dev/null)" = "$1" ]; }
+ok "a live pipe has no delay" wait_until 20 whole 8000
+sed -n 1001p long >&7
+ok "with the smallest piece" wait_until 20 whole 8008
+exec 7>&-
+
+# What an event came in may be cut anywhere; what an agent says cannot break a record.
+printf '{"threadId":"t","turnId":"u","assistantTextDelta":{"delta":"%s"}}\n' \
+  'a\u001b[31m\"\\text\\\":\\\"\\\",\n' '\ud83e' 'b","text":"' | sed 's/b","/b\\",\\"/; s/":"$/":"/' >hostile
+run sh -c 'turn-fold hostile | tail -n 1 | jq -r .text | od -An -c | head -n 1'
+out_like '033   \[   3   1   m' "hostile text stays text"
+
+done_testing
