@@ -97,6 +97,20 @@ import Testing
     #expect(folded.states("m") == ["final"])
   }
 
+  @Test func aDraftAfterAPauseHasAnIdOfItsOwn() throws {
+    let folded = try folded {
+      $0.add(#""turnStarted":{}"#)
+      $0.add(#""assistantTextDelta":{"delta":"a"}"#)
+      $0.add(#""assistantMessageCommitted":{"messageId":"m1","fullText":"a"}"#)
+      $0.add(#""turnResumed":{}"#)
+      $0.add(#""assistantTextDelta":{"delta":"b"}"#)
+    }
+    #expect(folded.states("stream_assistant_u") == ["partial", "aborted"])
+    #expect(folded.last("message", "stream_assistant_u_2")?["text"]?.string == "b")
+    let ids = folded.state?["messages"]?.elements.map { $0["id"]?.string }
+    #expect(ids == ["m1", "stream_assistant_u"])
+  }
+
   @Test func whatNobodyEndedEndsWithItsTurn() throws {
     for (end, state) in [("turnCompleted", "final"), ("turnFailed", "failed")] {
       let folded = try folded {

@@ -84,6 +84,8 @@ final class FoldedMessage: FoldedEntity {
   var marks = FoldMarks()
   /// Its text is `text`.
   var record: MessageRecord
+  /// Its id in the state, where that of an earlier one may come again.
+  var stateID: String
   let text = GrowingText()
   /// When it was begun.
   let created: Timestamp?
@@ -94,6 +96,7 @@ final class FoldedMessage: FoldedEntity {
   init(_ record: MessageRecord, isRecord: Bool = true) {
     self.record = record
     self.record.text = ""
+    stateID = record.id
     self.isRecord = isRecord
     created = record.time
     text.set(record.text)

@@ -115,6 +115,9 @@ extension ThreadFold {
     if text.isEmpty { return }
     let key = Self.key(event, segment)
     let message = drafts[key] ?? draft("stream_assistant_\(key)", .assistant, event, named(event))
+    if drafts[key] == nil, message.stateID == message.record.id, let count = withdrawn[key] {
+      message.record.id += "_\(count + 1)"
+    }
     drafts[key] = message
     grow(message, text, event)
   }
@@ -158,7 +161,7 @@ extension ThreadFold {
     if let draft = drafts[key] ?? self.message("stream_assistant_\(key)") {
       message = draft
       if !id.isEmpty, draft.record.id != id {
-        withdraw(draft, event, "replaced by \(id)")
+        withdraw(draft, event, key, "replaced by \(id)")
         rename(draft, id)
       }
     } else if let known = self.message(id) {
@@ -191,10 +194,13 @@ extension ThreadFold {
   }
 
   /// Says of the id that a draft had that nothing more is to be heard of it.
-  private func withdraw(_ draft: FoldedMessage, _ event: TurnEvent, _ reason: String) {
+  private func withdraw(
+    _ draft: FoldedMessage, _ event: TurnEvent, _ key: String, _ reason: String
+  ) {
     let told = draft.marks
     draft.marks.beginAnew()
     if draft.isEnded || !draft.isRecord { return }
+    withdrawn[key, default: 0] += 1
     let old = FoldedMessage(draft.record)
     old.text.set(draft.text.text)
     old.record.state = .aborted

@@ -26,6 +26,8 @@ final class ThreadFold {
   /// Where the next piece of a text goes, by the turn's id or that of the segment.
   var drafts: [String: FoldedMessage] = [:]
   var thoughts: [String: FoldedMessage] = [:]
+  /// How many drafts got another id, by the same. Their ids never come again in records.
+  var withdrawn: [String: Int] = [:]
   /// What runs or ran, by the execution's id; and the calls that approvals are about.
   var executions: [String: AttachedExecution] = [:]
   var asked: [String: FoldedCall] = [:]
@@ -165,9 +167,8 @@ final class ThreadFold {
 
   private func forget(_ turn: FoldedTurn) {
     turnsByID[turn.id] = nil
-    for message in turn.messages where messagesByID[message.record.id] === message {
-      messagesByID[message.record.id] = nil
-    }
+    for message in turn.messages { forget(message) }
+    withdrawn[turn.id] = nil
     drafts[turn.id] = nil
     thoughts[turn.id] = nil
     for call in turn.calls { forget(call) }
@@ -182,22 +183,22 @@ final class ThreadFold {
 
   /// Adds a message, the last one in order, to the thread and to its turn.
   func keep(_ message: FoldedMessage) {
-    messagesByID[message.record.id] = message
+    messagesByID[message.stateID] = message
     if book.keepsAll { messages.append(message) }
     if let id = message.record.turn, let turn = turnsByID[id] { turn.messages.append(message) }
   }
 
   /// Gives a message another id; a message that had it is dropped.
   func rename(_ message: FoldedMessage, _ id: String) {
-    messagesByID[message.record.id] = nil
+    messagesByID[message.stateID] = nil
     if let other = messagesByID[id], book.keepsAll { messages.removeAll { $0 === other } }
-    message.record.id = id
+    (message.record.id, message.stateID) = (id, id)
     messagesByID[id] = message
   }
 
-  /// Forgets a message that belongs to no turn.
+  /// Forgets a message that belongs to no turn, or whose turn is forgotten.
   func forget(_ message: FoldedMessage) {
-    let id = message.record.id
+    let id = message.stateID
     if messagesByID[id] === message { messagesByID[id] = nil }
   }
 

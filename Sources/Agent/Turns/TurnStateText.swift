@@ -50,7 +50,7 @@ extension FoldedExecution {
 
 extension FoldedMessage {
   fileprivate var state: RecordText {
-    RecordText().string("id", record.id).string("thread_id", record.thread)
+    RecordText().string("id", stateID).string("thread_id", record.thread)
       .string("role", record.role.rawValue).quoted("content", text)
       .instant("created_at", created)
   }
