@@ -88,6 +88,17 @@ import Web
     #expect(error.line == "pairing required (PAIRING_REQUIRED)")
   }
 
+  @Test(
+    arguments: [
+      ("no", "no: operator.write is missing (MISSING_SCOPE)"),
+      ("missing scope: operator.write", "missing scope: operator.write (MISSING_SCOPE)"),
+    ])
+  func theScopeThatIsMissingIsNamedOnce(message: String, line: String) {
+    let details = #"{"code":"MISSING_SCOPE","missingScope":"operator.write"}"#
+    let error = error(#"{"code":"FORBIDDEN","message":"\#(message)","details":\#(details)}"#)
+    #expect(error.line == line)
+  }
+
   @Test func whatCannotBeReadIsStillARefusal() {
     #expect(error("[]").line == "refused without a reason")
     #expect(error("{\"code\":7}").line == "refused without a reason")
@@ -97,7 +108,7 @@ import Web
     let payload = Array(
       #"{"type":"hello-ok","protocol":4,"auth":{"scopes":["operator.read"],"deviceToken":"dt-42"},"policy":{"tickIntervalMs":15000},"features":{"methods":["health"]},"snapshot":{"sessionDefaults":{"defaultAgentId":"heron","mainKey":"main","mainSessionKey":"agent:heron:main"}}}"#
         .utf8)
-    let hello = payload.withUnsafeBytes { GatewayHello(ScanValue($0)) }!
+    var hello = payload.withUnsafeBytes { GatewayHello(ScanValue($0)) }!
     #expect(hello.version == 4)
     #expect(hello.scopes == ["operator.read"])
     #expect(hello.deviceToken?.reveal() == "dt-42")
@@ -107,6 +118,14 @@ import Web
     #expect(hello.sessionKey(thread: "tide", agent: nil) == "agent:heron:tide")
     #expect(hello.sessionKey(thread: nil, agent: "stoat") == "agent:stoat:main")
     #expect(hello.sessionKey(thread: "agent:x:y", agent: "stoat") == "agent:x:y")
+    // Rows of the history, by the gateway's clock.
+    #expect(hello.since(100_000) == 40_000)
+    hello.ahead = 500
+    #expect(hello.since(100_000) == 98_000)
+    hello.ahead = -500
+    #expect(hello.since(100_000) == 97_500)
+    hello.ahead = -4_000_000
+    #expect(hello.since(100_000) == 40_000)
   }
 }
 

@@ -61,10 +61,11 @@ import Testing
     #expect(ReplyText.text(of: try JSONValue.parse(text: #"{"content":[]}"#)) == nil)
   }
 
-  @Test func anEmptyFinalKeepsTheText() throws {
+  @Test(arguments: [#"[]"#, #""""#, #"[{"type":"text","text":""}]"#])
+  func anEmptyFinalKeepsTheText(content: String) throws {
     let (texts, _) = try texts([
       "{\"state\":\"delta\",\(message("kept"))}",
-      #"{"state":"final","message":{"role":"assistant","content":[]}}"#,
+      #"{"state":"final","message":{"role":"assistant","content":\#(content)}}"#,
     ])
     #expect(texts == ["kept", "kept"])
   }
@@ -154,7 +155,7 @@ import Testing
   private func turn() -> GatewayTurn {
     GatewayTurn(
       ChatQuestion(thread: nil, agent: nil, text: "tide?", key: "k"), thread: "agent:heron:main",
-      origin: RecordOrigin(.openclaw), asked: 100_000)
+      origin: RecordOrigin(.openclaw), asked: 100_000, since: 40_000)
   }
 
   private func feed(_ turn: inout GatewayTurn, _ name: String, _ payload: String) -> [ChatNews] {

@@ -85,8 +85,9 @@ final class GatewayChat: ChatLine {
       self.question = nil
       let key = hello.sessionKey(thread: question.thread, agent: question.agent)
       looks = 0
+      let now = Int64(Clock.unix * 1000)
       turn = GatewayTurn(
-        question, thread: key, origin: origin, asked: Int64(Clock.unix * 1000))
+        question, thread: key, origin: origin, asked: now, since: hello.since(now))
     }
     guard let turn else { return }
     if hello.knows("sessions.messages.subscribe") {

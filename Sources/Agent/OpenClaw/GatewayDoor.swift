@@ -37,6 +37,8 @@ struct GatewayDoor {
   private var shown: Secret?
   /// The gateway refused the profile's token, and would have the stored one alone.
   private var isTokenBad = false
+  /// How far the gateway's clock is ahead of ours, milliseconds; nil when it does not say.
+  private var ahead: Int64?
   /// The stored token is good, but not for what is wanted now: why. It is kept for who
   /// wants less.
   private var narrow: GatewayError?
@@ -61,13 +63,14 @@ struct GatewayDoor {
   /// - Returns: nil for a challenge without a nonce.
   mutating func answer(to challenge: JSONValue, now: Double) -> RecordText? {
     guard let nonce = challenge["nonce"]?.string, !nonce.isEmpty else { return nil }
+    let time = challenge["ts"]?.integer
+    ahead = time.map { $0 &- Int64(now * 1000) }
     shown = narrow == nil ? tokens.best(for: wishes.scopes)?.token : nil
     let handshake = GatewayHandshake(
       identity: identity, scopes: wishes.scopes, caps: wishes.caps,
       token: isTokenBad && shown != nil ? nil : token,
       deviceToken: shown)
-    return handshake.parameters(
-      nonce: nonce, time: challenge["ts"]?.integer ?? Int64(now * 1000))
+    return handshake.parameters(nonce: nonce, time: time ?? Int64(now * 1000))
   }
 
   /// What the answer means.
@@ -75,9 +78,10 @@ struct GatewayDoor {
     switch answer {
     case .failure(let error): return refused(error)
     case .success(let payload):
-      guard let hello = GatewayHello(payload) else {
+      guard var hello = GatewayHello(payload) else {
         return .refused(AnswerProblem("not the greeting of a gateway", .failure))
       }
+      hello.ahead = ahead
       guard GatewayHandshake.protocols.contains(Int(clamping: hello.version)) else {
         return .refused(
           AnswerProblem(

@@ -148,9 +148,12 @@ struct GatewayError: Error, Equatable {
   /// The reason for people: `pairing required (NOT_PAIRED)`.
   var line: String {
     let code = detail ?? code
-    switch (message.isEmpty, code.isEmpty) {
-    case (false, false): return "\(message) (\(code))"
-    case (false, true): return message
+    let scope = missingScope.flatMap { message.contains($0) ? nil : $0 }
+    let words = [message, scope.map { "\($0) is missing" } ?? ""].filter { !$0.isEmpty }
+      .joined(separator: ": ")
+    switch (words.isEmpty, code.isEmpty) {
+    case (false, false): return "\(words) (\(code))"
+    case (false, true): return words
     case (true, false): return code
     case (true, true): return "refused without a reason"
     }

@@ -41,6 +41,8 @@ struct GatewayHello {
   let mainKey: String
   /// The session key of agent and conversation where none is named; nil when not said.
   let mainSessionKey: String?
+  /// How far its clock is ahead of ours, milliseconds; nil when that is not known.
+  var ahead: Int64?
 
   /// - Parameter payload: of the answer to `connect`.
   /// - Returns: nil when that is not a greeting.
@@ -79,6 +81,15 @@ struct GatewayHello {
   func problem(of files: [ChatQuestion.Attachment]) -> AnswerProblem? {
     let most = mostFile ?? Self.usualFile
     return files.lazy.compactMap { $0.problem(most: most, picture: mostPicture ?? most) }.first
+  }
+
+  /// How old a row of its history may be to be what is said now: by its own clock no older,
+  /// but for the way; by one that is beyond belief a minute.
+  ///
+  /// - Parameter time: now, milliseconds since 1970, by our clock.
+  func since(_ time: Int64) -> Int64 {
+    guard let ahead, ahead.magnitude < 3_600_000 else { return time - 60_000 }
+    return time + min(ahead, 0) - 2000
   }
 
   /// The session key of a conversation: `agent:AGENT:THREAD`.

@@ -33,14 +33,14 @@ struct GatewayTurn {
   private static let mostThought = 1 << 20
 
   init(
-    _ question: ChatQuestion, thread: String, origin: RecordOrigin, asked: Int64
+    _ question: ChatQuestion, thread: String, origin: RecordOrigin, asked: Int64, since: Int64
   ) {
     self.question = question
     self.thread = thread
     self.origin = origin
     self.asked = asked
     run = question.key
-    since = asked - 60_000
+    self.since = since
     turn = TurnRecord(
       origin, id: question.key, thread: thread, state: .queued,
       time: Timestamp(milliseconds: asked))

@@ -81,6 +81,16 @@ out_is "You said: after the cut" "the answer is found"
 chat --history -n 2
 out_is 'user: after the cut
 assistant: You said: after the cut' "and it was said once"
+# What was said before in the same words is another message.
+chat say it twice
+tell claw age 10
+tell claw lose chat.send
+before=$(sent)
+chat say it twice
+is "$status $(cat "$out")" "0 You said: say it twice" "a message that was lost is sent again"
+is "$(sent)" $((before + 2)) "though the same was said a moment ago"
+chat --history -n 4
+is "$(grep -c 'user: say it twice' "$out")" 2 "and was said twice"
 tell claw cut chat.history
 tell claw cut chat.send
 chat twice cut
