@@ -85,6 +85,16 @@ joelclaw a joelclaw server
 riff a riff voice server
 END
 
+# --- whom sse-tail does not follow, but agent-tail does
+while read -r kind words; do
+  profile "$kind"
+  run sse-tail -p claw activity
+  refuses 2 "sse-tail: claw: $words has no such stream: use agent-tail" "sse-tail activity of $kind"
+done <<'END'
+openclaw an OpenClaw gateway
+pincer a Pincer server
+END
+
 # --- the environment, and a bar
 profile openclaw
 run env AGENT_URL="$url" AGENT_PROFILE=claw voice-state
