@@ -16,7 +16,8 @@ public struct Settings: Sendable {
     /// The guild that is meant where none is named; nil like the tokens at another
     /// origin.
     public var guild: String?
-    /// What answers at the URL, also at that of `AGENT_URL`.
+    /// What answers at the URL. It stays at that of `AGENT_URL`, unless nobody named the
+    /// profile and only one of the two is a WebSocket's.
     public var kind = AgentKind.clanky
   }
 
@@ -51,14 +52,11 @@ public struct Settings: Sendable {
   ///   section holds a line that could not be understood.
   public func profile(_ option: String? = nil) throws(SettingsError) -> Profile {
     let url = environment("AGENT_URL")
-    var chosen = option ?? environment("AGENT_PROFILE")
+    let named = option ?? environment("AGENT_PROFILE")
+    var chosen = named
     if chosen == nil { chosen = try defaultName(required: url == nil) }
     guard let name = chosen else {
-      var profile = Profile(url: url)
-      // Of all kinds one alone is reached by a WebSocket.
-      let isSocket = ["ws://", "wss://"].contains { url?.prefix($0.count).lowercased() == $0 }
-      if isSocket { profile.kind = .openclaw }
-      return profile
+      return Profile(url: url, kind: Self.isSocket(url) ? .openclaw : .clanky)
     }
     guard let section = configuration.profiles[name] else {
       throw SettingsError("profile \(name)", "not in \(configuration.path)")
@@ -77,7 +75,17 @@ public struct Settings: Sendable {
       profile.tokenFile = nil
       profile.guild = nil
     }
+    // Who only has a default profile and tries an address of another sort means that.
+    let isSocket = Self.isSocket(url)
+    if named == nil, url != nil, let own = section.url, Self.isSocket(own) != isSocket {
+      profile.kind = isSocket ? .openclaw : .clanky
+    }
     return profile
+  }
+
+  /// Whether a URL is that of a WebSocket: of all kinds of agents one alone has them.
+  private static func isSocket(_ url: String?) -> Bool {
+    ["ws://", "wss://"].contains { url?.prefix($0.count).lowercased() == $0 }
   }
 
   /// The section of a host.

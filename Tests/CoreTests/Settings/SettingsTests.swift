@@ -49,6 +49,23 @@ import Testing
     #expect(try settings.profile() == .init(url: "http://e"))
   }
 
+  @Test(arguments: [
+    ("openclaw", "ws://a", "http://e", AgentKind.clanky),
+    ("openclaw", "wss://a", "WS://e", .openclaw),
+    ("clanky", "http://a", "wss://e", .openclaw), ("pincer", "http://a", "https://e", .pincer),
+    ("openclaw", "http://a", "http://e", .openclaw),
+  ])
+  func anAddressOfAnotherSortIsNotTheDefaultProfiles(
+    kind: String, own: String, url: String, want: AgentKind
+  ) throws {
+    let text = "[profile a]\nkind = \(kind)\nurl = \(own)\n"
+    let settings = try scratch.settings(text, environment: ["AGENT_URL": url])
+    #expect(try settings.profile().kind == want)
+    #expect(try settings.profile("a").kind.rawValue == kind)
+    let named = try scratch.settings(text, environment: ["AGENT_URL": url, "AGENT_PROFILE": "a"])
+    #expect(try named.profile().kind.rawValue == kind)
+  }
+
   @Test(arguments: ["option", "environment", "file"])
   func aProfileThatIsNotThereIsAnError(source: String) throws {
     let settings = try scratch.settings(

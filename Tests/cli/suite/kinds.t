@@ -104,5 +104,8 @@ run voice-state -p claw -o tmux
 refuses 0 "voice-state: claw: an OpenClaw gateway has no voice sessions" "a bar gets its block"
 run env AGENT_URL="$url" XDG_CONFIG_HOME="$tmp/none" agent-call -o json health
 is "$status" 0 "a URL alone is a dashboard's"
+printf '[profile claw]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' >"$config"
+run env AGENT_URL="$url" agent-call -o json health
+is "$status" 0 "and so it is where only the default profile is a gateway's"
 
 done_testing
