@@ -72,6 +72,11 @@ struct Target {
     do throws(AddressError) {
       address = try WebAddress(text)
     } catch {
+      // A word that nobody takes for a URL is mistyped.
+      if text.utf8.allSatisfy({ $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a }) {
+        let streams = DashboardStream.allCases.map(\.rawValue).joined(separator: ", ")
+        throw SettingsError(text, "not \(streams) or a url")
+      }
       throw RequestArguments.fault(of: text, error)
     }
     dashboard = nil

@@ -45,6 +45,9 @@ asks sse-tail -p nobody activity
 status_is 2 "an unknown profile"
 err_one_line sse-tail "is named in a line"
 err_like nobody "by its name"
+run sse-tail activty
+status_is 2 "a mistyped stream"
+err_is "sse-tail: activty: not activity, voice or a url" "is told from a URL"
 
 # --- the token
 rm "$config"
