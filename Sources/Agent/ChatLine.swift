@@ -167,6 +167,6 @@ extension ChatLine {
   public func speak(
     _ text: String, agent: String?, then: @escaping (Result<[UInt8], CallFailure>) -> Void
   ) {
-    then(.failure(CallFailure(place, "this agent's server does not speak", .failure)))
+    then(.failure(CallFailure("this agent's server", "cannot speak", .failure)))
   }
 }

@@ -28,9 +28,14 @@ struct CallOptions {
     if !names.contains(name) { names.append(name) }
   }
 
+  private static var all: String { operationNames.joined(separator: ", ") }
+
   static let table = OptionTable<CallOptions>(
     program: "agent-call",
-    summary: "Ask the backend anything, or tell it something; a row per record.",
+    summary: """
+      Ask the backend anything, or tell it something; a row per record.
+      Without a COMMAND, the names of all are printed.
+      """,
     synopsis: "[options] COMMAND [GUILD | AUTOMATION | PATH | METHOD]",
     operands: .words(operationNames),
     options: [
@@ -76,14 +81,14 @@ struct CallOptions {
 
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
     guard let word = words.operands.first else {
-      throw UsageError("a command is needed: \(Self.operationNames.joined(separator: ", "))")
+      throw UsageError("a command is needed: \(Self.all)")
     }
     self.word = word
     arguments.operand = words.operands.dropFirst().first
     extra = words.operands.dropFirst(2).first
     names = words.names
     let candidates = Self.operations.filter { $0.name == word }
-    if candidates.isEmpty { throw UsageError("unknown command \(word)") }
+    if candidates.isEmpty { throw UsageError("unknown command \(word): not one of \(Self.all)") }
     // Whose it is, only the configuration tells.
     if !candidates.contains(where: { (try? check($0)) != nil }) { try check(candidates[0]) }
     if let kind = arguments.kinds.first(where: { $0.contains { "*?[".contains($0) } }) {

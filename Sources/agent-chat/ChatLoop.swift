@@ -124,7 +124,7 @@ final class ChatLoop: ChatListener {
         die(signal)
       }
       if result == nil, Clock.monotonic >= deadline {
-        result = .failure(CallFailure(place, "no audio in \(maxTime) s", .temporary))
+        result = .failure(CallFailure(place, "no answer in \(maxTime) s", .temporary))
       }
     }
     switch result {

@@ -152,7 +152,7 @@ err_is "agent-chat: $tmp/none: no such file or directory" "is named"
 chat --speak "$tmp/a.mp3" hello
 status_is 0 "a gateway does not speak"
 out_is "You said: hello" "the text is printed"
-err_one_line agent-chat "and a line says so"
+err_is "agent-chat: no audio: this agent's server: cannot speak" "and a line says so"
 
 # --- lists
 
