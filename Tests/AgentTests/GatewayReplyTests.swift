@@ -206,6 +206,13 @@ import Testing
     #expect(feed(&turn, "agent", start).isEmpty)
   }
 
+  @Test func whatIsTooDeepLeavesAHole() {
+    var turn = turn()
+    let deep = String(repeating: "[", count: 3000) + String(repeating: "]", count: 3000)
+    _ = feed(&turn, "chat", #"{"runId":"k","state":"delta","deltaText":"one ","x":\#(deep)}"#)
+    #expect(turn.isTorn && turn.isTaken)
+  }
+
   @Test func aTornEndIsNotToldBeforeItIsWhole() throws {
     var turn = turn()
     _ = feed(&turn, "chat", #"{"runId":"k","state":"delta","deltaText":"one "}"#)

@@ -242,10 +242,14 @@ extension GatewayChat: GatewayLinkOwner {
   }
 
   func linkHeard(_ event: GatewayEvent) {
-    guard turn != nil else { return }
+    guard let wasTorn = turn?.isTorn else { return }
     tell(turn?.take(event, now: .now()) ?? [])
-    guard let turn, turn.end != nil else { return }
-    if turn.isTorn { look() } else { end() }
+    guard let turn else { return }
+    if turn.isTorn {
+      if turn.end != nil || !wasTorn { look() }
+    } else if turn.end != nil {
+      end()
+    }
   }
 
   func linkMissed(from: Int64, to: Int64) {

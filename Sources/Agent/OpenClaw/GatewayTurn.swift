@@ -64,10 +64,15 @@ struct GatewayTurn {
 
   /// Takes an event of the gateway; of another run it is not.
   mutating func take(_ event: GatewayEvent, now: Timestamp) -> [ChatNews] {
-    guard event.name == "chat" || event.name == "agent", event.member("runId") == run,
-      let payload = event.object
-    else { return [] }
+    guard event.name == "chat" || event.name == "agent", event.member("runId") == run else {
+      return []
+    }
     isTaken = true
+    guard let payload = event.object else {
+      // Too deep to be read, and a piece of the text may have been in it.
+      if event.name == "chat" { tear() }
+      return []
+    }
     return event.name == "chat" ? take(chat: payload, now) : take(agent: payload, now)
   }
 
