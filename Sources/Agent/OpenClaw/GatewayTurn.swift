@@ -85,6 +85,7 @@ struct GatewayTurn {
     let hadEnded = reply.end != nil
     guard reply.take(chat) || (!hadEnded && reply.end != nil) else { return news }
     if let usage = chat["usage"] {
+      turn.cost = usage["cost"]?["total"]?.number.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
       turn.usage = TurnRecord.Usage(
         inputTokens: (usage[either: "input", "input_tokens", "inputTokens"]?.integer)
           .map(Int.init(clamping:)),

@@ -72,7 +72,8 @@ is "$(jq -r 'select(.type == "tool_call") | "\(.state) \(.tool) \(.label // "") 
   'running shell  false
 succeeded shell date -u true' "as records, with what it printed"
 is "$(jq -r 'select(.role == "thinking").text' "$out")" "They ask for the time." "thoughts, too"
-is "$(tail -n 1 "$out" | jq -c .usage)" '{"input_tokens":9,"output_tokens":4}' "and what it took"
+is "$(tail -n 1 "$out" | jq -c '[.usage, .usd_cost]')" \
+  '[{"input_tokens":9,"output_tokens":4},0.001]' "and what it took"
 not_ok "in words alone nothing of it" sh -c 'agent-chat -p busy hello | grep -v "^It is"'
 
 serve broken --reply-command 'echo half; exit 3'

@@ -42,8 +42,8 @@ ok "with the tool" has "$tmp/pipe.out" '✓ shell'
 ok "and the answer" has "$tmp/pipe.out" 'It is .* UTC'
 # last TYPE: the last record of it.
 last() { jq -c --arg type "$1" 'select(.type == $type)' "$tmp/records" | tail -n 1; }
-is "$(last turn | jq -c '[.state, .thread, .usage]')" \
-  '["completed","agent:main:main",{"input_tokens":9,"output_tokens":4}]' "the turn is over"
+is "$(last turn | jq -c '[.state, .thread, .usage, .usd_cost]')" \
+  '["completed","agent:main:main",{"input_tokens":9,"output_tokens":4},0.001]' "the turn is over"
 is "$(last tool_call | jq -c '[.state, .tool, .label, .arguments.command, (.stdout | length > 10)]')" \
   '["succeeded","shell","date -u","date -u",true]' "the call, too"
 is "$(last message | jq -r '[.state, .text] | join(" ")')" \

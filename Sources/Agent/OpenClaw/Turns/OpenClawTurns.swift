@@ -80,6 +80,7 @@ public struct OpenClawTurns: TurnDecoder {
       (message.state, turn.state) = (.final, .completed)
       turn.message = run
       turn.usage = Self.usage(fields.usage)
+      turn.cost = Self.cost(fields.usage)
       end(turn, message, text, &events)
     case "aborted":
       (message.state, turn.state) = (.aborted, .aborted)
@@ -133,6 +134,14 @@ public struct OpenClawTurns: TurnDecoder {
     if input == nil, output == nil { return nil }
     return TurnRecord.Usage(
       inputTokens: input.map { Int(clamping: $0) }, outputTokens: output.map { Int(clamping: $0) })
+  }
+
+  /// US dollars; nil where it is not said.
+  private static func cost(_ usage: ScanValue) -> Double? {
+    guard usage.isObject, let usage = try? JSONValue.parse(usage.bytes),
+      let cost = usage["cost"]?["total"]?.number, cost.isFinite, cost >= 0
+    else { return nil }
+    return cost
   }
 
   // MARK: - What is done
