@@ -38,7 +38,8 @@ noise)
   printf '{"type":"turn"' >&3
   echo still said ;;
 flood)
-  yes '{"type":"tool_call","id":"1","tool":"yes","stdout":"y"}' | head -c 20000000 >&3
+  yes "{\"type\":\"tool_call\",\"id\":\"1\",\"tool\":\"yes\",\"stdout\":\"$(printf '%04000d' 0)\"}" |
+    head -c 20000000 >&3
   echo 'done' ;;
 shut) exec 3>&-; echo closed ;;
 calls) seq -f '{"type":"tool_call","id":"%g","tool":"x","state":"succeeded"}' 1 1200 >&3; echo so ;;
