@@ -26,6 +26,8 @@ struct FoldRun {
   private var sources = TurnSources()
   private var output: FoldOutput
   private var faults: FaultLog
+  /// What an event changed.
+  private var changed: [any FoldedEntity] = []
   /// Where records are written, if that is a file: reading it would not end.
   private let target = FileIdentity(descriptor: 1)
 
@@ -60,7 +62,7 @@ struct FoldRun {
   private mutating func readLines(of input: inout RecordInput) throws {
     while let line = try input.next(beforeBlocking: { _ in try output.flush() }) {
       switch sources.read(line.bytes) {
-      case .events(let events): for event in events { try take(event) }
+      case .events(let events): for index in events.indices { try take(events[index]) }
       case .unknown: if options.form == .records { try output.pass(line.bytes) }
       case .other: break
       case .bad(let reason): faults.line(input.path, line.number, reason)
@@ -72,7 +74,8 @@ struct FoldRun {
     if !options.threads.isEmpty, !event.thread.isEmpty, !options.threads.contains(event.thread) {
       return
     }
-    let changed = fold.fold(event)
+    changed.removeAll(keepingCapacity: true)
+    fold.fold(event, into: &changed)
     if options.form == .records { try output.tell(changed) }
   }
 }

@@ -43,13 +43,13 @@ final class FoldBook {
     changed.append(entity)
   }
 
-  /// What changed, which is told now.
-  func takeChanged() -> [any FoldedEntity] {
-    if changed.isEmpty { return [] }
-    let taken = changed
+  /// Hands over what changed, which is told now.
+  func takeChanged(into taken: inout [any FoldedEntity]) {
+    for entity in changed {
+      entity.marks.isChanged = false
+      taken.append(entity)
+    }
     changed.removeAll(keepingCapacity: true)
-    for entity in taken { entity.marks.isChanged = false }
-    return taken
   }
 
   // MARK: - What is over

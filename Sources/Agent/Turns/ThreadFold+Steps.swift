@@ -100,11 +100,7 @@ extension ThreadFold {
     let piece = text.isEmpty && isRedacted ? "..." : text
     if !piece.isEmpty {
       let key = Self.key(event, segment)
-      let message =
-        thoughts[key]
-        ?? draft("stream_thinking_\(key)", .thinking, event, turn ?? named(event))
-      thoughts[key] = message
-      grow(message, piece, event)
+      grow(thoughts[key] ?? thought(key, event, turn), piece, event)
     }
     guard let turn, book.keepsAll else { return }
     turn.thinking.append(text)
@@ -114,12 +110,22 @@ extension ThreadFold {
   private func say(_ event: TurnEvent, _ text: String, _ segment: String) {
     if text.isEmpty { return }
     let key = Self.key(event, segment)
-    let message = drafts[key] ?? draft("stream_assistant_\(key)", .assistant, event, named(event))
-    if drafts[key] == nil, message.stateID == message.record.id, let count = withdrawn[key] {
+    grow(drafts[key] ?? answer(key, event), text, event)
+  }
+
+  private func thought(_ key: String, _ event: TurnEvent, _ turn: FoldedTurn?) -> FoldedMessage {
+    let message = draft("stream_thinking_\(key)", .thinking, event, turn ?? named(event))
+    thoughts[key] = message
+    return message
+  }
+
+  private func answer(_ key: String, _ event: TurnEvent) -> FoldedMessage {
+    let message = draft("stream_assistant_\(key)", .assistant, event, named(event))
+    if message.stateID == message.record.id, let count = withdrawn[key] {
       message.record.id += "_\(count + 1)"
     }
     drafts[key] = message
-    grow(message, text, event)
+    return message
   }
 
   /// By what the pieces of a text are told apart.
@@ -188,8 +194,8 @@ extension ThreadFold {
 
   /// A message that belongs to no turn and is over may be forgotten.
   func leave(_ message: FoldedMessage) {
-    book.leave(message, .message, origin, message.record.id) { [weak self] in
-      self?.forget(message)
+    book.leave(message, .message, origin, message.record.id) { [unowned self] in
+      forget(message)
     }
   }
 

@@ -24,14 +24,14 @@ final class ThreadFold {
   private var calls: [String: FoldedCall] = [:]
   private var ambiguous: Set<String> = []
   /// Where the next piece of a text goes, by the turn's id or that of the segment.
-  var drafts: [String: FoldedMessage] = [:]
-  var thoughts: [String: FoldedMessage] = [:]
+  var drafts = TextPlaces()
+  var thoughts = TextPlaces()
   /// How many drafts got another id, by the same. Their ids never come again in records.
   var withdrawn: [String: Int] = [:]
   /// What runs or ran, by the execution's id; and the calls that approvals are about.
   var executions: [String: AttachedExecution] = [:]
   var asked: [String: FoldedCall] = [:]
-  private var seen: Set<Int> = []
+  private var seen = SeenIDs()
   private var turnCount = 0
 
   /// So many event ids are remembered, then they are forgotten.
@@ -68,9 +68,8 @@ final class ThreadFold {
   /// Whether an event is new; if so, its id and its number are noted.
   private func counts(_ event: TurnEvent) -> Bool {
     if !event.id.isEmpty {
-      let hash = event.id.hashValue
-      guard seen.insert(hash).inserted else { return false }
-      if seen.count >= Self.mostSeen { seen = [hash] }
+      guard seen.insert(event.id) else { return false }
+      if seen.count >= Self.mostSeen { seen.forgetAll(but: event.id) }
     }
     if book.keepsAll, lastSequence > 0, event.sequence > lastSequence,
       event.sequence - lastSequence > 1
@@ -160,9 +159,10 @@ final class ThreadFold {
     leave(turn)
   }
 
-  /// A turn that is over may be forgotten, with all that belongs to it.
+  /// A turn that is over may be forgotten, with all that belongs to it. As long as it is not,
+  /// the thread is not idle and stays.
   func leave(_ turn: FoldedTurn) {
-    book.leave(turn, .turn, origin, turn.id) { [weak self] in self?.forget(turn) }
+    book.leave(turn, .turn, origin, turn.id) { [unowned self] in forget(turn) }
   }
 
   private func forget(_ turn: FoldedTurn) {

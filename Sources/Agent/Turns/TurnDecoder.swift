@@ -61,26 +61,28 @@ public struct TurnLine {
   public var event: String { eventName.string ?? "" }
 
   /// The wrapper's id; empty where there is none.
-  public var id: String { outer("id").string ?? "" }
+  public var id: String { outer(.id).string ?? "" }
 
   /// The `type` of the line itself; empty where there is none.
   public var type: String { typeName.string ?? "" }
 
   /// When the line was received, where the wrapper says so.
   public var received: Timestamp? {
-    isWrapped ? outer("received_at").rawText.flatMap { Timestamp(rfc3339: $0) } : nil
+    isWrapped ? outer(.received).rawText.flatMap { Timestamp(rfc3339: $0) } : nil
   }
 
+  private enum Outer: Sendable { case id, received, data }
+  private static let names = NameTable<Outer>([
+    ("id", .id), ("received_at", .received), ("data", .data),
+  ])
+
   /// A member of the wrapper that stands before the data.
-  private func outer(_ name: StaticString) -> ScanValue {
-    let names = NameTable([(name, true), ("data", false)])
+  private func outer(_ name: Outer) -> ScanValue {
     guard var members = try? ScanMembers(bytes) else { return .absent }
     while (try? members.next()) == true {
-      switch names[members.key] {
-      case true?: return members.value
-      case false?: return .absent
-      case nil: break
-      }
+      guard let found = Self.names[members.key] else { continue }
+      if found == name { return members.value }
+      if found == .data { break }
     }
     return .absent
   }

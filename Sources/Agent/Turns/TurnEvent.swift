@@ -41,6 +41,7 @@ public struct TurnEvent: Sendable {
 /// what that means, are for backends that tell their turns step by step. What is `set` is
 /// part of a record: members that are nil leave what is known as it is, others replace it,
 /// and a state counts where `mayBecome` lets it. A backend may use both for the same ids.
+/// Records are indirect, so that the steps, of which there are many, stay small.
 public enum TurnChange: Sendable {
   // MARK: Steps
 
@@ -71,7 +72,7 @@ public enum TurnChange: Sendable {
   /// A tool ended.
   case executionFinished(String, TurnExecutionEnd)
   /// A person is asked; the approval's `toolCall` is found by the fold.
-  case proposed(ApprovalRecord)
+  indirect case proposed(ApprovalRecord)
   /// What a person answered, or what else became of an approval; why, empty where nobody
   /// says.
   case decided(approval: String, ApprovalRecord.State, reason: String)
@@ -81,16 +82,16 @@ public enum TurnChange: Sendable {
   // MARK: Parts of records
 
   /// Something about a conversation.
-  case setThread(ThreadRecord)
+  indirect case setThread(ThreadRecord)
   /// Something about a message. `record.text` is what `text` says it is.
-  case setMessage(MessageRecord, text: TurnText)
+  indirect case setMessage(MessageRecord, text: TurnText)
   /// Something about a turn. Tokens and cost are added to those known before where
   /// `addsCost` is true.
-  case setTurn(TurnRecord, addsCost: Bool = false)
+  indirect case setTurn(TurnRecord, addsCost: Bool = false)
   /// Something about a call of a tool. `stdout` and `stderr` are all of what was printed.
-  case setToolCall(ToolCallRecord)
+  indirect case setToolCall(ToolCallRecord)
   /// Something about an approval.
-  case setApproval(ApprovalRecord)
+  indirect case setApproval(ApprovalRecord)
 
   /// Whether it is a step, and no part of a record.
   var isStep: Bool {

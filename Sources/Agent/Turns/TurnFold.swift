@@ -27,7 +27,9 @@ public final class TurnFold {
   ///
   /// - Returns: what it changed, each whole, in the order in which it is to be told.
   public func take(_ event: TurnEvent) -> [TurnEntity] {
-    fold(event).map { entity in
+    var changed: [any FoldedEntity] = []
+    fold(event, into: &changed)
+    return changed.map { entity in
       entity.marks.tell(size: entity.textSize)
       return entity.entity
     }
@@ -35,10 +37,13 @@ public final class TurnFold {
 
   /// Takes an event, for those who write records.
   ///
-  /// - Returns: what it changed. Each is as it is now, and not a copy.
-  public func fold(_ event: TurnEvent) -> [any FoldedEntity] {
-    state(of: event).take(event, isNamed: !event.thread.isEmpty || !thread.isEmpty)
-    return book.takeChanged()
+  /// - Parameters:
+  ///   - event: what happened.
+  ///   - changed: what it changed is added. Each is as it is now, and not a copy.
+  public func fold(_ event: TurnEvent, into changed: inout [any FoldedEntity]) {
+    let isNamed = !event.thread.isEmpty || !thread.isEmpty
+    state(of: event).take(event, isNamed: isNamed)
+    book.takeChanged(into: &changed)
   }
 
   /// Begins a thread where a snapshot left off, before its first event.

@@ -4,10 +4,21 @@ public enum JSONQuote {
   /// is never shown (see `Visible.mustEscape`) is escaped.
   public static func append(_ bytes: UnsafeRawBufferPointer, to out: inout ByteBuffer) {
     out.append(34)
-    if isPlain(bytes) {
-      out.append(bytes)
-    } else {
-      for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+    var at = 0
+    while at < bytes.count {
+      let start = at
+      while at < bytes.count, isPlain(bytes[at]) { at += 1 }
+      out.append(UnsafeRawBufferPointer(rebasing: bytes[start..<at]))
+      if at == bytes.count { break }
+      if bytes[at] < 0x80 {
+        append(Unicode.Scalar(bytes[at]), to: &out)
+        at += 1
+        continue
+      }
+      // No part of such a run belongs to what stands beside it.
+      let run = at
+      while at < bytes.count, bytes[at] >= 0x80 { at += 1 }
+      for scalar in String(decoding: bytes[run..<at], as: UTF8.self).unicodeScalars {
         append(scalar, to: &out)
       }
     }
@@ -43,9 +54,10 @@ public enum JSONQuote {
     }
   }
 
-  /// Whether every byte is ASCII that stands for itself in a JSON string.
-  private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7f && $0 != 34 && $0 != 92 }
+  /// Whether a byte is ASCII that stands for itself in a JSON string.
+  @inline(__always)
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte < 0x7f && byte != 34 && byte != 92
   }
 
   private static func append(_ scalar: Unicode.Scalar, to out: inout ByteBuffer) {
