@@ -29,6 +29,8 @@ struct TurnSources {
 
   /// Reads a line.
   mutating func read(_ bytes: UnsafeRawBufferPointer) -> Line {
+    events.removeAll(keepingCapacity: true)
+    if last == 0, pincer.decode(plain: bytes, into: &events) { return .events(events) }
     let line: TurnLine
     do throws(ScanFault) {
       line = try TurnLine(bytes, &scan)
@@ -36,7 +38,6 @@ struct TurnSources {
       return error == .empty ? .other : .bad(error.reason)
     }
     if line.shape == .own, let own = Self.own(line) { return own }
-    events.removeAll(keepingCapacity: true)
     for offset in 0..<Self.count {
       let index = (last + offset) % Self.count
       if decode(line, index) {

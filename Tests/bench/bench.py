@@ -10,8 +10,9 @@ commands that are missing are skipped with a word.
     BENCH_SECONDS  length of the fan-out (10)
     BENCH_VOICE_SECONDS  length of the voice stream that is replayed fast (3600)
     BENCH_FACTS    number of facts that are searched (100000)
+    BENCH_FOLD_MB  size of the events that are folded, MB (100)
     BENCH_ONLY     some of: stream latency socket fanout startup voice
-                   question memory
+                   question memory fold
 """
 import os
 import platform
@@ -22,6 +23,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import fanout  # noqa: E402
+import fold  # noqa: E402
 import latency  # noqa: E402
 import memory  # noqa: E402
 import question  # noqa: E402
@@ -31,7 +33,7 @@ import voice  # noqa: E402
 import websocket  # noqa: E402
 
 PARTS = {"stream": stream, "latency": latency, "socket": websocket, "fanout": fanout,
-         "startup": startup, "voice": voice, "question": question, "memory": memory}
+         "startup": startup, "voice": voice, "question": question, "memory": memory, "fold": fold}
 
 
 def version(command):

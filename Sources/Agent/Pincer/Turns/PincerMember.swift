@@ -5,6 +5,8 @@ enum PincerMember: Sendable {
   // The envelope.
   case eventID, threadID, turnID, sequence, time
   case payload(PincerPayload)
+  // What says nothing of turns.
+  case known
   // The payloads.
   case message, code, reason, segment, delta, isRedacted, text, call, tool, arguments, execution,
     command, stream, chunk, isText, exitCode, milliseconds, isTimedOut, isTruncated, action, risk,
@@ -16,6 +18,7 @@ enum PincerMember: Sendable {
       ("eventId", .eventID), ("event_id", .eventID), ("threadId", .threadID),
       ("thread_id", .threadID), ("turnId", .turnID), ("turn_id", .turnID),
       ("sequence", .sequence), ("occurredAt", .time), ("occurred_at", .time),
+      ("source", .known), ("contentTrust", .known), ("content_trust", .known),
     ]
       + PincerPayload.names.map { ($0.0, .payload($0.1)) })
 

@@ -17,6 +17,23 @@ public struct PincerTurns: TurnDecoder {
     return true
   }
 
+  /// Reads a bare event that has nothing but what each has, with one look at it; the most
+  /// frequent line of a feed. Any other line is to be looked at as a `TurnLine`.
+  ///
+  /// - Parameters:
+  ///   - line: one object.
+  ///   - events: the event is added.
+  /// - Returns: whether it was one.
+  public mutating func decode(
+    plain line: UnsafeRawBufferPointer, into events: inout [TurnEvent]
+  ) -> Bool {
+    guard let event = event(line, origin: RecordOrigin(.pincer), isPlain: true) else {
+      return false
+    }
+    events.append(event)
+    return true
+  }
+
   /// Reads one ThreadEvent.
   ///
   /// - Parameters:
@@ -25,6 +42,10 @@ public struct PincerTurns: TurnDecoder {
   /// - Returns: nil when it is none.
   public mutating func event(
     _ object: UnsafeRawBufferPointer, origin: RecordOrigin
+  ) -> TurnEvent? { event(object, origin: origin, isPlain: false) }
+
+  private mutating func event(
+    _ object: UnsafeRawBufferPointer, origin: RecordOrigin, isPlain: Bool
   ) -> TurnEvent? {
     var (id, thread, turn) = (ScanValue.absent, ScanValue.absent, ScanValue.absent)
     var (sequence, time, body) = (ScanValue.absent, ScanValue.absent, ScanValue.absent)
@@ -40,7 +61,8 @@ public struct PincerTurns: TurnDecoder {
         case .time?: time = members.value
         case .payload(let kind)? where members.value.isObject:
           (payload, body) = (kind, members.value)
-        default: break
+        case .known?: break
+        default: if isPlain { return nil }
         }
       }
     } catch {
@@ -72,9 +94,10 @@ public struct PincerTurns: TurnDecoder {
     case .resumed: .resumed
     case .thinking:
       .thinking(
-        fields.text(fields.delta), segment: fields.id(fields.segment),
+        fields.text(fields.delta), segment: event.turn.isEmpty ? fields.id(fields.segment) : "",
         isRedacted: fields.isRedacted.isTrue)
-    case .text: .text(fields.text(fields.delta), segment: fields.id(fields.segment))
+    case .text:
+      .text(fields.text(fields.delta), segment: event.turn.isEmpty ? fields.id(fields.segment) : "")
     case .committed:
       .committed(message: fields.id(fields.message), text: fields.text(fields.text))
     case .planned:
@@ -158,7 +181,7 @@ private struct PincerFields {
       case .preview?: preview = value
       case .expires?: expires = value
       case .status?: status = value
-      case .eventID?, .threadID?, .turnID?, .sequence?, .time?, .payload?, nil: break
+      case .eventID?, .threadID?, .turnID?, .sequence?, .time?, .payload?, .known?, nil: break
       }
     }
   }
