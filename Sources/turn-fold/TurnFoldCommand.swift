@@ -62,6 +62,7 @@ struct FoldRun {
   private mutating func readLines(of input: inout RecordInput) throws {
     while let line = try input.next(beforeBlocking: { _ in try output.flush() }) {
       switch sources.read(line.bytes) {
+      case .event(let event): try take(event)
       case .events(let events): for index in events.indices { try take(events[index]) }
       case .unknown: if options.form == .records { try output.pass(line.bytes) }
       case .other: break

@@ -17,6 +17,8 @@ struct TurnSources {
 
   /// What a line is.
   enum Line {
+    /// One event of a turn.
+    case event(TurnEvent)
     /// Events of turns, perhaps none.
     case events([TurnEvent])
     /// A record of ours that a later version made: nothing is known of it.
@@ -29,8 +31,7 @@ struct TurnSources {
 
   /// Reads a line.
   mutating func read(_ bytes: UnsafeRawBufferPointer) -> Line {
-    events.removeAll(keepingCapacity: true)
-    if last == 0, pincer.decode(plain: bytes, into: &events) { return .events(events) }
+    if last == 0, let event = pincer.event(plain: bytes) { return .event(event) }
     let line: TurnLine
     do throws(ScanFault) {
       line = try TurnLine(bytes, &scan)
@@ -38,6 +39,7 @@ struct TurnSources {
       return error == .empty ? .other : .bad(error.reason)
     }
     if line.shape == .own, let own = Self.own(line) { return own }
+    events.removeAll(keepingCapacity: true)
     for offset in 0..<Self.count {
       let index = (last + offset) % Self.count
       if decode(line, index) {
@@ -82,7 +84,7 @@ struct TurnSources {
       var event = TurnEvent(
         record.record.origin, thread: record.thread ?? "", time: record.record.time, change)
       event.original = Array(line.bytes) + [10]
-      return .events([event])
+      return .event(event)
     } catch {
       return error.isNews ? .unknown : .bad(error.reason)
     }

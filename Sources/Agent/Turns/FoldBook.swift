@@ -35,12 +35,8 @@ final class FoldBook {
   /// Notes that something changed.
   ///
   /// - Parameter isGrowth: whether only a text grew.
-  func mark(_ entity: any FoldedEntity, isGrowth: Bool = false) {
-    if !isGrowth { entity.marks.hasNews = true }
-    entity.marks.original = nil
-    if entity.marks.isChanged { return }
-    entity.marks.isChanged = true
-    changed.append(entity)
+  func mark(_ entity: some FoldedEntity, isGrowth: Bool = false) {
+    if entity.marks.note(isGrowth: isGrowth) { changed.append(entity) }
   }
 
   /// Hands over what changed, which is told now.

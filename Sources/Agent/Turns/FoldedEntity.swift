@@ -39,6 +39,17 @@ public struct FoldMarks {
     toldSize = size
   }
 
+  /// It changed.
+  ///
+  /// - Returns: whether it was not on the list of what did.
+  mutating func note(isGrowth: Bool) -> Bool {
+    if !isGrowth { hasNews = true }
+    if original != nil { original = nil }
+    if isChanged { return false }
+    isChanged = true
+    return true
+  }
+
   /// Nothing was told of it under the id that it has now.
   mutating func beginAnew() {
     hasNews = true

@@ -65,6 +65,36 @@ public struct LastText: Sendable {
   }
 }
 
+/// Reads times that follow each other: most are of the second that the last one was of.
+public struct LastSecond: Sendable {
+  private var bytes: [UInt8] = []
+  private var second: Int64 = 0
+
+  public init() {}
+
+  /// The time of a string as in RFC 3339; nil for anything else.
+  public mutating func of(_ value: ScanValue) -> Timestamp? {
+    // "2026-03-01T12:00:00.000Z" with its quotes, the form that every server writes.
+    if value.count == 26, bytes.count == 20, value.start[20] == 0x2e, value.start[24] == 0x5a,
+      bytes.withUnsafeBytes({ memcmp($0.baseAddress!, value.start, 20) == 0 })
+    {
+      var milliseconds: Int32 = 0
+      for index in 21..<24 {
+        let digit = value.start[index] &- 0x30
+        guard digit < 10 else { return nil }
+        milliseconds = milliseconds * 10 + Int32(digit)
+      }
+      return Timestamp(seconds: second, nanoseconds: milliseconds * 1_000_000)
+    }
+    guard let time = value.rawText.flatMap({ Timestamp(rfc3339: $0) }) else { return nil }
+    // A leap second is spelled as no other is, and neither is a time of another zone.
+    if value.count == 26, value.start[20] == 0x2e, value.start[24] == 0x5a {
+      (bytes, second) = (Array(value.bytes.prefix(20)), time.seconds)
+    }
+    return time
+  }
+}
+
 extension ScanValue {
   /// An id: without white space at its ends, empty when there is none.
   public var trimmedText: String {

@@ -4,6 +4,7 @@ public import Records
 /// What the events of a Pincer thread tell of turns (CONTRACT.md 4 and 5).
 public struct PincerTurns: TurnDecoder {
   private var (thread, turn, execution) = (LastText(), LastText(), LastText())
+  private var clock = LastSecond()
 
   public init() {}
 
@@ -20,18 +21,10 @@ public struct PincerTurns: TurnDecoder {
   /// Reads a bare event that has nothing but what each has, with one look at it; the most
   /// frequent line of a feed. Any other line is to be looked at as a `TurnLine`.
   ///
-  /// - Parameters:
-  ///   - line: one object.
-  ///   - events: the event is added.
-  /// - Returns: whether it was one.
-  public mutating func decode(
-    plain line: UnsafeRawBufferPointer, into events: inout [TurnEvent]
-  ) -> Bool {
-    guard let event = event(line, origin: RecordOrigin(.pincer), isPlain: true) else {
-      return false
-    }
-    events.append(event)
-    return true
+  /// - Parameter line: one object.
+  /// - Returns: nil for any other.
+  public mutating func event(plain line: UnsafeRawBufferPointer) -> TurnEvent? {
+    event(line, origin: RecordOrigin(.pincer), isPlain: true)
   }
 
   /// Reads one ThreadEvent.
@@ -73,7 +66,7 @@ public struct PincerTurns: TurnDecoder {
     guard payload != nil || isEvent else { return nil }
     var event = TurnEvent(
       origin, thread: self.thread.of(thread),
-      time: time.rawText.flatMap { Timestamp(rfc3339: $0) }, .nothing)
+      time: clock.of(time), .nothing)
     event.id = id.trimmedText
     event.turn = self.turn.of(turn)
     event.sequence = sequence.wholeNumber ?? 0
