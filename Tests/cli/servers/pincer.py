@@ -7,8 +7,8 @@ usage: pincer.py [--token TOKEN] [--log FILE] [--control FIFO] [--page N] [--pac
 Prints a `listening` record. What it knows is in pincer_store.py, with the orders for that;
 what a turn does, by the first word of its message, in pincer_turns.py. Every call that
 comes is a line of the log: {"method":...,"headers":{...},"request":...}. The stored events
-of a watch come in one piece, cut at --backlog. With --drops, watches are cut N times in
-all, at random bytes and in different ways.
+of a watch come in one piece, cut at --backlog. With --drops, streams are cut N times in
+all, at random bytes and in different ways; each is a line of the log: {"cut":HOW,...}.
 
 Orders for the wire:
   split N             all streams in pieces of N bytes; 0 in whole ones
@@ -25,7 +25,7 @@ Orders for the wire:
   lose METHOD         the same when it was done
   mute METHOD         the next call of it is done and never answered
   race WHICH          a failed turn's stream ends `before` or `after` its event
-  limit N             the backlog
+  limit N             the backlog                       drops N  so many cuts from now on
 """
 import argparse
 import json
@@ -160,11 +160,12 @@ class Stream:
         """Some events in one piece; or a part of it, and then a cut."""
         data = b"".join(envelope(0, compact(each)) for each in events)
         with lock:
-            is_cut = self.is_watch and faults["drops"] > 0 and chance.random() < 0.4
+            is_cut = faults["drops"] > 0 and chance.random() < 0.4
             faults["drops"] -= is_cut
         if not is_cut:
             return self.write(data)
         how = chance.choice(["short", "bare", "clean", "half", "reset", "error"])
+        log.write(cut=how, watch=self.is_watch)
         if how in ("short", "reset", "bare"):
             data = data[:chance.randrange(len(data) + 1)]
         if data:
@@ -330,7 +331,7 @@ def wire(word, rest):
     name, _, last = rest.partition(" ")
     with lock:
         everyone = list(streams)
-    if word in ("split", "skip", "hush", "limit"):
+    if word in ("split", "skip", "hush", "limit", "drops"):
         faults[word] = int(name)
     elif word == "lack":
         lacking.add(int(name))
