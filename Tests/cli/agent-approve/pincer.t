@@ -138,9 +138,10 @@ is "$status: $(results)" "0: $4 approve accepted" "or the server, for now"
 
 # --- what happens to them, live
 
+listings=$(calls pin ApprovalsService/ListApprovals | wc -l)
 start watch agent-approve -p pin -w --retry-wait 0.05
 watch=$pid
-wait_until 20 came_calls pin ApprovalsService/ListApprovals 20
+wait_until 20 came_calls pin ApprovalsService/ListApprovals $((listings + 1))
 wants 3
 # shellcheck disable=SC2046
 set -- $(ids)
