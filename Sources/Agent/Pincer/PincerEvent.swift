@@ -20,7 +20,9 @@ struct PincerEvent: Equatable {
   init(_ message: [UInt8]) throws(Fault) {
     let value = message.withUnsafeBytes { try? JSONValue.parse($0) }
     guard let value, value.isObject else { throw Fault(reason: "not a JSON object") }
-    guard let sequence = value.pincerNumber("sequence"), sequence >= 0 else {
+    guard let sequence = value.pincerNumber("sequence"),
+      (0...WatchLedger.largest).contains(sequence)
+    else {
       throw Fault(reason: "its sequence is no number of an event")
     }
     self.sequence = sequence

@@ -34,8 +34,11 @@ struct WatchLedger {
   /// How many stored events a server sends at most on one connection.
   static let backlog = 2000
 
+  /// The largest number that another may follow.
+  static let largest = Int64.max - 1
+
   /// - Parameter last: the number behind which to begin.
-  init(last: Int64) { self.last = last }
+  init(last: Int64) { self.last = min(last, Self.largest) }
 
   /// A connection is opened, with `last` as its beginning.
   mutating func connect() {
@@ -45,11 +48,11 @@ struct WatchLedger {
   }
 
   /// Goes back: what came behind was not used.
-  mutating func rewind(to last: Int64) { self.last = last }
+  mutating func rewind(to last: Int64) { self.last = min(last, Self.largest) }
 
   /// Judges an event.
   ///
-  /// - Parameter sequence: its number.
+  /// - Parameter sequence: its number, at most `largest`.
   mutating func take(_ sequence: Int64) -> Verdict {
     known = max(known, sequence)
     if sequence <= last { return .drop }

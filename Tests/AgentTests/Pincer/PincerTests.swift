@@ -78,6 +78,17 @@ import Testing
     #expect(!ledger.isBehind)
   }
 
+  @Test func theLargestNumberIsTheLast() {
+    var ledger = WatchLedger(last: .max)
+    #expect(ledger.last == WatchLedger.largest)
+    ledger.connect()
+    #expect(ledger.take(WatchLedger.largest) == .drop)
+    ledger.rewind(to: 0)
+    #expect(ledger.take(WatchLedger.largest) == .refetch)
+    ledger.learn(.max)
+    #expect(ledger.isBehind)
+  }
+
   @Test func aBacklogMayBeCut() {
     var ledger = WatchLedger(last: 0)
     ledger.connect()
@@ -99,7 +110,7 @@ import Testing
   @Test(arguments: [
     (#"{"sequence":"5","turnCompleted":{}}"#, "turnCompleted", 5),
     (#"{"sequence":5,"turn_completed":{}}"#, "turnCompleted", 5),
-    ("{\n \"streamGap\": {},\n \"sequence\": \"9223372036854775807\"\n}", "streamGap", .max),
+    ("{\n \"streamGap\": {},\n \"sequence\": \"9223372036854775806\"\n}", "streamGap", .max - 1),
     (#"{"occurredAt":"x","source":3,"heartbeat":{"latestSequence":"7"}}"#, "heartbeat", 0),
     (#"{"sequence":"1","inventedLater":{"a":1},"eventId":"e"}"#, "inventedLater", 1),
     (#"{"sequence":"2"}"#, "unknown", 2), (#"{"sequence":3.0,"x":{}}"#, "x", 3),
@@ -110,7 +121,8 @@ import Testing
 
   @Test(arguments: [
     "", "[]", "{", #"{"sequence":"many"}"#, #"{"sequence":-1}"#, #"{"sequence":1.5}"#,
-    #"{"sequence":"18446744073709551616"}"#, #"{"sequence":{}}"#,
+    #"{"sequence":"18446744073709551616"}"#, #"{"sequence":"9223372036854775807"}"#,
+    #"{"sequence":{}}"#,
   ])
   func isNone(text: String) {
     #expect(throws: PincerEvent.Fault.self) { try event(text) }
