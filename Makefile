@@ -85,7 +85,7 @@ bench-inbox: all
 	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/inbox/bench.py
 
 # FUZZ_SECONDS (of each), FUZZ_SEED: see the scripts; FUZZ=stream for one alone.
-FUZZ = filter stream websocket configuration hostkeys inbox
+FUZZ = filter stream websocket connect configuration hostkeys inbox
 fuzz: all
 	@for target in $(FUZZ); do \
 		PATH="$$PWD/bin:$$PATH" python3 Tests/fuzz/$$target.py || exit; \
