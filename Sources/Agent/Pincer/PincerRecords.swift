@@ -6,7 +6,7 @@ import Turns
 struct PincerRecords {
   private let origin: RecordOrigin
   private var decoder = PincerTurns()
-  private var fold = TurnFold()
+  private let fold = TurnFold()
   private var scan = RecordScan()
 
   init(_ origin: RecordOrigin) { self.origin = origin }
