@@ -55,7 +55,8 @@ extension PincerChat {
     }
     if isDead { return finish(.lost("the turn is over, and how it ended is not said")) }
     if turn.isPaused { return finish(.paused(turn.waitsFor)) }
-    let seconds = Latency.seconds(wishes.patience ?? Self.usualPatience)
+    let usual = turn.isWorking ? Self.toolPatience : Self.usualPatience
+    let seconds = Latency.seconds(wishes.patience ?? usual)
     let what = turn.id == nil ? "whether it arrived is not known" : "the turn may go on"
     finish(.lost("nothing of the answer came for \(seconds) s; \(what)"))
   }
