@@ -110,10 +110,11 @@ done
 tell pin split 0
 # Somebody else talks in the thread meanwhile.
 tell pin hold start
+ask pin TurnsService/SendTurn "{\"threadId\":\"$thread\",\"userText\":\"theirs\"}" >"$tmp/theirs" &
+wait_until 20 has "$tmp/pin.log" '"theirs"'
 start other agent-chat -p pin --retry-wait 0.05 -t "$thread" mine
 wait_until 20 came_calls pin TurnsService/StartTurn $((before + 1))
 tell pin cut short
-ask pin TurnsService/SendTurn "{\"threadId\":\"$thread\",\"userText\":\"theirs\"}" >"$tmp/theirs" &
 tell pin release start
 finished "$pid"
 is "$(cat "$tmp/other.out")" "You said: mine" "among others' turns one's own is found"

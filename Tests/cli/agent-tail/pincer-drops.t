@@ -20,6 +20,8 @@ until used || [ "$turns" -ge $((drops * 2)) ]; do
   turns=$((turns + 1))
 done
 ok "cut $drops times (seed $seed)" used
+say "slow 50"
+turns=$((turns + 1))
 last=$(ask pin ThreadsService/GetThreadSnapshot "{\"threadId\":\"$thread\"}" | jq -r .lastSequence)
 all() { [ "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 1)" = "$last" ]; }
 ok "the last event comes" wait_until 40 all

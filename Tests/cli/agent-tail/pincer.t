@@ -16,6 +16,8 @@ follow() {
 }
 came() { wait_until 20 has "$tmp/tail.out" "$1"; }
 event() { tell pin event "$thread" "$1"; }
+losses() { grep -c '"type":"resumed"' "$tmp/tail.out"; }
+mended() { [ "$(losses)" -gt "$1" ]; }
 # whole: the events so far, from 1, and none twice.
 whole() { [ "$(ids "$tmp/tail.out")" = "$(seq -s ' ' 1 "$1")" ]; }
 
@@ -82,41 +84,47 @@ tell pin swap
 event '{"heartbeat":{}}'
 event '{"heartbeat":{}}'
 ok "and so are events in another order" wait_until 20 whole 20
+before=$(losses)
+tell pin back 5
+tell pin cut bare
+wait_until 20 mended "$before"
+event '{"heartbeat":{}}'
+ok "what comes again is not told again" wait_until 20 whole 21
 not_ok "no gap is told, for there is none" has "$tmp/tail.out" '"type":"gap"'
 tell pin limit 3
 tell pin cut short
 tell pin fill "$thread" 10
-ok "a backlog that is cut is fetched piece by piece" wait_until 20 whole 30
+ok "a backlog that is cut is fetched piece by piece" wait_until 20 whole 31
 tell pin limit 2000
-tell pin lack 32
-for number in 31 32 33; do event "{\"heartbeat\":{\"latestSequence\":\"$number\"}}"; done
-came '"id":"33"'
-ok "what the server does not have is told" has "$tmp/tail.out" '"type":"gap","from":32,"to":32'
-is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 2 | xargs)" "31 33" "and passed over"
+tell pin lack 33
+for number in 32 33 34; do event "{\"heartbeat\":{\"latestSequence\":\"$number\"}}"; done
+came '"id":"34"'
+ok "what the server does not have is told" has "$tmp/tail.out" '"type":"gap","from":33,"to":33'
+is "$(jq -r 'select(.event) | .id' "$tmp/tail.out" | tail -n 2 | xargs)" "32 34" "and passed over"
 
 # What is no event, or not one of today.
 tell pin envelope 0 '{"eventId":'
 tell pin bytes 000000000422ff2222
 tell pin envelope 0 '[1]'
 event '{"futureThing":{"n":1.10,"text":"\u001b[2Jπ"}}'
-came '"event":"futureThing","id":"34"'
+came '"event":"futureThing","id":"35"'
 ok "an event of tomorrow passes" true
 is "$(grep -c 'a message that is no event' "$tmp/tail.err")" 3 "what is none is named, and all goes on"
 event '{"noticed":{"text":"'"$(head -c 300000 /dev/zero | tr '\0' x)"'"}}'
-came '"id":"35"'
-is "$(jq -r 'select(.id == "35") | .data.noticed.text | length' "$tmp/tail.out")" 300000 \
+came '"id":"36"'
+is "$(jq -r 'select(.id == "36") | .data.noticed.text | length' "$tmp/tail.out")" 300000 \
   "a large one, too"
 stop "$pid"
 status_is 143 "TERM ends it"
-tail_it --from 33 --max-event-bytes 1000 -n 1 "$thread"
-is "$(ids "$out")" 34 "one that is small enough"
-tail_it --from 33 --max-event-bytes 1000 --max-time 1 "$thread"
+tail_it --from 34 --max-event-bytes 1000 -n 1 "$thread"
+is "$(ids "$out")" 35 "one that is small enough"
+tail_it --from 34 --max-event-bytes 1000 --max-time 1 "$thread"
 err_like 'bytes' "and one that is not is passed over, with a word"
 
 # Other spellings of the same.
-follow --from 35 "$thread"
-tell pin envelope 0 '{"event_id":"e","thread_id":"'"$thread"'","sequence":36,"turn_started":{}}'
-came '"event":"(turnStarted|turn_started)","id":"36"'
+follow --from 36 "$thread"
+tell pin envelope 0 '{"event_id":"e","thread_id":"'"$thread"'","sequence":37,"turn_started":{}}'
+came '"event":"(turnStarted|turn_started)","id":"37"'
 ok "another spelling is read" true
 stop "$pid"
 

@@ -8,13 +8,15 @@ Prints a `listening` record. What it knows is in pincer_store.py, with the order
 what a turn does, by the first word of its message, in pincer_turns.py. Every call that
 comes is a line of the log: {"method":...,"headers":{...},"request":...}. The stored events
 of a watch come in one piece, cut at --backlog. With --drops, streams are cut N times in
-all, at random bytes and in different ways; each is a line of the log: {"cut":HOW,...}.
+all, at random bytes and in different ways, and until then watches miss an event here and
+there; each cut is a line of the log: {"cut":HOW,...}.
 
 Orders for the wire:
   split N             all streams in pieces of N bytes; 0 in whole ones
   cut HOW             all streams: `short` (no last chunk), `bare` (no end envelope), `clean`
                       (with one), `half` (in an envelope), `reset`, `error CODE MESSAGE`
   skip N              leave out the next N events        swap    the next two change places
+  back N              the next watch begins N events before what is asked for
   lack N              the event of this number is never sent, stored or not
   deaf                the streams that are open hear of nothing more
   hush N              the next N watches hear of nothing, not even of what is stored
@@ -66,7 +68,8 @@ log = pincer_orders.Log(options.log)
 chance = random.Random(options.seed)
 lock = threading.RLock()
 streams = []
-faults = {"split": 0, "skip": 0, "swap": 0, "hush": 0, "drops": options.drops, "limit": options.backlog}
+faults = {"split": 0, "skip": 0, "swap": 0, "hush": 0, "back": 0,
+          "drops": options.drops, "limit": options.backlog}
 lacking = set()
 # What becomes of the next call of a method: (kind, ...).
 fates = {}
@@ -146,6 +149,9 @@ class Stream:
         with lock:
             if int(event["sequence"]) in lacking:
                 return []
+            # Between what is stored and what is new, some are lost.
+            if faults["drops"] and chance.random() < 0.1:
+                return []
             if faults["skip"]:
                 faults["skip"] -= 1
                 return []
@@ -198,9 +204,10 @@ def watch(stream, request):
     with lock:
         stream.is_deaf = faults["hush"] > 0
         faults["hush"] -= stream.is_deaf
+        back, faults["back"] = faults["back"], 0
     after = int(request.get("fromSequence", request.get("from_sequence", 0)))
     thread = request.get("threadId", request.get("thread_id", ""))
-    stored, leave = store.watch(thread, after, stream.items.put, faults["limit"])
+    stored, leave = store.watch(thread, max(after - back, 0), stream.items.put, faults["limit"])
     try:
         stored = [each for each in stored if int(each["sequence"]) not in lacking]
         if stored and not stream.is_deaf:
@@ -331,7 +338,7 @@ def wire(word, rest):
     name, _, last = rest.partition(" ")
     with lock:
         everyone = list(streams)
-    if word in ("split", "skip", "hush", "limit", "drops"):
+    if word in ("split", "skip", "hush", "limit", "drops", "back"):
         faults[word] = int(name)
     elif word == "lack":
         lacking.add(int(name))
