@@ -73,6 +73,8 @@ struct TurnSources {
   private static func own(_ line: TurnLine) -> Line? {
     do throws(RecordFields.Fault) {
       guard let record = try ConversationRecord(reading: line.bytes) else { return nil }
+      // It is to be told again as it is.
+      guard UTF8Text.isValid(line.bytes) else { return .bad("not UTF-8") }
       let change: TurnChange =
         switch record {
         case .thread(let thread): .setThread(thread)
@@ -86,7 +88,8 @@ struct TurnSources {
       event.original = Array(line.bytes) + [10]
       return .event(event)
     } catch {
-      return error.isNews ? .unknown : .bad(error.reason)
+      guard error.isNews else { return .bad(error.reason) }
+      return UTF8Text.isValid(line.bytes) ? .unknown : .bad("not UTF-8")
     }
   }
 }

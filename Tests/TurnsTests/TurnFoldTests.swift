@@ -62,6 +62,19 @@ import Testing
         == "$ \n\u{20ac}\u{fffd}\u{fffd}[binary output: 3 bytes]\u{fffd}\nresult: exit 1 (0ms)")
   }
 
+  @Test func whatIsNoJSONIsNotPutIntoARecord() throws {
+    for (arguments, json) in [
+      (#"{"a":word}"#, nil), (#"{"a":1.10}"#, #"{"a":1.10}"#),
+    ] {
+      let folded = try folded {
+        $0.add(#""turnStarted":{}"#)
+        $0.add(#""toolCallPlanned":{"toolCallId":"c","toolName":"bash","args":\#(arguments)}"#)
+      }
+      let call = try #require(folded.last("tool_call"))
+      #expect(call["arguments"]?.compact() == (json == nil ? nil : #"{"a":1.1}"#))
+    }
+  }
+
   @Test func anEventWithoutAThreadIsOfTheOneBefore() throws {
     var lines = PincerLines()
     lines.add(#""turnStarted":{}"#)

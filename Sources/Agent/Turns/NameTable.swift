@@ -129,6 +129,14 @@ extension ScanValue {
     string.flatMap { Double($0) }.flatMap { Int64(exactly: $0) }
   }
 
+  /// The value with its bytes, to be put into a record; nil when it is null or there is none,
+  /// or it is not JSON after all, which a look from outside does not tell. Ill-formed UTF-8
+  /// becomes U+FFFD.
+  public var json: [UInt8]? {
+    guard !isNull, ScanValidator.isValue(bytes) else { return nil }
+    return UTF8Text.isValid(bytes) ? Array(bytes) : UTF8Text.repaired(bytes)
+  }
+
   /// Whether this is true, as a word or as a text.
   public var isTrue: Bool {
     guard let raw = rawText else { return false }

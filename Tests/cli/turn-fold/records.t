@@ -107,6 +107,16 @@ status_is 2 "--final of a state is refused"
 run turn-fold --turn u --output state turn
 status_is 2 "so is --turn"
 
+LC_ALL=C tr '#' '\377' <<'END' >latin
+{"type":"turn","backend":"pincer","id":"#","thread":"t","state":"running"}
+END
+run turn-fold latin
+status_is 2 "own records that are not UTF-8: status 2"
+err_is 'turn-fold: latin:1: not UTF-8' "and named"
+event 2 '"toolCallPlanned":{"toolCallId":"c","toolName":"bash","args":{"x":word}}' >args
+run sh -c "turn-fold args | jq -r .type | xargs"
+out_is "turn tool_call" "arguments that are no JSON do not break a record"
+
 # --- texts that grow
 python3 - >long <<'END'
 for n in range(20000):

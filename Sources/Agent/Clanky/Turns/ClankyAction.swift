@@ -87,7 +87,7 @@ struct ClankyMembers {
 
   /// One JSON value with its bytes; nil when it is null or not there.
   func json(_ name: StaticString) -> [UInt8]? {
-    self[name].isNull ? nil : Array(self[name].bytes)
+    self[name].json
   }
 
   /// What a model read and wrote, as `usage` tells it.

@@ -106,7 +106,7 @@ private struct JoelclawRoom {
     call.turn = request
     if kind == .toolCall {
       let input = try? ScanMembers.value(of: "input", in: raw.bytes)
-      call.arguments = input.flatMap { $0.isNull ? nil : Array($0.bytes) }
+      call.arguments = input.flatMap(\.json)
       call.started = time
     } else {
       call.state = frame["isError"]?.bool == true ? .failed : .succeeded

@@ -11,12 +11,13 @@ enum OpenClawApproval {
     _ payload: JSONValue, _ raw: ScanValue, _ tool: String, _ origin: RecordOrigin
   ) -> ApprovalRecord? {
     guard let id = payload["id"]?.string, !id.isEmpty,
-      let bytes = try? ScanMembers.value(of: "request", in: raw.bytes), bytes.isObject
+      let bytes = try? ScanMembers.value(of: "request", in: raw.bytes), bytes.isObject,
+      let json = bytes.json
     else { return nil }
     let request = payload["request"]
     let allowed = request?["allowedDecisions"]
     var approval = ApprovalRecord(
-      origin, id: id, tool: tool, request: Array(bytes.bytes),
+      origin, id: id, tool: tool, request: json,
       decisions: allowed?.kind == .array
         ? allowed?.elements.compactMap(\.string) ?? [] : usual,
       state: .pending,
@@ -80,7 +81,7 @@ enum OpenClawTool {
     switch data["phase"]?.string {
     case "start":
       let arguments = try? ScanMembers.value(of: "args", in: raw.bytes)
-      call.arguments = arguments.flatMap { $0.isNull ? nil : Array($0.bytes) }
+      call.arguments = arguments.flatMap(\.json)
       call.started = turn.time
     case "update": call.stdout = output(data["partialResult"])
     case "result", "end", "error":

@@ -22,7 +22,7 @@ public enum PincerApproval {
   ) -> ApprovalRecord {
     // What is decided by comes from the server; a model could name members of a preview so.
     let request = RecordText().string("tool", tool).string("riskClass", risk)
-      .json("preview", bytes: preview.isObject ? Array(preview.bytes) : Array("{}".utf8))
+      .json("preview", bytes: preview.isObject ? preview.json : Array("{}".utf8))
     var record = ApprovalRecord(
       origin, id: id, tool: tool, request: request.bytes, decisions: decisions, state: .pending,
       time: time)

@@ -96,7 +96,7 @@ public struct PincerTurns: TurnDecoder {
     case .planned:
       .planned(
         call: fields.id(fields.call), tool: fields.text(fields.tool),
-        arguments: fields.arguments.isObject ? Array(fields.arguments.bytes) : nil)
+        arguments: fields.arguments.isObject ? fields.arguments.json : nil)
     case .executionStarted:
       .executionStarted(
         execution.of(fields.execution), call: fields.id(fields.call),
