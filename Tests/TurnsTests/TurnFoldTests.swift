@@ -172,6 +172,21 @@ import Testing
     #expect(folded.told.count == count * 2)
   }
 
+  @Test func threadsWithNothingLeftAreForgotten() throws {
+    let fold = TurnFold()
+    weak var first: ThreadFold?
+    for thread in 0..<FoldBook.mostLeaving * 3 {
+      for change in [TurnChange.started, .completed(message: nil)] {
+        var event = TurnEvent(RecordOrigin(.pincer), thread: "t\(thread)", time: nil, change)
+        event.turn = "u"
+        _ = fold.take(event)
+      }
+      if thread == 0 { first = fold.current }
+    }
+    #expect(first == nil)
+    #expect(fold.threads.count < FoldBook.mostLeaving * 3)
+  }
+
   @Test func eventsAreKnownByTheirIdsUntilManyCame() throws {
     var lines = PincerLines()
     lines.add(#""turnStarted":{}"#)

@@ -12,6 +12,8 @@ final class FoldBook {
   /// What is over and still known: late events may tell more of it.
   private var leaving: [Departure] = []
   private var ended = EndedIDs()
+  /// Whether something was forgotten, so that threads may be idle now.
+  var hasForgotten = false
 
   /// How much that is over is still known, in units: a turn with all that belongs to it, or
   /// anything that belongs to no turn.
@@ -65,7 +67,11 @@ final class FoldBook {
       departure.forget()
     }
     leaving.removeFirst(Self.mostLeaving)
+    hasForgotten = true
   }
+
+  /// Lets go of what holds the threads, which hold this.
+  func dissolve() { leaving = [] }
 
   /// Whether something was over and is forgotten: it does not begin anew.
   func isGone(_ type: RecordType, _ origin: RecordOrigin, _ id: String) -> Bool {

@@ -115,7 +115,7 @@ extension ThreadFold {
     book.mark(call, isGrowth: !isNews && hasPrinted == true)
     call.marks.original = event.original
     if call.isEnded, turn == nil {
-      book.leave(call, .toolCall, origin, call.id) { [unowned self] in forget(call) }
+      book.leave(call, .toolCall, origin, call.id) { [self] in forget(call) }
     }
   }
 

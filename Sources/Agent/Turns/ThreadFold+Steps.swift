@@ -194,7 +194,7 @@ extension ThreadFold {
 
   /// A message that belongs to no turn and is over may be forgotten.
   func leave(_ message: FoldedMessage) {
-    book.leave(message, .message, origin, message.record.id) { [unowned self] in
+    book.leave(message, .message, origin, message.record.id) { [self] in
       forget(message)
     }
   }

@@ -159,10 +159,9 @@ final class ThreadFold {
     leave(turn)
   }
 
-  /// A turn that is over may be forgotten, with all that belongs to it. As long as it is not,
-  /// the thread is not idle and stays.
+  /// A turn that is over may be forgotten, with all that belongs to it.
   func leave(_ turn: FoldedTurn) {
-    book.leave(turn, .turn, origin, turn.id) { [unowned self] in forget(turn) }
+    book.leave(turn, .turn, origin, turn.id) { [self] in forget(turn) }
   }
 
   private func forget(_ turn: FoldedTurn) {

@@ -10,10 +10,10 @@ public final class TurnFold {
   private let book: FoldBook
   /// The thread of events that name none; empty for none.
   private let thread: String
-  private var threads: [FoldBook.Key: ThreadFold] = [:]
+  private(set) var threads: [FoldBook.Key: ThreadFold] = [:]
   /// The threads in the order in which they came. Where all is kept.
   private(set) var order: [ThreadFold] = []
-  private var current: ThreadFold?
+  private(set) var current: ThreadFold?
 
   /// - Parameters:
   ///   - keepsAll: whether everything is kept, for the state at the end.
@@ -44,7 +44,13 @@ public final class TurnFold {
     let isNamed = !event.thread.isEmpty || !thread.isEmpty
     state(of: event).take(event, isNamed: isNamed)
     book.takeChanged(into: &changed)
+    if book.hasForgotten {
+      book.hasForgotten = false
+      threads = threads.filter { !$0.value.isIdle || $0.value === current }
+    }
   }
+
+  deinit { book.dissolve() }
 
   /// Begins a thread where a snapshot left off, before its first event.
   ///
