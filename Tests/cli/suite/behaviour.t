@@ -42,6 +42,7 @@ agent-chat     XDG_CONFIG_HOME=$tmp/chat agent-chat -p c tides
 action-filter  action-filter -n 3 $tmp/day.ndjson
 action-format  action-format $tmp/day.ndjson
 turn-format    turn-format $root/Tests/fixtures/turns.ndjson
+turn-fold      turn-fold $tmp/day.ndjson
 voice-state    voice-state $tmp/day.ndjson
 agent-approve  XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw agent-approve -p a -l
 agent-call     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-call guilds

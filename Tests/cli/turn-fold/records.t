@@ -143,6 +143,18 @@ sed -n 1001p long >&7
 ok "with the smallest piece" wait_until 20 whole 8008
 exec 7>&-
 
+# What is over does not take memory for ever.
+python3 - >many <<'END'
+for n in range(8000):
+    head = '{"threadId":"t%d","turnId":"u%d",' % (n % 700, n)
+    print(head + '"turnStarted":{}}')
+    print(head + '"assistantMessageCommitted":{"messageId":"m%d","fullText":"%s"}}' % (n, "x" * 4000))
+    print(head + '"turnCompleted":{}}')
+END
+ok "memory is bounded by what is open" python3 "$cli/resident.py" $((28 * 1024)) turn-fold -f many
+run sh -c 'turn-fold -f many | jq -r .state | sort | uniq -c | xargs'
+out_is "8000 completed 8000 final" "and nothing is left out"
+
 # What an event came in may be cut anywhere; what an agent says cannot break a record.
 printf '{"threadId":"t","turnId":"u","assistantTextDelta":{"delta":"%s"}}\n' \
   'a\u001b[31m\"\\text\\\":\\\"\\\",\n' '\ud83e' 'b","text":"' | sed 's/b","/b\\",\\"/; s/":"$/":"/' >hostile
