@@ -45,7 +45,9 @@ struct ClankyBackend: AgentBackend {
     of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(SettingsError) -> FollowedStream {
     try wishes.refuseNumber(name)
-    if let thread = wishes.thread { throw SettingsError(thread, "\(name) has no threads to follow") }
+    if let thread = wishes.thread {
+      throw SettingsError(thread, "\(name) has no threads to follow")
+    }
     return try DashboardStream.activity.followed(of: agent, state: wishes.state)
   }
 }

@@ -148,7 +148,7 @@ struct GatewayError: Error, Equatable {
   /// The reason for people: `pairing required (NOT_PAIRED)`.
   var line: String {
     let code = detail ?? code
-    let scope = missingScope.flatMap { message.contains($0) ? nil : $0 }
+    let scope = missingScope.flatMap { message.holds($0) ? nil : $0 }
     let words = [message, scope.map { "\($0) is missing" } ?? ""].filter { !$0.isEmpty }
       .joined(separator: ": ")
     switch (words.isEmpty, code.isEmpty) {

@@ -139,6 +139,7 @@ once "sent once"
 start wait agent-chat -p pin --retry-wait 0.05 -t "$(new_thread pin)" --wait ask 2
 wait_until 20 sh -c "[ \$(agent-approve -p pin -l 2>/dev/null | wc -l) -eq 3 ]"
 tell pin cut reset
+# shellcheck disable=SC2046  # two words each
 run agent-approve -p pin $(waiting | sed 's/^/--approve /')
 finished "$pid"
 is "$status: $(cat "$tmp/wait.out")" "0: I need a tool.
