@@ -77,6 +77,26 @@ import Turns
       ])
   }
 
+  @Test func whatHasNoResponseEndsWhereTheNextBegins() {
+    func tool(_ id: Int, _ time: String, _ end: String) -> String {
+      voice(
+        id, time, "realtime_tool_call_\(end)",
+        #""callId":"k\#(id / 2)","toolName":"sound""#)
+    }
+    let told = last(
+      of: tell([
+        tool(2, "10:00:00.000", "started"), tool(3, "10:00:01.000", "completed"),
+        tool(4, "10:00:30.000", "started"), tool(5, "10:00:31.000", "completed"),
+        tool(6, "10:02:00.000", "started"), words(7, "10:02:01.000", "a", isFinal: true),
+        voice(8, "10:02:02.000", "voice_turn_addressing", #""allow":true"#),
+        tool(9, "10:02:03.000", "started"), words(10, "10:02:04.000", "b", isFinal: true),
+      ]))
+    #expect(told["call k2"] == "sound succeeded in 2?")
+    #expect(told["turn 2"] == "completed (no response) from 10:00:00.000")
+    #expect(told["turn 6"] == "running from 10:02:00.000")
+    #expect(told["turn s/a"] == nil)
+  }
+
   @Test func nobodyIsLeftRunning() {
     let told = last(
       of: tell([

@@ -8,12 +8,17 @@ struct VoiceRoom {
   private let session: String
   private var turn: TurnRecord?
   private var total = TurnTotal()
-  /// Whether anything was done for the turn.
-  private var hasWork = false
+  /// When something was done for the turn last; nil before anything was.
+  private var lastWork: Timestamp?
+  /// The tools that run for it.
+  private var running: Set<String> = []
   /// What was said last to the agent, until a turn is called by it.
   private var heard: String?
   /// What somebody says now: its id, by who says it.
   private var spoken: [String: String] = [:]
+
+  /// A turn in which nothing is done for so long has no response.
+  private static let patience = Duration.seconds(60)
 
   /// The members of the metadata that are looked at.
   static let members: [StaticString] = [
@@ -41,13 +46,11 @@ struct VoiceRoom {
     default:
       switch name {
       case "voice_turn_addressing" where metadata.isTrue("allow"):
-        if turn != nil, !hasWork, heard != nil {
-          end(.aborted, reason: "somebody else was let through", at: action.time, into: &events)
-        }
+        if heard != nil, running.isEmpty { giveUp(at: action.time, into: &events) }
         begin(action.id, at: action.time, into: &events)
       case "realtime_reply_requested":
         begin(action.id, at: action.time, into: &events)
-        hasWork = true
+        lastWork = action.time
       case "realtime_reply_skipped":
         end(.completed, reason: metadata.text("skipCause"), at: action.time, into: &events)
       case "realtime_tool_call_started", "realtime_tool_call_completed",
@@ -80,7 +83,7 @@ struct VoiceRoom {
     guard let id = part.turn?.id else { return }
     let turn = begin(id + "/turn", at: part.time, into: &events)
     total.add(part.usage, part.cost)
-    hasWork = true
+    lastWork = part.time
     events += part.events(in: turn, isInferred: true)
   }
 }
@@ -116,7 +119,7 @@ extension VoiceRoom {
     message.turn = turn?.id
     message.isInferred = turn == nil ? nil : true
     turn?.message = message.id
-    hasWork = true
+    lastWork = action.time
     tell(.setMessage(message, text: .whole), action.time, into: &events)
   }
 
@@ -146,12 +149,16 @@ extension VoiceRoom {
   private mutating func begin(
     _ id: String, at time: Timestamp?, into events: inout [TurnEvent]
   ) -> String {
+    // What lies long back has no answer; what is done now is done for something else.
+    if let lastWork, let time, running.isEmpty, lastWork.adding(Self.patience) < time {
+      giveUp(at: lastWork, into: &events)
+    }
     if let turn { return turn.id }
     var record = TurnRecord(
       origin, id: heard ?? id, thread: session, state: .running, time: time)
     record.started = time
     heard = nil
-    (total, hasWork) = (TurnTotal(), false)
+    (total, lastWork, running) = (TurnTotal(), nil, [])
     turn = record
     tell(.setTurn(record), time, into: &events)
     return record.id
@@ -168,6 +175,13 @@ extension VoiceRoom {
     tell(.setTurn(record), time, into: &events)
   }
 
+  /// Ends a turn that has no response: something else begins.
+  private mutating func giveUp(at time: Timestamp?, into events: inout [TurnEvent]) {
+    lastWork == nil
+      ? end(.aborted, reason: "somebody else was let through", at: time, into: &events)
+      : end(.completed, reason: "no response", at: time, into: &events)
+  }
+
   private mutating func takeTool(
     _ action: ClankyAction, _ metadata: ClankyMembers, into events: inout [TurnEvent]
   ) {
@@ -177,8 +191,13 @@ extension VoiceRoom {
     var call = ToolCallRecord(
       origin, id: metadata.text("callId") ?? action.id, thread: session,
       tool: metadata.text("toolName") ?? "tool", state: state, time: action.time)
-    if isStart { begin(action.id, at: action.time, into: &events) }
-    hasWork = true
+    if isStart {
+      begin(action.id, at: action.time, into: &events)
+      running.insert(call.id)
+    } else {
+      running.remove(call.id)
+    }
+    lastWork = action.time
     call.turn = turn?.id
     call.isInferred = turn == nil ? nil : true
     call.arguments = metadata.json("arguments") ?? metadata.json("toolInput")
