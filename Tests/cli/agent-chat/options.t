@@ -41,7 +41,7 @@ out_like 'nothing to say: give words, or -i to talk' "is not waited for"
 
 run agent-chat hello
 status_is 2 "no agent at all"
-err_is "agent-chat: no url: set AGENT_URL, or a profile in agentutils.conf(5)" "is what is missing"
+err_is "agent-chat: no url: run agent-setup, or set AGENT_URL; see agentutils.conf(5)" "is what is missing"
 
 # The link.
 printf '[profile far]\nkind = openclaw\nurl = ws://gateway.invalid:1\n' \

@@ -163,7 +163,7 @@ like "$(cat "$tmp/stuck.err")" 'expired' "which is said"
 
 # --- lists
 
-chat --threads
+run agent-chat -p pin --threads
 is "$(cut -f 1 "$out" | sort | head -n 1)" thr_0000000000000001 "threads"
 thread=thr_0000000000000001
 chat --history -n 2

@@ -106,7 +106,7 @@ class Stream:
         if not self.has_begun:
             self.has_begun = True
             self.sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/connect+json\r\n"
-                              b"Transfer-Encoding: chunked\r\n\r\n")
+                              b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
 
     def write(self, data):
         """In pieces; each is a chunk and a segment."""
