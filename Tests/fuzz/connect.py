@@ -14,6 +14,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import rounds
+import wires
 from rounds import Difference
 
 NAMES = ["turnStarted", "turn_completed", "streamGap", "assistantTextDelta", "inventedLater"]
@@ -80,19 +81,7 @@ def check(rng, folder, seed):
     is_whole = rng.random() < 0.4
     if not is_whole:
         body = rounds.mutate(rng, body, BITS)
-    cuts = [[body]]
-    if len(body) < 2000:
-        cuts.append([body[at:at + 1] for at in range(len(body))])
-    for _ in range(2):
-        cut, at = [], 0
-        most = rng.choice([2, 5, 50, 5000])
-        while at < len(body):
-            size = rng.randint(1, most)
-            cut.append(body[at:at + size])
-            if rng.random() < 0.1 and len(cut) < 300:
-                cut.append(None)
-            at += size
-        cuts.append(cut)
+    cuts = wires.cuttings(rng, body)
     config = os.path.join(folder, "agentutils")
     os.mkdir(config, 0o700)
     with open(os.path.join(config, "config"), "w", encoding="utf-8") as file:
