@@ -18,7 +18,14 @@ public struct Diagnostics: Sendable {
   ///   - verbose: whether notes are printed.
   ///   - descriptor: an open file, 2 by default.
   public init(program: String, verbose: Bool = false, descriptor: Int32 = 2) {
-    self.program = program
+    self.init(name: Self.script ?? program, verbose: verbose, descriptor: descriptor)
+  }
+
+  /// The script of the suite that runs the command: what goes wrong, goes wrong there.
+  private static let script = Process.environment("AGENTUTILS_PROGRAM").map { Visible.line($0) }
+
+  private init(name: String, verbose: Bool, descriptor: Int32) {
+    program = name
     self.verbose = verbose
     self.descriptor = descriptor
   }
@@ -26,7 +33,7 @@ public struct Diagnostics: Sendable {
   /// The same, which says `prog: name:` before all: for one of several.
   public func about(_ name: String) -> Diagnostics {
     Diagnostics(
-      program: "\(program): \(Visible.line(name))", verbose: verbose, descriptor: descriptor)
+      name: "\(program): \(Visible.line(name))", verbose: verbose, descriptor: descriptor)
   }
 
   /// Says `prog: message`.

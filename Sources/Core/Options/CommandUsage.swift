@@ -1,3 +1,5 @@
+import CLibc
+
 /// How a command is used: the one place from which parsing, usage, `--help`, the
 /// completions and the manual check are made. It knows what options are called; what
 /// they do is `OptionTable`'s.
@@ -17,17 +19,26 @@ public struct CommandUsage: Sendable {
     program: String, summary: String, synopsis: String, operands: Completion,
     entries: [OptionEntry]
   ) {
+    self.init(
+      program: program, summary: summary, synopsis: synopsis, operands: operands,
+      all: entries + Self.common)
+  }
+
+  /// - Parameter all: the options, with the three that every command has.
+  init(
+    program: String, summary: String, synopsis: String, operands: Completion, all: [OptionEntry]
+  ) {
     self.program = program
     self.summary = summary
     self.synopsis = synopsis
     self.operands = operands
-    self.entries = entries + Self.common
+    entries = all
   }
 
   private static let common = [
     OptionEntry(
-      nil, "completions", "SHELL", "print completions for bash, zsh or fish, or the option list",
-      completion: { .words(["bash", "zsh", "fish", "list"]) }),
+      nil, "completions", "SHELL", "completions for bash, zsh or fish, or the option list",
+      completion: { .words(["bash", "zsh", "fish", "list"]) }, isRare: true),
     OptionEntry("h", "help", nil, "print this help"),
     OptionEntry("V", "version", nil, "print the version"),
   ]
@@ -38,24 +49,50 @@ public struct CommandUsage: Sendable {
   /// The options in the order of help and manual.
   var sorted: [OptionEntry] { entries.sorted { $0.place < $1.place } }
 
-  /// The text of `--help`.
+  /// The text of `--help`: the options people use most where all do not fit on a screen.
   public var help: String {
-    let entries = sorted
+    let all = allHelp
+    guard all.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).count > 25
+    else { return all }
+    return help(of: sorted.filter { !$0.isRare })
+      + "\n`\(program) --help all` lists every option.\n"
+  }
+
+  /// The text of `--help all`.
+  public var allHelp: String { help(of: sorted) }
+
+  private func help(of entries: [OptionEntry]) -> String {
     let left = entries.map { entry -> String in
       let letter = entry.letter.map { "-\($0), " } ?? "    "
       let argument = entry.argument.map { " \($0)" } ?? ""
       return "  \(letter)--\(entry.name)\(argument)"
     }
-    let width = min(left.map(\.count).max() ?? 0, 30)
+    let width = min(left.map(\.count).max() ?? 0, 26)
+    let margin = String(repeating: " ", count: width + 2)
     var text = "\(line)\n\(summary)\n\n"
     for (words, entry) in zip(left, entries) {
+      var lines = Self.folded(entry.help, to: 80 - margin.count)[...]
       if words.count > width {
-        text += words + "\n" + String(repeating: " ", count: width) + "  \(entry.help)\n"
+        text += words + "\n"
       } else {
-        text += words + String(repeating: " ", count: width - words.count) + "  \(entry.help)\n"
+        text += words + margin.dropFirst(words.count) + (lines.popFirst() ?? "") + "\n"
       }
+      for line in lines { text += margin + line + "\n" }
     }
     return text
+  }
+
+  /// The words of a text in lines of a width.
+  private static func folded(_ text: String, to width: Int) -> [String] {
+    var lines: [String] = []
+    for word in text.split(separator: " ") {
+      if let last = lines.last, last.count + 1 + word.count <= width {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
   }
 
   /// A line an option, `-e --event NAME`, for the check against the manual.
@@ -70,21 +107,46 @@ public struct CommandUsage: Sendable {
   /// `--completions`, which end the process.
   func parseOrAnswer(_ diagnostics: Diagnostics) throws(UsageError) -> ParsedWords {
     StandardFiles.ensure()
-    let parsed = try parse(Process.arguments)
+    let words = Process.arguments
+    if words.first == "--completions",
+      let (usage, text) = completions(words.dropFirst(), help: { Self.standardInput })
+    {
+      if let text { answer(text, diagnostics) }
+      let argument = OptionArgument(name: "completions", path: words.last ?? "")
+      Diagnostics(program: usage.program).usage(Self.unknownShell(argument), usage)
+    }
+    let parsed = try parse(words)
     for item in parsed.items {
       switch entries[item.index].name {
-      case "help": answer(help, diagnostics)
+      case "help": answer(parsed.paths == ["all"] ? allHelp : help, diagnostics)
       case "version": answer("\(program) \(suiteVersion)\n", diagnostics)
       case "completions":
         let argument = OptionArgument(name: "completions", path: item.argument)
         guard let text = completions(shell: argument.value) else {
-          throw argument.fault("not bash, zsh, fish or list")
+          throw Self.unknownShell(argument)
         }
         answer(text, diagnostics)
       default: break
       }
     }
     return parsed
+  }
+
+  private static func unknownShell(_ argument: OptionArgument) -> UsageError {
+    argument.fault("not bash, zsh, fish or list")
+  }
+
+  /// What stands on standard input, as far as a help goes.
+  private static var standardInput: String {
+    var text: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 4096)
+    while text.count < 1 << 16 {
+      let count = read(0, &piece, piece.count)
+      if count < 0 && systemError == EINTR { continue }
+      if count <= 0 { break }
+      text += piece[..<count]
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   private func answer(_ text: String, _ diagnostics: Diagnostics) -> Never {
@@ -100,10 +162,11 @@ public struct CommandUsage: Sendable {
 }
 
 extension Diagnostics {
-  /// Says the problem and one usage line, and leaves with `ExitStatus.failure`.
+  /// Says the problem and one usage line, unless that is another's than the script's that
+  /// runs the command, and leaves with `ExitStatus.failure`.
   public func usage(_ error: UsageError, _ usage: CommandUsage) -> Never {
     say(error.problem)
-    emit(usage.line + "\n")
+    if program == usage.program { emit(usage.line + "\n") }
     Process.exit(.failure)
   }
 

@@ -1,47 +1,70 @@
-/// What a shell offers for an operand, or for the argument of an option.
-public enum Completion: Sendable, Equatable {
+/// What a shell offers for an operand, or for the argument of an option. An argument that
+/// is called `NAME,...` is a list: each word of it is completed.
+public enum Completion: Sendable {
   /// Nothing in particular.
   case none
   /// File names.
   case file
   /// These words.
   case words([String])
-  /// Words that are looked up when they are asked for.
-  case live(Live)
+  /// Words of the user's own files, looked up when they are asked for: names of profiles,
+  /// hosts, sessions; nothing where nothing can be read.
+  case live(@Sendable () -> [String])
+  /// One of these words, and behind it what goes with that.
+  case verbs([Verb])
 
-  /// Words that depend on the user's files: names of profiles, hosts, sessions. The
-  /// command itself is asked for them, by `--completions NAME`.
-  public struct Live: Sendable, Equatable {
-    /// What they are: `profiles`.
-    public let name: String
-    private let look: @Sendable () -> [String]
+  /// A word that says what is to be done.
+  public struct Verb: Sendable {
+    let word: String
+    let next: Completion
+
+    /// The name of a file, beside words.
+    public static let file = Verb(Completion.files)
 
     /// - Parameters:
-    ///   - name: what they are, letters alone; one name, one list.
-    ///   - look: finds them; nothing where nothing can be read.
-    public init(_ name: String, _ look: @escaping @Sendable () -> [String]) {
-      self.name = name
-      self.look = look
+    ///   - word: the word.
+    ///   - next: what the words behind it are.
+    public init(_ word: String, _ next: Completion = .none) {
+      self.word = word
+      self.next = next
     }
+  }
 
-    /// A line for each that a shell takes for itself: the others it would expand.
-    public var lines: String {
-      look().filter(Self.isPlain).map { $0 + "\n" }.joined()
+  /// What stands for file names among words, which shells know best.
+  static let files = ":file"
+
+  /// What is offered.
+  ///
+  /// - Parameter operands: those that stand in front of the word that is completed.
+  func words(behind operands: [String]) -> [String] {
+    switch self {
+    case .none: return []
+    case .file: return [Self.files]
+    case .words(let words): return words
+    case .live(let look): return look().filter(Self.isPlain)
+    case .verbs(let verbs):
+      guard let first = operands.first else { return verbs.map(\.word) }
+      let verb = verbs.first { $0.word == first }
+      return (verb?.next ?? .none).words(behind: Array(operands.dropFirst()))
     }
+  }
 
-    public static func == (one: Live, other: Live) -> Bool { one.name == other.name }
-
-    private static func isPlain(_ word: String) -> Bool {
-      !word.isEmpty && !word.hasPrefix("-")
-        && word.utf8.allSatisfy {
-          switch $0 {
-          case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-            UInt8(ascii: "_"), UInt8(ascii: "@"):
-            true
-          default: false
-          }
+  /// Whether a word can be given to a shell as it is: letters of any script with their
+  /// marks, digits, and a few signs that no shell expands.
+  public static func isPlain(_ word: String) -> Bool {
+    !word.isEmpty && !word.hasPrefix("-")
+      && word.unicodeScalars.allSatisfy {
+        switch $0 {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "-", "_", "@": return true
+        case _ where $0.isASCII: return false
+        default: break
         }
-    }
+        switch $0.properties.generalCategory {
+        case .lowercaseLetter, .uppercaseLetter, .titlecaseLetter, .otherLetter,
+          .modifierLetter, .nonspacingMark, .spacingMark, .decimalNumber:
+          return !$0.properties.isDefaultIgnorableCodePoint
+        default: return false
+        }
+      }
   }
 }

@@ -1,8 +1,7 @@
 extension CommandUsage {
-  /// The completion script of a shell, or the option list.
+  /// Answers `--completions SHELL`.
   ///
-  /// - Parameter shell: `bash`, `zsh`, `fish` or `list`, or the name of words that
-  ///   are looked up.
+  /// - Parameter shell: `bash`, `zsh` or `fish` for its script, `list` for the option list.
   /// - Returns: nil for any other word.
   public func completions(shell: String) -> String? {
     switch shell {
@@ -10,136 +9,104 @@ extension CommandUsage {
     case "zsh": zsh
     case "fish": fish
     case "list": list
-    default: live(shell)?.lines
+    default: nil
     }
   }
 
-  /// The words of this name that are looked up.
-  private func live(_ name: String) -> Completion.Live? {
-    for completion in [operands] + entries.map(\.completion) {
-      if case .live(let live) = completion, live.name == name { return live }
+  /// Answers the words behind `--completions`: `words WORD ...` is what the scripts of the
+  /// shells ask, `-` what a recipe asks of one of the commands that it runs, whose standard
+  /// input is the recipe's help:
+  ///
+  ///     --completions) shift; "$0" --help | sse-tail --completions - "$@"; exit ;;
+  ///
+  /// - Parameters:
+  ///   - words: what stands behind `--completions`.
+  ///   - help: reads standard input.
+  /// - Returns: whose completions they are, and the answer; nil when it is one of a shell.
+  func completions(
+    _ words: ArraySlice<String>, help: () -> String
+  ) -> (usage: CommandUsage, text: String?)? {
+    switch words.first {
+    case "words": return (self, Completer(usage: self).answer(Array(words.dropFirst())))
+    case "-":
+      let rest = words.dropFirst()
+      let recipe = CommandUsage(help: help(), base: self, isAlone: rest.first == "list")
+      return recipe.completions(rest, help: { "" })
+        ?? (recipe, recipe.completions(shell: rest.first ?? ""))
+    default: return nil
     }
-    return nil
-  }
-
-  private func asking(_ live: Completion.Live) -> String {
-    "$(\(program) --completions \(live.name) 2>/dev/null)"
   }
 
   private var function: String { "_" + program.exchanging("-", for: "_") }
 
-  private static func names(_ option: OptionEntry) -> [String] {
-    [option.letter.map { "-\($0)" }, "--\(option.name)"].compactMap { $0 }
-  }
-
   /// Works in bash 3.2, which macOS has: neither mapfile nor compopt.
   private var bash: String {
-    func offer(_ completion: Completion) -> String {
-      switch completion {
-      case .none: "return"
-      case .file: "set -- -f"
-      case .words(let words): "set -- -W '\(words.joined(separator: " "))'"
-      case .live(let live): "set -- -W \"\(asking(live))\""
-      }
-    }
-    var cases = ""
-    for option in sorted where option.argument != nil {
-      let names = Self.names(option).joined(separator: "|")
-      cases += "    \(names)) \(offer(option.completion)) ;;\n"
-    }
-    let all = sorted.flatMap(Self.names)
-    return """
-      # bash completion for \(program)
-      \(function)() {
-        local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} reply
-        if [[ $word == = ]]; then
-          word=
-        elif [[ $before == = && $COMP_CWORD -gt 1 ]]; then
-          before=${COMP_WORDS[COMP_CWORD-2]}
-        fi
-        COMPREPLY=()
-        case $before in
-      \(cases)    *)
-            case $word in
-              -*) \(offer(.words(all))) ;;
-              *) \(offer(operands)) ;;
-            esac ;;
-        esac
-        while IFS= read -r reply; do
+    """
+    # bash completion for \(program)
+    \(function)() {
+      local word=${COMP_WORDS[COMP_CWORD]} reply
+      COMPREPLY=()
+      while IFS= read -r reply; do
+        reply=${reply%%$'\\t'*}
+        [[ $word != = ]] || word=
+        if [[ $reply == :file ]]; then
+          while IFS= read -r reply; do
+            COMPREPLY+=("$reply")
+          done < <(compgen -f -- "$word")
+        elif [[ $reply == "$word"* ]]; then
           COMPREPLY+=("$reply")
-        done < <(compgen "$@" -- "$word")
-      }
-      complete -o filenames -F \(function) \(program)
+        fi
+      done < <(\(program) --completions words "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    }
+    complete -o filenames -F \(function) \(program)
 
-      """
+    """
   }
 
   private var zsh: String {
-    let lines = sorted.map { option -> String in
-      let help = quoteZsh(option.help)
-      guard let argument = option.argument else {
-        let names = option.letter.map { "{-\($0),--\(option.name)}" } ?? "--\(option.name)"
-        return "  '*'\(names)'[\(help)]'"
-      }
-      let names = option.letter.map { "{-\($0)+,--\(option.name)=}" } ?? "--\(option.name)="
-      let colon = option.isArgumentOptional ? "::" : ":"
-      return
-        "  '*'\(names)'[\(help)]\(colon)\(quoteZsh(argument)):\(action(option.completion))'"
-    }
-    return """
-      #compdef \(program)
-      _arguments -s -S \\
-      \(lines.joined(separator: " \\\n")) \\
-        '*:operand:\(action(operands))'
+    """
+    #compdef \(program)
+    local reply
+    local -a offered
+    local -i files
+    for reply in ${(f)"$(\(program) --completions words "${(@Q)words[2,CURRENT-1]}" "$PREFIX" \\
+      2>/dev/null)"}; do
+      if [[ $reply == :file ]]; then
+        files=1
+      elif [[ $reply == *$'\\t'* ]]; then
+        offered+=("${${reply%%$'\\t'*}//:/\\\\:}:${reply#*$'\\t'}")
+      else
+        offered+=("${reply//:/\\\\:}")
+      fi
+    done
+    (( ! $#offered )) || _describe \(program) offered
+    if (( files )); then
+      compset -P '--[^=]#='
+      _files
+    fi
 
-      """
-  }
-
-  private func action(_ completion: Completion) -> String {
-    switch completion {
-    case .none: " "
-    case .file: "_files"
-    case .words(let words): "(\(words.joined(separator: " ")))"
-    case .live(let live): "{compadd -- \(asking(live))}"
-    }
-  }
-
-  private func quoteZsh(_ text: String) -> String {
-    var out = ""
-    for character in text {
-      switch character {
-      case "'": out += "'\\''"
-      case "[", "]", ":", "\\": out += "\\\(character)"
-      default: out.append(character)
-      }
-    }
-    return out
+    """
   }
 
   private var fish: String {
-    var text = "# fish completion for \(program)\n"
-    switch operands {
-    case .none: text += "complete -c \(program) -f\n"
-    case .file: break
-    case .words(let words):
-      text += "complete -c \(program) -f -a '\(words.joined(separator: " "))'\n"
-    case .live(let live): text += "complete -c \(program) -f -a '\(asking(live).dropFirst())'\n"
-    }
-    for option in sorted {
-      var line = "complete -c \(program)"
-      if let short = option.letter { line += " -s \(short)" }
-      line += " -l \(option.name)"
-      if option.argument != nil {
-        switch option.completion {
-        case .none: line += " -x"
-        case .file: line += option.isArgumentOptional ? " -F" : " -r -F"
-        case .words(let words): line += " -x -a '\(words.joined(separator: " "))'"
-        case .live(let live): line += " -x -a '\(asking(live).dropFirst())'"
-        }
-      }
-      let help = option.help.exchanging("\\", for: "\\\\").exchanging("'", for: "\\'")
-      text += line + " -d '\(help)'\n"
-    }
-    return text
+    """
+    # fish completion for \(program)
+    function _\(function)
+      set -l word (commandline -ct)
+      set -l words (commandline -opc)
+      for reply in (\(program) --completions words $words[2..-1] $word 2>/dev/null)
+        if test $reply = :file
+          set -l start (string match -r -- '^--[^=]*=' $word)
+          for path in (__fish_complete_path (string replace -r -- '^--[^=]*=' '' $word))
+            echo "$start$path"
+          end
+        else
+          echo $reply
+        end
+      end
+    end
+    complete -c \(program) -f -a '(_\(function))'
+
+    """
   }
 }

@@ -59,6 +59,24 @@ public struct Option<Values>: Sendable {
     return Option(entry, apply)
   }
 
+  /// The same option, which the help shows only when it is asked for all, see
+  /// `CommandUsage.help`.
+  public var rare: Option {
+    var entry = entry
+    entry.isRare = true
+    return Option(entry, apply)
+  }
+
+  /// The same option, of which a second argument is refused: the first would be forgotten
+  /// in silence.
+  ///
+  /// - Parameter advice: what takes several: `agent-tail follows several`.
+  public func once(_ advice: String) -> Option {
+    var entry = entry
+    entry.onceAdvice = advice
+    return Option(entry, apply)
+  }
+
   /// The same option of a command that keeps these values among its own.
   ///
   /// - Parameter path: where it keeps them.
@@ -100,6 +118,10 @@ public struct OptionEntry: Sendable {
   public let letter: Character?
   /// A letter of earlier versions, see `Option.formerly`.
   fileprivate(set) var formerLetter: Character?
+  /// Whether the help shows it only when it is asked for all, see `Option.rare`.
+  fileprivate(set) var isRare: Bool
+  /// Not nil where it can have one argument only, see `Option.once`.
+  fileprivate(set) var onceAdvice: String?
   /// The long name without dashes.
   public let name: String
   /// The argument's name in the help (`SECONDS`), nil for a flag. In brackets
@@ -113,13 +135,14 @@ public struct OptionEntry: Sendable {
 
   init(
     _ letter: Character?, _ name: String, _ argument: String?, _ help: String,
-    completion: @escaping @Sendable () -> Completion = { .none }
+    completion: @escaping @Sendable () -> Completion = { .none }, isRare: Bool = false
   ) {
     self.letter = letter
     self.name = name
     self.argument = argument
     self.help = help
     makeCompletion = completion
+    self.isRare = isRare
   }
 
   /// What the shell completes the argument to.
@@ -130,6 +153,9 @@ public struct OptionEntry: Sendable {
 
   /// Whether the argument may be left out.
   public var isArgumentOptional: Bool { argument?.utf8.first == UInt8(ascii: "[") }
+
+  /// Whether the argument is a list: `KIND,...`.
+  var isList: Bool { argument?.hasSuffix(",...") == true }
 
   /// Where it stands in help and manual: by its letter, lower case before upper, and
   /// without one behind all that have one, by its name.

@@ -141,6 +141,7 @@ extension CommandUsage {
     return matches.count > 1
       ? "option \(name) is ambiguous: \(matches.map { "--\($0.name)" }.joined(separator: ", "))"
       : "unknown option \(name)"
+        + NearestWord.hint(for: String(name.dropFirst(2)), among: entries.map(\.name), after: "--")
   }
 
   /// The words of a command line with each optional argument joined to its option by
@@ -167,7 +168,7 @@ extension CommandUsage {
   }
 
   /// The option whose argument would be the next word.
-  private func waiting(_ word: String) -> OptionEntry? {
+  func waiting(_ word: String) -> OptionEntry? {
     if word.hasPrefix("--") {
       if word.utf8.contains(UInt8(ascii: "=")) { return nil }
       let name = word.dropFirst(2)

@@ -49,7 +49,21 @@ public struct OptionTable<Values>: Sendable {
     }
   }
 
+  /// - Throws: when an option that can have one argument has two.
+  private func refuseSeveral(_ parsed: ParsedWords) throws(UsageError) {
+    for item in parsed.items {
+      let entry = usage.entries[item.index]
+      guard let advice = entry.onceAdvice else { continue }
+      let same = parsed.items.filter { $0.index == item.index }
+      if let other = same.first(where: { $0.argument != item.argument }) {
+        let value = FileName.repaired(other.argument)
+        throw UsageError("one \(entry.name) at a time: \(value); \(advice)")
+      }
+    }
+  }
+
   private func apply(_ parsed: ParsedWords, to values: Values) throws(UsageError) -> Values {
+    try refuseSeveral(parsed)
     var values = values
     // The last of the table are the three that every command has.
     for item in parsed.items where item.index < options.count {

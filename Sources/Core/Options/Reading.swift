@@ -107,14 +107,16 @@ extension Reading<Double> {
 }
 
 extension Reading<Moment> {
-  /// RFC 3339, a date, or so long ago.
+  /// A point in time, see `Moment`.
   public static var moment: Reading {
-    Reading { argument throws(UsageError) in
-      guard let moment = Moment(argument.value) else {
-        throw argument.fault("not a time (RFC 3339, or 90s, 15m, 2h, 3d)")
-      }
-      return moment
-    }
+    Reading(
+      { argument throws(UsageError) in
+        guard let moment = Moment(argument.value) else {
+          throw argument.fault(
+            "not a time: 15m, 2h, 3d, today, yesterday, tue, 14:30, 2026-11-22 14:30, RFC 3339")
+        }
+        return moment
+      }, completion: .words(Moment.words))
   }
 }
 
@@ -152,7 +154,9 @@ public struct OptionArgument: Sendable {
   /// - Parameter words: all that it could be, two at least.
   /// - Returns: `--output x: not json, table or tsv`.
   public func fault(noneOf words: [String]) -> UsageError {
-    fault("not \(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")")
+    fault(
+      "not \(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")"
+        + NearestWord.hint(for: value, among: words))
   }
 }
 

@@ -8,12 +8,15 @@ public enum BoundedFile {
   /// The bytes of a file that the command line names; `-` is standard input, and a
   /// pipe is read to its end.
   ///
-  /// - Throws: `SettingsError` when it cannot be read or is larger than `largest`.
-  public static func given(_ name: String) throws(SettingsError) -> [UInt8] {
+  /// - Parameter limit: the most, bytes; a file that is larger is not read.
+  /// - Throws: `SettingsError` when it cannot be read or is larger than the limit.
+  public static func given(
+    _ name: String, limit: Int = largest
+  ) throws(SettingsError) -> [UInt8] {
     do throws(Failure) {
       let descriptor = name == "-" ? 0 : try open(name, waiting: true)
       defer { if descriptor != 0 { close(descriptor) } }
-      return try bytes(of: descriptor, limit: largest)
+      return try bytes(of: descriptor, limit: limit)
     } catch {
       throw SettingsError(name == "-" ? "standard input" : name, error.reason)
     }

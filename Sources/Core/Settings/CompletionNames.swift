@@ -4,12 +4,15 @@ import CLibc
 /// left out: nobody looks at errors while completing a word.
 public enum CompletionNames {
   /// The profiles of the configuration.
-  public static let profiles = Completion.Live("profiles") {
+  public static let profiles = Completion.live {
     (try? Settings())?.configuration.profiles.keys.sorted() ?? []
   }
 
   /// The hosts of the configuration, and the aliases of ssh_config(5).
-  public static let hosts = Completion.Live("hosts") {
+  public static let hosts = Completion.live(hostNames)
+
+  /// Their names.
+  @Sendable public static func hostNames() -> [String] {
     let settings = try? Settings()
     let own = settings?.configuration.hosts.keys.sorted() ?? []
     let folders = settings?.folders ?? Folders()

@@ -25,8 +25,9 @@ public struct Configuration: Sendable, Equatable {
     mutating func set(_ key: String, _ value: String) -> Bool {
       switch key {
       case "url": url = value
-      case "token-command": tokenCommand = value
-      case "token-file": tokenFile = value
+      // What a voice server and we share is a secret, and never sent as tokens are.
+      case "token-command", "secret-command": tokenCommand = value
+      case "token-file", "secret-file": tokenFile = value
       case "guild": guild = value
       default: return false
       }

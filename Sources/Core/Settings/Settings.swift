@@ -59,7 +59,8 @@ public struct Settings: Sendable {
       return Profile(url: url, kind: Self.isSocket(url) ? .openclaw : .clanky)
     }
     guard let section = configuration.profiles[name] else {
-      throw SettingsError("profile \(name)", "not in \(configuration.path)")
+      let hint = NearestWord.hint(for: name, among: configuration.profiles.keys.sorted())
+      throw SettingsError("profile \(name)", "not in \(configuration.path)\(hint)")
     }
     if let fault = section.fault {
       throw SettingsError(

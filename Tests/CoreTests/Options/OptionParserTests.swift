@@ -99,7 +99,13 @@ import Testing
     #expect(problem("--nothing") == "unknown option --nothing")
     #expect(problem("a", "b", "--nothing", "c") == "unknown option --nothing")
     #expect(problem("--nothing=secret") == "unknown option --nothing")
-    #expect(problem("--eventx") == "unknown option --eventx")
+    #expect(problem("--eventx") == "unknown option --eventx: did you mean --event?")
+  }
+
+  @Test func aNearNameIsSuggested() {
+    #expect(problem("--evnet") == "unknown option --evnet: did you mean --event?")
+    #expect(problem("--max-rime=1") == "unknown option --max-rime: did you mean --max-time?")
+    #expect(problem("--outptu", "x") == "unknown option --outptu: did you mean --output?")
   }
 
   @Test func lettersThatAreNotAsciiAreNamedWhole() {

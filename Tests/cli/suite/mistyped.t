@@ -1,0 +1,54 @@
+#!/bin/sh
+# A word that is almost one that is known: the error says which, on its one line.
+. "${0%/*}/../lib.sh"
+needs tmux-attach jq
+
+config=$XDG_CONFIG_HOME/agentutils/config
+cat >"$config" <<'END'
+[profile home]
+url = http://127.0.0.1:9
+[profile holm]
+url = http://127.0.0.1:9
+[host workstation]
+hostname = 127.0.0.1
+[host $(touch evil)]
+hostname = 127.0.0.1
+END
+while IFS='|' read -r words want; do
+  # shellcheck disable=SC2086  # words
+  run $words </dev/null
+  is "$(head -n 1 "$err")" "${words%% *}: $want" "$words"
+  isnt "$status" 0 "is refused"
+done <<END
+sse-tail --verison|unknown option --verison: did you mean --version?
+sse-tail --verison=x|unknown option --verison: did you mean --version?
+sse-tail --max-evnt-bytes 1|unknown option --max-evnt-bytes: did you mean --max-event-bytes?
+sse-tail --nothing-of-it|unknown option --nothing-of-it
+sse-tail activty|activty: not activity, voice or a url: did you mean activity?
+agent-call acions|unknown command acions: did you mean actions?
+agent-call -o tabel health|--output tabel: not json, table or tsv: did you mean table?
+agent-call -p hone health|profile hone: not in $config: did you mean home?
+agent-call -p holme health|profile holme: not in $config: did you mean holm or home?
+agent-call -p work health|profile work: not in $config
+voice-state histroy|histroy: no such file or directory: did you mean history?
+voice-state repaly x|repaly: no such file or directory: did you mean replay?
+voice-state nothing|nothing: no such file or directory
+share-inbox lits|lits: not add, list, drain, watch, purge, retry or remove: did you mean list?
+END
+run action-filter -d voise </dev/null
+err_like '^action-filter: --domain voise: .*: did you mean voice\?$' "a domain"
+run voice-state --panel tolos
+err_like '^voice-state: --panel tolos: .*: did you mean tools\?$' "a panel"
+run tmux-attach --transport libssh2 -l elsewhere.invalid
+err_unlike 'did you mean' "a name that is far from every host"
+run tmux-attach --transport libssh2 -l worksation
+err_like '^tmux-attach: worksation: .*: did you mean workstation\?$' "a host"
+
+# What is far is told as it was, and what is hostile is shown.
+printf '[profile a\033[31mb]\nurl = http://127.0.0.1:9\n' >>"$config"
+run agent-call -p "$(printf 'a\033[31mc')" health
+ok "nothing reaches a terminal as it is" sh -c '! grep -q "$(printf "\033")" "$1"' - "$err"
+run sse-tail "--$(printf '%070000d' 1)"
+is "$status" 2 "a long word"
+err_unlike 'did you mean' "is compared with nothing"
+done_testing
