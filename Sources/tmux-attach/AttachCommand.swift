@@ -15,6 +15,9 @@ enum AttachCommand {
       name: options.session ?? section?.session,
       directory: options.directory ?? section?.directory,
       harness: options.harness ?? section?.harness, usesWorktree: options.usesWorktree)
+    if request.destination.isHere {
+      return try HereAttach.run(options, start, request, diagnostics)
+    }
     guard let terminal = SeatTerminal() else {
       throw UsageError("standard input and output must be a terminal")
     }

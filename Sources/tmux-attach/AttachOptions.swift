@@ -27,7 +27,7 @@ struct AttachOptions {
       case "session": [.attach, .new, .type, .capture].contains(self)
       case "directory", "worktree": self == .attach || self == .new
       case "harness": [.attach, .new, .check].contains(self)
-      case "return", "return-delay", "raw": self == .type
+      case "return", "return-delay", "raw", "when-idle", "max-wait": self == .type
       case "follow": self == .capture
       case "max-retries": [.attach, .watch, .capture].contains(self)
       case "output": [.list, .watch, .new, .reconcile, .capture].contains(self)
@@ -56,8 +56,12 @@ struct AttachOptions {
   var follows = false
   /// Failed tries in a row before the link is given up; nil for no end.
   var maxRetries: Int?
+  /// With `type`: not before the agent is idle.
+  var waitsForIdle = false
+  /// Seconds that this may take.
+  var maxWait = IdleWait.usual
   /// Of records.
-  var form: RowOutput.Form?
+  var form: ListForm?
   var look = LookOptions()
   var quiet = false
   var verbose = false
@@ -66,7 +70,7 @@ struct AttachOptions {
     program: "tmux-attach",
     summary: "Attach to the agent's terminal on another machine, and stay attached.",
     synopsis: "[options] [HOST]",
-    operands: .live(CompletionNames.hosts),
+    operands: CompletionNames.hosts,
     options: [
       Option("s", "session", "NAME", "the tmux session (default: riff)", SessionName.reading) {
         $0.session = $1
@@ -79,35 +83,43 @@ struct AttachOptions {
       },
       Option(nil, "worktree", "give a new session a git worktree of its own") {
         $0.usesWorktree = true
-      },
+      }.rare,
       Option("l", "list", "list the sessions") { $0.jobs.append(.list) },
       Option("w", "watch", "print each change of the list") { $0.jobs.append(.watch) },
       Option("N", "new", "make another session, without attaching") { $0.jobs.append(.new) },
       Option(
-        nil, "close", "NAME", "close this session", .text.offering(.live(SessionMemory.names))
+        nil, "close", "NAME", "close this session", .text.offering(SessionMemory.names)
       ) { $0.jobs.append(.close($1)) }.formerly("k"),
       Option(nil, "reconcile", "compare the sessions known here with the host's") {
         $0.jobs.append(.reconcile)
-      },
+      }.rare,
       Option("t", "type", "type standard input into the session") { $0.jobs.append(.type) },
       Option("r", "return", "press Return after it") { $0.pressesReturn = true },
       Option(
         nil, "return-delay", "SECONDS", "how long before Return (default: 0.3)", .seconds
-      ) { $0.returnDelay = $1 },
-      Option(nil, "raw", "type control characters, too") { $0.isRaw = true },
+      ) { $0.returnDelay = $1 }.rare,
+      Option(nil, "raw", "type control characters, too") { $0.isRaw = true }.rare,
+      Option(nil, "when-idle", "type only when the agent is idle") { $0.waitsForIdle = true },
+      Option(
+        nil, "max-wait", "SECONDS", "how long to wait for that (default: 600)", .seconds
+      ) { $0.maxWait = $1 }.rare,
       Option(nil, "capture", "print what the session shows") { $0.jobs.append(.capture) }
         .formerly("c"),
-      Option(nil, "follow", "with --capture: again whenever it changes") { $0.follows = true },
-      Option(nil, "fingerprint", "show the pinned host key") { $0.jobs.append(.fingerprint) },
-      Option(nil, "forget", "drop the pinned host key") { $0.jobs.append(.forget) },
+      Option(nil, "follow", "with --capture: again whenever it changes") { $0.follows = true }.rare,
+      Option(nil, "fingerprint", "show the pinned host key") { $0.jobs.append(.fingerprint) }.rare,
+      Option(nil, "forget", "drop the pinned host key") { $0.jobs.append(.forget) }.rare,
       Option(nil, "authorize", "show our public key and how to let it in") {
         $0.jobs.append(.authorize)
       },
       Option(nil, "check", "check that everything is in place") { $0.jobs.append(.check) },
       Option(nil, "max-retries", "COUNT", "give up after COUNT failed tries", .wholeNumber()) {
         $0.maxRetries = $1
-      },
-      RowOutput.Form.output.at(\.form),
+      }.rare,
+      Option(
+        "o", "output", "FORM", "json, table, tsv, line, waybar, tmux or i3",
+        .choice(of: ListForm.self)
+      ) { $0.form = $1 },
+      LookOptions.header.at(\.look),
       LookOptions.colour.at(\.look),
       Option.quiet("no records and no notes about the link").at(\.quiet),
       Option.verbose("notes about the transport and each try").at(\.verbose),
@@ -121,6 +133,9 @@ struct AttachOptions {
     host = operands.first
     if let name = words.names.first(where: { !job.takes($0) }) {
       throw UsageError("--\(name) is not for \(job.name)")
+    }
+    if let form, form.rows == nil, job != .list, job != .watch {
+      throw UsageError("--output \(form.rawValue) is not for \(job.name)")
     }
   }
 

@@ -125,8 +125,13 @@ enum Check {
   private static func look(
     _ request: LinkRequest, _ options: AttachOptions, harness: String, _ diagnostics: Diagnostics
   ) throws(SettingsError) -> CheckReport {
-    let place = try request.hostKeyPlace()
     var report = CheckReport()
+    if request.destination.isHere {
+      programs(
+        HostCalls(LocalLink(), maxTime: options.connect.maxTime), harness: harness, &report)
+      return report
+    }
+    let place = try request.hostKeyPlace()
     let before: [HostKey]
     do throws(SettingsError) {
       before = try PinFile(path: request.pins).keys(host: place.host, port: place.port)
@@ -149,6 +154,14 @@ enum Check {
     report.good("reach", "\(place.name), by \(link.transport.rawValue)")
     report.good("host key", try hostKey(request, place, before))
     report.good("our key", "accepted\(request.destination.user.map { " for \($0)" } ?? "")")
+    programs(calls, harness: harness, &report)
+    return report
+  }
+
+  /// Asks for tmux and the harness.
+  private static func programs(
+    _ calls: HostCalls, harness: String, _ report: inout CheckReport
+  ) {
     do throws(HostFailure) {
       let word = firstWord(harness)
       let answer = try calls.call(CheckReport.request(word: word))
@@ -156,7 +169,6 @@ enum Check {
     } catch {
       report.bad("login", "\(error.reason); what do the shell's login files do?", error.exitStatus)
     }
-    return report
   }
 
   /// What became of the host's key.

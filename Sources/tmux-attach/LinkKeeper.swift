@@ -11,6 +11,8 @@ struct LinkKeeper {
   private var hasAnswered = false
   private var tmux: RemoteTmux
   private var downSince: Double?
+  /// Told when the link is lost.
+  var lost: (HostFailure) -> Void = { _ in }
 
   init(_ visit: HostVisit) {
     self.visit = visit
@@ -58,7 +60,10 @@ struct LinkKeeper {
     else { throw failure }
     let seconds = backoff.next(random: 0)
     let until = Clock.monotonic + seconds
-    if downSince == nil { downSince = Clock.monotonic }
+    if downSince == nil {
+      downSince = Clock.monotonic
+      lost(failure)
+    }
     say("link is down: \(failure.reason); next try in \(Int(seconds)) s")
     visit.close()
     var set = PollSet()
@@ -73,37 +78,6 @@ struct LinkKeeper {
 
   private func say(_ words: String) {
     if !visit.options.quiet { visit.diagnostics.error(visit.request.destination.name, words) }
-  }
-}
-
-/// `--watch`: one record for each change of the list, those that are there at the
-/// start first.
-struct WatchJob {
-  /// Seconds between two looks.
-  private static let interval = 2.0
-
-  private let visit: HostVisit
-  private let output: RowOutput
-  private var keeper: LinkKeeper
-
-  init(_ visit: HostVisit, _ output: RowOutput) {
-    self.visit = visit
-    self.output = output
-    keeper = LinkKeeper(visit)
-  }
-
-  /// Goes on until a signal, a closed pipe or a link that cannot be kept.
-  mutating func run() throws -> Int32 {
-    var last: [TmuxSession] = []
-    while true {
-      let sessions = try keeper.ask { tmux throws(HostFailure) in try tmux.sessions() }
-      let changes = SessionChange.between(last, sessions, time: Timestamp.now())
-      last = sessions
-      try output.list(changes.map(\.record), .sessionChanges)
-      try output.flush()
-      try keeper.idle(seconds: Self.interval)
-      if OutputEnd.isClosed { Process.die(by: SIGPIPE) }
-    }
   }
 }
 

@@ -23,7 +23,7 @@ enum ManageCommand {
     defer { visit.close() }
     // Without its output, a job that has no other purpose would be none.
     let isQuiet = options.quiet && options.job != .watch && options.job != .capture
-    let output = RowOutput(form: options.form, look: options.look, isQuiet: isQuiet)
+    let output = RowOutput(form: options.form?.rows, look: options.look, isQuiet: isQuiet)
     EndSignals.watch()
     do {
       let status = try job(visit, output, text)
@@ -32,7 +32,11 @@ enum ManageCommand {
     } catch let failure as HostFailure {
       // What came before the failure is good.
       try output.flush()
-      return visit.fail(failure)
+      let status = visit.fail(failure)
+      guard let form = options.form, form.rows == nil else { return status }
+      try SummaryOutput(form, output).show(SessionSummary(form).trouble(failure))
+      // A bar hides a block whose command fails.
+      return form.isBar && options.job == .list ? ExitStatus.success.rawValue : status
     }
   }
 

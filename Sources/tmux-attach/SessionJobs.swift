@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Records
 import Screen
@@ -21,7 +22,15 @@ struct SessionJobs {
   /// - Returns: 1 when there are none: a true zero.
   func list() throws -> Int32 {
     let sessions = try tmux.sessions()
-    try output.list(sessions.map(\.record), .sessions)
+    if let form = visit.options.form, form.rows == nil {
+      try SummaryOutput(form, output).show(SessionSummary(form).line(sessions))
+      if form.isBar { return ExitStatus.success.rawValue }
+    } else {
+      try output.list(sessions.map(\.record), .sessions)
+    }
+    if sessions.isEmpty, !visit.options.quiet, isatty(2) == 1 {
+      visit.diagnostics.say("no sessions")
+    }
     return (sessions.isEmpty ? ExitStatus.negative : .success).rawValue
   }
 
@@ -143,23 +152,36 @@ extension Listing {
   /// `type` `session`, for people and for `-o tsv`.
   static let sessions = Listing(
     columns: columns,
-    fields: ["name", "windows", "attached", "created", "activity", "directory", "command"])
+    fields: ["name"] + fields)
 
   /// `type` `session_change`.
   static let sessionChanges = Listing(
     columns: [.time("TIME", "time"), .text("CHANGE", "change")] + columns,
-    fields: [
-      "time", "change", "name", "windows", "attached", "created", "activity", "directory",
-      "command",
-    ])
+    fields: ["time", "change", "name"] + fields)
+
+  private static let fields = [
+    "windows", "attached", "created", "activity", "directory", "command", "state", "since",
+    "reason",
+  ]
 
   private static let columns: [Column] = [
     .text("NAME", "name", gives: true),
+    Column("STATE") { .row([.text($0["state"])], mood($0["state"]?.string)) },
+    .time("SINCE", "since"),
+    .text("REASON", "reason", gives: true),
     .number("WINDOWS", "windows"),
     .number("ATTACHED", "attached"),
-    .time("CREATED", "created"),
     .time("ACTIVITY", "activity"),
     .text("COMMAND", "command", gives: true),
     .text("DIRECTORY", "directory", gives: true),
   ]
+
+  private static func mood(_ state: String?) -> Cell.Mood {
+    switch state {
+    case "waiting": .odd
+    case "working": .good
+    case "unknown": .faint
+    default: .plain
+    }
+  }
 }

@@ -30,10 +30,14 @@ extension AttachOptions {
   /// What the options and the configuration say of the host; notes, new host keys and
   /// questions go to standard error and the terminal.
   ///
-  /// - Throws: `UsageError`, `SettingsError`: see `LinkRequest.make`.
+  /// - Throws: `UsageError`, `SettingsError`: see `LinkRequest.make`; `UsageError` for keys of
+  ///   this machine.
   func request(_ diagnostics: Diagnostics) throws -> LinkRequest {
     var request = try LinkRequest.make(
       host: host, options: connect, settings: Settings(diagnostics: diagnostics))
+    if request.destination.isHere, job == .fingerprint || job == .forget {
+      throw UsageError("this machine has no key: no network is between")
+    }
     request.note = { diagnostics.note($0) }
     request.tell = { diagnostics.say($0) }
     request.ask = { Prompt.ask($0) }

@@ -37,6 +37,9 @@ struct TypeJob {
 
   func run(_ text: TypedText) throws(HostFailure) -> Int32 {
     let options = visit.options
+    if options.waitsForIdle {
+      try tmux.waitUntilIdle(visit.session, atMost: options.maxWait)
+    }
     let typing = Typing(
       session: visit.session, text: text,
       returnAfter: options.pressesReturn ? options.returnDelay : nil)

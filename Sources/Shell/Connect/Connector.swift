@@ -6,6 +6,7 @@ public enum Connector {
   /// Begins a link by the transport that the request asks for, or that fits the host.
   /// Never blocks and never fails: what goes wrong is the link's ending.
   public static func link(for request: LinkRequest, now: Double) -> any Link {
+    if request.destination.isHere { return LocalLink() }
     let choice = request.options.transport
     if choice != .auto {
       request.note("\(request.destination.name): by \(choice.rawValue): asked for")

@@ -65,7 +65,8 @@ final class SSH2Dial {
       guard answer > 0, addresses.status == 0, addresses.count > 0 else {
         let reason =
           answer > 0 ? String(cString: clibc_resolve_reason(&addresses)) : "cannot be looked up"
-        return .failed(why: reason.lowercasedInitial)
+        let hint = NearestWord.hint(for: host, among: CompletionNames.hostNames())
+        return .failed(why: reason.lowercasedInitial + hint)
       }
       return tryNext(now)
     }

@@ -46,6 +46,10 @@ public enum HostFailure: Error, Equatable, Sendable {
   case noHarness(String)
   /// The program of a new session ended at once.
   case endedAtOnce(String)
+  /// The agent in a session is not idle: how it stands instead.
+  case busy(String, state: String)
+  /// Nobody says how the agent in a session stands.
+  case stateUnknown(String)
   /// A file cannot be put on the host: its words.
   case noInbox(String)
   /// Something else, in tmux's words.
@@ -87,6 +91,9 @@ extension HostFailure {
     case .noHarness(let name):
       "\(name): not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
     case .endedAtOnce(let harness): "\(harness): ended as soon as it was started"
+    case .busy(let name, let state): "session \(name): still \(state)"
+    case .stateUnknown(let name):
+      "session \(name): nothing says whether its agent is idle; see agent-state(1)"
     case .noInbox(let why): "on the host: \(why)"
     case .refused(let why): "tmux: \(why)"
     case .interrupted: "interrupted"
@@ -107,10 +114,10 @@ extension HostFailure {
   public var exitStatus: Int32 {
     switch self {
     case .interrupted(let signal): 128 + signal
-    case .connectFailed, .linkLost, .silent, .cutShort, .late, .closed:
+    case .connectFailed, .linkLost, .silent, .cutShort, .late, .closed, .busy:
       ExitStatus.temporary.rawValue
     case .hostKeyChanged, .hostKeyUnknown, .authFailed: ExitStatus.denied.rawValue
-    case .noSession: ExitStatus.negative.rawValue
+    case .noSession, .stateUnknown: ExitStatus.negative.rawValue
     default: ExitStatus.failure.rawValue
     }
   }

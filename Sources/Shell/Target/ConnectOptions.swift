@@ -37,28 +37,28 @@ public struct ConnectOptions: Sendable {
   /// For a command's table.
   public static let options: [Option<ConnectOptions>] = [
     Option("i", "identity", "FILE", "sign in with this private key", .path) { $0.identity = $1 },
-    Option(nil, "agent", "sign in with the keys of ssh-agent") { $0.usesAgent = true },
+    Option(nil, "agent", "sign in with the keys of ssh-agent") { $0.usesAgent = true }.rare,
     Option(
       "P", "port", "PORT", "the host's SSH port (default: 22)", .wholeNumber(in: 1...65535)
-    ) { $0.port = $1 },
+    ) { $0.port = $1 }.rare,
     Option(
       nil, "transport", "NAME", "auto, libssh2 or ssh (default: auto)", .choice(of: Choice.self)
-    ) { $0.transport = $1 },
-    Option(nil, "pins", "FILE", "pin host keys in FILE", .path) { $0.pins = $1 },
+    ) { $0.transport = $1 }.rare,
+    Option(nil, "pins", "FILE", "pin host keys in FILE", .path) { $0.pins = $1 }.rare,
     Option(
       nil, "known-hosts", "[FILE]", "believe OpenSSH's known hosts, too (~/.ssh/known_hosts)",
       .path
-    ) { $0.knownHosts = $1 },
+    ) { $0.knownHosts = $1 }.rare,
     Option(nil, "label", "LABEL", "the tmux server's label (default: riff)", Reading(label)) {
       $0.label = $1
-    },
+    }.rare,
     Option(
       nil, "keepalive", "SECONDS", "probe a silent link; lost after three times this (default: 4)",
       .seconds
-    ) { $0.keepalive = max(1, $1) },
+    ) { $0.keepalive = max(1, $1) }.rare,
     Option(nil, "max-time", "SECONDS", "for one answer of the host (default: 9)", .seconds) {
       $0.maxTime = $1
-    },
+    }.rare,
   ]
 
   @Sendable private static func label(_ argument: OptionArgument) throws(UsageError) -> String {

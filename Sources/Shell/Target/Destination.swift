@@ -1,7 +1,7 @@
 public import Core
 
 /// A host as the user named it: `box`, `ada@box`, `ada@box:2222`, `[::1]:2222`,
-/// `ssh://ada@box:2222`.
+/// `ssh://ada@box:2222`, or `.` for this machine.
 public struct Destination: Equatable, Sendable {
   /// As written, without user and port: a name, an address, an alias of
   /// ssh_config(5), or a section of the configuration.
@@ -12,6 +12,8 @@ public struct Destination: Equatable, Sendable {
   public var port: Int?
   /// The user on the host; nil when nothing said one.
   public var user: String?
+  /// Whether it is this machine, reached without a network: `.`.
+  public var isHere: Bool { host == "." }
   /// The section `[host NAME]` of the configuration, if there is one.
   public var section: Configuration.HostSection?
 

@@ -12,7 +12,7 @@ public struct Delivery: Sendable {
   public var typing: Typing
   /// The folder on the host, as `RemoteTmux.inbox` says.
   public var folder: String
-  /// The file's name there: letters, digits, `-` and `.`, and no `.` in front.
+  /// The file's name there: letters, digits, `-`, `_` and `.`, and no `.` in front.
   public var name: String
   /// The open file and its size in bytes.
   public var file: (descriptor: Int32, size: Int)

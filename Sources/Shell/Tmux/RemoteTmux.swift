@@ -109,7 +109,7 @@ public struct RemoteTmux {
     }
   }
 
-  private static func rows(_ answer: ControlAnswer) throws(HostFailure) -> [TmuxSession] {
+  static func rows(_ answer: ControlAnswer) throws(HostFailure) -> [TmuxSession] {
     guard let sessions = SessionRows.parse(answer.output) else {
       throw .refused("its list of sessions cannot be read")
     }

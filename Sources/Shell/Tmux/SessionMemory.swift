@@ -116,7 +116,7 @@ extension SessionMemory {
   }
 
   /// The names of all sessions that are known, of any host.
-  public static let names = Completion.Live("sessions") {
+  public static let names = Completion.live {
     let folder = Folders().state
     var names: Set<String> = []
     guard let stream = opendir(folder) else { return [] }

@@ -70,10 +70,11 @@ public struct SessionStart: Equatable, Sendable {
   public var preparation: String {
     // An argument of tmux must not end in a semicolon.
     let escaped = "case $d in *\\;) d=${d%?}\\\\\\; ;; esac"
-    guard usesWorktree else { return "h=" + ShellWord.tmux(program(harness)) }
+    guard usesWorktree else { return "h=" + ShellWord.tmux(Self.hiding + program(harness)) }
     let other = program("riff-claude" + harness.dropFirst("claude".count))
     return "d=$PWD; \(escaped); if command -v riff-claude >/dev/null 2>&1; "
-      + "then h=\(ShellWord.tmux(other)); else h=\(ShellWord.tmux(program(harness))); fi"
+      + "then h=\(ShellWord.tmux(Self.hiding + other)); "
+      + "else h=\(ShellWord.tmux(Self.hiding + program(harness))); fi"
   }
 
   /// The end of tmux's new-session command, behind its own options: a word for sh
@@ -84,8 +85,13 @@ public struct SessionStart: Equatable, Sendable {
     let worktree =
       usesWorktree
       ? " -e RIFF_WORKTREE=1 -e RIFF_START_DIR=\"$d\" -e RIFF_SESSION=\(name)" : ""
-    return "-s \(name)\(worktree) env -u TMUX -u TMUX_PANE sh -c \"$h\""
+    return "-s \(name)\(worktree) sh -c \"$h\""
   }
+
+  /// What comes before the program: agents behave otherwise inside of tmux, so it is hidden
+  /// from them; agent-state(1) finds the pane by a name of our own.
+  private static let hiding =
+    "AGENT_PANE=$TMUX_PANE@${TMUX%,*,*}; export AGENT_PANE; unset TMUX TMUX_PANE; "
 
   /// What sh is given. A program takes the place of its shell where it can, so that
   /// tmux shows its name and not the shell's.
@@ -115,7 +121,7 @@ public enum SessionName {
   /// The argument of `--session`.
   public static let reading = Reading(
     { argument throws(UsageError) in try checked(argument.value) },
-    completion: .live(SessionMemory.names))
+    completion: SessionMemory.names)
 
   /// Takes a name that tmux keeps as it is.
   ///

@@ -19,11 +19,13 @@ public struct TmuxSession: Equatable, Sendable {
   public var directory: [UInt8]
   /// The program of the current pane.
   public var command: [UInt8]
+  /// How its agent stands; of several, the one that most needs somebody.
+  public var state: AgentState
 
   /// - Parameters: see the properties.
   public init(
     id: String, name: String, windows: Int, attached: Int, created: Timestamp,
-    activity: Timestamp, directory: [UInt8], command: [UInt8]
+    activity: Timestamp, directory: [UInt8], command: [UInt8], state: AgentState = .unknown
   ) {
     self.id = id
     self.name = name
@@ -33,6 +35,7 @@ public struct TmuxSession: Equatable, Sendable {
     self.activity = activity
     self.directory = directory
     self.command = command
+    self.state = state
   }
 
   /// Whether it is the same session, with the same things to tell of it but for the
@@ -48,27 +51,35 @@ public struct TmuxSession: Equatable, Sendable {
 
   /// Adds the members of its record to one: agentutils-records(5).
   public func add(to record: RecordText) -> RecordText {
-    record.string("name", name).number("windows", windows).number("attached", attached)
-      .time(created, as: "created").time(activity, as: "activity")
+    let record = record.string("name", name).number("windows", windows)
+      .number("attached", attached).time(created, as: "created").time(activity, as: "activity")
       .string("directory", String(decoding: directory, as: UTF8.self))
       .string("command", String(decoding: command, as: UTF8.self))
+    return state.add(to: record)
   }
 }
 
 /// The list of sessions as tmux is asked to write it, and read back.
 ///
-/// A row is `S|`, a field and `|` for each field, and `.` at the end. Fields that
+/// A row is `S|`, a field and `|` for each field, for each pane `P|` and its fields, and
+/// `.` at the end. Fields that
 /// are text are written by `q:`, which puts a backslash before whatever means something
 /// to a shell, `|` and the backslash among it; tmux since 3.4 writes control
 /// characters as `\n` or `\012` besides. So no name and no path, with line ends in it
 /// or not, can be taken for another row.
 enum SessionRows {
   /// The argument of tmux's -F.
-  static let format =
-    "S|#{session_id}|#{q:session_name}|#{session_windows}|#{session_attached}|"
-    + "#{session_created}|#{session_activity}|"
-    + "#{?pane_current_path,#{q:pane_current_path},#{q:session_path}}|#{q:pane_current_command}|."
+  static let format = format(activity: "#{session_activity}")
+  /// The same without what changes all the time.
+  static let stillFormat = format(activity: "0")
   private static let fieldCount = 8
+
+  private static func format(activity: String) -> String {
+    "S|#{session_id}|#{q:session_name}|#{session_windows}|#{session_attached}|"
+      + "#{session_created}|\(activity)|"
+      + "#{?pane_current_path,#{q:pane_current_path},#{q:session_path}}|"
+      + "#{q:pane_current_command}|#{W:#{P:\(PaneFacts.format)}}."
+  }
 
   /// Reads what tmux wrote. Lines in front of a row (warnings) do not count.
   ///
@@ -87,16 +98,28 @@ enum SessionRows {
         guard let field = takeField(&rest) else { return nil }
         fields.append(field)
       }
+      var panes: [AgentState] = []
+      while rest.starts(with: [0x50, 0x7c]) {
+        rest = rest.dropFirst(2)
+        var facts: [[UInt8]] = []
+        while facts.count < PaneFacts.fieldCount {
+          guard let field = takeField(&rest) else { return nil }
+          facts.append(field)
+        }
+        panes.append(PaneFacts(facts).agentState)
+      }
       guard rest.first == 0x2e else { return nil }
       rest = rest.dropFirst()
-      guard rest.isEmpty || rest.first == 10, let session = session(fields) else { return nil }
+      guard rest.isEmpty || rest.first == 10,
+        let session = session(fields, .mostUrgent(panes))
+      else { return nil }
       rest = rest.dropFirst()
       sessions.append(session)
     }
     return sessions
   }
 
-  private static func session(_ fields: [[UInt8]]) -> TmuxSession? {
+  private static func session(_ fields: [[UInt8]], _ state: AgentState) -> TmuxSession? {
     let text = fields.map { String(decoding: $0, as: UTF8.self) }
     guard text[0].hasPrefix("$"), !text[1].isEmpty, let windows = Int(text[2]),
       let attached = Int(text[3]), let created = Int64(text[4]), let activity = Int64(text[5])
@@ -104,7 +127,7 @@ enum SessionRows {
     return TmuxSession(
       id: text[0], name: text[1], windows: windows, attached: attached,
       created: Timestamp(seconds: created), activity: Timestamp(seconds: activity),
-      directory: fields[6], command: fields[7])
+      directory: fields[6], command: fields[7], state: state)
   }
 
   /// Takes a field and the bar behind it.

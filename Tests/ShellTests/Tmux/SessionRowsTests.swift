@@ -41,11 +41,53 @@ import Testing
         #""directory":"/\u{fffd}\u{fffd}\\n""#.exchanging(text: "\\u{fffd}", for: "\u{fffd}")))
   }
 
+  /// The state in a row of panes, each as its fields stand in it.
+  private func state(_ panes: String...) -> AgentState? {
+    let groups = panes.map { "P|\($0)|" }.joined()
+    return parse("S|$0|n|1|0|1|1|/|c|\(groups).\n")?.first?.state
+  }
+
+  @Test func states() throws {
+    #expect(state() == .unknown)
+    #expect(state("0|claude||||") == .unknown)
+    let waiting = try #require(
+      state("0|claude|claude|waiting|2026-11-23T05:00:00Z|P\\|0\\|\n.\\ #{x}"))
+    #expect(waiting.kind == .waiting && waiting.reason == "P|0|\n. #{x}")
+    #expect(waiting.since?.rfc3339 == "2026-11-23T05:00:00.000Z")
+    #expect(state("0|claude|claude|WAITING||") == .unknown)
+    #expect(state("0|claude|claude|unknown||x") == .unknown)
+    #expect(state("0|claude|claude|idle|yesterday|") == AgentState(.idle))
+  }
+
+  @Test func theMostUrgentPane() {
+    let idle = "0|c|c|idle||first"
+    let working = "0|c|c|working||second"
+    #expect(state(idle, working, "0|c|c|||")?.reason == "second")
+    #expect(state(working, idle, "0|c|c|waiting||third")?.reason == "third")
+    #expect(state(idle, "1|c|c|waiting||dead")?.reason == "first")
+  }
+
+  @Test func whoHasGoneSaysNothing() {
+    for (now, then, isGone) in [
+      ("claude", "claude", false), ("node", "claude", false), ("bash", "claude", true),
+      ("-zsh", "node", true), ("sh", "", true), ("sh", "sh", false), ("bash", "dash", false),
+      ("bash", "agent-state", false), ("claude", "", false),
+    ] {
+      #expect((state("0|\(now)|\(then)|working||")?.kind == .unknown) == isGone, "\(now) \(then)")
+    }
+    #expect(state("1|claude|claude|working||") == .unknown)
+  }
+
+  @Test func aReasonIsCut() {
+    let reason = state("0|c|c|idle||" + String(repeating: "ü", count: 9000))?.reason
+    #expect(reason?.unicodeScalars.count == 500)
+  }
+
   @Test func whatIsNoList() {
     for text in [
       "S|$0|riff|1|2|10|20|/home/a|claude", "S|$0|riff|1|2|10|20|/home/a|claude|.x",
       "S|$0|riff|one|2|10|20|/|c|.", "S|0|riff|1|2|10|20|/|c|.", "S|$0||1|2|10|20|/|c|.",
-      "S|$0|a\\",
+      "S|$0|a\\", "S|$0|n|1|0|1|1|/|c|P|0|c|.", "S|$0|n|1|0|1|1|/|c|P|0|c|c|idle||x|P|.",
     ] {
       #expect(parse(text) == nil, "\(text)")
     }

@@ -72,6 +72,7 @@ for transport in $transports; do
   wait_until 30 at_rest "$transport"
 done
 measure
+# Real time again, as long as before.
 sleep 6
 busy 'a stalled terminal' 90
 for transport in $transports; do
@@ -88,7 +89,7 @@ for transport in $transports; do
   is "$(tries)" 1 "$transport: over the same link"
 done
 
-# Longer than a silent link is given (6 s); nothing was wrong with this one.
+# Real time: longer than a silent link is given (6 s); nothing was wrong with this one.
 for transport in $transports; do at "$transport" stop; done
 sleep 7
 for transport in $transports; do at "$transport" continue; done
@@ -104,7 +105,7 @@ for transport in $transports; do
   link hold
 done
 measure
-# Shorter than a silent link is given.
+# Real time: shorter than a silent link is given, and processor time in it.
 sleep 3
 busy 'a silent link' 60
 for transport in $transports; do

@@ -34,7 +34,7 @@ for transport in $transports; do
   port=$_proxy
   ok "$title: and on another screen" wait_until 30 clients_are 2
 
-  # Stopped for longer than silence is put up with (3 s), on a link that is well.
+  # Real time: stopped for longer than silence is put up with (3 s), on a link that is well.
   if [ "$transport" = libssh2 ]; then
     at me stop
     sleep 4

@@ -31,6 +31,11 @@ attach -l
 status_is 1 "no server, no sessions"
 out_empty "and no record"
 err_empty "and no word"
+# shellcheck disable=SC2086  # several
+run python3 "$cli/terminal.py" tmux-attach $attach_args -l
+out_like '^tmux-attach: no sessions' "but a word on a terminal"
+attach -l -o tsv --header
+is "$(cut -f 1,2 "$out")" "name	windows" "--header without a row"
 rtmux start-server \; set-option -s exit-empty off
 attach -l
 status_is 1 "a server without sessions is a zero, too"
@@ -43,6 +48,9 @@ status_is 0 "new"
 is "$(jq -r '[.type,.name,.windows,.attached,.directory,.command]|@csv' "$out")" \
   "\"session\",\"riff-2\",1,0,\"$remote_home\",\"python3\"" "its record"
 like "$(jq -r .created "$out")" '^20[0-9-]+T[0-9:]+\.000Z$' "with a time"
+attach -l -o tsv --header
+is "$(cut -f 1,2 "$out")" "name	windows
+riff-2	1" "--header"
 attach -l -o table --color always
 out_like 'riff-2' "a table"
 ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"

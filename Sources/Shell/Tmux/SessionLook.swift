@@ -1,0 +1,104 @@
+import Core
+
+/// A look at the host's sessions, from which the next one goes on.
+public struct SessionLook: Sendable {
+  /// The sessions, in tmux's order.
+  public let sessions: [TmuxSession]
+  /// Stands for the list; empty where the host has no server, and so nothing to wait for.
+  let mark: String
+  /// Whether the next look comes back at once.
+  public var isFleeting: Bool { mark.isEmpty }
+}
+
+/// The wait for an idle agent.
+public enum IdleWait {
+  /// Seconds, unless somebody says more or less.
+  public static let usual = 600.0
+}
+
+extension RemoteTmux {
+  /// Seconds that a look waits for a change: the link is not left alone for longer.
+  private static let patience = 4
+
+  /// The sessions, as soon as something differs from the last look, or after some seconds.
+  ///
+  /// agent-state(1) wakes whoever waits, so a state is told at once; all else is looked for
+  /// every second, on the host.
+  ///
+  /// - Parameters:
+  ///   - last: nil does not wait.
+  ///   - seconds: the most that is waited, about.
+  public func sessions(
+    after last: SessionLook?, atMost seconds: Double = .infinity
+  ) throws(HostFailure) -> SessionLook {
+    let patience = Int(min(max(seconds.rounded(.up), 1), Double(Self.patience)))
+    let request = ControlRequest(
+      TmuxScript.look,
+      [label, SessionRows.format, SessionRows.stillFormat, last?.mark ?? "", String(patience)])
+    let answer: ControlAnswer
+    do throws(HostFailure) {
+      answer = try self.answer(request, session: nil, more: Double(patience) + 1)
+    } catch {
+      if case .refused(let text) = error, HostFailure.isEmptyServer(text) {
+        return SessionLook(sessions: [], mark: "")
+      }
+      throw error
+    }
+    let line = answer.output.firstIndex(of: 10) ?? answer.output.endIndex
+    let rows = ControlAnswer(status: 0, output: Array(answer.output[line...]))
+    return SessionLook(
+      sessions: try Self.rows(rows), mark: String(decoding: answer.output[..<line], as: UTF8.self))
+  }
+
+  /// Waits until the agent of a session is idle.
+  ///
+  /// - Throws: `HostFailure.busy` when it was not for so many seconds, and `.stateUnknown`
+  ///   at once when nothing says how it stands.
+  public func waitUntilIdle(_ session: String, atMost seconds: Double) throws(HostFailure) {
+    let end = Clock.monotonic + seconds
+    var last: SessionLook?
+    while true {
+      let look = try sessions(after: last, atMost: end - Clock.monotonic)
+      guard let found = look.sessions.first(where: { $0.name == session }) else {
+        throw .noSession(session)
+      }
+      switch found.state.kind {
+      case .idle: return
+      case .unknown: throw .stateUnknown(session)
+      case .waiting, .working: break
+      }
+      if Clock.monotonic >= end {
+        throw .busy(session, state: found.state.kind.rawValue)
+      }
+      last = look
+    }
+  }
+}
+
+extension TmuxScript {
+  /// `$1` is the list's format, `$2` the one that is compared, `$3` the mark of the last
+  /// list, `$4` how many seconds to wait. The answer is the mark and the list.
+  ///
+  /// A timer wakes like a change does: tmux would keep what waits for ever of a client that
+  /// is killed.
+  static let look =
+    opening + """
+      look() { t list-sessions -F "$1" 2>&1; }
+      seen=$(look "$2")
+      mark=$(printf '%s' "$seen" | cksum)
+      if [ "$mark" = "$3" ]; then
+        i=0
+        now=$seen
+        while [ "$now" = "$seen" ] && [ "$i" -lt "$4" ]; do
+          { sleep 1; t wait-for -S agent-state; } >/dev/null 2>&1 &
+          t wait-for agent-state >/dev/null 2>&1 || sleep 1
+          kill "$!" 2>/dev/null
+          now=$(look "$2")
+          i=$((i + 1))
+        done
+        mark=$(printf '%s' "$now" | cksum)
+      fi
+      say=$(look "$1") || fail "$say"
+      printf '%s\n%s\n' "$mark" "$say"
+      """
+}

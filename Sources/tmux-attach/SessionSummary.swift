@@ -1,0 +1,106 @@
+import Core
+import Screen
+import Shell
+
+/// In which form the list is printed: the argument of `--output`.
+enum ListForm: String, CaseIterable, Sendable {
+  case json, table, tsv
+  /// How many agents wait, work and are idle, in words.
+  case line
+  /// The same for a status bar.
+  case waybar, tmux, i3
+
+  /// The form of records; nil for a summary.
+  var rows: RowOutput.Form? { RowOutput.Form(rawValue: rawValue) }
+
+  /// Whether it is a status bar's.
+  var isBar: Bool { rows == nil && self != .line }
+}
+
+/// What all sessions come to, in one line without any control.
+struct SessionSummary {
+  private let form: ListForm
+
+  /// - Parameter form: one that is not of records.
+  init(_ form: ListForm) { self.form = form }
+
+  /// How the sessions stand.
+  func line(_ sessions: [TmuxSession]) -> String {
+    let kinds = AgentState.Kind.allCases.filter { kind in
+      sessions.contains { $0.state.kind == kind }
+    }
+    let text = kinds.map { kind in
+      "\(sessions.count { $0.state.kind == kind }) \(kind.rawValue)"
+    }.joined(separator: " · ")
+    let state = kinds.first?.rawValue ?? "none"
+    switch form {
+    case .waybar:
+      let tooltip = sessions.map(Self.words).joined(separator: "\n")
+      return BarBlock.waybar(
+        text, alt: state, tooltip: tooltip.isEmpty ? "no session" : tooltip,
+        classes: kinds.isEmpty ? [state] : kinds.map(\.rawValue))
+    case .i3: return i3(text, state, kinds.first.flatMap(Self.colour))
+    case .tmux: return text.isEmpty ? "" : tmux("●", kinds.first.flatMap(Self.colour), text)
+    default: return text.isEmpty ? "no session" : text
+    }
+  }
+
+  /// What stands there when the host says nothing.
+  func trouble(_ failure: HostFailure) -> String {
+    let state = BarBlock.trouble(ExitStatus(rawValue: failure.exitStatus) ?? .failure)
+    let text = "○ \(state)"
+    let words = "\(text): \(Visible.line(failure.reason))"
+    switch form {
+    case .waybar: return BarBlock.waybar(text, alt: state, tooltip: words, classes: [state])
+    case .i3: return i3(text, "○", BarBlock.troubleColour)
+    case .tmux: return tmux("○", BarBlock.troubleColour, state)
+    default: return words
+    }
+  }
+
+  private func i3(_ text: String, _ short: String, _ colour: String?) -> String {
+    BarBlock.i3(text, short: short, colour: colour, name: "agents")
+  }
+
+  private func tmux(_ sign: String, _ colour: String?, _ text: String) -> String {
+    (colour.map { "#[fg=\($0)]\(sign)#[default] " } ?? "\(sign) ") + BarBlock.tmux(text)
+  }
+
+  /// A session: its name, its state, since when and why.
+  private static func words(_ session: TmuxSession) -> String {
+    var words = Plain.line(session.name, limit: 200) + ": " + session.state.kind.rawValue
+    if let since = session.state.since {
+      words += " since " + TimeText.absolute(since, zone: TimeText.local)
+    }
+    if let reason = session.state.reason { words += ": " + Plain.line(reason, limit: 200) }
+    return words
+  }
+
+  private static func colour(_ kind: AgentState.Kind) -> String? {
+    switch kind {
+    case .waiting: "#d97706"
+    case .working: "#16a34a"
+    case .idle: nil
+    case .unknown: "#9ca3af"
+    }
+  }
+}
+
+/// Prints a line whenever it is another.
+final class SummaryOutput {
+  let summary: SessionSummary
+  private let output: RowOutput
+  private var shown: String?
+
+  init(_ form: ListForm, _ output: RowOutput) {
+    summary = SessionSummary(form)
+    self.output = output
+  }
+
+  func show(_ line: String) throws(WriteFailure) {
+    guard line != shown else { return }
+    shown = line
+    try output.text(line)
+    try output.flush()
+  }
+}

@@ -1,0 +1,117 @@
+#!/bin/sh
+# tmux-attach, agent-say and share-inbox at `.`: the tmux of this machine, without SSH.
+# shellcheck disable=SC2154,SC2088  # of ssh.sh; the ~ of the command
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+
+mkdir -m 700 "$tmp/sessions"
+mkdir -p "$HOME/bin" "$tmp/agents"
+{ echo "#!$python -E" && cat "$cli/servers/stub_agent.py"; } >"$HOME/bin/claude"
+chmod +x "$HOME/bin/claude"
+# shellcheck disable=SC2016
+echo 'PATH=$HOME/bin:$PATH' >"$HOME/.profile"
+agents=$tmp/agents
+remote_home=$HOME
+remote_tmp=$tmp/sessions
+TMUX_TMPDIR=$remote_tmp STUB_LOGS=$agents
+# Nothing of SSH is needed, nor asked.
+AGENTUTILS_SSH=$tmp/no-ssh SHELL=/bin/sh
+export TMUX_TMPDIR STUB_LOGS AGENTUTILS_SSH SHELL
+at_end="$at_end end_here"
+end_here() { end_tmux "$remote_tmp"; }
+shows() { tmux-attach --capture . | grep -q "$1"; }
+
+run tmux-attach -l .
+status_is 1 "no session"
+run tmux-attach --check .
+status_is 0 "--check"
+is "$(cut -c 1-16 "$out" | tr -d ' ' | tr '\n' ,)" "oktmux,okharness," "of tmux and the harness, no more"
+for option in --fingerprint --forget; do
+  run tmux-attach "$option" .
+  status_is 2 "$option"
+  err_like 'this machine has no key' "is of no use here"
+done
+
+# --- sessions
+run tmux-attach -N -s riff .
+is "$status$(jq -r '.name + .command' "$out")" 0riffpython3 "new"
+run tmux-attach -N -H 'cat -u' -d "$tmp" .
+is "$(jq -r '.name + .command + .directory' "$out")" "riff-2cat$tmp" "another, with the next name"
+run tmux-attach -N -s riff .
+status_is 2 "not twice"
+run tmux-attach -l .
+is "$(jq -r .name "$out" | tr '\n' ' ')" "riff riff-2 " "list"
+run tmux-attach --reconcile .
+is "$(jq -r .change "$out" | tr '\n' ' ')" "kept kept " "both are known"
+ok "capture" wait_until 20 shows 'claude>'
+run agent-say . -- inc
+status_is 0 "agent-say"
+ok "types here" wait_until 20 shows 'count 1'
+start watch tmux-attach -w .
+watch=$pid
+changed() { [ "$(jq -r '.change + " " + .name' "$tmp/watch.out" | tr '\n' ,)" = "$1" ]; }
+ok "watch" wait_until 20 changed "added riff,added riff-2,"
+run tmux-attach --close riff-2 .
+status_is 0 "close"
+ok "is watched" wait_until 20 changed "added riff,added riff-2,dropped riff-2,"
+stop "$watch"
+is "$status" 143 "a signal ends it"
+# its STATE [REASON]
+its() {
+  AGENT_PANE=$(tmux -L riff list-panes -a -F '#{pane_id}')@$(tmux -L riff display-message -p '#{socket_path}') \
+    agent-state "$@"
+}
+echo text >"$tmp/note.txt"
+run share-inbox -q add "$tmp/note.txt"
+run share-inbox drain --when-idle .
+status_is 75 "share-inbox: a state that nobody knows"
+err_like '^share-inbox: \.: session riff: nothing says whether .*; 1 file stays queued$' "is no time to type"
+its waiting
+run share-inbox drain --when-idle --max-wait 1 .
+status_is 75 "share-inbox: nor is a question"
+err_like 'session riff: still waiting; 1 file stays queued' "and that is said"
+not_ok "nothing was typed" shows riff/inbox
+start inbox share-inbox watch --when-idle --max-wait 1 .
+inbox=$pid
+ok "watch says so once" wait_until 20 grep -q 'still waiting' "$tmp/inbox.err"
+its idle here
+ok "watch: then it is delivered" wait_until 20 grep -q delivered "$tmp/inbox.out"
+stop "$inbox"
+ok "and typed" shows riff/inbox
+run share-inbox drain --when-idle --exec cat
+status_is 2 "a command has no state"
+run tmux-attach -l .
+is "$(jq -r '.state + .reason' "$out")" idlehere "states"
+run tmux-attach --label other -l .
+status_is 1 "another label, another server"
+printf 'host = here\n[host here]\nhostname = .\nsession = riff\n' >"$XDG_CONFIG_HOME/agentutils/config"
+run tmux-attach -l -o line
+is "$status$(cat "$out")" "01 idle" "a section may mean this machine"
+
+# --- attach
+run tmux-attach .
+status_is 2 "without a terminal"
+err_like 'standard input and output must be a terminal' "is told"
+sit here 24x80 tmux-attach .
+ok "attached" at here expect 'claude> '
+at here send '\rtoken\r'
+ok "to the agent" at here expect "$(agent_says riff 'select(.what == "start") | "token " + .token' | tail -n 1 | tr -d '"')"
+at here send '\x02d'
+ok "and detached" at here end 20
+is "$(seat_says here '[.status, .termios]')" '[0,true]' "all as before"
+sit new 24x80 tmux-attach -s fresh .
+ok "a session is made" at new expect 'claude> '
+at new send '\x02d'
+at new end 20 >"$tmp/ended"
+run tmux-attach -l .
+is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "under its name"
+sit folder 24x80 tmux-attach -s none -d '~/nowhere' .
+at folder end 20 >"$tmp/ended"
+is "$(seat_says folder .status)" 2 "no folder"
+TMUX=$tmp/x,1,0 sit nested 24x80 tmux-attach -s other .
+at nested end 20 >"$tmp/ended"
+is "$(seat_says nested .status)" 2 "inside of tmux"
+ok "is told" grep -q "this terminal is tmux's already" "$tmp/nested.screen"
+run tmux-attach -l .
+is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "and makes nothing"
+done_testing
