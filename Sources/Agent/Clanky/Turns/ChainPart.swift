@@ -10,13 +10,15 @@ struct ChainPart {
   var calls: [ToolCallRecord] = []
   /// The conversation.
   let place: String
-  let time: Timestamp?
+  private(set) var time: Timestamp?
   let user: String?
   /// What it was done for, in the server's words; empty where it does not say.
   let source: String
   /// The message that it names, which began its turn.
   let message: String?
   let cost: Double?
+  /// Whether it is a step in a browser, which is told in two halves.
+  private(set) var isStep = false
   var usage: TurnRecord.Usage? { turn?.usage }
 
   private init(_ action: ClankyAction, _ metadata: ClankyMembers, place: String) {
@@ -109,7 +111,8 @@ struct ChainPart {
       isResult ? (metadata.isTrue("isError") ? .failed : .succeeded) : .running
     var call = ToolCallRecord(
       action.origin, id: "\(key)/\(step)", thread: place,
-      tool: metadata.text("tool") ?? action.content ?? "browser", state: state, time: action.time)
+      tool: metadata.text("tool") ?? (isResult ? nil : action.content) ?? "browser", state: state,
+      time: action.time)
     if isResult {
       call.stdout = action.content
       call.ended = action.time
@@ -122,17 +125,20 @@ struct ChainPart {
       call.started = action.time
     }
     calls = [call]
+    isStep = true
   }
 
-  /// What is known later of a call that this one began: false when it is another's.
-  mutating func end(with later: ChainPart) -> Bool {
-    guard let end = later.calls.first, later.turn == nil, calls.count == 1,
-      var call = calls.first, call.id == end.id, call.state == .running
-    else { return false }
-    (call.state, call.reason, call.stdout) = (end.state, end.reason, end.stdout)
-    (call.isTruncated, call.ended, call.time) = (end.isTruncated, end.ended, end.time)
-    calls = [call]
-    return true
+  /// Makes a step whole with the half of it that is known, whichever that is. An end never
+  /// turns back.
+  mutating func complete(with known: ChainPart) {
+    guard let new = calls.first, let old = known.calls.first else { return }
+    let (begin, end) = old.state.isEnd && !new.state.isEnd ? (new, old) : (old, new)
+    var whole = begin
+    if whole.merge(end) { whole.stdout = end.stdout ?? begin.stdout }
+    whole.tool = begin.tool
+    calls = [whole]
+    // It was done when it began.
+    time = begin.started ?? known.time ?? time
   }
 
   /// The events that tell of it.

@@ -5,18 +5,54 @@ import Records
 ///
 /// Newer servers name the message that is answered in each call of a model; then the turn
 /// runs from its first one. Otherwise a part waits for the answer. Rows may come in either
-/// order of time: an answer is remembered for the parts that come after it.
+/// order of time: an answer is remembered for the parts that come after it, and so is one
+/// half of a browser's step for the other.
 struct ReplyChain {
   private var waiting: [ChainPart] = []
   private var turns: [ReplyTurn] = []
+  private var told: [StepKey: ToldStep] = [:]
 
   /// What has waited so long, by the time of what happens, has no answer.
   private static let patience = Duration.seconds(600)
   /// The most parts that wait, and the most turns that are remembered.
   private static let most = 1024
 
+  /// A step of a browser.
+  private struct StepKey: Hashable {
+    let place: String
+    let call: String
+
+    init?(_ part: ChainPart) {
+      guard part.isStep, let call = part.calls.first else { return nil }
+      (place, self.call) = (part.place, call.id)
+    }
+  }
+
+  /// What was told of a step, and the turn that it is a part of.
+  private struct ToldStep {
+    var part: ChainPart
+    var turn: String?
+    var isInferred: Bool
+  }
+
   /// Takes a step on the way to an answer.
   mutating func take(_ part: ChainPart, into events: inout [TurnEvent]) {
+    var part = part
+    if let key = StepKey(part) {
+      if let step = told[key] {
+        part.complete(with: step.part)
+        let index = turns.lastIndex { $0.record.id == step.turn && $0.record.thread == part.place }
+        if let index {
+          join(part, to: index, isInferred: step.isInferred, into: &events)
+        } else {
+          tell(part, in: step.turn, isInferred: step.isInferred, into: &events)
+        }
+        return
+      }
+      if let index = waiting.lastIndex(where: { StepKey($0) == key }) {
+        part.complete(with: waiting.remove(at: index))
+      }
+    }
     if let index = turns.lastIndex(where: { $0.isNamed(by: part) }) {
       join(part, to: index, isInferred: false, into: &events)
     } else if part.message != nil, ReplyTurn.mayBegin(part) {
@@ -24,8 +60,8 @@ struct ReplyChain {
     } else if let index = home(of: part) {
       join(part, to: index, isInferred: true, into: &events)
     } else if part.time == nil {
-      events += part.events(in: nil, isInferred: false)
-    } else if !endsOne(part) {
+      tell(part, in: nil, isInferred: false, into: &events)
+    } else {
       waiting.append(part)
     }
     giveUp(before: part.time, into: &events)
@@ -40,7 +76,9 @@ struct ReplyChain {
     if let known {
       // What began with its first call, or was answered in several messages.
       let begun = turns.remove(at: known)
-      (end.total, end.hasParts, end.person) = (begun.total, begun.hasParts, begun.person)
+      (end.total, end.hasParts) = (begun.total, begun.hasParts)
+      // As long as it ran, nobody knew who speaks.
+      if begun.person != end.user { end.person = begun.person }
       end.triggers.formUnion(begun.triggers)
       end.record.started = begun.record.started ?? end.record.started
     }
@@ -52,7 +90,7 @@ struct ReplyChain {
       events.append(event(.setTurn(begun), begun))
     }
     for (part, isInferred) in mine {
-      events += part.events(in: end.record.id, isInferred: isInferred)
+      tell(part, in: end.record.id, isInferred: isInferred, into: &events)
     }
     if var answer = end.answer {
       answer.turn = end.isTurn ? end.record.id : nil
@@ -66,7 +104,7 @@ struct ReplyChain {
 
   /// Tells of all that still waits.
   mutating func finish(into events: inout [TurnEvent]) {
-    for part in waiting { events += part.events(in: nil, isInferred: false) }
+    for part in waiting { tell(part, in: nil, isInferred: false, into: &events) }
     waiting = []
   }
 
@@ -106,7 +144,7 @@ struct ReplyChain {
     _ part: ChainPart, to index: Int, isInferred: Bool, into events: inout [TurnEvent]
   ) {
     turns[index].add(part)
-    events += part.events(in: turns[index].record.id, isInferred: isInferred)
+    tell(part, in: turns[index].record.id, isInferred: isInferred, into: &events)
     events.append(event(.setTurn(turns[index].now), turns[index].now))
   }
 
@@ -118,19 +156,20 @@ struct ReplyChain {
       origin, id: message, thread: part.place, state: .running, time: part.time)
     record.started = part.time
     var turn = ReplyTurn(record, triggers: [message], source: part.source)
-    turn.person = part.user
     turn.start = part.time
     events.append(event(.setTurn(record), record))
     turns.append(turn)
     join(part, to: turns.count - 1, isInferred: false, into: &events)
   }
 
-  /// Whether a part is the end of a call that waits.
-  private mutating func endsOne(_ part: ChainPart) -> Bool {
-    for index in waiting.indices.reversed() where waiting[index].place == part.place {
-      if waiting[index].end(with: part) { return true }
-    }
-    return false
+  /// Tells of a part, and remembers a step for its other half.
+  private mutating func tell(
+    _ part: ChainPart, in turn: String?, isInferred: Bool, into events: inout [TurnEvent]
+  ) {
+    events += part.events(in: turn, isInferred: isInferred)
+    guard let key = StepKey(part) else { return }
+    if told.count >= Self.most { told.removeAll() }
+    told[key] = ToldStep(part: part, turn: turn, isInferred: isInferred)
   }
 
   private mutating func giveUp(before now: Timestamp?, into events: inout [TurnEvent]) {
@@ -143,7 +182,7 @@ struct ReplyChain {
       lost += waiting.filter { $0.time?.adding(Self.patience) ?? now < now }
       waiting.removeAll { $0.time?.adding(Self.patience) ?? now < now }
     }
-    for part in lost { events += part.events(in: nil, isInferred: false) }
+    for part in lost { tell(part, in: nil, isInferred: false, into: &events) }
   }
 
   private func event(_ change: TurnChange, _ turn: TurnRecord) -> TurnEvent {

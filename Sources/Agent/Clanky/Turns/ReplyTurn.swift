@@ -126,7 +126,6 @@ struct ReplyTurn {
   /// counts where no part is known.
   var now: TurnRecord {
     var now = record
-    guard hasParts else { return now }
     now.usage = total.usage ?? now.usage
     now.cost = total.cost ?? now.cost
     return now

@@ -1,0 +1,79 @@
+import Core
+public import Records
+
+/// What the actions of a dashboard tell that a person may want to know (CONTRACT.md 3.3):
+/// faults and warnings, and whatever else somebody asks for.
+public struct ClankyNotices {
+  /// The urgency of actions that tell of no fault; nil when they are no notifications.
+  private let others: NotificationRecord.Urgency?
+  private let scratch = ScanScratch()
+  private var lineScan = RecordScan()
+  private var rowScan = RecordScan()
+
+  /// - Parameter others: the urgency of actions that tell of no fault.
+  public init(others: NotificationRecord.Urgency? = nil) { self.others = others }
+
+  /// Reads a line with an action or a list of them.
+  ///
+  /// - Parameters:
+  ///   - line: one record, bare or wrapped.
+  ///   - take: told each notification, oldest first, and whether it was read from a list or
+  ///     a row, and may be old.
+  /// - Returns: false when the line has no actions.
+  public mutating func read(
+    _ line: TurnLine, _ take: (NotificationRecord, _ isPast: Bool) -> Void
+  ) -> Bool {
+    let origin = line.origin(.clanky)
+    switch line.shape {
+    case .action:
+      guard (try? lineScan.read(line.bytes)) == .action else { return false }
+      let isPast = !lineScan.isWrapped && lineScan.source == .row
+      if let notice = notice(lineScan.fields, origin) { take(notice, isPast) }
+    case .list:
+      guard (try? lineScan.read(line.bytes)) == .list,
+        var rows = try? ScanElements(lineScan.rows.bytes)
+      else { return false }
+      var found: [NotificationRecord] = []
+      while (try? rows.next()) == true {
+        guard (try? rowScan.read(rows.value.bytes)) == .action else { continue }
+        if let notice = notice(rowScan.fields, origin) { found.append(notice) }
+      }
+      // Servers send the newest first.
+      for notice in found.reversed() { take(notice, true) }
+    default: return false
+    }
+    return true
+  }
+
+  private func notice(_ fields: ActionFields, _ origin: RecordOrigin) -> NotificationRecord? {
+    guard let kind = fields.kind.string, !kind.isEmpty, !fields.createdAt.isNull else {
+      return nil
+    }
+    let fault = Self.urgency(kind, level: fields.level.string)
+    guard let urgency = fault ?? others else { return nil }
+    // The same for a live action and its row.
+    let key = ActionKey(fields, scratch: scratch)
+    var record = NotificationRecord(
+      origin, id: Self.hex(key.high) + Self.hex(key.low), urgency: urgency,
+      category: fault == nil ? ActionKind.domain(of: kind).rawValue : "system", title: kind,
+      time: fields.createdAt.string.flatMap { Timestamp(rfc3339: $0) })
+    record.text = fields.content.storedText
+    record.about = fields.id.storedText.map { .init(type: "action", id: $0) }
+    record.thread = fields.channel.storedText
+    return record
+  }
+
+  /// How much a fault matters; nil for what is none.
+  private static func urgency(_ kind: String, level: String?) -> NotificationRecord.Urgency? {
+    switch kind {
+    case "bot_error": .urgent
+    case "bot_warning": .attention
+    default: ActionKind.isError(kind: kind, level: level) ? .attention : nil
+    }
+  }
+
+  private static func hex(_ half: UInt64) -> String {
+    let digits = String(half, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}

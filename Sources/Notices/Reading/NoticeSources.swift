@@ -1,0 +1,129 @@
+import Core
+import Records
+import Turns
+
+/// Finds in the lines of any backend, and in the records of ours, what a person may want to
+/// know.
+struct NoticeSources {
+  private var clanky: ClankyNotices
+  private var openclaw = OpenClawTurns()
+  private var pincer = PincerTurns()
+  private var joelclaw = JoelclawTurns()
+  private var events: [TurnEvent] = []
+
+  init(_ options: RouteOptions) { clanky = ClankyNotices(others: options.actions) }
+
+  /// Reads a line that is no notification itself.
+  ///
+  /// - Returns: what it tells, perhaps nothing.
+  /// - Throws: a fault of a record of ours.
+  mutating func read(_ line: TurnLine) throws(RecordFields.Fault) -> [Notice] {
+    var found: [Notice] = []
+    let isOfActions = clanky.read(line) { record, isPast in
+      var notice = Notice(record)
+      notice.isPast = isPast
+      found.append(notice)
+    }
+    if isOfActions { return found }
+    if line.shape == .own, let own = try Self.own(line) { return own }
+    events.removeAll(keepingCapacity: true)
+    if openclaw.decode(line, into: &events) || pincer.decode(line, into: &events)
+      || joelclaw.decode(line, into: &events)
+    {
+      return events.compactMap(Self.notice)
+    }
+    return []
+  }
+
+  /// What a record of ours tells; nil for one of another type.
+  private static func own(_ line: TurnLine) throws(RecordFields.Fault) -> [Notice]? {
+    switch line.type {
+    case "approval", "turn":
+      do throws(RecordFields.Fault) {
+        switch try ConversationRecord(reading: line.bytes) {
+        case .approval(let approval): return [notice(approval)].compactMap { $0 }
+        case .turn(let turn): return [notice(turn)].compactMap { $0 }
+        default: return nil
+        }
+      } catch {
+        if error.isNews { return [] }
+        throw error
+      }
+    case "gap", "end", "health", "session", "session_change", "task":
+      return line.value.map { [state($0, line.type)].compactMap { $0 } }
+    default: return nil
+    }
+  }
+
+  private static func notice(_ event: TurnEvent) -> Notice? {
+    switch event.change {
+    case .setApproval(let approval), .proposed(let approval): return notice(approval)
+    case .setTurn(let turn, _): return notice(turn)
+    case .failed(let code, let reason):
+      var turn = TurnRecord(
+        event.origin, id: event.turn, thread: event.thread, state: .failed, time: event.time)
+      turn.reason = [code, reason].filter { !$0.isEmpty }.joined(separator: ": ")
+      return notice(turn)
+    default: return nil
+    }
+  }
+
+  /// An agent waits for a person: how it is told does not decide anything.
+  private static func notice(_ approval: ApprovalRecord) -> Notice? {
+    guard approval.state == .pending else { return nil }
+    var record = NotificationRecord(
+      approval.origin, id: "approval/\(approval.id)", urgency: .urgent, category: "approval",
+      title: "\(approval.tool) waits for an approval", time: approval.time)
+    record.text = approval.summary
+    record.about = .init(type: "approval", id: approval.id)
+    record.thread = approval.thread
+    return Notice(record)
+  }
+
+  private static func notice(_ turn: TurnRecord) -> Notice? {
+    guard turn.state == .failed else { return nil }
+    var record = NotificationRecord(
+      turn.origin, id: "turn/\(turn.thread)/\(turn.id)", urgency: .attention, category: "turn",
+      title: "turn failed", time: turn.time)
+    record.text = turn.reason
+    record.about = .init(type: "turn", id: turn.id)
+    record.thread = turn.thread
+    return Notice(record)
+  }
+
+  /// What a record says of how something is.
+  private static func state(_ record: JSONValue, _ type: String) -> Notice? {
+    var notice = Notice()
+    notice.backend = record["backend"]?.string
+    notice.profile = record["profile"]?.string
+    notice.time = record["time"]?.string.flatMap { Timestamp(rfc3339: $0) }
+    notice.category = "system"
+    notice.urgency = NotificationRecord.Urgency.attention.rawValue
+    notice.text = record["reason"]?.string
+    switch type {
+    case "gap": notice.title = "events were lost"
+    case "end": notice.title = "the stream has ended"
+    case "health":
+      guard record["ok"]?.bool == false else { return nil }
+      notice.urgency = NotificationRecord.Urgency.urgent.rawValue
+      notice.title = "the agent is not well"
+    case "task":
+      guard record["state"]?.string == "failed", let id = record["id"]?.string else { return nil }
+      notice.id = "task/\(id)/\(record["last"]?.string ?? record["time"]?.string ?? "")"
+      notice.category = "task"
+      notice.title = "failed: \(record["title"]?.string ?? id)"
+      notice.text = record["notes"]?.string
+      notice.about = .init(type: type, id: id)
+    default:
+      guard record["state"]?.string == "waiting", let name = record["name"]?.string else {
+        return nil
+      }
+      // Since when tells one time that it waits from the next.
+      if let since = record["since"]?.string { notice.id = "session/\(name)/\(since)" }
+      notice.category = "session"
+      notice.title = "\(name) waits"
+      notice.about = .init(type: "session", id: name)
+    }
+    return notice
+  }
+}

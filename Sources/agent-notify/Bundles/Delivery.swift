@@ -1,0 +1,144 @@
+import Core
+import Notices
+import Records
+
+/// One thing that a person is told. Its texts are as they came: each way makes them safe for
+/// where it puts them.
+struct Delivery: Equatable {
+  var title: String
+  /// More about it; may have several lines, may be empty.
+  var body: String
+  var urgency: NotificationRecord.Urgency
+  var hasSound: Bool
+  /// The record `notification`, with a LF.
+  var record: [UInt8]
+}
+
+/// Notifications that are the same to a person: of one agent, with one title.
+struct Bundle {
+  /// What makes them the same.
+  struct Key: Hashable {
+    var profile: String?
+    var category: String
+    var title: String
+  }
+
+  let key: Key
+  /// The first of them.
+  let notice: Notice
+  /// How many.
+  private(set) var count = 0
+  /// The highest of them.
+  private(set) var urgency = NotificationRecord.Urgency.noise
+  private(set) var hasSound = false
+  /// By which they are known again, as many as are remembered.
+  private(set) var ids: [String] = []
+  /// When they came, seconds of the monotonic clock.
+  let first: Double
+  private(set) var last: Double
+
+  /// Longer texts are of no use to somebody who is interrupted, scalars.
+  static let mostTitle = 200, mostText = 1000
+
+  init(_ routed: RoutedNotice, now: Double) {
+    notice = Self.cut(routed.notice)
+    key = Key(
+      profile: notice.profile, category: notice.category, title: notice.title ?? notice.category)
+    first = now
+    last = now
+  }
+
+  /// Of what was kept in an earlier run.
+  init(_ notice: Notice, count: Int, urgency: NotificationRecord.Urgency, now: Double) {
+    self.notice = notice
+    key = Key(
+      profile: notice.profile, category: notice.category, title: notice.title ?? notice.category)
+    self.count = count
+    self.urgency = urgency
+    first = now
+    last = now
+  }
+
+  mutating func add(_ routed: RoutedNotice, id: String?, now: Double) {
+    count += 1
+    last = now
+    let order = NotificationRecord.Urgency.allCases
+    let given = routed.urgency ?? .attention
+    if order.firstIndex(of: given) ?? 0 < order.firstIndex(of: urgency) ?? 0 { urgency = given }
+    hasSound = hasSound || routed.hasSound
+    if let id, ids.count < ToldFile.most { ids.append(id) }
+  }
+
+  /// Its title for a person, with whose it is and how many.
+  var title: String {
+    let name = key.title.isEmpty ? "notification" : key.title
+    return (key.profile.map { "\($0): " } ?? "") + name + (count > 1 ? " ×\(count)" : "")
+  }
+
+  var delivery: Delivery {
+    let record = RecordText(.notification).string("backend", notice.backend)
+      .string("profile", notice.profile).string("id", notice.id)
+      .string("urgency", urgency.rawValue).string("category", notice.category)
+      .string("title", key.title).string("text", notice.text)
+      .object("about", notice.about.map(RoutedNotice.object)).string("thread", notice.thread)
+      .number("count", count > 1 ? count : nil).time(notice.time)
+    return Delivery(
+      title: title, body: notice.text ?? "", urgency: urgency, hasSound: hasSound,
+      record: record.line)
+  }
+
+  /// Many in one.
+  ///
+  /// - Parameter bundles: two at least, and `others` more that nobody has kept.
+  static func summary(_ bundles: [Bundle], others: Int = 0) -> Delivery {
+    let order = NotificationRecord.Urgency.allCases
+    let sorted = bundles.enumerated().sorted {
+      let ranks = [$0, $1].map { order.firstIndex(of: $0.element.urgency) ?? 0 }
+      return (ranks[0], $0.offset) < (ranks[1], $1.offset)
+    }.map(\.element)
+    let count = bundles.reduce(others) { $0 + $1.count }
+    let shown = sorted.prefix(8)
+    let rest = count - shown.reduce(0) { $0 + $1.count }
+    let body =
+      shown.map { one in
+        // The first line says what it is; more would hide the others.
+        let text = one.count > 1 ? "" : one.notice.text?.split(separator: "\n").first ?? ""
+        return one.title + (text.isEmpty ? "" : ": \(text.prefix(80))")
+      } + (rest > 0 ? ["and \(rest) more"] : [])
+    let urgency = sorted.first?.urgency ?? .info
+    let title = count == 1 ? "1 notification" : "\(count) notifications"
+    let record = RecordText(.notification).string("urgency", urgency.rawValue)
+      .string("category", "summary").string("title", title)
+      .string("text", body.joined(separator: "\n")).number("count", count)
+      .time(bundles.last?.notice.time)
+    return Delivery(
+      title: title, body: body.joined(separator: "\n"), urgency: urgency,
+      hasSound: bundles.contains { $0.hasSound }, record: record.line)
+  }
+
+  /// What is kept of a notification: what is too long is cut.
+  private static func cut(_ notice: Notice) -> Notice {
+    var notice = notice
+    notice.title = notice.title.map { cut($0, mostTitle) }
+    notice.category = cut(notice.category, mostTitle)
+    notice.text = notice.text.map { cut($0, mostText) }
+    notice.profile = notice.profile.map { cut($0, mostTitle) }
+    notice.backend = notice.backend.map { cut($0, mostTitle) }
+    notice.thread = notice.thread.map { cut($0, mostTitle) }
+    notice.id = notice.id.map { cut($0, mostTitle) }
+    notice.about = notice.about.map {
+      .init(type: cut($0.type, mostTitle), id: cut($0.id, mostTitle))
+    }
+    return notice
+  }
+
+  private static func cut(_ text: String, _ most: Int) -> String {
+    let scalars = text.unicodeScalars
+    // A scalar has a byte at least: most texts need no counting.
+    guard text.utf8.count > most,
+      let end = scalars.index(scalars.startIndex, offsetBy: most, limitedBy: scalars.endIndex),
+      end < scalars.endIndex
+    else { return text }
+    return String(scalars[..<end]) + "…"
+  }
+}

@@ -1,0 +1,116 @@
+import Core
+import Notices
+import Records
+
+/// What was told, and what is kept for later, over restarts: a record `notify_state`.
+///
+/// A notification is written down before it is told: whatever happens in between, it is
+/// told at most once.
+final class ToldFile {
+  private let file: StateFile
+  private var ids: [String] = []
+  private var known: Set<String> = []
+  /// The known ones in the order in which they came.
+  private var order: [String] = []
+  /// What is kept, as it was read.
+  private(set) var kept: [Bundle] = []
+  private(set) var others = 0
+  private var isDirty = false
+
+  /// So many are remembered.
+  static let most = 4096
+  /// The longest file that one of ours can be, bytes.
+  private static let limit = 4 << 20
+
+  /// - Parameters:
+  ///   - path: the argument of `--state`; nil for a file of the state folder.
+  ///   - profiles: those that are followed: each choice of them has a file of its own.
+  ///   - now: seconds of the monotonic clock.
+  /// - Throws: `SettingsError`.
+  init(_ path: String?, profiles: [String], now: Double) throws(SettingsError) {
+    if let path {
+      file = StateFile(path: path)
+    } else {
+      let names = profiles.map(Self.fileName).joined(separator: "+")
+      let name = "notify" + (names.isEmpty ? "" : "-" + names)
+      file = StateFile(path: try Folders().stateFile(name))
+    }
+    guard let bytes = try file.read(limit: Self.limit),
+      let object = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) })
+    else { return }
+    ids = object["told"]?.elements.compactMap(\.string).suffix(Self.most) ?? []
+    known = Set(ids)
+    order = ids
+    others = Self.count(object["others"], atLeast: 0)
+    kept = (object["kept"]?.elements ?? []).prefix(Bundler.mostKinds).map { one in
+      Bundle(
+        Notice(one), count: Self.count(one["count"], atLeast: 1),
+        urgency: one["urgency"]?.string.flatMap { .init(rawValue: $0) } ?? .info, now: now)
+    }
+  }
+
+  /// A number that sums can be made of, whatever the file has.
+  private static func count(_ value: JSONValue?, atLeast least: Int) -> Int {
+    Int(min(max(value?.integer ?? 0, Int64(least)), 1 << 40))
+  }
+
+  /// By what a notification is known again; nil for one without an id.
+  static func id(of notice: Notice) -> String? {
+    guard let id = notice.id else { return nil }
+    let text = [notice.backend ?? "", notice.profile ?? "", id].joined(separator: "\0")
+    let key = Array(text.utf8).withUnsafeBytes { ActionKey(text: $0) }
+    return String(key.high, radix: 16) + "-" + String(key.low, radix: 16)
+  }
+
+  /// Whether something is to be saved.
+  var hasNews: Bool { isDirty }
+
+  /// Whether it is new. It is known from now on, and for other runs when it is written.
+  func isNew(_ id: String?) -> Bool {
+    guard let id else { return true }
+    guard known.insert(id).inserted else { return false }
+    order.append(id)
+    if order.count >= 4 * Self.most {
+      for id in order.prefix(2 * Self.most) { known.remove(id) }
+      order.removeFirst(2 * Self.most)
+    }
+    return true
+  }
+
+  /// Writes down that these are told or kept, at the next `save`.
+  func add(_ added: [String]) {
+    ids = (ids + added).suffix(Self.most)
+    isDirty = true
+  }
+
+  /// Brings to disk what is new.
+  ///
+  /// - Parameters:
+  ///   - bundles: what is kept.
+  ///   - others: how many more.
+  func save(kept bundles: [Bundle], others: Int) throws(SettingsError) {
+    guard isDirty else { return }
+    let record = RecordText(.notifyState).strings("told", ids)
+      .objects("kept", bundles.map(Self.object)).number("others", others)
+      .time(Timestamp.now())
+    try file.replace(with: record.line)
+    isDirty = false
+  }
+
+  private static func object(_ bundle: Bundle) -> RecordText {
+    RecordText().string("profile", bundle.notice.profile)
+      .string("urgency", bundle.urgency.rawValue).string("category", bundle.notice.category)
+      .string("title", bundle.notice.title).string("text", bundle.notice.text)
+      .number("count", bundle.count).time(bundle.notice.time)
+  }
+
+  /// A name that is one of a file: what could lead elsewhere is spelled out.
+  private static func fileName(_ name: String) -> String {
+    name.utf8.map { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: String(UnicodeScalar(byte))
+      default: "%" + String(byte, radix: 16)
+      }
+    }.joined()
+  }
+}

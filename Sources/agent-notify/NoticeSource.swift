@@ -1,0 +1,117 @@
+import Agent
+import CLibc
+import Core
+
+/// Where the records come from: standard input, or the programs that follow agents.
+final class NoticeSource {
+  private var reader: LineReader
+  /// Readable when there are lines, or no more.
+  let descriptor: Int32
+  private let children: [ChildProcess]
+  private(set) var isEnded = false
+  private var number = 0
+
+  private struct Pause: Error {}
+
+  /// - Parameter children: each reads what the one before it writes; none for standard
+  ///   input.
+  private init(_ children: [ChildProcess] = []) {
+    self.children = children
+    descriptor = children.last?.output ?? 0
+    reader = LineReader(descriptor: descriptor)
+  }
+
+  /// Standard input; or `agent-tail -L -p NAMES | action-filter -a FILTERS`, which follow
+  /// agents from now on, and `agent-approve -p NAME -w` for each that asks for approvals:
+  /// a gateway tells them to nobody who may only read.
+  ///
+  /// - Parameters:
+  ///   - profiles: none for standard input.
+  ///   - filters: options of action-filter; with none it is not needed.
+  /// - Returns: the end of the first is the end of all.
+  /// - Throws: a `UsageError` for options that the filter does not know, as it says it.
+  static func all(following profiles: [String], filters: [String]) throws -> [NoticeSource] {
+    guard !profiles.isEmpty else { return [NoticeSource()] }
+    let filter = ["action-filter", "-a"] + filters
+    if !filters.isEmpty { try check(filter) }
+    let tail = try start(["agent-tail", "-L", "-p", profiles.joined(separator: ",")])
+    var children = [tail]
+    if !filters.isEmpty {
+      children.append(try start(filter, input: .given(tail.output)))
+      tail.closeEnds()
+    }
+    let settings = try Settings()
+    let asking = profiles.filter { name in
+      guard let profile = try? settings.profile(name) else { return false }
+      return (try? profile.require(.approvals, for: "agent-notify")) != nil
+    }
+    return [NoticeSource(children)]
+      + (try asking.map { NoticeSource([try start(["agent-approve", "-w", "-p", $0])]) })
+  }
+
+  private static func start(
+    _ words: [String], input: ChildProcess.Stream = .nothing
+  ) throws(SettingsError) -> ChildProcess {
+    do throws(ChildProcess.Failure) {
+      return try ChildProcess(words, input: input)
+    } catch {
+      throw SettingsError(error.program, systemReason(error.code))
+    }
+  }
+
+  /// Lets the filter look at its options, before anybody is asked for anything.
+  private static func check(_ words: [String]) throws {
+    let child: ChildProcess
+    do throws(ChildProcess.Failure) {
+      child = try ChildProcess(words, output: .nothing, error: .pipe)
+    } catch {
+      throw SettingsError(error.program, systemReason(error.code))
+    }
+    var lines = LineReader(descriptor: child.error)
+    var said = ""
+    while let line = try lines.next() {
+      if said.isEmpty { said = String(decoding: line.bytes, as: UTF8.self) }
+    }
+    _ = child.waitForEnd()
+    // 1 is that nothing matched.
+    guard child.exitStatus ?? 2 > 1 else { return }
+    let name = words[0] + ": "
+    throw UsageError(said.hasPrefix(name) ? String(said.dropFirst(name.utf8.count)) : said)
+  }
+
+  /// The next line that is there, and its number; nil when there is none for now, or no more.
+  ///
+  /// - Parameter read: reads it.
+  /// - Returns: whether there was one.
+  func next(_ read: (UnsafeRawBufferPointer, Int) -> Void) throws -> Bool {
+    let descriptor = descriptor
+    do {
+      let line = try reader.next {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        if poll(&entry, 1, 0) < 1 { throw Pause() }
+      }
+      guard let line else {
+        isEnded = true
+        return false
+      }
+      number += 1
+      read(line.bytes, number)
+      return true
+    } catch is Pause {
+      return false
+    }
+  }
+
+  /// Ends the programs that were started.
+  ///
+  /// - Returns: how the one that follows ended, where it did so by itself.
+  func end() -> ExitStatus {
+    guard let tail = children.first else { return .success }
+    // What its reader saw the end of has ended, or is about to.
+    if !isEnded { for child in children { child.kill(SIGTERM) } }
+    let tries = isEnded ? 100 : 0
+    for _ in 0..<tries where !tail.reap() { usleep(10_000) }
+    guard let status = tail.exitStatus else { return isEnded ? .temporary : .success }
+    return ExitStatus(rawValue: status) ?? .failure
+  }
+}

@@ -1,0 +1,35 @@
+import Core
+import Notices
+import Records
+
+/// notify-route(1): where notifications go.
+@main
+enum NotifyRoute {
+  static func main() {
+    let options = RouteCommandOptions.table.parseOrExit(RouteCommandOptions())
+    let diagnostics = Diagnostics(program: "notify-route")
+    var reader = NoticeReader(options.routes, diagnostics: diagnostics)
+    var faults = FaultLog(diagnostics)
+    let writer = RecordWriter()
+    do {
+      try RecordInput.each(
+        options.files, writtenTo: FileIdentity(descriptor: 1), until: { false },
+        fault: { faults.file($0, $1) },
+        lines: { input in
+          while let line = try input.next(beforeBlocking: { _ in try writer.flush() }) {
+            switch reader.read(line.bytes) {
+            case .routes(let routes): for route in routes { try writer.write(route.record) }
+            case .bad(let reason): faults.line(input.path, line.number, reason)
+            }
+          }
+        })
+      try writer.flush()
+    } catch let failure as WriteFailure {
+      diagnostics.fail(writing: failure)
+    } catch {
+      diagnostics.fail("\(error)")
+    }
+    faults.finish()
+    Process.exit(faults.hasFault ? .failure : .success)
+  }
+}

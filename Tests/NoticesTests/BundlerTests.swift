@@ -1,0 +1,113 @@
+import Core
+import Notices
+import Records
+import Testing
+
+@testable import agent_notify
+
+@Suite("bundles") struct BundlerTests {
+  typealias Urgency = NotificationRecord.Urgency
+
+  private func routed(_ title: String, _ urgency: Urgency = .urgent) -> RoutedNotice {
+    var notice = Notice()
+    (notice.title, notice.urgency, notice.category) = (title, urgency.rawValue, "x")
+    let now = LocalTime(Timestamp(seconds: 0))
+    return RoutedNotice(notice, RouteInput(urgency: urgency.rawValue, category: "x", now: now))
+  }
+
+  private func titles(_ due: [(Delivery, ids: [String])]) -> [String] { due.map(\.0.title) }
+
+  @Test("what comes in a row is one, when it is over")
+  func settling() {
+    var bundler = Bundler(BundleLimits())
+    for step in 0..<30 {
+      bundler.take(routed("a"), id: "\(step)", isNow: true, now: Double(step) / 10)
+      #expect(bundler.due(now: Double(step) / 10, isEnd: false).isEmpty)
+    }
+    #expect(bundler.next(now: 3) == 4.9)
+    let due = bundler.due(now: 4.9, isEnd: false)
+    #expect(titles(due) == ["a ×30"])
+    #expect(due[0].ids.count == 30)
+    #expect(bundler.isEmpty)
+    #expect(bundler.next(now: 5) == nil)
+  }
+
+  @Test("what never ends is told after five times as long")
+  func endless() {
+    var bundler = Bundler(BundleLimits())
+    var told: [Double] = []
+    for step in 0..<300 {
+      let now = Double(step) / 10
+      bundler.take(routed("a"), id: nil, isNow: true, now: now)
+      if !bundler.due(now: now, isEnd: false).isEmpty { told.append(now) }
+    }
+    #expect(told.count == 2)
+    #expect(told.first == 10)
+  }
+
+  @Test("no more than so many a minute, and none is lost")
+  func rate() {
+    var bundler = Bundler(BundleLimits(settle: 0, rate: 4))
+    var (told, counted) = (0, 0)
+    for step in 0..<1200 {
+      let now = Double(step) / 10
+      bundler.take(routed("n\(step)"), id: "\(step)", isNow: true, now: now)
+      let due = bundler.due(now: now, isEnd: false)
+      told += due.count
+      counted += due.reduce(0) { $0 + $1.ids.count }
+    }
+    #expect(told <= 12)
+    for (_, ids) in bundler.due(now: 500, isEnd: true) { counted += ids.count }
+    // Of what has no place only the number is known.
+    #expect(counted > 400)
+    #expect(bundler.isEmpty)
+  }
+
+  @Test("a sum counts what it does not name")
+  func sums() {
+    var bundler = Bundler(BundleLimits(settle: 0, rate: 2))
+    for step in 0..<500 {
+      bundler.take(routed("n\(step)"), id: nil, isNow: true, now: 0)
+    }
+    let due = bundler.due(now: 0, isEnd: false)
+    #expect(titles(due) == ["n0", "499 notifications"])
+    #expect(due[1].0.body.hasSuffix("and 491 more"))
+  }
+
+  @Test("an emergency waits for nothing and counts for nothing")
+  func emergency() {
+    var bundler = Bundler(BundleLimits(settle: 9, rate: 1))
+    for now in [0.0, 1, 2] {
+      bundler.take(routed("fire", .emergency), id: nil, isNow: true, now: now)
+      #expect(titles(bundler.due(now: now, isEnd: false)) == ["fire"])
+    }
+    bundler.take(routed("a"), id: nil, isNow: true, now: 3)
+    #expect(titles(bundler.due(now: 12, isEnd: false)) == ["a"])
+  }
+
+  @Test("what is kept is told in one, the most urgent first")
+  func digest() {
+    var bundler = Bundler(BundleLimits(digest: 60))
+    bundler.take(routed("low", .info), id: nil, isNow: false, now: 1)
+    bundler.take(routed("high", .urgent), id: nil, isNow: false, now: 2)
+    bundler.take(routed("low", .info), id: nil, isNow: false, now: 3)
+    #expect(bundler.digestTime == 61)
+    #expect(bundler.due(now: 99, isEnd: false).isEmpty)
+    let digest = bundler.digest()
+    #expect(digest?.title == "3 notifications")
+    #expect(digest?.body == "high\nlow ×2")
+    let again = bundler.digest()
+    #expect(again == nil)
+  }
+}
+
+@Suite("texts of ways") struct WayTextTests {
+  @Test("tmux gets no format, no time and no second command")
+  func tmux() {
+    #expect(WayText.tmux("#{x} #(y) 100% ;") == "##{x} ##(y) 100%% \\;")
+    #expect(WayText.tmux("a\\;") == "a\\\\;")
+  }
+
+  @Test("the desktop gets no markup and no escapes")
+  func markup() { #expect(WayText.markup("<b>&\\033") == "&lt;b&gt;&amp;\\\\033") }
+}

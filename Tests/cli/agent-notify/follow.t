@@ -1,0 +1,120 @@
+#!/bin/sh
+# agent-notify -p: one word to be told of an agent, of what is new and nothing else.
+. "${0%/*}/../lib.sh"
+needs jq python3 curl
+
+config=$XDG_CONFIG_HOME/agentutils/config
+start_server dashboard python3 "$cli/servers/dashboard.py" --tick 0.2
+printf '[profile clanky]\nurl = %s\n' "$url" >"$config"
+# act KIND CONTENT...: an action each.
+act() {
+  _kind=$1
+  shift
+  for _content; do printf '{"kind":"%s","content":"%s"}\n' "$_kind" "$_content"; done |
+    curl -sf --data-binary @- "$url/control/actions" >/dev/null
+}
+connected() { [ "$(curl -s "$url/control/state" | jq .clients)" -ge "${1:-1}" ]; }
+titles() { jq -r '"\(.title) \(.text)"' "$tmp/$1.out"; }
+
+# --- the backlog is no news
+act bot_error before
+act llm_error before
+start told agent-notify -p clanky --settle 0.2 --exec cat
+told=$pid
+wait_until 30 connected || bail "nobody follows"
+act sent_reply hello
+act llm_error now
+ok "what happens is told" wait_until 20 has "$tmp/told.out" llm_error
+is "$(titles told)" "llm_error now" "what was there before is not, and what is no fault is not"
+
+# --- a burst over the wire
+seq 200 | sed 's/.*/{"kind":"asr_error","content":"empty &"}/' |
+  curl -sf --data-binary @- "$url/control/actions" >/dev/null
+ok "200 errors are told" wait_until 20 has "$tmp/told.out" asr_error
+is "$(jq -c 'select(.title == "asr_error").count' "$tmp/told.out")" 200 "as one, with a count"
+
+# --- what happened while the link was down
+curl -s -d '' "$url/control/drop?away=1" >/dev/null
+act tts_error 'while it was down'
+curl -s -d '' "$url/control/back" >/dev/null
+ok "is told, too" wait_until 30 has "$tmp/told.out" 'while it was down'
+act bot_error last
+ok "and what comes next" wait_until 20 has "$tmp/told.out" last
+is "$(titles told | sort | uniq -d)" "" "nothing twice"
+is "$(grep -c before "$tmp/told.out")" 0 "and the backlog never"
+
+# --- killed and started again
+kill -9 "$told"
+finished "$told"
+start told agent-notify -p clanky --settle 0.2 --exec cat
+wait_until 30 connected 1
+act voice_error 'after the restart'
+ok "after a restart what is new is told" wait_until 20 has "$tmp/told.out" 'after the restart'
+is "$(titles told)" "voice_error after the restart" "and nothing else"
+ok "its memory is that of the profile" test -s "$XDG_STATE_HOME/agentutils/notify-clanky"
+# The programs that it started.
+children=$(ps -e -o pid= -o ppid= | awk -v parent="$pid" '$2 == parent { print $1 }')
+stop "$pid" TERM
+status_is 143 "a signal ends it"
+children_gone() { for child in $children; do gone "$child" || return 1; done; }
+ok "and what it started" wait_until 20 children_gone
+isnt "$children" "" "which was something"
+
+# --- filters
+start told agent-notify -p clanky --settle 0.2 --exec cat --as urgent -- -k voice_session_start,bot_error -v
+wait_until 30 connected 1
+stop "$pid"
+start told agent-notify -p clanky --settle 0.2 --exec cat --as urgent -- -k voice_session_start -F reef
+wait_until 30 connected 1
+act bot_error reef
+act voice_session_start elsewhere
+act voice_session_start 'on the reef'
+ok "what the filter selects is told" wait_until 20 has "$tmp/told.out" reef
+is "$(titles told)" "voice_session_start on the reef" "alone"
+stop "$pid"
+run agent-notify -p clanky -- --no-such
+status_is 2 "an option that the filter does not have"
+err_like '^agent-notify: unknown option --no-such$' "is told under the name of the command"
+err_like '^usage: agent-notify' "with its usage"
+is "$(lines "$err")" 2 "in two lines"
+
+# --- several profiles
+first=$url
+start_server other python3 "$cli/servers/dashboard.py" --tick 0.2
+printf '[profile clanky]\nurl = %s\n[profile $(touch x)/..]\nurl = %s\n' "$first" "$url" >"$config"
+start told agent-notify -p 'clanky,$(touch x)/..' --settle 0.2 --to line
+wait_until 30 connected 1
+act llm_error there
+url=$first
+act llm_error here
+ok "each names its profile" wait_until 20 has "$tmp/told.out" 'clanky: llm_error: here'
+ok "as text" wait_until 20 grep -qF '$(touch x)/..: llm_error: there' "$tmp/told.out"
+stop "$pid"
+is "$(find "$XDG_STATE_HOME/agentutils" -name 'notify-clanky+*' | wc -l | tr -d ' ')" 1 \
+  "a name of a profile is no path"
+
+# --- what ends it
+run agent-notify -p nobody
+status_is 2 "a profile that is not there"
+err_like "^agent-tail: profile nobody: not in $config$" "is told by who looks for it"
+start_server guarded python3 "$cli/servers/dashboard.py" --token secret
+printf '[profile locked]\nurl = %s\n' "$url" >"$config"
+run agent-notify -p locked
+status_is 77 "credentials that are refused are status 77"
+run env PATH="$tmp:/usr/bin:/bin" "$root/bin/agent-notify" -p locked
+status_is 2 "without agent-tail"
+err_is "agent-notify: agent-tail: no such file or directory" "that is said"
+
+# --- a gateway's questions
+. "${0%/*}/../gateway.sh"
+start_gateway claw
+start told agent-notify -p claw --settle 0.2 --exec cat
+followed() { [ "$(frames claw connect | wc -l)" -ge 2 ]; }
+wait_until 30 followed || bail "nobody follows the gateway"
+tell claw ask q1 '{"command":"make test","commandArgv":["make","test"],"cwd":"/srv/site","host":"gateway"}'
+ok "what an agent asks permission for is told" wait_until 20 has "$tmp/told.out" approval/q1
+is "$(jq -r '"\(.title) \(.urgency) \(.category)"' "$tmp/told.out")" \
+  "exec waits for an approval urgent approval" "as urgent"
+stop "$pid"
+
+done_testing

@@ -1,0 +1,136 @@
+#!/bin/sh
+# agent-notify --ntfy: a real HTTP server, which does what servers do.
+. "${0%/*}/../lib.sh"
+needs jq python3 openssl
+
+ok='{"id":"m1","event":"message"}'
+printf '%s\n' '{"urgency":"urgent","category":"x","title":"it <fell>\u001b[31m","text":"why"}' >"$tmp/one"
+(umask 077 && echo secret-of-ntfy >"$tmp/token")
+serve <<END
+on /
+forever
+status 200 application/json $ok
+END
+# bodies: what was posted.
+bodies() { requests .body; }
+
+run agent-notify --ntfy "$url/alerts" <"$tmp/one"
+status_is 0 "a message is posted"
+is "$(bodies | jq -c .)" \
+  '{"topic":"alerts","title":"it <fell>\\e[31m","message":"why","priority":4}' "as JSON, to the topic"
+is "$(requests '.method + " " + .path')" "POST /" "to the server's root"
+is "$(requests '.headers | tojson' | grep -ci authorization)" 0 "without a token"
+for urgency in emergency:5 attention:3; do
+  script <<END
+forever
+status 200 application/json $ok
+END
+  printf '{"urgency":"%s","category":"x","title":"t"}\n' "${urgency%:*}" | run agent-notify --ntfy "$url/a"
+  is "$(bodies | jq -c '[.priority, .message]')" "[${urgency#*:},\"t\"]" "$urgency"
+done
+
+# --- the token
+script <<END
+forever
+status 200 application/json $ok
+END
+run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
+is "$(requests '.headers | tojson' | grep -c 'Bearer secret-of-ntfy')" 1 "the token goes along"
+chmod 644 "$tmp/token"
+run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
+status_is 77 "a token that others can read is refused"
+chmod 600 "$tmp/token"
+run agent-notify --ntfy "http://ntfy.invalid/a" --ntfy-token "$tmp/token" <"$tmp/one"
+status_is 2 "over plain http it goes to this machine alone"
+err_like "would travel over plain http; see --allow-plaintext" "and that is said"
+export AGENT_TOKEN_FILE="$tmp/token"
+: >"$log"
+run agent-notify --ntfy "$url/a" <"$tmp/one"
+is "$(requests '.headers | tojson' | grep -ci authorization)" 0 "the agent's own token never goes there"
+unset AGENT_TOKEN_FILE
+http_proxy=$other run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
+http_proxy=$other run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" \
+  --allow-plaintext <"$tmp/one"
+is "$(requests .port | xargs)" "main main other" "--allow-plaintext lets a proxy carry it"
+
+# A redirect to another place does not take it along, and an answer that is no answer of
+# ntfy is no delivery.
+script <<END
+redirect 307 $other/else
+---
+forever
+status 200 application/json $ok
+END
+run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" <"$tmp/one"
+status_is 0 "a redirect is followed"
+is "$(requests '.headers | tojson' | grep -c secret-of-ntfy)" 1 "the token is not"
+script <<END
+redirect 302 $url/login
+---
+forever
+status 200 text/html <p>sign in</p>
+END
+run agent-notify --ntfy "$url/a" <"$tmp/one"
+status_is 75 "a page to sign in"
+err_like "not the answer of an ntfy server" "is no delivery"
+
+# --- faults that pass
+script <<END
+status 500 text/plain no
+---
++ Retry-After: 3
+status 429 text/plain slower
+---
+status 200 application/json $ok
+END
+run agent-notify --ntfy "$url/a" <"$tmp/one"
+status_is 0 "a fault of the server is tried again"
+is "$(requests .n | wc -l | tr -d ' ')" 3 "until it works"
+ok "and not before it asks to" jq -se '[.[] | select(.what == "request").at] | .[2] - .[1] >= 3' "$log"
+is "$(grep -c 'tried again' "$err")" 1 "and that is told once"
+
+# --- faults that do not
+script <<END
+forever
+status 403 application/json {"error":"forbidden"}
+END
+mkfifo "$tmp/live"
+start live sh -c "exec agent-notify --settle 0 --ntfy '$url/a' <'$tmp/live'"
+exec 3>"$tmp/live"
+cat "$tmp/one" >&3
+finished "$pid"
+exec 3>&-
+status_is 77 "a token that is refused ends it at once"
+like "$(cat "$tmp/live.err")" "403.*refused" "and is said"
+script <<END
+forever
+status 404 text/plain nothing here
+END
+run agent-notify --ntfy "$url/a" --to line <"$tmp/one"
+status_is 2 "no such server"
+out_like fell "another way tells it"
+for bad in "$url" "$url/" "$url/a%20b" "$url/a?x=1" ftp://x/a; do
+  run agent-notify --ntfy "$bad" <"$tmp/one"
+  status_is 2 "--ntfy $bad"
+  err_one_line agent-notify "is no topic"
+done
+
+# --- a server that does not answer holds up nobody else
+script <<END
+forever
+stall
+END
+start live sh -c "exec agent-notify --settle 0 --to line --ntfy '$url/a' <'$tmp/live'"
+exec 3>"$tmp/live"
+cat "$tmp/one" >&3
+ok "the line comes" wait_until 20 has "$tmp/live.out" fell
+stop "$pid" TERM
+exec 3>&-
+status_is 143 "and a signal ends it in the middle of a request"
+
+# --- over TLS
+start_tls 'Authorization: Bearer secret-of-ntfy' "$ok" ''
+run agent-notify --ntfy "$url/a" --ntfy-token "$tmp/token" --cacert "$tmp/authority" <"$tmp/one"
+status_is 0 "--cacert"
+
+done_testing

@@ -1,0 +1,212 @@
+#!/bin/sh
+# agent-notify makes few deliveries of many notifications, and tells none twice.
+. "${0%/*}/../lib.sh"
+needs jq python3 perl
+
+state=$XDG_STATE_HOME/agentutils/notify
+# tell OPTION...: what is told, as records.
+tell() { run agent-notify --exec cat "$@"; }
+said() { jq -r "$1" "$out"; }
+# notice URGENCY TITLE [ID [MORE]]
+notice() {
+  printf '{"type":"notification","id":%s,"urgency":"%s","category":"test","title":"%s"%s}\n' \
+    "${3:-null}" "$1" "$2" "${4:-}"
+}
+
+# --- one
+notice urgent hello '"a1"' ',"text":"there"' >"$tmp/one"
+run agent-notify --to line <"$tmp/one"
+status_is 0 "a notification"
+out_like '^[0-9:]{8} urgent  hello: there$' "is a line"
+err_empty "and nothing else"
+is "$(jq -r .type "$state")" notify_state "what was told is remembered"
+is "$(stat -c %a "$state" 2>/dev/null || stat -f %Lp "$state")" 600 "for the user alone"
+run agent-notify --to line <"$tmp/one"
+status_is 0 "once more"
+out_empty "is not told twice"
+run agent-notify --to line --state "$tmp/other" <"$tmp/one"
+out_like hello "but by somebody with another memory (--state)"
+notice urgent hello | tee "$tmp/bare" | tell
+is "$(said .urgency)" urgent "what has no id is told"
+tell <"$tmp/bare"
+is "$(said .title)" hello "each time"
+
+# --- bursts
+seq 200 | sed 's/.*/{"event":"action_event","id":"","data":{"kind":"llm_error","createdAt":"2026-03-01T10:00:00.&Z","content":"429, try &"}}/' \
+  >"$tmp/burst"
+tell <"$tmp/burst"
+is "$(said '"\(.title) \(.count) \(.urgency) \(.text)"')" "llm_error 200 attention 429, try 1" \
+  "200 errors are one notification with a count"
+run agent-notify --to line <"$tmp/burst"
+out_empty "which a restart does not tell again"
+
+# Live: the first two seconds are waited for, and more as long as they come.
+mkfifo "$tmp/live"
+start live sh -c "exec agent-notify --exec cat --settle 0.5 <'$tmp/live'"
+exec 3>"$tmp/live"
+sed 's/llm_error/asr_error/' "$tmp/burst" | perl -ne '$| = 1; print; select undef, undef, undef, 0.005' >&3
+ok "a slow burst is told when it is over" wait_until 20 at_least "$tmp/live.out" 1
+is "$(jq -c '[.title, .count]' "$tmp/live.out")" '["asr_error",200]' "once"
+notice attention again >&3
+ok "and what comes later by itself" wait_until 20 at_least "$tmp/live.out" 2
+notice emergency fire >&3
+ok "an emergency is told" wait_until 20 at_least "$tmp/live.out" 3
+exec 3>&-
+finished "$pid"
+status_is 0 "the end of the input is the end"
+
+start live sh -c "exec agent-notify --exec cat --settle 100 <'$tmp/live'"
+exec 3>"$tmp/live"
+notice emergency fire >&3
+ok "an emergency does not wait for others" wait_until 20 at_least "$tmp/live.out" 1
+notice urgent waits >&3
+exec 3>&-
+finished "$pid"
+is "$(jq -r .title "$tmp/live.out" | xargs)" "fire waits" "and at the end nothing waits"
+
+# --- at most so many
+seq 300 | while read -r number; do notice urgent "n$number"; done >"$tmp/many"
+tell --rate 3 <"$tmp/many"
+is "$(said .title | xargs)" "n1 n2 298 notifications" "--rate: the last is the sum of the rest"
+is "$(said 'select(.count) | [.count, .category] | @csv')" '298,"summary"' "with its count"
+like "$(said 'select(.count).text' | tail -n 1)" "^and [0-9]+ more$" "and not all of their titles"
+start live sh -c "exec agent-notify --exec cat --settle 0 --rate 1 <'$tmp/live'"
+exec 3>"$tmp/live"
+notice urgent first >&3
+wait_until 20 at_least "$tmp/live.out" 1
+for number in 1 2 3; do notice urgent "late $number" >&3; done
+notice emergency fire >&3
+ok "only an emergency passes the limit" wait_until 20 has "$tmp/live.out" fire
+is "$(lines "$tmp/live.out")" 2 "the others wait"
+exec 3>&-
+finished "$pid"
+is "$(tail -n 1 "$tmp/live.out" | jq -r .title)" "3 notifications" "and are told in one"
+
+# --- what is kept
+{ notice info tea; notice info tea; notice info cake '"c1"'; notice noise hum; } >"$tmp/kept"
+tell --quiet-hours 00:00-23:59 <"$tmp/kept"
+status_is 0 "what is kept"
+out_empty "is not told in quiet hours, not even at the end"
+is "$(jq -c '[.kept[] | [.title, .count]]' "$state")" '[["tea",2],["cake",1]]' "it is kept on disk"
+tell </dev/null
+is "$(said '.title + ": " + .text' | xargs)" "3 notifications: tea ×2 cake" "and told later, in one"
+tell </dev/null
+out_empty "once"
+tell <"$tmp/kept"
+is "$(said .title)" "tea" "at the end of the input what is kept is told"
+is "$(said .count)" 2 "but what was told before"
+start live sh -c "exec agent-notify --exec cat --digest 1s <'$tmp/live'"
+exec 3>"$tmp/live"
+notice info tea >&3
+ok "--digest: it is told after that time" wait_until 20 has "$tmp/live.out" tea
+exec 3>&-
+finished "$pid"
+
+# Routed elsewhere, for somebody asleep.
+start live sh -c "notify-route --quiet-hours 00:00-23:59 <'$tmp/live' | exec agent-notify --exec cat --digest 0.2"
+exec 3>"$tmp/live"
+notice urgent later >&3
+wait_until 20 has "$state" later
+exec 3>&-
+finished "$pid"
+is "$(cat "$tmp/live.out")" "" "who sleeps by the word of another is not woken"
+tell </dev/null
+is "$(said .title)" later "and told afterwards"
+
+# --- rows that were there before
+printf '%s\n' \
+  '{"event":"activity_snapshot","id":"","data":{"actions":[{"id":1,"kind":"bot_error","created_at":"2026-03-01T10:00:00.000Z"}]}}' \
+  '{"id":2,"kind":"bot_error","created_at":"2026-03-01T10:00:00.000Z","content":"x"}' >"$tmp/rows"
+tell <"$tmp/rows"
+out_empty "a row from before the start is no news"
+notify-route <"$tmp/rows" | tell
+out_empty "nor when it was routed elsewhere"
+sed 's/2026-03-01/2199-03-01/' "$tmp/rows" | tell
+is "$(said '"\(.title) \(.count)"')" "bot_error 2" "a later one is"
+
+# --- killed at any moment
+for number in 1 2 3; do
+  start live sh -c "exec agent-notify --settle 0 --exec cat <'$tmp/live'"
+  exec 3>"$tmp/live"
+  notice urgent "k$number" "\"k$number\"" >&3
+  wait_until 20 has "$tmp/live.out" "k$number"
+  notice info "i$number" "\"i$number\"" >&3
+  wait_until 20 has "$state" "\"title\":\"i$number\""
+  kill -9 "$pid"
+  exec 3>&-
+  finished "$pid"
+done
+{
+  for number in 1 2 3; do
+    notice urgent "k$number" "\"k$number\""
+    notice info "i$number" "\"i$number\""
+  done
+} | tell
+is "$(said '.title + " " + (.text | split("\n") | join(" "))')" "3 notifications i1 i2 i3" \
+  "what was told is not told again, what was kept is told once"
+echo garbage >"$state"
+notice urgent x | tell
+is "$(said .title)" x "a state that makes no sense is none"
+start live sh -c "exec agent-notify --settle 60 --exec cat <'$tmp/live'"
+exec 3>"$tmp/live"
+notice urgent waits >&3
+# What is told at once shows that what came before it has been read.
+notice emergency now >&3
+wait_until 20 has "$tmp/live.out" '"now"'
+stop "$pid" TERM
+exec 3>&-
+status_is 143 "a signal ends it as one does"
+is "$(jq -r .title "$tmp/live.out" | xargs)" "now waits" "and what waits is told first"
+
+# --- what is bad, and options
+printf '%s\n' '{"urgency":"urgent"' '{"urgency":"loud","category":"x"}' >"$tmp/bad"
+{ cat "$tmp/bad"; notice urgent good; } | run agent-notify --to line
+is "$(grep -c '' "$err")" 1 "a bad line is named"
+out_like good "and the others are told"
+out_unlike loud "an urgency that nobody knows is not"
+run agent-notify --to line <"$tmp/bad"
+status_is 2 "and the status is 2"
+for words in '--to shout' '--to line,' '--rate 0' '--settle x' '--digest -1' '--exec' '--ntfy-token x' \
+  '-- -d error' 'word' '-p a,,b' '--quiet-hours 7'; do
+  # shellcheck disable=SC2086
+  run agent-notify $words </dev/null
+  status_is 2 "agent-notify $words"
+  err_like "^usage: agent-notify" "is wrong usage"
+done
+notice info meeting >"$tmp/info"
+tell --override test=urgent --mute none <"$tmp/info"
+is "$(said .urgency)" urgent "--override"
+tell --override test=urgent --mute test <"$tmp/info"
+out_empty "--mute"
+echo '{"event":"action_event","id":"","data":{"kind":"sent_reply","createdAt":"2026-03-01T10:00:00.000Z"}}' |
+  tell --as urgent
+is "$(said .title)" sent_reply "--as"
+printf '{"focus":"dnd","reportedAt":"%s"}\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$tmp/context"
+notice attention psst | tell --context "$tmp/context"
+out_empty "--context"
+run agent-notify --to line --state "$tmp/no/such" <"$tmp/one"
+status_is 2 "a state that cannot be kept"
+err_one_line agent-notify "is said"
+out_empty "before anything is told"
+
+# --- a memory that somebody spoilt
+notice info x >"$tmp/info"
+for number in 9223372036854775807 -5 '"x"'; do
+  echo '{"type":"notify_state","told":[],"kept":[{"title":"x","count":'"$number"'}],"others":'"$number"'}' >"$tmp/spoilt"
+  run agent-notify --to line --digest 0 --state "$tmp/spoilt" <"$tmp/info"
+  status_is 0 "a memory with a count of $number"
+  out_like '^[0-9:]{8} info  [1-9][0-9]* notifications: ' "tells no nonsense"
+done
+
+# --- an emergency among more kinds than are kept apart
+mkfifo "$tmp/flood"
+start flood sh -c "exec agent-notify --settle 1h --to line <'$tmp/flood'"
+exec 3>"$tmp/flood"
+seq 250 | while read -r number; do notice attention "kind $number"; done >&3
+notice emergency fire >&3
+ok "it is told at once" wait_until 20 has "$tmp/flood.out" "emergency  fire"
+is "$(grep -c . "$tmp/flood.out")" 1 "before all others"
+exec 3>&-
+finished "$pid"
+
+done_testing

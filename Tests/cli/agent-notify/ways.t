@@ -1,0 +1,164 @@
+#!/bin/sh
+# Each way of agent-notify tells what it is given and obeys none of it.
+. "${0%/*}/../lib.sh"
+needs jq python3 tmux
+
+# A text that every way would trip over, if it could.
+# What runs, runs here.
+cd "$tmp" || bail "no $tmp"
+python3 - >"$tmp/one" <<'END'
+import json
+title = "-e \x1b]0;owned\x07 $(touch evil) `touch evil` #(touch evil) #{pane_id} #[fg=red] %H \u202e\u200b <b>&amp;</b> ' \" \\033[31m;"
+print(json.dumps({"urgency": "urgent", "category": "x", "title": title, "text": title + "\nsecond\\;"}))
+END
+shown="-e \\e]0;owned\\x07 \$(touch evil) \`touch evil\` #(touch evil) #{pane_id} #[fg=red] %H \\u{202e}\\u{200b} <b>&amp;</b> ' \" \\033[31m;"
+echo '{"urgency":"emergency","category":"x","title":"fire"}' >"$tmp/fire"
+
+# --- programs of the desktop: what they are given
+mkdir "$tmp/bin"
+stub() {
+  cat >"$tmp/bin/$1" <<END
+#!/bin/sh
+for word; do printf '%s\0' "\$word"; done >"$tmp/argv"
+cat >"$tmp/stdin"
+END
+  chmod +x "$tmp/bin/$1"
+}
+stub notify-send
+stub osascript
+PATH=$tmp/bin:$PATH
+# word NUMBER: from 1, or from the end.
+word() { python3 -c 'import sys; print(open(sys.argv[1]).read().split("\0")[:-1][int(sys.argv[2])])' "$tmp/argv" "$1"; }
+
+run agent-notify --to notify-send <"$tmp/one"
+status_is 0 "notify-send"
+is "$(word -3)" "--" "its options end"
+is "$(word -2)" "$shown" "the title is text"
+is "$(word -1)" "$(printf '%s' "$shown" | sed 's/\\/\\\\/g; s/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g')
+second\\\\;" "the body is no markup, and has no escapes"
+is "$(word 3)" normal "urgent is normal"
+run agent-notify --to notify-send <"$tmp/fire"
+is "$(word 3)" critical "an emergency is critical"
+run env DISPLAY=:9 agent-notify <"$tmp/fire"
+is "$(word -2)" fire "it is the way where there is a display"
+run agent-notify --to osascript <"$tmp/one"
+is "$(word 0)" "-" "osascript reads its script"
+is "$(word 1)" "$shown" "and the title as an argument"
+is "$(word 2)" "$shown
+second\\;" "and the text"
+cp "$tmp/stdin" "$tmp/script"
+run agent-notify --to osascript <"$tmp/fire"
+ok "the script is the same for all" cmp "$tmp/script" "$tmp/stdin"
+printf '#!/bin/sh\necho "no \033[31mdaemon" >&2\nexit 3\n' >"$tmp/bin/notify-send"
+run agent-notify --to notify-send,line <"$tmp/fire"
+status_is 75 "a program that fails"
+err_is 'agent-notify: notify-send: no \e[31mdaemon' "is told, with what it says"
+out_like fire "and no other way suffers from it"
+rm "$tmp/bin/notify-send"
+run env PATH="$tmp/bin:$root/bin" agent-notify --to notify-send <"$tmp/fire"
+err_like '^agent-notify: notify-send: no such file or directory$' "one that is not there, too"
+rm -f "$tmp/bin"/*
+
+# --- a real bus and the real program
+desktop=$root/.build/peers/bin/python
+if command -v notify-send >/dev/null 2>&1 && command -v dbus-run-session >/dev/null 2>&1 &&
+  "$desktop" -c 'import jeepney' 2>/dev/null; then
+  cat >"$tmp/session" <<END
+"$desktop" "$cli/servers/desktop.py" >"$tmp/heard" &
+service=\$!
+until grep -q listening "$tmp/heard"; do kill -0 \$service || exit; sleep 0.05; done
+DISPLAY=:9 agent-notify <"$tmp/one"
+kill \$service
+END
+  run dbus-run-session -- sh "$tmp/session"
+  said() { jq -r "select(.title).$1" "$tmp/heard"; }
+  is "$(said title)" "$shown" "the desktop is told the title"
+  is "$(said body)" "$(printf '%s' "$shown" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g')
+second\\;" "and the body, as text"
+  is "$(said urgency)" 1 "as urgent as it is"
+else
+  skip 3 "no notify-send, dbus-run-session and jeepney"
+fi
+
+# --- a line, and the bell
+run agent-notify --to line <"$tmp/one"
+is "$(cut -c 10- "$out")" "urgent  $shown: $shown ↵ second\\;" "a line is one line"
+run python3 "$cli/terminal.py" sh -c "agent-notify <'$tmp/fire'"
+out_like 'emergency  fire' "on a terminal it is a line"
+ok "with the bell" grep -q "$(printf '\007')" "$out"
+run python3 "$cli/terminal.py" sh -c "agent-notify --to bell <'$tmp/one'"
+is "$(cat "$out")" "$(printf '\007')" "the bell alone"
+run perl -MPOSIX=setsid -e 'if (my $child = fork) { waitpid $child, 0; exit $? >> 8 } setsid; exec @ARGV' \
+  agent-notify --to bell <"$tmp/fire"
+status_is 75 "without a terminal there is no bell"
+err_is "agent-notify: bell: no terminal" "which is said"
+
+# --- tmux
+unset TMUX TMUX_PANE
+TMUX_TMPDIR=$tmp
+export TMUX_TMPDIR
+# shellcheck disable=SC2317
+end_tmux() { tmux kill-server 2>/dev/null; }
+at_end=end_tmux
+tmux -f /dev/null new-session -d -x 300 -y 10 -s told "exec sleep 1000" || bail "no tmux"
+start seat env TERM=xterm python3 "$cli/terminal.py" 10x300 tmux attach -t told
+attached() { [ "$(tmux list-clients | wc -l)" -eq 1 ]; }
+wait_until 20 attached || bail "nobody is at the terminal"
+run env TMUX="$(tmux display-message -p '#{socket_path},#{pid},0')" agent-notify <"$tmp/one"
+status_is 0 "in tmux it is the way"
+err_empty "without a word"
+ok "the text is shown" wait_until 20 grep -qF -e "$shown" "$tmp/seat.out"
+ok "with all that is below it" grep -qF -e '↵ second\;' "$tmp/seat.out"
+end_tmux
+
+not_ok "and nothing of it ran anywhere" test -e "$tmp/evil"
+
+# --- a command of the user's own
+run agent-notify --exec 'cat >'"$tmp"'/got; echo "$#"' <"$tmp/one"
+out_is 0 "--exec: no text is an argument"
+is "$(jq -r .title "$tmp/got")" "$(jq -r .title "$tmp/one")" "the record is its input, whole"
+is "$(jq -r '.type + .urgency' "$tmp/got")" notificationurgent "and a notification"
+run agent-notify --exec 'exit 4' --exec 'echo ran' <"$tmp/fire"
+status_is 75 "one that fails"
+err_is "agent-notify: exit 4: status 4" "is named"
+out_is ran "the next one runs"
+run agent-notify --exec 'exec <&-; echo deaf' <"$tmp/one"
+status_is 0 "one that reads nothing"
+out_is deaf "is no fault"
+python3 -c 'print("{\"urgency\":\"urgent\",\"category\":\"x\",\"title\":\"" + "x" * 50000000 + "\"}")' >"$tmp/long"
+run agent-notify --exec cat --to line <"$tmp/long"
+status_is 0 "a title of 50 MB"
+ok "is cut" test "$(wc -c <"$out")" -lt 2000
+printf '{"urgency":"urgent","category":"x","title":"\377\376"}\n' | run agent-notify --to line
+out_like '^[0-9:]{8} urgent  ��$' "bytes that are no text are shown as that"
+
+# A slow one holds up neither the others nor the reading.
+mkfifo "$tmp/live"
+start live sh -c "exec agent-notify --settle 0 --rate 1000 --to line --exec 'echo start; read -r line <$tmp/go; echo end' <'$tmp/live'"
+mkfifo "$tmp/go"
+exec 3>"$tmp/live"
+for number in 1 2 3; do
+  echo '{"urgency":"urgent","category":"x","title":"n'$number'"}' >&3
+  ok "n$number is a line though the command takes its time" wait_until 20 has "$tmp/live.out" "n$number"
+done
+is "$(grep -c start "$tmp/live.out")" 1 "which runs once at a time"
+for number in 1 2 3; do
+  wait_until 20 sh -c "[ \"\$(grep -c start '$tmp/live.out')\" -eq $number ]"
+  echo >"$tmp/go"
+done
+exec 3>&-
+finished "$pid"
+is "$(grep -c end "$tmp/live.out")" 3 "and for each"
+
+# A signal gives it five seconds.
+mkfifo "$tmp/held"
+start held sh -c "exec agent-notify --settle 0 --exec 'echo \$\$ >$tmp/held.child; exec sleep 1000' <'$tmp/held'"
+exec 3>"$tmp/held"
+echo '{"urgency":"urgent","category":"x","title":"x"}' >&3
+wait_until 20 test -s "$tmp/held.child"
+stop "$pid"
+exec 3>&-
+is "$status" 143 "a signal ends it"
+ok "and what it runs" wait_until 5 gone "$(cat "$tmp/held.child")"
+
+done_testing

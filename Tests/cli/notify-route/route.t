@@ -1,0 +1,158 @@
+#!/bin/sh
+# notify-route decides as the samples say, and finds what is to be told in any record.
+. "${0%/*}/../lib.sh"
+needs jq python3
+
+routes=$root/Tests/fixtures/joelclaw-routes.json
+defaults='{error, value, state, urgency, action, rule, sound: (.sound // false),
+  critical: (.critical // false), haptic: (.haptic // "none"), flush, mods: (.mods // [])}'
+jq -c '.vectors[].in' "$routes" >"$tmp/in"
+run notify-route "$tmp/in"
+status_is 0 "the samples are decided"
+is "$(jq -c "$defaults" "$out")" "$(jq -c ".vectors[].out | $defaults" "$routes")" \
+  "as they should be, one line each, in their order"
+run notify-route <"$tmp/in"
+is "$(lines "$out")" 9 "from standard input, too"
+
+# route OPTION...; said MEMBERS: of what it wrote.
+route() { run notify-route "$@"; }
+said() { jq -r "$1" "$out"; }
+
+# --- what the command line says
+echo '{"urgency":"urgent","category":"task","title":"due","id":"n1"}' >"$tmp/one"
+route <"$tmp/one"
+is "$(said '[.notification, .state, .action, .sound, .title, .rule] | @csv')" \
+  '"n1","desk-idle","push",true,"due","desk-idle/urgent"' "with nothing said, somebody idle"
+now=$(date -u +%Y-%m-%dT%H:%M:)
+like "$(said .time)" "^${now%??}" "the time is the clock's"
+route --mute health,task <"$tmp/one"
+is "$(said '.action + " " + .rule')" "archive mute" "--mute"
+route --mute health --mute task <"$tmp/one"
+is "$(said .action)" archive "--mute twice"
+route --override task=noise <"$tmp/one"
+is "$(said '.action + " " + .mods[0]')" "archive override" "--override"
+TZ=UTC0 route --quiet-hours 00:00-23:59 <"$tmp/one"
+is "$(said '.state + " " + .flush')" "sleeping wake" "--quiet-hours by the local clock"
+# An hour that is two behind, as python counts.
+before=$(python3 -c 'import time; h = (time.gmtime().tm_hour + 22) % 24; print(f"{h:02}:00-{h:02}:30")')
+route --quiet-hours "$before" <"$tmp/one"
+is "$(said .state)" desk-idle "and no others"
+jq -c '. + {prefs: {muted: ["task"]}}' "$tmp/one" | route --override task=info
+is "$(said '.rule + .urgency')" muteurgent "what a notification says itself counts alone"
+
+# --- the file of what the devices report
+context() { printf '{"reportedAt":"%s",%s}\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$1" >"$tmp/context"; }
+context '"focus":"driving"'
+route --context "$tmp/context" <"$tmp/one"
+is "$(said '.state + " " + .action')" "driving speak" "--context"
+context "\"lastInteractionAt\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\""
+route --context "$tmp/context" <"$tmp/one"
+is "$(said .state)" desk "who touched something is at the desk"
+mkfifo "$tmp/live"
+start live sh -c "exec notify-route --context '$tmp/context' <'$tmp/live'"
+exec 3>"$tmp/live"
+cat "$tmp/one" >&3
+ok "a decision is written at once" wait_until 20 at_least "$tmp/live.out" 1
+context '"focus":"driving"'
+cat "$tmp/one" >&3
+ok "and the next" wait_until 20 at_least "$tmp/live.out" 2
+exec 3>&-
+finished "$pid"
+is "$(jq -r .state "$tmp/live.out" | xargs)" "desk driving" "the file is read anew"
+echo '{"focus":' >"$tmp/context"
+cat "$tmp/one" "$tmp/one" >"$tmp/two"
+route --context "$tmp/context" <"$tmp/two"
+status_is 0 "a file that makes no sense does not keep anything from being told"
+err_one_line notify-route "it is named once"
+is "$(said .state | xargs)" "desk-idle desk-idle" "and says nothing"
+route --context "$tmp/none" <"$tmp/one"
+err_empty "a file that is not there yet is no fault"
+
+# --- what is found in other records
+cat >"$tmp/records" <<'END'
+{"event":"action_event","id":"","data":{"kind":"bot_error","createdAt":"2026-03-01T10:00:00.000Z","content":"it fell"}}
+{"event":"action_event","id":"","data":{"kind":"bot_warning","createdAt":"2026-03-01T10:00:01.000Z","content":"it may fall"}}
+{"id":7,"kind":"llm_error","created_at":"2026-03-01T10:00:02.000Z","content":"429"}
+{"event":"action_event","id":"","data":{"kind":"llm_error","createdAt":"2026-03-01T10:00:02.000Z","content":"429"}}
+{"kind":"sent_reply","createdAt":"2026-03-01T10:00:03.000Z","content":"hello"}
+{"type":"approval","backend":"openclaw","id":"a1","tool":"exec","summary":"make","request":{},"decisions":[],"state":"pending"}
+{"type":"approval","backend":"openclaw","id":"a1","tool":"exec","request":{},"decisions":[],"state":"approved"}
+{"type":"turn","backend":"pincer","id":"t1","thread":"x","state":"failed","reason":"QUOTA: none left"}
+{"type":"turn","backend":"pincer","id":"t2","thread":"x","state":"completed"}
+{"type":"session","name":"riff-2","state":"waiting","reason":"may I run make?","since":"2026-03-01T10:00:00Z"}
+{"type":"session","name":"riff-3","state":"working"}
+{"type":"gap","from":3,"to":9}
+{"type":"health","ok":false}
+{"type":"task","backend":"joelclaw","id":"j","title":"index","state":"failed","kind":"job"}
+{"type":"open","url":"http://127.0.0.1"}
+{"stats":{"last24h":{}}}
+
+END
+route <"$tmp/records"
+status_is 0 "records of all kinds"
+is "$(said '"\(.urgency) \(.category) \(.title): \(.text)"')" \
+  'urgent system bot_error: it fell
+attention system bot_warning: it may fall
+attention system llm_error: 429
+attention system llm_error: 429
+urgent approval exec waits for an approval: make
+attention turn turn failed: QUOTA: none left
+attention session riff-2 waits: may I run make?
+attention system events were lost: null
+urgent system the agent is not well: null
+attention task failed: index: null' "tell what a person may want to know"
+is "$(said 'select(.title == "llm_error").notification' | sort -u | wc -l | tr -d ' ')" 1 \
+  "an action and its row have one id"
+is "$(said 'select(.past).about.id')" 7 "a row says that it may be old"
+cp "$out" "$tmp/decided"
+route --mute system <"$tmp/decided"
+ok "what was decided stays so, to the byte" cmp "$out" "$tmp/decided"
+route --as info <"$tmp/records"
+is "$(said 'select(.title == "sent_reply") | "\(.urgency) \(.category)"')" "info text" "--as"
+printf '{"event":"activity_snapshot","id":"","data":{"actions":[%s,%s]}}\n' \
+  '{"id":2,"kind":"llm_error","created_at":"2026-03-01T10:00:02.000Z","content":"b"}' \
+  '{"id":1,"kind":"asr_error","created_at":"2026-03-01T10:00:01.000Z","content":"a"}' | route
+is "$(said '"\(.title) \(.past)"' | xargs)" "asr_error true llm_error true" \
+  "a list is told oldest first"
+
+# A gateway's own event, as agent-tail writes it.
+echo '{"event":"exec.approval.requested","id":"","profile":"claw","data":{"id":"a9","request":{"command":"make"},"createdAtMs":1772359200000,"expiresAtMs":1772359800000}}' | route
+is "$(said '"\(.notification) \(.profile) \(.backend)"')" "approval/a9 claw openclaw" \
+  "a gateway's question is found"
+
+# --- what is bad
+printf '%s\n' '{"urgency":"loud","category":"x"}' '{"category":"x"}' '{"urgency":"urgent"' \
+  '[1]' '{"urgency":"urgent","now":"noon"}' '{"type":"turn","backend":"pincer","id":3}' >"$tmp/bad"
+route <"$tmp/bad"
+status_is 2 "bad lines are status 2"
+is "$(said '"\(.error) \(.value)"')" 'bad-urgency loud
+bad-urgency null' "an urgency that nobody knows is an answer, and no delivery"
+is "$(grep -c '^notify-route: standard input:[3456]: ' "$err")" 4 "each is named"
+for words in '--as loud' '--quiet-hours 23:00' '--quiet-hours 24:00-07:00' '--override x' \
+  '--override x=loud' '--override =info' '--mute ,'; do
+  # shellcheck disable=SC2086
+  run notify-route $words
+  status_is 2 "notify-route $words"
+  err_like "^notify-route: ${words%% *} " "says what is wrong"
+done
+
+# --- texts of strangers
+python3 - >"$tmp/hostile" <<'END'
+import json, sys
+title = "\x1b]0;owned\x07 $(touch x) `x` #{pane} \u202e\u200b\n-e ' \" <b>"
+sys.stdout.write(json.dumps({"urgency": "urgent", "category": title, "title": title, "id": title}) + "\n")
+sys.stdout.flush()
+sys.stdout.buffer.write(b'{"urgency":"urgent","category":"x","title":"\xff\xfe"}\n')
+sys.stdout.write(json.dumps({"urgency": "urgent", "category": "x", "title": "x" * 50_000_000}) + "\n")
+END
+route <"$tmp/hostile"
+status_is 0 "hostile texts are data"
+ok "and come out as JSON in UTF-8" python3 -c '
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+sent = json.loads(open(sys.argv[2], "rb").readline())
+assert rows[0]["title"] == sent["title"] == rows[0]["notification"] == rows[0]["category"]
+assert rows[1]["title"] == "\ufffd\ufffd"
+assert len(rows[2]["title"]) == 50_000_000' "$out" "$tmp/hostile"
+
+done_testing
