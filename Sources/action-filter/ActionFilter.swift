@@ -21,7 +21,10 @@ enum ActionFilter {
 
 /// Reads the files, selects, and writes: the command's loop.
 struct FilterRun {
-  private let options: FilterOptions
+  private var options: FilterOptions
+  /// Nil where only ids are named.
+  private var names: WantedNames?
+  private let diagnostics: Diagnostics
   private let scratch = ScanScratch()
   private var record = RecordScan()
   private let rows: RowList
@@ -37,6 +40,8 @@ struct FilterRun {
   ///   - diagnostics: where faults are reported.
   init(_ options: FilterOptions, _ diagnostics: Diagnostics) {
     self.options = options
+    self.diagnostics = diagnostics
+    names = WantedNames(options.names)
     faults = FaultLog(diagnostics)
     rows = RowList(options)
     output = FilterOutput(options)
@@ -72,12 +77,18 @@ struct FilterRun {
   /// - Returns: how the command ends.
   /// - Throws: `WriteFailure`.
   mutating func run() throws -> ExitStatus {
+    if names != nil { learnFromFiles() }
     try RecordInput.each(
       options.files, writtenTo: target, until: { output.isDone },
       fault: { faults.file($0, $1) }, lines: { try readLines(of: &$0) })
     try output.finish()
     keep { rejects throws(WriteFailure) in try rejects.finish() }
     faults.finish()
+    if let time = options.grouping.time, output.hasOpenGap {
+      diagnostics.say("--by \(time.rawValue): a gap has too many empty \(time.rawValue)s to print")
+    }
+    if output.count == 0 { names?.finish() }
+    tellNames()
     if options.output == .nothing && output.count > 0 { return .success }
     if faults.hasFault { return .failure }
     return output.count > 0 ? .success : .negative
@@ -87,7 +98,10 @@ struct FilterRun {
     while !output.isDone, let line = try input.next(beforeBlocking: { _ in try flush() }) {
       if let prefilter, prefilter.find(line.bytes) == nil {
         input.skipLines(until: prefilter.find)
-      } else if try !take(line, of: input.path) {
+        continue
+      }
+      if names != nil { learn(line.bytes) }
+      if try !take(line, of: input.path) {
         keep { rejects throws(WriteFailure) in
           try rejects.add(line.whole, terminated: line.isTerminated)
         }
@@ -137,6 +151,8 @@ struct FilterRun {
         options.isOfProfile(record.profile, scratch) && options.predicate.matches(fields, scratch)
       if isSelected != options.isInverted {
         try output.take(fields, record.source, line, record.object, record.profile)
+      } else {
+        names?.pass(fields)
       }
     case .list: return try expand(record.rows, file, number)
     case .own, .event, .stats, .voiceState:
@@ -149,6 +165,29 @@ struct FilterRun {
     return true
   }
 
+  /// Learns who has the names: of files beforehand, so that it does not matter where in
+  /// them it is told. What cannot be read is said when it is read again.
+  private mutating func learnFromFiles() {
+    for path in options.files { NameScan.readLines(path) { learn($0) } }
+  }
+
+  private mutating func learn(_ line: UnsafeRawBufferPointer) {
+    guard let news = names?.learn(line), !news.isEmpty else { return }
+    for told in news {
+      switch told.kind {
+      case .user: options.predicate.users.append(IDTest(told.id))
+      case .guild: options.predicate.guilds.append(IDTest(told.id))
+      }
+    }
+    rows.predicate = options.predicate
+    tellNames()
+  }
+
+  private mutating func tellNames() {
+    guard options.output != .nothing, let notes = names?.takeNotes() else { return }
+    for note in notes { diagnostics.error(note.what, note.reason) }
+  }
+
   private mutating func expand(
     _ list: ScanValue, _ file: String, _ number: Int
   ) throws(WriteFailure) -> Bool {
@@ -158,6 +197,11 @@ struct FilterRun {
     rows.takesAll = !isOfProfile && options.isInverted
     defer { rows.takesAll = false }
     let isGood = record.hasReadRows && !rows.takesAll || walk(list, file, number)
+    if names != nil, var elements = try? ScanElements(list.bytes) {
+      while (try? elements.next()) == true {
+        if let fields = try? ActionFields(elements.value.bytes) { names?.pass(fields) }
+      }
+    }
     if !isOfProfile && !options.isInverted { return isGood }
     let none = ActionFields()
     for action in rows.oldestFirst() {

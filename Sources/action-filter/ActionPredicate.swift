@@ -19,6 +19,8 @@ struct ActionPredicate {
   var texts: [TextSearch] = []
   var regexes: [RegexSearch] = []
   var wheres: [MetadataTest] = []
+  /// Whether it must have cost something or used tokens.
+  var isUsage = false
 
   /// Whether an action is that, the cheap questions first.
   ///
@@ -31,6 +33,7 @@ struct ActionPredicate {
       && isInTime(fields, scratch) && costs(fields) && holds(fields, scratch)
       && (threads.isEmpty || ThreadTest.matches(threads, fields, scratch))
       && (wheres.isEmpty || wheres.contains { $0.matches(fields.metadata, scratch) })
+      && (!isUsage || fields.isUsage)
   }
 
   private func isKind(_ fields: ActionFields, _ scratch: ScanScratch) -> Bool {
@@ -117,7 +120,9 @@ struct DomainTest {
     case "error": hasError = true
     default:
       guard let domain = ActionDomain(rawValue: word) else {
-        throw UsageError("--domain \(word): not one of \(Self.words.joined(separator: " "))")
+        let hint = NearestWord.hint(for: word, among: Self.words)
+        throw UsageError(
+          "--domain \(word): not one of \(Self.words.joined(separator: " "))\(hint)")
       }
       domains.insert(domain)
     }

@@ -14,7 +14,7 @@ struct FilterOptions {
     /// One number.
     case count
     /// A record per group.
-    case groups(Grouping)
+    case groups
     /// Nothing.
     case nothing
 
@@ -28,6 +28,8 @@ struct FilterOptions {
   }
 
   var predicate = ActionPredicate()
+  /// What `-U` and `-g` were given: ids, or names.
+  var names: [(kind: NamedKind, text: String)] = []
   /// The profiles whose records are selected; none for all records.
   var profiles: [[UInt8]] = []
   var isInverted = false
@@ -39,10 +41,15 @@ struct FilterOptions {
   var isFast = false
   var maxCount = Int.max
   var output = Output.original
+  /// What is counted, if anything is.
+  var grouping = Grouping()
   /// Where bad lines are collected.
   var rejects: String?
   /// Files to read; `-` is standard input.
   var files: [String] = []
+
+  /// Whether the records have to tell who is meant.
+  var hasNames: Bool { names.contains { !NameKey.isID($0.text) } }
 
   /// What times that are so long ago are counted back from.
   private let now: Timestamp
@@ -50,7 +57,6 @@ struct FilterOptions {
   private var regexes: [String] = []
   private var ignoresCase = false
   private var isCount = false
-  private var grouping: Grouping?
   private var isQuiet = false
 
   /// - Parameter now: what times that are so long ago are counted back from.
@@ -88,35 +94,46 @@ struct FilterOptions {
       ) { options, words throws(UsageError) in
         for word in words { try options.predicate.domains.add(word) }
       },
-      Option(nil, "profile", "NAME,...", "records of these profiles", .list) {
+      Option(
+        nil, "profile", "NAME,...", "records of these profiles",
+        .list.offering(CompletionNames.profiles)
+      ) {
         $0.profiles += $1.map { Array($0.utf8) }
+      }.rare,
+      Option("g", "guild", "GUILD", "of this guild, by its id or its name", .word) {
+        $0.predicate.guilds.append(IDTest($1))
+        $0.names.append((.guild, $1))
       },
-      Option("g", "guild", "ID", "of this guild", .word) { $0.predicate.guilds.append(IDTest($1)) },
       Option("c", "channel", "ID", "of this channel", .word) {
         $0.predicate.channels.append(IDTest($1))
       },
-      Option("U", "user", "ID", "of this user", .word) { $0.predicate.users.append(IDTest($1)) },
+      Option("U", "user", "USER", "of this user, by the id or the name", .word) {
+        $0.predicate.users.append(IDTest($1))
+        $0.names.append((.user, $1))
+      },
       Option("M", "message", "ID", "of this message", .word) {
         $0.predicate.messages.append(IDTest($1))
-      },
+      }.rare,
       Option(nil, "id", "ID,...", "with these ids", .list) {
         $0.predicate.ids += $1.map { IDTest($0) }
-      },
+      }.rare,
       Option(nil, "thread", "ID", "of this conversation: a channel, or a voice session", .word) {
         $0.predicate.threads.append(ThreadTest($1))
-      },
-      Option("S", "since", "TIME", "not older than a time, or than 90s, 15m, 2h, 3d", .moment) {
+      }.rare,
+      Option(
+        "S", "since", "TIME", "not older than 15m, 2h, today, tue 9:00, or a time", .moment
+      ) {
         $0.predicate.since = $1.timestamp(now: $0.now)
       },
-      Option("B", "before", "TIME", "older than a time, or than 90s, 15m, 2h, 3d", .moment) {
+      Option("B", "before", "TIME", "older than 15m, 2h, today, tue 9:00, or a time", .moment) {
         $0.predicate.before = $1.timestamp(now: $0.now)
       },
       Option("x", "min-cost", "USD", "that cost at least this much", Reading(cost)) {
         $0.predicate.minCost = $1
-      },
+      }.rare,
       Option(nil, "max-cost", "USD", "that cost at most this much", Reading(cost)) {
         $0.predicate.maxCost = $1
-      },
+      }.rare,
       Option("F", "text", "TEXT", "with this text in the content", .text) { $0.texts.append($1) },
       Option(
         "E", "regex", "REGEX", "whose content matches an extended regular expression", .text
@@ -127,7 +144,7 @@ struct FilterOptions {
       Option(
         nil, "where", "PATH=VALUE", "with this value at a JSON pointer into the metadata",
         Reading { argument throws(UsageError) in try MetadataTest(argument.value) }
-      ) { $0.predicate.wheres.append($1) }.formerly("w"),
+      ) { $0.predicate.wheres.append($1) }.formerly("w").rare,
       Option("v", "invert", "select what the other options do not") { $0.isInverted = true },
       Option("u", "unique", "each action once, across rows and live events") {
         $0.isUnique = true
@@ -135,24 +152,33 @@ struct FilterOptions {
       Option("n", "max-count", "COUNT", "stop after COUNT actions", .wholeNumber()) {
         $0.maxCount = $1
       },
-      Option("a", "others", "also pass records that are not actions") { $0.passesOthers = true },
+      Option("a", "others", "also pass records that are not actions") { $0.passesOthers = true }
+        .rare,
       Option(
         "o", "output", "FIELD,...", "print these members; canonical: each action as a row",
         Reading(output, completion: .words(["canonical"] + Projection.names))
       ) { $0.output = $1 },
-      Option("N", "count", "print only the number of selected actions") { $0.isCount = true },
+      Option("N", "count", "print only the number of selected actions") { $0.isCount = true }.rare,
       Option(
-        nil, "by", "MEMBER", "print counts and cost by kind, domain, guild, user, hour or profile",
-        .choice(of: Grouping.self)
-      ) { $0.grouping = $1 },
+        nil, "by", "KEY,...", "print counts and cost by kind, model, user, hour or the like",
+        Grouping.list
+      ) { $0.grouping.keys = $1 },
+      Option(nil, "total", "print the count and cost of all, behind the groups of --by") {
+        $0.grouping.hasTotal = true
+      }.rare,
+      Option(nil, "usage", "that cost something or used tokens; --by sums the tokens, too") {
+        $0.predicate.isUsage = true
+        $0.grouping.isUsage = true
+      }.rare,
       Option(nil, "strict", "check all of the grammar and UTF-8 of every line") {
         $0.isStrict = true
-      },
+      }.rare,
       Option(nil, "fast", "do not read lines that cannot match, nor report their faults") {
         $0.isFast = true
-      },
-      Option("R", "rejects", "FILE", "write the bad lines to a file", .path) { $0.rejects = $1 },
-      Option.quiet("print nothing; the status tells whether anything was selected")
+      }.rare,
+      Option("R", "rejects", "FILE", "write the bad lines to a file", .path) { $0.rejects = $1 }
+        .rare,
+      Option.quiet("print nothing; the status tells")
         .at(\.isQuiet),
     ]
   ) { options, words throws(UsageError) in try options.finish(words) }
@@ -163,7 +189,7 @@ struct FilterOptions {
       predicate.regexes.append(try RegexSearch(regex, ignoresCase: ignoresCase))
     }
     if isCount { output = .count }
-    if let grouping { output = .groups(grouping) }
+    if !grouping.keys.isEmpty || grouping.hasTotal { output = .groups }
     if isQuiet {
       output = .nothing
       maxCount = min(maxCount, 1)

@@ -15,7 +15,7 @@ struct FilterOutput {
   /// - Parameter options: what is asked for.
   init(_ options: FilterOptions) {
     self.options = options
-    if case .groups(let grouping) = options.output { tally = Tally(grouping) }
+    if options.output == .groups { tally = Tally(options.grouping) }
   }
 
   /// Whether nothing that follows can change the answer.
@@ -51,6 +51,9 @@ struct FilterOutput {
     }
   }
 
+  /// Whether a gap of time was too long to be filled with empty counts.
+  var hasOpenGap: Bool { tally?.hasOpenGap ?? false }
+
   /// Takes a record that is not an action.
   func passOther(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
     if options.passesOthers && options.printsRecords { try writer.writeLine(line) }
@@ -60,9 +63,10 @@ struct FilterOutput {
   func flush() throws(WriteFailure) { try writer.flush() }
 
   /// Writes the counts that were asked for, and all the rest.
-  func finish() throws(WriteFailure) {
+  mutating func finish() throws(WriteFailure) {
     if options.output == .count { try writer.write("\(count)\n") }
-    for record in tally?.records ?? [] {
+    let writer = writer
+    try tally?.forEachRecord { (record) throws(WriteFailure) in
       try writer.write(record)
       try writer.newline()
     }

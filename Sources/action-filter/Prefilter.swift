@@ -16,6 +16,7 @@ enum Prefilter {
   static func needles(_ options: FilterOptions) -> [LiteralSearch.Needle]? {
     let looksAtAll =
       options.isInverted || options.passesOthers || options.isStrict || options.rejects != nil
+      || options.hasNames
     guard options.isFast && !looksAtAll else { return nil }
     let predicate = options.predicate
     // The most telling first: messages are of one exchange, guilds of years.

@@ -16,7 +16,8 @@ final class RowList: ActionRowReader {
 
   /// Whether every row is selected, whatever it is.
   var takesAll = false
-  private let predicate: ActionPredicate
+  /// What is selected.
+  var predicate: ActionPredicate
   private let isInverted: Bool
   private let scratch = ScanScratch()
   private var entries: [Entry] = []

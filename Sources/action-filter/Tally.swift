@@ -2,164 +2,224 @@ import CLibc
 import Core
 import Records
 
-/// What `--by` counts by.
-enum Grouping: String, CaseIterable, Sendable {
-  case kind, domain, guild, user, hour, profile
-}
-
 /// Counts and costs of actions by group.
 struct Tally {
-  /// One group.
-  struct Group {
-    /// The group's name; nil for actions that have none.
-    let name: [UInt8]?
-    /// How many actions.
+  /// The most empty buckets that are written between two others.
+  static let longestGap: Int64 = 10_000
+  /// And in all.
+  static let mostEmpty: Int64 = 100_000
+
+  /// What the actions of a group come to.
+  private struct Sums {
     var count = 0
-    /// What they cost together.
     var cost = CostSum()
+
+    @inline(__always)
+    mutating func add(_ fields: ActionFields) {
+      count += 1
+      cost.add(fields.cost)
+    }
   }
 
-  /// A group while it is counted: its name is a part of `names`.
-  private struct Entry {
-    /// Where the name is; -1 for actions that have none.
-    let start: Int
-    let length: Int
-    var count = 0
-    var cost = CostSum()
+  /// What models read and wrote for them.
+  private struct Tokens {
+    var input = CostSum()
+    var output = CostSum()
+
+    mutating func add(_ usage: TokenUsage) {
+      input.add(usage.input)
+      output.add(usage.output)
+    }
   }
 
   private let grouping: Grouping
-  private var groups: [Entry] = []
-  private var names: [UInt8] = []
-  /// Where the group of a hash begins to be looked for: open addressing, the
-  /// index of a group plus one, 0 where free.
-  private var slots = [Int32](repeating: 0, count: 256)
-  /// The groups seen last, by a hash that costs next to nothing: most records
-  /// are of a few groups.
-  private var recent = [Int32](repeating: 0, count: 256)
+  /// The only key, if nothing else is asked for.
+  private let onlyKey: GroupKey?
+  private var index = NameIndex()
+  private var sums: [Sums] = []
+  private var total = Sums()
+  /// As many as there are sums, where tokens are counted.
+  private var tokens: [Tokens] = []
+  private var totalTokens = Tokens()
+  private var buckets: TimeBuckets?
+  /// The values of several keys, one behind the other, see `GroupName`.
+  private var name: [UInt8] = []
+  /// Whether a gap between buckets was left as it is.
+  private(set) var hasOpenGap = false
 
   /// - Parameter grouping: what is counted by.
-  init(_ grouping: Grouping) { self.grouping = grouping }
+  init(_ grouping: Grouping) {
+    self.grouping = grouping
+    buckets = grouping.time?.unit.map { TimeBuckets($0) }
+    let isOnly = grouping.keys.count == 1 && buckets == nil
+    onlyKey = isOnly && !grouping.hasTotal && !grouping.isUsage ? grouping.keys[0] : nil
+  }
 
   /// Counts an action.
   mutating func add(_ fields: ActionFields, _ profile: ScanValue, _ scratch: ScanScratch) {
-    let index: Int
-    switch grouping {
-    case .kind: index = find(fields.kind.isString ? scratch.text(of: fields.kind) : nil)
-    case .guild: index = find(fields.guild.rawText.map { scratch.text(of: $0) })
-    case .profile: index = find(profile.rawText.map { scratch.text(of: $0) })
-    case .user: index = find(fields.user.rawText.map { scratch.text(of: $0) })
-    case .domain:
-      let kind = fields.kind.isString ? scratch.text(of: fields.kind) : .init(start: nil, count: 0)
-      index = find(ActionKind.domain(of: kind).rawValue)
-    case .hour:
-      index = fields.time(scratch).map { find($0.hour.rfc3339) } ?? find(nil)
-    }
-    groups[index].count += 1
-    groups[index].cost.add(fields.cost)
-  }
-
-  /// The groups, most actions first, equal ones by name, the nameless last.
-  var sorted: [Group] {
-    groups.map { group in
-      let name = group.start < 0 ? nil : Array(names[group.start..<group.start + group.length])
-      return Group(name: name, count: group.count, cost: group.cost)
-    }.sorted { a, b in
-      if a.count != b.count { return a.count > b.count }
-      guard let one = a.name, let other = b.name else { return a.name != nil }
-      return one.lexicographicallyPrecedes(other)
-    }
-  }
-
-  /// A record for each group:
-  /// `{"type":"count","kind":"llm_call","count":2,"usd_cost":0.3}`.
-  var records: [String] {
-    sorted.map { group in
-      RecordText(.count)
-        .stringOrNull(grouping.rawValue, group.name.map { String(decoding: $0, as: UTF8.self) })
-        .number("count", group.count).json("usd_cost", group.cost.text).text
-    }
-  }
-
-  private mutating func find(_ name: String) -> Int {
-    var name = name
-    return name.withUTF8 { find(UnsafeRawBufferPointer($0)) }
-  }
-
-  private mutating func find(_ name: UnsafeRawBufferPointer?) -> Int {
-    let place = Self.quickHash(name) & 255
-    let known = Int(recent[place]) - 1
-    if known >= 0, isNamed(known, name) { return known }
-    let index = lookUp(name)
-    recent[place] = Int32(index + 1)
-    return index
-  }
-
-  private mutating func lookUp(_ name: UnsafeRawBufferPointer?) -> Int {
-    let mask = slots.count - 1
-    var slot = Self.hash(name) & mask
-    while slots[slot] != 0 {
-      let index = Int(slots[slot]) - 1
-      if isNamed(index, name) { return index }
-      slot = (slot + 1) & mask
-    }
-    groups.append(Entry(start: name == nil ? -1 : names.count, length: name?.count ?? 0))
-    if let name { names.append(contentsOf: name) }
-    slots[slot] = Int32(groups.count)
-    if groups.count * 2 > slots.count { grow() }
-    return groups.count - 1
-  }
-
-  private mutating func grow() {
-    slots = [Int32](repeating: 0, count: slots.count * 4)
-    for (index, group) in groups.enumerated() {
-      let hash = names.withUnsafeBytes { names in
-        Self.hash(
-          group.start < 0
-            ? nil
-            : UnsafeRawBufferPointer(rebasing: names[group.start..<group.start + group.length]))
-      }
-      var slot = hash & (slots.count - 1)
-      while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-      slots[slot] = Int32(index + 1)
-    }
-  }
-
-  private static func hash(_ name: UnsafeRawBufferPointer?) -> Int {
-    var hasher = Hasher()
-    if let name { hasher.combine(bytes: name) } else { hasher.combine(0) }
-    return hasher.finalize()
-  }
-
-  /// Of the length, the first and the last bytes alone.
-  private static func quickHash(_ name: UnsafeRawBufferPointer?) -> Int {
-    guard let name, let base = name.baseAddress, name.count > 0 else { return 0 }
-    var word = UInt64(name.count)
-    if name.count >= 8 {
-      word ^= base.loadUnaligned(as: UInt64.self)
-      word ^= base.loadUnaligned(fromByteOffset: name.count - 8, as: UInt64.self) &* 31
+    if let onlyKey {
+      let number = find(onlyKey, fields, profile, scratch)
+      if number == sums.count { sums.append(Sums()) }
+      sums[number].add(fields)
     } else {
-      for byte in name { word = word &* 31 &+ UInt64(byte) }
+      addAll(fields, profile, scratch)
     }
-    return Int(truncatingIfNeeded: (word &* 0x9e37_79b9_7f4a_7c15) >> 40)
+  }
+
+  private mutating func addAll(
+    _ fields: ActionFields, _ profile: ScanValue, _ scratch: ScanScratch
+  ) {
+    let usage = grouping.isUsage ? TokenUsage(fields.metadata) : nil
+    if grouping.hasTotal {
+      total.add(fields)
+      if let usage { totalTokens.add(usage) }
+    }
+    let keys = grouping.keys
+    if keys.isEmpty { return }
+    let number: Int
+    if keys.count > 1 || buckets != nil {
+      name.removeAll(keepingCapacity: true)
+      for key in keys { append(key, fields, profile, scratch) }
+      number = name.withUnsafeBytes { index.find($0) }
+    } else {
+      number = find(keys[0], fields, profile, scratch)
+    }
+    if number == sums.count {
+      sums.append(Sums())
+      if usage != nil { tokens.append(Tokens()) }
+    }
+    sums[number].add(fields)
+    if let usage { tokens[number].add(usage) }
   }
 
   @inline(__always)
-  private func isNamed(_ index: Int, _ name: UnsafeRawBufferPointer?) -> Bool {
-    let (start, length) = (groups[index].start, groups[index].length)
-    guard let name else { return start < 0 }
-    guard start >= 0 && length == name.count else { return false }
-    guard let other = name.baseAddress else { return true }
-    return names.withUnsafeBytes { names in
-      names.baseAddress.map { memcmp($0 + start, other, length) == 0 } ?? (length == 0)
+  private mutating func find(
+    _ key: GroupKey, _ fields: ActionFields, _ profile: ScanValue, _ scratch: ScanScratch
+  ) -> Int {
+    guard key == .domain else { return index.find(text(of: key, fields, profile, scratch)) }
+    var domain = Self.domain(of: fields, scratch)
+    return domain.withUTF8 { index.find(UnsafeRawBufferPointer($0)) }
+  }
+
+  private mutating func append(
+    _ key: GroupKey, _ fields: ActionFields, _ profile: ScanValue, _ scratch: ScanScratch
+  ) {
+    if key.unit != nil {
+      let time = fields.time(scratch)
+      GroupName.append(time.flatMap { buckets?.start(of: $0.seconds) }, to: &name)
+    } else if key == .domain {
+      GroupName.append(Self.domain(of: fields, scratch).utf8, to: &name)
+    } else {
+      GroupName.append(text(of: key, fields, profile, scratch), to: &name)
     }
   }
-}
 
-extension Timestamp {
-  /// The full hour (UTC) that this instant is in.
-  fileprivate var hour: Timestamp {
-    let rest = seconds % 3600
-    return Timestamp(seconds: seconds - (rest < 0 ? rest + 3600 : rest))
+  private static func domain(of fields: ActionFields, _ scratch: ScanScratch) -> String {
+    let kind = fields.kind.isString ? scratch.text(of: fields.kind) : .init(start: nil, count: 0)
+    return ActionKind.domain(of: kind).rawValue
+  }
+
+  /// What an action's value of a key is; nil where it has none.
+  @inline(__always)
+  private func text(
+    of key: GroupKey, _ fields: ActionFields, _ profile: ScanValue, _ scratch: ScanScratch
+  ) -> UnsafeRawBufferPointer? {
+    switch key {
+    case .kind: return fields.kind.isString ? scratch.text(of: fields.kind) : nil
+    case .guild: return fields.guild.rawText.map { scratch.text(of: $0) }
+    case .channel: return fields.channel.rawText.map { scratch.text(of: $0) }
+    case .profile: return profile.rawText.map { scratch.text(of: $0) }
+    case .user: return fields.user.rawText.map { scratch.text(of: $0) }
+    case .model:
+      let model = Self.model.resolve(fields.metadata)
+      let value = model.isNull ? Self.responseModel.resolve(fields.metadata) : model
+      return value.rawText.map { scratch.text(of: $0) }
+    case .provider:
+      return Self.provider.resolve(fields.metadata).rawText.map { scratch.text(of: $0) }
+    case .domain, .minute, .hour, .day, .week, .month: return nil
+    }
+  }
+
+  private static let model = MetadataPointer(member: "model")
+  private static let responseModel = MetadataPointer(member: "responseModel")
+  private static let provider = MetadataPointer(member: "provider")
+
+  // MARK: - What came of it
+
+  /// One group.
+  private struct Group {
+    let values: [GroupName.Value]
+    let sums: Sums
+    let tokens: Tokens
+    /// When its bucket begins.
+    let start: Int64?
+    let cost: Double
+  }
+
+  /// Hands over a record for each group, and one for all if that is wanted:
+  /// `{"type":"count","kind":"llm_call","count":2,"usd_cost":0.3}`.
+  ///
+  /// With a time they are in its order, a bucket without any action among them, and what
+  /// has no time is last. Else the largest come first, the nameless last among equals.
+  mutating func forEachRecord(
+    _ take: (String) throws(WriteFailure) -> Void
+  ) throws(WriteFailure) {
+    var left = Self.mostEmpty
+    var last: Int64?
+    for group in sorted() {
+      if let unit = grouping.time?.unit, let buckets, let start = group.start {
+        if var empty = last.map(buckets.next), empty < start {
+          let gap = (start - empty) / unit.width + 1
+          if gap > Self.longestGap || gap > left {
+            hasOpenGap = true
+          } else {
+            left -= gap
+            while empty < start {
+              let values =
+                grouping.keys.map { $0.unit == nil ? .none : .time(empty) } as [GroupName.Value]
+              try take(record(values, Sums(), Tokens()))
+              empty = buckets.next(after: empty)
+            }
+          }
+        }
+        last = start
+      }
+      try take(record(group.values, group.sums, group.tokens))
+    }
+    if grouping.hasTotal { try take(record([], total, totalTokens)) }
+  }
+
+  private func sorted() -> [Group] {
+    let time = grouping.keys.firstIndex { $0.unit != nil }
+    let isPlain = grouping.keys.count == 1 && time == nil
+    let groups = sums.indices.map { number in
+      let values = isPlain ? [GroupName.value(index[number])] : GroupName.values(index[number])
+      let start = time.flatMap { values[$0].seconds }
+      let cost = grouping.isUsage ? Double(sums[number].cost.text) ?? 0 : 0
+      return Group(
+        values: values, sums: sums[number], tokens: grouping.isUsage ? tokens[number] : Tokens(),
+        start: start, cost: cost)
+    }
+    return groups.sorted { a, b in
+      if a.start != b.start { return a.start ?? .max < b.start ?? .max }
+      if a.cost != b.cost { return a.cost > b.cost }
+      if a.sums.count != b.sums.count { return a.sums.count > b.sums.count }
+      for (one, other) in zip(a.values, b.values) where one != other { return one < other }
+      return false
+    }
+  }
+
+  /// - Parameter values: of the keys; none for all actions together.
+  private func record(_ values: [GroupName.Value], _ sums: Sums, _ tokens: Tokens) -> String {
+    var record = RecordText(.count)
+    for (key, value) in zip(grouping.keys, values) {
+      record = record.stringOrNull(key.rawValue, value.text)
+    }
+    record = record.number("count", sums.count).json("usd_cost", sums.cost.text)
+    if grouping.isUsage {
+      record = record.json("input_tokens", tokens.input.text)
+        .json("output_tokens", tokens.output.text)
+    }
+    return record.text
   }
 }

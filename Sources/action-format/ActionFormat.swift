@@ -28,11 +28,16 @@ final class Feed {
   private let signals: Signals?
   private var ending: Int32?
   private var stats: (value: ActionStats, of: String?, at: Timestamp)?
+  /// What the server said in the line of stats that was written last.
+  private var told: Line?
+  /// The actions that were shown, of each profile.
+  private var shown: [String: ShownCounts] = [:]
   private var names = Names()
   private var scan = RecordScan()
   private var profiles = ProfileColumn()
   /// The counts that came last; their table is known when all are there.
   private var counts: CountTable?
+  private var countLines = CountLines()
   private var left: Int
   private var faults: FaultLog
   /// Whether anything could not be read.
@@ -69,6 +74,7 @@ final class Feed {
       fault: { file, reason in try fault { $0.file(file, reason) } },
       lines: { try readLines(of: &$0) })
     try endCounts()
+    try drawStats()
     try screen.finish()
     faults.finish()
   }
@@ -96,14 +102,17 @@ final class Feed {
     }
     names.learn(from: value)
     let record = FeedRecord(value, line: line, &scan)
-    if case .lifecycle("count", _) = record { return try count(value) }
+    if case .lifecycle("count", _) = record { return try count(value, line) }
+    if options.form != .text { return }
     try endCounts()
-    let profile = value["profile"]?.string
+    let profile = value["profile"]?.string ?? options.name
     switch record {
     case .actions(let actions, let stats, let faulty):
       if let stats { try take(stats, of: profile) }
       for action in actions where left > 0 {
-        try show(action, of: value.isObject ? profile : action.object["profile"]?.string)
+        try show(
+          action, of: value.isObject ? profile : action.object["profile"]?.string ?? options.name,
+          number)
       }
       if faulty > 0 {
         try fault {
@@ -116,7 +125,9 @@ final class Feed {
     case .lifecycle(let type, let record):
       let layout = layout
       if let notice = Notice.line(type: type, record, layout) {
-        try screen.write(profiles.add(profile, to: notice), width: layout.width)
+        try screen.write(
+          profiles.add(profile, to: notice), width: layout.width,
+          key: RowKey.columns(options.keys, of: nil, profile: profile, line: number))
       }
     case .other(let reason):
       if let reason { try fault { $0.line(name, number, reason) } }
@@ -124,30 +135,47 @@ final class Feed {
     }
   }
 
-  private func count(_ record: JSONValue) throws(WriteFailure) {
-    if counts?.add(record) == true { return }
-    try endCounts()
-    var table = CountTable(record)
-    if table.add(record) { counts = table }
+  private func count(
+    _ record: JSONValue, _ line: UnsafeRawBufferPointer
+  ) throws(WriteFailure) {
+    if counts?.add(record) != true {
+      try endCounts()
+      var table = CountTable(record)
+      guard table.add(record) else { return }
+      counts = table
+    }
+    guard options.form == .tsv, let fields = counts?.fields else { return }
+    let lines = countLines.lines(Array(line), fields: fields, isLocal: options.isAbsolute)
+    for line in lines { try screen.write(text: line) }
   }
 
   private func endCounts() throws(WriteFailure) {
     guard let table = counts else { return }
     counts = nil
-    try screen.write(table)
+    switch options.form {
+    case .text: try screen.write(table)
+    case .spark: try screen.write(table.spark(width: screen.width), width: screen.width)
+    case .tsv: break
+    }
   }
 
   private var layout: Layout {
     Layout(width: screen.width, isAbsolute: options.isAbsolute, now: .now(), names: names)
   }
 
-  private func show(_ action: Action, of profile: String?) throws(WriteFailure) {
+  private func show(
+    _ action: Action, of profile: String?, _ number: Int
+  ) throws(WriteFailure) {
     names.learn(from: action)
+    if options.showsStats { shown[profile ?? "", default: ShownCounts()].add(action.kind) }
     let layout = layout
+    let key = RowKey.columns(options.keys, of: action, profile: profile, line: number)
     let row = profiles.add(profile, to: Row.line(action, layout))
-    try screen.write(row, width: layout.width)
+    try screen.write(row, width: layout.width, key: key)
     if options.isExpanded {
-      for line in Expanded.lines(action, layout) { try screen.write(line, width: layout.width) }
+      for line in Expanded.lines(action, layout) {
+        try screen.write(line, width: layout.width, key: key)
+      }
     }
     left -= 1
   }
@@ -155,15 +183,19 @@ final class Feed {
   private func take(_ stats: ActionStats, of profile: String?) throws(WriteFailure) {
     guard options.showsStats else { return }
     self.stats = (stats, profile, .now())
-    try drawStats()
   }
 
+  /// In place the line follows every row; elsewhere it is written anew when the server
+  /// says something new.
   private func drawStats() throws(WriteFailure) {
     guard let stats else { return }
     let now = Timestamp.now()
     let age = screen.drawsInPlace ? now.seconds - stats.at.seconds : 0
-    let line = StatsLine.line(stats.value, now: now, age: age)
-    try screen.setBar(profiles.add(stats.of, to: line))
+    let server = profiles.add(stats.of, to: StatsLine.line(stats.value, now: now, age: age))
+    if !screen.drawsInPlace && server == told { return }
+    told = server
+    let counts = StatsLine.line(shown[stats.of ?? ""] ?? ShownCounts())
+    try screen.setBar(StatsLine.joined(server, counts))
   }
 
   /// Tells a fault below the rows that came before it.

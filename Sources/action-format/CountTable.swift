@@ -2,51 +2,88 @@ import Core
 import Records
 import Screen
 
-/// The records of `action-filter --by` as a table with a bar for each.
+/// How counts are shown.
+enum CountForm: String, CaseIterable, Sendable {
+  /// A table with bars.
+  case text
+  /// Lines of fields, for programs.
+  case tsv
+  /// One line of small bars.
+  case spark
+}
+
+/// The records of `action-filter --by` that belong together: groups by the same keys,
+/// and what they come to, behind them.
 struct CountTable {
   private struct Group {
     /// What its actions have in common.
     let names: [Line.Span]
+    /// When its actions were, if they are counted by a time.
+    let time: Timestamp?
     let count: Double
+    let cost: Double
     let countText: Line.Span
-    let cost: Line.Span
+    let costText: Line.Span
+    let tokens: [Line.Span]
   }
 
+  /// What every record has, and what those with tokens have.
+  private static let sums = ["count", "usd_cost"]
+  private static let tokens = ["input_tokens", "output_tokens"]
+
   /// The members that tell the groups apart.
-  private let titles: [String]
+  private let keys: [String]
+  /// Whether what they cost matters, more than how many there are.
+  private let isUsage: Bool
   private var groups: [Group] = []
+  private var total: Group?
 
   /// - Parameter first: a record with the members that all of them have.
   init(_ first: JSONValue) {
-    titles = first.members.map(\.name).filter { !["type", "count", "usd_cost"].contains($0) }
+    keys = first.members.map(\.name).filter {
+      $0 != "type" && !Self.sums.contains($0) && !Self.tokens.contains($0)
+    }
+    isUsage = Self.tokens.allSatisfy { first[$0] != nil }
   }
 
-  /// Takes a record; one with other members begins another table.
+  /// The members of a record, in the order of a line of TSV.
+  var fields: [String] { keys + Self.sums + (isUsage ? Self.tokens : []) }
+
+  /// Takes a record; one with other members begins another table, as does one behind
+  /// the sum of all.
   ///
   /// - Returns: whether it was taken.
   mutating func add(_ record: JSONValue) -> Bool {
-    guard record.members.count == titles.count + 3,
-      titles.allSatisfy({ record[$0] != nil }), let count = record["count"]
+    let isTotal = record.members.count == fields.count + 1 - keys.count
+    guard total == nil, isTotal || record.members.count == fields.count + 1,
+      (isTotal ? fields.dropFirst(keys.count) : fields[...]).allSatisfy({ record[$0] != nil }),
+      let count = record["count"]
     else { return false }
     let cost = record["usd_cost"]
-    groups.append(
-      Group(
-        names: titles.map { Self.name(record[$0], of: $0) }, count: count.number ?? 0,
-        countText: Cell.text(count).span,
-        cost: cost?.number == 0 ? Line.Span("") : Cell.money(cost).span))
+    let group = Group(
+      names: isTotal ? [] : keys.map { Self.name(record[$0], of: $0) },
+      time: keys.lazy.compactMap { key in CountTime(key).flatMap { _ in record[key]?.time } }.first,
+      count: count.number ?? 0, cost: cost?.number ?? 0, countText: Cell.text(count).span,
+      costText: cost?.number == 0 ? Line.Span("") : Cell.money(cost).span,
+      tokens: isUsage ? Self.tokens.map { Self.amount(record[$0]) } : [])
+    if isTotal { total = group } else { groups.append(group) }
     return true
   }
 
-  private static func name(_ value: JSONValue?, of title: String) -> Line.Span {
+  private static func name(_ value: JSONValue?, of key: String) -> Line.Span {
     guard let text = value?.text else {
       return value?.isNull == true ? Line.Span("(none)", .dim) : Cell.text(value).span
     }
-    switch title {
-    case "hour": return Line.Span(Cell.time(value).span.text)
-    case "kind": return Cell.kind(text).span
-    default: return Cell.text(value).span
-    }
+    if let unit = CountTime(key), let time = value?.time { return Line.Span(unit.text(time)) }
+    return key == "kind" ? Cell.kind(text).span : Cell.text(value).span
   }
+
+  private static func amount(_ value: JSONValue?) -> Line.Span {
+    guard let number = value?.number else { return Cell.text(value).span }
+    return Line.Span(number == 0 ? "" : Amount.count(number))
+  }
+
+  // MARK: - A table
 
   /// The table's lines.
   ///
@@ -54,34 +91,95 @@ struct CountTable {
   ///   - width: the most cells of a line; nil for no limit.
   ///   - depth: the colours that the terminal knows.
   func lines(width: Int?, depth: ColourDepth) -> [String] {
-    let headings = titles.map { Plain.line($0, limit: 100) } + ["count", "share", "cost", ""]
-    let total = groups.reduce(0) { $0 + max(0, $1.count) }
-    let most = groups.map(\.count).max() ?? 0
-    var rows = groups.map { group in
-      group.names + [
-        group.countText, Line.Span(Self.share(group.count, of: total)), group.cost,
+    // What is of everything has no key to stand below.
+    let labels = keys.isEmpty ? [""] : keys
+    let numbers = isUsage ? ["calls", "in", "out"] : ["count"]
+    let headings = labels.map { Plain.line($0, limit: 100) } + numbers + ["share", "cost", ""]
+    let weights = groups.map(weight)
+    let sum = weights.reduce(0) { $0 + max(0, $1) }
+    let hasShare = !isUsage || width ?? .max >= 60
+    var rows = zip(groups, weights).map { group, weight in
+      group.names + [group.countText] + group.tokens + [
+        Line.Span(hasShare ? Self.share(weight, of: sum) : ""), group.costText,
       ]
+    }
+    if let total {
+      let blank = repeatElement(Line.Span(""), count: labels.count - 1)
+      let row = [Line.Span("total")] + blank + [total.countText] + total.tokens
+      rows.append((row + [Line.Span(""), total.costText]).map { Line.Span($0.text, .bold) })
     }
     // What the other columns leave, with the gaps between them.
     let used = headings.dropLast().enumerated().reduce(0) { sum, heading in
-      rows.reduce(CellWidth.of(heading.element)) { max($0, $1[heading.offset].cells) } + 2 + sum
+      let widest = rows.reduce(0) { max($0, $1[heading.offset].cells) }
+      let isShown = widest > 0
+      return isShown ? max(widest, CellWidth.of(heading.element)) + 2 + sum : sum
     }
-    for (index, group) in groups.enumerated() {
-      let bar = Bar.text(group.count, of: most, cells: min(30, (width ?? .max) - used))
+    let most = weights.max() ?? 0
+    for index in rows.indices {
+      let weight = index < weights.count ? weights[index] : 0
+      let bar = Bar.text(weight, of: most, cells: min(30, (width ?? .max) - used))
       rows[index].append(Line.Span(bar, Style(Palette.tool)))
     }
     var table = Table(
       headings.enumerated().map { column, heading in
         Table.Column(
-          title: heading, isRight: titles.count..<titles.count + 3 ~= column,
-          gives: column < titles.count)
+          title: heading, isRight: labels.count..<headings.count - 1 ~= column,
+          gives: column < labels.count)
       }, width: width, depth: depth)
     return table.lines(rows)
   }
 
-  private static func share(_ count: Double, of total: Double) -> String {
-    guard count > 0, total > 0 else { return "" }
-    let percent = count / total * 100
+  /// What the bar of a group shows: what it cost, where that is asked for and known.
+  private func weight(_ group: Group) -> Double { showsCost ? group.cost : group.count }
+
+  private var showsCost: Bool { isUsage && groups.contains { $0.cost > 0 } }
+
+  private static func share(_ weight: Double, of total: Double) -> String {
+    guard weight > 0, total > 0 else { return "" }
+    let percent = weight / total * 100
     return percent < 1 ? "<1%" : Amount.fixed(percent, 0) + "%"
+  }
+
+  // MARK: - A line of bars
+
+  /// The most bars of a line.
+  private static let mostBars = 60
+
+  /// A bar for each group, or for each time if they are counted by one, and the time
+  /// from the first to the last. Neighbours are added together where there is not
+  /// enough room.
+  ///
+  /// - Parameter width: the most cells of the line; nil for no limit.
+  func spark(width: Int?) -> Line {
+    var values: [Double] = []
+    var times: [Timestamp] = []
+    for group in groups {
+      if let time = group.time, time == times.last {
+        values[values.count - 1] += weight(group)
+      } else if group.time != nil || times.isEmpty {
+        values.append(weight(group))
+        if let time = group.time { times.append(time) }
+      }
+    }
+    let label = times.isEmpty ? "" : "  " + span(times)
+    let room = max(1, min(Self.mostBars, (width ?? .max) - CellWidth.of(label)))
+    let count = min(room, values.count)
+    let bars = (0..<count).map { bar in
+      values[bar * values.count / count..<(bar + 1) * values.count / count].reduce(0, +)
+    }
+    var line = Line(Spark.line(bars), Style(Palette.tool))
+    line.add(label)
+    return line
+  }
+
+  private func span(_ times: [Timestamp]) -> String {
+    guard let unit = keys.lazy.compactMap({ CountTime($0) }).first, let first = times.first,
+      let last = times.last
+    else { return "" }
+    let (from, to) = (unit.text(first), unit.text(last))
+    if from == to { return from }
+    // Of one day, the day is said once.
+    let isOneDay = from.utf8.count > 10 && from.prefix(11) == to.prefix(11)
+    return from + " to " + (isOneDay ? String(to.dropFirst(11)) : to)
   }
 }

@@ -165,10 +165,14 @@ struct Names {
   /// The name of a user id, nil when it was never told.
   subscript(id: String) -> String? { known[id] }
 
-  /// Learns from a voice state, on its own or inside the stats.
+  /// Learns from a record that tells a name, and from a voice state, on its own or inside
+  /// the stats.
   ///
   /// - Parameter record: one record of the feed, bare or wrapped.
   mutating func learn(from record: JSONValue) {
+    if record["type"]?.string == "name", record["of"]?.string == "user" {
+      return keep(record["id"]?.text, record["name"]?.string)
+    }
     let payload = record["data"] ?? record
     learn(sessions: payload["sessions"])
     learn(sessions: payload["runtime"]?["voice"]?["sessions"])

@@ -47,20 +47,25 @@ final class FeedScreen {
     return isTerminal && clibc_window_size(1, &columns, &rows) ? Int(columns) : nil
   }
 
-  /// Writes a row.
-  func write(_ line: Line, width: Int?) throws(WriteFailure) {
+  /// Writes a row; one with a key is not cut, since what cuts the key off cuts the row,
+  /// and looks for words in all of it.
+  func write(_ line: Line, width: Int?, key: String = "") throws(WriteFailure) {
     try erase()
-    try writer.write(line.render(width: width, depth: depth))
+    try writer.write(key)
+    try writer.write(line.render(width: key.isEmpty ? width : nil, depth: depth))
     try writer.newline()
   }
 
   /// Writes a table.
   func write(_ table: CountTable) throws(WriteFailure) {
+    for line in table.lines(width: width, depth: depth) { try write(text: line) }
+  }
+
+  /// Writes a line that is as it is to be.
+  func write(text: String) throws(WriteFailure) {
     try erase()
-    for line in table.lines(width: width, depth: depth) {
-      try writer.write(line)
-      try writer.newline()
-    }
+    try writer.write(text)
+    try writer.newline()
   }
 
   /// Takes a new line of stats; drawn by the next `flush`.

@@ -6,8 +6,14 @@ struct FormatOptions {
   var isAbsolute = false
   var isExpanded = false
   var showsStats = false
+  /// Whose actions are that name no profile; nil for nobody's.
+  var name: String?
+  /// The columns in front of each row; with any, rows are not cut.
+  var keys: [RowKey] = []
   /// Stop after so many actions; nil for all.
   var count: Int?
+  /// How counts are shown; in other forms than text, they alone are.
+  var form = CountForm.text
   var look = LookOptions()
   /// Files to read; `-` is standard input.
   var files: [String] = []
@@ -18,12 +24,25 @@ struct FormatOptions {
     options: [
       Option("t", "absolute", "date and local time instead of the age") { $0.isAbsolute = true },
       Option("x", "expand", "everything an action holds, below its row") { $0.isExpanded = true },
-      Option(nil, "stats", "a line of counts and cost that follows the server's stats") {
+      Option(
+        nil, "key", "FIELD,...", "begin rows with the id, kind, line, profile or thread",
+        RowKey.reading
+      ) {
+        $0.keys = $1
+      },
+      Option(nil, "name", "NAME", "the name before rows whose record names no profile", .word) {
+        $0.name = $1
+      },
+      Option(nil, "stats", "a last line with the cost and the counts of the rows") {
         $0.showsStats = true
       }.formerly("s"),
       Option("n", "count", "COUNT", "stop after COUNT actions", .wholeNumber(in: 1...Int.max)) {
         $0.count = $1
       },
+      Option(
+        "o", "output", "FORM", "counts alone: as tsv, or as one line of bars, spark",
+        .choice(of: CountForm.self)
+      ) { $0.form = $1 },
     ]
       + LookOptions.options(width: "cut rows at COLUMNS, 0 for no cut (default: the terminal's)")
       .at(\.look)

@@ -19,12 +19,15 @@ struct Layout {
 
   /// Whether there is room for whole ids.
   var isWide: Bool { (width ?? .max) >= 110 }
+  /// Whether columns give way to the words: ages are `42s`, most kinds just fit, and a
+  /// cost stands before the words instead of in a column that is empty most of the time.
+  var isNarrow: Bool { (width ?? .max) < 90 }
   /// The cells of the column of kinds; a longer kind takes what it needs.
-  var kindCells: Int { (width ?? .max) >= 90 ? 26 : 21 }
+  var kindCells: Int { isNarrow ? 14 : 26 }
   /// The cells of the column of times.
-  var timeCells: Int { isAbsolute ? 19 : 7 }
-  /// The cells of the column of costs.
-  static let costCells = 8
+  var timeCells: Int { isAbsolute ? 19 : isNarrow ? 3 : 7 }
+  /// The cells of the column of costs, with the blank before it.
+  var costCells: Int { isNarrow ? 0 : 9 }
   /// About how many characters of a part can be seen.
   var limit: Int { width.map { max($0, 16) * 8 } ?? .max }
 }
@@ -48,12 +51,18 @@ enum Row {
     line.add(kind.isEmpty ? "(no kind)" : kind, kind.isEmpty ? .dim : style)
     fill(&line, to: layout.timeCells + 4 + layout.kindCells)
     let cost = action.cost.map { $0 == 0 ? "" : Amount.money($0) } ?? ""
-    line.add(" " + Fit.spaces(Layout.costCells - cost.utf8.count))
-    line.add(cost, costStyle(action.cost ?? 0))
+    let price = Line(cost, costStyle(action.cost ?? 0))
     let detail = Detail.line(
       action, limit: layout.limit, isWide: layout.isWide, names: layout.names)
-    if !detail.spans.isEmpty { line.add("  ") }
-    line.spans += detail.spans
+    if layout.isNarrow {
+      line.add("  ")
+      line.add(StatsLine.joined(price, detail))
+    } else {
+      line.add(Fit.spaces(layout.costCells - cost.utf8.count))
+      line.add(price)
+      line.add("  ")
+      line.add(detail)
+    }
     return trimmed(line)
   }
 
@@ -64,7 +73,7 @@ enum Row {
       if let time = Timestamp(rfc3339: text) {
         shown =
           layout.isAbsolute
-          ? TimeText.absolute(time, zone: layout.zone) : TimeText.relative(time, now: layout.now)
+          ? TimeText.absolute(time, zone: layout.zone) : age(of: time, layout)
       } else {
         shown = "?"
       }
@@ -72,6 +81,11 @@ enum Row {
       shown = "-"
     }
     return Fit.padStart(shown, to: layout.timeCells)
+  }
+
+  private static func age(of time: Timestamp, _ layout: Layout) -> String {
+    let age = TimeText.relative(time, now: layout.now)
+    return layout.isNarrow && age.hasSuffix(" ago") ? String(age.dropLast(4)) : age
   }
 
   /// The colour of the mark and the kind: failures and warnings first, then
@@ -160,7 +174,7 @@ enum Notice {
     line.add("  ")
     line.add(style == .dim ? "─ " : "! ", style)
     line.add("stream \(type)", style)
-    Row.fill(&line, to: layout.timeCells + 4 + layout.kindCells + 1 + Layout.costCells)
+    Row.fill(&line, to: layout.timeCells + 4 + layout.kindCells + layout.costCells)
     if !phrase.line.spans.isEmpty { line.add("  ") }
     for span in phrase.line.spans { line.add(span.text, style) }
     return Row.trimmed(line)

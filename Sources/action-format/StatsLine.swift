@@ -2,16 +2,32 @@ import Core
 import Records
 import Screen
 
-/// The counters of the server on one line: cost first, then what is going on,
-/// then how often each kind happened.
+/// How often each kind was shown.
+struct ShownCounts {
+  /// Kinds that are told apart; of those that come later only the sum is known.
+  private static let most = 1000
+  private(set) var total = 0
+  private(set) var kinds: [String: Int] = [:]
+
+  /// Counts an action.
+  mutating func add(_ kind: String) {
+    total += 1
+    if kinds[kind] != nil || kinds.count < Self.most { kinds[kind, default: 0] += 1 }
+  }
+}
+
+/// One line below the rows: what the server tells of cost and of what is going on,
+/// then how often each kind is among the rows.
 enum StatsLine {
+  /// What the server tells.
+  ///
   /// - Parameters:
   ///   - stats: what the server sent last.
   ///   - now: the day of UTC in it is the day of `today`.
   ///   - age: how old the stats are, seconds; old ones are marked.
   static func line(_ stats: ActionStats, now: Timestamp, age: Int64 = 0) -> Line {
     var parts: [[Line.Span]] = []
-    func part(_ spans: Line.Span...) { parts.append(spans) }
+    func part(_ spans: Line.Span...) { parts.append(spans.filter { !$0.text.isEmpty }) }
     if stats.isReady == false { part(Line.Span("not connected", Style(Palette.error, bold: true))) }
     if age >= 15 { part(Line.Span("\(age)s old", Style(Palette.warning))) }
     if let today = stats.cost(of: String(now.rfc3339.prefix(10))) {
@@ -32,30 +48,41 @@ enum StatsLine {
     if let median = stats.medianReply {
       part(Line.Span("reply ", .dim), Line.Span(Amount.duration(median)))
     }
-    for entry in ordered(stats.counts) where entry.count != 0 {
-      let isError = ActionKind.isError(kind: entry.kind)
-      part(
-        Line.Span(Plain.line(entry.kind, limit: 100) + " ", isError ? Style(Palette.error) : .dim),
-        Line.Span("\(entry.count)", isError ? Style(Palette.error, bold: true) : .plain))
-    }
-    var line = Line()
-    for (index, spans) in parts.enumerated() {
-      if index > 0 { line.add(" · ", .dim) }
-      for span in spans { line.add(span.text, span.style) }
+    return parts.reduce(Line()) { joined($0, Line($1)) }
+  }
+
+  /// What was shown: how much, then failures, then the most frequent kinds.
+  static func line(_ shown: ShownCounts) -> Line {
+    guard shown.total > 0 else { return Line() }
+    var line = Line([Line.Span("\(shown.total)"), Line.Span(" shown", .dim)])
+    for (kind, count) in ordered(shown.kinds) {
+      let isError = ActionKind.isError(kind: kind)
+      let name = kind.isEmpty ? "(no kind)" : Plain.line(kind, limit: 100)
+      let spans = [
+        Line.Span(name + " ", isError ? Style(Palette.error) : .dim),
+        Line.Span("\(count)", isError ? Style(Palette.error, bold: true) : .plain),
+      ]
+      line = joined(line, Line(spans))
     }
     return line
   }
 
-  /// Failures first, then the most frequent; ties in the server's order.
-  private static func ordered(_ counts: [ActionStats.Count]) -> [ActionStats.Count] {
-    counts.enumerated().sorted { a, b in
-      let (x, y) = (
-        ActionKind.isError(kind: a.element.kind), ActionKind.isError(kind: b.element.kind)
-      )
+  /// Two parts with a dot between them.
+  static func joined(_ one: Line, _ other: Line) -> Line {
+    if one.spans.isEmpty || other.spans.isEmpty { return Line(one.spans + other.spans) }
+    var line = one
+    line.add(" · ", .dim)
+    line.add(other)
+    return line
+  }
+
+  /// Failures first, then the most frequent; ties by name.
+  private static func ordered(_ kinds: [String: Int]) -> [(key: String, value: Int)] {
+    kinds.sorted { a, b in
+      let (x, y) = (ActionKind.isError(kind: a.key), ActionKind.isError(kind: b.key))
       if x != y { return x }
-      return a.element.count != b.element.count
-        ? a.element.count > b.element.count : a.offset < b.offset
-    }.map(\.element)
+      return a.value != b.value ? a.value > b.value : a.key < b.key
+    }
   }
 
   private static func money(_ dollars: Double) -> String { "$" + Amount.fixed(dollars, 2) }

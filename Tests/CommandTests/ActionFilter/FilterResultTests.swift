@@ -48,15 +48,17 @@ import Testing
 }
 
 @Suite struct TallyTests {
-  func tally(_ grouping: Grouping, _ actions: [String]) -> [String] {
-    var tally = Tally(grouping)
+  func tally(_ key: GroupKey, _ actions: [String]) -> [String] {
+    var tally = Tally(Grouping(keys: [key]))
     let scratch = ScanScratch()
     for action in actions {
       Array(action.utf8).withUnsafeBytes { bytes in
         if let fields = try? ActionFields(bytes) { tally.add(fields, .absent, scratch) }
       }
     }
-    return tally.records
+    var records: [String] = []
+    try? tally.forEachRecord { records.append($0) }
+    return records
   }
 
   @Test func mostFirstThenByName() {

@@ -23,9 +23,11 @@ import Testing
     #expect(needles(["-i", "-F", "RISK of Ärger"]) == [" of  i"])
     #expect(needles(["-i", "-F", "ÄRGER"]) == ["rger i"])
     #expect(needles(["-U", "12345678000"]) == ["1234", "5678"])
-    #expect(needles(["-U", "007x"]) == ["\"007x\""])
-    #expect(needles(["-U", "true"]) == ["true"])
+    #expect(needles(["-M", "007x"]) == ["\"007x\""])
+    #expect(needles(["-M", "true"]) == ["true"])
     #expect(needles(["-g", "1", "-k", "abc"]) == ["\"abc\""])
+    // Who has a name, any line may tell.
+    #expect(needles(["-U", "noor", "-k", "abc"]) == nil)
     #expect(needles(["--thread", "vs-1", "-c", "123456"]) == ["\"vs-1\""])
     #expect(needles(["-M", "abc", "--id", "123456,vs-1"]) == ["123", "456", "\"vs-1\""])
     #expect(needles(["-k", "abc", "-M", "123456", "-F", "xyz"]) == ["123", "456"])

@@ -30,8 +30,14 @@ import Testing
 
   @Test func narrowRowsAreCutAndHaveNarrowerColumns() throws {
     let text = #"{"kind":"sent_reply","createdAt":"x","content":"漢字漢字漢字"}"#
-    #expect(try row(text, 60) == "      ?  » sent_reply                      6 chars · 漢字漢…")
-    #expect(try row(text, 10) == "      ?  …")
+    #expect(try row(text, 40) == "  ?  » sent_reply      6 chars · 漢字漢…")
+    #expect(try row(text, 10) == "  ?  » se…")
+    let costly =
+      #"{"kind":"llm_call","createdAt":"2026-05-09T17:00:00Z","content":"p:m","usd_cost":2}"#
+    #expect(try row(costly, 89) == " 1h  ◆ llm_call        $2.00 · m")
+    #expect(
+      try row(#"{"kind":"llm_call","createdAt":"2026-05-09T18:40:00Z"}"#, 89) == "in 5m  ◆ llm_call"
+    )
   }
 
   @Test func bothSpellingsGiveTheSameRow() throws {

@@ -21,17 +21,28 @@ import Testing
       """
     #expect(
       try line(text)
-        == "today $2.47 · total $18.20 █▄ · 1 in voice · 3 waiting · voice_error 2 · llm_call 128 · sent_reply 41"
-    )
+        == "today $2.47 · total $18.20 █▄ · 1 in voice · 3 waiting")
     #expect(try line(text, age: 20).hasPrefix("20s old · "))
   }
 
+  @Test func whatWasShownIsCounted() {
+    var shown = ShownCounts()
+    #expect(StatsLine.line(shown).text == "")
+    for kind in ["b", "a", "llm_call", "llm_call", "voice_error", "\u{1b}[2J", ""] {
+      shown.add(kind)
+    }
+    #expect(
+      StatsLine.line(shown).text
+        == "7 shown · voice_error 1 · llm_call 2 · (no kind) 1 · \\e[2J 1 · a 1 · b 1")
+    for number in 0..<2000 { shown.add("\(number)") }
+    #expect(shown.total == 2007 && shown.kinds.count == 1000)
+  }
+
   @Test func whatIsMissingIsLeftOut() throws {
-    #expect(try line(#"{"stats":{"last24h":{"x":1}}}"#) == "x 1")
+    #expect(try line(#"{"stats":{"last24h":{"x":1}}}"#) == "")
     #expect(
       try line(#"{"stats":{"totalCostUsd":0},"runtime":{"isReady":false}}"#)
         == "not connected · today $0.00 · total $0.00")
-    #expect(try line(#"{"stats":{"last24h":{"\u001b[2J":1}}}"#) == "\\e[2J 1")
   }
 }
 
@@ -70,7 +81,9 @@ import Testing
   }
 
   @Test func optionsAreRead() throws {
-    let options = try options("-tx", "--stats", "-n", "3", "-W80", "--color=always", "a", "-")
+    let options = try options(
+      "-tx", "--stats", "-n", "3", "-W80", "--color=always", "--key", "line,,id", "a", "-")
+    #expect(options.keys == [.line, .id])
     #expect(options.isAbsolute && options.isExpanded && options.showsStats)
     #expect(options.count == 3 && options.look.width == 80)
     #expect(options.look.colour == .always)
@@ -80,7 +93,7 @@ import Testing
 
   @Test(arguments: [
     ["-n", "0"], ["-n", "-1"], ["-n", "+1"], ["-n", "x"], ["-W", "-1"], ["-W", "wide"],
-    ["--color", "red"],
+    ["--color", "red"], ["--key", ""], ["--key", ","], ["--key", "id,x"],
     ["--nonsense"], ["-W", "9999999"],
   ])
   func mistakesAreUsageErrors(_ words: [String]) {

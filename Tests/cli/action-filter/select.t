@@ -157,8 +157,8 @@ err_is "action-filter: .: is a directory" "which is named"
 run sh -c 'action-filter -N - day <day'
 out_is 10 "- is standard input"
 
-for options in "-k ," "-d chat" "-g ''" "-S yesterday" "-B 1x" "-x much" "--max-cost ''" "-E '('" \
-  "--where a=b" "--where /a" "--where /~=1" "-n -1" "-n x" "-o ''" "-o id,,kind" "-o id,kind,id" "-o /~2" "--by day" "--nonsense"; do
+for options in "-k ," "-d chat" "-g ''" "-S tomorrow" "-B 1x" "-x much" "--max-cost ''" "-E '('" \
+  "--where a=b" "--where /a" "--where /~=1" "-n -1" "-n x" "-o ''" "-o id,,kind" "-o id,kind,id" "-o /~2" "--by days" "--nonsense"; do
   run sh -c "action-filter $options day"
   status_is 2 "usage: $options"
   out_empty "nothing is written: $options"

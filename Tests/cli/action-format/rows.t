@@ -54,6 +54,35 @@ utc=$(cut -c 1-19 "$out")
 TZ=EST5 run action-format -t -n 1 bare
 isnt "$(cut -c 1-19 "$out")" "$utc" "of the user's zone"
 
+# Columns for programs: never a tab or a line too many, whatever is in an id.
+cat >keys <<'END'
+{"id":7,"kind":"sent_reply","channelId":"c1","content":"hello","profile":"home"}
+{"id":"a\t'b\"$(touch evil)\n#{x}\u001b[2J\u202e","kind":"k\t1","metadata":{"sessionId":"s1"},"channel_id":"c2"}
+{"kind":"live","content":"words that go on and on and on and on and on and on and on to the end"}
+{"type":"lost","reason":"reset","profile":"work"}
+END
+run action-format --key id,kind,profile,line,thread keys
+status_is 0 "--key"
+is "$(cut -f 1-5 "$out")" "$(printf '%s\t%s\t%s\t%s\t%s\n' \
+  7 sent_reply home 1 c1 "a\\t'b\"\$(touch evil)\\n#{x}\\e[2J\\u{202e}" 'k\t1' '' 2 s1 \
+  '' live '' 3 '' '' '' work 4 '')" "begins rows with their fields"
+is "$(awk -F '\t' 'NF != 6' "$out")" "" "with a tab behind each and no other"
+like "$(cut -f 6 "$out" | head -n 1)" '^home +-  » sent_reply ' "then comes the row"
+run action-format --key line -W 40 keys
+out_like "^3$(printf '\t')  -  . live  .*to the end\$" "laid out for a width, but whole"
+run sh -c 'action-format --color always --key line <keys'
+is "$(cut -f 1 "$out" | xargs)" "1 2 3 4" "without colour in them"
+run action-format -x --key line keys
+is "$(cut -f 1 "$out" | uniq | xargs)" "1 2 3 4" "before all that is below a row, too"
+run action-format --key id,number keys
+err_like '^action-format: --key id,number: not id, kind, line, profile or thread$' "there are five"
+
+run action-format --name "$(printf 'de\033[1mn')" --key profile keys
+is "$(cut -f 1 "$out" | uniq -c | awk '{ print $1 $2 }' | paste -s -d ' ' -)" '1home 2de\e[1mn 1work' "--name is for records that have none"
+out_like '^de.e\[1mn	de.e\[1mn  +-' "and stands in front"
+run sh -c 'head -n 2 keys | jq -sc . | action-format --name den'
+is "$(cut -d ' ' -f 1 "$out" | sort | xargs)" "den home" "in a list, too"
+
 # Faults: each bad line is named, nothing good is lost.
 printf '%s\n' '{"kind":"a","content":"one"}' 'junk' '{"kind":"b"' '' '42' \
   '{"kind":"c","content":"cut \ud83d","id":99999999999999999999}' '{"actions":[1,{"kind":"d"}]}' \
@@ -133,7 +162,7 @@ TZ=UTC0 run action-format odd
 status_is 0 "odd counts are no fault"
 is "$(grep -n -e '^user' -e between -e '^hour' "$out" | cut -c 1-6 | tr '\n' ' ')" "1:user 3:     4:hour 6:user " \
   "they stay in their order, a table for each member"
-out_like '^2026-03-01 10:00:00 +2 +100% +\$1\.00  █{30}$' "an hour is a time"
+out_like '^2026-03-01 10:00 +2 +100% +\$1\.00  █{30}$' "an hour is a time"
 out_unlike "$(printf '\033')" "and nothing reaches the terminal"
 
 # Live: a row is out before the next record comes.

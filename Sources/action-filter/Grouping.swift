@@ -1,0 +1,43 @@
+import Core
+import Records
+
+/// What actions may have in common: a key of `--by`.
+enum GroupKey: String, CaseIterable, Sendable {
+  case kind, domain, model, provider, guild, channel, user, profile
+  case minute, hour, day, week, month
+
+  /// The buckets of a key that is a time.
+  var unit: TimeBuckets.Unit? { TimeBuckets.Unit(rawValue: rawValue) }
+}
+
+/// What `--by` and `--total` ask for.
+struct Grouping: Equatable, Sendable {
+  /// The keys in the order in which they were given; at most one is a time.
+  var keys: [GroupKey] = []
+  /// Whether the sum of all groups is wanted, too.
+  var hasTotal = false
+  /// Whether tokens are summed, and the most expensive comes first.
+  var isUsage = false
+
+  /// The key that is a time.
+  var time: GroupKey? { keys.first { $0.unit != nil } }
+
+  /// The keys of a list.
+  static let list = Reading<[GroupKey]>(
+    { argument throws(UsageError) in
+      let words = argument.value.split(separator: ",")
+      if words.isEmpty { throw argument.fault("nothing is named") }
+      var keys: [GroupKey] = []
+      for word in words {
+        guard let key = GroupKey(rawValue: String(word)) else {
+          throw argument.fault(noneOf: GroupKey.allCases.map(\.rawValue))
+        }
+        if keys.contains(key) { throw argument.fault("\(word) is named twice") }
+        if key.unit != nil, let other = keys.first(where: { $0.unit != nil }) {
+          throw argument.fault("\(other.rawValue) and \(word) are both times")
+        }
+        keys.append(key)
+      }
+      return keys
+    }, completion: .words(GroupKey.allCases.map(\.rawValue)))
+}

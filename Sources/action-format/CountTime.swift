@@ -1,0 +1,53 @@
+import Core
+import Records
+import Screen
+
+/// A key of counts that is a time: how its times are written, in the user's zone.
+enum CountTime: String {
+  case minute, hour, day, week, month
+
+  /// - Parameter key: any key; nil for one that is no time.
+  init?(_ key: String) { self.init(rawValue: key) }
+
+  /// `2026-03-01 10:00`, or the date or the month alone.
+  func text(_ time: Timestamp) -> String {
+    let whole = TimeText.absolute(time, zone: TimeText.local)
+    switch self {
+    case .minute, .hour: return String(whole.prefix(16))
+    case .day, .week: return String(whole.prefix(10))
+    case .month: return String(whole.prefix(7))
+    }
+  }
+}
+
+extension JSONValue {
+  /// A time of RFC 3339.
+  var time: Timestamp? { string.flatMap { Timestamp(rfc3339: $0) } }
+}
+
+/// Counts as lines of fields with tabs between them, below their names.
+struct CountLines {
+  /// The names of the lines before.
+  private var fields: [String] = []
+
+  /// The line of a record, and the headings before the first, and before the first that
+  /// has others.
+  ///
+  /// - Parameters:
+  ///   - record: the bytes of a record: numbers keep their digits.
+  ///   - fields: the names of its members.
+  ///   - isLocal: whether times are written as `CountTime` does.
+  mutating func lines(_ record: [UInt8], fields: [String], isLocal: Bool) -> [String] {
+    var lines: [String] = []
+    if fields != self.fields {
+      self.fields = fields
+      lines.append(fields.map(RowText.escape).joined(separator: "\t"))
+    }
+    let values = fields.map { field in
+      let value = RowText.tsv(record, fields: [field])
+      guard isLocal, let unit = CountTime(field) else { return value }
+      return Timestamp(rfc3339: value).map(unit.text) ?? value
+    }
+    return lines + [values.joined(separator: "\t")]
+  }
+}

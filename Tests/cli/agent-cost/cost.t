@@ -1,0 +1,248 @@
+#!/bin/sh
+# agent-cost: what was spent, of files and of agents, on a terminal, in a pipe and in a bar.
+. "${0%/*}/../lib.sh"
+needs agent-serve action-filter action-format python3
+cd "$tmp" || exit
+day=$root/Tests/fixtures/sample-day.ndjson
+TMPDIR=$tmp/tmp
+mkdir "$TMPDIR"
+export TMPDIR
+tab=$(printf '\t')
+escape=$(printf '\033')
+
+# --- files
+run agent-cost -o table "$day"
+status_is 0 "a recorded day"
+err_empty "without a word"
+like "$(head -n 1 "$out")" '^model +calls +in +out +share +cost *$' "headings"
+like "$(sed -n 2p "$out")" '^claude-opus-4-6 +45 +129k +15k +75% +\$3\.05  █{30}$' "the most expensive first"
+like "$(tail -n 2 "$out" | head -n 1)" '^total +170 +405k +50k +\$4\.05$' "the sum of all"
+is "$(tail -n 1 "$out")" '▂▂█▃▄▃▃▄▂▃▃▁▂▂▂  2026-03-14 06:00 to 20:00' "and when"
+run agent-cost "$day"
+is "$(head -n 2 "$out")" "model${tab}count${tab}usd_cost${tab}input_tokens${tab}output_tokens
+claude-opus-4-6${tab}45${tab}3.046185${tab}129079${tab}14800" "in a pipe it is TSV"
+is "$(lines "$out")" 12 "without the sum"
+run agent-cost --by day,kind -o json "$day"
+is "$(tail -n 1 "$out")" '{"type":"count","count":170,"usd_cost":4.0507614,"input_tokens":405324,"output_tokens":49815}' \
+  "JSON has the sum last"
+is "$(cut -c 1-58 "$out" | sed '$d' | sort -u)" '{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"a
+{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"b
+{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"c
+{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"i
+{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"l
+{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"m
+{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"s
+{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"t
+{"type":"count","day":"2026-03-14T00:00:00.000Z","kind":"v' "several keys"
+run agent-cost -o line "$day"
+# shellcheck disable=SC2016  # a dollar
+out_is '$4.05  170 calls  ▂▂█▃▄▃▃▄▂▃▃▁▂▂▂' "a line for a bar"
+run agent-cost -o line -S 2026-03-14T08:00:00Z -B 2026-03-14T09:00:00Z -k 'llm_*' "$day"
+# shellcheck disable=SC2016  # a dollar
+out_is '$0.3922  14 calls  █' "a part of it"
+run sh -c 'agent-cost -o json -U 1184035512000118784 - <"$0" | tail -n 1' "$day"
+out_is '{"type":"count","count":1,"usd_cost":0.21,"input_tokens":0,"output_tokens":0}' "standard input, a user"
+printf '%s\n' '{"id":1,"kind":"llm_call","usd_cost":0.5}' '{"id":1,"kind":"llm_call","usd_cost":0.5}' >twice
+is "$(agent-cost twice | cut -f 2,3 | tail -n 1)" "1${tab}0.5" "each action counts once"
+
+# --- a terminal
+TERM=xterm-256color python3 "$cli/terminal.py" 24x60 agent-cost --by kind "$day" >seen
+ok "on a terminal it is a table" grep -q total seen
+ok "in colour" grep -q "$escape\\[" seen
+sed "s/$escape\\[[0-9;]*m//g" seen | tr -d '\r' >plain
+ok "as wide as it may be" python3 -c '
+import sys
+assert max(len(line.rstrip("\n")) for line in open("plain")) in range(50, 61)'
+is "$(TERM=xterm python3 "$cli/terminal.py" agent-cost --color never "$day" | grep -c "$escape")" 0 "--color never"
+is "$(python3 "$cli/terminal.py" agent-cost -o tsv "$day" | head -n 1 | cut -f 1)" model "TSV if that is wanted"
+
+# --- the limit, to the last digit
+for limit in 4.0507614 5 4.05076140 1e1; do
+  run agent-cost -q --limit "$limit" "$day"
+  is "$status$(cat "$out" "$err")" 0 "$limit is not passed"
+done
+for limit in 4.05076139999999999999 4 0 -1 .5; do
+  run agent-cost -q --limit "$limit" "$day"
+  is "$status$(cat "$out" "$err")" 1 "$limit is passed"
+done
+run agent-cost -o line --limit 4 "$day"
+status_is 1 "a line above the limit"
+out_like '^\$4\.05 of \$4  170 calls' "says so"
+run agent-cost -o table --limit 4 "$day"
+is "$status $(tail -n 1 "$out")" "1 over the limit of \$4" "so does a table"
+
+# --- nothing
+run agent-cost -S 1h --by user,hour "$day"
+status_is 0 "nothing was spent"
+out_is "user${tab}hour${tab}count${tab}usd_cost${tab}input_tokens${tab}output_tokens" "only the headings"
+run agent-cost -o table -S 1h "$day"
+out_is 'nothing was spent' "a word where a table would be empty"
+run agent-cost -o line -S 1h "$day"
+# shellcheck disable=SC2016  # a dollar
+out_is '$0  0 calls' "and no bars"
+run agent-cost --limit 0 -q -S 1h "$day"
+status_is 0 "nothing is not more than nothing"
+
+# --- exact
+cat >random.py <<'END'
+import decimal, random, subprocess, sys
+decimal.getcontext().prec = 400
+draw = random.Random(5)
+total, models = decimal.Decimal(0), {}
+with open("random", "w") as file:
+    for number in range(4000):
+        cost = draw.choice(["1e-9", repr(draw.random()), f"0.{draw.randrange(10**17):017}", "0.1", "2e-7"])
+        model = draw.choice("abc")
+        total += decimal.Decimal(cost)
+        models[model] = models.get(model, 0) + decimal.Decimal(cost)
+        file.write('{"id":%d,"created_at":"2026-03-01T%02d:00:00Z","kind":"llm_call",'
+                   '"metadata":{"model":"%s"},"usd_cost":%s}\n' % (number, number % 24, model, cost))
+lines = subprocess.run(["agent-cost", "random"], capture_output=True, text=True).stdout.split("\n")
+got = {line.split("\t")[0]: decimal.Decimal(line.split("\t")[2]) for line in lines[1:-1]}
+assert got == models, (got, models)
+for limit, status in [(total, 0), (total - decimal.Decimal("1e-30"), 1)]:
+    run = subprocess.run(["agent-cost", "-q", "--limit", str(limit), "random"])
+    assert run.returncode == status, (limit, run.returncode)
+END
+ok "sums are exact to the last digit" python3 random.py
+
+# --- hostile names
+cat >names <<'END'
+{"id":1,"kind":"llm_call","user_id":"a\tb\u001b]0;owned\u0007\n#[fg=red]$(touch owned)`touch owned`\\","metadata":{"model":"\u202e%s%n\u009b2J"},"usd_cost":0.5}
+{"id":2,"kind":"llm_call","user_id":"'; touch owned; '","metadata":{"model":"\"},{\"usd_cost\":9"},"usd_cost":0.25}
+END
+for form in table tsv json line; do
+  run agent-cost -o "$form" --by user,model names
+  status_is 0 "hostile names: $form"
+  out_unlike "$escape|$(printf '\302\233')|$(printf '\007')" "nothing that a terminal obeys: $form"
+done
+run agent-cost --by user,model names
+is "$(lines "$out"):$(awk -F '\t' '{ print NF }' "$out" | sort -u)" 3:6 "a line each, six fields each"
+is "$(agent-cost -o json --by model names | tail -n 1 | cut -c 1-42)" '{"type":"count","count":2,"usd_cost":0.75,' "and the sum is the sum"
+not_ok "nothing was run" test -e owned
+
+# --- agents
+umask 077
+echo right >right
+echo wrong >wrong
+"$root/Tests/fixtures/as-of-now" "$day" >now
+serve_agent a --ingest now
+a=$url
+serve_agent b --token-file "$tmp/right" --ingest now
+b=$url
+cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
+[profile a]
+url = $a
+[profile b]
+url = $b
+token-file = $tmp/right
+[profile wrong]
+url = $b
+token-file = $tmp/wrong
+[profile down]
+url = http://127.0.0.1:9
+END
+run agent-cost -p a -S 48h -o json
+status_is 0 "an agent"
+is "$(tail -n 1 "$out")" '{"type":"count","count":170,"usd_cost":4.0507614,"input_tokens":405324,"output_tokens":49815}' \
+  "what it kept is what was recorded"
+run agent-cost -p b,a -S 48h --by profile
+is "$(cut -f 1-3 "$out" | tail -n 2 | sort | tr '\t\n' '  ')" "a 170 4.0507614 b 170 4.0507614 " "two agents"
+run agent-cost -p a -g 1184019000000000771 -S 48h --by guild
+is "$(sed 1d "$out" | cut -f 1)" 1184019000000000771 "a guild"
+run agent-cost -p a -g 'repair café' -S 48h --by guild
+is "$(sed 1d "$out" | cut -f 1)$(cat "$err")" 1184019000000000513 "by its name"
+run agent-cost -p a -U bo -S 48h
+is "$(sed 1d "$out" | cut -f 2,3)$(cat "$err")" "1${tab}0.21" "a user by the name, before it was told in the feed"
+run agent-cost -p a,b -U bo -S 48h --by profile
+is "$(cut -f 1-3 "$out" | sed 1d | sort | tr '\t\n' '  ')" "a 1 0.21 b 1 0.21 " "of two agents"
+for words in '-U nobody' '-g nowhere'; do
+  # shellcheck disable=SC2086  # two words
+  run agent-cost -p a $words
+  status_is 2 "nobody tells the name: $words"
+  out_empty "that is not nothing spent: $words"
+  err_like '^agent-cost: (user nobody|guild nowhere): nobody tells this name; agent-call names prints' "says so: $words"
+done
+for words in "-g :Repair-Café" "-U :Noor" "--by :kind" "--by :hour"; do
+  # shellcheck disable=SC2086  # several words, and what is not yet typed
+  is "$(AGENT_URL=$a agent-cost --completions words ${words%:*} '' | cut -f 1 | grep -cx -- "${words##*:}")" 1 \
+    "completed: $words"
+done
+run agent-cost -p wrong -S 48h
+status_is 77 "a wrong token"
+out_empty "nothing is said to have been spent"
+err_like '^agent-cost: ' "but why"
+err_unlike 'wrong$|agent-call' "in its own name, without the token"
+run agent-cost -p down,a -S 48h --limit 1 -o line
+status_is 75 "one of two is down"
+out_like '^\$4\.05 of \$1  170 calls' "the other is counted"
+if action-filter -S today -N </dev/null >/dev/null 2>&1 || [ "$?" -eq 1 ]; then
+  run agent-cost -p a -o json
+  status_is 0 "today"
+  is "$(tail -n 1 "$out")" "$(agent-cost -p a -S today -o json | tail -n 1)" "is the default"
+else
+  skip 2 "no day can be named"
+fi
+
+# --- mistakes
+for words in "-o csv" "--by nothing" "--by hour,day" "--by ''" "-S soon" "-W x" "--color red" "--limit x" \
+  "--limit ''" "-p a day" "--limit" "-p ''"; do
+  run sh -c "agent-cost $words"
+  status_is 2 "usage: $words"
+  out_empty "prints nothing: $words"
+  is "$(head -n 1 "$err" | grep -c '^agent-cost: ')$(sed -n 2p "$err" | grep -c '^usage: agent-cost')" 11 \
+    "says why and how: $words"
+done
+run agent-cost -o line missing "$day"
+status_is 2 "a file that is not there"
+err_is "agent-cost: missing: no such file or directory" "is named"
+out_like '170 calls' "the other is counted"
+
+# --- it leaves nothing behind
+mkfifo slow
+start waiting agent-cost slow
+exec 9>slow
+kill -TERM "$pid"
+exec 9>&-
+finished "$pid"
+is "$status" 143 "a signal ends it"
+# --- a full disk
+if [ -c /dev/full ]; then
+  run sh -c 'agent-cost "$1" >/dev/full' - "$day"
+  status_is 2 "a full disk"
+  err_is "agent-cost: standard output: no space left on device" "is told in its own name"
+fi
+
+# --- nobody there
+run env AGENT_URL=http://127.0.0.1:9 agent-cost -o line
+status_is 75 "an agent that cannot be reached"
+out_is '○ unreachable' "is no bar without a word"
+
+# --- ended while nobody answers
+start silent python3 -c '
+import socket, time
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
+caller = server.accept()
+print("asked", flush=True)
+time.sleep(1000)'
+wait_until 10 test -s "$tmp/silent.out"
+start waits env AGENT_URL="http://127.0.0.1:$(head -n 1 "$tmp/silent.out")" TMPDIR="$TMPDIR" agent-cost
+wait_until 10 grep -q asked "$tmp/silent.out"
+asks=$(cat "$TMPDIR"/agent-cost.*/asks)
+began=$(date +%s)
+stop "$pid"
+is "$status" 143 "a signal ends it"
+ok "at once" test "$(($(date +%s) - began))" -lt 10
+ok "and the question" wait_until 5 gone "$asks"
+mkfifo "$tmp/never"
+start reads sh -c "exec agent-cost - <>'$tmp/never'"
+wait_until 10 sh -c "[ -s '$TMPDIR'/agent-cost.*/reads ]"
+reads=$(cat "$TMPDIR"/agent-cost.*/reads)
+stop "$pid" INT
+ok "nobody goes on reading" wait_until 5 gone "$reads"
+run env TMPDIR="$tmp/none" agent-cost "$day"
+is "$status $(cat "$err")" "2 agent-cost: $tmp/none: no folder can be made" "no folder for what is between"
+
+is "$(ls -A "$TMPDIR")" "" "and nothing is left"
+done_testing

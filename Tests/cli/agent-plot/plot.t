@@ -1,0 +1,159 @@
+#!/bin/sh
+# agent-plot: counts as bars on the terminal, and as pictures that gnuplot makes.
+. "${0%/*}/../lib.sh"
+needs action-filter action-format gnuplot python3
+cd "$tmp" || exit
+day=$root/Tests/fixtures/sample-day.ndjson
+TMPDIR=$tmp/tmp
+mkdir "$TMPDIR"
+export TMPDIR
+
+action-filter -u --usage --total --by hour,model "$day" >counts
+action-filter -u --by kind "$day" >kinds
+
+# --- the terminal
+action-format counts >want
+run agent-plot counts
+status_is 0 "without a file to write"
+ok "it is the table of action-format" cmp "$out" want
+run sh -c 'agent-plot <counts'
+ok "of standard input, too" cmp "$out" want
+
+# --- pictures
+# texts FILE: the words of a drawing, a line each.
+texts() {
+  python3 -c '
+import sys, xml.dom.minidom
+for node in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName("text"):
+    print("".join(part.data for part in node.childNodes).strip())' "$1"
+}
+run agent-plot --svg a.svg counts
+status_is 0 "a drawing"
+out_empty "nothing else is printed"
+err_empty "nor said"
+texts a.svg >words
+for word in 'US dollars' 2026-03-14 06:00 20:00 claude-opus-4-6 '3 others'; do
+  ok "has $word" grep -qxF -e "$word" words
+done
+run agent-plot --svg b.svg kinds
+texts b.svg >words
+is "$(grep -c -x -e actions -e llm_call words)" 2 "kinds are of actions, and have no colours to explain"
+ok "with room for thirty" grep -qx '[0-9]* others' words
+run agent-plot --png - kinds
+is "$status $(head -c 4 ./- | tail -c 3)" "0 PNG" "a picture, whatever the name of its file"
+run agent-plot --png c.png --size 600x300 --value tokens counts
+is "$status $(python3 -c '
+import struct
+print(struct.unpack(">II", open("c.png", "rb").read()[16:24]))')" "0 (600, 300)" "as large as is asked for"
+is "$(agent-plot --svg d.svg --value count counts; texts d.svg | grep -c -x actions)" 1 "another value"
+
+# What is drawn is what was counted: the heights of bars are as the counts.
+printf '{"type":"count","kind":"%s","count":%s,"usd_cost":0}\n' a 4 b 2 c 1 >few
+agent-plot --svg few.svg few
+ok "bars are as high as counts" python3 -c '
+import re
+heights = []
+for points in re.findall(r"<polygon[^>]*points = .([^\x27\"]*)", open("few.svg").read()):
+    ys = [float(point.split(",")[1]) for point in points.split()]
+    heights.append(max(ys) - min(ys))
+heights = [height / heights[-1] for height in heights[-3:]]
+assert all(abs(a - b) < 0.05 for a, b in zip(heights, [4, 2, 1])), heights'
+
+# --- hostile names
+python3 - >evil <<'END'
+import json
+names = ['"; system("touch owned") #', "'\n!touch owned\n'", "`touch owned`", "$(touch owned)", "{/Bold x}_2^3 @y",
+         "<script>alert(1)</script>&amp;", "\x1b]0;owned\x07\u202e", "a\tb\\n", "?", "#", "NaN", "", "|touch owned",
+         "x" * 5000, "\u6f6e\u6c50" * 30, "%s%n", 'quoted "name"']
+for number, name in enumerate(names):
+    print(json.dumps({"type": "count", "user": name, "count": 20 - number, "usd_cost": 0}))
+END
+run agent-plot --svg evil.svg evil
+status_is 0 "hostile names"
+err_empty "without a word"
+texts evil.svg >words
+for word in '”; system(”touch owned”) #' "'\\n!touch owned\\n'" '$(touch owned)' '{/Bold x}_2^3 @y' \
+  '<script>alert(1)</script>&amp;' '\e]0;owned\x07\u{202e}' 'a\tb\\n' '?' '#' 'NaN' '(none)' '|touch owned' '%s%n'; do
+  ok "is a label: $word" grep -qxF -e "$word" words
+done
+ok "long ones are cut" grep -qx 'x\{48\}…' words
+ok "between letters" grep -qx '潮汐\(潮汐\)*.*…' words
+sed 's/"user"/"hour":"2026-03-01T00:00:00Z","user"/' evil >series
+run agent-plot --svg series.svg series
+status_is 0 "as groups of a time"
+ok "they are names, too" sh -c 'python3 -c "
+import sys, xml.dom.minidom
+print(xml.dom.minidom.parse(sys.argv[1]).toxml())" series.svg | grep -qF "{/Bold x}_2^3 @y"'
+for name in "');!touch owned;('" "2026');!touch o" "'.system('touch owned').'"; do
+  python3 -c '
+import json, sys
+for end in "ab":
+    print(json.dumps({"type": "count", "hour": sys.argv[1] + end, "count": 1, "usd_cost": 0}))' "$name" >hours
+  run agent-plot --svg hours.svg hours
+  status_is 0 "a time that is none: $name"
+done
+for name in '|touch owned' "a'b.svg" '$(touch owned)' '-x.svg'; do
+  run agent-plot --svg "$name" kinds
+  is "$status" 0 "a file called $name"
+  ok "is there" test -s "./$name"
+  rm -f "./$name"
+done
+is "$(find . -name owned -o -name o)" "" "nothing was run"
+
+# --- what cannot be drawn
+rm -f none.svg
+for input in '' '{"kind":"sent_reply"}' '{"type":"count","count":3,"usd_cost":0}'; do
+  run sh -c 'printf "%s\n" "$1" | agent-plot --svg none.svg' - "$input"
+  status_is 1 "no counts: $input"
+  err_is "agent-plot: no counts" "which is told"
+done
+run agent-plot --svg none.svg kinds counts
+is "$status $(cat "$err")" "2 agent-plot: the counts are not all by the same keys" "two kinds of counts"
+run agent-plot --svg none.svg --value tokens kinds
+is "$status $(cat "$err")" "2 agent-plot: no tokens are counted: action-filter --usage counts them" "no tokens"
+run agent-plot --svg none.svg missing
+is "$status $(cat "$err")" "2 agent-plot: missing: no such file or directory" "no file"
+echo not json >bad
+run agent-plot --svg none.svg bad
+is "$status $(lines "$err")" "2 1" "no record"
+err_like '^agent-plot: ' "in its own name"
+not_ok "and no drawing" test -e none.svg
+echo kept >kept.svg
+run agent-plot --svg kept.svg bad
+is "$(cat kept.svg)" kept "an older one is kept"
+run agent-plot --svg no/such/x.svg kinds
+is "$status $(cat "$err")" "2 agent-plot: no/such/x.svg: cannot be written" "no folder"
+mkdir path
+for name in action-format cat dirname grep mktemp sed sh tr awk; do ln -s "$(command -v $name)" path/; done
+run env PATH="$tmp/path" "$root/bin/agent-plot" --svg none.svg kinds
+status_is 2 "no gnuplot"
+err_is "agent-plot: gnuplot: not found" "is told"
+for words in "--svg" "--svg ''" "--svg a --png b" "--size 1 --svg a" "--size 1x2x3 --svg a" "--size '10x10;!x' --svg a" \
+  "--value x --svg a" "--value cost counts"; do
+  run sh -c "agent-plot $words </dev/null"
+  status_is 2 "usage: $words"
+  is "$(head -n 1 "$err" | grep -c '^agent-plot: ')$(sed -n 2p "$err" | grep -c '^usage: agent-plot')" 11 \
+    "says why and how: $words"
+done
+run agent-plot missing
+is "$status $(cat "$err")" "2 agent-plot: missing: no such file or directory" "its own name for bars, too"
+{
+  cat kinds
+  printf '\000\377\n'
+} >noise
+run agent-plot --svg none.svg noise
+is "$status $(cut -d : -f 1 "$err")" "2 agent-plot" "bytes that are no record are told"
+mkfifo pipe.svg
+cat pipe.svg >piped &
+run agent-plot --svg pipe.svg kinds
+status_is 0 "to a pipe"
+ok "it stays one" test -p pipe.svg
+wait "$!"
+ok "and gets the drawing" grep -q '<svg' piped
+mkdir folder
+run agent-plot --svg folder kinds
+is "$status $(cat "$err") $(ls folder)" "2 agent-plot: folder: cannot be written " "a folder gets none"
+run env TMPDIR="$tmp/none" agent-plot --svg none.svg kinds
+is "$status $(cat "$err")" "2 agent-plot: $tmp/none: no folder can be made" "no folder for what is between"
+is "$(ls -A "$TMPDIR")" "" "nothing is left"
+done_testing
