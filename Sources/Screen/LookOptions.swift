@@ -6,6 +6,8 @@ public struct LookOptions: Sendable {
   public var width: Int?
   /// When to colour.
   public var colour = ColourDepth.When.auto
+  /// Whether TSV begins with the names of its columns.
+  public var hasHeader = false
 
   /// Nothing given.
   public init() {}
@@ -13,9 +15,14 @@ public struct LookOptions: Sendable {
   /// `--color`.
   public static let colour = Option<LookOptions>(
     nil, "color", "WHEN", "auto, always or never", .choice(of: ColourDepth.When.self)
-  ) { $0.colour = $1 }
+  ) { $0.colour = $1 }.rare
 
-  /// Both.
+  /// `--header`, of a command that lists.
+  public static let header = Option<LookOptions>(
+    nil, "header", "with -o tsv: the names of the columns first"
+  ) { $0.hasHeader = true }.rare
+
+  /// The width and the colour.
   ///
   /// - Parameters:
   ///   - width: what `--width` does.
@@ -23,6 +30,9 @@ public struct LookOptions: Sendable {
   public static func options(
     width help: String, in widths: ClosedRange<Int> = 0...100_000
   ) -> [Option<LookOptions>] {
-    [Option("W", "width", "COLUMNS", help, .wholeNumber(in: widths)) { $0.width = $1 }, colour]
+    [
+      Option("W", "width", "COLUMNS", help, .wholeNumber(in: widths)) { $0.width = $1 }.rare,
+      colour,
+    ]
   }
 }

@@ -6,6 +6,8 @@ public struct Style: Equatable, Sendable {
   public var isBold: Bool
   /// Fainter than the rest.
   public var isDim: Bool
+  /// Foreground and background change places.
+  public var isReversed = false
 
   /// - Parameters:
   ///   - colour: nil for the terminal's own.
@@ -48,6 +50,7 @@ public struct Style: Equatable, Sendable {
     }
     if isBold { add("1") }
     if isDim { add("2") }
+    if isReversed { add("7") }
     if let colour {
       switch depth {
       case .none: break

@@ -19,17 +19,17 @@ enum VoiceStateCommand {
 
   private static func run(_ options: StateOptions, _ diagnostics: Diagnostics) -> ExitStatus {
     do {
-      switch options.subject {
-      case .records(let file):
-        let records = RecordedSessions(options: options, diagnostics: diagnostics, file: file)
+      if case .records(let file) = options.subject {
+        let records = RecordedSessions(
+          options: try GuildName.resolved(options, in: file), diagnostics: diagnostics, file: file)
         return try options.watches ? records.watch() : records.once()
-      case .history:
-        return try History(options: options, diagnostics: diagnostics)
-          .run(voice(options, diagnostics))
-      case .replay(let session):
-        return try Replay(options, diagnostics).run(voice(options, diagnostics), session)
-      case .backend:
-        let backend = try voice(options, diagnostics)
+      }
+      let backend = try voice(options, diagnostics)
+      let options = try GuildName.resolved(options, backend)
+      switch options.subject {
+      case .history: return try History(options: options, diagnostics: diagnostics).run(backend)
+      case .replay(let session): return try Replay(options, diagnostics).run(backend, session)
+      case .backend, .records:
         guard options.watches else { return try Once(options, diagnostics).run(backend) }
         return try StreamWatch(Watch.make(options, diagnostics), backend).run()
       }

@@ -10,7 +10,7 @@ public final class RowOutput {
 
     /// `--output`, nil when it is not given.
     public static let output = Option<Form?>(
-      "o", "output", "FORM", "json, table or tsv (default: table on a terminal, else json)",
+      "o", "output", "FORM", "json, table or tsv (table on a terminal, else json)",
       .choice(of: Form.self)
     ) { $0 = $1 }
   }
@@ -28,6 +28,8 @@ public final class RowOutput {
   /// The most cells of a line for a person; nil for no limit.
   public let width: Int?
   private var table: Table?
+  /// Whether the names of TSV's columns are still to be written.
+  private var wantsHeader: Bool
 
   /// - Parameters:
   ///   - form: nil for a table on a terminal and JSON elsewhere.
@@ -37,6 +39,7 @@ public final class RowOutput {
     isTerminal = isatty(1) == 1
     self.isQuiet = isQuiet
     self.form = form ?? (isTerminal ? .table : .json)
+    wantsHeader = look.hasHeader && self.form == .tsv
     depth = ColourDepth.detect(
       look.colour, isTerminal: isTerminal, environment: Process.environment)
     width = Self.width(look.width, isTerminal)
@@ -51,7 +54,9 @@ public final class RowOutput {
 
   /// Writes records of a list; the next batch of the same list goes on below.
   public func list(_ rows: [[UInt8]], _ listing: Listing) throws(WriteFailure) {
-    if isQuiet || rows.isEmpty { return }
+    if isQuiet { return }
+    try header(listing.fields)
+    if rows.isEmpty { return }
     switch form {
     case .json: for row in rows { try json(row) }
     case .tsv: for row in rows { try line(RowText.tsv(row, fields: listing.fields)) }
@@ -78,6 +83,7 @@ public final class RowOutput {
   ///   - facts: what a table says of it; nil for a line a leaf.
   public func record(_ record: [UInt8], facts: [Fact]? = nil) throws(WriteFailure) {
     if isQuiet { return }
+    try header(["name", "value"])
     switch form {
     case .json: try json(record)
     case .tsv:
@@ -101,18 +107,30 @@ public final class RowOutput {
   ///
   /// - Parameters:
   ///   - rows: the records' bytes.
+  ///   - fields: the names of TSV's columns.
   ///   - tsv: the lines of a record, fields escaped.
   ///   - lines: what a person reads of them all, in so many cells (nil for no
   ///     limit).
   public func records(
-    _ rows: [[UInt8]], tsv: ([UInt8]) -> [String], lines: ([[UInt8]], Int?) -> [Line]
+    _ rows: [[UInt8]], fields: [String], tsv: ([UInt8]) -> [String],
+    lines: ([[UInt8]], Int?) -> [Line]
   ) throws(WriteFailure) {
     if isQuiet { return }
+    try header(fields)
     switch form {
     case .json: for row in rows { try json(row) }
     case .tsv: for row in rows { for text in tsv(row) { try line(text) } }
     case .table: try self.lines(lines(rows, width))
     }
+  }
+
+  /// Writes the names of TSV's columns once, where they are wanted.
+  ///
+  /// - Parameter fields: from anywhere.
+  public func header(_ fields: [String]) throws(WriteFailure) {
+    if isQuiet || !wantsHeader || fields.isEmpty { return }
+    wantsHeader = false
+    try line(fields.map(RowText.escape).joined(separator: "\t"))
   }
 
   /// Writes lines for a person.

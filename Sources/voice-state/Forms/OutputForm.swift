@@ -1,7 +1,6 @@
 import Agent
 import CLibc
 import Core
-import Records
 import Screen
 
 /// In which form sessions are printed: the argument of `--output`.
@@ -64,23 +63,15 @@ enum BarForm {
   ///   - status: how a command would leave that nobody looks at.
   ///   - reason: one line.
   static func trouble(_ form: OutputForm, _ status: ExitStatus, _ reason: String) -> String {
-    let state = word(status)
+    let state = BarBlock.trouble(status)
     let reason = Visible.line(reason)
     switch form {
     case .waybar:
-      return waybar("○ \(state)", state, "○ \(state): \(reason)", [state])
-    case .i3:
-      return i3("○ \(state)", "○", "#dc2626")
-    case .tmux: return "#[fg=#dc2626]○#[default] \(state)"
+      return BarBlock.waybar(
+        "○ \(state)", alt: state, tooltip: "○ \(state): \(reason)", classes: [state])
+    case .i3: return i3("○ \(state)", "○", BarBlock.troubleColour)
+    case .tmux: return "#[fg=\(BarBlock.troubleColour)]○#[default] \(state)"
     case .text, .json, .line: return "○ \(state): \(reason)"
-    }
-  }
-
-  private static func word(_ status: ExitStatus) -> String {
-    switch status {
-    case .temporary: "unreachable"
-    case .denied: "refused"
-    default: "unknown"
     }
   }
 
@@ -98,15 +89,9 @@ enum BarForm {
     if let stale { classes.append(stale) }
     if all.contains(where: { !$0.tools.isEmpty }) { classes.append("tool") }
     let tooltip = all.map(\.words).joined(separator: "\n")
-    return waybar(
-      markup(text(all, stale)), state, tooltip.isEmpty ? "no voice session" : tooltip, classes)
-  }
-
-  private static func waybar(
-    _ text: String, _ alt: String, _ tooltip: String, _ classes: [String]
-  ) -> String {
-    RecordText().string("text", text).string("alt", alt).string("tooltip", markup(tooltip))
-      .strings("class", classes).text
+    return BarBlock.waybar(
+      text(all, stale), alt: state, tooltip: tooltip.isEmpty ? "no voice session" : tooltip,
+      classes: classes)
   }
 
   /// A block of the i3bar protocol, as i3blocks takes it with `format=json`.
@@ -127,38 +112,10 @@ enum BarForm {
   }
 
   private static func i3(_ text: String, _ short: String, _ colour: String?) -> String {
-    RecordText().string("full_text", text).string("short_text", short).string("color", colour)
-      .string("name", "voice").string("markup", "none").text
+    BarBlock.i3(text, short: short, colour: colour, name: "voice")
   }
 
-  /// Words for `status-right`: a `#` of theirs would be a format of tmux.
   private static func tmux(_ all: [Summary], _ stale: String?) -> String {
-    escaped(text(all, stale)) { $0 == "#" ? "##" : nil }
-  }
-
-  /// Text as Pango takes it for markup.
-  private static func markup(_ text: String) -> String {
-    escaped(text) { scalar in
-      switch scalar {
-      case "&": "&amp;"
-      case "<": "&lt;"
-      case ">": "&gt;"
-      default: nil
-      }
-    }
-  }
-
-  /// By scalars, as the bar reads it: a sign with a mark over it is one
-  /// character of Swift's, and still the sign.
-  private static func escaped(_ text: String, _ escape: (Unicode.Scalar) -> String?) -> String {
-    var out = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      if let words = escape(scalar) {
-        out.append(contentsOf: words.unicodeScalars)
-      } else {
-        out.append(scalar)
-      }
-    }
-    return String(out)
+    BarBlock.tmux(text(all, stale))
   }
 }

@@ -1,4 +1,5 @@
 import Agent
+import CLibc
 import Core
 import Screen
 
@@ -26,8 +27,8 @@ struct StateOptions {
   var isQuiet = false
   var isVerbose = false
   var count: Int?
-  /// No older than this, seconds.
-  var since: Double?
+  /// No older than this.
+  var since: Moment?
   /// Times as fast as it was.
   var speed: Double?
   var reconnect = ReconnectOptions()
@@ -38,11 +39,13 @@ struct StateOptions {
     program: "voice-state",
     summary: "Show what the agent does in voice, once or live.",
     synopsis: "[options] [FILE | - | history | replay SESSION]",
+    operands: .verbs([.init("history"), .init("replay"), .file]),
     options: [
       Option("w", "watch", "follow: a live screen, or a line per change") { $0.watches = true },
-      Option("g", "guild", "ID", "only the sessions of this guild", .word) {
-        $0.filter.guild = $1
-      },
+      Option(
+        "g", "guild", "GUILD", "only the sessions of this guild",
+        .word.offering(OfferedNames.guilds)
+      ) { $0.filter.guild = $1 },
       Option(
         "s", "session", "ID", "only this session; the beginning of its id is enough", .word
       ) { $0.filter.session = $1 },
@@ -62,7 +65,7 @@ struct StateOptions {
         "n", "count", "COUNT", "end after this many: states, lines, or past sessions",
         .wholeNumber(in: 1...Int.max)
       ) { $0.count = $1 },
-      Option(nil, "since", "TIME", "history: sessions that ended within TIME", .seconds) {
+      Option(nil, "since", "TIME", "history: sessions that ended since TIME", .moment) {
         $0.since = $1
       },
       Option(
@@ -93,6 +96,10 @@ struct StateOptions {
       if operands.count > 2 { throw UsageError("one session at a time: \(operands[2])") }
       subject = .replay(operands[1])
     default:
+      let hint = NearestWord.hint(for: first, among: ["history", "replay"])
+      if !hint.isEmpty, CLibc.access(paths[0], F_OK) != 0 {
+        throw UsageError("\(first): \(systemReason(ENOENT))\(hint)")
+      }
       if operands.count > 1 { throw UsageError("one file at a time: \(operands[1])") }
       subject = .records(paths[0])
     }
@@ -143,7 +150,8 @@ struct StateOptions {
       }
       guard Panels.named(name) != nil else {
         let known = Panels.all.map { $0.name }.joined(separator: ", ")
-        throw UsageError("--panel \(name): no such panel; there are \(known), all")
+        let hint = NearestWord.hint(for: name, among: Panels.all.map { $0.name })
+        throw UsageError("--panel \(name): no such panel; there are \(known), all\(hint)")
       }
       names.append(name)
     }

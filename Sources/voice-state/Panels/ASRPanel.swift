@@ -12,9 +12,9 @@ struct ASRPanel: Panel {
 
   private let recognisers: [(name: String, asr: VoiceASRSession)]
   private let batch: VoiceBatchASR?
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     var recognisers = session.asrSessions.prefix(Self.most).map { asr in
       (Outside.person(asr.displayName ?? session.name(of: asr.userId), asr.userId), asr)
     }

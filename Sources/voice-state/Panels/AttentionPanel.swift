@@ -9,9 +9,9 @@ struct AttentionPanel: Panel {
 
   private let session: VoiceSession
   private let conversation: VoiceConversation
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     guard let conversation = session.conversation else { return nil }
     self.session = session
     self.conversation = conversation
@@ -19,7 +19,7 @@ struct AttentionPanel: Panel {
   }
 
   var note: Line {
-    let isAwake = session.isAwake(at: now)
+    let isAwake = session.isAwake(at: now.time)
     let mode = Outside.text(conversation.wake?.attentionMode) ?? (isAwake ? "ACTIVE" : "AMBIENT")
     return Line(mode, isAwake ? Style(Palette.positive, bold: true) : .dim)
   }
@@ -42,8 +42,9 @@ struct AttentionPanel: Panel {
     var line = Line()
     let last = [conversation.lastAssistantReplyAt, conversation.lastDirectAddressAt]
       .compactMap { $0 }.max()
-    guard session.isAwake(at: now), let last, let gone = Age.seconds(from: last, to: now) else {
-      line.add(session.isAwake(at: now) ? "awake" : "asleep", .dim)
+    guard session.isAwake(at: now.time), let last, let gone = Age.seconds(from: last, to: now.time)
+    else {
+      line.add(session.isAwake(at: now.time) ? "awake" : "asleep", .dim)
       return line
     }
     let left = max(0, window - Double(gone) * 1000)
@@ -69,7 +70,7 @@ struct AttentionPanel: Panel {
     guard let focused = session.focusedSpeaker else { return Line() }
     var line = Line(
       Outside.person(focused.displayName ?? session.name(of: focused.userId), focused.userId))
-    if let time = Age.span(from: focused.since, to: now) { line.add(" for " + time, .dim) }
+    if let time = Age.span(from: focused.since, to: now.time) { line.add(" for " + time, .dim) }
     return line
   }
 
@@ -88,8 +89,8 @@ struct AttentionPanel: Panel {
   }
 
   private var musicWake: Line {
-    guard let until = conversation.musicWakeLatchedUntil, until > now else { return Line() }
-    var line = Line("held awake for " + (Age.clock(from: now, to: until) ?? ""))
+    guard let until = conversation.musicWakeLatchedUntil, until > now.time else { return Line() }
+    var line = Line("held awake for " + (Age.clock(from: now.time, to: until) ?? ""))
     if let who = Outside.person(conversation.musicWakeLatchedByUserId, in: session) {
       line.add(" by ", .dim)
       line.add(who)

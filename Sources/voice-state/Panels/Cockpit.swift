@@ -20,7 +20,7 @@ protocol Panel {
   ///   - session: any session.
   ///   - now: when it is looked at.
   /// - Returns: nil when there is nothing to show.
-  init?(_ session: VoiceSession, at now: Timestamp)
+  init?(_ session: VoiceSession, at now: Now)
 
   /// A few words at the end of the rule; may be empty.
   var note: Line { get }
@@ -78,7 +78,7 @@ struct Cockpit {
 
   let sessions: [VoiceSession]
   /// When the sessions are looked at.
-  let now: Timestamp
+  let now: Now
   /// What is shown, in this order.
   let panels: [any Panel.Type]
   /// The cells of a line.
@@ -89,9 +89,7 @@ struct Cockpit {
   ///   - now: when they are looked at.
   ///   - panels: nil shows what fits the width.
   ///   - width: the cells of a line; fewer than 20 count as 20.
-  init(
-    sessions: [VoiceSession], now: Timestamp, panels: [any Panel.Type]? = nil, width: Int
-  ) {
+  init(sessions: [VoiceSession], now: Now, panels: [any Panel.Type]? = nil, width: Int) {
     self.sessions = sessions
     self.now = now
     self.width = max(width, 20)

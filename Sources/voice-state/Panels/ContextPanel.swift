@@ -10,9 +10,9 @@ struct ContextPanel: Panel {
 
   private let context: VoiceGenerationContext
   private let session: VoiceSession
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     guard let context = session.lastGenerationContext else { return nil }
     self.context = context
     self.session = session
@@ -158,7 +158,7 @@ struct BudgetPanel: Panel {
 
   private let model: VoiceModelContext
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     guard let model = session.conversation?.modelContext,
       model.generation != nil || model.decider != nil || (model.trackedTurns ?? 0) > 0
         || (model.trackedTranscriptTurns ?? 0) > 0

@@ -13,9 +13,9 @@ struct HeadPanel: Panel {
   private static let soonSeconds: Int64 = 60
 
   private let session: VoiceSession
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     self.session = session
     self.now = now
   }
@@ -41,7 +41,7 @@ struct HeadPanel: Panel {
       title.add(mode)
     }
     var note = Line()
-    if let elapsed = Age.clock(from: session.startedAt, to: now) {
+    if let elapsed = Age.clock(from: session.startedAt, to: now.time) {
       note.add("up ", .dim)
       note.add(elapsed)
     }
@@ -72,7 +72,7 @@ struct HeadPanel: Panel {
   }
 
   private func countdown(_ facts: inout FactFlow, _ label: String, _ end: Timestamp?) {
-    guard let left = Age.seconds(from: now, to: end) else { return }
+    guard let left = Age.seconds(from: now.time, to: end) else { return }
     facts.add(
       label, left == 0 ? "now" : "in " + Amount.clock(left),
       left < Self.soonSeconds ? Style(Palette.warning, bold: true) : .plain)

@@ -49,9 +49,9 @@ struct LatencyPanel: Panel {
   private let latency: VoiceLatency
   /// The answers of which anything is known, newest first.
   private let turns: [VoiceLatency.Turn]
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     guard let latency = session.latency else { return nil }
     turns = latency.recentTurns.filter { !$0.stages.isUnknown }
     if turns.isEmpty, latency.averages.isUnknown { return nil }
@@ -83,6 +83,9 @@ struct LatencyPanel: Panel {
 
   private func age(_ turn: VoiceLatency.Turn) -> String { Age.text(turn.at, at: now) ?? "-" }
 
+  /// The cells of the widest age; `average` has seven.
+  private var leadCells: Int { shown.map { CellWidth.of(age($0)) }.reduce(7, max) }
+
   /// The largest stage, and the largest total: what fills a bar.
   private var most: (stage: Double, total: Double) {
     let all = shown.map(\.stages.all) + [latency.averages.all]
@@ -93,7 +96,8 @@ struct LatencyPanel: Panel {
   }
 
   private func table(_ width: Int) -> [Line] {
-    var table = LatencyTable(width: width, most: most.stage, mostTotal: most.total)
+    var table = LatencyTable(
+      width: width, leadCells: leadCells, most: most.stage, mostTotal: most.total)
     var lines = [table.header(Self.stages)]
     for turn in shown {
       lines.append(
@@ -112,7 +116,8 @@ struct LatencyPanel: Panel {
   /// For narrow screens: the stages of the last answer below each other, each
   /// beginning where the one before ended, then the totals of the answers before.
   private func waterfall(_ width: Int) -> [Line] {
-    var rows = LatencyWaterfall(width: width, most: max(most.stage, most.total))
+    var rows = LatencyWaterfall(
+      width: width, leadCells: leadCells, most: max(most.stage, most.total))
     for (index, turn) in shown.enumerated() {
       let all = turn.stages.all
       let grades = all.indices.map { stage in all[stage].map { grade($0, stage) } }

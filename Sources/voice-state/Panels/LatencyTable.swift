@@ -6,10 +6,10 @@ struct LatencyTable {
   /// Narrower than this, the bars would say nothing.
   static let leastWidth = 60
 
-  private static let leadCells = 7
   private static let numberCells = 5
 
   private let width: Int
+  private let leadCells: Int
   private let most: Double
   private let mostTotal: Double
   private let widths: [Int]
@@ -18,19 +18,21 @@ struct LatencyTable {
 
   /// - Parameters:
   ///   - width: the cells of a row.
+  ///   - leadCells: the cells of the ages and names.
   ///   - most: the stage that fills its bar, in milliseconds.
   ///   - mostTotal: the total that does.
-  init(width: Int, most: Double, mostTotal: Double) {
+  init(width: Int, leadCells: Int, most: Double, mostTotal: Double) {
     self.width = width
+    self.leadCells = leadCells
     self.most = most
     self.mostTotal = mostTotal
     // A blank before each stage and the cell of a mark after it.
-    widths = Columns.widths(5, width: width - Self.leadCells - 10, gap: 0)
+    widths = Columns.widths(5, width: width - leadCells - 10, gap: 0)
   }
 
   /// The names of the stages, above the ends of their numbers.
   func header(_ names: [String]) -> Line {
-    var line = Line(Fit.spaces(Self.leadCells))
+    var line = Line(Fit.spaces(leadCells))
     for (name, cells) in zip(names, widths) {
       line.add(" " + Fit.padStart(Fit.truncate(name, to: cells), to: cells) + " ", .dim)
     }
@@ -44,7 +46,7 @@ struct LatencyTable {
   mutating func row(
     _ lead: String, _ style: Style, _ values: [(Double, LatencyPanel.Grade?)?]
   ) -> Line {
-    var line = Line(Fit.padStart(lead, to: Self.leadCells), .dim)
+    var line = Line(Fit.padStart(lead, to: leadCells), .dim)
     for (stage, (value, cells)) in zip(values, widths).enumerated() {
       line.add(" ")
       guard let (milliseconds, grade) = value else {
@@ -69,12 +71,12 @@ struct LatencyTable {
 /// The rows of the latency panel on a narrow screen: a stage each, its bar
 /// beginning where the bar of the stage before ended.
 struct LatencyWaterfall {
-  private static let leadCells = 8
   private static let labelCells = 9
   /// Narrower than this, age and stage share a column.
   private static let tightWidth = 32
 
   private let width: Int
+  private let leadCells: Int
   private let most: Double
   private(set) var lines: [Line] = []
   /// Whether a mark was set that wants to be explained.
@@ -82,9 +84,11 @@ struct LatencyWaterfall {
 
   /// - Parameters:
   ///   - width: the cells of a row.
+  ///   - leadCells: the cells of the ages and names.
   ///   - most: what fills a bar, in milliseconds.
-  init(width: Int, most: Double) {
+  init(width: Int, leadCells: Int, most: Double) {
     self.width = width
+    self.leadCells = leadCells
     self.most = most
   }
 
@@ -107,8 +111,8 @@ struct LatencyWaterfall {
       // In a shared column the age stands at the total, where it is looked for.
       let hasLead = isTight ? isTotal : index == 0
       var line = Line()
-      if !isTight { line.add(Fit.padEnd(hasLead ? lead : "", to: Self.leadCells), .dim) }
-      line.add(Fit.padEnd(isTight && hasLead ? lead : label, to: Self.labelCells), .dim)
+      if !isTight { line.add(Fit.padEnd(hasLead ? lead + " " : "", to: leadCells + 1), .dim) }
+      line.add(Fit.padEnd(isTight && hasLead ? lead + " " : label, to: Self.labelCells), .dim)
       let grade = grades.next() ?? nil
       let style = grade?.style ?? .plain
       line.add(

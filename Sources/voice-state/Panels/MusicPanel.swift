@@ -12,9 +12,9 @@ struct MusicPanel: Panel {
 
   private let music: VoiceMusic
   private let session: VoiceSession
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     guard let music = session.music else { return nil }
     let isSilent = !music.active && (music.phase ?? "idle") == "idle"
     let isUnused =
@@ -91,7 +91,7 @@ struct MusicPanel: Panel {
   private var played: FactFlow {
     var facts = FactFlow()
     if music.active {
-      facts.add(Age.clock(from: music.startedAt, to: now))
+      facts.add(Age.clock(from: music.startedAt, to: now.time))
     } else {
       facts.add("stopped", Age.text(music.stoppedAt, at: now))
     }
@@ -153,9 +153,9 @@ struct SoundboardPanel: Panel {
 
   private let soundboard: VoiceSoundboard
   private let context: VoiceGenerationContext?
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     guard let soundboard = session.soundboard,
       soundboard.playCount > 0 || soundboard.lastPlayedAt != nil
     else { return nil }

@@ -22,9 +22,9 @@ struct ParticipantsPanel: Panel {
 
   private let session: VoiceSession
   private let everyone: [Person]
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     self.session = session
     self.now = now
     everyone = Self.everyone(session)
@@ -85,7 +85,7 @@ struct ParticipantsPanel: Panel {
         state.add("speaking", Style(Palette.positive))
         if let time = spoken(speech) { state.add(" " + time) }
       } else if let at = person.spokeAt {
-        state.add("spoke " + TimeText.relative(at, now: now), .dim)
+        state.add("spoke " + now.words(for: at), .dim)
       } else {
         state.add("quiet", .dim)
       }
@@ -99,7 +99,9 @@ struct ParticipantsPanel: Panel {
   }
 
   private func spoken(_ speech: VoiceCapture) -> String? {
-    if let start = speech.startedAt, start <= now { return Age.span(from: start, to: now) }
+    if let start = speech.startedAt, start <= now.time {
+      return Age.span(from: start, to: now.time)
+    }
     return speech.ageMs.map { Amount.duration(max($0, 0)) }
   }
 
@@ -108,7 +110,7 @@ struct ParticipantsPanel: Panel {
     var state = Line()
     state.add(word, style)
     if word != "quiet",
-      let since = Age.span(from: session.assistantOutput?.phaseEnteredAt, to: now)
+      let since = Age.span(from: session.assistantOutput?.phaseEnteredAt, to: now.time)
     {
       state.add(" " + since)
     }
@@ -147,9 +149,9 @@ struct MembershipPanel: Panel {
 
   private let events: [VoiceMembershipEvent]
   private let session: VoiceSession
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     guard !session.membershipEvents.isEmpty else { return nil }
     events = session.membershipEvents.suffix(Self.most).reversed()
     self.session = session
@@ -159,7 +161,7 @@ struct MembershipPanel: Panel {
   func lines(width: Int) -> [Line] {
     events.map { event in
       let age = Age.text(event.at, at: now) ?? Age.text(event.ageMs) ?? "?"
-      var line = Line(Fit.padStart(age, to: 7) + "  ", .dim)
+      var line = Line(Fit.padStart(age, to: now.cells) + "  ", .dim)
       switch event.eventType {
       case "join": line.add("→ ", Style(Palette.positive))
       case "leave": line.add("← ", Style(Palette.warning))

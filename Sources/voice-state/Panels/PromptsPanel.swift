@@ -11,9 +11,9 @@ struct PromptsPanel: Panel {
   static let leastWidth = 80
 
   private let prompts: [(name: String, prompt: VoicePrompt)]
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     prompts = PromptText.Name.allCases.compactMap { name in
       PromptText.prompt(name, of: session).map { (name.rawValue, $0) }
     }

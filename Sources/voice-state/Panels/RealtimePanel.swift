@@ -11,9 +11,9 @@ struct RealtimePanel: Panel {
 
   private let realtime: VoiceRealtime
   private let state: VoiceRealtimeState?
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     guard let realtime = session.realtime else { return nil }
     self.realtime = realtime
     state = realtime.state
@@ -48,7 +48,7 @@ struct RealtimePanel: Panel {
     line.add(Outside.words(realtime.provider) ?? "unknown", .bold)
     facts.add(line)
     if state?.connected == true {
-      facts.add("for", Age.clock(from: state?.connectedAt, to: now))
+      facts.add("for", Age.clock(from: state?.connectedAt, to: now.time))
     }
     facts.add("last event", Age.text(state?.lastEventAt, at: now))
     let isActive = state?.activeResponseId != nil || state?.pendingResponseActive == true

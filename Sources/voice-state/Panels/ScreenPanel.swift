@@ -14,9 +14,9 @@ struct ScreenPanel: Panel {
 
   private let watch: VoiceStreamWatch
   private let session: VoiceSession
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     guard let watch = session.streamWatch else { return nil }
     let isUnused =
       !watch.active && watch.lastFrameAt == nil && watch.latestFrameAt == nil
@@ -62,11 +62,11 @@ struct ScreenPanel: Panel {
     var facts = FactFlow()
     facts.add(watch.ingestedFrameCount.map { String($0) })
     if let count = watch.acceptedFrameCountInWindow {
-      let window = Age.seconds(from: watch.frameWindowStartedAt, to: now)
+      let window = Age.seconds(from: watch.frameWindowStartedAt, to: now.time)
       facts.add("\(count) in \(window.map { Amount.duration(Double($0) * 1000) } ?? "the window")")
     }
     let last = watch.lastFrameAt ?? watch.latestFrameAt
-    let isLate = watch.active && last.map { $0.adding(Self.late) < now } == true
+    let isLate = watch.active && last.map { $0.adding(Self.late) < now.time } == true
     facts.add("last", Age.text(last, at: now), isLate ? Style(Palette.warning) : .plain)
     if let bytes = watch.latestFrameApproxBytes, bytes > 0 { facts.add(Amount.bytes(bytes)) }
     facts.add(Outside.text(watch.latestFrameMimeType), .dim)

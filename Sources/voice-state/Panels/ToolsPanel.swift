@@ -16,9 +16,9 @@ struct ToolsPanel: Panel {
 
   private let calls: [VoiceToolCall]
   private let servers: [String: String]
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     guard !session.toolCalls.isEmpty else { return nil }
     calls = session.toolCalls
     self.now = now
@@ -84,7 +84,7 @@ struct ToolsPanel: Panel {
 
   private func time(_ call: VoiceToolCall) -> Line {
     if call.state == .running {
-      return Line(Age.span(from: call.startedAt, to: now) ?? "", Style(Palette.warning))
+      return Line(Age.span(from: call.startedAt, to: now.time) ?? "", Style(Palette.warning))
     }
     guard let time = call.runtimeMs, time >= 0 else { return Line("-", .dim) }
     return Line(Amount.duration(time), time > Self.slowMs ? Style(Palette.warning) : .plain)
@@ -122,9 +122,9 @@ struct MCPPanel: Panel {
   private static let most = 40
 
   private let servers: [VoiceMCPServer]
-  private let now: Timestamp
+  private let now: Now
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     guard !session.mcpStatus.isEmpty else { return nil }
     servers = Array(session.mcpStatus.prefix(Self.most))
     self.now = now

@@ -11,7 +11,7 @@ struct TranscriptPanel: Panel {
   /// The most turns, and the most lines of one.
   private static let most = 10
   private static let mostRows = 4
-  /// The cells of the ages, and the most of the names.
+  /// The least cells of the ages, and the most of the names.
   private static let ageCells = 4
   private static let mostName = 12
 
@@ -24,7 +24,7 @@ struct TranscriptPanel: Panel {
   private let entries: [Entry]
   private let count: Int
 
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     let turns = session.recentTurns.filter { !$0.text.isEmpty }
     count = turns.count
     let partial = session.asrSessions.compactMap { asr -> Entry? in
@@ -46,14 +46,15 @@ struct TranscriptPanel: Panel {
   func lines(width: Int) -> [Line] {
     let widest = entries.map { CellWidth.of($0.name) }.max() ?? 0
     let nameCells = min(widest, Self.mostName, max(width / 4, 4))
-    let ageCells = width < 32 ? 0 : Self.ageCells + 1
+    let ages = max(entries.map { CellWidth.of($0.age) }.max() ?? 0, Self.ageCells)
+    let ageCells = width < 28 + ages ? 0 : ages + 1
     let indent = ageCells + nameCells + 1
     return entries.flatMap { entry in
       let rows = Paragraph.wrap(entry.text, to: max(width - indent, 6), rows: Self.mostRows)
       return rows.enumerated().map { index, row in
         var line = Line()
         if index == 0 {
-          if ageCells > 0 { line.add(Fit.padStart(entry.age, to: Self.ageCells) + " ", .dim) }
+          if ageCells > 0 { line.add(Fit.padStart(entry.age, to: ages) + " ", .dim) }
           let name = Fit.truncate(entry.name, to: nameCells)
           line.add(name, entry.nameStyle)
           line.add(Fit.spaces(nameCells + 1 - CellWidth.of(name)))
@@ -66,7 +67,7 @@ struct TranscriptPanel: Panel {
     }
   }
 
-  private static func entry(_ turn: VoiceTurn, _ now: Timestamp, bot: String) -> Entry {
+  private static func entry(_ turn: VoiceTurn, _ now: Now, bot: String) -> Entry {
     let isBot = turn.role == "assistant"
     let name: String
     var style: Style = isBot ? Style(Palette.positive, bold: true) : .bold
@@ -84,9 +85,9 @@ struct TranscriptPanel: Panel {
       textStyle: isAside ? .dim : .plain)
   }
 
-  /// An age of at most four cells: `now`, `14s`, `5m`.
-  private static func shortAge(_ time: Timestamp, _ now: Timestamp) -> String {
-    let age = TimeText.relative(time, now: now)
+  /// An age of at most four cells, `now`, `14s`, `5m`; or the time.
+  private static func shortAge(_ time: Timestamp, _ now: Now) -> String {
+    let age = now.words(for: time)
     if age.hasSuffix(" ago") { return String(age.dropLast(4)) }
     return age.hasPrefix("in ") ? "+" + age.dropFirst(3) : age
   }

@@ -69,7 +69,7 @@ struct Once {
     let width = canvas.width
     guard sessions.isEmpty else {
       let panels = options.panels.map { names in names.compactMap(Panels.named) }
-      let cockpit = Cockpit(sessions: sessions, now: now, panels: panels, width: width)
+      let cockpit = Cockpit(sessions: sessions, now: Now(now), panels: panels, width: width)
       return try writer.write(canvas.text(cockpit.lines, width: width))
     }
     try writer.write(canvas.text([Line([.init(NoSession.words, .dim)])], width: width))
@@ -112,7 +112,7 @@ struct History {
 
   func run(_ backend: ClankyVoice) throws -> ExitStatus {
     let now = Timestamp.now()
-    let since = options.since.map { now.adding(.seconds(-Int64(min($0, 1e12)))) }
+    let since = options.since?.timestamp(now: now)
     let filter = options.filter
     // The server's own window leaves out what began before it, and a filter of
     // ours may leave few of many.

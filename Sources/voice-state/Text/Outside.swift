@@ -58,8 +58,36 @@ enum Outside {
   }
 }
 
+/// The moment at which sessions are looked at, and how it tells other times.
+struct Now: Equatable, Sendable {
+  let time: Timestamp
+  /// Whether times are told by the clock of the user's zone, and not as ages.
+  var tellsClock = false
+
+  init(_ time: Timestamp, tellsClock: Bool = false) {
+    self.time = time
+    self.tellsClock = tellsClock
+  }
+
+  /// `now`, `14s ago`, `in 5m`; by the clock `18:30:13`, and of another day `05-09 18:30`.
+  func words(for other: Timestamp) -> String {
+    guard tellsClock else { return TimeText.relative(other, now: time) }
+    let words = TimeText.absolute(other, zone: TimeText.local)
+    guard words.utf8.count == 19 else { return words }
+    // 2026-05-09 18:30:13
+    let isToday = words.prefix(10) == TimeText.absolute(time, zone: TimeText.local).prefix(10)
+    return String(isToday ? words.dropFirst(11) : words.dropFirst(5).dropLast(3))
+  }
+
+  /// The cells of most times.
+  var cells: Int { tellsClock ? 8 : 7 }
+}
+
 /// How long ago, how long still.
 enum Age {
+  /// A time as it is told at a moment; nil without a time.
+  static func text(_ time: Timestamp?, at now: Now) -> String? { time.map(now.words(for:)) }
+
   /// `now`, `14s ago`, `in 5m`; nil without a time.
   static func text(_ time: Timestamp?, at now: Timestamp) -> String? {
     time.map { TimeText.relative($0, now: now) }
@@ -106,8 +134,8 @@ enum PanelText {
   }
 
   /// An age for a column of ages.
-  static func age(_ time: Timestamp?, _ now: Timestamp) -> Line {
-    Line(Fit.padStart(Age.text(time, at: now) ?? "?", to: 7), .dim)
+  static func age(_ time: Timestamp?, _ now: Now) -> Line {
+    Line(Fit.padStart(Age.text(time, at: now) ?? "?", to: now.cells), .dim)
   }
 
   /// A text over several lines behind a beginning, the last one cut when there

@@ -24,6 +24,12 @@ final class LiveView: WatchView {
   private var arrangements: [Cockpit.Arrangement] = []
   private var panels: [String]?
   private var chooser: PanelChooser?
+  private var finder: Finder?
+  /// The sessions as they were drawn last.
+  private var drawn: [Line] = []
+  /// Whether the page of keys is shown.
+  private var helps = false
+  private var tellsClock = false
   private var size: WindowSize
   /// Lines about past sessions, shown when no session is active.
   var past: [Line] = []
@@ -52,13 +58,19 @@ final class LiveView: WatchView {
     if let chooser {
       lines = chooser.lines(height: height)
       seen.fit(total: lines.count, height: height)
+    } else if helps {
+      lines = KeyHelp.lines(isReplay: isReplay)
+      seen.fit(total: lines.count, height: height)
     } else {
-      lines = self.lines(moment)
+      drawn = self.lines(moment)
+      lines = finder?.mark(drawn) ?? drawn
       scroll.fit(total: lines.count, height: height)
       seen = scroll
     }
+    // A search takes the place of what else is to say.
+    let note = finder?.status ?? moment.note
     let status = LiveFrame.status(
-      moment.link.words(at: moment.clock), note: moment.note, scroll: seen, keys: keys,
+      moment.link.words(at: moment.clock), note: note, scroll: seen, keys: keys,
       width: size.columns)
     let rows = LiveFrame(size: size, depth: canvas.depth).rows(lines, seen, status: status)
     try terminal.show(differ.update(to: rows), interrupted: interrupted)
@@ -68,7 +80,7 @@ final class LiveView: WatchView {
   private func lines(_ moment: WatchMoment) -> [Line] {
     guard moment.sessions.isEmpty else {
       let cockpit = Cockpit(
-        sessions: moment.sessions, now: moment.now,
+        sessions: moment.sessions, now: Now(moment.now, tellsClock: tellsClock),
         panels: panels.map { $0.compactMap(Panels.named) }, width: size.columns)
       return cockpit.frame(keeping: &arrangements)
     }
@@ -80,7 +92,10 @@ final class LiveView: WatchView {
 
   private var keys: String {
     if chooser != nil { return "space choose  a all  enter done" }
-    return isReplay ? "q quit  p panels  space pause  +- speed  n next" : "q quit  p panels"
+    if helps { return "any key goes back" }
+    if let finder { return finder.isTyping ? "enter find  esc end" : "n next  N back  esc end" }
+    return isReplay
+      ? "q quit  space pause  +- speed  n next  ? help" : "q quit  p panels  / search  ? help"
   }
 
   /// Ages tick once a second, in step with the age of the state.
@@ -122,8 +137,29 @@ final class LiveView: WatchView {
       arrangements = []
       return nil
     }
+    if helps {
+      helps = false
+      return nil
+    }
+    if let step = finder?.take(key), step != .other {
+      if step == .close { finder = nil }
+      if step == .next || step == .previous {
+        let line = finder?.find(step, in: drawn, from: scroll.top)
+        if let line { scroll.show(line) }
+      }
+      return nil
+    }
     switch key {
     case .character("q"), .character("Q"): return .quit
+    case .character("?"):
+      helps = true
+      return nil
+    case .character("/"):
+      finder = Finder()
+      return nil
+    case .character("t"):
+      tellsClock.toggle()
+      return nil
     case .character("p"):
       let shown = panels ?? Panels.fitting(width: size.columns).map { $0.name }
       chooser = PanelChooser(

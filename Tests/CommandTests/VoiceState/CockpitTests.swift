@@ -21,7 +21,7 @@ private protocol Sized: Panel {
 
 extension Sized {
   static var title: String { name }
-  init?(_ session: VoiceSession, at now: Timestamp) {
+  init?(_ session: VoiceSession, at now: Now) {
     if session.mode == "without \(Self.name)" { return nil }
     self.init()
   }
@@ -51,7 +51,7 @@ private struct Middle: Sized {
     _ sessions: [String] = ["{}"]
   ) throws -> Cockpit {
     Cockpit(
-      sessions: try sessions.map { try voiceSession($0) }, now: voiceTestNow, panels: panels,
+      sessions: try sessions.map { try voiceSession($0) }, now: Now(voiceTestNow), panels: panels,
       width: width)
   }
 
@@ -96,7 +96,7 @@ private struct Middle: Sized {
     let session = try voiceSession(
       #"{"mode":"gemini_realtime","startedAt":"2026-05-09T18:30:02Z"}"#)
     let lines = Cockpit(
-      sessions: [session], now: voiceTestNow, panels: [HeadPanel.self], width: 40
+      sessions: [session], now: Now(voiceTestNow), panels: [HeadPanel.self], width: 40
     ).lines.map { Drawing.line($0, depth: .none) }
     #expect(lines.first?.text == "== o Idle · Gemini RT ======== up 0:28 =")
   }
@@ -108,7 +108,7 @@ private struct Middle: Sized {
       let ascii = String(text.unicodeScalars.map { $0.isASCII ? Character($0) : "x" })
       let sessions = VoiceSamples.sessions(of: try JSONValue.parse(text: ascii))
       let cockpit = Cockpit(
-        sessions: sessions, now: VoiceSamples.now, panels: Panels.all, width: width)
+        sessions: sessions, now: Now(VoiceSamples.now), panels: Panels.all, width: width)
       for line in cockpit.lines {
         let shown = Drawing.line(line, depth: .none).text
         #expect(

@@ -62,7 +62,7 @@ import Testing
     let session = try #require(feed.sessions().first)
     #expect(session.recentTurns.map(\.text) == ["hello", "low water at eight"])
     #expect(Outside.bot(in: session) == "clanky")
-    let panel = try #require(TranscriptPanel(session, at: time ?? .now()))
+    let panel = try #require(TranscriptPanel(session, at: Now(time ?? .now())))
     let text = panel.lines(width: 80).map(\.text)
     #expect(text.allSatisfy { $0.contains("clanky") && !$0.contains("agent") })
   }

@@ -75,7 +75,7 @@ enum GoldenFrames {
       for width in shot.widths {
         out += "# \(shot.sample) at \(width)\n"
         let lines = Cockpit(
-          sessions: [session], now: VoiceSamples.now, panels: [panel], width: width
+          sessions: [session], now: Now(VoiceSamples.now), panels: [panel], width: width
         ).lines
         if lines.isEmpty { out += "(nothing)\n" }
         out += text(lines, depth) + "\n"
@@ -87,7 +87,7 @@ enum GoldenFrames {
   /// The whole frame of a sample, its lines alone.
   static func cockpit(_ sample: String, width: Int, _ depth: ColourDepth) throws -> String {
     let cockpit = Cockpit(
-      sessions: try VoiceSamples.sessions(sample), now: VoiceSamples.now, width: width)
+      sessions: try VoiceSamples.sessions(sample), now: Now(VoiceSamples.now), width: width)
     return text(cockpit.lines, depth)
   }
 

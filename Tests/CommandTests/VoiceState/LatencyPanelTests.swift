@@ -28,7 +28,7 @@ import Testing
     """#
 
   private func panel(_ text: String = session) throws -> LatencyPanel? {
-    LatencyPanel(try voiceSession(text), at: voiceTestNow)
+    LatencyPanel(try voiceSession(text), at: Now(voiceTestNow))
   }
 
   @Test func aRowPerAnswer() throws {

@@ -17,7 +17,7 @@ import Testing
   ) {
     for session in sessions {
       for panel in Panels.all {
-        guard let shown = panel.init(session, at: VoiceSamples.now) else { continue }
+        guard let shown = panel.init(session, at: Now(VoiceSamples.now)) else { continue }
         FrameCheck.expect(
           shown.lines(width: width), width: width, "\(panel.name) of \(subject())")
       }
@@ -106,10 +106,14 @@ import Testing
   @Test(arguments: VoiceSamples.names) func everyPanelFitsEveryWidth(_ sample: String) throws {
     for session in try VoiceSamples.sessions(sample) {
       for panel in Panels.all {
-        guard let shown = panel.init(session, at: VoiceSamples.now) else { continue }
+        guard let shown = panel.init(session, at: Now(VoiceSamples.now)),
+          let byClock = panel.init(session, at: Now(VoiceSamples.now, tellsClock: true))
+        else { continue }
         for width in Self.widths {
           FrameCheck.expect(
             shown.lines(width: width), width: width, "\(panel.name) of \(sample)")
+          FrameCheck.expect(
+            byClock.lines(width: width), width: width, "\(panel.name) of \(sample) by the clock")
         }
       }
     }
@@ -119,7 +123,7 @@ import Testing
     let sessions = try VoiceSamples.sessions(sample)
     for width in Self.widths where width % 3 == 0 || [20, 100, 160, 200].contains(width) {
       let lines = Cockpit(
-        sessions: sessions, now: VoiceSamples.now, panels: Panels.all, width: width
+        sessions: sessions, now: Now(VoiceSamples.now), panels: Panels.all, width: width
       ).lines
       FrameCheck.expect(lines, width: width, "cockpit of \(sample)")
       FrameCheck.expect(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct PanelTests {
   private func panel<P: Panel>(_ type: P.Type, _ session: String) throws -> P? {
-    P(try voiceSession(session), at: voiceTestNow)
+    P(try voiceSession(session), at: Now(voiceTestNow))
   }
 
   private func lines<P: Panel>(_ type: P.Type, _ session: String, _ width: Int = 60) throws

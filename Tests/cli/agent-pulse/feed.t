@@ -34,7 +34,7 @@ ok "nothing is left of these" nothing_left
 unset AGENT_URL
 run agent-pulse
 status_is 2 "no agent is configured"
-err_like "^sse-tail: " "says sse-tail"
+err_like "^agent-pulse: " "is told"
 umask 077
 echo right-token >"$tmp/right"
 echo wrong-token >"$tmp/wrong"
@@ -48,8 +48,8 @@ ok "nothing is left of these, either" nothing_left
 
 # Filters before --, looks behind it.
 AGENT_TOKEN_FILE=$tmp/right
-run agent-pulse -k sent_reply -n 3 -- --color never --width 60
-status_is 0 "it ends with -n"
+run agent-pulse -k sent_reply -n 3 -- --color never --width 60 -n 3
+status_is 0 "it ends with -n of the format"
 is "$(grep -c sent_reply "$out")" 3 "three actions were chosen"
 is "$(grep -vc sent_reply "$out")" "$(grep -c 'cost\|\$' "$out" | sed 's/.*/0/')" "and no other"
 ok "in 60 columns" perl -CSD -ne 'chomp; exit 1 if length > 60' "$out"
@@ -60,9 +60,19 @@ cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
 url = $url
 token-file = $tmp/right
 END
-run env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p other -k sent_reply -n 1
+run env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p other -k sent_reply -n 1 -- -n 1
 status_is 0 "a profile"
-out_like sent_reply "is followed"
+out_like '^other .*sent_reply' "is followed, and its name stands in front"
+
+# The records themselves, for another command.
+run sh -c 'agent-pulse --records -k sent_reply -n 3 | head -n 3'
+is "$(action-filter -N -k sent_reply "$out") $(lines "$out")" "3 3" "--records prints what rows are made of"
+if [ -c /dev/full ]; then
+  run sh -c 'agent-pulse >/dev/full'
+  status_is 2 "a full disk ends it"
+  err_is "agent-pulse: standard output: no space left on device" "and is told"
+  ok "nothing is left" nothing_left
+fi
 
 # Live, and ended by a signal: everything it started is gone.
 post() {
@@ -139,26 +149,25 @@ log() { curl -sf --data-binary @- "$url/control/actions" >/dev/null; }
   n++
 }' | log
 shown() { grep -oE '(broke|fixed) [0-9]+' "$1" | xargs; }
-run agent-pulse -d error -n 5 -- --color never
-status_is 0 "-n: it ends"
+run agent-pulse -d error -n 5 -- --color never -n 5
+status_is 0 "-n: it begins"
 is "$(shown "$out")" "broke 4 broke 5 broke 6 broke 7 broke 8" "with the newest five, oldest first"
 err_empty "without a word"
-run agent-pulse -n 3 -k asr_call,llm_call -- --color never
+run agent-pulse -n 3 -k asr_call,llm_call -- --color never -n 3
 is "$(grep -oE 'c[0-9]{4}' "$out" | xargs)" "c2998 c2999 c3000" "of thousands, too"
 seq 6 | sed 's/.*/{"kind":"gif_call","content":"one &","createdAt":"2026-01-01T00:00:09.000Z"}/' | log
-run agent-pulse -k gif_call -n 2 -- --color never
+run agent-pulse -k gif_call -n 2 -- --color never -n 2
 is "$(grep -oE 'one [0-9]' "$out" | xargs)" "one 5 one 6" "also of those of one millisecond"
 ok "nothing is left" nothing_left
 
-# Fewer than -n wants: the next ones count.
-start pulse agent-pulse -d error -n 10 -- --color never
+# Then what happens, whatever -n was.
+start pulse agent-pulse -d error -n 2 -- --color never -n 4
 pulse=$pid
-ok "all there is is shown" wait_until 30 has "$tmp/pulse.out" "broke 8"
+ok "the newest are shown" wait_until 30 has "$tmp/pulse.out" "broke 8"
 echo '{"kind":"asr_error","content":"fixed 1"}' | log
 echo '{"kind":"asr_error","content":"fixed 2"}' | log
 finished "$pulse"
-is "$status $(shown "$tmp/pulse.out" | cut -d ' ' -f 1-2,15-)" \
-  "0 broke 1 broke 8 fixed 1 fixed 2" "and it ends with the last of so many"
+is "$status $(shown "$tmp/pulse.out")" "0 broke 7 broke 8 fixed 1 fixed 2" "and no older one of the snapshot"
 
 # Without -n it goes on; what was left out of the history stays so.
 start pulse agent-pulse -d error -- --color never
@@ -221,7 +230,7 @@ seq 1500 | awk '{
 }' |
   curl -sf --data-binary @- "$url/control/actions" >/dev/null
 printf '[profile slow%s]\nurl = %s\n' $$ "$url" >"$XDG_CONFIG_HOME/agentutils/config"
-run env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p slow$$ -n 1
+run env -u AGENT_URL -u AGENT_TOKEN_FILE agent-pulse -p slow$$ -n 1 -- -n 1
 status_is 0 "a history that takes long"
 no_call() { ! ps -e -o args= | grep -q "^agent-call .*slow$$"; }
 ok "is not asked for any more" no_call
@@ -294,8 +303,8 @@ serve <"$tmp/bad"
 run env AGENT_URL="$url" agent-pulse
 status_is 2 "bad events"
 is "$(grep -oE 'first|second' "$out" | xargs)" "first second" "hide no good one"
-err_like '^action-filter: .*: action 0: not a JSON object$' "a row of a snapshot is told"
-err_like '^action-format: .*: action_event: the data is not a JSON object$' "and an event"
+err_like '^agent-pulse: .*: action 0: not a JSON object$' "a row of a snapshot is told"
+err_like '^agent-pulse: .*: action_event: the data is not a JSON object$' "and an event"
 is "$(lines "$err")" 2 "once each"
 sed '/^send event: action_event/d' "$tmp/bad" | script
 run env AGENT_URL="$url" agent-pulse

@@ -26,16 +26,16 @@ rows() { sed -n 's/^\([^ ]*\)  .*\(n[0-9]*\)$/\1 \2/p' "$1" | paste -s -d ' ' -;
 post "$a" 1 5 0
 post "$b" 1 5 5
 
-run agent-pulse -p a,b -n 4 -- --color never
+run agent-pulse -p a,b -n 4 -- --color never -n 4
 status_is 0 "-n of several agents"
 is "$(rows "$out")" "a n4 b n4 a n5 b n5" "the newest of all, oldest first, each with its name"
 err_empty "without a word"
-run agent-pulse -p a,b --profile b -n 2 -- --color never
+run agent-pulse -p a,b --profile b -n 2 -- --color never -n 2
 is "$(rows "$out")" "b n4 b n5" "filters choose among them"
-run agent-pulse -p "a,$odd" --profile "$odd" -n 2 -- --color never
+run agent-pulse -p "a,$odd" --profile "$odd" -n 2 -- --color never -n 2
 is "$(rows "$out")" "$odd n4 $odd n5" "a name is a name, whatever is in it"
-run agent-pulse -p a,a -n 2 -- --color never
-is "$(grep -c '^a  ' "$out") $(lines "$out")" "0 2" "one that is named twice is one"
+run agent-pulse -p a,a -n 2 -- --color never -n 2
+is "$(rows "$out")" "a n4 a n5" "one that is named twice is one"
 ok "nothing is left of these" nothing_left
 
 # As it happens: more than the history has.

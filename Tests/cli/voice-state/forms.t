@@ -132,7 +132,7 @@ usage() {
   is "$(tail -n 1 "$err")" "usage: voice-state [options] [FILE | - | history | replay SESSION]" "is told"
 }
 usage --panel nothing
-is "$(head -n 1 "$err")" "voice-state: --panel nothing: no such panel; there are $(voice-state --completions zsh | sed -n 's/.*--panel.*(\(.*\) all).*/\1/p' | sed 's/ /, /g'), all" "with the names of all panels"
+is "$(head -n 1 "$err")" "voice-state: --panel nothing: no such panel; there are $(voice-state --completions words --panel '' | paste -s -d , - | sed 's/,/, /g')" "with the names of all panels"
 usage -o html
 usage --prompt secret
 usage -q -w

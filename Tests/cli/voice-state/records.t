@@ -221,8 +221,12 @@ if [ -w /dev/full ]; then
 else
   skip 2 "no /dev/full"
 fi
-# The input stays open for a while: what ends it is the reader.
-run sh -c '{ cat events; sleep 2; } | { voice-state -w -; echo $? >status; } | head -n 1'
-ok "a reader that goes away ends it at once" grep -qx 141 status
+# The input stays open: what ends it is the reader.
+mkfifo held
+start reader sh -c '{ voice-state -w - <held; echo $? >status; } | head -n 1'
+exec 9>held
+cat events >&9
+ok "a reader that goes away ends it at once" wait_until 30 grep -qx 141 status
+exec 9>&-
 
 done_testing

@@ -1,0 +1,75 @@
+public import Core
+import Records
+
+/// A block of a status bar: one line of nothing but printable text, in the form that each bar
+/// takes. What is given is text that is fit for one line already.
+public enum BarBlock {
+  /// An object of waybar-custom(5), of a module with `return-type` json: empty text hides it.
+  ///
+  /// - Parameters:
+  ///   - alt: one word for how it stands.
+  ///   - tooltip: may have several lines.
+  ///   - classes: for style sheets.
+  public static func waybar(
+    _ text: String, alt: String, tooltip: String, classes: [String]
+  ) -> String {
+    RecordText().string("text", markup(text)).string("alt", alt)
+      .string("tooltip", markup(tooltip)).strings("class", classes).text
+  }
+
+  /// A block of the i3bar protocol, as i3blocks takes it with `format=json`.
+  ///
+  /// - Parameters:
+  ///   - short: for where there is little room.
+  ///   - colour: `#rrggbb`; nil for the bar's own.
+  ///   - name: which block it is.
+  public static func i3(
+    _ text: String, short: String, colour: String?, name: String
+  ) -> String {
+    RecordText().string("full_text", text).string("short_text", short).string("color", colour)
+      .string("name", name).string("markup", "none").text
+  }
+
+  /// Words for `status-right` of tmux(1): a `#` of theirs would be a format.
+  public static func tmux(_ text: String) -> String { escaped(text) { $0 == "#" ? "##" : nil } }
+
+  /// What stands there when nobody knows, as agent-status(1) has it.
+  ///
+  /// - Parameter status: how a command would leave that nobody looks at.
+  public static func trouble(_ status: ExitStatus) -> String {
+    switch status {
+    case .temporary: "unreachable"
+    case .denied: "refused"
+    default: "unknown"
+    }
+  }
+
+  /// The colour of `trouble`.
+  public static let troubleColour = "#dc2626"
+
+  /// Text as Pango takes it for markup.
+  private static func markup(_ text: String) -> String {
+    escaped(text) { scalar in
+      switch scalar {
+      case "&": "&amp;"
+      case "<": "&lt;"
+      case ">": "&gt;"
+      default: nil
+      }
+    }
+  }
+
+  /// By scalars, as the bar reads it: a sign with a mark over it is one
+  /// character of Swift's, and still the sign.
+  private static func escaped(_ text: String, _ escape: (Unicode.Scalar) -> String?) -> String {
+    var out = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if let words = escape(scalar) {
+        out.append(contentsOf: words.unicodeScalars)
+      } else {
+        out.append(scalar)
+      }
+    }
+    return String(out)
+  }
+}

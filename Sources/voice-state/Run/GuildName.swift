@@ -1,0 +1,50 @@
+import Agent
+import Core
+import Records
+
+/// Who is meant by `--guild`: an id, or a name that the backend or the records tell.
+enum GuildName {
+  /// The options with the id of the guild.
+  ///
+  /// - Parameter backend: who is asked.
+  /// - Throws: `CallFailure`, also for a guild that the agent is not in.
+  static func resolved(
+    _ options: StateOptions, _ backend: ClankyVoice
+  ) throws(CallFailure) -> StateOptions {
+    guard let guild = options.filter.guild else { return options }
+    // A bar asks often, and a live view waits for a backend that is away.
+    let isHasty = options.isQuiet || options.watches || options.form?.isBar == true
+    if isHasty && NameKey.isID(guild) { return options }
+    var options = options
+    options.filter.guild = try backend.guild(named: guild)
+    return options
+  }
+
+  /// The options with the id of the guild.
+  ///
+  /// - Parameter file: what the records are read from.
+  /// - Throws: `CallFailure` for a name that the file does not tell.
+  static func resolved(
+    _ options: StateOptions, in file: String
+  ) throws(CallFailure) -> StateOptions {
+    guard let guild = options.filter.guild, !NameKey.isID(guild) else { return options }
+    let key = NameKey(guild)
+    var ids: [String] = []
+    NameScan.read(file) { told in
+      guard told.kind == .guild, NameKey(told.name) == key, !ids.contains(told.id) else { return }
+      ids.append(told.id)
+    }
+    guard let id = ids.first else {
+      throw CallFailure(
+        "guild \(guild)", "no such id, and no record of a file tells the name", .failure)
+    }
+    if ids.count > 1 {
+      throw CallFailure(
+        "guild \(guild)", "several have this name, give an id: \(ids.joined(separator: ", "))",
+        .failure)
+    }
+    var options = options
+    options.filter.guild = id
+    return options
+  }
+}

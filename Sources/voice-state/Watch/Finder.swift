@@ -1,0 +1,144 @@
+import Core
+import Screen
+
+/// The search on the live screen: a pure value, driven by keys. It looks in the lines that
+/// are drawn, as they stand there; upper and lower case are the same.
+struct Finder: Equatable {
+  /// What a key led to.
+  enum Step: Equatable {
+    case stay
+    /// Nothing is searched for any more.
+    case close
+    /// The next line that has it, or the one before.
+    case next, previous
+    /// The key means what it means without a search.
+    case other
+  }
+
+  /// What is looked for, as it was typed.
+  private(set) var text = ""
+  /// Whether it is still being typed.
+  private(set) var isTyping = true
+  /// The line that was found last; nil before the first.
+  private(set) var found: Int?
+  /// The lines that have it.
+  private(set) var matches: [Int] = []
+
+  /// More than anyone types; a paste may be longer.
+  private static let longest = 100
+
+  /// Takes a key: what is typed until Enter, then `n` and `N`; Escape ends it.
+  mutating func take(_ key: Key) -> Step {
+    guard isTyping else {
+      switch key {
+      case .escape: return .close
+      case .character("n"): return .next
+      case .character("N"): return .previous
+      case .character("/"): self = Finder()
+      default: return .other
+      }
+      return .stay
+    }
+    switch key {
+    case .character(let character):
+      if text.count < Self.longest, character.unicodeScalars.count < 16 { text.append(character) }
+    case .backspace where text.isEmpty, .escape: return .close
+    case .backspace: text.removeLast()
+    case .control("u"): text = ""
+    case .enter where text.isEmpty: return .close
+    case .enter:
+      isTyping = false
+      return .next
+    default: break
+    }
+    return .stay
+  }
+
+  /// The lines with what was found in them reversed, wherever it is.
+  mutating func mark(_ lines: [Line]) -> [Line] {
+    matches = []
+    let wanted = Self.folded(text)
+    guard !wanted.isEmpty else { return lines }
+    return lines.enumerated().map { index, line in
+      let ranges = Self.ranges(of: wanted, in: line)
+      if ranges.isEmpty { return line }
+      matches.append(index)
+      return Self.reversed(line, ranges)
+    }
+  }
+
+  /// Goes to the next line that has it or the one before, and from the last one to the first
+  /// again.
+  ///
+  /// - Parameters:
+  ///   - lines: where it looks.
+  ///   - top: where it begins when nothing was found yet.
+  /// - Returns: the line; nil when none has it.
+  mutating func find(_ step: Step, in lines: [Line], from top: Int) -> Int? {
+    _ = mark(lines)
+    let start = found ?? (step == .next ? top - 1 : top)
+    found =
+      step == .next
+      ? matches.first { $0 > start } ?? matches.first
+      : matches.last { $0 < start } ?? matches.last
+    return found
+  }
+
+  /// What the last line of the screen says of it.
+  var status: String {
+    let words = "/" + Plain.line(text, limit: Self.longest)
+    if isTyping { return words + "_" }
+    guard !matches.isEmpty else { return words + "  not found" }
+    let place = found.flatMap { matches.firstIndex(of: $0) }.map { "\($0 + 1) of " } ?? ""
+    return words + "  \(place)\(matches.count == 1 ? "1 line" : "\(matches.count) lines")"
+  }
+
+  // MARK: - Texts
+
+  /// The characters, each without its case.
+  private static func folded(_ text: String) -> [String] { text.map { $0.lowercased() } }
+
+  /// Where a line has it, in characters; what was found once is not looked in again.
+  private static func ranges(of wanted: [String], in line: Line) -> [Range<Int>] {
+    let text = folded(line.spans.map(\.text).joined())
+    var ranges: [Range<Int>] = []
+    var start = 0
+    while start + wanted.count <= text.count {
+      if text[start..<start + wanted.count].elementsEqual(wanted) {
+        ranges.append(start..<start + wanted.count)
+        start += wanted.count
+      } else {
+        start += 1
+      }
+    }
+    return ranges
+  }
+
+  private static func reversed(_ line: Line, _ ranges: [Range<Int>]) -> Line {
+    var marked = Line()
+    var index = 0
+    var ranges = ranges[...]
+    for span in line.spans {
+      var piece = ""
+      var isFound = false
+      func add() {
+        var style = span.style
+        style.isReversed = isFound
+        marked.add(piece, style)
+        piece = ""
+      }
+      for character in span.text {
+        while let first = ranges.first, first.upperBound <= index { ranges.removeFirst() }
+        let isHere = ranges.first?.contains(index) ?? false
+        if isHere != isFound {
+          add()
+          isFound = isHere
+        }
+        piece.append(character)
+        index += 1
+      }
+      add()
+    }
+    return marked
+  }
+}

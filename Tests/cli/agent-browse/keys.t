@@ -1,0 +1,113 @@
+#!/bin/sh
+# agent-browse: the keys, in a real terminal, on recorded actions that mean harm.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../browser.sh"
+
+cd "$tmp" || exit 1
+python3 - >day.ndjson <<'END'
+import json
+odd = "k$(touch evil)'\"`touch evil`\x1b[2J"
+for number in range(60):
+    kind = ("llm_call", "sent_reply", odd)[number % 3]
+    print(json.dumps({
+        "id": "'%d\"$(touch evil)\n#(touch evil)\t\x1b[31m" % number, "kind": kind,
+        "created_at": "2026-01-01T00:00:%02d.000Z" % number, "content": "number%d" % number,
+        "channel_id": "chan'$(touch evil)%d" % (number % 2),
+        "metadata": {"note": "note%d; touch evil; {1} {q} #(touch evil)" % number}}))
+END
+
+browse day.ndjson
+ok "the newest is next to the prompt" wait_until 20 shows '^> .*number59'
+ok "the day is above it" shows 'number50'
+ok "what a row holds is below" wait_until 20 shows 'note +note59; touch evil; \{1\} \{q\}'
+ok "with the odd id made visible" shows "id +'59.*touch evil"
+ok "the keys are named" shows 'Enter detail.*\? keys'
+
+keys number6
+ok "words search" wait_until 20 shows '^  1/60 '
+ok "and choose the detail" wait_until 20 shows 'note6;'
+keys Enter
+ok "Enter shows it all in less" wait_until 20 shows '^\(END\)|^:'
+ok "from its top" shows '^ *[0-9a-z]+ .*number6'
+keys C-c
+keys q
+ok "and q comes back, after an interrupt, too" wait_until 20 shows '^  1/60 '
+
+keys C-o
+ok "only this kind" wait_until 20 shows '^llm_call?.*> number6'
+keys C-u
+ok "has a third of the rows" wait_until 20 shows '^  20/20 '
+keys C-x
+ok "the pipeline is shown" wait_until 20 shows 'filter -u day.ndjson \| action-filter -k (llm_call|.k)'
+keys C-o
+ok "again: all kinds" wait_until 20 shows '^  60/60 '
+keys C-o
+ok "an odd kind" wait_until 20 shows '^k.\(touch evil.*> *$'
+ok "is chosen as it is" wait_until 20 shows '^  20/20 '
+ok "and its rows have their detail" wait_until 20 shows 'note59;'
+keys C-t
+ok "with an odd channel" wait_until 20 shows '^  10/10 '
+keys '?'
+ok "? tells the keys" wait_until 20 shows 'Ctrl-S +pause'
+keys Escape
+ok "Escape leaves" wait_until 20 left
+is "$(cat status)" 0 "with status 0"
+is "$(cat printed)" "" "and prints nothing"
+ok "nothing is left" nothing_left
+ok "and no text was a command" test ! -e evil -a ! -e made/evil
+
+# What is printed shows the same.
+browse --print day.ndjson
+wait_until 20 shows '^> .*number59'
+keys C-o
+wait_until 20 shows '^  20/20 '
+keys C-t
+wait_until 20 shows '^  10/10 '
+keys "number5 !number53"
+ok "words leave few" wait_until 20 shows '^  2/10 '
+keys C-c
+ok "an interrupt leaves" wait_until 20 left
+run sh printed
+is "$(grep -o 'number[0-9]*' "$out" | xargs)" "number5 number59" "what --print prints, shows that"
+ok "and runs nothing else" test ! -e evil
+browse --print -k 'llm_*' -F "number2" day.ndjson
+wait_until 20 shows '^> .*number2[47]'
+keys Escape
+wait_until 20 left
+is "$(cat printed)" "action-filter -u -k 'llm_*' -F number2 day.ndjson | action-format" "words that a shell reads are quoted"
+
+# Signals.
+for signal in TERM HUP; do
+  browse day.ndjson
+  wait_until 20 shows '^> .*number59'
+  folder=$(echo made/agent-browse.*)
+  like "$(ls -ld "$folder")" '^drwx------' "the folder is for nobody else"
+  kill -s "$signal" "$(ps -e -o pid= -o ppid= | awk -v up="$(mux display-message -p -t =look: '#{pane_pid}')" \
+    '$2 == up { print $1; exit }')"
+  ok "$signal ends it" wait_until 20 left
+  is "$(kill -l "$(cat status)")" "$signal" "by that signal"
+  ok "nothing is left" nothing_left
+done
+
+# Without a screen.
+run agent-browse -k llm_call,sent_reply --filter 'llm number1' day.ndjson
+is "$status $(grep -o 'number[0-9]*' "$out" | xargs)" \
+  "0 number12 number15 number18" "--filter prints what fits"
+run agent-browse --filter nowhere day.ndjson
+status_is 1 "or nothing"
+run sh -c 'agent-browse --filter number59 <day.ndjson'
+is "$(lines "$out")" 1 "also of standard input"
+browse -k nothing_like_it day.ndjson
+ok "nothing selected, no screen" wait_until 20 left
+is "$(cat status)" 1 "and status 1"
+ok "it says so" shows '^agent-browse: nothing is selected'
+run agent-browse -k
+status_is 2 "an option without its argument"
+err_like '^agent-browse: option -k needs an argument' "is told"
+run agent-browse -p
+err_like '^agent-browse: option -p needs an argument: NAME' "ours, too"
+run perl -MPOSIX -e 'setsid() or fork && exit; setsid(); exec @ARGV' agent-browse day.ndjson
+err_is "agent-browse: no terminal" "a terminal is needed"
+ok "nothing is left" nothing_left
+
+done_testing

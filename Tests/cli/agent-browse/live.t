@@ -1,0 +1,82 @@
+#!/bin/sh
+# agent-browse: what happens while one looks.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../browser.sh"
+[ -x "$root/bin/agent-serve" ] || skip_all "needs agent-serve"
+needs curl
+
+serve_agent home
+home=$url
+serve_agent work
+printf '[profile home]\nurl = %s\n[profile work]\nurl = %s\n' "$home" "$url" \
+  >"$XDG_CONFIG_HOME/agentutils/config"
+post() { curl -sf --data-binary "{\"kind\":\"$2\",\"content\":\"$3\"}" "$1/api/actions" >/dev/null; }
+for number in 1 2 3; do post "$home" note "before$number"; done
+
+browse -p home
+ok "the history is there" wait_until 20 shows '^> home .*before3'
+post "$home" note live1
+ok "what happens comes below it" wait_until 20 shows '^> home .*live1'
+keys Up
+ok "moving up pauses" wait_until 20 shows '^paused >'
+post "$home" note live2
+kept() { grep -q live2 "$tmp"/made/agent-browse.*/all; }
+ok "what happens is kept" wait_until 20 kept
+ok "and not shown" hides live2
+ok "the pointer stays" shows '^> home .*before3'
+keys C-s
+ok "it goes on" wait_until 20 shows 'home .*live2'
+ok "and says no more that it is paused" wait_until 20 shows '^> *$'
+keys C-s
+ok "a second time" wait_until 20 shows '^paused >'
+post "$home" other live3
+keys C-o
+ok "a choice goes on, too" wait_until 20 shows '^note > *$'
+ok "with the rows of one kind" wait_until 20 shows '^. 5/5 '
+post "$home" note live4
+post "$home" other live5
+ok "and those that come" wait_until 20 shows '^. 6/6 '
+ok "but no other" hides 'live[35]'
+keys Escape
+ok "it is left" wait_until 20 left
+no_feed() { ! ps -e -o args= | grep -qE "^(sse-tail|agent-tail|tail).*( -p home|$tmp)"; }
+ok "what was started is gone" wait_until 20 no_feed
+ok "nothing is left" nothing_left
+
+# Two agents.
+post "$url" note elsewhere
+browse --print -p home,work
+ok "both are there" wait_until 20 shows '^. work .*elsewhere'
+ok "each with its name" shows '^. home .*live5'
+post "$home" note live6
+ok "and what one does" wait_until 20 shows '^> home .*live6'
+keys C-o
+wait_until 20 shows '^note > *$'
+keys Escape
+wait_until 20 left
+is "$(cat "$tmp/printed")" "agent-pulse --records -p home,work -n 2000 | action-filter -k note | action-format" \
+  "the pipeline of several"
+
+# A stream on standard input, which goes on.
+mkfifo "$tmp/feed"
+exec 9<>"$tmp/feed"
+browse
+echo '{"kind":"a","content":"first"}' >&9
+ok "a record of a pipe is shown at once" wait_until 20 shows '^> .*first'
+echo '{"type":"lost","reason":"reset","retry_in":3}' >&9
+ok "what happens to the stream is a row, too" wait_until 20 shows '^> .*stream lost .*reset'
+exec 9>&-
+keys Escape
+ok "it is left" wait_until 20 left
+rm "$tmp/feed"
+
+# No agent: told, not an empty screen.
+printf '[profile gone]\nurl = http://127.0.0.1:9\ntoken-file = /nowhere\n' \
+  >"$XDG_CONFIG_HOME/agentutils/config"
+browse -p gone
+ok "an agent that cannot be followed ends it" wait_until 20 left
+isnt "$(cat "$tmp/status")" 0 "with its status"
+ok "and its words" wait_until 20 shows '^agent-pulse: .*/nowhere'
+ok "nothing is left" nothing_left
+
+done_testing
