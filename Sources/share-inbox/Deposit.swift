@@ -11,6 +11,8 @@ struct Deposit {
   let moves: Bool
   /// The most bytes that a file may have.
   let maxSize: Int64
+  /// Whether nobody is told how far a file is.
+  let isQuiet: Bool
 
   /// What a file that is being written is called at first.
   static let temporaryPrefix = ".add-"
@@ -29,17 +31,24 @@ struct Deposit {
     defer { close(source) }
     var status = stat()
     guard fstat(source, &status) == 0 else { throw SettingsError(label, systemReason(systemError)) }
-    if let objection = objection(status, isInput) { throw SettingsError(label, objection) }
+    // Somebody may have read a part of standard input.
+    let start = max(0, lseek(source, 0, SEEK_CUR))
+    let size = status.isRegular ? max(0, Int64(status.st_size) - Int64(start)) : nil
+    if let objection = objection(status, size, isInput) { throw SettingsError(label, objection) }
+    let (stem, ending) = isInput ? ("", nil) : Self.parts(of: path)
     // What has no bytes to look at yet is given its type when it is here.
-    let known = status.isRegular ? suffix(of: path, source) : suffix ?? suffix(ofName: path)
+    let known = suffix ?? ending ?? size.map { _ in FileKind.suffix(Self.head(of: source, start)) }
     let random = Self.random()
-    let name = ItemName(time: now, random: random, suffix: known ?? "bin")
+    let name = ItemName(time: now, random: random, stem: stem, suffix: known ?? "bin")
     if moves && !isInput && Self.rename(path, to: folder, name, status, opened: source) {
       return item(name, size: Int64(status.st_size), now)
     }
-    let copy = try copy(source, label) { written in
+    let progress = ProgressLine(name.own ?? label, size: size, isQuiet: isQuiet)
+    defer { progress.clear() }
+    let copy = try copy(source, label, progress) { written in
       guard known == nil else { return name }
-      return ItemName(time: now, random: random, suffix: FileKind.suffix(Self.head(of: written)))
+      let suffix = FileKind.suffix(Self.head(of: written, 0))
+      return ItemName(time: now, random: random, stem: stem, suffix: suffix)
     }
     if moves && !isInput && unlink(path) != 0 {
       throw SettingsError(label, "copied, but cannot be removed: \(systemReason(systemError))")
@@ -49,9 +58,8 @@ struct Deposit {
 
   /// Why something is not copied: a device may have no end, and a FIFO nobody at the
   /// other one.
-  private func objection(_ status: stat, _ isInput: Bool) -> String? {
-    if status.isRegular {
-      let size = Int64(status.st_size)
+  private func objection(_ status: stat, _ size: Int64?, _ isInput: Bool) -> String? {
+    if let size {
       return size > maxSize ? OpenItem.tooLarge(size, maxSize: maxSize) + Self.hint : nil
     }
     switch status.st_mode & mode_t(S_IFMT) {
@@ -68,23 +76,20 @@ struct Deposit {
     InboxItem(name: name, path: Folders.join(folder.path, name.text), size: size, time: now)
   }
 
-  /// The suffix: what was asked for, else the name's, else what the bytes say.
-  private func suffix(of path: String, _ source: Int32) -> String {
-    suffix ?? suffix(ofName: path) ?? FileKind.suffix(Self.head(of: source))
-  }
-
-  private func suffix(ofName path: String) -> String? {
+  /// What a file is called, and the suffix that this ends with, if there is one.
+  private static func parts(of path: String) -> (stem: String, suffix: String?) {
     let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
     // .profile is a name without a suffix.
-    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
-    let suffix = Array(name[(dot + 1)...])
-    return ItemName.isSuffix(suffix)
-      ? String(decoding: suffix, as: UTF8.self).lowercased() : nil
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0,
+      ItemName.isSuffix(Array(name[(dot + 1)...]))
+    else { return (ItemName.stem(of: name), nil) }
+    let suffix = String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased()
+    return (ItemName.stem(of: name[..<dot]), suffix)
   }
 
-  private static func head(of file: Int32) -> [UInt8] {
+  private static func head(of file: Int32, _ start: off_t) -> [UInt8] {
     var head = [UInt8](repeating: 0, count: FileKind.window)
-    let count = pread(file, &head, head.count, 0)
+    let count = pread(file, &head, head.count, start)
     return Array(head.prefix(max(0, count)))
   }
 
@@ -105,13 +110,15 @@ struct Deposit {
 
   /// Copies into a hidden file and gives it its name once it is on disk.
   private func copy(
-    _ source: Int32, _ label: String, name: (_ written: Int32) -> ItemName
+    _ source: Int32, _ label: String, _ progress: ProgressLine,
+    name: (_ written: Int32) -> ItemName
   ) throws(SettingsError) -> (name: ItemName, size: Int64) {
     let temporary = Self.temporaryPrefix + Self.random().map { String($0, radix: 36) }.joined()
     let target = clibc_create_in(folder.descriptor, temporary)
     guard target >= 0 else { throw SettingsError(folder.path, systemReason(systemError)) }
     var copier = FileCopier(from: source, to: target, limit: maxSize)
-    var failure = copier.run().map {
+    let trouble = copier.run { progress.show($0, now: Clock.monotonic) }
+    var failure = trouble.map {
       $1 == EFBIG && $0 == .source
         ? SettingsError(label, OpenItem.tooLarge(maxSize: maxSize) + Self.hint)
         : SettingsError($0 == .source ? label : folder.path, systemReason($1))
@@ -141,82 +148,5 @@ struct Deposit {
   private static func random() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
-  }
-}
-
-/// Copies one open file to another: in the kernel where that can be done.
-struct FileCopier {
-  /// Which side failed.
-  enum Side { case source, target }
-
-  let source: Int32
-  let target: Int32
-  /// The most bytes that may be copied.
-  let limit: Int64
-  /// Bytes copied.
-  private(set) var count: Int64 = 0
-
-  private static let piece = 1 << 20
-
-  /// - Parameters:
-  ///   - source: an open file at its place, as `target` is.
-  ///   - limit: the most bytes that may be copied.
-  init(from source: Int32, to target: Int32, limit: Int64) {
-    self.source = source
-    self.target = target
-    self.limit = limit
-  }
-
-  /// Copies to the end of the source.
-  ///
-  /// - Returns: nil when done, else the side that failed and the error number: EFBIG for
-  ///   a source that does not end within the limit.
-  mutating func run() -> (Side, Int32)? {
-    while true {
-      if count > limit { return (.source, EFBIG) }
-      let copied = clibc_copy_range(source, target, Int(min(1 << 30, room)))
-      // Some file systems say 0 for a file whose size they do not know: let read
-      // find the end.
-      if copied == 0 { break }
-      if copied < 0 {
-        let code = systemError
-        if code == EINTR { continue }
-        if [EINVAL, ENOSYS, EXDEV, EOPNOTSUPP, EBADF, EPERM].contains(code) { break }
-        return (.target, code)
-      }
-      count += Int64(copied)
-    }
-    return copyByHand()
-  }
-
-  /// One byte more than the limit allows tells that there are more.
-  private var room: Int64 { limit - count + (limit < .max ? 1 : 0) }
-
-  private mutating func copyByHand() -> (Side, Int32)? {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 4096)
-    defer { buffer.deallocate() }
-    while true {
-      if count > limit { return (.source, EFBIG) }
-      let got = read(source, buffer.baseAddress, Int(min(Int64(buffer.count), room)))
-      if got < 0 {
-        if systemError == EINTR { continue }
-        guard systemError == EAGAIN else { return (.source, systemError) }
-        // A pipe whose writer is slow.
-        var entry = pollfd(fd: source, events: Int16(POLLIN), revents: 0)
-        _ = poll(&entry, 1, -1)
-        continue
-      }
-      if got == 0 { return nil }
-      var rest = UnsafeRawBufferPointer(rebasing: buffer[..<got])
-      while !rest.isEmpty {
-        let put = write(target, rest.baseAddress, rest.count)
-        if put < 0 {
-          if systemError == EINTR { continue }
-          return (.target, systemError)
-        }
-        count += Int64(put)
-        rest = UnsafeRawBufferPointer(rebasing: rest[put...])
-      }
-    }
   }
 }

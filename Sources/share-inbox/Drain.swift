@@ -131,10 +131,11 @@ struct Drain {
       try report(error, item, &result)
       return nil
     }
-    let progress = ProgressLine(item.name.text, size: open.size, isQuiet: options.quiet)
+    let progress = ProgressLine(
+      item.name.shown, size: Int64(open.size), isQuiet: options.quiet)
     let receipt: Receipt
     do throws(HostFailure) {
-      receipt = try handover.hand(open) { progress.show($0, now: Clock.monotonic) }
+      receipt = try handover.hand(open) { progress.show(Int64($0), now: Clock.monotonic) }
     } catch {
       progress.clear()
       if !error.stopsDrain {

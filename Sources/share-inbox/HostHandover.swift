@@ -41,6 +41,7 @@ final class HostHandover: Handover {
     let delivery = Delivery(
       typing: typing, folder: folder, name: item.item.name.text,
       file: (item.descriptor, item.size))
+    try waitForIdle()
     let outcome = try asking { tmux throws(HostFailure) in
       try tmux.deliver(delivery, progress: progress)
     }
@@ -65,6 +66,7 @@ final class HostHandover: Handover {
         .init(name: name.text, content: content, modified: name.epoch, typing: typing))
       receipts.append(Receipt(session: session, remotePath: path))
     }
+    try waitForIdle()
     do throws(HostFailure) {
       try asking { tmux throws(HostFailure) in
         try tmux.deliver(BatchDelivery(files, folder: folder))
@@ -75,6 +77,13 @@ final class HostHandover: Handover {
       throw error
     }
     return receipts
+  }
+
+  private func waitForIdle() throws(HostFailure) {
+    guard options.waitsForIdle else { return }
+    try asking { tmux throws(HostFailure) in
+      try tmux.waitUntilIdle(session, atMost: options.maxWait)
+    }
   }
 
   private func typing(_ item: OpenItem, _ folder: String) -> (path: String, Typing) {
@@ -109,7 +118,7 @@ final class HostHandover: Handover {
     folder = nil
   }
 
-  /// What marks an item on the tmux server.
+  /// What marks an item on the tmux server: all of its name, which begins with the id.
   static func mark(_ name: ItemName) -> String {
     String(name.text.map { $0 == "-" || $0 == "." ? "_" : $0 })
   }
@@ -129,7 +138,7 @@ final class HostHandover: Handover {
       return try question(RemoteTmux(calls, label: options.connect.label))
     } catch {
       switch error {
-      case .noSession, .noTmux: break
+      case .noSession, .noTmux, .busy, .stateUnknown: break
       default: if error.stopsDrain { close() }
       }
       throw error

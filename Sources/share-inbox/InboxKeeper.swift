@@ -111,16 +111,19 @@ struct InboxKeeper {
   }
 
   /// Does something with the items of these ids: the id of the record, the UUID in it,
-  /// or the file's name.
+  /// the file's name, or its own where only one has that.
   private func each(
     _ ids: [String], _ body: (InboxItem) throws -> Bool
   ) throws -> ExitStatus {
     let items = try folder.scan().items.map(ItemNotes(folder: folder).completed)
     var status = ExitStatus.success
     for id in ids {
-      let named = items.filter { $0.name.id == id || $0.name.uuid == id || $0.name.text == id }
+      let named = items.filter { item in
+        [item.name.id, item.name.uuid, item.name.text, item.name.own].contains(id)
+      }
       if named.count != 1 {
-        diagnostics.error(id, named.isEmpty ? "no such item" : "more than one item")
+        let ids = named.map(\.name.id).joined(separator: ", ")
+        diagnostics.error(id, named.isEmpty ? "no such item" : "more than one item: \(ids)")
         if status == .success { status = .negative }
       } else if try !body(named[0]) {
         status = .failure

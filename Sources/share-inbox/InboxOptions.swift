@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Screen
 import Shell
@@ -32,7 +33,7 @@ struct InboxOptions {
     case "move", "extension": return ["add"]
     case "max-size": return ["add"] + handing
     case "age": return ["purge"] + handing
-    case "session", "format", "return", "local", "exec": return handing
+    case "session", "format", "return", "local", "exec", "when-idle", "max-wait": return handing
     default: return ConnectOptions.options.contains { $0.entry.name == option } ? handing : nil
     }
   }
@@ -46,6 +47,10 @@ struct InboxOptions {
   /// What is typed for a file.
   var format = PathText.usual
   var pressesReturn = false
+  /// Whether nothing is typed before the agent is idle.
+  var waitsForIdle = false
+  /// Seconds that this may take.
+  var maxWait = IdleWait.usual
   var target = Target.host
   /// As they were given.
   private var targets: [Target] = []
@@ -62,8 +67,12 @@ struct InboxOptions {
   static let table = OptionTable<InboxOptions>(
     program: "share-inbox",
     summary: "Drop a file, and it is in the agent's hands exactly once.",
-    synopsis: "add FILE ... | list | drain [HOST] | watch [HOST] | purge | retry ID | remove ID",
-    operands: .file,
+    synopsis: "add FILE ...|list|drain|watch|purge|retry ID|remove ID",
+    operands: .verbs([
+      .init("add", .file), .init("list"), .init("drain", CompletionNames.hosts),
+      .init("watch", CompletionNames.hosts), .init("purge"), .init("retry", ids),
+      .init("remove", ids),
+    ]),
     options: [
       Option("m", "move", "add: move the files instead of copying them") { $0.moves = true },
       Option("x", "extension", "EXT", "add: the type, whatever the name says", Reading(suffix)) {
@@ -78,6 +87,10 @@ struct InboxOptions {
         Reading(PathText.checked)
       ) { $0.format = $1 },
       Option("r", "return", "press Return after it") { $0.pressesReturn = true },
+      Option(nil, "when-idle", "type only when the agent is idle") { $0.waitsForIdle = true },
+      Option(
+        nil, "max-wait", "SECONDS", "how long to wait for that (default: 600)", .seconds
+      ) { $0.maxWait = $1 }.rare,
       Option(nil, "local", "into the tmux of this machine") { $0.targets.append(.local) },
       Option(
         nil, "exec", "COMMAND", "hand each file to COMMAND on its standard input instead",
@@ -91,18 +104,29 @@ struct InboxOptions {
       Option(nil, "inbox", "DIR", "the folder (default: in the state folder)", .path) {
         $0.inbox = $1
       },
-      RowOutput.Form.output.at(\.form),
+      RowOutput.Form.output.at(\.form), LookOptions.header.at(\.look),
       LookOptions.colour.at(\.look),
       Option.quiet("no records and no progress").at(\.quiet),
       Option.verbose("notes about the transport and each step").at(\.verbose),
     ] + ConnectOptions.options.at(\.connect)
   ) { options, words throws(UsageError) in try options.finish(words) }
 
+  private static let verbs = ["add", "list", "drain", "watch", "purge", "retry", "remove"]
+  private static let words = verbs.dropLast().joined(separator: ", ") + " or remove"
+
+  /// The items of the folder that is used where none is named.
+  private static let ids = Completion.live {
+    guard let path = try? Folders().stateFile("inbox"), access(path, R_OK) == 0,
+      let folder = try? InboxFolder(path: path)
+    else { return [] }
+    return (try? folder.scan().items.map(\.name.id)) ?? []
+  }
+
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
     if targets.count > 1 { throw UsageError("--local and --exec exclude each other") }
     target = targets.first ?? .host
     guard let word = words.operands.first else {
-      throw UsageError("what is to be done: add, list, drain, watch, purge, retry or remove?")
+      throw UsageError("what is to be done: \(Self.words)?")
     }
     job = try Self.job(word, Array(words.paths.dropFirst()))
     if let name = words.names.first(where: { Self.words(taking: $0)?.contains(word) == false }) {
@@ -112,6 +136,9 @@ struct InboxOptions {
     case .drain(.some) where target != .host, .watch(.some) where target != .host:
       throw UsageError("a host makes no sense with --local or --exec")
     default: break
+    }
+    if case .command = target, waitsForIdle {
+      throw UsageError("--when-idle is for a session, not for --exec")
     }
   }
 
@@ -140,7 +167,8 @@ struct InboxOptions {
     case "retry": return .retry(try atLeastOne("id"))
     case "remove": return .remove(try atLeastOne("id"))
     default:
-      throw UsageError("\(word): not add, list, drain, watch, purge, retry or remove")
+      let hint = NearestWord.hint(for: word, among: Self.verbs)
+      throw UsageError("\(word): not \(words)\(hint)")
     }
   }
 

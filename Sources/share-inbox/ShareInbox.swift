@@ -34,7 +34,8 @@ enum ShareInbox {
     switch options.job {
     case .add(let files):
       let deposit = Deposit(
-        folder: folder, suffix: options.suffix, moves: options.moves, maxSize: options.maxSize)
+        folder: folder, suffix: options.suffix, moves: options.moves, maxSize: options.maxSize,
+        isQuiet: options.quiet)
       return try keeper.add(files, by: deposit).rawValue
     case .list: return try keeper.list().rawValue
     case .purge: return try keeper.purge(olderThan: options.age, now: .now()).rawValue

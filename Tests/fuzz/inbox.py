@@ -12,9 +12,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import rounds
 from rounds import Difference
 
-ITEM = re.compile(rb"(?:0|[1-9][0-9]{0,11})-[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\.[0-9A-Za-z]{1,8}")
+ITEM = re.compile(rb"(?:0|[1-9][0-9]{0,11})-[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?:-([0-9A-Za-z._-]{1,38}))?\.([0-9A-Za-z]{1,8})")
 BITS = [b"-", b".", b"0", b"9", b"a", b"F", b"g", b" ", b"\n", b"\t", b"\x1b[2J", b"\xff", b"\xc3", b"\xe2\x80\xae", b"'", b'"',
-        b"\\", b"$(id)", b";", b"`", b"|", b"*", b"-rf", b"..", "\u0660".encode(), b"\x7f", b"\xc2\x9b", b"00000000", b".png", b"~"]
+        b"\\", b"$(id)", b";", b"`", b"|", b"*", b"-rf", b"..", b"_", b"-shot.one", "\u0660".encode(), b"\x7f", b"\xc2\x9b", b"00000000", b".png", b"~"]
 LONGEST = 255
 
 
@@ -23,7 +23,8 @@ def good(rng):
     hexes = "0123456789abcdefABCDEF"
     parts = "-".join("".join(rng.choices(hexes, k=size)) for size in (8, 4, 4, 4, 12))
     suffix = "".join(rng.choices("abcxyzABC0129", k=rng.randint(1, 8)))
-    return f"{digits}-{parts}.{suffix}".encode()
+    stem = "".join(rng.choices("abcXYZ019._-", k=rng.choice([0, 0, 1, 7, 37, 38, 39])))
+    return f"{digits}-{parts}{'-' if stem else ''}{stem}.{suffix}".encode()
 
 
 def name(rng):
@@ -73,7 +74,9 @@ def check(rng, folder, seed):
     for line in done.stdout.split(b"\n")[:-1]:
         record = json.loads(line)
         text = os.path.basename(record["path"]).encode()
-        if text in got or not text.startswith(record["id"].encode() + b"."):
+        item = ITEM.fullmatch(text)
+        own = b".".join(item.groups()).decode() if item and item[1] else None
+        if text in got or text[len(record["id"]):][:1] not in b"-." or own != record.get("name"):
             raise Difference(f"listed twice or as another: {record}", listing)
         got[text] = record["size"]
     if got != items:

@@ -12,6 +12,10 @@ import Testing
     #expect(name.uuid == "01a1ff49-017b-7ab0-be9d-c31549d46f8b")
     #expect(name.suffix == "png")
     #expect(name.text == Self.good)
+    #expect(name.own == nil)
+    let named = try #require(ItemName(Array("1-\(name.uuid)-shot-one.2.png".utf8)))
+    #expect([named.id, named.stem, named.suffix] == ["1-\(name.uuid)", "shot-one.2", "png"])
+    #expect(named.own == "shot-one.2.png")
     #expect(ItemName(Array("1-01A1FF49-017B-7AB0-BE9D-C31549D46F8B.MP4".utf8)) != nil)
   }
 
@@ -24,6 +28,10 @@ import Testing
     "1-01a1ff49_017b_7ab0_be9d_c31549d46f8b.png", "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b.png\n",
     "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b.p;g", "01-01a1ff49-017b-7ab0-be9d-c31549d46f8b.png",
     "9999999999999-01a1ff49-017b-7ab0-be9d-c31549d46f8b.png",
+    "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b-.png", "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b-a b.png",
+    "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b-a", "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b-a.",
+    "1-01a1ff49-017b-7ab0-be9d-c31549d46f8bx.png", "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b-ü.png",
+    "1-01a1ff49-017b-7ab0-be9d-c31549d46f8b-123456789012345678901234567890123456789.png",
   ])
   func otherNames(_ text: String) {
     #expect(ItemName(Array(text.utf8)) == nil)
@@ -41,12 +49,37 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("shot one", "shot-one"), ("a - b", "a-b"), ("foo (1)", "foo-1"), ("-rf", "rf"), ("..", ""),
+    ("../../x", "x"), ("$(x)", "x"), ("`id`;", "id"), ("it's", "it-s"), ("__init__", "__init__"),
+    ("Réunion", "R-union"), ("潮汐表", ""), ("a\u{1b}[31mb\n", "a-31mb"), ("", ""), ("-.-", ""),
+    ("#{pane_id}", "pane_id"), ("v1.2", "v1.2"), (".profile", "profile"), ("a...", "a"),
+    ("1234567890123456789012345678901234567-9", "1234567890123456789012345678901234567"),
+  ])
+  func whatIsKeptOfAName(_ name: String, _ stem: String) {
+    #expect(ItemName.stem(of: name.utf8) == stem)
+  }
+
+  @Test func whatIsKeptOfAnyBytesIsAStem() {
+    for length in 0..<400 {
+      let name = (0..<length).map { _ in UInt8.random(in: 0...255) }
+      let stem = ItemName.stem(of: name)
+      #expect(ItemName.stem(of: stem.utf8) == stem)
+      let item = ItemName(
+        time: Timestamp(seconds: 999_999_999_999), random: [UInt8](repeating: 7, count: 16),
+        stem: stem, suffix: "suffix78")
+      #expect(ItemName(Array(item.text.utf8)) == item)
+      // In an archive, with a folder before it.
+      #expect("f/\(item.text)".utf8.count <= 99)
+    }
+  }
+
   @Test func newNamesSortAsTheyCame() throws {
     var before = ""
     for step in 0..<5000 {
       let time = Timestamp(seconds: 1_795_284_337, nanoseconds: Int32(step) * 199_999)
       let random = (0..<16).map { _ in UInt8.random(in: 0...255) }
-      let name = ItemName(time: time, random: random, suffix: "txt")
+      let name = ItemName(time: time, random: random, stem: "", suffix: "txt")
       #expect(ItemName(Array(name.text.utf8)) == name)
       #expect(before < name.text)
       before = name.text

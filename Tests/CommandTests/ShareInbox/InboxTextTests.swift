@@ -33,12 +33,48 @@ import Testing
     #expect(OpenItem.tooLarge(size, maxSize: most) == text)
   }
 
-  @Test func progress() {
-    #expect(
-      ProgressLine.text("a.png", sent: 0, size: 2_000_000, seconds: 0)
-        == "a.png  0 B of 1.91 MB  0 B/s")
-    let text = ProgressLine.text("a.png", sent: 1_000_000, size: 2_000_000, seconds: 2)
-    #expect(text.hasSuffix("/s  0:02 left"))
+  private static func line(_ name: String, _ cells: Int, size: Int64? = 200 << 20) -> String {
+    ProgressLine.text(name, sent: 12 << 20, size: size, seconds: 3, cells: cells)
+  }
+
+  @Test(
+    arguments: [
+      (199, "shot-of-the-harbour.png  6%  12.00 MB of 200.00 MB  4.0 MB/s  0:47 left"),
+      (72, "shot-of-the-harbour.png  6%  12.00 MB of 200.00 MB  4.0 MB/s  0:47 left"),
+      (60, "shot-o…r.png  6%  12.00 MB of 200.00 MB  4.0 MB/s  0:47 left"),
+      (39, "shot-of…ur.png  6%  4.0 MB/s  0:47 left"),
+      (35, "shot-….png  6%  4.0 MB/s  0:47 left"), (19, "6% 4.0 MB/s 0:47"), (15, "6% 0:47"),
+      (5, "6%"), (1, "…"), (0, ""), (-1, ""),
+    ])
+  func progress(_ cells: Int, _ line: String) {
+    let got = Self.line("shot-of-the-harbour.png", cells)
+    #expect(got == line)
+  }
+
+  @Test func progressIsNeverTooLong() {
+    let sizes: [Int64?] = [nil, 0, 1, 1023, 1 << 20, 200 << 20, 1 << 40, .max]
+    for name in ["a", "1795284337-01a1ff49-017b-7ab0-be9d-c31549d46f8b-\(Self.stem).png"] {
+      for size in sizes {
+        for sent in [0, 1, 5_000_000, 1 << 45] as [Int64] {
+          for seconds in [0, 0.2, 59, 1e7] {
+            for cells in -1...120 {
+              let text = ProgressLine.text(
+                name, sent: sent, size: size, seconds: seconds, cells: cells)
+              #expect(text.count <= max(0, cells), "\(text)")
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private static let stem = String(repeating: "x", count: ItemName.longestStem)
+
+  @Test func progressOfWhatHasNoSize() {
+    #expect(Self.line("standard input", 60, size: nil) == "standard input  12.00 MB  4.0 MB/s")
+    #expect(Self.line("standard input", 20, size: nil) == "12.00 MB 4.0 MB/s")
+    // More than was measured.
+    #expect(Self.line("a.png", 60, size: 1 << 20) == "a.png  12.00 MB  4.0 MB/s")
   }
 
   @Test func aLinkThatIsLostIsTriedAgainLaterAndLater() {

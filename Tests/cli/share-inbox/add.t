@@ -84,7 +84,7 @@ inbox add "$tmp/a note.TXT"
 status_is 0 "a file is added"
 is "$(jq -r '[.type, .state, .size] | join(" ")' "$out")" "inbox_item queued 7" "a record for it"
 like "$(field id)" "^$name\$" "its id is a time and a UUID"
-is "$(field path)" "$folder/$(field id).txt" "its path, with the suffix of the file's name"
+is "$(field path)" "$folder/$(field id)-a-note.txt" "its path, with the file's own name"
 like "$(field time)" '^2[0-9]{3}-.*Z$' "its time"
 ok "it is a copy" cmp "$tmp/a note.TXT" "$(field path)"
 is "$(stat -c %a "$(field path)" 2>/dev/null || stat -f %Lp "$(field path)")" 600 \
@@ -158,13 +158,27 @@ for limit in 5000 5001; do
   inbox add --max-size $limit - <"$tmp/exact"
   is "$status $(field size)" "0 5000" "5000 bytes are not more than $limit"
 done
+printf 'ab\ncd\n' >"$tmp/six"
+# shellcheck disable=SC2016
+run sh -c '{ dd bs=3 count=1 && share-inbox add --max-size 3 -; } <"$1" 2>/dev/null' - "$tmp/six"
+is "$status $(tail -n 1 "$out" | jq -r .size)" "0 3" \
+  "of standard input that has been read in part, the rest is measured"
+if [ -r /proc/cpuinfo ]; then
+  # Its size is said to be 0, as that of a file that grows while it is copied.
+  inbox add --max-size 99 /proc/cpuinfo
+  is "$status $(hidden)" "2 0" "a file of more bytes than were measured, and nothing is left of it"
+  err_is "share-inbox: /proc/cpuinfo: too large (more than 99 B); --max-size allows more" \
+    "is named, too"
+else
+  skip 2 "needs /proc"
+fi
 cat "$tmp/exact" >"$tmp/pipe" &
 inbox add --max-size 4999 - <"$tmp/pipe"
 status_is 2 "but more than 4999, in a pipe, too"
 clear_inbox
 
-# Long enough for a first read to find half of it.
-{ printf 'slow' && sleep 0.1 && printf 'ly'; } >"$tmp/pipe" &
+half() { find "$folder" -name '.add-*' -size 4c | grep -q .; }
+{ printf 'slow' && wait_until 30 half && printf 'ly'; } >"$tmp/pipe" &
 inbox add - <"$tmp/pipe"
 is "$(field size)" 6 "a slow writer is waited for"
 clear_inbox
@@ -213,12 +227,16 @@ inbox list
 status_is 0 "the items are listed"
 is "$(jq -c 'del(.time)' "$out")" "$(jq -c 'del(.time)' "$tmp/added")" "as they were added"
 inbox list -o table
-out_like '^ID +STATE +SIZE +TIME' "as a table"
-out_like "^$name +queued +[0-9]+ B " "with a line for each"
+out_like '^ID +NAME +STATE +SIZE +TIME' "as a table"
+out_like "^$name +[a-z]+\.[a-z]+ +queued +[0-9]+ B " "with a line for each"
 inbox list -o table --color always
 ok "in colour, when asked" grep -q "$(printf '\033')\\[" "$out"
 inbox list -o tsv
-is "$(cut -f 2,3 "$out" | tr '\t\n' '  ')" "queued 1 queued 12 queued 2 " "as TSV"
+is "$(cut -f 2,3,9 "$out" | tr '\t\n' '  ')" \
+  "queued 1 plain.txt queued 12 shot.png queued 2 data.bin " "as TSV"
+inbox list -o tsv --header
+is "$(cut -f 2,3,9 "$out" | head -n 2 | tr '\t\n' '  ')" "state size name queued 1 plain.txt " \
+  "--header"
 first=$(head -n 1 "$tmp/added" | jq -r .id)
 inbox remove "$first" nothing
 status_is 1 "an id that is none: the answer is no"
@@ -233,7 +251,7 @@ is "$(jq -r '.state + " " + .reason' "$out" | sort -u)" "queued ended with statu
   "and the reason is known"
 inbox drain --exec cat --max-size 10
 status_is 2 "a file that is too large is an error"
-err_is "share-inbox: $folder/$second.png: too large (12 B > 10 B)" "and named"
+err_is "share-inbox: $folder/$second-shot.png: too large (12 B > 10 B)" "and named"
 like "$(tr '\n' ' ' <"$out")" '"state":"failed".*"state":"delivered"' "the others are taken"
 inbox drain --exec cat
 is "$status $(left)" "0 1" "it is not tried again"

@@ -191,23 +191,4 @@ diag "$count drains, $(wc -c <"$tmp/swapped") bytes"
 ok "files were handed over meanwhile" grep -q harmless "$tmp/swapped"
 not_ok "but never what a link points to" grep -q secret "$tmp/swapped"
 is "$(cat "$tmp/secret")" secret "which is there as before"
-
-# --- progress
-head -c 3000000 /dev/urandom >"$tmp/progress.bin"
-link rate 3000000
-share-inbox add -q "$tmp/progress.bin"
-inbox drain
-err_empty "no progress where standard error is no terminal"
-share-inbox add -q "$tmp/progress.bin"
-inbox_args
-# shellcheck disable=SC2086
-sit seat 24x100 share-inbox drain $inbox_args
-wait_until 30 eval '[ "$(left)" -eq 0 ]'
-shown() { grep -Eq 'bin +[0-9.]+ .?B of 2\.86 MB +[0-9.]+ .B/s +0:0[0-9] left' "$tmp/seat.screen"; }
-ok "on a terminal it is shown: bytes, rate, time left" shown
-share-inbox add -q "$tmp/progress.bin"
-# shellcheck disable=SC2086
-sit quiet 24x100 share-inbox drain -q $inbox_args
-wait_until 30 eval '[ "$(left)" -eq 0 ]'
-not_ok "not with --quiet" grep -q left "$tmp/quiet.screen"
 done_testing
