@@ -1,0 +1,126 @@
+import CLibc
+public import Core
+import Web
+
+/// What was said in a clip, asked of a riff voice server (Agent/Riff/CONTRACT.md 2).
+public final class RiffClips {
+  /// The largest clip that a server takes, bytes.
+  public static let largest = 25 << 20
+
+  /// How often an answer that says "not now" is asked for again.
+  private static let tries = 3
+
+  private let agent: AgentAccess
+  private let diagnostics: Diagnostics
+  private let deadline: Double
+  private let timeout: Double
+
+  /// - Parameters:
+  ///   - agent: the server, reachable for `.clips`.
+  ///   - timeout: for all tries together, seconds.
+  ///   - diagnostics: for notes.
+  public init(_ agent: AgentAccess, timeout: Double, diagnostics: Diagnostics) {
+    self.agent = agent
+    self.diagnostics = diagnostics
+    self.timeout = timeout
+    deadline = Clock.monotonic + timeout
+  }
+
+  /// Sends a clip as it is, and waits for its text.
+  ///
+  /// Only an answer that says so is a reason to send it again: a clip that arrived may have
+  /// been paid for, whatever became of the answer.
+  ///
+  /// - Parameters:
+  ///   - clip: the bytes of the file.
+  ///   - format: what they are, `wav`, `m4a`, `ogg` or `aac`.
+  ///   - time: when it was recorded.
+  /// - Returns: the text as the server has it; empty when nothing was said.
+  /// - Throws: `CallFailure`.
+  public func text(
+    of clip: [UInt8], format: String, time: Timestamp
+  ) throws(CallFailure) -> String {
+    var request: Request
+    do throws(SettingsError) {
+      request = try agent.backend.request("riff/transcribe-only", method: "POST", body: clip)
+    } catch {
+      throw CallFailure(error)
+    }
+    request.headers.removeAll { $0.isNamed("Content-Type") }
+    request.headers += [
+      Header("Content-Type", "application/octet-stream"),
+      Header("X-Riff-Device-Id", Self.device),
+      Header("X-Riff-Session-Id", "agentutils"),
+      Header("X-Riff-Ts", "\(time.seconds)"),
+      Header("X-Riff-Audio-Format", format),
+    ]
+    let place = request.address.display
+    diagnostics.note("POST \(place), \(clip.count) bytes")
+    var wait = 1.0
+    for number in 1... {
+      let (head, body) = try answer(to: request, place)
+      guard let problem = agent.backend.problem(of: head, body, method: "POST") else {
+        return try transcript(body, head, place)
+      }
+      let isBusy = head.status == 502 || head.status == 503
+      let isOver = number == Self.tries || Clock.monotonic + wait >= deadline
+      if !isBusy || isOver {
+        throw CallFailure(place, problem.line, isBusy ? .temporary : problem.status)
+      }
+      diagnostics.note("\(place): \(problem.line); again in \(Latency.seconds(wait)) s")
+      usleep(UInt32(wait * 1_000_000))
+      wait *= 2
+    }
+    throw CallFailure(place, "no answer", .temporary)
+  }
+
+  private func transcript(
+    _ body: [UInt8], _ head: ResponseHead, _ place: String
+  ) throws(CallFailure) -> String {
+    let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    guard let text = json?["transcript"]?.string else {
+      throw CallFailure(place, "\(head.summary): no transcript in the answer", .failure)
+    }
+    return text
+  }
+
+  private func answer(
+    to request: Request, _ place: String
+  ) throws(CallFailure) -> (ResponseHead, [UInt8]) {
+    var end: FetchEnd?
+    let fetch = Fetch(
+      agent.client, request, now: Clock.monotonic, silence: .infinity, limit: 1 << 20
+    ) { end = $0 }
+    while end == nil {
+      agent.client.perform()
+      if end != nil { break }
+      let now = Clock.monotonic
+      if now >= deadline {
+        fetch.cancel()
+        throw CallFailure(
+          place, "no whole answer in \(Latency.seconds(timeout)) s; see --timeout", .temporary)
+      }
+      agent.client.wait(seconds: min(deadline - now, 60))
+    }
+    switch end {
+    case .response(let head, let body): return (head, body)
+    case .failed(let reason): throw CallFailure(place, reason, .temporary)
+    case .unusable(let reason): throw CallFailure(place, reason, .failure)
+    case nil: throw CallFailure(place, "no answer", .temporary)
+    }
+  }
+
+  /// This machine's name, of what an id may have (Agent/Riff/CONTRACT.md 3).
+  private static var device: String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, name.count - 1) == 0 else { return "agentutils" }
+    let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    let kept = bytes.map { byte -> UInt8 in
+      switch byte {
+      case 48...57, 65...90, 97...122, 95: byte
+      default: 45
+      }
+    }
+    return kept.isEmpty ? "agentutils" : String(decoding: kept.prefix(64), as: UTF8.self)
+  }
+}

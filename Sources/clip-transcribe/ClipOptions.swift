@@ -1,0 +1,58 @@
+import Agent
+import Core
+
+/// What the command line of clip-transcribe asks for.
+struct ClipOptions {
+  /// What goes to standard output.
+  enum Form: String, CaseIterable, Sendable {
+    /// The text alone.
+    case text
+    /// A record.
+    case json
+  }
+
+  var access = AccessOptions()
+  /// A recogniser on this machine, for sh(1); nil asks a server.
+  var command: String?
+  /// What the clip is; nil looks at it.
+  var format: String?
+  var form = Form.text
+  /// Seconds for everything.
+  var timeout = 120.0
+  /// The clip; `-` is standard input.
+  var file = "-"
+  var isVerbose = false
+
+  static let table = OptionTable<ClipOptions>(
+    program: "clip-transcribe",
+    summary: "Print what is said in a recorded clip.",
+    synopsis: "[options] [FILE]",
+    options: [
+      Option(
+        nil, "command", "COMMAND", "ask COMMAND, not a server: $1 is the file, its output the text",
+        .word
+      ) { $0.command = $1 },
+      Option(
+        nil, "format", "FORMAT", "what the clip is (default: what it looks like)",
+        .choice(of: Clip.Format.self)
+      ) { $0.format = $1.rawValue },
+      Option("o", "output", "FORM", "text or json (default: text)", .choice(of: Form.self)) {
+        $0.form = $1
+      },
+      Option(nil, "timeout", "SECONDS", "give up after this time (default: 120)", .seconds) {
+        $0.timeout = $1
+      },
+      Option.verbose("notes about each request").at(\.isVerbose),
+    ] + AccessOptions.options.at(\.access)
+  ) { options, words throws(UsageError) in
+    if words.paths.count > 1 { throw UsageError("one clip at a time") }
+    options.file = words.paths.first ?? "-"
+    if options.timeout <= 0 { throw UsageError("--timeout: above 0") }
+    if options.command != nil, options.access.profile != nil {
+      throw UsageError("--command and --profile: one of them hears the clip")
+    }
+    if options.access.tokenFile == "-", options.file == "-" {
+      throw UsageError("standard input cannot be the secret and the clip")
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Agent
+import Core
+import Records
+
+/// clip-transcribe(1): what was said in a clip.
+@main
+enum ClipTranscribe {
+  static func main() {
+    let options = ClipOptions.table.parseOrExit(ClipOptions())
+    let diagnostics = Diagnostics(program: "clip-transcribe", verbose: options.isVerbose)
+    do {
+      Process.exit(try run(options, diagnostics))
+    } catch let failure as WriteFailure {
+      diagnostics.fail(writing: failure)
+    } catch {
+      let reported = error as? any Reported
+      diagnostics.fail(reported?.message ?? "\(error)", reported?.status ?? .failure)
+    }
+  }
+
+  /// - Throws: `SettingsError`, `CallFailure`, `RecogniserFailure`, `WriteFailure`.
+  private static func run(
+    _ options: ClipOptions, _ diagnostics: Diagnostics
+  ) throws -> ExitStatus {
+    let said: String
+    let clip: Clip
+    if let command = options.command {
+      clip = try Clip(options.file, limit: BoundedFile.largest)
+      said = try Recogniser(command, timeout: options.timeout).text(of: clip)
+    } else {
+      // Whoever has no server learns that before a clip is read.
+      let agent = try AgentAccess(
+        options.access, for: .clips, connectTimeout: min(options.timeout, 10),
+        diagnostics: diagnostics)
+      clip = try Clip(options.file, limit: RiffClips.largest)
+      guard let format = options.format ?? clip.format else {
+        throw SettingsError(clip.name, "not a WAV, m4a, Ogg or AAC file; see --format")
+      }
+      said = try RiffClips(agent, timeout: options.timeout, diagnostics: diagnostics)
+        .text(of: clip.bytes, format: format, time: clip.time)
+    }
+    // A recogniser breaks lines where it likes; a person said one thing.
+    let text = said.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    if text.isEmpty { return .negative }
+    try write(text, clip, options)
+    return .success
+  }
+
+  private static func write(
+    _ text: String, _ clip: Clip, _ options: ClipOptions
+  ) throws(WriteFailure) {
+    let writer = RecordWriter()
+    switch options.form {
+    case .json:
+      try writer.write(
+        RecordText(.transcript).string("text", text).string("format", options.format ?? clip.format)
+          .number("bytes", clip.bytes.count).time(clip.time).line)
+    case .text:
+      // It is somebody's word, and may stand at a prompt next.
+      try writer.write(Visible.line(text) + "\n")
+    }
+    try writer.flush()
+  }
+}

@@ -1,0 +1,143 @@
+#!/bin/sh
+# clip-transcribe with a voice server: what is sent, what comes back, what is sent again.
+. "${0%/*}/../lib.sh"
+needs clip-transcribe jq python3
+
+secret=00112233445566778899aabbccddeeffFFEEDDCCBBAA99887766554433221100
+printf '%s\n' "$secret" >"$tmp/secret"
+chmod 600 "$tmp/secret"
+answers() { printf '%s\n' "$@" >"$tmp/answers"; }
+answers '{"body":"{\"transcript\":\"hello there\"}"}'
+start_server riff python3 "$cli/servers/riff.py" --secret "$tmp/secret" --log "$tmp/log" \
+  --answers "$tmp/answers"
+: >"$tmp/log"
+printf '[profile ears]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/secret" \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+transcribe() { run clip-transcribe -p ears "$@"; }
+clips() { jq -r 'select(.path) | .path' "$tmp/log" | wc -l | tr -d ' '; }
+# clip NAME BYTES...: a file that begins like a clip of its kind.
+wav="$tmp/one.wav"
+printf 'RIFF\044\000\000\000WAVEfmt \000\377\n"\\' >"$wav"
+head -c 3000 /dev/urandom >>"$wav"
+
+# --- what is sent
+
+transcribe "$wav"
+status_is 0 "a clip"
+out_is "hello there" "is what was said in it"
+err_empty "and nothing else"
+is "$(jq -r '[.path, .signed, .bytes] | join(" ")' "$tmp/log")" \
+  "/riff/transcribe-only true $(wc -c <"$wav" | tr -d ' ')" "it is signed, byte for byte"
+is "$(jq -r .sha256 "$tmp/log")" "$(sha256sum <"$wav" | cut -d' ' -f1)" "and sent as it is"
+is "$(jq -r '.headers["x-riff-audio-format"]' "$tmp/log")" wav "with what it is"
+like "$(jq -r '.headers["x-riff-ts"]' "$tmp/log")" '^[0-9]{10}$' "when it was recorded"
+like "$(jq -r '.headers["x-riff-device-id"]' "$tmp/log")" '^[A-Za-z0-9_-]{1,64}$' "and by whom"
+unlike "$(cat "$tmp/log")" "$secret" "the secret does not travel"
+for kind in m4a:'\000\000\000\030ftypM4A ' ogg:'OggS\000\002' aac:'\377\361\120'; do
+  # shellcheck disable=SC2059  # escapes
+  printf "${kind#*:}rest of it" >"$tmp/clip"
+  transcribe - <"$tmp/clip"
+  is "$(tail -n 1 "$tmp/log" | jq -r '.headers["x-riff-audio-format"]')" "${kind%%:*}" \
+    "${kind%%:*} is told by its bytes"
+done
+before=$(clips)
+echo 'no sound at all' >"$tmp/text"
+transcribe "$tmp/text"
+status_is 2 "what is no clip"
+err_is "clip-transcribe: $tmp/text: not a WAV, m4a, Ogg or AAC file; see --format" "is refused"
+: >"$tmp/empty.wav"
+transcribe "$tmp/empty.wav"
+status_is 2 "an empty one, too"
+truncate -s 26214401 "$tmp/large.wav"
+transcribe "$tmp/large.wav"
+status_is 2 "and a large one"
+err_is "clip-transcribe: $tmp/large.wav: too large (26 MB > 25 MB)" "with its size"
+run sh -c 'head -c 26214401 /dev/zero | clip-transcribe -p ears --format wav -'
+status_is 2 "also from a pipe"
+transcribe "$tmp/nowhere.wav"
+status_is 2 "none at all"
+is "$(clips)" "$before" "nothing of these is sent"
+transcribe --format wav "$tmp/text"
+status_is 0 "a format that is named is believed"
+transcribe -o json "$wav"
+is "$(jq -r '[.type, .text, .format, .bytes > 3000, (.time | length)] | join(" ")' "$out")" \
+  "transcript hello there wav true 24" "a record"
+
+# --- what comes back
+
+answers '{"body":"{\"transcript\":\"  \\n \"}"}'
+transcribe "$wav"
+status_is 1 "nothing was said"
+out_empty "so nothing is printed"
+answers '{"body":"{\"transcript\":\"one\\ntwo \\u001b[31mred\\u202e\"}"}'
+transcribe "$wav"
+out_is 'one two \e[31mred\u{202e}' "one line, in which nothing hides"
+answers '{"body":"{\"words\":1}"}'
+transcribe "$wav"
+status_is 2 "an answer without a transcript"
+err_one_line clip-transcribe "is no answer"
+answers '{"status":413,"body":"{\"error\":\"too large\"}"}'
+before=$(clips)
+transcribe "$wav"
+status_is 2 "a refusal"
+is "$(clips)" $((before + 1)) "is not asked again"
+
+# --- not now
+
+answers '{"status":503}' '{"status":502}' '{"body":"{\"transcript\":\"at last\"}"}'
+before=$(clips)
+transcribe "$wav"
+status_is 0 "a server that is not ready is asked again"
+out_is "at last" "until it is"
+is "$(clips)" $((before + 3)) "three times"
+answers '{"status":502,"body":"{\"error\":\"recogniser failed\"}"}'
+transcribe "$wav"
+status_is 75 "but not for ever"
+err_like '502 Bad Gateway: recogniser failed$' "and its word is told"
+
+# --- a clip may have been paid for
+
+answers '{"close":"body"}' '{"body":"{\"transcript\":\"twice\"}"}'
+before=$(clips)
+transcribe "$wav"
+status_is 75 "an answer that is lost"
+out_empty "is lost"
+is "$(clips)" $((before + 1)) "the clip is not sent again"
+answers '{"wait":30,"body":"{\"transcript\":\"late\"}"}'
+before=$(clips)
+transcribe --timeout 0.5 "$wav"
+status_is 75 "a late one, too"
+err_like 'no whole answer in 0.5 s; see --timeout$' "says so"
+is "$(clips)" $((before + 1)) "and is not asked for again"
+stop "$pid"
+transcribe "$wav"
+status_is 75 "nobody there"
+
+# --- who asks
+
+answers '{"body":"{\"transcript\":\"hello\"}"}'
+start_server other python3 "$cli/servers/riff.py" --secret "$tmp/secret" --log "$tmp/log" \
+  --answers "$tmp/answers"
+tr 0 1 <"$tmp/secret" >"$tmp/wrong"
+chmod 600 "$tmp/wrong"
+printf '[profile wrong]\nkind = riff\nurl = %s\nsecret-command = cat %s\n' "$url" "$tmp/wrong" \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+run clip-transcribe -p wrong "$wav"
+status_is 77 "another secret"
+err_one_line clip-transcribe "in one line"
+err_unlike "$(cat "$tmp/wrong")" "which does not show it"
+echo 1234 >"$tmp/short"
+chmod 600 "$tmp/short"
+run clip-transcribe -p wrong --token-file "$tmp/short" "$wav"
+status_is 2 "a secret that cannot be one"
+err_like 'the secret is not 64 hexadecimal digits$' "is named"
+chmod 644 "$tmp/secret"
+transcribe "$wav"
+status_is 77 "a secret that others can read"
+chmod 600 "$tmp/secret"
+transcribe --verbose --allow-plaintext --cacert /dev/null "$wav"
+err_like 'POST .*/riff/transcribe-only, [0-9]+ bytes' "what is asked"
+run env AGENT_URL=http://127.0.0.1:1 clip-transcribe "$wav"
+status_is 2 "a dashboard hears no clips"
+
+done_testing
