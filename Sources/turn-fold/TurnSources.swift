@@ -8,12 +8,13 @@ struct TurnSources {
   private var openclaw = OpenClawTurns()
   private var pincer = PincerTurns()
   private var joelclaw = JoelclawTurns()
+  private var claude = ClaudeTurns()
   private var scan = RecordScan()
   private var events: [TurnEvent] = []
   /// Who read the last line: the next one is likely theirs, too.
   private var last = 0
 
-  private static let count = 4
+  private static let count = 5
 
   /// What a line is.
   enum Line {
@@ -55,7 +56,8 @@ struct TurnSources {
     case 0: pincer.decode(line, into: &events)
     case 1: openclaw.decode(line, into: &events)
     case 2: clanky.decode(line, into: &events)
-    default: joelclaw.decode(line, into: &events)
+    case 3: joelclaw.decode(line, into: &events)
+    default: claude.decode(line, into: &events)
     }
   }
 
@@ -66,6 +68,7 @@ struct TurnSources {
     openclaw.finish(into: &events)
     clanky.finish(into: &events)
     joelclaw.finish(into: &events)
+    claude.finish(into: &events)
     return events
   }
 

@@ -70,6 +70,7 @@ private func words(of event: TurnEvent) -> String {
     text = [
       "call", call.id, call.tool, call.state.rawValue, call.reason.map { "(\($0))" },
       place(call.turn, call.isInferred), call.isTruncated == true ? "cut" : nil,
+      call.stdout.map { "printed \($0)" },
       call.milliseconds == nil ? clock(call.started) : nil,
     ]
   case .setMessage(let message, _):

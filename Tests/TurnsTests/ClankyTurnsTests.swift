@@ -116,16 +116,6 @@ import Turns
       ])
   }
 
-  @Test func stepsOfABrowserAreOneCall() {
-    let step = #"{"sessionKey":"k","step":1,"tool":"open","input":{"url":"u"}}"#
-    let result = #"{"sessionKey":"k","step":1,"tool":"open","isError":true,"fullLength":99}"#
-    #expect(
-      tell([
-        row(1, "10:00:00.000", "browser_tool_step", content: "open", step),
-        row(2, "10:00:01.000", "browser_tool_result", content: "no page", result),
-      ]) == ["call k/1 open failed (no page) cut from 10:00:00.000"])
-  }
-
   @Test func profilesAndPlacesKeepApart() {
     func of(_ profile: String, _ line: String) -> String {
       #"{"profile":"\#(profile)","# + line.dropFirst()

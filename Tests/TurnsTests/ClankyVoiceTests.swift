@@ -115,4 +115,115 @@ import Turns
     #expect(told["call 7"] == "note succeeded in s/c?")
     #expect(told["turn s/b"] == nil)
   }
+
+  // MARK: - Each rule alone
+
+  private func allow(_ id: Int, _ time: String) -> String {
+    voice(id, time, "voice_turn_addressing", #""allow":true"#)
+  }
+
+  private func done(_ id: Int, _ time: String, _ more: String = "") -> String {
+    voice(id, time, "openai_realtime_response_done", cost: 0.25, more)
+  }
+
+  private func tool(_ id: Int, _ time: String, _ end: String) -> String {
+    voice(id, time, "realtime_tool_call_\(end)", #""callId":"k","toolName":"sound""#)
+  }
+
+  private let start = row(1, "10:00:00.000", "voice_session_start", #"{"sessionId":"s"}"#)
+
+  @Test func whoseSessionItIs() {
+    // By its name, wherever it is said; by the channel; and not after its end.
+    let named = llm(2, "10:00:01.000", source: "brain", more: #","sessionId":"s""#, channel: "text")
+    #expect(tell([start, named]).last == "turn 2 completed in 2/turn?")
+    let nameless = row(
+      2, "10:00:01.000", "voice_runtime", content: "realtime_reply_requested", "{}")
+    #expect(tell([start, nameless]).last == "turn 2 running from 10:00:01.000")
+    let end = row(3, "10:00:02.000", "voice_session_end", #"{"sessionId":"s"}"#)
+    let late = llm(4, "10:00:03.000", source: "voice_realtime_generation")
+    #expect(tell([start, end, late]).last == "turn 4 completed")
+    let told = tell([
+      start, words(2, "10:00:01.000", "a", isFinal: true), end, allow(5, "10:00:04.000"),
+    ])
+    #expect(told.last == "turn 5 running from 10:00:04.000")
+  }
+
+  @Test func whatATurnIsCalledBy() {
+    #expect(
+      tell([words(1, "10:00:00.000", "a", isFinal: false), allow(2, "10:00:01.000")]).last
+        == "turn 2 running from 10:00:01.000")
+    let told = tell([
+      words(1, "10:00:00.000", "a", isFinal: true), allow(2, "10:00:01.000"),
+      allow(3, "10:00:01.500"), done(4, "10:00:02.000"),
+      voice(5, "10:00:03.000", "realtime_reply_requested"), done(6, "10:00:04.000"),
+    ])
+    #expect(
+      told.dropFirst() == [
+        "turn s/a running from 10:00:01.000", "turn s/a completed $0.25 from 10:00:01.000",
+        "turn 5 running from 10:00:03.000", "turn 5 completed $0.25 from 10:00:03.000",
+      ])
+  }
+
+  @Test func whatWasWorkedOnIsDone() {
+    // Somebody else is let through: nothing was done, or something.
+    let next = [words(8, "10:00:20.000", "b", isFinal: true), allow(9, "10:00:21.000")]
+    let works: [[String]] = [
+      [voice(2, "10:00:01.000", "realtime_reply_requested")],
+      [llm(2, "10:00:01.000", source: "voice_realtime_generation")],
+      [
+        allow(2, "10:00:01.000"), voice(3, "10:00:02.000", "xai_transcript", #""transcript":"hi""#),
+      ],
+    ]
+    for work in works {
+      let told = tell([start] + work + next)
+      #expect(told.contains { $0.hasPrefix("turn 2") && $0.contains("completed (no response)") })
+    }
+    let nothing = tell(
+      [
+        tool(1, "10:00:00.000", "started"), done(2, "10:00:01.000"), allow(3, "10:00:02.000"),
+      ] + next)
+    #expect(
+      nothing.contains("turn 3 aborted (somebody else was let through) from 10:00:02.000"))
+  }
+
+  @Test func aToolThatRunsIsWaitedFor() {
+    let told = last(
+      of: tell([
+        tool(1, "10:00:00.000", "started"), voice(2, "10:05:00.000", "realtime_reply_requested"),
+        tool(3, "10:05:01.000", "completed"), done(4, "10:05:02.000"),
+      ]))
+    #expect(told["turn 1"] == "completed $0.25 from 10:00:00.000")
+    #expect(told["turn 2"] == nil && told["call k"] == "sound succeeded in 1?")
+  }
+
+  @Test func howAResponseEnds() {
+    let begin = voice(1, "10:00:00.000", "realtime_reply_requested")
+    let said = voice(2, "10:00:01.000", "xai_transcript", #""transcript":"hi""#)
+    #expect(
+      tell([begin, said, done(3, "10:00:02.000", #""hadAudio":false"#)]).last
+        == "turn 1 completed message 2 $0.25 from 10:00:00.000")
+    #expect(
+      tell([begin, done(3, "10:00:02.000", #""responseStatus":"incomplete""#)]).last
+        == "turn 1 failed (incomplete) $0.25 from 10:00:00.000")
+    #expect(
+      tell([begin, voice(3, "10:00:02.000", "realtime_reply_skipped", #""skipCause":"late""#)]).last
+        == "turn 1 completed (late) from 10:00:00.000")
+  }
+
+  @Test func whoSpeaks() {
+    let input = #""transcript":"hello","transcriptSource":"input""#
+    for line in [
+      voice(1, "10:00:00.000", "file_asr_transcript", user: "noor", #""transcript":"hello""#),
+      voice(1, "10:00:00.000", "openai_realtime_transcript", user: "noor", input),
+    ] {
+      // A turn is called by what a person said.
+      #expect(
+        tell([line, allow(2, "10:00:01.000")]) == [
+          "message 1 final: hello", "turn 1 running from 10:00:01.000",
+        ])
+    }
+    #expect(
+      tell([voice(1, "10:00:00.000", "voice_brain_tool_call", #""isError":true,"error":"no""#)])
+        == ["call 1 tool failed (no)"])
+  }
 }

@@ -52,6 +52,34 @@ import Testing
     #expect(folded.last("turn")?["reason"]?.string == "timeout: too slow")
   }
 
+  @Test func aRunThatFailedMayBeTriedAgain() throws {
+    let (start, error) = (#"{"phase":"start"}"#, #"{"phase":"error","error":"overloaded"}"#)
+    func folded(_ lines: [String]) throws -> Folded {
+      // All of one agent.
+      try Folded(lines.map { $0.replacing(#""profile":"p","#, with: "") }, by: OpenClawTurns.self)
+    }
+    func states(_ lines: [String]) throws -> [String] { try folded(lines).states("r") }
+    let status = chat(#""state":"status""#)
+    let failed = [status, agent("lifecycle", start), agent("lifecycle", error)]
+    #expect(try states(failed) == ["running", "failed"], "nobody says that it is")
+    #expect(
+      try states(failed + [agent("lifecycle", start), agent("lifecycle", #"{"phase":"end"}"#)])
+        == ["running", "completed"])
+    #expect(
+      try states(failed + [chat(#""state":"final""#)]) == ["running", "completed"])
+    let told = try folded(
+      failed + [chat(#""state":"error","errorKind":"timeout","errorMessage":"too slow""#)])
+    #expect(told.states("r") == ["running", "failed"])
+    #expect(told.last("turn")?["reason"]?.string == "timeout: too slow")
+    // Fifteen seconds later it is over, and an end never turns back.
+    func another(_ milliseconds: Int) -> String {
+      #"{"event":"agent","id":"","data":{"runId":"q","stream":"lifecycle","ts":\#(milliseconds),"data":{"phase":"start"}}}"#
+    }
+    let final = chat(#""state":"final""#)
+    #expect(try states(failed + [another(1_789_000_015_000), final]) == ["running", "completed"])
+    #expect(try states(failed + [another(1_789_000_015_021), final]) == ["running", "failed"])
+  }
+
   @Test func aToolIsJoinedByItsCall() throws {
     let folded = try Folded(
       [

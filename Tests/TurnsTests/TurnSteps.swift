@@ -20,16 +20,21 @@ struct Folded {
     var decoder = Decoder()
     var scan = RecordScan()
     let fold = TurnFold(keepsAll: keepsAll)
-    for text in lines {
-      var events: [TurnEvent] = []
-      let bytes = Array(text.utf8)
-      try bytes.withUnsafeBytes { bytes in
-        _ = decoder.decode(try TurnLine(bytes, &scan), into: &events)
-      }
+    func take(_ events: [TurnEvent]) throws {
       for event in events {
         for entity in fold.take(event) { told.append(try JSONValue.parse(text: entity.line)) }
       }
     }
+    for text in lines {
+      var events: [TurnEvent] = []
+      try Array(text.utf8).withUnsafeBytes { bytes in
+        _ = decoder.decode(try TurnLine(bytes, &scan), into: &events)
+      }
+      try take(events)
+    }
+    var rest: [TurnEvent] = []
+    decoder.finish(into: &rest)
+    try take(rest)
     states = try fold.states.map { state in
       try state.withUnsafeBytes { bytes in try JSONValue.parse(bytes) }
     }

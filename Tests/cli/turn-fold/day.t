@@ -30,6 +30,17 @@ is "$(jq -r 'select(.type == "message" and .role == "assistant" and .state == "f
   records | sort | uniq -d | wc -l | tr -d ' ')" 0 "nothing is said twice"
 run turn-fold "$day"
 ok "without -u, doubles change nothing" cmp "$out" records
+# A history is told newest first.
+cat >steps.jq <<'END'
+select(.type == "tool_call" and (.id | startswith("br-"))) | del(.time)
+END
+last_steps() { jq -c -f steps.jq | jq -S -c -s 'group_by(.id)[] | last'; }
+last_steps <records >forwards
+sed '1!G;h;$!d' once | turn-fold | last_steps >backwards
+is "$(jq -r '[.state, (.arguments | type), (.stdout | type)] | join(" ")' forwards |
+  sort | uniq -c | tr -s ' ')" " 3 succeeded object string" \
+  "a browser's steps are whole calls"
+ok "and they are the same when the newest comes first" cmp forwards backwards
 # A channel alone is the same as among the others. Calls for a voice session do not name it.
 thread=$(jq -r 'select(.type == "turn" and .parent).thread' records | grep '^[0-9]*$' | sed -n 1p)
 action-filter --thread "$thread" once | turn-fold -f | jq -S -c 'del(.time)' | sort >alone

@@ -1,0 +1,113 @@
+import Core
+import Records
+
+/// What the transcript of Claude Code tells of turns (CONTRACT.md 2 to 5). A session is a thread,
+/// and a prompt begins a turn of its id.
+public struct ClaudeTurns: TurnDecoder {
+  private var sessions: [String: ClaudeSession] = [:]
+  private var last = ""
+
+  /// How many sessions are remembered.
+  private static let mostSessions = 1024
+
+  public init() {}
+
+  public mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool {
+    guard line.shape == .own || line.isWrapped, let kind = ClaudeLine.Kind(line.object) else {
+      return false
+    }
+    guard let value = line.value else { return true }
+    let entry = ClaudeLine(kind, value, line)
+    // A title stands before all that says whose it is; a follower knows the file.
+    let session = entry.session ?? line.id.split(separator: "/").first.map(String.init) ?? last
+    if session.isEmpty { return true }
+    last = session
+    if sessions.count >= Self.mostSessions, sessions[session] == nil { sessions = [:] }
+    sessions[session, default: ClaudeSession(session, line.origin(.claude))]
+      .take(entry, into: &events)
+    return true
+  }
+}
+
+/// A line of a transcript (CONTRACT.md 1).
+struct ClaudeLine {
+  enum Kind: Sendable {
+    case user, assistant, summary
+
+    private static let names = NameTable<Kind>([
+      ("user", .user), ("assistant", .assistant), ("summary", .summary),
+    ])
+    private enum Member: Sendable { case type, mark }
+    private static let members = NameTable<Member>([
+      ("type", .type), ("sessionId", .mark), ("leafUuid", .mark),
+    ])
+
+    /// - Returns: nil for a line of something else.
+    init?(_ object: ScanValue) {
+      guard var members = try? ScanMembers(object.bytes) else { return nil }
+      var kind: Kind?
+      var isMarked = false
+      while (try? members.next()) == true {
+        let value = members.value
+        switch Self.members[members.key] {
+        case .type? where value.isString:
+          kind = Self.names[ScanValue(start: value.start + 1, count: value.count - 2)]
+        case .mark?: isMarked = value.isString
+        default: continue
+        }
+      }
+      guard let kind, isMarked else { return nil }
+      self = kind
+    }
+  }
+
+  let kind: Kind
+  let value: JSONValue
+  /// The bytes of `message`, for arguments as they came.
+  let line: TurnLine
+
+  init(_ kind: Kind, _ value: JSONValue, _ line: TurnLine) {
+    (self.kind, self.value, self.line) = (kind, value, line)
+  }
+
+  var session: String? { value["sessionId"]?.string.flatMap { $0.isEmpty ? nil : $0 } }
+  var id: String { value["uuid"]?.string ?? "" }
+  var parent: String? { value["parentUuid"]?.string }
+  var time: Timestamp? { value["timestamp"]?.string.flatMap { Timestamp(rfc3339: $0) } }
+  var isSide: Bool { value["isSidechain"]?.bool == true }
+  var isMeta: Bool {
+    value["isMeta"]?.bool == true || value["isCompactSummary"]?.bool == true
+  }
+
+  /// The blocks of the message; a text alone is one.
+  var blocks: [JSONValue] { value["message"]?["content"]?.elements ?? [] }
+
+  /// All texts of the message, joined; nil for none.
+  var text: String? {
+    let content = value["message"]?["content"]
+    if let text = content?.string { return text }
+    let texts = blocks.filter { $0["type"]?.string == "text" }.compactMap { $0["text"]?.string }
+    return texts.isEmpty ? nil : texts.joined(separator: "\n")
+  }
+
+  /// Whether somebody said something to the agent (CONTRACT.md 2).
+  var isPrompt: Bool {
+    guard kind == .user, !isMeta, let text, !text.isEmpty else { return false }
+    return !["<command-", "<local-command-", "<bash-"].contains { text.hasPrefix($0) }
+  }
+
+  /// Whether somebody told the agent to stop.
+  var isInterruption: Bool {
+    kind == .user && text?.hasPrefix("[Request interrupted by user") == true
+  }
+
+  /// The arguments of the call in the block of this index, with their bytes.
+  func arguments(_ index: Int) -> [UInt8]? {
+    guard let message = try? ScanMembers.value(of: "message", in: line.object.bytes),
+      message.isObject, let content = try? ScanMembers.value(of: "content", in: message.bytes),
+      var blocks = try? ScanElements(content.bytes)
+    else { return nil }
+    for _ in 0...index where (try? blocks.next()) != true { return nil }
+    return (try? ScanMembers.value(of: "input", in: blocks.value.bytes)).flatMap(\.json)
+  }
+}

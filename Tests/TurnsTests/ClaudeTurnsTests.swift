@@ -1,0 +1,125 @@
+import Core
+import Records
+import Testing
+
+@testable import Turns
+
+/// What the transcript of Claude Code tells of turns.
+@Suite struct ClaudeTurnsTests {
+  private func line(_ type: String, _ id: String, _ members: String, at second: Int = 1) -> String {
+    """
+    {"parentUuid":null,"type":"\(type)","sessionId":"s","uuid":"\(id)",\
+    "timestamp":"2026-03-14T09:00:\(second < 10 ? "0" : "")\(second).000Z",\(members)}
+    """
+  }
+
+  private func user(_ id: String, _ text: String, _ more: String = "") -> String {
+    line("user", id, #""message":{"role":"user","content":"\#(text)"}\#(more)"#)
+  }
+
+  private func says(
+    _ id: String, _ name: String, _ blocks: String, stop: String = "null", output: Int = 1,
+    _ more: String = ""
+  ) -> String {
+    line(
+      "assistant", id,
+      """
+      "message":{"id":"\(name)","role":"assistant","content":[\(blocks)],"stop_reason":\(stop),\
+      "usage":{"input_tokens":2,"cache_read_input_tokens":10,"output_tokens":\(output)}}\(more)
+      """)
+  }
+
+  private func text(_ words: String) -> String { #"{"type":"text","text":"\#(words)"}"# }
+
+  private func fold(_ lines: String...) throws -> Folded {
+    try Folded(lines, by: ClaudeTurns.self)
+  }
+
+  @Test func aPromptBeginsATurnAndAnEndEndsIt() throws {
+    let folded = try fold(
+      user("u", "tides?"), says("a", "m", #"{"type":"thinking","thinking":"hm"}"#),
+      says("b", "m", text("six"), stop: #""end_turn""#, output: 7))
+    #expect(folded.states("u").last == "completed")
+    #expect(folded.last("turn")?["message"]?.string == "b")
+    #expect(folded.last("turn")?["usage"]?["input_tokens"]?.integer == 12, "an answer counts once")
+    #expect(folded.last("turn")?["usage"]?["output_tokens"]?.integer == 7)
+    #expect(folded.last("message", "m/thinking")?["role"]?.string == "thinking")
+    #expect(folded.last("message", "b")?["turn"]?.string == "u")
+  }
+
+  @Test func anEndWithoutAWordIsNone() throws {
+    let folded = try fold(
+      user("u", "tides?"), says("a", "m", text(""), stop: #""end_turn""#))
+    #expect(folded.last("turn")?["state"]?.string == "running")
+  }
+
+  @Test func theNextPromptEndsWhatNeverSaysItsEnd() throws {
+    let folded = try fold(user("u", "one"), says("a", "m", text("1")), user("v", "two"))
+    #expect(folded.last("turn", "u")?["state"]?.string == "completed")
+    #expect(folded.last("turn", "v")?["state"]?.string == "running")
+  }
+
+  @Test func whatNobodyTypedIsNoPrompt() throws {
+    let folded = try fold(
+      user("u", "Caveat", #","isMeta":true"#), user("v", "<command-name>/clear</command-name>"))
+    #expect(folded.told.isEmpty)
+  }
+
+  @Test func aToolRunsUntilItsResult() throws {
+    let use = #"{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls","n":1.10}}"#
+    let result =
+      #""message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"a\nb"}]}"#
+    let folded = try fold(
+      user("u", "list"), says("a", "m", text("so:") + "," + use), line("user", "r", result))
+    #expect(folded.states("t") == ["running", "succeeded"])
+    #expect(folded.last("tool_call")?["tool"]?.string == "Bash")
+    #expect(folded.last("tool_call")?["label"]?.string == "ls")
+    #expect(folded.last("tool_call")?["stdout"]?.string == "a\nb")
+    #expect(folded.last("turn")?["state"]?.string == "running", "a result is no prompt")
+  }
+
+  @Test func aQuestionPausesTheTurn() throws {
+    let use = #"{"type":"tool_use","id":"t","name":"AskUserQuestion","input":{}}"#
+    let result =
+      #""message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}"#
+    let folded = try fold(
+      user("u", "which?"), says("a", "m", use), line("user", "r", result))
+    #expect(folded.states("u").suffix(3) == ["final", "paused", "running"])
+  }
+
+  @Test func anInterruptionAborts() throws {
+    let folded = try fold(user("u", "go"), user("i", "[Request interrupted by user]"))
+    #expect(folded.last("turn")?["state"]?.string == "aborted")
+    #expect(folded.last("message", "i") == nil)
+  }
+
+  @Test func asidesAreTurnsOfTheirOwn() throws {
+    let side = #","isSidechain":true"#
+    let folded = try fold(
+      user("u", "go"), user("x", "look", side),
+      line(
+        "assistant", "y",
+        #""parentUuid":"x","isSidechain":true,"message":{"id":"n","content":[\#(text("done"))],"stop_reason":"end_turn"}"#
+      ))
+    #expect(folded.last("turn", "x")?["parent"]?.string == "u")
+    #expect(folded.last("turn", "x")?["state"]?.string == "completed")
+    #expect(folded.last("turn", "u")?["state"]?.string == "running")
+  }
+
+  @Test func aTitleIsOfTheFileThatItStandsIn() throws {
+    let folded = try fold(
+      #"{"event":"summary","id":"s/0","data":{"type":"summary","summary":"Tides","leafUuid":"z"}}"#,
+      user("u", "go"))
+    #expect(folded.last("thread", "s")?["title"]?.string == "Tides")
+  }
+
+  @Test func twiceIsOnce() throws {
+    let lines = [
+      user("u", "go"), says("a", "m", text("1"), stop: #""end_turn""#, output: 5),
+      user("v", "on"), says("b", "o", text("2"), stop: #""end_turn""#, output: 5),
+    ]
+    let folded = try Folded(lines + lines, by: ClaudeTurns.self)
+    #expect(folded.last("turn", "u")?["usage"]?["output_tokens"]?.integer == 5)
+    #expect(folded.states("v").last == "completed")
+  }
+}
