@@ -35,9 +35,9 @@ let staticLink: [LinkerSetting] =
 
 // The folders of the target Turns in that of the target Agent, and what else is there: pages,
 // and Agent's own sources, about which the builder would warn.
-let rooms = ["Clanky", "OpenClaw", "Pincer", "Joelclaw"]
+let rooms = ["Clanky", "OpenClaw", "Pincer", "Joelclaw", "Claude"]
 let turns = ["Turns"] + rooms.map { "\($0)/Turns" }
-let contracts = among([""] + rooms.map { "\($0)/" }) { $0.hasSuffix(".md") }
+let contracts = among(["", "Riff/"] + rooms.map { "\($0)/" }) { $0.hasSuffix(".md") }
 let notTurns = among([""] + rooms.map { "\($0)/" }) { !rooms.contains($0) && !turns.contains($0) }
 
 /// The files and folders of some folders of Sources/Agent, each of which ends in a slash.
@@ -58,10 +58,13 @@ var products: [Product] = [
   .executable(name: "action-format", targets: ["action-format"]),
   .executable(name: "turn-fold", targets: ["turn-fold"]),
   .executable(name: "turn-format", targets: ["turn-format"]),
+  .executable(name: "notify-route", targets: ["notify-route"]),
+  .executable(name: "agent-notify", targets: ["agent-notify"]),
   .executable(name: "voice-state", targets: ["voice-state"]),
   .executable(name: "agent-call", targets: ["agent-call"]),
   .executable(name: "agent-approve", targets: ["agent-approve"]),
   .executable(name: "mem-search", targets: ["mem-search"]),
+  .executable(name: "clip-transcribe", targets: ["clip-transcribe"]),
   .executable(name: "tmux-attach", targets: ["tmux-attach"]),
   .executable(name: "share-inbox", targets: ["share-inbox"]),
 ]
@@ -112,6 +115,9 @@ var targets: [Target] = [
   .target(
     name: "Agent", dependencies: ["Core", "Records", "Turns", "Web", "CLibc", "CCrypto"],
     exclude: contracts + turns, swiftSettings: strict),
+  // What a person is told of, and where it goes.
+  .target(
+    name: "Notices", dependencies: ["Core", "Records", "Turns", "CLibc"], swiftSettings: strict),
   .target(
     name: "Shell", dependencies: ["Core", "Records", "CLibc", "CSSH2", "CCrypto"],
     swiftSettings: strict),
@@ -138,6 +144,14 @@ var targets: [Target] = [
     name: "turn-format", dependencies: ["Core", "Records", "Screen"], swiftSettings: strict,
     linkerSettings: staticLink),
   .executableTarget(
+    name: "notify-route", dependencies: ["Core", "Records", "Notices"], swiftSettings: strict,
+    linkerSettings: staticLink),
+  .executableTarget(
+    name: "agent-notify",
+    // Web: what ntfy is sent.
+    dependencies: ["Core", "Records", "Notices", "Screen", "Web", "Agent", "CLibc"],
+    swiftSettings: strict),
+  .executableTarget(
     name: "voice-state", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
     swiftSettings: strict),
   .executableTarget(
@@ -145,6 +159,9 @@ var targets: [Target] = [
     swiftSettings: strict),
   .executableTarget(
     name: "agent-approve", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
+    swiftSettings: strict),
+  .executableTarget(
+    name: "clip-transcribe", dependencies: ["Core", "Records", "Web", "Agent", "CLibc"],
     swiftSettings: strict),
   .executableTarget(
     name: "mem-search", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
@@ -171,6 +188,9 @@ var targets: [Target] = [
   .testTarget(
     name: "TurnsTests", dependencies: ["Core", "Records", "Turns", "TestSupport"],
     swiftSettings: strict),
+  .testTarget(
+    name: "NoticesTests",
+    dependencies: ["Core", "Records", "Notices", "agent-notify"], swiftSettings: strict),
   .testTarget(name: "ShellTests", dependencies: ["Shell", "TestSupport"], swiftSettings: strict),
   .testTarget(
     name: "CommandTests",

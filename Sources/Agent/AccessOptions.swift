@@ -19,18 +19,18 @@ public struct AccessOptions: Sendable {
   /// `-p` of a command that asks one backend.
   public static let profile = Option<AccessOptions>(
     "p", "profile", "NAME", "the profile of the configuration",
-    .text.offering(.live(CompletionNames.profiles))
-  ) { $0.profile = $1 }
+    .text.offering(CompletionNames.profiles)
+  ) { $0.profile = $1 }.once("agent-tail follows several")
 
   /// How the backend of any profile lets us in.
   public static let credentials: [Option<AccessOptions>] = [
-    Option(nil, "token-file", "FILE", "read the token from FILE", .path) { $0.tokenFile = $1 },
+    Option(nil, "token-file", "FILE", "read the token from FILE", .path) { $0.tokenFile = $1 }.rare,
     Option(nil, "allow-plaintext", "send the token over plain http to any host") {
       $0.allowPlaintext = true
-    },
+    }.rare,
     Option(nil, "cacert", "FILE", "trust the certificate authorities in FILE", .path) {
       $0.authorities = $1
-    },
+    }.rare,
   ]
 
   /// All of them.

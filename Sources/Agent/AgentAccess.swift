@@ -82,7 +82,7 @@ extension Caller {
   /// `--max-time`, seconds; nil when it is not given.
   public static let maxTime = Option<Double?>(
     nil, "max-time", "SECONDS", "give up after this time, 0 never (default: 30)", .seconds
-  ) { $0 = $1 }
+  ) { $0 = $1 }.rare
 
   /// A caller of the agent that the configuration, the environment and the options
   /// name together.

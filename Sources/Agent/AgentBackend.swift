@@ -15,6 +15,8 @@ public enum AgentCapability: Sendable {
   case chat
   /// Saying yes or no to what it asks for.
   case approvals
+  /// Making text of speech.
+  case clips
 
   /// What is said of an agent that has none: `an OpenClaw gateway has no memory to search`.
   fileprivate var absence: String {
@@ -25,6 +27,7 @@ public enum AgentCapability: Sendable {
     case .voice: "has no voice sessions"
     case .chat: "takes no messages"
     case .approvals: "asks for no approvals"
+    case .clips: "hears no clips"
     }
   }
 }
@@ -86,8 +89,15 @@ public protocol AgentBackend: Sendable {
 
   /// The header of an HTTP request that lets it in.
   ///
-  /// - Parameter token: whose value goes into it.
-  func header(for token: Secret) -> Header
+  /// - Parameters:
+  ///   - token: whose value, or what it makes of the request, goes into it.
+  ///   - request: as it is sent.
+  func header(for token: Secret, on request: Request) -> Header
+
+  /// Makes sure that a token is one that this kind of server may have given.
+  ///
+  /// - Throws: `SettingsError` when it cannot be.
+  func check(_ token: Secret) throws(SettingsError)
 
   /// What else goes with each request to a server of this kind.
   var headers: [Header] { get }
@@ -138,9 +148,12 @@ extension AgentBackend {
   public var operations: [Operation] { [] }
 
   /// A bearer token (RFC 6750, section 2.1).
-  public func header(for token: Secret) -> Header {
+  public func header(for token: Secret, on request: Request) -> Header {
     Header("Authorization", "Bearer \(token.reveal())")
   }
+
+  /// Any will do.
+  public func check(_ token: Secret) throws(SettingsError) {}
 
   /// None.
   public var headers: [Header] { [] }
@@ -185,7 +198,7 @@ extension AgentKind {
     case .openclaw: OpenClawBackend()
     case .pincer: PincerBackend()
     case .joelclaw: SilentBackend(name: "a joelclaw server", has: [.follow, .call, .chat])
-    case .riff: SilentBackend(name: "a riff voice server", has: [.call, .chat])
+    case .riff: RiffBackend()
     }
   }
 

@@ -48,7 +48,7 @@ public struct AgentServer: Sendable {
   ) throws(SettingsError) {
     self.base = base
     kind = (profile?.kind ?? .clanky).backend
-    let name = kind.header(for: Secret("")).name
+    let name = kind.header(for: Secret(""), on: Request(base)).name
     if tokenFile == nil, let given = headers.last(where: { $0.isNamed(name) }) {
       (self.profile, self.allowPlaintext) = (nil, true)
       token = Secret(given.value, source: "the command line")
@@ -61,7 +61,8 @@ public struct AgentServer: Sendable {
       return
     }
     token = try settings.credentials.token(option: tokenFile, profile: profile)
-    if token == nil { return }
+    guard let token else { return }
+    try kind.check(token)
     let may = Credentials.mayTravel(
       scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)
     guard may else {
@@ -103,7 +104,7 @@ public struct AgentServer: Sendable {
   /// a request to another origin stays as it is.
   public func authorize(_ request: inout Request) {
     guard let token, request.address.origin == base.origin else { return }
-    let header = kind.header(for: token)
+    let header = kind.header(for: token, on: request)
     request.privateHeaders.removeAll { $0.isNamed(header.name) }
     request.privateHeaders.append(header)
     request.unquotable.append(token.reveal())

@@ -78,7 +78,7 @@ public enum ChatEnd: Equatable, Sendable {
   case paused(String)
   /// What became of it cannot be found out now; in a line.
   case lost(String)
-  /// It was never asked; why.
+  /// It was never asked, or its answer is not for us any more; why.
   case refused(AnswerProblem)
 }
 

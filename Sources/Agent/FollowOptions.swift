@@ -26,15 +26,15 @@ public struct ReconnectOptions: Sendable {
     [
       Option(nil, "retry-wait", "SECONDS", "the first wait before a reconnect (3)", .seconds) {
         $0.retryWait = $1
-      },
+      }.rare,
       Option(
         nil, "max-retries", "COUNT", "give up after this many tries without \(success)",
         .wholeNumber()
-      ) { $0.maxRetries = $1 },
+      ) { $0.maxRetries = $1 }.rare,
       Option(nil, "max-time", "SECONDS", "end after this time", .seconds) { $0.maxTime = $1 },
       Option(nil, "idle-timeout", "SECONDS", "reconnect after silence; 0 never", .seconds) {
         $0.idleTimeout = $1
-      },
+      }.rare,
     ]
   }
 
@@ -99,7 +99,7 @@ public struct FollowOptions: Sendable {
       },
       Option(
         nil, "max-\(thing)-bytes", "BYTES", "drop \(thing)s larger than this", .wholeNumber()
-      ) { $0.maxEventBytes = $1 },
+      ) { $0.maxEventBytes = $1 }.rare,
       Option.quiet("no notes about the link on a terminal").at(\.isQuiet),
       Option.verbose("notes about the link, always").at(\.isVerbose),
     ] + ReconnectOptions.options(without: "\(article) \(thing)").at(\.reconnect)

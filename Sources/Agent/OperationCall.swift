@@ -68,6 +68,7 @@ public struct OperationCall {
   func finish(_ rows: [[UInt8]], _ listing: Listing) throws(WriteFailure) -> ExitStatus {
     if rows.isEmpty {
       tellPerson("no \(name)")
+      try output.list([], listing)
       return .negative
     }
     try output.list(Array(rows.prefix(arguments.count ?? .max)), listing)

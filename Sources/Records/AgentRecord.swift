@@ -56,6 +56,8 @@ public struct RecordOrigin: Hashable, Sendable {
     case joelclaw
     /// Claudio's own HTTP server.
     case claudio
+    /// The transcript of Claude Code.
+    case claude
   }
 
   /// What speaks for the agent.

@@ -27,9 +27,15 @@ public enum RecordType: String, CaseIterable, Sendable {
   case toolCall = "tool_call"
   case approval
   case approvalAnswer = "approval_answer"
-  case task, notification
+  case task, notification, route
+  /// What was said in a clip.
+  case transcript
   /// What a fold knows at the end.
   case turnState = "turn_state"
+  /// What an id is called.
+  case name
+  /// What a person was told.
+  case notifyState = "notify_state"
 }
 
 /// A JSON object while it is written, member by member in their order: a record

@@ -28,7 +28,7 @@ public enum RowText {
   ///
   /// - Parameters:
   ///   - row: one JSON value; what is not an object is a single value.
-  ///   - fields: the members' names.
+  ///   - fields: the members' names, of which `threadId` stands for `thread_id`, too.
   public static func tsv(_ row: [UInt8], fields: [String]) -> String {
     let row = line(row)
     return row.withUnsafeBytes { bytes in
@@ -41,8 +41,17 @@ public enum RowText {
       } catch {
         return field(ScanValue(bytes))
       }
-      return fields.map { values[$0] ?? "" }.joined(separator: "\t")
+      return fields.map { values[$0] ?? values[snake($0)] ?? "" }.joined(separator: "\t")
     }
+  }
+
+  /// The other spelling of a member: a backend may send `threadId` or `thread_id`.
+  private static func snake(_ name: String) -> String {
+    var text = ""
+    for letter in name {
+      text += letter.isUppercase ? "_" + letter.lowercased() : String(letter)
+    }
+    return text
   }
 
   /// One value as a field of TSV.

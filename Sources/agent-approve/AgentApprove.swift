@@ -30,7 +30,7 @@ enum AgentApprove {
     return OpenLine(
       line, client: agent.client, options: options, profile: agent.profile.name,
       output: ApproveOutput(
-        form: options.form, colour: options.look.colour, isQuiet: options.isQuiet),
+        form: options.form, look: options.look, isQuiet: options.isQuiet),
       diagnostics: diagnostics)
   }
 

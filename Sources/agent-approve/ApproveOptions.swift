@@ -33,7 +33,7 @@ struct ApproveOptions {
   static let table = OptionTable<ApproveOptions>(
     program: "agent-approve",
     summary: "List, follow and answer what an agent asks approval for.",
-    synopsis: "[options] -l | -w | -i | --approve ID | --deny ID [REASON] | [-]",
+    synopsis: "[options] -l|-w|-i|--approve ID|--deny ID [REASON]|-",
     operands: .none,
     options: [
       Option(
@@ -56,6 +56,7 @@ struct ApproveOptions {
       Option.quiet("print nothing; the status tells").at(\.isQuiet),
       Option.verbose("notes about the link, always").at(\.isVerbose),
       LookOptions.colour.at(\.look),
+      LookOptions.header.at(\.look),
     ] + ReconnectOptions.options.at(\.reconnect) + AccessOptions.options.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words.operands) }
 

@@ -12,6 +12,8 @@ final class ApproveOutput {
   private let isTerminal: Bool
   private let isQuiet: Bool
   private let depth: ColourDepth
+  /// Whether the names of TSV's columns are still to be written.
+  private var wantsHeader: Bool
 
   /// The members of an approval that `-o tsv` writes, and those of an answer.
   private static let approvalFields = [
@@ -21,18 +23,29 @@ final class ApproveOutput {
 
   /// - Parameters:
   ///   - form: nil for text on a terminal and JSON elsewhere.
-  ///   - colour: when text is coloured.
+  ///   - look: when text is coloured, and whether TSV has a header.
   ///   - isQuiet: whether nothing is written at all.
-  init(form: RowOutput.Form?, colour: ColourDepth.When, isQuiet: Bool) {
+  init(form: RowOutput.Form?, look: LookOptions, isQuiet: Bool) {
     isTerminal = isatty(1) == 1
     self.isQuiet = isQuiet
     self.form = form ?? (isTerminal ? .table : .json)
+    wantsHeader = look.hasHeader && self.form == .tsv
     depth = ColourDepth.detect(
-      colour, isTerminal: isTerminal, environment: Process.environment)
+      look.colour, isTerminal: isTerminal, environment: Process.environment)
+  }
+
+  /// Writes the names of TSV's columns, those of approvals, where they are wanted.
+  func header() throws(WriteFailure) { try header(Self.approvalFields) }
+
+  private func header(_ fields: [String]) throws(WriteFailure) {
+    if !wantsHeader { return }
+    wantsHeader = false
+    try line(fields.joined(separator: "\t"))
   }
 
   /// Writes an approval.
   func approval(_ approval: ApprovalRecord) throws(WriteFailure) {
+    try header()
     switch form {
     case .json: try json(approval.bytes)
     case .tsv: try line(RowText.tsv(approval.bytes, fields: Self.approvalFields))
@@ -48,6 +61,7 @@ final class ApproveOutput {
 
   /// Writes what came of an answer.
   func answer(_ answer: ApprovalAnswer) throws(WriteFailure) {
+    try header(Self.answerFields)
     switch form {
     case .json: try json(answer.bytes)
     case .tsv: try line(RowText.tsv(answer.bytes, fields: Self.answerFields))

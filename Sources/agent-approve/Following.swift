@@ -18,6 +18,7 @@ struct Following {
     }
     try line.run { line.isListed }
     guard line.isListed else { return try line.leave(.success) }
+    try line.output.header()
     for approval in waiting { try line.output.approval(approval) }
     return try line.leave(waiting.isEmpty ? .negative : .success)
   }

@@ -37,21 +37,25 @@ struct CallOptions {
       Without a COMMAND, the names of all are printed.
       """,
     synopsis: "[options] COMMAND [GUILD | AUTOMATION | PATH | METHOD]",
-    operands: .words(operationNames),
+    operands: .verbs(operationNames.map { .init($0) }),
     options: [
-      Option("g", "guild", "ID", "of this guild (default: the profile's, or the only one)", .word) {
-        $0.arguments.guild = $1
-      },
+      Option(
+        "g", "guild", "GUILD", "of this guild (the profile's, or the only one)",
+        .word.offering(OfferedNames.guilds)
+      ) { $0.arguments.guild = $1 },
       Option("c", "channel", "ID", "of this channel; join: the text channel to answer in", .word) {
         $0.arguments.channel = $1
       },
-      Option("u", "user", "ID", "join: the voice channel that this user is in", .word) {
-        $0.arguments.user = $1
-      },
+      Option(
+        "u", "user", "USER", "join: the voice channel that this user is in",
+        .word.offering(OfferedNames.users)
+      ) { $0.arguments.user = $1 },
       Option("n", "count", "COUNT", "only the first COUNT records", .wholeNumber()) {
         $0.arguments.count = $1
       },
-      Option("S", "since", "TIME", "not older than a time, or than 90s, 15m, 2h, 3d", .moment) {
+      Option(
+        "S", "since", "TIME", "not older than 15m, 2h, 3d, today, tue 9:00, or a time", .moment
+      ) {
         $0.arguments.since = $1
       },
       Option(
@@ -62,10 +66,10 @@ struct CallOptions {
         .list.offering(.words(["active", "paused", "deleted", "all"]))
       ) { $0.arguments.statuses += $1 },
       Option(
-        "d", "data", "DATA", "the JSON to send; @FILE reads it (default: standard input)",
+        "d", "data", "DATA", "the JSON to send, or @FILE (default: standard input)",
         .path.offering(.none)
       ) { $0.arguments.data = $1 },
-      RowOutput.Form.output.at(\.form),
+      RowOutput.Form.output.at(\.form), LookOptions.header.at(\.look),
       Caller.maxTime.at(\.maxTime),
       Option.quiet("print nothing; the status tells").at(\.arguments.isQuiet),
       Option.verbose("notes about each request").at(\.verbose),
@@ -88,7 +92,10 @@ struct CallOptions {
     extra = words.operands.dropFirst(2).first
     names = words.names
     let candidates = Self.operations.filter { $0.name == word }
-    if candidates.isEmpty { throw UsageError("unknown command \(word): not one of \(Self.all)") }
+    if candidates.isEmpty {
+      let hint = NearestWord.hint(for: word, among: Self.operationNames)
+      throw UsageError("unknown command \(word)\(hint.isEmpty ? ": not one of \(Self.all)" : hint)")
+    }
     // Whose it is, only the configuration tells.
     if !candidates.contains(where: { (try? check($0)) != nil }) { try check(candidates[0]) }
     if let kind = arguments.kinds.first(where: { $0.contains { "*?[".contains($0) } }) {

@@ -84,14 +84,14 @@ struct ChatOptions {
       Option(nil, "history", "print what was said, oldest first") { $0.modes.append(.history) },
       Option(nil, "key", "KEY", "the key of the message, for a second try", Reading(key)) {
         $0.key = $1
-      },
+      }.rare,
       Option(nil, "speak", "FILE", "write the answer as audio into FILE, too", .path) {
         $0.speech = $1
-      },
+      }.rare,
       Option(nil, "threads", "list the conversations") { $0.modes.append(.threads) },
       Option(
         nil, "timeout", "SECONDS", "give up when nothing of the answer came for so long", .seconds
-      ) { $0.timeout = $1 },
+      ) { $0.timeout = $1 }.rare,
       LookOptions.colour.at(\.look),
       Option.quiet("no notes about the link on a terminal").at(\.isQuiet),
       Option.verbose("notes about the link, always, and the key").at(\.isVerbose),

@@ -49,7 +49,7 @@ struct ServeOptions: Equatable, Sendable {
       },
       Option(nil, "host", "NAME", "answer requests for NAME too; may be repeated", Reading(host)) {
         $0.hosts.append($1)
-      },
+      }.rare,
       Option(nil, "token-file", "FILE", "read the token that requests need", .path) {
         $0.tokenFile = $1
       },
@@ -58,22 +58,22 @@ struct ServeOptions: Equatable, Sendable {
       ) { $0.ingest = $1 },
       Option(nil, "replay", "FILE", "play a recording of sse-tail -T as live actions", .path) {
         $0.replay = $1
-      },
+      }.rare,
       Option(
         nil, "speed", "N", "replay N times faster (1); 0: as fast as possible",
         .number("a number from 0") { $0 >= 0 }
-      ) { $0.speed = $1 },
+      ) { $0.speed = $1 }.rare,
       Option(
         nil, "max-backlog", "BYTES", "disconnect a subscriber this far behind (8388608)",
         .wholeNumber(in: 1...Int.max)
-      ) { $0.backlog = $1 },
+      ) { $0.backlog = $1 }.rare,
       Option(
         nil, "embed-url", "URL", "search facts by meaning too, with the embeddings of that server",
         Reading(embedURL)
-      ) { $0.embedURL = $1 },
+      ) { $0.embedURL = $1 }.rare,
       Option(nil, "embed-model", "NAME", "the model that makes them (nomic-embed-text)", .text) {
         $0.embedModel = $1
-      },
+      }.rare,
       Option(
         nil, "gateway", "PORT", "speak the OpenClaw gateway on PORT too; port 0 takes a free one",
         .wholeNumber(in: 0...65535)
@@ -93,6 +93,9 @@ struct ServeOptions: Equatable, Sendable {
   ) { options, words throws(UsageError) in
     if options.embedModel != nil && options.embedURL == nil {
       throw UsageError("--embed-model: it needs --embed-url")
+    }
+    if options.replay == nil, words.names.contains("speed") {
+      throw UsageError("--speed: it needs --replay")
     }
     if options.gateway == nil {
       if options.replyCommand != nil { throw UsageError("--reply-command: it needs --gateway") }

@@ -19,7 +19,7 @@ struct AgentTailOptions {
     options: [
       Option(
         "p", "profile", "NAME,...", "the profiles of the configuration; repeatable",
-        Reading(names, completion: .live(CompletionNames.profiles))
+        Reading(names, completion: CompletionNames.profiles)
       ) { options, names in
         for name in names where !options.profiles.contains(name) { options.profiles.append(name) }
       },

@@ -10,7 +10,7 @@ extension Memory {
   func factProfile() throws -> ExitStatus {
     let text = options.text
     let path = ClankyPath.factProfile(
-      user: options.id, guild: try guild(), channel: options.channel,
+      user: try UserChoice.named(options.id, caller), guild: try guild(), channel: options.channel,
       text: text.isEmpty ? nil : text)
     return try context(try caller.call(path), path, none: "nothing is loaded")
   }
@@ -20,7 +20,10 @@ extension Memory {
     let text = options.text
     let path = ClankyPath.runtimeSnapshot
     let body = FactWire.snapshot(
-      guild: try guild(), channel: options.channel, user: options.user,
+      guild: try guild(), channel: options.channel,
+      user: try options.user.map { name throws(CallFailure) in
+        try UserChoice.named(name, caller)
+      },
       text: text.isEmpty ? nil : text, mode: options.turn.rawValue)
     let reply = try caller.call(path, method: "POST", body: body)
     return try context(reply, path, none: "nothing would be told")
@@ -36,7 +39,8 @@ extension Memory {
     if context.isEmpty { tellPerson(none) }
     if !context.isEmpty || output.form == .json {
       try output.records(
-        [record], tsv: { _ in context.tsv }, lines: { _, width in context.lines(width: width) })
+        [record], fields: ["list"] + FactRows.fields, tsv: { _ in context.tsv },
+        lines: { _, width in context.lines(width: width) })
     }
     return context.isEmpty ? .negative : .success
   }

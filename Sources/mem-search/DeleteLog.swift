@@ -139,7 +139,8 @@ extension RowOutput {
   /// Writes what came of a fact, at once: what is done is not to be lost.
   func result(_ record: DeleteRecord) throws(WriteFailure) {
     try records(
-      [record.json], tsv: { _ in [record.tsv] }, lines: { _, _ in [record.line()] })
+      [record.json], fields: ["id", "result", "reason", "new_id", "fact"],
+      tsv: { _ in [record.tsv] }, lines: { _, _ in [record.line()] })
     try flush()
   }
 }

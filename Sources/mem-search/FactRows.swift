@@ -44,7 +44,10 @@ struct FactRows {
     [
       Column(title: "ID", isRight: true, style: .dim) { short($0.id) },
       Column(title: "SCORE", isRight: true) { $0.score.map { Amount.fixed($0, 3) } ?? "" },
-      Column(title: "GUILD", style: .dim) { short($0.guildName ?? "") },
+      Column(title: "GUILD", style: .dim) {
+        // One of a person is found through any guild.
+        $0.guildName.map { $0.isEmpty ? "(person)" : short($0) } ?? ""
+      },
       Column(title: "SUBJECT") { short($0.subject) },
       Column(title: "TYPE", style: Style(Palette.colour(of: .memory))) { short($0.type) },
       Column(title: "CONF", isRight: true) { $0.confidence.map { Amount.fixed($0, 2) } ?? "" },
@@ -122,11 +125,24 @@ struct FactRows {
 extension RowOutput {
   /// Writes facts; what is none is shown as it is.
   func facts(_ rows: [[UInt8]]) throws(WriteFailure) {
-    try records(rows, tsv: { [FactRows.tsv($0)] }, lines: FactRows.lines)
+    try records(
+      rows, fields: FactRows.fields(of: rows), tsv: { [FactRows.tsv($0)] }, lines: FactRows.lines)
   }
 }
 
 extension FactRows {
+  /// The names of what `-o tsv` writes; of several guilds, the guild's name follows.
+  static let fields = [
+    "id", "subject", "fact_type", "confidence", "fact", "evidence_text", "scope", "guild_id",
+    "channel_id", "user_id", "source_message_id", "created_at", "updated_at", "score",
+  ]
+
+  /// Those of rows, which all name their guilds or none does.
+  fileprivate static func fields(of rows: [[UInt8]]) -> [String] {
+    let guild = rows.first.flatMap { row in Fact(record: row)?.guildName }
+    return fields + (guild == nil ? [] : ["guild_name"])
+  }
+
   /// The fields of a record.
   static func tsv(_ row: [UInt8]) -> String {
     Fact(record: row)?.tsv ?? RowText.escape(String(decoding: RowText.line(row), as: UTF8.self))

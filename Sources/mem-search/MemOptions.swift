@@ -51,16 +51,19 @@ struct MemOptions {
       },
       Option(nil, "subjects", "list the subjects, how many facts each has") {
         $0.modes.append(.subjects)
-      }.formerly("S"),
+      }.formerly("S").rare,
       Option("R", "reflections", "list reflections, or show the RUN named") {
         $0.modes.append(.reflections)
       },
-      Option(nil, "fact-profile", "USER", "show what is loaded about a user", .word) {
+      Option(
+        nil, "fact-profile", "USER", "show what is loaded about a user",
+        .word.offering(OfferedNames.users)
+      ) {
         $0.modes.append(.factProfile)
         $0.id = $1
-      }.formerly("P"),
-      Option("M", "markdown", "print the memory as markdown") { $0.modes.append(.markdown) },
-      Option(nil, "snapshot", "show what a turn would be told") { $0.modes.append(.snapshot) },
+      }.formerly("P").rare,
+      Option("M", "markdown", "print the memory as markdown") { $0.modes.append(.markdown) }.rare,
+      Option(nil, "snapshot", "show what a turn would be told") { $0.modes.append(.snapshot) }.rare,
       Option(nil, "edit", "ID", "correct a fact, in $EDITOR unless an option says how", .word) {
         $0.modes.append(.edit)
         $0.id = $1
@@ -73,17 +76,21 @@ struct MemOptions {
       },
       Option(nil, "mirror", "keep a copy of all facts on this machine") {
         $0.modes.append(.mirror)
-      },
-      Option(nil, "offline", "look into that copy") { $0.isOffline = true },
-      Option("g", "guild", "ID", "of this guild (default: the profile's, or all)", .word) {
-        $0.guild = $1
-      },
-      Option("c", "channel", "ID", "as seen from this channel", .word) { $0.channel = $1 },
-      Option("u", "user", "ID", "of the snapshot: the user who speaks", .word) { $0.user = $1 },
+      }.rare,
+      Option(nil, "offline", "look into that copy") { $0.isOffline = true }.rare,
+      Option(
+        "g", "guild", "GUILD", "of this guild (the profile's, or all)",
+        .word.offering(OfferedNames.guilds)
+      ) { $0.guild = $1 },
+      Option("c", "channel", "ID", "as seen from this channel", .word) { $0.channel = $1 }.rare,
+      Option(
+        "u", "user", "USER", "of the snapshot: the user who speaks",
+        .word.offering(OfferedNames.users)
+      ) { $0.user = $1 }.rare,
       Option(
         nil, "mode", "MODE", "of the snapshot: text or voice (default: text)",
         .choice(of: Turn.self)
-      ) { $0.turn = $1 },
+      ) { $0.turn = $1 }.rare,
       Option(
         "t", "type", "TYPE,...", "facts of these types; with --edit, the new type",
         .text.offering(
@@ -100,10 +107,10 @@ struct MemOptions {
       Option(
         nil, "limit", "COUNT", "ask for COUNT hits (default: 10; with -t or --subject, 24)",
         .wholeNumber(in: 1...Int.max)
-      ) { $0.limit = $1 }.formerly("k"),
+      ) { $0.limit = $1 }.formerly("k").rare,
       Option(nil, "min-score", "SCORE", "hits with this score or a better one", .number()) {
         $0.minScore = $1
-      },
+      }.rare,
       Option("1", "best", "only the best hit, or the newest fact") { $0.count = 1 },
       Option("n", "count", "COUNT", "only the first COUNT records", .wholeNumber()) {
         $0.count = $1
@@ -111,12 +118,12 @@ struct MemOptions {
       Option(nil, "fact", "TEXT", "with --edit: the fact", Reading(kept)) { $0.fact = $1 },
       Option(nil, "confidence", "NUMBER", "with --edit: from 0 to 1", .text) {
         $0.confidence = $1
-      },
+      }.rare,
       Option(nil, "evidence", "TEXT", "with --edit: the evidence; empty for none", Reading(kept)) {
         $0.evidence = $1
-      },
+      }.rare,
       Option("y", "yes", "do not ask") { $0.isSure = true },
-      RowOutput.Form.output.at(\.form),
+      RowOutput.Form.output.at(\.form), LookOptions.header.at(\.look),
       Caller.maxTime.at(\.maxTime),
       Option.quiet("print nothing; the status tells").at(\.quiet),
       Option.verbose("notes about each request").at(\.verbose),

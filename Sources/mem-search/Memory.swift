@@ -94,6 +94,7 @@ struct Memory {
   func write(_ rows: [[UInt8]], none: String) throws(WriteFailure) -> ExitStatus {
     if rows.isEmpty {
       tellPerson(none)
+      try output.facts([])
       return .negative
     }
     try output.facts(Array(rows.prefix(options.count ?? .max)))
@@ -106,6 +107,7 @@ struct Memory {
   ) throws(WriteFailure) -> ExitStatus {
     if rows.isEmpty {
       tellPerson(none)
+      try output.header(listing.fields)
       return .negative
     }
     try output.list(Array(rows.prefix(options.count ?? .max)), listing)

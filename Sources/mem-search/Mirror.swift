@@ -14,7 +14,7 @@ extension Memory {
       isWhole = isWhole && found.isWhole
       try keep(
         MirrorFile.Section(
-          guild: guild.id, time: Timestamp.now().rfc3339, isWhole: found.isWhole,
+          guild: guild.id, name: guild.name, time: Timestamp.now().rfc3339, isWhole: found.isWhole,
           rows: found.rows))
     }
     return isWhole ? .success : .failure
@@ -44,6 +44,8 @@ struct MirrorFile {
   /// The facts of a guild.
   struct Section {
     var guild: String
+    /// Of the guild; empty when there is none.
+    var name: String
     var time: String
     /// False when the backend did not give all.
     var isWhole: Bool
@@ -110,7 +112,10 @@ struct MirrorFile {
   /// - Parameter path: of the copy; nil inside of it.
   func record(_ section: Section, path: String?) -> [UInt8] {
     RecordText(.memoryMirror).string("time", section.time).string("url", url)
-      .string("guild_id", section.guild).number("facts", section.rows.count)
+      .string("guild_id", section.guild)
+      .string("guild_name", section.name.isEmpty ? nil : section.name).number(
+        "facts", section.rows.count
+      )
       .bool("whole", section.isWhole).string("path", path.map(FileName.shown)).bytes
   }
 
@@ -120,6 +125,8 @@ struct MirrorFile {
       let value = try? line.withUnsafeBytes({ try JSONValue.parse($0) }),
       let guild = value["guild_id"]?.string, let time = value["time"]?.string
     else { return nil }
-    return Section(guild: guild, time: time, isWhole: value["whole"]?.bool ?? false, rows: [])
+    return Section(
+      guild: guild, name: value["guild_name"]?.string ?? "", time: time,
+      isWhole: value["whole"]?.bool ?? false, rows: [])
   }
 }

@@ -42,6 +42,11 @@ struct Offline {
     } catch {
       throw CallFailure(error)
     }
+    if let name = wanted, !sections.isEmpty {
+      let guilds = sections.map { GuildChoice.Guild(id: $0.guild, name: $0.name) }
+      // Of a guild that is an id there may be no copy.
+      if !NameKey.isID(name) { wanted = try GuildChoice.named(name, of: guilds).id }
+    }
     let found = sections.filter { wanted == nil || $0.guild == wanted }
     if found.isEmpty {
       let guild = wanted.map { " of guild \($0)" } ?? ""

@@ -27,17 +27,18 @@ struct TailOptions {
       Option("e", "event", "NAME", "only events of this type, a glob; repeatable", .text) {
         $0.events.append($1)
       },
-      Option("C", "comments", "print comments as records") { $0.follow.comments = true },
+      Option("C", "comments", "print comments as records") { $0.follow.comments = true }.rare,
       Option(nil, "flush-partial", "print an unfinished event at the end of a connection") {
         $0.follow.flushPartial = true
-      },
+      }.rare,
       Option(
         "H", "header", "LINE", "add a request header; @FILE reads lines", .path.offering(.none)
       ) { $0.headers.append($1) },
-      Option("X", "request", "METHOD", "the request method", Reading(method)) { $0.method = $1 },
+      Option("X", "request", "METHOD", "the request method", Reading(method)) { $0.method = $1 }
+        .rare,
       Option(
         nil, "data", "DATA", "the request body, POST; @FILE reads it", .path.offering(.none)
-      ) { $0.data = $1 },
+      ) { $0.data = $1 }.rare,
       Option(nil, "last-event-id", "ID", "resume after this event", Reading(eventID)) {
         $0.lastEventID = $1
       },
@@ -49,9 +50,8 @@ struct TailOptions {
   ) { options, words throws(UsageError) in try options.finish(words) }
 
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
-    if words.names.count(where: { $0 == "profile" }) > 1 {
-      throw UsageError(
-        "one profile at a time: \(access.profile ?? ""); agent-tail follows several")
+    if dataOnly, follow.receivedAt {
+      throw UsageError("--data-only leaves no room for the time of --received-at")
     }
     if let archive {
       if archive.isEmpty { throw UsageError("--archive: no folder is named") }

@@ -75,7 +75,8 @@ struct Target {
       // A word that nobody takes for a URL is mistyped.
       if text.utf8.allSatisfy({ $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a }) {
         let streams = DashboardStream.allCases.map(\.rawValue).joined(separator: ", ")
-        throw SettingsError(text, "not \(streams) or a url")
+        let hint = NearestWord.hint(for: text, among: DashboardStream.allCases.map(\.rawValue))
+        throw SettingsError(text, "not \(streams) or a url\(hint)")
       }
       throw RequestArguments.fault(of: text, error)
     }

@@ -14,6 +14,10 @@ enum TurnFormat {
     } catch {
       diagnostics.fail("\(error)")
     }
-    Process.exit(feed.hasFaults ? .failure : .success)
+    if feed.hasFaults { Process.exit(.failure) }
+    if feed.isMistaken {
+      diagnostics.fail("no turns in the input: pipe it through turn-fold", .negative)
+    }
+    Process.exit(.success)
   }
 }

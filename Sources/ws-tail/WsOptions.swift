@@ -46,6 +46,9 @@ struct WsOptions {
     if words.operands.count > 1 {
       throw UsageError("one stream at a time: \(words.operands[1])")
     }
+    if dataOnly, follow.receivedAt {
+      throw UsageError("--data-only leaves no room for the time of --received-at")
+    }
     if sends, data == "@-" { throw UsageError("standard input is either --send's or --data's") }
     if sends, headers.contains("@-") {
       throw UsageError("standard input is either --send's or --header's")

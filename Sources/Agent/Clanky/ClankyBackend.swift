@@ -10,7 +10,9 @@ struct ClankyBackend: AgentBackend {
   var operations: [Operation] { ClankyOperations.all }
 
   /// Agent/Clanky/CONTRACT.md 1.1.
-  func header(for token: Secret) -> Header { Header("x-dashboard-token", token.reveal()) }
+  func header(for token: Secret, on request: Request) -> Header {
+    Header("x-dashboard-token", token.reveal())
+  }
 
   private static let tokenRequired = "dashboard_token_required_when_public_https_enabled"
   /// What Cloudflare answers for a host behind it that it cannot reach.

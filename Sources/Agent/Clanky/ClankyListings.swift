@@ -6,6 +6,10 @@ extension Listing {
   static let guilds = Listing(
     columns: [.text("ID", "id"), .text("NAME", "name", gives: true)], fields: ["id", "name"])
 
+  static let names = Listing(
+    columns: [.text("OF", "of"), .text("ID", "id"), .text("NAME", "name", gives: true)],
+    fields: ["of", "id", "name"])
+
   static let channels = Listing(
     columns: [
       .text("ID", "id"), .text("TYPE", "type"), .text("NAME", "name", gives: true),

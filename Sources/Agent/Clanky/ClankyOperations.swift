@@ -6,7 +6,13 @@ import Web
 enum ClankyOperations {
   private static let guild = Operation.Operand("GUILD")
 
-  static let all: [Operation] = [
+  static let all = table.map { operation in
+    Operation(
+      operation.name, operation.operand, options: operation.options, listing: operation.listing
+    ) { try operation.run(resolved($0, operation.operand)) }
+  }
+
+  private static let table: [Operation] = [
     Operation("health", run: health),
     Operation(
       record: "stats", options: ["guild"], path: { ClankyPath.stats(guild: $0.guild) },
@@ -15,6 +21,7 @@ enum ClankyOperations {
       "actions", options: ["guild", "count", "since", "kind"], listing: .actions,
       run: { try ActionList($0).run() }),
     Operation(list: "guilds", of: .guilds, path: { _ in ClankyPath.guilds }),
+    Operation("names", options: ["count"], listing: .names, run: names),
     Operation(
       list: "channels", guild, options: ["guild"], of: .channels,
       path: { call throws(CallFailure) in
@@ -47,6 +54,33 @@ enum ClankyOperations {
     Operation(record: "settings", path: { _ in ClankyPath.settings }),
     Operation("join", guild, options: ["guild", "channel", "user"], run: join),
   ]
+
+  /// The call with the ids of what it names.
+  private static func resolved(
+    _ call: OperationCall, _ operand: Operation.Operand?
+  ) throws(CallFailure) -> OperationCall {
+    var arguments = call.arguments
+    // A dashboard refuses to join where it is not, but answers of it with nothing.
+    func id(_ name: String) throws(CallFailure) -> String {
+      if call.name == "join", NameKey.isID(name) { return name }
+      return try GuildChoice.named(name, call.caller).id
+    }
+    if let name = arguments.guild { arguments.guild = try id(name) }
+    if operand?.name == guild.name, let name = arguments.operand {
+      arguments.operand = try id(name)
+    }
+    if let name = arguments.user { arguments.user = try UserChoice.named(name, call.caller) }
+    return OperationCall(
+      call.name, arguments, caller: call.caller, output: call.output,
+      diagnostics: call.diagnostics)
+  }
+
+  /// The names of guilds and people, a record each.
+  private static func names(_ call: OperationCall) throws -> ExitStatus {
+    let guilds = try GuildChoice.guilds(call.caller).map(\.told)
+    let all = guilds.filter { !$0.name.isEmpty } + (try UserChoice.users(call.caller))
+    return try call.finish(all.map(\.record), .names)
+  }
 
   private static func health(_ call: OperationCall) throws -> ExitStatus {
     let reply = try call.caller.call(ClankyPath.health)

@@ -45,44 +45,47 @@ public enum GuildChoice {
   /// one there is.
   ///
   /// - Parameters:
-  ///   - given: the argument of `--guild`, nil when not given.
+  ///   - given: the id of the one given, nil when none is.
   ///   - caller: whose profile, and who is asked.
   /// - Throws: `CallFailure`.
   public static func choose(_ given: String?, _ caller: Caller) throws(CallFailure) -> String {
-    if let guild = given ?? caller.backend.profile?.guild { return guild }
-    return try only(of: try guilds(caller))
+    if let given { return given }
+    guard let guild = caller.backend.profile?.guild else { return try only(of: try guilds(caller)) }
+    // It was right when it was written.
+    return NameKey.isID(guild) ? guild : try named(guild, caller).id
   }
 
-  /// The guild with an id.
+  /// The guild of an id or a name.
   ///
   /// - Parameters:
-  ///   - id: as the user or the profile names it.
+  ///   - text: as the user or the profile names it.
   ///   - caller: who is asked which there are.
   /// - Throws: `CallFailure`, also for a guild that the agent is not in.
-  public static func named(_ id: String, _ caller: Caller) throws(CallFailure) -> Guild {
+  public static func named(_ text: String, _ caller: Caller) throws(CallFailure) -> Guild {
     let all: [Guild]
     do throws(CallFailure) { all = try guilds(caller) } catch {
       // A backend without such a list; what is else at fault, the next answer tells.
       guard error.status == .failure else { throw error }
       all = []
     }
-    return try named(id, of: all)
+    return try named(text, of: all)
   }
 
-  /// The guild with an id, of those that the agent is in. A backend that lists
+  /// The guild of an id or a name, of those that the agent is in. A backend that lists
   /// none cannot tell: there every id in digits will do.
   ///
   /// - Parameters:
-  ///   - id: as the user or the profile names it.
+  ///   - text: as the user or the profile names it.
   ///   - guilds: all there are.
-  /// - Throws: `CallFailure`: `failure` for another, which names those there are.
-  public static func named(_ id: String, of guilds: [Guild]) throws(CallFailure) -> Guild {
-    if let guild = guilds.first(where: { $0.id == id }) { return guild }
-    if guilds.isEmpty, !id.isEmpty, id.utf8.allSatisfy({ $0 &- 48 < 10 }) {
-      return Guild(id: id, name: "")
+  /// - Throws: `CallFailure`: `failure` for another, which names those there are, and for a
+  ///   name that several have.
+  public static func named(_ text: String, of guilds: [Guild]) throws(CallFailure) -> Guild {
+    if guilds.isEmpty, NameKey.isID(text) { return Guild(id: text, name: "") }
+    if let one = try NameChoice.one(text, .guild, of: guilds.map(\.told)) {
+      return Guild(id: one.id, name: one.name)
     }
     let known = guilds.isEmpty ? "the backend lists none" : "there are \(names(guilds))"
-    throw CallFailure("guild \(id)", "no such guild; \(known)", .failure)
+    throw CallFailure("guild \(text)", "no such guild; \(known)", .failure)
   }
 
   /// The only guild there is.
@@ -97,14 +100,12 @@ public enum GuildChoice {
   }
 
   /// Their ids and names, so many as a line holds.
-  private static func names(_ guilds: [Guild]) -> String {
-    var names = guilds.prefix(8).map { guild in
-      let name = guild.name.unicodeScalars.prefix(40).map { String($0) }.joined()
-      return name.isEmpty ? guild.id : "\(guild.id) (\(name))"
-    }
-    if guilds.count > names.count { names.append("and \(guilds.count - names.count) more") }
-    return names.joined(separator: ", ")
-  }
+  private static func names(_ guilds: [Guild]) -> String { NameChoice.list(guilds.map(\.told)) }
+}
+
+extension GuildChoice.Guild {
+  /// As a name that is told.
+  var told: ToldName { ToldName(.guild, id: id, name: name) }
 }
 
 /// Says of records in which guild they were found, where several were asked.

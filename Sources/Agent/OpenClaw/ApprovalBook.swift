@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 
 /// What is known of a gateway's approvals (Agent/OpenClaw/CONTRACT.md 8): lists and events
 /// in, records out. No network, no clock.
@@ -40,9 +41,6 @@ final class ApprovalBook {
   private(set) var (asked, complete) = (0, 0)
 
   private let (most, mostBytes): (Int, Int)
-
-  /// What may be answered where the gateway does not say.
-  static let usual = ["allow-once", "allow-always", "deny"]
 
   /// - Parameters:
   ///   - origin: whose the records are.
@@ -132,7 +130,9 @@ final class ApprovalBook {
   ///
   /// - Returns: the record if it is new or has changed.
   func take(_ kind: Kind, requested payload: ScanValue) -> ApprovalRecord? {
-    guard let approval = approval(kind, payload) else { return nil }
+    guard payload.isObject, let object = try? JSONValue.parse(payload.bytes),
+      let approval = OpenClawApproval.requested(object, payload, kind.rawValue, origin)
+    else { return nil }
     found?.insert(approval.id)
     // A list may be older than the event that decided it.
     return decided[approval.id] == nil ? put(approval) : nil
@@ -143,21 +143,13 @@ final class ApprovalBook {
   /// - Returns: the record if it has changed; nil too for one that was never seen.
   func take(_ kind: Kind, resolved payload: ScanValue, now: Timestamp) -> ApprovalRecord? {
     guard payload.isObject, let object = try? JSONValue.parse(payload.bytes),
-      let id = object["id"]?.string
+      let end = OpenClawApproval.resolved(object, payload, kind.rawValue, origin, now)
     else { return nil }
-    let decision = object[either: "decision", "status"]?.string
-    let state = Self.state(decision)
-    let isDecided = state == .approved || state == .rejected
-    if isDecided, let decision { decide(id, decision) }
-    guard var approval = known[id] ?? approval(kind, payload) else { return nil }
-    approval.time = object["ts"]?.instant ?? now
-    approval.by = object["resolvedBy"]?.string
-    approval.state = state
-    if isDecided {
-      approval.decision = decision
-    } else {
-      approval.reason = decision
-    }
+    if let decision = end.decision { decide(end.id, decision) }
+    guard var approval = known[end.id] ?? (end.request.isEmpty ? nil : end) else { return nil }
+    (approval.state, approval.time, approval.by) = (end.state, end.time, end.by)
+    approval.decision = end.decision ?? approval.decision
+    approval.reason = end.reason ?? approval.reason
     return put(approval)
   }
 
@@ -167,34 +159,6 @@ final class ApprovalBook {
     decided[id] = decision
     decidedOrder.append(id)
     if decidedOrder.count > most { decided[decidedOrder.removeFirst()] = nil }
-  }
-
-  private static func state(_ decision: String?) -> ApprovalRecord.State {
-    switch decision {
-    case "allow-once", "allow-always", "allowed": .approved
-    case "deny", "denied": .rejected
-    case nil, "expired", "timeout": .expired
-    // Never more than is known: nothing is approved by a word that means who knows what.
-    default: .cancelled
-    }
-  }
-
-  private func approval(_ kind: Kind, _ payload: ScanValue) -> ApprovalRecord? {
-    guard payload.isObject, let object = try? JSONValue.parse(payload.bytes),
-      let id = object["id"]?.string, !id.isEmpty,
-      let raw = try? ScanMembers.value(of: "request", in: payload.bytes), raw.isObject
-    else { return nil }
-    let request = object["request"]
-    let allowed = request?["allowedDecisions"]
-    var approval = ApprovalRecord(
-      origin, id: id, tool: kind.rawValue, request: Array(raw.bytes),
-      decisions: allowed?.kind == .array
-        ? allowed?.elements.compactMap(\.string) ?? [] : Self.usual,
-      state: .pending, time: object["createdAtMs"]?.instant)
-    approval.thread = request?["sessionKey"]?.string
-    approval.summary = request?[either: "commandPreview", "title", "description"]?.string
-    approval.expires = object["expiresAtMs"]?.instant
-    return approval
   }
 
   private func put(_ approval: ApprovalRecord) -> ApprovalRecord? {

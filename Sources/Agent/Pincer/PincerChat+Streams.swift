@@ -121,6 +121,7 @@ extension PincerChat: StreamHandler {
   }
 
   func streamEnded(_ end: StreamEnd, at place: String) {
-    finish(.lost("\(end.problem.line); the turn may go on"))
+    let problem = AnswerProblem("\(end.problem.line); the turn may go on", end.problem.status)
+    finish(problem.status == .denied ? .refused(problem) : .lost(problem.line))
   }
 }

@@ -155,8 +155,11 @@ struct ApprovalRows {
   private let approval: ApprovalRecord
   private let layout: CardLayout
   private let indent: Int
+  private let place: [String]
 
-  init(_ approval: ApprovalRecord, _ layout: CardLayout, indent: Int) {
+  /// - Parameter place: the profile and the conversation, where nothing else says them.
+  init(_ approval: ApprovalRecord, _ layout: CardLayout, indent: Int, place: [String] = []) {
+    self.place = place
     self.approval = approval
     self.layout = layout
     self.indent = indent
@@ -178,6 +181,7 @@ struct ApprovalRows {
       row.facts.append(Line.Span(Plain.line(risk, limit: 40), Style(Palette.warning)))
     }
     if let by = approval.by { row.facts.append(Line.Span("by \(Plain.line(by, limit: 40))", .dim)) }
+    row.facts += place.map { Line.Span(Plain.line($0, limit: 80), .dim) }
     var lines = [row.line(width: layout.width)]
     if let reason = approval.reason, !reason.isEmpty {
       lines += layout.fold(Plain.line(reason, limit: 2000), indent: indent + 4, rows: 2, .dim)

@@ -1,3 +1,4 @@
+import Records
 import Screen
 
 /// Stories one after the other in the form that was asked for, with what stands between
@@ -40,6 +41,17 @@ struct StoryPages {
     if heading == self.heading { return tree.lines }
     self.heading = heading
     return (isFirst ? [] : [Line()]) + [heading] + tree.lines
+  }
+
+  /// The lines of a question that waits for a person, before its turn is shown.
+  mutating func lines(
+    asking approval: ApprovalRecord, _ thread: StoryBook.Thread, _ layout: CardLayout
+  ) -> [Line] {
+    let space = isFirst || form == .cards && !wasTurn ? [] : [Line()]
+    (isFirst, wasTurn, heading) = (false, false, nil)
+    let place = [approval.origin.profile, thread.title ?? approval.thread]
+    return space
+      + ApprovalRows(approval, layout, indent: 0, place: place.compactMap(\.self)).lines
   }
 
   /// The lines of a story that goes on.

@@ -11,7 +11,11 @@ final class TurnFeed {
   private var book = StoryBook()
   private var faults: FaultLog
   private var pages: StoryPages
+  private var questions = OpenQuestions()
   private var left: Int
+  /// Whether there were records of turns, and others.
+  private var hasTurns = false
+  private var hasOthers = false
   private var ending: Int32?
   /// The screen is not drawn again before.
   private var nextDraw = -Double.infinity
@@ -21,6 +25,8 @@ final class TurnFeed {
 
   /// Whether anything could not be read.
   var hasFaults: Bool { faults.hasFault }
+  /// Whether all that was read tells of something else than turns.
+  var isMistaken: Bool { hasOthers && !hasTurns }
 
   /// A signal that was seen while a write was waiting.
   private final class Box { var taken = TerminalSignals.Taken() }
@@ -83,7 +89,13 @@ final class TurnFeed {
       if !error.isNews { try fault { $0.line(name, number, error.reason) } }
       return
     }
-    if let record { try show(book.take(record)) }
+    guard let record else {
+      hasOthers = true
+      return
+    }
+    hasTurns = true
+    if asks { questions.take(record) }
+    try show(book.take(record))
   }
 
   private func show(_ stories: [Story]) throws(WriteFailure) {
@@ -98,6 +110,9 @@ final class TurnFeed {
       if story.key.kind == .turn { left -= 1 }
     }
   }
+
+  /// Whether what a person is asked is to be told before the turn ends.
+  private var asks: Bool { signals == nil && options.form != .dot }
 
   private func layout(isLive: Bool) -> CardLayout {
     var layout = CardLayout(width: output.width, isExpanded: options.isExpanded)
@@ -124,7 +139,16 @@ final class TurnFeed {
   /// something to read.
   private func pause(_ descriptor: Int32) throws(WriteFailure) {
     try show(book.settle())
-    guard let signals, left > 0 else { return try output.settle() }
+    guard let signals, left > 0 else {
+      try output.settle()
+      if questions.isReadable(descriptor) { return }
+      for key in questions.due() {
+        guard let (approval, story) = book.question(key) else { continue }
+        let layout = self.layout(isLive: false)
+        try output.write(pages.lines(asking: approval, book.thread(of: story), layout))
+      }
+      return try output.settle()
+    }
     while true {
       let early = nextDraw - Clock.monotonic
       if early > 0, isReadable(descriptor, signals, within: early) { return }

@@ -76,6 +76,14 @@ struct StoryBook {
   /// Whether any goes on.
   var isEmpty: Bool { order.isEmpty }
 
+  /// What a person is still asked, and the story that it is a part of.
+  func question(_ key: PartKey) -> (ApprovalRecord, Story)? {
+    guard let story = homes[key].flatMap({ stories[$0] }), let part = story.parts[key],
+      case .approval(let approval) = part.record, approval.state == .pending
+    else { return nil }
+    return (approval, story)
+  }
+
   /// What is known of the conversation of a story.
   func thread(of story: Story) -> Thread {
     story.thread.flatMap { threads[ThreadKey(origin: story.key.origin, id: $0)] } ?? Thread()

@@ -84,13 +84,27 @@ import Testing
     #expect(try GuildChoice.named("1", of: [one]) == one)
     // A backend that lists none cannot tell; an id it can be.
     #expect(try GuildChoice.named("7", of: []).id == "7")
-    #expect(throws: CallFailure("guild a", "no such guild; there are 1 (a)", .failure)) {
-      try GuildChoice.named("a", of: [one])
+    #expect(throws: CallFailure("guild b", "no such guild; there are 1 (a)", .failure)) {
+      try GuildChoice.named("b", of: [one])
     }
     #expect(throws: CallFailure("guild x", "no such guild; the backend lists none", .failure)) {
       try GuildChoice.named("x", of: [])
     }
     #expect(throws: CallFailure.self) { try GuildChoice.named("", of: []) }
+  }
+
+  @Test func aGuildIsNamedAsPeopleRememberIt() throws {
+    let all = [("1", "Repair Café 🔧"), ("2", "Twins"), ("3", "twins!"), ("4", "🔧"), ("5", "1")]
+      .map { GuildChoice.Guild(id: $0.0, name: $0.1) }
+    #expect(try GuildChoice.named("repair-café", of: all).id == "1")
+    // The very name first, and an id before all names.
+    #expect(try GuildChoice.named("twins!", of: all).id == "3")
+    #expect(try GuildChoice.named("🔧", of: all).id == "4")
+    #expect(try GuildChoice.named("1", of: all).id == "1")
+    #expect(
+      throws: CallFailure(
+        "guild TWINS", "several have this name, give an id: 2 (Twins), 3 (twins!)", .failure)
+    ) { try GuildChoice.named("TWINS", of: all) }
   }
 
   @Test func latencyHasOneDecimal() {

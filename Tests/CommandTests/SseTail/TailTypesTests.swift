@@ -13,7 +13,7 @@ import Testing
 
   @Test func optionsAreRead() throws {
     let options = try options(
-      "-d", "-e", "a*", "-e", "b", "-n", "3", "-T", "-C", "-L", "--flush-partial", "--max-retries",
+      "-d", "-e", "a*", "-e", "b", "-n", "3", "-C", "-L", "--flush-partial", "--max-retries",
       "2", "--max-time", "1.5", "--state", "f", "--idle-timeout", "2m", "--retry-wait", "0",
       "--last-event-id", "é", "-X", "REPORT", "--data", "{}", "-H", "a: b", "-H", "@f",
       "--max-event-bytes", "10", "-p", "home", "--token-file", "t", "--allow-plaintext", "-q", "-v",

@@ -31,6 +31,9 @@ status_is 0 "-q tells by the status"
 out_empty "alone"
 run agent-approve -p claw -l -o tsv
 is "$(cut -f 1-4 "$out")" "a1	pending	exec	agent:heron:main" "-o tsv"
+run agent-approve -p claw -l -o tsv --header
+is "$(cut -f 1-4 "$out")" "id	state	tool	thread
+a1	pending	exec	agent:heron:main" "--header"
 
 run agent-approve -p claw --approve a1
 status_is 0 "it is approved"

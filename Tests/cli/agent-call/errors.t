@@ -28,7 +28,8 @@ answered 'status 500 application/json {"error":"no such table: actions"}' health
 fails 75 "$h: 500: no such table: actions" "500"
 answered 'status 400 application/json {"error":"guildId is required"}' automations -g ''
 status_is 2 "an empty guild is none"
-answered 'status 400 application/json {"error":"guildId is required"}' automations -g 1
+answered 'on /api/automations
+status 400 application/json {"error":"guildId is required"}' automations -g 1
 fails 2 "$url/api/automations: 400: guildId is required" "400 with error"
 answered 'status 400 application/json {"ok":false,"error":"subject required"}' post /api/x -d '{}'
 fails 2 "$url/api/x: 400: subject required" "400 with ok and error"
@@ -79,7 +80,8 @@ answered 'status 200 application/json [{"id":"1"},]' guilds
 fails 2 "$url/api/guilds: 200 OK: not JSON: a value is missing at byte 12 (application/json)" "a bad list"
 answered 'status 200 application/json {"error":"x"}' guilds
 fails 2 "$url/api/guilds: the answer has no list" "an object in place of a list"
-answered 'status 200 application/json {"rows":7}' automations -g 1
+answered 'on /api/automations
+status 200 application/json {"rows":7}' automations -g 1
 fails 2 "$url/api/automations: the answer has no list \"rows\"" "a number in place of a list"
 answered 'status 200 application/json []' stats
 fails 2 "$url/api/stats: the answer is not an object" "a list in place of an object"
@@ -93,7 +95,8 @@ for answer in '[]' 'null' ' [ ] '; do
   answered "status 200 application/json $answer" guilds
   is "$status $(cat "$out" "$err")" "1 " "no guilds: $answer"
 done
-answered 'status 200 application/json {"rows":null}' automations -g 1
+answered 'on /api/automations
+status 200 application/json {"rows":null}' automations -g 1
 is "$status $(cat "$out" "$err")" "1 " "no rows: null"
 answered 'status 200 application/json []' automations
 fails 1 "guilds: the agent is in none" "no guild to be meant"

@@ -66,6 +66,9 @@ done
 tell pin answer JobsService/ListJobs 200 application/json '{}'
 call jobs
 status_is 1 "an empty list has no items"
+tell pin answer JobsService/ListJobs 200 application/json '{}'
+call -o tsv --header jobs
+is "$status $(cut -f 1,2 "$out")" "1 jobId	status" "but a header, when it is asked for"
 tell pin answer JobsService/ListJobs 200 application/json \
   '{"items":[{"job_id":"job_9","max_wall_time_ms":5,"status":3,"later":1.10}]}'
 call jobs
@@ -74,6 +77,11 @@ tell pin answer JobsService/ListJobs 200 application/json \
   '{"items":[{"job_id":"job_9","max_wall_time_ms":5,"status":3,"later":1.10}]}'
 run python3 "$cli/terminal.py" agent-call -p pin jobs
 out_like 'job_9 +JOB_COMPLETED' "and is read"
+tell pin answer JobsService/ListJobs 200 application/json \
+  '{"items":[{"job_id":"job_9","thread_id":"thr_a","status":3,"last_error":"x"}]}'
+call -o tsv --header jobs
+is "$(cut -f 1,2,4,7 "$out")" "jobId	status	threadId	lastError
+job_9	3	thr_a	x" "also as fields"
 tell pin answer ThreadsService/ListThreads 200 application/json '{"items":[{"threadId":"a"}],"nextPageToken":"x"}'
 call -n 300 threads
 is "$(calls pin ThreadsService/ListThreads | tail -n 1 | jq -r .pageToken)" x "pages go on where the server says"

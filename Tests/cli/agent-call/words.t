@@ -53,9 +53,11 @@ list guilds '.[]' guilds
 is "$(targets)" "GET /api/guilds " "one request"
 list guild-channels '.[]' channels $guild
 list automations '.rows[]' automations -g $guild
-is "$(targets)" "GET /api/automations?guildId=$guild&limit=120 " "asks for all there are"
+is "$(targets)" "GET /api/guilds 
+GET /api/automations?guildId=$guild&limit=120 " "asks for all there are"
 list automations-runs '.rows[]' runs 1 -g $guild
-is "$(targets)" "GET /api/automations/runs?guildId=$guild&automationId=1&limit=120 " \
+is "$(targets)" "GET /api/guilds 
+GET /api/automations/runs?guildId=$guild&automationId=1&limit=120 " \
   "runs of an automation"
 list agents-browser-sessions '.sessions[]' browser-sessions
 is "$(targets)" "GET /api/agents/browser-sessions?limit=200 " "of all guilds"
@@ -71,24 +73,28 @@ is "$(lines "$out")" 1 "-n cuts a list"
 forget
 run agent-call actions -n 3 -k llm_call,sent_reply --kind asr_call -g $guild --since 2h
 is "$(lines "$out")" 3 "-n cuts actions"
-like "$(targets)" \
+like "$(targets | tail -n 1)" \
   "^GET /api/actions\?limit=3&kinds=llm_call%2Csent_reply%2Casr_call&sinceHours=2(\.[0-9]+)?&guildId=$guild $" \
   "kinds, time and guild are the backend's affair"
 forget
 run agent-call automations -g $guild --status paused,deleted -c 77 --count 5
-is "$(targets)" \
+is "$(targets | tail -n 1)" \
   "GET /api/automations?guildId=$guild&channelId=77&status=paused%2Cdeleted&limit=5 " \
   "automations by state and channel"
 forget
-run agent-call browser-sessions -S 90m -g 'a&b=c' -n 999
-like "$(targets)" "\?guildId=a%26b%3Dc&sinceHours=1\.5(0[0-9]*)?&limit=200 $" \
-  "a value stays a value in the query"
+run agent-call browser-sessions -S 90m -n 999
+like "$(targets)" "\?sinceHours=1\.5(0[0-9]*)?&limit=200 $" "a time as hours"
+forget
+run agent-call automations -g $guild -c 'a&b=c'
+like "$(targets)" "&channelId=a%26b%3Dc&" "a value stays a value in the query"
 forget
 run agent-call channels '../stats?x'
-is "$(targets)" "GET /api/guilds/..%2Fstats%3Fx/channels " "and in the path"
+status_is 2 "and out of the path"
+is "$(targets)" "GET /api/guilds " "for there is no such guild"
 forget
 run agent-call runs -g $guild
-is "$(targets)" "GET /api/automations?guildId=$guild&status=all&limit=120 
+is "$(targets)" "GET /api/guilds 
+GET /api/automations?guildId=$guild&status=all&limit=120 
 GET /api/automations/runs?guildId=$guild&automationId=2&limit=120 
 GET /api/automations/runs?guildId=$guild&automationId=1&limit=120 " "runs of every automation"
 is "$(lines "$out")" 4 "one after the other"
@@ -161,6 +167,13 @@ tab=$(printf '\t')
 run agent-call guilds -o tsv
 out_is "100000000000000001${tab}The Workshop
 100000000000000002${tab}Fern & Co. 🌿" "fields without a heading"
+run agent-call guilds -o tsv --header
+is "$(head -n 2 "$out" | tail -n 1)" "100000000000000001${tab}The Workshop" "--header: below a line"
+is "$(head -n 1 "$out")" "id${tab}name" "of the names of the columns"
+run agent-call tunnel -o tsv --header
+is "$(head -n 1 "$out")" "name${tab}value" "--header of one record"
+run agent-call guilds -o json --header
+is "$(jq -r .id "$out" | head -n 1)" 100000000000000001 "JSON has none"
 run agent-call runs 1 -g $guild -o tsv
 is "$(cut -f 3,6,7 "$out")" "error$tab${tab}channel unavailable
 ok${tab}posted$tab" "empty for null, for cut and awk"

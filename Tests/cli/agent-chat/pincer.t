@@ -205,7 +205,16 @@ tell pin refuse ThreadsService/ListThreadMessages unavailable later
 chat hello
 status_is 0 "what was not sent may be tried again"
 before=$(sent)
+tell pin hold middle
+start revoked agent-chat -p pin --retry-wait 0.05 -t "$(new_thread pin)" read on
+wait_until 20 came_calls pin TurnsService/StartTurn $((before + 1))
 tell pin revoke
+tell pin cut reset
+finished "$pid"
+is "$status $(lines "$tmp/revoked.err")" "77 1" "a token that is revoked in the middle of a turn"
+like "$(cat "$tmp/revoked.err")" 'the turn may go on$' "which goes on without us"
+tell pin release middle
+before=$(sent)
 chat hello
 status_is 77 "a token that was revoked"
 is "$(sent)" "$before" "is noticed before anything is sent"

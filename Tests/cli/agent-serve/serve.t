@@ -113,6 +113,8 @@ refused -l "127.0.0.1:$port" -D :memory:
 err_is "agent-serve: 127.0.0.1:$port: address already in use" "a port that is taken"
 refused -l 127.0.0.1
 refused -l 127.0.0.1:0 --speed fast
+refused -l 127.0.0.1:0 -D :memory: --speed 2
+err_like '^agent-serve: --speed: it needs --replay$' "what it would speed up"
 refused -l 127.0.0.1:0 operand
 refused -l 127.0.0.1:0 -D "$tmp/none/db"
 err_one_line agent-serve "one line"

@@ -59,6 +59,27 @@ out_like 'A device is paired already: make a code on it, with agent-call pairing
   "the server gives no code by itself any more"
 unlike "$(cat "$config")" 'profile two' "nothing is written"
 
+# --- a token of one server, and then another server
+fourth=$(ask pin AuthService/CreatePairingCode '{}' "$(cat "$folder/box.token")" | jq -r .code)
+pin=$url
+serve <<'END'
+forever
+status 200 application/json {"items":[]}
+END
+tell pin refuse ThreadsService/ListThreads unavailable later
+talk -k pincer -p moved <<END
+URL of the agent|$pin
+Pairing code or token|$fourth
+Another URL|u
+URL of the agent|$url
+Pairing code or token|pnr_mine
+Where to keep the token|file
+END
+status_is 0 "another server after a pairing"
+unlike "$(grep -v pnr_mine "$log")" 'pnr_' "never gets the token of the first"
+like "$(cat "$log")" 'pnr_mine' "but its own"
+url=$pin
+
 # --- a token that there is already
 talk -k pincer -p old <<END
 URL of the agent|$url

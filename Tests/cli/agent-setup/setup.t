@@ -220,6 +220,44 @@ run sh -c 'printf "%s\n" "$@" | agent-setup -p piped' sh "$agent" "$token" file
 status_is 0 "answers may come from a pipe"
 not_ok "unseen, too" grep -q "$token" "$err" "$out" "$SEEN"
 
+# On this machine there is no TLS; elsewhere a name gets it.
+talk -p near <<END
+URL of the agent|${agent#http://}
+Token, not shown|$token
+Where to keep|file
+END
+status_is 0 "an address of this machine"
+out_like "^Asking $agent " "is asked over http at once"
+ok "and written so" has "$config" "url = $agent\$"
+while read -r address asked; do
+  run sh -c 'printf "%s\n" "$@" | agent-setup -p far' sh "$address" x q
+  err_like "Asking $asked [.]" "$address: $asked"
+done <<'END'
+localhost:9/x http://localhost:9/x
+127.0.0.1.invalid https://127.0.0.1.invalid
+localhost.invalid:9 https://localhost.invalid:9
+[::1]:9 http://\[::1\]:9
+END
+run sh -c 'printf "%s\n" "$@" | agent-setup -k openclaw -p far' sh 127.0.0.1:9 x q
+err_like 'Asking ws://127.0.0.1:9 ' "a gateway gets ws"
+
+# A token that a server has refused is for no other one.
+serve <<'END'
+forever
+status 200 application/json {"ok":true}
+END
+talk -p moved <<END
+URL of the agent|$agent
+Token, not shown|other-token
+quit (u/t/w/q)|u
+URL of the agent|$url
+Token, not shown|third-token
+Where to keep|file
+END
+status_is 0 "another agent"
+unlike "$(cat "$log")" other-token "gets no token of the first"
+like "$(cat "$log")" third-token "but its own"
+
 # The terminal is never left silent.
 cp "$config" "$tmp/before"
 for key in ^C ^D; do

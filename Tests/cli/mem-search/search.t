@@ -94,6 +94,13 @@ run mem-search -f -o tsv Mika
 is "$(awk -F '\t' '{ print NF }' "$out" | sort -u)" 14 "-o tsv has 14 fields"
 is "$(cut -f 1,3,5 "$out" | head -n 1)" "612	profile	Mika is allergic to peanuts 🥜" \
   "id, type, fact among them"
+run mem-search -f -o tsv --header Mika
+is "$(awk -F '\t' '{ print NF }' "$out" | sort -u)" 14 "--header names them"
+is "$(cut -f 1,3,5 "$out" | head -n 1)" "id	fact_type	fact" "all"
+run mem-search -f -o tsv --header nothing of the kind
+is "$status $(cut -f 1 "$out")" "1 id" "also where there are no facts"
+run mem-search --subjects -o tsv --header
+is "$(head -n 1 "$out" | cut -f 1)" subject "and of other lists"
 
 # --- for a person
 
@@ -167,7 +174,7 @@ is "$(awk -F '\t' '{ print NF }' "$out" | sort -u)" 15 "which is one more field"
 is "$(cut -f 1,15 "$out" | tail -n 1)" "1	Harbour" "the last one"
 run mem-search -f -o table
 out_like '^ID +GUILD +SUBJECT' "and a column"
-out_like '^ 3 + 4001 +' "empty for a fact of a person"
+out_like '^ 3 +[(]person[)] +4001 +' "and that a fact is of a person"
 run mem-search boat
 is "$(jq -r .id "$out")" 3 "a fact of a person is found once"
 run mem-search --subjects

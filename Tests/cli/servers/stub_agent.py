@@ -10,6 +10,15 @@ $STUB_LOGS/TTY.PID (one JSON object per line). A typed line is obeyed:
     flood N             writes N bytes of numbered lines, then `flooded`
     mouse|altscreen|paste|kitty on|off      sets what a terminal keeps
     say TEXT            writes TEXT (\\e is ESC, \\xHH a byte)
+
+Started with --settings JSON, it runs the hooks that are in it, as Claude Code does:
+commands for sh, with a JSON object on standard input. A line is a prompt, and then it
+stops, but for these:
+
+    work                does not stop
+    ask TEXT            asks for a permission with TEXT, and does not stop
+    allow               the tool has run
+    done                stops
 """
 import json
 import os
@@ -17,6 +26,7 @@ import re
 import secrets
 import shutil
 import signal
+import subprocess
 import sys
 import termios
 import time
@@ -34,15 +44,31 @@ class Agent:
         name = os.ttyname(0).replace("/dev/", "").replace("/", "-") if os.isatty(0) else "none"
         folder = os.environ.get("STUB_LOGS") or os.path.join(os.environ["HOME"], "agents")
         os.makedirs(folder, exist_ok=True)
-        self.log = open(os.path.join(folder, f"{name}.{os.getpid()}"), "a", buffering=1)
+        self.log = os.open(os.path.join(folder, f"{name}.{os.getpid()}"),
+                           os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         self.token, self.count, self.line = secrets.token_hex(4), 0, ""
         size = shutil.get_terminal_size()
         self.note("start", pid=os.getpid(), arguments=sys.argv[1:], cwd=os.getcwd(),
                   env=dict(os.environ), columns=size.columns, rows=size.lines, token=self.token)
         signal.signal(signal.SIGWINCH, self.resized)
+        self.hooks = {}
+        if "--settings" in sys.argv[:-1]:
+            settings = json.loads(sys.argv[sys.argv.index("--settings") + 1])
+            self.hooks = settings.get("hooks", {})
 
     def note(self, what, **more):
-        self.log.write(json.dumps({"t": time.time(), "what": what, **more}) + "\n")
+        # A buffered file is nothing for a handler of signals: one may come in the middle of this.
+        line = json.dumps({"t": time.time(), "what": what, **more}) + "\n"
+        os.write(self.log, line.encode("utf-8", "surrogateescape"))
+
+    def fire(self, event, **more):
+        told = {"session_id": self.token, "cwd": os.getcwd(), "hook_event_name": event, **more}
+        for group in self.hooks.get(event, []):
+            for hook in group["hooks"]:
+                done = subprocess.run(["/bin/sh", "-c", hook["command"]], capture_output=True,
+                                      input=json.dumps(told).encode(), check=False)
+                self.note("hook", event=event, status=done.returncode,
+                          said=(done.stdout + done.stderr).decode("utf-8", "replace"))
 
     def resized(self, *_):
         size = os.get_terminal_size(1)
@@ -58,6 +84,7 @@ class Agent:
             tty.setraw(0)
             # What was typed before the agent was there is its input, too.
             termios.tcflow(0, termios.TCOON)
+        self.fire("SessionStart", source="startup")
         self.write(PROMPT)
         while True:
             data = os.read(0, 65536)
@@ -74,11 +101,27 @@ class Agent:
             if piece == "\r":
                 line, self.line = self.line.strip(), ""
                 self.write("\r\n")
+                if self.hooks:
+                    self.tell(line)
                 self.obey(line)
                 self.write(PROMPT)
             elif piece:
                 self.line += piece
                 self.write("".join(c if c >= " " else f"^{chr(ord(c) + 64)}" for c in piece))
+
+    def tell(self, line):
+        word, _, rest = line.partition(" ")
+        if word == "allow":
+            self.fire("PostToolUse", tool_name="Bash", tool_response={
+                "hook_event_name": "SessionEnd", "stdout": "x" * 3000000})
+        elif word != "done":
+            self.fire("UserPromptSubmit", prompt=line)
+        if word == "ask":
+            self.fire("PreToolUse", tool_name="Bash", tool_input={"command": "make"})
+            self.fire("Notification", message=rest.encode().decode("unicode_escape"),
+                      notification_type="permission_prompt")
+        elif word not in ("work", "allow"):
+            self.fire("Stop", stop_hook_active=False)
 
     def obey(self, line):
         word, _, rest = line.partition(" ")
@@ -89,6 +132,7 @@ class Agent:
             self.write(f"token {self.token}\r\n")
         elif word == "exit":
             self.note("exit", status=int(rest or 0))
+            self.fire("SessionEnd", reason="exit")
             sys.exit(int(rest or 0))
         elif word == "flood":
             self.flood(int(rest))

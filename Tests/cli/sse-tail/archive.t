@@ -24,7 +24,7 @@ status_is 2 "no home"
 err_one_line agent-archive "is told in one line"
 run agent-archive
 status_is 2 "no agent is configured"
-err_like "^sse-tail: activity: no url" "says sse-tail"
+err_like "^agent-archive: activity: no url" "is told"
 run sse-tail --archive "$tmp/a" -d http://127.0.0.1:9/
 status_is 2 "--archive with --data-only"
 err_like "^sse-tail: --archive keeps whole records" "is refused"
@@ -71,7 +71,7 @@ ok "one writes" wait_until 30 at_least "$archive/$today.ndjson" 16
 one=$pid
 run agent-archive "$events"
 status_is 2 "a second one"
-err_is "sse-tail: $archive: another archiver is at work" "is refused"
+err_is "agent-archive: $archive: another archiver is at work" "is refused"
 stop "$one"
 status_is 143 "TERM ends it by that signal"
 run agent-archive http://127.0.0.1:9/other
@@ -137,7 +137,7 @@ is "$(action-filter -N "$archive/2026-01-04.ndjson.gz")" 1 "and the record is th
   echo "$?" >"$tmp/status"
 )
 is "$(cat "$tmp/status")" 75 "a file that cannot grow: a later try may work"
-err_like "^sse-tail: $tmp/small/$today.ndjson: [fF]ile too large" "is told with its name"
+err_like "^agent-archive: $tmp/small/$today.ndjson: [fF]ile too large" "is told with its name"
 run agent-archive --folder "$tmp/small" -n 3 "$events"
 numbers "$tmp/small/$today.ndjson" >"$tmp/got"
 is "$(xargs <"$tmp/got")" "$(seq "$(head -n 1 "$tmp/got")" "$(tail -n 1 "$tmp/got")" | xargs)" \

@@ -160,8 +160,6 @@ status_is 0 "--help"
 out_like '^usage: sse-tail \[options\] URL' "with the usage"
 run sse-tail --version
 out_like '^sse-tail [0-9]' "--version"
-for shell in bash zsh fish; do
-  run sse-tail --completions "$shell"
-  out_like 'last-event-id' "--completions $shell"
-done
+run sse-tail --completions words --last
+out_like '^--last-event-id' "--completions words"
 done_testing

@@ -47,7 +47,7 @@ err_one_line sse-tail "is named in a line"
 err_like nobody "by its name"
 run sse-tail activty
 status_is 2 "a mistyped stream"
-err_is "sse-tail: activty: not activity, voice or a url" "is told from a URL"
+err_is "sse-tail: activty: not activity, voice or a url: did you mean activity?" "is told from a URL"
 
 # --- the token
 rm "$config"

@@ -27,11 +27,14 @@ printf '[profile a]\nkind = openclaw\nurl = %s\n' "$url" >"$tmp/claw/agentutils/
 start_sshd
 rtmux new-session -d -s riff 'exec sleep 1000'
 share-inbox add -q --inbox "$tmp/inbox" "$tmp/token" || bail "nothing comes into the inbox"
+echo hello >"$tmp/words"
 # The state folder is no affair of this test: what needs one is told where.
 # shellcheck disable=SC2154  # of ssh.sh
 box="-i $id --pins $tmp/pins -P $port $remote_user@127.0.0.1"
 # shellcheck disable=SC2086
 tmux-attach -l $box >/dev/null 2>&1 || bail "the box cannot be reached"
+
+echo '{"urgency":"urgent","category":"test","title":"hello"}' >"$tmp/notice"
 
 # NAME: what is run, by sh.
 table="
@@ -43,9 +46,12 @@ action-filter  action-filter -n 3 $tmp/day.ndjson
 action-format  action-format $tmp/day.ndjson
 turn-format    turn-format $root/Tests/fixtures/turns.ndjson
 turn-fold      turn-fold $tmp/day.ndjson
+notify-route   notify-route $tmp/day.ndjson
+agent-notify   sh -c 'exec agent-notify --to line <$tmp/notice'
 voice-state    voice-state $tmp/day.ndjson
 agent-approve  XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw agent-approve -p a -l
 agent-call     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-call guilds
+clip-transcribe  clip-transcribe --command 'echo hello' $tmp/words
 mem-search     AGENT_URL=$memory mem-search --subjects
 tmux-attach    tmux-attach -l $box
 share-inbox    share-inbox list --inbox $tmp/inbox
@@ -97,7 +103,7 @@ while read -r name line; do
   run sh -c "unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_DATA_HOME XDG_RUNTIME_DIR; HOME=/dev/null $line"
   case $name in
   # These keep something there: they say which folder cannot be.
-  tmux-attach)
+  tmux-attach | agent-notify)
     status_is 2 "$name needs a state folder"
     err_one_line "$name" "$name says so in one line"
     ;;

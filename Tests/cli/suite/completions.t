@@ -1,5 +1,5 @@
 #!/bin/sh
-# The completions of each command are accepted by the shell they are for, and
+# The completions of each command and script are accepted by the shell they are for, and
 # complete.
 . "${0%/*}/../lib.sh"
 
@@ -20,7 +20,32 @@ complete_fish() {
     cut -f 1
 }
 
-for command in $(make -s -C "$root" commands); do
+# complete_zsh COMMAND LINE: what a Tab at the end of the line makes of it, on a terminal of
+# its own; of several candidates the list is printed.
+complete_zsh() {
+  mkdir -p "$tmp/functions"
+  cp "$tmp/$1.zsh" "$tmp/functions/_$1"
+  cat >"$tmp/try.zsh" <<'END'
+zmodload zsh/zpty
+zpty sub "TERM=dumb PATH=$PATH zsh -f -i"
+# A prompt without a line end waits for the next line, so that nothing comes too early.
+zpty -w sub "fpath=($1 \$fpath) PS1= PROMPT_EOL_MARK= LISTMAX=10000 HISTFILE="
+zpty -w sub "autoload -Uz compinit; compinit -u -D; unsetopt beep; setopt autolist"
+zpty -w sub "show() { print -r -- said:\$BUFFER:; BUFFER= }; zle -N show; bindkey '^G' show"
+zpty -w sub "print ready"
+while zpty -r sub line; do [[ $line != *$'ready\r'* || $line == *print* ]] || break; done
+zpty -w -n sub "$2"$'\t\a'
+while zpty -r sub line; do
+  print -r -- "$line"
+  [[ $line != *said:* ]] || break
+done
+zpty -d sub
+END
+  perl -e 'alarm 20; exec @ARGV' zsh -f "$tmp/try.zsh" "$tmp/functions" "$2" | tr -d '\r' |
+    sed -n 's/.*said:\(.*\):$/\1/p'
+}
+
+for command in $(make -s -C "$root" commands recipes); do
   [ -x "$root/bin/$command" ] || continue
   for shell in bash zsh fish; do
     "$command" --completions "$shell" >"$tmp/$command.$shell"
@@ -42,9 +67,10 @@ for command in $(make -s -C "$root" commands); do
     is "$(complete_bash "$command" --vers)" "--version" "bash completes $command --vers"
     like "$(complete_bash "$command" --completions f | tr '\n' ' ')" "^fish $" \
       "bash completes the words of an argument"
+    # A script may have those of a command, too.
     "$command" --completions list | awk '{ print $2 }' | sort >"$tmp/long"
     complete_bash "$command" -- | sort >"$tmp/offered"
-    ok "bash offers every long option of $command" cmp "$tmp/long" "$tmp/offered"
+    is "$(comm -23 "$tmp/long" "$tmp/offered")" "" "bash offers every long option of $command"
   else
     skip 3 "no bash"
   fi
@@ -57,16 +83,8 @@ for command in $(make -s -C "$root" commands); do
   fi
 done
 
-if command -v bash >/dev/null 2>&1; then
-  is "$(complete_bash action-filter --domain v)" "voice" "bash completes a domain"
-  touch "$tmp/day.ndjson"
-  is "$(cd "$tmp" && complete_bash action-filter --kind llm_call day.nd)" "day.ndjson" \
-    "bash completes a file"
-  is "$(complete_bash sse-tail act)" "activity" "bash completes a stream"
-  is "$(complete_bash agent-call -p home browser)" "browser-sessions" "bash completes a command"
-
-  # What is in the user's own files; a name that a shell would run is not offered.
-  cat >"$XDG_CONFIG_HOME/agentutils/config" <<'END'
+# What is in the user's own files; a name that a shell would run is not offered.
+cat >"$XDG_CONFIG_HOME/agentutils/config" <<'END'
 [profile clanky]
 url = http://127.0.0.1:1
 [profile $(touch evil)]
@@ -74,22 +92,90 @@ url = http://127.0.0.1:1
 [host box]
 hostname = 127.0.0.1
 END
-  mkdir -p "$HOME/.ssh" "$XDG_STATE_HOME/agentutils"
-  printf 'Host cellar *.attic\nHost=shed\n' >"$HOME/.ssh/config"
-  echo '{"type":"sessions","last":null,"known":["riff-2","`evil`"]}' \
-    >"$XDG_STATE_HOME/agentutils/sessions-box+riff"
-  is "$(complete_bash sse-tail -p '')" "clanky" "bash completes a profile"
-  is "$(complete_bash agent-tail -p '')" "clanky" "of several, too"
-  is "$(complete_bash tmux-attach '' | tr '\n' ' ')" "box cellar shed " "bash completes a host"
-  is "$(complete_bash tmux-attach -s ri)" "riff-2" "bash completes a session"
+mkdir -p "$HOME/.ssh" "$XDG_STATE_HOME/agentutils"
+printf 'Host cellar *.attic\nHost=shed\n' >"$HOME/.ssh/config"
+echo '{"type":"sessions","last":null,"known":["riff-2","`evil`"]}' \
+  >"$XDG_STATE_HOME/agentutils/sessions-box+riff"
+touch "$tmp/day.ndjson"
+share-inbox -q add "$tmp/day.ndjson"
+id=$(share-inbox list -o tsv | cut -f 1)
+
+if command -v bash >/dev/null 2>&1; then
+  while IFS='|' read -r words want; do
+    # shellcheck disable=SC2086  # words; a last one that is empty is written ''
+    eval "set -- $words"
+    is "$(cd "$tmp" && complete_bash "$@" | paste -s -d ' ' -)" "$want" "bash: $words"
+  done <<END
+action-filter --domain v|voice
+action-filter -d voice,te|voice,text
+action-filter -k llm_call,voice_e|llm_call,voice_error
+action-filter -o kind,guild_|kind,guild_id
+action-filter --kind llm_call day.nd|day.ndjson
+action-filter --rejects = day.nd|day.ndjson
+sse-tail act|activity
+sse-tail -p ''|clanky
+sse-tail --profile = ''|clanky
+agent-tail -p ''|clanky
+agent-call -p home browser|browser-sessions
+agent-call browser-sessions ''|
+voice-state --panel tools,scr|tools,screen
+voice-state hi|history
+voice-state day|day.ndjson
+tmux-attach ''|box cellar shed
+tmux-attach -s ri|riff-2
+share-inbox re|retry remove
+share-inbox retry ''|$id
+share-inbox -q add d|day.ndjson
+share-inbox watch c|cellar
+agent-pulse -p ''|clanky
+agent-pulse -k llm_call,voice_e|llm_call,voice_error
+agent-pulse -k voice_error -- --exp|--expand
+agent-pulse -k voice_error -- -W 80 --col|--color
+agent-status -o w|waybar
+agent-status -p cl|clanky
+agent-setup -k o|openclaw
+agent-say -s ri|riff-2
+agent-say c|cellar
+agent-say -s riff-2 box -- c|
+agent-archive act|activity
+agent-archive --folder d|day.ndjson
+mem-pick --type pre|preference
+riff-up --session ri|riff-2
+riff-worktree-remove --fo|--force
+END
 else
-  skip 8 "no bash"
+  skip 36 "no bash"
 fi
 if command -v fish >/dev/null 2>&1; then
   is "$(complete_fish tmux-attach 'tmux-attach -s ri')" "riff-2" "fish completes a session"
   is "$(complete_fish tmux-attach 'tmux-attach ce')" "cellar" "fish completes a host"
+  is "$(complete_fish action-filter 'action-filter -k llm_call,voice_e')" "llm_call,voice_error" \
+    "fish completes a word of a list"
+  is "$(complete_fish sse-tail 'sse-tail --profile=cl')" "--profile=clanky" \
+    "fish completes an argument behind a sign"
+  is "$(cd "$tmp" && complete_fish action-filter 'action-filter day.nd')" "day.ndjson" \
+    "fish completes a file"
+  is "$(cd "$tmp" && complete_fish action-filter 'action-filter --rejects=day.nd')" \
+    "--rejects=day.ndjson" "fish completes a file behind a sign"
+  is "$(complete_fish agent-say 'agent-say -s ri')" "riff-2" "fish completes for a script"
 else
-  skip 2 "no fish"
+  skip 7 "no fish"
+fi
+if command -v zsh >/dev/null 2>&1; then
+  is "$(complete_zsh action-filter 'action-filter --vers')" "action-filter --version " \
+    "zsh completes an option"
+  is "$(complete_zsh tmux-attach 'tmux-attach -s ri')" "tmux-attach -s riff-2 " \
+    "zsh completes a session"
+  is "$(complete_zsh action-filter 'action-filter -k llm_call,voice_e')" \
+    "action-filter -k llm_call,voice_error " "zsh completes a word of a list"
+  is "$(complete_zsh sse-tail 'sse-tail --profile=cl')" "sse-tail --profile=clanky " \
+    "zsh completes an argument behind a sign"
+  is "$(cd "$tmp" && complete_zsh action-filter 'action-filter --rejects=day.nd')" \
+    "action-filter --rejects=day.ndjson " "zsh completes a file behind a sign"
+  is "$(complete_zsh agent-say 'agent-say -s ri')" "agent-say -s riff-2 " \
+    "zsh completes for a script"
+else
+  skip 6 "no zsh"
 fi
 
 done_testing

@@ -24,6 +24,11 @@ ok "and its folder" nothing_left
 run python3 "$root/Tests/cli/terminal.py" 24x80 "$root/Tests/demo" 3
 status_is 0 "on a terminal, too"
 out_like "memory_fact" "it shows the feed"
+# The last screen of what was stored, and what happened while it ran.
+first=$(tr -d '\r' <"$out" | grep -n 'voice_session_start.*openai' | sed 's/:.*//;q')
+tr -d '\r' <"$out" | sed 's/'"$(printf '\033')"'\[[0-9;]*[mK]//g' | sed -n "$((first - 20)),$((first + 3))p" >"$tmp/first"
+is "$(grep -cE '^ *([0-9]+[smh]|now)  ' "$tmp/first")" 24 "a screen of rows"
+is "$(grep -E '^ *[0-9]+h' "$tmp/first")" "" "all of the last hour"
 ok "its server is gone" wait_until 30 no_server
 ok "and its folder" nothing_left
 

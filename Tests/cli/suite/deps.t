@@ -13,7 +13,7 @@ stub() {
   printf '#!%s\n%s\n' "$(command -v sh)" "${2:-:}" >"$machine/$1"
   chmod +x "$machine/$1"
 }
-for tool in swift pkg-config mandoc groff ssh sshd lexgrog prove ps python3 jq curl tmux fzf \
+for tool in swift pkg-config mandoc groff ssh sshd lexgrog prove ps python3 jq curl tmux fzf gnuplot \
   openssl shellcheck dpkg-shlibdeps systemd-analyze; do
   stub "$tool"
 done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every example of every manual runs as it stands there: each line of EXAMPLES
 # that begins with `$ ` is given to sh, in a folder with day.ndjson (the sample
-# day, half as bare actions, half as records) and turns.ndjson, beside a server with
+# day, half as bare actions, half as records), turns.ndjson and clip.wav, beside a server with
 # that day.
 # And a host `box` is there, on which an agent runs in the session `riff`.
 # It must end by itself with status 0 and print something; a comment in the
@@ -62,6 +62,15 @@ wait_until 30 agent_draws || bail "the agent does not come up"
 # What the examples of the memory are about.
 start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
 memory=$url
+
+# A voice server, and something to hear.
+printf '%064d\n' 1 >"$tmp/secret"
+echo '{"body":"{\"transcript\":\"run the tests\"}"}' >"$tmp/hears"
+start_server ears python3 "$cli/servers/riff.py" --secret "$tmp/secret" --log "$tmp/heard" \
+  --answers "$tmp/hears"
+printf '[profile ears]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/secret" \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+printf 'RIFF\044\000\000\000WAVEfmt ' >"$tmp/clip.wav"
 
 # A gateway, for the examples of agents that ask before they act.
 . "${0%/*}/../gateway.sh"
@@ -124,12 +133,12 @@ export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 for page in "$root"/man/*.[0-9]; do
   name=${page##*/}
   mkdir "$tmp/here"
-  cp "$tmp/day.ndjson" "$root/Tests/fixtures/turns.ndjson" "$tmp/here"
+  cp "$tmp/day.ndjson" "$root/Tests/fixtures/turns.ndjson" "$tmp/clip.wav" "$tmp/here"
   examples "$page" >"$tmp/examples"
   ok "$name has at least three examples" at_least "$tmp/examples" 3
   unset AGENT_TOKEN_FILE AGENT_URL
   case $name in
-  agent-approve.1 | agent-chat.1) ;;
+  agent-approve.1 | agent-chat.1 | clip-transcribe.1) ;;
   mem-*) AGENT_URL=$memory ;;
   *) AGENT_URL=$serve ;;
   esac

@@ -31,6 +31,9 @@ for command in $commands; do
     ok "completions: $completions" test -s "$dest/usr/share/$completions"
   done
 done
+for recipe in $(make -s -C "$root" recipes); do
+  ok "completions of $recipe" test -s "$dest/usr/share/bash-completion/completions/$recipe"
+done
 like "$("$dest/usr/bin/agent-pulse" -h)" "^usage: agent-pulse" "the recipe runs where it is"
 if [ "$(uname -s)" = Linux ]; then
   is "$(sed -n 's/^ExecStart=//p' "$dest/usr/share/systemd/user/agent-serve.service")" \

@@ -29,7 +29,7 @@ for file in "$root"/bin/*; do
     is "$(sed -n '2,$p' "$err" | cut -d ' ' -f 1,2)" "usage: $name" "and its usage follows"
   done
 done
-is "$found" 9 "that were all scripts"
+is "$found" "$(make -s -C "$root" recipes | wc -w | tr -d ' ')" "that were all scripts"
 
 # No operands behind -- are as good as none at all, and an option there is a word.
 for name in agent-setup agent-status riff-up riff-worktree-remove; do
@@ -45,6 +45,51 @@ for name in agent-setup agent-status mem-pick riff-up; do
   run "$name" "--$(printf 'a\\057b\033[31m\n\302\233c\342\200\256\342\200\213\342\201\246\303\274')"
   is "$(head -n 1 "$err")" "$name: unknown option --a\\057b?[31m??c???ü" "$name: a hostile option"
 done
+# What goes wrong inside is told under the script's name, too.
+cat >"$XDG_CONFIG_HOME/agentutils/config" <<'END'
+[profile home]
+url = http://127.0.0.1:9
+[profile work]
+url = http://127.0.0.1:9
+[host box]
+hostname = 127.0.0.1
+END
+while IFS='|' read -r words want; do
+  # shellcheck disable=SC2086  # words
+  run $words </dev/null
+  status_is 2 "$words"
+  is "$(head -n 1 "$err")" "${words%% *}: $want" "is told by ${words%% *}"
+  is "$(sed 1d "$err" | grep -v "^usage: ${words%% *} ")" "" "and at most its own usage follows"
+done <<END
+agent-say -s a.b box -- x|session a.b: no name for a session: . in it
+agent-say --sesion x box -- x|unknown option --sesion: did you mean --session?
+agent-pulse -p hmoe|profile hmoe: not in $XDG_CONFIG_HOME/agentutils/config: did you mean home?
+agent-pulse -n x|--max-count x: not a whole number
+agent-pulse -- --colro always|unknown option --colro: did you mean --color?
+agent-archive -p wrok|profile wrok: not in $XDG_CONFIG_HOME/agentutils/config: did you mean work?
+agent-archive -p home -n x|--count x: not a whole number
+agent-status -p wrok|profile wrok: not in $XDG_CONFIG_HOME/agentutils/config: did you mean work?
+agent-status -p home --max-time x|--max-time x: not a time: seconds, or 90s 15m 2h 3d
+END
+if command -v fzf >/dev/null; then
+  run mem-pick -p wrok -f x
+  is "$status $(sed 's/: not in.*:/:/' "$err")" "2 mem-pick: profile wrok: did you mean work?" \
+    "mem-pick tells it, too"
+else
+  skip 1 "no fzf"
+fi
+run agent-status -p home -p work -o small
+is "$(cut -d ' ' -f 1 "$out" | tr '\n' ' ')" "home work " "agent-status -p may be repeated"
+run agent-call -p home -p work health
+err_like '^agent-call: one profile at a time: work; agent-tail follows several$' "agent-call's not"
+rm "$XDG_CONFIG_HOME/agentutils/config"
+for command in agent-pulse agent-status agent-archive 'agent-call health' 'sse-tail activity' agent-tail; do
+  # shellcheck disable=SC2086  # words
+  run $command </dev/null
+  like "$(cat "$err")" "^${command%% *}: (activity: )?no url: run agent-setup, or set AGENT_URL" \
+    "$command without a profile names agent-setup"
+done
+
 run riff-up -s 'a\057.b'
 err_is 'riff-up: session a\057.b: no name for a session' "a hostile session"
 bare riff-up -L example

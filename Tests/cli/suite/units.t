@@ -38,9 +38,9 @@ if command -v systemd-analyze >/dev/null 2>&1; then
   verify() {
     MANPATH="$tmp/a usr/share/man" run systemd-analyze verify --user "$1"
   }
-  for unit in agent-serve agent-archive share-inbox@box; do
-    if [ ! -x "$tmp/a usr/bin/${unit%@box}" ]; then
-      skip 2 "no ${unit%@box}"
+  for unit in agent-serve agent-archive agent-notify@default share-inbox@box; do
+    if [ ! -x "$tmp/a usr/bin/${unit%@*}" ]; then
+      skip 2 "no ${unit%@*}"
       continue
     fi
     verify "$units/$unit.service"
@@ -52,7 +52,7 @@ if command -v systemd-analyze >/dev/null 2>&1; then
   verify "$tmp/broken/share-inbox@box.service"
   err_like "UMaks" "a wrong word is seen"
 else
-  skip 7 "no systemd-analyze"
+  skip 9 "no systemd-analyze"
 fi
 
 # --- for real
@@ -74,17 +74,24 @@ printf '[profile default]\nurl = http://127.0.0.1:8787\n' >.config/agentutils/co
 echo a-token-that-is-long-enough >.config/agentutils/token
 chmod 600 .config/agentutils/token
 
-systemctl --user is-enabled agent-serve agent-archive share-inbox@box
+systemctl --user is-enabled agent-serve agent-archive agent-notify@default share-inbox@box
 systemctl --user start agent-serve
 soon agent-call health && echo "it serves who has the token"
 curl -s -o /dev/null -w '%{http_code}\n' http://127.0.0.1:8787/api/actions
-systemctl --user start agent-archive share-inbox@box
+systemctl --user start agent-archive agent-notify@default share-inbox@box
 archived() { grep -q activity_snapshot "$state"/archive/*; }
 soon archived && echo "it is archived"
 soon test -d "$state/inbox" && echo "there is an inbox"
+notified() {
+  # What was there before it followed is no news: until it is heard, it is said again.
+  curl -s -H "x-dashboard-token: $(cat .config/agentutils/token)" \
+    -d '{"kind":"bot_error","content":"fell"}' http://127.0.0.1:8787/api/actions
+  grep -q '"told":\["' "$state/notify-default"
+}
+soon notified && echo "what happens is told"
 find "$state" -perm /077 -print
 
-for unit in agent-serve agent-archive share-inbox@box; do
+for unit in agent-serve agent-archive agent-notify@default share-inbox@box; do
   echo "$unit $(systemctl --user is-active "$unit")"
   pid=$(systemctl --user show -p MainPID --value "$unit")
   sed -n 's/^\(NoNewPrivs\|Seccomp\|Umask\):\t/\1 /p' "/proc/$pid/status" | sort | tr '\n' ' '
@@ -93,8 +100,8 @@ for unit in agent-serve agent-archive share-inbox@box; do
   awk '$5 == "/" || $5 == "/home" || $5 ~ /state/ { printf "%s%s %s", sep, $5, substr($6, 1, 2); sep = " " }' "$root"
   echo
 done
-systemctl --user stop agent-archive share-inbox@box agent-serve
-systemctl --user show -p Result --value agent-serve agent-archive share-inbox@box | tr -s '\n'
+systemctl --user stop agent-archive agent-notify@default share-inbox@box agent-serve
+systemctl --user show -p Result --value agent-serve agent-archive agent-notify@default share-inbox@box | tr -s '\n'
 
 # Without a token it is not open to everybody, but not there.
 rm .config/agentutils/token
@@ -116,16 +123,21 @@ fi
 out_is "disabled
 disabled
 disabled
+disabled
 it serves who has the token
 401
 it is archived
 there is an inbox
+what happens is told
 agent-serve active
 NoNewPrivs 1 Seccomp 2 Umask 0077 / ro /home ro /home/ada/.local/state/agentutils rw
 agent-archive active
 NoNewPrivs 1 Seccomp 2 Umask 0077 / ro /home ro /home/ada/.local/state/agentutils rw
+agent-notify@default active
+NoNewPrivs 1 Seccomp 2 Umask 0077 / ro /home ro /home/ada/.local/state/agentutils rw
 share-inbox@box active
 NoNewPrivs 1 Seccomp 2 Umask 0077 / rw /home rw
+success
 success
 success
 success

@@ -130,6 +130,51 @@ run turn-format ask
 is "$(tail -n 1 "$out")" "    agent-approve -p 'my claw' --approve='-x'\\''\$(reboot)'" \
   "what is to be pasted is quoted"
 
+# --- what a person is asked while the turn goes on
+
+said() { printf '{"type":"%s","backend":"pincer","profile":"home","thread":"x","id":"%s"%s}\n' "$@"; }
+asked() {
+  said approval "$1" ',"turn":"t","tool":"bash","summary":"Tidy \u001b[2Jup","request":{"command":"rm -r old"},"decisions":["allow"],"state":"'"$2"'"'
+}
+for form in cards tree; do
+  rm -f answers
+  mkfifo answers
+  turn-format -o "$form" <answers >shown 2>&1 &
+  pid=$!
+  exec 7>answers
+  { said thread x ',"title":"Harbour plans"'; said turn t ',"state":"running"'; asked a pending; } >&7
+  ok "a question is told before the end of its turn: $form" \
+    wait_until 20 grep -q "agent-approve -p home --approve a" shown
+  is "$(head -n 1 shown)" '? approval bash  Tidy \e[2Jup · pending · home · Harbour plans' \
+    "in a line that says whose it is"
+  { asked a pending; asked b pending; } >&7
+  ok "another one, too" wait_until 20 grep -q "approve b" shown
+  { asked a approved; asked b rejected; said turn t ',"state":"completed"'; } >&7
+  exec 7>&-
+  wait "$pid"
+  is "$?" 0 "the turn goes on"
+  is "$(grep -c 'approval bash .*pending' shown)" 2 "and each was asked once"
+  like "$(cat shown)" 'completed' "the turn's own end is shown"
+done
+{ said turn t ',"state":"running"'; asked a pending; asked a approved; said turn t ',"state":"completed"'; } >answered
+run sh -c 'cat answered | turn-format'
+out_unlike 'pending' "what was answered at once is not asked"
+
+# --- nothing of turns
+
+printf '%s\n' '{"kind":"llm_call","createdAt":"2026-03-14T08:00:00Z"}' '{"type":"open","url":"u"}' >actions
+for options in "" "--tree" "-o dot"; do
+  # shellcheck disable=SC2086
+  run turn-format $options actions
+  status_is 1 "actions with '$options' are no turns"
+  is "$(cat "$err")" "turn-format: no turns in the input: pipe it through turn-fold" "and it says so"
+done
+printf '{"type":"thread","backend":"pincer","id":"x"}\n' >>actions
+run turn-format actions
+status_is 0 "a conversation without turns is nothing to show"
+run turn-format "$turns" actions
+ok "other records among turns are passed over" cmp whole "$out"
+
 # --- bad input, and what is not
 
 printf '%s\n' 'no json' '{"type":"turn","backend":"pincer","thread":"x","state":"queued"}' '' '[1]' \

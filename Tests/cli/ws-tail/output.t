@@ -51,4 +51,7 @@ run ws-tail -n 0 "$ws/"
 status_is 0 "a count of none"
 out_empty "prints none"
 
+run ws-tail -d -T "$ws/"
+status_is 2 "-d and -T"
+err_like '^ws-tail: --data-only leaves no room' "exclude each other"
 done_testing

@@ -42,6 +42,14 @@ package struct ClankyVoice {
     }
   }
 
+  /// The id of a guild.
+  ///
+  /// - Parameter text: an id or a name.
+  /// - Throws: `CallFailure`, also for a guild that the agent is not in.
+  package func guild(named text: String) throws(CallFailure) -> String {
+    try GuildChoice.named(text, caller).id
+  }
+
   /// Sessions that have ended, latest first.
   ///
   /// - Parameters:

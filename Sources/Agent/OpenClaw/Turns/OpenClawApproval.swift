@@ -1,13 +1,18 @@
-import Core
-import Records
+public import Core
+public import Records
 
 /// What a gateway tells of approvals, as records (CONTRACT.md 8).
-enum OpenClawApproval {
+public enum OpenClawApproval {
   /// What may be answered where the gateway does not say.
-  static let usual = ["allow-once", "allow-always", "deny"]
+  private static let usual = ["allow-once", "allow-always", "deny"]
 
   /// One that waits; nil for what is none.
-  static func requested(
+  ///
+  /// - Parameters:
+  ///   - payload: the event's, or an element of a list.
+  ///   - raw: its bytes.
+  ///   - tool: `exec` or `plugin`.
+  public static func requested(
     _ payload: JSONValue, _ raw: ScanValue, _ tool: String, _ origin: RecordOrigin
   ) -> ApprovalRecord? {
     guard let id = payload["id"]?.string, !id.isEmpty,
@@ -20,16 +25,21 @@ enum OpenClawApproval {
       origin, id: id, tool: tool, request: json,
       decisions: allowed?.kind == .array
         ? allowed?.elements.compactMap(\.string) ?? [] : usual,
-      state: .pending,
-      time: payload["createdAtMs"]?.integer.map { Timestamp(milliseconds: $0) })
+      state: .pending, time: payload["createdAtMs"]?.instant)
     approval.thread = request?["sessionKey"]?.string
     approval.summary = request?[either: "commandPreview", "title", "description"]?.string
-    approval.expires = payload["expiresAtMs"]?.integer.map { Timestamp(milliseconds: $0) }
+    approval.expires = payload["expiresAtMs"]?.instant
     return approval
   }
 
   /// One that is over; its request is empty where the gateway does not repeat it.
-  static func resolved(
+  ///
+  /// - Parameters:
+  ///   - payload: the event's.
+  ///   - raw: its bytes.
+  ///   - tool: `exec` or `plugin`.
+  ///   - received: when it came, for a gateway that does not say when it was.
+  public static func resolved(
     _ payload: JSONValue, _ raw: ScanValue, _ tool: String, _ origin: RecordOrigin,
     _ received: Timestamp?
   ) -> ApprovalRecord? {
@@ -40,7 +50,7 @@ enum OpenClawApproval {
       ?? ApprovalRecord(
         origin, id: id, tool: tool, request: [], decisions: [], state: .pending, time: nil)
     approval.state = state(decision)
-    approval.time = payload["ts"]?.integer.map { Timestamp(milliseconds: $0) } ?? received
+    approval.time = payload["ts"]?.instant ?? received
     approval.by = payload["resolvedBy"]?.string
     if approval.state == .approved || approval.state == .rejected {
       approval.decision = decision
@@ -58,6 +68,14 @@ enum OpenClawApproval {
     // Never more than is known: nothing is approved by a word that means who knows what.
     default: .cancelled
     }
+  }
+}
+
+extension JSONValue {
+  /// Milliseconds since 1970, as far as calendars go.
+  fileprivate var instant: Timestamp? {
+    guard let number, number.magnitude < 2.5e14 else { return nil }
+    return Timestamp(milliseconds: Int64(number))
   }
 }
 

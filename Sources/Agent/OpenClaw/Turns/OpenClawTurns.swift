@@ -7,6 +7,17 @@ public struct OpenClawTurns: TurnDecoder {
   /// The sessions of runs, for events that do not say theirs.
   private var sessions: [String: String] = [:]
   private var (run, session) = (LastText(), LastText())
+  /// Runs that failed and may yet be tried again, as failed turns.
+  private var failures: [Run: TurnRecord] = [:]
+
+  /// A run of somebody.
+  private struct Run: Hashable {
+    var origin: RecordOrigin
+    var id: String
+  }
+
+  /// A gateway tries again before it says that a run is over (CONTRACT.md 7.1).
+  private static let grace = Duration.seconds(15)
 
   /// How many runs are remembered.
   private static let mostRuns = 4096
@@ -34,6 +45,18 @@ public struct OpenClawTurns: TurnDecoder {
     return true
   }
 
+  public mutating func finish(into events: inout [TurnEvent]) {
+    giveUp(&events) { _ in true }
+  }
+
+  /// Tells of runs that failed and are not tried again.
+  private mutating func giveUp(_ events: inout [TurnEvent], where isOver: (TurnRecord) -> Bool) {
+    for turn in failures.values.filter(isOver).sorted(by: { $0.id < $1.id }) {
+      failures[Run(origin: turn.origin, id: turn.id)] = nil
+      add(.setTurn(turn), nil, turn, &events)
+    }
+  }
+
   /// The session of a run.
   private mutating func session(_ value: ScanValue, of run: String) -> String {
     let named = session.of(value)
@@ -54,6 +77,7 @@ public struct OpenClawTurns: TurnDecoder {
     let run = run.of(fields.run)
     if run.isEmpty { return }
     let thread = session(fields.session, of: run)
+    failures[Run(origin: origin, id: run)] = nil
     var time = line.received
     var text = TurnText.unchanged
     var words = ""
@@ -161,8 +185,12 @@ public struct OpenClawTurns: TurnDecoder {
       fields.time.wholeNumber.map { Timestamp(milliseconds: $0) } ?? line.received
     let thread = session(fields.session, of: run)
     var turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
+    if let time {
+      giveUp(&events) { $0.time.map { $0.adding(Self.grace) < time } ?? true }
+    }
     switch stream {
     case "lifecycle":
+      failures[Run(origin: origin, id: run)] = nil
       switch data["phase"]?.string {
       case "start":
         turn.started = data["startedAt"]?.integer.map { Timestamp(milliseconds: $0) } ?? time
@@ -172,6 +200,9 @@ public struct OpenClawTurns: TurnDecoder {
       case "error":
         turn.state = .failed
         turn.reason = data[either: "error", "errorMessage"]?.text
+        if failures.count >= Self.mostRuns { giveUp(&events) { _ in true } }
+        failures[Run(origin: origin, id: run)] = turn
+        return
       default: return
       }
       add(.setTurn(turn), nil, turn, &events)

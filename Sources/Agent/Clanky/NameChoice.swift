@@ -1,0 +1,85 @@
+import Core
+import Records
+
+/// What is meant by an id or a name.
+enum NameChoice {
+  /// The one of that id, else the one of that name: the very name, or one that is the same
+  /// but for case and what is neither letter nor digit.
+  ///
+  /// - Parameters:
+  ///   - text: as the user typed it.
+  ///   - kind: what is looked for.
+  ///   - all: what is known.
+  /// - Returns: nil where there is none.
+  /// - Throws: `CallFailure` where there are several.
+  static func one(
+    _ text: String, _ kind: NamedKind, of all: [ToldName]
+  ) throws(CallFailure) -> ToldName? {
+    if let found = all.first(where: { $0.id == text }) { return found }
+    let key = NameKey(text)
+    for isMeant in [{ $0.name == text }, { NameKey($0.name) == key }] as [(ToldName) -> Bool] {
+      let found = once(all.filter(isMeant))
+      if found.count > 1 {
+        throw CallFailure(
+          "\(kind.rawValue) \(text)", "several have this name, give an id: \(list(found))",
+          .failure)
+      }
+      if let found = found.first { return found }
+    }
+    return nil
+  }
+
+  /// Each id once.
+  static func once(_ all: [ToldName]) -> [ToldName] {
+    var ids: Set<String> = []
+    return all.filter { ids.insert($0.id).inserted }
+  }
+
+  /// Ids and names, so many as a line holds.
+  static func list(_ all: [ToldName]) -> String {
+    var words = all.prefix(8).map { one in
+      let name = one.name.unicodeScalars.prefix(40).map { String($0) }.joined()
+      return name.isEmpty ? one.id : "\(one.id) (\(name))"
+    }
+    if all.count > words.count { words.append("and \(all.count - words.count) more") }
+    return words.joined(separator: ", ")
+  }
+}
+
+/// The people whom the agent met in voice, the only ones whose names a dashboard tells.
+public enum UserChoice {
+  /// All of them, those last met first; one who was renamed has all names.
+  ///
+  /// - Parameters:
+  ///   - caller: who is asked.
+  ///   - limit: of how many events of voice the names are taken.
+  /// - Throws: `CallFailure`.
+  static func users(
+    _ caller: Caller, limit: Int = ActionPages.mostRows
+  ) throws(CallFailure) -> [ToldName] {
+    var scan = NameScan()
+    var told = try caller.call(ClankyPath.voiceState).body.withUnsafeBytes { scan.names(in: $0) }
+    let path = ClankyPath.actions(
+      guild: nil, kinds: ["voice_runtime"], sinceHours: nil, limit: limit)
+    for row in try Answer.list(try caller.call(path), nil, place: "actions") {
+      told += row.withUnsafeBytes { scan.names(in: $0) }
+    }
+    var known: Set<ToldName> = []
+    return told.filter { $0.kind == .user && known.insert($0).inserted }
+  }
+
+  /// The id of a user.
+  ///
+  /// - Parameters:
+  ///   - text: an id, which is not looked up, or a name.
+  ///   - caller: who is asked for names.
+  /// - Throws: `CallFailure`, also for a name that nobody has.
+  public static func named(_ text: String, _ caller: Caller) throws(CallFailure) -> String {
+    if NameKey.isID(text) { return text }
+    let all = try users(caller)
+    if let found = try NameChoice.one(text, .user, of: all) { return found.id }
+    let known = all.isEmpty ? "the backend tells no names" : "there are \(NameChoice.list(all))"
+    throw CallFailure(
+      "user \(text)", "nobody of this name is known, an id will do; \(known)", .failure)
+  }
+}
