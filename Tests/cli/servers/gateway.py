@@ -107,6 +107,8 @@ class Gone(Exception):
 class Connection:
     def __init__(self, sock):
         self.sock = sock
+        # A long frame takes several writes: another thread's must not come between them.
+        self.writing = threading.Lock()
         self.buffer = b""
         self.isOpen = False
         self.seq = 0
@@ -151,10 +153,14 @@ class Connection:
             head += b"\x7e" + struct.pack("!H", len(data))
         else:
             head += b"\x7f" + struct.pack("!Q", len(data))
-        try:
-            self.sock.sendall(head + data)
-        except OSError:
-            pass
+        self.write(head + data)
+
+    def write(self, data):
+        with self.writing:
+            try:
+                self.sock.sendall(data)
+            except OSError:
+                pass
 
     def send(self, value):
         self.frame(1, json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode())

@@ -40,10 +40,7 @@ class Torrent:
                     else:
                         head = b"\x81\x7f" + struct.pack("!Q", size)
                     whole += [head, data]
-                try:
-                    each.sock.sendall(b"".join(whole))
-                except OSError:
-                    pass
+                each.write(b"".join(whole))
 
     def many(self, event, count, member):
         for start in range(0, count, 1000):
