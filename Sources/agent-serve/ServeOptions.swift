@@ -31,6 +31,10 @@ struct ServeOptions: Equatable, Sendable {
   var asksForReplies = false
   /// Whether each new device needs one.
   var asksForDevices = false
+  /// The file that holds the secret of the voice server; nil for no such server.
+  var voiceSecretFile: String?
+  /// What makes text of clips.
+  var transcriber: String?
   /// Nothing on standard output.
   var isQuiet = false
   /// Notes on standard error.
@@ -41,7 +45,7 @@ struct ServeOptions: Equatable, Sendable {
     synopsis: "[options]", operands: .none,
     options: [
       Option(
-        "l", "listen", "HOST:PORT", "listen there (127.0.0.1:8787); port 0 takes a free one",
+        "l", "listen", "HOST:PORT", "listen there (127.0.0.1:8787); port 0: any",
         Reading { argument throws(UsageError) in try ListenAddress(argument.value) }
       ) { $0.listen = $1 },
       Option("D", "database", "FILE", "keep the actions in FILE, or in :memory:", .path) {
@@ -83,10 +87,16 @@ struct ServeOptions: Equatable, Sendable {
       ) { $0.replyCommand = $1 },
       Option(nil, "approve-replies", "run the reply command only when a client approves") {
         $0.asksForReplies = true
-      },
+      }.rare,
       Option(nil, "pairing", "ask at the terminal before a new device may connect") {
         $0.asksForDevices = true
-      },
+      }.rare,
+      Option(
+        nil, "voice-secret-file", "FILE", "be a voice server too, with the secret in FILE", .path
+      ) { $0.voiceSecretFile = $1 },
+      Option(
+        nil, "transcriber", "COMMAND", "make text of clips with COMMAND: $1 is the file", .word
+      ) { $0.transcriber = $1 },
       Option.quiet("print no records").at(\.isQuiet),
       Option.verbose("say more on standard error").at(\.isVerbose),
     ]
@@ -103,6 +113,11 @@ struct ServeOptions: Equatable, Sendable {
     }
     if options.asksForReplies && options.replyCommand == nil {
       throw UsageError("--approve-replies: it needs --reply-command")
+    }
+    if options.voiceSecretFile == nil {
+      for name in ["transcriber"] where words.names.contains(name) {
+        throw UsageError("--\(name): it needs --voice-secret-file")
+      }
     }
     if let word = words.operands.first { throw UsageError("\(word): unexpected operand") }
   }

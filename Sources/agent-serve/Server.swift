@@ -20,6 +20,7 @@ struct Server {
     signal(SIGXFSZ, SIG_IGN)
     Self.raiseDescriptorLimit()
     let token = accessToken()
+    let secret = voiceSecret()
     if token == nil && !address.isLoopback {
       diagnostics.fail(
         "\(address.text): refused without a token: not a loopback address (see --token-file)",
@@ -37,7 +38,8 @@ struct Server {
       if let incoming { try await ingest(incoming, into: store) }
       // Until here a signal ends the process at once, and loses nothing.
       let ended = SignalWait([SIGTERM, SIGINT])
-      let backend = try await makeBackend(store, token: token)
+      let riff = makeRiff(secret)
+      let backend = try await makeBackend(store, token: token, riff: riff)
       let gateway = try await openGateway(backend)
       let listening = await listen(backend)
       let pulse = Task { await beat(backend) }
@@ -58,8 +60,9 @@ struct Server {
     Core.Process.exit(.success)
   }
 
-  private func makeBackend(_ store: ActionStore, token: AccessToken?) async throws -> ServedBackend
-  {
+  private func makeBackend(
+    _ store: ActionStore, token: AccessToken?, riff: RiffService?
+  ) async throws -> ServedBackend {
     let now = Timestamp.now()
     let book = try await store.read { try StatsBook.load($0, guild: nil, now: now) }
     let streams = Streams(published: try await store.newestID())
@@ -68,8 +71,9 @@ struct Server {
     return ServedBackend(
       store: store, log: ActionLog(store: store, stats: stats, streams: streams), stats: stats,
       documents: documents, memory: makeMemory(store), streams: streams, tickets: Tickets(),
-      connections: Connections(descriptors: Self.descriptorLimit), names: servedNames(token),
-      token: token, backlogLimit: options.backlog, diagnostics: diagnostics)
+      connections: Connections(descriptors: Self.descriptorLimit), riff: riff,
+      names: servedNames(token), token: token, backlogLimit: options.backlog,
+      diagnostics: diagnostics)
   }
 
   private func beat(_ backend: ServedBackend) async {
@@ -111,6 +115,7 @@ struct Server {
   private func stop(_ backend: ServedBackend) async {
     backend.tickets.close()
     backend.streams.end()
+    await backend.riff?.stop()
     for _ in 0..<300 where backend.tickets.count > 0 || backend.streams.count > 0 {
       try? await Task.sleep(for: .milliseconds(10))
     }

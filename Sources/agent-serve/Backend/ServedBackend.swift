@@ -18,6 +18,8 @@ struct ServedBackend: Sendable {
   let tickets: Tickets
   /// The connections that requests come on.
   let connections: Connections
+  /// The voice server; nil for none.
+  let riff: RiffService?
   /// What the server may be called, nil for anything.
   let names: ServedNames?
   /// What requests must carry, nil for a server that is open to its machine.
@@ -35,11 +37,16 @@ struct ServedBackend: Sendable {
     return token.matches(head["x-dashboard-token"]) ? nil : .unauthorized
   }
 
-  /// Whether a request's body is of interest.
-  func wantsBody(_ head: RequestHead) -> Bool { write(of: head) != nil && refusal(of: head) == nil }
+  /// What becomes of a request's body.
+  func bodyPlan(_ head: RequestHead) -> BodyPlan {
+    if let riff, RiffService.isAsked(head) { return riff.bodyPlan(head) }
+    return BodyPlan(keeps: write(of: head) != nil && refusal(of: head) == nil)
+  }
 
   /// The answer to a request; faults of the store are answered too.
   func answer(_ head: RequestHead, body: RequestBody) async -> WholeAnswer {
+    // Its requests are signed, which no page of a browser can do, whatever it calls us.
+    if let riff, RiffService.isAsked(head) { return await riff.answer(head, body) }
     if let refusal = refusal(of: head) { return refusal }
     guard case .whole(let bytes) = body else { return .tooLarge }
     do {

@@ -72,11 +72,12 @@ extension Gateway {
       }
     }
     emitChat(run, version: 4, ["state": "status", "phase": "starting_model"])
-    let process = ReplyProcess(
+    let process = CommandProcess(
       command,
       environment: [
         "REPLY_RUN": run.id, "REPLY_SESSION": run.session.text, "REPLY_AGENT": SessionKey.agent,
-      ], input: Array(run.message.utf8), seconds: run.seconds)
+      ], input: Array(run.message.utf8), seconds: run.seconds,
+      limit: CommandProcess.replyLimit, takesNotes: true)
     run.process = process
     for await event in process.events {
       switch event {
@@ -240,7 +241,7 @@ extension Gateway {
   }
 }
 
-extension ReplyProcess.Ending {
+extension CommandProcess.Ending {
   /// What it means for the run.
   fileprivate var outcome: Run.Outcome {
     switch self {
@@ -248,18 +249,6 @@ extension ReplyProcess.Ending {
     case .stopped: .aborted
     case .late: .failed("the reply command took too long", kind: "timeout")
     default: .failed("reply command: \(complaint ?? "failed")", kind: "unknown")
-    }
-  }
-
-  /// What went wrong, for people; nil when nothing did.
-  fileprivate var complaint: String? {
-    switch self {
-    case .exited(0, _), .stopped: nil
-    case .exited(let status, let line): "exit status \(status)" + (line.isEmpty ? "" : ": \(line)")
-    case .killed(let signal): "ended by signal \(signal)"
-    case .failed(let reason): reason
-    case .late: "it took too long"
-    case .tooLong: "its output is longer than \(ReplyProcess.outputLimit) bytes"
     }
   }
 }

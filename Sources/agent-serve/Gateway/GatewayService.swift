@@ -28,7 +28,9 @@ struct GatewayService: RequestService {
       }, serve: { await gateway.serve($0) })
   }
 
-  func wantsBody(_ head: RequestHead) -> Bool { head.method == "POST" && refusal(of: head) == nil }
+  func bodyPlan(_ head: RequestHead) -> BodyPlan {
+    BodyPlan(keeps: head.method == "POST" && refusal(of: head) == nil)
+  }
 
   func stream(_ head: RequestHead) -> ServedStream? { nil }
 

@@ -160,13 +160,17 @@ struct ClientWait: Sendable {
 /// between two of them.
 final class Tickets: @unchecked Sendable {
   private let lock = NSLock()
+  private let limit: Int
   private var open = 0
   private var isClosed = false
 
-  /// A ticket for a request, nil when the server is stopping.
+  /// - Parameter limit: how many are given out at a time.
+  init(limit: Int = .max) { self.limit = limit }
+
+  /// A ticket for a request, nil when there are too many or the server is stopping.
   func take() -> Ticket? {
     lock.withLock {
-      if isClosed { return nil }
+      if isClosed || open >= limit { return nil }
       open += 1
       return Ticket(self)
     }

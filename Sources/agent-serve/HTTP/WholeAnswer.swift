@@ -12,6 +12,8 @@ struct WholeAnswer: Sendable, Equatable {
   var body: [UInt8]
   /// Whether the connection ends behind it.
   var closes = false
+  /// When it is worth to ask again, seconds.
+  var retryAfter: Int?
 
   /// JSON.
   static func json(_ text: String, status: Int = 200) -> WholeAnswer {
@@ -26,6 +28,13 @@ struct WholeAnswer: Sendable, Equatable {
   /// JSON that is already bytes.
   static func json(_ bytes: [UInt8], status: Int = 200) -> WholeAnswer {
     WholeAnswer(status: status, type: "application/json", body: bytes)
+  }
+
+  /// Says when it is worth to ask again.
+  func retrying(after seconds: Int) -> WholeAnswer {
+    var answer = self
+    answer.retryAfter = seconds
+    return answer
   }
 
   /// `{"error":"..."}`.
@@ -55,9 +64,13 @@ struct WholeAnswer: Sendable, Equatable {
   ///
   /// - Parameter now: when it is sent.
   func head(now: Timestamp = .now()) -> HTTPResponseHead {
-    var headers = HTTPHeaders([
-      ("Date", now.httpDate), ("Content-Type", type), ("Content-Length", "\(body.count)"),
-    ])
+    var headers = HTTPHeaders([("Date", now.httpDate)])
+    // An answer without content has neither (RFC 9110, section 8.6).
+    if status != 204 {
+      headers.add(name: "Content-Type", value: type)
+      headers.add(name: "Content-Length", value: "\(body.count)")
+    }
+    if let retryAfter { headers.add(name: "Retry-After", value: "\(retryAfter)") }
     if closes { headers.add(name: "Connection", value: "close") }
     return HTTPResponseHead(
       version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)

@@ -14,8 +14,8 @@ protocol RequestService: Sendable {
   /// Says what is worth knowing.
   var diagnostics: Diagnostics { get }
 
-  /// Whether a request's body is of interest.
-  func wantsBody(_ head: RequestHead) -> Bool
+  /// What becomes of a request's body.
+  func bodyPlan(_ head: RequestHead) -> BodyPlan
 
   /// The stream that a request asks for, and may, before any work; nil when it is to
   /// be answered.

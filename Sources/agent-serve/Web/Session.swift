@@ -8,8 +8,6 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// What is read and thrown away beyond it before the connection is given up.
-  private static let patience = 64 * 1024 * 1024
   /// What is written of an answer at a time; the client has a while for each piece.
   private static let pieceSize = 64 * 1024
 
@@ -43,8 +41,7 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
 
   private struct Incoming {
     let head: RequestHead
-    /// False when only the end of the body is wanted.
-    let keeps: Bool
+    let plan: BodyPlan
     var bytes: [UInt8] = []
     var count = 0
   }
@@ -133,9 +130,11 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
     }
     connection.expect(.body)
     let length = if case .length(let count) = head.framing { count } else { 0 }
-    request = Incoming(head: head, keeps: service.wantsBody(head))
+    let plan = service.bodyPlan(head)
+    if let refusal = plan.refusal { return send(refusal, to: head, isRead: false, context) }
+    request = Incoming(head: head, plan: plan)
     // A client that waits for our word need not send what will be refused.
-    if length > (head["expect"] == nil ? Self.patience : RequestBody.limit) {
+    if length > (head["expect"] == nil ? plan.patience : plan.limit) {
       return work(.tooLarge, isRead: false, context)
     }
     if head["expect"]?.lowercased() == "100-continue" {
@@ -146,11 +145,12 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+    guard let plan = request?.plan else { return }
     let count = (request?.count ?? 0) + bytes.readableBytes
     request?.count = count
-    if count <= RequestBody.limit {
-      if request?.keeps == true { request?.bytes += bytes.readableBytesView }
-    } else if count > Self.patience {
+    if count <= plan.limit {
+      if plan.keeps { request?.bytes += bytes.readableBytesView }
+    } else if count > plan.patience {
       work(.tooLarge, isRead: false, context)
     }
   }
@@ -164,18 +164,20 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
       self.request = nil
       return follow(stream, isOld: head.isOld, context)
     }
-    let isTooLarge = request.count > RequestBody.limit
+    let isTooLarge = request.count > request.plan.limit
     work(isTooLarge ? .tooLarge : .whole(request.bytes), isRead: true, context)
   }
 
   private func work(_ body: RequestBody, isRead: Bool, _ context: ChannelHandlerContext) {
-    guard let head = request?.head else { return }
-    request = nil
+    guard let request else { return }
+    let (head, place) = (request.head, request.plan.place)
+    self.request = nil
     state = .working
     connection.expect(nil)
     let here = NIOLoopBound((session: self, context: context), eventLoop: context.eventLoop)
     Task { [service, loop = context.eventLoop] in
       let answer = await service.respond(to: head, body: body)
+      withExtendedLifetime(place) {}
       loop.execute {
         let (session, context) = here.value
         guard case .working = session.state else { return }

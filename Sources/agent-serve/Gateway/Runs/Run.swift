@@ -43,7 +43,7 @@ final class Run {
   /// Whether text will be sent soon.
   var isFlushPlanned = false
   /// What makes the reply; nil before and after.
-  var process: ReplyProcess?
+  var process: CommandProcess?
   /// The approval that it waits for.
   var approval: String?
   /// When it began to be worked on; nil as long as it waits for its turn.

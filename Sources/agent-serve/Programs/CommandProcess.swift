@@ -2,10 +2,10 @@ import CLibc
 import Core
 import Foundation
 
-/// A reply command that runs: the message goes in, text comes out.
+/// A command of the user's that runs: a message goes in, text or sound comes out.
 ///
 /// It is watched by a thread of its own, which waits in poll(2).
-final class ReplyProcess: Sendable {
+final class CommandProcess: Sendable {
   /// What comes of it.
   enum Event: Sendable {
     /// Some of its output.
@@ -28,31 +28,41 @@ final class ReplyProcess: Sendable {
     case stopped
     /// Its time was over.
     case late
-    /// It wrote more than is taken.
-    case tooLong
+    /// It wrote more than so many bytes.
+    case tooLong(Int)
   }
 
-  /// The longest output, bytes.
-  static let outputLimit = 256 * 1024
+  /// The longest reply, bytes.
+  static let replyLimit = 256 * 1024
   /// How long a program has between being asked to end and being killed, seconds.
   private static let grace = 2.0
 
   /// What comes of it, the ending last.
   let events: AsyncStream<Event>
-  private let command: String
+  private let words: [String]
   private let environment: [String: String?]
+  private let outputLimit: Int
+  private let takesNotes: Bool
   private let wake: (read: Int32, write: Int32)
 
   /// Starts a command.
   ///
   /// - Parameters:
   ///   - command: for sh(1).
+  ///   - arguments: its `$1` and so on.
   ///   - environment: what is set beside our own environment.
   ///   - input: what it reads.
   ///   - seconds: how long it may take.
-  init(_ command: String, environment: [String: String], input: [UInt8], seconds: Double) {
-    self.command = command
+  ///   - limit: the longest output, bytes.
+  ///   - takesNotes: whether it may write on its descriptor 3.
+  init(
+    _ command: String, arguments: [String] = [], environment: [String: String] = [:],
+    input: [UInt8] = [], seconds: Double, limit: Int, takesNotes: Bool = false
+  ) {
+    words = ["/bin/sh", "-c", command] + (arguments.isEmpty ? [] : ["sh"] + arguments)
     self.environment = environment.mapValues { $0 }
+    outputLimit = limit
+    self.takesNotes = takesNotes
     var ends: [Int32] = [-1, -1]
     // Without descriptors the command cannot be started either.
     _ = clibc_pipe(&ends, 0)
@@ -77,12 +87,12 @@ final class ReplyProcess: Sendable {
     let child: ChildProcess
     do throws(ChildProcess.Failure) {
       child = try ChildProcess(
-        ["/bin/sh", "-c", command], environment: environment, input: .pipe, output: .pipe,
-        error: .pipe, leadsGroup: true, notes: true)
+        words, environment: environment, input: .pipe, output: .pipe, error: .pipe,
+        leadsGroup: true, notes: takesNotes)
     } catch {
       return .failed(error.words)
     }
-    var pump = ReplyPump(child, input: input)
+    var pump = CommandPump(child, input: input)
     var ending: Ending?
     var killAt = Double.infinity
     var goneSince: Double?
@@ -99,7 +109,7 @@ final class ReplyProcess: Sendable {
         if ending == nil { events.yield(.output(pump.output)) }
         pump.output = []
       }
-      if pump.count > Self.outputLimit { end(.tooLong) }
+      if pump.count > outputLimit { end(.tooLong(outputLimit)) }
       let now = Clock.monotonic
       if now >= deadline { end(.late) }
       if now >= killAt { child.kill(SIGKILL) }
@@ -122,7 +132,7 @@ final class ReplyProcess: Sendable {
   }
 
   private func pass(
-    _ pump: inout ReplyPump, isWanted: Bool, _ events: AsyncStream<Event>.Continuation
+    _ pump: inout CommandPump, isWanted: Bool, _ events: AsyncStream<Event>.Continuation
   ) {
     if pump.notes.isEmpty { return }
     if isWanted { events.yield(.notes(pump.notes)) }
@@ -134,5 +144,19 @@ final class ReplyProcess: Sendable {
     var info = siginfo_t()
     let found = waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT)
     return found != 0 || info.si_signo == SIGCHLD
+  }
+}
+
+extension CommandProcess.Ending {
+  /// What went wrong, for people; nil when nothing did.
+  var complaint: String? {
+    switch self {
+    case .exited(0, _), .stopped: nil
+    case .exited(let status, let line): "exit status \(status)" + (line.isEmpty ? "" : ": \(line)")
+    case .killed(let signal): "ended by signal \(signal)"
+    case .failed(let reason): reason
+    case .late: "it took too long"
+    case .tooLong(let limit): "its output is longer than \(limit) bytes"
+    }
   }
 }

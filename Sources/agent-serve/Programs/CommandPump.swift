@@ -1,8 +1,8 @@
 import CLibc
 import Core
 
-/// The pipes of a reply command.
-struct ReplyPump {
+/// The pipes of a command that runs.
+struct CommandPump {
   private static let complaintLimit = 4096
   /// How much is read at a time, bytes.
   private static let piece = 65536

@@ -1,0 +1,76 @@
+import Core
+
+/// Runs commands of one kind, a few at a time; the others wait, as long as they are few.
+actor CommandQueue {
+  /// What a command printed, and how it ended.
+  struct Result: Sendable {
+    let output: [UInt8]
+    let ending: CommandProcess.Ending
+  }
+
+  private let limit: Int
+  private let waitLimit: Int
+  private var active = 0
+  private var lastNumber = 0
+  private var running: [Int: CommandProcess] = [:]
+  private var waiting: [CheckedContinuation<Bool, Never>] = []
+  private var isOver = false
+
+  /// - Parameters:
+  ///   - limit: how many run at a time.
+  ///   - waitLimit: how many wait.
+  init(limit: Int, waitLimit: Int) {
+    self.limit = limit
+    self.waitLimit = waitLimit
+  }
+
+  /// Runs a command when its turn has come.
+  ///
+  /// - Parameter start: starts it, or says why that cannot be.
+  /// - Returns: nil when too many wait, or when the server stops.
+  func run(
+    _ start: @Sendable () throws(SettingsError) -> CommandProcess
+  ) async throws(SettingsError) -> Result? {
+    guard await enter() else { return nil }
+    defer { leave() }
+    if isOver { return nil }
+    let process = try start()
+    lastNumber += 1
+    let number = lastNumber
+    running[number] = process
+    defer { running[number] = nil }
+    var output: [UInt8] = []
+    for await event in process.events {
+      switch event {
+      case .output(let bytes): output += bytes
+      case .notes: break
+      case .ended(.stopped): return nil
+      case .ended(let ending): return Result(output: output, ending: ending)
+      }
+    }
+    return nil
+  }
+
+  /// Ends what runs, and lets nothing begin.
+  func stop() {
+    isOver = true
+    for process in running.values { process.stop() }
+    for turn in waiting { turn.resume(returning: false) }
+    waiting = []
+  }
+
+  private func enter() async -> Bool {
+    if isOver { return false }
+    if active < limit {
+      active += 1
+      return true
+    }
+    guard waiting.count < waitLimit else { return false }
+    return await withCheckedContinuation { waiting.append($0) }
+  }
+
+  private func leave() {
+    // The place goes to the next one, as it is.
+    if waiting.isEmpty { active -= 1 } else { waiting.removeFirst().resume(returning: true) }
+  }
+}

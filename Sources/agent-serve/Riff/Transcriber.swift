@@ -1,0 +1,97 @@
+import CLibc
+import Core
+
+/// A command of the user's that makes text of clips.
+struct Transcriber: Sendable {
+  /// What became of a clip.
+  enum Outcome: Sendable {
+    /// What was said, as one line; empty for nothing.
+    case text(String)
+    /// The command failed; why, for people.
+    case failed(String)
+    /// Too many clips wait, or the server stops.
+    case busy
+  }
+
+  /// How long a clip may take, seconds.
+  static let seconds = 120.0
+  /// More is no speech, bytes.
+  private static let mostOfText = 1 << 20
+
+  private let command: String
+  private let queue = CommandQueue(limit: 2, waitLimit: 8)
+
+  /// - Parameter command: for sh(1); `$1` is the clip's file, standard output the text.
+  init(_ command: String) { self.command = command }
+
+  /// Hears a clip.
+  ///
+  /// - Parameter format: what the client calls it.
+  func hear(_ clip: [UInt8], format: String?) async -> Outcome {
+    let scratch = ScratchClip(format: format)
+    defer { scratch.remove() }
+    let result: CommandQueue.Result?
+    do throws(SettingsError) {
+      result = try await queue.run { () throws(SettingsError) in
+        CommandProcess(
+          command, arguments: [try scratch.write(clip)], seconds: Self.seconds,
+          limit: Self.mostOfText)
+      }
+    } catch {
+      return .failed(error.message)
+    }
+    guard let result else { return .busy }
+    if let reason = result.ending.complaint { return .failed(reason) }
+    let text = String(decoding: result.output, as: UTF8.self)
+    // A recogniser breaks lines where it likes; a person said one thing.
+    return .text(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
+  }
+
+  /// Ends what runs.
+  func stop() async { await queue.stop() }
+}
+
+/// A clip in a file that nobody else can read, for a command that takes files.
+private final class ScratchClip: @unchecked Sendable {
+  private let name: String
+  /// Written in its turn by one task, and read when that is over.
+  private var folder: String?
+
+  /// - Parameter format: becomes the end of its name where it is a plain word.
+  init(format: String?) {
+    let word = (format ?? "").lowercased()
+    let isWord =
+      (1...8).contains(word.utf8.count)
+      && word.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) }
+    name = isWord ? "clip.\(word)" : "clip"
+  }
+
+  /// - Returns: the file.
+  func write(_ clip: [UInt8]) throws(SettingsError) -> String {
+    let parent = Process.environment("TMPDIR") ?? "/tmp"
+    guard let made = temporaryFolder(beside: "\(parent)/clip") else {
+      throw SettingsError(parent, systemReason(systemError))
+    }
+    folder = made
+    let path = "\(made)/\(name)"
+    let place = clibc_open_folder(made)
+    defer { close(place) }
+    let file = clibc_create_in(place, name)
+    guard file >= 0 else { throw SettingsError(path, systemReason(systemError)) }
+    defer { close(file) }
+    let writer = RecordWriter(descriptor: file)
+    do throws(WriteFailure) {
+      try writer.write(clip)
+      try writer.flush()
+    } catch {
+      throw SettingsError(path, systemReason(error.code))
+    }
+    return path
+  }
+
+  func remove() {
+    guard let folder else { return }
+    unlink("\(folder)/\(name)")
+    rmdir(folder)
+  }
+}

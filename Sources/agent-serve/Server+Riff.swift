@@ -1,0 +1,25 @@
+import Core
+
+extension Server {
+  /// The secret of the voice server, or nil where there is to be none; ends the process when
+  /// the file is not good.
+  func voiceSecret() -> RiffSecret? {
+    guard let file = options.voiceSecretFile else { return nil }
+    do throws(SettingsError) {
+      let text = try Credentials(folders: Folders()).token(option: file, profile: nil)
+      if let secret = text.flatMap({ RiffSecret($0.reveal()) }) { return secret }
+      throw SettingsError(file, "the secret is not 64 hexadecimal digits")
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
+  }
+
+  /// The voice server, where there is to be one.
+  func makeRiff(_ secret: RiffSecret?) -> RiffService? {
+    secret.map { secret in
+      RiffService(
+        secret, transcriber: options.transcriber.map { Transcriber($0) },
+        diagnostics: diagnostics)
+    }
+  }
+}

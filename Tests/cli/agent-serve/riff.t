@@ -1,0 +1,168 @@
+#!/bin/sh
+# agent-serve as a voice server: who may ask, and clips.
+. "${0%/*}/../lib.sh"
+needs agent-serve clip-transcribe curl jq openssl
+. "${0%/*}/riff.sh"
+
+mkdir "$tmp/scratch"
+# A clip is a command here: what it holds decides what the transcriber does.
+cat >"$tmp/hear" <<'END'
+printf '%s\n' "$1" >>"$HEARD"
+ls -ld "$1" "${1%/*}" | cut -c 1-10 >"$HEARD.modes"
+case $(head -c 5 "$1") in
+fail\ ) echo half; echo "no such voice" >&2; exit 3 ;;
+kill\ ) kill -9 $$ ;;
+wait\ ) echo $$ >"$HEARD.waits"; until [ -e "$HEARD.go" ]; do sleep 0.02; done; echo waited ;;
+quiet) printf ' \n' ;;
+RIFF*) wc -c <"$1" ;;
+*) printf ' one\n two \n' ;;
+esac
+END
+HEARD=$tmp/heard
+export HEARD
+: >"$HEARD"
+start_server ears env TMPDIR="$tmp/scratch" agent-serve -l 127.0.0.1:0 -D :memory: \
+  --voice-secret-file "$tmp/secret" --transcriber "sh $tmp/hear \"\$1\""
+ears=$pid
+clip() { printf '%s' "$1" >"$tmp/clip"; }
+hear() { post "$tmp/clip" /riff/transcribe-only "$@"; }
+
+# --- who may ask
+clip 'first clip'
+good=$(sign "$tmp/clip")
+plain() { curl -sS -m 20 -o "$out" -w '%{http_code}' "$@" 2>"$err"; }
+is "$(plain "$url/riff/health")" 401 "without a signature"
+is "$(cat "$out")" '{"error":"unauthorized"}' "nobody gets in"
+is "$(fetch /riff/health)" 200 "with the signature of nothing"
+is "$(jq -c '[.ok, .transcriber, (.ts | type)]' "$out")" '[true,true,"number"]' "it is there"
+is "$(plain "$url/riff/transcribe-only" --data-binary "@$tmp/clip")" 401 "a clip without one"
+is "$(plain "$url/riff/transcribe-only" -H "X-Riff-Secret: $(sign "$tmp/nothing")" \
+  --data-binary "@$tmp/clip")" 401 "with that of something else"
+for wrong in "$(printf %s "$good" | tr 0-9a-f 1-9a-f0)" "$(printf %s "$good" | tr a-f A-F)" \
+  "${good%?}" "${good}0" "$good, $good" "" "$(printf '%064d' 0)" "$secret"; do
+  is "$(plain "$url/riff/transcribe-only" -H "X-Riff-Secret: $wrong" --data-binary \
+    "@$tmp/clip")" 401 "a forged one: ${wrong:-none}"
+done
+is "$(plain "$url/riff/transcribe-only" -H "X-Riff-Secret: $good" -H "X-Riff-Secret: $good" \
+  --data-binary "@$tmp/clip")" 401 "or two of them"
+is "$(plain "$url/riff/nowhere")" 401 "what is not there is not told"
+is "$(fetch /riff/nowhere)" 404 "but to who may ask"
+is "$(fetch /riff/transcribe-only)" 404 "a GET of what is posted"
+is "$(post "$tmp/clip" /riff/health)" 404 "a POST of what is not"
+is "$(fetch /riff/health -H 'Host: box.example')" 200 "under any name"
+is "$(plain "$url/api/health" -H 'Host: box.example')" 421 "which is for these alone"
+is "$(lines "$HEARD")" 0 "nothing was heard so far"
+
+# --- clips
+is "$(hear -H 'X-Riff-Audio-Format: m4a')" 200 "a clip"
+is "$(cat "$out")" '{"transcript":"one two"}' "is what was said, on one line"
+like "$(tail -n 1 "$HEARD")" '/clip\.[^/]*/clip\.m4a$' "its file has the name of what it is"
+is "$(sort -u "$HEARD.modes" | head -n 2 | tr '\n' ' ')" "-rw------- drwx------ " \
+  "for nobody else to read"
+is "$(ls "$tmp/scratch")" "" "and is gone"
+is "$(hear) $(cat "$out") $(lines "$HEARD")" '200 {"transcript":"one two"} 1' \
+  "the same clip is not heard again"
+for format in '../../x' 'a b' "\$(touch $tmp/made)" wavwavwav ''; do
+  clip "named $format"
+  hear -H "X-Riff-Audio-Format: $format" >/dev/null
+  like "$(tail -n 1 "$HEARD")" '/clip\.[^/]*/clip$' "a format that is none: $format"
+done
+clip 'quiet'
+is "$(hear) $(cat "$out")" '200 {"transcript":""}' "where nothing is said"
+clip 'fail now'
+is "$(hear)" 502 "a transcriber that fails"
+is "$(jq -r .error "$out")" "the transcriber failed: exit status 3: no such voice" "says why"
+ok "here, too" has "$tmp/ears.err" '^agent-serve: transcriber: exit status 3: no such voice$'
+before=$(lines "$HEARD")
+is "$(hear) $(lines "$HEARD")" "502 $((before + 1))" "and is asked again"
+clip 'kill now'
+is "$(hear)" 502 "one that is killed"
+: >"$tmp/clip"
+is "$(hear)" 400 "an empty clip"
+is "$(ls "$tmp/scratch")" "" "none of them leaves a file"
+
+# --- large ones
+head -c 26214400 /dev/zero | tr '\0' R | sed 's/^RRRR/RIFF/' >"$tmp/clip"
+is "$(hear -H 'Expect:') $(jq -r .transcript "$out")" "200 26214400" "25 MiB"
+printf R >>"$tmp/clip"
+before=$(lines "$HEARD")
+is "$(hear -H 'Expect:')" 413 "and not a byte more"
+is "$(jq -r .error "$out")" payload_too_large "which is told"
+is "$(hear -H 'Expect:' -H 'Transfer-Encoding: chunked')" 413 "nor in chunks"
+is "$(plain "$url/riff/transcribe-only" -H 'Expect:' -H 'Content-Length: 99999999999' \
+  -H "X-Riff-Secret: $good" --data-binary x)" 413 "what is announced need not come"
+is "$(lines "$HEARD")" "$before" "nobody hears these"
+printf 'POST /riff/transcribe-only HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n' \
+  >"$tmp/short"
+printf 'X-Riff-Secret: %s\r\n\r\nfirst clip and more' "$good" >>"$tmp/short"
+bounded 20 python3 - "$port" <"$tmp/short" >"$out" 2>&1 <<END || :
+import socket
+link = socket.create_connection(("127.0.0.1", $port))
+link.sendall(open("$tmp/short", "rb").read())
+link.settimeout(10)
+print(link.recv(1000).decode())
+END
+out_like '^HTTP/1.1 401' "a body that is longer than it says is cut there"
+
+# --- many at once
+# later NAME WORDS: sends a clip of its own and waits elsewhere.
+later() {
+  printf '%s' "$2" >"$tmp/$1.clip"
+  start "$1" curl -sS -w '\n%{http_code} %header{retry-after}\n' \
+    -H "X-Riff-Secret: $(sign "$tmp/$1.clip")" --data-binary "@$tmp/$1.clip" \
+    "$url/riff/transcribe-only"
+}
+later one 'wait one'
+ok "one is heard" wait_until 10 test -s "$HEARD.waits"
+before=$(lines "$HEARD")
+later same 'wait one'
+for number in 1 2 3 4 5 6 7 8 9 10 11 12; do later "many$number" "wait $number"; done
+busy() { [ "$(cat "$tmp"/many*.out | grep -c '^503 [1-9]')" = 3 ]; }
+ok "too many are refused, for a moment" wait_until 20 busy
+is "$(lines "$HEARD")" $((before + 1)) "two are heard at a time"
+: >"$HEARD.go"
+ok "who sends one twice" wait_until 20 has "$tmp/one.out" waited
+ok "gets its text twice" wait_until 20 has "$tmp/same.out" waited
+rest() { [ "$(cat "$tmp"/many*.out | grep -c ^200)" = 9 ]; }
+ok "the others have their turn" wait_until 20 rest
+is "$(lines "$HEARD")" $((before + 9)) "each is heard once"
+
+# --- the client of the suite
+printf '[profile ears]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/secret" \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+printf 'RIFF\044\000\000\000WAVEfmt rest' >"$tmp/one.wav"
+run clip-transcribe -p ears "$tmp/one.wav"
+status_is 0 "clip-transcribe"
+out_is 20 "gets along with it"
+
+# --- the end
+rm -f "$HEARD.go" "$HEARD.waits"
+later last 'wait for the end'
+ok "a clip is being heard" wait_until 10 test -s "$HEARD.waits"
+stop "$ears"
+is "$status" 0 "the server stops"
+ok "and so does the transcriber" wait_until 10 gone "$(cat "$HEARD.waits")"
+ok "who waits is told" wait_until 10 has "$tmp/last.out" '^503'
+is "$(ls "$tmp/scratch")" "" "no file is left"
+
+# --- without
+start_server deaf agent-serve -l 127.0.0.1:0 -D :memory: --voice-secret-file "$tmp/secret"
+clip hello
+is "$(hear) $(jq -r .error "$out")" "503 no transcriber" "without a transcriber"
+stop "$pid"
+start_server none agent-serve -l 127.0.0.1:0 -D :memory:
+is "$(fetch /riff/health) $(hear)" "404 404" "without a secret there is no voice server"
+stop "$pid"
+run agent-serve --transcriber cat -l 127.0.0.1:0 -D :memory:
+status_is 2 "a transcriber alone"
+err_like '^agent-serve: --transcriber: it needs --voice-secret-file' "is a mistake"
+chmod 644 "$tmp/secret"
+run agent-serve --voice-secret-file "$tmp/secret" -l 127.0.0.1:0 -D :memory:
+status_is 77 "a secret that others can read"
+err_unlike "$secret" "is not shown"
+echo 1234 >"$tmp/short"
+chmod 600 "$tmp/short"
+run agent-serve --voice-secret-file "$tmp/short" -l 127.0.0.1:0 -D :memory:
+status_is 2 "a secret that cannot be one"
+err_is "agent-serve: $tmp/short: the secret is not 64 hexadecimal digits" "is told of"
+done_testing
