@@ -65,6 +65,7 @@ var products: [Product] = [
   .executable(name: "agent-approve", targets: ["agent-approve"]),
   .executable(name: "mem-search", targets: ["mem-search"]),
   .executable(name: "clip-transcribe", targets: ["clip-transcribe"]),
+  .executable(name: "transcript-tail", targets: ["transcript-tail"]),
   .executable(name: "tmux-attach", targets: ["tmux-attach"]),
   .executable(name: "share-inbox", targets: ["share-inbox"]),
 ]
@@ -170,6 +171,10 @@ var targets: [Target] = [
     name: "tmux-attach", dependencies: ["Core", "Records", "Screen", "Shell"], swiftSettings: strict
   ),
   .executableTarget(
+    // Turns: where transcripts are, and what a line of one is.
+    name: "transcript-tail", dependencies: ["Core", "Records", "Turns", "Shell", "CLibc"],
+    swiftSettings: strict),
+  .executableTarget(
     name: "share-inbox", dependencies: ["Core", "Records", "Screen", "Shell"], swiftSettings: strict
   ),
 
@@ -198,7 +203,7 @@ var targets: [Target] = [
       "sse-tail", "ws-tail", "agent-tail", "agent-chat", "action-filter", "action-format",
       "turn-format", "voice-state",
       "agent-call",
-      "agent-approve", "mem-search", "tmux-attach", "share-inbox", "TestSupport",
+      "agent-approve", "mem-search", "tmux-attach", "share-inbox", "transcript-tail", "TestSupport",
     ], swiftSettings: strict),
 ]
 

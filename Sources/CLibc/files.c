@@ -104,3 +104,34 @@ void clibc_folder_drain(int fd) {
   (void)fd;
 #endif
 }
+
+int clibc_changes(void) {
+#ifdef __linux__
+  return inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+#elif defined(__APPLE__)
+  return kqueue();
+#else
+  errno = ENOSYS;
+  return -1;
+#endif
+}
+
+int clibc_changes_add(int fd, const char *path) {
+#ifdef __linux__
+  const uint32_t what = IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_MOVE_SELF;
+  return inotify_add_watch(fd, path, what) < 0 ? -1 : 0;
+#elif defined(__APPLE__)
+  struct kevent change;
+  int file = open(path, O_EVTONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  EV_SET(&change, file, EVFILT_VNODE, EV_ADD | EV_CLEAR, NOTE_WRITE | NOTE_EXTEND, 0, NULL);
+  if (kevent(fd, &change, 1, NULL, 0, NULL) == 0) return 0;
+  close(file);
+  return -1;
+#else
+  (void)fd;
+  (void)path;
+  errno = ENOSYS;
+  return -1;
+#endif
+}

@@ -28,6 +28,16 @@ public struct FaultLog {
     add("\(Self.name(file)):\(number): \(reason)")
   }
 
+  /// A bad line of a file that is not read from its first line, which is skipped.
+  ///
+  /// - Parameters:
+  ///   - file: as the user called it, or as it was found.
+  ///   - offset: of its first byte, from 0.
+  ///   - reason: lower case, no full stop.
+  public mutating func place(_ file: String, byte offset: Int64, _ reason: String) {
+    add("\(file): byte \(offset): \(reason)")
+  }
+
   /// A bad event of a stream, which is dropped.
   ///
   /// - Parameters:

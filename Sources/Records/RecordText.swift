@@ -19,9 +19,10 @@ public enum RecordType: String, CaseIterable, Sendable {
   case sessionChange = "session_change"
   /// A file on its way into a session.
   case inboxItem = "inbox_item"
-  /// What a follower and an attached terminal know from the last time.
+  /// What followers and an attached terminal know from the last time.
   case sseState = "sse_state"
   case sessions
+  case transcriptState = "transcript_state"
   /// What an agent does, see `AgentRecord`.
   case thread, message, turn
   case toolCall = "tool_call"

@@ -36,4 +36,11 @@ int clibc_is_being_written(int fd);
 int clibc_folder_watch(const char *path);
 void clibc_folder_drain(int fd);
 
+/* A descriptor that is readable when something changed in what was given to
+ * `clibc_changes_add`: a folder with the files in it, a file that grew. As above a hint,
+ * which `clibc_folder_drain` takes. `add` keeps a file open on some systems: call it once
+ * for each. -1 with errno. */
+int clibc_changes(void);
+int clibc_changes_add(int fd, const char *path);
+
 #endif

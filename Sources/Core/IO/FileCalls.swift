@@ -47,6 +47,12 @@ public func clibc_folder_watch(_ name: String) -> Int32 {
   FileName.with(name) { CLibc.clibc_folder_watch($0) }
 }
 
+/// A folder or a file that a descriptor is to tell the changes of.
+@discardableResult
+public func clibc_changes_add(_ descriptor: Int32, _ name: String) -> Int32 {
+  FileName.with(name) { CLibc.clibc_changes_add(descriptor, $0) }
+}
+
 /// access(2).
 @discardableResult
 public func access(_ name: String, _ mode: Int32) -> Int32 {

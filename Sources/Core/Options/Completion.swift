@@ -10,6 +10,8 @@ public enum Completion: Sendable {
   /// Words of the user's own files, looked up when they are asked for: names of profiles,
   /// hosts, sessions; nothing where nothing can be read.
   case live(@Sendable () -> [String])
+  /// File names, and hosts of the user's own files, each with a colon behind it.
+  case fileOr(@Sendable () -> [String])
   /// One of these words, and behind it what goes with that.
   case verbs([Verb])
 
@@ -42,6 +44,7 @@ public enum Completion: Sendable {
     case .file: return [Self.files]
     case .words(let words): return words
     case .live(let look): return look().filter(Self.isPlain)
+    case .fileOr(let look): return look().filter(Self.isPlain).map { $0 + ":" } + [Self.files]
     case .verbs(let verbs):
       guard let first = operands.first else { return verbs.map(\.word) }
       let verb = verbs.first { $0.word == first }

@@ -1,15 +1,15 @@
 import CLibc
-import Core
+public import Core
 
 /// Keeps others who ask for the same lock away; the system lifts it when the process
 /// ends.
-enum FileLock {
+public enum FileLock {
   /// Does something with a file while holding its lock, which is a file beside it: the
   /// file itself is replaced meanwhile.
   ///
   /// - Parameter seconds: how long another holder is waited for.
   /// - Throws: `SettingsError` of `body`, or when the lock cannot be had.
-  static func hold<Result>(
+  public static func hold<Result>(
     beside path: String, seconds: Double = 10, _ body: () throws(SettingsError) -> Result
   ) throws(SettingsError) -> Result {
     let name = path + ".lock"

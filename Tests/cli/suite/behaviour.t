@@ -53,6 +53,7 @@ agent-approve  XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw agent-approve 
 agent-call     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-call guilds
 clip-transcribe  clip-transcribe --command 'echo hello' $tmp/words
 mem-search     AGENT_URL=$memory mem-search --subjects
+transcript-tail  transcript-tail --once $root/Tests/fixtures/transcript.ndjson
 tmux-attach    tmux-attach -l $box
 share-inbox    share-inbox list --inbox $tmp/inbox
 "

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Every example of every manual runs as it stands there: each line of EXAMPLES
 # that begins with `$ ` is given to sh, in a folder with day.ndjson (the sample
-# day, half as bare actions, half as records), turns.ndjson and clip.wav, beside a server with
-# that day.
+# day, half as bare actions, half as records), turns.ndjson, session.jsonl and clip.wav,
+# beside a server with that day.
 # And a host `box` is there, on which an agent runs in the session `riff`.
 # It must end by itself with status 0 and print something; a comment in the
 # manual's source before it says what else it does: `.\" status 1`,
@@ -62,6 +62,11 @@ wait_until 30 agent_draws || bail "the agent does not come up"
 # What the examples of the memory are about.
 start_server memory python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.ndjson"
 memory=$url
+
+# Transcripts of this machine.
+mkdir -p "$HOME/.claude/projects/-home-ada-site"
+cp "$root/Tests/fixtures/transcript.ndjson" \
+  "$HOME/.claude/projects/-home-ada-site/7d0c9a52-3b1e-4a6f-9d57-1c2e8b90f4aa.jsonl"
 
 # A voice server, and something to hear.
 printf '%064d\n' 1 >"$tmp/secret"
@@ -134,6 +139,7 @@ for page in "$root"/man/*.[0-9]; do
   name=${page##*/}
   mkdir "$tmp/here"
   cp "$tmp/day.ndjson" "$root/Tests/fixtures/turns.ndjson" "$tmp/clip.wav" "$tmp/here"
+  cp "$root/Tests/fixtures/transcript.ndjson" "$tmp/here/session.jsonl"
   examples "$page" >"$tmp/examples"
   ok "$name has at least three examples" at_least "$tmp/examples" 3
   unset AGENT_TOKEN_FILE AGENT_URL

@@ -33,6 +33,10 @@ and in Chinese?" "what a person typed, and nothing else"
 run sh -c 'turn-fold "$1" | jq -r "select(.type == \"turn\" and .id[-2:] == \"19\").state" |
   uniq | xargs' - "$session"
 out_is "running paused running completed" "a question pauses its turn"
+head -n 22 "$session" >asked
+run turn-fold asked
+is "$(jq -r 'select(.type == "turn") | "\(.state) \(.reason)"' "$out" | tail -n 1)" \
+  "paused a question" "and stays so while nobody answers"
 
 cat "$session" "$session" >twice
 run turn-fold -f twice

@@ -73,8 +73,8 @@ private struct ClaudeTurn {
   private var isOver = false
   /// The tokens of each answer of the API, as its last line has them.
   private var tokens: [String: (input: Int64, output: Int64)] = [:]
-  /// The calls that wait for a person.
-  private var questions: Set<String> = []
+  /// The calls that wait for a person, and for what.
+  private var questions: [String: String] = [:]
 
   init(
     _ origin: RecordOrigin, _ thread: String, id: String, parent: String?, _ line: ClaudeLine,
@@ -149,7 +149,11 @@ private struct ClaudeTurn {
       number("input_tokens") + number("cache_creation_input_tokens")
         + number("cache_read_input_tokens"), number("output_tokens")
     )
-    var turn = TurnRecord(origin, id: id, thread: thread, state: .running, time: line.time)
+    // Tokens say nothing of a question, which is asked in a block of the same line.
+    var turn = TurnRecord(
+      origin, id: id, thread: thread, state: questions.isEmpty ? .running : .paused,
+      time: line.time)
+    turn.reason = questions.values.min()
     turn.usage = TurnRecord.Usage(
       inputTokens: Int(tokens.values.reduce(0) { $0 + $1.input }),
       outputTokens: Int(tokens.values.reduce(0) { $0 + $1.output }))
@@ -172,8 +176,9 @@ private struct ClaudeTurn {
     call.started = line.time
     if tool == "AskUserQuestion" || tool == "ExitPlanMode" {
       call.state = .waitingApproval
-      questions.insert(name)
-      state(.paused, tool == "ExitPlanMode" ? "a plan to approve" : "a question", line, &events)
+      let reason = tool == "ExitPlanMode" ? "a plan to approve" : "a question"
+      questions[name] = reason
+      state(.paused, reason, line, &events)
     }
     add(.setToolCall(call), line, &events)
   }
@@ -198,7 +203,9 @@ private struct ClaudeTurn {
     call.stderr = result?["stderr"]?.string.flatMap { $0.isEmpty ? nil : $0 }
     if isRefused { call.reason = "not allowed" }
     add(.setToolCall(call), line, &events)
-    if questions.remove(name) != nil, questions.isEmpty { state(.running, nil, line, &events) }
+    if questions.removeValue(forKey: name) != nil, questions.isEmpty {
+      state(.running, nil, line, &events)
+    }
   }
 
   // MARK: - Its end

@@ -1,0 +1,49 @@
+public import Core
+
+/// Where Claude Code keeps its transcripts, and what their names and lines say by themselves
+/// (CONTRACT.md 1 and 6).
+public enum ClaudeTranscripts {
+  /// The end of a transcript's name.
+  public static let suffix = ".jsonl"
+
+  /// How far below the folder the transcripts are: a folder for each project.
+  public static let depth = 2
+
+  /// The folder of all transcripts of this machine.
+  ///
+  /// - Parameter environment: the value of a variable, nil when unset or empty.
+  public static func folder(
+    home: String, environment: (String) -> String? = Process.environment
+  ) -> String {
+    let base = environment("CLAUDE_CONFIG_DIR") ?? Folders.join(home, ".claude")
+    return Folders.join(base, "projects")
+  }
+
+  /// The same folder of a host: an expression of its shell, to stand in double quotes.
+  public static let folderOnHost = "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/projects"
+
+  /// Whose transcript a file is: its name without the suffix.
+  ///
+  /// - Parameter path: of the file; it need not be UTF-8, see `FileName`.
+  /// - Returns: text without a slash, in which anything else may stand.
+  public static func session(of path: String) -> String {
+    let name = path.split(separator: "/").last.map(String.init) ?? ""
+    return FileName.shown(name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name)
+  }
+
+  /// Whether a file holds what a subagent did, not a session.
+  public static func isOfSubagent(_ path: String) -> Bool {
+    session(of: path).hasPrefix("agent-")
+  }
+
+  /// The type of a line, unescaped.
+  ///
+  /// - Parameter line: all of its bytes.
+  /// - Returns: nil when it says none.
+  /// - Throws: `ScanFault` when it is not one JSON object; `empty` for blanks alone.
+  public static func type(of line: UnsafeRawBufferPointer) throws(ScanFault) -> String? {
+    let type = try ScanMembers.value(of: "type", in: line)
+    try ScanValidator.validate(line)
+    return type.isString ? type.string : nil
+  }
+}

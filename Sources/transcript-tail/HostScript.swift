@@ -1,0 +1,114 @@
+import Core
+import Shell
+import Turns
+
+/// The program that runs on a host: it answers requests, which come as lines, from its
+/// standard input, until that ends. It needs a POSIX shell, and find, stat, dd, tail and head
+/// as they are in Linux, macOS, the BSDs and BusyBox.
+///
+/// - `look`: `FILE SIZE TIME PATH` for each transcript, a line each, then `.`. The answer
+///   waits some seconds for something that the last one did not say. Without the place
+///   there is the line `?` alone before the `.`.
+/// - `read OFFSET COUNT PATH/`: exactly COUNT bytes, zeros where the file has no more, and
+///   behind them the line `FILE SIZE STATE`, as it is afterwards; STATE is `bad` when it
+///   cannot be read. What was cut or replaced meanwhile shows from that, too.
+enum HostScript {
+  /// How a host marks the beginning; in two pieces, so that a shell which shows its commands
+  /// does not show a mark.
+  private static let mark = "transcript-tail-"
+
+  /// The line that the host says first, behind what login files say.
+  static func greeting(_ nonce: String) -> [UInt8] { Array("\(mark)\(nonce)\n".utf8) }
+
+  /// The most seconds that the answer to `look` waits.
+  static let patience = 4.0
+
+  /// A command line for the user's shell on the host.
+  ///
+  /// - Parameters:
+  ///   - path: of a file or folder; empty for the usual folder.
+  ///   - nonce: letters and digits that nobody can guess.
+  static func command(path: String, nonce: String) -> String {
+    ShellWord.login(
+      script: """
+        place=\(ShellWord.quoted(path))
+        suffix=\(ShellWord.quoted("*" + ClaudeTranscripts.suffix))
+        depth=\(ClaudeTranscripts.depth)
+        usual() { place="\(ClaudeTranscripts.folderOnHost)"; }
+        printf '%s%s\\n' '\(mark)' '\(nonce)'
+        \(body)
+        """, hidesInput: true)
+  }
+
+  /// Asks for all transcripts.
+  static let look = Array("look\n".utf8)
+
+  /// Asks for a piece of one. The slash keeps blanks at the end of a name.
+  static func read(_ piece: FollowPlan.Piece) -> [UInt8] {
+    Array("read \(piece.offset) \(piece.count) ".utf8) + FileName.bytes(piece.path)
+      + Array("/\n".utf8)
+  }
+
+  private static let body = #"""
+    set -f
+    LC_ALL=C
+    export LC_ALL
+    case $place in
+    '') usual ;;
+    '~') place=$HOME ;;
+    '~/'*) place=$HOME/${place#??} ;;
+    /*) ;;
+    *) place=$HOME/$place ;;
+    esac
+    if stat -c %i / >/dev/null 2>&1; then
+      form='%i %s %Y %n'
+      stats() { stat -L -c "$form" "$@"; }
+      each='-c'
+    else
+      form='%i %z %m %N'
+      stats() { stat -L -f "$form" "$@"; }
+      each='-f'
+    fi
+    list() {
+      if [ -d "$place" ]; then
+        find -L "$place" -maxdepth "$depth" -name "$suffix" ! -path '*[[:cntrl:]]*' -type f \
+          -exec stat -L "$each" "$form" {} + 2>/dev/null
+      elif [ -e "$place" ]; then
+        stats "$place"
+      else
+        echo '?'
+      fi
+    }
+    look() {
+      tries=0
+      while new=$(list); [ "$new" = "$old" ] && [ "$tries" -lt 8 ]; do
+        tries=$((tries + 1))
+        sleep 0.5 2>/dev/null || sleep 1
+      done
+      old=$new
+      [ -z "$new" ] || printf '%s\n' "$new"
+      echo .
+    }
+    piece() {
+      block=65536
+      first=$(($1 % block))
+      exec 4>&1
+      state=$({ {
+        [ -f "$3" ] && [ -r "$3" ] &&
+          dd if="$3" bs="$block" skip=$(($1 / block)) count=$(((first + $2 + block - 1) / block)) ||
+          [ $? -gt 128 ] || echo bad >&5
+      } | tail -c +$((first + 1)) | { cat; cat /dev/zero; } | head -c "$2" >&4; } 5>&1 2>/dev/null)
+      exec 4>&-
+      after=$(stats "$3" 2>/dev/null) || after='0 0 0'
+      set -- $after
+      echo "$1 $2 ${state:-good}"
+    }
+    old=' '
+    while IFS=' ' read -r what offset count path; do
+      case $what in
+      look) look </dev/null ;;
+      read) piece "$offset" "$count" "${path%/}" </dev/null ;;
+      esac
+    done
+    """#
+}

@@ -1,0 +1,126 @@
+import CLibc
+import Core
+import Turns
+
+/// The transcripts of this machine: a file, or a folder with them and with folders of them.
+struct LocalTranscripts {
+  /// Absolute, as the user named it.
+  let path: String
+  /// Told what cannot be looked at, each thing once.
+  var fault: (_ path: String, _ reason: String) -> Void = { _, _ in }
+  private var told: Set<String> = []
+  private var watched: Set<UInt64> = []
+  private let hint = clibc_changes()
+  private var buffer = [UInt8](repeating: 0, count: 256 << 10)
+
+  /// - Throws: `SettingsError` when there is no such file or folder.
+  init(_ path: String) throws(SettingsError) {
+    self.path = path
+    guard let status = stat(following: path) else {
+      throw SettingsError(path, systemReason(systemError))
+    }
+    guard status.isFolder || status.isRegular else {
+      throw SettingsError(path, "not a file or folder")
+    }
+  }
+
+  /// Readable when something may have changed; -1 where the system does not tell.
+  var descriptor: Int32 { hint }
+
+  /// Forgets that something may have changed.
+  func forget() { if hint >= 0 { clibc_folder_drain(hint) } }
+
+  /// All transcripts that are there.
+  mutating func look() -> [SeenFile] {
+    var found: [SeenFile] = []
+    guard let status = stat(following: path) else { return [] }
+    if status.isFolder {
+      look(in: path, status, depth: ClaudeTranscripts.depth, &found)
+    } else if status.isRegular {
+      add(path, status, &found)
+    }
+    return found
+  }
+
+  private mutating func look(
+    in folder: String, _ status: stat, depth: Int, _ found: inout [SeenFile]
+  ) {
+    watch(folder, status)
+    guard let stream = opendir(folder) else {
+      tell(folder, systemReason(systemError))
+      return
+    }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        FileName.text(Array(bytes.prefix { $0 != 0 }))
+      }
+      if name == "." || name == ".." { continue }
+      let isTranscript = name.hasSuffix(ClaudeTranscripts.suffix)
+      guard isTranscript || depth > 1 else { continue }
+      let path = Folders.join(folder, name)
+      // Gone since, or a link to nothing.
+      guard let status = stat(following: path) else { continue }
+      if status.isFolder, depth > 1 {
+        look(in: path, status, depth: depth - 1, &found)
+      } else if status.isRegular, isTranscript {
+        add(path, status, &found)
+      }
+    }
+  }
+
+  private mutating func add(_ path: String, _ status: stat, _ found: inout [SeenFile]) {
+    let version = FileVersion(status)
+    found.append(
+      SeenFile(
+        path: path, number: UInt64(status.st_ino), size: version.size,
+        modified: version.modified))
+    // Of a folder alone, kqueue does not tell that a file in it grew.
+    #if os(Linux)
+      if path != self.path { return }
+    #endif
+    watch(path, status)
+  }
+
+  private mutating func watch(_ path: String, _ status: stat) {
+    guard hint >= 0, watched.insert(UInt64(status.st_ino)).inserted else { return }
+    clibc_changes_add(hint, path)
+  }
+
+  /// Hands over what a piece holds now; nothing when the file is another by now, or cannot be
+  /// read.
+  mutating func read<Result>(
+    _ piece: FollowPlan.Piece, _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result {
+    let count = read(piece)
+    return try buffer.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+  }
+
+  /// The most that is read at once, bytes.
+  var most: Int { buffer.count }
+
+  private mutating func read(_ piece: FollowPlan.Piece) -> Int {
+    let file = clibc_open(piece.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+    guard file >= 0 else {
+      if systemError != ENOENT { tell(piece.path, systemReason(systemError)) }
+      return 0
+    }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.isRegular, UInt64(status.st_ino) == piece.number else {
+      return 0
+    }
+    while true {
+      let count = pread(file, &buffer, min(piece.count, buffer.count), off_t(piece.offset))
+      if count >= 0 { return count }
+      if systemError != EINTR {
+        tell(piece.path, systemReason(systemError))
+        return 0
+      }
+    }
+  }
+
+  private mutating func tell(_ path: String, _ reason: String) {
+    if told.insert(path).inserted { fault(path, reason) }
+  }
+}

@@ -1,0 +1,62 @@
+import Core
+import Shell
+
+/// What the command line of transcript-tail asks for.
+struct TranscriptOptions {
+  /// As given; nil for the usual folder.
+  private(set) var place: String?
+  private(set) var wishes = FollowPlan.Wishes()
+  /// Whether it ends when all that is there was printed.
+  private(set) var once = false
+  /// The argument of `--state`.
+  private(set) var state: String?
+  private(set) var lifecycle = false
+  private(set) var isQuiet = false
+  private(set) var isVerbose = false
+  /// Failed tries in a row before the host is given up; nil for no end.
+  private(set) var maxRetries: Int?
+  private(set) var connect = ConnectOptions()
+  /// The first option that is for a host alone.
+  private(set) var ofHost: String?
+
+  static let table = OptionTable<TranscriptOptions>(
+    program: "transcript-tail",
+    summary: "Follow a coding agent's own transcripts, one JSON record per line.",
+    synopsis: "[options] [FILE | DIR | HOST:[PATH]]",
+    operands: .fileOr(CompletionNames.hostNames),
+    options: [
+      Option(nil, "all", "of all sessions, from their beginning") { $0.wishes.all = true },
+      Option(nil, "new", "only what is added from now on") { $0.wishes.new = true },
+      Option(nil, "once", "end when all that is there is printed") { $0.once = true },
+      Option(nil, "state", "FILE", "keep the resume points in FILE", .path) { $0.state = $1 },
+      Option(
+        nil, "max-line", "BYTES", "skip lines longer than this (default: 268435456)",
+        .wholeNumber(in: 1...Int.max)
+      ) { $0.wishes.limit = $1 }.rare,
+      Option("L", "lifecycle", "print open, lost, resumed and end as records") {
+        $0.lifecycle = true
+      },
+      Option(nil, "max-retries", "COUNT", "give up after COUNT failed tries", .wholeNumber()) {
+        $0.maxRetries = $1
+      }.rare,
+      Option.quiet("no notes about the link on a terminal").at(\.isQuiet),
+      Option.verbose("notes about the link, always").at(\.isVerbose),
+    ] + connectOptions.at(\.connect)
+  ) { options, words throws(UsageError) in try options.finish(words) }
+
+  /// There is no tmux in it.
+  private static let connectOptions = ConnectOptions.options.filter { $0.entry.name != "label" }
+
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    if state?.isEmpty == true { throw UsageError("--state: no file is named") }
+    if wishes.new, wishes.all || once {
+      throw UsageError("--new leaves nothing for --\(once ? "once" : "all")")
+    }
+    if words.paths.count > 1 {
+      throw UsageError("one place at a time: \(FileName.repaired(words.paths[1]))")
+    }
+    place = words.paths.first
+    let names = ["max-retries"] + Self.connectOptions.map(\.entry.name)
+    ofHost = words.names.first { names.contains($0) }
+  }
+}

@@ -1,0 +1,105 @@
+import CLibc
+import Core
+import Records
+
+/// Standard output, the state behind it, and the words about both: what a follower of this
+/// machine and one of a host have in common.
+final class TranscriptOutput {
+  /// How a run ends before its time.
+  enum End: Error {
+    case signal(Int32)
+    case writing(WriteFailure)
+  }
+
+  let diagnostics: Diagnostics
+  /// Whether a person is told that the link is down and back.
+  let speaks: Bool
+  private let lifecycle: Bool
+  private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
+  private var record = TranscriptRecord(isTerminal: isatty(1) == 1)
+  private var state: TranscriptState?
+  private var faults: FaultLog
+  private var hasFailed = false
+
+  init(_ options: TranscriptOptions, state: TranscriptState?, _ diagnostics: Diagnostics) {
+    self.state = state
+    self.diagnostics = diagnostics
+    lifecycle = options.lifecycle
+    speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
+    faults = FaultLog(diagnostics)
+  }
+
+  /// Prints a line, or says why not.
+  func print(
+    _ line: LineCutter.Line, of file: FollowedFile, from begin: Int64, to end: Int64
+  ) throws(WriteFailure) {
+    switch line {
+    case .whole(let bytes):
+      let fault = try record.write(bytes, session: file.session, end: end, to: writer)
+      if let fault { faults.place(file.path, byte: begin, fault) }
+    case .tooLong: faults.place(file.path, byte: begin, "the line is too long")
+    }
+  }
+
+  /// A file or folder that cannot be read.
+  func fault(_ path: String, _ reason: String) { faults.file(path, reason) }
+
+  /// Tells that a file lost what it had.
+  func tell(_ losses: [FollowPlan.Loss]) throws(WriteFailure) {
+    for loss in losses {
+      diagnostics.error(loss.path, "\(loss.reason): it is read from its beginning")
+      let record = RecordText(.gap).string("path", FileName.shown(loss.path))
+        .string("reason", loss.reason).number("from", loss.offset)
+      try writer.write(record.time(.now()).line)
+    }
+  }
+
+  /// Prints a record about the link, if they are wanted.
+  func tell(_ record: RecordText) throws(WriteFailure) {
+    if lifecycle { try writer.write(record.time(.now()).line) }
+  }
+
+  /// Writes all that is complete, then saves how far that is.
+  ///
+  /// - Returns: when to be called again at the latest.
+  func settle(_ plan: FollowPlan, isLast: Bool = false) throws -> Double {
+    try writer.flush()
+    return try state?.save(plan.progress, isLast: isLast) ?? .infinity
+  }
+
+  /// Whether a signal came or the reader has gone.
+  func check() throws(End) {
+    if let signal = EndSignals.next() { throw .signal(signal) }
+    if OutputEnd.isClosed { throw .writing(WriteFailure(code: EPIPE)) }
+  }
+
+  /// Ends the process for a signal, a closed pipe or a full disk; what was written out is
+  /// saved first.
+  func leave(_ end: End, _ plan: FollowPlan) -> Never {
+    switch end {
+    case .signal(let number):
+      // A signal does not wait for a slow reader.
+      if OutputEnd.isWritable {
+        do {
+          try tell(RecordText(.end).string("reason", "signal \(number)"))
+          _ = try settle(plan, isLast: true)
+        } catch {
+          if let error = error as? SettingsError { diagnostics.say(error.message) }
+        }
+      }
+      Process.die(by: number)
+    case .writing(let failure):
+      if failure.code == EINTR, let signal = EndSignals.next() { Process.die(by: signal) }
+      diagnostics.fail(writing: failure)
+    }
+  }
+
+  /// Says what was left unsaid.
+  ///
+  /// - Returns: how a run ends that came to its end.
+  func finish(_ plan: FollowPlan) -> ExitStatus {
+    faults.finish()
+    if faults.hasFault { return .failure }
+    return plan.isEmpty ? .negative : .success
+  }
+}

@@ -1,0 +1,72 @@
+import Core
+import Turns
+
+/// Turns lines of a transcript into records: `{"event":...,"id":...,"data":...}` on one line
+/// (agentutils-records(5)).
+struct TranscriptRecord: ~Copyable {
+  /// The output is a terminal: what it would obey is escaped inside strings.
+  let isTerminal: Bool
+  private var text = ByteBuffer()
+
+  init(isTerminal: Bool) { self.isTerminal = isTerminal }
+
+  /// Writes the record of a line.
+  ///
+  /// - Parameters:
+  ///   - line: its bytes, which pass as they are, but for white space around them and for what
+  ///     is not UTF-8.
+  ///   - session: whose it is.
+  ///   - end: where it ends in its file, bytes: a resume point.
+  /// - Returns: why there is no record; nil when there is one, or the line is blank.
+  mutating func write(
+    _ line: UnsafeRawBufferPointer, session: String, end: Int64, to writer: RecordWriter
+  ) throws(WriteFailure) -> String? {
+    let type: String?
+    do throws(ScanFault) {
+      type = try ClaudeTranscripts.type(of: line)
+    } catch {
+      return error == .empty ? nil : error.reason
+    }
+    text.removeAll(keepingAtMost: 1 << 20)
+    append("{\"event\":")
+    JSONQuote.append(type.flatMap { $0.isEmpty ? nil : $0 } ?? "message", to: &text)
+    append(",\"id\":")
+    JSONQuote.append("\(session)/\(end)", to: &text)
+    append(",\"data\":")
+    let data = Self.trimmed(line)
+    if UTF8Text.isValid(data) {
+      try add(data, to: writer)
+    } else {
+      let repaired = UTF8Text.repaired(data)
+      var failure: WriteFailure?
+      repaired.withUnsafeBytes { bytes in
+        do throws(WriteFailure) { try add(bytes, to: writer) } catch { failure = error }
+      }
+      if let failure { throw failure }
+    }
+    try writer.write("}\n")
+    return nil
+  }
+
+  private mutating func add(
+    _ data: UnsafeRawBufferPointer, to writer: RecordWriter
+  ) throws(WriteFailure) {
+    if isTerminal { JSONQuote.appendVisible(json: data, to: &text) }
+    try writer.write(text.bytes)
+    if !isTerminal { try writer.write(data) }
+  }
+
+  private mutating func append(_ text: StaticString) {
+    self.text.append(
+      UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Without JSON's white space around it.
+  private static func trimmed(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 }
+    guard let first = line.firstIndex(where: { !isBlank($0) }),
+      let last = line.lastIndex(where: { !isBlank($0) })
+    else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    return UnsafeRawBufferPointer(rebasing: line[first...last])
+  }
+}

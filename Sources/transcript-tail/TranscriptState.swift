@@ -1,0 +1,84 @@
+import Core
+import Records
+
+/// The file of `--state`: how far each transcript was printed. Written behind the output,
+/// never ahead of it.
+struct TranscriptState {
+  /// Of an earlier run; nil when there was none.
+  let marks: [FileMark]?
+  private let file: StateFile
+  private let source: String
+  private var saved: [FileMark]
+  private var next = -Double.infinity
+
+  /// Reads the file, if it is there.
+  ///
+  /// - Parameters:
+  ///   - path: the file, which need not exist.
+  ///   - source: the place that it must belong to.
+  /// - Throws: `SettingsError` when it is not a state file, or another place's.
+  init(path: String, source: String) throws(SettingsError) {
+    file = StateFile(path: path)
+    self.source = source
+    guard let bytes = try file.read(limit: BoundedFile.largest), !bytes.isEmpty else {
+      marks = nil
+      saved = []
+      return
+    }
+    guard let (found, list) = Self.parse(bytes) else {
+      throw SettingsError(path, "not a state file of transcript-tail")
+    }
+    guard found == source else {
+      throw SettingsError(path, "holds the state of \(found), not of \(source)")
+    }
+    marks = list
+    saved = list
+  }
+
+  /// Saves what changed, if it is time: so often that it takes a tenth of the time at most.
+  ///
+  /// - Parameters:
+  ///   - progress: what has been written out.
+  ///   - isLast: whatever the time.
+  /// - Returns: when to be called again at the latest.
+  mutating func save(
+    _ progress: [FileMark], isLast: Bool = false
+  ) throws(SettingsError) -> Double {
+    if progress == saved { return .infinity }
+    let now = Clock.monotonic
+    if !isLast, now < next { return next }
+    try file.replace(with: Self.record(source, progress))
+    saved = progress
+    let end = Clock.monotonic
+    next = end + min(1, 9 * (end - now))
+    return .infinity
+  }
+
+  /// The file's content, one record.
+  static func record(_ source: String, _ marks: [FileMark]) -> [UInt8] {
+    let files = marks.map { mark in
+      RecordText().string("path", mark.path).string("file", String(mark.number))
+        .number("offset", mark.offset)
+    }
+    return RecordText(.transcriptState).string("source", source).objects("files", files).line
+  }
+
+  /// Reads a file's content.
+  ///
+  /// - Returns: nil when it is not a state file.
+  static func parse(_ bytes: [UInt8]) -> (source: String, marks: [FileMark])? {
+    guard let value = bytes.withUnsafeBytes({ try? JSONValue.parse($0) }),
+      value["type"]?.string == RecordType.transcriptState.rawValue,
+      let source = value["source"]?.string, let files = value["files"]
+    else { return nil }
+    var marks: [FileMark] = []
+    for file in files.elements {
+      guard let path = file["path"]?.string,
+        let number = file["file"]?.string.flatMap({ UInt64($0) }),
+        let offset = file["offset"]?.integer, offset >= 0
+      else { return nil }
+      marks.append(FileMark(path: path, number: number, offset: offset))
+    }
+    return (source, marks)
+  }
+}

@@ -1,0 +1,80 @@
+import Core
+import Shell
+
+/// transcript-tail(1): follows a coding agent's own transcripts.
+@main
+enum TranscriptTail {
+  static func main() {
+    let options = TranscriptOptions.table.parseOrExit(TranscriptOptions())
+    let diagnostics = Diagnostics(program: "transcript-tail", verbose: options.isVerbose)
+    do {
+      Process.exit(try run(options, diagnostics))
+    } catch {
+      diagnostics.fail(error, TranscriptOptions.table.usage)
+    }
+  }
+
+  private static func run(
+    _ options: TranscriptOptions, _ diagnostics: Diagnostics
+  ) throws -> ExitStatus {
+    let place = try TranscriptPlace(options.place, home: Folders().home)
+    switch place {
+    case .here(let path):
+      if let name = options.ofHost { throw UsageError("--\(name) is for a host") }
+      let place = try LocalTranscripts(absolute(path))
+      return try withState(options, source: place.path, diagnostics) { plan, output in
+        var follow = LocalFollow(place, plan, output, once: options.once)
+        return try follow.run()
+      }
+    case .host(let name, let path):
+      let request = try request(name, options, diagnostics)
+      return try withState(options, source: "\(name):\(path)", diagnostics) { plan, output in
+        let follow = HostFollow(request, path: path, plan, output, options)
+        do {
+          return try follow.run()
+        } catch let failure as HostFailure {
+          for line in failure.lines(of: request.destination.name) { diagnostics.say(line) }
+          return ExitStatus(rawValue: failure.exitStatus) ?? .failure
+        }
+      }
+    }
+  }
+
+  private static func request(
+    _ host: String, _ options: TranscriptOptions, _ diagnostics: Diagnostics
+  ) throws -> LinkRequest {
+    var request = try LinkRequest.make(
+      host: host, options: options.connect, settings: Settings(diagnostics: diagnostics))
+    request.connectTimeout = options.connect.maxTime
+    request.note = { diagnostics.note($0) }
+    request.tell = { diagnostics.say($0) }
+    request.ask = { Prompt.ask($0) }
+    return request
+  }
+
+  /// Does something with the state of the place, which is nobody else's meanwhile.
+  private static func withState(
+    _ options: TranscriptOptions, source: String, _ diagnostics: Diagnostics,
+    _ follow: (FollowPlan, TranscriptOutput) throws -> ExitStatus
+  ) throws -> ExitStatus {
+    EndSignals.watch()
+    guard let path = options.state else {
+      return try follow(
+        FollowPlan(options.wishes), TranscriptOutput(options, state: nil, diagnostics))
+    }
+    return try FileLock.hold(beside: path, seconds: 0) { () throws(SettingsError) in
+      let state = try TranscriptState(path: path, source: source)
+      let plan = FollowPlan(options.wishes, resuming: state.marks)
+      let output = TranscriptOutput(options, state: state, diagnostics)
+      return Result { try follow(plan, output) }
+    }.get()
+  }
+
+  /// A path as one that means the same wherever we are, without slashes at its end.
+  private static func absolute(_ path: String) -> String {
+    var path = path
+    while path.hasSuffix("/"), path != "/" { path.removeLast() }
+    guard !path.hasPrefix("/"), let folder = currentFolder() else { return path }
+    return path == "." ? folder : Folders.join(folder, path)
+  }
+}

@@ -1,0 +1,133 @@
+#!/bin/sh
+# The transcripts of a host: the program that runs there, in several shells and with the
+# tools of other systems; what is asked for; what goes wrong. Over both transports.
+. "${0%/*}/../lib.sh"
+. "$cli/ssh.sh"
+needs transcript-tail turn-fold turn-format
+cd "$tmp" || exit 1
+sample=$root/Tests/fixtures/transcript.ndjson
+name=7d0c9a52-3b1e-4a6f-9d57-1c2e8b90f4aa
+
+# --- this machine as a host
+
+HOME=$tmp/far
+site=$HOME/.claude/projects/-home-ada-site
+mkdir -p "$site" "$HOME/bin" "$HOME/bsd"
+cp "$sample" "$site/$name.jsonl"
+transcript-tail --once >want || bail "no transcript here"
+run transcript-tail --once .:
+status_is 0 "this machine as a host"
+ok "is read as it is" cmp "$out" want
+ln -s "$(command -v bash)" "$HOME/bin/sh"
+real=$(command -v stat)
+cat >"$HOME/bsd/stat" <<END
+#!/bin/sh
+# As that of macOS: -f is the format, and there is no -c.
+case " \$* " in *' -c '*) exit 1 ;; esac
+for word; do
+  shift
+  case \$word in
+  -f) word=-c ;;
+  '%i %z %m %N') word='%i %s %Y %n' ;;
+  esac
+  set -- "\$@" "\$word"
+done
+exec $real "\$@"
+END
+chmod +x "$HOME/bsd/stat"
+for folder in bin bsd; do
+  echo "PATH=$HOME/$folder:\$PATH; echo noise; cat" >"$HOME/.profile"
+  run transcript-tail --once .:
+  ok "so it is with other tools ($folder)" cmp "$out" want
+done
+echo 'exit 3' >"$HOME/.profile"
+run transcript-tail --once .:
+status_is 75 "a login that fails"
+err_one_line transcript-tail "is one line"
+rm "$HOME/.profile"
+
+run transcript-tail --once ".:.claude/projects/-home-ada-site/$name.jsonl"
+ok "one file" cmp "$out" want
+run transcript-tail --once ".:~/.claude"
+status_is 1 "a folder without transcripts"
+odd="it's a \$(touch got-out) \`touch got-out\` \"*;\\ "
+mkdir "$HOME/$odd"
+cp "$sample" "$HOME/$odd/$odd.jsonl"
+# shellcheck disable=SC2088  # it is the host's to expand
+for place in "$odd" "~/$odd" "$HOME/$odd" "$odd/$odd.jsonl"; do
+  run transcript-tail --once ".:$place"
+  is "$status $(jq -r .id "$out" | head -n 1)" "0 $odd/111" "in any place"
+done
+ok "nothing of a name is obeyed" sh -c '! find "$1" | grep -q "/got-out$"' - "$tmp"
+run transcript-tail --once .:nowhere
+status_is 2 "no such place"
+err_is "transcript-tail: .:nowhere: no such file or folder" "is told"
+run transcript-tail --once "$(printf '.:a\nb')"
+status_is 2 "nor one with a line feed"
+err_one_line transcript-tail "which is told in one line"
+echo '{"type":"user","n":1}' >"$site/$(printf 'a\nb').jsonl"
+run transcript-tail --once --all .:
+is "$status $(lines "$out")" "0 26" "names with line feeds are left out"
+run transcript-tail --once -P 22 "$site"
+status_is 2 "a port is for a host"
+
+# --- it grows
+
+line() { printf '{"type":"user","n":%s}\n' "$1"; }
+has_lines() { [ "$(jq -r 'select(.event) | .data.n' "$1" | xargs | tr ' ' ,)" = "$2" ]; }
+rm -rf "$HOME/.claude"
+mkdir -p "$site"
+line 1 >"$site/a.jsonl"
+start follow transcript-tail -L --state state .:
+follow=$pid
+ok "the session is printed" wait_until 10 has_lines follow.out 1
+line 2 >>"$site/a.jsonl"
+ok "what is added, too" wait_until 10 has_lines follow.out 1,2
+printf '{"type":"user",' >>"$site/a.jsonl"
+line 3 >"$site/b.jsonl"
+ok "and a session that begins" wait_until 10 has_lines follow.out 1,2,3
+printf '"n":4}\n' >>"$site/a.jsonl"
+ok "a line is printed when it is whole" wait_until 10 has_lines follow.out 1,2,3,4
+line 5 >"$site/a.jsonl"
+ok "a file that became shorter is read again" wait_until 10 has_lines follow.out 1,2,3,4,5
+like "$(cat follow.out)" '"reason":"truncated"' "is a gap"
+stop "$follow"
+is "$status" 143 "a signal ends it"
+is "$(jq -r 'select(.type) | .type' follow.out | xargs)" "open gap end" "and is told by --lifecycle"
+line 6 >>"$site/b.jsonl"
+run transcript-tail --once --state state .:
+ok "later it goes on" has_lines "$out" 6
+perl -e 'print "{\"type\":\"user\",\"x\":\"", "y" x 20_000_000, "\"}\n"' >"$site/big.jsonl"
+run sh -c 'transcript-tail --once .: | jq -r ".data.x | length"'
+out_is 20000000 "a long line passes"
+
+# --- a host
+
+start_sshd
+site=$remote_home/.claude/projects/-home-ada-site
+mkdir -p "$site"
+cp "$sample" "$site/$name.jsonl"
+for transport in $transports; do
+  attach_args
+  # shellcheck disable=SC2086
+  run transcript-tail --once $attach_args:
+  status_is 0 "$transport: a host"
+  ok "$transport: is read as it is" cmp "$out" want
+  # shellcheck disable=SC2086
+  start live sh -c 'transcript-tail "$@" | turn-fold | turn-format -W 80' - $attach_args:
+  ok "$transport: turn-format shows it at work" wait_until 20 has live.out 'tide table still build'
+  pkill -P "$pid"
+  finished "$pid"
+  # shellcheck disable=SC2086
+  run transcript-tail --once $attach_args:nowhere
+  status_is 2 "$transport: no such place"
+  ssh-keygen -q -t ed25519 -N '' -f "other-$transport"
+  run transcript-tail --once --transport "$transport" -i "other-$transport" --pins pins \
+    -P "$port" "$remote_user@127.0.0.1:"
+  status_is 77 "$transport: a key that is refused"
+  err_one_line transcript-tail "$transport: is told"
+  run transcript-tail --transport "$transport" -i "$id" --pins pins -P 1 "$remote_user@127.0.0.1:"
+  status_is 75 "$transport: nobody is there"
+  err_one_line transcript-tail "$transport: is told"
+done
+done_testing

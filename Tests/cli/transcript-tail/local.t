@@ -1,0 +1,126 @@
+#!/bin/sh
+# The transcripts of this machine, while they grow, begin, shrink and are replaced.
+. "${0%/*}/../lib.sh"
+needs transcript-tail turn-fold turn-format jq perl
+cd "$tmp" || exit 1
+projects=$HOME/.claude/projects
+sample=$root/Tests/fixtures/transcript.ndjson
+name=7d0c9a52-3b1e-4a6f-9d57-1c2e8b90f4aa
+site=$projects/-home-ada-site
+session=$site/$name.jsonl
+mkdir -p "$site"
+
+run transcript-tail --once
+status_is 1 "no transcript"
+err_empty "and nothing to say"
+cp "$sample" "$session"
+run transcript-tail --once
+status_is 0 "a transcript"
+jq -r '"\(.event) \(.id)"' "$out" >ids
+jq -r .type "$sample" >types
+perl -ne '$at += length; print "'"$name"'/$at\n"' "$sample" | paste -d ' ' types - >want
+ok "each line is an event, whose id is where it ends" cmp ids want
+perl -pe 's/^\{"event":"[^"]*","id":"[^"]*","data":(.*)\}$/$1/' "$out" >data
+ok "its data has the bytes of the line" cmp data "$sample"
+turn-fold "$sample" | jq -c 'select(.type != "thread")' >bare
+turn-fold "$out" | jq -c 'select(.type != "thread")' >wrapped
+ok "turn-fold makes the same of both" cmp bare wrapped
+run sh -c 'transcript-tail --once | turn-fold | turn-format -W 80'
+out_like 'does the tide table still build' "and turn-format shows it"
+run sh -c 'transcript-tail --once | turn-fold -f |
+  jq -s "map(select(.type == \"turn\").usage.output_tokens) | add"'
+out_is "$(turn-fold -f "$sample" | jq -s 'map(select(.type == "turn").usage.output_tokens) | add')" \
+  "so what it cost is told"
+head -n 22 "$sample" >"$session"
+run sh -c 'transcript-tail --once | turn-fold |
+  jq -r "select(.type == \"turn\") | .reason // .state" | tail -n 1'
+out_is "a question" "and what it waits for"
+for place in "$session" "$site" "$projects" "$projects/" .; do
+  run sh -c 'cd "$1" && transcript-tail --once "$2"' - "$site" "$place"
+  is "$status $(lines "$out")" "0 22" "the same in $place"
+done
+run env CLAUDE_CONFIG_DIR="$tmp/nowhere" transcript-tail --once
+status_is 2 "no such folder"
+err_one_line transcript-tail "is one line"
+
+# --- it grows
+
+# line NUMBER: of a transcript.
+line() { printf '{"type":"user","n":%s}\n' "$1"; }
+# has_lines FILE N,N,...: the numbers of its events.
+has_lines() { [ "$(jq -r 'select(.event) | .data.n' "$1" | xargs | tr ' ' ,)" = "$2" ]; }
+rm -r "$projects"
+mkdir -p "$site" "$projects/other"
+line 1 >"$site/a.jsonl"
+line 50 >"$projects/other/old.jsonl"
+touch -d 2020-01-01 "$projects/other/old.jsonl"
+start follow transcript-tail --state state
+follow=$pid
+ok "the newest session is printed" wait_until 10 has_lines follow.out 1
+line 2 >>"$site/a.jsonl"
+ok "what is added, too" wait_until 10 has_lines follow.out 1,2
+printf '{"type":"user",' >>"$site/a.jsonl"
+line 3 >"$site/b.jsonl"
+ok "and a session that begins" wait_until 10 has_lines follow.out 1,2,3
+line 51 >>"$projects/other/old.jsonl"
+ok "and what is added to another" wait_until 10 has_lines follow.out 1,2,3,51
+printf '"n":4}\n' >>"$site/a.jsonl"
+ok "a line is printed when it is whole" wait_until 10 has_lines follow.out 1,2,3,51,4
+mkdir "$projects/later"
+line 5 >"$projects/later/c.jsonl"
+ok "a folder may come later" wait_until 10 has_lines follow.out 1,2,3,51,4,5
+is "$(cat follow.err)" "" "all without a word"
+
+line 6 >"$site/a.jsonl"
+ok "a file that became shorter is read again" wait_until 10 has_lines follow.out 1,2,3,51,4,5,6
+is "$(jq -r 'select(.type == "gap") | "\(.reason) \(.from)"' follow.out)" "truncated 66" "is a gap"
+like "$(cat follow.err)" '/a\.jsonl: truncated: ' "and is told"
+line 7 >new
+line 8 >>new
+mv new "$site/b.jsonl"
+ok "a file that was replaced, too" wait_until 10 has_lines follow.out 1,2,3,51,4,5,6,7,8
+is "$(jq -r 'select(.type == "gap") | .reason' follow.out | tail -n 1)" replaced "is a gap"
+run transcript-tail --state state
+status_is 2 "a state is one process's"
+err_like 'state\.lock: locked' "and says so"
+stop "$follow"
+is "$status" 143 "a signal ends it"
+
+# --- and goes on where it was
+
+line 9 >>"$site/a.jsonl"
+line 10 >"$site/d.jsonl"
+run transcript-tail --once --state state
+ok "later it goes on" has_lines "$out" 9,10
+run transcript-tail --once --state state
+out_empty "once"
+printf '{"type":"user","n":11' >>"$site/a.jsonl"
+run transcript-tail --once --state state
+is "$status $(cat "$out" "$err")" "0 " "what is not whole is left"
+echo '}' >>"$site/a.jsonl"
+run transcript-tail --once --state state
+ok "for the next time" has_lines "$out" 11
+run transcript-tail --once --state state "$site"
+status_is 2 "a state is one place's"
+err_like "^transcript-tail: state: holds the state of $projects, not of $site\$" "and says so"
+echo '{"type":"transcript_state","source":"x","files":[{"path":1}]}' >wrong
+run transcript-tail --once --state wrong
+status_is 2 "what is no state is refused"
+err_one_line transcript-tail "in one line"
+run sh -c 'transcript-tail --once --all --state full >/dev/full'
+status_is 2 "a full disk"
+ok "is not noted as printed" test ! -e full
+run transcript-tail --once --all
+ok "all sessions, the newest last" test "$(lines "$out")" = 9
+
+start new transcript-tail -L --new
+wait_until 10 has new.out '"open"'
+wait_until 10 sh -c 'kill -0 "$1" && sleep 0.2' - "$pid"
+printf '{"type":"user","n":12}\n' >>"$site/a.jsonl"
+ok "only what is new" wait_until 10 has_lines new.out 12
+stop "$pid"
+like "$(cat new.out)" '"type":"end","reason":"signal 15"' "and the end, with --lifecycle"
+run sh -c 'transcript-tail | head -n 1 | jq -r .event'
+out_is user "a reader that leaves ends it"
+
+done_testing
