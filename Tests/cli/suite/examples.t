@@ -75,7 +75,7 @@ start_server ears python3 "$cli/servers/riff.py" --secret "$tmp/secret" --log "$
   --answers "$tmp/hears"
 printf '[profile ears]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/secret" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
-printf 'RIFF\044\000\000\000WAVEfmt ' >"$tmp/clip.wav"
+printf 'RIFF\104\000\000\000WAVEfmt %060d' 0 >"$tmp/clip.wav"
 
 # A gateway, for the examples of agents that ask before they act.
 . "${0%/*}/../gateway.sh"
@@ -144,7 +144,7 @@ for page in "$root"/man/*.[0-9]; do
   ok "$name has at least three examples" at_least "$tmp/examples" 3
   unset AGENT_TOKEN_FILE AGENT_URL
   case $name in
-  agent-approve.1 | agent-chat.1 | clip-transcribe.1) ;;
+  agent-approve.1 | agent-chat.1 | agent-talk.1 | clip-transcribe.1) ;;
   mem-*) AGENT_URL=$memory ;;
   *) AGENT_URL=$serve ;;
   esac
@@ -159,6 +159,8 @@ for page in "$root"/man/*.[0-9]; do
     # The gateway is a profile's, which the environment would hide.
     case "$name $command" in
     agentutils.7*' -p claw '*) set -- env -u AGENT_URL -u AGENT_TOKEN_FILE ;;
+    # The keys are a terminal's.
+    agent-talk.1*) set -- python3 "$cli/terminal.py" ;;
     *) set -- ;;
     esac
     run "$@" sh -c "cd '$tmp/here' && $command"

@@ -1,0 +1,110 @@
+#!/bin/sh
+# agent-talk at a terminal: keys, the level, what is heard and typed, and what is left.
+# shellcheck disable=SC2154  # of ssh.sh and talk.sh
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+. "${0%/*}/talk.sh"
+
+# --- recording
+says 'run the tests'
+talk one --recorder "$speaks; :" --command "stat -c %a \"\$1\" \"\${1%/*}\" >'$tmp/modes'; $hears" .
+ok "the level" at one expect ' ###################-  Enter ends, q throws it away'
+ok "somebody records" kill -0 "$(cat "$recording")"
+is "$(cat "$recording")" "$(at one state | jq .pid)" "and that is agent-talk"
+ok "time passes" at one expect ' 0:01 '
+ok "silence has none" at one expect ' --------------------  Enter'
+at one send '\r'
+ok "what was heard is shown" at one expect 'run the tests'
+ended one 0 "Return ends it"
+ok "and typed" wait_until 20 typed_text 'run the tests'
+ok "nothing is left" nothing_left
+is "$(tr '\n' ' ' <"$tmp/modes")" "600 700 " "nobody else can read the clip"
+clear_prompt
+
+# --- keys and signals: several people at once
+says 'never said'
+hears_never="touch '$tmp/heard'; $hears"
+for seat in q esc break; do talk "$seat" --recorder "$speaks" --command "$hears_never" .; done
+for signal in HUP INT TERM; do
+  talk "$signal" --recorder "sh -c 'echo \$\$ >$tmp/$signal; exec sleep 1000' | cat; :" \
+    --command "$hears_never" .
+done
+while read -r seat key want; do
+  at "$seat" expect '####'
+  at "$seat" send "$key"
+  ended "$seat" "$want" "$key throws it away"
+done <<'END'
+q q 1
+esc \e[A 1
+break \x03 130
+END
+while read -r signal want; do
+  at "$signal" expect '----'
+  wait_until 20 test -s "$tmp/$signal"
+  at "$signal" kill "$signal"
+  ended "$signal" "$want" "SIG$signal"
+  ok "and the recorder" wait_until 20 gone "$(cat "$tmp/$signal")"
+done <<'END'
+HUP 129
+INT 130
+TERM 143
+END
+not_ok "no clip of these was heard" test -e "$tmp/heard"
+ok "or is left" nothing_left
+ok "and nothing typed" session_empty
+talk late --recorder "$speaks" --command "echo \$\$ >'$tmp/pid'; exec sleep 1000" .
+at late expect '####'
+at late send ' '
+wait_until 20 test -s "$tmp/pid"
+at late expect 'listening to it'
+at late send '\x03'
+ended late 130 "^C while it is heard"
+ok "the recogniser, too" wait_until 20 gone "$(cat "$tmp/pid")"
+ok "and nothing is left" nothing_left
+
+# --- what it is told
+# shellcheck disable=SC2016  # for nobody
+says 'end; $(touch made) `touch made` "'"'"
+printf 'and \033[31mred\r\n\tlast' >>"$tmp/says"
+talk hostile --recorder "$speaks" --command "$hears" .
+at hostile expect '####'
+at hostile send '\n'
+ended hostile 0 "hostile words"
+# shellcheck disable=SC2016
+ok "are typed as text" wait_until 20 typed_text 'end; $(touch made) `touch made` "'"'"' and \e[31mred last'
+not_ok "and not run" test -e made
+clear_prompt
+says 'echo said $((40 + 2))'
+talk return --seconds 1 --recorder "cat '$tmp/loud.wav'; sleep 1000" --command "$hears" -r .
+ended return 0 "--seconds ends it"
+ok "-r presses Return" wait_until 20 session_shows 'said 42'
+clear_prompt
+
+# --- what goes wrong: again several at once
+says 'not lost'
+talk silent --recorder "cat '$tmp/loud.wav'" --command 'echo " "' .
+talk nowhere --recorder "cat '$tmp/loud.wav'" --command "$hears" -s nowhere .
+talk deaf --recorder "cat '$tmp/loud.wav'" --command 'echo "no model" >&2; exit 3' .
+talk broken --recorder 'echo "no microphone" >&2; exit 1' --command "$hears_never" .
+talk mute --recorder 'sleep 1000' --command "$hears_never" .
+ended silent 1 "no words"
+ok "is told" grep -q 'agent-talk: no words were heard' "$tmp/silent.screen"
+ended nowhere 1 "no such session"
+ok "the words are told" grep -q 'agent-talk: not typed: not lost' "$tmp/nowhere.screen"
+ended broken 2 "a recorder that fails"
+ok "is told of" grep -q 'agent-talk: recorder: no microphone' "$tmp/broken.screen"
+at mute send ' '
+ended mute 2 "one that records nothing"
+ok "too" grep -q 'agent-talk: recorder: nothing was recorded' "$tmp/mute.screen"
+not_ok "they are not heard" test -e "$tmp/heard"
+ended deaf 2 "a recogniser that fails"
+ok "is told of" grep -q 'agent-talk: --command: ended with status 3' "$tmp/deaf.screen"
+kept=$(sed -n 's/.*agent-talk: kept \(.*\), to try again with clip-transcribe.*/\1/p' "$tmp/deaf.screen")
+ok "the clip is kept" cmp "$kept" "$tmp/loud.wav"
+# shellcheck disable=SC2012  # the name is ours
+like "$(ls -l "$kept")" '^-rw-------' "for the user alone"
+is "$(ls "${kept%/*}")" clip.wav "and nothing else"
+rm -r "${kept%/*}"
+ok "nothing more is left" nothing_left
+ok "nor typed" session_empty
+done_testing
