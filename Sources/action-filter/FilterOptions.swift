@@ -100,14 +100,20 @@ struct FilterOptions {
       ) {
         $0.profiles += $1.map { Array($0.utf8) }
       }.rare,
-      Option("g", "guild", "GUILD", "of this guild, by its id or its name", .word) {
+      Option(
+        "g", "guild", "GUILD", "of this guild, by its id or its name",
+        .word.offering(AskedNames.guilds)
+      ) {
         $0.predicate.guilds.append(IDTest($1))
         $0.names.append((.guild, $1))
       },
       Option("c", "channel", "ID", "of this channel", .word) {
         $0.predicate.channels.append(IDTest($1))
       },
-      Option("U", "user", "USER", "of this user, by the id or the name", .word) {
+      Option(
+        "U", "user", "USER", "of this user, by the id or the name",
+        .word.offering(AskedNames.users)
+      ) {
         $0.predicate.users.append(IDTest($1))
         $0.names.append((.user, $1))
       },

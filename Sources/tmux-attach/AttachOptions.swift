@@ -70,7 +70,7 @@ struct AttachOptions {
     program: "tmux-attach",
     summary: "Attach to the agent's terminal on another machine, and stay attached.",
     synopsis: "[options] [HOST]",
-    operands: CompletionNames.hosts,
+    operands: .live { ["."] + CompletionNames.hostNames() },
     options: [
       Option("s", "session", "NAME", "the tmux session (default: riff)", SessionName.reading) {
         $0.session = $1

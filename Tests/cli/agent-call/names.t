@@ -145,6 +145,10 @@ is "$({ agent-call names; agent-call actions; } | action-filter -U noor-0x -o co
 is "$(agent-call --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " \
   "guilds, by their names where these tell them apart"
 is "$(voice-state --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " "of voice-state"
+for command in action-filter agent-pulse agent-browse agent-cost; do
+  is "$($command --completions words -g '' | tr '\n' ' ')" "Repair-Café 20 21 31mred-touch-evil " "of $command"
+done
+is "$(action-filter --completions words -U '' | tr '\n' ' ')" "9 8 Noor-0-x " "people of action-filter"
 is "$(mem-search --completions words -u '' | tr '\n' ' ')" "9 8 Noor-0-x " "people"
 run agent-call -g 31mred-touch-evil actions
 status_is 1 "what is offered is understood"

@@ -121,7 +121,8 @@ agent-call browser-sessions ''|
 voice-state --panel tools,scr|tools,screen
 voice-state hi|history
 voice-state day|day.ndjson
-tmux-attach ''|box cellar shed
+tmux-attach ''|. box cellar shed
+agent-cost -o ''|table tsv json line
 tmux-attach -s ri|riff-2
 share-inbox re|retry remove
 share-inbox retry ''|$id
@@ -144,7 +145,7 @@ riff-up --session ri|riff-2
 riff-worktree-remove --fo|--force
 END
 else
-  skip 36 "no bash"
+  skip 37 "no bash"
 fi
 if command -v fish >/dev/null 2>&1; then
   is "$(complete_fish tmux-attach 'tmux-attach -s ri')" "riff-2" "fish completes a session"
