@@ -300,8 +300,15 @@ finished() {
 }
 
 # gone PID: the process ended, waited for or not.
+# What ps reads of every process is here read of one, without a process more.
 gone() {
-  case $(ps -o stat= -p "$1" 2>/dev/null) in
+  if [ -r /proc/self/stat ]; then
+    { read -r _stat <"/proc/$1/stat"; } 2>/dev/null || return 0
+    _stat=${_stat##*) }
+  else
+    _stat=$(ps -o stat= -p "$1" 2>/dev/null)
+  fi
+  case $_stat in
   "" | Z*) return 0 ;;
   esac
   return 1

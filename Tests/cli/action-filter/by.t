@@ -5,7 +5,7 @@ needs python3
 cd "$tmp" || exit
 by=$cli/action-filter/by-oracle.py
 
-ok "counts, buckets and sums are those of an oracle" python3 "$by" 8 120
+ok "counts, buckets and sums are those of an oracle" python3 "$by" 8 60
 
 cat >day <<'END'
 {"created_at":"2026-03-01T10:00:00.000Z","kind":"llm_call","metadata":{"model":"m","usage":{"inputTokens":5,"outputTokens":2}},"usd_cost":0.1}

@@ -93,7 +93,7 @@ is "$(action-filter -k llm_error decoys)" "$(sed -n '2p;4p;6p' decoys)" "decoys 
 # Long and deep, in time and memory that follow the length.
 needs python3
 python3 - <<'END'
-deep = 1000000
+deep = 200000
 with open("deep", "w") as file:
     file.write('{"kind":"a","x":' + '[{"a":' * deep + "1" + "}]" * deep + "}\n")
     file.write('{"kind":"b","x":' + '[{"a":' * deep + "1" + "}]" * (deep - 1) + "}}\n")
@@ -101,20 +101,20 @@ with open("deep", "w") as file:
 with open("long", "w") as file:
     piece = '\\"kind\\":\\"b\\" \\\\' * 50000
     file.write('{"kind":"a","content":"')
-    for _ in range(200): file.write(piece)
+    for _ in range(40): file.write(piece)
     file.write('END"}\n{"kind":"c"}\n')
 END
 run action-filter -N deep
-status_is 2 "brackets a million deep are counted"
+status_is 2 "brackets 400,000 deep are counted"
 out_is 2 "and the right ones pass"
 err_is "action-filter: deep:2: unbalanced brackets" "the wrong ones are named"
 head -n 1 long >want
 run sh -c 'cat long | action-filter -k a -iF end | cmp - want'
-status_is 0 "a line of 200 MB passes"
+status_is 0 "a line of 40 MB passes"
 run action-filter -N long
 out_is 2 "and what follows it"
-ok "the line alone, and 12 MB, where it is only read" \
-  python3 "$cli/resident.py" $((12 * 1024 + $(wc -c <want) / 1024)) action-filter -k zzz long
+ok "the line alone, and 16 MB, where it is only read" \
+  python3 "$cli/resident.py" $((16 * 1024 + $(wc -c <want) / 1024)) action-filter -k zzz long
 for options in "-iF zzz" "-u" "--strict" "--fast -F zzz" "-o content"; do
   # shellcheck disable=SC2086  # options are words
   ok "$options: 16 MB and twice the line at most" \

@@ -8,63 +8,74 @@ cd "$tmp" || exit 1
 # at TIME: an action of this time.
 at() { printf '{"id":1,"created_at":"%s","kind":"reacted","usd_cost":0}\n' "$1"; }
 
-# means ZONE WORDS TIME: what the words mean in a zone, to the second.
-means() {
-  at "$3" >first
-  at "$(printf %s "$3" | sed 's/Z$/.999Z/')" >last
-  before=$(python3 -c 'import sys, datetime as d
-t = d.datetime.fromisoformat(sys.argv[1].replace("Z", "+00:00")) - d.timedelta(milliseconds=1)
-print(t.strftime("%Y-%m-%dT%H:%M:%S.%f")[:23] + "Z")' "$3")
-  at "$before" >early
-  is "$(TZ=$1 action-filter -S "$2" -N early first last):$(TZ=$1 action-filter -B "$2" -N early first last)" \
-    "2:1" "$2 in $1 is $3"
-}
-means UTC 2026-03-01 2026-03-01T00:00:00Z
-means Europe/Berlin 2026-03-01 2026-02-28T23:00:00Z
-means Europe/Berlin '2026-07-01 05:00' 2026-07-01T03:00:00Z
-means Europe/Berlin 2026-07-01T05:00:07 2026-07-01T03:00:07Z
-means Europe/Berlin 2026-07-01T05:00:07Z 2026-07-01T05:00:07Z
-means America/New_York '2026-11-22 05:00:00' 2026-11-22T10:00:00Z
-means Asia/Kathmandu '2026-11-22 05:00' 2026-11-21T23:15:00Z
-# Hours that are passed over, and that come twice.
-means Europe/Berlin '2026-03-29 02:30' 2026-03-29T01:30:00Z
-means Europe/Berlin '2026-10-25 02:30' 2026-10-25T00:30:00Z
-means America/New_York '2026-03-08 02:30' 2026-03-08T07:30:00Z
-means America/New_York '2026-11-01 01:30' 2026-11-01T05:30:00Z
-means EST5EDT4,M3.2.0,M11.1.0 '2026-07-01 00:00' 2026-07-01T04:00:00Z
+# What words mean in a zone, to the second: `ZONE|WORDS|TIME`.
+python3 - >meant <<'END'
+import datetime as d, os, time
 
-# day ZONE FORMAT DAYS: a day by the calendar of python, so many days ago.
-day() {
-  TZ=$1 python3 -c 'import sys, datetime as d
-print((d.date.today() - d.timedelta(days=int(sys.argv[2]))).strftime(sys.argv[1]))' "$2" "$3"
-}
-# utc ZONE DAYS TIME: when it was this time so many days ago.
-utc() {
-  TZ=$1 python3 -c 'import sys, time
-shown = time.strptime(sys.argv[1], "%Y-%m-%d %H:%M")
-print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.mktime(shown))))' "$(day "$1" %F "$2") $3"
-}
-for zone in Europe/Berlin America/New_York Asia/Kathmandu; do
-  means "$zone" today "$(utc $zone 0 00:00)"
-  means "$zone" 'Yesterday 14:30' "$(utc $zone 1 14:30)"
-  means "$zone" "$(day $zone %A 2)" "$(utc $zone 2 00:00)"
-  for days in 0 1 3 6; do means "$zone" "$(day $zone %a $days) 0:00" "$(utc $zone $days 00:00)"; done
-done
+def utc(zone, days, hour):
+    """When it was this time so many days ago, by the calendar of Python."""
+    day = d.date.today() - d.timedelta(days=days)
+    shown = time.strptime(f"{day} {hour}", "%Y-%m-%d %H:%M")
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.mktime(shown)))
+
+for zone in "Europe/Berlin", "America/New_York", "Asia/Kathmandu":
+    os.environ["TZ"] = zone
+    time.tzset()
+    name = lambda days, form: (d.date.today() - d.timedelta(days=days)).strftime(form)
+    print(zone, "today", utc(zone, 0, "00:00"), sep="|")
+    print(zone, "Yesterday 14:30", utc(zone, 1, "14:30"), sep="|")
+    print(zone, name(2, "%A"), utc(zone, 2, "00:00"), sep="|")
+    for days in 0, 1, 3, 6:
+        print(zone, name(days, "%a") + " 0:00", utc(zone, days, "00:00"), sep="|")
+END
+# Then hours that are passed over, and that come twice.
+cat >>meant <<'END'
+UTC|2026-03-01|2026-03-01T00:00:00Z
+Europe/Berlin|2026-03-01|2026-02-28T23:00:00Z
+Europe/Berlin|2026-07-01 05:00|2026-07-01T03:00:00Z
+Europe/Berlin|2026-07-01T05:00:07|2026-07-01T03:00:07Z
+Europe/Berlin|2026-07-01T05:00:07Z|2026-07-01T05:00:07Z
+America/New_York|2026-11-22 05:00:00|2026-11-22T10:00:00Z
+Asia/Kathmandu|2026-11-22 05:00|2026-11-21T23:15:00Z
+Europe/Berlin|2026-03-29 02:30|2026-03-29T01:30:00Z
+Europe/Berlin|2026-10-25 02:30|2026-10-25T00:30:00Z
+America/New_York|2026-03-08 02:30|2026-03-08T07:30:00Z
+America/New_York|2026-11-01 01:30|2026-11-01T05:30:00Z
+EST5EDT4,M3.2.0,M11.1.0|2026-07-01 00:00|2026-07-01T04:00:00Z
+END
+# Of the last millisecond before it, of the second's first and its last.
+python3 - <<'END'
+import datetime as d
+for line in open("meant"):
+    time = line.strip().split("|")[2]
+    before = d.datetime.fromisoformat(time.replace("Z", "+00:00")) - d.timedelta(milliseconds=1)
+    early = before.strftime("%Y-%m-%dT%H:%M:%S.%f")[:23] + "Z"
+    with open(time, "w") as file:
+        for at in early, time, time.replace("Z", ".999Z"):
+            print('{"id":1,"created_at":"%s","kind":"reacted","usd_cost":0}' % at, file=file)
+END
+while IFS='|' read -r zone words time; do
+  is "$(TZ=$zone action-filter -S "$words" -N "$time"):$(TZ=$zone action-filter -B "$words" -N "$time")" \
+    "2:1" "$words in $zone is $time"
+done <meant
 at "$(date -u +%FT%TZ)" >here
 is "$(action-filter -B now -N here):$(action-filter -S 1h -B now -N here)" 1:1 "now"
 
 # What -t prints is understood, and finds the row it was printed of.
+for time in 2026-02-15T02:30:00Z 2026-03-08T06:59:59.9Z 2026-03-08T07:00:00Z 2026-03-22T02:30:00Z \
+  2026-03-29T00:59:59Z 2026-03-29T01:00:00Z 2026-04-04T14:45:00Z 2026-04-04T15:15:00Z \
+  2026-10-03T15:30:00Z 2026-10-25T00:30:00Z 2026-10-25T01:30:00Z 2026-11-01T05:30:00Z \
+  2026-11-01T06:30:00.001Z 2026-11-22T23:59:59Z; do
+  at "$time" >>rows
+done
 for zone in Europe/Berlin America/New_York Asia/Kathmandu Australia/Lord_Howe Africa/Casablanca; do
   lost=
-  for time in 2026-03-29T00:59:59Z 2026-03-29T01:00:00Z 2026-10-25T00:30:00Z 2026-10-25T01:30:00Z \
-    2026-03-08T06:59:59.9Z 2026-03-08T07:00:00Z 2026-11-01T05:30:00Z 2026-11-01T06:30:00.001Z \
-    2026-04-04T14:45:00Z 2026-04-04T15:15:00Z 2026-10-03T15:30:00Z 2026-11-22T23:59:59Z \
-    2026-02-15T02:30:00Z 2026-03-22T02:30:00Z; do
-    at "$time" >row
-    shown=$(TZ=$zone action-format -tW 0 row | cut -c 1-19)
-    [ "$(TZ=$zone action-filter -S "$shown" -N row)" = 1 ] || lost="$lost $time ($shown)"
-  done
-  is "$lost" "" "what -t prints in $zone finds its row"
+  TZ=$zone action-format -tW 0 rows | cut -c 1-19 >shown
+  exec 3<rows
+  while read -r shown <&4 && read -r row <&3; do
+    [ "$(echo "$row" | TZ=$zone action-filter -S "$shown" -N)" = 1 ] || lost="$lost $row ($shown)"
+  done 4<shown
+  is "$(lines shown)$lost" 14 "what -t prints in $zone finds its row"
 done
 
 for word in soon '' 25:00 2026-02-30 '2026-11-22 5' tomorrow "$(printf 'to\033[31mday')"; do

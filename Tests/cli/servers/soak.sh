@@ -1,11 +1,11 @@
 # shellcheck shell=sh
 # soak.sh: what the soaks share; read after lib.sh. A soak posts actions and breaks the
-# stream at random bytes meanwhile, a hundred actions to a break: 50 times, in about ten
+# stream at random bytes meanwhile, a hundred actions to a break: 30 times, in a few
 # seconds, as a part of all tests, where each run tries other bytes; 200 times N with
 # SOAK=N, before a release. SOAK_SEED repeats a choice of moments.
 # shellcheck disable=SC2154  # variables of lib.sh
 
-breaks=$((${SOAK:-0} ? 200 * ${SOAK:-0} : 50))
+breaks=$((${SOAK:-0} ? 200 * ${SOAK:-0} : 30))
 seed=${SOAK_SEED:-$$}
 seen=$tmp/seen
 # Many times what it takes.

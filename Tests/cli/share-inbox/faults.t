@@ -34,7 +34,7 @@ for transport in $transports; do
   odd=
   cut_short=0
   count=0
-  cuts='up up up up up down down down down'
+  cuts='up up up down down'
   [ "$transport" != "${transports%% *}" ] || cuts="$cuts $cuts"
   for cut in $cuts; do
     count=$((count + 1))

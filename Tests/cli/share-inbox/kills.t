@@ -6,7 +6,7 @@
 . "${0%/*}/../ssh.sh"
 . "${0%/*}/../inbox.sh"
 
-kills=${KILLS:-30}
+kills=${KILLS:-16}
 seed=${SEED:-$$}
 diag "SEED=$seed"
 start_box

@@ -16,13 +16,13 @@ stop "$dashboard"
 
 start_server dashboard python3 "$cli/servers/dashboard.py"
 dashboard=$pid
-soaked pages "$url" /control/actions --actions 2000 --cuts 20 --at-most 900 --gap 1500
+soaked pages "$url" /control/actions --actions 1000 --cuts 8 --at-most 900 --gap 1500
 exactly_once "1500 missed, of several kinds: each out exactly once"
 is "$(cat "$tmp/tail.err")" "" "and no gap is reported"
 stop "$dashboard"
 
 start_server dashboard python3 "$cli/servers/dashboard.py"
-soaked gap "$url" /control/actions --actions 2000 --cuts 20 --at-most 900 --gap 1500 \
+soaked gap "$url" /control/actions --actions 1000 --cuts 8 --at-most 900 --gap 1500 \
   --gap-kind llm_call
 is "$(comm -23 "$tmp/got" "$tmp/want")" "" "nothing comes that was not posted, nothing twice"
 comm -13 "$tmp/got" "$tmp/want" >"$tmp/lost"

@@ -59,8 +59,8 @@ alone() { cat /proc/"$1"/task/*/schedstat | awk '{ sum += $1 } END { printf "%d\
 # What is measured is the processor time in some seconds of real time. Generous: the
 # bench says how much it is.
 measure
-sleep 6
-busy 'to be idle for 6 s' 60
+sleep 3
+busy 'to be idle for 3 s' 40
 
 for transport in $transports; do
   eval "peak_$transport=\$(peak \$pid_$transport)"
@@ -73,8 +73,8 @@ for transport in $transports; do
 done
 measure
 # Real time again, as long as before.
-sleep 6
-busy 'a stalled terminal' 90
+sleep 3
+busy 'a stalled terminal' 60
 for transport in $transports; do
   _grown=
   eval "_grown=\$((\$(peak \$pid_$transport) - peak_$transport))"

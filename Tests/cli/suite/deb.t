@@ -10,8 +10,8 @@ recipes=$(make -s -C "$root" recipes)
 bound=600
 
 # Not over one that somebody made, and quick to make: what is shipped is smaller.
-PACKAGES=$tmp DEBCOMPRESSION=gzip DEBLEVEL=1
-export PACKAGES DEBCOMPRESSION DEBLEVEL
+PACKAGES=$tmp DEBCOMPRESSION=none
+export PACKAGES DEBCOMPRESSION
 # Nobody's swift is asked.
 mkdir "$tmp/machine"
 printf '#!/bin/sh\necho "$@" >>"%s/swift-ran"\nexit 1\n' "$tmp" >"$tmp/machine/swift"

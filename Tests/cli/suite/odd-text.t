@@ -86,12 +86,12 @@ cpu() {
 }
 printf '%s\n' '{"kind":"sent_reply","content":"@"}' \
   '{"kind":"llm_call","metadata":{"a":{"b":"@"},"systemPrompt":"@"}}' >template
-cpu "action-format -x" 100000 template action-format -x -W 80
+cpu "action-format -x" 30000 template action-format -x -W 80
 printf '%s' "$fact" | jq -c '.facts += [.facts[0] | .subject = "@"]' >template
-cpu "mem-search" 50000 template mem-search -g 1 -f -o table -W 80
+cpu "mem-search" 15000 template mem-search -g 1 -f -o table -W 80
 jq -c 'walk(if type == "string" and test(" ") then "@" else . end)' \
   "$root/Tests/fixtures/voice/full.json" >template
-cpu "voice-state" 4000 template voice-state -W 120 -
-cpu "voice-state --prompt" 4000 template voice-state --prompt generation -
+cpu "voice-state" 2000 template voice-state -W 120 -
+cpu "voice-state --prompt" 2000 template voice-state --prompt generation -
 
 done_testing

@@ -27,9 +27,10 @@ tried() {
   said=$(perl -pe 's/\e\[K|\r//g; s/^127.0.0.1: connecting//' "$tmp/me.screen")
 }
 
+quotes="it's \"quoted\" back\\slash\\"
 # shellcheck disable=SC2016,SC2088
-for name in 'a b' "it's" 'semi;' '$(touch pwned)' '`touch pwned`' '#(touch pwned)' '#{pid}#[x]##' \
-  '-dash' '~' '$HOME' 'back\slash\' '"quoted"' '!!' '*' 'ümlaut 漢'; do
+for name in 'a b' "$quotes" 'semi;' '$(touch pwned)`touch pwned`' '#(touch pwned)' \
+  '#{pid}#[x]##' '-dash' '~' '$HOME !! * ümlaut 漢'; do
   mkdir -p "$remote_home/in/$name"
   for place in "$remote_home/in/$name" "~/in/$name" "\$HOME/in/$name" "in/$name"; do
     ok "begins in $place" seated me -d "$place"
@@ -158,7 +159,7 @@ for shell in "$(command -v dash)" "$(command -v zsh)" "$(command -v fish)"; do
   stop_sshd
   start_sshd box "SetEnv SHELL=$shell HOME=$remote_home TMUX_TMPDIR=$remote_tmp STUB_LOGS=$agents"
   # shellcheck disable=SC2088
-  ok "the login shell is $shell" seated me -d "~/in/it's"
+  ok "the login shell is $shell" seated me -d "~/in/$quotes"
   left
 done
 stop_sshd

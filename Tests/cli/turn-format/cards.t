@@ -295,9 +295,9 @@ python3 much.py 500 >much
 ok "10 MB of turns that end take no memory" sh -c 'wc -c <much; python3 "$1/resident.py" 32000 turn-format much' sh "$cli"
 python3 -c '
 import json
-print(json.dumps({"type": "message", "backend": "pincer", "thread": "x", "id": "m", "role": "assistant", "text": "word " * 2000000, "state": "final"}))' >long
+print(json.dumps({"type": "message", "backend": "pincer", "thread": "x", "id": "m", "role": "assistant", "text": "word " * 500000, "state": "final"}))' >long
 run turn-format -W 80 long
-status_is 0 "one message of 10 MB"
-is "$(tr -d '\n' <"$out" | tr ' ' '\n' | grep -c word)" 2000000 "is folded whole"
+status_is 0 "one message of 2.5 MB"
+is "$(tr -d '\n' <"$out" | tr ' ' '\n' | grep -c word)" 500000 "is folded whole"
 
 done_testing

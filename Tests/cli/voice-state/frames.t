@@ -54,12 +54,12 @@ def grow(value, name=""):
         texts += 1
         if texts % 7 == 0:
             unit = ("word ", "\u6f22", "e\u0301", "\x1b[31m", "\u202e", "\n", "x")[texts // 7 % 7]
-            return value + unit * (1_000_000 // len(unit.encode()))
+            return value + unit * (400_000 // len(unit.encode()))
     return value
 print(json.dumps(grow(json.load(open(sys.argv[1]))), ensure_ascii=False))
 END
 bound=600
-ok "the record is large" test "$(wc -c <record)" -gt 20000000
+ok "the record is large" test "$(wc -c <record)" -gt 8000000
 run voice-state -W 80 --color always record
 status_is 0 "megabytes are shown"
 ok "megabytes fit 80 cells" python3 "$check" "$out" 80

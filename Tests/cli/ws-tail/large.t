@@ -49,9 +49,9 @@ holds() {
   ok "$title" python3 "$cli/resident.py" "$most" sh -c '"$@"; exit 0' sh \
     ws-tail --max-retries 0 "$@" "$ws/"
 }
-holds 65536 "200 MB that are dropped" --max-message-bytes 1000 <<'S'
+holds 65536 "100 MB that are dropped" --max-message-bytes 1000 <<'S'
 switch
-bytes 200000000 x
+bytes 100000000 x
 frame 81 1
 frame 88 \x03\xe8
 listen
