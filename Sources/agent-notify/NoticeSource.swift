@@ -53,7 +53,9 @@ final class NoticeSource {
     _ words: [String], input: ChildProcess.Stream = .nothing
   ) throws(SettingsError) -> ChildProcess {
     do throws(ChildProcess.Failure) {
-      return try ChildProcess(words, input: input)
+      // What goes wrong there goes wrong here.
+      let program = Diagnostics(program: "agent-notify").program
+      return try ChildProcess(words, environment: ["AGENTUTILS_PROGRAM": program], input: input)
     } catch {
       throw SettingsError(error.program, systemReason(error.code))
     }
