@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Notices
 import Records
@@ -26,14 +27,17 @@ final class ToldFile {
   ///   - path: the argument of `--state`; nil for a file of the state folder.
   ///   - profiles: those that are followed: each choice of them has a file of its own.
   ///   - now: seconds of the monotonic clock.
-  /// - Throws: `SettingsError`.
+  /// - Throws: `SettingsError`, also when another process has the file. The one of standard
+  ///   input is anybody's: who says one thing must not be refused because another speaks.
   init(_ path: String?, profiles: [String], now: Double) throws(SettingsError) {
     if let path {
       file = StateFile(path: path)
+      try Self.lock(path)
     } else {
       let names = profiles.map(Self.fileName).joined(separator: "+")
       let name = "notify" + (names.isEmpty ? "" : "-" + names)
       file = StateFile(path: try Folders().stateFile(name))
+      if !profiles.isEmpty { try Self.lock(file.path) }
     }
     guard let bytes = try file.read(limit: Self.limit),
       let object = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) })
@@ -46,6 +50,18 @@ final class ToldFile {
       Bundle(
         Notice(one), count: Self.count(one["count"], atLeast: 1),
         urgency: one["urgency"]?.string.flatMap { .init(rawValue: $0) } ?? .info, now: now)
+    }
+  }
+
+  /// Keeps a file to this process, to its end: of two, each would tell what the other told,
+  /// and undo what it kept.
+  private static func lock(_ path: String) throws(SettingsError) {
+    // Never closed. The file itself is replaced meanwhile.
+    let descriptor = try OwnPath.append(try OwnPath.resolve(path) + ".lock")
+    guard clibc_flock(descriptor) == 0 else {
+      let code = systemError
+      throw SettingsError(
+        path, code == EWOULDBLOCK ? "in use by another agent-notify" : systemReason(code))
     }
   }
 

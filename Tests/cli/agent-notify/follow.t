@@ -52,6 +52,10 @@ act voice_error 'after the restart'
 ok "after a restart what is new is told" wait_until 20 has "$tmp/told.out" 'after the restart'
 is "$(titles told)" "voice_error after the restart" "and nothing else"
 ok "its memory is that of the profile" test -s "$XDG_STATE_HOME/agentutils/notify-clanky"
+run agent-notify -p clanky
+status_is 2 "a second one of the same profile"
+err_is "agent-notify: $XDG_STATE_HOME/agentutils/notify-clanky: in use by another agent-notify" \
+  "is refused"
 # The programs that it started.
 children=$(ps -e -o pid= -o ppid= | awk -v parent="$pid" '$2 == parent { print $1 }')
 stop "$pid" TERM
@@ -90,7 +94,7 @@ act llm_error here
 ok "each names its profile" wait_until 20 has "$tmp/told.out" 'clanky: llm_error: here'
 ok "as text" wait_until 20 grep -qF '$(touch x)/..: llm_error: there' "$tmp/told.out"
 stop "$pid"
-is "$(find "$XDG_STATE_HOME/agentutils" -name 'notify-clanky+*' | wc -l | tr -d ' ')" 1 \
+is "$(find "$XDG_STATE_HOME/agentutils" -name 'notify-clanky+*' ! -name '*.lock' | wc -l | tr -d ' ')" 1 \
   "a name of a profile is no path"
 
 # --- what ends it

@@ -184,6 +184,24 @@ is "$(said .title)" sent_reply "--as"
 printf '{"focus":"dnd","reportedAt":"%s"}\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >"$tmp/context"
 notice attention psst | tell --context "$tmp/context"
 out_empty "--context"
+mkfifo "$tmp/held"
+start held sh -c 'exec agent-notify --to line --settle 0 --state "$1" <"$2"' sh "$tmp/locked" "$tmp/held"
+held=$pid
+exec 5>"$tmp/held"
+cat "$tmp/one" >&5
+ok "a state in use" wait_until 20 test -s "$tmp/locked"
+cp "$tmp/locked" "$tmp/before"
+ln -s locked "$tmp/link"
+for name in locked link; do
+  run agent-notify --to line --state "$tmp/$name" <"$tmp/info"
+  status_is 2 "is no other's, by the name $name"
+  err_is "agent-notify: $tmp/$name: in use by another agent-notify" "which is said"
+done
+ok "and stays as it was" cmp "$tmp/locked" "$tmp/before"
+stop "$held" KILL
+exec 5>&-
+run agent-notify --to line --state "$tmp/locked" <"$tmp/info"
+status_is 0 "until that one has ended, however it did"
 run agent-notify --to line --state "$tmp/no/such" <"$tmp/one"
 status_is 2 "a state that cannot be kept"
 err_one_line agent-notify "is said"
