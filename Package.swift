@@ -66,6 +66,7 @@ var products: [Product] = [
   .executable(name: "mem-search", targets: ["mem-search"]),
   .executable(name: "clip-transcribe", targets: ["clip-transcribe"]),
   .executable(name: "transcript-tail", targets: ["transcript-tail"]),
+  .executable(name: "reply-narrate", targets: ["reply-narrate"]),
   .executable(name: "tmux-attach", targets: ["tmux-attach"]),
   .executable(name: "share-inbox", targets: ["share-inbox"]),
 ]
@@ -165,6 +166,10 @@ var targets: [Target] = [
     name: "clip-transcribe", dependencies: ["Core", "Records", "Web", "Agent", "CLibc"],
     swiftSettings: strict),
   .executableTarget(
+    name: "reply-narrate",
+    // Web: the audio of a voice server.
+    dependencies: ["Core", "Records", "Turns", "Web", "Agent", "CLibc"], swiftSettings: strict),
+  .executableTarget(
     name: "mem-search", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
     swiftSettings: strict),
   .executableTarget(
@@ -203,7 +208,8 @@ var targets: [Target] = [
       "sse-tail", "ws-tail", "agent-tail", "agent-chat", "action-filter", "action-format",
       "turn-format", "voice-state",
       "agent-call",
-      "agent-approve", "mem-search", "tmux-attach", "share-inbox", "transcript-tail", "TestSupport",
+      "agent-approve", "mem-search", "reply-narrate", "tmux-attach", "share-inbox",
+      "transcript-tail", "TestSupport",
     ], swiftSettings: strict),
 ]
 

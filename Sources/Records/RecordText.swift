@@ -31,6 +31,8 @@ public enum RecordType: String, CaseIterable, Sendable {
   case task, notification, route
   /// What was said in a clip.
   case transcript
+  /// What is said of a finished turn.
+  case narration
   /// What a fold knows at the end.
   case turnState = "turn_state"
   /// What an id is called.

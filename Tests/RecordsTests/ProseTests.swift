@@ -119,8 +119,54 @@ import Testing
   }
 
   @Test func whatCannotBeSeenIsLeftOut() {
-    #expect(Prose.of("a\u{1b}[31mb\u{7}\u{202e}c\u{0}d\u{2028}e\u{e0041}") == "a31mbcd e")
+    #expect(Prose.of("a\u{1b}[31mb\u{7}\u{202e}c\u{0}d\u{2028}e\u{e0041}") == "ab c d e")
     let heap = "a" + String(repeating: "\u{301}", count: 5000)
     #expect(Prose.of(heap + " b").unicodeScalars.count < 20)
+  }
+
+  // MARK: - Length
+
+  @Test func whatIsTooLongEndsWithASentence() {
+    let words = String(repeating: "word ", count: 200)
+    #expect(Prose.of(words + "end. " + words + "e.g. this " + words) == words + "end.")
+    #expect(Prose.of(words + "end.\n\n" + words) == words + "end.")
+    #expect(Prose.of(words + "(Is it 3.14?) " + words) == words + "(Is it 3.14?)")
+    #expect(Prose.of(words + "終わり。" + words) == words + "終わり。")
+    #expect(Prose.of(words + "「終わり。」" + words) == words + "「終わり。」")
+    let list = (1...100).map { "- item \($0) of the list" }.joined(separator: "\n")
+    let prose = Prose.of(list)
+    #expect(prose.hasSuffix(" of the list."))
+    #expect((1170...1200).contains(prose.count))
+  }
+
+  @Test func withoutASentenceItEndsWithAWord() {
+    let prose = Prose.of(String(repeating: "word ", count: 1000))
+    #expect(prose == String(repeating: "word ", count: 239) + "word")
+    #expect(prose.count == 1199)
+    #expect(Prose.of(String(repeating: "x", count: 5000)).count == 1200)
+    // A character is what a person takes for one.
+    #expect(Prose.of(String(repeating: "👩‍🚀", count: 1300)).count == 1200)
+    let fits = String(repeating: "é", count: 1199) + "."
+    #expect(Prose.of(fits) == fits)
+    #expect(Prose.of(fits + "x").count == 1200)
+  }
+
+  /// Whatever of these were looked at again and again would take hours.
+  @Test(
+    .timeLimit(.minutes(1)),
+    arguments: [
+      "`", "` `` ", "[", "](", "[](", "[a](b", "[a](<", "[][", "*", "_a", "~~", "<", "<a", "<a ",
+      "<!--",
+      "<code>", "</", "(", "((/", "a(", "!", "![", "[^", "\\", "&", "&amp", "> ", "- ", "1. ", "#",
+      "# ",
+      "|", "|a\n", "a|\n", "```\n", "~~~", "```x`\n", "    x\n", "\n", "\r", "\t", "- - \n", "/",
+      "a/b",
+      "://", "@", "#a", "'", "\"", "[a](b \"", "$", "。", "😀", "\u{301}", "a\u{200d}", "[a]: b\n",
+      ".", ". ",
+      "<pre>\n", "<pre>\n</pre>\n", "-", "=\n", "---\n", "{", "x ",
+    ])
+  func takesTimeInProportion(piece: String) {
+    let text = String(repeating: piece, count: 40_000 / piece.utf8.count)
+    #expect(Prose.of("x " + text + " x").count <= 1200)
   }
 }

@@ -118,6 +118,21 @@ extension Reading<Moment> {
         return moment
       }, completion: .words(Moment.words))
   }
+
+  /// The same, or seconds since 1970 in digits, which are not so many seconds ago.
+  public static var momentOrEpoch: Reading {
+    Reading(
+      { argument throws(UsageError) in
+        let text = argument.value
+        let isNumber = text.utf8.allSatisfy { $0 &- 48 < 10 || $0 == 0x2e }
+        guard isNumber, let seconds = Double(text), seconds < 1e11 else {
+          return try moment.read(argument)
+        }
+        let whole = seconds.rounded(.down)
+        let rest = Int32(((seconds - whole) * 1e9).rounded(.down))
+        return .time(Timestamp(seconds: Int64(whole), nanoseconds: rest))
+      }, completion: .words(Moment.words))
+  }
 }
 
 extension Reading where Value: CaseIterable & RawRepresentable<String> & Sendable {

@@ -9,7 +9,7 @@ import Core
 ///   follows: a voice would run on, and a cut would find no sentence.
 /// - A path is a word that begins with `/`, `~/`, `./`, `../`, `C:\` or `$`, has two slashes or
 ///   more, ends in one, or whose last part has an extension: not `and/or`, `HTTP/1.1`, 24/7.
-/// - Controls and whatever else a person could not see are left out.
+/// - A control is a space; whatever else a person could not see is left out.
 public enum Prose {
   /// The most characters (grapheme clusters) of one narration.
   public static let mostCharacters = 1200
@@ -72,7 +72,8 @@ public enum Prose {
       if scalar.properties.isWhitespace {
         isSpaced = true
       } else if isShown {
-        if isSpaced, !kept.isEmpty { kept += " " }
+        let isJoined = kept.isEmpty || "。！？，、；：．".unicodeScalars.contains(scalar)
+        if isSpaced, !isJoined { kept += " " }
         isSpaced = false
         kept.unicodeScalars.append(scalar)
       }
@@ -108,6 +109,8 @@ public enum Prose {
     guard ".!?…".contains(text[last]), text[place] == " " else { return false }
     // "e.g. this" goes on.
     let next = text.index(after: place)
-    return next == text.endIndex || !text[next].isLowercase
+    guard text[last] == ".", next < text.endIndex, text[next].isLowercase else { return true }
+    let word = text[..<last].reversed().prefix { $0 != " " }
+    return !word.contains(".")
   }
 }

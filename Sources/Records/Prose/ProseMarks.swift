@@ -73,6 +73,7 @@ struct ProseMarks {
       // Whatever is escaped is no mark.
       if self.byte(at).isPunctuation { out.add(self.byte(at)) } else { out.add(byte) }
       if self.byte(at).isPunctuation { at += 1 }
+    case 0x1b where self.byte(at + 1) == UInt8(ascii: "["): control()
     case 0xc2 where self.byte(at + 1) == 0xa0:
       out.add(32)
       at += 2
@@ -124,6 +125,9 @@ struct ProseMarks {
   private mutating func destination() {
     var place = at + 1
     var open = 1
+    if byte(place) == UInt8(ascii: "<") {
+      place = searches.next(UInt8(ascii: ">"), from: place, in: bytes).map { $0 + 1 } ?? place
+    }
     while place < bytes.count, bytes[place] > 32 {
       if bytes[place] == UInt8(ascii: "\\") { place += 1 }
       if byte(place) == UInt8(ascii: "(") { open += 1 }
@@ -173,6 +177,14 @@ struct ProseMarks {
     let isAlone = end - at == 1 && before <= 32 && after <= 32 && at > 0 && end < bytes.count
     if isText || isAlone { for byte in bytes[at..<end] { out.add(byte) } }
     at = end
+  }
+
+  /// What would colour a terminal (ECMA-48, 5.4).
+  private mutating func control() {
+    at += 2
+    while (0x20...0x3f).contains(byte(at)), at < bytes.count { at += 1 }
+    if (0x40...0x7e).contains(byte(at)) { at += 1 }
+    word.end = at
   }
 
   private mutating func entity() {

@@ -1,0 +1,159 @@
+import CLibc
+public import Core
+import Web
+
+/// What a riff voice server reads aloud: each finished turn as audio, as soon as there is one
+/// (Agent/Riff/CONTRACT.md 4).
+public final class RiffNarration {
+  /// A turn, read aloud.
+  public struct Piece: Sendable {
+    /// When the turn ended, seconds since 1970, as the server spells it.
+    public let time: Double
+    /// An MP3 file.
+    public let audio: [UInt8]
+    /// How many characters are read; nil when the server does not say.
+    public let characters: Int?
+  }
+
+  /// What became of a question.
+  public enum News {
+    /// A turn that is newer than the last one.
+    case piece(Piece)
+    /// None.
+    case nothing
+    /// An answer that makes no sense, or none; one line. It is asked again.
+    case trouble(String)
+  }
+
+  /// A larger answer is none, bytes: a minute and a half of speech has two million.
+  static let largest = 32 << 20
+  /// A server that answers at once is not asked more often, seconds.
+  private static let pace = 1.0
+  /// Seconds without a byte: the server holds the request for 25.
+  private static let silence = 45.0
+
+  private let agent: AgentAccess
+  private let directory: String
+  private let diagnostics: Diagnostics
+  private var after: Double
+  private var fetch: Fetch?
+  private var end: FetchEnd?
+  private var place = ""
+  private var backoff = Backoff(base: 1, cap: 30)
+  private var next = 0.0
+
+  /// - Parameters:
+  ///   - agent: the server, reachable for `.clips`.
+  ///   - slug: the folder whose turns are wanted, see `slug(of:)`; nil for any.
+  ///   - after: only turns that ended later, seconds since 1970.
+  ///   - diagnostics: for notes.
+  public init(_ agent: AgentAccess, slug: String?, after: Double, diagnostics: Diagnostics) {
+    self.agent = agent
+    self.after = after
+    self.diagnostics = diagnostics
+    directory = slug.map { "&cwd_slug=" + Self.escaped($0) } ?? ""
+  }
+
+  /// A folder as Claude Code names it: `/srv/my.site` is `-srv-my-site`.
+  public static func slug(of folder: String) -> String {
+    String(
+      folder.unicodeScalars.map { scalar in
+        scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+          ? Character(scalar) : "-"
+      })
+  }
+
+  /// Ends the question that is under way.
+  public func stop() {
+    fetch?.cancel()
+    fetch = nil
+  }
+
+  /// Asks when it is time to, and takes an answer that is there; the client is to be performed
+  /// before.
+  ///
+  /// - Parameter now: seconds of `Clock.monotonic`.
+  /// - Returns: what an answer said; nil while there is none.
+  /// - Throws: `CallFailure` where no later question betters it.
+  public func work(now: Double) throws(CallFailure) -> News? {
+    if fetch == nil, end == nil, now >= next { try ask(now) }
+    _ = fetch?.tick(now: now)
+    guard let end else { return nil }
+    (self.end, fetch) = (nil, nil)
+    switch end {
+    case .failed(let reason): return trouble(reason, now)
+    case .unusable(let reason): throw CallFailure(place, reason, .failure)
+    case .response(let head, let body):
+      if let problem = agent.backend.problem(of: head, body) {
+        let isBusy = [429, 502, 503, 504].contains(head.status)
+        guard isBusy else { throw CallFailure(place, problem.line, problem.status) }
+        return trouble(problem.line, now)
+      }
+      guard head.status != 204 else {
+        backoff.reset()
+        return .nothing
+      }
+      return news(body, now)
+    }
+  }
+
+  /// When `work` is to be called again at the latest, seconds of `Clock.monotonic`.
+  public func wakeUp(now: Double) -> Double {
+    fetch.map { $0.tick(now: now) } ?? next
+  }
+
+  private func ask(_ now: Double) throws(CallFailure) {
+    let path = "riff/narrate-poll?after=\(NumberText.of(after))\(directory)"
+    let request: Request
+    do throws(SettingsError) {
+      request = try agent.backend.request(path)
+    } catch {
+      throw CallFailure(error)
+    }
+    place = request.address.display
+    diagnostics.note("GET \(place), after \(NumberText.of(after))")
+    next = now + Self.pace
+    fetch = Fetch(
+      agent.client, request, now: now, silence: Self.silence, limit: Self.largest
+    ) { [unowned self] in end = $0 }
+  }
+
+  private func news(_ body: [UInt8], _ now: Double) -> News {
+    let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    guard let json, let time = json["ts"]?.number, time.isFinite, time >= 0, time < 1e11 else {
+      return trouble("no time in the answer", now)
+    }
+    // Told before: a server that says it again and again must not keep us busy.
+    guard time > after else {
+      next = max(next, now + backoff.next(random: .random(in: 0..<1)))
+      return .nothing
+    }
+    after = time
+    guard let code = json["audio_b64"]?.string,
+      let audio = Array(code.utf8).withUnsafeBytes({ Base64.bytes(of: $0) }), !audio.isEmpty
+    else { return trouble("no audio in the answer", now) }
+    backoff.reset()
+    return .piece(
+      Piece(time: time, audio: audio, characters: json["chars"]?.integer.map { Int($0) }))
+  }
+
+  private func trouble(_ reason: String, _ now: Double) -> News {
+    let wait = backoff.next(random: .random(in: 0..<1))
+    next = now + wait
+    return .trouble("\(place): \(reason)")
+  }
+
+  /// A part of a query (RFC 3986, section 2.3).
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for byte in text.utf8 {
+      switch byte {
+      case 48...57, 65...90, 97...122, 45, 46, 95, 126: escaped += String(UnicodeScalar(byte))
+      default:
+        let hex = String(byte, radix: 16, uppercase: true)
+        escaped += "%" + (hex.count < 2 ? "0" + hex : hex)
+      }
+    }
+    return escaped
+  }
+}

@@ -1,0 +1,145 @@
+import Core
+import Records
+import Turns
+
+/// Finds in lines the turns that are finished, each once: in the records of turn-fold(1), and in
+/// the transcript of Claude Code itself. Pure.
+struct FinishedTurns {
+  /// A turn that is known to be over.
+  private struct Answer {
+    let origin: RecordOrigin
+    let id: String
+    let thread: String
+    let turn: String?
+    let text: String
+    let time: Timestamp?
+  }
+
+  /// Only turns that ended later; nil for all.
+  private let after: Timestamp?
+  private var scan = RecordScan()
+  /// The last messages of agents, by their places, and in their order.
+  private var messages: [String: MessageRecord] = [:]
+  private var order: [String] = []
+  /// Turns whose answer has not come yet, by its place.
+  private var waiting: [String: TurnRecord] = [:]
+  private var seen = RecentIDs()
+
+  /// The most messages and turns that are remembered: an answer stands right beside its turn.
+  private static let most = 256
+
+  struct Fault: Error {
+    let reason: String
+  }
+
+  /// - Parameter after: only turns that ended later; nil for all.
+  init(after: Timestamp?) { self.after = after }
+
+  /// Reads a line.
+  ///
+  /// - Returns: a turn that is finished and has not been told; nil for anything else. Its text
+  ///   is empty where nothing can be said.
+  /// - Throws: a fault of the line.
+  mutating func read(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Narration? {
+    let line: TurnLine
+    do throws(ScanFault) {
+      line = try TurnLine(bytes, &scan)
+    } catch {
+      if error == .empty { return nil }
+      throw Fault(reason: error.reason)
+    }
+    if let answer = ClaudeAnswer(line) {
+      return tell(
+        Answer(
+          origin: line.origin(.claude), id: answer.id, thread: answer.session, turn: nil,
+          text: answer.text, time: answer.time))
+    }
+    guard line.shape == .own, ["turn", "message"].contains(line.type) else { return nil }
+    do throws(RecordFields.Fault) {
+      switch try ConversationRecord(reading: bytes) {
+      case .turn(let turn): return take(turn)
+      case .message(let message): return take(message)
+      default: return nil
+      }
+    } catch {
+      // What a later version writes is passed over.
+      if error.isNews { return nil }
+      throw Fault(reason: error.reason)
+    }
+  }
+
+  private mutating func take(_ turn: TurnRecord) -> Narration? {
+    // A part of a turn, as a subagent is, is nobody's answer.
+    guard turn.state == .completed, turn.parent == nil else { return nil }
+    // A session that was left in its middle has no answer.
+    if turn.message == nil, turn.origin.backend == .claude { return nil }
+    let place = Self.place(turn.origin, turn.thread, turn.message ?? "turn \(turn.id)")
+    guard let message = messages[place] else {
+      if waiting.count >= Self.most { waiting = [:] }
+      waiting[place] = turn
+      return nil
+    }
+    return tell(turn, message)
+  }
+
+  private mutating func take(_ message: MessageRecord) -> Narration? {
+    guard message.role == .assistant, message.state == .final else { return nil }
+    var places = [Self.place(message.origin, message.thread, message.id)]
+    if let turn = message.turn {
+      places.append(Self.place(message.origin, message.thread, "turn \(turn)"))
+    }
+    for place in places {
+      if messages.updateValue(message, forKey: place) == nil { order.append(place) }
+    }
+    if order.count > 2 * Self.most {
+      for place in order.prefix(Self.most) { messages[place] = nil }
+      order.removeFirst(Self.most)
+    }
+    for place in places {
+      if let turn = waiting.removeValue(forKey: place) { return tell(turn, message) }
+    }
+    return nil
+  }
+
+  private mutating func tell(_ turn: TurnRecord, _ message: MessageRecord) -> Narration? {
+    tell(
+      Answer(
+        origin: turn.origin, id: message.id, thread: turn.thread, turn: turn.id,
+        text: message.text, time: turn.ended ?? turn.time ?? message.time))
+  }
+
+  private mutating func tell(_ answer: Answer) -> Narration? {
+    // The lines of Claude Code have ids of their own, which sessions that go on copy.
+    let isCopied = answer.origin.backend == .claude
+    let place = Self.place(
+      RecordOrigin(answer.origin.backend, profile: isCopied ? nil : answer.origin.profile),
+      isCopied ? "" : answer.thread, answer.id)
+    if let after {
+      guard let time = answer.time, time > after else { return nil }
+    }
+    guard seen.insert(place) else { return nil }
+    return Narration(
+      origin: answer.origin, id: answer.id, thread: answer.thread, turn: answer.turn,
+      text: Prose.of(answer.text), time: answer.time)
+  }
+
+  private static func place(_ origin: RecordOrigin, _ thread: String, _ id: String) -> String {
+    [origin.backend.rawValue, origin.profile ?? "", thread, id].joined(separator: "\n")
+  }
+}
+
+/// Ids that came lately: at least the last `most` of them.
+struct RecentIDs {
+  private var ids: Set<String> = []
+  private var older: Set<String> = []
+  private let most: Int
+
+  init(most: Int = 1 << 16) { self.most = most }
+
+  /// - Returns: whether it is new.
+  mutating func insert(_ id: String) -> Bool {
+    if older.contains(id) || !ids.insert(id).inserted { return false }
+    if ids.count >= most { (older, ids) = (ids, []) }
+    return true
+  }
+}

@@ -1,0 +1,80 @@
+import CLibc
+import Core
+import Records
+
+/// Reads lines, and narrates the turns that are finished in them.
+final class NarrateLoop {
+  private let options: NarrateOptions
+  private let diagnostics: Diagnostics
+  private let narrator: Narrator
+  private let writer = RecordWriter()
+  private var turns: FinishedTurns
+  private var faults: FaultLog
+  /// The newest turn so far, where it alone is wanted.
+  private var latest: Narration?
+  /// Where we write, if that is a file: reading it would not end.
+  private let target = FileIdentity(descriptor: 1)
+
+  /// - Throws: `SettingsError`.
+  init(_ options: NarrateOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
+    self.options = options
+    self.diagnostics = diagnostics
+    narrator = try Narrator(options, newestWins: true, diagnostics)
+    turns = FinishedTurns(after: options.after?.timestamp(now: .now()))
+    faults = FaultLog(diagnostics)
+  }
+
+  /// Reads all, and speaks to the end.
+  ///
+  /// - Returns: how the command ends.
+  /// - Throws: `WriteFailure`.
+  func run() throws -> ExitStatus {
+    try RecordInput.each(
+      options.files, writtenTo: target, until: { false }, fault: { faults.file($0, $1) },
+      lines: { try readLines(of: &$0) })
+    faults.finish()
+    if let latest { try give(latest) }
+    try writer.flush()
+    while !narrator.isIdle { _ = narrator.turn() }
+    if faults.hasFault { return .failure }
+    if options.isLatest, latest == nil { return .negative }
+    return narrator.status
+  }
+
+  private func readLines(of input: inout RecordInput) throws {
+    // What is kept in a file does not grow old while it is spoken.
+    let isFile = input.isFile
+    while let line = try input.next(beforeBlocking: { try wait(for: $0) }) {
+      let narration: Narration?
+      do throws(FinishedTurns.Fault) {
+        narration = try turns.read(line.bytes)
+      } catch {
+        faults.line(input.path, line.number, error.reason)
+        continue
+      }
+      if let narration { try take(narration) }
+      while isFile, !narrator.isIdle { _ = narrator.turn() }
+    }
+  }
+
+  /// Speaks on until there is something to read.
+  private func wait(for source: Int32) throws(WriteFailure) {
+    try writer.flush()
+    while !narrator.turn(input: source) {}
+  }
+
+  private func take(_ narration: Narration) throws(WriteFailure) {
+    if narration.text.isEmpty {
+      return diagnostics.note("\(narration.id): nothing to say")
+    }
+    guard options.isLatest else { return try give(narration) }
+    if let latest, let old = latest.time, let new = narration.time, new < old { return }
+    latest = narration
+  }
+
+  private func give(_ narration: Narration) throws(WriteFailure) {
+    let line = narration.line(options.form)
+    guard let speaker = narrator.speaker else { return try writer.write(line) }
+    speaker.add(Speaker.Item(name: narration.id, bytes: line))
+  }
+}

@@ -1,0 +1,81 @@
+import CLibc
+import Core
+import Web
+
+/// What both loops have: where narrations go, and how to wait for something to happen.
+final class Narrator {
+  let speaker: Speaker?
+  private let watch: RecordingWatch?
+  private let client: WebClient?
+  private let diagnostics: Diagnostics
+
+  /// - Parameters:
+  ///   - newestWins: whether what waits is skipped for what is newer.
+  ///   - client: whose transfers are driven while we wait; nil for none.
+  /// - Throws: `SettingsError`.
+  init(
+    _ options: NarrateOptions, newestWins: Bool, client: WebClient? = nil,
+    _ diagnostics: Diagnostics
+  ) throws(SettingsError) {
+    self.client = client
+    self.diagnostics = diagnostics
+    EndSignals.watch()
+    guard let command = options.command else {
+      (speaker, watch) = (nil, nil)
+      return
+    }
+    speaker = Speaker(
+      command, timeout: options.timeout, newestWins: newestWins && !options.isAll, diagnostics)
+    watch = try RecordingWatch()
+  }
+
+  /// Whether nothing is spoken and nothing waits.
+  var isIdle: Bool { speaker?.isIdle ?? true }
+
+  /// How the command ends, as far as speaking goes.
+  var status: ExitStatus { speaker?.hasFailed == true ? .failure : .success }
+
+  /// Does what can be done, then waits for the next thing to happen.
+  ///
+  /// - Parameters:
+  ///   - input: a file to read from; -1 for none.
+  ///   - until: seconds of `Clock.monotonic`.
+  /// - Returns: whether the file can be read. A signal ends the process.
+  func turn(input: Int32 = -1, until: Double = .infinity) -> Bool {
+    var now = Clock.monotonic
+    if let signal = EndSignals.next() { end(by: signal) }
+    var next = until
+    let isRecording = look(now, &next)
+    if let speaker {
+      next = min(next, speaker.work(now: now, isRecording: isRecording))
+      // Nothing is left to wait for but what is read.
+      if speaker.isIdle, input < 0, until == .infinity { return false }
+    }
+    now = Clock.monotonic
+    let seconds = min(max(next - now, 0), 60)
+    let files = [EndSignals.descriptor, watch?.descriptor ?? -1, input]
+    if let client {
+      client.wait(seconds: seconds, reading: files.filter { $0 >= 0 })
+      client.perform()
+      return false
+    }
+    var entries = files.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    _ = poll(&entries, nfds_t(entries.count), Int32((seconds * 1000).rounded(.up)))
+    return entries[2].revents != 0
+  }
+
+  private func look(_ now: Double, _ next: inout Double) -> Bool {
+    guard let watch else { return false }
+    let wasRecording = watch.isRecording
+    next = min(next, watch.look(now: now))
+    if watch.isRecording != wasRecording {
+      diagnostics.note(wasRecording ? "goes on" : "silent while a clip is recorded")
+    }
+    return watch.isRecording
+  }
+
+  private func end(by signal: Int32) -> Never {
+    speaker?.stop(signal)
+    Process.die(by: signal)
+  }
+}

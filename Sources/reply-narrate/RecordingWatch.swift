@@ -1,0 +1,39 @@
+import CLibc
+import Core
+
+/// Tells whether a clip is being recorded (`RecordingMark`).
+final class RecordingWatch {
+  /// Readable when that may have changed; -1 where the system cannot say.
+  let descriptor: Int32
+  private let mark: RecordingMark
+  private(set) var isRecording = false
+  private var next = 0.0
+
+  /// Seconds between two looks when nothing hints at a change: while a clip is recorded, whose
+  /// end is not always hinted at, and else.
+  private static let (shortLook, longLook) = (0.1, 30.0)
+
+  /// - Throws: `SettingsError` when the folder of the state cannot be made.
+  init() throws(SettingsError) {
+    let folders = Folders()
+    mark = RecordingMark(folders)
+    _ = try folders.stateFile(RecordingMark.name)
+    descriptor = clibc_folder_watch(mark.folder)
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Looks, when it is time to or something changed.
+  ///
+  /// - Parameter now: seconds of `Clock.monotonic`.
+  /// - Returns: when to look again.
+  func look(now: Double) -> Double {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let isHinted = descriptor >= 0 && poll(&entry, 1, 0) > 0
+    if isHinted { clibc_folder_drain(descriptor) }
+    guard isHinted || now >= next else { return next }
+    isRecording = mark.isSet
+    next = now + (isRecording || descriptor < 0 ? Self.shortLook : Self.longLook)
+    return next
+  }
+}

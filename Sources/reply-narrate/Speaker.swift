@@ -1,0 +1,125 @@
+import CLibc
+import Core
+
+/// Runs the user's command for each narration, one after the other. The command stands still
+/// while a clip is recorded.
+final class Speaker {
+  /// What a command reads on standard input, and its name for messages.
+  struct Item {
+    let name: String
+    let bytes: [UInt8]
+  }
+
+  private let command: String
+  private let timeout: Double
+  private let diagnostics: Diagnostics
+  private var queue: SpeechQueue<Item>
+  private var child: ChildProcess?
+  private var rest: ArraySlice<UInt8> = []
+  /// Seconds that the command may still run; what it stands still does not count.
+  private var left = 0.0
+  private var lastLook = 0.0
+  private var isStopped = false
+  private var isEnding = false
+  /// Whether a command has failed.
+  private(set) var hasFailed = false
+
+  /// One that does not end when it is asked to is killed, seconds.
+  private static let grace = 2.0
+
+  /// - Parameters:
+  ///   - command: for sh(1).
+  ///   - timeout: seconds for each.
+  ///   - newestWins: whether what waits is skipped for what is newer.
+  init(_ command: String, timeout: Double, newestWins: Bool, _ diagnostics: Diagnostics) {
+    self.command = command
+    self.timeout = timeout
+    self.diagnostics = diagnostics
+    queue = SpeechQueue(newestWins: newestWins)
+  }
+
+  /// Whether nothing is spoken and nothing waits.
+  var isIdle: Bool { child == nil && queue.isEmpty }
+
+  /// Takes what is to be spoken next.
+  func add(_ item: Item) {
+    if let skipped = queue.add(item) {
+      diagnostics.note("\(skipped.name): skipped for a newer one")
+    }
+  }
+
+  /// Does what can be done without waiting.
+  ///
+  /// - Parameters:
+  ///   - now: seconds of `Clock.monotonic`.
+  ///   - isRecording: whether to be silent.
+  /// - Returns: when to be called again at the latest.
+  func work(now: Double, isRecording: Bool) -> Double {
+    if let child { go(on: child, now, isRecording) }
+    while child == nil, !isRecording, let item = queue.next() { start(item, now) }
+    // The end of a process is nothing that can be polled for.
+    return child == nil ? .infinity : now + 0.02
+  }
+
+  /// Ends the command with all that it started, and forgets what waits.
+  func stop(_ signal: Int32) {
+    guard let child else { return }
+    child.kill(signal)
+    child.kill(SIGCONT)
+    let deadline = Clock.monotonic + Self.grace
+    while !child.reap(), Clock.monotonic < deadline { usleep(10_000) }
+    child.kill(SIGKILL)
+    self.child = nil
+  }
+
+  private func start(_ item: Item, _ now: Double) {
+    diagnostics.note("\(item.name): spoken")
+    rest = item.bytes[...]
+    (left, lastLook, isStopped, isEnding) = (timeout, now, false, false)
+    do throws(ChildProcess.Failure) {
+      let child = try ChildProcess(
+        ["sh", "-c", command], input: .pipe, output: .ours, error: .ours, leadsGroup: true)
+      self.child = child
+      go(on: child, now, false)
+    } catch {
+      fail(error.words)
+    }
+  }
+
+  private func go(on child: ChildProcess, _ now: Double, _ isRecording: Bool) {
+    feed(child)
+    if child.reap() {
+      self.child = nil
+      if child.exitStatus != 0, !isEnding {
+        fail(child.endSignal.map { "ended by signal \($0)" } ?? "status \(child.exitStatus ?? 0)")
+      }
+      return
+    }
+    if !isStopped { left -= now - lastLook }
+    lastLook = now
+    if isRecording != isStopped {
+      isStopped = isRecording
+      child.kill(isStopped ? SIGSTOP : SIGCONT)
+    }
+    guard left < 0 else { return }
+    if !isEnding { fail("took longer than \(Int(timeout.rounded(.up))) s; see --timeout") }
+    child.kill(isEnding ? SIGKILL : SIGTERM)
+    (isEnding, left) = (true, Self.grace)
+  }
+
+  private func feed(_ child: ChildProcess) {
+    while !rest.isEmpty, child.input >= 0 {
+      let count = rest.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
+      if count < 0, systemError == EINTR { continue }
+      if count < 0, systemError == EAGAIN { return }
+      // Who does not read it all has read enough.
+      rest = count < 0 ? [] : rest.dropFirst(count)
+    }
+    child.closeInput()
+  }
+
+  private func fail(_ reason: String) {
+    hasFailed = true
+    diagnostics.error("--exec", reason)
+  }
+}

@@ -1,0 +1,23 @@
+/// What waits to be spoken, while something is. Pure.
+struct SpeechQueue<Item> {
+  /// Whether what is newest wins: of several that wait only that one is spoken.
+  let newestWins: Bool
+  private var items: [Item] = []
+
+  init(newestWins: Bool) { self.newestWins = newestWins }
+
+  var isEmpty: Bool { items.isEmpty }
+
+  /// Adds what is newest.
+  ///
+  /// - Returns: what it takes the place of, and is never spoken.
+  mutating func add(_ item: Item) -> Item? {
+    defer { items.append(item) }
+    return newestWins ? items.popLast() : nil
+  }
+
+  /// What is spoken next, which waits no longer; nil when nothing waits.
+  mutating func next() -> Item? {
+    items.isEmpty ? nil : items.removeFirst()
+  }
+}

@@ -1,0 +1,122 @@
+#!/bin/sh
+# reply-narrate: what is said of which turns, once, in order, and by whom.
+. "${0%/*}/../lib.sh"
+needs reply-narrate turn-fold jq
+
+# turn ID TEXT [SECOND]: the last line of a turn of Claude Code.
+turn() {
+  jq -nc --arg id "$1" --arg text "$2" --arg second "${3:-00}" '{type:"assistant",isSidechain:false,
+    sessionId:"s1",uuid:$id,timestamp:"2026-03-14T09:10:\($second).000Z",
+    message:{id:"m",role:"assistant",stop_reason:"end_turn",content:[{type:"text",text:$text}]}}'
+}
+transcript=$root/Tests/fixtures/transcript.ndjson
+said='It does: 730 rows, two tides for each day of.
+tides-26.csv red'
+
+# --- which turns
+
+run reply-narrate "$transcript"
+status_is 0 "a transcript"
+out_is "$said" "its finished turns, without code and paths"
+err_empty "and nothing else"
+turn-fold "$transcript" >"$tmp/records"
+run reply-narrate "$tmp/records"
+out_is "$said" "the same of the records of turn-fold"
+run sh -c "cat '$transcript' '$tmp/records' '$transcript' | reply-narrate"
+out_is "$said" "and of all of them together: a turn is said once"
+jq -c '{event:"assistant",id:"s1/1",data:.}' "$transcript" | sed 's/7d0c9a52/another/' >"$tmp/wrapped"
+run reply-narrate "$tmp/wrapped" "$transcript"
+out_is "$said" "wrapped, and by a session that goes on in another file"
+jq -c 'if .type == "turn" then .parent = "t0" else . end' "$tmp/records" >"$tmp/parts"
+run reply-narrate "$tmp/parts"
+out_empty "what is a part of a turn is not said"
+tac "$tmp/records" | jq -c 'select(.type == "turn" and .state == "completed" or .type == "message")' \
+  >"$tmp/late"
+run reply-narrate "$tmp/late"
+is "$(sort "$out")" "$(printf '%s\n' "$said" | sort)" "an answer may follow its turn"
+for change in '.isSidechain = true' '.message.stop_reason = "tool_use"' '.message.content = []' \
+  '.isApiErrorMessage = true' '.type = "user"' '.message.content[0].type = "thinking"' \
+  '.message.content[0].text = "`only code`"'; do
+  turn t1 hello | jq -c "$change" >"$tmp/one"
+  run reply-narrate "$tmp/one"
+  is "$status$(cat "$out" "$err")" 0 "not said: $change"
+done
+turn t1 "$(printf 'a\033]0;x\007b \342\200\256c\nd')" >"$tmp/one"
+run reply-narrate "$tmp/one"
+out_is "a 0;x b c d" "one line, in which nothing hides"
+run reply-narrate -o json "$tmp/records"
+is "$(jq -r '[.type, .backend, .id[-2:], .thread[:4], .turn[-2:], .chars, .time] | join(" ")' "$out" |
+  head -n 1)" "narration claude 14 7d0c 03 45 2026-03-14T09:10:18.900Z" "a record"
+is "$(jq -r .text "$out")" "$said" "with the same text"
+run reply-narrate --output json "$tmp/one"
+is "$(jq -c 'has("turn")' "$out")" false "a line alone says no turn"
+
+# --- of which time
+
+{ turn t1 One. 01 && turn t3 Three. 03 && turn t2 Two. 02; } >"$tmp/three"
+run reply-narrate --latest "$tmp/three"
+out_is Three. "the newest"
+run reply-narrate --after 2026-03-14T09:10:01Z "$tmp/three"
+out_is "Three.
+Two." "what ended after a time"
+run reply-narrate --after 1773479402.5 "$tmp/three"
+out_is Three. "which may be an epoch"
+run reply-narrate --after 0 "$tmp/three"
+is "$(lines "$out")" 3 "0 is long ago"
+run reply-narrate --after today --latest "$tmp/three"
+status_is 1 "no newest"
+run reply-narrate --after 2h "$tmp/three"
+is "$status$(cat "$out")" 0 "or none at all"
+run reply-narrate --after soon "$tmp/three"
+status_is 2 "a time that is none"
+
+# --- bad input
+
+{ echo '{"type":"assistant"' && turn t1 One. && echo '[]' && echo && echo '{"type":"turn","backend":"claude"}'; } \
+  >"$tmp/bad"
+run reply-narrate "$tmp/bad" "$tmp/nowhere" "$tmp/three"
+status_is 2 "bad lines"
+out_is "One.
+Three.
+Two." "keep nothing from being said"
+is "$(grep -c "^reply-narrate: $tmp/bad:[135]: " "$err") $(lines "$err")" "3 4" "each is named"
+head -c 300000 /dev/zero | tr '\0' '[' >"$tmp/deep"
+turn t1 "$(head -c 100000 "$tmp/deep")" >"$tmp/one"
+run reply-narrate "$tmp/one" "$tmp/deep"
+status_is 2 "nests too deep"
+turn t1 "$(printf 'word %.0s' $(seq 2000)). End." >"$tmp/one"
+run reply-narrate "$tmp/one"
+is "$(wc -m <"$out")" 1200 "at most 1200 characters, and the line feed"
+
+# --- by a command
+
+run reply-narrate --exec 'cat; echo -' "$tmp/three"
+status_is 0 "a command"
+out_is "One.
+-
+Three.
+-
+Two.
+-" "says each, in the order in which they ended"
+run reply-narrate -o json --exec 'jq -r .text' "$tmp/three"
+is "$(lines "$out")" 3 "or is given records"
+run reply-narrate --exec 'read -r line; [ "$line" = One. ] || exit 3; echo "$line"' "$tmp/three"
+status_is 2 "one that fails"
+out_is One. "is run again"
+is "$(cat "$err")" "reply-narrate: --exec: status 3
+reply-narrate: --exec: status 3" "and named each time"
+run reply-narrate --exec 'kill -9 $$' --latest "$tmp/three"
+err_is "reply-narrate: --exec: ended by signal 9" "by a signal"
+run reply-narrate --exec 'exec 0<&-; echo "$0"' "$tmp/one"
+is "$status$(cat "$out" "$err")" 0sh "who does not read it is not told in another way"
+run reply-narrate --timeout 0.2 --exec 'sleep 100' --latest "$tmp/three"
+status_is 2 "one that takes too long"
+err_is "reply-narrate: --exec: took longer than 1 s; see --timeout" "is ended"
+run reply-narrate --timeout 0 "$tmp/three"
+status_is 2 "no time at all"
+run reply-narrate --slug x "$tmp/three"
+err_like 'slug is for a voice server; see --profile' "what is for servers"
+run reply-narrate --all --latest "$tmp/three"
+status_is 2 "all of the newest"
+
+done_testing

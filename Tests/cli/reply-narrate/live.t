@@ -1,0 +1,104 @@
+#!/bin/sh
+# reply-narrate with a command that takes its time: what waits, what is skipped, when it is
+# silent, how it ends.
+. "${0%/*}/../lib.sh"
+needs reply-narrate jq perl
+
+turn() {
+  jq -nc --arg id "$1" '{type:"assistant",isSidechain:false,sessionId:"s1",uuid:$id,
+    message:{role:"assistant",stop_reason:"end_turn",content:[{type:"text",text:"Turn \($id)."}]}}'
+}
+mkfifo "$tmp/in" "$tmp/gate"
+# Tells what it is to say, and goes on when somebody opens the gate.
+speak="echo \$\$ >'$tmp/speaker'; cat >>'$tmp/said'; read -r _ <'$tmp/gate'; echo done >>'$tmp/said'"
+# narrate NAME OPTION...: reads the pipe, which stays open.
+narrate() {
+  : >"$tmp/said"
+  rm -f "$tmp/speaker"
+  _narrator=$1
+  shift
+  start "$_narrator" sh -c 'exec reply-narrate -v "$@" <"$0"' "$tmp/in" "$@" --exec "$speak"
+  exec 9>"$tmp/in"
+}
+said() { [ "$(tr '\n' ' ' <"$tmp/said")" = "$1 " ]; }
+pass_gate() { echo >"$tmp/gate"; }
+speaker_is() { case $(ps -o stat= -p "$(cat "$tmp/speaker")") in $1*) return 0 ;; *) return 1 ;; esac }
+
+# --- the newest wins
+
+narrate live
+turn 1 >&9
+ok "the first is spoken as soon as it is there" wait_until 10 said "Turn 1."
+for id in 2 3 4; do turn "$id"; done >&9
+ok "of those that come meanwhile" wait_until 10 has "$tmp/live.err" '^reply-narrate: 3: skipped'
+is "$(grep -c skipped "$tmp/live.err")" 2 "all but the newest are skipped"
+pass_gate
+ok "which is spoken next" wait_until 10 said "Turn 1. done Turn 4."
+turn 5 >&9
+exec 9>&-
+pass_gate
+ok "what waits at the end is spoken, too" wait_until 10 said "Turn 1. done Turn 4. done Turn 5."
+pass_gate
+finished "$pid"
+is "$status" 0 "and then all is done"
+
+narrate every --all
+for id in 1 2 3; do turn "$id"; done >&9
+exec 9>&-
+for count in 1 3 5; do
+  wait_until 10 at_least "$tmp/said" "$count"
+  pass_gate
+done
+finished "$pid"
+ok "or none is skipped" said "Turn 1. done Turn 2. done Turn 3. done"
+
+# --- silence
+
+mark=$XDG_STATE_HOME/agentutils/recording
+start recorder sleep 100
+recorder=$pid
+narrate silent
+silent=$pid
+turn 1 >&9
+wait_until 10 said "Turn 1."
+echo "$recorder" >"$mark"
+ok "while a clip is recorded the command stands still" wait_until 10 speaker_is T
+rm "$mark"
+ok "and goes on afterwards" wait_until 10 speaker_is S
+pass_gate
+ok "to its end" wait_until 10 said "Turn 1. done"
+echo "$recorder" >"$mark.new"
+mv "$mark.new" "$mark"
+wait_until 10 has "$tmp/silent.err" 'silent while'
+: >"$tmp/silent.err"
+turn 2 >&9
+turn 3 >&9
+ok "what comes meanwhile waits" wait_until 10 has "$tmp/silent.err" '2: skipped'
+not_ok "and is not spoken" has "$tmp/said" 'Turn [23]'
+stop "$recorder"
+ok "until whoever recorded is gone" wait_until 10 said "Turn 1. done Turn 3."
+for words in '' 0 -1 x "$recorder"; do
+  echo "$words" >"$mark"
+  ok "a mark that means nothing: $words" speaker_is S
+done
+
+# --- the end
+
+start recorder sleep 100
+echo "$pid" >"$mark"
+wait_until 10 speaker_is T
+speaker=$(cat "$tmp/speaker")
+stop "$silent"
+is "$status" 143 "a signal ends it"
+ok "and the command, which stood still" gone "$speaker"
+exec 9>&-
+rm "$mark"
+start held reply-narrate --exec "trap '' TERM INT; echo \$\$ >'$tmp/speaker'; sleep 100 & wait; wait" \
+  "$root/Tests/fixtures/transcript.ndjson"
+: >"$tmp/speaker"
+ok "a command that does not want to end" wait_until 10 test -s "$tmp/speaker"
+stop "$pid" INT
+is "$status" 130 "is ended"
+ok "is gone" gone "$(cat "$tmp/speaker")"
+
+done_testing
