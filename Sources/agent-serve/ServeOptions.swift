@@ -108,7 +108,10 @@ struct ServeOptions: Equatable, Sendable {
       throw UsageError("--speed: it needs --replay")
     }
     if options.gateway == nil {
-      if options.replyCommand != nil { throw UsageError("--reply-command: it needs --gateway") }
+      if options.replyCommand != nil, options.voiceSecretFile == nil {
+        throw UsageError("--reply-command: it needs --gateway or --voice-secret-file")
+      }
+      if options.asksForReplies { throw UsageError("--approve-replies: it needs --gateway") }
       if options.asksForDevices { throw UsageError("--pairing: it needs --gateway") }
     }
     if options.asksForReplies && options.replyCommand == nil {

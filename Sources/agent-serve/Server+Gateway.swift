@@ -7,12 +7,13 @@ extension Server {
   /// The gateway and its port, as long as they are open.
   struct OpenGateway {
     fileprivate let gateway: Gateway
-    fileprivate let listener: Listener
+    /// Nil where only the voice server makes replies.
+    fileprivate let listener: Listener?
     fileprivate let pulse: Task<Void, Never>
 
     /// Ends what it does, then all its connections.
     func close() async {
-      listener.close()
+      listener?.close()
       pulse.cancel()
       await gateway.stop()
     }
@@ -23,17 +24,26 @@ extension Server {
     options.gateway.map { ListenAddress(address, port: $0) }
   }
 
-  /// Opens the gateway, if there is to be one, and says where it is.
+  /// What makes replies, where there is to be a gateway or a reply command.
   ///
   /// - Throws: what SQLite says.
-  func openGateway(_ backend: ServedBackend) async throws -> OpenGateway? {
-    guard let place = gatewayAddress else { return nil }
-    let gateway = try await Gateway(
-      backend.store,
+  func makeGateway(_ store: ActionStore, token: AccessToken?) async throws -> Gateway? {
+    guard options.gateway != nil || options.replyCommand != nil else { return nil }
+    return try await Gateway(
+      store,
       GatewaySettings(
         command: options.replyCommand, asksForReplies: options.asksForReplies,
-        asksForDevices: options.asksForDevices, token: backend.token,
-        backlogLimit: options.backlog), diagnostics: diagnostics)
+        asksForDevices: options.asksForDevices, token: token, backlogLimit: options.backlog),
+      diagnostics: diagnostics)
+  }
+
+  /// Opens the port of the gateway, if there is to be one, and says where it is.
+  func openGateway(_ gateway: Gateway?, _ backend: ServedBackend) async -> OpenGateway? {
+    guard let gateway else { return nil }
+    let pulse = Task { await tick(gateway) }
+    guard let place = gatewayAddress else {
+      return OpenGateway(gateway: gateway, listener: nil, pulse: pulse)
+    }
     let service = GatewayService(
       gateway: gateway, connections: backend.connections, tickets: backend.tickets,
       backlogLimit: options.backlog, diagnostics: diagnostics, names: backend.names,
@@ -44,7 +54,7 @@ extension Server {
       diagnostics.note("gateway: listening on \(url)")
       announce(RecordText(.gateway).string("url", url))
       if options.asksForDevices { readAnswers(for: gateway) }
-      return OpenGateway(gateway: gateway, listener: listener, pulse: Task { await tick(gateway) })
+      return OpenGateway(gateway: gateway, listener: listener, pulse: pulse)
     } catch {
       diagnostics.fail("\(place.text): \(ErrorText.of(error))")
     }

@@ -15,11 +15,12 @@ extension Server {
   }
 
   /// The voice server, where there is to be one.
-  func makeRiff(_ secret: RiffSecret?) -> RiffService? {
+  func makeRiff(_ secret: RiffSecret?, _ store: ActionStore, _ gateway: Gateway?) -> RiffService? {
     secret.map { secret in
-      RiffService(
-        secret, transcriber: options.transcriber.map { Transcriber($0) },
-        diagnostics: diagnostics)
+      let parts = RiffParts(
+        store: store, transcriber: options.transcriber.map { Transcriber($0) },
+        gateway: options.replyCommand == nil ? nil : gateway)
+      return RiffService(secret, parts, diagnostics: diagnostics)
     }
   }
 }

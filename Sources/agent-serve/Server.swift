@@ -38,9 +38,10 @@ struct Server {
       if let incoming { try await ingest(incoming, into: store) }
       // Until here a signal ends the process at once, and loses nothing.
       let ended = SignalWait([SIGTERM, SIGINT])
-      let riff = makeRiff(secret)
+      let replies = try await makeGateway(store, token: token)
+      let riff = makeRiff(secret, store, replies)
       let backend = try await makeBackend(store, token: token, riff: riff)
-      let gateway = try await openGateway(backend)
+      let gateway = await openGateway(replies, backend)
       let listening = await listen(backend)
       let pulse = Task { await beat(backend) }
       let embedding = backend.memory.embedder.map { embedder in Task { await embedder.run() } }

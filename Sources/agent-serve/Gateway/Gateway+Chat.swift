@@ -111,7 +111,7 @@ extension Gateway {
   }
 
   /// Notes a message and its run, which waits for its turn.
-  private func begin(
+  func begin(
     _ key: String, _ session: SessionKey, _ message: String, seconds: Double?, _ client: Int?
   ) async throws -> Run {
     guard settings.command != nil else {
@@ -160,15 +160,19 @@ extension Gateway {
   // MARK: - Conversations
 
   /// Keeps a message, and tells those who follow the conversation.
-  func keep(_ role: String, _ text: String, _ session: SessionKey) async throws {
+  ///
+  /// - Returns: what the store knows it by.
+  @discardableResult
+  func keep(_ role: String, _ text: String, _ session: SessionKey) async throws -> Int64 {
     let message = ChatMessage(role: role, text: text, time: Timestamp.now().milliseconds)
-    try await store.add(message, to: session.text)
+    let id = try await store.add(message, to: session.text)
     tell("session.message", ["sessionKey": .text(session.text), "message": message.node]) {
       $0.followed.contains(session)
     }
     tell("sessions.changed", ["sessionKey": .text(session.text), "reason": "message"]) {
       $0.followsSessions
     }
+    return id
   }
 
   /// `sessions.messages.subscribe`.

@@ -109,7 +109,7 @@ extension Gateway {
     run.ended = .now()
     let text = run.text.text
     if !text.isEmpty && (outcome == .reply || outcome == .aborted) {
-      do { try await keep("assistant", text, run.session) } catch {
+      do { run.kept = try await keep("assistant", text, run.session) } catch {
         diagnostics.error("the store", ErrorText.of(error))
       }
     }

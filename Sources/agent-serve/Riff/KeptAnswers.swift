@@ -1,32 +1,36 @@
-/// The answers that were given, so that a request that comes twice is worked on once.
+/// The answers that were given, so that what comes twice is worked on once.
 ///
 /// A client sends again what it has lost the answer of, and so does whoever overheard it.
-actor KeptAnswers {
+actor KeptAnswers<Answer: Sendable> {
   /// How long they are kept.
-  static let time = Duration.seconds(600)
-  private static let (most, mostBytes) = (100, 4 << 20)
+  private let time = Duration.seconds(600)
+  private let (most, mostBytes) = (100, 4 << 20)
 
   private struct Entry {
     let key: String
-    let answer: WholeAnswer
+    let answer: Answer
     let end: ContinuousClock.Instant
   }
 
   /// The oldest first.
   private var entries: [Entry] = []
-  private var underWay: [String: Task<WholeAnswer, Never>] = [:]
+  private var underWay: [String: Task<Answer, Never>] = [:]
+  private let size: @Sendable (Answer) -> Int?
+
+  /// - Parameter size: how large an answer is, bytes; nil for one that is not given again.
+  init(_ size: @escaping @Sendable (Answer) -> Int?) { self.size = size }
 
   /// The answer to a request.
   ///
   /// - Parameters:
   ///   - key: what makes it the same as another.
-  ///   - keeps: whether an answer that is good is given again later; otherwise only to who
-  ///     asks before it is there.
+  ///   - keeps: whether an answer is given again later; otherwise only to who asks before it
+  ///     is there.
   ///   - make: makes it.
   func answer(
     _ key: String, keeps: Bool = true, now: ContinuousClock.Instant = .now,
-    _ make: @escaping @Sendable () async -> WholeAnswer
-  ) async -> WholeAnswer {
+    _ make: @escaping @Sendable () async -> Answer
+  ) async -> Answer {
     entries.removeAll { $0.end <= now }
     if let known = entries.first(where: { $0.key == key }) { return known.answer }
     if let task = underWay[key] { return await task.value }
@@ -35,12 +39,12 @@ actor KeptAnswers {
     underWay[key] = task
     let answer = await task.value
     underWay[key] = nil
-    if keeps, answer.status == 200 {
-      entries.append(Entry(key: key, answer: answer, end: .now + Self.time))
-      while entries.count > Self.most || bytes > Self.mostBytes { entries.removeFirst() }
+    if keeps, size(answer) != nil {
+      entries.append(Entry(key: key, answer: answer, end: .now + time))
+      while entries.count > most || bytes > mostBytes { entries.removeFirst() }
     }
     return answer
   }
 
-  private var bytes: Int { entries.reduce(0) { $0 + $1.answer.body.count } }
+  private var bytes: Int { entries.reduce(0) { $0 + (size($1.answer) ?? 0) } }
 }

@@ -1,24 +1,29 @@
 /// What the voice server is asked for (Agent/Riff/CONTRACT.md 2 to 4).
 enum RiffEndpoint: String, CaseIterable, Sendable {
   case transcribe = "/riff/transcribe-only"
+  case audio = "/riff/audio"
+  case message = "/riff/message"
+  case conversation = "/riff/conversation"
+  case sessions = "/riff/sessions"
   case health = "/riff/health"
 
   /// How it is asked.
   var method: String {
     switch self {
-    case .transcribe: "POST"
-    case .health: "GET"
+    case .transcribe, .audio, .message: "POST"
+    case .conversation, .sessions, .health: "GET"
     }
   }
 
   /// The longest body, bytes.
   var limit: Int {
     switch self {
-    case .transcribe: 25 << 20
-    case .health: 0
+    case .transcribe, .audio: 25 << 20
+    case .message: 8 << 10
+    case .conversation, .sessions, .health: 0
     }
   }
 
   /// Whether the body is a clip.
-  var takesClip: Bool { self == .transcribe }
+  var takesClip: Bool { self == .transcribe || self == .audio }
 }

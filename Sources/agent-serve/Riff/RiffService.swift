@@ -7,18 +7,23 @@ struct RiffService: Sendable {
   private static let clipLimit = 16
 
   let secret: RiffSecret
-  let transcriber: Transcriber?
+  let parts: RiffParts
   let diagnostics: Diagnostics
-  let kept = KeptAnswers()
+  /// What was heard in clips.
+  let heard = KeptAnswers<Transcriber.Outcome> { outcome in
+    if case .text(let text) = outcome { text.utf8.count } else { nil }
+  }
+  /// What was answered.
+  let kept = KeptAnswers<WholeAnswer> { $0.status == 200 ? $0.body.count : nil }
   private let clips = Tickets(limit: clipLimit)
 
   /// - Parameters:
   ///   - secret: what requests are signed with.
-  ///   - transcriber: hears clips; nil for none.
+  ///   - parts: what does the work.
   ///   - diagnostics: says what fails.
-  init(_ secret: RiffSecret, transcriber: Transcriber?, diagnostics: Diagnostics) {
+  init(_ secret: RiffSecret, _ parts: RiffParts, diagnostics: Diagnostics) {
     self.secret = secret
-    self.transcriber = transcriber
+    self.parts = parts
     self.diagnostics = diagnostics
   }
 
@@ -51,16 +56,26 @@ struct RiffService: Sendable {
     guard case .whole(let bytes) = body else { return .tooLarge }
     let signature = head["x-riff-secret"]
     guard let signature, secret.signs(bytes, as: signature) else { return .unsigned }
-    switch endpoint(head) {
-    case .transcribe: return await transcribe(head, bytes, signature)
-    case .health: return health
-    case nil: return head.method == "GET" ? .noSuchPath : .noSuchMethod
+    do {
+      let query = QueryParameters(head.query)
+      switch endpoint(head) {
+      case .transcribe: return await transcribe(head, bytes, signature)
+      case .audio: return try await talk(head, clip: bytes, signature)
+      case .message: return try await talk(head, message: bytes, signature)
+      case .conversation: return try await conversation(query)
+      case .sessions: return try await sessions(query)
+      case .health: return health
+      case nil: return head.method == "GET" ? .noSuchPath : .noSuchMethod
+      }
+    } catch {
+      diagnostics.error(head.path, ErrorText.of(error))
+      return .error(ErrorText.of(error), status: 500)
     }
   }
 
   /// Ends what is under way.
   func stop() async {
-    await transcriber?.stop()
+    await parts.transcriber?.stop()
   }
 
   private func endpoint(_ head: RequestHead) -> RiffEndpoint? {
@@ -69,43 +84,19 @@ struct RiffService: Sendable {
 
   private var health: WholeAnswer {
     .json(
-      RecordText().bool("ok", true).number("ts", Int(Timestamp.now().seconds))
-        .bool("transcriber", transcriber != nil))
+      RecordText().bool("ok", true).number("ts", Timestamp.now().epoch)
+        .bool("transcriber", parts.transcriber != nil).bool("replies", parts.gateway != nil))
   }
+}
 
-  // MARK: - Clips
-
-  private func transcribe(
-    _ head: RequestHead, _ clip: [UInt8], _ signature: String
-  ) async -> WholeAnswer {
-    // No two recordings are alike: the same bytes are the same one.
-    await hear(head, clip, key: "clip \(signature)") { text in
-      .json(RecordText().string("transcript", text))
-    }
-  }
-
-  /// Has a clip heard, unless it was before.
-  ///
-  /// - Parameters:
-  ///   - key: what makes it the same request.
-  ///   - answer: makes the answer of what was said.
-  private func hear(
-    _ head: RequestHead, _ clip: [UInt8], key: String,
-    _ answer: @escaping @Sendable (String) async -> WholeAnswer
-  ) async -> WholeAnswer {
-    if clip.isEmpty { return .error("empty clip", status: 400) }
-    guard let transcriber else { return .error("no transcriber", status: 503) }
-    let format = head["x-riff-audio-format"]
-    return await kept.answer(key) {
-      switch await transcriber.hear(clip, format: format) {
-      case .text(let text): return await answer(text)
-      case .busy: return .busy
-      case .failed(let reason):
-        diagnostics.error("transcriber", reason)
-        return .error("the transcriber failed: \(reason)", status: 502)
-      }
-    }
-  }
+/// What a voice server works with.
+struct RiffParts: Sendable {
+  /// Holds what was said.
+  let store: ActionStore
+  /// Hears clips; nil for none.
+  let transcriber: Transcriber?
+  /// Replies; nil where nothing does.
+  let gateway: Gateway?
 }
 
 extension WholeAnswer {
@@ -113,4 +104,9 @@ extension WholeAnswer {
   fileprivate static let unsigned = error("unauthorized", status: 401)
   /// More is asked for than can be done at a time.
   static let busy = WholeAnswer.error("too busy", status: 503).retrying(after: 2)
+}
+
+extension Timestamp {
+  /// Seconds since 1970, to the millisecond.
+  var epoch: Double { Double(milliseconds) / 1000 }
 }

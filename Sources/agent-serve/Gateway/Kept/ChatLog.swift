@@ -9,6 +9,8 @@ struct ChatMessage: Equatable, Sendable {
   let text: String
   /// Milliseconds.
   let time: Int
+  /// Never that of another one; nil for one that is not stored.
+  var id: Int64?
 }
 
 /// A conversation.
@@ -40,7 +42,9 @@ extension ActionStore {
   /// Keeps what was said; durable when it returns.
   ///
   /// - Parameter session: its key.
-  func add(_ message: ChatMessage, to session: String) async throws {
+  /// - Returns: its id.
+  @discardableResult
+  func add(_ message: ChatMessage, to session: String) async throws -> Int64 {
     try await write { db in
       try db.execute(
         sql: """
@@ -54,6 +58,7 @@ extension ActionStore {
           VALUES (?, ?, CAST(? AS TEXT), ?)
           """,
         arguments: [session, message.role, Data(message.text.utf8), message.time])
+      return db.lastInsertedRowID
     }
   }
 
@@ -71,7 +76,7 @@ extension ActionStore {
       let rows = try Row.fetchCursor(
         db,
         sql: """
-          SELECT role, CAST(text AS BLOB), created_at FROM chat_messages
+          SELECT role, CAST(text AS BLOB), created_at, id FROM chat_messages
           WHERE session = ? ORDER BY id DESC LIMIT ? OFFSET ?
           """, arguments: [session, limit + 1, offset])
       var size = 0
@@ -83,7 +88,8 @@ extension ActionStore {
           break
         }
         page.messages.append(
-          ChatMessage(role: row[0], text: String(decoding: text, as: UTF8.self), time: row[2]))
+          ChatMessage(
+            role: row[0], text: String(decoding: text, as: UTF8.self), time: row[2], id: row[3]))
       }
       page.messages.reverse()
       return page
@@ -91,7 +97,14 @@ extension ActionStore {
   }
 
   /// The conversations, the one last spoken in first.
-  func chatSessions(limit: Int, since: Int) async throws -> [ChatSession] {
+  ///
+  /// - Parameters:
+  ///   - limit: at most so many.
+  ///   - since: those in which something was said then or later, milliseconds.
+  ///   - keyStart: those whose key begins so, in ASCII.
+  func chatSessions(
+    limit: Int, since: Int, keyStart: String = ""
+  ) async throws -> [ChatSession] {
     try await read { db in
       try Row.fetchAll(
         db,
@@ -99,8 +112,8 @@ extension ActionStore {
           SELECT key, id, updated_at,
             (SELECT CAST(substr(text, 1, 120) AS BLOB) FROM chat_messages
               WHERE session = key ORDER BY chat_messages.id DESC LIMIT 1) AS last
-          FROM chat_sessions WHERE updated_at >= ? ORDER BY updated_at DESC, key LIMIT ?
-          """, arguments: [since, limit]
+          FROM chat_sessions WHERE updated_at >= ? AND substr(key, 1, ?) = ? ORDER BY updated_at DESC, key LIMIT ?
+          """, arguments: [since, keyStart.utf8.count, keyStart, limit]
       ).map { row in
         let last: Data? = row["last"]
         return ChatSession(

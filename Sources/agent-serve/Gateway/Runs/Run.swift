@@ -52,6 +52,8 @@ final class Run {
   var ended: Timestamp?
   /// How it ended; nil as long as it goes on.
   var outcome: Outcome?
+  /// What the store knows the reply by; nil for one that is empty or lost.
+  var kept: Int64?
   /// Who reads the reply as it comes.
   var readers: [AsyncStream<Part>.Continuation] = []
   /// Who waits for its end, by a number.

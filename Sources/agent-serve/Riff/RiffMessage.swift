@@ -1,0 +1,55 @@
+import Core
+
+/// A message to the agent (Agent/Riff/CONTRACT.md 3).
+struct RiffMessage: Equatable, Sendable {
+  /// Why something is no message.
+  struct Fault: Error, Equatable {
+    /// Lower case, no full stop.
+    let reason: String
+  }
+
+  /// Where it is said.
+  let conversation: Conversation
+  /// Never blank.
+  let text: String
+
+  /// - Parameter body: a JSON object.
+  init(_ body: [UInt8]) throws(Fault) {
+    guard let object = try? body.withUnsafeBytes({ try JSONValue.parse($0) }), object.isObject
+    else { throw Fault(reason: "not a JSON object") }
+    conversation = try Conversation(object["conversation_id"]?.string)
+    guard let text = object["text"]?.string, !text.trimmingBlanks().isEmpty else {
+      throw Fault(reason: "no text")
+    }
+    self.text = text
+    if let device = object["device_id"], !device.isNull, device.string == nil {
+      throw Fault(reason: "device_id is not a string")
+    }
+  }
+
+  /// A conversation's name.
+  struct Conversation: Equatable, Sendable {
+    /// What the keys of all of them begin with, in the store.
+    static let keyStart = "agent:\(SessionKey.agent):riff:"
+    private static let longest = 64
+
+    let id: String
+
+    /// - Parameter id: `[A-Za-z0-9_-]{1,64}`.
+    init(_ id: String?) throws(Fault) {
+      guard let id, (1...Self.longest).contains(id.utf8.count), id.utf8.allSatisfy(Self.isPart)
+      else { throw Fault(reason: "bad conversation_id") }
+      self.id = id
+    }
+
+    /// What the store and the gateway call it.
+    var key: String { Self.keyStart + id }
+
+    private static func isPart(_ byte: UInt8) -> Bool {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
+      default: false
+      }
+    }
+  }
+}
