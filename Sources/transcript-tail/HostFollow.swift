@@ -148,7 +148,7 @@ final class HostFollow {
     case .files(let files):
       try back(over: visit.link)
       if files == nil, plan.isEmpty {
-        throw SettingsError("\(name):\(path)", "no such file or folder")
+        throw SettingsError(path.isEmpty ? name : "\(name):\(path)", "no such file or folder")
       }
       try output.tell(plan.look(files ?? []))
       try goOn(&visit)

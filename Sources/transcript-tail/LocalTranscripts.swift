@@ -6,11 +6,11 @@ import Turns
 struct LocalTranscripts {
   /// Absolute, as the user named it.
   let path: String
-  /// Told what cannot be looked at, each thing once.
+  /// Told what cannot be looked at, each time.
   var fault: (_ path: String, _ reason: String) -> Void = { _, _ in }
-  private var told: Set<String> = []
   private var watched: Set<UInt64> = []
   private let hint = clibc_changes()
+  private static let mostWatched = 100
   private var buffer = [UInt8](repeating: 0, count: 256 << 10)
 
   /// - Throws: `SettingsError` when there is no such file or folder.
@@ -47,7 +47,7 @@ struct LocalTranscripts {
   ) {
     watch(folder, status)
     guard let stream = opendir(folder) else {
-      tell(folder, systemReason(systemError))
+      fault(folder, systemReason(systemError))
       return
     }
     defer { closedir(stream) }
@@ -75,11 +75,15 @@ struct LocalTranscripts {
       SeenFile(
         path: path, number: UInt64(status.st_ino), size: version.size,
         modified: version.modified))
-    // Of a folder alone, kqueue does not tell that a file in it grew.
+    // Of a folder alone, kqueue does not tell that a file in it grew. Each costs a
+    // descriptor: those at which somebody is at work are enough.
     #if os(Linux)
-      if path != self.path { return }
+      let isWorthIt = path == self.path
+    #else
+      let age = Timestamp.now().seconds - version.modified / 1_000_000_000
+      let isWorthIt = path == self.path || (age < 86_400 && watched.count < Self.mostWatched)
     #endif
-    watch(path, status)
+    if isWorthIt { watch(path, status) }
   }
 
   private mutating func watch(_ path: String, _ status: stat) {
@@ -102,7 +106,7 @@ struct LocalTranscripts {
   private mutating func read(_ piece: FollowPlan.Piece) -> Int {
     let file = clibc_open(piece.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
     guard file >= 0 else {
-      if systemError != ENOENT { tell(piece.path, systemReason(systemError)) }
+      if systemError != ENOENT { fault(piece.path, systemReason(systemError)) }
       return 0
     }
     defer { close(file) }
@@ -114,13 +118,9 @@ struct LocalTranscripts {
       let count = pread(file, &buffer, min(piece.count, buffer.count), off_t(piece.offset))
       if count >= 0 { return count }
       if systemError != EINTR {
-        tell(piece.path, systemReason(systemError))
+        fault(piece.path, systemReason(systemError))
         return 0
       }
     }
-  }
-
-  private mutating func tell(_ path: String, _ reason: String) {
-    if told.insert(path).inserted { fault(path, reason) }
   }
 }

@@ -19,7 +19,7 @@ final class TranscriptOutput {
   private var record = TranscriptRecord(isTerminal: isatty(1) == 1)
   private var state: TranscriptState?
   private var faults: FaultLog
-  private var hasFailed = false
+  private var told: Set<String> = []
 
   init(_ options: TranscriptOptions, state: TranscriptState?, _ diagnostics: Diagnostics) {
     self.state = state
@@ -41,8 +41,10 @@ final class TranscriptOutput {
     }
   }
 
-  /// A file or folder that cannot be read.
-  func fault(_ path: String, _ reason: String) { faults.file(path, reason) }
+  /// A file or folder that cannot be read; each is named once.
+  func fault(_ path: String, _ reason: String) {
+    if told.insert(path).inserted { faults.file(path, reason) }
+  }
 
   /// Tells that a file lost what it had.
   func tell(_ losses: [FollowPlan.Loss]) throws(WriteFailure) {

@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Shell
 
@@ -21,6 +22,7 @@ enum TranscriptTail {
     switch place {
     case .here(let path):
       if let name = options.ofHost { throw UsageError("--\(name) is for a host") }
+      if let hint = hint(path) { throw SettingsError(path, systemReason(ENOENT) + hint) }
       let place = try LocalTranscripts(absolute(path))
       return try withState(options, source: place.path, diagnostics) { plan, output in
         var follow = LocalFollow(place, plan, output, once: options.once)
@@ -50,6 +52,12 @@ enum TranscriptTail {
     request.tell = { diagnostics.say($0) }
     request.ask = { Prompt.ask($0) }
     return request
+  }
+
+  /// What may have been meant: a host, whose colon was forgotten. Nil for a file that is there.
+  private static func hint(_ name: String) -> String? {
+    if name.contains("/") || stat(following: name) != nil { return nil }
+    return NearestWord.hint(for: name, among: CompletionNames.hostNames().map { $0 + ":" })
   }
 
   /// Does something with the state of the place, which is nobody else's meanwhile.

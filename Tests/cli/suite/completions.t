@@ -123,6 +123,8 @@ voice-state hi|history
 voice-state day|day.ndjson
 tmux-attach ''|. box cellar shed
 agent-cost -o ''|table tsv json line
+transcript-tail ce|cellar:
+transcript-tail --state st d|day.ndjson
 tmux-attach -s ri|riff-2
 share-inbox re|retry remove
 share-inbox retry ''|$id
@@ -145,7 +147,7 @@ riff-up --session ri|riff-2
 riff-worktree-remove --fo|--force
 END
 else
-  skip 37 "no bash"
+  skip 39 "no bash"
 fi
 if command -v fish >/dev/null 2>&1; then
   is "$(complete_fish tmux-attach 'tmux-attach -s ri')" "riff-2" "fish completes a session"

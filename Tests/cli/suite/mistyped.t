@@ -33,6 +33,7 @@ agent-call -p work health|profile work: not in $config
 voice-state histroy|histroy: no such file or directory: did you mean history?
 voice-state repaly x|repaly: no such file or directory: did you mean replay?
 voice-state nothing|nothing: no such file or directory
+transcript-tail worksation|worksation: no such file or directory: did you mean workstation:?
 share-inbox lits|lits: not add, list, drain, watch, purge, retry or remove: did you mean list?
 END
 run action-filter -d voise </dev/null

@@ -62,6 +62,10 @@ ok "nothing of a name is obeyed" sh -c '! find "$1" | grep -q "/got-out$"' - "$t
 run transcript-tail --once .:nowhere
 status_is 2 "no such place"
 err_is "transcript-tail: .:nowhere: no such file or folder" "is told"
+printf '[host box]\nhostname = .\n' >"$XDG_CONFIG_HOME/agentutils/config"
+run transcript-tail --once box
+status_is 2 "a host without a colon"
+err_is "transcript-tail: box: no such file or directory: did you mean box:?" "is told"
 run transcript-tail --once "$(printf '.:a\nb')"
 status_is 2 "nor one with a line feed"
 err_one_line transcript-tail "which is told in one line"
