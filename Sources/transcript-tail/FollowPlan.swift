@@ -66,7 +66,8 @@ struct FollowPlan {
     }
   }
 
-  /// Takes what a look at the place found.
+  /// Takes what a look at the place found: the first time all files, later at least those
+  /// that changed.
   ///
   /// - Returns: what was lost.
   mutating func look(_ seen: [SeenFile]) -> [Loss] {

@@ -92,6 +92,8 @@ final class HostFollow {
     // The struct is moved out while it is changed.
     self.visit = nil
     defer { self.visit = visit }
+    // One of this machine is ready at once.
+    start(&visit)
     set.removeAll()
     visit.link.wants(&set)
     set.add(EndSignals.descriptor)
@@ -100,10 +102,7 @@ final class HostFollow {
     set.wait(seconds: (until.min() ?? now) - now)
     try output.check()
     visit.link.advance(set, now: Clock.monotonic)
-    if visit.channel == nil, case .ready = visit.link.state {
-      visit.channel = visit.link.run(HostScript.command(path: path, nonce: visit.nonce))
-      visit.deadline = Clock.monotonic + request.options.maxTime
-    }
+    start(&visit)
     try talk(&visit)
     if nextSave <= Clock.monotonic { nextSave = try output.settle(plan) }
   }
@@ -113,6 +112,12 @@ final class HostFollow {
     return Visit(
       link: Connector.link(for: request, now: Clock.monotonic), nonce: nonce,
       talk: HostTalk(nonce: nonce))
+  }
+
+  private func start(_ visit: inout Visit) {
+    guard visit.channel == nil, case .ready = visit.link.state else { return }
+    visit.channel = visit.link.run(HostScript.command(path: path, nonce: visit.nonce))
+    visit.deadline = Clock.monotonic + request.options.maxTime
   }
 
   // MARK: - The talk

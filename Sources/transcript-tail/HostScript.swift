@@ -3,12 +3,12 @@ import Shell
 import Turns
 
 /// The program that runs on a host: it answers requests, which come as lines, from its
-/// standard input, until that ends. It needs a POSIX shell, and find, stat, dd, tail and head
-/// as they are in Linux, macOS, the BSDs and BusyBox.
+/// standard input, until that ends. It needs a POSIX shell, and awk, find, stat, dd, tail
+/// and head as they are in Linux, macOS, the BSDs and BusyBox.
 ///
-/// - `look`: `FILE SIZE TIME PATH` for each transcript, a line each, then `.`. The answer
-///   waits some seconds for something that the last one did not say. Without the place
-///   there is the line `?` alone before the `.`.
+/// - `look`: `FILE SIZE TIME PATH` for each transcript of which the last answer said
+///   something else, or nothing, a line each, then `.`. The answer waits some seconds for
+///   one. Without the place there is the line `?` alone before the `.`.
 /// - `read OFFSET COUNT PATH/`: exactly COUNT bytes, zeros where the file has no more, and
 ///   behind them the line `FILE SIZE STATE`, as it is afterwards; STATE is `bad` when it
 ///   cannot be read. What was cut or replaced meanwhile shows from that, too.
@@ -85,8 +85,11 @@ enum HostScript {
         tries=$((tries + 1))
         sleep 0.5 2>/dev/null || sleep 1
       done
+      printf '%s\n.\n%s\n' "$old" "$new" | awk '
+        behind { if ($0 != "" && !($0 in told)) print; next }
+        $0 == "." { behind = 1; next }
+        { told[$0] }'
       old=$new
-      [ -z "$new" ] || printf '%s\n' "$new"
       echo .
     }
     piece() {

@@ -13,7 +13,7 @@ struct HostTalk {
   /// What came.
   enum Answer: Equatable {
     case greeting
-    /// All transcripts; nil when there is no such place.
+    /// The transcripts that changed; nil when there is no such place.
     case files([SeenFile]?)
     /// The bytes, and whose they are now.
     case piece([UInt8], number: UInt64, size: Int64, isBad: Bool)
@@ -84,7 +84,7 @@ struct HostTalk {
     return found
   }
 
-  /// The lines of a list; nil when it says that there is no such place. What is not as it
+  /// What a list tells; nil when it says that there is no such place. What is not as it
   /// should be is left out.
   private static func files(_ lines: ArraySlice<UInt8>) -> [SeenFile]? {
     var files: [SeenFile] = []

@@ -123,7 +123,7 @@ for transport in $transports; do
   pkill -P "$pid"
   finished "$pid"
   # shellcheck disable=SC2086
-  run transcript-tail --once $attach_args:nowhere
+  run transcript-tail --quiet --max-time 5 --once $attach_args:nowhere
   status_is 2 "$transport: no such place"
   ssh-keygen -q -t ed25519 -N '' -f "other-$transport"
   run transcript-tail --once --transport "$transport" -i "other-$transport" --pins pins \
@@ -134,4 +134,11 @@ for transport in $transports; do
   status_is 75 "$transport: nobody is there"
   err_one_line transcript-tail "$transport: is told"
 done
+printf '[127.0.0.1]:%s ' "$port" | cat - "$host_key" >known
+eval "$(ssh-agent -s)" >/dev/null
+ssh-add -q "$id"
+run transcript-tail --once --agent --known-hosts=known -P "$port" "$remote_user@127.0.0.1:"
+status_is 0 "an agent's key, and a key that OpenSSH knows"
+err_empty "need no words"
+ssh-agent -k >/dev/null
 done_testing
