@@ -11,9 +11,8 @@ copy="cp \"\$1\" '$tmp/heard.wav'; echo ok"
 # recorded COMMAND: what is heard of it.
 recorded() {
   rm -f "$tmp/heard.wav"
-  # shellcheck disable=SC2086  # words
-  run $terminal agent-talk --command "$copy" --recorder "$1" .
-  status_is 0 "recorded: $1"
+  # shellcheck disable=SC2086,SC2016  # words; for its own shell
+  run $terminal sh -c 'agent-talk --command "$1" --recorder "$2" >"$3"' - "$copy" "$1" "$tmp/printed"
 }
 # sizes: frames, and whether the first size is that of the file.
 sizes() {
@@ -71,7 +70,7 @@ END
 chmod +x "$tmp/tools/rec"
 found() {
   # shellcheck disable=SC2086  # words
-  PATH=$tmp/tools run $terminal agent-talk --command "$copy" .
+  run $terminal env PATH="$tmp/tools" agent-talk --command "$copy" .
 }
 while read -r name want; do
   [ "$name" = rec ] || cp "$tmp/tools/rec" "$tmp/tools/$name"
@@ -89,6 +88,7 @@ status_is 2 "no recorder"
 out_like 'agent-talk: no arecord, pw-record or rec \(sox\) in PATH; or name another with --recorder' "is told"
 
 # --- a voice server, a pipe
+clear_prompt
 printf '%064d\n' 1 >"$tmp/secret"
 chmod 600 "$tmp/secret"
 echo '{"body":"{\"transcript\":\"hello there\"}"}' >"$tmp/answers"
@@ -128,7 +128,6 @@ done <<'END'
 --seconds 1.5|--seconds 1.5: not a whole number from 1 to 600
 --profile=|option --profile: nothing is named
 --sesion x box|unknown option --sesion: did you mean --session?
--s a.b box|session a.b: no name for a session: . in it
 END
 run agent-talk --recorder
 err_like '^agent-talk: option --recorder needs an argument$' "an option without its argument"

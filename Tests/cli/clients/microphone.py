@@ -4,7 +4,7 @@ the WAV files are said to it, one after the other, and then silence until it is 
 
 It comes as fast as it would be said, or TIMES as fast, one channel of 16 bits at 16 kHz.
 The header has the sizes that arecord(1) gives to a clip of which it does not know the end.
-With --once it ends when all is said, after half a silent second.
+With --once it ends when all is said, after a little silence.
 """
 import argparse
 import math
@@ -48,7 +48,7 @@ def heard(name):
         samples = list(struct.unpack(f"<{count}h", clip.readframes(count)))
         samples = resampled(samples, clip.getframerate())
     noise = random.Random(1)
-    room = [0] * int(0.3 * RATE) + samples + [0] * int(0.5 * RATE)
+    room = [0] * int(0.2 * RATE) + samples + [0] * int(0.2 * RATE)
     room = [min(32767, max(-32768, int(one + noise.gauss(0, 2)))) for one in room]
     return struct.pack(f"<{len(room)}h", *room)
 
