@@ -97,7 +97,7 @@ is "$(agent_says riff 'select(.what == "start") | .env.RIFF_WORKTREE + .env.RIFF
   "1$repo" "the contract's environment"
 is "$(agent_says riff 'select(.what == "start").env.TMUX')" null "tmux is hidden"
 is "$(git -C "$repo" status --porcelain)$(head_of "$repo")" trunk "the repository is as it was"
-ok "no lock is left" test ! -e "$repo/.git/riff.lock"
+not_ok "no lock is left" test -L "$repo/.git/riff.lock"
 
 run tmux-attach $attach_args --close riff
 status_is 0 "worktree: close"
@@ -142,8 +142,7 @@ is "$(cwd riff-7)" "$repo" "worktree: no script on the host"
 cp "$root/bin/riff-claude" "$remote_home/bin"
 
 # A lock of somebody who was killed is no lock.
-mkdir "$repo/.git/riff.lock"
-echo 999999 >"$repo/.git/riff.lock/pid"
+ln -s 999999 "$repo/.git/riff.lock"
 new -d "~/my repo" -s riff-8
 is "$(cwd riff-8)" "${tree%/*}/riff-8" "worktree: a stale lock"
 jobs=
@@ -154,6 +153,44 @@ done
 for job in $jobs; do wait "$job"; done
 for n in 11 12 13 14 15 16; do cwd "riff-$n"; done | sort -u >"$tmp/trees"
 is "$(grep -c '/worktrees/' "$tmp/trees")" 6 "worktree: six at once"
+# Nor for many who find it at once, each slower to remove it than the one before.
+mkdir "$tmp/slow"
+cat >"$tmp/slow/rm" <<END
+#!/bin/sh
+case \$* in
+*riff.lock)
+  echo >>"$tmp/removals"
+  sleep 0.\$(wc -l <"$tmp/removals" | tr -d ' ')
+  ;;
+esac
+exec $(command -v rm) "\$@"
+END
+cat >"$tmp/slow/git" <<END
+#!/bin/sh
+case " \$*" in
+*' worktree add '*)
+  mkdir "$tmp/inside" || echo two >>"$tmp/overlaps"
+  sleep 0.4 # somebody else has the time to remove the lock
+  $(command -v git) "\$@"
+  rmdir "$tmp/inside"
+  ;;
+*) exec $(command -v git) "\$@" ;;
+esac
+END
+printf '#!/bin/sh\nexec pwd\n' >"$tmp/slow/claude"
+chmod +x "$tmp/slow"/*
+ln -s 999999 "$repo/.git/riff.lock"
+jobs=
+for n in 17 18 19; do
+  PATH=$tmp/slow:$PATH HOME=$remote_home XDG_DATA_HOME='' RIFF_WORKTREE=1 RIFF_START_DIR=$repo \
+    RIFF_SESSION=riff-$n bounded 30 riff-claude >"$tmp/slow.$n" &
+  jobs="$jobs $!"
+done
+for job in $jobs; do wait "$job"; done
+is "$(cat "$tmp"/slow.1? | sort | sed 's/.*worktrees.*riff/riff/' | xargs)" "riff-17 riff-18 riff-19" \
+  "worktree: three find a stale lock"
+not_ok "and have it one after the other" test -e "$tmp/overlaps"
+not_ok "to the last" test -e "$repo/.git/riff.lock" -o -L "$repo/.git/riff.lock" -o -e "$repo/.git/riff.lock.stale"
 git -C "$repo" worktree lock "${tree%/*}/riff-16"
 for n in 11 16; do run tmux-attach $attach_args --close "riff-$n"; done
 ok "worktree: a locked one is kept" test -d "${tree%/*}/riff-16"
