@@ -35,6 +35,10 @@ struct ServeOptions: Equatable, Sendable {
   var voiceSecretFile: String?
   /// What makes text of clips.
   var transcriber: String?
+  /// What makes sound of texts.
+  var speaker: String?
+  /// Whose turns are read aloud, nil for the usual place.
+  var transcripts: String?
   /// Nothing on standard output.
   var isQuiet = false
   /// Notes on standard error.
@@ -97,6 +101,12 @@ struct ServeOptions: Equatable, Sendable {
       Option(
         nil, "transcriber", "COMMAND", "make text of clips with COMMAND: $1 is the file", .word
       ) { $0.transcriber = $1 },
+      Option(nil, "speaker", "COMMAND", "read turns aloud with COMMAND: text in, sound out", .word) {
+        $0.speaker = $1
+      },
+      Option(nil, "transcripts", "FOLDER", "whose turns (~/.claude/projects)", .path) {
+        $0.transcripts = $1
+      }.rare,
       Option.quiet("print no records").at(\.isQuiet),
       Option.verbose("say more on standard error").at(\.isVerbose),
     ]
@@ -118,9 +128,12 @@ struct ServeOptions: Equatable, Sendable {
       throw UsageError("--approve-replies: it needs --reply-command")
     }
     if options.voiceSecretFile == nil {
-      for name in ["transcriber"] where words.names.contains(name) {
+      for name in ["transcriber", "speaker"] where words.names.contains(name) {
         throw UsageError("--\(name): it needs --voice-secret-file")
       }
+    }
+    if options.transcripts != nil && options.speaker == nil {
+      throw UsageError("--transcripts: it needs --speaker")
     }
     if let word = words.operands.first { throw UsageError("\(word): unexpected operand") }
   }

@@ -14,12 +14,18 @@ extension Server {
     }
   }
 
+  /// The folder of the transcripts: Claude Code's, unless another one is named.
+  private var transcripts: String {
+    options.transcripts ?? Folders.join(Process.environment("HOME") ?? "", ".claude/projects")
+  }
+
   /// The voice server, where there is to be one.
   func makeRiff(_ secret: RiffSecret?, _ store: ActionStore, _ gateway: Gateway?) -> RiffService? {
     secret.map { secret in
       let parts = RiffParts(
         store: store, transcriber: options.transcriber.map { Transcriber($0) },
-        gateway: options.replyCommand == nil ? nil : gateway)
+        gateway: options.replyCommand == nil ? nil : gateway,
+        narrator: options.speaker.map { Narrator($0, transcripts: transcripts) })
       return RiffService(secret, parts, diagnostics: diagnostics)
     }
   }

@@ -4,7 +4,8 @@
 actor KeptAnswers<Answer: Sendable> {
   /// How long they are kept.
   private let time = Duration.seconds(600)
-  private let (most, mostBytes) = (100, 4 << 20)
+  private let most = 100
+  private let mostBytes: Int
 
   private struct Entry {
     let key: String
@@ -17,8 +18,13 @@ actor KeptAnswers<Answer: Sendable> {
   private var underWay: [String: Task<Answer, Never>] = [:]
   private let size: @Sendable (Answer) -> Int?
 
-  /// - Parameter size: how large an answer is, bytes; nil for one that is not given again.
-  init(_ size: @escaping @Sendable (Answer) -> Int?) { self.size = size }
+  /// - Parameters:
+  ///   - bytes: how much is kept.
+  ///   - size: how large an answer is, bytes; nil for one that is not given again.
+  init(bytes: Int = 4 << 20, _ size: @escaping @Sendable (Answer) -> Int?) {
+    mostBytes = bytes
+    self.size = size
+  }
 
   /// The answer to a request.
   ///

@@ -5,13 +5,14 @@ enum RiffEndpoint: String, CaseIterable, Sendable {
   case message = "/riff/message"
   case conversation = "/riff/conversation"
   case sessions = "/riff/sessions"
+  case narrate = "/riff/narrate-poll"
   case health = "/riff/health"
 
   /// How it is asked.
   var method: String {
     switch self {
     case .transcribe, .audio, .message: "POST"
-    case .conversation, .sessions, .health: "GET"
+    case .conversation, .sessions, .narrate, .health: "GET"
     }
   }
 
@@ -20,7 +21,7 @@ enum RiffEndpoint: String, CaseIterable, Sendable {
     switch self {
     case .transcribe, .audio: 25 << 20
     case .message: 8 << 10
-    case .conversation, .sessions, .health: 0
+    case .conversation, .sessions, .narrate, .health: 0
     }
   }
 

@@ -3,8 +3,8 @@ import Records
 
 /// The endpoints of a voice server, under `/riff/` (Agent/Riff/CONTRACT.md).
 struct RiffService: Sendable {
-  /// How many clips may be on their way or worked on.
-  private static let clipLimit = 16
+  /// How many clips may be on their way or worked on, and how many may wait for turns.
+  private static let (clipLimit, listenerLimit) = (16, 32)
 
   let secret: RiffSecret
   let parts: RiffParts
@@ -15,6 +15,7 @@ struct RiffService: Sendable {
   }
   /// What was answered.
   let kept = KeptAnswers<WholeAnswer> { $0.status == 200 ? $0.body.count : nil }
+  let listeners = Tickets(limit: listenerLimit)
   private let clips = Tickets(limit: clipLimit)
 
   /// - Parameters:
@@ -64,6 +65,7 @@ struct RiffService: Sendable {
       case .message: return try await talk(head, message: bytes, signature)
       case .conversation: return try await conversation(query)
       case .sessions: return try await sessions(query)
+      case .narrate: return await narrate(query)
       case .health: return health
       case nil: return head.method == "GET" ? .noSuchPath : .noSuchMethod
       }
@@ -76,6 +78,7 @@ struct RiffService: Sendable {
   /// Ends what is under way.
   func stop() async {
     await parts.transcriber?.stop()
+    await parts.narrator?.stop()
   }
 
   private func endpoint(_ head: RequestHead) -> RiffEndpoint? {
@@ -85,7 +88,8 @@ struct RiffService: Sendable {
   private var health: WholeAnswer {
     .json(
       RecordText().bool("ok", true).number("ts", Timestamp.now().epoch)
-        .bool("transcriber", parts.transcriber != nil).bool("replies", parts.gateway != nil))
+        .bool("transcriber", parts.transcriber != nil).bool("replies", parts.gateway != nil)
+        .bool("speaker", parts.narrator != nil))
   }
 }
 
@@ -97,6 +101,8 @@ struct RiffParts: Sendable {
   let transcriber: Transcriber?
   /// Replies; nil where nothing does.
   let gateway: Gateway?
+  /// Reads turns aloud; nil for none.
+  let narrator: Narrator?
 }
 
 extension WholeAnswer {

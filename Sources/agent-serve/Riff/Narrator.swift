@@ -1,0 +1,74 @@
+import Core
+import NIOConcurrencyHelpers
+
+/// Reads the turns of a coding agent aloud, by a command of the user's.
+struct Narrator: Sendable {
+  /// What became of a text.
+  enum Outcome: Sendable {
+    /// The command's output.
+    case audio([UInt8])
+    /// The command failed; why, for people.
+    case failed(String)
+    /// Too many texts wait, or the server stops.
+    case busy
+  }
+
+  /// How long a text may take, seconds.
+  private static let seconds = 60.0
+  /// The most of sound, bytes.
+  private static let mostOfSound = 16 << 20
+  /// How long is waited for a turn, and how often is looked.
+  private static let (patience, interval) = (Duration.seconds(25), Duration.milliseconds(400))
+
+  private let command: String
+  private let folder: TranscriptFolder
+  private let queue = CommandQueue(limit: 1, waitLimit: 8)
+  private let isOver = NIOLockedValueBox(false)
+  /// A text that is read to two is made into sound once.
+  private let spoken = KeptAnswers<Outcome>(bytes: 32 << 20) { outcome in
+    if case .audio(let sound) = outcome { sound.count } else { nil }
+  }
+
+  /// - Parameters:
+  ///   - command: for sh(1): a text in, sound out.
+  ///   - transcripts: the folder of the transcripts.
+  init(_ command: String, transcripts: String) {
+    self.command = command
+    folder = TranscriptFolder(transcripts)
+  }
+
+  /// Waits a while for a turn that ended later.
+  ///
+  /// - Parameters:
+  ///   - slug: of which folder; nil for all.
+  ///   - after: milliseconds since 1970.
+  /// - Returns: the last one; nil when there is none.
+  func turn(slug: String?, after: Int) async -> FinishedTurn? {
+    let end = ContinuousClock.now + Self.patience
+    while !isOver.withLockedValue({ $0 }) {
+      if let turn = await folder.latest(slug: slug, after: after) { return turn }
+      if .now >= end { break }
+      try? await Task.sleep(for: Self.interval)
+    }
+    return nil
+  }
+
+  /// Makes sound of a text.
+  func say(_ prose: String) async -> Outcome {
+    await spoken.answer(prose) {
+      let result = try? await queue.run {
+        CommandProcess(
+          command, input: Array(prose.utf8), seconds: Self.seconds, limit: Self.mostOfSound)
+      }
+      guard let result else { return .busy }
+      if let reason = result.ending.complaint { return .failed(reason) }
+      return result.output.isEmpty ? .failed("no sound") : .audio(result.output)
+    }
+  }
+
+  /// Ends what runs, and who waits.
+  func stop() async {
+    isOver.withLockedValue { $0 = true }
+    await queue.stop()
+  }
+}

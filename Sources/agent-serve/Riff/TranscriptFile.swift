@@ -1,0 +1,60 @@
+import CLibc
+import Core
+
+/// A transcript that grows: knows its last turn without reading what it has read.
+struct TranscriptFile {
+  /// The most that is read at a time, bytes. A turn that ended before as much of other lines
+  /// is not news.
+  static let window = 16 << 20
+  private static let firstWindow = 256 << 10
+
+  /// The last turn that ended; nil for none.
+  private(set) var latest: FinishedTurn?
+  private var identity: FileIdentity?
+  private var version: FileVersion?
+  /// Up to where its lines were read.
+  private var end = 0
+
+  /// Looks whether there is something new.
+  ///
+  /// - Parameter path: the file; a link, a pipe or nothing at all has no turns.
+  mutating func look(_ path: String) {
+    let descriptor = clibc_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return self = TranscriptFile() }
+    defer { close(descriptor) }
+    guard let identity = FileIdentity(descriptor: descriptor),
+      let version = FileVersion(descriptor)
+    else { return self = TranscriptFile() }
+    let size = Int(version.size)
+    if identity != self.identity || size < end { self = TranscriptFile() }
+    guard version != self.version else { return }
+    (self.identity, self.version) = (identity, version)
+    if end > 0, size - end <= Self.window {
+      if let turn = read(descriptor, from: end, to: size) { latest = turn }
+      return
+    }
+    // From the end backwards, as far as need be.
+    var width = Self.firstWindow
+    while true {
+      let start = max(0, size - width)
+      end = start
+      if let turn = read(descriptor, from: start, to: size) { return latest = turn }
+      if start == 0 || width >= Self.window { return }
+      width *= 4
+    }
+  }
+
+  /// Reads a part, and notes up to where its lines are whole.
+  private mutating func read(_ descriptor: Int32, from start: Int, to size: Int) -> FinishedTurn? {
+    let bytes = [UInt8](unsafeUninitializedCapacity: size - start) { buffer, count in
+      while count < size - start {
+        let got = pread(descriptor, buffer.baseAddress! + count, size - start - count, off_t(start + count))
+        if got <= 0 { break }
+        count += got
+      }
+    }
+    let (turn, whole) = bytes.withUnsafeBytes { FinishedTurn.last(in: $0) }
+    end = start + whole
+    return turn
+  }
+}

@@ -1,0 +1,73 @@
+import CLibc
+import Core
+
+/// The transcripts of a coding agent, `FOLDER/SLUG/SESSION.jsonl`, and the turn that ended last.
+actor TranscriptFolder {
+  /// More files than any agent has; then all is read anew.
+  private static let mostFiles = 20_000
+  private static let suffix = ".jsonl"
+
+  private let path: String
+  private var files: [String: TranscriptFile] = [:]
+
+  /// - Parameter path: it need not be there yet.
+  init(_ path: String) { self.path = path }
+
+  /// Whether a name may be one of its folders: it leads nowhere else.
+  static func isSlug(_ name: String) -> Bool {
+    (1...255).contains(name.utf8.count)
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
+        default: false
+        }
+      }
+  }
+
+  /// The turn that ended last.
+  ///
+  /// - Parameters:
+  ///   - slug: of which folder; nil for all.
+  ///   - after: of no interest if it did not end later, milliseconds since 1970.
+  func latest(slug: String?, after: Int) -> FinishedTurn? {
+    if files.count > Self.mostFiles { files = [:] }
+    let slugs = slug.map { [$0] } ?? Self.names(in: path).filter { !$0.hasPrefix(".") }
+    var found: FinishedTurn?
+    let candidates = slugs.flatMap { list("\(path)/\($0)") }.sorted { $0.modified > $1.modified }
+    for file in candidates {
+      // A line was written when it had been said; clocks of file systems are coarse.
+      if file.modified + 1000 < max(after, found?.time ?? .min) { break }
+      files[file.path, default: TranscriptFile()].look(file.path)
+      guard let turn = files[file.path]?.latest, turn.time > after else { continue }
+      if turn.time > found?.time ?? .min { found = turn }
+    }
+    return found
+  }
+
+  /// The transcripts of a folder, which is no link, with the time of the last change.
+  private func list(_ folder: String) -> [(path: String, modified: Int)] {
+    var status = stat()
+    guard lstat(folder, &status) == 0, status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) else {
+      return []
+    }
+    return Self.names(in: folder).filter { $0.hasSuffix(Self.suffix) }.compactMap { name in
+      let path = "\(folder)/\(name)"
+      var status = stat()
+      guard lstat(path, &status) == 0 else { return nil }
+      return (path, Int(FileVersion(status).modified / 1_000_000))
+    }
+  }
+
+  private static func names(in path: String) -> [String] {
+    guard let stream = opendir(path) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+          FileName.text(Array(bytes.prefix { $0 != 0 }))
+        })
+    }
+    return names
+  }
+}

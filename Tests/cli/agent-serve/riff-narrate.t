@@ -1,0 +1,165 @@
+#!/bin/sh
+# agent-serve as a voice server: a coding agent's turns, read aloud.
+. "${0%/*}/../lib.sh"
+needs agent-serve curl jq openssl
+. "${0%/*}/riff.sh"
+
+all=$tmp/transcripts
+site=$all/-srv-site
+mkdir -p "$site" "$all/-srv-other" "$tmp/-elsewhere"
+# turn SECOND TEXT [FILTER]: a line that ends a turn, at a second of a minute.
+turn() {
+  jq -nc --arg time "2026-03-14T09:10:$1.250Z" --arg text "$2" '{type: "assistant",
+    uuid: $time, timestamp: $time, isSidechain: false, message: {role: "assistant",
+    stop_reason: "end_turn", content: [{type: "text", text: $text}]}}'" | ${3:-.}"
+}
+base=$(jq -n '"2026-03-14T09:10:00Z" | fromdate')
+cat >"$tmp/speak" <<'END'
+cat >"$SPOKEN.text"
+echo "$(cat "$SPOKEN.text")" >>"$SPOKEN"
+case $(cat "$SPOKEN.text") in
+fail*) echo half; echo "no voice" >&2; exit 3 ;;
+silence*) exit 0 ;;
+wait*) echo $$ >"$SPOKEN.waits"; until [ -e "$SPOKEN.go" ]; do sleep 0.02; done ;;
+esac
+printf 'sound\000of '
+cat "$SPOKEN.text"
+END
+SPOKEN=$tmp/spoken
+export SPOKEN
+: >"$SPOKEN"
+start_server voice agent-serve -l 127.0.0.1:0 -D :memory: --voice-secret-file "$tmp/secret" \
+  --speaker "sh $tmp/speak" --transcripts "$all"
+voice=$pid
+# poll AFTER [SLUG]: seconds behind the base
+poll() { fetch "/riff/narrate-poll?after=$((base + $1))${2+&cwd_slug=$2}"; }
+said() { jq -r .audio_b64 "$out" | base64 -d | tr '\0' ' '; }
+
+# --- what ends a turn
+{
+  turn 01 'An old one.'
+  turn 02 'Now **it** works, see `code` and https://example.org.
+```
+secret
+```'
+  turn 03 '```
+only code
+```'
+  turn 04 'A part.' '.message.stop_reason = "tool_use"'
+  turn 05 'A helper.' '.isSidechain = true'
+  turn 06 'A person.' '.type = "user"'
+  turn 07 'No time.' 'del(.timestamp)'
+  turn 08 'No credit.' '.isApiErrorMessage = true'
+  echo '{"type":"assistant","message":{"stop_reason":"end_turn","content":7},"timestamp":7}'
+  echo '"end_turn"'
+  printf '\377\376"end_turn"\n\n'
+} >"$site/one.jsonl"
+is "$(poll 0)" 200 "a turn"
+is "$(said)" "sound of Now it works, see and." "is read aloud without its code"
+is "$(jq "[.ts == $base + 2.25, .chars]" "$out" | jq -c .)" '[true,22]' "with its time"
+is "$(poll 1) $(lines "$SPOKEN")" "200 1" "who asks again hears it again, made once"
+is "$(fetch '/riff/narrate-poll')" 200 "any turn is newer than none"
+is "$(poll 0 -srv-site)" 200 "by the folder, too"
+turn 09 'Elsewhere.' >"$all/-srv-other/two.jsonl"
+is "$(poll 0) $(said)" "200 sound of Elsewhere." "the last one of all"
+is "$(poll 0 -srv-site) $(jq .chars "$out")" "200 22" "or of the folder"
+
+# --- what is no question
+for slug in .. . '../x' 'a/b' '%2e%2e' '..%2f-elsewhere' '-srv-site%2f..' 'a%00b' 'a%0ab' 'a+b' '*' \
+  "$(printf '%0256d' 0)"; do
+  is "$(poll 0 "$slug")" 400 "no folder: $slug"
+done
+for after in x 1e99 -1e99 NaN; do
+  is "$(fetch "/riff/narrate-poll?after=$after")" 400 "no time: $after"
+done
+is "$(curl -s -o "$out" -w '%{http_code}' "$url/riff/narrate-poll?after=0")" 401 "no signature"
+
+# --- who waits
+# wait_for NAME AFTER [SLUG]
+wait_for() {
+  start "$1" curl -s -m 40 -w '\n%{http_code}\n' -H "X-Riff-Secret: $(sign "$tmp/nothing")" \
+    "$url/riff/narrate-poll?after=$((base + $2))${3+&cwd_slug=$3}"
+}
+turn 30 'Not to be followed.' >"$tmp/-elsewhere/three.jsonl"
+ln -s "$tmp/-elsewhere" "$all/-linked"
+ln -s "$tmp/-elsewhere/three.jsonl" "$site/link.jsonl"
+mkfifo "$site/pipe.jsonl"
+mkdir "$site/folder.jsonl"
+touch "$all/file"
+before=$(lines "$SPOKEN")
+wait_for one 10
+wait_for two 10
+wait_for linked 10 -linked
+# More than two looks at what is there.
+turn 20 'A new one.' >"$tmp/line"
+head -c 40 "$tmp/line" >>"$site/one.jsonl"
+sleep 1
+is "$(cat "$tmp/one.out" "$tmp/two.out")" "" "nothing new, neither by links nor half of a line"
+tail -c +41 "$tmp/line" >>"$site/one.jsonl"
+ok "one hears a turn when it ends" wait_until 10 has "$tmp/one.out" '^200$'
+ok "another, too" wait_until 10 has "$tmp/two.out" '^200$'
+is "$(head -n 1 "$tmp/two.out" | jq -r .audio_b64 | base64 -d | tr '\0' ' ')" "sound of A new one." \
+  "the new one"
+is "$(lines "$SPOKEN")" $((before + 1)) "it was made once"
+ts=$(head -n 1 "$tmp/one.out" | jq .ts)
+start last curl -s -m 40 -w '%{http_code}\n' -H "X-Riff-Secret: $(sign "$tmp/nothing")" \
+  "$url/riff/narrate-poll?after=$ts"
+
+# --- a command that fails
+turn 40 'fail now' >>"$site/one.jsonl"
+is "$(poll 30)" 502 "a speaker that fails"
+is "$(jq -r .error "$out")" "the speaker failed: exit status 3: no voice" "says why"
+ok "here, too" has "$tmp/voice.err" '^agent-serve: speaker: exit status 3: no voice$'
+ok "who waits is told" wait_until 10 has "$tmp/last.out" '502$'
+turn 41 'silence now' >>"$site/one.jsonl"
+is "$(poll 40) $(jq -r .error "$out")" "502 the speaker failed: no sound" "and no sound is none"
+
+# --- large ones
+{
+  turn 42 'Before all that.'
+  yes '{"type":"user","message":{"role":"user","content":"end_turn, said somebody"}}' |
+    head -c 100000000
+  echo
+  turn 43 'Behind all that.'
+} >"$site/large.jsonl"
+is "$(poll 41 -srv-site) $(said)" "200 sound of Behind all that." "a transcript of 100 MB"
+counted() { sed -n 's/^rchar: //p' "/proc/$voice/io" 2>/dev/null || echo 0; }
+before=$(counted)
+for number in 1 2 3; do poll 41 -srv-site >/dev/null; done
+ok "is not read again" [ "$(($(counted) - before))" -lt 1000000 ]
+turn 44 'And one more.' >>"$site/large.jsonl"
+is "$(poll 43 -srv-site) $(said)" "200 sound of And one more." "but what comes"
+ok "from where it ended" [ "$(($(counted) - before))" -lt 1000000 ]
+turn 45 'Written anew.' >"$site/large.jsonl"
+is "$(poll 44 -srv-site) $(said)" "200 sound of Written anew." "a file that shrinks is another"
+rm "$site/large.jsonl"
+is "$(poll 40 -srv-site)" 502 "one that is gone says nothing more"
+
+# --- the end
+wait_for end 50
+turn 48 'wait for the end' >>"$site/one.jsonl"
+wait_for speaking 47
+ok "a turn is being spoken" wait_until 10 test -s "$SPOKEN.waits"
+stop "$voice"
+is "$status" 0 "the server stops"
+ok "with the speaker" wait_until 10 gone "$(cat "$SPOKEN.waits")"
+ok "who waits gets nothing" wait_until 10 has "$tmp/end.out" '^204$'
+ok "who listens is told" wait_until 10 has "$tmp/speaking.out" '^503$'
+ok "as is who waits for a link" wait_until 10 has "$tmp/linked.out" '^204$'
+
+# --- without
+start_server mute env HOME="$tmp/home" agent-serve -l 127.0.0.1:0 -D :memory: \
+  --voice-secret-file "$tmp/secret"
+is "$(poll 0) $(jq -r .error "$out")" "503 no speaker" "without a speaker"
+stop "$pid"
+mkdir -p "$tmp/home/.claude/projects/-srv-other"
+cp "$all/-srv-other/two.jsonl" "$tmp/home/.claude/projects/-srv-other/"
+start_server home env HOME="$tmp/home" agent-serve -l 127.0.0.1:0 -D :memory: \
+  --voice-secret-file "$tmp/secret" --speaker cat
+is "$(poll 0)" 200 "the usual folder"
+stop "$pid"
+run agent-serve --transcripts "$all" --voice-secret-file "$tmp/secret"
+status_is 2 "transcripts without a speaker"
+run agent-serve --speaker cat
+status_is 2 "a speaker alone"
+done_testing
