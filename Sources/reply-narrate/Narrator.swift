@@ -19,11 +19,11 @@ final class Narrator {
   ) throws(SettingsError) {
     self.client = client
     self.diagnostics = diagnostics
-    EndSignals.watch()
     guard let command = options.command else {
       (speaker, watch) = (nil, nil)
       return
     }
+    EndSignals.watch()
     speaker = Speaker(
       command, timeout: options.timeout, newestWins: newestWins && !options.isAll, diagnostics)
     watch = try RecordingWatch()

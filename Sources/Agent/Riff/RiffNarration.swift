@@ -28,7 +28,7 @@ public final class RiffNarration {
   /// A larger answer is none, bytes: a minute and a half of speech has two million.
   static let largest = 32 << 20
   /// A server that answers at once is not asked more often, seconds.
-  private static let pace = 1.0
+  private static let pace = 0.5
   /// Seconds without a byte: the server holds the request for 25.
   private static let silence = 45.0
 
@@ -39,7 +39,7 @@ public final class RiffNarration {
   private var fetch: Fetch?
   private var end: FetchEnd?
   private var place = ""
-  private var backoff = Backoff(base: 1, cap: 30)
+  private var backoff = Backoff(base: 0.25, cap: 30)
   private var next = 0.0
 
   /// - Parameters:

@@ -52,6 +52,7 @@ voice-state    voice-state $tmp/day.ndjson
 agent-approve  XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw agent-approve -p a -l
 agent-call     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-call guilds
 clip-transcribe  clip-transcribe --command 'echo hello' $tmp/words
+reply-narrate  reply-narrate $root/Tests/fixtures/turns.ndjson
 mem-search     AGENT_URL=$memory mem-search --subjects
 transcript-tail  transcript-tail --once $root/Tests/fixtures/transcript.ndjson
 tmux-attach    tmux-attach -l $box

@@ -71,8 +71,9 @@ cp "$root/Tests/fixtures/transcript.ndjson" \
 # A voice server, and something to hear.
 printf '%064d\n' 1 >"$tmp/secret"
 echo '{"body":"{\"transcript\":\"run the tests\"}"}' >"$tmp/hears"
+echo '{"body":"{\"ts\":1789000000,\"audio_b64\":\"SUQz\",\"chars\":3}"}' >"$tmp/says"
 start_server ears python3 "$cli/servers/riff.py" --secret "$tmp/secret" --log "$tmp/heard" \
-  --answers "$tmp/hears"
+  --answers "$tmp/hears" --narrations "$tmp/says"
 printf '[profile ears]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/secret" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 printf 'RIFF\104\000\000\000WAVEfmt %060d' 0 >"$tmp/clip.wav"
@@ -144,7 +145,7 @@ for page in "$root"/man/*.[0-9]; do
   ok "$name has at least three examples" at_least "$tmp/examples" 3
   unset AGENT_TOKEN_FILE AGENT_URL
   case $name in
-  agent-approve.1 | agent-chat.1 | agent-talk.1 | clip-transcribe.1) ;;
+  agent-approve.1 | agent-chat.1 | agent-talk.1 | clip-transcribe.1 | reply-narrate.1) ;;
   mem-*) AGENT_URL=$memory ;;
   *) AGENT_URL=$serve ;;
   esac

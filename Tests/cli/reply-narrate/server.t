@@ -1,0 +1,112 @@
+#!/bin/sh
+# reply-narrate with a voice server: what is asked for, what is heard, what makes no sense.
+. "${0%/*}/../lib.sh"
+needs reply-narrate jq python3
+
+printf '%064d\n' 7 >"$tmp/secret"
+chmod 600 "$tmp/secret"
+says() { printf '%s\n' "$@" >"$tmp/says.next" && mv "$tmp/says.next" "$tmp/says"; }
+# audio TS WORDS: an answer, whose audio is the words.
+audio() {
+  jq -nc --argjson ts "$1" --arg words "$2" \
+    '{body:({ts:$ts,audio_b64:($words|@base64),chars:($words|length)}|tojson)}'
+}
+quiet='{"status":204,"wait":25}'
+says "$quiet"
+: >"$tmp/log"
+start_server riff python3 "$cli/servers/riff.py" --secret "$tmp/secret" --log "$tmp/log" \
+  --answers "$tmp/says" --narrations "$tmp/says"
+printf '[profile ears]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/secret" \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+narrate() { run reply-narrate -p ears "$@"; }
+asked() { jq -r .path "$tmp/log"; }
+play="cat >>'$tmp/heard'; echo >>'$tmp/heard'"
+
+# --- the newest
+
+says "$(audio 1789000000.25 hello)"
+narrate --latest --exec 'cat; echo'
+status_is 0 "the newest"
+out_is hello "is heard"
+err_empty "and nothing is said"
+is "$(jq -r '[.path, .signed, .bytes] | join(" ")' "$tmp/log")" \
+  "/riff/narrate-poll?after=0 true 0" "what is asked is signed"
+mkdir "$tmp/my site"
+: >"$tmp/log"
+narrate --latest --after 1700000000.5 --directory "$tmp/my site" --save "$tmp/kept/here"
+is "$(asked)" "/riff/narrate-poll?after=1700000000.5&cwd_slug=$(realpath "$tmp/my site" |
+  sed 's/[^A-Za-z0-9]/-/g')" "of a time and a folder"
+out_is "$tmp/kept/here/1789000000.25.mp3" "or kept, and the file named"
+is "$(cat "$tmp/kept/here/1789000000.25.mp3") $(stat -c %a "$tmp/kept/here/1789000000.25.mp3")" \
+  "hello 600" "which only the user can read"
+says "$(audio 1789000000.25 other)"
+narrate --latest --save "$tmp/kept/here"
+status_is 2 "a file that is there"
+err_is "reply-narrate: $tmp/kept/here/1789000000.25.mp3: file exists" "is named"
+is "$(cat "$tmp/kept/here/1789000000.25.mp3")" hello "and left alone"
+: >"$tmp/log"
+says '{"status":204}'
+narrate --latest --slug 'a b&c' --save "$tmp/kept"
+status_is 1 "nothing new"
+is "$(asked)" "/riff/narrate-poll?after=0&cwd_slug=a%20b%26c" "the name of a folder as it is"
+
+# --- those that follow
+
+says "$(audio 1789000001 one)" "$(audio 1789000001 one)" '{"status":503}' \
+  "$(audio 1789000003 two)" "$quiet"
+: >"$tmp/log"
+start live reply-narrate -p ears --after 1789000000 --exec "$play"
+ok "all are heard, as they come" wait_until 20 sh -c "[ \"\$(xargs <'$tmp/heard')\" = 'one two' ]"
+wait_until 20 sh -c "[ \$(wc -l <'$tmp/log') -ge 5 ]"
+stop "$pid"
+is "$status" 143 "until a signal"
+is "$(asked | sed 's/.*after=//' | xargs)" "1789000000 1789000001 1789000001 1789000001 1789000003" \
+  "each is asked for once"
+is "$(grep -c . "$tmp/live.err")" 2 "that the server is away, and back, is told once each"
+like "$(cat "$tmp/live.err")" 'narrate-poll: 503 Service Unavailable$' "with the reason"
+says "$quiet"
+: >"$tmp/log"
+start now reply-narrate -p ears --exec "$play"
+wait_until 10 test -s "$tmp/log"
+stop "$pid"
+after=$(asked | sed 's/.*after=//; s/[.].*//')
+ok "what ended before is old" test $(($(date +%s) - after)) -lt 20
+
+# --- what makes no sense
+
+for body in '{}' '[]' '{"ts":"soon","audio_b64":"aGk="}' '{"ts":-1,"audio_b64":"aGk="}' \
+  '{"ts":1e300,"audio_b64":"aGk="}' 'x' '{"ts":1789000000,"audio_b64":"%%%%"}' \
+  '{"ts":1789000000,"audio_b64":[1]}' '{"ts":1789000000}' '{"ts":1789000000,"audio_b64":""}'; do
+  says "$(jq -nc --arg body "$body" '{body:$body}')" "$(audio 1789000009 good)"
+  narrate --latest --exec 'cat; echo'
+  is "$status $(cat "$out") $(lines "$err")" "0 good 2" "passed over: $body"
+done
+err_like 'narrate-poll: no audio in the answer$' "and told"
+says "$(python3 -c 'import json; print(json.dumps({"body": "x" * (33 << 20)}))')"
+narrate --latest --exec cat
+status_is 2 "a huge answer"
+err_like 'the answer is larger than' "is not taken"
+says '{"status":502}'
+narrate --latest --exec cat
+status_is 75 "a server that is not ready"
+says '{"status":404}'
+narrate --exec cat
+status_is 2 "one that knows no such thing"
+tr 7 8 <"$tmp/secret" >"$tmp/wrong"
+chmod 600 "$tmp/wrong"
+narrate --exec cat --token-file "$tmp/wrong"
+status_is 77 "another secret"
+err_one_line reply-narrate "in one line"
+
+# --- what goes together
+
+for words in '' '--exec cat --save x' '--exec cat x' '--exec cat -o json' '--save x --slug y --directory z' \
+  '--save= ' '--exec cat --directory /nowhere'; do
+  # shellcheck disable=SC2086
+  narrate --latest $words
+  status_is 2 "no: $words"
+done
+narrate --latest -v --allow-plaintext --cacert /dev/null --timeout 5 --exec false
+err_like 'GET .*/riff/narrate-poll, after 0$' "what is asked"
+
+done_testing
