@@ -25,8 +25,8 @@ public final class RiffNarration {
     case trouble(String)
   }
 
-  /// A larger answer is none, bytes: a minute and a half of speech has two million.
-  static let largest = 32 << 20
+  /// A larger answer is none, bytes: two minutes of speech have two million.
+  static let largest = 8 << 20
   /// A server that answers at once is not asked more often, seconds.
   private static let pace = 0.5
   /// Seconds without a byte: the server holds the request for 25.

@@ -82,7 +82,7 @@ for body in '{}' '[]' '{"ts":"soon","audio_b64":"aGk="}' '{"ts":-1,"audio_b64":"
   is "$status $(cat "$out") $(lines "$err")" "0 good 2" "passed over: $body"
 done
 err_like 'narrate-poll: no audio in the answer$' "and told"
-says "$(python3 -c 'import json; print(json.dumps({"body": "x" * (33 << 20)}))')"
+says "$(python3 -c 'import json; print(json.dumps({"body": "x" * (9 << 20)}))')"
 narrate --latest --exec cat
 status_is 2 "a huge answer"
 err_like 'the answer is larger than' "is not taken"
