@@ -101,7 +101,10 @@ for words in '-p ears' -pears '--profile ears' --profile=ears; do
   run $terminal sh -c "agent-talk $words --recorder 'cat \"$tmp/loud.wav\"' >'$tmp/printed'"
   is "$status $(cat "$tmp/printed")" "0 hello there" "$words: printed into a file"
 done
-is "$(jq -s 'map(select(.signed and .bytes == 64044)) | length' "$tmp/log")" 4 "each was sent whole"
+run $terminal sh -c "agent-talk -p ears --recorder 'cat \"$tmp/loud.wav\"' >/dev/full"
+status_is 2 "a full disk"
+out_like 'agent-talk: not printed: hello there' "does not lose the words"
+is "$(jq -s 'map(select(.signed and .bytes == 64044)) | length' "$tmp/log")" 5 "each was sent whole"
 ok "and none was typed" session_empty
 echo '{"status":401,"body":"{}"}' >"$tmp/answers"
 # shellcheck disable=SC2086

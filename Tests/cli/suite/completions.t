@@ -140,6 +140,10 @@ agent-setup -k o|openclaw
 agent-say -s ri|riff-2
 agent-say c|cellar
 agent-say -s riff-2 box -- c|
+agent-talk -p ''|clanky
+agent-talk --profile = cl|clanky
+agent-talk -p clanky c|cellar
+agent-talk --sec|--seconds
 agent-archive act|activity
 agent-archive --folder d|day.ndjson
 mem-pick --type pre|preference
@@ -147,7 +151,7 @@ riff-up --session ri|riff-2
 riff-worktree-remove --fo|--force
 END
 else
-  skip 39 "no bash"
+  skip 43 "no bash"
 fi
 if command -v fish >/dev/null 2>&1; then
   is "$(complete_fish tmux-attach 'tmux-attach -s ri')" "riff-2" "fish completes a session"

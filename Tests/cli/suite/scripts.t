@@ -63,6 +63,8 @@ while IFS='|' read -r words want; do
 done <<END
 agent-say -s a.b box -- x|session a.b: no name for a session: . in it
 agent-say --sesion x box -- x|unknown option --sesion: did you mean --session?
+agent-talk --sesion x box|unknown option --sesion: did you mean --session?
+agent-talk --seconds x box|--seconds x: not a whole number from 1 to 600
 agent-pulse -p hmoe|profile hmoe: not in $XDG_CONFIG_HOME/agentutils/config: did you mean home?
 agent-pulse -n x|--max-count x: not a whole number
 agent-pulse -- --colro always|unknown option --colro: did you mean --color?
