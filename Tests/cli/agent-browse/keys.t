@@ -76,6 +76,27 @@ keys Escape
 wait_until 20 left
 is "$(cat printed)" "action-filter -u -k 'llm_*' -F number2 day.ndjson | action-format" "words that a shell reads are quoted"
 
+# The newest come first.
+reversed() { sed '1!G;h;$!d' day.ndjson; }
+reversed >backwards.ndjson
+browse backwards.ndjson
+ok "of a list that begins with the newest it is next to the prompt, too" wait_until 20 shows '^> .*number59'
+ok "and the day above it" shows 'number50'
+keys C-o
+ok "also of one kind" wait_until 20 shows '^  20/20 '
+ok "in that order" shows '^> .*number59'
+keys Escape
+wait_until 20 left
+mkfifo feed
+exec 9<>feed
+browse
+reversed >&9
+ok "nor is it otherwise where it comes through a pipe" wait_until 20 shows '^> .*number59'
+exec 9>&-
+keys Escape
+wait_until 20 left
+rm feed
+
 # Signals.
 for signal in TERM HUP; do
   browse day.ndjson
@@ -93,6 +114,16 @@ done
 run agent-browse -k llm_call,sent_reply --filter 'llm number1' day.ndjson
 is "$status $(grep -o 'number[0-9]*' "$out" | xargs)" \
   "0 number12 number15 number18" "--filter prints what fits"
+if [ -c /dev/full ]; then
+  run sh -c 'agent-browse --filter number day.ndjson >/dev/full'
+  status_is 2 "a full disk"
+  err_like '^agent-browse: standard output: [Nn]o space left on device$' "is told"
+  err_one_line agent-browse "in one line"
+fi
+run sh -c '{ agent-browse --filter number day.ndjson; echo $? >&2; } | true'
+err_is 141 "a reader that leaves ends it by SIGPIPE"
+run agent-browse --filter=number59 -F number5 day.ndjson
+is "$(lines "$out")" 1 "also with a sign, and before other options"
 run agent-browse --filter nowhere day.ndjson
 status_is 1 "or nothing"
 run sh -c 'agent-browse --filter number59 <day.ndjson'
