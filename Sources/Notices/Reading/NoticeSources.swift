@@ -71,23 +71,30 @@ struct NoticeSources {
   /// An agent waits for a person: how it is told does not decide anything.
   private static func notice(_ approval: ApprovalRecord) -> Notice? {
     guard approval.state == .pending else { return nil }
-    var record = NotificationRecord(
+    let record = NotificationRecord(
       approval.origin, id: "approval/\(approval.id)", urgency: .urgent, category: "approval",
       title: "\(approval.tool) waits for an approval", time: approval.time)
-    record.text = approval.summary
-    record.about = .init(type: "approval", id: approval.id)
-    record.thread = approval.thread
-    return Notice(record)
+    return notice(record, approval.summary, about: approval.id, in: approval.thread)
   }
 
   private static func notice(_ turn: TurnRecord) -> Notice? {
     guard turn.state == .failed else { return nil }
-    var record = NotificationRecord(
+    let record = NotificationRecord(
       turn.origin, id: "turn/\(turn.thread)/\(turn.id)", urgency: .attention, category: "turn",
       title: "turn failed", time: turn.time)
-    record.text = turn.reason
-    record.about = .init(type: "turn", id: turn.id)
-    record.thread = turn.thread
+    return notice(record, turn.reason, about: turn.id, in: turn.thread)
+  }
+
+  /// - Parameters:
+  ///   - record: its category is also the type of what it is about.
+  ///   - text: what else there is to say.
+  private static func notice(
+    _ record: NotificationRecord, _ text: String?, about id: String, in thread: String?
+  ) -> Notice {
+    var record = record
+    record.text = text
+    record.about = .init(type: record.category, id: id)
+    record.thread = thread
     return Notice(record)
   }
 
