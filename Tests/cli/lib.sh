@@ -9,6 +9,8 @@
 #   start NAME CMD ARG...   run in the background; $pid, $tmp/NAME.out, .err
 #   start_server NAME CMD   the same, and wait for its `listening` record; $url
 #   serve_agent NAME ARG... an agent-serve of its own
+#   serve_four ARG...       two of them, and four profiles: $a, $b
+#   profile NAME URL [FILE] a profile of the configuration, with a token's file
 #   wait_until SECONDS CMD  poll until CMD succeeds
 #   ok TITLE CMD ARG...     CMD succeeds         not_ok TITLE CMD   it fails
 #   is GOT WANT TITLE       equal text           isnt GOT OTHER TITLE
@@ -334,6 +336,29 @@ serve_agent() {
   _server=$1
   shift
   start_server "$_server" agent-serve --listen 127.0.0.1:0 --database "$tmp/$_server.sqlite" "$@"
+}
+
+# profile NAME URL [FILE]: a profile of the configuration; FILE has its token.
+profile() {
+  printf '[profile %s]\nurl = %s\n' "$1" "$2"
+  [ -z "${3-}" ] || printf 'token-file = %s\n' "$3"
+} >>"$XDG_CONFIG_HOME/agentutils/config"
+
+# serve_four [OPTION...]: two agent-serves, $a and $b, and the profiles a; b, which has a
+# token, $tmp/right; wrong, which is b with $tmp/wrong; and down, where nobody listens.
+# shellcheck disable=SC2034  # read by the tests
+serve_four() {
+  umask 077
+  echo right >"$tmp/right"
+  echo wrong >"$tmp/wrong"
+  serve_agent a "$@"
+  a=$url
+  serve_agent b --token-file "$tmp/right" "$@"
+  b=$url
+  profile a "$a"
+  profile b "$b" "$tmp/right"
+  profile wrong "$b" "$tmp/wrong"
+  profile down http://127.0.0.1:9
 }
 
 # start_tls HEADER JSON EVENTS: a dashboard over TLS for localhost, whose

@@ -122,26 +122,8 @@ is "$(agent-cost -o json --by model names | tail -n 1 | cut -c 1-42)" '{"type":"
 not_ok "nothing was run" test -e owned
 
 # --- agents
-umask 077
-echo right >right
-echo wrong >wrong
 "$root/Tests/fixtures/as-of-now" "$day" >now
-serve_agent a --ingest now
-a=$url
-serve_agent b --token-file "$tmp/right" --ingest now
-b=$url
-cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
-[profile a]
-url = $a
-[profile b]
-url = $b
-token-file = $tmp/right
-[profile wrong]
-url = $b
-token-file = $tmp/wrong
-[profile down]
-url = http://127.0.0.1:9
-END
+serve_four --ingest now
 run agent-cost -p a -S 48h -o json
 status_is 0 "an agent"
 is "$(tail -n 1 "$out")" '{"type":"count","count":170,"usd_cost":4.0507614,"input_tokens":405324,"output_tokens":49815}' \

@@ -6,25 +6,7 @@
 TMPDIR=$tmp/tmp
 mkdir "$TMPDIR"
 export TMPDIR
-umask 077
-echo right >"$tmp/right"
-echo wrong >"$tmp/wrong"
-serve_agent a
-a=$url
-serve_agent b --token-file "$tmp/right"
-b=$url
-cat >"$XDG_CONFIG_HOME/agentutils/config" <<END
-[profile a]
-url = $a
-[profile b]
-url = $b
-token-file = $tmp/right
-[profile wrong]
-url = $b
-token-file = $tmp/wrong
-[profile down]
-url = http://127.0.0.1:9
-END
+serve_four
 run agent-status -o small -p b,a
 status_is 0 "small"
 # shellcheck disable=SC2016  # a dollar

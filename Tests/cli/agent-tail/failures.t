@@ -5,59 +5,33 @@
 needs agent-tail sse-tail agent-serve jq curl
 
 config=$XDG_CONFIG_HOME/agentutils/config
-umask 077
-echo right >"$tmp/right"
-echo wrong >"$tmp/wrong"
-serve_agent a
-a=$url
-serve_agent b --token-file "$tmp/right"
-b=$url
-# Nobody listens where one did.
-serve_agent gone
-gone=$url
-stop "$pid" KILL
-cat >"$config" <<END
-[profile a]
-url = $a
-[profile b]
-url = $b
-token-file = $tmp/wrong
-[profile right]
-url = $b
-token-file = $tmp/right
-[profile gone]
-url = $gone
-[profile page]
-url = $a/nowhere
-[profile bad]
-url = gopher://x
-[profile "a;b]
-url = $a
-END
-chmod 600 "$config"
+serve_four
+profile page "$a/nowhere"
+profile bad gopher://x
+profile '"a;b' "$a"
 act() { curl -sf -d '{"kind":"llm_call","content":"later"}' "$a/api/actions" >/dev/null; }
 
 # --- refused, while the other goes on
-start tail agent-tail -L -p b,a
+start tail agent-tail -L -p wrong,a
 tail=$pid
-wait_until 30 has "$tmp/tail.out" '"type":"end","profile":"b"'
+wait_until 30 has "$tmp/tail.out" '"type":"end","profile":"wrong"'
 wait_until 30 has "$tmp/tail.out" 'activity_snapshot'
 act
 wait_until 30 has "$tmp/tail.out" '"profile":"a".*later'
 ok "one is refused, the other goes on" has "$tmp/tail.out" '"profile":"a".*later'
-is "$(cat "$tmp/tail.err")" "agent-tail: b: $b/api/activity/events: 401 Unauthorized: \
-the token from $tmp/wrong was refused (profile b)" "told in one line with the name"
+is "$(cat "$tmp/tail.err")" "agent-tail: wrong: $b/api/activity/events: 401 Unauthorized: \
+the token from $tmp/wrong was refused (profile wrong)" "told in one line with the name"
 stop "$tail"
 is "$status" 143 "until it is ended"
-for profiles in a,b b,a; do
+for profiles in a,wrong wrong,a; do
   run agent-tail --max-time 1 -p "$profiles"
   status_is 77 "-p $profiles: refused at the end"
   ok "-p $profiles: with the other's events" has "$out" '"profile":"a"'
 done
-run agent-tail -p b --max-time 5
+run agent-tail -p wrong --max-time 5
 status_is 77 "alone it ends at once"
 err_one_line agent-tail "in a line"
-err_unlike "agent-tail: b: " "which needs no name"
+err_unlike "agent-tail: wrong: " "which needs no name"
 
 # --- misconfigured
 run agent-tail --max-time 1 -p a,nobody,bad
@@ -66,23 +40,23 @@ err_like "^agent-tail: profile nobody: not in $config" "one line"
 err_like "^agent-tail: bad: the profile's url: " "for each"
 is "$(lines "$err")" 2 "and no more"
 ok "the other is followed" has "$out" '"profile":"a"'
-run agent-tail --max-time 1 -p a,nobody,b
+run agent-tail --max-time 1 -p a,nobody,wrong
 status_is 77 "the worst of all"
 run agent-tail -p nobody,bad
 status_is 2 "none can be followed"
 
 # --- down
-run agent-tail --max-retries 1 --retry-wait 0.05 --max-time 1 -p gone,a
+run agent-tail --max-retries 1 --retry-wait 0.05 --max-time 1 -p down,a
 status_is 75 "gave up on one"
-err_like "^agent-tail: gone: $gone/api/activity/events: gave up after 1 retries: " "in a line"
+err_like "^agent-tail: down: http://127.0.0.1:9/api/activity/events: gave up after 1 retries: " "in a line"
 ok "and followed the other" has "$out" '"profile":"a"'
-run agent-tail --max-time 1 -p gone,a
+run agent-tail --max-time 1 -p down,a
 status_is 75 "down when the time is up"
-err_like "^agent-tail: gone: .*: time is up and the stream is not open$" "is told with its name"
-run agent-tail -v --retry-wait 0.05 --max-time 1 -p gone,a
-err_like "^agent-tail: gone: stream is down: .*; next try in " "so are the notes"
+err_like "^agent-tail: down: .*: time is up and the stream is not open$" "is told with its name"
+run agent-tail -v --retry-wait 0.05 --max-time 1 -p down,a
+err_like "^agent-tail: down: stream is down: .*; next try in " "so are the notes"
 err_like "^agent-tail: a: stream is open: $a" "of each"
-run agent-tail -n 1 -p gone,right
+run agent-tail -n 1 -p down,b
 status_is 0 "enough events were had"
 
 # --- wrong usage
@@ -101,7 +75,7 @@ status_is 2 "sse-tail takes one profile"
 err_like "^sse-tail: one profile at a time: b; agent-tail follows several$" "and says who takes more"
 
 # --- what is said of one agent in the environment is not said of all
-run env AGENT_URL="$gone" AGENT_TOKEN_FILE="$tmp/wrong" agent-tail -n 2 -p a,right
+run env AGENT_URL="http://127.0.0.1:9" AGENT_TOKEN_FILE="$tmp/wrong" agent-tail -n 2 -p a,b
 status_is 0 "several profiles have their own URLs and tokens"
-is "$(jq -r .profile "$out" | sort | tr '\n' ' ')" "a right " "each its own"
+is "$(jq -r .profile "$out" | sort | tr '\n' ' ')" "a b " "each its own"
 done_testing
