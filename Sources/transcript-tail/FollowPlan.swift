@@ -57,6 +57,9 @@ struct FollowPlan {
   /// Files with something unread, the next one last.
   private var unread: [FollowedFile] = []
   private var isFirst = true
+  /// Files that had something unread, the latest first: at these somebody is at work.
+  private(set) var recent: [String] = []
+  private static let mostRecent = 8
 
   /// - Parameter marks: how far an earlier run came; nil when there was none.
   init(_ wishes: Wishes, resuming marks: [FileMark]? = nil) {
@@ -90,6 +93,10 @@ struct FollowPlan {
     unread = files.values.filter(\.isBehind)
     // The newest last, so that a reader ends with what happened last.
     unread.sort { ($0.modified, $0.path) > ($1.modified, $1.path) }
+    if !unread.isEmpty {
+      let grown = unread.prefix(Self.mostRecent).map(\.path)
+      recent = Array((grown + recent.filter { !grown.contains($0) }).prefix(Self.mostRecent))
+    }
     return losses
   }
 

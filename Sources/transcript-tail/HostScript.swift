@@ -92,17 +92,21 @@ enum HostScript {
       old=$new
       echo .
     }
+    blocks() {
+      [ -f "$path" ] && [ -r "$path" ] &&
+        dd if="$path" bs=65536 skip=$((offset / 65536)) \
+          count=$(((first + count + 65535) / 65536)) ||
+        [ $? -gt 128 ] || echo bad >&5
+    }
     piece() {
-      block=65536
-      first=$(($1 % block))
+      first=$((offset % 65536))
       exec 4>&1
       state=$({ {
-        [ -f "$3" ] && [ -r "$3" ] &&
-          dd if="$3" bs="$block" skip=$(($1 / block)) count=$(((first + $2 + block - 1) / block)) ||
-          [ $? -gt 128 ] || echo bad >&5
-      } | tail -c +$((first + 1)) | { cat; cat /dev/zero; } | head -c "$2" >&4; } 5>&1 2>/dev/null)
+        if [ "$first" -eq 0 ]; then blocks; else blocks | tail -c +$((first + 1)); fi
+        cat /dev/zero
+      } | head -c "$count" >&4; } 5>&1 2>/dev/null)
       exec 4>&-
-      after=$(stats "$3" 2>/dev/null) || after='0 0 0'
+      after=$(stats "$path" 2>/dev/null) || after='0 0 0'
       set -- $after
       echo "$1 $2 ${state:-good}"
     }
@@ -110,7 +114,10 @@ enum HostScript {
     while IFS=' ' read -r what offset count path; do
       case $what in
       look) look </dev/null ;;
-      read) piece "$offset" "$count" "${path%/}" </dev/null ;;
+      read)
+        path=${path%/}
+        piece </dev/null
+        ;;
       esac
     done
     """#

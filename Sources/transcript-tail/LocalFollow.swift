@@ -9,8 +9,8 @@ struct LocalFollow {
   private let output: TranscriptOutput
   private let once: Bool
 
-  /// Seconds between two looks when nothing hints at a change.
-  private static let rescan = 1.0
+  /// When all is looked at again: at the earliest, and when nothing hints at a change.
+  private var next = (soonest: 0.0, latest: 0.0)
 
   init(_ place: LocalTranscripts, _ plan: FollowPlan, _ output: TranscriptOutput, once: Bool) {
     self.place = place
@@ -29,14 +29,11 @@ struct LocalFollow {
       try output.tell(RecordText(.open).string("url", FileName.shown(place.path)))
       while true {
         place.forget()
-        let began = Clock.monotonic
-        try output.tell(plan.look(place.look()))
-        let took = Clock.monotonic - began
+        try output.tell(plan.look(look()))
         try readAll()
         let save = try output.settle(plan, isLast: once)
         if once { return output.finish(plan) }
-        // A look at many files takes a tenth of the time at most.
-        try wait(until: save, rest: 9 * took)
+        try wait(until: min(save, next.latest))
       }
     } catch let end as TranscriptOutput.End {
       output.leave(end, plan)
@@ -56,18 +53,29 @@ struct LocalFollow {
     }
   }
 
-  private func wait(until save: Double, rest: Double) throws {
-    let now = Clock.monotonic
-    var set = PollSet()
-    if rest > 0.01 {
-      set.add(EndSignals.descriptor)
-      set.wait(seconds: rest)
-      try output.check()
-      set.removeAll()
+  /// Looks at all files, or, when that was done a moment ago and there are many, at those at
+  /// which somebody is at work.
+  private mutating func look() -> [SeenFile] {
+    let began = Clock.monotonic
+    if began < next.soonest {
+      next.latest = next.soonest
+      return place.look(at: plan.recent)
     }
+    let files = place.look()
+    let now = Clock.monotonic
+    // A tenth of the time at most, or a fiftieth.
+    next = (now + 9 * (now - began), now + max(1, 49 * (now - began)))
+    return files
+  }
+
+  private func wait(until end: Double) throws {
+    // What is written in a burst is read at once.
+    var set = PollSet()
     set.add(EndSignals.descriptor)
+    set.wait(seconds: 0.005)
+    try output.check()
     set.add(place.descriptor)
-    set.wait(seconds: min(now + max(Self.rescan, rest), save) - Clock.monotonic)
+    set.wait(seconds: end - Clock.monotonic)
     try output.check()
   }
 }

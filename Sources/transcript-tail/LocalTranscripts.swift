@@ -42,6 +42,15 @@ struct LocalTranscripts {
     return found
   }
 
+  /// Those of these files that are there.
+  mutating func look(at paths: [String]) -> [SeenFile] {
+    var found: [SeenFile] = []
+    for path in paths {
+      if let status = stat(following: path), status.isRegular { add(path, status, &found) }
+    }
+    return found
+  }
+
   private mutating func look(
     in folder: String, _ status: stat, depth: Int, _ found: inout [SeenFile]
   ) {
