@@ -10,6 +10,8 @@ struct LocalTranscripts {
   var fault: (_ path: String, _ reason: String) -> Void = { _, _ in }
   private var watched: Set<UInt64> = []
   private let hint = clibc_changes()
+  /// Where records are written, if that is a file: reading it would not end.
+  private let target: stat
   private static let mostWatched = 100
   private var buffer = [UInt8](repeating: 0, count: 256 << 10)
 
@@ -22,6 +24,9 @@ struct LocalTranscripts {
     guard status.isFolder || status.isRegular else {
       throw SettingsError(path, "not a file or folder")
     }
+    var target = stat()
+    if fstat(1, &target) != 0 { target = stat() }
+    self.target = target
   }
 
   /// Readable when something may have changed; -1 where the system does not tell.
@@ -79,6 +84,9 @@ struct LocalTranscripts {
   }
 
   private mutating func add(_ path: String, _ status: stat, _ found: inout [SeenFile]) {
+    if status.st_ino == target.st_ino, status.st_dev == target.st_dev {
+      return fault(path, "is the output: not read")
+    }
     let version = FileVersion(status)
     found.append(
       SeenFile(

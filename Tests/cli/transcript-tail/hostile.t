@@ -68,6 +68,11 @@ else
   skip 2 "root may read all"
 fi
 
+echo '{"type":"user","n":6}' >own.jsonl
+run sh -c 'transcript-tail --once own.jsonl >>own.jsonl'
+status_is 2 "what is written is not read"
+err_is "transcript-tail: $tmp/own.jsonl: is the output: not read" "and that is told"
+
 # --- long lines
 
 perl -e 'print "{\"type\":\"user\",\"x\":\"", "y" x 100_000_000, "\"}\n{\"type\":\"user\",\"n\":1}\n"' >big.jsonl

@@ -113,11 +113,13 @@ ok "is not noted as printed" test ! -e full
 run transcript-tail --once --all
 ok "all sessions, the newest last" test "$(lines "$out")" = 9
 
+printf '{"type":"us' >>"$site/a.jsonl"
 start new transcript-tail -L --new
 wait_until 10 has new.out '"open"'
 wait_until 10 sh -c 'kill -0 "$1" && sleep 0.2' - "$pid"
-printf '{"type":"user","n":12}\n' >>"$site/a.jsonl"
+printf 'er","n":0}\n{"type":"user","n":12}\n' >>"$site/a.jsonl"
 ok "only what is new" wait_until 10 has_lines new.out 12
+is "$(cat new.err)" "" "and no rest of a line"
 stop "$pid"
 like "$(cat new.out)" '"type":"end","reason":"signal 15"' "and the end, with --lifecycle"
 run sh -c 'transcript-tail | head -n 1 | jq -r .event'
