@@ -101,9 +101,9 @@ struct ServeOptions: Equatable, Sendable {
       Option(
         nil, "transcriber", "COMMAND", "make text of clips with COMMAND: $1 is the file", .word
       ) { $0.transcriber = $1 },
-      Option(nil, "speaker", "COMMAND", "read turns aloud with COMMAND: text in, sound out", .word) {
-        $0.speaker = $1
-      },
+      Option(
+        nil, "speaker", "COMMAND", "read turns aloud with COMMAND: text in, sound out", .word
+      ) { $0.speaker = $1 },
       Option(nil, "transcripts", "FOLDER", "whose turns (~/.claude/projects)", .path) {
         $0.transcripts = $1
       }.rare,

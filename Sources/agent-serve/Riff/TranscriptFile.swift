@@ -20,13 +20,13 @@ struct TranscriptFile {
   /// - Parameter path: the file; a link, a pipe or nothing at all has no turns.
   mutating func look(_ path: String) {
     let descriptor = clibc_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { return self = TranscriptFile() }
+    guard descriptor >= 0 else { return forget() }
     defer { close(descriptor) }
     guard let identity = FileIdentity(descriptor: descriptor),
       let version = FileVersion(descriptor)
-    else { return self = TranscriptFile() }
+    else { return forget() }
     let size = Int(version.size)
-    if identity != self.identity || size < end { self = TranscriptFile() }
+    if identity != self.identity || size < end { forget() }
     guard version != self.version else { return }
     (self.identity, self.version) = (identity, version)
     if end > 0, size - end <= Self.window {
@@ -38,17 +38,21 @@ struct TranscriptFile {
     while true {
       let start = max(0, size - width)
       end = start
-      if let turn = read(descriptor, from: start, to: size) { return latest = turn }
-      if start == 0 || width >= Self.window { return }
+      latest = read(descriptor, from: start, to: size)
+      if latest != nil || start == 0 || width >= Self.window { return }
       width *= 4
     }
   }
 
+  private mutating func forget() { self = TranscriptFile() }
+
   /// Reads a part, and notes up to where its lines are whole.
   private mutating func read(_ descriptor: Int32, from start: Int, to size: Int) -> FinishedTurn? {
-    let bytes = [UInt8](unsafeUninitializedCapacity: size - start) { buffer, count in
-      while count < size - start {
-        let got = pread(descriptor, buffer.baseAddress! + count, size - start - count, off_t(start + count))
+    let wanted = size - start
+    let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { buffer, count in
+      while count < wanted {
+        let place = buffer.baseAddress.map { $0 + count }
+        let got = pread(descriptor, place, wanted - count, off_t(start + count))
         if got <= 0 { break }
         count += got
       }
