@@ -59,8 +59,7 @@ struct NarrateOptions {
       Option("o", "output", "FORM", "text or json (default: text)", .choice(of: Form.self)) {
         $0.form = $1
       },
-      Option(nil, "save", "DIR", "put a server's audio into DIR, print its name", .path)
-      {
+      Option(nil, "save", "DIR", "put a server's audio into DIR, print its name", .path) {
         $0.save = $1
       },
       Option(nil, "slug", "NAME", "of a server, only this folder's turns, as it names it", .word) {
