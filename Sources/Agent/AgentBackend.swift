@@ -17,6 +17,8 @@ public enum AgentCapability: Sendable {
   case approvals
   /// Making text of speech.
   case clips
+  /// Making speech of what was answered.
+  case narration
 
   /// What is said of an agent that has none: `an OpenClaw gateway has no memory to search`.
   fileprivate var absence: String {
@@ -28,6 +30,7 @@ public enum AgentCapability: Sendable {
     case .chat: "takes no messages"
     case .approvals: "asks for no approvals"
     case .clips: "hears no clips"
+    case .narration: "reads nothing aloud"
     }
   }
 }

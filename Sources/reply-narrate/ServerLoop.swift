@@ -23,7 +23,7 @@ final class ServerLoop {
     self.options = options
     self.diagnostics = diagnostics
     agent = try AgentAccess(
-      options.access, for: .clips, connectTimeout: 10, diagnostics: diagnostics)
+      options.access, for: .narration, connectTimeout: 10, diagnostics: diagnostics)
     folder = try options.save.map { path throws(SettingsError) in try SavedAudio(path) }
     let now = Timestamp.now()
     // What ended before we came is old, unless it is asked for.

@@ -5,8 +5,8 @@ import Web
 /// The voice server of a riff box (Agent/Riff/CONTRACT.md).
 struct RiffBackend: AgentBackend {
   let name = "a riff voice server"
-  let has: Set<AgentCapability> = [.call, .chat, .clips]
-  let speaks: Set<AgentCapability> = [.clips]
+  let has: Set<AgentCapability> = [.call, .chat, .clips, .narration]
+  let speaks: Set<AgentCapability> = [.clips, .narration]
 
   /// A signature of the body (Agent/Riff/CONTRACT.md 1): the secret itself never travels.
   func header(for token: Secret, on request: Request) -> Header {
