@@ -52,11 +52,14 @@ END
 not_ok "no clip of these was heard" test -e "$tmp/heard"
 ok "or is left" nothing_left
 ok "and nothing typed" session_empty
-talk late --recorder "$speaks" --command "echo \$\$ >'$tmp/pid'; exec sleep 1000" .
+talk late --recorder "sh -c 'echo \$\$ >$tmp/pipe; cat $tmp/loud.wav; exec sleep 1000' | cat; :" \
+  --command "echo \$\$ >'$tmp/pid'; exec sleep 1000" .
 at late expect '####'
 at late send ' '
-wait_until 20 test -s "$tmp/pid"
 at late expect 'listening to it'
+ok "all of a recorder that is a pipe has ended" wait_until 20 gone "$(cat "$tmp/pipe")"
+not_ok "nobody records any more" test -e "$recording"
+wait_until 20 test -s "$tmp/pid"
 at late send '\x03'
 ended late 130 "^C while it is heard"
 ok "the recogniser, too" wait_until 20 gone "$(cat "$tmp/pid")"
