@@ -6,6 +6,9 @@ public import Records
 /// Events may come twice, late, or not at all; an end never turns back. What is over is
 /// forgotten after a while, so that memory is bounded by what is open, unless all is to be
 /// kept.
+///
+/// This folder has no CONTRACT.md: no wire is read here. What a backend says, and in which
+/// words, stands in its own; its decoder makes a `TurnEvent` of it.
 public final class TurnFold {
   private let book: FoldBook
   /// The thread of events that name none; empty for none.

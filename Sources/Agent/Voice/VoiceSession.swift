@@ -3,6 +3,9 @@ package import Core
 /// One voice session with everything of it that is shown: what its last state
 /// said, and what events have changed since.
 ///
+/// This folder has no CONTRACT.md: no wire is read here. What a backend says, and in which
+/// words, stands in its own; its folder `Voice` makes these values of it.
+///
 /// Ages and durations are milliseconds at the time the state was taken; instants are
 /// `Timestamp`. What a backend does not tell is nil or empty.
 package struct VoiceSession: Sendable {
