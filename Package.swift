@@ -193,7 +193,8 @@ var targets: [Target] = [
   .testTarget(name: "ScreenTests", dependencies: ["Records", "Screen"], swiftSettings: strict),
   .testTarget(name: "WebTests", dependencies: ["Web", "CLibc"], swiftSettings: strict),
   .testTarget(
-    name: "AgentTests", dependencies: ["Agent", "Core", "Records", "Screen", "Web", "CLibc"],
+    name: "AgentTests",
+    dependencies: ["Agent", "Core", "Records", "Screen", "Turns", "Web", "CLibc"],
     swiftSettings: strict),
   .testTarget(
     name: "TurnsTests", dependencies: ["Core", "Records", "Turns", "TestSupport"],

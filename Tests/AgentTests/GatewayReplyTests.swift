@@ -1,6 +1,7 @@
 import Core
 import Records
 import Testing
+import Turns
 
 @testable import Agent
 
@@ -56,9 +57,9 @@ import Testing
       text:
         #"{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#
     )
-    #expect(ReplyText.text(of: value) == "ab")
-    #expect(ReplyText.text(of: try JSONValue.parse(text: #"{"content":"plain"}"#)) == "plain")
-    #expect(ReplyText.text(of: try JSONValue.parse(text: #"{"content":[]}"#)) == nil)
+    #expect(OpenClawMessage.text(of: value) == "ab")
+    #expect(OpenClawMessage.text(of: try JSONValue.parse(text: #"{"content":"plain"}"#)) == "plain")
+    #expect(OpenClawMessage.text(of: try JSONValue.parse(text: #"{"content":[]}"#)) == nil)
   }
 
   @Test(arguments: [#"[]"#, #""""#, #"[{"type":"text","text":""}]"#])

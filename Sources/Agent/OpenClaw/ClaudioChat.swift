@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 import Web
 
 /// A line to Claudio's own HTTP server (Agent/OpenClaw/CONTRACT.md 11): one answer a request,
@@ -75,7 +76,7 @@ final class ClaudioChat: ChatLine {
   private func take(_ reply: Caller.Reply, _ words: [UInt8]) {
     let json = try? reply.body.withUnsafeBytes { try JSONValue.parse($0) }
     guard let message = json?["choices"]?.elements.first?["message"],
-      let text = ReplyText.text(of: message)
+      let text = OpenClawMessage.text(of: message)
     else {
       let reason = "\(reply.head.summary): not an answer of Claudio's server"
       return finish(.refused(AnswerProblem(reason, .failure)))

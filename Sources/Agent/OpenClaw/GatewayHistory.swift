@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 
 /// What a gateway says of a conversation: the answer to `chat.history`
 /// (Agent/OpenClaw/CONTRACT.md 6).
@@ -21,7 +22,7 @@ struct GatewayHistory {
       self.role = MessageRecord.Role(rawValue: role) ?? .tool
       let blocks = row["content"]?.elements ?? []
       pictures = blocks.filter { $0["type"]?.string == "image" }.count
-      text = ReplyText.text(of: row) ?? ""
+      text = OpenClawMessage.text(of: row) ?? ""
       guard !text.isEmpty || pictures > 0 else { return nil }
       time = row["timestamp"]?.instant
       id = row[either: "id", "messageId"]?.text

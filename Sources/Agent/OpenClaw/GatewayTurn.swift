@@ -1,5 +1,6 @@
 import Core
 import Records
+import Turns
 
 /// One question and what a gateway makes of it, as records (Agent/OpenClaw/CONTRACT.md 7): the
 /// text of the reply by the one rule, the tools by their call ids. No network, no clock.
@@ -84,14 +85,7 @@ struct GatewayTurn {
     news += become(.running, reason: nil, now)
     let hadEnded = reply.end != nil
     guard reply.take(chat) || (!hadEnded && reply.end != nil) else { return news }
-    if let usage = chat["usage"] {
-      turn.cost = usage["cost"]?["total"]?.number.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
-      turn.usage = TurnRecord.Usage(
-        inputTokens: (usage[either: "input", "input_tokens", "inputTokens"]?.integer)
-          .map(Int.init(clamping:)),
-        outputTokens: (usage[either: "output", "output_tokens", "outputTokens"]?.integer)
-          .map(Int.init(clamping:)))
-    }
+    if let usage = chat["usage"] { OpenClawMessage.add(usage: usage, to: &turn) }
     if reply.end == .aborted { turn.reason = chat["stopReason"]?.string }
     // A text with a hole is fetched whole before it is told as final.
     if reply.end == .final, reply.isTorn { return news }
@@ -162,11 +156,8 @@ struct GatewayTurn {
     let time = agent["ts"]?.instant ?? now
     switch agent["stream"]?.string {
     case "tool":
-      guard
-        let call = data.flatMap({
-          tools.take($0, run: run, thread: thread, origin: origin, time: time)
-        })
-      else { return [] }
+      let turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
+      guard let call = data.flatMap({ tools.take($0, turn) }) else { return [] }
       return rest(now) + [.toolCall(call)]
     case "thinking": return take(thought: data, time)
     case "lifecycle" where data?["phase"]?.string == "start":

@@ -1,4 +1,5 @@
 import Core
+import Turns
 
 /// The text of one run, by the one rule that serves protocols 3 and 4
 /// (Agent/OpenClaw/CONTRACT.md 7): a message is the whole text, so is what replaces, and all
@@ -76,7 +77,9 @@ struct ReplyText {
   private mutating func grow(_ chat: JSONValue, isEnd: Bool = false) -> Bool {
     if let message = chat["message"], !message.isNull {
       // Nothing but pictures or thoughts takes no words back, nor does an end without words.
-      guard let whole = Self.text(of: message), !(isEnd && whole.isEmpty) else { return false }
+      guard let whole = OpenClawMessage.text(of: message), !(isEnd && whole.isEmpty) else {
+        return false
+      }
       return become(whole)
     }
     guard let delta = chat["deltaText"]?.string else { return false }
@@ -95,16 +98,6 @@ struct ReplyText {
     if whole == text { return false }
     text = whole
     return true
-  }
-
-  /// The text blocks of a message, joined; nil for none.
-  static func text(of message: JSONValue) -> String? {
-    if let text = message.string { return text }
-    guard let content = message["content"] else { return message["text"]?.string }
-    if let text = content.string { return text }
-    let blocks = content.elements.filter { $0["type"]?.string == "text" }
-    if blocks.isEmpty { return nil }
-    return blocks.compactMap { $0["text"]?.string }.joined()
   }
 
   /// `rate_limit: too many requests`.

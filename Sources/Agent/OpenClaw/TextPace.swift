@@ -31,15 +31,3 @@ struct TextPace {
   /// person would notice of one that a person would read.
   static func rest(after bytes: Int) -> Double { Double(bytes) / rate }
 }
-
-extension String {
-  /// The end of the text.
-  ///
-  /// - Parameter most: bytes; a scalar is not cut.
-  func tail(bytes most: Int) -> String {
-    guard utf8.count > most else { return self }
-    var start = utf8.index(endIndex, offsetBy: -most)
-    while start < endIndex, UTF8.isContinuation(utf8[start]) { start = utf8.index(after: start) }
-    return String(self[start...])
-  }
-}

@@ -1,5 +1,5 @@
 import Core
-import Records
+package import Records
 
 // What is new of a record is put into what is known of it: members that are nil leave theirs
 // as it is, and an end never turns back. Each says whether anything changed.
@@ -69,7 +69,7 @@ extension TurnRecord {
 
 extension ToolCallRecord {
   /// All but what was printed.
-  mutating func merge(_ new: ToolCallRecord) -> Bool {
+  package mutating func merge(_ new: ToolCallRecord) -> Bool {
     guard state.mayBecome(new.state) else { return false }
     let before = self
     turn = new.turn ?? turn

@@ -84,7 +84,7 @@ public struct OpenClawTurns: TurnDecoder {
     if fields.message.isObject, let message = try? JSONValue.parse(fields.message.bytes) {
       time = time ?? message["timestamp"]?.integer.map { Timestamp(milliseconds: $0) }
       // Nothing but pictures or thoughts takes no words back.
-      if let whole = Self.text(of: message) { (text, words) = (.whole, whole) }
+      if let whole = OpenClawMessage.text(of: message) { (text, words) = (.whole, whole) }
     } else if fields.deltaText.isString {
       (text, words) = (fields.replaces.isTrue ? .whole : .appended, fields.deltaText.string ?? "")
     }
@@ -103,8 +103,9 @@ public struct OpenClawTurns: TurnDecoder {
     case "final":
       (message.state, turn.state) = (.final, .completed)
       turn.message = run
-      turn.usage = Self.usage(fields.usage)
-      turn.cost = Self.cost(fields.usage)
+      if fields.usage.isObject, let usage = try? JSONValue.parse(fields.usage.bytes) {
+        OpenClawMessage.add(usage: usage, to: &turn)
+      }
       end(turn, message, text, &events)
     case "aborted":
       (message.state, turn.state) = (.aborted, .aborted)
@@ -141,31 +142,6 @@ public struct OpenClawTurns: TurnDecoder {
     var event = TurnEvent(turn.origin, thread: turn.thread, time: turn.time, change)
     event.turn = run ?? ""
     events.append(event)
-  }
-
-  /// The text blocks of a message, joined; nil for none.
-  private static func text(of message: JSONValue) -> String? {
-    guard let content = message["content"] else { return message["text"]?.string }
-    if let text = content.string { return text }
-    let blocks = content.elements.filter { $0["type"]?.string == "text" }
-    return blocks.isEmpty ? nil : blocks.compactMap { $0["text"]?.string }.joined()
-  }
-
-  private static func usage(_ value: ScanValue) -> TurnRecord.Usage? {
-    guard value.isObject, let usage = try? JSONValue.parse(value.bytes) else { return nil }
-    let input = usage[either: "input", "input_tokens", "inputTokens"]?.integer
-    let output = usage[either: "output", "output_tokens", "outputTokens"]?.integer
-    if input == nil, output == nil { return nil }
-    return TurnRecord.Usage(
-      inputTokens: input.map { Int(clamping: $0) }, outputTokens: output.map { Int(clamping: $0) })
-  }
-
-  /// US dollars; nil where it is not said.
-  private static func cost(_ usage: ScanValue) -> Double? {
-    guard usage.isObject, let usage = try? JSONValue.parse(usage.bytes),
-      let cost = usage["cost"]?["total"]?.number, cost.isFinite, cost >= 0
-    else { return nil }
-    return cost
   }
 
   // MARK: - What is done
@@ -216,7 +192,9 @@ public struct OpenClawTurns: TurnDecoder {
       add(.setMessage(record, text: whole == nil ? .appended : .whole), run, turn, &events)
       if whole == nil { Self.number(&events, fields.number, stream ?? "") }
     default:
-      if let call = OpenClawTool.record(data, fields.data, turn) {
+      if let call = OpenClawTool.record(
+        data, arguments: (try? ScanMembers.value(of: "args", in: fields.data.bytes))?.json, turn)
+      {
         add(.setToolCall(call), run, turn, &events)
       }
     }

@@ -1,0 +1,47 @@
+package import Core
+package import Records
+
+/// What a gateway tells of tools, as records (CONTRACT.md 7).
+package enum OpenClawTool {
+  /// The longest output that is kept whole, and what is kept of a longer one, bytes.
+  private static let (mostOutput, keptOutput) = (1 << 20, 1 << 18)
+
+  /// A call as it is now; nil for what is none.
+  ///
+  /// - Parameters:
+  ///   - data: the event's `data`.
+  ///   - arguments: the bytes of its `args`.
+  ///   - turn: the run.
+  package static func record(
+    _ data: JSONValue, arguments: @autoclosure () -> [UInt8]?, _ turn: TurnRecord
+  ) -> ToolCallRecord? {
+    guard let id = data["toolCallId"]?.string, !id.isEmpty else { return nil }
+    var call = ToolCallRecord(
+      turn.origin, id: id, thread: turn.thread, tool: data["name"]?.string ?? "",
+      state: .running, time: turn.time)
+    call.turn = turn.id
+    call.label = data["meta"]?.string
+    switch data["phase"]?.string {
+    case "start":
+      call.arguments = arguments()
+      call.started = turn.time
+    case "update": call.stdout = output(data["partialResult"])
+    case "result", "end", "error":
+      let isError = data["isError"]?.bool == true || data["phase"]?.string == "error"
+      call.state = isError ? .failed : .succeeded
+      call.ended = turn.time
+      call.stdout = output(data["result"])
+    default: return nil
+    }
+    return call
+  }
+
+  private static func output(_ value: JSONValue?) -> String? {
+    guard let value, !value.isNull else { return nil }
+    let blocks = value["content"]?.elements.compactMap { $0["text"]?.string } ?? []
+    let text =
+      value.text ?? value["content"]?.string ?? (blocks.isEmpty ? nil : blocks.joined())
+      ?? value["text"]?.string
+    return text.map { $0.utf8.count > mostOutput ? $0.tail(bytes: keptOutput) : $0 }
+  }
+}
