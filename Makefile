@@ -16,7 +16,7 @@ URL =
 SYSTEM := $(shell uname -s)
 
 SWIFT = swift
-COMMANDS = sse-tail ws-tail agent-tail agent-chat action-filter action-format turn-fold turn-format notify-route agent-notify voice-state agent-call agent-approve mem-search clip-transcribe transcript-tail reply-narrate tmux-attach share-inbox agent-serve
+COMMANDS = sse-tail ws-tail agent-tail agent-chat action-filter action-format turn-fold turn-format notify-route agent-notify voice-state agent-call agent-approve mem-search clip-transcribe transcript-tail reply-narrate pds-record tmux-attach share-inbox agent-serve
 RECIPES = agent-pulse agent-browse agent-archive agent-status agent-cost agent-plot agent-setup mem-pick agent-say agent-talk agent-state riff-up riff-claude riff-worktree-remove
 MANUALS = $(wildcard man/*.[1578])
 

@@ -37,7 +37,7 @@ let staticLink: [LinkerSetting] =
 // and Agent's own sources, about which the builder would warn.
 let rooms = ["Clanky", "OpenClaw", "Pincer", "Joelclaw", "Claude"]
 let turns = ["Turns"] + rooms.map { "\($0)/Turns" }
-let contracts = among(["", "Riff/"] + rooms.map { "\($0)/" }) { $0.hasSuffix(".md") }
+let contracts = among(["", "Riff/", "PDS/"] + rooms.map { "\($0)/" }) { $0.hasSuffix(".md") }
 let notTurns = among([""] + rooms.map { "\($0)/" }) { !rooms.contains($0) && !turns.contains($0) }
 
 /// The files and folders of some folders of Sources/Agent, each of which ends in a slash.
@@ -67,6 +67,7 @@ var products: [Product] = [
   .executable(name: "clip-transcribe", targets: ["clip-transcribe"]),
   .executable(name: "transcript-tail", targets: ["transcript-tail"]),
   .executable(name: "reply-narrate", targets: ["reply-narrate"]),
+  .executable(name: "pds-record", targets: ["pds-record"]),
   .executable(name: "tmux-attach", targets: ["tmux-attach"]),
   .executable(name: "share-inbox", targets: ["share-inbox"]),
 ]
@@ -169,6 +170,9 @@ var targets: [Target] = [
     name: "reply-narrate",
     // Web: the audio of a voice server.
     dependencies: ["Core", "Records", "Turns", "Web", "Agent", "CLibc"], swiftSettings: strict),
+  .executableTarget(
+    name: "pds-record", dependencies: ["Core", "Records", "Web", "Agent", "CLibc"],
+    swiftSettings: strict),
   .executableTarget(
     name: "mem-search", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
     swiftSettings: strict),

@@ -19,6 +19,8 @@ public enum AgentCapability: Sendable {
   case clips
   /// Making speech of what was answered.
   case narration
+  /// Keeping records of the user's own.
+  case records
 
   /// What is said of an agent that has none: `an OpenClaw gateway has no memory to search`.
   fileprivate var absence: String {
@@ -31,6 +33,7 @@ public enum AgentCapability: Sendable {
     case .approvals: "asks for no approvals"
     case .clips: "hears no clips"
     case .narration: "reads nothing aloud"
+    case .records: "keeps no records of the AT Protocol"
     }
   }
 }
@@ -202,6 +205,7 @@ extension AgentKind {
     case .pincer: PincerBackend()
     case .joelclaw: SilentBackend(name: "a joelclaw server", has: [.follow, .call, .chat])
     case .riff: RiffBackend()
+    case .pds: PDSBackend()
     }
   }
 

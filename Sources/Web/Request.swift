@@ -66,6 +66,9 @@ public struct Request: Sendable {
   /// Whether it does no harm when it arrives twice, though it is neither GET nor HEAD.
   /// libcurl sends again by itself when a connection that served before is closed under it.
   public var mayRepeat = false
+  /// Whether a redirect to another origin is refused: for a body that holds a secret, which
+  /// would be sent there, too.
+  public var staysAtOrigin = false
   /// More that no message may quote from the answer: what the address carries in its
   /// query, for one.
   public var unquotable: [String] = []
@@ -117,6 +120,8 @@ public struct Request: Sendable {
     var next = self
     if target.origin == address.origin {
       next.address = target.withCredentials(of: address)
+    } else if staysAtOrigin {
+      throw AddressError(reason: "to another server")
     } else {
       next.address = target.withoutCredentials
       next.privateHeaders = []

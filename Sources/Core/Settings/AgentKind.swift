@@ -10,6 +10,8 @@ public enum AgentKind: String, CaseIterable, Sendable {
   case joelclaw
   /// The voice server of a Riff box.
   case riff
+  /// A personal data server of the AT Protocol.
+  case pds
 
   /// All of them, for messages.
   static var list: String {

@@ -15,6 +15,10 @@ public struct Configuration: Sendable, Equatable {
     public var tokenFile: String?
     /// The guild that is meant where none is named, as written.
     public var guild: String?
+    /// Who logs in at a personal data server, a handle or a DID, as written.
+    public var identifier: String?
+    /// The profile of the personal data server on which the agent keeps its records.
+    public var pds: String?
     /// What answers there.
     public var kind = AgentKind.clanky
     /// The first line of the section that could not be understood.
@@ -29,6 +33,8 @@ public struct Configuration: Sendable, Equatable {
       case "token-command", "secret-command": tokenCommand = value
       case "token-file", "secret-file": tokenFile = value
       case "guild": guild = value
+      case "identifier": identifier = value
+      case "pds": pds = value
       default: return false
       }
       return true

@@ -16,6 +16,10 @@ public struct Settings: Sendable {
     /// The guild that is meant where none is named; nil like the tokens at another
     /// origin.
     public var guild: String?
+    /// Who logs in at a personal data server; nil like the tokens at another origin.
+    public var identifier: String?
+    /// The profile of the personal data server on which the agent keeps its records.
+    public var pds: String?
     /// What answers at the URL. It stays at that of `AGENT_URL`, unless nobody named the
     /// profile and only one of the two is a WebSocket's.
     public var kind = AgentKind.clanky
@@ -70,11 +74,12 @@ public struct Settings: Sendable {
     var profile = Profile(
       name: name, url: url ?? section.url, tokenCommand: section.tokenCommand,
       tokenFile: section.tokenFile.map(folders.expand), guild: section.guild,
-      kind: section.kind)
+      identifier: section.identifier, pds: section.pds, kind: section.kind)
     if let url, let own = section.url, URLOrigin(own) == nil || URLOrigin(own) != URLOrigin(url) {
       profile.tokenCommand = nil
       profile.tokenFile = nil
       profile.guild = nil
+      profile.identifier = nil
     }
     // Who only has a default profile and tries an address of another sort means that.
     let isSocket = Self.isSocket(url)

@@ -11,7 +11,8 @@ public final class SocketStream: StreamLink {
   }
 
   private let client: WebClient
-  private let request: Request
+  /// The address and the headers of the next connection.
+  public var request: Request
   private let options: SocketOptions
   private let policy: StreamPolicy
   private let pingEvery: Double?

@@ -16,6 +16,9 @@ memory=$url
 printf '%s\n' forever switch 'frame 81 "hello"' listen >"$tmp/socket"
 start_server socket python3 "$cli/servers/raw.py" "$tmp/socket" "$tmp/socket.log"
 socket=ws${url#http}
+printf '%s\n' forever 'status 200 application/json {"handle":"a.test"}' >"$tmp/pds"
+start_server pds python3 "$cli/servers/raw.py" "$tmp/pds" "$tmp/pds.log"
+pds=$url
 start_server claudio python3 "$cli/servers/claudio.py"
 mkdir -p "$tmp/chat/agentutils"
 printf '[profile c]\nkind = openclaw\nurl = %s\n' "$url" >"$tmp/chat/agentutils/config"
@@ -53,6 +56,7 @@ agent-approve  XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw agent-approve 
 agent-call     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-call guilds
 clip-transcribe  clip-transcribe --command 'echo hello' $tmp/words
 reply-narrate  reply-narrate $root/Tests/fixtures/turns.ndjson
+pds-record     AGENT_URL=$pds pds-record -r a.test describe
 mem-search     AGENT_URL=$memory mem-search --subjects
 transcript-tail  transcript-tail --once $root/Tests/fixtures/transcript.ndjson
 tmux-attach    tmux-attach -l $box

@@ -78,6 +78,13 @@ printf '[profile ears]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/
   >>"$XDG_CONFIG_HOME/agentutils/config"
 printf 'RIFF\104\000\000\000WAVEfmt %060d' 0 >"$tmp/clip.wav"
 
+# A personal data server, where there is one to be had.
+if [ -f "$root/.build/peers/peers.txt" ]; then
+  needs_peers
+  . "${0%/*}/../pds.sh"
+  start_pds pds
+fi
+
 # A gateway, for the examples of agents that ask before they act.
 . "${0%/*}/../gateway.sh"
 start_gateway claw
@@ -143,9 +150,18 @@ for page in "$root"/man/*.[0-9]; do
   cp "$root/Tests/fixtures/transcript.ndjson" "$tmp/here/session.jsonl"
   examples "$page" >"$tmp/examples"
   ok "$name has at least three examples" at_least "$tmp/examples" 3
-  unset AGENT_TOKEN_FILE AGENT_URL
+  unset AGENT_TOKEN_FILE AGENT_URL AGENT_PROFILE
   case $name in
   agent-approve.1 | agent-chat.1 | agent-talk.1 | clip-transcribe.1 | reply-narrate.1) ;;
+  pds-record.1)
+    if [ -z "${peers-}" ]; then
+      skip "$(lines "$tmp/examples")" "needs the Python packages of make peers"
+      rm -rf "$tmp/here"
+      continue
+    fi
+    AGENT_PROFILE=pds
+    export AGENT_PROFILE
+    ;;
   mem-*) AGENT_URL=$memory ;;
   *) AGENT_URL=$serve ;;
   esac

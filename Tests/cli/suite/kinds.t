@@ -26,7 +26,7 @@ refuses() {
 # --- a kind that nobody knows
 printf '[profile good]\nurl = %s\n[profile claw]\nurl = %s\nkind = dashbord\n' \
   "$url" "$url" >"$config"
-reason='unknown kind dashbord: clanky, openclaw, pincer, joelclaw or riff'
+reason='unknown kind dashbord: clanky, openclaw, pincer, joelclaw, riff or pds'
 for command in 'agent-call health' 'mem-search x' 'mem-search --offline x' voice-state \
   agent-tail 'sse-tail activity'; do
   name=${command%% *}
@@ -67,10 +67,10 @@ while read -r kind words; do
   refuses 2 "sse-tail: claw: $words $none" "sse-tail voice of $kind"
   none="this version of sse-tail does not speak to $words"
   [ "$kind" != riff ] || none="$words has no events to follow"
-  case $kind in openclaw | pincer) none="$words has no such stream: use agent-tail" ;; esac
+  case $kind in openclaw | pincer | pds) none="$words has no such stream: use agent-tail" ;; esac
   run sse-tail -p claw activity
   refuses 2 "sse-tail: claw: $none" "sse-tail activity of $kind"
-  case $kind in openclaw | pincer) continue ;; esac
+  case $kind in openclaw | pincer | pds) continue ;; esac
   none="this version of agent-tail does not speak to $words"
   [ "$kind" != riff ] || none="$words has no events to follow"
   run agent-tail -p claw
@@ -83,6 +83,7 @@ openclaw an OpenClaw gateway
 pincer a Pincer server
 joelclaw a joelclaw server
 riff a riff voice server
+pds a personal data server
 END
 
 # --- whom sse-tail does not follow, but agent-tail does
@@ -93,6 +94,7 @@ while read -r kind words; do
 done <<'END'
 openclaw an OpenClaw gateway
 pincer a Pincer server
+pds a personal data server
 END
 
 # --- the environment, and a bar

@@ -1,0 +1,110 @@
+import Core
+import Records
+
+/// One message of a server's stream of events (Agent/PDS/CONTRACT.md 6).
+enum FirehoseFrame: Equatable {
+  /// Something happened: its name, as `#commit`, and what is told of it.
+  case event(String, CBORValue)
+  /// The stream ends for a reason.
+  case error(String, String)
+
+  /// Reads a message: two values, one behind the other.
+  ///
+  /// - Throws: `CBORFault`.
+  init(_ bytes: UnsafeRawBufferPointer) throws(CBORFault) {
+    var reader = CBORReader(bytes)
+    let header = try reader.next()
+    // The blocks are a whole tree, of which the records are asked for one by one.
+    let body = try reader.next(leavingOut: "blocks")
+    guard reader.isAtEnd else { throw CBORFault(reason: "more than a header and a body") }
+    switch header["op"]?.integer {
+    case 1:
+      guard let name = header["t"]?.text, case .map = body else {
+        throw CBORFault(reason: "an event without a name")
+      }
+      self = .event(name, body)
+    case -1: self = .error(body["error"]?.text ?? "", body["message"]?.text ?? "")
+    default: throw CBORFault(reason: "neither an event nor an error")
+    }
+  }
+}
+
+/// One change in a commit.
+struct FirehoseChange {
+  /// `NSID/KEY`.
+  let path: String
+  /// What the record is called now; nil when it was deleted.
+  let cid: CID?
+  /// As it came.
+  let change: CBORValue
+  /// The record, one JSON object; nil where it was not to be had as it was.
+  var value: [UInt8]?
+
+  /// - Parameter change: nil for what names no record.
+  init?(_ change: CBORValue) {
+    guard let path = change["path"]?.text else { return nil }
+    self.path = path
+    self.change = change
+    cid = change["cid"]?.link
+  }
+
+  /// The parts of the path; nil for what is no path of a record.
+  var name: (collection: NSID, key: RecordKey)? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, let collection = NSID(parts[0]), let key = RecordKey(parts[1]) else {
+      return nil
+    }
+    return (collection, key)
+  }
+
+  /// As it is told, with the record.
+  fileprivate var text: RecordText {
+    let json = Array(change.json.utf8)
+    return RecordText().members(Array(json.dropFirst().dropLast())).json("value", bytes: value)
+  }
+}
+
+/// An event on its way out.
+struct FirehoseEvent {
+  /// `#commit` and the like.
+  let name: String
+  /// Its number; nil for what has none.
+  let number: Int64?
+  private let body: CBORValue
+  /// What changed, where that is told.
+  var changes: [FirehoseChange]?
+
+  /// - Parameters:
+  ///   - name: `#commit` and the like.
+  ///   - body: what is told of it.
+  ///   - collections: of which changes alone are wanted; none for all.
+  init(_ name: String, _ body: CBORValue, collections: [NSID]) {
+    self.name = name
+    self.body = body
+    number = body["seq"]?.integer
+    guard name == "#commit" else { return }
+    changes = (body["ops"]?.elements ?? []).compactMap(FirehoseChange.init).filter { change in
+      collections.isEmpty
+        || collections.contains { change.path.hasPrefix($0.description + "/") }
+    }
+  }
+
+  /// Whose repository it is about.
+  var owner: String? { body["repo"]?.text ?? body["did"]?.text }
+
+  /// The record's `data`.
+  var data: [UInt8] {
+    var text = RecordText().number("op", 1).string("t", name)
+    guard case .map(let members) = body else { return text.bytes }
+    for member in members where member.name != "op" && member.name != "t" {
+      if member.name == "ops", let changes {
+        text = text.objects("ops", changes.map(\.text))
+      } else {
+        // A name needs no escapes, except one that nobody gives.
+        let name = JSONQuote.string(member.name).dropFirst().dropLast()
+        text = text.json(String(name), member.value.json)
+      }
+    }
+    return text.bytes
+  }
+}

@@ -1,0 +1,41 @@
+public import Core
+import Records
+public import Web
+
+/// The way to a personal data server and an account on it.
+public struct PDSAccess {
+  /// Who is asked.
+  public let server: PDSServer
+  /// Drives the requests.
+  public let client: WebClient
+
+  /// The way to the server that the configuration, the environment and the options name
+  /// together. A profile of another kind may name that of its server by `pds`.
+  ///
+  /// - Parameters:
+  ///   - options: whose server, and how one is let in.
+  ///   - diagnostics: for faults of the configuration, and the name that requests carry.
+  /// - Throws: `SettingsError`: no such profile, one of another kind, no URL.
+  public init(_ options: AccessOptions, diagnostics: Diagnostics) throws(SettingsError) {
+    var settings = try Settings()
+    client = try options.client(diagnostics.program, connectTimeout: 10)
+    var profile = try settings.profile(options.profile)
+    if let pds = profile.pds, profile.kind != .pds {
+      // What the environment says is about the agent.
+      let ofAgent = ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"]
+      settings = try Settings { ofAgent.contains($0) ? nil : Process.environment($0) }
+      profile = try settings.profile(pds)
+    }
+    // Of an address alone nothing else is known.
+    if profile.name == nil { profile.kind = .pds }
+    try profile.require(.records, for: diagnostics.program)
+    server = try PDSServer(profile, settings, options)
+    settings.configuration.report(to: diagnostics)
+  }
+
+  /// The server of a profile that is in use.
+  init(_ agent: AgentAccess) throws(SettingsError) {
+    client = agent.client
+    server = try PDSServer(agent.profile, try Settings(), AccessOptions())
+  }
+}

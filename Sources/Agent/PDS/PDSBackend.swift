@@ -1,0 +1,31 @@
+import Core
+import Web
+
+/// A personal data server (Agent/PDS/CONTRACT.md).
+struct PDSBackend: AgentBackend {
+  let name = "a personal data server"
+  let has: Set<AgentCapability> = [.follow, .records]
+  var speaks: Set<AgentCapability> { has }
+
+  /// What changes in the repository of the profile's identifier; of a thread, which is a
+  /// collection here, that alone.
+  func events(
+    of agent: AgentAccess, _ wishes: FollowWishes
+  ) throws(SettingsError) -> FollowedStream {
+    let collections = try wishes.thread.map { name throws(SettingsError) in
+      guard let collection = NSID(name) else {
+        throw SettingsError(name, "not the name of a collection")
+      }
+      return [collection]
+    }
+    let access = try PDSAccess(agent)
+    let firehose: PDSFirehose
+    do throws(CallFailure) {
+      firehose = try PDSFirehose(
+        access, repository: nil, PDSLimits(), Diagnostics(program: agent.client.agent))
+    } catch {
+      throw SettingsError(name, error.message, error.status)
+    }
+    return try firehose.stream(of: collections ?? [], from: wishes.from, state: wishes.state)
+  }
+}

@@ -1,0 +1,102 @@
+import Core
+import Web
+
+/// A personal data server, as a profile names it: where it is, who logs in there, and what is
+/// known of the password.
+public struct PDSServer: Sendable {
+  /// The address of the server.
+  let base: WebAddress
+  /// Who logs in, and whose records are meant where nobody else is named.
+  let identifier: Repository?
+  /// The profile, nil for an address alone.
+  let profile: Settings.Profile
+  private let settings: Settings
+  private let tokenFile: String?
+  private let allowPlaintext: Bool
+
+  /// - Parameters:
+  ///   - profile: of the kind `pds`.
+  ///   - settings: the configuration, where the password is looked up.
+  ///   - options: how one is let in.
+  /// - Throws: `SettingsError`: no URL, an identifier that is neither a handle nor a DID.
+  init(
+    _ profile: Settings.Profile, _ settings: Settings, _ options: AccessOptions
+  ) throws(SettingsError) {
+    self.profile = profile
+    self.settings = settings
+    base = try profile.address
+    tokenFile = options.tokenFile
+    allowPlaintext = options.allowPlaintext
+    identifier = try profile.identifier.map { text throws(SettingsError) in
+      guard let repository = Repository(text.hasPrefix("@") ? String(text.dropFirst()) : text)
+      else {
+        throw SettingsError("the profile's identifier", "neither a handle nor a DID: \(text)")
+      }
+      return repository
+    }
+  }
+
+  /// The password of the account: an app password, from wherever tokens come from.
+  ///
+  /// - Throws: `SettingsError`, `denied` when there is none, or it would travel in clear text.
+  func password() throws(SettingsError) -> Secret {
+    guard
+      let password = try settings.credentials.token(option: tokenFile, profile: profile)
+    else {
+      throw SettingsError(
+        profile.name.map { "profile \($0)" } ?? base.display,
+        "no app password: set token-file or token-command; see agentutils.conf(5)", .denied)
+    }
+    try requirePrivacy("the password")
+    return password
+  }
+
+  /// Makes sure that nobody on the way can read a secret.
+  func requirePrivacy(_ secret: String) throws(SettingsError) {
+    let may = Credentials.mayTravel(
+      scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)
+    if !may {
+      throw SettingsError(
+        base.display, "\(secret) would travel over plain http; see --allow-plaintext", .denied)
+    }
+  }
+
+  /// `https://pds.example.com:443`: what tokens are bound to.
+  var originText: String { "\(base.origin.scheme)://\(base.origin.host):\(base.origin.port)" }
+
+  /// A call (Agent/PDS/CONTRACT.md 1).
+  ///
+  /// - Parameters:
+  ///   - method: its NSID.
+  ///   - query: names and values; those without a value are left out.
+  ///   - body: JSON for a procedure, empty for one without input; nil for a query.
+  ///   - token: the bearer token; nil for none.
+  ///   - secrets: more that no message may quote.
+  func request(
+    _ method: String, query: [(name: String, value: String?)] = [], body: [UInt8]? = nil,
+    token: Secret? = nil, secrets: [Secret] = []
+  ) throws(SettingsError) -> Request {
+    let address: WebAddress
+    do throws(AddressError) {
+      address = try base.appending("xrpc/\(method)\(QueryText.encode(query))")
+    } catch {
+      throw SettingsError("the profile's url", error.reason)
+    }
+    var request = Request(
+      address, method: body == nil ? "GET" : "POST",
+      headers: [Header("Accept", "application/json")], body: body?.isEmpty == true ? nil : body)
+    if body != nil {
+      request.headers.append(
+        body?.isEmpty == true
+          ? Header("Content-Length", "0") : Header("Content-Type", "application/json"))
+    }
+    if let token {
+      request.privateHeaders.append(Header("Authorization", "Bearer \(token.reveal())"))
+    }
+    request.unquotable = ([token].compactMap { $0 } + secrets).map { $0.reveal() }
+    // What is read by everybody may be looked up elsewhere; the rest stays here.
+    request.staysAtOrigin = body != nil || token != nil
+    request.isDirect = request.staysAtOrigin && base.scheme == "http" && !allowPlaintext
+    return request
+  }
+}

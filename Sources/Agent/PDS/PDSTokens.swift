@@ -1,0 +1,107 @@
+import CLibc
+import Core
+import Records
+
+/// What a server gave for a password: who one is, and two tokens.
+struct PDSTokens {
+  /// Whose records may be written.
+  let did: DID
+  /// For calls, an hour or two.
+  let access: Secret
+  /// For a new pair, once.
+  let refresh: Secret
+
+  /// - Parameters:
+  ///   - json: an answer, or a file.
+  ///   - source: for messages.
+  /// - Returns: nil when something is missing.
+  init?(_ json: JSONValue?, source: String) {
+    guard let json, let did = json["did"]?.string.flatMap({ DID($0) }),
+      let access = json["accessJwt"]?.string, let refresh = json["refreshJwt"]?.string,
+      !access.isEmpty, !refresh.isEmpty,
+      (access + refresh).utf8.allSatisfy({ $0 > 32 && $0 < 127 })
+    else { return nil }
+    self.did = did
+    self.access = Secret(access, source: source)
+    self.refresh = Secret(refresh, source: source)
+  }
+
+  /// As they are kept.
+  func record(origin: String, identifier: String) -> RecordText {
+    RecordText().string("origin", origin).string("identifier", identifier)
+      .string("did", did.description).string("accessJwt", access.reveal())
+      .string("refreshJwt", refresh.reveal())
+  }
+}
+
+/// The tokens of an account on disk, where other processes find them: for their owner alone, and
+/// bound to the server and the account.
+struct PDSTokenFile {
+  private let file: StateFile
+  private let origin: String
+  private let identifier: String
+
+  /// - Parameters:
+  ///   - server: whose.
+  ///   - identifier: of the account.
+  ///   - folders: where the state is kept.
+  /// - Throws: `SettingsError` when the folder cannot be made.
+  init(
+    _ server: PDSServer, _ identifier: String, in folders: Folders
+  ) throws(SettingsError) {
+    let folder = Folders.join(folders.state, "pds")
+    try Folders.make(folder)
+    origin = server.originText
+    self.identifier = identifier
+    let name = "\(origin)-\(identifier)".map {
+      $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-"
+    }
+    file = StateFile(path: Folders.join(folder, String(String(name).suffix(200)) + ".json"))
+  }
+
+  /// What is there; nil for nothing, and for what is of no use.
+  ///
+  /// - Throws: `SettingsError`, `denied` for a file that others can read.
+  func read() throws(SettingsError) -> PDSTokens? {
+    guard let bytes = try file.read(), !bytes.isEmpty else { return nil }
+    if let status = stat(following: file.path), status.st_mode & 0o077 != 0 {
+      throw SettingsError(file.path, "refused: not for its owner alone (chmod 600)", .denied)
+    }
+    let json = try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
+    guard json?["origin"]?.string == origin, json?["identifier"]?.string == identifier else {
+      return nil
+    }
+    return PDSTokens(json, source: file.path)
+  }
+
+  /// Keeps a pair; it is on disk when this returns.
+  func keep(_ tokens: PDSTokens) throws(SettingsError) {
+    try file.replace(with: tokens.record(origin: origin, identifier: identifier).line)
+  }
+
+  /// Does something while no other process does.
+  ///
+  /// - Parameters:
+  ///   - patience: how long to wait for others, seconds.
+  ///   - body: what.
+  /// - Throws: `CallFailure`, `temporary` when others take too long.
+  func alone<Result>(
+    patience: Double, _ body: () throws(CallFailure) -> Result
+  ) throws(CallFailure) -> Result {
+    let path = file.path + ".lock"
+    let lock = clibc_append(path)
+    guard lock >= 0 else { throw CallFailure(path, systemReason(systemError), .failure) }
+    defer { close(lock) }
+    let deadline = Clock.monotonic + patience
+    while clibc_lock(lock) != 0 {
+      guard systemError == EWOULDBLOCK || systemError == EINTR else {
+        throw CallFailure(path, systemReason(systemError), .failure)
+      }
+      if Clock.monotonic >= deadline {
+        throw CallFailure(path, "another process has it for too long", .temporary)
+      }
+      usleep(20_000)
+    }
+    return try body()
+  }
+}

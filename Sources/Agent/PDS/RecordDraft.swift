@@ -1,0 +1,157 @@
+public import Core
+
+/// Why a text cannot be a record.
+public struct RecordFault: Error, Equatable, Sendable {
+  /// Lower case, no full stop.
+  public let reason: String
+}
+
+/// A record on its way to a server: the bytes it was given with, and the members that every
+/// record has.
+public struct RecordDraft: Sendable {
+  /// One JSON object.
+  public let bytes: [UInt8]
+  /// What a server that keeps it as it is calls it.
+  public let cid: CID
+
+  /// The largest request that servers take, bytes, with what stands around the record.
+  public static let largest = 1_000_000
+  private static let around = 4096
+
+  /// Reads a record.
+  ///
+  /// A `$type` is put in front where there is none, and `createdAt` behind it where it is
+  /// wanted; all else stays as it is.
+  ///
+  /// - Parameters:
+  ///   - text: one JSON object. Floats, which records cannot hold, are refused, as are whole
+  ///     numbers that some servers would round.
+  ///   - collection: where it goes, and what its `$type` must be.
+  ///   - created: the time for a missing `createdAt`; nil adds none.
+  /// - Throws: `RecordFault`.
+  public init(
+    _ text: UnsafeRawBufferPointer, for collection: NSID, created: Timestamp?
+  ) throws(RecordFault) {
+    if let (fault, offset) = ScanValidator.firstFault(text) {
+      throw RecordFault(reason: "\(fault.reason) at byte \(offset)")
+    }
+    guard UTF8Text.isValid(text) else { throw RecordFault(reason: "not UTF-8") }
+    guard case .map(let members) = try RecordTree.value(of: text) else {
+      throw RecordFault(reason: "not an object")
+    }
+    var added: [CBORValue.Member] = []
+    if let type = members.first(where: { $0.name == "$type" })?.value {
+      guard type.text == collection.description else {
+        throw RecordFault(reason: "its $type is not \(collection)")
+      }
+    } else {
+      added.append(.init(name: "$type", value: .text(collection.description)))
+    }
+    if let created, !members.contains(where: { $0.name == "createdAt" }) {
+      added.append(.init(name: "createdAt", value: .text(created.rfc3339)))
+    }
+    bytes = Self.joined(added, text, isEmpty: members.isEmpty)
+    guard bytes.count <= Self.largest - Self.around else {
+      throw RecordFault(reason: "larger than \(Self.largest - Self.around) bytes")
+    }
+    cid = CID(of: CBORValue.map(added + members).encoded)
+  }
+
+  private static func joined(
+    _ added: [CBORValue.Member], _ text: UnsafeRawBufferPointer, isEmpty: Bool
+  ) -> [UInt8] {
+    let brace = UInt8(ascii: "{")
+    guard !added.isEmpty, let start = text.firstIndex(of: brace) else { return Array(text) }
+    let head = String(CBORValue.map(added).json.dropLast()) + (isEmpty ? "" : ",")
+    return Array(head.utf8) + text[(start + 1)...]
+  }
+}
+
+/// A JSON text as what it is on a server (AT Protocol, "Data Model").
+enum RecordTree {
+  /// The greatest number that every server keeps exactly.
+  private static let greatest: Int64 = 1 << 53 - 1
+
+  /// - Parameter text: one valid JSON value.
+  /// - Throws: `RecordFault` for what a record cannot hold.
+  static func value(of text: UnsafeRawBufferPointer) throws(RecordFault) -> CBORValue {
+    var cursor = ScanCursor(text)
+    cursor.skipWhite()
+    guard let value = try? cursor.value() else { throw RecordFault(reason: "not JSON") }
+    return try tree(value, depth: 0)
+  }
+
+  private static func tree(_ value: ScanValue, depth: Int) throws(RecordFault) -> CBORValue {
+    guard depth < CBORReader.deepest else { throw RecordFault(reason: "nested too deep") }
+    if value.isObject { return try object(value, depth: depth) }
+    if value.isArray {
+      var elements: [CBORValue] = []
+      do {
+        var scan = try ScanElements(value.bytes)
+        while try scan.next() { elements.append(try tree(scan.value, depth: depth + 1)) }
+      } catch {
+        throw fault(error)
+      }
+      return .array(elements)
+    }
+    if value.isString { return .text(value.string ?? "") }
+    if value.isNumber { return .integer(try number(value)) }
+    switch value.start.pointee {
+    case UInt8(ascii: "t"): return .bool(true)
+    case UInt8(ascii: "f"): return .bool(false)
+    default: return .null
+    }
+  }
+
+  private static func number(_ value: ScanValue) throws(RecordFault) -> Int64 {
+    let token = String(decoding: value.bytes.prefix(40), as: UTF8.self)
+    if value.bytes.contains(where: { ".eE".utf8.contains($0) }) {
+      throw RecordFault(reason: "no floats in records: \(token)")
+    }
+    guard let number = Int64(token), (-greatest...greatest).contains(number) else {
+      throw RecordFault(reason: "a number over 53 bits: \(token)")
+    }
+    return number
+  }
+
+  private static func object(_ value: ScanValue, depth: Int) throws(RecordFault) -> CBORValue {
+    var members: [CBORValue.Member] = []
+    var names: Set<String> = []
+    do {
+      var scan = try ScanMembers(value.bytes)
+      while try scan.next() {
+        let name = scan.key.unescaped
+        guard names.insert(name).inserted else {
+          throw RecordFault(reason: "two members of one name: \(name.prefix(40))")
+        }
+        members.append(.init(name: name, value: try tree(scan.value, depth: depth + 1)))
+      }
+    } catch {
+      throw fault(error)
+    }
+    guard members.count == 1, let text = members[0].value.text else { return .map(members) }
+    switch members[0].name {
+    case "$link":
+      guard let cid = CID(text), cid.bytes != nil else {
+        throw RecordFault(reason: "a $link that is not a CID")
+      }
+      return .link(cid)
+    case "$bytes":
+      guard let bytes = Base64.bytes(of: text) else {
+        throw RecordFault(reason: "$bytes that are not base64")
+      }
+      return .bytes(bytes)
+    default: return .map(members)
+    }
+  }
+
+  private static func fault(_ error: any Error) -> RecordFault {
+    error as? RecordFault ?? RecordFault(reason: "not JSON")
+  }
+}
+
+extension Base64 {
+  fileprivate static func bytes(of text: String) -> [UInt8]? {
+    Array(text.utf8).withUnsafeBytes { bytes(of: $0) }
+  }
+}

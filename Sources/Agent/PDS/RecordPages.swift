@@ -1,0 +1,89 @@
+/// Puts the pages of a collection into one list in the order that is asked for, whatever the
+/// server's is: each record once, none left out (Agent/PDS/CONTRACT.md 5).
+struct RecordPages {
+  /// A record as the server sent it.
+  struct Row {
+    /// `NSID/KEY`: a server may call the repository by either of its names.
+    var path: String
+    /// One JSON object.
+    var bytes: [UInt8]
+  }
+
+  private enum State {
+    /// Fewer than two records came: nothing tells the order.
+    case unknown
+    /// They come as they are wanted.
+    case passing
+    /// They come the other way round, and wait for the end.
+    case turning
+  }
+
+  private let isRising: Bool
+  private let count: Int
+  private var state = State.unknown
+  private var seen: Set<String> = []
+  private var held: [Row] = []
+  private var given = 0
+  private var heldBytes = 0
+
+  /// - Parameters:
+  ///   - isRising: whether the lowest key is to be the first.
+  ///   - count: how many are wanted at most, from the beginning of that order.
+  init(isRising: Bool, count: Int) {
+    self.isRising = isRising
+    self.count = count
+  }
+
+  /// Whether no more are needed.
+  var isFull: Bool { state == .passing && given >= count || count == 0 }
+
+  /// The bytes that wait for the end.
+  var waiting: Int { heldBytes }
+
+  /// Takes a page.
+  ///
+  /// - Returns: the rows that can be written now, and whether there were any that had not come
+  ///   before.
+  mutating func take(_ page: [Row]) -> (rows: [Row], isNews: Bool) {
+    let fresh = page.filter { seen.insert($0.path).inserted }
+    if state == .passing { return (pass(fresh), !fresh.isEmpty) }
+    for row in fresh { heldBytes += row.bytes.count }
+    held += fresh
+    if state == .unknown, let first = held.first, let last = held.last, held.count > 1 {
+      if Self.isBelow(first.path, last.path) == isRising {
+        state = .passing
+        return (pass(drain()), true)
+      }
+      state = .turning
+    }
+    // Of those that come in the wrong order the last are wanted.
+    if state == .turning, held.count >= 2 * max(count.clamped, 512) {
+      for row in held.dropLast(count.clamped) { heldBytes -= row.bytes.count }
+      held = Array(held.suffix(count.clamped))
+    }
+    return ([], !fresh.isEmpty)
+  }
+
+  /// The rest, when no page follows.
+  mutating func finish() -> [Row] { pass(drain().reversed()) }
+
+  private mutating func drain() -> [Row] {
+    defer { (held, heldBytes) = ([], 0) }
+    return held
+  }
+
+  private mutating func pass(_ rows: [Row]) -> [Row] {
+    let passed = rows.prefix(count - given)
+    given += passed.count
+    return Array(passed)
+  }
+
+  private static func isBelow(_ one: String, _ other: String) -> Bool {
+    one.utf8.lexicographicallyPrecedes(other.utf8)
+  }
+}
+
+extension Int {
+  /// Small enough to be doubled.
+  fileprivate var clamped: Int { Swift.min(self, 1 << 40) }
+}

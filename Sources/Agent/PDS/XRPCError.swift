@@ -1,0 +1,74 @@
+import Core
+import Web
+
+/// An answer of a server other than success (Agent/PDS/CONTRACT.md 2).
+struct XRPCError {
+  /// Of the answer.
+  let status: Int
+  /// The error's name, empty where the server is one that answers in plain text.
+  let name: String
+  /// The server's words, as a message may quote them.
+  let message: String
+  /// How long the server asks to wait, seconds.
+  let wait: Double?
+  private let summary: String
+
+  /// - Parameters:
+  ///   - head: of the answer.
+  ///   - body: of it, or the beginning.
+  ///   - now: seconds since 1970.
+  init(_ head: ResponseHead, _ body: [UInt8], now: Double) {
+    status = head.status
+    summary = head.summary
+    let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
+    name = json?["error"]?.string.map(head.quoted) ?? ""
+    if json?.isObject == true {
+      message = json?["message"]?.string.map(head.quoted) ?? ""
+    } else {
+      let text = String(decoding: body.prefix(4096), as: UTF8.self)
+      let isPage = text.drop { $0.isWhitespace }.hasPrefix("<")
+      let line = text.split(whereSeparator: \.isNewline).first ?? ""
+      message = isPage ? "a page, not a server's answer" : head.quoted(String(line))
+    }
+    let after = head.value("Retry-After").flatMap { RetryAfter.seconds($0, now: now) }
+    let reset = head.value("RateLimit-Reset").flatMap { Double($0) }
+    wait = after ?? reset.map { min(max($0 - now, 0), RetryAfter.limit) }
+  }
+
+  /// `400 Bad Request: InvalidSwap: record was at bafy...`.
+  var line: String {
+    ([summary] + [name, message].filter { !$0.isEmpty }).joined(separator: ": ")
+  }
+
+  /// Whether the server wants to be asked again.
+  var isTransient: Bool { status == 408 || status == 425 || status == 429 || status >= 500 }
+
+  /// Whether the access token is not taken any more and another may be.
+  var isTokenRefused: Bool {
+    ["ExpiredToken", "InvalidToken"].contains(name) || isLoginWanted
+  }
+
+  /// Whether nobody is served here who has not logged in.
+  var isLoginWanted: Bool {
+    status == 401 && (name.isEmpty || name.hasPrefix("Auth") || name == "Unauthorized")
+  }
+
+  /// Whether a record changed meanwhile.
+  var isConflict: Bool { name == "InvalidSwap" }
+
+  /// Whether it says of a record or a repository that there is none. Some servers say that of
+  /// a record with a status of their own and in plain text.
+  var isAbsence: Bool {
+    ["RecordNotFound", "RepoNotFound"].contains(name)
+      || status == 404 && name != "MethodNotImplemented"
+      || message.hasPrefix("Could not locate record") || message.hasPrefix("Could not find repo")
+      || name.isEmpty && status == 401
+  }
+
+  /// How a command ends for it.
+  var exit: ExitStatus {
+    if isConflict { return .negative }
+    if isTransient { return .temporary }
+    return isTokenRefused || status == 403 ? .denied : .failure
+  }
+}

@@ -1,0 +1,103 @@
+import CLibc
+import Core
+import Web
+
+/// How long a server is asked for one thing, and how often.
+public struct PDSLimits: Sendable {
+  /// Seconds for a call with all its tries.
+  public var timeout = 60.0
+  /// The most tries after the first.
+  public var maxRetries = 6
+
+  /// A minute, seven tries.
+  public init() {}
+}
+
+/// Calls of a server, one at a time, each asked again while the server is busy or away.
+final class XRPCLine {
+  /// What came of a call.
+  enum Reply {
+    /// The body of an answer of 2xx.
+    case answer(ResponseHead, [UInt8])
+    /// Any other.
+    case refused(XRPCError)
+  }
+
+  /// The longest wait for one answer, seconds.
+  private static let longestTry = 30.0
+  /// The largest answer, bytes: a hundred records.
+  private static let largest = 128 << 20
+
+  private let client: WebClient
+  private let limits: PDSLimits
+  private let diagnostics: Diagnostics
+  private var deadline = 0.0
+
+  /// - Parameters: as the members.
+  init(_ client: WebClient, _ limits: PDSLimits, _ diagnostics: Diagnostics) {
+    self.client = client
+    self.limits = limits
+    self.diagnostics = diagnostics
+  }
+
+  /// Calls, and waits. Whatever is sent here must do no harm when it arrives twice.
+  ///
+  /// - Returns: the answer; of errors those that no later try betters.
+  /// - Throws: `CallFailure`, `temporary` when the time or the tries are used up.
+  func call(_ request: Request) throws(CallFailure) -> Reply {
+    let place = request.address.display
+    deadline = Clock.monotonic + limits.timeout
+    var backoff = Backoff(base: 1, cap: 60, jitter: 0.1)
+    while true {
+      var reason: String
+      var wait: Double?
+      diagnostics.note("\(request.method) \(place)")
+      switch try attempt(request, place) {
+      case .failed(let words): reason = words
+      case .unusable(let words): throw CallFailure(place, words, .failure)
+      case .response(let head, let body):
+        if (200...299).contains(head.status) { return .answer(head, body) }
+        let error = XRPCError(head, body, now: Clock.unix)
+        if !error.isTransient { return .refused(error) }
+        (reason, wait) = (error.line, error.wait)
+      }
+      let pause = wait ?? backoff.next(random: Double.random(in: 0..<1))
+      if wait != nil { _ = backoff.next(random: 0) }
+      try pauseOrGiveUp(pause, tries: backoff.count, place, reason)
+    }
+  }
+
+  private func pauseOrGiveUp(
+    _ pause: Double, tries: Int, _ place: String, _ reason: String
+  ) throws(CallFailure) {
+    if tries > limits.maxRetries {
+      throw CallFailure(place, "gave up after \(tries - 1) retries: \(reason)", .temporary)
+    }
+    guard Clock.monotonic + pause < deadline else {
+      let words = "again in \(Int(pause.rounded(.up))) s, too late for --timeout"
+      throw CallFailure(place, "\(reason) (\(words))", .temporary)
+    }
+    diagnostics.note("\(place): \(reason); again in \(Latency.text(pause / 1000)) s")
+    usleep(UInt32(pause * 1_000_000))
+  }
+
+  private func attempt(_ request: Request, _ place: String) throws(CallFailure) -> FetchEnd {
+    var end: FetchEnd?
+    let start = Clock.monotonic
+    let limit = min(deadline, start + Self.longestTry)
+    let fetch = Fetch(client, request, now: start, silence: .infinity, limit: Self.largest) {
+      end = $0
+    }
+    while end == nil {
+      client.perform()
+      if end != nil { break }
+      let now = Clock.monotonic
+      if now >= limit {
+        fetch.cancel()
+        return .failed("no whole answer in \(Latency.seconds((now - start).rounded())) s")
+      }
+      client.wait(seconds: min(limit - now, 60))
+    }
+    return end ?? .failed("no answer")
+  }
+}

@@ -1,0 +1,175 @@
+import Agent
+import Core
+
+/// What the command line of pds-record asks for.
+struct PDSOptions {
+  /// What is to be done.
+  enum Verb: String, CaseIterable {
+    case list, get, create, put, delete, watch, describe
+
+    /// Whether it changes something.
+    var isWrite: Bool { self == .create || self == .put || self == .delete }
+
+    /// The options that are for some alone.
+    fileprivate static func taking(_ option: String) -> [Verb]? {
+      switch option {
+      case "reverse": [.list]
+      case "swap": [.put, .delete]
+      case "count": [.list, .watch]
+      case "state": [.create, .watch]
+      case "repo": [.list, .get, .watch, .describe]
+      case "timeout": allCases.filter { $0 != .watch }
+      case "from", "received-at", "lifecycle", "max-event-bytes", "retry-wait", "max-time",
+        "idle-timeout":
+        [.watch]
+      default: nil
+      }
+    }
+  }
+
+  /// What must be there for a write to take effect.
+  enum Swap: Equatable {
+    case given(RecordSwap)
+    /// What each row of the input says.
+    case row
+  }
+
+  private(set) var verb = Verb.list
+  /// The collection, where one is named.
+  private(set) var collection: NSID?
+  /// The record, where one is named.
+  private(set) var key: RecordKey?
+  /// Whose records; nil for those of the profile's identifier.
+  private(set) var repository: Repository?
+  /// The collections to watch; none for all.
+  private(set) var watched: [NSID] = []
+  private(set) var isReversed = false
+  private(set) var swap = Swap.given(.any)
+  private(set) var state: String?
+  private(set) var from: Int?
+  private(set) var timeout = 60.0
+  private(set) var follow = FollowOptions()
+  private(set) var access = AccessOptions()
+
+  /// How long a call may take.
+  var limits: PDSLimits {
+    var limits = PDSLimits()
+    limits.timeout = timeout
+    limits.maxRetries = follow.reconnect.maxRetries ?? limits.maxRetries
+    return limits
+  }
+
+  static let table = OptionTable<PDSOptions>(
+    program: "pds-record",
+    summary: "Records of your own on a personal data server, a line each.",
+    synopsis: "[options] list|get|create|put|delete|watch|describe [NAME ...]",
+    operands: .verbs(Verb.allCases.map { .init($0.rawValue) }),
+    options: [
+      Option("n", "count", "COUNT", "list, watch: end after this many", .wholeNumber()) {
+        $0.follow.count = $1
+      },
+      Option(
+        "r", "repo", "REPO", "whose records: a handle or a DID (default: yours)",
+        Reading(repository)
+      ) { $0.repository = $1 },
+      Option(nil, "reverse", "list: the oldest key first") { $0.isReversed = true },
+      Option(
+        nil, "swap", "CID", "put, delete: only if this is there, none, or what the row says",
+        Reading(swap, completion: .words(["none", "row"]))
+      ) { $0.swap = $1 },
+      Option(
+        nil, "state", "FILE", "create: know the keys again; watch: the resume point", .path
+      ) { $0.state = $1 },
+      Option(nil, "from", "SEQ", "watch: begin behind this event, 0 with the first", .wholeNumber())
+      { $0.from = $1 },
+      Option(
+        nil, "timeout", "SECONDS", "give up a call with all its tries after this time (60)",
+        .seconds
+      ) { $0.timeout = $1 },
+      AccessOptions.profile.at(\.access),
+    ] + FollowOptions.options.filter { $0.entry.name != "count" }.at(\.follow)
+      + AccessOptions.credentials.at(\.access)
+  ) { options, words throws(UsageError) in try options.finish(words) }
+
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    let all = Verb.allCases.map(\.rawValue)
+    guard let word = words.operands.first else {
+      throw UsageError("what is to be done? \(all.joined(separator: ", "))")
+    }
+    guard let verb = Verb(rawValue: word) else {
+      let hint = NearestWord.hint(for: word, among: all)
+      let known = hint.isEmpty ? ": not one of \(all.joined(separator: ", "))" : hint
+      throw UsageError("unknown command \(word)\(known)")
+    }
+    self.verb = verb
+    for name in words.names where Verb.taking(name)?.contains(verb) == false {
+      throw UsageError("--\(name) is not for \(word)")
+    }
+    if timeout <= 0 { throw UsageError("--timeout: above 0") }
+    if state?.isEmpty == true { throw UsageError("--state: no file is named") }
+    try take(Array(words.operands.dropFirst()))
+    if verb.isWrite, !(verb == .delete && key != nil), access.tokenFile == "-" {
+      throw UsageError("standard input cannot be the password and the records")
+    }
+    if swap == .row, key != nil { throw UsageError("--swap row: there are no rows with a RKEY") }
+  }
+
+  /// Reads the names behind the verb.
+  private mutating func take(_ names: [String]) throws(UsageError) {
+    if verb == .watch {
+      watched = try names.map(Self.nsid)
+      return
+    }
+    let most = verb == .describe ? 0 : verb == .list || verb == .create ? 1 : 2
+    if let first = names.first, first.hasPrefix("at:") {
+      try take(uri: first)
+      if names.count > 1 { throw UsageError("too many words: \(names[1])") }
+    } else {
+      if names.count > most { throw UsageError("too many words: \(names[most])") }
+      collection = try names.first.map(Self.nsid)
+      key = try names.dropFirst().first.map { name throws(UsageError) in
+        guard let key = RecordKey(name) else { throw UsageError("\(name): not a record key") }
+        return key
+      }
+    }
+    if most == 1, collection == nil { throw UsageError("\(verb.rawValue) needs a COLLECTION") }
+  }
+
+  private mutating func take(uri text: String) throws(UsageError) {
+    guard let uri = ATURI(text) else { throw UsageError("\(text): not an AT URI") }
+    if verb == .describe ? uri.collection != nil : verb != .get && verb != .list {
+      throw UsageError("\(verb.rawValue) takes names, not the AT URI \(text)")
+    }
+    if repository != nil { throw UsageError("--repo and an AT URI: one of them says whose") }
+    guard verb == .describe || (verb == .get) == (uri.key != nil) else {
+      throw UsageError("\(text): not the AT URI of a \(verb == .get ? "record" : "collection")")
+    }
+    (repository, collection, key) = (uri.repository, uri.collection, uri.key)
+  }
+
+  private static func nsid(_ name: String) throws(UsageError) -> NSID {
+    guard let collection = NSID(name) else {
+      throw UsageError("\(name): not the name of a collection")
+    }
+    return collection
+  }
+
+  @Sendable private static func repository(
+    _ argument: OptionArgument
+  ) throws(UsageError) -> Repository {
+    guard let repository = Repository(argument.value) else {
+      throw argument.fault("neither a handle nor a DID")
+    }
+    return repository
+  }
+
+  @Sendable private static func swap(_ argument: OptionArgument) throws(UsageError) -> Swap {
+    switch argument.value {
+    case "none": return .given(.absent)
+    case "row": return .row
+    default:
+      guard let cid = CID(argument.value) else { throw argument.fault("not a CID, none or row") }
+      return .given(.cid(cid))
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import Agent
+import CLibc
+import Core
+import Records
+import Web
+
+/// pds-record(1): records of one's own on a personal data server.
+@main
+enum PDSRecord {
+  static func main() {
+    let options = PDSOptions.table.parseOrExit(PDSOptions())
+    let diagnostics = Diagnostics(program: "pds-record", verbose: options.follow.isVerbose)
+    do {
+      Process.exit(try run(options, diagnostics))
+    } catch let failure as WriteFailure {
+      diagnostics.fail(writing: failure)
+    } catch {
+      let reported = error as? any Reported
+      diagnostics.fail(reported?.message ?? "\(error)", reported?.status ?? .failure)
+    }
+  }
+
+  /// - Throws: `SettingsError`, `CallFailure`, `ReadFailure`, `WriteFailure`.
+  private static func run(
+    _ options: PDSOptions, _ diagnostics: Diagnostics
+  ) throws -> ExitStatus {
+    let access = try PDSAccess(options.access, diagnostics: diagnostics)
+    let records = PDSRecords(
+      access, repository: options.repository, options.limits, diagnostics)
+    let output = RowWriter()
+    switch options.verb {
+    case .list: return try list(records, options, output, diagnostics)
+    case .describe:
+      guard let row = try records.describe() else { return none("repository", diagnostics) }
+      try output.write(row)
+      return .success
+    case .get where options.key != nil:
+      guard let collection = options.collection, let key = options.key else { return .failure }
+      guard let row = try records.get(ATURI(try records.repository(), collection, key)) else {
+        return none("record", diagnostics)
+      }
+      try output.write(row)
+      return .success
+    case .get, .create, .put, .delete:
+      var lines = RecordLines(options, records, output, diagnostics)
+      return try lines.run()
+    case .watch:
+      let firehose = try PDSFirehose(
+        access, repository: options.repository, options.limits, diagnostics)
+      return watch(firehose, options, diagnostics)
+    }
+  }
+
+  private static func list(
+    _ records: PDSRecords, _ options: PDSOptions, _ output: RowWriter, _ diagnostics: Diagnostics
+  ) throws -> ExitStatus {
+    guard let collection = options.collection else { return .failure }
+    var faults = FaultLog(diagnostics)
+    var isEmpty = true
+    try records.list(
+      collection, isReversed: options.isReversed, count: options.follow.count ?? .max,
+      fault: { faults.event("list", $0) },
+      row: { row in
+        isEmpty = false
+        try output.write(row)
+      })
+    faults.finish()
+    if faults.hasFault { return .failure }
+    return isEmpty && options.follow.count != 0 ? none("records", diagnostics) : .success
+  }
+
+  private static func watch(
+    _ firehose: PDSFirehose, _ options: PDSOptions, _ diagnostics: Diagnostics
+  ) -> ExitStatus {
+    FollowLoop.run(diagnostics) { () throws(SettingsError) in
+      let loop = try FollowLoop(
+        options.follow, options.access,
+        output: EventOutput(receivedAt: options.follow.receivedAt), diagnostics: diagnostics)
+      loop.follow(
+        try firehose.stream(
+          of: options.watched, from: options.from.map(Int64.init), state: options.state))
+      return loop
+    }
+  }
+
+  /// A script sees it by the status.
+  private static func none(_ what: String, _ diagnostics: Diagnostics) -> ExitStatus {
+    if isatty(2) == 1 { diagnostics.say("no such \(what)") }
+    return .negative
+  }
+}
+
+/// Standard output: a row a line, each as soon as it is there.
+final class RowWriter {
+  private let writer = RecordWriter()
+  private let isTerminal = isatty(1) == 1
+
+  /// Writes one JSON value on one line.
+  func write(_ row: [UInt8]) throws(WriteFailure) {
+    if isTerminal {
+      var shown = ByteBuffer()
+      row.withUnsafeBytes { JSONQuote.appendVisible(json: $0, to: &shown) }
+      try writer.write(shown.bytes)
+    } else {
+      try writer.write(row)
+    }
+    try writer.newline()
+    try writer.flush()
+  }
+}

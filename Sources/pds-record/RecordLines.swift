@@ -1,0 +1,150 @@
+import Agent
+import Core
+import Records
+
+/// Takes the records of standard input to the server, one a line, or looks them up there: a
+/// result for each, in their order.
+struct RecordLines {
+  private let options: PDSOptions
+  private let records: PDSRecords
+  private let output: RowWriter
+  private let diagnostics: Diagnostics
+  private var faults: FaultLog
+  private var worst = ExitStatus.success
+  private var clock = TIDClock(clock: Int.random(in: 0..<1024))
+  private var book: KeyBook?
+
+  /// What keeps a line from being done, while others may be.
+  private struct LineFault: Error {
+    let reason: String
+    let status: ExitStatus
+
+    init(_ reason: String, _ status: ExitStatus = .failure) {
+      (self.reason, self.status) = (reason, status)
+    }
+  }
+
+  init(
+    _ options: PDSOptions, _ records: PDSRecords, _ output: RowWriter, _ diagnostics: Diagnostics
+  ) {
+    self.options = options
+    self.records = records
+    self.output = output
+    self.diagnostics = diagnostics
+    faults = FaultLog(diagnostics)
+  }
+
+  /// - Returns: the worst that came of a line.
+  /// - Throws: what leaves no hope for others: `SettingsError`, `CallFailure`, `ReadFailure`,
+  ///   `WriteFailure`.
+  mutating func run() throws -> ExitStatus {
+    if options.verb == .create, let path = options.state, let collection = options.collection {
+      book = try KeyBook(path: path, place: "\(records.account) \(collection)")
+    }
+    if let key = options.key {
+      try one(key)
+      return worst
+    }
+    var input = try RecordInput(path: "-")
+    while let line = try input.next() {
+      try take(line.bytes, line: line.number)
+    }
+    faults.finish()
+    return worst
+  }
+
+  /// What is named on the command line.
+  private mutating func one(_ key: RecordKey) throws {
+    guard let collection = options.collection else { return }
+    do {
+      if options.verb == .delete {
+        try output.write(
+          try written(try records.delete(collection, key, swap: swap(RecordRow(nil, nil, key)))))
+        return
+      }
+      let text = try BoundedFile.given("-", limit: RecordDraft.largest)
+      let draft = try text.withUnsafeBytes { bytes in
+        try Self.draft(bytes, collection, created: nil)
+      }
+      let swap = swap(RecordRow(nil, nil, key))
+      try output.write(try written(try records.put(draft, collection, key, swap: swap)))
+    } catch let fault as LineFault {
+      worst = fault.status
+      diagnostics.error(key.description, fault.reason)
+    }
+  }
+
+  private mutating func take(_ line: UnsafeRawBufferPointer, line number: Int) throws {
+    do {
+      try output.write(try result(line))
+    } catch let fault as LineFault {
+      faults.line("-", number, fault.reason)
+      worst = worst.worse(fault.status)
+    }
+  }
+
+  private mutating func result(_ line: UnsafeRawBufferPointer) throws -> [UInt8] {
+    if options.verb == .create { return try create(line) }
+    let row: RecordRow
+    do throws(RecordFault) { row = try RecordRow(line) } catch { throw LineFault(error.reason) }
+    guard let collection = row.collection ?? options.collection else {
+      throw LineFault("a key alone, and no COLLECTION")
+    }
+    if let named = options.collection, named != collection {
+      throw LineFault("a record of \(collection)")
+    }
+    if options.verb == .get {
+      let repository = try row.repository ?? records.repository()
+      guard let found = try records.get(ATURI(repository, collection, row.key)) else {
+        throw LineFault("no such record", .negative)
+      }
+      return found
+    }
+    guard try records.owns(row.repository) else { throw LineFault("somebody else's record") }
+    if options.swap == .row, row.cid == nil { throw LineFault("no cid to compare with") }
+    if options.verb == .delete {
+      return try written(try records.delete(collection, row.key, swap: swap(row)))
+    }
+    guard let value = row.value else { throw LineFault("no value to put") }
+    let draft = try value.withUnsafeBytes { try Self.draft($0, collection, created: nil) }
+    return try written(try records.put(draft, collection, row.key, swap: swap(row)))
+  }
+
+  /// A record gets its key, and its time, here: so it can be sent twice and is there once.
+  private mutating func create(_ line: UnsafeRawBufferPointer) throws -> [UInt8] {
+    guard let collection = options.collection else { throw LineFault("no COLLECTION") }
+    let known = book?.known(for: line)
+    let key = known ?? clock.next(now: Clock.unix)
+    let milliseconds = key.microseconds / 1000
+    let time = Timestamp(
+      seconds: milliseconds / 1000, nanoseconds: Int32(milliseconds % 1000) * 1_000_000)
+    let draft = try Self.draft(line, collection, created: time)
+    if known == nil { try book?.note(key, for: line) }
+    return try written(try records.put(draft, collection, RecordKey(key), swap: .absent))
+  }
+
+  private static func draft(
+    _ text: UnsafeRawBufferPointer, _ collection: NSID, created: Timestamp?
+  ) throws -> RecordDraft {
+    do throws(RecordFault) {
+      return try RecordDraft(text, for: collection, created: created)
+    } catch {
+      throw LineFault(error.reason)
+    }
+  }
+
+  private func swap(_ row: RecordRow) -> RecordSwap {
+    switch options.swap {
+    case .given(let swap): swap
+    case .row: row.cid.map(RecordSwap.cid) ?? .any
+    }
+  }
+
+  private func written(_ outcome: WriteOutcome) throws -> [UInt8] {
+    switch outcome {
+    case .done(let row): return row
+    case .conflict(let reason): throw LineFault("nothing was written: \(reason)", .negative)
+    case .refused(let reason, let status): throw LineFault(reason, status)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+#!/bin/sh
+# pds-record: busy servers, lost answers, a run that is cut off and run again.
+. "${0%/*}/../lib.sh"
+needs pds-record jq curl
+needs_peers
+. "${0%/*}/../pds.sh"
+start_pds me
+
+# --- busy
+
+fault me '{"method":"putRecord","status":429,"headers":{"Retry-After":"1"}}'
+start_time=$(date +%s%N)
+given '{"n":1}' pds-record create $task
+status_is 0 "a server that is busy is asked again"
+ok "after the time it names" [ $(($(date +%s%N) - start_time)) -ge 1000000000 ]
+fault me "{\"method\":\"listRecords\",\"status\":429,\"headers\":{\"RateLimit-Reset\":\"$(($(date +%s) + 1000))\"}}"
+run pds-record list $task
+status_is 75 "one that wants too long a rest is left"
+err_like '429 .*again in (99[0-9]|1000) s, too late for --timeout' "with how long"
+fault me '{"method":"getRecord","status":503,"text":"down"}'
+fault me '{"method":"getRecord","status":502,"text":"down"}'
+run pds-record --max-retries 1 get $task x
+status_is 75 "one that is down for too long"
+err_like 'gave up after 1 retries: 502 Fault: down' "as well"
+fault me '{"method":"getRecord","wait":5}'
+run pds-record --timeout 1 get $task x
+status_is 75 "one that is too slow"
+run env AGENT_URL=http://127.0.0.1:9 pds-record --timeout 1 -r a.test describe
+status_is 75 "one that is not there"
+
+# --- lost answers
+
+fault me '{"method":"putRecord","lose":true}'
+given '{"n":2}' pds-record create $task
+status_is 0 "an answer that is lost"
+is "$(stored me | jq -c 'select(.n == 2)' | wc -l | tr -d ' ')" 1 "creates nothing twice"
+is "$(jq -r .uri "$out")" "at://did:web:alice.test/$task/$(pds-record list -n 1 $task |
+  jq -r .uri | sed 's|.*/||')" "and is told"
+cid=$(echo '{"n":3}' | pds-record put $task self | jq -r .cid)
+fault me '{"method":"putRecord","lose":true}'
+given '{"n":4}' pds-record put --swap "$cid" $task self
+status_is 0 "a swap whose answer is lost is no conflict"
+fault me '{"method":"deleteRecord","lose":true}'
+run pds-record delete $task self
+status_is 0 "nor is a deletion"
+
+# --- cut off, and again
+
+seq 40 | jq -c '{job: (. % 20)}' >"$tmp/jobs"
+mkfifo "$tmp/feed"
+start cut sh -c "exec pds-record create --state $tmp/keys $task <$tmp/feed"
+creating=$pid
+exec 5>"$tmp/feed"
+head -n 15 "$tmp/jobs" >&5
+wait_until 20 at_least "$tmp/cut.out" 15
+# The next is on its way when the end comes.
+fault me '{"method":"putRecord","wait":1}'
+before=$(asked me putRecord)
+sed -n 16p "$tmp/jobs" >&5
+came() { [ "$(asked me putRecord)" -gt "$before" ]; }
+wait_until 20 came
+stop "$creating" KILL
+exec 5>&-
+ok "each line of what was done is whole" jq -e . "$tmp/cut.out"
+run sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
+status_is 0 "the same input once more"
+is "$(lines "$out")" 40 "has a result for each"
+sleep 1
+is "$(stored me | jq -c 'select(.job != null)' | wc -l | tr -d ' ')" 40 "and is there once"
+run sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
+is "$(stored me | jq -c 'select(.job != null)' | wc -l | tr -d ' ')" 40 "whatever happens"
+is "$(stat -c %a "$tmp/keys")" 600 "the keys are nobody else's affair"
+
+done_testing

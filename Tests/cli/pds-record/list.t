@@ -1,0 +1,72 @@
+#!/bin/sh
+# pds-record list: every record once, in both orders, whatever a server does with cursors.
+. "${0%/*}/../lib.sh"
+needs pds-record jq curl
+needs_peers
+. "${0%/*}/../pds.sh"
+start_pds good --page 10
+start_pds awkward --awkward --page 10
+seq 25 | jq -c '{n: .}' >"$tmp/many"
+for server in good awkward; do
+  run sh -c "pds-record -p $server create $task <$tmp/many"
+  status_is 0 "$server: many"
+  # A neighbour whose name begins alike.
+  given '{}' pds-record -p $server put "${task}x" self
+  run pds-record -p $server list $task
+  is "$(jq .value.n "$out" | xargs)" "$(seq 25 -1 1 | xargs)" "$server: the newest first"
+  run pds-record -p $server list --reverse $task
+  is "$(jq .value.n "$out" | xargs)" "$(seq 25 | xargs)" "$server: the oldest first"
+  for count in 1 2 11 30; do
+    run pds-record -p $server list -n $count $task
+    is "$(jq .value.n "$out" | xargs)" "$(seq 25 -1 1 | head -n $count | xargs)" "$server: $count"
+    run pds-record -p $server list -n $count --reverse $task
+    is "$(jq .value.n "$out" | xargs)" "$(seq 25 | head -n $count | xargs)" \
+      "$server: $count of the oldest"
+  done
+  run pds-record -p $server list -n 0 $task
+  status_is 0 "$server: none is what was wanted"
+  run pds-record -p $server list at://alice.test/$task
+  is "$(lines "$out")" 25 "$server: by an AT URI"
+done
+is "$(jq -r 'select(.authorized and .method == "listRecords").method' "$tmp/good.log" "$tmp/awkward.log")" \
+  "" "nobody logs in to read"
+
+# --- servers that mean no good
+
+profile() {
+  printf '[profile raw]\nkind = pds\nurl = %s\nidentifier = alice.test\n' "$url" \
+    >"$XDG_CONFIG_HOME/agentutils/config"
+}
+row() { printf '{"uri":"at://alice.test/%s/%s","cid":"x","value":{}}' "$task" "$1"; }
+serve <<END
+forever
+status 200 application/json {"cursor":"again","records":[$(row b),$(row a)]}
+END
+profile
+run pds-record list $task
+status_is 0 "a cursor that never ends"
+is "$(lines "$out"):$(requests .n | wc -l | tr -d ' ')" 2:2 "is followed while it brings anything"
+serve_page() { printf 'forever\nstatus %s\n' "$1" | script; }
+serve_page "200 application/json {\"records\":[$(row b),{\"uri\":\"nonsense\"},$(row a)]}"
+run pds-record list $task
+status_is 2 "a row that is none"
+is "$(lines "$out")" 2 "does not hide the others"
+err_one_line pds-record "and is told"
+serve_page '200 text/html <html>'
+run pds-record list $task
+status_is 2 "a page of something else"
+err_like 'the answer has no records' "is no list"
+serve_page "200 application/json {\"records\":[{\"uri\":\"at://alice.test/$task/a\",\"v\":\"\\x1b]0;x\\x07\"}]}"
+run pds-record list $task
+status_is 2 "raw controls are no JSON"
+serve_page '401 text/plain no\x1b[2J such record'
+run pds-record get $task x
+status_is 1 "plain words that there is no record"
+serve_page '403 text/plain no\x1b[2J way'
+run pds-record get $task x
+status_is 77 "plain words that nobody may"
+err_like '403.*no\\e\[2J way' "are shown, not obeyed"
+escape=$(printf '\033')
+err_unlike "$escape" "with no escape"
+
+done_testing

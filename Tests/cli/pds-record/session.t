@@ -1,0 +1,106 @@
+#!/bin/sh
+# pds-record: tokens that expire, several processes, passwords, and where secrets go.
+. "${0%/*}/../lib.sh"
+needs pds-record jq curl
+needs_peers
+. "${0%/*}/../pds.sh"
+start_pds me --lifetime 0.6
+tokens=$XDG_STATE_HOME/agentutils/pds
+fill() { seq "$1" | jq -c '{n: .}'; }
+
+mkfifo "$tmp/slow.fifo"
+
+# --- tokens expire while records are written
+
+for number in 1 2 3 4; do
+  echo "{\"n\":$number}"
+  sleep 0.4
+done >"$tmp/slow.fifo" &
+run pds-record create $task <"$tmp/slow.fifo"
+status_is 0 "tokens expire on the way"
+is "$(lines "$out")" 4 "and every record is written"
+is "$(stored me | wc -l | tr -d ' ')" 4 "once"
+is "$(asked me createSession)" 1 "for one password"
+ok "new tokens are had" [ "$(asked me refreshSession)" -ge 1 ]
+is "$(stat -c %a "$tokens"/*.json)" 600 "which nobody else can read"
+unlike "$(cat "$tokens"/*.json "$out")" app-pass-word "without the password"
+
+# --- several at once
+
+: >"$tmp/me.log"
+sleep 0.7
+for number in 1 2 3 4 5 6; do
+  echo "{\"p\":$number}" | pds-record create $task >"$tmp/p.$number" 2>&1 &
+  eval "p$number=$!"
+done
+codes=
+for number in 1 2 3 4 5 6; do
+  eval "wait \$p$number" && codes=$codes+ || codes=$codes-
+done
+is "$codes" "++++++" "six at once"
+ok "one of them has the tokens renewed" [ "$(asked me refreshSession)" -lt 4 ]
+is "$(asked me createSession)" 0 "and none logs in"
+is "$(stored me | jq -c 'select(.p)' | wc -l | tr -d ' ')" 6 "every record is there"
+
+# --- tokens that are good for nothing
+
+sed -i 's/"refreshJwt":"[^"]*"/"refreshJwt":"nonsense"/;s/"accessJwt":"[^"]*"/"accessJwt":"bad"/' "$tokens"/*.json
+given '{}' pds-record create $task
+status_is 0 "tokens that the server does not know"
+is "$(asked me createSession)" 1 "are had anew for the password"
+echo nonsense >"$(echo "$tokens"/*.json)"
+given '{}' pds-record create $task
+status_is 0 "a file that is none is no obstacle"
+chmod 644 "$tokens"/*.json
+given '{}' pds-record create $task
+status_is 77 "tokens that others can read"
+err_like 'chmod 600' "are refused"
+rm -r "$tokens"
+
+# --- passwords
+
+echo wrong >"$tmp/pds.password"
+given '{}' pds-record create $task
+status_is 77 "a wrong password"
+err_one_line pds-record "said in one line"
+err_like "AuthenticationRequired.*the password from $tmp/pds.password was refused" "with its source"
+err_unlike wrong.$ "not with itself"
+is "$(asked me createSession)" 3 "tried once"
+given '{}' env AGENT_TOKEN_FILE="$tmp/none" pds-record create $task
+status_is 77 "none at all"
+run pds-record list $task
+status_is 0 "does not keep one from reading"
+sed -i '/token-file/d' "$XDG_CONFIG_HOME/agentutils/config"
+given '{}' pds-record create $task
+status_is 77 "no source of a password"
+err_like 'no app password' "is said"
+printf '[profile far]\nkind = pds\nurl = http://192.0.2.1\nidentifier = a.test\ntoken-command = echo x\n' \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+given '{}' pds-record -p far create $task
+status_is 77 "a password over plain http"
+err_like 'plain http; see --allow-plaintext' "is not sent"
+printf '[profile claw]\nkind = joelclaw\nurl = ws://127.0.0.1:9\npds = me\n' \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+run pds-record -p claw list -n 1 $task
+status_is 0 "an agent's profile names its server"
+run env AGENT_URL="$url" XDG_CONFIG_HOME="$tmp/none" pds-record -r did:web:alice.test list -n 1 $task
+status_is 0 "an address will do to read"
+printf '[profile bad]\nkind = pds\nurl = %s\nidentifier = not a name\n' "$url" \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+run pds-record -p bad describe
+status_is 2 "an identifier that is none"
+
+# --- redirects
+
+serve <<'END'
+forever
+redirect 307 @OTHER@/xrpc/com.atproto.server.createSession
+END
+printf '[profile raw]\nkind = pds\nurl = %s\nidentifier = a.test\ntoken-command = echo secret-word\n' "$url" \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+given '{}' pds-record -p raw create $task
+status_is 2 "a redirect to another server"
+err_like 'to another server' "is not followed"
+is "$(requests .n | wc -l | tr -d ' ')" 1 "with a password"
+
+done_testing

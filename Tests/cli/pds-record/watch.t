@@ -1,0 +1,104 @@
+#!/bin/sh
+# pds-record watch: what changes, with the records, across lost connections and restarts.
+. "${0%/*}/../lib.sh"
+needs pds-record agent-tail jq curl
+needs_peers
+. "${0%/*}/../pds.sh"
+start_pds me
+write() { echo "{\"n\":$1}" | pds-record put $task "k$1" >"$tmp/written"; }
+write 1
+
+# --- live
+
+start watch pds-record watch -L
+wait_until 20 has "$tmp/watch.out" '"type":"open"' || bail "not open"
+write 2
+write 3
+pds-record delete $task k2 >"$tmp/written"
+wait_until 20 has "$tmp/watch.out" delete
+stop "$pid" INT
+status_is 130 "a signal ends it"
+is "$(jq -r 'select(.event == "#commit").data.ops[] | [.action, .path, .value.n] | join(" ")' \
+  "$tmp/watch.out")" "create $task/k2 2
+create $task/k3 3
+delete $task/k2 " "what happens, and no more"
+is "$(jq -r 'select(.event).id' "$tmp/watch.out" | xargs)" \
+  "$(jq -r 'select(.event).data.seq' "$tmp/watch.out" | xargs)" "by its number"
+not_ok "without the blocks" grep -q blocks "$tmp/watch.out"
+is "$(jq -r 'select(.event).data | [.op, .t, .repo] | join(" ")' "$tmp/watch.out" | sort -u)" \
+  "1 #commit did:web:alice.test" "with header and body"
+
+# --- from a number, in a state
+
+last=$(jq -r 'select(.event).id' "$tmp/watch.out" | tail -n 1)
+run pds-record watch --from 0 -n 3 com.example.none --max-time 1
+is "$(jq -r .event "$out" | sort -u | xargs)" "#account #identity #sync" \
+  "a collection without changes has none"
+run pds-record watch --from "$((last - 1))" --state "$tmp/state" -n 1
+is "$(jq -r '.data.ops[0] | .action + " " + .path' "$out")" "delete $task/k2" "behind a number"
+write 4
+write 5
+run pds-record watch --from 0 --state "$tmp/state" -n 2 $task
+is "$(jq -r '.data.ops[0].value.n' "$out" | xargs)" "4 5" "then behind what was printed"
+run pds-record watch --state "$tmp/state" -r did:web:bob.test
+status_is 2 "of another repository it is refused"
+echo '{"n":44}' | pds-record put $task k4 >"$tmp/written"
+run pds-record watch --from "$last" -n 3 $task
+is "$(jq -c '.data.ops[0].value.n' "$out" | xargs)" "null 5 44" \
+  "a record that changed since is not told as it was not"
+run pds-record watch --from 99999 --max-time 10
+status_is 2 "a number that is not there yet"
+err_like 'FutureCursor' "is an error"
+err_one_line pds-record "in one line"
+run agent-tail --from "$last" -n 1 $task
+is "$(jq -r '.data.ops[0].path' "$out")" "$task/k4" "agent-tail follows it, too"
+
+# --- a record that cannot be had is waited for
+
+fault me '{"method":"getRecord","status":503}'
+run pds-record watch -v --retry-wait 0.1 --from "$last" -n 2 $task
+is "$(jq -r '.data.ops[0].path' "$out" | xargs)" "$task/k4 $task/k5" "nothing is lost"
+err_like 'a record could not be fetched: 503 Fault' "and why is said"
+
+# --- a server that says anything
+
+profile() {
+  printf '[profile raw]\nkind = pds\nurl = %s\nidentifier = did:web:a.test\n' "$url" \
+    >"$XDG_CONFIG_HOME/agentutils/config"
+}
+# Header and body: {"op":1,"t":"#account"}, {"did":"did:web:a.test","seq":N}.
+event() { printf '\\xa2\\x62op\\x01\\x61t\\x68#account\\xa2\\x63did\\x6edid:web:a.test\\x63seq\\x%02x' "$1"; }
+serve <<END
+switch
+frame 82 $(event 3)
+frame 82 \\x9b\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff
+frame 82 \\x81\\x81\\x81\\x81\\x81\\x81\\x81\\x81
+frame 81 {"event":"text"}
+frame 82 $(event 3)
+frame 82 $(event 2)
+frame 82 $(event 4)
+frame 82 \\xa1\\x62op\\x20\\xa2\\x65error\\x66Slow\\e[\\x67message\\x63bye
+listen
+---
+switch
+frame 82 \\xa2\\x62op\\x01\\x61t\\x65#info\\xa1\\x64name\\x6eOutdatedCursor
+frame 82 $(event 9)
+listen
+END
+profile
+run pds-record watch -L --retry-wait 0.1 -n 4
+status_is 2 "what is no event"
+is "$(jq -c 'select(.event) | [.event, .id]' "$out" | xargs)" \
+  "[#account,3] [#account,4] [#info,4] [#account,9]" "is dropped, and what came before"
+is "$(jq -c 'select(.type == "gap") | [.from, .to]' "$out")" "[5,8]" "a gap is told"
+is "$(requests .target | tail -n 1)" "/xrpc/com.atproto.sync.subscribeRepos?cursor=4" \
+  "the next connection begins behind the last"
+is "$(grep -c 'an event is dropped\|a text is no event' "$err")" 3 "each is named"
+script <<END
+forever
+status 503 text/plain away
+END
+run pds-record watch --retry-wait 0.1 --max-retries 1
+status_is 75 "a server that is away"
+
+done_testing

@@ -1,0 +1,39 @@
+# shellcheck shell=sh
+# pds.sh: personal data servers and a profile for each. Sourced behind lib.sh.
+#
+#   start_pds NAME [OPTION...]   a servers/arroba_pds.py behind needs_peers, and a profile of its
+#                                name for alice.test with the right password; $url
+#   fault NAME JSON              what it is to do wrong, once; see there
+#   asked NAME METHOD            how many requests came
+#   stored NAME                  the records of the test's collection, as the server has them
+#   given TEXT CMD ARG...        a run with a line of input
+#   $task                        a collection
+
+# shellcheck disable=SC2154  # of lib.sh
+: "$tmp" "$cli" "$peers"
+task=dev.joelclaw.task.item
+
+start_pds() {
+  _pds=$1
+  shift
+  : >"$tmp/$_pds.faults"
+  : >"$tmp/$_pds.log"
+  start_server "$_pds" "$peers" "$cli/servers/arroba_pds.py" --log "$tmp/$_pds.log" \
+    --faults "$tmp/$_pds.faults" "$@"
+  echo "$url" >"$tmp/$_pds.url"
+  echo app-pass-word-1234 >"$tmp/pds.password"
+  chmod 600 "$tmp/pds.password"
+  printf '[profile %s]\nkind = pds\nurl = %s\nidentifier = alice.test\ntoken-file = %s\n' \
+    "$_pds" "$url" "$tmp/pds.password" >>"$XDG_CONFIG_HOME/agentutils/config"
+}
+given() {
+  printf '%s\n' "$1" >"$tmp/given"
+  shift
+  run "$@" <"$tmp/given"
+}
+fault() { printf '%s\n' "$2" >>"$tmp/$1.faults"; }
+asked() { jq -r --arg method "$2" 'select(.method == $method).method' "$tmp/$1.log" | wc -l; }
+stored() {
+  curl -s "$(cat "$tmp/$1.url")/xrpc/com.atproto.repo.listRecords?repo=alice.test&collection=$task" |
+    jq -c '.records[].value'
+}

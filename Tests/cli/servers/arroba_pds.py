@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""A personal data server on loopback: arroba (PyPI) with one account, in memory.
+
+    arroba_pds.py [--awkward] [--lifetime SECONDS] [--page COUNT] [--log FILE] [--faults FILE]
+
+What arroba leaves out is added: sessions with tokens that expire, swaps, describeRepo. With
+--awkward its own lists and creates stay: oldest first, an inclusive cursor, no reverse. A
+page has at most --page records, whatever is asked for. Each line of --faults is used once, by
+the first request that it names, and taken out:
+
+    {"method": "putRecord", "status": 429, "headers": {"Retry-After": "1"}, "text": "..."}
+    {"method": "putRecord", "lose": true}         done, and no answer
+    {"method": "getRecord", "wait": 2}            first wait so many seconds
+"""
+import argparse
+import json
+import os
+import socket
+import sys
+import threading
+import time
+import uuid
+
+for name in 'PDS_HOST', 'PLC_HOST', 'REPO_TOKEN', 'REPO_PASSWORD':
+  os.environ[name] = 'localhost'
+
+import jwt
+from arroba import firehose, server, xrpc_repo, xrpc_sync
+from arroba import xrpc_server as _  # noqa: F401, registers its calls
+from arroba.repo import Repo
+from arroba.storage import MemoryStorage
+from arroba.util import at_uri, dag_cbor_cid, new_key
+from flask import Flask, request
+from lexrpc.base import XrpcError
+from lexrpc.flask_server import init_flask
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+DID = 'did:web:alice.test'
+HANDLE = 'alice.test'
+PASSWORD = 'app-pass-word-1234'
+KEY = 'k' * 32
+REPO = 'com.atproto.repo.'
+SESSION = 'com.atproto.server.'
+
+
+class Account:
+  """Who may write, and with which tokens."""
+
+  def __init__(self, lifetime):
+    self.lifetime = lifetime
+    self.used = set()
+    self.lock = threading.Lock()
+
+  def pair(self):
+    now = time.time()
+    def token(scope, seconds):
+      claims = {'scope': scope, 'sub': DID, 'aud': 'did:web:localhost', 'iat': int(now),
+                'exp': int(now + seconds) + 60,
+                'until': now + seconds, 'jti': uuid.uuid4().hex}
+      return jwt.encode(claims, KEY, 'HS256')
+    return {'did': DID, 'handle': HANDLE, 'active': True,
+            'accessJwt': token('com.atproto.appPass', self.lifetime),
+            'refreshJwt': token('com.atproto.refresh', 90 * 86400)}
+
+  def claims(self, scope):
+    given = request.headers.get('Authorization', '')
+    if not given.startswith('Bearer '):
+      raise XrpcError('Authentication Required', name='AuthMissing', status=401)
+    try:
+      found = jwt.decode(given[7:], KEY, ['HS256'], audience='did:web:localhost')
+    except jwt.PyJWTError:
+      raise XrpcError('Token could not be verified', name='InvalidToken')
+    # Its own, as `exp` has whole seconds.
+    if found['until'] < time.time():
+      raise XrpcError('Token has expired', name='ExpiredToken')
+    if found['scope'] != scope:
+      raise XrpcError('Bad token scope', name='InvalidToken')
+    return found
+
+  def authenticate(self):
+    return self.claims('com.atproto.appPass')['sub'], server.ALL_SCOPES
+
+  def create(self, input):
+    if input.get('password') != PASSWORD or input.get('identifier') != HANDLE:
+      raise XrpcError('Invalid identifier or password', name='AuthenticationRequired', status=401)
+    return self.pair()
+
+  def refresh(self, input):
+    jti = self.claims('com.atproto.refresh')['jti']
+    with self.lock:
+      if jti in self.used:
+        raise XrpcError('Token has been revoked', name='ExpiredToken')
+      self.used.add(jti)
+    return self.pair()
+
+  def get(self, input):
+    self.authenticate()
+    return {'did': DID, 'handle': HANDLE, 'active': True}
+
+
+class Records:
+  """The calls that change records as the reference server has them."""
+
+  def __init__(self):
+    self.lock = threading.Lock()
+    self.put_there = server.server._methods[REPO + 'putRecord']
+    self.delete_there = server.server._methods[REPO + 'deleteRecord']
+
+  def present(self, input):
+    repo = server.load_repo(input['repo'])
+    record = repo.get_record(input['collection'], input['rkey'])
+    return record and dag_cbor_cid(record).encode('base32')
+
+  def check(self, input, present):
+    if 'swapRecord' in input and input.pop('swapRecord') != present:
+      raise XrpcError(f'Record was at {present}', name='InvalidSwap')
+
+  def commit(self):
+    head = server.load_repo(DID).head
+    return {'cid': head.cid.encode('base32'), 'rev': head.decoded['rev']}
+
+  def put(self, input):
+    server.authenticate()
+    with self.lock:
+      present = self.present(input)
+      cid = dag_cbor_cid(input['record']).encode('base32')
+      if cid == present:
+        return {'uri': at_uri(DID, input['collection'], input['rkey']), 'cid': cid}
+      self.check(input, present)
+      return {**self.put_there(input), 'commit': self.commit()}
+
+  def delete(self, input):
+    server.authenticate()
+    with self.lock:
+      present = self.present(input)
+      if present is None:
+        return {}
+      self.check(input, present)
+      self.delete_there(input)
+      return {'commit': self.commit()}
+
+  def create(self, input):
+    server.authenticate()
+    with self.lock:
+      input.setdefault('rkey', xrpc_repo.next_tid())
+      if self.present(input):
+        raise XrpcError('Record already exists')
+      return {**self.put_there(input), 'commit': self.commit()}
+
+  def list(self, input, repo=None, collection=None, limit=50, cursor=None, reverse=False):
+    entries = server.load_repo(repo).mst.list_with_prefix(f'{collection}/')
+    keys = sorted((entry.key.split('/')[1] for entry in entries), reverse=not reverse)
+    if cursor:
+      keys = [key for key in keys if (key > cursor if reverse else key < cursor)]
+    there = server.load_repo(repo)
+    rows = []
+    for key in keys[:limit]:
+      value = there.get_record(collection, key)
+      rows.append({'uri': at_uri(there.did, collection, key), 'value': value,
+                   'cid': dag_cbor_cid(value).encode('base32')})
+    return {'records': rows, **({'cursor': keys[:limit][-1]} if rows else {})}
+
+  def describe(self, input, repo=None):
+    there = server.load_repo(repo)
+    names = sorted({entry.key.split('/')[0] for entry in there.mst.list()})
+    return {'did': there.did, 'handle': there.handle, 'didDoc': {}, 'collections': names,
+            'handleIsCorrect': True}
+
+
+class Faults:
+  """A WSGI layer that keeps a log, and does what the file of faults says."""
+
+  def __init__(self, app, log, faults):
+    self.app = app
+    self.log = log
+    self.faults = faults
+    self.lock = threading.Lock()
+
+  def next(self, method):
+    if not self.faults or not os.path.exists(self.faults):
+      return {}
+    with open(self.faults) as file:
+      lines = file.read().splitlines()
+    for index, line in enumerate(lines):
+      fault = json.loads(line)
+      if fault['method'] == method:
+        with open(self.faults, 'w') as file:
+          file.writelines(line + '\n' for line in lines[:index] + lines[index + 1:])
+        return fault
+    return {}
+
+  def __call__(self, environ, start):
+    method = environ['PATH_INFO'].rsplit('.', 1)[-1]
+    with self.lock:
+      fault = self.next(method)
+      if self.log:
+        with open(self.log, 'a') as file:
+          auth = environ.get('HTTP_AUTHORIZATION')
+          file.write(json.dumps({'method': method, 'query': environ['QUERY_STRING'],
+                                 'authorized': auth is not None}) + '\n')
+    time.sleep(fault.get('wait', 0))
+    if 'status' in fault:
+      headers = [('Content-Type', 'text/plain'), *fault.get('headers', {}).items()]
+      start(f"{fault['status']} Fault", headers)
+      return [fault.get('text', '').encode()]
+    if fault.get('lose'):
+      body = b''.join(self.app(environ, lambda *_: None))
+      environ['werkzeug.socket'].shutdown(socket.SHUT_RDWR)
+      raise ConnectionError(f'{len(body)} bytes lost')
+    return self.app(environ, start)
+
+
+class Quiet(WSGIRequestHandler):
+  protocol_version = 'HTTP/1.1'
+
+  def log(self, *_):
+    pass
+
+
+def main():
+  parser = argparse.ArgumentParser()
+  parser.add_argument('--awkward', action='store_true')
+  parser.add_argument('--lifetime', type=float, default=7200)
+  parser.add_argument('--page', type=int, default=100)
+  parser.add_argument('--log')
+  parser.add_argument('--faults')
+  options = parser.parse_args()
+
+  server.storage = MemoryStorage()
+  def told(data=None, lost_seq=None):
+    if data:
+      firehose.send_events()
+    elif lost_seq:
+      firehose.mark_seq_lost(lost_seq)
+  server.repo = Repo.create(server.storage, DID, handle=HANDLE, signing_key=new_key())
+  server.repo.callback = told
+  firehose.start()
+
+  account = Account(options.lifetime)
+  server.authenticate = account.authenticate
+  methods = server.server._methods
+  records = Records()
+  methods.update({
+    SESSION + 'createSession': account.create, SESSION + 'refreshSession': account.refresh,
+    SESSION + 'getSession': account.get, REPO + 'putRecord': records.put,
+    REPO + 'deleteRecord': records.delete, REPO + 'describeRepo': records.describe,
+    'com.atproto.sync.subscribeRepos': xrpc_sync.subscribe_repos,
+  })
+  if not options.awkward:
+    methods.update({REPO + 'createRecord': records.create, REPO + 'listRecords': records.list})
+
+  lists = methods[REPO + 'listRecords']
+  def page(input, limit=50, **params):
+    return lists(input, limit=min(limit, options.page), **params)
+  methods[REPO + 'listRecords'] = page
+
+  app = Flask('pds')
+  init_flask(server.server, app)
+  app.wsgi_app = Faults(app.wsgi_app, options.log, options.faults)
+  listener = make_server('127.0.0.1', 0, app, threaded=True, request_handler=Quiet)
+  print(json.dumps({'type': 'listening', 'url': f'http://127.0.0.1:{listener.port}'},
+                   separators=(',', ':')), flush=True)
+  listener.serve_forever()
+
+
+if __name__ == '__main__':
+  sys.exit(main())
