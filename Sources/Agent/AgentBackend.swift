@@ -92,6 +92,14 @@ public protocol AgentBackend: Sendable {
   var speaks: Set<AgentCapability> { get }
   /// What it can be asked for by name (`call`), in the order of the help.
   var operations: [Operation] { get }
+  /// Whether its address may be that of a WebSocket.
+  var isSocket: Bool { get }
+
+  /// Where an agent of this kind is found when no URL is given.
+  ///
+  /// - Returns: nil where that has to be said.
+  /// - Throws: `SettingsError` when it is not there now.
+  func usualURL() throws(SettingsError) -> String?
 
   /// The header of an HTTP request that lets it in.
   ///
@@ -153,6 +161,12 @@ extension AgentBackend {
   /// None.
   public var operations: [Operation] { [] }
 
+  /// It is not.
+  public var isSocket: Bool { false }
+
+  /// It has to be said.
+  public func usualURL() throws(SettingsError) -> String? { nil }
+
   /// A bearer token (RFC 6750, section 2.1).
   public func header(for token: Secret, on request: Request) -> Header {
     Header("Authorization", "Bearer \(token.reveal())")
@@ -189,13 +203,6 @@ extension AgentBackend {
   }
 }
 
-/// A kind of agent that the configuration may name and this version does not speak to.
-private struct SilentBackend: AgentBackend {
-  let name: String
-  let has: Set<AgentCapability>
-  var speaks: Set<AgentCapability> { [] }
-}
-
 extension AgentKind {
   /// The table of all kinds.
   public var backend: any AgentBackend {
@@ -203,7 +210,7 @@ extension AgentKind {
     case .clanky: ClankyBackend()
     case .openclaw: OpenClawBackend()
     case .pincer: PincerBackend()
-    case .joelclaw: SilentBackend(name: "a joelclaw server", has: [.follow, .call, .chat])
+    case .joelclaw: JoelclawBackend()
     case .riff: RiffBackend()
     case .pds: PDSBackend()
     }

@@ -181,11 +181,14 @@ extension Settings.Profile {
   /// - Throws: `SettingsError` when no URL is set, or one that cannot be used.
   public var address: WebAddress {
     get throws(SettingsError) {
-      guard let url else {
+      let backend = kind.backend
+      var place = url
+      if place == nil { place = try backend.usualURL() }
+      guard let place else {
         throw SettingsError("no url", Self.howToName)
       }
       do throws(AddressError) {
-        return try kind == .openclaw ? WebAddress(socket: url) : WebAddress(url)
+        return try backend.isSocket ? WebAddress(socket: place) : WebAddress(place)
       } catch {
         throw SettingsError("the profile's url", error.reason)
       }

@@ -42,6 +42,8 @@ public struct ChatQuestion: Sendable {
   /// What a second try is known by, so that nothing is said twice; where the backend has
   /// such keys it becomes the id of the turn.
   public var key: String
+  /// Whether it is said with a visible mark where the server drops the same words otherwise.
+  public var isAgain = false
 
   public init(thread: String?, agent: String?, text: String, key: String) {
     self.thread = thread
@@ -55,6 +57,8 @@ public struct ChatQuestion: Sendable {
 public enum ChatNews: Sendable {
   /// What the agent says, or thinks; and our own words, once they are known to have arrived.
   case message(MessageRecord)
+  /// What the agent says to somebody else, as far as is known; it may be told again as ours.
+  case ambient(MessageRecord)
   /// How far the agent is with it.
   case turn(TurnRecord)
   /// A tool that it uses.
@@ -129,6 +133,8 @@ public protocol ChatLine: AnyObject {
   /// Whether a question is known by its key, so that a second try with the same key says
   /// nothing twice.
   var knowsKeys: Bool { get }
+  /// Whether the server drops the words that it had not long ago.
+  var dropsRepeats: Bool { get }
   /// Whether it gives up a question of which nothing comes by itself, after
   /// `ChatWishes.patience`, and knows better than others what that means.
   var hasPatience: Bool { get }
@@ -160,6 +166,8 @@ public protocol ChatLine: AnyObject {
 extension ChatLine {
   /// It is.
   public var knowsKeys: Bool { true }
+  /// It does not.
+  public var dropsRepeats: Bool { false }
   /// It does not.
   public var hasPatience: Bool { false }
 

@@ -52,7 +52,7 @@ public struct RecordOrigin: Hashable, Sendable {
     case openclaw
     /// A Pincer server.
     case pincer
-    /// A joelclaw server.
+    /// A joelclaw gateway.
     case joelclaw
     /// Claudio's own HTTP server.
     case claudio

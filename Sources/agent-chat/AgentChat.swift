@@ -27,6 +27,9 @@ enum AgentChat {
       throw SettingsError(
         "--key", "\(line.place) cannot tell a second try from a new message")
     }
+    if options.isAgain, !line.dropsRepeats {
+      throw SettingsError("--again", "\(line.place) takes the same words as often as they come")
+    }
     let loop = ChatLoop(
       line, agent, view: view(options), options: options, diagnostics: diagnostics)
     switch options.mode {

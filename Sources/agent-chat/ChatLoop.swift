@@ -2,6 +2,7 @@ import Agent
 import CLibc
 import Core
 import Records
+import Screen
 import Web
 
 /// Drives the line to an agent: one question at a time, or a list, until it has ended. What
@@ -34,6 +35,8 @@ final class ChatLoop: ChatListener {
   /// How long the end of a run that is ended by ^C is waited for at most, seconds; a line
   /// itself gives up after 5.
   private static let abortTime = 5.5
+  /// How much is told of what the agent says to somebody else, characters.
+  private static let longestAside = 400
 
   init(
     _ line: any ChatLine, _ agent: AgentAccess, view: any ChatView, options: ChatOptions,
@@ -231,13 +234,13 @@ final class ChatLoop: ChatListener {
   }
 
   func chatNews(_ news: ChatNews) {
-    lastNews = Clock.monotonic
-    if writing != nil { return }
-    do {
-      try view.take(news)
-    } catch {
-      writing = error
+    if case .ambient(let message) = news {
+      guard message.state != .partial, options.form == .text else { return take(news) }
+      let words = Plain.line(message.text, limit: Self.longestAside)
+      return tell(isVerboseOnly: true, "to somebody else, it seems: \(words)")
     }
+    lastNews = Clock.monotonic
+    take(news)
     // Without its name nobody finds it again.
     if case .thread(let thread) = news, view.isScreen || speaks {
       say("a new conversation: \(thread.id)")
@@ -248,6 +251,11 @@ final class ChatLoop: ChatListener {
   }
 
   func chatEnded(_ end: ChatEnd) { self.end = end }
+
+  private func take(_ news: ChatNews) {
+    if writing != nil { return }
+    do { try view.take(news) } catch { writing = error }
+  }
 
   private func tell(isVerboseOnly: Bool = false, _ words: String) {
     if isVerboseOnly ? options.isVerbose : speaks { say(words) }

@@ -31,6 +31,8 @@ struct ChatOptions {
   private(set) var files: [String] = []
   /// The argument of `--key`.
   private(set) var key: String?
+  /// `--again`.
+  private(set) var isAgain = false
   /// The argument of `--speak`.
   private(set) var speech: String?
   /// `--wait`.
@@ -77,6 +79,9 @@ struct ChatOptions {
       Option(nil, "abort", "end what the agent does in the conversation") {
         $0.modes.append(.abort)
       },
+      Option(nil, "again", "mark words that the agent just had, so that they count") {
+        $0.isAgain = true
+      }.rare,
       Option(nil, "agents", "list the agents") { $0.modes.append(.agents) },
       Option(nil, "attach", "FILE", "send FILE with the message; repeatable", .path) {
         $0.files.append($1)
@@ -110,6 +115,9 @@ struct ChatOptions {
     mode = modes.first ?? .message
     if let other = modes.first(where: { $0 != mode }) {
       throw UsageError("--\(mode.rawValue) and --\(other.rawValue) exclude each other")
+    }
+    if isAgain, !mode.isTalk || mode == .abort {
+      throw UsageError("--again is for a message, not for --\(mode.rawValue)")
     }
     let ofMessages = ["attach", "key", "speak"]
     if mode != .message, let name = words.names.first(where: { ofMessages.contains($0) }) {

@@ -77,7 +77,7 @@ final class RecordView: ChatView {
     texts.take(news)
     let bytes =
       switch news {
-      case .message(let record): record.bytes
+      case .message(let record), .ambient(let record): record.bytes
       case .turn(let record): record.bytes
       case .toolCall(let record): record.bytes
       case .approval(let record): record.bytes

@@ -56,8 +56,9 @@ final class Conversation {
   }
 
   private func say(_ text: String) throws {
-    let question = ChatQuestion(
+    var question = ChatQuestion(
       thread: options.thread, agent: options.agent, text: text, key: RandomKey.make())
+    question.isAgain = options.isAgain
     let end = try loop.ask(question)
     // The end of the line is told above.
     if loop.closed == nil { _ = loop.report(end, key: question.key) }

@@ -28,6 +28,7 @@ enum Question {
     var question = ChatQuestion(
       thread: options.thread, agent: options.agent, text: text, key: options.key ?? RandomKey.make()
     )
+    question.isAgain = options.isAgain
     for file in options.files { question.attachments.append(try AttachedFile.read(file)) }
     return question
   }

@@ -29,7 +29,7 @@ struct ReplyScreen {
   mutating func take(_ news: ChatNews, width: Int?) -> String {
     switch news {
     case .message(let message) where message.role == .assistant: return take(message)
-    case .message, .thread: return ""
+    case .message, .ambient, .thread: return ""
     case .toolCall(let call): return take(call).map { note($0, width) } ?? ""
     case .approval(let approval): return take(approval).map { note($0, width) } ?? ""
     case .turn(let turn):

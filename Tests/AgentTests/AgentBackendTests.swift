@@ -15,7 +15,8 @@ import Testing
     (.pincer, .call, nil), (.pincer, .follow, nil), (.pincer, .chat, nil),
     (.pincer, .approvals, nil),
     (.pincer, .voice, "a Pincer server has no voice sessions"),
-    (.joelclaw, .chat, "this version of x does not speak to a joelclaw server"),
+    (.joelclaw, .chat, nil), (.joelclaw, .follow, nil),
+    (.joelclaw, .memory, "a joelclaw gateway has no memory to search"),
     (.riff, .follow, "a riff voice server has no events to follow"),
   ])
   func whatIsInTheWay(kind: AgentKind, capability: AgentCapability, words: String?) {

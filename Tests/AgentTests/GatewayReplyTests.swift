@@ -168,7 +168,7 @@ import Turns
   private func text(_ news: [ChatNews]) -> String {
     news.map { each in
       switch each {
-      case .message(let message): "\(message.state):\(message.text)"
+      case .message(let message), .ambient(let message): "\(message.state):\(message.text)"
       case .turn(let turn): "turn \(turn.state)"
       case .toolCall(let call): "\(call.tool) \(call.state) \(call.label ?? "")"
       case .approval: "approval"

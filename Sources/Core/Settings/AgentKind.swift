@@ -6,7 +6,7 @@ public enum AgentKind: String, CaseIterable, Sendable {
   case openclaw
   /// A Pincer server.
   case pincer
-  /// A joelclaw server.
+  /// A joelclaw gateway.
   case joelclaw
   /// The voice server of a Riff box.
   case riff

@@ -16,6 +16,7 @@ public final class SocketStream: StreamLink {
   private let options: SocketOptions
   private let policy: StreamPolicy
   private let pingEvery: Double?
+  private let mostUnanswered: Int
   private let judge: (ResponseHead, [UInt8]) -> AnswerProblem?
   private unowned let handler: (any StreamHandler)
 
@@ -27,6 +28,8 @@ public final class SocketStream: StreamLink {
   /// When the last ping went out; before the first, when the connection was opened.
   private var pingedAt = 0.0
   private var hasPinged = false
+  /// Pings in a row behind which nothing came.
+  private var unanswered = 0
 
   /// Told that a connection is open and messages may be sent, before the handler is.
   public var onOpen: () -> Void = {}
@@ -36,13 +39,15 @@ public final class SocketStream: StreamLink {
   ///   - request: the address and the headers.
   ///   - options: what is asked of each connection.
   ///   - policy: how it is followed; its `maxEventBytes` takes the place of the options'.
-  ///   - pingEvery: how often a ping is sent, seconds; nil for never. When nothing came
-  ///     since the last one, the connection counts as lost.
+  ///   - pingEvery: how often a ping is sent, seconds; nil for never.
+  ///   - mostUnanswered: when nothing came behind this many pings in a row, and the next one
+  ///     is due, the connection counts as lost.
   ///   - judge: what the head and the body of an error mean.
   ///   - handler: told what happens; not retained, and outlives the stream.
   public init(
     _ client: WebClient, _ request: Request, options: SocketOptions, policy: StreamPolicy,
-    pingEvery: Double? = nil, judge: @escaping (ResponseHead, [UInt8]) -> AnswerProblem?,
+    pingEvery: Double? = nil, mostUnanswered: Int = 1,
+    judge: @escaping (ResponseHead, [UInt8]) -> AnswerProblem?,
     handler: (any StreamHandler)
   ) {
     self.client = client
@@ -52,6 +57,7 @@ public final class SocketStream: StreamLink {
     self.options = options
     self.policy = policy
     self.pingEvery = pingEvery
+    self.mostUnanswered = mostUnanswered
     self.judge = judge
     self.handler = handler
     reconnect = Reconnect(policy)
@@ -127,8 +133,10 @@ public final class SocketStream: StreamLink {
     }
     if let pingEvery, socket.isOpen {
       if now - pingedAt >= pingEvery {
-        if hasPinged && socket.lastHeard < pingedAt {
-          lose("no answer to a ping within \(StreamPolicy.seconds(pingEvery)) s")
+        unanswered = hasPinged && socket.lastHeard < pingedAt ? unanswered + 1 : 0
+        if unanswered >= mostUnanswered {
+          let waited = StreamPolicy.seconds(pingEvery * Double(mostUnanswered))
+          lose("no answer to a ping within \(waited) s")
           return tick(now: now)
         }
         socket.ping()

@@ -67,10 +67,12 @@ while read -r kind words; do
   refuses 2 "sse-tail: claw: $words $none" "sse-tail voice of $kind"
   none="this version of sse-tail does not speak to $words"
   [ "$kind" != riff ] || none="$words has no events to follow"
-  case $kind in openclaw | pincer | pds) none="$words has no such stream: use agent-tail" ;; esac
+  case $kind in
+  openclaw | pincer | joelclaw | pds) none="$words has no such stream: use agent-tail" ;;
+  esac
   run sse-tail -p claw activity
   refuses 2 "sse-tail: claw: $none" "sse-tail activity of $kind"
-  case $kind in openclaw | pincer | pds) continue ;; esac
+  case $kind in openclaw | pincer | joelclaw | pds) continue ;; esac
   none="this version of agent-tail does not speak to $words"
   [ "$kind" != riff ] || none="$words has no events to follow"
   run agent-tail -p claw
@@ -81,7 +83,7 @@ while read -r kind words; do
 done <<'END'
 openclaw an OpenClaw gateway
 pincer a Pincer server
-joelclaw a joelclaw server
+joelclaw a joelclaw gateway
 riff a riff voice server
 pds a personal data server
 END

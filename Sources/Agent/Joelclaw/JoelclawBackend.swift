@@ -1,0 +1,113 @@
+import CLibc
+import Core
+import Records
+import Web
+
+/// A joelclaw gateway (Agent/Joelclaw/CONTRACT.md).
+struct JoelclawBackend: AgentBackend {
+  let name = "a joelclaw gateway"
+  let has: Set<AgentCapability> = [.follow, .chat]
+  var speaks: Set<AgentCapability> { has }
+  let isSocket = true
+
+  /// Where a gateway on this machine says on which port it listens.
+  private static let portFile = "/tmp/joelclaw/gateway.ws.port"
+
+  /// The gateway of this machine, while it runs.
+  func usualURL() throws(SettingsError) -> String? {
+    try JoelclawDoor.localURL(portFile: Self.portFile)
+  }
+
+  func events(
+    of agent: AgentAccess, _ wishes: FollowWishes
+  ) throws(SettingsError) -> FollowedStream {
+    try wishes.refuseNumber(name)
+    if wishes.thread != nil {
+      throw SettingsError(name, "has one conversation: name no thread")
+    }
+    let server = agent.backend
+    let request = try JoelclawDoor.request(server)
+    // Nothing is kept of a stream that repeats nothing: a state has no use here.
+    var stream = FollowedStream(place: request.address.socketDisplay, resume: nil) {
+      client, policy, handler in
+      JoelclawStream(client, request, server, policy: policy, handler: handler)
+    }
+    // Pings tell whether it lives.
+    stream.usualSilence = nil
+    return stream
+  }
+
+  func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) -> any ChatLine {
+    try JoelclawChat(agent, wishes)
+  }
+}
+
+/// The way to a gateway.
+enum JoelclawDoor {
+  /// How often a ping is sent, seconds, and how many may stay without an answer.
+  private static let (pingEvery, mostUnanswered) = (30.0, 2)
+  /// The largest frame that is taken, bytes.
+  private static let mostBytes = 64 << 20
+
+  /// The URL of a gateway on this machine.
+  ///
+  /// - Parameter path: the file with its port.
+  /// - Throws: `SettingsError`: it does not run (`temporary`), or the file says nothing of use,
+  ///   or may be somebody else's word.
+  static func localURL(portFile path: String) throws(SettingsError) -> String {
+    guard let bytes = try StateFile(path: path).read(limit: 64) else {
+      throw SettingsError(path, "not there: no gateway runs here, and no url is set", .temporary)
+    }
+    // A token would go to whoever wrote it.
+    let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+    for place in [folder, path] {
+      guard let status = stat(following: place) else { continue }
+      if status.st_uid != 0 && status.st_uid != getuid() {
+        throw SettingsError(place, "refused: it belongs to another user")
+      }
+      if status.st_mode & 0o022 != 0 {
+        throw SettingsError(place, "refused: others can write to it")
+      }
+    }
+    let digits = bytes.last == 10 ? bytes.dropLast() : bytes[...]
+    guard digits.allSatisfy({ (0x30...0x39).contains($0) }),
+      let port = Int(String(decoding: digits, as: UTF8.self)), (1...65535).contains(port)
+    else { throw SettingsError(path, "not a port number") }
+    return "ws://127.0.0.1:\(port)"
+  }
+
+  /// What asks for a WebSocket, with the token where there is one.
+  ///
+  /// - Throws: `SettingsError` where all would travel in clear text to another machine.
+  static func request(_ server: AgentServer) throws(SettingsError) -> Request {
+    try server.requirePrivacy()
+    var request = Request(server.base)
+    server.authorize(&request)
+    return request
+  }
+
+  /// A connection that lasts.
+  static func stream(
+    _ client: WebClient, _ request: Request, _ server: AgentServer, policy: StreamPolicy,
+    handler: any StreamHandler
+  ) -> SocketStream {
+    var options = SocketOptions()
+    // What is said is for this gateway alone.
+    options.staysAtOrigin = true
+    options.maxMessageBytes = mostBytes
+    let ping = policy.idleTimeout.map { min(pingEvery, $0 / 3) } ?? pingEvery
+    return SocketStream(
+      client, request, options: options, policy: policy, pingEvery: ping,
+      mostUnanswered: mostUnanswered, judge: { server.problem(of: $0, $1) }, handler: handler)
+  }
+
+  /// Asks for a status, aborts.
+  static let (statusFrame, abortFrame) = (
+    RecordText().string("type", "status").bytes, RecordText().string("type", "abort").bytes
+  )
+
+  /// Says something.
+  static func promptFrame(_ text: String) -> [UInt8] {
+    RecordText().string("type", "prompt").string("text", text).bytes
+  }
+}

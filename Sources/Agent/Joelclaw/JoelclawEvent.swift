@@ -1,0 +1,117 @@
+import Core
+import Records
+
+/// A frame of a gateway, by what it tells (CONTRACT.md 1).
+enum JoelclawEvent {
+  case status(JoelclawStatus)
+  /// A piece of what the agent says, to whomever.
+  case text(String)
+  /// A message is whole.
+  case turnEnd
+  case toolCall(id: String, tool: String, arguments: [UInt8]?)
+  case toolResult(id: String, tool: String?, output: String?, isError: Bool)
+  case error(String)
+  /// A frame that this version does not know.
+  case other
+
+  /// Why a frame cannot be used.
+  struct Fault: Error {
+    /// One line, lower case.
+    let reason: String
+  }
+
+  /// The type of a frame.
+  ///
+  /// - Throws: `Fault` for what is not a JSON object with a type.
+  static func type(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> String {
+    if let (fault, offset) = ScanValidator.firstFault(bytes) {
+      throw Fault(reason: "\(fault.reason) at byte \(offset)")
+    }
+    do throws(ScanFault) {
+      let type = try ScanMembers.value(of: "type", in: bytes)
+      if type.isString, let name = type.string { return name }
+    } catch {
+      throw Fault(reason: error.reason)
+    }
+    throw Fault(reason: "it has no type")
+  }
+
+  /// - Parameter bytes: the frame.
+  /// - Throws: `Fault`.
+  init(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
+    let type = try Self.type(bytes)
+    guard Self.known.contains(type), let frame = try? JSONValue.parse(bytes) else {
+      self = .other
+      return
+    }
+    self = .other
+    switch type {
+    case "status": if let status = JoelclawStatus(frame["data"]) { self = .status(status) }
+    case "text_delta": if let text = frame["delta"]?.string { self = .text(text) }
+    case "turn_end": self = .turnEnd
+    case "error": self = .error(frame["message"]?.text ?? "no reason is given")
+    default:
+      guard let id = frame["id"]?.text, !id.isEmpty else { return }
+      let tool = frame[either: "toolName", "name"]?.string
+      if type == "tool_call" {
+        let input = try? ScanMembers.value(of: "input", in: bytes)
+        self = .toolCall(id: id, tool: tool ?? "", arguments: input.flatMap(Self.json))
+      } else {
+        let content = frame["content"]
+        let pieces = content.map { $0.elements.compactMap { $0["text"]?.string } }
+        self = .toolResult(
+          id: id, tool: tool, output: content?.string ?? pieces?.joined(),
+          isError: frame["isError"]?.bool == true)
+      }
+    }
+  }
+
+  private static let known: Set = [
+    "status", "text_delta", "turn_end", "error", "tool_call", "tool_result",
+  ]
+
+  private static func json(_ value: ScanValue) -> [UInt8]? {
+    value.isAbsent ? nil : RowText.line(Array(value.bytes))
+  }
+}
+
+/// What a status says of the agent (CONTRACT.md 2).
+struct JoelclawStatus: Equatable {
+  /// What the agent is at.
+  struct Request: Equatable {
+    let id: String
+    /// Who asked: `tui` is a client of the socket.
+    let source: String
+    /// When, by the gateway's clock.
+    let enqueued: Timestamp?
+  }
+
+  /// The agent's session, which is the conversation.
+  let session: String?
+  /// Nil while it waits.
+  let active: Request?
+  /// The gateway's process: another one has been restarted.
+  let process: Int64?
+  /// `normal`, `redis_degraded`.
+  let mode: String?
+
+  /// - Parameter data: the member of the frame; nil for none.
+  init?(_ data: JSONValue?) {
+    guard let data, data.isObject else { return nil }
+    session = data["sessionId"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+    process = data["pid"]?.integer
+    mode = data["mode"]?.string
+    guard let request = data["supersession"]?["activeRequest"], request.isObject else {
+      active = nil
+      return
+    }
+    active = Request(
+      id: request["id"]?.text ?? "", source: request["source"]?.string ?? "",
+      enqueued: request["enqueuedAt"].flatMap { time in
+        time.string.flatMap { Timestamp(rfc3339: $0) } ?? time.instant
+      })
+  }
+
+  /// The source of a client of the socket.
+  static let ours = "tui"
+}

@@ -1,0 +1,79 @@
+import Core
+import Records
+
+/// What can be asked of a gateway's conversation beside a prompt: its name, and the end of what
+/// the agent is at. No network, no clock.
+struct JoelclawLists {
+  typealias Then = (Result<[[UInt8]], CallFailure>) -> Void
+
+  /// When the status is to be asked for.
+  var pace = StatusPace()
+  /// When an answer is given up, seconds of `Clock.monotonic`.
+  private(set) var limit = Double.infinity
+  private var waiting: (list: ChatList, then: Then)?
+  /// What the gateway was told to end.
+  private var ending: JoelclawStatus.Request?
+
+  /// How long the end of what the agent is at is waited for, seconds.
+  private static let abortTime = 5.0
+
+  /// Asks for a list, or says why there is none.
+  mutating func ask(_ list: ChatList, place: String, now: Double, then: @escaping Then) {
+    let reason: String? =
+      switch list {
+      case .agents: "a joelclaw gateway has one agent, and no list"
+      case .history: "a joelclaw gateway shows no history"
+      case .ending(let thread, let agent) where thread != nil || agent != nil:
+        "a joelclaw gateway has one agent and one conversation"
+      case .threads, .ending: nil
+      }
+    if let reason { return then(.failure(CallFailure(place, reason, .failure))) }
+    waiting = (list, then)
+    pace.begin(now, after: 0)
+  }
+
+  /// Takes a status.
+  ///
+  /// - Returns: whether the agent is to be told to end what it is at.
+  mutating func take(_ status: JoelclawStatus, origin: RecordOrigin, clock: Double) -> Bool {
+    guard let (list, _) = waiting else { return false }
+    pace.answered(clock)
+    guard case .ending = list else {
+      let threads = status.session.map { [ThreadRecord(origin, id: $0, time: .now()).bytes] }
+      finish(.success(threads ?? []))
+      return false
+    }
+    if let ending {
+      if status.active?.id == ending.id { return false }
+      let record = TurnRecord(
+        origin, id: ending.id, thread: status.session ?? "gateway", state: .aborted, time: .now())
+      finish(.success([record.bytes]))
+      return false
+    }
+    guard let active = status.active else {
+      finish(.success([]))
+      return false
+    }
+    ending = active
+    limit = clock + Self.abortTime
+    pace.begin(clock)
+    return true
+  }
+
+  /// Gives up what has waited for too long.
+  mutating func tick(_ now: Double, place: String) {
+    if now >= limit {
+      fail(CallFailure(place, "the agent goes on with what it is at", .temporary))
+    }
+  }
+
+  /// Nothing more comes.
+  mutating func fail(_ failure: CallFailure) { finish(.failure(failure)) }
+
+  private mutating func finish(_ result: Result<[[UInt8]], CallFailure>) {
+    let then = waiting?.then
+    (waiting, ending, limit) = (nil, nil, .infinity)
+    pace.stop()
+    then?(result)
+  }
+}

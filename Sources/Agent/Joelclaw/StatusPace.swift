@@ -1,0 +1,34 @@
+/// When a gateway is to be asked for its status. It tells nothing of it by itself. No clock.
+struct StatusPace {
+  /// When to ask, seconds of `Clock.monotonic`; infinite for not at all.
+  private(set) var due = Double.infinity
+  private var wait = first
+  private var last = -Double.infinity
+
+  private static let (first, longest) = (0.25, 4.0)
+  /// The least between two questions, seconds.
+  private static let least = 0.05
+
+  /// Something happened behind which the status may change.
+  ///
+  /// - Parameters:
+  ///   - now: seconds of `Clock.monotonic`.
+  ///   - delay: until it is asked for, seconds.
+  ///   - wait: until it is asked for again after that; each time twice as long.
+  mutating func begin(_ now: Double, after delay: Double = first, then wait: Double = first) {
+    due = min(due, max(now + delay, last + Self.least))
+    self.wait = wait
+  }
+
+  /// It was asked for. An answer that never comes is asked for again.
+  mutating func asked(_ now: Double) { (last, due) = (now, now + Self.longest) }
+
+  /// The answer came, and is not the one that is waited for.
+  mutating func answered(_ now: Double) {
+    due = now + wait
+    wait = min(wait * 2, Self.longest)
+  }
+
+  /// Nothing is waited for.
+  mutating func stop() { due = .infinity }
+}

@@ -1,0 +1,139 @@
+import Core
+import Records
+import Testing
+import Web
+
+@testable import Agent
+
+/// What becomes of a prompt to a joelclaw gateway, of which nothing is confirmed.
+@Suite struct JoelclawTurnTests {
+  private let start = Timestamp(seconds: 1_789_000_000)
+
+  private func status(
+    _ id: String? = nil, _ source: String = "tui", at second: Int64 = 0, pid: Int = 1
+  ) throws -> JoelclawStatus {
+    let time = Timestamp(seconds: 1_789_000_000 + second).rfc3339
+    let active = id.map { #"{"id":"\#($0)","source":"\#(source)","enqueuedAt":"\#(time)"}"# }
+    let text = #"{"pid":\#(pid),"supersession":{"activeRequest":\#(active ?? "null")}}"#
+    return try #require(JoelclawStatus(try JSONValue.parse(text: text)))
+  }
+
+  private func turn() -> JoelclawTurn {
+    JoelclawTurn(
+      ChatQuestion(thread: nil, agent: nil, text: "hello", key: "k"),
+      RecordOrigin(.joelclaw), thread: "gateway", patience: nil, now: start, clock: 0)
+  }
+
+  /// One that was sent at the first second.
+  private func sent(_ before: JoelclawStatus...) throws -> JoelclawTurn {
+    var turn = turn()
+    for each in try before + [status()] { _ = turn.take(each, now: start, clock: 0) }
+    #expect(turn.isFree)
+    _ = turn.sent("hello", now: start, clock: 0)
+    return turn
+  }
+
+  private func isTaken(_ turn: JoelclawTurn) -> Bool {
+    if case .taken = turn.phase { true } else { false }
+  }
+
+  @Test func aBusyAgentIsWaitedFor() throws {
+    var turn = turn()
+    _ = turn.take(try status("a", "telegram"), now: start, clock: 1)
+    #expect(!turn.isFree)
+    _ = turn.tick(now: start, clock: 299)
+    #expect(turn.end == nil)
+    _ = turn.tick(now: start, clock: 300)
+    guard case .refused(let problem) = turn.end else { return #expect(Bool(false)) }
+    #expect(problem.status == .temporary)
+    #expect(problem.line.hasPrefix("the agent is busy with a request of telegram"))
+  }
+
+  @Test func aNewerRequestOfTheSocketIsOurs() throws {
+    var turn = try sent()
+    let news = turn.take(try status("a"), now: start, clock: 0.1)
+    #expect(isTaken(turn))
+    #expect(news.count == 2)
+    for (id, source, second): (String, String, Int64) in [
+      ("b", "telegram", 0), ("c", "tui", -61), ("d", "tui", -3600),
+    ] {
+      var other = try sent()
+      _ = other.take(try status(id, source, at: second), now: start, clock: 0.1)
+      #expect(!isTaken(other), "\(source) \(second)")
+    }
+    // A clock that is behind, but not behind what was seen before.
+    var behind = try sent()
+    _ = behind.take(try status("e", at: -30), now: start, clock: 0.1)
+    #expect(isTaken(behind))
+    var older = try sent(try status("f", at: -20))
+    _ = older.take(try status("f", at: -20), now: start, clock: 0.1)
+    #expect(!isTaken(older))
+  }
+
+  @Test func nothingActiveTwiceIsTheEnd() throws {
+    var turn = try sent()
+    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    _ = turn.take(.text("One."), now: start, clock: 0.2)
+    _ = turn.take(.turnEnd, now: start, clock: 0.3)
+    _ = turn.take(try status(), now: start, clock: 0.4)
+    #expect(turn.end == nil)
+    _ = turn.take(.text("Two."), now: start, clock: 0.5)
+    _ = turn.take(try status(), now: start, clock: 0.7)
+    _ = turn.take(.turnEnd, now: start, clock: 0.8)
+    _ = turn.take(try status(), now: start, clock: 0.9)
+    #expect(turn.end == nil)
+    let news = turn.take(try status(), now: start, clock: 1.1)
+    #expect(turn.end == .answered)
+    guard case .turn(let record) = news.last else { return #expect(Bool(false)) }
+    #expect(record.state == .completed)
+    #expect(record.message == "k/2")
+  }
+
+  @Test func anotherRequestIsTheEndAtOnce() throws {
+    var turn = try sent()
+    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    _ = turn.take(.text("One."), now: start, clock: 0.2)
+    _ = turn.take(.turnEnd, now: start, clock: 0.3)
+    _ = turn.take(try status("b", "telegram"), now: start, clock: 0.4)
+    #expect(turn.end == .answered)
+  }
+
+  @Test func aLossLeavesAHole() throws {
+    var turn = try sent()
+    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    _ = turn.lost(now: start, clock: 0.2)
+    _ = turn.take(try status("a"), now: start, clock: 1)
+    _ = turn.take(.text("rest"), now: start, clock: 1.1)
+    _ = turn.take(.turnEnd, now: start, clock: 1.2)
+    _ = turn.take(try status("b"), now: start, clock: 1.3)
+    guard case .lost = turn.end else { return #expect(Bool(false)) }
+  }
+
+  @Test func aRestartedGatewayBeginsAgain() throws {
+    var turn = try sent()
+    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    _ = turn.take(.text("half"), now: start, clock: 0.2)
+    _ = turn.lost(now: start, clock: 0.3)
+    _ = turn.take(try status(pid: 2), now: start, clock: 1)
+    #expect(turn.end == nil)
+    _ = turn.take(try status("z", pid: 2), now: start, clock: 2)
+    _ = turn.take(.text("whole"), now: start, clock: 2.1)
+    _ = turn.take(.turnEnd, now: start, clock: 2.2)
+    _ = turn.take(try status("b", at: 9, pid: 2), now: start, clock: 2.3)
+    #expect(turn.end == .answered)
+  }
+
+  @Test func aStatusIsAskedForTwiceAsLateEachTime() {
+    var pace = StatusPace()
+    #expect(pace.due == .infinity)
+    pace.begin(0)
+    var times: [Double] = []
+    for _ in 0..<7 {
+      let now = pace.due
+      times.append(now)
+      pace.asked(now)
+      pace.answered(now)
+    }
+    #expect(times == [0.25, 0.5, 1, 2, 4, 8, 12])
+  }
+}

@@ -1,0 +1,156 @@
+#!/bin/sh
+# agent-chat with a joelclaw gateway: answers and whose they are, what is never said twice.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../joelgate.sh"
+needs agent-chat jq python3
+
+start_joelgate joel --token jc-secret
+printf 'token-command = printf jc-secret\n' >>"$XDG_CONFIG_HOME/agentutils/config"
+chat() { run agent-chat -p joel --retry-wait 0.1 "$@"; }
+states() { jq -r 'select(.type == "turn" or .role == "user") | .type + " " + .state' "$out"; }
+
+# --- a question
+
+chat how are you
+status_is 0 "a question"
+out_is "You said: how are you" "its answer, once"
+err_empty "and no other word"
+chat -o json tool
+status_is 0 "with a tool"
+is "$(states)" 'message queued
+turn queued
+message sent
+message final
+turn running
+turn completed' "the prompt waits, is sent, is taken; the turn goes on until nothing is active"
+is "$(jq -r '[.type,.role,.tool,.state,.text] | map(. // "") | join(" ")' "$out" | grep -v ' user ' |
+  grep -v '^turn' | uniq)" \
+  'message assistant  partial Looking.
+message assistant  final Looking.
+tool_call  exec running 
+tool_call  exec succeeded 
+message assistant  partial High at 06:12.
+message assistant  final High at 06:12.' "each message ends by itself, and not the answer with it"
+is "$(jq -r 'select(.type == "tool_call") | .stdout // empty' "$out")" 06:12 "what a tool printed"
+is "$(jq -r '.turn // empty' "$out" | sort -u | wc -l | tr -d ' ')" 1 "all of one turn"
+is "$(jq -r '.backend + " " + .profile' "$out" | sort -u)" "joelclaw joel" "whose they are"
+chat early
+out_is 'One.
+Two.' "a status that comes too soon ends nothing"
+chat silence
+status_is 0 "silence is an answer"
+out_empty "of nothing"
+chat fail
+status_is 1 "an error behind which nothing comes"
+err_is "agent-chat: the agent failed: model overloaded" "is told"
+chat slip
+status_is 0 "an error that the agent gets over"
+out_is "Without the tool." "is no end"
+err_is "agent-chat: the gateway says: the tool failed" "but told"
+chat --timeout 0.5 open
+status_is 75 "an answer whose end does not come"
+out_empty "is not printed"
+chat odd
+run agent-chat -p joel --color never -o json --again odd
+is "$(jq -r 'select(.state == "final") | .text' "$out" | tail -n 1 | od -An -c | grep -c 033)" 1 \
+  "records hold what was said"
+chat -v --timeout 0.5 flash
+status_is 75 "an answer that came before anybody could ask whose it is"
+err_like "^agent-chat: $url/: whether the message was taken is not known$" "is not taken for ours"
+err_like 'to somebody else, it seems: Quick$' "but told with -v"
+
+# --- what is never said twice
+
+before=$(frames joel prompt | wc -l)
+chat how '  are' you
+status_is 75 "the same words again"
+err_like "the same words were sent [0-9]+ s ago: the gateway would drop them; wait 1[01][0-9] s, or" \
+  "are not sent for two minutes"
+is "$(frames joel prompt | wc -l)" "$before" "not at all"
+chat --again how are you
+out_is "You said: how are you (again)" "--again marks them"
+chat --again how are you
+out_is "You said: how are you (again 2)" "each time"
+book=$XDG_STATE_HOME/agentutils/joelclaw/prompts
+is "$(find "$book" ! -perm 600)" "" "what was said is for its owner alone"
+not_ok "and no more than digests" grep -q are "$book"
+sed 's/^[0-9]*/1000/' "$book" >"$tmp/book" && cat "$tmp/book" >"$book"
+chat count 3
+is "$(lines "$book")" 1 "what is old is forgotten"
+printf 'rubbish\n9 9 9\n\377 x\n' >"$book"
+chat count 2
+status_is 0 "a file with rubbish in it"
+
+# --- somebody else
+
+tell joel busy telegram
+chat --timeout 0.5 wait for me
+status_is 75 "an agent that is busy with something else"
+err_is "agent-chat: $url/: the agent is busy with a request of telegram; nothing was sent in 0.5 s" \
+  "is waited for, and named"
+is "$(frames joel prompt | grep -c 'wait for me')" 0 "nothing was sent"
+start waits agent-chat -p joel -o json wait for me
+wait_until 20 has "$tmp/waits.out" '"state":"queued"'
+asked=$(frames joel status | wc -l)
+wait_until 20 came_frames joel status $((asked + 2))
+tell joel say for somebody else
+tell joel busy
+finished "$pid"
+is "$status" 0 "a prompt that waited"
+is "$(jq -r 'select(.role == "assistant" and .state == "final") | (.turn != null | tostring) + " " + .text' \
+  "$tmp/waits.out")" 'false for somebody else
+true You said: wait for me' "what was said to others is of no turn"
+tell joel other telegram hold
+wait_until 20 came_frames joel status 1
+start one agent-chat -p joel first of two
+one=$pid
+start two agent-chat -p joel second of two
+two=$pid
+tell joel go
+finished "$one"
+is "$status:$(cat "$tmp/one.out")" "0:You said: first of two" "of two that wait none destroys the other"
+finished "$two"
+is "$status:$(cat "$tmp/two.out")" "0:You said: second of two" "for each is sent when the agent is free"
+
+# --- an end
+
+start long agent-chat -p joel -o json forever
+wait_until 20 has "$tmp/long.out" '"state":"partial"'
+kill -INT "$pid"
+finished "$pid"
+is "$status" 130 "^C ends the command"
+is "$(frames joel abort | wc -l | tr -d ' ')" 1 "and what the agent does"
+is "$(jq -r 'select(.type == "turn") | .state' "$tmp/long.out" | tail -n 1)" aborted "which is awaited"
+tell joel busy telegram
+start long agent-chat -p joel not yet
+wait_until 20 came_frames joel status 1
+kill -INT "$pid"
+finished "$pid"
+is "$(frames joel abort | wc -l | tr -d ' ')" 1 "^C ends nothing that is somebody else's"
+tell joel busy
+chat --abort
+status_is 1 "--abort, when nothing is active"
+tell joel other telegram 'forever and ever'
+chat -o json --threads
+is "$(jq -r .id "$out")" sess-1 "the conversation has a name"
+active() { agent-chat -p joel --abort >"$tmp/ended" 2>/dev/null; }
+ok "--abort ends whatever the agent is at" wait_until 20 active
+like "$(cat "$tmp/ended")" '^req-[0-9]+$' "and tells what that was"
+
+# --- what it has not
+
+for words in '--agents' '--history' '--attach /dev/null/x x' '-a other x' '-t other x' '--key k x'; do
+  # shellcheck disable=SC2086  # words
+  run agent-chat -p joel $words
+  [ "$status" -eq 2 ] || break
+done
+status_is 2 "agents, histories, files, other threads and keys are refused"
+run agent-chat -p joel ' '
+status_is 2 "and so is a message of blanks"
+printf '[profile home]\nkind = pincer\nurl = http://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
+run agent-chat -p home --again hello
+status_is 2 "--again is for a gateway that drops the same words"
+run agent-chat -p joel --again --threads
+status_is 2 "and for a message"
+not_ok "no token in any message" grep -rq jc-secret "$out" "$err" "$tmp/joel.log" "$book"
+done_testing
