@@ -69,7 +69,7 @@ struct PDSOptions {
         $0.follow.count = $1
       },
       Option(
-        "r", "repo", "REPO", "whose records: a handle or a DID (default: yours)",
+        nil, "repo", "REPO", "whose records: a handle or a DID (default: yours)",
         Reading(repository)
       ) { $0.repository = $1 },
       Option(nil, "reverse", "list: the oldest key first") { $0.isReversed = true },

@@ -31,7 +31,7 @@ struct XRPCError {
       message = isPage ? "a page, not a server's answer" : head.quoted(String(line))
     }
     let after = head.value("Retry-After").flatMap { RetryAfter.seconds($0, now: now) }
-    let reset = head.value("RateLimit-Reset").flatMap { Double($0) }
+    let reset = head.value("RateLimit-Reset").flatMap { Int64($0) }.map { Double($0) }
     wait = after ?? reset.map { min(max($0 - now, 0), RetryAfter.limit) }
   }
 

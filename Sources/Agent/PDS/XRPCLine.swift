@@ -78,7 +78,10 @@ final class XRPCLine {
       throw CallFailure(place, "\(reason) (\(words))", .temporary)
     }
     diagnostics.note("\(place): \(reason); again in \(Latency.text(pause / 1000)) s")
-    usleep(UInt32(pause * 1_000_000))
+    let until = Clock.monotonic + pause
+    while case let left = until - Clock.monotonic, left > 0 {
+      usleep(UInt32(min(left, 60) * 1_000_000))
+    }
   }
 
   private func attempt(_ request: Request, _ place: String) throws(CallFailure) -> FetchEnd {

@@ -17,6 +17,9 @@ fault me "{\"method\":\"listRecords\",\"status\":429,\"headers\":{\"RateLimit-Re
 run pds-record list $task
 status_is 75 "one that wants too long a rest is left"
 err_like '429 .*again in (99[0-9]|1000) s, too late for --timeout' "with how long"
+fault me '{"method":"putRecord","status":429,"headers":{"RateLimit-Reset":"nan"}}'
+given '{"n":1}' pds-record put $task 1odd
+status_is 0 "a header of no sense is none"
 fault me '{"method":"getRecord","status":503,"text":"down"}'
 fault me '{"method":"getRecord","status":502,"text":"down"}'
 run pds-record --max-retries 1 get $task x
@@ -25,7 +28,7 @@ err_like 'gave up after 1 retries: 502 Fault: down' "as well"
 fault me '{"method":"getRecord","wait":5}'
 run pds-record --timeout 1 get $task x
 status_is 75 "one that is too slow"
-run env AGENT_URL=http://127.0.0.1:9 pds-record --timeout 1 -r a.test describe
+run env AGENT_URL=http://127.0.0.1:9 pds-record --timeout 1 --repo a.test describe
 status_is 75 "one that is not there"
 
 # --- lost answers

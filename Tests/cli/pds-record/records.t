@@ -18,7 +18,7 @@ pds get $task nothing
 status_is 1 "a record that is not there"
 pds describe
 is "$(jq -r .handle "$out")" alice.test "the repository is described"
-pds -r bob.test describe
+pds --repo bob.test describe
 status_is 1 "somebody else's is not there"
 
 # --- create

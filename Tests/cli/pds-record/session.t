@@ -74,21 +74,33 @@ sed -i '/token-file/d' "$XDG_CONFIG_HOME/agentutils/config"
 given '{}' pds-record create $task
 status_is 77 "no source of a password"
 err_like 'no app password' "is said"
-printf '[profile far]\nkind = pds\nurl = http://192.0.2.1\nidentifier = a.test\ntoken-command = echo x\n' \
+printf '[profile far]\nkind = pds\nurl = http://example.invalid\nidentifier = a.test\ntoken-command = echo x\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 given '{}' pds-record -p far create $task
 status_is 77 "a password over plain http"
 err_like 'plain http; see --allow-plaintext' "is not sent"
+run timeout 3 pds-record -p far --allow-plaintext --timeout 1 delete $task x
+status_is 75 "unless one says so"
 printf '[profile claw]\nkind = joelclaw\nurl = ws://127.0.0.1:9\npds = me\n' \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 run pds-record -p claw list -n 1 $task
 status_is 0 "an agent's profile names its server"
-run env AGENT_URL="$url" XDG_CONFIG_HOME="$tmp/none" pds-record -r did:web:alice.test list -n 1 $task
+run env AGENT_URL="$url" XDG_CONFIG_HOME="$tmp/none" pds-record --repo did:web:alice.test list -n 1 $task
 status_is 0 "an address will do to read"
 printf '[profile bad]\nkind = pds\nurl = %s\nidentifier = not a name\n' "$url" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 run pds-record -p bad describe
 status_is 2 "an identifier that is none"
+
+# --- TLS
+
+start_tls '' '{"handle":"alice.test"}' ''
+printf '[profile tls]\nkind = pds\nurl = %s\nidentifier = a.test\n' "$url" \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+run pds-record -p tls --timeout 2 describe
+status_is 75 "an authority that nobody knows"
+run pds-record -p tls --cacert "$tmp/authority" describe
+status_is 0 "is known when it is named"
 
 # --- redirects
 

@@ -40,7 +40,7 @@ write 4
 write 5
 run pds-record watch --from 0 --state "$tmp/state" -n 2 $task
 is "$(jq -r '.data.ops[0].value.n' "$out" | xargs)" "4 5" "then behind what was printed"
-run pds-record watch --state "$tmp/state" -r did:web:bob.test
+run pds-record watch --state "$tmp/state" --repo did:web:bob.test
 status_is 2 "of another repository it is refused"
 echo '{"n":44}' | pds-record put $task k4 >"$tmp/written"
 run pds-record watch --from "$last" -n 3 $task
@@ -52,6 +52,17 @@ err_like 'FutureCursor' "is an error"
 err_one_line pds-record "in one line"
 run agent-tail --from "$last" -n 1 $task
 is "$(jq -r '.data.ops[0].path' "$out")" "$task/k4" "agent-tail follows it, too"
+
+run pds-record watch -T --from "$last" -n 1 --max-event-bytes 100000 --idle-timeout 20
+like "$(jq -r .received_at "$out")" '^2.*Z$' "the time of receipt is added"
+run pds-record watch --from "$last" -n 1 --max-event-bytes 10 --max-time 1
+status_is 2 "events that are too large"
+err_like 'event of [0-9]+ bytes or more dropped: over --max-event-bytes' "are dropped, and it is said"
+run pds-record watch --idle-timeout 0.3 --retry-wait 0.1 -v --max-time 1 -q
+err_like 'nothing came for 0.3 s' "silence may be taken for a loss"
+# shellcheck disable=SC2016  # for the terminal's shell
+run python3 "$cli/terminal.py" pds-record watch -q --from "$last" -n 1
+unlike "$(cat "$out")" 'stream is' "with -q a person is told nothing of the link"
 
 # --- a record that cannot be had is waited for
 

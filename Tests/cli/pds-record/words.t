@@ -24,18 +24,18 @@ list com.example.a x|too many words: x
 get com.example.a a/b|a/b: not a record key
 get at://a.test/com.example.a|at://a.test/com.example.a: not the AT URI of a record
 get at://a.test/com.example.a/x y|too many words: y
-get -r b.test at://a.test/com.example.a/x|--repo and an AT URI: one of them says whose
+get --repo b.test at://a.test/com.example.a/x|--repo and an AT URI: one of them says whose
 put at://a.test/com.example.a/x|put takes names, not the AT URI at://a.test/com.example.a/x
 create com.example.a x|too many words: x
 create|create needs a COLLECTION
 describe x|too many words: x
 watch com.example|com.example: not the name of a collection
-list -r nobody com.example.a|--repo nobody: neither a handle nor a DID
+list --repo nobody com.example.a|--repo nobody: neither a handle nor a DID
 put --swap x com.example.a x|--swap x: not a CID, none or row
 put --swap row com.example.a x|--swap row: there are no rows with a RKEY
 list --swap none com.example.a|--swap is not for list
 create --reverse com.example.a|--reverse is not for create
-put -r b.test com.example.a x|--repo is not for put
+put --repo b.test com.example.a x|--repo is not for put
 get --from 1 com.example.a x|--from is not for get
 watch --timeout 1|--timeout is not for watch
 list --timeout 0 com.example.a|--timeout: above 0

@@ -56,7 +56,7 @@ agent-approve  XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw agent-approve 
 agent-call     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-call guilds
 clip-transcribe  clip-transcribe --command 'echo hello' $tmp/words
 reply-narrate  reply-narrate $root/Tests/fixtures/turns.ndjson
-pds-record     AGENT_URL=$pds pds-record -r a.test describe
+pds-record     AGENT_URL=$pds pds-record --repo a.test describe
 mem-search     AGENT_URL=$memory mem-search --subjects
 transcript-tail  transcript-tail --once $root/Tests/fixtures/transcript.ndjson
 tmux-attach    tmux-attach -l $box
