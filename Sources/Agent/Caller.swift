@@ -109,6 +109,11 @@ public final class Caller {
     return try reply(end, place, since: start)
   }
 
+  /// How long something may take, seconds: what is left of the user's time, or the usual one.
+  func timeLeft(usual: Double) -> Double {
+    maxTime == nil ? usual : max(deadline - Clock.monotonic, 0)
+  }
+
   /// The time is over.
   func late(_ place: String) -> CallFailure {
     let given = maxTime ?? Self.requestTime

@@ -15,7 +15,7 @@ import Testing
     (.pincer, .call, nil), (.pincer, .follow, nil), (.pincer, .chat, nil),
     (.pincer, .approvals, nil),
     (.pincer, .voice, "a Pincer server has no voice sessions"),
-    (.joelclaw, .chat, nil), (.joelclaw, .follow, nil),
+    (.joelclaw, .chat, nil), (.joelclaw, .follow, nil), (.joelclaw, .call, nil),
     (.joelclaw, .memory, "a joelclaw gateway has no memory to search"),
     (.riff, .follow, "a riff voice server has no events to follow"),
   ])

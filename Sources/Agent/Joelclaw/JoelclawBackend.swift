@@ -6,14 +6,16 @@ import Web
 /// A joelclaw gateway (Agent/Joelclaw/CONTRACT.md).
 struct JoelclawBackend: AgentBackend {
   let name = "a joelclaw gateway"
-  let has: Set<AgentCapability> = [.follow, .chat]
+  let has: Set<AgentCapability> = [.follow, .chat, .call]
   var speaks: Set<AgentCapability> { has }
   let isSocket = true
+
+  var operations: [Operation] { JoelclawOperations.all }
 
   /// Where a gateway on this machine says on which port it listens.
   private static let portFile = "/tmp/joelclaw/gateway.ws.port"
 
-  /// The gateway of this machine, while it runs.
+  /// The gateway of this machine; one that is not there yet has the usual port.
   func usualURL() throws(SettingsError) -> String? {
     try JoelclawDoor.localURL(portFile: Self.portFile)
   }
@@ -49,15 +51,16 @@ enum JoelclawDoor {
   /// The largest frame that is taken, bytes.
   private static let mostBytes = 64 << 20
 
+  /// Where a gateway listens unless it was told otherwise.
+  private static let usualPort = 3018
+
   /// The URL of a gateway on this machine.
   ///
   /// - Parameter path: the file with its port.
-  /// - Throws: `SettingsError`: it does not run (`temporary`), or the file says nothing of use,
-  ///   or may be somebody else's word.
+  /// - Throws: `SettingsError` when the file says nothing of use, or may be somebody else's
+  ///   word.
   static func localURL(portFile path: String) throws(SettingsError) -> String {
-    guard let bytes = try StateFile(path: path).read(limit: 64) else {
-      throw SettingsError(path, "not there: no gateway runs here, and no url is set", .temporary)
-    }
+    guard let bytes = try StateFile(path: path).read(limit: 64) else { return url(usualPort) }
     // A token would go to whoever wrote it.
     let folder = String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
     for place in [folder, path] {
@@ -73,8 +76,10 @@ enum JoelclawDoor {
     guard digits.allSatisfy({ (0x30...0x39).contains($0) }),
       let port = Int(String(decoding: digits, as: UTF8.self)), (1...65535).contains(port)
     else { throw SettingsError(path, "not a port number") }
-    return "ws://127.0.0.1:\(port)"
+    return url(port)
   }
+
+  private static func url(_ port: Int) -> String { "ws://127.0.0.1:\(port)" }
 
   /// What asks for a WebSocket, with the token where there is one.
   ///

@@ -21,6 +21,13 @@ public struct Configuration: Sendable, Equatable {
     public var pds: String?
     /// What answers there.
     public var kind = AgentKind.clanky
+    /// Where the parts of a system are that has several, by their keys, as written.
+    public var parts: [String: String] = [:]
+    /// The keys of such parts.
+    static let partKeys: Set = [
+      "inngest-url", "worker-url", "redis-url", "redis-password-file", "qdrant-url",
+      "kubectl-context",
+    ]
     /// The first line of the section that could not be understood.
     public var fault: Fault?
 
@@ -35,6 +42,7 @@ public struct Configuration: Sendable, Equatable {
       case "guild": guild = value
       case "identifier": identifier = value
       case "pds": pds = value
+      case let key where Self.partKeys.contains(key): parts[key] = value
       default: return false
       }
       return true

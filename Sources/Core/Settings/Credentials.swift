@@ -52,6 +52,13 @@ public struct Credentials: Sendable {
     return try TokenFile.read(Folders.join(folders.config, "token"), trust: .configured)
   }
 
+  /// The secret in a file that the configuration names.
+  ///
+  /// - Throws: `SettingsError`; `denied` when it is not there, or group or others can read it.
+  public func secret(inFile path: String) throws(SettingsError) -> Secret {
+    try existing(path, .configured)
+  }
+
   private func existing(_ path: String, _ trust: TokenFile.Trust) throws(SettingsError) -> Secret {
     if let token = try TokenFile.read(path, trust: trust) { return token }
     throw SettingsError(path, "no such file", .denied)

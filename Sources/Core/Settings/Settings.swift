@@ -20,6 +20,9 @@ public struct Settings: Sendable {
     public var identifier: String?
     /// The profile of the personal data server on which the agent keeps its records.
     public var pds: String?
+    /// Where the parts of a system are that has several, by their keys, as written; none at
+    /// another origin.
+    public var parts: [String: String] = [:]
     /// What answers at the URL. It stays at that of `AGENT_URL`, unless nobody named the
     /// profile and only one of the two is a WebSocket's.
     public var kind = AgentKind.clanky
@@ -74,12 +77,13 @@ public struct Settings: Sendable {
     var profile = Profile(
       name: name, url: url ?? section.url, tokenCommand: section.tokenCommand,
       tokenFile: section.tokenFile.map(folders.expand), guild: section.guild,
-      identifier: section.identifier, pds: section.pds, kind: section.kind)
+      identifier: section.identifier, pds: section.pds, parts: section.parts, kind: section.kind)
     if let url, let own = section.url, URLOrigin(own) == nil || URLOrigin(own) != URLOrigin(url) {
       profile.tokenCommand = nil
       profile.tokenFile = nil
       profile.guild = nil
       profile.identifier = nil
+      profile.parts = [:]
     }
     // Who only has a default profile and tries an address of another sort means that.
     let isSocket = Self.isSocket(url)

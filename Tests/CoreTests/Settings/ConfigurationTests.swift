@@ -25,6 +25,7 @@ import Testing
       url = https://x.example/
       token-command = pass show clanky
       token-file = ~/token
+      redis-url = redis://box
       ; comment
       [host box]
       hostname = box.example
@@ -38,6 +39,7 @@ import Testing
     #expect(configuration.faults.isEmpty)
     #expect(configuration.defaultProfile == "home")
     #expect(configuration.defaultHost == "box")
+    #expect(configuration.profiles["home"]?.parts == ["redis-url": "redis://box"])
     #expect(
       configuration.profiles == [
         "home": .init(

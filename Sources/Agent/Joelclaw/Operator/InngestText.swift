@@ -1,0 +1,122 @@
+import Core
+import Records
+
+/// What Inngest is asked in GraphQL, and what its answers say (CONTRACT.md 5).
+enum InngestText {
+  static let path = "v0/gql"
+
+  /// The body of a question.
+  static func body(_ query: String) -> [UInt8] { RecordText().string("query", query).bytes }
+
+  static let functions = "{functions{id slug name triggers{type value}}}"
+
+  /// The newest runs since a time, and the names of functions.
+  static func runs(since: Timestamp, count: Int) -> String {
+    """
+    {functions{id slug name} runs(filter:{from:"\(since.rfc3339)"},\
+    orderBy:[{field:STARTED_AT,direction:DESC}],first:\(count))\
+    {edges{node{id status functionID startedAt endedAt output}}}}
+    """
+  }
+
+  /// The newest events since a time.
+  static func events(since: Timestamp, count: Int) -> String {
+    """
+    {eventsV2(first:\(count),filter:{from:"\(since.rfc3339)",includeInternalEvents:false})\
+    {edges{node{id name occurredAt raw}}}}
+    """
+  }
+
+  /// How runs are by now: a list may show one at work that has ended.
+  static func details(_ ids: [String]) -> String {
+    let parts = ids.enumerated().map { "r\($0):run(runID:\"\($1)\"){status endedAt output}" }
+    return "{" + parts.joined(separator: " ") + "}"
+  }
+
+  /// Whether an id may stand in a question as it is.
+  static func isPlain(_ id: String) -> Bool {
+    !id.isEmpty
+      && id.utf8.allSatisfy { byte in
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+          || byte == 0x2d
+      }
+  }
+
+  /// Why an answer is none, whatever its status.
+  static func fault(_ answer: JSONValue) -> String? {
+    guard let errors = answer["errors"], errors.count > 0 else { return nil }
+    return errors.element(0)?["message"]?.string ?? "an error without words"
+  }
+
+  /// The runs of an answer, as tasks.
+  static func tasks(_ data: JSONValue, _ details: JSONValue?, _ origin: RecordOrigin) -> [[UInt8]] {
+    var names: [String: (name: String?, slug: String?)] = [:]
+    for each in data["functions"]?.elements ?? [] {
+      if let id = each["id"]?.string { names[id] = (each["name"]?.string, each["slug"]?.string) }
+    }
+    let running = running(data)
+    return nodes(data["runs"]).compactMap { run in
+      guard let id = run["id"]?.text else { return nil }
+      let detail = running.firstIndex(of: id).flatMap { details?["r\($0)"] }
+      let function = run["functionID"]?.string ?? ""
+      let status = detail?["status"]?.string ?? run["status"]?.string ?? ""
+      let ended = time(detail?["endedAt"]) ?? time(run["endedAt"])
+      let known = names[function]
+      var task = TaskRecord(
+        origin, id: id, title: known?.name ?? known?.slug ?? function, state: state(status),
+        kind: .job, time: ended ?? time(run["startedAt"]))
+      task.last = time(run["startedAt"])
+      if task.state == .failed {
+        task.notes = (detail?["output"] ?? run["output"])?.string(bytes: 1000)
+      }
+      return task.bytes
+    }
+  }
+
+  /// The ids of the runs that are said to be at work, the first ones.
+  static func running(_ data: JSONValue) -> [String] {
+    let ids = nodes(data["runs"]).filter { $0["status"]?.string == "RUNNING" }
+      .compactMap { $0["id"]?.string }.filter(isPlain)
+    return Array(ids.prefix(50))
+  }
+
+  private static func nodes(_ list: JSONValue?) -> [JSONValue] {
+    (list?["edges"]?.elements ?? []).compactMap { $0["node"] }
+  }
+
+  private static func time(_ value: JSONValue?) -> Timestamp? {
+    value?.string.flatMap { Timestamp(rfc3339: $0) }
+  }
+
+  private static func state(_ status: String) -> TaskRecord.State {
+    switch status {
+    case "COMPLETED": .done
+    case "FAILED": .failed
+    case "CANCELLED": .cancelled
+    case "QUEUED": .waiting
+    default: .running
+    }
+  }
+}
+
+/// The state of a loop, as Redis keeps it.
+enum LoopText {
+  /// A loop as a task; nil for what is none.
+  static func task(_ id: String, _ text: String, _ origin: RecordOrigin) -> [UInt8]? {
+    guard let value = try? JSONValue.parse(text: text), value.isObject else { return nil }
+    let stories = value["stories"]?.elements ?? []
+    let passed = stories.filter { $0["passes"]?.bool == true }.count
+    let skipped = stories.filter { $0["skipped"]?.bool == true && $0["passes"]?.bool != true }.count
+    let next = stories.first { $0["passes"]?.bool != true && $0["skipped"]?.bool != true }
+    let isOver = !stories.isEmpty && passed + skipped == stories.count
+    var task = TaskRecord(
+      origin, id: id, title: value["title"]?.string ?? id, state: isOver ? .done : .running,
+      kind: .job, time: nil)
+    let notes = [
+      "\(passed + skipped) of \(stories.count)", skipped == 0 ? nil : "\(skipped) skipped",
+      next?["title"]?.string.map { "next: \($0)" },
+    ]
+    task.notes = notes.compactMap(\.self).joined(separator: ", ")
+    return task.bytes
+  }
+}

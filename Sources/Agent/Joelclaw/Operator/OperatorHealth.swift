@@ -1,0 +1,139 @@
+import Core
+import Records
+import Web
+
+/// What an answer of a part says of its health (CONTRACT.md 5).
+struct OperatorHealth: Equatable {
+  /// How a part is, the best first.
+  enum State: String, CaseIterable {
+    case healthy, degraded, down
+    /// Nothing came in time.
+    case timeout
+  }
+
+  var state: State
+  /// A line for people; from outside.
+  var summary: String
+
+  init(_ state: State, _ summary: String) {
+    self.state = state
+    self.summary = summary
+  }
+
+  /// - Parameters:
+  ///   - source: who was asked.
+  ///   - outcome: what came of it.
+  ///   - time: how long was waited, seconds.
+  init(_ source: OperatorSource, _ outcome: OperatorOutcome, time: Double) {
+    switch outcome {
+    case .late: self.init(.timeout, "no answer in \(Latency.seconds(time)) s")
+    case .failed(let reason): self.init(.down, reason)
+    case .response(let head, let body):
+      let value = body.withUnsafeBytes { try? JSONValue.parse($0) }
+      self = Self.judge(source, head, value)
+    case .output(let output, let error, let status):
+      self =
+        source == .redis
+        ? Self.redis(output, error) : Self.kubernetes(output, error, isFine: status == 0)
+    }
+  }
+
+  // MARK: - Over HTTP
+
+  private static func judge(
+    _ source: OperatorSource, _ head: ResponseHead, _ value: JSONValue?
+  ) -> OperatorHealth {
+    if source == .gateway, let value, value["available"]?.bool != nil { return gateway(value) }
+    guard (200...299).contains(head.status) else { return OperatorHealth(.down, head.summary) }
+    switch source {
+    case .worker: return worker(value)
+    case .qdrant:
+      guard let list = value?["result"]?["collections"] else {
+        return OperatorHealth(.down, "the answer is not Qdrant's")
+      }
+      return OperatorHealth(.healthy, many(list.count, "collection"))
+    case .gateway: return OperatorHealth(.down, "the answer is not a gateway's")
+    default: return OperatorHealth(.healthy, "")
+    }
+  }
+
+  private static func gateway(_ value: JSONValue) -> OperatorHealth {
+    let mode = value["mode"]?.string ?? "normal"
+    let session = value["components"]?["session"]?.text
+    let source = value["status"]?["supersession"]?["activeRequest"]?["source"]?.string
+    let isFine = value["healthy"]?.bool != false && mode == "normal"
+    let words = [
+      mode == "normal" ? nil : mode, session == "ok" ? nil : session.map { "session \($0)" },
+      value["reason"]?.string, source.map { "at a request of \($0)" },
+    ]
+    let state: State = value["available"]?.bool == false ? .down : isFine ? .healthy : .degraded
+    return OperatorHealth(state, words.compactMap(\.self).joined(separator: ", "))
+  }
+
+  private static func worker(_ value: JSONValue?) -> OperatorHealth {
+    guard let value, value.isObject else { return OperatorHealth(.down, "the answer is no object") }
+    let status = value["status"]?.string
+    let twice = value["worker"]?["duplicateFunctionIds"]?.count ?? 0
+    let isBad = ["degraded", "unhealthy", "error", "down"].contains(status)
+    let words = [
+      isBad ? status : nil,
+      value["count"]?.integer.map { many(Int(clamping: $0), "function") },
+      twice == 0 ? nil : "\(twice) registered twice",
+    ]
+    return OperatorHealth(
+      isBad || twice > 0 ? .degraded : .healthy, words.compactMap(\.self).joined(separator: ", "))
+  }
+
+  // MARK: - By programs
+
+  private static func redis(_ output: [UInt8], _ error: String) -> OperatorHealth {
+    let replies = RedisText.replies(output, to: RedisText.health.count) ?? []
+    if case .error(let reason)? = replies.first { return OperatorHealth(.down, reason) }
+    guard replies.count == RedisText.health.count else {
+      return OperatorHealth(.down, error.isEmpty ? "the answer is not Redis's" : error)
+    }
+    let values = replies.map { reply -> JSONValue? in
+      if case .value(let value) = reply { value } else { nil }
+    }
+    let (prompts, events) = (values[1]?.integer ?? 0, values[2]?.integer ?? 0)
+    let mode = values[3]?.string
+    let words = [
+      many(Int(clamping: prompts), "prompt"), many(Int(clamping: events), "event"),
+      mode.map { "mode \($0)" }, values[4]?.integer == 1 ? "asleep" : nil,
+    ]
+    let isFine = mode == nil || mode == "normal"
+    return OperatorHealth(
+      isFine ? .healthy : .degraded, words.compactMap(\.self).joined(separator: ", "))
+  }
+
+  private static func kubernetes(
+    _ output: [UInt8], _ error: String, isFine: Bool
+  ) -> OperatorHealth {
+    let value = output.withUnsafeBytes { try? JSONValue.parse($0) }
+    guard isFine, let items = value?["items"] else {
+      return OperatorHealth(.down, error.isEmpty ? "kubectl printed no pods" : error)
+    }
+    let bad = items.elements.filter { pod in
+      let phase = pod["status"]?["phase"]?.string
+      if phase == "Succeeded" { return false }
+      let parts = pod["status"]?["containerStatuses"]?.elements ?? []
+      return phase != "Running" || parts.contains { $0["ready"]?.bool == false }
+    }
+    let names = bad.compactMap { $0["metadata"]?["name"]?.string }.prefix(3)
+    let rest = bad.isEmpty ? "" : ", \(bad.count) not ready: " + names.joined(separator: ", ")
+    return OperatorHealth(bad.isEmpty ? .healthy : .degraded, many(items.count, "pod") + rest)
+  }
+
+  private static func many(_ count: Int, _ one: String) -> String {
+    "\(count) \(one)\(count == 1 ? "" : "s")"
+  }
+
+  // MARK: - The row
+
+  /// The record of a part.
+  func record(_ source: OperatorSource, place: String, seconds: Double) -> [UInt8] {
+    RecordText(.health).string("source", source.rawValue).string("status", state.rawValue)
+      .string("summary", summary).json("latency_ms", Latency.text(seconds)).string("url", place)
+      .bytes
+  }
+}

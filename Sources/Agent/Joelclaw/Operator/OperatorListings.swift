@@ -1,0 +1,44 @@
+import Core
+import Records
+
+/// The lists of a joelclaw system.
+extension Listing {
+  static let joelclawHealth = Listing(
+    columns: [
+      .text("SOURCE", "source"),
+      Column("STATUS") { row in
+        let words = row["status"]?.text ?? ""
+        return .words(words, words == "healthy" ? .good : words == "degraded" ? .odd : .bad)
+      },
+      .milliseconds("LATENCY", "latency_ms"), .text("SUMMARY", "summary", gives: true),
+      .text("URL", "url", gives: true),
+    ], fields: ["source", "status", "latency_ms", "summary", "url"])
+
+  static let joelclawTasks = Listing(
+    columns: [
+      .text("ID", "id"), .text("TITLE", "title", gives: true), .status("STATE", "state"),
+      .time("LAST", "last"), .error("NOTES", "notes"),
+    ], fields: ["id", "title", "state", "last", "time", "notes"])
+
+  static let joelclawFunctions = Listing(
+    columns: [
+      .text("SLUG", "slug", gives: true), .text("NAME", "name", gives: true),
+      Column("TRIGGERS", gives: true) { row in
+        .row((row["triggers"]?.elements ?? []).map { .text($0["value"]) }, by: ", ")
+      },
+    ], fields: ["id", "slug", "name", "triggers"])
+
+  static let joelclawWorkers = Listing(
+    columns: [
+      .text("SERVICE", "service"), .status("STATUS", "status"),
+      Column("ROLE") { .text($0["worker"]?["role"]) },
+      Column("STARTED") { .time($0["worker"]?["startedAt"]) },
+      .number("FUNCTIONS", "count"),
+    ], fields: ["service", "status", "count", "worker"])
+
+  static let joelclawLogs = Listing(
+    columns: [
+      .time("TIME", "occurredAt"), .text("NAME", "name", gives: true), .text("ID", "id"),
+      .text("DATA", "raw", gives: true),
+    ], fields: ["occurredAt", "name", "id", "raw"])
+}

@@ -1,0 +1,67 @@
+import Core
+
+/// The commands that redis-cli reads, and the lines that it prints with --json: a JSON value
+/// for each reply, or `error:` and a string.
+enum RedisText {
+  /// What tells how a joelclaw's Redis is.
+  static let health = [
+    "PING", "XLEN joelclaw:gateway:messages", "XLEN joelclaw:queue:events",
+    "GET joelclaw:mode", "EXISTS system:sleep",
+  ]
+  private static let loopPrefix = "agent-loop:prd:"
+
+  /// Lists the loops, from a cursor on.
+  static func loops(from cursor: String) -> [String] {
+    ["SCAN \(quoted(cursor)) MATCH \(loopPrefix)* COUNT 1000"]
+  }
+
+  /// Fetches what stands at keys.
+  static func values(of keys: [String]) -> [String] {
+    ["MGET " + keys.map(quoted).joined(separator: " ")]
+  }
+
+  /// The id of a loop; nil for another key.
+  static func loop(_ key: String) -> String? {
+    key.hasPrefix(loopPrefix) ? String(key.dropFirst(loopPrefix.count)) : nil
+  }
+
+  /// A word, whatever is in it.
+  static func quoted(_ word: String) -> String {
+    let digits = Array("0123456789abcdef")
+    var text = "\""
+    for byte in word.utf8 {
+      switch byte {
+      case 48...57, 65...90, 97...122, 0x2d, 0x2e, 0x3a, 0x5f:
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      default: text += "\\x\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
+    return text + "\""
+  }
+
+  /// A reply.
+  enum Reply {
+    case value(JSONValue)
+    case error(String)
+  }
+
+  /// The replies to commands, the last ones of what was printed: in front of them is what came
+  /// of a password.
+  ///
+  /// - Returns: nil when there are not so many; an error of the password is the only reply.
+  static func replies(_ output: [UInt8], to count: Int) -> [Reply]? {
+    let lines = output.split(separator: 10).map(reply)
+    if let first = lines.first, case .error = first { return [first] }
+    guard lines.count >= count else { return nil }
+    return Array(lines.suffix(count))
+  }
+
+  private static func reply(_ line: ArraySlice<UInt8>) -> Reply {
+    let isError = line.starts(with: Array("error:".utf8))
+    let text = Array(isError ? line.dropFirst(6) : line)
+    let value = text.withUnsafeBytes { try? JSONValue.parse($0) }
+    if isError { return .error(value?.string ?? String(decoding: text, as: UTF8.self)) }
+    guard let value else { return .error("not JSON: \(String(decoding: text, as: UTF8.self))") }
+    return .value(value)
+  }
+}

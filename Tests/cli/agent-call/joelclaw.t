@@ -1,0 +1,157 @@
+#!/bin/sh
+# The parts of a joelclaw system: Inngest, the worker, Redis, Qdrant, Kubernetes, the gateway.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../joelgate.sh"
+needs agent-call jq python3 redis-server redis-cli
+
+config=$XDG_CONFIG_HOME/agentutils/config
+call() { run agent-call -p joel "$@"; }
+fault() { printf '%s\n' "$*" >"$tmp/parts.words"; }
+
+# A real Redis, with a password.
+free_port() {
+  python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+redis=$(free_port)
+printf 'r3dis "pass" word\n' >"$tmp/redis.password"
+chmod 600 "$tmp/redis.password"
+{
+  printf 'port %s\nbind 127.0.0.1\nsave ""\ndir %s\n' "$redis" "$tmp"
+  printf 'requirepass "r3dis \\"pass\\" word"\n'
+} >"$tmp/redis.conf"
+start redis redis-server "$tmp/redis.conf"
+redis_says() { REDISCLI_AUTH='r3dis "pass" word' redis-cli -p "$redis" "$@"; }
+wait_until 20 redis_says PING || bail "no Redis"
+redis_says XADD joelclaw:gateway:messages '*' text one >/dev/null
+redis_says SET agent-loop:prd:L1 '{"title":"Tide\u001b[31m gauge","stories":[{"id":"a","title":"read","passes":true},
+{"id":"b","title":"plot","skipped":true},{"id":"c","title":"send"}]}' >/dev/null
+redis_says SET agent-loop:prd:L2 '{"title":"Done","stories":[{"id":"a","passes":true}]}' >/dev/null
+redis_says SET 'agent-loop:prd:odd "key"' 'rubbish' >/dev/null
+
+start_server parts python3 "$cli/servers/joelparts.py" --log "$tmp/queries" \
+  --control "$tmp/parts.words"
+parts=$url
+mkdir "$tmp/bin"
+cat >"$tmp/bin/kubectl" <<'END'
+#!/bin/sh
+# Stands for kubectl: two pods, of which one is not ready.
+[ "$*" = '--context=harbour get pods -A -o json' ] || { echo "bad words: $*" >&2; exit 1; }
+echo '{"items":[{"metadata":{"name":"a"},"status":{"phase":"Running","containerStatuses":[{"ready":true}]}},
+{"metadata":{"name":"b"},"status":{"phase":"Pending"}},{"metadata":{"name":"c"},"status":{"phase":"Succeeded"}}]}'
+END
+chmod +x "$tmp/bin/kubectl"
+PATH=$tmp/bin:$PATH
+start_joelgate joel
+cat >>"$config" <<END
+inngest-url = $parts
+worker-url = $parts/
+redis-url = redis://127.0.0.1:$redis/0
+redis-password-file = $tmp/redis.password
+qdrant-url = $parts
+END
+
+# --- health
+
+call -o tsv health
+status_is 0 "a system that is well"
+is "$(cut -f 1,2,4 "$out" | tr '\t' '|')" 'gateway|healthy|
+inngest|healthy|
+worker|healthy|2 functions
+redis|healthy|1 prompt, 0 events
+qdrant|healthy|1 collection' "a line a part"
+call health
+is "$(jq -r '.type + " " + (.latency_ms | type)' "$out" | sort -u)" "health number" "as records"
+redis_says SET joelclaw:mode redis_degraded >/dev/null
+redis_says SET system:sleep 1 >/dev/null
+fault twice
+tell joel health 503 '{"ok":false,"available":true,"healthy":false,"mode":"normal","components":{"session":"stuck for 90 s"},"reason":"no turn_end"}'
+printf 'kubectl-context = harbour\n' >>"$config"
+call -o tsv health
+status_is 1 "one that is not"
+is "$(cut -f 1,2,4 "$out" | tr '\t' '|')" 'gateway|degraded|session stuck for 90 s, no turn_end
+inngest|healthy|
+worker|degraded|2 functions, 1 registered twice
+redis|degraded|1 prompt, 0 events, mode redis_degraded, asleep
+qdrant|healthy|1 collection
+kubernetes|degraded|3 pods, 1 not ready: b' "says where"
+fault slow
+call -o tsv --max-time 1 health
+status_is 1 "parts that do not answer"
+is "$(cut -f 1,2,4 "$out" | grep -c 'timeout	no answer in ')" 3 "are told apart from those that are not there"
+like "$(cat "$out")" '^redis	degraded' "and keep no other from being asked"
+fault
+
+# --- lists
+
+call -o tsv runs
+status_is 0 "runs"
+is "$(cut -f 1-3,6 "$out" | tr '\t' '|')" '01A|Tide table|running|
+01B|Mail|done|
+01C|Tide table|done|
+01D|Mail|failed|no such mailbox
+01E|f-9|waiting|
+01F|Tide table|cancelled|' "by the names of their functions; what has ended meanwhile is done"
+call runs -n 2 -S 2h
+is "$(jq -r '.type + " " + .kind + " " + .backend' "$out" | uniq -c | tr -s ' ')" ' 2 task job joelclaw' \
+  "are tasks, and -n many"
+like "$(grep runs "$tmp/queries" | tail -n 1)" 'first:2' "and no more is asked for"
+call functions
+is "$(jq -r '.slug' "$out" | xargs)" "sys-tides sys-mail" "functions"
+fault odd
+run python3 "$cli/terminal.py" agent-call -p joel functions
+out_unlike "$(printf '\033')\[31m" "a name is made visible"
+fault
+call logs -n 3
+is "$(jq -r '.id' "$out" | xargs)" "e0 e1 e2" "what happened"
+call workers
+is "$(jq -c '[.service, .worker.role]' "$out")" '["worker","host"]' "the worker's own words"
+out_like '"n": 1\.1' "as they came"
+call -o tsv loops
+status_is 0 "loops"
+is "$(cut -f 1-3,6 "$out" | tr '\t' '|')" 'L1|Tide\e[31m gauge|running|2 of 3, 1 skipped, next: send
+L2|Done|done|1 of 1' "and how far they are"
+err_like 'agent-loop:prd:odd "key": not the state of a loop' "what is none is named"
+
+# --- faults
+
+fault fault
+call runs
+status_is 2 "an error in GraphQL, whatever its status"
+err_like '^agent-call: http://127.0.0.1:[0-9]+: the query is bad' "is told"
+err_unlike "$(printf '\033')" "made visible"
+fault plain
+call runs
+status_is 75 "a page in place of an answer"
+fault
+chmod 644 "$tmp/redis.password"
+call loops
+status_is 77 "a password that others can read"
+chmod 600 "$tmp/redis.password"
+printf 'wrong\n' >"$tmp/redis.password"
+call loops
+status_is 77 "a wrong password"
+err_like 'WRONGPASS' "is told as such"
+err_unlike 'wrong ' "and not shown"
+call -o tsv health
+like "$(cat "$out")" '^redis	down	.*WRONGPASS' "in health, too"
+sed 's/^redis-url.*/redis-url = redis:\/\/u:hush@127.0.0.1:1/' "$config" >"$tmp/other" &&
+  cat "$tmp/other" >"$config"
+call loops
+status_is 2 "a password in the url is refused"
+err_unlike hush "and not shown"
+sed '/^redis/d; s/^worker-url.*/worker-url = http:\/\/127.0.0.1:1/' "$config" >"$tmp/other" &&
+  cat "$tmp/other" >"$config"
+call loops
+status_is 2 "without a url of Redis there are no loops"
+err_is "agent-call: joel: no redis-url is set; see agentutils.conf(5)" "which is said"
+call workers
+status_is 75 "a worker that is not there"
+stop "$(cat "$tmp/joel.pid")"
+call -o tsv health
+like "$(cat "$out")" '^gateway	down	' "nobody needs the gateway for the others"
+printf '[profile none]\nkind = joelclaw\nurl = ws://127.0.0.1:1\n' >>"$config"
+run agent-call -p none health
+status_is 75 "a system of which nobody answers"
+run agent-call -p joel stats
+status_is 2 "there are no other words"
+done_testing

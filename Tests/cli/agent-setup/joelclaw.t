@@ -1,0 +1,36 @@
+#!/bin/sh
+# agent-setup and a joelclaw gateway.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../joelgate.sh"
+needs agent-call python3 jq
+
+config=$XDG_CONFIG_HOME/agentutils/config
+start_joelgate joel --token jc-secret
+rm "$config"
+mkdir "$tmp/tools"
+PATH=$tmp/tools:$PATH
+talk() { run python3 "$cli/talk.py" agent-setup "$@"; }
+
+talk -k joelclaw -p joel <<END
+URL of the agent|${url#ws://}
+Token, not shown|wrong
+another token|t
+Token, not shown|jc-secret
+Where to keep the token|file
+END
+status_is 0 "a gateway"
+out_like "does not accept this token" "a wrong token is told"
+out_like "agent-call -p joel get health: ok" "and the profile tried"
+is "$(cat "$config")" "[profile joel]
+kind = joelclaw
+url = $url
+token-file = joel.token" "what is written"
+talk -k joelclaw -p joel <<END
+Replace its URL and token|y
+URL of the agent|ws://127.0.0.1:1
+Token, not shown|
+Another URL|q
+END
+status_is 75 "where nobody is"
+out_like "Nothing answers at this address" "is told"
+done_testing

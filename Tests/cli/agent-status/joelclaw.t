@@ -1,0 +1,47 @@
+#!/bin/sh
+# agent-status of a joelclaw system: the parts, in every size and every bar.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../joelgate.sh"
+needs agent-call jq python3
+
+start_joelgate joel
+start_server parts python3 "$cli/servers/joelparts.py" --control "$tmp/parts.words"
+cat >>"$XDG_CONFIG_HOME/agentutils/config" <<END
+inngest-url = $url
+worker-url = $url
+END
+show() { run agent-status -p joel "$@"; }
+
+show
+status_is 0 "a system that is well"
+out_is "● healthy" "in a line"
+show -o large
+out_is 'gateway     healthy
+inngest     healthy
+worker      healthy, 2 functions' "or a line a part"
+echo twice >"$tmp/parts.words"
+show
+status_is 1 "one that is not"
+out_is '◐ degraded: worker
+worker degraded, 2 functions, 1 registered twice' "says where, and why"
+show -o small
+out_is '◐ degraded: worker' "-o small"
+show -o tmux
+status_is 0 "a bar's block has no status"
+out_is '#[fg=#d97706]◐#[default] joel worker' "-o tmux"
+show -o waybar
+is "$(jq -c '[.alt, .class]' "$out")" '["degraded",["degraded"]]' "-o waybar"
+show -o i3
+is "$(jq -r .full_text "$out")" '◐ joel worker' "-o i3"
+tell joel health 503 "{\"available\":false,\"mode\":\"red\\u001b[31m\"}"
+show -o large
+out_like '^gateway     down, red' "a gateway that is down"
+out_unlike "$(printf '\033')" "what it says is made visible"
+printf '[profile none]\nkind = joelclaw\nurl = ws://127.0.0.1:1\n' >>"$XDG_CONFIG_HOME/agentutils/config"
+run agent-status -p none -o small
+status_is 75 "nobody there"
+out_is "○ down: gateway" "is told"
+run agent-status -p joel,none -o small
+status_is 75 "several agents"
+out_like '^joel +◐ degraded: gateway, worker$' "a line each"
+done_testing
