@@ -125,7 +125,7 @@ is "$(poll 40) $(jq -r .error "$out")" "502 the speaker failed: no sound" "and n
 is "$(poll 41 -srv-site) $(said)" "200 sound of Behind all that." "a transcript of 100 MB"
 counted() { sed -n 's/^rchar: //p' "/proc/$voice/io" 2>/dev/null || echo 0; }
 before=$(counted)
-for number in 1 2 3; do poll 41 -srv-site >/dev/null; done
+for _number in 1 2 3; do poll 41 -srv-site >/dev/null; done
 ok "is not read again" [ "$(($(counted) - before))" -lt 1000000 ]
 turn 44 'And one more.' >>"$site/large.jsonl"
 is "$(poll 43 -srv-site) $(said)" "200 sound of And one more." "but what comes"
