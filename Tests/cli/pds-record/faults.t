@@ -33,19 +33,27 @@ status_is 75 "one that is not there"
 
 # --- lost answers
 
-fault me '{"method":"putRecord","lose":true}'
-given '{"n":2}' pds-record create $task
-status_is 0 "an answer that is lost"
-is "$(stored me | jq -c 'select(.n == 2)' | wc -l | tr -d ' ')" 1 "creates nothing twice"
-is "$(jq -r .uri "$out")" "at://did:web:alice.test/$task/$(pds-record list -n 1 $task |
-  jq -r .uri | sed 's|.*/||')" "and is told"
-cid=$(echo '{"n":3}' | pds-record put $task self | jq -r .cid)
-fault me '{"method":"putRecord","lose":true}'
-given '{"n":4}' pds-record put --swap "$cid" $task self
-status_is 0 "a swap whose answer is lost is no conflict"
-fault me '{"method":"deleteRecord","lose":true}'
-run pds-record delete $task self
-status_is 0 "nor is a deletion"
+# The second finds its own record in the way.
+start_pds strict --awkward
+for server in me strict; do
+  AGENT_PROFILE=$server
+  export AGENT_PROFILE
+  fault $server '{"method":"putRecord","lose":true}'
+  given '{"n":2}' pds-record create $task
+  status_is 0 "$server: an answer that is lost"
+  is "$(pds-record list $task | jq -r 'select(.value.n == 2).uri')" "$(jq -r .uri "$out")" \
+    "$server: the record is there once, and told"
+  cid=$(echo '{"n":3}' | pds-record put $task self | jq -r .cid)
+  fault $server '{"method":"putRecord","lose":true}'
+  given '{"n":4}' pds-record put --swap "$cid" $task self
+  status_is 0 "$server: a swap whose answer is lost is no conflict"
+  given '{"n":5}' pds-record put --swap "$cid" $task self
+  status_is 1 "$server: but one behind it is"
+  fault $server '{"method":"deleteRecord","lose":true}'
+  run pds-record delete $task self
+  status_is 0 "$server: nor is a deletion whose answer is lost"
+done
+AGENT_PROFILE=me
 
 # --- cut off, and again
 

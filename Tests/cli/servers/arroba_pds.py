@@ -4,9 +4,10 @@
     arroba_pds.py [--awkward] [--lifetime SECONDS] [--page COUNT] [--log FILE] [--faults FILE]
 
 What arroba leaves out is added: sessions with tokens that expire, swaps, describeRepo. With
---awkward its own lists and creates stay: oldest first, an inclusive cursor, no reverse. A
-page has at most --page records, whatever is asked for. Each line of --faults is used once, by
-the first request that it names, and taken out:
+--awkward its own lists and creates stay: oldest first, an inclusive cursor, no reverse;
+and a swap is no less a conflict when the record is there as it was sent. A page has at most
+--page records, whatever is asked for. Each line of --faults is used once, by the first request
+that it names, and taken out:
 
     {"method": "putRecord", "status": 429, "headers": {"Retry-After": "1"}, "text": "..."}
     {"method": "putRecord", "lose": true}         done, and no answer
@@ -101,7 +102,8 @@ class Account:
 class Records:
   """The calls that change records as the reference server has them."""
 
-  def __init__(self):
+  def __init__(self, is_strict):
+    self.is_strict = is_strict
     self.lock = threading.Lock()
     self.put_there = server.server._methods[REPO + 'putRecord']
     self.delete_there = server.server._methods[REPO + 'deleteRecord']
@@ -124,7 +126,7 @@ class Records:
     with self.lock:
       present = self.present(input)
       cid = dag_cbor_cid(input['record']).encode('base32')
-      if cid == present:
+      if cid == present and not self.is_strict:
         return {'uri': at_uri(DID, input['collection'], input['rkey']), 'cid': cid}
       self.check(input, present)
       return {**self.put_there(input), 'commit': self.commit()}
@@ -239,7 +241,7 @@ def main():
   account = Account(options.lifetime)
   server.authenticate = account.authenticate
   methods = server.server._methods
-  records = Records()
+  records = Records(options.awkward)
   methods.update({
     SESSION + 'createSession': account.create, SESSION + 'refreshSession': account.refresh,
     SESSION + 'getSession': account.get, REPO + 'putRecord': records.put,
