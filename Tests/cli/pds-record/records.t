@@ -79,6 +79,17 @@ status_is 0 "the right one may"
 pds get $task self
 is "$(jq -c '.value | keys_unsorted | sort' "$out")" '["$type","title"]' "and has no time added"
 
+# --- a terminal
+
+bidi=$(printf '\342\200\256')
+given "{\"title\":\"a${bidi}b\"}" pds-record put $task odd
+run pds-record get $task odd
+ok "in a pipe a text is as it is" grep -q "a${bidi}b" "$out"
+run python3 "$cli/terminal.py" pds-record get $task odd
+not_ok "a terminal is shown" grep -q "$bidi" "$out"
+ok "what it must not obey" grep -qF 'a\u202eb' "$out"
+pds delete $task odd
+
 # --- rows
 
 pds list $task

@@ -42,6 +42,16 @@ ok "one of them has the tokens renewed" [ "$(asked me refreshSession)" -lt 4 ]
 is "$(asked me createSession)" 0 "and none logs in"
 is "$(stored me | jq -c 'select(.p)' | wc -l | tr -d ' ')" 6 "every record is there"
 
+# --- a new pair whose answer is lost is used up
+
+sleep 0.7
+: >"$tmp/me.log"
+fault me '{"method":"refreshSession","lose":true}'
+given '{}' pds-record create $task
+status_is 0 "a lost pair of tokens"
+is "$(asked me refreshSession) $(asked me createSession)" "2 1" "is had for the password"
+: >"$tmp/me.log"
+
 # --- tokens that are good for nothing
 
 sed -i 's/"refreshJwt":"[^"]*"/"refreshJwt":"nonsense"/;s/"accessJwt":"[^"]*"/"accessJwt":"bad"/' "$tokens"/*.json
