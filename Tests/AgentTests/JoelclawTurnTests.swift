@@ -116,11 +116,24 @@ import Web
     _ = turn.lost(now: start, clock: 0.3)
     _ = turn.take(try status(pid: 2), now: start, clock: 1)
     #expect(turn.end == nil)
+    // It may speak before it is asked.
+    _ = turn.take(.text("who"), now: start, clock: 1.9)
     _ = turn.take(try status("z", pid: 2), now: start, clock: 2)
-    _ = turn.take(.text("whole"), now: start, clock: 2.1)
+    _ = turn.take(.text("le"), now: start, clock: 2.1)
     _ = turn.take(.turnEnd, now: start, clock: 2.2)
     _ = turn.take(try status("b", at: 9, pid: 2), now: start, clock: 2.3)
     #expect(turn.end == .answered)
+  }
+
+  @Test func oneThatDoesNotBeginAgainHasLostTheAnswer() throws {
+    var turn = try sent()
+    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    _ = turn.lost(now: start, clock: 0.3)
+    _ = turn.take(try status(pid: 2), now: start, clock: 1)
+    _ = turn.take(try status(pid: 2), now: start, clock: 10.9)
+    #expect(turn.end == nil)
+    _ = turn.take(try status(pid: 2), now: start, clock: 11.1)
+    guard case .lost = turn.end else { return #expect(Bool(false)) }
   }
 
   @Test func aStatusIsAskedForTwiceAsLateEachTime() {

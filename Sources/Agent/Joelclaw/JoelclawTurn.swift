@@ -36,6 +36,8 @@ struct JoelclawTurn {
   private var earliest: Timestamp?
   /// Whether a connection was lost since it was sent, and no status has come since.
   private var isCut = false
+  /// Whether a gateway that was restarted is to begin again: what comes is the whole answer.
+  private var isAwaited = false
   private var process: Int64?
   /// What the gateway said went wrong, behind which nothing was said.
   private(set) var failure: String?
@@ -114,7 +116,7 @@ struct JoelclawTurn {
       speech.tear()
       return say(.unconfirmed, now, "the connection was lost")
     case .taken:
-      isCut = true
+      (isCut, isAwaited) = (true, false)
       speech.tear()
       return []
     }
@@ -212,21 +214,25 @@ struct JoelclawTurn {
       limits.isRestarted && active?.source == own.source && active?.enqueued == own.enqueued
     if let active, isSame || isAgain {
       // Begun before this connection, it may have said something that is missed.
-      let isWhole = isCut && limits.isRestarted && limits.hasJustEnded
       phase = .taken(active)
       limits.working(clock)
       if isAborting { wantsAbort = true }
-      isCut = false
-      return isWhole ? speech.restart(now) : []
+      (isCut, isAwaited) = (false, false)
+      return []
     }
+    var news: [ChatNews] = []
     if active == nil {
+      if isCut, limits.isRestarted, !isAwaited {
+        isAwaited = true
+        news = speech.restart(now)
+      }
       let isOpen = speech.isTalking || speech.isWorking
-      guard limits.isOver(clock, isOpen: isOpen, mayCome: isCut && limits.isRestarted) else {
-        if limits.hasJustEnded { pace.begin(clock) }
-        return []
+      guard limits.isOver(clock, isOpen: isOpen, mayCome: isAwaited) else {
+        pace.begin(clock)
+        return news
       }
     }
-    return finish(now)
+    return news + finish(now)
   }
 
   // MARK: - The end
@@ -242,8 +248,9 @@ struct JoelclawTurn {
       end = .failed(failure)
     } else {
       turn.state = .completed
-      turn.message = speech.isTorn ? nil : speech.last
-      end = speech.isTorn ? .lost("a part of the answer is lost, and nobody keeps it") : .answered
+      let isLost = speech.isTorn || isAwaited
+      turn.message = isLost ? nil : speech.last
+      end = isLost ? .lost("a part of the answer is lost, and nobody keeps it") : .answered
     }
     turn.ended = now
     turn.time = now

@@ -59,9 +59,6 @@ struct PromptLimits {
   mutating func busy(_ now: Double) { idleSince = nil }
   mutating func restarted() { (isRestarted, nullSince) = (true, nil) }
 
-  /// Whether nothing is active for the first time.
-  var hasJustEnded: Bool { nullSince != nil }
-
   /// Nothing is active: whether that is the end. It may be told too soon.
   ///
   /// - Parameters:

@@ -10,9 +10,12 @@ prompts() { frames joel prompt | wc -l | tr -d ' '; }
 user() { jq -r 'select(.role == "user") | .state' "$1" | uniq | tr '\n' ' '; }
 
 tell joel cut
-chat -o json behind the cut
-is "$(user "$out")" "queued sent unconfirmed final " \
-  "a prompt behind which the connection is lost is looked for, and found"
+start cutoff agent-chat -p joel --retry-wait 0.1 -o json hold on
+ok "a prompt behind which the connection is lost is looked for" \
+  wait_until 20 has "$tmp/cutoff.out" '"role":"user".*"state":"final"'
+tell joel go
+finished "$pid"
+is "$(user "$tmp/cutoff.out")" "queued sent unconfirmed final " "and found"
 is "$(prompts)" 1 "not sent again"
 tell joel lose
 chat --timeout 0.5 -o json never stored
@@ -33,23 +36,23 @@ is "$(jq -r 'select(.role == "assistant") | .state' "$tmp/torn.out" | tail -n 1)
   "is no final text"
 like "$(cat "$tmp/torn.err")" 'a part of the answer is lost, and nobody keeps it$' "which is said"
 
-start again agent-chat -p joel --retry-wait 0.1 -o json count 60
+start again agent-chat -p joel --retry-wait 0.1 -o json count 200
 wait_until 20 has "$tmp/again.out" '"state":"partial"'
-tell joel restart 800
+tell joel restart 1500
 finished "$pid"
 is "$status" 0 "a gateway that is restarted begins again with what it did not finish"
 is "$(jq -r 'select(.role == "assistant" and .state == "final") | .text' "$tmp/again.out")" \
-  "$(seq -s ' ' 0 59) " "and the answer is whole"
+  "$(seq -s " " 0 199) " "and the answer is whole"
 is "$(prompts)" 4 "without a second prompt"
-start head agent-chat -p joel --retry-wait 0.5 count 70
+start head agent-chat -p joel --retry-wait 0.5 count 300
 wait_until 20 came_frames joel prompt 5
-wait_until 20 has "$tmp/joel.out" '"taken":"count 70"'
+wait_until 20 has "$tmp/joel.out" '"taken":"count 300"'
 tell joel restart 0
 finished "$pid"
 is "$status" 75 "one whose beginning came before the link was back is not taken for whole"
 
-start raw agent-chat -p joel -v forever
-wait_until 20 came_frames joel prompt 6
+start raw agent-chat -p joel -o json forever
+wait_until 20 has "$tmp/raw.out" '"state":"partial"'
 tell joel raw '{"type":'
 tell joel raw 'null'
 tell joel raw '{"type":"text_delta","delta":7}'

@@ -153,6 +153,8 @@ def answer(text, life):
         for number in range(int(rest.split()[0])):
             say("%d " % number)
             pause()
+            if state["life"] != life:
+                return
     elif word == "tool":
         say("Looking.")
         end()
@@ -180,6 +182,7 @@ def answer(text, life):
         while not over(life) and not (word == "hold" and state["go"]):
             say("on ")
             pause(0.05)
+        state["go"] = False
         if state["life"] != life:
             return
     elif word == "odd":
