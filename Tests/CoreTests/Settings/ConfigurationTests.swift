@@ -39,11 +39,11 @@ import Testing
     #expect(configuration.faults.isEmpty)
     #expect(configuration.defaultProfile == "home")
     #expect(configuration.defaultHost == "box")
-    #expect(configuration.profiles["home"]?.parts == ["redis-url": "redis://box"])
     #expect(
       configuration.profiles == [
         "home": .init(
-          url: "https://x.example/", tokenCommand: "pass show clanky", tokenFile: "~/token")
+          url: "https://x.example/", tokenCommand: "pass show clanky", tokenFile: "~/token",
+          parts: ["redis-url": "redis://box"])
       ])
     #expect(
       configuration.hosts == [
