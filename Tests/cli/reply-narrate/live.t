@@ -93,9 +93,9 @@ is "$status" 143 "a signal ends it"
 ok "and the command, which stood still" gone "$speaker"
 exec 9>&-
 rm "$mark"
+: >"$tmp/speaker"
 start held reply-narrate --exec "trap '' TERM INT; echo \$\$ >'$tmp/speaker'; sleep 100 & wait; wait" \
   "$root/Tests/fixtures/transcript.ndjson"
-: >"$tmp/speaker"
 ok "a command that does not want to end" wait_until 10 test -s "$tmp/speaker"
 stop "$pid" INT
 is "$status" 130 "is ended"
