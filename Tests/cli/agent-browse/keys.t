@@ -30,8 +30,14 @@ keys Enter
 ok "Enter shows it all in less" wait_until 20 shows '^\(END\)|^:'
 ok "from its top" shows '^ *[0-9a-z]+ .*number6'
 keys C-c
+# An interrupt makes less forget what was typed.
+hears() {
+  keys =
+  shows '(lines|line|byte) '
+}
+ok "which an interrupt does not end" wait_until 20 hears
 keys q
-ok "and q comes back, after an interrupt, too" wait_until 20 shows '^  1/60 '
+ok "and q comes back" wait_until 20 shows '^  1/60 '
 
 keys C-o
 ok "only this kind" wait_until 20 shows '^llm_call?.*> number6'
