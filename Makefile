@@ -56,14 +56,12 @@ test: all lint unit cli
 unit:
 	@sh .ci/quietly "unit tests" $(SWIFT) test --disable-xctest
 
-# Six at a time: most of a test is waiting. In reverse: long ones have names late in the
-# alphabet, and the last to end should be short. A job in the background of a shell
-# ignores INT and QUIT, one under nohup HUP, and hands that on; the tests of signals
-# need them as they were.
+# A job in the background of a shell ignores INT and QUIT, one under nohup HUP, and hands
+# that on; the tests of signals need them as they were.
 cli: all peers
 	@echo "command tests"
 	@PATH="$$PWD/bin:$$PATH" perl -e '@SIG{qw(HUP INT QUIT)} = ("DEFAULT") x 3; exec @ARGV' \
-		prove -j6 --reverse -r Tests/cli
+		Tests/cli/all
 
 # What others made, to hold ours against; without the network, tests do without.
 peers:
