@@ -55,9 +55,8 @@ actor TranscriptFolder {
   /// The transcripts of a folder, which is no link, with the time of the last change.
   private func list(_ folder: String) -> [(path: String, modified: Int)] {
     var status = stat()
-    guard lstat(folder, &status) == 0, status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) else {
-      return []
-    }
+    // S_IFMT is declared twice here.
+    guard lstat(folder, &status) == 0, status.st_mode & 0o170000 == 0o040000 else { return [] }
     return Self.names(in: folder).filter { $0.hasSuffix(Self.suffix) }.compactMap { name in
       let path = "\(folder)/\(name)"
       var status = stat()
