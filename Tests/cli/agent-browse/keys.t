@@ -32,7 +32,7 @@ ok "from its top" shows '^ *[0-9a-z]+ .*number6'
 keys C-c
 # An interrupt makes less forget what was typed.
 hears() {
-  keys =
+  keys '='
   shows '(lines|line|byte) '
 }
 ok "which an interrupt does not end" wait_until 20 hears

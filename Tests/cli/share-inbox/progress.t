@@ -8,7 +8,7 @@
 start_box
 start_proxy
 link rate 3000000
-long=a-rather-long-name-of-a-recording
+long='a-rather-long-name-of-a-recording'
 head -c 3000000 /dev/urandom >"$tmp/$long.bin"
 all_gone() { [ "$(left)" -eq 0 ]; }
 # shown NAME: what the line said, one after the other, without the bytes that clear it.
