@@ -54,7 +54,7 @@ ok "another format is left alone, and \$1 is the clip" cmp "$tmp/heard.wav" "$tm
 
 # --- the recorders that are looked for
 mkdir "$tmp/tools"
-for tool in sh awk cat cp cut date dd grep head kill mkdir mktemp od pkill ps python3 rm sed \
+for tool in sh awk cat cp cut date dd grep head kill mkdir mktemp od ps python3 rm sed \
   sleep stty tail tr wc clip-transcribe tmux-attach agent-talk; do
   ln -s "$(command -v "$tool")" "$tmp/tools/$tool"
 done
@@ -132,6 +132,17 @@ done <<'END'
 --profile=|option --profile: nothing is named
 --sesion x box|unknown option --sesion: did you mean --session?
 END
+printf '[profile open]\nkind = riff\nurl = %s\nsecret-file = %s\n' "$url" "$tmp/none" \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+for words in '-p nosuch' '-p nosuch .'; do
+  # shellcheck disable=SC2086  # words
+  run $terminal agent-talk $words --recorder "touch '$tmp/begun'"
+  status_is 2 "$words"
+  out_like '^agent-talk: profile nosuch: not in ' "is told"
+done
+run $terminal agent-talk -p open --recorder "touch '$tmp/begun'"
+status_is 77 "a profile without its secret"
+out_like "^agent-talk: .*$tmp/none" "is told"
 run agent-talk --recorder
 err_like '^agent-talk: option --recorder needs an argument$' "an option without its argument"
 run perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' agent-talk --recorder "touch '$tmp/begun'" .

@@ -24,8 +24,8 @@ clear_prompt
 # --- keys and signals: several people at once
 says 'never said'
 hears_never="touch '$tmp/heard'; $hears"
-for seat in q esc break; do talk "$seat" --recorder "$speaks" --command "$hears_never" .; done
-for signal in HUP INT TERM; do
+for seat in q esc break quit; do talk "$seat" --recorder "$speaks" --command "$hears_never" .; done
+for signal in HUP INT QUIT TERM; do
   talk "$signal" --recorder "sh -c 'echo \$\$ >$tmp/$signal; exec sleep 1000' | cat; :" \
     --command "$hears_never" .
 done
@@ -37,6 +37,7 @@ done <<'END'
 q q 1
 esc \e[A 1
 break \x03 130
+quit \x1c 131
 END
 while read -r signal want; do
   at "$signal" expect '----'
@@ -47,22 +48,48 @@ while read -r signal want; do
 done <<'END'
 HUP 129
 INT 130
+QUIT 131
 TERM 143
 END
 not_ok "no clip of these was heard" test -e "$tmp/heard"
 ok "or is left" nothing_left
 ok "and nothing typed" session_empty
-talk late --recorder "sh -c 'echo \$\$ >$tmp/pipe; cat $tmp/loud.wav; exec sleep 1000' | cat; :" \
-  --command "echo \$\$ >'$tmp/pid'; exec sleep 1000" .
-at late expect '####'
-at late send ' '
-at late expect 'listening to it'
-ok "all of a recorder that is a pipe has ended" wait_until 20 gone "$(cat "$tmp/pipe")"
+
+# --- all of a recorder that is a pipe ends with the recording, whatever shell runs the
+# script, and not only because a terminal went away with its first process
+for shell in dash bash; do
+  command -v "$shell" >/dev/null || continue
+  for seat in "$shell-pipe" "$shell-deaf"; do
+    trap=:
+    [ "$seat" = "$shell-pipe" ] || trap="trap '' TERM"
+    # shellcheck disable=SC2016  # for a shell of its own
+    TMPDIR=$tmp/scratch sit "$seat" 24x80 sh -c 'trap : INT QUIT; "$@"; status=$?
+      printf "left %s\n" "$status"; read -r line; exit "$status"' - "$shell" "$root/bin/agent-talk" \
+      --recorder "(cat '$tmp/loud.wav'; $trap; sh -c 'echo \$\$ >$tmp/$seat; exec sleep 1000'; :) | cat; :" \
+      --command "echo \$\$ >'$tmp/$seat.ears'; exec sleep 1000" .
+  done
+done
+while read -r seat key want; do
+  [ -e "$tmp/$seat.pid" ] || continue
+  at "$seat" expect '####'
+  wait_until 20 test -s "$tmp/$seat"
+  at "$seat" send ' '
+  at "$seat" expect 'listening to it'
+  ok "$seat: it has ended" gone "$(cat "$tmp/$seat")"
+  wait_until 20 test -s "$tmp/$seat.ears"
+  at "$seat" send "$key"
+  ok "$key while it is heard" at "$seat" expect "left $want"
+  ok "ends the recogniser" gone "$(cat "$tmp/$seat.ears")"
+  not_ok "and no shell tells of its jobs" grep -E 'Terminated|Killed|Done|\[[0-9]\]' "$tmp/$seat.screen"
+  at "$seat" send '\r'
+  ended "$seat" "$want" "$seat"
+done <<'END'
+dash-pipe \x03 130
+dash-deaf \x1c 131
+bash-pipe \x1c 131
+bash-deaf \x03 130
+END
 not_ok "nobody records any more" test -e "$recording"
-wait_until 20 test -s "$tmp/pid"
-at late send '\x03'
-ended late 130 "^C while it is heard"
-ok "the recogniser, too" wait_until 20 gone "$(cat "$tmp/pid")"
 ok "and nothing is left" nothing_left
 
 # --- what it is told
@@ -87,7 +114,7 @@ clear_prompt
 says 'not lost'
 talk silent --recorder "cat '$tmp/loud.wav'" --command 'echo " "' .
 talk nowhere --recorder "cat '$tmp/loud.wav'" --command "$hears" -s nowhere .
-talk deaf --recorder "cat '$tmp/loud.wav'" --command 'echo "no model" >&2; exit 3' .
+talk deaf --recorder "cat '$tmp/loud.wav'" --command 'printf "no\033[31m model\n\302\233x\n" >&2; exit 3' .
 talk broken --recorder 'echo "no microphone" >&2; exit 1' --command "$hears_never" .
 talk mute --recorder 'sleep 1000' --command "$hears_never" .
 ended silent 1 "no words"
@@ -102,6 +129,8 @@ ok "too" grep -q 'agent-talk: recorder: nothing was recorded' "$tmp/mute.screen"
 not_ok "they are not heard" test -e "$tmp/heard"
 ended deaf 2 "a recogniser that fails"
 ok "is told of" grep -q 'agent-talk: --command: ended with status 3' "$tmp/deaf.screen"
+ok "what it said is shown" grep -q 'no?\[31m model' "$tmp/deaf.screen"
+not_ok "and not obeyed" grep -q "$(printf '\033\\|\302\233')" "$tmp/deaf.screen"
 kept=$(sed -n 's/.*agent-talk: kept \(.*\), to try again with clip-transcribe.*/\1/p' "$tmp/deaf.screen")
 ok "the clip is kept" cmp "$kept" "$tmp/loud.wav"
 # shellcheck disable=SC2012  # the name is ours
