@@ -69,11 +69,14 @@ for shell in dash bash; do
       --command "echo \$\$ >'$tmp/$seat.ears'; exec sleep 1000" .
   done
 done
-while read -r seat key want; do
+for seat in dash-pipe dash-deaf bash-pipe bash-deaf; do
   [ -e "$tmp/$seat.pid" ] || continue
   at "$seat" expect '####'
   wait_until 20 test -s "$tmp/$seat"
   at "$seat" send ' '
+done
+while read -r seat key want; do
+  [ -e "$tmp/$seat.pid" ] || continue
   at "$seat" expect 'listening to it'
   ok "$seat: it has ended" gone "$(cat "$tmp/$seat")"
   wait_until 20 test -s "$tmp/$seat.ears"
