@@ -39,10 +39,12 @@ esc \e[A 1
 break \x03 130
 quit \x1c 131
 END
-while read -r signal want; do
+for signal in HUP INT QUIT TERM; do
   at "$signal" expect '----'
   wait_until 20 test -s "$tmp/$signal"
   at "$signal" kill "$signal"
+done
+while read -r signal want; do
   ended "$signal" "$want" "SIG$signal"
   ok "and the recorder" wait_until 20 gone "$(cat "$tmp/$signal")"
 done <<'END'
