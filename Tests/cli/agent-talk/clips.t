@@ -145,7 +145,7 @@ status_is 77 "a profile without its secret"
 out_like "^agent-talk: .*$tmp/none" "is told"
 run agent-talk --recorder
 err_like '^agent-talk: option --recorder needs an argument$' "an option without its argument"
-run perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' agent-talk --recorder "touch '$tmp/begun'" .
+run perl -MPOSIX -e 'POSIX::setsid(); exec @ARGV' agent-talk --command : --recorder "touch '$tmp/begun'" .
 status_is 2 "no terminal"
 err_is "agent-talk: no terminal: a key ends the recording" "is told"
 not_ok "nothing of these was recorded" test -e "$tmp/begun"
