@@ -39,14 +39,17 @@ public enum JSONQuote {
   }
 
   /// Adds a JSON text as it is, but with what a person cannot be shown (see
-  /// `VisibleScalars`) escaped inside its strings: the same value, safe to show.
+  /// `VisibleScalars`) escaped inside its strings, and blanks for the tabs and carriage returns
+  /// between them: the same value, safe to show.
   ///
   /// - Parameter json: one JSON value, valid UTF-8.
   public static func appendVisible(json: UnsafeRawBufferPointer, to out: inout ByteBuffer) {
     var scalars = VisibleScalars(String(decoding: json, as: UTF8.self))
     while let (scalar, isShown) = scalars.next() {
       // Below U+007F only white space stands in valid JSON unescaped.
-      if scalar.value >= 0x7f && !isShown {
+      if scalar.value < 0x20 && scalar != "\n" {
+        out.append(0x20)
+      } else if scalar.value >= 0x7f && !isShown {
         for unit in UTF16.encode(scalar)! { escape(unit, &out) }
       } else {
         for unit in UTF8.encode(scalar)! { out.append(unit) }

@@ -20,10 +20,11 @@ mkdir -p "$folder"
   printf '{"type":"user","text":"caf\351","n":4}\n'
   printf '{"type":"user","text":"\302\233 \342\200\256","n":5}\n'
   printf '{"type":"user","zeros":"\000\000"}\n'
+  printf '{"type":"user",\r\t"blanks":1}\n'
 } >lines.jsonl
 run transcript-tail --once lines.jsonl
 status_is 2 "bad lines are told"
-is "$(jq -r .data.n "$out" | xargs)" "1 2 3 4 5" "the good ones are printed"
+is "$(jq -r .data.n "$out" | xargs)" "1 2 3 4 5 null" "the good ones are printed"
 is "$(sed 's/.*jsonl: byte \([0-9]*\): .*/\1/' "$err" | xargs)" "27 36 56 205" "each bad one has its place"
 is "$(jq -r .event "$out" | sed -n 2p)" "$escape]0;x$(printf '\007')" "a type may be anything"
 ok "and is escaped" sh -c '! grep -q "$1" "$2"' - "$escape" "$out"
@@ -31,6 +32,7 @@ is "$(jq -r .event "$out" | sed -n 4p)" message "or nothing"
 is "$(jq -r 'select(.data.n == 4).data.text' "$out")" "caf�" "what is not UTF-8 is replaced"
 run python3 "$cli/terminal.py" transcript-tail --once lines.jsonl
 out_like '\\u009b \\u202e' "at a terminal nothing is obeyed"
+out_like '"type":"user",  "blanks":1' "not even blanks between tokens"
 yes bad | head -n 30 >bad.jsonl
 run transcript-tail --once bad.jsonl
 is "$(lines "$err") $(tail -n 1 "$err")" "11 transcript-tail: 20 more bad lines" "ten are named"
