@@ -29,11 +29,11 @@ public enum ShellWord {
   }
 
   /// A text in which only plain ASCII is left, the rest being escapes that
-  /// `printf %b` undoes.
+  /// `printf %b` undoes; a byte of a file's name that is not UTF-8, too.
   static func octal(_ text: String) -> String {
     var out: [UInt8] = []
     out.reserveCapacity(text.utf8.count * 2)
-    for byte in text.utf8 {
+    for byte in FileName.bytes(text) {
       switch byte {
       case UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "!"), 0..<0x20, 0x7f...:
         out += [0x5c, 0x30, 0x30 + (byte >> 6), 0x30 + (byte >> 3 & 7), 0x30 + (byte & 7)]

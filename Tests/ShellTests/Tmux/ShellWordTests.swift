@@ -1,3 +1,4 @@
+import Core
 import Testing
 
 @testable import Shell
@@ -11,6 +12,7 @@ import Testing
 
   @Test func onlyPlainTextIsLeft() {
     #expect(ShellWord.octal("a'b\\c!\nü") == #"a\0047b\0134c\0041\0012\0303\0274"#)
+    #expect(ShellWord.octal(FileName.text([0x61, 0xe9])) == #"a\0351"#, "a name's bytes")
   }
 
   @Test func aScriptForAnyShell() {
