@@ -122,4 +122,26 @@ import Testing
     #expect(folded.last("turn", "u")?["usage"]?["output_tokens"]?.integer == 5)
     #expect(folded.states("v").last == "completed")
   }
+
+  @Test func aSubagentBelongsToTheTurnInWhichItBegan() throws {
+    func at(_ second: Int, _ id: String, _ more: String = "") -> String {
+      line(
+        "user", id, #""message":{"role":"user","content":"\#(id)"}\#(more)"#, at: second)
+    }
+    let side = #","isSidechain":true,"agentId":"x"#
+    let folded = try fold(
+      at(10, "u"), at(30, "v"), at(20, "a", side + "1\""), at(40, "b", side + "2\""),
+      at(5, "c", side + "3\""))
+    #expect(folded.last("turn", "x1")?["parent"]?.string == "u", "its file may come later")
+    #expect(folded.last("turn", "x2")?["parent"]?.string == "v")
+    #expect(folded.last("turn", "x3")?["parent"]?.string == nil)
+  }
+
+  @Test(arguments: [
+    ("/p/s/subagents/agent-x.jsonl", "/p/s.jsonl"), ("s/subagents/agent-x.jsonl", "s.jsonl"),
+    ("/p/agent-x.jsonl", nil), ("/p/s/subagents/x.jsonl", nil), ("agent-x.jsonl", nil),
+  ])
+  func theFolderOfASubagentTellsItsSession(_ path: String, _ session: String?) {
+    #expect(ClaudeTranscripts.sessionFile(ofSubagent: path) == session)
+  }
 }

@@ -7,13 +7,15 @@ struct ClaudeSession {
   private let origin: RecordOrigin
   /// What the person and the agent say to each other.
   private var main: ClaudeTurn?
+  /// When the latest turns began, and their ids.
+  private var begun: [(time: Timestamp, id: String)] = []
   /// What subagents do, by the prompt of each.
   private var sides: [String: ClaudeTurn] = [:]
   /// The prompt that a line of a sidechain goes back to, by the line's id.
   private var roots: [String: String] = [:]
 
-  /// How many lines, and how many subagents, are remembered.
-  private static let (mostLines, mostSides) = (8192, 64)
+  /// How many lines, subagents and turns are remembered.
+  private static let (mostLines, mostSides, mostBegun) = (8192, 64, 256)
 
   init(_ thread: String, _ origin: RecordOrigin) {
     (self.thread, self.origin) = (thread, origin)
@@ -32,7 +34,7 @@ struct ClaudeSession {
       if sides[root] == nil {
         if sides.count >= Self.mostSides { sides = [:] }
         // What a subagent does is a part of what the agent does.
-        sides[root] = ClaudeTurn(origin, thread, id: root, parent: main?.id, line, &events)
+        sides[root] = ClaudeTurn(origin, thread, id: root, parent: turn(at: line), line, &events)
       }
       sides[root]?.take(line, &events)
       return
@@ -43,15 +45,30 @@ struct ClaudeSession {
     } else if line.isPrompt {
       main?.end(.completed, reason: nil, line, &events)
       main = ClaudeTurn(origin, thread, id: line.id, parent: nil, line, &events)
+      note(line.id, line)
       main?.take(line, &events)
     } else {
       // A session may be followed from its middle.
       if main == nil, line.kind == .assistant {
         let id = line.value["message"]?["id"]?.string ?? line.id
         main = ClaudeTurn(origin, thread, id: id, parent: nil, line, &events)
+        note(id, line)
       }
       main?.take(line, &events)
     }
+  }
+
+  private mutating func note(_ id: String, _ line: ClaudeLine) {
+    guard let time = line.time else { return }
+    if begun.count >= Self.mostBegun { begun.removeFirst() }
+    begun.append((time, id))
+  }
+
+  /// The turn in which a subagent began. Its lines may stand in a file of their own, and come
+  /// when later turns have begun.
+  private func turn(at line: ClaudeLine) -> String? {
+    guard let time = line.time, !begun.isEmpty else { return main?.id }
+    return begun.last { $0.time <= time }?.id
   }
 
   /// The prompt that a line of a sidechain goes back to.

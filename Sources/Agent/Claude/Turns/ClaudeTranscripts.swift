@@ -6,8 +6,15 @@ public enum ClaudeTranscripts {
   /// The end of a transcript's name.
   public static let suffix = ".jsonl"
 
-  /// How far below the folder the transcripts are: a folder for each project.
-  public static let depth = 2
+  /// How far below the folder transcripts are: a folder for each project, in it one for each
+  /// session, and in that one for its subagents.
+  public static let depth = depthOfSessions + depthOfSubagents
+
+  /// How far below the folder those of sessions are; further down are those of subagents.
+  public static let depthOfSessions = 2
+
+  /// How far below that those of subagents are.
+  public static let depthOfSubagents = 2
 
   /// The folder of all transcripts of this machine.
   ///
@@ -27,13 +34,29 @@ public enum ClaudeTranscripts {
   /// - Parameter path: of the file; it need not be UTF-8, see `FileName`.
   /// - Returns: text without a slash, in which anything else may stand.
   public static func session(of path: String) -> String {
-    let name = path.split(separator: "/").last.map(String.init) ?? ""
+    let name = path.utf8.split(separator: slash).last.flatMap { String($0) } ?? ""
     return FileName.shown(name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name)
   }
+
+  /// Bytes, for a character may be a slash and a mark above it.
+  private static let slash = UInt8(ascii: "/")
 
   /// Whether a file holds what a subagent did, not a session.
   public static func isOfSubagent(_ path: String) -> Bool {
     session(of: path).hasPrefix("agent-")
+  }
+
+  /// The transcript of the session whose subagent a file is of.
+  ///
+  /// - Parameter path: of the file.
+  /// - Returns: nil when it is not of a subagent, or stands where the session is not told.
+  public static func sessionFile(ofSubagent path: String) -> String? {
+    guard isOfSubagent(path) else { return nil }
+    let parts = path.utf8.split(separator: slash, omittingEmptySubsequences: false)
+    guard parts.count > 2, parts[parts.count - 2].elementsEqual("subagents".utf8) else {
+      return nil
+    }
+    return String(path[..<parts[parts.count - 3].endIndex]) + suffix
   }
 
   /// The type of a line, unescaped.
