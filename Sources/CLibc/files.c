@@ -4,6 +4,7 @@
 #include "CLibc.h"
 
 #include <sys/file.h>
+#include <sys/stat.h>
 #ifdef __linux__
 #include <sys/inotify.h>
 #elif defined(__APPLE__)
@@ -27,6 +28,22 @@ int clibc_open_folder(const char *path) {
   if (fd < 0 && errno == EACCES) fd = open(path, O_SEARCH | O_DIRECTORY | O_CLOEXEC);
 #endif
   return fd;
+}
+
+int64_t clibc_born(const char *path) {
+#if defined(STATX_BTIME)
+  struct statx status;
+  if (statx(AT_FDCWD, path, 0, STATX_BTIME, &status) != 0) return 0;
+  if (!(status.stx_mask & STATX_BTIME)) return 0;
+  return (int64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__)
+  struct stat status;
+  if (stat(path, &status) != 0 || status.st_birthtimespec.tv_sec <= 0) return 0;
+  return (int64_t)status.st_birthtimespec.tv_sec * 1000000000 + status.st_birthtimespec.tv_nsec;
+#else
+  (void)path;
+  return 0;
+#endif
 }
 
 ssize_t clibc_copy_range(int from, int to, size_t count) {

@@ -1,26 +1,6 @@
 import Core
 import Turns
 
-/// A file as it was found.
-struct SeenFile: Equatable {
-  /// As it can be opened.
-  var path: String
-  /// Of the file system: tells whether another file has taken the name.
-  var number: UInt64
-  /// Bytes.
-  var size: Int64
-  /// When it was written to last; any unit.
-  var modified: Int64
-}
-
-/// How far a file was read.
-struct FileMark: Equatable {
-  var path: String
-  var number: UInt64
-  /// Lines that begin before it were printed, or are not wanted.
-  var offset: Int64
-}
-
 /// Which files are followed and what is to be read of them next. Pure: whoever drives it
 /// looks at the place and reads.
 struct FollowPlan {
@@ -52,8 +32,11 @@ struct FollowPlan {
   }
 
   private let wishes: Wishes
-  private var marks: [String: FileMark]?
-  private var files: [String: FollowedFile] = [:]
+  /// Whether an earlier run left marks.
+  private let isResumed: Bool
+  /// Of files that were not seen in this run: they may come back.
+  private var marks: [FileKey: FileMark]
+  private var files: [FileKey: FollowedFile] = [:]
   /// Files with something unread, the next one last.
   private var unread: [FollowedFile] = []
   private var isFirst = true
@@ -64,9 +47,9 @@ struct FollowPlan {
   /// - Parameter marks: how far an earlier run came; nil when there was none.
   init(_ wishes: Wishes, resuming marks: [FileMark]? = nil) {
     self.wishes = wishes
-    self.marks = marks.map { marks in
-      Dictionary(marks.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
-    }
+    isResumed = marks != nil
+    self.marks = Dictionary(
+      (marks ?? []).map { (FileKey($0.path), $0) }, uniquingKeysWith: { $1 })
   }
 
   /// Takes what a look at the place found: the first time all files, later at least those
@@ -75,27 +58,29 @@ struct FollowPlan {
   /// - Returns: what was lost.
   mutating func look(_ seen: [SeenFile]) -> [Loss] {
     var losses: [Loss] = []
-    let newest = isFirst && marks == nil && !wishes.all ? Self.newest(of: seen) : nil
+    let isChoosing = isFirst && !isResumed && !wishes.all && !wishes.new
+    let newest = isChoosing ? Self.newest(of: seen) : nil
     for file in seen {
-      guard let known = files[file.path] else {
-        files[file.path] = begin(file, isNewest: file.path == newest, &losses)
+      let key = FileKey(file.path)
+      guard let known = files[key] else {
+        let isNewest = newest == key || (newest != nil && Self.owner(of: file) == newest)
+        files[key] = begin(file, key, isNewest: isNewest, &losses)
         continue
       }
       known.size = file.size
       known.modified = file.modified
       if let loss = known.loss(file) {
         losses.append(loss)
-        files[file.path] = FollowedFile(file, offset: 0, limit: wishes.limit)
+        files[key] = FollowedFile(file, offset: 0, limit: wishes.limit)
       }
     }
     isFirst = false
-    marks = nil
-    unread = files.values.filter(\.isBehind)
-    // The newest last, so that a reader ends with what happened last.
-    unread.sort { ($0.modified, $0.path) > ($1.modified, $1.path) }
+    unread = Self.ordered(files.values.filter(\.isBehind))
     if !unread.isEmpty {
-      let grown = unread.prefix(Self.mostRecent).map(\.path)
-      recent = Array((grown + recent.filter { !grown.contains($0) }).prefix(Self.mostRecent))
+      let grown = unread.prefix(Self.mostRecent)
+      let keys = Set(grown.map(\.key))
+      let before = recent.filter { !keys.contains(FileKey($0)) }
+      recent = Array((grown.map(\.path) + before).prefix(Self.mostRecent))
     }
     return losses
   }
@@ -135,61 +120,60 @@ struct FollowPlan {
     if !unread.isEmpty { unread.removeLast() }
   }
 
-  /// How far all files were read, by name.
+  /// How far all files were read, by name; of those that were not seen, as it was.
   var progress: [FileMark] {
-    files.values.map { FileMark(path: $0.path, number: $0.number, offset: $0.cutter.offset) }
-      .sorted { $0.path < $1.path }
+    let all = marks.map { ($0.key, $0.value) } + files.map { ($0.key, $0.value.mark) }
+    return all.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  private func begin(
-    _ file: SeenFile, isNewest: Bool, _ losses: inout [Loss]
+  private mutating func begin(
+    _ file: SeenFile, _ key: FileKey, isNewest: Bool, _ losses: inout [Loss]
   ) -> FollowedFile {
     let limit = wishes.limit
-    if let mark = marks?[file.path] {
-      let known = FollowedFile(
-        SeenFile(path: mark.path, number: mark.number, size: file.size, modified: file.modified),
-        offset: mark.offset, limit: limit)
+    if let mark = marks.removeValue(forKey: key) {
+      let known = FollowedFile(file, from: mark, limit: limit)
       guard let loss = known.loss(file) else { return known }
       losses.append(loss)
       return FollowedFile(file, offset: 0, limit: limit)
     }
-    let isWanted = !isFirst || marks != nil || (!wishes.new && (wishes.all || isNewest))
+    let isWanted = !isFirst || isResumed || wishes.all || isNewest
     return FollowedFile(file, offset: isWanted ? 0 : file.size, limit: limit)
   }
 
-  /// The session that was written last; what subagents did belongs to another.
-  private static func newest(of seen: [SeenFile]) -> String? {
+  /// The session that was written last, by itself or by its subagents.
+  private static func newest(of seen: [SeenFile]) -> FileKey? {
     let sessions = seen.filter { !ClaudeTranscripts.isOfSubagent($0.path) }
-    return (sessions.isEmpty ? seen : sessions)
-      .max { ($0.modified, $0.path) < ($1.modified, $1.path) }?.path
-  }
-}
-
-/// A file that is followed.
-final class FollowedFile {
-  let path: String
-  /// See `ClaudeTranscripts.session`.
-  let session: String
-  let number: UInt64
-  var size: Int64
-  var modified: Int64
-  var cutter: LineCutter
-
-  init(_ file: SeenFile, offset: Int64, limit: Int) {
-    path = file.path
-    session = ClaudeTranscripts.session(of: file.path)
-    number = file.number
-    size = file.size
-    modified = file.modified
-    cutter = LineCutter(offset: offset, limit: limit)
+    var times: [FileKey: Int64] = [:]
+    for file in sessions.isEmpty ? seen : sessions { times[FileKey(file.path)] = file.modified }
+    for file in seen {
+      guard let owner = owner(of: file), let time = times[owner] else { continue }
+      times[owner] = max(time, file.modified)
+    }
+    return times.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
   }
 
-  var isBehind: Bool { cutter.isBehind(size) }
+  private static func owner(of file: SeenFile) -> FileKey? {
+    ClaudeTranscripts.sessionFile(ofSubagent: file.path).map(FileKey.init)
+  }
 
-  /// What is wrong when the name stands for this file now; nil when it only grew.
-  func loss(_ now: SeenFile) -> FollowPlan.Loss? {
-    let reached = max(cutter.offset, cutter.position)
-    let reason = now.number != number ? "replaced" : now.size < reached ? "truncated" : nil
-    return reason.map { .init(path: path, reason: $0, offset: cutter.offset) }
+  /// Files in the order in which they are read, backwards: the newest last, so that a reader
+  /// ends with what happened last, but what subagents did behind their session, which says
+  /// who sent them.
+  private static func ordered(_ files: [FollowedFile]) -> [FollowedFile] {
+    let places = files.map { file in
+      let owner = ClaudeTranscripts.sessionFile(ofSubagent: file.path).map(FileKey.init)
+      return (file: file, group: owner ?? file.key, rank: owner == nil ? 0 : 1)
+    }
+    var times: [FileKey: Int64] = [:]
+    for place in places {
+      times[place.group] = max(times[place.group] ?? .min, place.file.modified)
+    }
+    return places.sorted { one, other in
+      if one.group != other.group {
+        return (times[one.group] ?? 0, one.group) > (times[other.group] ?? 0, other.group)
+      }
+      return (one.rank, one.file.modified, one.file.key)
+        > (other.rank, other.file.modified, other.file.key)
+    }.map(\.file)
   }
 }

@@ -150,11 +150,12 @@ final class HostFollow {
   private func heed(_ answer: HostTalk.Answer, _ visit: inout Visit) throws {
     switch answer {
     case .greeting: ask(.look, HostScript.look, &visit)
-    case .files(let files):
+    case .files(let files, let denied):
       try back(over: visit.link)
       if files == nil, plan.isEmpty {
         throw SettingsError(path.isEmpty ? name : "\(name):\(path)", "no such file or folder")
       }
+      for path in denied { output.fault(path, systemReason(EACCES)) }
       try output.tell(plan.look(files ?? []))
       try goOn(&visit)
     case .piece(let bytes, let number, let size, let isBad):
@@ -169,6 +170,7 @@ final class HostFollow {
             try output.print(line, of: file, from: begin, to: end)
           }
         }
+        try output.settleSome(plan)
       }
       try goOn(&visit)
     case .nonsense: throw HostFailure.unfit(why: "the host's answer makes no sense")
@@ -209,14 +211,15 @@ final class HostFollow {
     hasAnswered = true
     if isFirst {
       output.diagnostics.note("\(name): connected by \(link.transport.rawValue)")
-      try output.tell(RecordText(.open).string("url", "\(name):\(path)"))
+      try output.tell(RecordText(.open).string("url", FileName.shown("\(name):\(path)")))
     } else if let down {
       if output.speaks {
         output.diagnostics.error(name, "link is back after \(Int(down.rounded())) s")
       }
       let seconds = (down * 10).rounded() / 10
       try output.tell(
-        RecordText(.resumed).string("url", "\(name):\(path)").number("down", seconds))
+        RecordText(.resumed).string("url", FileName.shown("\(name):\(path)")).number(
+          "down", seconds))
     }
   }
 

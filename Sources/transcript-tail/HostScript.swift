@@ -6,9 +6,11 @@ import Turns
 /// standard input, until that ends. It needs a POSIX shell, and awk, find, stat, dd, tail
 /// and head as they are in Linux, macOS, the BSDs and BusyBox.
 ///
-/// - `look`: `FILE SIZE TIME PATH` for each transcript of which the last answer said
+/// - `look`: `FILE SIZE TIME BORN PATH` for each transcript of which the last answer said
 ///   something else, or nothing, a line each, then `.`. The answer waits some seconds for
-///   one. Without the place there is the line `?` alone before the `.`.
+///   one. Times are in seconds, with a fraction where stat tells it. `! MESSAGE` is what find
+///   said of a folder that may not be read. Without the place there is the line `?` alone
+///   before the `.`.
 /// - `read OFFSET COUNT PATH/`: exactly COUNT bytes, zeros where the file has no more, and
 ///   behind them the line `FILE SIZE STATE`, as it is afterwards; STATE is `bad` when it
 ///   cannot be read. What was cut or replaced meanwhile shows from that, too.
@@ -32,8 +34,10 @@ enum HostScript {
     ShellWord.login(
       script: """
         place=\(ShellWord.quoted(path))
-        suffix=\(ShellWord.quoted("*" + ClaudeTranscripts.suffix))
+        suffix=\(ShellWord.quoted(ClaudeTranscripts.suffix))
+        sessions=\(ClaudeTranscripts.depthOfSessions)
         depth=\(ClaudeTranscripts.depth)
+        patience=\(Int(patience))
         usual() { place="\(ClaudeTranscripts.folderOnHost)"; }
         printf '%s%s\\n' '\(mark)' '\(nonce)'
         \(body)
@@ -61,18 +65,26 @@ enum HostScript {
     *) place=$HOME/$place ;;
     esac
     if stat -c %i / >/dev/null 2>&1; then
-      form='%i %s %Y %n'
+      form='%i %s %Y %W %n'
+      case $(stat -c %.9Y / 2>/dev/null) in *[0-9].[0-9]*) form='%i %s %.9Y %.9W %n' ;; esac
       stats() { stat -L -c "$form" "$@"; }
       each='-c'
     else
-      form='%i %z %m %N'
+      form='%i %z %m %B %N'
+      case $(stat -f %Fm / 2>/dev/null) in *[0-9].[0-9]*) form='%i %z %Fm %FB %N' ;; esac
       stats() { stat -L -f "$form" "$@"; }
       each='-f'
     fi
+    found() {
+      find -L "$place" "$@" ! -path '*[[:cntrl:]]*' -type f -exec stat -L "$each" "$form" {} +
+    }
     list() {
       if [ -d "$place" ]; then
-        find -L "$place" -maxdepth "$depth" -name "$suffix" ! -path '*[[:cntrl:]]*' -type f \
-          -exec stat -L "$each" "$form" {} + 2>/dev/null
+        { bad=$({
+          found -maxdepth "$sessions" -name "*$suffix"
+          found -mindepth $((sessions + 1)) -maxdepth "$depth" -name "agent-*$suffix"
+        } 2>&1 >&6 | sed -n '/^find: .*: Permission denied$/s/^/! /p'); } 6>&1
+        [ -z "$bad" ] || printf '%s\n' "$bad"
       elif [ -e "$place" ]; then
         stats "$place"
       else
@@ -80,8 +92,10 @@ enum HostScript {
       fi
     }
     look() {
+      end=$(($(date +%s) + patience))
       tries=0
-      while new=$(list); [ "$new" = "$old" ] && [ "$tries" -lt 8 ]; do
+      while new=$(list); [ "$new" = "$old" ] && [ "$tries" -lt $((2 * patience)) ] &&
+        [ "$(date +%s)" -lt "$end" ]; do
         tries=$((tries + 1))
         sleep 0.5 2>/dev/null || sleep 1
       done

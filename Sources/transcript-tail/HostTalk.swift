@@ -13,8 +13,9 @@ struct HostTalk {
   /// What came.
   enum Answer: Equatable {
     case greeting
-    /// The transcripts that changed; nil when there is no such place.
-    case files([SeenFile]?)
+    /// The transcripts that changed; nil when there is no such place. Then folders that may
+    /// not be read.
+    case files([SeenFile]?, denied: [String] = [])
     /// The bytes, and whose they are now.
     case piece([UInt8], number: UInt64, size: Int64, isBad: Bool)
     /// Something that the script does not say.
@@ -50,9 +51,9 @@ struct HostTalk {
       // The end is a line of its own, and may be the first.
       let end = bytes.starts(with: [46, 10]) ? 0 : find([10, 46, 10]).map { $0 + 1 }
       if let end {
-        let files = Self.files(bytes[..<end])
+        let answer = Self.files(bytes[..<end])
         drop(end + 2)
-        return .files(files)
+        return answer
       }
     case .piece(let count):
       guard bytes.count > count else { return nil }
@@ -84,22 +85,52 @@ struct HostTalk {
     return found
   }
 
-  /// What a list tells; nil when it says that there is no such place. What is not as it
-  /// should be is left out.
-  private static func files(_ lines: ArraySlice<UInt8>) -> [SeenFile]? {
+  /// What a list tells. What is not as it should be is left out.
+  private static func files(_ lines: ArraySlice<UInt8>) -> Answer {
     var files: [SeenFile] = []
+    var denied: [String] = []
     for line in lines.split(separator: 10) {
-      if line.elementsEqual([UInt8(ascii: "?")]) { return nil }
-      let fields = line.split(separator: 32, maxSplits: 3, omittingEmptySubsequences: false)
-      guard fields.count == 4, fields[3].first == UInt8(ascii: "/"),
-        let number = UInt64(String(decoding: fields[0], as: UTF8.self)),
-        let size = Int64(String(decoding: fields[1], as: UTF8.self)), size >= 0,
-        let time = Int64(String(decoding: fields[2], as: UTF8.self))
+      if line.elementsEqual([UInt8(ascii: "?")]) { return .files(nil) }
+      if line.first == UInt8(ascii: "!") {
+        if let path = refused(line) { denied.append(path) }
+        continue
+      }
+      let fields = line.split(separator: 32, maxSplits: 4, omittingEmptySubsequences: false)
+      guard fields.count == 5, fields[4].first == UInt8(ascii: "/"),
+        let number = UInt64(text(fields[0])), let size = Int64(text(fields[1])), size >= 0,
+        let time = nanoseconds(text(fields[2]))
       else { continue }
-      let path = FileName.text(Array(fields[3]))
-      files.append(SeenFile(path: path, number: number, size: size, modified: time))
+      // Some systems do not know when a file was made, and say so in many ways.
+      let born = max(0, nanoseconds(text(fields[3])) ?? 0)
+      let path = FileName.text(Array(fields[4]))
+      files.append(SeenFile(path: path, number: number, born: born, size: size, modified: time))
     }
-    return files
+    return .files(files, denied: denied)
+  }
+
+  /// The folder of which find(1) says that it may not be read; some quote it.
+  private static func refused(_ line: ArraySlice<UInt8>) -> String? {
+    let (start, end) = (Array("! find: ".utf8), Array(": Permission denied".utf8))
+    guard line.starts(with: start), line.count > start.count + end.count,
+      line.suffix(end.count).elementsEqual(end)
+    else { return nil }
+    let name = line.dropFirst(start.count).dropLast(end.count)
+    let quote = UInt8(ascii: "'")
+    let isQuoted = name.count > 2 && name.first == quote && name.last == quote
+    return FileName.text(Array(isQuoted ? name.dropFirst().dropLast() : name))
+  }
+
+  /// Seconds with or without a fraction.
+  private static func nanoseconds(_ seconds: String) -> Int64? {
+    let parts = seconds.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let whole = Int64(parts[0]), abs(whole) < 1 << 33 else { return nil }
+    guard parts.count > 1 else { return whole * 1_000_000_000 }
+    let digits = String((parts[1] + "000000000").prefix(9))
+    return UInt32(digits).map { whole * 1_000_000_000 + Int64($0) }
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    String(decoding: bytes, as: UTF8.self)
   }
 
   private static func words(_ line: ArraySlice<UInt8>, _ most: Int) -> [String] {

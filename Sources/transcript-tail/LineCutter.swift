@@ -19,29 +19,40 @@ struct LineCutter: ~Copyable {
     case tooLong
   }
 
-  /// Where the first line begins that has not been handed out: a later run goes on there.
-  private(set) var offset: Int64
   /// The next byte that is wanted.
   private(set) var position: Int64
+  /// Lines that end there or before are not wanted.
+  private let floor: Int64
   private let limit: Int
   private var mode: Mode
+  /// Where the line begins that `position` is in; unknown while passing.
+  private var begin: Int64
+  /// How far in front of the floor it is looked for the beginning of a line, bytes.
+  private var back: Int64 = 1
   private var partial = ByteBuffer()
 
   /// - Parameters:
-  ///   - offset: lines that begin there or later are wanted. It need not be the beginning of
-  ///     one: the byte before it is read, too, and tells.
+  ///   - offset: lines that end behind it are wanted. It need not be the beginning of one: the
+  ///     byte before it is read, too, and tells; then more, until the beginning is found.
   ///   - limit: of a line, bytes.
   init(offset: Int64, limit: Int) {
-    self.offset = offset
+    floor = offset
     self.limit = limit
     position = max(0, offset - 1)
+    begin = position
     mode = offset > 0 ? .passing : .keeping
   }
 
-  /// Whether a file of this size has something that was not read.
-  func isBehind(_ size: Int64) -> Bool { size > max(position, offset) }
+  /// Where the first line begins that has not been handed out: a later run goes on there.
+  var offset: Int64 { mode == .passing || position < floor ? floor : begin }
 
-  /// Takes the bytes at `position`.
+  /// How many bytes the file has at least.
+  var reached: Int64 { max(position, floor) }
+
+  /// Whether a file of this size has something that was not read.
+  func isBehind(_ size: Int64) -> Bool { size > reached }
+
+  /// Takes the bytes at `position`, which may be an earlier place afterwards.
   ///
   /// - Parameter line: told each line that ends in them, and where it began and ended, the LF
   ///   included.
@@ -55,9 +66,11 @@ struct LineCutter: ~Copyable {
       let piece = UnsafeRawBufferPointer(rebasing: rest[..<count])
       position += Int64(count) + 1
       rest = UnsafeRawBufferPointer(rebasing: rest[(count + 1)...])
+      if mode == .passing, position > floor { return stepBack() }
       try end(piece, line)
     }
     position += Int64(rest.count)
+    if mode == .passing, position >= floor { return stepBack() }
     guard mode == .keeping else { return }
     if partial.count + rest.count > limit {
       mode = .tooLong
@@ -67,24 +80,32 @@ struct LineCutter: ~Copyable {
     }
   }
 
+  /// The line at the floor begins earlier than what was read.
+  private mutating func stepBack() {
+    back = back == 1 ? 4096 : back * 16
+    position = max(0, floor - back)
+    begin = position
+    mode = position > 0 ? .passing : .keeping
+  }
+
   private mutating func end(
     _ piece: UnsafeRawBufferPointer,
     _ line: (Line, _ begin: Int64, _ end: Int64) throws(WriteFailure) -> Void
   ) throws(WriteFailure) {
-    let begin = offset
+    let start = begin
     let ended = mode
     mode = .keeping
-    // One that began before the offset may end before it.
-    offset = max(offset, position)
+    begin = position
+    defer { partial.removeAll(keepingAtMost: 1 << 20) }
+    if position <= floor { return }
     switch ended {
     case .passing: return
-    case .tooLong: try line(.tooLong, begin, position)
-    case .keeping where partial.count + piece.count > limit: try line(.tooLong, begin, position)
-    case .keeping where partial.isEmpty: try line(.whole(piece), begin, position)
+    case .tooLong: try line(.tooLong, start, position)
+    case .keeping where partial.count + piece.count > limit: try line(.tooLong, start, position)
+    case .keeping where partial.isEmpty: try line(.whole(piece), start, position)
     case .keeping:
       partial.append(piece)
-      try line(.whole(partial.bytes), begin, position)
+      try line(.whole(partial.bytes), start, position)
     }
-    partial.removeAll(keepingAtMost: 1 << 20)
   }
 }

@@ -50,6 +50,7 @@ struct LocalFollow {
           try output.print(line, of: file, from: begin, to: end)
         }
       }
+      try output.settleSome(plan)
     }
   }
 

@@ -59,7 +59,7 @@ struct LocalTranscripts {
   private mutating func look(
     in folder: String, _ status: stat, depth: Int, _ found: inout [SeenFile]
   ) {
-    watch(folder, status)
+    watch(in: folder, status, depth)
     guard let stream = opendir(folder) else {
       fault(folder, systemReason(systemError))
       return
@@ -71,13 +71,17 @@ struct LocalTranscripts {
       }
       if name == "." || name == ".." { continue }
       let isTranscript = name.hasSuffix(ClaudeTranscripts.suffix)
-      guard isTranscript || depth > 1 else { continue }
+      guard isTranscript || (depth > 1 && Int(entry.pointee.d_type) != Int(DT_REG)) else {
+        continue
+      }
       let path = Folders.join(folder, name)
       // Gone since, or a link to nothing.
       guard let status = stat(following: path) else { continue }
       if status.isFolder, depth > 1 {
         look(in: path, status, depth: depth - 1, &found)
-      } else if status.isRegular, isTranscript {
+      } else if status.isRegular, isTranscript,
+        depth > ClaudeTranscripts.depthOfSubagents || ClaudeTranscripts.isOfSubagent(path)
+      {
         add(path, status, &found)
       }
     }
@@ -90,17 +94,31 @@ struct LocalTranscripts {
     let version = FileVersion(status)
     found.append(
       SeenFile(
-        path: path, number: UInt64(status.st_ino), size: version.size,
+        path: path, number: UInt64(status.st_ino), born: clibc_born(path), size: version.size,
         modified: version.modified))
     // Of a folder alone, kqueue does not tell that a file in it grew. Each costs a
     // descriptor: those at which somebody is at work are enough.
     #if os(Linux)
       let isWorthIt = path == self.path
     #else
-      let age = Timestamp.now().seconds - version.modified / 1_000_000_000
-      let isWorthIt = path == self.path || (age < 86_400 && watched.count < Self.mostWatched)
+      let isWorthIt = path == self.path || isRecent(status)
     #endif
     if isWorthIt { watch(path, status) }
+  }
+
+  /// Watches a folder. Those of single sessions are many, and where each costs a descriptor the
+  /// recent ones are enough.
+  private mutating func watch(in folder: String, _ status: stat, _ depth: Int) {
+    #if os(Linux)
+      watch(folder, status)
+    #else
+      if depth > ClaudeTranscripts.depthOfSubagents || isRecent(status) { watch(folder, status) }
+    #endif
+  }
+
+  private func isRecent(_ status: stat) -> Bool {
+    let age = Timestamp.now().seconds - FileVersion(status).modified / 1_000_000_000
+    return age < 86_400 && watched.count < Self.mostWatched
   }
 
   private mutating func watch(_ path: String, _ status: stat) {

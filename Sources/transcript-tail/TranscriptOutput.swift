@@ -19,7 +19,7 @@ final class TranscriptOutput {
   private var record = TranscriptRecord(isTerminal: isatty(1) == 1)
   private var state: TranscriptState?
   private var faults: FaultLog
-  private var told: Set<String> = []
+  private var told: Set<FileKey> = []
 
   init(_ options: TranscriptOptions, state: TranscriptState?, _ diagnostics: Diagnostics) {
     self.state = state
@@ -43,7 +43,7 @@ final class TranscriptOutput {
 
   /// A file or folder that cannot be read; each is named once.
   func fault(_ path: String, _ reason: String) {
-    if told.insert(path).inserted { faults.file(path, reason) }
+    if told.insert(FileKey(path)).inserted { faults.file(path, reason) }
   }
 
   /// Tells that a file lost what it had.
@@ -67,6 +67,13 @@ final class TranscriptOutput {
   func settle(_ plan: FollowPlan, isLast: Bool = false) throws -> Double {
     try writer.flush()
     return try state?.save(plan.progress, isLast: isLast) ?? .infinity
+  }
+
+  /// The same in the middle of what is to be read: writes all that is complete, for the next
+  /// piece may be long in coming, and saves now and then.
+  func settleSome(_ plan: FollowPlan) throws {
+    try writer.flush()
+    if state?.isDue == true { _ = try settle(plan) }
   }
 
   /// Whether a signal came or the reader has gone.

@@ -35,6 +35,9 @@ struct TranscriptState {
     saved = list
   }
 
+  /// Whether it is time to save.
+  var isDue: Bool { Clock.monotonic >= next }
+
   /// Saves what changed, if it is time: so often that it takes a tenth of the time at most.
   ///
   /// - Parameters:
@@ -42,10 +45,14 @@ struct TranscriptState {
   ///   - isLast: whatever the time.
   /// - Returns: when to be called again at the latest.
   mutating func save(
-    _ progress: [FileMark], isLast: Bool = false
+    _ progress: @autoclosure () -> [FileMark], isLast: Bool = false
   ) throws(SettingsError) -> Double {
-    if progress == saved { return .infinity }
     let now = Clock.monotonic
+    let progress = progress()
+    if progress == saved {
+      next = max(next, now + max(0.05, 9 * (Clock.monotonic - now)))
+      return .infinity
+    }
     if !isLast, now < next { return next }
     try file.replace(with: Self.record(source, progress))
     saved = progress
@@ -58,7 +65,7 @@ struct TranscriptState {
   static func record(_ source: String, _ marks: [FileMark]) -> [UInt8] {
     let files = marks.map { mark in
       RecordText().string("path", mark.path).string("file", String(mark.number))
-        .number("offset", mark.offset)
+        .number("born", mark.born == 0 ? nil : mark.born).number("offset", mark.offset)
     }
     return RecordText(.transcriptState).string("source", source).objects("files", files).line
   }
@@ -77,7 +84,8 @@ struct TranscriptState {
         let number = file["file"]?.string.flatMap({ UInt64($0) }),
         let offset = file["offset"]?.integer, offset >= 0
       else { return nil }
-      marks.append(FileMark(path: path, number: number, offset: offset))
+      let born = file["born"]?.integer ?? 0
+      marks.append(FileMark(path: path, number: number, born: born, offset: offset))
     }
     return (source, marks)
   }

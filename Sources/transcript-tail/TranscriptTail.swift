@@ -29,6 +29,9 @@ enum TranscriptTail {
         return try follow.run()
       }
     case .host(let name, let path):
+      if ShellWord.holdsControls(path) {
+        throw SettingsError("\(name):\(path)", "a path on a host cannot hold control characters")
+      }
       let request = try request(name, options, diagnostics)
       return try withState(options, source: "\(name):\(path)", diagnostics) { plan, output in
         let follow = HostFollow(request, path: path, plan, output, options)

@@ -22,6 +22,9 @@ int clibc_open_folder(const char *path);
  * EOPNOTSUPP where the kernel cannot do it for these files. */
 ssize_t clibc_copy_range(int from, int to, size_t count);
 
+/* When a file was made, nanoseconds since 1970; 0 where the system does not tell. */
+int64_t clibc_born(const char *path);
+
 /* flock: exclusive, without waiting. 0, or -1 with errno, EWOULDBLOCK when it is
  * held by another. */
 int clibc_lock(int fd);

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 public import CLibc
 
 // The calls of the system that take names of files, for names in Strings. Each
@@ -51,6 +52,11 @@ public func clibc_folder_watch(_ name: String) -> Int32 {
 @discardableResult
 public func clibc_changes_add(_ descriptor: Int32, _ name: String) -> Int32 {
   FileName.with(name) { CLibc.clibc_changes_add(descriptor, $0) }
+}
+
+/// When a file was made, nanoseconds since 1970; 0 where the system does not tell.
+public func clibc_born(_ name: String) -> Int64 {
+  FileName.with(name) { CLibc.clibc_born($0) }
 }
 
 /// access(2).

@@ -4,10 +4,10 @@ import Testing
 @testable import transcript_tail
 
 @Suite struct FollowPlanTests {
-  private func file(_ path: String, _ size: Int64, at time: Int64 = 0, number: UInt64 = 1)
-    -> SeenFile
-  {
-    SeenFile(path: path, number: number, size: size, modified: time)
+  private func file(
+    _ path: String, _ size: Int64, at time: Int64 = 0, number: UInt64 = 1, born: Int64 = 0
+  ) -> SeenFile {
+    SeenFile(path: path, number: number, born: born, size: size, modified: time)
   }
 
   /// What is read of a plan, each file's bytes being line feeds.
@@ -56,7 +56,52 @@ import Testing
       ])
     let pieces = try read(&plan, atMost: 100).sorted()
     #expect(pieces == ["a 3+3", "b 0+3", "c 0+9", "d 0+1"])
-    #expect(plan.progress.map(\.path) == ["a", "b", "c", "d", "e"])
+    #expect(plan.progress.map(\.path) == ["a", "b", "c", "d", "e", "gone"])
+    #expect(plan.progress.last?.offset == 4)
+    #expect(plan.look([file("gone", 6)]) == [])
+    #expect(try read(&plan) == ["gone 3+3"], "what comes back goes on, too")
+  }
+
+  @Test func nothingIsForgottenBeforeTheFirstLook() {
+    let marks = [
+      FileMark(path: "a", number: 1, offset: 4), FileMark(path: "b", number: 2, born: 7, offset: 5),
+    ]
+    #expect(FollowPlan(.init(all: true), resuming: marks.reversed()).progress == marks)
+  }
+
+  @Test func anotherFileMayHaveTheNumberOfOneThatIsGone() throws {
+    var plan = FollowPlan(.init(), resuming: [FileMark(path: "a", number: 1, born: 5, offset: 4)])
+    #expect(plan.look([file("a", 9, born: 6)]).map(\.reason) == ["replaced"])
+    #expect(plan.look([file("a", 9, born: 0)]) == [], "where that is not known, it is the same")
+    #expect(plan.look([file("a", 9, born: 8)]).map(\.reason) == ["replaced"])
+    #expect(plan.progress.map(\.born) == [8])
+  }
+
+  @Test func namesThatLookAlikeAreTwoFiles() throws {
+    let (one, other) = ("caf\u{e9}", "cafe\u{301}")
+    var plan = FollowPlan(.init(all: true))
+    for pieces in [2, 0] {
+      #expect(plan.look([file(one, 1, number: 1), file(other, 2, number: 2)]) == [])
+      #expect(try read(&plan).count == pieces)
+      #expect(plan.progress.map(\.offset) == [2, 1])
+    }
+    #expect(plan.recent.count == 2)
+  }
+
+  @Test func subagentsGoWithTheirSession() throws {
+    let agent = "p/s/subagents/agent-x.jsonl"
+    var plan = FollowPlan(.init())
+    _ = plan.look([
+      file("p/s.jsonl", 1, at: 1), file(agent, 2, at: 9), file("p/t.jsonl", 3, at: 5),
+      file("p/t/subagents/agent-x.jsonl", 4, at: 2),
+    ])
+    #expect(try read(&plan) == ["p/s.jsonl 0+1", "\(agent) 0+2"])
+
+    plan = FollowPlan(.init(all: true))
+    _ = plan.look([
+      file("p/s.jsonl", 1, at: 4), file(agent, 2, at: 3), file("p/t.jsonl", 3, at: 5),
+    ])
+    #expect(try read(&plan) == ["p/s.jsonl 0+1", "\(agent) 0+2", "p/t.jsonl 0+3"])
   }
 
   @Test func aFileThatIsGoneMeanwhileIsPassedOver() throws {
@@ -72,7 +117,7 @@ import Testing
   @Test func aStateIsReadAsItWasWritten() throws {
     let marks = [
       FileMark(path: "/x/a\n\u{1b}\u{10eee9}\".jsonl", number: .max, offset: 1 << 60),
-      FileMark(path: "", number: 0, offset: 0),
+      FileMark(path: "", number: 0, born: 1_700_000_000_123_456_789, offset: 0),
     ]
     let parsed = try #require(TranscriptState.parse(TranscriptState.record("box:x", marks)))
     #expect(parsed.source == "box:x")

@@ -31,10 +31,14 @@ import Testing
     let text = """
       noise transcript-tail-n2
       transcript-tail-n1
-      12 5 1700000000 /home/a b.jsonl
-      13 0 1 /.
-      x 1 1 /bad
-      14 1 1 relative
+      12 5 1700000000.25 1600000000.000000001 /home/a b.jsonl
+      13 0 1 - /.
+      x 1 1 1 /bad
+      14 1 1 1 relative
+      ! find: '/home/it's': Permission denied
+      ! find: /home/x: Permission denied
+      ! find: Permission denied
+      ! 15 1 1 1 /home/y
       .
       .
       {}
@@ -51,10 +55,13 @@ import Testing
     #expect(
       found == [
         .greeting,
-        .files([
-          SeenFile(path: "/home/a b.jsonl", number: 12, size: 5, modified: 1_700_000_000),
-          SeenFile(path: "/.", number: 13, size: 0, modified: 1),
-        ]),
+        .files(
+          [
+            SeenFile(
+              path: "/home/a b.jsonl", number: 12, born: 1_600_000_000_000_000_001, size: 5,
+              modified: 1_700_000_000_250_000_000),
+            SeenFile(path: "/.", number: 13, size: 0, modified: 1_000_000_000),
+          ], denied: ["/home/it's", "/home/x"]),
         .files([]),
         .piece(Array("{}\n\n\0.".utf8), number: 12, size: 5, isBad: false),
         .piece([], number: 7, size: 1, isBad: true),

@@ -39,9 +39,26 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 100])
-  func itBeginsWithTheNextWholeLine(_ size: Int) throws {
+  func itBeginsWithTheLineThatIsNotWholeThere(_ size: Int) throws {
     #expect(try cut("one\ntwo\n", every: size, from: 4) == ["4-8:two", "8"])
-    #expect(try cut("one\ntwo\n", every: size, from: 2) == ["4-8:two", "8"])
-    #expect(try cut("one\ntwo", every: size, from: 5) == ["5"])
+    #expect(try cut("one\ntwo\n", every: size, from: 2) == ["0-4:one", "4-8:two", "8"])
+    #expect(try cut("one\ntwo\n", every: size, from: 3) == ["0-4:one", "4-8:two", "8"])
+    #expect(try cut("one\ntwo\nthree\n", every: size, from: 6) == ["4-8:two", "8-14:three", "14"])
+    #expect(try cut("one\ntwo", every: size, from: 5) == ["4"])
+  }
+
+  @Test(arguments: [1000, 1 << 20])
+  func theBeginningMayBeFarBack(_ size: Int) throws {
+    let long = String(repeating: "x", count: 100_000)
+    for before in ["", "one\n", "one\n\(long)\n"] {
+      let (start, all) = (before.utf8.count, "\(before)\(long)y\nz\n")
+      let end = start + 100_002
+      #expect(
+        try cut(all, every: size, from: Int64(end - 2), limit: 1 << 20)
+          == ["\(start)-\(end):\(long)y", "\(end)-\(end + 2):z", "\(end + 2)"])
+      #expect(
+        try cut(all, every: size, from: Int64(end - 2))
+          == ["\(start)-\(end) too long", "\(end)-\(end + 2):z", "\(end + 2)"])
+    }
   }
 }

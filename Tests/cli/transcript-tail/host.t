@@ -28,7 +28,8 @@ for word; do
   shift
   case \$word in
   -f) word=-c ;;
-  '%i %z %m %N') word='%i %s %Y %n' ;;
+  %Fm) word=%.9Y ;;
+  '%i %z %Fm %FB %N') word='%i %s %.9Y %.9W %n' ;;
   esac
   set -- "\$@" "\$word"
 done
@@ -44,6 +45,40 @@ echo 'exit 3' >"$HOME/.profile"
 run transcript-tail --once .:
 status_is 75 "a login that fails"
 err_one_line transcript-tail "is one line"
+
+# A host that is slow to list: what is asked for there is looked at again at the end.
+mkdir "$HOME/slow" "$HOME/strange" "$HOME/elsewhere"
+find=$(command -v find)
+printf '#!/bin/sh\nsleep 0.2\nexec %s "$@"\n' "$find" >"$HOME/slow/find"
+cat >"$HOME/strange/find" <<END
+#!/bin/sh
+echo "find: '/home/ada/secret': Permission denied" >&2
+exec $find "\$@"
+END
+cat >"$HOME/strange/dd" <<END
+#!/bin/sh
+echo >>"$tmp/calls"
+[ "\$(grep -c '' "$tmp/calls")" -ne 2 ] || until [ -e "$tmp/go" ]; do sleep 0.1; done
+exec $(command -v dd) "\$@"
+END
+chmod +x "$HOME/slow/find" "$HOME/strange/find" "$HOME/strange/dd"
+echo "PATH=$HOME/slow:\$PATH" >"$HOME/.profile"
+echo '{"type":"user","n":1}' >"$HOME/elsewhere/s.jsonl"
+start slow transcript-tail -v --max-time 2 .:elsewhere
+slow=$pid
+wait_until 10 at_least slow.out 1
+slow_since=$(date +%s)
+perl -e 'print "{\"type\":\"user\",\"n\":$_,\"x\":\"", "y" x 100, "\"}\n" for 1 .. 200' \
+  >"$HOME/elsewhere/t.jsonl"
+echo "PATH=$HOME/strange:\$PATH" >"$HOME/.profile"
+start held transcript-tail --once .:elsewhere
+ok "what came of a long transcript is printed" wait_until 10 has held.out '"n":100,'
+ok "while the rest has not come yet" test "$(lines held.out)" -lt 200
+touch go
+finished "$pid"
+is "$status $(lines held.out)" "2 200" "but comes"
+is "$(cat held.err)" "transcript-tail: /home/ada/secret: permission denied" \
+  "a folder that may not be read is told"
 rm "$HOME/.profile"
 
 run transcript-tail --once ".:.claude/projects/-home-ada-site/$name.jsonl"
@@ -59,6 +94,11 @@ for place in "$odd" "~/$odd" "$HOME/$odd" "$odd/$odd.jsonl"; do
   is "$status $(jq -r .id "$out" | head -n 1)" "0 $odd/111" "in any place"
 done
 ok "nothing of a name is obeyed" sh -c '! find "$1" | grep -q "/got-out$"' - "$tmp"
+odd=$(printf 'caf\351')
+mkdir "$HOME/$odd"
+cp "$sample" "$HOME/$odd/$odd.jsonl"
+run transcript-tail --once ".:$odd/$odd.jsonl"
+is "$status $(lines "$out")" "0 $(lines "$sample")" "a name that is not UTF-8"
 run transcript-tail --once .:nowhere
 status_is 2 "no such place"
 err_is "transcript-tail: .:nowhere: no such file or folder" "is told"
@@ -66,12 +106,20 @@ printf '[host box]\nhostname = .\n' >"$XDG_CONFIG_HOME/agentutils/config"
 run transcript-tail --once box
 status_is 2 "a host without a colon"
 err_is "transcript-tail: box: no such file or directory: did you mean box:?" "is told"
+cp "$sample" "$HOME/$(printf 'a\nb')"
 run transcript-tail --once "$(printf '.:a\nb')"
 status_is 2 "nor one with a line feed"
-err_one_line transcript-tail "which is told in one line"
+err_like 'a path on a host cannot hold control characters$' "which is told"
+err_one_line transcript-tail "in one line"
 echo '{"type":"user","n":1}' >"$site/$(printf 'a\nb').jsonl"
 run transcript-tail --once --all .:
 is "$status $(lines "$out")" "0 26" "names with line feeds are left out"
+echo '{"type":"user","n":2}' >"$site/z.jsonl"
+touch -d '2030-01-01 00:00:00.9' "$site/$name.jsonl"
+touch -d '2030-01-01 00:00:00.1' "$site/z.jsonl"
+run transcript-tail --once .:
+ok "the newest session is told to a part of a second" cmp "$out" want
+rm "$site/z.jsonl"
 run transcript-tail --once -P 22 "$site"
 status_is 2 "a port is for a host"
 
@@ -141,4 +189,8 @@ run transcript-tail --once --agent --known-hosts=known -P "$port" "$remote_user@
 status_is 0 "an agent's key, and a key that OpenSSH knows"
 err_empty "need no words"
 ssh-agent -k >/dev/null
+
+ok "a host that lists slowly" wait_until 10 sh -c 'test $(($(date +%s) - $1)) -ge 7' - "$slow_since"
+is "$(grep -c 'link is down' slow.err)" 0 "keeps its connection"
+stop "$slow"
 done_testing

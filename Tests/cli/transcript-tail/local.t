@@ -118,7 +118,7 @@ start new transcript-tail -L --new
 wait_until 10 has new.out '"open"'
 wait_until 10 sh -c 'kill -0 "$1" && sleep 0.2' - "$pid"
 printf 'er","n":0}\n{"type":"user","n":12}\n' >>"$site/a.jsonl"
-ok "only what is new" wait_until 10 has_lines new.out 12
+ok "what becomes whole, and what is new" wait_until 10 has_lines new.out 0,12
 is "$(cat new.err)" "" "and no rest of a line"
 stop "$pid"
 like "$(cat new.out)" '"type":"end","reason":"signal 15"' "and the end, with --lifecycle"
