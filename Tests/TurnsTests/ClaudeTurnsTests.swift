@@ -144,4 +144,45 @@ import Testing
   func theFolderOfASubagentTellsItsSession(_ path: String, _ session: String?) {
     #expect(ClaudeTranscripts.sessionFile(ofSubagent: path) == session)
   }
+
+  @Test func whatFollowsAnEndWithoutAPromptIsATurnOfItsOwn() throws {
+    let use = #"{"type":"tool_use","id":"t","name":"Bash","input":{}}"#
+    let end = says("a", "m", text("One."), stop: #""end_turn""#)
+    let lines = [
+      user("u", "go"), end, end, user("h", "hook feedback", #","isMeta":true"#),
+      says("b", "n", use), says("c", "o", text("Really done."), stop: #""end_turn""#, output: 3),
+    ]
+    let folded = try Folded(lines + lines, by: ClaudeTurns.self)
+    let turns = Set(folded.told.filter { $0["type"]?.string == "turn" }.map { $0["id"]?.string })
+    #expect(turns == ["u", "n"], "a line that is repeated begins none")
+    #expect(folded.last("turn", "u")?["usage"]?["output_tokens"]?.integer == 1)
+    #expect(folded.last("turn", "n")?["state"]?.string == "completed")
+    #expect(folded.last("turn", "n")?["message"]?.string == "c")
+    #expect(folded.last("turn", "n")?["usage"]?["output_tokens"]?.integer == 4)
+    #expect(folded.last("turn", "n")?["usage"]?["input_tokens"]?.integer == 24)
+    #expect(folded.last("tool_call", "t")?["turn"]?.string == "n")
+  }
+
+  @Test func aSubagentEndsWithTheAgent() throws {
+    let side = #","isSidechain":true,"agentId":"w""#
+    let begun = [
+      user("u", "go"), user("x", "look", side), says("y", "n", text("hm"), stop: "null", side),
+    ]
+    let done = says("a", "m", text("Done."), stop: #""end_turn""#)
+    for (line, state) in [
+      (done, "completed"), (user("v", "on"), "completed"),
+      (user("i", "[Request interrupted by user]"), "aborted"),
+    ] {
+      let folded = try Folded(begun + [line], by: ClaudeTurns.self)
+      #expect(folded.last("turn", "w")?["state"]?.string == state)
+    }
+    // In the background it goes on.
+    let more = says("z", "p", text("more"), stop: #""end_turn""#, output: 5, side)
+    let lines = begun + [done, more]
+    let folded = try Folded(lines + lines, by: ClaudeTurns.self)
+    let turns = Set(folded.told.filter { $0["type"]?.string == "turn" }.map { $0["id"]?.string })
+    #expect(turns == ["u", "w", "p"])
+    #expect(folded.last("turn", "p")?["usage"]?["output_tokens"]?.integer == 5)
+    #expect(folded.last("turn", "p")?["parent"]?.string == "u")
+  }
 }

@@ -72,6 +72,8 @@ struct ClaudeLine {
 
   var session: String? { value["sessionId"]?.string.flatMap { $0.isEmpty ? nil : $0 } }
   var id: String { value["uuid"]?.string ?? "" }
+  /// The answer of the API that the line is of, else the line itself.
+  var answer: String { value["message"]?["id"]?.string ?? id }
   var parent: String? { value["parentUuid"]?.string }
   var time: Timestamp? { value["timestamp"]?.string.flatMap { Timestamp(rfc3339: $0) } }
   var isSide: Bool { value["isSidechain"]?.bool == true }

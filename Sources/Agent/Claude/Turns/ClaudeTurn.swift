@@ -1,0 +1,188 @@
+import Core
+import Records
+
+/// A turn, from its prompt to its end.
+struct ClaudeTurn {
+  let id: String
+  private let origin: RecordOrigin
+  private let thread: String
+  private let isSide: Bool
+  /// Whether it has ended.
+  private(set) var isOver = false
+  /// The answers of the API that it has heard.
+  private var answers: Set<String> = []
+  /// The tokens of each answer, as its last line has them, and of all.
+  private var tokens: [String: (input: Int64, output: Int64)] = [:]
+  private var sum: (input: Int64, output: Int64) = (0, 0)
+  /// The calls that wait for a person, and for what.
+  private var questions: [String: String] = [:]
+
+  init(
+    _ origin: RecordOrigin, _ thread: String, id: String, parent: String?, _ line: ClaudeLine,
+    _ events: inout [TurnEvent]
+  ) {
+    (self.origin, self.thread, self.id) = (origin, thread, id)
+    isSide = line.isSide
+    var turn = TurnRecord(origin, id: id, thread: thread, state: .running, time: line.time)
+    turn.parent = parent
+    turn.started = line.time
+    add(.setTurn(turn), line, &events)
+  }
+
+  /// Whether the agent goes on behind the end with this line, told by nobody: a hook may want
+  /// more of it. More lines of an answer that was heard are no sign of that.
+  func isLeft(by line: ClaudeLine) -> Bool {
+    isOver && line.kind == .assistant && !answers.contains(line.answer)
+  }
+
+  mutating func take(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
+    if line.kind == .assistant { return answer(line, &events) }
+    if line.isPrompt, !line.isInterruption {
+      say(line.id, isSide ? .system : .user, line.text ?? "", line, &events)
+    }
+    for block in line.blocks where block["type"]?.string == "tool_result" {
+      result(block, line, &events)
+    }
+  }
+
+  // MARK: - What the agent says
+
+  private mutating func answer(_ line: ClaudeLine, _ events: inout [TurnEvent]) {
+    guard let message = line.value["message"] else { return }
+    let name = line.answer
+    answers.insert(name)
+    var texts: [String] = []
+    for (index, block) in line.blocks.enumerated() {
+      switch block["type"]?.string {
+      case "thinking":
+        if let words = block["thinking"]?.string, !words.isEmpty {
+          say("\(name)/thinking", .thinking, words, line, &events)
+        }
+      case "text":
+        if let words = block["text"]?.string, !words.isEmpty { texts.append(words) }
+      case "tool_use": call(block, index, line, &events)
+      default: break
+      }
+    }
+    let text = texts.joined(separator: "\n")
+    if !text.isEmpty { say(line.id, .assistant, text, line, &events) }
+    count(message["usage"], name, line, &events)
+    if line.value["isApiErrorMessage"]?.bool == true {
+      return end(.failed, reason: text, line, &events)
+    }
+    let stop = message["stop_reason"]?.string
+    if stop == "end_turn", !text.isEmpty {
+      end(.completed, reason: nil, answer: line.id, line, &events)
+    } else if stop == "refusal" || stop == "max_tokens" {
+      end(.failed, reason: stop, line, &events)
+    }
+  }
+
+  private func say(
+    _ id: String, _ role: MessageRecord.Role, _ text: String, _ line: ClaudeLine,
+    _ events: inout [TurnEvent]
+  ) {
+    var record = MessageRecord(
+      origin, id: id, thread: thread, role: role, text: text, state: .final, time: line.time)
+    record.turn = self.id
+    add(.setMessage(record, text: .whole), line, &events)
+  }
+
+  private mutating func count(
+    _ usage: JSONValue?, _ name: String, _ line: ClaudeLine, _ events: inout [TurnEvent]
+  ) {
+    guard let usage, usage.isObject else { return }
+    func number(_ name: String) -> Int64 { max(0, min(usage[name]?.integer ?? 0, 1 << 40)) }
+    let new = (
+      input: number("input_tokens") + number("cache_creation_input_tokens")
+        + number("cache_read_input_tokens"), output: number("output_tokens")
+    )
+    let old = tokens.updateValue(new, forKey: name) ?? (0, 0)
+    sum = (sum.input + new.input - old.input, sum.output + new.output - old.output)
+    // Tokens say nothing of a question, which is asked in a block of the same line.
+    var turn = TurnRecord(
+      origin, id: id, thread: thread, state: questions.isEmpty ? .running : .paused,
+      time: line.time)
+    turn.reason = questions.values.min()
+    turn.usage = TurnRecord.Usage(inputTokens: Int(sum.input), outputTokens: Int(sum.output))
+    add(.setTurn(turn), line, &events)
+  }
+
+  // MARK: - Tools
+
+  private mutating func call(
+    _ block: JSONValue, _ index: Int, _ line: ClaudeLine, _ events: inout [TurnEvent]
+  ) {
+    guard let name = block["id"]?.string, !name.isEmpty else { return }
+    let tool = block["name"]?.string ?? ""
+    var call = ToolCallRecord(
+      origin, id: name, thread: thread, tool: tool, state: .running, time: line.time)
+    call.turn = id
+    call.arguments = line.arguments(index)
+    let input = block["input"]
+    call.label = input?[either: "description", "command", "file_path", "pattern"]?.string
+    call.started = line.time
+    if tool == "AskUserQuestion" || tool == "ExitPlanMode" {
+      call.state = .waitingApproval
+      let reason = tool == "ExitPlanMode" ? "a plan to approve" : "a question"
+      questions[name] = reason
+      state(.paused, reason, line, &events)
+    }
+    add(.setToolCall(call), line, &events)
+  }
+
+  private mutating func result(
+    _ block: JSONValue, _ line: ClaudeLine, _ events: inout [TurnEvent]
+  ) {
+    guard let name = block["tool_use_id"]?.string, !name.isEmpty else { return }
+    let content = block["content"]
+    let said =
+      content?.string
+      ?? content.map { $0.elements.compactMap { $0["text"]?.string }.joined(separator: "\n") }
+    let isError = block["is_error"]?.bool == true
+    let isRefused = isError && said?.hasPrefix("The user doesn't want to proceed") == true
+    var call = ToolCallRecord(
+      origin, id: name, thread: thread, tool: "",
+      state: isRefused ? .rejected : isError ? .failed : .succeeded, time: line.time)
+    call.turn = id
+    call.ended = line.time
+    let result = line.value["toolUseResult"]
+    call.stdout = result?["stdout"]?.string ?? said
+    call.stderr = result?["stderr"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+    if isRefused { call.reason = "not allowed" }
+    add(.setToolCall(call), line, &events)
+    if questions.removeValue(forKey: name) != nil, questions.isEmpty {
+      state(.running, nil, line, &events)
+    }
+  }
+
+  // MARK: - Its end
+
+  mutating func end(
+    _ state: TurnRecord.State, reason: String?, answer: String? = nil, _ line: ClaudeLine,
+    _ events: inout [TurnEvent]
+  ) {
+    if isOver { return }
+    isOver = true
+    var turn = TurnRecord(origin, id: id, thread: thread, state: state, time: line.time)
+    turn.reason = reason
+    turn.message = answer
+    turn.ended = line.time
+    add(.setTurn(turn), line, &events)
+  }
+
+  private func state(
+    _ state: TurnRecord.State, _ reason: String?, _ line: ClaudeLine,
+    _ events: inout [TurnEvent]
+  ) {
+    var turn = TurnRecord(origin, id: id, thread: thread, state: state, time: line.time)
+    turn.reason = reason
+    add(.setTurn(turn), line, &events)
+  }
+
+  private func add(_ change: TurnChange, _ line: ClaudeLine, _ events: inout [TurnEvent]) {
+    var event = TurnEvent(origin, thread: thread, time: line.time, change)
+    event.turn = id
+    events.append(event)
+  }
+}
