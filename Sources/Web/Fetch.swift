@@ -16,7 +16,8 @@ public final class Fetch {
   private var exchange: Exchange?
   private var head: ResponseHead?
   private var body = Body()
-  private var isTooLarge = false
+  /// Whether the body of the answer is larger than the limit: then it ends as `unusable`.
+  public private(set) var isTooLarge = false
   private var received: Int64 = -1
   private var lastByte: Double
   private let silence: Double

@@ -15,7 +15,8 @@ struct SavedAudio {
     self.path = path
   }
 
-  /// Writes a file that only the user can read; one that is there is left alone.
+  /// Writes a file that only the user can read; one that is there is left alone. It has its
+  /// name when all of it is written.
   ///
   /// - Parameters:
   ///   - time: when the turn ended, which gives the name: `1789000000.25.mp3`.
@@ -25,17 +26,8 @@ struct SavedAudio {
   func write(_ time: Double, _ audio: [UInt8]) throws(SettingsError) -> String {
     let name = NumberText.of(time) + ".mp3"
     let file = Folders.join(path, name)
-    let descriptor = clibc_create_in(folder, name)
-    guard descriptor >= 0 else { throw SettingsError(file, systemReason(systemError)) }
-    defer { close(descriptor) }
-    let writer = RecordWriter(descriptor: descriptor)
-    do throws(WriteFailure) {
-      try writer.write(audio)
-      try writer.flush()
-    } catch {
-      unlinkat(folder, name, 0)
-      throw SettingsError(file, error.reason)
-    }
+    let code = FolderFile.create(name, in: folder, with: audio)
+    guard code == 0 else { throw SettingsError(file, systemReason(code)) }
     return file
   }
 }

@@ -14,6 +14,8 @@ final class ServerLoop {
   private let writer = RecordWriter()
   private var isLost = false
   private var hasFault = false
+  /// What was told last of a turn that cannot be heard.
+  private var skipped = ""
 
   /// With `--latest`, the most tries.
   private static let tries = 3
@@ -59,7 +61,13 @@ final class ServerLoop {
         if options.isLatest { return finish() }
       case .nothing:
         tell(nil)
-        if options.isLatest { return hasFault ? .failure : .negative }
+        if options.isLatest { return hasFault || !skipped.isEmpty ? .failure : .negative }
+      case .skipped(let reason):
+        tell(nil)
+        failures += 1
+        if reason == skipped { diagnostics.note(reason) } else { diagnostics.say(reason) }
+        skipped = reason
+        if options.isLatest, failures == Self.tries { return .failure }
       case .trouble(let reason):
         failures += 1
         if options.isLatest, failures == Self.tries {

@@ -23,10 +23,13 @@ public final class RiffNarration {
     case nothing
     /// An answer that makes no sense, or none; one line. It is asked again.
     case trouble(String)
+    /// A turn that cannot be heard; one line. What ends after it is asked for.
+    case skipped(String)
   }
 
-  /// A larger answer is none, bytes: two minutes of speech have two million.
-  static let largest = 8 << 20
+  /// A larger answer is none, bytes. As an MP3 two minutes of speech have two million, but
+  /// agent-serve(8) sends up to 16 MiB of sound, in Base64.
+  static let largest = 24 << 20
   /// A server that answers at once is not asked more often, seconds.
   private static let pace = 0.5
   /// Seconds without a byte: the server holds the request for 25.
@@ -79,9 +82,14 @@ public final class RiffNarration {
     if fetch == nil, end == nil, now >= next { try ask(now) }
     _ = fetch?.tick(now: now)
     guard let end else { return nil }
+    let isTooLarge = fetch?.isTooLarge == true
     (self.end, fetch) = (nil, nil)
     switch end {
     case .failed(let reason): return trouble(reason, now)
+    case .unusable(let reason) where isTooLarge:
+      // Which turn it is was not read: a later one takes its place.
+      next = now + backoff.next(random: .random(in: 0..<1))
+      return .skipped("\(place): \(reason)")
     case .unusable(let reason): throw CallFailure(place, reason, .failure)
     case .response(let head, let body):
       if let problem = agent.backend.problem(of: head, body) {
@@ -128,10 +136,13 @@ public final class RiffNarration {
       next = max(next, now + backoff.next(random: .random(in: 0..<1)))
       return .nothing
     }
+    // Whatever is wrong with it: the same question would have the same answer.
     after = time
     guard let code = json["audio_b64"]?.string,
       let audio = Array(code.utf8).withUnsafeBytes({ Base64.bytes(of: $0) }), !audio.isEmpty
-    else { return trouble("no audio in the answer", now) }
+    else {
+      return .skipped("\(place): no audio of the turn of \(NumberText.of(time)) in the answer")
+    }
     backoff.reset()
     return .piece(
       Piece(time: time, audio: audio, characters: json["chars"]?.integer.map { Int($0) }))

@@ -136,6 +136,13 @@ public func renameat(_ folder: Int32, _ name: String, _ other: Int32, _ new: Str
   }
 }
 
+/// linkat(2).
+public func linkat(_ folder: Int32, _ name: String, _ other: Int32, _ new: String) -> Int32 {
+  FileName.with(name) { name in
+    FileName.with(new) { CLibc.linkat(folder, name, other, $0, 0) }
+  }
+}
+
 /// rmdir(2).
 @discardableResult
 public func rmdir(_ name: String) -> Int32 { FileName.with(name) { CLibc.rmdir($0) } }

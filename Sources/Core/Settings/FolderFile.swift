@@ -22,6 +22,34 @@ public enum FolderFile {
   ///
   /// - Returns: the error number, 0 when that is done; else the old content is there.
   public static func replace(_ name: String, in folder: Int32, with bytes: [UInt8]) -> Int32 {
+    put(name, in: folder, bytes) {
+      renameat(folder, $0, folder, name) == 0 ? 0 : systemError
+    }
+  }
+
+  /// Makes a file for the owner alone, which has its name when all of it is on disk. What
+  /// is there under that name is left alone.
+  ///
+  /// - Returns: the error number, 0 when that is done; EEXIST where something is there.
+  public static func create(_ name: String, in folder: Int32, with bytes: [UInt8]) -> Int32 {
+    put(name, in: folder, bytes) { temporary in
+      if linkat(folder, temporary, folder, name) == 0 {
+        unlinkat(folder, temporary, 0)
+        return 0
+      }
+      guard [EPERM, ENOTSUP, ENOSYS, EOPNOTSUPP].contains(systemError) else { return systemError }
+      // A file system without links: nobody is to make the file at this moment.
+      var found = stat()
+      if fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 { return EEXIST }
+      return renameat(folder, temporary, folder, name) == 0 ? 0 : systemError
+    }
+  }
+
+  /// Writes a file under another name, and has it given its own by `finish`, which returns an error
+  /// number.
+  private static func put(
+    _ name: String, in folder: Int32, _ bytes: [UInt8], finish: (_ temporary: String) -> Int32
+  ) -> Int32 {
     var temporary = ""
     var descriptor: Int32 = -1
     for _ in 0..<100 {
@@ -33,7 +61,7 @@ public enum FolderFile {
     var code = write(bytes, to: descriptor)
     if code == 0 && fsync(descriptor) != 0 { code = systemError }
     if close(descriptor) != 0 && code == 0 { code = systemError }
-    if code == 0 && renameat(folder, temporary, folder, name) != 0 { code = systemError }
+    if code == 0 { code = finish(temporary) }
     guard code == 0 else {
       unlinkat(folder, temporary, 0)
       return code

@@ -74,17 +74,39 @@ ok "what ended before is old" test $(($(date +%s) - after)) -lt 20
 
 # --- what makes no sense
 
-for body in '{}' x '{"ts":"soon","audio_b64":"aGk="}' '{"ts":1e300,"audio_b64":"aGk="}' \
-  '{"ts":1789000000,"audio_b64":"%%%%"}' '{"ts":1789000000,"audio_b64":[1]}'; do
+for body in '{}' x '{"ts":"soon","audio_b64":"aGk="}' '{"ts":1e300,"audio_b64":"aGk="}'; do
   says "$(jq -nc --arg body "$body" '{body:$body}')" "$(audio 1789000009 good)"
   narrate --latest --exec 'cat; echo'
   is "$status $(cat "$out") $(lines "$err")" "0 good 2" "passed over: $body"
 done
-err_like 'narrate-poll: no audio in the answer$' "and told"
-says "$(python3 -c 'import json; print(json.dumps({"body": "x" * (9 << 20)}))')"
+err_like 'narrate-poll: no time in the answer$' "and told"
+for body in '{"ts":1789000000.5,"audio_b64":"%%%%"}' '{"ts":1789000000.5,"audio_b64":[1]}' '{"ts":1789000000.5}'; do
+  says "$(jq -nc --arg body "$body" '{body:$body}')" "$(audio 1789000009 good)"
+  : >"$tmp/log"
+  narrate --latest --exec 'cat; echo'
+  is "$status $(cat "$out") $(lines "$err")" "0 good 1" "a turn without audio is skipped: $body"
+  is "$(asked | sed 's/.*after=//' | xargs)" "0 1789000000.5" "and not asked for again"
+done
+err_like 'narrate-poll: no audio of the turn of 1789000000\.5 in the answer$' "and told"
+says "$(jq -nc '{body:"{\"ts\":1789000000.5}"}')" '{"status":204}'
+narrate --latest --exec cat
+status_is 2 "nor is there another one"
+says '{"size":25165825}'
 narrate --latest --exec cat
 status_is 2 "a huge answer"
-err_like 'the answer is larger than' "is not taken"
+err_like 'the answer is larger than 25165824 bytes$' "is not taken"
+err_one_line reply-narrate "and told once"
+rm -f "$tmp/heard"
+says '{"size":25165825}' "$(audio 1789000001 next)" "$quiet"
+start huge reply-narrate -p ears --after 1789000000 --exec "$play"
+ok "but the next one is" wait_until 10 has "$tmp/heard" next
+stop "$pid"
+python3 -c 'import base64, json
+print(json.dumps({"body": json.dumps({"ts": 1789000001, "audio_b64": base64.b64encode(b"a" * (16 << 20)).decode()})}))' \
+  >"$tmp/says.next"
+mv "$tmp/says.next" "$tmp/says"
+narrate --latest --exec 'wc -c'
+out_is 16777216 "as much as agent-serve sends"
 says '{"status":502}'
 narrate --latest --exec cat
 status_is 75 "a server that is not ready"

@@ -8,6 +8,7 @@ with `status` and `body` (bytes of the answer, as text), or one of these:
     {"close": "head"}     the connection is cut before the body was read
     {"close": "body"}     and when the whole body is there
     {"wait": SECONDS}     no answer for so long
+    {"size": BYTES}       a body of so many spaces
 
 What is asked for to be read aloud is answered by the lines of the narrations in the same way.
 
@@ -49,6 +50,8 @@ class Handler(BaseHTTPRequestHandler):
         time.sleep(answer.get("wait", 0))
         status = answer.get("status", 200) if signed else 401
         text = (answer.get("body", "{}") if signed else '{"error":"unauthorized"}').encode()
+        if signed and "size" in answer:
+            text = b" " * answer["size"]
         self.send_response(status)
         for name, value in answer.get("headers", {}).items():
             self.send_header(name, value)
