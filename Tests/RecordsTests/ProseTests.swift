@@ -23,6 +23,8 @@ import Testing
     ("A\n    goes on", "A goes on"),
     ("- A\n\n    goes on\n\n      x\n\nB", "A. goes on. B"), ("\tcode\nB", "B"),
     ("- A\n        - B", "A. B"), ("<pre>\ncode\n\nmore\n</pre>\nB", "B"), ("<script>x", ""),
+    ("<StyledButton> is new.\n\nB", "is new. B"), ("<PreviewPane/>\n\nB", "B"),
+    ("<ScriptX> x\n\nB", "x. B"), ("<style\nmedia=x>\nb{}\n</style>\nB", "B"),
     ("Use <code>x</code> now", "Use now"), ("<!-- a\n\nb -->\nB", "B"), ("a <!-- b --> c", "a c"),
   ])
   func blocksOfCodeAreLeftOut(markdown: String, prose: String) {
@@ -33,6 +35,7 @@ import Testing
     ("Run `make all` now.", "Run now."), ("Run `make`.", "Run."), ("`` a ` b `` c", "c"),
     ("a ` b", "a b"), ("a `` b ` c", "a b c"), ("a `b\nc` d", "a d"), ("a `b\n\nc` d", "a b. c d"),
     ("In `a`, `b`, and `c`.", "In, and."), ("(see `x`) and (`y`) too", "(see) and too"),
+    ("Use `a`/`b`.", "Use."), ("Use **`a`** / **`b`** now", "Use now"), ("a / b", "a / b"),
     ("called \"`x`\" here", "called here"), ("- `foo`: does x\n- `bar` — does y", "does x. does y"),
     ("Is it `x`? Yes (`y`).", "Is it? Yes."), ("`only`", ""), (#"a \`b\` c"#, "a `b` c"),
   ])
@@ -70,6 +73,10 @@ import Testing
     ".ci/run",
     "C:\\x", "C:\\Users\\ada", "c:/x", "\\\\server\\share", "src\\x.swift", "$HOME/x", "Sources/",
     "Sources/Core/Text", "Tests/cli/*.t", "**/*.swift", "a/b.md#L3", "/home/jörg/x", "key=/etc/x",
+    "~/文書/報告.md", "/文書/報告.md", "/home/日本/secret.txt", "https://é.fr/ü?x=日本#y",
+    "https://a.example/日本語", "@张三", "#频道", "foo#12", "ada/foo#12",
+    "ada/foo.js#12's", "github.com/foo", "GitHub.com/foo", "localhost:8080/x", "localhost:8080",
+    "127.0.0.1:80", "a.example:8080", "a.example/",
     "git@a.example:ada/x.git", "#123", "@ada", "#general", "@scope/pkg", "#12's", "(/etc/hosts)",
   ])
   func pathsAndReferencesAreLeftOut(word: String) {
@@ -82,7 +89,8 @@ import Testing
     "and/or", "TCP/IP", "24/7", "1/2", "2026/03/14", "HTTP/1.1", "I/O.", "a / b", "n/a", "C#",
     "# 1",
     "ada@a.example", "x.swift", "snake_case", "__x", "2*3*4", "2 * 3", "~5", "a < b > c",
-    "a<b, c>d",
+    "a<b, c>d", "if (a<b && c>d) then", "a<b c='d", "入力/出力", "C#12", "x#y",
+    "Node.js/Express", "3:15", "10.30:00", "e.g/x", "localhost", "Vec<a, b>", "a/日本", "foo#12a",
     "f(x)", "don't", "'so'", "x = y", "a -> b", "R&D", "50 %", "f(a, b) = c", "\\alpha", "a|b",
     "“so”", "– so –", "Wow!", "Why (so)?", "a - b", "-5", "x: 3", "1. ",
   ])
@@ -105,6 +113,8 @@ import Testing
       "un*frigging*believable",
       "unfriggingbelievable"
     ), ("5* rated", "5 rated"), ("\\*a\\* \\# \\[x\\]", "*a* # [x]"),
+    ("<a title='b>c' d=e f>S</a >", "S"), ("See «@bob» now", "See now"),
+    ("See “`x`”.", "See."), ("「`x`」です", "です"),
     ("a<br>b <b>c</b> H<sub>2</sub>O <img src=\"x\"/>", "a b c H2O"),
     (
       "<details>\n<summary>S</summary>\nT",
@@ -120,6 +130,9 @@ import Testing
 
   @Test func whatCannotBeSeenIsLeftOut() {
     #expect(Prose.of("a\u{1b}[31mb\u{7}\u{202e}c\u{0}d\u{2028}e\u{e0041}") == "ab c d e")
+    let nothing = String(repeating: "\u{200b}", count: 6500)
+    #expect(Prose.of(nothing + "Done.") == "Done.")
+    #expect(Prose.of("a" + String(repeating: "\u{ad}", count: 20_000) + "b") == "ab")
     let heap = "a" + String(repeating: "\u{301}", count: 5000)
     #expect(Prose.of(heap + " b").unicodeScalars.count < 20)
   }
@@ -164,6 +177,8 @@ import Testing
       "://", "@", "#a", "'", "\"", "[a](b \"", "$", "。", "😀", "\u{301}", "a\u{200d}", "[a]: b\n",
       ".", ". ",
       "<pre>\n", "<pre>\n</pre>\n", "-", "=\n", "---\n", "{", "x ",
+      "~/日", "/日", "a/日", "日/", "@日", "`a`/", "<a b=\"", "<a b='", "<a b=\"<a c='", "<a b ", "a.b/",
+      "a#1", "«", "«/", "\u{200b}",
     ])
   func takesTimeInProportion(piece: String) {
     let text = String(repeating: piece, count: 40_000 / piece.utf8.count)

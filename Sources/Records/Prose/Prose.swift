@@ -1,14 +1,16 @@
 import Core
 
 /// What a voice can read aloud of a text in Markdown: its words, without code, URLs, paths of
-/// files, references that begin with `#` or `@`, and marks (Agent/Riff/CONTRACT.md 4).
+/// files, references as `#12`, `foo#12` and `@ada`, and marks (Agent/Riff/CONTRACT.md 4).
 ///
 /// - Blocks of code, code in line, comments and definitions of links are left out whole.
 /// - A link and an image keep their words, a cell of a table is followed by a comma.
 /// - A paragraph, an item or a heading that ends without a mark gets a full stop before what
 ///   follows: a voice would run on, and a cut would find no sentence.
-/// - A path is a word that begins with `/`, `~/`, `./`, `../`, `C:\` or `$`, has two slashes or
-///   more, ends in one, or whose last part has an extension: not `and/or`, `HTTP/1.1`, 24/7.
+/// - A path is a word that begins with `/`, `~/`, `./`, `../`, `C:\`, or `$` and has a slash, has
+///   two slashes or more, ends in one, or whose last part has an extension: not `and/or`,
+///   `HTTP/1.1`, 24/7.
+/// - A URL needs no scheme where a slash or a port stands behind the name of a host.
 /// - A control is a space; whatever else a person could not see is left out.
 public enum Prose {
   /// The most characters (grapheme clusters) of one narration.
@@ -26,7 +28,7 @@ public enum Prose {
   ///   that fits, else with the last word.
   public static func of(_ markdown: String) -> String {
     var text: [UInt8] = []
-    var blocks = ProseBlocks(Array(markdown.utf8))
+    var blocks = ProseBlocks(Array(seen(markdown).utf8))
     while text.count < mostBytes, let cells = blocks.next() {
       var block: [UInt8] = []
       for cell in cells {
@@ -62,6 +64,20 @@ public enum Prose {
   private static let closers: Set<Character> = [
     "\"", "'", ")", "]", "”", "’", "»", "」", "』", "）",
   ]
+
+  /// A text without what could not be seen, however much of it there is: it does not count.
+  /// Controls of ASCII stay, as they are blanks.
+  private static func seen(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 < 0x7f }) { return text }
+    var kept = ""
+    var scalars = VisibleScalars(text)
+    while let (scalar, isShown) = scalars.next() {
+      if isShown || scalar.value < 0x7f || scalar.properties.isWhitespace {
+        kept.unicodeScalars.append(scalar)
+      }
+    }
+    return kept
+  }
 
   /// A text without what could not be seen; every space is one space.
   private static func shown(_ text: String) -> String {

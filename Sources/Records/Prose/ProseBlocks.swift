@@ -140,6 +140,11 @@ struct ProseBlocks {
     let head = bytes[line.words].prefix(8).map { $0 | 0x20 }
     for (name, end) in ends where head.starts(with: name.utf8.map { $0 | 0x20 }) {
       let from = line.words.lowerBound + name.utf8.count
+      // A longer name is that of another element.
+      let next = from < line.words.upperBound ? bytes[from] : 32
+      if name != "<!--", next > 32, next != UInt8(ascii: ">"), next != UInt8(ascii: "/") {
+        continue
+      }
       at = bytes.end(of: end, from: from, to: bytes.count) ?? bytes.count
       return true
     }

@@ -9,6 +9,8 @@ struct ProseMarks {
   private var depth = 0
   /// No link can begin before this.
   private var noLinkBefore = 0
+  /// No word in scripts without spaces is a URL or a path before this.
+  private var noWordBefore = 0
   private var searches = ProseSearches()
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -30,7 +32,21 @@ struct ProseMarks {
     var end = at
     while end < bytes.count, !isDelimiter(end) { end += 1 }
     word = (max(end, at + 1), 0..<0)
-    if end > at { word.unsaid = ProseWord(bytes, at..<end).unsaid ?? 0..<0 }
+    if end == at { return }
+    let short = ProseWord(bytes, at..<end)
+    var unsaid = short.unsaid
+    if end < bytes.count, bytes[end] >= 0xe2, at >= noWordBefore,
+      unsaid != nil ? !short.isReference : short.isSign && !isLetter(before: at)
+    {
+      // What is a URL or a path goes on in scripts that have no spaces.
+      while end < bytes.count, !isDelimiter(end) || isLetter(at: end) { end += 1 }
+      unsaid = ProseWord(bytes, at..<end).unsaid
+      if unsaid == nil { noWordBefore = end } else { word.end = end }
+    } else if unsaid == nil, out.isGap, short.isSlash {
+      // Of `a`/`b` nothing is left.
+      unsaid = short.core
+    }
+    word.unsaid = unsaid ?? 0..<0
   }
 
   /// What no URL and no path has; scripts without spaces between words begin at U+2E80, and
@@ -40,9 +56,28 @@ struct ProseMarks {
     case ...32, UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "<"), UInt8(ascii: ">"),
       UInt8(ascii: "|"), UInt8(ascii: "\""), UInt8(ascii: "`"), 0xe2...:
       true
-    case 0xc2: byte(place + 1) == 0xa0
+    case 0xc2: [0xa0, 0xab, 0xbb].contains(byte(place + 1))
     default: false
     }
+  }
+
+  /// Whether a scalar of three bytes or more begins at a place that is no mark of punctuation.
+  private func isLetter(at place: Int) -> Bool {
+    guard bytes[place] >= 0xe2 else { return false }
+    let count = bytes[place] < 0xf0 ? 3 : 4
+    let text = String(decoding: bytes[place...].prefix(count), as: UTF8.self)
+    guard let properties = text.unicodeScalars.first?.properties else { return false }
+    if properties.isAlphabetic || properties.numericType != nil { return true }
+    switch properties.generalCategory {
+    case .nonspacingMark, .spacingMark, .enclosingMark: return true
+    default: return false
+    }
+  }
+
+  private func isLetter(before place: Int) -> Bool {
+    var start = place - 1
+    while start > 0, bytes[start] & 0xc0 == 0x80 { start -= 1 }
+    return start >= 0 && isLetter(at: start)
   }
 
   private func byte(_ place: Int) -> UInt8 {
@@ -77,13 +112,13 @@ struct ProseMarks {
     case 0xc2 where self.byte(at + 1) == 0xa0:
       out.add(32)
       at += 2
-    case 0xe2...:
+    case 0xc2 where isDelimiter(at), 0xe2...:
       // One scalar, whose other bytes are no delimiters.
-      repeat {
-        out.add(bytes[at])
-        at += 1
-      } while self.byte(at) & 0xc0 == 0x80
+      let start = at
+      repeat { at += 1 } while self.byte(at) & 0xc0 == 0x80
       word.end = at
+      if out.isClosed(byQuote: bytes[start..<at]) { return }
+      for byte in bytes[start..<at] { out.add(byte) }
     default:
       out.add(byte)
       at += 1

@@ -21,30 +21,77 @@ struct ProseTag {
       return
     }
     guard let close = searches.next(UInt8(ascii: ">"), from: start, in: bytes) else { return nil }
-    if let other = searches.next(UInt8(ascii: "<"), from: start + 1, in: bytes), other < close {
-      return nil
-    }
+    let other = searches.next(UInt8(ascii: "<"), from: start + 1, in: bytes) ?? bytes.count
     let inner = bytes[(start + 1)..<close]
-    let isClosing = inner.first == UInt8(ascii: "/")
-    let name = inner.drop { $0 == UInt8(ascii: "/") }.prefix {
-      $0.isLetter || $0.isDigit || $0 == 45
-    }
-    let next = name.endIndex < close ? bytes[name.endIndex] : 32
-    let isAddress = !inner.contains { $0 <= 32 } && inner.contains { $0 == 0x3a || $0 == 0x40 }
+    let isAddress =
+      other > close && !inner.contains { $0 <= 32 } && inner.contains { $0 == 0x3a || $0 == 0x40 }
     if isAddress {
       (end, isGap) = (close + 1, true)
       return
     }
-    guard next <= 32 || next == UInt8(ascii: "/") || !first.isLetter else { return nil }
-    let word = String(decoding: name, as: UTF8.self).lowercased()
-    if !isClosing, Self.code.contains(word),
-      let end = searches.end(of: "</\(word)>", from: close, in: bytes)
+    if !first.isLetter, first != UInt8(ascii: "/") {
+      guard other > close else { return nil }
+      end = close + 1
+      return
+    }
+    guard let tag = Self.scan(bytes, start + 1) else { return nil }
+    let word = String(decoding: bytes[tag.name], as: UTF8.self).lowercased()
+    if first.isLetter, Self.code.contains(word),
+      let end = searches.end(of: "</\(word)>", from: tag.end, in: bytes)
     {
       (self.end, isGap) = (end, true)
       return
     }
-    end = close + 1
+    end = tag.end
     isSpace = Self.blocks.contains(word)
+  }
+
+  /// What stands behind the `<` of a tag (CommonMark 0.31, 6.6); nil when it is none: `a<b && c>d`.
+  private static func scan(_ bytes: [UInt8], _ start: Int) -> (name: Range<Int>, end: Int)? {
+    var at = start
+    func byte() -> UInt8 { at < bytes.count ? bytes[at] : 0 }
+    func skip(while isWanted: (UInt8) -> Bool) {
+      while at < bytes.count, isWanted(bytes[at]) { at += 1 }
+    }
+    let isClosing = byte() == UInt8(ascii: "/")
+    if isClosing { at += 1 }
+    guard byte().isLetter else { return nil }
+    let name = at
+    skip { $0.isLetter || $0.isDigit || $0 == 45 }
+    let range = name..<at
+    while true {
+      let before = at
+      skip { $0 <= 32 }
+      if !isClosing, byte() == UInt8(ascii: "/") {
+        at += 1
+        return byte() == UInt8(ascii: ">") ? (range, at + 1) : nil
+      }
+      if byte() == UInt8(ascii: ">") { return (range, at + 1) }
+      // An attribute, behind a space.
+      guard !isClosing, at > before, byte().isLetter || byte() == 0x3a || byte() == 0x5f else {
+        return nil
+      }
+      skip { $0.isLetter || $0.isDigit || ":_.-".utf8.contains($0) }
+      let end = at
+      skip { $0 <= 32 }
+      guard byte() == UInt8(ascii: "=") else {
+        at = end
+        continue
+      }
+      at += 1
+      skip { $0 <= 32 }
+      let quote = byte()
+      let from = at
+      if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+        at += 1
+        skip { $0 != quote }
+        guard at < bytes.count else { return nil }
+        at += 1
+      } else {
+        skip { $0 > 32 && !"\"'=<>`".utf8.contains($0) }
+        guard at > from else { return nil }
+      }
+    }
   }
 
   /// Elements whose text is not for a reader, or is code.

@@ -4,7 +4,7 @@ struct ProseText {
   private(set) var bytes: [UInt8] = []
   private var isSpaced = false
   /// Whether something was left out since the last word.
-  private var isGap = false
+  private(set) var isGap = false
   /// Whether something was left out before the first word.
   private var beganWithGap = false
 
@@ -24,6 +24,23 @@ struct ProseText {
     bytes.append(byte)
     // What follows an opening bracket at once stands in the gap still.
     if !"(\"'".utf8.contains(byte) { (isGap, isSpaced) = (false, false) } else { isSpaced = false }
+  }
+
+  /// Closes a quote in which nothing is left, and which goes, too.
+  ///
+  /// - Parameter mark: one scalar.
+  /// - Returns: whether it was one.
+  mutating func isClosed(byQuote mark: ArraySlice<UInt8>) -> Bool {
+    guard isGap else { return false }
+    for (open, close) in ["«»", "“”", "„“", "「」", "『』", "（）"].map({ ($0.first!, $0.last!) })
+    where mark.elementsEqual(close.utf8) && bytes.suffix(open.utf8.count).elementsEqual(open.utf8) {
+      bytes.removeLast(open.utf8.count)
+      while bytes.last == 32 { bytes.removeLast() }
+      isSpaced = true
+      if bytes.isEmpty { beganWithGap = true }
+      return true
+    }
+    return false
   }
 
   /// Puts a mark where the gap began.

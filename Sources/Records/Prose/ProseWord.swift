@@ -2,7 +2,7 @@
 struct ProseWord {
   private let bytes: [UInt8]
   /// The word without the marks around it.
-  private var core: Range<Int>
+  private(set) var core: Range<Int>
 
   init(_ bytes: [UInt8], _ word: Range<Int>) {
     self.bytes = bytes
@@ -17,6 +17,15 @@ struct ProseWord {
     if let url { return url }
     if let reference { return reference }
     return isPath ? core : nil
+  }
+
+  /// Whether it begins, or is, a reference.
+  var isReference: Bool { url == nil && reference != nil }
+  /// Whether it is a slash alone.
+  var isSlash: Bool { core.count == 1 && first == UInt8(ascii: "/") }
+  /// Whether it is the beginning of what in another script would be a path or a reference.
+  var isSign: Bool {
+    core.count == 1 && first.map { "/#@".utf8.contains($0) } == true
   }
 
   // MARK: - What stands around it
@@ -68,7 +77,7 @@ struct ProseWord {
       if bytes[place] == 0x3a, bytes[place + 1] == 0x2f, bytes[place + 2] == 0x2f { break }
       place += 1
     }
-    guard place + 2 < core.upperBound else { return nil }
+    guard place + 2 < core.upperBound else { return hasHost ? core : nil }
     var scheme = place
     while scheme > core.lowerBound,
       Self.isWordByte(bytes[scheme - 1]) || "+-.".utf8.contains(bytes[scheme - 1])
@@ -78,7 +87,43 @@ struct ProseWord {
     return scheme < place ? scheme..<core.upperBound : nil
   }
 
+  /// Whether it begins with the name of a host, and a slash or a port is behind it:
+  /// `a.example/b`, `localhost:80`, but not `Node.js/x`.
+  private var hasHost: Bool {
+    let host = bytes[core].prefix { $0.isLetter || $0.isDigit || $0 == 45 || $0 == 46 }
+    var rest = bytes[host.endIndex..<core.upperBound]
+    if rest.first == UInt8(ascii: ":") {
+      let port = rest.dropFirst().prefix { $0.isDigit }
+      guard (1...5).contains(port.count) else { return false }
+      rest = bytes[port.endIndex..<core.upperBound]
+      guard rest.isEmpty || "/?#:".utf8.contains(rest[rest.startIndex]) else { return false }
+    } else if rest.first != UInt8(ascii: "/") {
+      return false
+    }
+    if host.elementsEqual("localhost".utf8) { return true }
+    let labels = host.split(separator: 46, omittingEmptySubsequences: false)
+    guard labels.count > 1, !labels.contains(where: \.isEmpty), let last = labels.last else {
+      return false
+    }
+    if labels.count == 4, host.allSatisfy({ $0.isDigit || $0 == 46 }) { return true }
+    return last.count > 1 && last.allSatisfy { $0.isLetter && $0 >= 97 }
+      && !last.elementsEqual("js".utf8)
+  }
+
+  /// The number of something in a repository: `foo#12`, `ada/foo#12`, but not `C#12`.
+  private var issue: Range<Int>? {
+    let name = bytes[core].prefix { $0.isLetter || $0.isDigit || "_.-/".utf8.contains($0) }
+    guard name.count > 1, name.endIndex < core.upperBound,
+      bytes[name.endIndex] == UInt8(ascii: "#")
+    else { return nil }
+    let number = bytes[(name.endIndex + 1)..<core.upperBound].prefix { $0.isDigit }
+    let isWhole =
+      number.endIndex == core.upperBound || !Self.isWordByte(bytes[number.endIndex])
+    return number.isEmpty || !isWhole ? nil : core
+  }
+
   private var reference: Range<Int>? {
+    if let issue { return issue }
     guard let first, first == UInt8(ascii: "#") || first == UInt8(ascii: "@") else { return nil }
     guard let second = byte(1), Self.isWordByte(second) || second == UInt8(ascii: "_") else {
       return nil
