@@ -36,6 +36,7 @@ final class NarrateLoop {
     if let latest { try give(latest) }
     try writer.flush()
     while !narrator.isIdle { _ = narrator.turn() }
+    narrator.endIfAsked()
     if faults.hasFault { return .failure }
     if options.isLatest, latest == nil { return .negative }
     return narrator.status
@@ -45,6 +46,7 @@ final class NarrateLoop {
     // What is kept in a file does not grow old while it is spoken.
     let isFile = input.isFile
     while let line = try input.next(beforeBlocking: { try wait(for: $0) }) {
+      narrator.endIfAsked()
       let narration: Narration?
       do throws(FinishedTurns.Fault) {
         narration = try turns.read(line.bytes)

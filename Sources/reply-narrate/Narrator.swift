@@ -43,11 +43,15 @@ final class Narrator {
   /// - Returns: whether the file can be read. A signal ends the process.
   func turn(input: Int32 = -1, until: Double = .infinity) -> Bool {
     var now = Clock.monotonic
-    if let signal = EndSignals.next() { end(by: signal) }
+    endIfAsked()
     var next = until
     let isRecording = look(now, &next)
     if let speaker {
-      next = min(next, speaker.work(now: now, isRecording: isRecording))
+      let wakeUp = speaker.work(now: now, isRecording: isRecording) {
+        watch?.hurry()
+        return !look(now, &next)
+      }
+      next = min(next, wakeUp)
       // Nothing is left to wait for but what is read.
       if speaker.isIdle, input < 0, until == .infinity { return false }
     }
@@ -74,8 +78,10 @@ final class Narrator {
     return watch.isRecording
   }
 
-  private func end(by signal: Int32) -> Never {
-    speaker?.stop(signal)
+  /// Ends the process when a signal came that asks for it.
+  func endIfAsked() {
+    guard let speaker, let signal = EndSignals.next() else { return }
+    speaker.stop(signal)
     Process.die(by: signal)
   }
 }

@@ -4,7 +4,7 @@ import Core
 /// Tells whether a clip is being recorded (`RecordingMark`).
 final class RecordingWatch {
   /// Readable when that may have changed; -1 where the system cannot say.
-  let descriptor: Int32
+  private(set) var descriptor: Int32 = -1
   private let mark: RecordingMark
   private(set) var isRecording = false
   private var next = 0.0
@@ -18,10 +18,20 @@ final class RecordingWatch {
     let folders = Folders()
     mark = RecordingMark(folders)
     _ = try folders.stateFile(RecordingMark.name)
-    descriptor = clibc_folder_watch(mark.folder)
+    watchFolder()
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Watches the folder that has the name now: it may have been removed, and made again, even
+  /// with the same number.
+  private func watchFolder() {
+    if descriptor >= 0 { close(descriptor) }
+    descriptor = clibc_folder_watch(mark.folder)
+  }
+
+  /// Has the next `look` look, whether there was a hint or not.
+  func hurry() { next = 0 }
 
   /// Looks, when it is time to or something changed.
   ///
@@ -30,8 +40,9 @@ final class RecordingWatch {
   func look(now: Double) -> Double {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     let isHinted = descriptor >= 0 && poll(&entry, 1, 0) > 0
-    if isHinted { clibc_folder_drain(descriptor) }
     guard isHinted || now >= next else { return next }
+    watchFolder()
+    // Behind it, so that nothing is missed.
     isRecording = mark.isSet
     next = now + (isRecording || descriptor < 0 ? Self.shortLook : Self.longLook)
     return next

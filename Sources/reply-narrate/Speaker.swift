@@ -26,6 +26,8 @@ final class Speaker {
 
   /// One that does not end when it is asked to is killed, seconds.
   private static let grace = 2.0
+  /// And so is what it started and has left behind when it was asked to end.
+  private static let linger = 0.25
 
   /// - Parameters:
   ///   - command: for sh(1).
@@ -53,10 +55,11 @@ final class Speaker {
   /// - Parameters:
   ///   - now: seconds of `Clock.monotonic`.
   ///   - isRecording: whether to be silent.
+  ///   - mayStart: asked before each start.
   /// - Returns: when to be called again at the latest.
-  func work(now: Double, isRecording: Bool) -> Double {
+  func work(now: Double, isRecording: Bool, mayStart: () -> Bool) -> Double {
     if let child { go(on: child, now, isRecording) }
-    while child == nil, !isRecording, let item = queue.next() { start(item, now) }
+    while child == nil, !queue.isEmpty, mayStart(), let item = queue.next() { start(item, now) }
     // The end of a process is nothing that can be polled for.
     return child == nil ? .infinity : now + 0.02
   }
@@ -67,7 +70,8 @@ final class Speaker {
     child.kill(signal)
     child.kill(SIGCONT)
     let deadline = Clock.monotonic + Self.grace
-    while !child.reap(), Clock.monotonic < deadline { usleep(10_000) }
+    while !child.hasEnded, Clock.monotonic < deadline { usleep(10_000) }
+    usleep(UInt32(Self.linger * 1_000_000))
     child.kill(SIGKILL)
     self.child = nil
   }
@@ -88,20 +92,30 @@ final class Speaker {
 
   private func go(on child: ChildProcess, _ now: Double, _ isRecording: Bool) {
     feed(child)
-    if child.reap() {
+    let hasEnded = child.hasEnded
+    if hasEnded, !isEnding {
       self.child = nil
-      if child.exitStatus != 0, !isEnding {
+      child.reap()
+      if child.exitStatus != 0 {
         fail(child.endSignal.map { "ended by signal \($0)" } ?? "status \(child.exitStatus ?? 0)")
       }
       return
     }
-    if !isStopped { left -= now - lastLook }
+    if !isStopped || hasEnded { left -= now - lastLook }
     lastLook = now
     if isRecording != isStopped {
       isStopped = isRecording
       child.kill(isStopped ? SIGSTOP : SIGCONT)
     }
+    if hasEnded { left = min(left, Self.linger) }
     guard left < 0 else { return }
+    if hasEnded {
+      // Its id is that of the group until it is reaped.
+      child.kill(SIGKILL)
+      _ = child.waitForEnd()
+      self.child = nil
+      return
+    }
     if !isEnding { fail("took longer than \(Int(timeout.rounded(.up))) s; see --timeout") }
     child.kill(isEnding ? SIGKILL : SIGTERM)
     (isEnding, left) = (true, Self.grace)

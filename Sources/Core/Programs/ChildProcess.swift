@@ -152,6 +152,14 @@ public final class ChildProcess {
     (input, output, error, notes, terminal) = (-1, -1, -1, -1, -1)
   }
 
+  /// Whether it has ended. It is not reaped, so that its id, and that of its group, stay its own.
+  public var hasEnded: Bool {
+    if waitStatus != nil { return true }
+    var info = siginfo_t()
+    let found = waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT)
+    return found != 0 && systemError != EINTR || info.si_signo == SIGCHLD
+  }
+
   /// Looks whether it has ended, without waiting.
   ///
   /// - Returns: whether it has.

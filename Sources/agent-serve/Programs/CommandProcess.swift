@@ -113,7 +113,7 @@ final class CommandProcess: Sendable {
       let now = Clock.monotonic
       if now >= deadline { end(.late) }
       if now >= killAt { child.kill(SIGKILL) }
-      guard Self.hasEnded(child.process) else { continue }
+      guard child.hasEnded else { continue }
       if pump.isOver { break }
       // What it started in the background may hold its output open.
       let since = goneSince ?? now
@@ -137,13 +137,6 @@ final class CommandProcess: Sendable {
     if pump.notes.isEmpty { return }
     if isWanted { events.yield(.notes(pump.notes)) }
     pump.notes = []
-  }
-
-  /// Whether a program has ended; it stays to be reaped.
-  private static func hasEnded(_ process: pid_t) -> Bool {
-    var info = siginfo_t()
-    let found = waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT)
-    return found != 0 || info.si_signo == SIGCHLD
   }
 }
 

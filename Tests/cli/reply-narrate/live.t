@@ -22,6 +22,11 @@ narrate() {
 }
 said() { [ "$(tr '\n' ' ' <"$tmp/said")" = "$1 " ]; }
 pass_gate() { echo >"$tmp/gate"; }
+# Whether a process catches TERM.
+catches() {
+  _caught=$(sed -n 's/^SigCgt:.*\(.....\)$/\1/p' "/proc/$1/status")
+  [ $((0x${_caught:-0} & 0x4000)) -ne 0 ]
+}
 speaker_is() { case $(ps -o stat= -p "$(cat "$tmp/speaker")") in $1*) return 0 ;; *) return 1 ;; esac }
 
 # --- the newest wins
@@ -82,6 +87,25 @@ for words in '' 0 -1 x "$recorder"; do
   ok "a mark that means nothing: $words" speaker_is S
 done
 
+# --- a folder of the state that was made again
+
+pass_gate
+wait_until 10 said "Turn 1. done Turn 3. done"
+rm -r "$XDG_STATE_HOME/agentutils"
+mkdir "$XDG_STATE_HOME/agentutils"
+start recorder sleep 100
+echo "$pid" >"$mark"
+: >"$tmp/silent.err"
+turn 4 >&9
+ok "the mark in it is seen before something is spoken" wait_until 5 has "$tmp/silent.err" 'silent while'
+not_ok "which waits" has "$tmp/said" 'Turn 4'
+rm "$mark"
+ok "until it is gone" wait_until 5 said "Turn 1. done Turn 3. done Turn 4."
+echo "$pid" >"$mark"
+ok "also while it is spoken" wait_until 5 speaker_is T
+stop "$pid"
+ok "and goes on" wait_until 5 speaker_is S
+
 # --- the end
 
 start recorder sleep 100
@@ -100,5 +124,32 @@ ok "a command that does not want to end" wait_until 10 test -s "$tmp/speaker"
 stop "$pid" INT
 is "$status" 130 "is ended"
 ok "is gone" gone "$(cat "$tmp/speaker")"
+
+# What the command started and that ignores TERM.
+cat >"$tmp/deaf" <<'END'
+trap '' TERM INT
+echo $$ >"$1.next"
+mv "$1.next" "$1"
+exec sleep 100
+END
+run reply-narrate --timeout 0.6 --latest --exec "sh '$tmp/deaf' '$tmp/left' & wait" \
+  "$root/Tests/fixtures/transcript.ndjson"
+status_is 2 "a command that takes too long"
+ok "leaves nothing behind" wait_until 5 gone "$(cat "$tmp/left")"
+rm "$tmp/left"
+start held reply-narrate --exec "sh '$tmp/deaf' '$tmp/left' & wait" \
+  "$root/Tests/fixtures/transcript.ndjson"
+wait_until 10 test -s "$tmp/left"
+stop "$pid"
+is "$status" 143 "neither does one that is ended by a signal"
+ok "with us" wait_until 5 gone "$(cat "$tmp/left")"
+
+# A signal while a file is read.
+jq -nc '{type:"assistant",isSidechain:true,sessionId:"s1",uuid:"x",message:{}}' >"$tmp/line"
+perl -e 'open F, "<", $ARGV[0]; $_ = <F>; print $_ x 400000' "$tmp/line" >"$tmp/long"
+start reading reply-narrate --exec cat "$tmp/long"
+wait_until 10 catches "$pid"
+stop "$pid"
+is "$status" 143 "a signal that comes while a file is read ends it"
 
 done_testing
