@@ -99,7 +99,9 @@ public final class Exchange {
   private func take(_ head: ResponseHead) -> Bool {
     var head = head
     head.mask = mask
-    if head.isRedirect, let location = head.value("Location"), !location.isEmpty {
+    if request.followsRedirects, head.isRedirect, let location = head.value("Location"),
+      !location.isEmpty
+    {
       redirectSummary = head.summary
       isMasked = isMasked || mask.hide(location) != location
       do throws(AddressError) {

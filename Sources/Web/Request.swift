@@ -66,6 +66,9 @@ public struct Request: Sendable {
   /// Whether it does no harm when it arrives twice, though it is neither GET nor HEAD.
   /// libcurl sends again by itself when a connection that served before is closed under it.
   public var mayRepeat = false
+  /// Whether redirects are followed; otherwise one is an answer as any other. For a request that
+  /// must arrive once.
+  public var followsRedirects = true
   /// Whether a redirect to another origin is refused: for a body that holds a secret, which
   /// would be sent there, too.
   public var staysAtOrigin = false

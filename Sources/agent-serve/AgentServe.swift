@@ -15,8 +15,9 @@ enum AgentServe {
 struct SignalWait: Sendable {
   private let first: Task<Int32, Never>
 
-  /// Catches the signals from now on.
-  init(_ signals: [Int32]) {
+  /// Catches TERM, INT and HUP from now on; not HUP under nohup(1).
+  init() {
+    let signals = [SIGTERM, SIGINT] + (clibc_signal_is_ignored(SIGHUP) ? [] : [SIGHUP])
     for number in signals { _ = clibc_signals_watch(number) }
     let descriptor = clibc_signals_fd()
     first = Task {

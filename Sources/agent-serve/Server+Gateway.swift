@@ -69,7 +69,8 @@ extension Server {
 
   /// Reads from standard input who may connect, unless that is something else.
   private func readAnswers(for gateway: Gateway) {
-    if [options.ingest, options.replay, options.tokenFile].contains("-") { return }
+    let others = [options.ingest, options.replay, options.tokenFile, options.voiceSecretFile]
+    if others.contains("-") { return }
     let (lines, continuation) = AsyncStream.makeStream(of: String.self)
     // It waits for a person: a thread of its own, not one of the tasks' few.
     Thread.detachNewThread {

@@ -37,7 +37,7 @@ struct Server {
     do {
       if let incoming { try await ingest(incoming, into: store) }
       // Until here a signal ends the process at once, and loses nothing.
-      let ended = SignalWait([SIGTERM, SIGINT])
+      let ended = SignalWait()
       let replies = try await makeGateway(store, token: token)
       let riff = makeRiff(secret, store, replies)
       let backend = try await makeBackend(store, token: token, riff: riff)

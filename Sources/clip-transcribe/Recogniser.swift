@@ -14,6 +14,9 @@ struct Recogniser {
 
   /// More is no speech, bytes.
   private static let mostOfText = 1 << 20
+  /// How long is waited for the end of its output when it has ended, seconds: what it started in
+  /// the background may hold that open.
+  private static let grace = 1.0
 
   /// - Parameters:
   ///   - command: for sh(1); `$1` is the clip's file, standard output the text.
@@ -56,8 +59,10 @@ struct Recogniser {
   ) throws(RecogniserFailure) -> [UInt8] {
     var printed: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65536)
-    while true {
-      let isReady = try pause(for: child, child.output, seconds: 60, deadline, scratch)
+    var end = Double.infinity
+    while Clock.monotonic < end {
+      let isReady = try pause(for: child, child.output, seconds: 0.1, deadline, scratch)
+      if end == .infinity, child.reap() { end = Clock.monotonic + Self.grace }
       guard isReady else { continue }
       let count = read(child.output, &buffer, buffer.count)
       if count == 0 { return printed }
@@ -71,6 +76,7 @@ struct Recogniser {
         throw failure("more than \(Self.mostOfText) bytes of text")
       }
     }
+    return printed
   }
 
   /// Waits a while for it. A signal ends both, and nothing of the clip stays behind.

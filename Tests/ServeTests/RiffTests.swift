@@ -43,6 +43,10 @@ import Testing
       #expect(throws: RiffMessage.Fault.self) { try RiffMessage.Conversation(wrong) }
     }
     #expect(throws: RiffMessage.Fault.self) { try RiffMessage.Conversation(nil) }
+    #expect(RiffMessage.Conversation(key: "agent:main:riff:a-1")?.id == "a-1")
+    for other in ["agent:main:riff:", "agent:main:riff:a b", "agent:main:a", "a", "riff:a"] {
+      #expect(RiffMessage.Conversation(key: other) == nil, "\(other)")
+    }
   }
 
   @Test func messages() throws {
@@ -116,6 +120,13 @@ import Testing
     #expect(last("").1 == 0)
   }
 
+  @Test func wrongClocks() throws {
+    let turn = try #require(last(line("One.", second: 9)).0)
+    #expect(turn.asWritten(9000).time == 9500)
+    #expect(turn.asWritten(-50_500).time == 9500, "a minute is no matter")
+    #expect(turn.asWritten(-50_501).time == -50_501)
+  }
+
   @Test func nothingToSay() {
     #expect(last(line("One.") + line("```\\ncode\\n```", second: 2)).0?.prose == "One.")
     #expect(last(line("`code`")).0 == nil)
@@ -156,5 +167,22 @@ import Testing
     for key in ["a", "b", "c"] { _ = await call(kept, key) }
     #expect(await call(kept, "c") == 3)
     #expect(await call(kept, "a") == 4, "the oldest one goes")
+  }
+}
+
+@Suite struct ByteBudgetTests {
+  @Test func whatComesCounts() {
+    let budget = ByteBudget(limit: 10)
+    let (one, two) = (budget.share(), budget.share())
+    #expect(one.take(6) && two.take(4))
+    #expect(!one.take(1) && !two.take(1) && one.take(0))
+  }
+
+  @Test func whatIsGoneIsGivenBack() {
+    let budget = ByteBudget(limit: 10)
+    var one: ByteBudget.Share? = budget.share()
+    #expect(one?.take(6) == true && one?.take(4) == true && one?.take(1) == false)
+    one = nil
+    #expect(budget.share().take(10))
   }
 }

@@ -46,6 +46,7 @@ public final class RiffClips {
     } catch {
       throw CallFailure(error)
     }
+    request.followsRedirects = false
     request.headers.removeAll { $0.isNamed("Content-Type") }
     request.headers += [
       Header("Content-Type", "application/octet-stream"),

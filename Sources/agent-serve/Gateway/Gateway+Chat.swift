@@ -117,6 +117,7 @@ extension Gateway {
     guard settings.command != nil else {
       throw GatewayFault.unavailable("no reply command is set (see agent-serve --reply-command)")
     }
+    try checkIsOpen()
     if waitingRuns.count >= Self.queueLimit {
       throw GatewayFault.unavailable("too many messages wait", retryAfter: 5000)
     }
@@ -131,7 +132,10 @@ extension Gateway {
       runs[key] = nil
       throw error
     }
-    if run.outcome == nil { waitingRuns.append(run) }
+    if run.outcome == nil {
+      // The server may have begun to stop meanwhile, and ended what it knew of.
+      if isStopping { await abort(run, reason: "shutdown") } else { waitingRuns.append(run) }
+    }
     return run
   }
 

@@ -65,7 +65,7 @@ actor Gateway {
   var approvals = Approvals()
   var repliesAreAllowed = false
   var lastWaiter = 0
-  private var isStopping = false
+  private(set) var isStopping = false
 
   /// - Parameters:
   ///   - store: holds devices and messages.
@@ -110,7 +110,7 @@ actor Gateway {
       guard request.method == "connect" else {
         throw GatewayFault.invalid("invalid handshake: first request must be connect")
       }
-      if isStopping { throw GatewayFault.unavailable("the gateway stops", retryAfter: 1000) }
+      try checkIsOpen()
       let client = try await admit(peer, ConnectRequest(request.params))
       // The client may have gone meanwhile.
       clients[peer.number] = client
@@ -197,6 +197,11 @@ actor Gateway {
   }
 
   // MARK: - The end
+
+  /// - Throws: `GatewayFault` when the server stops.
+  func checkIsOpen() throws(GatewayFault) {
+    if isStopping { throw .unavailable("the gateway stops", retryAfter: 1000) }
+  }
 
   /// Ends all replies and all connections.
   func stop() async {

@@ -6,8 +6,9 @@ struct BodyPlan: Sendable {
   var limit = RequestBody.limit
   /// What is read of a longer one, and thrown away, before the connection is given up.
   var patience = 64 * 1024 * 1024
-  /// The answer, where the body does not matter: nothing of it is read.
-  var refusal: WholeAnswer?
-  /// Held until the request is answered.
-  var place: Ticket?
+  /// Counts what is kept, until the request is answered; nil where nobody does.
+  var share: ByteBudget.Share?
+  /// Whether the answer waits for something to happen: its task is cancelled when the client has
+  /// gone, or says that it sends nothing more.
+  var isHeld = false
 }

@@ -60,6 +60,9 @@ struct WholeAnswer: Sendable, Equatable {
   /// A body over the limit.
   static let tooLarge = error("payload_too_large", status: 413)
 
+  /// More is asked for than can be done at a time.
+  static let busy = error("too busy", status: 503).retrying(after: 2)
+
   /// The head that goes before the body (RFC 9112, section 4).
   ///
   /// - Parameter now: when it is sent.

@@ -26,13 +26,17 @@ actor CommandQueue {
 
   /// Runs a command when its turn has come.
   ///
-  /// - Parameter start: starts it, or says why that cannot be.
+  /// - Parameters:
+  ///   - start: starts it, or says why that cannot be.
+  ///   - tidy: removes what is left of it; called when its turn is over, whatever became of it.
   /// - Returns: nil when too many wait, or when the server stops.
   func run(
-    _ start: @Sendable () throws(SettingsError) -> CommandProcess
+    _ start: @Sendable () throws(SettingsError) -> CommandProcess,
+    tidy: @Sendable () -> Void = {}
   ) async throws(SettingsError) -> Result? {
     guard await enter() else { return nil }
     defer { leave() }
+    defer { tidy() }
     if isOver { return nil }
     let process = try start()
     lastNumber += 1
@@ -51,12 +55,15 @@ actor CommandQueue {
     return nil
   }
 
-  /// Ends what runs, and lets nothing begin.
-  func stop() {
+  /// Ends what runs, and lets nothing begin. Returns when nothing is left of it, whoever waits
+  /// for that or not; after three seconds in any case.
+  func stop() async {
     isOver = true
     for process in running.values { process.stop() }
     for turn in waiting { turn.resume(returning: false) }
     waiting = []
+    // A command that does not end by itself is killed by then.
+    for _ in 0..<300 where active > 0 { try? await Task.sleep(for: .milliseconds(10)) }
   }
 
   private func enter() async -> Bool {

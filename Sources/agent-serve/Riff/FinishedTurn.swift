@@ -5,7 +5,7 @@ import Records
 /// A turn of a coding agent that is over, as its transcript tells (Agent/Claude/CONTRACT.md 3).
 struct FinishedTurn: Equatable, Sendable {
   /// When it ended, milliseconds since 1970.
-  let time: Int
+  private(set) var time: Int
   /// What can be read aloud of it; never empty.
   let prose: String
 
@@ -28,6 +28,16 @@ struct FinishedTurn: Equatable, Sendable {
     prose = Prose.of(texts.joined(separator: "\n\n"))
     if prose.isEmpty { return nil }
     self.time = time.milliseconds
+  }
+
+  /// The same, for one that claims to have ended after its file was written: by a clock that is
+  /// wrong by more than a minute.
+  ///
+  /// - Parameter written: when the file was, milliseconds since 1970.
+  func asWritten(_ written: Int) -> FinishedTurn {
+    var turn = self
+    if time > written + 60_000 { turn.time = written }
+    return turn
   }
 
   /// The last turn in a part of a transcript.

@@ -37,7 +37,7 @@ struct Narrator: Sendable {
     folder = TranscriptFolder(transcripts)
   }
 
-  /// Waits a while for a turn that ended later.
+  /// Waits a while for a turn that ended later; not for a task that is cancelled.
   ///
   /// - Parameters:
   ///   - slug: of which folder; nil for all.
@@ -45,10 +45,11 @@ struct Narrator: Sendable {
   /// - Returns: the last one; nil when there is none.
   func turn(slug: String?, after: Int) async -> FinishedTurn? {
     let end = ContinuousClock.now + Self.patience
-    while !isOver.withLockedValue({ $0 }) {
+    while !isOver.withLockedValue({ $0 }), !Task.isCancelled {
       if let turn = await folder.latest(slug: slug, after: after) { return turn }
-      if .now >= end { break }
-      try? await Task.sleep(for: Self.interval)
+      let left = end - .now
+      if left <= .zero { break }
+      try? await Task.sleep(for: min(Self.interval, left))
     }
     return nil
   }

@@ -30,7 +30,7 @@ struct RiffMessage: Equatable, Sendable {
   /// A conversation's name.
   struct Conversation: Equatable, Sendable {
     /// What the keys of all of them begin with, in the store.
-    static let keyStart = "agent:\(SessionKey.agent):riff:"
+    private static let keyStart = "agent:\(SessionKey.agent):riff:"
     private static let longest = 64
 
     let id: String
@@ -40,6 +40,14 @@ struct RiffMessage: Equatable, Sendable {
       guard let id, (1...Self.longest).contains(id.utf8.count), id.utf8.allSatisfy(Self.isPart)
       else { throw Fault(reason: "bad conversation_id") }
       self.id = id
+    }
+
+    /// - Parameter key: what the store calls it; nil for any other key.
+    init?(key: String) {
+      guard key.hasPrefix(Self.keyStart) else { return nil }
+      do throws(Fault) { try self.init(String(key.dropFirst(Self.keyStart.count))) } catch {
+        return nil
+      }
     }
 
     /// What the store and the gateway call it.

@@ -20,7 +20,7 @@ extension RiffService {
     _ head: RequestHead, _ clip: [UInt8], _ signature: String,
     _ answer: @Sendable (String) async -> WholeAnswer
   ) async -> WholeAnswer {
-    if clip.isEmpty { return .error("empty clip", status: 400) }
+    if clip.isEmpty { return .emptyClip }
     guard let transcriber = parts.transcriber else {
       return .error("no transcriber", status: 503)
     }
@@ -36,4 +36,9 @@ extension RiffService {
     case .failed(let reason): return .error("the transcriber failed: \(reason)", status: 502)
     }
   }
+}
+
+extension WholeAnswer {
+  /// A body of no bytes.
+  static let emptyClip = error("empty clip", status: 400)
 }

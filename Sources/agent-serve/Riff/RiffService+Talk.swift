@@ -32,8 +32,11 @@ extension RiffService {
     } catch {
       return .error("bad X-Riff-Session-Id", status: 400)
     }
+    if clip.isEmpty { return .emptyClip }
     if parts.gateway == nil { return .noReplies }
-    return await kept.answer("audio \(signature)") {
+    // The signature is that of the clip alone, which may be said elsewhere, too.
+    let time = head["x-riff-ts"] ?? ""
+    return await kept.answer("audio \(signature) \(conversation.id) \(time)") {
       await hear(head, clip, signature) { text in
         if !text.isEmpty { return await reply(to: text, conversation, transcript: text) }
         return answer(SaidReply(outcome: .reply, text: ""), conversation, transcript: "")
@@ -83,8 +86,8 @@ extension RiffService {
     } catch {
       return .error(error.reason, status: 400)
     }
-    let limit = query.integer("limit", default: 200, in: 1...1000)
-    let page = try await parts.store.chat(conversation.key, offset: 0, limit: limit)
+    let page = try await parts.store.chat(
+      conversation.key, offset: 0, limit: query.limit(default: 200))
     let messages = page.messages.map { message in
       RecordText().stringOrNull("message_id", message.id.map { "\($0)" })
         .string("role", message.role).string("text", message.text)
@@ -97,11 +100,12 @@ extension RiffService {
   /// `GET /riff/sessions`.
   func sessions(_ query: QueryParameters) async throws -> WholeAnswer {
     guard let since = query.epoch("since") else { return .error("bad since", status: 400) }
-    let limit = query.integer("limit", default: 100, in: 1...1000)
-    let start = RiffMessage.Conversation.keyStart
-    let rows = try await parts.store.chatSessions(limit: limit, since: since, keyStart: start)
+    // Clients of the gateway may name theirs as they like.
+    let rows = try await parts.store.chatSessions(
+      limit: query.limit(default: 100), since: since,
+      where: { RiffMessage.Conversation(key: $0) != nil })
     let sessions = rows.map { row in
-      RecordText().string("conversation_id", String(row.key.dropFirst(start.count)))
+      RecordText().string("conversation_id", RiffMessage.Conversation(key: row.key)?.id ?? "")
         .number("ts", Double(row.updated) / 1000).string("last", row.last ?? "")
     }
     return .json(RecordText().objects("sessions", sessions))
@@ -113,6 +117,11 @@ extension WholeAnswer {
 }
 
 extension QueryParameters {
+  /// How many rows are wanted, 1 to 1000.
+  fileprivate func limit(default fallback: Int) -> Int {
+    word("limit") == nil ? fallback : integer("limit", default: fallback, in: 1...1000)
+  }
+
   /// An instant in seconds since 1970, as milliseconds; 0 where there is none.
   ///
   /// - Returns: nil for what is no such number.

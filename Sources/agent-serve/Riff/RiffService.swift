@@ -3,8 +3,10 @@ import Records
 
 /// The endpoints of a voice server, under `/riff/` (Agent/Riff/CONTRACT.md).
 struct RiffService: Sendable {
-  /// How many clips may be on their way or worked on, and how many may wait for turns.
-  private static let (clipLimit, listenerLimit) = (16, 32)
+  /// How much of clips is kept at a time, bytes: sixteen of the largest ones.
+  private static let clipLimit = 16 * RiffEndpoint.audio.limit
+  /// How many may wait for turns.
+  private static let listenerLimit = 32
 
   let secret: RiffSecret
   let parts: RiffParts
@@ -16,7 +18,7 @@ struct RiffService: Sendable {
   /// What was answered.
   let kept = KeptAnswers<WholeAnswer> { $0.status == 200 ? $0.body.count : nil }
   let listeners = Tickets(limit: listenerLimit)
-  private let clips = Tickets(limit: clipLimit)
+  private let clips = ByteBudget(limit: clipLimit)
 
   /// - Parameters:
   ///   - secret: what requests are signed with.
@@ -33,33 +35,29 @@ struct RiffService: Sendable {
 
   /// What becomes of a request's body.
   func bodyPlan(_ head: RequestHead) -> BodyPlan {
-    var plan = BodyPlan(limit: 0, patience: 0)
-    if head.framing == .length(0) { return plan }
-    guard RiffSecret.isSignature(head["x-riff-secret"]) else {
-      plan.refusal = .unsigned
-      return plan
-    }
-    guard let endpoint = endpoint(head) else {
-      plan.refusal = .noSuchMethod
-      return plan
-    }
-    plan = BodyPlan(keeps: true, limit: endpoint.limit, patience: endpoint.limit)
-    if endpoint.takesClip {
+    // What is not signed at all is read, so that the client sees the answer, but not kept.
+    guard RiffSecret.isSignature(head["x-riff-secret"]) else { return BodyPlan() }
+    let endpoint = endpoint(head)
+    return BodyPlan(
+      keeps: true, limit: endpoint?.limit ?? RiffEndpoint.message.limit,
       // What a clip is worth is known when all of it is there.
-      plan.place = clips.take()
-      if plan.place == nil { plan.refusal = .busy }
-    }
-    return plan
+      share: endpoint?.takesClip == true ? clips.share() : nil, isHeld: endpoint == .narrate)
   }
 
   /// The answer to a request.
   func answer(_ head: RequestHead, _ body: RequestBody) async -> WholeAnswer {
-    guard case .whole(let bytes) = body else { return .tooLarge }
-    let signature = head["x-riff-secret"]
-    guard let signature, secret.signs(bytes, as: signature) else { return .unsigned }
+    let endpoint = endpoint(head)
+    guard let signature = head["x-riff-secret"], RiffSecret.isSignature(signature) else {
+      return .unsigned
+    }
+    // What was not kept cannot be compared with its signature.
+    guard case .whole(let bytes) = body else {
+      return endpoint == .message ? .longMessage : .tooLarge
+    }
+    guard secret.signs(bytes, as: signature) else { return .unsigned }
     do {
       let query = QueryParameters(head.query)
-      switch endpoint(head) {
+      switch endpoint {
       case .transcribe: return await transcribe(head, bytes, signature)
       case .audio: return try await talk(head, clip: bytes, signature)
       case .message: return try await talk(head, message: bytes, signature)
@@ -67,7 +65,7 @@ struct RiffService: Sendable {
       case .sessions: return try await sessions(query)
       case .narrate: return await narrate(query)
       case .health: return health
-      case nil: return head.method == "GET" ? .noSuchPath : .noSuchMethod
+      case nil: return .noSuchMethod
       }
     } catch {
       diagnostics.error(head.path, ErrorText.of(error))
@@ -77,12 +75,14 @@ struct RiffService: Sendable {
 
   /// Ends what is under way.
   func stop() async {
-    await parts.transcriber?.stop()
-    await parts.narrator?.stop()
+    async let clips: Void? = parts.transcriber?.stop()
+    async let turns: Void? = parts.narrator?.stop()
+    _ = await (clips, turns)
   }
 
   private func endpoint(_ head: RequestHead) -> RiffEndpoint? {
-    RiffEndpoint(rawValue: head.path).flatMap { $0.method == head.method ? $0 : nil }
+    let method = head.method == "HEAD" ? "GET" : head.method
+    return RiffEndpoint(rawValue: head.path).flatMap { $0.method == method ? $0 : nil }
   }
 
   private var health: WholeAnswer {
@@ -108,8 +108,9 @@ struct RiffParts: Sendable {
 extension WholeAnswer {
   /// A request without a good signature.
   fileprivate static let unsigned = error("unauthorized", status: 401)
-  /// More is asked for than can be done at a time.
-  static let busy = WholeAnswer.error("too busy", status: 503).retrying(after: 2)
+  /// More than a message may be; the contract knows no other word for it.
+  fileprivate static let longMessage = error(
+    "larger than \(RiffEndpoint.message.limit) bytes", status: 400)
 }
 
 extension Timestamp {

@@ -29,14 +29,14 @@ struct Transcriber: Sendable {
   /// - Parameter format: what the client calls it.
   func hear(_ clip: [UInt8], format: String?) async -> Outcome {
     let scratch = ScratchClip(format: format)
-    defer { scratch.remove() }
     let result: CommandQueue.Result?
     do throws(SettingsError) {
-      result = try await queue.run { () throws(SettingsError) in
-        CommandProcess(
-          command, arguments: [try scratch.write(clip)], seconds: Self.seconds,
-          limit: Self.mostOfText)
-      }
+      result = try await queue.run(
+        { () throws(SettingsError) in
+          CommandProcess(
+            command, arguments: [try scratch.write(clip)], seconds: Self.seconds,
+            limit: Self.mostOfText)
+        }, tidy: { scratch.remove() })
     } catch {
       return .failed(error.message)
     }
@@ -54,7 +54,7 @@ struct Transcriber: Sendable {
 /// A clip in a file that nobody else can read, for a command that takes files.
 private final class ScratchClip: @unchecked Sendable {
   private let name: String
-  /// Written in its turn by one task, and read when that is over.
+  /// Written and read in its turn alone.
   private var folder: String?
 
   /// - Parameter format: becomes the end of its name where it is a plain word.

@@ -59,6 +59,7 @@ struct TranscriptFile {
     }
     let (turn, whole) = bytes.withUnsafeBytes { FinishedTurn.last(in: $0) }
     end = start + whole
-    return turn
+    // Or it would be the last one until its time has come.
+    return turn?.asWritten(Int((version?.modified ?? 0) / 1_000_000))
   }
 }

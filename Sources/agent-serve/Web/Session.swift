@@ -41,7 +41,7 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
 
   private struct Incoming {
     let head: RequestHead
-    let plan: BodyPlan
+    var plan: BodyPlan
     var bytes: [UInt8] = []
     var count = 0
   }
@@ -52,6 +52,8 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
   private let input: InputWatch
   private var request: Incoming?
   private var ticket: Ticket?
+  /// Makes an answer that is held.
+  private var held: Task<Void, Never>?
   private var isInputOver = false
   private var isWriting = false
 
@@ -100,7 +102,8 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
     case ChannelEvent.inputClosed:
       isInputOver = true
       switch state {
-      case .working, .answering: break
+      case .working: held?.cancel()
+      case .answering: break
       default: context.close(promise: nil)
       }
     default: context.fireUserInboundEventTriggered(event)
@@ -116,6 +119,8 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
     }
     state = .closing
     ticket = nil
+    request = nil
+    held?.cancel()
     context.fireChannelInactive()
   }
 
@@ -130,8 +135,8 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
     }
     connection.expect(.body)
     let length = if case .length(let count) = head.framing { count } else { 0 }
-    let plan = service.bodyPlan(head)
-    if let refusal = plan.refusal { return send(refusal, to: head, isRead: false, context) }
+    var plan = service.bodyPlan(head)
+    if length > plan.limit { plan.keeps = false }
     request = Incoming(head: head, plan: plan)
     // A client that waits for our word need not send what will be refused.
     if length > (head["expect"] == nil ? plan.patience : plan.limit) {
@@ -145,13 +150,21 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
-    guard let plan = request?.plan else { return }
+    guard let head = request?.head, let plan = request?.plan else { return }
     let count = (request?.count ?? 0) + bytes.readableBytes
     request?.count = count
     if count <= plan.limit {
-      if plan.keeps { request?.bytes += bytes.readableBytesView }
-    } else if count > plan.patience {
-      work(.tooLarge, isRead: false, context)
+      guard plan.keeps else { return }
+      if plan.share?.take(bytes.readableBytes) ?? true {
+        request?.bytes += bytes.readableBytesView
+      } else {
+        request = nil
+        send(.busy, to: head, isRead: false, context)
+      }
+    } else {
+      request?.bytes = []
+      request?.plan.share = nil
+      if count > plan.patience { work(.tooLarge, isRead: false, context) }
     }
   }
 
@@ -170,16 +183,17 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
 
   private func work(_ body: RequestBody, isRead: Bool, _ context: ChannelHandlerContext) {
     guard let request else { return }
-    let (head, place) = (request.head, request.plan.place)
+    let (head, plan) = (request.head, request.plan)
     self.request = nil
     state = .working
     connection.expect(nil)
     let here = NIOLoopBound((session: self, context: context), eventLoop: context.eventLoop)
-    Task { [service, loop = context.eventLoop] in
+    let task = Task { [service, loop = context.eventLoop] in
       let answer = await service.respond(to: head, body: body)
-      withExtendedLifetime(place) {}
+      withExtendedLifetime(plan.share) {}
       loop.execute {
         let (session, context) = here.value
+        session.held = nil
         guard case .working = session.state else { return }
         switch answer {
         case .whole(let answer): session.send(answer, to: head, isRead: isRead, context)
@@ -187,12 +201,14 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
         }
       }
     }
+    if plan.isHeld { held = task }
   }
 
   // MARK: - An answer
 
   /// Answers what is not a request; nothing behind it is read as one.
   private func refuse(_ fault: RequestFault, _ context: ChannelHandlerContext) {
+    request = nil
     send(fault.answer, to: nil, isRead: false, context)
   }
 

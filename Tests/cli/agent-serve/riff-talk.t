@@ -9,6 +9,11 @@ read -r word rest
 printf '%s %s\n' "$REPLY_SESSION" "$word" >>"$SAID"
 case $word in
 fail) echo partly; echo "no luck" >&2; exit 1 ;;
+stay)
+  trap 'echo >"$SAID.told"' TERM
+  echo $$ >"$SAID.waits"
+  until [ -e "$SAID.go" ]; do sleep 0.02; done
+  ;;
 wait) echo $$ >"$SAID.waits"; until [ -e "$SAID.go" ]; do sleep 0.02; done; echo waited ;;
 silent) ;;
 *) printf 'heard %s\n' "$word${rest:+ $rest}" ;;
@@ -17,7 +22,7 @@ END
 SAID=$tmp/said
 export SAID
 : >"$SAID"
-start_server talk agent-serve -l 127.0.0.1:0 -D "$tmp/talk.sqlite" --token-file "$tmp/secret" \
+start_server talk agent-serve -l 127.0.0.1:0 -D "$tmp/talk.sqlite" --gateway 0 --token-file "$tmp/secret" \
   --voice-secret-file "$tmp/secret" --reply-command "sh $tmp/reply" --transcriber 'cat "$1"'
 talk=$pid
 # say ID TEXT [ARG...]
@@ -71,7 +76,8 @@ head -c 8192 /dev/zero | tr '\0' ' ' >"$tmp/body"
 printf '{"conversation_id":"large","text":"x"}' | dd of="$tmp/body" conv=notrunc 2>"$err"
 is "$(post "$tmp/body" /riff/message)" 200 "8 KiB"
 printf ' ' >>"$tmp/body"
-is "$(post "$tmp/body" /riff/message)" 413 "and not a byte more"
+is "$(post "$tmp/body" /riff/message)" 400 "and not a byte more"
+is "$(jq -r .error "$out")" "larger than 8192 bytes" "which is told"
 is "$(curl -s -o "$out" -w '%{http_code}' -d '{"conversation_id":"a","text":"x"}' \
   "$url/riff/message")" 401 "nobody talks without a signature"
 is "$(lines "$SAID")" $((before + 1)) "none of these was said"
@@ -83,8 +89,18 @@ is "$(jq -c '[.transcript, .reply, .conversation_id]' "$out")" \
   '["open the window","heard open the window","hall"]' "is heard and replied to"
 first=$(cat "$out")
 before=$(lines "$SAID")
-is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: other')" 200 "when it is replayed"
-is "$(cat "$out") $(lines "$SAID")" "$first $before" "nothing is said again, nor elsewhere"
+is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 200 "when it comes again"
+is "$(cat "$out") $(lines "$SAID")" "$first $before" "nothing is said again"
+is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: other')" 200 "in another conversation"
+is "$(jq -c '[.reply, .conversation_id]' "$out")" '["heard open the window","other"]' \
+  "it is replied to there"
+is "$(lines "$SAID")" $((before + 1)) "which is another reply"
+is "$(fetch '/riff/conversation?conversation_id=hall') $(jq '.messages | length' "$out")" "200 2" \
+  "and no word of it elsewhere"
+is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: other' -H 'X-Riff-Ts: 1763900000')" 200 \
+  "with its time"
+is "$(lines "$SAID")" $((before + 2)) "it is another message, too"
+before=$(lines "$SAID")
 for id in '' '../x' "$long"; do
   is "$(post "$tmp/clip" /riff/audio -H "X-Riff-Session-Id: $id")" 400 "no conversation: $id"
 done
@@ -98,19 +114,25 @@ is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 400 "an empty 
 # --- what was said
 is "$(fetch '/riff/conversation?conversation_id=kitchen&limit=1') $(jq -c \
   '[.messages[].text]' "$out")" '200 ["fail"]' "the last message"
+is "$(fetch '/riff/conversation?conversation_id=kitchen&limit=') $(jq '.messages | length > 5' \
+  "$out")" '200 true' "no limit, empty"
 for limit in 0 -5 x 99999999999; do
   is "$(fetch "/riff/conversation?conversation_id=hall&limit=$limit")" 200 "a limit of $limit"
 done
 is "$(fetch '/riff/conversation?conversation_id=never') $(jq -c .messages "$out")" "200 []" \
   "where nothing was said"
+gateway=$(sed -n 's|.*"url":"ws\(://[^"]*\)".*|http\1|p' "$tmp/talk.out" | head -n 1)
+is "$(curl -sS -o "$out" -w '%{http_code}' -H "Authorization: Bearer $secret" \
+  -H 'x-openclaw-session-key: riff:not one' -d '{"model":"openclaw","input":"hello"}' \
+  "$gateway/v1/responses")" 200 "a client of the gateway names one as it likes"
+is "$(fetch '/riff/sessions?limit=1') $(jq -c '[.sessions[] | [.conversation_id, .last]]' "$out")" \
+  '200 [["other","heard open the window"]]' "the conversation of the last message, without that"
 is "$(fetch /riff/sessions)" 200 "the conversations"
-is "$(jq -c '[.sessions[] | .conversation_id] | sort | .[1:]' "$out")" '["hall","kitchen","large"]' \
-  "are all there"
-is "$(jq -c '.sessions[0] | [.conversation_id, .last]' "$out")" '["hall","heard open the window"]' \
-  "the last one first"
+is "$(jq -c '[.sessions[] | .conversation_id] | sort | .[1:]' "$out")" \
+  '["hall","kitchen","large","other"]' "are all there"
 ts=$(jq '.sessions[0].ts' "$out")
 is "$(fetch "/riff/sessions?since=$ts") $(jq -c '[.sessions[].conversation_id]' "$out")" \
-  '200 ["hall"]' "or those since then"
+  '200 ["other"]' "or those since then"
 is "$(fetch '/riff/sessions?since=yesterday')" 400 "since is a number"
 
 # --- who comes twice while it is worked on; the end
@@ -133,6 +155,38 @@ ok "and who asked once more has it" wait_until 10 has "$tmp/same.out" '"reply":"
 ok "another has its turn" wait_until 10 has "$tmp/other.out" '"reply":"heard then this"'
 is "$(lines "$SAID")" $((before + 1)) "each was said once"
 rm -f "$SAID.go" "$SAID.waits"
+# What a connection that is open asks of a server that has begun to stop.
+cat >"$tmp/late.py" <<'END'
+import http.client, os, sys, time
+port, folder, good, signature = sys.argv[1:]
+link = http.client.HTTPConnection("127.0.0.1", int(port), timeout=20)
+link.request("GET", "/riff/health", headers={"X-Riff-Secret": good})
+print(link.getresponse().read())
+open(folder + "/late.open", "w").close()
+while not os.path.exists(folder + "/said.told"):
+    time.sleep(0.01)
+with open(folder + "/late.body", "rb") as file:
+    link.request("POST", "/riff/message", file.read(), {"X-Riff-Secret": signature})
+answer = link.getresponse()
+print(answer.status, answer.getheader("Retry-After"), answer.read())
+open(folder + "/said.go", "w").close()
+END
+jq -nc '{conversation_id: "late", text: "too late"}' >"$tmp/late.body"
+start late python3 "$tmp/late.py" "$port" "$tmp" "$(sign "$tmp/nothing")" "$(sign "$tmp/late.body")"
+late=$pid
+ok "a connection is open" wait_until 10 test -e "$tmp/late.open"
+later last last stay
+ok "a reply is made that does not end at once" wait_until 10 test -s "$SAID.waits"
+before=$(lines "$SAID")
+kill "$talk"
+finished "$late"
+like "$(tail -n 1 "$tmp/late.out")" '^503 [1-9].*the gateway stops' "a server that stops says so"
+finished "$talk"
+is "$status $(lines "$SAID")" "0 $before" "and begins nothing more"
+start_server talk agent-serve -l 127.0.0.1:0 -D "$tmp/talk.sqlite" --token-file "$tmp/secret" \
+  --voice-secret-file "$tmp/secret" --reply-command "sh $tmp/reply" --transcriber cat
+talk=$pid
+rm -f "$SAID.go" "$SAID.waits"
 later last last 'wait now'
 ok "a reply is made again" wait_until 10 test -s "$SAID.waits"
 stop "$talk"
@@ -144,6 +198,10 @@ start_server again agent-serve -l 127.0.0.1:0 -D "$tmp/talk.sqlite" \
 is "$(fetch '/riff/conversation?conversation_id=hall') $(jq '.messages | length' "$out")" "200 2" \
   "what was said stays"
 is "$(say hall x) $(jq -r .error "$out")" "503 no reply command" "without a reply command"
+: >"$tmp/clip"
+is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 400 "an empty clip is one still"
+echo said >"$tmp/clip"
+is "$(post "$tmp/clip" /riff/audio -H 'X-Riff-Session-Id: hall')" 503 "any other is in vain"
 stop "$pid"
 run agent-serve --voice-secret-file "$tmp/secret" --reply-command cat --approve-replies
 status_is 2 "who approves needs a gateway"

@@ -47,6 +47,10 @@ is "$(plain "$url/riff/transcribe-only" -H "X-Riff-Secret: $good" -H "X-Riff-Sec
   --data-binary "@$tmp/clip")" 401 "or two of them"
 is "$(plain "$url/riff/nowhere")" 401 "what is not there is not told"
 is "$(fetch /riff/nowhere)" 404 "but to who may ask"
+is "$(cat "$out")" '{"error":"Not found."}' "as all errors are"
+is "$(fetch /riff/health -I)" 200 "a HEAD is a GET"
+is "$(plain "$url/riff/nowhere" -H "X-Riff-Secret: $(sign "$tmp/nothing")" --data-binary x)" 401 \
+  "nor is it to who forges a body"
 is "$(fetch /riff/transcribe-only)" 404 "a GET of what is posted"
 is "$(post "$tmp/clip" /riff/health)" 404 "a POST of what is not"
 is "$(fetch /riff/health -H 'Host: box.example')" 200 "under any name"
@@ -92,6 +96,59 @@ is "$(hear -H 'Expect:' -H 'Transfer-Encoding: chunked')" 413 "nor in chunks"
 is "$(plain "$url/riff/transcribe-only" -H 'Expect:' -H 'Content-Length: 99999999999' \
   -H "X-Riff-Secret: $good" --data-binary x)" 413 "what is announced need not come"
 is "$(lines "$HEARD")" "$before" "nobody hears these"
+# These clients send all of it before they look for an answer.
+cat >"$tmp/whole.py" <<'END'
+import http.client, sys
+for signature in sys.argv[2:]:
+    link = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=30)
+    link.request("POST", "/riff/transcribe-only", bytes((25 << 20) + 1), {"X-Riff-Secret": signature})
+    print(link.getresponse().status)
+END
+run python3 "$tmp/whole.py" "$port" "$good" none
+out_is "413
+401" "who sends all of it first sees why, too"
+cat >"$tmp/raw.py" <<'END'
+import socket, struct, sys, time
+port, folder, signature, what = sys.argv[1:]
+head = ("POST /riff/transcribe-only HTTP/1.1\r\nHost: localhost\r\nX-Riff-Secret: %s\r\n"
+        "Content-Length: %d\r\n" % (signature, len("first clip")))
+def connect(more):
+    link = socket.create_connection(("127.0.0.1", int(port)), timeout=20)
+    link.sendall(more.encode())
+    return link
+if what == "expect":
+    link = connect(head + "Expect: 100-continue\r\n\r\n")
+    print(link.recv(1000).split(b"\r\n")[0])
+    link.sendall(b"first clip")
+    print(link.recv(1000).split(b"\r\n")[0])
+if what == "short":
+    link = connect(head + "\r\nfirst")
+    link.shutdown(socket.SHUT_WR)
+    print(link.recv(1000))
+if what == "hold":
+    links = [connect(head + "\r\n") for _ in range(40)]
+    open(folder + "/held", "w").close()
+    links[0].recv(1)
+if what == "reset":
+    body = open(folder + "/clip").read()
+    link = connect(head.replace(": 10", ": %d" % len(body)) + "\r\n" + body)
+    while len(open(folder + "/heard.waits").read()) < 2:
+        time.sleep(0.01)
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    link.close()
+END
+raw() { run python3 "$tmp/raw.py" "$port" "$tmp" "$@"; }
+raw "$good" expect
+out_is "b'HTTP/1.1 100 Continue'
+b'HTTP/1.1 200 OK'" "who asks first is told to go on"
+raw "$good" short
+out_like '^b.HTTP/1.1 400' "a body that ends before its end is no request"
+start hold python3 "$tmp/raw.py" "$port" "$tmp" "$(printf '%064d' 0)" hold
+hold=$pid
+ok "many announce a clip and send nothing" wait_until 10 test -e "$tmp/held"
+clip 'while they wait'
+is "$(hear)" 200 "which keeps nobody out"
+stop "$hold"
 printf 'POST /riff/transcribe-only HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n' \
   >"$tmp/short"
 printf 'X-Riff-Secret: %s\r\n\r\nfirst clip and more' "$good" >>"$tmp/short"
@@ -144,6 +201,29 @@ is "$status" 0 "the server stops"
 ok "and so does the transcriber" wait_until 10 gone "$(cat "$HEARD.waits")"
 ok "who waits is told" wait_until 10 has "$tmp/last.out" '^503'
 is "$(ls "$tmp/scratch")" "" "no file is left"
+# hearing NAME: a server that has begun to hear a clip, whose client is gone.
+hearing() {
+  rm -f "$HEARD.go"
+  : >"$HEARD.waits"
+  start_server "$1" env TMPDIR="$tmp/scratch" agent-serve -l 127.0.0.1:0 -D :memory: \
+    --voice-secret-file "$tmp/secret" --transcriber "sh $tmp/hear \"\$1\""
+  ears=$pid
+  clip "wait for $1"
+  raw "$(sign "$tmp/clip")" reset
+}
+for signal in TERM HUP; do
+  hearing "$signal"
+  isnt "$(ls "$tmp/scratch")" "" "a clip is being heard for who is gone"
+  stop "$ears" "$signal"
+  is "$status" 0 "SIG$signal ends the server"
+  ok "and the transcriber" gone "$(cat "$HEARD.waits")"
+  is "$(ls "$tmp/scratch")" "" "before it ends, with its file"
+done
+start_server nohup nohup agent-serve -l 127.0.0.1:0 -D :memory: --voice-secret-file "$tmp/secret"
+kill -HUP "$pid"
+is "$(fetch /riff/health)" 200 "but not under nohup"
+stop "$pid"
+is "$status" 0 "which ends as any other"
 
 # --- without
 start_server deaf agent-serve -l 127.0.0.1:0 -D :memory: --voice-secret-file "$tmp/secret"

@@ -50,6 +50,10 @@ is "$?" 0 "and the recogniser"
 
 hear 'exec >&-; sleep 1000' --timeout 0.3 "$wav"
 status_is 75 "one that goes on without an output"
+hear 'sleep 30 & echo $! >left; echo hello' --timeout 10 "$wav"
+status_is 0 "one that leaves something running"
+out_is hello "has said what it has"
+kill "$(cat left)"
 mkfifo pipe
 cat "$wav" >pipe &
 hear 'wc -c <"$1"' --timeout 10 pipe

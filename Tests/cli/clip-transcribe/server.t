@@ -82,6 +82,16 @@ transcribe "$wav"
 status_is 2 "a refusal"
 is "$(clips)" $((before + 1)) "is not asked again"
 
+for code in 301 303 307 308; do
+  answers "{\"status\":$code,\"headers\":{\"Location\":\"$url/elsewhere\"}}" \
+    '{"body":"{\"transcript\":\"elsewhere\"}"}'
+  before=$(clips)
+  transcribe "$wav"
+  status_is 2 "a redirect by $code"
+  err_one_line clip-transcribe "is told"
+  is "$(clips)" $((before + 1)) "and not followed"
+done
+
 # --- not now
 
 answers '{"status":503}' '{"status":502}' '{"body":"{\"transcript\":\"at last\"}"}'

@@ -101,25 +101,33 @@ extension ActionStore {
   /// - Parameters:
   ///   - limit: at most so many.
   ///   - since: those in which something was said then or later, milliseconds.
-  ///   - keyStart: those whose key begins so, in ASCII.
+  ///   - isWanted: whether those with such a key are.
   func chatSessions(
-    limit: Int, since: Int, keyStart: String = ""
+    limit: Int, since: Int, where isWanted: @escaping @Sendable (String) -> Bool = { _ in true }
   ) async throws -> [ChatSession] {
     try await read { db in
-      try Row.fetchAll(
+      let rows = try Row.fetchCursor(
         db,
         sql: """
-          SELECT key, id, updated_at,
-            (SELECT CAST(substr(text, 1, 120) AS BLOB) FROM chat_messages
-              WHERE session = key ORDER BY chat_messages.id DESC LIMIT 1) AS last
-          FROM chat_sessions WHERE updated_at >= ? AND substr(key, 1, ?) = ? ORDER BY updated_at DESC, key LIMIT ?
-          """, arguments: [since, keyStart.utf8.count, keyStart, limit]
-      ).map { row in
-        let last: Data? = row["last"]
-        return ChatSession(
-          key: row["key"], id: row["id"], updated: row["updated_at"],
-          last: last.map { String(decoding: $0, as: UTF8.self) })
+          SELECT key, id, updated_at FROM chat_sessions WHERE updated_at >= ?
+          ORDER BY updated_at DESC, key
+          """, arguments: [since])
+      let last = try db.makeStatement(
+        sql: """
+          SELECT CAST(substr(text, 1, 120) AS BLOB) FROM chat_messages WHERE session = ?
+          ORDER BY id DESC LIMIT 1
+          """)
+      var sessions: [ChatSession] = []
+      while sessions.count < limit, let row = try rows.next() {
+        let key: String = row["key"]
+        guard isWanted(key) else { continue }
+        let text = try Data.fetchOne(last, arguments: [key])
+        sessions.append(
+          ChatSession(
+            key: key, id: row["id"], updated: row["updated_at"],
+            last: text.map { String(decoding: $0, as: UTF8.self) }))
       }
+      return sessions
     }
   }
 }
