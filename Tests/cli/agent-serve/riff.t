@@ -96,12 +96,19 @@ is "$(hear -H 'Expect:' -H 'Transfer-Encoding: chunked')" 413 "nor in chunks"
 is "$(plain "$url/riff/transcribe-only" -H 'Expect:' -H 'Content-Length: 99999999999' \
   -H "X-Riff-Secret: $good" --data-binary x)" 413 "what is announced need not come"
 is "$(lines "$HEARD")" "$before" "nobody hears these"
-# These clients send all of it before they look for an answer.
+# These clients send all of it before they look for an answer, and take their time.
 cat >"$tmp/whole.py" <<'END'
-import http.client, sys
+import http.client, sys, time
+size = (25 << 20) + 1
+links = []
 for signature in sys.argv[2:]:
     link = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=30)
-    link.request("POST", "/riff/transcribe-only", bytes((25 << 20) + 1), {"X-Riff-Secret": signature})
+    link.request("POST", "/riff/transcribe-only", bytes(1000),
+                 {"X-Riff-Secret": signature, "Content-Length": str(size)})
+    links.append(link)
+time.sleep(2.5)
+for link in links:
+    link.send(bytes(size - 1000))
     print(link.getresponse().status)
 END
 run python3 "$tmp/whole.py" "$port" "$good" none
