@@ -74,6 +74,40 @@ for after in x 1e99 -1e99 NaN; do
 done
 is "$(curl -s -o "$out" -w '%{http_code}' "$url/riff/narrate-poll?after=0")" 401 "no signature"
 
+# --- who waits and goes
+cat >"$tmp/crowd.py" <<'END'
+import socket, struct, sys, time
+port, folder, signature, after = sys.argv[1:]
+links = []
+for _ in range(32):
+    link = socket.create_connection(("127.0.0.1", int(port)), timeout=20)
+    link.sendall(("GET /riff/narrate-poll?after=%s HTTP/1.1\r\nHost: localhost\r\n"
+                  "X-Riff-Secret: %s\r\n\r\n" % (after, signature)).encode())
+    links.append(link)
+open(folder + "/crowd", "w").close()
+sys.stdin.readline()
+for number, link in enumerate(links):
+    if number % 2:
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    link.close()
+print("gone", flush=True)
+time.sleep(20)
+END
+mkfifo "$tmp/word"
+start crowd sh -c 'exec python3 "$@" <"$0"' "$tmp/word" "$tmp/crowd.py" "$port" "$tmp" \
+  "$(sign "$tmp/nothing")" "$((base + 50))"
+crowd=$pid
+exec 9>"$tmp/word"
+ok "many wait" wait_until 10 test -e "$tmp/crowd"
+polled() { [ "$(fetch "/riff/narrate-poll?after=$((base + 8))" -D "$tmp/head")" = "$1" ]; }
+ok "no more than so many" wait_until 10 polled 503
+ok "for a moment" has "$tmp/head" '^[Rr]etry-[Aa]fter: [1-9]'
+echo go >&9
+ok "they go" wait_until 10 has "$tmp/crowd.out" gone
+ok "and others have their places" wait_until 5 polled 200
+stop "$crowd"
+exec 9>&-
+
 # --- who waits
 # wait_for NAME AFTER [SLUG]
 wait_for() {
@@ -124,40 +158,6 @@ is "$(jq ".ts == $base + 30" "$out")" true "is as old as its file"
 turn 31 'Of today.' >"$late/two.jsonl"
 is "$(poll 30 -srv-late) $(said)" "200 sound of Of today." "and does not hide what follows"
 rm -r "$late"
-
-# --- who waits and goes
-cat >"$tmp/crowd.py" <<'END'
-import socket, struct, sys, time
-port, folder, signature, after = sys.argv[1:]
-links = []
-for _ in range(32):
-    link = socket.create_connection(("127.0.0.1", int(port)), timeout=20)
-    link.sendall(("GET /riff/narrate-poll?after=%s HTTP/1.1\r\nHost: localhost\r\n"
-                  "X-Riff-Secret: %s\r\n\r\n" % (after, signature)).encode())
-    links.append(link)
-open(folder + "/crowd", "w").close()
-sys.stdin.readline()
-for number, link in enumerate(links):
-    if number % 2:
-        link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    link.close()
-print("gone", flush=True)
-time.sleep(20)
-END
-mkfifo "$tmp/word"
-start crowd sh -c 'exec python3 "$@" <"$0"' "$tmp/word" "$tmp/crowd.py" "$port" "$tmp" \
-  "$(sign "$tmp/nothing")" "$((base + 50))"
-crowd=$pid
-exec 9>"$tmp/word"
-ok "many wait" wait_until 10 test -e "$tmp/crowd"
-polled() { [ "$(fetch "/riff/narrate-poll?after=$((base + 8))" -D "$tmp/head")" = "$1" ]; }
-ok "no more than so many" wait_until 10 polled 503
-ok "for a while" has "$tmp/head" '^[Rr]etry-[Aa]fter: [1-9]'
-echo go >&9
-ok "they go" wait_until 10 has "$tmp/crowd.out" gone
-ok "and others have their places" wait_until 5 polled 502
-stop "$crowd"
-exec 9>&-
 
 # --- large ones
 {
