@@ -30,6 +30,8 @@ struct Recogniser {
   func text(of clip: Clip) throws -> String {
     // Whatever a recogniser takes, it takes files; one that was piped in gets a name.
     EndSignals.watch()
+    // It would end us alone: the recogniser is in a group of its own.
+    if !clibc_signal_is_ignored(SIGQUIT) { _ = clibc_signals_watch(SIGQUIT) }
     let scratch = try clip.path == nil ? ScratchFile(clip) : nil
     defer { scratch?.remove() }
     let file = scratch?.path ?? clip.path ?? ""
