@@ -24,16 +24,19 @@ struct JoelclawTurn {
   var pace = StatusPace()
   var speech: JoelclawSpeech
   /// Whether the agent is free, as far as is known.
-  private(set) var isFree = false
+  var isFree: Bool { freeSince != nil }
+  /// Since when it was free each time that it was asked, seconds of `Clock.monotonic`.
+  private(set) var freeSince: Double?
   /// Whether the gateway is to be told to end what it is at, which is this.
   private(set) var wantsAbort = false
   var limits: PromptLimits
   private var isAborting = false
   private var turn: TurnRecord
   private var words: MessageRecord
-  /// The newest request that was seen before it was sent, and what is too old to be ours.
-  private var newest: Timestamp?
-  private var earliest: Timestamp?
+  /// Whether the agent was seen at it.
+  var isTaken: Bool { if case .taken = phase { true } else { false } }
+  /// Which requests can be ours.
+  private var ours = OwnRequest()
   /// Whether a connection was lost since it was sent, and no status has come since.
   private var isCut = false
   /// Whether a gateway that was restarted is to begin again: what comes is the whole answer.
@@ -42,8 +45,11 @@ struct JoelclawTurn {
   /// What the gateway said went wrong, behind which nothing was said.
   private(set) var failure: String?
 
-  /// How far the clock of a gateway may be behind ours, seconds.
-  private static let skew = 60
+  /// When a piece of a message came last.
+  private var lastText = 0.0
+
+  /// How long a message may pause before it is looked whether it still goes on, seconds.
+  private static let longestPause = 2.0
 
   init(
     _ question: ChatQuestion, _ origin: RecordOrigin, thread: String, patience: Double?,
@@ -72,7 +78,7 @@ struct JoelclawTurn {
   mutating func sent(_ text: String, now: Timestamp, clock: Double) -> [ChatNews] {
     phase = .sent
     words.text = text
-    earliest = now.adding(.seconds(-Self.skew))
+    ours.sent(now)
     limits.sent(clock)
     speech.mayBegin()
     // An answer of a word may be over soon.
@@ -83,7 +89,7 @@ struct JoelclawTurn {
   /// A person wants it to end. What the agent is at is looked at first: `abort` ends
   /// whatever that is.
   mutating func abort(clock: Double) {
-    guard case .taken = phase else {
+    guard isTaken else {
       end = .aborted(phase == .sent ? "the message stays with the gateway" : nil)
       return
     }
@@ -106,7 +112,7 @@ struct JoelclawTurn {
   /// It is lost.
   mutating func lost(now: Timestamp, clock: Double) -> [ChatNews] {
     pace.stop()
-    isFree = false
+    freeSince = nil
     limits.busy(clock)
     switch phase {
     case .queued: return []
@@ -115,39 +121,49 @@ struct JoelclawTurn {
       limits.lost()
       speech.tear()
       return say(.unconfirmed, now, "the connection was lost")
-    case .taken:
-      (isCut, isAwaited) = (true, false)
-      speech.tear()
-      return []
+    case .taken: (isCut, isAwaited) = (true, false)
     }
+    speech.tear()
+    return []
   }
 
   // MARK: - What comes
 
+  /// A frame could not be read, which may have been a piece of what is said.
+  mutating func missed() { if phase != .queued { speech.tear() } }
+
   /// Takes a frame that is no status.
   mutating func take(_ event: JoelclawEvent, now: Timestamp, clock: Double) -> [ChatNews] {
-    if case .taken = phase { limits.heard(clock) }
-    var news: [ChatNews] = []
+    if isTaken { limits.heard(clock) }
     switch event {
     case .text(let delta):
-      failure = nil
-      let isFirst = !speech.isTalking
-      news = speech.say(delta, now)
+      let isBack = clock - lastText > Self.longestPause
+      if isBack, speech.isTalking { speech.doubt() }
+      // Whose it is shows in the status.
+      if phase != .queued, isBack || !speech.isTalking, !speech.isSure {
+        pace.begin(clock, after: 0, then: 0.05)
+      }
+      lastText = clock
+      if speech.isSure { failure = nil }
+      let news = speech.say(delta, now)
       if speech.isTooLong, speech.turn != nil {
         end = .lost("the answer is longer than what is kept")
       }
-      // Whose it is shows in the status.
-      if phase == .sent, isFirst { pace.begin(clock, after: 0, then: 0.05) }
       return news
-    case .turnEnd: news = speech.end(now)
-    case .toolCall(let id, let tool, let arguments): news = speech.call(id, tool, arguments, now)
-    case .toolResult(let id, let tool, let output, let isError):
-      news = speech.result(id, tool, output, isError: isError, now)
-    case .error(let reason): if case .taken = phase { failure = reason }
+    case .turnEnd:
+      // The next words may be somebody else's.
+      pace.begin(clock, after: 0)
+      return speech.end(now)
+    case .toolCall, .toolResult:
+      pace.begin(clock, after: speech.isSure ? 0.25 : 0, then: speech.isSure ? 0.25 : 0.05)
+      return speech.take(event, now)
+    case .error(let reason):
+      if isTaken { failure = reason }
+      speech.doubt()
+      pace.begin(clock, after: 0)
+      return []
     case .status, .other: return []
     }
-    pace.begin(clock)
-    return news
   }
 
   /// Takes a status.
@@ -160,8 +176,8 @@ struct JoelclawTurn {
     pace.answered(clock)
     switch phase {
     case .queued:
-      isFree = status.active == nil
-      newest = [newest, status.active?.enqueued].compactMap(\.self).max()
+      freeSince = status.active == nil ? freeSince ?? clock : nil
+      ours.before(status.active)
       limits.blocker = status.active?.source
       return []
     case .sent:
@@ -172,7 +188,7 @@ struct JoelclawTurn {
         return []
       }
       limits.busy(clock)
-      guard isOurs(active) else {
+      guard ours.take(active) else {
         speech.disown()
         return []
       }
@@ -182,12 +198,6 @@ struct JoelclawTurn {
     }
   }
 
-  private func isOurs(_ active: JoelclawStatus.Request) -> Bool {
-    guard active.source == JoelclawStatus.ours else { return false }
-    guard let time = active.enqueued else { return newest == nil }
-    return time >= (earliest ?? time) && newest.map { time > $0 } != false
-  }
-
   private mutating func begin(
     _ active: JoelclawStatus.Request, _ now: Timestamp, _ clock: Double
   ) -> [ChatNews] {
@@ -195,12 +205,9 @@ struct JoelclawTurn {
     isCut = false
     limits.taken(clock)
     pace.begin(clock)
-    var news = say(.final, now)
-    turn.state = .running
-    turn.started = now
-    turn.time = now
-    news.append(.turn(turn))
-    return news + speech.claim(turn.id, now)
+    let news = say(.final, now)
+    (turn.state, turn.started, turn.time) = (.running, now, now)
+    return news + [.turn(turn)] + speech.claim(turn.id, now)
   }
 
   private mutating func take(
@@ -218,44 +225,53 @@ struct JoelclawTurn {
       limits.working(clock)
       if isAborting { wantsAbort = true }
       (isCut, isAwaited) = (false, false)
-      return []
+      return confirm(isActive: true, now)
     }
     var news: [ChatNews] = []
     if active == nil {
+      news = confirm(isActive: false, now)
       if isCut, limits.isRestarted, !isAwaited {
         isAwaited = true
-        news = speech.restart(now)
+        news += speech.restart(now)
       }
       let isOpen = speech.isTalking || speech.isWorking
-      guard limits.isOver(clock, isOpen: isOpen, mayCome: isAwaited) else {
+      let isOver = limits.isOver(
+        clock, isOpen: isOpen, hasParts: speech.hasParts, mayCome: isAwaited)
+      guard isOver else {
         pace.begin(clock)
         return news
       }
+    } else {
+      news = speech.disclaim(now)
     }
     return news + finish(now)
+  }
+
+  private mutating func confirm(isActive: Bool, _ now: Timestamp) -> [ChatNews] {
+    let news = speech.confirm(isActive: isActive, now)
+    // It got over what went wrong.
+    for case .message in news { failure = nil }
+    return news
   }
 
   // MARK: - The end
 
   private mutating func finish(_ now: Timestamp) -> [ChatNews] {
-    var news = speech.end(isEnd: false, now)
+    let news = speech.end(isEnd: false, now)
     if isAborting {
       turn.state = .aborted
       end = .aborted(nil)
     } else if let failure {
-      turn.state = .failed
-      turn.reason = failure
+      (turn.state, turn.reason) = (.failed, failure)
       end = .failed(failure)
     } else {
       turn.state = .completed
-      let isLost = speech.isTorn || isAwaited
-      turn.message = isLost ? nil : speech.last
-      end = isLost ? .lost("a part of the answer is lost, and nobody keeps it") : .answered
+      let reason = speech.gap ?? (isAwaited ? "the gateway did not begin again" : nil)
+      turn.message = reason == nil ? speech.last : nil
+      end = reason.map { .lost($0) } ?? .answered
     }
-    turn.ended = now
-    turn.time = now
-    news.append(.turn(turn))
-    return news
+    (turn.ended, turn.time) = (now, now)
+    return news + [.turn(turn)]
   }
 
   /// Gives up what has waited for too long.
@@ -266,8 +282,9 @@ struct JoelclawTurn {
       end = .refused(AnswerProblem(limits.words, .temporary))
       return []
     case .sent:
-      end = .lost("whether the message was taken is not known")
-      return say(.unconfirmed, now, "the agent was not seen at it")
+      end = .lost(ours.doubt)
+      (turn.state, turn.reason, turn.ended, turn.time) = (.failed, ours.doubt, now, now)
+      return say(.unconfirmed, now, "the agent was not seen at it") + [.turn(turn)]
     case .taken:
       end = isAborting ? .aborted("the agent goes on") : .lost(limits.words)
       return []
@@ -277,9 +294,7 @@ struct JoelclawTurn {
   private mutating func say(
     _ state: MessageRecord.State, _ now: Timestamp, _ reason: String? = nil
   ) -> [ChatNews] {
-    words.state = state
-    words.reason = reason
-    words.time = now
+    (words.state, words.reason, words.time) = (state, reason, now)
     return [.message(words)]
   }
 }

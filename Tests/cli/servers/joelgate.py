@@ -2,6 +2,7 @@
 """A joelclaw gateway with faults (Agent/Joelclaw/CONTRACT.md).
 
 usage: joelgate.py [--token TOKEN] [--log FILE] [--control FIFO] [--pace MS] [--port PORT]
+                   [--silent]
 
 Prints a `listening` record, and {"taken":TEXT} for each prompt that the agent begins. Every
 frame that comes is a line of the log: {"connection":N,"frame":{...}}; the codes of close frames
@@ -14,7 +15,13 @@ A prompt `count N` is answered with N words, `tool` with two messages and a tool
 `silence` with nothing, `fail` with an error, `slip` with one of a tool behind which it goes
 on, `early` with a status that says too soon that nothing is active, `open` without an end,
 `forever` until an abort, `hold` behind the order `go`, `odd` with what a terminal obeys,
-`huge N` with N MiB, `flash` before anybody can ask; any other is echoed.
+`huge N` with N MiB, `flash` before anybody can ask; any other is echoed. Behind the answer to
+`next MS` the agent is at somebody else's request at once, says something of it MS later, and is
+at it for half a second; `swift MS` the same, of which all is over MS later. In front of `after`
+it is at somebody else's, and says a part of an answer to that; in front of `late MS` nothing is active for
+so long; `tooled` calls a tool before it is seen to be active, `deep`
+sends a piece that nests too deeply for most, `behind` was enqueued 90 s ago. With --silent no
+status is ever sent.
 
 Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   drop            cut all connections         restart MS     the same, and begin again, so much
@@ -31,7 +38,7 @@ import os
 import socket
 import threading
 import time
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 from frames import FrameSource, accept_of, frame
 
@@ -41,6 +48,7 @@ options.add_argument("--log")
 options.add_argument("--control")
 options.add_argument("--pace", type=float, default=5)
 options.add_argument("--port", type=int, default=0)
+options.add_argument("--silent", action="store_true")
 options = options.parse_args()
 
 lock = threading.RLock()
@@ -54,8 +62,9 @@ state = {"active": None, "pid": 1000, "number": 0, "made": 0, "mute": False, "ab
 log = open(options.log, "a", encoding="utf-8") if options.log else None
 
 
-def stamp():
-    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def stamp(shift=0):
+    now = datetime.now(timezone.utc) + timedelta(seconds=shift)
+    return now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def status():
@@ -97,6 +106,13 @@ def tell(value):
         each.send(value)
 
 
+def tell_bytes(data):
+    with lock:
+        everyone = list(clients)
+    for each in everyone:
+        each.write(frame(0x81, data))
+
+
 def say(text):
     tell({"type": "text_delta", "delta": text})
 
@@ -114,7 +130,7 @@ def enqueue(source, text):
         stored[key] = now
         state["number"] += 1
         waiting.append({"id": "req-%d" % state["number"], "source": source, "text": text,
-                        "enqueuedAt": stamp(), "at": now})
+                        "enqueuedAt": stamp(-90 if text == "behind" else 0), "at": now})
         wake.notify_all()
 
 
@@ -135,8 +151,30 @@ def take():
         if any(text == folded and now - at < 120 for text, at in ring[-10:]):
             return None
         ring.append((folded, now))
+    before(first["text"])
+    with lock:
         state.update(active=first, abort=False)
         return first
+
+
+def other():
+    state["active"] = {"id": "req-o%d" % time.monotonic_ns(), "source": "telegram",
+                       "enqueuedAt": stamp(), "text": ""}
+
+
+def before(text):
+    """What there is in front of a prompt."""
+    word, _, rest = text.partition(" ")
+    if word == "late":
+        pause(int(rest.split()[0]) / 1000)
+    elif word == "tooled":
+        tell({"type": "tool_call", "id": "c0", "toolName": "exec", "input": {"a": 1}})
+        pause(0.2)
+    elif word == "after":
+        other()
+        pause(0.3)
+        say("SECRET ")
+        pause(0.3)
 
 
 def pause(seconds=None):
@@ -185,6 +223,25 @@ def answer(text, life):
         state["go"] = False
         if state["life"] != life:
             return
+    elif word in ("next", "swift"):
+        say("Mine.")
+        end()
+        # It is at it for a moment longer.
+        pause(0.1 if word == "next" else 0)
+        other()
+        pause(int(rest.split()[0]) / 1000)
+        say("THEIRS ")
+        if word == "next":
+            pause(0.5)
+    elif word == "tooled":
+        tell({"type": "tool_result", "id": "c0", "toolName": "exec", "content": "done"})
+        pause(0.5)
+        say("Done.")
+    elif word == "deep":
+        say("Do ")
+        tell_bytes(b'{"type":"text_delta","delta":"not ","x":' + b"[" * 3000 + b"]" * 3000 + b"}")
+        tell_bytes(b'{"type":"text_delta","delta":"now ","x":1e999}')
+        say("reboot")
     elif word == "odd":
         say("red \x1b[31m\u202e\x07 end")
     elif word == "huge":
@@ -222,7 +279,7 @@ def work():
 
 def obey(client, value):
     kind = value.get("type") if isinstance(value, dict) else None
-    if kind == "status":
+    if kind == "status" and not options.silent:
         with lock:
             client.send({"type": "status", "data": status()})
     elif kind == "abort":
@@ -278,7 +335,8 @@ def serve(sock):
         source = FrameSource(sock)
         with lock:
             client = Client(sock)
-            client.send({"type": "status", "data": status()})
+            if not options.silent:
+                client.send({"type": "status", "data": status()})
             clients.append(client)
         while True:
             came = source.next()
