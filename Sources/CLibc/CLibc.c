@@ -3,6 +3,9 @@
 #endif
 #include "CLibc.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pthread.h>
 
 static pthread_mutex_t getopt_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -30,6 +33,12 @@ struct clibc_getopt clibc_getopt_next(int argc, char *const argv[], const char *
   state.index = optind;
   state.unknown = optopt;
   return state;
+}
+
+void clibc_memory_trim(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 extern char **environ;

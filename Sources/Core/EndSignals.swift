@@ -6,8 +6,12 @@ public enum EndSignals {
   /// nohup, INT in the background of a script). Closed pipes and sockets are left to
   /// the write that meets one: libraries would otherwise end the process for a closed
   /// socket.
-  public static func watch() {
-    for number in [SIGINT, SIGTERM, SIGHUP] where !clibc_signal_is_ignored(number) {
+  ///
+  /// - Parameter withQuit: whether QUIT is watched, too: for whoever has a child in a group
+  ///   of its own, which QUIT of the terminal does not reach.
+  public static func watch(withQuit: Bool = false) {
+    let numbers = [SIGINT, SIGTERM, SIGHUP] + (withQuit ? [SIGQUIT] : [])
+    for number in numbers where !clibc_signal_is_ignored(number) {
       _ = clibc_signals_watch(number)
     }
     clibc_signal_ignore(SIGPIPE)

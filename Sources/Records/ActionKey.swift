@@ -20,14 +20,19 @@ public struct ActionKey: Hashable, Sendable {
   public init(_ fields: ActionFields, scratch: ScanScratch = ScanScratch()) {
     defer { withExtendedLifetime(scratch) {} }
     var digest = SipHash128()
-    digest.add(fields.createdAt, scratch)
-    digest.add(fields.kind, scratch)
-    digest.add(fields.guild, scratch)
-    digest.add(fields.channel, scratch)
-    digest.add(fields.message, scratch)
-    digest.add(fields.user, scratch)
-    digest.add(fields.content, scratch, units: 2000)
+    digest.add(fields, scratch)
     (high, low) = digest.finish()
+  }
+
+  /// What makes two actions one, as bytes for another digest: the same for a row and the live
+  /// action that it came from.
+  ///
+  /// - Parameters: as above.
+  public static func identity(of fields: ActionFields, scratch: ScanScratch) -> [UInt8] {
+    defer { withExtendedLifetime(scratch) {} }
+    var bytes = IdentityBytes()
+    bytes.add(fields, scratch)
+    return bytes.bytes
   }
 
   /// - Parameter text: any text, such as an id.
@@ -38,6 +43,9 @@ public struct ActionKey: Hashable, Sendable {
     digest.add(0xff)
     (high, low) = digest.finish()
   }
+
+  /// The digest in hexadecimal digits, its halves joined by a dash.
+  public var text: String { String(high, radix: 16) + "-" + String(low, radix: 16) }
 
   private init(digest: inout SipHash128) { (high, low) = digest.finish() }
 
@@ -73,7 +81,34 @@ public struct ActionKey: Hashable, Sendable {
   }
 }
 
-extension SipHash128 {
+/// What takes the identity of an action, piece by piece.
+private protocol IdentityTaker {
+  mutating func add(_ byte: UInt8)
+  mutating func add(_ bytes: UnsafeRawBufferPointer)
+}
+
+/// An identity as it is.
+private struct IdentityBytes: IdentityTaker {
+  var bytes: [UInt8] = []
+  mutating func add(_ byte: UInt8) { bytes.append(byte) }
+  mutating func add(_ piece: UnsafeRawBufferPointer) { bytes.append(contentsOf: piece) }
+}
+
+extension SipHash128: IdentityTaker {}
+
+extension IdentityTaker {
+  /// Adds what makes two actions one.
+  @inline(__always)
+  fileprivate mutating func add(_ fields: ActionFields, _ scratch: ScanScratch) {
+    add(fields.createdAt, scratch)
+    add(fields.kind, scratch)
+    add(fields.guild, scratch)
+    add(fields.channel, scratch)
+    add(fields.message, scratch)
+    add(fields.user, scratch)
+    add(fields.content, scratch, units: 2000)
+  }
+
   /// Adds what the row has of a value, at most so many UTF-16 units.
   fileprivate mutating func add(_ value: ScanValue, _ scratch: ScanScratch, units: Int = .max) {
     var left = units

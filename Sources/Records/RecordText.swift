@@ -19,6 +19,9 @@ public enum RecordType: String, CaseIterable, Sendable {
   case sessionChange = "session_change"
   /// A file on its way into a session.
   case inboxItem = "inbox_item"
+  case inboxFile = "inbox_file"
+  /// What could not be sent yet, and what became of it.
+  case outboxItem = "outbox_item"
   /// What followers and an attached terminal know from the last time.
   case sseState = "sse_state"
   case sessions
@@ -39,6 +42,12 @@ public enum RecordType: String, CaseIterable, Sendable {
   case name
   /// What a person was told.
   case notifyState = "notify_state"
+  /// What was triaged.
+  case triageState = "triage_state"
+  /// What came from a bus, what became of what was sent to one, and how far a reader of one is.
+  case busMessage = "bus_message"
+  case busAck = "bus_ack"
+  case busState = "bus_state"
 }
 
 /// A JSON object while it is written, member by member in their order: a record

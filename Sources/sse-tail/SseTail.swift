@@ -33,8 +33,8 @@ enum SseTail {
     let archive = try options.archive.map { path throws(SettingsError) in
       try Archive(path, now: .now())
     }
-    let resume = try options.stateFile.map { path throws(SettingsError) in
-      try ResumePoint(path: path, source: target.source)
+    let resume = try options.state.map { file throws(SettingsError) in
+      try ResumePoint(file, source: target.source)
     }
     let (request, server) = try TailRequest(options).make(
       target, settings: settings, profile: profile)
@@ -42,7 +42,7 @@ enum SseTail {
       options.follow, options.access,
       output: EventOutput(
         events: options.events, dataOnly: options.dataOnly,
-        receivedAt: options.follow.receivedAt, archive: archive), diagnostics: diagnostics)
+        receivedAt: options.follow.receivedAt, archive: archive?.folder), diagnostics: diagnostics)
     var stream = FollowedStream(request, server, resume: resume)
     if let dashboard = target.dashboard {
       stream = dashboard.stream.followed(

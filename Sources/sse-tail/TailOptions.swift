@@ -9,7 +9,8 @@ struct TailOptions {
   var dataOnly = false
   var events: [String] = []
   var follow = FollowOptions()
-  var stateFile: String?
+  /// `--state`, or `--resume`, which another command keeps.
+  var state: ResumeFile?
   var archive: String?
   var lastEventID: String?
   var method: String?
@@ -42,7 +43,12 @@ struct TailOptions {
       Option(nil, "last-event-id", "ID", "resume after this event", Reading(eventID)) {
         $0.lastEventID = $1
       },
-      Option(nil, "state", "FILE", "keep the resume point in FILE", .path) { $0.stateFile = $1 },
+      Option(nil, "state", "FILE", "keep the resume point in FILE", .path) {
+        $0.state = ResumeFile($1)
+      },
+      Option(nil, "resume", "FILE", "resume where bus-put --state FILE left off", .path) {
+        $0.state = ResumeFile($1, isFixed: true)
+      }.rare,
       Option(nil, "archive", "FOLDER", "write one file per day (UTC) into FOLDER", .path) {
         $0.archive = $1
       },
@@ -53,12 +59,16 @@ struct TailOptions {
     if dataOnly, follow.receivedAt {
       throw UsageError("--data-only leaves no room for the time of --received-at")
     }
+    for other in ["state", "archive"]
+    where words.names.contains("resume") && words.names.contains(other) {
+      throw UsageError("--resume is not for --\(other)")
+    }
     if let archive {
       if archive.isEmpty { throw UsageError("--archive: no folder is named") }
       if dataOnly { throw UsageError("--archive keeps whole records: not with --data-only") }
       // The files say when each record came.
       follow.receivedAt = true
-      stateFile = stateFile ?? Folders.join(archive, Archive.state)
+      state = state ?? ResumeFile(DayFolder.state(in: archive))
     }
     let operands = words.operands
     let usual = archive == nil ? nil : "activity"

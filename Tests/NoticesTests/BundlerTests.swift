@@ -1,3 +1,4 @@
+import CLibc
 import Core
 import Notices
 import Records
@@ -15,7 +16,7 @@ import Testing
     return RoutedNotice(notice, RouteInput(urgency: urgency.rawValue, category: "x", now: now))
   }
 
-  private func titles(_ due: [(Delivery, ids: [String])]) -> [String] { due.map(\.0.title) }
+  private func titles(_ due: [(Delivery, of: [Bundle])]) -> [String] { due.map(\.0.title) }
 
   @Test("what comes in a row is one, when it is over")
   func settling() {
@@ -27,7 +28,7 @@ import Testing
     #expect(bundler.next(now: 3) == 4.9)
     let due = bundler.due(now: 4.9, isEnd: false)
     #expect(titles(due) == ["a ×30"])
-    #expect(due[0].ids.count == 30)
+    #expect(due[0].of.flatMap(\.ids).count == 30)
     #expect(bundler.isEmpty)
     #expect(bundler.next(now: 5) == nil)
   }
@@ -54,10 +55,12 @@ import Testing
       bundler.take(routed("n\(step)"), id: "\(step)", isNow: true, now: now)
       let due = bundler.due(now: now, isEnd: false)
       told += due.count
-      counted += due.reduce(0) { $0 + $1.ids.count }
+      counted += due.reduce(0) { $0 + $1.of.flatMap(\.ids).count }
     }
     #expect(told <= 12)
-    for (_, ids) in bundler.due(now: 500, isEnd: true) { counted += ids.count }
+    for (_, bundles) in bundler.due(now: 500, isEnd: true) {
+      counted += bundles.flatMap(\.ids).count
+    }
     // Of what has no place only the number is known.
     #expect(counted > 400)
     #expect(bundler.isEmpty)
@@ -98,6 +101,35 @@ import Testing
     #expect(digest?.body == "high\nlow ×2")
     let again = bundler.digest()
     #expect(again == nil)
+  }
+
+  @Test("what was written down is read again, all of it")
+  func restoring() throws {
+    var name = Array("/tmp/told.XXXXXX".utf8CString)
+    mkdtemp(&name)
+    let folder = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let (path, next) = (folder + "/a", folder + "/b")
+    defer {
+      for name in [path + ".lock", next, next + ".lock"] { unlink(name) }
+      rmdir(folder)
+    }
+    var bundler = Bundler(BundleLimits())
+    let written = try ToldFile(path, profiles: [], isBus: true, now: 0)
+    for step in 0..<600 {
+      bundler.take(routed("n\(step)", .emergency), id: nil, isNow: true, now: 0)
+    }
+    let ids = (0..<600).map { "0123456789abcde\($0)" }
+    let waiting = bundler.waiting.map {
+      Bundle($0.notice, count: 600, urgency: .emergency, hasSound: false, ids: ids, now: 0)
+    }
+    written.add([])
+    try written.save(kept: waiting, others: 0, waiting: waiting)
+    // The one who wrote has the lock.
+    rename(path, next)
+    let read = try ToldFile(next, profiles: [], isBus: true, now: 0)
+    #expect(read.waiting.map(\.title) == waiting.map(\.title))
+    #expect(read.waiting.allSatisfy { $0.ids == ids })
+    #expect(read.kept.count == 600)
   }
 }
 

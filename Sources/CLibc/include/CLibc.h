@@ -99,6 +99,9 @@ int clibc_signals_fd(void);
 /* The same for a signal that does not end the process: without the alarm. */
 int clibc_signals_note(int signal_number);
 
+/* Gives free memory back to the system, where the library would keep it. */
+void clibc_memory_trim(void);
+
 /* SIG_IGN is a cast that Swift cannot import. */
 void clibc_signal_ignore(int signal_number);
 bool clibc_signal_is_ignored(int signal_number);

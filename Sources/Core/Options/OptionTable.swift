@@ -85,4 +85,25 @@ public struct CommandWords: Sendable {
   public let paths: [String]
   /// The words that are not options, as text.
   public var operands: [String] { paths.map(FileName.repaired) }
+
+  /// What is to be done, of a command whose first word says that.
+  ///
+  /// - Parameter taking: for what an option is; nil for everything.
+  /// - Returns: the word.
+  /// - Throws: `UsageError` also for an option that is for something else.
+  public func verb<Verb: RawRepresentable<String> & CaseIterable & Equatable>(
+    taking: (String) -> [Verb]?
+  ) throws(UsageError) -> Verb {
+    let all = Verb.allCases.map(\.rawValue)
+    let list = all.joined(separator: ", ")
+    guard let word = operands.first else { throw UsageError("what is to be done? \(list)") }
+    guard let verb = Verb(rawValue: word) else {
+      let hint = NearestWord.hint(for: word, among: all)
+      throw UsageError("unknown command \(word)\(hint.isEmpty ? ": not one of \(list)" : hint)")
+    }
+    for name in names where taking(name)?.contains(verb) == false {
+      throw UsageError("--\(name) is not for \(word)")
+    }
+    return verb
+  }
 }

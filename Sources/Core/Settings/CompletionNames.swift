@@ -8,6 +8,11 @@ public enum CompletionNames {
     (try? Settings())?.configuration.profiles.keys.sorted() ?? []
   }
 
+  /// The buses of the configuration.
+  public static let buses = Completion.live {
+    (try? Settings())?.configuration.buses.keys.sorted() ?? []
+  }
+
   /// The hosts of the configuration, and the aliases of ssh_config(5).
   public static let hosts = Completion.live(hostNames)
 

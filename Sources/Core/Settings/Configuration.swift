@@ -84,6 +84,36 @@ public struct Configuration: Sendable, Equatable {
     }
   }
 
+  /// A section `[bus NAME]`: the servers of a bus, and how they let us in.
+  public struct BusSection: Sendable, Equatable {
+    /// The servers' URLs, as written.
+    public var servers: [String] = []
+    /// The stream.
+    public var stream: String?
+    /// A shell command that prints the token.
+    public var tokenCommand: String?
+    /// Files by their keys, as written.
+    public var files: [String: String] = [:]
+    /// The keys of files: what lets us in, and what certificates are told by.
+    static let fileKeys: Set = [
+      "creds-file", "nkey-file", "token-file", "user-file", "ca", "cert", "key",
+    ]
+    /// The first line of the section that could not be understood.
+    public var fault: Fault?
+
+    /// Takes a key; false when there is none of this name.
+    mutating func set(_ key: String, _ value: String) -> Bool {
+      switch key {
+      case "servers": servers = value.split { $0 == "," || $0 == " " }.map(String.init)
+      case "stream": stream = value
+      case "token-command": tokenCommand = value
+      case let key where Self.fileKeys.contains(key): files[key] = value
+      default: return false
+      }
+      return true
+    }
+  }
+
   /// A line that was not understood.
   public struct Fault: Sendable, Equatable {
     /// The line's number, from 1.
@@ -105,6 +135,8 @@ public struct Configuration: Sendable, Equatable {
   public internal(set) var profiles: [String: ProfileSection] = [:]
   /// By name.
   public internal(set) var hosts: [String: HostSection] = [:]
+  /// By name.
+  public internal(set) var buses: [String: BusSection] = [:]
   /// All faults, in the order of the lines.
   public internal(set) var faults: [Fault] = []
 

@@ -26,6 +26,7 @@ struct ConfigurationParser {
     case top
     case profile(String)
     case host(String)
+    case bus(String)
     case ignored
   }
 
@@ -123,7 +124,10 @@ struct ConfigurationParser {
     case "host" where !name.isEmpty:
       section = .host(name)
       if configuration.hosts[name] == nil { configuration.hosts[name] = .init() }
-    case "profile", "host": ignore("heading without a name")
+    case "bus" where !name.isEmpty:
+      section = .bus(name)
+      if configuration.buses[name] == nil { configuration.buses[name] = .init() }
+    case "profile", "host", "bus": ignore("heading without a name")
     default:
       fault("unknown section [\(heading)]", damaging: false)
       section = .ignored
@@ -175,6 +179,8 @@ struct ConfigurationParser {
       }
     case .host(let host):
       known = configuration.hosts[host]?.set(name, value) ?? false
+    case .bus(let bus):
+      known = configuration.buses[bus]?.set(name, value) ?? false
     case .top, .ignored: break
     }
     if !known { fault("unknown key \(name)", damaging: false) }
@@ -199,6 +205,8 @@ struct ConfigurationParser {
       configuration.profiles[name]?.fault = fault
     case .host(let name) where configuration.hosts[name]?.fault == nil:
       configuration.hosts[name]?.fault = fault
+    case .bus(let name) where configuration.buses[name]?.fault == nil:
+      configuration.buses[name]?.fault = fault
     default: break
     }
   }

@@ -59,6 +59,26 @@ public struct Credentials: Sendable {
     try existing(path, .configured)
   }
 
+  /// What a shell command prints, as a secret.
+  ///
+  /// - Parameter source: what an error names instead of the command.
+  /// - Throws: `SettingsError`; `denied` when the command fails.
+  public func secret(
+    fromCommand command: String, source: String
+  ) throws(SettingsError) -> Secret {
+    try TokenCommand.run(command, source: source)
+  }
+
+  /// The text of a file that the configuration names and that may have several lines.
+  ///
+  /// - Throws: `SettingsError`; `denied` when it is not there, or group or others can read it.
+  public func lines(inFile path: String) throws(SettingsError) -> Secret {
+    guard let text = try TokenFile.lines(path) else {
+      throw SettingsError(path, "no such file", .denied)
+    }
+    return text
+  }
+
   private func existing(_ path: String, _ trust: TokenFile.Trust) throws(SettingsError) -> Secret {
     if let token = try TokenFile.read(path, trust: trust) { return token }
     throw SettingsError(path, "no such file", .denied)

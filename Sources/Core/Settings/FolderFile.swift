@@ -77,6 +77,33 @@ public enum FolderFile {
     fsync(folder) != 0 && systemError == EIO ? EIO : 0
   }
 
+  /// The names in a folder, in no order; none where there is no folder.
+  ///
+  /// - Throws: `SettingsError` when it cannot be read.
+  public static func names(in folder: String) throws(SettingsError) -> [String] {
+    guard let stream = opendir(folder) else {
+      if systemError == ENOENT { return [] }
+      throw SettingsError(folder, systemReason(systemError))
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+          FileName.text(Array(bytes.prefix { $0 != 0 }))
+        })
+    }
+    return names
+  }
+
+  /// Whether a name is one that a file has while it is written, see `replace`.
+  static func isTemporary(_ name: String, of target: String) -> Bool {
+    guard name.hasPrefix(target + ".") else { return false }
+    let rest = name.dropFirst(target.count + 1)
+    return (5...6).contains(rest.utf8.count)
+      && rest.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 >= 0x61 && $0 <= 0x7a }
+  }
+
   private static func chance() -> String {
     var generator = SystemRandomNumberGenerator()
     let number = UInt64.random(in: 36_028_797..<2_176_782_336, using: &generator)

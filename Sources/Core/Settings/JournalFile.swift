@@ -15,6 +15,17 @@ public struct JournalFile: Sendable {
   /// - Parameter record: one line without its line feed.
   /// - Throws: `SettingsError`; the record is then not certain to be there.
   public func append(_ record: [UInt8]) throws(SettingsError) {
+    try append([record], isAlone: false)
+  }
+
+  /// Adds records, all of them or none, and brings them to disk.
+  ///
+  /// - Parameters:
+  ///   - records: each one line without its line feed.
+  ///   - isAlone: whether nobody else adds at this time: what could not be written whole is
+  ///     then taken back.
+  /// - Throws: `SettingsError`; the records are then not certain to be there.
+  public func append(_ records: [[UInt8]], isAlone: Bool) throws(SettingsError) {
     let descriptor = try OwnPath.append(path)
     defer { close(descriptor) }
     var status = stat()
@@ -24,8 +35,14 @@ public struct JournalFile: Sendable {
       throw failure(systemError)
     }
     // One write, so that two processes do not mix their lines.
-    try write((last == 10 ? [] : [10]) + record + [10], to: descriptor)
-    guard fsync(descriptor) == 0 else { throw failure(systemError) }
+    do throws(SettingsError) {
+      let start: [UInt8] = last == 10 ? [] : [10]
+      try write(records.reduce(into: start) { $0 += $1 + [10] }, to: descriptor)
+      guard fsync(descriptor) == 0 else { throw failure(systemError) }
+    } catch {
+      if isAlone { _ = ftruncate(descriptor, status.st_size) }
+      throw error
+    }
     if status.st_size == 0 { StateFile.syncFolder(of: path) }
   }
 

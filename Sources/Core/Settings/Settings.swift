@@ -127,6 +127,28 @@ public struct Settings: Sendable {
     return configuration.hosts.count == 1 ? configuration.hosts.keys.first : nil
   }
 
+  /// The section of a bus: the one that is named, by the argument or `AGENT_BUS`, else the one
+  /// named `local`.
+  ///
+  /// - Returns: nil when none is named and there is no `local`. Its files have absolute paths.
+  /// - Throws: `SettingsError` for one that is not there, or whose section holds a line that
+  ///   could not be understood.
+  public func bus(_ option: String? = nil) throws(SettingsError) -> Configuration.BusSection? {
+    let named = option ?? environment("AGENT_BUS")
+    let name = named ?? "local"
+    guard var section = configuration.buses[name] else {
+      if named == nil { return nil }
+      let hint = NearestWord.hint(for: name, among: configuration.buses.keys.sorted())
+      throw SettingsError("bus \(name)", "not in \(configuration.path)\(hint)")
+    }
+    if let fault = section.fault {
+      throw SettingsError(
+        "bus \(name)", "line \(fault.line) of \(configuration.path) is at fault: \(fault.reason)")
+    }
+    section.files = section.files.mapValues(folders.expand)
+    return section
+  }
+
   /// Where tokens come from.
   public var credentials: Credentials { Credentials(folders: folders, environment: environment) }
 

@@ -27,8 +27,12 @@ public struct StateFile: Sendable {
   /// for the owner alone, is written, brought to disk and renamed, and then the
   /// folder is brought to disk.
   ///
+  /// - Parameters:
+  ///   - bytes: the new content.
+  ///   - isAlone: whether nobody else replaces it at this time: what was left by a process that
+  ///     was killed while it did is then removed.
   /// - Throws: `SettingsError`; the old content is then still there.
-  public func replace(with bytes: [UInt8]) throws(SettingsError) {
+  public func replace(with bytes: [UInt8], isAlone: Bool = false) throws(SettingsError) {
     // What is there and is not a regular file (a device, a folder) is never replaced.
     if let status = stat(following: path), !status.isRegular {
       throw SettingsError(path, "not a regular file")
@@ -37,6 +41,12 @@ public struct StateFile: Sendable {
     let folder = clibc_open_folder(OwnPath.folder(of: target))
     guard folder >= 0 else { throw SettingsError(path, systemReason(systemError)) }
     defer { close(folder) }
+    if isAlone {
+      for name in (try? FolderFile.names(in: OwnPath.folder(of: target))) ?? []
+      where FolderFile.isTemporary(name, of: OwnPath.name(of: target)) {
+        unlinkat(folder, name, 0)
+      }
+    }
     let code = FolderFile.replace(OwnPath.name(of: target), in: folder, with: bytes)
     guard code == 0 else { throw SettingsError(path, systemReason(code)) }
   }

@@ -22,6 +22,24 @@ enum TokenFile {
   /// - Returns: nil when the file does not exist.
   /// - Throws: `SettingsError`; `denied` when group or others can read the file.
   static func read(_ path: String, trust: Trust) throws(SettingsError) -> Secret? {
+    try bytes(path, trust: trust).map { bytes throws(SettingsError) in
+      try Secret(bytes: bytes, source: path)
+    }
+  }
+
+  /// Reads a text of several lines.
+  ///
+  /// - Returns: nil when the file does not exist.
+  /// - Throws: as above.
+  static func lines(_ path: String) throws(SettingsError) -> Secret? {
+    guard let bytes = try bytes(path, trust: .configured) else { return nil }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw SettingsError(path, "not UTF-8")
+    }
+    return Secret(text, source: path)
+  }
+
+  private static func bytes(_ path: String, trust: Trust) throws(SettingsError) -> [UInt8]? {
     let (bytes, status): ([UInt8], stat)
     do throws(BoundedFile.Failure) {
       (bytes, status) = try contents(of: path, trust: trust)
@@ -33,7 +51,7 @@ enum TokenFile {
     if status.isRegular && status.st_mode & others != 0 {
       throw SettingsError(path, "refused: not for its owner alone (chmod 600)", .denied)
     }
-    return try Secret(bytes: bytes, source: path)
+    return bytes
   }
 
   private static func contents(

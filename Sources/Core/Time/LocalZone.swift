@@ -18,10 +18,12 @@ public struct LocalZone: Sendable {
 
   /// The date of an instant: days since 1970-01-01.
   func day(of time: Timestamp) -> Int64? {
-    guard let ahead = offset(time.seconds) else { return nil }
-    let shown = time.seconds + ahead
+    guard let shown = shown(time) else { return nil }
     return (shown - (shown % 86_400 + 86_400) % 86_400) / 86_400
   }
+
+  /// What clocks show at an instant, as seconds behind the beginning of 1970 by the clock.
+  func shown(_ time: Timestamp) -> Int64? { offset(time.seconds).map { time.seconds + $0 } }
 
   /// When clocks show a time. mktime(3) leaves open what is meant where they are set
   /// forward or back; here it is as in iCalendar (RFC 5545, 3.3.5), and nothing that is

@@ -70,7 +70,7 @@ extension Timestamp {
   ///
   /// Any number of decimals (beyond nine they are dropped), `t` and `z` in
   /// lower case, a space for the `T`, and a leap second (60, which is the next
-  /// second's 0). Nil for anything else.
+  /// second's 0). Nil for anything else, and for what is in UTC before the year 0 or behind 9999.
   public init?(rfc3339 text: String) {
     var text = text
     guard let time = text.withUTF8({ Timestamp(rfc3339: UnsafeRawBufferPointer($0)) }) else {
@@ -121,12 +121,15 @@ extension Timestamp {
     default: return nil
     }
     let days = Self.days(year: year, month: month, day: day)
-    self.init(
-      seconds: days * 86_400 + hour * 3600 + minute * 60 + second - offset,
-      nanoseconds: nanoseconds)
+    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
+    guard Self.writable.contains(seconds) else { return nil }
+    self.init(seconds: seconds, nanoseconds: nanoseconds)
   }
 
-  private static func daysOf(month: Int64, year: Int64) -> Int64 {
+  /// The years 0 to 9999, which are all that have four digits.
+  private static let writable: Range<Int64> = -62_167_219_200..<253_402_300_800
+
+  static func daysOf(month: Int64, year: Int64) -> Int64 {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30

@@ -10,6 +10,11 @@ struct NoticeSources {
   private var pincer = PincerTurns()
   private var joelclaw = JoelclawTurns()
   private var events: [TurnEvent] = []
+  /// The turns that wait, which are told of once each time that they do.
+  private var waiting: Set<String> = []
+
+  /// The most turns that are known to wait.
+  private static let mostWaiting = 4096
 
   init(_ options: RouteOptions) { clanky = ClankyNotices(others: options.actions) }
 
@@ -25,23 +30,23 @@ struct NoticeSources {
       found.append(notice)
     }
     if isOfActions { return found }
-    if line.shape == .own, let own = try Self.own(line) { return own }
+    if line.shape == .own, let own = try own(line) { return own }
     events.removeAll(keepingCapacity: true)
     if openclaw.decode(line, into: &events) || pincer.decode(line, into: &events)
       || joelclaw.decode(line, into: &events)
     {
-      return events.compactMap(Self.notice)
+      return events.compactMap { notice($0) }
     }
     return []
   }
 
   /// What a record of ours tells; nil for one of another type.
-  private static func own(_ line: TurnLine) throws(RecordFields.Fault) -> [Notice]? {
+  private mutating func own(_ line: TurnLine) throws(RecordFields.Fault) -> [Notice]? {
     switch line.type {
     case "approval", "turn":
       do throws(RecordFields.Fault) {
         switch try ConversationRecord(reading: line.bytes) {
-        case .approval(let approval): return [notice(approval)].compactMap { $0 }
+        case .approval(let approval): return [Self.notice(approval)].compactMap { $0 }
         case .turn(let turn): return [notice(turn)].compactMap { $0 }
         default: return nil
         }
@@ -50,14 +55,14 @@ struct NoticeSources {
         throw error
       }
     case "gap", "end", "health", "session", "session_change", "task":
-      return line.value.map { [state($0, line.type)].compactMap { $0 } }
+      return line.value.map { [Self.state($0, line.type)].compactMap { $0 } }
     default: return nil
     }
   }
 
-  private static func notice(_ event: TurnEvent) -> Notice? {
+  private mutating func notice(_ event: TurnEvent) -> Notice? {
     switch event.change {
-    case .setApproval(let approval), .proposed(let approval): return notice(approval)
+    case .setApproval(let approval), .proposed(let approval): return Self.notice(approval)
     case .setTurn(let turn, _): return notice(turn)
     case .failed(let code, let reason):
       var turn = TurnRecord(
@@ -77,23 +82,37 @@ struct NoticeSources {
     return notice(record, approval.summary, about: approval.id, in: approval.thread)
   }
 
-  private static func notice(_ turn: TurnRecord) -> Notice? {
-    guard turn.state == .failed else { return nil }
+  private mutating func notice(_ turn: TurnRecord) -> Notice? {
+    let id = "turn/\(turn.thread)/\(turn.id)"
+    let key = [turn.origin.backend.rawValue, turn.origin.profile ?? "", id].joined(separator: "\0")
+    // Where no reason is given, an approval says what it waits for.
+    guard turn.state == .paused, turn.reason != nil else {
+      waiting.remove(key)
+      guard turn.state == .failed else { return nil }
+      let record = NotificationRecord(
+        turn.origin, id: id, urgency: .attention, category: "turn", title: "turn failed",
+        time: turn.time)
+      return Self.notice(record, turn.reason, about: turn.id, in: turn.thread)
+    }
+    if waiting.count >= Self.mostWaiting { waiting = [] }
+    guard waiting.insert(key).inserted else { return nil }
+    // It may wait more than once.
     let record = NotificationRecord(
-      turn.origin, id: "turn/\(turn.thread)/\(turn.id)", urgency: .attention, category: "turn",
-      title: "turn failed", time: turn.time)
-    return notice(record, turn.reason, about: turn.id, in: turn.thread)
+      turn.origin, id: "\(id)/\(turn.time?.rfc3339 ?? "")", urgency: .urgent, category: "approval",
+      title: "turn waits for a person", time: turn.time)
+    return Self.notice(record, turn.reason, about: turn.id, type: "turn", in: turn.thread)
   }
 
   /// - Parameters:
-  ///   - record: its category is also the type of what it is about.
   ///   - text: what else there is to say.
+  ///   - type: of what it is about; nil for the record's category.
   private static func notice(
-    _ record: NotificationRecord, _ text: String?, about id: String, in thread: String?
+    _ record: NotificationRecord, _ text: String?, about id: String, type: String? = nil,
+    in thread: String?
   ) -> Notice {
     var record = record
     record.text = text
-    record.about = .init(type: record.category, id: id)
+    record.about = .init(type: type ?? record.category, id: id)
     record.thread = thread
     return Notice(record)
   }

@@ -74,22 +74,22 @@ public final class HostCalls {
   ///
   /// - Parameters:
   ///   - until: an instant of `Clock.monotonic`.
-  ///   - descriptor: one that ends the wait when it is readable; -1 for none.
+  ///   - descriptors: the first that is readable ends the wait; -1 is none.
   /// - Throws: `HostFailure` when the link ends first.
-  public func idle(until end: Double, also descriptor: Int32 = -1) throws(HostFailure) {
+  public func idle(until end: Double, also descriptors: [Int32] = []) throws(HostFailure) {
     while Clock.monotonic < end {
       if case .ended(let failure) = link.state { throw failure }
-      try turn(until: end, also: descriptor)
-      if descriptor >= 0, set.isReadable(descriptor) { return }
+      try turn(until: end, also: descriptors)
+      if descriptors.contains(where: { $0 >= 0 && set.isReadable($0) }) { return }
     }
   }
 
   /// One turn of the loop.
-  private func turn(until end: Double?, also descriptor: Int32 = -1) throws(HostFailure) {
+  private func turn(until end: Double?, also descriptors: [Int32] = []) throws(HostFailure) {
     set.removeAll()
     link.wants(&set)
     set.add(wake)
-    set.add(descriptor)
+    for descriptor in descriptors { set.add(descriptor) }
     let first = [end, link.deadline].compactMap { $0 }.min()
     set.wait(seconds: first.map { $0 - Clock.monotonic })
     if let number = signal() { throw .interrupted(signal: number) }

@@ -34,8 +34,8 @@ import Testing
     let archive = try options("--archive", "f/")
     #expect(archive.target == "activity")
     #expect(archive.follow.receivedAt)
-    #expect(archive.stateFile == "f/.state")
-    #expect(try options("--archive", "f", "--state", "s", "http://a/").stateFile == "s")
+    #expect(archive.state?.path == "f/.state")
+    #expect(try options("--archive", "f", "--state", "s", "http://a/").state?.path == "s")
   }
 
   @Test(arguments: [

@@ -15,6 +15,24 @@ import Testing
     try Configuration(contentsOf: scratch.write("config", bytes))
   }
 
+  @Test func busesAreRead() throws {
+    let configuration = try read(
+      """
+      [bus local]
+      servers = nats://a, tls://b:4223
+      stream = agents
+      token-file = ~/token
+      [bus]
+      servers = nats://c
+      [bus odd]
+      port = 1
+      """)
+    let local = try #require(configuration.buses["local"])
+    #expect(local.servers == ["nats://a", "tls://b:4223"] && local.stream == "agents")
+    #expect(local.files == ["token-file": "~/token"] && local.tokenCommand == nil)
+    #expect(configuration.faults.map(\.line) == [5, 8])
+  }
+
   @Test func everyKeyIsTaken() throws {
     let configuration = try read(
       """

@@ -1,5 +1,4 @@
 import CLibc
-public import Core
 
 /// Keeps others who ask for the same lock away; the system lifts it when the process
 /// ends.
@@ -7,10 +6,13 @@ public enum FileLock {
   /// Does something with a file while holding its lock, which is a file beside it: the
   /// file itself is replaced meanwhile.
   ///
-  /// - Parameter seconds: how long another holder is waited for.
+  /// - Parameters:
+  ///   - seconds: how long another holder is waited for.
+  ///   - busy: how one leaves that cannot have the lock for another holder.
   /// - Throws: `SettingsError` of `body`, or when the lock cannot be had.
   public static func hold<Result>(
-    beside path: String, seconds: Double = 10, _ body: () throws(SettingsError) -> Result
+    beside path: String, seconds: Double = 10, busy: ExitStatus = .failure,
+    _ body: () throws(SettingsError) -> Result
   ) throws(SettingsError) -> Result {
     let name = path + ".lock"
     let descriptor = try OwnPath.append(name)
@@ -22,7 +24,7 @@ public enum FileLock {
         throw SettingsError(name, systemReason(code))
       }
       guard Clock.monotonic < deadline else {
-        throw SettingsError(name, "locked by another command")
+        throw SettingsError(name, "locked by another command", busy)
       }
       usleep(2000)
     }

@@ -1,0 +1,128 @@
+import CLibc
+
+/// A command of the user's that is run to its end, for what it prints.
+public struct CommandRun {
+  /// Why there is nothing to be had of it.
+  public enum Failure: Error, Equatable, Sendable {
+    /// It could not be started, read or waited for; lower case, no full stop.
+    case broken(String)
+    /// It ended with another status than 0, or by a signal; the words for it.
+    case ended(String)
+    /// It took longer than it may, and was killed.
+    case late
+    /// It printed more than so many bytes, and was killed.
+    case tooLong(Int)
+    /// A signal came that is to end us; it was handed on.
+    case interrupted(Int32)
+
+    /// One line, lower case, no full stop.
+    public var reason: String {
+      switch self {
+      case .broken(let words), .ended(let words): words
+      case .late: "took too long"
+      case .tooLong(let limit): "printed more than \(limit) bytes"
+      case .interrupted(let signal): "ended by signal \(signal)"
+      }
+    }
+  }
+
+  private let words: [String]
+  private let limit: Int
+  private let timeout: Double
+
+  /// How long is waited for the end of its output when it has ended, seconds: what it started in
+  /// the background may hold that open.
+  private static let grace = 1.0
+
+  /// - Parameters:
+  ///   - words: the program, found in PATH, and its arguments.
+  ///   - limit: the most that it may print, bytes.
+  ///   - timeout: the longest that it may take, seconds.
+  public init(_ words: [String], limit: Int, timeout: Double) {
+    self.words = words
+    self.limit = limit
+    self.timeout = timeout
+  }
+
+  /// Runs it. INT, TERM, HUP and QUIT are watched from now on, for it is in a group of its
+  /// own.
+  ///
+  /// - Parameter input: what it reads on standard input; it need not read it all.
+  /// - Returns: what it printed.
+  public func output(input: [UInt8] = []) throws(Failure) -> [UInt8] {
+    EndSignals.watch(withQuit: true)
+    let child: ChildProcess
+    do throws(ChildProcess.Failure) {
+      child = try ChildProcess(
+        words, input: input.isEmpty ? .nothing : .pipe, leadsGroup: true)
+    } catch {
+      throw .broken(error.words)
+    }
+    let deadline = Clock.monotonic + timeout
+    let printed = try talk(with: child, input, deadline)
+    // Its output may have ended long before it does.
+    while !child.reap() { _ = try pause(for: child, [], seconds: 0.02, deadline) }
+    if child.waitStatus == 0 { return printed }
+    throw .ended(
+      child.endSignal.map { "ended by signal \($0)" }
+        ?? "ended with status \(child.exitStatus ?? 0)")
+  }
+
+  private func talk(
+    with child: ChildProcess, _ input: [UInt8], _ deadline: Double
+  ) throws(Failure) -> [UInt8] {
+    var printed: [UInt8] = []
+    var rest = input[...]
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    var end = Double.infinity
+    while Clock.monotonic < end {
+      let ready = try pause(
+        for: child, [(child.output, POLLIN), (child.input, POLLOUT)], seconds: 0.1, deadline)
+      if end == .infinity, child.reap() { end = Clock.monotonic + Self.grace }
+      if ready[1] { feed(child, &rest) }
+      guard ready[0] else { continue }
+      let count = read(child.output, &buffer, buffer.count)
+      if count == 0 { return printed }
+      if count < 0 {
+        if systemError == EAGAIN || systemError == EINTR { continue }
+        throw .broken(systemReason(systemError))
+      }
+      printed += buffer[..<count]
+      if printed.count > limit {
+        child.kill(SIGKILL)
+        throw .tooLong(limit)
+      }
+    }
+    return printed
+  }
+
+  private func feed(_ child: ChildProcess, _ rest: inout ArraySlice<UInt8>) {
+    let count = rest.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
+    if count < 0, systemError == EAGAIN || systemError == EINTR { return }
+    // Who does not read it all has read enough.
+    rest = count < 0 ? [] : rest.dropFirst(count)
+    if rest.isEmpty { child.closeInput() }
+  }
+
+  /// Waits a while for it.
+  ///
+  /// - Returns: which of the descriptors can be used.
+  private func pause(
+    for child: ChildProcess, _ files: [(descriptor: Int32, event: Int32)], seconds: Double,
+    _ deadline: Double
+  ) throws(Failure) -> [Bool] {
+    let left = deadline - Clock.monotonic
+    if left <= 0 {
+      child.kill(SIGKILL)
+      throw .late
+    }
+    var entries = files.map { pollfd(fd: $0.descriptor, events: Int16($0.event), revents: 0) }
+    entries.append(pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0))
+    _ = poll(&entries, nfds_t(entries.count), Int32(min(left, seconds) * 1000 + 1))
+    if let signal = EndSignals.next() {
+      child.kill(signal)
+      throw .interrupted(signal)
+    }
+    return entries.dropLast().map { $0.revents != 0 }
+  }
+}
