@@ -139,4 +139,38 @@ import Testing
     #expect(folded.states("c") == ["running", "failed"])
     #expect(folded.states("q") == ["running", "completed"])
   }
+
+  private static let status =
+    #"{"event":"status","id":"","data":{"type":"status","data":{"sessionId":"s","supersession":{"activeRequest":{"id":"q"}}}}}"#
+
+  @Test func aLossEndsTheMessage() throws {
+    let (first, second) = (
+      #"{"event":"text_delta","id":"","data":{"type":"text_delta","delta":"Do not "}}"#,
+      #"{"event":"text_delta","id":"","data":{"type":"text_delta","delta":"reboot"}}"#
+    )
+    for between in [
+      [#"{"type":"lost","reason":"x","retry_in":3}"#, #"{"type":"open","url":"ws://x/"}"#], [],
+    ] {
+      let folded = try Folded(
+        [Self.status, first] + between + [Self.status, second, #"{"type":"turn_end"}"#],
+        by: JoelclawTurns.self)
+      #expect(folded.last("message", "s/1")?["state"]?.string == "aborted")
+      #expect(folded.last("message", "s/1")?["text"]?.string == "Do not ")
+      #expect(folded.last("message", "s/2")?["text"]?.string == "reboot")
+      #expect(folded.last("message", "s/2")?["state"]?.string == "final")
+    }
+  }
+
+  @Test func anErrorThatTheAgentGetsOverIsNoEnd() throws {
+    let (error, text) = (
+      #"{"type":"error","message":"tool failed"}"#, #"{"type":"text_delta","delta":"on"}"#
+    )
+    let end = #"{"type":"status","data":{"supersession":{"activeRequest":null}}}"#
+    let over = try Folded(
+      [Self.status, error, text, #"{"type":"turn_end"}"#, end], by: JoelclawTurns.self)
+    #expect(over.states("q") == ["running", "completed"])
+    let failed = try Folded([Self.status, error, end], by: JoelclawTurns.self)
+    #expect(failed.states("q") == ["running", "failed"])
+    #expect(failed.last("turn")?["reason"]?.string == "tool failed")
+  }
 }

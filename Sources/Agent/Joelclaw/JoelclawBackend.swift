@@ -24,6 +24,7 @@ struct JoelclawBackend: AgentBackend {
     of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(SettingsError) -> FollowedStream {
     try wishes.refuseNumber(name)
+    try wishes.refuseResume(name)
     if wishes.thread != nil {
       throw SettingsError(name, "has one conversation: name no thread")
     }
@@ -40,7 +41,11 @@ struct JoelclawBackend: AgentBackend {
   }
 
   func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) -> any ChatLine {
-    try JoelclawChat(agent, wishes)
+    // What was said is kept elsewhere, if anywhere.
+    if !wishes.isTalk, agent.profile.pds != nil {
+      return PDSChat(try PDSAccess(agent), agent.origin(.joelclaw), wishes)
+    }
+    return try JoelclawChat(agent, wishes)
   }
 }
 

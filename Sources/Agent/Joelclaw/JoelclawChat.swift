@@ -20,6 +20,8 @@ final class JoelclawChat: ChatLine {
   var lists = JoelclawLists()
   /// The conversation, once the gateway has said it.
   private var session = "gateway"
+  /// How long an agent is free before a prompt that was not seen to begin waits no more, seconds.
+  private static let freeTime = 2.0
   /// When what is left of a text that grows is told.
   private var restAt = 0.0
 
@@ -30,7 +32,7 @@ final class JoelclawChat: ChatLine {
     place = request.address.socketDisplay
     origin = agent.origin(.joelclaw)
     self.wishes = wishes
-    book = try PromptBook()
+    book = try PromptBook(of: request.address)
     stream = JoelclawDoor.stream(
       agent.client, request, agent.backend, policy: wishes.policy, handler: self)
   }
@@ -87,10 +89,10 @@ final class JoelclawChat: ChatLine {
   /// The words that may be sent now: the gateway drops those that it had not long ago.
   private func allowed(_ question: ChatQuestion) throws(SettingsError) -> String {
     let now = Clock.unix
-    guard let age = try book.age(of: question.text, at: place, now: now) else {
+    guard let age = try book.age(of: question.text, now: now) else {
       return question.text
     }
-    if question.isAgain { return try book.marked(question.text, at: place, now: now) }
+    if question.isAgain { return try book.marked(question.text, now: now) }
     throw SettingsError(
       "the same words were sent \(Int(age)) s ago",
       "the gateway would drop them; wait \(Int((PromptBook.memory - age).rounded(.up))) s, "
@@ -104,26 +106,43 @@ final class JoelclawChat: ChatLine {
     }
     let text: String
     do throws(SettingsError) {
-      lock = try book.turn(at: place)
+      lock = try book.turn()
       // Another process of this user: the next status is another chance.
       if lock == nil {
         turn?.limits.blocker = JoelclawStatus.ours
         return
       }
+      if try mayWait() {
+        lock = nil
+        return
+      }
       text = try allowed(question)
       // Noted first: what may have been sent is not to be sent again.
-      try book.add(text, at: place, now: Clock.unix)
+      try book.add(text, now: Clock.unix)
     } catch {
       return refuse(error.message, error.status)
     }
+    if let problem = listener?.chatSends() { return refuse(problem.line, problem.status) }
     stream.send(text: JoelclawDoor.promptFrame(text))
     tell(turn?.sent(text, now: .now(), clock: Clock.monotonic) ?? [])
+  }
+
+  /// Whether an earlier prompt may still wait in the gateway: one that nobody saw begin, as long
+  /// as the agent was not free for a while.
+  private func mayWait() throws(SettingsError) -> Bool {
+    let now = Clock.monotonic
+    guard try book.isOpen(now: Clock.unix), let since = turn?.freeSince,
+      now - since < Self.freeTime
+    else { return false }
+    turn?.limits.hasEarlier = true
+    turn?.pace.begin(now, after: Self.freeTime / 4, then: Self.freeTime / 4)
+    return true
   }
 
   private func askStatus(_ now: Double) {
     guard min(turn?.pace.due ?? .infinity, lists.pace.due) <= now else { return }
     turn?.pace.asked(now)
-    lists.pace.asked(now)
+    lists.asked(now, patience: wishes.patience)
     stream.send(text: JoelclawDoor.statusFrame)
   }
 
@@ -131,25 +150,29 @@ final class JoelclawChat: ChatLine {
 
   private func take(_ event: JoelclawEvent) {
     let (now, clock) = (Timestamp.now(), Clock.monotonic)
+    let failure = turn?.failure
+    defer { settle() }
     guard case .status(let status) = event else {
-      let failure = turn?.failure
       tell(turn?.take(event, now: now, clock: clock) ?? [])
       // Of what the agent gets over, and of what is nobody's.
       if case .error(let reason) = event, turn?.failure == nil { fault(reason) }
       if let failure, turn?.failure == nil { fault(failure) }
-      return settle()
+      return
     }
     session = status.session ?? session
     if lists.take(status, origin: origin, clock: clock) {
       stream.send(text: JoelclawDoor.abortFrame)
     }
+    let isWaiting = turn?.phase == .sent
     tell(turn?.take(status, now: now, clock: clock) ?? [])
+    if let failure, let turn, turn.failure == nil { fault(failure) }
+    // If that cannot be noted the next prompt waits a little longer.
+    if isWaiting, turn?.isTaken == true { try? book.close(now: Clock.unix) }
     if turn?.wantsAbort == true {
       stream.send(text: JoelclawDoor.abortFrame)
       turn?.aborted(clock: clock)
     }
     if turn?.phase == .queued, turn?.isFree == true { send() }
-    settle()
   }
 
   private func fault(_ reason: String) {
@@ -188,11 +211,12 @@ extension JoelclawChat: StreamHandler {
       do throws(JoelclawEvent.Fault) {
         take(try JoelclawEvent(UnsafeRawBufferPointer(message.bytes)))
       } catch {
+        turn?.missed()
         listener?.chatLink(.fault("a frame that cannot be read: \(error.reason)"))
       }
     case .message: listener?.chatLink(.fault("a frame that is not text"))
     case .oversize(let bytes):
-      turn?.speech.tear()
+      turn?.missed()
       listener?.chatLink(.fault("a frame of \(bytes) bytes or more was dropped"))
     case .fault(let reason): listener?.chatLink(.fault(reason))
     case .event, .comment, .retry: break

@@ -37,18 +37,26 @@ enum JoelclawEvent {
   }
 
   /// - Parameter bytes: the frame.
-  /// - Throws: `Fault`.
+  /// - Throws: `Fault`, also for one of a known type that is nested too deeply.
   init(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
     let type = try Self.type(bytes)
-    guard Self.known.contains(type), let frame = try? JSONValue.parse(bytes) else {
-      self = .other
+    self = .other
+    guard Self.known.contains(type) else { return }
+    // Text is not lost to what stands beside it.
+    if type == "turn_end" {
+      self = .turnEnd
       return
     }
-    self = .other
+    if type == "text_delta" {
+      let delta = try? ScanMembers.value(of: "delta", in: bytes)
+      if let delta, delta.isString, let text = delta.string { self = .text(text) }
+      return
+    }
+    guard let frame = try? JSONValue.parse(bytes) else {
+      throw Fault(reason: "\(type): it cannot be parsed")
+    }
     switch type {
     case "status": if let status = JoelclawStatus(frame["data"]) { self = .status(status) }
-    case "text_delta": if let text = frame["delta"]?.string { self = .text(text) }
-    case "turn_end": self = .turnEnd
     case "error": self = .error(frame["message"]?.text ?? "no reason is given")
     default:
       guard let id = frame["id"]?.text, !id.isEmpty else { return }

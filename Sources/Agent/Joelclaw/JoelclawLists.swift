@@ -14,8 +14,9 @@ struct JoelclawLists {
   /// What the gateway was told to end.
   private var ending: JoelclawStatus.Request?
 
-  /// How long the end of what the agent is at is waited for, seconds.
-  private static let abortTime = 5.0
+  /// How long is waited for a status, where the user gives no time, and for the end of what the
+  /// agent is at; seconds.
+  private static let (usualTime, abortTime) = (10.0, 5.0)
 
   /// Asks for a list, or says why there is none.
   mutating func ask(_ list: ChatList, place: String, now: Double, then: @escaping Then) {
@@ -30,6 +31,14 @@ struct JoelclawLists {
     if let reason { return then(.failure(CallFailure(place, reason, .failure))) }
     waiting = (list, then)
     pace.begin(now, after: 0)
+  }
+
+  /// The status is asked for.
+  ///
+  /// - Parameter patience: how long its answer is waited for, seconds; nil for the usual time.
+  mutating func asked(_ now: Double, patience: Double?) {
+    pace.asked(now)
+    if waiting != nil, limit == .infinity { limit = now + (patience ?? Self.usualTime) }
   }
 
   /// Takes a status.
@@ -62,9 +71,9 @@ struct JoelclawLists {
 
   /// Gives up what has waited for too long.
   mutating func tick(_ now: Double, place: String) {
-    if now >= limit {
-      fail(CallFailure(place, "the agent goes on with what it is at", .temporary))
-    }
+    guard now >= limit else { return }
+    let words = ending == nil ? "no status came in time" : "the agent goes on with what it is at"
+    fail(CallFailure(place, words, .temporary))
   }
 
   /// Nothing more comes.

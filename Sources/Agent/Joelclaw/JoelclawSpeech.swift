@@ -2,8 +2,16 @@ import Core
 import Records
 
 /// What a gateway streams, as records: messages, by where they end, and tools, by their ids. No
-/// frame says for whom it is; that is known by the turn at most. No network, no clock.
+/// frame says for whom it is; that is known by the status at most, and what comes is held until
+/// it is told. No network, no clock.
 struct JoelclawSpeech {
+  /// What is not known yet to be of the turn.
+  private enum Held {
+    /// A message, and what of it is surely of the turn.
+    case message(MessageRecord, sure: String?)
+    case call(ToolCallRecord)
+  }
+
   let origin: RecordOrigin
   /// What the ids of messages begin with.
   let key: String
@@ -11,26 +19,37 @@ struct JoelclawSpeech {
   var thread: String
   /// Whose what comes is; nil for somebody else's.
   private(set) var turn: String?
+  /// Whether what comes now is surely of the turn: not behind the end of a message, until the
+  /// status says so.
+  private(set) var isSure = false
+  /// Whether a message of the turn has ended, which may have been the last.
+  private var hasEnded = false
   /// The id of the last message that is whole.
   private(set) var last: String?
   /// Whether a piece may be missing of a message.
   private(set) var isTorn = false
+  /// Whether a whole message may be missing, for it is not known whose it was.
+  private(set) var isHoled = false
   /// Whether it was more than is kept.
   private(set) var isTooLong = false
   /// Whether a message is being said.
   private(set) var isTalking = false
   private var text = ""
+  /// What of it is surely of the turn, where the rest may not be.
+  private var sure: String?
   private var count = 0
   /// Bytes and messages since it may be the answer.
   private var (size, number) = (0, 0)
   private var pace = TextPace()
-  private var tools: [String: ToolCallRecord] = [:]
-  /// The messages since the question was sent, while it is not known whose they are; nil for
-  /// somebody else's.
-  private var unclaimed: [MessageRecord]?
+  private var tools = ToolsUnderWay()
+  private var held: [Held] = []
+  /// Whether the question was sent, and not seen yet.
+  private var isWaiting = false
+  /// Whether somebody else's request was seen since, and whether what is being said is of it.
+  private var (isDisowned, isOthers) = (false, false)
 
-  /// The most that is kept of one answer: bytes, messages and tools.
-  private static let (mostBytes, mostMessages, mostTools) = (64 << 20, 10_000, 1000)
+  /// The most that is kept of one answer: bytes, and messages.
+  private static let (mostBytes, mostMessages) = (64 << 20, 10_000)
 
   init(_ origin: RecordOrigin, key: String, thread: String) {
     self.origin = origin
@@ -42,29 +61,100 @@ struct JoelclawSpeech {
 
   /// What comes from now on may be the answer.
   mutating func mayBegin() {
-    unclaimed = []
+    (isWaiting, isDisowned) = (true, false)
+    (held, tools) = ([], ToolsUnderWay())
     (text, isTalking, isTorn, isTooLong) = ("", false, false, false)
     (size, number) = (0, 0)
   }
 
   /// Whether something came that may be the answer.
-  var mayHaveAnswered: Bool { unclaimed?.isEmpty == false }
+  var mayHaveAnswered: Bool { isWaiting && !isDisowned && hasMessages }
 
-  /// It is somebody else's.
-  mutating func disown() { unclaimed = nil }
+  private var hasMessages: Bool { held.contains { if case .message = $0 { true } else { false } } }
 
-  /// What came since `mayBegin`, and what comes, is of a turn.
+  /// What came, and what is being said, is somebody else's.
+  mutating func disown() {
+    (isDisowned, isOthers) = (true, isTalking)
+    (held, tools) = ([], ToolsUnderWay())
+  }
+
+  /// What came since `mayBegin` or `disown`, and what comes, is of a turn.
   mutating func claim(_ turn: String, _ now: Timestamp) -> [ChatNews] {
-    self.turn = turn
-    var news = (unclaimed ?? []).map { record in
-      var record = record
-      record.turn = turn
-      last = record.id
-      return ChatNews.message(record)
+    var news: [ChatNews] = []
+    if isTalking, isOthers {
+      news = told(.aborted, now, Self.endless)
+      (text, isTalking) = ("", false)
     }
-    unclaimed = nil
+    if isDisowned, hasMessages {
+      isHoled = true
+      held = []
+    }
+    self.turn = turn
+    hasEnded = hasMessages
+    (isSure, isWaiting) = (isTalking || !hasEnded, false)
+    news += release()
     if isTalking { news += told(.partial, now) }
     return news
+  }
+
+  /// What comes now may be somebody else's.
+  mutating func doubt() {
+    guard isSure else { return }
+    isSure = false
+    if isTalking { sure = text }
+  }
+
+  /// Nothing else is active: what came is of the turn.
+  ///
+  /// - Parameter isActive: whether it goes on.
+  mutating func confirm(isActive: Bool, _ now: Timestamp) -> [ChatNews] {
+    guard turn != nil else { return [] }
+    var news = release()
+    if isTalking, !isSure { news += told(.partial, now) }
+    sure = nil
+    // The status may be older than the end of what it names.
+    isSure = isTalking || isActive && !hasEnded
+    return news
+  }
+
+  /// Somebody else's request is active: what is held is of that.
+  mutating func disclaim(_ now: Timestamp) -> [ChatNews] {
+    if isTalking, !isSure {
+      held.append(.message(record(.aborted, now, Self.endless), sure: sure))
+      (text, isTalking) = ("", false)
+    }
+    var news: [ChatNews] = []
+    for each in held {
+      guard case .message(var record, let sure) = each else { continue }
+      guard let sure else {
+        // Whole, it may be the last one of the turn.
+        if record.reason != Self.endless { isHoled = true }
+        record.turn = nil
+        news.append(.ambient(record))
+        continue
+      }
+      isTorn = true
+      (record.text, record.state, record.reason) = (sure, .aborted, Self.torn)
+      news.append(.message(record))
+    }
+    held = []
+    return news
+  }
+
+  private mutating func release() -> [ChatNews] {
+    let all = held
+    held = []
+    return all.map { each in
+      switch each {
+      case .message(var record, _):
+        record.turn = turn
+        if record.state == .final { last = record.id }
+        return .message(record)
+      case .call(var call):
+        call.turn = turn
+        return .toolCall(call)
+      }
+    }
   }
 
   /// A connection was lost, and what was said meanwhile with it.
@@ -74,7 +164,8 @@ struct JoelclawSpeech {
   mutating func restart(_ now: Timestamp) -> [ChatNews] {
     let news = isTalking ? told(.aborted, now, "the gateway was restarted") : []
     (text, isTalking, isTorn, last) = ("", false, false, nil)
-    tools = [:]
+    (tools, held, sure) = (ToolsUnderWay(), [], nil)
+    (isSure, hasEnded) = (true, false)
     return news
   }
 
@@ -85,7 +176,7 @@ struct JoelclawSpeech {
     if !isTalking {
       count += 1
       number += 1
-      (text, pace) = ("", TextPace())
+      (text, pace, sure, isOthers) = ("", TextPace(), nil, false)
     }
     isTalking = true
     size += delta.utf8.count
@@ -94,6 +185,7 @@ struct JoelclawSpeech {
       return []
     }
     text += delta
+    if isHeld { return [] }
     return pace.changed(to: text.utf8.count) ? told(.partial, now) : []
   }
 
@@ -101,73 +193,87 @@ struct JoelclawSpeech {
   ///
   /// - Parameter isEnd: whether the gateway said so.
   mutating func end(isEnd: Bool = true, _ now: Timestamp) -> [ChatNews] {
+    defer {
+      if isEnd { (isSure, hasEnded) = (false, true) }
+    }
     guard isTalking else { return [] }
     isTalking = false
     if !isEnd || isTooLong { isTorn = true }
     let isWhole = !isTorn
-    let news = told(isWhole ? .final : .aborted, now, isWhole ? nil : "a part of it is missing")
-    if turn == nil, case .ambient(let record)? = news.first { unclaimed?.append(record) }
-    if isWhole, turn != nil { last = "\(key)/\(count)" }
+    let record = record(isWhole ? .final : .aborted, now, isWhole ? nil : Self.torn)
+    if isHeld || isWaiting && !isOthers { held.append(.message(record, sure: sure)) }
+    if isHeld {
+      text = ""
+      return []
+    }
+    if isWhole, turn != nil { last = record.id }
+    let news = told(record)
     text = ""
     return news
   }
 
+  private static let (torn, endless) = ("a part of it is missing", "its end was not seen")
+
+  /// Whether it is kept, and not told yet.
+  private var isHeld: Bool { turn != nil && !isSure }
+
   /// Whether more of a text is there than was told.
-  var isBehind: Bool { pace.isBehind }
+  var isBehind: Bool { pace.isBehind && !isHeld }
 
   /// What was not told yet of a text that grows.
   mutating func rest(_ now: Timestamp) -> [ChatNews] {
-    pace.isBehind && isTalking ? told(.partial, now) : []
+    isBehind && isTalking ? told(.partial, now) : []
   }
 
   /// Bytes of the message that is being said.
   var length: Int { text.utf8.count }
 
+  /// Whether it has parts, so that more may come behind a pause.
+  var hasParts: Bool { number > 1 || tools.isUsed }
+
   private mutating func told(
     _ state: MessageRecord.State, _ now: Timestamp, _ reason: String? = nil
-  ) -> [ChatNews] {
+  ) -> [ChatNews] { told(record(state, now, reason)) }
+
+  private mutating func told(_ record: MessageRecord) -> [ChatNews] {
     pace.caughtUp(at: text.utf8.count)
+    return [turn == nil ? .ambient(record) : .message(record)]
+  }
+
+  private func record(
+    _ state: MessageRecord.State, _ now: Timestamp, _ reason: String?
+  ) -> MessageRecord {
     var record = MessageRecord(
       origin, id: "\(key)/\(count)", thread: thread, role: .assistant, text: text, state: state,
       time: now)
     record.turn = turn
     record.reason = reason
-    return [turn == nil ? .ambient(record) : .message(record)]
+    return record
   }
 
   // MARK: - Tools
 
   /// Whether a tool runs.
-  var isWorking: Bool { !tools.isEmpty }
+  var isWorking: Bool { tools.isWorking }
 
-  /// A tool is called.
-  mutating func call(
-    _ id: String, _ tool: String, _ arguments: [UInt8]?, _ now: Timestamp
-  ) -> [ChatNews] {
-    guard let turn else { return [] }
-    var call = ToolCallRecord(
-      origin, id: id, thread: thread, tool: tool, state: .running, time: now)
+  /// A tool is called, or has ended; other events are nothing of it.
+  mutating func take(_ event: JoelclawEvent, _ now: Timestamp) -> [ChatNews] {
+    guard turn != nil || isWaiting,
+      var call = tools.take(event, origin, thread: thread, now)
+    else { return [] }
     call.turn = turn
-    call.arguments = arguments
-    call.started = now
-    if tools.count < Self.mostTools { tools[id] = call }
-    return rest(now) + [.toolCall(call)]
+    if turn != nil, isSure { return rest(now) + [.toolCall(call)] }
+    held.append(.call(call))
+    if held.count > Self.mostMessages { isTooLong = true }
+    return []
   }
 
-  /// A tool has ended.
-  mutating func result(
-    _ id: String, _ tool: String?, _ output: String?, isError: Bool, _ now: Timestamp
-  ) -> [ChatNews] {
-    guard let turn else { return [] }
-    var call =
-      tools.removeValue(forKey: id)
-      ?? ToolCallRecord(
-        origin, id: id, thread: thread, tool: tool ?? "", state: .running, time: now)
-    call.turn = turn
-    call.state = isError ? .failed : .succeeded
-    call.stdout = output
-    call.ended = now
-    call.time = now
-    return rest(now) + [.toolCall(call)]
+  // MARK: - What is missing
+
+  /// Why the answer is not whole; nil when it is.
+  var gap: String? {
+    if isTorn { return "a part of the answer is lost, and nobody keeps it" }
+    if isHoled { return "it is not known of all that was said whether it is a part of the answer" }
+    return isWorking ? "the agent is done, but a tool of the answer has no end" : nil
   }
 }

@@ -47,7 +47,8 @@ final class JoelclawStream: StreamLink {
     let frame = UnsafeRawBufferPointer(bytes)
     let type = try JoelclawEvent.type(frame)
     let now = Clock.monotonic
-    switch try JoelclawEvent(frame) {
+    // It is printed as it came, whatever is in it.
+    switch (try? JoelclawEvent(frame)) ?? .other {
     case .status(let status):
       isActive = status.active != nil
       if isActive { pace.answered(now) } else { pace.stop() }

@@ -1,12 +1,13 @@
 import CCrypto
 import CLibc
 import Core
+import Web
 
-/// The digests of what was sent to gateways in the last two minutes, and when. A gateway drops
+/// The digests of what was sent to a gateway in the last two minutes, and when. A gateway drops
 /// the same words in silence for so long (CONTRACT.md 4).
 struct PromptBook {
   private let file: StateFile
-  private let folder: String
+  private let lockPath: String
 
   private struct Entry {
     let time: Double
@@ -16,54 +17,87 @@ struct PromptBook {
   /// How long the same words are dropped, seconds.
   static let memory = 120.0
 
+  /// Stands for a digest where a prompt was sent that was not seen to begin.
+  private static let open = "open"
+
+  /// - Parameters:
+  ///   - address: the gateway's. Its path does not count, and all names of this machine are one.
+  ///   - folders: where the state is.
   /// - Throws: `SettingsError` when its folder cannot be made.
-  init(in folders: Folders = Folders()) throws(SettingsError) {
-    folder = Folders.join(folders.state, "joelclaw")
+  init(of address: WebAddress, in folders: Folders = Folders()) throws(SettingsError) {
+    let folder = Folders.join(folders.state, "joelclaw")
     try Folders.make(folder)
-    file = StateFile(path: Folders.join(folder, "prompts"))
+    let name = Self.digest(Self.name(of: address)).prefix(16)
+    file = StateFile(path: Folders.join(folder, "prompts-" + name))
+    lockPath = Folders.join(folder, "lock-" + name)
+  }
+
+  /// By what a gateway is known.
+  static func name(of address: WebAddress) -> String {
+    var host = address.host[...]
+    if host.hasSuffix(".") { host = host.dropLast() }
+    if host == "[::1]" || host.hasPrefix("127.") || host.hasPrefix("[::ffff:127.") {
+      host = "localhost"
+    }
+    return "\(host):\(address.port)"
   }
 
   /// The right to have a prompt in flight, which one process has at a time: two of them
   /// destroy each other (CONTRACT.md 4).
   ///
-  /// - Parameter place: the gateway's address.
   /// - Returns: nil while another process has it.
   /// - Throws: `SettingsError` when its file cannot be made.
-  func turn(at place: String) throws(SettingsError) -> PromptLock? {
-    let name = "lock-" + Self.digest("", place).prefix(16)
-    let lock = PromptLock(try OwnPath.append(Folders.join(folder, name)))
+  func turn() throws(SettingsError) -> PromptLock? {
+    let lock = PromptLock(try OwnPath.append(lockPath))
     return clibc_flock(lock.descriptor) == 0 ? lock : nil
+  }
+
+  /// Whether a prompt was sent and nobody saw it begin: it may wait in the gateway.
+  ///
+  /// - Throws: `SettingsError` when the file cannot be read.
+  func isOpen(now: Double) throws(SettingsError) -> Bool {
+    try entries(now).contains { $0.digest == Self.open }
+  }
+
+  /// The prompt that was sent last does not wait any more.
+  ///
+  /// - Throws: `SettingsError` when the file cannot be read or written.
+  func close(now: Double) throws(SettingsError) {
+    try write(try entries(now).filter { $0.digest != Self.open })
   }
 
   /// How long ago the same words were sent, seconds; nil where that is forgotten.
   ///
   /// - Parameters:
   ///   - text: white space does not count.
-  ///   - place: the gateway's address.
   ///   - now: seconds since 1970.
   /// - Throws: `SettingsError` when the file cannot be read.
-  func age(of text: String, at place: String, now: Double) throws(SettingsError) -> Double? {
-    let digest = Self.digest(text, place)
+  func age(of text: String, now: Double) throws(SettingsError) -> Double? {
+    let digest = Self.digest(text)
     return try entries(now).filter { $0.digest == digest }.map { max(now - $0.time, 0) }.min()
   }
 
-  /// Notes that a text is sent.
+  /// Notes that a text is sent; by whoever has the right to.
   ///
   /// - Throws: `SettingsError` when the file cannot be written.
-  func add(_ text: String, at place: String, now: Double) throws(SettingsError) {
-    let all = try entries(now) + [Entry(time: now, digest: Self.digest(text, place))]
-    let lines = all.map { "\(Int64($0.time * 1000)) \($0.digest)\n" }
+  func add(_ text: String, now: Double) throws(SettingsError) {
+    let others = try entries(now).filter { $0.digest != Self.open }
+    try write(others + [Self.digest(text), Self.open].map { Entry(time: now, digest: $0) })
+  }
+
+  private func write(_ entries: [Entry]) throws(SettingsError) {
+    let lines = entries.map { "\(Int64($0.time * 1000)) \($0.digest)\n" }
     try file.replace(with: Array(lines.joined().utf8))
   }
 
   /// The text with a mark that makes other words of it.
   ///
   /// - Throws: as `age`.
-  func marked(_ text: String, at place: String, now: Double) throws(SettingsError) -> String {
+  func marked(_ text: String, now: Double) throws(SettingsError) -> String {
     var number = 1
     while true {
       let other = text + (number == 1 ? " (again)" : " (again \(number))")
-      if try age(of: other, at: place, now: now) == nil { return other }
+      if try age(of: other, now: now) == nil { return other }
       number += 1
     }
   }
@@ -82,9 +116,9 @@ struct PromptBook {
     }
   }
 
-  private static func digest(_ text: String, _ place: String) -> String {
+  private static func digest(_ text: String) -> String {
     let folded = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    let bytes = Array((place + "\0" + folded).utf8)
+    let bytes = Array(folded.utf8)
     var digest = [UInt8](repeating: 0, count: 32)
     SHA256(bytes, bytes.count, &digest)
     return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -6,6 +6,8 @@ import Web
 struct PromptLimits {
   /// Who keeps the agent busy.
   var blocker: String?
+  /// Whether an earlier prompt may still wait in the gateway.
+  var hasEarlier = false
   private let patience: Double?
   /// When something of the prompt happened last.
   private var last: Double
@@ -23,8 +25,9 @@ struct PromptLimits {
   /// How long an idle agent may not begin with what was sent: usually, after a loss, and after
   /// something that may have been the answer.
   private static let (idle, idleAfterLoss, idleAfterText) = (30.0, 10.0, 2.0)
-  /// How long nothing is active before an answer is over; and one that has no end.
-  private static let (settle, openEnd) = (0.2, 5.0)
+  /// How long nothing is active before an answer is over: one of a message; one of several, or
+  /// with tools, between which it may be told too soon; and one that has no end.
+  private static let (settle, pause, openEnd) = (0.2, 1.0, 5.0)
   /// How long the end of an aborted run is waited for.
   private static let abort = 5.0
 
@@ -33,7 +36,7 @@ struct PromptLimits {
     last = now
   }
 
-  mutating func sent(_ now: Double) { (last, blocker) = (now, nil) }
+  mutating func sent(_ now: Double) { (last, blocker, hasEarlier) = (now, nil, false) }
   mutating func taken(_ now: Double) { (last, idleSince) = (now, nil) }
   mutating func lost() { isCut = true }
   mutating func abort(_ now: Double) { abortedAt = now }
@@ -63,13 +66,17 @@ struct PromptLimits {
   ///
   /// - Parameters:
   ///   - isOpen: whether a message or a tool has no end yet.
+  ///   - hasParts: whether it has several messages, or tools.
   ///   - mayCome: whether a gateway that was restarted may begin again.
-  mutating func isOver(_ now: Double, isOpen: Bool, mayCome: Bool) -> Bool {
+  mutating func isOver(
+    _ now: Double, isOpen: Bool, hasParts: Bool, mayCome: Bool
+  ) -> Bool {
     guard let nullSince else {
       self.nullSince = now
       return false
     }
-    let wait = mayCome ? Self.idleAfterLoss : isOpen ? Self.openEnd : Self.settle
+    let wait =
+      mayCome ? Self.idleAfterLoss : isOpen ? Self.openEnd : hasParts ? Self.pause : Self.settle
     return now - nullSince >= min(wait, max(patience ?? wait, Self.settle))
   }
 
@@ -86,6 +93,9 @@ struct PromptLimits {
   /// Why the last step was given up.
   var words: String {
     let seconds = Latency.seconds(patience ?? Self.usual)
+    if hasEarlier, blocker == nil {
+      return "an earlier message may still wait there; nothing was sent in \(seconds) s"
+    }
     guard let blocker else { return "nothing came for \(seconds) s" }
     let who = blocker.isEmpty ? "somebody" : blocker
     return "the agent is busy with a request of \(who); nothing was sent in \(seconds) s"

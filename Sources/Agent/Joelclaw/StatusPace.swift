@@ -23,9 +23,10 @@ struct StatusPace {
   /// It was asked for. An answer that never comes is asked for again.
   mutating func asked(_ now: Double) { (last, due) = (now, now + Self.longest) }
 
-  /// The answer came, and is not the one that is waited for.
+  /// The answer came, and is not the one that is waited for. What has happened since it was
+  /// asked for is asked for when it is due.
   mutating func answered(_ now: Double) {
-    due = now + wait
+    due = min(due, now + wait)
     wait = min(wait * 2, Self.longest)
   }
 

@@ -44,20 +44,31 @@ enum InngestText {
 
   /// Why an answer is none, whatever its status.
   static func fault(_ answer: JSONValue) -> String? {
-    guard let errors = answer["errors"], errors.count > 0 else { return nil }
-    return errors.element(0)?["message"]?.string ?? "an error without words"
+    guard let errors = answer["errors"] else { return nil }
+    switch errors.kind {
+    case .null: return nil
+    case .array, .object: if errors.count == 0 { return nil }
+    case .string: if errors.string == "" { return nil }
+    case .integer, .real, .bool: break
+    }
+    let first = errors.element(0) ?? errors
+    return first["message"]?.text ?? first.text ?? "an error without words"
   }
 
-  /// The runs of an answer, as tasks.
-  static func tasks(_ data: JSONValue, _ details: JSONValue?, _ origin: RecordOrigin) -> [[UInt8]] {
+  /// The runs of an answer, as tasks; nil for an answer without them.
+  ///
+  /// - Parameter details: how runs are by now, by their ids.
+  static func tasks(
+    _ data: JSONValue, _ details: [String: JSONValue], _ origin: RecordOrigin
+  ) -> [[UInt8]]? {
+    guard data["runs"]?["edges"]?.kind == .array else { return nil }
     var names: [String: (name: String?, slug: String?)] = [:]
     for each in data["functions"]?.elements ?? [] {
       if let id = each["id"]?.string { names[id] = (each["name"]?.string, each["slug"]?.string) }
     }
-    let running = running(data)
     return nodes(data["runs"]).compactMap { run in
       guard let id = run["id"]?.text else { return nil }
-      let detail = running.firstIndex(of: id).flatMap { details?["r\($0)"] }
+      let detail = details[id]
       let function = run["functionID"]?.string ?? ""
       let status = detail?["status"]?.string ?? run["status"]?.string ?? ""
       let ended = time(detail?["endedAt"]) ?? time(run["endedAt"])
@@ -73,11 +84,19 @@ enum InngestText {
     }
   }
 
-  /// The ids of the runs that are said to be at work, the first ones.
+  /// The ids of the runs that are said to be at work.
   static func running(_ data: JSONValue) -> [String] {
-    let ids = nodes(data["runs"]).filter { $0["status"]?.string == "RUNNING" }
-      .compactMap { $0["id"]?.string }.filter(isPlain)
-    return Array(ids.prefix(50))
+    nodes(data["runs"]).filter { $0["status"]?.string == "RUNNING" }.compactMap { $0["id"]?.text }
+  }
+
+  /// The details of an answer to `details`, by the ids that were asked for; those that are null
+  /// are left out.
+  static func found(_ data: JSONValue, _ ids: [String]) -> [String: JSONValue] {
+    var found: [String: JSONValue] = [:]
+    for (number, id) in ids.enumerated() {
+      if let detail = data["r\(number)"], detail.isObject { found[id] = detail }
+    }
+    return found
   }
 
   private static func nodes(_ list: JSONValue?) -> [JSONValue] {

@@ -14,11 +14,19 @@ struct OperatorHealth: Equatable {
   var state: State
   /// A line for people; from outside.
   var summary: String
+  /// Whether a token or a password was refused, or is missing.
+  var isRefused = false
 
-  init(_ state: State, _ summary: String) {
+  init(_ state: State, _ summary: String, isRefused: Bool = false) {
     self.state = state
     self.summary = summary
+    self.isRefused = isRefused
   }
+
+  /// What those words are by which a part says that it is well.
+  private static let good: Set = [
+    "ok", "healthy", "running", "ready", "active", "up", "online", "normal", "200",
+  ]
 
   /// - Parameters:
   ///   - source: who was asked.
@@ -26,7 +34,7 @@ struct OperatorHealth: Equatable {
   ///   - time: how long was waited, seconds.
   init(_ source: OperatorSource, _ outcome: OperatorOutcome, time: Double) {
     switch outcome {
-    case .late: self.init(.timeout, "no answer in \(Latency.seconds(time)) s")
+    case .late: self.init(.timeout, "no answer in \(Self.short(time)) s")
     case .failed(let reason): self.init(.down, reason)
     case .response(let head, let body):
       let value = body.withUnsafeBytes { try? JSONValue.parse($0) }
@@ -38,30 +46,50 @@ struct OperatorHealth: Equatable {
     }
   }
 
+  /// Whether it answered.
+  var isThere: Bool { state == .healthy || state == .degraded }
+
+  /// Seconds, as a person would say them.
+  private static func short(_ seconds: Double) -> String {
+    Latency.seconds((seconds * 100).rounded() / 100)
+  }
+
   // MARK: - Over HTTP
 
   private static func judge(
     _ source: OperatorSource, _ head: ResponseHead, _ value: JSONValue?
   ) -> OperatorHealth {
     if source == .gateway, let value, value["available"]?.bool != nil { return gateway(value) }
-    guard (200...299).contains(head.status) else { return OperatorHealth(.down, head.summary) }
+    guard (200...299).contains(head.status) else {
+      return OperatorHealth(
+        .down, head.summary, isRefused: head.status == 401 || head.status == 403)
+    }
     switch source {
     case .worker: return worker(value)
     case .qdrant:
-      guard let list = value?["result"]?["collections"] else {
+      guard let list = value?["result"]?["collections"], list.kind == .array else {
         return OperatorHealth(.down, "the answer is not Qdrant's")
       }
       return OperatorHealth(.healthy, many(list.count, "collection"))
-    case .gateway: return OperatorHealth(.down, "the answer is not a gateway's")
-    default: return OperatorHealth(.healthy, "")
+    case .inngest:
+      guard let value, value.isObject else {
+        return OperatorHealth(.down, "the answer is not Inngest's")
+      }
+      let word = value["status"]?.text
+      let isFine = word.map(isGood) ?? true
+      return OperatorHealth(isFine ? .healthy : .degraded, isFine ? "" : word ?? "")
+    default: return OperatorHealth(.down, "the answer is not a gateway's")
     }
   }
+
+  private static func isGood(_ word: String) -> Bool { good.contains(word.lowercased()) }
 
   private static func gateway(_ value: JSONValue) -> OperatorHealth {
     let mode = value["mode"]?.string ?? "normal"
     let session = value["components"]?["session"]?.text
     let source = value["status"]?["supersession"]?["activeRequest"]?["source"]?.string
-    let isFine = value["healthy"]?.bool != false && mode == "normal"
+    let isFine =
+      value["healthy"]?.bool != false && mode == "normal" && session.map(isGood) != false
     let words = [
       mode == "normal" ? nil : mode, session == "ok" ? nil : session.map { "session \($0)" },
       value["reason"]?.string, source.map { "at a request of \($0)" },
@@ -72,26 +100,32 @@ struct OperatorHealth: Equatable {
 
   private static func worker(_ value: JSONValue?) -> OperatorHealth {
     guard let value, value.isObject else { return OperatorHealth(.down, "the answer is no object") }
-    let status = value["status"]?.string
-    let twice = value["worker"]?["duplicateFunctionIds"]?.count ?? 0
-    let isBad = ["degraded", "unhealthy", "error", "down"].contains(status)
+    let status = value["status"]?.text
+    let isFine = status.map(isGood) == true
+    let count = value["count"]?.integer
+    let twice = value["worker"]?["duplicateFunctionIds"]?.elements.count ?? 0
     let words = [
-      isBad ? status : nil,
-      value["count"]?.integer.map { many(Int(clamping: $0), "function") },
+      isFine ? nil : status ?? "it says no status",
+      count.map { many(Int(clamping: $0), "function") },
       twice == 0 ? nil : "\(twice) registered twice",
     ]
+    let isWell = isFine && twice == 0 && count ?? 0 >= 0
     return OperatorHealth(
-      isBad || twice > 0 ? .degraded : .healthy, words.compactMap(\.self).joined(separator: ", "))
+      isWell ? .healthy : .degraded, words.compactMap(\.self).joined(separator: ", "))
   }
 
   // MARK: - By programs
 
   private static func redis(_ output: [UInt8], _ error: String) -> OperatorHealth {
     let replies = RedisText.replies(output, to: RedisText.health.count) ?? []
-    if case .error(let reason)? = replies.first { return OperatorHealth(.down, reason) }
+    // Of a password or a database that there is not, or of the very first question.
+    if case .error(let reason)? = replies.first {
+      return OperatorHealth(.down, reason, isRefused: RedisText.isRefusal(reason))
+    }
     guard replies.count == RedisText.health.count else {
       return OperatorHealth(.down, error.isEmpty ? "the answer is not Redis's" : error)
     }
+    for case .error(let reason) in replies { return OperatorHealth(.degraded, reason) }
     let values = replies.map { reply -> JSONValue? in
       if case .value(let value) = reply { value } else { nil }
     }
@@ -110,7 +144,7 @@ struct OperatorHealth: Equatable {
     _ output: [UInt8], _ error: String, isFine: Bool
   ) -> OperatorHealth {
     let value = output.withUnsafeBytes { try? JSONValue.parse($0) }
-    guard isFine, let items = value?["items"] else {
+    guard isFine, let items = value?["items"], items.kind == .array else {
       return OperatorHealth(.down, error.isEmpty ? "kubectl printed no pods" : error)
     }
     let bad = items.elements.filter { pod in

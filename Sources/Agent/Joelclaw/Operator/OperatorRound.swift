@@ -28,21 +28,19 @@ final class OperatorRound {
     var outcome: OperatorOutcome?
     var seconds = 0.0
     var fetch: Fetch?
-    var child: ChildProcess?
-    var (output, error): ([UInt8], [UInt8]) = ([], [])
-    /// Whether what it prints has ended, and its errors.
-    var (isOutputOver, isErrorOver) = (false, false)
+    var program: OperatorProgram?
   }
 
   private let client: WebClient
   private let start = Clock.monotonic
 
-  /// The most that is taken of what a program prints, bytes.
-  private static let largest = 64 << 20
+  /// How often a program that has printed all is looked at until it ends, seconds.
+  private static let lookEvery = 0.02
 
   init(_ client: WebClient) { self.client = client }
 
-  /// Asks.
+  /// Asks. INT, TERM, HUP and QUIT are watched from the first program on, for each is in a
+  /// group of its own.
   ///
   /// - Parameters:
   ///   - questions: of different parts.
@@ -51,21 +49,26 @@ final class OperatorRound {
   func ask(_ questions: [OperatorQuestion], time: Double) -> [(OperatorOutcome, Double)] {
     let probes = questions.map(begin)
     let limit = start + time
-    while probes.contains(where: { $0.outcome == nil }), Clock.monotonic < limit {
+    while Clock.monotonic < limit {
       client.perform()
-      for probe in probes { read(probe) }
+      for probe in probes { look(probe) }
       let open = probes.filter { $0.outcome == nil }
       if open.isEmpty { break }
-      let descriptors = open.flatMap { probe -> [Int32] in
-        guard let child = probe.child else { return [] }
-        return (probe.isOutputOver ? [] : [child.output]) + (probe.isErrorOver ? [] : [child.error])
+      let programs = open.compactMap(\.program)
+      let longest = programs.contains(where: \.isSilent) ? Self.lookEvery : 60
+      let signals = programs.isEmpty ? [] : [EndSignals.descriptor]
+      client.wait(
+        seconds: max(min(limit - Clock.monotonic, longest), 0),
+        reading: signals + programs.flatMap(\.reading), writing: programs.flatMap(\.writing))
+      if !programs.isEmpty, let signal = EndSignals.next() {
+        for program in programs { program.kill(signal) }
+        Process.die(by: signal)
       }
-      client.wait(seconds: max(min(limit - Clock.monotonic, 60), 0), reading: descriptors)
     }
     return probes.map { probe in
       probe.fetch?.cancel()
       // What does not end by itself is killed when it is let go.
-      probe.child = nil
+      probe.program = nil
       return (probe.outcome ?? .late, probe.outcome == nil ? time : probe.seconds)
     }
   }
@@ -84,12 +87,9 @@ final class OperatorRound {
         settle(probe, outcome)
       }
     case .program(let words, let input):
+      EndSignals.watch(withQuit: true)
       do throws(ChildProcess.Failure) {
-        let child = try ChildProcess(words, input: .pipe, output: .pipe, error: .pipe)
-        probe.child = child
-        // A few commands: less than a pipe holds.
-        _ = input.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
-        child.closeInput()
+        probe.program = try OperatorProgram(words, input: input)
       } catch {
         settle(probe, .failed(error.words))
       }
@@ -97,36 +97,13 @@ final class OperatorRound {
     return probe
   }
 
+  private func look(_ probe: Probe) {
+    guard probe.outcome == nil, let outcome = probe.program?.look() else { return }
+    settle(probe, outcome)
+  }
+
   private func settle(_ probe: Probe, _ outcome: OperatorOutcome) {
     probe.outcome = outcome
     probe.seconds = Clock.monotonic - start
-  }
-
-  private func read(_ probe: Probe) {
-    guard probe.outcome == nil, let child = probe.child else { return }
-    if !probe.isOutputOver { probe.isOutputOver = Self.drain(child.output, into: &probe.output) }
-    if !probe.isErrorOver { probe.isErrorOver = Self.drain(child.error, into: &probe.error) }
-    if probe.output.count > Self.largest { return settle(probe, .failed("it printed too much")) }
-    guard probe.isOutputOver, probe.isErrorOver else { return }
-    _ = child.waitForEnd()
-    let words = String(decoding: probe.error, as: UTF8.self)
-    let last = words.split(whereSeparator: \.isNewline).last.map(String.init) ?? ""
-    settle(probe, .output(probe.output, error: last, status: child.exitStatus))
-  }
-
-  /// Reads what is there.
-  ///
-  /// - Returns: whether nothing more comes.
-  private static func drain(_ descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count <= largest {
-      let count = CLibc.read(descriptor, &piece, piece.count)
-      if count > 0 {
-        bytes += piece[..<count]
-      } else {
-        return count == 0 || (systemError != EAGAIN && systemError != EINTR)
-      }
-    }
-    return true
   }
 }

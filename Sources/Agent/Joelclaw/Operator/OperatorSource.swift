@@ -43,9 +43,18 @@ struct OperatorPlaces {
     OperatorSource.allCases.filter { $0 == .gateway || profile?.parts[$0.key] != nil }
   }
 
-  /// The place of a part, for messages.
+  /// The place of a part, for messages: nothing of its URL that may be a secret; empty for one
+  /// that cannot be read.
   func place(_ source: OperatorSource) -> String {
-    source == .gateway ? caller.backend.base.socketDisplay : profile?.parts[source.key] ?? ""
+    if source == .gateway { return caller.backend.base.socketDisplay }
+    let value = profile?.parts[source.key] ?? ""
+    switch source {
+    case .kubernetes: return value
+    case .redis: return (try? RedisPlace(value))?.display ?? ""
+    default:
+      let display = (try? WebAddress(value))?.display ?? ""
+      return display.hasSuffix("/") && !value.hasSuffix("/") ? String(display.dropLast()) : display
+    }
   }
 
   /// Asks for the state of a part.
@@ -69,6 +78,9 @@ struct OperatorPlaces {
     do throws(AddressError) { base = try WebAddress(url) } catch {
       throw SettingsError(source.key, error.reason)
     }
+    if base.user != nil || base.password != nil {
+      throw SettingsError(source.key, "names a user: no part but the gateway gets a credential")
+    }
     return try AgentServer(
       base: base, settings: settings, profile: nil, tokenFile: nil, allowPlaintext: false)
   }
@@ -78,29 +90,17 @@ struct OperatorPlaces {
   /// - Parameter commands: one a line.
   /// - Throws: `SettingsError`, as above.
   func redis(_ commands: [String]) throws(SettingsError) -> OperatorQuestion {
-    let (key, url) = (OperatorSource.redis.key, try value(.redis))
-    let isSecure = url.hasPrefix("rediss://")
-    guard isSecure || url.hasPrefix("redis://") else {
-      throw SettingsError(key, "not a redis or rediss url")
-    }
-    let address: WebAddress
-    do throws(AddressError) {
-      address = try WebAddress("http" + url.drop(while: { $0 != ":" }))
-    } catch {
-      throw SettingsError(key, error.reason)
-    }
-    if address.user != nil || address.password != nil {
-      throw SettingsError(key, "holds a password: name its file in redis-password-file")
-    }
-    let path = address.text.split(separator: "/").dropFirst(2)
-    let host = address.host.hasPrefix("[") ? address.host.dropFirst().dropLast() : address.host[...]
-    // What is missing is Redis's own port, not that of the web.
-    let port = address.port == 80 ? 6379 : address.port
-    var words = ["redis-cli", "--json", "-h", String(host), "-p", String(port)]
-    if let number = path.first.flatMap({ Int($0) }) { words += ["-n", String(number)] }
-    if isSecure { words.append("--tls") }
-    var lines = commands
+    let place = try RedisPlace(try value(.redis))
+    var words = ["redis-cli", "--json", "-h", place.name, "-p", String(place.port)]
+    if place.isSecure { words.append("--tls") }
+    // The option of the program says nothing of a number that there is not.
+    var lines = place.number == 0 ? commands : ["SELECT \(place.number)"] + commands
     if let file = profile?.parts["redis-password-file"] {
+      let may = Credentials.mayTravel(
+        scheme: place.isSecure ? "https" : "http", host: place.host, allowPlaintext: false)
+      if !may {
+        throw SettingsError(place.display, "the password would travel in clear text; use rediss")
+      }
       // A word of a command or a value of the environment is seen by others.
       let secret = try settings.credentials.secret(inFile: settings.folders.expand(file))
       lines.insert("AUTH " + RedisText.quoted(secret.reveal()), at: 0)

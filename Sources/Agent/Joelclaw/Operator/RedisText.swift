@@ -39,6 +39,11 @@ enum RedisText {
     return text + "\""
   }
 
+  /// Whether an error is of the password.
+  static func isRefusal(_ reason: String) -> Bool {
+    ["NOAUTH", "WRONGPASS", "NOPERM"].contains { reason.hasPrefix($0) }
+  }
+
   /// A reply.
   enum Reply {
     case value(JSONValue)
@@ -46,22 +51,26 @@ enum RedisText {
   }
 
   /// The replies to commands, the last ones of what was printed: in front of them is what came
-  /// of a password.
+  /// of a password and of the number of a database.
   ///
-  /// - Returns: nil when there are not so many; an error of the password is the only reply.
+  /// - Returns: nil when there are not so many; an error of what is in front is the only reply.
   static func replies(_ output: [UInt8], to count: Int) -> [Reply]? {
     let lines = output.split(separator: 10).map(reply)
-    if let first = lines.first, case .error = first { return [first] }
-    guard lines.count >= count else { return nil }
-    return Array(lines.suffix(count))
+    for case .error(let reason) in lines.count < count ? lines[...] : lines.dropLast(count) {
+      return [.error(reason)]
+    }
+    return lines.count < count ? nil : Array(lines.suffix(count))
   }
 
   private static func reply(_ line: ArraySlice<UInt8>) -> Reply {
     let isError = line.starts(with: Array("error:".utf8))
-    let text = Array(isError ? line.dropFirst(6) : line)
+    // Keys and values are bytes of any kind.
+    let text = (isError ? line.dropFirst(6) : line).withUnsafeBytes { UTF8Text.repaired($0) }
     let value = text.withUnsafeBytes { try? JSONValue.parse($0) }
     if isError { return .error(value?.string ?? String(decoding: text, as: UTF8.self)) }
-    guard let value else { return .error("not JSON: \(String(decoding: text, as: UTF8.self))") }
+    guard let value else {
+      return .error("not JSON: \(String(decoding: text.prefix(200), as: UTF8.self))")
+    }
     return .value(value)
   }
 }

@@ -13,6 +13,9 @@ public struct JoelclawTurns: TurnDecoder {
       let kind = JoelclawFrame(line.object)
     else { return false }
     let origin = line.origin(.joelclaw)
+    if kind == .lost {
+      return rooms[origin]?.cut(line.received, &events) == true
+    }
     // An error may be anybody's.
     guard kind != .error || rooms[origin] != nil, let frame = line.value else { return false }
     return rooms[origin, default: JoelclawRoom(origin)].take(kind, frame, line, &events)
@@ -29,6 +32,8 @@ private struct JoelclawRoom {
   /// The messages so far, by which they are told apart, and whether one is being said.
   private var count = 0
   private var isTalking = false
+  /// The last status, as it came, and what went wrong, behind which nothing was said.
+  private var (status, failure): (String?, String?)
 
   init(_ origin: RecordOrigin) { self.origin = origin }
 
@@ -39,9 +44,14 @@ private struct JoelclawRoom {
     switch kind {
     case .status:
       guard let data = frame["data"], data.isObject else { return false }
+      // On one connection agent-tail(1) tells no status twice.
+      let told = data.compact()
+      if line.isWrapped, isTalking, told == status { _ = cut(time, &events) }
+      status = told
       take(status: data, time, &events)
     case .textDelta:
       guard let delta = frame["delta"]?.string else { return false }
+      failure = nil
       if !isTalking { count += 1 }
       isTalking = true
       say(delta, .partial, time, &events)
@@ -52,11 +62,20 @@ private struct JoelclawRoom {
       guard let call = call(frame, line.object, kind, time) else { return false }
       add(.setToolCall(call), time, &events)
     case .error:
-      guard let request else { return true }
-      var turn = TurnRecord(origin, id: request, thread: thread, state: .failed, time: time)
-      turn.reason = frame["message"]?.string
-      add(.setTurn(turn), time, &events, goesOn: false)
+      // The agent may get over it.
+      if request != nil { failure = frame["message"]?.text ?? "no reason is given" }
+    case .lost: break
     }
+    return true
+  }
+
+  /// The connection is lost, and with it the rest of what was being said.
+  ///
+  /// - Returns: whether anything was.
+  mutating func cut(_ time: Timestamp?, _ events: inout [TurnEvent]) -> Bool {
+    guard isTalking else { return false }
+    say("", .aborted, time, &events)
+    isTalking = false
     return true
   }
 
@@ -71,10 +90,13 @@ private struct JoelclawRoom {
     let active = supersession["activeRequest"]?["id"]?.text
     if active == request { return }
     if let request {
-      add(
-        .setTurn(TurnRecord(origin, id: request, thread: thread, state: .completed, time: time)),
-        time, &events, goesOn: false)
+      var turn = TurnRecord(
+        origin, id: request, thread: thread, state: failure == nil ? .completed : .failed,
+        time: time)
+      turn.reason = failure
+      add(.setTurn(turn), time, &events, goesOn: false)
     }
+    failure = nil
     request = active
     guard let active else { return }
     var turn = TurnRecord(origin, id: active, thread: thread, state: .running, time: time)
@@ -92,6 +114,7 @@ private struct JoelclawRoom {
       origin, id: "\(thread)/\(count)", thread: thread, role: .assistant, text: piece,
       state: state, time: time)
     record.turn = request
+    if state == .aborted { record.reason = "the connection was lost" }
     let text = piece.isEmpty ? TurnText.unchanged : .appended
     add(.setMessage(record, text: text), time, &events)
   }
@@ -131,10 +154,12 @@ private struct JoelclawRoom {
 /// The frames of a gateway that tell of turns.
 private enum JoelclawFrame: Sendable {
   case status, textDelta, turnEnd, toolCall, toolResult, error
+  /// No frame: the record of a connection that is lost.
+  case lost
 
   private static let names = NameTable<JoelclawFrame>([
     ("status", .status), ("text_delta", .textDelta), ("turn_end", .turnEnd),
-    ("tool_call", .toolCall), ("tool_result", .toolResult), ("error", .error),
+    ("tool_call", .toolCall), ("tool_result", .toolResult), ("error", .error), ("lost", .lost),
   ])
 
   init?(_ object: ScanValue) {
