@@ -37,6 +37,9 @@ enum AgentChat {
       let question = try Question.read(options)
       let speech = try options.speech.map { try SpeechFile($0) }
       EndSignals.watch()
+      if options.isQueued {
+        return try QueuedQuestion(question, agent, line, loop, options, diagnostics).ask()
+      }
       diagnostics.note("key \(question.key)")
       return try loop.answer(question, speech)
     case .interactive:

@@ -46,15 +46,24 @@ struct ChatLists {
     let isScreen = output.form == .table
     for row in rows {
       guard let message = try? row.withUnsafeBytes({ try JSONValue.parse($0) }) else { continue }
-      let who = message["author"]?.string ?? message["role"]?.string ?? "?"
+      let who = Self.speaker(message["author"]?.string ?? message["role"]?.string ?? "?")
       let files = message["attachments"]?.elements.count ?? 0
       let words = [
         message["text"]?.string ?? "",
         files == 0 ? "" : files == 1 ? "(1 attachment)" : "(\(files) attachments)",
       ].filter { !$0.isEmpty }.joined(separator: " ")
-      let text = "\(who): \(words)"
+      // No line of a message can pass for another's.
+      let lines = words.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      let text = "\(who): \(lines.joined(separator: "\n  "))"
       try output.text(isScreen ? StreamedText.visible(text) : text)
     }
+  }
+
+  /// Who speaks, whatever a stranger's record calls them: one line, and no colon but the last.
+  static func speaker(_ name: String) -> String {
+    let words = String(name.prefix(200)).split { $0.isWhitespace || $0.isNewline }
+      .map { $0.hasSuffix(":") ? $0.dropLast() : $0 }
+    return String(words.joined(separator: " ").prefix(60))
   }
 
   /// Id and name, as people know it.

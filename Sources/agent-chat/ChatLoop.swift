@@ -27,6 +27,11 @@ final class ChatLoop: ChatListener {
   private var lastNews = 0.0
   private var lastWait: String?
 
+  /// What is known of the question by way of the outbox.
+  private(set) var trace = PromptTrace()
+  /// Called before the words of a question go out; why they must not.
+  var onSending: () -> AnswerProblem? = { nil }
+
   /// Why the line is closed for good; nil while it is not.
   private(set) var closed: AnswerProblem?
   /// Called before anything is told while a line is typed, and behind it.
@@ -73,6 +78,7 @@ final class ChatLoop: ChatListener {
   /// - Throws: `WriteFailure`.
   func ask(_ question: ChatQuestion) throws -> ChatEnd {
     (end, abortUntil, lastNews) = (nil, nil, Clock.monotonic)
+    trace = PromptTrace()
     view.begin()
     line.ask(question)
     while end == nil {
@@ -214,6 +220,7 @@ final class ChatLoop: ChatListener {
   // MARK: - What the line tells
 
   func chatLink(_ news: LinkNews) {
+    trace.take(news)
     switch news {
     case .open(let place, let isFirst, let down):
       lastWait = nil
@@ -234,6 +241,7 @@ final class ChatLoop: ChatListener {
   }
 
   func chatNews(_ news: ChatNews) {
+    trace.take(news)
     if case .ambient(let message) = news {
       guard message.state != .partial, options.form == .text else { return take(news) }
       let words = Plain.line(message.text, limit: Self.longestAside)
@@ -251,6 +259,17 @@ final class ChatLoop: ChatListener {
   }
 
   func chatEnded(_ end: ChatEnd) { self.end = end }
+
+  func chatSends() -> AnswerProblem? {
+    // A question that is said again is one.
+    if trace.hasBegun { return nil }
+    if let problem = onSending() {
+      trace.fail(problem)
+      return problem
+    }
+    trace.begin()
+    return nil
+  }
 
   private func take(_ news: ChatNews) {
     if writing != nil { return }

@@ -35,6 +35,8 @@ struct ChatOptions {
   private(set) var isAgain = false
   /// The argument of `--speak`.
   private(set) var speech: String?
+  /// `--queue`.
+  private(set) var isQueued = false
   /// `--wait`.
   private(set) var waits = false
   /// `--timeout`, seconds.
@@ -90,6 +92,9 @@ struct ChatOptions {
       Option(nil, "key", "KEY", "the key of the message, for a second try", Reading(key)) {
         $0.key = $1
       }.rare,
+      Option(nil, "queue", "keep it in the outbox if the agent cannot be told now") {
+        $0.isQueued = true
+      },
       Option(nil, "speak", "FILE", "write the answer as audio into FILE, too", .path) {
         $0.speech = $1
       }.rare,
@@ -122,6 +127,16 @@ struct ChatOptions {
     let ofMessages = ["attach", "key", "speak"]
     if mode != .message, let name = words.names.first(where: { ofMessages.contains($0) }) {
       throw UsageError("--\(name) is for a message, not for --\(mode.rawValue)")
+    }
+    if isQueued {
+      if mode != .message {
+        throw UsageError("--queue is for a message, not for --\(mode.rawValue)")
+      }
+      // An outbox keeps words and their thread.
+      let others = ["agent", "again", "attach", "key", "speak", "wait"]
+      if let name = words.names.first(where: { others.contains($0) }) {
+        throw UsageError("--\(name) and --queue exclude each other")
+      }
     }
     if mode != .history, words.names.contains("count") {
       throw UsageError("--count is for --history")
@@ -174,7 +189,7 @@ struct ChatOptions {
     var wishes = ChatWishes()
     wishes.isTalk = mode.isTalk
     wishes.waits = waits
-    wishes.patience = timeout
+    wishes.patience = timeout ?? (mode.isTalk ? nil : reconnect.maxTime)
     wishes.policy = policy
     return wishes
   }
@@ -184,7 +199,8 @@ struct ChatOptions {
   var policy: StreamPolicy {
     var policy = reconnect.policy(usualSilence: nil)
     if policy.maxRetries == nil, mode != .interactive, !waits {
-      policy.maxRetries = Self.usualRetries
+      // What can be kept need not be waited for.
+      policy.maxRetries = isQueued ? 0 : Self.usualRetries
     }
     return policy
   }

@@ -21,21 +21,6 @@ protocol ChatView: AnyObject {
   func flush() throws(WriteFailure)
 }
 
-/// The final texts of the agent in a turn, in the order in which they began.
-struct FinalTexts {
-  private var ids: [String] = []
-  private var texts: [String: String] = [:]
-
-  mutating func take(_ news: ChatNews) {
-    guard case .message(let message) = news, message.role == .assistant else { return }
-    guard message.state == .final else { return }
-    if texts.updateValue(message.text, forKey: message.id) == nil { ids.append(message.id) }
-  }
-
-  /// A line feed between two.
-  var text: String { ids.compactMap { texts[$0] }.joined(separator: "\n") }
-}
-
 /// In a pipe: the final text once, as the agent wrote it, for a gateway may replace what it
 /// has streamed.
 final class FinalView: ChatView {

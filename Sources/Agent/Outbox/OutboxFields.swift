@@ -1,0 +1,78 @@
+import Core
+
+/// The members of a line of the outbox, checked as they are read.
+struct OutboxFields {
+  private let line: UnsafeRawBufferPointer
+
+  /// - Parameter line: one JSON object; it must outlive this.
+  /// - Throws: `RecordFault`.
+  init(_ line: UnsafeRawBufferPointer) throws(RecordFault) {
+    if let (fault, offset) = ScanValidator.firstFault(line) {
+      throw RecordFault(reason: "\(fault.reason) at byte \(offset)")
+    }
+    guard UTF8Text.isValid(line) else { throw RecordFault(reason: "not UTF-8") }
+    guard line.first == UInt8(ascii: "{") else { throw RecordFault(reason: "not an object") }
+    self.line = line
+  }
+
+  /// A member as it stands there; nil when there is none.
+  func value(_ name: String) -> ScanValue? {
+    let value = (try? ScanMembers.value(of: name, in: line)) ?? .absent
+    return value.isAbsent ? nil : value
+  }
+
+  /// A member that is an object.
+  func object(_ name: String) -> ScanValue? { value(name).flatMap { $0.isObject ? $0 : nil } }
+
+  /// A string; nil when it is missing or null.
+  func text(_ name: String) throws(RecordFault) -> String? {
+    guard let value = value(name), !value.isNull else { return nil }
+    guard value.isString, let text = value.string else {
+      throw RecordFault(reason: "\(name) is not a string")
+    }
+    return text
+  }
+
+  /// Strings; none when it is missing.
+  func texts(_ name: String) -> [String] {
+    guard let value = value(name), value.isArray, var scan = try? ScanElements(value.bytes) else {
+      return []
+    }
+    var found: [String] = []
+    while (try? scan.next()) == true {
+      if scan.value.isString, let text = scan.value.string { found.append(text) }
+    }
+    return found
+  }
+
+  /// The elements of an array as they stand there; none when it is missing.
+  func elements(_ name: String) -> [[UInt8]] {
+    guard let value = value(name), value.isArray, var scan = try? ScanElements(value.bytes) else {
+      return []
+    }
+    var found: [[UInt8]] = []
+    while (try? scan.next()) == true { found.append(Array(scan.value.bytes)) }
+    return found
+  }
+
+  /// `collection` and `rkey`.
+  func place() throws(RecordFault) -> RecordPlace {
+    guard let collection = try text("collection").flatMap({ NSID($0) }) else {
+      throw RecordFault(reason: "collection is not the name of a collection")
+    }
+    guard let key = try text("rkey").flatMap({ RecordKey($0) }) else {
+      throw RecordFault(reason: "rkey is not a record key")
+    }
+    return RecordPlace(collection, key)
+  }
+
+  /// `base`: missing where it is not known, null where there was none.
+  func base() throws(RecordFault) -> RecordSwap {
+    guard let value = value("base") else { return .any }
+    if value.isNull { return .absent }
+    guard value.isString, let cid = value.string.flatMap({ CID($0) }) else {
+      throw RecordFault(reason: "base is neither a CID nor null")
+    }
+    return .cid(cid)
+  }
+}

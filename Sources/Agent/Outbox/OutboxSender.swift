@@ -1,0 +1,268 @@
+import Core
+import Records
+
+/// Says the prompts of an outbox to an agent.
+public protocol PromptSender {
+  /// Whether a prompt that was perhaps said may be said again, because the agent's server knows
+  /// it by its id.
+  func mayRepeat(_ prompt: OutboxItem) -> Bool
+  /// Says one, after those before it were answered.
+  ///
+  /// - Parameters:
+  ///   - prompt: of the action `prompt`. One of the state `unconfirmed` was perhaps said before:
+  ///     only a backend that knows it again by its id may be told it once more.
+  ///   - begin: to be called before a byte of it is on the wire.
+  /// - Returns: what came of it; nil when it goes on waiting as it is.
+  /// - Throws: `CallFailure` when nothing more can be said now.
+  func send(
+    _ prompt: OutboxItem, begin: @escaping () throws(CallFailure) -> Void
+  ) throws(CallFailure) -> OutboxAck?
+}
+
+/// Sends what waits in an outbox, each thing once (Agent/Outbox/CONTRACT.md 4). Whoever calls it
+/// has the lock `OutboxFile.sender`.
+public struct OutboxSender {
+  private let file: OutboxFile
+  private let records: PDSRecords
+  private let copies: RecordCopies?
+
+  /// How often a record is merged with what others made of it meanwhile.
+  static let mostRounds = 5
+
+  /// - Parameters:
+  ///   - file: the outbox.
+  ///   - records: where its records go.
+  ///   - copies: told what is there in the end.
+  public init(_ file: OutboxFile, _ records: PDSRecords, _ copies: RecordCopies?) {
+    (self.file, self.records, self.copies) = (file, records, copies)
+    records.isQueued = true
+  }
+
+  /// Sends what waits for a record.
+  ///
+  /// - Returns: the item with its answer, which is on disk; nil when nothing waits.
+  /// - Throws: `CallFailure` when it could not be sent, or the answer could not be kept: it
+  ///   waits then as before. `failure` is about this record: others may be sent all the same.
+  public func send(_ place: RecordPlace) throws(CallFailure) -> OutboxItem? {
+    try local { () throws(SettingsError) in try file.look() }
+    guard let item = file.fold.item(of: place) else { return nil }
+    let ack: OutboxAck
+    switch item.action {
+    case .put(let draft): ack = try put(draft, place, item)
+    case .delete: ack = try delete(place, item)
+    case .nothing: ack = OutboxAck(.done, reason: "it was never sent")
+    case .prompt: return nil
+    }
+    return try local { () throws(SettingsError) in try file.answer(item, ack) }
+  }
+
+  /// Says a prompt.
+  ///
+  /// - Parameter prompts: how; nil where nothing knows.
+  /// - Returns: the prompt, with its answer if it has one.
+  /// - Throws: `CallFailure` as above.
+  public static func say(
+    _ item: OutboxItem, _ prompts: (any PromptSender)?, _ file: OutboxFile
+  ) throws(CallFailure) -> OutboxItem {
+    let ack = try prompts?.send(item) { () throws(CallFailure) in
+      do throws(SettingsError) {
+        try file.note(OutboxAttempt(), of: item)
+      } catch {
+        throw CallFailure(error)
+      }
+    }
+    guard let ack else { return item }
+    do throws(SettingsError) {
+      return try file.answer(item, ack)
+    } catch {
+      throw CallFailure(error)
+    }
+  }
+
+  private func local<Result>(
+    _ body: () throws(SettingsError) -> Result
+  ) throws(CallFailure) -> Result {
+    do throws(SettingsError) { return try body() } catch { throw CallFailure(error) }
+  }
+
+  // MARK: - Records
+
+  /// What is there now; nil for nothing, which is believed only of a server of the protocol: what
+  /// stands before it has no records at all.
+  private func there(_ place: RecordPlace) throws(CallFailure) -> CopiedRecord? {
+    let uri = ATURI(try records.repository(), place.collection, place.key)
+    var row = try records.get(uri)
+    if row == nil {
+      try records.requireServer()
+      row = try records.get(uri)
+    }
+    guard let row else {
+      copies?.note(place, nil)
+      return nil
+    }
+    guard let found = CopiedRecord(row: row, time: .now()) else {
+      throw CallFailure(uri.description, "the server's answer has no record", .failure)
+    }
+    copies?.note(place, found)
+    return found
+  }
+
+  private func put(
+    _ draft: RecordDraft, _ place: RecordPlace, _ item: OutboxItem
+  ) throws(CallFailure) -> OutboxAck {
+    var swap = item.base
+    var (sent, isMerged) = (draft, false)
+    var conflicts: [[UInt8]] = []
+    // A server may ignore that nothing is to be there, and what was sent is perhaps there.
+    var isLookedFirst = swap == .any || !item.sent.isEmpty
+    var rounds = 0
+    while true {
+      var refusal: String?
+      if !isLookedFirst {
+        try local { () throws(SettingsError) in
+          try file.note(OutboxAttempt(cid: sent.cid, conflicts: conflicts), of: item)
+        }
+        switch try records.put(sent, place.collection, place.key, swap: swap) {
+        case .done(let row):
+          note(sent, place, row)
+          var ack = OutboxAck(isMerged ? .merged : .done, cid: sent.cid, conflicts: conflicts)
+          ack.row = row
+          return ack
+        case .altered(let reason):
+          return conflict(reason, draft, try there(place))
+        case .refused(let reason, _): refusal = reason
+        case .conflict: break
+        }
+        rounds += 1
+      }
+      isLookedFirst = false
+      let theirs = try there(place)
+      // Not every server says of a conflict that it is one.
+      if let refusal, swap == theirs.map({ .cid($0.cid) }) ?? .absent {
+        return OutboxAck(.dropped, reason: refusal)
+      }
+      if rounds > Self.mostRounds {
+        return conflict("changed by others \(rounds) times", draft, theirs)
+      }
+      guard let theirs else {
+        if let ack = onDeletion(draft, item) { return ack }
+        (swap, sent, isMerged, conflicts) = (.absent, draft, false, [])
+        continue
+      }
+      swap = .cid(theirs.cid)
+      // It was to be gone in between: nothing of it is to come back.
+      if item.isRenewed, isExpected(theirs, item) {
+        (sent, isMerged, conflicts) = (draft, false, [])
+        if draft.cid == theirs.cid { return OutboxAck(.done, cid: draft.cid) }
+        continue
+      }
+      let merge: ThreeWayMerge
+      (merge, conflicts) = merged(draft, item, theirs)
+      guard let next = Self.draft(merge.record, place.collection) else {
+        return conflict("it cannot be merged with what is there", draft, theirs)
+      }
+      (sent, isMerged) = (next, next.cid != draft.cid || !conflicts.isEmpty)
+      if next.cid == theirs.cid {
+        var ack = OutboxAck(isMerged ? .merged : .done, cid: next.cid, conflicts: conflicts)
+        let isOwn = item.sent.contains { $0.cid == theirs.cid }
+        ack.isLost = !isOwn && !merge.conflicts.isEmpty
+        return ack
+      }
+    }
+  }
+
+  /// Whether what is there is what the person knew, for all that is known.
+  private func isExpected(_ theirs: CopiedRecord, _ item: OutboxItem) -> Bool {
+    item.base == .any || item.base == .cid(theirs.cid)
+      || item.sent.contains { $0.cid == theirs.cid }
+  }
+
+  /// Our change and what is there, with what lost.
+  private func merged(
+    _ draft: RecordDraft, _ item: OutboxItem, _ theirs: CopiedRecord
+  ) -> (ThreeWayMerge, [[UInt8]]) {
+    let own = item.sent.last { $0.cid == theirs.cid }
+    var was = own?.record ?? item.was
+    if own == nil, case .cid(let base) = item.base, base == theirs.cid { was = theirs.value }
+    let merge = ThreeWayMerge(was: was, ours: draft.bytes, theirs: theirs.value)
+    return (merge, (own?.conflicts ?? []) + merge.conflicts)
+  }
+
+  /// Nothing is there: nil when the record is to be written all the same.
+  private func onDeletion(_ draft: RecordDraft, _ item: OutboxItem) -> OutboxAck? {
+    if item.isRenewed { return nil }
+    guard case .cid = item.base else { return nil }
+    guard let was = item.was else {
+      return conflict("deleted by others", draft, nil)
+    }
+    if ThreeWayMerge.outlivesDeletion(was: was, ours: draft.bytes) { return nil }
+    return OutboxAck(.dropped, reason: "deleted")
+  }
+
+  private func conflict(
+    _ reason: String, _ draft: RecordDraft, _ theirs: CopiedRecord?
+  ) -> OutboxAck {
+    var ack = OutboxAck(.conflict, cid: theirs?.cid, reason: reason)
+    (ack.ours, ack.theirs) = (draft.bytes, theirs?.value)
+    return ack
+  }
+
+  private func note(_ draft: RecordDraft, _ place: RecordPlace, _ row: [UInt8]) {
+    let uri = PDSRecords.member("uri", of: row) ?? ""
+    copies?.note(
+      place, CopiedRecord(cid: draft.cid, value: draft.bytes, uri: uri, time: .now()))
+  }
+
+  private static func draft(_ record: [UInt8], _ collection: NSID) -> RecordDraft? {
+    record.withUnsafeBytes { bytes in
+      try? RecordDraft(bytes, for: collection, created: nil)
+    }
+  }
+
+  private func delete(
+    _ place: RecordPlace, _ item: OutboxItem
+  ) throws(CallFailure) -> OutboxAck {
+    var swap = item.base
+    var base = item.base
+    // A base that is not known is what is there now: others may make it anew behind our back.
+    var isLookedFirst = base == .absent || base == .any || !item.sent.isEmpty
+    var answer: [UInt8]?
+    for _ in 0...Self.mostRounds {
+      var refusal: String?
+      if !isLookedFirst {
+        var attempt = OutboxAttempt()
+        if item.base == .any, case .cid(let cid) = swap { attempt.cid = cid }
+        try local { () throws(SettingsError) in try file.note(attempt, of: item) }
+        switch try records.delete(place.collection, place.key, swap: swap) {
+        case .done(let row):
+          answer = row
+          // Without one the server only said that nothing is there.
+          if PDSRecords.hasCommit(row) {
+            copies?.note(place, nil)
+            return gone(answer)
+          }
+        case .refused(let reason, _), .altered(let reason): refusal = reason
+        case .conflict: break
+        }
+      }
+      isLookedFirst = false
+      guard let theirs = try there(place) else { return gone(answer) }
+      if let refusal, swap == .cid(theirs.cid) {
+        return OutboxAck(.dropped, cid: theirs.cid, reason: refusal)
+      }
+      if base == .any { base = .cid(theirs.cid) }
+      let isOwn = item.sent.contains { $0.cid == theirs.cid }
+      if base != .cid(theirs.cid) && !isOwn {
+        return OutboxAck(.dropped, cid: theirs.cid, reason: "changed")
+      }
+      swap = .cid(theirs.cid)
+    }
+    return OutboxAck(.dropped, reason: "changed")
+  }
+
+  private func gone(_ answer: [UInt8]?) -> OutboxAck {
+    var ack = OutboxAck(.done)
+    ack.row = answer
+    return ack
+  }
+}

@@ -1,0 +1,229 @@
+import CLibc
+public import Core
+import Records
+
+/// A record as it was read.
+public struct CopiedRecord: Sendable {
+  /// What it is called by its content.
+  public let cid: CID
+  /// The record, one JSON object.
+  public let value: [UInt8]
+  /// Its address as the server spells it.
+  public let uri: String
+  /// When it was read.
+  public let time: Timestamp
+
+  /// - Parameters: as the members.
+  public init(cid: CID, value: [UInt8], uri: String, time: Timestamp) {
+    (self.cid, self.value, self.uri, self.time) = (cid, value, uri, time)
+  }
+
+  /// Of a row that a server gave; nil when it has no CID or no value.
+  public init?(row: [UInt8], time: Timestamp) {
+    let parts = row.withUnsafeBytes { bytes -> (CID, [UInt8], String)? in
+      guard let fields = try? OutboxFields(bytes), let value = fields.object("value"),
+        let cid = try? fields.text("cid").flatMap({ CID($0) })
+      else { return nil }
+      return (cid, Array(value.bytes), ((try? fields.text("uri")) ?? nil) ?? "")
+    }
+    guard let (cid, value, uri) = parts else { return nil }
+    self.init(cid: cid, value: value, uri: uri, time: time)
+  }
+}
+
+/// The records of a collection, as they were read.
+public struct CopiedCollection: Sendable {
+  /// By their keys; nil for one that is gone.
+  public internal(set) var records: [RecordKey: CopiedRecord?] = [:]
+  /// When all of them were read together; nil when they never were.
+  public internal(set) var time: Timestamp?
+  /// What they were before, the newest first: edits may be made from that.
+  var earlier: [RecordKey: [CopiedRecord]] = [:]
+  /// Since when records are gone.
+  var gone: [RecordKey: Timestamp] = [:]
+  /// The lines of the file.
+  var lines = 0
+
+  /// So many earlier contents of a record are kept.
+  static let mostEarlier = 4
+
+  /// Takes what is known of a record now.
+  mutating func take(_ key: RecordKey, _ record: CopiedRecord?, gone time: Timestamp) {
+    lines += 1
+    if let before = records[key] ?? nil, before.cid != record?.cid {
+      var all = earlier[key] ?? []
+      all.removeAll { $0.cid == before.cid || $0.cid == record?.cid }
+      earlier[key] = Array(([before] + all).prefix(Self.mostEarlier))
+    }
+    records[key] = .some(record)
+    gone[key] = record == nil ? time : nil
+  }
+
+  /// Whether most lines of the file are of the past.
+  var isWorn: Bool {
+    lines > 2 * (records.count + earlier.values.reduce(0) { $0 + $1.count }) + 16
+  }
+}
+
+/// Copies of one's own records, by profile and collection: what an edit was made from, and what
+/// can be shown while the server is away. Never the truth: they may be deleted at any time.
+public final class RecordCopies {
+  private let folder: String
+  private let account: String
+  private var known: [NSID: CopiedCollection] = [:]
+
+  /// - Parameters:
+  ///   - profile: whose.
+  ///   - account: the server and who logs in there; copies of others do not count.
+  ///   - folders: where the state is kept.
+  public init(profile: String, account: String, in folders: Folders = Folders()) {
+    folder = Folders.join(Folders.join(folders.state, "pds/copies"), profile)
+    self.account = account
+  }
+
+  /// What is known of a collection; nothing where its file cannot be read.
+  public func collection(_ name: NSID) -> CopiedCollection {
+    if let found = known[name] { return found }
+    let found = read(name)
+    known[name] = found
+    return found
+  }
+
+  /// A record; nil where it is not known, and where it is known to be gone.
+  public func record(_ place: RecordPlace) -> CopiedRecord? {
+    collection(place.collection).records[place.key] ?? nil
+  }
+
+  /// What was there under a CID; nil where that is not known any more.
+  public func content(of place: RecordPlace, _ cid: CID) -> [UInt8]? {
+    let there = collection(place.collection)
+    let now = [there.records[place.key] ?? nil].compactMap(\.self)
+    let all = now + (there.earlier[place.key] ?? [])
+    return all.first { $0.cid == cid }?.value
+  }
+
+  /// Keeps what was read of a collection.
+  ///
+  /// - Parameters:
+  ///   - rows: what a server gave, by keys.
+  ///   - name: of the collection.
+  ///   - time: when the reading began; what was noted since is newer.
+  ///   - isWhole: whether there are no others.
+  public func keep(
+    _ rows: [RecordKey: CopiedRecord], of name: NSID, since time: Timestamp, isWhole: Bool
+  ) {
+    changing(name) { there in
+      var next = there
+      for (key, row) in rows where (there.records[key] ?? nil)?.time ?? time <= time {
+        if (there.gone[key] ?? time) <= time { next.take(key, row, gone: time) }
+      }
+      guard isWhole else { return next }
+      next.time = time
+      for (key, row) in there.records where rows[key] == nil && row?.time ?? time <= time {
+        (next.records[key], next.earlier[key]) = (nil, nil)
+      }
+      next.gone = next.gone.filter { $0.value > time }
+      for key in next.gone.keys { next.records[key] = .some(nil) }
+      return next
+    }
+  }
+
+  /// Keeps what is known of one record now; nil for one that is gone.
+  public func note(_ place: RecordPlace, _ record: CopiedRecord?) {
+    var there = collection(place.collection)
+    if let record, (there.records[place.key] ?? nil)?.cid == record.cid { return }
+    let now = Timestamp.now()
+    there.take(place.key, record, gone: now)
+    known[place.collection] = there
+    guard let path = try? path(place.collection), stat(following: path) != nil, !there.isWorn
+    else {
+      return changing(place.collection) { there in
+        var next = there
+        next.take(place.key, record, gone: now)
+        return next
+      }
+    }
+    // One more line is enough; a list makes the file anew.
+    do throws(SettingsError) {
+      guard let lock = try self.lock() else { return forget(path) }
+      defer { lock.release() }
+      try JournalFile(path: path).append([Self.line(place.key, record, gone: now)], isAlone: true)
+    } catch {
+      forget(path)
+    }
+  }
+
+  // MARK: - The files
+
+  private func path(_ name: NSID) throws(SettingsError) -> String {
+    try Folders.make(folder)
+    return Folders.join(folder, "\(name).ndjson")
+  }
+
+  private func lock() throws(SettingsError) -> LockFile? {
+    try LockFile(Folders.join(folder, ".lock"), patience: 10)
+  }
+
+  /// An old copy would be worse than none.
+  private func forget(_ path: String) { unlink(path) }
+
+  private func changing(_ name: NSID, _ change: (CopiedCollection) -> CopiedCollection) {
+    guard let path = try? path(name) else { return }
+    do throws(SettingsError) {
+      guard let lock = try lock() else { return forget(path) }
+      defer { lock.release() }
+      var next = change(read(name))
+      next.lines = next.records.count
+      known[name] = next
+      try StateFile(path: path).replace(with: bytes(next), isAlone: true)
+    } catch {
+      forget(path)
+    }
+  }
+
+  private func bytes(_ collection: CopiedCollection) -> [UInt8] {
+    var bytes = RecordText().string("account", account).time(collection.time, as: "at").line
+    for (key, record) in collection.records.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+      let all = (collection.earlier[key] ?? []).reversed() + [record].compactMap(\.self)
+      for one in all { bytes += Self.line(key, one) + [10] }
+      if record == nil { bytes += Self.line(key, nil, gone: collection.gone[key]) + [10] }
+    }
+    return bytes
+  }
+
+  private static func line(
+    _ key: RecordKey, _ record: CopiedRecord?, gone time: Timestamp? = nil
+  ) -> [UInt8] {
+    let text = RecordText().string("rkey", key.description)
+    guard let record else { return text.json("cid", "null").time(time, as: "at").bytes }
+    return text.string("cid", record.cid.description).time(record.time, as: "at")
+      .string("uri", record.uri).json("value", bytes: record.value).bytes
+  }
+
+  private func read(_ name: NSID) -> CopiedCollection {
+    var found = CopiedCollection()
+    let path = Folders.join(folder, "\(name).ndjson")
+    guard let lines = try? JournalFile(path: path).records(), let head = lines.first else {
+      return found
+    }
+    let isOurs = head.withUnsafeBytes { bytes -> Bool in
+      guard let fields = try? OutboxFields(bytes), (try? fields.text("account")) == account else {
+        return false
+      }
+      found.time = (try? fields.text("at")).flatMap { $0.flatMap { Timestamp(rfc3339: $0) } }
+      return true
+    }
+    guard isOurs else { return CopiedCollection() }
+    for line in lines.dropFirst() {
+      line.withUnsafeBytes { bytes in
+        guard let fields = try? OutboxFields(bytes),
+          let key = (try? fields.text("rkey")).flatMap({ $0.flatMap { RecordKey($0) } })
+        else { return }
+        let time = (try? fields.text("at")).flatMap { $0.flatMap { Timestamp(rfc3339: $0) } }
+        let at = time ?? Timestamp(seconds: 0)
+        found.take(key, CopiedRecord(row: line, time: at), gone: at)
+      }
+    }
+    return found
+  }
+}

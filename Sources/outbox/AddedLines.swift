@@ -1,0 +1,88 @@
+import Agent
+import Core
+import Records
+
+/// Takes what standard input says into the outbox, one thing a line.
+struct AddedLines {
+  private let file: OutboxFile
+  private let output: ItemOutput
+  private let records: PDSRecords?
+  private let copies: RecordCopies?
+  private var faults: FaultLog
+  private var changes: [OutboxEntry.Change] = []
+
+  /// So many are brought to disk together at most.
+  private static let most = 256
+
+  init(
+    _ options: OutboxOptions, _ file: OutboxFile, _ profile: Settings.Profile,
+    _ output: ItemOutput, _ diagnostics: Diagnostics
+  ) throws(SettingsError) {
+    (self.file, self.output) = (file, output)
+    faults = FaultLog(diagnostics)
+    guard profile.kind == .pds || profile.pds != nil else {
+      (records, copies) = (nil, nil)
+      return
+    }
+    let access = try PDSAccess(options.access, diagnostics: diagnostics)
+    let records = PDSRecords(access, repository: nil, PDSLimits(), diagnostics)
+    self.records = records
+    copies = RecordCopies(profile: file.profile, account: records.account)
+  }
+
+  /// - Returns: `failure` when a line was bad.
+  /// - Throws: `SettingsError`, `ReadFailure`, `WriteFailure`.
+  mutating func run() throws -> ExitStatus {
+    var input = try RecordInput(path: "-")
+    while let line = try input.next(beforeBlocking: { _ in try keep() }) {
+      do throws(RecordFault) {
+        changes.append(try change(line.bytes))
+      } catch {
+        faults.line("-", line.number, error.reason)
+      }
+      if changes.count == Self.most { try keep() }
+    }
+    try keep()
+    faults.finish()
+    return faults.hasFault ? .failure : .success
+  }
+
+  private mutating func keep() throws {
+    if changes.isEmpty { return }
+    let entries = try file.add { _ in changes.map { $0.made(from: copies) } }
+    changes = []
+    try output.write(entries.map { OutboxItem($0) }, of: file)
+  }
+
+  private func change(_ line: UnsafeRawBufferPointer) throws(RecordFault) -> OutboxEntry.Change {
+    let member = { (name: String) -> String? in
+      guard let value = try? ScanMembers.value(of: name, in: line), value.isString else {
+        return nil
+      }
+      return value.string
+    }
+    if let (fault, offset) = ScanValidator.firstFault(line) {
+      throw RecordFault(reason: "\(fault.reason) at byte \(offset)")
+    }
+    if member("op") != nil { return try OutboxEntry.Change(reading: line) }
+    if member("type") == "message" {
+      guard member("role") == "user" else {
+        throw RecordFault(reason: "a message that is not the user's")
+      }
+      guard let text = member("text"), !text.isEmpty else {
+        throw RecordFault(reason: "a message without text")
+      }
+      return .prompt(text: text, thread: member("thread"))
+    }
+    let row = try RecordRow(line)
+    guard let collection = row.collection else {
+      throw RecordFault(reason: "a key alone, and no collection")
+    }
+    guard let value = row.value else { throw RecordFault(reason: "neither op nor value") }
+    if let repository = row.repository, records?.isOwn(repository) != true {
+      throw RecordFault(reason: "somebody else's record, for all that is known here")
+    }
+    return try .put(
+      RecordPlace(collection, row.key), value, base: row.cid.map(RecordSwap.cid) ?? .any)
+  }
+}

@@ -1,0 +1,106 @@
+import Agent
+import Core
+import Records
+import Screen
+
+/// outbox(1): what could not be sent is kept, and sent once when it can be.
+@main
+enum OutboxCommand {
+  static func main() {
+    let options = OutboxOptions.table.parseOrExit(OutboxOptions())
+    let diagnostics = Diagnostics(program: "outbox", verbose: options.isVerbose)
+    do {
+      Process.exit(try run(options, diagnostics))
+    } catch let failure as WriteFailure {
+      diagnostics.fail(writing: failure)
+    } catch let failure as ReadFailure {
+      diagnostics.fail("standard input: \(failure.reason)")
+    } catch {
+      let reported = error as? any Reported
+      diagnostics.fail(reported?.message ?? "\(error)", reported?.status ?? .failure)
+    }
+  }
+
+  /// - Throws: `SettingsError`, `CallFailure`, `ReadFailure`, `WriteFailure`.
+  private static func run(
+    _ options: OutboxOptions, _ diagnostics: Diagnostics
+  ) throws -> ExitStatus {
+    let output = ItemOutput(options)
+    if options.verb == .flush {
+      var flush = Flush(options, output, diagnostics)
+      return try flush.run()
+    }
+    let profile = try Settings().profile(options.access.profile)
+    let file = try OutboxFile(profile: profile.name, diagnostics)
+    switch options.verb {
+    case .add:
+      var lines = try AddedLines(options, file, profile, output, diagnostics)
+      return try lines.run()
+    case .list, .flush:
+      try file.look()
+      let items = file.fold.open + (options.isAll ? file.fold.closed : [])
+      try output.write(items, of: file)
+      return items.isEmpty ? .negative : .success
+    case .drop: return try drop(options, file, output, diagnostics)
+    }
+  }
+
+  private static func drop(
+    _ options: OutboxOptions, _ file: OutboxFile, _ output: ItemOutput, _ diagnostics: Diagnostics
+  ) throws -> ExitStatus {
+    // What is on its way just now cannot be called back.
+    guard let lock = try file.sender(patience: 10) else {
+      throw CallFailure(file.path, "another process sends what is in it", .temporary)
+    }
+    defer { lock.release() }
+    try file.look()
+    let known = file.fold.open + file.fold.closed
+    var status = ExitStatus.success
+    for id in options.ids where !known.contains(where: { $0.ids.contains(id) }) {
+      diagnostics.error(id.description, "nothing of this id is in the outbox")
+      status = .negative
+    }
+    let wanted = known.filter { options.isAll || !Set(options.ids).isDisjoint(with: $0.ids) }
+    var ack = OutboxAck(.dropped, reason: "by hand")
+    ack.isByHand = true
+    for item in wanted { try output.write([try file.answer(item, ack)], of: file) }
+    try file.compact()
+    if options.isAll && wanted.isEmpty { return .negative }
+    return status
+  }
+}
+
+/// Standard output: items as records or as a table.
+final class ItemOutput {
+  private let rows: RowOutput
+
+  /// - Parameter options: the form and the look.
+  init(_ options: OutboxOptions) {
+    rows = RowOutput(form: options.form, look: options.look, isQuiet: false)
+  }
+
+  /// Writes items; they are out when this returns.
+  func write(_ items: [OutboxItem], of file: OutboxFile) throws(WriteFailure) {
+    try rows.list(items.map { $0.record(file.profile) }, Self.listing)
+    try rows.flush()
+  }
+
+  private static let listing = Listing(
+    columns: [
+      .text("ID", "id"),
+      .text("OP", "op"),
+      .status("STATE", "state"),
+      .time("TIME", "time"),
+      Listing.Column("WHAT", gives: true) { record in
+        .first([
+          .text(record["text"]),
+          .row([.text(record["collection"]), .text(record["rkey"])], by: "/"),
+        ])
+      },
+      .text("REASON", "reason", gives: true),
+    ],
+    fields: [
+      "id", "op", "state", "time", "profile", "collection", "rkey", "thread", "text", "cid",
+      "reason",
+    ])
+}

@@ -1,0 +1,107 @@
+import Core
+import Records
+import Testing
+import Web
+
+@testable import Agent
+
+/// What the end of a prompt means for what waits in the outbox.
+struct PromptTraceTests {
+  private let temporary = AnswerProblem("away", .temporary)
+  private let denied = AnswerProblem("not let in", .denied)
+  private let refusal = AnswerProblem("not these words", .failure)
+
+  private func message(_ role: MessageRecord.Role, _ state: MessageRecord.State) -> ChatNews {
+    .message(
+      MessageRecord(
+        RecordOrigin(.openclaw), id: "m", thread: "t", role: role, text: "hello", state: state,
+        time: nil))
+  }
+
+  /// `done`, `dropped: reason` or `waits: reason`.
+  private func outcome(
+    _ end: ChatEnd, knowsKeys: Bool = false, _ happened: (inout PromptTrace) -> Void = { _ in }
+  ) -> String {
+    var trace = PromptTrace()
+    happened(&trace)
+    switch trace.outcome(end, knowsKeys: knowsKeys) {
+    case .ack(let ack): return ack.state.rawValue + (ack.reason.map { ": \($0)" } ?? "")
+    case .waits(let problem): return "waits: \(problem.line)"
+    }
+  }
+
+  @Test func anAnswerIsKept() {
+    var trace = PromptTrace()
+    trace.begin()
+    trace.take(message(.assistant, .final))
+    guard case .ack(let ack) = trace.outcome(.answered, knowsKeys: false) else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(ack.state == .done && ack.answer == "hello" && ack.reason == nil)
+  }
+
+  @Test func whatTheAgentMakesOfItIsAnAnswer() {
+    #expect(outcome(.failed("why")) { $0.begin() } == "done: the agent failed: why")
+    #expect(outcome(.aborted(nil)) { $0.begin() } == "done: aborted")
+    #expect(
+      outcome(.paused("make")) { $0.begin() } == "done: the agent waits for a person: make")
+  }
+
+  @Test func whatNeverWentOutWaits() {
+    #expect(outcome(.lost("gone")) == "waits: gone")
+    #expect(outcome(.aborted("^C")) == "waits: aborted: ^C")
+    #expect(outcome(.refused(temporary)) == "waits: away")
+    #expect(outcome(.refused(denied)) == "waits: not let in")
+    // Nobody was there who could have meant the words.
+    #expect(outcome(.refused(refusal)) == "waits: not these words")
+  }
+
+  @Test func whatWasSentAndNotAnsweredIsNotKnown() {
+    for knowsKeys in [true, false] {
+      #expect(outcome(.lost("gone"), knowsKeys: knowsKeys) { $0.begin() } == "waits: gone")
+    }
+    let states: [MessageRecord.State] = [.queued, .sent, .unconfirmed]
+    for state in states {
+      #expect(
+        outcome(.lost("gone")) {
+          $0.begin()
+          $0.take(message(.user, state))
+        } == "waits: gone")
+    }
+  }
+
+  @Test func whatIsKnownToHaveArrivedIsSaid() {
+    for news in [message(.user, .final), message(.assistant, .partial)] {
+      #expect(
+        outcome(.lost("gone")) {
+          $0.begin()
+          $0.take(news)
+        } == "done: no answer was seen: gone")
+      // With a key it is asked for again.
+      #expect(
+        outcome(.lost("gone"), knowsKeys: true) {
+          $0.begin()
+          $0.take(news)
+        } == "waits: gone")
+    }
+  }
+
+  @Test func aServerMayRefuseWords() {
+    let open = LinkNews.open(place: "ws://a", isFirst: true, down: nil)
+    #expect(outcome(.refused(refusal)) { $0.take(open) } == "dropped: not these words")
+    #expect(outcome(.refused(refusal)) { $0.begin() } == "dropped: not these words")
+    #expect(outcome(.refused(temporary)) { $0.take(open) } == "waits: away")
+  }
+
+  @Test func whatGoesWrongHereIsNoRefusal() {
+    let full = AnswerProblem("disk full", .failure)
+    #expect(
+      outcome(.refused(full)) {
+        $0.take(.open(place: "ws://a", isFirst: true, down: nil))
+        $0.fail(full)
+      } == "waits: disk full")
+    let end = AnswerProblem("not a WebSocket", .failure)
+    #expect(outcome(.refused(end)) { $0.take(.ended(end)) } == "waits: not a WebSocket")
+  }
+}

@@ -1,0 +1,224 @@
+#!/bin/sh
+# outbox: what becomes of changes when somebody else writes the same records, servers lose
+# answers, refuse, or do not know swaps; and of two that send at once.
+. "${0%/*}/../lib.sh"
+needs outbox pds-record jq curl
+needs_peers
+. "${0%/*}/../pds.sh"
+start_pds me
+AGENT_PROFILE=me
+export AGENT_PROFILE
+pds() { run pds-record --queue --timeout 5 "$@"; }
+# The other writer has no outbox.
+other() { printf '%s\n' "$2" | pds-record put $task "$1" >"$tmp/other" || bail "the other writer"; }
+edit() {
+  printf '%s\n' "$2" | pds-record --queue put $task "$1" >"$tmp/edit" 2>&1
+  [ $? -eq 75 ] || bail "$1 was not kept: $(cat "$tmp/edit")"
+}
+value() { pds-record get $task "$1" | jq -cS '.value | del(."$type")'; }
+
+# --- the same record, changed on both sides
+
+early='"updatedAt":"2026-01-01T00:00:00.000Z"' late='"updatedAt":"2026-02-02T00:00:00.000Z"'
+for key in apart texts labels gone kept changed again; do
+  printf '{"title":"a","status":"open","n":1,"labels":["x","y"],"deep":{"n":10,"m":2}}' >"$tmp/base"
+  pds-record put $task $key <"$tmp/base" >"$tmp/other"
+done
+pds list $task
+down me
+edit apart '{"title":"a","status":"done","n":1,"labels":["x","y"],"deep":{"n":10,"m":2}}'
+edit texts "{\"title\":\"ours\",\"status\":\"open\",\"n\":1,\"notes\":\"\\u001b[2J\",$late}"
+edit labels '{"title":"a","status":"open","n":1,"labels":["y","z"]}'
+edit gone '{"title":"a","status":"open","n":2,"labels":["x","y"],"deep":{"n":10,"m":2}}'
+edit kept '{"title":"b","status":"open","n":1,"labels":["x","y"],"deep":{"n":10,"m":2}}'
+pds delete $task changed
+up me
+other apart '{"title":"a","status":"open","n":7,"labels":["x","y"],"deep":{"m":2,"n":10},"new":1}'
+other texts "{\"title\":\"theirs\",\"status\":\"open\",\"n\":1,\"labels\":[],$early}"
+other labels '{"title":"a","status":"open","n":1,"labels":["x","y","w"]}'
+for key in gone kept; do pds-record delete $task $key >"$tmp/other"; done
+other changed '{"title":"a","n":9}'
+run outbox flush
+status_is 1 "some of it could not be"
+is "$(jq -r '.rkey + " " + .state + " " + (.reason // "")' "$out" | sort)" "apart merged 
+changed dropped changed
+gone dropped deleted
+kept done 
+labels merged 
+texts merged " "by the rules"
+is "$(value apart)" '{"deep":{"m":2,"n":10},"labels":["x","y"],"n":7,"new":1,"status":"done","title":"a"}' \
+  "what each side changed is there"
+is "$(value texts)" "{\"labels\":[],\"n\":1,\"notes\":\"\\u001b[2J\",\"status\":\"open\",\"title\":\"ours\",$late}" \
+  "the newer title is there"
+is "$(jq -c 'select(.rkey == "texts").conflicts' "$out")" \
+  '[{"member":"title","of":"theirs","value":"theirs"}]' "and the other one is told"
+is "$(value labels | jq -c '.labels | sort')" '["w","y","z"]' "labels are added and removed"
+is "$(value kept)" "$(jq -cS '.title = "b"' "$tmp/base")" "a new title brings a record back"
+is "$(value changed)" '{"n":9,"title":"a"}' "what was changed is not deleted"
+run outbox list
+status_is 1 "nothing waits"
+run outbox list --all
+is "$(jq -r .rkey "$out" | xargs)" "texts gone changed" "what lost something is still there"
+pds get $task texts
+cp "$out" "$tmp/texts"
+is "$(jq -c '.conflicts[].value' "$out")" '"theirs"' "as it is with the record itself"
+pds list $task
+is "$(jq -r 'select(.conflicts).uri' "$out")" "$(jq -r .uri "$tmp/texts")" "wherever that is printed"
+run outbox list --all
+run python3 "$cli/terminal.py" 24x100 outbox list --all
+out_unlike "$(printf '\033')\[2J" "and nothing of it reaches a terminal"
+id=$(outbox list --all | jq -r 'select(.rkey == "texts").id')
+run outbox drop "$id" 2222222222222
+status_is 1 "an id that is none"
+is "$(jq -r '.rkey + " " + .state' "$out")" "texts dropped" "one that was seen is forgotten"
+run outbox drop --all
+is "$(lines "$out")" 2 "and so are all"
+run outbox list --all
+out_empty "nothing is left"
+
+# --- an edit of an edit
+
+pds get $task again
+down me
+edit again '{"title":"first","n":1}'
+fault me '{"method":"putRecord","lose":true}'
+up me
+run outbox flush --max-time 0.5
+status_is 75 "an answer that is lost"
+down me
+edit again '{"title":"a","n":2}'
+up me
+run outbox flush
+is "$(jq -r .state "$out")" "done" "is no conflict with what comes behind it"
+is "$(value again)" '{"n":2,"title":"a"}' "which may take back what it said"
+down me
+given '{"title":"new"}' pds-record --queue create $task
+key=$(jq -r .rkey "$out")
+up me
+fault me '{"method":"putRecord","lose":true}'
+run outbox flush --max-time 0.5
+status_is 75 "a new record that is perhaps there"
+down me
+pds delete $task "$key"
+up me
+run outbox flush
+is "$(jq -r '.op + " " + .state' "$out")" "delete done" "and is deleted"
+is "$(value "$key")" "" "is gone"
+
+# --- servers that are busy, refuse, are slow
+
+edit_up() { printf '%s\n' "$2" | pds-record --queue put $task "$1" >"$out" 2>"$err"; status=$?; }
+fault me '{"method":"putRecord","status":429,"headers":{"Retry-After":"1"}}'
+edit_up busy '{"n":1}'
+status_is 75 "a busy server is not waited for"
+is "$(jq -r .state "$out")" queued "what it is to get is kept"
+fault me '{"method":"putRecord","status":500}'
+run outbox flush
+status_is 0 "by flush it is"
+fault me '{"method":"putRecord","status":413,"text":"too large"}'
+edit_up large '{"n":1}'
+status_is 1 "what a server refuses"
+is "$(jq -r '.state + " " + .reason' "$out")" "dropped 413 Fault: too large" "is dropped with the reason"
+outbox list --all | jq -c 'select(.state == "dropped")' >"$tmp/dropped"
+outbox drop --all >"$tmp/other"
+run sh -c "outbox add <$tmp/dropped"
+status_is 0 "and can be tried again"
+run outbox flush
+is "$(value large)" '{"n":1}' "with more luck"
+pds get $task kept
+jq -c --arg task $task '{op: "put", collection: $task, rkey: "kept", record: (.value.status = "done").value}' \
+  "$out" | outbox add >"$tmp/other"
+other kept '{"title":"b","status":"open","n":5,"labels":["x","y"],"deep":{"n":10,"m":2}}'
+fault me '{"method":"putRecord","status":400,"text":"Record was at another CID"}'
+run outbox flush
+is "$(value kept | jq -c '[.status, .n]')" '["done",5]' "a conflict in plain text is one, too"
+pds get $task kept
+for round in 1 2 3 4 5 6; do
+  fault me '{"method":"putRecord","status":400,"text":"{\"error\":\"InvalidSwap\"}"}'
+done
+jq -c '.value.title = "never"' "$out" | outbox add >"$tmp/other"
+run outbox flush
+status_is 1 "what others change again and again"
+is "$(jq -r '.state + ": " + .reason' "$out")" "conflict: changed by others 6 times" "is left"
+is "$round $(value kept | jq -r .title)" "6 b" "as it is there"
+run outbox list --all
+is "$(jq -r '[.record.title, .theirs.title] | join(" ")' "$out")" "never b" "and both are kept"
+outbox drop --all >"$tmp/other"
+fault me '{"method":"putRecord","status":403}'
+edit_up denied '{"n":1}'
+status_is 1 "a record that a server forbids"
+is "$(jq -r '.state + " " + .reason' "$out")" "dropped 403 Fault" "is dropped"
+outbox drop --all >"$tmp/other"
+fault me '{"method":"putRecord","status":401,"text":"{\"error\":\"InvalidToken\"}"}'
+fault me '{"method":"createSession","status":401,"text":"{\"error\":\"AuthenticationRequired\"}"}'
+edit_up denied '{"n":1}'
+status_is 77 "who is not let in"
+is "$(outbox list | jq -r .rkey)" denied "loses nothing"
+
+# --- what no server of records would say
+
+outbox drop --all >"$tmp/other"
+other proxy '{"n":1}'
+pds list $task
+for method in putRecord getRecord; do
+  fault me "{\"method\":\"$method\",\"status\":404,\"text\":\"404 page not found\"}"
+done
+edit_up proxy '{"n":2}'
+is "$(jq -r .state "$out")" queued "what stands before a server has no records"
+: >"$tmp/me.faults"
+run outbox flush
+is "$? $(jq -r .state "$out") $(value proxy)" '0 done {"n":2}' "and nothing is lost by it"
+fault me '{"method":"deleteRecord","status":404,"text":"404 page not found"}'
+fault me '{"method":"getRecord","status":404,"text":"404 page not found"}'
+pds delete $task proxy
+: >"$tmp/me.faults"
+run outbox flush
+is "$(value proxy)" "" "a deletion is done when it is"
+for answer in '"method":"getRecord","status":400,"text":"{\"error\":\"InvalidRequest\"}"' \
+  '"method":"putRecord","status":403,"text":"no"' \
+  '"method":"putRecord","status":302,"headers":{"Location":"/x"}' \
+  '"method":"putRecord","status":200,"text":"<html>log in"'; do
+  outbox drop --all >"$tmp/other"
+  printf '{"op":"put","collection":"%s","rkey":"%s","record":{"n":1}%s}\n' \
+    $task "odd$round" '' $task "good$round" ',"base":null' | outbox add >"$tmp/other"
+  fault me "{$answer}"
+  run outbox flush
+  is "$(value "good$round")" '{"n":1}' "one that is odd keeps none from being sent: $answer"
+  round=$((round + 1))
+done
+outbox drop --all >"$tmp/other"
+
+# --- two at once, and somebody who goes on adding
+
+seq 12 | jq -c --arg task $task '{op: "put", collection: $task, rkey: "p\(.)", base: null, record: {n: .}}' |
+  outbox add >"$tmp/other"
+: >"$tmp/me.log"
+outbox flush >"$tmp/one" 2>&1 &
+one=$!
+outbox flush >"$tmp/two" 2>&1 &
+two=$!
+seq 3 | jq -c --arg task $task '{op: "put", collection: $task, rkey: "q\(.)", record: {n: .}}' |
+  outbox add >"$tmp/other"
+wait $one || fail "one"
+wait $two || fail "two"
+run outbox flush
+is "$(asked me putRecord)" 15 "two that send at once send each thing once"
+is "$(cat "$tmp/one" "$tmp/two" "$out" | jq -r .state | sort | uniq -c | xargs)" "15 done" "and tell it once"
+
+# --- a server that does not know swaps
+
+start_pds deaf --deaf
+AGENT_PROFILE=deaf
+fault deaf '{"method":"putRecord","lose":true}'
+fault deaf '{"method":"putRecord","status":503}'
+given '{"n":1}' pds-record --queue create $task
+status_is 75 "an answer that is lost"
+uri=at://alice.test/$task/$(jq -r .rkey "$out")
+echo '{"n":2,"mine":false}' >"$tmp/given"
+pds-record put $task "${uri##*/}" <"$tmp/given" >"$tmp/other"
+run outbox flush
+is "$(pds-record get "$uri" | jq -c '.value | [.n, .mine]')" '[2,false]' \
+  "what came behind it is not overwritten"
+is "$(stored deaf | wc -l | tr -d ' ')" 1 "and it is there once"
+
+done_testing

@@ -1,0 +1,151 @@
+#!/bin/sh
+# outbox and pds-record --queue: work while the server is away, and what comes of it afterwards.
+. "${0%/*}/../lib.sh"
+needs outbox pds-record jq curl
+needs_peers
+. "${0%/*}/../pds.sh"
+start_pds me
+box=$XDG_STATE_HOME/agentutils/outbox
+copies=$XDG_STATE_HOME/agentutils/pds/copies
+pds() { run pds-record --queue --timeout 5 "$@"; }
+titles() { jq -r .value.title "$out" | xargs; }
+
+# --- while it is there
+
+given '{"title":"zero"}' pds-record --queue create $task
+status_is 0 "a record is created"
+is "$(jq -r 'has("uri") and has("cid") and has("commit")' "$out")" true "and the server's row is told"
+zero=$(jq -r .uri "$out")
+given '{"title":"one","n":1.0e0}' pds-record --queue put $task one
+status_is 2 "what cannot be a record"
+given '{"title":"one","n":10}' pds-record --queue put $task one
+given '{"title":"two"}' pds-record --queue put $task two
+pds list $task
+is "$(titles)" "two one zero" "the list is the server's"
+is "$(asked me createSession)" 1 "with one log-in"
+run outbox list
+status_is 1 "nothing waits"
+is "$(stat -c %a "$box" "$box/me.ndjson" "$copies/me" "$copies/me/$task.ndjson" | xargs)" \
+  "700 600 700 600" "all of it is one's own"
+
+# --- away
+
+down me
+pds list $task
+status_is 0 "a list without the server"
+is "$(titles)" "two one zero" "is the copy"
+err_like "^pds-record: http.*: this is what was there at 20[0-9-]+T" "and says from when"
+err_one_line pds-record "once"
+pds get $task one
+is "$(jq -c .value.n "$out")" 10 "as are records, byte for byte"
+pds list dev.joelclaw.none
+status_is 75 "what was never read is not there"
+run pds-record --queue get "$zero"
+is "$(titles)" zero "an address of one's own leads to the copy"
+: >"$tmp/me.log"
+printf '%s\n' '{"title":"three"}' 'no' '{"title":"four"}' '{"title":"five"}' >"$tmp/lines"
+run sh -c "pds-record --queue create $task <$tmp/lines"
+status_is 2 "writing without the server, with a bad line"
+is "$(jq -r '.type + " " + .state + " " + .record.title' "$out" | xargs)" \
+  "outbox_item queued three outbox_item queued four outbox_item queued five" "keeps the others"
+is "$(grep -c http "$err")" 1 "says once why"
+is "$(asked me putRecord)" 1 "and asks once"
+key=$(jq -r 'select(.record.title == "four").rkey' "$out")
+given '{"title":"won"}' pds-record --queue put $task one
+status_is 75 "an edit is kept"
+is "$(jq -r '.base | length' "$out")" 59 "with what it was made from"
+pds delete $task two
+status_is 75 "and so is a deletion"
+given '{"title":"FOUR"}' pds-record --queue put $task "$key"
+pds list $task
+is "$(titles)" "won five FOUR three zero" "what waits is laid over the list" || cat "$out"
+is "$(jq -r 'select(.queued).value.title' "$out" | xargs)" "won five FOUR three" "and marked"
+pds list -n 2 --reverse $task
+is "$(titles)" "zero three" "whatever its order and its end"
+pds get $task two
+status_is 1 "what is to be deleted is not there"
+pds get $task "$key"
+is "$(titles)" FOUR "what was edited is"
+pds get "at://bob.test/$task/one"
+status_is 75 "somebody else's is not one's own"
+run outbox list
+status_is 0 "it waits"
+is "$(jq -r '.op + " " + (.record.title // .rkey)' "$out" | xargs)" \
+  "put three put FOUR put five put won delete two" "one item a record"
+run outbox flush --max-time 1
+status_is 75 "it goes on waiting"
+err_one_line outbox "for one reason"
+is "$(jq -r .state "$out" | sort | uniq -c | xargs)" "5 queued" "all of it"
+
+# --- back
+
+up me
+pds list $task
+is "$(titles)" "won five FOUR three zero" "with the server what waits is laid over the list, too"
+: >"$tmp/me.log"
+run outbox flush
+status_is 0 "all is sent"
+is "$(jq -r '.op + " " + .state' "$out" | xargs)" \
+  "put done put done put done put done delete done" "in order"
+is "$(asked me putRecord) $(asked me deleteRecord)" "4 1" "each thing once"
+is "$(stored me | jq -r .title | xargs)" "won five FOUR three zero" "and is there"
+is "$(stored me | jq -r 'select(.createdAt).title' | xargs)" "five three zero" "as it was"
+run outbox flush
+status_is 0 "once more"
+out_empty "there is nothing to do"
+is "$(cat "$box/me.ndjson")" "" "and nothing is left"
+
+# --- cut off and run again
+
+seq 3 | jq -c '{title: "c\(.)"}' >"$tmp/lines"
+run sh -c "head -n 2 $tmp/lines | pds-record --queue create --state $tmp/keys $task"
+cp "$out" "$tmp/first"
+down me
+uri=$(head -n 1 "$out" | jq -r .uri)
+given '{"title":"edited"}' pds-record --queue put $task "${uri##*/}"
+run sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
+status_is 75 "the same input once more, without the server"
+up me
+run sh -c "pds-record --queue create --state $tmp/keys $task <$tmp/lines"
+status_is 0 "and with it"
+is "$(head -n 2 "$out" | jq -r .uri)" "$(jq -r .uri "$tmp/first")" "is the same records"
+is "$(stored me | jq -r .title | grep -c '^c')" 2 "each once"
+is "$(stored me | jq -r .title | grep -c edited)" 1 "and none is turned back"
+
+# --- words
+
+for words in add list flush drop; do
+  run env -u AGENT_PROFILE XDG_CONFIG_HOME="$tmp/none" AGENT_URL="$url" outbox $words </dev/null
+  [ $words = drop ] || err_like 'it belongs to a profile: name one with --profile' \
+    "without a profile there is no outbox for $words"
+  status_is 2 "and that is an error"
+done
+given '{}' env XDG_CONFIG_HOME="$tmp/none" AGENT_URL="$url" pds-record --queue create $task
+err_like 'it belongs to a profile' "nor for pds-record"
+printf '[profile a/b]\nkind = pds\nurl = %s\nidentifier = alice.test\n' "$url" \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+run outbox -p a/b list
+err_like 'not a name that the file of an outbox can have' "nor for a name that leads elsewhere"
+while IFS='|' read -r words want; do
+  # shellcheck disable=SC2086  # words
+  run outbox $words </dev/null
+  is "$(head -n 1 "$err")" "outbox: $want" "outbox $words"
+  status_is 2 "is refused"
+done <<'END'
+|what is to be done? add, list, flush, drop
+lst|unknown command lst: did you mean list?
+list x|too many words: x
+drop|drop which ID, or --all?
+drop x|x: not an id of list
+drop --all 3n2ylal4w2nhd|drop: --all or an ID
+add --all|--all is not for add
+list --max-time 1|--max-time is not for list
+flush --all -p me|--profile and --all: one of them says whose
+flush --max-time 0|--max-time: above 0
+END
+run pds-record watch --queue
+err_like '--queue is not for watch' "pds-record watch --queue is refused"
+run pds-record list --queue --repo bob.test $task
+err_like '--repo and --queue' "and so is somebody else's list"
+
+done_testing

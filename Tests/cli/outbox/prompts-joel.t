@@ -1,0 +1,84 @@
+#!/bin/sh
+# The prompts of outbox flush to a joelclaw gateway, which knows no keys: what was perhaps said is
+# never said again by itself.
+. "${0%/*}/../lib.sh"
+needs outbox agent-chat jq python3
+. "${0%/*}/../joelgate.sh"
+
+config=$XDG_CONFIG_HOME/agentutils/config
+start_joelgate joel --pace 1
+gateway=$url
+away() { sed -i "s|^url = .*|url = ws://127.0.0.1:9|" "$config"; }
+back() { sed -i "s|^url = .*|url = $gateway|" "$config"; }
+states() { jq -r '.text + " " + .state' "$out"; }
+taken() { jq -r 'select(.taken).taken' "$tmp/joel.out"; }
+
+away
+for words in one two three; do agent-chat -p joel --queue "$words" 2>"$tmp/why"; done
+is "$(cat "$tmp/why")" "agent-chat: ws://127.0.0.1:9/: others wait before it; it is kept" "kept"
+back
+run outbox -p joel flush
+status_is 0 "said when the gateway is there"
+is "$(jq -r '.text + "|" + .answer' "$out")" "one|You said: one
+two|You said: two
+three|You said: three" "one behind the other"
+is "$(taken | xargs)" "one two three" "as they were written"
+
+# --- the same words, which the gateway would drop
+
+echo '{"op":"prompt","text":"one"}' | outbox -p joel add >"$tmp/added"
+run outbox -p joel flush
+status_is 75 "the same words too soon"
+is "$(states)" "one queued" "wait"
+err_like 'the same words were sent [0-9]+ s ago' "and it is said why"
+run outbox -p joel drop --all
+
+# --- killed
+
+number=0
+away
+while [ "$number" -lt 6 ]; do
+  number=$((number + 1))
+  agent-chat -p joel --queue "count $number" 2>"$tmp/why"
+done
+back
+for pause in 0.02 0.04 0.06 0.08 0.1; do
+  outbox -p joel flush >"$tmp/killed" 2>&1 &
+  killed=$!
+  sleep "$pause"
+  kill -9 "$killed" 2>"$tmp/why"
+  wait "$killed" 2>"$tmp/why"
+done
+echo '{"op":"prompt","text":"count 7"}' | outbox -p joel add >"$tmp/added"
+tell joel "other telegram hold"
+busy() { taken | grep -q hold; }
+wait_until 10 busy || bail "the agent is not busy"
+before=$(frames joel prompt | wc -l)
+outbox -p joel --max-time 0.4 flush >"$tmp/killed" 2>&1
+is "$(frames joel prompt | wc -l)" "$before" "while the agent is busy nothing is sent"
+tell joel go
+run outbox -p joel flush
+run outbox -p joel list
+is "$(jq -r 'select(.state != "unconfirmed").text' "$out")" "" "only what was perhaps said waits"
+is "$(taken | sort | uniq -d)" "" "nothing is said twice"
+is "$(taken | grep count | sort)" "$(taken | grep count)" "all is in order"
+jq -r .text "$out" >"$tmp/unconfirmed"
+{ taken | grep count && cat "$tmp/unconfirmed"; } | sort -u >"$tmp/known"
+is "$(cat "$tmp/known")" "$(seq 7 | sed 's/^/count /')" "and nothing is lost"
+
+# --- a link that is lost behind the words
+
+run outbox -p joel drop --all
+echo '{"op":"prompt","text":"into the dark"}' | outbox -p joel add >"$tmp/added"
+tell joel lose
+before=$(frames joel prompt | wc -l)
+run outbox -p joel --max-time 3 flush
+run outbox -p joel flush
+is "$(states)" "into the dark unconfirmed" "what may have arrived"
+status_is 75 "waits for a person"
+err_like 'it was perhaps said, and is not said again by itself' "who is told"
+is "$(frames joel prompt | wc -l)" "$((before + 1))" "and it was sent once"
+run agent-chat -p joel --queue and now
+status_is 0 "it keeps nobody waiting"
+
+done_testing
