@@ -5,7 +5,7 @@ import Core
 struct PDSOptions {
   /// What is to be done.
   enum Verb: String, CaseIterable {
-    case list, get, create, put, delete, watch, describe
+    case list, get, create, put, delete, watch, describe, login
 
     /// Whether it changes something.
     var isWrite: Bool { self == .create || self == .put || self == .delete }
@@ -16,6 +16,7 @@ struct PDSOptions {
       case "reverse": [.list]
       case "swap": [.put, .delete]
       case "count": [.list, .watch]
+      case "queue": allCases.filter { $0 != .watch && $0 != .describe }
       case "state": [.create, .watch]
       case "repo": [.list, .get, .watch, .describe]
       case "timeout": allCases.filter { $0 != .watch }
@@ -47,6 +48,8 @@ struct PDSOptions {
   private(set) var swap = Swap.given(.any)
   private(set) var state: String?
   private(set) var from: Int?
+  /// Whether what cannot be sent is kept, and what cannot be read comes from copies.
+  private(set) var isQueued = false
   private(set) var timeout = 60.0
   private(set) var follow = FollowOptions()
   private(set) var access = AccessOptions()
@@ -55,14 +58,18 @@ struct PDSOptions {
   var limits: PDSLimits {
     var limits = PDSLimits()
     limits.timeout = timeout
-    limits.maxRetries = follow.reconnect.maxRetries ?? limits.maxRetries
+    // What is kept can be tried again later.
+    limits.maxRetries = follow.reconnect.maxRetries ?? (isQueued ? 0 : limits.maxRetries)
     return limits
   }
 
   static let table = OptionTable<PDSOptions>(
     program: "pds-record",
-    summary: "Records of your own on a personal data server, a line each.",
-    synopsis: "[options] list|get|create|put|delete|watch|describe [NAME ...]",
+    summary: """
+      Records of your own on a personal data server, a line each.
+      COMMAND is list, get, create, put, delete, watch, describe or login.
+      """,
+    synopsis: "[options] COMMAND [NAME ...]",
     operands: .verbs(Verb.allCases.map { .init($0.rawValue) }),
     options: [
       Option("n", "count", "COUNT", "list, watch: end after this many", .wholeNumber()) {
@@ -72,9 +79,12 @@ struct PDSOptions {
         nil, "repo", "REPO", "whose records: a handle or a DID (default: yours)",
         Reading(repository)
       ) { $0.repository = $1 },
+      Option(nil, "queue", "keep what cannot be sent now in the outbox; read copies offline") {
+        $0.isQueued = true
+      },
       Option(nil, "reverse", "list: the oldest key first") { $0.isReversed = true },
       Option(
-        nil, "swap", "CID", "put, delete: only if this is there, none, or what the row says",
+        nil, "swap", "CID", "put, delete: only if this is there, none (put), or what the row says",
         Reading(swap, completion: .words(["none", "row"]))
       ) { $0.swap = $1 },
       Option(
@@ -92,24 +102,19 @@ struct PDSOptions {
   ) { options, words throws(UsageError) in try options.finish(words) }
 
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
-    let all = Verb.allCases.map(\.rawValue)
-    guard let word = words.operands.first else {
-      throw UsageError("what is to be done? \(all.joined(separator: ", "))")
-    }
-    guard let verb = Verb(rawValue: word) else {
-      let hint = NearestWord.hint(for: word, among: all)
-      let known = hint.isEmpty ? ": not one of \(all.joined(separator: ", "))" : hint
-      throw UsageError("unknown command \(word)\(known)")
-    }
-    self.verb = verb
-    for name in words.names where Verb.taking(name)?.contains(verb) == false {
-      throw UsageError("--\(name) is not for \(word)")
-    }
+    verb = try words.verb(taking: Verb.taking)
     if timeout <= 0 { throw UsageError("--timeout: above 0") }
+    if isQueued && repository != nil {
+      throw UsageError("--repo and --queue: an outbox is for records of one's own")
+    }
     if state?.isEmpty == true { throw UsageError("--state: no file is named") }
     try take(Array(words.operands.dropFirst()))
-    if verb.isWrite, !(verb == .delete && key != nil), access.tokenFile == "-" {
+    let readsInput = key == nil ? verb.isWrite || verb == .get : verb == .put
+    if readsInput, access.tokenFile == "-" {
       throw UsageError("standard input cannot be the password and the records")
+    }
+    if verb == .delete, swap == .given(.absent) {
+      throw UsageError("--swap none: there is nothing to delete then")
     }
     if swap == .row, key != nil { throw UsageError("--swap row: there are no rows with a RKEY") }
   }
@@ -120,7 +125,7 @@ struct PDSOptions {
       watched = try names.map(Self.nsid)
       return
     }
-    let most = verb == .describe ? 0 : verb == .list || verb == .create ? 1 : 2
+    let most = verb == .describe || verb == .login ? 0 : verb == .list || verb == .create ? 1 : 2
     if let first = names.first, first.hasPrefix("at:") {
       try take(uri: first)
       if names.count > 1 { throw UsageError("too many words: \(names[1])") }

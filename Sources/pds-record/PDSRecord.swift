@@ -28,21 +28,31 @@ enum PDSRecord {
     let records = PDSRecords(
       access, repository: options.repository, options.limits, diagnostics)
     let output = RowWriter()
+    let queue =
+      options.isQueued && options.repository.map({ records.isOwn($0) }) != false
+      ? try RecordQueue(access.profile, records, options, diagnostics) : nil
     switch options.verb {
-    case .list: return try list(records, options, output, diagnostics)
+    case .list: return try list(records, queue, options, output, diagnostics)
     case .describe:
       guard let row = try records.describe() else { return none("repository", diagnostics) }
       try output.write(row)
       return .success
+    case .login:
+      try output.write(try records.logIn())
+      return .success
     case .get where options.key != nil:
       guard let collection = options.collection, let key = options.key else { return .failure }
-      guard let row = try records.get(ATURI(try records.repository(), collection, key)) else {
-        return none("record", diagnostics)
-      }
+      let row =
+        if let queue {
+          try queue.get(RecordPlace(collection, key))
+        } else {
+          try records.get(ATURI(try records.repository(), collection, key))
+        }
+      guard let row else { return none("record", diagnostics) }
       try output.write(row)
       return .success
     case .get, .create, .put, .delete:
-      var lines = RecordLines(options, records, output, diagnostics)
+      var lines = RecordLines(options, records, queue, output, diagnostics)
       return try lines.run()
     case .watch:
       let firehose = try PDSFirehose(
@@ -52,18 +62,27 @@ enum PDSRecord {
   }
 
   private static func list(
-    _ records: PDSRecords, _ options: PDSOptions, _ output: RowWriter, _ diagnostics: Diagnostics
+    _ records: PDSRecords, _ queue: RecordQueue?, _ options: PDSOptions, _ output: RowWriter,
+    _ diagnostics: Diagnostics
   ) throws -> ExitStatus {
     guard let collection = options.collection else { return .failure }
     var faults = FaultLog(diagnostics)
     var isEmpty = true
-    try records.list(
-      collection, isReversed: options.isReversed, count: options.follow.count ?? .max,
-      fault: { faults.event("list", $0) },
-      row: { row in
-        isEmpty = false
-        try output.write(row)
-      })
+    let count = options.follow.count ?? .max
+    let write = { (row: [UInt8]) in
+      isEmpty = false
+      try output.write(row)
+    }
+    if let queue {
+      let rows = try queue.list(
+        collection, isReversed: options.isReversed, count: count
+      ) { faults.event("list", $0) }
+      for row in rows { try write(row) }
+    } else {
+      try records.list(
+        collection, isReversed: options.isReversed, count: count,
+        fault: { faults.event("list", $0) }, row: write)
+    }
     faults.finish()
     if faults.hasFault { return .failure }
     return isEmpty && options.follow.count != 0 ? none("records", diagnostics) : .success
@@ -78,7 +97,8 @@ enum PDSRecord {
         output: EventOutput(receivedAt: options.follow.receivedAt), diagnostics: diagnostics)
       loop.follow(
         try firehose.stream(
-          of: options.watched, from: options.from.map(Int64.init), state: options.state))
+          of: options.watched, from: options.from.map(Int64.init),
+          state: options.state.map { ResumeFile($0) }))
       return loop
     }
   }

@@ -7,6 +7,7 @@ import Records
 struct RecordLines {
   private let options: PDSOptions
   private let records: PDSRecords
+  private let queue: RecordQueue?
   private let output: RowWriter
   private let diagnostics: Diagnostics
   private var faults: FaultLog
@@ -18,16 +19,22 @@ struct RecordLines {
   private struct LineFault: Error {
     let reason: String
     let status: ExitStatus
+    /// Whether it is what the server said: each such line is named, as many as there are.
+    let isAnswer: Bool
 
-    init(_ reason: String, _ status: ExitStatus = .failure) {
-      (self.reason, self.status) = (reason, status)
+    init(_ reason: String) { (self.reason, status, isAnswer) = (reason, .failure, false) }
+
+    init(answer reason: String, _ status: ExitStatus = .failure) {
+      (self.reason, self.status, isAnswer) = (reason, status, true)
     }
   }
 
   init(
-    _ options: PDSOptions, _ records: PDSRecords, _ output: RowWriter, _ diagnostics: Diagnostics
+    _ options: PDSOptions, _ records: PDSRecords, _ queue: RecordQueue?, _ output: RowWriter,
+    _ diagnostics: Diagnostics
   ) {
     self.options = options
+    self.queue = queue
     self.records = records
     self.output = output
     self.diagnostics = diagnostics
@@ -43,13 +50,21 @@ struct RecordLines {
     }
     if let key = options.key {
       try one(key)
+      try queue?.finish()
       return worst
     }
+    defer { faults.finish() }
     var input = try RecordInput(path: "-")
-    while let line = try input.next() {
-      try take(line.bytes, line: line.number)
+    do {
+      while let line = try input.next() {
+        try take(line.bytes, line: line.number)
+      }
+    } catch let failure as CallFailure {
+      // What came of the lines before it counts, too.
+      diagnostics.say(failure.message)
+      worst = worst.worse(failure.status)
     }
-    faults.finish()
+    try queue?.finish()
     return worst
   }
 
@@ -58,8 +73,7 @@ struct RecordLines {
     guard let collection = options.collection else { return }
     do {
       if options.verb == .delete {
-        try output.write(
-          try written(try records.delete(collection, key, swap: swap(RecordRow(nil, nil, key)))))
+        try output.write(try delete(collection, key, swap(RecordRow(nil, nil, key))))
         return
       }
       let text = try BoundedFile.given("-", limit: RecordDraft.largest)
@@ -67,7 +81,7 @@ struct RecordLines {
         try Self.draft(bytes, collection, created: nil)
       }
       let swap = swap(RecordRow(nil, nil, key))
-      try output.write(try written(try records.put(draft, collection, key, swap: swap)))
+      try output.write(try put(draft, collection, key, swap))
     } catch let fault as LineFault {
       worst = fault.status
       diagnostics.error(key.description, fault.reason)
@@ -78,7 +92,11 @@ struct RecordLines {
     do {
       try output.write(try result(line))
     } catch let fault as LineFault {
-      faults.line("-", number, fault.reason)
+      if fault.isAnswer {
+        diagnostics.error("standard input:\(number)", fault.reason)
+      } else {
+        faults.line("-", number, fault.reason)
+      }
       worst = worst.worse(fault.status)
     }
   }
@@ -95,19 +113,26 @@ struct RecordLines {
     }
     if options.verb == .get {
       let repository = try row.repository ?? records.repository()
-      guard let found = try records.get(ATURI(repository, collection, row.key)) else {
-        throw LineFault("no such record", .negative)
+      let answer =
+        if let queue, isOwn(row.repository) {
+          try queue.get(RecordPlace(collection, row.key)).map(RecordAnswer.found) ?? .absent
+        } else {
+          try records.look(ATURI(repository, collection, row.key))
+        }
+      switch answer {
+      case .found(let row): return row
+      case .absent: throw LineFault(answer: "no such record", .negative)
+      case .refused(let reason): throw LineFault(answer: reason)
       }
-      return found
     }
     guard try records.owns(row.repository) else { throw LineFault("somebody else's record") }
     if options.swap == .row, row.cid == nil { throw LineFault("no cid to compare with") }
     if options.verb == .delete {
-      return try written(try records.delete(collection, row.key, swap: swap(row)))
+      return try delete(collection, row.key, swap(row))
     }
     guard let value = row.value else { throw LineFault("no value to put") }
     let draft = try value.withUnsafeBytes { try Self.draft($0, collection, created: nil) }
-    return try written(try records.put(draft, collection, row.key, swap: swap(row)))
+    return try put(draft, collection, row.key, swap(row))
   }
 
   /// A record gets its key, and its time, here: so it can be sent twice and is there once.
@@ -120,7 +145,46 @@ struct RecordLines {
       seconds: milliseconds / 1000, nanoseconds: Int32(milliseconds % 1000) * 1_000_000)
     let draft = try Self.draft(line, collection, created: time)
     if known == nil { try book?.note(key, for: line) }
-    return try written(try records.put(draft, collection, RecordKey(key), swap: .absent))
+    let place = RecordPlace(collection, RecordKey(key))
+    guard let queue else {
+      return try written(try records.put(draft, collection, place.key, swap: .absent))
+    }
+    let isSettled = book?.isSettled(key) == true
+    let history = isSettled ? RecordQueue.History.kept : known == nil ? .new : .perhapsKept
+    let outcome = try queue.write(.put(place, draft, base: .absent, was: nil), history)
+    // What was given up can be tried again.
+    if outcome.status != .negative { try book?.settle(key, for: line) }
+    return kept(outcome)
+  }
+
+  /// Whether a record may be in the copies.
+  private func isOwn(_ repository: Repository?) -> Bool {
+    queue != nil && repository.map { records.isOwn($0) } != false
+  }
+
+  // MARK: - Writing
+
+  private mutating func put(
+    _ draft: RecordDraft, _ collection: NSID, _ key: RecordKey, _ swap: RecordSwap
+  ) throws -> [UInt8] {
+    guard let queue else {
+      return try written(try records.put(draft, collection, key, swap: swap))
+    }
+    let change = OutboxEntry.Change.put(
+      RecordPlace(collection, key), draft, base: swap, was: nil)
+    return kept(try queue.write(change))
+  }
+
+  private mutating func delete(
+    _ collection: NSID, _ key: RecordKey, _ swap: RecordSwap
+  ) throws -> [UInt8] {
+    guard let queue else { return try written(try records.delete(collection, key, swap: swap)) }
+    return kept(try queue.write(.delete(RecordPlace(collection, key), base: swap)))
+  }
+
+  private mutating func kept(_ outcome: (row: [UInt8], status: ExitStatus)) -> [UInt8] {
+    worst = worst.worse(outcome.status)
+    return outcome.row
   }
 
   private static func draft(
@@ -135,6 +199,8 @@ struct RecordLines {
 
   private func swap(_ row: RecordRow) -> RecordSwap {
     switch options.swap {
+    // What is kept is made from something.
+    case .given(.any) where queue != nil: row.cid.map(RecordSwap.cid) ?? .any
     case .given(let swap): swap
     case .row: row.cid.map(RecordSwap.cid) ?? .any
     }
@@ -143,8 +209,10 @@ struct RecordLines {
   private func written(_ outcome: WriteOutcome) throws -> [UInt8] {
     switch outcome {
     case .done(let row): return row
-    case .conflict(let reason): throw LineFault("nothing was written: \(reason)", .negative)
-    case .refused(let reason, let status): throw LineFault(reason, status)
+    case .conflict(let reason):
+      throw LineFault(answer: "nothing was written: \(reason)", .negative)
+    case .altered(let reason): throw LineFault(answer: reason)
+    case .refused(let reason, let status): throw LineFault(answer: reason, status)
     }
   }
 }

@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Records
 import Testing
 
 @testable import Agent

@@ -82,7 +82,10 @@ import Web
     _ = turn.take(.turnEnd, now: start, clock: 0.8)
     _ = turn.take(try status(), now: start, clock: 0.9)
     #expect(turn.end == nil)
-    let news = turn.take(try status(), now: start, clock: 1.1)
+    // Of several messages there may be one more.
+    _ = turn.take(try status(), now: start, clock: 1.8)
+    #expect(turn.end == nil)
+    let news = turn.take(try status(), now: start, clock: 2)
     #expect(turn.end == .answered)
     guard case .turn(let record) = news.last else { return #expect(Bool(false)) }
     #expect(record.state == .completed)
@@ -96,6 +99,128 @@ import Web
     _ = turn.take(.turnEnd, now: start, clock: 0.3)
     _ = turn.take(try status("b", "telegram"), now: start, clock: 0.4)
     #expect(turn.end == .answered)
+  }
+
+  /// The final messages of the turn, and those of nobody.
+  private func texts(_ news: [ChatNews]) -> [String] {
+    news.compactMap { each in
+      switch each {
+      case .message(let record) where record.role == .assistant:
+        "\(record.turn == nil ? "?" : "") \(record.state) \(record.text)"
+      case .ambient(let record): "- \(record.state) \(record.text)"
+      default: nil
+      }
+    }
+  }
+
+  @Test func whatFollowsOurEndMayBeSomebodyElses() throws {
+    var turn = try sent()
+    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    #expect(texts(turn.take(.text("One."), now: start, clock: 0.2)) == [" partial One."])
+    _ = turn.take(.turnEnd, now: start, clock: 0.3)
+    #expect(turn.pace.due <= 0.3, "it is asked at once whose the next one is")
+    #expect(texts(turn.take(.text("Theirs"), now: start, clock: 0.4)) == [], "is held")
+    let news = turn.take(try status("b", "telegram"), now: start, clock: 0.5)
+    #expect(texts(news) == ["- aborted Theirs"])
+    #expect(turn.end == .answered)
+  }
+
+  @Test func aStatusMayBeOlderThanTheEnd() throws {
+    for isWhole in [true, false] {
+      var turn = try sent()
+      _ = turn.take(try status("a"), now: start, clock: 0.1)
+      _ = turn.take(.text("One."), now: start, clock: 0.2)
+      _ = turn.take(.turnEnd, now: start, clock: 0.3)
+      _ = turn.take(try status("a"), now: start, clock: 0.31)
+      #expect(texts(turn.take(.text("Theirs"), now: start, clock: 0.4)) == [])
+      if isWhole { _ = turn.take(.turnEnd, now: start, clock: 0.4) }
+      _ = turn.take(try status("b", "telegram"), now: start, clock: 0.5)
+      // Whole, it may as well be the last one of ours.
+      if isWhole {
+        guard case .lost = turn.end else { return #expect(Bool(false)) }
+      } else {
+        #expect(turn.end == .answered)
+      }
+    }
+  }
+
+  @Test func whatIsHeldIsOursWhileNothingElseIsActive() throws {
+    for active in ["a", nil] {
+      var turn = try sent()
+      _ = turn.take(try status("a"), now: start, clock: 0.1)
+      _ = turn.take(.text("One."), now: start, clock: 0.2)
+      _ = turn.take(.turnEnd, now: start, clock: 0.3)
+      _ = turn.take(.text("Two."), now: start, clock: 0.4)
+      _ = turn.take(.turnEnd, now: start, clock: 0.45)
+      _ = turn.take(.text("Th"), now: start, clock: 0.46)
+      let news = turn.take(try status(active), now: start, clock: 0.5)
+      #expect(texts(news) == [" final Two.", " partial Th"])
+      let rest = turn.take(.text("ree"), now: start, clock: 0.6)
+      #expect(texts(rest) == [" partial Three"])
+    }
+  }
+
+  @Test func aMessageThatIsTakenOverIsTorn() throws {
+    var turn = try sent()
+    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    _ = turn.take(.text("Start"), now: start, clock: 0.2)
+    _ = turn.take(.text("THEIRS"), now: start, clock: 5)
+    _ = turn.take(.turnEnd, now: start, clock: 5.01)
+    let news = turn.take(try status("b", "telegram"), now: start, clock: 5.02)
+    #expect(texts(news) == [" aborted Start"])
+    guard case .lost = turn.end else { return #expect(Bool(false)) }
+  }
+
+  @Test func whatWasSaidToOthersIsNotOurs() throws {
+    var turn = try sent()
+    _ = turn.take(try status("b", "telegram"), now: start, clock: 0.1)
+    _ = turn.take(.text("SECRET"), now: start, clock: 0.2)
+    _ = turn.take(try status("b", "telegram"), now: start, clock: 0.3)
+    let news = turn.take(try status("a"), now: start, clock: 0.4)
+    #expect(texts(news) == ["- aborted SECRET"])
+    #expect(texts(turn.take(.text("Hi"), now: start, clock: 0.5)) == [" partial Hi"])
+  }
+
+  @Test func aWholeMessageThatMayBeOursIsAHole() throws {
+    var turn = try sent()
+    _ = turn.take(try status("b", "telegram"), now: start, clock: 0.1)
+    _ = turn.take(.text("One."), now: start, clock: 0.2)
+    _ = turn.take(.turnEnd, now: start, clock: 0.2)
+    _ = turn.take(try status("a"), now: start, clock: 0.3)
+    _ = turn.take(.text("Two."), now: start, clock: 0.4)
+    _ = turn.take(.turnEnd, now: start, clock: 0.4)
+    _ = turn.take(try status("c", "telegram"), now: start, clock: 0.5)
+    guard case .lost(let reason) = turn.end else { return #expect(Bool(false)) }
+    #expect(reason.hasPrefix("it is not known of all"))
+  }
+
+  @Test func aToolWithoutAnEndIsNoWholeAnswer() throws {
+    let call = JoelclawEvent.toolCall(id: "t", tool: "exec", arguments: nil)
+    let result = JoelclawEvent.toolResult(id: "t", tool: nil, output: "ok", isError: false)
+    for isOpen in [true, false] {
+      var turn = try sent()
+      // Before the request is seen, too.
+      _ = turn.take(call, now: start, clock: 0.05)
+      let news = turn.take(try status("a"), now: start, clock: 0.1)
+      guard case .toolCall(let record) = news.last else { return #expect(Bool(false)) }
+      #expect(record.turn == "k")
+      if !isOpen { _ = turn.take(result, now: start, clock: 0.2) }
+      for clock in [0.3, 5.2, 5.4] { _ = turn.take(try status(), now: start, clock: clock) }
+      if isOpen {
+        #expect(turn.end == .lost("the agent is done, but a tool of the answer has no end"))
+      } else {
+        #expect(turn.end == .answered)
+      }
+    }
+  }
+
+  @Test func aFailureIsNotOverBySomebodyElsesWords() throws {
+    var turn = try sent()
+    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    _ = turn.take(.error("overloaded"), now: start, clock: 0.2)
+    _ = turn.take(.text("THEIRS"), now: start, clock: 0.3)
+    _ = turn.take(try status("b", "telegram"), now: start, clock: 0.4)
+    #expect(turn.end == .failed("overloaded"))
   }
 
   @Test func aLossLeavesAHole() throws {

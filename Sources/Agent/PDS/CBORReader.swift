@@ -9,9 +9,12 @@ struct CBORFault: Error, Equatable {
 struct CBORReader {
   /// The deepest nesting that is read.
   static let deepest = 64
+  /// The most values that are read: each takes far more room here than there.
+  static let most = 100_000
 
   private let bytes: UnsafeRawBufferPointer
   private var at = 0
+  private var count = 0
 
   /// - Parameter bytes: one value or several, one behind the other.
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
@@ -31,6 +34,8 @@ struct CBORReader {
     depth: Int, _ omitted: String? = nil
   ) throws(CBORFault) -> CBORValue {
     guard depth < Self.deepest else { throw CBORFault(reason: "nested too deep") }
+    count += 1
+    guard count <= Self.most else { throw CBORFault(reason: "more than \(Self.most) values") }
     let (major, count) = try head()
     switch major {
     case 0, 1:

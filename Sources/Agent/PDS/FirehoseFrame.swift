@@ -35,7 +35,7 @@ struct FirehoseChange {
   let path: String
   /// What the record is called now; nil when it was deleted.
   let cid: CID?
-  /// As it came.
+  /// As it came, without a value.
   let change: CBORValue
   /// The record, one JSON object; nil where it was not to be had as it was.
   var value: [UInt8]?
@@ -44,8 +44,10 @@ struct FirehoseChange {
   init?(_ change: CBORValue) {
     guard let path = change["path"]?.text else { return nil }
     self.path = path
-    self.change = change
     cid = change["cid"]?.link
+    // That name is for the record.
+    guard case .map(let members) = change else { return nil }
+    self.change = .map(members.filter { $0.name != "value" })
   }
 
   /// The parts of the path; nil for what is no path of a record.
@@ -66,11 +68,20 @@ struct FirehoseChange {
 
 /// An event on its way out.
 struct FirehoseEvent {
+  /// How one comes to know of it.
+  enum Way: String {
+    /// The server told it.
+    case push
+    /// It was found by asking.
+    case poll
+  }
+
   /// `#commit` and the like.
   let name: String
   /// Its number; nil for what has none.
   let number: Int64?
   private let body: CBORValue
+  private let way: Way
   /// What changed, where that is told.
   var changes: [FirehoseChange]?
 
@@ -78,9 +89,11 @@ struct FirehoseEvent {
   ///   - name: `#commit` and the like.
   ///   - body: what is told of it.
   ///   - collections: of which changes alone are wanted; none for all.
-  init(_ name: String, _ body: CBORValue, collections: [NSID]) {
+  ///   - way: how one comes to know of it.
+  init(_ name: String, _ body: CBORValue, collections: [NSID], by way: Way = .push) {
     self.name = name
     self.body = body
+    self.way = way
     number = body["seq"]?.integer
     guard name == "#commit" else { return }
     changes = (body["ops"]?.elements ?? []).compactMap(FirehoseChange.init).filter { change in
@@ -89,20 +102,23 @@ struct FirehoseEvent {
     }
   }
 
+  /// Whether more changed than the event tells.
+  var isTooBig: Bool { name == "#commit" && body["tooBig"] == .bool(true) }
+
   /// Whose repository it is about.
   var owner: String? { body["repo"]?.text ?? body["did"]?.text }
 
   /// The record's `data`.
   var data: [UInt8] {
-    var text = RecordText().number("op", 1).string("t", name)
+    var text = RecordText().number("op", 1).string("t", name).string("by", way.rawValue)
     guard case .map(let members) = body else { return text.bytes }
-    for member in members where member.name != "op" && member.name != "t" {
+    for member in members where !["op", "t", "by"].contains(member.name) {
       if member.name == "ops", let changes {
         text = text.objects("ops", changes.map(\.text))
       } else {
         // A name needs no escapes, except one that nobody gives.
-        let name = JSONQuote.string(member.name).dropFirst().dropLast()
-        text = text.json(String(name), member.value.json)
+        let name = Array(JSONQuote.string(member.name).utf8.dropFirst().dropLast())
+        text = text.json(String(decoding: name, as: UTF8.self), member.value.json)
       }
     }
     return text.bytes

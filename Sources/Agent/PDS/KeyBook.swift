@@ -3,25 +3,52 @@ public import Core
 import Records
 
 /// Remembers under which key each line of an input was created, so that the same input once more
-/// creates nothing twice. A key is on disk before it is used.
+/// creates nothing twice. A key is on disk before it is used, and the file is nobody else's
+/// meanwhile.
 public struct KeyBook {
   private let journal: JournalFile
+  private let lock: LockFile
   private let place: String
   /// The keys of lines that were read in an earlier run, and not yet in this one.
   private var known: [String: [TID]] = [:]
+  /// The keys whose records were written, or are kept where they will be.
+  private var settled: Set<TID> = []
 
   /// - Parameters:
   ///   - path: the file, which need not exist.
   ///   - place: the server, the account and the collection; entries of others do not count.
-  /// - Throws: `SettingsError` when it is there and cannot be read.
+  /// - Throws: `SettingsError` when it is there and cannot be read, or holds anything else;
+  ///   `temporary` while another process has it.
   public init(path: String, place: String) throws(SettingsError) {
     journal = JournalFile(path: path)
     self.place = place
-    for record in try journal.records() {
-      guard Self.text("place", record) == place, let digest = Self.text("sha256", record),
-        let key = Self.text("rkey", record).flatMap({ TID($0) })
-      else { continue }
-      known[digest, default: []].append(key)
+    // Nothing is made of a file that is something else.
+    _ = try Self.keys(journal)
+    guard let lock = try LockFile(path, patience: 0) else {
+      throw SettingsError(path, "another process creates records with it", .temporary)
+    }
+    self.lock = lock
+    // Another may have added some before it let go.
+    for key in try Self.keys(journal) where key.place == place {
+      if key.isSettled {
+        settled.insert(key.key)
+      } else {
+        known[key.digest, default: []].append(key.key)
+      }
+    }
+  }
+
+  /// All entries, once it is certain that nothing else is in the file.
+  private static func keys(
+    _ journal: JournalFile
+  ) throws(SettingsError) -> [(place: String, digest: String, key: TID, isSettled: Bool)] {
+    try journal.records().map { record throws(SettingsError) in
+      guard let place = text("place", record), let digest = text("sha256", record),
+        let key = text("rkey", record).flatMap({ TID($0) })
+      else {
+        throw SettingsError(journal.path, "holds other records than the keys of create --state")
+      }
+      return (place, digest, key, text("state", record) == "settled")
     }
   }
 
@@ -41,6 +68,21 @@ public struct KeyBook {
       RecordText().string("place", place).string("sha256", Self.digest(of: line))
         .string("rkey", key.description).bytes)
   }
+
+  /// Remembers that nothing more is to be done for a key, whatever becomes of its record.
+  ///
+  /// - Throws: `SettingsError`.
+  public mutating func settle(
+    _ key: TID, for line: UnsafeRawBufferPointer
+  ) throws(SettingsError) {
+    if !settled.insert(key).inserted { return }
+    try journal.append(
+      RecordText().string("place", place).string("sha256", Self.digest(of: line))
+        .string("rkey", key.description).string("state", "settled").bytes)
+  }
+
+  /// Whether that is so.
+  public func isSettled(_ key: TID) -> Bool { settled.contains(key) }
 
   private static func digest(of line: UnsafeRawBufferPointer) -> String {
     var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))

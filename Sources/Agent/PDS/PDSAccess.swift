@@ -8,6 +8,8 @@ public struct PDSAccess {
   public let server: PDSServer
   /// Drives the requests.
   public let client: WebClient
+  /// The profile that was asked for, whose server this is; nil for an address alone.
+  public let profile: String?
 
   /// The way to the server that the configuration, the environment and the options name
   /// together. A profile of another kind may name that of its server by `pds`.
@@ -20,11 +22,9 @@ public struct PDSAccess {
     var settings = try Settings()
     client = try options.client(diagnostics.program, connectTimeout: 10)
     var profile = try settings.profile(options.profile)
+    self.profile = profile.name
     if let pds = profile.pds, profile.kind != .pds {
-      // What the environment says is about the agent.
-      let ofAgent = ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"]
-      settings = try Settings { ofAgent.contains($0) ? nil : Process.environment($0) }
-      profile = try settings.profile(pds)
+      (profile, settings) = try Self.named(pds)
     }
     // Of an address alone nothing else is known.
     if profile.name == nil { profile.kind = .pds }
@@ -33,9 +33,24 @@ public struct PDSAccess {
     settings.configuration.report(to: diagnostics)
   }
 
-  /// The server of a profile that is in use.
+  /// The server of a profile that is in use, or that such a profile names.
   init(_ agent: AgentAccess) throws(SettingsError) {
     client = agent.client
-    server = try PDSServer(agent.profile, try Settings(), AccessOptions())
+    self.profile = agent.profile.name
+    var (profile, settings) = (agent.profile, try Settings())
+    if let pds = profile.pds, profile.kind != .pds {
+      (profile, settings) = try Self.named(pds)
+      try profile.require(.records, for: String(agent.client.agent.prefix { $0 != "/" }))
+    }
+    server = try PDSServer(profile, settings, agent.options)
+  }
+
+  /// The profile that another one names. What the environment says is about the agent.
+  private static func named(
+    _ pds: String
+  ) throws(SettingsError) -> (Settings.Profile, Settings) {
+    let ofAgent = ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"]
+    let settings = try Settings { ofAgent.contains($0) ? nil : Process.environment($0) }
+    return (try settings.profile(pds), settings)
   }
 }

@@ -1,11 +1,18 @@
 import Core
+import Records
 import Web
 
 /// A personal data server (Agent/PDS/CONTRACT.md).
 struct PDSBackend: AgentBackend {
   let name = "a personal data server"
-  let has: Set<AgentCapability> = [.follow, .records]
+  let has: Set<AgentCapability> = [.follow, .chat, .records]
   var speaks: Set<AgentCapability> { has }
+  let carriesToken = false
+
+  /// What its agents and their people said, to read.
+  func chat(with agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) -> any ChatLine {
+    PDSChat(try PDSAccess(agent), agent.origin(.joelclaw), wishes)
+  }
 
   /// What changes in the repository of the profile's identifier; of a thread, which is a
   /// collection here, that alone.
@@ -20,9 +27,12 @@ struct PDSBackend: AgentBackend {
     }
     let access = try PDSAccess(agent)
     let firehose: PDSFirehose
+    // Others are to be followed, too.
+    var limits = PDSLimits()
+    (limits.timeout, limits.maxRetries) = (10, 0)
     do throws(CallFailure) {
       firehose = try PDSFirehose(
-        access, repository: nil, PDSLimits(), Diagnostics(program: agent.client.agent))
+        access, repository: nil, limits, Diagnostics(program: agent.client.agent))
     } catch {
       throw SettingsError(name, error.message, error.status)
     }

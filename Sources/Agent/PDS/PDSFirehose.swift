@@ -1,32 +1,31 @@
 public import Core
+import Records
 import Web
 
 /// The stream of what changes in a repository.
 public struct PDSFirehose {
+  private let access: PDSAccess
   private let server: PDSServer
-  private let repository: DID
+  private let repository: Repository
+  private let limits: PDSLimits
+  private let diagnostics: Diagnostics
 
   /// - Parameters:
   ///   - access: the server.
-  ///   - repository: whose events; nil for those of the profile's identifier. A handle is looked
-  ///     up now.
-  ///   - limits: how long that may take.
+  ///   - repository: whose events; nil for those of the profile's identifier.
+  ///   - limits: how long it may take to look a handle up for a new state file; the stream
+  ///     itself takes as long as its policy says.
   ///   - diagnostics: for notes.
-  /// - Throws: `CallFailure` when nobody is named, or there is no such repository.
+  /// - Throws: `CallFailure` when nobody is named.
   public init(
     _ access: PDSAccess, repository: Repository?, _ limits: PDSLimits, _ diagnostics: Diagnostics
   ) throws(CallFailure) {
+    self.access = access
     server = access.server
-    let records = PDSRecords(access, repository: repository, limits, diagnostics)
-    let named = try records.repository()
-    if let did = named.did {
-      self.repository = did
-      return
-    }
-    guard let found = try records.describe(),
-      let did = PDSRecords.member("did", of: found).flatMap({ DID($0) })
-    else { throw CallFailure(named.description, "no such repository", .negative) }
-    self.repository = did
+    self.limits = limits
+    self.diagnostics = diagnostics
+    self.repository = try PDSRecords(access, repository: repository, limits, diagnostics)
+      .repository()
   }
 
   /// The stream.
@@ -35,26 +34,65 @@ public struct PDSFirehose {
   ///   - collections: of which changes are wanted; none for all.
   ///   - from: the number behind which it begins; nil for now.
   ///   - state: the file that keeps the resume point; nil for none.
-  /// - Throws: `SettingsError` for a state file of something else.
+  /// - Throws: `SettingsError` for a state file of something else, or a new one for a handle
+  ///   that is not to be looked up.
   public func stream(
-    of collections: [NSID], from: Int64?, state: String?
+    of collections: [NSID], from: Int64?, state: ResumeFile?
   ) throws(SettingsError) -> FollowedStream {
-    let resume = try state.map { path throws(SettingsError) in
-      let resume = try ResumePoint(
-        path: path, source: "repository \(repository) of \(server.base.display)")
-      let id = resume.state.lastEventID
-      guard id.isEmpty || Int64(id) != nil else {
-        throw SettingsError(path, "its event id is no number")
-      }
-      return resume
-    }
+    let resume = try state.map { file throws(SettingsError) in try self.resume(file) }
     // What cannot be asked for is known before the first connection.
     _ = try server.request("com.atproto.sync.subscribeRepos")
+    let source = resume?.state.source
     var stream = FollowedStream(place: server.base.display, resume: resume) {
-      [server, repository] client, policy, handler in
-      FirehoseStream(client, server, repository, collections, policy: policy, handler: handler)
+      [self] client, policy, handler in
+      let visit = PDSVisit(access, diagnostics)
+      let made = { [unowned handler] (did: DID, id: [UInt8]) -> FirehoseStream in
+        var policy = policy
+        policy.lastEventID = id
+        return FirehoseStream(
+          client, visit, did, collections, policy: policy, state: state?.path, handler: handler,
+          note: { diagnostics.error(server.base.display, $0) })
+      }
+      if let did = repository.did { return made(did, policy.lastEventID) }
+      return NamedFirehose(
+        client, visit, repository, policy: policy,
+        expected: { did in
+          guard let source, source != self.source(did) else { return nil }
+          return "\(repository) is \(did) now, and the state that of \(source)"
+        }, handler: handler, made: made)
     }
     if stream.lastEventID.isEmpty { stream.lastEventID = from.map { String($0) } ?? "" }
     return stream
+  }
+
+  private func source(_ did: DID) -> String { "repository \(did) of \(server.base.display)" }
+
+  private func resume(_ file: ResumeFile) throws(SettingsError) -> ResumePoint {
+    let resume = try ResumePoint(file, source: source(try owner(file.path)))
+    let id = resume.state.lastEventID
+    guard id.isEmpty || Int64(id) != nil else {
+      throw SettingsError(file.path, "its event id is no number")
+    }
+    return resume
+  }
+
+  /// Whose events a state file is to be of. A handle that is in use already need not be looked
+  /// up now: that the server may be away is the stream's affair.
+  private func owner(_ path: String) throws(SettingsError) -> DID {
+    if let did = repository.did { return did }
+    let records = PDSRecords(access, repository: repository, limits, diagnostics)
+    if let bytes = try StateFile(path: path).read(), let found = FollowState(bytes) {
+      let words = found.source.split(separator: " ")
+      if words.count > 1, let did = DID(String(words[1])), found.source == source(did) {
+        return did
+      }
+    }
+    let found: [UInt8]?
+    do throws(CallFailure) { found = try records.describe() } catch {
+      throw SettingsError(repository.description, error.message, error.status)
+    }
+    guard let did = found.flatMap({ PDSRecords.member("did", of: $0) }).flatMap({ DID($0) })
+    else { throw SettingsError(repository.description, "no such repository", .negative) }
+    return did
   }
 }

@@ -3,8 +3,6 @@ import Records
 import Web
 
 extension PDSRecords {
-  /// The largest list that is turned round in memory, bytes.
-  private static let mostHeld = 256 << 20
   /// What servers give at once.
   private static let pageSize = 100
 
@@ -14,21 +12,27 @@ extension PDSRecords {
   ///   - collection: which.
   ///   - isReversed: the lowest key first.
   ///   - count: how many at most.
+  ///   - most: the most that is read, bytes of answers.
+  ///   - end: when no further page is asked for, on `Clock.monotonic`.
   ///   - fault: told what of an answer is no record; one line.
   ///   - row: given each, one JSON object on one line.
   /// - Throws: `CallFailure`, and what `row` throws.
   public func list(
-    _ collection: NSID, isReversed: Bool, count: Int, fault: (String) -> Void,
-    row: ([UInt8]) throws -> Void
+    _ collection: NSID, isReversed: Bool, count: Int, most: Int = .max, end: Double = .infinity,
+    fault: (String) -> Void, row: ([UInt8]) throws -> Void
   ) throws {
     let method = "com.atproto.repo.listRecords"
     let repository = try repository().description
-    var pages = RecordPages(isRising: isReversed, count: count)
+    var pages = RecordPages(isRising: isReversed, count: count, most: most)
+    var cursors = ListCursor()
     var cursor: String?
     var asksReversed = isReversed
     // One record alone does not show in which order they come.
     var size = min(max(count, 2), Self.pageSize)
     while !pages.isFull {
+      if Clock.monotonic > end {
+        throw CallFailure(place(method), "the list did not come whole in time", .temporary)
+      }
       let reply = try read(
         method,
         [
@@ -38,7 +42,9 @@ extension PDSRecords {
       guard case .answer(let head, let body) = reply else {
         guard case .refused(let error) = reply else { return }
         // Not every server can do that.
-        if asksReversed, cursor == nil, error.status == 400, !error.isAbsence {
+        if asksReversed, cursor == nil, error.status == 400 || error.status == 501,
+          !error.isAbsence
+        {
           asksReversed = false
           continue
         }
@@ -47,15 +53,16 @@ extension PDSRecords {
       guard let page = Self.page(of: body, fault) else {
         throw CallFailure(place(method), "\(head.summary): the answer has no records", .failure)
       }
-      let (rows, isNews) = pages.take(page)
+      let (rows, isNews) = pages.take(page, bytes: body.count)
+      if let excess = pages.excess { throw CallFailure(place(method), excess, .failure) }
       for each in rows { try row(each.bytes) }
-      cursor = Self.member("cursor", of: body)
-      if !isNews || cursor?.isEmpty != false { break }
-      if pages.waiting > Self.mostHeld {
-        throw CallFailure(
-          place(method), "more than \(Self.mostHeld) bytes in the other order; see --reverse",
-          .failure)
+      do throws(RecordFault) {
+        cursor = try cursors.next(after: body, isNews: isNews)
+      } catch {
+        fault(error.reason)
+        break
       }
+      if cursor == nil { break }
       size = Self.pageSize
     }
     for each in pages.finish() { try row(each.bytes) }
@@ -64,7 +71,7 @@ extension PDSRecords {
   /// The rows of an answer.
   ///
   /// - Returns: nil when it has none, not even an empty list.
-  private static func page(
+  static func page(
     of body: [UInt8], _ fault: (String) -> Void
   ) -> [RecordPages.Row]? {
     let list = body.withUnsafeBytes { bytes -> [UInt8]? in

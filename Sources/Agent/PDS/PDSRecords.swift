@@ -2,32 +2,15 @@ public import Core
 import Records
 import Web
 
-/// What a record must be for a write to take effect.
-public enum RecordSwap: Equatable, Sendable {
-  /// Anything, or not there.
-  case any
-  /// Not there.
-  case absent
-  /// The one of this CID.
-  case cid(CID)
-}
-
-/// What came of a write.
-public enum WriteOutcome {
-  /// Done; what the server says of it, one JSON object.
-  case done([UInt8])
-  /// Nothing was written, because something else is there.
-  case conflict(String)
-  /// The server does not want it.
-  case refused(String, ExitStatus)
-}
-
 /// The records of a repository on a personal data server.
 public final class PDSRecords {
   private let server: PDSServer
   private let line: XRPCLine
   private let session: PDSSession
   private let given: Repository?
+  /// Whether what is not written waits: then what a server forbids is said of one record, and what
+  /// stands before a server says nothing of any.
+  var isQueued = false
 
   /// - Parameters:
   ///   - access: the server.
@@ -55,13 +38,32 @@ public final class PDSRecords {
   /// Who writes, and where: what the keys of records belong to.
   public var account: String { "\(server.originText) \(server.identifier?.description ?? "")" }
 
+  /// Whether a repository is the account's own, as far as that is known without asking.
+  public func isOwn(_ repository: Repository) -> Bool {
+    repository == server.identifier || session.known()?.isOf(repository) == true
+  }
+
   /// Makes sure that a record is one of the account's own, which alone can be written.
   ///
   /// - Parameter repository: of the record; nil where nothing is said.
   /// - Throws: `CallFailure` where nobody lets us in.
   public func owns(_ repository: Repository?) throws(CallFailure) -> Bool {
     guard let repository, repository != server.identifier else { return true }
-    return repository.did == (try session.account())
+    return try session.account().isOf(repository)
+  }
+
+  /// Logs in with the password, which goes nowhere before the server has said that it is one.
+  ///
+  /// - Returns: who that is, one JSON object: `did`, and `handle` where there is one.
+  /// - Throws: `CallFailure`, `denied` for a password that is not taken.
+  public func logIn() throws(CallFailure) -> [UInt8] {
+    let method = "com.atproto.server.describeServer"
+    guard try found(method, []) != nil else {
+      throw CallFailure(place(method), "not a personal data server", .failure)
+    }
+    let tokens = try session.logInAnew()
+    return RecordText().string("did", tokens.did.description)
+      .string("handle", tokens.handle?.description).bytes
   }
 
   // MARK: - Reading
@@ -71,7 +73,7 @@ public final class PDSRecords {
   /// - Returns: the server's answer; nil when there is no such repository.
   /// - Throws: `CallFailure`.
   public func describe() throws(CallFailure) -> [UInt8]? {
-    try object("com.atproto.repo.describeRepo", [("repo", try repository().description)])
+    try found("com.atproto.repo.describeRepo", [("repo", try repository().description)])
   }
 
   /// One record.
@@ -79,25 +81,53 @@ public final class PDSRecords {
   /// - Returns: the row; nil when there is none.
   /// - Throws: `CallFailure`.
   public func get(_ uri: ATURI) throws(CallFailure) -> [UInt8]? {
-    try object(
-      "com.atproto.repo.getRecord",
-      [
-        ("repo", uri.repository.description), ("collection", uri.collection?.description),
-        ("rkey", uri.key?.description),
-      ])
+    switch try look(uri) {
+    case .found(let row): return row
+    case .absent: return nil
+    case .refused(let reason): throw CallFailure(place(Self.getting), reason, .failure)
+    }
+  }
+
+  private static let getting = "com.atproto.repo.getRecord"
+
+  /// The same, where what the server says of one record must not end everything.
+  public func look(_ uri: ATURI) throws(CallFailure) -> RecordAnswer {
+    let query: [(name: String, value: String?)] = [
+      ("repo", uri.repository.description), ("collection", uri.collection?.description),
+      ("rkey", uri.key?.description),
+    ]
+    let answer = try object(Self.getting, query)
+    guard case .found(let row) = answer else { return answer }
+    let name = Self.member("uri", of: row).flatMap { ATURI($0) }
+    guard let name, name.collection == uri.collection, name.key == uri.key else {
+      return .refused("the answer is \(name?.description.cut ?? "no row of a record")")
+    }
+    return answer
+  }
+
+  private func found(
+    _ method: String, _ query: [(name: String, value: String?)]
+  ) throws(CallFailure) -> [UInt8]? {
+    switch try object(method, query) {
+    case .found(let body): return body
+    case .absent: return nil
+    case .refused(let reason): throw CallFailure(place(method), reason, .failure)
+    }
   }
 
   private func object(
     _ method: String, _ query: [(name: String, value: String?)]
-  ) throws(CallFailure) -> [UInt8]? {
+  ) throws(CallFailure) -> RecordAnswer {
     switch try read(method, query) {
-    case .refused(let error) where error.isAbsence: return nil
+    case .refused(let error) where error.isAbsence: return .absent
+    case .refused(let error) where error.exit == .failure || isAboutOne(error):
+      return .refused(error.line)
     case .refused(let error): throw CallFailure(place(method), error.line, error.exit)
     case .answer(let head, let body):
       guard Self.isObject(body) else {
-        throw CallFailure(place(method), "\(head.summary): the answer is not an object", .failure)
+        return .refused("\(head.summary): the answer is not an object")
       }
-      return RowText.line(body)
+      return .found(RowText.line(body))
     }
   }
 
@@ -140,18 +170,21 @@ public final class PDSRecords {
         "com.atproto.repo.putRecord", body: text.bytes, token: tokens.access)
     }
     switch reply {
-    case .answer(_, let body):
+    case .answer(let head, let body):
       guard let cid = Self.member("cid", of: body), Self.isObject(body) else {
-        return .refused("the answer tells no CID", .failure)
+        return try odd("\(head.summary): the answer tells no CID", "com.atproto.repo.putRecord")
       }
       if cid == draft.cid.description { return .done(RowText.line(body)) }
-      return .refused(
-        "the server keeps another record than was sent: \(cid), not \(draft.cid)", .failure)
+      let other = CID(cid)?.description ?? "no CID, \(head.quoted(String(cid.cut)))"
+      return .altered("the server keeps another record than was sent: \(other), not \(draft.cid)")
     case .refused(let error) where error.isConflict:
       // The first answer may have been lost.
-      let uri = ATURI(Repository(try session.account()), collection, key)
-      guard let row = try get(uri), Self.member("cid", of: row) == draft.cid.description else {
-        return .conflict(error.line)
+      let uri = ATURI(Repository(try session.account().did), collection, key)
+      switch try look(uri) {
+      case .found(let row) where Self.member("cid", of: row) == draft.cid.description: break
+      case .found, .absent: return .conflict(error.line)
+      case .refused(let reason):
+        return .refused("\(error.line), and what is there is not told: \(reason)", .failure)
       }
       return .done(
         RecordText().string("uri", uri.description).string("cid", draft.cid.description).bytes)
@@ -169,28 +202,40 @@ public final class PDSRecords {
   public func delete(
     _ collection: NSID, _ key: RecordKey, swap: RecordSwap
   ) throws(CallFailure) -> WriteOutcome {
-    let uri = ATURI(Repository(try session.account()), collection, key)
+    let uri = ATURI(Repository(try session.account().did), collection, key)
+    let unanswered = line.unanswered
     let reply = try session.call { tokens throws(SettingsError) in
       try server.request(
         "com.atproto.repo.deleteRecord", body: target(tokens, collection, key, swap).bytes,
         token: tokens.access)
     }
+    // An earlier try may have deleted it.
+    let isFirst = line.unanswered == unanswered
     switch reply {
-    case .answer(_, let body):
-      let commit = body.withUnsafeBytes { bytes in
-        (try? ScanMembers.value(of: "commit", in: bytes)).map { Array($0.bytes) } ?? []
+    case .answer(let head, let body):
+      guard Self.isObject(body) else {
+        if case .absent = try look(uri) { return gone(uri, swap, isFirst) }
+        return try odd(
+          "\(head.summary): the answer is not an object", "com.atproto.repo.deleteRecord")
       }
+      let commit = Self.commit(of: body)
+      if commit.isEmpty { return gone(uri, swap, isFirst) }
       return .done(
-        RecordText().string("uri", uri.description)
-          .json("commit", bytes: commit.isEmpty ? nil : commit).bytes)
+        RecordText().string("uri", uri.description).json("commit", bytes: commit).bytes)
     case .refused(let error):
       // Gone, by us or by somebody else.
-      if !error.isTokenRefused || error.name.isEmpty, try get(uri) == nil {
-        return .done(RecordText().string("uri", uri.description).bytes)
+      if !error.isTokenRefused || error.name.isEmpty, case .absent = try look(uri) {
+        return gone(uri, swap, isFirst)
       }
       if error.isConflict { return .conflict(error.line) }
       return try refusal(error, "com.atproto.repo.deleteRecord")
     }
+  }
+
+  /// Nothing is there, which is as it should be unless one asked for something.
+  private func gone(_ uri: ATURI, _ swap: RecordSwap, _ isFirst: Bool) -> WriteOutcome {
+    if isFirst, case .cid = swap { return .conflict("no record is there") }
+    return .done(RecordText().string("uri", uri.description).bytes)
   }
 
   private func target(
@@ -207,8 +252,21 @@ public final class PDSRecords {
 
   /// An account that is not let in is not let in with the next record, either.
   private func refusal(_ error: XRPCError, _ method: String) throws(CallFailure) -> WriteOutcome {
-    if error.exit == .denied { throw CallFailure(place(method), error.line, .denied) }
+    if error.exit == .denied, !isAboutOne(error) {
+      throw CallFailure(place(method), error.line, .denied)
+    }
+    if error.isMethodMissing, error.name.isEmpty { return try odd(error.line, method) }
     return .refused(error.line, error.exit)
+  }
+
+  private func isAboutOne(_ error: XRPCError) -> Bool {
+    isQueued && error.exit == .denied && !error.isTokenRefused
+  }
+
+  /// What is not an answer of this protocol.
+  private func odd(_ reason: String, _ method: String) throws(CallFailure) -> WriteOutcome {
+    if isQueued { throw CallFailure(place(method), reason, .failure) }
+    return .refused(reason, .failure)
   }
 
   // MARK: - Parts

@@ -11,6 +11,8 @@ final class PDSSession {
   private let diagnostics: Diagnostics
   private var file: PDSTokenFile?
   private var tokens: PDSTokens?
+  /// Whether the server has taken the tokens, or made them in this run.
+  private var isProven = false
 
   /// - Parameters: as the members.
   init(_ server: PDSServer, _ line: XRPCLine, _ limits: PDSLimits, _ diagnostics: Diagnostics) {
@@ -27,12 +29,45 @@ final class PDSSession {
   func call(
     _ request: (PDSTokens) throws(SettingsError) -> Request
   ) throws(CallFailure) -> XRPCLine.Reply {
-    let tokens = try current()
-    let reply = try line.call(try made(request, tokens))
-    guard case .refused(let error) = reply, error.isTokenRefused else { return reply }
-    diagnostics.note("\(server.base.display): \(error.line)")
-    let next = try renewed(after: tokens, canRefresh: error.name == "ExpiredToken")
-    return try line.call(try made(request, next))
+    var tokens = try current()
+    // There are servers that answer 500 to a token which they cannot read.
+    let mostFaults = isProven ? .max : limits.maxRetries > 0 ? 2 : 1
+    var reply = try line.call(try made(request, tokens), mostFaults: mostFaults)
+    if case .refused(let error) = reply, error.isTransient {
+      diagnostics.note("\(server.base.display): \(error.line)")
+      tokens = try replaced(tokens)
+      isProven = true
+      reply = try line.call(try made(request, tokens))
+    }
+    // What another process got may be worn out by now, too.
+    for _ in 0..<3 {
+      guard case .refused(let error) = reply, error.isTokenRefused else { break }
+      diagnostics.note("\(server.base.display): \(error.line)")
+      let isNew: Bool
+      (tokens, isNew) = try renewed(after: tokens, canRefresh: error.name == "ExpiredToken")
+      reply = try line.call(try made(request, tokens))
+      if isNew { break }
+    }
+    isProven = true
+    return reply
+  }
+
+  /// Other tokens for some that are perhaps the reason of a fault: those, if there are no others.
+  private func replaced(_ old: PDSTokens) throws(CallFailure) -> PDSTokens {
+    let file = try opened()
+    return try file.alone(patience: limits.timeout) { () throws(CallFailure) in
+      if let found = try settings({ () throws(SettingsError) in try file.read() }),
+        found.access.reveal() != old.access.reveal()
+      {
+        return try keep(found, file, isNew: false)
+      }
+      let made: PDSTokens
+      do throws(CallFailure) { made = try logIn(mostFaults: 1) } catch {
+        diagnostics.note(error.message)
+        return old
+      }
+      return try keep(made, file, isNew: true)
+    }
   }
 
   private func made(
@@ -46,10 +81,36 @@ final class PDSSession {
     }
   }
 
+  /// Tokens for who makes the calls himself.
+  ///
+  /// - Parameters:
+  ///   - old: what is not taken any more; nil for none.
+  ///   - canRefresh: whether their refresh token is still good, for all one knows.
+  /// - Throws: `CallFailure`.
+  func tokens(
+    after old: PDSTokens?, canRefresh: Bool
+  ) throws(CallFailure) -> (tokens: PDSTokens, isNew: Bool) {
+    guard let old else { return (try current(), false) }
+    return try renewed(after: old, canRefresh: canRefresh)
+  }
+
   /// The account.
   ///
   /// - Throws: `CallFailure`.
-  func account() throws(CallFailure) -> DID { try current().did }
+  func account() throws(CallFailure) -> PDSTokens { try current() }
+
+  /// Logs in with the password, whatever tokens there are.
+  ///
+  /// - Throws: `CallFailure`, `denied` for a password that is not taken.
+  func logInAnew() throws(CallFailure) -> PDSTokens {
+    let file = try opened()
+    return try file.alone(patience: limits.timeout) { () throws(CallFailure) in
+      try keep(try logIn(), file, isNew: true)
+    }
+  }
+
+  /// The account, when somebody logged in before; nobody is asked.
+  func known() -> PDSTokens? { tokens ?? ((try? opened().read()) ?? nil) }
 
   // MARK: - Tokens
 
@@ -72,16 +133,18 @@ final class PDSSession {
   ///   - canRefresh: whether its refresh token is still good, for all one knows.
   private func renewed(
     after old: PDSTokens, canRefresh: Bool
-  ) throws(CallFailure) -> PDSTokens {
+  ) throws(CallFailure) -> (tokens: PDSTokens, isNew: Bool) {
     let file = try opened()
     return try file.alone(patience: limits.timeout) { () throws(CallFailure) in
       if let found = try settings({ () throws(SettingsError) in try file.read() }),
         found.access.reveal() != old.access.reveal()
       {
-        return try keep(found, file, isNew: false)
+        return (try keep(found, file, isNew: false), false)
       }
-      if canRefresh, let next = try refresh(old) { return try keep(next, file, isNew: true) }
-      return try keep(try logIn(), file, isNew: true)
+      if canRefresh, let next = try refresh(old) {
+        return (try keep(next, file, isNew: true), true)
+      }
+      return (try keep(try logIn(), file, isNew: true), true)
     }
   }
 
@@ -89,7 +152,10 @@ final class PDSSession {
   private func keep(
     _ found: PDSTokens, _ file: PDSTokenFile, isNew: Bool
   ) throws(CallFailure) -> PDSTokens {
-    if isNew { try settings { () throws(SettingsError) in try file.keep(found) } }
+    if isNew {
+      try settings { () throws(SettingsError) in try file.keep(found) }
+      isProven = true
+    }
     tokens = found
     return found
   }
@@ -122,14 +188,15 @@ final class PDSSession {
       try server.request("com.atproto.server.refreshSession", body: [], token: old.refresh)
     }
     switch try line.call(request) {
-    case .answer(let head, let body): return try read(body, head, request.address.display)
+    case .answer(let head, let body):
+      return try read(body, head, request.address.display, of: old.did)
     case .refused(let error):
       diagnostics.note("\(request.address.display): \(error.line)")
       return nil
     }
   }
 
-  private func logIn() throws(CallFailure) -> PDSTokens {
+  private func logIn(mostFaults: Int = .max) throws(CallFailure) -> PDSTokens {
     let password = try settings { () throws(SettingsError) in try server.password() }
     let name = try loginName()
     let text = RecordText().string("identifier", name).string("password", password.reveal())
@@ -138,8 +205,9 @@ final class PDSSession {
         "com.atproto.server.createSession", body: text.bytes, secrets: [password])
     }
     let place = request.address.display
-    switch try line.call(request) {
-    case .answer(let head, let body): return try read(body, head, place)
+    switch try line.call(request, mostFaults: mostFaults) {
+    case .answer(let head, let body):
+      return try read(body, head, place, of: server.identifier?.did)
     case .refused(let error):
       let isDenied = error.status == 401 || error.status == 403 || error.name.hasPrefix("Auth")
       let words = "the password from \(password.source) was refused for \(name)"
@@ -165,11 +233,14 @@ final class PDSSession {
   }
 
   private func read(
-    _ body: [UInt8], _ head: ResponseHead, _ place: String
+    _ body: [UInt8], _ head: ResponseHead, _ place: String, of did: DID?
   ) throws(CallFailure) -> PDSTokens {
     let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
     guard let tokens = PDSTokens(json, source: place) else {
       throw CallFailure(place, "\(head.summary): no session in the answer", .failure)
+    }
+    if let did, tokens.did != did {
+      throw CallFailure(place, "a session of \(tokens.did), not of \(did)", .denied)
     }
     return tokens
   }

@@ -6,6 +6,8 @@ import Records
 struct PDSTokens {
   /// Whose records may be written.
   let did: DID
+  /// The account's name; nil where the server tells none that holds.
+  let handle: Handle?
   /// For calls, an hour or two.
   let access: Secret
   /// For a new pair, once.
@@ -22,15 +24,24 @@ struct PDSTokens {
       (access + refresh).utf8.allSatisfy({ $0 > 32 && $0 < 127 })
     else { return nil }
     self.did = did
+    // This is what servers call a handle that does not lead back to the account.
+    handle = json["handle"]?.string.flatMap {
+      $0.lowercased() == "handle.invalid" ? nil : Handle($0)
+    }
     self.access = Secret(access, source: source)
     self.refresh = Secret(refresh, source: source)
+  }
+
+  /// Whether a repository is the account's, by either of its names.
+  func isOf(_ repository: Repository) -> Bool {
+    repository.did == did || handle.map { Repository($0.description) == repository } == true
   }
 
   /// As they are kept.
   func record(origin: String, identifier: String) -> RecordText {
     RecordText().string("origin", origin).string("identifier", identifier)
-      .string("did", did.description).string("accessJwt", access.reveal())
-      .string("refreshJwt", refresh.reveal())
+      .string("did", did.description).string("handle", handle?.description)
+      .string("accessJwt", access.reveal()).string("refreshJwt", refresh.reveal())
   }
 }
 
@@ -71,7 +82,8 @@ struct PDSTokenFile {
     guard json?["origin"]?.string == origin, json?["identifier"]?.string == identifier else {
       return nil
     }
-    return PDSTokens(json, source: file.path)
+    guard let tokens = PDSTokens(json, source: file.path) else { return nil }
+    return DID(identifier).map { $0 == tokens.did } == false ? nil : tokens
   }
 
   /// Keeps a pair; it is on disk when this returns.
@@ -89,19 +101,16 @@ struct PDSTokenFile {
     patience: Double, _ body: () throws(CallFailure) -> Result
   ) throws(CallFailure) -> Result {
     let path = file.path + ".lock"
-    let lock = clibc_append(path)
-    guard lock >= 0 else { throw CallFailure(path, systemReason(systemError), .failure) }
-    defer { close(lock) }
-    let deadline = Clock.monotonic + patience
-    while clibc_lock(lock) != 0 {
-      guard systemError == EWOULDBLOCK || systemError == EINTR else {
-        throw CallFailure(path, systemReason(systemError), .failure)
-      }
-      if Clock.monotonic >= deadline {
-        throw CallFailure(path, "another process has it for too long", .temporary)
-      }
-      usleep(20_000)
+    let lock: LockFile?
+    do throws(SettingsError) {
+      lock = try LockFile(path, patience: patience)
+    } catch {
+      throw CallFailure(error)
     }
+    guard let lock else {
+      throw CallFailure(path, "another process has it for too long", .temporary)
+    }
+    defer { lock.release() }
     return try body()
   }
 }

@@ -4,6 +4,9 @@ public import Core
 public struct RecordFault: Error, Equatable, Sendable {
   /// Lower case, no full stop.
   public let reason: String
+
+  /// - Parameter reason: lower case, no full stop.
+  public init(reason: String) { self.reason = reason }
 }
 
 /// A record on its way to a server: the bytes it was given with, and the members that every
@@ -116,12 +119,13 @@ enum RecordTree {
 
   private static func object(_ value: ScanValue, depth: Int) throws(RecordFault) -> CBORValue {
     var members: [CBORValue.Member] = []
-    var names: Set<String> = []
+    // Texts that look alike are two names.
+    var names: Set<[UInt8]> = []
     do {
       var scan = try ScanMembers(value.bytes)
       while try scan.next() {
         let name = scan.key.unescaped
-        guard names.insert(name).inserted else {
+        guard names.insert(Array(name.utf8)).inserted else {
           throw RecordFault(reason: "two members of one name: \(name.prefix(40))")
         }
         members.append(.init(name: name, value: try tree(scan.value, depth: depth + 1)))
@@ -151,7 +155,11 @@ enum RecordTree {
 }
 
 extension Base64 {
+  /// With the letters that servers take, and either all of the padding or none.
   fileprivate static func bytes(of text: String) -> [UInt8]? {
-    Array(text.utf8).withUnsafeBytes { bytes(of: $0) }
+    let code = Array(text.utf8)
+    if code.contains(where: { "-_".utf8.contains($0) }) { return nil }
+    if code.contains(UInt8(ascii: "=")), code.count % 4 != 0 { return nil }
+    return code.withUnsafeBytes { bytes(of: $0) }
   }
 }

@@ -20,31 +20,45 @@ struct RecordPages {
 
   private let isRising: Bool
   private let count: Int
+  /// The most that is read, and the most that is turned round in memory, bytes.
+  private let (most, mostHeld): (Int, Int)
   private var state = State.unknown
   private var seen: Set<String> = []
   private var held: [Row] = []
   private var given = 0
   private var heldBytes = 0
+  private var readBytes = 0
 
   /// - Parameters:
   ///   - isRising: whether the lowest key is to be the first.
   ///   - count: how many are wanted at most, from the beginning of that order.
-  init(isRising: Bool, count: Int) {
+  ///   - most: the most that is read, bytes of answers.
+  ///   - mostHeld: the most that is turned round in memory, bytes of rows.
+  init(isRising: Bool, count: Int, most: Int = .max, mostHeld: Int = 256 << 20) {
     self.isRising = isRising
     self.count = count
+    (self.most, self.mostHeld) = (most, mostHeld)
   }
 
   /// Whether no more are needed.
   var isFull: Bool { state == .passing && given >= count || count == 0 }
 
-  /// The bytes that wait for the end.
-  var waiting: Int { heldBytes }
+  /// Why it must end here, in a line; nil where it need not.
+  var excess: String? {
+    if readBytes > most { return "a list of more than \(most) bytes" }
+    if heldBytes <= mostHeld { return nil }
+    return "more than \(mostHeld) bytes in the other order; see --reverse"
+  }
 
   /// Takes a page.
   ///
+  /// - Parameters:
+  ///   - page: its rows.
+  ///   - bytes: how long the answer was that they stood in.
   /// - Returns: the rows that can be written now, and whether there were any that had not come
   ///   before.
-  mutating func take(_ page: [Row]) -> (rows: [Row], isNews: Bool) {
+  mutating func take(_ page: [Row], bytes: Int) -> (rows: [Row], isNews: Bool) {
+    readBytes += bytes
     let fresh = page.filter { seen.insert($0.path).inserted }
     if state == .passing { return (pass(fresh), !fresh.isEmpty) }
     for row in fresh { heldBytes += row.bytes.count }

@@ -31,6 +31,10 @@ public struct RecordRow: Sendable {
   ///
   /// - Throws: `RecordFault`.
   public init(_ line: UnsafeRawBufferPointer) throws(RecordFault) {
+    let isBlank = { (byte: UInt8) in byte == 32 || (9...13).contains(byte) }
+    let start = line.firstIndex { !isBlank($0) } ?? line.count
+    let end = line.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? start
+    let line = UnsafeRawBufferPointer(rebasing: line[start..<end])
     let word = String(decoding: line, as: UTF8.self)
     guard word.hasPrefix("{") else {
       if let row = try Self.named(word) {

@@ -11,7 +11,11 @@ struct XRPCError {
   let message: String
   /// How long the server asks to wait, seconds.
   let wait: Double?
+  /// Whether the answer is a page: it is not from a server of this protocol.
+  let isPage: Bool
   private let summary: String
+  /// Whether the answer is words, neither an object nor a page.
+  private let isPlain: Bool
 
   /// - Parameters:
   ///   - head: of the answer.
@@ -24,9 +28,14 @@ struct XRPCError {
     name = json?["error"]?.string.map(head.quoted) ?? ""
     if json?.isObject == true {
       message = json?["message"]?.string.map(head.quoted) ?? ""
+      (isPage, isPlain) = (false, false)
     } else {
       let text = String(decoding: body.prefix(4096), as: UTF8.self)
-      let isPage = text.drop { $0.isWhitespace }.hasPrefix("<")
+      let type = head.value("Content-Type")?.lowercased() ?? ""
+      isPage =
+        text.drop { $0.isWhitespace }.hasPrefix("<")
+        || ["text/html", "application/xhtml"].contains { type.hasPrefix($0) }
+      isPlain = !isPage && text.contains { !$0.isWhitespace }
       let line = text.split(whereSeparator: \.isNewline).first ?? ""
       message = isPage ? "a page, not a server's answer" : head.quoted(String(line))
     }
@@ -41,7 +50,9 @@ struct XRPCError {
   }
 
   /// Whether the server wants to be asked again.
-  var isTransient: Bool { status == 408 || status == 425 || status == 429 || status >= 500 }
+  var isTransient: Bool {
+    status == 408 || status == 425 || status == 429 || status >= 500 && !isMethodMissing
+  }
 
   /// Whether the access token is not taken any more and another may be.
   var isTokenRefused: Bool {
@@ -57,18 +68,48 @@ struct XRPCError {
   var isConflict: Bool { name == "InvalidSwap" }
 
   /// Whether it says of a record or a repository that there is none. Some servers say that of
-  /// a record with a status of their own and in plain text.
+  /// a record with a status of their own and in plain text; a page says nothing of it.
   var isAbsence: Bool {
     ["RecordNotFound", "RepoNotFound"].contains(name)
-      || status == 404 && name != "MethodNotImplemented"
       || message.hasPrefix("Could not locate record") || message.hasPrefix("Could not find repo")
-      || name.isEmpty && status == 401
+      || status == 404 && name != "MethodNotImplemented" && Self.isName(name)
+      || isPlain && (status == 401 || status == 404)
   }
+
+  /// Whether it is what servers of this protocol call an error: one word.
+  private static func isName(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.allSatisfy { ($0 | 32) >= 97 && ($0 | 32) <= 122 }
+  }
+
+  /// Whether the server has no such call: another one may do. A page is what a web server has
+  /// there.
+  var isMethodMissing: Bool {
+    name == "MethodNotImplemented" || (200...299).contains(status)
+      || [404, 405, 426, 501].contains(status)
+  }
+
+  /// What a stream ends with for it.
+  var problem: AnswerProblem { AnswerProblem(line, exit) }
 
   /// How a command ends for it.
   var exit: ExitStatus {
     if isConflict { return .negative }
     if isTransient { return .temporary }
     return isTokenRefused || status == 403 ? .denied : .failure
+  }
+}
+
+extension String {
+  /// The longest that a message quotes of somebody else's words, scalars.
+  private static let longestQuote = 300
+
+  /// The beginning, as a message may quote it.
+  var cut: String {
+    guard
+      let end = unicodeScalars.index(
+        unicodeScalars.startIndex, offsetBy: Self.longestQuote, limitedBy: unicodeScalars.endIndex),
+      end < unicodeScalars.endIndex
+    else { return self }
+    return String(unicodeScalars[..<end]) + "…"
   }
 }

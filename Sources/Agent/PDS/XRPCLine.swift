@@ -8,6 +8,8 @@ public struct PDSLimits: Sendable {
   public var timeout = 60.0
   /// The most tries after the first.
   public var maxRetries = 6
+  /// The option that sets the time.
+  public var option = "--timeout"
 
   /// A minute, seven tries.
   public init() {}
@@ -32,6 +34,8 @@ final class XRPCLine {
   private let limits: PDSLimits
   private let diagnostics: Diagnostics
   private var deadline = 0.0
+  /// The tries so far of which nobody knows whether they arrived.
+  private(set) var unanswered = 0
 
   /// - Parameters: as the members.
   init(_ client: WebClient, _ limits: PDSLimits, _ diagnostics: Diagnostics) {
@@ -42,9 +46,13 @@ final class XRPCLine {
 
   /// Calls, and waits. Whatever is sent here must do no harm when it arrives twice.
   ///
+  /// - Parameters:
+  ///   - request: what to ask.
+  ///   - mostFaults: how often an answer of 500 counts as a busy server's.
   /// - Returns: the answer; of errors those that no later try betters.
   /// - Throws: `CallFailure`, `temporary` when the time or the tries are used up.
-  func call(_ request: Request) throws(CallFailure) -> Reply {
+  func call(_ request: Request, mostFaults: Int = .max) throws(CallFailure) -> Reply {
+    var faults = 0
     let place = request.address.display
     deadline = Clock.monotonic + limits.timeout
     var backoff = Backoff(base: 1, cap: 60, jitter: 0.1)
@@ -59,10 +67,13 @@ final class XRPCLine {
         if (200...299).contains(head.status) { return .answer(head, body) }
         let error = XRPCError(head, body, now: Clock.unix)
         if !error.isTransient { return .refused(error) }
+        if error.status == 500 { faults += 1 }
+        if faults >= mostFaults { return .refused(error) }
         (reason, wait) = (error.line, error.wait)
       }
-      let pause = wait ?? backoff.next(random: Double.random(in: 0..<1))
-      if wait != nil { _ = backoff.next(random: 0) }
+      unanswered += 1
+      // No server is asked again at once, even where it says so.
+      let pause = max(wait ?? 0, backoff.next(random: Double.random(in: 0..<1)))
       try pauseOrGiveUp(pause, tries: backoff.count, place, reason)
     }
   }
@@ -74,13 +85,14 @@ final class XRPCLine {
       throw CallFailure(place, "gave up after \(tries - 1) retries: \(reason)", .temporary)
     }
     guard Clock.monotonic + pause < deadline else {
-      let words = "again in \(Int(pause.rounded(.up))) s, too late for --timeout"
+      let words = "again in \(Int(pause.rounded(.up))) s, too late for \(limits.option)"
       throw CallFailure(place, "\(reason) (\(words))", .temporary)
     }
     diagnostics.note("\(place): \(reason); again in \(Latency.text(pause / 1000)) s")
     let until = Clock.monotonic + pause
     while case let left = until - Clock.monotonic, left > 0 {
       usleep(UInt32(min(left, 60) * 1_000_000))
+      Self.heed()
     }
   }
 
@@ -99,8 +111,15 @@ final class XRPCLine {
         fetch.cancel()
         return .failed("no whole answer in \(Latency.seconds((now - start).rounded())) s")
       }
-      client.wait(seconds: min(limit - now, 60))
+      client.wait(
+        seconds: min(limit - now, 60), reading: [EndSignals.descriptor].filter { $0 >= 0 })
+      Self.heed()
     }
     return end ?? .failed("no answer")
+  }
+
+  /// A call has nothing to leave in order: a signal that is watched ends the process here, too.
+  private static func heed() {
+    if let signal = EndSignals.next() { Process.die(by: signal) }
   }
 }

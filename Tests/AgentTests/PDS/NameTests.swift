@@ -2,129 +2,135 @@ import Testing
 
 @testable import Agent
 
-/// The rules of the AT Protocol for names, each with what keeps to it and what does not.
+/// The rules of the AT Protocol for names, each at its limits and one step over them.
 struct PDSNameTests {
-  private static let label63 = String(repeating: "o", count: 63)
+  /// So many letters.
+  static func word(_ count: Int, _ letter: Character = "q") -> String {
+    String(repeating: letter, count: count)
+  }
+
+  /// Labels of at most 63 letters, with the dots between them so long as wanted.
+  static func domain(_ count: Int, tail: String) -> String {
+    var text = tail
+    while text.utf8.count < count {
+      let left = count - text.utf8.count - 1
+      text = word(left > 64 ? 63 : left == 64 ? 62 : left) + "." + text
+    }
+    return text
+  }
+
+  /// What no name of any kind has in it.
+  static let strangers = [
+    " ", "\t", "\n", "\r\n", "\u{0}", "\u{7f}", "\u{a0}", "\u{200b}", "\u{202e}", "é", "e\u{301}",
+    "ß", "ı", "ſ", "\u{212a}", "Ａ", "。", "．", "二", "🦉", "\\", "\"", "'", "`", "<", "|", "^",
+    "{", "}", "[", "]", "&", ";", ",", "$", "!", "*", "(", "+", "=", "/", "?", "#", "@",
+  ]
+
+  private func refuses(
+    _ name: (String) -> (any CustomStringConvertible)?, in parts: (String, String)
+  ) {
+    for stranger in Self.strangers {
+      for text in [
+        stranger, stranger + parts.0 + parts.1, parts.0 + stranger + parts.1,
+        parts.0 + parts.1 + stranger,
+      ] {
+        #expect(name(text) == nil, "\(text.debugDescription)")
+      }
+    }
+  }
+
+  // MARK: - Handles
 
   @Test(
     arguments: [
-      "com.example.fooBar", "net.users.bob.ping", "a.b.c", "a-0.b-1.c", "a0.b1.cc",
-      "cn.8.lex.stuff",
-      "test.12345.record", "a01.thing.record",
-      "xn--fiqs8s.xn--fiqa61au8b7zsevnm8ak20mc4a87e.record",
-      "com.\(label63).foo", "com.example.\(label63)", "com.example.f00", "COM.Example.fooBar",
-      "com." + String(repeating: "middle.", count: 35) + "foo",
-    ])
-  func takesNSID(_ text: String) { #expect(NSID(text)?.description == text) }
-
-  @Test(
-    arguments: [
-      "", "com.example", "com", ".", "..", "com.example.", ".com.example.foo", "com..example.foo",
-      "com.example.foo.*", "com.example.foo.3", "com.example.3foo", "com.example.foo-bar",
-      "-com.example.foo", "com-.example.foo", "com.-example.foo", "com.example-.foo",
-      "1st.example.foo", "com.exa💩ple.thing", "com.exa_ple.thing", "com.example.thing ",
-      " com.example.thing", "com.example.foo/bar", "com.o\(label63).foo",
-      "com.example.o\(label63)", "com." + String(repeating: "middle.", count: 40) + "foo",
-    ])
-  func refusesNSID(_ text: String) { #expect(NSID(text) == nil) }
-
-  @Test(
-    arguments: [
-      "self", "example.com", "~1.2-3_", "dHJ1ZQ", "pre:fix", "_", "-", "~", ":", "...",
-      "3jui7kd54zh2y",
-      String(repeating: "a", count: 512),
-    ])
-  func takesKey(_ text: String) { #expect(RecordKey(text)?.description == text) }
-
-  @Test(
-    arguments: [
-      "", ".", "..", "alpha/beta", "#extra", "@handle", "any space", "any+space", "number[3]",
-      "number(3)", "\"quote\"", "dHJ1ZQ==", "pre%3Afix", "ü", "a\n", "\u{0}",
-      String(repeating: "a", count: 513),
-    ])
-  func refusesKey(_ text: String) { #expect(RecordKey(text) == nil) }
-
-  @Test(
-    arguments: [
-      "alice.test", "john.test.bsky.app", "a.co", "xn--notarealidn.com", "8.cn", "jay.BSKY.social",
-      "0.0.0.0.com", "a-b.c-d", "\(label63).test", "a.n--b",
-      String(repeating: "a.", count: 125) + "net",
+      "ada.test", "Ada.Test", "ADA.TEST", "a.b", "a.b.c.d.e.f.g", "9.lives", "007.agents.uk",
+      "0.1.2.three", "x--y.zz", "xn--80ak6aa92e.com", "w-w.w-w", "a1.b2", "q.x9", "q.x-9",
+      "dot.did", "com.com.com", "0x1f.hex", "1-2-3.go", "q.local", "q.invalid",
+      "\(word(63)).io", "q.\(word(63))", domain(253, tail: "org"), domain(252, tail: "org"),
     ])
   func takesHandle(_ text: String) { #expect(Handle(text)?.description == text) }
 
   @Test(
     arguments: [
-      "", "alice", "alice.", ".alice.test", "alice..test", "-alice.test", "alice-.test",
-      "al_ice.test",
-      "alice.test ", "alice.0", "127.0.0.1", "alice.-test", "alice.test-", "al💩ice.test",
-      "did:plc:abc", "alice@test.com", "http://alice.test", "alice.test:80", "o\(label63).test",
-      String(repeating: "a.", count: 126) + "net",
+      "", ".", "..", "ada", "ada.", ".test", ".ada.test", "ada.test.", "ada..test", "-a.test",
+      "a-.test", "a.-b.test", "a.b-.test", "ada.-x", "ada.x-", "ada.7", "ada.7up", "10.0.0.7",
+      "ada.1e3", "a_da.test", "_ada.test", "ada.te_st", "ada%2etest", "ada:443.test", "did:plc:a.b",
+      "at://ada.test", "https://ada.test", "ada.test:443", "[::1]", "\(word(64)).io",
+      "q.\(word(64))", domain(254, tail: "org"), domain(300, tail: "org"), word(253),
     ])
   func refusesHandle(_ text: String) { #expect(Handle(text) == nil) }
 
+  @Test func handlesAreASCII() { refuses(Handle.init, in: ("ada", "b.test")) }
+
+  // MARK: - DIDs
+
   @Test(
     arguments: [
-      "did:plc:z72i7hdynmk6r22z27h6tvur", "did:web:alice.test", "did:method:val:two", "did:m:v",
-      "did:method::::val", "did:method:-", "did:method:val-two", "did:method:val%BB",
-      "did:web:localhost%3A1234", "did:m:_", "did:m:.",
+      "did:plc:ewvi7nxzyoun6zhxrhs64oiz", "did:web:ada.test", "did:web:ada.test:people:ada",
+      "did:web:127.0.0.1%3A9627", "did:key:zQ3shokFTS3brHcDQrn82RUDfCZ", "did:a:b", "did:a:B",
+      "did:abcdefghijklmnopqrstuvwxyz:0", "did:a:.", "did:a:-", "did:a:_", "did:a::a",
+      "did:a:::::a",
+      "did:a:%%a", "did:a:%zz", "did:did:did:did", "did:a:" + word(2042),
     ])
   func takesDID(_ text: String) { #expect(DID(text)?.description == text) }
 
   @Test(
     arguments: [
-      "", "did", "did:", "did:method", "did:method:", "DID:method:val", "Did:method:val",
-      "did:METHOD:val", "did:m123:val", "did::val", "did:method:val:", "did:method:val%",
-      "did:method:val/two", "did:method:val?two", "did:method:val#two", " did:method:val",
-      "did:method:va l", "didmethod:val", "did:method:v\u{e4}l",
+      "", "d", "did", "did:", "did::", "did::a", "did:a", "did:a:", "did:a::", "did:a:b:",
+      "did:a:b%", "did:a:%", "did:a:b%3A:", "did:A:b", "did:aB:b", "did:a1:b", "did:a-b:c",
+      "did:a_b:c", "did:é:b", "DID:a:b", "Did:a:b", "dId:a:b", "di:a:b", "didd:a:b", ":did:a:b",
+      "did.a.b", "did/a/b", "did:a:b/c", "did:a:b?c=d", "did:a:b#c", "did:a:b@c", "did:a:b~c",
+      "did:a:b+c", "did:a:" + word(2043), "did:" + word(3000) + ":a",
     ])
   func refusesDID(_ text: String) { #expect(DID(text) == nil) }
 
+  @Test func didsAreASCII() { refuses(DID.init, in: ("did:web:a", "b")) }
+
+  // MARK: - Names of collections
+
+  @Test(
+    arguments: [
+      "dev.joelclaw.task.item", "a.b.c", "A.B.C", "a.b.C", "z9.y8.x7", "a.9.b", "a.0b.c", "a.b9.c9",
+      "org.x-y.z", "o-r-g.x--y.z", "xn--p1ai.xn--e1afmkfd.vowel", "no.name.X", "one.two.tHREE",
+      "\(word(63)).b.c", "a.\(word(63)).c", "a.b.\(word(63))", "a.b.q\(word(62, "7"))",
+      domain(253, tail: "com") + ".n", domain(253, tail: "com") + "." + word(63),
+    ])
+  func takesNSID(_ text: String) { #expect(NSID(text)?.description == text) }
+
+  @Test(
+    arguments: [
+      "", ".", "..", "...", "a", "a.b", "a.b.", ".a.b", ".a.b.c", "a.b.c.", "a..c", "a..b.c",
+      "7.b.c", "7a.b.c", "-a.b.c", "a-.b.c", "a.-b.c", "a.b-.c", "a.b.-c", "a.b.c-", "a.b.c-d",
+      "a.b.7", "a.b.7c", "a.b.c_d", "a_b.c.d", "a.b_c.d", "a.b.c:d", "a.b.c#main", "a.b.c.*",
+      "a.*.c",
+      "a.b.c/d", "at://a.b.c", "a.b.c%64", "\(word(64)).b.c", "a.\(word(64)).c", "a.b.\(word(64))",
+      domain(254, tail: "com") + ".n", domain(254, tail: "com") + "." + word(63),
+      domain(253, tail: "com") + "." + word(64),
+    ])
+  func refusesNSID(_ text: String) { #expect(NSID(text) == nil) }
+
+  @Test func namesOfCollectionsAreASCII() { refuses(NSID.init, in: ("com.example.a", "b")) }
+
+  @Test func namesOfCollectionsKeepTheirCase() {
+    #expect(NSID("com.example.fooBar") != NSID("com.example.foobar"))
+  }
+
+  // MARK: - Keys
+
+  @Test(
+    arguments: [
+      "a", "Z", "0", "-", "_", "~", ":", "...", "....", ".a", "a.", "..a", "a..", "-.", "~.", "::",
+      "self", "2026-11-20", "12:30:00", "3mabcdefghijk", "ada.test", "a_b-c.d~e:f",
+      word(512), word(512, "."), word(511) + ":",
+    ])
+  func takesKey(_ text: String) { #expect(RecordKey(text)?.description == text) }
+
   @Test(arguments: [
-    "3jzfcijpj2z2a", "7777777777777", "3zzzzzzzzzzzz", "2222222222222", "j222222222222",
+    "", ".", "..", "%", "a%2Fb", "a%", "a/", "/a", "a/b", "../a", word(513), word(9000),
   ])
-  func takesTID(_ text: String) { #expect(TID(text)?.description == text) }
+  func refusesKey(_ text: String) { #expect(RecordKey(text) == nil) }
 
-  @Test(
-    arguments: [
-      "", "3jzfcijpj2z21", "0000000000000", "3jzfcijpj2z2aa", "3jzfcijpj2z2", "3JZFCIJPJ2Z2A",
-      "3jzf-cij-pj2z-2a", "zzzzzzzzzzzzz", "k222222222222", "3jzfcijpj2z2 ",
-    ])
-  func refusesTID(_ text: String) { #expect(TID(text) == nil) }
+  @Test func keysAreASCII() { refuses(RecordKey.init, in: ("a", "b")) }
 
-  @Test func tidsSortAsTheirTimes() {
-    let moments: [Int64] = [0, 1, 1023, 1_700_000_000_000_000, 1_700_000_000_000_001, 1 << 53 - 1]
-    let tids = moments.map { TID(microseconds: $0, clock: 17) }
-    #expect(tids.map(\.microseconds) == moments)
-    #expect(tids.map(\.description) == tids.map(\.description).sorted())
-    #expect(tids.allSatisfy { TID($0.description) == $0 })
-    #expect(TID(microseconds: 0, clock: 0).description == "2222222222222")
-  }
-
-  @Test func aClockNeverStandsStill() {
-    var clock = TIDClock(clock: 5)
-    let tids = [10.0, 10, 9, 10.5, 10.5].map { clock.next(now: $0).description }
-    #expect(tids == tids.sorted() && Set(tids).count == 5)
-  }
-
-  @Test(
-    arguments: [
-      "at://did:plc:asdf123", "at://alice.test", "at://did:plc:asdf123/com.example.post",
-      "at://alice.test/com.example.post/record", "at://did:abc:123/io.nsid.someFunc/self.",
-      "at://did:abc:123/io.nsid.someFunc/~", "at://did:abc:123/io.nsid.someFunc/...",
-    ])
-  func takesURI(_ text: String) { #expect(ATURI(text)?.description == text) }
-
-  @Test(
-    arguments: [
-      "", "at://", "at:/alice.test", "AT://alice.test", "http://alice.test", "at:///alice.test",
-      "at://name", "at://name.0", "at://did:plc:", "at://DID:plc:asdf123", " at://alice.test",
-      "at://alice.test ", "at://alice.test/", "at://alice.test//", "at://alice.test/short/stuff",
-      "at://alice.test/12345", "at://alice.test/com.example.post/",
-      "at://alice.test/com.example.p@st",
-      "at://alice.test/com.example.post/a/b", "at://alice.test/com.example.post/%30",
-      "at://alice.test/com.example.post/.", "at://alice.test/com.example.post/..",
-      "at://alice.test/com.example.post#/frag", "at://alice.test#", "at://alice.test?a=b",
-      "at://alice.test/com.example.post/" + String(repeating: "o", count: 8200),
-    ])
-  func refusesURI(_ text: String) { #expect(ATURI(text) == nil) }
+  @Test func keysKeepTheirCase() { #expect(RecordKey("Self") != RecordKey("self")) }
 }

@@ -23,6 +23,19 @@ struct RecordDraftTests {
     return nil
   }
 
+  @Test func namesThatLookAlikeAreTwo() throws {
+    #expect(fault(#"{"\u00e9":1,"e\u0301":2}"#) == nil)
+    #expect(fault(#"{"e\u0301":1,"e\u0301":2}"#) == "two members of one name: e\u{301}")
+  }
+
+  @Test(arguments: [
+    ("AQI=", true), ("AQI", true), ("", true), ("-_8", false), ("AQI==", false), ("A=QI", false),
+    ("+/8=", true),
+  ])
+  func bytesAreWhatServersTake(_ code: String, _ isTaken: Bool) {
+    #expect((fault(#"{"b":{"$bytes":"\#(code)"}}"#) == nil) == isTaken)
+  }
+
   /// Records and what they are called, from implementations of others.
   @Test(
     arguments: [

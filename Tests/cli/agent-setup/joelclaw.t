@@ -33,4 +33,18 @@ Another URL|q
 END
 status_is 75 "where nobody is"
 out_like "Nothing answers at this address" "is told"
+talk -k joelclaw -p far <<END
+URL of the agent|box.invalid:3018
+Token, not shown|
+Another URL|q
+END
+out_like 'Asking wss://box.invalid:3018 ' "a gateway elsewhere is asked over TLS"
+talk -k joelclaw -p here <<END
+URL of the agent|
+Token, not shown|
+Another URL|w
+END
+out_like 'Asking the gateway of this machine' "no URL means the one of this machine"
+is "$(sed -n '/here/,$p' "$config")" "[profile here]
+kind = joelclaw" "and is not written"
 done_testing

@@ -114,5 +114,5 @@ err_like 'clear text; see --allow-plaintext' "which is said"
 # --- words of the command line
 run agent-setup -k dashboard
 status_is 2 "a kind that is none"
-err_like "^agent-setup: option --kind: not clanky, openclaw, pincer or joelclaw: dashboard$" "is named"
+err_like "^agent-setup: option --kind: not clanky, openclaw, pincer, joelclaw or pds: dashboard$" "is named"
 done_testing

@@ -70,6 +70,8 @@ before=$(asked me putRecord)
 sed -n 16p "$tmp/jobs" >&5
 came() { [ "$(asked me putRecord)" -gt "$before" ]; }
 wait_until 20 came
+run sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
+status_is 75 "two at once would create everything twice"
 stop "$creating" KILL
 exec 5>&-
 ok "each line of what was done is whole" jq -e . "$tmp/cut.out"
@@ -81,5 +83,40 @@ is "$(stored me | jq -c 'select(.job != null)' | wc -l | tr -d ' ')" 40 "and is 
 run sh -c "pds-record create --state $tmp/keys $task <$tmp/jobs"
 is "$(stored me | jq -c 'select(.job != null)' | wc -l | tr -d ' ')" 40 "whatever happens"
 is "$(stat -c %a "$tmp/keys")" 600 "the keys are nobody else's affair"
+run pds-record watch --from 0 -n 1 --state "$tmp/keys"
+status_is 2 "a file of keys is no resume point"
+pds-record watch --from 0 -n 1 --state "$tmp/seq" >"$tmp/watched"
+cp "$tmp/seq" "$tmp/seq.before"
+run sh -c "pds-record create --state $tmp/seq $task <$tmp/jobs"
+status_is 2 "nor the other way round"
+ok "and it stays whole" cmp "$tmp/seq" "$tmp/seq.before"
+
+# --- pages of somebody on the way
+
+page='"text":"<html>log in first</html>"'
+given '{"n":6}' pds-record put $task kept
+fault me "{\"method\":\"deleteRecord\",\"status\":200,$page}"
+run pds-record delete $task kept
+status_is 2 "a page does not say that a record is deleted"
+for code in 404 401; do
+  fault me "{\"method\":\"deleteRecord\",\"status\":404,$page}"
+  fault me "{\"method\":\"getRecord\",\"status\":$code,$page}"
+  run pds-record delete $task kept
+  status_is $((code == 404 ? 2 : 77)) "nor does one of $code that there is none"
+done
+fault me "{\"method\":\"listRecords\",\"status\":401,$page}"
+run pds-record list $task
+status_is 77 "or no list"
+fault me "{\"method\":\"describeRepo\",\"status\":404,$page}"
+run pds-record describe
+status_is 2 "or no repository"
+run pds-record get $task kept
+status_is 0 "it is there"
+run pds-record delete --swap bafyreighusodssr3fxenpbozzqmenwm3lqbmygrtjwm4k65jnmwfk2pwk4 $task none
+status_is 1 "what is not there is not the record that was asked for"
+fault me '{"method":"putRecord","status":503}'
+given "$(printf 'bad\n{"n":7}')" pds-record create --max-retries 0 $task
+status_is 2 "a bad line counts, even where the server is away behind it"
+err_like 'gave up after 0 retries' "which is said, too"
 
 done_testing

@@ -6,6 +6,8 @@ needs_peers
 . "${0%/*}/../pds.sh"
 start_pds me --lifetime 0.6
 tokens=$XDG_STATE_HOME/agentutils/pds
+sed 's/profile me/profile by-did/;s/= alice.test/= did:web:alice.test/' \
+  "$XDG_CONFIG_HOME/agentutils/config" >"$tmp/by-did"
 fill() { seq "$1" | jq -c '{n: .}'; }
 
 mkfifo "$tmp/slow.fifo"
@@ -24,6 +26,30 @@ is "$(asked me createSession)" 1 "for one password"
 ok "new tokens are had" [ "$(asked me refreshSession)" -ge 1 ]
 is "$(stat -c %a "$tokens"/*.json)" 600 "which nobody else can read"
 unlike "$(cat "$tokens"/*.json "$out")" app-pass-word "without the password"
+
+# --- worn out twice over
+
+start worn sh -c "exec pds-record create $task <$tmp/slow.fifo"
+worn=$pid
+exec 5>"$tmp/slow.fifo"
+echo '{"worn":1}' >&5
+wait_until 20 at_least "$tmp/worn.out" 1
+sleep 0.7
+# Another process renews the tokens, and those wear out, too.
+given '{"worn":2}' pds-record create $task
+sleep 0.7
+echo '{"worn":3}' >&5
+exec 5>&-
+finished "$worn"
+is "$status:$(lines "$tmp/worn.out")" 0:2 "tokens of another process that expired meanwhile"
+cat "$tmp/by-did" >>"$XDG_CONFIG_HOME/agentutils/config"
+for line in alice.test did:web:alice.test; do
+  given "at://$line/$task/none" env AGENT_PROFILE=by-did pds-record delete
+  status_is 0 "$line is one's own name"
+done
+rm "$tokens"/*did-web*
+start_over=$(grep -n by-did "$XDG_CONFIG_HOME/agentutils/config" | cut -d : -f 1)
+sed -i "$start_over,\$d" "$XDG_CONFIG_HOME/agentutils/config"
 
 # --- several at once
 

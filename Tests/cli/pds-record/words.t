@@ -15,7 +15,7 @@ while IFS='|' read -r words want; do
   is "$(head -n 1 "$err")" "pds-record: $want" "pds-record $words"
   status_is 2 "is refused"
 done <<'END'
-|what is to be done? list, get, create, put, delete, watch, describe
+|what is to be done? list, get, create, put, delete, watch, describe, login
 lits com.example.a|unknown command lits: did you mean list?
 list|list needs a COLLECTION
 list com.example|com.example: not the name of a collection
@@ -29,6 +29,8 @@ put at://a.test/com.example.a/x|put takes names, not the AT URI at://a.test/com.
 create com.example.a x|too many words: x
 create|create needs a COLLECTION
 describe x|too many words: x
+login x|too many words: x
+login --repo b.test|--repo is not for login
 watch com.example|com.example: not the name of a collection
 list --repo nobody com.example.a|--repo nobody: neither a handle nor a DID
 put --swap x com.example.a x|--swap x: not a CID, none or row
@@ -40,6 +42,7 @@ get --from 1 com.example.a x|--from is not for get
 watch --timeout 1|--timeout is not for watch
 list --timeout 0 com.example.a|--timeout: above 0
 create --token-file - com.example.a|standard input cannot be the password and the records
+get --token-file - com.example.a|standard input cannot be the password and the records
 END
 is "$(requests .n | wc -l | tr -d ' ')" 0 "nobody is asked"
 run pds-record describe
@@ -47,6 +50,9 @@ status_is 0 "a name that is good"
 is "$(requests .target)" "/xrpc/com.atproto.repo.describeRepo?repo=a.test" "is asked for"
 run pds-record -p me --token-file /dev/null describe
 status_is 0 "reading takes no password"
+run pds-record -p me login
+status_is 77 "without a password nobody logs in"
+err_like 'no app password' "and it is said"
 printf '[profile c]\nurl = %s\n' "$url" >>"$XDG_CONFIG_HOME/agentutils/config"
 run pds-record -p c describe
 status_is 2 "an agent without records"

@@ -36,7 +36,7 @@ public struct ATURI: Hashable, Sendable, CustomStringConvertible {
 
 /// Whose records: a DID or a handle.
 public struct Repository: Hashable, Sendable, CustomStringConvertible {
-  /// As it was written.
+  /// A DID as it was written, a handle in lower case: it is the same in any.
   public let description: String
   /// The DID, nil for a handle.
   public let did: DID?
@@ -45,7 +45,7 @@ public struct Repository: Hashable, Sendable, CustomStringConvertible {
   public init?(_ text: String) {
     did = DID(text)
     if did == nil && Handle(text) == nil { return nil }
-    description = text
+    description = did == nil ? text.lowercased() : text
   }
 
   /// That of a DID.

@@ -1,0 +1,40 @@
+import Core
+
+/// Where a list goes on, and whether it does (Agent/PDS/CONTRACT.md 5).
+struct ListCursor {
+  /// The most pages in a row that bring nothing.
+  static let mostIdle = 10
+
+  private var seen: Set<[UInt8]> = []
+  private var idle = 0
+
+  /// Reads the cursor of a page.
+  ///
+  /// - Parameters:
+  ///   - body: the answer, one JSON object.
+  ///   - isNews: whether the page brought a record that had not come before.
+  /// - Returns: nil at the end: no cursor, or one that came before.
+  /// - Throws: `RecordFault` for one that is neither text nor a number, and for too many pages
+  ///   without news.
+  mutating func next(after body: [UInt8], isNews: Bool) throws(RecordFault) -> String? {
+    let cursor = try Self.cursor(of: body)
+    guard let cursor, !cursor.isEmpty, seen.insert(Array(cursor.utf8)).inserted else { return nil }
+    idle = isNews ? 0 : idle + 1
+    if idle == Self.mostIdle {
+      throw RecordFault(reason: "\(idle) pages in a row without a new record; no more are read")
+    }
+    return cursor
+  }
+
+  private static func cursor(of body: [UInt8]) throws(RecordFault) -> String? {
+    let found = body.withUnsafeBytes { bytes -> Result<String?, RecordFault> in
+      guard let value = try? ScanMembers.value(of: "cursor", in: bytes), !value.isNull else {
+        return .success(nil)
+      }
+      if value.isString { return .success(value.string) }
+      if value.isNumber { return .success(String(decoding: value.bytes, as: UTF8.self)) }
+      return .failure(RecordFault(reason: "a cursor that is neither a text nor a number"))
+    }
+    return try found.get()
+  }
+}

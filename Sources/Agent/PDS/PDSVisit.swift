@@ -1,0 +1,69 @@
+import Core
+import Web
+
+/// As whom a stream asks: as nobody, until the server wants somebody to log in, and then as the
+/// profile's identifier.
+final class PDSVisit {
+  /// The address of the server.
+  var base: WebAddress { server.base }
+  private let server: PDSServer
+  private let session: PDSSession
+  private var tokens: PDSTokens?
+  /// How often in a row a token was refused, and whether the last was made just now.
+  private var refusals = 0
+  private var isNew = false
+
+  /// The most tokens that are tried one after the other: those of other processes wear out, too.
+  private static let mostRefusals = 3
+
+  /// - Parameters:
+  ///   - access: the server.
+  ///   - diagnostics: for notes.
+  init(_ access: PDSAccess, _ diagnostics: Diagnostics) {
+    server = access.server
+    // Nothing else is done meanwhile. What did not work is tried again as a lost link is.
+    var limits = PDSLimits()
+    (limits.timeout, limits.maxRetries) = (10, 0)
+    // The other transfers of a client must not go on from within a stream's tick.
+    let client = WebClient(
+      agent: access.client.agent, connectTimeout: limits.timeout,
+      authorities: access.client.authorities)
+    session = PDSSession(
+      server, XRPCLine(client ?? access.client, limits, diagnostics), limits, diagnostics)
+  }
+
+  /// A query, with the token where one was wanted.
+  func request(
+    _ method: String, _ query: [(name: String, value: String?)] = []
+  ) throws(SettingsError) -> Request {
+    try server.request(method, query: query, token: tokens?.access)
+  }
+
+  /// Whether an error may be another one after `enter`.
+  func canEnter(_ error: XRPCError) -> Bool {
+    if error.name.isEmpty { return false }
+    return tokens == nil ? error.isLoginWanted && server.identifier != nil : error.isTokenRefused
+  }
+
+  /// Gets tokens, or others than those that were refused. Waits for the answers: not from within
+  /// `WebClient.perform`.
+  ///
+  /// - Parameter error: the refusal, which `canEnter` knows.
+  /// - Returns: why there are none, `temporary` where a later try may do; else nil.
+  func enter(_ error: XRPCError) -> AnswerProblem? {
+    if isNew || refusals >= Self.mostRefusals { return AnswerProblem(error.line, .denied) }
+    do {
+      try server.requirePrivacy("the token")
+      let canRefresh = error.name == "ExpiredToken"
+      (tokens, isNew) = try session.tokens(after: tokens, canRefresh: canRefresh)
+      refusals += 1
+      return nil
+    } catch {
+      let reported = error as? any Reported
+      return AnswerProblem(reported?.message ?? "\(error)", reported?.status ?? .failure)
+    }
+  }
+
+  /// What was asked for was told.
+  func succeeded() { (isNew, refusals) = (false, 0) }
+}

@@ -1,0 +1,243 @@
+import Agent
+import Core
+import Records
+
+/// What `--queue` adds: writes go through the outbox of the profile, and what cannot be read is
+/// shown as it was read last. Once the server is away, nothing more is sent in this run.
+final class RecordQueue {
+  private let file: OutboxFile
+  private let copies: RecordCopies
+  private let records: PDSRecords
+  private let sender: OutboxSender
+  private let patience: Double
+  private let diagnostics: Diagnostics
+  /// Why nothing is sent any more.
+  private var failure: CallFailure?
+
+  /// - Throws: `SettingsError` where there is no profile.
+  init(
+    _ profile: String?, _ records: PDSRecords, _ options: PDSOptions, _ diagnostics: Diagnostics
+  ) throws(SettingsError) {
+    file = try OutboxFile(profile: profile, diagnostics)
+    copies = RecordCopies(profile: file.profile, account: records.account)
+    sender = OutboxSender(file, records, copies)
+    patience = options.limits.timeout
+    (self.records, self.diagnostics) = (records, diagnostics)
+  }
+
+  // MARK: - Writing
+
+  /// Keeps a change, and sends it with what waits for the same record.
+  ///
+  /// - Parameters:
+  ///   - change: of a record.
+  ///   - history: what earlier runs did with it.
+  /// - Returns: the server's row where it has been written as it is, else the record of the item.
+  /// - Throws: `SettingsError`; nothing is kept then.
+  func write(
+    _ change: OutboxEntry.Change, _ history: History = .new
+  ) throws(SettingsError) -> (row: [UInt8], status: ExitStatus) {
+    guard let place = change.place else { return ([], .failure) }
+    var change = change
+    var waiting: OutboxItem?
+    if history != .new {
+      try file.look()
+      waiting = file.fold.item(of: place)
+      if waiting == nil {
+        if history == .kept, let item = file.fold.closed.last(where: { $0.place == place }) {
+          return answer(item)
+        }
+        if let row = earlier(place, change, history) { return (row, .success) }
+        // What is there is to be looked at before anything is written.
+        if failure != nil, case .put(_, let draft, _, _) = change {
+          change = .put(place, draft, base: .any, was: nil)
+        }
+      }
+    }
+    let kept = if let waiting { waiting } else { try keep(change) }
+    if failure == nil {
+      do throws(CallFailure) {
+        if let item = try send(place) { return answer(item) }
+        // Another process took it meanwhile.
+        if let item = file.fold.closed.last(where: { $0.ids.contains(kept.id) }) {
+          return answer(item)
+        }
+        return try taken(kept, place, change)
+      } catch {
+        diagnostics.say("\(error.message); kept in the outbox")
+        // Others may be sent all the same.
+        if error.status == .failure { return (kept.record(file.profile), error.status) }
+        failure = error
+      }
+    }
+    return (kept.record(file.profile), failure?.status ?? .temporary)
+  }
+
+  /// What earlier runs did with a change.
+  enum History {
+    /// None had it.
+    case new
+    /// One had it, and perhaps kept it.
+    case perhapsKept
+    /// One kept it.
+    case kept
+  }
+
+  /// The row of a record that an earlier run wrote, and that was perhaps edited or deleted since;
+  /// nil where none did, or nobody knows.
+  private func earlier(
+    _ place: RecordPlace, _ change: OutboxEntry.Change, _ history: History
+  ) -> [UInt8]? {
+    var copy = copies.record(place)
+    do throws(CallFailure) {
+      if copy == nil, history == .kept { return try row(place, change) }
+      if copy == nil, failure == nil {
+        let uri = ATURI(try records.repository(), place.collection, place.key)
+        copy = try records.get(uri).flatMap { CopiedRecord(row: $0, time: .now()) }
+        if let copy { copies.note(place, copy) }
+      }
+    } catch {
+      diagnostics.say(error.message)
+      failure = error
+    }
+    return copy.map {
+      RecordText().string("uri", $0.uri).string("cid", $0.cid.description).bytes
+    }
+  }
+
+  private func keep(_ change: OutboxEntry.Change) throws(SettingsError) -> OutboxItem {
+    OutboxItem(try file.add(change.made(from: copies)))
+  }
+
+  private func send(_ place: RecordPlace) throws(CallFailure) -> OutboxItem? {
+    let lock: LockFile?
+    do throws(SettingsError) {
+      lock = try file.sender(patience: patience)
+    } catch {
+      throw CallFailure(error)
+    }
+    guard let lock else {
+      throw CallFailure(file.path, "another process sends what is in it", .temporary)
+    }
+    defer { lock.release() }
+    return try sender.send(place)
+  }
+
+  private func answer(_ item: OutboxItem) -> (row: [UInt8], status: ExitStatus) {
+    guard let ack = item.answer?.ack, let row = ack.row, ack.state == .done else {
+      let isMade = item.answer?.ack.isMade == true
+      return (item.record(file.profile), isMade ? .success : .negative)
+    }
+    return (row, .success)
+  }
+
+  /// What came of a change that waits no more: another process sent it, or a person dropped it.
+  private func taken(
+    _ kept: OutboxItem, _ place: RecordPlace, _ change: OutboxEntry.Change
+  ) throws(CallFailure) -> (row: [UInt8], status: ExitStatus) {
+    let uri = ATURI(try records.repository(), place.collection, place.key)
+    let there = try records.get(uri).flatMap { CopiedRecord(row: $0, time: .now()) }
+    var wanted: CID?
+    if case .put(_, let draft, _, _) = change { wanted = draft.cid }
+    if there?.cid == wanted { return (try row(place, change), .success) }
+    var item = kept
+    let reason = "another process took it, and it is not what is there"
+    item.answer = (OutboxAck(.dropped, cid: there?.cid, reason: reason), .now())
+    return (item.record(file.profile), .negative)
+  }
+
+  private func row(
+    _ place: RecordPlace, _ change: OutboxEntry.Change
+  ) throws(CallFailure) -> [UInt8] {
+    let uri = ATURI(try records.repository(), place.collection, place.key)
+    let text = RecordText().string("uri", uri.description)
+    guard case .put(_, let draft, _, _) = change else { return text.bytes }
+    return text.string("cid", draft.cid.description).bytes
+  }
+
+  /// Leaves out of the outbox what is over.
+  func finish() throws(SettingsError) { try file.compact() }
+
+  // MARK: - Reading
+
+  /// A record with the change that waits for it.
+  ///
+  /// - Returns: nil where there is none, or it is to be deleted.
+  /// - Throws: `CallFailure`, when there is no copy, either.
+  func get(_ place: RecordPlace) throws -> [UInt8]? {
+    try file.look()
+    let uri = ATURI(try records.repository(), place.collection, place.key)
+    if let item = file.fold.item(of: place) { return RowOverlay.row(item, uri) }
+    do throws(CallFailure) {
+      if let failure { throw failure }
+      let row = try records.get(uri)
+      copies.note(place, row.flatMap { CopiedRecord(row: $0, time: .now()) })
+      return row.map { RowOverlay.marked($0, place, file.fold.closed) }
+    } catch {
+      guard error.status == .temporary, let copy = copies.record(place) else { throw error }
+      away(error, copy.time)
+      return RowOverlay.marked(Self.row(copy, uri), place, file.fold.closed)
+    }
+  }
+
+  /// The rows of a collection with the changes that wait for them.
+  ///
+  /// - Throws: `CallFailure`, when there is no copy, either.
+  func list(
+    _ collection: NSID, isReversed: Bool, count: Int, fault: (String) -> Void
+  ) throws -> [[UInt8]] {
+    try file.look()
+    let waiting = file.fold.open.filter { $0.place?.collection == collection }
+    let repository = try records.repository()
+    var rows: [RowOverlay.Row] = []
+    do {
+      rows = try read(collection, isReversed, count, spare: waiting.count, fault)
+    } catch let failure as CallFailure {
+      let copy = copies.collection(collection)
+      let isKnown = copy.time != nil || !copy.records.isEmpty || !waiting.isEmpty
+      guard failure.status == .temporary, isKnown else { throw failure }
+      away(failure, copy.time)
+      rows = copy.records.compactMap { key, record in
+        record.map { .init(key, Self.row($0, ATURI(repository, collection, key))) }
+      }
+      rows.sort { RowOverlay.isBelow($0.key, $1.key) == isReversed }
+    }
+    // Another process may have sent some of it meanwhile: then the rows have it.
+    let all = RowOverlay.rows(rows, waiting, of: (repository, collection), isRising: isReversed)
+    let closed = file.fold.closed
+    return all.prefix(count).map {
+      RowOverlay.marked($0.bytes, RecordPlace(collection, $0.key), closed)
+    }
+  }
+
+  private func read(
+    _ collection: NSID, _ isReversed: Bool, _ count: Int, spare: Int, _ fault: (String) -> Void
+  ) throws -> [RowOverlay.Row] {
+    let start = Timestamp.now()
+    let (most, isEndless) = count.addingReportingOverflow(spare)
+    var rows: [RowOverlay.Row] = []
+    var copied: [RecordKey: CopiedRecord] = [:]
+    try records.list(
+      collection, isReversed: isReversed, count: isEndless ? .max : most, fault: fault
+    ) { bytes in
+      guard let row = try? bytes.withUnsafeBytes({ try RecordRow($0) }) else { return }
+      rows.append(.init(row.key, bytes))
+      copied[row.key] = CopiedRecord(row: bytes, time: start)
+    }
+    copies.keep(copied, of: collection, since: start, isWhole: isEndless || rows.count < most)
+    return rows
+  }
+
+  private static func row(_ copy: CopiedRecord, _ uri: ATURI) -> [UInt8] {
+    RecordText().string("uri", copy.uri.isEmpty ? uri.description : copy.uri)
+      .string("cid", copy.cid.description).json("value", bytes: copy.value).bytes
+  }
+
+  /// Said once in a run.
+  private func away(_ error: CallFailure, _ time: Timestamp?) {
+    if failure != nil { return }
+    failure = error
+    let since = time.map { "what was there at \($0.rfc3339)" } ?? "what is known of it"
+    diagnostics.say("\(error.message): this is \(since)")
+  }
+}

@@ -1,0 +1,77 @@
+#!/bin/sh
+# pds-record: lists that break off, and answers that are not what was asked for.
+. "${0%/*}/../lib.sh"
+needs pds-record jq
+start_server faulty python3 "$cli/servers/faulty_pds.py" "$tmp/log"
+for name in numbers gaps twice badrow idle oddcursor norev other bigcid conflicts refused unread \
+  plain stranger; do
+  printf '[profile %s]\nkind = pds\nurl = %s/%s\nidentifier = did:web:a.test\n' \
+    $name "$url" $name
+  echo 'token-command = echo password'
+done >"$XDG_CONFIG_HOME/agentutils/config"
+given() {
+  printf '%s\n' "$1" >"$tmp/given"
+  shift
+  run "$@" <"$tmp/given"
+}
+asked() { grep -c "^$1 $2 " "$tmp/log"; }
+keys() { jq -r '.uri | split("/")[-1]' "$out" | tr -d k | xargs; }
+
+# --- lists
+
+run pds-record list -p numbers com.example.a
+is "$status:$(keys)" "0:9 8 7 6 5 4 3 2 1" "a cursor may be a number"
+run pds-record list -p gaps com.example.a
+is "$status:$(keys)" "0:9 7 5 3 1" "an empty page is not the end"
+run pds-record list -p twice com.example.a
+is "$status:$(keys)" "0:9 8 7 6 4 3 2 1" "nor is one that came before"
+run pds-record list -p badrow com.example.a
+is "$status:$(keys)" "2:9 8 7 6 4 3 2 1" "nor one whose only row is none"
+run pds-record list -p idle com.example.a
+is "$status:$(asked idle listRecords)" "2:10" "ten of them in a row are"
+err_like '10 pages in a row without a new record; no more are read' "and it is said"
+run pds-record list -p oddcursor com.example.a
+is "$status:$(keys)" "2:9" "a cursor that is none"
+err_like 'neither a text nor a number' "is an error"
+run pds-record list -p norev --timeout 3 --reverse com.example.a
+is "$status:$(keys)" "0:1 2 3 4 5 6 7 8 9" "where reverse is not implemented, the list is turned"
+
+# --- records
+
+run pds-record get -p other com.example.a x
+status_is 2 "another record than was asked for"
+out_empty "is not printed"
+given "$(printf 'b\na\n  {"rkey":"c"}  \r')" pds-record get -p refused com.example.a
+status_is 2 "a record that the server refuses"
+is "$(keys)" "b c" "does not end the others"
+err_is "pds-record: standard input:2: 400 Bad Request: RepoTakendown: no" "and is named"
+seq 12 | jq -c '{rkey: "x\(.)", value: {n: 2}}' >"$tmp/rows"
+echo '{"rkey":"a","value":{}}' >>"$tmp/rows"
+run pds-record put -p conflicts com.example.a <"$tmp/rows"
+status_is 2 "conflicts, of which one cannot be looked into"
+is "$(grep -c 'nothing was written' "$err")" 12 "are named, as many as there are"
+err_like '^pds-record: standard input:13: .*InvalidSwap.*, and what is there is not told: .*RepoTakendown' \
+  "each with what is known"
+given '{"n":1}' pds-record put -p bigcid com.example.a x
+status_is 2 "a CID that is none"
+ok "is cut" [ "$(wc -c <"$err")" -lt 700 ]
+err_unlike SECRET "without the secrets in it"
+given '{"n":1}' pds-record -p plain delete --swap none com.example.a x
+status_is 2 "a deletion of nothing is no deletion"
+given '{"n":{"$bytes":"-_8"}}' pds-record -p plain put com.example.a x
+err_like 'bytes that are not base64' "letters that servers refuse are not sent"
+
+# --- sessions
+
+# They are kept for all that is at one origin.
+rm -r "$XDG_STATE_HOME/agentutils/pds"
+given '{"n":1}' pds-record -p unread --max-retries 0 put com.example.a x
+is "$status:$(asked unread createSession)" 75:1 "a server that fails with a new token is away"
+given '{"n":1}' pds-record -p unread --max-retries 9223372036854775807 put com.example.a x
+is "$status:$(asked unread createSession)" 0:2 "with an old one a new one is tried"
+rm -r "$XDG_STATE_HOME/agentutils/pds"
+given '{"n":1}' pds-record -p stranger put com.example.a x
+status_is 77 "a session of somebody else"
+err_like 'a session of did:web:b.test, not of did:web:a.test' "is not used"
+
+done_testing

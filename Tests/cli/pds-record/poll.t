@@ -1,0 +1,81 @@
+#!/bin/sh
+# pds-record watch where a server has no stream of events: it is polled, and tells the same.
+. "${0%/*}/../lib.sh"
+needs pds-record jq curl
+needs_peers
+. "${0%/*}/../pds.sh"
+start_pds me --page 2
+write() { echo "{\"n\":$2}" | pds-record put "${3:-$task}" "$1" >"$tmp/written"; }
+write a 1
+write b 1
+write c 1
+none='{"method":"subscribeRepos","status":404,"text":"no such thing"}'
+told() { jq -r 'select(.event).data | [.t, .by, (.ops[0] | .action, .path, .value.n)] | join(" ")' "$1"; }
+
+# --- live
+
+fault me "$none"
+start watch pds-record watch -L --retry-wait 0.2
+wait_until 20 has "$tmp/watch.out" '"type":"open"' || bail "not open"
+is "$(cat "$tmp/watch.err")" \
+  "pds-record: $url/: no stream of events: 404 Fault: no such thing; it is polled" "it is said once"
+write d 1
+write b 2
+pds-record delete $task a >"$tmp/written"
+write x 1 com.example.other
+wait_until 20 has "$tmp/watch.out" com.example.other || bail "not told"
+fault me '{"method":"getLatestCommit","status":503}'
+fault me '{"method":"getLatestCommit","status":404,"text":"<html>log in first</html>"}'
+wait_until 20 has "$tmp/watch.out" '"type":"resumed"'
+write x 2 com.example.other
+wait_until 20 has "$tmp/watch.out" '"update","path":"com.example.other'
+stop "$pid" INT
+status_is 130 "a signal ends it"
+is "$(told "$tmp/watch.out" | sort)" "#commit poll create com.example.other/x 1
+#commit poll create $task/d 1
+#commit poll delete $task/a 
+#commit poll update com.example.other/x 2
+#commit poll update $task/b 2" "what happens, and no more, whatever was lost"
+is "$(jq -r 'select(.event).id' "$tmp/watch.out" | sort -u)" "" "without numbers"
+is "$(jq -r 'select(.event).data | select(.ops[0].path | endswith("/b")) | .repo, .ops[0].cid' \
+  "$tmp/watch.out" | xargs)" "did:web:alice.test $(pds-record get $task b | jq -r .cid)" \
+  "with names"
+is "$(jq -r 'select(.type).type' "$tmp/watch.out" | xargs)" "open lost lost resumed end" \
+  "the link is told, too"
+
+# --- what is there already, one collection
+
+fault me '{"method":"subscribeRepos","status":501}'
+run pds-record watch --from 0 -n 3 --max-time 20 $task
+is "$(told "$out" | xargs -n 5)" "#commit poll create $task/b 2
+#commit poll create $task/c 1
+#commit poll create $task/d 1" "from the beginning, all that is there is new"
+is "$(asked me listRecords)" "$(jq -r 'select(.method == "listRecords").query' "$tmp/me.log" |
+  grep -c 'limit=100')" "by pages"
+fault me "$none"
+run pds-record watch --from 0 -n 1 --max-event-bytes 50 --max-time 1 --retry-wait 0.2 $task
+status_is 2 "events that are too large"
+err_like 'event of [0-9]+ bytes or more dropped' "are dropped, and it is said"
+fault me "$none"
+run pds-record watch --from 17 --max-time 1 --state "$tmp/state"
+err_like 'polled, and not behind event 17' "numbers mean nothing then"
+out_is "" "and nothing is told twice"
+is "$(jq -r .last_event_id "$tmp/state" 2>/dev/null || grep -o 17 "$tmp/state")" 17 "the state stays"
+
+run pds-record watch --from 0 -n 1
+is "$(jq -r .data.by "$out")" push "what a stream tells says so"
+
+# --- what is no such server
+
+serve <<'END'
+forever
+status 404 text/plain none
+END
+printf '[profile raw]\nkind = pds\nurl = %s\nidentifier = did:web:a.test\n' "$url" \
+  >"$XDG_CONFIG_HOME/agentutils/config"
+run pds-record watch
+status_is 2 "neither a stream nor records"
+err_one_line pds-record "are an error"
+err_like ': 404 Status: none$' "which says why"
+
+done_testing

@@ -1,0 +1,81 @@
+#!/bin/sh
+# pds-record watch and agent-tail where a server tells nobody anything who has not logged in.
+. "${0%/*}/../lib.sh"
+needs pds-record agent-tail jq curl
+needs_peers
+. "${0%/*}/../pds.sh"
+tokens=$XDG_STATE_HOME/agentutils/pds
+write() { echo "{\"n\":$2}" | pds-record -p "$1" put $task "k$2" >"$tmp/written"; }
+numbers() { jq -r 'select(.event == "#commit").data.ops[].value.n' "$1" | xargs; }
+
+# --- the handle, the stream and the records
+
+start_pds me --private
+for number in 1 2; do write me "$number"; done
+: >"$tmp/me.log"
+rm -r "$tokens"
+run pds-record watch -L --max-retries 0 --from 0 -n 5 $task
+status_is 0 "a server that wants one to log in"
+is "$(numbers "$out")" "1 2" "tells what it has"
+is "$(jq -r 'select(.type).type' "$out" | xargs)" "open end" "and no link is lost for it"
+is "$(asked me createSession)" 1 "the password is sent once"
+is "$(jq -r 'select(.authorized | not).method' "$tmp/me.log" | sort | xargs)" \
+  "createSession describeRepo" "what one may ask is known then"
+run agent-tail -p me --from 0 -n 5 $task
+is "$(numbers "$out")" "1 2" "agent-tail is told, too"
+is "$(asked me createSession)" 1 "with the same session"
+run pds-record -p me watch -L --repo did:web:alice.test --max-retries 0 --from 0 -n 5 $task
+is "$(numbers "$out") $(jq -r 'select(.type).type' "$out" | xargs)" "1 2 open end" \
+  "without a handle it is the stream that is refused first"
+
+# --- tokens that wear out
+
+start_pds short --private --lifetime 1
+start watch pds-record -p short watch -L --retry-wait 0.1 $task
+wait_until 20 has "$tmp/watch.out" '"type":"open"' || bail "not open"
+sleep 1.1
+write short 1
+wait_until 20 has "$tmp/watch.out" '"n":1'
+stop "$pid" INT
+is "$(numbers "$tmp/watch.out") $(jq -r 'select(.type).type' "$tmp/watch.out" | xargs)" \
+  "1 open end" "are renewed on the way"
+is "$(asked short createSession)" 1 "without the password"
+
+# --- without a stream
+
+fault me '{"method":"subscribeRepos","status":404}'
+run pds-record -p me watch --from 0 -n 2 --retry-wait 0.1 --max-time 20 $task
+is "$(jq -r '.data | [.by, .ops[0].value.n] | join(" ")' "$out" | xargs)" "poll 1 poll 2" \
+  "it is polled with the token"
+fault short '{"method":"subscribeRepos","status":404}'
+start watch pds-record -p short watch -L --repo did:web:alice.test --retry-wait 0.1 $task
+wait_until 20 has "$tmp/watch.out" '"type":"open"' || bail "not open"
+sleep 1.1
+write short 2
+wait_until 20 has "$tmp/watch.out" '"n":2'
+stop "$pid" INT
+is "$(numbers "$tmp/watch.out") $(jq -r 'select(.type).type' "$tmp/watch.out" | xargs)" \
+  "2 open end" "and with new ones behind it"
+
+# --- nobody is let in
+
+start_pds never --private --lifetime 0
+run pds-record -p never watch --max-time 20
+status_is 77 "a server that takes none of its tokens"
+err_one_line pds-record "is said so in a line"
+ok "and not asked for ever" [ "$(asked never createSession)" -lt 4 ]
+rm -r "$tokens"
+down me
+run pds-record -p me watch --max-retries 0 --max-time 20
+status_is 75 "one that is away"
+up me
+echo wrong >"$tmp/pds.password"
+run pds-record -p me watch --max-time 20
+status_is 77 "a wrong password"
+err_like 'was refused for alice.test$' "is said"
+: >"$tmp/me.log"
+run agent-tail -p me --max-time 20
+status_is 77 "by agent-tail, too"
+is "$(asked me createSession)" 1 "and tried once"
+
+done_testing

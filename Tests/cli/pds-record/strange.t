@@ -1,0 +1,90 @@
+#!/bin/sh
+# pds-record watch: servers that refuse records, tell too much or nothing, and are away at first.
+. "${0%/*}/../lib.sh"
+needs pds-record agent-tail jq
+start_server faulty python3 "$cli/servers/faulty_pds.py" "$tmp/log"
+for name in toobig numberless strange large many wordy future away page private gone refused; do
+  printf '[profile %s]\nkind = pds\nurl = %s/%s\nidentifier = did:web:a.test\n' \
+    $name "$url" $name
+done >"$XDG_CONFIG_HOME/agentutils/config"
+printf '[profile named]\nkind = pds\nurl = %s/named\nidentifier = a.test\n[profile dead]\nkind = pds\nurl = http://127.0.0.1:9\nidentifier = a.test\n' \
+  "$url" >>"$XDG_CONFIG_HOME/agentutils/config"
+# watch PROFILE [OPTION...]
+watch() {
+  _profile=$1
+  shift
+  run pds-record watch -p "$_profile" --retry-wait 0.1 --max-time 10 "$@"
+}
+ops() { jq -r 'select(.event == "#commit").data.ops | map(.path + " \(.value.n)") | join(" ")' "$out"; }
+streams() { grep "^$1 subscribeRepos" "$tmp/log" | cut -d ' ' -f 3 | paste -sd,; }
+
+# --- what changed, and cannot be told
+
+watch away -n 2 -v
+is "$(ops | xargs)" "com.example.a/a 1 com.example.a/b 1" "the first event is not lost with its record"
+is "$(streams away)" ",cursor=0" "the next connection begins before it"
+err_like 'a record could not be fetched: 503 .*; next try in 1.0 s' "after the time the server names"
+watch refused -n 2
+status_is 2 "a record that is refused for good"
+is "$(ops | xargs)" "com.example.a/a null com.example.a/b 1" "does not hold up the others"
+err_is "pds-record: $url/refused: com.example.a/a: a record could not be fetched: 400 Bad Request: RepoTakendown: no" \
+  "and is named"
+watch gone -n 2
+status_is 0 "a record that is gone"
+is "$(ops | xargs)" "com.example.a/a null com.example.a/b 1" "is no fault"
+watch page -n 1 --max-retries 2
+status_is 75 "a page is no record that is gone"
+err_like "gave up after 2 retries: .*404 Not Found: a page, not a server's answer" "and waited out"
+out_empty "with nothing printed"
+watch private -n 1
+status_is 77 "records for those who logged in"
+err_like 'no app password' "are asked for as such"
+
+# --- strange events
+
+watch toobig -n 3
+is "$(jq -c '[.id, .data.tooBig]' "$out" | xargs)" "[1,true] [2,null] [3,null]" \
+  "commits that tell no changes are printed"
+watch toobig -n 2 com.example.a
+is "$(jq -r .id "$out" | xargs)" "1 3" "of a collection, those that keep some back"
+watch numberless -n 1
+is "$(jq -r .id "$out")" 3 "an event without a number"
+is "$(grep -c '#commit without a number is dropped' "$err")" 2 "is named"
+watch strange -n 2
+is "$(jq -c 'select(.id == "1").data | has("\u0301key\"")' "$out")" true "a strange name stays whole"
+is "$(grep -o '"value"' "$out" | wc -l):$(ops | xargs)" "1:com.example.a/a 1" \
+  "what a server calls a value is none"
+watch large -n 1
+err_like 'an event of more than 8388608 bytes dropped; see --max-event-bytes' "8 MiB are enough"
+is "$(ops)" "com.example.a/b 1" "for an event"
+watch large -n 1 --max-event-bytes 20000000
+is "$(ops):$(cat "$err")" "com.example.a/a 1:" "unless more is asked for"
+watch many -n 1
+err_like 'an event is dropped: more than 100000 values' "an event has so many parts"
+watch wordy -v --max-retries 0
+ok "what a server says is cut" [ "$(wc -c <"$err")" -lt 1500 ]
+watch future --state "$tmp/state"
+err_is "pds-record: $url/future: FutureCursor" "a number of nothing is not made up"
+printf '{"type":"sse_state","source":"repository did:web:a.test of %s/future","last_event_id":"9"}\n' \
+  "$url" >"$tmp/state"
+watch future --state "$tmp/state"
+status_is 2 "a state of the future"
+err_like "FutureCursor \(event 9\): remove $tmp/state to begin" "tells what to do"
+
+# --- a server that is away, and an account known by its handle
+
+watch named -n 1
+is "$(ops)" "com.example.a/a 1" "a handle is looked up"
+watch named -n 1 --state "$tmp/named"
+is "$(jq -r .source "$tmp/named")" "repository did:web:a.test of $url/named" "and kept as a DID"
+sed -i 's/did:web:a/did:web:b/' "$tmp/named"
+watch named --state "$tmp/named"
+status_is 2 "that of somebody else"
+err_like 'a.test is did:web:a.test now, and the state that of repository did:web:b.test' "is not gone on with"
+run agent-tail -p named,dead --retry-wait 0.1 --max-retries 1 --max-time 3
+is "$(jq -r 'select(.event).profile' "$out" | sort | uniq -c | xargs)" "2 named" \
+  "a server that is away keeps no other from being followed"
+err_like 'gave up after 1 retries' "and is tried again"
+unlike "$(cat "$err")" '--timeout' "by its own options"
+
+done_testing
