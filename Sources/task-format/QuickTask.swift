@@ -1,0 +1,137 @@
+import Core
+import Turns
+
+/// Reads a task as people type it: `deploy the pipeline tomorrow 9:00 !1 #ops`.
+enum QuickTask {
+  /// Why a text is no task.
+  struct Fault: Error, Equatable {
+    /// Lower case, no full stop.
+    let reason: String
+  }
+
+  /// The longest title, characters.
+  static let longest = 500
+
+  /// Reads one line. `!1` to `!4` is the priority, `#word` a label, `+word` the project, `@word`
+  /// who does it if it is a handle or a DID; a date in words may stand anywhere; all else is the
+  /// title. A word behind a backslash, and what stands between double quotes, is of the title.
+  ///
+  /// - Parameters:
+  ///   - text: the line.
+  ///   - now: what days are counted from.
+  ///   - zone: whose clocks are meant.
+  /// - Throws: `Fault` without a title, with two dates, priorities, projects or persons, or with a
+  ///   date that there is not.
+  static func read(
+    _ text: String, now: Timestamp, zone: LocalZone = .system
+  ) throws(Fault) -> TaskDraft {
+    let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    var title: [String] = []
+    var draft = TaskDraft(title: "")
+    var at = 0
+    while at < words.count {
+      let word = words[at]
+      if let end = quoteEnd(words, at) {
+        title += words[at..<end]
+        at = end
+      } else if word.hasPrefix("\\"), word.count > 1 {
+        title.append(String(word.dropFirst()))
+        at += 1
+      } else if try mark(word, &draft) {
+        at += 1
+      } else if let found = try date(words[at...], now, zone) {
+        let said = words[at..<at + found.count].joined(separator: " ")
+        if let other = draft.dueText {
+          throw twice("dates", other, said)
+        }
+        (draft.due, draft.dueText) = (found.due, said)
+        at += found.count
+      } else {
+        title.append(word)
+        at += 1
+      }
+    }
+    draft.title = try checked(title.joined(separator: " "))
+    return draft
+  }
+
+  /// Reads one line that is a title and nothing else.
+  ///
+  /// - Throws: `Fault` without a title.
+  static func plain(_ text: String) throws(Fault) -> String {
+    try checked(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
+  }
+
+  private static func checked(_ title: String) throws(Fault) -> String {
+    if title.isEmpty { throw Fault(reason: "no title") }
+    guard title.unicodeScalars.count <= longest else {
+      throw Fault(reason: "a title of more than \(longest) characters")
+    }
+    return title
+  }
+
+  private static func date(
+    _ words: ArraySlice<String>, _ now: Timestamp, _ zone: LocalZone
+  ) throws(Fault) -> DueWords.Found? {
+    do throws(DueWords.Fault) {
+      return try DueWords.read(words, now: now, zone: zone)
+    } catch {
+      throw Fault(reason: error.reason)
+    }
+  }
+
+  /// Where words end that stand between quotes; nil where none begin.
+  private static func quoteEnd(_ words: [String], _ at: Int) -> Int? {
+    guard words[at].hasPrefix("\"") else { return nil }
+    return words[at...].firstIndex { $0.count > 1 && $0.hasSuffix("\"") }.map { $0 + 1 }
+  }
+
+  private static func twice(_ what: String, _ one: String, _ other: String) -> Fault {
+    Fault(reason: "two \(what): \(one), and \(other); \\ before a word keeps it in the title")
+  }
+
+  private static func mark(_ word: String, _ draft: inout TaskDraft) throws(Fault) -> Bool {
+    let name = String(word.dropFirst())
+    switch word.first {
+    case "!":
+      guard let priority = Int(name), (1...4).contains(priority), name.count == 1 else {
+        return false
+      }
+      if let one = draft.priority, one != priority { throw twice("priorities", "!\(one)", word) }
+      draft.priority = priority
+    case "#":
+      // A number is that of something else.
+      guard name.contains(where: \.isLetter) else { return false }
+      if !draft.labels.contains(name) { draft.labels.append(name) }
+    case "+":
+      guard name.first?.isLetter == true else { return false }
+      if let one = draft.project, one != name { throw twice("projects", "+\(one)", word) }
+      draft.project = name
+    case "@":
+      guard isPerson(name) else { return false }
+      if let one = draft.assignee, one != name { throw twice("persons", "@\(one)", word) }
+      draft.assignee = name
+    default: return false
+    }
+    return true
+  }
+
+  /// Whether a word is a DID (`did:plc:...`) or a handle (`alice.example.com`).
+  static func isPerson(_ word: String) -> Bool {
+    let bytes = Array(word.utf8)
+    let isLetter = { (byte: UInt8) in (97...122).contains(byte | 32) }
+    let isName = { (byte: UInt8) in isLetter(byte) || (48...57).contains(byte) || byte == 45 }
+    if word.hasPrefix("did:") {
+      let parts = bytes.split(separator: 58, maxSplits: 2, omittingEmptySubsequences: false)
+      return parts.count == 3 && !parts[1].isEmpty
+        && parts[1].allSatisfy { (97...122).contains($0) }
+        && bytes.count <= 2048 && bytes.last != 58 && !parts[2].isEmpty
+        && parts[2].allSatisfy { isName($0) || ":._%".utf8.contains($0) }
+    }
+    let parts = bytes.split(separator: 46, omittingEmptySubsequences: false)
+    return parts.count >= 2 && bytes.count <= 253
+      && parts.allSatisfy {
+        (1...63).contains($0.count) && $0.allSatisfy(isName) && $0.first != 45 && $0.last != 45
+      } && parts.last?.first.map(isLetter) == true
+  }
+}

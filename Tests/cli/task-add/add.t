@@ -1,0 +1,112 @@
+#!/bin/sh
+# task-add against arroba: tasks in words, in several zones; what is not understood is not sent.
+. "${0%/*}/../lib.sh"
+needs task-add task-format pds-record jq curl python3
+needs_peers
+. "${0%/*}/../pds.sh"
+start_pds me
+add() { run task-add -p me "$@"; }
+# tomorrow ZONE: the date; at ZONE TIME: an instant in UTC, of tomorrow.
+tomorrow() { TZ=$1 date -d tomorrow +%F 2>/dev/null || TZ=$1 date -v +1d +%F; }
+at() {
+  date -u -d "$(TZ=$1 date -d "$(tomorrow "$1") $2" +@%s)" +%FT%T.000Z 2>/dev/null ||
+    date -u -r "$(TZ=$1 date -j -f '%F %H:%M:%S' "$(tomorrow "$1") $2:00" +%s)" +%FT%T.000Z
+}
+
+# --- one task
+
+for zone in Europe/Berlin America/New_York Asia/Kathmandu UTC; do
+  run env TZ=$zone task-add -p me 'deploy the pipeline' tomorrow 9:00 '!1' '#ops'
+  status_is 0 "a task in $zone"
+  is "$(stored me | jq -sr '.[0] | [.title, .status, .priority, .due, .dueText, .labels[0]] | join("|")')" \
+    "deploy the pipeline|open|1|$(at $zone 9:00)|tomorrow 9:00|ops" "is there, at nine on the wall"
+done
+is "$(jq -r '[.type, .profile, .title, .state, (.id | startswith("at://"))] | join(" ")' "$out")" \
+  'task me deploy the pipeline open true' "in a pipe the record is printed"
+is "$(stored me | jq -r '.["$type"] + " " + (.createdAt | length | tostring)' | sort -u)" \
+  "$task 24" "with its type and the time"
+run env TZ=UTC LC_ALL=C TERM=xterm python3 "$cli/terminal.py" task-add -p me 'call Ada tomorrow #home +boat'
+is "$(tr -d '\r' <"$out")" \
+  "added: call Ada, due $(LC_ALL=C TZ=UTC date -d "$(tomorrow UTC)" '+%a %-d %b'), +boat, #home" \
+  "a person is told what was understood"
+add -q keep '\#1' '\tomorrow' out of it
+out_empty "-q"
+is "$(stored me | jq -sr '.[0] | [.title, .due, .labels] | tostring')" \
+  '["keep #1 tomorrow out of it",null,null]' "a backslash keeps a word in the title"
+add -q -- -5 degrees outside
+is "$(stored me | jq -sr '.[0].title')" '-5 degrees outside' "words behind --"
+add -q "two
+lines	$(printf '\033')[31m"
+is "$(stored me | jq -sr '.[0].title')" "two lines $(printf '\033')[31m" "one line"
+
+# --- what is not understood
+
+requests=$(lines "$tmp/me.log")
+while read -r reason words; do
+  add "$words"
+  status_is 2 "$words"
+  err_is "task-add: $(printf %s "$reason" | tr _ ' ')" "says why"
+done <<'END'
+no_such_date:_31_feb pay the rent 31 feb
+no_such_time:_25:00 pay the rent 25:00
+no_title #ops !1
+a_task_is_for_one_day:_every_monday stand-up every monday
+END
+add ''
+status_is 2 "nothing"
+err_is "task-add: no task" "is no task"
+is "$(lines "$tmp/me.log")" "$requests" "and nothing was sent"
+
+# --- many
+
+run sh -c "printf '%s\n' 'one !1' '' 'two 31 feb' 'three fri' | task-add -p me -"
+status_is 2 "lines of which one is not understood"
+err_is "task-add: standard input:3: no such date: 31 feb" "which is named"
+is "$(jq -r .title "$out" | tr '\n' ' ')" 'one three ' "the others are written, in their order"
+run sh -c "echo four | task-add -p me"
+is "$(stored me | jq -sr '.[0].title')" four "without words, standard input"
+
+# --- a family's list
+
+add -C dev.joelclaw.family.item milk
+status_is 2 "an item of no list"
+err_like 'an item belongs to a list: --list' "says so"
+add --list groceries milk
+status_is 1 "a list that is not there"
+err_is "task-add: groceries: no such list" "says so"
+echo '{"title":"groceries","sharedWith":[]}' |
+  pds-record -p me put dev.joelclaw.family.list groceries >"$tmp/put"
+add --list groceries 2 fri milk '#1'
+status_is 0 "by the key of the list"
+add --list at://did:web:bob.test/dev.joelclaw.family.list/theirs bread
+status_is 0 "by its address"
+is "$(pds-record -p me list dev.joelclaw.family.item | jq -r '.value | [.list, .text, .done] | join(" ")')" \
+  'at://did:web:bob.test/dev.joelclaw.family.list/theirs bread false
+at://did:web:alice.test/dev.joelclaw.family.list/groceries 2 fri milk #1 false' "as they were said"
+add --list at://did:web:bob.test/dev.joelclaw.task.item/theirs bread
+status_is 2 "a record that is no list"
+err_like '^task-add: --list: not of dev.joelclaw.family.list: at://' "is refused"
+add --list 'at://x' bread
+status_is 2 "what is no address"
+
+# --- what goes wrong
+
+fault me '{"method": "putRecord", "status": 400, "text": "no"}'
+add refused
+status_is 2 "a server that refuses"
+err_like '^task-add: .*no$' "is quoted"
+fault me '{"method": "putRecord", "lose": true}'
+add -q lost and found
+status_is 0 "an answer that is lost"
+is "$(stored me | jq -r .title | grep -c 'lost and found')" 1 "and the task is there once"
+printf 'wrong-pass\n' >"$tmp/pds.password"
+rm -rf "${XDG_STATE_HOME:?}/agentutils/pds"
+add denied
+status_is 77 "a wrong password"
+for words in '-o json x' '--list' '-C= x' '--profile= x'; do
+  # shellcheck disable=SC2086  # words
+  run task-add $words
+  status_is 2 "task-add $words"
+done
+
+done_testing

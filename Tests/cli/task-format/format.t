@@ -1,0 +1,191 @@
+#!/bin/sh
+# task-format: rows of a personal data server shown to people and scripts, and tasks read from
+# words; by a clock and in zones that the test names.
+. "${0%/*}/../lib.sh"
+needs task-format jq python3
+
+now=2026-11-23T10:30:00Z
+TZ=Europe/Berlin
+export TZ
+format() { run task-format --now $now "$@" "$tmp/rows"; }
+row() { printf '{"uri":"at://did:web:alice.test/dev.joelclaw.task.item/%s","cid":"c","value":%s}\n' "$1" "$2"; }
+{
+  row 3kaaaaaaaaa22 '{"title":"no day, urgent","status":"open","priority":1}'
+  row 3kaaaaaaaab22 '{"title":"at noon","status":"open","due":"2026-11-23T11:00:00.000Z","priority":4}'
+  row 3kaaaaaaaac22 '{"title":"some time today","status":"open","due":"2026-11-23","labels":["ops","home"]}'
+  row 3kaaaaaaaad22 '{"title":"this morning","status":"open","due":"2026-11-23T07:00:00.000Z"}'
+  row 3kaaaaaaaae22 '{"title":"last week","status":"open","due":"2026-11-16","project":"attic"}'
+  row 3kaaaaaaaaf22 '{"title":"tomorrow","status":"open","due":"2026-11-23T23:30:00Z"}'
+  row 3kaaaaaaaag22 '{"title":"no day","status":"open","assignee":"bob.test"}'
+  row 3kaaaaaaaah22 '{"title":"over","status":"done","due":"2026-11-01"}'
+  row 3kaaaaaaaai22 '{"title":"off","status":"cancelled"}'
+  row 3kaaaaaaaaj22 '{"title":"no day, low","status":"someday","priority":3}'
+} >"$tmp/rows"
+
+# --- the order
+
+format -o text
+status_is 0 "tasks"
+out_is 'last week, due Mon 16 Nov, +attic
+this morning, due Mon 23 Nov 08:00
+at noon, due Mon 23 Nov 12:00, !4
+some time today, due Mon 23 Nov, #ops #home
+tomorrow, due Tue 24 Nov 00:30
+no day, urgent, !1
+no day, low, !3
+no day, @bob.test' "overdue, today, by the day, by the priority; what is over is left out"
+run env TZ=America/New_York task-format --now $now -o text "$tmp/rows"
+is "$(sed -n '4,5p' "$out")" 'tomorrow, due Mon 23 Nov 18:30
+some time today, due Mon 23 Nov, #ops #home' "in another zone another day"
+format -a -o text
+is "$(tail -n 2 "$out")" 'over, due Sun 1 Nov
+off' "with -a, what is over comes last"
+format -a -o text --unsorted
+is "$(sed -n 1p "$out")" 'no day, urgent, !1' "--unsorted keeps the order"
+format -o line
+out_is '2 overdue, 2 today' "a line for a bar"
+format -o line --label nothing
+status_is 1 "nothing is 1"
+out_empty "and no line"
+format -o text --label home
+out_is 'some time today, due Mon 23 Nov, #ops #home' "by label"
+format -o text --project attic
+out_is 'last week, due Mon 16 Nov, +attic' "by project"
+format -q
+status_is 0 "-q: there are some"
+out_empty "and nothing is printed"
+run sh -c "grep over $tmp/rows | task-format -o line"
+status_is 1 "of what is over no line"
+
+# --- records
+
+format -o json
+is "$(jq -r 'select(.title == "some time today") | keys_unsorted | join(" ")' "$out")" \
+  'type backend id title state kind due labels' "records of agentutils-records(5)"
+is "$(jq -rs '.[0] | [.type, .backend, .id, .state, .kind] | join(" ")' "$out")" \
+  'task joelclaw at://did:web:alice.test/dev.joelclaw.task.item/3kaaaaaaaae22 open task' "each whole"
+format -p me
+is "$(jq -rs '.[0].profile' "$out")" me "with the profile"
+format -o tsv --header
+is "$(sed -n '1p;5p' "$out" | tr '\t' ';')" \
+  'id;state;priority;due;title;project;labels;assignee;notes
+at://did:web:alice.test/dev.joelclaw.task.item/3kaaaaaaaac22;open;;2026-11-23;some time today;;ops,home;;' \
+  "TSV, the id first"
+
+# --- a family's items, and whatever else stands there
+
+{
+  row 3a '{"text":"paper towels","qty":2,"list":"at://did:web:bob.test/dev.joelclaw.family.list/groceries","done":false}'
+  row 3b '{"text":"milk","done":true,"list":"at://did:web:bob.test/dev.joelclaw.family.list/groceries"}'
+  row 3c '{"title":7,"status":[],"priority":"high","due":"soon","labels":[1],"assignee":{},"createdAt":3}'
+  row 3d '{}'
+  echo '{"uri":"at://a/b/c"}'
+  echo 'no JSON'
+  echo '{"uri":7,"value":{}}'
+  echo
+} >"$tmp/rows"
+format -o tsv
+status_is 2 "what is no row"
+is "$(sed "s/^[^:]*: [^:]*://" "$err")" '5: has no value
+6: a bare word
+7: the member uri is not a string' "is named by its line"
+is "$(cut -f 2- "$out" | tr '\t' ';')" 'open;;;;;;;
+open;;;;;;;
+open;;;paper towels;at://did:web:bob.test/dev.joelclaw.family.list/groceries;;;quantity 2' \
+  "and the others are shown as far as can be"
+format -o text --project groceries
+out_is 'paper towels, +groceries' "an item by the key of its list"
+
+# --- a terminal
+
+# shellcheck disable=SC2016  # a dollar for jq
+row 3x "$(jq -nc '{status: "open", due: "2026-11-01", labels: ["a\tb"],
+  title: "\u001b]0;x\u0007 red\u001b[31m\r\n\u202egnp.exe", notes: "a\nb"}')" >"$tmp/rows"
+row 3y '{"title":"calm","status":"open","priority":2}' >>"$tmp/rows"
+TERM=xterm-256color python3 "$cli/terminal.py" 24x100 task-format --now $now "$tmp/rows" >"$tmp/seen"
+escape=$(printf '\033')
+is "$(sed "s/$escape\[[0-9;]*m//g" "$tmp/seen" | tr -d '\r' | sed 's/ *$//')" \
+  'ID  DUE        !  TASK                                    LABELS  NOTES
+3x  Sun 1 Nov     \e]0;x\x07 red\e[31m ↵ \u{202e}gnp.exe  #a b    a ↵ b
+3y             2  calm' "a table, in which nothing is obeyed"
+like "$(grep '3x' "$tmp/seen")" "$escape\[[0-9;]*mSun 1 Nov" "what is overdue has a colour"
+is "$(NO_COLOR=1 TERM=xterm-256color python3 "$cli/terminal.py" task-format --now $now "$tmp/rows" |
+  grep -c "$escape")" 0 "NO_COLOR"
+run task-format --color always -o table --now $now "$tmp/rows"
+like "$(cat "$out")" "$escape\[[0-9;]*mSun" "--color always"
+format --color never -o table -W 20
+is "$(head -n 1 "$out")" 'ID  DUE        !  T…' "-W cuts the table"
+format -o text
+is "$(LC_ALL=C tr -d '\n -~' <"$out" | LC_ALL=C sed 's/\xe2\x86\xb5//g')" "" "nor in a line of text"
+format -o tsv
+is "$(lines "$out")" 2 "a line a task in TSV"
+
+# --- words
+
+quick() { run sh -c 'printf "%s\n" "$1" | task-format --quick --now "$2"' sh "$1" $now; }
+quick 'deploy the pipeline tomorrow 9:00 !1 #ops'
+out_is '{"title":"deploy the pipeline","status":"open","priority":1,"due":"2026-11-24T08:00:00.000Z","dueText":"tomorrow 9:00","labels":["ops"]}' \
+  "a task in words"
+run sh -c 'printf "%s\n" "x 31 feb" "" "next fri y" "z 25:00" "#a" | task-format --quick --now "$1"' sh $now
+status_is 2 "lines that are not understood"
+is "$(sed "s/^[^:]*: [^:]*://" "$err")" '1: no such date: 31 feb
+4: no such time: 25:00
+5: no title' "are named"
+is "$(jq -r .due "$out")" 2026-12-04 "and the others are read"
+echo '2  l milk #1 fri' >"$tmp/item"
+run task-format --quick --list at://a.test/dev.joelclaw.family.list/l "$tmp/item"
+out_is '{"list":"at://a.test/dev.joelclaw.family.list/l","text":"2 l milk #1 fri","done":false}' \
+  "an item of a list, all of it text"
+printf 'caf\351\n' >"$tmp/latin"
+run task-format --quick "$tmp/latin"
+status_is 2 "what is not UTF-8"
+err_is "task-format: $tmp/latin:1: not UTF-8" "is named"
+
+# --- done
+
+{
+  row 3kaaa22 '{"$type":"x.y.z","title":"one","status":"open","more":{"a":[1,2]},"n\u0061me":"é"}'
+  row 3kaab22 '{"title":"two","status":"open"}'
+  row 3kbbb33 '{"text":"three","done":false}'
+  row 3kccc33 '{"title":"four","status":"cancelled"}'
+  row 3kcdd44 '{"title":"five","status":"done"}'
+} >"$tmp/rows"
+format --done 3kaaa
+out_is '{"uri":"at://did:web:alice.test/dev.joelclaw.task.item/3kaaa22","cid":"c","value":{"$type":"x.y.z","title":"one","status":"done","more":{"a":[1,2]},"n\u0061me":"é","completedAt":"2026-11-23T10:30:00.000Z","updatedAt":"2026-11-23T10:30:00.000Z"}}' \
+  "done, and all else as it was"
+format --done b33,at://alice.test/dev.joelclaw.task.item/3kbbb33
+is "$(jq -c .value "$out")" \
+  '{"text":"three","done":true,"doneBy":"did:web:alice.test","updatedAt":"2026-11-23T10:30:00.000Z"}' \
+  "an item of a list, once"
+format --done 3ka,22,44,nothing,3kc,3kaab22
+status_is 2 "more than one"
+is "$(sort "$err")" 'task-format: 22: several tasks: 3kaaa22, 3kaab22
+task-format: 3ka: several tasks: 3kaaa22, 3kaab22
+task-format: 3kc: several tasks: 3kccc33, 3kcdd44
+task-format: nothing: no such task' "the names of those that are not done"
+is "$(jq -r .value.title "$out")" two "and the others are"
+format --done 3kcd
+status_is 0 "done already"
+out_empty "is not written again"
+format --done 3kcc
+status_is 1 "what was cancelled"
+err_is "task-format: 3kccc33: already cancelled" "stays so"
+
+row 3k '{"title":"two of them","status":"open","updatedAt":"x","n":1,"n":2,"st\u0061tus":"open"}' >"$tmp/rows"
+format --done 3k
+is "$(jq -c --stream 'select(length == 2) | [.[0][-1], .[1]]' "$out" | grep -c '^."status"')" 1 \
+  "a member that is there twice is there once"
+like "$(cat "$out")" '"status":"done".*"n":1,"n":2,' "if it is one that changes"
+
+# --- usage
+
+for words in '--done a --quick' '--list at://a/b/c' '--quick --list groceries' '--done a -o json' '--quick -q' '--quick -a' '--done a --label x' \
+  '--now soon' '-o xml'; do
+  # shellcheck disable=SC2086  # words
+  run task-format $words /dev/null
+  status_is 2 "$words"
+done
+run task-format "$tmp/missing"
+status_is 2 "a file that is not there"
+
+done_testing

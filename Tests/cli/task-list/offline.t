@@ -1,0 +1,34 @@
+#!/bin/sh
+# task-list and task-add --queue while the server is away: the copy, what waits over it, and what
+# comes of it when the server is back.
+. "${0%/*}/../lib.sh"
+needs task-add task-list task-format pds-record outbox jq curl python3
+needs_peers
+. "${0%/*}/../pds.sh"
+start_pds me
+server=$pid
+TZ=UTC
+export TZ
+titles() { jq -r '[.title, .state] | join(" ")' "$out" | sort | xargs; }
+task-add -q -p me 'water the plants !2'
+run task-list -p me --queue
+status_is 0 "a list that is kept"
+
+stop "$server"
+run task-add -p me --queue 'feed the cat tomorrow'
+status_is 75 "a task that cannot be written now"
+is "$(titles)" "feed the cat open" "is told all the same"
+id=$(jq -r .id "$out")
+run task-list -p me --queue
+status_is 0 "the list without a server"
+is "$(titles)" "feed the cat open water the plants open" "has what was read and what waits"
+err_like '^task-list: .*this is what was there at' "and says that it is a copy"
+run task-list -p me --queue --done "${id##*/}"
+status_is 75 "done, while the server is away"
+is "$(titles)" "feed the cat done" "is done here"
+run task-list -p me --queue
+is "$(titles)" "water the plants open" "and not to be done any more"
+is "$(outbox -p me list | jq -r .op | xargs)" "put" "both changes are one"
+status_is 0 "the list again"
+
+done_testing
