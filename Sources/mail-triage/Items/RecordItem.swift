@@ -1,0 +1,155 @@
+import Core
+import Records
+
+/// What a record is to somebody who is told what comes in.
+enum RecordItem {
+  /// Something that came in.
+  case item(Item)
+  /// Known, and nothing to be told of: one's own words, half a message, what was read.
+  case nothing
+
+  /// Why a record is neither.
+  struct Fault: Error {
+    let reason: String
+  }
+
+  /// - Parameter bytes: one line.
+  init(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
+    let object: JSONValue
+    do throws(JSONFault) {
+      object = try JSONValue.parse(bytes)
+    } catch {
+      throw Fault(reason: error.reason)
+    }
+    guard object.isObject else { throw Fault(reason: "not a JSON object") }
+    let found: Item?
+    if object["contractVersion"] != nil {
+      found = try Self.event(object)
+    } else if object["type"]?.string == RecordType.message.rawValue, object["backend"] != nil {
+      found = try Self.message(bytes)
+    } else if object["conversationId"] != nil, object["body"] != nil || object["bodyPlain"] != nil {
+      found = try Self.mail(object)
+    } else if object["lastMessageAt"] != nil, object["subject"] != nil {
+      found = try Self.conversation(object)
+    } else {
+      throw Fault(reason: "nothing that comes in, as far as is known")
+    }
+    self = found.map(RecordItem.item) ?? .nothing
+  }
+
+  /// An event of a chat platform, version 2.
+  private static func event(_ object: JSONValue) throws(Fault) -> Item? {
+    guard object["contractVersion"]?.integer == 2 else {
+      throw Fault(reason: "an event of another version than 2")
+    }
+    guard let type = object["type"]?.string else { throw Fault(reason: "has no type") }
+    guard let actor = object["actor"], type == "message", actor["isSelf"]?.bool != true else {
+      return nil
+    }
+    let ids = object["platformIds"]
+    let platform = object["platform"]?.string ?? "chat"
+    let place = ids?["conversationId"]?.text
+    guard let message = ids?["messageId"]?.text ?? object["eventId"]?.text else {
+      throw Fault(reason: "has no messageId")
+    }
+    var item = Item(
+      kind: "message", id: Item.joined([platform, place, message].compactMap { $0 }),
+      platform: platform, category: "message")
+    item.name = actor["displayName"]?.string ?? actor["userName"]?.string ?? ""
+    item.senders = [actor["userName"]?.text, actor["platformUserId"]?.text].compactMap { $0 }
+    item.text = cut(object["text"])
+    item.thread = ids?["threadId"]?.text ?? place
+    item.time = time(object["occurredAt"]) ?? time(object["observedAt"])
+    if actor["isBot"]?.bool == true { item.marks.insert(.bulk) }
+    if object["isMention"]?.bool == true { item.marks.insert(.mention) }
+    if object["attachmentCount"]?.integer ?? 0 > 0 { item.marks.insert(.attachment) }
+    if item.marks.contains(.mention), !item.marks.contains(.bulk) { item.urgency = .attention }
+    return item
+  }
+
+  /// A record `message`: the agent's own words, or those of somebody who has a name.
+  private static func message(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Item? {
+    let message: MessageRecord
+    do throws(RecordFields.Fault) {
+      message = try MessageRecord(reading: try RecordFields(bytes))
+    } catch {
+      if error.isNews { return nil }
+      throw Fault(reason: error.reason)
+    }
+    guard message.state == .final,
+      message.role == .assistant || message.role == .user && message.author != nil
+    else { return nil }
+    let backend = message.origin.backend.rawValue
+    let place = [backend, message.origin.profile, message.thread, message.id]
+    var item = Item(
+      kind: "message", id: Item.joined(place.compactMap { $0 }), platform: backend,
+      category: "message")
+    item.name = message.author ?? message.origin.profile ?? backend
+    item.senders = [message.author].compactMap { $0 }
+    item.text = PlainText.kept(message.text, most: MailBody.mostKept)
+    item.thread = message.thread
+    item.backend = backend
+    item.profile = message.origin.profile
+    item.time = message.time
+    if message.attachments?.isEmpty == false { item.marks.insert(.attachment) }
+    return item
+  }
+
+  /// A message of a mail service.
+  private static func mail(_ object: JSONValue) throws(Fault) -> Item? {
+    guard let id = object["id"]?.text else { throw Fault(reason: "has no id") }
+    if object["isInbound"]?.bool == false { return nil }
+    var item = Item(kind: "mail", id: id, platform: "mail", category: "email")
+    fill(&item, object)
+    let plain = cut(object["bodyPlain"])
+    item.text = plain.isEmpty ? HTMLText.plain(cut(object["body"])) : plain
+    item.thread = object["conversationId"]?.text
+    item.time = time(object["date"])
+    if object["attachments"]?.elements.isEmpty == false { item.marks.insert(.attachment) }
+    return item
+  }
+
+  /// A conversation of a mail service, with what is new in it.
+  private static func conversation(_ object: JSONValue) throws(Fault) -> Item? {
+    guard let id = object["id"]?.text else { throw Fault(reason: "has no id") }
+    let state = object["status"]?.string
+    guard object["isUnread"]?.bool != false, state == nil || state == "open" else { return nil }
+    // What comes later in a conversation is other news.
+    let last = object["lastMessageAt"]?.text ?? ""
+    var item = Item(kind: "mail", id: "\(id)/\(last)", platform: "mail", category: "email")
+    fill(&item, object)
+    item.text = cut(object["preview"])
+    item.thread = id
+    item.time = time(object["lastMessageAt"])
+    return item
+  }
+
+  private static func fill(_ item: inout Item, _ object: JSONValue) {
+    if let from = object["from"].flatMap(addresses)?.first {
+      item.name = from.name
+      item.senders = [from.address].filter { !$0.isEmpty }
+    }
+    item.recipients = ["to", "cc"].flatMap { name in
+      (object[name]?.elements ?? []).prefix(MailAddress.most).flatMap { addresses($0) }
+        .map(\.address)
+    }
+    item.subject = PlainText.line(cut(object["subject"]))
+  }
+
+  /// An address as text or as an object.
+  private static func addresses(_ value: JSONValue) -> [MailAddress] {
+    if value.string != nil { return MailAddress.list(cut(value)) }
+    let address = ["address", "email", "handle"].lazy.compactMap { value[$0]?.string }.first
+    guard address != nil || value["name"] != nil else { return [] }
+    return [MailAddress(name: value["name"]?.string ?? "", address: address ?? "")]
+  }
+
+  /// No more of a text than of a mail's.
+  private static func cut(_ value: JSONValue?) -> String {
+    PlainText.kept(value?.string(bytes: MailBody.mostOfText) ?? "", most: MailBody.mostKept)
+  }
+
+  private static func time(_ value: JSONValue?) -> Timestamp? {
+    value?.string.flatMap { Timestamp(rfc3339: $0) }
+  }
+}

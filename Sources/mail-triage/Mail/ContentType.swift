@@ -1,0 +1,60 @@
+/// A value with parameters: `text/plain; charset="utf-8"` (RFC 2045, section 5.1).
+struct ContentType {
+  /// In lower case: `text/plain`, `attachment`.
+  let value: String
+  private var parameters: [String: String] = [:]
+
+  /// - Parameter field: the field's text; nil is an empty value.
+  init(_ field: String?) {
+    var rest = Substring(field ?? "")
+    let first = rest.prefix { $0 != ";" }
+    value = Self.trimmed(first).lowercased()
+    rest = rest.dropFirst(first.count)
+    while !rest.isEmpty, parameters.count < 32 {
+      rest = rest.drop { $0 == ";" || $0.isWhitespace }
+      let name = rest.prefix { $0 != "=" && $0 != ";" }
+      rest = rest.dropFirst(name.count)
+      guard rest.first == "=" else { continue }
+      rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
+      let found = Self.argument(&rest)
+      let key = Self.trimmed(name).lowercased()
+      if parameters[key] == nil { parameters[key] = found }
+    }
+  }
+
+  /// A parameter; nil when it is missing.
+  subscript(name: String) -> String? { parameters[name] }
+
+  /// The part in front of the slash.
+  var kind: Substring { value.prefix { $0 != "/" } }
+
+  private static func argument(_ rest: inout Substring) -> String {
+    guard rest.first == "\"" else {
+      let word = rest.prefix { $0 != ";" }
+      rest = rest.dropFirst(word.count)
+      return trimmed(word)
+    }
+    var text = ""
+    var isEscaped = false
+    rest = rest.dropFirst()
+    while let next = rest.popFirst() {
+      if isEscaped {
+        isEscaped = false
+      } else if next == "\\" {
+        isEscaped = true
+        continue
+      } else if next == "\"" {
+        break
+      }
+      text.append(next)
+    }
+    rest = rest.drop { $0 != ";" }
+    return text
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    let start = text.drop { $0.isWhitespace }
+    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(start[...last])
+  }
+}

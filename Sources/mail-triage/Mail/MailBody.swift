@@ -1,0 +1,97 @@
+/// What the body of a mail says first: its text, and what else came with it (RFC 2045, 2046).
+struct MailBody {
+  /// Its first text; nil when there is none.
+  private(set) var text: String?
+  /// Whether files or other mails came with it.
+  private(set) var hasAttachment = false
+  /// Whether it has a part of a calendar.
+  private(set) var hasCalendar = false
+  private var html: String?
+  private var parts = 0
+
+  /// Parts and levels beyond these are not looked at, nor is more of a text, in bytes.
+  static let mostParts = 100
+  static let mostLevels = 8
+  static let mostOfText = 64 << 10
+  /// The longest text that is kept, scalars.
+  static let mostKept = 16 << 10
+
+  /// Reads the body of a mail.
+  init(_ bytes: UnsafeRawBufferPointer, _ header: MailHeader, end: Int) {
+    look(at: bytes, header, end, level: 0)
+    if text == nil { text = html }
+  }
+
+  private mutating func look(
+    at bytes: UnsafeRawBufferPointer, _ header: MailHeader, _ end: Int, level: Int
+  ) {
+    parts += 1
+    let type = ContentType(header.raw("content-type") ?? "text/plain")
+    let range = min(header.body, end)..<end
+    if type.kind == "multipart" {
+      guard level < Self.mostLevels, let boundary = type["boundary"], !boundary.isEmpty,
+        boundary.utf8.count <= 200
+      else { return }
+      split(bytes, range, Array("--\(boundary)".utf8), level)
+      return
+    }
+    let disposition = ContentType(header.raw("content-disposition"))
+    if type.value == "text/calendar" { hasCalendar = true }
+    if disposition.value == "attachment" || type.kind != "text" && disposition.value != "inline" {
+      hasAttachment = true
+      return
+    }
+    guard type.kind == "text", text == nil else { return }
+    let isHTML = type.value == "text/html"
+    guard isHTML ? html == nil : type.value == "text/plain" else { return }
+    let found = Self.text(bytes, range, header, type)
+    if isHTML {
+      let plain = HTMLText.plain(found)
+      if !plain.allSatisfy(\.isWhitespace) { html = PlainText.kept(plain, most: Self.mostKept) }
+    } else if !found.allSatisfy(\.isWhitespace) {
+      text = PlainText.kept(found, most: Self.mostKept)
+    }
+  }
+
+  private mutating func split(
+    _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ boundary: [UInt8], _ level: Int
+  ) {
+    var lines = MailLines(bytes, range)
+    var start: Int?
+    var last = range.lowerBound
+    while parts < Self.mostParts {
+      let place = lines.place
+      guard let line = lines.next() else { break }
+      guard line.count >= boundary.count, bytes[line].starts(with: boundary) else { continue }
+      var rest = bytes[line].dropFirst(boundary.count)
+      let isEnd = rest.starts(with: "--".utf8)
+      if isEnd { rest = rest.dropFirst(2) }
+      guard rest.allSatisfy(\.isBlank) else { continue }
+      // The line end before a boundary belongs to the boundary.
+      if let start { part(bytes, start..<max(start, place - 1), level) }
+      start = isEnd ? nil : lines.place
+      last = lines.place
+      if isEnd { return }
+    }
+    // What is cut has no end.
+    if let start, parts < Self.mostParts { part(bytes, start..<max(last, range.upperBound), level) }
+  }
+
+  private mutating func part(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ level: Int) {
+    look(at: bytes, MailHeader(bytes, range), range.upperBound, level: level + 1)
+  }
+
+  private static func text(
+    _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ header: MailHeader, _ type: ContentType
+  ) -> String {
+    let source = Array(bytes[range].prefix(mostOfText))
+    let raw: [UInt8]
+    switch ContentType(header.raw("content-transfer-encoding")).value {
+    case "base64": raw = TransferCode.base64(source)
+    case "quoted-printable": raw = TransferCode.quotedPrintable(source)
+    default: raw = source
+    }
+    guard let charset = type["charset"].flatMap({ Charset($0) }) else { return Charset.guess(raw) }
+    return charset.text(raw)
+  }
+}

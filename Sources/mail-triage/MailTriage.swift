@@ -1,0 +1,41 @@
+import CLibc
+import Core
+
+/// mail-triage(1): what comes in, by urgency.
+@main
+enum MailTriage {
+  static func main() {
+    let table = TriageOptions.table
+    let options = table.parseOrExit(TriageOptions())
+    let diagnostics = Diagnostics(program: "mail-triage")
+    do {
+      let rules = try rules(options, diagnostics)
+      EndSignals.watch()
+      guard let path = options.state else {
+        Process.exit(try TriageLoop(options, rules, try ToldItems(nil), diagnostics).run())
+      }
+      let status = try FileLock.hold(beside: path, seconds: 0, busy: .temporary) {
+        () throws(SettingsError) in
+        let told = try ToldItems(path)
+        return Result { try TriageLoop(options, rules, told, diagnostics).run() }
+      }.get()
+      Process.exit(status)
+    } catch {
+      diagnostics.fail(error, table.usage)
+    }
+  }
+
+  /// - Throws: `SettingsError` when the file cannot be read. Bad lines end the process, when
+  ///   all are named.
+  private static func rules(
+    _ options: TriageOptions, _ diagnostics: Diagnostics
+  ) throws(SettingsError) -> RuleBook {
+    let path = options.rules ?? Folders.join(Folders().config, "triage")
+    if options.rules == nil, stat(following: path) == nil { return RuleBook() }
+    let bytes = try BoundedFile.given(path, limit: RuleBook.limit)
+    let book = RuleBook(String(decoding: bytes, as: UTF8.self))
+    if book.faults.isEmpty { return book }
+    for fault in book.faults { diagnostics.fault(file: path, line: fault.line, fault.reason) }
+    Process.exit(.failure)
+  }
+}

@@ -1,0 +1,106 @@
+import Core
+
+/// What a file holds, by its first line.
+enum FileForm {
+  /// Mails, one behind the other.
+  case mailbox
+  case mail
+  /// One record a line, also where the first of them is bad.
+  case records
+
+  /// - Parameter start: the beginning of the file.
+  init(_ start: UnsafeRawBufferPointer) {
+    let line = UnsafeRawBufferPointer(rebasing: start[..<(start.placeOfLineFeed ?? start.count)])
+    if line.starts(with: "From ".utf8) {
+      self = .mailbox
+    } else if MailHeader.isField(line) {
+      self = .mail
+    } else {
+      self = .records
+    }
+  }
+}
+
+/// Cuts a file into what came in.
+struct Incoming {
+  /// Of a record no more is read, bytes; a longer line is passed over.
+  static let longestRecord = 16 << 20
+
+  /// One of them.
+  enum Part {
+    /// A mail, or its beginning.
+    case mail(UnsafeRawBufferPointer, isQuoted: Bool)
+    /// A line, nil for one that is too long.
+    case record(UnsafeRawBufferPointer?)
+  }
+
+  /// Hands over each.
+  ///
+  /// - Parameter body: gets it with its number: that of the line, or of the mail; false ends it.
+  static func read(
+    _ pieces: InputPieces, _ body: (Part, _ number: Int) throws -> Bool
+  ) throws {
+    switch try pieces.first({ FileForm($0) }) {
+    case .records: try records(pieces, body)
+    case .mail: try mails(pieces, isMailbox: false, body)
+    case .mailbox: try mails(pieces, isMailbox: true, body)
+    }
+  }
+
+  private static func records(
+    _ pieces: InputPieces, _ body: (Part, Int) throws -> Bool
+  ) throws {
+    var line: [UInt8] = []
+    var number = 0
+    var isTooLong = false
+    var goesOn = true
+    while goesOn,
+      try pieces.next({ piece in
+        isTooLong = isTooLong || line.count + piece.bytes.count > longestRecord
+        if !isTooLong { line += piece.bytes }
+        guard piece.isEnd else { return }
+        number += 1
+        if line.last == 10 { line.removeLast() }
+        // The mark that some editors put in front of a file.
+        if number == 1, line.starts(with: [0xef, 0xbb, 0xbf]) { line.removeFirst(3) }
+        if isTooLong {
+          goesOn = try body(.record(nil), number)
+        } else if !line.allSatisfy({ $0.isBlank || $0 == 13 }) {
+          goesOn = try line.withUnsafeBytes { try body(.record($0), number) }
+        }
+        line.removeAll(keepingCapacity: line.capacity < 1 << 20)
+        isTooLong = false
+      })
+    {}
+  }
+
+  private static func mails(
+    _ pieces: InputPieces, isMailbox: Bool, _ body: (Part, Int) throws -> Bool
+  ) throws {
+    var mail: [UInt8] = []
+    var number = 0
+    var goesOn = true
+    // An empty line stands in front of the next.
+    var wasEmpty = true
+    func end() throws {
+      guard number > 0 else { return }
+      goesOn = try mail.withUnsafeBytes { try body(.mail($0, isQuoted: isMailbox), number) }
+      mail.removeAll(keepingCapacity: true)
+    }
+    while goesOn,
+      try pieces.next({ piece in
+        let isNext = piece.isStart && wasEmpty && piece.bytes.starts(with: "From ".utf8)
+        if isMailbox, isNext {
+          try end()
+          number += 1
+        } else if number == 0 {
+          number = 1
+        }
+        wasEmpty =
+          piece.isStart && piece.isEnd && piece.bytes.allSatisfy { $0 == 10 || $0 == 13 }
+        mail += piece.bytes.prefix(Mail.mostBytes - mail.count)
+      })
+    {}
+    if goesOn { try end() }
+  }
+}

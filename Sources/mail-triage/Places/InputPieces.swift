@@ -1,0 +1,97 @@
+import CLibc
+import Core
+
+/// A file in pieces of lines, of which it never holds more than one buffer.
+final class InputPieces {
+  /// One piece, valid until the next is read.
+  struct Piece {
+    /// With the LF, if it ends the line.
+    let bytes: UnsafeRawBufferPointer
+    /// Whether a line begins with it.
+    let isStart: Bool
+    /// Whether the line ends with it: by a LF, or the end of the file.
+    let isEnd: Bool
+  }
+
+  private let descriptor: Int32
+  private let beforeReading: () throws -> Void
+  private var buffer = [UInt8](repeating: 0, count: 256 << 10)
+  private var start = 0
+  private var end = 0
+  private var isAtEnd = false
+  private var isLineStart = true
+
+  /// - Parameters:
+  ///   - descriptor: an open file, closed by whoever opened it.
+  ///   - beforeReading: called before each read, which may wait.
+  init(_ descriptor: Int32, beforeReading: @escaping () throws -> Void) {
+    self.descriptor = descriptor
+    self.beforeReading = beforeReading
+  }
+
+  /// The beginning of the file, up to the end of its first line or a buffer of it; read by
+  /// `next` once more.
+  func first<Result>(_ body: (UnsafeRawBufferPointer) -> Result) throws -> Result {
+    while buffer[start..<end].withUnsafeBytes({ $0.placeOfLineFeed }) == nil, !isAtEnd,
+      end < buffer.count
+    { try fill() }
+    return buffer[start..<end].withUnsafeBytes(body)
+  }
+
+  /// The next piece.
+  ///
+  /// - Returns: false at the end.
+  /// - Throws: `ReadFailure`, and what the bodies throw.
+  func next(_ body: (Piece) throws -> Void) throws -> Bool {
+    while true {
+      let rest = buffer[start..<end]
+      if let newline = rest.withUnsafeBytes({ $0.placeOfLineFeed }) {
+        try hand(newline + 1, isEnd: true, body)
+        return true
+      }
+      if isAtEnd {
+        if rest.isEmpty { return false }
+        try hand(rest.count, isEnd: true, body)
+        return true
+      }
+      if rest.count == buffer.count {
+        try hand(rest.count, isEnd: false, body)
+        return true
+      }
+      try fill()
+    }
+  }
+
+  private func hand(_ count: Int, isEnd: Bool, _ body: (Piece) throws -> Void) throws {
+    defer {
+      start += count
+      isLineStart = isEnd
+    }
+    try buffer[start..<start + count].withUnsafeBytes { bytes in
+      try body(Piece(bytes: bytes, isStart: isLineStart, isEnd: isEnd))
+    }
+  }
+
+  private func fill() throws {
+    if start > 0 {
+      let count = end - start
+      buffer.withUnsafeMutableBytes { bytes in
+        if let base = bytes.baseAddress { memmove(base, base + start, count) }
+      }
+      (start, end) = (0, count)
+    }
+    while true {
+      try beforeReading()
+      let count = buffer.withUnsafeMutableBytes { bytes in
+        read(descriptor, bytes.baseAddress.map { $0 + end }, bytes.count - end)
+      }
+      if count < 0 {
+        if systemError == EINTR || systemError == EAGAIN { continue }
+        throw ReadFailure(code: systemError)
+      }
+      isAtEnd = count == 0
+      end += count
+      return
+    }
+  }
+}

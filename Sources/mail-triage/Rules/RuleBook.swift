@@ -1,0 +1,36 @@
+/// The rules of a file: the first that is about an item decides.
+struct RuleBook {
+  private var rules: [TriageRule] = []
+  /// Lines that are none, in their order.
+  private(set) var faults: [(line: Int, reason: String)] = []
+
+  /// More is not read, bytes.
+  static let limit = 1 << 20
+
+  /// No rules.
+  init() {}
+
+  /// - Parameter text: of the file: a rule a line; empty lines and those that begin with `#` do not
+  ///   count.
+  init(_ text: String) {
+    for (number, line) in text.split(
+      omittingEmptySubsequences: false, whereSeparator: \.isNewline
+    ).enumerated() {
+      let start = line.drop { $0 == " " || $0 == "\t" }
+      guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }), start.first != "#"
+      else { continue }
+      do throws(TriageRule.Fault) {
+        rules.append(try TriageRule(start[...last]))
+      } catch {
+        faults.append((number + 1, error.reason))
+      }
+    }
+  }
+
+  /// How soon an item matters.
+  func judge(_ item: Item) -> Verdict {
+    let rule = rules.first { $0.matches(item) }
+    return Verdict(
+      urgency: rule?.urgency ?? item.urgency, category: rule?.category ?? item.category)
+  }
+}

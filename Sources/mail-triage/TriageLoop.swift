@@ -1,0 +1,225 @@
+import CLibc
+import Core
+import Records
+
+/// The command's loop: reads what came in, judges it, writes it.
+final class TriageLoop {
+  private let options: TriageOptions
+  private let rules: RuleBook
+  private let command: UrgencyCommand?
+  private let diagnostics: Diagnostics
+  private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
+  private var told: ToldItems
+  private var faults: FaultLog
+  private var count = 0
+  private var maildirs: [Maildir] = []
+
+  /// All is looked at so often when nothing hints at a change, seconds.
+  private static let rescan = 30.0
+
+  init(
+    _ options: TriageOptions, _ rules: RuleBook, _ told: ToldItems, _ diagnostics: Diagnostics
+  ) {
+    self.options = options
+    self.rules = rules
+    self.told = told
+    self.diagnostics = diagnostics
+    command = options.command.map { UrgencyCommand($0, timeout: options.timeout) }
+    faults = FaultLog(diagnostics)
+  }
+
+  private var isDone: Bool { count >= options.most }
+
+  /// Goes on until all is read, or a signal comes, which ends the process.
+  ///
+  /// - Throws: `SettingsError` when the state cannot be kept.
+  func run() throws -> ExitStatus {
+    do {
+      for place in options.places where !isDone {
+        if place != "-", stat(following: place)?.isFolder == true {
+          try open(maildir: place)
+        } else if options.isFollowing {
+          throw UsageError("\(place): --follow is for maildirs")
+        } else {
+          try read(file: place)
+        }
+      }
+      if options.isFollowing { try follow() }
+      try settle(isLast: true)
+    } catch let failure as WriteFailure {
+      try told.save(isLast: true)
+      if failure.code == EINTR, let signal = EndSignals.next() { Process.die(by: signal) }
+      diagnostics.fail(writing: failure)
+    }
+    faults.finish()
+    return faults.hasFault ? .failure : .success
+  }
+
+  private func open(maildir path: String) throws {
+    guard let maildir = Maildir(path) else {
+      return faults.file(path, "not a maildir: it has no folders new and cur")
+    }
+    maildirs.append(maildir)
+    try look(at: maildir)
+  }
+
+  /// Tells what is new. A mail that is moved meanwhile is looked for once more.
+  private func look(at maildir: Maildir) throws {
+    for _ in 0..<3 {
+      var wasMoved = false
+      do {
+        for path in try maildir.unseen() where !isDone {
+          if try !read(mail: path) {
+            maildir.giveBack(path)
+            wasMoved = true
+          }
+        }
+      } catch let failure as ReadFailure {
+        return faults.file(maildir.path, failure.reason)
+      }
+      if !wasMoved { return }
+    }
+  }
+
+  private func follow() throws {
+    let hint = clibc_changes()
+    for maildir in maildirs {
+      for folder in maildir.watched { clibc_changes_add(hint, folder) }
+    }
+    while !isDone, !maildirs.isEmpty {
+      // What came before the watch began is found now.
+      if hint >= 0 { clibc_folder_drain(hint) }
+      for maildir in maildirs { try look(at: maildir) }
+      if isDone { return }
+      try settle(isLast: true)
+      var entries = [hint, EndSignals.descriptor, 1].map {
+        pollfd(fd: $0, events: Int16($0 == 1 ? 0 : POLLIN), revents: 0)
+      }
+      _ = poll(&entries, 3, Int32((hint >= 0 ? Self.rescan : 1) * 1000))
+      try check()
+      if OutputEnd.isClosed { throw WriteFailure(code: EPIPE) }
+    }
+  }
+
+  /// - Returns: false for a file that is gone.
+  private func read(mail path: String) throws -> Bool {
+    let file = clibc_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+    guard file >= 0 else {
+      if systemError == ENOENT { return false }
+      faults.file(path, systemReason(systemError))
+      return true
+    }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.isRegular else {
+      faults.file(path, "not a regular file")
+      return true
+    }
+    var bytes = [UInt8](repeating: 0, count: min(Int(status.st_size), Mail.mostBytes))
+    var end = 0
+    while end < bytes.count {
+      let found = bytes.withUnsafeMutableBytes {
+        CLibc.read(file, $0.baseAddress.map { $0 + end }, $0.count - end)
+      }
+      if found < 0, systemError == EINTR { continue }
+      if found <= 0 { break }
+      end += found
+    }
+    try bytes[..<end].withUnsafeBytes { try take(mail: $0, isQuoted: false, path) }
+    return true
+  }
+
+  private func read(file path: String) throws {
+    let file = path == "-" ? 0 : clibc_open(path, O_RDONLY | O_NOCTTY)
+    guard file >= 0 else {
+      if systemError == EINTR { try check() }
+      return faults.file(path, systemReason(systemError))
+    }
+    defer { if file > 0 { close(file) } }
+    if let target = FileIdentity(descriptor: 1), FileIdentity(descriptor: file) == target {
+      return faults.file(path, "is read and written at once")
+    }
+    let pieces = InputPieces(file) { [self] in
+      try settle(isLast: false)
+      var entries = [file, EndSignals.descriptor].map {
+        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+      }
+      _ = poll(&entries, 2, -1)
+      try check()
+    }
+    do {
+      try Incoming.read(pieces) { part, number in
+        switch part {
+        case .mail(let bytes, let isQuoted):
+          try take(mail: bytes, isQuoted: isQuoted, number > 1 ? "\(path): mail \(number)" : path)
+        case .record(let line): try take(record: line, path, number)
+        }
+        return !isDone
+      }
+    } catch let failure as ReadFailure {
+      faults.file(path, failure.reason)
+    }
+  }
+
+  private func take(mail bytes: UnsafeRawBufferPointer, isQuoted: Bool, _ name: String) throws {
+    let mail: Mail
+    do throws(Mail.Fault) {
+      mail = try Mail(bytes, isQuoted: isQuoted)
+    } catch {
+      return faults.file(name, error.reason)
+    }
+    if let fault = mail.fault { faults.file(name, fault) }
+    try tell(Item(mail, own: options.own))
+  }
+
+  private func take(record line: UnsafeRawBufferPointer?, _ path: String, _ number: Int) throws {
+    guard let line else {
+      return faults.line(path, number, "longer than \(Incoming.longestRecord) bytes")
+    }
+    let found: RecordItem
+    do throws(RecordItem.Fault) {
+      found = try RecordItem(line)
+    } catch {
+      return faults.line(path, number, error.reason)
+    }
+    if case .item(let item) = found { try tell(item) }
+  }
+
+  private func tell(_ item: Item) throws {
+    guard told.isNew(item) else { return }
+    try check()
+    var verdict = rules.judge(item)
+    if let command {
+      // It may take long: what is there is not kept back.
+      try settle(isLast: false)
+      do throws(CommandRun.Failure) {
+        verdict.urgency = try command.urgency(of: item.record(verdict))
+      } catch {
+        if case .interrupted(let signal) = error { try leave(by: signal) }
+        faults.file("--exec: \(item.kind)/\(item.id)", error.reason)
+      }
+    }
+    try writer.write(item.record(verdict))
+    // What was not written was not told.
+    if told.isKept { try writer.flush() }
+    told.add(item)
+    count += 1
+    try told.save(isLast: false)
+  }
+
+  /// Writes what is complete, before something that may take time.
+  private func settle(isLast: Bool) throws {
+    try writer.flush()
+    try told.save(isLast: isLast)
+  }
+
+  /// Ends the process when a signal asks for that.
+  private func check() throws {
+    if EndSignals.hasPending, let signal = EndSignals.next() { try leave(by: signal) }
+  }
+
+  private func leave(by signal: Int32) throws -> Never {
+    try settle(isLast: true)
+    Process.die(by: signal)
+  }
+}

@@ -1,0 +1,60 @@
+import Core
+
+/// What the command line of mail-triage asks for.
+struct TriageOptions {
+  /// A command that says how soon an item matters, for sh(1).
+  private(set) var command: String?
+  private(set) var isFollowing = false
+  /// The person's addresses, in lower case.
+  private(set) var own: Set<String> = []
+  private(set) var most = Int.max
+  /// The file of the rules; nil for the usual one, which need not be there.
+  private(set) var rules: String?
+  /// The argument of `--state`.
+  private(set) var state: String?
+  /// Seconds for each run of the command.
+  private(set) var timeout = 30.0
+  /// Maildirs and files; `-` is standard input.
+  private(set) var places: [String] = []
+
+  /// What stands between brackets behind a name, else all.
+  private static func address(_ text: String) -> String {
+    (MailAddress.list(text).first?.address ?? text).lowercased()
+  }
+
+  static let table = OptionTable<TriageOptions>(
+    program: "mail-triage",
+    summary: "Read mail and messages, and write a notification for each, by urgency.",
+    synopsis: "[options] [MAILDIR | FILE ...]",
+    options: [
+      Option("f", "follow", "wait for more mail in the maildirs") { $0.isFollowing = true },
+      Option("n", "count", "COUNT", "end after this many", .wholeNumber(in: 1...Int.max)) {
+        $0.most = $1
+      },
+      Option(
+        nil, "exec", "COMMAND", "COMMAND reads the record and prints its urgency", .word
+      ) { $0.command = $1 },
+      Option(nil, "me", "ADDRESS,...", "your own addresses; repeatable", .list) {
+        $0.own.formUnion($1.map { Self.address($0) })
+      },
+      Option(
+        nil, "rules", "FILE", "the rules (default: ~/.config/agentutils/triage)", .path
+      ) { $0.rules = $1 },
+      Option(nil, "state", "FILE", "remember in FILE what was told", .path) { $0.state = $1 },
+      Option(nil, "timeout", "SECONDS", "for each COMMAND (default: 30)", .seconds) {
+        $0.timeout = $1
+      },
+    ]
+  ) { options, words throws(UsageError) in
+    options.places = words.paths.isEmpty ? ["-"] : words.paths
+    if options.timeout <= 0 { throw UsageError("--timeout: above 0") }
+    if words.names.contains("timeout"), options.command == nil {
+      throw UsageError("--timeout is for --exec")
+    }
+    if options.isFollowing, words.paths.isEmpty {
+      throw UsageError("--follow: no maildir is named")
+    }
+    if options.state?.isEmpty == true { throw UsageError("--state: no file is named") }
+    if options.rules?.isEmpty == true { throw UsageError("--rules: no file is named") }
+  }
+}

@@ -1,0 +1,39 @@
+import Core
+import Records
+
+/// A command of the user's that says how soon an item matters. Nothing of the item stands in
+/// its words or its environment: it reads the record.
+struct UrgencyCommand {
+  private let run: CommandRun
+
+  /// More is no answer, bytes.
+  private static let limit = 64 << 10
+
+  /// - Parameters:
+  ///   - command: for sh(1).
+  ///   - timeout: seconds for each.
+  init(_ command: String, timeout: Double) {
+    run = CommandRun(["/bin/sh", "-c", command], limit: Self.limit, timeout: timeout)
+  }
+
+  /// What it says of a record.
+  ///
+  /// - Throws: `CommandRun.Failure`, also for an answer that is no urgency.
+  func urgency(
+    of record: [UInt8]
+  ) throws(CommandRun.Failure) -> NotificationRecord.Urgency {
+    let printed = try run.output(input: record)
+    guard let urgency = Self.urgency(printed) else { throw .broken("printed no urgency") }
+    return urgency
+  }
+
+  /// The urgency in an answer: its first word, or that member of its JSON object.
+  static func urgency(_ answer: [UInt8]) -> NotificationRecord.Urgency? {
+    let object = try? answer.withUnsafeBytes { try JSONValue.parse($0) }
+    let text = String(decoding: answer, as: UTF8.self)
+    let word =
+      object?["urgency"]?.string
+      ?? text.split { !$0.isLetter }.first.map(String.init) ?? ""
+    return NotificationRecord.Urgency(rawValue: word.lowercased())
+  }
+}

@@ -1,0 +1,184 @@
+#!/bin/sh
+# A draft is edited, shown and asked about; only a yes that a person types behind the question
+# sends it, and what is not sent is kept.
+. "${0%/*}/../lib.sh"
+needs python3 perl jq
+
+cd "$tmp" || exit
+# What sends mail is the user's own command: this one writes down what it got.
+cat >deliver <<'END'
+#!/bin/sh
+cat >>sent
+[ ! -e refuse ] || { echo "mailbox full" >&2; exit "$(cat refuse)"; }
+END
+chmod +x deliver
+SENDMAIL=./deliver
+EDITOR=:
+unset VISUAL
+export SENDMAIL EDITOR
+drafts=$XDG_STATE_HOME/agentutils/drafts
+
+# ask FILE ANSWER... -- OPTION...
+ask() {
+  rm -rf sent "$drafts"
+  run python3 "$cli/mail-draft/ask.py" "$@"
+  tr -d '\r' <"$out" >screen
+}
+kept() { find "$drafts" -type f -exec cat {} +; }
+printf 'To: ada@example.com\nSubject: lunch\n\nToday?\n' >mail
+cat >record <<'END'
+{"to":["ada@example.com","bob@example.com"],"bcc":"eve@example.com","subject":"lunch\nBcc: mallory@example.com\nX-Evil: 1","body":"Größe\nBcc: no header\n"}
+END
+
+# --- without a person
+cat >alone <<'END'
+#!/usr/bin/perl
+use POSIX;
+my $child = fork;
+if (!$child) { POSIX::setsid(); exec @ARGV }
+waitpid $child, 0;
+exit $? >> 8;
+END
+run perl alone mail-draft mail
+status_is 2 "without a terminal nothing is asked"
+err_is "mail-draft: there is no terminal to ask at: nothing is sent" "and nothing sent"
+run sh -c 'yes | head -n 9 | perl alone mail-draft'
+status_is 2 "whatever says yes"
+not_ok "nothing was sent" test -e sent
+
+# --- yes and no
+ask mail y -- mail-draft
+status_is 0 "y sends it"
+is "$(cat sent)" "$(cat mail)" "as it was"
+is "$(grep -c '^Today?$' screen)" 1 "it was shown"
+not_ok "what was sent is not kept" test -d "$drafts"
+for answer in '' yy yes Y ^D; do
+  ask mail "$answer" -- mail-draft
+  status_is 1 "'$answer' is no yes"
+  not_ok "and sends nothing" test -e sent
+done
+is "$(kept)" "$(cat mail)" "the draft is kept"
+is "$(find "$drafts" -maxdepth 0 -perm 700 | wc -l | tr -d ' ')" 1 "where nobody else looks"
+like "$(cat screen)" "^mail-draft: the draft is in $drafts/" "and its place is told"
+ask mail early n -- mail-draft
+status_is 1 "a y that was typed before the question is no answer"
+ask mail ^C -- mail-draft
+status_is 130 "^C ends it"
+is "$(kept)" "$(cat mail)" "and keeps the draft"
+mkdir "d'q\$(touch ran)"
+TMPDIR="$tmp/d'q\$(touch ran)" ask mail ^C -- mail-draft
+is "$(kept)" "$(cat mail)" "whatever the temporary folder is called"
+not_ok "whose name is only a name" test -e ran
+
+# --- the editor
+cat >editor <<'END'
+#!/bin/sh
+printf '%s\n' '/^Today/s/.*/Tomorrow?/' w q | ex -s "$2" 2>/dev/null || sed -i 's/^Today?/Tomorrow?/' "$2"
+echo "$1" >>edits
+END
+chmod +x editor
+EDITOR='./editor twice' ask - e y -- mail-draft mail
+status_is 0 "e opens the editor again"
+is "$(xargs <edits)" "twice twice" "which may have words of its own"
+is "$(tail -n 1 sent)" "Tomorrow?" "what was edited is sent"
+is "$(tail -n 1 mail)" "Today?" "and not written into the file"
+VISUAL=./editor EDITOR=false ask mail n -- mail-draft
+status_is 1 "VISUAL wins"
+EDITOR=false ask mail y -- mail-draft
+status_is 2 "an editor that fails sends nothing"
+is "$(kept)" "$(cat mail)" "and keeps the draft"
+
+# --- what agents write
+ask record y -- mail-draft
+status_is 0 "a record"
+is "$(sed '/^$/q' sent | cut -d : -f 1 | xargs)" \
+  "To Bcc Subject MIME-Version Content-Type Content-Transfer-Encoding" \
+  "a line end in a member makes no header"
+is "$(python3 -c '
+import email, email.policy, sys
+mail = email.message_from_binary_file(open("sent", "rb"), policy=email.policy.default)
+print(mail["To"], mail["Bcc"], mail["Subject"], repr(mail.get_content()), sep="|")')" \
+  "ada@example.com, bob@example.com|eve@example.com|lunch Bcc: mallory@example.com X-Evil: 1|'Größe\\nBcc: no header\\n\\n'" \
+  "as Python reads it"
+is "$(grep -c '^Bcc: eve@example.com$' screen)" 2 "a hidden recipient is shown"
+printf 'To: a@x\rBcc: b@x\nResent-To: c@x\nCC:\n d@x\nSubject: \033[2J\342\200\256hi\n\n\033]0;x\007\n' >odd
+ask odd n -- mail-draft
+is "$(sed -n '/^To/,/^$/p;/^Subject/q' screen)" "To: a@xBcc: b@x
+Resent-To: c@x
+CC: d@x
+Subject: ?[2J?hi" "every recipient is shown, and nothing that a terminal obeys"
+# What would push the recipients off the screen.
+python3 -c '
+people = ", ".join("\"you, me@x\" <p%d@x>" % i for i in range(3000))
+print("Bcc: eve@x\nTo:", people, "\nSubject: long\nErrors-To: mallory@x\nX-Odd: 1\nApparently-To: eve@y\n")
+print("x" * 80000)
+for i in range(20): print(i)' >long
+ask long n -- mail-draft
+is "$(grep -B 4 '^send?' screen | cut -c 1-20)" "Bcc: eve@x
+To: \"you, me@x\" <p0@
+Apparently-To: eve@y
+(3002 recipients)
+send? [y/N/e] n" "the recipients stand above the question"
+ok "and the text before it is cut" test "$(wc -c <screen)" -lt 4000
+is "$(grep -c '^Errors-To: mallory@x$\|^Other fields: X-Odd$' screen)" 2 "no field is kept quiet"
+printf 'To: ada@x\nSubject: hi\n\na\233b\330\234c\357\273\277d\033[2J\n' >raw
+for option in '' -n; do
+  # shellcheck disable=SC2086  # no word, or one
+  ask raw n -- mail-draft $option
+  is "$(grep -c '^a?b?c?d?\[2J$' screen)" 1 "no text reaches a terminal as it is: $option"
+done
+
+# --- what is a mail
+printf 'Note: the heating fails.\nSince Monday: it is cold.\n' >note
+run mail-draft -n note
+is "$(sed 1d "$out")" "$(cat note)" "a text may begin as a header does"
+printf '\357\273\277' | cat - record >marked
+run mail-draft -n marked
+is "$(grep -c '^Bcc: eve@example.com$' "$out")" 1 "a byte order mark stands before no record"
+echo 'See you.' >words
+ask words y n -- mail-draft
+status_is 1 "without a recipient a yes sends nothing"
+not_ok "to nobody" test -e sent
+ask words y -- mail-draft -t ada@example.com -s 'Größe und mehr, so dass es lang wird: 日本語 日本語 日本語'
+status_is 0 "-t and -s name what the draft does not"
+is "$(python3 -c '
+import email, email.policy
+mail = email.message_from_binary_file(open("sent", "rb"), policy=email.policy.default)
+print(mail["To"], mail["Subject"], mail.get_content().strip(), sep="|")')" \
+  "ada@example.com|Größe und mehr, so dass es lang wird: 日本語 日本語 日本語|See you." "as Python reads it"
+run mail-draft -s 'a
+Bcc: eve@x' mail
+status_is 2 "a line end in an option is refused"
+err_like "a subject or an address holds a control character" "and named"
+for bad in '[1' '{"to":3}' '{"to":"a"}{"to":"b"}'; do
+  run sh -c 'printf "%s\n" "$1" | mail-draft -n' - "$bad"
+  case $bad in
+  '{'*)
+    status_is 2 "$bad is no draft"
+    err_one_line mail-draft "which is said"
+    ;;
+  *) status_is 0 "$bad is a text" ;;
+  esac
+done
+run mail-draft -n mail
+is "$(cat "$out")" "$(cat mail)" "-n prints it, without a terminal"
+run sh -c 'mail-draft -n >/dev/null <mail; exec mail-draft -n missing'
+status_is 2 "a file that is not there"
+err_is "mail-draft: missing: No such file or directory" "is named"
+
+# --- what sends mail fails
+echo 75 >refuse
+ask mail y -- mail-draft
+status_is 75 "a later try may work"
+is "$(kept)" "$(cat mail)" "the draft is kept"
+like "$(cat screen)" "^mail-draft: ./deliver: mailbox full$" "the reason is told"
+echo 67 >refuse
+ask mail y -- mail-draft
+status_is 2 "no such user"
+is "$(kept)" "$(cat mail)" "the draft is kept, too"
+rm refuse
+SENDMAIL=false ask mail y -- mail-draft --sendmail 'cat >other'
+status_is 0 "--sendmail wins over SENDMAIL"
+ok "and got the mail" cmp mail other
+
+done_testing

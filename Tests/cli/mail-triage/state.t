@@ -1,0 +1,117 @@
+#!/bin/sh
+# Each mail is told once, over runs and while mails come; and the mails stay as they are.
+. "${0%/*}/../lib.sh"
+needs jq
+
+cd "$tmp" || exit
+mkdir -p mail/new mail/cur mail/tmp
+# deliver FOLDER/NAME ID
+deliver() {
+  printf 'From: ada@x\nSubject: %s\nMessage-ID: <%s@x>\n\nhello\n' "$2" "$2" >mail/tmp/one
+  mv mail/tmp/one "mail/$1"
+}
+ids() { jq -r .about.id "$1" | sed 's/@x$//' | xargs; }
+
+deliver new/1700000002.b two
+deliver new/900000001.a one
+deliver cur/1700000003.c:2, three
+deliver cur/1700000004.d:2,FS seen
+deliver cur/1700000005.e:2,T trashed
+deliver cur/1700000006.f:2,R four
+deliver new/.hidden hidden
+find mail -type f | sort | xargs cksum >before
+run mail-triage mail
+status_is 0 "a maildir"
+is "$(ids "$out")" "one two three four" "what nobody has seen, the oldest first"
+find mail -type f | sort | xargs cksum >after
+ok "the mails stay as they are" cmp before after
+run mail-triage --state state mail
+is "$(ids "$out")" "one two three four" "with a state, too"
+is "$(jq -r '.type + " " + (.told | length | tostring)' state)" "triage_state 4" "which is a record"
+is "$(find . -name state -perm 600)" ./state "and nobody else's"
+deliver new/1700000007.g five
+mv mail/new/1700000002.b mail/cur/1700000002.b:2,
+run mail-triage --state state mail
+is "$(ids "$out")" five "then only what is new, wherever the others are"
+run mail-triage --state state mail
+out_empty "and then nothing"
+status_is 0 "which is no fault"
+
+# What could not be written was not told.
+deliver new/1700000008.h six
+run sh -c 'mail-triage --state state mail >/dev/full'
+status_is 2 "a full disk"
+run mail-triage --state state -n 1 mail
+is "$(ids "$out")" six "told again"
+echo '{"type":"other"}' >strange
+run mail-triage --state strange mail
+status_is 2 "a file that is no state is left alone"
+is "$(cat strange)" '{"type":"other"}' "as it was"
+err_is "mail-triage: strange: not a state of mail-triage" "and named"
+
+# A stranger chooses the id of a mail, and hides no other by that.
+printf 'From a@x Mon Nov 23 10:00:00 2026\nFrom: %s\nSubject: hi\nMessage-ID: <one@x>\n\n%s\n\n' \
+  eve@x sent ada@x later ada@x later >mbox
+for option in '' --state=once; do
+  # shellcheck disable=SC2086  # no word, or one
+  run mail-triage $option mbox
+  is "$(jq -r '.title + " " + .text' "$out")" "eve@x: hi sent
+ada@x: hi later" "two mails of one id: $option"
+  is "$(jq -r .id "$out" | uniq | grep -c '^mail/one@x/')" 2 "are told by a name of their own"
+done
+printf '%s\n' '{"contractVersion":2,"type":"message","platform":"irc","actor":{"userName":"a"},"platformIds":{"conversationId":"x/y","messageId":"z"},"text":"1"}' \
+  '{"contractVersion":2,"type":"message","platform":"irc","actor":{"userName":"a"},"platformIds":{"conversationId":"x","messageId":"y/z"},"text":"2"}' >events
+run mail-triage events
+is "$(jq -r .text "$out" | xargs)" "1 2" "nor does a message whose id has a slash"
+
+# --- what mailers write
+
+# when DATE: the time of a mail.
+when() {
+  printf 'From: a@x\nDate: %s\n\nhi\n' "$1" | mail-triage | jq -r .time
+}
+is "$(when '13 Nov 2026 10:00:00 (x (y)) +0100 (CET)')" 2026-11-13T09:00:00.000Z \
+  "a comment stands anywhere in a date"
+is "$(when '31 Dec 9999 23:00:00 -1200')" null "no time behind the year 9999"
+is "$(when '1 Jan 1970 10:00:00 +1400')" null "nor before 1970"
+printf 'From: a@x\nContent-Type: text/plain; charset=iso-8859-15\n\ncaf\351\n' >latin
+run mail-triage latin
+is "$(jq -r .text "$out")" café "a text in a character set that is not known"
+printf 'From: a@x\nContent-Type: text/html\n\n<p>seen<!-- <b>not</b>\n' >open
+run mail-triage open
+is "$(jq -r .text "$out")" seen "a comment without an end"
+printf 'From: b@x\nTo: Me <Me@x>\nIn-Reply-To: <one@x>\n\nhi\n' >answer
+run mail-triage --me 'Ada, Me <me@x>' answer
+is "$(jq -r .urgency "$out")" attention "an own address behind a name"
+
+# --- mails that come while it waits
+start follow mail-triage -f --state state mail
+deliver new/1700000009.i seven
+ok "a new mail is told at once" wait_until 20 at_least follow.out 1
+run mail-triage --state state mail
+status_is 75 "two of them would tell what the other told"
+err_like "^mail-triage: state.lock: locked by another command$" "which is said"
+# A mail reader takes it away; one that was read elsewhere is no news.
+mv mail/new/1700000009.i mail/cur/1700000009.i:2,
+deliver cur/1700000010.j:2,S eight
+deliver new/1700000011.k nine
+ok "the next is told" wait_until 20 at_least follow.out 2
+stop "$pid"
+status_is 143 "a signal ends it"
+is "$(ids follow.out)" "seven nine" "each once"
+is "$(jq '.told | length' state)" 8 "and they are written down"
+
+start follow mail-triage -f -n 1 --state state mail
+deliver new/1700000012.l ten
+finished "$pid"
+status_is 0 "-n ends it"
+is "$(ids follow.out)" ten "with the mail"
+
+# The reader of what it writes goes away: nobody waits for the next mail.
+run sh -c 'mail-triage -f mail | head -n 1'
+is "$(lines "$out")" 1 "it ends with its reader"
+run mail-triage nothing mail/new
+status_is 2 "what is no maildir"
+is "$(sed 's/^mail-triage: //' "$err" | cut -c 1-22 | xargs)" "nothing: no such file mail/new: not a maildi" "is named"
+
+done_testing
