@@ -1,0 +1,107 @@
+#!/bin/sh
+# voice-token: tokens that another implementation takes for what they are, and where the secret
+# goes.
+. "${0%/*}/../lib.sh"
+needs voice-token agent-call openssl jq
+needs_peers
+
+secret=s3cret-that-nobody-sees
+echo "$secret" >"$tmp/secret"
+chmod 600 "$tmp/secret"
+mkdir "$tmp/tools"
+for tool in openssl tr sed awk od iconv find id; do
+  printf '%s\n' '#!/bin/sh' "{ printf '%s\\n' \"\$0\" \"\$@\"; env; } >>\"$tmp/seen\"" \
+    "exec $(command -v "$tool") \"\$@\"" >"$tmp/tools/$tool"
+  chmod +x "$tmp/tools/$tool"
+done
+# claims FILE SECRET: $tmp/claims gets what PyJWT finds in the token, or why it finds none.
+claims() {
+  "$peers" -W ignore - "$1" "$2" >"$tmp/claims" <<'END'
+import json, sys, jwt
+with open(sys.argv[1]) as file:
+  token = file.read()
+try:
+  print(json.dumps(jwt.decode(token[:-1], sys.argv[2], ['HS256'])))
+except jwt.PyJWTError as error:
+  sys.exit(print(type(error).__name__) or 1)
+END
+}
+
+PATH=$tmp/tools:$PATH
+now=$(date +%s)
+# Variables of the caller that are called like those of the script.
+export secret=caller inner=caller outer=caller signature=caller key=caller
+run voice-token -k APIx -s "$tmp/secret" -i 'ada "A" \o/' --name 'Zoë ☕' -t 60 'kitchen table'
+status_is 0 "a token"
+unset secret inner outer signature key
+secret=$(cat "$tmp/secret")
+ok "is a good one" claims "$out" "$secret"
+is "$(jq -c 'del(.nbf, .exp)' "$tmp/claims")" '{"iss":"APIx","sub":"ada \"A\" \\o/","name":"Zoë ☕","video":{"room":"kitchen table","roomJoin":true,"canPublish":true,"canSubscribe":true,"canPublishData":true}}' \
+  "says who may do what"
+ok "and how long" jq -e ".exp - .nbf == 60 and .nbf - $now < 5" "$tmp/claims"
+not_ok "and is signed" claims "$out" "$secret."
+is "$(cat "$tmp/claims")" InvalidSignatureError "by this secret alone"
+not_ok "no command is given the secret, and none has it in its environment" \
+  grep -q s3cret-that "$tmp/seen"
+
+# Keys of the lengths at which they are treated otherwise.
+for length in 1 63 64 65 200; do
+  long=$(printf "%${length}s" | tr ' ' '~')
+  echo "$long" | voice-token -k K -s - r >"$tmp/token"
+  ok "a secret of $length characters" claims "$tmp/token" "$long"
+done
+is "$(jq -r '.sub, has("name")' "$tmp/claims" | xargs)" "$(id -un) false" \
+  "who it is for if nobody is named"
+
+mkdir -p "$XDG_CONFIG_HOME/agentutils"
+cp -p "$tmp/secret" "$XDG_CONFIG_HOME/agentutils/livekit"
+run env LIVEKIT_API_KEY=K voice-token r
+status_is 0 "the key from the environment, the secret from its place"
+chmod 640 "$XDG_CONFIG_HOME/agentutils/livekit"
+run voice-token -k K r
+status_is 77 "a file that others can read"
+err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: refused: others can read it (chmod 600)" \
+  "is refused"
+run voice-token -k K -s "$tmp/none" r
+status_is 77 "no file"
+printf 'a b\n' >"$XDG_CONFIG_HOME/agentutils/livekit"
+chmod 600 "$XDG_CONFIG_HOME/agentutils/livekit"
+run voice-token -k K r
+status_is 77 "something that is no secret"
+printf 'one\ntwo\n' >"$XDG_CONFIG_HOME/agentutils/livekit"
+run voice-token -k K r
+status_is 77 "two lines"
+err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: more than one line" "are told"
+run voice-token -k K -s "$tmp/secret" -- -r
+status_is 0 "a room that begins with a dash"
+ok "is one" claims "$out" "$secret"
+is "$(jq -r .video.room "$tmp/claims")" -r "and the one that is meant"
+
+while IFS='|' read -r words want; do
+  # shellcheck disable=SC2086  # words
+  run voice-token $words
+  status_is 2 "usage: $words"
+  is "$(head -n 1 "$err")" "voice-token: $want" "$words: what is wrong"
+done <<'END'
+-k K|which ROOM?
+-k K -- a b|one room alone: b
+-k K a -- b|one room alone: b
+-k K a b|one room alone: b
+r|which API key? give -k, or set LIVEKIT_API_KEY
+-k K -t 0 r|--time 0: not a number of seconds from 1 to 999999999
+-k K -t 1h r|--time 1h: not a number of seconds from 1 to 999999999
+-k|option -k needs an argument
+-k K --nonsense r|unknown option --nonsense
+-k K --nonsense=1 r|unknown option --nonsense
+END
+run voice-token -k K -s "$tmp/secret" "$(printf 'a\tb')"
+err_is "voice-token: a?b: a control character" "a name that is none"
+run voice-token -k K -s "$tmp/secret" "$(printf 'a\377')"
+err_like 'not UTF-8' "or no text"
+status_is 2 "is refused"
+run voice-token --help
+status_is 0 "--help"
+run voice-token --version
+out_is "voice-token $(agent-call -V | sed 's/.* //')" "--version is that of the suite"
+
+done_testing
