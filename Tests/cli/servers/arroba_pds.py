@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A personal data server on loopback: arroba (PyPI) with one account, in memory.
 
-    arroba_pds.py [--awkward] [--lifetime SECONDS] [--page COUNT] [--log FILE] [--faults FILE]
+    arroba_pds.py [--awkward] [--lifetime SECONDS] [--page COUNT] [--deaf] [--private]
+                  [--log FILE] [--faults FILE]
 
 What arroba leaves out is added: sessions with tokens that expire, swaps, describeRepo. With
 --awkward its own lists and creates stay: oldest first, an inclusive cursor, no reverse;
@@ -12,6 +13,10 @@ that it names, and taken out:
     {"method": "putRecord", "status": 429, "headers": {"Retry-After": "1"}, "text": "..."}
     {"method": "putRecord", "lose": true}         done, and no answer
     {"method": "getRecord", "wait": 2}            first wait so many seconds
+
+As long as there is a file of that name with `.down` behind it, nobody gets an answer; with
+--deaf nothing is a conflict, as on servers that do not know swaps. With --private nobody is told
+anything who has not logged in.
 """
 import argparse
 import json
@@ -63,8 +68,8 @@ class Account:
             'accessJwt': token('com.atproto.appPass', self.lifetime),
             'refreshJwt': token('com.atproto.refresh', 90 * 86400)}
 
-  def claims(self, scope):
-    given = request.headers.get('Authorization', '')
+  def claims(self, scope, given=None):
+    given = request.headers.get('Authorization', '') if given is None else given
     if not given.startswith('Bearer '):
       raise XrpcError('Authentication Required', name='AuthMissing', status=401)
     try:
@@ -102,8 +107,9 @@ class Account:
 class Records:
   """The calls that change records as the reference server has them."""
 
-  def __init__(self, is_strict):
+  def __init__(self, is_strict, is_deaf):
     self.is_strict = is_strict
+    self.is_deaf = is_deaf
     self.lock = threading.Lock()
     self.put_there = server.server._methods[REPO + 'putRecord']
     self.delete_there = server.server._methods[REPO + 'deleteRecord']
@@ -114,7 +120,7 @@ class Records:
     return record and dag_cbor_cid(record).encode('base32')
 
   def check(self, input, present):
-    if 'swapRecord' in input and input.pop('swapRecord') != present:
+    if 'swapRecord' in input and input.pop('swapRecord') != present and not self.is_deaf:
       raise XrpcError(f'Record was at {present}', name='InvalidSwap')
 
   def commit(self):
@@ -172,11 +178,22 @@ class Records:
 class Faults:
   """A WSGI layer that keeps a log, and does what the file of faults says."""
 
-  def __init__(self, app, log, faults):
+  def __init__(self, app, log, faults, door):
     self.app = app
+    self.door = door
     self.log = log
     self.faults = faults
     self.lock = threading.Lock()
+
+  def refusal(self, method, given):
+    """What is said to who has not logged in; nothing to others."""
+    if self.door and method not in ('describeServer', 'createSession', 'refreshSession'):
+      try:
+        self.door('com.atproto.appPass', given)
+      except XrpcError as error:
+        return {'status': error.status or 400, 'headers': {'Content-Type': 'application/json'},
+                'text': json.dumps({'error': error.name, 'message': str(error)})}
+    return {}
 
   def next(self, method):
     if not self.faults or not os.path.exists(self.faults):
@@ -200,10 +217,14 @@ class Faults:
           auth = environ.get('HTTP_AUTHORIZATION')
           file.write(json.dumps({'method': method, 'query': environ['QUERY_STRING'],
                                  'authorized': auth is not None}) + '\n')
+    if self.faults and os.path.exists(self.faults + '.down'):
+      environ['werkzeug.socket'].shutdown(socket.SHUT_RDWR)
+      raise ConnectionError('down')
     time.sleep(fault.get('wait', 0))
+    fault = self.refusal(method, environ.get('HTTP_AUTHORIZATION', '')) or fault
     if 'status' in fault:
-      headers = [('Content-Type', 'text/plain'), *fault.get('headers', {}).items()]
-      start(f"{fault['status']} Fault", headers)
+      headers = {'Content-Type': 'text/plain', **fault.get('headers', {})}
+      start(f"{fault['status']} Fault", list(headers.items()))
       return [fault.get('text', '').encode()]
     if fault.get('lose'):
       body = b''.join(self.app(environ, lambda *_: None))
@@ -224,6 +245,8 @@ def main():
   parser.add_argument('--awkward', action='store_true')
   parser.add_argument('--lifetime', type=float, default=7200)
   parser.add_argument('--page', type=int, default=100)
+  parser.add_argument('--deaf', action='store_true')
+  parser.add_argument('--private', action='store_true')
   parser.add_argument('--log')
   parser.add_argument('--faults')
   options = parser.parse_args()
@@ -241,7 +264,7 @@ def main():
   account = Account(options.lifetime)
   server.authenticate = account.authenticate
   methods = server.server._methods
-  records = Records(options.awkward)
+  records = Records(options.awkward, options.deaf)
   methods.update({
     SESSION + 'createSession': account.create, SESSION + 'refreshSession': account.refresh,
     SESSION + 'getSession': account.get, REPO + 'putRecord': records.put,
@@ -258,7 +281,8 @@ def main():
 
   app = Flask('pds')
   init_flask(server.server, app)
-  app.wsgi_app = Faults(app.wsgi_app, options.log, options.faults)
+  app.wsgi_app = Faults(
+    app.wsgi_app, options.log, options.faults, account.claims if options.private else None)
   listener = make_server('127.0.0.1', 0, app, threaded=True, request_handler=Quiet)
   print(json.dumps({'type': 'listening', 'url': f'http://127.0.0.1:{listener.port}'},
                    separators=(',', ':')), flush=True)

@@ -7,7 +7,10 @@ usage: joelparts.py [--log FILE] [--control FILE]
 Prints a `listening` record. Each question in GraphQL is a line of the log. The words of the file
 of --control change what it does: `slow` answers nothing for 30 s, `fault` answers GraphQL with
 errors, `plain` with text that is no JSON, `twice` has functions that are registered twice,
-`odd` has names that a terminal obeys.
+`odd` has names that a terminal obeys, `page` answers GET with a page, `refuse` with 401, `empty`
+with an object of nothing, `stopped` has a worker that is not at work, `bare` answers GraphQL
+without what was asked for, `words` with errors that are a string, `many` has 120 runs at work, of
+which one cannot be looked up, `endless` as many runs as are asked for.
 """
 import argparse
 import json
@@ -48,6 +51,16 @@ def answer(query):
         return 422, {"errors": [{"message": "the query is bad\x1b[2J"}], "data": None}
     if not balanced(query):
         return 400, {"errors": [{"message": "syntax"}]}
+    if "bare" in words():
+        return 200, {"data": {"functions": None, "runs": None}}
+    if "words" in words():
+        return 200, {"errors": "boom", "data": {"functions": FUNCTIONS}}
+    if "many" in words() and "runID" in query:
+        looked = re.findall(r"(\w+):run\(runID:\"(\w+)\"\)", query)
+        data = {name: None if run == "R7" else {"status": "COMPLETED", "endedAt": None,
+                                                "output": None} for name, run in looked}
+        lost = any(run == "R7" for _, run in looked)
+        return 200, {"data": data, "errors": [{"message": "no such run"}] if lost else None}
     data = {}
     for name, run in re.findall(r"(\w+):run\(runID:\"(\w+)\"\)\{status endedAt output\}", query):
         ended = run == "01B"
@@ -61,10 +74,15 @@ def answer(query):
                      r"direction:DESC\}\],first:(\d+)\)", query)
     if runs:
         datetime.fromisoformat(runs[1].replace("Z", "+00:00"))
+        all_runs = RUNS
+        if "many" in words():
+            all_runs = [("R%d" % number, "RUNNING", "f-1", None, None) for number in range(120)]
+        if "endless" in words():
+            all_runs = [("R%d" % number, "FAILED", "f-1", None, "") for number in range(2000)]
         data["runs"] = {"edges": [{"node": {
             "id": each[0], "status": each[1], "functionID": each[2],
             "startedAt": "2026-11-22T05:00:00Z", "endedAt": each[3], "output": each[4]}}
-            for each in RUNS[:int(runs[2])]]}
+            for each in all_runs[:int(runs[2])]]}
     events = re.search(r"eventsV2\(first:(\d+),filter:\{from:\"([^\"]+)\",includeInternalEvents:"
                        r"false\}\)", query)
     if events:
@@ -93,6 +111,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.begin()
+        if "page" in words():
+            return self.reply(200, "<html>log in</html>", "text/html")
+        if "refuse" in words():
+            return self.reply(401, {"error": "no"})
+        if "empty" in words():
+            return self.reply(200, {})
         if self.path == "/health":
             return self.reply(200, {"status": 200, "message": "OK"})
         if self.path == "/collections":
@@ -100,6 +124,8 @@ class Handler(BaseHTTPRequestHandler):
                                     "status": "ok"})
         if self.path == "/":
             twice = ["f-1"] if "twice" in words() else []
+            if "stopped" in words():
+                return self.reply(200, {"service": "worker", "status": "stopped", "count": 2})
             return self.reply(200, {"service": "worker", "status": "running", "count": 2,
                                     "functions": ["f-1", "f-2"], "n": 1.10, "worker": {
                                         "role": "host", "duplicateFunctionIds": twice,

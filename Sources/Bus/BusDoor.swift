@@ -1,0 +1,130 @@
+public import Core
+
+/// Where a bus is and what lets us in: its servers, a secret from a file or a command, and the
+/// certificates that are trusted or shown.
+public struct BusDoor: Sendable {
+  /// What is shown to a server.
+  enum Pass: Sendable {
+    case nothing
+    case token(Secret)
+    case user(name: Secret, password: Secret)
+    /// A file of credentials, as nsc writes it.
+    case credentials(path: String)
+    /// A file with a seed, and its public half.
+    case key(user: String, path: String)
+  }
+
+  /// The servers that are named.
+  public let servers: [BusServer]
+  /// The stream that the section names.
+  public let stream: String?
+  let pass: Pass
+  let authorities: String?
+  let certificate: (chain: String, key: String)?
+  let allowsPlaintext: Bool
+
+  /// - Parameters:
+  ///   - options: what the command line says.
+  ///   - settings: the configuration.
+  /// - Throws: `BusFailure`; `denied` for a secret that is missing or that others can read, and
+  ///   for one that would travel in plain text.
+  public init(_ options: BusOptions, _ settings: Settings) throws(BusFailure) {
+    do throws(SettingsError) {
+      let section = try settings.bus(options.bus)
+      let own = try Self.servers(section?.servers ?? [])
+      let isNamed = !options.servers.isEmpty
+      servers = isNamed ? options.servers : own.isEmpty ? [.local] : own
+      stream = options.stream ?? section?.stream
+      allowsPlaintext = options.allowsPlaintext
+      // What lets us in is for the servers that it was configured for.
+      let isOwn = !isNamed || options.servers.allSatisfy(own.contains)
+      pass = isOwn ? try Self.pass(section, settings.credentials) : .nothing
+      authorities = section?.files["ca"]
+      switch (isOwn ? section?.files["cert"] : nil, isOwn ? section?.files["key"] : nil) {
+      case (let chain?, let key?):
+        _ = try settings.credentials.lines(inFile: key)
+        certificate = (chain, key)
+      case (nil, nil): certificate = nil
+      default: throw SettingsError("the bus's certificate", "cert and key belong together")
+      }
+    } catch {
+      throw BusFailure(error)
+    }
+    if hasSecret, let open = servers.first(where: { !isSafe($0) }) {
+      throw BusFailure(
+        open.url, "a secret would travel there in plain text: tls://, or --allow-plaintext",
+        .denied)
+    }
+  }
+
+  /// Whether there is a secret to be kept.
+  var hasSecret: Bool { if case .nothing = pass { false } else { true } }
+
+  /// Whether what we send may go there as it is.
+  func isSafe(_ server: BusServer) -> Bool {
+    Credentials.mayTravel(
+      scheme: server.isTLS ? "https" : "http", host: server.host, allowPlaintext: allowsPlaintext)
+  }
+
+  /// The servers among those that a cluster tells of that may be asked, too: all where there is
+  /// no secret, else those that TLS verifies.
+  ///
+  /// - Parameter told: their URLs, as the library writes them.
+  func usable(_ told: [String]) -> [BusServer] {
+    let tls = servers.allSatisfy(\.isTLS)
+    return told.compactMap { text in (try? BusServer(text))?.speaking(tls: tls) }
+      .filter { !servers.contains($0) && (tls || !hasSecret) }
+  }
+
+  private static func servers(_ texts: [String]) throws(SettingsError) -> [BusServer] {
+    try texts.map { text throws(SettingsError) in
+      do throws(BusServer.Fault) {
+        return try BusServer(text)
+      } catch {
+        throw SettingsError(text.holds("@") ? "servers of the bus" : text, error.reason)
+      }
+    }
+  }
+
+  private static func pass(
+    _ section: Configuration.BusSection?, _ credentials: Credentials
+  ) throws(SettingsError) -> Pass {
+    guard let section else { return .nothing }
+    let files = section.files
+    let given =
+      ["creds-file", "nkey-file", "token-file", "user-file"].filter { files[$0] != nil }
+      + (section.tokenCommand == nil ? [] : ["token-command"])
+    if given.count > 1 {
+      throw SettingsError("the bus's secret", "one of \(given.joined(separator: ", "))")
+    }
+    if let command = section.tokenCommand {
+      return .token(
+        try credentials.secret(fromCommand: command, source: "token-command of the bus"))
+    }
+    if let path = files["token-file"] { return .token(try credentials.secret(inFile: path)) }
+    if let path = files["user-file"] {
+      let text = try credentials.secret(inFile: path).reveal()
+      guard let colon = text.firstIndex(of: ":") else {
+        throw SettingsError(path, "not USER:PASSWORD")
+      }
+      return .user(
+        name: Secret(String(text[..<colon])),
+        password: Secret(String(text[text.index(after: colon)...])))
+    }
+    if let path = files["creds-file"] {
+      let text = try credentials.lines(inFile: path).reveal()
+      guard text.holds(" JWT---"), BusKey.seed(in: text).flatMap(BusKey.userKey) != nil else {
+        throw SettingsError(path, "not a user's credentials, as nsc writes them")
+      }
+      return .credentials(path: path)
+    }
+    if let path = files["nkey-file"] {
+      let text = try credentials.lines(inFile: path).reveal()
+      guard let seed = BusKey.seed(in: text), let user = BusKey.userKey(ofSeed: seed) else {
+        throw SettingsError(path, "not the seed of a user's nkey")
+      }
+      return .key(user: user, path: path)
+    }
+    return .nothing
+  }
+}

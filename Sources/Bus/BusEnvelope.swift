@@ -1,0 +1,55 @@
+import Core
+
+/// A record with what it goes by around it, as `bus-get -m` prints it. Valid as long as the
+/// line's bytes are.
+public struct BusEnvelope {
+  /// The record's own bytes.
+  public let data: UnsafeRawBufferPointer
+  /// What it is to be published under; nil for what it says itself.
+  public let subject: String?
+  /// Its message id; nil for what is made of it.
+  public let id: String?
+
+  /// - Parameter line: one line.
+  /// - Throws: a `Fault` for what is no such record, and for a subject or an id that cannot be
+  ///   published as it is.
+  public init(_ line: UnsafeRawBufferPointer) throws(BusLabels.Fault) {
+    var (type, data, subject, id) = (
+      ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
+    )
+    do throws(ScanFault) {
+      var members = try ScanMembers(line)
+      while try members.next() {
+        switch members.key.unescaped {
+        case "type": type = members.value
+        case "data": data = members.value
+        case "subject": subject = members.value
+        case "id": id = members.value
+        default: break
+        }
+      }
+    } catch {
+      throw BusLabels.Fault(reason: error.reason)
+    }
+    guard type.isString, type.string == "bus_message" else {
+      throw BusLabels.Fault(reason: "not a bus_message")
+    }
+    if data.isAbsent { throw BusLabels.Fault(reason: "no data in it") }
+    self.data = data.bytes
+    self.subject = try Self.text(subject, "subject", fault: BusSubject.fault(of:))
+    self.id = try Self.text(id, "id") { id in
+      BusLabels.isID(id) ? nil : "not of 1 to 128 characters of ASCII without blanks"
+    }
+  }
+
+  private static func text(
+    _ value: ScanValue, _ name: String, fault: (String) -> String?
+  ) throws(BusLabels.Fault) -> String? {
+    if value.isNull { return nil }
+    guard value.isString, let text = value.string else {
+      throw BusLabels.Fault(reason: "\(name): not a string")
+    }
+    if let fault = fault(text) { throw BusLabels.Fault(reason: "\(name): \(fault)") }
+    return text
+  }
+}

@@ -1,0 +1,236 @@
+public import CLibc
+import CNats
+import Core
+
+/// The link to a bus: dials one server after the other until one answers, and again when that
+/// one is lost. It is driven by the command's loop, and never waits but in `wait`.
+///
+/// Each connection is a new one: what was published on a lost one is sent again by whoever
+/// published it, and by nobody else.
+public final class BusLink {
+  /// What became of the link in a turn.
+  public enum Change {
+    /// Connected.
+    case up
+    /// A connection is lost.
+    case lost(reason: String)
+    /// No server could be reached; in `wait` seconds all are asked again.
+    case unreachable(BusFailure, wait: Double)
+  }
+
+  private enum State {
+    case waiting(until: Double)
+    case dialing(BusDial)
+    case up(BusConnection)
+  }
+
+  private let door: BusDoor
+  private let name: String
+  private let pulling: Bool
+  private var state = State.waiting(until: 0)
+  private var backoff = Backoff(base: 0.1, factor: 2, cap: 2, jitter: 0.3)
+  private var told: [BusServer] = []
+  /// The next of `candidates` to dial.
+  private var next = 0
+  private var wake: (reads: Int32, writes: Int32) = (-1, -1)
+  private var isReadable = false
+  /// When something was heard last.
+  public private(set) var heardAt = 0.0
+  /// The server that is or was connected, else the first one.
+  public private(set) var server: BusServer
+
+  /// How long a server may be silent that owes us an answer, seconds.
+  private static let patience = 10.0
+
+  /// The longest record that a stream in files keeps, bytes: servers acknowledge what is larger
+  /// than 32 MB with its subject and headers, and cannot read it again.
+  private static let mostStored = (32 << 20) - 4096
+
+  /// - Parameters:
+  ///   - door: the servers, and what lets us in.
+  ///   - name: the command's.
+  ///   - pulling: whether records will be pulled.
+  public init(_ door: BusDoor, name: String, pulling: Bool) {
+    (self.door, self.name, self.pulling) = (door, name, pulling)
+    server = door.servers[0]
+    var ends: [Int32] = [-1, -1]
+    guard cnats_open() == NATS_OK, cnats_pipe(&ends) == 0 else { Diagnostics.outOfMemory() }
+    wake = (ends[0], ends[1])
+  }
+
+  private var candidates: [BusServer] { door.servers + told }
+
+  private var connection: BusConnection? {
+    if case .up(let connection) = state { connection } else { nil }
+  }
+
+  /// Whether there is a connection.
+  public var isUp: Bool { connection != nil }
+
+  /// Does what can be done without waiting.
+  ///
+  /// - Parameters:
+  ///   - now: seconds of a clock that never steps.
+  ///   - owed: since when the server owes an answer; nil for none.
+  /// - Throws: `BusFailure` for what another try will not mend.
+  public func turn(now: Double, owed: Double?) throws(BusFailure) -> Change? {
+    switch state {
+    case .waiting(let until):
+      if now >= until { try dial() }
+      return nil
+    case .dialing(let dial):
+      guard let outcome = dial.outcome() else { return nil }
+      return try took(outcome, dial, now: now)
+    case .up(let connection):
+      if isReadable {
+        isReadable = false
+        heardAt = now
+        connection.read()
+      }
+      connection.flush()
+      if connection.isClosed {
+        hear(connection)
+        return lost(connection.reason, now: now)
+      }
+      if let owed, now > max(owed, heardAt) + Self.patience {
+        hear(connection)
+        return lost("no answer for \(Int(Self.patience)) s", now: now)
+      }
+      return nil
+    }
+  }
+
+  private func dial() throws(BusFailure) {
+    let all = candidates
+    state = .dialing(try BusDial(to: all[next % all.count], door, name: name, wake: wake.writes))
+  }
+
+  private func took(
+    _ outcome: BusDial.Outcome, _ dial: BusDial, now: Double
+  ) throws(BusFailure) -> Change? {
+    switch outcome {
+    case .connected(let raw):
+      let connection = BusConnection(raw, dial, pulling: pulling)
+      server = dial.server
+      hear(connection)
+      state = .up(connection)
+      (heardAt, isReadable) = (now, true)
+      return .up
+    case .failed(let failure, let isFinal):
+      cnats_loop_free(dial.loop)
+      // One that the cluster told us of need not be for us.
+      if isFinal, door.servers.contains(dial.server) { throw failure }
+      next += 1
+      if next % candidates.count != 0 {
+        try self.dial()
+        return nil
+      }
+      let wait = backoff.next(random: Double.random(in: 0..<1))
+      state = .waiting(until: now + wait)
+      return .unreachable(failure, wait: wait)
+    }
+  }
+
+  /// Notes which other servers there are: more may have come since the connection was made.
+  private func hear(_ connection: BusConnection) {
+    let others = connection.told
+    if !others.isEmpty { told = door.usable(others) }
+  }
+
+  private func lost(_ reason: String, now: Double) -> Change {
+    // Whoever is next may answer at once; the same one needs a moment.
+    next = candidates.firstIndex(of: server).map { $0 + 1 } ?? 0
+    next %= candidates.count
+    state = .waiting(until: now + backoff.next(random: Double.random(in: 0..<1)))
+    return .lost(reason: reason)
+  }
+
+  /// Says that the connection is good for something: the next loss is the first again.
+  public func isGood() {
+    backoff.reset()
+    next = candidates.firstIndex(of: server) ?? 0
+  }
+
+  /// What the server forbade; nil for nothing.
+  public var refusal: String? { connection?.refusal }
+
+  /// The longest record that the server takes, bytes; nil without a connection.
+  public var largest: Int? {
+    connection.map { min(max($0.maxPayload - 512, 0), Self.mostStored) }
+  }
+
+  /// The most that the server sends at once, bytes.
+  public var maxPayload: Int { connection?.maxPayload ?? 1 << 20 }
+
+  /// Whether all that was published has gone to the system.
+  public var isFlushed: Bool { connection?.isFlushed ?? true }
+
+  /// Publishes; it goes out with the next turn or `flush`.
+  ///
+  /// - Parameters:
+  ///   - token: of the inbox that the answer goes to, see `answer`.
+  ///   - id: the message id; nil for none.
+  /// - Returns: whether it was taken: false without a connection.
+  @discardableResult
+  public func publish(
+    _ subject: String, answerTo token: String?, _ bytes: UnsafeRawBufferPointer, id: String? = nil
+  ) -> Bool {
+    guard let connection else { return false }
+    return connection.publish(
+      subject, reply: token.map { "\(connection.inbox).\($0)" }, bytes, id: id)
+  }
+
+  /// Publishes a request for records, which come to `pulled`.
+  @discardableResult
+  public func pull(_ subject: String, token: String, _ bytes: [UInt8]) -> Bool {
+    guard let connection else { return false }
+    return bytes.withUnsafeBytes {
+      connection.publish(subject, reply: "\(connection.pullBox).\(token)", $0, id: nil)
+    }
+  }
+
+  /// Publishes what asks for no answer.
+  @discardableResult
+  public func tell(_ subject: String, _ text: String) -> Bool {
+    connection?.publish(subject, text) ?? false
+  }
+
+  /// Sends as much as the system takes.
+  public func flush() { connection?.flush() }
+
+  /// The next answer; nil when there is none.
+  public func answer() -> BusArrival? { connection?.answer() }
+
+  /// The next record, or word about a pull; nil when there is none.
+  public func pulled() -> BusArrival? { connection?.pulled() }
+
+  /// Tells the server to send no more records; those under way still come.
+  public func stopPulls() { connection?.stopPulls() }
+
+  /// Waits until there is something to do.
+  ///
+  /// - Parameters:
+  ///   - others: what else is waited for; its `revents` are set.
+  ///   - until: at the latest then, seconds of the clock of `turn`.
+  public func wait(for others: inout [pollfd], until: Double) {
+    var until = until
+    var entries = others
+    entries.append(pollfd(fd: wake.reads, events: Int16(POLLIN), revents: 0))
+    switch state {
+    case .waiting(let end): until = min(until, end)
+    case .dialing(let dial):
+      entries.append(pollfd(fd: dial.descriptor, events: Int16(POLLIN), revents: 0))
+    case .up(let connection):
+      if isReadable { until = 0 }
+      entries.append(connection.entry)
+    }
+    let seconds = min(max(until - Clock.monotonic, 0), 60)
+    _ = poll(&entries, nfds_t(entries.count), Int32((seconds * 1000).rounded(.up)))
+    if entries[others.count].revents != 0 {
+      var bytes = [UInt8](repeating: 0, count: 64)
+      while read(wake.reads, &bytes, bytes.count) == bytes.count {}
+    }
+    if isUp, entries[others.count + 1].revents & ~Int16(POLLOUT) != 0 { isReadable = true }
+    for place in others.indices { others[place].revents = entries[place].revents }
+  }
+}

@@ -1,0 +1,79 @@
+public import Core
+
+/// The options that say which bus and which stream: the same in every command that uses one.
+public struct BusOptions: Sendable {
+  /// `--server`; none when not given.
+  public var servers: [BusServer] = []
+  /// `--stream`.
+  public var stream: String?
+  /// `--bus`, a section of the configuration.
+  public var bus: String?
+  /// `--max-wait`: how long there may be no server, seconds; nil for ever.
+  public var maxWait: Double?
+  /// `--allow-plaintext`.
+  public var allowsPlaintext = false
+  /// `--quiet`.
+  public var isQuiet = false
+  /// `--verbose`.
+  public var isVerbose = false
+
+  /// The stream where none is named.
+  public static let usualStream = "agents"
+
+  /// Nothing given.
+  public init() {}
+
+  /// For a command's table.
+  public static let options: [Option<BusOptions>] = [
+    Option(
+      "b", "bus", "NAME", "the [bus NAME] of the configuration",
+      .word.offering(CompletionNames.buses)
+    ) { $0.bus = $1 },
+    Option("s", "server", "URL,...", "nats://HOST[:PORT] or tls://HOST[:PORT]", Reading(servers)) {
+      $0.servers = $1
+    },
+    Option("t", "stream", "NAME", "the stream (\(usualStream))", Reading(BusName.read)) {
+      $0.stream = $1
+    },
+    Option(nil, "max-wait", "SECONDS", "give up after so long without a server", .seconds) {
+      $0.maxWait = $1
+    },
+    Option(nil, "allow-plaintext", "send a secret without TLS to any host") {
+      $0.allowsPlaintext = true
+    }.rare,
+    Option.quiet("no notes about the link").at(\.isQuiet),
+    Option.verbose("tell more about the link").at(\.isVerbose),
+  ]
+
+  @Sendable private static func servers(
+    _ argument: OptionArgument
+  ) throws(UsageError) -> [BusServer] {
+    let texts = argument.value.split(separator: ",")
+    if texts.isEmpty { throw argument.fault("nothing is named") }
+    return try texts.map { text throws(UsageError) in
+      do throws(BusServer.Fault) {
+        return try BusServer(String(text))
+      } catch {
+        // What may be a secret is not repeated.
+        throw UsageError(
+          text.holds("@") ? "--server: \(error.reason)" : "--server \(text): \(error.reason)")
+      }
+    }
+  }
+}
+
+/// Names of streams and consumers.
+public enum BusName {
+  /// Whether a text is one: letters and digits of ASCII, `-` and `_`, 64 at most.
+  public static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= 64 && text.utf8.allSatisfy(BusSubject.isPlain)
+  }
+
+  /// For an option's argument.
+  @Sendable public static func read(_ argument: OptionArgument) throws(UsageError) -> String {
+    guard isName(argument.value) else {
+      throw argument.fault("not a name: letters, digits, - and _")
+    }
+    return argument.value
+  }
+}

@@ -1,0 +1,87 @@
+import Core
+
+/// One server of a bus, by its URL: `nats://HOST[:PORT]`, `tls://HOST[:PORT]`, or without the
+/// scheme, which is the first of these.
+public struct BusServer: Hashable, Sendable {
+  /// A name or an address, an IPv6 address without its brackets.
+  public let host: String
+  /// 1 to 65535.
+  public let port: Int
+  /// Whether TLS is spoken, and the certificate verified.
+  public let isTLS: Bool
+
+  /// Why a text is no server.
+  public struct Fault: Error, Equatable, Sendable {
+    /// Lower case, no full stop.
+    public let reason: String
+  }
+
+  /// The port where none is named.
+  public static let usualPort = 4222
+
+  /// This machine.
+  public static let local = BusServer(host: "127.0.0.1", port: usualPort, isTLS: false)
+
+  private init(host: String, port: Int, isTLS: Bool) {
+    (self.host, self.port, self.isTLS) = (host, port, isTLS)
+  }
+
+  /// - Parameter text: as a person writes it.
+  /// - Throws: a `Fault`; a user or a password in it is one, for others see command lines.
+  public init(_ text: String) throws(Fault) {
+    var rest = text[...]
+    var isTLS = false
+    if let end = text.place(of: "://") {
+      switch text[..<end.lowerBound].lowercased() {
+      case "nats": break
+      case "tls": isTLS = true
+      default: throw Fault(reason: "neither nats:// nor tls://")
+      }
+      rest = text[end.upperBound...]
+    }
+    if rest.holds("@") {
+      throw Fault(reason: "a user or a token in a URL can be seen by others: see [bus NAME]")
+    }
+    if rest.hasSuffix("/") { rest = rest.dropLast() }
+    var host = rest
+    var port: Int? = Self.usualPort
+    if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") {
+      host = rest[rest.index(after: rest.startIndex)..<end]
+      let behind = rest[rest.index(after: end)...]
+      if !behind.isEmpty { port = behind.hasPrefix(":") ? Self.number(behind.dropFirst()) : nil }
+    } else if let colon = rest.lastIndex(of: ":") {
+      host = rest[..<colon]
+      port = Self.number(rest[rest.index(after: colon)...])
+      if host.holds(":") { throw Fault(reason: "an IPv6 address needs brackets") }
+    }
+    guard let port else { throw Fault(reason: "the port is not a number from 1 to 65535") }
+    guard !host.isEmpty, host.utf8.allSatisfy(Self.isOfHost) else {
+      throw Fault(reason: "not the name of a host")
+    }
+    self.init(host: String(host).lowercased(), port: port, isTLS: isTLS)
+  }
+
+  /// The URL, without anything that it does not need.
+  public var url: String {
+    let host = host.holds(":") ? "[\(host)]" : host
+    return "\(isTLS ? "tls" : "nats")://\(host):\(port)"
+  }
+
+  /// The same server, which speaks TLS when others of its cluster do.
+  func speaking(tls: Bool) -> BusServer { BusServer(host: host, port: port, isTLS: tls) }
+
+  private static func number(_ digits: Substring) -> Int? {
+    guard digits.utf8.allSatisfy({ $0 &- 48 < 10 }), let port = UInt16(digits), port > 0 else {
+      return nil
+    }
+    return Int(port)
+  }
+
+  private static func isOfHost(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x61...0x7a, 0x41...0x5a, 0x30...0x39: true
+    case UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ":"): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import Bus
+import CLibc
+import Core
+
+/// bus-get(1): the records of a stream on a bus.
+@main
+enum BusGet {
+  static func main() {
+    let options = GetOptions.table.parseOrExit(GetOptions())
+    let diagnostics = Diagnostics(program: "bus-get", verbose: options.bus.isVerbose)
+    do {
+      let door = try BusDoor(options.bus, try Settings(diagnostics: diagnostics))
+      EndSignals.watch()
+      _ = clibc_signals_note(SIGCHLD)
+      let loop = try GetLoop(options, door, diagnostics)
+      // Libraries may have threads at work: nothing is left to be put in order.
+      Process.exitAtOnce(try loop.run())
+    } catch let failure as WriteFailure {
+      if failure.isClosedPipe { Process.die(by: SIGPIPE) }
+      diagnostics.error("standard output", failure.reason)
+      Process.exitAtOnce(.failure)
+    } catch {
+      let reported = error as? any Reported
+      diagnostics.say(reported?.message ?? "\(error)")
+      Process.exitAtOnce(reported?.status ?? .failure)
+    }
+  }
+}

@@ -1,0 +1,218 @@
+import Bus
+import Core
+
+/// The consumer that the records come from: one that getters share, found or made, or one of our
+/// own, made anew whenever it is not what it was.
+final class GetConsumer {
+  private enum Step {
+    case none
+    /// Asked whether it is there.
+    case finding(since: Double)
+    case making(since: Double)
+    /// Amiss; asked again then.
+    case waiting(until: Double)
+    case ready(name: String)
+  }
+
+  private let stream: BusStream
+  private let plan: BusConsumerPlan
+  private let diagnostics: Diagnostics
+  private var step = Step.none
+  private var asked = 0
+  /// How long there may be no stream, seconds; nil for ever; and since when there is none.
+  private let maxWait: Double?
+  private var missedSince: Double?
+  private var backoff = Backoff(base: 0.1, factor: 2, cap: 2, jitter: 0.3)
+  /// The last record that came, of a consumer of our own: the next one begins behind it.
+  var last = 0
+  /// How many of the newest records are wanted, and the search for the first of them.
+  private let newest: Int?
+  private var search: LastSearch?
+  /// How many records come before that one.
+  private var skips = 0
+  /// Whether it was there before.
+  private var hasBegun = false
+  /// How many records of a consumer of our own came, by its own count.
+  private var order = 0
+  /// How many records it had when it was first found.
+  private(set) var pendingAtStart: Int?
+  /// When it gives a record again that nobody acknowledged, seconds.
+  private(set) var ackWait: Double
+
+  /// How long an answer may take, seconds.
+  private static let patience = 5.0
+
+  /// - Parameter state: the place that is gone on from.
+  init(
+    _ stream: BusStream, _ options: GetOptions, _ state: GetState?,
+    _ diagnostics: Diagnostics
+  ) {
+    (self.stream, plan) = (stream, options.plan)
+    (last, hasBegun) = (state?.sequence ?? 0, state?.hasBegun ?? false)
+    (newest, maxWait) = (options.newest, options.bus.maxWait)
+    self.diagnostics = diagnostics
+    ackWait = options.ackWait
+  }
+
+  /// Its name; nil while there is none to be asked.
+  var name: String? { if case .ready(let name) = step { name } else { nil } }
+
+  /// Whether it is nobody else's.
+  var isOwn: Bool { plan.durable == nil }
+
+  /// Since when the server owes an answer about it.
+  var owed: Double? {
+    switch step {
+    case .finding(let since), .making(let since): since
+    default: nil
+    }
+  }
+
+  /// When `turn` is due at the latest.
+  var due: Double {
+    switch step {
+    case .finding(let since), .making(let since): since + Self.patience
+    case .waiting(let until): until
+    case .none: 0
+    case .ready: .infinity
+    }
+  }
+
+  /// The link is lost; one of our own is not looked for again.
+  func lose() { step = .none }
+
+  /// It is not what it was.
+  func renew(now: Double, _ reason: String) {
+    diagnostics.note("consumer: \(reason)")
+    step = .waiting(until: now + backoff.next(random: Double.random(in: 0..<1)))
+  }
+
+  /// Does what can be done without waiting.
+  func turn(now: Double) {
+    switch step {
+    case .none: begin(now: now)
+    case .waiting(let until): if now >= until { begin(now: now) }
+    case .finding(let since), .making(let since):
+      if now >= since + Self.patience { renew(now: now, "no answer") }
+    case .ready: break
+    }
+  }
+
+  private func begin(now: Double) {
+    if let durable = plan.durable {
+      send(.consumerInfo(stream.name, durable))
+      step = .finding(since: now)
+    } else {
+      make(now: now)
+    }
+  }
+
+  private func make(now: Double) {
+    var plan = plan
+    if let search, last == 0 {
+      plan.start = .sequence(search.start)
+    } else if isOwn, last > 0 || hasBegun && plan.start == .new {
+      plan.start = .sequence(last + 1)
+    }
+    order = 0
+    send(.createConsumer(stream.name, plan))
+    step = .making(since: now)
+  }
+
+  private func send(_ request: BusRequest) {
+    asked += 1
+    request.body.withUnsafeBytes { body in
+      _ = stream.link.publish(request.subject, answerTo: "c\(asked)", body)
+    }
+    stream.link.flush()
+  }
+
+  /// Takes an answer, if it is about this.
+  ///
+  /// - Throws: `BusFailure` for what another try will not mend.
+  func take(_ message: BusMessage, now: Double) throws(BusFailure) {
+    guard owed != nil, message.token == "c\(asked)" else { return }
+    let answer = BusAnswer(message)
+    if let fault = answer.fault {
+      if case .finding = step, fault.number == BusAnswer.Fault.noConsumer {
+        make(now: now)
+      } else if fault.mayPass || fault.number == BusAnswer.Fault.noStream {
+        try miss(fault, now: now)
+        renew(now: now, fault.reason)
+      } else {
+        throw BusFailure(plan.durable.map { "consumer \($0)" } ?? "consumer", fault.reason)
+      }
+      return
+    }
+    try found(answer, now: now)
+  }
+
+  /// Gives up when there was no stream for too long; who may not look at it is told so only here.
+  private func miss(_ fault: BusAnswer.Fault, now: Double) throws(BusFailure) {
+    guard fault.number == BusAnswer.Fault.noStream else { return }
+    let since = missedSince ?? now
+    missedSince = since
+    guard let maxWait, now >= since + maxWait else { return }
+    throw BusFailure("stream \(stream.name)", fault.reason, maxWait == 0 ? .failure : .temporary)
+  }
+
+  private func found(_ answer: BusAnswer, now: Double) throws(BusFailure) {
+    guard let name = answer.consumer else { return }
+    // An old server ignores what it does not know, and would deliver everything.
+    let filters = answer.filters
+    guard plan.subjects.isEmpty || Set(filters) == Set(plan.subjects) else {
+      if plan.subjects.count > 1, filters.isEmpty {
+        throw BusFailure(
+          stream.link.server.url, "several subjects need a server of version 2.10 or later")
+      }
+      let has = filters.isEmpty ? "all subjects" : filters.joined(separator: " ")
+      throw BusFailure("consumer \(name)", "it is for \(has)")
+    }
+    if answer.pushes { throw BusFailure("consumer \(name)", "it is one that pushes") }
+    // What was read of a stream that is gone says nothing about this one.
+    if isOwn, pendingAtStart == nil, let end = stream.lastSequence, last > end {
+      throw BusFailure("stream \(stream.name)", "it ends at \(end), and the state at \(last)")
+    }
+    if let wait = answer.ackWait, wait > 0 { ackWait = wait }
+    if isOwn, !hasBegun, last == 0, plan.start == .new {
+      let end = answer.delivered ?? 0
+      if let newest {
+        guard let found = search?.take(answer.pending ?? 0) else {
+          search = search ?? LastSearch(newest, end: max(0, end))
+          // Nobody answers to this token.
+          stream.link.publish(
+            BusRequest.deleteConsumer(stream.name, name).subject, answerTo: "d",
+            .init(start: nil, count: 0))
+          return make(now: now)
+        }
+        skips = found
+      } else {
+        // One that begins with what is new begins there again.
+        last = end
+      }
+    }
+    if pendingAtStart == nil { pendingAtStart = answer.pending }
+    hasBegun = true
+    missedSince = nil
+    step = .ready(name: name)
+    backoff.reset()
+  }
+
+  /// Whether a record of a consumer of our own is the next one; else the consumer is renewed.
+  func takes(_ place: BusPlace, now: Double) -> Bool {
+    guard isOwn else { return true }
+    guard name != nil else { return false }
+    guard place.order == order + 1 else {
+      renew(now: now, "record \(order + 1) is missing")
+      return false
+    }
+    order += 1
+    guard place.sequence > last else { return false }
+    last = place.sequence
+    if skips > 0 {
+      skips -= 1
+      return false
+    }
+    return true
+  }
+}

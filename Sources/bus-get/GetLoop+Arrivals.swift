@@ -1,0 +1,79 @@
+import Bus
+import Core
+
+/// What comes from the server: answers about the consumer, and records.
+extension GetLoop {
+  /// How long nothing is asked for where the server refused it, seconds.
+  private static let refusalRest = 0.5
+
+  func answers(now: Double) throws(BusFailure) {
+    while let arrival = stream.link.answer() {
+      guard case .message(let message) = arrival else { continue }
+      if message.token == "e" {
+        let answer = BusAnswer(message)
+        if answer.pending == 0 { isAtEnd = true }
+        if isAtEnd { looks += 1 }
+        unacknowledged = max(0, (answer.unacknowledged ?? 0) - inHand.count)
+        continue
+      }
+      let (wasThere, isFirst) = (consumer.name != nil, consumer.pendingAtStart == nil)
+      try consumer.take(message, now: now)
+      guard !wasThere, consumer.name != nil else { continue }
+      cameAt = now
+      if isFirst {
+        state?.begin(behind: consumer.last)
+        if consumer.isOwn, options.endsThere { lastWanted = stream.lastSequence }
+      }
+      if options.endsThere, consumer.pendingAtStart == 0 { isAtEnd = true }
+    }
+  }
+
+  /// Takes what came of what was asked for.
+  func arrivals(now: Double) {
+    while let arrival = stream.link.pulled() {
+      guard case .message(let message) = arrival else {
+        pull.forget()
+        consumer.renew(now: now, "nobody answers for it")
+        return
+      }
+      if let place = BusPlace(message.reply) {
+        pull.came(now: now, bytes: message.count)
+        guard consumer.takes(place, now: now) else {
+          pull.wantsOneMore()
+          if consumer.name == nil { pull.forget() }
+          continue
+        }
+        cameAt = now
+        if let lastWanted, place.sequence >= lastWanted {
+          isAtEnd = true
+          // What came since is for another run.
+          if place.sequence > lastWanted {
+            pull.wantsOneMore()
+            continue
+          }
+        }
+        if place.pending == 0 { isAtEnd = isAtEnd || options.endsThere }
+        hand.append(GetRecord(message: message, place: place))
+        continue
+      }
+      switch message.serverStatus {
+      case 100: pull.heard(now: now)
+      case 408, 404: pull.end(Int(message.token) ?? 0, now: now)
+      default:
+        pull.end(Int(message.token) ?? 0, now: now, isCut: true)
+        let words = message.header("Description") ?? ""
+        // Not at once again, what is refused; but what was too large is asked for otherwise.
+        if !words.lowercased().holds("maxbytes") { rest(now: now, words) }
+        if words.lowercased().holds("consumer") {
+          pull.forget()
+          consumer.renew(now: now, words)
+        }
+      }
+    }
+  }
+
+  private func rest(now: Double, _ words: String) {
+    if restUntil == 0 { diagnostics.note("consumer: \(words)") }
+    restUntil = now + Self.refusalRest
+  }
+}

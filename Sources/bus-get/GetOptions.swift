@@ -1,0 +1,125 @@
+import Bus
+import Core
+
+/// What the command line of bus-get asks for.
+struct GetOptions {
+  private(set) var bus = BusOptions()
+  /// The subjects, with wildcards; none for all.
+  private(set) var subjects: [String] = []
+  /// `--durable`: the consumer that getters share.
+  private(set) var durable: String?
+  /// `--state`: the file of a place of one's own.
+  private(set) var state: String?
+  /// `--archive`: the folder with a file for each day.
+  private(set) var archive: String?
+  /// Where to begin.
+  private(set) var start = BusConsumerPlan.Start.new
+  /// `--last`: how many of those that are there come first.
+  private(set) var newest: Int?
+  private(set) var count: Int?
+  /// Whether the end is what was the end at the start.
+  private(set) var endsThere = false
+  /// `--idle`, seconds.
+  private(set) var idle: Double?
+  /// Whether a record is wrapped in what is known of it.
+  private(set) var isWrapped = false
+  /// Whether what is no record is printed, too, as a string.
+  private(set) var isRaw = false
+  private(set) var ackWait = 30.0
+  /// `--exec`: the command that each record is given to.
+  private(set) var command: String?
+  /// `--confirm`: whether standard input acknowledges what was printed.
+  private(set) var confirms = false
+  private var starts: [String] = []
+
+  static let table = OptionTable<GetOptions>(
+    program: "bus-get",
+    summary: "Print the records of a stream on a bus, a line each.",
+    synopsis: "[options] [SUBJECT ...]",
+    operands: .none,
+    options: BusOptions.options.at(\.bus) + [
+      Option(
+        "d", "durable", "NAME", "share the records with all who name it", Reading(BusName.read)
+      ) { $0.durable = $1 },
+      Option(nil, "state", "FILE", "keep a place of one's own in FILE", .path) { $0.state = $1 },
+      Option(nil, "archive", "FOLDER", "write one file per day (UTC) into FOLDER", .path) {
+        $0.archive = $1
+      },
+      Option("S", "since", "TIME", "begin at a time: 15m, 2h, today, RFC 3339", .moment) {
+        $0.start = .time($1.timestamp(now: .now()))
+        $0.starts.append("since")
+      },
+      Option(nil, "since-seq", "NUMBER", "begin with this record", .wholeNumber(in: 1...Int.max)) {
+        $0.start = .sequence($1)
+        $0.starts.append("since-seq")
+      }.rare,
+      Option(nil, "all", "begin with the oldest record") {
+        $0.start = .all
+        $0.starts.append("all")
+      },
+      Option(
+        nil, "last", "COUNT", "begin with the newest COUNT records", .wholeNumber(in: 1...Int.max)
+      ) {
+        $0.newest = $1
+        $0.starts.append("last")
+      },
+      Option("n", "count", "COUNT", "end after this many records", .wholeNumber()) {
+        $0.count = $1
+      },
+      Option("e", "end", "end with what is the last record now") { $0.endsThere = true },
+      Option(nil, "idle", "SECONDS", "end when nothing came for so long", .seconds) {
+        $0.idle = $1
+      },
+      Option("m", "meta", "wrap each record in its place and time") { $0.isWrapped = true },
+      Option(nil, "raw", "print what is not a record, too, as a string") { $0.isRaw = true }.rare,
+      Option(
+        nil, "ack-wait", "SECONDS", "with -d: give again what is not acknowledged (30)", .seconds
+      ) { $0.ackWait = $1 }.rare,
+      Option(
+        "x", "exec", "COMMAND", "give each record to a command, which acknowledges it", .word
+      ) { $0.command = $1 },
+      Option(nil, "confirm", "with -d: read from standard input what becomes of each record") {
+        $0.confirms = true
+      }.rare,
+    ]
+  ) { options, words throws(UsageError) in try options.finish(words) }
+
+  /// What the consumer is to be.
+  var plan: BusConsumerPlan {
+    var plan = BusConsumerPlan()
+    (plan.durable, plan.subjects, plan.start, plan.ackWait) = (durable, subjects, start, ackWait)
+    return plan
+  }
+
+  private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    subjects = words.operands
+    for subject in subjects {
+      if let fault = BusSubject.fault(ofFilter: subject) {
+        throw UsageError("\(subject): \(fault)")
+      }
+    }
+    if durable != nil, state != nil {
+      throw UsageError("--durable keeps the place on the server: not with --state")
+    }
+    if let archive {
+      if archive.isEmpty { throw UsageError("--archive: no folder is named") }
+      if durable != nil || state != nil {
+        let other = state == nil ? "durable" : "state"
+        throw UsageError("--archive keeps a place of its own: not with --\(other)")
+      }
+      if starts.isEmpty { start = .all }
+    }
+    if state?.isEmpty == true { throw UsageError("--state: no file is named") }
+    if Set(starts).count > 1 { throw UsageError("--\(starts[0]) and --\(starts[1]): one of them") }
+    if newest != nil, durable != nil { throw UsageError("--last is not for --durable") }
+    if command != nil, durable == nil { throw UsageError("--exec is for --durable") }
+    if confirms, durable == nil { throw UsageError("--confirm is for --durable") }
+    if confirms, command != nil { throw UsageError("--confirm and --exec: one of them") }
+    if words.names.contains("ack-wait"), durable == nil {
+      throw UsageError("--ack-wait is for --durable")
+    }
+    if !(1...BusStreamPlan.longest ~= ackWait) {
+      throw UsageError("--ack-wait: a second at least, 280 years at most")
+    }
+  }
+}

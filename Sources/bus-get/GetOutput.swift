@@ -1,0 +1,109 @@
+import Bus
+import CLibc
+import Core
+
+/// Standard output, or the day's file of an archive, which is never waited for: a reader that stands still must not keep us from
+/// the server's questions.
+struct GetOutput: ~Copyable {
+  private var queue = ByteQueue()
+  /// The records whose lines are in the queue, and where each of these ends.
+  private var ends: [(end: Int, record: GetRecord)] = []
+  /// How many bytes were written, and where the last whole line of them ended.
+  private(set) var written = 0
+  private var lastEnd = 0
+  /// How many bytes were put in.
+  private var filled = 0
+  private let isFile: Bool
+  private let isTerminal: Bool
+  private let archive: DayFolder?
+  private let options: GetOptions
+
+  /// What is put into the queue at once, bytes; a line may be longer.
+  private static let enough = 64 << 10
+  /// What a pipe takes when it says that it takes anything, bytes.
+  private static let piece = 4096
+
+  /// - Parameter archive: what takes the place of standard output.
+  init(_ options: GetOptions, _ archive: DayFolder?) {
+    (self.options, self.archive) = (options, archive)
+    isFile = archive != nil || FileIdentity(descriptor: 1) != nil
+    isTerminal = archive == nil && isatty(1) == 1
+  }
+
+  /// Whether there is nothing to write.
+  var isEmpty: Bool { queue.isEmpty }
+
+  /// Whether more lines are welcome.
+  var hasRoom: Bool { queue.count < Self.enough }
+
+  /// Whether a line was begun and not ended.
+  var isInsideLine: Bool { !ends.isEmpty && written > lastEnd }
+
+  /// The records that are not written whole.
+  var records: [GetRecord] { ends.map(\.record) }
+
+  /// Puts a record in.
+  ///
+  /// - Parameter isPrinted: false for one that only keeps its place among the others.
+  mutating func add(_ record: GetRecord, isRecord: Bool, isPrinted: Bool = true) {
+    let before = queue.count
+    if isPrinted {
+      record.add(
+        to: &queue, isWrapped: options.isWrapped, isRecord: isRecord, isShown: isTerminal)
+    }
+    filled += queue.count - before
+    ends.append((filled, record))
+  }
+
+  /// Forgets the lines that were not begun.
+  ///
+  /// - Returns: their records.
+  mutating func takeBack() -> [GetRecord] {
+    let kept = isInsideLine ? 1 : 0
+    let back = ends.dropFirst(kept).map(\.record)
+    let end = kept == 1 ? ends[0].end : written
+    let rest = queue.prefix(end - written)
+    queue.removeAll()
+    queue.append(rest)
+    filled = end
+    ends = Array(ends.prefix(kept))
+    return back
+  }
+
+  /// Writes what goes without waiting.
+  ///
+  /// - Returns: the records whose lines are written whole now, with the bytes of these.
+  /// - Throws: `WriteFailure`.
+  mutating func write() throws(WriteFailure) -> [(record: GetRecord, bytes: Int)] {
+    try write(to: filled)
+  }
+
+  /// The same, but not beyond the first line.
+  mutating func writeLine() throws(WriteFailure) -> [(record: GetRecord, bytes: Int)] {
+    try write(to: ends.first?.end ?? written)
+  }
+
+  private mutating func write(
+    to limit: Int
+  ) throws(WriteFailure) -> [(record: GetRecord, bytes: Int)] {
+    let descriptor = written < limit ? try archive?.open() ?? 1 : 1
+    while written < limit {
+      if !isFile, !OutputEnd.isWritable { break }
+      let count = isFile ? limit - written : min(limit - written, Self.piece)
+      let sent = CLibc.write(descriptor, queue.bytes.baseAddress, count)
+      if sent < 0 {
+        if systemError == EINTR { continue }
+        if systemError == EAGAIN { break }
+        throw WriteFailure(code: systemError)
+      }
+      queue.drop(sent)
+      written += sent
+    }
+    let done = ends.prefix { $0.end <= written }
+    ends.removeFirst(done.count)
+    return done.map { end, record in
+      defer { lastEnd = end }
+      return (record, end - lastEnd)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import CLibc
+import Core
+
+/// What becomes of a record, by the status of whoever it was given to.
+enum GetVerdict: Equatable {
+  case done, later
+  case never(status: Int32)
+
+  /// EX_TEMPFAIL of sysexits(3).
+  private static let temporary: Int32 = 75
+
+  /// - Parameter status: of an exit, 0 to 255.
+  init(status: Int32) {
+    switch status {
+    case 0: self = .done
+    case Self.temporary: self = .later
+    default: self = .never(status: status)
+    }
+  }
+}
+
+/// Standard input of `--confirm`: a status for each record that was printed, a line each.
+///
+/// A line that was not ended says nothing: whoever was killed in it may have meant another number.
+struct GetVerdicts {
+  /// Why a line is no verdict.
+  struct Fault: Error, Equatable {
+    let line: Int
+  }
+
+  private var waiting: [UInt8] = []
+  private var number = 0
+  /// Whether no more will come.
+  private(set) var hasEnded = false
+
+  /// What was said, without waiting for more.
+  ///
+  /// - Throws: a `Fault` behind the verdicts before it: the next call throws it.
+  mutating func next() throws(Fault) -> GetVerdict? {
+    while true {
+      if let end = waiting.firstIndex(of: 10) {
+        number += 1
+        let digits = waiting[..<end]
+        guard digits.count <= 3, !digits.isEmpty, digits.allSatisfy({ $0 &- 48 < 10 }) else {
+          throw Fault(line: number)
+        }
+        let status = digits.reduce(0 as Int32) { $0 * 10 + Int32($1 - 48) }
+        guard status <= 255 else { throw Fault(line: number) }
+        waiting.removeFirst(end + 1)
+        return GetVerdict(status: status)
+      }
+      guard waiting.count <= 3 else { throw Fault(line: number + 1) }
+      guard !hasEnded, try read() else { return nil }
+    }
+  }
+
+  /// - Returns: whether there was something.
+  private mutating func read() throws(Fault) -> Bool {
+    var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+    guard poll(&entry, 1, 0) > 0 else { return false }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = CLibc.read(0, &bytes, bytes.count)
+    if count < 0, systemError == EINTR || systemError == EAGAIN { return false }
+    hasEnded = count <= 0
+    waiting += bytes.prefix(max(count, 0))
+    return count > 0
+  }
+}

@@ -1,0 +1,31 @@
+import Bus
+import CLibc
+import Core
+
+/// bus-put(1): records, a line each, to a stream on a bus.
+@main
+enum BusPut {
+  static func main() {
+    let options = PutOptions.table.parseOrExit(PutOptions())
+    let diagnostics = Diagnostics(program: "bus-put", verbose: options.bus.isVerbose)
+    do {
+      let door = try BusDoor(options.bus, try Settings(diagnostics: diagnostics))
+      EndSignals.watch()
+      let loop = try PutLoop(options, door, diagnostics)
+      // Libraries may have threads at work: nothing is left to be put in order.
+      Process.exitAtOnce(try loop.run())
+    } catch let failure as WriteFailure {
+      if failure.isClosedPipe { Process.die(by: SIGPIPE) }
+      diagnostics.error("standard output", failure.reason)
+      Process.exitAtOnce(.failure)
+    } catch {
+      let reported = error as? any Reported
+      diagnostics.say(reported?.message ?? (error as? ReadFailure)?.words ?? "\(error)")
+      Process.exitAtOnce(reported?.status ?? .failure)
+    }
+  }
+}
+
+extension ReadFailure {
+  fileprivate var words: String { "standard input: \(reason)" }
+}

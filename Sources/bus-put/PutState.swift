@@ -1,0 +1,44 @@
+import Bus
+import Core
+import Records
+
+/// The file of `--state`: the resume point of the last event before which all is stored, which
+/// sse-tail goes on from.
+struct PutState {
+  private let file: StateFile
+  private var state: FollowState
+  private var saved: FollowState
+  private var savedAt = -Double.infinity
+
+  /// The shortest time between two saves, seconds.
+  private static let interval = 1.0
+
+  /// - Parameter path: the file, which need not exist.
+  /// - Throws: `SettingsError` when it is not a state file.
+  init(path: String) throws(SettingsError) {
+    file = StateFile(path: path)
+    state = FollowState(source: "")
+    if let bytes = try file.read(), !bytes.isEmpty {
+      guard let found = FollowState(bytes) else {
+        throw SettingsError(path, "not a state file of sse-tail")
+      }
+      state = found
+    }
+    saved = state
+  }
+
+  /// Saves what changed, if it is time.
+  ///
+  /// - Returns: when to be called again at the latest.
+  mutating func save(
+    _ mark: BusWindow.Mark, now: Double, force: Bool = false
+  ) throws(SettingsError) -> Double {
+    if let event = mark.event { state.lastEventID = event }
+    if let created = mark.created { state.newest = max(state.newest ?? "", created) }
+    if state == saved { return .infinity }
+    if !force, now < savedAt + Self.interval { return savedAt + Self.interval }
+    try file.replace(with: Array(state.record.utf8))
+    (saved, savedAt) = (state, now)
+    return .infinity
+  }
+}

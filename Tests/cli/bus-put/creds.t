@@ -1,0 +1,44 @@
+#!/bin/sh
+# Credentials as nsc writes them, for a server with an operator: a user's JWT and seed in a file.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../bus.sh"
+needs_peers
+bound=30
+umask 077
+
+"$peers" "$cli/servers/nats_jwt.py" "$tmp" || bail "no credentials"
+start_bus a -c "$tmp/operator.conf"
+cp "$tmp/good.creds" "$tmp/open.creds"
+chmod 640 "$tmp/open.creds"
+sed '/SEED/,$d' "$tmp/good.creds" >"$tmp/half.creds"
+sed -n '/SEED/,$p' "$tmp/good.creds" >"$tmp/seed.creds"
+for name in good late foreign open half seed none; do
+  printf '[bus %s]\nservers = %s\ncreds-file = %s\n' "$name" "$bus" "$tmp/$name.creds"
+done >"$XDG_CONFIG_HOME/agentutils/config"
+
+rows 100 >"$tmp/in"
+run bus-put -b good --create <"$tmp/in"
+status_is 0 "a user's credentials"
+run bus-get -b good --all -e
+ok "and what they put they get" cmp -s "$tmp/in" "$out"
+run bus-put -s "$bus" </dev/null
+status_is 77 "without them nothing goes"
+for name in late foreign; do
+  run bus-put -b "$name" </dev/null
+  status_is 77 "$name credentials are refused"
+  err_one_line bus-put "in one line"
+done
+run bus-get -b open -e
+status_is 77 "a file that others can read is refused"
+run bus-get -b none -e
+status_is 77 "and one that is missing"
+for name in half seed; do
+  run bus-put -b "$name" </dev/null
+  status_is 2 "and one with the $name of it"
+  err_like "$name.creds: not a user's credentials, as nsc writes them" "which is said"
+done
+for file in "$tmp"/*.creds; do
+  sed -n '/^[A-Za-z0-9]/p' "$file"
+done >"$tmp/secrets"
+ok "nothing of them is told" sh -c "! grep -qF -f '$tmp/secrets' '$err'"
+done_testing

@@ -1,0 +1,172 @@
+#!/bin/sh
+# Who is let in, and where secrets go: tokens, users, nkeys, TLS, certificates, permissions; and a
+# cluster whose leader is killed.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../bus.sh"
+needs jq openssl
+needs_peers
+bound=30
+umask 077
+conf=$XDG_CONFIG_HOME/agentutils/config
+section() {
+  printf '[bus %s]\n' "$1"
+  shift
+  printf '%s\n' "$@"
+} >>"$conf"
+
+# --- a token
+echo "authorization { token: s3cr3t }" >"$tmp/token.conf"
+start_bus token -c "$tmp/token.conf"
+echo s3cr3t >"$tmp/s3cr3t"
+echo wrong >"$tmp/wrong"
+cp "$tmp/s3cr3t" "$tmp/open"
+chmod 644 "$tmp/open"
+section right "servers = $bus" "token-file = $tmp/s3cr3t"
+section command "servers = $bus" "token-command = cat $tmp/s3cr3t"
+section wrong "servers = $bus" "token-file = $tmp/wrong"
+section open "servers = $bus" "token-file = $tmp/open"
+section far "servers = nats://192.0.2.1" "token-file = $tmp/s3cr3t"
+section both "servers = $bus" "token-file = $tmp/s3cr3t" "user-file = $tmp/s3cr3t"
+run bus-put -b right --create </dev/null
+status_is 0 "a token from a file"
+run bus-put -b command </dev/null
+status_is 0 "a token from a command"
+AGENT_BUS=right run bus-get -e
+status_is 1 "AGENT_BUS names the bus"
+run bus-put -b wrong </dev/null
+status_is 77 "another token"
+err_one_line bus-put "is refused in one line"
+run bus-put -s "$bus" </dev/null
+status_is 77 "and so is none"
+run bus-put -b open </dev/null
+status_is 77 "a file that others can read"
+err_like 'open: refused: not for its owner alone' "is named"
+run bus-put -b far --max-wait 0 </dev/null
+status_is 77 "a secret does not travel in plain text"
+run bus-put -b far --max-wait 0 --allow-plaintext </dev/null
+status_is 75 "but where one wants that, to a server that is not there"
+run bus-get -b far --max-wait 0 --allow-plaintext --verbose
+status_is 75 "bus-get alike"
+run bus-put -b both </dev/null
+status_is 2 "one secret"
+run bus-put -b nowhere </dev/null
+status_is 2 "a bus that is not in the configuration"
+err_unlike s3cr3t "and no secret is told"
+
+# --- a user who may do little
+cat >"$tmp/user.conf" <<'END'
+authorization { users: [
+  { user: root, password: r00t },
+  { user: writer, password: w, permissions: {
+      publish: ["actions.>", "events.>", "records.>", "voice.>"], subscribe: "_INBOX.>" } },
+  { user: reader, password: r, permissions: {
+      publish: ["$JS.API.CONSUMER.>", "$JS.ACK.>"], subscribe: "_INBOX.>" } },
+] }
+END
+start_bus user -c "$tmp/user.conf"
+for pair in root:r00t writer:w reader:r; do
+  echo "$pair" >"$tmp/${pair%:*}"
+  section "${pair%:*}" "servers = $bus" "user-file = $tmp/${pair%:*}"
+done
+rows 50 >"$tmp/in"
+run bus-put -b root --create </dev/null
+run bus-put -b writer <"$tmp/in"
+status_is 0 "who may only write, writes"
+err_empty "without a word"
+run bus-put -b writer -u other.place <"$tmp/in"
+status_is 77 "but not anywhere"
+err_like 'ermissions Violation for Publish to "other.place"' "which is named"
+run bus-get -b reader -d work --all -e
+status_is 0 "who may only read, reads"
+ok "all of it" cmp -s "$tmp/in" "$out"
+run bus-get -b reader --all -e
+ok "and from a place of its own" cmp -s "$tmp/in" "$out"
+
+# --- an nkey
+seed=SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY
+echo "authorization { users: [ { nkey: UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4 } ] }" \
+  >"$tmp/nkey.conf"
+start_bus nkey -c "$tmp/nkey.conf"
+echo "$seed" >"$tmp/seed"
+section key "servers = $bus" "nkey-file = $tmp/seed"
+run bus-put -b key --create </dev/null
+status_is 0 "a key signs"
+
+# --- TLS
+for name in authority other; do
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+    -keyout "$tmp/$name.key" -out "$tmp/$name.pem" -subj /CN=localhost \
+    -addext subjectAltName=DNS:localhost 2>/dev/null || bail "openssl makes no certificate"
+done
+cat >"$tmp/tls.conf" <<END
+tls { cert_file: "$tmp/authority.pem", key_file: "$tmp/authority.key" }
+authorization { token: s3cr3t }
+max_payload: 8MB
+END
+start_bus tls -c "$tmp/tls.conf"
+port=${bus##*:}
+for place in "good localhost authority" "stranger localhost other" "name 127.0.0.1 authority"; do
+  # shellcheck disable=SC2086
+  set -- $place
+  section "$1" "servers = tls://$2:$port" "ca = $tmp/$3.pem" "token-file = $tmp/s3cr3t"
+done
+section plain "servers = nats://localhost:$port" "token-file = $tmp/s3cr3t"
+rows 20000 >"$tmp/many"
+run bus-put -b good --create <"$tmp/many"
+status_is 0 "TLS"
+run bus-get -b good --all -e
+ok "carries all of it" cmp -s "$tmp/many" "$out"
+run bus-put -b stranger --max-wait 10 </dev/null
+status_is 2 "a certificate that is not trusted ends it at once"
+err_like 'the certificate is not trusted' "and is named"
+run bus-put -b name --max-wait 10 </dev/null
+status_is 2 "one of another name, too"
+err_like 'the certificate is not trusted: .*mismatch' "with the reason"
+run bus-put -b plain --max-wait 10 </dev/null
+status_is 2 "a server that wants TLS says so"
+
+# --- three servers, of which the leader is killed
+ports=$(python3 - <<'END'
+import socket
+held = [socket.create_server(("127.0.0.1", 0)) for _ in range(6)]
+print(*(each.getsockname()[1] for each in held))
+END
+)
+# shellcheck disable=SC2086
+set -- $ports
+routes="nats://127.0.0.1:$4,nats://127.0.0.1:$5,nats://127.0.0.1:$6"
+all=nats://127.0.0.1:$1,nats://127.0.0.1:$2,nats://127.0.0.1:$3
+pids=
+for one in 1 2 3; do
+  start "c$one" nats-server -js -sd "$tmp/c$one" -a 127.0.0.1 -p "$1" -n "c$one" \
+    --cluster_name c --cluster "nats://127.0.0.1:$4" --routes "$routes"
+  pids="$pids $pid"
+  shift
+  # Two of three agree on a leader; for three copies they are too few.
+  [ "$one" -ne 2 ] || {
+    start make bus-put -s "$all" --create --replicas 3 --max-wait 60
+    make=$pid
+    ok "too few servers for the copies are waited for" \
+      wait_until 40 has "$tmp/make.err" 'no suitable peers'
+  }
+done
+rows 8000 >"$tmp/in"
+finished "$make"
+is "$status" 0 "a stream of three copies"
+bus=${all%%,*}
+mkfifo "$tmp/go"
+start put sh -c "{ sed -n 1,4000p '$tmp/in'; read -r x <'$tmp/go'; sed -n '4001,\$p' '$tmp/in'; } |
+  bus-put -s '$all'"
+put=$pid
+run bus-get -s "$all" --since-seq 1000 -n 1
+leader=$(bus_client leader agents)
+# shellcheck disable=SC2086
+set -- $pids
+shift "$((${leader#c} - 1))"
+echo >"$tmp/go" &
+kill -9 "$1"
+finished "$put"
+is "$status" 0 "the leader is killed"
+run bus-get -s "$all" --all -e
+ok "all is there once, in order" cmp -s "$tmp/in" "$out"
+done_testing
