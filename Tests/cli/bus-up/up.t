@@ -1,0 +1,48 @@
+#!/bin/sh
+# bus-up on an empty home: one command, and records go in and come out; it keeps what it made, and
+# takes its server along.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../bus.sh"
+bound=30
+free() { python3 -c 'import socket; print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])'; }
+port=$(free)
+
+start_server up bus-up --port "$port"
+up=$pid
+is "$url" "nats://127.0.0.1:$port" "it says where it is"
+echo '{"type":"health","ok":true}' >"$tmp/in"
+run bus-put <"$tmp/in"
+status_is 0 "records go in, without a word of where"
+run bus-get --all -e
+ok "and come out" cmp -s "$tmp/in" "$out"
+state=$XDG_STATE_HOME/agentutils/bus
+conf=$XDG_CONFIG_HOME/agentutils
+is "$(find "$state" "$conf/bus-token" "$conf/config" -perm /077)" "" "others can read none of it"
+run bus-get -s "$url" --all -e --max-wait 0
+is "$status" 0 "the secret is known for this server"
+like "$(cat "$state/server.conf")" '^host: 127\.0\.0\.1$' "it listens on this machine alone"
+
+run bus-up --port "$port" -d "$tmp/second"
+status_is 2 "a port that is taken"
+err_one_line bus-up "is told in one line"
+err_unlike "$(cat "$conf/bus-token")" "without the secret"
+
+server=$(pgrep -P "$up" nats-server)
+stop "$up"
+is "$status" 143 "a signal ends it by that signal"
+wait_until 10 gone "$server"
+ok "and its server" gone "$server"
+
+cp "$conf/config" "$tmp/before"
+start_server up bus-up --port "$port"
+up=$pid
+run bus-get --all -e
+ok "what was stored is there the next time" cmp -s "$tmp/in" "$out"
+ok "and the configuration is what it was" cmp -s "$tmp/before" "$conf/config"
+kill -9 "$(pgrep -P "$up" nats-server)"
+finished "$up"
+is "$status" 75 "without its server it ends"
+
+run bus-up --port 0
+status_is 2 "no such port"
+done_testing
