@@ -10,6 +10,10 @@ final class NoticeSource {
   private let children: [ChildProcess]
   private(set) var isEnded = false
   private var number = 0
+  /// What takes the lines of a bus through a filter.
+  private var pump: NoticePump?
+  /// How many lines of a bus are acknowledged.
+  private var confirmed = 0
 
   private struct Pause: Error {}
 
@@ -47,6 +51,40 @@ final class NoticeSource {
     }
     return [NoticeSource(children)]
       + (try asking.map { NoticeSource([try start(["agent-approve", "-w", "-p", $0])]) })
+  }
+
+  /// What comes on a bus from now on, shared with all machines that ask: each line comes to one,
+  /// and again until it is acknowledged by `confirm`.
+  ///
+  /// - Parameters:
+  ///   - subjects: as bus-get(1) takes them.
+  ///   - filters: options of action-filter; with none it is not needed.
+  static func bus(_ subjects: [String], filters: [String]) throws -> NoticeSource {
+    let filter = ["action-filter", "-a"] + filters
+    if !filters.isEmpty { try check(filter) }
+    let words = ["bus-get", "--confirm", "-d", "agent-notify", "--"] + subjects
+    let bus = try start(words, input: .pipe)
+    guard !filters.isEmpty else { return NoticeSource([bus]) }
+    let child = try start(filter, input: .pipe)
+    let source = NoticeSource([bus, child])
+    source.pump = NoticePump(from: bus, to: child)
+    return source
+  }
+
+  /// What is to be waited for; nil when there is more to do soon.
+  var descriptors: [Int32]? {
+    guard let pump else { return [descriptor] }
+    return pump.descriptor.map { $0 < 0 ? [descriptor] : [descriptor, $0] }
+  }
+
+  /// Acknowledges all lines that were read.
+  func confirm() {
+    guard let input = children.first?.input, input >= 0 else { return }
+    while confirmed < number {
+      // Who does not read is about to end, and gives the line to somebody else.
+      guard write(input, "0\n", 2) == 2 else { return }
+      confirmed += 1
+    }
   }
 
   private static func start(
@@ -87,14 +125,24 @@ final class NoticeSource {
   /// - Returns: whether there was one.
   func next(_ read: (UnsafeRawBufferPointer, Int) -> Void) throws -> Bool {
     let descriptor = descriptor
+    pump?.turn()
     do {
       let line = try reader.next {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         if poll(&entry, 1, 0) < 1 { throw Pause() }
       }
-      guard let line else {
+      // A line of a bus that was cut short comes again.
+      guard let line, line.terminated || children.first?.input ?? -1 < 0 else {
         isEnded = true
         return false
+      }
+      if let pump {
+        if let count = pump.lines(before: line.bytes) {
+          number = count
+          return true
+        }
+        read(line.bytes, number + 1)
+        return true
       }
       number += 1
       read(line.bytes, number)
@@ -109,9 +157,12 @@ final class NoticeSource {
   /// - Returns: how the one that follows ended, where it did so by itself.
   func end() -> ExitStatus {
     guard let tail = children.first else { return .success }
-    // What its reader saw the end of has ended, or is about to.
-    if !isEnded { for child in children { child.kill(SIGTERM) } }
-    let tries = isEnded ? 100 : 0
+    // What its reader saw the end of has ended, or is about to; and so is one of a bus, which
+    // first takes what was acknowledged.
+    let hasInput = tail.input >= 0
+    for child in children { child.closeInput() }
+    if !isEnded, !hasInput { for child in children { child.kill(SIGTERM) } }
+    let tries = isEnded ? 100 : hasInput ? 300 : 0
     for _ in 0..<tries where !tail.reap() { usleep(10_000) }
     guard let status = tail.exitStatus else { return isEnded ? .temporary : .success }
     return ExitStatus(rawValue: status) ?? .failure

@@ -22,6 +22,11 @@ struct NotifyLoop {
   /// Where the person was by the last record that was routed elsewhere.
   private var givenState: PersonState?
   private var lastSave = 0.0
+  /// Whether what is read comes again until it is acknowledged, and is until it was told.
+  private let isBus: Bool
+  /// What is told of a bus, the first of them now. It is what waited, or what was kept.
+  private var telling: [(delivery: Delivery, of: [Bundle], wasKept: Bool)] = []
+  private var isTelling = false
   /// When all is to be over, after a signal.
   private var deadline: Double?
 
@@ -33,14 +38,19 @@ struct NotifyLoop {
     outcome = Outcome(diagnostics)
     client = options.ntfy == nil ? nil : try options.access.client(diagnostics.program)
     ways = try Self.ways(options, client, outcome)
-    told = try ToldFile(options.state, profiles: options.profiles, now: Clock.monotonic)
+    isBus = !options.subjects.isEmpty
+    told = try ToldFile(
+      options.state, profiles: options.profiles, isBus: isBus, now: Clock.monotonic)
     bundler = Bundler(options.limits)
-    bundler.restore(told.kept, others: told.others)
+    bundler.restore(told.kept, others: told.others, waiting: told.waiting)
     reader = NoticeReader(options.routes, diagnostics: diagnostics)
     faults = FaultLog(diagnostics)
     EndSignals.watch()
     only = options.profiles.count == 1 ? options.profiles[0] : nil
-    sources = try NoticeSource.all(following: options.profiles, filters: options.filters)
+    sources =
+      isBus
+      ? [try .bus(options.subjects, filters: options.filters)]
+      : try NoticeSource.all(following: options.profiles, filters: options.filters)
   }
 
   private static func ways(
@@ -98,8 +108,11 @@ struct NotifyLoop {
       now = Clock.monotonic
       try tell(now: now, isEnd: isEnd)
       client?.perform()
-      let next = ways.map { $0.work(now: now) }.min() ?? .infinity
-      let isOver = ways.allSatisfy(\.isIdle) || now > deadline ?? .infinity
+      try tellNext()
+      var next = ways.map { $0.work(now: now) }.min() ?? .infinity
+      let isIdle = ways.allSatisfy(\.isIdle)
+      if isTelling, isIdle { next = now }
+      let isOver = telling.isEmpty && isIdle || now > deadline ?? .infinity
       if isEnd, isOver {
         if let signal {
           for source in sources { _ = source.end() }
@@ -123,7 +136,7 @@ struct NotifyLoop {
 
   /// - Returns: whether there may be more lines at once.
   private mutating func read(_ source: NoticeSource) throws -> Bool {
-    for _ in 0..<Self.mostLines {
+    for _ in 0..<Self.mostLines where mayRead {
       var found = NoticeReader.Line.routes([])
       var number = 0
       let isThere = try source.next {
@@ -139,38 +152,74 @@ struct NotifyLoop {
     return true
   }
 
+  /// Of a bus no more is taken over than there are places for, also while it is being told: all
+  /// of it is written down at each step, and what has no place is better kept on the bus.
+  private var mayRead: Bool {
+    guard isBus else { return true }
+    let count = telling.reduce(bundler.waiting.count) { $0 + $1.of.count }
+    return count < Bundler.mostKinds
+  }
+
   private mutating func take(_ routed: RoutedNotice) {
     var routed = routed
     if routed.notice.profile == only { routed.notice.profile = nil }
     givenState = routed.givenState
     guard let action = routed.action, action != .archive else { return }
-    if routed.notice.isPast, routed.notice.time ?? started < started { return }
+    // A bus brings what nobody had yet, however old.
+    if !isBus, routed.notice.isPast, routed.notice.time ?? started < started { return }
     let id = ToldFile.id(of: routed.notice)
     guard told.isNew(id) else { return }
     bundler.take(routed, id: id, isNow: action.isNow, now: Clock.monotonic)
-    if !action.isNow { told.add(id.map { [$0] } ?? []) }
+    if !action.isNow || isBus { told.add(action.isNow ? [] : id.map { [$0] } ?? []) }
   }
 
   private mutating func tell(now: Double, isEnd: Bool) throws {
     var deliveries: [Delivery] = []
-    for (delivery, ids) in bundler.due(now: now, isEnd: isEnd) {
-      deliveries.append(delivery)
-      told.add(ids)
+    for (delivery, bundles) in bundler.due(now: now, isEnd: isEnd) {
+      if isBus {
+        telling.append((delivery, bundles, false))
+      } else {
+        deliveries.append(delivery)
+        told.add(bundles.flatMap(\.ids))
+      }
     }
+    let kept = bundler.kept
     if !bundler.kept.isEmpty, isEnd || bundler.digestTime ?? .infinity <= now,
       !(givenState ?? reader.state()).isBusy, let digest = bundler.digest()
     {
-      deliveries.append(digest)
+      if isBus { telling.append((digest, kept, true)) } else { deliveries.append(digest) }
       told.add([])
     }
     // What is only kept may wait a moment, so that a burst is not written line by line.
-    if !deliveries.isEmpty || isEnd || now - lastSave >= 1 {
-      try told.save(kept: bundler.kept, others: bundler.othersKept)
+    if !deliveries.isEmpty || isEnd || isBus || now - lastSave >= 1 {
+      try save()
       lastSave = now
     }
+    if isBus { sources[0].confirm() }
     for delivery in deliveries {
       for way in ways { try way.post(delivery) }
     }
+  }
+
+  /// Tells what comes from a bus, one after the other: what the ways are through with is told.
+  private mutating func tellNext() throws {
+    guard !telling.isEmpty, ways.allSatisfy(\.isIdle) else { return }
+    if isTelling {
+      let (_, bundles, wasKept) = telling.removeFirst()
+      told.add(wasKept ? [] : bundles.flatMap(\.ids))
+      try save()
+    }
+    isTelling = !telling.isEmpty
+    guard let next = telling.first else { return }
+    for way in ways { try way.post(next.delivery) }
+  }
+
+  private func save() throws {
+    let kept = telling.filter(\.wasKept).flatMap(\.of)
+    let waiting = telling.filter { !$0.wasKept }.flatMap(\.of)
+    try told.save(
+      kept: bundler.kept + kept, others: bundler.othersKept,
+      waiting: isBus ? bundler.waiting + waiting : [])
   }
 
   private func wait(until next: Double, now: Double, isEnd: Bool) {
@@ -182,9 +231,13 @@ struct NotifyLoop {
       if told.hasNews { until = min(until, lastSave + 1) }
     }
     if let deadline { until = min(until, deadline) }
-    let seconds = min(max(until - now, 0), 60)
+    var seconds = min(max(until - now, 0), 60)
     var files = [EndSignals.descriptor]
-    if !isEnd { files += sources.filter { !$0.isEnded }.map(\.descriptor) }
+    if !isEnd, mayRead {
+      for source in sources where !source.isEnded {
+        if let more = source.descriptors { files += more } else { seconds = min(seconds, 0.02) }
+      }
+    }
     if let client { return client.wait(seconds: seconds, reading: files) }
     var entries = files.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     _ = poll(&entries, nfds_t(entries.count), Int32((seconds * 1000).rounded(.up)))

@@ -14,6 +14,8 @@ struct NotifyOptions {
   var routes = RouteOptions()
   /// The profiles that are followed; none for standard input.
   var profiles: [String] = []
+  /// What is asked for on a bus; none for no bus.
+  var subjects: [String] = []
   /// The options of action-filter, for the records of the profiles.
   var filters: [String] = []
   /// How to tell; with none of these and of the next two, the best there is.
@@ -30,7 +32,7 @@ struct NotifyOptions {
   static let table = OptionTable<NotifyOptions>(
     program: "agent-notify",
     summary: "Tell a person what an agent's records say, now or later, each once.",
-    synopsis: "[options] [-p NAME,... [-- FILTER-OPTION ...]]", operands: .none,
+    synopsis: "[options] [-p NAME,... | --bus SUBJECT,... [-- OPTION ...]]", operands: .none,
     options: [
       Option(
         "p", "profile", "NAME,...", "follow these profiles; repeatable",
@@ -38,6 +40,10 @@ struct NotifyOptions {
       ) { options, names in
         for name in names where !options.profiles.contains(name) { options.profiles.append(name) }
       },
+      Option(
+        nil, "bus", "SUBJECT,...", "tell what comes on a bus, on one machine; repeatable",
+        Reading(names)
+      ) { $0.subjects += $1 },
       Option(
         nil, "digest", "TIME", "tell what was kept after this time (default: 30m, 0 at the end)",
         .seconds
@@ -67,8 +73,11 @@ struct NotifyOptions {
       + AccessOptions.credentials.filter { $0.entry.name != "token-file" }.at(\.access)
   ) { options, words throws(UsageError) in
     options.filters = words.operands
-    if options.profiles.isEmpty, let word = options.filters.first {
-      throw UsageError("\(word): the options of the filter need --profile")
+    if !options.subjects.isEmpty, !options.profiles.isEmpty {
+      throw UsageError("--bus and --profile: one of them")
+    }
+    if options.profiles.isEmpty, options.subjects.isEmpty, let word = options.filters.first {
+      throw UsageError("\(word): the options of the filter need --profile or --bus")
     }
     if options.ntfy == nil, options.token != nil {
       throw UsageError("--ntfy-token is for --ntfy")

@@ -21,6 +21,8 @@ struct ServeOptions: Equatable, Sendable {
   var embedURL: String?
   /// The model that is named to it.
   var embedModel: String?
+  /// The bus that actions are published to; nil for none.
+  var bus: BusFeed.Target?
   /// Where a subscriber's backlog ends, bytes.
   var backlog = 8 * 1024 * 1024
   /// The port of the gateway, 0 for a free one; nil for none.
@@ -79,6 +81,10 @@ struct ServeOptions: Equatable, Sendable {
         nil, "embed-url", "URL", "search facts by meaning too, with the embeddings of that server",
         Reading(embedURL)
       ) { $0.embedURL = $1 }.rare,
+      Option(
+        nil, "bus", "NAME[/AGENT]", "publish each action to the [bus NAME] of the configuration",
+        Reading(bus, completion: CompletionNames.buses)
+      ) { $0.bus = $1 }.rare,
       Option(nil, "embed-model", "NAME", "the model that makes them (nomic-embed-text)", .text) {
         $0.embedModel = $1
       }.rare,
@@ -143,6 +149,24 @@ struct ServeOptions: Equatable, Sendable {
       throw argument.fault("not a host's name, with or without a port")
     }
     return name
+  }
+
+  @Sendable private static func bus(
+    _ argument: OptionArgument
+  ) throws(UsageError) -> BusFeed.Target {
+    let words = argument.value.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    if words[0].isEmpty { throw argument.fault("no bus is named") }
+    let agent = words.dropFirst().first.map(String.init)
+    let isWord = agent?.utf8.allSatisfy { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
+      default: false
+      }
+    }
+    if let agent, agent.isEmpty || agent.utf8.count > 64 || isWord == false {
+      throw argument.fault("the agent's name: letters, digits, - and _")
+    }
+    return BusFeed.Target(bus: String(words[0]), agent: agent)
   }
 
   @Sendable private static func embedURL(_ argument: OptionArgument) throws(UsageError) -> String {

@@ -22,6 +22,19 @@ extension Server {
     }
   }
 
+  /// What publishes the actions, where that is asked for.
+  ///
+  /// - Throws: what SQLite says, and a `SettingsError` for a bus that is not configured.
+  func makeFeed(_ store: ActionStore) async throws -> BusFeed? {
+    guard let target = options.bus else { return nil }
+    do {
+      _ = try Settings(diagnostics: diagnostics).bus(target.bus)
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
+    return try await BusFeed(target, store, diagnostics)
+  }
+
   /// The memory, with the server that makes vectors when one was named.
   func makeMemory(_ store: ActionStore) -> ServedMemory {
     guard let address = try? options.embedURL.map(EmbedClient.endpoint) else {

@@ -35,14 +35,16 @@ struct Server {
     let incoming = options.ingest.map(openRecords)
     let store = openStore()
     do {
+      let feed = try await makeFeed(store)
       if let incoming { try await ingest(incoming, into: store) }
       // Until here a signal ends the process at once, and loses nothing.
       let ended = SignalWait()
       let replies = try await makeGateway(store, token: token)
       let riff = makeRiff(secret, store, replies)
-      let backend = try await makeBackend(store, token: token, riff: riff)
+      let backend = try await makeBackend(store, token: token, riff: riff, feed: feed)
       let gateway = await openGateway(replies, backend)
       let listening = await listen(backend)
+      feed?.start()
       let pulse = Task { await beat(backend) }
       let embedding = backend.memory.embedder.map { embedder in Task { await embedder.run() } }
       let replay = recording.map { file in Task { await play(file, backend) } }
@@ -54,6 +56,7 @@ struct Server {
       pulse.cancel()
       embedding?.cancel()
       await stop(backend)
+      await feed?.stop()
     } catch {
       diagnostics.fail("the store: \(ErrorText.of(error))")
     }
@@ -62,7 +65,7 @@ struct Server {
   }
 
   private func makeBackend(
-    _ store: ActionStore, token: AccessToken?, riff: RiffService?
+    _ store: ActionStore, token: AccessToken?, riff: RiffService?, feed: BusFeed?
   ) async throws -> ServedBackend {
     let now = Timestamp.now()
     let book = try await store.read { try StatsBook.load($0, guild: nil, now: now) }
@@ -70,7 +73,8 @@ struct Server {
     let documents = try await Documents(store)
     let stats = StatsKeeper(book, documents: documents)
     return ServedBackend(
-      store: store, log: ActionLog(store: store, stats: stats, streams: streams), stats: stats,
+      store: store, log: ActionLog(store: store, stats: stats, streams: streams, feed: feed),
+      stats: stats,
       documents: documents, memory: makeMemory(store), streams: streams, tickets: Tickets(),
       connections: Connections(descriptors: Self.descriptorLimit), riff: riff,
       names: servedNames(token), token: token, backlogLimit: options.backlog,

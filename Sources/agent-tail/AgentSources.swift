@@ -34,16 +34,17 @@ struct AgentSources {
 
   /// The state file of a profile: the place itself, or where that is a folder, as
   /// it is for several, a file of the profile's name in it.
-  private func state(of profile: String?) throws(SettingsError) -> String? {
+  private func state(of profile: String?) throws(SettingsError) -> ResumeFile? {
+    if let kept = options.resume { return ResumeFile(kept, isFixed: true) }
     guard let place = options.state else { return nil }
     if options.isSeveral {
       try Folders.make(place)
     } else if !place.hasSuffix("/"), stat(following: place)?.isFolder != true {
-      return place
+      return ResumeFile(place)
     } else {
       try Folders.make(place)
     }
-    return Folders.join(place, Self.fileName(profile ?? "") + ".state")
+    return ResumeFile(Folders.join(place, Self.fileName(profile ?? "") + ".state"))
   }
 
   /// A name as that of a file: what may mean something in a path is `%2F`.

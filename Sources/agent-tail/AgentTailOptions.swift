@@ -9,6 +9,8 @@ struct AgentTailOptions {
   private(set) var access = AccessOptions()
   /// The argument of `--state`.
   private(set) var state: String?
+  /// The argument of `--resume`.
+  private(set) var resume: String?
   /// What is followed of each.
   private(set) var wishes = FollowWishes()
 
@@ -28,11 +30,18 @@ struct AgentTailOptions {
         $0.wishes.from = Int64($1)
       },
       Option(nil, "state", "PLACE", "keep the resume points in PLACE", .path) { $0.state = $1 },
+      Option(nil, "resume", "FILE", "resume where bus-put --state FILE left off", .path) {
+        $0.resume = $1
+      }.rare,
     ] + FollowOptions.options.at(\.follow) + AccessOptions.credentials.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words) }
 
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
     if state?.isEmpty == true { throw UsageError("--state: no place is named") }
+    if resume?.isEmpty == true { throw UsageError("--resume: no file is named") }
+    if resume != nil, isSeveral || state != nil {
+      throw UsageError("--resume is not for \(isSeveral ? "several profiles" : "--state")")
+    }
     if isSeveral && access.tokenFile != nil {
       throw UsageError("--token-file: one token for several profiles")
     }

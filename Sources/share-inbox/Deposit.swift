@@ -24,80 +24,36 @@ struct Deposit {
   ///   - now: the time of the deposit.
   /// - Throws: `SettingsError`; the inbox and the file are then as before.
   func add(_ path: String, now: Timestamp) throws(SettingsError) -> InboxItem {
-    let isInput = path == "-"
-    let label = isInput ? "standard input" : path
-    let source = isInput ? dup(0) : clibc_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-    guard source >= 0 else { throw SettingsError(label, systemReason(systemError)) }
-    defer { close(source) }
-    var status = stat()
-    guard fstat(source, &status) == 0 else { throw SettingsError(label, systemReason(systemError)) }
-    // Somebody may have read a part of standard input.
-    let start = max(0, lseek(source, 0, SEEK_CUR))
-    let size = status.isRegular ? max(0, Int64(status.st_size) - Int64(start)) : nil
-    if let objection = objection(status, size, isInput) { throw SettingsError(label, objection) }
-    let (stem, ending) = isInput ? ("", nil) : Self.parts(of: path)
+    let source = try DepositSource(path, maxSize: maxSize)
+    let (label, size) = (source.label, source.size)
     // What has no bytes to look at yet is given its type when it is here.
-    let known = suffix ?? ending ?? size.map { _ in FileKind.suffix(Self.head(of: source, start)) }
+    let known = suffix ?? source.ending ?? size.map { _ in FileKind.suffix(source.head) }
     let random = Self.random()
-    let name = ItemName(time: now, random: random, stem: stem, suffix: known ?? "bin")
-    if moves && !isInput && Self.rename(path, to: folder, name, status, opened: source) {
-      return item(name, size: Int64(status.st_size), now)
+    let name = ItemName(time: now, random: random, stem: source.stem, suffix: known ?? "bin")
+    if moves && !source.isInput && Self.rename(path, to: folder, name, source) {
+      return item(name, size: Int64(source.status.st_size), now)
     }
     let progress = ProgressLine(name.own ?? label, size: size, isQuiet: isQuiet)
     defer { progress.clear() }
-    let copy = try copy(source, label, progress) { written in
+    let copy = try copy(source.descriptor, label, progress) { written in
       guard known == nil else { return name }
-      let suffix = FileKind.suffix(Self.head(of: written, 0))
-      return ItemName(time: now, random: random, stem: stem, suffix: suffix)
+      let suffix = FileKind.suffix(DepositSource.head(of: written, 0))
+      return ItemName(time: now, random: random, stem: source.stem, suffix: suffix)
     }
-    if moves && !isInput && unlink(path) != 0 {
-      throw SettingsError(label, "copied, but cannot be removed: \(systemReason(systemError))")
-    }
+    if moves { try source.remove() }
     return item(copy.name, size: copy.size, now)
   }
-
-  /// Why something is not copied: a device may have no end, and a FIFO nobody at the
-  /// other one.
-  private func objection(_ status: stat, _ size: Int64?, _ isInput: Bool) -> String? {
-    if let size {
-      return size > maxSize ? OpenItem.tooLarge(size, maxSize: maxSize) + Self.hint : nil
-    }
-    switch status.st_mode & mode_t(S_IFMT) {
-    case mode_t(S_IFDIR): return systemReason(EISDIR)
-    case _ where isInput: return nil
-    case mode_t(S_IFIFO): return "a FIFO, not a regular file; - reads standard input"
-    default: return "a device, not a regular file; - reads standard input"
-    }
-  }
-
-  private static let hint = "; --max-size allows more"
 
   private func item(_ name: ItemName, size: Int64, _ now: Timestamp) -> InboxItem {
     InboxItem(name: name, path: Folders.join(folder.path, name.text), size: size, time: now)
   }
 
-  /// What a file is called, and the suffix that this ends with, if there is one.
-  private static func parts(of path: String) -> (stem: String, suffix: String?) {
-    let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
-    // .profile is a name without a suffix.
-    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0,
-      ItemName.isSuffix(Array(name[(dot + 1)...]))
-    else { return (ItemName.stem(of: name), nil) }
-    let suffix = String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased()
-    return (ItemName.stem(of: name[..<dot]), suffix)
-  }
-
-  private static func head(of file: Int32, _ start: off_t) -> [UInt8] {
-    var head = [UInt8](repeating: 0, count: FileKind.window)
-    let count = pread(file, &head, head.count, start)
-    return Array(head.prefix(max(0, count)))
-  }
-
   /// Moves a file in by its name alone, where it is a regular file of the user's
   /// own on the same disk.
   private static func rename(
-    _ path: String, to folder: InboxFolder, _ name: ItemName, _ opened: stat, opened file: Int32
+    _ path: String, to folder: InboxFolder, _ name: ItemName, _ source: DepositSource
   ) -> Bool {
+    let (opened, file) = (source.status, source.descriptor)
     var named = stat()
     guard lstat(path, &named) == 0, InboxFolder.objection(named) == nil,
       named.st_ino == opened.st_ino, named.st_dev == opened.st_dev, named.st_nlink == 1,
@@ -120,7 +76,7 @@ struct Deposit {
     let trouble = copier.run { progress.show($0, now: Clock.monotonic) }
     var failure = trouble.map {
       $1 == EFBIG && $0 == .source
-        ? SettingsError(label, OpenItem.tooLarge(maxSize: maxSize) + Self.hint)
+        ? SettingsError(label, OpenItem.tooLarge(maxSize: maxSize) + DepositSource.hint)
         : SettingsError($0 == .source ? label : folder.path, systemReason($1))
     }
     // Nothing will be added to it, which a drain need not wait to see.
@@ -145,7 +101,7 @@ struct Deposit {
     return (name, copier.count)
   }
 
-  private static func random() -> [UInt8] {
+  static func random() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }

@@ -99,12 +99,12 @@ final class HostHandover: Handover {
   /// Whether there is a link.
   var isOpen: Bool { calls != nil }
 
-  /// Keeps the link for so long, or until a descriptor is readable; a link that is
+  /// Keeps the link for so long, or until one of these is readable; a link that is
   /// lost is made again when it is needed. A signal ends the process.
-  func idle(until: Double, also descriptor: Int32) {
+  func idle(until: Double, also descriptors: [Int32]) {
     guard let calls else { return }
     do throws(HostFailure) {
-      try calls.idle(until: until, also: descriptor)
+      try calls.idle(until: until, also: descriptors)
     } catch {
       close()
       if case .interrupted(let signal) = error { Process.die(by: signal) }

@@ -8,7 +8,7 @@ struct InboxItem: Sendable {
   enum State: String, Sendable { case queued, sending, delivered, failed }
 
   let name: ItemName
-  /// The file's absolute path.
+  /// The file's absolute path; empty for one that is on a bus.
   var path: String
   /// Bytes.
   var size: Int64
@@ -25,7 +25,8 @@ struct InboxItem: Sendable {
   /// The record of agentutils-records(5), without the line feed.
   var record: [UInt8] {
     RecordText(.inboxItem).string("id", name.id).string("name", name.own)
-      .string("path", FileName.shown(path)).number("size", size).string("state", state.rawValue)
+      .string("path", path.isEmpty ? nil : FileName.shown(path)).number("size", size)
+      .string("state", state.rawValue)
       .string("reason", reason)
       .string("session", session).string("remote_path", remotePath).time(time).bytes
   }

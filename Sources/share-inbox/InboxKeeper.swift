@@ -9,16 +9,20 @@ struct InboxKeeper {
 
   /// Puts files in, and prints a record for each. One that cannot be is named, and
   /// the next one is put in.
-  func add(_ files: [String], by deposit: Deposit) throws -> ExitStatus {
+  ///
+  /// - Parameter deposit: puts one in.
+  func add(
+    _ files: [String], by deposit: (String, Timestamp) throws(SettingsError) -> InboxItem
+  ) throws -> ExitStatus {
     var status = ExitStatus.success
     var unwritten: WriteFailure?
     for file in files {
       let item: InboxItem
       do throws(SettingsError) {
-        item = try deposit.add(file, now: .now())
+        item = try deposit(file, .now())
       } catch {
         diagnostics.say(error.message)
-        status = .failure
+        if status == .success { status = error.status }
         continue
       }
       do throws(WriteFailure) {
@@ -180,11 +184,10 @@ struct Purge {
 
   /// By the time in its name, which is when it was dropped: a picture of last year
   /// that was moved in just now is new here. A time that is still to come says nothing;
-  /// that of the content has to do.
+  /// that of the content has to do. What waited on a bus is here since it came.
   private func isOld(_ item: InboxItem) -> Bool {
-    guard item.name.epoch > now.seconds else {
-      return Double(now.seconds - item.name.epoch) >= age
-    }
+    let since = max(item.name.epoch, BusIntake.arrival(of: item.name, in: folder) ?? 0)
+    guard since > now.seconds else { return Double(now.seconds - since) >= age }
     var status = stat()
     guard fstatat(folder.descriptor, item.name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
       return false
@@ -198,13 +201,14 @@ struct Purge {
       let text = FileName.text(name)
       if let id = ItemNotes.id(ofFile: name) {
         if !kept.contains(id) { unlinkat(folder.descriptor, text, 0) }
-      } else if text.hasPrefix(Deposit.temporaryPrefix) {
+      } else if text.hasPrefix(".") {
         var status = stat()
         guard fstatat(folder.descriptor, text, &status, AT_SYMLINK_NOFOLLOW) == 0,
-          status.isRegular,
-          Double(now.seconds - FileVersion(status).modified / 1_000_000_000) >= max(age, 86_400)
+          status.isRegular
         else { continue }
-        unlinkat(folder.descriptor, text, 0)
+        let since = Double(now.seconds - FileVersion(status).modified / 1_000_000_000)
+        let isLeft = text.hasPrefix(Deposit.temporaryPrefix) && since >= max(age, 86_400)
+        if isLeft || BusIntake.isLeft(text, age: since) { unlinkat(folder.descriptor, text, 0) }
       }
     }
   }

@@ -31,7 +31,7 @@ struct InboxOptions {
     let handing = ["drain", "watch"]
     switch option {
     case "move", "extension": return ["add"]
-    case "max-size": return ["add"] + handing
+    case "max-size", "bus": return ["add"] + handing
     case "age": return ["purge"] + handing
     case "session", "format", "return", "local", "exec", "when-idle", "max-wait": return handing
     default: return ConnectOptions.options.contains { $0.entry.name == option } ? handing : nil
@@ -59,6 +59,8 @@ struct InboxOptions {
   /// Seconds; what is older is purged.
   var age = 86_400.0
   var inbox: String?
+  /// Whether files are put on a bus, or taken from there.
+  var usesBus = false
   var form: RowOutput.Form?
   var look = LookOptions()
   var quiet = false
@@ -101,6 +103,9 @@ struct InboxOptions {
         Reading(bytes)
       ) { $0.maxSize = $1 },
       Option("a", "age", "TIME", "purge: what is older (default: 24h)", .seconds) { $0.age = $1 },
+      Option(nil, "bus", "add: onto a bus; drain, watch: what is there, too") {
+        $0.usesBus = true
+      },
       Option(nil, "inbox", "DIR", "the folder (default: in the state folder)", .path) {
         $0.inbox = $1
       },

@@ -8,6 +8,11 @@ import Shell
 final class InboxWatch {
   private let path: String
   private let makeDrain: (InboxFolder) -> Drain
+  private let makeIntake: () throws(SettingsError) -> BusIntake?
+  /// What takes files from a bus; nil without one, and while it is not started again.
+  private var intake: BusIntake?
+  /// When it is started.
+  private var intakeDue = 0.0
   private let handover: any Handover
   /// The same, when it has a link.
   private let host: HostHandover?
@@ -18,15 +23,19 @@ final class InboxWatch {
   private var isDown = false
   private var lastUse = 0.0
 
+  /// Seconds from one start of what takes files from a bus to the next.
+  private static let intakeRest = 2.0
   /// Seconds for which an idle link is kept.
   private static let linkLife = 60.0
 
   /// - Parameters:
   ///   - handover: who takes the files.
   ///   - makeDrain: a drain of the folder.
+  ///   - makeIntake: what takes files from a bus; nil without one.
   init(
     _ folder: InboxFolder, _ handover: any Handover, diagnostics: Diagnostics,
-    makeDrain: @escaping (InboxFolder) -> Drain
+    makeDrain: @escaping (InboxFolder) -> Drain,
+    makeIntake: @escaping () throws(SettingsError) -> BusIntake?
   ) {
     path = folder.path
     self.folder = folder
@@ -34,6 +43,7 @@ final class InboxWatch {
     host = handover as? HostHandover
     self.diagnostics = diagnostics
     self.makeDrain = makeDrain
+    self.makeIntake = makeIntake
     hint = clibc_folder_watch(folder.path)
   }
 
@@ -43,6 +53,7 @@ final class InboxWatch {
   /// - Returns: what the command returns.
   func run() throws -> Int32 {
     while true {
+      if let status = try takeIn() { return status }
       let now = Clock.monotonic
       if schedule.isDue(now) {
         try reopen()
@@ -63,15 +74,35 @@ final class InboxWatch {
     }
   }
 
+  /// Takes what is on the bus.
+  ///
+  /// - Returns: what the command returns, where no later try can mend what is amiss.
+  private func takeIn() throws -> Int32? {
+    let now = Clock.monotonic
+    if intake == nil, now >= intakeDue {
+      intake = try makeIntake()
+      intakeDue = intake == nil ? .infinity : now + Self.intakeRest
+    }
+    guard let intake else { return nil }
+    try reopen()
+    if intake.take(into: folder, waits: false) { schedule.hinted(now: now) }
+    guard intake.hasEnded else { return nil }
+    self.intake = nil
+    let status = intake.end()
+    return [ExitStatus.failure.rawValue, ExitStatus.denied.rawValue].contains(status) ? status : nil
+  }
+
   /// Sleeps until something is due, the folder changed, or a signal came.
   private func wait() throws {
-    let until = schedule.next
+    let until = intake == nil ? min(schedule.next, intakeDue) : schedule.next
+    let source = intake?.descriptor ?? -1
     if let host, host.isOpen {
       let end = min(until, lastUse + Self.linkLife + 0.1)
-      host.idle(until: end, also: hint)
+      host.idle(until: end, also: [hint, source])
     } else {
       var set = PollSet()
       set.add(hint)
+      set.add(source)
       set.add(EndSignals.descriptor)
       set.wait(seconds: max(0, until - Clock.monotonic))
       dieIfAsked()

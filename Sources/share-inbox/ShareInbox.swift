@@ -32,11 +32,21 @@ enum ShareInbox {
   ) throws -> Int32 {
     let keeper = InboxKeeper(folder: folder, output: output, diagnostics: diagnostics)
     switch options.job {
+    case .add(let files) where options.usesBus:
+      clibc_signal_ignore(SIGPIPE)
+      let deposit = BusDeposit(
+        bus: InboxBus(settings, program: diagnostics.program), suffix: options.suffix,
+        moves: options.moves, maxSize: options.maxSize)
+      return try keeper.add(files) { path, now throws(SettingsError) in
+        try deposit.add(path, now: now)
+      }.rawValue
     case .add(let files):
       let deposit = Deposit(
         folder: folder, suffix: options.suffix, moves: options.moves, maxSize: options.maxSize,
         isQuiet: options.quiet)
-      return try keeper.add(files, by: deposit).rawValue
+      return try keeper.add(files) { path, now throws(SettingsError) in
+        try deposit.add(path, now: now)
+      }.rawValue
     case .list: return try keeper.list().rawValue
     case .purge: return try keeper.purge(olderThan: options.age, now: .now()).rawValue
     case .retry(let ids): return try keeper.retry(ids).rawValue
@@ -67,6 +77,7 @@ struct DeliveryJob {
   func run(_ folder: InboxFolder, host: String?, _ settings: Settings) throws -> Int32 {
     let handover = try handover(host, settings)
     EndSignals.watch()
+    let bus = options.usesBus ? InboxBus(settings, program: diagnostics.program) : nil
     let said = Said()
     func drain(_ folder: InboxFolder) -> Drain {
       Drain(
@@ -76,9 +87,16 @@ struct DeliveryJob {
     if case .watch = options.job {
       return try InboxWatch(
         folder, handover, diagnostics: diagnostics, makeDrain: drain
-      ).run()
+      ) { [options, diagnostics] () throws(SettingsError) in
+        try bus.map { bus throws(SettingsError) in
+          try BusIntake(bus, ends: false, maxSize: options.maxSize, diagnostics)
+        }
+      }.run()
     }
-    let result = try drain(folder).run(saysForeign: true)
+    let taken = try bus.map { try take(from: $0, into: folder) } ?? 0
+    var result = try drain(folder).run(saysForeign: true)
+    // What never will be delivered was the same to a drain without a bus.
+    if result.status == 0 || taken == ExitStatus.denied.rawValue { result.status = taken }
     guard let failure = result.failure else { return result.status }
     switch failure {
     case .interrupted(let signal): Process.die(by: signal)
@@ -88,6 +106,24 @@ struct DeliveryJob {
       diagnostics.error(handover.name, "\(failure.reason); \(waiting) queued")
     }
     return failure.drainStatus
+  }
+
+  /// Takes all files from the bus that are there.
+  ///
+  /// - Returns: what the command returns for it.
+  private func take(from bus: InboxBus, into folder: InboxFolder) throws -> Int32 {
+    let made = try bus.put(nil)
+    // Who may only read does not make it; whether that is so, bus-get tells.
+    if made.status != ExitStatus.denied.rawValue {
+      for line in made.said { diagnostics.say(line) }
+      guard made.status == 0 else { return made.status }
+    }
+    let intake = try BusIntake(bus, ends: true, maxSize: options.maxSize, diagnostics)
+    intake.take(into: folder, waits: true)
+    let status = intake.end()
+    if let signal = EndSignals.next() { Process.die(by: signal) }
+    // An empty queue is no failure.
+    return max(intake.status, status == ExitStatus.negative.rawValue ? 0 : status)
   }
 
   private func handover(_ host: String?, _ settings: Settings) throws -> any Handover {

@@ -20,7 +20,7 @@ struct BundleLimits: Sendable {
 struct Bundler {
   private let limits: BundleLimits
   /// To be told as soon as may be, in the order of their first.
-  private var waiting: [Bundle] = []
+  private(set) var waiting: [Bundle] = []
   /// To be told at their time.
   private(set) var kept: [Bundle] = []
   /// What came when there were too many kinds to keep apart.
@@ -34,9 +34,10 @@ struct Bundler {
   init(_ limits: BundleLimits) { self.limits = limits }
 
   /// Goes on with what an earlier run kept.
-  mutating func restore(_ bundles: [Bundle], others: Int) {
+  mutating func restore(_ bundles: [Bundle], others: Int, waiting: [Bundle]) {
     kept = bundles
     keptOthers = others
+    self.waiting = waiting
   }
 
   /// Of what is kept, how many have no place.
@@ -74,13 +75,13 @@ struct Bundler {
   /// - Parameters:
   ///   - now: seconds of the monotonic clock.
   ///   - isEnd: whether nothing more will come: then nothing waits.
-  /// - Returns: each with the ids of what it tells.
-  mutating func due(now: Double, isEnd: Bool) -> [(Delivery, ids: [String])] {
+  /// - Returns: each with what it tells.
+  mutating func due(now: Double, isEnd: Bool) -> [(Delivery, of: [Bundle])] {
     told.removeAll { now - $0 >= 60 }
-    var out: [(Delivery, ids: [String])] = []
+    var out: [(Delivery, of: [Bundle])] = []
     // The pressing ones neither wait nor count.
     for bundle in waiting where bundle.urgency == .emergency {
-      out.append((bundle.delivery, bundle.ids))
+      out.append((bundle.delivery, [bundle]))
     }
     waiting.removeAll { $0.urgency == .emergency }
     let ready = waiting.filter { isEnd || time(of: $0) <= now }
@@ -90,12 +91,12 @@ struct Bundler {
     let room = max(1, limits.rate - told.count)
     let parts = ready.count + (others > 0 ? 1 : 0)
     let single = parts <= room && others == 0 ? ready.count : min(room - 1, ready.count)
-    for bundle in ready.prefix(single) { out.append((bundle.delivery, bundle.ids)) }
+    for bundle in ready.prefix(single) { out.append((bundle.delivery, [bundle])) }
     let rest = Array(ready.dropFirst(single))
     let isSummed = !rest.isEmpty || others > 0
     if isSummed {
       let summary = Bundle.summary(rest, others: others)
-      out.append((summary, rest.flatMap(\.ids)))
+      out.append((summary, rest))
       others = 0
     }
     waiting.removeAll { one in ready.contains { $0.key == one.key } }

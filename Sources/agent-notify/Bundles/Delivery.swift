@@ -49,8 +49,13 @@ struct Bundle {
   }
 
   /// Of what was kept in an earlier run.
-  init(_ notice: Notice, count: Int, urgency: NotificationRecord.Urgency, now: Double) {
+  init(
+    _ notice: Notice, count: Int, urgency: NotificationRecord.Urgency, hasSound: Bool,
+    ids: [String], now: Double
+  ) {
     self.notice = notice
+    self.hasSound = hasSound
+    self.ids = ids
     key = Key(
       profile: notice.profile, category: notice.category, title: notice.title ?? notice.category)
     self.count = count

@@ -6,7 +6,8 @@ import Records
 /// What was told, and what is kept for later, over restarts: a record `notify_state`.
 ///
 /// A notification is written down before it is told: whatever happens in between, it is
-/// told at most once.
+/// told at most once. One of a bus is written down before that is acknowledged, and again when it
+/// was told: it is told at least once.
 final class ToldFile {
   private let file: StateFile
   private var ids: [String] = []
@@ -16,28 +17,34 @@ final class ToldFile {
   /// What is kept, as it was read.
   private(set) var kept: [Bundle] = []
   private(set) var others = 0
+  /// What was not told yet, of a bus.
+  private(set) var waiting: [Bundle] = []
   private var isDirty = false
 
   /// So many are remembered.
   static let most = 4096
-  /// The longest file that one of ours can be, bytes.
-  private static let limit = 4 << 20
+  /// The longest file that one of ours can be, bytes: so many kinds, each with its ids. One that
+  /// is longer is refused, not read in part: what it has was acknowledged, and is nowhere else.
+  private static let limit = 32 << 20
 
   /// - Parameters:
   ///   - path: the argument of `--state`; nil for a file of the state folder.
   ///   - profiles: those that are followed: each choice of them has a file of its own.
+  ///   - isBus: whether a bus is, which has one, too.
   ///   - now: seconds of the monotonic clock.
   /// - Throws: `SettingsError`, also when another process has the file. The one of standard
   ///   input is anybody's: who says one thing must not be refused because another speaks.
-  init(_ path: String?, profiles: [String], now: Double) throws(SettingsError) {
+  init(
+    _ path: String?, profiles: [String], isBus: Bool, now: Double
+  ) throws(SettingsError) {
     if let path {
       file = StateFile(path: path)
       try Self.lock(path)
     } else {
       let names = profiles.map(Self.fileName).joined(separator: "+")
-      let name = "notify" + (names.isEmpty ? "" : "-" + names)
+      let name = isBus ? "notify+bus" : "notify" + (names.isEmpty ? "" : "-" + names)
       file = StateFile(path: try Folders().stateFile(name))
-      if !profiles.isEmpty { try Self.lock(file.path) }
+      if !profiles.isEmpty || isBus { try Self.lock(file.path) }
     }
     guard let bytes = try file.read(limit: Self.limit),
       let object = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) })
@@ -46,10 +53,18 @@ final class ToldFile {
     known = Set(ids)
     order = ids
     others = Self.count(object["others"], atLeast: 0)
-    kept = (object["kept"]?.elements ?? []).prefix(Bundler.mostKinds).map { one in
+    kept = Self.bundles(object["kept"], now: now)
+    waiting = Self.bundles(object["waiting"], now: now)
+    for id in waiting.flatMap(\.ids) { _ = isNew(id) }
+  }
+
+  private static func bundles(_ list: JSONValue?, now: Double) -> [Bundle] {
+    (list?.elements ?? []).map { one in
       Bundle(
-        Notice(one), count: Self.count(one["count"], atLeast: 1),
-        urgency: one["urgency"]?.string.flatMap { .init(rawValue: $0) } ?? .info, now: now)
+        Notice(one), count: count(one["count"], atLeast: 1),
+        urgency: one["urgency"]?.string.flatMap { .init(rawValue: $0) } ?? .info,
+        hasSound: one["sound"]?.bool == true,
+        ids: one["ids"]?.elements.compactMap(\.string) ?? [], now: now)
     }
   }
 
@@ -74,8 +89,7 @@ final class ToldFile {
   static func id(of notice: Notice) -> String? {
     guard let id = notice.id else { return nil }
     let text = [notice.backend ?? "", notice.profile ?? "", id].joined(separator: "\0")
-    let key = Array(text.utf8).withUnsafeBytes { ActionKey(text: $0) }
-    return String(key.high, radix: 16) + "-" + String(key.low, radix: 16)
+    return Array(text.utf8).withUnsafeBytes { ActionKey(text: $0) }.text
   }
 
   /// Whether something is to be saved.
@@ -104,20 +118,27 @@ final class ToldFile {
   /// - Parameters:
   ///   - bundles: what is kept.
   ///   - others: how many more.
-  func save(kept bundles: [Bundle], others: Int) throws(SettingsError) {
+  ///   - waiting: what is to be told soon, of a bus.
+  func save(kept bundles: [Bundle], others: Int, waiting: [Bundle]) throws(SettingsError) {
     guard isDirty else { return }
     let record = RecordText(.notifyState).strings("told", ids)
-      .objects("kept", bundles.map(Self.object)).number("others", others)
+      .objects("kept", bundles.map { Self.object($0) }).number("others", others)
+      .objects("waiting", waiting.isEmpty ? nil : waiting.map { Self.object($0, isWhole: true) })
       .time(Timestamp.now())
     try file.replace(with: record.line)
     isDirty = false
   }
 
-  private static func object(_ bundle: Bundle) -> RecordText {
-    RecordText().string("profile", bundle.notice.profile)
-      .string("urgency", bundle.urgency.rawValue).string("category", bundle.notice.category)
-      .string("title", bundle.notice.title).string("text", bundle.notice.text)
-      .number("count", bundle.count).time(bundle.notice.time)
+  private static func object(_ bundle: Bundle, isWhole: Bool = false) -> RecordText {
+    let notice = bundle.notice
+    let text = RecordText().string("profile", notice.profile)
+      .string("urgency", bundle.urgency.rawValue).string("category", notice.category)
+      .string("title", notice.title).string("text", notice.text)
+      .number("count", bundle.count).time(notice.time)
+    guard isWhole else { return text }
+    return text.string("backend", notice.backend).string("id", notice.id)
+      .object("about", notice.about.map(RoutedNotice.object)).string("thread", notice.thread)
+      .bool("sound", bundle.hasSound).strings("ids", bundle.ids)
   }
 
   /// A name that is one of a file: what could lead elsewhere is spelled out.

@@ -39,7 +39,7 @@ actor TranscriptFolder {
   ///   - after: of no interest if it did not end later, milliseconds since 1970.
   func latest(slug: String?, after: Int) -> FinishedTurn? {
     if files.count > Self.mostFiles { files = [:] }
-    let slugs = slug.map { [$0] } ?? Self.names(in: path).filter { !$0.hasPrefix(".") }
+    let slugs = slug.map { [$0] } ?? names(in: path).filter { !$0.hasPrefix(".") }
     var found: FinishedTurn?
     let candidates = slugs.flatMap { list("\(path)/\($0)") }.sorted { $0.modified > $1.modified }
     for file in candidates {
@@ -52,29 +52,21 @@ actor TranscriptFolder {
     return found
   }
 
+  /// A folder that cannot be read has none.
+  private func names(in folder: String) -> [String] {
+    (try? FolderFile.names(in: folder)) ?? []
+  }
+
   /// The transcripts of a folder, which is no link, with the time of the last change.
   private func list(_ folder: String) -> [(path: String, modified: Int)] {
     var status = stat()
     // S_IFMT is declared twice here.
     guard lstat(folder, &status) == 0, status.st_mode & 0o170000 == 0o040000 else { return [] }
-    return Self.names(in: folder).filter { $0.hasSuffix(Self.suffix) }.compactMap { name in
+    return names(in: folder).filter { $0.hasSuffix(Self.suffix) }.compactMap { name in
       let path = "\(folder)/\(name)"
       var status = stat()
       guard lstat(path, &status) == 0 else { return nil }
       return (path, Int(FileVersion(status).modified / 1_000_000))
     }
-  }
-
-  private static func names(in path: String) -> [String] {
-    guard let stream = opendir(path) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      names.append(
-        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-          FileName.text(Array(bytes.prefix { $0 != 0 }))
-        })
-    }
-    return names
   }
 }

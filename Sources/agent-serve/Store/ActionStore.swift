@@ -100,27 +100,41 @@ final class ActionStore: Sendable {
     after id: Int64, limit: Int, bytes: Int, kinds prefix: String = ""
   ) async throws -> [StoredAction] {
     try await database.read { db in
-      let rows = try Row.fetchCursor(
-        db.cachedStatement(
-          sql: """
-            \(Self.columns) WHERE id > ?1 AND substr(kind, 1, length(?2)) = ?2
-            ORDER BY id LIMIT ?3
-            """), arguments: [id, prefix, limit])
-      var actions: [StoredAction] = []
-      var size = 0
-      while size < bytes, let row = try rows.next() {
-        let stored = StoredAction(row: row)
-        size += (stored.action.content?.utf8.count ?? 0) + (stored.action.metadata?.utf8.count ?? 0)
-        actions.append(stored)
-      }
-      return actions
+      try Self.actions(after: id, limit: limit, bytes: bytes, kinds: prefix, db)
     }
+  }
+
+  /// The same, of all kinds, for a thread that may wait.
+  func actionsNow(after id: Int64, limit: Int, bytes: Int) throws -> [StoredAction] {
+    try database.read { try Self.actions(after: id, limit: limit, bytes: bytes, kinds: "", $0) }
+  }
+
+  private static func actions(
+    after id: Int64, limit: Int, bytes: Int, kinds prefix: String, _ db: Database
+  ) throws -> [StoredAction] {
+    let rows = try Row.fetchCursor(
+      db.cachedStatement(
+        sql: """
+          \(columns) WHERE id > ?1 AND substr(kind, 1, length(?2)) = ?2
+          ORDER BY id LIMIT ?3
+          """), arguments: [id, prefix, limit])
+    var actions: [StoredAction] = []
+    var size = 0
+    while size < bytes, let row = try rows.next() {
+      let stored = StoredAction(row: row)
+      size += (stored.action.content?.utf8.count ?? 0) + (stored.action.metadata?.utf8.count ?? 0)
+      actions.append(stored)
+    }
+    return actions
   }
 
   /// Writes with SQL, all or nothing; durable when it returns.
   func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
     try await database.write(body)
   }
+
+  /// The same, for a thread that may wait.
+  func writeNow(_ body: (Database) throws -> Void) throws { try database.write(body) }
 
   /// Reads with SQL, for what is counted and not listed.
   func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {

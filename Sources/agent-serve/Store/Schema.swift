@@ -55,6 +55,7 @@ extension ActionStore {
     }
     migrator.registerMigration("memory") { try createMemory($0) }
     migrator.registerMigration("gateway") { try createGateway($0) }
+    migrator.registerMigration("bus") { try createBus($0) }
     return migrator
   }
 

@@ -20,6 +20,7 @@ actor ActionLog {
   private let store: ActionStore
   private let stats: StatsKeeper
   private let streams: Streams
+  private let feed: BusFeed?
   private var waiting: [Entry] = []
   private var removals: [Removal] = []
   private var isWriting = false
@@ -28,10 +29,12 @@ actor ActionLog {
   ///   - store: written by nobody else.
   ///   - stats: counts the actions.
   ///   - streams: deliver them.
-  init(store: ActionStore, stats: StatsKeeper, streams: Streams) {
+  ///   - feed: publishes them to a bus.
+  init(store: ActionStore, stats: StatsKeeper, streams: Streams, feed: BusFeed?) {
     self.store = store
     self.stats = stats
     self.streams = streams
+    self.feed = feed
   }
 
   /// Stores actions.
@@ -75,6 +78,7 @@ actor ActionLog {
         let stored = zip(ids, actions).map { StoredAction(id: $0, action: $1) }
         stats.add(actions)
         streams.publish(stored)
+        feed?.wake()
         var rest = ids[...]
         for entry in entries {
           entry.answer.resume(returning: Array(rest.prefix(entry.actions.count)))

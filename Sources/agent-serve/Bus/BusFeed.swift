@@ -1,0 +1,59 @@
+import CLibc
+import Core
+import Foundation
+import NIOConcurrencyHelpers
+
+/// Publishes the actions of a store to a bus, each once, whatever is killed meanwhile.
+///
+/// A thread of its own feeds bus-put from the store, in the order of the ids, and keeps how far
+/// the server has acknowledged them. Serving never waits for it.
+final class BusFeed: Sendable {
+  /// Which bus: a section of the configuration, and the name in front of all subjects.
+  struct Target: Equatable, Sendable {
+    let bus: String
+    let agent: String?
+  }
+
+  private let wakeEnds: (read: Int32, write: Int32)
+  private let isStopping = NIOLockedValueBox(false)
+  private let over: AsyncStream<Void>
+  private let loop: @Sendable () -> Void
+
+  /// - Parameters:
+  ///   - target: which bus.
+  ///   - store: holds the actions; what it holds already is not published to a bus that was never
+  ///     named before.
+  ///   - diagnostics: for what bus-put says.
+  /// - Throws: what SQLite says.
+  init(_ target: Target, _ store: ActionStore, _ diagnostics: Diagnostics) async throws {
+    let (mark, isNew) = try await store.busMark(target.bus)
+    var ends: [Int32] = [-1, -1]
+    guard clibc_pipe(&ends, 0) == 0 else { throw SettingsError("bus", systemReason(systemError)) }
+    // Whoever wakes does not wait: a full pipe wakes as well.
+    _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+    let wakeEnds = (read: ends[0], write: ends[1])
+    self.wakeEnds = wakeEnds
+    let (over, continuation) = AsyncStream.makeStream(of: Void.self)
+    self.over = over
+    loop = { [isStopping] in
+      let loop = BusFeedLoop(target, store, mark, isNew: isNew, wake: wakeEnds.read, diagnostics)
+      loop.run { isStopping.withLockedValue { $0 } }
+      continuation.finish()
+    }
+  }
+
+  deinit { for end in [wakeEnds.read, wakeEnds.write] { close(end) } }
+
+  /// Begins.
+  func start() { Thread.detachNewThread(loop) }
+
+  /// Something was stored.
+  func wake() { _ = write(wakeEnds.write, "w", 1) }
+
+  /// Ends it, when what is under way was acknowledged, a second later at most.
+  func stop() async {
+    isStopping.withLockedValue { $0 = true }
+    wake()
+    for await _ in over {}
+  }
+}

@@ -1,0 +1,74 @@
+import Core
+import Foundation
+import GRDB
+
+/// How far the actions of a store are on a bus. The row of an action is what has to be published;
+/// nothing else is kept for it.
+struct BusMark: Equatable, Sendable {
+  /// Where a record stands on a bus.
+  struct Place: Equatable, Sendable {
+    let stream: String
+    let sequence: Int64
+  }
+
+  /// The store's own name on this bus: with a row's id behind it, the message id of an action.
+  let store: String
+  /// When that name was made.
+  let madeAt: Timestamp
+  /// All actions up to this one are there; 0 for none.
+  var row: Int64
+  /// Where all later ones are behind; nil where nobody knows.
+  var place: Place?
+}
+
+extension ActionStore {
+  /// Makes the table of the buses that actions are published to.
+  static func createBus(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE bus_marks (
+          bus TEXT PRIMARY KEY,
+          store TEXT NOT NULL,
+          made_at TEXT NOT NULL,
+          row INTEGER NOT NULL,
+          stream TEXT,
+          sequence INTEGER
+        )
+        """)
+  }
+
+  /// How far the actions are on a bus; one that was never named begins with what is stored from
+  /// now on.
+  ///
+  /// - Returns: whether it was never named, too.
+  /// - Throws: what SQLite says.
+  func busMark(_ bus: String) async throws -> (mark: BusMark, isNew: Bool) {
+    try await write { db in
+      let now = Timestamp.now()
+      try db.execute(
+        sql: """
+          INSERT OR IGNORE INTO bus_marks (bus, store, made_at, row)
+          VALUES (?, ?, ?, ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'actions'), 0))
+          """, arguments: [bus, Base64.random(bytes: 12), now.rfc3339])
+      let isNew = db.changesCount > 0
+      let row = try Row.fetchOne(
+        db, sql: "SELECT store, made_at, row, stream, sequence FROM bus_marks WHERE bus = ?",
+        arguments: [bus])!
+      let (stream, sequence): (String?, Int64?) = (row[3], row[4])
+      var mark = BusMark(store: row[0], madeAt: Timestamp(rfc3339: row[1]) ?? now, row: row[2])
+      if let stream, let sequence { mark.place = .init(stream: stream, sequence: sequence) }
+      return (mark, isNew)
+    }
+  }
+
+  /// Keeps how far the actions are on a bus; waits for the disk.
+  ///
+  /// - Throws: what SQLite says.
+  func keep(_ mark: BusMark, _ bus: String) throws {
+    try writeNow { db in
+      try db.execute(
+        sql: "UPDATE bus_marks SET row = ?, stream = ?, sequence = ? WHERE bus = ?",
+        arguments: [mark.row, mark.place?.stream, mark.place?.sequence, bus])
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import CLibc
+import Core
+
+/// A file that is to be put in, open at its place.
+final class DepositSource {
+  /// What messages call it.
+  let label: String
+  let isInput: Bool
+  let descriptor: Int32
+  let status: stat
+  /// Bytes from here to the end; nil where nobody knows.
+  let size: Int64?
+  /// What it is called, for a name; empty for standard input.
+  let stem: String
+  /// The suffix of its name, if there is one.
+  let ending: String?
+  /// Where it is read from: somebody may have read a part of standard input.
+  private let start: off_t
+
+  /// - Parameters:
+  ///   - path: as the user wrote it; `-` is standard input.
+  ///   - maxSize: the most bytes that it may have.
+  /// - Throws: `SettingsError`.
+  init(_ path: String, maxSize: Int64) throws(SettingsError) {
+    isInput = path == "-"
+    label = isInput ? "standard input" : path
+    descriptor = isInput ? dup(0) : clibc_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+      let code = systemError
+      close(descriptor)
+      throw SettingsError(label, systemReason(code))
+    }
+    self.status = status
+    start = max(0, lseek(descriptor, 0, SEEK_CUR))
+    size = status.isRegular ? max(0, Int64(status.st_size) - Int64(start)) : nil
+    (stem, ending) = isInput ? ("", nil) : Self.parts(of: path)
+    if let objection = Self.objection(status, size, isInput, maxSize: maxSize) {
+      throw SettingsError(label, objection)
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// All of it.
+  ///
+  /// - Throws: `SettingsError`, also when there is more than the limit.
+  func bytes(limit: Int64) throws(SettingsError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(descriptor, &piece, piece.count)
+      if count == 0 { return bytes }
+      if count < 0 {
+        if systemError == EINTR { continue }
+        guard systemError == EAGAIN else { throw SettingsError(label, systemReason(systemError)) }
+        // A pipe whose writer is slow.
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&entry, 1, -1)
+        continue
+      }
+      bytes += piece[..<count]
+      if bytes.count > limit {
+        throw SettingsError(label, OpenItem.tooLarge(maxSize: limit) + Self.hint)
+      }
+    }
+  }
+
+  /// Takes it from its old place, now that it has another.
+  func remove() throws(SettingsError) {
+    guard !isInput, unlink(label) != 0 else { return }
+    throw SettingsError(label, "copied, but cannot be removed: \(systemReason(systemError))")
+  }
+
+  /// The first bytes.
+  var head: [UInt8] { Self.head(of: descriptor, start) }
+
+  /// Why something is not copied: a device may have no end, and a FIFO nobody at the
+  /// other one.
+  private static func objection(
+    _ status: stat, _ size: Int64?, _ isInput: Bool, maxSize: Int64
+  ) -> String? {
+    if let size {
+      return size > maxSize ? OpenItem.tooLarge(size, maxSize: maxSize) + hint : nil
+    }
+    switch status.st_mode & mode_t(S_IFMT) {
+    case mode_t(S_IFDIR): return systemReason(EISDIR)
+    case _ where isInput: return nil
+    case mode_t(S_IFIFO): return "a FIFO, not a regular file; - reads standard input"
+    default: return "a device, not a regular file; - reads standard input"
+    }
+  }
+
+  static let hint = "; --max-size allows more"
+
+  /// What a file is called, and the suffix that this ends with, if there is one.
+  private static func parts(of path: String) -> (stem: String, suffix: String?) {
+    let name = path.utf8.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
+    // .profile is a name without a suffix.
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0,
+      ItemName.isSuffix(Array(name[(dot + 1)...]))
+    else { return (ItemName.stem(of: name), nil) }
+    let suffix = String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased()
+    return (ItemName.stem(of: name[..<dot]), suffix)
+  }
+
+  static func head(of file: Int32, _ start: off_t) -> [UInt8] {
+    var head = [UInt8](repeating: 0, count: FileKind.window)
+    let count = pread(file, &head, head.count, start)
+    return Array(head.prefix(max(0, count)))
+  }
+}

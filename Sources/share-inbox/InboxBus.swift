@@ -1,0 +1,122 @@
+import CLibc
+import Core
+
+/// The bus that files go over: a stream that is a queue of work, by bus-put(1) and bus-get(1).
+struct InboxBus {
+  /// The options that say which stream of which bus.
+  private let place: [String]
+  private let subject: String
+  private let program: String
+
+  /// The name that all share who take files.
+  private static let durable = "share-inbox"
+  /// How long there may be no server, seconds.
+  private static let patience = "10"
+  /// No server takes larger records than 64 MB.
+  static let largest: Int64 = 48 << 20
+
+  /// - Parameter settings: whose `[bus inbox]` is used, if there is one and `AGENT_BUS` does not
+  ///   say another.
+  init(_ settings: Settings, program: String) {
+    let isNamed = Process.environment("AGENT_BUS") != nil
+    let section = isNamed ? nil : settings.configuration.buses["inbox"]
+    let stream = section?.stream ?? "inbox"
+    place = (section == nil ? [] : ["-b", "inbox"]) + ["-t", stream]
+    subject = stream + ".file"
+    self.program = program
+  }
+
+  /// Publishes a file, and makes the stream if there is none.
+  ///
+  /// - Returns: how bus-put ended, and what it said; nothing is said of success.
+  func put(_ file: BusFile?) throws(SettingsError) -> (status: Int32, said: [String]) {
+    let child = try start(
+      ["bus-put", "--create", "--work-queue", "--id", "/id", "-u", subject, "-q", "--max-wait"]
+        + [Self.patience], output: .ours, error: .pipe)
+    var rest = file?.record[...] ?? []
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
+      if count >= 0 { rest = rest.dropFirst(count) }
+      if count < 0, systemError == EAGAIN {
+        var entry = pollfd(fd: child.input, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&entry, 1, -1)
+      } else if count < 0, systemError != EINTR {
+        break
+      }
+    }
+    child.closeInput()
+    var said: [String] = []
+    var lines = LineReader(descriptor: child.error)
+    while let line = try? lines.next() {
+      let text = String(decoding: line.bytes, as: UTF8.self)
+      let words = text.hasPrefix(program + ": ") ? text.dropFirst(program.count + 2) : text[...]
+      said.append(String(words.hasPrefix("-:1: ") ? words.dropFirst(5) : words))
+    }
+    _ = child.waitForEnd()
+    return (child.exitStatus ?? ExitStatus.temporary.rawValue, said)
+  }
+
+  /// Starts to take files.
+  ///
+  /// - Parameter ends: whether it ends when there are none, or no server; else it waits.
+  func get(ends: Bool) throws(SettingsError) -> ChildProcess {
+    try start(
+      ["bus-get", "--confirm", "-d", Self.durable, "--all"]
+        + (ends ? ["-e", "-q", "--max-wait", Self.patience] : []), [subject],
+      output: .pipe, error: .ours)
+  }
+
+  private func start(
+    _ words: [String], _ operands: [String] = [], output: ChildProcess.Stream,
+    error: ChildProcess.Stream
+  ) throws(SettingsError) -> ChildProcess {
+    do throws(ChildProcess.Failure) {
+      // What goes wrong there goes wrong here.
+      return try ChildProcess(
+        words + place + operands, environment: ["AGENTUTILS_PROGRAM": program], input: .pipe,
+        output: output, error: error)
+    } catch {
+      throw SettingsError(error.program, systemReason(error.code))
+    }
+  }
+}
+
+/// `add --bus`: puts files on a bus, each whole or not at all.
+struct BusDeposit {
+  let bus: InboxBus
+  let suffix: String?
+  let moves: Bool
+  let maxSize: Int64
+
+  /// Publishes one file.
+  ///
+  /// - Parameters:
+  ///   - path: as the user wrote it; `-` is standard input.
+  ///   - now: the time of the deposit.
+  /// - Throws: `SettingsError`; the file is then where it was.
+  func add(_ path: String, now: Timestamp) throws(SettingsError) -> InboxItem {
+    let limit = min(maxSize, InboxBus.largest)
+    let source = try DepositSource(path, maxSize: limit)
+    let content = try source.bytes(limit: limit)
+    let kind = suffix ?? source.ending ?? FileKind.suffix(Array(content.prefix(FileKind.window)))
+    let name = ItemName(time: now, random: Deposit.random(), stem: source.stem, suffix: kind)
+    let (status, said) = try bus.put(BusFile(name: name, content: content))
+    guard status == 0 else {
+      let reason = Self.reason(said, size: Int64(content.count)) ?? "ended with status \(status)"
+      throw SettingsError(source.label, reason, ExitStatus(rawValue: status) ?? .failure)
+    }
+    if moves { try source.remove() }
+    return InboxItem(name: name, path: "", size: Int64(content.count), time: now)
+  }
+
+  /// What bus-put said last; of a record that the server does not take, what that means for the
+  /// file.
+  private static func reason(_ said: [String], size: Int64) -> String? {
+    guard let last = said.last else { return nil }
+    guard last.holds("larger than the server takes"),
+      let most = Int(last.split { $0 == "(" || $0 == ")" }.last ?? "")
+    else { return last }
+    let room = BusFile.room(in: most)
+    return "too large for the bus (\(size) bytes > \(room) bytes)"
+  }
+}
