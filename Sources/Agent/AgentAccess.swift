@@ -10,6 +10,8 @@ public struct AgentAccess {
   public let backend: AgentServer
   /// Drives the requests.
   public let client: WebClient
+  /// How one is let in, for other servers of the profile.
+  let options: AccessOptions
 
   /// The way to the agent that the configuration, the environment and the options
   /// name together.
@@ -50,6 +52,7 @@ public struct AgentAccess {
   ) throws(SettingsError) {
     self.profile = profile
     self.client = client
+    self.options = options
     backend = try AgentServer(
       profile, settings: settings, tokenFile: options.tokenFile,
       allowPlaintext: options.allowPlaintext)

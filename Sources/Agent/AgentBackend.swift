@@ -46,7 +46,7 @@ public struct FollowWishes: Sendable {
   /// kept; nil for where this kind of agent usually begins.
   public var from: Int64?
   /// The file that keeps the resume point; nil for none.
-  public var state: String?
+  public var state: ResumeFile?
   /// Whether to wait until a person lets this device in.
   public var waits = false
 
@@ -59,6 +59,16 @@ public struct FollowWishes: Sendable {
   /// - Throws: `SettingsError` when one is.
   func refuseNumber(_ name: String) throws(SettingsError) {
     if from != nil { throw SettingsError("--from", "\(name) keeps no events by their numbers") }
+  }
+
+  /// Makes sure that nobody relies on the resume point of an agent that repeats nothing.
+  ///
+  /// - Parameter name: of the kind of agent.
+  /// - Throws: `SettingsError` when somebody does.
+  func refuseResume(_ name: String) throws(SettingsError) {
+    if state?.isFixed == true {
+      throw SettingsError("--resume", "\(name) repeats no events: there is nothing to resume")
+    }
   }
 }
 
@@ -94,6 +104,10 @@ public protocol AgentBackend: Sendable {
   var operations: [Operation] { get }
   /// Whether its address may be that of a WebSocket.
   var isSocket: Bool { get }
+
+  /// Whether requests carry the token as it is. Where they do not, it is a password with which
+  /// one logs in first, and reading needs none.
+  var carriesToken: Bool { get }
 
   /// Where an agent of this kind is found when no URL is given.
   ///
@@ -163,6 +177,9 @@ extension AgentBackend {
 
   /// It is not.
   public var isSocket: Bool { false }
+
+  /// They do.
+  public var carriesToken: Bool { true }
 
   /// It has to be said.
   public func usualURL() throws(SettingsError) -> String? { nil }

@@ -56,7 +56,7 @@ public struct AgentServer: Sendable {
     }
     self.profile = profile
     self.allowPlaintext = allowPlaintext
-    guard profile != nil || tokenFile != nil else {
+    guard profile != nil || tokenFile != nil, kind.carriesToken else {
       token = nil
       return
     }

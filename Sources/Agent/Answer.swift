@@ -1,5 +1,5 @@
 public import Core
-import Web
+public import Web
 
 /// The body of an answer, taken apart.
 public enum Answer {
@@ -32,7 +32,8 @@ public enum Answer {
         isPage
         ? "a web page, not JSON"
         : "not JSON: \(fault.reason) at byte \(offset) (\(head.typeText))"
-      throw CallFailure(place, "\(reply.head.summary): \(reason)", .failure)
+      throw CallFailure(
+        place, AnswerProblem("\(reply.head.summary): \(reason)", .failure, isStray: true))
     }
     if let rows = Self.elements(body) {
       self = .rows(rows)
@@ -67,7 +68,8 @@ public enum Answer {
       throw CallFailure(place, reply.head.quoted(words), .negative)
     }
     let name = member.map { " \"\($0)\"" } ?? ""
-    throw CallFailure(place, "the answer has no list\(name)", .failure)
+    throw CallFailure(
+      place, AnswerProblem("the answer has no list\(name)", .failure, isStray: true))
   }
 
   /// Why an answer of 2xx refuses what was asked: the reason of
@@ -106,19 +108,42 @@ public struct CallFailure: Reported, Equatable {
   public let message: String
   /// How the command ends.
   public let status: ExitStatus
+  /// Whether something else than the server answered, for all that is known.
+  public let isStray: Bool
 
   /// - Parameters:
   ///   - what: the address or the command.
   ///   - reason: one line, lower case, no full stop.
   ///   - status: how the command ends.
   public init(_ what: String, _ reason: String, _ status: ExitStatus) {
-    message = "\(what): \(reason)"
-    self.status = status
+    self.init(what, AnswerProblem(reason, status))
+  }
+
+  /// What is wrong with an answer.
+  ///
+  /// - Parameters:
+  ///   - what: the address or the command.
+  ///   - problem: with it.
+  public init(_ what: String, _ problem: AnswerProblem) {
+    message = "\(what): \(problem.line)"
+    (status, isStray) = (problem.status, problem.isStray)
+  }
+
+  /// Why nobody is there to be told anything; nil for an answer of a server that is.
+  public var absence: AnswerProblem? {
+    if isStray { return AnswerProblem(message, .temporary) }
+    return status == .temporary || status == .denied ? AnswerProblem(message, status) : nil
+  }
+
+  /// What is wrong, and says itself where.
+  init(_ problem: AnswerProblem) {
+    message = problem.line
+    (status, isStray) = (problem.status, problem.isStray)
   }
 
   /// A setting that stands in the way.
   public init(_ error: SettingsError) {
     message = error.message
-    status = error.status
+    (status, isStray) = (error.status, false)
   }
 }

@@ -1,4 +1,4 @@
-import Core
+public import Core
 public import Records
 public import Web
 
@@ -44,6 +44,9 @@ public struct ChatQuestion: Sendable {
   public var key: String
   /// Whether it is said with a visible mark where the server drops the same words otherwise.
   public var isAgain = false
+  /// Since when it may have been said before, under the same key; nil for never. Where keys are
+  /// known it is looked for first.
+  public var firstSaid: Timestamp?
 
   public init(thread: String?, agent: String?, text: String, key: String) {
     self.thread = thread
@@ -109,6 +112,15 @@ public protocol ChatListener: AnyObject {
   func chatNews(_ news: ChatNews)
   /// The question is over; the next may be asked.
   func chatEnded(_ end: ChatEnd)
+  /// The words go out now; from here on they may arrive.
+  ///
+  /// - Returns: why they must not; nil when they may.
+  func chatSends() -> AnswerProblem?
+}
+
+extension ChatListener {
+  /// They may.
+  public func chatSends() -> AnswerProblem? { nil }
 }
 
 /// What can be asked of an agent's conversations, beside a question.
@@ -138,6 +150,10 @@ public protocol ChatLine: AnyObject {
   /// Whether it gives up a question of which nothing comes by itself, after
   /// `ChatWishes.patience`, and knows better than others what that means.
   var hasPatience: Bool { get }
+  /// Why nothing can ever be asked, in a line; nil where it can.
+  var silence: String? { get }
+  /// Whether it tells that the server is there before words go out.
+  var hasLink: Bool { get }
   /// Asks; told by `chatNews`, and `chatEnded` at the end.
   func ask(_ question: ChatQuestion)
   /// Ends the question that is under way, if the backend can; its end is told as usual.
@@ -170,6 +186,10 @@ extension ChatLine {
   public var dropsRepeats: Bool { false }
   /// It does not.
   public var hasPatience: Bool { false }
+  /// It can.
+  public var silence: String? { nil }
+  /// It does.
+  public var hasLink: Bool { true }
 
   /// There is none.
   public func speak(

@@ -3,30 +3,12 @@ public import Core
 import Records
 import Web
 
-/// Takes records into files instead of standard output.
-public protocol EventArchive: AnyObject {
-  /// What is written to, for messages.
-  var file: String { get }
-  /// Whether the file's time is over, so that `turn` is due.
-  func isOver(_ now: Timestamp) -> Bool
-  /// Ends the file, which is on disk when this returns.
-  func turn(_ now: Timestamp) throws(WriteFailure)
-  /// The open file; made if it is not there.
-  func open() throws(WriteFailure) -> Int32
-  /// Brings what was written to disk.
-  func sync() throws(WriteFailure)
-  /// Whether `takeFinished` has something.
-  var hasFinished: Bool { get }
-  /// The files that are finished and not yet told of, oldest first.
-  func takeFinished() -> [String]
-}
-
 /// Standard output of a command that follows streams, or its archive: which events
 /// are printed, and how.
 public final class EventOutput {
   private var writer: RecordWriter
   /// Where records go; nil for standard output.
-  private let archive: (any EventArchive)?
+  private let archive: DayFolder?
   /// A failed write of records must be followed by no other: what is behind it would
   /// be taken for all there is.
   private var hasFailed = false
@@ -45,7 +27,7 @@ public final class EventOutput {
   ///   - archive: takes the place of standard output.
   public init(
     events: [String] = [], dataOnly: Bool = false, receivedAt: Bool,
-    archive: (any EventArchive)? = nil
+    archive: DayFolder? = nil
   ) {
     self.archive = archive
     writer = Self.standard
@@ -110,8 +92,7 @@ public final class EventOutput {
 
   /// When `turn` is to be asked again, seconds; infinite without an archive.
   var patience: Double {
-    // The clock may be set meanwhile.
-    archive == nil ? .infinity : min(60, Double(86_400 - Timestamp.now().seconds % 86_400))
+    archive == nil ? .infinity : DayFolder.patience
   }
 
   /// Ends the file of a day that is over.
@@ -120,7 +101,7 @@ public final class EventOutput {
     do throws(WriteFailure) { try turn(archive, .now()) } catch { fail(error) }
   }
 
-  private func turn(_ archive: any EventArchive, _ now: Timestamp) throws(WriteFailure) {
+  private func turn(_ archive: DayFolder, _ now: Timestamp) throws(WriteFailure) {
     guard archive.isOver(now) else { return }
     try writer.flush()
     try archive.turn(now)

@@ -1,3 +1,4 @@
+import Records
 public import Web
 
 /// A stream to follow: how it is opened, and how it is kept whole.

@@ -1,5 +1,20 @@
 public import Core
-import Records
+public import Records
+
+/// A file with a resume point.
+public struct ResumeFile: Sendable {
+  /// Where it is; it need not exist.
+  public let path: String
+  /// Whether it is only read, and never saved: who stores what we print says how far that is.
+  public let isFixed: Bool
+
+  /// - Parameters:
+  ///   - path: the argument of `--state` or `--resume`.
+  ///   - isFixed: whether another command keeps it.
+  public init(_ path: String, isFixed: Bool = false) {
+    (self.path, self.isFixed) = (path, isFixed)
+  }
+}
 
 /// The state file of `--state`, saved behind the output: never ahead of what
 /// was printed, at most once a second while following, and at the end.
@@ -9,6 +24,7 @@ public struct ResumePoint {
   private let file: StateFile
   private var saved: FollowState
   private var savedAt = -Double.infinity
+  private let isFixed: Bool
 
   /// The shortest time between two saves, seconds.
   private static let interval = 1.0
@@ -16,20 +32,23 @@ public struct ResumePoint {
   /// Reads the file, if it is there.
   ///
   /// - Parameters:
-  ///   - path: the file, which need not exist.
-  ///   - source: the stream that it must belong to.
+  ///   - place: the file.
+  ///   - source: the stream that it must belong to; it may say none, as bus-put does.
   /// - Throws: `SettingsError` when it is not a state file, or another stream's.
-  public init(path: String, source: String) throws(SettingsError) {
+  public init(_ place: ResumeFile, source: String) throws(SettingsError) {
+    let path = place.path
     file = StateFile(path: path)
+    isFixed = place.isFixed
     state = FollowState(source: source)
     if let bytes = try file.read(), !bytes.isEmpty {
       guard let found = FollowState(bytes) else {
-        throw SettingsError(path, "not a state file of sse-tail")
+        throw SettingsError(path, "not a resume point")
       }
-      guard found.source == source else {
+      guard found.source == source || found.source.isEmpty else {
         throw SettingsError(path, "holds the state of \(found.source), not of \(source)")
       }
       state = found
+      state.source = source
     }
     saved = state
   }
@@ -45,46 +64,12 @@ public struct ResumePoint {
   ) throws(SettingsError) -> Double {
     state.lastEventID = lastEventID
     state.newest = newest ?? state.newest
-    if state == saved { return .infinity }
+    if state == saved || isFixed { return .infinity }
     if !force && now < savedAt + Self.interval { return savedAt + Self.interval }
     guard sync() else { return .infinity }
     try file.replace(with: Array(state.record.utf8))
     saved = state
     savedAt = now
     return .infinity
-  }
-}
-
-/// The resume point of a stream over restarts, as `--state FILE` keeps it.
-public struct FollowState: Equatable {
-  /// The stream it belongs to, as `ResumePoint` is told.
-  public var source: String
-  /// The last event id, empty for none.
-  public var lastEventID = ""
-  /// For activity: the `created_at` of the newest action printed.
-  public var newest: String?
-
-  /// The file's content, one record.
-  var record: String {
-    RecordText(.sseState).string("source", source).string("last_event_id", lastEventID)
-      .string("newest", newest).text + "\n"
-  }
-
-  init(source: String) { self.source = source }
-
-  /// Reads a file's content.
-  ///
-  /// - Returns: nil when it is not a state file.
-  init?(_ bytes: [UInt8]) {
-    func text(_ name: String) -> String? {
-      bytes.withUnsafeBytes { buffer in
-        guard let value = try? ScanMembers.value(of: name, in: buffer) else { return nil }
-        return value.isString ? value.string : nil
-      }
-    }
-    guard text("type") == "sse_state", let source = text("source") else { return nil }
-    self.source = source
-    lastEventID = text("last_event_id") ?? ""
-    newest = text("newest")
   }
 }

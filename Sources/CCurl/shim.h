@@ -26,6 +26,20 @@ static inline CURLcode ccurl_set_offset(CURL *h, CURLoption o, curl_off_t v) {
 static inline CURLcode ccurl_set_callback(CURL *h, CURLoption o, ccurl_data_callback v) {
   return (curl_easy_setopt)(h, o, v);
 }
+
+/* Asked when the connection is there and nothing of the request is on it yet; 0 lets it go.
+ * A libcurl before 7.80 does not know that. */
+typedef int (*ccurl_send_callback)(void *, char *, char *, int, int);
+
+static inline CURLcode ccurl_set_send_callback(CURL *h, ccurl_send_callback v, void *context) {
+#if LIBCURL_VERSION_NUM >= 0x075000
+  CURLcode code = (curl_easy_setopt)(h, CURLOPT_PREREQFUNCTION, v);
+  return code != CURLE_OK ? code : (curl_easy_setopt)(h, CURLOPT_PREREQDATA, context);
+#else
+  (void)h, (void)v, (void)context;
+  return CURLE_UNKNOWN_OPTION;
+#endif
+}
 static inline curl_off_t ccurl_get_offset(CURL *h, CURLINFO i) {
   curl_off_t v = 0;
   (curl_easy_getinfo)(h, i, &v);

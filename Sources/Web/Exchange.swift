@@ -33,6 +33,7 @@ public final class Exchange {
   private var isMasked = false
   private let first: WebAddress
 
+  private let onSend: (() -> Bool)?
   private let onHead: (ResponseHead) -> Bool
   private let onBody: (UnsafeRawBufferPointer) -> BodyFlow
   private let onEnd: (ExchangeEnd) -> Void
@@ -42,11 +43,14 @@ public final class Exchange {
   /// - Parameters:
   ///   - client: whose `perform` drives it.
   ///   - request: what to ask.
+  ///   - onSend: asked when there is a connection, before a byte of a request is on it, again
+  ///     behind each redirect; false ends the exchange. Without an answer to it nothing was sent.
   ///   - onHead: told the last head; false ends the exchange.
   ///   - onBody: told each piece of the last body.
   ///   - onEnd: told the end, once, unless `cancel` came first.
   public init(
-    _ client: WebClient, _ request: Request, onHead: @escaping (ResponseHead) -> Bool,
+    _ client: WebClient, _ request: Request, onSend: (() -> Bool)? = nil,
+    onHead: @escaping (ResponseHead) -> Bool,
     onBody: @escaping (UnsafeRawBufferPointer) -> BodyFlow,
     onEnd: @escaping (ExchangeEnd) -> Void
   ) {
@@ -54,6 +58,7 @@ public final class Exchange {
     self.request = request
     mask = request.mask
     first = request.address
+    self.onSend = onSend
     self.onHead = onHead
     self.onBody = onBody
     self.onEnd = onEnd
@@ -89,6 +94,7 @@ public final class Exchange {
       onEnd(.network("out of memory"))
       return
     }
+    if let onSend, !transfer.asks(onSend), !onSend() { return onEnd(.stopped) }
     self.transfer = transfer
     transfer.onHead = { [unowned self] in take($0) }
     transfer.onBody = { [unowned self] in onBody($0) }

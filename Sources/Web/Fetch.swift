@@ -38,17 +38,18 @@ public final class Fetch {
   ///   - silence: seconds without a byte after which it fails.
   ///   - limit: the largest body of an answer of 2xx, bytes; of any other the
   ///     beginning is handed over.
+  ///   - onSend: as of `Exchange`; false ends it as `failed`.
   ///   - onEnd: told the end, once.
   public init(
     _ client: WebClient, _ request: Request, now: Double, silence: Double = 45,
-    limit: Int = Fetch.largest, onEnd: @escaping (FetchEnd) -> Void
+    limit: Int = Fetch.largest, onSend: (() -> Bool)? = nil, onEnd: @escaping (FetchEnd) -> Void
   ) {
     self.silence = silence
     self.limit = limit
     self.onEnd = onEnd
     lastByte = now
     exchange = Exchange(
-      client, request,
+      client, request, onSend: onSend,
       onHead: { [unowned self] in
         head = $0
         return !$0.isEventStream && !isTooLarge($0)

@@ -95,13 +95,16 @@ public struct AnswerProblem: Error, Equatable, Sendable {
   /// `denied` for credentials, `temporary` when a retry may work, `negative`
   /// when the backend refuses, else `failure`.
   public let status: ExitStatus
+  /// Whether something else than the server answered, for all that is known: a page where people
+  /// log in to a network, say.
+  public let isStray: Bool
 
   /// - Parameters:
   ///   - line: one line, lower case, no full stop.
   ///   - status: how the command ends.
-  public init(_ line: String, _ status: ExitStatus) {
-    self.line = line
-    self.status = status
+  ///   - isStray: as the member.
+  public init(_ line: String, _ status: ExitStatus, isStray: Bool = false) {
+    (self.line, self.status, self.isStray) = (line, status, isStray)
   }
 }
 

@@ -36,6 +36,7 @@ public final class Transfer {
   private var headIsFinal = false
   private var stopped = false
 
+  private var onSend: () -> Bool = { true }
   /// Told the final head; false ends the transfer.
   var onHead: (ResponseHead) -> Bool = { _ in true }
   /// Told each piece of the decoded body.
@@ -71,6 +72,23 @@ public final class Transfer {
   var received: Int64 {
     Int64(ccurl_get_offset(handle, CURLINFO_SIZE_DOWNLOAD_T))
       + Int64(ccurl_get_long(handle, CURLINFO_HEADER_SIZE))
+  }
+
+  /// Has the owner asked when the connection is there, before a byte of the request is on it.
+  ///
+  /// - Parameter onSend: false ends the transfer.
+  /// - Returns: whether it will be; a libcurl before 7.80 cannot.
+  func asks(_ onSend: @escaping () -> Bool) -> Bool {
+    self.onSend = onSend
+    let code = ccurl_set_send_callback(
+      handle,
+      { context, _, _, _, _ in
+        guard let context else { return 1 }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        transfer.stopped = !transfer.onSend()
+        return transfer.stopped ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+    return code == CURLE_OK
   }
 
   /// Goes on after `BodyFlow.pause`.

@@ -123,10 +123,17 @@ public final class WebClient {
   /// - Parameters:
   ///   - seconds: 0 or more.
   ///   - descriptors: files watched for reading.
+  ///   - writing: files watched for writing.
   ///   - closing: files watched for their other end going away only.
-  public func wait(seconds: Double, reading descriptors: [Int32] = [], closing: [Int32] = []) {
+  public func wait(
+    seconds: Double, reading descriptors: [Int32] = [], writing: [Int32] = [],
+    closing: [Int32] = []
+  ) {
     var extra = descriptors.map {
       curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+    }
+    extra += writing.map {
+      curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLOUT), revents: 0)
     }
     extra += closing.map { curl_waitfd(fd: $0, events: 0, revents: 0) }
     var places: [(RawConnection, Range<Int>)] = []

@@ -192,7 +192,11 @@ struct FilterOptions {
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
     predicate.texts = texts.map { TextSearch($0, ignoresCase: ignoresCase) }
     for regex in regexes {
-      predicate.regexes.append(try RegexSearch(regex, ignoresCase: ignoresCase))
+      do throws(RegexSearch.Fault) {
+        predicate.regexes.append(try RegexSearch(regex, ignoresCase: ignoresCase))
+      } catch {
+        throw UsageError("--regex \(regex): \(error.reason)")
+      }
     }
     if isCount { output = .count }
     if !grouping.keys.isEmpty || grouping.hasTotal { output = .groups }

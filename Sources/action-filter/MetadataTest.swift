@@ -2,7 +2,7 @@ import Core
 
 /// A value that the metadata is to hold at a place: `--where PATH=VALUE`.
 struct MetadataTest {
-  private let pointer: MetadataPointer
+  private let pointer: JSONPointer
   private let text: [UInt8]
 
   /// - Parameter argument: `/member/0/member=value`. The first `=` ends the path.
@@ -12,7 +12,7 @@ struct MetadataTest {
       throw UsageError("--where \(argument): PATH=VALUE is needed")
     }
     do throws(UsageError) {
-      pointer = try MetadataPointer(argument[..<equals])
+      pointer = try JSONPointer(argument[..<equals])
     } catch {
       throw UsageError("--where \(argument): \(error.problem)")
     }
@@ -25,92 +25,5 @@ struct MetadataTest {
     let value = pointer.resolve(metadata)
     if value.isNull { return text.elementsEqual("null".utf8) }
     return equals(value, text, scratch)
-  }
-}
-
-/// A place in the metadata: a JSON pointer (RFC 6901).
-struct MetadataPointer: Equatable {
-  private let tokens: [[UInt8]]
-
-  /// - Parameter path: `/member/0/member`; the empty one is the metadata itself.
-  /// - Throws: `UsageError` that says what is wrong with it.
-  init(_ path: some StringProtocol) throws(UsageError) {
-    guard path.isEmpty || path.hasPrefix("/") else {
-      throw UsageError("a JSON pointer begins with /")
-    }
-    var tokens: [[UInt8]] = []
-    for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-      guard let token = Self.decode(part.utf8) else {
-        throw UsageError("~ must be followed by 0 or 1")
-      }
-      tokens.append(token)
-    }
-    self.tokens = tokens
-  }
-
-  /// A member of the metadata.
-  init(member: StaticString) { tokens = [member.withUTF8Buffer { Array($0) }] }
-
-  private static func decode(_ part: some Sequence<UInt8>) -> [UInt8]? {
-    var token: [UInt8] = []
-    var isEscape = false
-    for byte in part {
-      if isEscape {
-        guard byte == 0x30 || byte == 0x31 else { return nil }
-        token.append(byte == 0x30 ? UInt8(ascii: "~") : UInt8(ascii: "/"))
-        isEscape = false
-      } else if byte == UInt8(ascii: "~") {
-        isEscape = true
-      } else {
-        token.append(byte)
-      }
-    }
-    return isEscape ? nil : token
-  }
-
-  /// The value there; absent where there is none, and where the metadata cannot
-  /// be walked.
-  func resolve(_ metadata: ScanValue) -> ScanValue {
-    var value = metadata
-    for token in tokens {
-      do throws(ScanFault) {
-        if value.isObject {
-          value = try token.member(of: value)
-        } else if value.isArray {
-          value = try token.element(of: value)
-        } else {
-          return .absent
-        }
-      } catch {
-        return .absent
-      }
-    }
-    return value
-  }
-}
-
-extension [UInt8] {
-  /// The last member of this name.
-  fileprivate func member(of object: ScanValue) throws(ScanFault) -> ScanValue {
-    var members = try ScanMembers(object.bytes)
-    var found = ScanValue.absent
-    while try members.next() {
-      if withUnsafeBytes({ members.isKey($0) }) { found = members.value }
-    }
-    return found
-  }
-
-  /// The element of this number: digits without a leading zero.
-  fileprivate func element(of array: ScanValue) throws(ScanFault) -> ScanValue {
-    guard count == 1 || first != 0x30, count < 19, allSatisfy({ $0 &- 0x30 < 10 }), !isEmpty else {
-      return .absent
-    }
-    var left = reduce(0) { $0 * 10 + Int($1 - 0x30) }
-    var elements = try ScanElements(array.bytes)
-    while try elements.next() {
-      if left == 0 { return elements.value }
-      left -= 1
-    }
-    return .absent
   }
 }

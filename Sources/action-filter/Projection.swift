@@ -20,7 +20,7 @@ struct Projection: Equatable {
   }
 
   private var fields: [Field] = []
-  private var pointers: [MetadataPointer] = []
+  private var pointers: [JSONPointer] = []
   private var others: [[UInt8]] = []
   /// One array for all, so that nothing is counted as held for each record.
   private var text: [UInt8] = []
@@ -72,7 +72,7 @@ struct Projection: Equatable {
       return .other(others.count - 1)
     }
     do throws(UsageError) {
-      pointers.append(try MetadataPointer(name))
+      pointers.append(try JSONPointer(name))
       return .pointer(pointers.count - 1)
     } catch {
       throw UsageError("--output \(list): \(error.problem)")

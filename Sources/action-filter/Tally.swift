@@ -140,9 +140,9 @@ struct Tally {
     }
   }
 
-  private static let model = MetadataPointer(member: "model")
-  private static let responseModel = MetadataPointer(member: "responseModel")
-  private static let provider = MetadataPointer(member: "provider")
+  private static let model = JSONPointer(member: "model")
+  private static let responseModel = JSONPointer(member: "responseModel")
+  private static let provider = JSONPointer(member: "provider")
 
   // MARK: - What came of it
 

@@ -8,7 +8,7 @@ struct ThreadTest {
   private let id: IDTest
 
   /// Where an action names its session.
-  private static let session = MetadataPointer(member: "sessionId")
+  private static let session = JSONPointer(member: "sessionId")
 
   /// - Parameter text: the channel's or the session's id.
   init(_ text: String) { id = IDTest(text) }

@@ -19,7 +19,7 @@ struct Delete {
   /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     let asks = !options.isSure
-    if asks, !Question.canAsk || options.operands.contains("-") {
+    if asks, !Confirmation.canAsk || options.operands.contains("-") {
       throw CallFailure("--delete", "nobody can be asked: give --yes", .failure)
     }
     let ids = try FactIDs.all(options.operands)
@@ -39,7 +39,7 @@ struct Delete {
         let notes = NoteOutput(options)
         notes.show(FactRows(facts, width: notes.width).lines())
         let words = facts.count == 1 ? "this fact" : "these \(facts.count) facts"
-        if !Question.isYes("Delete \(words)?") {
+        if !Confirmation.isYes("Delete \(words)?") {
           diagnostics.say("nothing was deleted")
           return .negative
         }

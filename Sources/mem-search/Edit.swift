@@ -21,7 +21,7 @@ struct Edit {
   /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     let id = try FactIDs.checked(options.id)
-    if !options.hasChange, !Question.canAsk, !(options.isSure && Editor.isNamed) {
+    if !options.hasChange, !Confirmation.canAsk, !(options.isSure && Editor.isNamed) {
       throw CallFailure(
         "--edit", "nobody can be asked: say what changes, or set EDITOR and give --yes",
         .failure)
@@ -95,9 +95,9 @@ struct Edit {
         if let fault = draft.fault, draft != base { throw UsageError(fault) }
         return draft
       } catch {
-        guard Question.canAsk else { throw CallFailure("form", error.problem, .failure) }
+        guard Confirmation.canAsk else { throw CallFailure("form", error.problem, .failure) }
         memory.diagnostics.error("form", error.problem)
-        if !Question.isYes("Edit it again?") { return nil }
+        if !Confirmation.isYes("Edit it again?") { return nil }
       }
     }
   }
@@ -119,7 +119,7 @@ struct Edit {
     if !options.hasChange || isatty(2) == 1 {
       notes.show(FactDiff.lines(base, draft, width: notes.width))
     }
-    if !options.hasChange, !options.isSure, !Question.isYes("Change \(what)?") {
+    if !options.hasChange, !options.isSure, !Confirmation.isYes("Change \(what)?") {
       memory.diagnostics.say("\(what): nothing was sent")
       return .negative
     }

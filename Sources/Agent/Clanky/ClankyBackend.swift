@@ -1,4 +1,5 @@
 public import Core
+import Records
 public import Web
 
 /// The dashboard of a Clanky agent, or agent-serve (Agent/Clanky/CONTRACT.md).
@@ -102,12 +103,14 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   ///   - agent: whose.
   ///   - state: the file that keeps the resume point; nil for none.
   /// - Throws: `SettingsError`.
-  func followed(of agent: AgentAccess, state: String?) throws(SettingsError) -> FollowedStream {
+  func followed(
+    of agent: AgentAccess, state: ResumeFile?
+  ) throws(SettingsError) -> FollowedStream {
     let base = agent.backend.base
     let address = try address(at: base)
     let source = source(profile: agent.profile.name, address: address)
-    let resume = try state.map { path throws(SettingsError) in
-      try ResumePoint(path: path, source: source)
+    let resume = try state.map { file throws(SettingsError) in
+      try ResumePoint(file, source: source)
     }
     var request = Request(address)
     agent.backend.authorize(&request)

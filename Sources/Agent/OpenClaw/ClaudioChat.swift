@@ -10,6 +10,7 @@ final class ClaudioChat: ChatLine {
   weak var listener: (any ChatListener)?
   var place: String { server.base.display }
   var knowsKeys: Bool { false }
+  var hasLink: Bool { false }
   private let client: WebClient
   private let server: AgentServer
   private let origin: RecordOrigin
@@ -53,8 +54,15 @@ final class ClaudioChat: ChatLine {
     turn.started = turn.time
     self.turn = turn
     listener?.chatNews(.turn(turn))
-    asking = fetch("api/chat/agent", body) { [unowned self] result in
+    // Why the words did not go out when they could.
+    var withheld: AnswerProblem?
+    let onSend = { [unowned self] in
+      withheld = listener?.chatSends()
+      return withheld == nil
+    }
+    asking = fetch("api/chat/agent", body, onSend: onSend) { [unowned self] result in
       asking = nil
+      if let withheld { return finish(.refused(withheld)) }
       switch result {
       case .success(let reply): take(reply, words)
       case .failure(let failure): finish(Self.end(failure))
@@ -79,7 +87,7 @@ final class ClaudioChat: ChatLine {
       let text = OpenClawMessage.text(of: message)
     else {
       let reason = "\(reply.head.summary): not an answer of Claudio's server"
-      return finish(.refused(AnswerProblem(reason, .failure)))
+      return finish(.refused(AnswerProblem(reason, .failure, isStray: true)))
     }
     said += [words, RecordText().string("role", "assistant").string("content", text).bytes]
     // An agent that chose silence said nothing.
@@ -156,14 +164,14 @@ final class ClaudioChat: ChatLine {
     func at(_ place: String) -> CallFailure {
       switch self {
       case .network(let reason): CallFailure(place, reason, .temporary)
-      case .answer(let problem): CallFailure(place, problem.line, problem.status)
+      case .answer(let problem): CallFailure(place, problem)
       }
     }
   }
 
   @discardableResult
   private func fetch(
-    _ path: String, _ body: RecordText?,
+    _ path: String, _ body: RecordText?, onSend: (() -> Bool)? = nil,
     then: @escaping (Result<Caller.Reply, HTTPFailure>) -> Void
   ) -> Int {
     lastFetch += 1
@@ -177,11 +185,13 @@ final class ClaudioChat: ChatLine {
       return number
     }
     let start = Clock.monotonic
-    fetches[number] = Fetch(client, request, now: start, silence: silence) { [unowned self] end in
+    fetches[number] = Fetch(client, request, now: start, silence: silence, onSend: onSend) {
+      [unowned self] end in
       fetches[number] = nil
       switch end {
       case .failed(let reason): then(.failure(.network(reason)))
-      case .unusable(let reason): then(.failure(.answer(AnswerProblem(reason, .failure))))
+      case .unusable(let reason):
+        then(.failure(.answer(AnswerProblem(reason, .failure, isStray: true))))
       case .response(let head, let body):
         if let problem = server.problem(of: head, body, method: method) {
           return then(.failure(.answer(problem)))

@@ -106,5 +106,6 @@ extension AgentAccess {
     self.profile = profile
     backend = caller.backend
     client = caller.client
+    options = AccessOptions()
   }
 }

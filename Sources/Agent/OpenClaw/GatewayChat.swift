@@ -87,7 +87,9 @@ final class GatewayChat: ChatLine {
       looks = 0
       let now = Int64(Clock.unix * 1000)
       turn = GatewayTurn(
-        question, thread: key, origin: origin, asked: now, since: hello.since(now))
+        question, thread: key, origin: origin, asked: now,
+        since: hello.since(question.firstSaid?.milliseconds ?? now))
+      turn?.isSent = question.firstSaid != nil
     }
     guard let turn else { return }
     if hello.knows("sessions.messages.subscribe") {
@@ -101,6 +103,7 @@ final class GatewayChat: ChatLine {
     if let problem = link.hello?.problem(of: question.attachments) {
       return finish(.refused(problem))
     }
+    if let problem = listener?.chatSends() { return finish(.refused(problem)) }
     turn?.isSent = true
     let files = question.attachments.map { file in
       RecordText().string("fileName", file.name).string("mimeType", file.mediaType)

@@ -97,6 +97,9 @@ struct GatewayHistory {
 }
 
 extension Timestamp {
+  /// Since 1970.
+  var milliseconds: Int64 { seconds * 1000 + Int64(nanoseconds / 1_000_000) }
+
   /// - Parameter milliseconds: since 1970.
   init(milliseconds: Int64) {
     let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000

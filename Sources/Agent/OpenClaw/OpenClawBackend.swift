@@ -18,6 +18,7 @@ struct OpenClawBackend: AgentBackend {
     of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(SettingsError) -> FollowedStream {
     try wishes.refuseNumber(name)
+    try wishes.refuseResume(name)
     let keys = try GatewayKeys(agent)
     // Nothing is kept of a stream that repeats nothing: a state has no use here.
     var stream = FollowedStream(place: keys.server.base.socketDisplay, resume: nil) {

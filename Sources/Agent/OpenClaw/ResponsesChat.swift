@@ -9,6 +9,7 @@ final class ResponsesChat: ChatLine {
   weak var listener: (any ChatListener)?
   var place: String { server.base.display }
   var knowsKeys: Bool { false }
+  var hasLink: Bool { false }
   private let client: WebClient
   private let server: AgentServer
   private let origin: RecordOrigin
@@ -28,6 +29,8 @@ final class ResponsesChat: ChatLine {
   private var received: Int64 = -1
   private var lastByte = 0.0
   private var fetch: Fetch?
+  /// Why the words did not go out when they could.
+  private var withheld: AnswerProblem?
 
   /// The largest files and pictures that the endpoint takes, bytes.
   private static let (mostFile, mostPicture) = (5_000_000, 10_000_000)
@@ -93,8 +96,13 @@ final class ResponsesChat: ChatLine {
     (reply, pace) = (ResponsesReply(), TextPace())
     parser = EventParser(maxEventBytes: ReplyText.mostBytes)
     (head, self.body, received, lastByte) = (nil, [], -1, Clock.monotonic)
+    withheld = nil
     exchange = Exchange(
       client, request,
+      onSend: { [unowned self] in
+        withheld = listener?.chatSends()
+        return withheld == nil
+      },
       onHead: { [unowned self] in
         head = $0
         return true
@@ -156,9 +164,11 @@ final class ResponsesChat: ChatLine {
 
   private func take(_ end: ExchangeEnd) {
     exchange = nil
+    if let withheld { return finish(.refused(withheld)) }
     if let end = reply.end { return finish(end) }
     switch end {
-    case .redirects(let reason): return finish(.refused(AnswerProblem(reason, .failure)))
+    case .redirects(let reason):
+      return finish(.refused(AnswerProblem(reason, .failure, isStray: true)))
     case .network(let reason): return finish(.lost(reason))
     case .complete, .stopped: break
     }
@@ -172,9 +182,8 @@ final class ResponsesChat: ChatLine {
       return finish(end)
     }
     let problem = server.problem(of: head, body, method: "POST")
-    finish(
-      .refused(
-        problem ?? AnswerProblem("\(head.summary): not an answer of the endpoint", .failure)))
+    let reason = "\(head.summary): not an answer of the endpoint"
+    finish(.refused(problem ?? AnswerProblem(reason, .failure, isStray: true)))
   }
 
   private func tell() {
@@ -233,7 +242,8 @@ final class ResponsesChat: ChatLine {
       do throws(CallFailure) {
         switch end {
         case .failed(let reason): throw CallFailure(place, reason, .temporary)
-        case .unusable(let reason): throw CallFailure(place, reason, .failure)
+        case .unusable(let reason):
+          throw CallFailure(place, AnswerProblem(reason, .failure, isStray: true))
         case .response(let head, let body):
           if let problem = server.problem(of: head, body) {
             throw CallFailure(place, problem.line, problem.status)

@@ -30,11 +30,11 @@ struct PincerBackend: AgentBackend {
     }
     let server = agent.backend
     let source = "thread \(thread) of \(agent.profile.name ?? server.base.display)"
-    let resume = try wishes.state.map { path throws(SettingsError) in
-      let resume = try ResumePoint(path: path, source: source)
+    let resume = try wishes.state.map { file throws(SettingsError) in
+      let resume = try ResumePoint(file, source: source)
       let id = resume.state.lastEventID
       guard id.isEmpty || Int64(id).map({ $0 >= 0 }) == true else {
-        throw SettingsError(path, "its event id is no number")
+        throw SettingsError(file.path, "its event id is no number")
       }
       return resume
     }

@@ -78,6 +78,8 @@ extension PincerChat: ConnectStreamHandler {
 
   func connectEnded(_ end: ConnectEnd) {
     guard let turn else { return }
+    if let withheld { return finish(.refused(withheld)) }
+    if case .cut(let reason) = end, !isSent { return finish(.lost(reason)) }
     if turn.end != nil || turn.isPaused { return settle() }
     switch end {
     case .failed(let error, let head):

@@ -35,6 +35,9 @@ final class PincerChat: ChatLine {
   var lastNews = 0.0
   /// Whether the server says that the turn is over, and not how.
   var isDead = false
+  /// Whether there was a connection for the question, and why it was not used then.
+  private(set) var isSent = false
+  private(set) var withheld: AnswerProblem?
 
   init(_ agent: AgentAccess, _ wishes: ChatWishes) {
     client = agent.client
@@ -159,10 +162,18 @@ final class PincerChat: ChatLine {
     } catch {
       return finish(.refused(AnswerProblem(error.message, error.status)))
     }
+    (isSent, withheld) = (false, nil)
+    let onSend = { [unowned self] in
+      withheld = listener?.chatSends()
+      isSent = withheld == nil
+      return isSent
+    }
     let message = RecordText().string("threadId", thread)
       .string("clientMessageId", question.key).string("userText", question.text)
       .string("triggerType", "CHAT_MESSAGE")
-    phase = .asking(ConnectStream(client, request, message: message.bytes, now: now, handler: self))
+    phase = .asking(
+      ConnectStream(
+        client, request, message: message.bytes, now: now, onSend: onSend, handler: self))
   }
 
   // MARK: - What comes

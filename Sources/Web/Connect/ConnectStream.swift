@@ -60,10 +60,12 @@ public final class ConnectStream {
   ///   - message: what is asked, a JSON object.
   ///   - limit: the largest message that is kept, bytes.
   ///   - now: seconds of `Clock.monotonic`.
+  ///   - onSend: as of `Exchange`; false ends it as `stopped`.
   ///   - handler: not retained, and outlives the stream.
   public init(
     _ client: WebClient, _ request: Request, message: [UInt8],
-    limit: Int = ConnectStream.largest, now: Double, handler: any ConnectStreamHandler
+    limit: Int = ConnectStream.largest, now: Double, onSend: (() -> Bool)? = nil,
+    handler: any ConnectStreamHandler
   ) {
     self.handler = handler
     lastHeard = now
@@ -74,7 +76,7 @@ public final class ConnectStream {
     for name in ["Accept", "Content-Type"] { request.headers.removeAll { $0.isNamed(name) } }
     request.headers.append(Header("Content-Type", Self.mediaType))
     exchange = Exchange(
-      client, request, onHead: { [unowned self] in take($0) },
+      client, request, onSend: onSend, onHead: { [unowned self] in take($0) },
       onBody: { [unowned self] in take($0) }, onEnd: { [unowned self] in finish($0) })
   }
 

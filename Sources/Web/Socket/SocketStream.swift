@@ -104,8 +104,17 @@ public final class SocketStream: StreamLink {
     socket?.release()
   }
 
-  public func drop(_ reason: String) {
-    if socket != nil { lose(reason) }
+  public func drop(_ reason: String) { drop(reason, after: nil) }
+
+  /// The same, with the shortest time until the next connection, seconds.
+  public func drop(_ reason: String, after least: Double?) {
+    if socket != nil { lose(reason, after: least) }
+  }
+
+  /// Goes on where it ended by a refusal, with another `request`. Not from within a call of the
+  /// handler.
+  public func tryAgain() {
+    if case .ended = state { state = .idle }
   }
 
   public func stop() {
