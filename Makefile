@@ -16,8 +16,53 @@ URL =
 SYSTEM := $(shell uname -s)
 
 SWIFT = swift
-COMMANDS = sse-tail ws-tail agent-tail agent-chat action-filter action-format turn-fold turn-format notify-route agent-notify voice-state agent-call agent-approve mem-search clip-transcribe transcript-tail reply-narrate pds-record tmux-attach share-inbox agent-serve
-RECIPES = agent-pulse agent-browse agent-archive agent-status agent-cost agent-plot agent-setup mem-pick agent-say agent-talk agent-state riff-up riff-claude riff-worktree-remove
+COMMANDS = \
+	sse-tail \
+	ws-tail \
+	agent-tail \
+	agent-chat \
+	action-filter \
+	action-format \
+	turn-fold \
+	turn-format \
+	notify-route \
+	agent-notify \
+	mail-triage \
+	voice-state \
+	agent-call \
+	agent-approve \
+	mem-search \
+	clip-transcribe \
+	transcript-tail \
+	reply-narrate \
+	outbox \
+	pds-record \
+	task-format \
+	tmux-attach \
+	share-inbox \
+	bus-put \
+	bus-get \
+	agent-serve
+RECIPES = \
+	agent-pulse \
+	agent-browse \
+	agent-archive \
+	agent-status \
+	agent-cost \
+	agent-plot \
+	task-list \
+	task-add \
+	agent-setup \
+	mail-draft \
+	mem-pick \
+	agent-say \
+	agent-talk \
+	agent-state \
+	voice-token \
+	bus-up \
+	riff-up \
+	riff-claude \
+	riff-worktree-remove
 MANUALS = $(wildcard man/*.[1578])
 
 # The clients alone: AGENTUTILS_WITHOUT_SERVE=1.
@@ -35,7 +80,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build check test unit cli peers lint bench bench-filter bench-ssh bench-inbox fuzz demo install uninstall built deb dist formula aur clean commands recipes
+.PHONY: all deps build check test unit cli peers lint bench bench-filter bench-ssh bench-inbox bench-bus fuzz demo install uninstall built deb dist formula aur clean commands recipes
 
 all: deps build
 
@@ -81,6 +126,10 @@ bench-ssh: all
 
 bench-inbox: all
 	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/inbox/bench.py
+
+bench-bus: all
+	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/bus/bench.py
+	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/bus/scale.py
 
 # FUZZ_SECONDS (of each), FUZZ_SEED: see the scripts; FUZZ=stream for one alone.
 FUZZ = filter stream websocket connect configuration hostkeys inbox

@@ -37,7 +37,8 @@ let staticLink: [LinkerSetting] =
 // and Agent's own sources, about which the builder would warn.
 let rooms = ["Clanky", "OpenClaw", "Pincer", "Joelclaw", "Claude"]
 let turns = ["Turns"] + rooms.map { "\($0)/Turns" }
-let contracts = among(["", "Riff/", "PDS/"] + rooms.map { "\($0)/" }) { $0.hasSuffix(".md") }
+let others = ["", "Riff/", "PDS/", "Outbox/"]
+let contracts = among(others + rooms.map { "\($0)/" }) { $0.hasSuffix(".md") }
 let notTurns = among([""] + rooms.map { "\($0)/" }) { !rooms.contains($0) && !turns.contains($0) }
 
 /// The files and folders of some folders of Sources/Agent, each of which ends in a slash.
@@ -60,6 +61,7 @@ var products: [Product] = [
   .executable(name: "turn-format", targets: ["turn-format"]),
   .executable(name: "notify-route", targets: ["notify-route"]),
   .executable(name: "agent-notify", targets: ["agent-notify"]),
+  .executable(name: "mail-triage", targets: ["mail-triage"]),
   .executable(name: "voice-state", targets: ["voice-state"]),
   .executable(name: "agent-call", targets: ["agent-call"]),
   .executable(name: "agent-approve", targets: ["agent-approve"]),
@@ -67,9 +69,13 @@ var products: [Product] = [
   .executable(name: "clip-transcribe", targets: ["clip-transcribe"]),
   .executable(name: "transcript-tail", targets: ["transcript-tail"]),
   .executable(name: "reply-narrate", targets: ["reply-narrate"]),
+  .executable(name: "outbox", targets: ["outbox"]),
   .executable(name: "pds-record", targets: ["pds-record"]),
+  .executable(name: "task-format", targets: ["task-format"]),
   .executable(name: "tmux-attach", targets: ["tmux-attach"]),
   .executable(name: "share-inbox", targets: ["share-inbox"]),
+  .executable(name: "bus-put", targets: ["bus-put"]),
+  .executable(name: "bus-get", targets: ["bus-get"]),
 ]
 
 var targets: [Target] = [
@@ -105,6 +111,11 @@ var targets: [Target] = [
     name: "CEdit", pkgConfig: "libedit",
     providers: [.apt(["libedit-dev"]), .brew(["libedit"])]),
 
+  // The bus: NATS and its JetStream. Of the module Bus alone.
+  .systemLibrary(
+    name: "CNats", pkgConfig: "libnats",
+    providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
+
   .target(name: "Core", dependencies: ["CLibc", "CJansson", "CInih"], swiftSettings: strict),
   .target(name: "Records", dependencies: ["Core", "CLibc"], swiftSettings: strict),
   .target(name: "Screen", dependencies: ["Core", "Records"], swiftSettings: strict),
@@ -123,6 +134,10 @@ var targets: [Target] = [
     name: "Notices", dependencies: ["Core", "Records", "Turns", "CLibc"], swiftSettings: strict),
   .target(
     name: "Shell", dependencies: ["Core", "Records", "CLibc", "CSSH2", "CCrypto"],
+    swiftSettings: strict),
+  // CCrypto: message ids are digests, and a key signs for its public half.
+  .target(
+    name: "Bus", dependencies: ["Core", "Records", "CLibc", "CCrypto", "CNats"],
     swiftSettings: strict),
 
   .executableTarget(
@@ -155,6 +170,9 @@ var targets: [Target] = [
     dependencies: ["Core", "Records", "Notices", "Screen", "Web", "Agent", "CLibc"],
     swiftSettings: strict),
   .executableTarget(
+    name: "mail-triage", dependencies: ["Core", "Records", "CLibc"], swiftSettings: strict,
+    linkerSettings: staticLink),
+  .executableTarget(
     name: "voice-state", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
     swiftSettings: strict),
   .executableTarget(
@@ -171,8 +189,15 @@ var targets: [Target] = [
     // Web: the audio of a voice server.
     dependencies: ["Core", "Records", "Turns", "Web", "Agent", "CLibc"], swiftSettings: strict),
   .executableTarget(
+    name: "outbox", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
+    swiftSettings: strict),
+  .executableTarget(
     name: "pds-record", dependencies: ["Core", "Records", "Web", "Agent", "CLibc"],
     swiftSettings: strict),
+  .executableTarget(
+    // Turns: what tasks are on a personal data server.
+    name: "task-format", dependencies: ["Core", "Records", "Screen", "Turns"],
+    swiftSettings: strict, linkerSettings: staticLink),
   .executableTarget(
     name: "mem-search", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
     swiftSettings: strict),
@@ -184,8 +209,13 @@ var targets: [Target] = [
     name: "transcript-tail", dependencies: ["Core", "Records", "Turns", "Shell", "CLibc"],
     swiftSettings: strict),
   .executableTarget(
-    name: "share-inbox", dependencies: ["Core", "Records", "Screen", "Shell"], swiftSettings: strict
-  ),
+    name: "share-inbox",
+    // CCrypto: whether a file from a bus is what it was.
+    dependencies: ["Core", "Records", "Screen", "Shell", "CCrypto"], swiftSettings: strict),
+  .executableTarget(
+    name: "bus-put", dependencies: ["Core", "Records", "Bus", "CLibc"], swiftSettings: strict),
+  .executableTarget(
+    name: "bus-get", dependencies: ["Core", "Records", "Bus", "CLibc"], swiftSettings: strict),
 
   // What the tests of several targets need.
   .target(
@@ -205,7 +235,9 @@ var targets: [Target] = [
     swiftSettings: strict),
   .testTarget(
     name: "NoticesTests",
-    dependencies: ["Core", "Records", "Notices", "agent-notify"], swiftSettings: strict),
+    dependencies: ["CLibc", "Core", "Records", "Notices", "agent-notify"], swiftSettings: strict),
+  .testTarget(
+    name: "BusTests", dependencies: ["Bus", "Core", "Records"], swiftSettings: strict),
   .testTarget(name: "ShellTests", dependencies: ["Shell", "TestSupport"], swiftSettings: strict),
   .testTarget(
     name: "CommandTests",
@@ -214,7 +246,7 @@ var targets: [Target] = [
       "turn-format", "voice-state",
       "agent-call",
       "agent-approve", "mem-search", "reply-narrate", "tmux-attach", "share-inbox",
-      "transcript-tail", "TestSupport",
+      "transcript-tail", "mail-triage", "task-format", "TestSupport",
     ], swiftSettings: strict),
 ]
 

@@ -4,6 +4,7 @@
 #   start_pds NAME [OPTION...]   a servers/arroba_pds.py behind needs_peers, and a profile of its
 #                                name for alice.test with the right password; $url
 #   fault NAME JSON              what it is to do wrong, once; see there
+#   down NAME, up NAME           nobody gets an answer any more; again
 #   asked NAME METHOD            how many requests came
 #   stored NAME                  the records of the test's collection, as the server has them
 #   given TEXT CMD ARG...        a run with a line of input
@@ -32,6 +33,8 @@ given() {
   run "$@" <"$tmp/given"
 }
 fault() { printf '%s\n' "$2" >>"$tmp/$1.faults"; }
+down() { : >"$tmp/$1.faults.down"; }
+up() { rm -f "$tmp/$1.faults.down"; }
 asked() { jq -r --arg method "$2" 'select(.method == $method).method' "$tmp/$1.log" | wc -l; }
 stored() {
   curl -s "$(cat "$tmp/$1.url")/xrpc/com.atproto.repo.listRecords?repo=alice.test&collection=$task" |

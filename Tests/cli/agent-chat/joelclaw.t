@@ -24,12 +24,10 @@ message final
 turn running
 turn completed' "the prompt waits, is sent, is taken; the turn goes on until nothing is active"
 is "$(jq -r '[.type,.role,.tool,.state,.text] | map(. // "") | join(" ")' "$out" | grep -v ' user ' |
-  grep -v '^turn' | uniq)" \
-  'message assistant  partial Looking.
-message assistant  final Looking.
+  grep -v '^turn' | grep -v ' partial ')" \
+  'message assistant  final Looking.
 tool_call  exec running 
 tool_call  exec succeeded 
-message assistant  partial High at 06:12.
 message assistant  final High at 06:12.' "each message ends by itself, and not the answer with it"
 is "$(jq -r 'select(.type == "tool_call") | .stdout // empty' "$out")" 06:12 "what a tool printed"
 is "$(jq -r '.turn // empty' "$out" | sort -u | wc -l | tr -d ' ')" 1 "all of one turn"
@@ -71,7 +69,7 @@ chat --again how are you
 out_is "You said: how are you (again)" "--again marks them"
 chat --again how are you
 out_is "You said: how are you (again 2)" "each time"
-book=$XDG_STATE_HOME/agentutils/joelclaw/prompts
+book=$(find "$XDG_STATE_HOME/agentutils/joelclaw" -name "prompts-*")
 is "$(find "$book" ! -perm 600)" "" "what was said is for its owner alone"
 not_ok "and no more than digests" grep -q are "$book"
 sed 's/^[0-9]*/1000/' "$book" >"$tmp/book" && cat "$tmp/book" >"$book"

@@ -84,7 +84,7 @@ run agent-cost --limit 0 -q -S 1h "$day"
 status_is 0 "nothing is not more than nothing"
 
 # --- exact
-cat >random.py <<'END'
+cat >draw.py <<'END'
 import decimal, random, subprocess, sys
 decimal.getcontext().prec = 400
 draw = random.Random(5)
@@ -104,7 +104,7 @@ for limit, status in [(total, 0), (total - decimal.Decimal("1e-30"), 1)]:
     run = subprocess.run(["agent-cost", "-q", "--limit", str(limit), "random"])
     assert run.returncode == status, (limit, run.returncode)
 END
-ok "sums are exact to the last digit" python3 random.py
+ok "sums are exact to the last digit" python3 draw.py
 
 # --- hostile names
 cat >names <<'END'

@@ -79,6 +79,11 @@ cat >"$tmp/records" <<'END'
 {"type":"approval","backend":"openclaw","id":"a1","tool":"exec","request":{},"decisions":[],"state":"approved"}
 {"type":"turn","backend":"pincer","id":"t1","thread":"x","state":"failed","reason":"QUOTA: none left"}
 {"type":"turn","backend":"pincer","id":"t2","thread":"x","state":"completed"}
+{"type":"turn","backend":"claude","id":"t3","thread":"y","state":"paused","reason":"a question","time":"2026-03-01T10:00:04Z"}
+{"type":"turn","backend":"claude","id":"t3","thread":"y","state":"paused","reason":"a question","time":"2026-03-01T10:00:05Z"}
+{"type":"turn","backend":"claude","id":"t3","thread":"y","state":"running","time":"2026-03-01T10:00:06Z"}
+{"type":"turn","backend":"claude","id":"t3","thread":"y","state":"paused","reason":"a plan to approve","time":"2026-03-01T10:00:07Z"}
+{"type":"turn","backend":"pincer","id":"t4","thread":"x","state":"paused"}
 {"type":"session","name":"riff-2","state":"waiting","reason":"may I run make?","since":"2026-03-01T10:00:00Z"}
 {"type":"session","name":"riff-3","state":"working"}
 {"type":"gap","from":3,"to":9}
@@ -97,12 +102,17 @@ attention system llm_error: 429
 attention system llm_error: 429
 urgent approval exec waits for an approval: make
 attention turn turn failed: QUOTA: none left
+urgent approval turn waits for a person: a question
+urgent approval turn waits for a person: a plan to approve
 attention session riff-2 waits: may I run make?
 attention system events were lost: null
 urgent system the agent is not well: null
 attention task failed: index: null' "tell what a person may want to know"
 is "$(said 'select(.title == "llm_error").notification' | sort -u | wc -l | tr -d ' ')" 1 \
   "an action and its row have one id"
+is "$(said 'select(.title | startswith("turn w")) | "\(.notification) \(.about.type)"')" \
+  'turn/y/t3/2026-03-01T10:00:04.000Z turn
+turn/y/t3/2026-03-01T10:00:07.000Z turn' "a turn that waits is told of once each time"
 is "$(said 'select(.past).about.id')" 7 "a row says that it may be old"
 cp "$out" "$tmp/decided"
 route --mute system <"$tmp/decided"

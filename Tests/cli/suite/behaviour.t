@@ -27,6 +27,9 @@ mkfifo "$tmp/asked"
 start_server claw python3 "$cli/servers/gateway.py" --control "$tmp/asked"
 echo 'ask a1 {"command":"make","commandArgv":["make"],"cwd":"/srv"}' >"$tmp/asked"
 printf '[profile a]\nkind = openclaw\nurl = %s\n' "$url" >"$tmp/claw/agentutils/config"
+. "${0%/*}/../bus.sh"
+start_bus bus
+echo '{"kind":"note"}' | bus-put -s "$bus" --create || bail "nothing comes onto the bus"
 start_sshd
 rtmux new-session -d -s riff 'exec sleep 1000'
 share-inbox add -q --inbox "$tmp/inbox" "$tmp/token" || bail "nothing comes into the inbox"
@@ -37,7 +40,13 @@ box="-i $id --pins $tmp/pins -P $port $remote_user@127.0.0.1"
 # shellcheck disable=SC2086
 tmux-attach -l $box >/dev/null 2>&1 || bail "the box cannot be reached"
 
+echo '{"op":"prompt","text":"hello"}' |
+  XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw outbox -p a add >/dev/null ||
+  bail "nothing comes into the outbox"
 echo '{"urgency":"urgent","category":"test","title":"hello"}' >"$tmp/notice"
+printf 'From: ada@example.com\nSubject: hello\n\nhello\n' >"$tmp/mail"
+
+echo '{"uri":"at://a.test/dev.joelclaw.task.item/3k","value":{"title":"call Ada"}}' >"$tmp/tasks"
 
 # NAME: what is run, by sh.
 table="
@@ -51,12 +60,16 @@ turn-format    turn-format $root/Tests/fixtures/turns.ndjson
 turn-fold      turn-fold $tmp/day.ndjson
 notify-route   notify-route $tmp/day.ndjson
 agent-notify   sh -c 'exec agent-notify --to line <$tmp/notice'
+mail-triage    mail-triage $tmp/mail
 voice-state    voice-state $tmp/day.ndjson
 agent-approve  XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw agent-approve -p a -l
 agent-call     AGENT_URL=$serve AGENT_TOKEN_FILE=$tmp/token agent-call guilds
 clip-transcribe  clip-transcribe --command 'echo hello' $tmp/words
 reply-narrate  reply-narrate $root/Tests/fixtures/turns.ndjson
 pds-record     AGENT_URL=$pds pds-record --repo a.test describe
+outbox         XDG_CONFIG_HOME=$tmp/claw XDG_STATE_HOME=$tmp/claw outbox -p a list
+task-format    task-format $tmp/tasks
+bus-get        bus-get -s $bus --all -n 1
 mem-search     AGENT_URL=$memory mem-search --subjects
 transcript-tail  transcript-tail --once $root/Tests/fixtures/transcript.ndjson
 tmux-attach    tmux-attach -l $box

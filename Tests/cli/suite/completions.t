@@ -91,6 +91,7 @@ url = http://127.0.0.1:1
 url = http://127.0.0.1:1
 [host box]
 hostname = 127.0.0.1
+[bus home]
 END
 mkdir -p "$HOME/.ssh" "$XDG_STATE_HOME/agentutils"
 printf 'Host cellar *.attic\nHost=shed\n' >"$HOME/.ssh/config"
@@ -123,6 +124,9 @@ voice-state hi|history
 voice-state day|day.ndjson
 tmux-attach ''|. box cellar shed
 agent-cost -o ''|table tsv json line
+task-list -o ''|table tsv json text line
+task-list -p ''|clanky
+task-add -p ''|clanky
 transcript-tail ce|cellar:
 transcript-tail --state st d|day.ndjson
 tmux-attach -s ri|riff-2
@@ -146,12 +150,18 @@ agent-talk -p clanky c|cellar
 agent-talk --sec|--seconds
 agent-archive act|activity
 agent-archive --folder d|day.ndjson
+agent-archive --bus -b ''|home
+mail-triage --rules d|day.ndjson
+mail-draft --sen|--sendmail
 mem-pick --type pre|preference
 riff-up --session ri|riff-2
 riff-worktree-remove --fo|--force
+bus-get -b ''|home
+bus-put --cr|--create
+bus-up --po|--port
 END
 else
-  skip 43 "no bash"
+  skip 51 "no bash"
 fi
 if command -v fish >/dev/null 2>&1; then
   is "$(complete_fish tmux-attach 'tmux-attach -s ri')" "riff-2" "fish completes a session"

@@ -85,6 +85,12 @@ if [ -f "$root/.build/peers/peers.txt" ]; then
   start_pds pds
 fi
 
+# A bus with the day on it.
+. "${0%/*}/../bus.sh"
+start_bus bus
+printf '[bus local]\nservers = %s\n' "$bus" >>"$XDG_CONFIG_HOME/agentutils/config"
+bus-put --create <"$tmp/day.ndjson" || bail "no day on the bus"
+
 # A gateway, for the examples of agents that ask before they act.
 . "${0%/*}/../gateway.sh"
 start_gateway claw
@@ -153,7 +159,7 @@ for page in "$root"/man/*.[0-9]; do
   unset AGENT_TOKEN_FILE AGENT_URL AGENT_PROFILE
   case $name in
   agent-approve.1 | agent-chat.1 | agent-talk.1 | clip-transcribe.1 | reply-narrate.1) ;;
-  pds-record.1)
+  outbox.1 | pds-record.1 | task-add.1 | task-list.1)
     if [ -z "${peers-}" ]; then
       skip "$(lines "$tmp/examples")" "needs the Python packages of make peers"
       rm -rf "$tmp/here"

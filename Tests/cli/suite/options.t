@@ -101,6 +101,9 @@ agent-chat -i --interactive     as in sh: it talks
 agent-serve -l --listen         as in nc
 agent-chat -w --wait            until a gateway lets this device in
 agent-tail -w --wait            the same
+bus-get -s --server             as in the tools of NATS
+bus-put -s --server             the same
+bus-put -u --subject            what it is published under
 '
 printf '%s' "$meanings" | sed '/^$/d' >"$tmp/meanings"
 printf '%s' "$exceptions" | sed '/^$/d; s/  .*//' | sort >"$tmp/exceptions"
@@ -111,8 +114,8 @@ awk '
 is "$(comm -13 "$tmp/exceptions" "$tmp/others")" "" "a letter means the same everywhere"
 is "$(comm -23 "$tmp/exceptions" "$tmp/others")" "" "but for these"
 # With an argument and without one, a name is two things. ws-tail is meant to have the
-# letters of sse-tail.
-awk '$1 != "ws-tail" && $2 != "-" { print $2, $3, $4 == "-" }' "$tmp/letters" | sort | uniq -d |
+# letters of sse-tail, and bus-get those of bus-put.
+awk '$1 != "ws-tail" && $1 != "bus-get" && $2 != "-" { print $2, $3, $4 == "-" }' "$tmp/letters" | sort | uniq -d |
   sed 's/^-//; s/ [01]$//' >"$tmp/shared"
 sed 's/.* -\([A-Za-z] \)/\1/' "$tmp/exceptions" | sort -u "$tmp/meanings" - >"$tmp/known"
 is "$(comm -13 "$tmp/known" "$tmp/shared")" "" \

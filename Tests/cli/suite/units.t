@@ -38,7 +38,7 @@ if command -v systemd-analyze >/dev/null 2>&1; then
   verify() {
     MANPATH="$tmp/a usr/share/man" run systemd-analyze verify --user "$1"
   }
-  for unit in agent-serve agent-archive agent-notify@default share-inbox@box; do
+  for unit in agent-serve agent-archive agent-notify@default bus-up outbox share-inbox@box; do
     if [ ! -x "$tmp/a usr/bin/${unit%@*}" ]; then
       skip 2 "no ${unit%@*}"
       continue
@@ -47,12 +47,14 @@ if command -v systemd-analyze >/dev/null 2>&1; then
     status_is 0 "systemd accepts $unit.service"
     is "$(cat "$out" "$err")" "" "and says nothing of it"
   done
+  verify "$units/outbox.timer"
+  is "$status$(cat "$out" "$err")" 0 "systemd accepts outbox.timer"
   # That it would say so.
   sed 's/^UMask/UMaks/' "$units/share-inbox@.service" >"$tmp/broken/share-inbox@.service"
   verify "$tmp/broken/share-inbox@box.service"
   err_like "UMaks" "a wrong word is seen"
 else
-  skip 9 "no systemd-analyze"
+  skip 14 "no systemd-analyze"
 fi
 
 # --- for real
@@ -74,7 +76,26 @@ printf '[profile default]\nurl = http://127.0.0.1:8787\n' >.config/agentutils/co
 echo a-token-that-is-long-enough >.config/agentutils/token
 chmod 600 .config/agentutils/token
 
-systemctl --user is-enabled agent-serve agent-archive agent-notify@default share-inbox@box
+# Something to say to nobody: that is no failure.
+printf '[profile claw]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' >>.config/agentutils/config
+echo '{"op":"prompt","text":"hello"}' | outbox -p claw add >/dev/null
+mkdir -p .config/systemd/user/outbox.service.d
+printf '[Service]\nEnvironment="OPTIONS=--max-time 0.5"\n' \
+  >.config/systemd/user/outbox.service.d/time.conf
+systemctl --user daemon-reload
+systemctl --user start outbox.timer
+systemctl --user start outbox && echo "the outbox is looked into"
+systemctl --user show -p Result -p ExecMainStatus --value outbox | sort | xargs
+systemctl --user is-active outbox.timer
+systemctl --user stop outbox.timer
+
+systemctl --user is-enabled agent-serve agent-archive agent-notify@default share-inbox@box bus-up
+systemctl --user start bus-up
+there_is() { bus-put --max-wait 1 </dev/null; }
+soon there_is && echo "there is a bus"
+echo '{"type":"health"}' | bus-put && bus-get --all -e
+systemctl --user restart bus-up
+bus-get --all -n 1 --max-wait 30 && echo "it was kept"
 systemctl --user start agent-serve
 soon agent-call health && echo "it serves who has the token"
 curl -s -o /dev/null -w '%{http_code}\n' http://127.0.0.1:8787/api/actions
@@ -91,7 +112,7 @@ notified() {
 soon notified && echo "what happens is told"
 find "$state" -perm /077 -print
 
-for unit in agent-serve agent-archive agent-notify@default share-inbox@box; do
+for unit in agent-serve agent-archive agent-notify@default share-inbox@box bus-up; do
   echo "$unit $(systemctl --user is-active "$unit")"
   pid=$(systemctl --user show -p MainPID --value "$unit")
   sed -n 's/^\(NoNewPrivs\|Seccomp\|Umask\):\t/\1 /p' "/proc/$pid/status" | sort | tr '\n' ' '
@@ -100,8 +121,11 @@ for unit in agent-serve agent-archive agent-notify@default share-inbox@box; do
   awk '$5 == "/" || $5 == "/home" || $5 ~ /state/ { printf "%s%s %s", sep, $5, substr($6, 1, 2); sep = " " }' "$root"
   echo
 done
-systemctl --user stop agent-archive agent-notify@default share-inbox@box agent-serve
-systemctl --user show -p Result --value agent-serve agent-archive agent-notify@default share-inbox@box | tr -s '\n'
+server=$(systemctl --user show -p MainPID --value bus-up)
+server=$(pgrep -P "$server" nats-server)
+systemctl --user stop agent-archive agent-notify@default share-inbox@box agent-serve bus-up
+[ -e "/proc/$server" ] || echo "its server is gone"
+systemctl --user show -p Result --value agent-serve agent-archive agent-notify@default share-inbox@box bus-up | tr -s '\n'
 
 # Without a token it is not open to everybody, but not there.
 rm .config/agentutils/token
@@ -120,10 +144,18 @@ if [ "$status" -eq 99 ]; then
   skip 1 "no manager of a user's own can run here"
   done_testing
 fi
-out_is "disabled
+out_is "the outbox is looked into
+75 success
+active
 disabled
 disabled
 disabled
+disabled
+disabled
+there is a bus
+{\"type\":\"health\"}
+{\"type\":\"health\"}
+it was kept
 it serves who has the token
 401
 it is archived
@@ -137,6 +169,10 @@ agent-notify@default active
 NoNewPrivs 1 Seccomp 2 Umask 0077 / ro /home ro /home/ada/.local/state/agentutils rw
 share-inbox@box active
 NoNewPrivs 1 Seccomp 2 Umask 0077 / rw /home rw
+bus-up active
+NoNewPrivs 1 Seccomp 2 Umask 0077 / ro /home ro /home/ada/.local/state/agentutils rw
+its server is gone
+success
 success
 success
 success
