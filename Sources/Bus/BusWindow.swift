@@ -1,3 +1,5 @@
+import Core
+
 /// What was published and is not acknowledged yet: what is to be sent next, and again, and in
 /// which order. It has no clock of its own.
 ///
@@ -62,8 +64,14 @@ public struct BusWindow {
 
     fileprivate mutating func pass(_ label: BusLabel) {
       event = label.event ?? event
-      // Times of one form are in the order of their texts.
-      if let time = label.created { created = max(created ?? time, time) }
+      created = Self.later(created, label.created)
+    }
+
+    /// The later of two times as they were written; what is no time counts as none.
+    public static func later(_ one: String?, _ other: String?) -> String? {
+      guard let other, let time = Timestamp(rfc3339: other) else { return one }
+      guard let one, let known = Timestamp(rfc3339: one), known >= time else { return other }
+      return one
     }
   }
 

@@ -34,7 +34,7 @@ struct PutState {
     _ mark: BusWindow.Mark, now: Double, force: Bool = false
   ) throws(SettingsError) -> Double {
     if let event = mark.event { state.lastEventID = event }
-    if let created = mark.created { state.newest = max(state.newest ?? "", created) }
+    state.newest = BusWindow.Mark.later(state.newest, mark.created)
     if state == saved { return .infinity }
     if !force, now < savedAt + Self.interval { return savedAt + Self.interval }
     try file.replace(with: Array(state.record.utf8))

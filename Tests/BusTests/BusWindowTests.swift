@@ -116,6 +116,15 @@ import Testing
     #expect(window.settled.event == "2" && window.isEmpty)
   }
 
+  @Test func timesAreComparedAsInstants() {
+    let later = BusWindow.Mark.later
+    let noon = "2026-11-22T12:00:00Z"
+    #expect(later(nil, noon) == noon && later(noon, nil) == noon && later(nil, "t") == nil)
+    #expect(later("t", noon) == noon && later(noon, "zzz") == noon)
+    #expect(later(noon, "2026-11-22T12:30:00+01:00") == noon)
+    #expect(later("2026-11-22T13:00:00+02:00", noon) == noon)
+  }
+
   /// A server that loses links, has no leader, and forgets to answer: all is stored in the end,
   /// in order but for what was never answered, and nothing that was settled is sent again.
   @Test(arguments: 0..<60) func nothingIsLost(seed: Int) {
