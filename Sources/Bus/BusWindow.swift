@@ -48,6 +48,9 @@ public struct BusWindow {
   /// When the oldest is tried again; nil while all goes well.
   private var probeAt: Double?
   private var wait = shortestWait
+  /// The token behind those that a server refused: as long as one of them is open, nothing goes
+  /// beside the oldest. A full stream that has room meanwhile would take the next one first.
+  private var aloneUntil = 0
   /// No answer is overdue before.
   private var overdueAt = Double.infinity
   /// When what was late at the last look has gone again.
@@ -117,6 +120,7 @@ public struct BusWindow {
     if now >= overdueAt { recall(sentBefore: now - Self.patience) }
     while cursor < slots.count {
       if !slots[cursor].isSettled, slots[cursor].sentAt == nil {
+        if base + head < aloneUntil, cursor != head { return nil }
         // While an answer is late, nothing new goes: what is lost goes again before it.
         if slots[cursor].doubtedSince == nil, isLate(now) { return nil }
         return send(cursor, now)
@@ -174,7 +178,11 @@ public struct BusWindow {
   /// - Parameter token: nil where nobody says which.
   public mutating func fail(_ token: Int?, now: Double) {
     guard open > 0 else { return }
-    if let token, slots.indices.contains(token - base) { slots[token - base].doubtedSince = nil }
+    if let token, slots.indices.contains(token - base) {
+      slots[token - base].doubtedSince = nil
+      let last = slots.lastIndex { $0.sentAt != nil } ?? head
+      aloneUntil = max(aloneUntil, base + last + 1)
+    }
     if probeAt == nil {
       wait = Self.shortestWait
       recall(sentBefore: .infinity)

@@ -55,8 +55,16 @@ import Testing
     }
     #expect(wait == 0.5)
     window.store(tokens[0])
+    // What was refused in one burst goes one at a time: a stream may have room in between.
+    for line in 4...5 { window.add(Self.item(line)) }
     #expect(window.next(now: now)?.item.line == 2)
+    #expect(window.next(now: now) == nil)
+    window.store(tokens[1])
     #expect(window.next(now: now)?.item.line == 3)
+    #expect(window.next(now: now) == nil)
+    window.store(tokens[2])
+    #expect(window.next(now: now)?.item.line == 4)
+    #expect(window.next(now: now)?.item.line == 5)
     #expect(window.next(now: now) == nil)
   }
 
