@@ -270,7 +270,7 @@ def work():
             say("Quick")
             end()
             continue
-        pause(0.12)
+        pause(0.3)  # as long as a client may need to see it on a busy machine
         answer(taken["text"], life)
         with lock:
             if state["life"] == life:
