@@ -52,6 +52,21 @@ bool clibc_window_size(int fd, int *columns, int *rows) {
   return true;
 }
 
+static void (*exit_handlers[8])(void);
+static size_t exit_count;
+
+void clibc_at_exit(void (*handler)(void)) {
+  if (exit_count == sizeof exit_handlers / sizeof *exit_handlers) abort();
+  exit_handlers[exit_count++] = handler;
+  atexit(handler);
+}
+
+void clibc_exit(int status) {
+  while (exit_count > 0) exit_handlers[--exit_count]();
+  fflush(NULL);
+  _exit(status);
+}
+
 void clibc_die_by_signal(int signal_number) {
   sigset_t set;
   signal(signal_number, SIG_DFL);
@@ -134,4 +149,11 @@ const void *clibc_memrchr(const void *bytes, int byte, size_t count) {
 
 const void *clibc_memmem(const void *bytes, size_t count, const void *needle, size_t length) {
   return memmem(bytes, count, needle, length);
+}
+
+int clibc_thread(void *(*body)(void *), void *context) {
+  pthread_t thread;
+  int code = pthread_create(&thread, NULL, body, context);
+  if (code == 0) pthread_detach(thread);
+  return code;
 }

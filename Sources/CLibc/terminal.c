@@ -53,7 +53,7 @@ int clibc_terminal_guard(int input, int output, const char *undo, size_t count) 
   guarded_output = output;
   if (!is_installed) {
     is_installed = true;
-    atexit(clibc_terminal_restore);
+    clibc_at_exit(clibc_terminal_restore);
     for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++) {
       if (!clibc_signal_is_ignored(crashes[index])) signal(crashes[index], on_crash);
     }

@@ -64,9 +64,7 @@ public struct Diagnostics: Sendable {
 
   /// Says so and leaves: nothing useful can be done without memory.
   public static func outOfMemory() -> Never {
-    let path = CommandLine.arguments.first ?? "agentutils"
-    let name = path.split(separator: "/").last.map(String.init) ?? path
-    Diagnostics(program: name).fail("out of memory")
+    Diagnostics(program: Process.name).fail("out of memory")
   }
 
   /// Writes it all, as far as the terminal takes it.

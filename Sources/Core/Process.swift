@@ -2,14 +2,15 @@ import CLibc
 
 /// The few ways in which a command leaves.
 public enum Process {
-  /// Ends the process with a status of the suite. Buffers are the caller's: flush first.
-  public static func exit(_ status: ExitStatus) -> Never {
-    CLibc.exit(status.rawValue)
-  }
+  /// Ends the process with a status of the suite, and with the terminal as it was found.
+  /// Buffers are the caller's: flush first. The libraries put nothing in order: TLS alone
+  /// takes a millisecond to forget what it never used.
+  public static func exit(_ status: ExitStatus) -> Never { exit(code: status.rawValue) }
 
-  /// Ends the process with a status at once, without the cleaning up of
-  /// libraries: TLS alone takes a millisecond to forget what it never used. For
-  /// a command that has written nothing and holds no terminal.
+  /// The same, with a status that came from elsewhere.
+  public static func exit(code: Int32) -> Never { clibc_exit(code) }
+
+  /// Ends the process with a status at once. For a command that holds no terminal.
   public static func exitAtOnce(_ status: ExitStatus) -> Never {
     _exit(status.rawValue)
   }
@@ -33,8 +34,21 @@ public enum Process {
   /// of a file: see `FileName`.
   public static var arguments: [String] {
     let given = CommandLine.unsafeArgv
-    return (0..<Int(CommandLine.argc)).dropFirst().compactMap {
+    return (0..<Int(CommandLine.argc)).dropFirst(isCommandNamed ? 2 : 1).compactMap {
       given[$0].map { FileName.text($0) }
     }
   }
+
+  /// What the process is called: the last part of the path of its program.
+  public static var name: String {
+    let path = CommandLine.arguments.first ?? ""
+    return path.split(separator: "/").last.map(String.init) ?? path
+  }
+
+  /// Whether the first of the words was a command's name.
+  nonisolated(unsafe) private static var isCommandNamed = false
+
+  /// From now on `arguments` begin behind their first word: it named one of several commands.
+  /// Called once, before anything else runs.
+  static func takeCommand() { isCommandNamed = true }
 }

@@ -90,6 +90,13 @@ bool clibc_window_size(int fd, int *columns, int *rows);
 /* Ends the process by this signal with its default action. */
 void clibc_die_by_signal(int signal_number);
 
+/* As atexit(3), of a few functions: `handler` is called by clibc_exit, too. */
+void clibc_at_exit(void (*handler)(void));
+
+/* Ends the process, after what clibc_at_exit was given, the last first. The libraries put
+ * nothing in order: those of TLS alone would take a millisecond for it. */
+__attribute__((noreturn)) void clibc_exit(int status);
+
 /* A self-pipe: after clibc_signals_watch(n) the signal's number is written as
  * one byte into the pipe whose reading end clibc_signals_fd() returns. The
  * pipe is made by the first watch. From then on SIGALRM interrupts blocking
