@@ -145,7 +145,7 @@ enum PassphraseStore {
   // Only the thread of the loop comes here.
   nonisolated(unsafe) private static var known: [String: SecretBytes] = [:]
   private static let wipesAtExit: Bool = {
-    atexit { PassphraseStore.wipe() }
+    clibc_at_exit { PassphraseStore.wipe() }
     return true
   }()
 
