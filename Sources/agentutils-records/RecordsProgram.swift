@@ -1,0 +1,27 @@
+import Core
+import action_filter
+import action_format
+import mail_triage
+import notify_route
+import task_format
+import turn_fold
+import turn_format
+
+/// The commands that read and write records, and load no library.
+@main
+enum RecordsProgram {
+  static func main() {
+    ProgramSet(
+      "agentutils-records",
+      [
+        "action-filter": ActionFilter.main,
+        "action-format": ActionFormat.main,
+        "turn-fold": TurnFoldCommand.main,
+        "turn-format": TurnFormat.main,
+        "notify-route": NotifyRoute.main,
+        "mail-triage": MailTriage.main,
+        "task-format": TaskFormat.main,
+      ]
+    ).run()
+  }
+}

@@ -1,0 +1,23 @@
+import Core
+import bus_get
+import bus_put
+import share_inbox
+import tmux_attach
+import transcript_tail
+
+/// The commands that speak SSH, or to a bus.
+@main
+enum RemoteProgram {
+  static func main() {
+    ProgramSet(
+      "agentutils-remote",
+      [
+        "tmux-attach": TmuxAttach.main,
+        "transcript-tail": TranscriptTail.main,
+        "share-inbox": ShareInbox.main,
+        "bus-put": BusPut.main,
+        "bus-get": BusGet.main,
+      ]
+    ).run()
+  }
+}
