@@ -3,9 +3,9 @@ import Core
 import Records
 
 /// action-filter(1): selects actions from the suite's record stream.
-@main
-enum ActionFilter {
-  static func main() {
+public enum ActionFilter {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = FilterOptions.table.parseOrExit(FilterOptions(now: .now()))
     let diagnostics = Diagnostics(program: "action-filter")
     var run = FilterRun(options, diagnostics)

@@ -3,9 +3,10 @@ import Core
 import Records
 import Screen
 
-@main
-enum ActionFormat {
-  static func main() {
+/// action-format(1): actions as a person reads them.
+public enum ActionFormat {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = FormatOptions.table.parseOrExit(FormatOptions())
     let diagnostics = Diagnostics(program: "action-format")
     let feed = Feed(options, diagnostics)

@@ -4,9 +4,9 @@ import Records
 import Screen
 
 /// agent-approve(1): what an agent may only do when a person allows it.
-@main
-enum AgentApprove {
-  static func main() {
+public enum AgentApprove {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = ApproveOptions.table.parseOrExit(ApproveOptions())
     let diagnostics = Diagnostics(program: "agent-approve", verbose: options.isVerbose)
     do {

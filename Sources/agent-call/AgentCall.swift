@@ -3,9 +3,9 @@ import Core
 import Screen
 
 /// agent-call(1): asks the backend anything, a row per record.
-@main
-enum AgentCall {
-  static func main() {
+public enum AgentCall {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = CallOptions.table.parseOrExit(CallOptions(now: .now()))
     let diagnostics = Diagnostics(program: "agent-call", verbose: options.verbose)
     do {

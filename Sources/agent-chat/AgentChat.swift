@@ -5,9 +5,9 @@ import Screen
 import Web
 
 /// agent-chat(1): says something to an agent and prints its answer.
-@main
-enum AgentChat {
-  static func main() {
+public enum AgentChat {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = ChatOptions.table.parseOrExit(ChatOptions())
     let diagnostics = Diagnostics(program: "agent-chat", verbose: options.isVerbose)
     do {

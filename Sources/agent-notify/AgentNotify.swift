@@ -1,9 +1,9 @@
 import Core
 
 /// agent-notify(1): tells a person what an agent's records say.
-@main
-enum AgentNotify {
-  static func main() {
+public enum AgentNotify {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let table = NotifyOptions.table
     let options = table.parseOrExit(NotifyOptions())
     let diagnostics = Diagnostics(program: "agent-notify")

@@ -2,9 +2,9 @@ import Agent
 import Core
 
 /// agent-tail(1): follows one agent or several, and never loses an event.
-@main
-enum AgentTail {
-  static func main() {
+public enum AgentTail {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = AgentTailOptions.table.parseOrExit(AgentTailOptions())
     let diagnostics = Diagnostics(program: "agent-tail", verbose: options.follow.isVerbose)
     Process.exit(

@@ -3,9 +3,9 @@ import CLibc
 import Core
 
 /// bus-get(1): the records of a stream on a bus.
-@main
-enum BusGet {
-  static func main() {
+public enum BusGet {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = GetOptions.table.parseOrExit(GetOptions())
     let diagnostics = Diagnostics(program: "bus-get", verbose: options.bus.isVerbose)
     do {

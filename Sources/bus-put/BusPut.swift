@@ -3,9 +3,9 @@ import CLibc
 import Core
 
 /// bus-put(1): records, a line each, to a stream on a bus.
-@main
-enum BusPut {
-  static func main() {
+public enum BusPut {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = PutOptions.table.parseOrExit(PutOptions())
     let diagnostics = Diagnostics(program: "bus-put", verbose: options.bus.isVerbose)
     do {

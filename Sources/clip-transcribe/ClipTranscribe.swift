@@ -3,9 +3,9 @@ import Core
 import Records
 
 /// clip-transcribe(1): what was said in a clip.
-@main
-enum ClipTranscribe {
-  static func main() {
+public enum ClipTranscribe {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = ClipOptions.table.parseOrExit(ClipOptions())
     let diagnostics = Diagnostics(program: "clip-transcribe", verbose: options.isVerbose)
     do {

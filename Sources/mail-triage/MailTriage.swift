@@ -2,9 +2,9 @@ import CLibc
 import Core
 
 /// mail-triage(1): what comes in, by urgency.
-@main
-enum MailTriage {
-  static func main() {
+public enum MailTriage {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let table = TriageOptions.table
     let options = table.parseOrExit(TriageOptions())
     let diagnostics = Diagnostics(program: "mail-triage")

@@ -4,9 +4,9 @@ import Core
 import Screen
 
 /// mem-search(1): searches, browses and corrects the agent's memory.
-@main
-enum MemSearch {
-  static func main() {
+public enum MemSearch {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = MemOptions.table.parseOrExit(MemOptions())
     let diagnostics = Diagnostics(program: "mem-search", verbose: options.verbose)
     do {

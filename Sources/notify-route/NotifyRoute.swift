@@ -3,9 +3,9 @@ import Notices
 import Records
 
 /// notify-route(1): where notifications go.
-@main
-enum NotifyRoute {
-  static func main() {
+public enum NotifyRoute {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = RouteCommandOptions.table.parseOrExit(RouteCommandOptions())
     let diagnostics = Diagnostics(program: "notify-route")
     var reader = NoticeReader(options.routes, diagnostics: diagnostics)

@@ -4,9 +4,9 @@ import Records
 import Screen
 
 /// outbox(1): what could not be sent is kept, and sent once when it can be.
-@main
-enum OutboxCommand {
-  static func main() {
+public enum OutboxCommand {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = OutboxOptions.table.parseOrExit(OutboxOptions())
     let diagnostics = Diagnostics(program: "outbox", verbose: options.isVerbose)
     do {

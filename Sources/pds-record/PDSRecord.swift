@@ -5,9 +5,9 @@ import Records
 import Web
 
 /// pds-record(1): records of one's own on a personal data server.
-@main
-enum PDSRecord {
-  static func main() {
+public enum PDSRecord {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = PDSOptions.table.parseOrExit(PDSOptions())
     let diagnostics = Diagnostics(program: "pds-record", verbose: options.follow.isVerbose)
     do {

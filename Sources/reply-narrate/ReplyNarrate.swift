@@ -1,9 +1,9 @@
 import Core
 
 /// reply-narrate(1): says what an agent answered.
-@main
-enum ReplyNarrate {
-  static func main() {
+public enum ReplyNarrate {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let table = NarrateOptions.table
     let options = table.parseOrExit(NarrateOptions())
     let diagnostics = Diagnostics(program: "reply-narrate", verbose: options.isVerbose)

@@ -4,13 +4,13 @@ import Screen
 import Shell
 
 /// share-inbox(1): a folder of files that go into the agent's hands.
-@main
-enum ShareInbox {
-  static func main() {
+public enum ShareInbox {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = InboxOptions.table.parseOrExit(InboxOptions())
     let diagnostics = Diagnostics(program: "share-inbox", verbose: options.verbose)
     do {
-      exit(try run(options, diagnostics))
+      Process.exit(code: try run(options, diagnostics))
     } catch {
       diagnostics.fail(error, InboxOptions.table.usage)
     }

@@ -2,9 +2,9 @@ import Agent
 import Core
 
 /// sse-tail(1): follows an event stream and never loses an event.
-@main
-enum SseTail {
-  static func main() {
+public enum SseTail {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = TailOptions.table.parseOrExit(TailOptions())
     let diagnostics = Diagnostics(program: "sse-tail", verbose: options.follow.isVerbose)
     Process.exit(

@@ -4,9 +4,9 @@ import Screen
 import Turns
 
 /// task-format(1): tasks between records and people.
-@main
-enum TaskFormat {
-  static func main() {
+public enum TaskFormat {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = TaskOptions.table.parseOrExit(TaskOptions())
     let diagnostics = Diagnostics(program: "task-format")
     var run = TaskRun(options, diagnostics)

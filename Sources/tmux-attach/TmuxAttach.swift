@@ -4,13 +4,13 @@ import Screen
 import Shell
 
 /// tmux-attach(1): the agent's terminal on another machine.
-@main
-enum TmuxAttach {
-  static func main() {
+public enum TmuxAttach {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = AttachOptions.table.parseOrExit(AttachOptions())
     let diagnostics = Diagnostics(program: "tmux-attach", verbose: options.verbose)
     do {
-      exit(try run(options, diagnostics))
+      Process.exit(code: try run(options, diagnostics))
     } catch {
       diagnostics.fail(error, AttachOptions.table.usage)
     }

@@ -3,9 +3,9 @@ import Core
 import Shell
 
 /// transcript-tail(1): follows a coding agent's own transcripts.
-@main
-enum TranscriptTail {
-  static func main() {
+public enum TranscriptTail {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = TranscriptOptions.table.parseOrExit(TranscriptOptions())
     let diagnostics = Diagnostics(program: "transcript-tail", verbose: options.isVerbose)
     do {

@@ -3,9 +3,9 @@ import Records
 import Turns
 
 /// turn-fold(1): what an agent's events come to.
-@main
-enum TurnFoldCommand {
-  static func main() {
+public enum TurnFoldCommand {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = FoldOptions.table.parseOrExit(FoldOptions())
     let diagnostics = Diagnostics(program: "turn-fold")
     var run = FoldRun(options, diagnostics)

@@ -1,8 +1,9 @@
 import Core
 
-@main
-enum TurnFormat {
-  static func main() {
+/// turn-format(1): turns as a person reads them.
+public enum TurnFormat {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = TurnFormatOptions.table.parseOrExit(TurnFormatOptions())
     let diagnostics = Diagnostics(program: "turn-format")
     let feed = TurnFeed(options, diagnostics)

@@ -9,9 +9,9 @@ import Screen
 /// and sessions as events change them), Text
 /// (how anything is worded and laid out), Panels, Forms (a session as panels, as
 /// lines), Options, Watch (the loop of a live view), Run (what can be asked for).
-@main
-enum VoiceStateCommand {
-  static func main() {
+public enum VoiceStateCommand {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = StateOptions.table.parseOrExit(StateOptions())
     let diagnostics = Diagnostics(program: "voice-state", verbose: options.isVerbose)
     Process.exit(run(options, diagnostics))

@@ -3,9 +3,9 @@ import Core
 import Web
 
 /// ws-tail(1): follows a WebSocket, one record per message.
-@main
-enum WsTail {
-  static func main() {
+public enum WsTail {
+  /// Does what the command line asks for, and leaves.
+  public static func main() {
     let options = WsOptions.table.parseOrExit(WsOptions())
     let diagnostics = Diagnostics(program: "ws-tail", verbose: options.follow.isVerbose)
     Process.exit(
