@@ -1,8 +1,13 @@
+import CLibc
 import Core
-import Foundation
-import GRDB
 import NIOCore
 import Records
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 extension Server {
   /// The store, in a file that only its owner can read.

@@ -1,7 +1,12 @@
 import CLibc
 import Core
-import Foundation
 import Records
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// The process from its start to its end: store, token, listener, signals.
 struct Server {

@@ -17,7 +17,7 @@ extension ServedBackend {
       ids.isEmpty && parsed.documents.isEmpty && parsed.facts.isEmpty && !parsed.faults.isEmpty
     guard isRefused else { return .json(answer) }
     // What the dashboard says of such a body (Agent/Clanky/CONTRACT.md 1.2).
-    let isJSON = type.lowercased().contains("application/json")
+    let isJSON = type.lowercased().holds("application/json")
     let error = isJSON && parsed.isUnreadable ? "invalid_json_body" : "no_valid_action"
     return .json(answer.string("error", error), status: 400)
   }

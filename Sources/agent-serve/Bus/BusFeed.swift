@@ -1,7 +1,12 @@
 import CLibc
 import Core
-import Foundation
 import NIOConcurrencyHelpers
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// Publishes the actions of a store to a bus, each once, whatever is killed meanwhile.
 ///
@@ -45,7 +50,7 @@ final class BusFeed: Sendable {
   deinit { for end in [wakeEnds.read, wakeEnds.write] { close(end) } }
 
   /// Begins.
-  func start() { Thread.detachNewThread(loop) }
+  func start() { OwnThread.start(loop) }
 
   /// Something was stored.
   func wake() { _ = write(wakeEnds.write, "w", 1) }

@@ -1,6 +1,4 @@
 import Core
-import Foundation
-import GRDB
 
 /// How far the actions of a store are on a bus. The row of an action is what has to be published;
 /// nothing else is kept for it.
@@ -23,7 +21,7 @@ struct BusMark: Equatable, Sendable {
 
 extension ActionStore {
   /// Makes the table of the buses that actions are published to.
-  static func createBus(_ db: Database) throws {
+  @Sendable static func createBus(_ db: Database) throws {
     try db.execute(
       sql: """
         CREATE TABLE bus_marks (
@@ -51,9 +49,10 @@ extension ActionStore {
           VALUES (?, ?, ?, ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'actions'), 0))
           """, arguments: [bus, Base64.random(bytes: 12), now.rfc3339])
       let isNew = db.changesCount > 0
-      let row = try Row.fetchOne(
-        db, sql: "SELECT store, made_at, row, stream, sequence FROM bus_marks WHERE bus = ?",
-        arguments: [bus])!
+      let row = try db.rows(
+        sql: "SELECT store, made_at, row, stream, sequence FROM bus_marks WHERE bus = ?",
+        arguments: [bus]
+      ).next()!
       let (stream, sequence): (String?, Int64?) = (row[3], row[4])
       var mark = BusMark(store: row[0], madeAt: Timestamp(rfc3339: row[1]) ?? now, row: row[2])
       if let stream, let sequence { mark.place = .init(stream: stream, sequence: sequence) }

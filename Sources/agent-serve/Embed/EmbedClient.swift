@@ -1,5 +1,5 @@
 import Core
-import Foundation
+import Dispatch
 import Records
 import Web
 

@@ -1,6 +1,4 @@
 import Core
-import Foundation
-import GRDB
 
 /// Gives every fact that can be searched its vector, in the background: a fact
 /// is stored and found by its words first, whatever becomes of its vector.
@@ -90,14 +88,13 @@ actor Embedder {
     let model = batches.model
     let index = index
     try await store.read { db in
-      let rows = try Row.fetchCursor(
-        db,
+      let rows = try db.rows(
         sql: """
           SELECT v.fact_id, f.guild_id, v.vector FROM memory_vectors v
           JOIN memory_facts f ON f.id = v.fact_id WHERE v.model = ? AND f.deleted_at IS NULL
           """, arguments: [model])
       while let row = try rows.next() {
-        let data: Data = row[2]
+        let data: [UInt8] = row[2]
         index.set(Self.numbers(data), of: row[0], in: row[1] ?? "")
       }
     }
@@ -132,8 +129,7 @@ actor Embedder {
 
   private static func pending(after id: Int64, _ model: String, _ db: Database) throws -> [Pending]
   {
-    try Row.fetchAll(
-      db,
+    try db.rows(
       sql: """
         SELECT f.id, f.revision, f.guild_id, f.fact, f.evidence_text FROM memory_facts f
         WHERE f.id > ? AND f.deleted_at IS NULL AND f.scope = 'guild' AND NOT EXISTS
@@ -183,12 +179,12 @@ actor Embedder {
   }
 
   /// 32-bit floats of this machine, one after the other.
-  static func data(_ vector: [Float]) -> Data { vector.withUnsafeBytes { Data($0) } }
+  static func data(_ vector: [Float]) -> [UInt8] { vector.withUnsafeBytes { Array($0) } }
 
   /// The reverse of `data`.
-  static func numbers(_ data: Data) -> [Float] {
+  static func numbers(_ data: [UInt8]) -> [Float] {
     var numbers = [Float](repeating: 0, count: data.count / MemoryLayout<Float>.size)
-    _ = numbers.withUnsafeMutableBytes { data.copyBytes(to: $0) }
+    numbers.withUnsafeMutableBytes { $0.copyBytes(from: data.prefix($0.count)) }
     return numbers
   }
 }

@@ -1,8 +1,8 @@
-import Foundation
+import NIOConcurrencyHelpers
 
 /// The vectors of the facts in memory, for a likeness with all of them.
 final class VectorIndex: @unchecked Sendable {
-  private let lock = NSLock()
+  private let lock = NIOLock()
   private var width = 0
   private var numbers: [Float] = []
   private var ids: [Int64] = []

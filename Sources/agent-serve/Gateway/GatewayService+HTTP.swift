@@ -1,5 +1,4 @@
 import Core
-import Foundation
 import NIOCore
 
 /// The requests that want no WebSocket: replies over plain HTTP
@@ -58,7 +57,7 @@ extension GatewayService {
   private func respond(
     _ head: RequestHead, _ request: ResponsesRequest
   ) async throws -> ServedAnswer {
-    let id = UUID().uuidString.lowercased()
+    let id = RandomID.make()
     let session = try await session(head, request, id)
     let parts = try await gateway.reply(to: request.message, session, id: id)
     let answer = ResponsesAnswer(id: id, model: request.model, created: Timestamp.now().seconds)
@@ -120,7 +119,7 @@ extension GatewayService {
     guard let message = last?["content"]?.string else {
       throw GatewayFault.invalid("messages: no message of a user")
     }
-    let id = UUID().uuidString.lowercased()
+    let id = RandomID.make()
     let parts = try await gateway.reply(to: message, SessionKey("http:\(id)"), id: id)
     let (outcome, text) = await Self.end(of: parts)
     if case .failed(let reason, _) = outcome { return refusal(reason, 500, "api_error") }

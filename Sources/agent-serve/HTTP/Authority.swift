@@ -1,4 +1,4 @@
-import Foundation
+import CLibc
 
 /// What a client calls this server: a host, and a port where it names one
 /// (RFC 3986, sections 3.2.2 and 3.2.3).

@@ -1,4 +1,3 @@
-import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 
@@ -12,7 +11,7 @@ final class Connections: @unchecked Sendable {
   /// How many descriptors the process may have.
   let descriptors: Int
   private let limit: Int
-  private let lock = NSLock()
+  private let lock = NIOLock()
   private var open: [ObjectIdentifier: Connection] = [:]
   private var dropped: Set<ObjectIdentifier> = []
 
@@ -159,7 +158,7 @@ struct ClientWait: Sendable {
 /// Counts the requests that are being answered, so that the server can stop
 /// between two of them.
 final class Tickets: @unchecked Sendable {
-  private let lock = NSLock()
+  private let lock = NIOLock()
   private let limit: Int
   private var open = 0
   private var isClosed = false

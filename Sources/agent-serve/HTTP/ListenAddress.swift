@@ -1,5 +1,5 @@
+import CLibc
 import Core
-import Foundation
 import NIOCore
 import NIOPosix
 

@@ -79,11 +79,11 @@ struct RequestObject {
   /// - Returns: nil for JSON that is none.
   init?(_ body: [UInt8], type: String) {
     let type = type.lowercased()
-    if type.contains("application/json") {
+    if type.holds("application/json") {
       let body = body.withUnsafeBytes { UTF8Text.isValid($0) ? body : UTF8Text.repaired($0) }
       guard body.isEmpty || body.withUnsafeBytes(ScanValidator.isValue) else { return nil }
       json = body
-    } else if type.contains("application/x-www-form-urlencoded") {
+    } else if type.holds("application/x-www-form-urlencoded") {
       json = Array(QueryParameters(String(decoding: body, as: UTF8.self)).json.utf8)
     } else {
       json = []

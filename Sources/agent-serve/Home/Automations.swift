@@ -80,7 +80,7 @@ enum Automations {
     let text =
       row.text("match_text")
       ?? "\(row.text("title") ?? "") \(row.text("instruction") ?? "")".lowercased()
-    return text.contains(query)
+    return Compatibility.composed(text).holds(Compatibility.composed(query))
   }
 
   /// A row with the dashboard's members, each as it was put; flags and status are

@@ -1,6 +1,4 @@
 import Core
-import Foundation
-import GRDB
 import Records
 
 /// `GET /api/agents/browser-sessions`: browser_* rows, grouped by the session
@@ -32,8 +30,7 @@ struct BrowserSessions: Sendable {
     let kinds = Self.kinds.map { "'\($0)'" }.joined(separator: ",")
     // A session may have many rows: as the dashboard does, enough of them for
     // the sessions that are wanted, and not all.
-    let rows = try Row.fetchCursor(
-      db,
+    let rows = try db.rows(
       sql: """
         \(ActionStore.columns) WHERE kind IN (\(kinds)) AND created_at >= ?1
           AND (?2 IS NULL OR guild_id = ?2)

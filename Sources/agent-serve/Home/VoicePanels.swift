@@ -1,6 +1,4 @@
 import Core
-import Foundation
-import GRDB
 import Records
 
 /// What the dashboard derives from the voice state (Agent/Clanky/CONTRACT.md 5.6).
@@ -146,8 +144,7 @@ struct VoiceHistory: Sendable {
   /// `GET /api/voice/history/sessions`: sessions with a start and an end, the
   /// newest end first.
   func sessions(_ db: Database) throws -> String {
-    let rows = try Row.fetchCursor(
-      db,
+    let rows = try db.rows(
       sql: """
         SELECT session, kind, created_at, guild_id, CAST(content AS BLOB), metadata FROM actions
         WHERE kind IN ('voice_session_start', 'voice_session_end') AND session IS NOT NULL
@@ -169,7 +166,7 @@ struct VoiceHistory: Sendable {
         let duration = metadata.withUTF8 {
           ScanObject(UnsafeRawBufferPointer($0))?.number("durationSeconds")
         }
-        let content: Data? = row[4]
+        let content: [UInt8]? = row[4]
         let reason = content.map { String(decoding: $0, as: UTF8.self) } ?? ""
         ends.append((session, row[2], reason, duration.flatMap { Int(exactly: $0.rounded()) }))
       }
@@ -196,8 +193,7 @@ struct VoiceHistory: Sendable {
   static func events(_ session: String, _ db: Database) throws -> [StoredAction] {
     // SQLite ends a text at a NUL, and must not find another session.
     if session.utf8.contains(0) { return [] }
-    return try Row.fetchAll(
-      db,
+    return try db.rows(
       sql: """
         \(ActionStore.columns) WHERE session = ? AND kind GLOB 'voice_*'
         ORDER BY created_at, id LIMIT 500

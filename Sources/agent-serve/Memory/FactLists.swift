@@ -1,5 +1,4 @@
 import Core
-import GRDB
 import Records
 
 /// `GET /api/memory/facts` and `/subjects` (Agent/Clanky/CONTRACT.md 5.2).
@@ -46,8 +45,7 @@ struct FactLists: Sendable {
     let wanted = text.lowercased()
     // SQLite folds the letters of ASCII alone, but ten times as fast.
     let isFolded = wanted.utf8.allSatisfy { $0 < 128 }
-    let rows = try Row.fetchCursor(
-      db,
+    let rows = try db.rows(
       sql: """
         SELECT \(FactTable.columns) FROM memory_facts f
         WHERE \(Self.visible) AND \(condition) AND \(isFolded ? Self.holding : "?3 IS NOT NULL")
@@ -67,15 +65,14 @@ struct FactLists: Sendable {
     guard let guild else {
       return RecordText().string("guildId", "").objects("subjects", []).number("limit", limit)
     }
-    let rows = try Row.fetchAll(
-      db,
+    let rows = try db.rows(
       sql: """
         SELECT f.scope, f.guild_id, f.user_id, f.subject, max(f.updated_at) AS seen, count(*)
         FROM memory_facts f WHERE \(Self.visible)
         GROUP BY f.scope, f.guild_id, f.user_id, f.subject
         ORDER BY seen DESC, f.subject LIMIT \(limit)
         """, arguments: [guild])
-    let list = rows.map { row in
+    let list = try rows.map { row in
       RecordText().string("scope", row[0]).stringOrNull("guild_id", row[1])
         .stringOrNull("user_id", row[2]).string("subject", row[3]).string("last_seen_at", row[4])
         .number("fact_count", row[5] as Int)
@@ -89,8 +86,10 @@ extension StoredFact {
   ///
   /// - Parameter text: lower case.
   fileprivate func contains(_ text: String) -> Bool {
-    [subject, self.text, type, evidence ?? "", sourceMessage ?? "", channel ?? ""]
-      .contains { $0.lowercased().contains(text) }
+    // The same letters, however they are composed.
+    let text = Compatibility.composed(text)
+    return [subject, self.text, type, evidence ?? "", sourceMessage ?? "", channel ?? ""]
+      .contains { Compatibility.composed($0.lowercased()).holds(text) }
   }
 }
 
@@ -113,15 +112,14 @@ struct FactMarkdown: Sendable {
 
   private func text(_ db: Database) throws -> String {
     let scope = guild == nil ? "?1 IS NULL" : "f.scope NOT IN ('user', 'owner') AND f.guild_id = ?1"
-    let rows = try Row.fetchAll(
-      db,
+    let rows = try db.rows(
       sql: """
         SELECT \(FactTable.columns) FROM memory_facts f WHERE f.deleted_at IS NULL AND \(scope)
         ORDER BY f.updated_at DESC, f.id LIMIT \(Self.limit)
         """, arguments: [guild])
     var subjects: [String] = []
     var facts: [String: [String]] = [:]
-    for fact in rows.map(StoredFact.init(row:)) {
+    for fact in try rows.map(StoredFact.init(row:)) {
       let subject = Self.line(fact.subject)
       if facts[subject] == nil { subjects.append(subject) }
       facts[subject, default: []].append("- \(Self.line(fact.text))\n")

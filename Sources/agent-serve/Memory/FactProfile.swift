@@ -1,5 +1,4 @@
 import Core
-import GRDB
 import Records
 
 /// The facts that a prompt would be given (Agent/Clanky/CONTRACT.md 5.3), by whom they are about.
@@ -42,10 +41,9 @@ struct FactProfile: Sendable {
   }
 
   private static func facts(
-    _ condition: String, _ arguments: StatementArguments, _ db: Database
+    _ condition: String, _ arguments: Arguments, _ db: Database
   ) throws -> [StoredFact] {
-    try Row.fetchAll(
-      db,
+    try db.rows(
       sql: """
         SELECT \(FactTable.columns) FROM memory_facts f
         WHERE f.deleted_at IS NULL AND \(condition)

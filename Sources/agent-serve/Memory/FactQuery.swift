@@ -1,5 +1,8 @@
-import Foundation
-import GRDB
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// A text as FTS5 is asked for it.
 ///
@@ -17,7 +20,7 @@ struct FactQuery {
     /// As FTS5 reads it. Words hold letters, digits and symbols alone; the quotes
     /// make sure that none is an operator.
     var match: String {
-      "\"\(word.replacing("\"", with: ""))\"\(FactWords.isPrefix(word) ? "*" : "")"
+      "\"\(word.filter { $0 != "\"" })\"\(FactWords.isPrefix(word) ? "*" : "")"
     }
   }
 
@@ -31,7 +34,8 @@ struct FactQuery {
   /// - Parameter text: any text.
   init(_ text: String, _ db: Database) throws {
     let total = Double(
-      try Int64.fetchOne(db, sql: "SELECT max(id) FROM memory_facts WHERE deleted_at IS NULL") ?? 0)
+      try db.value(Int64.self, sql: "SELECT max(id) FROM memory_facts WHERE deleted_at IS NULL")
+        ?? 0)
     terms = try FactWords.query(text).map { word in
       let count = try Self.count(word, db)
       let rest = max(total - Double(count), 0)
@@ -53,16 +57,15 @@ struct FactQuery {
   /// latter, which a fact with several such words raises.
   private static func count(_ word: String, _ db: Database) throws -> Int {
     if FactWords.isPrefix(word) {
-      return try Int.fetchOne(
-        db.cachedStatement(
-          sql: """
-            SELECT ifnull(sum(doc), 0) FROM
-              (SELECT doc FROM memory_terms WHERE term >= ?1 AND term <= ?2 LIMIT 300)
-            """), arguments: [word, word + "\u{10ffff}"]) ?? 0
+      let sum = try db.kept(
+        sql: """
+          SELECT ifnull(sum(doc), 0) FROM
+            (SELECT doc FROM memory_terms WHERE term >= ?1 AND term <= ?2 LIMIT 300)
+          """)
+      return try sum.value(Int.self, [word, word + "\u{10ffff}"]) ?? 0
     }
-    return try Int.fetchOne(
-      db.cachedStatement(sql: "SELECT doc FROM memory_terms WHERE term = ?"), arguments: [word])
-      ?? 0
+    let count = try db.kept(sql: "SELECT doc FROM memory_terms WHERE term = ?")
+    return try count.value(Int.self, [word]) ?? 0
   }
 
   /// The best facts of a guild by bm25, each with its rank, the greater the
@@ -93,8 +96,7 @@ struct FactQuery {
     // Of a word that everybody uses the latest facts are as good as any.
     let (rank, order) =
       isLong ? ("0.0", "w.rowid DESC") : ("-bm25(memory_words, 1.0, 0.4)", "rank DESC, w.rowid")
-    return try Row.fetchAll(
-      db,
+    return try db.rows(
       sql: """
         SELECT \(FactTable.columns), \(rank) AS rank
         FROM memory_words w CROSS JOIN memory_facts f ON f.id = w.rowid

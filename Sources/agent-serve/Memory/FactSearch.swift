@@ -1,5 +1,4 @@
 import Core
-import GRDB
 import Records
 
 /// `GET /api/memory/search` (Agent/Clanky/CONTRACT.md 5.2): the facts of a guild that a text is
@@ -62,14 +61,14 @@ struct FactSearch: Sendable {
   ///
   /// - Parameter likeness: facts' ids with a cosine each, in that order.
   func semantic(_ likeness: [(id: Int64, cosine: Float)], _ db: Database) throws -> [FactMatch] {
-    let statement = try db.cachedStatement(
+    let statement = try db.kept(
       sql: """
         SELECT \(FactTable.columns) FROM memory_facts f
         WHERE f.id = ? AND f.deleted_at IS NULL AND f.scope = 'guild' AND f.guild_id = ?
         """)
     var matches: [FactMatch] = []
     for (id, cosine) in likeness {
-      guard let row = try Row.fetchOne(statement, arguments: [id, guild]) else { continue }
+      guard let row = try Rows(statement, [id, guild]).next() else { continue }
       var match = FactMatch(fact: StoredFact(row: row))
       match.semantic = Double(max(cosine, 0))
       matches.append(match)
@@ -80,8 +79,7 @@ struct FactSearch: Sendable {
 
   /// The facts of all guilds, as the dashboard lists them.
   func all(_ db: Database) throws -> [FactMatch] {
-    try Row.fetchAll(
-      db,
+    try db.rows(
       sql: """
         SELECT \(FactTable.columns) FROM memory_facts f
         WHERE f.deleted_at IS NULL AND f.scope = 'guild'

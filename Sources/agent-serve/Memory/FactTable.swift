@@ -1,5 +1,4 @@
 import Core
-import GRDB
 import Records
 
 /// The facts in SQLite, and the index of their words beside them.
@@ -17,7 +16,7 @@ enum FactTable {
   ///
   /// - Returns: the id of each, nil for one that is there.
   static func insert(_ facts: [StoredFact], _ db: Database) throws -> [Int64?] {
-    let row = try db.cachedStatement(
+    let row = try db.kept(
       sql: """
         INSERT INTO memory_facts (created_at, updated_at, scope, guild_id, channel_id, user_id,
           subject, fact, fact_type, evidence_text, source_message_id, confidence, is_legacy)
@@ -27,12 +26,11 @@ enum FactTable {
           AND deleted_at IS NULL)
         """)
     return try facts.map { fact in
-      row.setUncheckedArguments([
+      try row.execute([
         fact.createdAt, fact.updatedAt, fact.scope, fact.guild, fact.channel, fact.user,
         fact.subject, fact.text, fact.type, fact.evidence, fact.sourceMessage, fact.confidence,
         fact.isLegacy,
       ])
-      try row.execute()
       guard db.changesCount > 0 else { return nil }
       let id = db.lastInsertedRowID
       try index(id, fact, db)
@@ -46,8 +44,8 @@ enum FactTable {
   /// - Throws: `FactRefusal`, or what SQLite says.
   static func edit(_ edit: FactEdit, now: String, _ db: Database) throws -> StoredFact {
     guard var fact = try live(edit.id, guild: edit.guild, db) else { throw FactRefusal.notFound }
-    let twin = try Int64.fetchOne(
-      db,
+    let twin = try db.value(
+      Int64.self,
       sql: """
         SELECT id FROM memory_facts WHERE scope = ? AND ifnull(guild_id, '') = ? AND subject = ?
           AND fact = ? AND deleted_at IS NULL AND id <> ?
@@ -82,9 +80,10 @@ enum FactTable {
 
   /// A fact that a guild may edit: its own, or one of a person.
   private static func live(_ id: Int64, guild: String, _ db: Database) throws -> StoredFact? {
-    let row = try Row.fetchOne(
-      db, sql: "SELECT \(columns) FROM memory_facts f WHERE f.id = ? AND f.deleted_at IS NULL",
-      arguments: [id])
+    let row = try db.rows(
+      sql: "SELECT \(columns) FROM memory_facts f WHERE f.id = ? AND f.deleted_at IS NULL",
+      arguments: [id]
+    ).next()
     guard let fact = row.map(StoredFact.init(row:)), fact.isPortable || fact.guild == guild else {
       return nil
     }
@@ -92,11 +91,10 @@ enum FactTable {
   }
 
   private static func index(_ id: Int64, _ fact: StoredFact, _ db: Database) throws {
-    let statement = try db.cachedStatement(
+    let statement = try db.kept(
       sql: "INSERT INTO memory_words (rowid, fact, about) VALUES (?, ?, ?)")
     let words = fact.words
-    statement.setUncheckedArguments([id, words.fact, words.about])
-    try statement.execute()
+    try statement.execute([id, words.fact, words.about])
   }
 
   private static func forget(_ id: Int64, _ db: Database) throws {

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The words of a text, as the index and queries see them.
 ///
 /// FTS5's unicode61 makes one token of a whole sentence in a script that writes
@@ -83,7 +81,7 @@ enum FactWords {
   private static func folded(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
     var out = String.UnicodeScalarView()
-    for scalar in text.lowercased().decomposedStringWithCompatibilityMapping.unicodeScalars {
+    for scalar in Compatibility.decomposed(text.lowercased()).unicodeScalars {
       switch scalar.value {
       // Accents of Latin, Greek and Cyrillic; points of Hebrew and Arabic, and
       // the stroke that stretches Arabic; joiners and selectors.
@@ -100,7 +98,7 @@ enum FactWords {
       default: out.append(scalar)
       }
     }
-    return String(out).precomposedStringWithCanonicalMapping
+    return Compatibility.composed(String(out))
   }
 
   /// Scripts that put no blanks between words, and Hangul, which joins particles

@@ -1,5 +1,4 @@
 import Core
-import GRDB
 import Records
 
 /// `GET /api/memory/reflections` (Agent/Clanky/CONTRACT.md 5.2), made of the actions of the runs.
@@ -21,8 +20,7 @@ struct Reflections: Sendable {
   /// The answer's body; the run that began last comes first.
   func json(_ db: Database) throws -> RecordText {
     // A run has two rows, or one while it goes on or when nobody gave it a name.
-    let rows = try Row.fetchCursor(
-      db,
+    let rows = try db.rows(
       sql: """
         \(ActionStore.columns) WHERE kind IN (\(Self.kinds)) AND (?1 IS NULL OR guild_id = ?1)
         ORDER BY created_at DESC, id DESC LIMIT \(limit * 4)
@@ -39,8 +37,8 @@ struct Reflections: Sendable {
 
   /// The actions of a run.
   static func actions(of run: String, _ db: Database) throws -> [Int64] {
-    let rows = try Row.fetchCursor(
-      db, sql: "\(ActionStore.columns) WHERE kind IN (\(kinds)) AND instr(metadata, 'runId')")
+    let rows = try db.rows(
+      sql: "\(ActionStore.columns) WHERE kind IN (\(kinds)) AND instr(metadata, 'runId')")
     var ids: [Int64] = []
     while let row = try rows.next() {
       let stored = StoredAction(row: row)

@@ -1,5 +1,4 @@
 import Core
-import GRDB
 import Records
 
 /// `POST /api/memory/runtime-snapshot` (Agent/Clanky/CONTRACT.md 5.3): what a turn of talk would
@@ -164,18 +163,17 @@ struct PromptContext: Sendable {
   private static func messages(_ guild: String, _ channel: String, _ db: Database) throws
     -> [Message]
   {
-    try Row.fetchAll(
-      db,
+    try db.rows(
       sql: """
         \(ActionStore.columns) WHERE kind IN ('sent_reply', 'sent_message') AND channel_id = ?
           AND guild_id = ? AND content IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT 300
         """, arguments: [channel, guild]
-    ).reversed().map { row in
+    ).map { row in
       let action = StoredAction(row: row).action
       return Message(
         id: action.message, time: action.createdAt, author: action.user,
         content: KeptText.folded(action.content ?? "", limit: 420))
-    }
+    }.reversed()
   }
 
   /// The three messages with the most of the words, each with those beside it.
@@ -202,13 +200,12 @@ struct PromptContext: Sendable {
   private static func recaps(
     _ guild: String, _ now: Timestamp, _ db: Database
   ) throws -> [RecordText] {
-    let rows = try Row.fetchAll(
-      db,
+    let rows = try db.rows(
       sql: """
         \(ActionStore.columns) WHERE kind = 'voice_session_end' AND guild_id = ?
           AND created_at >= ? AND session IS NOT NULL ORDER BY created_at DESC LIMIT 20
         """, arguments: [guild, now.before(hours: 24).rfc3339])
-    return rows.compactMap { row in
+    return try rows.compactMap { row in
       let action = StoredAction(row: row).action
       var metadata = action.metadata ?? ""
       let text = metadata.withUTF8 { ScanObject(UnsafeRawBufferPointer($0))?.text("summaryText") }

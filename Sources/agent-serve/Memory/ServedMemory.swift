@@ -1,5 +1,4 @@
 import Core
-import GRDB
 import Records
 
 /// The agent's durable memory: what requests read and write of it.
@@ -175,7 +174,7 @@ extension ServedMemory {
     }
     if !stored.isEmpty || faults.isEmpty { return .json(answer) }
     let isTwin = faults.allSatisfy { $0.reason == "duplicate" }
-    let isJSON = type.lowercased().contains("application/json")
+    let isJSON = type.lowercased().holds("application/json")
     let error =
       isTwin
       ? "duplicate"

@@ -1,6 +1,5 @@
 import CLibc
 import Core
-import Foundation
 
 /// A command of the user's that runs: a message goes in, text or sound comes out.
 ///
@@ -69,7 +68,7 @@ final class CommandProcess: Sendable {
     wake = (ends[0], ends[1])
     let (events, continuation) = AsyncStream.makeStream(of: Event.self)
     self.events = events
-    Thread.detachNewThread { [self] in
+    OwnThread.start { [self] in
       continuation.yield(.ended(watch(input, until: Clock.monotonic + seconds, continuation)))
       continuation.finish()
     }

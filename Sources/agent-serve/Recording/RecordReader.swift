@@ -1,5 +1,5 @@
 import Core
-import Foundation
+import Dispatch
 import Records
 
 /// Finds the actions in records: bare or wrapped, in both spellings, as the

@@ -1,5 +1,4 @@
 import Core
-import Foundation
 import Records
 
 /// What is said, and what was said (Agent/Riff/CONTRACT.md 3).
@@ -50,7 +49,7 @@ extension RiffService {
     guard let gateway = parts.gateway else { return .noReplies }
     do {
       let reply = try await gateway.wholeReply(
-        to: text, SessionKey(conversation.key), id: UUID().uuidString.lowercased(),
+        to: text, SessionKey(conversation.key), id: RandomID.make(),
         seconds: Self.replySeconds)
       return answer(reply, conversation, transcript: transcript)
     } catch let fault as GatewayFault {

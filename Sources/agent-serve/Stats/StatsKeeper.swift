@@ -1,10 +1,9 @@
 import Core
-import Foundation
-import GRDB
+import NIOConcurrencyHelpers
 
 /// The running stats over all actions, shared by requests and streams.
 final class StatsKeeper: @unchecked Sendable {
-  private let lock = NSLock()
+  private let lock = NIOLock()
   private let documents: Documents
   private var book: StatsBook
   private var version = 0
@@ -75,20 +74,19 @@ extension StatsBook {
     var book = StatsBook()
     let since = now.before(hours: 24).rfc3339
     let filter = guild == nil ? "?1 IS NULL" : "guild_id = ?1"
-    let costs = try Row.fetchCursor(
-      db, sql: "SELECT created_at, usd_cost FROM actions WHERE \(filter)", arguments: [guild])
+    let costs = try db.rows(
+      sql: "SELECT created_at, usd_cost FROM actions WHERE \(filter)", arguments: [guild])
     while let row = try costs.next() {
       let cost: String? = row[1]
       let usd = cost.flatMap { Double($0) } ?? 0
       book.addCost(createdAt: row[0], usd: usd.isFinite ? usd : 0)
     }
-    let times = try Row.fetchCursor(
-      db, sql: "SELECT kind, created_at FROM actions WHERE \(filter) AND created_at >= ?2",
+    let times = try db.rows(
+      sql: "SELECT kind, created_at FROM actions WHERE \(filter) AND created_at >= ?2",
       arguments: [guild, since])
     while let row = try times.next() { book.addTime(kind: row[0], createdAt: row[1]) }
     let replies = ReplyPerformance.kinds.map { "'\($0)'" }.joined(separator: ",")
-    let samples = try Row.fetchCursor(
-      db,
+    let samples = try db.rows(
       sql: """
         SELECT created_at, kind, metadata FROM
           (SELECT id, created_at, kind, metadata FROM actions
@@ -101,17 +99,17 @@ extension StatsBook {
         Sample(
           createdAt: row[0], kind: row[1], performance: ReplyPerformance(metadata: row[2])))
     }
-    let newest = try String.fetchOne(
-      db,
+    let newest = try db.value(
+      String.self,
       sql: """
         SELECT max(created_at) FROM actions
         WHERE \(filter) AND kind IN ('sent_reply', 'sent_message', 'initiative_post')
         """, arguments: [guild])
     if let newest { book.noteBotMessage(at: newest) }
-    let guilds = try String.fetchCursor(
-      db, sql: "SELECT DISTINCT guild_id FROM actions WHERE \(filter) AND guild_id IS NOT NULL",
+    let guilds = try db.rows(
+      sql: "SELECT DISTINCT guild_id FROM actions WHERE \(filter) AND guild_id IS NOT NULL",
       arguments: [guild])
-    while let guild = try guilds.next() { book.addGuild(guild) }
+    while let row = try guilds.next() { book.addGuild(row[0]) }
     return book
   }
 }

@@ -1,31 +1,26 @@
+import CLibc
 import Core
-import Foundation
-import GRDB
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// The actions in SQLite.
 ///
 /// A write-ahead log lets readers go on beside the one writer; every commit is
 /// on the disk before it returns (synchronous FULL).
 final class ActionStore: Sendable {
-  private let database: any DatabaseWriter
+  private let database: DatabasePool
 
   /// Opens the store, and makes it where there is none.
   ///
   /// - Parameter path: a file, or `:memory:`.
-  /// - Throws: what SQLite says.
+  /// - Throws: `SettingsError`, and what SQLite says.
   init(path: String) throws {
-    var configuration = Configuration()
-    configuration.label = "agent-serve"
-    configuration.busyMode = .timeout(10)
-    if path == ":memory:" {
-      database = try DatabaseQueue(configuration: configuration)
-    } else {
-      let pool = try DatabasePool(path: Self.sqliteName(path), configuration: configuration)
-      // The pool asks for NORMAL, which may lose the last commits with the power.
-      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-      database = pool
-    }
-    try Self.migrator.migrate(database)
+    database = try DatabasePool(path: path == ":memory:" ? path : Self.sqliteName(path))
+    try database.writeNow { try Self.migrate($0) }
   }
 
   /// SQLite takes names in UTF-8 alone. A file of another name it finds by way of a
@@ -33,17 +28,13 @@ final class ActionStore: Sendable {
   private static func sqliteName(_ path: String) throws(SettingsError) -> String {
     if !FileName.isOdd(path) { return path }
     let descriptor = FileName.with(path) { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
-    guard descriptor >= 0 else { throw SettingsError(path, systemReason(errno)) }
+    guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }
     return "/proc/self/fd/\(descriptor)"
   }
 
   /// Closes the store; the log is written back into the file, so that a copy of
   /// the file is a copy of the store.
-  func close() {
-    // The pool closes its readers last, and those cannot write it back.
-    try? database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
-    try? database.close()
-  }
+  func close() { database.close() }
 
   /// Stores actions, all or none, in their order; durable when it returns.
   ///
@@ -51,7 +42,7 @@ final class ActionStore: Sendable {
   func insert(_ actions: [LoggedAction]) async throws -> [Int64] {
     try await database.write { db in
       // The content may hold NUL, which only a blob can be bound with.
-      let statement = try db.cachedStatement(
+      let statement = try db.kept(
         sql: """
           INSERT INTO actions (created_at, guild_id, channel_id, message_id, user_id, kind,
             content, metadata, usd_cost, extra, session)
@@ -60,12 +51,11 @@ final class ActionStore: Sendable {
       var ids: [Int64] = []
       ids.reserveCapacity(actions.count)
       for action in actions {
-        statement.setUncheckedArguments([
+        try statement.execute([
           action.createdAt, action.guild, action.channel, action.message, action.user,
-          action.kind, action.content.map { Data($0.utf8) }, action.metadata, action.cost,
+          action.kind, action.content.map { Array($0.utf8) }, action.metadata, action.cost,
           action.extra, LoggedAction.session(metadata: action.metadata),
         ])
-        try statement.execute()
         ids.append(db.lastInsertedRowID)
       }
       return ids
@@ -106,18 +96,20 @@ final class ActionStore: Sendable {
 
   /// The same, of all kinds, for a thread that may wait.
   func actionsNow(after id: Int64, limit: Int, bytes: Int) throws -> [StoredAction] {
-    try database.read { try Self.actions(after: id, limit: limit, bytes: bytes, kinds: "", $0) }
+    try database.readNow {
+      try Self.actions(after: id, limit: limit, bytes: bytes, kinds: "", $0)
+    }
   }
 
   private static func actions(
     after id: Int64, limit: Int, bytes: Int, kinds prefix: String, _ db: Database
   ) throws -> [StoredAction] {
-    let rows = try Row.fetchCursor(
-      db.cachedStatement(
+    let rows = try Rows(
+      db.kept(
         sql: """
           \(columns) WHERE id > ?1 AND substr(kind, 1, length(?2)) = ?2
           ORDER BY id LIMIT ?3
-          """), arguments: [id, prefix, limit])
+          """), [id, prefix, limit])
     var actions: [StoredAction] = []
     var size = 0
     while size < bytes, let row = try rows.next() {
@@ -134,7 +126,7 @@ final class ActionStore: Sendable {
   }
 
   /// The same, for a thread that may wait.
-  func writeNow(_ body: (Database) throws -> Void) throws { try database.write(body) }
+  func writeNow(_ body: (Database) throws -> Void) throws { try database.writeNow(body) }
 
   /// Reads with SQL, for what is counted and not listed.
   func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
@@ -148,14 +140,14 @@ final class ActionStore: Sendable {
     """
 
   private static func newestID(_ db: Database) throws -> Int64 {
-    try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'actions'") ?? 0
+    try db.value(Int64.self, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'actions'") ?? 0
   }
 
   private static func actions(_ query: ActionQuery, _ db: Database) throws -> [StoredAction] {
     let (condition, arguments) = query.condition
-    let rows = try Row.fetchCursor(
-      db, sql: "\(columns) \(condition) ORDER BY created_at DESC, id LIMIT \(query.limit)",
-      arguments: StatementArguments(arguments))
+    let rows = try db.rows(
+      sql: "\(columns) \(condition) ORDER BY created_at DESC, id LIMIT \(query.limit)",
+      arguments: arguments)
     var actions: [StoredAction] = []
     while let row = try rows.next() { actions.append(StoredAction(row: row)) }
     return actions
@@ -166,7 +158,7 @@ extension StoredAction {
   /// - Parameter row: a row of `ActionStore.columns`.
   init(row: Row) {
     id = row[0]
-    let content: Data? = row[7]
+    let content: [UInt8]? = row[7]
     action = LoggedAction(
       createdAt: row[1], guild: row[2], channel: row[3], message: row[4], user: row[5],
       kind: row[6], content: content.map { String(decoding: $0, as: UTF8.self) },

@@ -1,6 +1,5 @@
 import Core
-import Foundation
-import GRDB
+import NIOConcurrencyHelpers
 
 /// The documents, in memory for every answer and in the store for the next
 /// start.
@@ -14,7 +13,7 @@ final class Documents: @unchecked Sendable {
   }
 
   private let store: ActionStore
-  private let lock = NSLock()
+  private let lock = NIOLock()
   private var entries: [Document: Entry] = [:]
   private var changes = 0
 
@@ -72,11 +71,11 @@ extension ActionStore {
   /// Every document that was put.
   func documents() async throws -> [(Document, [UInt8])] {
     try await read { db in
-      try Row.fetchAll(db, sql: "SELECT name, body FROM documents").compactMap { row in
+      try db.rows(sql: "SELECT name, body FROM documents").compactMap { row in
         // A later version may know more.
         guard let document = Document(rawValue: row[0]) else { return nil }
-        let body: Data = row[1]
-        return (document, Array(body))
+        let body: [UInt8] = row[1]
+        return (document, body)
       }
     }
   }
@@ -96,7 +95,7 @@ extension ActionStore {
     try await write { db in
       try db.execute(
         sql: "INSERT OR REPLACE INTO documents (name, body, updated_at) VALUES (?, ?, ?)",
-        arguments: [document.rawValue, Data(bytes), time.rfc3339])
+        arguments: [document.rawValue, bytes, time.rfc3339])
       return inside()
     }
   }

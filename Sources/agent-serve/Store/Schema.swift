@@ -1,66 +1,79 @@
-import Foundation
-import GRDB
-
 /// The tables, made step by step as the versions came.
 extension ActionStore {
-  static var migrator: DatabaseMigrator {
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("actions") { db in
-      // AUTOINCREMENT: an id is never used twice, so that a client's last
-      // event id never names another action. usd_cost has no affinity: the
-      // digits stay as they came.
-      try db.execute(
-        sql: """
-          CREATE TABLE actions (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            created_at TEXT NOT NULL,
-            guild_id TEXT,
-            channel_id TEXT,
-            message_id TEXT,
-            user_id TEXT,
-            kind TEXT NOT NULL,
-            content TEXT,
-            metadata TEXT,
-            usd_cost BLOB,
-            extra TEXT NOT NULL DEFAULT ''
-          );
-          CREATE INDEX actions_by_time ON actions (created_at DESC, id);
-          CREATE INDEX actions_by_kind ON actions (kind, created_at DESC, id);
-          CREATE INDEX actions_by_guild ON actions (guild_id, created_at DESC, id);
-          """)
+  /// Makes the tables that are not there. Which steps a store has gone is in its table
+  /// grdb_migrations, whose name is that of the library that made it at first.
+  static func migrate(_ db: Database) throws {
+    try db.execute(
+      sql: "CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+    for (name, make) in steps {
+      let known = try db.value(
+        String.self, sql: "SELECT identifier FROM grdb_migrations WHERE identifier = ?",
+        arguments: [name])
+      if known != nil { continue }
+      try make(db)
+      try db.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [name])
     }
-    migrator.registerMigration("sessions and documents") { db in
-      // Only what belongs to a session is in the index.
-      try db.execute(
-        sql: """
-          ALTER TABLE actions ADD COLUMN session TEXT;
-          CREATE INDEX actions_by_session ON actions (session, created_at, id)
-            WHERE session IS NOT NULL;
-          CREATE TABLE documents (
-            name TEXT PRIMARY KEY,
-            body BLOB NOT NULL,
-            updated_at TEXT NOT NULL
-          );
-          """)
-      let rows = try Row.fetchCursor(
-        db, sql: "SELECT id, metadata FROM actions WHERE instr(metadata, 'sessionId')")
-      var sessions: [(Int64, String)] = []
-      while let row = try rows.next() {
-        if let session = LoggedAction.session(metadata: row[1]) {
-          sessions.append((row[0], session))
-        }
+  }
+
+  private static let steps: [(name: String, make: @Sendable (Database) throws -> Void)] = [
+    ("actions", createActions), ("sessions and documents", createDocuments),
+    ("memory", createMemory), ("gateway", createGateway), ("bus", createBus),
+  ]
+
+  /// Makes the table of the actions.
+  @Sendable private static func createActions(_ db: Database) throws {
+    // AUTOINCREMENT: an id is never used twice, so that a client's last
+    // event id never names another action. usd_cost has no affinity: the
+    // digits stay as they came.
+    try db.execute(
+      sql: """
+        CREATE TABLE actions (
+          id INTEGER PRIMARY KEY AUTOINCREMENT,
+          created_at TEXT NOT NULL,
+          guild_id TEXT,
+          channel_id TEXT,
+          message_id TEXT,
+          user_id TEXT,
+          kind TEXT NOT NULL,
+          content TEXT,
+          metadata TEXT,
+          usd_cost BLOB,
+          extra TEXT NOT NULL DEFAULT ''
+        );
+        CREATE INDEX actions_by_time ON actions (created_at DESC, id);
+        CREATE INDEX actions_by_kind ON actions (kind, created_at DESC, id);
+        CREATE INDEX actions_by_guild ON actions (guild_id, created_at DESC, id);
+        """)
+  }
+
+  /// Tells of the actions which session they belong to, and makes the table of the documents.
+  @Sendable private static func createDocuments(_ db: Database) throws {
+    // Only what belongs to a session is in the index.
+    try db.execute(
+      sql: """
+        ALTER TABLE actions ADD COLUMN session TEXT;
+        CREATE INDEX actions_by_session ON actions (session, created_at, id)
+          WHERE session IS NOT NULL;
+        CREATE TABLE documents (
+          name TEXT PRIMARY KEY,
+          body BLOB NOT NULL,
+          updated_at TEXT NOT NULL
+        );
+        """)
+    let rows = try db.rows(
+      sql: "SELECT id, metadata FROM actions WHERE instr(metadata, 'sessionId')")
+    var sessions: [(Int64, String)] = []
+    while let row = try rows.next() {
+      if let session = LoggedAction.session(metadata: row[1]) {
+        sessions.append((row[0], session))
       }
-      let update = try db.makeStatement(sql: "UPDATE actions SET session = ? WHERE id = ?")
-      for (id, session) in sessions { try update.execute(arguments: [session, id]) }
     }
-    migrator.registerMigration("memory") { try createMemory($0) }
-    migrator.registerMigration("gateway") { try createGateway($0) }
-    migrator.registerMigration("bus") { try createBus($0) }
-    return migrator
+    let update = try db.statement(sql: "UPDATE actions SET session = ? WHERE id = ?")
+    for (id, session) in sessions { try update.execute([session, id]) }
   }
 
   /// Makes the tables of the gateway: who may come in, and what was said.
-  private static func createGateway(_ db: Database) throws {
+  @Sendable private static func createGateway(_ db: Database) throws {
     try db.execute(
       sql: """
         CREATE TABLE gateway_devices (
@@ -90,7 +103,7 @@ extension ActionStore {
   }
 
   /// Makes the tables of the memory.
-  private static func createMemory(_ db: Database) throws {
+  @Sendable private static func createMemory(_ db: Database) throws {
     // The words are not those of the texts but what `FactWords` makes of them;
     // the categories keep marks and symbols inside of words.
     try db.execute(

@@ -1,5 +1,11 @@
+import CLibc
 import Core
-import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// Keeps a store to one server: the streams of a second one would miss what
 /// the first one stores.
@@ -22,12 +28,12 @@ struct StoreLock {
       open($0, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     }
     guard database >= 0, let resolved = realpath(place) else {
-      throw SettingsError(path, systemReason(errno))
+      throw SettingsError(path, systemReason(systemError))
     }
     let descriptor = FileName.with(resolved + ".lock") {
       open($0, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     }
-    if descriptor < 0 { throw SettingsError(path, systemReason(errno)) }
+    if descriptor < 0 { throw SettingsError(path, systemReason(systemError)) }
     var lock = flock()
     lock.l_type = Int16(F_WRLCK)
     lock.l_whence = Int16(SEEK_SET)

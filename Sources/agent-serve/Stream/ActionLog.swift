@@ -1,5 +1,4 @@
 import Core
-import GRDB
 
 /// The one writer: stores what requests bring, many at once in one transaction,
 /// and hands it on to the streams in the order of the ids.

@@ -1,4 +1,4 @@
-import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
 
 /// Delivers events to all subscribers.
@@ -30,7 +30,7 @@ final class Hub: @unchecked Sendable {
   private static let heartbeat = ByteBuffer(bytes: Frame.heartbeat.bytes)
 
   private let updatesAfterActions: Bool
-  private let lock = NSLock()
+  private let lock = NIOLock()
   private var entries: [ObjectIdentifier: Entry] = [:]
   private var isEnding = false
   /// The newest action that was offered to the live subscribers.

@@ -1,5 +1,4 @@
 import Core
-import GRDB
 import NIOCore
 
 /// Errors of the libraries as people are told of them.
@@ -7,7 +6,7 @@ enum ErrorText {
   /// An error in the words of a diagnostic.
   static func of(_ error: any Error) -> String {
     if let error = error as? IOError { return systemReason(error.errnoCode) }
-    if let error = error as? DatabaseError { return error.message ?? "error \(error.resultCode)" }
+    if let error = error as? DatabaseError { return error.message }
     return "\(error)"
   }
 }

@@ -41,7 +41,7 @@ extension LoggedAction {
   ///
   /// - Parameter metadata: one valid JSON value.
   static func session(metadata: String?) -> String? {
-    guard var metadata, metadata.contains("sessionId") else { return nil }
+    guard var metadata, metadata.holds("sessionId") else { return nil }
     return metadata.withUTF8 { bytes in
       let value = try? ScanMembers.value(of: "sessionId", in: UnsafeRawBufferPointer(bytes))
       // SQLite ends a text at a NUL.
@@ -89,7 +89,7 @@ struct ActionDecoder {
   /// An id or a kind. SQLite ends a text at a NUL, which no real id holds.
   private func id(_ value: ScanValue) -> String? {
     guard let text = value.storedText, !text.isEmpty else { return nil }
-    return text.utf8.contains(0) ? text.replacing("\0", with: "\u{fffd}") : text
+    return text.utf8.contains(0) ? String(text.map { $0 == "\0" ? "\u{fffd}" : $0 }) : text
   }
 
   /// As the dashboard writes times, so that they order as text.

@@ -1,6 +1,4 @@
 import Core
-import Foundation
-import GRDB
 
 /// One thing that was said.
 struct ChatMessage: Equatable, Sendable {
@@ -51,13 +49,13 @@ extension ActionStore {
           INSERT INTO chat_sessions (key, id, updated_at) VALUES (?, ?, ?)
           ON CONFLICT (key) DO UPDATE SET updated_at = excluded.updated_at
           """,
-        arguments: [session, UUID().uuidString.lowercased(), message.time])
+        arguments: [session, RandomID.make(), message.time])
       try db.execute(
         sql: """
           INSERT INTO chat_messages (session, role, text, created_at)
           VALUES (?, ?, CAST(? AS TEXT), ?)
           """,
-        arguments: [session, message.role, Data(message.text.utf8), message.time])
+        arguments: [session, message.role, Array(message.text.utf8), message.time])
       return db.lastInsertedRowID
     }
   }
@@ -71,17 +69,16 @@ extension ActionStore {
   func chat(_ session: String, offset: Int, limit: Int) async throws -> ChatPage {
     try await read { db in
       var page = ChatPage()
-      page.sessionID = try String.fetchOne(
-        db, sql: "SELECT id FROM chat_sessions WHERE key = ?", arguments: [session])
-      let rows = try Row.fetchCursor(
-        db,
+      page.sessionID = try db.value(
+        String.self, sql: "SELECT id FROM chat_sessions WHERE key = ?", arguments: [session])
+      let rows = try db.rows(
         sql: """
           SELECT role, CAST(text AS BLOB), created_at, id FROM chat_messages
           WHERE session = ? ORDER BY id DESC LIMIT ? OFFSET ?
           """, arguments: [session, limit + 1, offset])
       var size = 0
       while let row = try rows.next() {
-        let text: Data = row[1]
+        let text: [UInt8] = row[1]
         size += text.count
         if page.messages.count == limit || (size > Self.pageSize && !page.messages.isEmpty) {
           page.hasMore = true
@@ -106,13 +103,12 @@ extension ActionStore {
     limit: Int, since: Int, where isWanted: @escaping @Sendable (String) -> Bool = { _ in true }
   ) async throws -> [ChatSession] {
     try await read { db in
-      let rows = try Row.fetchCursor(
-        db,
+      let rows = try db.rows(
         sql: """
           SELECT key, id, updated_at FROM chat_sessions WHERE updated_at >= ?
           ORDER BY updated_at DESC, key
           """, arguments: [since])
-      let last = try db.makeStatement(
+      let last = try db.statement(
         sql: """
           SELECT CAST(substr(text, 1, 120) AS BLOB) FROM chat_messages WHERE session = ?
           ORDER BY id DESC LIMIT 1
@@ -121,7 +117,7 @@ extension ActionStore {
       while sessions.count < limit, let row = try rows.next() {
         let key: String = row["key"]
         guard isWanted(key) else { continue }
-        let text = try Data.fetchOne(last, arguments: [key])
+        let text = try last.value([UInt8].self, [key])
         sessions.append(
           ChatSession(
             key: key, id: row["id"], updated: row["updated_at"],

@@ -1,6 +1,4 @@
 import Core
-import Foundation
-import GRDB
 
 extension ActionStore {
   /// The most devices that are kept: beyond it nobody new comes in.
@@ -9,7 +7,7 @@ extension ActionStore {
   /// All devices that were approved.
   func pairedDevices() async throws -> [PairedDevice] {
     try await read { db in
-      try Row.fetchAll(db, sql: "SELECT * FROM gateway_devices").map { row in
+      try db.rows(sql: "SELECT * FROM gateway_devices").map { row in
         let scopes: String = row["scopes"]
         return PairedDevice(
           id: row["id"], publicKey: row["public_key"], client: row["client"],

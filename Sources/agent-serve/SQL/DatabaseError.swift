@@ -1,0 +1,22 @@
+import CSQLite
+
+/// What SQLite refused, and why.
+struct DatabaseError: Error, CustomStringConvertible {
+  /// One of SQLite's result codes, the extended one.
+  let code: Int32
+  /// SQLite's own words.
+  let message: String
+
+  /// - Parameters:
+  ///   - code: what a call of SQLite returned.
+  ///   - connection: where it was called; nil for what has none.
+  init(_ code: Int32, _ connection: OpaquePointer?) {
+    self.code = connection.map(sqlite3_extended_errcode) ?? code
+    message = String(cString: connection.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
+  }
+
+  /// A store that was closed.
+  static var closed: DatabaseError { DatabaseError(SQLITE_MISUSE, nil) }
+
+  var description: String { message }
+}

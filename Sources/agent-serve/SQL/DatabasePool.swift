@@ -1,0 +1,166 @@
+import CSQLite
+import Dispatch
+import NIOConcurrencyHelpers
+
+/// The connections to a store: one that writes, and a few that read beside it, each of what
+/// was there when it began. A store in memory has the one for both.
+final class DatabasePool: Sendable {
+  private typealias Reading = @Sendable (Result<Database, any Error>) -> Void
+
+  private struct State {
+    var idle: [Database] = []
+    /// How many readers there are, idle or not.
+    var count = 0
+    var waiting: [Reading] = []
+    var isClosed = false
+  }
+
+  private static let readers = 5
+
+  private let path: String
+  private let writer: Database
+  /// What the writer does, one after the other.
+  private let writes = DispatchQueue(label: "agent-serve.writes")
+  private let reads = DispatchQueue(label: "agent-serve.reads", attributes: .concurrent)
+  private let state = NIOLockedValueBox(State())
+  private var isMemory: Bool { path == ":memory:" }
+
+  /// Opens a store, and makes it where there is none.
+  ///
+  /// - Parameter path: a file, or `:memory:`.
+  /// - Throws: `DatabaseError`.
+  init(path: String) throws(DatabaseError) {
+    self.path = path
+    writer = try Database(path: path)
+    // The log lets readers go on beside the writer; FULL, since NORMAL may lose the last
+    // commits with the power.
+    try writer.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+  }
+
+  /// Writes in a transaction, and waits for it.
+  ///
+  /// - Throws: `DatabaseError`, and what `body` throws; then nothing is written.
+  func writeNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    try writes.sync { try write(body) }
+  }
+
+  /// Writes in a transaction.
+  ///
+  /// - Throws: `DatabaseError`, and what `body` throws; then nothing is written.
+  func write<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      writes.async { continuation.resume(with: Result { try self.write(body) }) }
+    }
+  }
+
+  /// Reads, and waits for it.
+  ///
+  /// - Throws: `DatabaseError`, and what `body` throws.
+  func readNow<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) throws -> Value {
+    let box = NIOLockedValueBox<Result<Value, any Error>>(.failure(DatabaseError.closed))
+    let done = DispatchSemaphore(value: 0)
+    start { result in
+      let value = Result { try result.get().transaction("BEGIN", body) }
+      box.withLockedValue { $0 = value }
+      done.signal()
+    }
+    done.wait()
+    return try box.withLockedValue { $0 }.get()
+  }
+
+  /// Reads what is there now.
+  ///
+  /// - Throws: `DatabaseError`, and what `body` throws.
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      start { result in
+        continuation.resume(with: Result { try result.get().transaction("BEGIN", body) })
+      }
+    }
+  }
+
+  /// Closes the store, after what was begun; the log is written back into the file, so that
+  /// a copy of the file is a copy of the store.
+  func close() {
+    let idle: [Database]? = state.withLockedValue { state in
+      if state.isClosed { return nil }
+      state.isClosed = true
+      defer { state.idle = [] }
+      return state.idle
+    }
+    guard let idle else { return }
+    for reader in idle { reader.close() }
+    // Those that still read.
+    reads.sync(flags: .barrier) {}
+    writes.sync {
+      try? writer.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+      writer.close()
+    }
+  }
+
+  private func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    if state.withLockedValue({ $0.isClosed }) { throw DatabaseError.closed }
+    return try writer.transaction("BEGIN IMMEDIATE", body)
+  }
+
+  /// Calls `body` with a reader that is free, now or later, on a thread that may wait.
+  private func start(_ body: @escaping Reading) {
+    if isMemory {
+      writes.async {
+        let isClosed = self.state.withLockedValue { $0.isClosed }
+        body(isClosed ? .failure(DatabaseError.closed) : .success(self.writer))
+      }
+      return
+    }
+    enum Turn {
+      case now(Database?)
+      case later
+      case never
+    }
+    let turn: Turn = state.withLockedValue { state in
+      if state.isClosed { return .never }
+      if let reader = state.idle.popLast() { return .now(reader) }
+      if state.count < Self.readers {
+        state.count += 1
+        return .now(nil)
+      }
+      state.waiting.append(body)
+      return .later
+    }
+    switch turn {
+    case .never: body(.failure(DatabaseError.closed))
+    case .later: break
+    case .now(let reader):
+      reads.async {
+        let reader = Result<Database, any Error> {
+          try reader ?? Database(path: self.path, isReader: true)
+        }
+        body(reader)
+        self.finish(reader)
+      }
+    }
+  }
+
+  /// Gives a reader, or why there is none, to who waits for one.
+  private func finish(_ reader: Result<Database, any Error>) {
+    while true {
+      let next: Reading? = state.withLockedValue { state in
+        if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+        guard case .success(let reader) = reader else {
+          state.count -= 1
+          return nil
+        }
+        if state.isClosed { reader.close() } else { state.idle.append(reader) }
+        return nil
+      }
+      guard let next else { return }
+      next(reader)
+    }
+  }
+}

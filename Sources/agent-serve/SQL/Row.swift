@@ -1,0 +1,75 @@
+import CSQLite
+
+/// The row that a statement is at: good until the next one is asked for.
+struct Row {
+  private let rows: Rows
+  private var handle: OpaquePointer { rows.statement.handle }
+
+  /// - Parameter rows: are at a row.
+  fileprivate init(_ rows: Rows) { self.rows = rows }
+
+  /// A column, from 0; NULL is nil.
+  subscript<Value: SQLValue>(_ column: Int32) -> Value? {
+    if sqlite3_column_type(handle, column) == SQLITE_NULL { return nil }
+    return Value(handle, column: column)
+  }
+
+  /// A column, from 0, that is never NULL.
+  subscript<Value: SQLValue>(_ column: Int32) -> Value {
+    let value: Value? = self[column]
+    return value ?? Value()
+  }
+
+  /// A column by its name; NULL is nil.
+  subscript<Value: SQLValue>(_ name: String) -> Value? {
+    rows.statement.columns[name].flatMap { self[$0] }
+  }
+
+  /// A column by its name, that is never NULL.
+  subscript<Value: SQLValue>(_ name: String) -> Value {
+    let value: Value? = self[name]
+    return value ?? Value()
+  }
+}
+
+/// The rows of a statement, one after the other, as SQLite finds them.
+final class Rows {
+  fileprivate let statement: Statement
+  private var isOver = false
+
+  /// - Parameters:
+  ///   - statement: nobody else's as long as there are rows.
+  ///   - arguments: what its question marks are given.
+  /// - Throws: `DatabaseError`.
+  init(_ statement: Statement, _ arguments: Arguments) throws(DatabaseError) {
+    self.statement = statement
+    try statement.bind(arguments)
+  }
+
+  deinit { statement.reset() }
+
+  /// The next row, nil at the end.
+  ///
+  /// - Throws: `DatabaseError`.
+  func next() throws(DatabaseError) -> Row? {
+    if isOver { return nil }
+    isOver = try !statement.step()
+    return isOver ? nil : Row(self)
+  }
+
+  /// Makes something of every row that is left.
+  ///
+  /// - Throws: `DatabaseError`, and what `transform` throws.
+  func map<Value>(_ transform: (Row) throws -> Value) throws -> [Value] {
+    var values: [Value] = []
+    while let row = try next() { values.append(try transform(row)) }
+    return values
+  }
+
+  /// The same, without nil.
+  ///
+  /// - Throws: `DatabaseError`, and what `transform` throws.
+  func compactMap<Value>(_ transform: (Row) throws -> Value?) throws -> [Value] {
+    try map(transform).compactMap { $0 }
+  }
+}

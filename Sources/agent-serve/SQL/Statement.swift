@@ -1,0 +1,93 @@
+import CSQLite
+
+/// What the question marks of a statement are given; nil is NULL.
+typealias Arguments = [(any SQLValue)?]
+
+/// A statement of SQL, ready to run as often as one likes.
+final class Statement {
+  /// SQLite's.
+  let handle: OpaquePointer
+  private let connection: OpaquePointer
+  /// The places of the columns, by their names.
+  private(set) lazy var columns: [String: Int32] = names()
+
+  /// - Parameters:
+  ///   - sql: one statement; what stands behind it is left alone.
+  ///   - connection: SQLite's.
+  /// - Throws: `DatabaseError`.
+  init(_ sql: String, _ connection: OpaquePointer) throws(DatabaseError) {
+    var handle: OpaquePointer?
+    var sql = sql
+    let code = sql.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        sqlite3_prepare_v2(connection, $0.baseAddress, Int32($0.count), &handle, nil)
+      }
+    }
+    guard code == SQLITE_OK, let handle else { throw DatabaseError(code, connection) }
+    self.handle = handle
+    self.connection = connection
+  }
+
+  deinit { sqlite3_finalize(handle) }
+
+  /// Gives the question marks their values, and begins anew.
+  ///
+  /// - Parameter arguments: a value each, from the first on.
+  /// - Throws: `DatabaseError`.
+  func bind(_ arguments: Arguments) throws(DatabaseError) {
+    reset()
+    for (index, value) in arguments.enumerated() {
+      let place = Int32(index + 1)
+      let code = value?.bind(to: handle, at: place) ?? sqlite3_bind_null(handle, place)
+      if code != SQLITE_OK { throw DatabaseError(code, connection) }
+    }
+  }
+
+  /// Goes to the next row.
+  ///
+  /// - Returns: whether there is one.
+  /// - Throws: `DatabaseError`.
+  func step() throws(DatabaseError) -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    case let code:
+      let error = DatabaseError(code, connection)
+      reset()
+      throw error
+    }
+  }
+
+  /// Runs it to its end; its rows are left alone.
+  ///
+  /// - Parameter arguments: what the question marks are given.
+  /// - Throws: `DatabaseError`.
+  func execute(_ arguments: Arguments = []) throws(DatabaseError) {
+    try bind(arguments)
+    defer { reset() }
+    while try step() {}
+  }
+
+  /// The first column of its first row; nil when there is none, and for NULL.
+  ///
+  /// - Throws: `DatabaseError`.
+  func value<Value: SQLValue>(
+    _ type: Value.Type, _ arguments: Arguments
+  ) throws(DatabaseError) -> Value? {
+    try Rows(self, arguments).next()?[0]
+  }
+
+  /// Lets go of what it read, which would keep a transaction open, and of what it was given.
+  func reset() {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  private func names() -> [String: Int32] {
+    var names: [String: Int32] = [:]
+    for column in 0..<sqlite3_column_count(handle) {
+      if let name = sqlite3_column_name(handle, column) { names[String(cString: name)] = column }
+    }
+    return names
+  }
+}

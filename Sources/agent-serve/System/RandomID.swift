@@ -1,0 +1,16 @@
+/// Ids that nobody else has.
+enum RandomID {
+  /// A random UUID (RFC 9562, version 4), in lower case.
+  static func make() -> String {
+    var bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }
+    bytes[6] = bytes[6] & 0x0f | 0x40
+    bytes[8] = bytes[8] & 0x3f | 0x80
+    var text = ""
+    for (index, byte) in bytes.enumerated() {
+      if [4, 6, 8, 10].contains(index) { text += "-" }
+      if byte < 16 { text += "0" }
+      text += String(byte, radix: 16)
+    }
+    return text
+  }
+}
