@@ -2,9 +2,9 @@
 import Foundation
 import PackageDescription
 
-// Set by the Makefile where the C library can be linked statically: the two
-// commands that only read and write records then start without a dynamic
-// loader (half the start-up time). Everything works without it.
+// Set by the Makefile where the C library can be linked statically: the commands
+// that only read and write records then start without a dynamic loader (half the
+// start-up time). Everything works without it.
 let fullyStatic = Context.environment["AGENTUTILS_STATIC"] == "1"
 
 // The clients alone, for a machine that needs no server: leaves out agent-serve
@@ -30,6 +30,16 @@ let strict: [SwiftSetting] = [
   let wslay: String? = nil
 #endif
 
+// Flags of the linker that make the programs smaller, with commas between: see .ci/lean.
+let leanFlags = (Context.environment["AGENTUTILS_LEAN"] ?? "").split(separator: ",")
+let lean: [LinkerSetting] =
+  leanFlags.isEmpty
+  ? []
+  : [
+    .unsafeFlags(
+      ["-use-ld=lld"] + leanFlags.flatMap { ["-Xlinker", String($0)] },
+      .when(configuration: .release))
+  ]
 let staticLink: [LinkerSetting] =
   fullyStatic ? [.unsafeFlags(["-static-executable"], .when(configuration: .release))] : []
 
@@ -50,33 +60,71 @@ func among(_ folders: [String], where isWanted: (String) -> Bool) -> [String] {
   }.sorted()
 }
 
-var products: [Product] = [
-  .executable(name: "sse-tail", targets: ["sse-tail"]),
-  .executable(name: "ws-tail", targets: ["ws-tail"]),
-  .executable(name: "agent-tail", targets: ["agent-tail"]),
-  .executable(name: "agent-chat", targets: ["agent-chat"]),
-  .executable(name: "action-filter", targets: ["action-filter"]),
-  .executable(name: "action-format", targets: ["action-format"]),
-  .executable(name: "turn-fold", targets: ["turn-fold"]),
-  .executable(name: "turn-format", targets: ["turn-format"]),
-  .executable(name: "notify-route", targets: ["notify-route"]),
-  .executable(name: "agent-notify", targets: ["agent-notify"]),
-  .executable(name: "mail-triage", targets: ["mail-triage"]),
-  .executable(name: "voice-state", targets: ["voice-state"]),
-  .executable(name: "agent-call", targets: ["agent-call"]),
-  .executable(name: "agent-approve", targets: ["agent-approve"]),
-  .executable(name: "mem-search", targets: ["mem-search"]),
-  .executable(name: "clip-transcribe", targets: ["clip-transcribe"]),
-  .executable(name: "transcript-tail", targets: ["transcript-tail"]),
-  .executable(name: "reply-narrate", targets: ["reply-narrate"]),
-  .executable(name: "outbox", targets: ["outbox"]),
-  .executable(name: "pds-record", targets: ["pds-record"]),
-  .executable(name: "task-format", targets: ["task-format"]),
-  .executable(name: "tmux-attach", targets: ["tmux-attach"]),
-  .executable(name: "share-inbox", targets: ["share-inbox"]),
-  .executable(name: "bus-put", targets: ["bus-put"]),
-  .executable(name: "bus-get", targets: ["bus-get"]),
+/// A command: a library of its own, and what it needs.
+struct Command {
+  let name: String
+  let needs: [Target.Dependency]
+
+  init(_ name: String, _ needs: Target.Dependency...) {
+    self.name = name
+    self.needs = ["Core"] + needs
+  }
+}
+
+/// The programs, each of the commands that load the same libraries: what is in all of them,
+/// Swift's library above all, is there but once. The Makefile has the same table.
+let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
+  // What reads and writes records, and needs no library that is not in the program itself.
+  (
+    "agentutils-records",
+    [
+      Command("action-filter", "Records"),
+      Command("action-format", "Records", "Screen"),
+      Command("turn-fold", "Records", "Turns"),
+      Command("turn-format", "Records", "Screen"),
+      Command("notify-route", "Records", "Notices"),
+      Command("mail-triage", "Records", "CLibc"),
+      // Turns: what tasks are on a personal data server.
+      Command("task-format", "Records", "Screen", "Turns"),
+    ], staticLink
+  ),
+  // libcurl, which loads thirty libraries.
+  (
+    "agentutils-web",
+    [
+      Command("sse-tail", "Web", "Agent"),
+      Command("ws-tail", "Records", "Web", "Agent"),
+      Command("agent-tail", "Web", "Agent"),
+      Command("agent-chat", "Records", "Screen", "Web", "Agent", "CEdit"),
+      // Web: what ntfy is sent.
+      Command("agent-notify", "Records", "Notices", "Screen", "Web", "Agent", "CLibc"),
+      Command("voice-state", "Records", "Screen", "Web", "Agent"),
+      Command("agent-call", "Records", "Screen", "Web", "Agent"),
+      Command("agent-approve", "Records", "Screen", "Web", "Agent"),
+      Command("mem-search", "Records", "Screen", "Web", "Agent"),
+      Command("clip-transcribe", "Records", "Web", "Agent", "CLibc"),
+      // Web: the audio of a voice server.
+      Command("reply-narrate", "Records", "Turns", "Web", "Agent", "CLibc"),
+      Command("outbox", "Records", "Screen", "Web", "Agent"),
+      Command("pds-record", "Records", "Web", "Agent", "CLibc"),
+    ], []
+  ),
+  // libssh2 and libnats: other machines, without libcurl.
+  (
+    "agentutils-remote",
+    [
+      Command("tmux-attach", "Records", "Screen", "Shell"),
+      // Turns: where transcripts are, and what a line of one is.
+      Command("transcript-tail", "Records", "Turns", "Shell", "CLibc"),
+      // CCrypto: whether a file from a bus is what it was.
+      Command("share-inbox", "Records", "Screen", "Shell", "CCrypto"),
+      Command("bus-put", "Records", "Bus", "CLibc"),
+      Command("bus-get", "Records", "Bus", "CLibc"),
+    ], []
+  ),
 ]
+
+var products: [Product] = programs.map { .executable(name: $0.name, targets: [$0.name]) }
 
 var targets: [Target] = [
   // What Swift cannot import from libc: getopt_long, stderr, signals, terminal.
@@ -140,83 +188,6 @@ var targets: [Target] = [
     name: "Bus", dependencies: ["Core", "Records", "CLibc", "CCrypto", "CNats"],
     swiftSettings: strict),
 
-  .executableTarget(
-    name: "sse-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
-  .executableTarget(
-    name: "ws-tail", dependencies: ["Core", "Records", "Web", "Agent"], swiftSettings: strict),
-  .executableTarget(
-    name: "agent-tail", dependencies: ["Core", "Web", "Agent"], swiftSettings: strict),
-  .executableTarget(
-    name: "agent-chat", dependencies: ["Core", "Records", "Screen", "Web", "Agent", "CEdit"],
-    swiftSettings: strict),
-  .executableTarget(
-    name: "action-filter", dependencies: ["Core", "Records"], swiftSettings: strict,
-    linkerSettings: staticLink),
-  .executableTarget(
-    name: "action-format", dependencies: ["Core", "Records", "Screen"], swiftSettings: strict,
-    linkerSettings: staticLink),
-  .executableTarget(
-    name: "turn-fold", dependencies: ["Core", "Records", "Turns"], swiftSettings: strict,
-    linkerSettings: staticLink),
-  .executableTarget(
-    name: "turn-format", dependencies: ["Core", "Records", "Screen"], swiftSettings: strict,
-    linkerSettings: staticLink),
-  .executableTarget(
-    name: "notify-route", dependencies: ["Core", "Records", "Notices"], swiftSettings: strict,
-    linkerSettings: staticLink),
-  .executableTarget(
-    name: "agent-notify",
-    // Web: what ntfy is sent.
-    dependencies: ["Core", "Records", "Notices", "Screen", "Web", "Agent", "CLibc"],
-    swiftSettings: strict),
-  .executableTarget(
-    name: "mail-triage", dependencies: ["Core", "Records", "CLibc"], swiftSettings: strict,
-    linkerSettings: staticLink),
-  .executableTarget(
-    name: "voice-state", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
-    swiftSettings: strict),
-  .executableTarget(
-    name: "agent-call", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
-    swiftSettings: strict),
-  .executableTarget(
-    name: "agent-approve", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
-    swiftSettings: strict),
-  .executableTarget(
-    name: "clip-transcribe", dependencies: ["Core", "Records", "Web", "Agent", "CLibc"],
-    swiftSettings: strict),
-  .executableTarget(
-    name: "reply-narrate",
-    // Web: the audio of a voice server.
-    dependencies: ["Core", "Records", "Turns", "Web", "Agent", "CLibc"], swiftSettings: strict),
-  .executableTarget(
-    name: "outbox", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
-    swiftSettings: strict),
-  .executableTarget(
-    name: "pds-record", dependencies: ["Core", "Records", "Web", "Agent", "CLibc"],
-    swiftSettings: strict),
-  .executableTarget(
-    // Turns: what tasks are on a personal data server.
-    name: "task-format", dependencies: ["Core", "Records", "Screen", "Turns"],
-    swiftSettings: strict, linkerSettings: staticLink),
-  .executableTarget(
-    name: "mem-search", dependencies: ["Core", "Records", "Screen", "Web", "Agent"],
-    swiftSettings: strict),
-  .executableTarget(
-    name: "tmux-attach", dependencies: ["Core", "Records", "Screen", "Shell"], swiftSettings: strict
-  ),
-  .executableTarget(
-    // Turns: where transcripts are, and what a line of one is.
-    name: "transcript-tail", dependencies: ["Core", "Records", "Turns", "Shell", "CLibc"],
-    swiftSettings: strict),
-  .executableTarget(
-    name: "share-inbox",
-    // CCrypto: whether a file from a bus is what it was.
-    dependencies: ["Core", "Records", "Screen", "Shell", "CCrypto"], swiftSettings: strict),
-  .executableTarget(
-    name: "bus-put", dependencies: ["Core", "Records", "Bus", "CLibc"], swiftSettings: strict),
-  .executableTarget(
-    name: "bus-get", dependencies: ["Core", "Records", "Bus", "CLibc"], swiftSettings: strict),
-
   // What the tests of several targets need.
   .target(
     name: "TestSupport", dependencies: ["CLibc"], path: "Tests/TestSupport", swiftSettings: strict),
@@ -250,6 +221,17 @@ var targets: [Target] = [
     ], swiftSettings: strict),
 ]
 
+for program in programs {
+  targets += program.commands.map {
+    .target(name: $0.name, dependencies: $0.needs, swiftSettings: strict)
+  }
+  targets.append(
+    .executableTarget(
+      name: program.name,
+      dependencies: ["Core"] + program.commands.map { .byName(name: $0.name) },
+      swiftSettings: strict, linkerSettings: program.link + lean))
+}
+
 var dependencies: [Package.Dependency] = []
 
 if withServe {
@@ -257,26 +239,27 @@ if withServe {
   dependencies += [
     // The sockets and the HTTP of agent-serve: an event loop, a parser that many
     // have attacked (llhttp).
-    .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
-    // SQLite with write-ahead log and FTS5 for agent-serve's store.
-    .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2")
   ]
   targets += [
+    // SQLite with write-ahead log and FTS5 for agent-serve's store.
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .executableTarget(
       name: "agent-serve",
       dependencies: [
         // Web: the vectors of facts come from a server, over HTTP or HTTPS.
         // CCrypto: digests, and the Ed25519 signatures with which devices sign in.
-        "Core", "Records", "Web", "CLibc", "CCrypto",
+        "Core", "Records", "Web", "CLibc", "CCrypto", "CSQLite",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         // The frames of the gateway's WebSockets.
         .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      swiftSettings: strict),
+      swiftSettings: strict, linkerSettings: lean),
     .testTarget(
       name: "ServeTests",
       dependencies: [
