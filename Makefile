@@ -4,6 +4,8 @@
 PREFIX = /usr/local
 DESTDIR =
 BINDIR = $(PREFIX)/bin
+# The programs behind the links in BINDIR.
+PROGRAMDIR = $(PREFIX)/libexec/agentutils
 MANDIR = $(PREFIX)/share/man
 BASHDIR = $(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
@@ -16,33 +18,39 @@ URL =
 SYSTEM := $(shell uname -s)
 
 SWIFT = swift
-COMMANDS = \
-	sse-tail \
-	ws-tail \
-	agent-tail \
-	agent-chat \
+# The programs, and the commands that each of them is; as in Package.swift.
+PROGRAMS = agentutils-records agentutils-web agentutils-remote
+agentutils-records = \
 	action-filter \
 	action-format \
 	turn-fold \
 	turn-format \
 	notify-route \
-	agent-notify \
 	mail-triage \
+	task-format
+agentutils-web = \
+	sse-tail \
+	ws-tail \
+	agent-tail \
+	agent-chat \
+	agent-notify \
 	voice-state \
 	agent-call \
 	agent-approve \
 	mem-search \
 	clip-transcribe \
-	transcript-tail \
 	reply-narrate \
 	outbox \
-	pds-record \
-	task-format \
+	pds-record
+agentutils-remote = \
 	tmux-attach \
+	transcript-tail \
 	share-inbox \
 	bus-put \
-	bus-get \
-	agent-serve
+	bus-get
+# A program of its own.
+SERVER = agent-serve
+COMMANDS = $(foreach program,$(PROGRAMS),$($(program))) $(SERVER)
 RECIPES = \
 	agent-pulse \
 	agent-browse \
@@ -67,7 +75,7 @@ MANUALS = $(wildcard man/*.[1578])
 
 # The clients alone: AGENTUTILS_WITHOUT_SERVE=1.
 ifeq ($(AGENTUTILS_WITHOUT_SERVE),1)
-COMMANDS := $(filter-out agent-serve,$(COMMANDS))
+SERVER =
 endif
 
 # Swift's library goes into the commands where they have no system's to use.
@@ -80,7 +88,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build check test unit cli peers lint bench bench-filter bench-ssh bench-inbox bench-bus fuzz demo install uninstall built deb dist formula aur clean commands recipes
+.PHONY: all deps build links check test unit cli peers lint bench bench-filter bench-ssh bench-inbox bench-bus fuzz demo install uninstall built deb dist formula aur clean commands recipes
 
 all: deps build
 
@@ -88,11 +96,17 @@ deps:
 	@sh .ci/deps
 
 build:
-	@AGENTUTILS_STATIC=$${AGENTUTILS_STATIC:-$$(sh .ci/static)} sh .ci/quietly "release build" \
+	@AGENTUTILS_STATIC=$${AGENTUTILS_STATIC:-$$(sh .ci/static)} \
+		AGENTUTILS_LEAN=$${AGENTUTILS_LEAN-$$(sh .ci/lean)} sh .ci/quietly "release build" \
 		$(SWIFT) build -c release $(FLAGS) $(SWIFTFLAGS) $$(sh .ci/cxx)
-	@for command in $(COMMANDS); do \
-		ln -sf "../.build/release/$$command" "bin/$$command"; \
-	done
+	@$(MAKE) -s links
+
+# LINKS=debug puts the debug build into bin.
+LINKS = release
+links:
+	@$(foreach program,$(PROGRAMS),for command in $($(program)); do \
+		ln -sf "../.build/$(LINKS)/$(program)" "bin/$$command"; done;) \
+	for command in $(SERVER); do ln -sf "../.build/$(LINKS)/$$command" "bin/$$command"; done
 
 check: test
 
@@ -152,7 +166,7 @@ built:
 		exec $(MAKE) all; \
 	done
 
-PLACES = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' BINDIR='$(BINDIR)' MANDIR='$(MANDIR)' \
+PLACES = DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' BINDIR='$(BINDIR)' PROGRAMDIR='$(PROGRAMDIR)' MANDIR='$(MANDIR)' \
 	BASHDIR='$(BASHDIR)' ZSHDIR='$(ZSHDIR)' FISHDIR='$(FISHDIR)' UNITDIR='$(UNITDIR)' \
 	DATADIR='$(DATADIR)' NOTE='$(NOTE)' SYSTEM='$(SYSTEM)'
 
