@@ -1,6 +1,5 @@
 import Core
 import Foundation
-import GRDB
 import Testing
 
 @testable import agent_serve
@@ -63,27 +62,26 @@ struct DocumentTests {
   func migration() async throws {
     let path = NSTemporaryDirectory() + "serve-\(UUID().uuidString).sqlite"
     defer { for end in ["", "-wal", "-shm"] { unlink(path + end) } }
-    let old = try DatabaseQueue(path: path)
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("actions") { db in
-      try db.execute(
-        sql: """
-          CREATE TABLE actions (
-            id INTEGER PRIMARY KEY AUTOINCREMENT, created_at TEXT NOT NULL, guild_id TEXT,
-            channel_id TEXT, message_id TEXT, user_id TEXT, kind TEXT NOT NULL, content TEXT,
-            metadata TEXT, usd_cost BLOB, extra TEXT NOT NULL DEFAULT '');
-          INSERT INTO actions (created_at, kind, metadata) VALUES
-            ('2026-01-01T00:00:00.000Z', 'voice_info', '{"sessionId":"a"}'),
-            ('2026-01-01T00:00:01.000Z', 'voice_info', '{"x":{"sessionId":"a"}}'),
-            ('2026-01-01T00:00:02.000Z', 'voice_info', '{"sessionId":7}'),
-            ('2026-01-01T00:00:03.000Z', 'voice_info', '[{"sessionId":"a"}]'),
-            ('2026-01-01T00:00:04.000Z', 'voice_info', NULL),
-            ('2026-01-01T00:00:05.000Z', 'llm_call', '{"sessionId":"a"}'),
-            ('2026-01-01T00:00:06.000Z', 'voice_info', '{"session\\u0049d":"\\u0061"}');
-          """)
-    }
-    try migrator.migrate(old)
-    try old.close()
+    // As GRDB made it, up to 0.11.
+    let old = try Database(path: path)
+    try old.execute(
+      sql: """
+        CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+        INSERT INTO grdb_migrations VALUES ('actions');
+        CREATE TABLE actions (
+          id INTEGER PRIMARY KEY AUTOINCREMENT, created_at TEXT NOT NULL, guild_id TEXT,
+          channel_id TEXT, message_id TEXT, user_id TEXT, kind TEXT NOT NULL, content TEXT,
+          metadata TEXT, usd_cost BLOB, extra TEXT NOT NULL DEFAULT '');
+        INSERT INTO actions (created_at, kind, metadata) VALUES
+          ('2026-01-01T00:00:00.000Z', 'voice_info', '{"sessionId":"a"}'),
+          ('2026-01-01T00:00:01.000Z', 'voice_info', '{"x":{"sessionId":"a"}}'),
+          ('2026-01-01T00:00:02.000Z', 'voice_info', '{"sessionId":7}'),
+          ('2026-01-01T00:00:03.000Z', 'voice_info', '[{"sessionId":"a"}]'),
+          ('2026-01-01T00:00:04.000Z', 'voice_info', NULL),
+          ('2026-01-01T00:00:05.000Z', 'llm_call', '{"sessionId":"a"}'),
+          ('2026-01-01T00:00:06.000Z', 'voice_info', '{"session\\u0049d":"\\u0061"}');
+        """)
+    old.close()
     let store = try ActionStore(path: path)
     defer { store.close() }
     let events = try await store.read { try VoiceHistory.events("a", $0) }

@@ -1,6 +1,5 @@
 import Core
 import Foundation
-import GRDB
 import Testing
 import Web
 

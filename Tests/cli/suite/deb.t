@@ -1,5 +1,5 @@
 #!/bin/sh
-# make deb: the package is made of what is built, is clean, and is installed,
+# make deb: the packages are made of what is built, are clean, and are installed,
 # used and removed: as root on the system itself where nothing is in the way,
 # else in a folder.
 . "${0%/*}/../lib.sh"
@@ -21,22 +21,43 @@ status_is 0 "make deb"
 not_ok "builds no Swift" test -e "$tmp/swift-ran"
 version=$(sse-tail --version)
 version=${version#* }
-package=$tmp/agentutils_${version}_$(dpkg --print-architecture).deb
-is "$(tail -n 1 "$out")" "$package" "named by its version"
+architecture=$(dpkg --print-architecture)
+package=$tmp/agentutils_${version}_$architecture.deb
+server=$tmp/agentutils-serve_${version}_$architecture.deb
+[ -x "$root/bin/agent-serve" ] || server=
+is "$(tail -n 2 "$out" | grep '\.deb$')" "$package${server:+
+$server}" "named by their version"
 
-is "$(dpkg-deb -f "$package" Version)" "$version" "the version of the suite"
-depends=$(dpkg-deb -f "$package" Depends)
-for library in libc6 libcurl libssh2 libjansson libinih libedit; do
-  like "$depends" "(^|, )${library}[^,]* \(>= [^)]+\)" "depends on $library, of a version"
-done
-is "$(dpkg-deb -c "$package" | awk '$2 != "root/root"')" "" "everything is root's"
-is "$(dpkg-deb -c "$package" | awk '$1 ~ /^.....w|^........w|s/')" "" "and nobody else's to write"
+# depends_on PACKAGE LIBRARY...
+depends_on() {
+  depends=$(dpkg-deb -f "$1" Depends)
+  shift
+  for library; do
+    like "$depends" "(^|, )${library}[^,]* \(>= [^)]+\)" "depends on $library, of a version"
+  done
+}
+depends_on "$package" libc6 libcurl libssh2 libjansson libinih libedit
+unlike "$depends" sqlite "the clients have no database"
 
 inside=$tmp/inside
+for each in $package $server; do
+  is "$(dpkg-deb -f "$each" Version)" "$version" "the version of the suite: ${each##*/}"
+  is "$(dpkg-deb -c "$each" | awk '$2 != "root/root"')" "" "everything is root's"
+  is "$(dpkg-deb -c "$each" | awk '$1 !~ /^l/ && $1 ~ /^.....w|^........w|s/')" "" \
+    "and nobody else's to write"
+  rm -rf "$inside" "$tmp/control"
+  dpkg-deb -x "$each" "$inside"
+  dpkg-deb -e "$each" "$tmp/control"
+  ok "the sums are right" sh -c 'cd "$1" && md5sum --quiet -c "$2/md5sums"' - "$inside" "$tmp/control"
+  is "$(ls "$tmp/control" | tr '\n' ' ')" "control md5sums " "no scripts that run at installation"
+done
+if [ -n "$server" ]; then
+  depends_on "$server" libc6 libsqlite3 libcurl
+  is "$(cd "$inside" && find . -type f ! -path './usr/share/doc/*' ! -name '*agent-serve*')" "" \
+    "the server's package has the server's files"
+fi
+is "$(dpkg-deb -c "$package" | grep agent-serve)" "" "the other one has none of them"
 dpkg-deb -x "$package" "$inside"
-dpkg-deb -e "$package" "$tmp/control"
-ok "the sums are right" sh -c 'cd "$1" && md5sum --quiet -c "$2/md5sums"' - "$inside" "$tmp/control"
-is "$(ls "$tmp/control" | tr '\n' ' ')" "control md5sums " "no scripts that run at installation"
 for file in usr/lib/systemd/user/agent-archive.service usr/share/doc/agentutils/copyright \
   usr/share/doc/agentutils/changelog.gz usr/share/zsh/vendor-completions/_sse-tail \
   usr/share/fish/vendor_completions.d/sse-tail.fish \
@@ -47,7 +68,8 @@ is "$(find "$inside" -name '*.wants')" "" "no unit is enabled"
 is "$(find "$inside/usr/share/man" -type f ! -name '*.gz')" "" "manuals are compressed"
 
 if command -v lintian >/dev/null 2>&1; then
-  run lintian --allow-root --fail-on error,warning --suppress-tags bogus-mail-host "$package"
+  run lintian --allow-root --fail-on error,warning --suppress-tags bogus-mail-host \
+    "$package" ${server:+"$server"}
   status_is 0 "lintian finds nothing wrong"
 else
   skip 1 "no lintian"
@@ -95,31 +117,34 @@ free() {
   [ "$(id -u)" -eq 0 ] && command -v flock >/dev/null 2>&1 || return 1
   exec 9>/run/lock/agentutils-test && flock -w 60 9 || return 1
   ! dpkg -s agentutils >/dev/null 2>&1 || return 1
-  dpkg-deb -c "$package" | awk '/^-/ { sub(/^\./, "", $6); print $6 }' >"$tmp/files"
+  for each in $package $server; do dpkg-deb -c "$each"; done | awk '/^-/ { sub(/^\./, "", $6); print $6 }' >"$tmp/files"
   while IFS= read -r file; do
     [ ! -e "$file" ] || return 1
   done <"$tmp/files"
 }
 # All that there is where the package puts something.
 system() {
-  find /usr/bin /usr/lib/systemd /usr/share/man /usr/share/doc /usr/share/bash-completion \
+  find /usr/bin /usr/libexec /usr/lib/systemd /usr/share/man /usr/share/doc /usr/share/bash-completion \
     /usr/share/zsh /usr/share/fish /usr/share/lintian /usr/share/agentutils 2>/dev/null |
     LC_ALL=C sort
 }
 # shellcheck disable=SC2317  # at the end, in any case
-purge() { dpkg --purge agentutils >/dev/null 2>&1 9>&-; }
+purge() { dpkg --purge agentutils agentutils-serve >/dev/null 2>&1 9>&-; }
 
 if free; then
   system >"$tmp/before"
   at_end=purge
   # Systems in containers often leave out the manuals of packages.
-  run dpkg --path-include='/usr/share/*' -i "$package"
-  status_is 0 "dpkg installs it"
+  # shellcheck disable=SC2086  # two
+  run dpkg --path-include='/usr/share/*' -i $package $server
+  status_is 0 "dpkg installs them"
   used /usr
-  run dpkg --verify agentutils
+  # shellcheck disable=SC2086
+  run dpkg --verify agentutils ${server:+agentutils-serve}
   out_empty "nothing is changed by its use"
-  run dpkg -r agentutils
-  status_is 0 "dpkg removes it"
+  # shellcheck disable=SC2086
+  run dpkg -r agentutils ${server:+agentutils-serve}
+  status_is 0 "dpkg removes them"
   at_end=
   system >"$tmp/after"
   ok "and nothing is left" cmp "$tmp/before" "$tmp/after"

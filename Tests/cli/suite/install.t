@@ -31,6 +31,17 @@ for command in $commands; do
     ok "completions: $completions" test -s "$dest/usr/share/$completions"
   done
 done
+ok "links are relative" test "$(readlink "$dest/usr/bin/sse-tail")" = \
+  ../libexec/agentutils/agentutils-web
+is "$(find "$dest/usr/libexec" -type f | wc -l)" 3 "each program is there once"
+# How much it is. Without lld nobody promises anything.
+size() { find "$dest/usr" -type f "$@" -exec cat {} + | wc -c; }
+if [ -n "$(cd "$root" && sh .ci/lean)" ]; then
+  ok "all of it is at most 45 MB" test "$(size)" -le 45000000
+  ok "without the server at most 30 MB" test "$(size ! -name '*agent-serve*')" -le 30000000
+else
+  skip 2 "no lld"
+fi
 for recipe in $(make -s -C "$root" recipes); do
   ok "completions of $recipe" test -s "$dest/usr/share/bash-completion/completions/$recipe"
 done

@@ -1,0 +1,47 @@
+#!/bin/sh
+# The programs that are several commands each: a link's name says which, or the first word.
+. "${0%/*}/../lib.sh"
+needs make readlink
+unset MAKEFLAGS MAKELEVEL MFLAGS
+
+programs=$(for command in $(make -s -C "$root" commands); do readlink -f "$root/bin/$command"; done |
+  grep '/agentutils-[^/]*$' | sort -u)
+for program in $programs; do
+  name=${program##*/}
+  run "$program"
+  status_is 2 "$name alone"
+  listed=$(sed -n 's/.*(one of \(.*\))$/\1/p' "$err" | tr -d ,)
+  is "$(cat "$err")" "$name: which command? (one of $(echo "$listed" | sed 's/ /, /g'))" \
+    "asks which, in one line"
+  linked=$(for command in $(make -s -C "$root" commands); do
+    [ "$(readlink -f "$root/bin/$command")" != "$program" ] || echo "$command"
+  done)
+  is "$(echo "$listed" | tr ' ' '\n')" "$linked" "and has the commands that make links to it"
+
+  first=${listed%% *}
+  version=$("$first" --version)
+  run "$program" "$first" --version
+  out_is "$version" "$name $first"
+  run "$program" "$first" --nonsense
+  status_is 2 "$name $first --nonsense"
+  err_like "^$first: .*nonsense" "is the command's own mistake"
+  run "$program" nothing
+  status_is 2 "$name nothing"
+  err_like "^$name: nothing: not a command of this program \(one of $first, .*\)$" "is told"
+  ln -s "$program" "$tmp/$first"
+  run "$tmp/$first" --version
+  out_is "$version" "a link elsewhere"
+  ln -s "$program" "$tmp/of-my-own"
+  run "$tmp/of-my-own" "$first" --version
+  out_is "$version" "a link of another name, and the command's"
+  rm "$tmp/$first" "$tmp/of-my-own"
+done
+
+# A parent may call its child whatever it likes.
+run perl -e 'exec { shift } "x", @ARGV' "$(readlink -f "$root/bin/turn-fold")" turn-fold -V
+out_like "^turn-fold [0-9]" "the first word says which command when the name does not"
+run perl -e 'exec { shift } "-/some/where/turn-fold", @ARGV' \
+  "$(readlink -f "$root/bin/turn-fold")" -V
+out_like "^turn-fold [0-9]" "of a name that is a path, the last part counts"
+
+done_testing
