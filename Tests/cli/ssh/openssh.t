@@ -125,7 +125,7 @@ mkfifo "$left/log.old" "$left/other"
 touch -t 202001010000 "$left/mold" "$left/log.old" "$left/other"
 cp "$id" "$tmp/third"
 run tmux-attach --transport ssh -i "$tmp/third" --pins "$tmp/pins" -P "$box" "$remote_user@127.0.0.1" -l
-is "$(find "$left" -name '*ol*' -o -name other)" "$left/other" 'is swept away, and nothing else'
+is "$(find "$left" -name mold -o -name log.old -o -name other)" "$left/other" 'is swept away, and nothing else'
 
 # --- many at once
 pids=
