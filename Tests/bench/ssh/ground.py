@@ -20,7 +20,7 @@ class Ground:
     """`clients` are the names of those that are here; `missing` the others."""
 
     def __init__(self):
-        self.shell = subprocess.Popen(["sh", os.path.join(CLI, "ground.sh")],
+        self.shell = subprocess.Popen(["sh", os.path.join(CLI, "servers", "ground.sh")],
                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         said = self.shell.stdout.readline()
         if not said.startswith("{"):

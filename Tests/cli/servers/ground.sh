@@ -1,7 +1,7 @@
 #!/bin/sh
 # ground.sh: a box as in ssh.sh, with a link to it, until standard input ends. Says
 # what it is as one JSON object. For the bench, and to try things by hand.
-. "${0%/*}/lib.sh"
+. "${0%/*}/../lib.sh"
 . "$cli/ssh.sh"
 
 start_sshd box
