@@ -43,8 +43,9 @@ public final class AutoLink: Link {
       choose(TransportChoice(transport: .ssh, reason: "a connection is up already"), now)
       return
     }
-    if SharedLink.isThere(request) {
-      choose(TransportChoice(transport: .libssh2, reason: "a terminal is attached by it"), now)
+    if let shared = SharedLink(request, now: now) {
+      choose(
+        TransportChoice(transport: .libssh2, reason: "a terminal is attached by it"), now, shared)
       return
     }
     question = SSHQuestion(
@@ -118,13 +119,14 @@ public final class AutoLink: Link {
     self.question = nil
   }
 
-  private func choose(_ choice: TransportChoice, _ now: Double) {
+  /// - Parameter shared: what carries it, if that is there.
+  private func choose(_ choice: TransportChoice, _ now: Double, _ shared: SharedLink? = nil) {
     if case .ended(.noCommonAlgorithm(let detail)) = chosen?.state { request.note(detail) }
     request.note("\(request.destination.name): by \(choice.transport.rawValue): \(choice.reason)")
     chosen?.close()
     switch choice.transport {
     case .ssh: chosen = OpenSSHLink(request, settings: settings, now: now)
-    default: chosen = Connector.libssh2(request, now: now)
+    default: chosen = shared ?? Connector.libssh2(request, now: now)
     }
   }
 
@@ -149,8 +151,6 @@ public final class AutoLink: Link {
 
   private static func hasMaster(_ request: LinkRequest) -> Bool {
     guard let place = try? ControlPlace(request, program: OpenSSHLink.program) else { return false }
-    let socket = clibc_connect_local(place.socket)
-    if socket >= 0 { CLibc.close(socket) }
-    return socket >= 0
+    return MuxConnection.isTaken(place.socket)
   }
 }

@@ -7,6 +7,7 @@ import Core
 final class SharedLink: Link {
   private let request: LinkRequest
   private let path: String
+  /// Asks whether the other process answers; the first command then goes over it.
   private var contact: MuxConnection?
   /// When the other process must have answered.
   private let limit: Double
@@ -31,15 +32,6 @@ final class SharedLink: Link {
   }
 
   deinit { close() }
-
-  /// Whether somebody serves the request, or seems to.
-  static func isThere(_ request: LinkRequest) -> Bool {
-    guard !request.isForTerminal, !request.isFresh, let place = try? ControlPlace(shared: request)
-    else { return false }
-    let socket = clibc_connect_local(place.socket)
-    if socket >= 0 { CLibc.close(socket) }
-    return socket >= 0
-  }
 
   let transport = TransportName.libssh2
 
@@ -84,7 +76,8 @@ final class SharedLink: Link {
     guard case .ready = state else { return MuxChannel(failing: .local(why: "not ready")) }
     let now = Clock.monotonic
     let call = SharedChannel(
-      command, path, patience: request.options.keepalive * 3 + 1, now: now)
+      command, path, over: contact, patience: request.options.keepalive * 3 + 1, now: now)
+    contact = nil
     if call.needsConnection { connect(now, "it has gone") }
     calls.append(call)
     return call
@@ -137,12 +130,16 @@ final class SharedChannel: Channel {
 
   /// Goes to a control socket.
   ///
-  /// - Parameter patience: seconds in which the host must answer.
-  init(_ command: String, _ path: String, patience: Double, now: Double) {
+  /// - Parameters:
+  ///   - contact: a connection to it that nothing was asked of yet.
+  ///   - patience: seconds in which the host must answer.
+  init(
+    _ command: String, _ path: String, over contact: MuxConnection?, patience: Double, now: Double
+  ) {
     self.command = command
     self.patience = patience
     let call = MuxChannel(command)
-    if call.start(path, patience: patience, now: now) { shared = call }
+    if call.start(path, over: contact, patience: patience, now: now) { shared = call }
   }
 
   /// Whether it has reached nobody, and is to go over a connection of our own.

@@ -56,7 +56,7 @@ struct ControlPlace {
       ]
     let text = Array(parts.joined(separator: "\0").utf8)
     var digest = [UInt8](repeating: 0, count: 32)
-    SHA256(text, text.count, &digest)
+    ccrypto_sha256(text, text.count, &digest)
     let digits = Array("0123456789abcdefghijklmnopqrstuv")
     return "m" + String(digest.prefix(12).map { digits[Int($0 & 31)] })
   }

@@ -49,9 +49,13 @@ final class MuxChannel: Channel {
 
   /// Goes over a master.
   ///
-  /// - Parameter patience: seconds in which the host must answer.
+  /// - Parameters:
+  ///   - contact: a connection to the master at this path, of which nothing was asked yet.
+  ///   - patience: seconds in which the host must answer.
   /// - Returns: false when none listens at this path.
-  func start(_ path: String, patience: Double, now: Double) -> Bool {
+  func start(
+    _ path: String, over contact: MuxConnection? = nil, patience: Double, now: Double
+  ) -> Bool {
     var pipes: [[Int32]] = []
     for number in 0..<3 {
       var ends: [Int32] = [-1, -1]
@@ -65,11 +69,16 @@ final class MuxChannel: Channel {
     }
     let theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
     let ours = [pipes[0][1], pipes[1][0], pipes[2][0]]
-    guard let connection = MuxConnection(path, command, theirs) else {
+    contact?.advance()
+    if let contact, contact.phase == .asked {
+      contact.ask(command, theirs)
+      connection = contact
+    } else if let fresh = MuxConnection(path, command, theirs) {
+      connection = fresh
+    } else {
       for end in pipes.flatMap({ $0 }) { CLibc.close(end) }
       return false
     }
-    self.connection = connection
     attempts += 1
     (input, output, error) = (ours[0], ours[1], ours[2])
     if isInputOver { closeInput() }

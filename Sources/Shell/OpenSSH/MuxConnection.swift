@@ -40,6 +40,22 @@ final class MuxConnection {
 
   deinit { close() }
 
+  /// Whether somebody takes calls at a path.
+  static func isTaken(_ path: String) -> Bool {
+    let socket = clibc_connect_local(path)
+    if socket >= 0 { CLibc.close(socket) }
+    return socket >= 0
+  }
+
+  /// Asks for a command, where only the question went out before.
+  ///
+  /// - Parameter descriptors: three; closed here when they have gone over.
+  func ask(_ command: String, _ descriptors: [Int32]) {
+    outgoing += MuxMessage.session(command)
+    self.descriptors = descriptors
+    send()
+  }
+
   func wants(_ set: inout PollSet) {
     set.add(socket, writing: !outgoing.isEmpty || !descriptors.isEmpty)
   }

@@ -3,12 +3,7 @@ import Core
 
 extension OpenSSHLink {
   /// Whether a master takes calls.
-  var hasLiveMaster: Bool {
-    guard let place else { return false }
-    let socket = clibc_connect_local(place.socket)
-    if socket >= 0 { CLibc.close(socket) }
-    return socket >= 0
-  }
+  var hasLiveMaster: Bool { place.map { MuxConnection.isTaken($0.socket) } ?? false }
 
   /// Takes the next step towards what the link is for.
   func bring(_ now: Double) {
@@ -93,7 +88,9 @@ extension OpenSSHLink {
     let keepalive = request.options.keepalive
     let patience = master == nil ? keepalive : keepalive * 3 + 1
     if case .starting = master?.state { return }
-    if !call.start(place.socket, patience: patience, now: now) { bring(now) }
+    let isStarted = call.start(place.socket, over: contact, patience: patience, now: now)
+    contact = nil
+    if !isStarted { bring(now) }
   }
 
   func advance(_ call: MuxChannel, _ set: PollSet, _ now: Double) {

@@ -16,6 +16,8 @@ public final class OpenSSHLink: Link {
   var plan: SSHPlan?
   var question: SSHQuestion?
   var master: SSHMaster?
+  /// To a master that was found; the first call goes over it.
+  var contact: MuxConnection?
   var terminals: [SSHTerminal] = []
   var calls: [MuxChannel] = []
   private var hasTold = false
@@ -42,7 +44,10 @@ public final class OpenSSHLink: Link {
     }
     if let settings { take(settings, now) }
     if case .ended = state { return }
-    if !request.isForTerminal, !request.isFresh, hasLiveMaster {
+    if !request.isForTerminal, !request.isFresh {
+      contact = place.flatMap { MuxConnection($0.socket) }
+    }
+    if contact != nil {
       request.note("ssh: a connection is up already")
       state = .ready
     } else {
@@ -126,7 +131,7 @@ public final class OpenSSHLink: Link {
     for terminal in terminals { terminal.close() }
     for call in calls { call.end(.failed(failure)) }
     (terminals, calls) = ([], [])
-    (question, master) = (nil, nil)
+    (question, master, contact) = (nil, nil, nil)
   }
 
   /// What ended a terminal may have ended the link.
