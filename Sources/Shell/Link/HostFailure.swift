@@ -52,6 +52,8 @@ public enum HostFailure: Error, Equatable, Sendable {
   case stateUnknown(String)
   /// A file cannot be put on the host: its words.
   case noInbox(String)
+  /// The text was typed, but Return may be missing, for this reason.
+  indirect case onlyTyped(HostFailure)
   /// Something else, in tmux's words.
   case refused(String)
 
@@ -95,6 +97,8 @@ extension HostFailure {
     case .stateUnknown(let name):
       "session \(name): nothing says whether its agent is idle; see agent-state(1)"
     case .noInbox(let why): "on the host: \(why)"
+    case .onlyTyped(let failure):
+      "the text was typed, but Return may be missing: \(failure.reason)"
     case .refused(let why): "tmux: \(why)"
     case .interrupted: "interrupted"
     case .closed: "closed"
@@ -113,6 +117,7 @@ extension HostFailure {
   /// signal.
   public var exitStatus: Int32 {
     switch self {
+    case .onlyTyped(let failure): failure.exitStatus
     case .interrupted(let signal): 128 + signal
     case .connectFailed, .linkLost, .silent, .cutShort, .late, .closed, .busy:
       ExitStatus.temporary.rawValue

@@ -80,14 +80,14 @@ public struct BatchDelivery: Sendable {
       [ ! -L "$2" ] && [ -O . ] || no "$2 is not the folder that it was"
       umask 077
       folder=$2 part=$3 count=$4 size=$5
-      trap 'cd -- "$folder" && rm -rf -- "$part"' 0
+      leave() { cd -- "$folder" && rm -rf -- "$part"; }
       trap 'exit \(TmuxScript.noInbox)' 1 2 13 15
       mkdir -- "$part" && cd -- "$part" || no "$folder: no folder can be made"
       say=$(tar -xf - 2>&1) || no "$say"
       cd f 2>/dev/null || no "no file came"
       set -- *
       [ "$#" -eq "$count" ] && [ "$(cat -- "$@" | wc -c)" -eq "$size" ] || no "only a part came"
-      marks=$(t show-options -g 2>/dev/null)
+      marks=$(x show-options -g 2>/dev/null)
       set --
       while read -r name && read -r mark && read -r list; do
         case $marks in
@@ -106,7 +106,7 @@ public struct BatchDelivery: Sendable {
         say=$(mv -f -- "$@" ../.. 2>&1) || no "$say"
       fi
       while IFS= read -r name && IFS= read -r mark && IFS= read -r list; do
-        say=$(t if-shell -F 1 "$list" 2>&1 </dev/null) || fail "$say"
+        say=$(x if-shell -F 1 "$list" 2>&1 </dev/null) || fail "$say"
         [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
       done <../typing
       """

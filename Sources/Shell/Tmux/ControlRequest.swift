@@ -29,7 +29,8 @@ public struct ControlRequest: Sendable {
   public var input: Input
 
   /// - Parameters:
-  ///   - script: lines for sh(1). `exit` gives the answer's status.
+  ///   - script: lines for sh(1). `exit` gives the answer's status. What is to be done
+  ///     at the end goes into the function `leave`: the trap of the exit tells the status.
   ///   - arguments: `$1`, `$2` ... of the script, without NUL.
   ///   - input: what the script reads; it should count the bytes, since a link may be
   ///     cut while they are on their way.
@@ -47,11 +48,10 @@ public struct ControlRequest: Sendable {
     return ShellWord.login(
       script: """
         set --\(words)
+        leave() { :; }
+        trap 'status=$?; leave; printf "\\n%s%s %d\\n" \(ControlFrame.end) \(nonce) "$status"' 0
         printf '%s%s\\n' '\(ControlFrame.begin)' '\(nonce)'
-        (
         \(script)
-        )
-        printf '\\n%s%s %d\\n' '\(ControlFrame.end)' '\(nonce)' "$?"
         """, hidesInput: true)
   }
 }

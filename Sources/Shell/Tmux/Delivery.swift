@@ -55,7 +55,7 @@ public struct Delivery: Sendable {
         exit \(TmuxScript.noInbox)
       }
       has "$1"
-      pane=$(t display-message -p -t "$1" '#{||:#{pane_dead},#{pane_input_off}} #{session_created}')
+      pane=$(x display-message -p -t "$1" '#{||:#{pane_dead},#{pane_input_off}} #{session_created}')
       [ "${pane% *}" != 1 ] || no "what ran there has ended, or takes no input"
       # An agent that has just been started may throw away what it finds typed.
       [ "$(($(date +%s) - ${pane#* }))" -ge 2 ] || sleep 2
@@ -80,13 +80,14 @@ public struct Delivery: Sendable {
         printf '%s\\n' "$1"
         exit \(TmuxScript.noInbox)
       }
-      say=$(t has-session -t "$1" \\; show-options -gqv "$6" 2>&1) || fail "$say"
+      say=$(x has-session -t "$1" \\; show-options -gqv "$6" 2>&1) || fail "$say"
       if [ -z "$say" ]; then
         cd -- "$2" 2>/dev/null || no "$2 cannot be entered"
         [ ! -L "$2" ] && [ -O . ] || no "$2 is not the folder that it was"
         umask 077
         set -C
-        trap 'rm -f -- "$4"' 0
+        part=$4
+        leave() { rm -f -- "$part"; }
         trap 'exit \(TmuxScript.noInbox)' 1 2 13 15
         say=$(cat 2>&1 >"$4") || no "${say:-$2: cannot be written}"
         size=$(wc -c <"$4")
@@ -94,7 +95,8 @@ public struct Delivery: Sendable {
         [ ! -L "$3" ] || rm -f -- "$3"
         [ ! -d "$3" ] || no "$2/$3 is a folder"
         say=$(mv -f -- "$4" "$3" 2>&1) || no "$say"
-        trap - 0 1 2 13 15
+        leave() { :; }
+        trap - 1 2 13 15
       elif [ "$say" != "${12}" ]; then
         echo OTHER
         exit 0
@@ -102,7 +104,7 @@ public struct Delivery: Sendable {
       if [ -n "$8" ]; then
         say=$(printf %s "$7" | t load-buffer -b "$8" - 2>&1) || fail "$say"
       fi
-      say=$(t if-shell -F 1 "${10}" 2>&1)
+      say=$(x if-shell -F 1 "${10}" 2>&1)
       status=$?
       [ -z "$8" ] || t delete-buffer -b "$8" 2>/dev/null
       [ "$status" -eq 0 ] || fail "$say"
@@ -110,7 +112,7 @@ public struct Delivery: Sendable {
       printf '%s\\n' "${say:-typed}"
       [ -n "$9" ] || exit 0
       sleep "$9"
-      say=$(t if-shell -F 1 "${11}" 2>&1) || fail "$say"
+      say=$(x if-shell -F 1 "${11}" 2>&1) || fail "$say"
       """
 }
 

@@ -71,9 +71,18 @@ public struct RemoteTmux {
       throw .refused("the name \(typing.session) means another session, too")
     }
     let request = typing.request(label: label, nonce: HostCalls.nonce())
-    let answer = try self.answer(
-      request, session: typing.session, more: typing.pause, progress: progress)
-    return typing.outcome(answer)
+    do throws(HostFailure) {
+      let answer = try self.answer(
+        request, session: typing.session, more: typing.pause, progress: progress)
+      return typing.outcome(answer)
+    } catch {
+      let mark = Typing.typed + "\n"
+      switch error {
+      case .refused(let text) where text.hasPrefix(mark):
+        throw .onlyTyped(.tmux(String(text.dropFirst(mark.count)), session: typing.session))
+      default: throw error.part.starts(with: mark.utf8) ? .onlyTyped(error) : error
+      }
+    }
   }
 
   /// Makes sure that tmux takes a name for nothing but the session's: `=a:b` is a
@@ -148,25 +157,27 @@ enum TmuxScript {
   static let noHarness: Int32 = 73
   static let noInbox: Int32 = 74
 
-  /// The first lines. They take `$1`, the label, away: `t` is tmux with it, `has`
-  /// looks for a session, `fail` says why and ends.
+  /// The first lines. They take `$1`, the label, away: `t` is tmux with it, and `x` the
+  /// same for `$(x ...)`, which then is tmux and no shell that waits for it. `has` looks
+  /// for a session, `fail` says why and ends.
   static let opening = """
     unset TMUX TMUX_PANE
     command -v tmux >/dev/null 2>&1 || exit 70
     label=$1
     shift
     t() { tmux -u -L "$label" "$@"; }
+    x() { exec tmux -u -L "$label" "$@"; }
     fail() {
       printf '%s\\n' "$1"
       exit 71
     }
-    has() { say=$(t has-session -t "$1" 2>&1) || fail "$say"; }
+    has() { say=$(x has-session -t "$1" 2>&1) || fail "$say"; }
 
     """
 
   static let list =
     opening + """
-      say=$(t list-sessions -F "$1" 2>&1) || fail "$say"
+      say=$(x list-sessions -F "$1" 2>&1) || fail "$say"
       printf '%s\\n' "$say"
       """
 
@@ -174,7 +185,7 @@ enum TmuxScript {
   static let capture =
     opening + """
       has "$1"
-      say=$(t capture-pane -p -t "$1" 2>&1) || fail "$say"
+      say=$(x capture-pane -p -t "$1" 2>&1) || fail "$say"
       printf '%s\\n' "$say"
       """
 
@@ -182,9 +193,9 @@ enum TmuxScript {
   static let close =
     opening + """
       has "$1"
-      tree=$(t show-environment -t "$1" RIFF_WORKTREE 2>/dev/null)
-      folder=$(t show-environment -t "$1" RIFF_START_DIR 2>/dev/null)
-      say=$(t kill-session -t "$1" 2>&1) || fail "$say"
+      tree=$(x show-environment -t "$1" RIFF_WORKTREE 2>/dev/null)
+      folder=$(x show-environment -t "$1" RIFF_START_DIR 2>/dev/null)
+      say=$(x kill-session -t "$1" 2>&1) || fail "$say"
       if [ "$tree" = RIFF_WORKTREE=1 ] && command -v riff-worktree-remove >/dev/null 2>&1; then
         riff-worktree-remove "$2" "${folder#RIFF_START_DIR=}" </dev/null 2>&1
       fi
@@ -199,17 +210,17 @@ enum TmuxScript {
     let harness = start.firstWord.map { "command -v \($0) >/dev/null 2>&1 || exit \(noHarness)\n" }
     return opening + "cd -- \(start.folderWord) 2>/dev/null || exit \(noFolder)\n"
       + (harness ?? "") + start.preparation + "\n"
-      + "say=$(t new-session -d \(start.arguments) 2>&1) || fail \"$say\"\n"
+      + "say=$(x new-session -d \(start.arguments) 2>&1) || fail \"$say\"\n"
         + """
         i=0
         while [ "$i" -lt 25 ]; do
-          case $(t list-panes -t "$1" -F '#{pane_current_command}' 2>/dev/null) in
+          case $(x list-panes -t "$1" -F '#{pane_current_command}' 2>/dev/null) in
           '' | tmux* | env | sh) sleep 0.02 || break ;;
           *) break ;;
           esac
           i=$((i + 1))
         done
-        say=$(t list-sessions -F "$2" 2>&1) || fail "$say"
+        say=$(x list-sessions -F "$2" 2>&1) || fail "$say"
         printf '%s\\n' "$say"
         """
   }

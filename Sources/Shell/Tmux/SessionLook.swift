@@ -83,7 +83,7 @@ extension TmuxScript {
   /// is killed.
   static let look =
     opening + """
-      look() { t list-sessions -F "$1" 2>&1; }
+      look() { x list-sessions -F "$1" 2>&1; }
       seen=$(look "$2")
       mark=$(printf '%s' "$seen" | cksum)
       if [ "$mark" = "$3" ]; then

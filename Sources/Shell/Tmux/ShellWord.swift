@@ -13,19 +13,55 @@ public enum ShellWord {
   /// host: its login shell, which knows the PATH, becomes the `sh` that runs it.
   /// Standard input is the script's.
   ///
-  /// What is outside of quotes or could mean something inside of them to one of
-  /// sh, bash, zsh, ksh, fish (whose quoted words know `\\` and `\'`) and csh (lines, `!`)
-  /// goes as an octal escape of printf(1).
+  /// What could mean something inside of quotes to one of sh, bash, zsh, ksh, fish (whose
+  /// quoted words know `\\` and `\'`) and csh (lines, `!`) stands outside of them, behind a
+  /// backslash; the lines come as fields. A longer script, and one that is not plain ASCII,
+  /// goes as octal escapes of printf(1), which takes one more process on the host.
   ///
   /// - Parameters:
   ///   - script: without a NUL.
   ///   - hidesInput: whether login files find standard input empty: one that reads
   ///     would take what is meant for the script.
   public static func login(script: String, hidesInput: Bool = false) -> String {
-    let evaluating = "exec sh -c " + quoted(#"eval "$(printf %b "$1")""#) + " sh "
-    let inner = evaluating + quoted(octal(script))
-    return #"exec "$SHELL" -lc "#
-      + (hidesInput ? quoted(inner + " <&3 3<&-") + " 3<&0 </dev/null" : quoted(inner))
+    let input = hidesInput ? " <&3 3<&-" : ""
+    let word: String
+    if let inner = fields(script), inner.utf8.count <= longestFields {
+      word = escaped(inner + input)
+    } else {
+      let evaluating = "exec sh -c " + quoted(#"eval "$(printf %b "$1")""#) + " sh "
+      word = quoted(evaluating + quoted(octal(script)) + input)
+    }
+    return #"exec "$SHELL" -lc "# + word + (hidesInput ? " 3<&0 </dev/null" : "")
+  }
+
+  /// In quotes once more, it is up to four times as long: one command of libssh2 is 32 KB.
+  private static let longestFields = 7 << 10
+
+  /// A command line for a script whose lines are fields of one word: at its start, a shell's
+  /// IFS ends in a line feed. Nil for a script that is not plain ASCII.
+  private static func fields(_ script: String) -> String? {
+    let bytes = script.utf8
+    guard bytes.allSatisfy({ 0x20...0x7e ~= $0 || $0 == 10 }),
+      let mark = "^@%~".utf8.first(where: { !bytes.contains($0) })
+    else { return nil }
+    let end = String(UnicodeScalar(mark))
+    let evaluating =
+      #"n=${IFS#??}; set -f; IFS=""# + end + #""; set -- $1; IFS=$n; set -- "$*"; "#
+      + #"unset IFS n; set +f; eval "$1""#
+    return "exec sh -c \(escaped(evaluating)) sh " + escaped(script.exchanging("\n", for: end))
+  }
+
+  /// Plain ASCII as one word of any shell.
+  private static func escaped(_ text: String) -> String {
+    var word: [UInt8] = [0x27]
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "!"):
+        word += [0x27, 0x5c, byte, 0x27]
+      default: word.append(byte)
+      }
+    }
+    return String(decoding: word + [0x27], as: UTF8.self)
   }
 
   /// A text in which only plain ASCII is left, the rest being escapes that

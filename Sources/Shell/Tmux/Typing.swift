@@ -49,8 +49,7 @@ public struct Typing: Sendable {
     return ControlRequest(
       Self.script,
       [
-        label, TmuxWord.target(session), lists.buffer, String(text.bytes.count), lists.pause,
-        lists.typed, lists.entered,
+        label, lists.buffer, String(text.bytes.count), lists.pause, lists.typed, lists.entered,
       ],
       input: text.isArgument ? .none : .bytes(text.bytes))
   }
@@ -78,8 +77,7 @@ public struct Typing: Sendable {
   /// The option of the tmux server that says that it was typed.
   static func option(mark: String) -> String { "@riff_inj_" + mark }
 
-  /// What tmux answers, with a mark, where no program reads: nothing is typed then,
-  /// and nothing marked.
+  /// What tmux answers where no program reads: nothing is typed then, and nothing marked.
   static let deaf = "DEAF"
 
   /// What an answer with status 0 says.
@@ -91,20 +89,25 @@ public struct Typing: Sendable {
     }
   }
 
-  /// A list as one line for tmux, with the mark set where it is not, before the
-  /// commands: were they to fail, nothing may be typed twice.
+  /// A list as one line for tmux, for a pane in which a program reads; with the mark set
+  /// where it is not, before the commands: were they to fail, nothing may be typed twice.
   private func once(_ commands: [[String]], _ mark: String?) -> String {
-    guard let mark else { return TmuxWord.line(commands) }
-    let marked = [
-      ["has-session", "-t", TmuxWord.target(session)], ["set-option", "-g", mark, markValue],
-    ]
     let target = TmuxWord.target(session)
-    let answer = ["display-message", "-p", "-t", target, "#{?\(mark),ALREADY,\(Self.deaf)}"]
+    let isDeaf = "#{||:#{pane_dead},#{pane_input_off}}"
+    // Where there is no such session, the first command says so.
+    var list = [["has-session", "-t", target]]
+    var condition = isDeaf
+    var answer = Self.deaf
+    if let mark {
+      list.append(["set-option", "-g", mark, markValue])
+      condition = "#{||:#{\(mark)},\(isDeaf)}"
+      answer = "#{?\(mark),ALREADY,\(answer)}"
+    }
     return TmuxWord.line([
       [
-        "if-shell", "-F", "-t", target,
-        "#{||:#{\(mark)},#{||:#{pane_dead},#{pane_input_off}}}",
-        TmuxWord.line([answer]), TmuxWord.line(marked + commands),
+        "if-shell", "-F", "-t", target, condition,
+        TmuxWord.line([["display-message", "-p", "-t", target, answer]]),
+        TmuxWord.line(list + commands),
       ]
     ])
   }
@@ -115,34 +118,46 @@ public struct Typing: Sendable {
     return "\(milliseconds / 1000)." + String(milliseconds % 1000 + 1000).dropFirst()
   }
 
-  /// $2 is the buffer, empty for none; $3 the text's length, $4 the wait before Return,
-  /// empty for none, $5 and $6 what tmux runs for the text and for Return. A buffer
-  /// that came only in part is not typed.
+  /// `$1` is the buffer, empty for none; `$2` the text's length, `$3` the wait before
+  /// Return, empty for none, `$4` and `$5` what tmux runs for the text and for Return. A
+  /// buffer that came only in part is not typed; what is typed takes its buffer away.
   private static let script =
     TmuxScript.opening + """
-      say=$(t list-panes -t "$1" -F '#{?pane_active,R#{pane_dead}#{pane_input_off},}' 2>&1) ||
+      buffer=$1
+      drop() { [ -z "$buffer" ] || t delete-buffer -b "$buffer" 2>/dev/null; }
+      enter() {
+        if say=$(x if-shell -F 1 "$1" 2>&1); then
+          [ "$say" = \(deaf) ] || return 0
+          say="nothing reads there: the program has ended, or the pane takes no keys"
+        fi
+        drop
         fail "$say"
-      case $say in
-      *R1* | *R01*) fail "nothing reads there: the program has ended, or the pane takes no keys" ;;
-      esac
-      if [ -n "$2" ]; then
-        say=$(t load-buffer -b "$2" - 2>&1) || fail "$say"
-        size=$(t list-buffers -F '#{buffer_name} #{buffer_size}' |
-          while read -r name size; do [ "$name" != "$2" ] || echo "$size"; done)
-        if [ "$size" != "$3" ]; then
-          t delete-buffer -b "$2" 2>/dev/null
-          fail "only ${size:-0} of $3 bytes came"
+      }
+      if [ -n "$1" ]; then
+        say=$(x load-buffer -b "$1" - \\; list-buffers -F '#{buffer_name} #{buffer_size}.' 2>&1) ||
+          fail "$say"
+        size=0
+        case $say in
+        *"$1 "*)
+          size=${say##*"$1 "}
+          size=${size%%.*}
+          ;;
+        esac
+        if [ "$size" != "$2" ]; then
+          drop
+          fail "only $size of $2 bytes came"
         fi
       fi
-      say=$(t if-shell -F 1 "$5" 2>&1)
-      status=$?
-      [ -z "$2" ] || t delete-buffer -b "$2" 2>/dev/null
-      [ "$status" -eq 0 ] || fail "$say"
-      printf '%s\n' "${say:-typed}"
-      [ -n "$4" ] || exit 0
-      sleep "$4"
-      say=$(t if-shell -F 1 "$6" 2>&1) || fail "$say"
+      enter "$4"
+      [ -z "$say" ] || drop
+      printf '%s\\n' "${say:-\(typed)}"
+      [ -n "$3" ] || exit 0
+      sleep "$3"
+      enter "$5"
       """
+
+  /// The line that comes when the text has been typed, and Return is still to come.
+  static let typed = "typed"
 }
 
 /// Text on its way to the input line of a session: it is trimmed, one blank follows it,

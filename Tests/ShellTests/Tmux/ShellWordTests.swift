@@ -15,10 +15,48 @@ import Testing
     #expect(ShellWord.octal(FileName.text([0x61, 0xe9])) == #"a\0351"#, "a name's bytes")
   }
 
-  @Test func aScriptForAnyShell() {
+  @Test func aPlainScript() {
     #expect(
-      ShellWord.login(script: "echo '1'") == #"exec "$SHELL" -lc 'exec sh -c '\''"#
-        + #"eval "$(printf %b "$1")"'\'' sh '\''echo \00471\0047'\'''"#)
+      ShellWord.login(script: "a '1'\nb") == #"exec "$SHELL" -lc 'exec sh -c '\''n=${IFS#??}; "#
+        + #"set -f; IFS="^"; set -- $1; IFS=$n; set -- "$*"; unset IFS n; set +f; eval "$1"'\''"#
+        + #" sh '\''a '\'''\\''\'''\''1'\'''\\''\'''\''^b'\'''"#)
+  }
+
+  @Test func aScriptOfOtherSigns() {
+    #expect(
+      ShellWord.login(script: "echo 'ü'") == #"exec "$SHELL" -lc 'exec sh -c '\''"#
+        + #"eval "$(printf %b "$1")"'\'' sh '\''echo \0047\0303\0274\0047'\'''"#)
+    let long = ShellWord.login(script: "echo " + String(repeating: "'", count: 5000))
+    #expect(long.holds("printf %b") && long.utf8.count < 32 << 10)
+  }
+
+  /// By whatever shell is the user's on the host, of those that are here.
+  @Test(arguments: ["sh", "dash", "bash", "zsh", "ksh", "mksh", "fish"])
+  func whatAShellMakesOfIt(_ shell: String) throws {
+    let box = KeyBox()
+    let words = ["", "a  b", "it's", "'", #"\'\"#, "!x !!", "$HOME `x` ^ @ # *", #"%s\n"#, "{a,b}"]
+    let others = [[], ["~%"], ["two\n\nlines\n"], ["ü\t\u{1b}"], [String(repeating: "'", count: 900)]]
+    for more in others {
+      let all = words + more
+      let script =
+        "set -- \(all.map(ShellWord.quoted).joined(separator: " "))\n\nfor word\ndo\n"
+        + "  printf '<%s>' \"$word\"\ndone\nset -- 'a b'\nprintf '%s.' $1"
+      // `env` says by 127 that the shell is not here.
+      let child = try ChildProcess(
+        ["env", shell, "-c", ShellWord.login(script: script)],
+        environment: ["SHELL": shell, "HOME": box.path])
+      var said: [UInt8] = []
+      while !PipeEnd.drain(child.output, into: &said) {
+        var set = PollSet()
+        set.add(child.output)
+        set.wait(seconds: 10)
+      }
+      _ = child.waitForEnd()
+      if child.exitStatus == 127 { return }
+      #expect(
+        String(decoding: said, as: UTF8.self) == all.map { "<\($0)>" }.joined() + "a.b.",
+        "\(shell): \(more)")
+    }
   }
 
   @Test func aScriptWithItsInput() {

@@ -1,0 +1,106 @@
+#!/bin/sh
+# tmux-attach -t: how often it asks the host's tmux, and what it says where nothing can be
+# typed. What is typed, byte for byte, is in typing.t.
+# shellcheck disable=SC2154,SC2086  # of ssh.sh; $attach_args is words
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+
+# A tmux that notes each time that it is called.
+start_sshd
+cat >"$remote_home/bin/tmux" <<EOF
+#!/bin/sh
+echo "\$*" >>"$tmp/calls"
+exec $(command -v tmux) "\$@"
+EOF
+chmod +x "$remote_home/bin/tmux"
+calls() { grep -c . "$tmp/calls"; }
+
+# say TEXT(printf format) OPTION...
+say() {
+  # shellcheck disable=SC2059
+  printf -- "$1" >"$tmp/text"
+  shift
+  : >"$tmp/calls"
+  # shellcheck disable=SC2016
+  run sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/text" $attach_args -t "$@"
+}
+
+for transport in $transports; do
+  attach_args
+  rtmux kill-server 2>/dev/null
+  run tmux-attach -q $attach_args -N -s riff
+  wait_until 30 agent_log riff
+  say 'word'
+  ok "$transport: typed" wait_until 30 typed riff 'word '
+  is "$(calls)" 1 "$transport: tmux is asked once"
+  say ' more' -r --return-delay 0
+  ok "$transport: and Return" wait_until 30 typed riff "word more $(printf '\r')"
+  is "$(calls)" 2 "$transport: once more"
+  say 'Gr\303\274\303\237e'
+  ok "$transport: more than ASCII" wait_until 30 typed riff "word more $(printf '\r')Grüße "
+  is "$(calls)" 2 "$transport: once for the buffer, once for the session"
+  run tmux-attach $attach_args -l
+  status_is 0 "$transport: list"
+
+  # --- nobody is there
+  for text in 'x' 'two\nlines'; do
+    say "$text" -s gone
+    status_is 1 "$transport: no such session: $text"
+    err_is "tmux-attach: 127.0.0.1: no session gone" "and that is said"
+  done
+  is "$(rtmux list-buffers)" "" "no buffer is left behind"
+  rtmux select-pane -d -t =riff:
+  for text in 'x' 'two\nlines'; do
+    say "$text"
+    status_is 2 "$transport: a pane that takes no keys: $text"
+    err_is "tmux-attach: 127.0.0.1: tmux: nothing reads there: the program has ended, or the pane takes no keys" "and that is said"
+  done
+  rtmux select-pane -e -t =riff:
+  is "$(rtmux list-buffers)" "" "no buffer is left behind"
+  is "$(agent_typed riff)" "word more $(printf '\r')Grüße " "and nothing was typed"
+done
+transport=${transports%% *}
+attach_args
+
+# --- names that mean something to a shell or to tmux
+for name in "it's;" '"a b"' '{x} %%1' '~*?' 'Ü!!' '+1'; do
+  run tmux-attach -q $attach_args -N -s "$name"
+  wait_until 30 agent_log "$name"
+  say 'to you' -s "$name"
+  status_is 0 "into $name"
+  ok "it came" wait_until 30 typed "$name" 'to you '
+done
+
+# --- the session ends between the text and Return
+run tmux-attach -q $attach_args -N -s brief
+wait_until 30 agent_log brief
+printf 'bye' >"$tmp/text"
+# shellcheck disable=SC2016
+start brief sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/text" \
+  $attach_args -t -r --return-delay 3 -s brief
+brief=$pid
+wait_until 30 typed brief 'bye '
+rtmux kill-session -t =brief
+finished "$brief"
+is "$status" 1 "the session ends before Return"
+is "$(cat "$tmp/brief.err")" "tmux-attach: 127.0.0.1: the text was typed, but Return may be missing: no session brief" "and that is said"
+
+# --- or what runs in it does
+run tmux-attach -q $attach_args -N -s brief
+rtmux set-option -w -t =brief: remain-on-exit on
+wait_until 30 agent_log brief
+# shellcheck disable=SC2016
+start brief sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/text" \
+  $attach_args -t -r --return-delay 3 -s brief
+brief=$pid
+wait_until 30 typed brief 'bye '
+rtmux respawn-pane -k -t =brief: true
+finished "$brief"
+is "$status" 2 "the program ends before Return"
+like "$(cat "$tmp/brief.err")" 'Return may be missing: tmux: nothing reads there' "and that is said"
+
+rtmux kill-server
+say 'x'
+status_is 1 "no server"
+err_is "tmux-attach: 127.0.0.1: no session riff" "and that is said"
+done_testing
