@@ -35,7 +35,9 @@ import Testing
   func whatAShellMakesOfIt(_ shell: String) throws {
     let box = KeyBox()
     let words = ["", "a  b", "it's", "'", #"\'\"#, "!x !!", "$HOME `x` ^ @ # *", #"%s\n"#, "{a,b}"]
-    let others = [[], ["~%"], ["two\n\nlines\n"], ["ü\t\u{1b}"], [String(repeating: "'", count: 900)]]
+    let others = [
+      [], ["~%"], ["two\n\nlines\n"], ["ü\t\u{1b}"], [String(repeating: "'", count: 900)],
+    ]
     for more in others {
       let all = words + more
       let script =
