@@ -12,7 +12,13 @@ cat >"$remote_home/bin/tmux" <<EOF
 echo "\$*" >>"$tmp/calls"
 exec $(command -v tmux) "\$@"
 EOF
-chmod +x "$remote_home/bin/tmux"
+# And a wait before Return that ends when the test says so.
+cat >"$remote_home/bin/sleep" <<EOF
+#!/bin/sh
+until [ -e "$tmp/go" ]; do $(command -v sleep) 0.02; done
+EOF
+chmod +x "$remote_home/bin/tmux" "$remote_home/bin/sleep"
+touch "$tmp/go"
 calls() { grep -c . "$tmp/calls"; }
 
 # say TEXT(printf format) OPTION...
@@ -72,29 +78,35 @@ for name in "it's;" '"a b"' '{x} %%1' '~*?' 'Ü!!' '+1'; do
 done
 
 # --- the session ends between the text and Return
+rm "$tmp/go"
 run tmux-attach -q $attach_args -N -s brief
 wait_until 30 agent_log brief
 printf 'bye' >"$tmp/text"
 # shellcheck disable=SC2016
 start brief sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/text" \
-  $attach_args -t -r --return-delay 3 -s brief
+  $attach_args -t -r --return-delay 30 -s brief
 brief=$pid
 wait_until 30 typed brief 'bye '
 rtmux kill-session -t =brief
+touch "$tmp/go"
 finished "$brief"
 is "$status" 1 "the session ends before Return"
 is "$(cat "$tmp/brief.err")" "tmux-attach: 127.0.0.1: the text was typed, but Return may be missing: no session brief" "and that is said"
 
 # --- or what runs in it does
+rm "$tmp/go"
 run tmux-attach -q $attach_args -N -s brief
 rtmux set-option -w -t =brief: remain-on-exit on
 wait_until 30 agent_log brief
 # shellcheck disable=SC2016
 start brief sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/text" \
-  $attach_args -t -r --return-delay 3 -s brief
+  $attach_args -t -r --return-delay 30 -s brief
 brief=$pid
 wait_until 30 typed brief 'bye '
 rtmux respawn-pane -k -t =brief: true
+dead() { [ "$(rtmux display-message -p -t =brief: '#{pane_dead}')" = 1 ]; }
+wait_until 30 dead
+touch "$tmp/go"
 finished "$brief"
 is "$status" 2 "the program ends before Return"
 like "$(cat "$tmp/brief.err")" 'Return may be missing: tmux: nothing reads there' "and that is said"
