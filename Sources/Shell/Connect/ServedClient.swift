@@ -7,6 +7,8 @@ final class ServedClient {
   private(set) var isOver = false
   private(set) var call: ServedCall?
   private let socket: Int32
+  /// Whether it has only just connected: what it asks for is there as a rule.
+  private var isNew = true
   private var incoming: [UInt8] = []
   private var outgoing: [UInt8] = []
   private var descriptors: [Int32] = []
@@ -32,7 +34,8 @@ final class ServedClient {
   func advance(
     _ set: PollSet, _ buffer: inout [UInt8], run: (String) -> (any Channel)?
   ) {
-    if set.isReadable(socket) { receive(&buffer) }
+    if isNew || set.isReadable(socket) { receive(&buffer) }
+    isNew = false
     // What a client that has left asked for is not done any more.
     guard !isOver else { return }
     heed(run)
