@@ -42,5 +42,9 @@ import Testing
     #expect(HostFailure.late(seconds: 9, part: []).reason == "no answer within 9 s")
     #expect(HostFailure.late(seconds: 0.5, part: []).reason == "no answer within 0.5 s")
     #expect(HostFailure.cutShort(says: "", part: [1]).part == [1])
+    let late = HostFailure.onlyTyped(.late(seconds: 9, part: []))
+    #expect(late.exitStatus == 75 && !late.isWorthRetry(afterSuccess: true))
+    #expect(late.reason == "the text was typed, but Return may be missing: no answer within 9 s")
+    #expect(HostFailure.onlyTyped(.noSession("a")).exitStatus == 1)
   }
 }
