@@ -27,6 +27,7 @@ import fold  # noqa: E402
 import latency  # noqa: E402
 import memory  # noqa: E402
 import question  # noqa: E402
+import record  # noqa: E402
 import startup  # noqa: E402
 import stream  # noqa: E402
 import voice  # noqa: E402
@@ -54,7 +55,8 @@ def main():
           f"load {os.getloadavg()[0]:.1f}; {', '.join(tool for tool in tools if tool)}\n",
           flush=True)
     for name in wanted:
-        print(PARTS[name].report() + "\n", flush=True)
+        with record.part("bench", name):
+            print(PARTS[name].report() + "\n", flush=True)
 
 
 if __name__ == "__main__":

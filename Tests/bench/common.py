@@ -7,6 +7,8 @@ import sys
 import threading
 import time
 
+import record
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 NULL = open(os.devnull, "wb")
 
@@ -31,11 +33,11 @@ def tails(url):
             found[name] = command
         else:
             missing.append(name)
-    script = os.path.join(HERE, "peers", "tail_httpx.py")
-    if subprocess.run([sys.executable, "-c", "import httpx_sse"], capture_output=True).returncode:
-        missing.append("Python httpx-sse")
+    python = record.python("httpx_sse")
+    if python:
+        found["Python httpx-sse"] = [python, os.path.join(HERE, "peers", "tail_httpx.py"), url]
     else:
-        found["Python httpx-sse"] = [sys.executable, script, url]
+        missing.append("Python httpx-sse")
     if shutil.which("node"):
         found["Node fetch"] = ["node", os.path.join(HERE, "peers", "tail_node.mjs"), url]
     else:

@@ -13,6 +13,7 @@ import tempfile
 import time
 from urllib.parse import urlsplit
 
+import record
 from common import Peak, percentile, setting, table
 
 # Subscribers and actions a second.
@@ -102,10 +103,18 @@ def crowd(subscribers, rate, seconds):
             _, _, usage = os.wait4(server.pid, 0)
             server.returncode = 0
     wanted = sent * -(-subscribers // WATCHED)
+    size = f"{subscribers:,} subscribers, {rate} actions/s"
+    delivered, crowded = 100 * len(delays) / wanted, peak.of(usage)
+    for name, part in (("p50", 0.5), ("p99", 0.99)):
+        record.figure(f"{subscribers}: {name}", "agent-serve", "ms", percentile(delays, part),
+                      size=size, runs=1)
+    record.figure(f"{subscribers}: delivered", "agent-serve", "%", delivered, size=size, runs=1,
+                  must=100, more=True)
+    record.figure(f"{subscribers}: memory", "agent-serve", "MiB", crowded, size=size, runs=1)
     return [str(subscribers), f"{sent / seconds:.0f}", f"{percentile(delays, 0.5):.1f}",
             f"{percentile(delays, 0.99):.1f}", f"{max(delays):.1f}",
-            f"{100 * len(delays) / wanted:.1f} %", str(ended),
-            f"{(usage.ru_utime + usage.ru_stime) / seconds:.2f}", f"{peak.of(usage):.1f}"]
+            f"{delivered:.1f} %", str(ended),
+            f"{(usage.ru_utime + usage.ru_stime) / seconds:.2f}", f"{crowded:.1f}"]
 
 
 def report():

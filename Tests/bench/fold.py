@@ -11,6 +11,7 @@ import random
 import shutil
 import tempfile
 
+import record
 from common import HERE, measure, median, setting, skipped, table
 
 ROUNDS = 3
@@ -103,6 +104,10 @@ def report():
 
         def row(name, command, size, out):
             cpu, peak = best(command, folder, out)
+            words, by = f"{size / 1e6:.0f} MB", name.split()[0].rstrip(",")
+            what = ", each change" if "change" in name else ", the large one" * (size > bytes_small)
+            record.figure(f"CPU{what}", by, "s", cpu, runs=ROUNDS, size=words)
+            record.figure(f"memory{what}", by, "MiB", peak, runs=ROUNDS, size=words)
             rows.append([name, f"{size / 1e6:.0f}", f"{cpu:.2f}", f"{size / cpu / 1e6:.0f}",
                          f"{peak:.1f}"])
             return size / cpu
@@ -114,6 +119,8 @@ def report():
             same = filecmp.cmp(os.path.join(folder, "ours"), os.path.join(folder, "theirs"),
                                shallow=False)
             rows[1].append(f"{ours / theirs:.1f}")
+            record.figure("CPU", "turn-fold", "x", theirs / ours, "jq", runs=ROUNDS,
+                          size=f"{bytes_small / 1e6:.0f} MB")
             notes.append("The records are " + ("the same." if same else "NOT THE SAME."))
         else:
             notes += skipped(["jq"])

@@ -4,6 +4,7 @@ import socket
 import subprocess
 import time
 
+import record
 from common import median, percentile, skipped, table, tails
 from stream import HEAD, event
 
@@ -49,6 +50,11 @@ def times(command, listener, ends, greet=greet_stream, make=event):
     return taken
 
 
+def tool(name):
+    """A client by the program that it is."""
+    return name.removeprefix("Python ").removesuffix(" -sN")
+
+
 def compare(title, found, missing, base, measured):
     """A table of the delays that measured(name, command) gives, beside those of `base`."""
     taken = {}
@@ -63,10 +69,14 @@ def compare(title, found, missing, base, measured):
     rows = []
     for name in found:
         halves = [median(values) for values in taken[name]]
+        by = tool(name)
+        record.figure("delay", by, "µs", halves)
         everything = [value for values in taken[name] for value in values]
         ratio = ""
         if base in found:
             others = [median(values) for values in taken[base]]
+            if name != base:
+                record.ratio("delay", by, tool(base), halves, others)
             ratio = f"{median([half / other for half, other in zip(halves, others)]):.2f}"
         rows.append([name, f"{median(halves):.0f}", f"{percentile(everything, 0.99):.0f}", ratio])
     return table(f"{title}, one at a time",

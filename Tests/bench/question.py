@@ -5,6 +5,7 @@ import shutil
 import socket
 import threading
 
+import record
 from common import HERE, median, percentile, skipped, table
 from startup import spawn
 
@@ -74,6 +75,10 @@ def report():
                 taken[name].append(spent)
     os.close(null)
     listener.close()
+    for name, values in taken.items():
+        if peers[name] in taken and peers[name] != name:
+            record.figure(name, name.split()[0], "x",
+                          median(values) / median(taken[peers[name]]), "curl", runs=len(values))
     rows = [[name, f"{median(values):.1f}", f"{percentile(values, 0.9):.1f}",
              f"{median(values) / median(taken[peers[name]]):.2f}" if peers[name] in taken else ""]
             for name, values in taken.items()]

@@ -4,6 +4,7 @@ import shutil
 import tempfile
 import time
 
+import record
 from common import median, percentile, skipped, table
 
 SPAWNS = 60
@@ -47,6 +48,14 @@ def report():
                 if turn >= 3:
                     taken[name].append(spent)
     os.close(null)
+
+    for name, values in taken.items():
+        by = name.split()[0].rstrip(",")
+        record.figure("start", by, "ms", median(values), runs=len(values))
+        for peer, others in taken.items():
+            if peer.split()[0] in ("jq", "curl") and by not in ("jq", "curl"):
+                record.figure("start", by, "x", median(values) / median(others),
+                              peer.split()[0], runs=len(values))
 
     def ratio(name, peer):
         return f"{median(taken[name]) / median(taken[peer]):.2f}" if peer in taken else ""

@@ -3,6 +3,7 @@ import json
 import socket
 import threading
 
+import record
 from common import measure, median, setting, skipped, table, tails
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
@@ -52,6 +53,20 @@ class Source:
                     pass
 
 
+def note(name, size, pairs):
+    """The figures of a client beside those of curl."""
+    bounds = {"must": 1.8} if name == "sse-tail" else {}
+    by = name.removeprefix("Python ")
+    for what, column, more in (("time", 0, bounds), ("CPU", 1, {})):
+        record.ratio(what, by, "curl", [b[column] for _, b in pairs],
+                     [a[column] for a, _ in pairs], size=size, **more)
+    record.figure("memory", by, "MiB", max(b[2] for _, b in pairs), size=size, runs=len(pairs))
+    if name == "sse-tail":
+        record.figure("time", "curl", "s", [a[0] for a, _ in pairs], size=size)
+        record.figure("memory", "curl", "MiB", max(a[2] for a, _ in pairs), size=size,
+                      runs=len(pairs))
+
+
 def report():
     source = Source()
     size = setting("BENCH_MB", 1000)
@@ -73,6 +88,7 @@ def report():
         curl = median([a[0] for a, _ in pairs])
         ratio = median([b[0] / a[0] for a, b in pairs])
         cpu = median([b[1] / a[1] for a, b in pairs])
+        note(name, f"{mine} MB", pairs)
         if name == "sse-tail":
             rows.append(["curl -sN", f"{mine}", f"{curl:.2f}", "1", "1",
                          f"{max(a[2] for a, _ in pairs):.1f}"])
@@ -83,6 +99,7 @@ def report():
         large = 64
         source.body = b'data: "' + b"x" * (large << 20) + b'"\n\n'
         _, _, rss = measure(found["sse-tail"])
+        record.figure("memory, one large event", "sse-tail", "MiB", rss, size=f"{large} MiB")
         notes.append(f"One event of {large} MiB: sse-tail's peak is {rss:.0f} MiB.")
     return table("One stream of 2 KB events",
                  ["client", "MB", "wall s", "wall / curl", "CPU / curl", "peak RSS MiB"],

@@ -13,6 +13,7 @@ import termios
 import threading
 import time
 
+import record
 from common import HERE, median, percentile, setting, skipped, table
 
 STATE = os.path.join(HERE, "..", "fixtures", "voice", "full.json")
@@ -197,6 +198,8 @@ def report():
     for height, width in ((24, 80), (50, 200)):
         for words, measured in (("from a key", redraws), ("from a record of 80 KB", frames)):
             middle, late, spent = measured(height, width, 300)
+            record.figure(f"a frame of {width} by {height}, {words}", "voice-state", "ms", middle,
+                          runs=300)
             rows.append([f"a frame of {width} by {height}, {words} to its last byte",
                          f"{middle:.2f} ms, p99 {late:.2f} ms, CPU {spent:.2f} ms"])
     counted = writes(60)
@@ -204,10 +207,15 @@ def report():
         rows.append([f"write(2) calls for {counted[0]} frames", f"{counted[1]}"])
     seconds = setting("BENCH_VOICE_SECONDS", 3600)
     share, first, last = hour(seconds)
+    record.figure("CPU of a stream, all frames drawn", "voice-state", "%", share, runs=1,
+                  size=f"{seconds} s")
+    record.figure("memory at its end", "voice-state", "MiB", last, runs=1, size=f"{seconds} s")
     rows.append([f"CPU of {seconds} s of a stream, all frames drawn", f"{share:.2f} %"])
     rows.append(["memory after 100 states, at the end", f"{first:.1f} MiB, {last:.1f} MiB"])
     taken = quick()
     curl = median(taken["curl -s"])
+    record.figure("voice-state -q", "voice-state", "x", median(taken["voice-state -q"]) / curl,
+                  "curl", runs=SPAWNS)
     rows.append(["`voice-state -q` beside `curl -s`",
                  f"{median(taken['voice-state -q']):.1f} ms, {curl:.1f} ms: "
                  f"{median(taken['voice-state -q']) / curl:.2f}"])

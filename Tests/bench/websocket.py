@@ -12,6 +12,7 @@ from common import HERE, measure, median, setting, skipped, table
 sys.path.append(os.path.join(HERE, "..", "cli", "servers"))
 import frames
 import latency
+import record
 from stream import BLOCK_EVENTS, HEAD, event
 
 
@@ -75,14 +76,11 @@ def clients(url):
         found["ws-tail"] = ["ws-tail", "--max-retries", "0", url]
     else:
         missing.append("ws-tail")
-    peers = os.path.join(HERE, "..", "..", ".build", "peers", "bin", "python")
-    for python in (peers, sys.executable):
-        if os.path.exists(python) and not subprocess.run(
-                [python, "-c", "import websockets"], capture_output=True).returncode:
-            script = os.path.join(HERE, "peers", "tail_websockets.py")
-            found["Python websockets"] = [python, script, url]
-            found["Python websockets, JSON unseen"] = [python, script, url, "unseen"]
-            break
+    python = record.python("websockets")
+    if python:
+        script = os.path.join(HERE, "peers", "tail_websockets.py")
+        found["Python websockets"] = [python, script, url]
+        found["Python websockets, JSON unseen"] = [python, script, url, "unseen"]
     else:
         missing.append("Python websockets")
     flag = "--experimental-websocket"
@@ -98,6 +96,21 @@ def clients(url):
     return found, missing
 
 
+def note(taken, size):
+    """The figures of all clients, and those of ws-tail as parts of theirs."""
+    ours = taken.get("ws-tail")
+    for name, theirs in taken.items():
+        by = latency.tool(name)
+        record.figure("time", by, "s", [each[0] for each in theirs], size=size)
+        record.figure("memory", by, "MiB", max(each[2] for each in theirs), size=size,
+                      runs=len(theirs))
+        if ours and theirs is not ours:
+            for what, column in (("time", 0), ("CPU", 1)):
+                record.figure(what, "ws-tail", "x", median([each[column] for each in ours])
+                              / median([each[column] for each in theirs]), by, size=size,
+                              runs=len(theirs))
+
+
 def throughput():
     source = Source()
     size = setting("BENCH_MB", 1000)
@@ -111,6 +124,7 @@ def throughput():
             # The interpreted ones take long enough for one round to say it.
             if name == "ws-tail" or number == 0:
                 taken.setdefault(name, []).append(measure(command))
+    note(taken, f"{size} MB")
     rows = []
     for name in found:
         wall = median([each[0] for each in taken[name]])

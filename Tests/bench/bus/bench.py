@@ -27,7 +27,7 @@ import latency  # noqa: E402
 import many  # noqa: E402
 import memory  # noqa: E402
 from peers import Ground  # noqa: E402
-from report import Report  # noqa: E402
+from report import Report, record  # noqa: E402
 
 PARTS = {"put": flow.put, "get": flow.get, "start": flow.start, "latency": latency.measure,
          "memory": memory.measure, "getters": many.getters, "catch-up": many.catch_up}
@@ -42,10 +42,11 @@ def main():
         said = subprocess.run(["nats-server", "-v"], capture_output=True, text=True)
         print(f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, load "
               f"{os.getloadavg()[0]:.1f} at the start; {said.stdout.strip()}\n", flush=True)
-        report = Report([])
+        report = Report([], "bus-get")
         for name in wanted:
             try:
-                PARTS[name](ground, report)
+                with record.part("bus", name):
+                    PARTS[name](ground, report)
             except (OSError, RuntimeError) as error:
                 report.row(name, "", "", "", "", note=f"broken off: {error}")
         report.end()

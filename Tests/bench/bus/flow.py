@@ -20,7 +20,7 @@ def put(ground, report):
             if has != count:
                 raise RuntimeError(f"{stream}: {has} records of {count}")
             ground.server.forget(stream)
-    report.ratio("bus-put, records a second", ours, theirs, "C", 1, "/s", 0.6, 0.9, more=True)
+    report.ratio("bus-put, records a second", ours, theirs, "cnats", 1, "/s", 0.6, 0.9, more=True)
 
 
 def get(ground, report):
@@ -34,7 +34,7 @@ def get(ground, report):
             shared = ["-d", f"ours{turn}"] if acks == "each" else []
             theirs.append(count / piped(ground.peer_get("flow", name, count, acks)))
             ours.append(count / piped(ground.ours_get("flow", "-n", str(count), *shared)))
-        report.ratio(f"bus-get {what}, records a second", ours, theirs, "C", 1, "/s", 0.6, 0.9,
+        report.ratio(f"bus-get {what}, records a second", ours, theirs, "cnats", 1, "/s", 0.6, 0.9,
                      more=True)
     ground.server.forget("flow")
 
@@ -46,5 +46,5 @@ def start(ground, report):
     for turn in range(4 * setting("BENCH_ROUNDS", 5)):
         theirs.append(run(ground.peer_get("start", f"start{turn}", 1)))
         ours.append(run(ground.ours_get("start", "-n", "1")))
-    report.ratio("bus-get -n 1, start to end", ours, theirs, "C", 1e3, "ms")
+    report.ratio("bus-get -n 1, start to end", ours, theirs, "cnats", 1e3, "ms")
     ground.server.forget("start")

@@ -3,7 +3,7 @@ import os
 import subprocess
 import time
 
-from report import median, percentile, setting
+from report import median, percentile, record, setting
 
 
 class Pair:
@@ -53,6 +53,10 @@ def measure(ground, report):
     for name, of in (("p50", median), ("p99", lambda values: percentile(values, 0.99))):
         value = of(ours) / of(theirs)
         report.row(f"line in to line out, {name}", f"{of(ours) * 1e3:.2f} ms",
-                   f"C {of(theirs) * 1e3:.2f} ms", 1.5, 1.15, value, f"{value:.2f}x")
+                   f"cnats {of(theirs) * 1e3:.2f} ms", 1.5, 1.15, value, f"{value:.2f}x",
+                   against="cnats", runs=len(ours))
+        for tool, values in (("bus-get", ours), ("cnats", theirs)):
+            record.figure(f"line in to line out, {name}", tool, "ms", of(values) * 1e3,
+                          runs=len(values))
     for stream in ("ours", "peer"):
         server.forget(stream)

@@ -19,7 +19,7 @@ def getters(ground, report):
     with open(records, "rb") as file:
         right = file.read()
     took = {}
-    for name in ("C", "bus-get"):
+    for name in ("cnats", "bus-get"):
         paths = [os.path.join(ground.tmp, f"got{number}") for number in range(count)]
         began, processes = time.monotonic(), []
         for number, path in enumerate(paths):
@@ -35,9 +35,10 @@ def getters(ground, report):
             os.unlink(path)
         if failed:
             raise RuntimeError(f"{failed} of {count} getters of {name} do not have all")
-    ours, theirs = took["bus-get"], took["C"]
+    ours, theirs = took["bus-get"], took["cnats"]
     report.row(f"{count} getters of {each} records until all have all", f"{ours:.1f} s",
-               f"C {theirs:.1f} s", "", "", note=f"{ours / theirs:.2f}x; none lost")
+               f"cnats {theirs:.1f} s", "", "", ours / theirs, f"{ours / theirs:.2f}x",
+               note="none lost", against="cnats")
     server.forget("many")
 
 
@@ -76,7 +77,7 @@ def catch_up(ground, report):
                note=f"{megabytes / max(took - first, 0.001):.0f} MB/s then; none lost, none double")
     theirs = [piped(ground.peer_get("hub", "peer", count, server=hub))]
     ours = [piped(ground.ours_get("hub", "-n", str(count), server=hub))]
-    report.ratio(f"bus-get of these {megabytes} MB", ours, theirs, "C", 1, "s")
+    report.ratio(f"bus-get of these {megabytes} MB", ours, theirs, "cnats", 1, "s")
     for server in (hub, edge):
         ground.servers.remove(server)
         server.stop()

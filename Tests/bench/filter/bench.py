@@ -24,6 +24,7 @@ import measure
 import peers
 import report
 import small
+from report import record
 from answers import Truth
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -43,6 +44,11 @@ def number(name, otherwise):
     """A whole number from the environment."""
     said = os.environ.get(name, str(otherwise))
     return int(said) if said.isdecimal() else fail(f"{name}: {said}: not a whole number")
+
+
+def first():
+    """Megabytes of the data."""
+    return max(number("BENCH_MB", 100), 1)
 
 
 def simdjson():
@@ -120,9 +126,12 @@ class Bench:
             fail(f"no data in {self.folder}")
         data = os.path.join(self.folder, "data.ndjson")
         table = report.Ratios(megabytes, *map(int, made.stdout.split()))
+        more = "" if megabytes == first() else f", {megabytes} MB"
         for test in peers.TESTS:
-            self.test(test, data, megabytes, table)
-        table.print()
+            with record.part("filter", test + more):
+                self.test(test, data, megabytes, table)
+        with record.part("filter", "size" + more):
+            table.print()
 
     def test(self, test, data, megabytes, table):
         truth = Truth(self.folder, test)
@@ -162,7 +171,7 @@ class Bench:
 
 
 def main():
-    sizes = [max(number("BENCH_MB", 100), 1)]
+    sizes = [first()]
     if os.environ.get("BENCH_FULL") == "1":
         sizes.append(1024)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -27,6 +27,7 @@ class Pair:
     b: Sample
     wall: float
     cpu: float
+    runs: list  # of both samples
 
 
 def run(argv, **options):
@@ -72,7 +73,7 @@ class Meter:
         return Pair(
             typical(one for one, _ in runs), typical(other for _, other in runs),
             statistics.median(other.wall / one.wall for one, other in runs),
-            statistics.median(other.cpu / max(one.cpu, 1e-6) for one, other in runs))
+            statistics.median(other.cpu / max(one.cpu, 1e-6) for one, other in runs), runs)
 
     def trips(self, argv, lines, count):
         """Seconds from line in to line out (median, 90 %, 99 %); None when a

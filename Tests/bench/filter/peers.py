@@ -1,6 +1,5 @@
 """What each tool is told to answer the five tests; who is there to be asked."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -9,6 +8,8 @@ import sys
 from dataclasses import dataclass
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, ".."))
+import record
 TESTS = {
     "t1": "one kind",
     "t2": "three kinds and a minimum cost",
@@ -101,13 +102,14 @@ def find(exact, note):
     if shutil.which("rg") and shutil.which("jq"):
         peers.append(Peer("rg | jq", piped, tests=("t1", "t4")))
     for module, keeps_bytes in (("msgspec", True), ("duckdb", True)):
-        if importlib.util.find_spec(module):
+        python = record.python(module)
+        if python:
             name = {"msgspec": "Python, msgspec", "duckdb": "DuckDB, 2 threads"}[module]
             script = os.path.join(HERE, f"peer_{module}.py")
             peers.append(
                 Peer(
                     name,
-                    lambda test, file, script=script: [sys.executable, script, test, file],
+                    lambda test, file, python=python, script=script: [python, script, test, file],
                     keeps_bytes=keeps_bytes))
         else:
             note(f"no Python module {module}")

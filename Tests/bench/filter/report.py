@@ -1,9 +1,9 @@
 """The tables of the bench, with what is to be reached beside what was."""
 
 import os
-import platform
+import re
 
-from peers import TESTS
+from peers import TESTS, record
 
 # (test, first word of the peer) -> (must, aim), in times as fast.
 FASTER = {
@@ -33,6 +33,17 @@ def row(*cells):
     print("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |", flush=True)
 
 
+def note(peer, pair, size, faster=None, slower=None):
+    """The figures of action-filter beside those of a peer. The bounds are how many times as
+    fast it has to be, or how many times as long it may take."""
+    peer = "msgspec" if "msgspec" in peer else re.sub(r",.*| \d.*", "", peer)
+    bounds = dict(zip(("must", "aim"), slower or [1 / times for times in faster or ()]))
+    record.ratio("time", "action-filter", peer, [a.wall for a, _ in pair.runs],
+                 [b.wall for _, b in pair.runs], size=size, **bounds)
+    record.ratio("CPU", "action-filter", peer, [a.cpu for a, _ in pair.runs],
+                 [max(b.cpu, 1e-6) for _, b in pair.runs], size=size)
+
+
 def head(*cells):
     print()
     row(*cells)
@@ -40,13 +51,8 @@ def head(*cells):
 
 
 def heading():
-    model = platform.processor() or platform.machine()
-    if os.path.exists("/proc/cpuinfo"):
-        with open("/proc/cpuinfo") as lines:
-            names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-        model = names[0] if names else model
     load = os.getloadavg()[0]
-    print(f"{os.cpu_count()} x {model}, load {load:.1f} at the start", flush=True)
+    print(f"{os.cpu_count()} x {record.model()}, load {load:.1f} at the start", flush=True)
 
 
 class Ratios:
@@ -54,7 +60,7 @@ class Ratios:
 
     def __init__(self, megabytes, records, size, shortest, longest):
         self.megabytes, self.size, self.longest, self.rss = megabytes, size, longest, 0
-        self.rows, self.notes = [], []
+        self.rows, self.notes, self.words = [], [], f"{megabytes} MB"
         self.facts = (
             f"{size / 1e6:.0f} MB, {records} records of {shortest} to {longest} bytes, "
             f"{size // records} on average")
@@ -70,6 +76,7 @@ class Ratios:
 
     def faster(self, test, peer, pair, answer, verdict):
         targets = FASTER.get((test, peer.replace(",", "").split()[0]))
+        note(peer, pair, self.words, targets)
         if verdict != "right":
             answer = f"{answer}; ours {verdict}"
         figures = (f"{pair.wall:.2f}x as fast", f"{pair.cpu:.2f}x")
@@ -79,6 +86,7 @@ class Ratios:
         times = 1 / pair.wall
         figures = (f"{times:.2f}x the time", f"{1 / max(pair.cpu, 1e-3):.2f}x")
         targets = SLOWER.get((test, peer))
+        note(peer, pair, self.words, slower=targets)
         self._add(test, peer, pair, figures, reached(times, targets, False), answer)
 
     def print(self):
@@ -89,6 +97,8 @@ class Ratios:
             row(*cells)
         for text in self.notes:
             print(f"\n{text}: left out.")
+        record.figure("memory", "action-filter", "MiB", self.rss / 1024, runs=1, size=self.words,
+                      must=16 + 2 * self.longest / (1 << 20), aim=6 + self.longest / (1 << 20))
         print(
             f"\nOurs had at most {self.rss / 1024:.1f} MiB resident; must 16 MiB + 2 x the longest "
             "line, aim 6 MiB + the longest line.")

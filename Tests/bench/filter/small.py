@@ -4,7 +4,7 @@ import os
 import shutil
 
 from peers import version
-from report import head, reached, row
+from report import head, reached, record, row
 
 
 def all_of(meter, ours, hello, folder, note):
@@ -14,9 +14,12 @@ def all_of(meter, ours, hello, folder, note):
     - folder: where files may be made.
     - note: told what is measured.
     """
-    start(meter, ours, hello, folder, note)
-    long_line(meter, ours, folder, note)
-    live(meter, ours, folder, note)
+    with record.part("filter", "start"):
+        start(meter, ours, hello, folder, note)
+    with record.part("filter", "long line"):
+        long_line(meter, ours, folder, note)
+    with record.part("filter", "live"):
+        live(meter, ours, folder, note)
 
 
 def start(meter, ours, hello, folder, note):
@@ -34,6 +37,9 @@ def start(meter, ours, hello, folder, note):
     for name, (command, (must, aim)) in commands.items():
         pair = meter.pair([ours, "-k", "llm_error", line], command, spawns)
         times = 1 / pair.wall
+        record.ratio("start", "action-filter", name.split()[0].replace("C", "C program"),
+                     [a.wall for a, _ in pair.runs], [b.wall for _, b in pair.runs], must=must,
+                     aim=aim)
         word = "aim" if aim and times <= aim else "must" if must and times < must else "short"
         row(name, f"{pair.a.wall * 1e3:.2f}", f"{pair.b.wall * 1e3:.2f}", f"{times:.2f}",
             f"< {must}" if must else "", f"<= {aim}" if aim else "", word)
@@ -51,6 +57,8 @@ def long_line(meter, ours, folder, note):
     head("resident set", "MiB", "must", "aim", "reached")
     sample = meter.once([ours, "-k", "llm_error", path])
     used, must, aim = sample.rss / 1024, 16 + 2 * longest, 6 + longest
+    record.figure("memory", "action-filter", "MiB", used, size=f"{longest:.0f} MiB", runs=1,
+                  must=must, aim=aim)
     word = "aim" if used <= aim else "must" if used <= must else "short"
     row(f"a line of {longest:.0f} MiB", f"{used:.1f}", f"{must:.0f}", f"{aim:.0f}", word)
     os.remove(path)
@@ -71,6 +79,8 @@ def live(meter, ours, folder, note):
         return
     ratios = sorted(a[0] / b[0] for a, b in zip(own, other))
     times = ratios[len(ratios) // 2]
+    record.ratio("delay", "action-filter", "cat", [a[0] for a in own], [b[0] for b in other],
+                 must=2, aim=1.2)
     for name, trips in (("action-filter", own), ("cat", other)):
         middle = sorted(trips)[len(trips) // 2]
         cells = (f"{times:.2f}", *reached(times, (2, 1.2), False)) if trips is own else ("1", "", "", "")

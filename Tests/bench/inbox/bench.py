@@ -24,7 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "ssh"))
 from bench import heading  # noqa: E402
 from ground import OURS, Ground  # noqa: E402
-from report import Report, median, setting  # noqa: E402
+from report import Report, median, record, setting  # noqa: E402
 
 SMALL = 2000
 
@@ -104,7 +104,8 @@ def small(ground, report):
         clean(ground)
         value = median(peer) / took
         report.row(f"{count} small files, {transport}", f"{took:.1f} s",
-                   f"loop of scp {median(peer):.0f} s", 5, 10, value, f"{value:.1f}x", more=True)
+                   f"loop of scp {median(peer):.0f} s", 5, 10, value, f"{value:.1f}x", more=True,
+                   against="scp")
     report.row("", "", "", "", "", note=f"the loop is counted up from {loop} files")
 
 
@@ -163,10 +164,11 @@ def main():
     with Ground() as ground:
         ground.tmux("new-session", "-d", "-s", "riff", "exec cat >/dev/null")
         warm(ground)
-        report = Report([])
+        report = Report([], "share-inbox")
         for name in wanted:
             try:
-                PARTS[name](ground, report)
+                with record.part("inbox", name):
+                    PARTS[name](ground, report)
             except (OSError, RuntimeError) as error:
                 report.row(name, "", "", "", "", note=f"broken off: {error}")
         report.end()

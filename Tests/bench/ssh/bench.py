@@ -27,7 +27,7 @@ import loss  # noqa: E402
 import manage  # noqa: E402
 import pour  # noqa: E402
 from ground import Ground  # noqa: E402
-from report import Report, setting  # noqa: E402
+from report import Report, record, setting  # noqa: E402
 
 PARTS = {"attach": attach, "echo": echo, "pour": pour, "loss": loss, "idle": idle,
          "manage": manage}
@@ -49,10 +49,11 @@ def main():
         sys.exit(f"bench-ssh: BENCH_ONLY: no part {' '.join(sorted(unknown))}")
     heading()
     with Ground() as ground:
-        report = Report(ground.missing)
+        report = Report(ground.missing, "tmux-attach")
         for name in wanted:
             try:
-                PARTS[name].measure(ground, report)
+                with record.part("ssh", name):
+                    PARTS[name].measure(ground, report)
             except (OSError, RuntimeError) as error:
                 report.row(name, "", "", "", "", note=f"broken off: {error}")
         report.end()

@@ -3,7 +3,7 @@ pane's own terminal to echo it, which leaves the way alone."""
 import time
 
 from ground import OURS, PROMPT, calm, leave
-from report import median, percentile, setting
+from report import median, percentile, record, setting
 
 KEYS = b"wvjozyx"  # in no sequence that tmux sends
 BLOCK = 49
@@ -54,8 +54,11 @@ def measure(ground, report):
         middle = {client: median(values) for client, values in took.items()}
         for client in OURS:
             value = middle[client] / middle["peer"]
+            record.figure(f"{what}, median, {client}", "ssh", "ms", middle["peer"] * 1000,
+                          runs=len(took["peer"]))
             report.row(f"{what}, median, {client}", milliseconds(middle[client]),
-                       f"ssh {milliseconds(middle['peer'])}", 1.5, 1.1, value, f"{value:.2f}x")
+                       f"ssh {milliseconds(middle['peer'])}", 1.5, 1.1, value, f"{value:.2f}x",
+                       against="ssh", runs=len(took[client]))
             slow = {name: milliseconds(percentile(took[name], 0.99)) for name in (client, "peer")}
             report.row(f"{what}, 99 of 100, {client}", slow[client], f"ssh {slow['peer']}", "", "")
         if "mosh" in took:

@@ -31,8 +31,9 @@ def measure(ground, report):
             time.sleep(0.05)  # between two looks
         listed = "tmux -L riff list-sessions -F '#{session_name} #{session_windows}'"
         typed = "tmux -L riff send-keys -t =seat-ssh: -l -- 'a word '"
-        calls = {"list": (listed, ["-l"]), "inject": (typed, ["-t", "-s", "seat-ssh"])}
-        for name, (line, options) in calls.items():
+        calls = {"list": (listed, ["-l"], (2, 1)),
+                 "inject": (typed, ["-t", "-s", "seat-ssh"], (1.1, 1))}
+        for name, (line, options, bounds) in calls.items():
             took = {client: [] for client in ("peer", "fresh", *OURS)}
             for number in range(rounds + 1):
                 for client in took:
@@ -46,7 +47,7 @@ def measure(ground, report):
                         took[client].append(one)
             for client in OURS:
                 report.ratio(f"{name} beside an attached terminal, {client}", took[client],
-                             took["peer"], "ssh, ControlMaster", 1000, "ms", 2, 1)
+                             took["peer"], "ssh, ControlMaster", 1000, "ms", *bounds)
             report.ratio(f"{name}, libssh2", took["libssh2"], took["fresh"],
                          "ssh, a new connection", 1000, "ms")
     finally:
