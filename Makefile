@@ -88,7 +88,7 @@ endif
 
 # Two builds at a time would only wait for each other.
 .NOTPARALLEL:
-.PHONY: all deps build links check test unit cli peers lint bench bench-filter bench-ssh bench-inbox bench-bus fuzz demo install uninstall built deb dist formula aur clean commands recipes
+.PHONY: all deps build links check test unit cli peers lint bench bench-filter bench-ssh bench-inbox bench-bus bench-archive bench-size bench-all figures fuzz demo install uninstall built deb dist formula aur clean commands recipes
 
 all: deps build
 
@@ -129,10 +129,21 @@ peers:
 lint: all
 	@sh Tests/lint/run
 
+# All groups below, and from them the tables and README's figures.
+bench-all: all
+	@sh .ci/peers bench
+	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/all.py
+
+# The same from what was measured last.
+figures:
+	@python3 Tests/bench/figures/write.py
+
 bench: all
+	@sh .ci/peers bench
 	@PATH="$$PWD/bin:$$PATH" sh Tests/bench/run
 
 bench-filter: all
+	@sh .ci/peers bench
 	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/filter/bench.py
 
 bench-ssh: all
@@ -144,6 +155,13 @@ bench-inbox: all
 bench-bus: all
 	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/bus/bench.py
 	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/bus/scale.py
+
+bench-archive: all
+	@sh .ci/peers bench
+	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/archive/bench.py
+
+bench-size: all
+	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/size/bench.py
 
 # FUZZ_SECONDS (of each), FUZZ_SEED: see the scripts; FUZZ=stream for one alone.
 FUZZ = filter stream websocket connect configuration hostkeys inbox

@@ -1,0 +1,77 @@
+"""README's own figures: what stands there between <!-- figures: NAME --> and <!-- figures -->."""
+import re
+import textwrap
+
+from book import day, is_busy
+from rows import ROWS
+from words import fill, some
+
+MARKED = re.compile(r"(<!-- figures: (\w+) -->)(.*?)(<!-- figures -->)", re.S)
+
+
+def table(book):
+    """The table. A row that is older than the newest tells its date, one that was measured
+    while others used the machine has a star."""
+    lines = ["| measured | here | others |", "| --- | --- | --- |"]
+    has_stars = False
+    for row in ROWS:
+        cells, used = cells_of(row, book)
+        if not cells:
+            continue
+        dates = sorted({day(record) for record in used} - {book.newest})
+        if dates:
+            cells[0] += f" ({' and '.join(dates)})"
+        if any(map(is_busy, used)):
+            cells[0], has_stars = cells[0] + " *", True
+        lines.append("| " + " | ".join(cells) + " |")
+    if has_stars:
+        lines += ["", "The machine had other work while the rows with a * were measured."]
+    return "\n".join(lines)
+
+
+def cells_of(row, book):
+    """The three cells of a row and the figures in them; none without figures."""
+    before = len(book.asked)
+    cells = [some(texts, book, row.between) for texts in ((row.what,), row.ours, row.others)]
+    used = book.asked[before:]
+    return (cells, used) if used and cells[0] and cells[1] else (None, [])
+
+
+def how(book):
+    """When and where all this was measured, and beside which versions."""
+    newest = next(record for record in reversed(book.records) if day(record) == book.newest)
+    versions = {}
+    for record in book.records:
+        for tool in ("by", "against"):
+            name, version = record.get(tool, ""), record.get(f"{tool}_version")
+            if version and not book.is_ours(name):
+                versions.setdefault(name.split()[0].rstrip(","), version)
+    peers = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
+    older = "" if len(set(map(day, book.records))) == 1 else ", rows with a date on that day"
+    said = (f"Measured on {book.newest}{older}, over loopback, on {newest['cores']} cores "
+            f"({newest['cpu']}, {newest['system']}). “×” is how many times as long the other "
+            "takes, or as much processor time where it says so; “times” is our figure divided "
+            f"by the other's. The others are {peers}.")
+    return "\n".join(textwrap.wrap(said, 88, break_on_hyphens=False, break_long_words=False))
+
+
+def jq(book):
+    """The intro's word on the processor time of jq."""
+    return fill("{filter/t?|CPU|action-filter/jq|inverse range .0}", book)
+
+
+PLACES = {"how": how, "table": table, "jq": jq}
+
+
+def renew(text, book):
+    """README with the present figures; raises ValueError for a mark that nobody knows, or when
+    one is gone."""
+    gone = set(PLACES) - {found[2] for found in MARKED.finditer(text)}
+    if gone:
+        raise ValueError(f"README.md: no place for figures: {' '.join(sorted(gone))}")
+    def place(found):
+        name, between = found[2], "\n" if "\n" in found[3] else ""
+        if name not in PLACES:
+            raise ValueError(f"README.md: figures: {name}: no such place")
+        return found[1] + between + PLACES[name](book) + between + found[4]
+    return MARKED.sub(place, text)
