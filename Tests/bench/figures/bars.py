@@ -9,6 +9,7 @@ from html import escape
 
 from readme import cells_of
 from rows import ROWS
+from words import number
 
 WIDTH, LABELS, RIGHT, LINE = 900, 420, 60, 17
 LEAST, MOST = 0.2, 200  # of the scale
@@ -32,7 +33,8 @@ def groups(book):
             if record["unit"] == "x" and book.is_ours(record["by"]):
                 bars.setdefault(label(record), factor(record))
         if bars:
-            yield re.sub(r"[`\\]", "", cells[0]), list(bars.items())
+            transports = sorted(bars.items(), key=lambda one: one[0].endswith("transport ssh"))
+            yield re.sub(r"[`\\]", "", cells[0]), transports
 
 
 def label(record):
@@ -66,12 +68,11 @@ def bar(y, peer, value):
     """One bar with its peer before and its figure behind it."""
     left, right = sorted((at(1), at(value)))
     kind = "ours" if value >= 1 else "theirs"
-    words = f"{value:.0f}×" if value >= 9.95 else f"{value:.1f}×" if value >= 1.995 else f"{value:.2f}×"
     width = max(right - left, 1)
     end = (right + 5, "start") if value >= 1 else (left - 5, "end")
-    return [text(LABELS - 110 if value < 0.5 else LABELS - 60, y + 11, peer, "", "end"),
+    return [text(LABELS - 60, y + 11, peer, "", "end"),
             f'<rect class="{kind}" x="{left:g}" y="{y + 2:g}" width="{width:g}" height="11"/>',
-            text(end[0], y + 11, words, "end", end[1])]
+            text(end[0], y + 11, number(value) + "×", "end", end[1])]
 
 
 def render(book):
@@ -89,7 +90,7 @@ def render(book):
         kind = "one" if value == 1 else "grid"
         grid.append(f'<line class="{kind}" x1="{at(value):g}" x2="{at(value):g}" y1="40" y2="{y}"/>')
         grid.append(text(at(value), 34, f"{value:g}×", "end", "middle"))
-    title = "How many times as much the other takes, or ours does"
+    title = "How many times as much the other takes; left of 1×, ours takes more"
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 10}" '
         f'width="{WIDTH}" height="{y + 10}" role="img">', f"<title>{title}</title>",
