@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""make bench-size: what an installation takes on the disk, with agent-serve and without.
+
+`make install` puts it into a folder of its own; files count by their bytes, one that has
+several names once. Prints Markdown, with what must and what should be reached.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.normpath(os.path.join(HERE, "..", "..", ".."))
+sys.path.append(os.path.join(HERE, ".."))
+import record  # noqa: E402
+
+FORMS = {"with agent-serve": ({}, 45), "without agent-serve": ({"AGENTUTILS_WITHOUT_SERVE": "1"}, 30)}
+
+
+def installed(more):
+    """Bytes of all files, and of the commands among them."""
+    with tempfile.TemporaryDirectory(prefix="bench-size.") as folder:
+        done = subprocess.run(["make", "-s", "-C", TOP, "install", f"DESTDIR={folder}", "PREFIX=/usr"],
+                              env={**os.environ, **more}, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"bench-size: make install: {done.stderr.strip()[-300:]}")
+        sizes = {}
+        for place, _, names in os.walk(folder):
+            for name in names:
+                status = os.lstat(os.path.join(place, name))
+                sizes[status.st_ino] = (status.st_size, place == os.path.join(folder, "usr/bin"))
+    return (sum(size for size, _ in sizes.values()),
+            sum(size for size, is_command in sizes.values() if is_command))
+
+
+def main():
+    if not set(os.environ.get("BENCH_ONLY", "").split()) <= {"install"}:
+        sys.exit("bench-size: BENCH_ONLY: there is but install")
+    print("| installed | all, MB | commands, MB | must |\n|---|---:|---:|---:|")
+    with record.part("size", "install"):
+        for name, (more, must) in FORMS.items():
+            everything, commands = (size / 1e6 for size in installed(more))
+            record.figure(name, "agentutils", "MB", everything, must=must)
+            record.figure(f"{name}, the commands", "agentutils", "MB", commands)
+            print(f"| {name} | {everything:.1f} | {commands:.1f} | <= {must} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
