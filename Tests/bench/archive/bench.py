@@ -218,4 +218,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"bench-archive: {error.cmd[0]}: status {error.returncode}")

@@ -11,7 +11,7 @@ that are not installed are left out with a word.
     BENCH_KEYS     keys typed at each terminal (400)
     BENCH_MB       megabytes that are poured through a terminal (100)
     BENCH_SECONDS  length of the idle watch (12)
-    BENCH_ONLY     some of: attach echo pour loss idle manage
+    BENCH_ONLY     some of: attach echo pour loss idle manage watch
 """
 import os
 import platform
@@ -26,11 +26,12 @@ import idle  # noqa: E402
 import loss  # noqa: E402
 import manage  # noqa: E402
 import pour  # noqa: E402
+import watch  # noqa: E402
 from ground import Ground  # noqa: E402
 from report import Report, record, setting  # noqa: E402
 
 PARTS = {"attach": attach, "echo": echo, "pour": pour, "loss": loss, "idle": idle,
-         "manage": manage}
+         "manage": manage, "watch": watch}
 
 
 def heading():
