@@ -57,9 +57,8 @@ def main():
         for group, parts in chosen().items():
             failed |= run(group, parts, figures, when) != 0
             # Whoever ends the bench early keeps what was measured so far.
-            merged = book.merge(book.load(), book.load(figures), record.version)
-            book.save(merged)
-    subprocess.run([sys.executable, os.path.join(HERE, "figures", "write.py")], check=True)
+            book.save(book.merge(book.load(), book.load(figures), record.version))
+            subprocess.run([sys.executable, os.path.join(HERE, "figures", "write.py")], check=True)
     return int(failed)
 
 
