@@ -47,7 +47,7 @@ def how(book):
             if version and not book.is_ours(name):
                 versions.setdefault(name.split()[0].rstrip(","), version)
     peers = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
-    older = "" if len(set(map(day, book.records))) == 1 else ", rows with a date on that day"
+    older = "" if len(set(map(day, book.records))) == 1 else " (rows with a date: on that day)"
     said = (f"Measured on {book.newest}{older}, over loopback, on {newest['cores']} cores "
             f"({newest['cpu']}, {newest['system']}). “×” is how many times as long the other "
             "takes, or as much processor time where it says so; “times” is our figure divided "
@@ -60,13 +60,20 @@ def jq(book):
     return fill("{filter/t?|CPU|action-filter/jq|inverse range .0}", book)
 
 
-PLACES = {"how": how, "table": table, "jq": jq}
+def sizes(book):
+    """How much an installation takes."""
+    return fill("{size/install|with agent-serve|agentutils} MB, without the server "
+                "{size/install|without agent-serve|agentutils} MB", book)
+
+
+PLACES = {"how": how, "table": table, "jq": jq, "sizes": sizes}
+NEEDED = {"how", "table", "jq"}
 
 
 def renew(text, book):
     """README with the present figures; raises ValueError for a mark that nobody knows, or when
     one is gone."""
-    gone = set(PLACES) - {found[2] for found in MARKED.finditer(text)}
+    gone = NEEDED - {found[2] for found in MARKED.finditer(text)}
     if gone:
         raise ValueError(f"README.md: no place for figures: {' '.join(sorted(gone))}")
     def place(found):

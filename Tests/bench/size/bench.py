@@ -19,7 +19,7 @@ FORMS = {"with agent-serve": ({}, 45), "without agent-serve": ({"AGENTUTILS_WITH
 
 
 def installed(more):
-    """Bytes of all files, and of the commands among them."""
+    """Bytes of all files, and of those among them that are run."""
     with tempfile.TemporaryDirectory(prefix="bench-size.") as folder:
         done = subprocess.run(["make", "-s", "-C", TOP, "install", f"DESTDIR={folder}", "PREFIX=/usr"],
                               env={**os.environ, **more}, capture_output=True, text=True)
@@ -29,21 +29,21 @@ def installed(more):
         for place, _, names in os.walk(folder):
             for name in names:
                 status = os.lstat(os.path.join(place, name))
-                sizes[status.st_ino] = (status.st_size, place == os.path.join(folder, "usr/bin"))
+                sizes[status.st_ino] = (status.st_size, status.st_mode & 0o111)
     return (sum(size for size, _ in sizes.values()),
-            sum(size for size, is_command in sizes.values() if is_command))
+            sum(size for size, is_run in sizes.values() if is_run))
 
 
 def main():
     if not set(os.environ.get("BENCH_ONLY", "").split()) <= {"install"}:
         sys.exit("bench-size: BENCH_ONLY: there is but install")
-    print("| installed | all, MB | commands, MB | must |\n|---|---:|---:|---:|")
+    print("| installed | all, MB | programs, MB | must |\n|---|---:|---:|---:|")
     with record.part("size", "install"):
         for name, (more, must) in FORMS.items():
-            everything, commands = (size / 1e6 for size in installed(more))
+            everything, programs = (size / 1e6 for size in installed(more))
             record.figure(name, "agentutils", "MB", everything, must=must)
-            record.figure(f"{name}, the commands", "agentutils", "MB", commands)
-            print(f"| {name} | {everything:.1f} | {commands:.1f} | <= {must} |", flush=True)
+            record.figure(f"{name}, the programs", "agentutils", "MB", programs)
+            print(f"| {name} | {everything:.1f} | {programs:.1f} | <= {must} |", flush=True)
 
 
 if __name__ == "__main__":
