@@ -10,6 +10,7 @@ date tells how old they are.
     BENCH_...   sizes, as each group's own page says; they hold for every group that knows them
 """
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -42,7 +43,14 @@ def run(group, parts, figures, when):
     print(f"\n# {group}\n", flush=True)
     began = time.monotonic()
     env = {**os.environ, "BENCH_ONLY": parts, "BENCH_FIGURES": figures, "BENCH_WHEN": when}
-    status = subprocess.run([sys.executable, SCRIPTS[group]], env=env).returncode
+    process = subprocess.Popen([sys.executable, SCRIPTS[group]], env=env)
+    try:
+        status = process.wait()
+    except BaseException:
+        # It has to clear away what it made.
+        process.terminate()
+        process.wait()
+        raise
     print(f"\n{group}: {time.monotonic() - began:.0f} s", flush=True)
     if status:
         print(f"bench: {group}: status {status}: what it has not measured stays as it was",
@@ -52,6 +60,7 @@ def run(group, parts, figures, when):
 
 def main():
     failed, when = 0, record.now()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="bench.") as folder:
         figures = os.path.join(folder, "figures.ndjson")
         for group, parts in chosen().items():

@@ -6,7 +6,7 @@ Parquet by DuckDB. DuckDB runs inside Python with as many threads as there are c
 timed without Python's start and, as "whole", with it. What jq would take for the year is
 reckoned from some of its days. A wrong answer of ours ends with 1; a time is never a failure.
 
-    ARCHIVE_GB     gigabytes of the year as text (10)
+    ARCHIVE_GB     gigabytes of the year as text (10); half as much again is needed
     ARCHIVE_MB     megabytes of the plain file (1000)
     BENCH_ROUNDS   pairs of each (5)
     BENCH_DIR      where the data goes (a folder in it), $TMPDIR unless set
@@ -14,6 +14,7 @@ reckoned from some of its days. A wrong answer of ours ends with 1; a time is ne
 """
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,11 +25,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, ".."))
 import record  # noqa: E402
 from common import median, setting  # noqa: E402
-from corpus import DAYS, Corpus  # noqa: E402
+from corpus import ASKED, DAYS, Corpus  # noqa: E402
 
 KINDS = {"rare": "memory_export", "frequent": "llm_error"}
-DAY = 150  # the one that is asked for: neither the first nor the last
-SAMPLE = 20  # jq gets one of so many days
 CORES = str(os.cpu_count())
 
 
@@ -96,7 +95,7 @@ class Bench:
                 pattern]
 
     def jq(self, kind, days):
-        """zstdcat | jq over these days, the seconds counted up to `counted` of them."""
+        """Seconds of zstdcat | jq over these days."""
         line = f'zstdcat "$@" | jq -c \'select((.data // .).kind == "{KINDS[kind]}")\''
         counts = getattr(self.corpus, kind)
         return took(["sh", "-c", line, "sh", *(self.corpus.path("plain", day) for day in days)],
@@ -123,7 +122,7 @@ class Bench:
             self.show(name, [median(mine)] * len(text), "DuckDB, NDJSON",
                       [inside for _, inside in text])
         if shutil.which("jq"):
-            days = range(0, DAYS, SAMPLE) if day is None else [day]
+            days = self.corpus.sample() if day is None else [day]
             parts = DAYS / len(days) if day is None else 1
             self.show(name, [median(mine)], "jq", [self.jq(kind, days) * parts])
 
@@ -135,10 +134,10 @@ class Bench:
     def day(self):
         """One kind of one day, out of the folder of the year."""
         since, before = (os.path.basename(self.corpus.path("text", day)).removesuffix(".ndjson")
-                         for day in (DAY, DAY + 1))
+                         for day in (ASKED, ASKED + 1))
         ours = ["action-filter", "-S", since, "-B", before, "-k", KINDS["frequent"],
                 self.corpus.path("packed")]
-        self.question("a day", ours, "frequent", DAY, must=50, aim=15)
+        self.question("a day", ours, "frequent", ASKED, must=50, aim=15)
 
     def all(self):
         """Everything: what no index answers, and all records printed, beside zstd alone on the
@@ -146,7 +145,7 @@ class Bench:
         packed = self.corpus.paths("packed")
         bare = ["sh", "-c", f'printf "%s\\n" "$@" | xargs -n 8 -P {CORES} zstd -dcq', "sh", *packed]
         folder = self.corpus.path("packed")
-        forms = {"all, counted": ["action-filter", "-N", "-i", "-F", "no such text", folder],
+        forms = {"all, counted": ["action-filter", "-N", "-x", "0.01", folder],
                  "all, printed": ["action-filter", folder]}
         mine, theirs = {name: [] for name in forms}, []
         for _ in range(min(self.rounds, 3)):
@@ -200,6 +199,7 @@ def main():
     if missing:
         sys.exit(f"bench-archive: needs {' and '.join(missing)}")
     failed = False
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with Corpus(gigabytes(), os.environ.get("BENCH_DIR")) as corpus:
         if set(wanted) != {"plain"}:
             corpus.make()

@@ -1,5 +1,5 @@
 """A year of actions, a file a day, in every form that is compared: as text, packed by
-action-filter, compressed by zstd, and in Parquet."""
+action-filter, and in Parquet; and some of its days compressed by zstd."""
 import concurrent.futures
 import os
 import shutil
@@ -12,6 +12,8 @@ import record
 HERE = os.path.dirname(os.path.abspath(__file__))
 DAYS = 365
 RARE = 100_000  # records, one of which is of the rare kind
+ASKED = 150  # the day that is asked for: neither the first nor the last
+SAMPLE = 20  # one of so many days is compressed by zstd, and the one above
 FORMS = ("text", "packed", "plain", "parquet")
 
 
@@ -48,9 +50,14 @@ class Corpus:
         """The files of all days."""
         return [self.path(form, day) for day in range(DAYS)]
 
+    @staticmethod
+    def sample():
+        """The days of which there are plain zstd files."""
+        return sorted({*range(0, DAYS, SAMPLE), ASKED})
+
     def size(self, form):
-        """Bytes of all days in a form."""
-        return sum(map(os.path.getsize, self.paths(form)))
+        """Bytes of what there is in a form."""
+        return sum(map(os.path.getsize, filter(os.path.exists, self.paths(form))))
 
     def day(self, day):
         """Makes the text of a day and what is compressed of it."""
@@ -60,8 +67,10 @@ class Corpus:
             made = subprocess.run([self.year, str(kilobytes), str(day), str(RARE)], stdout=out,
                                   stderr=subprocess.PIPE, check=True)
         self.rare[day], self.frequent[day] = map(int, made.stderr.split())
-        for form, command in (("packed", ["action-filter", "--pack", text]),
-                              ("plain", ["zstd", "-q", "-c", text])):
+        commands = {"packed": ["action-filter", "--pack", text]}
+        if day in self.sample():
+            commands["plain"] = ["zstd", "-q", "-c", text]
+        for form, command in commands.items():
             began = time.monotonic()
             with open(self.path(form, day), "wb") as out:
                 subprocess.run(command, stdout=out, check=True)
@@ -82,7 +91,6 @@ class Corpus:
 
     def facts(self):
         """What the forms take, in one line."""
-        forms = [form for form in FORMS if os.path.exists(self.path(form, DAYS - 1))]
-        return (", ".join(f"{form} {self.size(form) / 1e6:.0f} MB" for form in forms)
+        return (", ".join(f"{form} {self.size(form) / 1e6:.0f} MB" for form in FORMS)
                 + "; seconds of one core: "
                 + ", ".join(f"{form} {spent:.0f}" for form, spent in self.spent.items()))
