@@ -66,7 +66,7 @@ def version(name):
         said = subprocess.run(asked, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r"\d+(\.\d+)+[a-z]?", said.stdout + said.stderr)
+    found = re.search(r"\d+(\.\d+)+([a-z]\d*)?", said.stdout + said.stderr)
     return found.group() if found and said.returncode == 0 else None
 
 

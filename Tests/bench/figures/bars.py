@@ -7,6 +7,7 @@ import math
 import re
 from html import escape
 
+from book import key
 from readme import cells_of
 from rows import ROWS
 from words import number
@@ -29,9 +30,11 @@ def groups(book):
     for row in ROWS:
         cells, used = cells_of(row, book)
         bars = {}
-        for record in used:
+        for record in {key(record): record for record in used}.values():
             if record["unit"] == "x" and book.is_ours(record["by"]):
-                bars.setdefault(label(record), factor(record))
+                peer = label(record)
+                # A second figure beside the same peer tells what it is of.
+                bars[f"{peer} ({record['name']})" if peer in bars else peer] = factor(record)
         if bars:
             transports = sorted(bars.items(), key=lambda one: one[0].endswith("transport ssh"))
             yield re.sub(r"[`\\]", "", cells[0]), transports
