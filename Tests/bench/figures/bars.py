@@ -37,7 +37,7 @@ def groups(book):
                 bars[f"{peer} ({record['name']})" if peer in bars else peer] = factor(record)
         if bars:
             transports = sorted(bars.items(), key=lambda one: one[0].endswith("transport ssh"))
-            yield re.sub(r"[`\\]", "", cells[0]), transports
+            yield re.sub(r"[`\\]| \([-0-9 and]+\)$", "", cells[0]), transports
 
 
 def label(record):

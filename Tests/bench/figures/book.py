@@ -72,8 +72,8 @@ def day(record):
 
 
 def is_busy(record):
-    """Whether others used the machine meanwhile."""
-    return record.get("others", 0) > BUSY or "busy" in record
+    """Whether others used the machine meanwhile, where that matters."""
+    return record["group"] != "size" and (record.get("others", 0) > BUSY or "busy" in record)
 
 
 class Book:

@@ -10,17 +10,13 @@ MARKED = re.compile(r"(<!-- figures: (\w+) -->)(.*?)(<!-- figures -->)", re.S)
 
 
 def table(book):
-    """The table. A row that is older than the newest tells its date, one that was measured
-    while others used the machine has a star."""
+    """The table. A row that was measured while others used the machine has a star."""
     lines = ["| measured | here | others |", "| --- | --- | --- |"]
     has_stars = False
     for row in ROWS:
         cells, used = cells_of(row, book)
         if not cells:
             continue
-        dates = sorted({day(record) for record in used} - {book.newest})
-        if dates:
-            cells[0] += f" ({' and '.join(dates)})"
         if any(map(is_busy, used)):
             cells[0], has_stars = cells[0] + " *", True
         lines.append("| " + " | ".join(cells) + " |")
@@ -30,11 +26,22 @@ def table(book):
 
 
 def cells_of(row, book):
-    """The three cells of a row and the figures in them; none without figures."""
-    before = len(book.asked)
-    cells = [some(texts, book, row.between) for texts in ((row.what,), row.ours, row.others)]
-    used = book.asked[before:]
-    return (cells, used) if used and cells[0] and cells[1] else (None, [])
+    """The three cells of a row and the figures in them; none without figures. What is older
+    than the newest tells its date: the row, or the text that is."""
+    columns = [list(some(texts, book)) for texts in ((row.what,), row.ours, row.others)]
+    used = [record for texts in columns for _, records in texts for record in records]
+    if not used or not columns[0] or not columns[1]:
+        return None, []
+    is_one = len(set(map(day, used))) == 1
+    cells = [row.between.join(text + ("" if is_one else dated(records, book))
+                              for text, records in texts) for texts in columns]
+    return [cells[0] + (dated(used, book) if is_one else ""), *cells[1:]], used
+
+
+def dated(records, book):
+    """The date of what is older than the newest, in brackets."""
+    dates = sorted(set(map(day, records)) - {book.newest})
+    return f" ({' and '.join(dates)})" if dates else ""
 
 
 def how(book):

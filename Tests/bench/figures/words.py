@@ -47,17 +47,18 @@ def formed(form, records):
 
 def fill(text, book):
     """The text with its figures; raises Missing when one is not there."""
-    text = OPTIONAL.sub(lambda part: some([part[1]], book), text)
+    text = OPTIONAL.sub(lambda part: "".join(said for said, _ in some([part[1]], book)), text)
     return FIELD.sub(lambda field: formed(
         field[4] or "", book.all(field[1], field[2], field[3])), text)
 
 
-def some(texts, book, between=", "):
-    """Those of the texts whose figures are all there, joined."""
-    found = []
+def some(texts, book):
+    """Those of the texts whose figures are all there, each with the figures in it."""
     for text in texts:
+        before = len(book.asked)
         try:
-            found.append(fill(text, book))
+            filled = fill(text, book)
         except Missing:
-            pass
-    return between.join(found)
+            del book.asked[before:]
+            continue
+        yield filled, book.asked[before:]
