@@ -103,7 +103,7 @@ class Screen:
 def frames(rows, columns, count):
     """Median and p99 in milliseconds, CPU milliseconds a frame."""
     screen = Screen(rows, columns)
-    took = [screen.frame(record) * 1e3 for record in records(count)]
+    took = [screen.frame(one) * 1e3 for one in records(count)]
     spent = screen.close()
     return median(took[20:]), percentile(took[20:], 0.99), spent * 1e3 / len(took)
 
@@ -111,8 +111,8 @@ def frames(rows, columns, count):
 def redraws(rows, columns, count):
     """The same without a record to read: ^L, which draws every row."""
     screen = Screen(rows, columns)
-    for record in records(3):
-        screen.frame(record)
+    for one in records(3):
+        screen.frame(one)
     took = [screen.frame(b"", b"\x0c") * 1e3 for _ in range(count)]
     spent = screen.close()
     return median(took), percentile(took, 0.99), spent * 1e3 / count
@@ -124,8 +124,8 @@ def writes(count):
         return None
     with tempfile.NamedTemporaryFile("r") as log:
         screen = Screen(50, 200, ("strace", "-o", log.name, "-e", "trace=write"))
-        for record in records(count):
-            screen.frame(record)
+        for one in records(count):
+            screen.frame(one)
         screen.close()
         drawn = [line for line in log if line.startswith("write(1,") and "?2026h" in line]
         others = [line for line in open(log.name) if line.startswith("write(1,")]
@@ -138,8 +138,8 @@ def hour(seconds):
     second, each drawn. CPU as part of the hour, memory at its beginning and end."""
     screen = Screen(50, 200)
     first = 0.0
-    for number, record in enumerate(records(seconds // 3)):
-        screen.frame(record)
+    for number, one in enumerate(records(seconds // 3)):
+        screen.frame(one)
         screen.frame(b"", b"\x0c")
         if number % 2 == 0:
             screen.frame(b"", b"\x0c")

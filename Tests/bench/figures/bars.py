@@ -91,8 +91,9 @@ def render(book):
     grid = []
     for value in (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200):
         kind = "one" if value == 1 else "grid"
-        grid.append(f'<line class="{kind}" x1="{at(value):g}" x2="{at(value):g}" y1="40" y2="{y}"/>')
-        grid.append(text(at(value), 34, f"{value:g}×", "end", "middle"))
+        x = at(value)
+        grid.append(f'<line class="{kind}" x1="{x:g}" x2="{x:g}" y1="40" y2="{y}"/>')
+        grid.append(text(x, 34, f"{value:g}×", "end", "middle"))
     title = "How many times as much the other takes; left of 1×, ours takes more"
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 10}" '

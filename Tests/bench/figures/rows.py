@@ -94,8 +94,8 @@ ROWS = (
          "DuckDB on NDJSON {archive/day|a day|action-filter/DuckDB, NDJSON|inverse}×",
          "`zstdcat \\| jq` {archive/day|a day|action-filter/jq|inverse}×")),
     Row("everything in it",
-        ("`action-filter`: counted at {archive/all|all, counted|action-filter/zstd|inverse} times the "
-         "speed of bare decompression", "printed at "
+        ("`action-filter`: counted at {archive/all|all, counted|action-filter/zstd|inverse} times "
+         "the speed of bare decompression", "printed at "
          "{archive/all|all, printed|action-filter/zstd|inverse}"),
         ("`zstd -d` on all cores, {archive/all|all|zstd} MB/s",)),
     Row("fold the events of a Pincer server, CPU, {bench/fold|CPU|turn-fold|size}",

@@ -15,14 +15,17 @@ TOP = os.path.normpath(os.path.join(HERE, "..", "..", ".."))
 sys.path.append(os.path.join(HERE, ".."))
 import record  # noqa: E402
 
-FORMS = {"with agent-serve": ({}, 45), "without agent-serve": ({"AGENTUTILS_WITHOUT_SERVE": "1"}, 30)}
+# What make is told, and how many MB it may be.
+FORMS = {"with agent-serve": ({}, 45),
+         "without agent-serve": ({"AGENTUTILS_WITHOUT_SERVE": "1"}, 30)}
 
 
 def installed(more):
     """Bytes of all files, and of those among them that are run."""
     with tempfile.TemporaryDirectory(prefix="bench-size.") as folder:
-        done = subprocess.run(["make", "-s", "-C", TOP, "install", f"DESTDIR={folder}", "PREFIX=/usr"],
-                              env={**os.environ, **more}, capture_output=True, text=True)
+        command = ["make", "-s", "-C", TOP, "install", f"DESTDIR={folder}", "PREFIX=/usr"]
+        done = subprocess.run(command, env={**os.environ, **more}, capture_output=True,
+                              text=True)
         if done.returncode:
             sys.exit(f"bench-size: make install: {done.stderr.strip()[-300:]}")
         sizes = {}
