@@ -1,29 +1,10 @@
 """One table, with what must and what should be reached beside what was."""
 import os
-import statistics
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import record  # noqa: E402
-
-
-def setting(name, default):
-    """A whole number from the environment."""
-    text = os.environ.get(name, "")
-    if not text:
-        return default
-    if not text.isdecimal() or int(text) < 1:
-        sys.exit(f"bench-ssh: {name}: not a whole number: {text}")
-    return int(text)
-
-
-def median(values):
-    return statistics.median(values)
-
-
-def percentile(values, part):
-    values = sorted(values)
-    return values[min(int(len(values) * part), len(values) - 1)]
+from common import median, percentile, setting  # noqa: E402,F401
 
 
 class Report:
