@@ -1,6 +1,7 @@
 """The figures that were measured: read, found by their names, and put together with older ones.
 
-The shape of a record is told in ../record.py.
+The shape of a record is told in ../record.py. Those that were measured before there was such
+a file have the date alone, no runs, and `busy` where the machine had other work.
 """
 import fnmatch
 import json
