@@ -22,14 +22,20 @@ INLINE uint64_t known(const uint8_t *at) {
 INLINE uint64_t controls(const uint8_t *at) { return bits((block)(load(at) < 0x20)); }
 
 INLINE const uint8_t *text(const uint8_t *at, const uint8_t *end) {
-  while (end - at >= BLOCK) {
+  /* 1 when the byte before a block is a backslash that escapes its first one. */
+  uint64_t carry = 0;
+  /* No block waits for the marks of the one before it, but for that bit. */
+  for (; end - at >= BLOCK; at += BLOCK) {
     block bytes = load(at);
-    uint64_t slashes = equal(bytes, '\\'), carry = 0;
+    uint64_t slashes = equal(bytes, '\\'), quotes = equal(bytes, '"');
     uint64_t behind = escaped(slashes, &carry);
-    uint64_t stop = (equal(bytes, '"') & ~behind) | controls(at);
+    uint64_t stop = (quotes & ~behind) | controls(at);
     uint64_t units = 0;
-    if (behind != 0) {
-      stop |= (behind & ~known(at)) >> 1;
+    /* Nearly all escapes are one of three. */
+    if ((behind & ~(slashes | quotes | equal(bytes, 'n'))) != 0) {
+      uint64_t unknown = behind & ~known(at);
+      if ((unknown & 1) != 0) return at - 1;
+      stop |= unknown >> 1;
       units = behind & equal(bytes, 'u');
     }
     for (units &= below(stop); units != 0; units &= units - 1) {
@@ -37,10 +43,8 @@ INLINE const uint8_t *text(const uint8_t *at, const uint8_t *end) {
       if (!is_unit(unit, end)) return unit - 1;
     }
     if (stop != 0) return at + __builtin_ctzll(stop);
-    /* An escape that goes beyond begins the next block. */
-    at += BLOCK - carry;
   }
-  return at;
+  return at - carry;
 }
 
 INLINE size_t ascii(const uint8_t *bytes, size_t count) {
@@ -52,12 +56,25 @@ INLINE size_t ascii(const uint8_t *bytes, size_t count) {
   return at;
 }
 
+INLINE const uint8_t *line(const uint8_t *at, const uint8_t *end) {
+  for (; end - at >= BLOCK; at += BLOCK) {
+    block bytes = load(at);
+    uint64_t ends = bits((block)(bytes == '\n') | (block)(bytes == '\r'));
+    if (ends != 0) return at + __builtin_ctzll(ends);
+  }
+  while (at < end && *at != '\n' && *at != '\r') at++;
+  return at;
+}
+
 #define KERNELS(TARGET, LEVEL)                                                             \
   TARGET static const uint8_t *text_##LEVEL(const uint8_t *at, const uint8_t *end) {        \
     return text(at, end);                                                                  \
   }                                                                                        \
   TARGET static size_t ascii_##LEVEL(const uint8_t *bytes, size_t count) {                  \
     return ascii(bytes, count);                                                            \
+  }                                                                                        \
+  TARGET static const uint8_t *line_##LEVEL(const uint8_t *at, const uint8_t *end) {        \
+    return line(at, end);                                                                  \
   }
 
 #if HAS_LEVELS
@@ -71,3 +88,7 @@ const uint8_t *clibc_scan_text(const uint8_t *at, const uint8_t *end) {
 }
 
 size_t clibc_scan_ascii(const uint8_t *bytes, size_t count) { return CALL(ascii, bytes, count); }
+
+const uint8_t *clibc_scan_line(const uint8_t *at, const uint8_t *end) {
+  return CALL(line, at, end);
+}

@@ -75,12 +75,15 @@ int clibc_scan_members(struct clibc_scan *scan, const uint8_t **place, bool *fir
 const uint8_t *clibc_scan_container(struct clibc_scan *scan, const uint8_t *at);
 
 /* Crosses characters and known escapes inside of a string, up to the closing quote,
- * to what cannot stand in a string, or to where fewer than 64 bytes are left. The
+ * to what cannot stand in a string, or to where 64 bytes or fewer are left. The
  * result may be among the four digits of an escape that is known. */
 const uint8_t *clibc_scan_text(const uint8_t *at, const uint8_t *end);
 
 /* How many bytes of ASCII there are before another one, or at least so many that
  * fewer than 64 bytes are left. */
 size_t clibc_scan_ascii(const uint8_t *bytes, size_t count);
+
+/* The next LF or CR, or `end`. */
+const uint8_t *clibc_scan_line(const uint8_t *at, const uint8_t *end);
 
 #endif

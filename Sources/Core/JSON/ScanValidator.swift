@@ -115,8 +115,13 @@ extension ScanCursor {
     if next.pointee == UInt8(ascii: "-") { next += 1 }
     let first = next
     while next < end, next.pointee &- 0x30 < 10 { next += 1 }
+    let whole = next - first
+    if whole > 0, end - next >= 2, next.pointee == UInt8(ascii: "."), next[1] &- 0x30 < 10 {
+      next += 2
+      while next < end, next.pointee &- 0x30 < 10 { next += 1 }
+    }
     // No leading zero, and nothing behind the digits but what ends a value here.
-    if next < end, next - first == 1 || (next > first && first.pointee != 0x30),
+    if next < end, whole == 1 || (whole > 1 && first.pointee != 0x30),
       next.pointee == UInt8(ascii: ",") || next.pointee == UInt8(ascii: "}")
         || next.pointee == UInt8(ascii: "]")
     {

@@ -65,12 +65,33 @@ import Testing
           let isAtStop = found == places.last
           if isAtStop { stopped += 1 }
           #expect(
-            isAtStop || guarded.count - found < 64 && places.contains(found),
+            isAtStop || guarded.count - found <= 64 && places.contains(found),
             "level \(level): \(found) in \(String(decoding: bytes, as: UTF8.self))")
         }
       }
     }
     #expect(stopped > 1000)
+  }
+
+  @Test func findsEndsOfLines() throws {
+    for count in 0..<200 {
+      for place in [0, count / 3, count - 1, count] where place >= 0 {
+        for end: UInt8 in [10, 13] {
+          var bytes = [UInt8](repeating: 11, count: count)
+          if place < count { bytes[place] = end }
+          if place + 1 < count { bytes[place + 1] = 23 - end }
+          try GuardedBytes.with(bytes) { guarded in
+            guard let base = guarded.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
+              return
+            }
+            forEachLevel { level in
+              let found = clibc_scan_line(base, base + count)
+              #expect(found == base + place, "level \(level), \(place) of \(count)")
+            }
+          }
+        }
+      }
+    }
   }
 
   @Test func countsASCII() throws {
