@@ -12,6 +12,11 @@ struct EventRecord: ~Copyable {
   /// The output is a terminal: controls inside strings are escaped.
   let isTerminal: Bool
   private var line = ByteBuffer()
+  /// The beginning of the last record, and of what it was made.
+  private var head = ByteBuffer()
+  private var headType = ByteBuffer()
+  private var headID = ByteBuffer()
+  private var headProfile: [UInt8]?
 
   init(dataOnly: Bool, receivedAt: Bool, isTerminal: Bool) {
     self.dataOnly = dataOnly
@@ -32,23 +37,22 @@ struct EventRecord: ~Copyable {
   ) throws(WriteFailure) {
     line.removeAll(keepingAtMost: 1 << 20)
     if !dataOnly {
-      appendHead(event, profile, time)
-      try writer.write(line.bytes)
-      line.removeAll()
+      // Event after event is of one type, and many streams have no ids.
+      if receivedAt || !isHead(of: event, profile) { makeHead(event, profile, time) }
+      try writer.write(head.bytes)
     }
     try writeData(event.data, to: writer)
     if !dataOnly {
       if event.isPartial { try writer.write(",\"partial\":true") }
-      line.append(UInt8(ascii: "}"))
+      try writer.write(byte: UInt8(ascii: "}"))
     }
-    line.append(10)
-    try writer.write(line.bytes)
+    try writer.newline()
   }
 
   /// Writes one message of a WebSocket.
   ///
   /// - Parameters:
-  ///   - message: its bytes may be changed.
+  ///   - message: what came.
   ///   - profile: whose it is, a JSON string; nil where that need not be said.
   ///   - time: the time of receipt, asked for when it is wanted.
   ///   - writer: takes the line.
@@ -58,9 +62,9 @@ struct EventRecord: ~Copyable {
   ) throws(WriteFailure) {
     line.removeAll(keepingAtMost: 1 << 20)
     if !dataOnly {
-      append("{")
-      appendOrigin(profile, time)
-      append(message.isText ? "\"data\":" : "\"binary\":")
+      Self.append("{", to: &line)
+      Self.appendOrigin(profile, receivedAt ? time() : nil, to: &line)
+      Self.append(message.isText ? "\"data\":" : "\"binary\":", to: &line)
     }
     if message.isText {
       try writer.write(line.bytes)
@@ -68,7 +72,7 @@ struct EventRecord: ~Copyable {
       try writeValid(message.bytes, to: writer)
     } else {
       line.append(UInt8(ascii: "\""))
-      Base64.append(UnsafeRawBufferPointer(message.bytes), to: &line)
+      Base64.append(message.bytes, to: &line)
       line.append(UInt8(ascii: "\""))
     }
     if !dataOnly { line.append(UInt8(ascii: "}")) }
@@ -76,84 +80,104 @@ struct EventRecord: ~Copyable {
     try writer.write(line.bytes)
   }
 
-  private mutating func appendHead(
+  private func isHead(of event: StreamEventView, _ profile: [UInt8]?) -> Bool {
+    !head.isEmpty && headType.holds(event.type) && headID.holds(event.id)
+      && headProfile == profile
+  }
+
+  private mutating func makeHead(
     _ event: StreamEventView, _ profile: [UInt8]?, _ time: () -> Timestamp
   ) {
-    append("{\"event\":")
+    headType.removeAll()
+    headType.append(event.type)
+    headID.removeAll()
+    headID.append(event.id)
+    headProfile = profile
+    head.removeAll(keepingAtMost: 1 << 20)
+    Self.append("{\"event\":", to: &head)
     if event.type.isEmpty {
-      append("\"message\"")
+      Self.append("\"message\"", to: &head)
     } else {
-      JSONQuote.append(event.type, to: &line)
+      JSONQuote.append(event.type, to: &head)
     }
-    append(",\"id\":")
-    JSONQuote.append(event.id, to: &line)
-    append(",")
-    appendOrigin(profile, time)
-    append("\"data\":")
+    Self.append(",\"id\":", to: &head)
+    JSONQuote.append(event.id, to: &head)
+    Self.append(",", to: &head)
+    Self.appendOrigin(profile, receivedAt ? time() : nil, to: &head)
+    Self.append("\"data\":", to: &head)
   }
 
   /// Whose it is and when it came, each with a comma behind it.
-  private mutating func appendOrigin(_ profile: [UInt8]?, _ time: () -> Timestamp) {
+  private static func appendOrigin(
+    _ profile: [UInt8]?, _ time: Timestamp?, to out: inout ByteBuffer
+  ) {
     if let profile {
-      append("\"profile\":")
-      profile.withUnsafeBytes { line.append($0) }
-      append(",")
+      append("\"profile\":", to: &out)
+      profile.withUnsafeBytes { out.append($0) }
+      append(",", to: &out)
     }
-    if receivedAt { append("\"received_at\":\"\(time().rfc3339)\",") }
+    if let time {
+      append("\"received_at\":\"", to: &out)
+      var text = time.rfc3339
+      text.withUTF8 { out.append(UnsafeRawBufferPointer($0)) }
+      append("\",", to: &out)
+    }
   }
 
   /// The data raw when it is one JSON value, else as a JSON string.
   private mutating func writeData(
-    _ data: UnsafeMutableRawBufferPointer, to writer: RecordWriter
+    _ data: UnsafeRawBufferPointer, to writer: RecordWriter
   ) throws(WriteFailure) {
-    if UTF8Text.isValid(UnsafeRawBufferPointer(data)) {
+    if UTF8Text.isValid(data) {
       try writeValid(data, to: writer)
       return
     }
-    var repaired = UTF8Text.repaired(UnsafeRawBufferPointer(data))
+    let repaired = UTF8Text.repaired(data)
     var failure: WriteFailure?
-    repaired.withUnsafeMutableBytes { bytes in
+    repaired.withUnsafeBytes { bytes in
       do throws(WriteFailure) { try writeValid(bytes, to: writer) } catch { failure = error }
     }
     if let failure { throw failure }
   }
 
   private mutating func writeValid(
-    _ data: UnsafeMutableRawBufferPointer, to writer: RecordWriter
+    _ data: UnsafeRawBufferPointer, to writer: RecordWriter
   ) throws(WriteFailure) {
-    let bytes = UnsafeRawBufferPointer(data)
-    guard ScanValidator.isValue(bytes) else {
-      JSONQuote.append(bytes, to: &line)
-      try writer.write(line.bytes)
-      line.removeAll()
-      return
-    }
-    Self.foldLines(data)
-    if isTerminal {
-      JSONQuote.appendVisible(json: bytes, to: &line)
-      try writer.write(line.bytes)
-      line.removeAll()
+    if !ScanValidator.isValue(data) {
+      JSONQuote.append(data, to: &line)
+    } else if isTerminal {
+      JSONQuote.appendVisible(json: data, to: &line)
     } else {
-      try writer.write(bytes)
+      return try Self.writeFolded(data, to: writer)
     }
+    try Self.writeFolded(line.bytes, to: writer)
+    line.removeAll()
   }
 
   /// No string of valid JSON holds a raw line feed: each is white space.
-  private static func foldLines(_ data: UnsafeMutableRawBufferPointer) {
-    guard var position = data.baseAddress else { return }
-    let end = position + data.count
-    while let found = memchr(position, 10, end - position) {
-      found.storeBytes(of: 32, as: UInt8.self)
-      position = found + 1
+  private static func writeFolded(
+    _ json: UnsafeRawBufferPointer, to writer: RecordWriter
+  ) throws(WriteFailure) {
+    var rest = json
+    while let base = rest.baseAddress, let found = memchr(base, 10, rest.count) {
+      let count = UnsafeRawPointer(found) - base
+      try writer.write(UnsafeRawBufferPointer(rebasing: rest[..<count]))
+      try writer.write(byte: UInt8(ascii: " "))
+      rest = UnsafeRawBufferPointer(rebasing: rest[(count + 1)...])
     }
+    try writer.write(rest)
   }
 
-  private mutating func append(_ text: StaticString) {
-    line.append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  private static func append(_ text: StaticString, to out: inout ByteBuffer) {
+    out.append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
+}
 
-  private mutating func append(_ text: String) {
-    var text = text
-    text.withUTF8 { line.append(UnsafeRawBufferPointer($0)) }
+extension ByteBuffer {
+  fileprivate func holds(_ other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count, let base = other.baseAddress, let mine = bytes.baseAddress else {
+      return count == other.count
+    }
+    return memcmp(mine, base, count) == 0
   }
 }

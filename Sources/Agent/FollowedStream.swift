@@ -158,10 +158,9 @@ public struct HeldEvent {
 
   /// Hands the event to a function as if the stream had just dispatched it.
   public func withView(_ body: (StreamEventView) -> Void) {
-    var data = data
     type.withUnsafeBytes { type in
       id.withUnsafeBytes { id in
-        data.withUnsafeMutableBytes { data in
+        data.withUnsafeBytes { data in
           body(StreamEventView(type: type, id: id, data: data, isPartial: isPartial))
         }
       }

@@ -123,9 +123,11 @@ final class Follower {
     }
   }
 
-  private func print(_ event: StreamEventView) {
-    guard isLive else { return }
-    printedID = Array(event.id)
+  private func print(_ event: StreamEventView) { print(event, loop) }
+
+  private func print(_ event: StreamEventView, _ loop: FollowLoop) {
+    guard end == nil && loop.end == nil else { return }
+    if !printedID.elementsEqual(event.id) { printedID = Array(event.id) }
     loop.count(loop.output.write(event, profile: profile))
   }
 
@@ -142,13 +144,15 @@ extension Follower: StreamHandler {
   }
 
   func streamItem(_ item: StreamItem) {
-    guard isLive else { return }
+    // One look at what drives it for each item: thousands may come at once.
+    let loop = loop
+    guard end == nil && loop.end == nil else { return }
     switch item {
     case .event(let event):
-      if continuity?.take(event) == false {
+      if let continuity, !continuity.take(event) {
         stream?.hold()
       } else {
-        print(event)
+        print(event, loop)
       }
     case .comment(let text):
       loop.output.write(comment: text)

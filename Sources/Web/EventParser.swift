@@ -22,12 +22,11 @@ public struct EventParser: ~Copyable {
   private var markMatched = 0
   private var atStart = true
 
-  private var data = ByteBuffer()
-  private var dataLines = 0
-  private var type = ByteBuffer()
+  private var draft: EventDraft
   private var pendingID = ByteBuffer()
   private var committedID = ByteBuffer()
-  private var dropped = 0
+  private var hasNewID = false
+  private var isOver = false
 
   /// - Parameters:
   ///   - keepsComments: whether comments are handed over.
@@ -36,6 +35,7 @@ public struct EventParser: ~Copyable {
   public init(keepsComments: Bool = false, maxEventBytes: Int? = nil) {
     self.keepsComments = keepsComments
     limit = maxEventBytes ?? Int.max
+    draft = EventDraft(limit: limit)
   }
 
   /// The last event id: of the last blank line, kept over connections.
@@ -45,18 +45,16 @@ public struct EventParser: ~Copyable {
       newValue.withUnsafeBytes { bytes in
         committedID.removeAll()
         committedID.append(bytes)
-        pendingID.removeAll()
-        pendingID.append(bytes)
       }
+      revertID()
     }
   }
 
   /// Begins a new connection: an unfinished event and its id are forgotten,
   /// a byte order mark may come again.
   public mutating func restart() {
-    forgetEvent()
-    pendingID.removeAll()
-    pendingID.append(committedID.bytes)
+    draft.forget()
+    revertID()
     place = .name
     name.removeAll()
     value.removeAll()
@@ -66,36 +64,47 @@ public struct EventParser: ~Copyable {
   }
 
   /// Takes the next bytes of the connection.
+  ///
+  /// - Parameters:
+  ///   - bytes: what came.
+  ///   - handle: told what they complete.
+  @inline(__always)
   public mutating func consume(
     _ bytes: UnsafeRawBufferPointer, _ handle: (StreamItem) -> Void
   ) {
     var rest = bytes
     if atStart { rest = skipMark(rest) }
-    guard let base = rest.baseAddress, rest.count > 0 else { return }
+    while rest.count > 0 {
+      guard let item = next(&rest) else { continue }
+      handle(item)
+      settle()
+    }
+    draft.keep()
+  }
+
+  /// Takes a line, or what is there of one.
+  ///
+  /// - Returns: what it completes; `settle` forgets it.
+  private mutating func next(_ rest: inout UnsafeRawBufferPointer) -> StreamItem? {
+    guard let base = rest.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
     let end = base + rest.count
     var position = base
-    // The next LF and CR, looked up again only once they are passed.
-    var lineFeed = base - 1
-    var carriageReturn = base - 1
-    while position < end {
-      if swallowsLineFeed {
-        swallowsLineFeed = false
-        if position.load(as: UInt8.self) == 10 {
-          position += 1
-          continue
-        }
-      }
-      if lineFeed < position { lineFeed = Self.find(10, position, end) }
-      if carriageReturn < position { carriageReturn = Self.find(13, position, end) }
-      let stop = min(lineFeed, carriageReturn)
-      feed(UnsafeRawBufferPointer(start: position, count: stop - position))
-      position = stop
-      if stop < end {
-        swallowsLineFeed = carriageReturn == stop
-        position += 1
-        endLine(handle)
-      }
+    if swallowsLineFeed {
+      swallowsLineFeed = false
+      if position.pointee == 10 { position += 1 }
     }
+    let stop = clibc_scan_line(position, end) ?? end
+    let piece = UnsafeRawBufferPointer(start: position, count: stop - position)
+    if stop == end {
+      rest = UnsafeRawBufferPointer(start: end, count: 0)
+      feed(piece)
+      return nil
+    }
+    swallowsLineFeed = stop.pointee == 13
+    rest = UnsafeRawBufferPointer(start: stop + 1, count: end - stop - 1)
+    if place == .name && name.isEmpty { return take(line: piece) }
+    feed(piece)
+    return endLine()
   }
 
   /// Ends the connection. The standard drops an unfinished event.
@@ -105,15 +114,9 @@ public struct EventParser: ~Copyable {
   public mutating func finish(flushPartial: Bool, _ handle: (StreamItem) -> Void) {
     if flushPartial {
       if place == .name && !name.isEmpty { beginValue(lookUp()) }
-      handOver(isPartial: true, handle)
+      if let item = draft.item(id: committedID.bytes, isPartial: true) { handle(item) }
     }
     restart()
-  }
-
-  private static func find(
-    _ byte: Int32, _ position: UnsafeRawPointer, _ end: UnsafeRawPointer
-  ) -> UnsafeRawPointer {
-    memchr(position, byte, end - position).map { UnsafeRawPointer($0) } ?? end
   }
 
   /// Drops one byte order mark at the start, also when it comes in pieces.
@@ -131,6 +134,43 @@ public struct EventParser: ~Copyable {
     }
     atStart = false
     return UnsafeRawBufferPointer(rebasing: bytes[index...])
+  }
+
+  /// Takes a whole line, without its end: what most streams are made of at once, the
+  /// rest like a line that comes in pieces.
+  private mutating func take(line: UnsafeRawBufferPointer) -> StreamItem? {
+    if line.isEmpty { return dispatch() }
+    switch line[0] {
+    case UInt8(ascii: "d"):
+      if let value = Self.value("data", line), draft.take(line: value) { return nil }
+    case UInt8(ascii: "e"):
+      if let value = Self.value("event", line), value.count <= limit {
+        draft.set(type: value)
+        return nil
+      }
+    case UInt8(ascii: "i"):
+      if let value = Self.value("id", line), value.count <= limit {
+        setID(value)
+        return nil
+      }
+    default: break
+    }
+    feed(line)
+    return endLine()
+  }
+
+  /// The value of a line that begins with this name and a colon.
+  @inline(__always)
+  private static func value(
+    _ name: StaticString, _ line: UnsafeRawBufferPointer
+  ) -> UnsafeRawBufferPointer? {
+    var start = name.utf8CodeUnitCount
+    guard let base = line.baseAddress, line.count > start, line[start] == 58,
+      memcmp(base, name.utf8Start, start) == 0
+    else { return nil }
+    start += 1
+    if start < line.count && line[start] == 32 { start += 1 }
+    return UnsafeRawBufferPointer(rebasing: line[start...])
   }
 
   /// Takes a piece of one line, without line ends.
@@ -173,99 +213,73 @@ public struct EventParser: ~Copyable {
     field = found
     place = .valueStart
     if field == .comment && !keepsComments { field = .ignored }
-    if field == .data {
-      if dataLines > 0 { joinLine() }
-      dataLines += 1
-    }
+    if field == .data { draft.beginLine() }
     value.removeAll()
-  }
-
-  /// The LF between two data lines counts like their bytes.
-  private mutating func joinLine() {
-    if dropped > 0 {
-      dropped += 1
-    } else if data.count >= limit {
-      drop(data.count + 1)
-    } else {
-      data.append(10)
-    }
   }
 
   private mutating func append(_ bytes: UnsafeRawBufferPointer) {
     if field == .ignored || bytes.count == 0 { return }
     if field == .data {
-      if dropped > 0 {
-        dropped += bytes.count
-      } else if bytes.count > limit - data.count {
-        drop(data.count + bytes.count)
-      } else {
-        data.append(bytes)
-      }
+      draft.append(bytes)
     } else if bytes.count > limit - value.count {
       // A type or id past the limit takes its event with it, a comment only itself.
-      if field != .comment { drop(value.count + bytes.count) }
+      if field != .comment { draft.drop(value.count + bytes.count) }
+      value.removeAll(keepingAtMost: 1 << 20)
       field = .ignored
     } else {
       value.append(bytes)
     }
   }
 
-  private mutating func drop(_ size: Int) {
-    dropped += max(size, 1)
-    data.removeAll(keepingAtMost: 1 << 20)
-    value.removeAll(keepingAtMost: 1 << 20)
-  }
-
-  private mutating func endLine(_ handle: (StreamItem) -> Void) {
+  private mutating func endLine() -> StreamItem? {
     if place == .name {
-      if name.isEmpty {
-        dispatch(handle)
-        return
-      }
+      if name.isEmpty { return dispatch() }
       beginValue(lookUp())
-    }
-    switch field {
-    case .data, .ignored: break
-    case .comment: handle(.comment(value.bytes))
-    case .event:
-      type.removeAll()
-      type.append(value.bytes)
-    case .id:
-      if !value.bytes.contains(0) {
-        pendingID.removeAll()
-        pendingID.append(value.bytes)
-      }
-    case .retry: if let time = Self.digits(value.bytes) { handle(.retry(milliseconds: time)) }
     }
     place = .name
     name.removeAll()
-  }
-
-  private mutating func dispatch(_ handle: (StreamItem) -> Void) {
-    committedID.removeAll()
-    committedID.append(pendingID.bytes)
-    handOver(isPartial: false, handle)
-    forgetEvent()
-  }
-
-  /// Hands over what was gathered, if there were data lines.
-  private mutating func handOver(isPartial: Bool, _ handle: (StreamItem) -> Void) {
-    if dropped > 0 {
-      handle(.oversize(bytes: dropped))
-    } else if dataLines > 0 {
-      handle(
-        .event(
-          StreamEventView(
-            type: type.bytes, id: committedID.bytes, data: data.mutableBytes,
-            isPartial: isPartial)))
+    switch field {
+    case .data, .ignored: break
+    case .comment: return .comment(value.bytes)
+    case .event: draft.set(type: value.bytes)
+    case .id: setID(value.bytes)
+    case .retry: return Self.digits(value.bytes).map { .retry(milliseconds: $0) }
     }
+    return nil
   }
 
-  private mutating func forgetEvent() {
-    data.removeAll(keepingAtMost: 8 << 20)
-    type.removeAll()
-    dataLines = 0
-    dropped = 0
+  /// An id counts from the blank line on; one with NUL never.
+  private mutating func setID(_ bytes: UnsafeRawBufferPointer) {
+    if let base = bytes.baseAddress, memchr(base, 0, bytes.count) != nil { return }
+    pendingID.removeAll()
+    pendingID.append(bytes)
+    hasNewID = true
+  }
+
+  private mutating func revertID() {
+    pendingID.removeAll()
+    pendingID.append(committedID.bytes)
+    hasNewID = false
+  }
+
+  private mutating func dispatch() -> StreamItem? {
+    if hasNewID {
+      committedID.removeAll()
+      committedID.append(pendingID.bytes)
+      hasNewID = false
+    }
+    isOver = true
+    guard let item = draft.item(id: committedID.bytes, isPartial: false) else {
+      settle()
+      return nil
+    }
+    return item
+  }
+
+  /// Forgets an event that was handed over.
+  private mutating func settle() {
+    if isOver { draft.forget() }
+    isOver = false
   }
 
   /// ASCII digits alone; what is too large for the type is its largest value.

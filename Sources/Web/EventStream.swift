@@ -159,11 +159,12 @@ public final class EventStream: StreamLink {
       return bytes.count < room ? .taken : .stop
     }
     if isHeld { return .pause }
-    parser.consume(bytes) { take($0) }
+    let handler = handler
+    parser.consume(bytes) { take($0, handler) }
     return .taken
   }
 
-  private func take(_ item: StreamItem) {
+  private func take(_ item: StreamItem, _ handler: any StreamHandler) {
     switch item {
     case .retry(let milliseconds):
       let seconds = min(Double(milliseconds) / 1000, RetryAfter.limit)
@@ -199,7 +200,7 @@ public final class EventStream: StreamLink {
     exchange = nil
     isHeld = false
     if case .open = state {
-      parser.finish(flushPartial: policy.flushPartial) { take($0) }
+      parser.finish(flushPartial: policy.flushPartial) { take($0, handler) }
     }
     let now = clock()
     guard let wait = reconnect.failed(now: now, after: least, random: random()) else {

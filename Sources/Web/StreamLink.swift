@@ -106,24 +106,24 @@ public enum StreamItem {
   case fault(String)
 }
 
-/// One event in the parser's buffers.
+/// One event, in the parser's buffers or where it came.
 public struct StreamEventView {
   /// The event type, empty for `message`.
   public let type: UnsafeRawBufferPointer
   /// The last event id of the stream at this event.
   public let id: UnsafeRawBufferPointer
   /// The data lines joined by LF.
-  public let data: UnsafeMutableRawBufferPointer
+  public let data: UnsafeRawBufferPointer
   /// Whether the stream ended before the event's blank line.
   public let isPartial: Bool
 
   /// - Parameters:
   ///   - type: the event type, empty for `message`.
   ///   - id: the last event id at this event.
-  ///   - data: the data lines joined by LF; may be changed by the taker.
+  ///   - data: the data lines joined by LF.
   ///   - isPartial: whether the blank line is missing.
   public init(
-    type: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer, data: UnsafeMutableRawBufferPointer,
+    type: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer, data: UnsafeRawBufferPointer,
     isPartial: Bool
   ) {
     self.type = type

@@ -43,7 +43,7 @@ final class ActivityFollower: Continuity {
       held.append(HeldEvent(event))
       return false
     }
-    let data = UnsafeRawBufferPointer(event.data)
+    let data = event.data
     if event.isPartial { return true }
     if event.type.elementsEqual("activity_snapshot".utf8) {
       if !ledger.isReached(by: data) {

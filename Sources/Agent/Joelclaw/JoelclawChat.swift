@@ -209,7 +209,7 @@ extension JoelclawChat: StreamHandler {
     switch item {
     case .message(let message) where message.isText:
       do throws(JoelclawEvent.Fault) {
-        take(try JoelclawEvent(UnsafeRawBufferPointer(message.bytes)))
+        take(try JoelclawEvent(message.bytes))
       } catch {
         turn?.missed()
         listener?.chatLink(.fault("a frame that cannot be read: \(error.reason)"))

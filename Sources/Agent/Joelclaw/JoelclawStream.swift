@@ -43,8 +43,7 @@ final class JoelclawStream: StreamLink {
     return min(stream.tick(now: now), pace.due)
   }
 
-  private func take(_ bytes: UnsafeMutableRawBufferPointer) throws(JoelclawEvent.Fault) {
-    let frame = UnsafeRawBufferPointer(bytes)
+  private func take(_ frame: UnsafeRawBufferPointer) throws(JoelclawEvent.Fault) {
     let type = try JoelclawEvent.type(frame)
     let now = Clock.monotonic
     // It is printed as it came, whatever is in it.
@@ -64,7 +63,7 @@ final class JoelclawStream: StreamLink {
       handler.streamItem(
         .event(
           StreamEventView(
-            type: UnsafeRawBufferPointer(name), id: none, data: bytes, isPartial: false)))
+            type: UnsafeRawBufferPointer(name), id: none, data: frame, isPartial: false)))
     }
   }
 }

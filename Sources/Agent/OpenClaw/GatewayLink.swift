@@ -229,7 +229,7 @@ extension GatewayLink: SocketHandler {
     guard message.isText else { return owner.linkFaulted("a frame that is not text") }
     let frame: GatewayFrame
     do throws(ScanFault) {
-      frame = try GatewayFrame(UnsafeRawBufferPointer(message.bytes))
+      frame = try GatewayFrame(message.bytes)
     } catch {
       return owner.linkFaulted("a frame that cannot be read: \(error.reason)")
     }

@@ -151,7 +151,7 @@ final class ResponsesChat: ChatLine {
 
   private func take(_ item: StreamItem) {
     guard case .event(let event) = item, reply.end == nil,
-      let value = try? JSONValue.parse(UnsafeRawBufferPointer(event.data))
+      let value = try? JSONValue.parse(event.data)
     else { return }
     let isNews = reply.take(value)
     if let id = reply.id, var turn, turn.id != id {

@@ -265,7 +265,7 @@ extension FirehoseStream: StreamHandler {
 
   func streamItem(_ item: StreamItem) {
     switch item {
-    case .message(let message) where !message.isText: take(UnsafeRawBufferPointer(message.bytes))
+    case .message(let message) where !message.isText: take(message.bytes)
     case .message: fault("a text is no event")
     case .oversize(let bytes) where bytes > maxBytes ?? .max: handler.streamItem(item)
     case .oversize:

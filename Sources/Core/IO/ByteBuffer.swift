@@ -18,11 +18,6 @@ public struct ByteBuffer: ~Copyable {
   /// The bytes held, valid until the next change.
   public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-  /// The bytes held, to be changed in place.
-  public var mutableBytes: UnsafeMutableRawBufferPointer {
-    mutating get { UnsafeMutableRawBufferPointer(start: base, count: count) }
-  }
-
   /// Whether nothing is held.
   public var isEmpty: Bool { count == 0 }
 

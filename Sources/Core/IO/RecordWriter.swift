@@ -68,9 +68,12 @@ public final class RecordWriter {
   }
 
   /// Adds a LF.
-  public func newline() throws(WriteFailure) {
+  public func newline() throws(WriteFailure) { try write(byte: 10) }
+
+  /// Adds one byte.
+  public func write(byte: UInt8) throws(WriteFailure) {
     if count == buffer.capacity { try flush() }
-    buffer.base.storeBytes(of: 10, toByteOffset: count, as: UInt8.self)
+    buffer.base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
     count += 1
   }
 

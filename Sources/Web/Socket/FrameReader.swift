@@ -177,8 +177,8 @@ final class FrameReader {
   }
 
   /// The payload of the frame that lies in the region and is not yet held.
-  private var fresh: UnsafeMutableRawBufferPointer {
-    UnsafeMutableRawBufferPointer(rebasing: region[start..<place])
+  private var fresh: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: region[start..<place])
   }
 
   /// Keeps what lies in the region of a message that goes on behind it.
@@ -189,7 +189,7 @@ final class FrameReader {
 
   private func keep() throws(FrameFault) {
     guard let message, !message.isDropped else { return }
-    let bytes = UnsafeRawBufferPointer(fresh)
+    let bytes = fresh
     if message.isText && !text.take(bytes) { throw Self.notText }
     held.append(bytes)
     start = place
@@ -206,7 +206,7 @@ final class FrameReader {
       return
     }
     if message.size == fresh.count {
-      if message.isText && !UTF8Text.isValid(UnsafeRawBufferPointer(fresh)) {
+      if message.isText && !UTF8Text.isValid(fresh) {
         throw Self.notText
       }
       taker.frames(message: SocketMessage(isText: message.isText, bytes: fresh))
@@ -216,7 +216,7 @@ final class FrameReader {
     try keep()
     self.message = nil
     if message.isText && !text.isWhole { throw Self.notText }
-    taker.frames(message: SocketMessage(isText: message.isText, bytes: held.mutableBytes))
+    taker.frames(message: SocketMessage(isText: message.isText, bytes: held.bytes))
     held.removeAll(keepingAtMost: Self.keeps)
   }
 

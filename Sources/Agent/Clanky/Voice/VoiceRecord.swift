@@ -46,7 +46,7 @@ package enum VoiceRecord {
   package static func read(
     _ event: StreamEventView, _ deliver: (VoiceRecord) -> Void, fault: (String) -> Void
   ) -> Bool {
-    let data = UnsafeRawBufferPointer(event.data)
+    let data = event.data
     let type = String(decoding: event.type, as: UTF8.self)
     let wanted: String
     switch type {
