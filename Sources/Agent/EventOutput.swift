@@ -37,8 +37,9 @@ public final class EventOutput {
       isTerminal: archive == nil && isatty(1) == 1)
   }
 
+  /// As much as a pipe holds: a larger buffer would leave the processor's cache.
   private static var standard: RecordWriter {
-    RecordWriter(interrupted: { EndSignals.hasPending })
+    RecordWriter(capacity: 64 << 10, interrupted: { EndSignals.hasPending })
   }
 
   /// Prints an event if it is wanted.

@@ -25,8 +25,7 @@ public final class WebSocket {
   var connection: RawConnection?
   var writer = FrameWriter()
   var reader: FrameReader?
-  let region = UnsafeMutableRawBufferPointer.allocate(
-    byteCount: Transfer.pieceSize, alignment: 4096)
+  let region = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 4096)
   /// Whether frames of the region wait for `release`.
   var isHeld = false
   var hasFrames = false
