@@ -37,7 +37,8 @@ let lean: [LinkerSetting] =
   ? []
   : [
     .unsafeFlags(
-      ["-use-ld=lld"] + leanFlags.flatMap { ["-Xlinker", String($0)] },
+      ["-use-ld=lld", "-Xclang-linker", "-static-libgcc"]
+        + leanFlags.flatMap { ["-Xlinker", String($0)] },
       .when(configuration: .release))
   ]
 let staticLink: [LinkerSetting] =
