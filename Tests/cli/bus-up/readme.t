@@ -1,7 +1,8 @@
 #!/bin/sh
-# The README's section "More than one machine", command by command: a laptop, a server with TLS,
-# three of them of which the leader is killed, an edge that is cut off and comes back, and what
-# users may do. Each machine is a folder; names, ports and places are those of this machine.
+# The README's section "More than one machine", and those of bus-up(1) that go on from there,
+# command by command: a laptop, a server with TLS, three of them of which the leader is killed, an
+# edge that is cut off and comes back, and what users may do. Each machine is a folder; names, ports
+# and places are those of this machine.
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../bus.sh"
 needs jq openssl curl
@@ -9,10 +10,20 @@ bound=60
 umask 077
 
 awk -v dir="$tmp" '
-  /^## / { inside = $0 == "## More than one machine" }
-  inside && /^    / { if (!open) n++; open = 1; print substr($0, 5) >(dir "/block" n); next }
-  { open = 0 }' "$root/README.md"
-is "$(find "$tmp" -name 'block*' | wc -l | tr -d ' ')" 8 "each block of the README is run below"
+  FILENAME ~ /README/ {
+    if (/^## /) inside = $0 == "## More than one machine"
+    if (inside && /^    /) { if (!open) n++; open = 1; print substr($0, 5) >(dir "/block" n) }
+    else open = 0
+    next
+  }
+  /^\.S[hs] / { ours = $0 == ".Ss For other machines" || (ours && /^\.Ss/) }
+  ours && /^\.Bd/ { n++; open = 1; next }
+  /^\.Ed/ { open = 0 }
+  ours && open {
+    gsub(/\\\(aq/, "\047"); gsub(/\\e/, "\\")
+    print >(dir "/block" n)
+  }' "$root/README.md" "$root/man/bus-up.1"
+is "$(find "$tmp" -name 'block*' | wc -l | tr -d ' ')" 10 "each block is run below"
 
 # --- what stands for what
 
@@ -153,7 +164,7 @@ for box in two three; do
 done
 for box in one two three; do serve "$box" 5; done
 for box in one two three; do ok "$box is up" wait_until 30 is_ready "$box"; done
-sed -n 's/.*`\(bus-put -b team --create --replicas 3 [^`]*\)`.*/\1/p' "$root/README.md" >"$tmp/made"
+line 6 bus-put >"$tmp/made"
 run sh "$tmp/made"
 status_is 0 "$(cat "$tmp/made")"
 # leader STREAM: the server that was the last to say that it leads it.
@@ -191,13 +202,13 @@ ok "it comes back" wait_until 30 is_ready "$first"
 # --- an edge that is cut off and comes back
 
 cp "$tmp/one/bus.pem" "$tmp/one/bus-token" "$tmp/one/access.conf" "$tmp/edge"
-serve edge 6
+serve edge 7
 ok "the edge is up" wait_until 30 is_ready edge
-servers=$(sed -n 's/^Its section says `\(servers = [^`]*\)`.*/\1/p' "$root/README.md" | sed -f "$tmp/edge.own")
+servers=$(commands 8 edge)
 printf '[bus ada]\n%s\ntoken-file = %s\n' "$servers" "$conf/bus-token" >>"$conf/config"
 run bus-put -b ada --create </dev/null
 status_is 0 "its stream is made there"
-line 7 bus-put >"$tmp/all"
+line 9 bus-put >"$tmp/all"
 run sh "$tmp/all"
 status_is 0 "$(cat "$tmp/all")"
 rows 500 10001 | bus-put -b ada
@@ -218,7 +229,7 @@ run bus-get -b team --all -e
 is "$(lines "$out")" 6500 "the edge keeps its subjects"
 run bus-get -b ada --all -e
 is "$(lines "$out")" 1000 "and does not take others'"
-follow shown action-format 7
+follow shown action-format 9
 shown() {
   rows 1 "$(date +%s)" | bus-put -b ada
   test -s "$tmp/shown.out"
@@ -247,7 +258,7 @@ done
 for box in one two three; do
   cp "$tmp/ada" "$tmp/ines" "$tmp/$box"
   echo "s/nats-server --signal reload/kill -HUP $(cat "$tmp/$box.pid")/" >>"$tmp/$box.own"
-  on "$box" 8
+  on "$box" 10
   wait_until 20 has "$tmp/$box.err" Reloaded
 done
 run bus-put -b team </dev/null
