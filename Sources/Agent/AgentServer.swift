@@ -171,6 +171,11 @@ extension Settings.Profile {
   /// How to get a URL, when a command has none.
   public static let howToName = "run agent-setup, or set AGENT_URL; see agentutils.conf(5)"
 
+  /// Where a URL that cannot be used is to be mended: the environment goes before the file.
+  public static var placeOfURL: String {
+    Process.environment("AGENT_URL") == nil ? "the profile's url" : "AGENT_URL"
+  }
+
   /// Whether its URL is that of a WebSocket.
   var isSocket: Bool {
     ["ws://", "wss://"].contains { url?.prefix($0.count).lowercased() == $0 }
@@ -190,7 +195,7 @@ extension Settings.Profile {
       do throws(AddressError) {
         return try backend.isSocket ? WebAddress(socket: place) : WebAddress(place)
       } catch {
-        throw SettingsError("the profile's url", error.reason)
+        throw SettingsError(Self.placeOfURL, error.reason)
       }
     }
   }

@@ -20,7 +20,7 @@ struct Delete {
   func run() throws -> ExitStatus {
     let asks = !options.isSure
     if asks, !Confirmation.canAsk || options.operands.contains("-") {
-      throw CallFailure("--delete", "nobody can be asked: give --yes", .failure)
+      throw CallFailure("--delete", "no terminal to ask at: give --yes", .failure)
     }
     let ids = try FactIDs.all(options.operands)
     if ids.isEmpty { return .negative }

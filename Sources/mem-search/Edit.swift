@@ -23,7 +23,7 @@ struct Edit {
     let id = try FactIDs.checked(options.id)
     if !options.hasChange, !Confirmation.canAsk, !(options.isSure && Editor.isNamed) {
       throw CallFailure(
-        "--edit", "nobody can be asked: say what changes, or set EDITOR and give --yes",
+        "--edit", "no terminal to ask at: give --fact, --subject or --type",
         .failure)
     }
     let fetch = try memory.fetch()

@@ -68,7 +68,7 @@ struct InboxOptions {
 
   static let table = OptionTable<InboxOptions>(
     program: "share-inbox",
-    summary: "Drop a file, and it is in the agent's hands exactly once.",
+    summary: "Upload files to the agent's machine and type their paths, each exactly once.",
     synopsis: "add FILE ...|list|drain|watch|purge|retry ID|remove ID",
     operands: .verbs([
       .init("add", .file), .init("list"), .init("drain", CompletionNames.hosts),
@@ -88,7 +88,7 @@ struct InboxOptions {
         nil, "format", "TEXT", "type this, {path} being the file's path (default: '{path} ')",
         Reading(PathText.checked)
       ) { $0.format = $1 },
-      Option("r", "return", "press Return after it") { $0.pressesReturn = true },
+      Option("r", "return", "press Return after the path") { $0.pressesReturn = true },
       Option(nil, "when-idle", "type only when the agent is idle") { $0.waitsForIdle = true },
       Option(
         nil, "max-wait", "SECONDS", "how long to wait for that (default: 600)", .seconds
@@ -112,7 +112,7 @@ struct InboxOptions {
       RowOutput.Form.output.at(\.form), LookOptions.header.at(\.look),
       LookOptions.colour.at(\.look),
       Option.quiet("no records and no progress").at(\.quiet),
-      Option.verbose("notes about the transport and each step").at(\.verbose),
+      Option.verbose("tell about the connection and each step").at(\.verbose),
     ] + ConnectOptions.options.at(\.connect)
   ) { options, words throws(UsageError) in try options.finish(words) }
 
@@ -131,7 +131,7 @@ struct InboxOptions {
     if targets.count > 1 { throw UsageError("--local and --exec exclude each other") }
     target = targets.first ?? .host
     guard let word = words.operands.first else {
-      throw UsageError("what is to be done: \(Self.words)?")
+      throw UsageError("a command is needed: \(Self.words)")
     }
     job = try Self.job(word, Array(words.paths.dropFirst()))
     if let name = words.names.first(where: { Self.words(taking: $0)?.contains(word) == false }) {

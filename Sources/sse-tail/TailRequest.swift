@@ -62,7 +62,7 @@ struct Target {
       }
       let base: WebAddress
       do throws(AddressError) { base = try WebAddress(url) } catch {
-        throw SettingsError("the profile's url", error.reason)
+        throw SettingsError(Settings.Profile.placeOfURL, error.reason)
       }
       dashboard = (stream, base)
       address = try stream.address(at: base)

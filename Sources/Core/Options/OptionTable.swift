@@ -96,7 +96,7 @@ public struct CommandWords: Sendable {
   ) throws(UsageError) -> Verb {
     let all = Verb.allCases.map(\.rawValue)
     let list = all.joined(separator: ", ")
-    guard let word = operands.first else { throw UsageError("what is to be done? \(list)") }
+    guard let word = operands.first else { throw UsageError("a command is needed: \(list)") }
     guard let verb = Verb(rawValue: word) else {
       let hint = NearestWord.hint(for: word, among: all)
       throw UsageError("unknown command \(word)\(hint.isEmpty ? ": not one of \(list)" : hint)")

@@ -61,7 +61,8 @@ extension LinkRequest {
     host: String?, options: ConnectOptions, settings: Settings
   ) throws -> LinkRequest {
     guard let text = try host ?? settings.defaultHost() else {
-      throw UsageError("no host named, and \(settings.configuration.path) has no default one")
+      let path = settings.configuration.path
+      throw UsageError("a HOST is needed, or a line 'host = NAME' in \(path)")
     }
     var destination = try Destination(text)
     if let section = try settings.host(destination.name) {

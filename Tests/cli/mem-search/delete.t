@@ -11,7 +11,7 @@ left() { curl -sS "$url/control/facts" | jq -r .id | sort -n | tr '\n' ' '; }
 
 run mem-search --delete 42
 status_is 2 "nobody can be asked"
-err_is "mem-search: --delete: nobody can be asked: give --yes" "so it is said"
+err_is "mem-search: --delete: no terminal to ask at: give --yes" "so it is said"
 run mem-search --delete -y 42 x
 status_is 2 "one wrong id"
 is "$(left)" "12 40 41 42 77 90 611 612 613 " "and nothing is deleted"

@@ -132,7 +132,7 @@ while IFS='|' read -r words want; do
   is "$(head -n 1 "$err")" "outbox: $want" "outbox $words"
   status_is 2 "is refused"
 done <<'END'
-|what is to be done? add, list, flush, drop
+|a command is needed: add, list, flush, drop
 lst|unknown command lst: did you mean list?
 list x|too many words: x
 drop|drop which ID, or --all?

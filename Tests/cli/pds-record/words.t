@@ -15,7 +15,7 @@ while IFS='|' read -r words want; do
   is "$(head -n 1 "$err")" "pds-record: $want" "pds-record $words"
   status_is 2 "is refused"
 done <<'END'
-|what is to be done? list, get, create, put, delete, watch, describe, login
+|a command is needed: list, get, create, put, delete, watch, describe, login
 lits com.example.a|unknown command lits: did you mean list?
 list|list needs a COLLECTION
 list com.example|com.example: not the name of a collection

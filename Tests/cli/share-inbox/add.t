@@ -16,7 +16,7 @@ field() { jq -r ".$1" "$out"; }
 
 inbox
 status_is 2 "no word: wrong usage"
-err_like '^share-inbox: what is to be done' "and it says which there are"
+err_like '^share-inbox: a command is needed: add' "and it says which there are"
 inbox fetch
 status_is 2 "an unknown word"
 inbox add
