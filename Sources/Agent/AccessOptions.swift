@@ -18,7 +18,7 @@ public struct AccessOptions: Sendable {
 
   /// `-p` of a command that asks one backend.
   public static let profile = Option<AccessOptions>(
-    "p", "profile", "NAME", "the profile of the configuration",
+    "p", "profile", "NAME", "use this profile, see agentutils.conf(5)",
     .text.offering(CompletionNames.profiles)
   ) { $0.profile = $1 }.once("agent-tail follows several")
 

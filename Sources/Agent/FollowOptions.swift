@@ -24,7 +24,9 @@ public struct ReconnectOptions: Sendable {
   /// - Parameter success: what shows that a try was one: `a message`.
   public static func options(without success: String) -> [Option<ReconnectOptions>] {
     [
-      Option(nil, "retry-wait", "SECONDS", "the first wait before a reconnect (3)", .seconds) {
+      Option(
+        nil, "retry-wait", "SECONDS", "the first wait before a reconnect (default: 3)", .seconds
+      ) {
         $0.retryWait = $1
       }.rare,
       Option(
@@ -93,15 +95,15 @@ public struct FollowOptions: Sendable {
       Option("n", "count", "COUNT", "end after this many \(thing)s", .wholeNumber()) {
         $0.count = $1
       },
-      Option("T", "received-at", "add the time of receipt") { $0.receivedAt = true },
-      Option("L", "lifecycle", "print open, lost, resumed, gap and end as records") {
+      Option("T", "received-at", "add to each record when it came") { $0.receivedAt = true },
+      Option("L", "lifecycle", "print what happens to the connection, as records, too") {
         $0.lifecycle = true
       },
       Option(
         nil, "max-\(thing)-bytes", "BYTES", "drop \(thing)s larger than this", .wholeNumber()
       ) { $0.maxEventBytes = $1 }.rare,
-      Option.quiet("no notes about the link on a terminal").at(\.isQuiet),
-      Option.verbose("notes about the link, always").at(\.isVerbose),
+      Option.quiet("say nothing about the connection").at(\.isQuiet),
+      Option.verbose("tell about the connection, in a pipe, too").at(\.isVerbose),
     ] + ReconnectOptions.options(without: "\(article) \(thing)").at(\.reconnect)
   }
 

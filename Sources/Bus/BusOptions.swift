@@ -32,17 +32,17 @@ public struct BusOptions: Sendable {
     Option("s", "server", "URL,...", "nats://HOST[:PORT] or tls://HOST[:PORT]", Reading(servers)) {
       $0.servers = $1
     },
-    Option("t", "stream", "NAME", "the stream (\(usualStream))", Reading(BusName.read)) {
+    Option("t", "stream", "NAME", "the stream (default: \(usualStream))", Reading(BusName.read)) {
       $0.stream = $1
     },
-    Option(nil, "max-wait", "SECONDS", "give up after so long without a server", .seconds) {
+    Option(nil, "max-wait", "SECONDS", "give up after this time without a server", .seconds) {
       $0.maxWait = $1
     },
     Option(nil, "allow-plaintext", "send a secret without TLS to any host") {
       $0.allowsPlaintext = true
     }.rare,
-    Option.quiet("no notes about the link").at(\.isQuiet),
-    Option.verbose("tell more about the link").at(\.isVerbose),
+    Option.quiet("say nothing about the connection").at(\.isQuiet),
+    Option.verbose("tell more about the connection").at(\.isVerbose),
   ]
 
   @Sendable private static func servers(

@@ -16,13 +16,16 @@ public struct RouteOptions: Sendable {
   /// All of them.
   public static let options: [Option<RouteOptions>] = [
     Option(
-      nil, "as", "URGENCY", "make every action a notification, of this urgency if no error",
+      nil, "as", "URGENCY",
+      "tell every action, with this urgency: emergency, urgent, attention, info or noise",
       .choice(of: NotificationRecord.Urgency.self)
     ) { $0.actions = $1 },
-    Option(nil, "context", "FILE", "what the devices report, read for each notification", .path) {
+    Option(
+      nil, "context", "FILE", "what your devices say: asleep, driving, ...; read each time", .path
+    ) {
       $0.context = $1
     },
-    Option(nil, "mute", "CATEGORY,...", "tell nothing of these; repeatable", .list) {
+    Option(nil, "mute", "CATEGORY,...", "tell nothing of these categories; repeatable", .list) {
       $0.preferences.muted += $1
     },
     Option(

@@ -89,7 +89,7 @@ struct FilterOptions {
         .list.offering(.words(ActionKind.all))
       ) { $0.predicate.kinds += $1.map(KindPattern.init) },
       Option(
-        "d", "domain", "DOMAIN,...", "of these domains; tool and error go across all",
+        "d", "domain", "DOMAIN,...", "of these domains: llm, voice, text, error, ...",
         .list.offering(.words(DomainTest.words))
       ) { options, words throws(UsageError) in
         for word in words { try options.predicate.domains.add(word) }
@@ -142,7 +142,7 @@ struct FilterOptions {
       }.rare,
       Option("F", "text", "TEXT", "with this text in the content", .text) { $0.texts.append($1) },
       Option(
-        "E", "regex", "REGEX", "whose content matches an extended regular expression", .text
+        "E", "regex", "REGEX", "with content that matches this regular expression", .text
       ) { $0.regexes.append($1) },
       Option("i", "ignore-case", "upper and lower case are the same in -F and -E") {
         $0.ignoresCase = true
@@ -152,7 +152,7 @@ struct FilterOptions {
         Reading { argument throws(UsageError) in try MetadataTest(argument.value) }
       ) { $0.predicate.wheres.append($1) }.formerly("w").rare,
       Option("v", "invert", "select what the other options do not") { $0.isInverted = true },
-      Option("u", "unique", "each action once, across rows and live events") {
+      Option("u", "unique", "each action only once") {
         $0.isUnique = true
       },
       Option("n", "max-count", "COUNT", "stop after COUNT actions", .wholeNumber()) {
@@ -184,7 +184,7 @@ struct FilterOptions {
       }.rare,
       Option("R", "rejects", "FILE", "write the bad lines to a file", .path) { $0.rejects = $1 }
         .rare,
-      Option.quiet("print nothing; the status tells")
+      Option.quiet("print nothing; the exit status tells")
         .at(\.isQuiet),
     ]
   ) { options, words throws(UsageError) in try options.finish(words) }

@@ -30,7 +30,7 @@ struct FormatOptions {
       ) {
         $0.keys = $1
       },
-      Option(nil, "name", "NAME", "the name before rows whose record names no profile", .word) {
+      Option(nil, "name", "NAME", "begin rows with NAME if the record names no profile", .word) {
         $0.name = $1
       },
       Option(nil, "stats", "a last line with the cost and the counts of the rows") {
@@ -40,7 +40,7 @@ struct FormatOptions {
         $0.count = $1
       },
       Option(
-        "o", "output", "FORM", "counts alone: as tsv, or as one line of bars, spark",
+        "o", "output", "FORM", "for counts: tsv, or spark for one line of bars",
         .choice(of: CountForm.self)
       ) { $0.form = $1 },
     ]

@@ -32,7 +32,10 @@ struct ApproveOptions {
 
   static let table = OptionTable<ApproveOptions>(
     program: "agent-approve",
-    summary: "List, follow and answer what an agent asks approval for.",
+    summary: """
+      List, follow and answer what an agent asks approval for.
+      With - or nothing, standard input says what to answer, a record each.
+      """,
     synopsis: "[options] -l|-w|-i|--approve ID|--deny ID [REASON]|-",
     operands: .none,
     options: [
@@ -53,8 +56,8 @@ struct ApproveOptions {
       },
       Option(nil, "wait", "wait until a gateway lets this device in") { $0.waits = true },
       RowOutput.Form.output.at(\.form),
-      Option.quiet("print nothing; the status tells").at(\.isQuiet),
-      Option.verbose("notes about the link, always").at(\.isVerbose),
+      Option.quiet("print nothing; the exit status tells").at(\.isQuiet),
+      Option.verbose("tell about the connection, in a pipe, too").at(\.isVerbose),
       LookOptions.colour.at(\.look),
       LookOptions.header.at(\.look),
     ] + ReconnectOptions.options.at(\.reconnect) + AccessOptions.options.at(\.access)

@@ -33,8 +33,9 @@ struct CallOptions {
   static let table = OptionTable<CallOptions>(
     program: "agent-call",
     summary: """
-      Ask the backend anything, or tell it something; a row per record.
-      Without a COMMAND, the names of all are printed.
+      Ask an agent's server about itself, or give it an order; a row per record.
+      COMMAND is health, stats, actions, guilds, names, automations, tunnel, join, ...
+      for a dashboard; other agents have others: agent-call(1) explains each.
       """,
     synopsis: "[options] COMMAND [GUILD | AUTOMATION | PATH | METHOD]",
     operands: .verbs(operationNames.map { .init($0) }),
@@ -71,7 +72,7 @@ struct CallOptions {
       ) { $0.arguments.data = $1 },
       RowOutput.Form.output.at(\.form), LookOptions.header.at(\.look),
       Caller.maxTime.at(\.maxTime),
-      Option.quiet("print nothing; the status tells").at(\.arguments.isQuiet),
+      Option.quiet("print nothing; the exit status tells").at(\.arguments.isQuiet),
       Option.verbose("notes about each request").at(\.verbose),
     ] + AccessOptions.options.at(\.access)
       + LookOptions.options(width: "cut rows at COLUMNS, 0 for no cut (default: the terminal's)")

@@ -61,7 +61,9 @@ struct ChatOptions {
     summary: "Say something to an agent and print its answer.",
     synopsis: "[options] [MESSAGE ...]", operands: .none,
     options: [
-      Option("a", "agent", "AGENT", "to this agent (default: the server's)", .threadName) {
+      Option(
+        "a", "agent", "AGENT", "talk to this agent (default: the server's choice)", .threadName
+      ) {
         $0.agent = $1
       },
       Option("i", "interactive", "talk at the terminal until ^D") {
@@ -78,7 +80,7 @@ struct ChatOptions {
         $0.thread = $1
       },
       Option("w", "wait", "wait for a person: to be let in, for an approval") { $0.waits = true },
-      Option(nil, "abort", "end what the agent does in the conversation") {
+      Option(nil, "abort", "stop what the agent is doing in the conversation") {
         $0.modes.append(.abort)
       },
       Option(nil, "again", "mark words that the agent just had, so that they count") {
@@ -103,8 +105,8 @@ struct ChatOptions {
         nil, "timeout", "SECONDS", "give up when nothing of the answer came for so long", .seconds
       ) { $0.timeout = $1 }.rare,
       LookOptions.colour.at(\.look),
-      Option.quiet("no notes about the link on a terminal").at(\.isQuiet),
-      Option.verbose("notes about the link, always, and the key").at(\.isVerbose),
+      Option.quiet("say nothing about the connection").at(\.isQuiet),
+      Option.verbose("tell about the connection, and the key of the message").at(\.isVerbose),
     ] + ReconnectOptions.options.at(\.reconnect) + AccessOptions.options.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words) }
 

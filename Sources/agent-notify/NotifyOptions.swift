@@ -45,10 +45,12 @@ struct NotifyOptions {
         Reading(names)
       ) { $0.subjects += $1 },
       Option(
-        nil, "digest", "TIME", "tell what was kept after this time (default: 30m, 0 at the end)",
+        nil, "digest", "TIME",
+        "tell what was kept for later after this time (default: 30m; 0: at the end)",
         .seconds
       ) { $0.limits.digest = $1 },
-      Option(nil, "exec", "COMMAND", "run it, the record on its input; repeatable", .word) {
+      Option(nil, "exec", "COMMAND", "run COMMAND with the record on its input; repeatable", .word)
+      {
         $0.commands.append($1)
       },
       Option(nil, "ntfy", "URL", "post to this topic of an ntfy server", .word) { $0.ntfy = $1 },

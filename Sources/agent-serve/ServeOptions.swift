@@ -51,7 +51,7 @@ struct ServeOptions: Equatable, Sendable {
     synopsis: "[options]", operands: .none,
     options: [
       Option(
-        "l", "listen", "HOST:PORT", "listen there (127.0.0.1:8787); port 0: any",
+        "l", "listen", "HOST:PORT", "listen there (default: 127.0.0.1:8787); port 0: any",
         Reading { argument throws(UsageError) in try ListenAddress(argument.value) }
       ) { $0.listen = $1 },
       Option("D", "database", "FILE", "keep the actions in FILE, or in :memory:", .path) {
@@ -60,7 +60,7 @@ struct ServeOptions: Equatable, Sendable {
       Option(nil, "host", "NAME", "answer requests for NAME too; may be repeated", Reading(host)) {
         $0.hosts.append($1)
       }.rare,
-      Option(nil, "token-file", "FILE", "read the token that requests need", .path) {
+      Option(nil, "token-file", "FILE", "ask for the token in FILE", .path) {
         $0.tokenFile = $1
       },
       Option(
@@ -74,7 +74,7 @@ struct ServeOptions: Equatable, Sendable {
         .number("a number from 0") { $0 >= 0 }
       ) { $0.speed = $1 }.rare,
       Option(
-        nil, "max-backlog", "BYTES", "disconnect a subscriber this far behind (8388608)",
+        nil, "max-backlog", "BYTES", "disconnect a subscriber this far behind (default: 8388608)",
         .wholeNumber(in: 1...Int.max)
       ) { $0.backlog = $1 }.rare,
       Option(
@@ -110,7 +110,8 @@ struct ServeOptions: Equatable, Sendable {
       Option(
         nil, "speaker", "COMMAND", "read turns aloud with COMMAND: text in, sound out", .word
       ) { $0.speaker = $1 },
-      Option(nil, "transcripts", "FOLDER", "whose turns (~/.claude/projects)", .path) {
+      Option(nil, "transcripts", "FOLDER", "read turns there (default: ~/.claude/projects)", .path)
+      {
         $0.transcripts = $1
       }.rare,
       Option.quiet("print no records").at(\.isQuiet),

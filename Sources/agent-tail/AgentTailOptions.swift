@@ -20,16 +20,20 @@ struct AgentTailOptions {
     synopsis: "[options] [-p NAME,...] [THREAD]", operands: .none,
     options: [
       Option(
-        "p", "profile", "NAME,...", "the profiles of the configuration; repeatable",
+        "p", "profile", "NAME,...", "follow these profiles, see agentutils.conf(5)",
         Reading(names, completion: CompletionNames.profiles)
       ) { options, names in
         for name in names where !options.profiles.contains(name) { options.profiles.append(name) }
       },
       Option("w", "wait", "wait until a gateway lets this device in") { $0.wishes.waits = true },
-      Option(nil, "from", "NUMBER", "begin behind this event, 0 with the first", .wholeNumber()) {
+      Option(
+        nil, "from", "NUMBER", "begin after this event; 0 begins with the first", .wholeNumber()
+      ) {
         $0.wishes.from = Int64($1)
       },
-      Option(nil, "state", "PLACE", "keep the resume points in PLACE", .path) { $0.state = $1 },
+      Option(
+        nil, "state", "PLACE", "remember the place in this file or folder, and go on there", .path
+      ) { $0.state = $1 },
       Option(nil, "resume", "FILE", "resume where bus-put --state FILE left off", .path) {
         $0.resume = $1
       }.rare,

@@ -39,9 +39,12 @@ struct GetOptions {
     operands: .none,
     options: BusOptions.options.at(\.bus) + [
       Option(
-        "d", "durable", "NAME", "share the records with all who name it", Reading(BusName.read)
+        "d", "durable", "NAME", "share the records with all readers that give NAME",
+        Reading(BusName.read)
       ) { $0.durable = $1 },
-      Option(nil, "state", "FILE", "keep a place of one's own in FILE", .path) { $0.state = $1 },
+      Option(nil, "state", "FILE", "remember the place in FILE, and go on there next time", .path) {
+        $0.state = $1
+      },
       Option(nil, "archive", "FOLDER", "write one file per day (UTC) into FOLDER", .path) {
         $0.archive = $1
       },
@@ -66,14 +69,17 @@ struct GetOptions {
       Option("n", "count", "COUNT", "end after this many records", .wholeNumber()) {
         $0.count = $1
       },
-      Option("e", "end", "end with what is the last record now") { $0.endsThere = true },
-      Option(nil, "idle", "SECONDS", "end when nothing came for so long", .seconds) {
+      Option("e", "end", "end after the record that is now the last") { $0.endsThere = true },
+      Option(nil, "idle", "SECONDS", "end after this time without a record", .seconds) {
         $0.idle = $1
       },
-      Option("m", "meta", "wrap each record in its place and time") { $0.isWrapped = true },
+      Option("m", "meta", "print the place and time of each record with it") {
+        $0.isWrapped = true
+      },
       Option(nil, "raw", "print what is not a record, too, as a string") { $0.isRaw = true }.rare,
       Option(
-        nil, "ack-wait", "SECONDS", "with -d: give again what is not acknowledged (30)", .seconds
+        nil, "ack-wait", "SECONDS", "with -d: give again what is not acknowledged (default: 30)",
+        .seconds
       ) { $0.ackWait = $1 }.rare,
       Option(
         "x", "exec", "COMMAND", "give each record to a command, which acknowledges it", .word

@@ -39,9 +39,9 @@ struct PutOptions {
       Option("u", "subject", "SUBJECT", "publish all under this subject", Reading(subject)) {
         $0.subject = $1
       },
-      Option("m", "meta", "read records wrapped as bus-get -m prints them") { $0.isWrapped = true },
+      Option("m", "meta", "read what bus-get -m prints") { $0.isWrapped = true },
       Option(nil, "confirm", "print what became of each line") { $0.confirms = true },
-      Option(nil, "prefix", "AGENT", "put a name in front of the subjects", Reading(prefix)) {
+      Option(nil, "prefix", "AGENT", "begin the subjects with this name", Reading(prefix)) {
         $0.prefix = $1
       },
       Option(
@@ -49,12 +49,12 @@ struct PutOptions {
         Reading(ids, completion: .words(["none"]))
       ) { $0.ids = $1 }.rare,
       Option(
-        nil, "window", "COUNT", "records not yet acknowledged (256)",
+        nil, "window", "COUNT", "records not yet acknowledged (default: 256)",
         .wholeNumber(in: 1...65536)
       ) { $0.window = $1 }.rare,
       Option(nil, "create", "make the stream if there is none") { $0.creates = true },
       Option(
-        nil, "replicas", "COUNT", "with --create: servers that keep a copy (1)",
+        nil, "replicas", "COUNT", "with --create: servers that keep a copy (default: 1)",
         .wholeNumber(in: 1...5)
       ) { $0.replicas = $1 }.rare,
       Option(nil, "max-age", "SECONDS", "with --create: forget older records", .seconds) {
@@ -67,7 +67,8 @@ struct PutOptions {
       Option(nil, "work-queue", "with --create: forget what a reader acknowledged") {
         $0.isWorkQueue = true
       }.rare,
-      Option(nil, "state", "FILE", "keep the resume point of what is stored in FILE", .path) {
+      Option(nil, "state", "FILE", "remember in FILE what is stored, for sse-tail --resume", .path)
+      {
         $0.state = $1
       },
     ]

@@ -29,11 +29,12 @@ struct ClipOptions {
     synopsis: "[options] [FILE]",
     options: [
       Option(
-        nil, "command", "COMMAND", "ask COMMAND, not a server: $1 is the file, its output the text",
+        nil, "command", "COMMAND",
+        "run COMMAND instead of a server: $1 is the clip, the output its text",
         .word
       ) { $0.command = $1 },
       Option(
-        nil, "format", "FORMAT", "what the clip is (default: what it looks like)",
+        nil, "format", "FORMAT", "wav, m4a, ogg or aac (default: what it looks like)",
         .choice(of: Clip.Format.self)
       ) { $0.format = $1.rawValue },
       Option("o", "output", "FORM", "text or json (default: text)", .choice(of: Form.self)) {

@@ -28,7 +28,8 @@ struct TriageOptions {
     synopsis: "[options] [MAILDIR | FILE ...]",
     options: [
       Option("f", "follow", "wait for more mail in the maildirs") { $0.isFollowing = true },
-      Option("n", "count", "COUNT", "end after this many", .wholeNumber(in: 1...Int.max)) {
+      Option("n", "count", "COUNT", "end after COUNT notifications", .wholeNumber(in: 1...Int.max))
+      {
         $0.most = $1
       },
       Option(
@@ -41,7 +42,9 @@ struct TriageOptions {
         nil, "rules", "FILE", "the rules (default: ~/.config/agentutils/triage)", .path
       ) { $0.rules = $1 },
       Option(nil, "state", "FILE", "remember in FILE what was told", .path) { $0.state = $1 },
-      Option(nil, "timeout", "SECONDS", "for each COMMAND (default: 30)", .seconds) {
+      Option(
+        nil, "timeout", "SECONDS", "give COMMAND this time for each mail (default: 30)", .seconds
+      ) {
         $0.timeout = $1
       },
     ]

@@ -125,7 +125,7 @@ struct MemOptions {
       Option("y", "yes", "do not ask") { $0.isSure = true },
       RowOutput.Form.output.at(\.form), LookOptions.header.at(\.look),
       Caller.maxTime.at(\.maxTime),
-      Option.quiet("print nothing; the status tells").at(\.quiet),
+      Option.quiet("print nothing; the exit status tells").at(\.quiet),
       Option.verbose("notes about each request").at(\.verbose),
     ] + AccessOptions.options.at(\.access)
       + LookOptions.options(width: "break rows at COLUMNS, 0 nowhere (default: the terminal's)")

@@ -35,7 +35,7 @@ struct OutboxOptions {
 
   static let table = OptionTable<OutboxOptions>(
     program: "outbox",
-    summary: "What could not be sent, kept until it can be.",
+    summary: "Show and send what is kept until a server can be reached again.",
     synopsis: "[options] add|list|flush|drop [ID ...]",
     operands: .verbs(Verb.allCases.map { .init($0.rawValue, $0 == .drop ? waiting : .none) }),
     options: [
@@ -43,9 +43,10 @@ struct OutboxOptions {
         nil, "all", "list: also what ended badly; flush: every profile; drop: everything"
       ) { $0.isAll = true },
       Option(
-        nil, "max-time", "SECONDS", "flush: give up after so long without an answer (60)", .seconds
+        nil, "max-time", "SECONDS",
+        "flush: give up after this time without an answer (default: 60)", .seconds
       ) { $0.maxTime = $1 },
-      Option(nil, "old", "flush: say without asking what waits for more than a day") {
+      Option(nil, "old", "flush: say without asking what is older than a day") {
         $0.isOld = true
       },
       AccessOptions.profile.at(\.access), RowOutput.Form.output.at(\.form),

@@ -66,7 +66,7 @@ struct PDSOptions {
   static let table = OptionTable<PDSOptions>(
     program: "pds-record",
     summary: """
-      Records of your own on a personal data server, a line each.
+      Read and write your records on a personal data server, a line each.
       COMMAND is list, get, create, put, delete, watch, describe or login.
       """,
     synopsis: "[options] COMMAND [NAME ...]",
@@ -84,16 +84,18 @@ struct PDSOptions {
       },
       Option(nil, "reverse", "list: the oldest key first") { $0.isReversed = true },
       Option(
-        nil, "swap", "CID", "put, delete: only if this is there, none (put), or what the row says",
+        nil, "swap", "CID", "put, delete: only if the record there has this CID",
         Reading(swap, completion: .words(["none", "row"]))
       ) { $0.swap = $1 },
       Option(
-        nil, "state", "FILE", "create: know the keys again; watch: the resume point", .path
+        nil, "state", "FILE", "create, watch: remember in FILE what is done", .path
       ) { $0.state = $1 },
-      Option(nil, "from", "SEQ", "watch: begin behind this event, 0 with the first", .wholeNumber())
-      { $0.from = $1 },
       Option(
-        nil, "timeout", "SECONDS", "give up a call with all its tries after this time (60)",
+        nil, "from", "SEQ", "watch: begin after this event; 0 begins with the first", .wholeNumber()
+      ) { $0.from = $1 },
+      Option(
+        nil, "timeout", "SECONDS",
+        "give up a call after this time (default: 60)",
         .seconds
       ) { $0.timeout = $1 },
       AccessOptions.profile.at(\.access),

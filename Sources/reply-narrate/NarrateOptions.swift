@@ -48,10 +48,10 @@ struct NarrateOptions {
       },
       Option(nil, "all", "skip no turn, however late it is") { $0.isAll = true },
       Option(
-        nil, "directory", "DIR", "of a server, only the turns of agents in DIR", .path
+        nil, "directory", "DIR", "ask a server only for agents that work in DIR", .path
       ) { $0.directory = $1 },
       Option(
-        nil, "exec", "COMMAND", "speak each by COMMAND, the text on its input", .word
+        nil, "exec", "COMMAND", "run COMMAND for each, with the text on its input", .word
       ) { $0.command = $1 },
       Option(nil, "latest", "only the newest turn, at the end of the input") {
         $0.isLatest = true
@@ -62,7 +62,7 @@ struct NarrateOptions {
       Option(nil, "save", "DIR", "put a server's audio into DIR, print its name", .path) {
         $0.save = $1
       },
-      Option(nil, "slug", "NAME", "of a server, only this folder's turns, as it names it", .word) {
+      Option(nil, "slug", "NAME", "as --directory, by Claude Code's name of the folder", .word) {
         $0.slug = $1
       }.rare,
       Option(nil, "timeout", "TIME", "end a COMMAND that takes longer (default: 10m)", .seconds) {

@@ -20,11 +20,14 @@ struct TailOptions {
 
   static let table = OptionTable<TailOptions>(
     program: "sse-tail",
-    summary: "Follow a server-sent event stream, one JSON record per event.",
+    summary: """
+      Follow a server-sent event stream, one JSON record per event.
+      activity and voice are the two streams of an agent's dashboard.
+      """,
     synopsis: "[options] URL | activity | voice",
     operands: .words(["activity", "voice"]),
     options: [
-      Option("d", "data-only", "print the data alone") { $0.dataOnly = true },
+      Option("d", "data-only", "print only the data of each event") { $0.dataOnly = true },
       Option("e", "event", "NAME", "only events of this type, a glob; repeatable", .text) {
         $0.events.append($1)
       },
@@ -33,17 +36,19 @@ struct TailOptions {
         $0.follow.flushPartial = true
       }.rare,
       Option(
-        "H", "header", "LINE", "add a request header; @FILE reads lines", .path.offering(.none)
+        "H", "header", "LINE", "add a header, 'Name: value'; @FILE: those in FILE",
+        .path.offering(.none)
       ) { $0.headers.append($1) },
       Option("X", "request", "METHOD", "the request method", Reading(method)) { $0.method = $1 }
         .rare,
       Option(
-        nil, "data", "DATA", "the request body, POST; @FILE reads it", .path.offering(.none)
+        nil, "data", "DATA", "the body of a POST request; @FILE: what FILE has",
+        .path.offering(.none)
       ) { $0.data = $1 }.rare,
       Option(nil, "last-event-id", "ID", "resume after this event", Reading(eventID)) {
         $0.lastEventID = $1
       },
-      Option(nil, "state", "FILE", "keep the resume point in FILE", .path) {
+      Option(nil, "state", "FILE", "remember the place in FILE, and go on there next time", .path) {
         $0.state = ResumeFile($1)
       },
       Option(nil, "resume", "FILE", "resume where bus-put --state FILE left off", .path) {

@@ -51,11 +51,11 @@ struct TaskOptions {
         "o", "output", "FORM", "json, table, tsv, text, or line (for a status bar)",
         .choice(of: Form.self)
       ) { $0.form = $1 },
-      Option("p", "profile", "NAME", "the profile that records name", .word) { $0.profile = $1 },
+      Option("p", "profile", "NAME", "name this profile in records", .word) { $0.profile = $1 },
       Option(nil, "project", "PROJECT", "tasks of this project", .word) {
         $0.selection.project = $1
       },
-      Option.quiet("print nothing; the status tells").at(\.isQuiet),
+      Option.quiet("print nothing; the exit status tells").at(\.isQuiet),
       Option(nil, "quick", "read lines such as 'call Ada tomorrow 9:00 !1 #home'") {
         $0.job = .quick
       },

@@ -94,7 +94,7 @@ struct AttachOptions {
         $0.jobs.append(.reconcile)
       }.rare,
       Option("t", "type", "type standard input into the session") { $0.jobs.append(.type) },
-      Option("r", "return", "press Return after it") { $0.pressesReturn = true },
+      Option("r", "return", "press Return after what is typed") { $0.pressesReturn = true },
       Option(
         nil, "return-delay", "SECONDS", "how long before Return (default: 0.3)", .seconds
       ) { $0.returnDelay = $1 }.rare,
@@ -121,8 +121,8 @@ struct AttachOptions {
       ) { $0.form = $1 },
       LookOptions.header.at(\.look),
       LookOptions.colour.at(\.look),
-      Option.quiet("no records and no notes about the link").at(\.quiet),
-      Option.verbose("notes about the transport and each try").at(\.verbose),
+      Option.quiet("print no records, and nothing about the connection").at(\.quiet),
+      Option.verbose("tell about the connection and each try").at(\.verbose),
     ] + ConnectOptions.options.at(\.connect)
   ) { options, words throws(UsageError) in try options.finish(words) }
 

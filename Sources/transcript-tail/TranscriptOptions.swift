@@ -28,19 +28,21 @@ struct TranscriptOptions {
       Option(nil, "all", "of all sessions, from their beginning") { $0.wishes.all = true },
       Option(nil, "new", "only what is added from now on") { $0.wishes.new = true },
       Option(nil, "once", "end when all that is there is printed") { $0.once = true },
-      Option(nil, "state", "FILE", "keep the resume points in FILE", .path) { $0.state = $1 },
+      Option(nil, "state", "FILE", "remember the place in FILE, and go on there next time", .path) {
+        $0.state = $1
+      },
       Option(
         nil, "max-line", "BYTES", "skip lines longer than this (default: 268435456)",
         .wholeNumber(in: 1...Int.max)
       ) { $0.wishes.limit = $1 }.rare,
-      Option("L", "lifecycle", "print open, lost, resumed and end as records") {
+      Option("L", "lifecycle", "print what happens to the connection, as records, too") {
         $0.lifecycle = true
       },
       Option(nil, "max-retries", "COUNT", "give up after COUNT failed tries", .wholeNumber()) {
         $0.maxRetries = $1
       }.rare,
-      Option.quiet("no notes about the link on a terminal").at(\.isQuiet),
-      Option.verbose("notes about the link, always").at(\.isVerbose),
+      Option.quiet("say nothing about the connection").at(\.isQuiet),
+      Option.verbose("tell about the connection, in a pipe, too").at(\.isVerbose),
     ] + connectOptions.at(\.connect)
   ) { options, words throws(UsageError) in try options.finish(words) }
 

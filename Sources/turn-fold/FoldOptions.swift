@@ -28,9 +28,10 @@ struct FoldOptions {
     summary: "Fold an agent's events into turns, calls of tools and messages.",
     synopsis: "[options] [FILE ...]",
     options: [
-      Option("f", "final", "only what is over, once") { $0.isFinal = true },
+      Option("f", "final", "only what is finished, each once") { $0.isFinal = true },
       Option(
-        "o", "output", "FORM", "records or state (default: records)", .choice(of: Form.self)
+        "o", "output", "FORM", "records, or state: all that is known, at the end",
+        .choice(of: Form.self)
       ) { $0.form = $1 },
       Option(nil, "thread", "ID", "of this conversation; repeatable", .word) {
         $0.threads.append($1)

@@ -20,12 +20,13 @@ struct WsOptions {
     summary: "Follow a WebSocket, one JSON record per message.",
     synopsis: "[options] URL",
     options: [
-      Option("d", "data-only", "print the data alone") { $0.dataOnly = true },
+      Option("d", "data-only", "print only the data of each message") { $0.dataOnly = true },
       Option(
-        "H", "header", "LINE", "add a request header; @FILE reads lines", .path.offering(.none)
+        "H", "header", "LINE", "add a header, 'Name: value'; @FILE: those in FILE",
+        .path.offering(.none)
       ) { $0.headers.append($1) },
       Option(
-        nil, "data", "DATA", "send this text on each connection; @FILE reads it",
+        nil, "data", "DATA", "send this text on each connection; @FILE: what FILE has",
         .path.offering(.none)
       ) { $0.data = $1 },
       Option(nil, "send", "send the lines of standard input, a text message each") {

@@ -28,9 +28,9 @@ struct TurnFormatOptions {
       Option("o", "output", "FORM", "cards, tree or dot", .choice(of: Form.self)) {
         $0.form = $1
       },
-      Option(nil, "expand", "all of the thoughts and of the output") { $0.isExpanded = true },
+      Option(nil, "expand", "show thoughts and output in full") { $0.isExpanded = true },
       Option(
-        nil, "tail", "LINES", "so many lines of a command's output (default: 5)",
+        nil, "tail", "LINES", "show this many lines of a command's output (default: 5)",
         .wholeNumber(in: 0...100_000)
       ) { $0.tail = $1 },
       Option(nil, "tree", "a tree with times, as -o tree") { $0.form = .tree },

@@ -73,7 +73,7 @@ struct StateOptions {
         .number("a number above 0") { $0 > 0 && $0 <= 1e6 }
       ) { $0.speed = $1 },
       Option.quiet("print nothing; status 0 when a session is active, else 1").at(\.isQuiet),
-      Option.verbose("notes about the link, always").at(\.isVerbose),
+      Option.verbose("tell about the connection, in a pipe, too").at(\.isVerbose),
     ] + ReconnectOptions.options.at(\.reconnect) + AccessOptions.options.at(\.access)
       + LookOptions.options(
         width: "lay out for COLUMNS (default: the terminal's, else 80)", in: 20...1000
