@@ -83,7 +83,7 @@ struct ChatOptions {
       Option(nil, "abort", "stop what the agent is doing in the conversation") {
         $0.modes.append(.abort)
       },
-      Option(nil, "again", "mark words that the agent just had, so that they count") {
+      Option(nil, "again", "say it even if the agent just had the same words") {
         $0.isAgain = true
       }.rare,
       Option(nil, "agents", "list the agents") { $0.modes.append(.agents) },
@@ -102,7 +102,7 @@ struct ChatOptions {
       }.rare,
       Option(nil, "threads", "list the conversations") { $0.modes.append(.threads) },
       Option(
-        nil, "timeout", "SECONDS", "give up when nothing of the answer came for so long", .seconds
+        nil, "timeout", "SECONDS", "give up after this time without any of the answer", .seconds
       ) { $0.timeout = $1 }.rare,
       LookOptions.colour.at(\.look),
       Option.quiet("say nothing about the connection").at(\.isQuiet),

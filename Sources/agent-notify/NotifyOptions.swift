@@ -58,7 +58,7 @@ struct NotifyOptions {
         $0.token = $1
       }.rare,
       Option(
-        nil, "rate", "COUNT", "tell at most so often a minute (default: 6)",
+        nil, "rate", "COUNT", "tell at most COUNT a minute (default: 6)",
         .wholeNumber(in: 1...1000)
       ) { $0.limits.rate = $1 }.rare,
       Option(nil, "settle", "TIME", "wait for more of the same (default: 2s)", .seconds) {

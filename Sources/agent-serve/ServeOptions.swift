@@ -70,7 +70,7 @@ struct ServeOptions: Equatable, Sendable {
         $0.replay = $1
       }.rare,
       Option(
-        nil, "speed", "N", "replay N times faster (1); 0: as fast as possible",
+        nil, "speed", "N", "replay N times faster (default: 1); 0: as fast as possible",
         .number("a number from 0") { $0 >= 0 }
       ) { $0.speed = $1 }.rare,
       Option(
@@ -85,7 +85,7 @@ struct ServeOptions: Equatable, Sendable {
         nil, "bus", "NAME[/AGENT]", "publish each action to the [bus NAME] of the configuration",
         Reading(bus, completion: CompletionNames.buses)
       ) { $0.bus = $1 }.rare,
-      Option(nil, "embed-model", "NAME", "the model that makes them (nomic-embed-text)", .text) {
+      Option(nil, "embed-model", "NAME", "the model for that (default: nomic-embed-text)", .text) {
         $0.embedModel = $1
       }.rare,
       Option(

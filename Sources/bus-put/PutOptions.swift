@@ -49,7 +49,7 @@ struct PutOptions {
         Reading(ids, completion: .words(["none"]))
       ) { $0.ids = $1 }.rare,
       Option(
-        nil, "window", "COUNT", "records not yet acknowledged (default: 256)",
+        nil, "window", "COUNT", "have at most COUNT records on their way (default: 256)",
         .wholeNumber(in: 1...65536)
       ) { $0.window = $1 }.rare,
       Option(nil, "create", "make the stream if there is none") { $0.creates = true },

@@ -77,7 +77,7 @@ struct MemOptions {
       Option(nil, "mirror", "keep a copy of all facts on this machine") {
         $0.modes.append(.mirror)
       }.rare,
-      Option(nil, "offline", "look into that copy") { $0.isOffline = true }.rare,
+      Option(nil, "offline", "search the copy that --mirror made") { $0.isOffline = true }.rare,
       Option(
         "g", "guild", "GUILD", "of this guild (the profile's, or all)",
         .word.offering(OfferedNames.guilds)

@@ -46,17 +46,19 @@ public struct ConnectOptions: Sendable {
     ) { $0.transport = $1 }.rare,
     Option(nil, "pins", "FILE", "pin host keys in FILE", .path) { $0.pins = $1 }.rare,
     Option(
-      nil, "known-hosts", "[FILE]", "believe OpenSSH's known hosts, too (~/.ssh/known_hosts)",
+      nil, "known-hosts", "[FILE]", "trust OpenSSH's known hosts, too (~/.ssh/known_hosts)",
       .path
     ) { $0.knownHosts = $1 }.rare,
     Option(nil, "label", "LABEL", "the tmux server's label (default: riff)", Reading(label)) {
       $0.label = $1
     }.rare,
     Option(
-      nil, "keepalive", "SECONDS", "probe a silent link; lost after three times this (default: 4)",
+      nil, "keepalive", "SECONDS", "check a silent connection after this time (default: 4)",
       .seconds
     ) { $0.keepalive = max(1, $1) }.rare,
-    Option(nil, "max-time", "SECONDS", "for one answer of the host (default: 9)", .seconds) {
+    Option(
+      nil, "max-time", "SECONDS", "wait this long for an answer of the host (default: 9)", .seconds
+    ) {
       $0.maxTime = $1
     }.rare,
   ]
