@@ -32,7 +32,13 @@ public struct AgentAccess {
     let client = try options.client(diagnostics.program, connectTimeout: connectTimeout)
     let profile = try settings.profile(options.profile)
     // Nothing is known of an agent that is not named.
-    if profile.name == nil, profile.url == nil { _ = try profile.address }
+    if profile.name == nil, profile.url == nil {
+      if capability == .clips {
+        throw SettingsError(
+          "no voice server", "name its profile with -p, or give --command; see agentutils.conf(5)")
+      }
+      _ = try profile.address
+    }
     try profile.require(capability, for: diagnostics.program)
     try self.init(options, profile, settings: settings, client: client)
     // A fault of the profile in use is an error, told once; others are warnings.

@@ -244,4 +244,7 @@ status_is 2 "riff-worktree-remove: no repository"
 run riff-worktree-remove none "$repo"
 status_is 0 "riff-worktree-remove: none there"
 
+run env -i HOME="$tmp" PATH=/usr/bin:/bin "$root/bin/riff-claude"
+is "$status $(cat "$err")" "127 riff-claude: claude: not in PATH" "riff-claude says what it does not find"
+
 done_testing

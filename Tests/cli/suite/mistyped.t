@@ -45,6 +45,25 @@ err_unlike 'did you mean' "a name that is far from every host"
 run tmux-attach --transport libssh2 -l worksation
 err_like '^tmux-attach: worksation: .*: did you mean workstation\?$' "a host"
 
+# What is missing is named, and where it belongs.
+nothing=$tmp/nothing/agentutils/config
+while IFS='|' read -r words want; do
+  # shellcheck disable=SC2086  # words
+  run env -u AGENT_URL -u AGENT_PROFILE XDG_CONFIG_HOME="$tmp/nothing" $words </dev/null
+  is "$(head -n 1 "$err")" "${words%% *}: $want" "$words, with nothing configured"
+done <<END
+sse-tail activity|activity: no url: run agent-setup, or set AGENT_URL; see agentutils.conf(5)
+clip-transcribe|no voice server: name its profile with -p, or give --command; see agentutils.conf(5)
+tmux-attach|a HOST is needed, or a line 'host = NAME' in $nothing
+outbox|a command is needed: add, list, flush, drop
+END
+for command in 'sse-tail activity' 'agent-call health' agent-status; do
+  # shellcheck disable=SC2086  # words
+  run env AGENT_URL=localhost:8787 $command </dev/null
+  is "$(cat "$err")" "${command%% *}: AGENT_URL: not an http or https url" \
+    "$command says which address cannot be used"
+done
+
 # What is far is told as it was, and what is hostile is shown.
 printf '[profile a\033[31mb]\nurl = http://127.0.0.1:9\n' >>"$config"
 run agent-call -p "$(printf 'a\033[31mc')" health
