@@ -126,7 +126,7 @@ public enum ScanFault: Error, Equatable, Sendable {
     case .expectedColon: "a colon is missing"
     case .expectedComma: "a comma is missing"
     case .expectedValue: "a value is missing"
-    case .badWord: "a bare word"
+    case .badWord: "a word without quotes"
     case .badNumber: "not a number"
     case .badEscape: "unknown escape in a string"
     case .controlCharacter: "control character in a string"

@@ -22,7 +22,7 @@ import Testing
     (#"{"a":1} x"#, "text after the value"), (#"{"a":1}{"#, "text after the value"),
     (#"{"a" 1}"#, "a colon is missing"), (#"{"a":1 "b":2}"#, "a comma is missing"),
     (#"{a:1}"#, "a key is missing"), (#"{"a":1,}"#, "a key is missing"),
-    (#"{"a":}"#, "a value is missing"), (#"{"a":nul}"#, "a bare word"),
+    (#"{"a":}"#, "a value is missing"), (#"{"a":nul}"#, "a word without quotes"),
     (#"{"a":01}"#, "not a number"), (#"{"a":1.}"#, "not a number"),
   ])
   func saysWhatIsWrong(text: String, reason: String) {

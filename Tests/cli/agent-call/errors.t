@@ -75,7 +75,7 @@ err_one_line agent-call "to a line"
 answered 'status 200 text/html <!doctype html><title>stub</title>' health
 fails 2 "$h: 200 OK: a web page, not JSON" "a page"
 answered 'status 200 application/json {"ok":tru' stats
-fails 2 "$url/api/stats: 200 OK: not JSON: a bare word at byte 6 (application/json)" "half a record"
+fails 2 "$url/api/stats: 200 OK: not JSON: a word without quotes at byte 6 (application/json)" "half a record"
 answered 'status 200 application/json [{"id":"1"},]' guilds
 fails 2 "$url/api/guilds: 200 OK: not JSON: a value is missing at byte 12 (application/json)" "a bad list"
 answered 'status 200 application/json {"error":"x"}' guilds

@@ -45,7 +45,7 @@ printf '%s\n' '{"event":"fact","id":"","data":{"subject":"300","fact":"of a pers
   '[{"guild_id":"1","subject":"x","fact":"a row"},{"guild_id":"1","subject":"x"}]' \
   '{"guildId":"1","facts":[{"subject":"__owner__","fact":"private","user_id":"7"}]}' >"$tmp/lines"
 is "$(post "@$tmp/lines" | jq -c . 2>/dev/null | head -n 1)" \
-  '{"ok":false,"stored":3,"ids":[3,4,5],"errors":[{"line":3,"reason":"a bare word"},{"line":4,"reason":"fact required"}]}' \
+  '{"ok":false,"stored":3,"ids":[3,4,5],"errors":[{"line":3,"reason":"a word without quotes"},{"line":4,"reason":"fact required"}]}' \
   "in all forms, one a line"
 is "$(facts | jq -c '.facts | map([.id, .scope, .guild_id, .user_id]) | sort')" \
   '[[1,"guild","1",null],[3,"user",null,"300"],[4,"guild","1",null],[5,"owner",null,"7"]]' "whose they are"

@@ -57,7 +57,7 @@ bad() {
     "400 [false,\"$2\",\"$3\"]" "400: $1"
 }
 bad '' invalid_json_body 'no value'
-bad 'hello' invalid_json_body 'a bare word'
+bad 'hello' invalid_json_body 'a word without quotes'
 bad '{"activeCount":0,"sessions":[]' invalid_json_body 'unbalanced brackets'
 bad '[]' invalid_voice_state 'not an object'
 bad 'null' invalid_voice_state 'not an object'

@@ -41,7 +41,7 @@ is "$(sed 's/^outbox: standard input://' "$err")" "6: somebody else's record, fo
 11: op is not put, delete or prompt: ack
 12: a message that is not the user's
 13: a key alone, and no collection
-14: a bare word at byte 0" "are named"
+14: a word without quotes at byte 0" "are named"
 is "$(jq -r '[.op, .state, .rkey, .base, .text, .thread] | join(" ")' "$out")" \
   "put queued a   
 delete queued b bafyreighusodssr3fxenpbozzqmenwm3lqbmygrtjwm4k65jnmwfk2pwk4  

@@ -34,7 +34,7 @@ END
 run sh -c "pds-record create $task <$tmp/lines"
 status_is 2 "what cannot be a record"
 is "$(sed 's/^pds-record: standard input://' "$err")" "2: no floats in records: 1.5
-3: a bare word at byte 0
+3: a word without quotes at byte 0
 4: two members of one name: title
 5: its \$type is not $task" "is named by its line"
 is "$(lines "$out")" 2 "and the others are written"

@@ -87,7 +87,7 @@ at://did:web:alice.test/dev.joelclaw.task.item/3kaaaaaaaac22;open;;2026-11-23;so
 format -o tsv
 status_is 2 "what is no row"
 is "$(sed "s/^[^:]*: [^:]*://" "$err")" '5: has no value
-6: a bare word
+6: a word without quotes
 7: the member uri is not a string' "is named by its line"
 is "$(cut -f 2- "$out" | tr '\t' ';')" 'open;;;;;;;
 open;;;;;;;

@@ -185,7 +185,7 @@ cat mixed "$turns" >both
 run turn-format both no-file
 status_is 2 "bad lines are status 2"
 is "$(cat "$err")" "$(printf '%s\n' \
-  'turn-format: both:1: a bare word' \
+  'turn-format: both:1: a word without quotes' \
   'turn-format: both:2: has no id' \
   'turn-format: both:4: not a JSON object' \
   'turn-format: no-file: no such file or directory')" "each is told, and no others"

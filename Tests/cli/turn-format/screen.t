@@ -135,7 +135,7 @@ kill -CONT "$(cat pid)"
 rest 31 33
 ok "after a stop it goes on" wait_until 20 shown '^● running'
 echo 'not json' >&9
-ok "a message stands by itself" wait_until 20 shown '^turn-format: standard input:[0-9]*: a bare word'
+ok "a message stands by itself" wait_until 20 shown '^turn-format: standard input:[0-9]*: a word without quotes'
 ok "and what goes on below it" wait_until 20 sh -c 'tmux -S "$1" capture-pane -p -t turns | awk "/^turn-format: / { a = NR } /^● running/ { b = NR } END { exit !(b > a) }"' sh "$tmp/tmux"
 close_view
 

@@ -172,7 +172,7 @@ is "$(lines "$err")" 4 "and no more"
 sed 's/"guildId": "[0-9]*"/"guildId": nope/' wrapped >word
 run voice-state -o json word
 is "$status $(lines "$out")" "2 0" "what is no JSON comes out of nothing"
-err_is "voice-state: word:1: a bare word" "and is a bad line"
+err_is "voice-state: word:1: a word without quotes" "and is a bad line"
 head -c 3000 wrapped >half
 run voice-state half
 status_is 2 "a record that is cut off"

@@ -63,9 +63,9 @@ status_is 2 "bad events: the status tells at the end"
 is "$(jq -r .sessionId "$out" | xargs)" "s1 s2" "the good ones are shown"
 is "$(lines "$err") $(tail -n 1 "$err")" "11 voice-state: 8 more bad events" "ten are told, the others counted"
 is "$(sed -n "s|^voice-state: $url/api/voice/events: ||p" "$err" | head -n 7)" "voice_state: not a voice state
-voice_state: not JSON: a bare word at byte 0
+voice_state: not JSON: a word without quotes at byte 0
 voice_state: 1 of 2 sessions are not objects
-voice_event: not JSON: a bare word at byte 0
+voice_event: not JSON: a word without quotes at byte 0
 voice_event: not an action
 action_event: not an action
 voice_state: not a voice state" "with their reasons"
