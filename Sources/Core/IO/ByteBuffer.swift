@@ -64,16 +64,18 @@ public struct ByteBuffer: ~Copyable {
 ///
 /// The kernel copies into a buffer that begins a few bytes past a page, as
 /// malloc's large blocks do, up to five times slower.
-struct PageBuffer: ~Copyable {
-  private(set) var base: UnsafeMutableRawPointer
-  private(set) var capacity: Int
+public struct PageBuffer: ~Copyable {
+  /// Where the bytes begin.
+  public private(set) var base: UnsafeMutableRawPointer
+  /// How many bytes there is room for.
+  public private(set) var capacity: Int
 
   /// How much is moved at a time: of what is moved, only so much is in memory
   /// twice. A multiple of every page size.
   private static let step = 1 << 20
 
   /// - Parameter capacity: bytes, at least one page is taken.
-  init(capacity: Int) {
+  public init(capacity: Int) {
     self.capacity = max(capacity, 4096)
     base = Self.allocate(self.capacity)
   }
@@ -83,7 +85,7 @@ struct PageBuffer: ~Copyable {
   /// Makes room for `capacity` bytes, keeping `used` bytes from `start` on at
   /// the front. Every page is given back as soon as it was copied: the peak is
   /// one line and not two.
-  mutating func grow(to capacity: Int, keeping start: Int, count used: Int) {
+  public mutating func grow(to capacity: Int, keeping start: Int, count used: Int) {
     let larger = Self.allocate(capacity)
     var freed = 0
     var copied = 0

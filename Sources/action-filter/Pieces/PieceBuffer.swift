@@ -1,0 +1,44 @@
+import CLibc
+import Core
+
+/// The bytes of one piece, on a page boundary. It is used for one piece after the other and
+/// keeps its memory, so that this stays in the cache.
+final class PieceBuffer {
+  private var pages: PageBuffer
+  /// How many bytes were put in.
+  var count = 0
+  /// Where the lines of the piece stand in them: whole lines, the last one without its LF
+  /// if it is the last of its file and has none.
+  var lines: Range<Int> = 0..<0
+  /// What a source wants to have at hand again when it fills this buffer the next time; it
+  /// is used by one thread at a time.
+  var tool: AnyObject?
+
+  /// - Parameter capacity: bytes, at least one page is taken.
+  init(capacity: Int) { pages = PageBuffer(capacity: capacity) }
+
+  /// Where the bytes begin; moves when there is made room.
+  var base: UnsafeMutableRawPointer { pages.base }
+
+  /// How many bytes there is room for.
+  var capacity: Int { pages.capacity }
+
+  /// The bytes of the lines.
+  var bytes: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base + lines.lowerBound, count: lines.count)
+  }
+
+  /// Makes room for so many bytes in all, and keeps those that were put in.
+  func reserve(_ wanted: Int) {
+    if wanted <= capacity { return }
+    pages.grow(to: max(wanted, capacity * 2), keeping: 0, count: count)
+  }
+
+  /// Forgets the bytes, and gives back the memory that a long line took.
+  ///
+  /// - Parameter usual: how many bytes are kept.
+  func clear(keeping usual: Int) {
+    (count, lines) = (0, 0..<0)
+    if capacity > 4 * usual { pages = PageBuffer(capacity: usual) }
+  }
+}

@@ -1,0 +1,48 @@
+import Core
+
+/// A part of what is to be read, which one thread reads and filters by itself: whole lines.
+struct Piece {
+  /// What the user called the file; `-` is standard input.
+  var path: String
+  /// The number of its first line, counted from 1; nil where that is the one behind the
+  /// last line of the piece before. 1 is the beginning of a file, where a byte order mark
+  /// may stand.
+  var firstLine: Int?
+  /// Brings the lines into the buffer that the source was given, in a thread of its own and
+  /// beside others that fill theirs; nil where `next` has done so.
+  ///
+  /// Throws `ReadFailure` when the lines cannot be read, or not to the last one: those that
+  /// are in the buffer count, and no piece behind this one does.
+  var fill: ((PieceBuffer) throws(ReadFailure) -> Void)?
+
+  /// A piece whose lines are in the buffer, if there is nothing to fill it with.
+  init(
+    path: String, firstLine: Int? = nil, fill: ((PieceBuffer) throws(ReadFailure) -> Void)? = nil
+  ) {
+    (self.path, self.firstLine, self.fill) = (path, firstLine, fill)
+  }
+}
+
+/// Parts what is to be read into pieces, in the order in which their output is written.
+///
+/// What can be read from any place (spans of a plain file, frames of an archive) is filled
+/// by the thread that takes the piece; what can be read only in order (what a decompressor
+/// writes) is put into the buffer by `next` itself.
+protocol PieceSource: AnyObject {
+  /// The next piece; nil when there is no more, and then it is not asked again.
+  ///
+  /// It is called by any of the threads, but by one at a time, and by none after it has
+  /// thrown. It may take its time: the others go on with the pieces that they have.
+  ///
+  /// - Parameter buffer: what the piece is filled into, empty.
+  /// - Throws: `ReadFailure`, when there are no more pieces than those before. Lines that
+  ///   are in the buffer count, as those of a piece without a first line of its own.
+  func next(_ buffer: PieceBuffer) throws(ReadFailure) -> Piece?
+}
+
+/// How much is read at a time.
+enum PieceSize {
+  /// Bytes: half of what a core has of second cache, as a rule. A multiple of every size
+  /// of a page.
+  static let usual = 512 * 1024
+}
