@@ -28,6 +28,12 @@ public struct FaultLog {
     add("\(Self.name(file)):\(number): \(reason)")
   }
 
+  /// Bad lines that need not be named, since ten before them were.
+  public mutating func lines(unnamed count: Int) {
+    if count > 0 { hasFault = true }
+    bad += count
+  }
+
   /// A bad line of a file that is not read from its first line, which is skipped.
   ///
   /// - Parameters:

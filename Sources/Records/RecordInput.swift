@@ -19,6 +19,31 @@ public struct RecordInput: ~Copyable {
     public let number: Int
     /// False for a last line without LF.
     public let isTerminated: Bool
+
+    /// - Parameters:
+    ///   - whole: its bytes without the LF.
+    ///   - number: counted from 1.
+    ///   - isTerminated: whether there was a LF.
+    ///   - isFirst: whether the file begins with it.
+    @inlinable @inline(__always)
+    public init(_ whole: UnsafeRawBufferPointer, number: Int, isTerminated: Bool, isFirst: Bool) {
+      let hasMark = isFirst && whole.starts(with: [0xef, 0xbb, 0xbf])
+      bytes = hasMark ? UnsafeRawBufferPointer(rebasing: whole[3...]) : whole
+      (self.whole, self.number, self.isTerminated) = (whole, number, isTerminated)
+    }
+
+    /// The same line of a longer text.
+    ///
+    /// - Parameter before: how many lines stand before those that were counted.
+    public func behind(_ before: Int) -> Line {
+      Line(copying: self, number: number + before)
+    }
+
+    private init(copying line: Line, number: Int) {
+      (bytes, whole, self.number, isTerminated) = (
+        line.bytes, line.whole, number, line.isTerminated
+      )
+    }
   }
 
   /// What the user called it; `-` is standard input.
@@ -76,6 +101,26 @@ public struct RecordInput: ~Copyable {
   /// Whether it is a regular file.
   public var isFile: Bool { FileIdentity(descriptor: file) != nil }
 
+  /// The part of an uncompressed regular file that was not read yet: what is open, where
+  /// this part begins and where it ends. Nil for all that can be read only in order.
+  ///
+  /// Asked before the first line is read.
+  public var unread: (file: Int32, range: Range<Int64>)? {
+    guard compression == nil, let size = FileVersion(file)?.size, isFile else { return nil }
+    let start = Int64(lseek(file, 0, SEEK_CUR))
+    return start >= 0 && start < size ? (file, start..<size) : nil
+  }
+
+  /// Goes on behind lines of `unread` that were read by other means.
+  ///
+  /// - Parameters:
+  ///   - place: where the next line begins.
+  ///   - lines: how many were read.
+  public mutating func goOn(at place: Int64, behind lines: Int) {
+    lseek(file, off_t(place), SEEK_SET)
+    number += lines
+  }
+
   /// The next line, or nil at the end.
   ///
   /// - Parameter beforeBlocking: called before a read that may wait, with what is
@@ -92,10 +137,8 @@ public struct RecordInput: ~Copyable {
     if line?.terminated != true { try finish() }
     guard let line else { return nil }
     number += 1
-    let hasMark = number == 1 && line.bytes.starts(with: [0xef, 0xbb, 0xbf])
     return Line(
-      bytes: hasMark ? UnsafeRawBufferPointer(rebasing: line.bytes[3...]) : line.bytes,
-      whole: line.bytes, number: number, isTerminated: line.terminated)
+      line.bytes, number: number, isTerminated: line.terminated, isFirst: number == 1)
   }
 
   /// Passes over the lines that were read and do not hold what is looked for, see

@@ -18,6 +18,20 @@ struct CostSum {
     if !addShort(cost.bytes) { addLong(cost) }
   }
 
+  /// Adds another sum.
+  mutating func add(_ other: CostSum) {
+    var other = other
+    // The highest number has no room for a carry.
+    if other.rest == nil, other.high < .max, change(by: other.high, other.low, false) { return }
+    other.settle()
+    if let theirs = other.rest {
+      var sum = rest ?? DecimalSum()
+      rest = nil
+      sum.add(theirs)
+      rest = sum
+    }
+  }
+
   /// Adds a number when it is a multiple of 10^-27 that is not too large.
   private mutating func addShort(_ token: UnsafeRawBufferPointer) -> Bool {
     var index = 0
@@ -159,6 +173,13 @@ struct DecimalSum {
     }
   }
 
+  /// Adds another sum.
+  mutating func add(_ other: DecimalSum) {
+    for (index, amount) in other.limbs.enumerated() { add(amount, at: other.lowest + index) }
+    // Half of what a limb has room for, twice.
+    count(other.additions)
+  }
+
   private mutating func add(_ amount: Int64, at limb: Int) {
     if limbs.isEmpty { lowest = limb }
     if limb < lowest {
@@ -170,9 +191,9 @@ struct DecimalSum {
   }
 
   /// Each number adds less than 10^9 to a limb, which has room for as many.
-  private mutating func count() {
-    additions += 1
-    guard additions == 1 << 32 else { return }
+  private mutating func count(_ more: Int = 1) {
+    additions += more
+    guard additions >= 1 << 32 else { return }
     additions = 0
     let (carried, isNegative) = carried
     limbs = isNegative ? carried.map { -$0 } : carried

@@ -40,6 +40,8 @@ struct FilterOptions {
   /// Whether lines that cannot match are not to be read.
   var isFast = false
   var maxCount = Int.max
+  /// How many threads read a large file; 0 for as many as there are cores.
+  var jobs = 0
   var output = Output.original
   /// What is counted, if anything is.
   var grouping = Grouping()
@@ -158,6 +160,10 @@ struct FilterOptions {
       Option("n", "max-count", "COUNT", "stop after COUNT actions", .wholeNumber()) {
         $0.maxCount = $1
       },
+      Option(
+        "j", "jobs", "N", "read a large file by so many threads; 0 is one per core",
+        .wholeNumber(in: 0...256)
+      ) { $0.jobs = $1 }.rare,
       Option("a", "others", "also pass records that are not actions") { $0.passesOthers = true }
         .rare,
       Option(

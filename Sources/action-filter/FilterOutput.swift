@@ -5,16 +5,21 @@ import Records
 /// writes what is asked for.
 struct FilterOutput {
   private let options: FilterOptions
-  private let writer = RecordWriter()
+  private let writer: RecordWriter
   private let scratch = ScanScratch()
   private var window = ActionWindow()
   private var tally: Tally?
   /// How many actions were selected.
   private(set) var count = 0
+  /// How many other records passed.
+  private(set) var others = 0
 
-  /// - Parameter options: what is asked for.
-  init(_ options: FilterOptions) {
+  /// - Parameters:
+  ///   - options: what is asked for.
+  ///   - writer: where it goes.
+  init(_ options: FilterOptions, to writer: RecordWriter) {
     self.options = options
+    self.writer = writer
     if options.output == .groups { tally = Tally(options.grouping) }
   }
 
@@ -55,8 +60,28 @@ struct FilterOutput {
   var hasOpenGap: Bool { tally?.hasOpenGap ?? false }
 
   /// Takes a record that is not an action.
-  func passOther(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
-    if options.passesOthers && options.printsRecords { try writer.writeLine(line) }
+  mutating func passOther(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
+    guard options.passesOthers else { return }
+    others += 1
+    if options.printsRecords { try writer.writeLine(line) }
+  }
+
+  /// Whether so many more actions are all that are wanted.
+  func isEnough(_ more: Int) -> Bool { more > 0 && more >= options.maxCount - count }
+
+  /// Hands over what came of a piece, and is ready for the next one.
+  mutating func move(to result: PieceResult) {
+    writer.exchange(with: result.output)
+    swap(&tally, &result.tally)
+    if options.output == .groups && tally == nil { tally = Tally(options.grouping) }
+    (result.count, count, others) = (count, 0, 0)
+  }
+
+  /// Adds what came of a piece.
+  mutating func add(_ result: PieceResult) throws(WriteFailure) {
+    count += result.count
+    try writer.write(result.output.collected)
+    if let part = result.tally { tally?.add(part) }
   }
 
   /// Writes what is complete.

@@ -24,6 +24,24 @@ struct NameIndex {
     return entry.start < 0 ? nil : Array(names[entry.start..<entry.start + entry.length])
   }
 
+  /// Shows the name of a number.
+  func withName<Result>(_ number: Int, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
+    let entry = entries[number]
+    if entry.start < 0 { return body(nil) }
+    return names.withUnsafeBytes {
+      body(UnsafeRawBufferPointer(rebasing: $0[entry.start..<entry.start + entry.length]))
+    }
+  }
+
+  /// Forgets all names, keeps the memory.
+  mutating func clear() {
+    if entries.isEmpty { return }
+    entries.removeAll(keepingCapacity: true)
+    names.removeAll(keepingCapacity: true)
+    for slot in slots.indices { slots[slot] = 0 }
+    for place in recent.indices { recent[place] = 0 }
+  }
+
   /// The number of a name, a new one if it was not seen before; nil is a name, too.
   mutating func find(_ name: UnsafeRawBufferPointer?) -> Int {
     let place = Self.quickHash(name) & 255

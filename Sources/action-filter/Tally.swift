@@ -19,6 +19,11 @@ struct Tally {
       count += 1
       cost.add(fields.cost)
     }
+
+    mutating func add(_ other: Sums) {
+      count += other.count
+      cost.add(other.cost)
+    }
   }
 
   /// What models read and wrote for them.
@@ -29,6 +34,11 @@ struct Tally {
     mutating func add(_ usage: TokenUsage) {
       input.add(usage.input)
       output.add(usage.output)
+    }
+
+    mutating func add(_ other: Tokens) {
+      input.add(other.input)
+      output.add(other.output)
     }
   }
 
@@ -143,6 +153,31 @@ struct Tally {
   private static let model = JSONPointer(member: "model")
   private static let responseModel = JSONPointer(member: "responseModel")
   private static let provider = JSONPointer(member: "provider")
+
+  /// Adds what another tally by the same keys came to: all sums are exact, so that it does
+  /// not matter which actions were counted where.
+  mutating func add(_ other: Tally) {
+    for number in other.sums.indices {
+      let own = other.index.withName(number) { index.find($0) }
+      if own == sums.count {
+        sums.append(other.sums[number])
+        if grouping.isUsage { tokens.append(other.tokens[number]) }
+      } else {
+        sums[own].add(other.sums[number])
+        if grouping.isUsage { tokens[own].add(other.tokens[number]) }
+      }
+    }
+    total.add(other.total)
+    totalTokens.add(other.totalTokens)
+  }
+
+  /// Forgets all counts, keeps the memory.
+  mutating func clear() {
+    index.clear()
+    sums.removeAll(keepingCapacity: true)
+    tokens.removeAll(keepingCapacity: true)
+    (total, totalTokens) = (Sums(), Tokens())
+  }
 
   // MARK: - What came of it
 

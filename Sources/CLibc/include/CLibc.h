@@ -44,6 +44,7 @@
 #include "clibc_secret.h"
 #include "clibc_serve.h"
 #include "clibc_terminal.h"
+#include "clibc_threads.h"
 
 /* The state of getopt_long after one call. */
 struct clibc_getopt {

@@ -4,7 +4,10 @@ import CLibc
 ///
 /// The owner calls `flush` before it may block; a full buffer is written by
 /// itself. Nothing is ever written twice, and a failed write is an error.
+///
+/// One without a descriptor only collects, for another one to write it.
 public final class RecordWriter {
+  /// Below 0 where nothing is written.
   private let descriptor: Int32
   private var buffer: PageBuffer
   private var count = 0
@@ -25,6 +28,32 @@ public final class RecordWriter {
     buffer = PageBuffer(capacity: capacity)
   }
 
+  /// One that writes nothing, and grows with what it collects.
+  ///
+  /// - Parameter capacity: bytes for which there is room from the beginning.
+  public init(collecting capacity: Int) {
+    descriptor = -1
+    interrupted = { false }
+    buffer = PageBuffer(capacity: capacity)
+  }
+
+  /// What was collected, valid until the next change.
+  public var collected: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: buffer.base, count: count)
+  }
+
+  /// Forgets what was collected, and memory over `limit` bytes.
+  public func clear(keepingAtMost limit: Int) {
+    count = 0
+    if buffer.capacity > limit { buffer = PageBuffer(capacity: limit) }
+  }
+
+  /// Changes what was collected for what another one has.
+  public func exchange(with other: RecordWriter) {
+    swap(&buffer, &other.buffer)
+    swap(&count, &other.count)
+  }
+
   /// Whether bytes wait for `flush`.
   public var isEmpty: Bool { count == 0 }
 
@@ -32,7 +61,7 @@ public final class RecordWriter {
   public func write(_ bytes: UnsafeRawBufferPointer) throws(WriteFailure) {
     guard let source = bytes.baseAddress, bytes.count > 0 else { return }
     if bytes.count > buffer.capacity - count {
-      try flush()
+      try makeRoom(bytes.count)
       if bytes.count >= buffer.capacity {
         try send(bytes)
         return
@@ -72,13 +101,20 @@ public final class RecordWriter {
 
   /// Adds one byte.
   public func write(byte: UInt8) throws(WriteFailure) {
-    if count == buffer.capacity { try flush() }
+    if count == buffer.capacity { try makeRoom(1) }
     buffer.base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
     count += 1
   }
 
+  private func makeRoom(_ wanted: Int) throws(WriteFailure) {
+    if descriptor >= 0 { return try flush() }
+    // More than is wanted: a buffer that is just as large would be sent past.
+    buffer.grow(to: max(2 * buffer.capacity, count + wanted + 4096), keeping: 0, count: count)
+  }
+
   /// Writes all that was collected. Blocks while the reader is slow.
   public func flush() throws(WriteFailure) {
+    if descriptor < 0 { return }
     let pending = UnsafeRawBufferPointer(start: buffer.base, count: count)
     count = 0
     try send(pending)

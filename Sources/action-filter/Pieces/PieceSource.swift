@@ -45,4 +45,6 @@ enum PieceSize {
   /// Bytes: half of what a core has of second cache, as a rule. A multiple of every size
   /// of a page.
   static let usual = 512 * 1024
+  /// What is read behind a span at once, in which its last line ends as a rule.
+  static let slack = 4096
 }

@@ -1,0 +1,196 @@
+import Core
+import Records
+
+/// Reads the files, selects, and writes: the command's loop.
+struct FilterRun {
+  private let options: FilterOptions
+  private let diagnostics: Diagnostics
+  private var filter: LineFilter
+  private var faults: FaultLog
+  private var rejects: RejectFile?
+  /// Nil where nothing is read by several threads.
+  private let pieces: PieceRun?
+  /// Where records are written, if that is a file: reading it would not end.
+  private let target: FileIdentity?
+
+  /// - Parameters:
+  ///   - options: what is asked for.
+  ///   - diagnostics: where faults are reported.
+  ///   - pieceSize: how much a thread reads at a time, bytes.
+  ///   - copy: makes the same options again, for a thread of their own.
+  init(
+    _ options: FilterOptions, _ diagnostics: Diagnostics, pieceSize: Int = PieceSize.usual,
+    copy: @escaping () -> FilterOptions?
+  ) {
+    self.options = options
+    self.diagnostics = diagnostics
+    filter = LineFilter(options, to: RecordWriter())
+    faults = FaultLog(diagnostics)
+    pieces = PieceRun(options, size: pieceSize, copy: copy)
+    target = options.printsRecords ? FileIdentity(descriptor: 1) : nil
+    if let path = options.rejects { rejects = Self.open(path, options.files, diagnostics) }
+  }
+
+  /// Opens the file of the bad lines, or leaves: there would be no place for
+  /// them.
+  private static func open(
+    _ path: String, _ files: [String], _ diagnostics: Diagnostics
+  ) -> RejectFile {
+    do throws(WriteFailure) {
+      let rejects = try RejectFile(path: path)
+      if let own = rejects.identity {
+        if files.contains(where: { FileIdentity(path: $0) == own }) {
+          diagnostics.fail("\(path): is read and written at once")
+        }
+        if FileIdentity(descriptor: 1) == own {
+          diagnostics.fail("\(path): is the standard output, too")
+        }
+      }
+      try rejects.clear()
+      return rejects
+    } catch {
+      diagnostics.fail("\(path): \(error.reason)")
+    }
+  }
+
+  /// Reads all that is to be read.
+  ///
+  /// - Returns: how the command ends.
+  /// - Throws: `WriteFailure`.
+  mutating func run() throws -> ExitStatus {
+    if filter.names != nil { learnFromFiles() }
+    try RecordInput.each(
+      options.files, writtenTo: target, until: { filter.output.isDone },
+      fault: { faults.file($0, $1) }, lines: { try read(&$0) })
+    try filter.output.finish()
+    keep { rejects throws(WriteFailure) in try rejects.finish() }
+    faults.finish()
+    if let time = options.grouping.time, filter.output.hasOpenGap {
+      diagnostics.say("--by \(time.rawValue): a gap has too many empty \(time.rawValue)s to print")
+    }
+    if filter.output.count == 0 { filter.finishNames() }
+    tellNames()
+    if options.output == .nothing && filter.output.count > 0 { return .success }
+    if faults.hasFault { return .failure }
+    return filter.output.count > 0 ? .success : .negative
+  }
+
+  private mutating func read(_ input: inout RecordInput) throws {
+    if let pieces, let unread = input.unread, let source = pieces.spans(of: unread, input.path) {
+      let passed = try read(source, by: pieces)
+      if !passed.isTerminated { return }
+      // What was written behind the end since then.
+      input.goOn(at: unread.range.lowerBound + Int64(passed.bytes), behind: passed.lines)
+    }
+    try readLines(of: &input)
+  }
+
+  private mutating func readLines(of input: inout RecordInput) throws {
+    let prefilter = filter.prefilter
+    while !filter.output.isDone, let line = try input.next(beforeBlocking: { _ in try flush() }) {
+      if let prefilter, prefilter.find(line.bytes) == nil {
+        input.skipLines(until: prefilter.find)
+        continue
+      }
+      try take(line, of: input.path)
+    }
+  }
+
+  /// Treats a line, and says what is bad in it.
+  private mutating func take(_ line: RecordInput.Line, of file: String) throws(WriteFailure) {
+    if filter.names != nil && filter.learn(line.bytes) { tellNames() }
+    if try filter.take(line) { return }
+    say(filter.faults, of: file, line.number)
+    reject(line.whole, terminated: line.isTerminated)
+  }
+
+  private mutating func say(_ bad: LineFaults, of file: String, _ number: Int) {
+    for reason in bad.reasons { faults.line(file, number, reason) }
+    faults.lines(unnamed: bad.count - bad.reasons.count)
+  }
+
+  private mutating func reject(_ line: UnsafeRawBufferPointer, terminated: Bool) {
+    keep { rejects throws(WriteFailure) in try rejects.add(line, terminated: terminated) }
+  }
+
+  /// Writes what is complete, before a read that may wait.
+  private mutating func flush() throws(WriteFailure) {
+    try filter.output.flush()
+    keep { rejects throws(WriteFailure) in try rejects.flush() }
+  }
+
+  /// Does something with the file of the bad lines; its failure is said and
+  /// hinders nothing else.
+  private mutating func keep(_ action: (RejectFile) throws(WriteFailure) -> Void) {
+    guard let rejects else { return }
+    do throws(WriteFailure) { try action(rejects) } catch {
+      faults.file(rejects.path, error.reason)
+    }
+  }
+
+  /// Learns who has the names: of files beforehand, so that it does not matter where in
+  /// them it is told. What cannot be read is said when it is read again.
+  private mutating func learnFromFiles() {
+    for path in options.files {
+      NameScan.readLines(path) { if filter.learn($0) { tellNames() } }
+    }
+  }
+
+  private mutating func tellNames() {
+    guard options.output != .nothing else { return }
+    for note in filter.takeNotes() { diagnostics.error(note.what, note.reason) }
+  }
+}
+
+// MARK: - Pieces
+
+extension FilterRun {
+  /// What was read of a source.
+  struct Passed {
+    var bytes = 0
+    var lines = 0
+    /// Whether the last line had its LF.
+    var isTerminated = true
+  }
+
+  /// Lets threads read the pieces of a source, and puts together what they bring, in order:
+  /// what is written and said is what reading the lines one by one would give.
+  ///
+  /// - Returns: what was read.
+  /// - Throws: `ReadFailure` of the source, `WriteFailure`.
+  mutating func read(_ source: any PieceSource, by pieces: PieceRun) throws -> Passed {
+    var passed = Passed()
+    try pieces.engine.run(source) { slot in
+      if let first = slot.piece.firstLine { passed.lines = first - 1 }
+      try merge(slot, behind: passed.lines)
+      passed.bytes += slot.buffer.lines.count
+      passed.lines += slot.result.lines
+      if let last = slot.buffer.bytes.last { passed.isTerminated = last == 10 }
+      return !filter.output.isDone
+    }
+    return passed
+  }
+
+  private mutating func merge(_ slot: PieceSlot, behind before: Int) throws(WriteFailure) {
+    let result = slot.result
+    let path = slot.piece.path
+    var lines = PieceLines(slot)
+    // Where enough was found, only reading line by line tells what comes before the last.
+    if !result.isCandidates && filter.output.isEnough(result.count) {
+      while !filter.output.isDone, let line = filter.nextLine(&lines) {
+        try take(line.behind(before), of: path)
+      }
+      return
+    }
+    for found in result.candidates where !filter.output.isDone {
+      let line = lines.line(at: found.line, number: found.number)
+      try take(line.behind(before), of: path)
+    }
+    for bad in result.bad {
+      say(bad.faults, of: path, before + bad.number)
+      let line = lines.line(at: bad.line, number: bad.number)
+      reject(line.whole, terminated: line.isTerminated)
+    }
+    if !result.isCandidates { try filter.output.add(result) }
+  }
+}

@@ -1,0 +1,63 @@
+import Core
+import Records
+
+/// The work of one thread: filters the lines of a piece into memory.
+final class PieceFilter: PieceWorker {
+  private var filter: LineFilter
+  private let isCandidates: Bool
+
+  /// - Parameters:
+  ///   - options: what is asked for; of this thread alone, with all that they refer to.
+  ///   - isCandidates: whether only the lines are looked for that must be read in order.
+  init(_ options: FilterOptions, isCandidates: Bool) {
+    var options = options
+    self.isCandidates = isCandidates
+    if isCandidates {
+      options.isUnique = false
+      options.output = .count
+      options.maxCount = .max
+    }
+    filter = LineFilter(options, to: RecordWriter(collecting: 4096))
+  }
+
+  func work(on slot: PieceSlot) {
+    var lines = PieceLines(slot)
+    let result = slot.result
+    result.isCandidates = isCandidates
+    if isCandidates { filter.pick(&lines, result) } else { filter.take(&lines, result) }
+    result.lines = lines.count
+    filter.output.move(to: result)
+  }
+}
+
+extension LineFilter {
+  /// Treats the lines of a piece.
+  fileprivate mutating func take(_ lines: inout PieceLines, _ result: PieceResult) {
+    while !output.isDone, let line = nextLine(&lines) {
+      // Nothing is written here, and nothing can go wrong with it.
+      if (try? take(line)) == false { result.note(faults, in: line, lines) }
+    }
+  }
+
+  /// Looks for the lines of a piece in which there is something to take or to say.
+  fileprivate mutating func pick(_ lines: inout PieceLines, _ result: PieceResult) {
+    while let line = nextLine(&lines) {
+      let before = (output.count, output.others)
+      if (try? take(line)) == true, before == (output.count, output.others) { continue }
+      result.candidates.append(.init(number: line.number, line: lines.range(of: line)))
+    }
+  }
+
+  /// The next line that is to be read.
+  @inline(__always)
+  func nextLine(_ lines: inout PieceLines) -> RecordInput.Line? {
+    if let prefilter { lines.next(with: prefilter) } else { lines.next() }
+  }
+}
+
+extension PieceResult {
+  /// Notes a bad line.
+  fileprivate func note(_ faults: LineFaults, in line: RecordInput.Line, _ lines: PieceLines) {
+    bad.append(Bad(number: line.number, line: lines.range(of: line), faults: faults))
+  }
+}
