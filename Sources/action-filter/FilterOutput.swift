@@ -9,6 +9,8 @@ struct FilterOutput {
   private let scratch = ScanScratch()
   private var window = ActionWindow()
   private var tally: Tally?
+  /// Where whole lines are not copied.
+  private var parts: PieceParts?
   /// How many actions were selected.
   private(set) var count = 0
   /// How many other records passed.
@@ -17,9 +19,12 @@ struct FilterOutput {
   /// - Parameters:
   ///   - options: what is asked for.
   ///   - writer: where it goes.
-  init(_ options: FilterOptions, to writer: RecordWriter) {
+  ///   - isPiece: whether the lines stay where they are, each with a LF behind it, until
+  ///     all is handed over by `move`.
+  init(_ options: FilterOptions, to writer: RecordWriter, isPiece: Bool = false) {
     self.options = options
     self.writer = writer
+    if isPiece && options.output == .original { parts = PieceParts() }
     if options.output == .groups { tally = Tally(options.grouping) }
   }
 
@@ -48,7 +53,8 @@ struct FilterOutput {
     switch options.output {
     case .original where isRow && !profile.isAbsent:
       try CanonicalRow.write(named: profile, action, to: writer)
-    case .original: try writer.writeLine(bytes)
+    case .original where isRow: try writer.writeLine(bytes)
+    case .original: try write(bytes)
     case .fields(let projection): try projection.write(fields, action, profile, to: writer)
     case .canonical: try CanonicalRow.write(fields, action, profile, to: writer)
     case .groups: tally?.add(fields, profile, scratch)
@@ -63,7 +69,13 @@ struct FilterOutput {
   mutating func passOther(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
     guard options.passesOthers else { return }
     others += 1
-    if options.printsRecords { try writer.writeLine(line) }
+    if options.printsRecords { try write(line) }
+  }
+
+  /// Writes a line as it was read.
+  @inline(__always)
+  private mutating func write(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
+    if parts == nil { try writer.writeLine(line) } else { parts?.add(line, behind: writer) }
   }
 
   /// Whether so many more actions are all that are wanted.
@@ -71,6 +83,9 @@ struct FilterOutput {
 
   /// Hands over what came of a piece, and is ready for the next one.
   mutating func move(to result: PieceResult) {
+    parts?.close(writer)
+    swap(&parts, &result.parts)
+    if result.parts != nil && parts == nil { parts = PieceParts() }
     writer.exchange(with: result.output)
     swap(&tally, &result.tally)
     if options.output == .groups && tally == nil { tally = Tally(options.grouping) }
@@ -80,7 +95,11 @@ struct FilterOutput {
   /// Adds what came of a piece.
   mutating func add(_ result: PieceResult) throws(WriteFailure) {
     count += result.count
-    try writer.write(result.output.collected)
+    if let parts = result.parts {
+      try parts.write(result.output, to: writer)
+    } else {
+      try writer.write(result.output.collected)
+    }
     if let part = result.tally { tally?.add(part) }
   }
 

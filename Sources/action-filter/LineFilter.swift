@@ -23,9 +23,10 @@ struct LineFilter {
   /// - Parameters:
   ///   - options: what is asked for.
   ///   - writer: where the selected actions go.
-  init(_ options: FilterOptions, to writer: RecordWriter) {
+  ///   - isPiece: see `FilterOutput`.
+  init(_ options: FilterOptions, to writer: RecordWriter, isPiece: Bool = false) {
     self.options = options
-    output = FilterOutput(options, to: writer)
+    output = FilterOutput(options, to: writer, isPiece: isPiece)
     prefilter = Prefilter.search(options)
     names = WantedNames(options.names)
     rows = RowList(options)

@@ -10,7 +10,8 @@ public final class RecordWriter {
   /// Below 0 where nothing is written.
   private let descriptor: Int32
   private var buffer: PageBuffer
-  private var count = 0
+  /// How many bytes were collected and not written yet.
+  public private(set) var count = 0
   /// Asked when a signal may have come while a reader is slow: true gives up the rest.
   private let interrupted: () -> Bool
 

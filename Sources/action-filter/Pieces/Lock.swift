@@ -38,5 +38,4 @@ final class Condition {
   /// Gives the lock away until there is a signal, or for no reason.
   func wait() { pthread_cond_wait(condition, lock.mutex) }
   func signal() { pthread_cond_signal(condition) }
-  func broadcast() { pthread_cond_broadcast(condition) }
 }

@@ -34,6 +34,14 @@ final class PieceBuffer {
     pages.grow(to: max(wanted, capacity * 2), keeping: 0, count: count)
   }
 
+  /// Puts a LF behind the last line if it has none, so that all lines can be written as they
+  /// stand there; it does not count as one of their bytes.
+  func endLastLine() {
+    if lines.isEmpty || bytes.last == 10 { return }
+    reserve(lines.upperBound + 1)
+    base.storeBytes(of: 10, toByteOffset: lines.upperBound, as: UInt8.self)
+  }
+
   /// Forgets the bytes, and gives back the memory that a long line took.
   ///
   /// - Parameter usual: how many bytes are kept.

@@ -9,19 +9,19 @@ protocol PieceWorker: AnyObject {
 
 /// Lets threads work on the pieces of a source, and hands over what they did, in order.
 ///
-/// There are two pieces for each thread at most, those that are done and wait for their turn
-/// among them: memory is bounded, however long the source is.
+/// The thread that ends the piece whose turn it is hands it over, and those behind it that
+/// wait for it: nobody is woken for that, and the bytes are still in the cache of the core.
+/// There are two pieces for each thread at most, those that wait among them: memory is
+/// bounded, however long the source is.
 final class PieceEngine {
   private let workers: [any PieceWorker]
   private let slots: [PieceSlot]
   private let size: Int
   /// Held while the source is asked.
   private let turn = Lock()
-  /// Held while anything below is looked at.
+  /// Held while anything below is looked at, but for what only the thread has that merges.
   private let state = Lock()
-  /// The slot that is put together next is done, or there is none any more.
-  private let isReady: Condition
-  /// A slot is free.
+  /// A slot is free, or no more are wanted.
   private let isFree: Condition
   private var source: (any PieceSource)?
   /// What is read.
@@ -31,19 +31,21 @@ final class PieceEngine {
   private var begun: [PieceSlot]
   private var beginning = 0
   private var merged = 0
-  /// Whether the source has no more pieces.
-  private var isAtEnd = false
-  /// Whether no more are wanted.
-  private var isStopped = false
+  /// Whether a thread hands over what is done; it looks for more before it leaves.
+  private var isMerging = false
+  private var merge: ((PieceSlot) throws -> Bool)?
+  /// Why there was nothing handed over any more.
+  private var failure: (any Error)?
+  /// Whether the source has no more pieces, or no more are wanted.
+  private var isOver = false
 
   /// - Parameters:
-  ///   - workers: one for each thread.
+  ///   - workers: one for each thread, one at least; the first is that of the caller.
   ///   - size: how much is read at a time, bytes.
   init(_ workers: [any PieceWorker], size: Int) {
     (self.workers, self.size) = (workers, size)
     slots = (0..<2 * workers.count).map { _ in PieceSlot(size: size) }
     begun = slots
-    isReady = Condition(of: state)
     isFree = Condition(of: state)
   }
 
@@ -51,43 +53,25 @@ final class PieceEngine {
   ///
   /// - Parameters:
   ///   - source: where they come from.
-  ///   - merge: takes one after the other; false when no more are wanted.
+  ///   - merge: takes one after the other, in any of the threads but never in two at once;
+  ///     false when no more are wanted.
   /// - Throws: `ReadFailure` of the source, after all that could be read was handed over; or
-  ///   what `merge` throws. No thread runs any more then.
+  ///   what `merge` throws. No other thread runs any more then.
   func run(_ source: any PieceSource, merge: (PieceSlot) throws -> Bool) throws {
-    self.source = source
     for slot in slots { slot.clear(size) }
-    (free, beginning, merged, isAtEnd, isStopped) = (slots, 0, 0, false, false)
-    var threads: [pthread_t] = []
-    defer {
-      stop()
+    (free, beginning, merged, isMerging, isOver) = (slots, 0, 0, false, false)
+    withoutActuallyEscaping(merge) { merge in
+      (self.source, self.merge) = (source, merge)
+      // Where the system has no thread to give, those that there are do the work.
+      let threads = workers.dropFirst().compactMap { start($0) }
+      work(workers[0])
       for thread in threads { pthread_join(thread, nil) }
-      self.source = nil
+      (self.source, self.merge) = (nil, nil)
     }
-    for worker in workers {
-      guard let thread = start(worker) else { break }
-      threads.append(thread)
+    if let failure {
+      self.failure = nil
+      throw failure
     }
-    if threads.isEmpty { return try runAlone(merge) }
-    while let slot = nextDone() {
-      guard try take(slot, merge) else { return }
-      give(back: slot)
-    }
-  }
-
-  /// What is to be done where the system has no thread to give.
-  private func runAlone(_ merge: (PieceSlot) throws -> Bool) throws {
-    while let slot = begin() {
-      work(workers[0], on: slot)
-      guard try take(slot, merge) else { return }
-      give(back: slot)
-    }
-  }
-
-  private func take(_ slot: PieceSlot, _ merge: (PieceSlot) throws -> Bool) throws -> Bool {
-    let isWanted = try merge(slot)
-    if isWanted, let failure = slot.failure { throw failure }
-    return isWanted
   }
 
   // MARK: - Threads
@@ -110,17 +94,24 @@ final class PieceEngine {
       { context in
         guard let context else { return }
         let task = Unmanaged<Task>.fromOpaque(context).takeRetainedValue()
-        let (engine, worker) = (task.engine, task.worker)
-        while let slot = engine.begin() {
-          engine.work(worker, on: slot)
-          engine.end(slot)
-        }
+        task.engine.work(task.worker)
       }, task.toOpaque())
     guard status == 0 else {
       task.release()
       return nil
     }
     return thread.move()
+  }
+
+  /// Works on one piece after the other, as long as there are any.
+  private func work(_ worker: any PieceWorker) {
+    while let slot = begin() {
+      if slot.failure == nil, let fill = slot.piece.fill {
+        do throws(ReadFailure) { try fill(slot.buffer) } catch { slot.failure = error }
+      }
+      worker.work(on: slot)
+      end(slot)
+    }
   }
 
   /// Begins with the next piece; nil when there is none.
@@ -131,7 +122,7 @@ final class PieceEngine {
     var isLast = false
     do throws(ReadFailure) {
       guard let piece = try source.next(slot.buffer) else {
-        noteEnd(giving: slot)
+        finish()
         return nil
       }
       slot.piece = piece
@@ -142,10 +133,9 @@ final class PieceEngine {
       isLast = true
     }
     state.lock()
-    slot.number = beginning
     begun[beginning % begun.count] = slot
     beginning += 1
-    if isLast { isAtEnd = true }
+    if isLast { isOver = true }
     state.unlock()
     return slot
   }
@@ -153,63 +143,53 @@ final class PieceEngine {
   private func takeFree() -> PieceSlot? {
     state.lock()
     defer { state.unlock() }
-    while free.isEmpty && !isStopped && !isAtEnd { isFree.wait() }
-    return isStopped || isAtEnd ? nil : free.removeLast()
+    while free.isEmpty && !isOver { isFree.wait() }
+    return isOver ? nil : free.removeLast()
   }
 
-  private func noteEnd(giving slot: PieceSlot) {
+  private func finish() {
     state.lock()
-    isAtEnd = true
-    free.append(slot)
-    isReady.signal()
-    state.unlock()
-  }
-
-  private func work(_ worker: any PieceWorker, on slot: PieceSlot) {
-    if slot.failure == nil, let fill = slot.piece.fill {
-      do throws(ReadFailure) { try fill(slot.buffer) } catch { slot.failure = error }
-    }
-    worker.work(on: slot)
-  }
-
-  private func end(_ slot: PieceSlot) {
-    state.lock()
-    slot.isDone = true
-    if slot.number == merged { isReady.signal() }
+    isOver = true
     state.unlock()
   }
 
   // MARK: - Putting together
 
-  /// Waits for the next piece in order; nil when there is none any more.
-  private func nextDone() -> PieceSlot? {
+  /// Notes that a piece is done, and hands over all whose turn it is, unless another thread
+  /// is about to.
+  private func end(_ slot: PieceSlot) {
     state.lock()
     defer { state.unlock() }
-    while true {
-      if merged < beginning {
-        let slot = begun[merged % begun.count]
-        if slot.isDone { return slot }
-      } else if isAtEnd {
-        return nil
+    slot.isDone = true
+    if isMerging { return }
+    isMerging = true
+    while merged < beginning, begun[merged % begun.count].isDone {
+      let next = begun[merged % begun.count]
+      state.unlock()
+      let isWanted = handOver(next)
+      next.clear(size)
+      state.lock()
+      if !isWanted {
+        isOver = true
+        isFree.signal()
+        // Nobody hands over anything behind it.
+        return
       }
-      isReady.wait()
+      merged += 1
+      free.append(next)
+      isFree.signal()
     }
+    isMerging = false
   }
 
-  private func give(back slot: PieceSlot) {
-    slot.clear(size)
-    state.lock()
-    merged += 1
-    free.append(slot)
-    isFree.signal()
-    state.unlock()
-  }
-
-  /// Sends the threads home, and makes the slots ready for another source.
-  private func stop() {
-    state.lock()
-    isStopped = true
-    isFree.broadcast()
-    state.unlock()
+  /// - Returns: whether more are wanted.
+  private func handOver(_ slot: PieceSlot) -> Bool {
+    do {
+      if try merge?(slot) != true { return false }
+      failure = slot.failure
+    } catch {
+      failure = error
+    }
+    return failure == nil
   }
 }

@@ -17,10 +17,11 @@ final class PieceFilter: PieceWorker {
       options.output = .count
       options.maxCount = .max
     }
-    filter = LineFilter(options, to: RecordWriter(collecting: 4096))
+    filter = LineFilter(options, to: RecordWriter(collecting: 4096), isPiece: true)
   }
 
   func work(on slot: PieceSlot) {
+    slot.buffer.endLastLine()
     var lines = PieceLines(slot)
     let result = slot.result
     result.isCandidates = isCandidates

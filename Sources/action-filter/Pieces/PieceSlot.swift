@@ -13,9 +13,7 @@ final class PieceSlot {
   var piece = Piece(path: "")
   /// Why it could not be read to its end.
   var failure: ReadFailure?
-  /// Which one it is, counted from 0, and whether all work on it is done: both belong to
-  /// the engine.
-  var number = 0
+  /// Whether all work on it is done; the engine's.
   var isDone = false
 
   /// - Parameter size: how much is read at a time, bytes.
@@ -55,6 +53,8 @@ final class PieceResult {
   var count = 0
   /// What is to be written.
   let output = RecordWriter(collecting: 4096)
+  /// In which order, where it is not in one piece.
+  var parts: PieceParts?
   var bad: [Bad] = []
   /// What its actions come to, where they are counted by groups.
   var tally: Tally?
@@ -68,6 +68,7 @@ final class PieceResult {
     output.clear(keepingAtMost: limit)
     bad.removeAll()
     candidates.removeAll(keepingCapacity: candidates.count < 10_000)
+    parts?.clear()
     tally?.clear()
   }
 }
