@@ -16,18 +16,19 @@ struct FilterRun {
   /// - Parameters:
   ///   - options: what is asked for.
   ///   - diagnostics: where faults are reported.
+  ///   - descriptor: where the output goes.
   ///   - pieceSize: how much a thread reads at a time, bytes.
   ///   - copy: makes the same options again, for a thread of their own.
   init(
-    _ options: FilterOptions, _ diagnostics: Diagnostics, pieceSize: Int = PieceSize.usual,
-    copy: @escaping () -> FilterOptions?
+    _ options: FilterOptions, _ diagnostics: Diagnostics, to descriptor: Int32 = 1,
+    pieceSize: Int = PieceSize.usual, copy: @escaping () -> FilterOptions?
   ) {
     self.options = options
     self.diagnostics = diagnostics
-    filter = LineFilter(options, to: RecordWriter())
+    filter = LineFilter(options, to: RecordWriter(descriptor: descriptor))
     faults = FaultLog(diagnostics)
     pieces = PieceRun(options, size: pieceSize, copy: copy)
-    target = options.printsRecords ? FileIdentity(descriptor: 1) : nil
+    target = options.printsRecords ? FileIdentity(descriptor: descriptor) : nil
     if let path = options.rejects { rejects = Self.open(path, options.files, diagnostics) }
   }
 

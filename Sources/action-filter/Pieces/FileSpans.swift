@@ -38,7 +38,7 @@ final class FileSpans: PieceSource {
   private static func fill(
     _ buffer: PieceBuffer, from file: Int32, _ span: Range<Int64>, isFirst: Bool
   ) throws(ReadFailure) {
-    var wanted = span.count + PieceSize.slack
+    var wanted = span.count + min(span.count, PieceSize.slack)
     var scanned = span.count
     var start: Int? = isFirst ? 0 : nil
     while true {

@@ -2,7 +2,7 @@ import CLibc
 
 /// A mutex of the system.
 final class Lock {
-  fileprivate let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
   init() {
     mutex.initialize(to: pthread_mutex_t())
