@@ -1,0 +1,95 @@
+#!/bin/sh
+# action-filter -j: several threads print, say and answer what one does.
+. "${0%/*}/../lib.sh"
+cd "$tmp" || exit 1
+
+needs python3
+# Large enough for many pieces: awkward lines at random places, and a line over some pieces.
+python3 - "$root/Tests/fuzz" <<'END'
+import random, sys
+sys.path.insert(0, sys.argv[1])
+import records
+rng = random.Random(12)
+made = records.Records(rng)
+body = b"\xef\xbb\xbf" + b"".join(made.file().rstrip(b"\n") + b"\n" for _ in range(20))
+times = ['"2026-0%d-1%dT0%d:00:00.000Z"' % (m, d, h) for m in (1, 2) for d in range(5) for h in range(9)]
+plain = [('{"id":%d,"created_at":%s,"kind":"%s","user_id":"%d","content":"%s","usd_cost":0.%04d}\n' % (
+    n % 9000, times[n % 90], records.KINDS[n % 5], n % 50, "word " * (n % 90), n % 9999)).encode()
+    for n in range(20000)]
+with open("good", "wb") as file:
+    file.write(b"".join(plain))
+with open("odd", "wb") as file:
+    file.write(body + b"".join(plain[:9000]) + b'{"kind":"long","content":"' + b"x" * 3000000 + b'"}\n')
+    file.write(b"bad\n" + b"".join(plain[9000:12000]) + body[3:] + b'{"kind":"last"}')
+END
+is "$(($(wc -c <odd) > 4000000))" 1 "there is something to share"
+
+# both TITLE ARG...: two and seven threads do what one does.
+both() {
+  title=$1
+  shift
+  action-filter -j 1 "$@" >one 2>one.err
+  wanted=$?
+  for jobs in 2 7; do
+    action-filter -j "$jobs" "$@" >several 2>several.err
+    is "$?" "$wanted" "$title: -j $jobs ends the same"
+    ok "$title: -j $jobs prints the same" cmp one several
+    ok "$title: -j $jobs says the same" cmp one.err several.err
+  done
+}
+both "all" odd good odd
+both "a kind" -k llm_error odd
+both "inverted" -v -k llm_error odd
+both "others" -a odd
+both "each once" -u odd
+both "members" -o id,kind,/model odd
+both "rows" -o canonical odd
+both "count" -N odd
+both "quiet" -q odd
+both "quiet, none" -q -k nosuch odd
+both "the first" -n 1 odd
+both "some" -n 12000 odd
+both "some and others" -a -n 9000 odd
+both "some groups" -n 15000 --by kind good
+both "groups" --by kind,user --total odd
+both "hours" --by hour --usage odd
+both "strict" --strict odd
+both "fast" --fast -k llm_error good odd
+both "a name" -U noor odd
+both "text" -i -F 'WORD WORD' odd
+
+action-filter -j 1 -R one.bad odd >one 2>one.err
+action-filter -j 3 -R three.bad odd >several 2>several.err
+ok "the bad lines are collected" test -s three.bad
+ok "they are the same" cmp one.bad three.bad
+
+# Where standard input is a file, it is read from where it stands.
+{ read -r _ && action-filter -j 1; } <good >one
+{ read -r _ && action-filter -j 3; } <good >several
+ok "the rest of standard input" cmp one several
+{ action-filter -j 3 >several && cat; } <good >rest
+is "$(wc -c <rest)" 0 "all of it is read"
+ok "a pipe is read as ever" sh -c 'cat good | action-filter -j 3 | cmp - good'
+
+# Nobody reads any more.
+head -n 1 good >first
+run sh -c '{ action-filter -j 3 good good good good; echo $? >code; } | head -n 1 | cmp - first'
+status_is 0 "a reader may leave"
+is "$(cat code)" 141 "which ends it by SIGPIPE"
+if [ -c /dev/full ]; then
+  run sh -c 'action-filter -j 3 good >/dev/full'
+  status_is 2 "a full disk"
+  err_is "action-filter: standard output: no space left on device" "is said"
+fi
+
+run action-filter -j 0 -N good
+out_is 20000 "0 is one thread for each core"
+for wrong in x -1 257; do
+  run action-filter -j "$wrong" good
+  status_is 2 "-j $wrong"
+  err_like "not a whole number from 0 to 256" "-j $wrong is refused"
+done
+run action-filter --jobs 2 -N good
+out_is 20000 "--jobs"
+
+done_testing
