@@ -50,7 +50,8 @@ final class FileSpans: PieceSource {
         // The end, if it is within this span, is the last line's of another one.
         if start == nil, inSpan == span.count || failure == nil { return }
       }
-      if let start, let end = newline(in: buffer, from: min(scanned, buffer.count), to: buffer.count) {
+      let rest = min(scanned, buffer.count)
+      if let start, let end = newline(in: buffer, from: rest, to: buffer.count) {
         buffer.lines = start..<end + 1
         return
       }

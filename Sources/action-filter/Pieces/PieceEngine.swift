@@ -42,9 +42,10 @@ final class PieceEngine {
   /// - Parameters:
   ///   - workers: one for each thread, one at least; the first is that of the caller.
   ///   - size: how much is read at a time, bytes.
-  init(_ workers: [any PieceWorker], size: Int) {
+  ///   - makeWork: makes what takes the result of a piece.
+  init(_ workers: [any PieceWorker], size: Int, makeWork: () -> any PieceWork) {
     (self.workers, self.size) = (workers, size)
-    slots = (0..<2 * workers.count).map { _ in PieceSlot(size: size) }
+    slots = (0..<2 * workers.count).map { _ in PieceSlot(size: size, makeWork()) }
     begun = slots
     isFree = Condition(of: state)
   }

@@ -39,7 +39,9 @@ final class Scrap {
 @Suite struct FileSpansTests {
   /// The lines of all spans of this size, each with its LF if it has one, and how many
   /// lines each span has.
-  func lines(of bytes: [UInt8], size: Int, from start: Int = 0, upTo end: Int? = nil) throws -> [[UInt8]] {
+  func lines(
+    of bytes: [UInt8], size: Int, from start: Int = 0, upTo end: Int? = nil
+  ) throws -> [[UInt8]] {
     let scrap = Scrap(bytes)
     let range = Int64(start)..<Int64(end ?? bytes.count)
     let spans = FileSpans(of: scrap.file, range, path: "x", size: size)

@@ -62,7 +62,7 @@ private final class Reader: PieceWorker {
 
 @Suite struct PieceEngineTests {
   func engine(_ threads: Int) -> PieceEngine {
-    PieceEngine((0..<threads).map { _ in Reader() }, size: 16)
+    PieceEngine((0..<threads).map { _ in Reader() }, size: 16) { PieceResult() }
   }
 
   @Test(arguments: [1, 2, 3, 8], [true, false])

@@ -34,11 +34,13 @@ import Testing
 
   static let lines = [
     #"{"id":1,"created_at":"2026-01-01T10:00:00.000Z","kind":"a","user_id":"7","usd_cost":0.1}"#,
-    #"{"event":"action_event","data":{"createdAt":"2026-01-01T10:00:00.000Z","kind":"a","userId":"7","usdCost":0.1}}"#,
-    #"{"id":2,"created_at":"2026-01-01T11:00:00.000Z","kind":"b","content":"xyz","usd_cost":0.2}"#,
+    #"{"event":"action_event","data":{"createdAt":"2026-01-01T10:00:00.000Z","#
+      + #""kind":"a","userId":"7","usdCost":0.1}}"#,
+    #"{"id":2,"created_at":"2026-01-01T11:00:00.000Z","kind":"b","content":"xyz","usd_cost":2}"#,
     "", "word", #"{"kind":"a"} {"kind":"b"}"#, #"{"kind":"c","metadata":{"model":"m"}}"# + "\r",
     #"{"event":"activity_snapshot","data":{"actions":[{"kind":"b","id":9},{"kind":"a","id":8}]}}"#,
-    #"{"profile":"p","event":"activity_snapshot","data":{"actions":[{"kind":"b","id":5},7,{"kind":"a","id":4}]}}"#,
+    #"{"profile":"p","event":"activity_snapshot","data":"#
+      + #"{"actions":[{"kind":"b","id":5},7,{"kind":"a","id":4}]}}"#,
     #"{"actions":[1,{"kind":"a"},{"kind" 1},{"kind":"b"}]}"#, #"{"type":"connection","state":"open"}"#,
     "{\"kind\":\"a\",\"content\":\"x\u{0}y\"}", "  ", "[", #"{"kind":"a","usd_cost":1e-30}"#,
     #"{"kind":"long","content":""# + String(repeating: "long ", count: 60) + #""}"#,
@@ -62,7 +64,8 @@ import Testing
     ["--by", "kind", "-n", "11"], ["--by", "kind", "-u"], ["--strict"], ["-R", "REJECTS"],
     ["-R", "REJECTS", "-n", "7", "-k", "b"], ["--strict", "-R", "REJECTS", "-u"],
     ["--fast", "-k", "long"], ["--fast", "-k", "long,a", "-n", "5"], ["--profile", "p"],
-    ["--profile", "p", "-v"], ["-F", "xyz"], ["-i", "-E", "LONG.long"], ["-S", "2026-01-01T10:30:00Z"],
+    ["--profile", "p", "-v"], ["-F", "xyz"], ["-i", "-E", "LONG.long"],
+    ["-S", "2026-01-01T10:30:00Z"],
     ["-U", "7"], ["-U", "noor"], ["--where", "/model=m"], ["-x", "0.15"],
   ]
 
@@ -72,7 +75,8 @@ import Testing
     let small = Scrap(Array("{\"kind\":\"a\"}\nbad\n".utf8))
     let files = [small.path, scrap.path, small.path, scrap.path, "/tmp/none/there"]
     let alone = try run(question, files, jobs: 1, size: 64)
-    #expect(alone.messages.contains("/tmp/none/there: ") || question.first == "-q" || question.contains("-n"))
+    let endsBefore = question.contains("-q") || question.contains("-n")
+    #expect(alone.messages.contains("/tmp/none/there: ") || endsBefore)
     for (jobs, size) in [(2, 1), (2, 17), (2, 256), (3, 64), (7, 5), (7, 300), (3, 2000)] {
       let several = try run(question, files, jobs: jobs, size: size)
       #expect(several == alone, "\(jobs) threads, pieces of \(size)")
@@ -96,7 +100,8 @@ import Testing
     ) { Self.options([]) }
     lseek(scrap.file, 0, SEEK_END)
     #expect(try run.run() == .failure)
-    #expect(scrap.bytes == Self.body + Array("x: \(scrap.path): is read and written at once\n".utf8))
+    let message = "x: \(scrap.path): is read and written at once\n"
+    #expect(scrap.bytes == Self.body + Array(message.utf8))
   }
 
   @Test func aFullDiskEndsAllThreads() throws {

@@ -39,6 +39,6 @@ final class PieceRun {
     let workers = (0..<jobs).compactMap { _ in
       copy().map { PieceFilter($0, isCandidates: isCandidates) }
     }
-    return PieceEngine(workers, size: size)
+    return PieceEngine(workers, size: size) { PieceResult() }
   }()
 }
