@@ -41,7 +41,8 @@ import Testing
     #"{"event":"activity_snapshot","data":{"actions":[{"kind":"b","id":9},{"kind":"a","id":8}]}}"#,
     #"{"profile":"p","event":"activity_snapshot","data":"#
       + #"{"actions":[{"kind":"b","id":5},7,{"kind":"a","id":4}]}}"#,
-    #"{"actions":[1,{"kind":"a"},{"kind" 1},{"kind":"b"}]}"#, #"{"type":"connection","state":"open"}"#,
+    #"{"actions":[1,{"kind":"a"},{"kind" 1},{"kind":"b"}]}"#,
+    #"{"type":"connection","state":"open"}"#,
     "{\"kind\":\"a\",\"content\":\"x\u{0}y\"}", "  ", "[", #"{"kind":"a","usd_cost":1e-30}"#,
     #"{"kind":"long","content":""# + String(repeating: "long ", count: 60) + #""}"#,
     #"{"id":1,"created_at":"2026-01-01T10:00:00.000Z","kind":"a","user_id":"7","usd_cost":0.1}"#,
