@@ -79,7 +79,7 @@ let programs: [(name: String, commands: [Command], link: [LinkerSetting])] = [
   (
     "agentutils-records",
     [
-      Command("action-filter", "Records"),
+      Command("action-filter", "Records", "Archive", "CLibc"),
       Command("action-format", "Records", "Screen"),
       Command("turn-fold", "Records", "Turns"),
       Command("turn-format", "Records", "Screen"),
@@ -165,8 +165,17 @@ var targets: [Target] = [
     name: "CNats", pkgConfig: "libnats",
     providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
 
+  // Frames of zstd, read and written in the process: the files of an archive.
+  .systemLibrary(
+    name: "CZstd", pkgConfig: "libzstd",
+    providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+
   .target(name: "Core", dependencies: ["CLibc", "CJansson", "CInih"], swiftSettings: strict),
   .target(name: "Records", dependencies: ["Core", "CLibc"], swiftSettings: strict),
+  // The files of an archive: packed, with an index. Of action-filter alone.
+  .target(
+    name: "Archive", dependencies: ["Core", "CLibc", "CZstd"], exclude: ["CONTRACT.md"],
+    swiftSettings: strict),
   .target(name: "Screen", dependencies: ["Core", "Records"], swiftSettings: strict),
   .target(
     name: "Web", dependencies: ["Core", "CCurl", "CCrypto", "CWslay"], swiftSettings: strict),
@@ -195,6 +204,9 @@ var targets: [Target] = [
   .testTarget(name: "CoreTests", dependencies: ["Core", "TestSupport"], swiftSettings: strict),
   .testTarget(
     name: "RecordsTests", dependencies: ["Core", "Records", "CLibc", "TestSupport"],
+    swiftSettings: strict),
+  .testTarget(
+    name: "ArchiveTests", dependencies: ["Archive", "Core", "CLibc", "TestSupport"],
     swiftSettings: strict),
   .testTarget(name: "ScreenTests", dependencies: ["Records", "Screen"], swiftSettings: strict),
   .testTarget(name: "WebTests", dependencies: ["Web", "CLibc"], swiftSettings: strict),

@@ -48,6 +48,8 @@ public enum RecordType: String, CaseIterable, Sendable {
   case busMessage = "bus_message"
   case busAck = "bus_ack"
   case busState = "bus_state"
+  /// What a compressed file of an archive holds.
+  case archiveIndex = "archive_index"
 }
 
 /// A JSON object while it is written, member by member in their order: a record

@@ -9,11 +9,21 @@ public enum ActionFilter {
     let start = FilterOptions(now: .now())
     let options = FilterOptions.table.parseOrExit(start)
     let diagnostics = Diagnostics(program: "action-filter")
-    var run = FilterRun(options, diagnostics) {
-      try? FilterOptions.table.parse(Process.arguments, start)
-    }
     do {
-      Process.exit(try run.run())
+      switch options.mode {
+      case .select:
+        var run = FilterRun(options, diagnostics) {
+          try? FilterOptions.table.parse(Process.arguments, start)
+        }
+        Process.exit(try run.run())
+      case .pack:
+        try Packer.pack(options.files[0], to: RecordWriter())
+        Process.exit(.success)
+      case .contents: Process.exit(try Contents.list(options, diagnostics))
+      }
+    } catch let failure as ReadFailure where options.mode == .pack {
+      let file = options.files[0]
+      diagnostics.fail("\(file == "-" ? "standard input" : file): \(failure.reason)")
     } catch let failure as WriteFailure {
       diagnostics.fail(writing: failure)
     } catch {

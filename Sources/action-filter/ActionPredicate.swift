@@ -39,8 +39,7 @@ struct ActionPredicate {
   private func isKind(_ fields: ActionFields, _ scratch: ScanScratch) -> Bool {
     if kinds.isEmpty && domains.isEmpty { return true }
     // Before the kind, which may stand in the memory for texts.
-    let isErrorLevel =
-      !domains.isEmpty && !fields.level.isNull && equals(fields.level, Self.error, scratch)
+    let isErrorLevel = !domains.isEmpty && Self.isError(fields, scratch)
     // Without a kind, no pattern matches, and the domain is other.
     let hasKind = fields.kind.isString
     let kind = hasKind ? scratch.text(of: fields.kind) : .init(start: nil, count: 0)
@@ -50,7 +49,24 @@ struct ActionPredicate {
     return domains.isEmpty || domains.matches(kind: kind, isErrorLevel: isErrorLevel)
   }
 
+  /// Whether an action's level is error.
+  static func isError(_ fields: ActionFields, _ scratch: ScanScratch) -> Bool {
+    !fields.level.isNull && equals(fields.level, error, scratch)
+  }
+
   private static let error = Array("error".utf8)
+
+  /// Whether more is asked than kind, domain, time, guild, channel and user.
+  var hasOtherTests: Bool {
+    !messages.isEmpty || !ids.isEmpty || !threads.isEmpty || minCost != nil || maxCost != nil
+      || !texts.isEmpty || !regexes.isEmpty || !wheres.isEmpty || isUsage
+  }
+
+  /// Whether every action matches.
+  var isEmpty: Bool {
+    !hasOtherTests && kinds.isEmpty && domains.isEmpty && guilds.isEmpty && channels.isEmpty
+      && users.isEmpty && since == nil && before == nil
+  }
 
   private func has(_ tests: [IDTest], _ value: ScanValue, _ scratch: ScanScratch) -> Bool {
     tests.isEmpty || tests.contains { $0.matches(value, scratch) }

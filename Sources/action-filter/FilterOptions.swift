@@ -27,6 +27,10 @@ struct FilterOptions {
     }
   }
 
+  /// What is done with the files.
+  enum Mode { case select, pack, contents }
+
+  var mode = Mode.select
   var predicate = ActionPredicate()
   /// What `-U` and `-g` were given: ids, or names.
   var names: [(kind: NamedKind, text: String)] = []
@@ -175,6 +179,11 @@ struct FilterOptions {
         nil, "by", "KEY,...", "print counts and cost by kind, model, user, hour or the like",
         Grouping.list
       ) { $0.grouping.keys = $1 },
+      Option(nil, "contents", "print what the indexes of packed files say") { $0.mode = .contents }
+        .rare,
+      Option(nil, "pack", "compress a file with zstd, with an index that skips what cannot match") {
+        $0.mode = .pack
+      }.rare,
       Option(nil, "total", "print the count and cost of all, behind the groups of --by") {
         $0.grouping.hasTotal = true
       }.rare,
@@ -196,6 +205,13 @@ struct FilterOptions {
   ) { options, words throws(UsageError) in try options.finish(words) }
 
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
+    if mode != .select {
+      if let other = words.names.first(where: { $0 != "pack" && $0 != "contents" }) {
+        throw UsageError("--\(other) is not for --\(mode == .pack ? "pack" : "contents")")
+      }
+      if words.names.count > 1 { throw UsageError("--pack and --contents exclude each other") }
+      if mode == .pack, words.paths.count > 1 { throw UsageError("--pack takes one file") }
+    }
     predicate.texts = texts.map { TextSearch($0, ignoresCase: ignoresCase) }
     for regex in regexes {
       do throws(RegexSearch.Fault) {

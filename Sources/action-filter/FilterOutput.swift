@@ -62,6 +62,12 @@ struct FilterOutput {
     }
   }
 
+  /// Takes actions that were not read, and their lines, if these are printed.
+  mutating func take(_ actions: Int, _ lines: UnsafeRawBufferPointer) throws(WriteFailure) {
+    count += actions
+    try writer.write(lines)
+  }
+
   /// Whether a gap of time was too long to be filled with empty counts.
   var hasOpenGap: Bool { tally?.hasOpenGap ?? false }
 

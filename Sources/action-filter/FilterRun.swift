@@ -1,3 +1,4 @@
+import Archive
 import Core
 import Records
 
@@ -12,6 +13,7 @@ struct FilterRun {
   private let pieces: PieceRun?
   /// Where records are written, if that is a file: reading it would not end.
   private let target: FileIdentity?
+  private let queue: InputQueue
 
   /// - Parameters:
   ///   - options: what is asked for.
@@ -29,7 +31,10 @@ struct FilterRun {
     faults = FaultLog(diagnostics)
     pieces = PieceRun(options, size: pieceSize, copy: copy)
     target = options.printsRecords ? FileIdentity(descriptor: descriptor) : nil
-    if let path = options.rejects { rejects = Self.open(path, options.files, diagnostics) }
+    queue = InputQueue(InputList.entries(options), writtenTo: target)
+    if let path = options.rejects {
+      rejects = Self.open(path, queue.entries.compactMap(\.path), diagnostics)
+    }
   }
 
   /// Opens the file of the bad lines, or leaves: there would be no place for
@@ -60,9 +65,15 @@ struct FilterRun {
   /// - Throws: `WriteFailure`.
   mutating func run() throws -> ExitStatus {
     if filter.names != nil { learnFromFiles() }
-    try RecordInput.each(
-      options.files, writtenTo: target, until: { filter.output.isDone },
-      fault: { faults.file($0, $1) }, lines: { try read(&$0) })
+    // With the names that were learned.
+    let judge = FrameJudge(filter.options, queue.entries)
+    while !filter.output.isDone, !queue.isEmpty {
+      if let frames = FrameSource(queue, isWanted: judge.verdict) {
+        try read(frames)
+      } else if let entry = queue.take() {
+        try read(entry)
+      }
+    }
     try filter.output.finish()
     keep { rejects throws(WriteFailure) in try rejects.finish() }
     faults.finish()
@@ -74,6 +85,64 @@ struct FilterRun {
     if options.output == .nothing && filter.output.count > 0 { return .success }
     if faults.hasFault { return .failure }
     return filter.output.count > 0 ? .success : .negative
+  }
+
+  private mutating func read(_ entry: InputList.Entry) throws {
+    if case .fault(let path, let reason) = entry { faults.file(path, reason) }
+    guard let path = entry.path else { return }
+    do {
+      if let stream = StreamSource(path, writtenTo: target) { return try read(stream) }
+      var input = try RecordInput(path: path, writtenTo: target)
+      try read(&input)
+    } catch let failure as ReadFailure {
+      faults.file(path, failure.reason)
+    }
+  }
+
+  private mutating func read(_ source: any PieceSource) throws {
+    if let pieces { _ = try read(source, by: pieces) } else { try readAlone(source) }
+  }
+
+  /// Reads the pieces of a source one after the other.
+  private mutating func readAlone(_ source: any PieceSource) throws {
+    let slot = PieceSlot(size: PieceSize.usual)
+    var before = 0
+    while !filter.output.isDone {
+      slot.clear(PieceSize.usual)
+      do throws(ReadFailure) {
+        guard let piece = try source.next(slot.buffer) else { return }
+        slot.piece = piece
+        try piece.fill?(slot.buffer)
+      } catch {
+        slot.failure = error
+      }
+      if let first = slot.piece.firstLine { before = first - 1 }
+      var lines = PieceLines(slot)
+      if slot.piece.taken != nil {
+        try merge(slot, behind: before)
+      } else {
+        try readLines(&lines, of: slot.piece.path, behind: before)
+        sayFailure(slot)
+      }
+      before += lines.count
+      if let failure = slot.failure, !slot.piece.isAlone { throw failure }
+      // That of the next one, unless it says so.
+      slot.piece.firstLine = nil
+    }
+  }
+
+  private mutating func readLines(
+    _ lines: inout PieceLines, of path: String, behind before: Int
+  ) throws(WriteFailure) {
+    while !filter.output.isDone, let line = filter.nextLine(&lines) {
+      try take(line.behind(before), of: path)
+    }
+  }
+
+  private mutating func sayFailure(_ slot: PieceSlot) {
+    if let failure = slot.failure, slot.piece.isAlone {
+      faults.file(slot.piece.path, failure.reason)
+    }
   }
 
   private mutating func read(_ input: inout RecordInput) throws {
@@ -132,8 +201,24 @@ struct FilterRun {
   /// Learns who has the names: of files beforehand, so that it does not matter where in
   /// them it is told. What cannot be read is said when it is read again.
   private mutating func learnFromFiles() {
-    for path in options.files {
-      NameScan.readLines(path) { if filter.learn($0) { tellNames() } }
+    let queue = InputQueue(queue.entries, writtenTo: target)
+    while !queue.isEmpty {
+      if let frames = FrameSource(queue, isWanted: { $0.tellsNames ? .read : .skipped }) {
+        learn(from: frames)
+      } else if let path = queue.take()?.path {
+        NameScan.readLines(path) { if filter.learn($0) { tellNames() } }
+      }
+    }
+  }
+
+  private mutating func learn(from source: any PieceSource) {
+    let slot = PieceSlot(size: PieceSize.usual)
+    while let piece = try? source.next(slot.buffer) {
+      slot.piece = piece
+      try? piece.fill?(slot.buffer)
+      var lines = PieceLines(slot)
+      while let line = lines.next() { if filter.learn(line.bytes) { tellNames() } }
+      slot.clear(PieceSize.usual)
     }
   }
 
@@ -175,13 +260,15 @@ extension FilterRun {
   private mutating func merge(_ slot: PieceSlot, behind before: Int) throws(WriteFailure) {
     let result = slot.result
     let path = slot.piece.path
+    defer { sayFailure(slot) }
+    if let count = slot.piece.taken {
+      if slot.failure == nil { try filter.output.take(count, slot.buffer.bytes) }
+      return
+    }
     var lines = PieceLines(slot)
     // Where enough was found, only reading line by line tells what comes before the last.
     if !result.isCandidates && filter.output.isEnough(result.count) {
-      while !filter.output.isDone, let line = filter.nextLine(&lines) {
-        try take(line.behind(before), of: path)
-      }
-      return
+      return try readLines(&lines, of: path, behind: before)
     }
     for found in result.candidates where !filter.output.isDone {
       let line = lines.line(at: found.line, number: found.number)

@@ -110,7 +110,7 @@ final class PieceEngine {
       if slot.failure == nil, let fill = slot.piece.fill {
         do throws(ReadFailure) { try fill(slot.buffer) } catch { slot.failure = error }
       }
-      worker.work(on: slot)
+      if slot.piece.taken == nil { worker.work(on: slot) }
       end(slot)
     }
   }
@@ -187,7 +187,7 @@ final class PieceEngine {
   private func handOver(_ slot: PieceSlot) -> Bool {
     do {
       if try merge?(slot) != true { return false }
-      failure = slot.failure
+      if !slot.piece.isAlone { failure = slot.failure }
     } catch {
       failure = error
     }

@@ -14,6 +14,11 @@ struct Piece {
   /// Throws `ReadFailure` when the lines cannot be read, or not to the last one: those that
   /// are in the buffer count, and no piece behind this one does.
   var fill: ((PieceBuffer) throws(ReadFailure) -> Void)?
+  /// Whether the pieces behind this one count, too, where it cannot be read.
+  var isAlone = false
+  /// How many actions are selected, where that is known without reading its lines: all of them,
+  /// as they are, or there is nothing to print.
+  var taken: Int?
 
   /// A piece whose lines are in the buffer, if there is nothing to fill it with.
   init(

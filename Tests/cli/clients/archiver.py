@@ -84,5 +84,6 @@ missing = sorted(set(range(seen[0], seen[-1] + 1)) - set(seen))
 twice = len(seen) - len(set(seen))
 print(f"{kills} kills, {nights} nights, {len(files)} files, {len(seen)} records")
 print(f"missing {len(missing)}, twice {twice}, in order {seen == sorted(seen)}")
-left = [name for name in os.listdir(folder) if name.startswith(".") and name not in (".lock", ".state")]
+known = (".lock", ".state", ".index")
+left = [name for name in os.listdir(folder) if name.startswith(".") and name not in known]
 print(f"left over {left}, not compressed {len([f for f in files if f.endswith('.ndjson')])}")

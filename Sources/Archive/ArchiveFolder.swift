@@ -1,0 +1,120 @@
+import CLibc
+public import Core
+
+/// The files of records in a folder: those of days in their order, then others by name.
+public struct ArchiveFolder {
+  /// What the file of an index is called, with a line for each file.
+  public static let index = ".index"
+  /// An index that is larger is not read.
+  private static let largestIndex = 64 << 20
+
+  /// A file in the folder.
+  public struct File: Comparable {
+    /// In the folder.
+    public let name: String
+    /// What it is for; nil when its name says no day.
+    let day: DayFile?
+
+    /// Days come first. What is compressed is older than what is not.
+    public static func < (a: File, b: File) -> Bool {
+      switch (a.day, b.day) {
+      case (let one?, let other?) where one != other: one < other
+      case (_?, _?): a.name.utf8.count > b.name.utf8.count
+      case (_?, nil): true
+      case (nil, _?): false
+      case (nil, nil): a.name < b.name
+      }
+    }
+
+    /// - Parameter name: of a file; nil for one that holds no records.
+    init?(name: String) {
+      guard !name.hasPrefix("."),
+        [".ndjson", ".ndjson.zst", ".ndjson.gz"].contains(where: { name.hasSuffix($0) })
+      else { return nil }
+      self.name = name
+      day = DayFile(name: name) ?? DayFile(compressedName: name)
+    }
+  }
+
+  private let path: String
+
+  /// - Parameter path: of the folder.
+  public init(_ path: String) { self.path = path }
+
+  /// The regular files that may hold actions of a time.
+  ///
+  /// - Throws: `ReadFailure` when the folder cannot be read.
+  public func files(in window: DayWindow) throws(ReadFailure) -> [File] {
+    let names: [String]
+    do throws(SettingsError) {
+      names = try FolderFile.names(in: path)
+    } catch {
+      throw ReadFailure(reason: String(error.message.dropFirst(path.count + 2)))
+    }
+    let known = window.isOpen ? [:] : times()
+    return names.compactMap(File.init(name:)).filter { file in
+      guard let status = stat(following: Folders.join(path, file.name)), status.isRegular else {
+        return false
+      }
+      if let entry = known[file.name], entry.size == Int(status.st_size) {
+        return window.mayHold(oldest: entry.oldest, newest: entry.newest)
+      }
+      return file.day.map { window.mayHold($0) } ?? true
+    }.sorted()
+  }
+
+  /// What the folder's index says of its files; nothing of lines that it does not have.
+  private func times() -> [String: (size: Int, oldest: Timestamp?, newest: Timestamp?)] {
+    let name = Folders.join(path, Self.index)
+    guard let status = stat(following: name), status.isRegular,
+      let bytes = try? BoundedFile.given(name, limit: Self.largestIndex)
+    else { return [:] }
+    var known: [String: (size: Int, oldest: Timestamp?, newest: Timestamp?)] = [:]
+    bytes.withUnsafeBytes { bytes in
+      for line in bytes.split(separator: 10) {
+        let line = UnsafeRawBufferPointer(rebasing: line)
+        guard let entry = IndexLine(line) else { continue }
+        known[entry.name] = (entry.size, entry.oldest, entry.newest)
+      }
+    }
+    return known
+  }
+}
+
+/// A line of a folder's index, as far as it decides what is opened.
+private struct IndexLine {
+  var name = ""
+  var size = -1
+  var oldest, newest: Timestamp?
+
+  /// - Returns: nil when it cannot be trusted to say when the actions were.
+  init?(_ line: UnsafeRawBufferPointer) {
+    var isKnown = (oldest: false, newest: false)
+    do throws(ScanFault) {
+      var members = try ScanMembers(line)
+      while try members.next() {
+        let value = members.value
+        switch members.key.unescaped {
+        case "name": name = value.string ?? ""
+        case "size": size = value.wholeNumber ?? -1
+        case "oldest": (isKnown.oldest, oldest) = (value.isTime, value.time)
+        case "newest": (isKnown.newest, newest) = (value.isTime, value.time)
+        default: break
+        }
+      }
+    } catch {
+      return nil
+    }
+    guard isKnown == (true, true), (oldest == nil) == (newest == nil) else { return nil }
+  }
+}
+
+extension ScanValue {
+  /// RFC 3339.
+  fileprivate var time: Timestamp? {
+    isString ? rawText.flatMap { Timestamp(rfc3339: $0) } : nil
+  }
+
+  /// Whether it says a time, or that there is none.
+  fileprivate var isTime: Bool { time != nil || !isAbsent && isNull }
+}

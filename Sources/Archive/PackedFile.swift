@@ -1,0 +1,81 @@
+import CLibc
+public import Core
+
+/// An open file whose frames can be read one by one, because it has an index.
+public final class PackedFile {
+  /// What it says of its records.
+  public let index: PackIndex
+  /// Its frames in their order.
+  public let frames: [PackedFrame]
+  /// What the user called it.
+  public let path: String
+  /// Bytes of the file.
+  public let size: Int
+  private let descriptor: Int32
+
+  /// Opens a file.
+  ///
+  /// - Parameters:
+  ///   - path: of a file; `-` has no index.
+  ///   - target: where records are written; that is not read.
+  ///   - isWanted: asked once with what the whole file holds; false leaves `frames` empty.
+  /// - Returns: nil when it is to be read in another way, or cannot be read.
+  public init?(
+    _ path: String, writtenTo target: FileIdentity?, isWanted: (FrameSummary) -> Bool
+  ) {
+    guard path != "-", let status = stat(following: path), status.isRegular else { return nil }
+    let descriptor = clibc_open(path, O_RDONLY)
+    guard descriptor >= 0 else { return nil }
+    var now = stat()
+    guard fstat(descriptor, &now) == 0, now.isRegular,
+      target == nil || FileIdentity(descriptor: descriptor) != target,
+      let index = PackIndex(of: descriptor, fileSize: Int(now.st_size)),
+      let frames = isWanted(index.summary) ? index.frames() : []
+    else {
+      close(descriptor)
+      return nil
+    }
+    (self.index, self.frames, self.path, self.descriptor) = (index, frames, path, descriptor)
+    size = Int(now.st_size)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Reads a frame.
+  ///
+  /// - Parameters:
+  ///   - frame: of this file.
+  ///   - room: memory for it as it stands in the file.
+  ///   - out: room for what is in it, as much as its summary says.
+  ///   - decoder: unpacks it.
+  /// - Throws: `ReadFailure`, which names the frame.
+  public func read(
+    _ frame: PackedFrame, through room: inout [UInt8], into out: UnsafeMutableRawBufferPointer,
+    with decoder: FrameDecoder
+  ) throws(ReadFailure) {
+    let size = frame.summary.size
+    if room.count < size { room = [UInt8](repeating: 0, count: size) }
+    let fault = room.withUnsafeMutableBytes { room -> String? in
+      var done = 0
+      while done < size {
+        let place = off_t(frame.offset + done)
+        let count = pread(descriptor, room.baseAddress! + done, size - done, place)
+        if count < 0, systemError == EINTR { continue }
+        if count < 0 { return systemReason(systemError) }
+        if count == 0 { return "the file became shorter" }
+        done += count
+      }
+      do throws(PackFault) {
+        try decoder.unpack(UnsafeRawBufferPointer(rebasing: room[..<size]), into: out)
+      } catch {
+        return error.reason
+      }
+      return nil
+    }
+    if let fault {
+      throw ReadFailure(
+        reason: "frame \(frame.number), bytes \(frame.offset) to \(frame.offset + size - 1), "
+          + "not read: \(fault)")
+    }
+  }
+}

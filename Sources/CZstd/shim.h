@@ -1,0 +1,2 @@
+/* libzstd: frames of zstd, packed and unpacked in the process. */
+#include <zstd.h>

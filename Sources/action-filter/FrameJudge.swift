@@ -1,0 +1,131 @@
+import Archive
+import Core
+import Records
+
+/// Tells of a frame, or of a whole file, by what its index says, whether it has to be read.
+///
+/// The values in an index are compared by the same tests as those of actions.
+struct FrameJudge {
+  /// How many of the actions in a frame are selected.
+  enum Verdict: Int, Comparable {
+    /// None, and there is nothing else in it that is asked for, either.
+    case none
+    case some
+    case all
+
+    static func < (a: Verdict, b: Verdict) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  private let options: FilterOptions
+  private let scratch = ScanScratch()
+  /// Whether all has to be read, whatever is in it.
+  private let readsAll: Bool
+  /// Whether a bad line that cannot match is not reported.
+  private let skipsFaults: Bool
+
+  /// - Parameters:
+  ///   - options: what is selected.
+  ///   - inputs: from what. A pipe may tell late whose actions were wanted, and then it is
+  ///     said that there were some: all have to be read.
+  init(_ options: FilterOptions, _ inputs: [InputList.Entry]) {
+    self.options = options
+    let hasPipe = inputs.compactMap(\.path).contains { FileIdentity(path: $0) == nil }
+    readsAll = options.isInverted || options.isStrict || options.hasNames && hasPipe
+    skipsFaults = Prefilter.needles(options) != nil
+  }
+
+  /// What is to be done with a frame.
+  func verdict(_ frame: FrameSummary) -> FrameSource.Verdict {
+    switch judge(frame) {
+    case .none: return .skipped
+    case .some: return .read
+    case .all:
+      guard !options.isUnique, options.maxCount == .max || options.output == .nothing else {
+        return .read
+      }
+      switch options.output {
+      case .count, .nothing: return .taken(frame.actions, printed: false)
+      case .original where frame.isPlain: return .taken(frame.actions, printed: true)
+      case .original, .canonical, .fields, .groups: return .read
+      }
+    }
+  }
+
+  /// Judges a frame.
+  func judge(_ frame: FrameSummary) -> Verdict {
+    if readsAll { return .some }
+    if frame.bad > 0, !skipsFaults { return .some }
+    if frame.others > 0, options.passesOthers, options.printsRecords { return .some }
+    if frame.actions == 0 { return .none }
+    let predicate = options.predicate
+    var verdict: Verdict = predicate.hasOtherTests || frame.bad > 0 ? .some : .all
+    for test in [
+      { isKind(frame) }, { isInTime(frame) }, { has(predicate.guilds, frame.guilds) },
+      { has(predicate.channels, frame.channels) }, { has(predicate.users, frame.users) },
+      { isOfProfile(frame) },
+    ] as [() -> Verdict] {
+      verdict = min(verdict, test())
+      if verdict == .none { break }
+    }
+    return verdict
+  }
+
+  private func isKind(_ frame: FrameSummary) -> Verdict {
+    let (kinds, domains) = (options.predicate.kinds, options.predicate.domains)
+    if kinds.isEmpty && domains.isEmpty { return .all }
+    guard var members = try? ScanMembers(frame.kinds.bytes) else { return .some }
+    var (hits, seen) = (0, 0)
+    while (try? members.next()) == true {
+      let kind = scratch.text(of: members.key.bytes)
+      let count = members.value.wholeNumber ?? 0
+      seen &+= count
+      guard kinds.isEmpty || kinds.contains(where: { $0.matches(kind) }) else { continue }
+      if isOfDomain(kind, domains, frame) { hits &+= count }
+    }
+    if frame.actions > seen, kinds.isEmpty {
+      // Those without a kind.
+      let none = UnsafeRawBufferPointer(start: nil, count: 0)
+      if isOfDomain(none, domains, frame) { hits &+= frame.actions - seen }
+    }
+    if hits == 0 { return .none }
+    return hits == frame.actions && (domains.isEmpty || frame.errors == 0) ? .all : .some
+  }
+
+  /// Any action may be the one whose level is error.
+  private func isOfDomain(
+    _ kind: UnsafeRawBufferPointer, _ domains: DomainTest, _ frame: FrameSummary
+  ) -> Bool {
+    domains.isEmpty || domains.matches(kind: kind, isErrorLevel: false)
+      || frame.errors > 0 && domains.matches(kind: kind, isErrorLevel: true)
+  }
+
+  private func isInTime(_ frame: FrameSummary) -> Verdict {
+    let (since, before) = (options.predicate.since, options.predicate.before)
+    if since == nil && before == nil { return .all }
+    guard let oldest = frame.oldest, let newest = frame.newest else { return .none }
+    if let since, newest < since { return .none }
+    if let before, oldest >= before { return .none }
+    let isWhole =
+      frame.untimed == 0 && since.map { oldest >= $0 } ?? true && before.map { newest < $0 } ?? true
+    return isWhole ? .all : .some
+  }
+
+  private func has(_ tests: [IDTest], _ values: ScanValue) -> Verdict {
+    if tests.isEmpty { return .all }
+    return isAny(values) { value in tests.contains { $0.matches(value, scratch) } } ? .some : .none
+  }
+
+  private func isOfProfile(_ frame: FrameSummary) -> Verdict {
+    if options.profiles.isEmpty { return .all }
+    return isAny(frame.profiles) { options.isOfProfile($0, scratch) } ? .some : .none
+  }
+
+  /// Whether a value of a set is what is looked for; of an unknown set one may be.
+  private func isAny(_ values: ScanValue, _ isWanted: (ScanValue) -> Bool) -> Bool {
+    guard var elements = try? ScanElements(values.bytes) else { return true }
+    while (try? elements.next()) == true {
+      if isWanted(elements.value) { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,83 @@
+import Archive
+import Core
+import Records
+
+/// Reads the lines of a frame as they are read when actions are selected, and notes what is
+/// asked for there.
+final class FrameNoter: ActionRowReader {
+  /// What the lines so far are.
+  private(set) var notes = FrameNotes()
+  private var record = RecordScan()
+  private let scratch = ScanScratch()
+  private var names = NameScan()
+  private let mark = LiteralSearch([.init(bytes: NameScan.mark)])
+  /// The rows of the list that is being read.
+  private var rows = FrameNotes()
+
+  /// Notes the next line.
+  func note(_ line: RecordInput.Line) {
+    notes.lines += 1
+    let isUsual = line.isTerminated && line.whole.count == line.bytes.count
+    if !take(line.bytes) || !isUsual { notes.isPlain = false }
+    if mark.find(line.bytes) != nil, !names.names(in: line.bytes).isEmpty {
+      notes.tellsNames = true
+    }
+  }
+
+  /// What was noted, which is forgotten.
+  func finish() -> FrameNotes {
+    defer { notes = FrameNotes() }
+    return notes
+  }
+
+  /// - Returns: whether the line is one action.
+  private func take(_ line: UnsafeRawBufferPointer) -> Bool {
+    let shape: RecordShape
+    do throws(ScanFault) {
+      shape = try record.read(line, rows: self)
+    } catch {
+      if error != .empty { notes.bad += 1 }
+      return false
+    }
+    notes.add(profile: record.profile)
+    switch shape {
+    case .action, .unmarked:
+      add(record.fields, to: &notes)
+      return true
+    case .list:
+      if !record.hasReadRows, !walk(record.rows) { notes.bad += 1 }
+      notes.add(rows)
+    case .own, .event, .stats, .voiceState: notes.others += 1
+    }
+    return false
+  }
+
+  func begin() { rows = FrameNotes() }
+
+  func add(_ fields: ActionFields, _ action: ScanValue) { add(fields, to: &rows) }
+
+  /// Reads a list with a fault in it row by row.
+  private func walk(_ list: ScanValue) -> Bool {
+    begin()
+    var isGood = true
+    do throws(ScanFault) {
+      var elements = try ScanElements(list.bytes)
+      while try elements.next() {
+        if let fields = try? ActionFields(elements.value.bytes) {
+          add(fields, to: &rows)
+        } else {
+          isGood = false
+        }
+      }
+    } catch {
+      isGood = false
+    }
+    return isGood
+  }
+
+  private func add(_ fields: ActionFields, to notes: inout FrameNotes) {
+    notes.add(
+      time: fields.time(scratch), isError: ActionPredicate.isError(fields, scratch),
+      kind: fields.kind, guild: fields.guild, channel: fields.channel, user: fields.user)
+  }
+}

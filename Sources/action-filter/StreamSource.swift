@@ -1,0 +1,98 @@
+import Archive
+import CLibc
+import Core
+import Records
+
+/// A file of zstd without an index, which can only be unpacked from its first byte on: one
+/// thread at a time does that, and filters what it has while another one goes on.
+final class StreamSource: PieceSource {
+  private let path: String
+  private let file: Int32
+  private let stream: PackedStream
+  private let size: Int
+  /// The beginning of a line whose end was not unpacked yet.
+  private var rest = ByteBuffer()
+  private var isFirst = true
+  private var isAtEnd = false
+
+  /// Opens a file.
+  ///
+  /// - Parameters:
+  ///   - path: `-` is standard input.
+  ///   - target: where records are written; that is not read.
+  ///   - size: how much is unpacked at a time, bytes.
+  /// - Returns: nil when it is no regular file of zstd, or cannot be read.
+  init?(_ path: String, writtenTo target: FileIdentity?, size: Int = PieceSize.usual) {
+    guard let identity = FileIdentity(path: path), identity != target else { return nil }
+    let file = path == "-" ? 0 : clibc_open(path, O_RDONLY)
+    guard file >= 0 else { return nil }
+    guard FileIdentity(descriptor: file) == identity, Self.isPacked(file) else {
+      if file > 0 { close(file) }
+      return nil
+    }
+    (self.path, self.file, self.size) = (path, file, size)
+    stream = PackedStream(descriptor: file)
+  }
+
+  deinit { if file > 0 { close(file) } }
+
+  private static func isPacked(_ file: Int32) -> Bool {
+    let place = lseek(file, 0, SEEK_CUR)
+    return withUnsafeTemporaryAllocation(byteCount: Compression.magicSize, alignment: 1) { bytes in
+      guard pread(file, bytes.baseAddress, bytes.count, place) == bytes.count else { return false }
+      return Compression(start: UnsafeRawBufferPointer(bytes)) == .zstd
+    }
+  }
+
+  func next(_ buffer: PieceBuffer) throws(ReadFailure) -> Piece? {
+    if isAtEnd { return nil }
+    put(rest.bytes, into: buffer)
+    rest.removeAll(keepingAtMost: 2 * size)
+    var piece = Piece(path: path)
+    if isFirst { piece.firstLine = 1 }
+    isFirst = false
+    while true {
+      var failure: ReadFailure?
+      do throws(ReadFailure) { try fill(buffer) } catch { failure = error }
+      if let newline = clibc_memrchr(buffer.base, 10, buffer.count) {
+        let end = newline - UnsafeRawPointer(buffer.base) + 1
+        buffer.lines = 0..<end
+        // Half a line of a damaged file is no line.
+        if failure == nil {
+          rest.append(UnsafeRawBufferPointer(start: buffer.base + end, count: buffer.count - end))
+        }
+      }
+      if let failure {
+        isAtEnd = true
+        throw failure
+      }
+      if isAtEnd {
+        buffer.lines = 0..<buffer.count
+        return buffer.count > 0 ? piece : nil
+      }
+      if !buffer.lines.isEmpty { return piece }
+      // A line that is longer than that.
+      buffer.reserve(2 * buffer.capacity)
+    }
+  }
+
+  private func put(_ bytes: UnsafeRawBufferPointer, into buffer: PieceBuffer) {
+    buffer.reserve(bytes.count + size)
+    if let start = bytes.baseAddress { memcpy(buffer.base, start, bytes.count) }
+    buffer.count = bytes.count
+  }
+
+  /// Unpacks until the buffer is full, or the file ends.
+  private func fill(_ buffer: PieceBuffer) throws(ReadFailure) {
+    while buffer.count < buffer.capacity {
+      let room = UnsafeMutableRawBufferPointer(
+        start: buffer.base + buffer.count, count: buffer.capacity - buffer.count)
+      let count = try stream.read(into: room)
+      if count == 0 {
+        isAtEnd = true
+        return
+      }
+      buffer.count += count
+    }
+  }
+}

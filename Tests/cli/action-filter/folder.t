@@ -1,0 +1,101 @@
+#!/bin/sh
+# Folders: the files in them, their order, and which of them a time leaves closed.
+. "${0%/*}/../lib.sh"
+needs zstd gzip jq
+cd "$tmp" || exit 1
+# record DAY KIND
+record() { printf '{"id":"%s","kind":"%s","created_at":"%sT12:00:00.5Z"}\n' "$2" "$2" "$1"; }
+kinds() { action-filter -o kind "$@" | jq -r .kind | xargs; }
+
+mkdir a empty
+for day in 01 02 03 04; do
+  record "2026-03-$day" "d$day" | action-filter --pack >"a/2026-03-$day.ndjson.zst"
+done
+record 2026-03-05 d05 | gzip >a/2026-03-05.ndjson.gz
+record 2026-03-05 more >a/2026-03-05.ndjson
+record 2026-03-06 d06 >a/2026-03-06.ndjson
+record 2026-03-02 b >a/b.ndjson
+record 2026-03-02 c | zstd -q >a/c.ndjson.zst
+echo hidden >a/.hidden.ndjson
+echo other >a/readme.txt
+mkdir a/2026-03-07.ndjson
+mkfifo a/2026-03-08.ndjson
+run action-filter -o kind a
+status_is 0 "a folder"
+err_empty "says nothing of what holds no records"
+is "$(jq -r .kind "$out" | xargs)" "d01 d02 d03 d04 d05 more d06 b c" "days first, then others"
+is "$(kinds a/ a/b.ndjson)" "d01 d02 d03 d04 d05 more d06 b c b" "between other files"
+is "$(kinds -n 3 a)" "d01 d02 d03" "-n"
+is "$(action-filter -u -N a a)" 9 "-u"
+is "$(action-filter --by kind a | lines /dev/stdin)" 9 "--by"
+run action-filter empty
+status_is 1 "an empty folder is no fault"
+err_empty "and not told"
+chmod 0 empty
+if [ "$(id -u)" -ne 0 ]; then
+  run action-filter empty
+  err_is "action-filter: empty: permission denied" "a folder that cannot be read"
+fi
+chmod 700 empty
+echo bad >a/2026-03-09.ndjson
+run action-filter a
+status_is 2 "a bad line"
+err_is "action-filter: a/2026-03-09.ndjson:1: not a JSON object" "is told with folder and file"
+run action-filter -R bad a
+is "$(cat bad)" bad "-R"
+rm a/2026-03-09.ndjson
+run action-filter -R a/rejects.ndjson a
+status_is 0 "the bad lines may go into the folder, where they are new"
+run action-filter -R a/rejects.ndjson a
+err_is "action-filter: a/rejects.ndjson: is read and written at once" "but not into a file that is read"
+rm a/rejects.ndjson
+run sh -c 'action-filter a >a/out.ndjson'
+status_is 2 "an output in the folder"
+err_is "action-filter: a/out.ndjson: is read and written at once" "is told"
+rm a/out.ndjson
+
+# --- times. Garbage tells by a fault that it was opened.
+for day in 2025-12-31 2026-02-28 2026-03-03 2026-03-20; do echo garbage >"a/$day.ndjson"; done
+rm a/2026-03-03.ndjson.zst
+run action-filter -S 2026-03-04T00:59:00Z -B 2026-03-05T00:00:00Z a
+status_is 2 "up to an hour before the time, the day before is opened"
+err_like "a/2026-03-03.ndjson:1" "and told"
+run action-filter -o kind -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
+status_is 0 "then not"
+is "$(jq -r .kind "$out" | xargs)" "d04" "the day"
+err_empty "and no other"
+run action-filter -S 2026-02-28T23:00:00Z -B 2026-03-01T00:00:00Z a
+err_like "a/2026-02-28.ndjson:1" "the day itself is opened"
+unlike "$(cat "$err")" "2026-03-03|12-31|03-20" "and those outside are not"
+run action-filter -B 2026-03-02T00:00:00Z a
+err_like "a/2026-03-03.ndjson:1" "a day after -B, for what is told late"
+unlike "$(cat "$err")" "03-20" "and not more"
+run env TZ=Europe/Amsterdam action-filter -S 2026-03-04 -B 2026-03-05 a
+err_like "a/2026-03-03.ndjson:1" "midnight is that of the local time zone"
+for option in -v -a; do
+  run action-filter $option -S 2026-03-04T12:00:00Z a
+  is "$(lines "$err")" 4 "$option reads all, for it passes what has no time"
+done
+
+# --- what the folder's index knows is exact
+rm a/2026-03-03.ndjson a/2025-12-31.ndjson
+record 2026-01-01 late | action-filter --pack >a/2026-03-03.ndjson.zst
+action-filter --contents a >index.new
+mv index.new a/.index
+run action-filter -o kind -S 2026-01-01T00:00:00Z -B 2026-01-02T00:00:00Z a
+is "$(jq -r .kind "$out")" late "an action that was told months later is found"
+status_is 0 "and of the others no file is opened"
+# As long as before, and not what the index was made of.
+printf '%*s' "$(wc -c <a/2026-03-04.ndjson.zst)" garbage >a/2026-03-04.ndjson.zst
+run action-filter -o kind -S 2026-03-03T12:00:00Z -B 2026-03-04T12:00:00Z a
+status_is 1 "a time between two actions"
+err_empty "opens neither file"
+echo more >>a/2026-03-04.ndjson.zst
+run action-filter -S 2026-03-03T12:00:00Z -B 2026-03-04T12:00:00Z a
+err_like "a/2026-03-04.ndjson.zst:1" "a file of another size goes by its name"
+for line in 'not json' '{"name":"2026-03-04.ndjson.zst"}' '{"name":"2026-03-04.ndjson.zst","size":5}'; do
+  echo "$line" >a/.index
+  run action-filter -S 2026-03-04T01:00:00Z -B 2026-03-05T00:00:00Z a
+  err_like "^action-filter: a/2026-03-04.ndjson.zst:1: [^:]*$" "$line in the index"
+done
+done_testing

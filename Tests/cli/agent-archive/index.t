@@ -1,0 +1,129 @@
+#!/bin/sh
+# agent-archive: the indexes of compressed files, and --index, which adds them.
+. "${0%/*}/../lib.sh"
+needs zstd gzip jq python3
+cd "$tmp" || exit 1
+# records DAY COUNT
+records() {
+  seq "$2" | sed "s/.*/{\"id\":\"$1-&\",\"kind\":\"tick\",\"created_at\":\"$1T10:00:00Z\"}/"
+}
+has_index() { action-filter --contents "$1" >/dev/null; }
+left() { find kept -name '.2*' -o -name '.index.*'; }
+
+run agent-archive --folder kept --index
+err_is "agent-archive: $tmp/kept: no such folder" "no folder"
+status_is 2 "is an error"
+mkdir kept
+run agent-archive --folder kept --index -n 1
+err_like "^agent-archive: --index takes no other options" "an option that is for another task"
+run agent-archive --folder kept --index
+status_is 0 "an empty folder"
+
+for day in 2025-01-01 2025-01-02 2025-01-03; do
+  records "$day" 100 | tee -a all | zstd -q >"kept/$day.ndjson.zst"
+done
+records 2025-01-04 100 | tee -a all | action-filter --pack >kept/2025-01-04.ndjson.zst
+records 2025-01-05 100 | tee -a all | gzip >kept/2025-01-05.ndjson.gz
+records 2025-01-06 100 >>all
+# Two pieces, one behind the other, as they were once written.
+{ records 2025-01-06 60 | zstd -q && records 2025-01-06 100 | tail -n +61 | zstd -q; } \
+  >kept/2025-01-06.ndjson.zst
+records 2025-01-07 100 | tee -a all >kept/2025-01-07.ndjson
+cp kept/2025-01-04.ndjson.zst packed
+ls -i kept/2025-01-04.ndjson.zst >inode
+run agent-archive --folder kept --index
+status_is 0 "--index"
+out_empty "prints nothing"
+err_empty "and says nothing"
+for day in 1 2 3 4 6; do
+  ok "day $day has an index" has_index "kept/2025-01-0$day.ndjson.zst"
+done
+ok "a file that had one is left alone" test "$(ls -i kept/2025-01-04.ndjson.zst)" = "$(cat inode)"
+not_ok "what is compressed with gzip has none" has_index kept/2025-01-05.ndjson.gz
+run action-filter kept
+ok "every record is there" cmp "$out" all
+is "$(jq -r .name kept/.index | xargs)" \
+  "$(for day in 1 2 3 4 6; do printf '2025-01-0%s.ndjson.zst ' "$day"; done | sed 's/ $//')" \
+  "the folder's index names them"
+is "$(stat -c %a kept/.index kept/2025-01-01.ndjson.zst | xargs)" "600 600" "for the user alone"
+is "$(left)" "" "nothing else is left"
+
+# --- what cannot be read
+head -c 300 packed >kept/2025-02-01.ndjson.zst
+ln -s "$tmp/packed" kept/2025-02-02.ndjson.zst
+records 2025-02-03 10 | zstd -q >victim
+ln -s "$tmp/victim" kept/2025-02-03.ndjson.zst
+cp victim before
+run agent-archive --folder kept --index
+status_is 2 "a damaged file"
+err_is "agent-archive: $tmp/kept/2025-02-01.ndjson.zst: no index was added" "is told"
+is "$(wc -c <kept/2025-02-01.ndjson.zst | tr -d ' ')" 300 "and stays"
+ok "a link is not followed" cmp victim before
+rm kept/2025-02-0*
+ln -sf "$tmp/victim" kept/.index
+run agent-archive --folder kept --index
+ok "nor is one in the place of the index" cmp victim before
+rm kept/.index
+
+# --- killed at any moment
+records 2025-03-01 60000 >many
+cp -r kept fresh
+zstd -q many -o fresh/2025-03-01.ndjson.zst
+zstd -q many -o fresh/2025-03-02.ndjson.zst
+cat all many many | sort >want
+killed=0
+for turn in 0 1 2 3 4 5 6 7 8 9; do
+  rm -rf kept
+  cp -r fresh kept
+  start "index$turn" python3 -c 'import os, sys
+os.setsid()
+os.execvp(sys.argv[1], sys.argv[1:])' agent-archive --folder kept --index
+  sleep "0.$turn"
+  kill -9 "-$pid" 2>/dev/null && killed=$((killed + 1))
+  wait "$pid" 2>/dev/null
+  action-filter kept | sort | cmp -s - want || break
+done
+is "$turn" 9 "killed $killed times, every record is there each time"
+ok "it was killed at work" test "$killed" -gt 2
+run agent-archive --folder kept --index
+status_is 0 "the next one ends it"
+ok "with an index" has_index kept/2025-03-02.ndjson.zst
+action-filter kept | sort >got
+ok "and every record" cmp got want
+is "$(left)" "" "nothing else is left"
+
+# --- beside an archiver, and what that one writes
+start_server numbered python3 "$cli/servers/numbered.py" --rate 100
+rm -rf kept
+mkdir kept
+records 2025-01-01 100 | zstd -q >kept/2025-01-01.ndjson.zst
+records 2025-01-02 100 | action-filter --pack >kept/2025-01-02.ndjson.zst
+records 2025-01-02 50 | sed s/tick/more/ >kept/2025-01-02.ndjson
+records 2025-01-03 100 >kept/2025-01-03.ndjson
+start live agent-archive --folder kept "$url/events"
+live=$pid
+ok "an archiver compresses" wait_until 20 test ! -e kept/2025-01-03.ndjson -a ! -e kept/2025-01-02.ndjson
+run agent-archive --folder kept --index
+status_is 0 "--index beside it"
+for day in 1 2 3; do ok "day $day has an index" has_index "kept/2025-01-0$day.ndjson.zst"; done
+is "$(zstd -dcq kept/2025-01-02.ndjson.zst | jq -r .kind | uniq -c | xargs)" "100 tick 50 more" \
+  "more of a day is behind what there was"
+is "$(action-filter -N -k more kept/2025-01-02.ndjson.zst)" 50 "and found by the index"
+noted() { [ "$(wc -l <kept/.index)" -eq 3 ]; }
+ok "the folder's index has all of them" wait_until 20 noted
+is "$(jq -s 'map(.lines) | add' kept/.index)" 350 "as they are now"
+stop "$live"
+
+# Without the one that packs, zstd compresses.
+mkdir bin
+for tool in sh cat cmp cksum cut env find flock ls mktemp mkfifo mv rm sed sync tail tr wc awk head zstd sse-tail; do
+  place=$(command -v "$tool") && ln -s "$place" "bin/$tool"
+done
+records 2025-01-04 10 >kept/2025-01-04.ndjson
+run env PATH="$tmp/bin" "$(command -v agent-archive)" --folder kept -n 1 "$url/events"
+status_is 0 "without action-filter"
+done_4() { [ ! -e kept/2025-01-04.ndjson ]; }
+ok "days are compressed" wait_until 20 done_4
+is "$(zstd -dcq kept/2025-01-04.ndjson.zst | wc -l | tr -d ' ')" 10 "as before"
+not_ok "without an index" has_index kept/2025-01-04.ndjson.zst
+done_testing
