@@ -105,7 +105,7 @@ struct FilterRun {
 
   /// Reads the pieces of a source one after the other.
   private mutating func readAlone(_ source: any PieceSource) throws {
-    let slot = PieceSlot(size: PieceSize.usual)
+    let slot = PieceSlot(size: PieceSize.usual, PieceResult())
     var before = 0
     while !filter.output.isDone {
       slot.clear(PieceSize.usual)
@@ -212,7 +212,7 @@ struct FilterRun {
   }
 
   private mutating func learn(from source: any PieceSource) {
-    let slot = PieceSlot(size: PieceSize.usual)
+    let slot = PieceSlot(size: PieceSize.usual, PieceResult())
     while let piece = try? source.next(slot.buffer) {
       slot.piece = piece
       try? piece.fill?(slot.buffer)

@@ -59,7 +59,8 @@ struct DatabaseTests {
         }
       }
       #expect(error?.message == "no such table: nowhere")
-      #expect(try await pool.read { try count($0) } == 0)
+      let kept = try await pool.read { try count($0) }
+      #expect(kept == 0)
       #expect(throws: DatabaseError.self) { try pool.readNow { _ = try $0.statement(sql: "") } }
     }
   }

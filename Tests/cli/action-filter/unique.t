@@ -107,7 +107,10 @@ python3 - >many <<'END'
 for number in range(300000):
     print('{"id":%d,"kind":"k","created_at":"2026-03-01T00:00:00Z","user_id":"%d"}' % (number, number))
 END
-ok "16 MB at most for any number of actions" python3 "$cli/resident.py" 16384 action-filter -u -N many
+ok "16 MB at most for any number of actions" \
+  python3 "$cli/resident.py" 16384 action-filter -j 1 -u -N many
+ok "and 10 MB at most for another thread" \
+  python3 "$cli/resident.py" 26624 action-filter -j 2 -u -N many
 # Of 131,072 it is known that they were there.
 head -n 131073 many >beyond
 is "$(cat beyond beyond | action-filter -u -N)" 262146 "what is far back is passed again"
