@@ -59,9 +59,11 @@ struct DatabaseTests {
         }
       }
       #expect(error?.message == "no such table: nowhere")
-      let kept = try await pool.read { try count($0) }
-      #expect(kept == 0)
-      #expect(throws: DatabaseError.self) { try pool.readNow { _ = try $0.statement(sql: "") } }
+      let left = try await pool.read { try count($0) }
+      #expect(left == 0)
+      #expect(throws: DatabaseError.self) {
+        try pool.readNow { db in _ = try db.statement(sql: "") }
+      }
     }
   }
 
@@ -83,7 +85,8 @@ struct DatabaseTests {
         }
         for try await isWhole in group { #expect(isWhole) }
       }
-      #expect(try pool.readNow { try count($0) } == 40)
+      let kept = try pool.readNow { try count($0) }
+      #expect(kept == 40)
       pool.close()
       await #expect(throws: DatabaseError.self) { try await pool.read { try count($0) } }
       await #expect(throws: DatabaseError.self) {

@@ -6,7 +6,8 @@ enum Compatibility {
   /// The compatibility decomposition of a text (NFKD), but of marks between words.
   static func decomposed(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
+    // First the accents: what is under them may be one of the others, too.
+    for scalar in text._nfd {
       if let other = others[scalar] {
         scalars += other.unicodeScalars
       } else {
@@ -64,7 +65,7 @@ enum Compatibility {
     return bytes
   }
 
-  /// The decompositions marked with `<` in UnicodeData.txt of Unicode 14, to their ends, of
+  /// The decompositions marked with `<` in UnicodeData.txt of Unicode 15, to their ends, of
   /// letters, marks, numbers and symbols that are not capitals: of each run of scalars the first
   /// one, then what each is, ended by U+0001, and U+0002. Base64 of UTF-8.
   private static let table = """
@@ -255,23 +256,26 @@ enum Compatibility {
     8J2eqs6xAc6yAc6zAc60Ac61Ac62Ac63Ac64Ac65Ac66Ac67Ac68Ac69Ac6+Ac6/Ac+AAc+BAc+CAc+DAc+EAc+FAc+G\
     Ac+HAc+IAc+JAQLwnZ+EzrUBzrgBzroBz4YBz4EBz4ABz5wBz50BAvCdn44wATEBMgEzATQBNQE2ATcBOAE5ATABMQEy\
     ATMBNAE1ATYBNwE4ATkBMAExATIBMwE0ATUBNgE3ATgBOQEwATEBMgEzATQBNQE2ATcBOAE5ATABMQEyATMBNAE1ATYB\
-    NwE4ATkBAvCeuIDYpwHYqAHYrAHYrwEC8J64hdmIAdiyAditAdi3AdmKAdmDAdmEAdmFAdmGAdizAdi5AdmBAdi1AdmC\
-    AdixAdi0AdiqAdirAdiuAdiwAdi2Adi4Adi6AdmuAdq6AdqhAdmvAQLwnrih2KgB2KwBAvCeuKTZhwEC8J64p9itAQLw\
-    nrip2YoB2YMB2YQB2YUB2YYB2LMB2LkB2YEB2LUB2YIBAvCeuLTYtAHYqgHYqwHYrgEC8J64udi2AQLwnri72LoBAvCe\
-    uYLYrAEC8J65h9itAQLwnrmJ2YoBAvCeuYvZhAEC8J65jdmGAdizAdi5AQLwnrmR2LUB2YIBAvCeuZTYtAEC8J65l9iu\
-    AQLwnrmZ2LYBAvCeuZvYugEC8J65ndq6AQLwnrmf2a8BAvCeuaHYqAHYrAEC8J65pNmHAQLwnrmn2K0B2LcB2YoB2YMB\
-    AvCeuazZhQHZhgHYswHYuQHZgQHYtQHZggEC8J65tNi0AdiqAdirAdiuAQLwnrm52LYB2LgB2LoB2a4BAvCeub7aoQEC\
-    8J66gNinAdioAdisAdivAdmHAdmIAdiyAditAdi3AdmKAQLwnrqL2YQB2YUB2YYB2LMB2LkB2YEB2LUB2YIB2LEB2LQB\
-    2KoB2KsB2K4B2LAB2LYB2LgB2LoBAvCeuqHYqAHYrAHYrwEC8J66pdmIAdiyAditAdi3AdmKAQLwnrqr2YQB2YUB2YYB\
-    2LMB2LkB2YEB2LUB2YIB2LEB2LQB2KoB2KsB2K4B2LAB2LYB2LgB2LoBAvCfhIAwLgEwLAExLAEyLAEzLAE0LAE1LAE2\
-    LAE3LAE4LAE5LAEC8J+EkChBKQEoQikBKEMpAShEKQEoRSkBKEYpAShHKQEoSCkBKEkpAShKKQEoSykBKEwpAShNKQEo\
-    TikBKE8pAShQKQEoUSkBKFIpAShTKQEoVCkBKFUpAShWKQEoVykBKFgpAShZKQEoWikB44CUU+OAlQFDAVIBQ0QBV1oB\
-    AvCfhLBBAUIBQwFEAUUBRgFHAUgBSQFKAUsBTAFNAU4BTwFQAVEBUgFTAVQBVQFWAVcBWAFZAVoBSFYBTVYBU0QBU1MB\
-    UFBWAVdDAQLwn4WqTUMBTUQBTVIBAvCfhpBESgEC8J+IgOOBu+OBiwHjgrPjgrMB44K1AQLwn4iQ5omLAeWtlwHlj4wB\
-    44OG44KZAeS6jAHlpJoB6KejAeWkqQHkuqQB5pigAeeEoQHmlpkB5YmNAeW+jAHlho0B5pawAeWInQHntYIB55SfAeiy\
-    qQHlo7AB5ZC5Aea8lAHmipUB5o2VAeS4gAHkuIkB6YGKAeW3pgHkuK0B5Y+zAeaMhwHotbAB5omTAeemgQHnqboB5ZCI\
-    Aea6gAHmnIkB5pyIAeeUswHlibIB5Za2AemFjQEC8J+JgOOAlOacrOOAlQHjgJTkuInjgJUB44CU5LqM44CVAeOAlOWu\
-    ieOAlQHjgJTngrnjgJUB44CU5omT44CVAeOAlOebl+OAlQHjgJTli53jgJUB44CU5pWX44CVAQLwn4mQ5b6XAeWPrwEC\
-    8J+vsDABMQEyATMBNAE1ATYBNwE4ATkBAg==
+    NwE4ATkBAvCegLDQsAHQsQHQsgHQswHQtAHQtQHQtgHQtwHQuAHQugHQuwHQvAHQvgHQvwHRgAHRgQHRggHRgwHRhAHR\
+    hQHRhgHRhwHRiAHRiwHRjQHRjgHqmokB05kB0ZYB0ZgB06kB0q8B048B0LAB0LEB0LIB0LMB0LQB0LUB0LYB0LcB0LgB\
+    0LoB0LsB0L4B0L8B0YEB0YMB0YQB0YUB0YYB0YcB0YgB0YoB0YsB0pEB0ZYB0ZUB0Z8B0qsB6pmRAdKxAQLwnriA2KcB\
+    2KgB2KwB2K8BAvCeuIXZiAHYsgHYrQHYtwHZigHZgwHZhAHZhQHZhgHYswHYuQHZgQHYtQHZggHYsQHYtAHYqgHYqwHY\
+    rgHYsAHYtgHYuAHYugHZrgHaugHaoQHZrwEC8J64odioAdisAQLwnrik2YcBAvCeuKfYrQEC8J64qdmKAdmDAdmEAdmF\
+    AdmGAdizAdi5AdmBAdi1AdmCAQLwnri02LQB2KoB2KsB2K4BAvCeuLnYtgEC8J64u9i6AQLwnrmC2KwBAvCeuYfYrQEC\
+    8J65idmKAQLwnrmL2YQBAvCeuY3ZhgHYswHYuQEC8J65kdi1AdmCAQLwnrmU2LQBAvCeuZfYrgEC8J65mdi2AQLwnrmb\
+    2LoBAvCeuZ3augEC8J65n9mvAQLwnrmh2KgB2KwBAvCeuaTZhwEC8J65p9itAdi3AdmKAdmDAQLwnrms2YUB2YYB2LMB\
+    2LkB2YEB2LUB2YIBAvCeubTYtAHYqgHYqwHYrgEC8J65udi2Adi4Adi6AdmuAQLwnrm+2qEBAvCeuoDYpwHYqAHYrAHY\
+    rwHZhwHZiAHYsgHYrQHYtwHZigEC8J66i9mEAdmFAdmGAdizAdi5AdmBAdi1AdmCAdixAdi0AdiqAdirAdiuAdiwAdi2\
+    Adi4Adi6AQLwnrqh2KgB2KwB2K8BAvCeuqXZiAHYsgHYrQHYtwHZigEC8J66q9mEAdmFAdmGAdizAdi5AdmBAdi1AdmC\
+    AdixAdi0AdiqAdirAdiuAdiwAdi2Adi4Adi6AQLwn4SAMC4BMCwBMSwBMiwBMywBNCwBNSwBNiwBNywBOCwBOSwBAvCf\
+    hJAoQSkBKEIpAShDKQEoRCkBKEUpAShGKQEoRykBKEgpAShJKQEoSikBKEspAShMKQEoTSkBKE4pAShPKQEoUCkBKFEp\
+    AShSKQEoUykBKFQpAShVKQEoVikBKFcpAShYKQEoWSkBKFopAeOAlFPjgJUBQwFSAUNEAVdaAQLwn4SwQQFCAUMBRAFF\
+    AUYBRwFIAUkBSgFLAUwBTQFOAU8BUAFRAVIBUwFUAVUBVgFXAVgBWQFaAUhWAU1WAVNEAVNTAVBQVgFXQwEC8J+Fqk1D\
+    AU1EAU1SAQLwn4aQREoBAvCfiIDjgbvjgYsB44Kz44KzAeOCtQEC8J+IkOaJiwHlrZcB5Y+MAeODhuOCmQHkuowB5aSa\
+    AeinowHlpKkB5LqkAeaYoAHnhKEB5paZAeWJjQHlvowB5YaNAeaWsAHliJ0B57WCAeeUnwHosqkB5aOwAeWQuQHmvJQB\
+    5oqVAeaNlQHkuIAB5LiJAemBigHlt6YB5LitAeWPswHmjIcB6LWwAeaJkwHnpoEB56m6AeWQiAHmuoAB5pyJAeaciAHn\
+    lLMB5YmyAeWWtgHphY0BAvCfiYDjgJTmnKzjgJUB44CU5LiJ44CVAeOAlOS6jOOAlQHjgJTlronjgJUB44CU54K544CV\
+    AeOAlOaJk+OAlQHjgJTnm5fjgJUB44CU5Yud44CVAeOAlOaVl+OAlQEC8J+JkOW+lwHlj68BAvCfr7AwATEBMgEzATQB\
+    NQE2ATcBOAE5AQI=
     """
 }
