@@ -47,8 +47,12 @@ public struct FrameSummary {
       return nil
     }
     // Faults of these would be met only later.
-    guard Self.isWhole(kinds, isObject: true), size >= 0, actions >= 0, lines >= 0 else { return nil }
-    for list in [guilds, channels, users, profiles] where !Self.isWhole(list, isObject: false) { return nil }
+    guard Self.isWhole(kinds, isObject: true), size >= 0, actions >= 0, lines >= 0 else {
+      return nil
+    }
+    for list in [guilds, channels, users, profiles] where !Self.isWhole(list, isObject: false) {
+      return nil
+    }
   }
 
   private mutating func set(_ member: SummaryMember, _ value: ScanValue) -> Bool {
