@@ -6,6 +6,9 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 #include <pthread.h>
 
 static pthread_mutex_t getopt_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -156,4 +159,12 @@ int clibc_thread(void *(*body)(void *), void *context) {
   int code = pthread_create(&thread, NULL, body, context);
   if (code == 0) pthread_detach(thread);
   return code;
+}
+
+const char *clibc_started_path(void) {
+#ifdef __linux__
+  return (const char *)getauxval(AT_EXECFN);
+#else
+  return NULL;
+#endif
 }

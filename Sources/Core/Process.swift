@@ -45,6 +45,9 @@ public enum Process {
     return path.split(separator: "/").last.map(String.init) ?? path
   }
 
+  /// The path that was given to execve(2), links and all; nil where the system does not say.
+  static var startedPath: String? { clibc_started_path().map { FileName.text($0) } }
+
   /// Whether the first of the words was a command's name.
   nonisolated(unsafe) private static var isCommandNamed = false
 

@@ -91,6 +91,9 @@ bool clibc_window_size(int fd, int *columns, int *rows);
 /* Ends the process by this signal with its default action. */
 void clibc_die_by_signal(int signal_number);
 
+/* The path that execve(2) was given; NULL where the system does not say. */
+const char *clibc_started_path(void);
+
 /* As atexit(3), of a few functions: `handler` is called by clibc_exit, too. */
 void clibc_at_exit(void (*handler)(void));
 

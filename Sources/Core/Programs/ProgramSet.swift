@@ -14,8 +14,12 @@ public struct ProgramSet {
 
   /// Does what the command does that the program is called, or else that its first word
   /// names. Where neither is one of the commands, it says which there are.
+  ///
+  /// A link of any other name that leads to a command's link is that command, too, and so is a
+  /// login shell's name, which begins with a dash.
   public func run() -> Never {
-    if let command = command(Process.name) {
+    let name = Process.name
+    if let command = command(name) ?? command(String(name.drop { $0 == "-" })) ?? linked() {
       command()
     } else {
       guard let word = Process.arguments.first else { fail("which command?") }
@@ -29,6 +33,23 @@ public struct ProgramSet {
   private func command(_ name: String) -> (() -> Void)? {
     commands.first { $0.key == name }?.value
   }
+
+  /// The command whose link leads from the path that was started to the program.
+  private func linked() -> (() -> Void)? {
+    guard var path = Process.startedPath else { return nil }
+    for _ in 0..<Self.mostLinks {
+      if let command = path.split(separator: "/").last.flatMap({ command(String($0)) }) {
+        return command
+      }
+      guard let target = readlink(path) else { return nil }
+      let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+      path = target.hasPrefix("/") ? target : folder + target
+    }
+    return nil
+  }
+
+  /// As many links as Linux follows.
+  private static let mostLinks = 40
 
   private func fail(_ problem: String) -> Never {
     let names = commands.map(\.key).joined(separator: ", ")

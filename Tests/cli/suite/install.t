@@ -75,6 +75,15 @@ uninstall_in PREFIX=/usr
 status_is 0 "make uninstall once more"
 out_is "nothing is installed in $dest/usr" "has nothing to do"
 
+mkdir -p "$dest/home/deep/er" && ln -s deep/er "$dest/home/bin"
+install_in PREFIX=/home BINDIR=/home//bin
+status_is 0 "a folder for commands that is a link"
+is "$(readlink "$dest/home/deep/er/sse-tail")" "/home/libexec/agentutils/agentutils-web" \
+  "has links that do not depend on where it is"
+uninstall_in PREFIX=/home BINDIR=/home//bin
+ok "which are removed" test ! -L "$dest/home/deep/er/sse-tail"
+rm -r "$dest/home"
+
 install_in PREFIX=usr
 status_is 2 "a prefix that is no path from the root"
 

@@ -37,6 +37,16 @@ for program in $programs; do
   rm "$tmp/$first" "$tmp/of-my-own"
 done
 
+# Links of one's own, and the names that others give.
+ln -s "$(readlink -f "$root/bin")/turn-fold" "$tmp/first"
+ln -s first "$tmp/second"
+run "$tmp/second" -V
+out_like "^turn-fold [0-9]" "links of other names that lead to a command are the command"
+run perl -e 'exec { shift } "x", @ARGV' "$root/bin/turn-fold" -V
+out_like "^turn-fold [0-9]" "so is a path under another name"
+run perl -e 'exec { shift } "-turn-fold", @ARGV' "$(readlink -f "$root/bin/turn-fold")" -V
+out_like "^turn-fold [0-9]" "and a login shell's name"
+
 # A parent may call its child whatever it likes.
 run perl -e 'exec { shift } "x", @ARGV' "$(readlink -f "$root/bin/turn-fold")" turn-fold -V
 out_like "^turn-fold [0-9]" "the first word says which command when the name does not"
