@@ -82,7 +82,7 @@ is "$(readlink "$dest/home/deep/er/sse-tail")" "/home/libexec/agentutils/agentut
   "has links that do not depend on where it is"
 uninstall_in PREFIX=/home BINDIR=/home//bin
 ok "which are removed" test ! -L "$dest/home/deep/er/sse-tail"
-rm -r "$dest/home"
+rm -r "${dest:?}/home"
 
 install_in PREFIX=usr
 status_is 2 "a prefix that is no path from the root"
