@@ -9,6 +9,7 @@ import CLibc
 public final class RecordWriter {
   /// Below 0 where nothing is written.
   private let descriptor: Int32
+  private let onlyCollects: Bool
   private var buffer: PageBuffer
   /// How many bytes were collected and not written yet.
   public private(set) var count = 0
@@ -24,7 +25,7 @@ public final class RecordWriter {
   public init(
     descriptor: Int32 = 1, capacity: Int = 256 * 1024, interrupted: @escaping () -> Bool = { false }
   ) {
-    self.descriptor = descriptor
+    (self.descriptor, onlyCollects) = (descriptor, false)
     self.interrupted = interrupted
     buffer = PageBuffer(capacity: capacity)
   }
@@ -33,7 +34,7 @@ public final class RecordWriter {
   ///
   /// - Parameter capacity: bytes for which there is room from the beginning.
   public init(collecting capacity: Int) {
-    descriptor = -1
+    (descriptor, onlyCollects) = (-1, true)
     interrupted = { false }
     buffer = PageBuffer(capacity: capacity)
   }
@@ -108,14 +109,14 @@ public final class RecordWriter {
   }
 
   private func makeRoom(_ wanted: Int) throws(WriteFailure) {
-    if descriptor >= 0 { return try flush() }
+    if !onlyCollects { return try flush() }
     // More than is wanted: a buffer that is just as large would be sent past.
     buffer.grow(to: max(2 * buffer.capacity, count + wanted + 4096), keeping: 0, count: count)
   }
 
   /// Writes all that was collected. Blocks while the reader is slow.
   public func flush() throws(WriteFailure) {
-    if descriptor < 0 { return }
+    if onlyCollects { return }
     let pending = UnsafeRawBufferPointer(start: buffer.base, count: count)
     count = 0
     try send(pending)
