@@ -14,7 +14,8 @@ stub() {
   chmod +x "$machine/$1"
 }
 for tool in swift pkg-config mandoc groff ssh sshd lexgrog prove ps python3 jq curl tmux fzf gnuplot \
-  espeak-ng pocketsphinx_batch redis-server openssl shellcheck dpkg-shlibdeps systemd-analyze; do
+  espeak-ng pocketsphinx_batch redis-server openssl shellcheck zstd \
+  dpkg-shlibdeps systemd-analyze; do
   stub "$tool"
 done
 wanted=$(sed -n '1s/.*swift-tools-version: *//p' "$root/Package.swift")
