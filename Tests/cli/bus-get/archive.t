@@ -111,7 +111,7 @@ if command -v cc >/dev/null && [ "$(uname -s)" = Linux ] &&
   ok "and each record is there once" cmp -s "$tmp/got" "$tmp/want"
 
   # Killed again and again, a night before each run and one in it.
-  rows 20000 >"$tmp/many"
+  rows 40000 >"$tmp/many"
   bus-put -s "$bus" -t many --create -u many <"$tmp/many"
   cat >"$tmp/nightly" <<'END'
 #!/bin/sh
@@ -120,7 +120,7 @@ night() {
   mv "$CLOCK.$1" "$CLOCK"
 }
 night "$$"
-{ sleep 0.15; night "$$.2"; } >/dev/null &
+{ sleep 0.04; night "$$.2"; } >/dev/null &
 exec env LD_PRELOAD="$1" bus-get -q -s "$2" -t many --archive "$3"
 END
   chmod +x "$tmp/nightly"
