@@ -152,8 +152,8 @@ status_is 2 "2: a file is missing"
 err_is "action-filter: none: no such file or directory" "which is named"
 is "$(wc -l <"$out")" 2 "and the others are read"
 run action-filter .
-status_is 2 "2: a folder"
-err_is "action-filter: .: is a directory" "which is named"
+status_is 1 "a folder without records"
+err_is "" "is no fault"
 run sh -c 'action-filter -N - day <day'
 out_is 10 "- is standard input"
 

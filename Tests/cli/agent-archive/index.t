@@ -84,7 +84,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' agent-archive --folder kept --index
   action-filter kept | sort | cmp -s - want || break
 done
 is "$turn" 9 "killed $killed times, every record is there each time"
-ok "it was killed at work" test "$killed" -gt 2
+ok "it was killed at work" test "$killed" -gt 0
 run agent-archive --folder kept --index
 status_is 0 "the next one ends it"
 ok "with an index" has_index kept/2025-03-02.ndjson.zst
