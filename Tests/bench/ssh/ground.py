@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CLI = os.path.join(HERE, "..", "..", "cli")
@@ -108,7 +109,20 @@ class Ground:
                               capture_output=True, text=True).stdout
 
     def end_sessions(self):
+        """Ends tmux, and waits until it is gone: a dying server would take the next session
+        with it."""
+        server = self.tmux("display-message", "-p", "#{pid}").strip()
         self.tmux("kill-server")
+        while server and is_alive(int(server)):
+            time.sleep(0.01)
+
+
+def is_alive(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def calm(seat, seconds=0.15):

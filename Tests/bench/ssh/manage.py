@@ -34,17 +34,18 @@ def measure(ground, report):
         calls = {"list": (listed, ["-l"], (2, 1)),
                  "inject": (typed, ["-t", "-s", "seat-ssh"], (1.1, 1))}
         for name, (line, options, bounds) in calls.items():
-            took = {client: [] for client in ("peer", "fresh", *OURS)}
-            for number in range(rounds + 1):
-                for client in took:
-                    remote = f'exec "$SHELL" -lc {shlex.quote(line)}'
-                    command = ([*over, remote] if client == "peer" else
-                               ["ssh", *ground.ssh_options(), ground.target, remote]
-                               if client == "fresh" else [*ground.base(client), *options])
-                    one = timed(command, ground.env, b"a word")
-                    # The first may have to make what the others use.
-                    if number:
-                        took[client].append(one)
+            # A new connection keeps the box busy when it is over: these come last.
+            took = {client: [] for client in ("peer", *OURS, "fresh")}
+            turns = [client for _ in range(rounds + 1) for client in ("peer", *OURS)]
+            for number, client in enumerate(turns + ["fresh"] * (rounds + 1)):
+                remote = f'exec "$SHELL" -lc {shlex.quote(line)}'
+                command = ([*over, remote] if client == "peer" else
+                           ["ssh", *ground.ssh_options(), ground.target, remote]
+                           if client == "fresh" else [*ground.base(client), *options])
+                one = timed(command, ground.env, b"a word")
+                # The first may have to make what the others use.
+                if number >= len(OURS) + 1:
+                    took[client].append(one)
             for client in OURS:
                 report.ratio(f"{name} beside an attached terminal, {client}", took[client],
                              took["peer"], "ssh, ControlMaster", 1000, "ms", *bounds)
