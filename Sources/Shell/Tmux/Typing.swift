@@ -46,11 +46,14 @@ public struct Typing: Sendable {
   /// - Parameter nonce: names a buffer that nobody else uses.
   func request(label: String, nonce: String) -> ControlRequest {
     let lists = lists(nonce: nonce)
+    let hasBuffer = !lists.buffer.isEmpty
+    let hasReturn = !lists.pause.isEmpty
+    // A short call is a quick one: only what this one needs goes to the host.
     return ControlRequest(
-      Self.script,
-      [
-        label, lists.buffer, String(text.bytes.count), lists.pause, lists.typed, lists.entered,
-      ],
+      TmuxScript.opening + (hasBuffer ? Self.loading : Self.nothingToLoad) + Self.typing
+        + (hasReturn ? Self.entering : ""),
+      [label, lists.typed] + (hasBuffer || hasReturn ? [lists.buffer, "\(text.bytes.count)"] : [])
+        + (hasReturn ? [lists.pause, lists.entered] : []),
       input: text.isArgument ? .none : .bytes(text.bytes))
   }
 
@@ -118,43 +121,50 @@ public struct Typing: Sendable {
     return "\(milliseconds / 1000)." + String(milliseconds % 1000 + 1000).dropFirst()
   }
 
-  /// `$1` is the buffer, empty for none; `$2` the text's length, `$3` the wait before
-  /// Return, empty for none, `$4` and `$5` what tmux runs for the text and for Return. A
-  /// buffer that came only in part is not typed; what is typed takes its buffer away.
-  private static let script =
-    TmuxScript.opening + """
-      buffer=$1
-      drop() { [ -z "$buffer" ] || t delete-buffer -b "$buffer" 2>/dev/null; }
-      enter() {
-        if say=$(x if-shell -F 1 "$1" 2>&1); then
-          [ "$say" = \(deaf) ] || return 0
-          say="nothing reads there: the program has ended, or the pane takes no keys"
-        fi
-        drop
-        fail "$say"
-      }
-      if [ -n "$1" ]; then
-        say=$(x load-buffer -b "$1" - \\; list-buffers -F '#{buffer_name} #{buffer_size}.' 2>&1) ||
-          fail "$say"
-        size=0
-        case $say in
-        *"$1 "*)
-          size=${say##*"$1 "}
-          size=${size%%.*}
-          ;;
-        esac
-        if [ "$size" != "$2" ]; then
-          drop
-          fail "only $size of $2 bytes came"
-        fi
+  private static let nothingToLoad = "drop() { :; }\n"
+
+  /// `$2` is the buffer, `$3` the text's length. A buffer that came only in part is not
+  /// typed; what is typed takes its buffer away.
+  private static let loading = """
+    buffer=$2
+    drop() { t delete-buffer -b "$buffer" 2>/dev/null; }
+    say=$(x load-buffer -b "$2" - \\; list-buffers -F '#{buffer_name} #{buffer_size}.' 2>&1) ||
+      fail "$say"
+    size=0
+    case $say in
+    *"$2 "*)
+      size=${say##*"$2 "}
+      size=${size%%.*}
+      ;;
+    esac
+    if [ "$size" != "$3" ]; then
+      drop
+      fail "only $size of $3 bytes came"
+    fi
+
+    """
+
+  /// `$1` is what tmux runs for the text.
+  private static let typing = """
+    enter() {
+      if say=$(x if-shell -F 1 "$1" 2>&1); then
+        [ "$say" = \(deaf) ] || return 0
+        say="nothing reads there: the program has ended, or the pane takes no keys"
       fi
-      enter "$4"
-      [ -z "$say" ] || drop
-      printf '%s\\n' "${say:-\(typed)}"
-      [ -n "$3" ] || exit 0
-      sleep "$3"
-      enter "$5"
-      """
+      drop
+      fail "$say"
+    }
+    enter "$1"
+    [ -z "$say" ] || drop
+    printf '%s\\n' "${say:-\(typed)}"
+
+    """
+
+  /// `$4` is the wait before Return, `$5` what tmux runs for it.
+  private static let entering = """
+    sleep "$4"
+    enter "$5"
+    """
 
   /// The line that comes when the text has been typed, and Return is still to come.
   static let typed = "typed"
