@@ -154,13 +154,6 @@ const void *clibc_memmem(const void *bytes, size_t count, const void *needle, si
   return memmem(bytes, count, needle, length);
 }
 
-int clibc_thread(void *(*body)(void *), void *context) {
-  pthread_t thread;
-  int code = pthread_create(&thread, NULL, body, context);
-  if (code == 0) pthread_detach(thread);
-  return code;
-}
-
 const char *clibc_started_path(void) {
 #ifdef __linux__
   return (const char *)getauxval(AT_EXECFN);

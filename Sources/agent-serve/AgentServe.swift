@@ -22,7 +22,7 @@ struct SignalWait: Sendable {
     first = Task {
       await withCheckedContinuation { continuation in
         // poll(2) blocks: a thread of its own, not one of the tasks' few.
-        OwnThread.start {
+        OwnThread.require {
           var byte: UInt8 = 0
           while read(descriptor, &byte, 1) != 1 {
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

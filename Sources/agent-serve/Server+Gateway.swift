@@ -72,7 +72,7 @@ extension Server {
     if others.contains("-") { return }
     let (lines, continuation) = AsyncStream.makeStream(of: String.self)
     // It waits for a person: a thread of its own, not one of the tasks' few.
-    OwnThread.start {
+    OwnThread.require {
       var line: [UInt8] = []
       var byte: UInt8 = 0
       while read(0, &byte, 1) == 1 {

@@ -4,8 +4,10 @@ import Records
 
 #if canImport(Darwin)
   import Darwin
-#else
+#elseif canImport(Glibc)
   import Glibc
+#else
+  import Musl
 #endif
 
 /// The process from its start to its end: store, token, listener, signals.

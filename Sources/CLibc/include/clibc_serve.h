@@ -19,7 +19,4 @@ int clibc_accept_local(int listener);
 ssize_t clibc_receive_descriptors(int socket, void *buffer, size_t capacity, int fds[],
                                   size_t limit, size_t *received);
 
-/* Runs body(context) on a thread of its own, which nobody waits for. 0, or an errno. */
-int clibc_thread(void *(*body)(void *), void *context);
-
 #endif

@@ -4,8 +4,10 @@ import NIOConcurrencyHelpers
 
 #if canImport(Darwin)
   import Darwin
-#else
+#elseif canImport(Glibc)
   import Glibc
+#else
+  import Musl
 #endif
 
 /// Publishes the actions of a store to a bus, each once, whatever is killed meanwhile.
@@ -50,7 +52,7 @@ final class BusFeed: Sendable {
   deinit { for end in [wakeEnds.read, wakeEnds.write] { close(end) } }
 
   /// Begins.
-  func start() { OwnThread.start(loop) }
+  func start() { OwnThread.require(loop) }
 
   /// Something was stored.
   func wake() { _ = write(wakeEnds.write, "w", 1) }

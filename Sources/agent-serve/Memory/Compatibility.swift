@@ -1,4 +1,9 @@
-@_spi(_Unicode) import Swift
+// What Swift's own library knows of normal forms, Apple's copy of it shows to nobody.
+#if canImport(Darwin)
+  import Foundation
+#else
+  @_spi(_Unicode) import Swift
+#endif
 
 /// What Unicode calls compatible: the letters, digits and signs that are other ones in another
 /// width, shape or place, and what those are.
@@ -7,20 +12,31 @@ enum Compatibility {
   static func decomposed(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     // First the accents: what is under them may be one of the others, too.
-    for scalar in text._nfd {
+    for scalar in canonical(text) {
       if let other = others[scalar] {
         scalars += other.unicodeScalars
       } else {
         scalars.append(scalar)
       }
     }
-    return canonical(String(scalars)._nfd)
+    return string(canonical(String(scalars)))
   }
 
-  /// The same text with every letter and its accents as one, where there is one (NFC).
-  static func composed(_ text: String) -> String { canonical(text._nfc) }
+  #if canImport(Darwin)
+    /// The same text with every letter and its accents as one, where there is one (NFC).
+    static func composed(_ text: String) -> String { text.precomposedStringWithCanonicalMapping }
 
-  private static func canonical(_ form: some Sequence<Unicode.Scalar>) -> String {
+    private static func canonical(_ text: String) -> String.UnicodeScalarView {
+      text.decomposedStringWithCanonicalMapping.unicodeScalars
+    }
+  #else
+    /// The same text with every letter and its accents as one, where there is one (NFC).
+    static func composed(_ text: String) -> String { string(text._nfc) }
+
+    private static func canonical(_ text: String) -> some Sequence<Unicode.Scalar> { text._nfd }
+  #endif
+
+  private static func string(_ form: some Sequence<Unicode.Scalar>) -> String {
     var scalars = String.UnicodeScalarView()
     scalars.append(contentsOf: form)
     return String(scalars)

@@ -68,8 +68,12 @@ final class CommandProcess: Sendable {
     wake = (ends[0], ends[1])
     let (events, continuation) = AsyncStream.makeStream(of: Event.self)
     self.events = events
-    OwnThread.start { [self] in
+    let failure = OwnThread.start { [self] in
       continuation.yield(.ended(watch(input, until: Clock.monotonic + seconds, continuation)))
+      continuation.finish()
+    }
+    if let failure {
+      continuation.yield(.ended(.failed(failure)))
       continuation.finish()
     }
   }

@@ -1,14 +1,6 @@
 import CLibc
 import Core
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
-
 /// The transcripts of a coding agent, `FOLDER/SLUG/SESSION.jsonl`, and the turn that ended last.
 actor TranscriptFolder {
   /// More files than any agent has; then all is read anew.

@@ -15,8 +15,16 @@ struct DatabaseError: Error, CustomStringConvertible {
     message = String(cString: connection.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
   }
 
+  private init(_ code: Int32, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
   /// A store that was closed.
-  static var closed: DatabaseError { DatabaseError(SQLITE_MISUSE, nil) }
+  static let closed = DatabaseError(SQLITE_MISUSE, "the store is closed")
+  /// A store in a place where readers cannot go on beside a writer, as on some network disks.
+  static let withoutLog = DatabaseError(
+    SQLITE_CANTOPEN, "a write-ahead log cannot be kept in its folder")
 
   var description: String { message }
 }

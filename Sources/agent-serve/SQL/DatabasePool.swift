@@ -34,7 +34,9 @@ final class DatabasePool: Sendable {
     writer = try Database(path: path)
     // The log lets readers go on beside the writer; FULL, since NORMAL may lose the last
     // commits with the power.
-    try writer.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+    let mode = try writer.value(String.self, sql: "PRAGMA journal_mode = WAL")
+    if mode != "wal" && path != ":memory:" { throw DatabaseError.withoutLog }
+    try writer.execute(sql: "PRAGMA synchronous = FULL")
   }
 
   /// Writes in a transaction, and waits for it.
@@ -151,11 +153,15 @@ final class DatabasePool: Sendable {
   private func finish(_ reader: Result<Database, any Error>) {
     while true {
       let next: Reading? = state.withLockedValue { state in
-        if !state.waiting.isEmpty { return state.waiting.removeFirst() }
         guard case .success(let reader) = reader else {
-          state.count -= 1
-          return nil
+          // Another reader serves who waits; the last one of all tells them.
+          if state.count > 1 || state.waiting.isEmpty {
+            state.count -= 1
+            return nil
+          }
+          return state.waiting.removeFirst()
         }
+        if !state.waiting.isEmpty { return state.waiting.removeFirst() }
         if state.isClosed { reader.close() } else { state.idle.append(reader) }
         return nil
       }

@@ -3,8 +3,10 @@ import Core
 
 #if canImport(Darwin)
   import Darwin
-#else
+#elseif canImport(Glibc)
   import Glibc
+#else
+  import Musl
 #endif
 
 /// The actions in SQLite.

@@ -3,8 +3,10 @@ import Core
 
 #if canImport(Darwin)
   import Darwin
-#else
+#elseif canImport(Glibc)
   import Glibc
+#else
+  import Musl
 #endif
 
 /// Keeps a store to one server: the streams of a second one would miss what

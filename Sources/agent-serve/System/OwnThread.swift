@@ -3,22 +3,34 @@ import Core
 
 /// A thread for what blocks, which the few of the tasks must not.
 enum OwnThread {
-  fileprivate final class Work: Sendable {
+  private final class Work {
     let body: @Sendable () -> Void
 
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Runs something on a thread of its own, which ends with it. A process that gets no more
-  /// threads ends.
-  static func start(_ body: @escaping @Sendable () -> Void) {
-    let work = Unmanaged.passRetained(Work(body)).toOpaque()
-    let code = clibc_thread(run, work)
-    precondition(code == 0, "no thread: \(systemReason(code))")
+  /// Runs something on a thread of its own, which ends with it.
+  ///
+  /// - Returns: why the system has no thread to give; nil when it runs.
+  static func start(_ body: @escaping @Sendable () -> Void) -> String? {
+    let work = Unmanaged.passRetained(Work(body))
+    let thread = UnsafeMutablePointer<pthread_t>.allocate(capacity: 1)
+    defer { thread.deallocate() }
+    let code = clibc_thread_start(
+      thread,
+      { work in
+        if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }
+      }, work.toOpaque())
+    guard code == 0 else {
+      work.release()
+      return systemReason(code)
+    }
+    pthread_detach(thread.move())
+    return nil
   }
-}
 
-private func run(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  if let work { Unmanaged<OwnThread.Work>.fromOpaque(work).takeRetainedValue().body() }
-  return nil
+  /// Runs something that the server is nothing without: the process ends if it cannot.
+  static func require(_ body: @escaping @Sendable () -> Void) {
+    if let reason = start(body) { Diagnostics(program: "agent-serve").fail("no thread: \(reason)") }
+  }
 }
