@@ -92,8 +92,33 @@ action-filter kept | sort >got
 ok "and every record" cmp got want
 is "$(left)" "" "nothing else is left"
 
-# --- beside an archiver, and what that one writes
 start_server numbered python3 "$cli/servers/numbered.py" --rate 100
+# --- compressing, killed at any moment
+cat many many | sort >want
+killed=0
+for turn in 1 2 3 4 5 6 7 8; do
+  rm -rf kept
+  mkdir kept
+  cp many kept/2025-03-02.ndjson
+  head -n 30000 many | action-filter --pack >kept/2025-03-01.ndjson.zst
+  tail -n +30001 many >kept/2025-03-01.ndjson
+  start "pack$turn" python3 -c 'import os, sys
+os.setsid()
+os.execvp(sys.argv[1], sys.argv[1:])' agent-archive --folder kept "$url/events"
+  sleep "0.$turn"
+  # Before it leads a group it has done nothing.
+  if kill -9 "-$pid" 2>/dev/null; then killed=$((killed + 1)); else kill -9 "$pid"; fi
+  wait "$pid" 2>/dev/null
+  start "after$turn" agent-archive --folder kept "$url/events"
+  wait_until 20 test ! -e kept/2025-03-01.ndjson -a ! -e kept/2025-03-02.ndjson || break
+  stop "$pid"
+  zstd -dcq kept/2025-03-01.ndjson.zst kept/2025-03-02.ndjson.zst | sort | cmp -s - want || break
+  [ -z "$(find kept -name '.2*')" ] || break
+done
+is "$turn" 8 "killed $killed times, every record is there once when the next one has begun"
+ok "it was killed at work" test "$killed" -gt 0
+
+# --- beside an archiver, and what that one writes
 rm -rf kept
 mkdir kept
 records 2025-01-01 100 | zstd -q >kept/2025-01-01.ndjson.zst
