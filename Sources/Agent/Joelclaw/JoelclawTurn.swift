@@ -30,7 +30,7 @@ struct JoelclawTurn {
   /// Whether the gateway is to be told to end what it is at, which is this.
   private(set) var wantsAbort = false
   var limits: PromptLimits
-  private var isAborting = false
+  private var (isAborting, hasAborted) = (false, false)
   private var turn: TurnRecord
   private var words: MessageRecord
   /// Whether the agent was seen at it.
@@ -98,9 +98,9 @@ struct JoelclawTurn {
     pace.begin(clock, after: 0)
   }
 
-  /// The gateway was told to.
+  /// The gateway was told to: once a connection, for twice might end what comes next.
   mutating func aborted(clock: Double) {
-    wantsAbort = false
+    (wantsAbort, hasAborted) = (false, true)
     pace.begin(clock)
   }
 
@@ -121,7 +121,7 @@ struct JoelclawTurn {
       limits.lost()
       speech.tear()
       return say(.unconfirmed, now, "the connection was lost")
-    case .taken: (isCut, isAwaited) = (true, false)
+    case .taken: (isCut, isAwaited, hasAborted) = (true, false, false)
     }
     speech.tear()
     return []
@@ -223,7 +223,7 @@ struct JoelclawTurn {
       // Begun before this connection, it may have said something that is missed.
       phase = .taken(active)
       limits.working(clock)
-      if isAborting { wantsAbort = true }
+      wantsAbort = isAborting && !hasAborted
       (isCut, isAwaited) = (false, false)
       return confirm(isActive: true, now)
     }

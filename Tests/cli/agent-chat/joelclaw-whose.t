@@ -13,7 +13,7 @@ finals() {
 
 # --- somebody else's words
 
-for words in 'next 0' 'next 100' 'swift 200'; do
+for words in 'next 0' 'next 100' 'swift 400'; do
   chat "$words"
   is "$status $(cat "$out")" "0 Mine." "somebody else's behind ours: $words"
 done
