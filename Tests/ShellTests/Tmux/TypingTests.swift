@@ -47,21 +47,21 @@ import Testing
   @Test func onlyTheNamedSession() throws {
     let typing = Typing(session: "riff-1", text: try TypedText(Array("x;".utf8)))
     let request = typing.request(label: "riff", nonce: "n")
-    #expect(request.arguments[4].holds("send-keys -l -t =riff-1: -- '\\''x; '\\''"))
-    #expect(request.arguments[4].hasPrefix("if-shell -F -t =riff-1: "))
-    #expect(request.arguments[3].isEmpty)
+    #expect(request.arguments.count == 2)
+    #expect(request.arguments[1].holds("send-keys -l -t =riff-1: -- '\\''x; '\\''"))
+    #expect(request.arguments[1].hasPrefix("if-shell -F -t =riff-1: "))
   }
 
   @Test func onceForAMark() throws {
     let typing = Typing(
       session: "a'b", text: try TypedText(Array("it's".utf8)), mark: "id_1", returnAfter: 0.3)
     let request = typing.request(label: "riff", nonce: "n")
-    let list = request.arguments[4]
+    let list = request.arguments[1]
     let marked = try #require(list.place(of: "set-option"))
     #expect(list.hasPrefix("if-shell -F "))
     #expect(marked.lowerBound < list.place(of: "send-keys")!.lowerBound)
     #expect(request.arguments[5].holds("@riff_ret_id_1"))
-    #expect(request.arguments[3] == "0.300")
+    #expect(request.arguments[4] == "0.300")
     #expect(typing.outcome(ControlAnswer(status: 0, output: Array("ALREADY\n".utf8))) == .already)
     #expect(typing.outcome(ControlAnswer(status: 0, output: Array("typed\n".utf8))) == .typed)
   }
