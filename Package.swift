@@ -230,7 +230,7 @@ var targets: [Target] = [
       "turn-format", "voice-state",
       "agent-call",
       "agent-approve", "mem-search", "reply-narrate", "tmux-attach", "share-inbox",
-      "transcript-tail", "mail-triage", "task-format", "TestSupport",
+      "transcript-tail", "mail-triage", "task-format", "Archive", "TestSupport",
     ], swiftSettings: strict),
 ]
 

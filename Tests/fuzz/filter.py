@@ -3,8 +3,10 @@
 For each seed a file is made and read in many ways. It must not crash or hang;
 --strict and -R must part good lines from bad ones as Python's json does; what is
 selected must be what a reading of the values selects; --by must count and sum up
-exactly; --fast must print what is printed without it. The first difference is reported with its seed and ends with
-1; FUZZ_SEED=N FUZZ_SECONDS=0 repeats it.
+exactly; --fast must print what is printed without it. Of some seeds the lines are also made a file
+that is large enough for threads, and packed: -j and a folder must print what one thread prints
+of the file. The first difference is reported with its seed and ends with 1;
+FUZZ_SEED=N FUZZ_SECONDS=0 repeats it.
 
 FUZZ_SECONDS=N  how long, 600 unless set; one seed at least
 FUZZ_SEED=N     the first seed, 1 unless set
@@ -190,6 +192,36 @@ def check(rng, path, body, folder):
             raise Difference(f"--fast {options}")
 
 
+def check_large(rng, body, folder):
+    """Several threads, and frames with an index, on the lines in another order each time."""
+    lines = body.rstrip(b"\n").split(b"\n")
+    day, path = os.path.join(folder, "packed"), os.path.join(folder, "large")
+    shutil.rmtree(day, ignore_errors=True)
+    os.mkdir(day)
+    with open(path, "wb") as file:
+        while file.tell() < 3 << 20:
+            # Of few lines now and then, so that there are frames in which nothing matches.
+            some = lines if rng.random() < 0.5 else rng.sample(lines, min(3, len(lines)))
+            file.write(b"\n".join(rng.choices(some, k=200)) + b"\n")
+    with open(os.path.join(day, "lines.ndjson.zst"), "wb") as packed:
+        subprocess.run(["action-filter", "--pack", path], stdout=packed, check=True, timeout=BOUND)
+    kind, who = rng.choice(records.KINDS), rng.choice(records.IDS)
+    for options in (
+        [], ["-k", kind], ["-v", "-k", kind], ["-U", who], ["-u"], ["-n", "7", "-k", kind], ["-N"], ["-a"],
+        ["--by", "kind"], ["--by", "day,user"], ["--strict"], ["-S", "2026-02-01"], ["-d", "voice"], ["-F", "rate"],
+        ["--fast", "-k", kind], ["-o", "kind,id"], ["--usage"], ["-q", "-k", kind],
+    ):
+        alone = run("-j", "1", *options, path)
+        several = run("-j", rng.choice("2345"), *options, path)
+        if (alone.stdout, alone.stderr, alone.returncode) != (several.stdout, several.stderr, several.returncode):
+            raise Difference(f"-j {options}")
+        # A bad line is told by the name of its file; with --fast it may not be read at all.
+        several = run("-j", rng.choice("123"), *options, day)
+        same_end = alone.returncode == several.returncode or "--fast" in options
+        if alone.stdout != several.stdout or not same_end:
+            raise Difference(f"folder {options}")
+
+
 def sums(actions):
     """Count and cost by kind; digits behind the 400th and what no double holds do not count."""
     groups = {}
@@ -224,6 +256,8 @@ def main():
                 file.write(body)
             try:
                 check(rng, path, body, folder)
+                if seed % 10 == 0:
+                    check_large(rng, body, folder)
             except Difference as difference:
                 kept = os.path.join(os.environ.get("FUZZ_KEEP", "."), f"fuzz-{seed}.ndjson")
                 shutil.copy(path, kept)
