@@ -36,7 +36,7 @@ public final class OutboxFile {
     profile: String?, in folders: Folders = Folders(), _ diagnostics: Diagnostics
   ) throws(SettingsError) {
     guard let profile else {
-      throw SettingsError("outbox", "it belongs to a profile: name one with --profile")
+      throw SettingsError("no profile", "an outbox belongs to one: name it with --profile")
     }
     guard Self.isSafe(profile) else {
       throw SettingsError("profile \(profile)", "not a name that the file of an outbox can have")

@@ -111,21 +111,21 @@ public struct CommandUsage: Sendable {
     if words.first == "--completions",
       let (usage, text) = completions(words.dropFirst(), help: { Self.standardInput })
     {
-      if let text { answer(text, diagnostics) }
+      if let text { diagnostics.answer(text) }
       let argument = OptionArgument(name: "completions", path: words.last ?? "")
       Diagnostics(program: usage.program).usage(Self.unknownShell(argument), usage)
     }
     let parsed = try parse(words)
     for item in parsed.items {
       switch entries[item.index].name {
-      case "help": answer(parsed.paths == ["all"] ? allHelp : help, diagnostics)
-      case "version": answer("\(program) \(suiteVersion)\n", diagnostics)
+      case "help": diagnostics.answer(parsed.paths == ["all"] ? allHelp : help)
+      case "version": diagnostics.answer("\(program) \(suiteVersion)\n")
       case "completions":
         let argument = OptionArgument(name: "completions", path: item.argument)
         guard let text = completions(shell: argument.value) else {
           throw Self.unknownShell(argument)
         }
-        answer(text, diagnostics)
+        diagnostics.answer(text)
       default: break
       }
     }
@@ -148,17 +148,6 @@ public struct CommandUsage: Sendable {
     }
     return String(decoding: text, as: UTF8.self)
   }
-
-  private func answer(_ text: String, _ diagnostics: Diagnostics) -> Never {
-    do throws(WriteFailure) {
-      let writer = RecordWriter()
-      try writer.write(text)
-      try writer.flush()
-    } catch {
-      diagnostics.fail(writing: error)
-    }
-    Process.exit(.success)
-  }
 }
 
 extension Diagnostics {
@@ -168,6 +157,18 @@ extension Diagnostics {
     say(error.problem)
     if program == usage.program { emit(usage.line + "\n") }
     Process.exit(.failure)
+  }
+
+  /// Prints what was asked for instead of the work of the command, and leaves.
+  func answer(_ text: String) -> Never {
+    do throws(WriteFailure) {
+      let writer = RecordWriter()
+      try writer.write(text)
+      try writer.flush()
+    } catch {
+      fail(writing: error)
+    }
+    Process.exit(.success)
   }
 
   /// Says why a command ends and leaves: a usage error with the usage line, a closed pipe

@@ -13,7 +13,8 @@ public struct ProgramSet {
   }
 
   /// Does what the command does that the program is called, or else that its first word
-  /// names. Where neither is one of the commands, it says which there are.
+  /// names. Where neither is one of the commands, it says which there are: `--help` prints
+  /// their names, one in a line, and `--version` the program's own.
   ///
   /// A link of any other name that leads to a command's link is that command, too, and so is a
   /// login shell's name, which begins with a dash.
@@ -23,6 +24,11 @@ public struct ProgramSet {
       command()
     } else {
       guard let word = Process.arguments.first else { fail("which command?") }
+      switch word {
+      case "-h", "--help": print(commands.map { $0.key + "\n" }.joined())
+      case "-V", "--version": print("\(name) \(suiteVersion)\n")
+      default: break
+      }
       guard let command = command(word) else { fail("\(word): not a command of this program") }
       Process.takeCommand()
       command()
@@ -50,6 +56,11 @@ public struct ProgramSet {
 
   /// As many links as Linux follows.
   private static let mostLinks = 40
+
+  private func print(_ text: String) -> Never {
+    StandardFiles.ensure()
+    Diagnostics(program: name).answer(text)
+  }
 
   private func fail(_ problem: String) -> Never {
     let names = commands.map(\.key).joined(separator: ", ")

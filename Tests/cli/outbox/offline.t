@@ -116,12 +116,12 @@ is "$(stored me | jq -r .title | grep -c edited)" 1 "and none is turned back"
 
 for words in add list flush drop; do
   run env -u AGENT_PROFILE XDG_CONFIG_HOME="$tmp/none" AGENT_URL="$url" outbox $words </dev/null
-  [ $words = drop ] || err_like 'it belongs to a profile: name one with --profile' \
+  [ $words = drop ] || err_like '^outbox: no profile: an outbox belongs to one: name it with --profile' \
     "without a profile there is no outbox for $words"
   status_is 2 "and that is an error"
 done
 given '{}' env XDG_CONFIG_HOME="$tmp/none" AGENT_URL="$url" pds-record --queue create $task
-err_like 'it belongs to a profile' "nor for pds-record"
+err_like 'no profile: an outbox belongs to one' "nor for pds-record"
 printf '[profile a/b]\nkind = pds\nurl = %s\nidentifier = alice.test\n' "$url" \
   >>"$XDG_CONFIG_HOME/agentutils/config"
 run outbox -p a/b list

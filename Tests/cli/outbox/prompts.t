@@ -271,7 +271,7 @@ done <<'END'
 --queue --attach f hi|--attach and --queue exclude each other
 END
 run env AGENT_URL="$gateway" XDG_CONFIG_HOME="$tmp/none" agent-chat --queue hi
-err_like 'it belongs to a profile' "without a profile there is no outbox"
+err_like 'no profile: an outbox belongs to one' "without a profile there is no outbox"
 run outbox -p claw list --old
 err_like '--old is not for list' "nor is anything old to list"
 

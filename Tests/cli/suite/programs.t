@@ -18,6 +18,15 @@ for program in $programs; do
   done)
   is "$(echo "$listed" | tr ' ' '\n')" "$linked" "and has the commands that make links to it"
 
+  for option in -h --help; do
+    run "$program" $option
+    out_is "$linked" "$name $option"
+  done
+  for option in -V --version; do
+    run "$program" $option
+    out_is "$name $(action-filter --version | sed 's/.* //')" "$name $option"
+  done
+
   first=${listed%% *}
   version=$("$first" --version)
   run "$program" "$first" --version
