@@ -59,7 +59,8 @@ fi
 is "$(dpkg-deb -c "$package" | grep agent-serve)" "" "the other one has none of them"
 dpkg-deb -x "$package" "$inside"
 for file in usr/lib/systemd/user/agent-archive.service usr/share/doc/agentutils/copyright \
-  usr/share/doc/agentutils/changelog.gz usr/share/zsh/vendor-completions/_sse-tail \
+  usr/share/doc/agentutils/changelog.gz usr/share/doc/agentutils/CHANGES.md.gz \
+  usr/share/zsh/vendor-completions/_sse-tail \
   usr/share/fish/vendor_completions.d/sse-tail.fish \
   usr/share/bash-completion/completions/sse-tail; do
   ok "$file" test -s "$inside/$file"

@@ -87,6 +87,13 @@ rm -r "${dest:?}/home"
 install_in PREFIX=usr
 status_is 2 "a prefix that is no path from the root"
 
+run env AGENTUTILS_WITHOUT_SERVE=1 make -s -C "$root" DESTDIR="$dest" PREFIX=/clients install
+status_is 0 "without the server"
+out_is "installed in $dest/clients" "installs"
+is "$(find "$dest/clients" -name '*agent-serve*')" "" "nothing that comes with it"
+ok "but the commands" test -x "$dest/clients/bin/agent-tail"
+uninstall_in PREFIX=/clients
+
 # For somebody who reads along and has no other place: folders are for others, too.
 (umask 077 && make -s -C "$root" DESTDIR="$dest" PREFIX="/home/of ada/.local" install >/dev/null)
 run find "$dest/home" ! -perm -444
@@ -101,7 +108,8 @@ cat >"$tmp/codesign" <<'END'
 END
 chmod +x "$tmp/codesign"
 PATH=$tmp:$PATH install_in PREFIX=/usr/local SYSTEM=Darwin COMMANDS=
-ok "agents of launchd" test -s "$dest/usr/local/share/agentutils/launchd/agentutils.agent-serve.plist"
+ok "agents of launchd" \
+  test -s "$dest/usr/local/share/agentutils/launchd/agentutils.agent-archive.plist"
 uninstall_in PREFIX=/usr/local
 tree >"$tmp/after"
 ok "are removed as well" cmp "$tmp/before" "$tmp/after"
