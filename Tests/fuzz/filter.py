@@ -82,6 +82,9 @@ def actions(record):
             return [data], False
         if isinstance(data.get("actions"), list):
             rows = data["actions"]
+        elif "event" in record and (
+                isinstance(data.get("stats"), dict) or isinstance(data.get("sessions"), list) or "activeCount" in data):
+            return [], False
     if rows is None and isinstance(record.get("actions"), list):
         rows = record["actions"]
     if rows is not None:
