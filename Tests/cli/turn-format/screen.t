@@ -63,7 +63,7 @@ rest 9 15
 ok "its answer grows" wait_until 20 shown 'it asks for a fuse'
 is "$(grep -c 'High tide is' pane)" 1 "in its place"
 ok "and what has ended in it is told" has pane '✓ web_fetch'
-like "$(grep '● running' pane)" ' · [0-9]+d[0-9h]+$' "the time that it has taken grows"
+like "$(grep '● running' pane)" ' · [0-9]+d([0-9]+h)?$' "the time that it has taken grows"
 rest 16 18
 ok "it ends" wait_until 20 shown '^✓ completed  reef'
 ok "and is a card of the past" hidden '● running'
