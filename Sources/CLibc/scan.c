@@ -32,19 +32,34 @@ INLINE uint64_t seen(struct view view, uint8_t byte) {
   return equal(view.bytes, byte) >> view.shift;
 }
 
+/* Brackets and braces, and what stands between those of a kind: | and the backslash,
+ * which no JSON has outside of strings. */
 INLINE uint64_t brackets(struct view view) {
   /* [ and ] differ from { and } by this bit alone. */
   block low = view.bytes | 0x20;
-  return bits((block)(low == '{') | (block)(low == '}')) >> view.shift;
+  return bits((block)((block)(low - '{') <= '}' - '{')) >> view.shift;
 }
 
 /* Notes the marks of a block. */
 INLINE void mark(struct clibc_scan *scan, size_t index, struct view view, uint64_t *carry) {
-  uint64_t slashes = seen(view, '\\');
-  scan->quotes[index] = seen(view, '"') & ~escaped(slashes, carry);
-  scan->slashes[index] = slashes;
+  scan->quotes[index] = seen(view, '"') & ~escaped(seen(view, '\\'), carry);
   scan->brackets[index] = brackets(view);
 }
+
+/* One bit for each of eight words: whether any of its bits is set. */
+INLINE uint64_t filled(const uint64_t *words) {
+  typedef uint64_t eight __attribute__((vector_size(64)));
+  typedef bool eight_flags __attribute__((ext_vector_type(8)));
+  eight value;
+  memcpy(&value, words, sizeof value);
+  eight_flags each = __builtin_convertvector((eight)(value != 0), eight_flags);
+  uint8_t result;
+  memcpy(&result, &each, sizeof result);
+  return result;
+}
+
+/* The bits of the blocks behind one of a window. */
+INLINE uint64_t behind(size_t index) { return UINT64_MAX << index << 1; }
 
 /* The bits from `offset` on: 57 of them at least. */
 INLINE uint64_t peek(const uint64_t *words, size_t offset) {

@@ -13,9 +13,13 @@ TARGET static bool LEVEL(advance)(struct clibc_scan *scan) {
   at += count * BLOCK;
   if (count < CLIBC_SCAN_WINDOW && at < scan->end)
     mark(scan, count++, view(at, scan->begin, scan->end), &carry);
-  scan->quotes[count] = scan->slashes[count] = scan->brackets[count] = 0;
+  scan->quotes[count] = scan->brackets[count] = 0;
   scan->blocks = count;
   scan->carry = carry;
+  scan->quoted = 0;
+  for (size_t i = 0; i < count; i += 8) scan->quoted |= filled(scan->quotes + i) << i;
+  /* What an earlier window left behind the last block does not count. */
+  scan->quoted &= UINT64_MAX >> (CLIBC_SCAN_WINDOW - count);
   return true;
 }
 
@@ -32,13 +36,14 @@ TARGET static __attribute__((noinline)) const uint8_t *LEVEL(far_quote)(struct c
   if (!LEVEL(reach)(scan, at)) return NULL;
   size_t offset = (size_t)(at - scan->base), index = offset / BLOCK;
   uint64_t found = scan->quotes[index] & UINT64_MAX << offset % BLOCK;
-  for (;;) {
-    /* Behind the last block is a 0. */
-    while (found == 0 && index < scan->blocks) found = scan->quotes[++index];
-    if (found != 0) return scan->base + index * BLOCK + __builtin_ctzll(found);
-    if (!LEVEL(advance)(scan)) return NULL;
-    found = scan->quotes[index = 0];
+  if (found == 0) {
+    uint64_t quoted = scan->quoted & behind(index);
+    for (; quoted == 0; quoted = scan->quoted)
+      if (!LEVEL(advance)(scan)) return NULL;
+    index = (size_t)__builtin_ctzll(quoted);
+    found = scan->quotes[index];
   }
+  return scan->base + index * BLOCK + __builtin_ctzll(found);
 }
 
 /* The same, quickly where it is near. */
@@ -61,14 +66,18 @@ TARGET static const uint8_t *LEVEL(container)(struct clibc_scan *scan, const uin
       index = 0;
     }
     uint64_t quotes = scan->quotes[index] & wanted;
-    if (quotes == 0 && in_string != 0) continue;
+    if (quotes == 0 && in_string != 0) {
+      /* On to the block that the string may end in. */
+      uint64_t quoted = scan->quoted & behind(index);
+      index = (quoted != 0 ? (size_t)__builtin_ctzll(quoted) : scan->blocks) - 1;
+      continue;
+    }
     uint64_t inside = between(quotes) ^ in_string;
     in_string = (uint64_t)((int64_t)inside >> 63);
-    /* Outside of strings a backslash escapes nothing. */
-    if ((scan->slashes[index] & wanted & ~inside) != 0) return NULL;
     const uint8_t *here = scan->base + index * BLOCK;
     for (uint64_t found = scan->brackets[index] & wanted & ~inside; found; found &= found - 1) {
       const uint8_t *bracket = here + __builtin_ctzll(found);
+      if ((*bracket | 0x20) == '|') return NULL;
       /* Without a branch for what cannot be foreseen: { is 7b, } 7d, [ 5b, ] 5d. */
       uint64_t kind = *bracket >> 5 & 1, opens = *bracket >> 1 & 1;
       bool differs = opens == 0 && (kinds & 1) != kind;
@@ -79,11 +88,11 @@ TARGET static const uint8_t *LEVEL(container)(struct clibc_scan *scan, const uin
   }
 }
 
-/* Whether there is no backslash in a key, as far as is known. */
+/* Whether there is no backslash in a key; false of a long one, whatever is in it. */
 TARGET static inline bool LEVEL(is_bare)(struct clibc_scan *scan, const uint8_t *key,
                                          size_t count) {
-  if (key < scan->base || count >= 57) return false;
-  return (peek(scan->slashes, (size_t)(key - scan->base)) & (((uint64_t)1 << count) - 1)) == 0;
+  if (count >= BLOCK) return false;
+  return (seen(view(key, scan->begin, scan->end), '\\') & below((uint64_t)1 << count)) == 0;
 }
 
 TARGET static int LEVEL(members)(struct clibc_scan *scan, const uint8_t **place, bool *first,

@@ -2,7 +2,7 @@
 /// keys, deep nesting.
 public enum RandomJSON {
   /// Bytes that damage a text.
-  public static let noise = Array("{}[]\",:\\ \n019.eE+-tfnux\u{1}".utf8)
+  public static let noise = Array("{}[]|\",:\\ \n019.eE+-tfnux\u{1}".utf8)
 
   /// An object.
   public static func object(_ random: inout SeededGenerator, depth: Int = 0) -> String {

@@ -20,10 +20,10 @@ struct clibc_scan {
   const uint8_t *base;        /* the first byte of the window */
   size_t blocks;              /* of the window; the last one may reach beyond the end */
   uint64_t carry;             /* 1 when the byte behind the window is escaped */
-  /* Quotes without those that are escaped; backslashes; brackets and braces. The
+  uint64_t quoted;            /* one bit for each block: whether there is a quote in it */
+  /* Quotes without those that are escaped; brackets, braces, bars and backslashes. The
    * last word is 0, so that 8 bytes may be read from anywhere before it. */
   uint64_t quotes[CLIBC_SCAN_WINDOW + 1];
-  uint64_t slashes[CLIBC_SCAN_WINDOW + 1];
   uint64_t brackets[CLIBC_SCAN_WINDOW + 1];
 };
 
