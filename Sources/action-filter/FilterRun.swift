@@ -89,7 +89,7 @@ struct FilterRun {
 
   private mutating func read(_ entry: InputList.Entry) throws {
     if case .fault(let path, let reason) = entry { faults.file(path, reason) }
-    guard let path = entry.path else { return }
+    guard let path = entry.path, !entry.wasRead else { return }
     do {
       if let stream = StreamSource(path, writtenTo: target) { return try read(stream) }
       var input = try RecordInput(path: path, writtenTo: target)

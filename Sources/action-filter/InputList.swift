@@ -10,15 +10,27 @@ enum InputList {
     case file(path: String)
     /// A file of a folder, which may be gone under this name when it is its turn.
     case member(path: String)
+    /// A file of a folder beside a compressed one of the same name, which is read before it.
+    case rest(path: String, packed: String, identity: FileIdentity?)
     case fault(path: String, reason: String)
 
     /// What is to be opened.
     var path: String? {
       switch self {
-      case .file(let path): path
+      case .file(let path), .rest(let path, _, _): path
       case .member(let path): Self.present(path)
       case .fault: nil
       }
+    }
+
+    /// Whether all of it was in a compressed file that was read: an archiver has not removed
+    /// it yet, or did so meanwhile.
+    var wasRead: Bool {
+      guard case .rest(let path, let packed, let identity) = self else { return false }
+      guard let status = stat(following: path) else {
+        return identity != nil && FileIdentity(path: packed) == identity
+      }
+      return (try? InputList.ends(packed, with: path, Int(status.st_size))) == true
     }
 
     /// An archiver may have compressed the file since.
@@ -44,9 +56,14 @@ enum InputList {
       do throws(ReadFailure) {
         let names = try ArchiveFolder(path).files(in: window).map(\.name)
         for name in names {
-          let isPacked = [".zst", ".gz"].contains { names.contains(name + $0) }
           let path = Folders.join(path, name)
-          entries.append(isPacked ? .file(path: path) : .member(path: path))
+          guard let end = [".zst", ".gz"].first(where: { names.contains(name + $0) }) else {
+            entries.append(.member(path: path))
+            continue
+          }
+          let packed = path + end
+          let identity = FileIdentity(path: packed)
+          entries.append(.rest(path: path, packed: packed, identity: identity))
         }
       } catch {
         entries.append(.fault(path: path, reason: error.reason))
@@ -54,4 +71,37 @@ enum InputList {
     }
     return entries
   }
+
+  /// Whether a file ends with all lines of another one, of so many bytes.
+  ///
+  /// - Throws: `ReadFailure` when one of them cannot be read.
+  private static func ends(_ packed: String, with plain: String, _ size: Int) throws -> Bool {
+    var more = try length(packed) - size
+    if more < 0 { return false }
+    var whole = try RecordInput(path: packed)
+    var rest = try RecordInput(path: plain)
+    while let line = try whole.next() {
+      if more > 0 {
+        more -= line.length
+      } else {
+        guard let other = try rest.next(), line.isTerminated == other.isTerminated,
+          line.whole.elementsEqual(other.whole)
+        else { return false }
+      }
+    }
+    return try more == 0 && rest.next() == nil
+  }
+
+  /// How many bytes the lines of a file are.
+  private static func length(_ path: String) throws -> Int {
+    var input = try RecordInput(path: path)
+    var length = 0
+    while let line = try input.next() { length += line.length }
+    return length
+  }
+}
+
+extension RecordInput.Line {
+  /// Bytes with the LF.
+  fileprivate var length: Int { whole.count + (isTerminated ? 1 : 0) }
 }

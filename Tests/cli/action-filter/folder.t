@@ -54,6 +54,54 @@ status_is 2 "an output in the folder"
 err_is "action-filter: a/out.ndjson: is read and written at once" "is told"
 rm a/out.ndjson
 
+# --- a plain file beside a compressed one counts once if that ends with it: an archiver
+# compressed it, and is about to remove it, or was killed before that
+mkdir day
+{ record 2026-04-01 one; record 2026-04-01 two; record 2026-04-01 three; } >day/2026-04-01.ndjson
+for tool in "action-filter --pack" "zstd -cq" "gzip -c"; do
+  rm -f day/*.ndjson.*
+  end=.zst
+  [ "${tool#gzip}" = "$tool" ] || end=.gz
+  $tool <day/2026-04-01.ndjson >"day/2026-04-01.ndjson$end"
+  is "$(kinds day)" "one two three" "$tool: all of it"
+  is "$(action-filter --by day day | jq .count)" 3 "$tool: counted once"
+  sed 1d day/2026-04-01.ndjson >day/part
+  mv day/part day/2026-04-01.ndjson
+  is "$(kinds day)" "one two three" "$tool: the end of it"
+  record 2026-04-01 four >>day/2026-04-01.ndjson
+  is "$(kinds day)" "one two three two three four" "$tool: and a line more"
+  record 2026-04-01 four >day/2026-04-01.ndjson
+  is "$(kinds day)" "one two three four" "$tool: another line"
+  { record 2026-04-01 one; record 2026-04-01 two; record 2026-04-01 other; } >day/2026-04-01.ndjson
+  is "$(kinds day)" "one two three one two other" "$tool: as long, and different"
+  printf '%s' "$(record 2026-04-01 three)" >day/2026-04-01.ndjson
+  is "$(kinds day)" "one two three three" "$tool: without its line feed"
+  { record 2026-04-01 one; record 2026-04-01 two; record 2026-04-01 three; } >day/2026-04-01.ndjson
+done
+# It may be removed while files before it are read.
+mkfifo slow
+for step in removed changed; do
+  gzip -c <day/2026-04-01.ndjson >day/2026-04-01.ndjson.gz
+  action-filter -o kind slow day >found 2>said &
+  reader=$!
+  exec 7>slow
+  record 2026-03-31 first >&7
+  wait_until 10 has found first
+  rm day/2026-04-01.ndjson
+  [ "$step" = removed ] || { gzip -c /dev/null >new && mv new day/2026-04-01.ndjson.gz; }
+  exec 7>&-
+  wait "$reader"
+  status=$?
+  if [ "$step" = removed ]; then
+    is "$status $(jq -r .kind found | xargs)" "0 first one two three" "removed meanwhile"
+    is "$(cat said)" "" "is no fault"
+    record 2026-04-01 four >day/2026-04-01.ndjson
+  else
+    is "$status $(jq -r .kind found | xargs)" "2 first" "compressed with something else meanwhile"
+    is "$(cat said)" "action-filter: day/2026-04-01.ndjson: no such file or directory" "is told"
+  fi
+done
+
 # --- times. Garbage tells by a fault that it was opened.
 for day in 2025-12-31 2026-02-28 2026-03-03 2026-03-20; do echo garbage >"a/$day.ndjson"; done
 rm a/2026-03-03.ndjson.zst
