@@ -94,8 +94,20 @@ public final class FrameDecoder {
     let count = ZSTD_decompressDCtx(
       context, out.baseAddress, out.count, frame.baseAddress, frame.count)
     if let fault = PackFault(code: count) { throw fault }
-    guard count == out.count else { throw PackFault("not as long as it was") }
+    guard count == out.count else { throw Self.otherLength }
   }
+
+  /// Checks how much a frame says that it holds.
+  ///
+  /// - Throws: `PackFault` when that is not so many bytes, or it does not begin as a frame does.
+  static func check(_ frame: UnsafeRawBufferPointer, is length: Int) throws(PackFault) {
+    let size = ZSTD_getFrameContentSize(frame.baseAddress, frame.count)
+    // ZSTD_CONTENTSIZE_ERROR; one that is not known is the largest number.
+    if size == UInt64.max - 1 { throw PackFault("not a frame of zstd") }
+    guard size == length else { throw Self.otherLength }
+  }
+
+  private static let otherLength = PackFault("not as long as it was")
 
   /// How many bytes a frame holds, as it says itself.
   ///

@@ -46,12 +46,13 @@ public final class PackedFile {
   /// - Parameters:
   ///   - frame: of this file.
   ///   - room: memory for it as it stands in the file.
-  ///   - out: room for what is in it, as much as its summary says.
   ///   - decoder: unpacks it.
+  ///   - out: asked once, when the frame itself says that so many bytes are in it, for memory
+  ///     for them; what an index claims costs none.
   /// - Throws: `ReadFailure`, which names the frame.
   public func read(
-    _ frame: PackedFrame, through room: inout [UInt8], into out: UnsafeMutableRawBufferPointer,
-    with decoder: FrameDecoder
+    _ frame: PackedFrame, through room: inout [UInt8], with decoder: FrameDecoder,
+    into out: (Int) -> UnsafeMutableRawBufferPointer
   ) throws(ReadFailure) {
     let size = frame.summary.size
     if room.count < size { room = [UInt8](repeating: 0, count: size) }
@@ -66,7 +67,9 @@ public final class PackedFile {
         done += count
       }
       do throws(PackFault) {
-        try decoder.unpack(UnsafeRawBufferPointer(rebasing: room[..<size]), into: out)
+        let packed = UnsafeRawBufferPointer(rebasing: room[..<size])
+        try FrameDecoder.check(packed, is: frame.summary.length)
+        try decoder.unpack(packed, into: out(frame.summary.length))
       } catch {
         return error.reason
       }

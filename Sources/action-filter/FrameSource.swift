@@ -76,9 +76,10 @@ final class FrameSource: PieceSource {
     let tool = buffer.tool as? Tool ?? Tool()
     buffer.tool = tool
     let length = frame.summary.length
-    buffer.reserve(length + 1)
-    let out = UnsafeMutableRawBufferPointer(start: buffer.base, count: length)
-    try file.read(frame, through: &tool.room, into: out, with: tool.decoder)
+    try file.read(frame, through: &tool.room, with: tool.decoder) { length in
+      buffer.reserve(length + 1)
+      return UnsafeMutableRawBufferPointer(start: buffer.base, count: length)
+    }
     (buffer.count, buffer.lines) = (length, 0..<length)
   }
 }

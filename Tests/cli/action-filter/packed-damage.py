@@ -104,6 +104,31 @@ for cut in sorted(cuts - {0}):
     if (done.returncode == 0) != (cut in ends):
         wrong.append("cut at %d: status %d" % (cut, done.returncode))
 
+# An index that claims too much costs no memory, and no other frame.
+def packed(text):
+    with open("text", "wb") as file:
+        file.write(text)
+    return subprocess.run(["zstd", "-cq", "--check", "text"], capture_output=True).stdout
+
+
+head = struct.unpack("<II", whole[offset:offset + 8])
+index = unzstd(whole[offset + 16:offset + 8 + head[1]]).split(b"\n")
+for n, (at, size) in enumerate(places):
+    for length in (1000, size << 17):
+        said = index[:]
+        parts = said[n + 1].split(b'"length":')
+        said[n + 1] = b'%s"length":%d,"lines":1,"was":%s' % (
+            parts[0], length, parts[1].replace(b'"lines"', b'"then"'))
+        # The lines of the file have to come to those of its frames.
+        said[0] = said[0].replace(b'"lines":15', b'"lines":11')
+        text = b"agentidx" + packed(b"\n".join(said))
+        data = whole[:offset] + struct.pack("<II", head[0], len(text)) + text + table
+        done = run(data, "-j", "1")
+        want = ids(i for i in range(15) if not 5 * n <= i < 5 * n + 5)
+        if (done.returncode, done.stdout) != (2, want) or b"not as long as it was" not in (
+                done.stderr):
+            wrong.append("frame %d said to be of %d bytes: %r" % (n + 1, length, done.stderr))
+
 # What others put together is read from the first byte to the last.
 for data, want in [(whole + whole, list(range(15)) * 2), (whole[:offset], range(15)),
                    (whole[:offset] + whole, list(range(15)) * 2)]:
