@@ -71,6 +71,12 @@ public struct RecordInput: ~Copyable {
     let child: ChildProcess?
     do throws(ReadFailure) {
       (compression, child) = try Self.look(at: file, target)
+      // What a crash or a full disk leaves; an empty file of records is none.
+      if compression == nil, FileVersion(file)?.size == 0, FileIdentity(descriptor: file) != nil,
+        Compression(name: path) != nil
+      {
+        throw ReadFailure(reason: "cut short or damaged: empty")
+      }
     } catch {
       if file > 0 { close(file) }
       throw error
@@ -186,7 +192,7 @@ public struct RecordInput: ~Copyable {
 
 /// How a file is compressed, by its first bytes.
 public enum Compression: String, Sendable, CaseIterable {
-  /// RFC 8878. A skippable frame in front is not looked behind.
+  /// RFC 8878.
   case zstd
   /// RFC 1952.
   case gzip
@@ -197,13 +203,25 @@ public enum Compression: String, Sendable, CaseIterable {
   /// - Parameter start: the first bytes of a file, `magicSize` of them or all.
   /// - Returns: nil for a file that is not compressed.
   public init?(start: UnsafeRawBufferPointer) {
-    // No line of JSON begins so.
-    if start.starts(with: [0x28, 0xb5, 0x2f, 0xfd]) {
+    // No line of JSON begins so. A skippable frame, one of 16, may stand in front: pzstd(1)'s do.
+    if start.starts(with: [0x28, 0xb5, 0x2f, 0xfd])
+      || start.first.map({ $0 & 0xf0 == 0x50 }) == true
+        && start.dropFirst().starts(with: [0x2a, 0x4d, 0x18])
+    {
       self = .zstd
     } else if start.starts(with: [0x1f, 0x8b]) {
       self = .gzip
     } else {
       return nil
+    }
+  }
+
+  /// - Parameter name: of a file; nil when it does not end as that of a compressed one.
+  fileprivate init?(name: String) {
+    switch name.split(separator: ".").last {
+    case "zst": self = .zstd
+    case "gz": self = .gzip
+    default: return nil
     }
   }
 

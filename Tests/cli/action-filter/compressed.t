@@ -72,6 +72,25 @@ err_one_line action-filter "two bytes are enough to tell"
 printf '\037' >byte
 run action-filter byte
 err_like "^action-filter: byte:1: " "and one is a bad line"
+: >empty.zst
+: >empty.gz
+run action-filter -N empty.zst plain empty.gz
+status_is 2 "empty ones: status 2"
+err_is "action-filter: empty.zst: cut short or damaged: empty
+action-filter: empty.gz: cut short or damaged: empty" "are told"
+out_is 20000 "and the other is read"
+mkfifo pipe.gz
+cat plain >pipe.gz &
+run action-filter -N pipe.gz
+out_is 20000 "a pipe may be called as it likes"
+if [ "$program" = zstd ]; then
+  # What pzstd writes: a skippable frame with the size of the next one.
+  { printf 'P*M\030\004\000\000\000\001\002\003\004' && cat file.zst; } >skippable
+  run action-filter -N skippable
+  out_is 20000 "a skippable frame in front"
+  run action-format --color never -n 1 skippable
+  out_like "number 1$" "which others read, too"
+fi
 run action-filter -R rejects cut
 status_is 2 "-R"
 is "$(wc -c <rejects)" 0 "half a line of a damaged file is no bad line"
