@@ -19,8 +19,9 @@ done
 cat "$tmp"/acknowledged.* | sort >"$tmp/answered"
 is "$(cut -d' ' -f1 "$tmp/answered" | uniq -d)" "" "no id was given twice"
 start_server after agent-serve -l 127.0.0.1:0 -D "$database"
-newest=$(curl -s "$url/api/actions?limit=1000" | jq 'map(.id) | max')
-client events "$url" "$newest" 0 | jq -r '"\(.id) \(.content)"' | sort >"$tmp/kept"
+# newest: the largest id; a list has the actions of one millisecond in any order.
+newest() { curl -s "$url/api/actions?limit=1000" | jq 'map(.id) | max'; }
+client events "$url" "$(newest)" 0 | jq -r '"\(.id) \(.content)"' | sort >"$tmp/kept"
 is "$(comm -23 "$tmp/answered" "$tmp/kept" | head -n 3)" "" \
   "$(lines "$tmp/answered") answered, all of them kept"
 stop "$pid"
@@ -40,7 +41,7 @@ finished "$listener"
 is "$(tail -n 1 "$tmp/listener.out")" "last chunk" "the stream ends as a stream does"
 finished "$last"
 start_server again agent-serve -l 127.0.0.1:0 -D "$database"
-client events "$url" "$(curl -s "$url/api/actions?limit=1" | jq '.[0].id')" 0 |
+client events "$url" "$(newest)" 0 |
   jq -r '"\(.id) \(.content)"' | sort >"$tmp/kept"
 is "$(sort "$tmp/last" | comm -23 - "$tmp/kept" | head -n 3)" "" "what was answered is kept"
 stop "$pid" INT
