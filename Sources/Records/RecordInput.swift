@@ -73,7 +73,7 @@ public struct RecordInput: ~Copyable {
       (compression, child) = try Self.look(at: file, target)
       // What a crash or a full disk leaves; an empty file of records is none.
       if compression == nil, FileVersion(file)?.size == 0, FileIdentity(descriptor: file) != nil,
-        Compression(name: path) != nil
+        [".zst", ".gz"].contains(where: { path.hasSuffix($0) })
       {
         throw ReadFailure(reason: "cut short or damaged: empty")
       }
@@ -213,15 +213,6 @@ public enum Compression: String, Sendable, CaseIterable {
       self = .gzip
     } else {
       return nil
-    }
-  }
-
-  /// - Parameter name: of a file; nil when it does not end as that of a compressed one.
-  fileprivate init?(name: String) {
-    switch name.split(separator: ".").last {
-    case "zst": self = .zstd
-    case "gz": self = .gzip
-    default: return nil
     }
   }
 
