@@ -140,9 +140,11 @@ extension HostFailure {
     return .refused(text.isEmpty ? "failed without a word" : text)
   }
 
-  /// Whether tmux says that it has no sessions, in one of its ways.
+  /// Whether tmux says that it has no sessions, in one of its ways. A server that ends while
+  /// it is asked has none any more.
   static func isEmptyServer(_ text: String) -> Bool {
     text.hasPrefix("no server running on ") || text == "no sessions"
+      || text.hasPrefix("server exited") || text == "lost server"
       || text.hasPrefix("error connecting to ")
         && (text.holds("(No such file or directory)") || text.holds("(Connection refused)"))
   }
@@ -202,16 +204,27 @@ enum TmuxScript {
       exit 0
       """
 
-  /// A new session, and then the list. Its program need not have begun when tmux
-  /// answers: up to half a second is waited until it has.
+  /// A new session, and then the list. A server that is just ending is asked again: the next
+  /// one makes it. Its program need not have begun when tmux answers: up to half a second is
+  /// waited until it has.
   ///
   /// `$1` is the target, `$2` the list's format.
   static func new(_ start: SessionStart) -> String {
     let harness = start.firstWord.map { "command -v \($0) >/dev/null 2>&1 || exit \(noHarness)\n" }
     return opening + "cd -- \(start.folderWord) 2>/dev/null || exit \(noFolder)\n"
       + (harness ?? "") + start.preparation + "\n"
-      + "say=$(x new-session -d \(start.arguments) 2>&1) || fail \"$say\"\n"
+      + "make() { x new-session -d \(start.arguments) 2>&1; }\n"
         + """
+        i=0
+        until say=$(make); do
+          case $say in
+          'server exited'* | 'lost server') ;;
+          *) fail "$say" ;;
+          esac
+          [ "$i" -lt 5 ] || fail "$say"
+          sleep 0.1 || sleep 1
+          i=$((i + 1))
+        done
         i=0
         while [ "$i" -lt 25 ]; do
           case $(x list-panes -t "$1" -F '#{pane_current_command}' 2>/dev/null) in

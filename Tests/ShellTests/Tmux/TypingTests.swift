@@ -70,6 +70,7 @@ import Testing
     func error(_ text: String) -> HostFailure { .tmux(text, session: "a") }
     #expect(error("can't find session: a") == .noSession("a"))
     #expect(error("no server running on /tmp/tmux-0/riff") == .noSession("a"))
+    #expect(error("server exited unexpectedly") == .noSession("a"))
     #expect(error("error connecting to /tmp/x (No such file or directory)") == .noSession("a"))
     #expect(
       error("error connecting to /tmp/x (Permission denied)")

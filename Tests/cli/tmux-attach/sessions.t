@@ -179,6 +179,27 @@ END
 chmod +x "$remote_home/bin/tmux"
 attach -N
 is "$(names)" "riff-3 " "a name that was taken meanwhile is bumped"
+
+# --- a server that ends while it is asked
+no_sessions
+cat >"$remote_home/bin/tmux" <<END
+#!/bin/sh
+case " \$* " in
+*" \$(cat '$tmp/ending' 2>/dev/null || echo none) "*)
+  rm '$tmp/ending'
+  echo 'server exited unexpectedly' >&2
+  exit 1
+  ;;
+esac
+exec $tmux "\$@"
+END
+echo new-session >"$tmp/ending"
+attach -N -s next
+is "$(names)" "next " "the next server makes the session"
+echo list-sessions >"$tmp/ending"
+attach -l
+status_is 1 "it has no sessions"
+err_empty "and that is no fault"
 rm "$remote_home/bin/tmux"
 
 # --- watch
