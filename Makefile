@@ -79,8 +79,9 @@ SERVER =
 endif
 
 # Swift's library goes into the commands where they have no system's to use.
-# SWIFTFLAGS are whatever else one wants to say to it.
-FLAGS =
+# Libraries are the system's: none is looked for beside a program. SWIFTFLAGS are whatever
+# else one wants to say to it.
+FLAGS = --disable-local-rpath
 SWIFTFLAGS =
 ifeq ($(SYSTEM),Linux)
 FLAGS += --static-swift-stdlib

@@ -27,6 +27,13 @@ for program in $programs; do
     out_is "$name $(action-filter --version | sed 's/.* //')" "$name $option"
   done
 
+  if command -v readelf >/dev/null; then
+    run readelf -d "$program"
+    out_unlike 'RPATH|RUNPATH' "$name loads nothing that only lies beside it"
+  else
+    skip 1 "no readelf"
+  fi
+
   first=${listed%% *}
   version=$("$first" --version)
   run "$program" "$first" --version
