@@ -23,7 +23,9 @@ status_is 2 "a wrong option of bus-get"
 err_like "^agent-archive: unknown option --no-such-option" "is told by our name"
 run agent-archive --folder "$archive" --bus 'a..b'
 status_is 2 "and so is a wrong subject"
-run agent-archive --folder "$archive" --bus -d x
+run agent-archive -s "$bus" --bus --index
+status_is 2 "--index behind another option is not understood"
+run agent-archive -d x --folder "$archive" --bus
 status_is 2 "and what --archive is not for"
 err_like "^agent-archive: --archive keeps a place of its own" "with the reason"
 

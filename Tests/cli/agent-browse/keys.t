@@ -144,7 +144,7 @@ err_like '^agent-browse: option -k needs an argument' "is told"
 run agent-browse -p
 err_like '^agent-browse: option -p needs an argument: NAME' "ours, too"
 run perl -MPOSIX -e 'setsid() or fork && exit; setsid(); exec @ARGV' agent-browse day.ndjson
-err_is "agent-browse: no terminal" "a terminal is needed"
+err_is "agent-browse: no terminal: --filter WORDS prints without one" "a terminal is needed"
 ok "nothing is left" nothing_left
 
 done_testing

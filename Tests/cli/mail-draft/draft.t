@@ -41,7 +41,10 @@ exit $? >> 8;
 END
 run perl alone mail-draft mail
 status_is 2 "without a terminal nothing is asked"
-err_is "mail-draft: there is no terminal to ask at: nothing is sent" "and nothing sent"
+err_is "mail-draft: no terminal to ask at: nothing is sent; -n prints the mail" "and nothing sent"
+run mail-draft none
+status_is 2 "a draft that is not there"
+err_is "mail-draft: none: No such file or directory" "is told"
 run sh -c 'yes | head -n 9 | perl alone mail-draft'
 status_is 2 "whatever says yes"
 not_ok "nothing was sent" test -e sent

@@ -100,6 +100,10 @@ status_is 0 "mem-pick prints what fits"
 is "$(cut -f 1 "$out")" 40 "as TSV"
 run mem-pick --filter=zeppelin
 status_is 1 "nothing chosen"
+run perl -e 'use POSIX; my $child = fork; if (!$child) { POSIX::setsid(); exec "mem-pick" }
+  waitpid $child, 0; exit $? >> 8'
+status_is 2 "without a terminal"
+err_is "mem-pick: no terminal: -f WORDS prints without one" "it says how to go without"
 run mem-pick --help
 status_is 0 "help"
 run mem-pick --nonsense
