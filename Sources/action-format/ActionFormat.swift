@@ -18,7 +18,11 @@ public enum ActionFormat {
     } catch {
       diagnostics.fail("\(error)")
     }
-    Process.exit(feed.hasFaults ? .failure : .success)
+    if feed.hasFaults { Process.exit(.failure) }
+    if feed.isMistaken {
+      diagnostics.fail("no counts in the input: pipe it through action-filter --by", .negative)
+    }
+    Process.exit(.success)
   }
 }
 
@@ -39,10 +43,14 @@ final class Feed {
   /// The counts that came last; their table is known when all are there.
   private var counts: CountTable?
   private var countLines = CountLines()
+  private var hasCounts = false
+  private var hasOthers = false
   private var left: Int
   private var faults: FaultLog
   /// Whether anything could not be read.
   var hasFaults: Bool { faults.hasFault }
+  /// Whether counts were asked for, and all that was read is something else.
+  var isMistaken: Bool { hasOthers && !hasCounts }
 
   /// - Parameters:
   ///   - options: what the user asked for.
@@ -103,8 +111,14 @@ final class Feed {
     }
     names.learn(from: value)
     let record = FeedRecord(value, line: line, &scan)
-    if case .lifecycle("count", _) = record { return try count(value, line) }
-    if options.form != .text { return }
+    if case .lifecycle("count", _) = record {
+      hasCounts = true
+      return try count(value, line)
+    }
+    if options.form != .text {
+      hasOthers = true
+      return
+    }
     try endCounts()
     let profile = value["profile"]?.string ?? options.name
     switch record {

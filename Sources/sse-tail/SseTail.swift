@@ -25,7 +25,7 @@ public enum SseTail {
       if let profile, profile.kind != .clanky {
         throw SettingsError(
           profile.name ?? "AGENT_URL",
-          "\(profile.kind.backend.name) has no such stream: use agent-tail")
+          "\(profile.kind.backend.name) has no \(options.target) stream: use agent-tail")
       }
     }
     let target = try Target(options.target, url: profile?.url, profile: profile?.name)

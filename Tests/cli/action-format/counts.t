@@ -73,6 +73,15 @@ run action-format -o tsv -t odd
 is "$(sed -n '2s/^[^	]*	\([^	]*\).*/\1/p' "$out")" "2026-03-01 14:45" "-t writes local times"
 run action-format -W 80 odd
 out_unlike "$(printf '\033')" "nor does the table"
+for form in tsv spark; do
+  echo '{"kind":"sent_reply","content":"no count"}' >none
+  run action-format -o "$form" none
+  status_is 1 "-o $form of no counts"
+  out_empty "prints nothing"
+  err_is "action-format: no counts in the input: pipe it through action-filter --by" "and says why"
+  run action-format -o "$form" /dev/null
+  status_is 0 "nothing at all is no mistake"
+done
 run action-format -o csv odd
 status_is 2 "an unknown form"
 err_like 'action-format: --output csv: not text, tsv or spark' "is told"

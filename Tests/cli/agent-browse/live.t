@@ -76,7 +76,7 @@ printf '[profile gone]\nurl = http://127.0.0.1:9\ntoken-file = /nowhere\n' \
 browse -p gone
 ok "an agent that cannot be followed ends it" wait_until 20 left
 isnt "$(cat "$tmp/status")" 0 "with its status"
-ok "and its words" wait_until 20 shows '^agent-pulse: .*/nowhere'
+ok "and its words" wait_until 20 shows '^agent-browse: .*/nowhere'
 ok "nothing is left" nothing_left
 
 done_testing

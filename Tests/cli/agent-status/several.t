@@ -25,6 +25,10 @@ run agent-status -o small -p nobody,a
 status_is 2 "no such profile"
 err_like '^agent-status: nobody: profile nobody: not in ' "with its name"
 out_like '^a         ● connected' "the other is shown"
+printf '[profile claw]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' >>"$XDG_CONFIG_HOME/agentutils/config"
+run agent-status -p claw,a
+err_is "agent-status: claw: an OpenClaw gateway has no stats: see agent-tail and agent-chat" \
+  "another kind of agent: named once, and what to use"
 run agent-status -p a,b
 is "$(grep '^[ab]$\|^$' "$out" | tr '\n' ' ')" "a  b " "medium: a block each, below the name"
 run agent-status -o tmux -p a,b

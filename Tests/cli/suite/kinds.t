@@ -68,7 +68,7 @@ while read -r kind words; do
   none="this version of sse-tail does not speak to $words"
   [ "$kind" != riff ] || none="$words has no events to follow"
   case $kind in
-  openclaw | pincer | joelclaw | pds) none="$words has no such stream: use agent-tail" ;;
+  openclaw | pincer | joelclaw | pds) none="$words has no activity stream: use agent-tail" ;;
   esac
   run sse-tail -p claw activity
   refuses 2 "sse-tail: claw: $none" "sse-tail activity of $kind"
@@ -92,7 +92,7 @@ END
 while read -r kind words; do
   profile "$kind"
   run sse-tail -p claw activity
-  refuses 2 "sse-tail: claw: $words has no such stream: use agent-tail" "sse-tail activity of $kind"
+  refuses 2 "sse-tail: claw: $words has no activity stream: use agent-tail" "sse-tail activity of $kind"
 done <<'END'
 openclaw an OpenClaw gateway
 pincer a Pincer server
