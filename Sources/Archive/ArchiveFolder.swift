@@ -14,6 +14,8 @@ public struct ArchiveFolder {
     public let name: String
     /// What it is for; nil when its name says no day.
     let day: DayFile?
+    /// Whether it is not compressed.
+    var isPlain: Bool { name.hasSuffix(".ndjson") }
 
     /// Days come first. What is compressed is older than what is not.
     public static func < (a: File, b: File) -> Bool {
@@ -41,10 +43,14 @@ public struct ArchiveFolder {
   /// - Parameter path: of the folder.
   public init(_ path: String) { self.path = path }
 
-  /// The regular files that may hold actions of a time.
+  /// The regular files that may hold actions of a time, and those that cannot be looked at.
   ///
+  /// A plain file that is still written may hold what was told however late: it has no index
+  /// that says so.
+  ///
+  /// - Parameter now: the file of this day is still written.
   /// - Throws: `ReadFailure` when the folder cannot be read.
-  public func files(in window: DayWindow) throws(ReadFailure) -> [File] {
+  public func files(in window: DayWindow, now: Timestamp) throws(ReadFailure) -> [File] {
     let names: [String]
     do throws(SettingsError) {
       names = try FolderFile.names(in: path)
@@ -52,29 +58,36 @@ public struct ArchiveFolder {
       throw ReadFailure(reason: String(error.message.dropFirst(path.count + 2)))
     }
     let known = window.isOpen ? [:] : times()
+    let today = now.rfc3339.prefix(10)
     return names.compactMap(File.init(name:)).filter { file in
-      guard let status = stat(following: Folders.join(path, file.name)), status.isRegular else {
+      let path = Folders.join(path, file.name)
+      var link = stat()
+      if let status = stat(following: path) {
+        if !status.isRegular { return false }
+        if let entry = known[Array(file.name.utf8)], entry.size == Int(status.st_size) {
+          return window.mayHold(oldest: entry.oldest, newest: entry.newest)
+        }
+      } else if lstat(path, &link) != 0, systemError == ENOENT {
         return false
       }
-      if let entry = known[file.name], entry.size == Int(status.st_size) {
-        return window.mayHold(oldest: entry.oldest, newest: entry.newest)
-      }
-      return file.day.map { window.mayHold($0) } ?? true
+      guard let day = file.day else { return true }
+      return file.isPlain && day.name.prefix(10) >= today || window.mayHold(day)
     }.sorted()
   }
 
   /// What the folder's index says of its files; nothing of lines that it does not have.
-  private func times() -> [String: (size: Int, oldest: Timestamp?, newest: Timestamp?)] {
+  private func times() -> [[UInt8]: (size: Int, oldest: Timestamp?, newest: Timestamp?)] {
     let name = Folders.join(path, Self.index)
     guard let status = stat(following: name), status.isRegular,
       let bytes = try? BoundedFile.given(name, limit: Self.largestIndex)
     else { return [:] }
-    var known: [String: (size: Int, oldest: Timestamp?, newest: Timestamp?)] = [:]
+    // Two names may be the same text, and are two files.
+    var known: [[UInt8]: (size: Int, oldest: Timestamp?, newest: Timestamp?)] = [:]
     bytes.withUnsafeBytes { bytes in
       for line in bytes.split(separator: 10) {
         let line = UnsafeRawBufferPointer(rebasing: line)
         guard let entry = IndexLine(line) else { continue }
-        known[entry.name] = (entry.size, entry.oldest, entry.newest)
+        known[Array(entry.name.utf8)] = (entry.size, entry.oldest, entry.newest)
       }
     }
     return known

@@ -45,6 +45,9 @@ public final class FrameEncoder {
     room.deallocate()
   }
 
+  /// How large a frame of so many bytes can be, with its checksum.
+  static func bound(_ length: Int) -> Int { ZSTD_compressBound(length) + 32 }
+
   /// The level that zstd(1) would take.
   ///
   /// - Parameter word: the value of `ZSTD_CLEVEL`, if there is any.

@@ -14,6 +14,10 @@ public final class PackIndex {
   private static let largest = 256 << 20
   /// Of more than one line, a frame is at most so large, unpacked.
   private static let largestFrame = 8 << 20
+  /// And of one line. The seek table knows no larger one.
+  private static let largestLine = 1 << 30
+  /// A file of more frames is read without its index.
+  private static let mostFrames = 1 << 20
 
   private let text: UnsafeMutableRawBufferPointer
   private let behindSummary: Int
@@ -31,7 +35,7 @@ public final class PackIndex {
   public init?(of descriptor: Int32, fileSize: Int) {
     guard let end = FileEnd(descriptor, fileSize, Self.firstRead),
       let foot = SeekTable.Foot(end.last(SeekTable.footSize)), foot.size < fileSize,
-      foot.size <= Self.largest, end.extend(to: foot.size)
+      foot.count <= Self.mostFrames, end.extend(to: foot.size)
     else { return nil }
     let table = end.last(foot.size)
     guard table.word(0) == SeekTable.magic,
@@ -85,11 +89,14 @@ public final class PackIndex {
     return frames
   }
 
-  /// Whether a frame may be what it says, and be unpacked as a whole: only a line may be as
-  /// long as memory allows, and what is packed best is 128 KB in 3 bytes.
+  /// Whether a frame may be what it says, and be unpacked as a whole: only a line may be long,
+  /// what is packed best is 128 KB in 3 bytes, and nothing becomes much larger.
   private func isBearable(_ frame: FrameSummary) -> Bool {
     frame.lines <= frame.length && frame.actions <= frame.length
-      && (frame.length <= Self.largestFrame || frame.lines <= 1 && frame.length >> 17 <= frame.size)
+      && frame.size <= FrameEncoder.bound(frame.length)
+      && (frame.length > 0 || frame.size == summary.size)
+      && (frame.length <= Self.largestFrame
+        || frame.lines <= 1 && frame.length <= min(Self.largestLine, frame.size << 17))
   }
 
   /// Unpacks the index, which its checksum guards.

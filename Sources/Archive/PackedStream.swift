@@ -15,6 +15,8 @@ public final class PackedStream {
   private var isFull = false
 
   private static let capacity = 256 * 1024
+  /// So much is unpacked at once: of a call that fails, nothing that it unpacked is given out.
+  private static let step = 16 * 1024
 
   /// - Parameter descriptor: an open file, which stays the caller's.
   public init(descriptor: Int32) {
@@ -37,7 +39,7 @@ public final class PackedStream {
   /// - Throws: `ReadFailure` when the file cannot be read, is cut short or damaged, or asks
   ///   for a window of more than 128 MB.
   public func read(into out: UnsafeMutableRawBufferPointer) throws(ReadFailure) -> Int {
-    var output = ZSTD_outBuffer(dst: out.baseAddress, size: out.count, pos: 0)
+    var output = ZSTD_outBuffer(dst: out.baseAddress, size: min(out.count, Self.step), pos: 0)
     while output.pos == 0 {
       if input.pos == input.size, !isFull {
         if try !fill() {

@@ -21,9 +21,10 @@ enum Contents {
       }
       guard let path = entry.path else { continue }
       guard let file = PackedFile(path, writtenTo: nil, isWanted: { _ in false }) else {
-        guard stat(following: path) == nil, path != "-" else { continue }
-        diagnostics.error(path, systemReason(systemError))
-        hasFault = true
+        if let reason = unreadable(path) {
+          diagnostics.error(path, reason)
+          hasFault = true
+        }
         continue
       }
       count += 1
@@ -32,6 +33,17 @@ enum Contents {
     }
     try writer.flush()
     return hasFault ? .failure : count > 0 ? .success : .negative
+  }
+
+  /// Why a file cannot be opened; nil when it can, and has no index.
+  private static func unreadable(_ path: String) -> String? {
+    if path == "-" { return nil }
+    guard let status = stat(following: path) else { return systemReason(systemError) }
+    if !status.isRegular { return nil }
+    let file = clibc_open(path, O_RDONLY)
+    if file < 0 { return systemReason(systemError) }
+    close(file)
+    return nil
   }
 
   /// Times are written with all their decimals, for they decide what is opened.

@@ -64,9 +64,9 @@ struct FilterRun {
   /// - Returns: how the command ends.
   /// - Throws: `WriteFailure`.
   mutating func run() throws -> ExitStatus {
-    if filter.names != nil { learnFromFiles() }
+    let isNameLost = filter.names != nil && !learnFromFiles()
     // With the names that were learned.
-    let judge = FrameJudge(filter.options, queue.entries)
+    let judge = FrameJudge(filter.options, queue.entries, isNameLost: isNameLost)
     while !filter.output.isDone, !queue.isEmpty {
       if let frames = FrameSource(queue, isWanted: judge.verdict) {
         try read(frames)
@@ -89,7 +89,7 @@ struct FilterRun {
 
   private mutating func read(_ entry: InputList.Entry) throws {
     if case .fault(let path, let reason) = entry { faults.file(path, reason) }
-    guard let path = entry.path, !entry.wasRead else { return }
+    guard let path = entry.path, !entry.wasRead(before: queue.opened) else { return }
     do {
       if let stream = StreamSource(path, writtenTo: target) { return try read(stream) }
       var input = try RecordInput(path: path, writtenTo: target)
@@ -200,26 +200,41 @@ struct FilterRun {
 
   /// Learns who has the names: of files beforehand, so that it does not matter where in
   /// them it is told. What cannot be read is said when it is read again.
-  private mutating func learnFromFiles() {
+  ///
+  /// - Returns: whether all frames were read that tell a name.
+  private mutating func learnFromFiles() -> Bool {
+    var isWhole = true
     let queue = InputQueue(queue.entries, writtenTo: target)
     while !queue.isEmpty {
       if let frames = FrameSource(queue, isWanted: { $0.tellsNames ? .read : .skipped }) {
-        learn(from: frames)
+        if !learn(from: frames) { isWhole = false }
       } else if let path = queue.take()?.path {
-        NameScan.readLines(path) { if filter.learn($0) { tellNames() } }
+        if path != "-", let stream = StreamSource(path, writtenTo: target) {
+          _ = learn(from: stream)
+        } else {
+          NameScan.readLines(path) { if filter.learn($0) { tellNames() } }
+        }
       }
     }
+    return isWhole
   }
 
-  private mutating func learn(from source: any PieceSource) {
+  /// - Returns: whether all of it was read.
+  private mutating func learn(from source: any PieceSource) -> Bool {
     let slot = PieceSlot(size: PieceSize.usual, PieceResult())
-    while let piece = try? source.next(slot.buffer) {
-      slot.piece = piece
-      try? piece.fill?(slot.buffer)
-      var lines = PieceLines(slot)
-      while let line = lines.next() { if filter.learn(line.bytes) { tellNames() } }
-      slot.clear(PieceSize.usual)
+    var isWhole = true
+    do throws(ReadFailure) {
+      while let piece = try source.next(slot.buffer) {
+        slot.piece = piece
+        do throws(ReadFailure) { try piece.fill?(slot.buffer) } catch { isWhole = false }
+        var lines = PieceLines(slot)
+        while let line = lines.next() { if filter.learn(line.bytes) { tellNames() } }
+        slot.clear(PieceSize.usual)
+      }
+    } catch {
+      return false
     }
+    return isWhole
   }
 
   private mutating func tellNames() {
@@ -279,6 +294,7 @@ extension FilterRun {
       let line = lines.line(at: bad.line, number: bad.number)
       reject(line.whole, terminated: line.isTerminated)
     }
+    faults.lines(unnamed: result.unnamed)
     if !result.isCandidates { try filter.output.add(result) }
   }
 }

@@ -27,10 +27,13 @@ struct FrameJudge {
   ///   - options: what is selected.
   ///   - inputs: from what. A pipe may tell late whose actions were wanted, and then it is
   ///     said that there were some: all have to be read.
-  init(_ options: FilterOptions, _ inputs: [InputList.Entry]) {
+  ///   - isNameLost: whether what tells a name may not have been read: then what cannot be
+  ///     read has to be met, and said.
+  init(_ options: FilterOptions, _ inputs: [InputList.Entry], isNameLost: Bool) {
     self.options = options
     let hasPipe = inputs.compactMap(\.path).contains { FileIdentity(path: $0) == nil }
-    readsAll = options.isInverted || options.isStrict || options.hasNames && hasPipe
+    readsAll =
+      options.isInverted || options.isStrict || options.hasNames && (hasPipe || isNameLost)
     skipsFaults = Prefilter.needles(options) != nil
   }
 
@@ -78,14 +81,15 @@ struct FrameJudge {
     while (try? members.next()) == true {
       let kind = scratch.text(of: members.key.bytes)
       let count = members.value.wholeNumber ?? 0
-      seen &+= count
+      guard count <= frame.actions - seen else { return .some }
+      seen += count
       guard kinds.isEmpty || kinds.contains(where: { $0.matches(kind) }) else { continue }
-      if isOfDomain(kind, domains, frame) { hits &+= count }
+      if isOfDomain(kind, domains, frame) { hits += count }
     }
     if frame.actions > seen, kinds.isEmpty {
       // Those without a kind.
       let none = UnsafeRawBufferPointer(start: nil, count: 0)
-      if isOfDomain(none, domains, frame) { hits &+= frame.actions - seen }
+      if isOfDomain(none, domains, frame) { hits += frame.actions - seen }
     }
     if hits == 0 { return .none }
     return hits == frame.actions && (domains.isEmpty || frame.errors == 0) ? .all : .some

@@ -10,14 +10,14 @@ enum InputList {
     case file(path: String)
     /// A file of a folder, which may be gone under this name when it is its turn.
     case member(path: String)
-    /// A file of a folder beside a compressed one of the same name, which is read before it.
-    case rest(path: String, packed: String, identity: FileIdentity?)
+    /// A file of a folder beside compressed ones of the same name, which are read before it.
+    case rest(path: String, packed: [String])
     case fault(path: String, reason: String)
 
     /// What is to be opened.
     var path: String? {
       switch self {
-      case .file(let path), .rest(let path, _, _): path
+      case .file(let path), .rest(let path, _): path
       case .member(let path): Self.present(path)
       case .fault: nil
       }
@@ -25,12 +25,17 @@ enum InputList {
 
     /// Whether all of it was in a compressed file that was read: an archiver has not removed
     /// it yet, or did so meanwhile.
-    var wasRead: Bool {
-      guard case .rest(let path, let packed, let identity) = self else { return false }
+    ///
+    /// - Parameter opened: the file that was read last, as it was opened.
+    func wasRead(before opened: (path: String, identity: FileIdentity?)) -> Bool {
+      guard case .rest(let path, let packed) = self else { return false }
       guard let status = stat(following: path) else {
-        return identity != nil && FileIdentity(path: packed) == identity
+        return packed.contains(opened.path) && opened.identity != nil
+          && FileIdentity(path: opened.path) == opened.identity
       }
-      return (try? InputList.ends(packed, with: path, Int(status.st_size))) == true
+      return packed.contains {
+        (try? InputList.ends($0, with: path, Int(status.st_size))) == true
+      }
     }
 
     /// An archiver may have compressed the file since.
@@ -54,16 +59,14 @@ enum InputList {
         continue
       }
       do throws(ReadFailure) {
-        let names = try ArchiveFolder(path).files(in: window).map(\.name)
+        let names = try ArchiveFolder(path).files(in: window, now: .now()).map(\.name)
+        // Two names may be the same text, and are two files.
+        let all = Set(names.map { Array($0.utf8) })
         for name in names {
           let path = Folders.join(path, name)
-          guard let end = [".zst", ".gz"].first(where: { names.contains(name + $0) }) else {
-            entries.append(.member(path: path))
-            continue
-          }
-          let packed = path + end
-          let identity = FileIdentity(path: packed)
-          entries.append(.rest(path: path, packed: packed, identity: identity))
+          let ends = [".zst", ".gz"].filter { all.contains(Array((name + $0).utf8)) }
+          let packed = ends.map { path + $0 }
+          entries.append(packed.isEmpty ? .member(path: path) : .rest(path: path, packed: packed))
         }
       } catch {
         entries.append(.fault(path: path, reason: error.reason))

@@ -7,6 +7,8 @@ final class InputQueue {
   let entries: [InputList.Entry]
   private let target: FileIdentity?
   private var place = 0
+  /// The file that was taken last, as it was then.
+  private(set) var opened: (path: String, identity: FileIdentity?) = ("", nil)
   /// Whether the next one was looked at, and is no packed file.
   private var isKnown = false
 
@@ -24,19 +26,24 @@ final class InputQueue {
   func take() -> InputList.Entry? {
     if isEmpty { return nil }
     defer { (place, isKnown) = (place + 1, false) }
-    return entries[place]
+    let entry = entries[place]
+    if case .rest = entry { return entry }
+    if let path = entry.path { opened = (path, FileIdentity(path: path)) }
+    return entry
   }
 
   /// The next one, if it is a file whose frames can be read one by one.
   ///
   /// - Parameter isWanted: see `PackedFile`.
   func takePacked(isWanted: (FrameSummary) -> Bool) -> PackedFile? {
-    guard !isEmpty, !isKnown, let path = entries[place].path,
-      let file = PackedFile(path, writtenTo: target, isWanted: isWanted)
-    else {
+    guard !isEmpty, !isKnown, let path = entries[place].path else { return nil }
+    // Before it is opened: another one that takes its place has more in it.
+    let identity = FileIdentity(path: path)
+    guard let file = PackedFile(path, writtenTo: target, isWanted: isWanted) else {
       isKnown = true
       return nil
     }
+    opened = (path, identity)
     place += 1
     return file
   }

@@ -36,7 +36,9 @@ extension LineFilter {
   fileprivate mutating func take(_ lines: inout PieceLines, _ result: PieceResult) {
     while !output.isDone, let line = nextLine(&lines) {
       // Nothing is written here, and nothing can go wrong with it.
-      if (try? take(line)) == false { result.note(faults, in: line, lines) }
+      if (try? take(line)) == false {
+        result.note(faults, in: line, lines, isKept: options.rejects != nil)
+      }
     }
   }
 
@@ -57,8 +59,15 @@ extension LineFilter {
 }
 
 extension PieceResult {
-  /// Notes a bad line.
-  fileprivate func note(_ faults: LineFaults, in line: RecordInput.Line, _ lines: PieceLines) {
-    bad.append(Bad(number: line.number, line: lines.range(of: line), faults: faults))
+  /// Notes a bad line: the first ones, which are said, or all where they are kept.
+  fileprivate func note(
+    _ faults: LineFaults, in line: RecordInput.Line, _ lines: PieceLines, isKept: Bool
+  ) {
+    let isSaid = bad.count < FaultLog.limit
+    if !isSaid { unnamed += faults.count }
+    if !isSaid && !isKept { return }
+    bad.append(
+      Bad(
+        number: line.number, line: lines.range(of: line), faults: isSaid ? faults : LineFaults()))
   }
 }

@@ -28,6 +28,8 @@ final class PieceResult: PieceWork {
   /// In which order, where it is not in one piece.
   var parts: PieceParts?
   var bad: [Bad] = []
+  /// How many more faults there are, in lines that nobody asks for.
+  var unnamed = 0
   /// What its actions come to, where they are counted by groups.
   var tally: Tally?
   /// Whether the thread only looked for lines that matter, and which these are.
@@ -35,7 +37,7 @@ final class PieceResult: PieceWork {
   var candidates: [Candidate] = []
 
   func clear(keepingAtMost limit: Int) {
-    (lines, count) = (0, 0)
+    (lines, count, unnamed) = (0, 0, 0)
     output.clear(keepingAtMost: limit)
     bad.removeAll()
     candidates.removeAll(keepingCapacity: candidates.count < 10_000)

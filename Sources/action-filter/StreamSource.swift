@@ -14,6 +14,8 @@ final class StreamSource: PieceSource {
   private var rest = ByteBuffer()
   private var isFirst = true
   private var isAtEnd = false
+  /// Why there is no more, told when the lines before it were handed over.
+  private var failure: ReadFailure?
 
   /// Opens a file.
   ///
@@ -45,6 +47,10 @@ final class StreamSource: PieceSource {
   }
 
   func next(_ buffer: PieceBuffer) throws(ReadFailure) -> Piece? {
+    if let failure {
+      self.failure = nil
+      throw failure
+    }
     if isAtEnd { return nil }
     put(rest.bytes, into: buffer)
     rest.removeAll(keepingAtMost: 2 * size)
@@ -64,7 +70,9 @@ final class StreamSource: PieceSource {
       }
       if let failure {
         isAtEnd = true
-        throw failure
+        if buffer.lines.isEmpty { throw failure }
+        self.failure = failure
+        return piece
       }
       if isAtEnd {
         buffer.lines = 0..<buffer.count

@@ -60,7 +60,7 @@ final class PieceEngine {
   ///   what `merge` throws. No other thread runs any more then.
   func run(_ source: any PieceSource, merge: (PieceSlot) throws -> Bool) throws {
     for slot in slots { slot.clear(size) }
-    (free, beginning, merged, isMerging, isOver) = (slots, 0, 0, false, false)
+    (free, beginning, merged, isMerging, isOver, path) = (slots, 0, 0, false, false, "")
     withoutActuallyEscaping(merge) { merge in
       (self.source, self.merge) = (source, merge)
       // Where the system has no thread to give, those that there are do the work.

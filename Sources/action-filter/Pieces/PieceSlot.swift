@@ -28,6 +28,8 @@ final class PieceSlot {
   func clear(_ size: Int) {
     buffer.clear(keeping: size + PieceSize.slack)
     work.clear(keepingAtMost: 2 * size)
+    // It may hold a file open.
+    piece = Piece(path: "")
     (failure, isDone) = (nil, false)
   }
 }

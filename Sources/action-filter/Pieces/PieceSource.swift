@@ -40,8 +40,7 @@ protocol PieceSource: AnyObject {
   /// thrown. It may take its time: the others go on with the pieces that they have.
   ///
   /// - Parameter buffer: what the piece is filled into, empty.
-  /// - Throws: `ReadFailure`, when there are no more pieces than those before. Lines that
-  ///   are in the buffer count, as those of a piece without a first line of its own.
+  /// - Throws: `ReadFailure`, when there are no more pieces than those before.
   func next(_ buffer: PieceBuffer) throws(ReadFailure) -> Piece?
 }
 

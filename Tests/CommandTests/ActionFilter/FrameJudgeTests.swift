@@ -90,7 +90,7 @@ import Testing
   @Test(arguments: questions)
   func isTrueOfTheLines(question: [String]) throws {
     let options = try #require(PieceRunTests.options(question))
-    let judge = FrameJudge(options, [])
+    let judge = FrameJudge(options, [], isNameLost: false)
     let isFast = question.contains("--fast")
     var random = Lines(random: SeededGenerator(seed: 21))
     var seen: [FrameJudge.Verdict: Int] = [:]

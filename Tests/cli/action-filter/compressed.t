@@ -58,6 +58,37 @@ for file in "$one" file.gz; do
   cat plain >>want
   ok "and they are those of the file" cmp "$out" want
 done
+if command -v zstd >/dev/null; then
+  # The checksum alone is wrong: nearly all of the lines were unpacked before that is seen.
+  seq 4500 | sed 's/.*/{"kind":"tick","id":&,"content":"no two of these are equal: &"}/' |
+    zstd -cq >sum.zst
+  python3 -c 'import sys
+data = bytearray(sys.stdin.buffer.read())
+data[-1] ^= 1
+sys.stdout.buffer.write(data)' <sum.zst >sum-bad.zst
+  for jobs in 1 2; do
+    run action-filter -j "$jobs" -N plain sum-bad.zst
+    status_is 2 "a wrong checksum, -j $jobs"
+    ok "loses no more than its last lines" test "$(cat "$out")" -gt 24000
+  done
+  # Faults before the damage are of this file and this line, and its first line has its mark.
+  { printf '\357\273\277{"kind":"tick"}\n{"bad\n'; cat plain; } | zstd -cq | head -c 20000 >cut.zst
+  for jobs in 1 2; do
+    run action-filter -j "$jobs" -N "$one" cut.zst
+    is "$(sed 's/cut: zstd.*//' "$err" | tr '\n' '|')" \
+      "action-filter: cut.zst:2: unterminated string|action-filter: cut.zst: cut short or damaged: zstd: unexpected end|" \
+      "a file that is cut in its first piece, -j $jobs: its faults have their place"
+  done
+  # Names, too, are unpacked here.
+  { cat plain && echo '{"kind":"tick","id":1,"user_id":"12"}' &&
+    echo '{"type":"name","of":"user","id":"12","name":"noor"}'; } | zstd -cq >names.zst
+  without_zstd=$tmp/without
+  mkdir "$without_zstd"
+  run env PATH="$without_zstd" "$(command -v action-filter)" -U noor -N names.zst
+  out_is 1 "names in a compressed file are learned without zstd(1)"
+else
+  skip 7 "no zstd"
+fi
 { head -c 3000 file.gz && printf XXXXXXXX && tail -c +3009 file.gz; } >damaged
 run action-filter -N damaged
 status_is 2 "a damaged file: status 2"

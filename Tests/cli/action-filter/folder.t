@@ -88,19 +88,71 @@ for step in removed changed; do
   record 2026-03-31 first >&7
   wait_until 10 has found first
   rm day/2026-04-01.ndjson
-  [ "$step" = removed ] || { gzip -c /dev/null >new && mv new day/2026-04-01.ndjson.gz; }
+  # More of a day that was compressed: the compressed file has all of it then.
+  [ "$step" = removed ] ||
+    { { gzip -dc day/2026-04-01.ndjson.gz && record 2026-04-01 four; } | gzip -c >new &&
+      mv new day/2026-04-01.ndjson.gz; }
   exec 7>&-
   wait "$reader"
   status=$?
-  if [ "$step" = removed ]; then
-    is "$status $(jq -r .kind found | xargs)" "0 first one two three" "removed meanwhile"
-    is "$(cat said)" "" "is no fault"
-    record 2026-04-01 four >day/2026-04-01.ndjson
-  else
-    is "$status $(jq -r .kind found | xargs)" "2 first" "compressed with something else meanwhile"
-    is "$(cat said)" "action-filter: day/2026-04-01.ndjson: no such file or directory" "is told"
-  fi
+  more=
+  [ "$step" = removed ] || more=" four"
+  is "$status $(jq -r .kind found | xargs)" "0 first one two three$more" "$step meanwhile"
+  is "$(cat said)" "" "is no fault"
+  { record 2026-04-01 one; record 2026-04-01 two; record 2026-04-01 three; } >day/2026-04-01.ndjson
 done
+for step in removed kept; do
+  # Both compressed files are asked.
+  cp day/2026-04-01.ndjson plain
+  gzip -c <plain >day/2026-04-01.ndjson.gz
+  record 2026-04-01 zero | zstd -cq >day/2026-04-01.ndjson.zst
+  [ "$step" = kept ] || rm day/2026-04-01.ndjson
+  is "$(kinds day)" "zero one two three" "beside two compressed files: $step"
+  cp plain day/2026-04-01.ndjson
+done
+rm day/2026-04-01.ndjson.*
+
+# --- what was told late is in the file of today, and in those of days that a clock made up
+mkdir late
+today=$(date -u +%Y-%m-%d)
+for day in 2026-03-01 "$today" 2999-12-31; do record 2026-02-01 "in$day" >"late/$day.ndjson"; done
+record 2026-02-01 packed | action-filter --pack >late/2999-12-30.ndjson.zst
+is "$(kinds -S 2026-02-01T00:00:00Z -B 2026-02-02T00:00:00Z late)" "in$today in2999-12-31" \
+  "files that are still written are read whatever the time"
+
+# --- names: what cannot be looked at, and what only looks the same
+mkdir odd
+ln -s nowhere odd/2026-03-01.ndjson
+run action-filter odd
+status_is 2 "a link to nothing"
+err_is "action-filter: odd/2026-03-01.ndjson: no such file or directory" "is told"
+rm odd/2026-03-01.ndjson
+one=$(printf 'e\314\201') two=$(printf '\303\251')
+record 2025-03-01 one | action-filter --pack >"odd/$one.ndjson.zst"
+record 2026-03-01 two | action-filter --pack >"odd/$two.ndjson.zst"
+if [ "$(find odd -name '*.zst' | wc -l)" -eq 2 ]; then
+  action-filter --contents odd >odd/.index
+  is "$(kinds -S 2025-03-01T00:00:00Z -B 2025-03-02T00:00:00Z odd)" one "names of equal letters"
+  is "$(kinds -S 2026-03-01T00:00:00Z -B 2026-03-02T00:00:00Z odd)" two "are two files"
+else
+  skip 2 "a file system that knows but one of them"
+fi
+chmod 755 "$tmp"
+cp -L "$(command -v action-filter)" action-filter
+nobody() { setpriv --reuid=65534 --clear-groups "$@"; }
+if [ "$(id -u)" -eq 0 ] && nobody "$tmp/action-filter" --version >/dev/null 2>&1; then
+  chmod 744 odd
+  run setpriv --reuid=65534 --clear-groups "$tmp/action-filter" odd
+  status_is 2 "a folder that lets nobody in"
+  err_like "odd/$one.ndjson.zst: permission denied" "is not an empty one"
+  chmod 755 odd
+  chmod 600 odd/*
+  run setpriv --reuid=65534 --clear-groups "$tmp/action-filter" --contents odd
+  status_is 2 "--contents of files that cannot be read"
+  err_like "odd/$two.ndjson.zst: permission denied" "tells them"
+else
+  skip 4 "not root, who can be another"
+fi
 
 # --- times. Garbage tells by a fault that it was opened.
 for day in 2025-12-31 2026-02-28 2026-03-03 2026-03-20; do echo garbage >"a/$day.ndjson"; done

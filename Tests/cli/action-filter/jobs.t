@@ -92,4 +92,11 @@ done
 run action-filter --jobs 2 -N good
 out_is 20000 "--jobs"
 
+# --- millions of bad lines are counted, not kept
+yes x | head -n 4000000 >bad
+ok "memory does not grow with them" \
+  env ENDS=2 python3 "$cli/resident.py" $((32 * 1024)) action-filter -j 8 -N bad
+run action-filter -j 8 -N bad
+status_is 2 "they are faults"
+err_like '^action-filter: 3999990 more bad lines$' "and all of them are counted"
 done_testing

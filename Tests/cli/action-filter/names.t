@@ -17,6 +17,12 @@ cat >day <<'END'
 {"type":"name","of":"user","id":"12","name":"Robert"}
 {"type":"name","of":"channel","id":"7","name":"Robert"}
 END
+pack_with_names() {
+  # A frame that tells the name, and one of its actions.
+  { echo '{"type":"name","of":"user","id":"77","name":"Nobody"}' &&
+    head -c 1500000 /dev/zero | tr '\0' '\n' && echo '{"kind":"sent_reply","user_id":"77"}'; } |
+    action-filter --pack
+}
 kinds() { action-filter "$@" day 2>&1 | sed 's/.*"kind":"\([a-z_]*\)".*/\1/' | tr '\n' ' '; }
 selects() {
   want=$1
@@ -104,4 +110,15 @@ ok "the format learns names, and shows no row of them" \
   test "$(printf '%s\n' '{"type":"name","of":"user","id":"77","name":"Noor"}' \
     '{"kind":"voice_turn_in","userId":"77","content":"x","createdAt":"2026-03-01T10:00:00Z"}' |
     action-format -W 0 | grep -c Noor)" = 1
+# --- a frame that tells a name and cannot be read is told, however little is in it
+pack_with_names >packed
+run action-filter -U Nobody -N packed
+out_is 1 "a name that a frame of a packed file tells"
+python3 -c 'import sys
+data = bytearray(sys.stdin.buffer.read())
+data[12] ^= 0x40
+sys.stdout.buffer.write(data)' <packed >damaged
+run action-filter -U Nobody -N damaged
+status_is 2 "damaged, it is an error"
+err_like '^action-filter: damaged: frame 1, bytes 0 to [0-9]*, not read: ' "and the frame is named"
 done_testing

@@ -129,6 +129,32 @@ for n, (at, size) in enumerate(places):
                 done.stderr):
             wrong.append("frame %d said to be of %d bytes: %r" % (n + 1, length, done.stderr))
 
+# Counts that go past every number, and frames of nothing.
+def forged(head, frames):
+    """A file of frames, each a line of an index without its size."""
+    parts = [packed(frame) for frame, _ in frames]
+    lines = [b'{"version":1,"size":%d,%s}' % (sum(map(len, parts)), head)]
+    lines += [b'{"size":%d,%s}' % (len(part), said) for part, (_, said) in zip(parts, frames)]
+    text = b"agentidx" + packed(b"\n".join(lines) + b"\n")
+    entries = b"".join(struct.pack("<II", len(part), len(frame))
+                       for part, (frame, _) in zip(parts, frames))
+    return (b"".join(parts) + struct.pack("<II", 0x184D2A51, len(text)) + text
+            + struct.pack("<II", 0x184D2A5E, len(entries) + 9) + entries
+            + struct.pack("<IBI", len(parts), 0, 0x8F92EAB1))
+
+
+line = ids([1])
+many = ",".join('"k%d":%s' % (n, "9" * 18) for n in range(9)) + ',"k9":223372036854775817'
+about = b'"length":%d,"lines":1,"actions":1,"plain":true,"kinds":{%s}' % (
+    len(line), many.encode())
+done = run(forged(about, [(line, about)]), "-d", "other")
+if done.returncode not in (0, 1) or done.stderr:
+    wrong.append("counts past every number: %d %r" % (done.returncode, done.stderr))
+# A frame that is larger than what is in it can be: the index is not believed.
+about = b'"length":20,"lines":1,"bad":1'
+if b"not read" in run(forged(about, [(os.urandom(1 << 20), about)])).stderr:
+    wrong.append("a frame that is too large is believed")
+
 # What others put together is read from the first byte to the last.
 for data, want in [(whole + whole, list(range(15)) * 2), (whole[:offset], range(15)),
                    (whole[:offset] + whole, list(range(15)) * 2)]:

@@ -152,4 +152,19 @@ done_4() { [ ! -e kept/2025-01-04.ndjson ]; }
 ok "days are compressed" wait_until 20 done_4
 is "$(zstd -dcq kept/2025-01-04.ndjson.zst | wc -l | tr -d ' ')" 10 "as before"
 not_ok "without an index" has_index kept/2025-01-04.ndjson.zst
+# --- what cannot be brought to the disk stays as it is
+mkdir broken stub
+records 2025-01-01 10 >broken/2025-01-01.ndjson
+cat >stub/sync <<'END'
+#!/bin/sh
+case ${1:-/} in
+/) exit 0 ;;
+esac
+echo "sync: error syncing '$1': Input/output error" >&2
+exit 1
+END
+chmod +x stub/sync
+run env PATH="$tmp/stub:$PATH" agent-archive --folder broken --max-time 1 http://127.0.0.1:9/
+is "$(ls broken | grep 2025)" 2025-01-01.ndjson "a disk that fails: the plain file stays"
+err_like "broken/2025-01-01.ndjson: not compressed; the next start tries again" "and that is told"
 done_testing
