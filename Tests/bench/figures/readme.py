@@ -47,18 +47,19 @@ def dated(records, book):
 def how(book):
     """When and where all this was measured, and beside which versions."""
     newest = next(record for record in reversed(book.records) if day(record) == book.newest)
+    shown = [record for row in ROWS for record in cells_of(row, book)[1]]
     versions = {}
-    for record in book.records:
+    for record in shown:
         for tool in ("by", "against"):
             name, version = record.get(tool, ""), record.get(f"{tool}_version")
             if version and not book.is_ours(name):
                 versions.setdefault(name.split()[0].rstrip(","), version)
     peers = ", ".join(f"{name} {version}" for name, version in sorted(versions.items()))
-    older = "" if len(set(map(day, book.records))) == 1 else " (rows with a date: on that day)"
+    older = "" if set(map(day, shown)) <= {book.newest} else " (rows with a date: on that day)"
     said = (f"Measured on {book.newest}{older}, over loopback, on {newest['cores']} cores "
             f"({newest['cpu']}, {newest['system']}). “×” is how many times as long the other "
-            "takes, or as much processor time where it says so; “times” is our figure divided "
-            f"by the other's. The others are {peers}.")
+            "takes, or how many times as much processor time where it says so; below 1×, the other "
+            f"is quicker. The others are {peers}.")
     return "\n".join(textwrap.wrap(said, 88, break_on_hyphens=False, break_long_words=False))
 
 

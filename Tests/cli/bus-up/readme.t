@@ -115,11 +115,11 @@ arrived() {
 ok "what an agent does arrives" wait_until 30 arrived
 run sh -c "$(line 2 'by guild')"
 out_like '"type":"count"' "what there was can be counted"
-follow place everything
+follow place all.ndjson
 follow work handle
 worked() {
   post note more
-  test -s handled && test -s everything.ndjson
+  test -s handled && test -s all.ndjson
 }
 ok "and handled, and kept" wait_until 30 worked
 follow feed agent-pulse

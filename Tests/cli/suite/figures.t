@@ -36,7 +36,7 @@ check
 status_is 1 "a place that is gone"
 err_like 'README\.md: no place for figures: jq' "is named"
 cp "$root/README.md" "$tree"
-perl -pi -e 's/"by": "jq", (.*?)"value": [0-9.]+/"by": "jq", $1"value": 1234/ if /"start"/' "$figures"
+perl -pi -e 's/"by": "curl", (.*?)"value": [0-9.]+/"by": "curl", $1"value": 777/ if /"delay"/' "$figures"
 check
 status_is 1 "a figure that was noted, and is not written yet"
 out_like '^README\.md: not' "in README"
@@ -44,7 +44,7 @@ out_like '^Tests/bench/figures/figures\.md: not' "and in the table of all"
 again
 check
 status_is 0 "written"
-ok "both" has "$tree/README.md" '1234'
+ok "both" has "$tree/README.md" '777 µs'
 
 # --- what a bench notes
 cat >"$tmp/noting.py" <<'END'
