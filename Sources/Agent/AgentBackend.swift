@@ -31,7 +31,7 @@ public enum AgentCapability: Sendable {
     case .voice: "has no voice sessions"
     case .chat: "takes no messages"
     case .approvals: "asks for no approvals"
-    case .clips: "hears no clips"
+    case .clips: "hears no clips: name a voice server with -p, or give --command"
     case .narration: "reads nothing aloud"
     case .records: "keeps no records of the AT Protocol"
     }

@@ -87,6 +87,17 @@ public enum ChatEnd: Equatable, Sendable {
   case lost(String)
   /// It was never asked, or its answer is not for us any more; why.
   case refused(AnswerProblem)
+
+  /// The same without secrets in what the agent says of a failure.
+  func hiding(_ hide: (String) -> String) -> ChatEnd {
+    switch self {
+    case .failed(let reason): .failed(hide(reason))
+    case .aborted(let reason): .aborted(reason.map(hide))
+    case .paused(let reason): .paused(hide(reason))
+    case .lost(let reason): .lost(hide(reason))
+    case .answered, .refused: self
+    }
+  }
 }
 
 /// The link to an agent, as a person wants to hear of it.

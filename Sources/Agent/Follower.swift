@@ -22,6 +22,8 @@ final class Follower {
   /// The id of the last event printed, or passed over; before it, the start's.
   private var printedID: [UInt8]
   private var hadFault = false
+  /// Why the stream is not open; nil when that is not known.
+  private var lastLoss: String?
   /// Why it ended; nil while it goes on.
   private(set) var end: End?
   /// Whether its end was told and its state saved.
@@ -64,7 +66,10 @@ final class Follower {
   /// Time that ends while the stream is up was used well; while it is down it was not enough.
   func timeIsUp() {
     let isOpen = stream?.isOpen == true
-    if !isOpen { diagnostics.error(place, "time is up and the stream is not open") }
+    if !isOpen {
+      let reason = lastLoss.map { ": \($0)" } ?? ""
+      diagnostics.error(place, "time is up and the stream is not open\(reason)")
+    }
     end = End(status: isOpen ? .success : .temporary, reason: "time is up")
   }
 
@@ -140,6 +145,7 @@ final class Follower {
 
 extension Follower: StreamHandler {
   func streamOpened(_ place: String, isFirst: Bool, down: Double?) {
+    lastLoss = nil
     lifecycle(notes.opened(place, isFirst: isFirst, down: down))
   }
 
@@ -184,6 +190,7 @@ extension Follower: StreamHandler {
   func streamLost(_ reason: String, wait: Double) {
     // What was held was never printed: a server with ids must send it again.
     if continuity?.connectionLost() == true { stream?.rewind(to: printedID) }
+    lastLoss = reason
     lifecycle(notes.lost(reason, wait: wait))
   }
 

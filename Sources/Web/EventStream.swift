@@ -131,7 +131,8 @@ public final class EventStream: StreamLink {
   private func noticeSilence(_ now: Double) {
     guard let limit = policy.idleTimeout, let exchange, !isHeld, refusal == nil else { return }
     let received = exchange.received
-    if received != lastReceived {
+    // A head may come drop by drop, and never end.
+    if received != lastReceived, case .open = state {
       lastReceived = received
       lastByte = now
     } else if now - lastByte >= limit {

@@ -52,7 +52,7 @@ public final class Fetch {
       client, request, onSend: onSend,
       onHead: { [unowned self] in
         head = $0
-        return !$0.isEventStream && !isTooLarge($0)
+        return !isStream && !isTooLarge($0)
       }, onBody: { [unowned self] in take($0) }, onEnd: { [unowned self] in finish($0) })
   }
 
@@ -68,18 +68,26 @@ public final class Fetch {
   /// - Returns: the time at which to be called again at the latest.
   public func tick(now: Double) -> Double {
     guard let exchange else { return .infinity }
+    // A head may come drop by drop, and never end.
     if exchange.received != received {
       received = exchange.received
-      lastByte = now
-    } else if now - lastByte >= silence {
+      if head != nil { lastByte = now }
+    }
+    // The body of an error need not end when it is of a stream.
+    let isRefusal = isError && head?.isEventStream == true
+    let patience = isRefusal ? min(silence, StreamPolicy.errorWait) : silence
+    if now - lastByte >= patience {
       cancel()
-      onEnd(.failed("no answer"))
+      if isRefusal { finish(.stopped) } else { onEnd(.failed("no answer")) }
       return .infinity
     }
-    return lastByte + silence
+    return lastByte + patience
   }
 
   private var isError: Bool { head.map { !(200...299).contains($0.status) } ?? false }
+
+  /// Whether an answer that is no error is a stream, which does not end.
+  private var isStream: Bool { head?.isEventStream == true && !isError }
 
   /// Whether the head says so; the length is that of the bytes on the wire, which
   /// compression only makes smaller.
@@ -104,7 +112,7 @@ public final class Fetch {
     switch end {
     case .complete:
       if let head { onEnd(.response(head, body.take())) } else { onEnd(.failed("no answer")) }
-    case .stopped where head?.isEventStream == true:
+    case .stopped where isStream:
       onEnd(.unusable("an event stream, which does not end; see sse-tail(1)"))
     case .stopped:
       if isError, let head { return onEnd(.response(head, body.take())) }

@@ -93,6 +93,9 @@ public struct Request: Sendable {
     self.body = body
   }
 
+  /// Hides in a text what must not be quoted of an answer.
+  public func hide(_ text: String) -> String { mask.hide(text) }
+
   /// What must not be quoted from the answer: the token, the user's own headers but
   /// for those that say what is wanted, the password of the URL.
   var mask: SecretMask {

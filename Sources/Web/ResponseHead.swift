@@ -29,12 +29,41 @@ public struct ResponseHead: Sendable, Equatable {
     headers.last { $0.isNamed(name) }?.value
   }
 
+  /// Adds a field as it was received. A line that begins with a blank goes on with the value
+  /// of the last one (RFC 9112, 5.2); one without a colon is no field.
+  mutating func add(receivedLine line: String) {
+    guard let first = line.utf8.first, first == 0x20 || first == 0x09 else {
+      if let header = Header(receivedLine: line) { headers.append(header) }
+      return
+    }
+    guard let last = headers.popLast() else { return }
+    headers.append(Header(last.name, (last.value + " " + line.trimmingBlanks).trimmingBlanks))
+  }
+
   /// Whether the media type is `text/event-stream`, whatever its case and
-  /// parameters (WHATWG HTML 9.2.3; the essence of MIME Sniffing 4).
+  /// parameters (WHATWG HTML 9.2.3; the essence of MIME Sniffing 4). Of several the last one
+  /// counts (Fetch, “extract a MIME type”).
   public var isEventStream: Bool {
-    guard let type = value("Content-Type") else { return false }
-    let essence = type.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)[0]
-    return essence.trimmingBlanks.lowercased() == "text/event-stream"
+    let types = headers.filter { $0.isNamed("Content-Type") }.flatMap { Self.types(in: $0.value) }
+    return types.last { $0.contains("/") && $0 != "*/*" } == "text/event-stream"
+  }
+
+  /// The media types of a list, without their parameters; a comma may stand in quotes.
+  private static func types(in list: String) -> [String] {
+    var (types, isQuoted, isEscaped): ([[UInt8]], Bool, Bool) = ([[]], false, false)
+    for byte in list.utf8 {
+      if byte == UInt8(ascii: ","), !isQuoted {
+        types.append([])
+        continue
+      }
+      if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
+      isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\")
+      types[types.count - 1].append(byte)
+    }
+    return types.map { type in
+      let essence = type.prefix { $0 != UInt8(ascii: ";") }
+      return String(decoding: essence, as: UTF8.self).trimmingBlanks.lowercased()
+    }
   }
 
   /// Whether the status is one of the five that Fetch follows.

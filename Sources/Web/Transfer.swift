@@ -218,8 +218,8 @@ public final class Transfer {
         stopped = true
         return false
       }
-    } else if let header = Header(receivedLine: line) {
-      head?.headers.append(header)
+    } else {
+      head?.add(receivedLine: line)
     }
     return true
   }

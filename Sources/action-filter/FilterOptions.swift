@@ -168,15 +168,14 @@ struct FilterOptions {
         "j", "jobs", "N", "read a large file by so many threads; 0 is one per core",
         .wholeNumber(in: 0...256)
       ) { $0.jobs = $1 }.rare,
-      Option("a", "others", "also pass records that are not actions") { $0.passesOthers = true }
-        .rare,
+      Option("a", "others", "also pass records that are not actions") { $0.passesOthers = true },
       Option(
         "o", "output", "FIELD,...", "print these members; canonical: each action as a row",
         Reading(output, completion: .words(["canonical"] + Projection.names))
       ) { $0.output = $1 },
       Option("N", "count", "print only the number of selected actions") { $0.isCount = true }.rare,
       Option(
-        nil, "by", "KEY,...", "print counts and cost by kind, model, user, hour or the like",
+        nil, "by", "KEY,...", "print counts and cost by kind, model, user, hour, ...",
         Grouping.list
       ) { $0.grouping.keys = $1 },
       Option(nil, "contents", "print what the indexes of packed files say") { $0.mode = .contents }

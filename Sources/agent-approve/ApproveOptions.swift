@@ -100,7 +100,7 @@ struct ApproveOptions {
       try decide(reason: operands)
     }
     if task == .ask, isatty(0) != 1 || isatty(1) != 1 {
-      throw UsageError("--interactive: standard input and output are not a terminal")
+      throw UsageError("--interactive needs a terminal")
     }
     if task == .ask, form != nil || isQuiet {
       throw UsageError("--interactive: the terminal shows text alone")

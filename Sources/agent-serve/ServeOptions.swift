@@ -54,9 +54,10 @@ struct ServeOptions: Equatable, Sendable {
         "l", "listen", "HOST:PORT", "listen there (default: 127.0.0.1:8787); port 0: any",
         Reading { argument throws(UsageError) in try ListenAddress(argument.value) }
       ) { $0.listen = $1 },
-      Option("D", "database", "FILE", "keep the actions in FILE, or in :memory:", .path) {
-        $0.database = $1
-      },
+      Option(
+        "D", "database", "FILE", "keep the actions in FILE, or :memory: (default: a state file)",
+        .path
+      ) { $0.database = $1 },
       Option(nil, "host", "NAME", "answer requests for NAME too; may be repeated", Reading(host)) {
         $0.hosts.append($1)
       }.rare,

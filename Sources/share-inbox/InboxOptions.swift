@@ -69,7 +69,7 @@ struct InboxOptions {
   static let table = OptionTable<InboxOptions>(
     program: "share-inbox",
     summary: "Upload files to the agent's machine and type their paths, each exactly once.",
-    synopsis: "add FILE ...|list|drain|watch|purge|retry ID|remove ID",
+    synopsis: "add FILE ...|list|drain [HOST]|watch [HOST]|purge|retry ID|remove ID",
     operands: .verbs([
       .init("add", .file), .init("list"), .init("drain", CompletionNames.hosts),
       .init("watch", CompletionNames.hosts), .init("purge"), .init("retry", ids),
@@ -103,7 +103,7 @@ struct InboxOptions {
         Reading(bytes)
       ) { $0.maxSize = $1 },
       Option("a", "age", "TIME", "purge: what is older (default: 24h)", .seconds) { $0.age = $1 },
-      Option(nil, "bus", "add: onto a bus; drain, watch: what is there, too") {
+      Option(nil, "bus", "add: put it on a bus; drain, watch: deliver what is on it, too") {
         $0.usesBus = true
       },
       Option(nil, "inbox", "DIR", "the folder (default: in the state folder)", .path) {

@@ -32,7 +32,7 @@ enum ArchiveTail {
   struct Finding: Equatable {
     /// How many bytes are whole records; what follows was cut by a crash.
     var size: Int
-    /// The id of the last event that has one; nil when none does.
+    /// The stream's id at the last event, empty when it has none; nil without an event.
     var lastEventID: String?
   }
 
@@ -48,7 +48,7 @@ enum ArchiveTail {
     }
     var end = finding.size
     while let line = lastLine(bytes, to: end) {
-      if let id = eventID(line.bytes), !id.isEmpty {
+      if let id = eventID(line.bytes) {
         finding.lastEventID = id
         break
       }
@@ -71,10 +71,13 @@ enum ArchiveTail {
     line.baseAddress.map { memchr($0, 0, line.count) != nil } ?? false
   }
 
+  /// The id at an event; nil for a line that is none, and for missed actions that were asked
+  /// for, which come from elsewhere.
   private static func eventID(_ line: UnsafeRawBufferPointer) -> String? {
     guard let id = try? ScanMembers.value(of: "id", in: line), id.isString,
       let event = try? ScanMembers.value(of: "event", in: line), event.isString
     else { return nil }
+    if event.string == "actions_backfill" { return nil }
     return id.string
   }
 }

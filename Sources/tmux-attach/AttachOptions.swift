@@ -108,7 +108,7 @@ struct AttachOptions {
       Option(nil, "follow", "with --capture: again whenever it changes") { $0.follows = true }.rare,
       Option(nil, "fingerprint", "show the pinned host key") { $0.jobs.append(.fingerprint) }.rare,
       Option(nil, "forget", "drop the pinned host key") { $0.jobs.append(.forget) }.rare,
-      Option(nil, "authorize", "show our public key and how to let it in") {
+      Option(nil, "authorize", "show your public key and how to let it in") {
         $0.jobs.append(.authorize)
       },
       Option(nil, "check", "check that everything is in place") { $0.jobs.append(.check) },

@@ -23,6 +23,9 @@ public enum TranscriptTail {
     case .here(let path):
       if let name = options.ofHost { throw UsageError("--\(name) is for a host") }
       if let hint = hint(path) { throw SettingsError(path, systemReason(ENOENT) + hint) }
+      if options.place == nil, stat(following: path) == nil, systemError == ENOENT {
+        throw SettingsError(path, systemReason(ENOENT) + ": name a file, a folder or HOST:")
+      }
       let place = try LocalTranscripts(absolute(path))
       return try withState(options, source: place.path, diagnostics) { plan, output in
         var follow = LocalFollow(place, plan, output, once: options.once)

@@ -34,6 +34,30 @@ import Testing
     #expect(folded.last("turn")?["reason"] == nil)
   }
 
+  @Test(arguments: ["final", "aborted", "error"])
+  func whatComesBehindAnEndDoesNotCount(end: String) throws {
+    func said(_ words: String) -> String {
+      chat(
+        #""state":"\#(end)","message":{"content":"\#(words)"},"errorMessage":"\#(words)","#
+          + #""stopReason":"\#(words)""#)
+    }
+    let once = try Folded([said("one")], by: OpenClawTurns.self)
+    let twice = try Folded([said("one"), said("two")], by: OpenClawTurns.self)
+    for type in ["message", "turn"] {
+      #expect(twice.last(type)?.text == once.last(type)?.text)
+    }
+  }
+
+  @Test(arguments: [Int64.max, Int64.min, 253_402_300_800_000, -62_167_219_200_001])
+  func aTimeThatNoCalendarHasIsNone(time: Int64) throws {
+    let line = agent("lifecycle", #"{"phase":"start","startedAt":\#(time)}"#)
+      .replacing("1789000000020", with: "\(time)")
+    let folded = try Folded([line], by: OpenClawTurns.self)
+    #expect(folded.last("turn")?["state"]?.string == "running")
+    #expect(folded.last("turn")?["time"] == nil)
+    #expect(folded.last("turn")?["started"] == nil)
+  }
+
   @Test func silenceIsNoMessage() throws {
     let folded = try Folded([chat(#""state":"final""#)], by: OpenClawTurns.self)
     #expect(folded.last("message") == nil)

@@ -99,11 +99,22 @@ import Testing
     ("text/event-stream", true), ("TEXT/Event-Stream ; charset=utf-8", true),
     ("text/event-stream;", true), ("text/event-streams", false), ("text/html", false),
     ("text/event-stream, text/html", false), ("x text/event-stream", false), ("", false),
+    ("text/html, text/event-stream", true), ("text/event-stream, */*", true),
+    (#"text/event-stream; a=", text/html""#, true), (#"text/html; a="\", text/event-stream""#, false),
   ])
   func contentTypes(type: String, isStream: Bool) {
     var head = ResponseHead(statusLine: "HTTP/1.1 200 OK")!
     head.headers = [Header("content-TYPE", type)]
     #expect(head.isEventStream == isStream)
+  }
+
+  @Test func aFoldedLineGoesOnWithTheLastValue() {
+    var head = ResponseHead(statusLine: "HTTP/1.1 200 OK")!
+    for line in [" lost: 1", "Content-Type:", "\t text/event-stream", "Location: /a", " b: c", ""] {
+      head.add(receivedLine: line)
+    }
+    #expect(head.headers == [Header("Content-Type", "text/event-stream"), Header("Location", "/a b: c")])
+    #expect(head.isEventStream)
   }
 
   @Test func retryAfter() {

@@ -13,6 +13,7 @@ final class JoelclawChat: ChatLine {
   let origin: RecordOrigin
   private let wishes: ChatWishes
   private let book: PromptBook
+  private let request: Request
   private var stream: SocketStream!
   private var turn: JoelclawTurn? { didSet { if turn == nil { lock = nil } } }
   /// Held while a prompt is in flight.
@@ -28,7 +29,7 @@ final class JoelclawChat: ChatLine {
   /// - Throws: `SettingsError` where all would travel in clear text to another machine, and
   ///   when there is no place for the state.
   init(_ agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) {
-    let request = try JoelclawDoor.request(agent.backend)
+    request = try JoelclawDoor.request(agent.backend)
     place = request.address.socketDisplay
     origin = agent.origin(.joelclaw)
     self.wishes = wishes
@@ -176,7 +177,7 @@ final class JoelclawChat: ChatLine {
   }
 
   private func fault(_ reason: String) {
-    listener?.chatLink(.fault("the gateway says: \(reason)"))
+    listener?.chatLink(.fault("the gateway says: \(request.hide(reason))"))
   }
 
   private func tell(_ news: [ChatNews]) {
@@ -191,7 +192,7 @@ final class JoelclawChat: ChatLine {
     guard let end = turn?.end else { return }
     tell(turn?.speech.rest(.now()) ?? [])
     turn = nil
-    listener?.chatEnded(end)
+    listener?.chatEnded(end.hiding(request.hide))
   }
 
   func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void) {

@@ -200,7 +200,7 @@ final class GatewayChat: ChatLine {
     turn = nil
     question = nil
     (lookAt, endAt) = (.infinity, .infinity)
-    listener?.chatEnded(end)
+    listener?.chatEnded(end.hiding(link.hide))
   }
 
   // MARK: - Lists

@@ -50,10 +50,11 @@ struct GatewayDoor {
     self.wishes = wishes
   }
 
-  /// What no message may quote of what the gateway says.
-  var mask: SecretMask {
-    SecretMask(([token] + tokens.entries.map(\.token)).compactMap { $0?.reveal() })
-  }
+  /// What no message may quote.
+  var secrets: [String] { ([token] + tokens.entries.map(\.token)).compactMap { $0?.reveal() } }
+
+  /// Hides that in what the gateway says.
+  var mask: SecretMask { SecretMask(secrets) }
 
   /// The parameters of `connect`.
   ///

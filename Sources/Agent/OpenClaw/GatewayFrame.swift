@@ -131,6 +131,9 @@ struct GatewayError: Error, Equatable {
     error.message = mask.hide(message)
     error.detail = detail.map(mask.hide)
     error.requestID = requestID.map(mask.hide)
+    error.reason = reason.map(mask.hide)
+    error.nextStep = nextStep.map(mask.hide)
+    error.missingScope = missingScope.map(mask.hide)
     return error
   }
 

@@ -77,11 +77,8 @@ final class GatewayLink {
     let until = Clock.monotonic + time
     let frame = calls.add(method, params, until: until, then: then)
     if frame.count > hello.mostBytes {
-      calls.settleLast(
-        .refused(
-          GatewayError(
-            code: "", message: "\(frame.count) bytes are more than the gateway takes")))
-      return
+      let words = "\(frame.count) bytes are more than the gateway takes"
+      return calls.settleLast(.refused(GatewayError(code: "", message: words)))
     }
     socket.send(text: frame)
   }
@@ -148,10 +145,12 @@ final class GatewayLink {
     lastSeq = nil
     shutdown = nil
     var options = SocketOptions()
-    // The token is in the first message, and is for this gateway alone.
+    // The token is in the first message alone; what answers a later connection may quote it.
     options.staysAtOrigin = true
     options.maxMessageBytes = policy.maxEventBytes ?? Self.mostBytes
-    socket = WebSocket(client, Request(server.base), options: options, handler: self)
+    var request = Request(server.base)
+    request.unquotable = door.secrets
+    socket = WebSocket(client, request, options: options, handler: self)
   }
 
   // MARK: - The greeting
@@ -242,6 +241,8 @@ extension GatewayLink: SocketHandler {
     }
   }
 
+  /// Hides secrets in what the gateway says.
+  func hide(_ words: String) -> String { door.mask.hide(words) }
   private func hide(_ answer: GatewayAnswer) -> GatewayAnswer {
     answer.mapError { $0.hiding(door.mask) }
   }
@@ -256,7 +257,7 @@ extension GatewayLink: SocketHandler {
     if event.name == "shutdown" {
       let why = event.object?["reason"]?.string(bytes: 200) ?? "no reason given"
       let wait = event.object?["restartExpectedMs"]?.number.map { min(max($0 / 1000, 0), 60) }
-      shutdown = ("the gateway shuts down: \(door.mask.hide(why))", wait)
+      shutdown = ("the gateway shuts down: \(hide(why))", wait)
     }
     owner.linkHeard(event)
   }
@@ -279,9 +280,8 @@ extension GatewayLink: SocketHandler {
       }
     case .notSocket(let reason), .redirects(let reason):
       finish(.failed(AnswerProblem(reason, .failure)))
-    case .network(let reason): lose(reason, after: nil)
-    case .violated(_, let reason): lose(reason, after: nil)
-    case .closed(let code, let reason): closed(code, door.mask.hide(reason))
+    case .network(let reason), .violated(_, let reason): lose(reason, after: nil)
+    case .closed(let code, let reason): closed(code, hide(reason))
     }
   }
 

@@ -173,7 +173,9 @@ final class ResponsesChat: ChatLine {
     case .complete, .stopped: break
     }
     guard let head else { return finish(.lost("no answer")) }
-    if head.isEventStream { return finish(.lost("the stream ended before the answer did")) }
+    if head.status == 200, head.isEventStream {
+      return finish(.lost("the stream ended before the answer did"))
+    }
     let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
     // A run that failed before it said anything is answered so.
     if let json, json["status"]?.string != nil, reply.take(response: json), let end = reply.end {

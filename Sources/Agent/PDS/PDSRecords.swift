@@ -143,7 +143,7 @@ public final class PDSRecords {
       server.identifier != nil
     else { return reply }
     return try session.call { tokens throws(SettingsError) in
-      try server.request(method, query: query, token: tokens.access)
+      try server.request(method, query: query, token: tokens.access, secrets: tokens.others)
     }
   }
 
@@ -167,7 +167,8 @@ public final class PDSRecords {
     let reply = try session.call { tokens throws(SettingsError) in
       let text = target(tokens, collection, key, swap).json("record", bytes: draft.bytes)
       return try server.request(
-        "com.atproto.repo.putRecord", body: text.bytes, token: tokens.access)
+        "com.atproto.repo.putRecord", body: text.bytes, token: tokens.access, secrets: tokens.others
+      )
     }
     switch reply {
     case .answer(let head, let body):
@@ -207,7 +208,7 @@ public final class PDSRecords {
     let reply = try session.call { tokens throws(SettingsError) in
       try server.request(
         "com.atproto.repo.deleteRecord", body: target(tokens, collection, key, swap).bytes,
-        token: tokens.access)
+        token: tokens.access, secrets: tokens.others)
     }
     // An earlier try may have deleted it.
     let isFirst = line.unanswered == unanswered

@@ -207,7 +207,9 @@ final class PDSSession {
     let place = request.address.display
     switch try line.call(request, mostFaults: mostFaults) {
     case .answer(let head, let body):
-      return try read(body, head, place, of: server.identifier?.did)
+      var tokens = try read(body, head, place, of: server.identifier?.did)
+      tokens.password = password
+      return tokens
     case .refused(let error):
       let isDenied = error.status == 401 || error.status == 403 || error.name.hasPrefix("Auth")
       let words = "the password from \(password.source) was refused for \(name)"

@@ -12,6 +12,10 @@ struct PDSTokens {
   let access: Secret
   /// For a new pair, once.
   let refresh: Secret
+  /// The password that they were got for, if that was just now.
+  var password: Secret?
+  /// What no message about a call may quote beside its own token.
+  var others: [Secret] { [refresh] + (password.map { [$0] } ?? []) }
 
   /// - Parameters:
   ///   - json: an answer, or a file.

@@ -36,7 +36,7 @@ final class PDSVisit {
   func request(
     _ method: String, _ query: [(name: String, value: String?)] = []
   ) throws(SettingsError) -> Request {
-    try server.request(method, query: query, token: tokens?.access)
+    try server.request(method, query: query, token: tokens?.access, secrets: tokens?.others ?? [])
   }
 
   /// Whether an error may be another one after `enter`.

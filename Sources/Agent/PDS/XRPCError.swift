@@ -95,7 +95,7 @@ struct XRPCError {
   var exit: ExitStatus {
     if isConflict { return .negative }
     if isTransient { return .temporary }
-    return isTokenRefused || status == 403 ? .denied : .failure
+    return isTokenRefused || status == 401 || status == 403 ? .denied : .failure
   }
 }
 

@@ -67,7 +67,8 @@ public struct Settings: Sendable {
     }
     guard let section = configuration.profiles[name] else {
       let hint = NearestWord.hint(for: name, among: configuration.profiles.keys.sorted())
-      throw SettingsError("profile \(name)", "not in \(configuration.path)\(hint)")
+      let help = hint.isEmpty ? "; 'agent-setup -p \(name)' writes it" : hint
+      throw SettingsError("profile \(name)", "not in \(configuration.path)\(help)")
     }
     if let fault = section.fault {
       throw SettingsError(
@@ -164,6 +165,6 @@ public struct Settings: Sendable {
         "\(configuration.path):\(fault.line)", "no default profile can be told: \(fault.reason)")
     }
     throw SettingsError(
-      configuration.path, "several profiles and no default: name one with --profile")
+      configuration.path, "several profiles: name one with -p, or put 'profile = NAME' at the top")
   }
 }

@@ -65,8 +65,8 @@ struct AnswerReader {
         // What stands in its body is for people.
         if known.isRedirect, known.value("Location") != nil { return .answered(known, []) }
         if (100...199).contains(known.status) { head = nil } else { begin(known) }
-      } else if let header = Header(receivedLine: text) {
-        head?.headers.append(header)
+      } else {
+        head?.add(receivedLine: text)
       }
     }
     return takeBody(UnsafeRawBufferPointer(rebasing: bytes[place...]))

@@ -65,7 +65,7 @@ struct StateOptions {
         "n", "count", "COUNT", "end after this many: states, lines, or past sessions",
         .wholeNumber(in: 1...Int.max)
       ) { $0.count = $1 },
-      Option(nil, "since", "TIME", "history: sessions that ended since TIME", .moment) {
+      Option("S", "since", "TIME", "history: sessions that ended since TIME", .moment) {
         $0.since = $1
       },
       Option(

@@ -43,7 +43,8 @@ import Testing
   @Test func severalAndNoDefaultIsAnErrorUnlessAUrlIsGiven() throws {
     let file = scratch.file("config/agentutils/config")
     #expect(
-      throws: SettingsError(file, "several profiles and no default: name one with --profile")
+      throws: SettingsError(
+        file, "several profiles: name one with -p, or put 'profile = NAME' at the top")
     ) { try scratch.settings(two).profile() }
     let settings = try scratch.settings(two, environment: ["AGENT_URL": "http://e"])
     #expect(try settings.profile() == .init(url: "http://e"))

@@ -101,7 +101,7 @@ is "$(resolved | tail -n 1)" "d1 allow-once" "the link lives while it asks"
 
 run agent-approve -p claw -i </dev/null
 status_is 2 "without a terminal nobody can be asked"
-err_like '^agent-approve: --interactive: standard input and output are not a terminal$' "which is said"
+err_like '^agent-approve: --interactive needs a terminal$' "which is said"
 ask e1 '{"command":"make","commandArgv":["make","-j"],"cwd":"/srv"}'
 run python3 "$cli/terminal.py" agent-approve -p claw -l --color never
 like "$(tr -d '\r' <"$out")" '^  runs     make -j$' "-l on a terminal is for people"

@@ -59,6 +59,11 @@ status_is 77 "401"
 is "$(sed 's/401 [A-Z][a-z]*/401/' "$err")" \
   "agent-call: $url/api/health: 401: the token from $tmp/token was refused (profile home)" \
   "names the file and the profile"
+# Some servers say of each answer that it is a stream.
+answered 'status 401 text/event-stream {"error":"Unauthorized."}' agent-call -p home health
+status_is 77 "401 of a server that calls it a stream"
+answered 'status 503 text/event-stream {"error":"Busy."}' agent-call -p home health
+status_is 75 "503 of such a server"
 answered "$refused" agent-call -p away stats
 err_like 'the token from token-command of profile away was refused \(profile away\)$' "the command"
 mkdir "$tmp/credentials"

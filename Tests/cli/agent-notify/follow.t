@@ -100,7 +100,7 @@ is "$(find "$XDG_STATE_HOME/agentutils" -name 'notify-clanky+*' ! -name '*.lock'
 # --- what ends it
 run agent-notify -p nobody
 status_is 2 "a profile that is not there"
-err_is "agent-notify: profile nobody: not in $config" "is told, in one line"
+err_is "agent-notify: profile nobody: not in $config; 'agent-setup -p nobody' writes it" "is told, in one line"
 start_server guarded python3 "$cli/servers/dashboard.py" --token secret
 printf '[profile locked]\nurl = %s\n' "$url" >"$config"
 run agent-notify -p locked

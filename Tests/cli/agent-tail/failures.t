@@ -52,7 +52,7 @@ err_like "^agent-tail: down: http://127.0.0.1:9/api/activity/events: gave up aft
 ok "and followed the other" has "$out" '"profile":"a"'
 run agent-tail --max-time 1 -p down,a
 status_is 75 "down when the time is up"
-err_like "^agent-tail: down: .*: time is up and the stream is not open$" "is told with its name"
+err_like "^agent-tail: down: .*: time is up and the stream is not open: .*onnect" "is told with its name"
 run agent-tail -v --retry-wait 0.05 --max-time 1 -p down,a
 err_like "^agent-tail: down: stream is down: .*; next try in " "so are the notes"
 err_like "^agent-tail: a: stream is open: $a" "of each"

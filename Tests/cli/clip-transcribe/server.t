@@ -149,5 +149,7 @@ transcribe --verbose --allow-plaintext --cacert /dev/null "$wav"
 err_like 'POST .*/riff/transcribe-only, [0-9]+ bytes' "what is asked"
 run env AGENT_URL=http://127.0.0.1:1 clip-transcribe "$wav"
 status_is 2 "a dashboard hears no clips"
+err_is "clip-transcribe: AGENT_URL: a Clanky dashboard hears no clips: name a voice server with -p, or give --command" \
+  "and what to do"
 
 done_testing

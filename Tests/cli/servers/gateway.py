@@ -7,7 +7,7 @@ usage: gateway.py [--protocol 3|4] [--token TOKEN] [--log FILE] [--tick MS] [--p
 
 Prints a `listening` record. Every frame that comes is a line of the log:
 {"connection":N,"frame":{...}}. A message `count N` is answered with N words, `tool` with a
-tool call in between, `silence` with nothing, `fail` with an error, `forever` without an end,
+tool call in between, `silence` with nothing, `fail WORDS` with an error, `forever` without an end,
 `draft` with a text that is replaced, `blank` with one that the end leaves out, and the words of
 hostile.py with what it says; any other is echoed. With --drops, connections are cut N times in
 all, at random moments of replies; the runs go on meanwhile. The codes of close frames that come
@@ -24,6 +24,7 @@ Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   expire ID       nobody answered              forget              no run and no key is known
   age SECONDS     all that was said is so much older
   refuse JSON     the error of the next connect, for ever: `refuse` alone ends it
+  door TEXT       503 with this text instead of a WebSocket, for ever: `door` alone ends it
   pair            the device is let in         mute METHOD         never answer a method
   cut METHOD      cut the connection when a method is called, once, after it was done
   lose METHOD     the same before it was done      crash METHOD  and no approval is known
@@ -92,8 +93,8 @@ runs = {}
 history = {}
 approvals = {}
 settled = {}
-state = {"hush": False, "skip": 0, "refuse": None, "paired": not options.pair, "mute": set(),
-         "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0}
+state = {"hush": False, "door": "", "skip": 0, "refuse": None, "paired": not options.pair,
+         "mute": set(), "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0}
 
 
 def now():
@@ -139,6 +140,11 @@ class Connection:
                     if line.lower().startswith(b"sec-websocket-key:")), None)
         if key is None:
             self.sock.sendall(b"HTTP/1.1 426 Upgrade Required\r\nContent-Length: 0\r\n\r\n")
+            raise Gone()
+        if state["door"]:
+            body = state["door"].encode()
+            self.sock.sendall(b"HTTP/1.1 503 Busy\r\nContent-Type: application/json\r\n"
+                              b"Content-Length: %d\r\n\r\n" % len(body) + body)
             raise Gone()
         digest = hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
         self.sock.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
@@ -299,7 +305,7 @@ class Run:
             return hostile.go(self, words, connections, lock)
         if first == "fail":
             self.delta("half")
-            return self.end("error", errorMessage="too many requests", errorKind="rate_limit")
+            return self.end("error", errorMessage=words[5:] or "too many requests", errorKind="rate_limit")
         if first == "silence":
             return self.end("final", stopReason="stop")
         if first == "blank":
@@ -586,6 +592,8 @@ def control(line):
     elif word == "forget":
         with lock:
             runs.clear()
+    elif word == "door":
+        state["door"] = rest
     elif word == "refuse":
         state["refuse"] = json.loads(rest) if rest else None
     elif word == "pair":

@@ -72,7 +72,18 @@ wait_until 20 has "$tmp/tail.out" '"type":"resumed"'
 agent-call -v -v -p claw devices >"$tmp/call.out" 2>"$tmp/call.err"
 echo '{"id":"a1","decision":"deny"}' | agent-approve -v -v -p claw >"$tmp/answer.out" 2>"$tmp/answer.err"
 run agent-chat -v -v -p claw --abort
-# What a gateway says of a token is not repeated.
+# What a gateway says of a token is not repeated: to a request, of a failed run, in an answer
+# without a WebSocket.
+agent-chat -v -v -p claw "fail of $token" >"$tmp/failed.out" 2>"$tmp/failed.err"
+like "$(cat "$tmp/failed.err")" 'the agent failed' "a failure is told"
+start again agent-tail -v -v -p claw --retry-wait 0.1 --max-retries 2
+again=$pid
+wait_until 20 has "$tmp/again.err" 'stream is open'
+tell claw door "$(jq -cn --arg token "$token" '{error: "bad token \($token)"}')"
+tell claw drop
+wait_until 20 gone "$again"
+like "$(cat "$tmp/again.err")" 'gave up after 2 retries: 503' "so is an answer that is none"
+tell claw door
 tell claw refuse "$(jq -cn --arg token "$token" --arg device "$device" \
   '{code: "INVALID_REQUEST", message: "no: \($token), \($device)", details: {code: "AUTH_TOKEN_MISMATCH"}}')"
 agent-call -v -v -p claw models >"$tmp/refused.out" 2>"$tmp/refused.err"
@@ -81,7 +92,7 @@ agent-approve -v -v -p claw -l >"$tmp/refused.approve" 2>&1
 tell claw refuse
 for each in $started; do kill "$each" 2>/dev/null; done
 like "$(cat "$tmp/refused.err")" 'AUTH_TOKEN_MISMATCH|no: ' "a refusal is told"
-clean "none is printed or noted" "$tmp"/tail.* "$tmp"/watch.* "$tmp"/chat.* "$tmp"/call.* \
+clean "none is printed or noted" "$tmp"/failed.err "$tmp"/again.* "$tmp"/tail.* "$tmp"/watch.* "$tmp"/chat.* "$tmp"/call.* \
   "$tmp"/answer.* "$tmp"/refused.* "$out" "$err"
 clean "none is in the environment of the command that fetches the token" "$tmp/child.env"
 ok "that command was asked" test -s "$tmp/child.env"

@@ -29,7 +29,7 @@ agent-call acions|unknown command acions: did you mean actions?
 agent-call -o tabel health|--output tabel: not json, table or tsv: did you mean table?
 agent-call -p hone health|profile hone: not in $config: did you mean home?
 agent-call -p holme health|profile holme: not in $config: did you mean holm or home?
-agent-call -p work health|profile work: not in $config
+agent-call -p work health|profile work: not in $config; 'agent-setup -p work' writes it
 voice-state histroy|histroy: no such file or directory: did you mean history?
 voice-state repaly x|repaly: no such file or directory: did you mean replay?
 voice-state nothing|nothing: no such file or directory

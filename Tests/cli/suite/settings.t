@@ -52,9 +52,9 @@ sends "" "the option wins over the environment"
 follow "AGENT_URL=$url" "AGENT_PROFILE=b"
 sends "" "the environment's url wins over the file's"
 follow --profile none
-refuses 2 "profile none: not in $config" "a profile that is not there"
+refuses 2 "profile none: not in $config; 'agent-setup -p none' writes it" "a profile that is not there"
 follow "AGENT_PROFILE=none"
-refuses 2 "profile none: not in $config" "nor for the environment"
+refuses 2 "profile none: not in $config; 'agent-setup -p none' writes it" "nor for the environment"
 
 # --- where the token comes from
 cat >"$config" <<END

@@ -29,7 +29,7 @@ run voice-state history -s "$(printf %s "$last" | cut -c1-8)" -o json
 is "$(jq -r .sessionId "$out")" "$last" "-s"
 run voice-state history --since 1s -o json
 out_empty "--since: none so young"
-run voice-state history --since 3d -o json
+run voice-state history -S 3d -o json
 is "$(lines "$out")" "$count" "all of three days"
 run voice-state history -W 40
 ok "-W cuts rows" python3 -c 'import sys; sys.exit(max(map(len, open(sys.argv[1], encoding="utf-8").read().split("\n"))) > 40)' "$out"

@@ -9,6 +9,8 @@ public struct OpenClawTurns: TurnDecoder {
   private var (run, session) = (LastText(), LastText())
   /// Runs that failed and may yet be tried again, as failed turns.
   private var failures: [Run: TurnRecord] = [:]
+  /// Runs whose reply is over: what chat still says of them does not count.
+  private var ended: Set<Run> = []
 
   /// A run of somebody.
   private struct Run: Hashable {
@@ -76,13 +78,14 @@ public struct OpenClawTurns: TurnDecoder {
     let fields = OpenClawFields(payload)
     let run = run.of(fields.run)
     if run.isEmpty { return }
+    if ended.contains(Run(origin: origin, id: run)) { return }
     let thread = session(fields.session, of: run)
     failures[Run(origin: origin, id: run)] = nil
     var time = line.received
     var text = TurnText.unchanged
     var words = ""
     if fields.message.isObject, let message = try? JSONValue.parse(fields.message.bytes) {
-      time = time ?? message["timestamp"]?.integer.map { Timestamp(milliseconds: $0) }
+      time = time ?? message["timestamp"]?.integer.flatMap { Timestamp(milliseconds: $0) }
       // Nothing but pictures or thoughts takes no words back.
       if let whole = OpenClawMessage.text(of: message) { (text, words) = (.whole, whole) }
     } else if fields.deltaText.isString {
@@ -121,9 +124,11 @@ public struct OpenClawTurns: TurnDecoder {
     }
   }
 
-  private func end(
+  private mutating func end(
     _ turn: TurnRecord, _ message: MessageRecord, _ text: TurnText, _ events: inout [TurnEvent]
   ) {
+    if ended.count >= Self.mostRuns { ended = [] }
+    ended.insert(Run(origin: turn.origin, id: turn.id))
     add(.setMessage(message, text: text), nil, turn, &events)
     add(.setTurn(turn), nil, turn, &events)
   }
@@ -158,7 +163,7 @@ public struct OpenClawTurns: TurnDecoder {
       let data = try? JSONValue.parse(fields.data.bytes)
     else { return }
     let time =
-      fields.time.wholeNumber.map { Timestamp(milliseconds: $0) } ?? line.received
+      fields.time.wholeNumber.flatMap { Timestamp(milliseconds: Int64($0)) } ?? line.received
     let thread = session(fields.session, of: run)
     var turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
     if let time {
@@ -169,10 +174,10 @@ public struct OpenClawTurns: TurnDecoder {
       failures[Run(origin: origin, id: run)] = nil
       switch data["phase"]?.string {
       case "start":
-        turn.started = data["startedAt"]?.integer.map { Timestamp(milliseconds: $0) } ?? time
+        turn.started = data["startedAt"]?.integer.flatMap { Timestamp(milliseconds: $0) } ?? time
       case "end":
         turn.state = .completed
-        turn.ended = data["endedAt"]?.integer.map { Timestamp(milliseconds: $0) }
+        turn.ended = data["endedAt"]?.integer.flatMap { Timestamp(milliseconds: $0) }
       case "error":
         turn.state = .failed
         turn.reason = data[either: "error", "errorMessage"]?.text
@@ -203,7 +208,9 @@ public struct OpenClawTurns: TurnDecoder {
 
 extension Timestamp {
   /// - Parameter milliseconds: since 1970.
-  init(milliseconds: Int64) {
+  /// - Returns: nil for a year that RFC 3339 cannot write.
+  init?(milliseconds: Int64) {
+    guard (-62_167_219_200_000..<253_402_300_800_000).contains(milliseconds) else { return nil }
     let rest = milliseconds % 1000
     self.init(
       seconds: milliseconds / 1000 - (rest < 0 ? 1 : 0),
