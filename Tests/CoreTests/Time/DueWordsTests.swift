@@ -127,11 +127,10 @@ import Testing
   }
 
   @Test func yearsThatCannotBeWritten() throws {
-    for (text, now) in [
-      ("today", "0000-01-01T00:00:00+14:00"), ("in 2h", "0000-01-01T00:00:00+14:00"),
-      ("tomorrow", "9999-12-31T12:00:00Z"),
-    ] {
-      #expect(throws: DueWords.Fault.self) { try read(text, now: now) }
+    let before = Timestamp(seconds: -62_200_000_000)
+    let last = try #require(Timestamp(rfc3339: "9999-12-31T12:00:00Z"))
+    for (words, now) in [(["today"], before), (["in", "2h"], before), (["tomorrow"], last)] {
+      #expect(throws: DueWords.Fault.self) { try DueWords.read(words[...], now: now) }
     }
     #expect(try read("in a week", now: "0000-01-01T12:00:00Z")?.1 == "0000-01-08")
   }

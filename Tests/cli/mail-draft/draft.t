@@ -210,7 +210,7 @@ is "$(cat "$out")" "$(cat mail)" "-n prints it, without a terminal"
 if [ -w /dev/full ]; then
   run sh -c 'exec mail-draft -n mail >/dev/full'
   status_is 2 "a full disk"
-  err_is "mail-draft: standard output: No space left on device" "is told in our name"
+  err_is "mail-draft: standard output: no space left on device" "is told in our name"
 fi
 mkdir tmp
 run sh -c '(TMPDIR=$PWD/tmp mail-draft -n long; echo $? >ended) | head -n 1'
