@@ -120,8 +120,8 @@ is "$(sed -n 1,10p "$config")" "$(cat "$tmp/want")" "behind what was there"
 cp "$config" "$tmp/kept-config"
 mark=$(printf '\357\273\277')
 tab=$(printf '\t')
-for heading in '[profile home] ; my server' "$mark[profile home]" '[profile home] # mine' \
-  "$tab[  profile  ${tab}home$tab]$tab" '[profile home];' '[profile home]'; do
+for heading in '[profile home] ; my server' "${mark}[profile home]" '[profile home] # mine' \
+  "${tab}[  profile  ${tab}home$tab]$tab" '[profile home];' '[profile home]'; do
   for line in 'token-command = echo 0ldSecret' 'secret-command=echo 0ldSecret' \
     'secret-file = 0ldSecret' 'token-command : echo 0ldSecret' 'url: https://0ldSecret.example'; do
     printf '%s\n' "$heading" 'url = https://0ldSecret.example' " $line" "[host box]" 'port = 22' >"$config"

@@ -43,7 +43,7 @@ stop "$up"
 # Whatever the commands take for the section is one, and nothing else.
 mark=$(printf '\357\273\277')
 tab=$(printf '\t')
-for heading in '[ bus local ]' "$mark[bus local]" '[bus   local] ; mine' "$tab[bus ${tab}local$tab]#" \
+for heading in '[ bus local ]' "${mark}[bus local]" '[bus   local] ; mine' "${tab}[bus ${tab}local$tab]#" \
   "[bus${tab}local]" '[bus local] x' "[ bus  other ]"; do
   printf '%s\nservers = %s\ntoken-file = %s\n' "$heading" "$url" "$conf/bus-token" >"$conf/config"
   case $heading in
