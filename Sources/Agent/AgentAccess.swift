@@ -20,15 +20,18 @@ public struct AgentAccess {
   ///   - options: whose backend, and how one is let in.
   ///   - capability: what the command wants of it.
   ///   - connectTimeout: the longest wait for a connection, seconds.
+  ///   - maxTime: how long a command that prints the token may take, seconds; nil or 0 for
+  ///     no limit.
   ///   - diagnostics: for faults of the configuration, and the name that requests
   ///     carry.
   /// - Throws: `SettingsError`: no such profile, an agent that cannot be asked for
   ///   this, no URL, no token to be had, no such file of authorities.
   public init(
     _ options: AccessOptions, for capability: AgentCapability, connectTimeout: Double = 30,
-    diagnostics: Diagnostics
+    maxTime: Double? = nil, diagnostics: Diagnostics
   ) throws(SettingsError) {
-    let settings = try Settings()
+    var settings = try Settings()
+    settings.limitToken(maxTime)
     let client = try options.client(diagnostics.program, connectTimeout: connectTimeout)
     let profile = try settings.profile(options.profile)
     // Nothing is known of an agent that is not named.
@@ -106,15 +109,27 @@ extension Caller {
     _ options: AccessOptions, for capability: AgentCapability, maxTime: Double?,
     diagnostics: Diagnostics
   ) throws(CallFailure) {
+    let start = Clock.monotonic
     let wait = maxTime.map { $0 > 0 ? min($0, Caller.connectTime) : Caller.connectTime }
     let agent: AgentAccess
     do throws(SettingsError) {
       agent = try AgentAccess(
-        options, for: capability, connectTimeout: wait ?? Caller.connectTime,
+        options, for: capability, connectTimeout: wait ?? Caller.connectTime, maxTime: maxTime,
         diagnostics: diagnostics)
     } catch {
       throw CallFailure(error)
     }
-    self.init(agent.backend, client: agent.client, maxTime: maxTime, diagnostics: diagnostics)
+    self.init(
+      agent.backend, client: agent.client, maxTime: maxTime, since: start,
+      diagnostics: diagnostics)
+  }
+}
+
+extension Settings {
+  /// Lets a command that prints the token take so long at most.
+  ///
+  /// - Parameter maxTime: seconds; nil or 0 for no limit.
+  public mutating func limitToken(_ maxTime: Double?) {
+    if let maxTime, maxTime > 0 { tokenDeadline = Clock.monotonic + maxTime }
   }
 }

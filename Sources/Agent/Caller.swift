@@ -30,14 +30,17 @@ public final class Caller {
   ///   - client: drives the requests.
   ///   - maxTime: seconds for all requests; 0 for no limit, nil for the
   ///     default of each.
+  ///   - start: when that time began, by the monotonic clock.
   ///   - diagnostics: for notes.
-  public init(_ backend: AgentServer, client: WebClient, maxTime: Double?, diagnostics: Diagnostics)
-  {
+  public init(
+    _ backend: AgentServer, client: WebClient, maxTime: Double?,
+    since start: Double = Clock.monotonic, diagnostics: Diagnostics
+  ) {
     self.backend = backend
     self.client = client
     self.diagnostics = diagnostics
     self.maxTime = maxTime
-    deadline = maxTime.map { $0 > 0 ? Clock.monotonic + $0 : .infinity } ?? .infinity
+    deadline = maxTime.map { $0 > 0 ? start + $0 : .infinity } ?? .infinity
   }
 
   /// Asks, and waits.

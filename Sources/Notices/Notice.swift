@@ -9,6 +9,8 @@ public struct Notice: Equatable, Sendable {
   public var profile: String?
   public var id: String?
   public var urgency: String?
+  /// The urgency as JSON, where it is no string.
+  public var oddUrgency: String?
   public var category = ""
   /// What it says, in a line.
   public var title: String?
@@ -46,7 +48,8 @@ public struct Notice: Equatable, Sendable {
     backend = object["backend"]?.string
     profile = object["profile"]?.string
     self.id = object[id]?.text
-    urgency = object["urgency"]?.text
+    urgency = object["urgency"]?.string
+    if urgency == nil { oddUrgency = object["urgency"]?.compact() }
     category = object["category"]?.string ?? ""
     title = object["title"]?.string
     text = object["text"]?.string
@@ -105,8 +108,10 @@ public struct RoutedNotice: Equatable, Sendable {
     let start = RecordText(.route).string("backend", notice.backend)
       .string("profile", notice.profile).string("notification", notice.id)
     guard let route else {
-      return start.string("error", "bad-urgency").stringOrNull("value", notice.urgency)
-        .time(notice.time).line
+      let bad = start.string("error", "bad-urgency")
+      return
+        (notice.urgency.map { bad.string("value", $0) }
+        ?? bad.json("value", notice.oddUrgency ?? "null")).time(notice.time).line
     }
     return
       start

@@ -22,7 +22,9 @@ public enum AgentApprove {
   private static func open(
     _ options: ApproveOptions, _ diagnostics: Diagnostics
   ) throws(SettingsError) -> OpenLine {
-    let agent = try AgentAccess(options.access, for: .approvals, diagnostics: diagnostics)
+    let agent = try AgentAccess(
+      options.access, for: .approvals, maxTime: options.reconnect.maxTime,
+      diagnostics: diagnostics)
     let line = try agent.profile.kind.backend.approvals(
       of: agent, waits: options.waitsForPairing,
       policy: options.reconnect.policy(usualSilence: nil))

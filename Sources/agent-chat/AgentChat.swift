@@ -20,7 +20,8 @@ public enum AgentChat {
   /// - Throws: `UsageError`, `SettingsError`, `CallFailure`, `WriteFailure`.
   private static func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
     try Question.check(options)
-    let agent = try AgentAccess(options.access, for: .chat, diagnostics: diagnostics)
+    let agent = try AgentAccess(
+      options.access, for: .chat, maxTime: options.reconnect.maxTime, diagnostics: diagnostics)
     let line = try agent.profile.kind.backend.chat(
       with: agent, options.wishes)
     if options.key != nil, !line.knowsKeys {

@@ -19,7 +19,8 @@ public enum AgentTail {
     let loop = try FollowLoop(
       options.follow, options.access,
       output: EventOutput(receivedAt: options.follow.receivedAt), diagnostics: diagnostics)
-    let settings = try options.settings()
+    var settings = try options.settings()
+    settings.limitToken(options.follow.reconnect.maxTime)
     let sources = AgentSources(
       options: options, settings: settings, client: loop.client, program: diagnostics.program)
     var isWhole = true

@@ -27,13 +27,18 @@ struct UrgencyCommand {
     return urgency
   }
 
-  /// The urgency in an answer: its first word, or that member of its JSON object.
+  /// The urgency in an answer: its first word, or that member of its JSON object. Of other
+  /// JSON, whole or not, no word is an answer.
   static func urgency(_ answer: [UInt8]) -> NotificationRecord.Urgency? {
-    let object = try? answer.withUnsafeBytes { try JSONValue.parse($0) }
     let text = String(decoding: answer, as: UTF8.self)
-    let word =
-      object?["urgency"]?.string
-      ?? text.split { !$0.isLetter }.first.map(String.init) ?? ""
-    return NotificationRecord.Urgency(rawValue: word.lowercased())
+    let word: String?
+    if let value = try? answer.withUnsafeBytes({ try JSONValue.parse($0) }) {
+      word = value["urgency"]?.string
+    } else if let first = text.first(where: { !$0.isWhitespace }), "{[".contains(first) {
+      word = nil
+    } else {
+      word = text.split { !$0.isLetter }.first.map(String.init)
+    }
+    return word.flatMap { NotificationRecord.Urgency(rawValue: $0.lowercased()) }
   }
 }

@@ -69,7 +69,7 @@ struct InboxOptions {
   static let table = OptionTable<InboxOptions>(
     program: "share-inbox",
     summary: "Upload files to the agent's machine and type their paths, each exactly once.",
-    synopsis: "add FILE ...|list|drain [HOST]|watch [HOST]|purge|retry ID|remove ID",
+    synopsis: "add FILE ...|list|drain|watch [HOST]|purge|retry|remove ID",
     operands: .verbs([
       .init("add", .file), .init("list"), .init("drain", CompletionNames.hosts),
       .init("watch", CompletionNames.hosts), .init("purge"), .init("retry", ids),

@@ -16,7 +16,8 @@ public enum SseTail {
   private static func loop(
     _ options: TailOptions, _ diagnostics: Diagnostics
   ) throws(SettingsError) -> FollowLoop {
-    let settings = try Settings()
+    var settings = try Settings()
+    settings.limitToken(options.follow.reconnect.maxTime)
     let profile = try profile(options, settings)
     // A fault of the profile in use is an error, told once; others are warnings.
     settings.configuration.report(to: diagnostics)

@@ -17,7 +17,8 @@ public enum WsTail {
   private static func loop(
     _ options: WsOptions, _ diagnostics: Diagnostics
   ) throws(SettingsError) -> FollowLoop {
-    let settings = try Settings()
+    var settings = try Settings()
+    settings.limitToken(options.follow.reconnect.maxTime)
     let profile = try profile(options, settings)
     settings.configuration.report(to: diagnostics)
     var request = Request(try address(options.url))

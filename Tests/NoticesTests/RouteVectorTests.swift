@@ -94,6 +94,13 @@ func decision(_ vector: RouteVector) throws {
     }
   }
 
+  @Test("an override that changes nothing is not noted", arguments: ["info", "urgent"])
+  func override(wanted: String) throws {
+    let route = try state { input, _ in input.preferences.overrides = ["x": wanted] }
+    #expect(route.urgency.rawValue == wanted)
+    #expect(route.mods == (wanted == "urgent" ? [] : ["override"]))
+  }
+
   @Test("quiet hours begin with their start and end before their end")
   func quiet() throws {
     for (start, end, time, isQuiet) in [

@@ -100,7 +100,8 @@ import Testing
     ("text/event-stream;", true), ("text/event-streams", false), ("text/html", false),
     ("text/event-stream, text/html", false), ("x text/event-stream", false), ("", false),
     ("text/html, text/event-stream", true), ("text/event-stream, */*", true),
-    (#"text/event-stream; a=", text/html""#, true), (#"text/html; a="\", text/event-stream""#, false),
+    (#"text/event-stream; a=", text/html""#, true),
+    (#"text/html; a="\", text/event-stream""#, false),
   ])
   func contentTypes(type: String, isStream: Bool) {
     var head = ResponseHead(statusLine: "HTTP/1.1 200 OK")!
@@ -113,7 +114,8 @@ import Testing
     for line in [" lost: 1", "Content-Type:", "\t text/event-stream", "Location: /a", " b: c", ""] {
       head.add(receivedLine: line)
     }
-    #expect(head.headers == [Header("Content-Type", "text/event-stream"), Header("Location", "/a b: c")])
+    #expect(
+      head.headers == [Header("Content-Type", "text/event-stream"), Header("Location", "/a b: c")])
     #expect(head.isEventStream)
   }
 

@@ -84,6 +84,10 @@ struct ConfigurationParser {
     if String(validating: text, as: UTF8.self) == nil { return refuse("not UTF-8", text) }
     if text.count > room { return refuse("longer than \(room) bytes", text) }
     if first == 0x5b { return heading(text) }
+    // inih takes either; agentutils.conf(5) knows one, and so do those who write the file.
+    if text.first(where: { $0 == 0x3d || $0 == 0x3a }) == 0x3a {
+      return refuse("a : in place of the = behind a key", text)
+    }
     pending = true
     return text.map { $0 == 0x3b ? Self.semicolon : $0 }
   }

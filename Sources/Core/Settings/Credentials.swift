@@ -3,6 +3,9 @@
 public struct Credentials: Sendable {
   private let folders: Folders
   private let environment: @Sendable (String) -> String?
+  /// When a command is killed that has not printed its token, by the monotonic clock. A person
+  /// may have to type a passphrase: without it there is no such time.
+  public var deadline = Double.infinity
 
   /// - Parameters:
   ///   - folders: where the token file of last resort is.
@@ -46,7 +49,7 @@ public struct Credentials: Sendable {
     guard let profile else { return nil }
     if let command = profile.tokenCommand {
       let source = profile.name.map { "token-command of profile \($0)" } ?? "token-command"
-      return try TokenCommand.run(command, source: source)
+      return try TokenCommand.run(command, source: source, deadline: deadline)
     }
     if let path = profile.tokenFile { return try existing(path, .configured) }
     return try TokenFile.read(Folders.join(folders.config, "token"), trust: .configured)
@@ -66,7 +69,7 @@ public struct Credentials: Sendable {
   public func secret(
     fromCommand command: String, source: String
   ) throws(SettingsError) -> Secret {
-    try TokenCommand.run(command, source: source)
+    try TokenCommand.run(command, source: source, deadline: deadline)
   }
 
   /// The text of a file that the configuration names and that may have several lines.

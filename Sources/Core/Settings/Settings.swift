@@ -32,6 +32,8 @@ public struct Settings: Sendable {
   public let folders: Folders
   /// What the file says.
   public let configuration: Configuration
+  /// See `Credentials.deadline`.
+  public var tokenDeadline = Double.infinity
   private let environment: @Sendable (String) -> String?
 
   /// Reads the configuration file, if there is one.
@@ -151,7 +153,11 @@ public struct Settings: Sendable {
   }
 
   /// Where tokens come from.
-  public var credentials: Credentials { Credentials(folders: folders, environment: environment) }
+  public var credentials: Credentials {
+    var credentials = Credentials(folders: folders, environment: environment)
+    credentials.deadline = tokenDeadline
+    return credentials
+  }
 
   /// - Parameter required: whether the command has no URL without a profile.
   private func defaultName(required: Bool) throws(SettingsError) -> String? {

@@ -2,88 +2,70 @@ import CLibc
 
 /// A token that a command prints: `pass show clanky`, `secret-tool lookup ...`.
 enum TokenCommand {
+  /// How long is waited for the end of its output when it has ended, seconds: what it started in
+  /// the background may hold that open.
+  private static let grace = 1.0
+
   /// Runs a command by `/bin/sh -c` with nothing on its standard input and our
-  /// standard error, and takes what it prints.
+  /// standard error, and takes what it prints. It is in our process group: it may ask a person
+  /// at the terminal.
   ///
-  /// - Parameter source: what an error names; the command itself is never
-  ///   shown, it may hold a secret.
-  /// - Throws: `SettingsError`; `denied` when the command fails.
-  static func run(_ command: String, source: String) throws(SettingsError) -> Secret {
-    let (child, output) = try spawn(command, source: source)
-    let printed: Result<[UInt8], BoundedFile.Failure>
-    do throws(BoundedFile.Failure) {
-      printed = .success(try BoundedFile.bytes(of: output, limit: TokenFile.limit))
+  /// - Parameters:
+  ///   - source: what an error names; the command itself is never
+  ///     shown, it may hold a secret.
+  ///   - deadline: when it is killed, by the monotonic clock.
+  /// - Throws: `SettingsError`; `denied` when the command fails, `temporary` when it is late.
+  static func run(
+    _ command: String, source: String, deadline: Double = .infinity
+  ) throws(SettingsError) -> Secret {
+    let child: ChildProcess
+    do throws(ChildProcess.Failure) {
+      child = try ChildProcess(["/bin/sh", "-c", command])
     } catch {
-      printed = .failure(error)
-      kill(child, SIGKILL)
+      throw SettingsError(source, error.words)
     }
-    close(output)
-    let status = wait(for: child)
-    switch printed {
-    case .failure(let failure): throw SettingsError(source, "output \(failure.reason)")
-    case .success(let bytes):
-      if let problem = describe(status) { throw SettingsError(source, problem, .denied) }
-      return try Secret(bytes: bytes, source: source)
+    let printed = try output(of: child, source, deadline)
+    while !child.reap() {
+      if Clock.monotonic >= deadline { throw late(child, source) }
+      _ = poll(nil, 0, 5)
     }
+    if let problem = describe(child.waitStatus ?? 0) {
+      throw SettingsError(source, problem, .denied)
+    }
+    return try Secret(bytes: printed, source: source)
   }
 
-  private static func spawn(
-    _ command: String, source: String
-  ) throws(SettingsError) -> (child: pid_t, output: Int32) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw SettingsError(source, systemReason(systemError)) }
-    for end in ends { _ = clibc_close_on_exec(end) }
-    defer { close(ends[1]) }
-    let child: pid_t
-    do throws(SettingsError) {
-      child = try start(command, output: ends[1], source: source)
-    } catch {
-      close(ends[0])
-      throw error
-    }
-    return (child, ends[0])
+  private static func late(_ child: ChildProcess, _ source: String) -> SettingsError {
+    child.kill(SIGKILL)
+    return SettingsError(source, "took too long", .temporary)
   }
 
-  private static func start(
-    _ command: String, output: Int32, source: String
-  ) throws(SettingsError) -> pid_t {
-    #if os(Linux)
-      var actions = posix_spawn_file_actions_t()
-      var attributes = posix_spawnattr_t()
-    #else
-      var actions: posix_spawn_file_actions_t?
-      var attributes: posix_spawnattr_t?
-    #endif
-    posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
+  private static func output(
+    of child: ChildProcess, _ source: String, _ deadline: Double
+  ) throws(SettingsError) -> [UInt8] {
+    var printed: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16 * 1024)
+    var end = Double.infinity
+    while true {
+      let now = Clock.monotonic
+      if now >= end { return printed }
+      if now >= deadline { throw late(child, source) }
+      var entry = pollfd(fd: child.output, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&entry, 1, Int32(min(min(end, deadline) - now, 0.1) * 1000 + 1))
+      if end == .infinity, child.reap() { end = Clock.monotonic + grace }
+      guard ready > 0 else { continue }
+      let count = read(child.output, &piece, piece.count)
+      if count == 0 { return printed }
+      if count < 0 {
+        if systemError == EAGAIN || systemError == EINTR { continue }
+        throw SettingsError(source, "output \(systemReason(systemError))")
+      }
+      printed += piece[..<count]
+      if printed.count > TokenFile.limit {
+        child.kill(SIGKILL)
+        throw SettingsError(source, "output larger than \(TokenFile.limit) bytes")
+      }
     }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, 1)
-    // A signal that we ignore is not the command's to ignore.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGPIPE)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
-
-    var words: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(command), nil]
-    defer { for word in words { free(word) } }
-    var child: pid_t = 0
-    let code = posix_spawn(&child, "/bin/sh", &actions, &attributes, &words, clibc_environ())
-    guard code == 0 else { throw SettingsError(source, systemReason(code)) }
-    return child
-  }
-
-  private static func wait(for child: pid_t) -> Int32 {
-    var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0 && systemError == EINTR {}
-    return status
   }
 
   /// Why a child's status is not success, nil when it is.

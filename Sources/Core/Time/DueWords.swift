@@ -60,15 +60,15 @@ private struct DueReader {
 
   private typealias Fault = DueWords.Fault
 
-  /// The last year that RFC 3339 can write is 9999.
-  private static let end: Int64 = 253_402_214_400
+  /// The years that RFC 3339 can write are 0 to 9999; a day less at both ends, for zones.
+  private static let years: Range<Int64> = -62_167_132_800..<253_402_214_400
 
   func found() throws(DueWords.Fault) -> DueWords.Found? {
     let isRepeated = word(0) == "every"
     if isRepeated, let end = period() { throw repeated(end) }
     let start = isRepeated || ["on", "by", "due", "at"].contains(word(0)) ? 1 : 0
     guard let (end, due) = try when(start) else { return nil }
-    if due.instant(in: zone).seconds >= Self.end { throw fault(0, end) }
+    guard Self.years.contains(due.instant(in: zone).seconds) else { throw fault(0, end) }
     if isRepeated { throw repeated(end) }
     return DueWords.Found(count: end, due: due)
   }
@@ -87,7 +87,9 @@ private struct DueReader {
   private func when(_ at: Int) throws(Fault) -> (Int, DueTime)? {
     if let time = Timestamp(rfc3339: word(at)) { return (at + 1, .instant(time)) }
     let halves = word(at).split(separator: "t", omittingEmptySubsequences: false).map(String.init)
-    if halves.count == 2, halves[0].utf8.count == 10, halves[0].utf8.dropFirst(4).first == 45 {
+    if halves.count == 2, halves[0].utf8.count == 10, halves[0].utf8.dropFirst(4).first == 45,
+      Self.isNumber(halves[0].prefix(4))
+    {
       // A `T` between them, as in RFC 3339.
       let parts = DueReader(words: halves + words[(at + 1)...], now: now, today: today, zone: zone)
       guard let (end, due) = try parts.when(0), end >= 2 else { throw fault(at, at + 1) }

@@ -80,7 +80,7 @@ public struct Route: Equatable, Sendable {
     mods = []
     urgency = given
     let wanted = input.preferences.overrides[input.category].flatMap { Urgency(rawValue: $0) }
-    if given != .emergency, let wanted {
+    if given != .emergency, let wanted, wanted != given {
       urgency = wanted
       mods.append("override")
     }

@@ -64,6 +64,9 @@ import Testing
     ("urgent", "urgent"), ("  \"Attention\": soon", "attention"),
     ("{\"urgency\":\"noise\"}", "noise"),
     ("soon", nil), ("", nil), ("{\"urgency\":1}", nil),
+    ("{\"level\":\"x\",\"urgent\":false}", nil), ("{\"urgent\":false}", nil),
+    ("[\"urgent\"]", nil), ("\"urgent\"", nil), ("{\"urgent\": fal", nil),
+    ("{\"urgency\":\"INFO\"}\n", "info"), ("urgent, for {it} is", "urgent"),
   ])
   func answers(text: String, word: String?) {
     #expect(UrgencyCommand.urgency(Array(text.utf8))?.rawValue == word)

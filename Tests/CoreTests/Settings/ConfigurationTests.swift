@@ -75,13 +75,24 @@ import Testing
   func layoutIsFree(end: String) throws {
     let text = [
       "\u{feff}[profile   a b ]  ; trailing comment", "", "   url=https://x/",
-      "\ttoken-file : /t  ",
+      "\ttoken-file = /t  ",
       "  ; note", "[profile c] # note", "  url = https://y/;z=1 ; not a comment",
     ].joined(separator: end)
     let configuration = try read(text)
     #expect(configuration.faults.isEmpty)
     #expect(configuration.profiles["a b"] == .init(url: "https://x/", tokenFile: "/t"))
     #expect(configuration.profiles["c"] == .init(url: "https://y/;z=1 ; not a comment"))
+  }
+
+  @Test func noKeyEndsAtAColon() throws {
+    let configuration = try read(
+      "[profile a]\nurl = https://x:1/\ntoken-command : echo a=b\n[profile b]\nurl: u\n")
+    let faults = [3, 5].map {
+      Configuration.Fault(line: $0, reason: "a : in place of the = behind a key")
+    }
+    #expect(configuration.faults == faults)
+    #expect(configuration.profiles["a"] == .init(url: "https://x:1/", fault: faults[0]))
+    #expect(configuration.profiles["b"] == .init(fault: faults[1]))
   }
 
   @Test func aShellCommandIsKeptWhole() throws {

@@ -73,7 +73,9 @@ import Testing
       (source == "file" ? "profile = z\n" : "") + two,
       environment: source == "environment" ? ["AGENT_PROFILE": "z"] : [:])
     #expect(
-      throws: SettingsError("profile z", "not in \(scratch.file("config/agentutils/config"))")
+      throws: SettingsError(
+        "profile z",
+        "not in \(scratch.file("config/agentutils/config")); 'agent-setup -p z' writes it")
     ) { try settings.profile(source == "option" ? "z" : nil) }
   }
 

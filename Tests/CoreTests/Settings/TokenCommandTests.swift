@@ -29,6 +29,21 @@ import Testing
     #expect(throws: SettingsError("token-command", reason, .denied)) { try run(command) }
   }
 
+  @Test func whatGoesOnInTheBackgroundIsNotWaitedFor() throws {
+    let start = Clock.monotonic
+    #expect(try run("sleep 7 & echo tok") == "tok")
+    #expect(Clock.monotonic - start < 5)
+  }
+
+  @Test(arguments: ["exec sleep 9", "exec >&-; exec sleep 9", "echo tok; exec sleep 9"])
+  func nothingIsWaitedForLongerThanTheCallerMay(command: String) {
+    let start = Clock.monotonic
+    #expect(throws: SettingsError("token-command", "took too long", .temporary)) {
+      try TokenCommand.run(command, source: "token-command", deadline: start + 0.3)
+    }
+    #expect(Clock.monotonic - start < 5)
+  }
+
   @Test func endlessOutputIsCutOff() {
     #expect(throws: SettingsError("token-command", "output larger than 65536 bytes")) {
       try run("trap '' TERM PIPE; while :; do echo sssssssssssssssssssssssssssssssss; done")

@@ -68,6 +68,7 @@ import Testing
     "sa", "mondays", "12", "1/2", "1:1", "16:9", "dec", "dec 100", "every", "every one",
     "yesterday",
     "3pmx", "2026-12", "12-01-2026", "at home", "today!x", "in 2x", "٣ dec", "2h", "am", "pm", "t",
+    "home-directory", "zero-defects", "long-lasting",
     "", "next week's", "ninth",
   ])
   func passes(text: String) throws { #expect(try read(text) == nil) }
@@ -123,6 +124,15 @@ import Testing
     #expect(
       try read("sun 9:00", newYork, now: "2026-03-06T12:00:00Z")?.1 == "2026-03-08T13:00:00.000Z")
     #expect(try read("tomorrow 0:15", MomentTests.kathmandu)?.1 == "2026-11-23T18:30:00.000Z")
+  }
+
+  @Test func yearsThatCannotBeWritten() throws {
+    let before = Timestamp(seconds: -62_200_000_000)
+    let last = try #require(Timestamp(rfc3339: "9999-12-31T12:00:00Z"))
+    for (words, now) in [(["today"], before), (["in", "2h"], before), (["tomorrow"], last)] {
+      #expect(throws: DueWords.Fault.self) { try DueWords.read(words[...], now: now) }
+    }
+    #expect(try read("in a week", now: "0000-01-01T12:00:00Z")?.1 == "0000-01-08")
   }
 
   @Test func weekOfSunday() throws {

@@ -19,6 +19,10 @@ err_like "^agent-archive: --index takes no other options" "an option that is for
 run agent-archive --folder kept --index
 status_is 0 "an empty folder"
 
+XDG_STATE_HOME=here run agent-archive --index
+err_is "agent-archive: $HOME/.local/state/agentutils/archive: no such folder" \
+  "a relative XDG_STATE_HOME counts for nothing"
+
 for day in 2025-01-01 2025-01-02 2025-01-03; do
   records "$day" 100 | tee -a all | zstd -q >"kept/$day.ndjson.zst"
 done

@@ -51,6 +51,27 @@ err_is "agent-call: http://example.invalid/: the token would travel over plain h
 run env AGENT_URL=http://example.invalid agent-call --allow-plaintext --token-file "$tmp/token" health
 status_is 75 "unless --allow-plaintext: then it is tried"
 
+# --- a command that takes its time
+config=$XDG_CONFIG_HOME/agentutils/config
+cp "$config" "$tmp/config"
+printf '[profile slow]\nurl = %s\ntoken-command = %s\n' "$url" 'sleep 30 & echo soon-0816' >"$config"
+bound=20 answered "$well" agent-call -p slow health
+is "$status $(asked)" "0 GET /api/health soon-0816 main" "what it leaves behind is not waited for"
+printf '[profile slow]\nurl = %s\ntoken-command = %s\n' "$url" 'exec sleep 30' >"$config"
+for command in "agent-call -p slow --max-time 0.3 health" "mem-search -p slow --max-time 0.3 -f" \
+  "sse-tail -p slow --max-time 0.3 activity" "voice-state -p slow --max-time 0.3"; do
+  # shellcheck disable=SC2086  # words
+  bound=20 run $command
+  status_is 75 "a limit holds for it, too: ${command%% *}"
+  err_is "${command%% *}: token-command of profile slow: took too long" "which is said"
+done
+printf '[profile slow]\nurl = %s\ntoken-command : echo a=b\n' "$url" >"$config"
+run agent-call -p slow health
+status_is 2 "a colon is no equals sign"
+err_is "agent-call: profile slow: line 3 of $config is at fault: a : in place of the = behind a key" \
+  "and the line is named"
+cp "$tmp/config" "$config"
+
 # --- what is said when it is refused: the source and the profile, never the token
 refused='status 401 application/json {"error":"Unauthorized. Provide x-dashboard-token. '$token'"}'
 hidden='status 404 application/json {"error":"Not found."}'

@@ -195,6 +195,20 @@ if [ -c /dev/full ]; then
   err_is "agent-cost: standard output: no space left on device" "is told in its own name"
 fi
 
+for form in table tsv json line; do
+  mkdir "$tmp/folders"
+  # shellcheck disable=SC2016
+  run env TMPDIR="$tmp/folders" perl -e 'pipe(my $r, my $w); close $r; open(STDOUT, ">&", $w); close $w;
+    $SIG{PIPE} = "DEFAULT"; exec @ARGV' agent-cost -o "$form" "$day"
+  is "$status$(cat "$err")" 141 "$form: a closed pipe ends it by SIGPIPE"
+  not_ok "$form: and nothing is left" rmdir "$tmp/folders/"*
+  rmdir "$tmp/folders"
+  [ -c /dev/full ] || continue
+  run sh -c 'agent-cost -o "$2" "$1" >/dev/full' - "$day" "$form"
+  like "$status $(cat "$err")" "^2 agent-cost: standard output: (no space left on device|I/O error)\$" \
+    "$form: a full disk"
+done
+
 # --- nobody there
 run env AGENT_URL=http://127.0.0.1:9 agent-cost -o line
 status_is 75 "an agent that cannot be reached"

@@ -30,6 +30,15 @@ status_is 2 "-p alone"
 err_like "^agent-pulse: option -p needs an argument" "is told"
 ok "nothing is left of these" nothing_left
 
+AGENT_URL=http://127.0.0.1:9
+for words in "-n 5 --help" "-k x -h" "--records -h -- -x"; do
+  # shellcheck disable=SC2086  # words
+  run agent-pulse $words
+  is "$status $(head -n 1 "$out" | cut -c 1-18)" "0 usage: agent-pulse" "help anywhere: $words"
+done
+run agent-pulse -n 5 --version
+out_is "agent-pulse $suite" "and the version"
+
 # Its status is that of the command that failed.
 unset AGENT_URL
 run agent-pulse

@@ -116,6 +116,45 @@ is "$(tail -n 4 "$config" | head -n 2)" "
 [profile second]" "stands below"
 is "$(sed -n 1,10p "$config")" "$(cat "$tmp/want")" "behind what was there"
 
+# Whatever the commands take for this profile is replaced: a secret of before goes nowhere else.
+cp "$config" "$tmp/kept-config"
+mark=$(printf '\357\273\277')
+tab=$(printf '\t')
+for heading in '[profile home] ; my server' "${mark}[profile home]" '[profile home] # mine' \
+  "${tab}[  profile  ${tab}home$tab]$tab" '[profile home];' '[profile home]'; do
+  for line in 'token-command = echo 0ldSecret' 'secret-command=echo 0ldSecret' \
+    'secret-file = 0ldSecret' 'token-command : echo 0ldSecret' 'url: https://0ldSecret.example'; do
+    printf '%s\n' "$heading" 'url = https://0ldSecret.example' " $line" "[host box]" 'port = 22' >"$config"
+    printf 'y\n%s\n%s\nfile\n' "$agent" "$token" >"$tmp/answers"
+    run agent-setup -p home <"$tmp/answers"
+    is "$status $(grep -c 'There is a profile home' "$err") $(grep -c '0ldSecret' "$config")" "0 1 0" \
+      "$heading: $line"
+    is "$(cat "$config")" "$heading
+url = $agent
+token-file = home.token
+[host box]
+port = 22" "is replaced where it stands"
+  done
+done
+# What they take for no heading of it is left as it is.
+for heading in "[profile${tab}home]" "[${tab}profile home]" '[profile home] x' '[Profile home]' \
+  "[profile home] ; $(printf '%0200d' 0)"; do
+  printf '%s\n' "$heading" 'token-command = echo 0ldSecret' >"$config"
+  printf '%s\n%s\nfile\n' "$agent" "$token" | agent-setup -p home >"$out" 2>"$err"
+  is "$(sed 2q "$config")" "$heading
+token-command = echo 0ldSecret" "no heading: $heading"
+  is "$(sed 1,3d "$config")" "[profile home]
+url = $agent
+token-file = home.token" "so one is added"
+done
+cp "$tmp/kept-config" "$config"
+mkdir "$tmp/relative"
+run sh -c 'cd "$1" && printf "%s\n" "$2" "$3" file | XDG_CONFIG_HOME=here XDG_STATE_HOME=there agent-setup -p relative' \
+  - "$tmp/relative" "$agent" "$token"
+is "$status $(ls -A "$tmp/relative")" "0 " "a relative XDG_CONFIG_HOME counts for nothing"
+ok "as it does for the commands" grep -q '^\[profile relative\]' "$HOME/.config/agentutils/config"
+cp "$tmp/kept-config" "$config"
+
 # What others may have written is not taken over.
 cp "$config" "$tmp/before"
 chmod 664 "$tmp/elsewhere"

@@ -40,5 +40,17 @@ for words in "-o waybar -p a,b" "-o i3 -p a,b" "-p a,b --token-file x" "-p a,,b"
   status_is 2 "usage: $words"
   out_empty "prints nothing: $words"
 done
+# A name is text from outside: nothing of it is for the terminal to obey.
+odd=$(printf 'a\302\233b\342\200\256c\377')
+for form in small medium large tmux waybar i3; do
+  run agent-status -o "$form" -p "$odd"
+  unlike "$(LC_ALL=C od -An -v -tx1 "$out" "$err" | tr -d ' \n')" 'c29b|e280ae|63ff' "$form: one odd name"
+  case $form in waybar | i3) continue ;; esac
+  run agent-status -o "$form" -p "$odd,a"
+  unlike "$(LC_ALL=C od -An -v -tx1 "$out" "$err" | tr -d ' \n')" 'c29b|e280ae|63ff' "$form: one of two"
+done
+mkdir "$tmp/relative"
+run sh -c 'cd "$1" && XDG_STATE_HOME=here agent-status -p a' - "$tmp/relative"
+is "$status $(ls -A "$tmp/relative")" "0 " "a relative XDG_STATE_HOME counts for nothing"
 is "$(ls -A "$TMPDIR")" "" "nothing is left"
 done_testing

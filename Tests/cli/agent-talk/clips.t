@@ -118,6 +118,12 @@ run $terminal env -u HOME -u XDG_STATE_HOME agent-talk --command 'echo homeless'
   --recorder "cat '$tmp/loud.wav'" -- .
 like "$(cat "$out")" homeless "without a home"
 
+mkdir "$tmp/relative"
+# shellcheck disable=SC2086
+run $terminal sh -c 'cd "$1" && XDG_STATE_HOME=here agent-talk --command "echo relative" --recorder "cat \"$2\"" -- .' \
+  - "$tmp/relative" "$tmp/loud.wav"
+is "$(grep -c relative "$out") $(ls -A "$tmp/relative")" "1 " "a relative XDG_STATE_HOME counts for nothing"
+
 # --- mistakes are told first
 while IFS='|' read -r words want; do
   # shellcheck disable=SC2086  # words

@@ -39,6 +39,24 @@ up=$pid
 run bus-get --all -e
 ok "what was stored is there the next time" cmp -s "$tmp/in" "$out"
 ok "and the configuration is what it was" cmp -s "$tmp/before" "$conf/config"
+stop "$up"
+# Whatever the commands take for the section is one, and nothing else.
+mark=$(printf '\357\273\277')
+tab=$(printf '\t')
+for heading in '[ bus local ]' "${mark}[bus local]" '[bus   local] ; mine' "${tab}[bus ${tab}local$tab]#" \
+  "[bus${tab}local]" '[bus local] x' "[ bus  other ]"; do
+  printf '%s\nservers = %s\ntoken-file = %s\n' "$heading" "$url" "$conf/bus-token" >"$conf/config"
+  case $heading in
+  *"[bus${tab}local]" | *x | *other*) many=2 ;;
+  *) many=1 ;;
+  esac
+  start_server up bus-up --port "$port"
+  up=$pid
+  is "$(grep -c '^servers' "$conf/config")" "$many" "the heading $heading"
+  run bus-get --all -e
+  ok "records come out" cmp -s "$tmp/in" "$out"
+  [ "$heading" = '[ bus  other ]' ] || stop "$up"
+done
 kill -9 "$(pgrep -P "$up" nats-server)"
 finished "$up"
 is "$status" 75 "without its server it ends"

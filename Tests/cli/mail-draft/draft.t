@@ -117,13 +117,55 @@ print("Bcc: eve@x\nTo:", people, "\nSubject: long\nErrors-To: mallory@x\nX-Odd: 
 print("x" * 80000)
 for i in range(20): print(i)' >long
 ask long n -- mail-draft
-is "$(grep -B 4 '^send?' screen | cut -c 1-20)" "Bcc: eve@x
-To: \"you, me@x\" <p0@
+is "$(grep -B 13 '^send?' screen)" "Bcc: eve@x
+To: p0@x
+To: p1@x
+To: p2@x
+To: p3@x
+To: p4@x
+To: p5@x
+To: p6@x
+To: p7@x
+To: p8@x
+To: p9@x
 Apparently-To: eve@y
-(3002 recipients)
-send? [y/N/e] n" "the recipients stand above the question"
+(2990 more recipients)
+send? [y/N/e] n" "the recipients of each field stand above the question"
 ok "and the text before it is cut" test "$(wc -c <screen)" -lt 4000
 is "$(grep -c '^Errors-To: mallory@x$\|^Other fields: X-Odd$' screen)" 2 "no field is kept quiet"
+# Where a name looks like the address, and what may be one to whoever sends it.
+python3 - >names <<'END'
+x = "x" * 900
+to = [
+    '"friend@example.org%s%s" <evil0@x>' % (" " * 50, x),
+    "(friend@example.org (%s)) evil1@x" % x,
+    '(" ) evil2@x (")',
+    "friend1@x %s <evil3@x>" % x,
+    '"evil 4"@x',
+    'Group: <evil5@%s.x>;' % x,
+    '"root"',
+    "(friend@x) postmaster",
+    "<evil6@x, %s, evil7@x" % x,
+]
+print("To:", ",\n ".join(to) + "\nSubject: hi\n\nx")
+END
+ask names n -- mail-draft
+is "$(sed -n '/^x/,$p' screen | sed -n '3,/^send/p' | sed 's/xxxx*/xx/g')" 'To: evil0@x
+To: evil1@x
+To: evil2@x
+To: evil3@x
+To: friend1@x
+To: "evil?4"@x
+To: evil5@xx...xx.x
+To: "root"
+To: postmaster
+To: evil6@x
+To: evil7@x
+send? [y/N/e] n' "no name hides who it is for"
+is "$(sed -n '/^To: evil5/p' screen | tr -d '\r' | tr -d '\n' | wc -c | tr -d ' ')" 79 "and each has a line"
+printf 'To: "a <b@x>, (c@x\nCc: (d@x) "e\nSubject: hi\n\nx\n' >torn
+ask torn n -- mail-draft
+is "$(grep -c '^To: b@x$\|^To: (c@x$\|^Cc: "e$' screen)" 3 "a quote or a comment without an end hides none"
 printf 'To: ada@x\nSubject: hi\n\na\233b\330\234c\357\273\277d\033[2J\n' >raw
 for option in '' -n; do
   # shellcheck disable=SC2086  # no word, or one
@@ -165,6 +207,17 @@ for bad in '[1' '{"to":3}' '{"to":"a"}{"to":"b"}'; do
 done
 run mail-draft -n mail
 is "$(cat "$out")" "$(cat mail)" "-n prints it, without a terminal"
+if [ -w /dev/full ]; then
+  run sh -c 'exec mail-draft -n mail >/dev/full'
+  status_is 2 "a full disk"
+  err_is "mail-draft: standard output: no space left on device" "is told in our name"
+fi
+mkdir tmp
+run sh -c '(TMPDIR=$PWD/tmp mail-draft -n long; echo $? >ended) | head -n 1'
+is "$(cat ended)$(ls tmp)" 141 \
+  "who does not read it all ends it, and nothing is left"
+run mail-draft -nV
+out_like "^mail-draft [0-9]" "flags may stand together"
 run sh -c 'mail-draft -n >/dev/null <mail; exec mail-draft -n missing'
 status_is 2 "a file that is not there"
 err_is "mail-draft: missing: No such file or directory" "is named"

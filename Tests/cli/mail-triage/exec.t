@@ -58,6 +58,9 @@ run mail-triage -n 1 --exec 'exec <&-; sleep 0.05; echo URGENT!' mail
 status_is 0 "one that does not read is none that fails"
 is "$(jq -r .urgency "$out")" urgent "its word counts"
 
+run mail-triage -n 1 --exec 'echo "{\"urgent\": false}"' mail
+err_like ": printed no urgency$" "an object without that member has no word that counts"
+
 # A signal ends both, and what was told stays told.
 start slow mail-triage --state state --exec 'echo $$ >>pids; test $(wc -l <pids) -lt 2 || exec sleep 100; echo info' mail
 wait_until 20 at_least pids 2

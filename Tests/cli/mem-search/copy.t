@@ -106,6 +106,39 @@ status_is 2 "without a terminal"
 err_is "mem-pick: no terminal: -f WORDS prints without one" "it says how to go without"
 run mem-pick --help
 status_is 0 "help"
+# A backend whose ids are words.
+mkdir "$tmp/pick"
+cat >"$tmp/pick/mem-search" <<'END'
+#!/bin/sh
+case " $* " in
+*' -f '*) printf '%s\tada\tother\t0.5\ta fact\n' "$ID" ;;
+*) printf '%s\n' "$*" >>"$DID" ;;
+esac
+END
+cat >"$tmp/pick/fzf" <<'END'
+#!/bin/sh
+[ ! -e "$DID.open" ] || exit 130
+: >"$DID.open"
+printf '\n%s\n' "$KEY"
+cat
+END
+chmod +x "$tmp/pick"/*
+for KEY in ctrl-d ctrl-e; do
+  for ID in '-ypother 5' -y '5 6' 5x '' 7; do
+    rm -f "$tmp/did" "$tmp/did.open"
+    [ "$ID" = 7 ] && script='' || script='Enter goes on|'
+    printf '%s' "${script:+$script
+}" | ID=$ID KEY=$KEY DID=$tmp/did PATH=$tmp/pick:$PATH run python3 "$cli/talk.py" mem-pick
+    case $KEY$ID in
+    ctrl-d7) is "$(cat "$tmp/did")" "--delete -o table -- 7" "ctrl-d: a number is one" ;;
+    ctrl-e7) is "$(cat "$tmp/did")" "-o table --edit=7" "ctrl-e: a number is one" ;;
+    *)
+      not_ok "$KEY: '$ID' is no word for mem-search" test -e "$tmp/did"
+      out_like "^mem-pick: an id is no number: $ID.?\$" "which is told"
+      ;;
+    esac
+  done
+done
 run mem-pick --nonsense
 status_is 2 "a mistake"
 if ! command -v tmux >/dev/null 2>&1; then

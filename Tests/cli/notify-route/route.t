@@ -31,6 +31,8 @@ route --mute health --mute task <"$tmp/one"
 is "$(said .action)" archive "--mute twice"
 route --override task=noise <"$tmp/one"
 is "$(said '.action + " " + .mods[0]')" "archive override" "--override"
+route --override "task=$(jq -r .urgency "$tmp/one")" <"$tmp/one"
+is "$(said '.mods | index("override")')" null "one that changes nothing is not noted"
 TZ=UTC0 route --quiet-hours 00:00-23:59 <"$tmp/one"
 is "$(said '.state + " " + .flush')" "sleeping wake" "--quiet-hours by the local clock"
 # An hour that is two behind, as python counts.
@@ -137,6 +139,12 @@ route <"$tmp/bad"
 status_is 2 "bad lines are status 2"
 is "$(said '"\(.error) \(.value)"')" 'bad-urgency loud
 bad-urgency null' "an urgency that nobody knows is an answer, and no delivery"
+printf '%s\n' '{"urgency":5}' '{"urgency":{"a":["b"]}}' '{"urgency":"5"}' '{"urgency":null}' | route
+is "$(said '.value | tojson')" '5
+{"a":["b"]}
+"5"
+null' "and what it was stays it"
+route <"$tmp/bad"
 is "$(grep -c '^notify-route: standard input:[3456]: ' "$err")" 4 "each is named"
 for words in '--as loud' '--quiet-hours 23:00' '--quiet-hours 24:00-07:00' '--override x' \
   '--override x=loud' '--override =info' '--mute ,'; do

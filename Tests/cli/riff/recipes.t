@@ -57,8 +57,22 @@ run tmux-attach $attach_args -l
 is "$(jq -r '.name + .command' "$out")" "riffpython3" "and tmux-attach finds it"
 up -s riff-9 -H 'not-there --x'
 status_is 2 "riff-up: a harness that is not there"
-up -s a.b
-status_is 2 "riff-up: no name"
+for name in a.b "$(printf 'a\tb')" "$(printf 'a\377')" "$(printf 'a\302\233b')" "$(printf '%0201d' 1)"; do
+  up -s "$name"
+  status_is 2 "riff-up: no name: $(printf '%.20s' "$name" | od -An -c | xargs)"
+  err_one_line riff-up "is told"
+done
+for n in 1 2; do
+  up -s 'größe 日本'
+  is "$status $(cat "$err")" "0 " "riff-up: a name of other letters, try $n"
+done
+mkdir "$tmp/rel" "$tmp/else" "$tmp/else/rel"
+CDPATH=$tmp/else
+export CDPATH
+cd "$tmp" && up -d rel -s riff-7
+unset CDPATH
+wait_until 30 begun riff-7
+is "$status $(agent_says riff-7 'select(.what == "start").cwd')" "0 $tmp/rel" "riff-up: with a CDPATH"
 up -s riff-9 -H 'sleep 99; true;'
 is "$(rtmux list-panes -t =riff-9: -F '#{pane_current_command}')" sh "riff-up: any command line"
 up -d "$remote_home/none" -s riff-8
@@ -191,6 +205,17 @@ is "$(cat "$tmp"/slow.1? | sort | sed 's/.*worktrees.*riff/riff/' | xargs)" "rif
   "worktree: three find a stale lock"
 not_ok "and have it one after the other" test -e "$tmp/overlaps"
 not_ok "to the last" test -e "$repo/.git/riff.lock" -o -L "$repo/.git/riff.lock" -o -e "$repo/.git/riff.lock.stale"
+# Where cd looks elsewhere, and tells where.
+run env PATH="$tmp/slow:$PATH" CDPATH="$repo:$remote_home" HOME="$remote_home" XDG_DATA_HOME=odd \
+  RIFF_WORKTREE=1 RIFF_START_DIR="$repo" RIFF_SESSION=riff-17 riff-claude
+out_like '/.local/share/riff/worktrees/my repo-[0-9]*/riff-17$' "worktree: with a CDPATH"
+err_empty "without a word"
+run env CDPATH="$repo:$remote_home" riff-worktree-remove riff-17 "$repo"
+is "$status$(cat "$err")$(ls -d "$remote_home"/.local/share/riff/worktrees/*/riff-17 2>/dev/null)" 0 \
+  "riff-worktree-remove: with a CDPATH"
+run env PATH="$tmp/slow:$PATH" HOME="$remote_home" XDG_DATA_HOME=odd RIFF_WORKTREE=1 \
+  RIFF_START_DIR="$repo" RIFF_SESSION=riff-17 riff-claude
+out_like "^$remote_home/.local/share/riff/worktrees/" "a relative XDG_DATA_HOME counts for nothing"
 git -C "$repo" worktree lock "${tree%/*}/riff-16"
 for n in 11 16; do run tmux-attach $attach_args --close "riff-$n"; done
 ok "worktree: a locked one is kept" test -d "${tree%/*}/riff-16"

@@ -20,8 +20,27 @@ for file in "$root"/bin/*; do
     bare "$name" "$option"
     is "$status $(cat "$out" "$err")" "0 $name $suite" "$name $option without a home"
   done
+  for words in -h -V; do
+    if [ -c /dev/full ]; then
+      # shellcheck disable=SC2016  # for sh to expand
+      run sh -c '"$0" "$1" >/dev/full' "$name" "$words"
+      status_is 2 "$name $words: a full disk is an error"
+      like "$(cat "$err")" "^$name: standard output: (no space left on device|I/O error)\$" "and says so"
+    fi
+    # A pipe whose reader is gone before it starts.
+    # shellcheck disable=SC2016
+    run perl -e 'pipe(my $r, my $w); close $r; open(STDOUT, ">&", $w); close $w;
+      $SIG{PIPE} = "DEFAULT"; exec @ARGV' "$name" "$words"
+    is "$status$(cat "$err")" 141 "$name $words: a closed pipe ends it by SIGPIPE"
+  done
   # These are claude's.
   [ "$name" != riff-claude ] || continue
+  for words in -hV -Vh; do
+    bare "$name" "${words%?}"
+    cp "$out" "$tmp/alone"
+    run "$name" "$words"
+    ok "$name $words: letters stand together" cmp -s "$out" "$tmp/alone"
+  done
   for option in -Z --no-such; do
     run "$name" "$option"
     status_is 2 "$name $option"
@@ -30,6 +49,21 @@ for file in "$root"/bin/*; do
   done
 done
 is "$found" "$(make -s -C "$root" recipes | wc -w | tr -d ' ')" "that were all scripts"
+
+# Letters in front of one with an argument, and what is no letter.
+while IFS='|' read -r words want; do
+  # shellcheck disable=SC2086  # words
+  run $words
+  status_is 2 "$words"
+  is "$(head -n 1 "$err")" "${words%% *}: $want" "is told by ${words%% *}"
+done <<END
+task-list -aqo|option -o needs an argument
+task-list -aqox|--output x: not table, tsv, json, text or line
+task-list -aq-a|unknown option -q-a
+agent-cost -qS|option -S needs an argument
+task-add -qZ|unknown option -Z
+agent-state -vvZ|unknown option -Z
+END
 
 # No operands behind -- are as good as none at all, and an option there is a word.
 for name in agent-setup agent-status riff-up riff-worktree-remove; do

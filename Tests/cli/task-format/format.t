@@ -132,6 +132,11 @@ is "$(sed "s/^[^:]*: [^:]*://" "$err")" '1: no such date: 31 feb
 4: no such time: 25:00
 5: no title' "are named"
 is "$(jq -r .due "$out")" 2026-12-04 "and the others are read"
+quick 'clean the home-directory and reach zero-defects'
+is "$(jq -r .title "$out")" "clean the home-directory and reach zero-defects" "a word with a dash is no date"
+run sh -c 'echo x tomorrow | task-format --quick --now 900000d'
+status_is 2 "a day before the year 0"
+err_is "task-format: standard input:1: no such date: tomorrow" "cannot be written"
 echo '2  l milk #1 fri' >"$tmp/item"
 run task-format --quick --list at://a.test/dev.joelclaw.family.list/l "$tmp/item"
 out_is '{"list":"at://a.test/dev.joelclaw.family.list/l","text":"2 l milk #1 fri","done":false}' \

@@ -60,8 +60,41 @@ status_is 0 "the key from the environment, the secret from its place"
 chmod 640 "$XDG_CONFIG_HOME/agentutils/livekit"
 run voice-token -k K r
 status_is 77 "a file that others can read"
-err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: refused: others can read it (chmod 600)" \
+err_is "voice-token: $XDG_CONFIG_HOME/agentutils/livekit: refused: not for its owner alone (chmod 600)" \
   "is refused"
+cd "$tmp" || exit
+cp -p secret ./-sec
+run voice-token -k K -s -sec r
+status_is 0 "a name that begins with a dash"
+for mode in 644 604 620 602 610 601; do
+  chmod "$mode" ./-sec
+  run voice-token -k K --secret-file=-sec r
+  is "$status $(cat "$err")" "77 voice-token: -sec: refused: not for its owner alone (chmod 600)" "mode $mode"
+done
+mkdir broken
+printf '#!/bin/sh\nexit 1\n' >broken/find
+chmod +x broken/find
+run env PATH="$tmp/broken:$PATH" voice-token -k K -s "$tmp/secret" r
+status_is 77 "whose mode cannot be told"
+printf 's3cr\0et\n' >nul
+chmod 600 nul
+run voice-token -k K -s nul r
+is "$status $(cat "$err")" "77 voice-token: nul: not one line of visible characters" "a NUL is no visible character"
+run sh -c 'voice-token -k K -s - r <nul'
+is "$status $(cat "$err")" "77 voice-token: standard input: not one line of visible characters" "also on standard input"
+printf 'a\nb\n' >nul
+run voice-token -k K -s nul r
+is "$status $(cat "$err")" "77 voice-token: nul: more than one line" "two lines"
+: >nul
+run voice-token -k K -s nul r
+is "$status $(cat "$err")" "77 voice-token: nul: no secret in it" "none"
+mkdir -p rel/agentutils
+printf wrong >rel/agentutils/livekit
+chmod 600 "$XDG_CONFIG_HOME/agentutils/livekit"
+run env -u XDG_CONFIG_HOME voice-token -k K r
+cp "$out" "$tmp/by-home"
+run env XDG_CONFIG_HOME=rel voice-token -k K r
+ok "a relative XDG_CONFIG_HOME counts for nothing" claims "$out" "$secret"
 run voice-token -k K -s "$tmp/none" r
 status_is 77 "no file"
 printf 'a b\n' >"$XDG_CONFIG_HOME/agentutils/livekit"

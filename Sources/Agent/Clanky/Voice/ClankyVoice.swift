@@ -23,7 +23,8 @@ package struct ClankyVoice {
     _ options: AccessOptions, maxTime: Double?, diagnostics: Diagnostics
   ) throws(SettingsError) {
     agent = try AgentAccess(
-      options, for: .voice, connectTimeout: Caller.connectTime, diagnostics: diagnostics)
+      options, for: .voice, connectTimeout: Caller.connectTime, maxTime: maxTime,
+      diagnostics: diagnostics)
     caller = Caller(
       agent.backend, client: agent.client, maxTime: maxTime, diagnostics: diagnostics)
   }
