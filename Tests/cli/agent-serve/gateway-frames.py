@@ -235,6 +235,30 @@ async def flood(url):
     await client.close()
 
 
+async def pings(url):
+    """Pings without end, whose answers are read only then: those that could not leave are not
+    kept, but for the last one."""
+    raw = Raw(url, buffer=4096)
+    raw.send(raw.connect())
+    raw.frame()
+    count = 100000
+    for first in range(0, count, 100):
+        raw.socket.sendall(b"".join(
+            Raw.make(b"%0125d" % number, opcode=9) for number in range(first, first + 100)))
+    answered, last = 0, -1
+    while last != count - 1:
+        opcode, payload = raw.frame()
+        if opcode != 10:
+            continue
+        answered += 1
+        if int(payload) <= last:
+            check("pongs come in their order", False, (last, payload))
+            return
+        last = int(payload)
+    check("of many pings some are answered, the last one at any rate", answered < count / 2, answered)
+    raw.socket.close()
+
+
 async def patience(url):
     raw = Raw(url)
     raw.socket.settimeout(40)
@@ -250,4 +274,5 @@ async def shutdown(url):
          (["shutdown"], 1012))
 
 
-run({f.__name__: f for f in (violations, cuts, closing, sizes, slow, flood, patience, shutdown)})
+run({f.__name__: f for f in (
+    violations, cuts, closing, sizes, slow, flood, pings, patience, shutdown)})
