@@ -41,6 +41,7 @@ extension Gateway {
     let key = params.text("idempotencyKey")
     let run: Run
     if let known = runs[key] {
+      if known.isCrowded { throw GatewayFault.invalid("too many wait for this run") }
       run = known
     } else {
       run = try await begin(
@@ -50,13 +51,14 @@ extension Gateway {
     let accepted: JSONNode = [
       "runId": .text(key), "status": "accepted", "acceptedAt": .time(.now()),
     ]
-    let peer = client.peer
-    peer.send(GatewayFrame.answer(request.id, accepted))
-    atEnd(of: run) { run in
+    // Not the request, whose message may be long.
+    let (peer, name) = (client.peer, request.id)
+    peer.send(GatewayFrame.answer(name, accepted))
+    atEnd(of: run, peer.number) { run in
       do throws(GatewayFault) {
-        peer.send(GatewayFrame.answer(request.id, try run.result()))
+        peer.send(GatewayFrame.answer(name, try run.result()))
       } catch {
-        peer.send(GatewayFrame.refusal(request.id, error, payload: run.ending))
+        peer.send(GatewayFrame.refusal(name, error, payload: run.ending))
       }
     }
     startRuns()
@@ -67,10 +69,10 @@ extension Gateway {
     guard let run = runs[params.text("runId")] else {
       throw GatewayFault(code: "AGENT_RESULT_NOT_FOUND", message: "unknown run")
     }
-    guard run.timers.count < 100 else { throw GatewayFault.invalid("too many wait for this run") }
-    let peer = client.peer
-    let number = atEnd(of: run) { run in
-      peer.send(GatewayFrame.answer(request.id, run.ending))
+    if run.isCrowded { throw GatewayFault.invalid("too many wait for this run") }
+    let (peer, name) = (client.peer, request.id)
+    let number = atEnd(of: run, peer.number) { run in
+      peer.send(GatewayFrame.answer(name, run.ending))
     }
     guard run.outcome == nil else { return }
     let limit = min(params.number("timeoutMs") ?? 30_000, 3_600_000)
