@@ -4,8 +4,9 @@ import Core
 extension Gateway {
   /// The words that stop what is under way in a conversation.
   private static let stopWords: Set<String> = ["stop", "/stop", "abort", "/abort", "interrupt"]
-  /// How many messages may wait for their turn.
+  /// How many messages may wait for their turn, and how many bytes they may have together.
   private static let queueLimit = 64
+  private static let queueBytes = 32 << 20
   /// How long a reply may take by default, seconds.
   static let replySeconds = 600
 
@@ -76,12 +77,12 @@ extension Gateway {
     }
     guard run.outcome == nil else { return }
     let limit = min(params.number("timeoutMs") ?? 30_000, 3_600_000)
-    run.timers.append(
-      Task { [id = run.id] in
-        try await Task.sleep(for: .milliseconds(limit))
-        guard runs[id]?.waiters.removeValue(forKey: number) != nil else { return }
-        peer.send(GatewayFrame.answer(request.id, ["runId": .text(id), "status": "timeout"]))
-      })
+    run.timers[number] = Task { [id = run.id] in
+      try await Task.sleep(for: .milliseconds(limit))
+      guard let run = runs[id], run.waiters.removeValue(forKey: number) != nil else { return }
+      run.timers[number] = nil
+      peer.send(GatewayFrame.answer(name, ["runId": .text(id), "status": "timeout"]))
+    }
   }
 
   /// `chat.abort`: ends one run of a conversation, or all.
@@ -120,7 +121,8 @@ extension Gateway {
       throw GatewayFault.unavailable("no reply command is set (see agent-serve --reply-command)")
     }
     try checkIsOpen()
-    if waitingRuns.count >= Self.queueLimit {
+    let waiting = waitingRuns.reduce(message.utf8.count) { $0 + $1.message.utf8.count }
+    if waitingRuns.count >= Self.queueLimit || waiting > Self.queueBytes {
       throw GatewayFault.unavailable("too many messages wait", retryAfter: 5000)
     }
     let run = Run(

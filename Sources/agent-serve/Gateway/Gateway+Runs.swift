@@ -115,6 +115,8 @@ extension Gateway {
     endNotes(of: run)
     run.outcome = outcome
     run.ended = .now()
+    // The store has it; a run is known for a while.
+    run.message = ""
     let text = run.text.text
     if !text.isEmpty && (outcome == .reply || outcome == .aborted) {
       do { run.kept = try await keep("assistant", text, run.session) } catch {

@@ -34,8 +34,8 @@ final class Run {
   let id: String
   /// The conversation, its whole key.
   let session: SessionKey
-  /// What was said.
-  let message: String
+  /// What was said; empty when the run has ended.
+  var message: String
   /// How long the reply may take, seconds.
   let seconds: Double
   /// The connections that take part.
