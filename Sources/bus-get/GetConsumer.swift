@@ -169,9 +169,11 @@ final class GetConsumer {
       throw BusFailure("consumer \(name)", "it is for \(has)")
     }
     if answer.pushes { throw BusFailure("consumer \(name)", "it is one that pushes") }
-    // What was read of a stream that is gone says nothing about this one.
-    if isOwn, pendingAtStart == nil, let end = stream.lastSequence, last > end {
-      throw BusFailure("stream \(stream.name)", "it ends at \(end), and the state at \(last)")
+    // What was read of a stream that is gone says nothing about this one. A consumer that is to
+    // begin behind the end begins at the end, which may have come since the stream was looked at.
+    if isOwn, last > 0, let end = answer.delivered, end < last {
+      let what = pendingAtStart == nil ? "the state" : "what was read"
+      throw BusFailure("stream \(stream.name)", "it ends at \(end), and \(what) at \(last)")
     }
     if let wait = answer.ackWait, wait > 0 { ackWait = wait }
     if isOwn, !hasBegun, last == 0, plan.start == .new {

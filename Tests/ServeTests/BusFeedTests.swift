@@ -21,13 +21,26 @@ struct BusFeedTests {
       .init(stream: "agents", sequence: 7),
       [
         #"{"type":"bus_message","stream":"agents","seq":7,"id":"a-b_c-4","data":{}}"#,
-        #"{"type":"bus_message","stream":"agents","seq":8,"id":"a-b_c-6","data":{"id":"a-b_c-5"}}"#,
+        #"{"type":"bus_message","stream":"agents","seq":8,"id":"a-b_c-6-Zz0_","data":{"id":"a-b_c-5"}}"#,
         #"{"type":"bus_message","stream":"agents","seq":9,"id":"a-b_d-5","data":{}}"#,
         #"{"type":"bus_message","stream":"agents","seq":10,"data":{"id":"a-b_c-5"}}"#,
         #"{"type":"bus_message","id":"a-b_c-5"#,
       ])
-    #expect(found.rows == [4, 6])
+    #expect(found.ids == ["a-b_c-4", "a-b_c-6-Zz0_"])
     #expect(found.isWhole)
+  }
+
+  @Test("An id tells rows, texts and agents apart")
+  func ids() {
+    let mark = mark(nil)
+    let id = mark.id(of: 4, Array("{}".utf8), agent: nil)
+    #expect(id.hasPrefix("a-b_c-4-") && id.count == 8 + 12)
+    #expect(id == mark.id(of: 4, Array("{}".utf8), agent: nil))
+    let others = [
+      mark.id(of: 5, Array("{}".utf8), agent: nil), mark.id(of: 4, Array("[]".utf8), agent: nil),
+      mark.id(of: 4, Array("{}".utf8), agent: "ada"), mark.oldID(of: 4),
+    ]
+    #expect(Set(others + [id]).count == 5)
   }
 
   @Test("A stream that no longer holds the last one may lack others")

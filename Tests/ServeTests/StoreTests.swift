@@ -15,8 +15,9 @@ struct StoreTests {
       guild: "1", content: "a\0b\u{2028}🌿", metadata: #"{"x":1.10}"#, cost: "1.10")
     action.extra = #""level":"warn""#
     #expect(try await store.insert([action, Fixture.action("b")]) == [1, 2])
-    let stored = try await store.actions(after: 0, limit: 10, bytes: .max)
+    let (stored, newest) = try await store.actions(after: 0, limit: 10, bytes: .max)
     #expect(stored.map(\.id) == [1, 2])
+    #expect(newest == 2)
     #expect(stored.first?.action == action)
   }
 

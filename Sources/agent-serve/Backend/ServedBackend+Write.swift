@@ -9,9 +9,11 @@ extension ServedBackend {
   ///   each line that could not be stored with its number and the reason.
   func post(_ body: [UInt8], type: String) async throws -> WholeAnswer {
     let parsed = PostedActions(body, now: .now())
-    let ids = try await log.append(parsed.actions)
+    // The actions come last: who is told of a failure sends all of it again, and facts and
+    // documents that are there already stay what they are.
     _ = try await memory.store(parsed.facts)
     for (document, bytes) in parsed.documents { try await documents.put(document, bytes) }
+    let ids = try await log.append(parsed.actions)
     let answer = RecordText(stored: ids, faults: parsed.faults)
     let isRefused =
       ids.isEmpty && parsed.documents.isEmpty && parsed.facts.isEmpty && !parsed.faults.isEmpty

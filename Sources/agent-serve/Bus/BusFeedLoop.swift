@@ -40,8 +40,8 @@ final class BusFeedLoop {
   private var line = 1
   /// The last row that was given or need not be.
   private var cursor: Int64
-  /// Rows behind `mark` that are there.
-  private var there: Set<Int64> = []
+  /// The message ids of rows behind `mark` that are there.
+  private var there: Set<String> = []
   private var isDoubtful: Bool
   private var mayHaveMore = true
   /// When the end is there at the latest; nil while nobody wants it.
@@ -170,7 +170,7 @@ final class BusFeedLoop {
   private func looked(_ look: BusLook, _ status: Int32?, now: Double) {
     switch status {
     case 0, 1:
-      there = look.rows
+      there = look.ids
       if !look.isWhole { words.tellLoss("the stream no longer holds what was sent last") }
     case 77: words.tellLoss("it does not let us look what is there")
     default:
@@ -205,16 +205,15 @@ final class BusFeedLoop {
 
   private func give(_ stored: StoredAction, to child: BusChild, now: Double) {
     cursor = stored.id
-    if there.remove(stored.id) != nil {
-      if given.isEmpty { advanceMark(to: stored.id, now: now) }
-      return
-    }
     var event = Array("{\"event\":\"action_event\",\"id\":\"\(stored.id)\",\"data\":".utf8)
     ActionEncoder.appendLive(stored, to: &event)
     event.append(UInt8(ascii: "}"))
-    child.give(
-      RecordText(.busMessage).string("id", "\(mark.store)-\(stored.id)").json("data", bytes: event)
-        .line)
+    let id = mark.id(of: stored.id, event, agent: target.agent)
+    if there.remove(id) != nil || there.remove(mark.oldID(of: stored.id)) != nil {
+      if given.isEmpty { advanceMark(to: stored.id, now: now) }
+      return
+    }
+    child.give(RecordText(.busMessage).string("id", id).json("data", bytes: event).line)
     given.append(Given(row: stored.id, behind: newest))
   }
 

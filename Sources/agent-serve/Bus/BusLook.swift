@@ -1,18 +1,18 @@
 import Core
 
-/// A look at what is on a bus of a store's actions, from what `bus-get -m` prints: the rows that
-/// need not be sent again.
+/// A look at what is on a bus of a store's actions, from what `bus-get -m` prints: what need not
+/// be sent again.
 struct BusLook {
-  /// The rows that are there.
-  private(set) var rows: Set<Int64> = []
+  /// The message ids that are there.
+  private(set) var ids: Set<String> = []
   /// Whether all is there to be seen that may have come since; known at the end.
   private(set) var isWhole: Bool
   private let prefix: String
   private let place: BusMark.Place?
   private var isFirst = true
 
-  /// More rows than can be in doubt.
-  private static let mostRows = 8192
+  /// More than can be in doubt.
+  private static let most = 8192
 
   /// - Parameter mark: what is there for certain; its own place is looked at first, to see whether
   ///   the stream still holds that.
@@ -41,7 +41,6 @@ struct BusLook {
     }
     if isFirst, let place { isWhole = stream == place.stream && sequence == place.sequence }
     isFirst = false
-    guard let id, id.hasPrefix(prefix), let row = Int64(id.dropFirst(prefix.count)) else { return }
-    if rows.count < Self.mostRows { rows.insert(row) }
+    if let id, id.hasPrefix(prefix), ids.count < Self.most { ids.insert(id) }
   }
 }

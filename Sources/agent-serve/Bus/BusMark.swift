@@ -1,3 +1,4 @@
+import CCrypto
 import Core
 
 /// How far the actions of a store are on a bus. The row of an action is what has to be published;
@@ -9,7 +10,7 @@ struct BusMark: Equatable, Sendable {
     let sequence: Int64
   }
 
-  /// The store's own name on this bus: with a row's id behind it, the message id of an action.
+  /// The store's own name on this bus, with which the message ids of its actions begin.
   let store: String
   /// When that name was made.
   let madeAt: Timestamp
@@ -17,6 +18,23 @@ struct BusMark: Equatable, Sendable {
   var row: Int64
   /// Where all later ones are behind; nil where nobody knows.
   var place: Place?
+
+  /// The message id of an action. The store's name and the row are not enough: a copy of a store
+  /// has the same name, and one that is put back gives its rows once more, to other actions.
+  ///
+  /// - Parameters:
+  ///   - row: the action's id.
+  ///   - event: what is published of it.
+  ///   - agent: the name in front of its subject.
+  func id(of row: Int64, _ event: [UInt8], agent: String?) -> String {
+    var digest = [UInt8](repeating: 0, count: 32)
+    let whole = Array((agent ?? "").utf8) + [0] + event
+    _ = SHA256(whole, whole.count, &digest)
+    return "\(oldID(of: row))-\(Base64.url(Array(digest.prefix(9))))"
+  }
+
+  /// The same, as earlier versions made it.
+  func oldID(of row: Int64) -> String { "\(store)-\(row)" }
 }
 
 extension ActionStore {

@@ -43,17 +43,17 @@ extension Gateway {
     let approval = try approve(
       object, id: id.isEmpty ? nil : id, lifetime: params.number("timeoutMs"),
       allowed: allowed?.compactMap(ApprovalDecision.init(rawValue:)), asker: client.peer.number)
-    let peer = client.peer
+    let (peer, name) = (client.peer, request.id)
     let known: JSONNode = [
       "id": .text(approval.id), "createdAtMs": .time(approval.created),
       "expiresAtMs": .time(approval.expires),
     ]
     if params.isTrue("twoPhase") {
-      peer.send(GatewayFrame.answer(request.id, known.adding(["status": "accepted"])))
+      peer.send(GatewayFrame.answer(name, known.adding(["status": "accepted"])))
     }
-    approvals.wait(approval.id) { decision in
+    approvals.wait(approval.id, peer.number) { decision in
       let payload = known.adding(["decision": decision.map { .text($0.rawValue) } ?? .null])
-      peer.send(GatewayFrame.answer(request.id, payload))
+      peer.send(GatewayFrame.answer(name, payload))
     }
   }
 
@@ -62,13 +62,16 @@ extension Gateway {
     guard let approval = approvals.find(params.text("id")) else {
       throw GatewayFault.noApproval(protocol: client.version)
     }
-    let peer = client.peer
-    approvals.wait(approval.id) { decision in
+    if approval.isCrowded { throw GatewayFault.invalid("too many wait for this approval") }
+    // The approval itself would bring along all who waited before.
+    let (peer, name, id) = (client.peer, request.id, approval.id)
+    let (created, expires) = (approval.created, approval.expires)
+    approvals.wait(id, peer.number) { decision in
       let payload: JSONNode = [
-        "id": .text(approval.id), "decision": decision.map { .text($0.rawValue) } ?? .null,
-        "createdAtMs": .time(approval.created), "expiresAtMs": .time(approval.expires),
+        "id": .text(id), "decision": decision.map { .text($0.rawValue) } ?? .null,
+        "createdAtMs": .time(created), "expiresAtMs": .time(expires),
       ]
-      peer.send(GatewayFrame.answer(request.id, payload))
+      peer.send(GatewayFrame.answer(name, payload))
     }
   }
 
@@ -92,7 +95,7 @@ extension Gateway {
     }
     run.approval = approval.id
     let decision = await withCheckedContinuation { continuation in
-      approvals.wait(approval.id) { continuation.resume(returning: $0) }
+      approvals.wait(approval.id, nil) { continuation.resume(returning: $0) }
     }
     run.approval = nil
     switch decision {

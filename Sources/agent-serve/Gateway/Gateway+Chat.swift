@@ -4,8 +4,9 @@ import Core
 extension Gateway {
   /// The words that stop what is under way in a conversation.
   private static let stopWords: Set<String> = ["stop", "/stop", "abort", "/abort", "interrupt"]
-  /// How many messages may wait for their turn.
+  /// How many messages may wait for their turn, and how many bytes they may have together.
   private static let queueLimit = 64
+  private static let queueBytes = 32 << 20
   /// How long a reply may take by default, seconds.
   static let replySeconds = 600
 
@@ -41,6 +42,7 @@ extension Gateway {
     let key = params.text("idempotencyKey")
     let run: Run
     if let known = runs[key] {
+      if known.isCrowded { throw GatewayFault.invalid("too many wait for this run") }
       run = known
     } else {
       run = try await begin(
@@ -50,13 +52,14 @@ extension Gateway {
     let accepted: JSONNode = [
       "runId": .text(key), "status": "accepted", "acceptedAt": .time(.now()),
     ]
-    let peer = client.peer
-    peer.send(GatewayFrame.answer(request.id, accepted))
-    atEnd(of: run) { run in
+    // Not the request, whose message may be long.
+    let (peer, name) = (client.peer, request.id)
+    peer.send(GatewayFrame.answer(name, accepted))
+    atEnd(of: run, peer.number) { run in
       do throws(GatewayFault) {
-        peer.send(GatewayFrame.answer(request.id, try run.result()))
+        peer.send(GatewayFrame.answer(name, try run.result()))
       } catch {
-        peer.send(GatewayFrame.refusal(request.id, error, payload: run.ending))
+        peer.send(GatewayFrame.refusal(name, error, payload: run.ending))
       }
     }
     startRuns()
@@ -67,19 +70,19 @@ extension Gateway {
     guard let run = runs[params.text("runId")] else {
       throw GatewayFault(code: "AGENT_RESULT_NOT_FOUND", message: "unknown run")
     }
-    guard run.timers.count < 100 else { throw GatewayFault.invalid("too many wait for this run") }
-    let peer = client.peer
-    let number = atEnd(of: run) { run in
-      peer.send(GatewayFrame.answer(request.id, run.ending))
+    if run.isCrowded { throw GatewayFault.invalid("too many wait for this run") }
+    let (peer, name) = (client.peer, request.id)
+    let number = atEnd(of: run, peer.number) { run in
+      peer.send(GatewayFrame.answer(name, run.ending))
     }
     guard run.outcome == nil else { return }
     let limit = min(params.number("timeoutMs") ?? 30_000, 3_600_000)
-    run.timers.append(
-      Task { [id = run.id] in
-        try await Task.sleep(for: .milliseconds(limit))
-        guard runs[id]?.waiters.removeValue(forKey: number) != nil else { return }
-        peer.send(GatewayFrame.answer(request.id, ["runId": .text(id), "status": "timeout"]))
-      })
+    run.timers[number] = Task { [id = run.id] in
+      try await Task.sleep(for: .milliseconds(limit))
+      guard let run = runs[id], run.waiters.removeValue(forKey: number) != nil else { return }
+      run.timers[number] = nil
+      peer.send(GatewayFrame.answer(name, ["runId": .text(id), "status": "timeout"]))
+    }
   }
 
   /// `chat.abort`: ends one run of a conversation, or all.
@@ -118,7 +121,8 @@ extension Gateway {
       throw GatewayFault.unavailable("no reply command is set (see agent-serve --reply-command)")
     }
     try checkIsOpen()
-    if waitingRuns.count >= Self.queueLimit {
+    let waiting = waitingRuns.reduce(message.utf8.count) { $0 + $1.message.utf8.count }
+    if waitingRuns.count >= Self.queueLimit || waiting > Self.queueBytes {
       throw GatewayFault.unavailable("too many messages wait", retryAfter: 5000)
     }
     let run = Run(

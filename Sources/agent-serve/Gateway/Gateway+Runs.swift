@@ -25,11 +25,19 @@ extension Gateway {
 
   /// Calls a function when a run has ended, at once when it has.
   ///
+  /// - Parameters:
+  ///   - run: the run.
+  ///   - peer: the number of the connection that waits; nil for the gateway itself.
+  ///   - body: called once, unless the connection leaves before.
   /// - Returns: what the function is known by among the run's waiters.
   @discardableResult
-  func atEnd(of run: Run, _ body: @escaping (Run) -> Void) -> Int {
+  func atEnd(of run: Run, _ peer: Int?, _ body: @escaping (Run) -> Void) -> Int {
     lastWaiter += 1
-    if run.outcome == nil { run.waiters[lastWaiter] = body } else { body(run) }
+    if run.outcome == nil {
+      run.waiters[lastWaiter] = .init(peer: peer, call: body)
+    } else {
+      body(run)
+    }
     return lastWaiter
   }
 
@@ -107,6 +115,8 @@ extension Gateway {
     endNotes(of: run)
     run.outcome = outcome
     run.ended = .now()
+    // The store has it; a run is known for a while.
+    run.message = ""
     let text = run.text.text
     if !text.isEmpty && (outcome == .reply || outcome == .aborted) {
       do { run.kept = try await keep("assistant", text, run.session) } catch {
@@ -143,9 +153,9 @@ extension Gateway {
       reader.finish()
     }
     run.readers = []
-    for timer in run.timers { timer.cancel() }
-    run.timers = []
-    for waiter in waiters { waiter(run) }
+    for timer in run.timers.values { timer.cancel() }
+    run.timers = [:]
+    for waiter in waiters { waiter.call(run) }
     forgetEndedRuns()
   }
 

@@ -27,7 +27,7 @@ extension Gateway {
     }
     startRuns()
     let ended = await withCheckedContinuation { wait in
-      atEnd(of: run) { run in
+      atEnd(of: run, nil) { run in
         wait.resume(
           returning: SaidReply(
             outcome: run.outcome ?? .aborted, text: run.text.text, id: run.kept,

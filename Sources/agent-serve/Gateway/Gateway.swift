@@ -132,7 +132,8 @@ actor Gateway {
 
   private func leave(_ peer: Peer) {
     clients[peer.number] = nil
-    for run in runs.values where run.outcome == nil { run.members.remove(peer.number) }
+    approvals.leave(peer.number)
+    for run in runs.values where run.outcome == nil { run.leave(peer.number) }
   }
 
   private func receive(_ message: [UInt8], from client: Client) async {

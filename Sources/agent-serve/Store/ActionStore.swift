@@ -88,11 +88,16 @@ final class ActionStore: Sendable {
   ///   - limit: at most so many.
   ///   - bytes: stops after the action that makes it more.
   ///   - prefix: what their kinds begin with, empty for all.
+  /// - Returns: with them the newest id of the same instant: where there are none, there are none
+  ///   up to it.
   func actions(
     after id: Int64, limit: Int, bytes: Int, kinds prefix: String = ""
-  ) async throws -> [StoredAction] {
+  ) async throws -> (actions: [StoredAction], newestID: Int64) {
     try await database.read { db in
-      try Self.actions(after: id, limit: limit, bytes: bytes, kinds: prefix, db)
+      (
+        try Self.actions(after: id, limit: limit, bytes: bytes, kinds: prefix, db),
+        try Self.newestID(db)
+      )
     }
   }
 

@@ -145,13 +145,15 @@ final class Subscriber: Sendable {
       var cursor = opening.cursor
       if let frame = opening.frame { try await send(ByteBuffer(bytes: frame.bytes)) }
       while true {
-        let actions = try await feed.store.actions(
+        let (actions, newest) = try await feed.store.actions(
           after: cursor, limit: 500, bytes: 256 * 1024, kinds: feed.kinds)
         if let last = actions.last {
           cursor = last.id
           try await send(actions.reduce(into: ByteBuffer()) { $0.writeBytes(feed.frame($1).bytes) })
-        } else if feed.hub.goLive(self, cursor: cursor) {
-          return
+        } else {
+          // What the hub gave to others may be of another kind, or deleted since.
+          cursor = max(cursor, newest)
+          if feed.hub.goLive(self, cursor: cursor) || isEnding { return }
         }
       }
     } catch {

@@ -84,7 +84,7 @@ is "$(xargs <"$tmp/subjects")" "actions.118.llm_call actions.%3E%20%2A%20%2E%20%
   "strangers make no level and no wildcard"
 is "$(action-filter -k llm_call "$out" | jq -c '.data | [.id, .level]')" '[3,"warn"]' \
   "action-filter knows it"
-is "$(bus_client ids agents | sed 's/^[A-Za-z0-9_-]\{16\}-//' | xargs)" "3 4 5 6 8" \
+is "$(bus_client ids agents | sed 's/^[A-Za-z0-9_-]\{16\}-\([0-9]*\)-[A-Za-z0-9_-]\{12\}$/\1/' | xargs)" "3 4 5 6 8" \
   "what was there before is not published"
 like "$(cat "$tmp/serve.err")" \
   '^agent-serve: action 7: not published: a record of [0-9]+ bytes is larger than the server takes' \

@@ -63,4 +63,19 @@ is "$refused" 500 "no room: 500"
 ok "with a reason" jq -e '.error | length > 3' "$tmp/body"
 is "$(curl -s "$url/api/actions?limit=1000" | jq length)" "$stored" "what was answered is there"
 is "$(curl -s "$url/api/health")" '{"ok":true}' "and the server goes on"
+
+# --- nor are the actions of such a request kept, which would be there twice after another try
+start_server mixed sh -c 'ulimit -f 4096; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D "$tmp/mixed.sqlite"
+{
+  echo '{"kind":"daily","content":"an action"}'
+  awk -v word="$(printf '%0200d' 0)" 'BEGIN { for (i = 0; i < 20000; i++)
+    printf "{\"guildId\":\"1\",\"subject\":\"s%d\",\"fact\":\"%s %d\"}\n", i, word, i }'
+} >"$tmp/mixed"
+is "$(curl -s -o "$tmp/body" -w '%{http_code}' --data-binary "@$tmp/mixed" "$url/api/actions")" 500 \
+  "no room for the facts of a request: 500"
+is "$(curl -s "$url/api/actions")" '[]' "and none of its actions is stored"
+sed 10q "$tmp/mixed" >"$tmp/few"
+for _ in 1 2; do curl -s --data-binary "@$tmp/few" "$url/api/actions" >"$tmp/body"; done
+is "$(jq -c '[.ok, .stored]' "$tmp/body") $(curl -s "$url/api/memory/facts?guildId=1" | jq '.facts | length')" \
+  '[true,1] 9' "facts that are there already are no fault"
 done_testing

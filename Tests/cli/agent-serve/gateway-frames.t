@@ -16,6 +16,7 @@ checks gateway-frames.py sizes "$gateway"
 before=$(ps -o rss= -p "$pid" | tr -d " ")
 checks gateway-frames.py slow "$gateway"
 checks gateway-frames.py flood "$gateway"
+checks gateway-frames.py pings "$gateway"
 after=$(ps -o rss= -p "$pid" | tr -d " ")
 ok "memory is bounded ($before to $after KiB)" test "$after" -lt $((before + 200000))
 finished "$patient"

@@ -25,7 +25,29 @@ like "$(cat "$state/server.conf")" '^host: 127\.0\.0\.1$' "it listens on this ma
 run bus-up --port "$port" -d "$tmp/second"
 status_is 2 "a port that is taken"
 err_one_line bus-up "is told in one line"
-err_unlike "$(cat "$conf/bus-token")" "without the secret"
+err_is "bus-up: port $port is in use: is a bus running already? --port names another" \
+  "which says what to do"
+
+# Another server on the same folder, also one that a killed bus-up left behind.
+second_is_refused() {
+  cp "$state/server.conf" "$tmp/conf"
+  run bus-up --port "$(free)"
+  status_is 2 "$1"
+  err_is "bus-up: $state: another server is at work there" "is told"
+  ok "and touches nothing" cmp -s "$state/server.conf" "$tmp/conf"
+}
+if command -v flock >/dev/null; then
+  second_is_refused "a second one on the same folder"
+  server=$(pgrep -P "$up" nats-server)
+  stop "$up" KILL
+  second_is_refused "nor on one whose server was left behind"
+  kill "$server"
+  wait_until 10 gone "$server"
+  start_server up bus-up --port "$port"
+  up=$pid
+  run bus-get --all -e
+  ok "then what was stored is there" cmp -s "$tmp/in" "$out"
+fi
 
 server=$(pgrep -P "$up" nats-server)
 stop "$up"

@@ -5,6 +5,7 @@ stream NAME KEY=VALUE...  makes a stream; subjects=a,b; numbers as they are
 dump NAME                 each record of a stream: its subject, a blank, its bytes
 ids NAME                  each record's message id
 purge NAME                forgets all records of a stream
+delete NAME               and the stream itself
 info NAME                 the stream's configuration and state, JSON
 consumer STREAM NAME      a consumer's state, JSON
 leader NAME               the server that leads it
@@ -54,6 +55,8 @@ async def main(url, word, *args):
         print(json.dumps({**info.config.as_dict(), **info.state.as_dict()}, default=str))
     elif word == "purge":
         await js.purge_stream(args[0])
+    elif word == "delete":
+        await js.delete_stream(args[0])
     elif word == "leader":
         print((await js.stream_info(args[0])).cluster.leader)
     elif word == "consumer":

@@ -19,6 +19,9 @@ final class PeerHandler: ChannelDuplexHandler {
   private let peer: Peer
   private let serve: @Sendable (Peer) async -> Void
   private var hasClosed = false
+  /// Whether a pong has not left yet, and what is to be answered then.
+  private var isPonging = false
+  private var ping: ByteBuffer?
 
   /// - Parameters:
   ///   - peer: the connection as the gateway knows it.
@@ -58,7 +61,7 @@ final class PeerHandler: ChannelDuplexHandler {
         return fail(CloseCode.notText, "", context)
       }
       peer.deliver(bytes)
-    case .ping: send(WebSocketFrame(fin: true, opcode: .pong, data: data), context)
+    case .ping: answer(data, context)
     case .pong: break
     case .connectionClose:
       let code = data.readInteger(as: UInt16.self)
@@ -108,6 +111,23 @@ final class PeerHandler: ChannelDuplexHandler {
     case .close(let code, let reason):
       fail(code, reason, context)
       promise?.succeed()
+    }
+  }
+
+  /// Answers a ping; of those that come while an answer waits for the client, the last one
+  /// alone (RFC 6455, section 5.5.3): who does not read must not pile them up.
+  private func answer(_ ping: ByteBuffer, _ context: ChannelHandlerContext) {
+    if isPonging {
+      self.ping = ping
+      return
+    }
+    isPonging = true
+    let pong = WebSocketFrame(fin: true, opcode: .pong, data: ping)
+    context.writeAndFlush(Self.wrapOutboundOut(pong)).assumeIsolated().whenComplete { [self] _ in
+      isPonging = false
+      guard let next = self.ping else { return }
+      self.ping = nil
+      if !hasClosed { answer(next, context) }
     }
   }
 

@@ -2,6 +2,16 @@ import Core
 
 /// Something that waits for a person to allow it.
 struct Approval {
+  /// Who waits for the decision.
+  fileprivate struct Waiter {
+    /// The connection's number; nil for the gateway itself.
+    let peer: Int?
+    let call: @Sendable (ApprovalDecision?) -> Void
+  }
+
+  /// How many may wait for one.
+  private static let mostWaiters = 100
+
   let id: String
   /// The asker's object, as events and lists have it.
   let request: [UInt8]
@@ -13,7 +23,7 @@ struct Approval {
   fileprivate(set) var decision: ApprovalDecision?
   /// Whether it is over without a decision.
   fileprivate(set) var isGone = false
-  fileprivate var waiters: [@Sendable (ApprovalDecision?) -> Void] = []
+  fileprivate var waiters: [Waiter] = []
   /// Gives it up when its time is over.
   fileprivate var timer: Task<Void, any Error>?
 
@@ -33,6 +43,9 @@ struct Approval {
 
   /// Whether it can still be decided.
   var isPending: Bool { decision == nil && !isGone }
+
+  /// Whether nobody else may wait for it.
+  var isCrowded: Bool { waiters.count >= Self.mostWaiters }
 
   /// What those who decide are shown.
   var node: JSONNode {
@@ -77,7 +90,7 @@ struct Approvals {
     all[index].waiters = []
     all[index].timer?.cancel()
     all[index].timer = nil
-    for waiter in waiters { waiter(decision) }
+    for waiter in waiters { waiter.call(decision) }
     return true
   }
 
@@ -88,8 +101,24 @@ struct Approvals {
   }
 
   /// Calls a function with the decision, nil for none; at once when it was made.
-  mutating func wait(_ id: String, _ body: @escaping @Sendable (ApprovalDecision?) -> Void) {
+  ///
+  /// - Parameters:
+  ///   - id: the approval.
+  ///   - peer: the number of the connection that waits; nil for the gateway itself.
+  ///   - body: called once, unless the connection leaves before.
+  mutating func wait(
+    _ id: String, _ peer: Int?, _ body: @escaping @Sendable (ApprovalDecision?) -> Void
+  ) {
     guard let index = all.firstIndex(where: { $0.id == id }) else { return body(nil) }
-    if all[index].isPending { all[index].waiters.append(body) } else { body(all[index].decision) }
+    if all[index].isPending {
+      all[index].waiters.append(.init(peer: peer, call: body))
+    } else {
+      body(all[index].decision)
+    }
+  }
+
+  /// Forgets what a connection that is gone waits for.
+  mutating func leave(_ peer: Int) {
+    for index in all.indices { all[index].waiters.removeAll { $0.peer == peer } }
   }
 }

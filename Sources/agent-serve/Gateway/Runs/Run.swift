@@ -2,6 +2,16 @@ import Core
 
 /// One message and the reply to it. Belongs to the gateway, which alone changes it.
 final class Run {
+  /// Who waits for its end.
+  struct Waiter {
+    /// The connection's number; nil for the gateway itself.
+    let peer: Int?
+    let call: (Run) -> Void
+  }
+
+  /// How many may wait for one.
+  private static let mostWaiters = 100
+
   /// How it ended.
   enum Outcome: Equatable, Sendable {
     /// With a reply, which may be empty.
@@ -24,8 +34,8 @@ final class Run {
   let id: String
   /// The conversation, its whole key.
   let session: SessionKey
-  /// What was said.
-  let message: String
+  /// What was said; empty when the run has ended.
+  var message: String
   /// How long the reply may take, seconds.
   let seconds: Double
   /// The connections that take part.
@@ -57,9 +67,9 @@ final class Run {
   /// Who reads the reply as it comes.
   var readers: [AsyncStream<Part>.Continuation] = []
   /// Who waits for its end, by a number.
-  var waiters: [Int: (Run) -> Void] = [:]
-  /// What ends the patience of some of them.
-  var timers: [Task<Void, any Error>] = []
+  var waiters: [Int: Waiter] = [:]
+  /// What ends the patience of some of them, by the same number.
+  var timers: [Int: Task<Void, any Error>] = [:]
 
   /// - Parameters:
   ///   - id: the idempotency key.
@@ -68,6 +78,18 @@ final class Run {
   ///   - seconds: how long the reply may take.
   init(id: String, session: SessionKey, message: String, seconds: Double) {
     (self.id, self.session, self.message, self.seconds) = (id, session, message, seconds)
+  }
+
+  /// Whether nobody else may wait for its end.
+  var isCrowded: Bool { waiters.count >= Self.mostWaiters }
+
+  /// Forgets a connection that is gone.
+  func leave(_ peer: Int) {
+    members.remove(peer)
+    for (number, waiter) in waiters where waiter.peer == peer {
+      waiters[number] = nil
+      timers.removeValue(forKey: number)?.cancel()
+    }
   }
 
   /// What the answer to a request for its end holds beside the run's id.
