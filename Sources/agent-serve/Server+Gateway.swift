@@ -55,7 +55,7 @@ extension Server {
       if options.asksForDevices { readAnswers(for: gateway) }
       return OpenGateway(gateway: gateway, listener: listener, pulse: pulse)
     } catch {
-      diagnostics.fail("\(place.text): \(ErrorText.of(error))")
+      fail(place, error, "--gateway PORT")
     }
   }
 

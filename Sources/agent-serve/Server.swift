@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import NIOCore
 import Records
 
 #if canImport(Darwin)
@@ -106,8 +107,17 @@ struct Server {
       announce(RecordText(.listening).string("url", url))
       return listener
     } catch {
-      diagnostics.fail("\(address.text): \(ErrorText.of(error))")
+      fail(address, error, "-l HOST:PORT")
     }
+  }
+
+  /// Ends with a word of why nobody can listen there.
+  ///
+  /// - Parameter option: what to do where another program does.
+  func fail(_ place: ListenAddress, _ error: any Error, _ option: String) -> Never {
+    let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
+    diagnostics.fail(
+      "\(place.text): \(ErrorText.of(error))" + (isTaken ? "; \(option) names another" : ""))
   }
 
   /// Prints a record of what happened, with the time.

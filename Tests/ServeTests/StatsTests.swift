@@ -86,6 +86,32 @@ struct StatsTests {
     #expect(one.counts(since: now.before(hours: 24).rfc3339).reduce(0, +) == 0)
   }
 
+  @Test("Without deleted actions it is the book of what is left")
+  func deleted() async throws {
+    let store = try ActionStore(path: ":memory:")
+    let runs = [
+      Fixture.action("memory_reflection_start", at: "2026-03-10T11:30:00.000Z", guild: "1"),
+      Fixture.action(
+        "memory_reflection_complete", at: "2026-03-11T01:00:00.000Z", guild: "3", cost: "0.3"),
+      Fixture.action(
+        "memory_reflection_start", at: "2026-03-01T01:00:00.000Z", guild: "3", cost: "1e-9"),
+    ]
+    let ids = try await store.insert(actions + runs).suffix(runs.count)
+    var book = StatsBook()
+    for action in actions + runs { book.add(action) }
+    #expect(book.guilds.count == 3 && book.lastActionAt == "2026-03-11T01:00:00.000Z")
+    // One that is not there is none.
+    book.subtract(try await store.write { try StatsLoss(deleting: ids + [99], $0) })
+    try check(book)
+    #expect(book.dailyCost(since: "2026-01-01").count == 2)
+    let now = now
+    let left = try await store.read { try StatsBook.load($0, guild: nil, now: now) }
+    #expect(book.totalCost == left.totalCost && book.guilds == left.guilds)
+    #expect(book.lastActionAt == left.lastActionAt)
+    book.subtract(try await store.write { try StatsLoss(deleting: Array(1...8), $0) })
+    #expect(book.lastActionAt == nil && book.guilds.isEmpty && abs(book.totalCost) < 1e-15)
+  }
+
   @Test("Fourteen days at most, newest first")
   func days() {
     var book = StatsBook()

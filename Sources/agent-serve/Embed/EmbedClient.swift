@@ -118,8 +118,9 @@ final class EmbedClient: @unchecked Sendable {
     } catch {
       return nil
     }
-    let length = vector.reduce(0) { $0 + $1 * $1 }.squareRoot()
-    return length.isFinite && length > 0 ? vector.map { $0 / length } : vector
+    // No square of a Float is too large for a Double, nor too small.
+    let length = vector.reduce(0.0) { $0 + Double($1) * Double($1) }.squareRoot()
+    return length > 0 ? vector.map { Float(Double($0) / length) } : vector
   }
 }
 

@@ -149,9 +149,8 @@ actor Embedder {
     let vectors = try await batches.vectors(of: pending.map(\.text), seconds: Self.patience)
     let model = batches.model
     let isNew = !index.accepts(width: vectors[0].count)
-    let kept: [Int64]
     do {
-      kept = try await store.write { db in
+      let kept = try await store.write { db in
         // The same name for another model: its old vectors mean nothing now.
         if isNew { try db.execute(sql: "DELETE FROM memory_vectors") }
         return try zip(pending, vectors).compactMap { fact, vector in
@@ -162,20 +161,24 @@ actor Embedder {
               SELECT id, ?, ? FROM memory_facts
               WHERE id = ? AND revision = ? AND deleted_at IS NULL
               """, arguments: [model, Self.data(vector), fact.id, fact.revision])
-          return db.changesCount > 0 ? fact.id : nil
+          return db.changesCount > 0 ? (fact, vector) : nil
+        }
+      }
+      // While nobody can write: whoever edits or deletes a fact takes its vector from the store,
+      // and then from the index.
+      try await store.write { [index] db in
+        if isNew { index.clear() }
+        for (fact, vector) in kept {
+          let isThere = try db.value(
+            Int64.self, sql: "SELECT fact_id FROM memory_vectors WHERE fact_id = ?",
+            arguments: [fact.id])
+          if isThere != nil { index.set(vector, of: fact.id, in: fact.guild) }
         }
       }
     } catch {
       throw EmbedFault(ErrorText.of(error))
     }
-    if isNew {
-      index.clear()
-      wake()
-    }
-    let known = Set(kept)
-    for (fact, vector) in zip(pending, vectors) where known.contains(fact.id) {
-      index.set(vector, of: fact.id, in: fact.guild)
-    }
+    if isNew { wake() }
   }
 
   /// 32-bit floats of this machine, one after the other.

@@ -92,8 +92,10 @@ final class Connection: Sendable {
     wait.withLockedValue { $0?.noteInput(at: .now) }
   }
 
-  /// Since when the client has kept us waiting; nil when it is our turn.
-  var waitsSince: ContinuousClock.Instant? { wait.withLockedValue { $0?.since } }
+  /// Since when the client has kept us waiting; nil when it is our turn, or that of a stream.
+  var waitsSince: ContinuousClock.Instant? {
+    wait.withLockedValue { wait in wait.flatMap { $0.kind == .piece ? nil : $0.since } }
+  }
 
   /// Tells the handlers of a client whose time is over, once.
   func beat(at now: ContinuousClock.Instant) {
@@ -124,6 +126,8 @@ struct ClientWait: Sendable {
     case body
     /// To read what it is sent.
     case room
+    /// To read the next piece of a stream.
+    case piece
   }
 
   private(set) var kind: Kind
@@ -141,7 +145,7 @@ struct ClientWait: Sendable {
     end = now + .seconds(60)
     switch kind {
     case .first, .head, .body: deadline = now + .seconds(10)
-    case .next, .room: deadline = end
+    case .next, .room, .piece: deadline = end
     }
   }
 
@@ -150,7 +154,7 @@ struct ClientWait: Sendable {
     switch kind {
     case .first, .next: self = ClientWait(.head, at: now)
     case .body: deadline = min(now + .seconds(10), end)
-    case .head, .room: break
+    case .head, .room, .piece: break
     }
   }
 }

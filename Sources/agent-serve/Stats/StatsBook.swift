@@ -46,10 +46,21 @@ struct StatsBook: Sendable {
     }
   }
 
+  /// Takes away actions that were deleted.
+  mutating func subtract(_ loss: StatsLoss) {
+    for (day, usd) in loss.costs {
+      total.add(-usd)
+      days[day]?.add(-usd)
+    }
+    for day in loss.days { days[day] = nil }
+    guilds.subtract(loss.guilds)
+    lastActionAt = loss.lastActionAt
+  }
+
   /// Counts a cost on its day.
   mutating func addCost(createdAt: String, usd: Double) {
     total.add(usd)
-    days[String(createdAt.prefix(10)), default: PreciseSum()].add(usd)
+    days[Self.day(createdAt), default: PreciseSum()].add(usd)
     if createdAt > lastActionAt ?? "" { lastActionAt = createdAt }
   }
 
@@ -107,6 +118,9 @@ struct StatsBook: Sendable {
     days.filter { $0.key >= since }.sorted { $0.key > $1.key }.prefix(14)
       .map { ($0.key, $0.value.value) }
   }
+
+  /// The day of a time.
+  static func day(_ createdAt: String) -> String { String(createdAt.prefix(10)) }
 
   /// The position of the first time that is not before `time`.
   private static func first(in times: [Int64], from time: Int64) -> Int {

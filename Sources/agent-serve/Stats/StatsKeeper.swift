@@ -25,10 +25,10 @@ final class StatsKeeper: @unchecked Sendable {
     }
   }
 
-  /// Takes what the store holds now, after actions were deleted.
-  func replace(_ book: StatsBook) {
+  /// Takes away actions that were deleted.
+  func subtract(_ loss: StatsLoss) {
     lock.withLock {
-      self.book = book
+      book.subtract(loss)
       version += 1
     }
   }

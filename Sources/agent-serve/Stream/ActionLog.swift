@@ -48,7 +48,7 @@ actor ActionLog {
     }
   }
 
-  /// Deletes actions.
+  /// Deletes actions, of kinds that the stats do not count by their kind.
   ///
   /// - Throws: what SQLite says; then all of them are still there.
   func remove(_ ids: [Int64]) async throws {
@@ -90,19 +90,13 @@ actor ActionLog {
     isWriting = false
   }
 
-  /// Nothing is counted beside it: the stats are made anew.
+  /// Nothing is counted beside it, so that the stats are of what is left.
   private func removeWaiting() async {
     let removals = removals
     self.removals = []
     for removal in removals {
       do {
-        let book = try await store.write { db in
-          for id in removal.ids {
-            try db.execute(sql: "DELETE FROM actions WHERE id = ?", arguments: [id])
-          }
-          return try StatsBook.load(db, guild: nil, now: .now())
-        }
-        stats.replace(book)
+        stats.subtract(try await store.write { try StatsLoss(deleting: removal.ids, $0) })
         removal.answer.resume()
       } catch {
         removal.answer.resume(throwing: error)

@@ -24,8 +24,6 @@ final class Hub: @unchecked Sendable {
   /// last ones to be a second old.
   private static let updateDelay = Duration.milliseconds(100)
   private static let updatePause = Duration.seconds(1)
-  /// A client that took nothing for so long is as good as gone.
-  private static let stallLimit = Duration.seconds(60)
   private static let blockSize = 64 * 1024
   private static let heartbeat = ByteBuffer(bytes: Frame.heartbeat.bytes)
 
@@ -102,18 +100,13 @@ final class Hub: @unchecked Sendable {
     }
   }
 
-  /// Delivers what is due: heartbeats, updates; drops who is stuck.
-  /// Called some ten times a second.
+  /// Delivers what is due: heartbeats, updates. Called some ten times a second.
   ///
   /// - Parameters:
   ///   - now: the clock.
   ///   - update: makes the frame of the stats or the voice state, called at most
   ///     once.
   func beat(at now: ContinuousClock.Instant = .now, update: () -> Frame) {
-    let subscribers = lock.withLock { entries.values.map(\.subscriber) }
-    for subscriber in subscribers {
-      if subscriber.stalled(at: now) > Self.stallLimit { subscriber.end(.cut) }
-    }
     let (isBurstOver, isDue) = lock.withLock { () -> (Bool, Bool) in
       let isBurstOver =
         dirtySince.map { now - $0 >= Self.updateDelay && now - lastUpdate >= Self.updatePause }

@@ -35,8 +35,6 @@ final class Subscriber: Sendable {
     var isOver = false
     /// Whether the connection knows that something waits for it.
     var isAwake = false
-    /// Since when the client has been taking the same piece.
-    var busySince: ContinuousClock.Instant?
     /// Waits until all has been sent.
     var sender: CheckedContinuation<Void, any Error>?
   }
@@ -103,10 +101,8 @@ final class Subscriber: Sendable {
     let (piece, sender) = state.withLockedValue {
       state -> (Piece, CheckedContinuation<Void, any Error>?) in
       if let bytes = state.backlog.take(atMost: 256 * 1024) {
-        state.busySince = .now
         return (.bytes(bytes), nil)
       }
-      state.busySince = nil
       let isFinished = state.ending == .finished && !state.isOver
       if isFinished { state.isOver = true }
       state.isAwake = false
@@ -115,12 +111,6 @@ final class Subscriber: Sendable {
     }
     sender?.resume()
     return piece
-  }
-
-  /// How long the client has been taking the same piece; zero when it waits for
-  /// us.
-  func stalled(at now: ContinuousClock.Instant) -> Duration {
-    state.withLockedValue { $0.busySince.map { now - $0 } ?? .zero }
   }
 
   /// Whether the stream has been told to end.

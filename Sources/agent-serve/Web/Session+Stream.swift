@@ -44,10 +44,12 @@ extension Session {
   func deliver(_ subscriber: Subscriber, _ context: ChannelHandlerContext) -> Bool {
     switch subscriber.next() {
     case .bytes(let bytes):
+      connection.expect(.piece)
       context.writeAndFlush(Self.wrapOutboundOut(.body(.byteBuffer(bytes))), promise: nil)
       return true
-    case .nothing: break
+    case .nothing: connection.expect(nil)
     case .finished:
+      connection.expect(.piece)
       context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).assumeIsolated()
         .whenComplete { _ in context.close(promise: nil) }
     }

@@ -97,6 +97,8 @@ final class Session: ChannelInboundHandler, RemovableChannelHandler {
       switch (overdue.kind, state) {
       case (.head, .idle), (.body, .receiving): refuse(.late, context)
       case (_, .idle), (.room, .answering), (.room, .closing): context.close(promise: nil)
+      // Who took nothing for so long is as good as gone.
+      case (.piece, .following(_, let subscriber)): subscriber.end(.cut)
       default: break
       }
     case ChannelEvent.inputClosed:

@@ -110,7 +110,11 @@ refused -l 127.0.0.1:0 -D :memory: --token-file "$tmp/no-such-token"
 chmod 600 "$tmp/token"
 want=2
 refused -l "127.0.0.1:$port" -D :memory:
-err_is "agent-serve: 127.0.0.1:$port: address already in use" "a port that is taken"
+err_is "agent-serve: 127.0.0.1:$port: address already in use; -l HOST:PORT names another" \
+  "a port that is taken"
+refused -l 127.0.0.1:0 -D :memory: --gateway "$port"
+err_is "agent-serve: 127.0.0.1:$port: address already in use; --gateway PORT names another" \
+  "one of the gateway"
 refused -l 127.0.0.1
 refused -l 127.0.0.1:0 --speed fast
 refused -l 127.0.0.1:0 -D :memory: --speed 2
