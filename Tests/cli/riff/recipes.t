@@ -67,6 +67,29 @@ for n in 1 2 3 4; do up -s twice & done
 wait_until 30 rtmux has-session -t =twice
 is "$(rtmux list-sessions | grep -c twice)" 1 "riff-up: at the same time, one session"
 is "$(find "$remote_home" -name PWNED | wc -l)" 0 "nothing of a name was run"
+# A server that is ending makes no session.
+cat >"$remote_home/bin/tmux" <<END
+#!/bin/sh
+case " \$* " in
+*" new-session "*)
+  if [ -s "$tmp/endings" ]; then
+    sed -i 1d "$tmp/endings"
+    echo 'server exited unexpectedly' >&2
+    exit 1
+  fi
+  ;;
+esac
+exec $(command -v tmux) "\$@"
+END
+chmod +x "$remote_home/bin/tmux"
+seq 3 >"$tmp/endings"
+up -s next
+is "$status$(rtmux list-sessions -F '#{session_name}' | grep -c next)" 01 "riff-up: the next server makes it"
+seq 99 >"$tmp/endings"
+up -s later
+status_is 75 "riff-up: one that is long in ending"
+err_one_line riff-up "is told"
+rm "$remote_home/bin/tmux"
 like "$(riff-up -h)" '^usage: riff-up' "riff-up -h"
 rtmux kill-server
 
