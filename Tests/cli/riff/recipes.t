@@ -168,6 +168,19 @@ cp "$root/bin/riff-claude" "$remote_home/bin"
 ln -s 999999 "$repo/.git/riff.lock"
 new -d "~/my repo" -s riff-8
 is "$(cwd riff-8)" "${tree%/*}/riff-8" "worktree: a stale lock"
+# So is what whoever was to remove it has left behind.
+ln -s 999999 "$repo/.git/riff.lock"
+mkdir "$repo/.git/riff.lock.stale"
+touch -t 202001010000 "$repo/.git/riff.lock.stale"
+new -d "~/my repo" -s riff-30
+is "$(cwd riff-30)" "${tree%/*}/riff-30" "worktree: a stale lock that somebody began to remove"
+not_ok "nothing of it is left" test -e "$repo/.git/riff.lock.stale"
+ln -s 999999 "$repo/.git/riff.lock"
+mkdir "$repo/.git/riff.lock.stale"
+touch -t 202001010000 "$repo/.git/riff.lock.stale"
+run tmux-attach $attach_args --close riff-30
+status_is 0 "worktree: close, with one"
+not_ok "the folder is gone" test -e "${tree%/*}/riff-30"
 jobs=
 for n in 11 12 13 14 15 16; do
   bounded 30 tmux-attach -q $attach_args -N --worktree -d "~/my repo" -s "riff-$n" &
