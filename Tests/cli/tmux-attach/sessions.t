@@ -161,6 +161,20 @@ is "$(cat "$tmp"/new.[1-8] | jq -r .name | sort -V | tr '\n' ' ')" \
   "riff-2 riff-3 riff-4 riff-5 riff-6 riff-7 riff-8 riff-9 " "eight at once are eight sessions"
 is "$(cat "$tmp/new.err")" "" "without a word"
 
+# --- more than the transport carries
+long="cat #$(printf '%040000d' 0)"
+for transport in $transports; do
+  attach_args "$transport"
+  [ "$transport" = libssh2 ] || long=$long$long
+  attach -N -H "$long"
+  status_is 2 "$transport: a command that is too long"
+  err_is 'tmux-attach: 127.0.0.1: the command is too long' "is told"
+done
+attach_args libssh2
+sit long 10x80 tmux-attach $attach_args -s other -H "$long"
+at long end 20 >"$tmp/ended"
+is "$(seat_says long .status)" 2 "so it is where one attaches"
+
 # --- another one takes the name between the list and the creation
 no_server
 rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
