@@ -109,16 +109,27 @@ int clibc_folder_watch(const char *path) {
 #endif
 }
 
-void clibc_folder_drain(int fd) {
+int clibc_folder_drain(int fd) {
 #ifdef __linux__
-  char events[4096];
-  while (read(fd, events, sizeof events) > 0) continue;
+  _Alignas(struct inotify_event) char events[4096];
+  int is_news = 0;
+  ssize_t count;
+  while ((count = read(fd, events, sizeof events)) > 0) {
+    const struct inotify_event *event;
+    for (char *at = events; at < events + count; at += sizeof *event + event->len) {
+      event = (const struct inotify_event *)at;
+      if (event->len == 0 || event->name[0] != '.') is_news = 1;
+    }
+  }
+  return is_news;
 #elif defined(__APPLE__)
   struct kevent event;
   struct timespec now = {0, 0};
   while (kevent(fd, NULL, 0, &event, 1, &now) > 0) continue;
+  return -1;
 #else
   (void)fd;
+  return -1;
 #endif
 }
 

@@ -83,6 +83,8 @@ final class BusIntake {
   /// - Returns: how bus-get ended.
   func end() -> Int32 {
     child.closeInput()
+    // What was not acknowledged comes again.
+    if EndSignals.hasPending { child.end(within: InboxBus.patienceAtEnd) }
     _ = child.waitForEnd()
     return child.exitStatus ?? ExitStatus.temporary.rawValue
   }

@@ -8,6 +8,8 @@ final class DepositSource {
   let isInput: Bool
   let descriptor: Int32
   let status: stat
+  /// What has its name: the file, or a symbolic link to it.
+  private let named: stat?
   /// Bytes from here to the end; nil where nobody knows.
   let size: Int64?
   /// What it is called, for a name; empty for standard input.
@@ -32,6 +34,7 @@ final class DepositSource {
       throw SettingsError(label, systemReason(code))
     }
     self.status = status
+    named = isInput ? nil : Self.named(path)
     start = max(0, lseek(descriptor, 0, SEEK_CUR))
     size = status.isRegular ? max(0, Int64(status.st_size) - Int64(start)) : nil
     (stem, ending) = isInput ? ("", nil) : Self.parts(of: path)
@@ -66,10 +69,26 @@ final class DepositSource {
     }
   }
 
-  /// Takes it from its old place, now that it has another.
+  /// Takes it from its old place, now that it has another: not what somebody has put there
+  /// meanwhile, nor what was added to it.
   func remove() throws(SettingsError) {
-    guard !isInput, unlink(label) != 0 else { return }
+    if isInput { return }
+    var now = stat()
+    guard fstat(descriptor, &now) == 0, FileVersion(now) == FileVersion(status),
+      Self.isSame(named, Self.named(label)), Self.isSame(now, stat(following: label))
+    else { throw SettingsError(label, "copied, but changed since: kept") }
+    guard unlink(label) != 0 else { return }
     throw SettingsError(label, "copied, but cannot be removed: \(systemReason(systemError))")
+  }
+
+  private static func named(_ path: String) -> stat? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status : nil
+  }
+
+  private static func isSame(_ one: stat?, _ other: stat?) -> Bool {
+    guard let one, let other else { return false }
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino
   }
 
   /// The first bytes.

@@ -118,7 +118,10 @@ struct Drain {
       if error.stopsDrain { failure = error }
       return false
     }
-    for (item, receipt) in zip(open, receipts) { try finish(item, receipt, &result) }
+    // All have been typed: none stays queued because another one cannot be written.
+    let items = zip(open, receipts).map { finish($0, $1, &result) }
+    try output.write(items)
+    try output.flush()
     return true
   }
 
@@ -140,18 +143,23 @@ struct Drain {
       progress.clear()
       if !error.stopsDrain {
         say(item, "stays queued: \(error.reason)")
-        try keep(error.reason, isFinal: false, item)
+        keep(error.reason, isFinal: false, item)
         result.status = max(result.status, error.drainStatus)
       }
       return error
     }
     progress.clear()
-    try finish(open, receipt, &result)
+    try output.write([finish(open, receipt, &result)])
+    try output.flush()
     return nil
   }
 
   /// The file goes, now that it has arrived.
-  private func finish(_ open: OpenItem, _ receipt: Receipt, _ result: inout Result) throws {
+  ///
+  /// - Returns: what is to be written of it.
+  private func finish(
+    _ open: OpenItem, _ receipt: Receipt, _ result: inout Result
+  ) -> InboxItem {
     let name = open.item.name
     var item = open.item
     item.size = Int64(open.size)
@@ -162,7 +170,7 @@ struct Drain {
       // What was added is nowhere else. It will not be typed again: it has its mark.
       let reason = "delivered, but changed since: kept here"
       diagnostics.error(item.path, reason)
-      try keep(reason, isFinal: true, item)
+      keep(reason, isFinal: true, item)
       item.state = .failed
       item.reason = reason
       result.status = ExitStatus.failure.rawValue
@@ -177,8 +185,7 @@ struct Drain {
       item.state = .delivered
     }
     result.delivered += 1
-    try output.write([item])
-    try output.flush()
+    return item
   }
 
   private func obstacle(to item: InboxItem) -> OpenItem.Obstacle {
@@ -203,7 +210,7 @@ struct Drain {
       result.status = max(result.status, ExitStatus.temporary.rawValue)
     case .never(let reason):
       diagnostics.error(item.path, reason)
-      try keep(reason, isFinal: true, item)
+      keep(reason, isFinal: true, item)
       var failed = item
       failed.state = .failed
       failed.reason = reason
@@ -215,7 +222,7 @@ struct Drain {
     }
   }
 
-  private func keep(_ reason: String, isFinal: Bool, _ item: InboxItem) throws {
+  private func keep(_ reason: String, isFinal: Bool, _ item: InboxItem) {
     do throws(SettingsError) {
       try notes.keep(.init(isFinal: isFinal, reason: reason, time: .now()), of: item.name)
     } catch {

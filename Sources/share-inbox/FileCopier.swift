@@ -30,10 +30,11 @@ struct FileCopier {
   ///
   /// - Parameter progress: told how many bytes have been copied.
   /// - Returns: nil when done, else the side that failed and the error number: EFBIG for
-  ///   a source that does not end within the limit.
+  ///   a source that does not end within the limit, EINTR for a signal that is watched for.
   mutating func run(_ progress: (Int64) -> Void) -> (Side, Int32)? {
     while true {
       if count > limit { return (.source, EFBIG) }
+      if EndSignals.hasPending { return (.source, EINTR) }
       let copied = clibc_copy_range(source, target, Int(min(Self.stretch, room)))
       // Some file systems say 0 for a file whose size they do not know: let read
       // find the end.
@@ -58,14 +59,17 @@ struct FileCopier {
     defer { buffer.deallocate() }
     while true {
       if count > limit { return (.source, EFBIG) }
+      // A pipe whose writer is slow.
+      var entries = [
+        pollfd(fd: source, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      _ = poll(&entries, 2, -1)
+      if entries[1].revents != 0 { return (.source, EINTR) }
       let got = read(source, buffer.baseAddress, Int(min(Int64(buffer.count), room)))
       if got < 0 {
-        if systemError == EINTR { continue }
-        guard systemError == EAGAIN else { return (.source, systemError) }
-        // A pipe whose writer is slow.
-        var entry = pollfd(fd: source, events: Int16(POLLIN), revents: 0)
-        _ = poll(&entry, 1, -1)
-        continue
+        if systemError == EINTR || systemError == EAGAIN { continue }
+        return (.source, systemError)
       }
       if got == 0 { return nil }
       var rest = UnsafeRawBufferPointer(rebasing: buffer[..<got])

@@ -151,6 +151,9 @@ enum PathText {
   /// The path and a blank.
   static let usual = "{path} "
 
+  /// Bytes of a text that every host takes, whatever is in it.
+  private static let longest = 1024
+
   /// Reads `--format`.
   ///
   /// - Throws: `UsageError` for a text without the path, and for control characters:
@@ -159,6 +162,9 @@ enum PathText {
     let text = argument.value
     guard text.holds("{path}") else {
       throw argument.fault("{path} is missing")
+    }
+    guard text.utf8.count <= longest else {
+      throw UsageError("--format: longer than \(longest) bytes")
     }
     guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
     else { throw UsageError("--format: control characters, which would be keys") }

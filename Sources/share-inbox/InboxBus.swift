@@ -28,7 +28,8 @@ struct InboxBus {
 
   /// Publishes a file, and makes the stream if there is none.
   ///
-  /// - Returns: how bus-put ended, and what it said; nothing is said of success.
+  /// - Returns: how bus-put ended, and what it said; nothing is said of success. A signal that
+  ///   is watched for ends it, and is left to the caller.
   func put(_ file: BusFile?) throws(SettingsError) -> (status: Int32, said: [String]) {
     let child = try start(
       ["bus-put", "--create", "--work-queue", "--id", "/id", "-u", subject, "-q", "--max-wait"]
@@ -38,8 +39,7 @@ struct InboxBus {
       let count = rest.withUnsafeBytes { write(child.input, $0.baseAddress, $0.count) }
       if count >= 0 { rest = rest.dropFirst(count) }
       if count < 0, systemError == EAGAIN {
-        var entry = pollfd(fd: child.input, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&entry, 1, -1)
+        guard Self.wait(for: child.input, POLLOUT) else { return Self.end(child) }
       } else if count < 0, systemError != EINTR {
         break
       }
@@ -47,14 +47,38 @@ struct InboxBus {
     child.closeInput()
     var said: [String] = []
     var lines = LineReader(descriptor: child.error)
-    while let line = try? lines.next() {
+    func pause() throws {
+      if !Self.wait(for: child.error, POLLIN) { throw Signal() }
+    }
+    while let line = try? lines.next(beforeBlocking: pause) {
       let text = String(decoding: line.bytes, as: UTF8.self)
       let words = text.hasPrefix(program + ": ") ? text.dropFirst(program.count + 2) : text[...]
       said.append(String(words.hasPrefix("-:1: ") ? words.dropFirst(5) : words))
     }
+    if EndSignals.hasPending { return Self.end(child) }
     _ = child.waitForEnd()
     return (child.exitStatus ?? ExitStatus.temporary.rawValue, said)
   }
+
+  private struct Signal: Error {}
+
+  /// - Returns: false when a signal came first.
+  private static func wait(for descriptor: Int32, _ events: Int32) -> Bool {
+    var entries = [
+      pollfd(fd: descriptor, events: Int16(events), revents: 0),
+      pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    while poll(&entries, 2, -1) < 0, systemError == EINTR {}
+    return entries[1].revents == 0
+  }
+
+  private static func end(_ child: ChildProcess) -> (status: Int32, said: [String]) {
+    child.end(within: patienceAtEnd)
+    return (ExitStatus.temporary.rawValue, [])
+  }
+
+  /// Seconds that a program of the bus has to end when a signal came.
+  static let patienceAtEnd = 0.5
 
   /// Starts to take files.
   ///

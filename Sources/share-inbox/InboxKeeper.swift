@@ -16,11 +16,18 @@ struct InboxKeeper {
   ) throws -> ExitStatus {
     var status = ExitStatus.success
     var unwritten: WriteFailure?
+    func heedSignal() throws {
+      guard let signal = EndSignals.next() else { return }
+      try output.flush()
+      Process.die(by: signal)
+    }
     for file in files {
+      try heedSignal()
       let item: InboxItem
       do throws(SettingsError) {
         item = try deposit(file, .now())
       } catch {
+        try heedSignal()
         diagnostics.say(error.message)
         if status == .success { status = error.status }
         continue

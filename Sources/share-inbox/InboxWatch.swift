@@ -19,6 +19,8 @@ final class InboxWatch {
   private let diagnostics: Diagnostics
   private var folder: InboxFolder
   private var hint: Int32
+  /// What was there before the last drain, where the system does not tell what has come.
+  private var known: Set<[UInt8]> = []
   private var schedule = WatchSchedule()
   private var isDown = false
   private var lastUse = 0.0
@@ -57,6 +59,7 @@ final class InboxWatch {
       let now = Clock.monotonic
       if schedule.isDue(now) {
         try reopen()
+        known = names
         let result = try makeDrain(folder).run(saysForeign: schedule.isFirst)
         if let failure = result.failure {
           if case .interrupted(let signal) = failure { Process.die(by: signal) }
@@ -108,10 +111,18 @@ final class InboxWatch {
       dieIfAsked()
     }
     var entry = pollfd(fd: hint, events: Int16(POLLIN), revents: 0)
-    if hint >= 0, poll(&entry, 1, 0) > 0 {
-      clibc_folder_drain(hint)
+    guard hint >= 0, poll(&entry, 1, 0) > 0 else { return }
+    // What is kept of a failure is a hidden file, and no reason for the next try.
+    let news = clibc_folder_drain(hint)
+    if news > 0 || news < 0 && !names.isSubset(of: known) {
       schedule.hinted(now: Clock.monotonic)
     }
+  }
+
+  /// The names in the folder that are not hidden.
+  private var names: Set<[UInt8]> {
+    let all = try? folder.names()
+    return Set((all ?? []).filter { $0.first != UInt8(ascii: ".") })
   }
 
   private func dieIfAsked() {

@@ -41,6 +41,7 @@ public enum ShareInbox {
         try deposit.add(path, now: now)
       }.rawValue
     case .add(let files):
+      EndSignals.watch()
       let deposit = Deposit(
         folder: folder, suffix: options.suffix, moves: options.moves, maxSize: options.maxSize,
         isQuiet: options.quiet)
@@ -113,6 +114,7 @@ struct DeliveryJob {
   /// - Returns: what the command returns for it.
   private func take(from bus: InboxBus, into folder: InboxFolder) throws -> Int32 {
     let made = try bus.put(nil)
+    if let signal = EndSignals.next() { Process.die(by: signal) }
     // Who may only read does not make it; whether that is so, bus-get tells.
     if made.status != ExitStatus.denied.rawValue {
       for line in made.said { diagnostics.say(line) }

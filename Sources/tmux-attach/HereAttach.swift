@@ -31,7 +31,7 @@ enum HereAttach {
     visit.close()
     try? SessionMemory.update(visit.memoryPath) { $0.used(start.name) }
     let words = ["tmux", "-u", "-L", request.options.label, "attach-session", "-t"]
-    become(words + ["=" + start.name])
+    become(words + [ShellWord.tmuxArgument("=" + start.name)])
     diagnostics.error("tmux", systemReason(systemError))
     return ExitStatus.failure.rawValue
   }

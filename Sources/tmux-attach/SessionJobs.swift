@@ -42,9 +42,8 @@ struct SessionJobs {
     } else {
       session = try newWithFreeName()
     }
-    let name = session.name
-    try SessionMemory.update(visit.memoryPath) { $0.made(name) }
     try output.list([session.record], .sessions)
+    remember { $0.made(session.name) }
     return ExitStatus.success.rawValue
   }
 
@@ -78,8 +77,17 @@ struct SessionJobs {
   func close(_ name: String) throws -> Int32 {
     let words = try tmux.close(name)
     if !words.isEmpty, !visit.options.quiet { visit.diagnostics.say(words) }
-    try SessionMemory.update(visit.memoryPath) { $0.closed(name) }
+    remember { $0.closed(name) }
     return ExitStatus.success.rawValue
+  }
+
+  /// What the host has done is done, also where nothing can be written here: it is said.
+  private func remember(_ change: (inout SessionMemory) -> Void) {
+    do throws(SettingsError) {
+      try SessionMemory.update(visit.memoryPath, change)
+    } catch {
+      visit.diagnostics.say(error.message)
+    }
   }
 
   /// Holds what is known here against the host's list; a record for each session.

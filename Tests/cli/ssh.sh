@@ -17,6 +17,7 @@
 #                           words of a script, what it does at the host, our files
 #   attach_args             sets $attach_args: for libssh2 and for ssh, see there
 #   rtmux ARG...            the box's tmux -L riff
+#   no_server               ends that tmux, and waits until it has gone
 #   remote ARG...           a command on the box by plain ssh; run_remote: as `run`
 #   start_proxy [NAME]      a link to the box (`link`); sets $port and $link
 #   link ORDER...           to $link; orders: see servers/flaky.py
@@ -175,6 +176,15 @@ $remote_user@127.0.0.1"
 }
 
 rtmux() { env -u TMUX HOME="$remote_home" TMUX_TMPDIR="$remote_tmp" tmux -L riff "$@"; }
+
+# One that is ending is not there for who asks, but makes no session either.
+no_server() {
+  _server=$(rtmux display-message -p '#{pid}' 2>/dev/null)
+  rtmux kill-server 2>/dev/null
+  [ -z "$_server" ] || wait_until 30 gone "$_server"
+  wait_until 30 silent
+}
+silent() { ! rtmux list-sessions >/dev/null 2>&1; }
 
 # ssh_args: plain ssh's, for what does not go through the command under test.
 ssh_args() {

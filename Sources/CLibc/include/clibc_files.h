@@ -35,9 +35,10 @@ int clibc_is_being_written(int fd);
 
 /* A descriptor that is readable when something came into a folder (inotify,
  * kqueue): a hint, which may be wrong both ways. -1 with errno, ENOSYS where there is
- * no such thing. `drain` takes what waits in it. */
+ * no such thing. `drain` takes what waits in it: 0 when it was of hidden files alone,
+ * 1 when it was not, -1 when nobody knows. */
 int clibc_folder_watch(const char *path);
-void clibc_folder_drain(int fd);
+int clibc_folder_drain(int fd);
 
 /* A descriptor that is readable when something changed in what was given to
  * `clibc_changes_add`: a folder with the files in it, a file that grew. As above a hint,

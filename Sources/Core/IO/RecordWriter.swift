@@ -166,9 +166,11 @@ public struct WriteFailure: Error, Equatable, Sendable {
 
 extension Diagnostics {
   /// Leaves as a failed write to standard output deserves: a closed pipe ends
-  /// quietly by SIGPIPE, anything else (a full disk) with one line and status 2.
+  /// quietly by SIGPIPE, a write that a signal broke off by that signal, anything else (a
+  /// full disk) with one line and status 2.
   public func fail(writing failure: WriteFailure) -> Never {
     if failure.isClosedPipe { Process.die(by: SIGPIPE) }
+    if failure.code == EINTR, let signal = EndSignals.next() { Process.die(by: signal) }
     fail("standard output: \(failure.reason)")
   }
 }

@@ -193,6 +193,27 @@ public final class ChildProcess {
     _ = CLibc.kill(leadsGroup ? -process : process, signal)
   }
 
+  /// Asks it to end, and kills it when it has not after so long.
+  ///
+  /// - Parameters:
+  ///   - seconds: for what it has to put in order.
+  ///   - signal: how it is asked.
+  /// - Returns: whether it ended when it was asked.
+  @discardableResult
+  public func end(within seconds: Double, asking signal: Int32 = SIGTERM) -> Bool {
+    kill(signal)
+    let limit = Clock.monotonic + seconds
+    while !reap() {
+      guard Clock.monotonic < limit else {
+        kill(SIGKILL)
+        _ = waitForEnd()
+        return false
+      }
+      _ = poll(nil, 0, 2)
+    }
+    return true
+  }
+
   /// The status with which it exited; nil while it runs and for a signal.
   public var exitStatus: Int32? {
     waitStatus.flatMap { $0 & 0x7f == 0 ? ($0 >> 8) & 0xff : nil }

@@ -21,7 +21,8 @@ public final class RowOutput {
 
   /// How records are written.
   public let form: Form
-  private let writer = RecordWriter()
+  /// A command that watches for signals is not kept by a reader that is slow.
+  private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
   private let isTerminal: Bool
   private let isQuiet: Bool
   private let depth: ColourDepth

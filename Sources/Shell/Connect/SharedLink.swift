@@ -74,6 +74,9 @@ final class SharedLink: Link {
   func run(_ command: String) -> any Channel {
     if let own { return own.run(command) }
     guard case .ready = state else { return MuxChannel(failing: .local(why: "not ready")) }
+    guard command.utf8.count <= SSH2Link.longestCommand else {
+      return MuxChannel(failing: .tooLong)
+    }
     let now = Clock.monotonic
     let call = SharedChannel(
       command, path, over: contact, patience: request.options.keepalive * 3 + 1, now: now)

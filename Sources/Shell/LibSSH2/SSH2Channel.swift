@@ -8,7 +8,7 @@ final class SSH2Channel: Channel {
   }
 
   private weak var link: SSH2Link?
-  private let command: String
+  let command: String
   private let term: String?
   private var step = Step.waiting
   /// From when the host has opened the channel until it is closed.

@@ -120,9 +120,14 @@ public final class SSH2Link: Link {
     end(.closed)
   }
 
+  /// libssh2 takes no request of more than 35000 bytes in all, and says so in odd words.
+  static let longestCommand = 32_000
+
   private func start(_ channel: SSH2Channel) -> SSH2Channel {
     if case .ended(let failure) = state {
       channel.end(.failed(failure))
+    } else if channel.command.utf8.count > Self.longestCommand {
+      channel.end(.failed(.tooLong))
     } else {
       channels.append(channel)
       if let session { channel.advance(session) }

@@ -46,6 +46,8 @@ public enum HostFailure: Error, Equatable, Sendable {
   case noHarness(String)
   /// The program of a new session ended at once.
   case endedAtOnce(String)
+  /// The host's tmux server is ending, and so makes no session, but has not gone yet.
+  case serverEnding
   /// The agent in a session is not idle: how it stands instead.
   case busy(String, state: String)
   /// Nobody says how the agent in a session stands.
@@ -71,6 +73,9 @@ public enum HostFailure: Error, Equatable, Sendable {
 }
 
 extension HostFailure {
+  /// A command that the transport cannot carry.
+  static let tooLong = unfit(why: "the command is too long")
+
   /// The reason in words, one line, lower case, without a full stop, and with what to do.
   /// Text of the host in it is not escaped yet.
   public var reason: String {
@@ -93,6 +98,7 @@ extension HostFailure {
     case .noHarness(let name):
       "\(name): not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
     case .endedAtOnce(let harness): "\(harness): ended as soon as it was started"
+    case .serverEnding: "tmux: the server is still ending; try again"
     case .busy(let name, let state): "session \(name): still \(state)"
     case .stateUnknown(let name):
       "session \(name): nothing says whether its agent is idle; see agent-state(1)"
@@ -119,7 +125,7 @@ extension HostFailure {
     switch self {
     case .onlyTyped(let failure): failure.exitStatus
     case .interrupted(let signal): 128 + signal
-    case .connectFailed, .linkLost, .silent, .cutShort, .late, .closed, .busy:
+    case .connectFailed, .linkLost, .silent, .cutShort, .late, .closed, .busy, .serverEnding:
       ExitStatus.temporary.rawValue
     case .hostKeyChanged, .hostKeyUnknown, .authFailed: ExitStatus.denied.rawValue
     case .noSession, .stateUnknown: ExitStatus.negative.rawValue

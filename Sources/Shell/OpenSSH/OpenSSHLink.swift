@@ -60,6 +60,9 @@ public final class OpenSSHLink: Link {
   /// `$AGENTUTILS_SSH`, by default `ssh`.
   static var program: String { Process.environment("AGENTUTILS_SSH") ?? "ssh" }
 
+  /// One word of a command line has 128 KB on Linux, here and there.
+  private static let longestCommand = 128_000
+
   public var deadline: Double? {
     if case .ended = state { return nil }
     let all =
@@ -93,6 +96,7 @@ public final class OpenSSHLink: Link {
     guard case .ready = state, let plan, let place else {
       return SSHTerminal(failing: .local(why: "ssh: not ready"))
     }
+    guard command.utf8.count <= Self.longestCommand else { return SSHTerminal(failing: .tooLong) }
     do throws(SettingsError) {
       let pipe = try SSHLogPipe(in: place.folder, name: place.ownName("log"))
       let child: ChildProcess
@@ -116,6 +120,7 @@ public final class OpenSSHLink: Link {
     guard case .ready = state else {
       return MuxChannel(failing: .local(why: "ssh: not ready"))
     }
+    guard command.utf8.count <= Self.longestCommand else { return MuxChannel(failing: .tooLong) }
     let call = MuxChannel(command)
     calls.append(call)
     send(call, Clock.monotonic)

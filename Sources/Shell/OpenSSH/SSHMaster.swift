@@ -19,7 +19,11 @@ final class SSHMaster {
   private let hasPerson: Bool
   private var progress: Double
   private var errors: [UInt8] = []
+  /// The terminal on which it may ask.
+  private let terminal: TerminalModes?
 
+  /// The time it has to put the terminal in order, seconds.
+  private static let leaving = 0.2
   /// The time a person has for a passphrase, seconds: as long as sshd(8) waits.
   private static let thinking = 120.0
 
@@ -33,6 +37,7 @@ final class SSHMaster {
     patience: Double, hasPerson: Bool, now: Double
   ) throws(ChildProcess.Failure) {
     // With a person, ssh asks on the controlling terminal.
+    terminal = hasPerson ? TerminalModes() : nil
     child = try ChildProcess(words, output: .nothing, error: hasPerson ? .ours : .pipe)
     self.pipe = pipe
     self.socket = socket
@@ -42,7 +47,16 @@ final class SSHMaster {
     progress = now
   }
 
-  deinit { unlink(socket) }
+  deinit {
+    if case .starting = state { stop() }
+    unlink(socket)
+  }
+
+  /// Ends it; a question that nobody has answered leaves the terminal as it was.
+  private func stop() {
+    child.end(within: Self.leaving)
+    terminal?.restore()
+  }
 
   var log: SSHLog { pipe.log }
 
@@ -68,7 +82,7 @@ final class SSHMaster {
     takeErrors()
     if pipe.log.cannotPin {
       state = .failed(.hostKeyUnknown(why: "the host's key is new and cannot be pinned"))
-      child.kill(SIGKILL)
+      stop()
     } else if pipe.log.takesCalls, rename(socket, shared()) == 0 {
       // Known by its lasting name only now that it is whole.
       state = .up
@@ -87,7 +101,7 @@ final class SSHMaster {
           }
       }
     } else if now >= progress + limit {
-      child.kill(SIGKILL)
+      stop()
       let seconds = Int(limit.rounded())
       state = .failed(
         pipe.log.isSignedIn
@@ -108,5 +122,27 @@ final class SSHMaster {
     guard child.error >= 0 else { return }
     // Closed before it ends: it must not wake the loop again and again.
     if PipeEnd.drain(child.error, into: &errors, limit: 16384) { child.closeEnds() }
+  }
+}
+
+/// How the controlling terminal is set, before a program asks for a secret on it.
+private struct TerminalModes {
+  private var found = termios()
+
+  /// Nil without one.
+  init?() {
+    let terminal = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
+    guard terminal >= 0 else { return nil }
+    defer { close(terminal) }
+    guard tcgetattr(terminal, &found) == 0 else { return nil }
+  }
+
+  /// Sets it so again, unless it is somebody else's now.
+  func restore() {
+    let terminal = clibc_open("/dev/tty", O_RDWR | O_NOCTTY)
+    guard terminal >= 0 else { return }
+    defer { close(terminal) }
+    var modes = found
+    if tcgetpgrp(terminal) == getpgrp() { tcsetattr(terminal, TCSANOW, &modes) }
   }
 }

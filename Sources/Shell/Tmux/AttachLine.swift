@@ -42,10 +42,16 @@ public struct AttachLine: Sendable {
       steps.append("command -v \(word) >/dev/null 2>&1 || \(hasSession) || \(missing)")
     }
     steps.append(start.preparation)
+    steps.append(Self.quietTerminal)
     steps.append("s ok")
     steps.append("exec \(tmux) \(colour)new-session -A \(start.arguments)\(settings)")
     return ShellWord.login(script: steps.joined(separator: "; "))
   }
+
+  /// Keys that are typed before tmux has the terminal come to it as they are: Return as CR, ^D
+  /// and ^C as bytes. Lines end as before, for what tmux says in the end.
+  private static let quietTerminal =
+    "stty -echo -icanon -icrnl -isig -ixon -iexten 2>/dev/null"
 
   /// What the script of `again` waits for behind the answer that it attaches.
   public static let acknowledgement: [UInt8] = [10]
@@ -63,7 +69,7 @@ public struct AttachLine: Sendable {
         "[ -z \"$t\" ] || \(tmux) detach-client -t \"$t\" 2>/dev/null",
         // tmux drops what the terminal has not passed on when it takes it over: it
         // waits until the answer has been read, and `acknowledgement` has come.
-        "stty -echo 2>/dev/null",
+        Self.quietTerminal,
         "s ok",
         "read -r x",
         "exec \(tmux) \(colour)attach-session -t \(session)\(settings)"

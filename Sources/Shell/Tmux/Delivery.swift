@@ -136,9 +136,15 @@ extension RemoteTmux {
   public func deliver(
     _ delivery: Delivery, progress: ((Int) -> Void)? = nil
   ) throws(HostFailure) -> Typing.Outcome {
-    let answer = try answer(
-      delivery.request(label: label, nonce: HostCalls.nonce()), session: delivery.typing.session,
-      more: delivery.typing.pause, progress: progress)
-    return delivery.typing.outcome(answer)
+    let nonce = HostCalls.nonce()
+    do throws(HostFailure) {
+      let answer = try answer(
+        delivery.request(label: label, nonce: nonce), session: delivery.typing.session,
+        more: delivery.typing.pause, progress: progress)
+      return delivery.typing.outcome(answer)
+    } catch .noInbox(let why) {
+      // The part has another name each time, and what is wrong is the same.
+      throw .noInbox(why.exchanging(text: ".part-" + nonce, for: delivery.name))
+    }
   }
 }

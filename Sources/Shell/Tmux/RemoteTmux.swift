@@ -113,6 +113,7 @@ public struct RemoteTmux {
     case TmuxScript.noTmux: throw .noTmux
     case TmuxScript.noFolder: throw .noFolder("")
     case TmuxScript.noHarness: throw .noHarness("")
+    case TmuxScript.serverEnding: throw .serverEnding
     case TmuxScript.noInbox: throw .noInbox(answer.text)
     default: throw .tmux(answer.text, session: session)
     }
@@ -158,6 +159,7 @@ enum TmuxScript {
   static let noFolder: Int32 = 72
   static let noHarness: Int32 = 73
   static let noInbox: Int32 = 74
+  static let serverEnding: Int32 = 75
 
   /// The first lines. They take `$1`, the label, away: `t` is tmux with it, and `x` the
   /// same for `$(x ...)`, which then is tmux and no shell that waits for it. `has` looks
@@ -204,8 +206,8 @@ enum TmuxScript {
       exit 0
       """
 
-  /// A new session, and then the list. A server that is just ending is asked again: the next
-  /// one makes it. Its program need not have begun when tmux answers: up to half a second is
+  /// A new session, and then the list. A server that is just ending is asked again, for
+  /// about a second: the next one makes it. Its program need not have begun when tmux answers: up to half a second is
   /// waited until it has.
   ///
   /// `$1` is the target, `$2` the list's format.
@@ -221,8 +223,8 @@ enum TmuxScript {
           'server exited'* | 'lost server') ;;
           *) fail "$say" ;;
           esac
-          [ "$i" -lt 5 ] || fail "$say"
-          sleep 0.1 || sleep 1
+          [ "$i" -lt 10 ] || exit \(serverEnding)
+          sleep 0.1 || { sleep 1 && i=9; }
           i=$((i + 1))
         done
         i=0

@@ -45,7 +45,7 @@ public struct Typing: Sendable {
   ///
   /// - Parameter nonce: names a buffer that nobody else uses.
   func request(label: String, nonce: String) -> ControlRequest {
-    let lists = lists(nonce: nonce)
+    let lists = lists(nonce: nonce, isBuffer: isBuffer)
     let hasBuffer = !lists.buffer.isEmpty
     let hasReturn = !lists.pause.isEmpty
     // A short call is a quick one: only what this one needs goes to the host.
@@ -54,16 +54,25 @@ public struct Typing: Sendable {
         + (hasReturn ? Self.entering : ""),
       [label, lists.typed] + (hasBuffer || hasReturn ? [lists.buffer, "\(text.bytes.count)"] : [])
         + (hasReturn ? [lists.pause, lists.entered] : []),
-      input: text.isArgument ? .none : .bytes(text.bytes))
+      input: isBuffer ? .bytes(text.bytes) : .none)
   }
+
+  /// Whether the text goes over standard input: it is not to be read in the command lines of
+  /// the host (`ps`) for as long as the pause before Return is.
+  private var isBuffer: Bool { !text.isArgument || returnAfter != nil }
 
   /// What tmux runs for the text and for Return, the buffer that the text is to be in
   /// (empty where it is an argument), and sleep(1)'s argument (empty for no Return).
-  func lists(nonce: String) -> (typed: String, entered: String, buffer: String, pause: String) {
+  ///
+  /// - Parameter isBuffer: whether the text is in a buffer; nil where it has to be.
+  func lists(
+    nonce: String, isBuffer: Bool? = nil
+  ) -> (typed: String, entered: String, buffer: String, pause: String) {
     let target = TmuxWord.target(session)
-    let buffer = text.isArgument ? "" : "agentutils-" + nonce
+    let isBuffer = isBuffer ?? !text.isArgument
+    let buffer = isBuffer ? "agentutils-" + nonce : ""
     let keys: [String]
-    if text.isArgument {
+    if !isBuffer {
       keys = ["send-keys", "-l", "-t", target, "--", String(decoding: text.bytes, as: UTF8.self)]
     } else {
       let paste = ["paste-buffer", "-d", "-r"] + (text.isPaste ? ["-p"] : [])

@@ -81,6 +81,29 @@ for n in 1 2 3 4; do up -s twice & done
 wait_until 30 rtmux has-session -t =twice
 is "$(rtmux list-sessions | grep -c twice)" 1 "riff-up: at the same time, one session"
 is "$(find "$remote_home" -name PWNED | wc -l)" 0 "nothing of a name was run"
+# A server that is ending makes no session.
+cat >"$remote_home/bin/tmux" <<END
+#!/bin/sh
+case " \$* " in
+*" new-session "*)
+  if [ -s "$tmp/endings" ]; then
+    sed -i 1d "$tmp/endings"
+    echo 'server exited unexpectedly' >&2
+    exit 1
+  fi
+  ;;
+esac
+exec $(command -v tmux) "\$@"
+END
+chmod +x "$remote_home/bin/tmux"
+seq 3 >"$tmp/endings"
+up -s next
+is "$status$(rtmux list-sessions -F '#{session_name}' | grep -c next)" 01 "riff-up: the next server makes it"
+seq 99 >"$tmp/endings"
+up -s later
+status_is 75 "riff-up: one that is long in ending"
+err_one_line riff-up "is told"
+rm "$remote_home/bin/tmux"
 like "$(riff-up -h)" '^usage: riff-up' "riff-up -h"
 rtmux kill-server
 
@@ -159,6 +182,19 @@ cp "$root/bin/riff-claude" "$remote_home/bin"
 ln -s 999999 "$repo/.git/riff.lock"
 new -d "~/my repo" -s riff-8
 is "$(cwd riff-8)" "${tree%/*}/riff-8" "worktree: a stale lock"
+# So is what whoever was to remove it has left behind.
+ln -s 999999 "$repo/.git/riff.lock"
+mkdir "$repo/.git/riff.lock.stale"
+touch -t 202001010000 "$repo/.git/riff.lock.stale"
+new -d "~/my repo" -s riff-30
+is "$(cwd riff-30)" "${tree%/*}/riff-30" "worktree: a stale lock that somebody began to remove"
+not_ok "nothing of it is left" test -e "$repo/.git/riff.lock.stale"
+ln -s 999999 "$repo/.git/riff.lock"
+mkdir "$repo/.git/riff.lock.stale"
+touch -t 202001010000 "$repo/.git/riff.lock.stale"
+run tmux-attach $attach_args --close riff-30
+status_is 0 "worktree: close, with one"
+not_ok "the folder is gone" test -e "${tree%/*}/riff-30"
 jobs=
 for n in 11 12 13 14 15 16; do
   bounded 30 tmux-attach -q $attach_args -N --worktree -d "~/my repo" -s "riff-$n" &

@@ -33,6 +33,8 @@ inbox drain --local --exec cat
 status_is 2 "--local and --exec exclude each other"
 inbox drain --format 'look here'
 status_is 2 "--format without {path}"
+inbox drain --format "{path}$(printf %1024s x)"
+status_is 2 "--format that is too long"
 inbox drain --format "$(printf '{path}\033')"
 status_is 2 "--format with a control character"
 inbox add -x ../x "$0"
@@ -218,6 +220,48 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none "$small" 2>/dev/null; 
 else
   skip 8 "needs root and a tmpfs"
 fi
+
+# What is put in while its place is taken by another file, or it grows, stays there.
+mkdir "$tmp/fake"
+cat >"$tmp/fake/bus-put" <<END
+#!/bin/sh
+cat >"$tmp/published"
+. "$tmp/meanwhile"
+END
+chmod +x "$tmp/fake/bus-put"
+# moves TITLE STATUS COMMAND
+moves() {
+  echo first >"$tmp/notes.txt"
+  printf '%s\n' "$3" >"$tmp/meanwhile"
+  PATH=$tmp/fake:$PATH run share-inbox add --bus --move "$tmp/notes.txt"
+  status_is "$2" "$1"
+}
+moves "a file that is moved to a bus" 0 true
+not_ok "has left its place" test -e "$tmp/notes.txt"
+ok "and is there" test -s "$tmp/published"
+moves "one in whose place another is put" 2 "echo second >'$tmp/new'; mv '$tmp/new' '$tmp/notes.txt'"
+err_is "share-inbox: $tmp/notes.txt: copied, but changed since: kept" "is told"
+is "$(cat "$tmp/notes.txt")" second "and the other one is kept"
+moves "one to which something is added" 2 "echo second >>'$tmp/notes.txt'"
+is "$(cat "$tmp/notes.txt" | tr '\n' ' ')" "first second " "is kept"
+echo first >"$tmp/target.txt"
+ln -sf target.txt "$tmp/link.txt"
+echo true >"$tmp/meanwhile"
+PATH=$tmp/fake:$PATH run share-inbox add --bus --move "$tmp/link.txt"
+is "$status $(cat "$tmp/target.txt")" "0 first" "a symbolic link: its file stays"
+not_ok "and the link has left its place" test -L "$tmp/link.txt"
+
+# A signal leaves nothing half-written.
+mkfifo "$tmp/slow"
+start slow sh -c 'exec share-inbox add - <"$1"' sh "$tmp/slow"
+slow=$pid
+exec 7>"$tmp/slow"
+echo text >&7
+half_written() { find "$folder" -name '.add-*' -size +0 | grep -q .; }
+ok "standard input is copied as it comes" wait_until 30 half_written
+stop "$slow"
+is "$status $(find "$folder" -name '.add-*' | wc -l | tr -d ' ')" "143 0" "and a signal leaves nothing of it"
+exec 7>&-
 
 # --- list, retry, remove
 

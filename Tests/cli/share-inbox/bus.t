@@ -160,4 +160,13 @@ stop "$watch"
 stop "$bus_pid"
 run share-inbox drain --bus --exec "$take"
 status_is 75 "no server"
+start waiting share-inbox drain --bus --exec "$take"
+drain=$pid
+child_of() { [ -n "$(ps -e -o ppid= -o comm= | awk -v p="$drain" '$1 == p { print $2 }')" ]; }
+wait_until 30 child_of
+began=$(date +%s)
+stop "$drain"
+took=$(($(date +%s) - began))
+is "$status" 143 "a signal ends the wait for one"
+ok "and that at once ($took s)" test "$took" -le 4
 done_testing

@@ -87,6 +87,19 @@ is "$status $(left) $(cat "$err")" "0 0 " "a host without tar takes them one by 
 came_once "no tar" "$tmp/a.txt" "$tmp/c.txt" "$tmp/a.txt"
 rm "$remote_home/bin/tar"
 is "$(parts)" 0 "no part of a file is left on the host"
+# --- what was typed is gone, also where nothing can be said of it
+if [ -w /dev/full ]; then
+  forget_typed
+  inbox_args
+  share-inbox add -q "$tmp/a.txt" "$tmp/c.txt" "$tmp/a.txt"
+  # shellcheck disable=SC2016,SC2086  # of the other sh; words
+  run sh -c 'exec share-inbox drain "$@" >/dev/full' sh $inbox_args
+  is "$status $(left)" "2 0" "a full standard output: none stays queued"
+  came_once "and none is typed again" "$tmp/a.txt" "$tmp/c.txt" "$tmp/a.txt"
+else
+  skip 3 "needs /dev/full"
+fi
+
 # --- with a key of ssh-agent's, and the port by its long name
 start agent ssh-agent -D -a "$tmp/agent"
 wait_until 30 test -S "$tmp/agent"

@@ -122,6 +122,41 @@ find "$folder.old" -delete
 
 is_ended
 
+# --- what fails again is tried again in its time, and is not a hint by being noted
+tries_of() { wc -l <"$tmp/$1" | tr -d ' '; }
+for words in 'exit 3' 'exit $(($$ % 200 + 1))'; do
+  : >"$tmp/tries"
+  share-inbox add -q --inbox "$tmp/failing" "$tmp/put-1.bin"
+  start failing share-inbox watch --inbox "$tmp/failing" --exec "echo x >>'$tmp/tries'; $words"
+  wait_until 30 has "$tmp/failing.err" 'stays queued'
+  # The time in which nothing is to happen.
+  sleep 1.5
+  is "$(tries_of tries)" 1 "$words: tried once"
+  put_there=$tmp/failing/$(date +%s)-01a20f46-e485-7738-a0a8-cedc057117f3.bin
+  cp "$tmp/put-1.bin" "$tmp/failing/.copy"
+  mv "$tmp/failing/.copy" "$put_there"
+  more() { [ "$(tries_of tries)" -ge 3 ]; }
+  ok "$words: what comes is a hint" wait_until 10 more
+  stop "$pid"
+  rm -rf "$tmp/failing"
+done
+cat >"$remote_home/bin/mv" <<'END'
+#!/bin/sh
+case "$*" in *.part-*)
+  echo "mv: cannot move '$3': no" >&2
+  exit 1
+  ;;
+esac
+exec /bin/mv "$@"
+END
+chmod +x "$remote_home/bin/mv"
+put
+inbox drain
+status_is 75 "a host that moves nothing"
+like "$(cat "$err")" "mv: cannot move '[0-9]+-[^' ]*\\.bin': no\$" "the part's name is not in its words"
+rm "$remote_home/bin/mv"
+inbox drain -q
+
 for transport in ${transports#"${transports%% *}"}; do
   port=$direct
   start_proxy "$transport"

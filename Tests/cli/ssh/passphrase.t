@@ -62,6 +62,20 @@ check="tmux-attach --transport libssh2 -i $tmp/locked --check $remote_user@127.0
   at break expect "Passphrase of"
   at break send '\x03'
   is "$(at break end | jq -c '[.status, .termios]')" "[130,true]" "so does ^C"
+
+  # --- asked by OpenSSH
+  ssh_check="tmux-attach --transport ssh -i $tmp/locked -l $remote_user@127.0.0.1:$port"
+  for signal in INT:130 TERM:143 HUP:129; do
+    sit "ssh$signal" $ssh_check
+    at "ssh$signal" within 10 expect "passphrase for key"
+    at "ssh$signal" kill "${signal%:*}"
+    is "$(at "ssh$signal" end | jq -c '[.status, .termios]')" "[${signal#*:},true]" \
+      "${signal%:*} ends ssh's question, too, with the terminal as it was"
+  done
+  sit sshbreak $ssh_check
+  at sshbreak within 10 expect "passphrase for key"
+  at sshbreak send '\x03'
+  is "$(at sshbreak end | jq -c '[.status, .termios]')" "[130,true]" "so does ^C"
 }
 
 # --- nobody to ask

@@ -93,4 +93,25 @@ stop_sshd box
 for link in $transports; do wait_until 30 tried $(($(cat "$tmp/$link.tries") + 1)); done
 start_sshd box
 back 'the box was down'
+
+# Keys that come before tmux has the terminal come as they are.
+cat >"$remote_home/bin/tmux" <<END
+#!/bin/sh
+case " \$* " in *" attach-session "*) sleep 0.5 ;; esac
+exec $(command -v tmux) "\$@"
+END
+chmod +x "$remote_home/bin/tmux"
+for link in $transports; do
+  : >"$(agent_log "$link")"
+  link rst
+  i=0
+  while [ "$i" -lt 60 ]; do
+    at "$link" send 'a\r\x04'
+    sleep 0.05
+    i=$((i + 1))
+  done
+  at "$link" quiet 0.3
+  keys=$(agent_says "$link" 'select(.what == "input").hex' | tr -d '\n' | fold -w 2 | sort -u | tr '\n' ' ')
+  is "$keys" "04 0d 61 " "$link: keys as they were typed"
+done
 done_testing

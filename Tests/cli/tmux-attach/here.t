@@ -105,6 +105,17 @@ at new send '\x02d'
 at new end 20 >"$tmp/ended"
 run tmux-attach -l .
 is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "under its name"
+# tmux takes a semicolon at an argument's end for the end of a command.
+tmux -L riff new-session -d -s x "stty raw -echo; exec cat >$tmp/other"
+run tmux-attach -N -s 'x;' .
+sit semicolon 24x80 tmux-attach -s 'x;' .
+ok "a name that ends in a semicolon" at semicolon expect 'claude> '
+is "$(tmux -L riff list-clients -F '#{session_name}')" 'x;' "is that session"
+at semicolon send '\x02d'
+at semicolon end 20 >"$tmp/ended"
+is "$(cat "$tmp/other")" "" "and no other"
+tmux -L riff kill-session -t =x
+run tmux-attach --close 'x;' .
 sit folder 24x80 tmux-attach -s none -d '~/nowhere' .
 at folder end 20 >"$tmp/ended"
 is "$(seat_says folder .status)" 2 "no folder"

@@ -15,7 +15,7 @@ seated() {
   sit "$_name" 30x100 tmux-attach "$@" $attach_args
   at "$_name" expect 'claude> '
 }
-left() { at me send '\r~.' && at me end 30 >/dev/null && rtmux kill-server; }
+left() { at me send '\r~.' && at me end 30 >/dev/null && no_server; }
 began() { agent_says riff "select(.what == \"start\") | .$1"; }
 # tried ARG...: it does not come to a session; $status, and $said on its screen.
 tried() {

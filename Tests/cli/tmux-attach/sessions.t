@@ -8,10 +8,6 @@
 attach() { run tmux-attach $attach_args "$@"; }
 names() { jq -r .name "$out" | tr '\n' ' '; }
 bare() { rtmux new-session -d -s "$1" -c "$remote_home" cat; }
-no_sessions() {
-  rtmux kill-server 2>/dev/null
-  wait_until 30 sh -c "! tmux -S '$remote_tmp'/tmux-*/riff list-sessions"
-}
 
 start_sshd
 # Login files that talk and read, without a line end and on both outputs.
@@ -22,7 +18,7 @@ read -r line
 END
 
 attach_args
-no_sessions
+no_server
 rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
 
 attach -q -l
@@ -40,7 +36,7 @@ rtmux start-server \; set-option -s exit-empty off
 attach -l
 status_is 1 "a server without sessions is a zero, too"
 out_empty "and no record"
-rtmux kill-server
+no_server
 
 # --- new
 attach -N
@@ -112,7 +108,7 @@ is "$(jq -r '.change + " " + .name' "$out" | head -n 1)" "dropped riff-2" "and c
 
 # --- hostile names and folders: every one is one record
 attach_args ssh
-no_sessions
+no_server
 odd=$remote_home/$(printf 'a\tb\nc|.\nS|$9|x\\n d\377"; #(touch PWNED) %s' "'q'")
 mkdir "$odd"
 (cd "$odd" && rtmux new-session -d -s "we \"ird' ;|x" cat)
@@ -153,7 +149,7 @@ is "$(find "$remote_home" "$tmp" -name PWNED | wc -l)" 0 "nothing of it was run"
 
 # --- eight at once give eight names
 attach_args libssh2
-no_sessions
+no_server
 rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
 jobs=
 for n in 1 2 3 4 5 6 7 8; do
@@ -165,8 +161,22 @@ is "$(cat "$tmp"/new.[1-8] | jq -r .name | sort -V | tr '\n' ' ')" \
   "riff-2 riff-3 riff-4 riff-5 riff-6 riff-7 riff-8 riff-9 " "eight at once are eight sessions"
 is "$(cat "$tmp/new.err")" "" "without a word"
 
+# --- more than the transport carries
+long="cat #$(printf '%040000d' 0)"
+for transport in $transports; do
+  attach_args "$transport"
+  [ "$transport" = libssh2 ] || long=$long$long
+  attach -N -H "$long"
+  status_is 2 "$transport: a command that is too long"
+  err_is 'tmux-attach: 127.0.0.1: the command is too long' "is told"
+done
+attach_args libssh2
+sit long 10x80 tmux-attach $attach_args -s other -H "$long"
+at long end 20 >"$tmp/ended"
+is "$(seat_says long .status)" 2 "so it is where one attaches"
+
 # --- another one takes the name between the list and the creation
-no_sessions
+no_server
 rm -f "$XDG_STATE_HOME"/agentutils/sessions-*
 tmux=$(command -v tmux)
 cat >"$remote_home/bin/tmux" <<END
@@ -181,7 +191,7 @@ attach -N
 is "$(names)" "riff-3 " "a name that was taken meanwhile is bumped"
 
 # --- a server that ends while it is asked
-no_sessions
+no_server
 cat >"$remote_home/bin/tmux" <<END
 #!/bin/sh
 case " \$* " in
@@ -200,10 +210,27 @@ echo list-sessions >"$tmp/ending"
 attach -l
 status_is 1 "it has no sessions"
 err_empty "and that is no fault"
+cat >"$remote_home/bin/tmux" <<END
+#!/bin/sh
+case " \$* " in
+*" new-session "*)
+  echo x >>'$tmp/endings'
+  echo 'server exited unexpectedly' >&2
+  exit 1
+  ;;
+esac
+exec $tmux "\$@"
+END
+attach -N
+status_is 75 "one that is long in ending"
+err_like 'tmux: the server is still ending; try again$' "is told"
+is "$(wc -l <"$tmp/endings" | tr -d ' ')" 11 "after a second"
+attach -l
+is "$(names)" "next " "and nothing was made"
 rm "$remote_home/bin/tmux"
 
 # --- watch
-no_sessions
+no_server
 start watch tmux-attach $attach_args -w
 watch=$pid
 changes() { [ "$(jq -r '.change + " " + .name' "$tmp/watch.out" | tr '\n' ,)" = "$1" ]; }
@@ -215,6 +242,34 @@ rtmux kill-session -t =one
 ok "watch: dropped" wait_until 30 changes "added one,changed one,dropped one,"
 stop "$watch"
 is "$status" 143 "a signal ends it"
+
+# --- a reader that reads nothing
+i=0
+while [ "$i" -lt 20 ]; do
+  bare "with-a-name-$i"
+  i=$((i + 1))
+done
+for job in -l -w --reconcile; do
+  run python3 "$cli/clients/stall.py" tmux-attach $attach_args "$job"
+  is "$(cat "$out")" "SIGTERM" "$job: a signal ends it"
+done
+no_server
+
+# --- nothing can be written here
+if [ -w /dev/full ] && [ "$(id -u)" -eq 0 ] && mkdir "$tmp/small" &&
+  mount -t tmpfs -o size=16k none "$tmp/small" 2>/dev/null; then
+  at_end="$at_end unmount"
+  unmount() { umount "$tmp/small"; }
+  mkdir -p "$tmp/small/agentutils"
+  dd if=/dev/zero of="$tmp/small/fill" bs=1k 2>/dev/null
+  bound=30 run env XDG_STATE_HOME="$tmp/small" tmux-attach $attach_args -N -s kept
+  is "$status $(names)" "0 kept " "a full disk: the session that is made is told"
+  err_like 'no space left on device' "and why it is not remembered"
+  run env XDG_STATE_HOME="$tmp/small" tmux-attach $attach_args --close kept
+  status_is 0 "and closed"
+else
+  skip 3 "needs a small disk"
+fi
 
 # --- no tmux, no shell
 mkdir "$remote_home/none"

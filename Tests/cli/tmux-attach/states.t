@@ -19,12 +19,6 @@ in_pane() {
 shown() { jq -r --arg name "$1" 'select(.name == $name) | .state + "|" + (.reason // "-")' "$out"; }
 listed() { tmux-attach $attach_args -l | jq -e --arg name "$1" "select(.name == \$name) | $2" >/dev/null; }
 
-no_server() { ! rtmux list-sessions >/dev/null 2>&1; }
-no_sessions() {
-  rtmux kill-server
-  wait_until 20 no_server
-}
-
 # --- records
 rtmux -f /dev/null new-session -d -s one cat
 rtmux new-session -d -s two cat
@@ -84,7 +78,7 @@ died() { [ "$(rtmux display-message -p -t "=$1:" '#{pane_dead}')" = 1 ]; }
 wait_until 20 died two
 attach -l
 is "$(shown two)" "unknown|-" "a pane that is dead"
-no_sessions
+no_server
 
 # --- text of others
 odd=$(printf 'we "ird\047 <b>&;|')
@@ -115,7 +109,7 @@ is "$(jq -r .state "$out")" unknown "a state that is none"
 is "$(find "$tmp" -name PWNED)" "" "nothing of it was run"
 
 # --- the forms of bars
-no_sessions
+no_server
 attach -l -o tmux
 is "$status$(cat "$out")" 0 "no session: an empty block"
 attach -l -o waybar
@@ -142,7 +136,7 @@ run tmux-attach $attach_args -P 1 -l -o line
 is "$status$(sed 's/:.*//' "$out")" "75○ unreachable" "and as a line"
 
 # --- told within a second
-no_sessions
+no_server
 start bar tmux-attach $attach_args -w -o line
 bar=$pid
 last() { [ "$(tail -n 1 "$tmp/bar.out")" = "$1" ]; }
@@ -189,7 +183,7 @@ stop "$changes"
 
 # --- claude's own hooks, by riff-claude
 # Its server begins behind a login, and knows where the agent's log is.
-no_sessions
+no_server
 attach -N -H riff-claude -s riff
 at() { listed riff "select(.state == \"$1\" and (.reason // \"\") == \"$2\")"; }
 ok "riff-claude: a session begins idle" wait_until 20 at idle ""

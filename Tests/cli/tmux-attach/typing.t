@@ -160,6 +160,19 @@ for transport in $transports; do
   is "$(tail -n 1 "$said.err")" "tmux-attach: 127.0.0.1: no session riff-10" "and that is said"
 done
 
+# What is typed is in nobody's command line while Return waits.
+run tmux-attach -q $attach_args -N -s riff-10
+prompts() { rtmux capture-pane -p -t =riff-10: | grep -q 'claude>'; }
+wait_until 30 prompts
+printf 'hunter2' >"$tmp/secret"
+start secret sh -c 'secret=$1; shift; exec tmux-attach "$@" <"$secret"' sh "$tmp/secret" $attach_args \
+  -t -s riff-10 -r --return-delay 2
+ok "typed, and Return is to come" wait_until 30 typed riff-10 'hunter2 '
+is "$(ps -e -o args= | grep '[h]unter2' | cut -c 1-200)" "" "no process has it in its command line"
+finished "$pid"
+is "$status" 0 "Return"
+ok "has come" wait_until 30 typed riff-10 "hunter2 $(printf '\r')"
+
 # Bad input is one line, before anybody is called.
 run sh -c "printf 'a\\033b' | tmux-attach -t 127.0.0.1:1"
 status_is 2 "a control character is bad input"
