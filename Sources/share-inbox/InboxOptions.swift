@@ -103,7 +103,7 @@ struct InboxOptions {
         Reading(bytes)
       ) { $0.maxSize = $1 },
       Option("a", "age", "TIME", "purge: what is older (default: 24h)", .seconds) { $0.age = $1 },
-      Option(nil, "bus", "add: put it on a bus; drain, watch: deliver what is on it, too") {
+      Option(nil, "bus", "add: put it on a bus; drain, watch: take from it, too") {
         $0.usesBus = true
       },
       Option(nil, "inbox", "DIR", "the folder (default: in the state folder)", .path) {

@@ -105,7 +105,7 @@ rm -f none.svg
 for input in '' '{"kind":"sent_reply"}' '{"type":"count","count":3,"usd_cost":0}'; do
   run sh -c 'printf "%s\n" "$1" | agent-plot --svg none.svg' - "$input"
   status_is 1 "no counts: $input"
-  err_is "agent-plot: no counts" "which is told"
+  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "which is told"
 done
 run agent-plot --svg none.svg kinds counts
 is "$status $(cat "$err")" "2 agent-plot: the counts are not all by the same keys" "two kinds of counts"
