@@ -55,7 +55,7 @@ extension Server {
       if options.asksForDevices { readAnswers(for: gateway) }
       return OpenGateway(gateway: gateway, listener: listener, pulse: pulse)
     } catch {
-      fail(place, error, "--gateway PORT")
+      fail(place, error, Self.gatewayOption)
     }
   }
 

@@ -34,11 +34,8 @@ struct Server {
         "\(address.text): refused without a token: not a loopback address (see --token-file)",
         .denied)
     }
-    for place in [address] + (gatewayAddress.map { [$0] } ?? []) {
-      do { try await place.probe() } catch {
-        diagnostics.fail("\(place.text): \(ErrorText.of(error))")
-      }
-    }
+    await probe(address, Self.listenOption)
+    if let gatewayAddress { await probe(gatewayAddress, Self.gatewayOption) }
     let recording = options.replay.map(openRecords)
     let incoming = options.ingest.map(openRecords)
     let store = openStore()
@@ -107,17 +104,27 @@ struct Server {
       announce(RecordText(.listening).string("url", url))
       return listener
     } catch {
-      fail(address, error, "-l HOST:PORT")
+      fail(address, error, Self.listenOption)
     }
+  }
+
+  /// What names another place to listen.
+  private static let listenOption = "-l HOST:PORT"
+  static let gatewayOption = "--gateway PORT"
+
+  private func probe(_ place: ListenAddress, _ option: String) async {
+    do { try await place.probe() } catch { fail(place, error, option) }
   }
 
   /// Ends with a word of why nobody can listen there.
   ///
   /// - Parameter option: what to do where another program does.
   func fail(_ place: ListenAddress, _ error: any Error, _ option: String) -> Never {
-    let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
-    diagnostics.fail(
-      "\(place.text): \(ErrorText.of(error))" + (isTaken ? "; \(option) names another" : ""))
+    let reason = "\(place.text): \(ErrorText.of(error))"
+    guard let error = error as? IOError, error.errnoCode == EADDRINUSE else {
+      diagnostics.fail(reason)
+    }
+    diagnostics.fail("\(reason); \(option) names another")
   }
 
   /// Prints a record of what happened, with the time.
