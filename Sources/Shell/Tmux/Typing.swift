@@ -59,7 +59,7 @@ public struct Typing: Sendable {
 
   /// Whether the text goes over standard input: it is not to be read in the command lines of
   /// the host (`ps`) for as long as the pause before Return is.
-  private var isBuffer: Bool { !text.isArgument || returnAfter != nil }
+  private var isBuffer: Bool { !text.isArgument || pause > 0 }
 
   /// What tmux runs for the text and for Return, the buffer that the text is to be in
   /// (empty where it is an argument), and sleep(1)'s argument (empty for no Return).

@@ -31,11 +31,13 @@ say() {
   run sh -c 'text=$1; shift; exec tmux-attach "$@" <"$text"' - "$tmp/text" $attach_args -t "$@"
 }
 
+prompts() { rtmux capture-pane -p -t =riff: | grep -q 'claude>'; }
 for transport in $transports; do
   attach_args
-  rtmux kill-server 2>/dev/null
+  no_server
   run tmux-attach -q $attach_args -N -s riff
-  wait_until 30 agent_log riff
+  # Terminals are used again: its log may be of the agent before.
+  wait_until 30 prompts
   say 'word'
   ok "$transport: typed" wait_until 30 typed riff 'word '
   is "$(calls)" 1 "$transport: tmux is asked once"
@@ -94,7 +96,8 @@ is "$status" 1 "the session ends before Return"
 is "$(cat "$tmp/brief.err")" "tmux-attach: 127.0.0.1: the text was typed, but Return may be missing: no session brief" "and that is said"
 
 # --- or what runs in it does
-rm "$tmp/go"
+# Terminals are used again: what the agent before got is not to be taken for this one's.
+rm "$tmp/go" "$agents"/*
 run tmux-attach -q $attach_args -N -s brief
 rtmux set-option -w -t =brief: remain-on-exit on
 wait_until 30 agent_log brief
