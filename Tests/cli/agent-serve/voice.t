@@ -99,8 +99,8 @@ is "$(grep -c -e '"kind":"voice"' -e llm_call "$voice")" 0 "other actions are no
 history=$url/api/voice/history/sessions
 is "$(curl -s "$history/a%2Fb%20c%25/events" | jq -c 'map(.kind)')" \
   '["voice_session_start","voice_session_end"]' "an id with a slash, encoded"
-is "$(curl -s "$history" | jq -c 'map([.sessionId, .guildId, .mode, .durationSeconds, .endReason])')" \
-  '[["a/b c%","","gemini_realtime",0,"unknown"]]' "a session that says little of itself"
+is "$(curl -s "$history" | jq -c 'map([.sessionId, .guildId, .mode, .durationSeconds < 9, .endReason])')" \
+  '[["a/b c%","","gemini_realtime",true,"unknown"]]' "a session that says little of itself"
 for id in a%2Fb %25 %2e%2e%2f.. %00 a%00b %20 'x%zz' "%27%20OR%201=1" '*' '%5F%5f'; do
   is "$(curl -s --path-as-is "$history/$id/events" 2>&1 | head -c 100)" "[]" "nothing of '$id'"
 done

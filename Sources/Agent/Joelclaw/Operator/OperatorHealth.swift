@@ -49,9 +49,10 @@ struct OperatorHealth: Equatable {
   /// Whether it answered.
   var isThere: Bool { state == .healthy || state == .degraded }
 
-  /// Seconds, as a person would say them.
+  /// Seconds, as a person would say them: a little of the time is gone before it is asked.
   private static func short(_ seconds: Double) -> String {
-    Latency.seconds((seconds * 100).rounded() / 100)
+    let parts = seconds < 0.5 ? 100.0 : 10
+    return Latency.seconds((seconds * parts).rounded() / parts)
   }
 
   // MARK: - Over HTTP
