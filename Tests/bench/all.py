@@ -58,10 +58,20 @@ def run(group, parts, figures, when):
     return status
 
 
+def install(folder):
+    """Puts first into PATH what users start: files that were installed load a little faster than
+    what the linker left."""
+    command = ["make", "-s", "-C", os.path.join(HERE, "..", ".."), "install",
+               f"DESTDIR={folder}", "PREFIX=/usr", "NOTE=no"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    os.environ["PATH"] = os.path.join(folder, "usr", "bin") + os.pathsep + os.environ["PATH"]
+
+
 def main():
     failed, when = 0, record.now()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="bench.") as folder:
+        install(folder)
         figures = os.path.join(folder, "figures.ndjson")
         for group, parts in chosen().items():
             failed |= run(group, parts, figures, when) != 0
