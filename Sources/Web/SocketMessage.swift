@@ -2,7 +2,7 @@
 public struct SocketMessage {
   /// Whether it is text, and then valid UTF-8; else it is binary.
   public let isText: Bool
-  /// Its bytes, valid during the call only.
+  /// Its bytes, valid during the call of a handler only.
   public let bytes: UnsafeRawBufferPointer
 
   /// - Parameters:

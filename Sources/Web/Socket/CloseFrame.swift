@@ -1,17 +1,17 @@
 import Core
 
 /// What a close frame says (RFC 6455, sections 5.5.1 and 7.4).
-struct CloseFrame: Equatable {
+package struct CloseFrame: Equatable, Sendable {
   /// Nil when there is none.
-  var code: UInt16?
+  package var code: UInt16?
   /// For people; empty for none.
-  var reason = ""
+  package var reason = ""
 
   /// Reads the payload of a frame.
   ///
   /// - Throws: `FrameFault` for half a code, one that must not be sent, a reason that is
   ///   no UTF-8.
-  init(_ payload: [UInt8]) throws(FrameFault) {
+  package init(_ payload: [UInt8]) throws(FrameFault) {
     if payload.isEmpty { return }
     if payload.count == 1 { throw FrameFault(.protocolError, "half a close code") }
     let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
@@ -31,7 +31,7 @@ struct CloseFrame: Equatable {
   /// - Parameters:
   ///   - code: why.
   ///   - reason: for people; what is over 123 bytes is cut off between characters.
-  static func payload(_ code: UInt16, _ reason: String) -> [UInt8] {
+  package static func payload(_ code: UInt16, _ reason: String) -> [UInt8] {
     var words = Array(reason.utf8.prefix(123))
     while !words.withUnsafeBytes(UTF8Text.isValid) { words.removeLast() }
     return [UInt8(code >> 8), UInt8(code & 255)] + words
@@ -39,7 +39,7 @@ struct CloseFrame: Equatable {
 
   /// Whether a code may stand in a frame: those that are defined, also since (IANA's
   /// registry), and those for libraries and for private use.
-  static func maySend(_ code: UInt16) -> Bool {
+  package static func maySend(_ code: UInt16) -> Bool {
     switch code {
     case 1000...1003, 1007...1014, 3000...4999: true
     default: false
@@ -48,19 +48,19 @@ struct CloseFrame: Equatable {
 }
 
 /// A breach of the protocol by the other side, which fails the connection.
-struct FrameFault: Error, Equatable {
+package struct FrameFault: Error, Equatable {
   /// What the connection is closed with (RFC 6455, section 7.4.1).
-  enum Code: UInt16 {
+  package enum Code: UInt16 {
     case protocolError = 1002
     case invalidText = 1007
     case tooLarge = 1009
   }
 
-  let code: UInt16
+  package let code: UInt16
   /// One line: `a masked frame`.
-  let reason: String
+  package let reason: String
 
-  init(_ code: Code, _ reason: String) {
+  package init(_ code: Code, _ reason: String) {
     self.code = code.rawValue
     self.reason = reason
   }

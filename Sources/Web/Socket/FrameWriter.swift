@@ -3,18 +3,30 @@ import Core
 
 /// Makes frames and keeps them until the network takes them.
 ///
-/// Each frame has a mask of its own, from the system's source of randomness, so that
-/// nobody who gets us to send something chooses the bytes on the wire (RFC 6455,
+/// Each frame of a client has a mask of its own, from the system's source of randomness,
+/// so that nobody who gets us to send something chooses the bytes on the wire (RFC 6455,
 /// section 10.3). A call of the system for each frame is little beside the sending.
-final class FrameWriter {
+package final class FrameWriter {
+  /// What a frame is (RFC 6455, section 5.2).
+  package enum Opcode: UInt8 {
+    case text = 1
+    case binary = 2
+    case close = 8
+    case ping = 9
+    case pong = 10
+  }
+
   private let queued = UnsafeMutablePointer<ByteQueue>.allocate(capacity: 1)
   private let context: wslay_frame_context_ptr
   /// What is offered to the network stays in its place until it is taken: TLS wants
   /// that, and the queue moves.
   private let offered = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
   private var offer = 0..<0
+  private let masks: Bool
 
-  init() {
+  /// - Parameter masks: whether the frames are a client's; a server's have no mask.
+  package init(masks: Bool = true) {
+    self.masks = masks
     queued.initialize(to: ByteQueue())
     var callbacks = wslay_frame_callbacks()
     callbacks.send_callback = { bytes, count, _, queue in
@@ -47,7 +59,7 @@ final class FrameWriter {
   }
 
   /// The bytes that the network has not yet taken.
-  var unsent: Int { queued.pointee.count + offer.count }
+  package var unsent: Int { queued.pointee.count + offer.count }
 
   /// Puts in bytes that are no frame: the request before all frames.
   func add(raw bytes: [UInt8]) { bytes.withUnsafeBytes { queued.pointee.append($0) } }
@@ -55,21 +67,27 @@ final class FrameWriter {
   /// Puts in a frame that is a whole message, or a control frame.
   ///
   /// - Parameters:
-  ///   - opcode: as in RFC 6455, section 5.2.
+  ///   - opcode: what it is.
   ///   - payload: at most 125 bytes in a control frame.
-  func add(_ opcode: wslay_opcode, _ payload: [UInt8]) {
+  package func add(_ opcode: Opcode, _ payload: [UInt8]) {
     payload.withUnsafeBytes { bytes in
       var frame = wslay_frame_iocb()
       frame.fin = 1
-      frame.opcode = UInt8(opcode.rawValue)
+      frame.opcode = opcode.rawValue
       frame.payload_length = UInt64(bytes.count)
-      frame.mask = 1
+      frame.mask = masks ? 1 : 0
       frame.data = bytes.bindMemory(to: UInt8.self).baseAddress
       frame.data_length = bytes.count
       // All the room at once: wslay hands on 4 KB at a time.
       _ = queued.pointee.room(bytes.count + 14)
       wslay_frame_send(context, &frame)
     }
+  }
+
+  /// Takes out all that waits, for a caller that writes it itself and never calls `flush`.
+  package func take() -> [UInt8] {
+    defer { queued.pointee.removeAll() }
+    return Array(queued.pointee.bytes)
   }
 
   /// Gives the network what it takes.

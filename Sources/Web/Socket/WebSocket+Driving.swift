@@ -1,4 +1,3 @@
-import CWslay
 import Core
 
 // MARK: - The connection
@@ -48,7 +47,7 @@ extension WebSocket {
     guard let current = connection else { return }
     while let connection, connection === current, !isHeld {
       if hasFrames {
-        runFrames()
+        handleNext()
         continue
       }
       guard share > 0 else {
@@ -121,7 +120,7 @@ extension WebSocket {
     case .switched(let head, let rest):
       if let fault = upgrade.fault(of: head) { return finish(.notSocket(fault)) }
       state = .open
-      let reader = FrameReader(limit: options.maxMessageBytes, taker: self)
+      let reader = FrameReader(from: .server, limit: options.maxMessageBytes)
       self.reader = reader
       handler.socketOpened(
         route.place(of: request), subprotocol: upgrade.subprotocol(of: head))
@@ -149,34 +148,29 @@ extension WebSocket {
 
 // MARK: - Frames
 
-extension WebSocket: FrameTaker {
-  private func runFrames() {
-    guard let reader else { return }
-    switch reader.run() {
-    case .drained: hasFrames = false
-    case .stopped:
-      // Behind the other side's close nothing counts.
-      switch state {
-      case .open, .closing(nil, _): break
-      case .connecting, .asking, .closing, .ended: hasFrames = false
+extension WebSocket {
+  /// Handles the next of what lies in the region.
+  private func handleNext() {
+    do throws(FrameFault) {
+      switch try reader?.next() {
+      case nil: hasFrames = false
+      case .message(let message): handler.socketMessage(message)
+      case .oversize(let bytes): handler.socketOversize(bytes: bytes)
+      case .ping(let payload):
+        duePong = payload
+        answerPing()
+      case .close(let frame):
+        // Behind the other side's close nothing counts.
+        hasFrames = false
+        handle(frame)
       }
-    case .failed(let fault):
+    } catch {
       hasFrames = false
-      fail(fault)
+      fail(error)
     }
   }
 
-  func frames(message: SocketMessage) { handler.socketMessage(message) }
-
-  func frames(oversize bytes: Int) { handler.socketOversize(bytes: bytes) }
-
-  func frames(ping payload: UnsafeRawBufferPointer) {
-    duePong = Array(payload)
-    answerPing()
-  }
-
-  func frames(close: CloseFrame) {
-    reader?.stop()
+  private func handle(_ close: CloseFrame) {
     let end = SocketEnd.closed(code: close.code, reason: route.hide(close.reason))
     if case .closing = state {
       // Our close frame was first, and this is the answer.
@@ -194,7 +188,7 @@ extension WebSocket: FrameTaker {
 
   func beginClose(_ payload: [UInt8], _ end: SocketEnd?) {
     answerPing()
-    writer.add(WSLAY_CONNECTION_CLOSE, payload)
+    writer.add(.close, payload)
     state = .closing(end, until: Clock.monotonic + options.closeWait)
     // The end of the connection must be seen.
     if end != nil { isHeld = false }
@@ -206,7 +200,7 @@ extension WebSocket: FrameTaker {
   func takeLeave(_ code: UInt16) {
     guard let connection else { return }
     switch state {
-    case .open: writer.add(WSLAY_CONNECTION_CLOSE, CloseFrame.payload(code, ""))
+    case .open: writer.add(.close, CloseFrame.payload(code, ""))
     case .closing: break
     case .connecting, .asking, .ended: return
     }
@@ -216,6 +210,6 @@ extension WebSocket: FrameTaker {
   private func answerPing() {
     guard isOpen, let payload = duePong, writer.unsent < Self.crowded else { return }
     duePong = nil
-    writer.add(WSLAY_PONG, payload)
+    writer.add(.pong, payload)
   }
 }

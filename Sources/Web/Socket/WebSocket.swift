@@ -1,4 +1,3 @@
-import CWslay
 import Core
 
 /// One connection of a WebSocket, as its client (RFC 6455). It connects once: for more,
@@ -80,15 +79,15 @@ public final class WebSocket {
   ///
   /// - Parameter text: UTF-8. Before the socket is open, and after its end, nothing is
   ///   sent.
-  public func send(text: [UInt8]) { send(WSLAY_TEXT_FRAME, text) }
+  public func send(text: [UInt8]) { send(.text, text) }
 
   /// Sends bytes. They wait in memory until the network takes them.
   ///
   /// - Parameter binary: a message; nothing is sent while the socket is not open.
-  public func send(binary: [UInt8]) { send(WSLAY_BINARY_FRAME, binary) }
+  public func send(binary: [UInt8]) { send(.binary, binary) }
 
   /// Asks the other side for a sign of life, which `lastHeard` then shows.
-  public func ping() { send(WSLAY_PING, []) }
+  public func ping() { send(.ping, []) }
 
   /// Ends the connection in order. `socketEnded` follows within `closeWait`; until then
   /// messages may still come.
@@ -108,11 +107,10 @@ public final class WebSocket {
   public func cancel(_ code: UInt16 = 1000) {
     takeLeave(code)
     state = .ended
-    reader?.stop()
     disconnect()
   }
 
-  func send(_ opcode: wslay_opcode, _ payload: [UInt8]) {
+  func send(_ opcode: FrameWriter.Opcode, _ payload: [UInt8]) {
     guard isOpen else { return }
     writer.add(opcode, payload)
     connection?.isReady = true
@@ -122,7 +120,6 @@ public final class WebSocket {
   public func hold() {
     isHeld = true
     connection?.wantsRead = false
-    reader?.stop()
   }
 
   /// Goes on after `hold`, with the next `perform`.

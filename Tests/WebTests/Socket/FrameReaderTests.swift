@@ -44,8 +44,6 @@ import Testing
     (frame(0x91, "x"), [.failed(1002)]), (frame(0xc9, ""), [.failed(1002)]),
     (frame(0x83, "x"), [.failed(1002)]), (frame(0x87, ""), [.failed(1002)]),
     (frame(0x8b, ""), [.failed(1002)]), (frame(0x8f, "x"), [.failed(1002)]),
-    ([0x81, 0x81, 1, 2, 3, 4, 0x60], [.failed(1002)]),
-    ([0x81, 0x80, 1, 2, 3, 4], [.failed(1002)]),
     (frame(0x80, "x"), [.failed(1002)]), (frame(0x00, "x"), [.failed(1002)]),
     (frame(0x81, "a") + frame(0x80, "x"), [.text("a"), .failed(1002)]),
     (frame(0x01, "a") + frame(0x81, "x"), [.failed(1002)]),
@@ -72,42 +70,108 @@ import Testing
     (frame(0x88, [3]), [.failed(1002)]),
   ]
 
-  @Test func everyCut() {
-    for (bytes, want) in Self.streams + Self.faults {
-      #expect(FrameLog.read([bytes]) == want)
-      #expect(FrameLog.read(bytes.map { [$0] }) == want)
+  /// Frames of a server, as this sender has them.
+  private static func sent(by sender: FrameReader.Sender, _ frames: [UInt8]) -> [UInt8] {
+    sender == .client ? masked(frames) : frames
+  }
+
+  @Test(arguments: [FrameReader.Sender.client, .server])
+  func everyCut(sender: FrameReader.Sender) {
+    for (frames, want) in Self.streams + Self.faults {
+      let bytes = Self.sent(by: sender, frames)
+      #expect(ReadFrame.read([bytes], from: sender) == want)
+      #expect(ReadFrame.read(bytes.map { [$0] }, from: sender) == want)
       for cut in 0...bytes.count {
-        #expect(FrameLog.read([Array(bytes[..<cut]), Array(bytes[cut...])]) == want)
+        let pieces = [Array(bytes[..<cut]), Array(bytes[cut...])]
+        #expect(ReadFrame.read(pieces, from: sender) == want)
       }
     }
   }
 
-  @Test func inOnePiece() {
+  @Test(arguments: [FrameReader.Sender.client, .server])
+  func inOnePiece(sender: FrameReader.Sender) {
     let all = Self.streams.dropLast(4)
-    let bytes = all.flatMap(\.0)
-    #expect(FrameLog.read([bytes]) == all.flatMap(\.1))
-    #expect(FrameLog.read(bytes.map { [$0] }) == all.flatMap(\.1))
+    let bytes = Self.sent(by: sender, all.flatMap(\.0))
+    #expect(ReadFrame.read([bytes], from: sender) == all.flatMap(\.1))
+    #expect(ReadFrame.read(bytes.map { [$0] }, from: sender) == all.flatMap(\.1))
   }
 
-  @Test func longMessagesInPieces() {
+  /// The example of RFC 6455, section 5.7.
+  private static let maskedHello: [UInt8] = [
+    0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58,
+  ]
+
+  @Test func masksAreOfClients() {
+    #expect(masked(frame(0x81, "Hello")) == Self.maskedHello)
+    #expect(ReadFrame.read([Self.maskedHello], from: .client) == [.text("Hello")])
+    func fault(_ reason: String) -> FrameFault { FrameFault(.protocolError, reason) }
+    for frames in [
+      frame(0x81, "Hello"), frame(0x81, ""), frame(0x02, [1]), frame(0x89, "p"),
+      frame(0x88, ""), frame(0x82, [UInt8](repeating: 7, count: 70_000)),
+    ] {
+      let under = masked(frames)
+      let whole = masked(frame(0x81, "a"))
+      #expect(Self.refusal(frames, from: .client) == fault("an unmasked frame"))
+      #expect(Self.refusal(under, from: .server) == fault("a masked frame"))
+      #expect(ReadFrame.read([whole + frames], from: .client) == [.text("a"), .failed(1002)])
+      #expect(ReadFrame.read([frame(0x81, "a") + under]) == [.text("a"), .failed(1002)])
+    }
+    // One among the fragments.
+    let parts = masked(frame(0x01, "a")) + frame(0x80, "b")
+    #expect(Self.refusal(parts, from: .client)?.reason == "an unmasked frame")
+  }
+
+  /// What the first call throws.
+  private static func refusal(_ bytes: [UInt8], from sender: FrameReader.Sender) -> FrameFault? {
+    let reader = FrameReader(from: sender, limit: nil)
+    var bytes = bytes
+    return bytes.withUnsafeMutableBytes { memory -> FrameFault? in
+      reader.supply(memory)
+      do throws(FrameFault) { _ = try reader.next() } catch { return error }
+      return nil
+    }
+  }
+
+  @Test(arguments: [FrameReader.Sender.client, .server])
+  func longMessagesInPieces(sender: FrameReader.Sender) {
     // Lengths about those of the pieces that are read and of wslay's own buffer.
-    for count in [4094, 4095, 4096, 4097, 65535, 65536, 131_070, 300_001] {
+    for count in [4094, 4095, 4096, 4097, 65535, 65536, 131_070, 300_001, 1 << 20] {
       let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
-      let bytes = frame(0x82, payload) + frame(0x81, "end")
+      let bytes = Self.sent(by: sender, frame(0x82, payload) + frame(0x81, "end"))
       for size in [1000, 4096, 4097, 131_072, bytes.count] {
         let pieces = stride(from: 0, to: bytes.count, by: size).map {
           Array(bytes[$0..<min($0 + size, bytes.count)])
         }
-        #expect(FrameLog.read(pieces) == [.binary(payload), .text("end")])
+        #expect(ReadFrame.read(pieces, from: sender) == [.binary(payload), .text("end")])
       }
     }
   }
 
-  @Test func aLimitDropsMessagesAndGoesOn() {
+  @Test func aWholeMessageStaysWhereItIs() throws {
+    for sender in [FrameReader.Sender.client, .server] {
+      let payload = [UInt8](repeating: 120, count: 10_000)
+      var bytes = Self.sent(by: sender, frame(0x81, payload))
+      let reader = FrameReader(from: sender, limit: nil)
+      try bytes.withUnsafeMutableBytes { memory in
+        reader.supply(memory)
+        guard case .message(let message) = try reader.next() else {
+          Issue.record("no message")
+          return
+        }
+        #expect(message.bytes.elementsEqual(payload))
+        let place = UnsafeRawPointer(memory.baseAddress! + memory.count - payload.count)
+        #expect(message.bytes.baseAddress == place)
+        if try reader.next() != nil { Issue.record("more than one") }
+      }
+    }
+  }
+
+  @Test(arguments: [FrameReader.Sender.client, .server])
+  func aLimitDropsMessagesAndGoesOn(sender: FrameReader.Sender) {
     let long = frame(0x81, "0123456789a")
     let next = frame(0x81, "0123456789")
     let parts = frame(0x01, "01234") + frame(0x89, "") + frame(0x00, "56789") + frame(0x80, "a")
-    for (bytes, want): ([UInt8], [ReadFrame]) in [
+    for (frames, want): ([UInt8], [ReadFrame]) in [
       (long + next, [.oversize(11), .text("0123456789")]),
       (parts + next, [.ping([]), .oversize(11), .text("0123456789")]),
       (frame(0x01, [0xff]) + parts, [.failed(1007)]),
@@ -116,22 +180,52 @@ import Testing
         [.oversize(12), .text("0123456789")]
       ),
     ] {
+      let bytes = Self.sent(by: sender, frames)
       for cut in 0...bytes.count {
         let pieces = [Array(bytes[..<cut]), Array(bytes[cut...])]
-        #expect(FrameLog.read(pieces, limit: 10) == want)
+        #expect(ReadFrame.read(pieces, from: sender, limit: 10) == want)
       }
     }
     // What is claimed is not waited for.
-    #expect(
-      FrameLog.read([[0x82, 127, 0, 0, 0, 0, 0x3f, 0, 0, 0, 97]], limit: 10) == [
-        .oversize(0x3f00_0000)
-      ])
+    let claim = Self.sent(by: sender, [0x82, 127, 0, 0, 0, 0, 0x3f, 0, 0, 0, 97])
+    #expect(ReadFrame.read([claim], from: sender, limit: 10) == [.oversize(0x3f00_0000)])
+    let late = Self.sent(by: sender, frame(0x01, "0123456789") + [0x80, 100, 97])
+    #expect(ReadFrame.read([late], from: sender, limit: 10) == [.oversize(110)])
+  }
+
+  @Test(arguments: [FrameReader.Sender.client, .server])
+  func aLimitThatIsRaised(sender: FrameReader.Sender) {
+    let reader = FrameReader(from: sender, limit: 10)
+    let long = frame(0x81, "0123456789a")
+    func read(_ frames: [UInt8]) -> [ReadFrame] {
+      ReadFrame.read(Self.sent(by: sender, frames), by: reader)
+    }
+    #expect(read(frame(0x81, "a") + long) == [.text("a"), .oversize(11)])
+    reader.limit = 11
+    #expect(read(long + frame(0x81, "0123456789ab")) == [.text("0123456789a"), .oversize(12)])
+    // Within a message it counts from the next fragment on; what is dropped stays so.
+    #expect(read(frame(0x01, "0123456789a")) == [])
+    reader.limit = 12
+    #expect(read(frame(0x80, "b")) == [.text("0123456789ab")])
+    #expect(read(frame(0x01, "0123456789") + frame(0x00, "abc")) == [.oversize(13)])
+    reader.limit = nil
+    #expect(read(frame(0x80, "d") + long) == [.text("0123456789a")])
+  }
+
+  /// Many empty fragments are no message, and take no memory.
+  @Test(arguments: [FrameReader.Sender.client, .server])
+  func manyEmptyFragments(sender: FrameReader.Sender) {
+    let reader = FrameReader(from: sender, limit: 10)
+    #expect(ReadFrame.read(Self.sent(by: sender, frame(0x01, "é")), by: reader) == [])
+    let empty = Self.sent(by: sender, (0..<10_000).flatMap { _ in frame(0x00, "") })
+    for _ in 0..<10 { #expect(ReadFrame.read(empty, by: reader) == []) }
+    #expect(ReadFrame.read(Self.sent(by: sender, frame(0x80, "x")), by: reader) == [.text("éx")])
   }
 
   @Test func closeCodes() {
     let may = [1000...1003, 1007...1014, 3000...4999].flatMap { Array($0) }
     for code in [0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65535] + may {
-      let found = FrameLog.read([frame(0x88, [UInt8(code >> 8), UInt8(code & 255)])])
+      let found = ReadFrame.read([frame(0x88, [UInt8(code >> 8), UInt8(code & 255)])])
       #expect(found == [may.contains(code) ? .close(UInt16(code), "") : .failed(1002)])
     }
   }

@@ -12,48 +12,55 @@ enum ReadFrame: Equatable {
   case failed(UInt16)
 }
 
-/// Takes what a reader finds.
-final class FrameLog: FrameTaker {
-  private(set) var found: [ReadFrame] = []
-  private var reader: FrameReader?
-
+extension ReadFrame {
   /// Reads the pieces, each in memory of its own that is gone afterwards.
-  static func read(_ pieces: [[UInt8]], limit: Int? = nil) -> [ReadFrame] {
-    let log = FrameLog()
-    let reader = FrameReader(limit: limit, taker: log)
-    log.reader = reader
-    for piece in pieces where !piece.isEmpty {
-      let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: piece.count, alignment: 1)
-      defer {
-        memory.initializeMemory(as: UInt8.self, repeating: 0xaa)
-        memory.deallocate()
-      }
-      memory.copyBytes(from: piece)
-      reader.supply(memory)
-      switch reader.run() {
-      case .drained: continue
-      case .stopped: return log.found
-      case .failed(let fault):
-        log.found.append(.failed(fault.code))
-        return log.found
+  static func read(
+    _ pieces: [[UInt8]], from sender: FrameReader.Sender = .server, limit: Int? = nil
+  ) -> [ReadFrame] {
+    let reader = FrameReader(from: sender, limit: limit)
+    var found: [ReadFrame] = []
+    for piece in pieces {
+      found += read(piece, by: reader)
+      switch found.last {
+      case .close, .failed: return found
+      case .text, .binary, .oversize, .ping, nil: continue
       }
     }
-    return log.found
+    return found
   }
 
-  func frames(message: SocketMessage) {
-    found.append(
-      message.isText
-        ? .text(String(decoding: message.bytes, as: UTF8.self)) : .binary(Array(message.bytes)))
+  /// Reads one piece to its end, a close, or a fault.
+  static func read(_ piece: [UInt8], by reader: FrameReader) -> [ReadFrame] {
+    if piece.isEmpty { return [] }
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: piece.count, alignment: 1)
+    defer {
+      memory.initializeMemory(as: UInt8.self, repeating: 0xaa)
+      memory.deallocate()
+    }
+    memory.copyBytes(from: piece)
+    reader.supply(memory)
+    var found: [ReadFrame] = []
+    do throws(FrameFault) {
+      while let item = try reader.next() {
+        found.append(ReadFrame(item))
+        if case .close = item { break }
+      }
+    } catch {
+      found.append(.failed(error.code))
+    }
+    return found
   }
 
-  func frames(oversize bytes: Int) { found.append(.oversize(bytes)) }
-
-  func frames(ping payload: UnsafeRawBufferPointer) { found.append(.ping(Array(payload))) }
-
-  func frames(close: CloseFrame) {
-    found.append(.close(close.code, close.reason))
-    reader?.stop()
+  private init(_ item: FrameReader.Item) {
+    self =
+      switch item {
+      case .message(let message):
+        message.isText
+          ? .text(String(decoding: message.bytes, as: UTF8.self)) : .binary(Array(message.bytes))
+      case .oversize(let bytes): .oversize(bytes)
+      case .ping(let payload): .ping(payload)
+      case .close(let frame): .close(frame.code, frame.reason)
+      }
   }
 }
 
@@ -70,3 +77,24 @@ func frame(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] {
 }
 
 func frame(_ first: UInt8, _ text: String) -> [UInt8] { frame(first, Array(text.utf8)) }
+
+/// The same frames as a client sends them, each under a mask of its own.
+func masked(_ frames: [UInt8]) -> [UInt8] {
+  var rest = frames[...]
+  var made: [UInt8] = []
+  var key: [UInt8] = [0x37, 0xfa, 0x21, 0x3d]
+  while rest.count > 1 {
+    let digits = [126: 2, 127: 8][rest[rest.startIndex + 1]] ?? 0
+    let head = rest.prefix(2 + digits)
+    rest = rest.dropFirst(2 + digits)
+    let length = digits == 0 ? head.suffix(1) : head.suffix(digits)
+    // What is claimed may be more than there is.
+    let count = length.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let payload = rest.prefix(Int(min(count, UInt64(rest.count))))
+    rest = rest.dropFirst(payload.count)
+    made += [head.first!, head[head.startIndex + 1] | 0x80] + head.dropFirst(2) + key
+    made += payload.enumerated().map { $1 ^ key[$0 % 4] }
+    key = key.map { $0 &* 5 &+ 13 }
+  }
+  return made
+}
