@@ -8,7 +8,7 @@ import PackageDescription
 let fullyStatic = Context.environment["AGENTUTILS_STATIC"] == "1"
 
 // The clients alone, for a machine that needs no server: leaves out agent-serve
-// and the packages that only it depends on.
+// and the libraries that only it depends on.
 let withServe = Context.environment["AGENTUTILS_WITHOUT_SERVE"] != "1"
 
 let strict: [SwiftSetting] = [
@@ -245,45 +245,30 @@ for program in programs {
       swiftSettings: strict, linkerSettings: program.link + lean))
 }
 
-var dependencies: [Package.Dependency] = []
-
 if withServe {
   products.append(.executable(name: "agent-serve", targets: ["agent-serve"]))
-  dependencies += [
-    // The sockets and the HTTP of agent-serve: an event loop, a parser that many
-    // have attacked (llhttp).
-    .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2")
-  ]
   targets += [
     // SQLite with write-ahead log and FTS5 for agent-serve's store.
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    // Which sockets of agent-serve are ready, and what time has come.
+    .systemLibrary(
+      name: "CEvent", pkgConfig: "libevent_core",
+      providers: [.apt(["libevent-dev"]), .brew(["libevent"])]),
     .executableTarget(
       name: "agent-serve",
       dependencies: [
-        // Web: the vectors of facts come from a server, over HTTP or HTTPS.
+        // Web: the frames of WebSockets, and the vectors of facts, which come from a server
+        // over HTTP or HTTPS.
         // CCrypto: digests, and the Ed25519 signatures with which devices sign in.
-        "Core", "Records", "Web", "CLibc", "CCrypto", "CSQLite",
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        // The frames of the gateway's WebSockets.
-        .product(name: "NIOWebSocket", package: "swift-nio"),
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        "Core", "Records", "Web", "CLibc", "CCrypto", "CEvent", "CSQLite",
       ],
       swiftSettings: strict, linkerSettings: lean),
     .testTarget(
-      name: "ServeTests",
-      dependencies: [
-        "agent-serve",
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-      ], swiftSettings: strict),
+      name: "ServeTests", dependencies: ["agent-serve", "CLibc"], swiftSettings: strict),
   ]
 }
 
 let package = Package(
-  name: "agentutils", platforms: [.macOS(.v14)], products: products, dependencies: dependencies,
-  targets: targets)
+  name: "agentutils", platforms: [.macOS(.v15)], products: products, targets: targets)

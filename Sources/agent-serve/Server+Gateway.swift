@@ -12,7 +12,7 @@ extension Server {
 
     /// Ends what it does, then all its connections.
     func close() async {
-      listener?.close()
+      await listener?.close()
       pulse.cancel()
       await gateway.stop()
     }
@@ -48,7 +48,7 @@ extension Server {
       backlogLimit: options.backlog, diagnostics: diagnostics, names: backend.names,
       token: backend.token)
     do {
-      let listener = try await Listener(place, service, sockets: service.sockets)
+      let listener = try await Listener(place, service)
       let url = "ws://\(ListenAddress(place, port: listener.port).text)"
       diagnostics.note("gateway: listening on \(url)")
       announce(RecordText(.gateway).string("url", url))
@@ -61,7 +61,7 @@ extension Server {
 
   private func tick(_ gateway: Gateway) async {
     while !Task.isCancelled {
-      try? await Task.sleep(for: Gateway.tickInterval)
+      try? await Poller.sleep(for: Gateway.tickInterval)
       if !Task.isCancelled { await gateway.tick() }
     }
   }

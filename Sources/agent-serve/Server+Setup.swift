@@ -1,6 +1,5 @@
 import CLibc
 import Core
-import NIOCore
 import Records
 
 #if canImport(Darwin)

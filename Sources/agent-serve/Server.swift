@@ -1,6 +1,5 @@
 import CLibc
 import Core
-import NIOCore
 import Records
 
 #if canImport(Darwin)
@@ -34,8 +33,8 @@ struct Server {
         "\(address.text): refused without a token: not a loopback address (see --token-file)",
         .denied)
     }
-    await probe(address, Self.listenOption)
-    if let gatewayAddress { await probe(gatewayAddress, Self.gatewayOption) }
+    probe(address, Self.listenOption)
+    if let gatewayAddress { probe(gatewayAddress, Self.gatewayOption) }
     let recording = options.replay.map(openRecords)
     let incoming = options.ingest.map(openRecords)
     let store = openStore()
@@ -55,7 +54,7 @@ struct Server {
       let replay = recording.map { file in Task { await play(file, backend) } }
       _ = await ended.wait()
       diagnostics.note("stopping")
-      listening.close()
+      await listening.close()
       await gateway?.close()
       replay?.cancel()
       pulse.cancel()
@@ -74,24 +73,25 @@ struct Server {
   ) async throws -> ServedBackend {
     let now = Timestamp.now()
     let book = try await store.read { try StatsBook.load($0, guild: nil, now: now) }
-    let streams = Streams(published: try await store.newestID())
+    let streams = await Streams(published: try await store.newestID())
     let documents = try await Documents(store)
     let stats = StatsKeeper(book, documents: documents)
     return ServedBackend(
       store: store, log: ActionLog(store: store, stats: stats, streams: streams, feed: feed),
       stats: stats,
       documents: documents, memory: makeMemory(store), streams: streams, tickets: Tickets(),
-      connections: Connections(descriptors: Self.descriptorLimit), riff: riff,
+      connections: Connections(descriptors: Self.descriptorLimit, diagnostics: diagnostics),
+      riff: riff,
       names: servedNames(token), token: token, backlogLimit: options.backlog,
       diagnostics: diagnostics)
   }
 
+  @Poller
   private func beat(_ backend: ServedBackend) async {
     while !Task.isCancelled {
-      backend.connections.beat()
       backend.streams.activity.beat { .stats(backend.stats.json(now: .now())) }
       backend.streams.voice.beat { .voiceState(backend.documents.line(.voiceState)) }
-      try? await Task.sleep(for: .milliseconds(100))
+      try? await Poller.sleep(for: .milliseconds(100))
     }
   }
 
@@ -112,8 +112,8 @@ struct Server {
   private static let listenOption = "-l HOST:PORT"
   static let gatewayOption = "--gateway PORT"
 
-  private func probe(_ place: ListenAddress, _ option: String) async {
-    do { try await place.probe() } catch { fail(place, error, option) }
+  private func probe(_ place: ListenAddress, _ option: String) {
+    do { try place.probe() } catch { fail(place, error, option) }
   }
 
   /// Ends with a word of why nobody can listen there.
@@ -121,7 +121,7 @@ struct Server {
   /// - Parameter option: what to do where another program does.
   func fail(_ place: ListenAddress, _ error: any Error, _ option: String) -> Never {
     let reason = "\(place.text): \(ErrorText.of(error))"
-    guard let error = error as? IOError, error.errnoCode == EADDRINUSE else {
+    guard let error = error as? SystemError, error.code == EADDRINUSE else {
       diagnostics.fail(reason)
     }
     diagnostics.fail("\(reason); \(option) names another")
@@ -143,10 +143,12 @@ struct Server {
   /// a few seconds.
   private func stop(_ backend: ServedBackend) async {
     backend.tickets.close()
-    backend.streams.end()
+    await backend.streams.end()
     await backend.riff?.stop()
-    for _ in 0..<300 where backend.tickets.count > 0 || backend.streams.count > 0 {
-      try? await Task.sleep(for: .milliseconds(10))
+    for _ in 0..<300 {
+      let streams = await backend.streams.count
+      if backend.tickets.count == 0 && streams == 0 { return }
+      try? await Poller.sleep(for: .milliseconds(10))
     }
   }
 }

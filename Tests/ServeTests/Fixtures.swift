@@ -31,4 +31,13 @@ enum Fixture {
     ActionEncoder.appendLive(StoredAction(id: id, action: action), to: &out)
     return String(decoding: out, as: UTF8.self)
   }
+
+  /// The head that a text is.
+  static func head(_ text: String) throws -> RequestHead {
+    var parser = RequestParser()
+    var used = 0
+    let part = try Array(text.utf8).withUnsafeBytes { try parser.next($0, &used) }
+    guard case .head(let head) = part else { throw RequestFault.malformed }
+    return head
+  }
 }

@@ -1,56 +1,54 @@
 import Core
-import NIOConcurrencyHelpers
-import NIOCore
 import Testing
 
 @testable import agent_serve
 
-private typealias ByteBuffer = NIOCore.ByteBuffer
-
 @Suite("Delivery")
 struct StreamTests {
+  @Poller
   private func subscriber(limit: Int = 1 << 20) -> Subscriber {
     Subscriber(limit: limit) {}
   }
 
-  /// What a connection with room for all would send now.
-  private func taken(_ subscriber: Subscriber) -> (bytes: [UInt8], isFinished: Bool) {
-    var bytes: [UInt8] = []
-    while true {
-      switch subscriber.next() {
-      case .bytes(let piece): bytes += piece.readableBytesView
-      case .nothing: return (bytes, false)
-      case .finished: return (bytes, true)
-      }
-    }
-  }
-
+  @Poller
   private func frame(_ id: Int64, size: Int = 10) -> Frame {
     Frame(id: id, bytes: [UInt8](repeating: UInt8(id & 0xff), count: size))
   }
 
-  /// The same, when so many bytes have come.
-  private func taken(_ subscriber: Subscriber, count: Int) async -> [UInt8] {
+  /// What a connection with room for all sends, when so many bytes have come, or at the end.
+  @Poller
+  private func taken(_ subscriber: Subscriber, count: Int = .max) async -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {
-      bytes += taken(subscriber).bytes
-      await Task.yield()
+      let blocks = await subscriber.next()
+      if blocks.isEmpty { break }
+      for block in blocks { bytes += block.chunk[block.content] }
     }
     return bytes
   }
 
+  @Test("A block is a chunk, and its content")
+  @Poller
+  func block() {
+    let block = Block([Array("abc".utf8), Array("defghijklmnop".utf8)])
+    #expect(block.chunk == Array("10\r\nabcdefghijklmnop\r\n".utf8))
+    #expect(Array(block.chunk[block.content]) == Array("abcdefghijklmnop".utf8))
+    #expect(block.count == 16)
+  }
+
   @Test("A backlog takes up to its limit, and any block when it is empty")
+  @Poller
   func backlog() {
     var backlog = Backlog(limit: 10)
-    func add(_ block: [UInt8]) -> Bool { backlog.add(ByteBuffer(bytes: block)) }
-    func take(_ size: Int) -> [UInt8]? {
-      backlog.take(atMost: size).map { Array($0.readableBytesView) }
+    func add(_ block: [UInt8]) -> Bool { backlog.add(Block(block)) }
+    func take(_ size: Int) -> [UInt8] {
+      backlog.take(atMost: size).flatMap { $0.chunk[$0.content] }
     }
     #expect(add([UInt8](repeating: 1, count: 100)))
     #expect(!add([2]))
-    #expect(take(64)?.count == 100)
+    #expect(take(64).count == 100)
     #expect(backlog.isEmpty)
-    #expect(take(64) == nil)
+    #expect(take(64).isEmpty)
     for byte in UInt8(0)..<10 { #expect(add([byte])) }
     #expect(!add([10]))
     #expect(take(4) == [0, 1, 2, 3])
@@ -64,7 +62,8 @@ struct StreamTests {
   }
 
   @Test("Who is live gets each action after its cursor once, in order")
-  func live() async throws {
+  @Poller
+  func live() async {
     let hub = Hub(published: 5)
     let all = subscriber()
     let late = subscriber()
@@ -82,51 +81,38 @@ struct StreamTests {
   }
 
   @Test("What comes after the end takes away nothing of what waited before it")
-  func afterTheEnd() async throws {
+  @Poller
+  func afterTheEnd() async {
     let last = subscriber()
-    #expect(last.offer([ByteBuffer(bytes: [1, 2])]))
+    last.offer([Block([1, 2])])
     last.end(.finished)
-    #expect(!last.offer([ByteBuffer(bytes: [3])]))
-    #expect(taken(last) == ([1, 2], true))
-    // It is said once.
-    #expect(taken(last) == ([], false))
-    #expect(!last.isCut)
+    last.offer([Block([3])])
+    #expect(await taken(last) == [1, 2])
+    #expect(last.ending == .finished)
   }
 
-  @Test("A connection is woken once, until it has asked for all")
-  func woken() {
-    let count = NIOLockedValueBox(0)
-    let one = Subscriber(limit: 100) { count.withLockedValue { $0 += 1 } }
-    let block = ByteBuffer(bytes: [1])
-    #expect(one.offer([block]) && one.offer([block]))
-    #expect(count.withLockedValue { $0 } == 1)
-    #expect(taken(one).bytes == [1, 1])
-    #expect(one.offer([block]))
-    #expect(count.withLockedValue { $0 } == 2)
-    // Whatever waits: who is cut off must know.
+  @Test("Who waits is woken by a block, by the end, and by a cut, which is told once")
+  @Poller
+  func woken() async {
+    var cuts = 0
+    let one = Subscriber(limit: 100) { cuts += 1 }
+    let first = Task { await taken(one, count: 1) }
+    await Task.yield()
+    one.offer([Block([1])])
+    #expect(await first.value == [1])
+    let rest = Task { await taken(one) }
+    await Task.yield()
     one.end(.cut)
-    #expect(count.withLockedValue { $0 } == 3)
-    #expect(taken(one).bytes.isEmpty)
-  }
-
-  @Test("A sender waits until all has left, and hears of an end")
-  func sender() async throws {
-    let one = subscriber()
-    async let sent: Void = one.send(ByteBuffer(bytes: [7]))
-    #expect(await taken(one, count: 1) == [7])
-    _ = one.next()
-    try await sent
-    let (waits, entered) = AsyncStream.makeStream(of: Void.self)
-    let stuck = Subscriber(limit: 100) { entered.yield() }
-    let lost = Task { try await stuck.send(ByteBuffer(bytes: [8])) }
-    for await _ in waits { break }
-    stuck.end(.cut)
-    await #expect(throws: Subscriber.Dropped.self) { try await lost.value }
-    await #expect(throws: Subscriber.Dropped.self) { try await stuck.send(ByteBuffer()) }
+    one.end(.finished)
+    one.end(.cut)
+    #expect(await rest.value.isEmpty)
+    #expect(one.ending == .cut)
+    #expect(cuts == 1)
   }
 
   @Test("Who does not read is cut off; who reads does not notice")
-  func cut() async throws {
+  @Poller
+  func cut() async {
     let hub = Hub(published: 0)
     let slow = subscriber(limit: 5000)
     let quick = subscriber(limit: 5000)
@@ -138,13 +124,14 @@ struct StreamTests {
       hub.publish([frame(id, size: 1000)])
       _ = await taken(quick, count: 1000)
     }
-    #expect(slow.isCut)
-    #expect(taken(slow).bytes.isEmpty)
-    #expect(!quick.isEnding)
+    #expect(slow.ending == .cut)
+    #expect(await taken(slow).isEmpty)
+    #expect(quick.ending == nil)
   }
 
   @Test("At the end what was published is delivered, then the stream is over")
-  func ending() async throws {
+  @Poller
+  func ending() async {
     let hub = Hub(published: 0)
     let one = subscriber()
     #expect(hub.add(one))
@@ -152,13 +139,13 @@ struct StreamTests {
     hub.publish([frame(1)])
     hub.publish([frame(2)])
     hub.end()
-    let got = taken(one)
-    #expect(got.bytes.count == 20)
-    #expect(got.isFinished)
+    #expect(await taken(one).count == 20)
+    #expect(one.ending == .finished)
     #expect(!hub.add(subscriber()))
   }
 
   @Test("A burst makes one stats frame")
+  @Poller
   func stats() {
     let hub = Hub(published: 0)
     let one = subscriber()
@@ -197,6 +184,7 @@ struct StreamTests {
   }
 
   @Test("Frames have the dashboard's form, and an id")
+  @Poller
   func frames() {
     let action = StoredAction(id: 17, action: Fixture.action("daily", content: "a\nb"))
     #expect(

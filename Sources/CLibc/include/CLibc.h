@@ -43,6 +43,7 @@
 #include "clibc_search.h"
 #include "clibc_secret.h"
 #include "clibc_serve.h"
+#include "clibc_tcp.h"
 #include "clibc_terminal.h"
 #include "clibc_threads.h"
 

@@ -13,14 +13,15 @@ package struct CloseFrame: Equatable, Sendable {
   ///   no UTF-8.
   package init(_ payload: [UInt8]) throws(FrameFault) {
     if payload.isEmpty { return }
-    if payload.count == 1 { throw FrameFault(.protocolError, "half a close code") }
+    if payload.count == 1 { throw FrameFault(.protocolError, "half a close code", isOfClose: true) }
     let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
     guard Self.maySend(code) else {
-      throw FrameFault(.protocolError, "close code \(code), which must not be sent")
+      throw FrameFault(
+        .protocolError, "close code \(code), which must not be sent", isOfClose: true)
     }
     let words = Array(payload[2...])
     guard words.withUnsafeBytes(UTF8Text.isValid) else {
-      throw FrameFault(.invalidText, "a close reason that is not UTF-8")
+      throw FrameFault(.invalidText, "a close reason that is not UTF-8", isOfClose: true)
     }
     self.code = code
     reason = String(decoding: words, as: UTF8.self)
@@ -59,9 +60,12 @@ package struct FrameFault: Error, Equatable {
   package let code: UInt16
   /// One line: `a masked frame`.
   package let reason: String
+  /// Whether it is one of a close frame, behind which nothing comes.
+  package let isOfClose: Bool
 
-  package init(_ code: Code, _ reason: String) {
+  package init(_ code: Code, _ reason: String, isOfClose: Bool = false) {
     self.code = code.rawValue
     self.reason = reason
+    self.isOfClose = isOfClose
   }
 }

@@ -48,6 +48,11 @@ package final class FrameReader {
   /// The frame that wslay is in. Were it no pointer, Swift would check at each call that
   /// nobody else changes it, which takes longer than to read a small frame.
   private let frame = UnsafeMutablePointer<wslay_frame_iocb>.allocate(capacity: 1)
+  /// The bytes of a header that has begun, and up to where they were taken from the region.
+  private var header: [UInt8] = []
+  private var noted = 0
+  /// Whether it was told that the frame of this header is too much.
+  private var isAnnounced = false
   /// The bytes that the frame still lacks; nil between frames.
   private var missing: UInt64?
   private var control: [UInt8] = []
@@ -99,6 +104,7 @@ package final class FrameReader {
   package func supply(_ bytes: UnsafeMutableRawBufferPointer) {
     place -= region.count
     start = 0
+    noted = 0
     region = bytes
     supplied.pointee = Supply(next: UnsafeRawPointer(bytes.baseAddress), count: bytes.count)
   }
@@ -115,7 +121,8 @@ package final class FrameReader {
         guard count == Int(WSLAY_ERR_WANT_READ.rawValue) else {
           throw FrameFault(.protocolError, "a bad length, or a control frame in parts")
         }
-        if missing != nil && !isControl { try hold() }
+        if missing == nil { return try announced().map { .oversize($0) } }
+        if !isControl { try hold() }
         return nil
       }
       let oversize = missing == nil ? try begin() : nil
@@ -141,6 +148,7 @@ package final class FrameReader {
     place += (size < 126 ? 2 : size < 1 << 16 ? 4 : 10) + (isMasked ? 4 : 0)
     start = place
     missing = size
+    header.removeAll(keepingCapacity: true)
     if frame.pointee.rsv != 0 { throw FrameFault(.protocolError, "reserved bits are set") }
     if isMasked != (sender == .client) {
       throw FrameFault(.protocolError, isMasked ? "a masked frame" : "an unmasked frame")
@@ -171,7 +179,31 @@ package final class FrameReader {
     message?.isDropped = true
     held.removeAll(keepingAtMost: Self.keeps)
     text.restart()
-    return total
+    defer { isAnnounced = false }
+    return isAnnounced ? nil : total
+  }
+
+  /// Looks at a header of which wslay tells only with the first byte of the payload: who sends
+  /// a length that is too much may never send that byte.
+  ///
+  /// - Returns: the size of the message, when it would be over the limit; once.
+  private func announced() throws(FrameFault) -> Int? {
+    let from = max(place, noted, 0)
+    if from < region.count { header += region[from...] }
+    noted = region.count
+    guard header.count >= 2, header[0] & 8 == 0, !isAnnounced, message?.isDropped != true else {
+      return nil
+    }
+    let digits = header[1] & 127 == 126 ? 2 : header[1] & 127 == 127 ? 8 : 0
+    guard header.count >= 2 + digits else { return nil }
+    let size = header[2..<2 + digits].reduce(0) { $0 << 8 | UInt64($1) }
+    let known = message?.size ?? 0
+    guard size <= UInt64(SocketOptions.largest - known) else {
+      throw FrameFault(.tooLarge, "a message of more than \(SocketOptions.largest) bytes")
+    }
+    guard let limit, known + Int(size) > limit else { return nil }
+    isAnnounced = true
+    return known + Int(size)
   }
 
   /// The payload of the frame that lies in the region and is not yet held.

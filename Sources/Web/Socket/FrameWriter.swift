@@ -20,7 +20,11 @@ package final class FrameWriter {
   private let context: wslay_frame_context_ptr
   /// What is offered to the network stays in its place until it is taken: TLS wants
   /// that, and the queue moves.
-  private let offered = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+  private lazy var offered: UnsafeMutableRawBufferPointer = {
+    hasOffered = true
+    return .allocate(byteCount: 1 << 16, alignment: 16)
+  }()
+  private var hasOffered = false
   private var offer = 0..<0
   private let masks: Bool
 
@@ -55,7 +59,7 @@ package final class FrameWriter {
     wslay_frame_context_free(context)
     queued.deinitialize(count: 1)
     queued.deallocate()
-    offered.deallocate()
+    if hasOffered { offered.deallocate() }
   }
 
   /// The bytes that the network has not yet taken.

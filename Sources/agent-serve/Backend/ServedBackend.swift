@@ -29,9 +29,22 @@ struct ServedBackend: Sendable {
   /// Says what is worth knowing.
   let diagnostics: Diagnostics
 
+  /// The answer that is certain before a request's body has come; nil when there is none.
+  func refusal(of head: RequestHead) -> WholeAnswer? {
+    if let riff, RiffService.isAsked(head) { return riff.refusal(of: head) }
+    if let refusal = accessRefusal(of: head) { return refusal }
+    if head.method == "GET" || head.method == "HEAD" { return nil }
+    guard write(of: head) != nil else {
+      return head.isMethodKnown ? .noSuchMethod : .unknownMethod
+    }
+    // A page that a browser shows may send a plain POST anywhere; only a
+    // token, which it cannot send unasked, stands against that.
+    return token == nil && head["origin"] != nil ? .foreignOrigin : nil
+  }
+
   /// Why a request may not ask for what it asks, nil when it may: it names this
   /// server, and all under /api needs the token.
-  func refusal(of head: RequestHead) -> WholeAnswer? {
+  func accessRefusal(of head: RequestHead) -> WholeAnswer? {
     if let names, !names.contains(head.authority) { return .misdirected }
     guard let token, head.isOfAPI else { return nil }
     return token.matches(head["x-dashboard-token"]) ? nil : .unauthorized
@@ -40,15 +53,16 @@ struct ServedBackend: Sendable {
   /// What becomes of a request's body.
   func bodyPlan(_ head: RequestHead) -> BodyPlan {
     if let riff, RiffService.isAsked(head) { return riff.bodyPlan(head) }
-    return BodyPlan(keeps: write(of: head) != nil && refusal(of: head) == nil)
+    return BodyPlan(keeps: write(of: head) != nil && accessRefusal(of: head) == nil)
   }
 
   /// The answer to a request; faults of the store are answered too.
   func answer(_ head: RequestHead, body: RequestBody) async -> WholeAnswer {
     // Its requests are signed, which no page of a browser can do, whatever it calls us.
     if let riff, RiffService.isAsked(head) { return await riff.answer(head, body) }
-    if let refusal = refusal(of: head) { return refusal }
+    if let refusal = accessRefusal(of: head) { return refusal }
     guard case .whole(let bytes) = body else { return .tooLarge }
+    if let refusal = refusal(of: head) { return refusal }
     do {
       return try await answer(head, bytes)
     } catch {
@@ -60,9 +74,6 @@ struct ServedBackend: Sendable {
   private func answer(_ head: RequestHead, _ body: [UInt8]) async throws -> WholeAnswer {
     if head.method == "GET" || head.method == "HEAD" { return try await read(head) ?? .noSuchPath }
     guard let write = write(of: head) else { return .noSuchMethod }
-    // A page that a browser shows may send a plain POST anywhere; only a
-    // token, which it cannot send unasked, stands against that.
-    if token == nil && head["origin"] != nil { return .foreignOrigin }
     switch write {
     case .actions: return try await post(body, type: head["content-type"] ?? "")
     case .join: return try await join(body, type: head["content-type"] ?? "")
@@ -102,7 +113,7 @@ struct ServedBackend: Sendable {
       return .json(ActionEncoder.rows(actions))
     case "/api/activity/events", "/api/voice/events":
       // Of a HEAD; a GET is a stream.
-      return WholeAnswer(status: 200, type: "text/event-stream", body: [])
+      return WholeAnswer(status: 200, type: "text/event-stream", body: [], isStream: true)
     default:
       if let answer = try await memory.read(head.path, query, voice: documents.bytes(.voiceState)) {
         return answer

@@ -1,6 +1,5 @@
 import CLibc
 import Core
-import NIOConcurrencyHelpers
 
 #if canImport(Darwin)
   import Darwin
@@ -22,7 +21,7 @@ final class BusFeed: Sendable {
   }
 
   private let wakeEnds: (read: Int32, write: Int32)
-  private let isStopping = NIOLockedValueBox(false)
+  private let isStopping = Guarded(false)
   private let over: AsyncStream<Void>
   private let loop: @Sendable () -> Void
 
@@ -44,7 +43,7 @@ final class BusFeed: Sendable {
     self.over = over
     loop = { [isStopping] in
       let loop = BusFeedLoop(target, store, mark, isNew: isNew, wake: wakeEnds.read, diagnostics)
-      loop.run { isStopping.withLockedValue { $0 } }
+      loop.run { isStopping.withLock { $0 } }
       continuation.finish()
     }
   }
@@ -59,7 +58,7 @@ final class BusFeed: Sendable {
 
   /// Ends it, when what is under way was acknowledged, a second later at most.
   func stop() async {
-    isStopping.withLockedValue { $0 = true }
+    isStopping.withLock { $0 = true }
     wake()
     for await _ in over {}
   }

@@ -77,7 +77,7 @@ actor Embedder {
         } catch {
           let reason = (error as? EmbedFault)?.reason ?? ErrorText.of(error)
           if delay == 0.5 { diagnostics.error("embeddings", "\(reason); searching by words") }
-          try? await Task.sleep(for: .seconds(delay))
+          try? await Poller.sleep(for: .seconds(delay))
           delay = min(delay * 2, 60)
         }
       }

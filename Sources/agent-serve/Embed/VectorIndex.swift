@@ -1,8 +1,6 @@
-import NIOConcurrencyHelpers
-
 /// The vectors of the facts in memory, for a likeness with all of them.
 final class VectorIndex: @unchecked Sendable {
-  private let lock = NIOLock()
+  private let lock = Guarded(())
   private var width = 0
   private var numbers: [Float] = []
   private var ids: [Int64] = []
@@ -11,10 +9,10 @@ final class VectorIndex: @unchecked Sendable {
   private var names: [String: Int32] = [:]
 
   /// How many there are.
-  var count: Int { lock.withLock { ids.count } }
+  var count: Int { lock.withLock { _ in ids.count } }
 
   /// Whether vectors of a length can be compared with those that are here.
-  func accepts(width: Int) -> Bool { lock.withLock { ids.isEmpty || self.width == width } }
+  func accepts(width: Int) -> Bool { lock.withLock { _ in ids.isEmpty || self.width == width } }
 
   /// Takes a fact's vector instead of the one before.
   ///
@@ -23,7 +21,7 @@ final class VectorIndex: @unchecked Sendable {
   ///   - id: the fact's id.
   ///   - guild: the fact's guild.
   func set(_ vector: [Float], of id: Int64, in guild: String) {
-    lock.withLock {
+    lock.withLock { _ in
       if ids.isEmpty { width = vector.count }
       guard vector.count == width, width > 0 else { return }
       let group = names[guild] ?? Int32(names.count)
@@ -42,7 +40,7 @@ final class VectorIndex: @unchecked Sendable {
 
   /// Forgets a fact's vector.
   func remove(_ id: Int64) {
-    lock.withLock {
+    lock.withLock { _ in
       guard let place = places.removeValue(forKey: id), let last = ids.last else { return }
       // The last one takes its place.
       if last != id {
@@ -61,7 +59,7 @@ final class VectorIndex: @unchecked Sendable {
 
   /// Forgets all.
   func clear() {
-    lock.withLock {
+    lock.withLock { _ in
       (width, numbers, ids, groups, places) = (0, [], [], [], [:])
     }
   }
@@ -74,7 +72,7 @@ final class VectorIndex: @unchecked Sendable {
   ///   - limit: at most so many.
   /// - Returns: ids, each with its cosine.
   func nearest(_ vector: [Float], in guild: String, limit: Int) -> [(id: Int64, cosine: Float)] {
-    lock.withLock {
+    lock.withLock { _ in
       guard let group = names[guild], vector.count == width, width > 0 else { return [] }
       var found: [(id: Int64, cosine: Float)] = []
       var least = -Float.infinity

@@ -138,7 +138,7 @@ extension Gateway {
     }
     broadcast("exec.approval.requested", scope: .approvals, approval.node)
     let timer = Task {
-      try await Task.sleep(for: .milliseconds(milliseconds))
+      try await Poller.sleep(for: .milliseconds(milliseconds))
       _ = approvals.settle(approval.id, nil)
     }
     approvals.expire(approval.id, by: timer)

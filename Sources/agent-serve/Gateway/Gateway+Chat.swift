@@ -78,7 +78,7 @@ extension Gateway {
     guard run.outcome == nil else { return }
     let limit = min(params.number("timeoutMs") ?? 30_000, 3_600_000)
     run.timers[number] = Task { [id = run.id] in
-      try await Task.sleep(for: .milliseconds(limit))
+      try await Poller.sleep(for: .milliseconds(limit))
       guard let run = runs[id], run.waiters.removeValue(forKey: number) != nil else { return }
       run.timers[number] = nil
       peer.send(GatewayFrame.answer(name, ["runId": .text(id), "status": "timeout"]))

@@ -169,7 +169,7 @@ extension Gateway {
     guard !run.isFlushPlanned else { return }
     run.isFlushPlanned = true
     Task {
-      try? await Task.sleep(for: wait)
+      try? await Poller.sleep(for: wait)
       run.isFlushPlanned = false
       if run.outcome == nil { flush(run) }
     }

@@ -21,7 +21,7 @@ extension Gateway {
     let run = try await begin(id, session, message, seconds: seconds, nil)
     var isLate = false
     let timer = Task {
-      try await Task.sleep(for: .seconds(seconds))
+      try await Poller.sleep(for: .seconds(seconds))
       isLate = run.outcome == nil
       if isLate { await abort(run, reason: "timeout") }
     }

@@ -46,6 +46,8 @@ actor Gateway {
   let diagnostics: Diagnostics
   let started = Timestamp.now()
   var clients: [Int: Client] = [:]
+  /// All connections, also of those who are no clients yet.
+  private var peers: [Int: Peer] = [:]
   /// The number of the last event, as those who speak protocol 3 count.
   private var sequence = 0
   /// By id.
@@ -84,25 +86,25 @@ actor Gateway {
 
   // MARK: - Connections
 
-  /// Serves a connection until it is closed.
-  func serve(_ peer: Peer) async {
+  /// Takes a connection.
+  func greet(_ peer: Peer) {
+    peers[peer.number] = peer
     let challenge: JSONNode = ["nonce": .text(peer.nonce), "ts": .number(peer.greeted)]
     peer.send(GatewayFrame.event("connect.challenge", challenge.bytes, sequence: nil))
-    for await message in peer.messages {
-      if let client = clients[peer.number] {
-        await receive(message, from: client)
-      } else if !(await open(peer, message)) {
-        break
-      }
-      peer.noteHandled(message)
+    if isStopping { peer.close(CloseCode.restart, "service restart") }
+  }
+
+  /// Takes a message of a connection.
+  func receive(_ message: [UInt8], from peer: Peer) async {
+    if let client = clients[peer.number] {
+      await receive(message, from: client)
+    } else {
+      await open(peer, message)
     }
-    leave(peer)
   }
 
   /// Takes the first message of a connection, which has to be a good `connect`.
-  ///
-  /// - Returns: whether the client is connected now.
-  private func open(_ peer: Peer, _ message: [UInt8]) async -> Bool {
+  private func open(_ peer: Peer, _ message: [UInt8]) async {
     var id = GatewayRequest.id(of: message)
     do {
       let request = try GatewayRequest(message)
@@ -118,7 +120,6 @@ actor Gateway {
       peer.send(GatewayFrame.answer(id, hello(client)))
       diagnostics.note(
         "gateway: \(Visible.line(client.connect.clientID)) connected from \(peer.address)")
-      return true
     } catch let fault as GatewayFault {
       peer.send(GatewayFrame.refusal(id, fault))
       peer.close(fault.closeCode, fault.message)
@@ -127,10 +128,11 @@ actor Gateway {
       peer.send(GatewayFrame.refusal(id, .unavailable("internal error")))
       peer.close(CloseCode.later, "internal error")
     }
-    return false
   }
 
-  private func leave(_ peer: Peer) {
+  /// Forgets a connection that is closed.
+  func leave(_ peer: Peer) {
+    peers[peer.number] = nil
     clients[peer.number] = nil
     approvals.leave(peer.number)
     for run in runs.values where run.outcome == nil { run.leave(peer.number) }
@@ -209,12 +211,12 @@ actor Gateway {
     isStopping = true
     for run in waitingRuns + activeRuns { await abort(run, reason: "shutdown") }
     broadcast("shutdown", scope: nil, ["reason": "service stop", "restartExpectedMs": nil])
-    let peers = clients.values.map(\.peer)
+    let peers = Array(peers.values)
     for peer in peers { peer.close(CloseCode.restart, "service restart") }
     // A command that does not end by itself is killed by then; a client that does not
     // take the word has had its time.
     for _ in 0..<300 where !activeRuns.isEmpty || !peers.allSatisfy(\.isGone) {
-      try? await Task.sleep(for: .milliseconds(10))
+      try? await Poller.sleep(for: .milliseconds(10))
     }
   }
 

@@ -1,5 +1,4 @@
 import Core
-import NIOCore
 
 /// The requests that want no WebSocket: replies over plain HTTP
 /// (Agent/OpenClaw/CONTRACT.md 9 to 11).
@@ -9,7 +8,7 @@ extension GatewayService {
     switch (head.method, head.path) {
     case ("GET", "/health"), ("GET", "/healthz"), ("GET", "/readyz"):
       return .whole(.json(#"{"ok":true,"status":"live"}"#))
-    case ("GET", "/"): return .whole(.error("this port speaks WebSocket", status: 426))
+    case ("GET", "/"): return .whole(upgradeRequired(head))
     case (_, "/v1/responses"), (_, "/api/agents"), (_, "/api/chat/agent"):
       guard isAllowed(head) else { return .whole(refusal("Unauthorized", 401, "unauthorized")) }
       do {
@@ -68,20 +67,25 @@ extension GatewayService {
           answer.response(outcome, text).bytes, status: outcome == .reply ? 200 : 500))
     }
     return .stream(
-      ServedStream(
-        open: { _ in true },
-        fill: { subscriber in
-          _ = subscriber.offer([ByteBuffer(bytes: answer.opening)])
+      ServedStream { client in
+        // Also where the client is gone before anything was sent.
+        defer { Task { await gateway.abandon(id) } }
+        let sending = Task { @Poller in
+          try await client.begin()
+          try await client.send([Block(answer.opening)])
           for await part in parts {
             switch part {
             // The end has the whole text: what was said before stays said.
-            case .text(let text, _): _ = subscriber.offer([ByteBuffer(bytes: answer.delta(text))])
+            case .text(let text, _): try await client.send([Block(answer.delta(text))])
             case .ended(let outcome, let text):
-              _ = subscriber.offer([ByteBuffer(bytes: answer.closing(outcome, text))])
+              try await client.send([Block(answer.closing(outcome, text))])
             }
           }
-          subscriber.end(.finished)
-        }, close: { _ in Task { await gateway.abandon(id) } }))
+          try Task.checkCancellation()
+        }
+        client.whenLeft { sending.cancel() }
+        try await sending.value
+      })
   }
 
   /// The conversation of a request: the one that it names, that of its user or of the

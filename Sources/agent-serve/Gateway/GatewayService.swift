@@ -1,6 +1,6 @@
 import Core
-import NIOConcurrencyHelpers
-import NIOCore
+import Synchronization
+import Web
 
 /// The port of the gateway: WebSockets, and the few requests that want none.
 struct GatewayService: RequestService {
@@ -14,18 +14,42 @@ struct GatewayService: RequestService {
   /// What clients must show, nil for a server that is open to its machine.
   let token: AccessToken?
 
-  /// What is done with requests for a WebSocket.
-  var sockets: SocketUpgrade {
-    let numbers = NIOLockedValueBox(0)
-    return SocketUpgrade(
-      messageLimit: Gateway.messageLimit, accepts: { refusal(of: $0) == nil },
-      peer: { channel in
-        let number = numbers.withLockedValue { number in
-          number += 1
-          return number
-        }
-        return Peer(channel, number: number, limit: backlogLimit)
-      }, serve: { await gateway.serve($0) })
+  /// The numbers of connections that were given out.
+  let numbers = Numbers()
+
+  final class Numbers: Sendable {
+    private let last = Atomic(0)
+
+    func next() -> Int { last.add(1, ordering: .relaxed).newValue }
+  }
+
+  /// The WebSocket that a request asks for (RFC 6455, section 4.2).
+  func upgrade(_ head: RequestHead) throws(RequestFault) -> ProtocolSwitch? {
+    guard asksForSocket(head), head["sec-websocket-version"] == "13", refusal(of: head) == nil
+    else { return nil }
+    let key = head["sec-websocket-key"] ?? ""
+    guard key.utf8.count == 24, Base64.bytes(Array(key.utf8))?.count == 16,
+      head.framing == .length(0)
+    else { throw .malformed }
+    let answer =
+      WholeAnswer.statusLine(101) + "Upgrade: websocket\r\nConnection: upgrade\r\n"
+      + "Sec-WebSocket-Accept: \(HandshakeKey.accept(key))\r\n\r\n"
+    return ProtocolSwitch(answer: Array(answer.utf8)) { socket in
+      await PeerSession(socket, self, number: numbers.next()).run()
+    }
+  }
+
+  private func asksForSocket(_ head: RequestHead) -> Bool {
+    head.method == "GET" && !head.isOld && head.lists("connection", "upgrade")
+      && head.lists("upgrade", "websocket")
+  }
+
+  /// What is said to who asks for something that only a WebSocket has.
+  func upgradeRequired(_ head: RequestHead) -> WholeAnswer {
+    var answer = WholeAnswer.error("this port speaks WebSocket", status: 426)
+    // Who knows of WebSockets, and asks in a way that is none of theirs, need not be told.
+    answer.upgrade = asksForSocket(head) || !head.lists("connection", "upgrade")
+    return answer
   }
 
   func bodyPlan(_ head: RequestHead) -> BodyPlan {
@@ -35,7 +59,13 @@ struct GatewayService: RequestService {
   func stream(_ head: RequestHead) -> ServedStream? { nil }
 
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {
-    if let refusal = refusal(of: head) { return .whole(refusal) }
+    if var refusal = refusal(of: head) {
+      // Who wanted another protocol has nothing else to say here.
+      refusal.closes = asksForSocket(head)
+      return .whole(refusal)
+    }
+    if asksForSocket(head) { return .whole(upgradeRequired(head)) }
+    if !head.isMethodKnown { return .whole(.unknownMethod) }
     guard case .whole(let bytes) = body else { return .whole(.tooLarge) }
     return await serve(head, bytes)
   }
@@ -43,7 +73,7 @@ struct GatewayService: RequestService {
   /// Why a request may not ask for what it asks, nil when it may. A page that a browser
   /// shows may open a WebSocket anywhere; only a token, which it does not have, stands
   /// against that.
-  private func refusal(of head: RequestHead) -> WholeAnswer? {
+  func refusal(of head: RequestHead) -> WholeAnswer? {
     if let names, !names.contains(head.authority) { return .misdirected }
     if token == nil && head["origin"] != nil { return .foreignOrigin }
     return nil

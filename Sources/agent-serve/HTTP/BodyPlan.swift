@@ -4,8 +4,6 @@ struct BodyPlan: Sendable {
   var keeps = false
   /// The longest one, bytes.
   var limit = RequestBody.limit
-  /// What is read of a longer one, and thrown away, before the connection is given up.
-  var patience = 64 * 1024 * 1024
   /// Counts what is kept, until the request is answered; nil where nobody does.
   var share: ByteBudget.Share?
   /// Whether the answer waits for something to happen: its task is cancelled when the client has

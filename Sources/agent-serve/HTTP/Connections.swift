@@ -1,41 +1,55 @@
-import NIOConcurrencyHelpers
-import NIOCore
+import Core
 
 /// The connections that are open, no more of them than there are descriptors for.
-final class Connections: @unchecked Sendable {
+@Poller
+final class Connections {
   /// What the store, the listener and the rest need beside the connections.
-  private static let reserve = 32
+  nonisolated private static let reserve = 32
   /// Who came just now may be about to say what it wants.
   private static let patience = Duration.milliseconds(200)
 
-  /// How many descriptors the process may have.
-  let descriptors: Int
   private let limit: Int
-  private let lock = NIOLock()
-  private var open: [ObjectIdentifier: Connection] = [:]
+  private let diagnostics: Diagnostics
+  private var open: [ObjectIdentifier: Socket] = [:]
   private var dropped: Set<ObjectIdentifier> = []
+  private var waiters: [UnsafeContinuation<Void, Never>] = []
+  private var cuts: [String: (next: ContinuousClock.Instant, unsaid: Int)] = [:]
 
-  /// - Parameter descriptors: how many the process may have.
-  init(descriptors: Int) {
-    self.descriptors = descriptors
+  /// - Parameters:
+  ///   - descriptors: how many the process may have.
+  ///   - diagnostics: says who is cut off.
+  nonisolated init(descriptors: Int, diagnostics: Diagnostics) {
     limit = max(8, descriptors - Self.reserve)
+    self.diagnostics = diagnostics
   }
+
+  /// How many there are.
+  var count: Int { open.count }
 
   /// Takes a connection.
-  func add(_ connection: Connection) {
-    lock.withLock { open[ObjectIdentifier(connection)] = connection }
-  }
+  func add(_ socket: Socket) { open[ObjectIdentifier(socket)] = socket }
 
   /// Forgets a connection that is closed.
-  func remove(_ connection: Connection) {
-    lock.withLock {
-      open[ObjectIdentifier(connection)] = nil
-      dropped.remove(ObjectIdentifier(connection))
-    }
+  func remove(_ socket: Socket) {
+    open[ObjectIdentifier(socket)] = nil
+    dropped.remove(ObjectIdentifier(socket))
+    wakeWaiters()
   }
 
   /// Whether there are too many.
-  var areTooMany: Bool { lock.withLock { open.count > limit } }
+  var areTooMany: Bool { open.count > limit }
+
+  /// Waits until a connection has been closed, or for a moment: more of them may have been
+  /// silent for long enough by then.
+  func waitForRoom() async {
+    Poller.after(.milliseconds(50)) { self.wakeWaiters() }
+    await withUnsafeContinuation { waiters.append($0) }
+  }
+
+  private func wakeWaiters() {
+    for waiter in waiters { waiter.resume() }
+    waiters = []
+  }
 
   /// Breaks off those that have kept us waiting for longest, a few more than must be,
   /// unless enough are being closed already. Streams, and requests that are being
@@ -43,149 +57,59 @@ final class Connections: @unchecked Sendable {
   ///
   /// - Parameter least: how many must be, whatever the limit.
   func dropOldest(atLeast least: Int = 0, at now: ContinuousClock.Instant = .now) {
-    let oldest = lock.withLock { () -> [Connection] in
-      let excess = max(open.count - limit, least) - dropped.count
-      guard excess > 0 else { return [] }
-      let waiting = open.filter { !dropped.contains($0.key) }
-        .compactMap { entry in entry.value.waitsSince.map { (since: $0, entry: entry) } }
-        .filter { now - $0.since >= Self.patience }
-        .sorted { $0.since < $1.since }.prefix(excess + limit / 8).map(\.entry)
-      dropped.formUnion(waiting.map(\.key))
-      return waiting.map(\.value)
-    }
-    for connection in oldest { connection.abort() }
-  }
-
-  /// Ends those whose time is over. Called some ten times a second.
-  func beat(at now: ContinuousClock.Instant = .now) {
-    for connection in lock.withLock({ Array(open.values) }) { connection.beat(at: now) }
-  }
-}
-
-/// A client's connection as others see it: how long the client has kept the
-/// server waiting, and how to end that.
-final class Connection: Sendable {
-  /// Sent to the connection's handlers when the client did not do in time what was
-  /// expected of it.
-  struct Overdue: Sendable {
-    /// What was expected.
-    let kind: ClientWait.Kind
-  }
-
-  /// The connection itself.
-  let channel: any Channel
-  private let wait = NIOLockedValueBox<ClientWait?>(nil)
-
-  /// - Parameter channel: accepted just now; the client has its first request to send.
-  init(_ channel: any Channel) {
-    self.channel = channel
-    expect(.first)
-  }
-
-  /// Notes what is expected of the client from now on; nil when it is our turn.
-  func expect(_ kind: ClientWait.Kind?) {
-    wait.withLockedValue { $0 = kind.map { ClientWait($0, at: .now) } }
-  }
-
-  /// Notes that bytes came.
-  func noteInput() {
-    wait.withLockedValue { $0?.noteInput(at: .now) }
-  }
-
-  /// Since when the client has kept us waiting; nil when it is our turn, or that of a stream.
-  var waitsSince: ContinuousClock.Instant? {
-    wait.withLockedValue { wait in wait.flatMap { $0.kind == .piece ? nil : $0.since } }
-  }
-
-  /// Tells the handlers of a client whose time is over, once.
-  func beat(at now: ContinuousClock.Instant) {
-    let kind = wait.withLockedValue { wait -> ClientWait.Kind? in
-      guard let overdue = wait, overdue.deadline <= now else { return nil }
-      wait = nil
-      return overdue.kind
-    }
-    guard let kind else { return }
-    channel.pipeline.fireUserInboundEventTriggered(Overdue(kind: kind))
-  }
-
-  /// Breaks the connection off, whatever is under way.
-  func abort() { channel.close(promise: nil) }
-}
-
-/// What a client is expected to do, and by when.
-struct ClientWait: Sendable {
-  /// What it is.
-  enum Kind: Sendable {
-    /// To begin a first request.
-    case first
-    /// To begin another one.
-    case next
-    /// To send the rest of a request's head.
-    case head
-    /// To send the rest of its body.
-    case body
-    /// To read what it is sent.
-    case room
-    /// To read the next piece of a stream.
-    case piece
-  }
-
-  private(set) var kind: Kind
-  private(set) var since: ContinuousClock.Instant
-  private(set) var deadline: ContinuousClock.Instant
-  private let end: ContinuousClock.Instant
-
-  /// - Parameters:
-  ///   - kind: what is expected.
-  ///   - now: the clock.
-  init(_ kind: Kind, at now: ContinuousClock.Instant) {
-    self.kind = kind
-    since = now
-    // A body may take its time, but not pause for long.
-    end = now + .seconds(60)
-    switch kind {
-    case .first, .head, .body: deadline = now + .seconds(10)
-    case .next, .room, .piece: deadline = end
+    let excess = max(open.count - limit, least) - dropped.count
+    guard excess > 0 else { return }
+    let waiting = open.filter { !dropped.contains($0.key) }
+      .compactMap { entry in entry.value.waitsSince.map { (since: $0, entry: entry) } }
+      .filter { now - $0.since >= Self.patience }
+      .sorted { $0.since < $1.since }.prefix(excess + limit / 8).map(\.entry)
+    for (key, socket) in waiting {
+      dropped.insert(key)
+      socket.abort()
+      noteCut("others need its place, and it was silent longest")
     }
   }
 
-  /// Takes note of bytes of the client.
-  mutating func noteInput(at now: ContinuousClock.Instant) {
-    switch kind {
-    case .first, .next: self = ClientWait(.head, at: now)
-    case .body: deadline = min(now + .seconds(10), end)
-    case .head, .room, .piece: break
+  /// Says that a client is cut off and why, once a minute for each reason.
+  func noteCut(_ reason: String, at now: ContinuousClock.Instant = .now) {
+    var (next, unsaid) = cuts[reason] ?? (now, 0)
+    if now < next {
+      unsaid += 1
+    } else {
+      let others = unsaid > 0 ? " (as \(unsaid) before it)" : ""
+      diagnostics.note("a client is cut off: \(reason)\(others)")
+      (next, unsaid) = (now + .seconds(60), 0)
     }
+    cuts[reason] = (next, unsaid)
   }
 }
 
 /// Counts the requests that are being answered, so that the server can stop
 /// between two of them.
-final class Tickets: @unchecked Sendable {
-  private let lock = NIOLock()
+final class Tickets: Sendable {
   private let limit: Int
-  private var open = 0
-  private var isClosed = false
+  private let state = Guarded((open: 0, isClosed: false))
 
   /// - Parameter limit: how many are given out at a time.
   init(limit: Int = .max) { self.limit = limit }
 
   /// A ticket for a request, nil when there are too many or the server is stopping.
   func take() -> Ticket? {
-    lock.withLock {
-      if isClosed || open >= limit { return nil }
-      open += 1
-      return Ticket(self)
+    let isFree = state.withLock { state in
+      if state.isClosed || state.open >= limit { return false }
+      state.open += 1
+      return true
     }
+    return isFree ? Ticket(self) : nil
   }
 
   /// Gives out no more.
-  func close() { lock.withLock { isClosed = true } }
+  func close() { state.withLock { $0.isClosed = true } }
 
   /// The requests that are not answered to the last byte.
-  var count: Int { lock.withLock { open } }
+  var count: Int { state.withLock { $0.open } }
 
-  fileprivate func give() { lock.withLock { open -= 1 } }
+  fileprivate func give() { state.withLock { $0.open -= 1 } }
 }
 
 /// Held while a request is answered.

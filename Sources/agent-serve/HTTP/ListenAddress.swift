@@ -1,7 +1,13 @@
 import CLibc
 import Core
-import NIOCore
-import NIOPosix
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
 
 /// Where the server listens: a numeric address and a port.
 struct ListenAddress: Equatable, Sendable {
@@ -57,24 +63,22 @@ struct ListenAddress: Equatable, Sendable {
   /// `127.0.0.1:8787`, `[::1]:8787`.
   var text: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// The address as the event loops take it.
+  /// Binds and listens.
   ///
-  /// - Throws: `SocketAddressError`, which a resolved host does not cause.
-  var socketAddress: SocketAddress {
-    get throws { try SocketAddress(ipAddress: host, port: Int(port)) }
+  /// - Returns: a descriptor that does not block, and the port that was got.
+  /// - Throws: `SystemError`.
+  func listen() throws(SystemError) -> (descriptor: Int32, port: UInt16) {
+    var port = port
+    let descriptor = clibc_tcp_listen(host, &port)
+    if descriptor < 0 { throw SystemError() }
+    return (descriptor, port)
   }
 
   /// Asks for the address and gives it back: whether it can be had is known
   /// before anything is stored.
   ///
-  /// - Throws: `IOError`.
-  func probe() async throws {
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    defer { group.shutdownGracefully { _ in } }
-    try await ServerBootstrap(group: group)
-      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .bind(to: socketAddress).get().close()
-  }
+  /// - Throws: `SystemError`.
+  func probe() throws(SystemError) { close(try listen().descriptor) }
 
   #if canImport(Glibc)
     private static let streamType = Int32(SOCK_STREAM.rawValue)

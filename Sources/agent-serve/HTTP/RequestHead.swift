@@ -1,9 +1,6 @@
 import Core
-import NIOHTTP1
 
-/// A request's line and fields (RFC 9112, sections 3 and 5). The parser has refused
-/// what breaks a line or a field; here what two servers could understand
-/// differently is refused, too.
+/// A request's line and fields (RFC 9112, sections 3 and 5).
 struct RequestHead: Equatable, Sendable {
   /// The longest field and the longest head, bytes.
   static let sizeLimit = 64 * 1024
@@ -26,35 +23,44 @@ struct RequestHead: Equatable, Sendable {
   let isOld: Bool
   /// How the body ends.
   let framing: Framing
-  private let fields: [String: String]
+  private let fields: [Field]
+
+  /// A line of a head.
+  struct Field: Equatable, Sendable {
+    /// In lower case.
+    let name: String
+    /// Without blanks and tabs around it.
+    let value: String
+
+    /// - Parameter line: without its end, and without a control character but tabs.
+    /// - Throws: `RequestFault` for a name that is none; a line that goes on with the one before
+    ///   has none.
+    init(_ line: UnsafeRawBufferPointer) throws(RequestFault) {
+      guard let colon = line.firstIndex(of: 0x3a), Token.isToken(line[..<colon]) else {
+        throw .malformed
+      }
+      name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+      var value = line[(colon + 1)...].drop { $0 == 32 || $0 == 9 }
+      while value.last == 32 || value.last == 9 { value.removeLast() }
+      self.value = String(decoding: value, as: UTF8.self)
+    }
+  }
 
   /// The target up to the `?`, decoded but for what would end a segment.
   var path: String { target.path }
   /// The target behind the `?`.
   var query: String { target.query }
 
-  /// - Parameter head: what the parser understood.
-  /// - Throws: `RequestFault`.
-  init(_ head: HTTPRequestHead) throws(RequestFault) {
-    method = head.method.rawValue
-    target = try RequestTarget(head.uri, method: method)
-    isOld = head.version.minor == 0
-    var fields: [String: String] = [:]
-    for (name, value) in head.headers {
-      let name = name.lowercased()
-      let value = Self.trimmed(value)
-      if let known = fields[name] {
-        // The two that say where a request ends and whom it is for stand once.
-        if name == "content-length" || name == "host" { throw .malformed }
-        fields[name] = known + ", " + value
-      } else {
-        fields[name] = value
-      }
-    }
+  /// - Throws: `RequestFault` for what two servers could understand differently.
+  init(_ line: RequestLine, _ fields: [Field]) throws(RequestFault) {
+    method = line.method
+    isOld = line.isOld
+    target = try RequestTarget(line.target, method: method)
     self.fields = fields
     framing = try Self.framing(fields, isOld: isOld)
-    if let host = fields["host"] {
-      guard let named = Authority(host) else { throw .malformed }
+    let hosts = fields.filter { $0.name == "host" }
+    if let host = hosts.first {
+      guard hosts.count == 1, let named = Authority(host.value) else { throw .malformed }
       authority = target.authority ?? named
     } else {
       guard isOld else { throw .malformed }
@@ -81,37 +87,43 @@ struct RequestHead: Equatable, Sendable {
 
   /// A field's value without blanks around it; several lines of one name are
   /// joined by commas.
-  subscript(_ name: String) -> String? { fields[name.lowercased()] }
-
-  /// Whether the connection goes on behind this request. The parser stops behind
-  /// one that asks for another protocol.
-  var keepsAlive: Bool {
-    !isOld && fields["upgrade"] == nil
-      && !(fields["connection"] ?? "").lowercased().split(separator: ",")
-        .contains { $0.trimmingBlanks() == "close" }
+  subscript(_ name: String) -> String? {
+    let name = name.lowercased()
+    let values = fields.lazy.filter { $0.name == name }.map(\.value)
+    return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
-  /// Without blanks and tabs at the ends; a field has no other white space.
-  private static func trimmed(_ text: String) -> String {
-    let start = text.utf8.drop { $0 == 32 || $0 == 9 }
-    guard let last = start.lastIndex(where: { $0 != 32 && $0 != 9 }) else { return "" }
-    return String(Substring(start[...last]))
+  /// Whether the connection goes on behind this request.
+  var keepsAlive: Bool { !isOld && !lists("connection", "close") }
+
+  /// Whether a field that is a list names something, whose letters' case does not matter.
+  ///
+  /// - Parameter word: in lower case.
+  func lists(_ name: String, _ word: String) -> Bool {
+    (self[name] ?? "").lowercased().split(separator: ",").contains { $0.trimmingBlanks() == word }
+  }
+
+  /// Whether it is of a method that the web knows and this server could have.
+  var isMethodKnown: Bool {
+    ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"].contains(method)
   }
 
   private static func framing(
-    _ fields: [String: String], isOld: Bool
+    _ fields: [Field], isOld: Bool
   ) throws(RequestFault) -> Framing {
-    if let coding = fields["transfer-encoding"] {
+    let codings = fields.filter { $0.name == "transfer-encoding" }
+    let lengths = fields.filter { $0.name == "content-length" }
+    if let coding = codings.first {
       // Byte by byte: of Unicode a Kelvin sign is a k, too.
-      guard Array(coding.utf8).map({ $0 | 0x20 }) == Array("chunked".utf8),
-        fields["content-length"] == nil, !isOld
+      guard codings.count == 1, coding.value.utf8.map({ $0 | 0x20 }) == Array("chunked".utf8),
+        lengths.isEmpty, !isOld
       else { throw .malformed }
       return .chunked
     }
-    guard let length = fields["content-length"] else { return .length(0) }
-    guard length.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let count = Int(length) else {
-      throw .malformed
-    }
+    guard let length = lengths.first else { return .length(0) }
+    guard lengths.count == 1, length.value.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
+      let count = Int(length.value)
+    else { throw .malformed }
     return .length(count)
   }
 }
@@ -122,6 +134,10 @@ enum RequestFault: Error, Equatable {
   case malformed
   /// Its head is longer than anybody's.
   case headTooLarge
+  /// It is of a version that is not ours.
+  case unknownVersion
+  /// Its body is longer than anybody's.
+  case bodyTooLarge
   /// It did not come in time.
   case late
 
@@ -130,6 +146,8 @@ enum RequestFault: Error, Equatable {
     switch self {
     case .malformed: .error("bad_request", status: 400)
     case .headTooLarge: .error("request_head_too_large", status: 431)
+    case .unknownVersion: .error("http_version_not_supported", status: 505)
+    case .bodyTooLarge: .tooLarge
     case .late: .error("request_timeout", status: 408)
     }
   }
@@ -139,6 +157,8 @@ enum RequestFault: Error, Equatable {
 enum RequestBody: Equatable, Sendable {
   /// The longest one, as the dashboard's (Agent/Clanky/CONTRACT.md 1.2), bytes.
   static let limit = 7 * 1024 * 1024
+  /// What is read of a longer one, and thrown away, before the connection is given up, bytes.
+  static let patience = 64 * 1024 * 1024
 
   /// All of it.
   case whole([UInt8])

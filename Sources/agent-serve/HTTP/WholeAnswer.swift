@@ -1,5 +1,4 @@
 import Core
-import NIOHTTP1
 import Records
 
 /// An answer with a body that is there as a whole.
@@ -14,6 +13,10 @@ struct WholeAnswer: Sendable, Equatable {
   var closes = false
   /// When it is worth to ask again, seconds.
   var retryAfter: Int?
+  /// Whether it is what a stream would begin with, without the stream.
+  var isStream = false
+  /// Whether it says that WebSockets are spoken here (RFC 6455, section 4.4).
+  var upgrade = false
 
   /// JSON.
   static func json(_ text: String, status: Int = 200) -> WholeAnswer {
@@ -60,23 +63,64 @@ struct WholeAnswer: Sendable, Equatable {
   /// A body over the limit.
   static let tooLarge = error("payload_too_large", status: 413)
 
+  /// A method that nobody has here.
+  static let unknownMethod = error("not_implemented", status: 501)
+
   /// More is asked for than can be done at a time.
   static let busy = error("too busy", status: 503).retrying(after: 2)
 
-  /// The head that goes before the body (RFC 9112, section 4).
+  /// The answer's bytes (RFC 9112, section 4).
   ///
-  /// - Parameter now: when it is sent.
-  func head(now: Timestamp = .now()) -> HTTPResponseHead {
-    var headers = HTTPHeaders([("Date", now.httpDate)])
-    // An answer without content has neither (RFC 9110, section 8.6).
+  /// - Parameters:
+  ///   - isHead: leaves out the body but not its length (RFC 9110, section 9.3.2).
+  ///   - now: when it is sent.
+  func bytes(isHead: Bool, now: Timestamp = .now()) -> [UInt8] {
+    var head = Self.statusLine(status) + "Date: \(HTTPDate.text(now))\r\n"
+    // An answer without content has neither (RFC 9110, section 8.6), and of a stream nobody
+    // knows the length.
     if status != 204 {
-      headers.add(name: "Content-Type", value: type)
-      headers.add(name: "Content-Length", value: "\(body.count)")
+      head += "Content-Type: \(type)\r\n"
+      if !isStream { head += "Content-Length: \(body.count)\r\n" }
     }
-    if let retryAfter { headers.add(name: "Retry-After", value: "\(retryAfter)") }
-    if closes { headers.add(name: "Connection", value: "close") }
-    return HTTPResponseHead(
-      version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
+    if let retryAfter { head += "Retry-After: \(retryAfter)\r\n" }
+    if closes {
+      head += "Connection: close\r\n"
+    } else if upgrade {
+      head += "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nConnection: Upgrade\r\n"
+    }
+    head += "\r\n"
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(head.utf8.count + (isHead ? 0 : body.count))
+    bytes += head.utf8
+    if !isHead { bytes += body }
+    return bytes
+  }
+
+  /// The first line of an answer, and what follows it in all of them.
+  static func statusLine(_ status: Int) -> String {
+    "HTTP/1.1 \(status) \(phrases[status] ?? "")\r\n"
+  }
+
+  private static let phrases = [
+    100: "Continue", 101: "Switching Protocols", 200: "OK", 201: "Created", 202: "Accepted",
+    204: "No Content", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
+    404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout", 409: "Conflict",
+    413: "Payload Too Large", 421: "Misdirected Request", 422: "Unprocessable Entity",
+    426: "Upgrade Required", 429: "Too Many Requests", 431: "Request Header Fields Too Large",
+    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway",
+    503: "Service Unavailable", 504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+  ]
+}
+
+/// The date of an answer, made anew each second.
+enum HTTPDate {
+  private static let last = Guarded((seconds: Int64.min, text: ""))
+
+  static func text(_ now: Timestamp) -> String {
+    last.withLock { last in
+      if last.seconds != now.seconds { last = (now.seconds, now.httpDate) }
+      return last.text
+    }
   }
 }
 

@@ -63,7 +63,7 @@ actor CommandQueue {
     for turn in waiting { turn.resume(returning: false) }
     waiting = []
     // A command that does not end by itself is killed by then.
-    for _ in 0..<300 where active > 0 { try? await Task.sleep(for: .milliseconds(10)) }
+    for _ in 0..<300 where active > 0 { try? await Poller.sleep(for: .milliseconds(10)) }
   }
 
   private func enter() async -> Bool {

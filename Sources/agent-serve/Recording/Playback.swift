@@ -58,7 +58,7 @@ struct Playback: Sendable {
 
   private func wait(_ pace: inout ReplayPace, _ recorded: Timestamp?) async throws {
     let wait = pace.wait(until: recorded, now: .now)
-    if wait > .zero { try await Task.sleep(for: wait, tolerance: .zero) }
+    if wait > .zero { try await Poller.sleep(for: wait) }
   }
 }
 

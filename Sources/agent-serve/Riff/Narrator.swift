@@ -1,5 +1,4 @@
 import Core
-import NIOConcurrencyHelpers
 
 /// Reads the turns of a coding agent aloud, by a command of the user's.
 struct Narrator: Sendable {
@@ -23,7 +22,7 @@ struct Narrator: Sendable {
   private let command: String
   private let folder: TranscriptFolder
   private let queue = CommandQueue(limit: 1, waitLimit: 8)
-  private let isOver = NIOLockedValueBox(false)
+  private let isOver = Guarded(false)
   /// A text that is read to two is made into sound once.
   private let spoken = KeptAnswers<Outcome>(bytes: 32 << 20) { outcome in
     if case .audio(let sound) = outcome { sound.count } else { nil }
@@ -45,11 +44,11 @@ struct Narrator: Sendable {
   /// - Returns: the last one; nil when there is none.
   func turn(slug: String?, after: Int) async -> FinishedTurn? {
     let end = ContinuousClock.now + Self.patience
-    while !isOver.withLockedValue({ $0 }), !Task.isCancelled {
+    while !isOver.withLock({ $0 }), !Task.isCancelled {
       if let turn = await folder.latest(slug: slug, after: after) { return turn }
       let left = end - .now
       if left <= .zero { break }
-      try? await Task.sleep(for: min(Self.interval, left))
+      try? await Poller.sleep(for: min(Self.interval, left))
     }
     return nil
   }
@@ -69,7 +68,7 @@ struct Narrator: Sendable {
 
   /// Ends what runs, and who waits.
   func stop() async {
-    isOver.withLockedValue { $0 = true }
+    isOver.withLock { $0 = true }
     await queue.stop()
   }
 }

@@ -44,6 +44,11 @@ struct RiffService: Sendable {
       share: endpoint?.takesClip == true ? clips.share() : nil, isHeld: endpoint == .narrate)
   }
 
+  /// The answer that is certain before the body has come: to who signs nothing.
+  func refusal(of head: RequestHead) -> WholeAnswer? {
+    RiffSecret.isSignature(head["x-riff-secret"]) ? nil : .unsigned
+  }
+
   /// The answer to a request.
   func answer(_ head: RequestHead, _ body: RequestBody) async -> WholeAnswer {
     let endpoint = endpoint(head)

@@ -1,6 +1,5 @@
 import CSQLite
 import Dispatch
-import NIOConcurrencyHelpers
 
 /// The connections to a store: one that writes, and a few that read beside it, each of what
 /// was there when it began. A store in memory has the one for both.
@@ -22,7 +21,7 @@ final class DatabasePool: Sendable {
   /// What the writer does, one after the other.
   private let writes = DispatchQueue(label: "agent-serve.writes")
   private let reads = DispatchQueue(label: "agent-serve.reads", attributes: .concurrent)
-  private let state = NIOLockedValueBox(State())
+  private let state = Guarded(State())
   private var isMemory: Bool { path == ":memory:" }
 
   /// Opens a store, and makes it where there is none.
@@ -63,15 +62,15 @@ final class DatabasePool: Sendable {
   func readNow<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) throws -> Value {
-    let box = NIOLockedValueBox<Result<Value, any Error>>(.failure(DatabaseError.closed))
+    let box = Guarded<Result<Value, any Error>>(.failure(DatabaseError.closed))
     let done = DispatchSemaphore(value: 0)
     start { result in
       let value = Result { try result.get().transaction("BEGIN", body) }
-      box.withLockedValue { $0 = value }
+      box.withLock { $0 = value }
       done.signal()
     }
     done.wait()
-    return try box.withLockedValue { $0 }.get()
+    return try box.withLock { $0 }.get()
   }
 
   /// Reads what is there now.
@@ -90,7 +89,7 @@ final class DatabasePool: Sendable {
   /// Closes the store, after what was begun; the log is written back into the file, so that
   /// a copy of the file is a copy of the store.
   func close() {
-    let idle: [Database]? = state.withLockedValue { state in
+    let idle: [Database]? = state.withLock { state in
       if state.isClosed { return nil }
       state.isClosed = true
       defer { state.idle = [] }
@@ -107,7 +106,7 @@ final class DatabasePool: Sendable {
   }
 
   private func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
-    if state.withLockedValue({ $0.isClosed }) { throw DatabaseError.closed }
+    if state.withLock({ $0.isClosed }) { throw DatabaseError.closed }
     return try writer.transaction("BEGIN IMMEDIATE", body)
   }
 
@@ -115,7 +114,7 @@ final class DatabasePool: Sendable {
   private func start(_ body: @escaping Reading) {
     if isMemory {
       writes.async {
-        let isClosed = self.state.withLockedValue { $0.isClosed }
+        let isClosed = self.state.withLock { $0.isClosed }
         body(isClosed ? .failure(DatabaseError.closed) : .success(self.writer))
       }
       return
@@ -125,7 +124,7 @@ final class DatabasePool: Sendable {
       case later
       case never
     }
-    let turn: Turn = state.withLockedValue { state in
+    let turn: Turn = state.withLock { state in
       if state.isClosed { return .never }
       if let reader = state.idle.popLast() { return .now(reader) }
       if state.count < Self.readers {
@@ -152,7 +151,7 @@ final class DatabasePool: Sendable {
   /// Gives a reader, or why there is none, to who waits for one.
   private func finish(_ reader: Result<Database, any Error>) {
     while true {
-      let next: Reading? = state.withLockedValue { state in
+      let next: Reading? = state.withLock { state in
         guard case .success(let reader) = reader else {
           // Another reader serves who waits; the last one of all tells them.
           if state.count > 1 || state.waiting.isEmpty {

@@ -1,9 +1,8 @@
 import Core
-import NIOConcurrencyHelpers
 
 /// The running stats over all actions, shared by requests and streams.
 final class StatsKeeper: @unchecked Sendable {
-  private let lock = NIOLock()
+  private let lock = Guarded(())
   private let documents: Documents
   private var book: StatsBook
   private var version = 0
@@ -19,7 +18,7 @@ final class StatsKeeper: @unchecked Sendable {
 
   /// Counts stored actions.
   func add(_ actions: [LoggedAction]) {
-    lock.withLock {
+    lock.withLock { _ in
       for action in actions { book.add(action) }
       version += 1
     }
@@ -27,7 +26,7 @@ final class StatsKeeper: @unchecked Sendable {
 
   /// Takes away actions that were deleted.
   func subtract(_ loss: StatsLoss) {
-    lock.withLock {
+    lock.withLock { _ in
       book.subtract(loss)
       version += 1
     }
@@ -36,7 +35,7 @@ final class StatsKeeper: @unchecked Sendable {
   /// The payload; made anew after an action or a document, or when its second is over, since
   /// the windows move.
   func json(now: Timestamp) -> String {
-    lock.withLock {
+    lock.withLock { _ in
       let told = documents.version
       if let cached, cached.version == version, cached.documents == told,
         cached.at.seconds == now.seconds
@@ -52,7 +51,7 @@ final class StatsKeeper: @unchecked Sendable {
 
   /// The payload whose `stats` are of one guild.
   func json(guild: StatsBook, now: Timestamp) -> String {
-    StatsEncoder.json(guild, runtime: lock.withLock { runtime }, now: now)
+    StatsEncoder.json(guild, runtime: lock.withLock { _ in runtime }, now: now)
   }
 
   private var runtime: StatsEncoder.Runtime {

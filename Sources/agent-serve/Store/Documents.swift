@@ -1,5 +1,4 @@
 import Core
-import NIOConcurrencyHelpers
 
 /// The documents, in memory for every answer and in the store for the next
 /// start.
@@ -13,7 +12,7 @@ final class Documents: @unchecked Sendable {
   }
 
   private let store: ActionStore
-  private let lock = NIOLock()
+  private let lock = Guarded(())
   private var entries: [Document: Entry] = [:]
   private var changes = 0
 
@@ -34,7 +33,7 @@ final class Documents: @unchecked Sendable {
     // The numbers are given while nobody else can write: who was stored last
     // is seen last, whoever comes back first.
     let sequence = try await store.put(document, bytes, at: .now()) {
-      self.lock.withLock {
+      self.lock.withLock { _ in
         self.changes += 1
         return self.changes
       }
@@ -44,23 +43,23 @@ final class Documents: @unchecked Sendable {
 
   /// A document as it was put, or as that of an agent that told nothing.
   func bytes(_ document: Document) -> [UInt8] {
-    lock.withLock { entries[document]?.bytes } ?? Array(document.absent.utf8)
+    lock.withLock { _ in entries[document]?.bytes } ?? Array(document.absent.utf8)
   }
 
   /// A document on one line.
   func line(_ document: Document) -> String {
-    lock.withLock { entries[document]?.line } ?? document.absent
+    lock.withLock { _ in entries[document]?.line } ?? document.absent
   }
 
   /// Whether the agent told it.
-  func has(_ document: Document) -> Bool { lock.withLock { entries[document] != nil } }
+  func has(_ document: Document) -> Bool { lock.withLock { _ in entries[document] != nil } }
 
   /// Grows with every change.
-  var version: Int { lock.withLock { entries.values.reduce(0) { $0 + $1.sequence } } }
+  var version: Int { lock.withLock { _ in entries.values.reduce(0) { $0 + $1.sequence } } }
 
   private func set(_ document: Document, _ bytes: [UInt8], _ sequence: Int) {
     let line = bytes.withUnsafeBytes(JSONText.oneLine)
-    lock.withLock {
+    lock.withLock { _ in
       if let known = entries[document], known.sequence > sequence { return }
       entries[document] = Entry(bytes: bytes, line: line, sequence: sequence)
     }

@@ -11,6 +11,7 @@ struct Streams: Sendable {
   let voice: Hub
 
   /// - Parameter published: the newest id in the store.
+  @Poller
   init(published: Int64) {
     activity = Hub(published: published)
     voice = Hub(published: published, updatesAfterActions: false)
@@ -18,15 +19,20 @@ struct Streams: Sendable {
 
   /// Delivers stored actions; they come in the order of their ids.
   func publish(_ stored: [StoredAction]) {
-    activity.publish(stored.map(Frame.action))
-    let voiced = stored.filter { $0.action.kind.hasPrefix(Self.voiceKinds) }
-    if !voiced.isEmpty { voice.publish(voiced.map(Frame.voice)) }
+    let frames = stored.map(Frame.action)
+    let voiced = stored.filter { $0.action.kind.hasPrefix(Self.voiceKinds) }.map(Frame.voice)
+    // Those of one caller come in the order of its calls.
+    Task { @Poller in
+      activity.publish(frames)
+      if !voiced.isEmpty { voice.publish(voiced) }
+    }
   }
 
   /// How many subscribers there are.
-  var count: Int { activity.count + voice.count }
+  @Poller var count: Int { activity.count + voice.count }
 
   /// Ends all streams; what was published is delivered first.
+  @Poller
   func end() {
     activity.end()
     voice.end()
@@ -52,6 +58,41 @@ struct ServedFeed: Sendable {
   let frame: @Sendable (StoredAction) -> Frame
   /// The beginning.
   let opening: Opening
+
+  /// Sends a client what it needs at the start, straight from the store and as fast as it
+  /// reads, then the live events.
+  ///
+  /// The step from the store to the live events is exact: a subscriber becomes live only when
+  /// the store has nothing that the hub gave to others (Agent/Clanky/CONTRACT.md 9.2).
+  ///
+  /// - Parameter lastEventID: what the client says that it has; nil for a fresh start.
+  /// - Throws: `Socket.Failure`, and what SQLite says: the client comes again.
+  @Poller
+  func send(to client: EventSink, lastEventID: String?) async throws {
+    let subscriber = Subscriber(limit: client.backlogLimit) { client.abort("it reads too slowly") }
+    guard hub.add(subscriber) else { return client.abort(nil) }
+    defer { hub.remove(subscriber) }
+    client.whenLeft { subscriber.end(.finished) }
+    try await client.begin()
+    let opening = try await opening(resumePoint(lastEventID))
+    var cursor = opening.cursor
+    if let frame = opening.frame { try await client.send([Block(frame.bytes)]) }
+    while subscriber.ending == nil {
+      let (actions, newest) = try await store.actions(
+        after: cursor, limit: 500, bytes: 256 * 1024, kinds: kinds)
+      if let last = actions.last {
+        cursor = last.id
+        try await client.send([Block(actions.map { frame($0).bytes })])
+      } else {
+        // What the hub gave to others may be of another kind, or deleted since.
+        cursor = max(cursor, newest)
+        if hub.goLive(subscriber, cursor: cursor) { break }
+      }
+    }
+    while case let blocks = await subscriber.next(), !blocks.isEmpty {
+      try await client.send(blocks)
+    }
+  }
 
   /// The action after which a client wants to go on; nil when it names none, or
   /// one that this store never gave out: then it needs a snapshot.

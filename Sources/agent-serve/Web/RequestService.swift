@@ -1,7 +1,4 @@
 import Core
-import NIOCore
-import NIOHTTP1
-import NIOWebSocket
 
 /// Answers the requests that come on a port.
 protocol RequestService: Sendable {
@@ -11,8 +8,18 @@ protocol RequestService: Sendable {
   var tickets: Tickets { get }
   /// Where a subscriber's backlog ends, bytes.
   var backlogLimit: Int { get }
+  /// How long clients may take.
+  var patience: Patience { get }
   /// Says what is worth knowing.
   var diagnostics: Diagnostics { get }
+
+  /// The other protocol that a request asks for, and gets; nil when it is to be answered.
+  ///
+  /// - Throws: `RequestFault`.
+  func upgrade(_ head: RequestHead) throws(RequestFault) -> ProtocolSwitch?
+
+  /// The answer that is certain before a request's body has come; nil when there is none.
+  func refusal(of head: RequestHead) -> WholeAnswer?
 
   /// What becomes of a request's body.
   func bodyPlan(_ head: RequestHead) -> BodyPlan
@@ -25,6 +32,27 @@ protocol RequestService: Sendable {
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer
 }
 
+extension RequestService {
+  var patience: Patience { Patience() }
+
+  /// None.
+  func upgrade(_ head: RequestHead) throws(RequestFault) -> ProtocolSwitch? { nil }
+}
+
+/// How long a client may take for what it has to do.
+struct Patience: Sendable {
+  /// To begin its first request, and to send the rest of a head.
+  var head = Duration.seconds(10)
+  /// To begin another request: longer than a proxy is patient, who would otherwise send one
+  /// while we close.
+  var idle = Duration.seconds(75)
+  /// Within a body, and for all of it.
+  var bodyPause = Duration.seconds(10)
+  var body = Duration.seconds(60)
+  /// For each piece of what it is sent.
+  var piece = Duration.seconds(60)
+}
+
 /// What a request is answered with.
 enum ServedAnswer: Sendable {
   /// All of it.
@@ -33,60 +61,31 @@ enum ServedAnswer: Sendable {
   case stream(ServedStream)
 }
 
-/// An answer that is events: until the client is gone, or all is said.
+/// An answer that is events, until the client is gone, or all is said.
 struct ServedStream: Sendable {
-  /// Takes a client; false when the server is about to stop.
-  let open: @Sendable (Subscriber) -> Bool
-  /// Sends it what there is, beside what comes to it from elsewhere.
-  let fill: @Sendable (Subscriber) async -> Void
-  /// Forgets a client that is gone.
-  let close: @Sendable (Subscriber) -> Void
+  /// Sends them, beginning with the head.
+  ///
+  /// - Throws: `Socket.Failure` and others, for which the connection is broken off.
+  let run: @Poller @Sendable (EventSink) async throws -> Void
+}
+
+/// A connection that goes on in another protocol.
+struct ProtocolSwitch: Sendable {
+  /// What is said before: 101.
+  let answer: [UInt8]
+  /// Goes on until the connection is to be closed.
+  let run: @Poller @Sendable (Socket) async -> Void
 }
 
 extension ServedBackend: RequestService {
   func stream(_ head: RequestHead) -> ServedStream? {
-    guard head.method == "GET", let feed = feed(head.path), refusal(of: head) == nil else {
+    guard head.method == "GET", let feed = feed(head.path), accessRefusal(of: head) == nil else {
       return nil
     }
-    return ServedStream(
-      open: { feed.hub.add($0) },
-      fill: { await $0.catchUp(with: feed, lastEventID: head["last-event-id"]) },
-      close: { feed.hub.remove($0) })
+    return ServedStream { try await feed.send(to: $0, lastEventID: head["last-event-id"]) }
   }
 
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {
     .whole(await answer(head, body: body))
-  }
-}
-
-/// What a port does with requests for a WebSocket (RFC 6455, section 4.2).
-struct SocketUpgrade: Sendable {
-  /// Whether a request may; otherwise it is answered as any other.
-  let accepts: @Sendable (RequestHead) -> Bool
-  /// The longest frame that is read, bytes.
-  let frameLimit: Int
-  /// Adds what takes the frames.
-  let setUp: @Sendable (any Channel) throws -> Void
-
-  fileprivate func accepts(_ head: HTTPRequestHead) -> Bool {
-    guard let head = try? RequestHead(head), head.method == "GET", !head.isOld else { return false }
-    let options = (head["connection"] ?? "").lowercased().split(separator: ",")
-    return options.contains { $0.trimmingBlanks() == "upgrade" } && accepts(head)
-  }
-
-  /// Does so on one connection.
-  func upgrader(_ connection: Connection) -> NIOWebSocketServerUpgrader {
-    NIOWebSocketServerUpgrader(
-      maxFrameSize: frameLimit, automaticErrorHandling: false,
-      shouldUpgrade: { channel, head in
-        channel.eventLoop.makeSucceededFuture(accepts(head) ? HTTPHeaders() : nil)
-      },
-      upgradePipelineHandler: { channel, _ in
-        channel.eventLoop.makeCompletedFuture {
-          // From now on the WebSocket says what is expected of the client, and when.
-          connection.expect(nil)
-          try setUp(channel)
-        }
-      })
   }
 }

@@ -1,284 +1,306 @@
+import CLibc
 import Core
-import NIOCore
-import NIOHTTP1
-import NIOWebSocket
 
-/// One client's connection, request by request; it lives on the connection's loop.
-final class Session: ChannelInboundHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPServerRequestPart
-  typealias OutboundOut = HTTPServerResponsePart
-
-  /// What is written of an answer at a time; the client has a while for each piece.
-  private static let pieceSize = 64 * 1024
-
-  /// Whose turn it is.
-  enum State {
-    /// The client's, to ask for something.
-    case idle
-    /// The client's, to send the body of `request`.
-    case receiving
-    /// Ours, to make an answer.
-    case working
-    /// The client's, to read this.
-    case answering(Outgoing)
-    /// It follows a stream.
-    case following(ServedStream, Subscriber)
-    /// All is said; what the client sends is not looked at.
-    case closing
+/// One client's connection, from its first request to its end.
+@Poller
+final class Session {
+  /// What becomes of the connection behind a request.
+  private enum Next {
+    case request
+    /// It ends when the client has all that it was sent.
+    case end
+    /// It is closed: nothing is under way.
+    case close
   }
 
-  /// An answer under way.
-  struct Outgoing {
-    /// What is left of the body.
-    var rest: ByteBuffer
-    /// Whether the connection ends behind it.
-    let closes: Bool
-    /// Whether the request was read to its end.
-    let isRead: Bool
-    /// Whether the request had a body that says where it ends only by its length.
-    let hadLength: Bool
+  /// An answer that stands for the request, and ends the connection.
+  private struct Refusal: Error {
+    let answer: WholeAnswer
   }
 
-  private struct Incoming {
-    let head: RequestHead
-    var plan: BodyPlan
-    var bytes: [UInt8] = []
-    var count = 0
-  }
+  /// Answers to longer bodies are made elsewhere: what takes a while must not hold up others.
+  private static let shortBody = 16 * 1024
+  /// A small body that nobody wants is read, for that costs less than another connection.
+  private static let politeBody = 1024
 
-  let service: any RequestService
-  let connection: Connection
-  var state = State.idle
-  private let input: InputWatch
-  private var request: Incoming?
-  private var ticket: Ticket?
-  /// Makes an answer that is held.
-  private var held: Task<Void, Never>?
-  private var isInputOver = false
-  private var isWriting = false
+  private let service: any RequestService
+  private let socket: Socket
+  private let patience: Patience
+  private var parser = RequestParser()
+  private var isFirst = true
 
-  /// - Parameters:
-  ///   - service: answers the requests.
-  ///   - connection: the connection.
-  ///   - input: sees the client's bytes first.
-  init(_ service: any RequestService, _ connection: Connection, _ input: InputWatch) {
+  init(_ service: any RequestService, _ socket: Socket) {
     self.service = service
-    self.connection = connection
-    self.input = input
+    self.socket = socket
+    patience = service.patience
   }
 
-  // MARK: - What happens on the connection
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    switch (Self.unwrapInboundIn(data), state) {
-    case (.head(let head), .idle): begin(head, context)
-    case (.body(let bytes), .receiving): take(bytes, context)
-    case (.end, .receiving): finish(context)
-    default: break
+  /// Serves until the client, a fault or the server's end ends the connection, and closes it.
+  func run() async {
+    do {
+      var next = Next.request
+      while next == .request { next = try await serveRequest() }
+      if next == .end { try await socket.linger() }
+    } catch {
+      await end(error)
     }
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    switch state {
-    case .idle where error is NIOWebSocketUpgradeError:
-      // The request comes by itself, and is answered.
-      return
-    case .idle, .receiving:
-      guard let error = error as? HTTPParserError else { break }
-      return refuse(error == .headerOverflow ? .headTooLarge : .malformed, context)
-    default: break
-    }
-    context.close(promise: nil)
-  }
-
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    switch event {
-    case let overdue as Connection.Overdue:
-      switch (overdue.kind, state) {
-      case (.head, .idle), (.body, .receiving): refuse(.late, context)
-      case (_, .idle), (.room, .answering), (.room, .closing): context.close(promise: nil)
-      // Who took nothing for so long is as good as gone.
-      case (.piece, .following(_, let subscriber)): subscriber.end(.cut)
-      default: break
-      }
-    case ChannelEvent.inputClosed:
-      isInputOver = true
-      switch state {
-      case .working: held?.cancel()
-      case .answering: break
-      default: context.close(promise: nil)
-      }
-    default: context.fireUserInboundEventTriggered(event)
-    }
-  }
-
-  func channelWritabilityChanged(context: ChannelHandlerContext) { write(context) }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    if case .following(let stream, let subscriber) = state {
-      subscriber.end(.cut)
-      stream.close(subscriber)
-    }
-    state = .closing
-    ticket = nil
-    request = nil
-    held?.cancel()
-    context.fireChannelInactive()
+    socket.close()
   }
 
   // MARK: - A request
 
-  private func begin(_ parsed: HTTPRequestHead, _ context: ChannelHandlerContext) {
-    ticket = service.tickets.take()
-    if ticket == nil { return context.close(promise: nil) }
-    let head: RequestHead
-    do throws(RequestFault) { head = try RequestHead(parsed) } catch {
-      return refuse(error, context)
-    }
-    connection.expect(.body)
-    let length = if case .length(let count) = head.framing { count } else { 0 }
-    var plan = service.bodyPlan(head)
-    if length > plan.limit { plan.keeps = false }
-    request = Incoming(head: head, plan: plan)
-    // A client that waits for our word need not send what will be refused.
-    if length > (head["expect"] == nil ? plan.patience : plan.limit) {
-      return work(.tooLarge, isRead: false, context)
-    }
-    if head["expect"]?.lowercased() == "100-continue" {
-      let ready = HTTPResponseHead(version: .http1_1, status: .continue)
-      context.writeAndFlush(Self.wrapOutboundOut(.head(ready)), promise: nil)
-    }
-    state = .receiving
-  }
-
-  private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
-    guard let head = request?.head, let plan = request?.plan else { return }
-    let count = (request?.count ?? 0) + bytes.readableBytes
-    request?.count = count
-    if count <= plan.limit {
-      guard plan.keeps else { return }
-      if plan.share?.take(bytes.readableBytes) ?? true {
-        request?.bytes += bytes.readableBytesView
-      } else {
-        request = nil
-        send(.busy, to: head, isRead: false, context)
-      }
-    } else {
-      request?.bytes = []
-      request?.plan.share = nil
-      if count > plan.patience { work(.tooLarge, isRead: false, context) }
-    }
-  }
-
-  private func finish(_ context: ChannelHandlerContext) {
-    guard let request else { return }
-    let head = request.head
-    if let stream = service.stream(head) {
-      connection.expect(nil)
+  private func serveRequest() async throws -> Next {
+    guard let head = try await readHead() else { return .close }
+    var ticket = service.tickets.take()
+    if ticket == nil { return .close }
+    if let upgrade = try service.upgrade(head) {
       ticket = nil
-      self.request = nil
-      return follow(stream, isOld: head.isOld, context)
+      socket.waitsSince = nil
+      try await socket.write(upgrade.answer, pause: patience.piece)
+      await upgrade.run(socket)
+      return .close
     }
-    let isTooLarge = request.count > request.plan.limit
-    work(isTooLarge ? .tooLarge : .whole(request.bytes), isRead: true, context)
-  }
-
-  private func work(_ body: RequestBody, isRead: Bool, _ context: ChannelHandlerContext) {
-    guard let request else { return }
-    let (head, plan) = (request.head, request.plan)
-    self.request = nil
-    state = .working
-    connection.expect(nil)
-    let here = NIOLoopBound((session: self, context: context), eventLoop: context.eventLoop)
-    let task = Task { [service, loop = context.eventLoop] in
-      let answer = await service.respond(to: head, body: body)
-      withExtendedLifetime(plan.share) {}
-      loop.execute {
-        let (session, context) = here.value
-        session.held = nil
-        guard case .working = session.state else { return }
-        switch answer {
-        case .whole(let answer): session.send(answer, to: head, isRead: isRead, context)
-        case .stream(let stream): session.follow(stream, isOld: head.isOld, context)
-        }
+    var plan = service.bodyPlan(head)
+    let (body, isRead) = try await readBody(head, &plan)
+    socket.waitsSince = nil
+    let stream: ServedStream
+    if let asked = isRead ? service.stream(head) : nil {
+      stream = asked
+    } else {
+      switch await respond(head, body, plan) {
+      case .whole(let answer): return try await send(answer, to: head, isRead: isRead)
+      case .stream(let given): stream = given
       }
     }
-    if plan.isHeld { held = task }
+    ticket = nil
+    let sink = EventSink(socket, head, service)
+    try await stream.run(sink)
+    return try await sink.end() ? .end : .close
+  }
+
+  /// The next request's head; nil when the client sends no more, or is silent for too long.
+  private func readHead() async throws -> RequestHead? {
+    var hasBegun = false
+    var deadline = ContinuousClock.now + (isFirst ? patience.head : patience.idle)
+    socket.waitsSince = .now
+    defer { isFirst = false }
+    while true {
+      switch try readPart() {
+      case .head(let head): return head
+      case .data, .end: continue
+      case nil: break
+      }
+      if !hasBegun && parser.isWithinRequest {
+        hasBegun = true
+        deadline = .now + patience.head
+        socket.waitsSince = .now
+      }
+      do throws(Socket.Failure) {
+        if try await socket.fill(until: deadline) { continue }
+      } catch {
+        guard error == .late else { throw error }
+        if !hasBegun { return nil }
+        service.connections.noteCut("it did not finish a request's head in time")
+        throw RequestFault.late
+      }
+      if hasBegun { throw RequestFault.malformed }
+      return nil
+    }
+  }
+
+  /// The body of a request.
+  ///
+  /// - Returns: false when the connection cannot go on, since not all of it was read.
+  private func readBody(_ head: RequestHead, _ plan: inout BodyPlan) async throws -> (
+    RequestBody, Bool
+  ) {
+    let length = if case .length(let count) = head.framing { count } else { 0 }
+    let waits = !head.isOld && head["expect"]?.lowercased() == "100-continue"
+    // What will be refused a client that waits for our word need not send.
+    if length > (head["expect"] == nil ? RequestBody.patience : plan.limit) {
+      return (.tooLarge, false)
+    }
+    if waits, let refusal = service.refusal(of: head),
+      refusal.status != 404
+        || length > Self.politeBody
+    {
+      throw Refusal(answer: refusal)
+    }
+    // One that has begun to send did not wait.
+    if waits && socket.received.isEmpty && head.framing != .length(0) {
+      try await socket.write(
+        Array((WholeAnswer.statusLine(100) + "\r\n").utf8), pause: patience.piece)
+    }
+    let end = ContinuousClock.now + patience.body
+    var bytes: [UInt8] = []
+    var count = 0
+    socket.waitsSince = .now
+    while true {
+      let part = try readPart { data in
+        count += data.count
+        guard count <= plan.limit else {
+          bytes = []
+          plan.share = nil
+          return
+        }
+        guard plan.keeps && length <= plan.limit else { return }
+        guard plan.share?.take(data.count) ?? true else { throw Refusal(answer: .busy) }
+        bytes += data
+      }
+      switch part {
+      case .end: return (count > plan.limit ? .tooLarge : .whole(bytes), true)
+      case .data where count > RequestBody.patience: return (.tooLarge, false)
+      case .data, .head: continue
+      case nil: break
+      }
+      do throws(Socket.Failure) {
+        if try await socket.fill(until: min(.now + patience.bodyPause, end)) { continue }
+      } catch {
+        guard error == .late else { throw error }
+        service.connections.noteCut("it did not finish a request's body in time")
+        throw RequestFault.late
+      }
+      throw RequestFault.malformed
+    }
+  }
+
+  /// What the bytes that have come say next; nil when there are too few of them.
+  private func readPart(
+    _ take: (UnsafeRawBufferPointer) throws -> Void = { _ in }
+  ) throws -> RequestParser.Part? {
+    try socket.received.read { bytes, used in
+      let part = try parser.next(bytes, &used)
+      if case .data(let range) = part { try take(UnsafeRawBufferPointer(rebasing: bytes[range])) }
+      return part
+    }
+  }
+
+  private func respond(
+    _ head: RequestHead, _ body: RequestBody, _ plan: BodyPlan
+  ) async -> ServedAnswer {
+    defer { withExtendedLifetime(plan.share) {} }
+    if plan.isHeld {
+      let task = Task { [service] in await service.respond(to: head, body: body) }
+      socket.whenLeft = { task.cancel() }
+      defer { socket.whenLeft = nil }
+      return await task.value
+    }
+    if case .whole(let bytes) = body, bytes.count > Self.shortBody {
+      return await Self.respondElsewhere(service, head, body)
+    }
+    return await service.respond(to: head, body: body)
+  }
+
+  @concurrent
+  private static func respondElsewhere(
+    _ service: any RequestService, _ head: RequestHead, _ body: RequestBody
+  ) async -> ServedAnswer {
+    await service.respond(to: head, body: body)
   }
 
   // MARK: - An answer
 
-  /// Answers what is not a request; nothing behind it is read as one.
-  private func refuse(_ fault: RequestFault, _ context: ChannelHandlerContext) {
-    request = nil
-    send(fault.answer, to: nil, isRead: false, context)
-  }
-
   private func send(
-    _ answer: WholeAnswer, to head: RequestHead?, isRead: Bool, _ context: ChannelHandlerContext
-  ) {
+    _ answer: WholeAnswer, to head: RequestHead, isRead: Bool
+  ) async throws -> Next {
     var answer = answer
-    answer.closes = !isRead || head?.keepsAlive != true
-    if answer.closes { input.isDeaf = true }
-    let hadLength = head.map { $0.framing != .chunked && $0.framing != .length(0) } ?? false
-    var outgoing = Outgoing(
-      rest: ByteBuffer(bytes: head?.method == "HEAD" ? [] : answer.body),
-      closes: answer.closes, isRead: isRead, hadLength: hadLength)
-    // The head leaves together with the beginning of the body.
-    context.write(Self.wrapOutboundOut(.head(answer.head())), promise: nil)
-    writePiece(&outgoing, context)
-    write(context)
+    answer.closes = answer.closes || !isRead || !head.keepsAlive
+    socket.waitsSince = .now
+    try await socket.write(answer.bytes(isHead: head.method == "HEAD"), pause: patience.piece)
+    return answer.closes ? .end : .request
   }
 
-  /// Writes the next piece of an answer, if there is one, and what waits before it.
-  private func writePiece(_ outgoing: inout Outgoing, _ context: ChannelHandlerContext) {
-    let size = min(outgoing.rest.readableBytes, Self.pieceSize)
-    if let piece = outgoing.rest.readSlice(length: size), size > 0 {
-      context.write(Self.wrapOutboundOut(.body(.byteBuffer(piece))), promise: nil)
+  /// Says why the connection ends, where that can be said.
+  private func end(_ error: any Error) async {
+    let answer: WholeAnswer?
+    switch error {
+    case let fault as RequestFault: answer = fault.answer
+    case let refusal as Refusal: answer = refusal.answer
+    case Socket.Failure.late:
+      service.connections.noteCut("it took nothing of its answer for too long")
+      answer = nil
+    case Socket.Failure.broken(SystemError(ETIMEDOUT)):
+      service.connections.noteCut("its machine was silent for a minute")
+      answer = nil
+    default: answer = nil
     }
-    state = .answering(outgoing)
-    connection.expect(.room)
-    context.flush()
+    guard var answer else { return }
+    answer.closes = true
+    // Nothing behind it is read as a request.
+    try? await socket.write(answer.bytes(isHead: false), pause: patience.piece)
+    try? await socket.linger()
+  }
+}
+
+/// The events that a client is sent, until it is gone or all is said.
+@Poller
+final class EventSink {
+  /// Where the backlog of a client ends, bytes.
+  let backlogLimit: Int
+  private let socket: Socket
+  private let connections: Connections
+  /// A client of HTTP/1.0 knows no chunks: the end of the connection ends the stream.
+  private let isChunked: Bool
+  private let closes: Bool
+  private let pause: Duration
+  private var isCut = false
+
+  fileprivate init(_ socket: Socket, _ head: RequestHead, _ service: any RequestService) {
+    self.socket = socket
+    connections = service.connections
+    backlogLimit = service.backlogLimit
+    isChunked = !head.isOld
+    closes = !head.keepsAlive
+    pause = service.patience.piece
   }
 
-  /// Writes as long as the client has room.
-  func write(_ context: ChannelHandlerContext) {
-    // A flush may say at once that there is room again.
-    if isWriting { return }
-    isWriting = true
-    defer { isWriting = false }
-    while context.channel.isActive && context.channel.isWritable {
-      switch state {
-      case .answering(var outgoing):
-        if outgoing.rest.readableBytes > 0 {
-          writePiece(&outgoing, context)
-        } else {
-          end(outgoing, context)
-        }
-      case .following(_, let subscriber):
-        guard deliver(subscriber, context) else { return }
-      default: return
+  /// Calls something when the client has left.
+  func whenLeft(_ body: @escaping @Poller () -> Void) { socket.whenLeft = body }
+
+  /// Breaks the connection off.
+  ///
+  /// - Parameter reason: why the client is cut off; nil when it is not its fault.
+  func abort(_ reason: String?) {
+    if let reason, !isCut { connections.noteCut(reason) }
+    isCut = true
+    socket.abort(forgets: true)
+  }
+
+  /// Sends the head.
+  func begin() async throws(Socket.Failure) {
+    socket.prepareForStream()
+    var head = WholeAnswer.statusLine(200)
+    head += "Date: \(HTTPDate.text(.now()))\r\nContent-Type: text/event-stream\r\n"
+    head += "Cache-Control: no-cache\r\nConnection: \(closes ? "close" : "keep-alive")\r\n"
+    head += "X-Accel-Buffering: no\r\n"
+    if isChunked { head += "Transfer-Encoding: chunked\r\n" }
+    try await socket.write(Array((head + "\r\n").utf8), pause: pause)
+  }
+
+  /// Sends events. Who took nothing for so long is as good as gone.
+  func send(_ blocks: [Block]) async throws(Socket.Failure) {
+    do throws(Socket.Failure) {
+      if blocks.count == 1 {
+        let block = blocks[0]
+        try await socket.write(
+          block.chunk, isChunked ? nil : block.content, pause: pause)
+      } else {
+        let bytes = blocks.flatMap { isChunked ? $0.chunk[...] : $0.chunk[$0.content] }
+        try await socket.write(bytes, pause: pause)
       }
+    } catch {
+      if error == .late { abort("it took nothing of a stream for too long") }
+      throw error
     }
   }
 
-  private func end(_ outgoing: Outgoing, _ context: ChannelHandlerContext) {
-    ticket = nil
-    if !outgoing.closes && !isInputOver {
-      state = .idle
-      // Part of the next request may have come already.
-      let hasBegun = !outgoing.hadLength && !input.endsRequest
-      connection.expect(hasBegun ? .head : .next)
-      // The next request may come before this returns.
-      return context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
-    }
-    state = .closing
-    if outgoing.isRead || isInputOver { return context.close(promise: nil) }
-    // Closing over unread bytes would reset the connection, and the client might
-    // never see the answer: what is under way is read for a moment.
-    context.close(mode: .output, promise: nil)
-    context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) {
-      context.close(promise: nil)
-    }
+  /// Ends the stream.
+  ///
+  /// - Returns: false when the connection was broken off.
+  fileprivate func end() async throws(Socket.Failure) -> Bool {
+    socket.whenLeft = nil
+    if isCut { return false }
+    if isChunked { try await socket.write(Array("0\r\n\r\n".utf8), pause: pause) }
+    return true
   }
 }

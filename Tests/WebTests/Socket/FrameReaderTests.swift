@@ -189,6 +189,17 @@ import Testing
     // What is claimed is not waited for.
     let claim = Self.sent(by: sender, [0x82, 127, 0, 0, 0, 0, 0x3f, 0, 0, 0, 97])
     #expect(ReadFrame.read([claim], from: sender, limit: 10) == [.oversize(0x3f00_0000)])
+    // The header alone says it, however it comes, and once.
+    let header = Array(claim.dropLast())
+    #expect(ReadFrame.read([header], from: sender, limit: 10) == [.oversize(0x3f00_0000)])
+    for cut in 0...claim.count {
+      let pieces = [Array(claim[..<cut]), Array(claim[cut...])]
+      #expect(ReadFrame.read(pieces, from: sender, limit: 10) == [.oversize(0x3f00_0000)])
+    }
+    #expect(
+      ReadFrame.read(header.map { [$0] }, from: sender, limit: 10) == [.oversize(0x3f00_0000)])
+    let huge = Self.sent(by: sender, [0x81, 127, 0x40, 0, 0, 0, 0, 0, 0, 0, 97]).dropLast()
+    #expect(ReadFrame.read([Array(huge)], from: sender) == [.failed(1009)])
     let late = Self.sent(by: sender, frame(0x01, "0123456789") + [0x80, 100, 97])
     #expect(ReadFrame.read([late], from: sender, limit: 10) == [.oversize(110)])
   }

@@ -53,7 +53,7 @@ final class SocketPeer {
     }
     let name = "Sec-WebSocket-Key: "
     let key = head.split(separator: "\r\n").first { $0.hasPrefix(name) }?.dropFirst(name.count)
-    let digest = Upgrade.accept(of: key.map(String.init) ?? "")
+    let digest = HandshakeKey.accept(key.map(String.init) ?? "")
     send(
       Array(
         ("HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -1,0 +1,209 @@
+import Core
+import Web
+
+/// The connection of a peer, as others may touch it.
+@Poller
+final class PeerLine {
+  /// How long a client has to take what is left, and to close, before it is broken off.
+  private static let closing = Duration.seconds(5)
+
+  fileprivate let socket: Socket
+  private let connections: Connections
+  private var waiter: UnsafeContinuation<Void, Never>?
+  private var isAwake = false
+
+  fileprivate init(_ socket: Socket, _ connections: Connections) {
+    self.socket = socket
+    self.connections = connections
+  }
+
+  /// Something is to be sent.
+  func wake() {
+    isAwake = true
+    waiter?.resume()
+    waiter = nil
+  }
+
+  /// A close frame is to be sent.
+  func beginClosing() {
+    if socket.limit == nil { socket.limit = .now + Self.closing }
+    wake()
+  }
+
+  /// Says that the client reads too slowly.
+  func noteSlow() { connections.noteCut("a client of the gateway reads too slowly") }
+
+  fileprivate func wait() async {
+    if !isAwake { await withUnsafeContinuation { waiter = $0 } }
+    isAwake = false
+  }
+}
+
+/// The WebSocket of one client (RFC 6455): one task reads, one writes. What a client must not
+/// send ends the connection with the code that says so.
+@Poller
+final class PeerSession {
+  /// How long a client has to connect.
+  private static let patience = Duration.seconds(15)
+  /// The longest message before that, bytes (Agent/OpenClaw/CONTRACT.md 3).
+  private static let openingLimit = 64 * 1024
+  /// How much is put together for one call, bytes.
+  private static let batchSize = 64 * 1024
+
+  /// Why the connection is closed by us.
+  private struct Fault: Error {
+    let code: Int
+    var reason = ""
+  }
+
+  private let gateway: Gateway
+  private let socket: Socket
+  private let line: PeerLine
+  private let peer: Peer
+  private let reader = FrameReader(from: .client, limit: openingLimit)
+  private let writer = FrameWriter(masks: false)
+  /// What the reader reads from.
+  private var region = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  /// The payload of the newest ping that is not answered: older ones then need no answer
+  /// (section 5.5.3), so that who does not read piles up nothing.
+  private var ping: [UInt8]?
+  private var isReadOver = false
+
+  init(_ socket: Socket, _ service: GatewayService, number: Int) {
+    gateway = service.gateway
+    self.socket = socket
+    line = PeerLine(socket, service.connections)
+    peer = Peer(line, address: socket.address, number: number, limit: service.backlogLimit)
+  }
+
+  /// Serves until one side has closed, or the connection is broken.
+  func run() async {
+    socket.prepareForStream()
+    await gateway.greet(peer)
+    async let writing: Void = write()
+    do {
+      try await read()
+      isReadOver = true
+      line.wake()
+      await writing
+      try await socket.linger()
+    } catch {
+      isReadOver = true
+      socket.abort()
+      line.wake()
+      await writing
+    }
+    region.deallocate()
+    peer.finish()
+    await gateway.leave(peer)
+    peer.isGone = true
+  }
+
+  // MARK: - What comes
+
+  /// Reads until the client has closed.
+  ///
+  /// - Throws: what ends the connection at once.
+  private func read() async throws {
+    let patience = ContinuousClock.now + Self.patience
+    while true {
+      do {
+        reader.limit = peer.isOpen ? Gateway.messageLimit : Self.openingLimit
+        guard let item = try reader.next() else {
+          try await refill(until: peer.isOpen || peer.isClosed ? nil : patience)
+          continue
+        }
+        switch item {
+        case .message(let message):
+          if peer.isClosed { continue }
+          guard message.isText else {
+            throw Fault(code: CloseCode.unsupported, reason: "text messages only")
+          }
+          await gateway.receive(Array(message.bytes), from: peer)
+        case .oversize: throw Fault(code: CloseCode.tooLarge, reason: "message too long")
+        case .ping(let payload):
+          ping = Array(payload)
+          line.wake()
+          // The answer leaves before the next one is looked at, if the client takes it.
+          await Task.yield()
+        case .close(let close):
+          peer.close(close.code.map(Int.init), "")
+          return
+        }
+      } catch Socket.Failure.late where !peer.isClosed {
+        peer.close(CloseCode.policy, "connect timed out")
+      } catch let fault as FrameFault {
+        if fault.isOfClose { return peer.close(CloseCode.protocolError, "") }
+        peer.close(
+          Int(fault.code), Int(fault.code) == CloseCode.tooLarge ? "message too long" : "")
+        return try await discard()
+      } catch let fault as Fault {
+        peer.close(fault.code, fault.reason)
+        return try await discard()
+      }
+    }
+  }
+
+  private func refill(until deadline: ContinuousClock.Instant?) async throws {
+    region.deallocate()
+    region = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    if socket.received.isEmpty, try await !socket.fill(until: deadline) {
+      // A client that closes only its half cannot take part any more.
+      throw Socket.Failure.aborted
+    }
+    socket.received.read { bytes, used in
+      region = .allocate(byteCount: bytes.count, alignment: 1)
+      region.copyMemory(from: bytes)
+      used = bytes.count
+    }
+    reader.supply(region)
+  }
+
+  /// Reads what still comes, of which nothing is understood any more, until the client closes
+  /// or its time is over.
+  private func discard() async throws {
+    while try await socket.fill(until: nil) { socket.received = Inbox() }
+  }
+
+  // MARK: - What is sent
+
+  /// Writes until the close frame has left, or the connection is broken.
+  private func write() async {
+    do {
+      while !isReadOver || peer.isClosed {
+        if let ping {
+          self.ping = nil
+          writer.add(.pong, ping)
+          try await socket.write(writer.take(), pause: nil)
+        }
+        guard let outgoing = peer.takeOutgoing() else {
+          if isReadOver { return }
+          if ping == nil { await line.wait() }
+          continue
+        }
+        var count = 0
+        for each in outgoing {
+          switch each {
+          case .text(let message):
+            writer.add(.text, message)
+            count += message.count
+          case .close(let code, let reason):
+            writer.add(
+              .close, code.map { CloseFrame.payload(UInt16($0), reason) } ?? [])
+          }
+          if writer.unsent >= Self.batchSize {
+            try await socket.write(writer.take(), pause: nil)
+            peer.noteSent(count)
+            count = 0
+          }
+        }
+        try await socket.write(writer.take(), pause: nil)
+        peer.noteSent(count)
+        if case .close = outgoing.last { return }
+      }
+    } catch {
+      // The reader sees it, too.
+      socket.abort()
+    }
+  }
+}

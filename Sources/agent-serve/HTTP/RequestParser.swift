@@ -1,0 +1,215 @@
+/// Reads requests, one after the other, from the bytes of a connection (RFC 9112): a function of
+/// the bytes, whatever pieces they come in, and never of time or of a socket.
+///
+/// It is strict where two servers could understand a byte differently, and keeps no more than one
+/// line.
+struct RequestParser {
+  /// What is read.
+  enum Part {
+    /// The beginning of a request.
+    case head(RequestHead)
+    /// Some of its body: a range of the bytes that were given.
+    case data(Range<Int>)
+    /// Its end; the next request follows.
+    case end
+  }
+
+  private enum Place {
+    case start
+    case fields
+    case data(left: Int)
+    case chunkSize
+    case chunk(left: Int)
+    case chunkEnd
+    case trailer
+    case end
+  }
+
+  private var place = Place.start
+  private var line = RequestLine()
+  private var fields: [RequestHead.Field] = []
+  /// How many bytes of an unfinished line were looked at.
+  private var scanned = 0
+  /// How many bytes a head, or all that a body has beside its content, may still take.
+  private var room = RequestHead.sizeLimit
+
+  /// Whether something of a request has come that is not whole.
+  var isWithinRequest: Bool {
+    if case .start = place { return scanned > 0 }
+    return true
+  }
+
+  /// Reads on.
+  ///
+  /// - Parameters:
+  ///   - bytes: what was not used up before, and what has come since.
+  ///   - used: how many of them are used up; raised by as many as have become so.
+  /// - Returns: nil when more must come first.
+  /// - Throws: `RequestFault`; nothing can be read behind it.
+  mutating func next(
+    _ bytes: UnsafeRawBufferPointer, _ used: inout Int
+  ) throws(RequestFault) -> Part? {
+    while true {
+      switch place {
+      case .start:
+        guard let text = try readLine(bytes, &used) else { return nil }
+        // Empty lines before a request are passed over (section 2.2).
+        if text.isEmpty { continue }
+        line = try RequestLine(text)
+        fields = []
+        place = .fields
+      case .fields:
+        guard let text = try readLine(bytes, &used) else { return nil }
+        if !text.isEmpty {
+          fields.append(try RequestHead.Field(text))
+          continue
+        }
+        let head = try RequestHead(line, fields)
+        fields = []
+        room = RequestHead.sizeLimit
+        switch head.framing {
+        case .length(let count): place = count > 0 ? .data(left: count) : .end
+        case .chunked: place = .chunkSize
+        }
+        return .head(head)
+      case .data(let left):
+        guard let range = take(left, bytes, &used) else { return nil }
+        place = range.count < left ? .data(left: left - range.count) : .end
+        return .data(range)
+      case .chunkSize:
+        guard let text = try readLine(bytes, &used) else { return nil }
+        let (size, digits) = try Self.chunkSize(text)
+        if size > RequestBody.patience { throw .bodyTooLarge }
+        // What says nothing but the size is no burden.
+        room += digits + 2
+        place = size > 0 ? .chunk(left: size) : .trailer
+      case .chunk(let left):
+        guard let range = take(left, bytes, &used) else { return nil }
+        place = range.count < left ? .chunk(left: left - range.count) : .chunkEnd
+        return .data(range)
+      case .chunkEnd:
+        guard let text = try readLine(bytes, &used) else { return nil }
+        guard text.isEmpty else { throw .malformed }
+        room += 2
+        place = .chunkSize
+      case .trailer:
+        guard let text = try readLine(bytes, &used) else { return nil }
+        if text.isEmpty {
+          place = .end
+          continue
+        }
+        let field = try RequestHead.Field(text)
+        // It comes too late to say where the request ends, or whom it is for (section 6.5.1).
+        if ["content-length", "transfer-encoding", "host"].contains(field.name) {
+          throw .malformed
+        }
+      case .end:
+        place = .start
+        room = RequestHead.sizeLimit
+        return .end
+      }
+    }
+  }
+
+  private func take(
+    _ limit: Int, _ bytes: UnsafeRawBufferPointer, _ used: inout Int
+  ) -> Range<Int>? {
+    let count = min(limit, bytes.count - used)
+    guard count > 0 else { return nil }
+    used += count
+    return used - count..<used
+  }
+
+  /// The next line without its end; nil when it is not whole.
+  private mutating func readLine(
+    _ bytes: UnsafeRawBufferPointer, _ used: inout Int
+  ) throws(RequestFault) -> UnsafeRawBufferPointer? {
+    let end = min(bytes.count, used + room)
+    var at = used + scanned
+    while at < end {
+      let byte = bytes[at]
+      if byte == 13 {
+        guard at + 1 < end else { break }
+        guard bytes[at + 1] == 10 else { throw .malformed }
+        let text = UnsafeRawBufferPointer(rebasing: bytes[used..<at])
+        room -= at + 2 - used
+        used = at + 2
+        scanned = 0
+        return text
+      }
+      // A line feed alone ends a line for some readers and not for others.
+      if (byte < 0x20 && byte != 9) || byte == 0x7f { throw .malformed }
+      at += 1
+    }
+    if end < bytes.count { throw .headTooLarge }
+    scanned = at - used
+    return nil
+  }
+
+  /// The size that a chunk begins with, and in how many digits it is written (section 7.1).
+  private static func chunkSize(
+    _ line: UnsafeRawBufferPointer
+  ) throws(RequestFault) -> (size: Int, digits: Int) {
+    var size: UInt64 = 0
+    var digits = 0
+    for byte in line {
+      let digit: UInt8
+      switch byte {
+      case 0x30...0x39: digit = byte - 0x30
+      case 0x41...0x46, 0x61...0x66: digit = (byte | 0x20) - 0x61 + 10
+      // What an extension says is not looked at.
+      case 0x3b where digits > 0: return (Int(clamping: size), digits)
+      default: throw .malformed
+      }
+      digits += 1
+      if digits > 16 { throw .malformed }
+      size = size << 4 | UInt64(digit)
+    }
+    if digits == 0 { throw .malformed }
+    return (Int(clamping: size), digits)
+  }
+}
+
+/// The first line of a request (RFC 9112, section 3).
+struct RequestLine: Equatable, Sendable {
+  private(set) var method = ""
+  private(set) var target = ""
+  /// Whether it is of HTTP/1.0; anything above 1.1 is as 1.1 (RFC 9110, section 2.5).
+  private(set) var isOld = false
+
+  init() {}
+
+  /// - Parameter text: without the line's end, and without a control character but tabs.
+  /// - Throws: `RequestFault`.
+  init(_ text: UnsafeRawBufferPointer) throws(RequestFault) {
+    let words = text.split(separator: 0x20, omittingEmptySubsequences: false)
+    guard words.count == 3, Token.isToken(words[0]), !words[1].isEmpty else { throw .malformed }
+    let version = words[2]
+    guard version.count == 8, version.starts(with: "HTTP/".utf8),
+      let major = version.dropFirst(5).first, major &- 0x30 < 10,
+      version.dropFirst(6).first == 0x2e,
+      let minor = version.last, minor &- 0x30 < 10
+    else { throw .malformed }
+    if major != 0x31 { throw .unknownVersion }
+    // A fragment is not sent (section 3.2), and who gets one may cut it off or not.
+    guard words[1].allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != 0x23 }) else { throw .malformed }
+    method = String(decoding: words[0], as: UTF8.self)
+    target = String(decoding: words[1], as: UTF8.self)
+    isOld = minor == 0x30
+  }
+}
+
+/// The words of methods and of fields' names (RFC 9110, section 5.6.2).
+enum Token {
+  private static let others = Set("!#$%&'*+-.^_`|~".utf8)
+
+  static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
+    !bytes.isEmpty
+      && bytes.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: others.contains(byte)
+        }
+      }
+  }
+}

@@ -1,0 +1,270 @@
+import CEvent
+import CLibc
+import Core
+
+/// The thread that watches all sockets of the server, and runs the tasks that wait for them:
+/// what is isolated to it needs no lock, and a client that speaks wakes one thread, not two.
+///
+/// Nothing on it may block, or compute for more than a few milliseconds.
+@globalActor
+actor Poller {
+  static let shared = Poller()
+
+  nonisolated private let thread = PollerThread()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+  /// Waits; as `Task.sleep`, which would need descriptors of its own.
+  ///
+  /// - Throws: `CancellationError`, at once when the task is cancelled.
+  @Poller
+  static func sleep(for duration: Duration) async throws {
+    let nap = Nap()
+    await withTaskCancellationHandler {
+      await nap.wait(until: .now + duration)
+    } onCancel: {
+      Task { @Poller in nap.end() }
+    }
+    try Task.checkCancellation()
+  }
+
+  @Poller
+  private final class Nap {
+    private var alarm: Alarm?
+    private var sleeper: UnsafeContinuation<Void, Never>?
+
+    func wait(until time: ContinuousClock.Instant) async {
+      if Task.isCancelled { return }
+      await withUnsafeContinuation { sleeper in
+        self.sleeper = sleeper
+        let alarm = Alarm { self.end() }
+        self.alarm = alarm
+        alarm.set(time)
+      }
+    }
+
+    func end() {
+      alarm?.set(nil)
+      alarm = nil
+      sleeper?.resume()
+      sleeper = nil
+    }
+  }
+
+  /// Runs something later.
+  @Poller
+  static func after(_ duration: Duration, _ body: @escaping @Poller () -> Void) {
+    Alarm(body).set(.now + duration)
+  }
+
+  /// Where all read into: what comes is taken out of it before anybody waits.
+  @Poller static let scratch = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: 64 * 1024, alignment: 4096)
+
+  /// For what libevent calls, which it does on the poller's thread alone.
+  nonisolated static func onThread<Result>(_ body: @Poller () -> Result) -> Result {
+    shared.thread.checkIsolated()
+    return withoutActuallyEscaping(body) { body in
+      // The type alone says where it may be called.
+      unsafeBitCast(body, to: (() -> Result).self)()
+    }
+  }
+
+  /// Says when a descriptor is ready, once for each time that it becomes so (edge-triggered).
+  ///
+  /// - Parameters:
+  ///   - descriptor: it must not be closed before the watch is.
+  ///   - context: given to `body`, and must live as long as the watch.
+  /// - Returns: what to give to `event_free`; nil where the system watches no more.
+  @Poller
+  static func watch(
+    _ descriptor: Int32, _ context: UnsafeMutableRawPointer,
+    _ body: @escaping @convention(c) (Int32, Int16, UnsafeMutableRawPointer?) -> Void
+  ) -> OpaquePointer? {
+    let what = Int16(EV_READ | EV_WRITE | EV_ET | EV_PERSIST)
+    guard let event = event_new(shared.thread.base, descriptor, what, body, context) else {
+      return nil
+    }
+    if event_add(event, nil) == 0 { return event }
+    event_free(event)
+    return nil
+  }
+
+  @Poller fileprivate static var alarms = AlarmHeap()
+  @Poller private static let timer = event_new(
+    shared.thread.base, -1, 0, { _, _, _ in Poller.onThread { Poller.ring() } }, nil)
+  @Poller private static var timerDue: ContinuousClock.Instant?
+
+  /// One timer of the system stands for all alarms: the next one's.
+  @Poller
+  fileprivate static func setTimer() {
+    guard let due = alarms.first?.due else { return }
+    if let timerDue, timerDue <= due { return }
+    timerDue = due
+    let wait = max(due - .now, .zero).components
+    var time = timeval(
+      tv_sec: .init(wait.seconds), tv_usec: .init(wait.attoseconds / 1_000_000_000_000))
+    event_add(timer, &time)
+  }
+
+  @Poller
+  private static func ring() {
+    timerDue = nil
+    let now = ContinuousClock.now
+    while let alarm = alarms.first, alarm.due <= now {
+      alarms.remove(alarm)
+      alarm.ring()
+    }
+    setTimer()
+  }
+}
+
+/// Calls something at a time that can be changed.
+@Poller
+final class Alarm {
+  fileprivate(set) var due = ContinuousClock.now
+  /// Where it is in the heap; -1 while it is not set.
+  fileprivate var place = -1
+  private let body: @Poller () -> Void
+
+  init(_ body: @escaping @Poller () -> Void) { self.body = body }
+
+  /// Sets it; nil for never.
+  func set(_ time: ContinuousClock.Instant?) {
+    if place >= 0 { Poller.alarms.remove(self) }
+    guard let time else { return }
+    due = time
+    Poller.alarms.add(self)
+    Poller.setTimer()
+  }
+
+  /// Whether it is set, and for no later than this.
+  func comes(by time: ContinuousClock.Instant) -> Bool { place >= 0 && due <= time }
+
+  fileprivate func ring() { body() }
+}
+
+/// Alarms by their times: a binary heap, whose members know their places.
+@Poller
+private struct AlarmHeap {
+  private var alarms: [Alarm] = []
+
+  nonisolated init() {}
+
+  var first: Alarm? { alarms.first }
+
+  mutating func add(_ alarm: Alarm) {
+    alarm.place = alarms.count
+    alarms.append(alarm)
+    rise(alarm.place)
+  }
+
+  mutating func remove(_ alarm: Alarm) {
+    let place = alarm.place
+    alarm.place = -1
+    let last = alarms.removeLast()
+    guard last !== alarm else { return }
+    alarms[place] = last
+    last.place = place
+    rise(place)
+    sink(last.place)
+  }
+
+  private mutating func rise(_ start: Int) {
+    var place = start
+    while place > 0, alarms[place].due < alarms[(place - 1) / 2].due {
+      swap(place, (place - 1) / 2)
+      place = (place - 1) / 2
+    }
+  }
+
+  private mutating func sink(_ start: Int) {
+    var place = start
+    while 2 * place + 1 < alarms.count {
+      let left = 2 * place + 1
+      let right = left + 1
+      let less = right < alarms.count && alarms[right].due < alarms[left].due ? right : left
+      guard alarms[less].due < alarms[place].due else { return }
+      swap(place, less)
+      place = less
+    }
+  }
+
+  private mutating func swap(_ a: Int, _ b: Int) {
+    alarms.swapAt(a, b)
+    alarms[a].place = a
+    alarms[b].place = b
+  }
+}
+
+/// Runs jobs and waits for events, in turn.
+private final class PollerThread: SerialExecutor, @unchecked Sendable {
+  private struct Queue {
+    var jobs: [UnownedJob] = []
+    /// Whether the thread waits, or is about to.
+    var isAsleep = false
+    var thread: pthread_t?
+  }
+
+  private let queue = Guarded(Queue())
+  /// Of the thread alone.
+  nonisolated(unsafe) let base: OpaquePointer
+  private let wakeEnd: Int32
+
+  init() {
+    let configuration = event_config_new()
+    event_config_require_features(configuration, Int32(EV_FEATURE_ET.rawValue))
+    event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
+    var ends: [Int32] = [-1, -1]
+    guard let base = event_base_new_with_config(configuration), clibc_pipe(&ends, 0) == 0 else {
+      Diagnostics(program: "agent-serve").fail("no poller: \(systemReason(clibc_errno()))")
+    }
+    event_config_free(configuration)
+    self.base = base
+    wakeEnd = ends[1]
+    let wake = event_new(
+      base, ends[0], Int16(EV_READ | EV_PERSIST),
+      { end, _, _ in
+        withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) {
+          _ = read(end, $0.baseAddress, 256)
+        }
+      }, nil)
+    event_add(wake, nil)
+    OwnThread.require { self.run() }
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let wakes = queue.withLock { queue in
+      queue.jobs.append(job)
+      guard queue.isAsleep, let thread = queue.thread, pthread_equal(thread, pthread_self()) == 0
+      else { return false }
+      queue.isAsleep = false
+      return true
+    }
+    if wakes { _ = write(wakeEnd, "x", 1) }
+  }
+
+  func checkIsolated() {
+    precondition(
+      queue.withLock { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false })
+  }
+
+  private func run() {
+    queue.withLock { $0.thread = pthread_self() }
+    var batch: [UnownedJob] = []
+    while true {
+      queue.withLock { queue in
+        queue.isAsleep = false
+        swap(&batch, &queue.jobs)
+      }
+      for job in batch { job.runSynchronously(on: asUnownedSerialExecutor()) }
+      batch.removeAll(keepingCapacity: true)
+      let isIdle = queue.withLock { queue in
+        queue.isAsleep = queue.jobs.isEmpty
+        return queue.isAsleep
+      }
+      // Without ONCE a loop that does not block may never return.
+      event_base_loop(base, EVLOOP_ONCE | (isIdle ? 0 : EVLOOP_NONBLOCK))
+    }
+  }
+}
