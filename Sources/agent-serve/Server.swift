@@ -49,7 +49,7 @@ struct Server {
       let gateway = await openGateway(replies, backend)
       let listening = await listen(backend)
       feed?.start()
-      let pulse = Task { await beat(backend) }
+      let pulse = Poller.start { await beat(backend) }
       let embedding = backend.memory.embedder.map { embedder in Task { await embedder.run() } }
       let replay = recording.map { file in Task { await play(file, backend) } }
       _ = await ended.wait()

@@ -39,6 +39,9 @@ package final class FrameReader {
   private let supplied = UnsafeMutablePointer<Supply>.allocate(capacity: 1)
   private let context: wslay_frame_context_ptr
   private let sender: Sender
+  /// How many frames a message may come in, and in how many this one did.
+  private let mostFrames: Int
+  private var frames = 0
 
   private var region = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   /// Where in the region wslay is; negative while it holds bytes of the last one.
@@ -69,8 +72,10 @@ package final class FrameReader {
   /// - Parameters:
   ///   - sender: the other side.
   ///   - limit: the largest message, bytes; nil for `SocketOptions.largest`.
-  package init(from sender: Sender, limit: Int?) {
+  ///   - mostFrames: how many frames a message may come in.
+  package init(from sender: Sender, limit: Int?, mostFrames: Int = .max) {
     self.sender = sender
+    self.mostFrames = mostFrames
     self.limit = limit
     supplied.initialize(to: Supply())
     frame.initialize(to: wslay_frame_iocb())
@@ -160,11 +165,14 @@ package final class FrameReader {
     case 1, 2:
       if message != nil { throw FrameFault(.protocolError, "a message within a message") }
       message = (frame.pointee.opcode == 1, 0, false)
+      frames = 0
     case 8, 9, 10:
       control.removeAll(keepingCapacity: true)
       return nil
     default: throw FrameFault(.protocolError, "reserved opcode \(frame.pointee.opcode)")
     }
+    frames += 1
+    if frames > mostFrames { throw FrameFault(.protocolError, "a message in too many frames") }
     return try grow(size)
   }
 

@@ -70,7 +70,7 @@ extension GatewayService {
       ServedStream { client in
         // Also where the client is gone before anything was sent.
         defer { Task { await gateway.abandon(id) } }
-        let sending = Task { @Poller in
+        let sending = Poller.start(throwing: {
           try await client.begin()
           try await client.send([Block(answer.opening)])
           for await part in parts {
@@ -82,7 +82,7 @@ extension GatewayService {
             }
           }
           try Task.checkCancellation()
-        }
+        })
         client.whenLeft { sending.cancel() }
         try await sending.value
       })

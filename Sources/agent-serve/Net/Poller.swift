@@ -13,6 +13,31 @@ actor Poller {
   nonisolated private let thread = PollerThread()
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
+  /// Starts a task here. What it waits for resumes it here as well, and not by way of another
+  /// thread; so do those of its children, and actors that it calls.
+  @discardableResult
+  nonisolated static func start<Success: Sendable>(
+    _ body: @escaping @Poller @Sendable () async -> Success
+  ) -> Task<Success, Never> {
+    Task(executorPreference: shared.thread, operation: body)
+  }
+
+  /// Starts a task here.
+  @discardableResult
+  nonisolated static func start<Success: Sendable>(
+    throwing body: @escaping @Poller @Sendable () async throws -> Success
+  ) -> Task<Success, any Error> {
+    Task(executorPreference: shared.thread, operation: body)
+  }
+
+  /// Runs something on the threads of all other tasks: what computes for long.
+  @concurrent
+  static func elsewhere<Success: Sendable>(
+    _ body: @escaping @Sendable () async -> Success
+  ) async -> Success {
+    await withTaskExecutorPreference(globalConcurrentExecutor) { await body() }
+  }
+
   /// Waits; as `Task.sleep`, which would need descriptors of its own.
   ///
   /// - Throws: `CancellationError`, at once when the task is cancelled.
@@ -22,7 +47,7 @@ actor Poller {
     await withTaskCancellationHandler {
       await nap.wait(until: .now + duration)
     } onCancel: {
-      Task { @Poller in nap.end() }
+      Poller.start { nap.end() }
     }
     try Task.checkCancellation()
   }
@@ -197,7 +222,10 @@ private struct AlarmHeap {
 }
 
 /// Runs jobs and waits for events, in turn.
-private final class PollerThread: SerialExecutor, @unchecked Sendable {
+///
+/// It is the executor of what is isolated to the poller, and the one that its tasks prefer: all
+/// that runs on the thread runs one after the other.
+private final class PollerThread: SerialExecutor, TaskExecutor, @unchecked Sendable {
   private struct Queue {
     var jobs: [UnownedJob] = []
     /// Whether the thread waits, or is about to.
@@ -257,7 +285,10 @@ private final class PollerThread: SerialExecutor, @unchecked Sendable {
         queue.isAsleep = false
         swap(&batch, &queue.jobs)
       }
-      for job in batch { job.runSynchronously(on: asUnownedSerialExecutor()) }
+      for job in batch {
+        job.runSynchronously(
+          isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      }
       batch.removeAll(keepingCapacity: true)
       let isIdle = queue.withLock { queue in
         queue.isAsleep = queue.jobs.isEmpty

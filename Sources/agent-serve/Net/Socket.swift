@@ -263,7 +263,7 @@ final class Socket {
     if isAborted { throw .aborted }
     if side.isReady {
       // Who sends a little now and then is late, too.
-      if let deadline, deadline <= .now { throw .late }
+      if let first = [deadline, limit].compactMap(\.self).min(), first <= .now { throw .late }
       calls += 1
       if calls % Self.share == 0 {
         await Task.yield()

@@ -22,7 +22,7 @@ struct Streams: Sendable {
     let frames = stored.map(Frame.action)
     let voiced = stored.filter { $0.action.kind.hasPrefix(Self.voiceKinds) }.map(Frame.voice)
     // Those of one caller come in the order of its calls.
-    Task { @Poller in
+    Poller.start {
       activity.publish(frames)
       if !voiced.isEmpty { voice.publish(voiced) }
     }

@@ -21,7 +21,7 @@ final class Listener {
     do throws(Socket.Failure) { socket = try Socket(descriptor) } catch { throw SystemError() }
     self.port = port
     self.service = service
-    Task { await run() }
+    Poller.start { await self.run() }
   }
 
   /// Takes no more connections.
@@ -41,7 +41,7 @@ final class Listener {
         let client = try await socket.accept()
         connections.add(client)
         let session = Session(service, client)
-        Task {
+        Poller.start {
           await session.run()
           connections.remove(client)
         }

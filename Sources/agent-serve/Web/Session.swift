@@ -73,7 +73,9 @@ final class Session {
       }
     }
     ticket = nil
-    let sink = EventSink(socket, head, service)
+    let sink = EventSink(
+      socket, head, service.connections, backlogLimit: service.backlogLimit,
+      pause: patience.piece)
     try await stream.run(sink)
     return try await sink.end() ? .end : .close
   }
@@ -180,22 +182,15 @@ final class Session {
   ) async -> ServedAnswer {
     defer { withExtendedLifetime(plan.share) {} }
     if plan.isHeld {
-      let task = Task { [service] in await service.respond(to: head, body: body) }
+      let task = Poller.start { [service] in await service.respond(to: head, body: body) }
       socket.whenLeft = { task.cancel() }
       defer { socket.whenLeft = nil }
       return await task.value
     }
     if case .whole(let bytes) = body, bytes.count > Self.shortBody {
-      return await Self.respondElsewhere(service, head, body)
+      return await Poller.elsewhere { [service] in await service.respond(to: head, body: body) }
     }
     return await service.respond(to: head, body: body)
-  }
-
-  @concurrent
-  private static func respondElsewhere(
-    _ service: any RequestService, _ head: RequestHead, _ body: RequestBody
-  ) async -> ServedAnswer {
-    await service.respond(to: head, body: body)
   }
 
   // MARK: - An answer
@@ -229,78 +224,5 @@ final class Session {
     // Nothing behind it is read as a request.
     try? await socket.write(answer.bytes(isHead: false), pause: patience.piece)
     try? await socket.linger()
-  }
-}
-
-/// The events that a client is sent, until it is gone or all is said.
-@Poller
-final class EventSink {
-  /// Where the backlog of a client ends, bytes.
-  let backlogLimit: Int
-  private let socket: Socket
-  private let connections: Connections
-  /// A client of HTTP/1.0 knows no chunks: the end of the connection ends the stream.
-  private let isChunked: Bool
-  private let closes: Bool
-  private let pause: Duration
-  private var isCut = false
-
-  fileprivate init(_ socket: Socket, _ head: RequestHead, _ service: any RequestService) {
-    self.socket = socket
-    connections = service.connections
-    backlogLimit = service.backlogLimit
-    isChunked = !head.isOld
-    closes = !head.keepsAlive
-    pause = service.patience.piece
-  }
-
-  /// Calls something when the client has left.
-  func whenLeft(_ body: @escaping @Poller () -> Void) { socket.whenLeft = body }
-
-  /// Breaks the connection off.
-  ///
-  /// - Parameter reason: why the client is cut off; nil when it is not its fault.
-  func abort(_ reason: String?) {
-    if let reason, !isCut { connections.noteCut(reason) }
-    isCut = true
-    socket.abort(forgets: true)
-  }
-
-  /// Sends the head.
-  func begin() async throws(Socket.Failure) {
-    socket.prepareForStream()
-    var head = WholeAnswer.statusLine(200)
-    head += "Date: \(HTTPDate.text(.now()))\r\nContent-Type: text/event-stream\r\n"
-    head += "Cache-Control: no-cache\r\nConnection: \(closes ? "close" : "keep-alive")\r\n"
-    head += "X-Accel-Buffering: no\r\n"
-    if isChunked { head += "Transfer-Encoding: chunked\r\n" }
-    try await socket.write(Array((head + "\r\n").utf8), pause: pause)
-  }
-
-  /// Sends events. Who took nothing for so long is as good as gone.
-  func send(_ blocks: [Block]) async throws(Socket.Failure) {
-    do throws(Socket.Failure) {
-      if blocks.count == 1 {
-        let block = blocks[0]
-        try await socket.write(
-          block.chunk, isChunked ? nil : block.content, pause: pause)
-      } else {
-        let bytes = blocks.flatMap { isChunked ? $0.chunk[...] : $0.chunk[$0.content] }
-        try await socket.write(bytes, pause: pause)
-      }
-    } catch {
-      if error == .late { abort("it took nothing of a stream for too long") }
-      throw error
-    }
-  }
-
-  /// Ends the stream.
-  ///
-  /// - Returns: false when the connection was broken off.
-  fileprivate func end() async throws(Socket.Failure) -> Bool {
-    socket.whenLeft = nil
-    if isCut { return false }
-    if isChunked { try await socket.write(Array("0\r\n\r\n".utf8), pause: pause) }
-    return true
   }
 }

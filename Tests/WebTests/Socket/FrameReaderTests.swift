@@ -246,4 +246,13 @@ import Testing
     #expect(payload.count == 124)
     #expect(payload.withUnsafeBytes { UTF8Text.isValid(.init(rebasing: $0[2...])) })
   }
+
+  @Test func tooManyFrames() throws {
+    let part = frame(0x00, "a")
+    for (count, want): (Int, [ReadFrame]) in [(2, [.text("aaaa")]), (3, [.failed(1002)])] {
+      let reader = FrameReader(from: .server, limit: nil, mostFrames: 4)
+      let parts = (0..<count).flatMap { _ in part }
+      #expect(ReadFrame.read(frame(0x01, "a") + parts + frame(0x80, "a"), by: reader) == want)
+    }
+  }
 }

@@ -75,10 +75,10 @@ final class Peer: Sendable {
       defer { state.isAwake = true }
       return (true, !state.isAwake)
     }
-    if wakes { Task { @Poller [line] in line.wake() } }
+    if wakes { Poller.start { [line] in line.wake() } }
     if !fits {
       close(CloseCode.policy, "slow consumer")
-      Task { @Poller [line] in line.noteSlow() }
+      Poller.start { [line] in line.noteSlow() }
     }
   }
 
@@ -93,7 +93,7 @@ final class Peer: Sendable {
       state.outgoing.append(.close(code, reason))
       return true
     }
-    if isFirst { Task { @Poller [line] in line.beginClosing() } }
+    if isFirst { Poller.start { [line] in line.beginClosing() } }
   }
 
   /// What is to be sent, nil when there is nothing: then `line` is told of more.
@@ -117,5 +117,47 @@ final class Peer: Sendable {
       state.isClosed = true
       state.outgoing = []
     }
+  }
+}
+
+/// The connection of a peer, as others may touch it.
+@Poller
+final class PeerLine {
+  /// How long a client has to take what is left, and to close, before it is broken off.
+  private static let closing = Duration.seconds(5)
+
+  private let socket: Socket
+  private let connections: Connections
+  private var waiter: UnsafeContinuation<Void, Never>?
+  private var isAwake = false
+
+  /// - Parameters:
+  ///   - socket: the connection.
+  ///   - connections: are told when the client is cut off.
+  init(_ socket: Socket, _ connections: Connections) {
+    self.socket = socket
+    self.connections = connections
+  }
+
+  /// Something is to be sent.
+  func wake() {
+    isAwake = true
+    waiter?.resume()
+    waiter = nil
+  }
+
+  /// A close frame is to be sent.
+  func beginClosing() {
+    if socket.limit == nil { socket.limit = .now + Self.closing }
+    wake()
+  }
+
+  /// Says that the client reads too slowly.
+  func noteSlow() { connections.noteCut("a client of the gateway reads too slowly") }
+
+  /// Waits until something is to be sent.
+  func wait() async {
+    if !isAwake { await withUnsafeContinuation { waiter = $0 } }
+    isAwake = false
   }
 }

@@ -1,44 +1,6 @@
 import Core
 import Web
 
-/// The connection of a peer, as others may touch it.
-@Poller
-final class PeerLine {
-  /// How long a client has to take what is left, and to close, before it is broken off.
-  private static let closing = Duration.seconds(5)
-
-  fileprivate let socket: Socket
-  private let connections: Connections
-  private var waiter: UnsafeContinuation<Void, Never>?
-  private var isAwake = false
-
-  fileprivate init(_ socket: Socket, _ connections: Connections) {
-    self.socket = socket
-    self.connections = connections
-  }
-
-  /// Something is to be sent.
-  func wake() {
-    isAwake = true
-    waiter?.resume()
-    waiter = nil
-  }
-
-  /// A close frame is to be sent.
-  func beginClosing() {
-    if socket.limit == nil { socket.limit = .now + Self.closing }
-    wake()
-  }
-
-  /// Says that the client reads too slowly.
-  func noteSlow() { connections.noteCut("a client of the gateway reads too slowly") }
-
-  fileprivate func wait() async {
-    if !isAwake { await withUnsafeContinuation { waiter = $0 } }
-    isAwake = false
-  }
-}
-
 /// The WebSocket of one client (RFC 6455): one task reads, one writes. What a client must not
 /// send ends the connection with the code that says so.
 @Poller
@@ -47,6 +9,8 @@ final class PeerSession {
   private static let patience = Duration.seconds(15)
   /// The longest message before that, bytes (Agent/OpenClaw/CONTRACT.md 3).
   private static let openingLimit = 64 * 1024
+  /// Longer messages are read elsewhere: what takes a while must not hold up others.
+  private static let shortMessage = 16 * 1024
   /// How much is put together for one call, bytes.
   private static let batchSize = 64 * 1024
 
@@ -60,7 +24,8 @@ final class PeerSession {
   private let socket: Socket
   private let line: PeerLine
   private let peer: Peer
-  private let reader = FrameReader(from: .client, limit: openingLimit)
+  private let reader = FrameReader(
+    from: .client, limit: openingLimit, mostFrames: 16_384)
   private let writer = FrameWriter(masks: false)
   /// What the reader reads from.
   private var region = UnsafeMutableRawBufferPointer(start: nil, count: 0)
@@ -119,7 +84,12 @@ final class PeerSession {
           guard message.isText else {
             throw Fault(code: CloseCode.unsupported, reason: "text messages only")
           }
-          await gateway.receive(Array(message.bytes), from: peer)
+          let bytes = Array(message.bytes)
+          if bytes.count <= Self.shortMessage {
+            await gateway.receive(bytes, from: peer)
+          } else {
+            await Poller.elsewhere { [gateway, peer] in await gateway.receive(bytes, from: peer) }
+          }
         case .oversize: throw Fault(code: CloseCode.tooLarge, reason: "message too long")
         case .ping(let payload):
           ping = Array(payload)
