@@ -120,10 +120,10 @@ struct PollerTests {
     var generator = SystemRandomNumberGenerator()
     var rung: [Int] = []
     let start = ContinuousClock.now
-    var alarms: [Alarm] = []
+    var alarms: [Call] = []
     for _ in 0..<500 {
       let milliseconds = Int.random(in: 1...40, using: &generator)
-      let alarm = Alarm { rung.append(milliseconds) }
+      let alarm = Call { rung.append(milliseconds) }
       alarm.set(start + .seconds(50))
       alarm.set(start + .milliseconds(milliseconds))
       alarms.append(alarm)

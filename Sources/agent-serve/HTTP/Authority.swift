@@ -22,19 +22,20 @@ struct Authority: Hashable, Sendable {
       guard let address = Self.shortest(host) else { return nil }
       (self.host, isIPv6) = (address, true)
     } else {
-      if let colon = text.firstIndex(of: ":") {
+      if let colon = text.utf8.firstIndex(of: 0x3a) {
         host = text[..<colon]
         end = text[colon...]
       }
-      if host.hasSuffix(".") { host = host.dropLast() }
+      if host.utf8.last == 0x2e { host = Substring(host.utf8.dropLast()) }
       guard !host.isEmpty, host.utf8.allSatisfy(Self.isPartOfName) else { return nil }
-      (self.host, isIPv6) = (host.lowercased(), false)
+      let isLower = host.utf8.allSatisfy { $0 &- 0x41 >= 26 }
+      (self.host, isIPv6) = (isLower ? String(host) : host.lowercased(), false)
     }
     if end.isEmpty || end == ":" {
       port = nil
     } else {
-      let digits = end.dropFirst()
-      guard end.hasPrefix(":"), digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
+      let digits = Substring(end.utf8.dropFirst())
+      guard end.utf8.first == 0x3a, digits.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
         let number = UInt16(digits)
       else { return nil }
       port = number
@@ -53,9 +54,19 @@ struct Authority: Hashable, Sendable {
   var isLoopback: Bool {
     if isIPv6 { return host == "::1" }
     if host == "localhost" || host.hasSuffix(".localhost") { return true }
-    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
-    return numbers.count == 4 && numbers[0] == "127"
-      && numbers.allSatisfy { $0.utf8.allSatisfy { $0 &- 0x30 < 10 } && UInt8($0) != nil }
+    guard host.utf8.starts(with: "127.".utf8) else { return false }
+    var (numbers, digits, value) = (1, 0, 0)
+    for byte in host.utf8 {
+      if byte == 0x2e {
+        if digits == 0 { return false }
+        (numbers, digits, value) = (numbers + 1, 0, 0)
+      } else {
+        guard byte &- 0x30 < 10 else { return false }
+        (digits, value) = (digits + 1, value * 10 + Int(byte - 0x30))
+        if value > 255 { return false }
+      }
+    }
+    return numbers == 4 && digits > 0
   }
 
   /// A letter, a digit, or one of the marks of a name (RFC 3986, reg-name).

@@ -1,7 +1,7 @@
 import Core
 
 /// A request's line and fields (RFC 9112, sections 3 and 5).
-struct RequestHead: Equatable, Sendable {
+final class RequestHead: Sendable {
   /// The longest field and the longest head, bytes.
   static let sizeLimit = 64 * 1024
 
@@ -39,7 +39,12 @@ struct RequestHead: Equatable, Sendable {
       guard let colon = line.firstIndex(of: 0x3a), Token.isToken(line[..<colon]) else {
         throw .malformed
       }
-      name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+      name = String(unsafeUninitializedCapacity: colon) { room in
+        for (place, byte) in line[..<colon].enumerated() {
+          room[place] = byte &- 0x41 < 26 ? byte | 0x20 : byte
+        }
+        return colon
+      }
       var value = line[(colon + 1)...].drop { $0 == 32 || $0 == 9 }
       while value.last == 32 || value.last == 9 { value.removeLast() }
       self.value = String(decoding: value, as: UTF8.self)
@@ -58,9 +63,13 @@ struct RequestHead: Equatable, Sendable {
     target = try RequestTarget(line.target, method: method)
     self.fields = fields
     framing = try Self.framing(fields, isOld: isOld)
-    let hosts = fields.filter { $0.name == "host" }
-    if let host = hosts.first {
-      guard hosts.count == 1, let named = Authority(host.value) else { throw .malformed }
+    var host: String?
+    for field in fields where field.name == "host" {
+      if host != nil { throw .malformed }
+      host = field.value
+    }
+    if let host {
+      guard let named = Authority(host) else { throw .malformed }
       authority = target.authority ?? named
     } else {
       guard isOld else { throw .malformed }
@@ -87,10 +96,14 @@ struct RequestHead: Equatable, Sendable {
 
   /// A field's value without blanks around it; several lines of one name are
   /// joined by commas.
+  ///
+  /// - Parameter name: in lower case.
   subscript(_ name: String) -> String? {
-    let name = name.lowercased()
-    let values = fields.lazy.filter { $0.name == name }.map(\.value)
-    return values.isEmpty ? nil : values.joined(separator: ", ")
+    var value: String?
+    for field in fields where field.name == name {
+      value = value.map { $0 + ", " + field.value } ?? field.value
+    }
+    return value
   }
 
   /// Whether the connection goes on behind this request.
@@ -100,7 +113,8 @@ struct RequestHead: Equatable, Sendable {
   ///
   /// - Parameter word: in lower case.
   func lists(_ name: String, _ word: String) -> Bool {
-    (self[name] ?? "").lowercased().split(separator: ",").contains { $0.trimmingBlanks() == word }
+    guard let list = self[name] else { return false }
+    return list.lowercased().split(separator: ",").contains { $0.trimmingBlanks() == word }
   }
 
   /// Whether it is of a method that the web knows and this server could have.
@@ -111,19 +125,30 @@ struct RequestHead: Equatable, Sendable {
   private static func framing(
     _ fields: [Field], isOld: Bool
   ) throws(RequestFault) -> Framing {
-    let codings = fields.filter { $0.name == "transfer-encoding" }
-    let lengths = fields.filter { $0.name == "content-length" }
-    if let coding = codings.first {
+    var coding: String?
+    var length: String?
+    for field in fields {
+      switch field.name {
+      case "transfer-encoding":
+        if coding != nil { throw .malformed }
+        coding = field.value
+      case "content-length":
+        if length != nil { throw .malformed }
+        length = field.value
+      default: break
+      }
+    }
+    if let coding {
       // Byte by byte: of Unicode a Kelvin sign is a k, too.
-      guard codings.count == 1, coding.value.utf8.map({ $0 | 0x20 }) == Array("chunked".utf8),
-        lengths.isEmpty, !isOld
+      guard coding.utf8.elementsEqual("chunked".utf8, by: { $0 | 0x20 == $1 }), length == nil,
+        !isOld
       else { throw .malformed }
       return .chunked
     }
-    guard let length = lengths.first else { return .length(0) }
-    guard lengths.count == 1, length.value.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
-      let count = Int(length.value)
-    else { throw .malformed }
+    guard let length else { return .length(0) }
+    guard length.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let count = Int(length) else {
+      throw .malformed
+    }
     return .length(count)
   }
 }
@@ -180,6 +205,11 @@ struct RequestTarget: Equatable, Sendable {
   ///   - method: the first one.
   /// - Throws: `RequestFault` for what has none of the forms.
   init(_ text: String, method: String) throws(RequestFault) {
+    // The usual form.
+    if text.utf8.first == 0x2f, !text.utf8.contains(where: { $0 == 0x25 || $0 == 0x3f }) {
+      (path, query, authority) = (text, "", nil)
+      return
+    }
     var rest = Array(text.utf8)[...]
     var authority: Authority?
     if rest.first != 0x2f, !(method == "OPTIONS" && rest.elementsEqual("*".utf8)) {

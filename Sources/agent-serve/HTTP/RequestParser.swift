@@ -65,7 +65,7 @@ struct RequestParser {
           continue
         }
         let head = try RequestHead(line, fields)
-        fields = []
+        (line, fields) = (RequestLine(), [])
         room = RequestHead.sizeLimit
         switch head.framing {
         case .length(let count): place = count > 0 ? .data(left: count) : .end
@@ -182,33 +182,33 @@ struct RequestLine: Equatable, Sendable {
   /// - Parameter text: without the line's end, and without a control character but tabs.
   /// - Throws: `RequestFault`.
   init(_ text: UnsafeRawBufferPointer) throws(RequestFault) {
-    let words = text.split(separator: 0x20, omittingEmptySubsequences: false)
-    guard words.count == 3, Token.isToken(words[0]), !words[1].isEmpty else { throw .malformed }
-    let version = words[2]
-    guard version.count == 8, version.starts(with: "HTTP/".utf8),
-      let major = version.dropFirst(5).first, major &- 0x30 < 10,
-      version.dropFirst(6).first == 0x2e,
-      let minor = version.last, minor &- 0x30 < 10
+    guard let first = text.firstIndex(of: 0x20), let last = text.lastIndex(of: 0x20), first < last
     else { throw .malformed }
-    if major != 0x31 { throw .unknownVersion }
+    let (name, target) = (text[..<first], text[(first + 1)..<last])
+    let version = text[(last + 1)...]
+    guard Token.isToken(name), !target.isEmpty, version.count == 8,
+      version.starts(with: "HTTP/".utf8), version[last + 6] &- 0x30 < 10, version[last + 7] == 0x2e,
+      version[last + 8] &- 0x30 < 10
+    else { throw .malformed }
+    if version[last + 6] != 0x31 { throw .unknownVersion }
     // A fragment is not sent (section 3.2), and who gets one may cut it off or not.
-    guard words[1].allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != 0x23 }) else { throw .malformed }
-    method = String(decoding: words[0], as: UTF8.self)
-    target = String(decoding: words[1], as: UTF8.self)
-    isOld = minor == 0x30
+    guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != 0x23 }) else { throw .malformed }
+    method = String(decoding: name, as: UTF8.self)
+    self.target = String(decoding: target, as: UTF8.self)
+    isOld = version[last + 8] == 0x30
   }
 }
 
 /// The words of methods and of fields' names (RFC 9110, section 5.6.2).
 enum Token {
-  private static let others = Set("!#$%&'*+-.^_`|~".utf8)
-
   static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
     !bytes.isEmpty
       && bytes.allSatisfy { byte in
         switch byte {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-        default: others.contains(byte)
+        // ! # $ % & ' * + - . ^ _ ` | ~
+        case 0x21, 0x23...0x27, 0x2a, 0x2b, 0x2d, 0x2e, 0x5e...0x60, 0x7c, 0x7e: true
+        default: false
         }
       }
   }

@@ -45,6 +45,8 @@ struct WholeAnswer: Sendable, Equatable {
     json(RecordText().string("error", text), status: status)
   }
 
+  /// The server is there.
+  static let healthy = json(#"{"ok":true}"#)
   /// The dashboard's own refusals, byte for byte (Agent/Clanky/CONTRACT.md 1.1 and 1.2).
   static let unauthorized = error("Unauthorized. Provide x-dashboard-token.", status: 401)
   /// A GET of a path that is not there.
@@ -75,30 +77,36 @@ struct WholeAnswer: Sendable, Equatable {
   ///   - isHead: leaves out the body but not its length (RFC 9110, section 9.3.2).
   ///   - now: when it is sent.
   func bytes(isHead: Bool, now: Timestamp = .now()) -> [UInt8] {
-    var head = Self.statusLine(status) + "Date: \(HTTPDate.text(now))\r\n"
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(256 + (isHead ? 0 : body.count))
+    bytes += Self.statusLine(status).utf8
+    bytes += "Date: ".utf8
+    bytes += HTTPDate.text(now).utf8
     // An answer without content has neither (RFC 9110, section 8.6), and of a stream nobody
     // knows the length.
     if status != 204 {
-      head += "Content-Type: \(type)\r\n"
-      if !isStream { head += "Content-Length: \(body.count)\r\n" }
+      bytes += "\r\nContent-Type: ".utf8
+      bytes += type.utf8
+      if !isStream {
+        bytes += "\r\nContent-Length: ".utf8
+        bytes += String(body.count).utf8
+      }
     }
-    if let retryAfter { head += "Retry-After: \(retryAfter)\r\n" }
+    if let retryAfter { bytes += "\r\nRetry-After: \(retryAfter)".utf8 }
     if closes {
-      head += "Connection: close\r\n"
+      bytes += "\r\nConnection: close".utf8
     } else if upgrade {
-      head += "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nConnection: Upgrade\r\n"
+      bytes +=
+        "\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nConnection: Upgrade".utf8
     }
-    head += "\r\n"
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(head.utf8.count + (isHead ? 0 : body.count))
-    bytes += head.utf8
+    bytes += "\r\n\r\n".utf8
     if !isHead { bytes += body }
     return bytes
   }
 
   /// The first line of an answer, and what follows it in all of them.
   static func statusLine(_ status: Int) -> String {
-    "HTTP/1.1 \(status) \(phrases[status] ?? "")\r\n"
+    status == 200 ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 \(status) \(phrases[status] ?? "")\r\n"
   }
 
   private static let phrases = [

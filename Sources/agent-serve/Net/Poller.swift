@@ -53,23 +53,23 @@ actor Poller {
   }
 
   @Poller
-  private final class Nap {
-    private var alarm: Alarm?
+  private final class Nap: Alarm {
     private var sleeper: UnsafeContinuation<Void, Never>?
 
     func wait(until time: ContinuousClock.Instant) async {
       if Task.isCancelled { return }
       await withUnsafeContinuation { sleeper in
         self.sleeper = sleeper
-        let alarm = Alarm { self.end() }
-        self.alarm = alarm
-        alarm.set(time)
+        set(time)
       }
     }
 
     func end() {
-      alarm?.set(nil)
-      alarm = nil
+      set(nil)
+      ring()
+    }
+
+    override func ring() {
       sleeper?.resume()
       sleeper = nil
     }
@@ -78,7 +78,7 @@ actor Poller {
   /// Runs something later.
   @Poller
   static func after(_ duration: Duration, _ body: @escaping @Poller () -> Void) {
-    Alarm(body).set(.now + duration)
+    Call(body).set(.now + duration)
   }
 
   /// Where all read into: what comes is taken out of it before anybody waits.
@@ -105,7 +105,8 @@ actor Poller {
     _ descriptor: Int32, _ context: UnsafeMutableRawPointer,
     _ body: @escaping @convention(c) (Int32, Int16, UnsafeMutableRawPointer?) -> Void
   ) -> OpaquePointer? {
-    let what = Int16(EV_READ | EV_WRITE | EV_ET | EV_PERSIST)
+    let what = Int16(
+      EV_READ | EV_WRITE | (tellsEnds ? EV_CLOSED : 0) | EV_ET | EV_PERSIST)
     guard let event = event_new(shared.thread.base, descriptor, what, body, context) else {
       return nil
     }
@@ -113,6 +114,10 @@ actor Poller {
     event_free(event)
     return nil
   }
+
+  /// Whether the end of what comes is told as such, together with what came before it.
+  @Poller static let tellsEnds =
+    event_base_get_features(shared.thread.base) & Int32(EV_FEATURE_EARLY_CLOSE.rawValue) != 0
 
   @Poller fileprivate static var alarms = AlarmHeap()
   @Poller private static let timer = event_new(
@@ -143,18 +148,15 @@ actor Poller {
   }
 }
 
-/// Calls something at a time that can be changed.
+/// Something that happens at a time, which can be changed.
 @Poller
-final class Alarm {
-  fileprivate(set) var due = ContinuousClock.now
+class Alarm {
+  fileprivate(set) final var due = ContinuousClock.now
   /// Where it is in the heap; -1 while it is not set.
-  fileprivate var place = -1
-  private let body: @Poller () -> Void
-
-  init(_ body: @escaping @Poller () -> Void) { self.body = body }
+  fileprivate final var place = -1
 
   /// Sets it; nil for never.
-  func set(_ time: ContinuousClock.Instant?) {
+  final func set(_ time: ContinuousClock.Instant?) {
     if place >= 0 { Poller.alarms.remove(self) }
     guard let time else { return }
     due = time
@@ -163,9 +165,20 @@ final class Alarm {
   }
 
   /// Whether it is set, and for no later than this.
-  func comes(by time: ContinuousClock.Instant) -> Bool { place >= 0 && due <= time }
+  final func comes(by time: ContinuousClock.Instant) -> Bool { place >= 0 && due <= time }
 
-  fileprivate func ring() { body() }
+  /// What happens.
+  func ring() {}
+}
+
+/// An alarm that calls something.
+@Poller
+final class Call: Alarm {
+  private let body: @Poller () -> Void
+
+  init(_ body: @escaping @Poller () -> Void) { self.body = body }
+
+  override func ring() { body() }
 }
 
 /// Alarms by their times: a binary heap, whose members know their places.

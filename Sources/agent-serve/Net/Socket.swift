@@ -50,7 +50,7 @@ struct Inbox {
 /// It belongs to one task, or to one that reads and one that writes; those alone close it.
 /// Others may break it off.
 @Poller
-final class Socket {
+final class Socket: Alarm {
   /// Why nothing more can be read or written.
   enum Failure: Error, Equatable {
     /// The time was over.
@@ -96,7 +96,7 @@ final class Socket {
   }
   /// When every wait is over, whatever its own deadline.
   var limit: ContinuousClock.Instant? {
-    didSet { if let limit, !alarm.comes(by: limit) { alarm.set(limit) } }
+    didSet { if let limit, !comes(by: limit) { set(limit) } }
   }
 
   private let descriptor: Int32
@@ -107,7 +107,8 @@ final class Socket {
   private var isReset = false
   private var isClosed = false
   private var calls = 0
-  private lazy var alarm = Alarm { [unowned self] in ring() }
+  /// Whether the poller has told that nothing more comes.
+  private var isEndTold = !Poller.tellsEnds
 
   /// - Parameters:
   ///   - descriptor: it does not block; closed by `close`, or now when this fails.
@@ -116,6 +117,7 @@ final class Socket {
   init(_ descriptor: Int32, address: String = "") throws(Failure) {
     self.descriptor = descriptor
     self.address = address
+    super.init()
     event = Poller.watch(descriptor, Unmanaged.passUnretained(self).toOpaque()) { _, what, socket in
       guard let socket else { return }
       Poller.onThread {
@@ -138,7 +140,7 @@ final class Socket {
     if let event { event_free(event) }
     if isReset { clibc_tcp_reset(descriptor) }
     _ = CLibc.close(descriptor)
-    alarm.set(nil)
+    set(nil)
     whenLeft = nil
     input.wake()
     output.wake()
@@ -162,7 +164,12 @@ final class Socket {
   func accept() async throws(Failure) -> Socket {
     var address = [CChar](repeating: 0, count: 64)
     while true {
-      try await wait(input, until: nil)
+      if isAborted { throw .aborted }
+      guard input.isReady && hasTurn else {
+        try await wait(input, until: nil)
+        continue
+      }
+      calls += 1
       let client = clibc_tcp_accept(descriptor, &address, address.count)
       if client >= 0 {
         let text = address.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
@@ -182,20 +189,34 @@ final class Socket {
   ///
   /// - Returns: false when the other side sends nothing more.
   func fill(until deadline: ContinuousClock.Instant?) async throws(Failure) -> Bool {
-    while !isInputOver {
+    while true {
+      if let hasMore = try receive(deadline) { return hasMore }
       try await wait(input, until: deadline)
-      let count = clibc_receive(descriptor, Poller.scratch.baseAddress, Poller.scratch.count)
-      if count > 0 {
-        received.append(UnsafeRawBufferPointer(rebasing: Poller.scratch[..<count]))
-        return true
-      }
-      if count == 0 {
-        isInputOver = true
-        break
-      }
-      try check(input)
     }
-    return false
+  }
+
+  /// Reads once; nil when nothing is there, or others have their turn first.
+  @inline(never)
+  private func receive(_ deadline: ContinuousClock.Instant?) throws(Failure) -> Bool? {
+    if isInputOver { return false }
+    guard input.isReady, hasTurn else { return nil }
+    if isAborted { throw .aborted }
+    // Who sends a little now and then is late, too.
+    if let due = earlier(deadline, limit), due <= .now { throw .late }
+    let count = clibc_receive(descriptor, Poller.scratch.baseAddress, Poller.scratch.count)
+    if count > 0 {
+      calls += 1
+      // More of it, or the end, would be told anew.
+      if count < Poller.scratch.count && !isEndTold { input.isReady = false }
+      received.append(UnsafeRawBufferPointer(rebasing: Poller.scratch[..<count]))
+      return true
+    }
+    if count == 0 {
+      isInputOver = true
+      return false
+    }
+    try check(input)
+    return nil
   }
 
   /// Writes all of some bytes, or a part of them.
@@ -207,20 +228,42 @@ final class Socket {
   func write(
     _ bytes: [UInt8], _ range: Range<Int>? = nil, pause: Duration?
   ) async throws(Failure) {
-    let range = range ?? bytes.indices
-    var at = range.lowerBound
-    var mark = at
-    var deadline: ContinuousClock.Instant?
-    while at < range.upperBound {
-      if !output.isReady, let pause, deadline == nil || at - mark >= Self.pieceSize {
-        deadline = .now + pause
-        mark = at
-      }
-      try await wait(output, until: deadline)
+    var rest = range ?? bytes.indices
+    try transmit(bytes, &rest)
+    if !rest.isEmpty { try await finish(bytes, rest, pause: pause) }
+  }
+
+  /// Writes what the kernel takes now.
+  @inline(never)
+  private func transmit(_ bytes: [UInt8], _ rest: inout Range<Int>) throws(Failure) {
+    if isAborted { throw .aborted }
+    while !rest.isEmpty, output.isReady, hasTurn {
       let count = bytes.withUnsafeBytes {
-        clibc_send(descriptor, $0.baseAddress.map { $0 + at }, range.upperBound - at)
+        clibc_send(descriptor, $0.baseAddress.map { $0 + rest.lowerBound }, rest.count)
       }
-      if count >= 0 { at += count } else { try check(output) }
+      calls += 1
+      if count >= 0 {
+        rest = rest.lowerBound + count..<rest.upperBound
+      } else {
+        try check(output)
+      }
+    }
+  }
+
+  @inline(never)
+  private func finish(
+    _ bytes: [UInt8], _ unsent: Range<Int>, pause: Duration?
+  ) async throws(Failure) {
+    var rest = unsent
+    var mark = rest.lowerBound
+    var deadline = pause.map { ContinuousClock.now + $0 }
+    while !rest.isEmpty {
+      try await wait(output, until: deadline)
+      try transmit(bytes, &rest)
+      if let pause, rest.lowerBound - mark >= Self.pieceSize {
+        deadline = .now + pause
+        mark = rest.lowerBound
+      }
     }
   }
 
@@ -257,29 +300,39 @@ final class Socket {
 
   // MARK: - Waiting
 
+  /// Whether a call may be made before others have their turn.
+  private var hasTurn: Bool { calls < Self.share }
+
+  private func earlier(
+    _ a: ContinuousClock.Instant?, _ b: ContinuousClock.Instant?
+  ) -> ContinuousClock.Instant? {
+    guard let a else { return b }
+    guard let b else { return a }
+    return min(a, b)
+  }
+
+  /// Waits until a call may succeed, or lets others have their turn.
+  @inline(never)
   private func wait(
     _ side: Side, until deadline: ContinuousClock.Instant?
   ) async throws(Failure) {
     if isAborted { throw .aborted }
-    if side.isReady {
-      // Who sends a little now and then is late, too.
-      if let first = [deadline, limit].compactMap(\.self).min(), first <= .now { throw .late }
-      calls += 1
-      if calls % Self.share == 0 {
-        await Task.yield()
-        if isAborted { throw .aborted }
-      }
-      return
-    }
     calls = 0
-    side.deadline = deadline
-    if let first = [deadline, limit].compactMap(\.self).min(), !alarm.comes(by: first) {
-      alarm.set(first)
+    if side.isReady {
+      await Task.yield()
+    } else {
+      prepare(side, deadline)
+      await withUnsafeContinuation { side.waiter = $0 }
+      side.deadline = nil
+      if !isAborted && !side.isReady { throw .late }
     }
-    await withUnsafeContinuation { side.waiter = $0 }
-    side.deadline = nil
     if isAborted { throw .aborted }
-    if !side.isReady { throw .late }
+  }
+
+  @inline(never)
+  private func prepare(_ side: Side, _ deadline: ContinuousClock.Instant?) {
+    side.deadline = deadline
+    if let first = earlier(deadline, limit), !comes(by: first) { set(first) }
   }
 
   /// Looks at why a call gave nothing.
@@ -293,7 +346,8 @@ final class Socket {
 
   /// Notes what the poller says. A reset comes as both, and the next call tells of it.
   private func note(_ what: Int16) {
-    if what & Int16(EV_READ) != 0 {
+    if what & Int16(EV_CLOSED) != 0 { isEndTold = true }
+    if what & Int16(EV_READ | EV_CLOSED) != 0 {
       input.isReady = true
       input.wake()
       lookIfLeft()
@@ -312,13 +366,13 @@ final class Socket {
 
   /// Wakes who has waited for too long. It may be called early: the alarm is not set anew for
   /// each wait, of which most are over long before.
-  private func ring() {
+  override func ring() {
     let now = ContinuousClock.now
     var next: ContinuousClock.Instant?
     for side in [input, output] where side.waiter != nil {
-      guard let due = [side.deadline, limit].compactMap(\.self).min() else { continue }
+      guard let due = earlier(side.deadline, limit) else { continue }
       if due <= now { side.wake() } else { next = next.map { min($0, due) } ?? due }
     }
-    alarm.set(next)
+    set(next)
   }
 }

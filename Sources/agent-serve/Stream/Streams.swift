@@ -40,7 +40,7 @@ struct Streams: Sendable {
 }
 
 /// What one of the two streams consists of.
-struct ServedFeed: Sendable {
+final class ServedFeed: Sendable {
   /// What a client gets first: a frame or none, and the newest action that it
   /// then has.
   typealias Opening =
@@ -59,6 +59,17 @@ struct ServedFeed: Sendable {
   /// The beginning.
   let opening: Opening
 
+  init(
+    hub: Hub, store: ActionStore, kinds: String, frame: @escaping @Sendable (StoredAction) -> Frame,
+    opening: @escaping Opening
+  ) {
+    self.hub = hub
+    self.store = store
+    self.kinds = kinds
+    self.frame = frame
+    self.opening = opening
+  }
+
   /// Sends a client what it needs at the start, straight from the store and as fast as it
   /// reads, then the live events.
   ///
@@ -70,8 +81,24 @@ struct ServedFeed: Sendable {
   @Poller
   func send(to client: EventSink, lastEventID: String?) async throws {
     let subscriber = Subscriber(limit: client.backlogLimit) { client.abort("it reads too slowly") }
-    guard hub.add(subscriber) else { return client.abort(nil) }
     defer { hub.remove(subscriber) }
+    // By a task of its own: what the beginning needs of memory goes with it.
+    try await Poller.start(throwing: {
+      try await self.catchUp(subscriber, client, lastEventID)
+    }).value
+    while case let blocks = await subscriber.next(), !blocks.isEmpty {
+      try await client.send(blocks)
+    }
+  }
+
+  @Poller
+  private func catchUp(
+    _ subscriber: Subscriber, _ client: EventSink, _ lastEventID: String?
+  ) async throws {
+    guard hub.add(subscriber) else {
+      client.abort(nil)
+      return subscriber.end(.cut)
+    }
     client.whenLeft { subscriber.end(.finished) }
     try await client.begin()
     let opening = try await opening(resumePoint(lastEventID))
@@ -86,11 +113,8 @@ struct ServedFeed: Sendable {
       } else {
         // What the hub gave to others may be of another kind, or deleted since.
         cursor = max(cursor, newest)
-        if hub.goLive(subscriber, cursor: cursor) { break }
+        if hub.goLive(subscriber, cursor: cursor) { return }
       }
-    }
-    while case let blocks = await subscriber.next(), !blocks.isEmpty {
-      try await client.send(blocks)
     }
   }
 

@@ -21,6 +21,9 @@ protocol RequestService: Sendable {
   /// The answer that is certain before a request's body has come; nil when there is none.
   func refusal(of head: RequestHead) -> WholeAnswer?
 
+  /// The answer to a request without a body, where no work is needed for it; nil for others.
+  func quickAnswer(_ head: RequestHead) -> WholeAnswer?
+
   /// What becomes of a request's body.
   func bodyPlan(_ head: RequestHead) -> BodyPlan
 
@@ -37,6 +40,8 @@ extension RequestService {
 
   /// None.
   func upgrade(_ head: RequestHead) throws(RequestFault) -> ProtocolSwitch? { nil }
+
+  func quickAnswer(_ head: RequestHead) -> WholeAnswer? { refusal(of: head) }
 }
 
 /// How long a client may take for what it has to do.
@@ -78,6 +83,12 @@ struct ProtocolSwitch: Sendable {
 }
 
 extension ServedBackend: RequestService {
+  func quickAnswer(_ head: RequestHead) -> WholeAnswer? {
+    if let refusal = refusal(of: head) { return refusal }
+    let isHealth = head.path == "/api/health" && (head.method == "GET" || head.method == "HEAD")
+    return isHealth ? .healthy : nil
+  }
+
   func stream(_ head: RequestHead) -> ServedStream? {
     guard head.method == "GET", let feed = feed(head.path), accessRefusal(of: head) == nil else {
       return nil

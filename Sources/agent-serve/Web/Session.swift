@@ -4,9 +4,25 @@ import Core
 /// One client's connection, from its first request to its end.
 @Poller
 final class Session {
+  /// What the client has to do.
+  private enum Phase {
+    /// To begin a first request, or another one.
+    case first, next
+    /// To send the rest of a request's head, or of its body.
+    case head, body
+    /// To read what it is sent.
+    case answer
+    /// Nothing that we know of: it follows events, or speaks another protocol.
+    case other
+  }
+
   /// What becomes of the connection behind a request.
   private enum Next {
     case request
+    /// Events follow.
+    case stream(ServedStream, EventSink)
+    /// It goes on in another protocol.
+    case other(@Poller @Sendable (Socket) async -> Void)
     /// It ends when the client has all that it was sent.
     case end
     /// It is closed: nothing is under way.
@@ -25,22 +41,39 @@ final class Session {
 
   private let service: any RequestService
   private let socket: Socket
-  private let patience: Patience
   private var parser = RequestParser()
+  private var phase = Phase.first
+  /// When the phase is over; an answer has another time for each piece.
+  private var deadline = ContinuousClock.now
   private var isFirst = true
+  private var patience: Patience { service.patience }
 
   init(_ service: any RequestService, _ socket: Socket) {
     self.service = service
     self.socket = socket
-    patience = service.patience
   }
 
   /// Serves until the client, a fault or the server's end ends the connection, and closes it.
+  ///
+  /// What waits for long does so from here: it keeps only what it needs.
   func run() async {
     do {
       var next = Next.request
-      while next == .request { next = try await serveRequest() }
-      if next == .end { try await socket.linger() }
+      while case .request = next {
+        guard let head = try await readHead() else {
+          next = .close
+          break
+        }
+        next = try await serve(head)
+      }
+      switch next {
+      case .stream(let stream, let sink):
+        try await stream.run(sink)
+        if try await sink.end() { try await socket.linger() }
+      case .other(let run): await run(socket)
+      case .end: try await socket.linger()
+      case .request, .close: break
+      }
     } catch {
       await end(error)
     }
@@ -49,70 +82,89 @@ final class Session {
 
   // MARK: - A request
 
-  private func serveRequest() async throws -> Next {
-    guard let head = try await readHead() else { return .close }
-    var ticket = service.tickets.take()
+  @inline(never)
+  private func serve(_ head: RequestHead) async throws -> Next {
+    let ticket = service.tickets.take()
     if ticket == nil { return .close }
+    defer { withExtendedLifetime(ticket) {} }
     if let upgrade = try service.upgrade(head) {
-      ticket = nil
+      phase = .other
       socket.waitsSince = nil
       try await socket.write(upgrade.answer, pause: patience.piece)
-      await upgrade.run(socket)
-      return .close
+      return .other(upgrade.run)
     }
-    var plan = service.bodyPlan(head)
-    let (body, isRead) = try await readBody(head, &plan)
-    socket.waitsSince = nil
-    let stream: ServedStream
-    if let asked = isRead ? service.stream(head) : nil {
-      stream = asked
-    } else {
-      switch await respond(head, body, plan) {
-      case .whole(let answer): return try await send(answer, to: head, isRead: isRead)
-      case .stream(let given): stream = given
-      }
+    if let answer = try quickAnswer(head) {
+      expect(.answer)
+      try await socket.write(answer.bytes, pause: patience.piece)
+      return answer.closes ? .end : .request
     }
-    ticket = nil
-    let sink = EventSink(
-      socket, head, service.connections, backlogLimit: service.backlogLimit,
-      pause: patience.piece)
-    try await stream.run(sink)
-    return try await sink.end() ? .end : .close
+    if head.framing == .length(0), let stream = service.stream(head) {
+      return follow(stream, head)
+    }
+    let (answer, isRead) = try await respond(head)
+    switch answer {
+    case .whole(let answer): return try await send(answer, to: head, isRead: isRead)
+    case .stream(let stream): return follow(stream, head)
+    }
   }
 
-  /// The next request's head; nil when the client sends no more, or is silent for too long.
+  @inline(never)
+  private func quickAnswer(_ head: RequestHead) throws -> (bytes: [UInt8], closes: Bool)? {
+    guard head.framing == .length(0) else { return nil }
+    _ = try readPart()
+    return service.quickAnswer(head).map { encode($0, to: head, isRead: true) }
+  }
+
+  @inline(never)
+  private func follow(_ stream: ServedStream, _ head: RequestHead) -> Next {
+    phase = .other
+    socket.waitsSince = nil
+    return .stream(
+      stream,
+      EventSink(
+        socket, head, service.connections, backlogLimit: service.backlogLimit,
+        pause: patience.piece))
+  }
+
+  /// The next request's head; nil when the client sends no more.
+  @inline(never)
   private func readHead() async throws -> RequestHead? {
-    var hasBegun = false
-    var deadline = ContinuousClock.now + (isFirst ? patience.head : patience.idle)
-    socket.waitsSince = .now
-    defer { isFirst = false }
+    expect(isFirst ? .first : .next)
+    isFirst = false
     while true {
-      switch try readPart() {
-      case .head(let head): return head
-      case .data, .end: continue
-      case nil: break
+      if let head = try nextHead() { return head }
+      if try await !socket.fill(until: deadline) {
+        if phase == .head { throw RequestFault.malformed }
+        return nil
       }
-      if !hasBegun && parser.isWithinRequest {
-        hasBegun = true
-        deadline = .now + patience.head
-        socket.waitsSince = .now
-      }
-      do throws(Socket.Failure) {
-        if try await socket.fill(until: deadline) { continue }
-      } catch {
-        guard error == .late else { throw error }
-        if !hasBegun { return nil }
-        service.connections.noteCut("it did not finish a request's head in time")
-        throw RequestFault.late
-      }
-      if hasBegun { throw RequestFault.malformed }
-      return nil
+    }
+  }
+
+  private func nextHead() throws -> RequestHead? {
+    while let part = try readPart() {
+      if case .head(let head) = part { return head }
+    }
+    if phase != .head && parser.isWithinRequest { expect(.head) }
+    return nil
+  }
+
+  /// Notes what the client has to do now, and by when.
+  private func expect(_ phase: Phase) {
+    let now = ContinuousClock.now
+    self.phase = phase
+    socket.waitsSince = now
+    switch phase {
+    case .first, .head: deadline = now + patience.head
+    case .next: deadline = now + patience.idle
+    case .body: deadline = now + patience.body
+    case .answer, .other: break
     }
   }
 
   /// The body of a request.
   ///
   /// - Returns: false when the connection cannot go on, since not all of it was read.
+  @inline(never)
   private func readBody(_ head: RequestHead, _ plan: inout BodyPlan) async throws -> (
     RequestBody, Bool
   ) {
@@ -133,10 +185,9 @@ final class Session {
       try await socket.write(
         Array((WholeAnswer.statusLine(100) + "\r\n").utf8), pause: patience.piece)
     }
-    let end = ContinuousClock.now + patience.body
+    expect(.body)
     var bytes: [UInt8] = []
     var count = 0
-    socket.waitsSince = .now
     while true {
       let part = try readPart { data in
         count += data.count
@@ -155,18 +206,14 @@ final class Session {
       case .data, .head: continue
       case nil: break
       }
-      do throws(Socket.Failure) {
-        if try await socket.fill(until: min(.now + patience.bodyPause, end)) { continue }
-      } catch {
-        guard error == .late else { throw error }
-        service.connections.noteCut("it did not finish a request's body in time")
-        throw RequestFault.late
+      if try await !socket.fill(until: min(deadline, .now + patience.bodyPause)) {
+        throw RequestFault.malformed
       }
-      throw RequestFault.malformed
     }
   }
 
   /// What the bytes that have come say next; nil when there are too few of them.
+  @inline(never)
   private func readPart(
     _ take: (UnsafeRawBufferPointer) throws -> Void = { _ in }
   ) throws -> RequestParser.Part? {
@@ -177,43 +224,57 @@ final class Session {
     }
   }
 
-  private func respond(
-    _ head: RequestHead, _ body: RequestBody, _ plan: BodyPlan
-  ) async -> ServedAnswer {
-    defer { withExtendedLifetime(plan.share) {} }
-    if plan.isHeld {
-      let task = Poller.start { [service] in await service.respond(to: head, body: body) }
-      socket.whenLeft = { task.cancel() }
-      defer { socket.whenLeft = nil }
-      return await task.value
-    }
-    if case .whole(let bytes) = body, bytes.count > Self.shortBody {
-      return await Poller.elsewhere { [service] in await service.respond(to: head, body: body) }
-    }
-    return await service.respond(to: head, body: body)
+  /// Reads the body of a request, and has it answered by a task of its own: what that needs of
+  /// memory goes with it.
+  ///
+  /// - Returns: false when the connection cannot go on, since not all of the body was read.
+  @inline(never)
+  private func respond(_ head: RequestHead) async throws -> (ServedAnswer, Bool) {
+    var plan = service.bodyPlan(head)
+    var (body, isRead) = (RequestBody.whole([]), true)
+    if head.framing != .length(0) { (body, isRead) = try await readBody(head, &plan) }
+    socket.waitsSince = nil
+    let size = if case .whole(let bytes) = body { bytes.count } else { 0 }
+    let task =
+      size > Self.shortBody
+      ? Task(executorPreference: globalConcurrentExecutor) { @concurrent [service, body] in
+        await service.respond(to: head, body: body)
+      } : Poller.start { [service, body] in await service.respond(to: head, body: body) }
+    if plan.isHeld { socket.whenLeft = { task.cancel() } }
+    let answer = await task.value
+    socket.whenLeft = nil
+    withExtendedLifetime(plan.share) {}
+    return (answer, isRead)
   }
 
   // MARK: - An answer
 
   private func send(
-    _ answer: WholeAnswer, to head: RequestHead, isRead: Bool
+    _ answer: WholeAnswer, to head: RequestHead, isRead: Bool = true
   ) async throws -> Next {
+    let (bytes, closes) = encode(answer, to: head, isRead: isRead)
+    expect(.answer)
+    try await socket.write(bytes, pause: patience.piece)
+    return closes ? .end : .request
+  }
+
+  @inline(never)
+  private func encode(
+    _ answer: WholeAnswer, to head: RequestHead, isRead: Bool
+  ) -> (bytes: [UInt8], closes: Bool) {
     var answer = answer
     answer.closes = answer.closes || !isRead || !head.keepsAlive
-    socket.waitsSince = .now
-    try await socket.write(answer.bytes(isHead: head.method == "HEAD"), pause: patience.piece)
-    return answer.closes ? .end : .request
+    return (answer.bytes(isHead: head.method == "HEAD"), answer.closes)
   }
 
   /// Says why the connection ends, where that can be said.
+  @inline(never)
   private func end(_ error: any Error) async {
     let answer: WholeAnswer?
     switch error {
     case let fault as RequestFault: answer = fault.answer
     case let refusal as Refusal: answer = refusal.answer
-    case Socket.Failure.late:
-      service.connections.noteCut("it took nothing of its answer for too long")
-      answer = nil
+    case Socket.Failure.late: answer = overdue()
     case Socket.Failure.broken(SystemError(ETIMEDOUT)):
       service.connections.noteCut("its machine was silent for a minute")
       answer = nil
@@ -224,5 +285,18 @@ final class Session {
     // Nothing behind it is read as a request.
     try? await socket.write(answer.bytes(isHead: false), pause: patience.piece)
     try? await socket.linger()
+  }
+
+  /// What is said to a client whose time is over.
+  private func overdue() -> WholeAnswer? {
+    switch phase {
+    case .first, .next, .other: return nil
+    case .head: service.connections.noteCut("it did not finish a request's head in time")
+    case .body: service.connections.noteCut("it did not finish a request's body in time")
+    case .answer:
+      service.connections.noteCut("it took nothing of its answer for too long")
+      return nil
+    }
+    return RequestFault.late.answer
   }
 }

@@ -75,14 +75,14 @@ is "$(answer -H "X-Long: $(head -c 60000 /dev/zero | tr '\0' x)" "$url/api/healt
   '200 application/json {"ok":true}' "a long head"
 is "$(answer -H "X-Long: $(head -c 70000 /dev/zero | tr '\0' x)" "$url/api/health")" \
   '431 application/json {"error":"request_head_too_large"}' "too long a head"
-refused() {
+is_answered() {
   is "$(printf '%b' "$3" | python3 "$cli/clients/serve.py" raw "$url" | head -n 1 | tr -d '\r')" \
     "HTTP/1.1 $1 $2" "$1: $4"
 }
-malformed() { refused 400 'Bad Request' "$@"; }
+malformed() { is_answered 400 'Bad Request' "$@"; }
 malformed 'nonsense\n\n' "a word"
 malformed 'GET /api/health\r\n\r\n' "no version"
-refused 505 'HTTP Version Not Supported' 'GET /api/health HTTP/2.0\r\n\r\n' "another version"
+is_answered 505 'HTTP Version Not Supported' 'GET /api/health HTTP/2.0\r\n\r\n' "another version"
 malformed 'GET /api/health HTTP/1.1\r\nno colon\r\n\r\n' "a field without a colon"
 malformed 'GET /api/health HTTP/1.1\r\nA : b\r\n\r\n' "a blank before the colon"
 malformed 'POST /api/actions HTTP/1.1\r\nContent-Length: -1\r\n\r\n' "a length below zero"
