@@ -18,7 +18,7 @@ struct RequestTests {
     #expect(first.method == "POST")
     #expect(first.path == "/a")
     #expect(first.query == "b=c&d")
-    #expect(first["HOST"] == "x")
+    #expect(first["host"] == "x")
     #expect(first["x"] == "1, 2, ")
     #expect(first["y"] == nil)
     #expect(first.framing == .length(5))

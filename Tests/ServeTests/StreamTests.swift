@@ -73,11 +73,28 @@ struct StreamTests {
     #expect(hub.goLive(all, cursor: 5))
     // The store is ahead of what was published.
     #expect(hub.goLive(late, cursor: 7))
-    hub.publish([frame(6), frame(7), frame(8)])
-    hub.publish([frame(9)])
+    hub.publish([frame(6), frame(7), frame(8)], newest: 8)
+    hub.publish([frame(9)], newest: 9)
     #expect(
       await taken(all, count: 40) == [6, 7, 8, 9].flatMap { [UInt8](repeating: $0, count: 10) })
     #expect(await taken(late, count: 20) == [8, 9].flatMap { [UInt8](repeating: $0, count: 10) })
+  }
+
+  @Test("What nobody follows is not kept, and who comes then finds it in the store")
+  @Poller
+  func nobody() async {
+    let hub = Hub(published: 0)
+    hub.publish([], newest: 7)
+    #expect(!hub.isFollowed)
+    let one = subscriber()
+    #expect(hub.add(one))
+    #expect(hub.isFollowed)
+    #expect(!hub.goLive(one, cursor: 6))
+    #expect(hub.goLive(one, cursor: 7))
+    hub.publish([frame(8)], newest: 8)
+    #expect(await taken(one, count: 10) == [UInt8](repeating: 8, count: 10))
+    hub.remove(one)
+    #expect(!hub.isFollowed)
   }
 
   @Test("What comes after the end takes away nothing of what waited before it")
@@ -121,7 +138,7 @@ struct StreamTests {
       #expect(hub.goLive(one, cursor: 0))
     }
     for id in Int64(1)...20 {
-      hub.publish([frame(id, size: 1000)])
+      hub.publish([frame(id, size: 1000)], newest: id)
       _ = await taken(quick, count: 1000)
     }
     #expect(slow.ending == .cut)
@@ -136,8 +153,8 @@ struct StreamTests {
     let one = subscriber()
     #expect(hub.add(one))
     #expect(hub.goLive(one, cursor: 0))
-    hub.publish([frame(1)])
-    hub.publish([frame(2)])
+    hub.publish([frame(1)], newest: 1)
+    hub.publish([frame(2)], newest: 2)
     hub.end()
     #expect(await taken(one).count == 20)
     #expect(one.ending == .finished)
@@ -160,7 +177,7 @@ struct StreamTests {
       }
     }
     for id in Int64(1)...50 {
-      hub.publish([frame(id)])
+      hub.publish([frame(id)], newest: id)
       beat(after: .zero)
     }
     #expect(made == 0)
@@ -169,7 +186,7 @@ struct StreamTests {
     beat(after: .milliseconds(10_100))
     #expect(made == 1)
     // The next action's stats wait for the last ones to be a second old.
-    hub.publish([frame(51)])
+    hub.publish([frame(51)], newest: 51)
     beat(after: .milliseconds(10_900))
     #expect(made == 1)
     beat(after: .milliseconds(11_100))

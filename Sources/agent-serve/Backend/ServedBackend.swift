@@ -106,6 +106,7 @@ struct ServedBackend: Sendable {
   private func read(_ head: RequestHead) async throws -> WholeAnswer? {
     let query = QueryParameters(head.query)
     switch head.path {
+    case "/api/health": return .healthy
     case "/api/stats": return try await statistics(query)
     case "/api/actions":
       let actions = try await store.actions(ActionQuery(query, now: .now()))

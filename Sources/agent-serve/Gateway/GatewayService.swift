@@ -59,11 +59,7 @@ struct GatewayService: RequestService {
   func stream(_ head: RequestHead) -> ServedStream? { nil }
 
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {
-    if var refusal = refusal(of: head) {
-      // Who wanted another protocol has nothing else to say here.
-      refusal.closes = asksForSocket(head)
-      return .whole(refusal)
-    }
+    if let refusal = refusal(of: head) { return .whole(refusal) }
     if asksForSocket(head) { return .whole(upgradeRequired(head)) }
     if !head.isMethodKnown { return .whole(.unknownMethod) }
     guard case .whole(let bytes) = body else { return .whole(.tooLarge) }
@@ -74,8 +70,16 @@ struct GatewayService: RequestService {
   /// shows may open a WebSocket anywhere; only a token, which it does not have, stands
   /// against that.
   func refusal(of head: RequestHead) -> WholeAnswer? {
-    if let names, !names.contains(head.authority) { return .misdirected }
-    if token == nil && head["origin"] != nil { return .foreignOrigin }
-    return nil
+    var refusal: WholeAnswer
+    if let names, !names.contains(head.authority) {
+      refusal = .misdirected
+    } else if token == nil && head["origin"] != nil {
+      refusal = .foreignOrigin
+    } else {
+      return nil
+    }
+    // Who wanted another protocol has nothing else to say here.
+    refusal.closes = asksForSocket(head)
+    return refusal
   }
 }

@@ -75,6 +75,26 @@ extension String: SQLValue {
   }
 }
 
+/// A text as a blob: with NUL in it, it can be bound in no other way.
+struct TextBlob: SQLValue {
+  private let text: String
+
+  init(_ text: String) { self.text = text }
+
+  init() { text = "" }
+
+  init(_ statement: OpaquePointer, column: Int32) {
+    text = String(decoding: [UInt8](statement, column: column), as: UTF8.self)
+  }
+
+  func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {
+    var text = text
+    return text.withUTF8 {
+      csqlite_bind_blob(statement, place, $0.baseAddress, UInt64($0.count))
+    }
+  }
+}
+
 /// A blob.
 extension [UInt8]: SQLValue {
   func bind(to statement: OpaquePointer, at place: Int32) -> Int32 {

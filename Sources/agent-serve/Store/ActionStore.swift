@@ -55,7 +55,7 @@ final class ActionStore: Sendable {
       for action in actions {
         try statement.execute([
           action.createdAt, action.guild, action.channel, action.message, action.user,
-          action.kind, action.content.map { Array($0.utf8) }, action.metadata, action.cost,
+          action.kind, action.content.map(TextBlob.init), action.metadata, action.cost,
           action.extra, LoggedAction.session(metadata: action.metadata),
         ])
         ids.append(db.lastInsertedRowID)

@@ -27,6 +27,7 @@ final class Hub {
 
   private let updatesAfterActions: Bool
   private var entries: [ObjectIdentifier: Entry] = [:]
+  nonisolated private let followers = Guarded(0)
   private var isEnding = false
   /// The newest action that was offered to the live subscribers.
   private var published: Int64
@@ -47,6 +48,8 @@ final class Hub {
 
   /// How many subscribers there are.
   var count: Int { entries.count }
+  /// Whether there are any.
+  nonisolated var isFollowed: Bool { followers.withLock { $0 > 0 } }
 
   /// Takes a subscriber that is being brought up to date.
   ///
@@ -57,11 +60,15 @@ final class Hub {
     entries[ObjectIdentifier(subscriber)] = Entry(
       subscriber: subscriber, heartbeatDue: now + Self.heartbeatInterval,
       updateDue: now + Self.updateInterval)
+    followers.withLock { $0 = entries.count }
     return true
   }
 
   /// Forgets a subscriber.
-  func remove(_ subscriber: Subscriber) { entries[ObjectIdentifier(subscriber)] = nil }
+  func remove(_ subscriber: Subscriber) {
+    entries[ObjectIdentifier(subscriber)] = nil
+    followers.withLock { $0 = entries.count }
+  }
 
   /// Makes a subscriber live when it has every action that was offered so far;
   /// from then on it gets those after `cursor`, each once.
@@ -75,7 +82,16 @@ final class Hub {
   }
 
   /// Delivers stored actions; they come in the order of their ids.
-  func publish(_ frames: [Frame]) {
+  ///
+  /// - Parameters:
+  ///   - frames: what is sent of them; may be left out where there are no subscribers.
+  ///   - newest: the last one's id.
+  func publish(_ frames: [Frame], newest: Int64) {
+    if entries.isEmpty {
+      // Whoever comes from now on finds them in the store.
+      (pending, published) = ([], newest)
+      return
+    }
     pending += frames
     if updatesAfterActions && dirtySince == nil { dirtySince = .now }
     guard !isFlushPlanned else { return }

@@ -19,13 +19,25 @@ struct Streams: Sendable {
 
   /// Delivers stored actions; they come in the order of their ids.
   func publish(_ stored: [StoredAction]) {
-    let frames = stored.map(Frame.action)
-    let voiced = stored.filter { $0.action.kind.hasPrefix(Self.voiceKinds) }.map(Frame.voice)
+    guard let newest = stored.last?.id else { return }
+    let isFollowed = activity.isFollowed || voice.isFollowed
+    let frames = isFollowed ? framed(stored) : ([], [])
     // Those of one caller come in the order of its calls.
     Poller.start {
-      activity.publish(frames)
-      if !voiced.isEmpty { voice.publish(voiced) }
+      let isFollowed = activity.isFollowed || voice.isFollowed
+      // Somebody may have come meanwhile.
+      let frames = isFollowed && frames.0.isEmpty ? framed(stored) : frames
+      activity.publish(frames.0, newest: newest)
+      if let last = stored.last(where: isVoiced) { voice.publish(frames.1, newest: last.id) }
     }
+  }
+
+  private func isVoiced(_ stored: StoredAction) -> Bool {
+    stored.action.kind.hasPrefix(Self.voiceKinds)
+  }
+
+  private func framed(_ stored: [StoredAction]) -> (all: [Frame], voice: [Frame]) {
+    (stored.map(Frame.action), stored.filter(isVoiced).map(Frame.voice))
   }
 
   /// How many subscribers there are.

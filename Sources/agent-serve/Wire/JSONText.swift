@@ -54,13 +54,33 @@ enum JSONText {
     var text = text
     text.withUTF8 { bytes in
       var clean = 0
-      for (index, byte) in bytes.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5c {
+      while let index = firstEscaped(bytes, from: clean) {
         out += bytes[clean..<index]
         clean = index + 1
-        out += escape(byte)
+        out += escape(bytes[index])
       }
       out += bytes[clean...]
     }
+  }
+
+  /// Where the next byte is that must be escaped: sixteen at a time.
+  private static func firstEscaped(
+    _ bytes: UnsafeBufferPointer<UInt8>, from start: Int
+  ) -> Int? {
+    var at = start
+    let raw = UnsafeRawBufferPointer(bytes)
+    while at + 16 <= raw.count {
+      let block = raw.loadUnaligned(fromByteOffset: at, as: SIMD16<UInt8>.self)
+      let found = (block .< 0x20) .| (block .== 0x22) .| (block .== 0x5c)
+      if any(found) { break }
+      at += 16
+    }
+    while at < raw.count {
+      let byte = raw[at]
+      if byte < 0x20 || byte == 0x22 || byte == 0x5c { return at }
+      at += 1
+    }
+    return nil
   }
 
   private static func escape(_ byte: UInt8) -> [UInt8] {
