@@ -1,2 +1,2 @@
 /// The version of the whole suite, as `--version` prints it.
-public let suiteVersion = "0.12.0"
+public let suiteVersion = "0.13.0"

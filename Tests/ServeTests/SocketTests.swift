@@ -374,6 +374,24 @@ struct SocketTests {
     #expect(try await reading.value == 3_000_000)
   }
 
+  #if os(Linux)
+    @Test("A machine that answers nothing is given up after the time that is set")
+    func watch() {
+      let descriptor = socket(AF_INET, numericCast(SOCK_STREAM.number), 0)
+      clibc_tcp_watch(descriptor, 60)
+      func option(_ level: Int32, _ name: Int32) -> Int32 {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(descriptor, level, name, &value, &size)
+        return value
+      }
+      // TCP_USER_TIMEOUT, which Glibc's module leaves out.
+      #expect(option(Int32(IPPROTO_TCP), 18) == 60_000)
+      #expect(option(SOL_SOCKET, SO_KEEPALIVE) == 1)
+      _ = CLibc.close(descriptor)
+    }
+  #endif
+
   @Test("Bytes that were not used stay, in their order")
   @Poller
   func inbox() {

@@ -95,7 +95,7 @@ final class Hub {
     pending += frames
     if updatesAfterActions && dirtySince == nil { dirtySince = .now }
     guard !isFlushPlanned else { return }
-    let interval = Duration.microseconds(50 * entries.count)
+    let interval = Duration.microseconds(20 * entries.count)
     let wait = interval - (.now - lastFlush)
     if wait <= .zero { return flush() }
     isFlushPlanned = true

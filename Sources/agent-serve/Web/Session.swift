@@ -234,6 +234,7 @@ final class Session {
     var (body, isRead) = (RequestBody.whole([]), true)
     if head.framing != .length(0) { (body, isRead) = try await readBody(head, &plan) }
     socket.waitsSince = nil
+    if isRead, let stream = service.stream(head) { return (.stream(stream), true) }
     let size = if case .whole(let bytes) = body { bytes.count } else { 0 }
     let task =
       size > Self.shortBody

@@ -20,6 +20,12 @@ is "$(client ended "$gateway" "$pid")" "close 1012" \
 stop "$pid"
 is "$status" 0 "and it ends well"
 
+# --- a stream is one also where the request has a body
+start_server bodied agent-serve -l 127.0.0.1:0 -D :memory:
+run curl -s -i -m 2 -X GET -d abc "$url/api/activity/events"
+out_like '^event: activity_snapshot' "a GET with a body gets the stream"
+stop "$pid"
+
 # --- what will be refused need not be sent
 printf 'sample-token\n' >"$tmp/token"
 chmod 600 "$tmp/token"
