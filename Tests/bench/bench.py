@@ -8,10 +8,11 @@ commands that are missing are skipped with a word.
     BENCH_MB       size of the stream, MB (1000)
     BENCH_ROUNDS   rounds of each pair (3)
     BENCH_SECONDS  length of the fan-out (10)
+    BENCH_EVENTS   number of events that agent-serve and nginx send, of all rounds (300)
     BENCH_VOICE_SECONDS  length of the voice stream that is replayed fast (3600)
     BENCH_FACTS    number of facts that are searched (100000)
     BENCH_FOLD_MB  size of the events that are folded, MB (100)
-    BENCH_ONLY     some of: stream latency socket fanout startup voice
+    BENCH_ONLY     some of: stream latency socket fanout serve startup voice
                    question memory fold
 """
 import os
@@ -28,13 +29,15 @@ import latency  # noqa: E402
 import memory  # noqa: E402
 import question  # noqa: E402
 import record  # noqa: E402
+import serve  # noqa: E402
 import startup  # noqa: E402
 import stream  # noqa: E402
 import voice  # noqa: E402
 import websocket  # noqa: E402
 
 PARTS = {"stream": stream, "latency": latency, "socket": websocket, "fanout": fanout,
-         "startup": startup, "voice": voice, "question": question, "memory": memory, "fold": fold}
+         "serve": serve, "startup": startup, "voice": voice, "question": question,
+         "memory": memory, "fold": fold}
 
 
 def version(command):

@@ -1,5 +1,6 @@
 """What the parts of the bench share."""
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -22,6 +23,13 @@ def setting(name, default):
         return max(int(text), 1)
     except ValueError:
         sys.exit(f"bench: {name}: not a whole number: {text}")
+
+
+def descriptors():
+    """As many descriptors as the system allows, here and in what is started: a connection is
+    one at each of its ends."""
+    _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
 
 
 def tails(url):

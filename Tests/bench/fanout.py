@@ -4,7 +4,6 @@ import json
 import multiprocessing
 import os
 import re
-import resource
 import selectors
 import shutil
 import socket
@@ -14,7 +13,7 @@ import time
 from urllib.parse import urlsplit
 
 import record
-from common import Peak, percentile, setting, table
+from common import Peak, descriptors, percentile, setting, table
 
 # Subscribers and actions a second.
 CROWDS = ((200, 500), (1000, 100))
@@ -122,9 +121,7 @@ def report():
     if not shutil.which("agent-serve"):
         return table(title, ["delivery"], [], ["agent-serve is not here, skipped."])
     seconds = setting("BENCH_SECONDS", 10)
-    # A connection is a descriptor, here and in the server.
-    _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    descriptors()
     return table(title, ["subscribers", "posted/s", "p50 ms", "p99 ms", "max ms", "delivered",
                          "cut off", "server CPU s/s", "peak MiB"],
                  [crowd(subscribers, rate, seconds) for subscribers, rate in CROWDS],

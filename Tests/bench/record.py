@@ -32,10 +32,14 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILT = os.path.join(HERE, "..", "..", ".build")
+# Debian has it where not everybody looks.
+NGINX = shutil.which("nginx") or "/usr/sbin/nginx"
 # Where a name does not begin with the program that tells the version.
 ASKED = {"ssh": ["ssh", "-V"], "scp": ["ssh", "-V"], "tmux": ["tmux", "-V"],
          "Node": ["node", "--version"], "Miller": ["mlr", "--version"],
          "simdjson": ["pkg-config", "--modversion", "simdjson"],
+         "SQLite": [sys.executable, "-c", "import sqlite3; print(sqlite3.sqlite_version)"],
+         "nginx": [NGINX, "-v"], "nchan": ["dpkg-query", "-W", "libnginx-mod-nchan"],
          "cnats": ["pkg-config", "--modversion", "libnats"], "nats-server": ["nats-server", "-v"]}
 MODULES = {"httpx-sse": "httpx-sse", "websockets": "websockets", "msgspec": "msgspec",
            "DuckDB": "duckdb"}

@@ -42,7 +42,7 @@ def groups(book):
 
 def label(record):
     """The peer of a bar, and what is measured where that is not the time."""
-    what = {"CPU": ", processor time"}.get(record["name"], "")
+    what = ", processor time" if record["name"].split()[0] == "CPU" else ""
     transport = ", transport ssh" if record["name"].endswith(", ssh") else ""
     program = record["by"] if record["group"] == "bus" else ""
     return " / ".join(filter(None, (program, record["against"]))) + what + transport

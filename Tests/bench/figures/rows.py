@@ -51,6 +51,12 @@ ROWS = (
     Row("records of 2 KB from a bus",
         ("`bus-get`: {bus/get|bus-get alone, records a second|bus-get} a second",),
         ("a loop of the C client {bus/get|bus-get alone, records a second|bus-get/cnats}×",)),
+    Row("an event to {bench/serve|CPU of events|agent-serve|size}, processor time",
+        ("`agent-serve` (stored first): {bench/serve|CPU of events|agent-serve} ms",),
+        ("nginx with nchan (in memory) {bench/serve|CPU of events|agent-serve/nchan|inverse}×",)),
+    Row("a GET of a few bytes, processor time",
+        ("`agent-serve`: {bench/serve|CPU of a GET|agent-serve} µs",),
+        ("nginx {bench/serve|CPU of a GET|agent-serve/nginx|inverse}×",)),
     Row("installed", ("{size/install|with agent-serve|agentutils|.1} MB",
                       "without `agent-serve` {size/install|without agent-serve|agentutils|.1} MB")),
 )
