@@ -154,26 +154,38 @@ package final class FrameReader {
     start = place
     missing = size
     header.removeAll(keepingCapacity: true)
-    if frame.pointee.rsv != 0 { throw FrameFault(.protocolError, "reserved bits are set") }
+    let opcode = frame.pointee.opcode
+    try check(opcode, reserved: frame.pointee.rsv, isMasked: isMasked)
+    if isControl {
+      control.removeAll(keepingCapacity: true)
+      return nil
+    }
+    if opcode != 0 {
+      message = (opcode == 1, 0, false)
+      frames = 0
+    }
+    frames += 1
+    return try grow(size)
+  }
+
+  /// Refuses a header that must not come here.
+  private func check(
+    _ opcode: UInt8, reserved: UInt8, isMasked: Bool
+  ) throws(FrameFault) {
+    if reserved != 0 { throw FrameFault(.protocolError, "reserved bits are set") }
     if isMasked != (sender == .client) {
       throw FrameFault(.protocolError, isMasked ? "a masked frame" : "an unmasked frame")
     }
-    switch frame.pointee.opcode {
+    switch opcode {
     case 0 where message == nil:
       throw FrameFault(.protocolError, "a continuation of nothing")
-    case 0: break
+    case 0 where frames >= mostFrames:
+      throw FrameFault(.protocolError, "a message in too many frames")
     case 1, 2:
       if message != nil { throw FrameFault(.protocolError, "a message within a message") }
-      message = (frame.pointee.opcode == 1, 0, false)
-      frames = 0
-    case 8, 9, 10:
-      control.removeAll(keepingCapacity: true)
-      return nil
-    default: throw FrameFault(.protocolError, "reserved opcode \(frame.pointee.opcode)")
+    case 0, 8, 9, 10: break
+    default: throw FrameFault(.protocolError, "reserved opcode \(opcode)")
     }
-    frames += 1
-    if frames > mostFrames { throw FrameFault(.protocolError, "a message in too many frames") }
-    return try grow(size)
   }
 
   /// Counts a frame to its message.
@@ -206,10 +218,12 @@ package final class FrameReader {
     guard header.count >= 2 + digits else { return nil }
     let size = header[2..<2 + digits].reduce(0) { $0 << 8 | UInt64($1) }
     let known = message?.size ?? 0
+    let isTooMuch = limit.map { size > UInt64(max(0, $0 - known)) } ?? false
+    guard isTooMuch || size > UInt64(SocketOptions.largest - known) else { return nil }
+    try check(header[0] & 15, reserved: header[0] >> 4 & 7, isMasked: header[1] & 128 != 0)
     guard size <= UInt64(SocketOptions.largest - known) else {
       throw FrameFault(.tooLarge, "a message of more than \(SocketOptions.largest) bytes")
     }
-    guard let limit, known + Int(size) > limit else { return nil }
     isAnnounced = true
     return known + Int(size)
   }

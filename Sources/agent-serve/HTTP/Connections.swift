@@ -42,8 +42,10 @@ final class Connections {
   /// Waits until a connection has been closed, or for a moment: more of them may have been
   /// silent for long enough by then.
   func waitForRoom() async {
-    Poller.after(.milliseconds(50)) { self.wakeWaiters() }
-    await withUnsafeContinuation { waiters.append($0) }
+    await withUnsafeContinuation { waiter in
+      waiters.append(waiter)
+      Poller.after(.milliseconds(50)) { self.wakeWaiters() }
+    }
   }
 
   private func wakeWaiters() {

@@ -57,8 +57,8 @@ actor Poller {
     private var sleeper: UnsafeContinuation<Void, Never>?
 
     func wait(until time: ContinuousClock.Instant) async {
-      if Task.isCancelled { return }
       await withUnsafeContinuation { sleeper in
+        if Task.isCancelled { return sleeper.resume() }
         self.sleeper = sleeper
         set(time)
       }

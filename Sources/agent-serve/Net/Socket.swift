@@ -321,8 +321,12 @@ final class Socket: Alarm {
     if side.isReady {
       await Task.yield()
     } else {
-      prepare(side, deadline)
-      await withUnsafeContinuation { side.waiter = $0 }
+      // Others may have their turn until here.
+      await withUnsafeContinuation { waiter in
+        if side.isReady || isAborted { return waiter.resume() }
+        side.waiter = waiter
+        prepare(side, deadline)
+      }
       side.deadline = nil
       if !isAborted && !side.isReady { throw .late }
     }

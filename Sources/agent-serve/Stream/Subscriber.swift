@@ -49,7 +49,10 @@ final class Subscriber {
   /// - Returns: blocks that are small together, or one; none at the end.
   func next() async -> [Block] {
     while backlog.isEmpty && ending == nil {
-      await withUnsafeContinuation { waiter = $0 }
+      await withUnsafeContinuation { waiter in
+        // Others may have had their turn.
+        if backlog.isEmpty && ending == nil { self.waiter = waiter } else { waiter.resume() }
+      }
     }
     return backlog.take(atMost: 256 * 1024)
   }

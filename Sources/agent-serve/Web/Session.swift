@@ -46,6 +46,8 @@ final class Session {
   /// When the phase is over; an answer has another time for each piece.
   private var deadline = ContinuousClock.now
   private var isFirst = true
+  /// Whether the request is one of HEAD, whose answer has no content.
+  private var isHead = false
   private var patience: Patience { service.patience }
 
   init(_ service: any RequestService, _ socket: Socket) {
@@ -84,6 +86,7 @@ final class Session {
 
   @inline(never)
   private func serve(_ head: RequestHead) async throws -> Next {
+    isHead = head.method == "HEAD"
     let ticket = service.tickets.take()
     if ticket == nil { return .close }
     defer { withExtendedLifetime(ticket) {} }
@@ -130,7 +133,7 @@ final class Session {
   @inline(never)
   private func readHead() async throws -> RequestHead? {
     expect(isFirst ? .first : .next)
-    isFirst = false
+    (isFirst, isHead) = (false, false)
     while true {
       if let head = try nextHead() { return head }
       if try await !socket.fill(until: deadline) {
@@ -265,7 +268,7 @@ final class Session {
   ) -> (bytes: [UInt8], closes: Bool) {
     var answer = answer
     answer.closes = answer.closes || !isRead || !head.keepsAlive
-    return (answer.bytes(isHead: head.method == "HEAD"), answer.closes)
+    return (answer.bytes(isHead: isHead), answer.closes)
   }
 
   /// Says why the connection ends, where that can be said.
@@ -284,7 +287,7 @@ final class Session {
     guard var answer else { return }
     answer.closes = true
     // Nothing behind it is read as a request.
-    try? await socket.write(answer.bytes(isHead: false), pause: patience.piece)
+    try? await socket.write(answer.bytes(isHead: isHead), pause: patience.piece)
     try? await socket.linger()
   }
 

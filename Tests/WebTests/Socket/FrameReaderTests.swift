@@ -186,6 +186,14 @@ import Testing
         #expect(ReadFrame.read(pieces, from: sender, limit: 10) == want)
       }
     }
+    // What is wrong and too long is wrong, however it comes.
+    for wrong: [UInt8] in [[0xc1], [0x83], [0x80]] {
+      let bytes = Self.sent(by: sender, wrong + [127, 0, 0, 0, 0, 0, 1, 0x11, 0x70, 97])
+      for cut in 0...bytes.count {
+        let pieces = [Array(bytes[..<cut]), Array(bytes[cut...])]
+        #expect(ReadFrame.read(pieces, from: sender, limit: 10) == [.failed(1002)])
+      }
+    }
     // What is claimed is not waited for.
     let claim = Self.sent(by: sender, [0x82, 127, 0, 0, 0, 0, 0x3f, 0, 0, 0, 97])
     #expect(ReadFrame.read([claim], from: sender, limit: 10) == [.oversize(0x3f00_0000)])

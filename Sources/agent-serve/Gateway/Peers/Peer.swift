@@ -157,7 +157,9 @@ final class PeerLine {
 
   /// Waits until something is to be sent.
   func wait() async {
-    if !isAwake { await withUnsafeContinuation { waiter = $0 } }
+    await withUnsafeContinuation { waiter in
+      if isAwake { waiter.resume() } else { self.waiter = waiter }
+    }
     isAwake = false
   }
 }
