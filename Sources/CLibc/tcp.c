@@ -17,10 +17,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#ifdef __linux__
-#include <linux/sockios.h>
-#endif
-
 static int fail(int fd) {
   int code = errno;
   close(fd);
@@ -80,7 +76,7 @@ int clibc_tcp_listen(const char *host, uint16_t *port) {
 }
 
 int clibc_tcp_accept(int listener, char *address, size_t size) {
-  struct sockaddr_storage peer;
+  struct sockaddr_storage peer = {0};
   socklen_t length = sizeof peer;
 #ifdef __linux__
   int fd = accept4(listener, (struct sockaddr *)&peer, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -141,8 +137,8 @@ bool clibc_tcp_has_left(int descriptor) {
 
 int clibc_tcp_unsent(int descriptor) {
   int count = 0;
-#ifdef SIOCOUTQ
-  if (ioctl(descriptor, SIOCOUTQ, &count) != 0) return 0;
+#ifdef __linux__
+  if (ioctl(descriptor, TIOCOUTQ, &count) != 0) return 0;
 #elif defined SO_NWRITE
   socklen_t size = sizeof count;
   if (getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &size) != 0) return 0;

@@ -12,7 +12,7 @@ import Testing
   import Musl
 #endif
 
-@Suite("A port")
+@Suite("A port", .onPoller)
 struct PortTests {
   /// Answers `/stream` with one long stream, which comes from no hub, `/long` with three
   /// megabytes, `/held` when its client has gone, and the rest at once.
@@ -22,6 +22,7 @@ struct PortTests {
     let backlogLimit = 1 << 26
     let diagnostics = Diagnostics(program: "test")
     var patience = Patience()
+    var workers: any TaskExecutor { Poller.executor }
     let ended = Guarded<[String]>([])
 
     func refusal(of head: RequestHead) -> WholeAnswer? {

@@ -112,7 +112,23 @@ func elsewhere<Value: Sendable>(
   }
 }
 
-@Suite("The poller")
+/// Resumes tests on the poller's thread alone: the others may be busy with tests that block.
+struct OnPoller: SuiteTrait, TestTrait, TestScoping {
+  var isRecursive: Bool { true }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?,
+    performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    try await withTaskExecutorPreference(Poller.executor) { try await function() }
+  }
+}
+
+extension Trait where Self == OnPoller {
+  static var onPoller: Self { OnPoller() }
+}
+
+@Suite("The poller", .onPoller)
 struct PollerTests {
   @Test("Alarms ring in the order of their times; those that were taken back do not")
   @Poller
@@ -168,7 +184,7 @@ struct PollerTests {
   }
 }
 
-@Suite("A socket")
+@Suite("A socket", .onPoller)
 struct SocketTests {
   private let listener: Socket
   private let port: UInt16

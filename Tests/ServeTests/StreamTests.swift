@@ -3,7 +3,7 @@ import Testing
 
 @testable import agent_serve
 
-@Suite("Delivery")
+@Suite("Delivery", .onPoller)
 struct StreamTests {
   @Poller
   private func subscriber(limit: Int = 1 << 20) -> Subscriber {

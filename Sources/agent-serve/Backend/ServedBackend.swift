@@ -53,7 +53,8 @@ struct ServedBackend: Sendable {
   /// What becomes of a request's body.
   func bodyPlan(_ head: RequestHead) -> BodyPlan {
     if let riff, RiffService.isAsked(head) { return riff.bodyPlan(head) }
-    return BodyPlan(keeps: write(of: head) != nil && accessRefusal(of: head) == nil)
+    guard refusal(of: head) == nil else { return BodyPlan() }
+    return BodyPlan(keeps: write(of: head) != nil, share: BodyPlan.budget.share())
   }
 
   /// The answer to a request; faults of the store are answered too.

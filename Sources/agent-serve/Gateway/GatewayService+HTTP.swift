@@ -35,6 +35,11 @@ extension GatewayService {
     "agents": [["id": .text(SessionKey.agent), "name": "agent-serve", "emoji": "\u{1f41a}"]]
   ]
 
+  /// Whether what a client posts is looked at.
+  func takesBody(_ head: RequestHead) -> Bool {
+    ["/v1/responses", "/api/chat/agent"].contains(head.path) && isAllowed(head)
+  }
+
   /// Whether a request shows the token, where there is one.
   private func isAllowed(_ head: RequestHead) -> Bool {
     guard let token else { return true }

@@ -53,7 +53,10 @@ struct GatewayService: RequestService {
   }
 
   func bodyPlan(_ head: RequestHead) -> BodyPlan {
-    BodyPlan(keeps: head.method == "POST" && refusal(of: head) == nil)
+    guard head.method == "POST", refusal(of: head) == nil, takesBody(head) else {
+      return BodyPlan()
+    }
+    return BodyPlan(keeps: true, share: BodyPlan.budget.share())
   }
 
   func stream(_ head: RequestHead) -> ServedStream? { nil }

@@ -44,6 +44,8 @@ final class PeerSession {
   /// Serves until one side has closed, or the connection is broken.
   func run() async {
     socket.prepareForStream()
+    // Until it has connected it may have to give way to others.
+    socket.waitsSince = .now
     await gateway.greet(peer)
     async let writing: Void = write()
     do {
@@ -88,8 +90,11 @@ final class PeerSession {
           if bytes.count <= Self.shortMessage {
             await gateway.receive(bytes, from: peer)
           } else {
-            await Poller.elsewhere { [gateway, peer] in await gateway.receive(bytes, from: peer) }
+            try await Poller.elsewhere { [gateway, peer] in
+              await gateway.receive(bytes, from: peer)
+            }
           }
+          if peer.isOpen { socket.waitsSince = nil }
         case .oversize: throw Fault(code: CloseCode.tooLarge, reason: "message too long")
         case .ping(let payload):
           ping = Array(payload)

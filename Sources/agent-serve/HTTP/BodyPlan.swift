@@ -1,5 +1,8 @@
 /// What becomes of a request's body, decided before it comes.
 struct BodyPlan: Sendable {
+  /// The bodies of all clients together: thirty-six of the largest ones.
+  static let budget = ByteBudget(limit: 36 * RequestBody.limit)
+
   /// Whether it is kept; otherwise only its end is wanted.
   var keeps = false
   /// The longest one, bytes.

@@ -101,7 +101,12 @@ final class RequestHead: Sendable {
   subscript(_ name: String) -> String? {
     var value: String?
     for field in fields where field.name == name {
-      value = value.map { $0 + ", " + field.value } ?? field.value
+      guard value != nil else {
+        value = field.value
+        continue
+      }
+      value? += ", "
+      value? += field.value
     }
     return value
   }

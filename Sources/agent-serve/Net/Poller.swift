@@ -13,6 +13,9 @@ actor Poller {
   nonisolated private let thread = PollerThread()
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
+  /// What runs tasks here that are isolated to nothing.
+  nonisolated static var executor: any TaskExecutor { shared.thread }
+
   /// Starts a task here. What it waits for resumes it here as well, and not by way of another
   /// thread; so do those of its children, and actors that it calls.
   @discardableResult
@@ -31,11 +34,11 @@ actor Poller {
   }
 
   /// Runs something on the threads of all other tasks: what computes for long.
-  @concurrent
+  @Poller
   static func elsewhere<Success: Sendable>(
-    _ body: @escaping @Sendable () async -> Success
-  ) async -> Success {
-    await withTaskExecutorPreference(globalConcurrentExecutor) { await body() }
+    _ body: @escaping @Sendable @concurrent () async throws -> Success
+  ) async throws -> Success {
+    try await Task(executorPreference: globalConcurrentExecutor, operation: body).value
   }
 
   /// Waits; as `Task.sleep`, which would need descriptors of its own.

@@ -86,6 +86,9 @@ final class Socket: Alarm {
   let address: String
   /// The bytes that came and were not taken.
   var received = Inbox()
+  /// Whether a read that gives less than there is room for is taken for all that there is: it
+  /// saves a call, and a reset behind it is seen by the next one or when the time is over.
+  var trustsShortReads = false
   /// Whether the other side sends nothing more.
   private(set) var isInputOver = false
   /// Since when the other side has kept us waiting; nil while it is our turn.
@@ -205,9 +208,9 @@ final class Socket: Alarm {
     if let due = earlier(deadline, limit), due <= .now { throw .late }
     let count = clibc_receive(descriptor, Poller.scratch.baseAddress, Poller.scratch.count)
     if count > 0 {
-      calls += 1
-      // More of it, or the end, would be told anew.
-      if count < Poller.scratch.count && !isEndTold { input.isReady = false }
+      calls += 1 + count / 4096
+      // More of it, or the end, would be told anew; only a reset is missed.
+      if count < Poller.scratch.count && !isEndTold && trustsShortReads { input.isReady = false }
       received.append(UnsafeRawBufferPointer(rebasing: Poller.scratch[..<count]))
       return true
     }

@@ -41,7 +41,8 @@ struct RiffService: Sendable {
     return BodyPlan(
       keeps: true, limit: endpoint?.limit ?? RiffEndpoint.message.limit,
       // What a clip is worth is known when all of it is there.
-      share: endpoint?.takesClip == true ? clips.share() : nil, isHeld: endpoint == .narrate)
+      share: endpoint?.takesClip == true ? clips.share() : BodyPlan.budget.share(),
+      isHeld: endpoint == .narrate)
   }
 
   /// The answer that is certain before the body has come: to who signs nothing.

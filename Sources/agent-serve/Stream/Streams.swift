@@ -113,18 +113,25 @@ final class ServedFeed: Sendable {
     }
     client.whenLeft { subscriber.end(.finished) }
     try await client.begin()
-    let opening = try await opening(resumePoint(lastEventID))
+    let opening = try await Poller.elsewhere {
+      let opening = try await self.opening(self.resumePoint(lastEventID))
+      return (block: opening.frame.map { Block($0.bytes) }, cursor: opening.cursor)
+    }
     var cursor = opening.cursor
-    if let frame = opening.frame { try await client.send([Block(frame.bytes)]) }
+    if let block = opening.block { try await client.send([block]) }
     while subscriber.ending == nil {
-      let (actions, newest) = try await store.actions(
-        after: cursor, limit: 500, bytes: 256 * 1024, kinds: kinds)
-      if let last = actions.last {
-        cursor = last.id
-        try await client.send([Block(actions.map { frame($0).bytes })])
+      let (block, last) = try await Poller.elsewhere { [cursor] in
+        let (actions, newest) = try await self.store.actions(
+          after: cursor, limit: 500, bytes: 256 * 1024, kinds: self.kinds)
+        let block = actions.isEmpty ? nil : Block(actions.map { self.frame($0).bytes })
+        return (block, actions.last?.id ?? newest)
+      }
+      if let block {
+        cursor = last
+        try await client.send([block])
       } else {
         // What the hub gave to others may be of another kind, or deleted since.
-        cursor = max(cursor, newest)
+        cursor = max(cursor, last)
         if hub.goLive(subscriber, cursor: cursor) { return }
       }
     }

@@ -10,6 +10,8 @@ protocol RequestService: Sendable {
   var backlogLimit: Int { get }
   /// How long clients may take.
   var patience: Patience { get }
+  /// Where answers are made that take work.
+  var workers: any TaskExecutor { get }
   /// Says what is worth knowing.
   var diagnostics: Diagnostics { get }
 
@@ -37,6 +39,7 @@ protocol RequestService: Sendable {
 
 extension RequestService {
   var patience: Patience { Patience() }
+  var workers: any TaskExecutor { globalConcurrentExecutor }
 
   /// None.
   func upgrade(_ head: RequestHead) throws(RequestFault) -> ProtocolSwitch? { nil }
@@ -93,7 +96,9 @@ extension ServedBackend: RequestService {
     guard head.method == "GET", let feed = feed(head.path), accessRefusal(of: head) == nil else {
       return nil
     }
-    return ServedStream { try await feed.send(to: $0, lastEventID: head["last-event-id"]) }
+    // The head goes when the stream has begun.
+    let lastEventID = head["last-event-id"]
+    return ServedStream { try await feed.send(to: $0, lastEventID: lastEventID) }
   }
 
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {

@@ -34,8 +34,6 @@ final class Session {
     let answer: WholeAnswer
   }
 
-  /// Answers to longer bodies are made elsewhere: what takes a while must not hold up others.
-  private static let shortBody = 16 * 1024
   /// A small body that nobody wants is read, for that costs less than another connection.
   private static let politeBody = 1024
 
@@ -88,7 +86,8 @@ final class Session {
   private func serve(_ head: RequestHead) async throws -> Next {
     isHead = head.method == "HEAD"
     let ticket = service.tickets.take()
-    if ticket == nil { return .close }
+    // The server stops; what was answered before still arrives.
+    if ticket == nil { return .end }
     defer { withExtendedLifetime(ticket) {} }
     if let upgrade = try service.upgrade(head) {
       phase = .other
@@ -134,6 +133,8 @@ final class Session {
   private func readHead() async throws -> RequestHead? {
     expect(isFirst ? .first : .next)
     (isFirst, isHead) = (false, false)
+    socket.trustsShortReads = true
+    defer { socket.trustsShortReads = false }
     while true {
       if let head = try nextHead() { return head }
       if try await !socket.fill(until: deadline) {
@@ -227,8 +228,8 @@ final class Session {
     }
   }
 
-  /// Reads the body of a request, and has it answered by a task of its own: what that needs of
-  /// memory goes with it.
+  /// Reads the body of a request, and has it answered elsewhere, by a task of its own: what takes
+  /// a while must not hold up others, and what it needs of memory goes with it.
   ///
   /// - Returns: false when the connection cannot go on, since not all of the body was read.
   @inline(never)
@@ -238,12 +239,9 @@ final class Session {
     if head.framing != .length(0) { (body, isRead) = try await readBody(head, &plan) }
     socket.waitsSince = nil
     if isRead, let stream = service.stream(head) { return (.stream(stream), true) }
-    let size = if case .whole(let bytes) = body { bytes.count } else { 0 }
-    let task =
-      size > Self.shortBody
-      ? Task(executorPreference: globalConcurrentExecutor) { @concurrent [service, body] in
-        await service.respond(to: head, body: body)
-      } : Poller.start { [service, body] in await service.respond(to: head, body: body) }
+    let task = Task(executorPreference: service.workers) { @concurrent [service, body] in
+      await service.respond(to: head, body: body)
+    }
     if plan.isHeld { socket.whenLeft = { task.cancel() } }
     let answer = await task.value
     socket.whenLeft = nil
