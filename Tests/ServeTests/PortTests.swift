@@ -165,12 +165,12 @@ struct PortTests {
       let greedy = try RawClient(port)
       let many = String(repeating: Self.get, count: 500)
       let isOver = Guarded(false)
-      let writing = Task {
+      let writing = Poller.start(throwing: {
         try await elsewhere { while !isOver.withLock({ $0 }) { greedy.say(many) } }
-      }
-      let reading = Task {
+      })
+      let reading = Poller.start(throwing: {
         try await elsewhere { while let bytes = greedy.hear(1 << 20), !bytes.isEmpty {} }
-      }
+      })
       try await Poller.sleep(for: .milliseconds(100))
       var longest = Duration.zero
       for _ in 0..<20 {
@@ -259,7 +259,7 @@ struct PortTests {
   func coming() async throws {
     try await with(Service()) { port in
       let tasks = (0..<4).map { _ in
-        Task {
+        Poller.start(throwing: {
           try await elsewhere {
             let texts = [
               "", "GET", Self.get, "GET /stream HTTP/1.1\r\n\(Self.host)",
@@ -274,7 +274,7 @@ struct PortTests {
               if round % 7 == 0 { client.finish() }
             }
           }
-        }
+        })
       }
       for task in tasks { try await task.value }
     }

@@ -156,14 +156,14 @@ struct PollerTests {
     let start = ContinuousClock.now
     try await Poller.sleep(for: .milliseconds(30))
     #expect(.now - start >= .milliseconds(30))
-    let long = Task { try await Poller.sleep(for: .seconds(60)) }
+    let long = Poller.start(throwing: { try await Poller.sleep(for: .seconds(60)) })
     try await Poller.sleep(for: .milliseconds(5))
     long.cancel()
     await #expect(throws: CancellationError.self) { try await long.value }
-    let late = Task {
+    let late = Poller.start(throwing: {
       withUnsafeCurrentTask { $0?.cancel() }
       try await Poller.sleep(for: .seconds(60))
-    }
+    })
     await #expect(throws: CancellationError.self) { try await late.value }
     #expect(.now - start < .seconds(20))
   }
@@ -255,7 +255,7 @@ struct SocketTests {
   func reset() async throws {
     var (client, socket): (RawClient?, Socket) = try await pair()
     client?.reset()
-    let fill = Task { try await socket.fill(until: .now + .seconds(5)) }
+    let fill = Poller.start(throwing: { try await socket.fill(until: .now + .seconds(5)) })
     await Task.yield()
     client = nil
     await #expect(throws: Socket.Failure.broken(SystemError(ECONNRESET))) {
@@ -294,14 +294,14 @@ struct SocketTests {
   func drip() async throws {
     let (client, socket) = try await pair()
     let isOver = Guarded(false)
-    let dripping = Task {
+    let dripping = Poller.start(throwing: {
       try await elsewhere {
         while !isOver.withLock({ $0 }) {
           client.say("x")
           usleep(2000)
         }
       }
-    }
+    })
     let start = ContinuousClock.now
     await #expect(throws: Socket.Failure.late) {
       while try await socket.fill(until: start + .milliseconds(100)) {}
@@ -316,7 +316,7 @@ struct SocketTests {
   @Poller
   func limit() async throws {
     let (client, socket) = try await pair()
-    let fill = Task { try await socket.fill(until: nil) }
+    let fill = Poller.start(throwing: { try await socket.fill(until: nil) })
     await Task.yield()
     socket.limit = .now + .milliseconds(20)
     await #expect(throws: Socket.Failure.late) { _ = try await fill.value }
@@ -328,8 +328,10 @@ struct SocketTests {
   @Poller
   func abort() async throws {
     let (client, socket) = try await pair(receiveBuffer: 4096)
-    let fill = Task { try await socket.fill(until: nil) }
-    let write = Task { try await socket.write([UInt8](repeating: 1, count: 1 << 24), pause: nil) }
+    let fill = Poller.start(throwing: { try await socket.fill(until: nil) })
+    let write = Poller.start(throwing: {
+      try await socket.write([UInt8](repeating: 1, count: 1 << 24), pause: nil)
+    })
     try await Poller.sleep(for: .milliseconds(30))
     socket.abort()
     await #expect(throws: Socket.Failure.aborted) { _ = try await fill.value }
@@ -349,7 +351,7 @@ struct SocketTests {
     }
     socket.close()
     let (slow, other) = try await pair(receiveBuffer: 65536)
-    let reading = Task {
+    let reading = Poller.start(throwing: {
       try await elsewhere {
         var count = 0
         while let bytes = slow.hear(), !bytes.isEmpty {
@@ -358,7 +360,7 @@ struct SocketTests {
         }
         return count
       }
-    }
+    })
     let start = ContinuousClock.now
     try await other.write([UInt8](repeating: 1, count: 1 << 24), pause: .seconds(1))
     #expect(.now - start > .seconds(1))
@@ -372,7 +374,7 @@ struct SocketTests {
   func linger() async throws {
     let (client, socket) = try await pair(receiveBuffer: 65536)
     client.say("\r\n")
-    let reading = Task {
+    let reading = Poller.start(throwing: {
       try await elsewhere {
         var count = 0
         while let bytes = client.hear() {
@@ -383,7 +385,7 @@ struct SocketTests {
         }
         return -count
       }
-    }
+    })
     try await socket.write([UInt8](repeating: 1, count: 3_000_000), pause: .seconds(5))
     try await socket.linger()
     socket.close()

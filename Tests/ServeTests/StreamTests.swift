@@ -113,11 +113,11 @@ struct StreamTests {
   func woken() async {
     var cuts = 0
     let one = Subscriber(limit: 100) { cuts += 1 }
-    let first = Task { await taken(one, count: 1) }
+    let first = Poller.start { await taken(one, count: 1) }
     await Task.yield()
     one.offer([Block([1])])
     #expect(await first.value == [1])
-    let rest = Task { await taken(one) }
+    let rest = Poller.start { await taken(one) }
     await Task.yield()
     one.end(.cut)
     one.end(.finished)
