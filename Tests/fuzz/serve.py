@@ -22,6 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "cli", "servers")]
 import frames
 import rounds
+import wires
 from rounds import Difference
 
 BOUND = 10
@@ -653,24 +654,6 @@ def sequence(rng):
     return start + out
 
 
-class Close(Exception):
-    """The code that the server must close with; None for an echo of none."""
-
-    def __init__(self, code):
-        self.code = code
-
-
-def beginning(data):
-    """Whether the bytes may be a text, and not only its beginning."""
-    try:
-        data.decode()
-        return True
-    except UnicodeDecodeError as error:
-        if error.reason != "unexpected end of data":
-            raise Close(1007) from None
-        return False
-
-
 def identity(message):
     """The id under which a message is answered."""
     try:
@@ -691,32 +674,32 @@ def expected(body):
             first, second = body[at:at + 2]
             final, opcode, size = first & 128, first & 15, second & 127
             if opcode & 8 and (size > 125 or not final):
-                raise Close(1002)
+                raise wires.Close(1002)
             is_wrong = (first & 0x70 or not second & 128 or opcode not in (0, 1, 2, 8, 9, 10)
                         or opcode == 0 and kind is None or opcode in (1, 2) and kind is not None)
             at += 2
             if size > 125:
                 count = 2 if size == 126 else 8
                 if len(body) - at < count:
-                    raise Close("any" if is_wrong else "none")
+                    raise wires.Close("any" if is_wrong else "none")
                 size = int.from_bytes(body[at:at + count], "big")
                 at += count
                 if size < 126 or count == 8 and size < 1 << 16 or size >> 63:
-                    raise Close(1002)
+                    raise wires.Close(1002)
             limit = OPEN_LIMIT if is_open else CLOSED_LIMIT
             mask, at = body[at:at + 4] if second & 128 else b"", at + (4 if second & 128 else 0)
             # With a length, a frame may be looked at when there is something of it; but a
             # message that is too long is so before.
             if at > len(body) or size and at == len(body):
                 if is_wrong:
-                    raise Close("any")
-                raise Close(1009 if not opcode & 8 and len(message) + size > limit else "none")
+                    raise wires.Close("any")
+                raise wires.Close(1009 if not opcode & 8 and len(message) + size > limit else "none")
             if is_wrong:
-                raise Close(1002)
+                raise wires.Close(1002)
             if opcode in (1, 2):
                 kind = opcode
             if opcode < 8 and len(message) + size > limit:
-                raise Close(1009)
+                raise wires.Close(1009)
             payload = body[at:at + size]
             whole = len(payload) == size
             at += len(payload)
@@ -724,30 +707,30 @@ def expected(body):
             payload = (int.from_bytes(payload, "big") ^ int.from_bytes(pad, "big")).to_bytes(len(payload), "big")
             if opcode < 8:
                 message += payload
-                ends = beginning(message) if kind == 1 else True
+                ends = wires.is_whole(message) if kind == 1 else True
                 if whole and final:
                     if not ends:
-                        raise Close(1007)
+                        raise wires.Close(1007)
                     if kind == 2:
-                        raise Close(1003)
+                        raise wires.Close(1003)
                     ids.append(identity(message))
                     if not is_open and message != CONNECT:
-                        raise Close(1008)
+                        raise wires.Close(1008)
                     is_open, message, kind = True, b"", None
             elif opcode == 9 and whole:
                 pings.append(payload)
             elif opcode == 8 and whole:
                 if not payload:
-                    raise Close(None)
+                    raise wires.Close(None)
                 code = int.from_bytes(payload[:2], "big")
                 if size == 1 or not (1000 <= code <= 1003 or 1007 <= code <= 1014 or 3000 <= code <= 4999):
-                    raise Close(1002)
+                    raise wires.Close(1002)
                 try:
                     payload[2:].decode()
                 except UnicodeDecodeError:
-                    raise Close(1002) from None
-                raise Close(code)
-    except Close as close:
+                    raise wires.Close(1002) from None
+                raise wires.Close(code)
+    except wires.Close as close:
         return pings, ids, close.code
     return pings, ids, "none"
 

@@ -87,24 +87,6 @@ def stream(rng):
     return out
 
 
-class Close(Exception):
-    """The code that we must close with; None for an echo of none."""
-
-    def __init__(self, code):
-        self.code = code
-
-
-def beginning(data):
-    """Whether the bytes may be the beginning of a text; None when they cannot."""
-    try:
-        data.decode()
-        return True
-    except UnicodeDecodeError as error:
-        if error.reason != "unexpected end of data":
-            raise Close(1007) from None
-        return False
-
-
 def expected(body):
     """What RFC 6455 says of bytes behind which the connection ends: the messages, and what
     we close with ("none" for not at all)."""
@@ -114,7 +96,7 @@ def expected(body):
             first, second = body[at:at + 2]
             final, opcode, size = first & 128, first & 15, second & 127
             if opcode & 8 and (size > 125 or not final):
-                raise Close(1002)
+                raise wires.Close(1002)
             at += 2
             if size > 125:
                 count = 2 if size == 126 else 8
@@ -123,45 +105,45 @@ def expected(body):
                 size = int.from_bytes(body[at:at + count], "big")
                 at += count
                 if size < 126 or count == 8 and size < 1 << 16 or size >> 63:
-                    raise Close(1002)
+                    raise wires.Close(1002)
             if second & 128:
                 at += 4
             # With a length, a frame is looked at when there is something of it.
             if at > len(body) or size and at == len(body):
                 break
             if first & 0x70 or second & 128 or opcode not in (0, 1, 2, 8, 9, 10):
-                raise Close(1002)
+                raise wires.Close(1002)
             if opcode == 0 and kind is None or opcode in (1, 2) and kind is not None:
-                raise Close(1002)
+                raise wires.Close(1002)
             if opcode in (1, 2):
                 kind = opcode
             if opcode < 8 and len(message) + size > LARGEST:
-                raise Close(1009)
+                raise wires.Close(1009)
             payload = body[at:at + size]
             whole = len(payload) == size
             at += len(payload)
             if opcode < 8:
                 message += payload
                 if kind == 1:
-                    ends = beginning(message)
+                    ends = wires.is_whole(message)
                 if whole and final:
                     if kind == 1 and not ends:
-                        raise Close(1007)
+                        raise wires.Close(1007)
                     found.append((kind, message))
                     message, kind = b"", None
             elif opcode == 8 and whole:
                 if not payload:
-                    raise Close(None)
+                    raise wires.Close(None)
                 code = int.from_bytes(payload[:2], "big")
                 if size == 1 or not (code in (1000, 1001, 1002, 1003) or 1007 <= code <= 1014
                                      or 3000 <= code <= 4999):
-                    raise Close(1002)
+                    raise wires.Close(1002)
                 try:
                     payload[2:].decode()
                 except UnicodeDecodeError:
-                    raise Close(1007) from None
-                raise Close(code)
-    except Close as close:
+                    raise wires.Close(1007) from None
+                raise wires.Close(code)
+    except wires.Close as close:
         return found, close.code
     return found, "none"
 

@@ -62,3 +62,23 @@ def value(text):
         return parsed(text)
     except (ValueError, RecursionError):
         return text
+
+
+class Close(Exception):
+    """The code that a WebSocket is closed with; None for an echo of none."""
+
+    def __init__(self, code):
+        self.code = code
+
+
+def is_whole(data):
+    """Whether the bytes may be a text, and not only its beginning.
+
+    Raises Close where they can be neither."""
+    try:
+        data.decode()
+        return True
+    except UnicodeDecodeError as error:
+        if error.reason != "unexpected end of data":
+            raise Close(1007) from None
+        return False
