@@ -209,10 +209,13 @@ extension ScanCursor {
     }
   }
 
-  /// The high bit of each byte that is a quote, a backslash or a control. Bytes
-  /// behind the first such one may be marked falsely, by the borrow.
-  @inline(__always)
-  private static func specials(_ word: UInt64) -> UInt64 {
+  /// The high bit of each byte that cannot stand in a string as it is (RFC 8259, section
+  /// 7): a quote, a backslash or a control. Bytes behind the first such one may be marked
+  /// falsely, by the borrow.
+  ///
+  /// - Parameter word: eight bytes, the first one lowest.
+  @inlinable @inline(__always)
+  package static func specials(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quotes = word ^ (ones &* 0x22)
     let slashes = word ^ (ones &* 0x5c)

@@ -105,10 +105,9 @@ actor Gateway {
 
   /// Takes the first message of a connection, which has to be a good `connect`.
   private func open(_ peer: Peer, _ message: [UInt8]) async {
-    var id = GatewayRequest.id(of: message)
+    let (id, read) = GatewayRequest.read(message)
     do {
-      let request = try GatewayRequest(message)
-      id = request.id
+      let request = try read.get()
       guard request.method == "connect" else {
         throw GatewayFault.invalid("invalid handshake: first request must be connect")
       }
@@ -139,11 +138,10 @@ actor Gateway {
   }
 
   private func receive(_ message: [UInt8], from client: Client) async {
-    var id = GatewayRequest.id(of: message)
+    let (id, read) = GatewayRequest.read(message)
     let peer = client.peer
     do {
-      let request = try GatewayRequest(message)
-      id = request.id
+      let request = try read.get()
       guard request.method != "connect" else {
         throw GatewayFault.invalid("connect is only valid as the first request")
       }

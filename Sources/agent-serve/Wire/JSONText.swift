@@ -63,17 +63,17 @@ enum JSONText {
     }
   }
 
-  /// Where the next byte is that must be escaped: sixteen at a time.
+  /// Where the next byte is that must be escaped: eight at a time.
   private static func firstEscaped(
     _ bytes: UnsafeBufferPointer<UInt8>, from start: Int
   ) -> Int? {
     var at = start
     let raw = UnsafeRawBufferPointer(bytes)
-    while at + 16 <= raw.count {
-      let block = raw.loadUnaligned(fromByteOffset: at, as: SIMD16<UInt8>.self)
-      let found = (block .< 0x20) .| (block .== 0x22) .| (block .== 0x5c)
-      if any(found) { break }
-      at += 16
+    while at + 8 <= raw.count {
+      let word = raw.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+      let found = ScanCursor.specials(UInt64(littleEndian: word))
+      if found != 0 { return at + (found.trailingZeroBitCount >> 3) }
+      at += 8
     }
     while at < raw.count {
       let byte = raw[at]
@@ -136,7 +136,7 @@ extension StringProtocol {
   func trimmingBlanks() -> String {
     let scalars = unicodeScalars.drop(while: Self.isBlank)
     guard let last = scalars.lastIndex(where: { !Self.isBlank($0) }) else { return "" }
-    return String(String.UnicodeScalarView(scalars[...last]))
+    return String(self[scalars.startIndex..<scalars.index(after: last)])
   }
 
   /// The white space and the line ends of ECMA-262, section 12.

@@ -14,23 +14,28 @@ struct GatewayRequest: Sendable {
   /// What with; null when the client sent none.
   let params: JSONValue?
 
-  /// - Parameter bytes: a message.
-  /// - Throws: `GatewayFault`.
-  init(_ bytes: [UInt8]) throws(GatewayFault) {
-    let frame = try Self.value(bytes)
+  private init(_ frame: JSONValue) throws(GatewayFault) {
     try Self.form.check(frame, "invalid request frame")
     id = frame["id"]?.string ?? ""
     method = frame["method"]?.string ?? ""
     params = frame["params"]
   }
 
-  /// What an answer to a message that is not a request is known by: its id where it
-  /// has one.
-  static func id(of bytes: [UInt8]) -> String {
-    guard let id = (try? value(bytes))?["id"]?.string, (1...256).contains(id.utf16.count) else {
-      return "invalid"
+  /// Reads a message.
+  ///
+  /// - Returns: what the answer is known by, which a message that is not a request may have,
+  ///   too; and the request.
+  static func read(
+    _ bytes: [UInt8]
+  ) -> (id: String, request: Result<GatewayRequest, GatewayFault>) {
+    var id = "invalid"
+    do throws(GatewayFault) {
+      let frame = try value(bytes)
+      if let named = frame["id"]?.string, (1...256).contains(named.utf16.count) { id = named }
+      return (id, .success(try GatewayRequest(frame)))
+    } catch {
+      return (id, .failure(error))
     }
-    return id
   }
 
   /// JSON of a client.
