@@ -177,15 +177,19 @@ var targets: [Target] = [
     name: "Archive", dependencies: ["Core", "CLibc", "CZstd"], exclude: ["CONTRACT.md"],
     swiftSettings: strict),
   .target(name: "Screen", dependencies: ["Core", "Records"], swiftSettings: strict),
+  // The frames of WebSockets, for both sides, without the network: a server links no libcurl
+  // for them.
   .target(
-    name: "Web", dependencies: ["Core", "CCurl", "CCrypto", "CWslay"], swiftSettings: strict),
+    name: "Frames", dependencies: ["Core", "CLibc", "CCrypto", "CWslay"], swiftSettings: strict),
+  .target(
+    name: "Web", dependencies: ["Core", "Frames", "CCurl"], swiftSettings: strict),
   // What backends tell of turns, without the network: its sources stand in the rooms of the
   // backends, and the commands that only read records link no libcurl for them.
   .target(
     name: "Turns", dependencies: ["Core", "Records", "CLibc"], path: "Sources/Agent",
     exclude: notTurns, sources: turns, swiftSettings: strict),
   .target(
-    name: "Agent", dependencies: ["Core", "Records", "Turns", "Web", "CLibc", "CCrypto"],
+    name: "Agent", dependencies: ["Core", "Records", "Turns", "Frames", "Web", "CLibc", "CCrypto"],
     exclude: contracts + turns, swiftSettings: strict),
   // What a person is told of, and where it goes.
   .target(
@@ -209,7 +213,7 @@ var targets: [Target] = [
     name: "ArchiveTests", dependencies: ["Archive", "Core", "CLibc", "TestSupport"],
     swiftSettings: strict),
   .testTarget(name: "ScreenTests", dependencies: ["Records", "Screen"], swiftSettings: strict),
-  .testTarget(name: "WebTests", dependencies: ["Web", "CLibc"], swiftSettings: strict),
+  .testTarget(name: "WebTests", dependencies: ["Frames", "Web", "CLibc"], swiftSettings: strict),
   .testTarget(
     name: "AgentTests",
     dependencies: ["Agent", "Core", "Records", "Screen", "Turns", "Web", "CLibc"],
@@ -259,10 +263,8 @@ if withServe {
     .executableTarget(
       name: "agent-serve",
       dependencies: [
-        // Web: the frames of WebSockets, and the vectors of facts, which come from a server
-        // over HTTP or HTTPS.
         // CCrypto: digests, and the Ed25519 signatures with which devices sign in.
-        "Core", "Records", "Web", "CLibc", "CCrypto", "CEvent", "CSQLite",
+        "Core", "Records", "Frames", "CLibc", "CCrypto", "CEvent", "CSQLite",
       ],
       swiftSettings: strict, linkerSettings: lean),
     .testTarget(

@@ -1,5 +1,6 @@
 import CLibc
 public import Core
+import Frames
 import Records
 import Web
 

@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Frames
 import Web
 
 /// Turns events into records: `{"event":...,"id":...,"data":...}` on one line

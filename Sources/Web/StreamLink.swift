@@ -1,4 +1,5 @@
 import Core
+public import Frames
 
 /// A stream that connects, waits and connects again, whatever its wire. What happens
 /// is told to a `StreamHandler`.

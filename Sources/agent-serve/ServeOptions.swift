@@ -1,5 +1,4 @@
 import Core
-import Web
 
 /// What the command line of agent-serve says.
 struct ServeOptions: Equatable, Sendable {
@@ -172,8 +171,8 @@ struct ServeOptions: Equatable, Sendable {
   }
 
   @Sendable private static func embedURL(_ argument: OptionArgument) throws(UsageError) -> String {
-    do throws(AddressError) { _ = try EmbedClient.endpoint(argument.value) } catch {
-      throw argument.fault(error.reason)
+    guard EmbedAddress(argument.value) != nil else {
+      throw argument.fault("not an http or https url")
     }
     return argument.value
   }

@@ -43,7 +43,7 @@ extension Server {
 
   /// The memory, with the server that makes vectors when one was named.
   func makeMemory(_ store: ActionStore) -> ServedMemory {
-    guard let address = try? options.embedURL.map(EmbedClient.endpoint) else {
+    guard let address = options.embedURL.flatMap(EmbedAddress.init) else {
       return ServedMemory(store: store, embedder: nil)
     }
     let model = options.embedModel ?? "nomic-embed-text"

@@ -59,6 +59,7 @@ struct Server {
       replay?.cancel()
       pulse.cancel()
       embedding?.cancel()
+      await backend.memory.embedder?.stop()
       await stop(backend)
       await feed?.stop()
     } catch {
@@ -89,10 +90,19 @@ struct Server {
   @Poller
   private func beat(_ backend: ServedBackend) async {
     while !Task.isCancelled {
-      backend.streams.activity.beat { .stats(backend.stats.json(now: .now())) }
-      backend.streams.voice.beat { .voiceState(backend.documents.line(.voiceState)) }
+      await beat(backend.streams.activity) { .stats(backend.stats.json(now: .now())) }
+      await beat(backend.streams.voice) { .voiceState(backend.documents.line(.voiceState)) }
       try? await Poller.sleep(for: .milliseconds(100))
     }
+  }
+
+  /// - Parameter update: may take a while, and is made elsewhere.
+  @Poller
+  private func beat(_ hub: Hub, _ update: @escaping @Sendable () -> Frame) async {
+    let now = ContinuousClock.now
+    guard hub.isUpdateDue(at: now) else { return hub.beat(at: now, update: update) }
+    guard let frame = try? await Poller.elsewhere({ update() }) else { return }
+    hub.beat(at: now) { frame }
   }
 
   /// Listens and says so.

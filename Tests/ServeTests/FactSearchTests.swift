@@ -1,7 +1,6 @@
 import Core
 import Foundation
 import Testing
-import Web
 
 @testable import agent_serve
 
@@ -120,7 +119,19 @@ struct FactSearchTests {
     arguments: [
       "http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/", "http://h:1/v1/embeddings",
     ])
-  func endpoints(_ url: String) throws {
-    #expect(try EmbedClient.endpoint(url).text == "http://h:1/v1/embeddings")
+  func endpoints(_ url: String) {
+    #expect(EmbedAddress(url)?.text == "http://h:1/v1/embeddings")
+  }
+
+  @Test("What is not the address of a server")
+  func noEndpoints() {
+    for url in [
+      "", "h:1", "ftp://h", "http://", "http:///v1", "http://h:x", "http://h /", "http://h\u{1b}",
+    ] {
+      #expect(EmbedAddress(url) == nil, "\(url)")
+    }
+    #expect(EmbedAddress("HTTPS://u:p@h/x?a=b")?.text == "HTTPS://u:p@h/x/v1/embeddings")
+    #expect(
+      EmbedAddress("http://[::1]:2/a/embeddings?k=v")?.text == "http://[::1]:2/a/embeddings?k=v")
   }
 }

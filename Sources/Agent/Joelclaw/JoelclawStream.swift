@@ -1,4 +1,5 @@
 import Core
+import Frames
 import Web
 
 /// The frames of a gateway as a stream of events (agentutils-records(5), "event"): the type of

@@ -1,4 +1,5 @@
 import Core
+import Frames
 import Records
 import Web
 

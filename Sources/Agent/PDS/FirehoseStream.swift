@@ -1,4 +1,5 @@
 import Core
+import Frames
 import Web
 
 /// The events of one repository, out of the stream that a server has for all: each with the

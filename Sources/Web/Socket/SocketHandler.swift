@@ -1,3 +1,5 @@
+public import Frames
+
 /// What is asked of a WebSocket.
 public struct SocketOptions: Sendable {
   /// The subprotocols that are offered, the dearest first; the server takes one or none.
@@ -16,9 +18,8 @@ public struct SocketOptions: Sendable {
   /// No subprotocol, messages of any size up to `largest`.
   public init() {}
 
-  /// The largest message that is taken, bytes. One that claims to be larger fails the
-  /// connection before it is read: 2^63 bytes can be claimed in a header of ten.
-  public static let largest = 1 << 30
+  /// The largest message that is taken, bytes.
+  public static let largest = FrameReader.largest
 }
 
 /// What a WebSocket tells its owner, from within `WebClient.perform` or `tick`.

@@ -1,4 +1,5 @@
 import Core
+public import Frames
 
 /// Follows a WebSocket over any number of connections: waits, connects again, asks for
 /// signs of life.

@@ -1,4 +1,5 @@
 import Core
+import Frames
 
 // MARK: - The connection
 
@@ -72,7 +73,7 @@ extension WebSocket {
 
   private func flush() {
     guard let connection else { return }
-    guard writer.flush(to: connection) else { return hangUp("the connection is broken") }
+    guard writer.flush(connection.write) else { return hangUp("the connection is broken") }
     connection.wantsWrite = writer.unsent > 0
   }
 
@@ -81,7 +82,7 @@ extension WebSocket {
   private func hangUp(_ reason: String? = nil) {
     if reason == nil, let connection {
       answerPing()
-      _ = writer.flush(to: connection)
+      _ = writer.flush(connection.write)
     }
     switch state {
     case .connecting, .ended: break
@@ -204,7 +205,7 @@ extension WebSocket {
     case .closing: break
     case .connecting, .asking, .ended: return
     }
-    _ = writer.flush(to: connection)
+    _ = writer.flush(connection.write)
   }
 
   private func answerPing() {

@@ -1,4 +1,5 @@
 import Core
+import Frames
 
 /// One connection of a WebSocket, as its client (RFC 6455). It connects once: for more,
 /// see `SocketStream`.

@@ -1,36 +1,57 @@
 import Core
-import Dispatch
 import Records
-import Web
+
+/// Where a server makes vectors.
+struct EmbedAddress: Equatable, Sendable {
+  /// The endpoint's URL.
+  let text: String
+
+  /// - Parameter url: one that ends in `/embeddings` is an endpoint, behind any other the rest
+  ///   of `/v1/embeddings` is added. Nil for what is not an http or https URL.
+  init?(_ url: String) {
+    let lower = url.lowercased()
+    guard let scheme = ["http://", "https://"].first(where: lower.hasPrefix),
+      url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f })
+    else { return nil }
+    let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    var path = parts[0].split(separator: "#", omittingEmptySubsequences: false)[0]
+    let server = path.dropFirst(scheme.count).prefix { $0 != "/" }
+    // A user's name and password may stand before it.
+    let host = server.lastIndex(of: "@").map { server[server.index(after: $0)...] } ?? server
+    guard Authority(String(host)) != nil else { return nil }
+    if path.hasSuffix("/") { path = path.dropLast() }
+    let rest =
+      path.hasSuffix("/embeddings") ? "" : path.hasSuffix("/v1") ? "/embeddings" : "/v1/embeddings"
+    text = path + rest + (parts.count > 1 && rest.isEmpty ? "?\(parts[1])" : "")
+  }
+}
 
 /// Asks a server for the vectors of texts, in the form of OpenAI's
-/// `POST /v1/embeddings`, which Ollama and llama.cpp speak too.
-final class EmbedClient: @unchecked Sendable {
+/// `POST /v1/embeddings`, which Ollama and llama.cpp speak too: by curl(1), so that a server
+/// without vectors loads none of the thirty libraries that HTTPS and proxies need.
+final class EmbedClient: Sendable {
+  /// What is read of an answer, bytes.
+  private static let answerLimit = 1 << 28
+  /// The first line is for curl's eyes: an argument could be read by others. The texts follow.
+  private static let command = """
+    IFS= read -r line || exit
+    exec 3<&0
+    printf '%s\\n' "$line" | curl -q --config - --silent --show-error --location \
+      --proto '=http,https' --max-time "$1" --user-agent "$2" --data-binary @/dev/fd/3 \
+      --header 'Content-Type: application/json' --header Expect: --write-out '\\n%{http_code}'
+    """
+
   /// The model that is named to the server.
   let model: String
-  private let address: WebAddress
-  private let queue = DispatchQueue(label: "agent-serve.embed")
-  // Touched on the queue alone.
-  private var client: WebClient?
+  private let address: EmbedAddress
+  private let queue = CommandQueue(limit: 1, waitLimit: 64)
 
   /// - Parameters:
-  ///   - address: the endpoint, see `endpoint(_:)`.
+  ///   - address: the endpoint.
   ///   - model: the model.
-  init(_ address: WebAddress, model: String) {
+  init(_ address: EmbedAddress, model: String) {
     self.address = address
     self.model = model
-  }
-
-  /// The endpoint of a server: a URL that ends in `/embeddings` is one, behind
-  /// any other the rest of `/v1/embeddings` is added.
-  ///
-  /// - Throws: `AddressError`.
-  static func endpoint(_ url: String) throws(AddressError) -> WebAddress {
-    let address = try WebAddress(url)
-    let path = address.text.split(separator: "?", maxSplits: 1)[0]
-    let bare = path.hasSuffix("/") ? path.dropLast() : path
-    if bare.hasSuffix("/embeddings") { return address }
-    return try address.appending(bare.hasSuffix("/v1") ? "embeddings" : "v1/embeddings")
   }
 
   /// The vectors of texts, of length 1.
@@ -40,44 +61,39 @@ final class EmbedClient: @unchecked Sendable {
   ///   - seconds: the longest wait for the whole answer.
   /// - Throws: `EmbedFault`.
   func vectors(of texts: [String], seconds: Double) async throws(EmbedFault) -> [[Float]] {
-    let result: Result<[[Float]], EmbedFault> = await withCheckedContinuation { continuation in
-      // libcurl's loop blocks: a thread of its own, not one of the tasks' few.
-      queue.async {
-        continuation.resume(returning: self.ask(texts, seconds))
-      }
+    let quoted = address.text.flatMap { $0 == "\\" || $0 == "\"" ? "\\\($0)" : "\($0)" }
+    let body = RecordText().string("model", model).strings("input", texts).bytes
+    let input = Array("url = \"\(String(quoted))\"\n".utf8) + body
+    let arguments = [JSONText.number(seconds), "agent-serve/\(suiteVersion)"]
+    let result = try? await queue.run { () throws(SettingsError) in
+      // curl tells more of a time that is over than we do.
+      CommandProcess(
+        Self.command, arguments: arguments, input: input, seconds: seconds + 1,
+        limit: Self.answerLimit)
     }
-    return try result.get()
+    guard let result else { throw EmbedFault("too many searches wait") }
+    if let complaint = result.ending.complaint {
+      throw EmbedFault(Self.reason(complaint))
+    }
+    let line = result.output.lastIndex(of: 10) ?? result.output.startIndex
+    let status = Int(String(decoding: result.output[line...].dropFirst(), as: UTF8.self)) ?? 0
+    guard status == 200 else {
+      let isOurs = (400..<500).contains(status) && ![408, 425, 429].contains(status)
+      throw EmbedFault("status \(status)", isRefusal: isOurs)
+    }
+    return try Self.read(Array(result.output[..<line]), count: texts.count).get()
   }
 
-  private func ask(_ texts: [String], _ seconds: Double) -> Result<[[Float]], EmbedFault> {
-    client = client ?? WebClient(agent: "agent-serve/\(suiteVersion)", connectTimeout: seconds)
-    guard let client else { return .failure(EmbedFault("out of memory")) }
-    let request = Request(
-      address, method: "POST", headers: [Header("Content-Type", "application/json")],
-      body: RecordText().string("model", model).strings("input", texts).bytes)
-    var end: FetchEnd?
-    let began = Clock.monotonic
-    let fetch = Fetch(client, request, now: began, silence: seconds, limit: 1 << 28) { end = $0 }
-    while end == nil {
-      client.perform()
-      let now = Clock.monotonic
-      if end != nil { break }
-      if now - began >= seconds {
-        fetch.cancel()
-        return .failure(EmbedFault("no answer in \(JSONText.number(seconds)) s"))
-      }
-      let due = fetch.tick(now: now)
-      if end == nil { client.wait(seconds: min(due, began + seconds) - now) }
-    }
-    switch end {
-    case .response(let head, let body) where head.status == 200:
-      return Self.read(body, count: texts.count)
-    case .response(let head, _):
-      let isOurs = (400..<500).contains(head.status) && !head.isTransient
-      return .failure(EmbedFault("status \(head.summary)", isRefusal: isOurs))
-    case .failed(let reason), .unusable(let reason): return .failure(EmbedFault(reason))
-    case nil: return .failure(EmbedFault("no answer"))
-    }
+  /// Ends what runs.
+  func stop() async { await queue.stop() }
+
+  /// curl's own words, without ours around them.
+  private static func reason(_ complaint: String) -> String {
+    if complaint.hasPrefix("exit status 127") { return "curl is not installed" }
+    guard let words = complaint.place(of: "curl: ("),
+      let number = complaint[words.upperBound...].firstIndex(of: ")")
+    else { return complaint }
+    return complaint[number...].dropFirst().trimmingBlanks()
   }
 
   /// Reads `{"data":[{"index":0,"embedding":[...]}]}`.

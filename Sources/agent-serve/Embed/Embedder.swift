@@ -62,6 +62,12 @@ actor Embedder {
     }
   }
 
+  /// Ends what is asked of the server.
+  func stop() async {
+    await batches.stop()
+    await queries.stop()
+  }
+
   /// Loads what is stored, and works until it is cancelled.
   func run() async {
     do { try await load() } catch { diagnostics.error("embeddings", ErrorText.of(error)) }

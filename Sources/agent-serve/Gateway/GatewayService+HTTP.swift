@@ -66,7 +66,7 @@ extension GatewayService {
     let parts = try await gateway.reply(to: request.message, session, id: id)
     let answer = ResponsesAnswer(id: id, model: request.model, created: Timestamp.now().seconds)
     guard request.streams else {
-      let (outcome, text) = await Self.end(of: parts)
+      let (outcome, text) = await end(of: parts, id)
       return .whole(
         .json(
           answer.response(outcome, text).bytes, status: outcome == .reply ? 200 : 500))
@@ -111,10 +111,14 @@ extension GatewayService {
     return try SessionKey("openresponses:\(id)")
   }
 
-  private static func end(of parts: AsyncStream<Run.Part>) async -> (Run.Outcome, String) {
+  /// Waits for a whole reply, which is given up when its client leaves.
+  private func end(
+    of parts: AsyncStream<Run.Part>, _ id: String
+  ) async -> (Run.Outcome, String) {
     for await part in parts {
       if case .ended(let outcome, let text) = part { return (outcome, text) }
     }
+    if Task.isCancelled { await gateway.abandon(id) }
     return (.aborted, "")
   }
 
@@ -130,7 +134,7 @@ extension GatewayService {
     }
     let id = RandomID.make()
     let parts = try await gateway.reply(to: message, SessionKey("http:\(id)"), id: id)
-    let (outcome, text) = await Self.end(of: parts)
+    let (outcome, text) = await end(of: parts, id)
     if case .failed(let reason, _) = outcome { return refusal(reason, 500, "api_error") }
     let answer: JSONNode = [
       "choices": [["message": ["role": "assistant", "content": .text(text)]]]

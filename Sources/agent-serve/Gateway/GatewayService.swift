@@ -1,6 +1,6 @@
 import Core
+import Frames
 import Synchronization
-import Web
 
 /// The port of the gateway: WebSockets, and the few requests that want none.
 struct GatewayService: RequestService {
@@ -56,7 +56,7 @@ struct GatewayService: RequestService {
     guard head.method == "POST", refusal(of: head) == nil, takesBody(head) else {
       return BodyPlan()
     }
-    return BodyPlan(keeps: true, share: BodyPlan.budget.share())
+    return BodyPlan(keeps: true, share: BodyPlan.budget.share(), isHeld: true)
   }
 
   func stream(_ head: RequestHead) -> ServedStream? { nil }

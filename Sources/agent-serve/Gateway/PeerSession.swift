@@ -1,5 +1,5 @@
 import Core
-import Web
+import Frames
 
 /// The WebSocket of one client (RFC 6455): one task reads, one writes. What a client must not
 /// send ends the connection with the code that says so.
@@ -33,6 +33,9 @@ final class PeerSession {
   /// (section 5.5.3), so that who does not read piles up nothing.
   private var ping: [UInt8]?
   private var isReadOver = false
+  /// The part of a message that is not whole, of what all clients may send together.
+  private var share = BodyPlan.budget.share()
+  private var counted = 0
 
   init(_ socket: Socket, _ service: GatewayService, number: Int) {
     gateway = service.gateway
@@ -77,6 +80,7 @@ final class PeerSession {
       do {
         reader.limit = peer.isOpen ? Gateway.messageLimit : Self.openingLimit
         guard let item = try reader.next() else {
+          try count()
           try await refill(until: peer.isOpen || peer.isClosed ? nil : patience)
           continue
         }
@@ -117,6 +121,16 @@ final class PeerSession {
         return try await discard()
       }
     }
+  }
+
+  /// Counts what is kept of a message, which a client may leave unfinished for long.
+  private func count() throws {
+    let held = reader.heldBytes
+    if held < counted { (share, counted) = (BodyPlan.budget.share(), 0) }
+    guard share.take(held - counted) else {
+      throw Fault(code: CloseCode.later, reason: "too much at a time")
+    }
+    counted = held
   }
 
   private func refill(until deadline: ContinuousClock.Instant?) async throws {

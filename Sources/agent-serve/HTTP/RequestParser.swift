@@ -17,9 +17,9 @@ struct RequestParser {
   private enum Place {
     case start
     case fields
-    case data(left: Int)
+    /// Within what is kept of a body: all of it, or a chunk.
+    case content(left: Int, isChunk: Bool)
     case chunkSize
-    case chunk(left: Int)
     case chunkEnd
     case trailer
     case end
@@ -68,13 +68,16 @@ struct RequestParser {
         (line, fields) = (RequestLine(), [])
         room = RequestHead.sizeLimit
         switch head.framing {
-        case .length(let count): place = count > 0 ? .data(left: count) : .end
+        case .length(let count):
+          place = count > 0 ? .content(left: count, isChunk: false) : .end
         case .chunked: place = .chunkSize
         }
         return .head(head)
-      case .data(let left):
+      case .content(let left, let isChunk):
         guard let range = take(left, bytes, &used) else { return nil }
-        place = range.count < left ? .data(left: left - range.count) : .end
+        place =
+          range.count < left
+          ? .content(left: left - range.count, isChunk: isChunk) : isChunk ? .chunkEnd : .end
         return .data(range)
       case .chunkSize:
         guard let text = try readLine(bytes, &used) else { return nil }
@@ -82,11 +85,7 @@ struct RequestParser {
         if size > RequestBody.patience { throw .bodyTooLarge }
         // What says nothing but the size is no burden.
         room += digits + 2
-        place = size > 0 ? .chunk(left: size) : .trailer
-      case .chunk(let left):
-        guard let range = take(left, bytes, &used) else { return nil }
-        place = range.count < left ? .chunk(left: left - range.count) : .chunkEnd
-        return .data(range)
+        place = size > 0 ? .content(left: size, isChunk: true) : .trailer
       case .chunkEnd:
         guard let text = try readLine(bytes, &used) else { return nil }
         guard text.isEmpty else { throw .malformed }

@@ -276,9 +276,8 @@ final class Socket: Alarm {
   func linger() async throws(Failure) {
     clibc_tcp_end_output(descriptor)
     waitsSince = .now
-    var unsent = clibc_tcp_unsent(descriptor)
-    var stuck = 0
-    // Who reads slowly has all the time that it needs, and then two seconds.
+    var (mark, markTime) = (clibc_tcp_unsent(descriptor), ContinuousClock.now)
+    // Who reads slowly has a minute for each piece, as before, and then two seconds.
     while true {
       let end = ContinuousClock.now + .seconds(2)
       do throws(Failure) {
@@ -288,9 +287,8 @@ final class Socket: Alarm {
         guard error == .late else { throw error }
       }
       let left = clibc_tcp_unsent(descriptor)
-      stuck = left < unsent ? 0 : stuck + 1
-      if left == 0 || stuck >= 30 { return }
-      unsent = left
+      if mark - left >= Self.pieceSize { (mark, markTime) = (left, .now) }
+      if left == 0 || ContinuousClock.now - markTime >= .seconds(60) { return }
     }
   }
 

@@ -36,9 +36,9 @@ final class EventSink {
 
   /// Breaks the connection off.
   ///
-  /// - Parameter reason: why the client is cut off; nil when it is not its fault.
-  func abort(_ reason: String?) {
-    if let reason, !isCut { connections.noteCut(reason) }
+  /// - Parameter reason: why the client is cut off.
+  func abort(_ reason: String) {
+    if !isCut { connections.noteCut(reason) }
     isCut = true
     socket.abort(forgets: true)
   }

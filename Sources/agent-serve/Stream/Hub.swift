@@ -109,12 +109,9 @@ final class Hub {
   ///   - update: makes the frame of the stats or the voice state, called at most
   ///     once.
   func beat(at now: ContinuousClock.Instant = .now, update: () -> Frame) {
-    let isBurstOver =
-      dirtySince.map { now - $0 >= Self.updateDelay && now - lastUpdate >= Self.updatePause }
-      ?? false
+    let block = isUpdateDue(at: now) ? Block(update().bytes) : nil
+    let isBurstOver = isBurstOver(at: now)
     if isBurstOver { (dirtySince, lastUpdate) = (nil, now) }
-    let isDue = entries.values.contains { $0.isLive && $0.updateDue <= now }
-    let block = isBurstOver || isDue ? Block(update().bytes) : nil
     for (key, entry) in entries where entry.isLive {
       var blocks: [Block] = []
       if let block, isBurstOver || entry.updateDue <= now { blocks.append(block) }
@@ -125,6 +122,16 @@ final class Hub {
       }
       if !blocks.isEmpty { entry.subscriber.offer(blocks) }
     }
+  }
+
+  /// Whether `beat` would ask for an update.
+  func isUpdateDue(at now: ContinuousClock.Instant) -> Bool {
+    isBurstOver(at: now) || entries.values.contains { $0.isLive && $0.updateDue <= now }
+  }
+
+  private func isBurstOver(at now: ContinuousClock.Instant) -> Bool {
+    dirtySince.map { now - $0 >= Self.updateDelay && now - lastUpdate >= Self.updatePause }
+      ?? false
   }
 
   /// Ends all streams; what was published is delivered first.

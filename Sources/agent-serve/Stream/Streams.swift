@@ -107,12 +107,10 @@ final class ServedFeed: Sendable {
   private func catchUp(
     _ subscriber: Subscriber, _ client: EventSink, _ lastEventID: String?
   ) async throws {
-    guard hub.add(subscriber) else {
-      client.abort(nil)
-      return subscriber.end(.cut)
-    }
-    client.whenLeft { subscriber.end(.finished) }
     try await client.begin()
+    // The server stops: a stream that is whole, without an event.
+    guard hub.add(subscriber) else { return subscriber.end(.finished) }
+    client.whenLeft { subscriber.end(.finished) }
     let opening = try await Poller.elsewhere {
       let opening = try await self.opening(self.resumePoint(lastEventID))
       return (block: opening.frame.map { Block($0.bytes) }, cursor: opening.cursor)

@@ -1,5 +1,6 @@
 import CLibc
 import Core
+import Frames
 
 @testable import Web
 

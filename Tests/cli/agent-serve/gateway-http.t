@@ -97,6 +97,14 @@ start gone curl -sN -H @"$tmp/header" -d '{"model":"openclaw","input":"slow","st
 ok "a slow reply begins" wait_until 10 has "$tmp/gone.out" begun
 stop "$pid"
 ok "a client that goes away ends it" wait_until 10 gone "$(cat "$tmp/place")"
+for form in '/v1/responses {"model":"openclaw","input":"slow"}' \
+  '/api/chat/agent {"messages":[{"role":"user","content":"slow"}]}'; do
+  rm -f "$tmp/place"
+  start gone curl -s -H @"$tmp/header" -d "${form#* }" "$http${form%% *}"
+  ok "${form%% *}: a slow reply begins" wait_until 10 test -s "$tmp/place"
+  stop "$pid"
+  ok "${form%% *}: and ends with its client" wait_until 10 gone "$(cat "$tmp/place")"
+done
 
 # --- Claudio's form
 is "$(ask /api/agents | head -n 1 | jq -r '.agents[0].id')" main "its agents"

@@ -32,7 +32,7 @@ package final class FrameReader {
     var count = 0
   }
 
-  /// The largest message, bytes; nil for `SocketOptions.largest`, which none may pass. A
+  /// The largest message, bytes; nil for `largest`, which none may pass. A
   /// change counts from the next frame on.
   package var limit: Int?
 
@@ -66,12 +66,15 @@ package final class FrameReader {
   private var held = ByteBuffer()
   private var text = UTF8Pieces()
 
+  /// The largest message that is taken, bytes. One that claims to be larger fails the
+  /// connection before it is read: 2^63 bytes can be claimed in a header of ten.
+  package static let largest = 1 << 30
   /// More is given back to the system between messages, bytes.
   private static let keeps = 1 << 20
 
   /// - Parameters:
   ///   - sender: the other side.
-  ///   - limit: the largest message, bytes; nil for `SocketOptions.largest`.
+  ///   - limit: the largest message, bytes; nil for `largest`.
   ///   - mostFrames: how many frames a message may come in.
   package init(from sender: Sender, limit: Int?, mostFrames: Int = .max) {
     self.sender = sender
@@ -101,6 +104,9 @@ package final class FrameReader {
     supplied.deallocate()
     frame.deallocate()
   }
+
+  /// How much is kept of a message that is not whole, bytes.
+  package var heldBytes: Int { held.count }
 
   /// Hands over bytes that came; those before must be used up.
   ///
@@ -190,8 +196,8 @@ package final class FrameReader {
 
   /// Counts a frame to its message.
   private func grow(_ size: UInt64) throws(FrameFault) -> Int? {
-    guard let known = message?.size, size <= UInt64(SocketOptions.largest - known) else {
-      throw FrameFault(.tooLarge, "a message of more than \(SocketOptions.largest) bytes")
+    guard let known = message?.size, size <= UInt64(Self.largest - known) else {
+      throw FrameFault(.tooLarge, "a message of more than \(Self.largest) bytes")
     }
     let total = known + Int(size)
     message?.size = total
@@ -219,10 +225,10 @@ package final class FrameReader {
     let size = header[2..<2 + digits].reduce(0) { $0 << 8 | UInt64($1) }
     let known = message?.size ?? 0
     let isTooMuch = limit.map { size > UInt64(max(0, $0 - known)) } ?? false
-    guard isTooMuch || size > UInt64(SocketOptions.largest - known) else { return nil }
+    guard isTooMuch || size > UInt64(Self.largest - known) else { return nil }
     try check(header[0] & 15, reserved: header[0] >> 4 & 7, isMasked: header[1] & 128 != 0)
-    guard size <= UInt64(SocketOptions.largest - known) else {
-      throw FrameFault(.tooLarge, "a message of more than \(SocketOptions.largest) bytes")
+    guard size <= UInt64(Self.largest - known) else {
+      throw FrameFault(.tooLarge, "a message of more than \(Self.largest) bytes")
     }
     isAnnounced = true
     return known + Int(size)

@@ -66,7 +66,7 @@ package final class FrameWriter {
   package var unsent: Int { queued.pointee.count + offer.count }
 
   /// Puts in bytes that are no frame: the request before all frames.
-  func add(raw bytes: [UInt8]) { bytes.withUnsafeBytes { queued.pointee.append($0) } }
+  package func add(raw bytes: [UInt8]) { bytes.withUnsafeBytes { queued.pointee.append($0) } }
 
   /// Puts in a frame that is a whole message, or a control frame.
   ///
@@ -96,13 +96,14 @@ package final class FrameWriter {
 
   /// Gives the network what it takes.
   ///
-  /// - Returns: false when the connection is broken.
-  func flush(to connection: RawConnection) -> Bool {
+  /// - Parameter write: how many bytes the network took; nil when it is broken.
+  /// - Returns: false when it is broken.
+  package func flush(_ write: (UnsafeRawBufferPointer) -> Int?) -> Bool {
     while true {
       if offer.isEmpty { offer = 0..<queued.pointee.take(into: offered) }
       if offer.isEmpty { return true }
       let rest = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(offered)[offer])
-      guard let count = connection.write(rest) else { return false }
+      guard let count = write(rest) else { return false }
       if count == 0 { return true }
       offer = offer.lowerBound + count..<offer.upperBound
     }
