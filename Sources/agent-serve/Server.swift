@@ -80,7 +80,9 @@ struct Server {
     return ServedBackend(
       store: store, log: ActionLog(store: store, stats: stats, streams: streams, feed: feed),
       stats: stats,
-      documents: documents, memory: makeMemory(store), streams: streams, tickets: Tickets(),
+      documents: documents, memory: makeMemory(store), streams: streams,
+      activity: .activity(streams.activity, store, stats),
+      voice: .voice(streams.voice, store, documents), tickets: Tickets(),
       connections: Connections(descriptors: Self.descriptorLimit, diagnostics: diagnostics),
       riff: riff,
       names: servedNames(token), token: token, backlogLimit: options.backlog,

@@ -33,18 +33,13 @@ struct PortTests {
       BodyPlan(keeps: true, limit: 100_000, isHeld: head.path == "/held")
     }
 
-    func stream(_ head: RequestHead) -> ServedStream? { nil }
+    func stream(_ head: RequestHead) -> (any EventSource)? { nil }
 
     func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {
       switch (head.path, body) {
       case (_, .tooLarge): return .whole(.tooLarge)
       case ("/stream", _):
-        return .stream(
-          ServedStream { [ended] client in
-            defer { ended.withLock { $0.append("stream") } }
-            try await client.begin()
-            try await client.send([Block([UInt8](repeating: 120, count: 1 << 24))])
-          })
+        return .stream(LongStream(ended: ended))
       case ("/long", _):
         return .whole(.json([UInt8](repeating: 120, count: 3_000_000)))
       case ("/held", _):
@@ -53,6 +48,18 @@ struct PortTests {
         return .whole(.json("{}"))
       case (_, .whole(let bytes)): return .whole(.json(bytes))
       }
+    }
+  }
+
+  private final class LongStream: EventSource {
+    let ended: Guarded<[String]>
+
+    init(ended: Guarded<[String]>) { self.ended = ended }
+
+    func send(to client: EventSink) async throws {
+      defer { ended.withLock { $0.append("stream") } }
+      try await client.begin()
+      try await client.send([Block([UInt8](repeating: 120, count: 1 << 24))])
     }
   }
 

@@ -5,26 +5,48 @@ import Testing
 
 @Suite("Delivery", .onPoller)
 struct StreamTests {
+  /// A client that takes at once what it has room for.
   @Poller
-  private func subscriber(limit: Int = 1 << 20) -> Subscriber {
-    Subscriber(limit: limit) {}
+  private final class Client: BlockTaker {
+    let limit: Int
+    /// How many bytes it takes at once.
+    var room = 0
+    /// What it took so.
+    var came: [UInt8] = []
+    var cuts = 0
+    private var rest: [UInt8] = []
+    private(set) lazy var subscriber = Subscriber(self, limit: limit)
+
+    init(limit: Int = 1 << 20) { self.limit = limit }
+
+    var isBehind: Bool { !rest.isEmpty }
+
+    func take(_ block: Block) -> Bool {
+      let bytes = Array(block.chunk[block.content])
+      let count = min(room, bytes.count)
+      room -= count
+      came += bytes[..<count]
+      rest = Array(bytes[count...])
+      return rest.isEmpty
+    }
+
+    func abort(_ reason: String) { cuts += 1 }
+
+    /// What a connection with room for all sends, when so many bytes have come, or at the end.
+    func taken(count: Int = .max) async -> [UInt8] {
+      var bytes: [UInt8] = []
+      while bytes.count < count, let blocks = try? await subscriber.next() {
+        bytes += rest
+        rest = []
+        for block in blocks { bytes += block.chunk[block.content] }
+      }
+      return bytes
+    }
   }
 
   @Poller
   private func frame(_ id: Int64, size: Int = 10) -> Frame {
     Frame(id: id, bytes: [UInt8](repeating: UInt8(id & 0xff), count: size))
-  }
-
-  /// What a connection with room for all sends, when so many bytes have come, or at the end.
-  @Poller
-  private func taken(_ subscriber: Subscriber, count: Int = .max) async -> [UInt8] {
-    var bytes: [UInt8] = []
-    while bytes.count < count {
-      let blocks = await subscriber.next()
-      if blocks.isEmpty { break }
-      for block in blocks { bytes += block.chunk[block.content] }
-    }
-    return bytes
   }
 
   @Test("A block is a chunk, and its content")
@@ -65,19 +87,19 @@ struct StreamTests {
   @Poller
   func live() async {
     let hub = Hub(published: 5)
-    let all = subscriber()
-    let late = subscriber()
-    #expect(hub.add(all))
-    #expect(hub.add(late))
-    #expect(!hub.goLive(all, cursor: 4))
-    #expect(hub.goLive(all, cursor: 5))
+    let all = Client()
+    let late = Client()
+    #expect(hub.add(all.subscriber))
+    #expect(hub.add(late.subscriber))
+    #expect(!hub.goLive(all.subscriber, cursor: 4))
+    #expect(hub.goLive(all.subscriber, cursor: 5))
     // The store is ahead of what was published.
-    #expect(hub.goLive(late, cursor: 7))
+    #expect(hub.goLive(late.subscriber, cursor: 7))
     hub.publish([frame(6), frame(7), frame(8)], newest: 8)
     hub.publish([frame(9)], newest: 9)
     #expect(
-      await taken(all, count: 40) == [6, 7, 8, 9].flatMap { [UInt8](repeating: $0, count: 10) })
-    #expect(await taken(late, count: 20) == [8, 9].flatMap { [UInt8](repeating: $0, count: 10) })
+      await all.taken(count: 40) == [6, 7, 8, 9].flatMap { [UInt8](repeating: $0, count: 10) })
+    #expect(await late.taken(count: 20) == [8, 9].flatMap { [UInt8](repeating: $0, count: 10) })
   }
 
   @Test("What nobody follows is not kept, and who comes then finds it in the store")
@@ -86,88 +108,103 @@ struct StreamTests {
     let hub = Hub(published: 0)
     hub.publish([], newest: 7)
     #expect(!hub.isFollowed)
-    let one = subscriber()
-    #expect(hub.add(one))
+    let one = Client()
+    #expect(hub.add(one.subscriber))
     #expect(hub.isFollowed)
-    #expect(!hub.goLive(one, cursor: 6))
-    #expect(hub.goLive(one, cursor: 7))
+    #expect(!hub.goLive(one.subscriber, cursor: 6))
+    #expect(hub.goLive(one.subscriber, cursor: 7))
     hub.publish([frame(8)], newest: 8)
-    #expect(await taken(one, count: 10) == [UInt8](repeating: 8, count: 10))
-    hub.remove(one)
+    #expect(await one.taken(count: 10) == [UInt8](repeating: 8, count: 10))
+    hub.remove(one.subscriber)
     #expect(!hub.isFollowed)
   }
 
   @Test("What comes after the end takes away nothing of what waited before it")
   @Poller
   func afterTheEnd() async {
-    let last = subscriber()
-    last.offer([Block([1, 2])])
-    last.end(.finished)
-    last.offer([Block([3])])
-    #expect(await taken(last) == [1, 2])
-    #expect(last.ending == .finished)
+    let last = Client()
+    last.subscriber.offer([Block([1, 2])])
+    last.subscriber.end(.finished)
+    last.subscriber.offer([Block([3])])
+    #expect(await last.taken() == [1, 2])
+    #expect(last.subscriber.ending == .finished)
   }
 
   @Test("Who waits is woken by a block, by the end, and by a cut, which is told once")
   @Poller
   func woken() async {
-    var cuts = 0
-    let one = Subscriber(limit: 100) { cuts += 1 }
-    let first = Poller.start { await taken(one, count: 1) }
+    let one = Client(limit: 100)
+    let first = Poller.start { await one.taken(count: 1) }
     await Task.yield()
-    one.offer([Block([1])])
+    one.subscriber.offer([Block([1])])
     #expect(await first.value == [1])
-    let rest = Poller.start { await taken(one) }
+    let rest = Poller.start { await one.taken() }
     await Task.yield()
-    one.end(.cut)
-    one.end(.finished)
-    one.end(.cut)
+    one.subscriber.end(.cut)
+    one.subscriber.end(.finished)
+    one.subscriber.end(.cut)
     #expect(await rest.value.isEmpty)
-    #expect(one.ending == .cut)
-    #expect(cuts == 1)
+    #expect(one.subscriber.ending == .cut)
+    #expect(one.cuts == 1)
+  }
+
+  @Test("Who waits takes at once what there is room for, and the rest before what comes then")
+  @Poller
+  func atOnce() async {
+    let one = Client(limit: 4)
+    one.room = 5
+    let rest = Poller.start { await one.taken(count: 6) }
+    await Task.yield()
+    one.subscriber.offer([Block([1, 2, 3]), Block([4, 5, 6, 7])])
+    #expect(one.came == [1, 2, 3, 4, 5])
+    one.room = 9
+    one.subscriber.offer([Block([8, 9]), Block([10, 11])])
+    #expect(await rest.value == [6, 7, 8, 9, 10, 11])
+    #expect(one.came.count == 5)
+    #expect(one.subscriber.ending == nil)
   }
 
   @Test("Who does not read is cut off; who reads does not notice")
   @Poller
   func cut() async {
     let hub = Hub(published: 0)
-    let slow = subscriber(limit: 5000)
-    let quick = subscriber(limit: 5000)
+    let slow = Client(limit: 5000)
+    let quick = Client(limit: 5000)
     for one in [slow, quick] {
-      #expect(hub.add(one))
-      #expect(hub.goLive(one, cursor: 0))
+      #expect(hub.add(one.subscriber))
+      #expect(hub.goLive(one.subscriber, cursor: 0))
     }
     for id in Int64(1)...20 {
       hub.publish([frame(id, size: 1000)], newest: id)
-      _ = await taken(quick, count: 1000)
+      _ = await quick.taken(count: 1000)
     }
-    #expect(slow.ending == .cut)
-    #expect(await taken(slow).isEmpty)
-    #expect(quick.ending == nil)
+    #expect(slow.subscriber.ending == .cut)
+    #expect(await slow.taken().isEmpty)
+    #expect(quick.subscriber.ending == nil)
   }
 
   @Test("At the end what was published is delivered, then the stream is over")
   @Poller
   func ending() async {
     let hub = Hub(published: 0)
-    let one = subscriber()
-    #expect(hub.add(one))
-    #expect(hub.goLive(one, cursor: 0))
+    let one = Client()
+    #expect(hub.add(one.subscriber))
+    #expect(hub.goLive(one.subscriber, cursor: 0))
     hub.publish([frame(1)], newest: 1)
     hub.publish([frame(2)], newest: 2)
     hub.end()
-    #expect(await taken(one).count == 20)
-    #expect(one.ending == .finished)
-    #expect(!hub.add(subscriber()))
+    #expect(await one.taken().count == 20)
+    #expect(one.subscriber.ending == .finished)
+    #expect(!hub.add(Client().subscriber))
   }
 
   @Test("A burst makes one stats frame")
   @Poller
   func stats() {
     let hub = Hub(published: 0)
-    let one = subscriber()
-    #expect(hub.add(one))
-    #expect(hub.goLive(one, cursor: 0))
+    let one = Client()
+    #expect(hub.add(one.subscriber))
+    #expect(hub.goLive(one.subscriber, cursor: 0))
     let start = ContinuousClock.now
     var made = 0
     func beat(after wait: Duration) {

@@ -49,21 +49,19 @@ extension ServedBackend {
   }
 }
 
-extension ServedBackend {
+extension ServedFeed {
   /// All actions, beginning with a snapshot unless the client resumes.
-  var activity: ServedFeed {
-    let opening: ServedFeed.Opening = { resume in
+  static func activity(_ hub: Hub, _ store: ActionStore, _ stats: StatsKeeper) -> ServedFeed {
+    ServedFeed(hub: hub, store: store, kinds: "", frame: Frame.action) { resume in
       if let resume { return (nil, resume) }
       let (actions, newest) = try await store.snapshot(limit: 220)
       return (.snapshot(actions, newestID: newest, stats: stats.json(now: .now())), newest)
     }
-    return ServedFeed(
-      hub: streams.activity, store: store, kinds: "", frame: { Frame.action($0) }, opening: opening)
   }
 
   /// The actions of voice sessions, beginning with the voice state in any case.
-  var voice: ServedFeed {
-    let opening: ServedFeed.Opening = { resume in
+  static func voice(_ hub: Hub, _ store: ActionStore, _ documents: Documents) -> ServedFeed {
+    ServedFeed(hub: hub, store: store, kinds: Streams.voiceKinds, frame: Frame.voice) { resume in
       let newest = try await store.newestID()
       let state = documents.line(.voiceState)
       // With an id from which nothing would be missed; who resumes right now has
@@ -71,11 +69,10 @@ extension ServedBackend {
       if let resume { return (.voiceState(state), resume) }
       return (.voiceState(state, newestID: newest), newest)
     }
-    return ServedFeed(
-      hub: streams.voice, store: store, kinds: Streams.voiceKinds, frame: { Frame.voice($0) },
-      opening: opening)
   }
+}
 
+extension ServedBackend {
   /// The feed that a request asks for, nil when it asks for none.
   func feed(_ path: String) -> ServedFeed? {
     switch path {

@@ -14,6 +14,10 @@ struct ServedBackend: Sendable {
   let memory: ServedMemory
   /// Deliver.
   let streams: Streams
+  /// All actions, as a stream.
+  let activity: ServedFeed
+  /// Those of voice sessions.
+  let voice: ServedFeed
   /// Open requests.
   let tickets: Tickets
   /// The connections that requests come on.

@@ -71,26 +71,42 @@ extension GatewayService {
         .json(
           answer.response(outcome, text).bytes, status: outcome == .reply ? 200 : 500))
     }
-    return .stream(
-      ServedStream { client in
-        // Also where the client is gone before anything was sent.
-        defer { Task { await gateway.abandon(id) } }
-        let sending = Poller.start(throwing: {
-          try await client.begin()
-          try await client.send([Block(answer.opening)])
-          for await part in parts {
-            switch part {
-            // The end has the whole text: what was said before stays said.
-            case .text(let text, _): try await client.send([Block(answer.delta(text))])
-            case .ended(let outcome, let text):
-              try await client.send([Block(answer.closing(outcome, text))])
-            }
+    return .stream(ResponsesStream(gateway: gateway, id: id, parts: parts, answer: answer))
+  }
+
+  /// A reply as it is made.
+  private final class ResponsesStream: EventSource {
+    let gateway: Gateway
+    let id: String
+    let parts: AsyncStream<Run.Part>
+    let answer: ResponsesAnswer
+
+    init(gateway: Gateway, id: String, parts: AsyncStream<Run.Part>, answer: ResponsesAnswer) {
+      self.gateway = gateway
+      self.id = id
+      self.parts = parts
+      self.answer = answer
+    }
+
+    func send(to client: EventSink) async throws {
+      // Also where the client is gone before anything was sent.
+      defer { Task { [gateway, id] in await gateway.abandon(id) } }
+      let sending = Poller.start(throwing: { [self] in
+        try await client.begin()
+        try await client.send([Block(answer.opening)])
+        for await part in parts {
+          switch part {
+          // The end has the whole text: what was said before stays said.
+          case .text(let text, _): try await client.send([Block(answer.delta(text))])
+          case .ended(let outcome, let text):
+            try await client.send([Block(answer.closing(outcome, text))])
           }
-          try Task.checkCancellation()
-        })
-        client.whenLeft { sending.cancel() }
-        try await sending.value
+        }
+        try Task.checkCancellation()
       })
+      client.whenLeft { sending.cancel() }
+      try await sending.value
+    }
   }
 
   /// The conversation of a request: the one that it names, that of its user or of the

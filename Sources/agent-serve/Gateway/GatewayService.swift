@@ -59,7 +59,7 @@ struct GatewayService: RequestService {
     return BodyPlan(keeps: true, share: BodyPlan.budget.share(), isHeld: true)
   }
 
-  func stream(_ head: RequestHead) -> ServedStream? { nil }
+  func stream(_ head: RequestHead) -> (any EventSource)? { nil }
 
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {
     if let refusal = refusal(of: head) { return .whole(refusal) }

@@ -151,6 +151,39 @@ actor Poller {
   }
 }
 
+/// Lets a few in at a time, in the order in which they come.
+@Poller
+final class Gate {
+  private var free: Int
+  private var waiters: [UnsafeContinuation<Void, Never>] = []
+
+  /// - Parameter count: how many may be inside.
+  init(_ count: Int) { free = count }
+
+  /// Waits until there is room.
+  @inline(never)
+  func enter() async {
+    if free > 0 {
+      free -= 1
+    } else {
+      await withUnsafeContinuation { waiter in
+        // Others may have had their turn.
+        if free > 0 {
+          free -= 1
+          waiter.resume()
+        } else {
+          waiters.append(waiter)
+        }
+      }
+    }
+  }
+
+  /// Makes room for another one.
+  func leave() {
+    if waiters.isEmpty { free += 1 } else { waiters.removeFirst().resume() }
+  }
+}
+
 /// Something that happens at a time, which can be changed.
 @Poller
 class Alarm {

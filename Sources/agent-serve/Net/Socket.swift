@@ -236,7 +236,16 @@ final class Socket: Alarm {
     if !rest.isEmpty { try await finish(bytes, rest, pause: pause) }
   }
 
-  /// Writes what the kernel takes now.
+  /// Writes what the kernel takes now, while its task waits for something to write.
+  ///
+  /// - Returns: what the kernel did not take; where it is broken, the next `write` says why.
+  func writeNow(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
+    calls = 0
+    var rest = range
+    try? transmit(bytes, &rest)
+    return rest
+  }
+
   @inline(never)
   private func transmit(_ bytes: [UInt8], _ rest: inout Range<Int>) throws(Failure) {
     if isAborted { throw .aborted }

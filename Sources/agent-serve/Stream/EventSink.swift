@@ -1,10 +1,20 @@
 import Core
 
+/// An answer that is events, until the client is gone, or all is said.
+protocol EventSource: AnyObject, Sendable {
+  /// Sends them, beginning with the head.
+  ///
+  /// - Throws: `Socket.Failure` and others, for which the connection is broken off.
+  @Poller func send(to client: EventSink) async throws
+}
+
 /// The events that a client is sent, until it is gone or all is said.
 @Poller
-final class EventSink {
+final class EventSink: BlockTaker {
   /// Where the backlog of a client ends, bytes.
   let backlogLimit: Int
+  /// What the client says that it has; nil for a fresh start.
+  let lastEventID: String?
   private let socket: Socket
   private let connections: Connections
   /// A client of HTTP/1.0 knows no chunks: the end of the connection ends the stream.
@@ -12,6 +22,9 @@ final class EventSink {
   private let closes: Bool
   private let pause: Duration
   private var isCut = false
+  /// What the kernel did not take of a block.
+  private var rest: [UInt8] = []
+  private var unsent = 0..<0
 
   /// - Parameters:
   ///   - socket: the client's connection, which takes nothing more from elsewhere.
@@ -27,6 +40,7 @@ final class EventSink {
     self.connections = connections
     self.backlogLimit = backlogLimit
     self.pause = pause
+    lastEventID = head["last-event-id"]
     isChunked = !head.isOld
     closes = !head.keepsAlive
   }
@@ -34,9 +48,6 @@ final class EventSink {
   /// Calls something when the client has left.
   func whenLeft(_ body: @escaping @Poller () -> Void) { socket.whenLeft = body }
 
-  /// Breaks the connection off.
-  ///
-  /// - Parameter reason: why the client is cut off.
   func abort(_ reason: String) {
     if !isCut { connections.noteCut(reason) }
     isCut = true
@@ -54,14 +65,29 @@ final class EventSink {
     try await socket.write(Array((head + "\r\n").utf8), pause: pause)
   }
 
-  /// Sends events. Who took nothing for so long is as good as gone.
+  var isBehind: Bool { !unsent.isEmpty }
+
+  func take(_ block: Block) -> Bool {
+    let range = isChunked ? block.chunk.indices : block.content
+    unsent = socket.writeNow(block.chunk, range)
+    if unsent.isEmpty { return true }
+    rest = block.chunk
+    return false
+  }
+
+  /// Sends what is left of a block, and then others. Who took nothing for so long is as good as
+  /// gone.
   func send(_ blocks: [Block]) async throws(Socket.Failure) {
     do throws(Socket.Failure) {
+      if isBehind {
+        try await socket.write(rest, unsent, pause: pause)
+        (rest, unsent) = ([], 0..<0)
+      }
       if blocks.count == 1 {
         let block = blocks[0]
         try await socket.write(
           block.chunk, isChunked ? nil : block.content, pause: pause)
-      } else {
+      } else if !blocks.isEmpty {
         let bytes = blocks.flatMap { isChunked ? $0.chunk[...] : $0.chunk[$0.content] }
         try await socket.write(bytes, pause: pause)
       }

@@ -5,14 +5,16 @@
 /// wakes a client once and not once an action.
 @Poller
 final class Hub {
-  private struct Entry {
-    let subscriber: Subscriber
+  /// What it knows of a subscriber.
+  struct Entry {
+    /// Where the subscriber stands in its list.
+    fileprivate var place: Int
     /// Whether actions come from here, and no longer from the store.
-    var isLive = false
+    fileprivate var isLive = false
     /// The newest action that the subscriber has.
-    var cursor: Int64 = 0
-    var heartbeatDue: ContinuousClock.Instant
-    var updateDue: ContinuousClock.Instant
+    fileprivate var cursor: Int64 = 0
+    fileprivate var heartbeatDue: ContinuousClock.Instant
+    fileprivate var updateDue: ContinuousClock.Instant
   }
 
   /// The dashboard's intervals (Agent/Clanky/CONTRACT.md 2.1 and 2.2).
@@ -26,7 +28,7 @@ final class Hub {
   private static let heartbeat = Block(Frame.heartbeat.bytes)
 
   private let updatesAfterActions: Bool
-  private var entries: [ObjectIdentifier: Entry] = [:]
+  private var subscribers: [Subscriber] = []
   nonisolated private let followers = Guarded(0)
   private var isEnding = false
   /// The newest action that was offered to the live subscribers.
@@ -47,7 +49,7 @@ final class Hub {
   }
 
   /// How many subscribers there are.
-  var count: Int { entries.count }
+  var count: Int { subscribers.count }
   /// Whether there are any.
   nonisolated var isFollowed: Bool { followers.withLock { $0 > 0 } }
 
@@ -57,17 +59,23 @@ final class Hub {
   func add(_ subscriber: Subscriber) -> Bool {
     if isEnding { return false }
     let now = ContinuousClock.now
-    entries[ObjectIdentifier(subscriber)] = Entry(
-      subscriber: subscriber, heartbeatDue: now + Self.heartbeatInterval,
+    subscriber.entry = Entry(
+      place: subscribers.count, heartbeatDue: now + Self.heartbeatInterval,
       updateDue: now + Self.updateInterval)
-    followers.withLock { $0 = entries.count }
+    subscribers.append(subscriber)
+    followers.withLock { $0 = subscribers.count }
     return true
   }
 
   /// Forgets a subscriber.
   func remove(_ subscriber: Subscriber) {
-    entries[ObjectIdentifier(subscriber)] = nil
-    followers.withLock { $0 = entries.count }
+    guard let place = subscriber.entry?.place, let last = subscribers.popLast() else { return }
+    if last !== subscriber {
+      subscribers[place] = last
+      last.entry?.place = place
+    }
+    subscriber.entry = nil
+    followers.withLock { $0 = subscribers.count }
   }
 
   /// Makes a subscriber live when it has every action that was offered so far;
@@ -76,8 +84,8 @@ final class Hub {
   /// - Returns: false when the store has more that was offered to others.
   func goLive(_ subscriber: Subscriber, cursor: Int64) -> Bool {
     guard cursor >= published else { return false }
-    entries[ObjectIdentifier(subscriber)]?.cursor = cursor
-    entries[ObjectIdentifier(subscriber)]?.isLive = true
+    subscriber.entry?.cursor = cursor
+    subscriber.entry?.isLive = true
     return true
   }
 
@@ -87,7 +95,7 @@ final class Hub {
   ///   - frames: what is sent of them; may be left out where there are no subscribers.
   ///   - newest: the last one's id.
   func publish(_ frames: [Frame], newest: Int64) {
-    if entries.isEmpty {
+    if subscribers.isEmpty {
       // Whoever comes from now on finds them in the store.
       (pending, published) = ([], newest)
       return
@@ -95,7 +103,7 @@ final class Hub {
     pending += frames
     if updatesAfterActions && dirtySince == nil { dirtySince = .now }
     guard !isFlushPlanned else { return }
-    let interval = Duration.microseconds(20 * entries.count)
+    let interval = Duration.microseconds(20 * subscribers.count)
     let wait = interval - (.now - lastFlush)
     if wait <= .zero { return flush() }
     isFlushPlanned = true
@@ -112,21 +120,26 @@ final class Hub {
     let block = isUpdateDue(at: now) ? Block(update().bytes) : nil
     let isBurstOver = isBurstOver(at: now)
     if isBurstOver { (dirtySince, lastUpdate) = (nil, now) }
-    for (key, entry) in entries where entry.isLive {
+    for subscriber in subscribers {
+      guard var entry = subscriber.entry, entry.isLive else { continue }
       var blocks: [Block] = []
       if let block, isBurstOver || entry.updateDue <= now { blocks.append(block) }
-      if entry.updateDue <= now { entries[key]?.updateDue = now + Self.updateInterval }
+      if entry.updateDue <= now { entry.updateDue = now + Self.updateInterval }
       if entry.heartbeatDue <= now {
         blocks.append(Self.heartbeat)
-        entries[key]?.heartbeatDue = now + Self.heartbeatInterval
+        entry.heartbeatDue = now + Self.heartbeatInterval
       }
-      if !blocks.isEmpty { entry.subscriber.offer(blocks) }
+      subscriber.entry = entry
+      if !blocks.isEmpty { subscriber.offer(blocks) }
     }
   }
 
   /// Whether `beat` would ask for an update.
   func isUpdateDue(at now: ContinuousClock.Instant) -> Bool {
-    isBurstOver(at: now) || entries.values.contains { $0.isLive && $0.updateDue <= now }
+    isBurstOver(at: now)
+      || subscribers.contains {
+        $0.entry.map { $0.isLive && $0.updateDue <= now } ?? false
+      }
   }
 
   private func isBurstOver(at now: ContinuousClock.Instant) -> Bool {
@@ -138,7 +151,7 @@ final class Hub {
   func end() {
     isEnding = true
     flush()
-    for subscriber in entries.values.map(\.subscriber) { subscriber.end(.finished) }
+    for subscriber in subscribers { subscriber.end(.finished) }
   }
 
   private func flush() {
@@ -149,9 +162,10 @@ final class Hub {
     pending = []
     published = last.id
     let blocks = Self.join(frames[...])
-    for entry in entries.values where entry.isLive && entry.cursor < last.id {
+    for subscriber in subscribers {
+      guard let entry = subscriber.entry, entry.isLive, entry.cursor < last.id else { continue }
       let isBehind = entry.cursor < first.id
-      entry.subscriber.offer(
+      subscriber.offer(
         isBehind ? blocks : Self.join(frames.drop { $0.id <= entry.cursor }))
     }
   }

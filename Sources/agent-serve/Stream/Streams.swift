@@ -52,7 +52,7 @@ struct Streams: Sendable {
 }
 
 /// What one of the two streams consists of.
-final class ServedFeed: Sendable {
+final class ServedFeed: EventSource {
   /// What a client gets first: a frame or none, and the newest action that it
   /// then has.
   typealias Opening =
@@ -70,6 +70,9 @@ final class ServedFeed: Sendable {
   let frame: @Sendable (StoredAction) -> Frame
   /// The beginning.
   let opening: Opening
+  /// Beginnings are long, and when many clients come at once, each waits in memory until it can
+  /// be sent.
+  @Poller private static let openings = Gate(8)
 
   init(
     hub: Hub, store: ActionStore, kinds: String, frame: @escaping @Sendable (StoredAction) -> Frame,
@@ -88,35 +91,34 @@ final class ServedFeed: Sendable {
   /// The step from the store to the live events is exact: a subscriber becomes live only when
   /// the store has nothing that the hub gave to others (Agent/Clanky/CONTRACT.md 9.2).
   ///
-  /// - Parameter lastEventID: what the client says that it has; nil for a fresh start.
   /// - Throws: `Socket.Failure`, and what SQLite says: the client comes again.
   @Poller
-  func send(to client: EventSink, lastEventID: String?) async throws {
-    let subscriber = Subscriber(limit: client.backlogLimit) { client.abort("it reads too slowly") }
+  func send(to client: EventSink) async throws {
+    try await client.begin()
+    // The server stops: a stream that is whole, without an event.
+    guard let subscriber = join(client) else { return }
     defer { hub.remove(subscriber) }
-    // By a task of its own: what the beginning needs of memory goes with it.
-    try await Poller.start(throwing: {
-      try await self.catchUp(subscriber, client, lastEventID)
-    }).value
-    while case let blocks = await subscriber.next(), !blocks.isEmpty {
-      try await client.send(blocks)
-    }
+    await Self.openings.enter()
+    catchUp(subscriber, client)
+    while let blocks = try await subscriber.next() { try await client.send(blocks) }
+  }
+
+  @Poller @inline(never)
+  private func join(_ client: EventSink) -> Subscriber? {
+    let subscriber = Subscriber(client, limit: client.backlogLimit)
+    guard hub.add(subscriber) else { return nil }
+    client.whenLeft { subscriber.end(.finished) }
+    return subscriber
+  }
+
+  @Poller @inline(never)
+  private func catchUp(_ subscriber: Subscriber, _ client: EventSink) {
+    subscriber.catchUp { try await self.bring(subscriber, client) }
   }
 
   @Poller
-  private func catchUp(
-    _ subscriber: Subscriber, _ client: EventSink, _ lastEventID: String?
-  ) async throws {
-    try await client.begin()
-    // The server stops: a stream that is whole, without an event.
-    guard hub.add(subscriber) else { return subscriber.end(.finished) }
-    client.whenLeft { subscriber.end(.finished) }
-    let opening = try await Poller.elsewhere {
-      let opening = try await self.opening(self.resumePoint(lastEventID))
-      return (block: opening.frame.map { Block($0.bytes) }, cursor: opening.cursor)
-    }
-    var cursor = opening.cursor
-    if let block = opening.block { try await client.send([block]) }
+  private func bring(_ subscriber: Subscriber, _ client: EventSink) async throws {
+    var cursor = try await open(client)
     while subscriber.ending == nil {
       let (block, last) = try await Poller.elsewhere { [cursor] in
         let (actions, newest) = try await self.store.actions(
@@ -132,6 +134,25 @@ final class ServedFeed: Sendable {
         cursor = max(cursor, last)
         if hub.goLive(subscriber, cursor: cursor) { return }
       }
+    }
+  }
+
+  /// Sends the beginning.
+  ///
+  /// - Returns: the newest action that the client then has.
+  @Poller
+  private func open(_ client: EventSink) async throws -> Int64 {
+    let (block, cursor) = try await makeOpening(client.lastEventID)
+    if let block { try await client.send([block]) }
+    return cursor
+  }
+
+  @Poller
+  private func makeOpening(_ lastEventID: String?) async throws -> (block: Block?, cursor: Int64) {
+    defer { Self.openings.leave() }
+    return try await Poller.elsewhere {
+      let opening = try await self.opening(self.resumePoint(lastEventID))
+      return (opening.frame.map { Block($0.bytes) }, opening.cursor)
     }
   }
 

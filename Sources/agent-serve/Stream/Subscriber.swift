@@ -1,7 +1,25 @@
+/// The connection of one client of a stream.
+@Poller
+protocol BlockTaker: AnyObject {
+  /// Sends what the client takes of a block now. Called when all before it has left.
+  ///
+  /// - Returns: whether that is all of it; else the taker is behind until it has sent the rest.
+  func take(_ block: Block) -> Bool
+
+  /// Whether a part of a block is to be sent yet.
+  var isBehind: Bool { get }
+
+  /// Breaks the connection off.
+  ///
+  /// - Parameter reason: why the client is cut off.
+  func abort(_ reason: String)
+}
+
 /// One client of a stream and what it has not yet taken.
 ///
-/// The hub offers blocks, the client's connection takes them whenever those before have
-/// left: nobody waits for anybody. Whoever reads too slowly fills its backlog and is cut off.
+/// The hub offers blocks; the client's connection takes them at once where it can, and those
+/// that wait whenever those before have left: nobody waits for anybody. Whoever reads too slowly
+/// fills its backlog and is cut off.
 @Poller
 final class Subscriber {
   /// How a stream ends.
@@ -12,25 +30,46 @@ final class Subscriber {
     case cut
   }
 
+  /// What the hub knows of it.
+  var entry: Hub.Entry?
   private(set) var ending: Ending?
   private var backlog: Backlog
   private var waiter: UnsafeContinuation<Void, Never>?
-  private let whenCut: @Poller () -> Void
+  private let taker: any BlockTaker
+  private var isCatchingUp = false
+  private var failure: (any Error)?
 
   /// - Parameters:
-  ///   - limit: the backlog beyond which the client is cut off, bytes.
-  ///   - whenCut: breaks the connection off.
-  init(limit: Int, whenCut: @escaping @Poller () -> Void) {
+  ///   - taker: the client.
+  ///   - limit: the backlog beyond which it is cut off, bytes.
+  init(_ taker: any BlockTaker, limit: Int) {
     backlog = Backlog(limit: limit)
-    self.whenCut = whenCut
+    self.taker = taker
+  }
+
+  /// Brings the client up to date first, by a task of its own: what that needs of memory goes
+  /// with it. `next` waits for that.
+  func catchUp(_ body: @escaping @Poller @Sendable () async throws -> Void) {
+    isCatchingUp = true
+    Poller.start { [self] in
+      do { try await body() } catch { failure = error }
+      isCatchingUp = false
+      wake()
+    }
   }
 
   /// Adds blocks to the backlog; never waits. What comes after the end takes nothing away of
   /// what waited before it.
   func offer(_ blocks: [Block]) {
     if ending != nil { return }
-    for block in blocks where !backlog.add(block) { return end(.cut) }
-    wake()
+    for block in blocks {
+      if waiter != nil && !isCatchingUp {
+        // Its task waits: nothing is before this one.
+        if !taker.take(block) { wake() }
+      } else if !backlog.add(block) {
+        return end(.cut)
+      }
+    }
   }
 
   /// Ends the stream; the first ending counts, but a cut is always possible.
@@ -39,22 +78,31 @@ final class Subscriber {
     if self.ending == nil || ending == .cut { self.ending = ending }
     if ending == .cut {
       backlog.clear()
-      whenCut()
+      taker.abort("it reads too slowly")
     }
     wake()
   }
 
-  /// What is to be sent next, asked for when all before it has left.
+  /// What is to be sent next, asked for when all before it has left: behind what the taker has
+  /// yet to send of a block, if it is behind.
   ///
-  /// - Returns: blocks that are small together, or one; none at the end.
-  func next() async -> [Block] {
-    while backlog.isEmpty && ending == nil {
+  /// - Returns: blocks that are small together, or one; nil at the end.
+  /// - Throws: what went wrong while the client was brought up to date.
+  func next() async throws -> [Block]? {
+    // Who is woken while it catches up waits on.
+    while isIdle {
       await withUnsafeContinuation { waiter in
         // Others may have had their turn.
-        if backlog.isEmpty && ending == nil { self.waiter = waiter } else { waiter.resume() }
+        if isIdle { self.waiter = waiter } else { waiter.resume() }
       }
     }
+    if let failure { throw failure }
+    if ending == .cut || (backlog.isEmpty && !taker.isBehind) { return nil }
     return backlog.take(atMost: 256 * 1024)
+  }
+
+  private var isIdle: Bool {
+    isCatchingUp || (backlog.isEmpty && !taker.isBehind && ending == nil)
   }
 
   private func wake() {

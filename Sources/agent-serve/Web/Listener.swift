@@ -40,11 +40,7 @@ final class Listener {
         }
         let client = try await socket.accept()
         connections.add(client)
-        let session = Session(service, client)
-        Poller.start {
-          await session.run()
-          connections.remove(client)
-        }
+        Poller.start { await Session.serve(client, self.service) }
       } catch {
         guard case .system(let error) = error else { break }
         // No descriptor is left, or no memory. Nothing tells that there is one again but who

@@ -31,7 +31,7 @@ protocol RequestService: Sendable {
 
   /// The stream that a request asks for, and may, before any work; nil when it is to
   /// be answered.
-  func stream(_ head: RequestHead) -> ServedStream?
+  func stream(_ head: RequestHead) -> (any EventSource)?
 
   /// The answer to a request; faults are answered too.
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer
@@ -66,15 +66,7 @@ enum ServedAnswer: Sendable {
   /// All of it.
   case whole(WholeAnswer)
   /// Events, one after the other.
-  case stream(ServedStream)
-}
-
-/// An answer that is events, until the client is gone, or all is said.
-struct ServedStream: Sendable {
-  /// Sends them, beginning with the head.
-  ///
-  /// - Throws: `Socket.Failure` and others, for which the connection is broken off.
-  let run: @Poller @Sendable (EventSink) async throws -> Void
+  case stream(any EventSource)
 }
 
 /// A connection that goes on in another protocol.
@@ -92,13 +84,11 @@ extension ServedBackend: RequestService {
     return isHealth ? .healthy : nil
   }
 
-  func stream(_ head: RequestHead) -> ServedStream? {
+  func stream(_ head: RequestHead) -> (any EventSource)? {
     guard head.method == "GET", let feed = feed(head.path), accessRefusal(of: head) == nil else {
       return nil
     }
-    // The head goes when the stream has begun.
-    let lastEventID = head["last-event-id"]
-    return ServedStream { try await feed.send(to: $0, lastEventID: lastEventID) }
+    return feed
   }
 
   func respond(to head: RequestHead, body: RequestBody) async -> ServedAnswer {

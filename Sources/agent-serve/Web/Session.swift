@@ -20,7 +20,7 @@ final class Session {
   private enum Next {
     case request
     /// Events follow.
-    case stream(ServedStream, EventSink)
+    case stream(any EventSource, EventSink)
     /// It goes on in another protocol.
     case other(@Poller @Sendable (Socket) async -> Void)
     /// It ends when the client has all that it was sent.
@@ -46,79 +46,117 @@ final class Session {
   private var isFirst = true
   /// Whether the request is one of HEAD, whose answer has no content.
   private var isHead = false
+  /// Held while a request is answered.
+  private var ticket: Ticket?
   private var patience: Patience { service.patience }
 
-  init(_ service: any RequestService, _ socket: Socket) {
-    self.service = service
-    self.socket = socket
-  }
-
-  /// Serves until the client, a fault or the server's end ends the connection, and closes it.
+  /// Serves a client until it, a fault or the server's end ends the connection, and closes it.
   ///
-  /// What waits for long does so from here: it keeps only what it needs.
-  func run() async {
+  /// What waits for long does so from here, and each step that is over keeps nothing.
+  static func serve(_ socket: Socket, _ service: any RequestService) async {
+    let connections = service.connections
     do {
-      var next = Next.request
-      while case .request = next {
-        guard let head = try await readHead() else {
-          next = .close
-          break
-        }
-        next = try await serve(head)
-      }
-      switch next {
+      switch await begin(socket, service) {
       case .stream(let stream, let sink):
-        try await stream.run(sink)
+        try await stream.send(to: sink)
         if try await sink.end() { try await socket.linger() }
       case .other(let run): await run(socket)
       case .end: try await socket.linger()
       case .request, .close: break
       }
     } catch {
-      await end(error)
+      note(error, connections)
     }
     socket.close()
+    connections.remove(socket)
+  }
+
+  @inline(never)
+  private static func begin(_ socket: Socket, _ service: any RequestService) async -> Next {
+    await Session(service, socket).converse()
+  }
+
+  /// Says why a connection ends, where that is worth knowing.
+  @inline(never)
+  private static func note(_ error: any Error, _ connections: Connections) {
+    if case Socket.Failure.broken(SystemError(ETIMEDOUT)) = error {
+      connections.noteCut("its machine was silent for a minute")
+    }
+  }
+
+  private init(_ service: any RequestService, _ socket: Socket) {
+    self.service = service
+    self.socket = socket
   }
 
   // MARK: - A request
 
+  /// Answers one request after the other.
+  ///
+  /// - Returns: what follows.
+  @inline(never)
+  private func converse() async -> Next {
+    do {
+      while let head = try await readHead() {
+        ticket = service.tickets.take()
+        // The server stops; what was answered before still arrives.
+        if ticket == nil { return .end }
+        defer { ticket = nil }
+        let next = try await serve(head)
+        guard case .request = next else { return next }
+      }
+    } catch {
+      await end(error)
+    }
+    return .close
+  }
+
   @inline(never)
   private func serve(_ head: RequestHead) async throws -> Next {
+    guard let (bytes, next) = try answerNow(head) else { return try await answer(head) }
+    if !bytes.isEmpty { try await socket.write(bytes, pause: patience.piece) }
+    return next
+  }
+
+  /// What is said without any work, and what becomes of the connection then; nil for what needs
+  /// some.
+  @inline(never)
+  private func answerNow(_ head: RequestHead) throws -> (bytes: [UInt8], next: Next)? {
     isHead = head.method == "HEAD"
-    let ticket = service.tickets.take()
-    // The server stops; what was answered before still arrives.
-    if ticket == nil { return .end }
-    defer { withExtendedLifetime(ticket) {} }
     if let upgrade = try service.upgrade(head) {
       phase = .other
       socket.waitsSince = nil
-      try await socket.write(upgrade.answer, pause: patience.piece)
-      return .other(upgrade.run)
+      return (upgrade.answer, .other(upgrade.run))
     }
+    guard head.framing == .length(0) else { return nil }
     if let answer = try quickAnswer(head) {
       expect(.answer)
-      try await socket.write(answer.bytes, pause: patience.piece)
-      return answer.closes ? .end : .request
+      return (answer.bytes, answer.closes ? .end : .request)
     }
-    if head.framing == .length(0), let stream = service.stream(head) {
-      return follow(stream, head)
-    }
+    return service.stream(head).map { ([], follow($0, head)) }
+  }
+
+  @inline(never)
+  private func answer(_ head: RequestHead) async throws -> Next {
     let (answer, isRead) = try await respond(head)
     switch answer {
-    case .whole(let answer): return try await send(answer, to: head, isRead: isRead)
+    case .whole(let answer):
+      let (bytes, closes) = encode(answer, to: head, isRead: isRead)
+      expect(.answer)
+      try await socket.write(bytes, pause: patience.piece)
+      return closes ? .end : .request
     case .stream(let stream): return follow(stream, head)
     }
   }
 
   @inline(never)
   private func quickAnswer(_ head: RequestHead) throws -> (bytes: [UInt8], closes: Bool)? {
-    guard head.framing == .length(0) else { return nil }
     _ = try readPart()
     return service.quickAnswer(head).map { encode($0, to: head, isRead: true) }
   }
 
   @inline(never)
-  private func follow(_ stream: ServedStream, _ head: RequestHead) -> Next {
+  private func follow(_ stream: any EventSource, _ head: RequestHead) -> Next {
     phase = .other
     socket.waitsSince = nil
     return .stream(
@@ -251,15 +289,6 @@ final class Session {
 
   // MARK: - An answer
 
-  private func send(
-    _ answer: WholeAnswer, to head: RequestHead, isRead: Bool = true
-  ) async throws -> Next {
-    let (bytes, closes) = encode(answer, to: head, isRead: isRead)
-    expect(.answer)
-    try await socket.write(bytes, pause: patience.piece)
-    return closes ? .end : .request
-  }
-
   @inline(never)
   private func encode(
     _ answer: WholeAnswer, to head: RequestHead, isRead: Bool
@@ -277,10 +306,9 @@ final class Session {
     case let fault as RequestFault: answer = fault.answer
     case let refusal as Refusal: answer = refusal.answer
     case Socket.Failure.late: answer = overdue()
-    case Socket.Failure.broken(SystemError(ETIMEDOUT)):
-      service.connections.noteCut("its machine was silent for a minute")
+    default:
+      Self.note(error, service.connections)
       answer = nil
-    default: answer = nil
     }
     guard var answer else { return }
     answer.closes = true
