@@ -52,7 +52,9 @@ for each in $package $server; do
   is "$(ls "$tmp/control" | tr '\n' ' ')" "control md5sums " "no scripts that run at installation"
 done
 if [ -n "$server" ]; then
-  depends_on "$server" libc6 libsqlite3 libcurl
+  depends_on "$server" libc6 libsqlite3 libevent-core
+  unlike "$depends" libcurl "and on nothing that only embeddings need"
+  is "$(dpkg-deb -f "$server" Recommends)" curl "for which curl is recommended"
   is "$(cd "$inside" && find . -type f ! -path './usr/share/doc/*' ! -name '*agent-serve*')" "" \
     "the server's package has the server's files"
 fi
