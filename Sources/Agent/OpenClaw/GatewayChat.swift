@@ -169,7 +169,7 @@ final class GatewayChat: ChatLine {
 
   private func settle(_ trace: GatewayHistory.Trace, isRunning: Bool = false) {
     guard let turn else { return }
-    if turn.end != nil, !turn.isTorn { return end() }
+    if turn.end != nil, !turn.wantsText { return end() }
     if isRunning {
       // What streams does not heal it: what there is by now is looked for again.
       if turn.isTorn { lookAt = Clock.monotonic + Self.lookWait }
@@ -177,11 +177,38 @@ final class GatewayChat: ChatLine {
     }
     if trace == .absent, !turn.isTaken { return send() }
     looks += 1
-    guard looks <= Self.mostLooks else {
+    if turn.end != nil, looks > 1 {
+      // A row that is to come comes soon.
+      let isSilent = looks > Self.mostLooks && turn.reply.text.isEmpty
+      tell(self.turn?.conclude(isSilent: isSilent, now: .now()) ?? [])
+      if self.turn?.wantsText == false { return end() }
+    }
+    if looks > Self.mostLooks {
       // With a hole in it is better than not at all, but it is not the answer.
       return finish(.lost("the answer could not be found again"))
     }
-    lookAt = Clock.monotonic + Self.lookWait
+    if link.hello?.knows("agent.wait") == true { askForEnd(turn.run) } else { lookLater() }
+  }
+
+  private func lookLater() { lookAt = Clock.monotonic + Self.lookWait }
+
+  /// Nothing tells of an answer: a run may have failed, or ended in silence.
+  private func askForEnd(_ run: String) {
+    let params = RecordText().string("runId", run).number("timeoutMs", 100)
+    link.call("agent.wait", params) { [unowned self] reply in
+      guard turn?.run == run, turn?.wantsText == true || turn?.end == nil else { return }
+      if case .lost = reply { return }
+      guard case .answer = reply, let ending = reply.object else { return lookLater() }
+      switch ending["status"]?.string {
+      case "error":
+        let words = ["error", "summary", "errorMessage"].compactMap { ending[$0]?.string }
+        tell(turn?.fail(words.first ?? "the run failed", now: .now()) ?? [])
+      case "ok" where ending["terminalReply"]?["disposition"]?.string == "empty":
+        tell(turn?.conclude(isSilent: true, now: .now()) ?? [])
+      default: break
+      }
+      if turn?.end != nil, turn?.wantsText == false { end() } else { lookLater() }
+    }
   }
 
   private func tell(_ news: [ChatNews]) {
@@ -248,10 +275,10 @@ extension GatewayChat: GatewayLinkOwner {
     guard let wasTorn = turn?.isTorn else { return }
     tell(turn?.take(event, now: .now()) ?? [])
     guard let turn else { return }
-    if turn.isTorn {
-      if turn.end != nil || !wasTorn { look() }
-    } else if turn.end != nil {
-      end()
+    if turn.end != nil {
+      if turn.wantsText { look() } else { end() }
+    } else if turn.isTorn && !wasTorn {
+      look()
     }
   }
 

@@ -11,13 +11,10 @@ final class GatewayStream: StreamLink {
   private let thread: String?
   /// The session that alone is followed; nil for all.
   private var key: String?
-  /// The sessions of the replies that are under way, by their runs: of these the text is
-  /// fetched after a loss.
-  private var running: [String: String] = [:]
+  /// The replies that are under way: of these the text is fetched after a loss.
+  private var running = RunBook()
   private var newest: [UInt8] = []
 
-  /// The most runs that are kept in mind.
-  private static let mostRuns = 256
   /// How many rows of a session are fetched after a loss.
   private static let rows = 20
 
@@ -55,7 +52,7 @@ final class GatewayStream: StreamLink {
   private func subscribe(_ hello: GatewayHello, isFirst: Bool) {
     key = thread.map { hello.sessionKey(thread: $0, agent: nil) }
     if hello.knows("sessions.subscribe") { link.call("sessions.subscribe", RecordText()) { _ in } }
-    let keys = key.map { [$0] } ?? Array(Set(running.values)).sorted()
+    let keys = key.map { [$0] } ?? running.sessions
     for key in keys where hello.knows("sessions.messages.subscribe") {
       link.call("sessions.messages.subscribe", RecordText().string("key", key)) { _ in }
     }
@@ -64,11 +61,14 @@ final class GatewayStream: StreamLink {
 
   /// Fetches what a loss took of the replies under way: a row of history is whole.
   private func fetch() {
-    let keys = key.map { [$0] } ?? Array(Set(running.values)).sorted()
-    for key in keys {
+    for key in key.map({ [$0] }) ?? running.sessions {
       let params = RecordText().string("sessionKey", key).number("limit", Self.rows)
       link.call("chat.history", params) { [unowned self] reply in
-        if case .answer(let payload) = reply { print("chat.history", payload, id: []) }
+        guard case .answer(let payload) = reply else { return }
+        print("chat.history", payload, id: [])
+        if let active = GatewayHistory(reply.object, key: key).active {
+          running.keep(active, of: key)
+        }
       }
     }
   }
@@ -81,14 +81,12 @@ final class GatewayStream: StreamLink {
   }
 
   private func note(_ event: GatewayEvent) {
-    guard event.name == "chat" else { return }
+    // A run may say nothing for long, and only work with its tools.
     guard let run = event.member("runId"), let session = event.member("sessionKey") else { return }
-    switch event.member("state") {
-    case "final", "aborted", "error": running[run] = nil
-    case "delta", "status":
-      if running.count >= Self.mostRuns, running[run] == nil { running.removeAll() }
-      running[run] = session
-    default: break
+    if event.name == "chat", ["final", "aborted", "error"].contains(event.member("state")) {
+      running.end(run)
+    } else {
+      running.see(run, of: session)
     }
   }
 
@@ -97,6 +95,39 @@ final class GatewayStream: StreamLink {
     guard let key else { return true }
     let session = event.member("sessionKey") ?? event.member("key")
     return session == nil || session == key
+  }
+}
+
+/// The runs whose ends were not seen yet, of which the oldest are forgotten when there are too
+/// many.
+struct RunBook {
+  private static let most = 256
+
+  private var running: [(run: String, session: String)] = []
+  /// What ended just now: behind its end a run still tells of itself.
+  private var ended: [String] = []
+
+  /// The sessions that they are of, each once.
+  var sessions: [String] { Set(running.map(\.session)).sorted() }
+
+  /// Something of a run came.
+  mutating func see(_ run: String, of session: String) {
+    if ended.contains(run) || running.contains(where: { $0.run == run }) { return }
+    running.append((run, session))
+    if running.count > Self.most { running.removeFirst() }
+  }
+
+  /// A run ended.
+  mutating func end(_ run: String) {
+    running.removeAll { $0.run == run }
+    if ended.contains(run) { return }
+    ended.append(run)
+    if ended.count > Self.most { ended.removeFirst() }
+  }
+
+  /// Of a session no others are under way.
+  mutating func keep(_ active: [String], of session: String) {
+    running.removeAll { $0.session == session && !active.contains($0.run) }
   }
 }
 

@@ -58,8 +58,11 @@ struct GatewayTurn {
     }
   }
 
-  /// Whether the reply ended in a way that left a hole in its text.
+  /// Whether a hole is in the text.
   var isTorn: Bool { reply.isTorn }
+  /// Whether the whole text is to be looked for. What failed or was stopped has said all that
+  /// it will say.
+  var wantsText: Bool { reply.isTorn && (reply.end == nil || reply.end == .final) }
 
   // MARK: - What comes
 
@@ -233,6 +236,10 @@ struct GatewayTurn {
     return told(now)
   }
 
-  /// Nothing whole is to be had: what there is is told.
-  mutating func giveUp(_ now: Timestamp) -> [ChatNews] { told(now) }
+  /// The run has ended, and no more of its text is to be found.
+  ///
+  /// - Parameter isSilent: whether it said nothing at its end, for all that is known.
+  mutating func conclude(isSilent: Bool, now: Timestamp) -> [ChatNews] {
+    reply.conclude(isSilent: isSilent) ? told(now) : []
+  }
 }

@@ -19,6 +19,9 @@ struct ReplyText {
   /// be trusted until something whole comes.
   private(set) var isTorn = false
 
+  /// Whether there is more of it than the text, for all that is known.
+  private var isShort = false
+
   /// The longest text that is put together, bytes; what would pass it leaves a hole.
   static let mostBytes = 64 << 20
 
@@ -42,7 +45,7 @@ struct ReplyText {
   }
 
   /// Broadcasts were lost.
-  mutating func tear() { if end == nil { isTorn = true } }
+  mutating func tear() { if end == nil { (isTorn, isShort) = (true, true) } }
 
   /// Takes the text so far from the session's history, where the stream has left a hole.
   /// Nobody can say whether what streams next is in it already: the hole stays until the
@@ -52,6 +55,7 @@ struct ReplyText {
   mutating func reseat(_ text: String) -> Bool {
     guard end == nil, !text.isEmpty, isTorn || self.text.isEmpty else { return false }
     isTorn = true
+    if text.utf8.count >= self.text.utf8.count { isShort = false }
     // A text that streamed meanwhile is newer.
     if self.text.utf8.starts(with: text.utf8) { return false }
     self.text = text
@@ -61,7 +65,7 @@ struct ReplyText {
   /// Takes the whole text of a reply that ended with a hole in it.
   mutating func mend(_ text: String) {
     self.text = text
-    isTorn = false
+    (isTorn, isShort) = (false, false)
   }
 
   /// Ends with a text of the session's history.
@@ -69,6 +73,17 @@ struct ReplyText {
     if end != nil { return }
     mend(text)
     end = .final
+  }
+
+  /// Ends with the text that is there, where nothing more is to be found.
+  ///
+  /// - Parameter isSilent: whether the run said nothing at its end, for all that is known.
+  /// - Returns: false where some of the text is missing.
+  mutating func conclude(isSilent: Bool) -> Bool {
+    guard !isShort || isSilent else { return false }
+    mend(text)
+    end = end ?? .final
+    return true
   }
 
   /// Ends because the run failed.
@@ -84,9 +99,13 @@ struct ReplyText {
     }
     guard let delta = chat["deltaText"]?.string else { return false }
     if chat["replace"]?.bool == true { return become(delta) }
-    if isTorn || delta.isEmpty { return false }
+    if delta.isEmpty { return false }
+    if isTorn {
+      isShort = true
+      return false
+    }
     if text.utf8.count + delta.utf8.count > Self.mostBytes {
-      isTorn = true
+      (isTorn, isShort) = (true, true)
       return false
     }
     text += delta
@@ -94,7 +113,7 @@ struct ReplyText {
   }
 
   private mutating func become(_ whole: String) -> Bool {
-    isTorn = false
+    (isTorn, isShort) = (false, false)
     if whole == text { return false }
     text = whole
     return true

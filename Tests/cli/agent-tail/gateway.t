@@ -48,6 +48,28 @@ not_ok "no token in records and messages" grep -q 'gw-secret\|dt-' "$tmp/tail.ou
 is "$(find "$XDG_STATE_HOME/agentutils/openclaw" -type f ! -perm 600)" "" \
   "the key is for its owner alone"
 
+# Runs that say nothing yet.
+start_gateway busy
+start work agent-tail -p busy --retry-wait 0.1
+wait_until 20 came_frames busy sessions.subscribe 1
+tell busy event agent '{"runId":"w1","sessionKey":"agent:heron:quiet","seq":1,"stream":"lifecycle","data":{"phase":"start"}}'
+tell busy event session.tool '{"runId":"w2","sessionKey":"agent:heron:tools","seq":1,"stream":"tool","data":{"phase":"start"}}'
+tell busy event agent '{"runId":"w3","sessionKey":"agent:heron:over","seq":1,"stream":"lifecycle","data":{"phase":"start"}}'
+tell busy event chat '{"runId":"w3","sessionKey":"agent:heron:over","seq":2,"state":"final"}'
+tell busy event agent '{"runId":"w3","sessionKey":"agent:heron:over","seq":3,"stream":"lifecycle","data":{"phase":"end"}}'
+wait_until 20 has "$tmp/work.out" '"phase":"end"'
+tell busy drop
+ok "a run of which only lifecycle and tools were seen is under way when the connection breaks" \
+  wait_until 20 came_frames busy chat.history 2
+is "$(frames busy chat.history | jq -r .sessionKey | sort | xargs)" \
+  "agent:heron:quiet agent:heron:tools" "and one that ended is not"
+tell busy event session.tool '{"runId":"w4","sessionKey":"agent:heron:tools","seq":1,"stream":"tool","data":{"phase":"start"}}'
+tell busy skip 1
+tell busy event lost 1
+tell busy event news 1
+ok "nor is it forgotten at a hole" wait_until 20 came_frames busy chat.history 3
+stop "$pid"
+
 # Silence.
 start_gateway quiet --tick 300
 start silent agent-tail -p quiet -L --retry-wait 0.1

@@ -56,6 +56,7 @@ KEYS = {
                   "timeoutMs", "queueMode"},
     "chat.abort": {"sessionKey", "runId"},
     "chat.history": {"sessionKey", "limit", "offset", "maxChars"},
+    "agent.wait": {"runId", "timeoutMs"},
     "agents.list": set(), "sessions.list": {"limit"}, "sessions.subscribe": set(),
     "sessions.messages.subscribe": {"key", "includeApprovals"},
     "exec.approval.list": set(), "exec.approval.get": {"id"},
@@ -94,7 +95,7 @@ history = {}
 approvals = {}
 settled = {}
 state = {"hush": False, "door": "", "skip": 0, "refuse": None, "paired": not options.pair,
-         "mute": set(), "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0}
+         "mute": set(), "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0, "go": threading.Event()}
 
 
 def now():
@@ -306,6 +307,18 @@ class Run:
         if first == "fail":
             self.delta("half")
             return self.end("error", errorMessage=words[5:] or "too many requests", errorKind="rate_limit")
+        if first == "hold":
+            # What is said behind the first piece is lost; the end comes when it is told to.
+            kind = words.split(" ")[1]
+            if kind != "silent":
+                self.delta("half ")
+                self.text += "more"
+            state["go"].wait(60)
+            if kind == "error":
+                return self.end("error", errorMessage="too many requests", errorKind="rate_limit")
+            with lock:
+                self.isOver = True
+                return broadcast("chat", self.tell("final", stopReason="stop"))
         if first == "silence":
             return self.end("final", stopReason="stop")
         if first == "blank":
@@ -394,6 +407,16 @@ def answer(connection, method, params):
     if method == "chat.history":
         with lock:
             return tell_history(params)
+    if method == "agent.wait":
+        found = runs.get(params["runId"])
+        if found is None or not found.isOver:
+            return {"runId": params["runId"], "status": "timeout"}
+        if found.hasFailed:
+            return {"runId": found.id, "status": "error", "error": "rate_limit: it had failed"}
+        silent = {"disposition": "empty"}
+        heard = {"disposition": "visible", "text": found.text[:20]}
+        return {"runId": found.id, "status": "ok", "endedAt": now(),
+                "terminalReply": heard if found.text else silent}
     if method == "chat.abort":
         found = [each for each in runs.values() if each.key == params["sessionKey"]
                  and not each.isOver and params.get("runId", each.id) == each.id]
@@ -568,6 +591,8 @@ def control(line):
     elif word == "close":
         for each in everyone:
             each.close(int(name), last)
+    elif word == "go":
+        state["go"].set()
     elif word == "hush":
         state["hush"] = True
     elif word == "skip":
