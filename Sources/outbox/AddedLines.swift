@@ -79,10 +79,16 @@ struct AddedLines {
       throw RecordFault(reason: "a key alone, and no collection")
     }
     guard let value = row.value else { throw RecordFault(reason: "neither op nor value") }
-    if let repository = row.repository, records?.isOwn(repository) != true {
-      throw RecordFault(reason: "somebody else's record, for all that is known here")
+    var owner: Repository?
+    if let repository = row.repository {
+      switch records?.knownOwner(repository) {
+      case .own: break
+      case .unknown: owner = repository
+      case .others, nil: throw RecordFault(reason: "somebody else's record")
+      }
     }
     return try .put(
-      RecordPlace(collection, row.key), value, base: row.cid.map(RecordSwap.cid) ?? .any)
+      RecordPlace(collection, row.key, of: owner), value,
+      base: row.cid.map(RecordSwap.cid) ?? .any)
   }
 }

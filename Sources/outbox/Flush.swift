@@ -64,10 +64,14 @@ struct Flush {
   ) throws {
     if items.isEmpty { return }
     var sender: OutboxSender?
+    var items = items
     do {
       sender = try self.sender(file, diagnostics)
+      try sender?.settle()
+      items = file.fold.open.filter { $0.place != nil }
     } catch {
       fail(error, diagnostics)
+      sender = nil
     }
     for item in items {
       guard let place = item.place else { continue }

@@ -28,11 +28,13 @@ public enum PDSRecord {
     let records = PDSRecords(
       access, repository: options.repository, options.limits, diagnostics)
     let output = RowWriter()
+    let isOwn = options.repository.map { records.isOwn($0) } != false
+    let copies = isOwn ? RecordCopies(of: access.profile, records) : nil
     let queue =
-      options.isQueued && options.repository.map({ records.isOwn($0) }) != false
-      ? try RecordQueue(access.profile, records, options, diagnostics) : nil
+      options.isQueued && isOwn
+      ? try RecordQueue(access.profile, records, copies, options, diagnostics) : nil
     switch options.verb {
-    case .list: return try list(records, queue, options, output, diagnostics)
+    case .list: return try list(records, queue, copies, options, output, diagnostics)
     case .describe:
       guard let row = try records.describe() else { return none("repository", diagnostics) }
       try output.write(row)
@@ -46,13 +48,13 @@ public enum PDSRecord {
         if let queue {
           try queue.get(RecordPlace(collection, key))
         } else {
-          try records.get(ATURI(try records.repository(), collection, key))
+          try read(ATURI(try records.repository(), collection, key), records, copies)
         }
       guard let row else { return none("record", diagnostics) }
       try output.write(row)
       return .success
     case .get, .create, .put, .delete:
-      var lines = RecordLines(options, records, queue, output, diagnostics)
+      var lines = RecordLines(options, records, queue, copies, output, diagnostics)
       return try lines.run()
     case .watch:
       let firehose = try PDSFirehose(
@@ -61,9 +63,20 @@ public enum PDSRecord {
     }
   }
 
+  private static func read(
+    _ uri: ATURI, _ records: PDSRecords, _ copies: RecordCopies?
+  ) throws -> [UInt8]? {
+    let row = try records.get(uri)
+    if let collection = uri.collection, let key = uri.key {
+      copies?.note(
+        RecordPlace(collection, key), row.flatMap { CopiedRecord(row: $0, time: .now()) })
+    }
+    return row
+  }
+
   private static func list(
-    _ records: PDSRecords, _ queue: RecordQueue?, _ options: PDSOptions, _ output: RowWriter,
-    _ diagnostics: Diagnostics
+    _ records: PDSRecords, _ queue: RecordQueue?, _ copies: RecordCopies?, _ options: PDSOptions,
+    _ output: RowWriter, _ diagnostics: Diagnostics
   ) throws -> ExitStatus {
     guard let collection = options.collection else { return .failure }
     var faults = FaultLog(diagnostics)
@@ -79,9 +92,15 @@ public enum PDSRecord {
       ) { faults.event("list", $0) }
       for row in rows { try write(row) }
     } else {
+      var read = ListedCopies(.now())
+      let take = { (row: [UInt8]) in
+        try write(row)
+        if copies != nil { read.take(row) }
+      }
       try records.list(
         collection, isReversed: options.isReversed, count: count,
-        fault: { faults.event("list", $0) }, row: write)
+        fault: { faults.event("list", $0) }, row: take)
+      copies.map { read.keep(in: $0, of: collection, isWhole: read.count < count) }
     }
     faults.finish()
     if faults.hasFault { return .failure }
@@ -126,5 +145,40 @@ final class RowWriter {
     }
     try writer.newline()
     try writer.flush()
+  }
+}
+
+/// The rows of a list, as what later changes are made from.
+struct ListedCopies {
+  /// Longer lists are not kept: who has so many records changes few of them by hand.
+  private static let mostBytes = 64 << 20
+
+  /// How many rows there were.
+  private(set) var count = 0
+  private let start: Timestamp
+  private var rows: [RecordKey: CopiedRecord] = [:]
+  private var bytes = 0
+
+  /// - Parameter start: when the reading began.
+  init(_ start: Timestamp) { self.start = start }
+
+  /// Takes a row.
+  mutating func take(_ row: [UInt8]) {
+    count += 1
+    bytes += row.count
+    guard bytes <= Self.mostBytes else {
+      rows = [:]
+      return
+    }
+    guard let name = try? row.withUnsafeBytes({ try RecordRow($0) }) else { return }
+    rows[name.key] = CopiedRecord(row: row, time: start)
+  }
+
+  /// Keeps them.
+  ///
+  /// - Parameter isWhole: whether there are no others.
+  func keep(in copies: RecordCopies, of collection: NSID, isWhole: Bool) {
+    guard bytes <= Self.mostBytes else { return }
+    copies.keep(rows, of: collection, since: start, isWhole: isWhole)
   }
 }

@@ -8,6 +8,8 @@ struct RecordLines {
   private let options: PDSOptions
   private let records: PDSRecords
   private let queue: RecordQueue?
+  /// Of one's own records; nil for somebody else's, and without a profile.
+  private let copies: RecordCopies?
   private let output: RowWriter
   private let diagnostics: Diagnostics
   private var faults: FaultLog
@@ -30,11 +32,12 @@ struct RecordLines {
   }
 
   init(
-    _ options: PDSOptions, _ records: PDSRecords, _ queue: RecordQueue?, _ output: RowWriter,
-    _ diagnostics: Diagnostics
+    _ options: PDSOptions, _ records: PDSRecords, _ queue: RecordQueue?, _ copies: RecordCopies?,
+    _ output: RowWriter, _ diagnostics: Diagnostics
   ) {
     self.options = options
     self.queue = queue
+    self.copies = copies
     self.records = records
     self.output = output
     self.diagnostics = diagnostics
@@ -73,7 +76,8 @@ struct RecordLines {
     guard let collection = options.collection else { return }
     do {
       if options.verb == .delete {
-        try output.write(try delete(collection, key, swap(RecordRow(nil, nil, key))))
+        let place = RecordPlace(collection, key)
+        try output.write(try delete(place, swap(RecordRow(nil, nil, key))))
         return
       }
       let text = try BoundedFile.given("-", limit: RecordDraft.largest)
@@ -81,7 +85,7 @@ struct RecordLines {
         try Self.draft(bytes, collection, created: nil)
       }
       let swap = swap(RecordRow(nil, nil, key))
-      try output.write(try put(draft, collection, key, swap))
+      try output.write(try put(draft, RecordPlace(collection, key), swap))
     } catch let fault as LineFault {
       worst = fault.status
       diagnostics.error(key.description, fault.reason)
@@ -120,19 +124,37 @@ struct RecordLines {
           try records.look(ATURI(repository, collection, row.key))
         }
       switch answer {
-      case .found(let row): return row
+      case .found(let found):
+        if row.repository.map({ records.isOwn($0) }) != false {
+          note(RecordPlace(collection, row.key), found)
+        }
+        return found
       case .absent: throw LineFault(answer: "no such record", .negative)
       case .refused(let reason): throw LineFault(answer: reason)
       }
     }
-    guard try records.owns(row.repository) else { throw LineFault("somebody else's record") }
+    let place = RecordPlace(collection, row.key, of: try owner(row.repository))
     if options.swap == .row, row.cid == nil { throw LineFault("no cid to compare with") }
     if options.verb == .delete {
-      return try delete(collection, row.key, swap(row))
+      return try delete(place, swap(row))
     }
     guard let value = row.value else { throw LineFault("no value to put") }
     let draft = try value.withUnsafeBytes { try Self.draft($0, collection, created: nil) }
-    return try put(draft, collection, row.key, swap(row))
+    return try put(draft, place, swap(row))
+  }
+
+  /// Whose a record is, if that is to be found out yet; nil for the account's own.
+  private func owner(_ repository: Repository?) throws -> Repository? {
+    guard let repository else { return nil }
+    let owner: PDSRecords.Owner =
+      if let queue { queue.owner(repository) } else {
+        try records.owns(repository) ? .own : .others
+      }
+    switch owner {
+    case .own: return nil
+    case .others: throw LineFault("somebody else's record")
+    case .unknown: return repository
+    }
   }
 
   /// A record gets its key, and its time, here: so it can be sent twice and is there once.
@@ -147,7 +169,7 @@ struct RecordLines {
     if known == nil { try book?.note(key, for: line) }
     let place = RecordPlace(collection, RecordKey(key))
     guard let queue else {
-      return try written(try records.put(draft, collection, place.key, swap: .absent))
+      return try written(try records.put(draft, collection, place.key, swap: .absent), place, draft)
     }
     let isSettled = book?.isSettled(key) == true
     let history = isSettled ? RecordQueue.History.kept : known == nil ? .new : .perhapsKept
@@ -165,21 +187,21 @@ struct RecordLines {
   // MARK: - Writing
 
   private mutating func put(
-    _ draft: RecordDraft, _ collection: NSID, _ key: RecordKey, _ swap: RecordSwap
+    _ draft: RecordDraft, _ place: RecordPlace, _ swap: RecordSwap
   ) throws -> [UInt8] {
     guard let queue else {
-      return try written(try records.put(draft, collection, key, swap: swap))
+      return try written(
+        try records.put(draft, place.collection, place.key, swap: swap), place, draft)
     }
-    let change = OutboxEntry.Change.put(
-      RecordPlace(collection, key), draft, base: swap, was: nil)
-    return kept(try queue.write(change))
+    return kept(try queue.write(.put(place, draft, base: swap, was: nil)))
   }
 
-  private mutating func delete(
-    _ collection: NSID, _ key: RecordKey, _ swap: RecordSwap
-  ) throws -> [UInt8] {
-    guard let queue else { return try written(try records.delete(collection, key, swap: swap)) }
-    return kept(try queue.write(.delete(RecordPlace(collection, key), base: swap)))
+  private mutating func delete(_ place: RecordPlace, _ swap: RecordSwap) throws -> [UInt8] {
+    guard let queue else {
+      return try written(
+        try records.delete(place.collection, place.key, swap: swap), place, nil)
+    }
+    return kept(try queue.write(.delete(place, base: swap)))
   }
 
   private mutating func kept(_ outcome: (row: [UInt8], status: ExitStatus)) -> [UInt8] {
@@ -206,9 +228,17 @@ struct RecordLines {
     }
   }
 
-  private func written(_ outcome: WriteOutcome) throws -> [UInt8] {
+  private func note(_ place: RecordPlace, _ row: [UInt8]) {
+    copies?.note(place, CopiedRecord(row: row, time: .now()))
+  }
+
+  private func written(
+    _ outcome: WriteOutcome, _ place: RecordPlace, _ draft: RecordDraft?
+  ) throws -> [UInt8] {
     switch outcome {
-    case .done(let row): return row
+    case .done(let row):
+      if let draft { copies?.note(place, draft, row) } else { copies?.note(place, nil) }
+      return row
     case .conflict(let reason):
       throw LineFault(answer: "nothing was written: \(reason)", .negative)
     case .altered(let reason): throw LineFault(answer: reason)

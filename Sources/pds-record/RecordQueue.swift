@@ -16,16 +16,30 @@ final class RecordQueue {
 
   /// - Throws: `SettingsError` where there is no profile.
   init(
-    _ profile: String?, _ records: PDSRecords, _ options: PDSOptions, _ diagnostics: Diagnostics
+    _ profile: String?, _ records: PDSRecords, _ copies: RecordCopies?, _ options: PDSOptions,
+    _ diagnostics: Diagnostics
   ) throws(SettingsError) {
     file = try OutboxFile(profile: profile, diagnostics)
-    copies = RecordCopies(profile: file.profile, account: records.account)
-    sender = OutboxSender(file, records, copies)
+    self.copies = copies ?? RecordCopies(profile: file.profile, account: records.account)
+    sender = OutboxSender(file, records, self.copies)
     patience = options.limits.timeout
     (self.records, self.diagnostics) = (records, diagnostics)
   }
 
   // MARK: - Writing
+
+  /// Whose a repository is; unknown while nobody lets us in, who could say it.
+  func owner(_ repository: Repository) -> PDSRecords.Owner {
+    let known = records.knownOwner(repository)
+    guard known == .unknown, failure == nil else { return known }
+    do throws(CallFailure) {
+      return try records.owns(repository) ? .own : .others
+    } catch {
+      diagnostics.say("\(error.message); kept in the outbox")
+      failure = error
+      return .unknown
+    }
+  }
 
   /// Keeps a change, and sends it with what waits for the same record.
   ///
@@ -38,7 +52,7 @@ final class RecordQueue {
     _ change: OutboxEntry.Change, _ history: History = .new
   ) throws(SettingsError) -> (row: [UInt8], status: ExitStatus) {
     guard let place = change.place else { return ([], .failure) }
-    var change = change
+    var change = try seen(change.made(from: copies))
     var waiting: OutboxItem?
     if history != .new {
       try file.look()
@@ -71,6 +85,26 @@ final class RecordQueue {
       }
     }
     return (kept.record(file.profile), failure?.status ?? .temporary)
+  }
+
+  /// A deletion of what is there now, where nothing else says of what: who asks for it now means
+  /// that, and what comes behind it is somebody else's.
+  private func seen(_ change: OutboxEntry.Change) throws(SettingsError) -> OutboxEntry.Change {
+    guard case .delete(let place, .any) = change, place.owner == nil, failure == nil else {
+      return change
+    }
+    try file.look()
+    if file.fold.item(of: place) != nil { return change }
+    do throws(CallFailure) {
+      let row = try records.get(ATURI(try records.repository(), place.collection, place.key))
+      let there = row.flatMap { CopiedRecord(row: $0, time: .now()) }
+      copies.note(place, there)
+      return there.map { .delete(place, base: .cid($0.cid)) } ?? change
+    } catch {
+      diagnostics.say("\(error.message); kept in the outbox")
+      failure = error
+      return change
+    }
   }
 
   /// What earlier runs did with a change.
@@ -120,6 +154,7 @@ final class RecordQueue {
       throw CallFailure(file.path, "another process sends what is in it", .temporary)
     }
     defer { lock.release() }
+    try sender.settle()
     return try sender.send(place)
   }
 
@@ -213,18 +248,17 @@ final class RecordQueue {
   private func read(
     _ collection: NSID, _ isReversed: Bool, _ count: Int, spare: Int, _ fault: (String) -> Void
   ) throws -> [RowOverlay.Row] {
-    let start = Timestamp.now()
+    var read = ListedCopies(.now())
     let (most, isEndless) = count.addingReportingOverflow(spare)
     var rows: [RowOverlay.Row] = []
-    var copied: [RecordKey: CopiedRecord] = [:]
     try records.list(
       collection, isReversed: isReversed, count: isEndless ? .max : most, fault: fault
     ) { bytes in
       guard let row = try? bytes.withUnsafeBytes({ try RecordRow($0) }) else { return }
       rows.append(.init(row.key, bytes))
-      copied[row.key] = CopiedRecord(row: bytes, time: start)
+      read.take(bytes)
     }
-    copies.keep(copied, of: collection, since: start, isWhole: isEndless || rows.count < most)
+    read.keep(in: copies, of: collection, isWhole: isEndless || rows.count < most)
     return rows
   }
 

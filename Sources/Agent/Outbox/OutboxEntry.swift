@@ -7,11 +7,16 @@ public struct RecordPlace: Hashable, Sendable, CustomStringConvertible {
   public let collection: NSID
   /// Under which key.
   public let key: RecordKey
+  /// Whose it is, where nobody could say yet that it is the account's own; else nil.
+  public let owner: Repository?
 
   /// - Parameters: as the members.
-  public init(_ collection: NSID, _ key: RecordKey) {
-    (self.collection, self.key) = (collection, key)
+  public init(_ collection: NSID, _ key: RecordKey, of owner: Repository? = nil) {
+    (self.collection, self.key, self.owner) = (collection, key, owner)
   }
+
+  /// The record of the account's own.
+  var own: RecordPlace { RecordPlace(collection, key) }
 
   public var description: String { "\(collection)/\(key)" }
 }
@@ -34,6 +39,15 @@ public struct OutboxEntry: Sendable {
       switch self {
       case .put(let place, _, _, _), .delete(let place, _): place
       case .prompt: nil
+      }
+    }
+
+    /// The same change of another record.
+    func of(_ place: RecordPlace) -> Change {
+      switch self {
+      case .put(_, let draft, let base, let was): .put(place, draft, base: base, was: was)
+      case .delete(_, let base): .delete(place, base: base)
+      case .prompt: self
       }
     }
   }
@@ -67,7 +81,8 @@ public struct OutboxEntry: Sendable {
   static func named(
     _ text: consuming RecordText, _ place: RecordPlace, _ base: RecordSwap
   ) -> RecordText {
-    let text = text.string("collection", place.collection.description)
+    let text = text.string("repo", place.owner?.description)
+      .string("collection", place.collection.description)
       .string("rkey", place.key.description)
     switch base {
     case .any: return text
@@ -127,7 +142,8 @@ extension OutboxEntry.Change {
     if case .put(_, let draft, .cid(let cid), nil) = self {
       return .put(place, draft, base: .cid(cid), was: copies.content(of: place, cid))
     }
-    guard let copy = copies.record(place) else { return self }
+    // The copies are of the account's own records.
+    guard place.owner == nil, let copy = copies.record(place) else { return self }
     let base = RecordSwap.cid(copy.cid)
     switch self {
     case .put(_, let draft, .any, nil): return .put(place, draft, base: base, was: copy.value)

@@ -55,7 +55,7 @@ struct OutboxFields {
     return found
   }
 
-  /// `collection` and `rkey`.
+  /// `collection` and `rkey`, and `repo` where somebody has yet to say whose that is.
   func place() throws(RecordFault) -> RecordPlace {
     guard let collection = try text("collection").flatMap({ NSID($0) }) else {
       throw RecordFault(reason: "collection is not the name of a collection")
@@ -63,7 +63,10 @@ struct OutboxFields {
     guard let key = try text("rkey").flatMap({ RecordKey($0) }) else {
       throw RecordFault(reason: "rkey is not a record key")
     }
-    return RecordPlace(collection, key)
+    let name = try text("repo")
+    let owner = name.flatMap { Repository($0) }
+    if owner == nil, name != nil { throw RecordFault(reason: "repo is neither a DID nor a handle") }
+    return RecordPlace(collection, key, of: owner)
   }
 
   /// `base`: missing where it is not known, null where there was none.

@@ -9,6 +9,8 @@ public final class OutboxFile {
   public let path: String
   /// Whose it is.
   public let profile: String
+  /// Whether a repository is known to be that of the account.
+  public var isOwn: (Repository) -> Bool = { _ in false }
   /// What the lines mean, as of the last look.
   public private(set) var fold = OutboxFold()
   private let diagnostics: Diagnostics
@@ -84,6 +86,14 @@ public final class OutboxFile {
     try alone { () throws(SettingsError) in try read() }
   }
 
+  /// Reads all of it again, when more is known of whose the records are.
+  ///
+  /// - Throws: `SettingsError`.
+  func lookAgain() throws(SettingsError) {
+    forget()
+    try look()
+  }
+
   private func forget() {
     if descriptor >= 0 { close(descriptor) }
     (descriptor, offset, lines, fold) = (-1, 0, [], OutboxFold())
@@ -148,11 +158,15 @@ public final class OutboxFile {
   }
 
   private func take(line: [UInt8]) throws(RecordFault) {
-    let found: OutboxLine
     let result = line.withUnsafeBytes { pointer in
       Result<OutboxLine, RecordFault> { () throws(RecordFault) in try OutboxLine(pointer) }
     }
-    found = try result.get()
+    var found = try result.get()
+    if case .entry(let entry) = found, let place = entry.change.place, let owner = place.owner,
+      isOwn(owner)
+    {
+      found = .entry(OutboxEntry(id: entry.id, time: entry.time, entry.change.of(place.own)))
+    }
     guard fold.take(found) else { throw RecordFault(reason: "an id that was there before") }
     switch found {
     case .entry(let entry): lines.append((line, [entry.id]))

@@ -36,6 +36,17 @@ public struct OutboxSender {
   public init(_ file: OutboxFile, _ records: PDSRecords, _ copies: RecordCopies?) {
     (self.file, self.records, self.copies) = (file, records, copies)
     records.isQueued = true
+    file.isOwn = records.isOwn
+  }
+
+  /// Finds out whose the records are of which nobody could say it when they were kept.
+  ///
+  /// - Throws: `CallFailure` when nobody can say it now; then they wait.
+  public func settle() throws(CallFailure) {
+    let owners = Set(file.fold.open.compactMap { $0.place?.owner })
+    if owners.isEmpty { return }
+    for owner in owners { _ = try records.owns(owner) }
+    try local { () throws(SettingsError) in try file.lookAgain() }
   }
 
   /// Sends what waits for a record.
@@ -46,6 +57,10 @@ public struct OutboxSender {
   public func send(_ place: RecordPlace) throws(CallFailure) -> OutboxItem? {
     try local { () throws(SettingsError) in try file.look() }
     guard let item = file.fold.item(of: place) else { return nil }
+    if let owner = place.owner, !(try records.owns(owner)) {
+      let ack = OutboxAck(.dropped, reason: "somebody else's record")
+      return try local { () throws(SettingsError) in try file.answer(item, ack) }
+    }
     let ack: OutboxAck
     switch item.action {
     case .put(let draft): ack = try put(draft, place, item)
@@ -124,7 +139,7 @@ public struct OutboxSender {
         }
         switch try records.put(sent, place.collection, place.key, swap: swap) {
         case .done(let row):
-          note(sent, place, row)
+          copies?.note(place, sent, row)
           var ack = OutboxAck(isMerged ? .merged : .done, cid: sent.cid, conflicts: conflicts)
           ack.row = row
           return ack
@@ -207,12 +222,6 @@ public struct OutboxSender {
     return ack
   }
 
-  private func note(_ draft: RecordDraft, _ place: RecordPlace, _ row: [UInt8]) {
-    let uri = PDSRecords.member("uri", of: row) ?? ""
-    copies?.note(
-      place, CopiedRecord(cid: draft.cid, value: draft.bytes, uri: uri, time: .now()))
-  }
-
   private static func draft(_ record: [UInt8], _ collection: NSID) -> RecordDraft? {
     record.withUnsafeBytes { bytes in
       try? RecordDraft(bytes, for: collection, created: nil)
@@ -223,16 +232,13 @@ public struct OutboxSender {
     _ place: RecordPlace, _ item: OutboxItem
   ) throws(CallFailure) -> OutboxAck {
     var swap = item.base
-    var base = item.base
-    // A base that is not known is what is there now: others may make it anew behind our back.
+    let base = item.base
     var isLookedFirst = base == .absent || base == .any || !item.sent.isEmpty
     var answer: [UInt8]?
     for _ in 0...Self.mostRounds {
       var refusal: String?
       if !isLookedFirst {
-        var attempt = OutboxAttempt()
-        if item.base == .any, case .cid(let cid) = swap { attempt.cid = cid }
-        try local { () throws(SettingsError) in try file.note(attempt, of: item) }
+        try local { () throws(SettingsError) in try file.note(OutboxAttempt(), of: item) }
         switch try records.delete(place.collection, place.key, swap: swap) {
         case .done(let row):
           answer = row
@@ -250,10 +256,11 @@ public struct OutboxSender {
       if let refusal, swap == .cid(theirs.cid) {
         return OutboxAck(.dropped, cid: theirs.cid, reason: refusal)
       }
-      if base == .any { base = .cid(theirs.cid) }
       let isOwn = item.sent.contains { $0.cid == theirs.cid }
       if base != .cid(theirs.cid) && !isOwn {
-        return OutboxAck(.dropped, cid: theirs.cid, reason: "changed")
+        // Without a base it may be another one than whoever deletes it had seen.
+        let reason = base == .any ? "nothing tells what was to be deleted" : "changed"
+        return OutboxAck(.dropped, cid: theirs.cid, reason: reason)
       }
       swap = .cid(theirs.cid)
     }

@@ -81,6 +81,14 @@ public final class RecordCopies {
     self.account = account
   }
 
+  /// Those of the account of a profile.
+  ///
+  /// - Parameter profile: nil, or a name that no folder can have, for none.
+  public convenience init?(of profile: String?, _ records: PDSRecords) {
+    guard let profile, OutboxFile.isSafe(profile) else { return nil }
+    self.init(profile: profile, account: records.account)
+  }
+
   /// What is known of a collection; nothing where its file cannot be read.
   public func collection(_ name: NSID) -> CopiedCollection {
     if let found = known[name] { return found }
@@ -151,6 +159,14 @@ public final class RecordCopies {
     } catch {
       forget(path)
     }
+  }
+
+  /// Keeps what was written.
+  ///
+  /// - Parameter row: the server's answer.
+  public func note(_ place: RecordPlace, _ draft: RecordDraft, _ row: [UInt8]) {
+    let uri = PDSRecords.member("uri", of: row) ?? ""
+    note(place, CopiedRecord(cid: draft.cid, value: draft.bytes, uri: uri, time: .now()))
   }
 
   // MARK: - The files

@@ -24,8 +24,9 @@ public enum RowOverlay {
     _ rows: [Row], _ items: [OutboxItem], of place: (Repository, NSID), isRising: Bool
   ) -> [Row] {
     var waiting: [RecordKey: OutboxItem] = [:]
-    for item in items where item.place?.collection == place.1 {
-      if let key = item.place?.key { waiting[key] = item }
+    for item in items {
+      guard let its = item.place, its.collection == place.1, its.owner == nil else { continue }
+      waiting[its.key] = item
     }
     if waiting.isEmpty { return rows }
     var kept = rows.filter { waiting[$0.key] == nil }

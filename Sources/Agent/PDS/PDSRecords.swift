@@ -43,6 +43,22 @@ public final class PDSRecords {
     repository == server.identifier || session.known()?.isOf(repository) == true
   }
 
+  /// Whose something is.
+  public enum Owner: Sendable {
+    /// The account's own.
+    case own
+    /// Somebody else's.
+    case others
+    /// Nobody has logged in, who could say it.
+    case unknown
+  }
+
+  /// Whose a repository is, without asking.
+  public func knownOwner(_ repository: Repository) -> Owner {
+    if isOwn(repository) { return .own }
+    return session.known() == nil ? .unknown : .others
+  }
+
   /// Makes sure that a record is one of the account's own, which alone can be written.
   ///
   /// - Parameter repository: of the record; nil where nothing is said.

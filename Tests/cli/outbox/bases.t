@@ -20,6 +20,7 @@ none=bafyreighusodssr3fxenpbozzqmenwm3lqbmygrtjwm4k65jnmwfk2pwk4
 # --- deletions
 
 other later '{"title":"theirs"}'
+forget
 {
   line put later ',"record":{"title":"x"}'
   line delete later ",\"base\":\"$none\""
@@ -31,10 +32,8 @@ is "$(value later)" '{"title":"theirs"}' "which is still there"
 outbox drop --all >"$tmp/other"
 
 other anew '{"title":"old"}'
-forget
-line delete anew | outbox add >"$tmp/other"
 fault me '{"method":"deleteRecord","lose":true}'
-timeout -s KILL 0.9 outbox flush >"$tmp/other" 2>&1
+timeout -s KILL 0.9 pds-record --queue delete $task anew >"$tmp/other" 2>&1
 is "$(value anew)" "" "a deletion whose answer is lost"
 other anew '{"title":"new of others"}'
 : >"$tmp/me.faults"

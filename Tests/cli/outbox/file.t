@@ -21,7 +21,7 @@ cat >"$tmp/lines" <<'END'
 {"op":"prompt","text":"hello","thread":"t"}
 {"type":"message","role":"user","text":"again"}
 {"uri":"at://alice.test/com.example.a/c","cid":"bafyreighusodssr3fxenpbozzqmenwm3lqbmygrtjwm4k65jnmwfk2pwk4","value":{"n":1}}
-{"uri":"at://bob.test/com.example.a/c","value":{"n":1}}
+{"uri":"at://bob.test/com.example.a/c"}
 {"op":"put","collection":"com.example.a","rkey":"../x","record":{}}
 {"op":"put","collection":"../../x","rkey":"x","record":{}}
 {"op":"put","collection":"com.example.a","rkey":"x","record":{"n":1.5}}
@@ -33,7 +33,7 @@ not JSON
 END
 run sh -c "outbox add <$tmp/lines"
 status_is 2 "bad lines among good ones"
-is "$(sed 's/^outbox: standard input://' "$err")" "6: somebody else's record, for all that is known here
+is "$(sed 's/^outbox: standard input://' "$err")" "6: neither op nor value
 7: rkey is not a record key
 8: collection is not the name of a collection
 9: no floats in records: 1.5
