@@ -130,6 +130,8 @@ is "$(tail -n 1 "$out")" '{"type":"count","count":170,"usd_cost":4.0507614,"inpu
   "what it kept is what was recorded"
 run agent-cost -p b,a -S 48h --by profile
 is "$(cut -f 1-3 "$out" | tail -n 2 | sort | tr '\t\n' '  ')" "a 170 4.0507614 b 170 4.0507614 " "two agents"
+run agent-cost -p b --profile a -p b -S 48h -o json
+is "$(tail -n 1 "$out" | jq -c '[.count, .usd_cost]')" '[340,8.1015228]' "named one by one, each once"
 run agent-cost -p a -g 1184019000000000771 -S 48h --by guild
 is "$(sed 1d "$out" | cut -f 1)" 1184019000000000771 "a guild"
 run agent-cost -p a -g 'repair café' -S 48h --by guild

@@ -30,17 +30,17 @@ run agent-pulse -p a,b -n 4 -- --color never -n 4
 status_is 0 "-n of several agents"
 is "$(rows "$out")" "a n4 b n4 a n5 b n5" "the newest of all, oldest first, each with its name"
 err_empty "without a word"
-run agent-pulse -p a,b --profile b -n 2 -- --color never -n 2
-is "$(rows "$out")" "b n4 b n5" "filters choose among them"
+run agent-pulse -p a --profile b -n 4 -- --color never -n 4
+is "$(rows "$out")" "a n4 b n4 a n5 b n5" "so with an option for each"
 run agent-pulse -n 2 --profile=a -p b -- --color never -p -n 2
 status_is 2 "what is behind -- is the format's"
-run agent-pulse --profile a -n 2 -pb -- --color never -n 2
-is "$(rows "$out")" "b n4 b n5" "options may stand anywhere, and the last of one counts"
+run agent-pulse --profile a -n 4 -pb -- --color never -n 4
+is "$(rows "$out")" "a n4 b n4 a n5 b n5" "which may stand anywhere"
 run sh -c 'agent-pulse -n 2 --records -p b | head -n 2 | jq -r .content | paste -s -d " " -'
 out_is "n4 n5" "so may --records"
-run agent-pulse -p "a,$odd" --profile "$odd" -n 2 -- --color never -n 2
-is "$(rows "$out")" "$odd n4 $odd n5" "a name is a name, whatever is in it"
-run agent-pulse -p a,a -n 2 -- --color never -n 2
+run agent-pulse -p "a,$odd" --profile "$odd" -n 4 -- --color never -n 4
+is "$(rows "$out")" "a n4 $odd n4 a n5 $odd n5" "a name is a name, whatever is in it"
+run agent-pulse -p a,a -p a -n 2 -- --color never -n 2
 is "$(rows "$out")" "a n4 a n5" "one that is named twice is one"
 ok "nothing is left of these" nothing_left
 

@@ -118,6 +118,11 @@ run agent-status -p home -p work -o small
 is "$(cut -d ' ' -f 1 "$out" | tr '\n' ' ')" "home work " "agent-status -p may be repeated"
 run agent-call -p home -p work health
 err_like '^agent-call: one profile at a time: work; agent-tail follows several$' "agent-call's not"
+for command in task-add task-list agent-talk 'mem-pick -f x'; do
+  # shellcheck disable=SC2086  # words
+  run $command -p home --profile=work
+  is "$status $(head -n 1 "$err")" "2 ${command%% *}: one profile at a time: work" "nor ${command%% *}'s"
+done
 rm "$XDG_CONFIG_HOME/agentutils/config"
 for command in agent-pulse agent-status agent-archive 'agent-call health' 'sse-tail activity' agent-tail; do
   # shellcheck disable=SC2086  # words
