@@ -42,7 +42,7 @@ import Testing
   ) -> Admission {
     Admission(
       nonce: nonce, greeted: Self.greeted, now: now, token: token.map { AccessToken($0) },
-      isLocal: isLocal)
+      isLocal: isLocal, asksForDevices: false)
   }
 
   private func refusal<T>(_ body: () throws -> T) -> String? {
@@ -77,7 +77,8 @@ import Testing
     // The challenge's own time is right however late it is.
     #expect(refusal { try admission(now: Self.greeted + 900_000).device(good) } == nil)
     let elsewhere = Admission(
-      nonce: Self.nonce, greeted: 0, now: Self.greeted + 900_000, token: nil, isLocal: true)
+      nonce: Self.nonce, greeted: 0, now: Self.greeted + 900_000, token: nil, isLocal: true,
+      asksForDevices: false)
     #expect(refusal { try elsewhere.device(good) } == "DEVICE_AUTH_SIGNATURE_EXPIRED")
   }
 

@@ -8,7 +8,7 @@ extension Gateway {
     let now = Timestamp.now()
     let admission = Admission(
       nonce: peer.nonce, greeted: peer.greeted, now: now.milliseconds, token: settings.token,
-      isLocal: peer.isLocal)
+      isLocal: peer.isLocal, asksForDevices: settings.asksForDevices)
     let version = try admission.protocolVersion(connect)
     guard connect.role == "operator" else {
       throw GatewayFault.invalid("role \(connect.role): this gateway has no nodes")

@@ -85,6 +85,13 @@ async def terminal(database):
          (await want(server.url, first, token=own, scopes=[ADMIN])) is not None, True)
     await client.close()
     await want(server.url, Device(2))
+    helper = await Client.open(server.url)
+    params = connect_params(client={"id": "gateway-client", "mode": "backend"}, scopes=[ADMIN])
+    await helper.send_raw({"type": "req", "id": "1", "method": "connect", "params": params})
+    answer = json.loads(await helper.socket.recv())
+    same("nobody comes in without a device", (answer.get("error") or {}).get("details", {}).get("code"),
+         "DEVICE_IDENTITY_REQUIRED")
+    await helper.close()
     same("it ends", server.end(), 0)
     server = Server("-D", database, "--pairing")
     client = await Client.connect(server.url, first, scopes=[READ])

@@ -18,6 +18,8 @@ struct Admission {
   let token: AccessToken?
   /// Whether the client is on this machine.
   let isLocal: Bool
+  /// Whether a person says which devices may come in.
+  let asksForDevices: Bool
 
   /// The protocol that is spoken with a client.
   ///
@@ -42,9 +44,9 @@ struct Admission {
     guard let device = connect.device else {
       // A helper of the gateway itself, on its machine, with its secret.
       let hasSecret = token?.matches(connect.token) ?? true
-      if connect.clientID == "gateway-client", connect.mode == "backend", isLocal, hasSecret {
-        return nil
-      }
+      let isHelper = connect.clientID == "gateway-client" && connect.mode == "backend"
+      // Where a person is asked, nobody comes in by a name alone.
+      if isHelper, isLocal, hasSecret, !asksForDevices { return nil }
       throw .refused(
         "DEVICE_IDENTITY_REQUIRED", "device identity required", reason: "device-identity-missing")
     }
