@@ -24,10 +24,13 @@ extension WebSocket {
 
   func finish(_ end: SocketEnd) {
     if case .ended = state { return }
-    cancel()
     if case .network(let reason) = end {
+      // Nobody is there to whom a code could say anything (RFC 6455, section 7.1.5: 1006).
+      state = .ended
+      disconnect()
       return handler.socketEnded(.network(route.hide(reason)))
     }
+    cancel()
     handler.socketEnded(end)
   }
 
