@@ -165,7 +165,7 @@ bench-size: all
 	@PATH="$$PWD/bin:$$PATH" python3 Tests/bench/size/bench.py
 
 # FUZZ_SECONDS (of each), FUZZ_SEED: see the scripts; FUZZ=stream for one alone.
-FUZZ = filter stream websocket connect configuration hostkeys inbox serve
+FUZZ ?= filter stream websocket connect configuration hostkeys inbox serve
 fuzz: all
 	@for target in $(FUZZ); do \
 		PATH="$$PWD/bin:$$PATH" python3 Tests/fuzz/$$target.py || exit; \

@@ -31,10 +31,10 @@ import Testing
     try withFile(bytes) { path in
       var found: [String] = []
       try RecordInput.each(
-        [path, "/nonexistent", path],
+        [path, path + ".none", path],
         writtenTo: writtenToItself ? FileIdentity(path: path) : nil,
         until: { found.count > most },
-        fault: { found.append("\($0 == path ? "file" : $0): \($1)") },
+        fault: { found.append("\($0 == path ? "file" : "none"): \($1)") },
         lines: { input in
           while let line = try input.next() {
             let text = String(decoding: line.bytes, as: UTF8.self)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  private let missing = "/nonexistent: no such file or directory"
+  private let missing = "none: no such file or directory"
 
   @Test func linesAreCountedAndTheMarkIsCutOff() throws {
     let lines = ["1 a+", "2 \u{feff}b", "3 c…"]

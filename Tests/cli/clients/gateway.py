@@ -110,7 +110,7 @@ class Client:
         async with self.news:
             self.news.notify_all()
 
-    async def until(self, found, seconds=15):
+    async def until(self, found, seconds=60):
         """Waits until found() is something true, and returns that."""
         async with self.news:
             async def loop():
@@ -145,14 +145,14 @@ class Client:
         return [e["payload"] for e in self.events if e["event"] == event
                 and all(e["payload"].get(k) == v for k, v in members.items())]
 
-    async def event(self, name, seconds=15, **members):
+    async def event(self, name, seconds=60, **members):
         return (await self.until(lambda: self.named(name, **members), seconds))[0]
 
     async def chat(self, message, key, session="main", **more):
         return await self.call("chat.send", {
             "sessionKey": session, "message": message, "idempotencyKey": key, **more})
 
-    async def reply(self, key, seconds=15):
+    async def reply(self, key, seconds=60):
         """Waits for the end of a run. -> its last chat event and its text."""
         ends = ("final", "aborted", "error")
         last = (await self.until(lambda: [
@@ -222,7 +222,7 @@ def run(tests):
     """Runs one of the functions, named by the first argument, with the others."""
     name, *words = sys.argv[1:]
     try:
-        asyncio.run(asyncio.wait_for(tests[name](*words), 60))
+        asyncio.run(asyncio.wait_for(tests[name](*words), 300))
     except Exception as error:  # whatever happens is a check that failed
         traceback.print_exc()
         check(f"{name} ran to its end", False, repr(error))
