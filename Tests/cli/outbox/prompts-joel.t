@@ -58,12 +58,23 @@ outbox -p joel --max-time 0.4 flush >"$tmp/killed" 2>&1
 is "$(frames joel prompt | wc -l)" "$before" "while the agent is busy nothing is sent"
 tell joel go
 run outbox -p joel flush
+# Killed between the note of its words and its own mark, a prompt was not said, and waits until
+# the gateway would take the words; what stands behind it waits with it.
+early=$(grep -c 'the same words were sent' "$err")
 run outbox -p joel list
-is "$(jq -r 'select(.state != "unconfirmed").text' "$out")" "" "only what was perhaps said waits"
+if [ "$early" -eq 0 ]; then
+  is "$(jq -r 'select(.state != "unconfirmed").text' "$out")" "" "only what was perhaps said waits"
+else
+  is "$(jq -r 'select(.state != "unconfirmed").text' "$out" | head -n 1 |
+    grep -cxF "$(taken)")" 0 "what waits for its words was not said"
+fi
 is "$(taken | sort | uniq -d)" "" "nothing is said twice"
 is "$(taken | grep count | sort)" "$(taken | grep count)" "all is in order"
-jq -r .text "$out" >"$tmp/unconfirmed"
-{ taken | grep count && cat "$tmp/unconfirmed"; } | sort -u >"$tmp/known"
+jq -r .text "$out" >"$tmp/waits"
+{
+  taken | grep count
+  cat "$tmp/waits"
+} | sort -u >"$tmp/known"
 is "$(cat "$tmp/known")" "$(seq 7 | sed 's/^/count /')" "and nothing is lost"
 
 # --- a link that is lost behind the words
