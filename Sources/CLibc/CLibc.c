@@ -44,6 +44,15 @@ void clibc_memory_trim(void) {
 #endif
 }
 
+void clibc_memory_keep(int bytes) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, bytes);
+  mallopt(M_TRIM_THRESHOLD, bytes);
+#else
+  (void)bytes;
+#endif
+}
+
 extern char **environ;
 char **clibc_environ(void) { return environ; }
 

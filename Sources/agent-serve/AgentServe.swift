@@ -6,6 +6,9 @@ enum AgentServe {
   static func main() async {
     let options = ServeOptions.table.parseOrExit(ServeOptions())
     let diagnostics = Diagnostics(program: "agent-serve", verbose: options.isVerbose)
+    // A body of 1 MiB and its copies. The C library would first keep next to nothing, and after
+    // the largest body twice its size.
+    clibc_memory_keep(4 << 20)
     await Server(options: options, address: options.listen, diagnostics: diagnostics).run()
   }
 }

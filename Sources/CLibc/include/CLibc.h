@@ -113,6 +113,9 @@ int clibc_signals_note(int signal_number);
 
 /* Gives free memory back to the system, where the library would keep it. */
 void clibc_memory_trim(void);
+/* Lets each thread's free memory be kept up to so many bytes, and no more: to have a page back
+ * from the system costs more than to fill it. */
+void clibc_memory_keep(int bytes);
 
 /* SIG_IGN is a cast that Swift cannot import. */
 void clibc_signal_ignore(int signal_number);

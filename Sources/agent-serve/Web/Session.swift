@@ -240,6 +240,9 @@ final class Session {
         }
         guard plan.keeps && length <= plan.limit else { return }
         guard plan.share?.take(data.count) ?? true else { throw Refusal(answer: .busy) }
+        // By what came, not by what was announced; a large body moves once.
+        let kept = bytes.count + data.count
+        if kept > bytes.capacity { bytes.reserveCapacity(min(length, 16 * kept)) }
         bytes += data
       }
       switch part {
