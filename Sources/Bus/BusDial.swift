@@ -65,6 +65,10 @@ final class BusDial {
     try check(natsOptions_SetName(options, name), "name")
     try check(natsOptions_SetTimeout(options, patience), "time-out")
     try check(natsOptions_SetAllowReconnect(options, false), "reconnect")
+    // Where a handshake fails the library would at once ask those that the server told of, with
+    // the secret.
+    try check(
+      natsOptions_SetIgnoreDiscoveredServers(options, !door.mayAskOthers(of: server)), "others")
     try check(natsOptions_SetPingInterval(options, noPings), "pings")
     try check(natsOptions_SetIOBufSize(options, readSize), "buffer")
     // Otherwise a thread of the library's decides when something is sent.
@@ -130,6 +134,9 @@ final class BusDial {
       return final("refused: credentials are missing or wrong", .denied)
     case NATS_SECURE_CONNECTION_REQUIRED: return final("the server wants TLS: tls://")
     case NATS_SECURE_CONNECTION_WANTED: return final("the server does not speak TLS")
+    case NATS_SSL_ERROR where !server.isTLS:
+      // The library changes to TLS by itself, and knows none of our certificates then.
+      return final("the server wants TLS: tls://")
     case NATS_SSL_ERROR where text.holds(":depth="): return final(Self.distrust(reason))
     case NATS_SSL_ERROR where text.holds("certificate"):
       return final("the certificate is not trusted")

@@ -66,6 +66,9 @@ public struct BusDoor: Sendable {
       scheme: server.isTLS ? "https" : "http", host: server.host, allowPlaintext: allowsPlaintext)
   }
 
+  /// Whether those that a server tells of may be asked before it lets us in.
+  func mayAskOthers(of server: BusServer) -> Bool { !hasSecret || server.isTLS }
+
   /// The servers among those that a cluster tells of that may be asked, too: all where there is
   /// no secret, else those that TLS verifies.
   ///

@@ -111,6 +111,7 @@ for place in "good localhost authority" "stranger localhost other" "name 127.0.0
   section "$1" "servers = tls://$2:$port" "ca = $tmp/$3.pem" "token-file = $tmp/s3cr3t"
 done
 section plain "servers = nats://localhost:$port" "token-file = $tmp/s3cr3t"
+section trusting "servers = nats://localhost:$port" "ca = $tmp/authority.pem" "token-file = $tmp/s3cr3t"
 rows 20000 >"$tmp/many"
 run bus-put -b good --create <"$tmp/many"
 status_is 0 "TLS"
@@ -123,7 +124,11 @@ run bus-put -b name --max-wait 10 </dev/null
 status_is 2 "one of another name, too"
 err_like 'the certificate is not trusted: .*mismatch' "with the reason"
 run bus-put -b plain --max-wait 10 </dev/null
-status_is 2 "a server that wants TLS says so"
+status_is 2 "a server that wants TLS ends it"
+err_like 'the server wants TLS: tls://' "and is said to"
+run bus-put -b trusting --max-wait 10 </dev/null
+status_is 2 "whatever certificates are trusted"
+err_like 'the server wants TLS: tls://' "which are not to blame"
 
 # --- three servers, of which the leader is killed
 ports=$(python3 - <<'END'

@@ -116,4 +116,28 @@ ok "with TLS it is" wait_until 20 tried tls 2
 ok "and that it is another's ends nothing" kill -0 "$put"
 stop "$put"
 is "$(grep -c -v dialled "$tmp/tls.log")" 0 "but it is sent nothing"
+
+# --- told by a server that lets nobody in
+
+# refusing NAME LINE...: bus-put, by this section, to a server that tells of another's and closes.
+refusing() {
+  name=$1
+  shift
+  start_server other python3 "$cli/servers/fake_nats.py" "$tmp/$name.log"
+  start_server fake python3 "$cli/servers/fake_nats.py" "$tmp/$name.own" "tells=${url#nats://}"
+  printf '[bus %s]\nservers = %s\n' "$name" "$url" >>"$conf"
+  printf '%s\n' "$@" >>"$conf"
+  start "$name" bus-put -b "$name"
+  put=$pid
+  ok "$name: the server is asked, again" wait_until 20 owned "$name" 3
+  stop "$put"
+}
+owned() { [ "$(grep -c CONNECT "$tmp/$1.own")" -ge "$2" ]; }
+printf 'ada:s3cr3t\n' >"$tmp/user"
+refusing first-token "token-file = $tmp/token"
+not_ok "a token goes to no server that it told of" test -e "$tmp/first-token.log"
+refusing first-user "user-file = $tmp/user"
+not_ok "a name and a password go to none" test -e "$tmp/first-user.log"
+refusing first-open
+ok "without a secret it is asked" test -e "$tmp/first-open.log"
 done_testing

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""fake_nats.py LOG [CERTIFICATE KEY]: says what a NATS server says first, speaks TLS if it has a
-certificate, and notes what it is sent: a server that a cluster tells of and that is another's."""
+"""fake_nats.py LOG [CERTIFICATE KEY] [tells=HOST:PORT]: says what a NATS server says first, speaks
+TLS if it has a certificate, notes what it is sent, and closes: a server that a cluster tells of and
+that is another's, or one that tells of another and lets nobody in."""
 import json
 import socket
 import ssl
@@ -10,10 +11,14 @@ listener = socket.create_server(("127.0.0.1", 0))
 url = f"nats://127.0.0.1:{listener.getsockname()[1]}"
 print(json.dumps({"type": "listening", "url": url}, separators=(",", ":")), flush=True)
 info = {"server_id": "F", "version": "2.9.10", "proto": 1, "headers": True, "max_payload": 1048576}
+tells = [word.removeprefix("tells=") for word in sys.argv[2:] if word.startswith("tells=")]
+if tells:
+    info["connect_urls"] = tells
+pair = [word for word in sys.argv[2:] if not word.startswith("tells=")]
 tls = None
-if len(sys.argv) > 2:
+if pair:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(*sys.argv[2:])
+    tls.load_cert_chain(*pair)
     info["tls_required"] = True
 while True:
     client = listener.accept()[0]
