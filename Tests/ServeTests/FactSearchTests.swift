@@ -66,7 +66,7 @@ struct FactSearchTests {
 
   @Test("The nearest vectors, of a guild, after sets and removals")
   func vectors() {
-    let index = VectorIndex()
+    var index = VectorIndex()
     let width = 11
     func vector(_ angle: Double) -> [Float] {
       [Float(cos(angle)), Float(sin(angle))] + [Float](repeating: 0, count: width - 2)

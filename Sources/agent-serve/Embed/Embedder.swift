@@ -11,7 +11,7 @@ actor Embedder {
   private static let hurry = 3.0
 
   private let store: ActionStore
-  private let index: VectorIndex
+  private let index = Guarded(VectorIndex())
   private let batches: EmbedClient
   // Of its own, so that a query does not wait for a batch.
   private let queries: EmbedClient
@@ -27,7 +27,6 @@ actor Embedder {
   init(_ store: ActionStore, diagnostics: Diagnostics, client: () -> EmbedClient) {
     self.store = store
     self.diagnostics = diagnostics
-    index = VectorIndex()
     batches = client()
     queries = client()
     (bell, ring) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -44,17 +43,17 @@ actor Embedder {
   nonisolated func wake() { ring.yield() }
 
   /// A fact is gone, or no longer what its vector says.
-  nonisolated func forget(_ id: Int64) { index.remove(id) }
+  nonisolated func forget(_ id: Int64) { index.withLock { $0.remove(id) } }
 
   /// The facts of a guild that are likest to a text; nil when the server does
   /// not answer in time.
   func nearest(_ text: String, in guild: String, limit: Int) async -> [(id: Int64, cosine: Float)]?
   {
     // After a failure searches do not wait for the next one.
-    if index.count == 0 || Clock.monotonic < restsUntil { return nil }
+    if index.withLock({ $0.count }) == 0 || Clock.monotonic < restsUntil { return nil }
     do throws(EmbedFault) {
       let vectors = try await queries.vectors(of: [text], seconds: Self.hurry)
-      return index.nearest(vectors[0], in: guild, limit: limit)
+      return index.withLock { $0.nearest(vectors[0], in: guild, limit: limit) }
     } catch {
       restsUntil = Clock.monotonic + 5
       diagnostics.note("embeddings: \(error.reason)")
@@ -101,7 +100,7 @@ actor Embedder {
           """, arguments: [model])
       while let row = try rows.next() {
         let data: [UInt8] = row[2]
-        index.set(Self.numbers(data), of: row[0], in: row[1] ?? "")
+        index.withLock { $0.set(Self.numbers(data), of: row[0], in: row[1] ?? "") }
       }
     }
   }
@@ -154,7 +153,7 @@ actor Embedder {
   private func embed(_ pending: [Pending]) async throws(EmbedFault) {
     let vectors = try await batches.vectors(of: pending.map(\.text), seconds: Self.patience)
     let model = batches.model
-    let isNew = !index.accepts(width: vectors[0].count)
+    let isNew = !index.withLock { $0.accepts(width: vectors[0].count) }
     do {
       let kept = try await store.write { db in
         // The same name for another model: its old vectors mean nothing now.
@@ -173,12 +172,12 @@ actor Embedder {
       // While nobody can write: whoever edits or deletes a fact takes its vector from the store,
       // and then from the index.
       try await store.write { [index] db in
-        if isNew { index.clear() }
+        if isNew { index.withLock { $0.clear() } }
         for (fact, vector) in kept {
           let isThere = try db.value(
             Int64.self, sql: "SELECT fact_id FROM memory_vectors WHERE fact_id = ?",
             arguments: [fact.id])
-          if isThere != nil { index.set(vector, of: fact.id, in: fact.guild) }
+          if isThere != nil { index.withLock { $0.set(vector, of: fact.id, in: fact.guild) } }
         }
       }
     } catch {

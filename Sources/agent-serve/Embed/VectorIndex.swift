@@ -1,6 +1,5 @@
 /// The vectors of the facts in memory, for a likeness with all of them.
-final class VectorIndex: @unchecked Sendable {
-  private let lock = Guarded(())
+struct VectorIndex {
   private var width = 0
   private var numbers: [Float] = []
   private var ids: [Int64] = []
@@ -9,10 +8,10 @@ final class VectorIndex: @unchecked Sendable {
   private var names: [String: Int32] = [:]
 
   /// How many there are.
-  var count: Int { lock.withLock { _ in ids.count } }
+  var count: Int { ids.count }
 
   /// Whether vectors of a length can be compared with those that are here.
-  func accepts(width: Int) -> Bool { lock.withLock { _ in ids.isEmpty || self.width == width } }
+  func accepts(width: Int) -> Bool { ids.isEmpty || self.width == width }
 
   /// Takes a fact's vector instead of the one before.
   ///
@@ -20,48 +19,42 @@ final class VectorIndex: @unchecked Sendable {
   ///   - vector: of length 1; one of another width than the others is passed over.
   ///   - id: the fact's id.
   ///   - guild: the fact's guild.
-  func set(_ vector: [Float], of id: Int64, in guild: String) {
-    lock.withLock { _ in
-      if ids.isEmpty { width = vector.count }
-      guard vector.count == width, width > 0 else { return }
-      let group = names[guild] ?? Int32(names.count)
-      names[guild] = group
-      if let place = places[id] {
-        numbers.replaceSubrange(place * width..<(place + 1) * width, with: vector)
-        groups[place] = group
-      } else {
-        places[id] = ids.count
-        ids.append(id)
-        groups.append(group)
-        numbers += vector
-      }
+  mutating func set(_ vector: [Float], of id: Int64, in guild: String) {
+    if ids.isEmpty { width = vector.count }
+    guard vector.count == width, width > 0 else { return }
+    let group = names[guild] ?? Int32(names.count)
+    names[guild] = group
+    if let place = places[id] {
+      numbers.replaceSubrange(place * width..<(place + 1) * width, with: vector)
+      groups[place] = group
+    } else {
+      places[id] = ids.count
+      ids.append(id)
+      groups.append(group)
+      numbers += vector
     }
   }
 
   /// Forgets a fact's vector.
-  func remove(_ id: Int64) {
-    lock.withLock { _ in
-      guard let place = places.removeValue(forKey: id), let last = ids.last else { return }
-      // The last one takes its place.
-      if last != id {
-        for offset in 0..<width {
-          numbers[place * width + offset] = numbers[(ids.count - 1) * width + offset]
-        }
-        ids[place] = last
-        groups[place] = groups[ids.count - 1]
-        places[last] = place
+  mutating func remove(_ id: Int64) {
+    guard let place = places.removeValue(forKey: id), let last = ids.last else { return }
+    // The last one takes its place.
+    if last != id {
+      for offset in 0..<width {
+        numbers[place * width + offset] = numbers[(ids.count - 1) * width + offset]
       }
-      ids.removeLast()
-      groups.removeLast()
-      numbers.removeLast(width)
+      ids[place] = last
+      groups[place] = groups[ids.count - 1]
+      places[last] = place
     }
+    ids.removeLast()
+    groups.removeLast()
+    numbers.removeLast(width)
   }
 
   /// Forgets all.
-  func clear() {
-    lock.withLock { _ in
-      (width, numbers, ids, groups, places) = (0, [], [], [], [:])
-    }
+  mutating func clear() {
+    (width, numbers, ids, groups, places) = (0, [], [], [], [:])
   }
 
   /// The facts of a guild that are likest to a vector, the likest first.
@@ -72,27 +65,25 @@ final class VectorIndex: @unchecked Sendable {
   ///   - limit: at most so many.
   /// - Returns: ids, each with its cosine.
   func nearest(_ vector: [Float], in guild: String, limit: Int) -> [(id: Int64, cosine: Float)] {
-    lock.withLock { _ in
-      guard let group = names[guild], vector.count == width, width > 0 else { return [] }
-      var found: [(id: Int64, cosine: Float)] = []
-      var least = -Float.infinity
-      numbers.withUnsafeBufferPointer { numbers in
-        vector.withUnsafeBufferPointer { vector in
-          for place in ids.indices where groups[place] == group {
-            let cosine = Self.product(
-              UnsafeBufferPointer(rebasing: numbers[place * width..<(place + 1) * width]), vector)
-            if cosine <= least { continue }
-            found.append((ids[place], cosine))
-            // Sorted now and then: the cost of a heap without one.
-            if found.count >= limit * 4 {
-              found = Self.best(found, limit)
-              least = found.last?.cosine ?? least
-            }
+    guard let group = names[guild], vector.count == width, width > 0 else { return [] }
+    var found: [(id: Int64, cosine: Float)] = []
+    var least = -Float.infinity
+    numbers.withUnsafeBufferPointer { numbers in
+      vector.withUnsafeBufferPointer { vector in
+        for place in ids.indices where groups[place] == group {
+          let cosine = Self.product(
+            UnsafeBufferPointer(rebasing: numbers[place * width..<(place + 1) * width]), vector)
+          if cosine <= least { continue }
+          found.append((ids[place], cosine))
+          // Sorted now and then: the cost of a heap without one.
+          if found.count >= limit * 4 {
+            found = Self.best(found, limit)
+            least = found.last?.cosine ?? least
           }
         }
       }
-      return Self.best(found, limit)
     }
+    return Self.best(found, limit)
   }
 
   private static func best(

@@ -1,60 +1,63 @@
 import Core
 
 /// The running stats over all actions, shared by requests and streams.
-final class StatsKeeper: @unchecked Sendable {
-  private let lock = Guarded(())
+final class StatsKeeper: Sendable {
+  private struct State {
+    var book: StatsBook
+    var version = 0
+    var cached: (version: Int, documents: Int, at: Timestamp, json: String)?
+  }
+
+  private let state: Guarded<State>
   private let documents: Documents
-  private var book: StatsBook
-  private var version = 0
-  private var cached: (version: Int, documents: Int, at: Timestamp, json: String)?
 
   /// - Parameters:
   ///   - book: what the store held at the start.
   ///   - documents: the agent's voice state, guilds and tunnel.
   init(_ book: StatsBook, documents: Documents) {
-    self.book = book
+    state = Guarded(State(book: book))
     self.documents = documents
   }
 
   /// Counts stored actions.
   func add(_ actions: [LoggedAction]) {
-    lock.withLock { _ in
-      for action in actions { book.add(action) }
-      version += 1
+    state.withLock { state in
+      for action in actions { state.book.add(action) }
+      state.version += 1
     }
   }
 
   /// Takes away actions that were deleted.
   func subtract(_ loss: StatsLoss) {
-    lock.withLock { _ in
-      book.subtract(loss)
-      version += 1
+    state.withLock { state in
+      state.book.subtract(loss)
+      state.version += 1
     }
   }
 
   /// The payload; made anew after an action or a document, or when its second is over, since
   /// the windows move.
   func json(now: Timestamp) -> String {
-    lock.withLock { _ in
+    state.withLock { state in
       let told = documents.version
-      if let cached, cached.version == version, cached.documents == told,
+      if let cached = state.cached, cached.version == state.version, cached.documents == told,
         cached.at.seconds == now.seconds
       {
         return cached.json
       }
-      book.prune(since: now.before(hours: 24).rfc3339)
-      let json = StatsEncoder.json(book, runtime: runtime, now: now)
-      cached = (version, told, now, json)
+      state.book.prune(since: now.before(hours: 24).rfc3339)
+      let json = StatsEncoder.json(state.book, runtime: runtime(state.book), now: now)
+      state.cached = (state.version, told, now, json)
       return json
     }
   }
 
   /// The payload whose `stats` are of one guild.
   func json(guild: StatsBook, now: Timestamp) -> String {
-    StatsEncoder.json(guild, runtime: lock.withLock { _ in runtime }, now: now)
+    StatsEncoder.json(guild, runtime: state.withLock { runtime($0.book) }, now: now)
   }
 
-  private var runtime: StatsEncoder.Runtime {
+  private func runtime(_ book: StatsBook) -> StatsEncoder.Runtime {
     let guilds = documents.has(.guilds) ? Guilds(documents.bytes(.guilds)).all.count : nil
     return StatsEncoder.Runtime(
       guildCount: guilds ?? book.guilds.count, lastBotMessageAt: book.lastBotMessageAt,

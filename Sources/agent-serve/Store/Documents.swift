@@ -2,7 +2,7 @@ import Core
 
 /// The documents, in memory for every answer and in the store for the next
 /// start.
-final class Documents: @unchecked Sendable {
+final class Documents: Sendable {
   private struct Entry {
     /// As it was put.
     var bytes: [UInt8]
@@ -12,9 +12,8 @@ final class Documents: @unchecked Sendable {
   }
 
   private let store: ActionStore
-  private let lock = Guarded(())
-  private var entries: [Document: Entry] = [:]
-  private var changes = 0
+  private let entries = Guarded<[Document: Entry]>([:])
+  private let changes = Guarded(0)
 
   /// - Parameter store: what holds them; written by nobody else.
   /// - Throws: what SQLite says.
@@ -33,9 +32,9 @@ final class Documents: @unchecked Sendable {
     // The numbers are given while nobody else can write: who was stored last
     // is seen last, whoever comes back first.
     let sequence = try await store.put(document, bytes, at: .now()) {
-      self.lock.withLock { _ in
-        self.changes += 1
-        return self.changes
+      self.changes.withLock { changes in
+        changes += 1
+        return changes
       }
     }
     set(document, bytes, sequence)
@@ -43,23 +42,23 @@ final class Documents: @unchecked Sendable {
 
   /// A document as it was put, or as that of an agent that told nothing.
   func bytes(_ document: Document) -> [UInt8] {
-    lock.withLock { _ in entries[document]?.bytes } ?? Array(document.absent.utf8)
+    entries.withLock { $0[document]?.bytes } ?? Array(document.absent.utf8)
   }
 
   /// A document on one line.
   func line(_ document: Document) -> String {
-    lock.withLock { _ in entries[document]?.line } ?? document.absent
+    entries.withLock { $0[document]?.line } ?? document.absent
   }
 
   /// Whether the agent told it.
-  func has(_ document: Document) -> Bool { lock.withLock { _ in entries[document] != nil } }
+  func has(_ document: Document) -> Bool { entries.withLock { $0[document] != nil } }
 
   /// Grows with every change.
-  var version: Int { lock.withLock { _ in entries.values.reduce(0) { $0 + $1.sequence } } }
+  var version: Int { entries.withLock { $0.values.reduce(0) { $0 + $1.sequence } } }
 
   private func set(_ document: Document, _ bytes: [UInt8], _ sequence: Int) {
     let line = bytes.withUnsafeBytes(JSONText.oneLine)
-    lock.withLock { _ in
+    entries.withLock { entries in
       if let known = entries[document], known.sequence > sequence { return }
       entries[document] = Entry(bytes: bytes, line: line, sequence: sequence)
     }
