@@ -139,5 +139,11 @@ struct StatsTests {
         == #"{"count":3,"minMs":310,"p50Ms":3900,"p95Ms":4120,"avgMs":2776.7,"maxMs":4120}"#)
     #expect(MetricSummary([]).json.contains(#""p95Ms":null"#))
     #expect(MetricSummary((1...100).map(Double.init)).figures?.p95 == 95)
+    // As toFixed(1) rounds each of them.
+    let tenths = [
+      (2.25, 2.3), (2.35, 2.4), (0.05, 0.1), (0.15, 0.1), (0.25, 0.3), (1.45, 1.4), (8.345, 8.3),
+      (1000.05, 1000), (12.449999, 12.4), (0, 0), (7, 7),
+    ]
+    for (value, rounded) in tenths { #expect(MetricSummary.tenths(value) == rounded) }
   }
 }

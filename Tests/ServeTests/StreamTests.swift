@@ -245,8 +245,9 @@ struct StreamTests {
       String(decoding: Frame.action(action).bytes, as: UTF8.self)
         == "event: action_event\nid: 17\ndata: {\"kind\":\"daily\",\"content\":\"a\\nb\","
         + "\"createdAt\":\"2026-03-01T12:00:00.000Z\",\"id\":17}\n\n")
+    let snapshot = Frame.snapshotHead([], newestID: 3) + Frame.snapshotTail(stats: "{}")
     #expect(
-      String(decoding: Frame.snapshot([], newestID: 3, stats: "{}").bytes, as: UTF8.self)
+      String(decoding: snapshot, as: UTF8.self)
         == "event: activity_snapshot\nid: 3\ndata: {\"actions\":[],\"stats\":{}}\n\n")
   }
 }

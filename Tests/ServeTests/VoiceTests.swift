@@ -71,6 +71,17 @@ struct VoiceTests {
     #expect(
       join(#"{"guildId":2,"textChannelId":"c"}"#, ["2"], session)
         == "200 already_in_channel 2 c u")
+    let two = #"{"guildId":"1","textChannelId":"s","participants":[{"userId":"w"}]},"# + session
+    #expect(join("{}", ["3", "1", "2"], two) == "200 already_in_channel 1 s w")
+    #expect(join("{}", ["2", "1"], two) == "200 already_in_channel 2 t u")
+    #expect(join(#"{"requesterUserId":"u"}"#, ["1", "2"], two) == "200 already_in_channel 2 t u")
+    #expect(
+      join(#"{"requesterUserId":"x"}"#, ["1", "2"], two) == "200 requester_not_in_voice 1 - x")
+    let empty = #"{"guildId":"2","textChannelId":"t","participants":[]}"#
+    #expect(join("{}", ["1", "2"], empty) == "200 no_voice_members_found 1 - -")
+    #expect(join(#"{"guildId":"2"}"#, ["2"], empty) == "200 no_voice_members_found 2 - -")
+    let silent = #"{"guildId":"2","participants":[{"userId":"u"}]}"#
+    #expect(join("{}", [], silent) == "200 text_channel_unavailable 2 - u")
     #expect(join(#"{"requesterUserId":"v"}"#, [], session) == "200 requester_not_in_voice 2 - v")
     #expect(join(#"{"requesterUserId":"u"}"#, [], session) == "200 already_in_channel 2 t u")
   }

@@ -44,6 +44,9 @@ extension ServedBackend {
     case "/api/llm/models": return .json(documents.bytes(.models))
     default:
       guard let guild = head.segment(after: "/api/guilds/", before: "/channels") else { return nil }
+      if guild.trimmingBlanks().isEmpty {
+        return .json(#"{"error":"guildId is required"}"#, status: 400)
+      }
       return .json(Guilds(documents.bytes(.guilds)).channels(of: guild))
     }
   }
@@ -52,10 +55,11 @@ extension ServedBackend {
 extension ServedFeed {
   /// All actions, beginning with a snapshot unless the client resumes.
   static func activity(_ hub: Hub, _ store: ActionStore, _ stats: StatsKeeper) -> ServedFeed {
-    ServedFeed(hub: hub, store: store, kinds: "", frame: Frame.action) { resume in
-      if let resume { return (nil, resume) }
-      let (actions, newest) = try await store.snapshot(limit: 220)
-      return (.snapshot(actions, newestID: newest, stats: stats.json(now: .now())), newest)
+    let snapshot = SharedSnapshot()
+    return ServedFeed(hub: hub, store: store, kinds: "", frame: Frame.action) { resume in
+      if let resume { return ([], resume) }
+      let (head, newest) = try await snapshot.piece(store, version: stats.version)
+      return ([head, try SharedPiece(Frame.snapshotTail(stats: stats.json(now: .now())))], newest)
     }
   }
 
@@ -66,8 +70,8 @@ extension ServedFeed {
       let state = documents.line(.voiceState)
       // With an id from which nothing would be missed; who resumes right now has
       // not yet got what it missed, and keeps its own.
-      if let resume { return (.voiceState(state), resume) }
-      return (.voiceState(state, newestID: newest), newest)
+      if let resume { return ([try SharedPiece(Frame.voiceState(state).bytes)], resume) }
+      return ([try SharedPiece(Frame.voiceState(state, newestID: newest).bytes)], newest)
     }
   }
 }

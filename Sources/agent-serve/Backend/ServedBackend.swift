@@ -71,7 +71,7 @@ struct ServedBackend: Sendable {
     do {
       return try await answer(head, bytes)
     } catch {
-      diagnostics.error(head.path, ErrorText.of(error))
+      diagnostics.errorRarely(head.path, ErrorText.of(error))
       return .error(ErrorText.of(error), status: 500)
     }
   }

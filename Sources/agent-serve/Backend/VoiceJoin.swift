@@ -41,37 +41,42 @@ struct VoiceJoin: Equatable {
   init(_ request: Request, guilds: [Guilds.Guild], sessions: [ScanObject]) {
     self.request = request
     requester = request.requester
-    func session(_ guild: String?) -> ScanObject? {
-      sessions.first { guild == nil || $0.text("guildId") == guild }
+    func people(_ guild: String?) -> [String] {
+      sessions.first { $0.text("guildId") == guild }?
+        .objects("participants").compactMap { $0.text("userId") } ?? []
     }
-    guild = request.guild ?? session(nil)?.text("guildId") ?? guilds.first?.id
+    let ids = guilds.map(\.id) + sessions.compactMap { $0.text("guildId") }
+    guild =
+      request.guild
+      ?? ids.first { id in
+        request.requester.map { people(id).contains($0) } ?? !people(id).isEmpty
+      } ?? ids.first
     guard let guild else {
       reason = "voice_join_unavailable"
       status = 503
       return
     }
     let known = guilds.first { $0.id == guild }
-    guard let session = session(guild) else {
+    let present = people(guild)
+    guard let session = sessions.first(where: { $0.text("guildId") == guild }),
+      let person = requester ?? present.first, present.contains(person)
+    else {
       // Who is in voice is known of sessions alone.
       reason =
-        known == nil
+        !ids.contains(guild)
         ? "guild_not_found" : requester == nil ? "no_voice_members_found" : "requester_not_in_voice"
       return
     }
-    let people = session.objects("participants").compactMap { $0.text("userId") }
-    if let requester, !people.contains(requester) {
-      reason = "requester_not_in_voice"
-      return
-    }
-    isDone = true
-    reason = "already_in_channel"
+    requester = person
     voiceChannel = session.text("voiceChannelId")
     // A channel that is not there is passed over without a word.
     let channels = (known?.textChannels ?? []) + [session.text("textChannelId")].compactMap(\.self)
     textChannel =
       request.channel.flatMap { channels.contains($0) ? $0 : nil }
       ?? session.text("textChannelId") ?? channels.first
-    requester = requester ?? people.first
+    isDone = textChannel != nil
+    reason = isDone ? "already_in_channel" : "text_channel_unavailable"
+    textChannel = textChannel ?? request.channel
   }
 
   /// The answer's body.

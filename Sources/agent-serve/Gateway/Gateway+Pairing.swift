@@ -30,7 +30,7 @@ extension Gateway {
       let result = request == nil ? "gone" : word == "y" ? "approved" : "rejected"
       diagnostics.say("request \(id): \(result)")
     } catch {
-      diagnostics.error("the store", ErrorText.of(error))
+      diagnostics.errorRarely("the store", ErrorText.of(error))
     }
     promptedPairing = nil
     promptForPairing()

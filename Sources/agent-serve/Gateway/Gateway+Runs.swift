@@ -95,7 +95,7 @@ extension Gateway {
         flushSoon(run)
       case .notes(let lines): if run.outcome == nil { take(lines, of: run) }
       case .ended(let ending):
-        if let reason = ending.complaint { diagnostics.error("reply command", reason) }
+        if let reason = ending.complaint { diagnostics.errorRarely("reply command", reason) }
         if settings.asksForReplies {
           emitCall(
             run, "result",
@@ -120,7 +120,7 @@ extension Gateway {
     let text = run.text.text
     if !text.isEmpty && (outcome == .reply || outcome == .aborted) {
       do { run.kept = try await keep("assistant", text, run.session) } catch {
-        diagnostics.error("the store", ErrorText.of(error))
+        diagnostics.errorRarely("the store", ErrorText.of(error))
       }
     }
     let ended = JSONNode.number(run.ended?.milliseconds)

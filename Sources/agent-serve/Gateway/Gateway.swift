@@ -123,7 +123,7 @@ actor Gateway {
       peer.send(GatewayFrame.refusal(id, fault))
       peer.close(fault.closeCode, fault.message)
     } catch {
-      diagnostics.error("gateway", ErrorText.of(error))
+      diagnostics.errorRarely("gateway", ErrorText.of(error))
       peer.send(GatewayFrame.refusal(id, .unavailable("internal error")))
       peer.close(CloseCode.later, "internal error")
     }
@@ -156,7 +156,7 @@ actor Gateway {
     } catch let fault as GatewayFault {
       peer.send(GatewayFrame.refusal(id, fault))
     } catch {
-      diagnostics.error("gateway", ErrorText.of(error))
+      diagnostics.errorRarely("gateway", ErrorText.of(error))
       peer.send(GatewayFrame.refusal(id, .unavailable(ErrorText.of(error))))
     }
   }

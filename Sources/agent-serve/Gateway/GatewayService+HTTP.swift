@@ -23,7 +23,7 @@ extension GatewayService {
         return .whole(
           refusal(fault.message, isLater ? 503 : 400, isLater ? "api_error" : nil))
       } catch {
-        diagnostics.error(head.path, ErrorText.of(error))
+        diagnostics.errorRarely(head.path, ErrorText.of(error))
         return .whole(refusal(ErrorText.of(error), 500, "api_error"))
       }
     case ("GET", _), ("HEAD", _): return .whole(.noSuchPath)

@@ -13,7 +13,6 @@ final class Connections {
   private var open: [ObjectIdentifier: Socket] = [:]
   private var dropped: Set<ObjectIdentifier> = []
   private var waiters: [UnsafeContinuation<Void, Never>] = []
-  private var cuts: [String: (next: ContinuousClock.Instant, unsaid: Int)] = [:]
 
   /// - Parameters:
   ///   - descriptors: how many the process may have.
@@ -73,16 +72,8 @@ final class Connections {
   }
 
   /// Says that a client is cut off and why, once a minute for each reason.
-  func noteCut(_ reason: String, at now: ContinuousClock.Instant = .now) {
-    var (next, unsaid) = cuts[reason] ?? (now, 0)
-    if now < next {
-      unsaid += 1
-    } else {
-      let others = unsaid > 0 ? " (as \(unsaid) before it)" : ""
-      diagnostics.note("a client is cut off: \(reason)\(others)")
-      (next, unsaid) = (now + .seconds(60), 0)
-    }
-    cuts[reason] = (next, unsaid)
+  nonisolated func noteCut(_ reason: String) {
+    diagnostics.noteRarely("a client is cut off: \(reason)")
   }
 }
 

@@ -29,8 +29,8 @@ struct Guilds {
     /// Those of no category first, then by category, then by name.
     static func precedes(_ a: Channel, _ b: Channel) -> Bool {
       let (first, second) = (a.category ?? "", b.category ?? "")
-      if first != second { return first < second }
-      return a.name < b.name
+      let order = Collation(first).order(Collation(second))
+      return (order == 0 ? Collation(a.name).order(Collation(b.name)) : order) < 0
     }
   }
 
@@ -62,5 +62,65 @@ struct Guilds {
         .string("type", channel.type).stringOrNull("category", channel.category).text
     }
     return "[\(rows.joined(separator: ","))]"
+  }
+}
+
+/// How JavaScript's `localeCompare` orders two names, in short: by their characters, with signs
+/// before digits and these before letters, then by accents, then small letters before capitals.
+private struct Collation {
+  private var characters: [UInt32] = []
+  private var accents: [UInt32] = []
+  private var capitals: [UInt32] = []
+
+  /// The signs of ASCII in the order of the Unicode collation algorithm.
+  private static let signs = Array("_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$".unicodeScalars)
+
+  init(_ text: String) {
+    for scalar in text.unicodeScalars {
+      let properties = scalar.properties
+      switch properties.generalCategory {
+      case .nonspacingMark, .enclosingMark:
+        if !accents.isEmpty { accents[accents.count - 1] = scalar.value }
+        continue
+      case .format, .control: continue
+      default: break
+      }
+      let (base, accent) = Self.parts(of: scalar)
+      characters.append(Self.weight(of: base))
+      accents.append(accent)
+      capitals.append(properties.isUppercase ? 1 : 0)
+    }
+  }
+
+  /// Below 0 where this comes first.
+  func order(_ other: Collation) -> Int {
+    for (mine, others) in [
+      (characters, other.characters), (accents, other.accents), (capitals, other.capitals),
+    ] {
+      if mine.lexicographicallyPrecedes(others) { return -1 }
+      if others.lexicographicallyPrecedes(mine) { return 1 }
+    }
+    return 0
+  }
+
+  /// The small letter without its accent, and what tells the accent.
+  private static func parts(of scalar: Unicode.Scalar) -> (Unicode.Scalar, UInt32) {
+    let lower = scalar.properties.lowercaseMapping.unicodeScalars.first ?? scalar
+    guard lower.value > 0x7f, let name = lower.properties.name,
+      let start = name.place(of: "LATIN SMALL LETTER ")
+    else { return (lower, 0) }
+    let words = name[start.upperBound...].split(separator: " ")
+    guard words.count > 2, words[1] == "WITH", words[0].utf8.count == 1,
+      let letter = words[0].lowercased().unicodeScalars.first
+    else { return (lower, 0) }
+    return (letter, lower.value)
+  }
+
+  private static func weight(of scalar: Unicode.Scalar) -> UInt32 {
+    let properties = scalar.properties
+    if properties.isWhitespace { return 0 }
+    if let place = signs.firstIndex(of: scalar) { return 1 + UInt32(place) }
+    if let digit = properties.numericValue { return 0x40_0000 + UInt32(max(digit, 0)) }
+    return scalar.value + (properties.isAlphabetic ? 0x60_0000 : 0x20_0000)
   }
 }

@@ -143,6 +143,7 @@ extension ServedMemory {
         embedder?.forget(id)
         return .json(#"{"ok":true,"deleted":1}"#)
       case .deleteRun(let run):
+        if run.trimmingBlanks().isEmpty { throw FactRefusal("runId required") }
         let ids = try await store.read { try Reflections.actions(of: run, $0) }
         try await log.remove(ids)
         return .json(RecordText().bool("ok", true).number("deleted", ids.count))

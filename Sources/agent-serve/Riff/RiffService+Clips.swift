@@ -27,7 +27,7 @@ extension RiffService {
     let format = head["x-riff-audio-format"]
     let outcome = await heard.answer(signature) {
       let outcome = await transcriber.hear(clip, format: format)
-      if case .failed(let reason) = outcome { diagnostics.error("transcriber", reason) }
+      if case .failed(let reason) = outcome { diagnostics.errorRarely("transcriber", reason) }
       return outcome
     }
     switch outcome {

@@ -20,7 +20,7 @@ extension RiffService {
           .string("audio_b64", Base64.text(sound)).number("chars", turn.prose.count))
     case .busy: return .busy
     case .failed(let reason):
-      diagnostics.error("speaker", reason)
+      diagnostics.errorRarely("speaker", reason)
       return .error("the speaker failed: \(reason)", status: 502)
     }
   }

@@ -55,7 +55,7 @@ extension RiffService {
     } catch let fault as GatewayFault {
       return .error(fault.message, status: 503).retrying(after: 2)
     } catch {
-      diagnostics.error("the store", ErrorText.of(error))
+      diagnostics.errorRarely("the store", ErrorText.of(error))
       return .error(ErrorText.of(error), status: 500)
     }
   }

@@ -74,7 +74,7 @@ struct RiffService: Sendable {
       case nil: return .noSuchMethod
       }
     } catch {
-      diagnostics.error(head.path, ErrorText.of(error))
+      diagnostics.errorRarely(head.path, ErrorText.of(error))
       return .error(ErrorText.of(error), status: 500)
     }
   }

@@ -159,7 +159,17 @@ struct MetricSummary: Equatable {
       sorted[min(max(Int((Double(sorted.count) * part).rounded(.up)) - 1, 0), sorted.count - 1)]
     }
     let mean = sorted.reduce(0, +) / Double(sorted.count)
-    figures = (first, rank(0.5), rank(0.95), (mean * 10).rounded() / 10, last)
+    figures = (first, rank(0.5), rank(0.95), Self.tenths(mean), last)
+  }
+
+  /// Rounded to one decimal as JavaScript's `toFixed` does: by what the number is, not by what
+  /// ten times it is rounded to (1.45 is a little less than that, and gives 1.4).
+  static func tenths(_ value: Double) -> Double {
+    let product = value * 10
+    let lost = (-product).addingProduct(value, 10)
+    let whole = product.rounded(.down)
+    let rest = product - whole
+    return (rest > 0.5 || rest == 0.5 && lost >= 0 ? whole + 1 : whole) / 10
   }
 
   static func == (a: MetricSummary, b: MetricSummary) -> Bool { a.json == b.json }

@@ -19,6 +19,9 @@ final class StatsKeeper: Sendable {
     self.documents = documents
   }
 
+  /// Changes with every action that is stored or deleted.
+  var version: Int { state.withLock { $0.version } }
+
   /// Counts stored actions.
   func add(_ actions: [LoggedAction]) {
     state.withLock { state in

@@ -53,12 +53,9 @@ struct Streams: Sendable {
 
 /// What one of the two streams consists of.
 final class ServedFeed: EventSource {
-  /// What a client gets first: a frame or none, and the newest action that it
-  /// then has.
+  /// What a client gets first, in pieces, and the newest action that it then has.
   typealias Opening =
-    @Sendable (_ resumeAfter: Int64?) async throws -> (
-      frame: Frame?, cursor: Int64
-    )
+    @Sendable (_ resumeAfter: Int64?) async throws -> (pieces: [SharedPiece], cursor: Int64)
 
   /// Delivers what is live.
   let hub: Hub
@@ -70,9 +67,8 @@ final class ServedFeed: EventSource {
   let frame: @Sendable (StoredAction) -> Frame
   /// The beginning.
   let opening: Opening
-  /// Beginnings are long, and when many clients come at once, each waits in memory until it can
-  /// be sent.
-  @Poller private static let openings = Gate(8)
+  /// One at a time is made, so that those who come at once get the same.
+  @Poller private static let openings = Gate(1)
 
   init(
     hub: Hub, store: ActionStore, kinds: String, frame: @escaping @Sendable (StoredAction) -> Frame,
@@ -142,18 +138,25 @@ final class ServedFeed: EventSource {
   /// - Returns: the newest action that the client then has.
   @Poller
   private func open(_ client: EventSink) async throws -> Int64 {
-    let (block, cursor) = try await makeOpening(client.lastEventID)
-    if let block { try await client.send([block]) }
-    return cursor
+    do {
+      let (pieces, cursor) = try await makeOpening(client.lastEventID)
+      for piece in pieces {
+        try await client.send([piece.block])
+        withExtendedLifetime(piece) {}
+      }
+      return cursor
+    } catch let crowd as SharedPiece.Crowd {
+      client.abort("what others must be sent first fills the memory")
+      throw crowd
+    }
   }
 
   @Poller
-  private func makeOpening(_ lastEventID: String?) async throws -> (block: Block?, cursor: Int64) {
+  private func makeOpening(
+    _ lastEventID: String?
+  ) async throws -> (pieces: [SharedPiece], cursor: Int64) {
     defer { Self.openings.leave() }
-    return try await Poller.elsewhere {
-      let opening = try await self.opening(self.resumePoint(lastEventID))
-      return (opening.frame.map { Block($0.bytes) }, opening.cursor)
-    }
+    return try await Poller.elsewhere { try await self.opening(self.resumePoint(lastEventID)) }
   }
 
   /// The action after which a client wants to go on; nil when it names none, or
@@ -163,6 +166,51 @@ final class ServedFeed: EventSource {
       let id = Int64(text), id <= (try await store.newestID())
     else { return nil }
     return id
+  }
+}
+
+/// A piece of what clients get first: made once for all that need the same, and gone when the
+/// last of them has it.
+final class SharedPiece: Sendable {
+  /// There is no room for more of them.
+  struct Crowd: Error {}
+
+  /// What all that are alive may take, bytes: clients that do not read keep theirs for a while.
+  private static let budget = ByteBudget(limit: 256 << 20)
+
+  let block: Block
+  private let share = budget.share()
+
+  /// - Throws: `Crowd`.
+  init(_ bytes: [UInt8]) throws(Crowd) {
+    guard share.take(bytes.count) else { throw Crowd() }
+    block = Block(bytes)
+  }
+}
+
+/// The snapshot's actions, as long as somebody is still to be sent them.
+final class SharedSnapshot: Sendable {
+  private struct Kept {
+    var newest: Int64 = 0
+    var version = 0
+    weak var piece: SharedPiece?
+  }
+
+  private let kept = Guarded(Kept())
+
+  /// The piece for now.
+  ///
+  /// - Parameter version: changes when actions are deleted.
+  func piece(_ store: ActionStore, version: Int) async throws -> (SharedPiece, newest: Int64) {
+    let newest = try await store.newestID()
+    let known = kept.withLock { kept in
+      kept.newest == newest && kept.version == version ? kept.piece : nil
+    }
+    if let known { return (known, newest) }
+    let (actions, newestID) = try await store.snapshot(limit: 220)
+    let piece = try SharedPiece(Frame.snapshotHead(actions, newestID: newestID))
+    kept.withLock { $0 = Kept(newest: newestID, version: version, piece: piece) }
+    return (piece, newestID)
   }
 }
 
@@ -187,14 +235,15 @@ struct Frame: Sendable, Equatable {
     return Frame(id: stored.id, bytes: bytes)
   }
 
-  /// The snapshot. It has an id too, so that a client that lost the connection
+  /// The beginning of the snapshot. It has an id too, so that a client that lost the connection
   /// before the first action also resumes exactly.
-  static func snapshot(_ actions: [StoredAction], newestID: Int64, stats: String) -> Frame {
-    var bytes = Array("event: activity_snapshot\nid: \(newestID)\ndata: {\"actions\":".utf8)
-    bytes += ActionEncoder.rows(actions)
-    bytes += ",\"stats\":\(stats)}\n\n".utf8
-    return Frame(id: 0, bytes: bytes)
+  static func snapshotHead(_ actions: [StoredAction], newestID: Int64) -> [UInt8] {
+    Array("event: activity_snapshot\nid: \(newestID)\ndata: {\"actions\":".utf8)
+      + ActionEncoder.rows(actions)
   }
+
+  /// Its end.
+  static func snapshotTail(stats: String) -> [UInt8] { Array(",\"stats\":\(stats)}\n\n".utf8) }
 
   /// The stats.
   static func stats(_ json: String) -> Frame {

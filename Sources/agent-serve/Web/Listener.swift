@@ -8,7 +8,6 @@ final class Listener {
   nonisolated let port: UInt16
   private let socket: Socket
   private let service: any RequestService
-  private var quietUntil = ContinuousClock.now
 
   /// Binds and listens.
   ///
@@ -34,7 +33,8 @@ final class Listener {
         // One at a time, so that whoever comes now waits until a client that is silent has
         // given way.
         while connections.areTooMany {
-          complain("too many open files; the clients that are silent longest give way")
+          service.diagnostics.errorRarely(
+            "accept", "too many open files; the clients that are silent longest give way")
           connections.dropOldest()
           await connections.waitForRoom()
         }
@@ -45,17 +45,11 @@ final class Listener {
         guard case .system(let error) = error else { break }
         // No descriptor is left, or no memory. Nothing tells that there is one again but who
         // closes one.
-        complain(ErrorText.of(error))
+        service.diagnostics.errorRarely("accept", ErrorText.of(error))
         connections.dropOldest(atLeast: 1)
         await connections.waitForRoom()
       }
     }
     socket.close()
-  }
-
-  private func complain(_ reason: String) {
-    guard ContinuousClock.now >= quietUntil else { return }
-    quietUntil = .now + .seconds(60)
-    service.diagnostics.error("accept", reason)
   }
 }

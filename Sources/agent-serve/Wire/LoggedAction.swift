@@ -29,6 +29,15 @@ struct LoggedAction: Sendable, Equatable {
   /// empty when there is none.
   var extra: String = ""
 
+  /// The text of the further member `level`; nil for none.
+  var level: String? {
+    guard extra.holds("level") else { return nil }
+    var members = "{\(extra)}"
+    return members.withUTF8 { bytes in
+      try? ScanMembers.value(of: "level", in: UnsafeRawBufferPointer(bytes)).string
+    }
+  }
+
   /// US dollars; 0 when unknown or beyond what a double holds.
   var usd: Double {
     guard let cost, let value = Double(cost), value.isFinite else { return 0 }
@@ -145,7 +154,7 @@ enum ActionEncoder {
   /// The longest content of a row, in UTF-16 units (Agent/Clanky/CONTRACT.md 3.1).
   static let rowContentLimit = 2000
 
-  /// A row: snake_case, every member there, content cut.
+  /// A row: snake_case, every member there, content cut; and the `level`, where there is one.
   static func appendRow(_ stored: StoredAction, to out: inout [UInt8]) {
     let action = stored.action
     out += "{\"id\":\(stored.id),\"created_at\":".utf8
@@ -170,6 +179,11 @@ enum ActionEncoder {
     out += (action.metadata ?? "null").utf8
     out += ",\"usd_cost\":".utf8
     out += (action.cost ?? "0").utf8
+    // Unlike the dashboard's: what is an error when it happens stays one.
+    if let level = action.level {
+      out += ",\"level\":".utf8
+      JSONText.append(level, to: &out)
+    }
     out.append(UInt8(ascii: "}"))
   }
 

@@ -52,10 +52,10 @@ stream = crew
 END
 
 # --- what is published
-run agent-serve --bus bax
+run agent-serve -l 127.0.0.1:0 --bus bax
 status_is 2 "a bus that is not configured is refused"
 err_like '^agent-serve: bus bax: not in .*box' "with the nearest name"
-run agent-serve --bus box/a.b
+run agent-serve -l 127.0.0.1:0 --bus box/a.b
 status_is 2 "an agent's name is one word"
 serve
 rows 2 | post >/dev/null

@@ -23,6 +23,21 @@ is "$(join '{"guildId":')" '{"error":"invalid_json_body"} 400' "a body that brea
 is "$(join '[1]')" "$unavailable" "an array asks for nothing"
 is "$(join '')" "$unavailable" "nor does an empty body"
 
+# --- the order of channels, that of JavaScript's localeCompare
+names='["_x","-x","#q","🎮game","1","10","2","a","ä","Ä","B","e","E","é","ok","Ok","ok 1","ok_3","ok-2","okay","Z","zz","привет","字"]'
+put guilds "$(jq -c '[{id: "7", name: "Seven", channels: (to_entries | reverse
+  | map({id: "\(.key)", name: .value}))}]' <<END
+$names
+END
+)" >/dev/null
+is "$(get guilds/7/channels | jq -c 'map(.name)')" "$names" "names"
+put guilds "$(jq -c '[{id: "7", name: "Seven", channels: (to_entries | reverse
+  | map({id: "\(.key)", name: "x", category: .value}))}]' <<END
+$names
+END
+)" >/dev/null
+is "$(get guilds/7/channels | jq -c 'map(.category)')" "$names" "and categories"
+
 # --- guilds
 is "$(put guilds '[{"id":"1","name":"One","channels":[
   {"id":"13","name":"zz","category":"A"},{"id":"11","name":"b"},{"id":"12","name":"aa","category":"A","type":"voice"},
@@ -32,6 +47,10 @@ is "$(get guilds/1/channels | jq -c 'map([.id, .type, .category])')" \
   '[["10","text",null],["11","text",null],["12","voice","A"],["13","text","A"]]' \
   "channels by category and name"
 is "$(get guilds/2/channels)$(get guilds/%32/channels)$(get guilds/1%2F2/channels)" "[][][]" "or none"
+is "$(curl -s -w ' %{http_code}' "$url/api/guilds/%20/channels")" '{"error":"guildId is required"} 400' \
+  "a guild of blanks"
+is "$(curl -s -w ' %{http_code}' -X DELETE "$url/api/memory/reflections/%20")" \
+  '{"ok":false,"error":"runId required"} 400' "a run of blanks"
 for path in guilds/ guilds/1 guilds/1/ guilds//channels guilds/1/channels/ guilds/1/2/channels \
   guilds/../health automations/ automations/runs/1; do
   is "$(get "$path")" "Not found." "404: $path"

@@ -14,6 +14,22 @@ is "$(client many "$url" 200 500)" "each 500" "200 subscribers get 500 actions e
 descriptors() { [ ! -d "/proc/$pid/fd" ] || [ "$(ls "/proc/$pid/fd" | wc -l)" -lt 100 ]; }
 ok "those who left are forgotten" wait_until 30 descriptors
 
+# --- long beginnings that nobody reads
+start_server long agent-serve -l 127.0.0.1:0 -D "$tmp/long.sqlite"
+for number in $(seq 22); do
+  python3 -c 'for _ in range(10): print("{\"kind\":\"llm_call\",\"metadata\":{\"x\":\"" + "x" * 200000 + "\"}}")' |
+    curl -sf -o /dev/null --data-binary @- "$url/api/actions" || bail "post $number"
+done
+if [ -r "/proc/$pid/statm" ]; then
+  run python3 "$cli/clients/serve.py" unread "$url" 20 "$pid"
+  read -r actions megabytes <"$out"
+  is "$actions" 220 "who comes behind twenty that do not read gets all of 44 MB"
+  ok "which the server has once ($megabytes MB)" test "$megabytes" -lt 400
+else
+  skip 2 "nobody tells how much memory it has"
+fi
+stop "$pid"
+
 # --- more connections than descriptors
 start_server few sh -c 'ulimit -n 64; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D :memory:
 start crowd python3 "$cli/clients/serve.py" crowd "$url" 100

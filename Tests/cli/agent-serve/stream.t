@@ -28,6 +28,9 @@ is "$(field id "$tmp/event")" 4 "with its id on a line"
 is "$(field data "$tmp/event" | sed 's/"createdAt":"[^"]*"/T/')" \
   '{"kind":"sent_reply","guildId":"7","content":"a\nb","metadata":{"x":1.10},"level":"warn",T,"id":4}' \
   "in the live spelling, with its id"
+run sh -c 'curl -s "$1/api/actions?limit=1" | sed "s/\"created_at\":\"[^\"]*\"/\"created_at\":\"T\"/"' - "$url"
+out_is '[{"id":4,"created_at":"T","guild_id":"7","channel_id":null,"message_id":null,"user_id":null,"kind":"sent_reply","content":"a\nb","metadata":{"x":1.10},"usd_cost":0,"level":"warn"}]' \
+  "its level is in the row, too"
 ok "the stats follow" wait_until 30 has "$live" '^data: .*"sent_reply":1'
 
 # --- a burst

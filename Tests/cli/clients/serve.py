@@ -18,6 +18,7 @@ Everything is bounded; a broken promise ends it with a line and status 1.
 
 import http.client
 import json
+import os
 import random
 import re
 import select
@@ -326,6 +327,27 @@ def crowd(url, count):
     signal.pause()
 
 
+def unread(url, count, pid):
+    """Clients that ask for the stream and do not read; then how much memory the server has."""
+    held = []
+    for _ in range(int(count)):
+        one = socket.socket()
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        one.connect(address(url))
+        one.sendall(b"GET /api/activity/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        one.recv(15)
+        held.append(one)
+    # What it sends another who comes behind them is whole.
+    stream = Stream(url)
+    found = []
+    while not found:
+        stream.fill()
+        found = [data for name, _, data in stream.events() if name == "activity_snapshot"]
+    actions = json.loads(found[0])["actions"]
+    with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+        print(len(actions), int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1_000_000)
+
+
 def ending(url):
     stream = Stream(url)
     while stream.head is None:
@@ -341,4 +363,4 @@ def ending(url):
 
 if __name__ == "__main__":
     {"resume": resume, "slow": slow, "acknowledged": acknowledged, "events": events, "first": first, "raw": raw,
-     "halves": halves, "gone": gone, "many": many, "crowd": crowd, "ending": ending}[sys.argv[1]](*sys.argv[2:])
+     "halves": halves, "gone": gone, "many": many, "crowd": crowd, "unread": unread, "ending": ending}[sys.argv[1]](*sys.argv[2:])
