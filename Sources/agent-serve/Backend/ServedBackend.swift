@@ -131,7 +131,10 @@ struct ServedBackend: Sendable {
   private func statistics(_ query: QueryParameters) async throws -> WholeAnswer {
     let now = Timestamp.now()
     guard let guild = query.word("guildId") else { return .json(stats.json(now: now)) }
-    let book = try await store.read { try StatsBook.load($0, guild: guild, now: now) }
+    let costs = stats.costs(of: guild)
+    let book = try await store.read {
+      try StatsBook.load($0, guild: (guild, costs), now: now)
+    }
     return .json(stats.json(guild: book, now: now))
   }
 }

@@ -24,20 +24,20 @@ struct StatsBook: Sendable {
 
   /// Milliseconds since 1970 by kind, ascending: eight bytes an action, for a day.
   private var times = [[Int64]](repeating: [], count: kinds.count)
-  private var total = PreciseSum()
-  private var days: [String: PreciseSum] = [:]
+  private var costs: Costs
+  /// Of the actions of each guild that has some.
+  private(set) var guilds: [String: Costs] = [:]
   private(set) var samples: [Sample] = []
-  private(set) var guilds: Set<String> = []
   private(set) var lastBotMessageAt: String?
   private(set) var lastActionAt: String?
 
-  init() {}
+  /// - Parameter costs: of what was counted before.
+  init(_ costs: Costs = Costs()) { self.costs = costs }
 
   /// Counts an action.
   mutating func add(_ action: LoggedAction) {
-    addCost(createdAt: action.createdAt, usd: action.usd)
+    addCost(createdAt: action.createdAt, usd: action.usd, guild: action.guild)
     addTime(kind: action.kind, createdAt: action.createdAt)
-    if let guild = action.guild { guilds.insert(guild) }
     if ReplyPerformance.kinds.contains(action.kind) {
       addSample(
         Sample(
@@ -48,19 +48,19 @@ struct StatsBook: Sendable {
 
   /// Takes away actions that were deleted.
   mutating func subtract(_ loss: StatsLoss) {
-    for (day, usd) in loss.costs {
-      total.add(-usd)
-      days[day]?.add(-usd)
+    for (createdAt, usd, guild) in loss.costs {
+      costs.subtract(createdAt, usd)
+      guard let guild else { continue }
+      guilds[guild]?.subtract(createdAt, usd)
+      if guilds[guild]?.days.isEmpty == true { guilds[guild] = nil }
     }
-    for day in loss.days { days[day] = nil }
-    guilds.subtract(loss.guilds)
     lastActionAt = loss.lastActionAt
   }
 
   /// Counts a cost on its day.
-  mutating func addCost(createdAt: String, usd: Double) {
-    total.add(usd)
-    days[Self.day(createdAt), default: PreciseSum()].add(usd)
+  mutating func addCost(createdAt: String, usd: Double, guild: String?) {
+    costs.add(createdAt, usd)
+    if let guild { guilds[guild, default: Costs()].add(createdAt, usd) }
     if createdAt > lastActionAt ?? "" { lastActionAt = createdAt }
   }
 
@@ -80,9 +80,6 @@ struct StatsBook: Sendable {
 
   /// Counts a reply's durations; replies come in the order of their ids.
   mutating func addSample(_ sample: Sample) { samples.append(sample) }
-
-  /// Notes a guild.
-  mutating func addGuild(_ guild: String) { guilds.insert(guild) }
 
   /// The newest message that the bot wrote.
   mutating func noteBotMessage(at time: String) {
@@ -109,18 +106,15 @@ struct StatsBook: Sendable {
   }
 
   /// US dollars over all actions.
-  var totalCost: Double { total.value }
+  var totalCost: Double { costs.total.value }
 
   /// The cost of the newest 14 days that have actions, newest first.
   ///
   /// - Parameter since: the first day, `2026-03-01`.
   func dailyCost(since: String) -> [(day: String, usd: Double)] {
-    days.filter { $0.key >= since }.sorted { $0.key > $1.key }.prefix(14)
-      .map { ($0.key, $0.value.value) }
+    costs.days.filter { $0.key >= since }.sorted { $0.key > $1.key }.prefix(14)
+      .map { ($0.key, $0.value.usd.value) }
   }
-
-  /// The day of a time.
-  static func day(_ createdAt: String) -> String { String(createdAt.prefix(10)) }
 
   /// The position of the first time that is not before `time`.
   private static func first(in times: [Int64], from time: Int64) -> Int {
@@ -136,6 +130,26 @@ struct StatsBook: Sendable {
   private static func milliseconds(_ text: String) -> Int64 {
     guard let time = Timestamp(rfc3339: text) else { return 0 }
     return time.seconds * 1000 + Int64(time.nanoseconds / 1_000_000)
+  }
+}
+
+/// What actions cost, by the day.
+struct Costs: Sendable {
+  private(set) var total = PreciseSum()
+  /// Those that have actions.
+  private(set) var days: [String: (usd: PreciseSum, count: Int)] = [:]
+
+  mutating func add(_ createdAt: String, _ usd: Double) { count(createdAt, usd, 1) }
+
+  mutating func subtract(_ createdAt: String, _ usd: Double) { count(createdAt, -usd, -1) }
+
+  private mutating func count(_ createdAt: String, _ usd: Double, _ actions: Int) {
+    total.add(usd)
+    let day = String(createdAt.prefix(10))
+    var known = days[day] ?? (PreciseSum(), 0)
+    known.usd.add(usd)
+    known.count += actions
+    days[day] = known.count > 0 ? known : nil
   }
 }
 

@@ -55,6 +55,9 @@ final class StatsKeeper: Sendable {
     }
   }
 
+  /// What the actions of a guild cost.
+  func costs(of guild: String) -> Costs { state.withLock { $0.book.guilds[guild] ?? Costs() } }
+
   /// The payload whose `stats` are of one guild.
   func json(guild: StatsBook, now: Timestamp) -> String {
     StatsEncoder.json(guild, runtime: state.withLock { runtime($0.book) }, now: now)
@@ -73,19 +76,23 @@ extension StatsBook {
   /// Counts what the store holds: when the server starts, or for one guild.
   ///
   /// - Parameters:
-  ///   - guild: the guild's id, nil for all.
+  ///   - guild: the guild's id and what its actions cost, nil for all.
   ///   - now: the end of the windows.
-  static func load(_ db: Database, guild: String?, now: Timestamp) throws -> StatsBook {
-    var book = StatsBook()
+  static func load(
+    _ db: Database, guild: (id: String, costs: Costs)?, now: Timestamp
+  ) throws -> StatsBook {
+    var book = StatsBook(guild?.costs ?? Costs())
     let since = now.before(hours: 24).rfc3339
     let filter = guild == nil ? "?1 IS NULL" : "guild_id = ?1"
-    let costs = try db.rows(
-      sql: "SELECT created_at, usd_cost FROM actions WHERE \(filter)", arguments: [guild])
-    while let row = try costs.next() {
-      let cost: String? = row[1]
-      let usd = cost.flatMap { Double($0) } ?? 0
-      book.addCost(createdAt: row[0], usd: usd.isFinite ? usd : 0)
+    if guild == nil {
+      let costs = try db.rows(sql: "SELECT created_at, usd_cost, guild_id FROM actions")
+      while let row = try costs.next() {
+        let cost: String? = row[1]
+        let usd = cost.flatMap { Double($0) } ?? 0
+        book.addCost(createdAt: row[0], usd: usd.isFinite ? usd : 0, guild: row[2])
+      }
     }
+    let guild = guild?.id
     let times = try db.rows(
       sql: "SELECT kind, created_at FROM actions WHERE \(filter) AND created_at >= ?2",
       arguments: [guild, since])
@@ -111,10 +118,6 @@ extension StatsBook {
         WHERE \(filter) AND kind IN ('sent_reply', 'sent_message', 'initiative_post')
         """, arguments: [guild])
     if let newest { book.noteBotMessage(at: newest) }
-    let guilds = try db.rows(
-      sql: "SELECT DISTINCT guild_id FROM actions WHERE \(filter) AND guild_id IS NOT NULL",
-      arguments: [guild])
-    while let row = try guilds.next() { book.addGuild(row[0]) }
     return book
   }
 }

@@ -1,12 +1,8 @@
 /// What a `StatsBook` no longer counts of actions that were deleted: to count all the others anew
 /// would take seconds in a large store, in which nobody could write.
 struct StatsLoss: Sendable {
-  /// What they cost, and on which day.
-  private(set) var costs: [(day: String, usd: Double)] = []
-  /// The days of which no action is left.
-  private(set) var days: Set<String> = []
-  /// The guilds of which none is left.
-  private(set) var guilds: Set<String> = []
+  /// What each of them cost, when and in which guild.
+  private(set) var costs: [(createdAt: String, usd: Double, guild: String?)] = []
   /// The time of the newest one that is left.
   private(set) var lastActionAt: String?
 
@@ -21,22 +17,7 @@ struct StatsLoss: Sendable {
       let row = try db.rows(sql: "\(ActionStore.columns) WHERE id = ?", arguments: [id]).next()
       guard let action = row.map(StoredAction.init(row:))?.action else { continue }
       try db.execute(sql: "DELETE FROM actions WHERE id = ?", arguments: [id])
-      let day = StatsBook.day(action.createdAt)
-      costs.append((day, action.usd))
-      days.insert(day)
-      if let guild = action.guild { guilds.insert(guild) }
-    }
-    days = try days.filter { day in
-      let next = try db.value(
-        String.self,
-        sql: "SELECT created_at FROM actions WHERE created_at >= ? ORDER BY created_at LIMIT 1",
-        arguments: [day])
-      return next.map(StatsBook.day) != day
-    }
-    guilds = try guilds.filter { guild in
-      try db.value(
-        Int64.self, sql: "SELECT 1 FROM actions WHERE guild_id = ? LIMIT 1", arguments: [guild])
-        == nil
+      costs.append((action.createdAt, action.usd, action.guild))
     }
     lastActionAt = try db.value(String.self, sql: "SELECT max(created_at) FROM actions")
   }

@@ -63,6 +63,7 @@ is "$refused" 500 "no room: 500"
 ok "with a reason" jq -e '.error | length > 3' "$tmp/body"
 is "$(curl -s "$url/api/actions?limit=1000" | jq length)" "$stored" "what was answered is there"
 is "$(curl -s "$url/api/health")" '{"ok":true}' "and the server goes on"
+is "$(grep -c . "$tmp/full.err")" 1 "and has said once why"
 
 # --- nor are the actions of such a request kept, which would be there twice after another try
 start_server mixed sh -c 'ulimit -f 4096; exec agent-serve "$@"' sh -l 127.0.0.1:0 -D "$tmp/mixed.sqlite"
