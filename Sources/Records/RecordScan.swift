@@ -78,17 +78,23 @@ public struct RecordScan {
   /// Reads a line.
   ///
   /// - Parameters:
-  ///   - line: one object with optional white space around it.
+  ///   - line: one object, or an array of rows, with optional white space around it.
   ///   - reader: what takes the rows of a list; they count when the line turns
   ///     out to be one and `hasReadRows` is true.
   /// - Returns: what it is.
-  /// - Throws: `ScanFault` when it is not a JSON object.
+  /// - Throws: `ScanFault` when it is neither.
   public mutating func read(
     _ line: UnsafeRawBufferPointer, rows reader: (any ActionRowReader)? = nil
   ) throws(ScanFault) -> RecordShape {
     isWrapped = false
     outer.clear()
     var walk = ScanWalk(line, memory)
+    walk.cursor.skipWhite()
+    if walk.isAt("[") {
+      object = try readRows(&walk, reader)
+      try walk.cursor.finish()
+      return list(object, isWrapped: false)
+    }
     try walk.enterObject()
     let start = walk.cursor.at - 1
     while let name = try walk.cross(names, into: outer) {

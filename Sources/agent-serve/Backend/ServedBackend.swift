@@ -66,7 +66,7 @@ struct ServedBackend: Sendable {
     // Its requests are signed, which no page of a browser can do, whatever it calls us.
     if let riff, RiffService.isAsked(head) { return await riff.answer(head, body) }
     if let refusal = accessRefusal(of: head) { return refusal }
-    guard case .whole(let bytes) = body else { return .tooLarge }
+    guard case .whole(let bytes) = body.behindMark else { return .tooLarge }
     if let refusal = refusal(of: head) { return refusal }
     do {
       return try await answer(head, bytes)

@@ -65,7 +65,7 @@ struct GatewayService: RequestService {
     if let refusal = refusal(of: head) { return .whole(refusal) }
     if asksForSocket(head) { return .whole(upgradeRequired(head)) }
     if !head.isMethodKnown { return .whole(.unknownMethod) }
-    guard case .whole(let bytes) = body else { return .whole(.tooLarge) }
+    guard case .whole(let bytes) = body.behindMark else { return .whole(.tooLarge) }
     return await serve(head, bytes)
   }
 

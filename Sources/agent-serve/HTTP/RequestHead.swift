@@ -194,6 +194,12 @@ enum RequestBody: Equatable, Sendable {
   case whole([UInt8])
   /// More than the limit.
   case tooLarge
+
+  /// Without the byte order mark that some editors put in front of a text.
+  var behindMark: RequestBody {
+    guard case .whole(let bytes) = self, bytes.starts(with: [0xef, 0xbb, 0xbf]) else { return self }
+    return .whole(Array(bytes.dropFirst(3)))
+  }
 }
 
 /// What a request asks for (RFC 9112, section 3.2).

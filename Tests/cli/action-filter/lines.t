@@ -11,7 +11,7 @@ word
 {"kind":"c","list":[1,2}
 {"kind":"d"} {"kind":"e"}
 x{"kind":"f"}
-[{"kind":"g"}]
+[{"kind":"g"}] 7
 "kind"
 {"kind":"h"
 {"kind" "i"}
@@ -26,7 +26,7 @@ action-filter: bad:3: unterminated string
 action-filter: bad:4: unbalanced brackets
 action-filter: bad:5: text after the value
 action-filter: bad:6: not a JSON object
-action-filter: bad:7: not a JSON object
+action-filter: bad:7: text after the value
 action-filter: bad:8: not a JSON object
 action-filter: bad:9: unbalanced brackets
 action-filter: bad:10: a colon is missing' "each is named with its reason"
@@ -40,6 +40,18 @@ out_is '{"kind":"b"}
 {"kind":"a"}' "the good rows pass"
 err_is 'action-filter: standard input:1: action 1: not a JSON object
 action-filter: standard input:1: action 2: a colon is missing' "bad rows are named"
+
+# An array of rows on a line, as the server answers.
+run sh -c 'printf "\357\273\277 [{\"kind\":\"b\",\"id\":2}, {\"kind\":\"a\",\"id\":1}] \n[]\n" | action-filter -u'
+status_is 0 "an array"
+out_is '{"kind":"a","id":1}
+{"kind":"b","id":2}' "of rows, oldest first"
+err_empty "is taken"
+run sh -c 'printf "[5,{\"kind\":\"a\"}]\n[{\"kind\":\"b\"}\n" | action-filter'
+status_is 2 "a bad row, and one without its end"
+out_is '{"kind":"a"}' "the good row passes"
+err_is 'action-filter: standard input:1: action 0: not a JSON object
+action-filter: standard input:2: unbalanced brackets' "both are named"
 
 # Of two lists the one that counts is read, whatever the other is.
 two() { echo "$1" | action-filter 2>/dev/null | tr -d '\n'; }

@@ -32,7 +32,8 @@ is "$(where '{"a":[1}\n')" "1: unbalanced brackets at byte 8" "the wrong bracket
 is "$(where '{"a":[1\n')" "1: unbalanced brackets at byte 8" "no bracket"
 is "$(where '\357\273\277{"a":nul}\n')" "1: a word without quotes at byte 9" "behind a byte order mark"
 is "$(where '{"a":"\000"}\n')" "1: control character in a string at byte 7" "NUL in a string"
-is "$(where '[{"a":1}]\n')" "1: not a JSON object" "JSON, but no object"
+is "$(where '[{"a":1}]\n')" "" "an array of rows"
+is "$(where '7\n')" "1: not a JSON object" "JSON, but no object"
 is "$(where '\n \r\n{"a":1}\r\n{"\\ud800":1e-999}')" "" "empty lines, CRLF, half a pair: no fault"
 for bytes in '\300\200' '\355\240\200' '\364\220\200\200' '\360\237\230' '\377'; do
   is "$(where "{\"a\":\"$bytes\"}\\n")" "1: invalid UTF-8 at byte 7" "invalid UTF-8: $bytes"

@@ -77,6 +77,12 @@ is "$(curl -s -o "$tmp/body" -w '%{http_code}' --data-binary "@$tmp/mixed" "$url
 is "$(curl -s "$url/api/actions")" '[]' "and none of its actions is stored"
 sed 10q "$tmp/mixed" >"$tmp/few"
 for _ in 1 2; do curl -s --data-binary "@$tmp/few" "$url/api/actions" >"$tmp/body"; done
+mark=$(printf '\357\273\277')
+is "$(printf '%s{"kind":"a"}\n{"kind":"b"}\n' "$mark" | curl -s --data-binary @- "$url/api/actions" |
+  jq -c '[.ok, .stored]')" '[true,2]' "a byte order mark in front does not count"
+is "$(printf '%s[]' "$mark" | curl -s -X PUT --data-binary @- "$url/api/guilds")" '{"ok":true}' \
+  "nor in front of a document"
+curl -s --data-binary "@$tmp/few" "$url/api/actions" >"$tmp/body"
 is "$(jq -c '[.ok, .stored]' "$tmp/body") $(curl -s "$url/api/memory/facts?guildId=1" | jq '.facts | length')" \
   '[true,1] 9' "facts that are there already are no fault"
 done_testing
