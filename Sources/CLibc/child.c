@@ -81,8 +81,18 @@ static int add_terminal(posix_spawn_file_actions_t *actions, const char *termina
   return code;
 }
 
-/* Closes in the program what was opened without a thought of it, by another thread
- * perhaps in this very moment: a pipe of one program, open in the next one, would have
+void clibc_keep_others_private(void) {
+  DIR *folder = opendir("/dev/fd");
+  if (!folder) return;
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    int fd = atoi(entry->d_name);
+    if (fd > 2) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  }
+  closedir(folder);
+}
+
+/* Closes in the program what was given to us, or opened without a thought of it, by another
+ * thread perhaps in this very moment: a pipe of one program, open in the next one, would have
  * no end. */
 static int close_others(posix_spawn_file_actions_t *actions, const int standard[4], int *flags) {
 #if defined(__APPLE__)
@@ -98,6 +108,7 @@ static int close_others(posix_spawn_file_actions_t *actions, const int standard[
   (void)actions;
   (void)standard;
   (void)flags;
+  clibc_keep_others_private();
   return 0;
 #endif
 }
@@ -122,12 +133,9 @@ int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
   posix_spawnattr_setsigdefault(&attributes, &signals);
   sigemptyset(&signals);
   posix_spawnattr_setsigmask(&attributes, &signals);
-  if (terminal) {
-    flags |= POSIX_SPAWN_SETSID;
-  } else if (leads) {
-    flags |= POSIX_SPAWN_SETPGROUP;
-    if (code == 0) code = close_others(&actions, standard, &flags);
-  }
+  if (terminal) flags |= POSIX_SPAWN_SETSID;
+  else if (leads) flags |= POSIX_SPAWN_SETPGROUP;
+  if (code == 0) code = close_others(&actions, standard, &flags);
   posix_spawnattr_setflags(&attributes, (short)flags);
   if (code == 0) code = posix_spawnp(child, argv[0], &actions, &attributes, argv, environment);
   posix_spawnattr_destroy(&attributes);

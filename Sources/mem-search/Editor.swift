@@ -38,6 +38,7 @@ struct Editor {
     let name = "'" + path.exchanging("'", for: "'\\''") + "'"
     // What it prints is none of our records. system(3) leaves the keys that
     // interrupt to the editor while it runs.
+    clibc_keep_others_private()
     let status = FileName.with("\(command) \(name) >&2") { system($0) }
     guard status != -1 else { throw CallFailure("editor", systemReason(systemError), .failure) }
     if status != 0 {

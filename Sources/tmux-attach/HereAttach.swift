@@ -48,6 +48,7 @@ enum HereAttach {
   /// Gives this process to a program, found in PATH. Comes back only when that fails.
   private static func become(_ words: [String]) {
     var arguments = words.map { strdup($0) } + [nil]
+    clibc_keep_others_private()
     _ = execvp(words[0], &arguments)
     for argument in arguments { free(argument) }
   }

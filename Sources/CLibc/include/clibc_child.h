@@ -26,11 +26,14 @@ enum { CLIBC_SPAWN_NOTHING = -1, CLIBC_SPAWN_OURS = -2 };
  * blocked. With `terminal`, in a session of its own whose controlling terminal
  * that path is, and which is all three standard descriptors, but for the output
  * where `standard` gives another one. The fourth of `standard` becomes descriptor 3; with
- * CLIBC_SPAWN_NOTHING there is none. Without one, and when `leads`, in a process group
- * of its own and with no other descriptor open, for the sake of servers that have many.
+ * CLIBC_SPAWN_NOTHING there is none. No other descriptor is open in it. Without a terminal,
+ * and when `leads`, it is in a process group of its own.
  * Returns an error number, 0 for none. */
 int clibc_spawn(pid_t *child, char *const argv[], char *const environment[],
                 const int standard[4], const char *terminal, bool leads);
+
+/* Closes every descriptor behind the standard ones when this process becomes another program. */
+void clibc_keep_others_private(void);
 
 /* Makes a FIFO for the user alone, and opens it to read without waiting for a
  * writer, and without an end when the last writer goes. -1 with errno. */

@@ -50,8 +50,7 @@ public final class ChildProcess {
   ///   - environment: what is set or, with nil, unset beside our own environment.
   ///   - input: its standard input; and so on.
   ///   - leadsGroup: whether it has a process group of its own, so that `kill` also
-  ///     reaches what it started, and none of our other descriptors, whoever opened
-  ///     them; otherwise it is in our group.
+  ///     reaches what it started; otherwise it is in our group.
   ///   - notes: whether its descriptor 3 is a pipe to us, too.
   /// - Throws: `Failure`, also for a program that is not there.
   public init(

@@ -81,6 +81,13 @@ wait_until 20 shows '^> .*number2[47]'
 keys Escape
 wait_until 20 left
 is "$(cat printed)" "action-filter -u -k 'llm_*' -F number2 day.ndjson | action-format" "words that a shell reads are quoted"
+browse --print -v -F "nobody
+" day.ndjson
+wait_until 20 shows '^> .*number59'
+keys Escape
+wait_until 20 left
+is "$(cat printed)" "action-filter -u -v -F 'nobody
+' day.ndjson | action-format" "and so is a word of two lines"
 
 # The newest come first.
 reversed() { sed '1!G;h;$!d' day.ndjson; }

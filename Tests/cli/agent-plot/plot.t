@@ -100,6 +100,27 @@ for name in '|touch owned' "a'b.svg" '$(touch owned)' '-x.svg'; do
 done
 is "$(find . -name owned -o -name o)" "" "nothing was run"
 
+
+# What is no XML: the end of another kind of text, and two characters.
+python3 - >evil <<'END'
+import json
+for number, name in enumerate(["a]]>b", "]]>]]]>", "]]&gt;", "\uffff\ufffe", "\ufffd", "\U0001ffff"]):
+    print(json.dumps({"type": "count", "hour": "2026-03-01T00:00:00Z", "user": name, "count": 20 - number, "usd_cost": 0}))
+END
+sed 's/"hour":[^,]*,//; s/"hour": [^,]*, //' evil >names
+for input in evil names; do
+  run agent-plot --svg evil.svg "$input"
+  status_is 0 "labels that XML does not have: $input"
+  python3 -c '
+import sys, xml.dom.minidom
+print("\n".join("".join(part.data for part in node.childNodes).strip()
+    for kind in ("text", "title") for node in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName(kind)))' \
+    evil.svg >words
+  for word in 'a]]>b' ']]>]]]>' ']]&gt;' '??' '�'; do
+    ok "is a label: $word" grep -qxF -e "$word" words
+  done
+done
+
 # --- what cannot be drawn
 rm -f none.svg
 for input in '' '{"kind":"sent_reply"}' '{"type":"count","count":3,"usd_cost":0}'; do
@@ -129,12 +150,27 @@ run env PATH="$tmp/path" "$root/bin/agent-plot" --svg none.svg kinds
 status_is 2 "no gnuplot"
 err_is "agent-plot: gnuplot: not found" "is told"
 for words in "--svg" "--svg ''" "--svg a --png b" "--size 1 --svg a" "--size 1x2x3 --svg a" "--size '10x10;!x' --svg a" \
-  "--value x --svg a" "--value cost counts"; do
+  "--value x --svg a" "--value cost counts" "--size 100 --svg a" "--size x --svg a" "--size 100x --svg a"; do
   run sh -c "agent-plot $words </dev/null"
   status_is 2 "usage: $words"
   is "$(head -n 1 "$err" | grep -c '^agent-plot: ')$(sed -n 2p "$err" | grep -c '^usage: agent-plot')" 11 \
     "says why and how: $words"
 done
+# A line end begins another command of gnuplot.
+line='
+'
+for size in "100x100$line!touch owned" "!touch owned${line}100x100" "100x100$line" "${line}100x100" \
+  "100${line}x100" "100x100$line;system('touch owned')" "100x100,$line" "1000x500;set output 'owned'"; do
+  for form in svg png; do
+    run agent-plot "--$form" none.svg --size "$size" kinds
+    status_is 2 "a size of several lines, or with more in it"
+    like "$(head -n 1 "$err")" '^agent-plot: --size .*: not WIDTHxHEIGHT' "is none"
+  done
+done
+not_ok "and runs nothing" test -e owned
+mkdir 'tmp\n\t"x'
+run env TMPDIR="$PWD/tmp\\n\\t\"x" agent-plot --svg odd.svg kinds
+is "$status $(cat "$err")" "0 " "a folder with backslashes in its name is that folder"
 run agent-plot missing
 is "$status $(cat "$err")" "2 agent-plot: missing: no such file or directory" "its own name for bars, too"
 {

@@ -2,7 +2,7 @@
 # agent-state: what its words and the objects of hooks leave in the options of a pane, in
 # a tmux of this machine, and that it disturbs nobody.
 . "${0%/*}/../lib.sh"
-needs tmux jq
+needs tmux jq python3
 unset TMUX TMUX_PANE AGENT_PANE
 
 mkdir -m 700 "$tmp/sessions"
@@ -92,6 +92,12 @@ tried "$(printf 'a\033[31mb\n\tc\007\r\302\233d\342\200\256e')" "a [31mb c ?d?e"
 tried "$(printf '  much  \n\n  room  ')" "much room" "nor blanks"
 tried "$(head -c 65536 /dev/zero | tr '\0' x)" "$(head -c 200 /dev/zero | tr '\0' x)" "64 KB are cut"
 tried "x$(yes ü | head -n 300 | tr -d '\n')" "x$(yes ü | head -n 99 | tr -d '\n')" "between characters"
+hidden=$(python3 -c 'print("".join(f"x{chr(n)}" for n in (0xfff9, 0xfffa, 0xfffb, 0xe0001, 0xe0041, 0xe007f, 0xe01ef,
+    0x61c, 0x115f, 0x180e, 0x200b, 0x202e, 0x2069, 0x3164, 0xfe00, 0xfeff, 0xffa0, 0x1bca0, 0x1d173)))')
+tried "$hidden" "$(printf '%s' "$hidden" | python3 -c 'import re, sys; print(re.sub("[^x]", "?", sys.stdin.read()))')" \
+  "nothing that nobody sees"
+tried "$(printf 'ü\342\235\244\357\270\217 😀')" "$(printf 'ü\342\235\244\357\270\217 😀')" "a picture as it is"
+tried "$(printf 'a\233b\303')" "a?b?" "bytes that are no text are not there"
 agent-state waiting "$(printf 'bad \377\376 bytes')"
 like "$(tmux-attach --label here -l . | jq -r .reason)" '^bad .* bytes$' "bytes that are no text are a record still"
 ok "the server still is there" t has-session -t one

@@ -117,6 +117,7 @@ esac
 END
 cat >"$tmp/pick/fzf" <<'END'
 #!/bin/sh
+printf '%s' "$SHELL" >"$DID.shell"
 [ ! -e "$DID.open" ] || exit 130
 : >"$DID.open"
 printf '\n%s\n' "$KEY"
@@ -128,7 +129,7 @@ for KEY in ctrl-d ctrl-e; do
     rm -f "$tmp/did" "$tmp/did.open"
     [ "$ID" = 7 ] && script='' || script='Enter goes on|'
     printf '%s' "${script:+$script
-}" | ID=$ID KEY=$KEY DID=$tmp/did PATH=$tmp/pick:$PATH run python3 "$cli/talk.py" mem-pick
+}" | ID=$ID KEY=$KEY DID=$tmp/did SHELL=/bin/false PATH=$tmp/pick:$PATH run python3 "$cli/talk.py" mem-pick
     case $KEY$ID in
     ctrl-d7) is "$(cat "$tmp/did")" "--delete -o table -- 7" "ctrl-d: a number is one" ;;
     ctrl-e7) is "$(cat "$tmp/did")" "-o table --edit=7" "ctrl-e: a number is one" ;;
@@ -139,6 +140,7 @@ for KEY in ctrl-d ctrl-e; do
     esac
   done
 done
+is "$(cat "$tmp/did.shell")" /bin/sh "the preview is for sh, whatever shell the user has"
 run mem-pick --nonsense
 status_is 2 "a mistake"
 if ! command -v tmux >/dev/null 2>&1; then
