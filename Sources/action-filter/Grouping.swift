@@ -25,10 +25,9 @@ struct Grouping: Equatable, Sendable {
   /// The keys of a list.
   static let list = Reading<[GroupKey]>(
     { argument throws(UsageError) in
-      let words = argument.value.split(separator: ",")
-      if words.isEmpty { throw argument.fault("nothing is named") }
       var keys: [GroupKey] = []
-      for word in words {
+      for word in argument.value.split(separator: ",", omittingEmptySubsequences: false) {
+        if word.isEmpty { throw argument.fault("a key is missing") }
         guard let key = GroupKey(rawValue: String(word)) else {
           throw argument.fault(noneOf: GroupKey.allCases.map(\.rawValue))
         }

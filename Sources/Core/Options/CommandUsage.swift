@@ -108,6 +108,9 @@ public struct CommandUsage: Sendable {
   func parseOrAnswer(_ diagnostics: Diagnostics) throws(UsageError) -> ParsedWords {
     StandardFiles.ensure()
     let words = Process.arguments
+    if words.prefix(3) == ["--completions", "-", "check"] {
+      CommandUsage(help: Self.standardInput, base: self).check(words.dropFirst(3))
+    }
     if words.first == "--completions",
       let (usage, text) = completions(words.dropFirst(), help: { Self.standardInput })
     {
@@ -130,6 +133,23 @@ public struct CommandUsage: Sendable {
       }
     }
     return parsed
+  }
+
+  /// Answers a recipe that asks whether its words, up to those behind `--` that are another
+  /// command's, are options of its own or of this command, and ends the process:
+  ///
+  ///     help | action-filter --completions - check "$@" || exit 2
+  private func check(_ words: ArraySlice<String>) -> Never {
+    do throws(UsageError) {
+      let isCut = synopsis.holds("[-- ")
+      let parsed = try parse(Array(isCut ? words.prefix { $0 != "--" } : words))
+      if case .none = operands, let path = parsed.paths.first {
+        throw UsageError("\(path): one word too many")
+      }
+    } catch {
+      Diagnostics(program: program).usage(error, self)
+    }
+    Process.exit(.success)
   }
 
   private static func unknownShell(_ argument: OptionArgument) -> UsageError {

@@ -19,6 +19,9 @@ extension CommandUsage {
   ///
   ///     --completions) shift; "$0" --help | sse-tail --completions - "$@"; exit ;;
   ///
+  /// `near WORD` is what an error about an unknown option adds, see `NearestWord`, and
+  /// `near WORD CHOICE ...` about a word that is none of these.
+  ///
   /// - Parameters:
   ///   - words: what stands behind `--completions`.
   ///   - help: reads standard input.
@@ -33,6 +36,11 @@ extension CommandUsage {
       let recipe = CommandUsage(help: help(), base: self, isAlone: rest.first == "list")
       return recipe.completions(rest, help: { "" })
         ?? (recipe, recipe.completions(shell: rest.first ?? ""))
+    case "near":
+      let word = words.dropFirst().first ?? ""
+      let choices = Array(words.dropFirst(2))
+      let hint = choices.isEmpty ? hint(option: word) : NearestWord.hint(for: word, among: choices)
+      return (self, hint.isEmpty ? "" : hint + "\n")
     default: return nil
     }
   }

@@ -140,8 +140,29 @@ extension CommandUsage {
     let matches = entries.filter { "--\($0.name)".hasPrefix(name) }
     return matches.count > 1
       ? "option \(name) is ambiguous: \(matches.map { "--\($0.name)" }.joined(separator: ", "))"
-      : "unknown option \(name)"
-        + NearestWord.hint(for: String(name.dropFirst(2)), among: entries.map(\.name), after: "--")
+      : "unknown option \(name)" + hint(option: name)
+  }
+
+  /// What an error about a long option adds that there is not.
+  ///
+  /// - Parameter word: `--nmae`, or `--nmae=x`; for other words there is nothing to add.
+  func hint(option word: String) -> String {
+    guard word.hasPrefix("--") else { return "" }
+    let name = word.dropFirst(2).prefix { $0 != "=" }
+    let near = NearestWord.hint(for: String(name), among: entries.map(\.name), after: "--")
+    return near.isEmpty ? hint(choice: name) : near
+  }
+
+  /// Whoever types `--errors` means what an option has among its words: `--domain error`.
+  private func hint(choice name: Substring) -> String {
+    let one = name.last == "s" ? name.dropLast() : name
+    for option in entries where option.name != "completions" {
+      guard case .words(let words) = option.completion else { continue }
+      if let word = words.first(where: { $0 == name || $0 == one }) {
+        return ": did you mean --\(option.name) \(word)?"
+      }
+    }
+    return ""
   }
 
   /// The words of a command line with each optional argument joined to its option by

@@ -10,6 +10,9 @@ extension CommandUsage {
   ///
   ///     Other options are those of action-filter.
   ///
+  /// Behind `those of action-filter without --by, --count` these are left out: to the recipe
+  /// they are unknown. A line `STATE is working, idle or unknown` has the words of an operand.
+  ///
   /// An argument completes to what it does in the command that is asked; else one that is
   /// called FILE, FOLDER or DIR to file names, and one whose meaning begins with a choice,
   /// `small, medium or large`, to its words.
@@ -27,18 +30,53 @@ extension CommandUsage {
       !isAlone && ["those of", "options of"].contains { help.holds("\($0) \(base.program)") }
     var entries = lines.compactMap { OptionEntry(help: $0, base: base) }
     if hasMore {
+      let absent = Self.absent(help, base)
       entries += base.entries.filter { other in
-        !entries.contains { $0.name == other.name || $0.letter == other.letter && $0.letter != nil }
+        !absent.contains(other.name)
+          && !entries.contains {
+            $0.name == other.name || $0.letter == other.letter && $0.letter != nil
+          }
       }
     }
     // The last word of the usage says what the operands are.
     let operand = first.last { $0 != "...]" }.map(String.init) ?? ""
     let isFile = ["FILE", "FOLDER", "DIR"].contains { operand.holds($0) }
+    let operands: Completion
+    if let words = Self.operandWords(lines) {
+      operands = .verbs(words.map { Completion.Verb($0) })
+    } else {
+      operands = hasMore && !operand.holds("OPTION") ? base.operands : isFile ? .file : .none
+    }
     self.init(
       program: program, summary: lines.dropFirst().first.map(String.init) ?? "",
-      synopsis: first.joined(separator: " "),
-      operands: hasMore && !operand.holds("OPTION") ? base.operands : isFile ? .file : .none,
-      all: entries)
+      synopsis: first.joined(separator: " "), operands: operands, all: entries)
+  }
+
+  /// The names of the options of the base that the recipe has not.
+  private static func absent(_ help: String, _ base: CommandUsage) -> [String] {
+    let words = help.split { $0 == " " || $0 == "\n" }
+    for index in words.indices.dropLast(2) where words[index] == "of" {
+      guard words[index + 1] == base.program, words[index + 2] == "without" else { continue }
+      var names: [String] = []
+      for word in words[(index + 3)...] where word != "and" {
+        guard word.hasPrefix("--") else { break }
+        names.append(String(word.dropFirst(2).prefix { $0 != "," && $0 != ";" && $0 != "." }))
+      }
+      return names
+    }
+    return []
+  }
+
+  /// The words of `STATE is working, idle or unknown (to forget it).`, where a line says so.
+  private static func operandWords(_ lines: [Substring]) -> [String]? {
+    for line in lines {
+      let words = line.split(separator: " ", maxSplits: 2)
+      guard words.count == 3, words[1] == "is", words[0].count > 1,
+        words[0].allSatisfy({ $0.isUppercase })
+      else { continue }
+      if let choice = OptionEntry.choice(String(words[2])) { return choice }
+    }
+    return nil
   }
 }
 
@@ -74,7 +112,7 @@ extension OptionEntry {
   }
 
   /// The words of `small, medium or large (medium)`.
-  private static func choice(_ meaning: String) -> [String]? {
+  fileprivate static func choice(_ meaning: String) -> [String]? {
     let words = meaning.split(separator: " ").prefix { !$0.hasPrefix("(") }
     guard let or = words.firstIndex(of: "or"), or == words.count - 2 else { return nil }
     let choice = words.filter { $0 != "or" }.map { $0.last == "," ? $0.dropLast() : $0 }

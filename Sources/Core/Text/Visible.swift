@@ -4,9 +4,10 @@
 /// Escaped are C0 (but see `line`), DEL, C1, the bidirectional controls, the line
 /// and paragraph separators, what shows as nothing at all (soft hyphens, zero
 /// width spaces, fillers, tags, joiners and selectors that have nothing to join or
-/// to select) and heaps of marks: `VisibleScalars` decides. A byte of a file's name
-/// that is not UTF-8 is shown as `\xe9`; other invalid UTF-8 became U+FFFD when the
-/// `String` was made and is shown as that.
+/// to select), U+FFFE and U+FFFF, which no text has, and heaps of marks:
+/// `VisibleScalars` decides. A byte of a file's name that is not UTF-8 is shown as
+/// `\xe9`; other invalid UTF-8 became U+FFFD when the `String` was made and is shown
+/// as that.
 public enum Visible {
   /// One line of text: every control is escaped, tabs and newlines too, as
   /// `\n`, `\t`, `\e`, `\x07` or `\u{202e}`.
@@ -41,7 +42,7 @@ public enum Visible {
     case ..<0xad, 0xae..<0x34f: false
     case 0xad, 0x34f, 0x61c, 0x115f...0x1160, 0x17b4...0x17b5, 0x180e: true
     case 0x200b, 0x200e...0x200f, 0x2028...0x202e, 0x2060...0x206f, 0x3164: true
-    case 0xfeff, 0xffa0, 0xfff0...0xfffb: true
+    case 0xfeff, 0xffa0, 0xfff0...0xfffb, 0xfffe...0xffff: true
     case 0x13430...0x1343f, 0x1bca0...0x1bca3, 0x1d173...0x1d17a: true
     case 0xe0000...0xe00ff, 0xe01f0...0xe0fff: true
     case 0xf0000...: FileName.byte(scalar) != nil

@@ -163,7 +163,9 @@ enum TmuxScript {
 
   /// The first lines. They take `$1`, the label, away: `t` is tmux with it, and `x` the
   /// same for `$(x ...)`, which then is tmux and no shell that waits for it. `has` looks
-  /// for a session, `fail` says why and ends.
+  /// for a session, `fail` says why and ends. `sweep` forgets the states of agents whose process
+  /// has gone: where a shell without job control runs what comes behind the agent, tmux cannot
+  /// tell one from the other.
   static let opening = """
     unset TMUX TMUX_PANE
     command -v tmux >/dev/null 2>&1 || exit 70
@@ -176,11 +178,25 @@ enum TmuxScript {
       exit 71
     }
     has() { say=$(x has-session -t "$1" 2>&1) || fail "$say"; }
+    sweep() {
+      t list-panes -a -F '#{@agent_process} #{pane_id}' 2>/dev/null | while read -r process pane; do
+        case $process:${pane#%} in
+        *[!0-9:]* | :* | *:) continue ;;
+        esac
+        # A process of another user cannot be signalled.
+        kill -0 "$process" 2>/dev/null || [ -d "/proc/$process" ] || ps -p "$process" >/dev/null 2>&1 ||
+          t if-shell -F -t "$pane" "#{==:#{@agent_process},$process}" \\
+            "set-option -pu -t $pane @agent_state ; set-option -pu -t $pane @agent_since ; \\
+            set-option -pu -t $pane @agent_reason ; set-option -pu -t $pane @agent_command ; \\
+            set-option -pu -t $pane @agent_process ; wait-for -S agent-state" </dev/null >/dev/null 2>&1
+      done
+    }
 
     """
 
   static let list =
     opening + """
+      sweep
       say=$(x list-sessions -F "$1" 2>&1) || fail "$say"
       printf '%s\\n' "$say"
       """

@@ -84,6 +84,7 @@ extension TmuxScript {
   static let look =
     opening + """
       look() { x list-sessions -F "$1" 2>&1; }
+      sweep
       seen=$(look "$2")
       mark=$(printf '%s' "$seen" | cksum)
       if [ "$mark" = "$3" ]; then
@@ -93,6 +94,7 @@ extension TmuxScript {
           { sleep 1; t wait-for -S agent-state; } >/dev/null 2>&1 &
           t wait-for agent-state >/dev/null 2>&1 || sleep 1
           kill "$!" 2>/dev/null
+          sweep
           now=$(look "$2")
           i=$((i + 1))
         done

@@ -21,7 +21,7 @@ import Testing
   /// Whatever comes in, what a terminal would obey does not come out.
   @Test func everyScalarOfTheDangerousClassesIsEscaped() {
     let dangerous: [ClosedRange<UInt32>] = [
-      0...0x1f, 0x7f...0x9f, 0x2028...0x2029, 0xfff9...0xfffb, 0x13430...0x1343f,
+      0...0x1f, 0x7f...0x9f, 0x2028...0x2029, 0xfff9...0xfffb, 0xfffe...0xffff, 0x13430...0x1343f,
       0x10ee80...0x10eeff,
     ]
     let contextual: [ClosedRange<UInt32>] = [

@@ -154,4 +154,34 @@ run perl -MPOSIX -e 'setsid() or fork && exit; setsid(); exec @ARGV' agent-brows
 err_is "agent-browse: no terminal: --filter WORDS prints without one" "a terminal is needed"
 ok "nothing is left" nothing_left
 
+
+# What goes wrong is told in its own name.
+for words in '--filter x yesterday' 'yesterday' '--filter x day.ndjson yesterday'; do
+  # shellcheck disable=SC2086  # words
+  run agent-browse $words </dev/null
+  case $words in
+  yesterday) want="agent-browse: no terminal: --filter WORDS prints without one" ;;
+  *) want="agent-browse: yesterday: no such file or directory" ;;
+  esac
+  is "$status $(cat "$err")" "2 $want" "agent-browse $words"
+done
+browse yesterday
+ok "a file that is not there" wait_until 20 left
+ok "is told on the screen, too" shows '^agent-browse: yesterday: no such file or directory'
+is "$(cat status)" 2 "and is an error"
+run agent-browse --filter number5 day.ndjson
+is "$status $(lines "$out")" "0 11" "words without a screen"
+run agent-browse --filter nothing day.ndjson
+is "$status$(cat "$out" "$err")" 1 "that fit nothing"
+run sh -c 'agent-browse --filter number5 day.ndjson >/dev/full'
+is "$status $(cat "$err")" "2 agent-browse: standard output: no space left on device" "a full disk"
+for words in --count '--by kind' --total -q '-o user_id' --contents --pack '-R file' '-p a,' '-p ,' '-p a,,b'; do
+  # shellcheck disable=SC2086  # words
+  run agent-browse --filter x $words day.ndjson </dev/null
+  status_is 2 "agent-browse $words"
+  like "$(head -n 1 "$err")" '^agent-browse: ' "is told by us"
+  like "$(sed -n 2p "$err")" '^usage: agent-browse ' "with our usage"
+done
+run agent-browse --filter x -p
+is "$status $(head -n 1 "$err")" "2 agent-browse: option -p needs an argument: NAME,..." "an option without its argument"
 done_testing

@@ -61,7 +61,7 @@ for limit in 4.0507614 5 4.05076140 1e1; do
   run agent-cost -q --limit "$limit" "$day"
   is "$status$(cat "$out" "$err")" 0 "$limit is not passed"
 done
-for limit in 4.05076139999999999999 4 0 -1 .5; do
+for limit in 4.05076139999999999999 4 0 .5; do
   run agent-cost -q --limit "$limit" "$day"
   is "$status$(cat "$out" "$err")" 1 "$limit is passed"
 done
@@ -170,7 +170,8 @@ fi
 
 # --- mistakes
 for words in "-o csv" "--by nothing" "--by hour,day" "--by ''" "-S soon" "-W x" "--color red" "--limit x" \
-  "--limit ''" "-p a day" "--limit" "-p ''"; do
+  "--limit ''" "-p a day" "--limit" "-p ''" "--limit -1 day" "--limit=-0.5 day" "--limit -0 day" \
+  "--by model,,user day" "--by model, day" "--by ,model day" "-p a," "-p ,a" "-p a,,b" "--profile=,"; do
   run sh -c "agent-cost $words"
   status_is 2 "usage: $words"
   out_empty "prints nothing: $words"

@@ -116,7 +116,7 @@ import sys, xml.dom.minidom
 print("\n".join("".join(part.data for part in node.childNodes).strip()
     for kind in ("text", "title") for node in xml.dom.minidom.parse(sys.argv[1]).getElementsByTagName(kind)))' \
     evil.svg >words
-  for word in 'a]]>b' ']]>]]]>' ']]&gt;' '??' '�'; do
+  for word in 'a]]>b' ']]>]]]>' ']]&gt;' '\u{ffff}\u{fffe}' '�'; do
     ok "is a label: $word" grep -qxF -e "$word" words
   done
 done

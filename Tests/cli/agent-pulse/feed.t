@@ -25,6 +25,41 @@ err_like "^agent-pulse: unknown option --no-such-option" "and is named by us"
 run agent-pulse -- --no-such-option
 status_is 2 "an option that the format does not know"
 err_like "^agent-pulse: unknown option --no-such-option" "is named by us"
+# What the filter has beside its filters is no feed.
+while read -r words; do
+  run sh -c "agent-pulse $words </dev/null"
+  status_is 2 "agent-pulse $words"
+  out_empty "prints nothing"
+  like "$(head -n 1 "$err")" '^agent-pulse: ' "is told by us"
+  like "$(sed -n 2p "$err")" '^usage: agent-pulse ' "with our usage"
+done <<'END'
+--count
+-N
+--by kind
+--by=kind
+-k llm_call --by kind
+--total
+-q
+--quiet
+-vq
+-o user_id
+--output kind
+--contents
+--pack
+-R file
+--rejects=file
+--cou
+--tota
+-p a --count
+day.ndjson
+-
+-p a,
+-p ,a
+--profile a,,b
+-p ''
+--bus=
+END
+ok "nor is a file made" test ! -e file
 run agent-pulse -p
 status_is 2 "-p alone"
 err_like "^agent-pulse: option -p needs an argument" "is told"

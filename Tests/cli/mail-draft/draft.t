@@ -91,6 +91,16 @@ EDITOR=false ask mail y -- mail-draft
 status_is 2 "an editor that fails sends nothing"
 is "$(kept)" "$(cat mail)" "and keeps the draft"
 
+cat >look <<'END'
+#!/bin/sh
+exec perl -e 'my @found = grep { open(my $file, "<&=", $_) } 3 .. 9; open(my $seen, ">>", "seen"); print $seen "@found\n"'
+END
+chmod +x look
+exec 5</dev/null 7>>given
+EDITOR=./look ask mail y -- mail-draft --sendmail ./look
+exec 5<&- 7>&-
+is "$status $(sort seen | uniq -c | xargs)" "0 2" "an editor, and what sends, have no descriptors of others"
+
 # --- what agents write
 ask record y -- mail-draft
 status_is 0 "a record"

@@ -159,9 +159,21 @@ riff-worktree-remove --fo|--force
 bus-get -b ''|home
 bus-put --cr|--create
 bus-up --po|--port
+agent-state ''|working waiting idle unknown
+agent-state w|working waiting
+agent-state -v un|unknown
+agent-state waiting for|
+agent-state --hoo|--hook
+agent-pulse --cou|
+agent-pulse --by|
+agent-pulse --rec|--records
+agent-pulse --to|
+agent-browse --ou|
+agent-browse --qu|
+agent-browse --be|--before
 END
 else
-  skip 51 "no bash"
+  skip 63 "no bash"
 fi
 if command -v fish >/dev/null 2>&1; then
   is "$(complete_fish tmux-attach 'tmux-attach -s ri')" "riff-2" "fish completes a session"

@@ -45,6 +45,63 @@ err_unlike 'did you mean' "a name that is far from every host"
 run tmux-attach --transport libssh2 -l worksation
 err_like '^tmux-attach: worksation: .*: did you mean workstation\?$' "a host"
 
+# --- scripts: their own options, those of the commands that they run, and words
+found=0
+while IFS='|' read -r words want; do
+  # shellcheck disable=SC2086  # words
+  run $words </dev/null
+  is "$(head -n 1 "$err")" "${words%% *}: $want" "$words"
+  status_is 2 "is refused"
+  is "$(sed 1d "$err" | cut -d ' ' -f 1,2)" "usage: ${words%% *}" "with the usage"
+done <<'END'
+agent-archive --foldr x|unknown option --foldr: did you mean --folder?
+agent-archive --max-evnt-bytes 1|unknown option --max-evnt-bytes: did you mean --max-event-bytes?
+agent-archive --bus --stat x|unknown option --stat: did you mean --state?
+agent-browse --pritn|unknown option --pritn: did you mean --print?
+agent-browse --sinse 1h|unknown option --sinse: did you mean --since?
+agent-cost --limti 3|unknown option --limti: did you mean --limit?
+agent-cost --limti=3|unknown option --limti: did you mean --limit?
+agent-cost -o tabel|--output tabel: not table, tsv, json or line: did you mean table?
+agent-plot --pgn x|unknown option --pgn: did you mean --png?
+agent-plot --value tokesn --svg x|--value tokesn: not count, cost or tokens: did you mean tokens?
+agent-pulse --recrods|unknown option --recrods: did you mean --records?
+agent-pulse --doman llm|unknown option --doman: did you mean --domain?
+agent-say --sesion x -- y|unknown option --sesion: did you mean --session?
+agent-say --verison|unknown option --verison: did you mean --version?
+agent-setup --profle x|unknown option --profle: did you mean --profile?
+agent-setup -k openclw|option --kind: not clanky, openclaw, pincer, joelclaw or pds: openclw: did you mean openclaw?
+agent-state --hok|unknown option --hok: did you mean --hook?
+agent-state workng|state workng: not one of working, waiting, idle, unknown: did you mean working?
+agent-status --ouput small|unknown option --ouput: did you mean --output?
+agent-status -o midium|--output midium: not one of small medium large waybar tmux i3: did you mean medium?
+agent-talk --recoder x|unknown option --recoder: did you mean --recorder?
+agent-talk --sesion x|unknown option --sesion: did you mean --session?
+bus-up --prot 1|unknown option --prot: did you mean --port?
+mail-draft --subjcet x|unknown option --subjcet: did you mean --subject?
+mem-pick --flter x|unknown option --flter: did you mean --filter?
+riff-up --lable x|unknown option --lable: did you mean --label?
+riff-worktree-remove --froce x|unknown option --froce: did you mean --force?
+task-add --qeue x|unknown option --qeue: did you mean --queue?
+task-list --dnoe|unknown option --dnoe: did you mean --done?
+task-list -o tabel|--output tabel: not table, tsv, json, text or line: did you mean table?
+voice-token --nmae x room|unknown option --nmae: did you mean --name?
+agent-pulse --errors|unknown option --errors: did you mean --domain error?
+agent-browse --errors|unknown option --errors: did you mean --domain error?
+action-filter --errors|unknown option --errors: did you mean --domain error?
+action-filter --today|unknown option --today: did you mean --since today?
+agent-call --json health|unknown option --json: did you mean --output json?
+END
+# All but riff-claude, whose arguments are claude's.
+for file in "$root"/bin/*; do
+  [ "$(head -c 9 "$file")" != '#!/bin/sh' ] || [ "${file##*/}" = riff-claude ] || {
+    found=$((found + 1))
+    run "${file##*/}" --completion bash x </dev/null
+    is "$(head -n 1 "$err")" "${file##*/}: unknown option --completion: did you mean --completions?" \
+      "${file##*/}: an option that all have"
+  }
+done
+is "$found" 18 "in every script"
+
 # What is missing is named, and where it belongs.
 nothing=$tmp/nothing/agentutils/config
 while IFS='|' read -r words want; do
