@@ -53,6 +53,9 @@ done <<'END'
 -p a --count
 day.ndjson
 -
+-- day.ndjson
+-k x -- -W 80 -
+-- --colr always
 -p a,
 -p ,a
 --profile a,,b

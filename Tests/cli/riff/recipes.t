@@ -38,6 +38,7 @@ printf 'host = box\n[host box]\nhostname = 127.0.0.1\nport = %s\nidentity = %s\n
 run agent-say run the tests
 status_is 0 "agent-say: the configured host"
 ok "gets it" wait_until 30 typed riff "run the tests $(printf '\r')"
+: >"$(agent_log riff)"
 run agent-say box hello
 ok "agent-say: a text that begins with the name of that host" wait_until 30 typed riff "box hello $(printf '\r')"
 # Whoever begins with another host means that one, perhaps.
@@ -55,8 +56,10 @@ for words in 'cellar hello' cellar '. hello' 'ada@cellar hello' 'cellar:22 hello
   err_like '^usage: agent-say ' "and how"
   is "$(agent_typed riff)" "" "and types nothing"
 done
+: >"$(agent_log riff)"
 run agent-say -- cellar hello
 ok "agent-say -- types the name of a host, too" wait_until 30 typed riff "cellar hello $(printf '\r')"
+: >"$(agent_log riff)"
 run agent-say box -- hello
 ok "and at the host in front of it" wait_until 30 typed riff "hello $(printf '\r')"
 for words in 'cellars are cold' 'a cellar' 'box: done' 'to ada@example.org'; do
@@ -65,9 +68,11 @@ for words in 'cellars are cold' 'a cellar' 'box: done' 'to ada@example.org'; do
   status_is 0 "agent-say $words"
   ok "begins with no other host" wait_until 30 typed riff "$words $(printf '\r')"
 done
+: >"$(agent_log riff)"
 run agent-say 'cellar hello'
 ok "nor do words in quotes" wait_until 30 typed riff "cellar hello $(printf '\r')"
 sed 's/^host = .*//' "$tmp/one" >"$XDG_CONFIG_HOME/agentutils/config"
+: >"$(agent_log riff)"
 run agent-say box hello again
 ok "a host that is alone is the default" wait_until 30 typed riff "box hello again $(printf '\r')"
 printf '[host cellar]\nhostname = 127.0.0.1\nport = 9\n' >>"$XDG_CONFIG_HOME/agentutils/config"

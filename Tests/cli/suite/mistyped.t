@@ -56,7 +56,7 @@ while IFS='|' read -r words want; do
 done <<'END'
 agent-archive --foldr x|unknown option --foldr: did you mean --folder?
 agent-archive --max-evnt-bytes 1|unknown option --max-evnt-bytes: did you mean --max-event-bytes?
-agent-archive --bus --stat x|unknown option --stat: did you mean --state?
+agent-archive --bus --sttae x|unknown option --sttae: did you mean --state?
 agent-browse --pritn|unknown option --pritn: did you mean --print?
 agent-browse --sinse 1h|unknown option --sinse: did you mean --since?
 agent-cost --limti 3|unknown option --limti: did you mean --limit?
@@ -95,8 +95,8 @@ END
 for file in "$root"/bin/*; do
   [ "$(head -c 9 "$file")" != '#!/bin/sh' ] || [ "${file##*/}" = riff-claude ] || {
     found=$((found + 1))
-    run "${file##*/}" --completion bash x </dev/null
-    is "$(head -n 1 "$err")" "${file##*/}: unknown option --completion: did you mean --completions?" \
+    run "${file##*/}" --complteions bash </dev/null
+    is "$(head -n 1 "$err")" "${file##*/}: unknown option --complteions: did you mean --completions?" \
       "${file##*/}: an option that all have"
   }
 done
