@@ -69,7 +69,7 @@ is "$(action-filter --by kind,guild names | wc -l | tr -d ' ')" 5 "five pairs ar
 is "$(action-filter --by guild,kind names | grep -c '"guild":"\\"\\\\\\n\\u001b\[2J","kind":"a\\u0000"')" 1 \
   "hostile names are quoted"
 
-for keys in '' ',' hour,,kind kind, ,kind kind,,, day,hour kind,kind hours Kind; do
+for keys in '' ',' hour,,kind 'kind,' ,kind 'kind,,,' day,hour kind,kind hours Kind; do
   run action-filter --by "$keys" day
   status_is 2 "usage: --by '$keys'"
   out_empty "and nothing is written"
