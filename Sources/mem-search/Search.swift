@@ -16,12 +16,11 @@ extension Memory {
     let filter = FactFilter(
       types: options.types, subject: options.subject, minScore: options.minScore)
     // What is left out here should not cost a hit that is wanted.
-    let limit =
-      options.limit ?? (filter.isOpen ? min(options.count ?? 10, Self.mostHits) : Self.mostHits)
+    let limit = options.limit ?? (filter.isOpen ? options.count ?? 10 : Self.mostHits)
     let fetch = try fetch()
     var rows: [[UInt8]] = []
     if options.text.uppercased() != ClankyPath.everything {
-      rows = filter.wanted(try hits(fetch.guilds, limit: limit))
+      rows = filter.wanted(try hits(fetch, limit: limit))
     }
     // What has no score is not below one, and not above.
     if rows.isEmpty, options.minScore == nil {
@@ -30,12 +29,39 @@ extension Memory {
     return try write(rows, none: "nothing found")
   }
 
-  /// `GET /api/memory/search` of each guild, the best hits first.
-  private func hits(_ guilds: [GuildChoice.Guild], limit: Int) throws(CallFailure) -> [[UInt8]] {
-    var hits: [(row: [UInt8], score: Double)] = []
+  /// `GET /api/memory/search` of each guild, the best hits first, each once.
+  private func hits(_ fetch: FactFetch, limit: Int) throws(CallFailure) -> [[UInt8]] {
+    let guilds = fetch.guilds
+    var most = options.limit ?? min(limit, Self.mostHits)
+    var (hits, isCrowded) = try hits(fetch, most: most)
+    if isCrowded, most < Self.mostHits {
+      most = Self.mostHits
+      (hits, isCrowded) = try self.hits(fetch, most: most)
+    }
+    if isCrowded, hits.count < limit, !options.quiet {
+      diagnostics.error(
+        "search", "hits of other guilds left out: there may be more, the dashboard gives no more")
+    }
+    if guilds.count == 1 { return Array(hits.prefix(limit).map(\.row)) }
+    let sorted = hits.enumerated().sorted { a, b in
+      let (x, y) = (a.element.score, b.element.score)
+      return x != y ? x > y : a.offset < b.offset
+    }
     let mark = GuildMark(guilds)
-    let paths = guilds.map {
-      ClankyPath.search(options.text, guild: $0.id, channel: options.channel, limit: limit)
+    return FactRow.unique(sorted.map(\.element.row)).prefix(limit).map { mark.marked($0) }
+  }
+
+  /// The hits in the guilds, as they came: a dashboard may answer with those of any guild
+  /// that the agent was ever in.
+  ///
+  /// - Returns: and whether others took the place of some.
+  private func hits(
+    _ fetch: FactFetch, most: Int
+  ) throws(CallFailure) -> (hits: [(row: [UInt8], score: Double)], isCrowded: Bool) {
+    var hits: [(row: [UInt8], score: Double)] = []
+    var isCrowded = false
+    let paths = fetch.guilds.map {
+      ClankyPath.search(options.text, guild: $0.id, channel: options.channel, limit: most)
     }
     let place = caller.place(paths.first ?? "")
     try caller.several(paths) { _, reply throws(CallFailure) in
@@ -43,15 +69,12 @@ extension Memory {
       if let asked = options.limit, asked > Self.mostHits, rows.count == Self.mostHits {
         diagnostics.note("\(place): there may be more hits: the dashboard gives no more")
       }
-      hits += rows.map { (mark.marked($0), Fact(record: $0)?.score ?? -.infinity) }
+      let found = fetch.belonging(rows)
+      if found.count < rows.count, rows.count >= min(most, Self.mostHits) { isCrowded = true }
+      hits += found.map { ($0, Fact(record: $0)?.score ?? -.infinity) }
       return true
     }
-    if guilds.count == 1 { return hits.map(\.row) }
-    let sorted = hits.enumerated().sorted { a, b in
-      let (x, y) = (a.element.score, b.element.score)
-      return x != y ? x > y : a.offset < b.offset
-    }
-    return FactRow.unique(sorted.prefix(limit).map(\.element.row))
+    return (hits, isCrowded)
   }
 
   /// The facts that have every word of the query in them.

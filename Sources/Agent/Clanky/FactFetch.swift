@@ -29,6 +29,20 @@ public struct FactFetch {
   /// A guild that a fact of no guild can be named with.
   public var guild: String { guilds.first?.id ?? "" }
 
+  /// The facts and subjects that belong to the guilds that are asked, or to a person: a
+  /// backend may send those of other guilds with them.
+  ///
+  /// - Parameter rows: as the backend sent them.
+  public func belonging(_ rows: [[UInt8]]) -> [[UInt8]] {
+    let ids = Set(guilds.map(\.id))
+    return rows.filter { row in
+      guard let value = try? row.withUnsafeBytes({ try JSONValue.parse($0) }),
+        let guild = value[either: "guild_id", "guildId"]?.text, !guild.isEmpty
+      else { return true }
+      return ids.contains(guild) || Fact.isOfPerson(scope: value["scope"]?.text)
+    }
+  }
+
   /// All facts.
   ///
   /// - Parameters:
@@ -51,12 +65,13 @@ public struct FactFetch {
   ) throws(CallFailure) -> Found {
     if !text.isEmpty {
       let rows = try ask(guild, FactPages.Query(subject: subject, text: text))
-      if rows.count != FactPages.most { return Found(rows: rows) }
+      if rows.count != FactPages.most { return Found(rows: belonging(rows)) }
     }
     let pages = try read(guild, subject: subject)
     for shortage in pages.shortages { diagnostics.error(place, Self.words(shortage)) }
     let filter = FactFilter(texts: text.isEmpty ? [] : [text.lowercased()])
-    return Found(rows: filter.wanted(pages.newestFirst), isWhole: pages.shortages.isEmpty)
+    return Found(
+      rows: belonging(filter.wanted(pages.newestFirst)), isWhole: pages.shortages.isEmpty)
   }
 
   /// The newest facts that have each of some words in them.
@@ -79,7 +94,7 @@ public struct FactFetch {
       found.isWhole = found.isWhole && isWhole
     }
     let filter = FactFilter(texts: words.map { $0.lowercased() })
-    found.rows = filter.wanted(FactRow.unique(found.rows))
+    found.rows = belonging(filter.wanted(FactRow.unique(found.rows)))
     found.rows = merged(found.rows)
     return found
   }
@@ -99,7 +114,7 @@ public struct FactFetch {
     var shortage: FactPages.Shortage?
     for guild in guilds where !wanted.isEmpty {
       let pages = try read(guild, subject: nil, until: wanted)
-      for row in pages.rows(of: wanted) {
+      for row in pages.rows(of: wanted) where !belonging([row.bytes]).isEmpty {
         found[row.key] = row.bytes
         wanted.remove(row.key)
       }
@@ -180,7 +195,7 @@ public struct FactFetch {
     for guild in guilds {
       let more = try subjects(of: guild)
       isWhole = isWhole && more.count < FactPages.most
-      rows += more.map { mark.marked($0) }
+      rows += belonging(more).map { mark.marked($0) }
     }
     return (guilds.count == 1 ? rows : FactRow.unique(rows), isWhole)
   }

@@ -204,6 +204,47 @@ status_is 0 "facts of several guilds are deleted"
 is "$(jq -r .guild_id "$out" | tr '\n' ' ')" "2 1 " "each of its own"
 run mem-search --undo
 is "$(jq -r .id "$out" | sort | tr '\n' ' ')" "3 4 " "and listed"
+
+# Real dashboards were seen to answer each guild with the hits of all.
+{
+  for guild in 1 2 3; do echo "{\"guild\":{\"id\":\"$guild\",\"name\":\"G$guild\"}}"; done
+  # Those of guild 9, which the agent has left, fit best.
+  for number in $(seq 1 60); do
+    case $((number % 4)) in 0) guild=9 ;; *) guild=$((number % 4)) ;; esac
+    word=fern
+    [ "$guild" -eq 9 ] || word="fern frond"
+    echo "{\"id\":$number,\"guild_id\":\"$guild\",\"subject\":\"__lore__\",\"fact\":\"$word $number\"}"
+  done
+} >"$tmp/three"
+start_server three python3 "$cli/servers/memory.py" --same-hits "$tmp/three"
+AGENT_URL=$url
+for count in 1 6 12; do
+  run mem-search -n "$count" frond
+  is "$(jq -r .id "$out" | sort -u | wc -l | tr -d ' ') $(lines "$out")" "$count $count" \
+    "as many hits as -n $count asks for, each once"
+done
+run mem-search frond
+is "$(lines "$out")" 10 "and 10 without it"
+run mem-search -n 24 fern
+is "$(jq -r .guild_id "$out" | sort -u | tr '\n' ' ')" "1 2 3 " "of the guilds that the agent is in"
+for guild in 1 2 3; do
+  run mem-search -g "$guild" -n 5 fern
+  is "$(jq -r .guild_id "$out" | uniq -c | tr -s ' ')" " 5 $guild" "-g $guild: as many as were asked for, of it alone"
+done
+err_empty "and nothing is said when they are all there"
+run mem-search -g 2 -n 20 fern
+is "$(jq -r .guild_id "$out" | sort -u)" 2 "more than it gives of a guild"
+err_is "mem-search: search: hits of other guilds left out: there may be more, the dashboard gives no more" \
+  "is told"
+run mem-search -q -g 2 -n 20 fern
+err_empty "but not with -q"
+for form in json tsv table; do
+  run mem-search -g 3 -o "$form" fern
+  out_unlike 'fern (frond )?(1|2|4|5|6|8)( |$|")' "-o $form: no fact of another guild"
+done
+id=$(mem-search -g 2 -n 1 fern | jq .id)
+run mem-search -g 2 --edit "$id" --fact "fern frond, changed"
+status_is 0 "what was found can be edited"
 AGENT_URL=$one
 
 # --- what makes no sense

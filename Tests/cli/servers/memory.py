@@ -8,6 +8,9 @@ DELETE is answered by 404 the second time, that what a guild knows of a person i
 moved to that person's scope at the start, that a search sees the facts of its
 guild alone, and those of all guilds for the query __ALL__. Beyond it, for tests:
 
+    --same-hits         a search sees the facts of all guilds, whichever is asked for, as
+                        real ones were seen to do
+
     --create            POST /api/memory/facts makes a fact, as agent-serve does
     --slow-delete S     a DELETE takes S seconds before and after its work
     --slow-facts S      a list of facts takes S seconds
@@ -30,6 +33,7 @@ from urllib.parse import parse_qs, urlsplit
 
 parser = argparse.ArgumentParser()
 parser.add_argument("facts", nargs="?")
+parser.add_argument("--same-hits", action="store_true")
 parser.add_argument("--create", action="store_true")
 parser.add_argument("--slow-delete", type=float, default=0)
 parser.add_argument("--slow-facts", type=float, default=0)
@@ -200,7 +204,8 @@ class Handler(BaseHTTPRequestHandler):
         results = []
         is_all = text.strip() == "__ALL__"
         for fact in facts.values():
-            if fact["scope"] != "guild" or not (is_all or fact["guild_id"] == guild):
+            if fact["scope"] != "guild" or not (is_all or options.same_hits
+                                                 or fact["guild_id"] == guild):
                 continue
             score = sum(w in fact["fact"].lower() for w in words) / max(len(words), 1)
             if is_all or score > 0:
