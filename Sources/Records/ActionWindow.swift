@@ -5,8 +5,9 @@ public import Core
 /// A row has an id, a live action often has none, and the same action comes as
 /// row, as `action_event` and as `voice_event`. Equal actions of one
 /// millisecond are several actions: each source counts its own, and an action
-/// is new when its source has seen more of that key than were let through. A
-/// known id is never new. Memory is bounded: the oldest keys are forgotten first.
+/// is new when its source has seen more of that key than were let through. An action
+/// whose id is known is not new, unless the id was another action's: a database that was
+/// replaced gives its ids anew. Memory is bounded: the oldest keys are forgotten first.
 public struct ActionWindow {
   /// Where an action stood.
   public enum Source: Int, Sendable {
@@ -24,18 +25,24 @@ public struct ActionWindow {
   private typealias Behind = SIMD4<UInt32>
 
   private var ids: ActionWindowKeys
+  /// By the position of the id: half of the key of its action.
+  private var owners: [UInt64] = []
+  /// How many ids were given anew.
+  public private(set) var reused = 0
   private var keys: ActionWindowKeys
   private var behind: [Behind] = []
 
   /// - Parameter capacity: the most keys, and the most ids, that are remembered;
-  ///   up to 64 bytes for each.
+  ///   up to 72 bytes for each.
   public init(capacity: Int = 1 << 17) {
     ids = ActionWindowKeys(capacity: capacity)
     keys = ActionWindowKeys(capacity: capacity)
   }
 
-  /// Whether an action with this id was noted.
-  public func isKnown(id: ActionKey) -> Bool { ids.position(of: id) != nil }
+  /// Whether this action was noted, with this id.
+  public func isKnown(id: ActionKey, key: ActionKey) -> Bool {
+    ids.position(of: id).map { owners[$0] == key.high } ?? false
+  }
 
   /// How many more actions of this key the source may show before one is new;
   /// above 0 when another source has shown more of them.
@@ -73,7 +80,7 @@ public struct ActionWindow {
   ///   - source: where it stood.
   /// - Returns: whether it was not seen before.
   public mutating func isNew(id: ActionKey?, key: ActionKey, source: Source) -> Bool {
-    if let id, !ids.note(id).isNew { return false }
+    if let id, isKnown(id, of: key) { return false }
     let (position, isNew) = keys.note(key)
     if position == behind.count {
       behind.append(Behind())
@@ -88,6 +95,19 @@ public struct ActionWindow {
     behind[position] &+= 1
     behind[position][source.rawValue] = 0
     return true
+  }
+
+  /// Notes the id of an action.
+  private mutating func isKnown(_ id: ActionKey, of key: ActionKey) -> Bool {
+    let (position, isNew) = ids.note(id)
+    if position == owners.count {
+      owners.append(key.high)
+      return false
+    }
+    if owners[position] == key.high { return !isNew }
+    if !isNew { reused += 1 }
+    owners[position] = key.high
+    return false
   }
 }
 

@@ -8,6 +8,9 @@ struct FilterOutput {
   private let writer: RecordWriter
   private let scratch = ScanScratch()
   private var window = ActionWindow()
+  /// Told, once for each profile, that the ids of its actions began anew.
+  var onReuse: ((String) -> Void)?
+  private var reused = (count: 0, profiles: Set<String>())
   private var tally: Tally?
   /// Where whole lines are not copied.
   private var parts: PieceParts?
@@ -48,7 +51,10 @@ struct FilterOutput {
     _ fields: ActionFields, _ source: ActionWindow.Source, _ bytes: UnsafeRawBufferPointer,
     _ action: ScanValue, _ profile: ScanValue, isRow: Bool = false
   ) throws(WriteFailure) {
-    if options.isUnique && !window.isNew(fields, source, profile: profile, scratch) { return }
+    if options.isUnique {
+      if !window.isNew(fields, source, profile: profile, scratch) { return }
+      if window.reused > reused.count { tellReuse(profile) }
+    }
     count += 1
     switch options.output {
     case .original where isRow && !profile.isAbsent:
@@ -60,6 +66,12 @@ struct FilterOutput {
     case .groups: tally?.add(fields, profile, scratch)
     case .count, .nothing: break
     }
+  }
+
+  private mutating func tellReuse(_ profile: ScanValue) {
+    reused.count = window.reused
+    let name = profile.string ?? ""
+    if reused.profiles.insert(name).inserted { onReuse?(name) }
   }
 
   /// Takes actions that were not read, and their lines, if these are printed.

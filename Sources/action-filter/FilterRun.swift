@@ -28,6 +28,10 @@ struct FilterRun {
     self.options = options
     self.diagnostics = diagnostics
     filter = LineFilter(options, to: RecordWriter(descriptor: descriptor))
+    filter.output.onReuse = { profile in
+      let words = "ids begin anew: these actions are of another database"
+      diagnostics.say(profile.isEmpty ? words : "\(profile): \(words)")
+    }
     faults = FaultLog(diagnostics)
     pieces = PieceRun(options, size: pieceSize, copy: copy)
     target = options.printsRecords ? FileIdentity(descriptor: descriptor) : nil

@@ -5,7 +5,7 @@ needs python3 jq
 cd "$tmp" || exit 1
 
 # unique: what -u passes of standard input, as its number in the input.
-unique() { action-filter -u | sed 's/.*"n":\([0-9]*\).*/\1/' | tr '\n' ' '; }
+unique() { action-filter -u 2>"$tmp/told" | sed 's/.*"n":\([0-9]*\).*/\1/' | tr '\n' ' '; }
 row='"created_at":"2026-03-01T12:00:00.000Z","guild_id":"1","channel_id":null,"message_id":null,"user_id":"2","kind":"voice_info","content":"x \"y\"","metadata":null,"usd_cost":0'
 live='"kind":"voice_info","guildId":"1","userId":"2","content":"x \u0022y\"","createdAt":"2026-03-01T12:00:00.000Z"'
 event() { echo "{\"event\":\"$1\",\"id\":\"\",\"data\":{$live,\"n\":$2}}"; }
@@ -129,5 +129,41 @@ is "$(unique <<END
 {"id":2,$row,"n":6,"profile":"b"}
 END
 )" "1 2 3 5 " "so are equal ids"
+
+# --- a database that was replaced
+other=$(echo "$row" | sed 's/12:00:00/12:30:00/')
+is "$(unique <<END
+{"id":1,$row,"n":1}
+{"id":2,$row,"n":2}
+{"event":"activity_snapshot","id":"","data":{"actions":[{"id":2,$other,"n":4},{"id":1,$other,"n":3}]}}
+{"event":"activity_snapshot","id":"","data":{"actions":[{"id":2,$other,"n":6},{"id":1,$other,"n":5}]}}
+{"id":3,$other,"n":7}
+END
+)" "1 2 3 4 7 " "ids that begin anew are of other actions, each once"
+printf '%s\n' "{\"id\":1,$row}" "{\"id\":2,$row}" "{\"id\":1,$other}" "{\"id\":2,$other}" >replaced
+run action-filter -u replaced
+status_is 0 "that is no fault"
+is "$(lines "$out")" 4 "all are there"
+err_is "action-filter: ids begin anew: these actions are of another database" "and told once"
+sed 's/}$/,"profile":"box"}/' replaced >named
+run action-filter -u named replaced
+is "$(lines "$out")" 8 "in each profile"
+err_is "action-filter: box: ids begin anew: these actions are of another database
+action-filter: ids begin anew: these actions are of another database" "by its name"
+
+# The same from real servers, over a reconnect.
+serve_agent first
+first=$pid
+say() { printf '{"kind":"voice_info","content":"%s"}\n' "$@" | curl -sf --data-binary @- "$url/api/actions"; }
+say a b c >/dev/null
+start follow sh -c 'sse-tail --retry-wait 0.2 "$1/api/activity/events" | action-filter -u' - "$url"
+wait_until 30 has "$tmp/follow.out" '"content":"c"'
+stop "$first"
+rm -f "$tmp"/first.sqlite*
+start_server first agent-serve --listen "127.0.0.1:$port" --database "$tmp/first.sqlite"
+say d e >/dev/null
+ok "a new database behind the same address" wait_until 30 has "$tmp/follow.out" '"content":"e"'
+is "$(jq -r '.content // .data.content // empty' "$tmp/follow.out" | sort | tr -d '\n')" \
+  abcde "each action is there, once"
 
 done_testing
