@@ -53,7 +53,19 @@ struct ActionList {
       try output.list(Array(certain), .actions)
       try output.flush()
     }
-    if !tell(pages, isAll: left > 0) || !isComplete { return .failure }
+    var doubts = doubts(pages, isAll: left > 0)
+    if left > 0, pages.isOpen, let count = count(pages) {
+      // A backend that counts knows better.
+      isComplete = isComplete || count <= written
+      if count <= written { doubts = [] }
+      if count > written, doubts.isEmpty {
+        doubts = ["\(count - written) cannot be reached"]
+      }
+    } else if left > 0, doubts.isEmpty {
+      doubts = try unaccounted(pages).map(words)
+    }
+    for doubt in doubts { diagnostics.error("actions", doubt) }
+    if !doubts.isEmpty || !isComplete { return .failure }
     return written == 0 && options.count != 0 ? .negative : .success
   }
 
@@ -82,32 +94,66 @@ struct ActionList {
     return nil
   }
 
-  /// Says what could not be reached; false when something was not.
+  /// How many of the actions that were asked for the backend has, without what came
+  /// meanwhile; nil where it does not tell.
+  private func count(_ pages: ActionPages) -> Int? {
+    var first: Timestamp?
+    if case .time(let time) = options.since { first = time }
+    let path = ClankyPath.actionCount(
+      guild: options.guild, kinds: options.kinds.isEmpty ? nil : options.kinds,
+      sinceHours: first == nil ? options.since?.hours(now: .now()) : nil, since: first?.rfc3339,
+      upTo: pages.span?.upperBound)
+    guard let reply = try? caller.answer(path), reply.head.status == 200,
+      let value = try? reply.body.withUnsafeBytes({ try JSONValue.parse($0) }),
+      let count = value["count"]?.integer
+    else { return nil }
+    return Int(count)
+  }
+
+  /// What ids show to be missing, of all that the backend keeps, behind the oldest row.
+  ///
+  /// - Throws: `CallFailure`.
+  private func unaccounted(_ pages: ActionPages) throws(CallFailure) -> [ActionPages.Unreached] {
+    let missing = options.since == nil ? pages.unaccounted(now: .now()) : []
+    if missing.isEmpty || options.kinds.isEmpty { return missing }
+    // The smaller ids may be those of other kinds.
+    var all = ActionPages(kinds: nil, guild: nil)
+    while true {
+      switch all.next() {
+      case .done: return all.span?.lowerBound == 1 && all.missingIDs == 0 ? [] : missing
+      case .askGuilds: all.take(guilds: pages.guilds ?? [])
+      case .ask(let query):
+        let rows = try ask(query, limit: ActionPages.mostRows).map { ActionPages.Row($0) }
+        all.take(rows, for: query, isFull: rows.count == ActionPages.mostRows)
+        // Their ids are all that is wanted.
+        _ = all.certain()
+      }
+    }
+  }
+
+  private func words(_ gap: ActionPages.Unreached) -> String {
+    let guild = gap.guild.map { $0.isEmpty ? " of no guild" : " of guild \($0)" } ?? ""
+    let what = gap.kind.map { "\($0)\(guild) before" } ?? "what was before"
+    return "\(what) \(gap.before.rfc3339) cannot be reached:"
+      + " the backend gives the newest \(ActionPages.mostRows)"
+  }
+
+  /// What could not be reached, or may be missing; a line each.
   ///
   /// - Parameter isAll: everything was wanted: ids follow time but roughly, so
   ///   that only of all rows holes can be told.
-  private func tell(_ pages: ActionPages, isAll: Bool) -> Bool {
-    let unreached = pages.unreached
-    for gap in unreached {
-      let guild = gap.guild.map { $0.isEmpty ? " of no guild" : " of guild \($0)" } ?? ""
-      let what = gap.kind.map { "\($0)\(guild) before" } ?? "what was before"
-      diagnostics.error(
-        "actions",
-        "\(what) \(gap.before.rfc3339) cannot be reached:"
-          + " the backend gives the newest \(ActionPages.mostRows)")
-    }
-    guard isAll, let before = pages.blindBefore?.rfc3339 else { return unreached.isEmpty }
+  private func doubts(_ pages: ActionPages, isAll: Bool) -> [String] {
+    var doubts = pages.unreached.map(words)
+    guard isAll, let before = pages.blindBefore?.rfc3339 else { return doubts }
     if let missing = pages.missingIDs {
-      if missing == 0 { return unreached.isEmpty }
-      diagnostics.error(
-        "actions",
-        "\(missing) before \(before) may be missing: of unknown kinds, or removed")
-      return false
+      if missing != 0 {
+        doubts.append("\(missing) before \(before) may be missing: of unknown kinds, or removed")
+      }
+    } else {
+      let guild = options.guild == nil ? "" : " in this guild"
+      doubts.append("before \(before) those of unknown kinds\(guild) may be missing")
     }
-    let guild = options.guild == nil ? "" : " in this guild"
-    diagnostics.error(
-      "actions", "before \(before) those of unknown kinds\(guild) may be missing")
-    return unreached.isEmpty
+    return doubts
   }
 }
 

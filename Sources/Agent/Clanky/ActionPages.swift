@@ -58,6 +58,9 @@ public struct ActionPages {
   private var oldest: Timestamp?
   /// Whether all kinds and guilds are wanted: then holes in the ids tell.
   private let wantsAll: Bool
+  /// How the kinds begin that are wanted; nil for all. The others are asked for
+  /// only to learn from their ids whether a kind is there that nobody knows.
+  let prefix: String?
   private let since: Timestamp?
   var lost: [Unreached] = []
 
@@ -68,12 +71,15 @@ public struct ActionPages {
   /// - Parameters:
   ///   - kinds: nil for all.
   ///   - guild: nil for all.
+  ///   - prefix: how the kinds begin whose rows are wanted; nil for all.
   ///   - since: when the oldest action that is wanted happened; nil when all are
   ///     wanted that there are, or that is not known.
   ///   - names: the kinds and guilds that were seen before.
   public init(
-    kinds: [String]?, guild: String?, since: Timestamp? = nil, names: ActionNames = ActionNames()
+    kinds: [String]?, guild: String?, prefix: String? = nil, since: Timestamp? = nil,
+    names: ActionNames = ActionNames()
   ) {
+    self.prefix = prefix
     queries = [Query(kinds: kinds, guild: guild)]
     wantsAll = kinds == nil && guild == nil
     self.since = since
@@ -87,7 +93,9 @@ public struct ActionPages {
         return .done
       }
       let page = full[newest]
-      if let kinds = page.query.kinds, kinds.count < 2, page.query.guild == nil, guilds == nil {
+      if let kinds = page.query.kinds, kinds.count < 2, page.query.guild == nil, guilds == nil,
+        isWanted(kinds.first ?? "")
+      {
         return .askGuilds
       }
       full.remove(at: newest)
@@ -136,7 +144,7 @@ public struct ActionPages {
       counts[row.kind, default: 0] += 1
       ids.add(row.id, row.time)
       if let time = row.time { oldest = min(oldest ?? time, time) }
-      waiting.append(row)
+      if isWanted(row.kind) { waiting.append(row) }
     }
     guard isFull, let last else { return }
     if !knowsKinds {
@@ -149,6 +157,9 @@ public struct ActionPages {
       full.append((query, last))
     }
   }
+
+  /// Whether rows of a kind are wanted.
+  func isWanted(_ kind: String) -> Bool { prefix.map { kind.hasPrefix($0) } ?? true }
 
   /// Asks for no more: what is not in hand counts as out of reach.
   public mutating func stop() {
@@ -208,12 +219,54 @@ public struct ActionPages {
     // Where no id is missing back to the first, nothing is there.
     let reachesFirst =
       ids.least == 1 || since.map { first in oldest.map { $0 <= first } ?? false } ?? false
-    return wantsAll && reachesFirst && ids.missing(after: nil) == 0 ? [] : lost + unnamed
+    if wantsAll && reachesFirst && ids.missing(after: nil, before: blindBefore) == 0 { return [] }
+    return (lost + unnamed).filter { $0.kind.map(isWanted) ?? true }
   }
 
   /// The ids that are not among the rows although they lie between them, without
   /// those that `unreached` accounts for; nil when that cannot be told.
   public var missingIDs: Int64? {
-    wantsAll ? ids.missing(after: unreached.map(\.before).max()) : nil
+    guard wantsAll else { return nil }
+    return ids.missing(after: (lost + unreached).map(\.before).max(), before: blindBefore)
+  }
+
+  /// What may be behind the smallest id that was found: older actions of no guild, of kinds
+  /// that were asked for by guild.
+  ///
+  /// - Parameter now: the time.
+  func unaccounted(now: Timestamp) -> [Unreached] {
+    guard let least = ids.least, least > 1,
+      !Retention.explains(oldest: oldest, count: ids.count, now: now)
+    else { return [] }
+    return byGuild.filter { part in
+      !guildless.contains(part.kind) && !lost.contains { $0.kind == part.kind }
+    }.map { Unreached(kind: $0.kind, guild: "", before: $0.bound) }
+  }
+
+  /// The smallest id and the largest; nil when that cannot be told.
+  var span: ClosedRange<Int64>? {
+    guard let least = ids.least, let most = ids.most else { return nil }
+    return least...most
+  }
+
+  /// Whether there is no proof in the answers that nothing is missing.
+  var isOpen: Bool { !byGuild.isEmpty || !lost.isEmpty || blindBefore != nil }
+}
+
+/// What a dashboard keeps (Agent/Clanky/CONTRACT.md 3.1): where that is the reason that older
+/// actions are gone, their ids are accounted for.
+enum Retention {
+  private static let days = 13.0...16.0
+  /// It drops the oldest after every 250 writes.
+  private static let mostRows = 120_000 - 250
+
+  /// - Parameters:
+  ///   - oldest: when the oldest action happened that is there.
+  ///   - count: how many there are at least.
+  ///   - now: the time.
+  static func explains(oldest: Timestamp?, count: Int, now: Timestamp) -> Bool {
+    if count >= mostRows { return true }
+    guard let oldest else { return false }
+    return days.contains(Double(now.seconds - oldest.seconds) / 86_400)
   }
 }

@@ -52,7 +52,8 @@ extension ActionPages {
     guard let kinds = query.kinds else {
       blindBefore = max(blindBefore ?? oldest, oldest)
       let kinds = nameableKinds(before: oldest)
-      ask(kinds, query, oldest, parts: 1)
+      ask(kinds.filter(isWanted), query, oldest, parts: 1)
+      ask(kinds.filter { !isWanted($0) }, query, oldest, parts: 1)
       return
     }
     if kinds.count > 1 {
@@ -60,7 +61,7 @@ extension ActionPages {
       return
     }
     let kind = kinds.first ?? ""
-    guard query.guild == nil, let guilds, !guilds.isEmpty else {
+    guard query.guild == nil, isWanted(kind), let guilds, !guilds.isEmpty else {
       lost.append(Unreached(kind: kind, guild: query.guild, before: oldest))
       return
     }

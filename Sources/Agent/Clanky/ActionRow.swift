@@ -50,15 +50,28 @@ struct ActionIDs {
     if let number = Int64(id) { found.append((number, time)) } else { areNumbers = false }
   }
 
+  /// How many were taken.
+  var count: Int { found.count }
+
   /// The smallest; nil when there is none, or one is not a number.
   var least: Int64? { areNumbers ? found.map(\.id).min() : nil }
 
+  /// The largest; nil when there is none, or one is not a number.
+  var most: Int64? { areNumbers ? found.map(\.id).max() : nil }
+
   /// How many there are not between the smallest and the largest.
   ///
-  /// - Parameter bound: only those that are newer than this count; nil for all.
+  /// - Parameters:
+  ///   - bound: only those that are newer than this count; nil for all.
+  ///   - blind: of what is newer one answer had all, so that what is not there was removed;
+  ///     nil where none had.
   /// - Returns: nil when that cannot be told: there is none, or one is not a number.
-  func missing(after bound: Timestamp?) -> Int64? {
-    guard var least, let most = found.map(\.id).max() else { return nil }
+  func missing(after bound: Timestamp?, before blind: Timestamp? = nil) -> Int64? {
+    guard var least = found.map(\.id).min(), var most = found.map(\.id).max() else { return nil }
+    if let blind {
+      let older = found.filter { row in row.time.map { $0 <= blind } ?? true }
+      most = older.map(\.id).max() ?? least
+    }
     if let bound {
       // Ids follow time but roughly.
       var newer = Int64.max
@@ -68,7 +81,8 @@ struct ActionIDs {
       if newer == .max { return 0 }
       least = max(least, newer)
     }
-    let count = Int64(found.count { $0.id >= least })
+    if least > most { return 0 }
+    let count = Int64(found.count { $0.id >= least && $0.id <= most })
     let (span, overflow) = most.subtractingReportingOverflow(least)
     return overflow || span == .max ? nil : span + 1 - count
   }

@@ -10,6 +10,8 @@ final class ActivityBackfill {
     var rows: [[UInt8]] = []
     /// What could not be had.
     var unreached: [ActionPages.Unreached] = []
+    /// The newest rows of all kinds, as they came.
+    var first: [[UInt8]] = []
   }
 
   /// How it ended.
@@ -59,7 +61,8 @@ final class ActivityBackfill {
     self.onEnd = onEnd
     deadline = now + Self.mostSeconds
     pages = ActionPages(
-      kinds: nil, guild: nil, since: ledger.newestTime, names: ledger.names)
+      kinds: nil, guild: nil, prefix: ledger.prefix, since: ledger.newestTime,
+      names: ledger.names)
     goOn(now)
   }
 
@@ -125,7 +128,7 @@ final class ActivityBackfill {
     if requests == 1 {
       first = list
       switch ledger.reach(of: list) {
-      case .whole: return onEnd(.found(Found(rows: list)))
+      case .whole: return onEnd(.found(Found(rows: list, first: list)))
       case .edge: isOnEdge = true
       case .short: break
       }
@@ -152,7 +155,7 @@ final class ActivityBackfill {
   }
 
   private func found() -> Found {
-    var found = Found(rows: pages.certain())
+    var found = Found(rows: pages.certain(), first: first)
     // Rows from before it are printed: what is behind them was, too.
     if isOnEdge { return found }
     found.unreached = pages.unreached

@@ -2,11 +2,16 @@ import Core
 import Records
 import Web
 
-/// Keeps an activity stream whole over reconnects: holds it while the rows
-/// that a new snapshot does not reach are fetched, then lets go in order.
+/// Keeps a dashboard's stream whole over reconnects: holds it while the rows are
+/// fetched that a new snapshot does not reach, or that the voice stream, which has no
+/// snapshot, does not have; then lets go in order.
 final class ActivityFollower: Continuity {
   /// The tries to fetch rows before the gap is reported.
   private static let mostTries = 3
+  /// How many of the newest rows tell where a voice stream begins.
+  private static let rowsOfStart = 20
+
+  private let stream: DashboardStream
 
   private let client: WebClient
   private let request: Request
@@ -14,21 +19,35 @@ final class ActivityFollower: Continuity {
   private var ledger: ActivityLedger
   private var held: [HeldEvent] = []
   private var backfill: ActivityBackfill?
+  /// The fetch that finds out where the voice stream begins.
+  private var start: Fetch?
   private var failures = 0
+  /// Whether the connection has told no voice state yet.
+  private var isNew = true
+  /// Whether events of an earlier connection were printed.
+  private var isUnderWay = false
+  /// The last event id, where the server sends any.
+  private var lastID = ""
 
   /// Told what is to be printed.
   weak var handler: (any ContinuityHandler)?
 
   /// - Parameters:
+  ///   - stream: which of the two.
   ///   - client: of the stream.
   ///   - request: a request to the dashboard, for its method and headers.
   ///   - base: the dashboard's address.
   ///   - newest: the newest action of an earlier run.
-  init(_ client: WebClient, _ request: Request, base: WebAddress, resumingAt newest: String?) {
+  init(
+    _ stream: DashboardStream, _ client: WebClient, _ request: Request, base: WebAddress,
+    resumingAt newest: String?
+  ) {
+    self.stream = stream
     self.client = client
     self.request = request
     self.base = base
-    ledger = ActivityLedger(resumingAt: newest)
+    ledger = ActivityLedger(
+      resumingAt: newest, prefix: stream == .voice ? ClankyPath.voiceKinds : nil)
   }
 
   /// The `created_at` of the newest action printed.
@@ -45,17 +64,47 @@ final class ActivityFollower: Continuity {
     }
     let data = event.data
     if event.isPartial { return true }
-    if event.type.elementsEqual("activity_snapshot".utf8) {
-      if !ledger.isReached(by: data) {
-        held.append(HeldEvent(event))
-        startBackfill()
-        return false
-      }
-      ledger.note(snapshot: data)
-    } else if event.type.elementsEqual("action_event".utf8) {
-      ledger.note(live: data)
+    if stream == .activity, event.type.elementsEqual("activity_snapshot".utf8),
+      !ledger.isReached(by: data)
+    {
+      held.append(HeldEvent(event))
+      startBackfill()
+      return false
     }
+    if stream == .voice, event.type.elementsEqual("voice_state".utf8), isNew, !resumes(event) {
+      held.append(HeldEvent(event))
+      if ledger.hasPlace {
+        startBackfill()
+      } else {
+        if isUnderWay { report([]) }
+        findStart()
+      }
+      return false
+    }
+    note(event.type, data)
+    isUnderWay = true
     return true
+  }
+
+  private func note(_ type: UnsafeRawBufferPointer, _ data: UnsafeRawBufferPointer) {
+    if type.elementsEqual("activity_snapshot".utf8) {
+      ledger.note(snapshot: data)
+    } else if type.elementsEqual("action_event".utf8) {
+      ledger.note(live: data)
+    } else if type.elementsEqual("voice_event".utf8) {
+      ledger.note(live: data, source: .voiceEvent)
+    }
+  }
+
+  /// Whether the server knows by the last event id what was missed.
+  private func resumes(_ event: StreamEventView) -> Bool {
+    isNew = false
+    let id = String(decoding: event.id, as: UTF8.self)
+    defer { lastID = id }
+    if id.isEmpty { return false }
+    // A smaller one is the first of another database.
+    guard let number = Int64(id), let last = Int64(lastID) else { return true }
+    return number >= last
   }
 
   /// The connection is gone, and what was held is forgotten.
@@ -64,12 +113,50 @@ final class ActivityFollower: Continuity {
   func connectionLost() -> Bool {
     backfill?.cancel()
     backfill = nil
+    start?.cancel()
+    start = nil
+    isNew = true
     defer { held = [] }
     return isHolding
   }
 
   /// Notices a fetch that is silent.
-  func tick(now: Double) -> Double { backfill?.tick(now: now) ?? .infinity }
+  func tick(now: Double) -> Double {
+    min(backfill?.tick(now: now) ?? .infinity, start?.tick(now: now) ?? .infinity)
+  }
+
+  /// Where a voice stream begins: at the newest row.
+  private func findStart() {
+    var request = request
+    let path = ClankyPath.actions(
+      guild: nil, kinds: nil, sinceHours: nil, limit: Self.rowsOfStart)
+    guard let address = try? base.appending(path) else { return release() }
+    request.address = address
+    start = Fetch(client, request, now: Clock.monotonic) { [unowned self] in begin($0) }
+  }
+
+  private func begin(_ end: FetchEnd) {
+    let done = start
+    start = nil
+    defer { withExtendedLifetime(done) {} }
+    let reason: String
+    switch end {
+    case .response(let head, _) where head.isTransient: reason = head.summary
+    case .response(let head, let body):
+      if head.status == 200, let rows = Answer.elements(body) {
+        let snapshot = RecordText().list("actions", rows).bytes
+        snapshot.withUnsafeBytes { ledger.note(snapshot: $0) }
+      }
+      return release()
+    case .failed(let text), .unusable(let text): reason = text
+    }
+    failures += 1
+    if failures < Self.mostTries {
+      handler?.dropStream("the newest action: \(reason)")
+    } else {
+      release()
+    }
+  }
 
   private func startBackfill() {
     backfill = ActivityBackfill(
@@ -89,10 +176,10 @@ final class ActivityFollower: Continuity {
       handler?.dropStream("missed actions: \(reason)")
     case .failed(_, _, let found):
       report(found.unreached)
-      release(found.rows)
+      release(found)
     case .found(let found):
       if !found.unreached.isEmpty { report(found.unreached) }
-      release(found.rows)
+      release(found)
     }
   }
 
@@ -100,9 +187,8 @@ final class ActivityFollower: Continuity {
     handler?.report(held[0].data.withUnsafeBytes { ledger.gap(unreached, before: $0) }.told)
   }
 
-  private func release(_ rows: [[UInt8]]) {
-    failures = 0
-    let missed = held[0].data.withUnsafeBytes { ledger.missed(in: rows, snapshot: $0) }
+  private func release(_ found: ActivityBackfill.Found) {
+    let missed = held[0].data.withUnsafeBytes { ledger.missed(in: found.rows, snapshot: $0) }
     // Oldest first, each newest first in itself, as a snapshot.
     var end = missed.count
     while end > 0 {
@@ -110,22 +196,19 @@ final class ActivityFollower: Continuity {
       handler?.printExtra(Self.backfill(missed[start..<end]))
       end = start
     }
+    if stream == .voice { ledger.pass(found.first) }
     release()
   }
 
   private func release() {
+    failures = 0
+    isUnderWay = true
     let events = held
     held = []
     for event in events {
       // Noted behind the output: a state that is saved now must not be ahead of it.
       if handler?.printHeld(event) != true { return }
-      event.data.withUnsafeBytes { data in
-        if event.type.elementsEqual("activity_snapshot".utf8) {
-          ledger.note(snapshot: data)
-        } else if event.type.elementsEqual("action_event".utf8) {
-          ledger.note(live: data)
-        }
-      }
+      event.type.withUnsafeBytes { type in event.data.withUnsafeBytes { note(type, $0) } }
     }
     handler?.releaseStream()
   }

@@ -1,9 +1,9 @@
 import Core
 import Records
 
-/// Knows which actions of an activity stream were printed, and finds what a
-/// reconnect has missed (Agent/Clanky/CONTRACT.md 2.3: no event ids,
-/// a snapshot of the newest rows at each connection, newest first).
+/// Knows which actions of a dashboard's stream were printed, and finds what a
+/// reconnect has missed (Agent/Clanky/CONTRACT.md 2.3: no event ids; on the activity
+/// stream a snapshot of the newest rows at each connection, newest first).
 struct ActivityLedger {
   /// A time of which actions may be missing.
   struct Gap: Equatable {
@@ -38,10 +38,14 @@ struct ActivityLedger {
   /// Rows before this were never this follower's.
   private var floor: Mark?
   private var hasBaseline = false
+  /// How the kinds begin that the stream has; nil for all.
+  let prefix: String?
 
-  /// - Parameter resumingAt: the `created_at` of the newest action that an
-  ///   earlier run printed.
-  init(resumingAt text: String? = nil) {
+  /// - Parameters:
+  ///   - text: the `created_at` of the newest action that an earlier run printed.
+  ///   - prefix: how the kinds begin that the stream has; nil for all.
+  init(resumingAt text: String? = nil, prefix: String? = nil) {
+    self.prefix = prefix
     guard let text, let time = Timestamp(rfc3339: text) else { return }
     newest = Mark(time: time, text: text)
     floor = newest
@@ -51,13 +55,22 @@ struct ActivityLedger {
   /// The `created_at` of the newest action printed.
   var newestText: String? { newest?.text }
 
+  /// Whether it is known since when actions would be missed.
+  var hasPlace: Bool { hasBaseline || newest != nil }
+
   /// The time of the newest action printed.
   var newestTime: Timestamp? { newest?.time }
 
   /// Notes a live action as printed; anything else is passed over.
-  mutating func note(live data: UnsafeRawBufferPointer) {
+  ///
+  /// - Parameters:
+  ///   - data: of its event.
+  ///   - source: which stream's.
+  mutating func note(
+    live data: UnsafeRawBufferPointer, source: ActionWindow.Source = .actionEvent
+  ) {
     guard let fields = try? ActionFields(data) else { return }
-    note(fields, source: .actionEvent)
+    note(fields, source: source)
   }
 
   /// Whether a new snapshot, which is not noted yet, reaches back to what was printed.
@@ -83,8 +96,9 @@ struct ActivityLedger {
           return false
         }
         if let newest, mark.time < newest.time { return nil }
-        if let id = id(fields), printed.isKnown(id: id) { return true }
-        return printed.owed(ActionKey(fields, scratch: scratch), to: .row) > 0
+        let key = ActionKey(fields, scratch: scratch)
+        if let id = id(fields), printed.isKnown(id: id, key: key) { return true }
+        return printed.owed(key, to: .row) > 0
       }
       guard let isPrinted else { return .whole }
       if isPrinted { reach = .edge }
@@ -108,10 +122,10 @@ struct ActivityLedger {
     var candidates: [(row: ActionPages.Row, key: ActionKey)] = []
     var counts: [ActionKey: Int] = [:]
     for row in rows.lazy.map({ ActionPages.Row($0) }) {
-      guard let time = row.time else { continue }
+      guard let time = row.time, prefix.map({ row.kind.hasPrefix($0) }) ?? true else { continue }
       if isBefore(time) || edge.isBehind(time) { continue }
       let (id, key) = keys(of: row)
-      if let id, printed.isKnown(id: id) { continue }
+      if let id, printed.isKnown(id: id, key: key) { continue }
       counts[key, default: 0] += 1
       if !edge.holds(row) { candidates.append((row, key)) }
     }
@@ -148,6 +162,15 @@ struct ActivityLedger {
     return gap
   }
 
+  /// Of these rows none will be missed any more, whatever their kind.
+  mutating func pass(_ rows: [[UInt8]]) {
+    for row in rows {
+      row.withUnsafeBytes { row in
+        if let fields = try? ActionFields(row), let mark = Self.mark(fields) { advance(mark) }
+      }
+    }
+  }
+
   /// Notes a snapshot's rows as printed.
   mutating func note(snapshot: UnsafeRawBufferPointer) {
     var oldest: Mark?
@@ -166,7 +189,7 @@ struct ActivityLedger {
     names.note(kind: fields.kind.string ?? "", guild: fields.guild.string ?? "")
     _ = printed.isNew(
       id: id(fields), key: ActionKey(fields, scratch: scratch), source: source)
-    if source == .actionEvent, let mark = Self.mark(fields) { advance(mark) }
+    if source != .row, let mark = Self.mark(fields) { advance(mark) }
   }
 
   private func id(_ fields: ActionFields) -> ActionKey? {

@@ -117,8 +117,7 @@ public enum DashboardStream: String, CaseIterable, Sendable {
     return followed(request, agent.backend, base: base, client: agent.client, resume: resume)
   }
 
-  /// The stream, ready to be followed. That of activity is kept whole over
-  /// reconnects; voice tells its state anew.
+  /// The stream, ready to be followed, and kept whole over reconnects.
   ///
   /// - Parameters:
   ///   - request: the stream's.
@@ -132,13 +131,12 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   ) -> FollowedStream {
     var followed = FollowedStream(request, server, resume: resume)
     followed.usualSilence = Self.usualSilence
-    guard self == .activity else { return followed }
     var rows = request
     rows.method = "GET"
     rows.body = nil
     rows.headers = [Header("Accept", "application/json")]
     followed.continuity = ActivityFollower(
-      client, rows, base: base, resumingAt: resume?.state.newest)
+      self, client, rows, base: base, resumingAt: resume?.state.newest)
     return followed
   }
 }

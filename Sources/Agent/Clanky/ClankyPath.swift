@@ -45,6 +45,25 @@ public enum ClankyPath {
       ])
   }
 
+  /// How many actions there are; agent-serve alone tells (Agent/Clanky/CONTRACT.md 9.7).
+  ///
+  /// - Parameters:
+  ///   - guild: nil for all.
+  ///   - kinds: nil for all.
+  ///   - hours: the window until now; nil for none.
+  ///   - time: the first instant; nil for none.
+  ///   - id: the largest id; nil for all.
+  static func actionCount(
+    guild: String?, kinds: [String]?, sinceHours hours: String?, since time: String?,
+    upTo id: Int64?
+  ) -> String {
+    "api/actions/count"
+      + QueryText.encode([
+        ("kinds", kinds?.joined(separator: ",")), ("sinceHours", hours), ("since", time),
+        ("guildId", guild), ("upTo", id.map { "\($0)" }),
+      ])
+  }
+
   /// Automations of a guild.
   ///
   /// - Parameters:
@@ -96,6 +115,8 @@ public enum ClankyPath {
 extension ClankyPath {
   /// The stream of the voice sessions.
   public static let voiceEvents = "api/voice/events"
+  /// How the kinds of the actions begin that it has (Agent/Clanky/CONTRACT.md 2.2).
+  static let voiceKinds = "voice_"
   /// The voice sessions now.
   public static let voiceState = "api/voice/state"
   /// Takes the command to join a voice channel.

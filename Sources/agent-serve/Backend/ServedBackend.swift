@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// Everything that requests work on.
 struct ServedBackend: Sendable {
@@ -116,6 +117,9 @@ struct ServedBackend: Sendable {
     case "/api/actions":
       let actions = try await store.actions(ActionQuery(query, now: .now()))
       return .json(ActionEncoder.rows(actions))
+    case "/api/actions/count":
+      let count = try await store.count(ActionQuery(counting: query, now: .now()))
+      return .json(RecordText().number("count", Int(count)))
     case "/api/activity/events", "/api/voice/events":
       // Of a HEAD; a GET is a stream.
       return WholeAnswer(status: 200, type: "text/event-stream", body: [], isStream: true)

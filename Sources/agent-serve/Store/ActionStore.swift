@@ -74,6 +74,15 @@ final class ActionStore: Sendable {
     try await database.read { try Self.actions(query, $0) }
   }
 
+  /// How many actions a query asks for, whatever its limit.
+  func count(_ query: ActionQuery) async throws -> Int64 {
+    let (condition, arguments) = query.condition
+    return try await database.read { db in
+      try db.value(
+        Int64.self, sql: "SELECT count(*) FROM actions \(condition)", arguments: arguments) ?? 0
+    }
+  }
+
   /// The newest actions together with the newest id, of one instant.
   func snapshot(limit: Int) async throws -> (actions: [StoredAction], newestID: Int64) {
     try await database.read { db in
@@ -183,6 +192,8 @@ struct ActionQuery: Sendable, Equatable {
   var since: String?
   /// The guild's id, nil for all.
   var guild: String?
+  /// The largest id, nil for all.
+  var upTo: Int64?
 
   /// The WHERE clause, empty when nothing is asked, and its arguments.
   var condition: (sql: String, arguments: [String]) {
@@ -200,6 +211,7 @@ struct ActionQuery: Sendable, Equatable {
       parts.append("guild_id = ?")
       arguments.append(guild)
     }
+    if let upTo { parts.append("id <= \(upTo)") }
     return (parts.isEmpty ? "" : "WHERE " + parts.joined(separator: " AND "), arguments)
   }
 }
@@ -218,6 +230,17 @@ extension ActionQuery {
       .map { $0.trimmingBlanks() }.filter { !$0.isEmpty }
     since = query.since(now: now)
     guild = query.word("guildId")
+  }
+}
+
+extension ActionQuery {
+  /// Reads the parameters of a request for a count (Agent/Clanky/CONTRACT.md 9.7).
+  ///
+  /// - Parameters: as above.
+  init(counting query: QueryParameters, now: Timestamp) {
+    self.init(query, now: now)
+    if let first = query["since"].flatMap({ Timestamp(rfc3339: $0) }) { since = first.rfc3339 }
+    upTo = query["upTo"].flatMap { Int64($0) }
   }
 }
 

@@ -100,6 +100,18 @@ err_is "agent-call: actions: llm_call of guild 1 before 2026-01-01T00:00:00.449Z
   "that is told once"
 stop "$pid"
 
+# --- the oldest are of no guild
+fresh --guilds 1,2
+post 5 'kind = "llm_call"; guild = 0'
+post 1500 'kind = "llm_call"; guild = n % 2 + 1'
+for words in "" "-k llm_call"; do
+  # shellcheck disable=SC2086  # words
+  run agent-call actions $words
+  is "$status $(lines "$out") $(lines "$err")" "2 1500 1" "ids that nothing accounts for are told: $words"
+  err_like '^agent-call: actions: llm_call of no guild before .* cannot be reached' "by their kind"
+done
+stop "$pid"
+
 # --- no list of guilds
 fresh
 post 1500 'kind = "llm_call"; guild = n % 2 + 1'

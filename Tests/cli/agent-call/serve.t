@@ -171,4 +171,62 @@ is "$status $(lines "$out") $(cat "$err")" "0 1000 " "as many as can be"
 run agent-call actions -n 1100
 is "$status $(lines "$out") $(wc -l <"$err")" "2 1000 1" "not as many as were wanted"
 
+stop "$pid"
+
+# --- what agent-serve counts is all there
+python3 - >"$tmp/runs" <<'END'
+import json
+def put(n, kind, **more):
+    print(json.dumps({"kind": kind, "content": str(n), "guildId": str(n // 2 % 4 + 1),
+                      "createdAt": "2026-01-01T00:00:%02d.%03dZ" % (n // 1000, n % 1000), **more}))
+for n in range(3000):
+    if n in (40, 41, 2900, 2901):
+        kind = "memory_reflection_" + ["start", "complete"][n % 2]
+        put(n, kind, metadata={"runId": "late" if n > 2000 else "early"})
+    else:
+        put(n, "llm_call")
+END
+tail -n 1 "$tmp/many" >>"$tmp/runs"
+start_server runs agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" --ingest "$tmp/runs"
+AGENT_URL=$url
+delete() {
+  curl -sf -H "x-dashboard-token: $(cat "$tmp/token")" -X DELETE "$url/api/memory/reflections/$1"
+}
+run agent-call actions
+is "$status $(lines "$out") $(cat "$err")" "0 3000 " "before reflections are deleted"
+is "$(delete late) $(delete early)" '{"ok":true,"deleted":2} {"ok":true,"deleted":2}' "two are"
+run agent-call actions
+is "$status $(lines "$out") $(cat "$err")" "0 2996 " "what was deleted is not missing"
+run agent-call actions -S 2026-01-01T00:00:00.020Z
+is "$status $(lines "$out") $(cat "$err")" "0 2976 " "nor since a time"
+run agent-call actions -S 400d
+is "$status $(lines "$out") $(cat "$err")" "0 2996 " "nor in a window"
+run agent-cost -S 2026-01-01
+is "$status $(cat "$err")" "0 " "nor for agent-cost"
+run agent-call actions -g 2
+is "$status $(lines "$out") $(cat "$err")" "0 750 " "nor in a guild"
+stop "$pid"
+
+# --- of no guild, and older than all others
+python3 - >"$tmp/guildless" <<'END'
+import json
+for n in range(1505):
+    print(json.dumps({"kind": "llm_call", "content": str(n), **({"guildId": str(n % 2 + 1)} if n > 4 else {}),
+                      "createdAt": "2026-01-01T00:00:%02d.%03dZ" % (n // 1000, n % 1000)}))
+END
+tail -n 1 "$tmp/many" >>"$tmp/guildless"
+start_server guildless agent-serve -l 127.0.0.1:0 -D :memory: --token-file "$tmp/token" \
+  --ingest "$tmp/guildless"
+AGENT_URL=$url
+for words in "" "-k llm_call" "-S 2026-01-01" "-k llm_call -S 400d"; do
+  # shellcheck disable=SC2086  # words
+  run agent-call actions $words
+  is "$status $(lines "$out")" "2 1500" "the oldest of no guild cannot be had: $words"
+  err_like '^agent-call: actions: .*cannot be reached' "and that is told"
+done
+run agent-call actions -S 2026-01-01T00:00:00.005Z
+is "$status $(lines "$out") $(cat "$err")" "0 1500 " "but those of another time are not missing"
+run agent-call actions -n 1500
+is "$status $(lines "$out") $(cat "$err")" "0 1500 " "nor those that are not wanted"
+
 done_testing
