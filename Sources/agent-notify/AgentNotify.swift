@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// agent-notify(1): tells a person what an agent's records say.
 public enum AgentNotify {
@@ -8,10 +9,21 @@ public enum AgentNotify {
     let options = table.parseOrExit(NotifyOptions())
     let diagnostics = Diagnostics(program: "agent-notify")
     do {
+      if options.isHistory { Process.exit(try printHistory(options)) }
       var loop = try NotifyLoop(options, diagnostics)
       Process.exit(try loop.run())
     } catch {
       diagnostics.fail(error, table.usage)
     }
+  }
+
+  /// Prints what was told, oldest first.
+  private static func printHistory(_ options: NotifyOptions) throws -> ExitStatus {
+    let told = try ToldFile.history(
+      options.state, profiles: options.profiles, isBus: !options.subjects.isEmpty)
+    let writer = RecordWriter()
+    for one in told { try writer.write(one.line + "\n") }
+    try writer.flush()
+    return told.isEmpty ? .negative : .success
   }
 }

@@ -32,13 +32,18 @@ final class NoticeSource {
   /// - Parameters:
   ///   - profiles: none for standard input.
   ///   - filters: options of action-filter; with none it is not needed.
+  ///   - maxTime: after so many seconds they end by themselves; nil for never.
   /// - Returns: the end of the first is the end of all.
   /// - Throws: a `UsageError` for options that the filter does not know, as it says it.
-  static func all(following profiles: [String], filters: [String]) throws -> [NoticeSource] {
+  static func all(
+    following profiles: [String], filters: [String], maxTime: Double?
+  ) throws -> [NoticeSource] {
     guard !profiles.isEmpty else { return [NoticeSource()] }
     let filter = ["action-filter", "-a"] + filters
     if !filters.isEmpty { try check(filter) }
-    let tail = try start(["agent-tail", "-L", "-p", profiles.joined(separator: ",")])
+    let limit = maxTime.map { ["--max-time", NumberText.of($0)] } ?? []
+    let names = profiles.joined(separator: ",")
+    let tail = try start(["agent-tail", "-L", "-p", names] + limit)
     var children = [tail]
     if !filters.isEmpty {
       children.append(try start(filter, input: .given(tail.output)))
@@ -50,7 +55,7 @@ final class NoticeSource {
       return (try? profile.require(.approvals, for: "agent-notify")) != nil
     }
     return [NoticeSource(children)]
-      + (try asking.map { NoticeSource([try start(["agent-approve", "-w", "-p", $0])]) })
+      + (try asking.map { NoticeSource([try start(["agent-approve", "-w", "-p", $0] + limit)]) })
   }
 
   /// What comes on a bus from now on, shared with all machines that ask: each line comes to one,
@@ -154,16 +159,19 @@ final class NoticeSource {
 
   /// Ends the programs that were started.
   ///
+  /// - Parameter isTimeUp: whether it ends by itself about now.
   /// - Returns: how the one that follows ended, where it did so by itself.
-  func end() -> ExitStatus {
+  func end(isTimeUp: Bool = false) -> ExitStatus {
     guard let tail = children.first else { return .success }
     // What its reader saw the end of has ended, or is about to; and so is one of a bus, which
     // first takes what was acknowledged.
     let hasInput = tail.input >= 0
     for child in children { child.closeInput() }
-    if !isEnded, !hasInput { for child in children { child.kill(SIGTERM) } }
-    let tries = isEnded ? 100 : hasInput ? 300 : 0
+    let endsItself = isEnded || isTimeUp && !hasInput
+    if !endsItself, !hasInput { for child in children { child.kill(SIGTERM) } }
+    let tries = endsItself ? 100 : hasInput ? 300 : 0
     for _ in 0..<tries where !tail.reap() { usleep(10_000) }
+    if isTimeUp { for child in children { child.kill(SIGTERM) } }
     guard let status = tail.exitStatus else { return isEnded ? .temporary : .success }
     return ExitStatus(rawValue: status) ?? .failure
   }

@@ -27,14 +27,25 @@ struct NotifyLoop {
   /// What is told of a bus, the first of them now. It is what waited, or what was kept.
   private var telling: [(delivery: Delivery, of: [Bundle], wasKept: Bool)] = []
   private var isTelling = false
-  /// When all is to be over, after a signal.
+  /// Whether what is to be told waits for somebody to be there.
+  private var isHeld = false
+  /// Whether it is still asked who is there.
+  private var isAsking = false
+  /// Whether what waits is written down, too: it may wait for long.
+  private var keepsWaiting: Bool
+  /// When nothing more is read.
+  private let timeLimit: Double
+  /// When all is to be over, after a signal or the time limit.
   private var deadline: Double?
 
   /// Reads no more than this many lines in a turn: whoever never pauses must not keep the
   /// clock and the ways waiting.
   private static let mostLines = 1000
+  /// How long the ways have at the end, seconds.
+  private static let grace = 5.0
 
   init(_ options: NotifyOptions, _ diagnostics: Diagnostics) throws {
+    timeLimit = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     outcome = Outcome(diagnostics)
     client = options.ntfy == nil ? nil : try options.access.client(diagnostics.program)
     ways = try Self.ways(options, client, outcome)
@@ -42,6 +53,7 @@ struct NotifyLoop {
     told = try ToldFile(
       options.state, profiles: options.profiles, isBus: isBus, now: Clock.monotonic)
     bundler = Bundler(options.limits)
+    keepsWaiting = isBus || !told.waiting.isEmpty
     bundler.restore(told.kept, others: told.others, waiting: told.waiting)
     reader = NoticeReader(options.routes, diagnostics: diagnostics)
     faults = FaultLog(diagnostics)
@@ -50,7 +62,8 @@ struct NotifyLoop {
     sources =
       isBus
       ? [try .bus(options.subjects, filters: options.filters)]
-      : try NoticeSource.all(following: options.profiles, filters: options.filters)
+      : try NoticeSource.all(
+        following: options.profiles, filters: options.filters, maxTime: options.maxTime)
   }
 
   private static func ways(
@@ -62,7 +75,7 @@ struct NotifyLoop {
       case .line: LineWay()
       case .notifySend: Programs.notifySend(outcome)
       case .osascript: Programs.osascript(outcome)
-      case .tmux: Programs.tmux(outcome)
+      case .tmux: TmuxWay(outcome)
       }
     }
     if let url = options.ntfy, let client {
@@ -85,7 +98,7 @@ struct NotifyLoop {
         return [Programs.notifySend(outcome)]
       }
       if Process.environment("TMUX") != nil, Programs.has("tmux") {
-        return [Programs.tmux(outcome)]
+        return [TmuxWay(outcome)]
       }
       return isatty(1) != 0 ? [LineWay(), BellWay(outcome)] : [LineWay()]
     #endif
@@ -98,27 +111,32 @@ struct NotifyLoop {
       var now = Clock.monotonic
       if signal == nil, let number = EndSignals.next() {
         signal = number
-        deadline = now + 5
+        deadline = now + Self.grace
       }
+      let isStopped = signal != nil || now >= timeLimit
+      if isStopped, deadline == nil { deadline = now + Self.grace }
       var hasMore = false
-      if signal == nil, !sources[0].isEnded {
+      if !isStopped, !sources[0].isEnded {
         for source in sources where !source.isEnded { hasMore = try read(source) || hasMore }
       }
-      let isEnd = sources[0].isEnded || signal != nil
+      let isEnd = sources[0].isEnded || isStopped
       now = Clock.monotonic
+      isAsking = false
       try tell(now: now, isEnd: isEnd)
       client?.perform()
-      try tellNext()
+      try tellNext(now: now, isEnd: isEnd)
       var next = ways.map { $0.work(now: now) }.min() ?? .infinity
       let isIdle = ways.allSatisfy(\.isIdle)
       if isTelling, isIdle { next = now }
-      let isOver = telling.isEmpty && isIdle || now > deadline ?? .infinity
+      let isLate = now > deadline ?? .infinity
+      let isOver = !isAsking && (telling.isEmpty || isHeld) && isIdle || isLate
       if isEnd, isOver {
         if let signal {
           for source in sources { _ = source.end() }
           for way in ways { way.stop() }
           Process.die(by: signal)
         }
+        if isLate { giveUp() }
         return end()
       }
       if outcome.status == .denied { return end() }
@@ -126,9 +144,21 @@ struct NotifyLoop {
     }
   }
 
+  /// Ends the ways that are not through when the time is over.
+  private func giveUp() {
+    for way in ways where !way.isIdle {
+      way.stop()
+      outcome.fail(way.name, "not through at the end; see --max-time")
+    }
+  }
+
   private mutating func end() -> ExitStatus {
     faults.finish()
-    let followed = sources.map { $0.end() }[0]
+    if isHeld {
+      outcome.fail(absentees, "what there is to tell waits for the next run")
+    }
+    let isTimeUp = Clock.monotonic >= timeLimit
+    let followed = sources.map { $0.end(isTimeUp: isTimeUp) }[0]
     if outcome.status == .denied { return .denied }
     if followed != .success { return followed }
     return faults.hasFault ? .failure : outcome.status
@@ -170,48 +200,79 @@ struct NotifyLoop {
     let id = ToldFile.id(of: routed.notice)
     guard told.isNew(id) else { return }
     bundler.take(routed, id: id, isNow: action.isNow, now: Clock.monotonic)
-    if !action.isNow || isBus { told.add(action.isNow ? [] : id.map { [$0] } ?? []) }
+    if !action.isNow || keepsWaiting { told.add(action.isNow ? [] : id.map { [$0] } ?? []) }
   }
 
   private mutating func tell(now: Double, isEnd: Bool) throws {
+    let wantsDigest =
+      !bundler.kept.isEmpty && (isEnd || bundler.digestTime ?? .infinity <= now)
+      && !(givenState ?? reader.state()).isBusy
+    // What comes from a bus is asked for when its turn comes.
+    let isDue = !isBus && (wantsDigest || bundler.hasDue(now: now, isEnd: isEnd))
     var deliveries: [Delivery] = []
-    for (delivery, bundles) in bundler.due(now: now, isEnd: isEnd) {
-      if isBus {
-        telling.append((delivery, bundles, false))
-      } else {
-        deliveries.append(delivery)
-        told.add(bundles.flatMap(\.ids))
+    if isBus || isDue && isSomebodyThere(now, isEnd: isEnd) {
+      for (delivery, bundles) in bundler.due(now: now, isEnd: isEnd) {
+        if isBus {
+          telling.append((delivery, bundles, false))
+        } else {
+          deliveries.append(delivery)
+          told.add(bundles.flatMap(\.ids))
+        }
       }
+      let kept = bundler.kept
+      if wantsDigest, let digest = bundler.digest() {
+        if isBus { telling.append((digest, kept, true)) } else { deliveries.append(digest) }
+        told.add([])
+      }
+      if bundler.isEmpty { keepsWaiting = isBus }
     }
-    let kept = bundler.kept
-    if !bundler.kept.isEmpty, isEnd || bundler.digestTime ?? .infinity <= now,
-      !(givenState ?? reader.state()).isBusy, let digest = bundler.digest()
-    {
-      if isBus { telling.append((digest, kept, true)) } else { deliveries.append(digest) }
-      told.add([])
-    }
+    for delivery in deliveries { told.add(delivery) }
     // What is only kept may wait a moment, so that a burst is not written line by line.
     if !deliveries.isEmpty || isEnd || isBus || now - lastSave >= 1 {
       try save()
       lastSave = now
     }
     if isBus { sources[0].confirm() }
-    for delivery in deliveries {
-      for way in ways { try way.post(delivery) }
-    }
+    for delivery in deliveries { try post(delivery, now) }
   }
 
   /// Tells what comes from a bus, one after the other: what the ways are through with is told.
-  private mutating func tellNext() throws {
+  private mutating func tellNext(now: Double, isEnd: Bool) throws {
     guard !telling.isEmpty, ways.allSatisfy(\.isIdle) else { return }
     if isTelling {
-      let (_, bundles, wasKept) = telling.removeFirst()
+      let (delivery, bundles, wasKept) = telling.removeFirst()
       told.add(wasKept ? [] : bundles.flatMap(\.ids))
+      told.add(delivery)
       try save()
     }
-    isTelling = !telling.isEmpty
-    guard let next = telling.first else { return }
-    for way in ways { try way.post(next.delivery) }
+    isTelling = false
+    guard let next = telling.first, isSomebodyThere(now, isEnd: isEnd) else { return }
+    isTelling = true
+    try post(next.delivery, now)
+  }
+
+  private func post(_ delivery: Delivery, _ now: Double) throws {
+    for way in ways where way.isThere(now: now) != false { try way.post(delivery) }
+  }
+
+  /// Whether somebody can be told, as far as is known.
+  private mutating func isSomebodyThere(_ now: Double, isEnd: Bool) -> Bool {
+    let answers = ways.map { $0.isThere(now: now) }
+    isAsking = answers.contains(nil)
+    if isAsking { return false }
+    let wasHeld = isHeld
+    isHeld = !answers.contains(true)
+    if isHeld, !wasHeld {
+      keepsWaiting = true
+      told.add([])
+      if !isEnd { outcome.note(absentees, "what there is to tell waits") }
+    }
+    return !isHeld
+  }
+
+  /// The ways in which nobody can be told, and why.
+  private var absentees: String {
+    ways.map { "\($0.name): \($0.absence)" }.joined(separator: ", ")
   }
 
   private func save() throws {
@@ -219,13 +280,15 @@ struct NotifyLoop {
     let waiting = telling.filter { !$0.wasKept }.flatMap(\.of)
     try told.save(
       kept: bundler.kept + kept, others: bundler.othersKept,
-      waiting: isBus ? bundler.waiting + waiting : [])
+      waiting: keepsWaiting ? bundler.unsaid + waiting : [])
   }
 
   private func wait(until next: Double, now: Double, isEnd: Bool) {
     var until = next
     if !isEnd {
-      until = min(until, bundler.next(now: now) ?? .infinity)
+      until = min(until, timeLimit)
+      // Who waits for somebody to be there is called by the ways.
+      if !isHeld, !isAsking { until = min(until, bundler.next(now: now) ?? .infinity) }
       // Somebody who is busy is not asked every moment whether they still are.
       if let digest = bundler.digestTime { until = min(until, max(digest, now + 5)) }
       if told.hasNews { until = min(until, lastSave + 1) }

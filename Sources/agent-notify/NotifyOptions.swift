@@ -28,6 +28,10 @@ struct NotifyOptions {
   var limits = BundleLimits()
   /// The argument of `--state`.
   var state: String?
+  /// `--max-time`, seconds.
+  var maxTime: Double?
+  /// Whether what was told is printed, and nothing read.
+  var isHistory = false
 
   static let table = OptionTable<NotifyOptions>(
     program: "agent-notify",
@@ -53,6 +57,9 @@ struct NotifyOptions {
       {
         $0.commands.append($1)
       },
+      Option(nil, "max-time", "SECONDS", "end after this time", .seconds) {
+        $0.maxTime = $1
+      }.rare,
       Option(nil, "ntfy", "URL", "post to this topic of an ntfy server", .word) { $0.ntfy = $1 },
       Option(nil, "ntfy-token", "FILE", "read the token for ntfy from FILE", .path) {
         $0.token = $1
@@ -66,11 +73,12 @@ struct NotifyOptions {
       }.rare,
       Option(nil, "state", "FILE", "remember in FILE what was told", .path) { $0.state = $1 }.rare,
       Option(
-        nil, "to", "WAY,...", "bell, line, notify-send, osascript or tmux; repeatable",
+        nil, "to", "WAY,...", "bell, line, notify-send, osascript, tmux; repeatable",
         Reading(ways, completion: .words(Way.allCases.map(\.rawValue)))
       ) { options, ways in
         for way in ways where !options.ways.contains(way) { options.ways.append(way) }
       },
+      Option(nil, "told", "print what was told last, and when") { $0.isHistory = true },
     ] + RouteOptions.options.at(\.routes)
       + AccessOptions.credentials.filter { $0.entry.name != "token-file" }.at(\.access)
   ) { options, words throws(UsageError) in

@@ -22,8 +22,30 @@ public enum FolderFile {
   ///
   /// - Returns: the error number, 0 when that is done; else the old content is there.
   public static func replace(_ name: String, in folder: Int32, with bytes: [UInt8]) -> Int32 {
-    put(name, in: folder, bytes) {
+    let old = clibc_open_in(folder, name, O_RDONLY)
+    let wasThere = old >= 0 || systemError != ENOENT
+    defer { if old >= 0 { close(old) } }
+    let (code, isPlaced) = put(name, in: folder, bytes) {
       renameat(folder, $0, folder, name) == 0 ? 0 : systemError
+    }
+    // Whoever is told that it failed must not find it done.
+    if isPlaced, code != 0 {
+      if !wasThere { unlinkat(folder, name, 0) }
+      if old >= 0 { restore(name, in: folder, from: old) }
+    }
+    return code
+  }
+
+  /// Gives a name its old content again, on a disk that fails.
+  private static func restore(_ name: String, in folder: Int32, from old: Int32) {
+    guard let bytes = try? BoundedFile.bytes(of: old, limit: .max) else { return }
+    let temporary = name + "." + chance()
+    let descriptor = clibc_create_in(folder, temporary)
+    guard descriptor >= 0 else { return }
+    let isWritten = write(bytes, to: descriptor) == 0
+    close(descriptor)
+    if !isWritten || renameat(folder, temporary, folder, name) != 0 {
+      unlinkat(folder, temporary, 0)
     }
   }
 
@@ -32,7 +54,7 @@ public enum FolderFile {
   ///
   /// - Returns: the error number, 0 when that is done; EEXIST where something is there.
   public static func create(_ name: String, in folder: Int32, with bytes: [UInt8]) -> Int32 {
-    put(name, in: folder, bytes) { temporary in
+    let (code, isPlaced) = put(name, in: folder, bytes) { temporary in
       if linkat(folder, temporary, folder, name) == 0 {
         unlinkat(folder, temporary, 0)
         return 0
@@ -43,13 +65,17 @@ public enum FolderFile {
       if fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 { return EEXIST }
       return renameat(folder, temporary, folder, name) == 0 ? 0 : systemError
     }
+    if isPlaced, code != 0 { unlinkat(folder, name, 0) }
+    return code
   }
 
   /// Writes a file under another name, and has it given its own by `finish`, which returns an error
   /// number.
+  ///
+  /// - Returns: an error number, and whether it has its name.
   private static func put(
     _ name: String, in folder: Int32, _ bytes: [UInt8], finish: (_ temporary: String) -> Int32
-  ) -> Int32 {
+  ) -> (code: Int32, isPlaced: Bool) {
     var temporary = ""
     var descriptor: Int32 = -1
     for _ in 0..<100 {
@@ -57,16 +83,16 @@ public enum FolderFile {
       descriptor = clibc_create_in(folder, temporary)
       if descriptor >= 0 || systemError != EEXIST { break }
     }
-    guard descriptor >= 0 else { return systemError }
+    guard descriptor >= 0 else { return (systemError, false) }
     var code = write(bytes, to: descriptor)
     if code == 0 && fsync(descriptor) != 0 { code = systemError }
     if close(descriptor) != 0 && code == 0 { code = systemError }
     if code == 0 { code = finish(temporary) }
     guard code == 0 else {
       unlinkat(folder, temporary, 0)
-      return code
+      return (code, false)
     }
-    return sync(folder)
+    return (sync(folder), true)
   }
 
   /// Brings a folder to disk.

@@ -46,6 +46,25 @@ struct Bundler {
   /// Whether something is to be told.
   var isEmpty: Bool { waiting.isEmpty && others == 0 }
 
+  /// How many wait.
+  var count: Int { waiting.reduce(others) { $0 + $1.count } }
+
+  /// What waits, for a later run: those without a place are one.
+  var unsaid: [Bundle] {
+    guard others > 0 else { return waiting }
+    var notice = Notice()
+    notice.title = "more notifications"
+    return waiting + [
+      Bundle(notice, count: others, urgency: .attention, hasSound: false, ids: [], now: 0)
+    ]
+  }
+
+  /// Whether `due` has something.
+  func hasDue(now: Double, isEnd: Bool) -> Bool {
+    isEnd && !isEmpty || waiting.contains { $0.urgency == .emergency }
+      || next(now: now) ?? .infinity <= now
+  }
+
   /// Takes a notification that is to be told now, or to be kept.
   mutating func take(_ routed: RoutedNotice, id: String?, isNow: Bool, now: Double) {
     if isNow {

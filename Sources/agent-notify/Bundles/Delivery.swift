@@ -10,8 +10,55 @@ struct Delivery: Equatable {
   var body: String
   var urgency: NotificationRecord.Urgency
   var hasSound: Bool
+  /// How many notifications it stands for.
+  var count = 1
+  var time: Timestamp?
   /// The record `notification`, with a LF.
   var record: [UInt8]
+}
+
+/// Many deliveries in one, and no more of them in memory than are shown.
+struct Summary {
+  private(set) var count = 0
+  /// The most pressing ones.
+  private var shown: [Delivery] = []
+  private var hasSound = false
+  private var time: Timestamp?
+
+  private static let mostShown = 8
+
+  /// - Parameter others: how many there are of which nothing is known.
+  init(others: Int = 0) { count = others }
+
+  mutating func add(_ delivery: Delivery) {
+    count += delivery.count
+    hasSound = hasSound || delivery.hasSound
+    time = delivery.time
+    let order = NotificationRecord.Urgency.allCases
+    func rank(_ one: Delivery) -> Int { order.firstIndex(of: one.urgency) ?? 0 }
+    let place = shown.firstIndex { rank($0) > rank(delivery) } ?? shown.count
+    shown.insert(delivery, at: place)
+    if shown.count > Self.mostShown { shown.removeLast() }
+  }
+
+  var delivery: Delivery {
+    let rest = count - shown.reduce(0) { $0 + $1.count }
+    let lines =
+      shown.map { one in
+        // The first line says what it is; more would hide the others.
+        let text = one.count > 1 ? "" : one.body.split(separator: "\n").first ?? ""
+        return one.title + (text.isEmpty ? "" : ": \(text.prefix(80))")
+      } + (rest > 0 ? ["and \(rest) more"] : [])
+    let body = lines.joined(separator: "\n")
+    let urgency = shown.first?.urgency ?? .info
+    let title = count == 1 ? "1 notification" : "\(count) notifications"
+    let record = RecordText(.notification).string("urgency", urgency.rawValue)
+      .string("category", "summary").string("title", title).string("text", body)
+      .number("count", count).time(time)
+    return Delivery(
+      title: title, body: body, urgency: urgency, hasSound: hasSound, count: count, time: time,
+      record: record.line)
+  }
 }
 
 /// Notifications that are the same to a person: of one agent, with one title.
@@ -88,37 +135,17 @@ struct Bundle {
       .object("about", notice.about.map(RoutedNotice.object)).string("thread", notice.thread)
       .number("count", count > 1 ? count : nil).time(notice.time)
     return Delivery(
-      title: title, body: notice.text ?? "", urgency: urgency, hasSound: hasSound,
-      record: record.line)
+      title: title, body: notice.text ?? "", urgency: urgency, hasSound: hasSound, count: count,
+      time: notice.time, record: record.line)
   }
 
   /// Many in one.
   ///
   /// - Parameter bundles: two at least, and `others` more that nobody has kept.
   static func summary(_ bundles: [Bundle], others: Int = 0) -> Delivery {
-    let order = NotificationRecord.Urgency.allCases
-    let sorted = bundles.enumerated().sorted {
-      let ranks = [$0, $1].map { order.firstIndex(of: $0.element.urgency) ?? 0 }
-      return (ranks[0], $0.offset) < (ranks[1], $1.offset)
-    }.map(\.element)
-    let count = bundles.reduce(others) { $0 + $1.count }
-    let shown = sorted.prefix(8)
-    let rest = count - shown.reduce(0) { $0 + $1.count }
-    let body =
-      shown.map { one in
-        // The first line says what it is; more would hide the others.
-        let text = one.count > 1 ? "" : one.notice.text?.split(separator: "\n").first ?? ""
-        return one.title + (text.isEmpty ? "" : ": \(text.prefix(80))")
-      } + (rest > 0 ? ["and \(rest) more"] : [])
-    let urgency = sorted.first?.urgency ?? .info
-    let title = count == 1 ? "1 notification" : "\(count) notifications"
-    let record = RecordText(.notification).string("urgency", urgency.rawValue)
-      .string("category", "summary").string("title", title)
-      .string("text", body.joined(separator: "\n")).number("count", count)
-      .time(bundles.last?.notice.time)
-    return Delivery(
-      title: title, body: body.joined(separator: "\n"), urgency: urgency,
-      hasSound: bundles.contains { $0.hasSound }, record: record.line)
+    var summary = Summary(others: others)
+    for bundle in bundles { summary.add(bundle.delivery) }
+    return summary.delivery
   }
 
   /// What is kept of a notification: what is too long is cut.

@@ -2,6 +2,7 @@ import CLibc
 import Core
 import Notices
 import Records
+import Screen
 
 /// What was told, and what is kept for later, over restarts: a record `notify_state`.
 ///
@@ -17,12 +18,14 @@ final class ToldFile {
   /// What is kept, as it was read.
   private(set) var kept: [Bundle] = []
   private(set) var others = 0
-  /// What was not told yet, of a bus.
+  /// What was not told yet.
   private(set) var waiting: [Bundle] = []
+  /// The last that were told, oldest first.
+  private var history: [ToldNotice] = []
   private var isDirty = false
 
-  /// So many are remembered.
-  static let most = 4096
+  /// So many are remembered, and of so many what was told.
+  static let most = 4096, mostHistory = 100
   /// The longest file that one of ours can be, bytes: so many kinds, each with its ids. One that
   /// is longer is refused, not read in part: what it has was acknowledged, and is nowhere else.
   private static let limit = 32 << 20
@@ -37,18 +40,9 @@ final class ToldFile {
   init(
     _ path: String?, profiles: [String], isBus: Bool, now: Double
   ) throws(SettingsError) {
-    if let path {
-      file = StateFile(path: path)
-      try Self.lock(path)
-    } else {
-      let names = profiles.map(Self.fileName).joined(separator: "+")
-      let name = isBus ? "notify+bus" : "notify" + (names.isEmpty ? "" : "-" + names)
-      file = StateFile(path: try Folders().stateFile(name))
-      if !profiles.isEmpty || isBus { try Self.lock(file.path) }
-    }
-    guard let bytes = try file.read(limit: Self.limit),
-      let object = try? bytes.withUnsafeBytes({ try JSONValue.parse($0) })
-    else { return }
+    file = try Self.file(path, profiles: profiles, isBus: isBus)
+    if path != nil || !profiles.isEmpty || isBus { try Self.lock(file.path) }
+    guard let object = try Self.state(of: file) else { return }
     ids = object["told"]?.elements.compactMap(\.string).suffix(Self.most) ?? []
     known = Set(ids)
     order = ids
@@ -56,6 +50,50 @@ final class ToldFile {
     kept = Self.bundles(object["kept"], now: now)
     waiting = Self.bundles(object["waiting"], now: now)
     for id in waiting.flatMap(\.ids) { _ = isNew(id) }
+    history = Self.history(of: object).suffix(Self.mostHistory)
+  }
+
+  private static func file(
+    _ path: String?, profiles: [String], isBus: Bool
+  ) throws(SettingsError) -> StateFile {
+    if let path { return StateFile(path: path) }
+    let names = profiles.map(fileName).joined(separator: "+")
+    let name = isBus ? "notify+bus" : "notify" + (names.isEmpty ? "" : "-" + names)
+    return StateFile(path: try Folders().stateFile(name))
+  }
+
+  /// What a file has; nil for nothing that makes sense.
+  private static func state(of file: StateFile) throws(SettingsError) -> JSONValue? {
+    guard let bytes = try file.read(limit: limit) else { return nil }
+    return try? bytes.withUnsafeBytes { try JSONValue.parse($0) }
+  }
+
+  /// What was told, oldest first.
+  ///
+  /// - Parameters: as above; without any of them what is in all files of the state folder.
+  static func history(
+    _ path: String?, profiles: [String], isBus: Bool
+  ) throws(SettingsError) -> [ToldNotice] {
+    var files = [try file(path, profiles: profiles, isBus: isBus)]
+    if path == nil, profiles.isEmpty, !isBus {
+      let folder = Folders().state
+      // A dot stands in the names of locks and of files that are being written.
+      let names = try FolderFile.names(in: folder).filter {
+        ($0.hasPrefix("notify-") || $0 == "notify+bus") && !$0.utf8.contains(UInt8(ascii: "."))
+      }
+      files += names.sorted().map { StateFile(path: Folders.join(folder, $0)) }
+    }
+    var all: [ToldNotice] = []
+    for file in files {
+      if let object = try state(of: file) { all += history(of: object) }
+    }
+    return all.enumerated().sorted {
+      ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+    }.map(\.element)
+  }
+
+  private static func history(of object: JSONValue) -> [ToldNotice] {
+    object["history"]?.elements.compactMap { ToldNotice($0) } ?? []
   }
 
   private static func bundles(_ list: JSONValue?, now: Double) -> [Bundle] {
@@ -113,17 +151,25 @@ final class ToldFile {
     isDirty = true
   }
 
+  /// Writes down what is told now, for who missed it.
+  func add(_ delivery: Delivery) {
+    history.append(ToldNotice(delivery))
+    if history.count > Self.mostHistory { history.removeFirst() }
+    isDirty = true
+  }
+
   /// Brings to disk what is new.
   ///
   /// - Parameters:
   ///   - bundles: what is kept.
   ///   - others: how many more.
-  ///   - waiting: what is to be told soon, of a bus.
+  ///   - waiting: what is to be told yet.
   func save(kept bundles: [Bundle], others: Int, waiting: [Bundle]) throws(SettingsError) {
     guard isDirty else { return }
     let record = RecordText(.notifyState).strings("told", ids)
       .objects("kept", bundles.map { Self.object($0) }).number("others", others)
       .objects("waiting", waiting.isEmpty ? nil : waiting.map { Self.object($0, isWhole: true) })
+      .objects("history", history.isEmpty ? nil : history.map(\.object))
       .time(Timestamp.now())
     try file.replace(with: record.line)
     isDirty = false
@@ -149,5 +195,43 @@ final class ToldFile {
       default: "%" + String(byte, radix: 16)
       }
     }.joined()
+  }
+}
+
+/// A notification that was told, as a person was shown it.
+struct ToldNotice {
+  let time: Timestamp
+  let urgency: String
+  let title: String
+  let body: String
+
+  /// Told now.
+  init(_ delivery: Delivery) {
+    time = .now()
+    urgency = delivery.urgency.rawValue
+    (title, body) = (delivery.title, delivery.body)
+  }
+
+  /// What was written down; nil for what makes no sense.
+  init?(_ object: JSONValue) {
+    guard let time = object["time"]?.string.flatMap({ Timestamp(rfc3339: $0) }),
+      let title = object["title"]?.string
+    else { return nil }
+    self.time = time
+    self.title = title
+    urgency = object["urgency"]?.string ?? "info"
+    body = object["text"]?.string ?? ""
+  }
+
+  var object: RecordText {
+    RecordText().string("urgency", urgency).string("title", title)
+      .string("text", body.isEmpty ? nil : body).time(time)
+  }
+
+  /// A line for a person.
+  var line: String {
+    let body = Plain.line(body)
+    return "\(TimeText.absolute(time, zone: TimeText.local)) \(Plain.line(urgency))  "
+      + Plain.line(title) + (body.isEmpty ? "" : ": " + body)
   }
 }

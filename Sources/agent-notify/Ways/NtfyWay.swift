@@ -82,14 +82,12 @@ final class NtfyWay: Way {
 
   var isIdle: Bool { current == nil && queue.isEmpty }
 
-  func post(_ delivery: Delivery) {
-    if queue.add(delivery) { outcome.fail(name, "too slow: a notification is given up") }
-  }
+  func post(_ delivery: Delivery) { queue.add(delivery) }
 
   func work(now: Double) -> Double {
     if let fetch { return fetch.tick(now: now) }
     if current == nil {
-      current = queue.next()
+      current = queue.next { outcome.noteSum(name, $0) }
       backoff.reset()
       retryAt = now
     }

@@ -40,13 +40,13 @@ final class ProgramWay: Way {
 
   var isIdle: Bool { child == nil && queue.isEmpty }
 
-  func post(_ delivery: Delivery) {
-    if queue.add(delivery) { outcome.fail(name, "too slow: a notification is given up") }
-  }
+  func post(_ delivery: Delivery) { queue.add(delivery) }
 
   func work(now: Double) -> Double {
     if let child { go(on: child, now) }
-    while child == nil, let delivery = queue.next() { start(delivery, now) }
+    while child == nil, let delivery = queue.next(summed: { outcome.noteSum(name, $0) }) {
+      start(delivery, now)
+    }
     // Its end is nothing that can be polled for.
     return child == nil ? .infinity : now + 0.02
   }
@@ -95,7 +95,7 @@ final class ProgramWay: Way {
     outcome.fail(name, said.isEmpty ? how : said)
   }
 
-  private static func firstLine(of descriptor: Int32) -> String {
+  static func firstLine(of descriptor: Int32) -> String {
     var bytes = [UInt8](repeating: 0, count: 512)
     let count = read(descriptor, &bytes, bytes.count)
     let line = bytes.prefix(max(0, count)).prefix { $0 != 10 }
@@ -136,12 +136,6 @@ enum Programs {
         let show = "display notification (item 2 of words) with title (item 1 of words)"
         return Array("on run words\n\(show)\(sound)\nend run\n".utf8)
       }, { ["osascript", "-", WayText.title($0), WayText.body($0)] })
-  }
-
-  static func tmux(_ outcome: Outcome) -> ProgramWay {
-    ProgramWay("tmux", outcome) { delivery in
-      ["tmux", "display-message", "-d", "5000", "--", WayText.tmux(WayText.line(delivery))]
-    }
   }
 
   /// The user's own; the words are for a shell, the record is not.

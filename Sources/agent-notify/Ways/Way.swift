@@ -6,6 +6,12 @@ protocol Way: AnyObject {
   var name: String { get }
   /// Whether there is nothing more to do.
   var isIdle: Bool { get }
+  /// Whether somebody can be told in this way now; nil while that is found out, in `work`.
+  ///
+  /// - Parameter now: seconds of the monotonic clock.
+  func isThere(now: Double) -> Bool?
+  /// Why nobody can be told.
+  var absence: String { get }
   /// Tells it, or puts it behind what is being told.
   func post(_ delivery: Delivery) throws(WriteFailure)
   /// Goes on.
@@ -19,6 +25,8 @@ protocol Way: AnyObject {
 
 extension Way {
   var isIdle: Bool { true }
+  func isThere(now: Double) -> Bool? { true }
+  var absence: String { "" }
   func work(now: Double) -> Double { .infinity }
   func stop() {}
 }
@@ -42,20 +50,36 @@ final class Outcome {
 }
 
 /// What waits for a way that takes time. A way that never comes to an end must not fill the
-/// memory: the oldest is given up.
+/// memory: what is too much is told in one.
 struct WayQueue {
   private var waiting: [Delivery] = []
+  /// What has no place, and the first of it.
+  private var rest = Summary()
+  private var first: Delivery?
   private static let most = 16
 
-  /// - Returns: whether one was given up for it.
-  mutating func add(_ delivery: Delivery) -> Bool {
-    waiting.append(delivery)
-    guard waiting.count > Self.most else { return false }
-    waiting.removeFirst()
-    return true
+  mutating func add(_ delivery: Delivery) {
+    if first == nil, waiting.count < Self.most { return waiting.append(delivery) }
+    if first == nil { first = delivery }
+    rest.add(delivery)
   }
 
-  mutating func next() -> Delivery? { waiting.isEmpty ? nil : waiting.removeFirst() }
+  /// - Parameter summed: told how many notifications are one from here.
+  mutating func next(summed: (Int) -> Void) -> Delivery? {
+    if !waiting.isEmpty { return waiting.removeFirst() }
+    guard let first else { return nil }
+    defer { (self.first, rest) = (nil, Summary()) }
+    if rest.count == first.count { return first }
+    summed(rest.count)
+    return rest.delivery
+  }
 
-  var isEmpty: Bool { waiting.isEmpty }
+  var isEmpty: Bool { waiting.isEmpty && first == nil }
+}
+
+extension Outcome {
+  /// Says that a way could not keep up.
+  func noteSum(_ way: String, _ count: Int) {
+    note(way, "too slow: \(count) notifications are told in one")
+  }
 }

@@ -97,6 +97,20 @@ stop "$pid"
 is "$(find "$XDG_STATE_HOME/agentutils" -name 'notify-clanky+*' ! -name '*.lock' | wc -l | tr -d ' ')" 1 \
   "a name of a profile is no path"
 
+# --- --max-time
+run agent-notify -p clanky --settle 60 --max-time 2 --exec cat
+status_is 0 "--max-time ends it"
+out_empty "and that is nothing to be told"
+printf '[profile away]\nurl = http://127.0.0.1:9\n' >>"$config"
+run agent-notify -p away --max-time 1 --exec cat
+status_is 75 "an agent that could not be followed"
+printf '[profile hung]\nurl = %s\ntoken-command = exec sleep 1000\n' "$first" >>"$config"
+bound=20 run agent-notify -p hung --max-time 1 --exec cat
+isnt "$status" 142 "a token that does not come is not waited for"
+isnt "$status" 0 "and is a fault"
+run agent-notify -p clanky --max-time 2 --exec cat -- -k bot_error
+status_is 0 "with a filter"
+
 # --- what ends it
 run agent-notify -p nobody
 status_is 2 "a profile that is not there"

@@ -40,6 +40,24 @@ is "$(said '"\(.title) \(.count) \(.urgency) \(.text)"')" "llm_error 200 attenti
 run agent-notify --to line <"$tmp/burst"
 out_empty "which a restart does not tell again"
 
+seq 200 | sed 's/.*/{"event":"action_event","id":"","data":{"kind":"tts_error","createdAt":"2026-03-01T10:00:00.000Z","content":"429"}}/' \
+  >"$tmp/equal"
+tell <"$tmp/equal"
+is "$(said '"\(.title) \(.count)"')" "tts_error 200" "equal errors of one millisecond are several"
+run agent-notify --to line <"$tmp/equal"
+out_empty "and none of them is told again"
+# Their rows, the copies on the voice stream, and one that nobody has seen.
+{
+  for number in 1 2; do
+    echo '{"event":"action_event","id":"","data":{"kind":"voice_error","createdAt":"2036-03-01T10:00:00.000Z","content":"x"}}'
+    echo '{"event":"voice_event","id":"","data":{"kind":"voice_error","createdAt":"2036-03-01T10:00:00.000Z","content":"x"}}'
+  done
+  for id in 1 2 3 2 1; do
+    echo '{"id":'$id',"kind":"voice_error","created_at":"2036-03-01T10:00:00.000Z","content":"x"}'
+  done
+} | tell
+is "$(said '"\(.title) \(.count)"')" "voice_error 3" "each source counts its own"
+
 # Live: the first two seconds are waited for, and more as long as they come.
 mkfifo "$tmp/live"
 start live sh -c "exec agent-notify --exec cat --settle 0.5 <'$tmp/live'"
@@ -206,6 +224,59 @@ run agent-notify --to line --state "$tmp/no/such" <"$tmp/one"
 status_is 2 "a state that cannot be kept"
 err_one_line agent-notify "is said"
 out_empty "before anything is told"
+
+# --- a disk that fails
+notice urgent before '"b1"' >"$tmp/before"
+if strace -o /dev/null true 2>/dev/null; then
+  for first in '' old; do
+    rm -f "$tmp/failing"
+    [ -z "$first" ] || run agent-notify --to line --state "$tmp/failing" <"$tmp/before"
+    for when in 1 2; do
+      run strace -o "$tmp/calls" -e trace=fsync -e "inject=fsync:error=EIO:when=$when" \
+        agent-notify --to line --state "$tmp/failing" <"$tmp/one"
+      status_is 2 "a disk that fails at fsync $when ${first:+of a file that was there}"
+      err_is "agent-notify: $tmp/failing: input/output error" "is said"
+      out_empty "before anything is told"
+    done
+    run agent-notify --to line --state "$tmp/failing" <"$tmp/one"
+    out_like hello "and the next run tells it"
+    run agent-notify --to line --state "$tmp/failing" <"$tmp/before"
+    [ -z "$first" ] || out_empty "and nothing that was told before"
+    is "$(find "$tmp" -name 'failing.*' ! -name '*.lock' | wc -l | tr -d ' ')" 0 "nothing is left behind"
+  done
+else
+  skip 19 "no strace"
+fi
+
+# --- what was told
+rm -rf "${state%/*}"
+notice urgent 'one' '"h1"' ',"text":"why\u001b[31m\nand"' | tell
+notice urgent 'two' '"h2"' | run agent-notify --to line --state "$tmp/history"
+run agent-notify --told
+status_is 0 "--told"
+out_like '^[0-9]{4}-[0-9-]+ [0-9:]{8}.* urgent  one: why\\e\[31m ↵ and$' "is a line for each, safe to show"
+out_unlike two "of the files of the state"
+run agent-notify --told --state "$tmp/history"
+is "$(lines "$out") $(grep -c two "$out")" "1 1" "or of one of them"
+run agent-notify --told -p nobody
+status_is 1 "there is none"
+out_empty "in silence"
+seq 300 | while read -r number; do notice emergency "e$number"; done | tell --settle 0
+run agent-notify --told
+is "$(lines "$out")" 100 "the last hundred are kept"
+out_like 'e300$' "the newest last"
+echo '{"type":"notify_state","told":[],"kept":[],"others":0,"history":[1,{"title":"x"},{"time":"soon","title":"y"},{"time":"2026-01-01T00:00:00Z","title":"\u202ez"}]}' >"$tmp/history"
+run agent-notify --told --state "$tmp/history"
+is "$(lines "$out") $(grep -c 'u{202e}z' "$out")" "1 1" "what makes no sense is left out"
+
+# --- --max-time
+start live sh -c "exec agent-notify --settle 60 --max-time 1 --exec cat <'$tmp/live'"
+exec 3>"$tmp/live"
+notice urgent waits >&3
+finished "$pid"
+exec 3>&-
+status_is 0 "--max-time ends it"
+is "$(jq -r .title "$tmp/live.out")" waits "and what waits is told first"
 
 # --- a memory that somebody spoilt
 notice info x >"$tmp/info"

@@ -93,6 +93,17 @@ run perl -MPOSIX=setsid -e 'if (my $child = fork) { waitpid $child, 0; exit $? >
 status_is 75 "without a terminal there is no bell"
 err_is "agent-notify: bell: no terminal" "which is said"
 
+# --- more than a way can keep up with
+many() { seq 150 | while read -r number; do printf '{"urgency":"emergency","category":"x","title":"e%s"}\n' "$number"; done; }
+many >"$tmp/many"
+run agent-notify --exec cat <"$tmp/many"
+status_is 0 "150 at once"
+is "$(jq -r .title "$out" | sed -n '1p;16p;17p;18p' | xargs)" "e1 e16 134 notifications" \
+  "the first 16 are told, and all others in one"
+is "$(jq -c 'select(.category == "summary") | [.count, .urgency]' "$out")" '[134,"emergency"]' "with their count"
+like "$(jq -r 'select(.category == "summary").text' "$out" | tail -n 1)" '^and 126 more$' "and what some of them are"
+err_is "agent-notify: cat: too slow: 134 notifications are told in one" "which is said in one line"
+
 # --- tmux
 unset TMUX TMUX_PANE
 TMUX_TMPDIR=$tmp
@@ -109,7 +120,55 @@ status_is 0 "in tmux it is the way"
 err_empty "without a word"
 ok "the text is shown" wait_until 20 grep -qF -e "$shown" "$tmp/seat.out"
 ok "with all that is below it" grep -qF -e '↵ second\;' "$tmp/seat.out"
+run agent-notify --told
+out_like 'fg=red' "and can be read afterwards"
+
+# Nobody is at a terminal.
+export TMUX
+TMUX="$(tmux display-message -p '#{socket_path},#{pid},0')"
+tmux detach-client -s told
+detached() { ! attached; }
+ok "a terminal is left" wait_until 20 detached
+echo '{"urgency":"urgent","category":"x","title":"alone one","id":"t1"}' >"$tmp/alone"
+run agent-notify <"$tmp/alone"
+status_is 75 "nobody is attached"
+err_is "agent-notify: tmux: nobody is attached: what there is to tell waits for the next run" "is said"
+run agent-notify --told
+out_unlike alone "it was not told"
+run agent-notify --to tmux,line --state "$tmp/other" <"$tmp/fire"
+status_is 0 "another way"
+out_like fire "tells it"
+mkfifo "$tmp/control"
+start control sh -c "exec tmux -C attach -t told <'$tmp/control'"
+exec 4>"$tmp/control"
+ok "a program speaks with tmux" wait_until 20 attached
+mkfifo "$tmp/waiting"
+start waiting sh -c "exec agent-notify --settle 0 <'$tmp/waiting'"
+waiting=$pid
+exec 3>"$tmp/waiting"
+cat "$tmp/alone" >&3
+echo '{"urgency":"urgent","category":"x","title":"alone two","id":"t2"}' >&3
+ok "what waits is on disk" wait_until 20 has "$XDG_STATE_HOME/agentutils/notify" 'alone two'
+is "$(jq -c '[.waiting[].title]' "$XDG_STATE_HOME/agentutils/notify")" '["alone one","alone two"]' \
+  "with what an earlier run could not tell, each once"
+stop "$waiting" KILL
+exec 3>&- 4>&-
+start seat env -u TMUX TERM=xterm python3 "$cli/terminal.py" 10x300 tmux attach -t told
+seated() { tmux list-clients -F '#{client_control_mode}' | grep -q 0; }
+wait_until 20 seated || bail "nobody is at the terminal"
+run agent-notify </dev/null
+status_is 0 "somebody is attached"
+ok "and is told" wait_until 20 grep -qF 'alone two' "$tmp/seat.out"
+run agent-notify --told
+is "$(grep -c alone "$out")" 2 "all of it"
+run agent-notify <"$tmp/alone"
+is "$(agent-notify --told | grep -c alone)" 2 "once"
+unset TMUX
 end_tmux
+TMUX=$tmp/no-such,1,0 run agent-notify <"$tmp/alone"
+run agent-notify --to tmux --state "$tmp/none" <"$tmp/fire"
+status_is 75 "without a server"
+err_like '^agent-notify: tmux: .*: what there is to tell waits for the next run$' "it is its word"
 
 not_ok "and nothing of it ran anywhere" test -e "$tmp/evil"
 

@@ -7,6 +7,7 @@ public struct ClankyNotices {
   /// The urgency of actions that tell of no fault; nil when they are no notifications.
   private let others: NotificationRecord.Urgency?
   private let scratch = ScanScratch()
+  private var equals = EqualActions()
   private var lineScan = RecordScan()
   private var rowScan = RecordScan()
 
@@ -28,7 +29,7 @@ public struct ClankyNotices {
     case .action:
       guard (try? lineScan.read(line.bytes)) == .action else { return false }
       let isPast = !lineScan.isWrapped && lineScan.source == .row
-      if let notice = notice(lineScan.fields, origin) { take(notice, isPast) }
+      if let notice = notice(lineScan.fields, lineScan.source, origin) { take(notice, isPast) }
     case .list:
       guard (try? lineScan.read(line.bytes)) == .list,
         var rows = try? ScanElements(lineScan.rows.bytes)
@@ -36,7 +37,7 @@ public struct ClankyNotices {
       var found: [NotificationRecord] = []
       while (try? rows.next()) == true {
         guard (try? rowScan.read(rows.value.bytes)) == .action else { continue }
-        if let notice = notice(rowScan.fields, origin) { found.append(notice) }
+        if let notice = notice(rowScan.fields, .row, origin) { found.append(notice) }
       }
       // Servers send the newest first.
       for notice in found.reversed() { take(notice, true) }
@@ -45,7 +46,9 @@ public struct ClankyNotices {
     return true
   }
 
-  private func notice(_ fields: ActionFields, _ origin: RecordOrigin) -> NotificationRecord? {
+  private mutating func notice(
+    _ fields: ActionFields, _ source: ActionWindow.Source, _ origin: RecordOrigin
+  ) -> NotificationRecord? {
     guard let kind = fields.kind.string, !kind.isEmpty, !fields.createdAt.isNull else {
       return nil
     }
@@ -53,8 +56,10 @@ public struct ClankyNotices {
     guard let urgency = fault ?? others else { return nil }
     // The same for a live action and its row.
     let key = ActionKey(fields, scratch: scratch)
+    let number = equals.number(of: key, id: fields.id.storedText, source, origin.profile)
     var record = NotificationRecord(
-      origin, id: Self.hex(key.high) + Self.hex(key.low), urgency: urgency,
+      origin, id: Self.hex(key.high) + Self.hex(key.low) + (number > 1 ? "-\(number)" : ""),
+      urgency: urgency,
       category: fault == nil ? ActionKind.domain(of: kind).rawValue : "system", title: kind,
       time: fields.createdAt.string.flatMap { Timestamp(rfc3339: $0) })
     record.text = fields.content.storedText
@@ -75,5 +80,59 @@ public struct ClankyNotices {
   private static func hex(_ half: UInt64) -> String {
     let digits = String(half, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}
+
+/// Numbers equal actions of one millisecond, which are several: each source counts its own, so
+/// that a live action and its row have the same number (Agent/Clanky/CONTRACT.md 3.2).
+struct EqualActions {
+  private struct Key: Hashable {
+    let profile: String?
+    let key: ActionKey
+  }
+
+  private struct ID: Hashable {
+    let profile: String?
+    let id: String
+  }
+
+  /// How many each source has shown.
+  private var counts = TwoAges<Key, SIMD4<UInt32>>()
+  private var numbers = TwoAges<ID, UInt32>()
+
+  /// The number of an action, from 1.
+  ///
+  /// - Parameters:
+  ///   - key: what equal ones have in common.
+  ///   - id: its own; one that was seen has the number that it had.
+  ///   - source: where it stood.
+  ///   - profile: whose it is.
+  mutating func number(
+    of key: ActionKey, id: String?, _ source: ActionWindow.Source, _ profile: String?
+  ) -> UInt32 {
+    let id = id.map { ID(profile: profile, id: $0) }
+    if let known = id.flatMap({ numbers[$0] }) { return known }
+    // A list may be sent again and again.
+    if id == nil, source == .row { return 1 }
+    var count = counts[Key(profile: profile, key: key)] ?? SIMD4()
+    count[source.rawValue] &+= 1
+    counts[Key(profile: profile, key: key)] = count
+    if let id { numbers[id] = count[source.rawValue] }
+    return count[source.rawValue]
+  }
+}
+
+/// A dictionary of what came lately: at least the last `most`.
+private struct TwoAges<Key: Hashable, Value> {
+  private var new: [Key: Value] = [:]
+  private var old: [Key: Value] = [:]
+  private let most = 1 << 14
+
+  subscript(key: Key) -> Value? {
+    get { new[key] ?? old[key] }
+    set {
+      new[key] = newValue
+      if new.count >= most { (old, new) = (new, [:]) }
+    }
   }
 }
