@@ -68,11 +68,11 @@ final class ServerLoop {
         if reason == skipped { diagnostics.note(reason) } else { diagnostics.say(reason) }
         skipped = reason
         if options.isLatest, failures == Self.tries { return .failure }
-      case .trouble(let reason):
+      case .trouble(let reason, let status):
         failures += 1
         if options.isLatest, failures == Self.tries {
           diagnostics.say(reason)
-          return .temporary
+          return status
         }
         tell(reason)
       case nil: break

@@ -21,8 +21,9 @@ public final class RiffNarration {
     case piece(Piece)
     /// None.
     case nothing
-    /// An answer that makes no sense, or none; one line. It is asked again.
-    case trouble(String)
+    /// An answer that makes no sense, or none: one line, and the status where it is asked no
+    /// more. It is asked again.
+    case trouble(String, ExitStatus)
     /// A turn that cannot be heard; one line. What ends after it is asked for.
     case skipped(String)
   }
@@ -101,7 +102,7 @@ public final class RiffNarration {
         backoff.reset()
         return .nothing
       }
-      return news(body, now)
+      return news(head, body, now)
     }
   }
 
@@ -112,12 +113,14 @@ public final class RiffNarration {
 
   private func ask(_ now: Double) throws(CallFailure) {
     let path = "riff/narrate-poll?after=\(NumberText.of(after))\(directory)"
-    let request: Request
+    var request: Request
     do throws(SettingsError) {
       request = try agent.backend.request(path)
     } catch {
       throw CallFailure(error)
     }
+    // Another server must not learn in which folder somebody works, nor say what is played.
+    request.staysAtOrigin = true
     place = request.address.display
     diagnostics.note("GET \(place), after \(NumberText.of(after))")
     next = now + Self.pace
@@ -126,10 +129,12 @@ public final class RiffNarration {
     ) { [unowned self] in end = $0 }
   }
 
-  private func news(_ body: [UInt8], _ now: Double) -> News {
+  private func news(_ head: ResponseHead, _ body: [UInt8], _ now: Double) -> News {
     let json = try? body.withUnsafeBytes { try JSONValue.parse($0) }
     guard let json, let time = json["ts"]?.number, time.isFinite, time >= 0, time < 1e11 else {
-      return trouble("no time in the answer", now)
+      let answer = ErrorAnswer(head, body, method: "GET")
+      let reason = answer.isPage ? answer.reason : nil
+      return trouble(reason ?? "no time in the answer", now, .failure)
     }
     // Told before: a server that says it again and again must not keep us busy.
     guard time > after else {
@@ -148,10 +153,12 @@ public final class RiffNarration {
       Piece(time: time, audio: audio, characters: json["chars"]?.integer.map { Int($0) }))
   }
 
-  private func trouble(_ reason: String, _ now: Double) -> News {
+  private func trouble(
+    _ reason: String, _ now: Double, _ status: ExitStatus = .temporary
+  ) -> News {
     let wait = backoff.next(random: .random(in: 0..<1))
     next = now + wait
-    return .trouble("\(place): \(reason)")
+    return .trouble("\(place): \(reason)", status)
   }
 
   /// A part of a query (RFC 3986, section 2.3).

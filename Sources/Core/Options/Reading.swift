@@ -123,14 +123,8 @@ extension Reading<Moment> {
   public static var momentOrEpoch: Reading {
     Reading(
       { argument throws(UsageError) in
-        let text = argument.value
-        let isNumber = text.utf8.allSatisfy { $0 &- 48 < 10 || $0 == 0x2e }
-        guard isNumber, let seconds = Double(text), seconds < 1e11 else {
-          return try moment.read(argument)
-        }
-        let whole = seconds.rounded(.down)
-        let rest = Int32(((seconds - whole) * 1e9).rounded(.down))
-        return .time(Timestamp(seconds: Int64(whole), nanoseconds: rest))
+        if let time = Timestamp(epoch: argument.value) { return .time(time) }
+        return try moment.read(argument)
       }, completion: .words(Moment.words))
   }
 }

@@ -16,6 +16,23 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     self.nanoseconds = nanoseconds
   }
 
+  /// - Parameter text: seconds since 1970 in digits, perhaps with decimals: `1789000000.25`.
+  ///   They are read as they stand, for a `Double` is off by some. What is below a nanosecond
+  ///   is dropped.
+  init?(epoch text: String) {
+    let parts = text.utf8.split(separator: 0x2e, maxSplits: 1, omittingEmptySubsequences: false)
+    let (whole, decimals) = (parts[0], parts.count > 1 ? parts[1] : parts[0].suffix(0))
+    guard !whole.isEmpty || !decimals.isEmpty, whole.count <= 11,
+      whole.allSatisfy({ $0 &- 48 < 10 }), decimals.allSatisfy({ $0 &- 48 < 10 })
+    else { return nil }
+    func number(_ digits: some Sequence<UInt8>) -> Int64 {
+      digits.reduce(0) { $0 * 10 + Int64($1 - 48) }
+    }
+    let nanoseconds = Array(decimals.prefix(9))
+    let filled = nanoseconds + Array(repeating: 48, count: 9 - nanoseconds.count)
+    self.init(seconds: number(whole), nanoseconds: Int32(number(filled)))
+  }
+
   /// The clock of the system.
   public static func now() -> Timestamp {
     var time = timespec()

@@ -61,6 +61,20 @@ out_is "Three.
 Two." "what ended after a time"
 run reply-narrate --after 1773479402.5 "$tmp/three"
 out_is Three. "which may be an epoch"
+seq 0 999 | while read -r number; do
+  printf '{"type":"assistant","isSidechain":false,"sessionId":"s1","uuid":"m%s","timestamp":"2026-03-14T09:10:01.%03dZ","message":{"id":"m","role":"assistant","stop_reason":"end_turn","content":[{"type":"text","text":"%s"}]}}\n' \
+    "$number" "$number" "$number"
+done >"$tmp/thousand"
+for number in $(seq 0 7 998); do
+  reply-narrate --after "1773479401.$(printf %03d "$number")" "$tmp/thousand" | head -n 1
+done >"$tmp/firsts"
+is "$(xargs <"$tmp/firsts")" "$(seq 1 7 999 | xargs)" "with decimals, to the millisecond"
+run reply-narrate --after 1773479401.998999999 "$tmp/thousand"
+out_is 999 "or less"
+for epoch in . 1.2.3 1e9 -5.0; do
+  run reply-narrate --after="$epoch" "$tmp/three"
+  status_is 2 "no time: $epoch"
+done
 run reply-narrate --after 0 "$tmp/three"
 is "$(lines "$out")" 3 "0 is long ago"
 run reply-narrate --after today --latest "$tmp/three"

@@ -107,6 +107,35 @@ print(json.dumps({"body": json.dumps({"ts": 1789000001, "audio_b64": base64.b64e
 mv "$tmp/says.next" "$tmp/says"
 narrate --latest --exec 'wc -c'
 out_is 16777216 "as much as agent-serve sends"
+for body in '<!DOCTYPE html><title>Sign in</title>' '{}'; do
+  says "$(jq -nc --arg body "$body" '{body:$body}')"
+  narrate --latest --exec cat
+  status_is 2 "no answer of a voice server: $body"
+  out_empty "is not played"
+done
+says "$(jq -nc '{body:"<html>Sign in"}')"
+narrate --latest --exec cat
+is "$(tail -n 1 "$err" | sed 's/.*narrate-poll: //')" "a page, not the backend's answer" "a page is named as one"
+
+# Another server, which would say what is played.
+voice=$url
+says "$quiet"
+: >"$tmp/elsewhere"
+audio 1789000000.25 stranger >"$tmp/stranger"
+start_server elsewhere python3 "$cli/servers/riff.py" --secret "$tmp/secret" --log "$tmp/elsewhere" \
+  --answers "$tmp/stranger" --narrations "$tmp/stranger"
+elsewhere=$url
+url=$voice
+for code in 301 302 303 307 308; do
+  says "$(jq -nc --arg url "$elsewhere/x" --argjson code "$code" '{status:$code,headers:{Location:$url}}')"
+  narrate --latest --slug my-work --exec cat
+  status_is 2 "a redirect to another server ($code)"
+  err_like "narrate-poll: $code .*to another server$" "is not followed"
+done
+is "$(cat "$tmp/elsewhere")" "" "which learns nothing"
+says '{"status":302,"headers":{"Location":"/other"}}' "$(audio 1789000000.25 moved)"
+narrate --latest --exec cat
+out_is moved "one on the same server is"
 says '{"status":502}'
 narrate --latest --exec cat
 status_is 75 "a server that is not ready"
