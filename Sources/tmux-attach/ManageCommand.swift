@@ -10,6 +10,26 @@ enum ManageCommand {
   /// - Returns: the exit status.
   /// - Throws: `UsageError` for options that do not fit, `SettingsError`, `WriteFailure`.
   static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
+    do {
+      return try manage(options, diagnostics)
+    } catch let error as SettingsError {
+      guard let form = options.form, form.rows == nil else { throw error }
+      diagnostics.say(error.message)
+      let output = RowOutput(form: nil, look: options.look, isQuiet: false)
+      let block = SessionSummary(form).trouble(error.status, error.message)
+      try SummaryOutput(form, output).show(block)
+      return status(form, options, error.status.rawValue)
+    }
+  }
+
+  /// A bar hides a block whose command fails.
+  private static func status(_ form: ListForm, _ options: AttachOptions, _ status: Int32) -> Int32 {
+    form.isBar && options.job == .list ? ExitStatus.success.rawValue : status
+  }
+
+  private static func manage(
+    _ options: AttachOptions, _ diagnostics: Diagnostics
+  ) throws -> Int32 {
     // What is typed is read, and found good, before anybody is called.
     let text = options.job == .type ? TypeJob.read(options, diagnostics) : nil
     if let text, text.isEmpty {
@@ -35,8 +55,7 @@ enum ManageCommand {
       let status = visit.fail(failure)
       guard let form = options.form, form.rows == nil else { return status }
       try SummaryOutput(form, output).show(SessionSummary(form).trouble(failure))
-      // A bar hides a block whose command fails.
-      return form.isBar && options.job == .list ? ExitStatus.success.rawValue : status
+      return Self.status(form, options, status)
     }
   }
 

@@ -47,9 +47,14 @@ struct SessionSummary {
 
   /// What stands there when the host says nothing.
   func trouble(_ failure: HostFailure) -> String {
-    let state = BarBlock.trouble(ExitStatus(rawValue: failure.exitStatus) ?? .failure)
+    trouble(ExitStatus(rawValue: failure.exitStatus) ?? .failure, failure.reason)
+  }
+
+  /// What stands there when the host cannot be asked.
+  func trouble(_ status: ExitStatus, _ reason: String) -> String {
+    let state = BarBlock.trouble(status)
     let text = "○ \(state)"
-    let words = "\(text): \(Visible.line(failure.reason))"
+    let words = "\(text): \(Visible.line(reason))"
     switch form {
     case .waybar: return BarBlock.waybar(text, alt: state, tooltip: words, classes: [state])
     case .i3: return i3(text, "○", BarBlock.troubleColour)

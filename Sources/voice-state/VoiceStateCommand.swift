@@ -52,8 +52,8 @@ public enum VoiceStateCommand {
     _ options: StateOptions, _ diagnostics: Diagnostics, _ message: String, _ status: ExitStatus
   ) -> ExitStatus {
     diagnostics.say(message)
-    guard let form = options.form, form == .line || form.isBar, options.subject == .backend,
-      !options.watches, !options.isQuiet
+    guard let form = options.form, form.isBar || form == .line && !options.watches,
+      options.subject == .backend, !options.isQuiet
     else { return status }
     var line = BarForm.trouble(form, status, message)
     if form == .line { line = Changes().line("", .now(), line) }
@@ -65,6 +65,6 @@ public enum VoiceStateCommand {
       diagnostics.fail(writing: error)
     }
     // A bar hides a block whose command fails.
-    return form.isBar ? .success : status
+    return form.isBar && !options.watches ? .success : status
   }
 }

@@ -81,12 +81,21 @@ final class BarView: WatchView {
   func show(_ moment: WatchMoment, most: Int) throws(WriteFailure) -> Int {
     let word = moment.link.word(at: moment.clock)
     guard moment.isKnown || word == "down" else { return 0 }
-    let line = BarForm.line(form, moment.sessions, at: moment.now, link: word)
-    guard line != shown else { return 0 }
+    return try print(BarForm.line(form, moment.sessions, at: moment.now, link: word)) ? 1 : 0
+  }
+
+  /// What was shown last would stay in the bar.
+  func failed(_ status: ExitStatus, _ reason: String) throws(WriteFailure) {
+    _ = try print(BarForm.trouble(form, status, reason))
+  }
+
+  /// - Returns: whether it is another line than before.
+  private func print(_ line: String) throws(WriteFailure) -> Bool {
+    guard line != shown else { return false }
     shown = line
     try writer.write(line + "\n")
     try writer.flush()
-    return 1
+    return true
   }
 
   func nextLook(after moment: WatchMoment) -> Double { moment.clock + 1 }

@@ -34,6 +34,8 @@ final class Watch {
   private(set) var ending: Ending?
   /// What is to be said once the terminal was given back.
   private var lastWords: [String] = []
+  /// Why it ends badly.
+  private var trouble = ""
   private var isChanged = true
   private var isState = false
   private var wasEmpty = false
@@ -67,7 +69,9 @@ final class Watch {
   /// Ends with a status, and words for after the terminal was given back.
   func end(_ status: ExitStatus, _ words: String? = nil) {
     if let words { lastWords.append(words) }
-    if ending == nil { ending = .status(status) }
+    guard ending == nil else { return }
+    ending = .status(status)
+    trouble = words ?? ""
   }
 
   /// Says words. A screen would draw over them, so there they are kept until the
@@ -245,7 +249,14 @@ final class Watch {
     switch ending {
     case .signal(let number): Process.die(by: number)
     case .writing(let failure): diagnostics.fail(writing: failure)
-    case .status(let status): return status
+    case .status(let status):
+      guard status != .success else { return status }
+      do throws(WriteFailure) {
+        try view.failed(status, trouble)
+      } catch {
+        diagnostics.fail(writing: error)
+      }
+      return status
     case nil: return .success
     }
   }

@@ -36,6 +36,9 @@ protocol WatchView: AnyObject {
   /// When it wants to be shown again though nothing came, `Clock.monotonic`.
   func nextLook(after moment: WatchMoment) -> Double
 
+  /// Shows that the watch ends since nothing more can be known.
+  func failed(_ status: ExitStatus, _ reason: String) throws(WriteFailure)
+
   /// A window of another size, or a screen that was used by someone else.
   func redraw()
 
@@ -44,6 +47,7 @@ protocol WatchView: AnyObject {
 }
 
 extension WatchView {
+  func failed(_ status: ExitStatus, _ reason: String) {}
   func redraw() {}
   func close() {}
 }

@@ -132,6 +132,13 @@ attach --capture -o waybar
 err_like 'output waybar is not for --capture' "and that is said"
 run tmux-attach $attach_args -P 1 -l -o waybar
 is "$status$(jq -r '.text + .alt' "$out")" "0○ unreachableunreachable" "a host that is down, for a bar"
+for job in -l -w; do
+  for form in waybar tmux i3; do
+    run tmux-attach $attach_args "$job" -o "$form" -i "$tmp/no-such-key"
+    like "$(cat "$out")" '○.*unknown' "a mistake in the settings ($job -o $form)"
+    [ "$job" = -w ] || status_is 0 "is a block"
+  done
+done
 run tmux-attach $attach_args -P 1 -l -o line
 is "$status$(sed 's/:.*//' "$out")" "75○ unreachable" "and as a line"
 

@@ -170,4 +170,34 @@ END
 run sh -c 'voice-state -w | head -n 1'
 ok "a reader that goes away ends it" test "$status" -eq 0
 
+# In a bar nothing stays that is no longer known.
+block() {
+  case $1 in
+  waybar) tail -n 1 "$out" | jq -r .text ;;
+  i3) tail -n 1 "$out" | jq -r .full_text ;;
+  tmux) tail -n 1 "$out" | sed 's/#\[[^]]*\]//g' ;;
+  esac
+}
+for form in waybar tmux i3; do
+  for refusal in '401 application/json {"error":"Unauthorized."}:77:refused' \
+    '404 text/plain Not found.:2:unknown' '503 text/plain busy:75:unreachable'; do
+    state=${refusal##*:}
+    want=${refusal%:*}
+    printf 'stream\nfile state\n---\nforever\nstatus %s\n' "${want%:*}" | script
+    run voice-state -w -o "$form" --max-retries 1 --retry-wait 0.01
+    status_is "${want##*:}" "$form: after a session, ${want%:*}"
+    is "$(block "$form")" "○ $state" "the last block says so"
+    isnt "$(head -n 1 "$out")" "$(tail -n 1 "$out")" "behind that of the session"
+    unlike "$(cat "$out")" "$(printf '\033')" "without escapes"
+  done
+  run voice-state -w -o "$form" --token-file "$tmp/no-such"
+  status_is 77 "$form: a token that is not there"
+  is "$(block "$form") $(lines "$out")" "○ refused 1" "is a block, too"
+  run env AGENT_URL= voice-state -w -o "$form"
+  status_is 2 "$form: a mistake in the settings"
+  is "$(block "$form")" "○ unknown" "as well"
+done
+run voice-state -w -o line --token-file "$tmp/no-such"
+out_empty "a line for each change says nothing of it"
+
 done_testing
