@@ -12,6 +12,10 @@ public struct AgentAccess {
   public let client: WebClient
   /// How one is let in, for other servers of the profile.
   let options: AccessOptions
+  /// How long a command that prints a token of another server of the profile may take, seconds.
+  private(set) var tokenTime: Double?
+  /// When it must have ended.
+  private(set) var tokenDeadline = Double.infinity
 
   /// The way to the agent that the configuration, the environment and the options
   /// name together.
@@ -43,7 +47,7 @@ public struct AgentAccess {
       _ = try profile.address
     }
     try profile.require(capability, for: diagnostics.program)
-    try self.init(options, profile, settings: settings, client: client)
+    try self.init(options, profile, settings: settings, client: client, tokenTime: maxTime)
     // A fault of the profile in use is an error, told once; others are warnings.
     settings.configuration.report(to: diagnostics)
   }
@@ -55,10 +59,16 @@ public struct AgentAccess {
   ///   - profile: whose backend.
   ///   - settings: the configuration; its faults are the caller's to tell.
   ///   - client: drives the requests.
+  ///   - tokenTime: how long a command that prints a token may take each time, seconds; nil
+  ///     for what the settings say.
   /// - Throws: `SettingsError`: no URL, no token to be had.
   public init(
-    _ options: AccessOptions, _ profile: Settings.Profile, settings: Settings, client: WebClient
+    _ options: AccessOptions, _ profile: Settings.Profile, settings: Settings, client: WebClient,
+    tokenTime: Double? = nil
   ) throws(SettingsError) {
+    self.tokenTime = tokenTime
+    tokenDeadline = tokenTime == nil ? settings.tokenDeadline : .infinity
+
     self.profile = profile
     self.client = client
     self.options = options

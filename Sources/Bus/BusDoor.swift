@@ -29,6 +29,8 @@ public struct BusDoor: Sendable {
   /// - Throws: `BusFailure`; `denied` for a secret that is missing or that others can read, and
   ///   for one that would travel in plain text.
   public init(_ options: BusOptions, _ settings: Settings) throws(BusFailure) {
+    var settings = settings
+    if let time = options.maxWait, time > 0 { settings.tokenTime = time }
     do throws(SettingsError) {
       let section = try settings.bus(options.bus)
       let own = try Self.servers(section?.servers ?? [])

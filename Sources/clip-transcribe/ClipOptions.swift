@@ -17,8 +17,10 @@ struct ClipOptions {
   /// What the clip is; nil looks at it.
   var format: String?
   var form = Form.text
+  /// `--timeout`, seconds.
+  var givenTimeout: Double?
   /// Seconds for everything.
-  var timeout = 120.0
+  var timeout: Double { givenTimeout ?? 120 }
   /// The clip; `-` is standard input.
   var file = "-"
   var isVerbose = false
@@ -41,7 +43,7 @@ struct ClipOptions {
         $0.form = $1
       },
       Option(nil, "timeout", "SECONDS", "give up after this time (default: 120)", .seconds) {
-        $0.timeout = $1
+        $0.givenTimeout = $1
       },
       Option.verbose("notes about each request").at(\.isVerbose),
     ] + AccessOptions.options.at(\.access)

@@ -31,7 +31,7 @@ public enum ClipTranscribe {
       // Whoever has no server learns that before a clip is read.
       let agent = try AgentAccess(
         options.access, for: .clips, connectTimeout: min(options.timeout, 10),
-        diagnostics: diagnostics)
+        maxTime: options.givenTimeout, diagnostics: diagnostics)
       clip = try Clip(options.file, limit: RiffClips.largest)
       guard let format = options.format ?? clip.format else {
         throw SettingsError(clip.name, "not a WAV, m4a, Ogg or AAC file; see --format")

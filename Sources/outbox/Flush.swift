@@ -143,7 +143,8 @@ struct Flush {
     var access = options.access
     access.profile = file.profile
     return try PromptLine(
-      AgentAccess(access, for: .chat, diagnostics: diagnostics), maxSilence: options.maxTime)
+      AgentAccess(access, for: .chat, maxTime: options.tokenTime, diagnostics: diagnostics),
+      maxSilence: options.maxTime)
   }
 
   private func sender(
@@ -156,7 +157,8 @@ struct Flush {
     limits.timeout = options.maxTime
     limits.option = "--max-time"
     let records = PDSRecords(
-      try PDSAccess(access, diagnostics: diagnostics), repository: nil, limits, diagnostics)
+      try PDSAccess(access, tokenTime: options.tokenTime, diagnostics: diagnostics),
+      repository: nil, limits, diagnostics)
     return OutboxSender(
       file, records, RecordCopies(profile: file.profile, account: records.account))
   }

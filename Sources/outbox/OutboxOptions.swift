@@ -26,8 +26,10 @@ struct OutboxOptions {
   private(set) var isAll = false
   /// Whether prompts are said however old they are.
   private(set) var isOld = false
+  /// `--max-time`, seconds.
+  private(set) var tokenTime: Double?
   /// How long a server that does not answer is asked, seconds.
-  private(set) var maxTime = 60.0
+  var maxTime: Double { tokenTime ?? 60 }
   private(set) var form: RowOutput.Form?
   private(set) var look = LookOptions()
   private(set) var isVerbose = false
@@ -45,7 +47,7 @@ struct OutboxOptions {
       Option(
         nil, "max-time", "SECONDS",
         "flush: give up after this time without an answer (default: 60)", .seconds
-      ) { $0.maxTime = $1 },
+      ) { $0.tokenTime = $1 },
       Option(nil, "old", "flush: say without asking what is older than a day") {
         $0.isOld = true
       },

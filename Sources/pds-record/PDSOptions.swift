@@ -50,14 +50,18 @@ struct PDSOptions {
   private(set) var from: Int?
   /// Whether what cannot be sent is kept, and what cannot be read comes from copies.
   private(set) var isQueued = false
-  private(set) var timeout = 60.0
+  private(set) var timeout: Double?
   private(set) var follow = FollowOptions()
   private(set) var access = AccessOptions()
+
+  /// How long a command that prints the password may take: who types a passphrase has all the
+  /// time, unless some was given.
+  var tokenTime: Double? { verb == .watch ? follow.reconnect.maxTime : timeout }
 
   /// How long a call may take.
   var limits: PDSLimits {
     var limits = PDSLimits()
-    limits.timeout = timeout
+    if let timeout { limits.timeout = timeout }
     // What is kept can be tried again later.
     limits.maxRetries = follow.reconnect.maxRetries ?? (isQueued ? 0 : limits.maxRetries)
     return limits
@@ -105,7 +109,7 @@ struct PDSOptions {
 
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
     verb = try words.verb(taking: Verb.taking)
-    if timeout <= 0 { throw UsageError("--timeout: above 0") }
+    if let timeout, timeout <= 0 { throw UsageError("--timeout: above 0") }
     if isQueued && repository != nil {
       throw UsageError("--repo and --queue: an outbox is for records of one's own")
     }

@@ -24,7 +24,8 @@ public enum PDSRecord {
   private static func run(
     _ options: PDSOptions, _ diagnostics: Diagnostics
   ) throws -> ExitStatus {
-    let access = try PDSAccess(options.access, diagnostics: diagnostics)
+    let access = try PDSAccess(
+      options.access, tokenTime: options.tokenTime, diagnostics: diagnostics)
     let records = PDSRecords(
       access, repository: options.repository, options.limits, diagnostics)
     let output = RowWriter()

@@ -16,9 +16,13 @@ public struct PDSAccess {
   ///
   /// - Parameters:
   ///   - options: whose server, and how one is let in.
+  ///   - tokenTime: how long a command that prints the password may take, seconds; nil for
+  ///     no limit.
   ///   - diagnostics: for faults of the configuration, and the name that requests carry.
   /// - Throws: `SettingsError`: no such profile, one of another kind, no URL.
-  public init(_ options: AccessOptions, diagnostics: Diagnostics) throws(SettingsError) {
+  public init(
+    _ options: AccessOptions, tokenTime: Double? = nil, diagnostics: Diagnostics
+  ) throws(SettingsError) {
     var settings = try Settings()
     client = try options.client(diagnostics.program, connectTimeout: 10)
     var profile = try settings.profile(options.profile)
@@ -28,6 +32,7 @@ public struct PDSAccess {
     }
     // Of an address alone nothing else is known.
     if profile.name == nil { profile.kind = .pds }
+    settings.tokenTime = tokenTime
     try profile.require(.records, for: diagnostics.program)
     server = try PDSServer(profile, settings, options)
     settings.configuration.report(to: diagnostics)
@@ -42,6 +47,8 @@ public struct PDSAccess {
       (profile, settings) = try Self.named(pds)
       try profile.require(.records, for: String(agent.client.agent.prefix { $0 != "/" }))
     }
+    settings.tokenTime = agent.tokenTime.flatMap { $0 > 0 ? $0 : nil }
+    settings.tokenDeadline = agent.tokenDeadline
     server = try PDSServer(profile, settings, agent.options)
   }
 

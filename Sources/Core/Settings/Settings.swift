@@ -34,6 +34,8 @@ public struct Settings: Sendable {
   public let configuration: Configuration
   /// See `Credentials.deadline`.
   public var tokenDeadline = Double.infinity
+  /// How long a command that prints a token may take each time, seconds; nil for no limit.
+  public var tokenTime: Double?
   private let environment: @Sendable (String) -> String?
 
   /// Reads the configuration file, if there is one.
@@ -155,7 +157,8 @@ public struct Settings: Sendable {
   /// Where tokens come from.
   public var credentials: Credentials {
     var credentials = Credentials(folders: folders, environment: environment)
-    credentials.deadline = tokenDeadline
+    let limit = tokenTime.map { Clock.monotonic + $0 } ?? .infinity
+    credentials.deadline = min(tokenDeadline, limit)
     return credentials
   }
 

@@ -65,6 +65,15 @@ err_like 'another process says what waits; it is kept$' "behind another process"
 run outbox -p claw flush
 is "$(states)" "meanwhile done" "it is said by the next"
 
+# --- a token that does not come
+
+printf '[profile hung]\nkind = openclaw\nurl = %s\ntoken-command = exec sleep 1000\n' "$gateway" >>"$config"
+echo '{"op":"prompt","text":"hello"}' | run outbox -p hung add
+bound=20 run outbox -p hung flush --max-time 0.5
+status_is 75 "a token that does not come in time"
+is "$(states)" "hello queued" "what waits goes on waiting"
+run outbox -p hung drop --all
+
 # --- lost between the words and the answer
 
 for where in cut lose; do

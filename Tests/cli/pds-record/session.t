@@ -151,4 +151,21 @@ status_is 2 "a redirect to another server"
 err_like 'to another server' "is not followed"
 is "$(requests .n | wc -l | tr -d ' ')" 1 "with a password"
 
+# --- a command that does not come to an end
+printf '[profile hung]\nkind = pds\nurl = %s\nidentifier = alice.test\ntoken-command = exec sleep 1000\n' \
+  "$(sed -n '/profile me/,$s/^url = //p' "$XDG_CONFIG_HOME/agentutils/config" | head -n 1)" \
+  >>"$XDG_CONFIG_HOME/agentutils/config"
+bound=20
+given '{}' pds-record -p hung --timeout 0.5 create $task
+status_is 75 "a password that does not come"
+err_one_line pds-record "is told"
+run pds-record -p hung --timeout 0.5 login
+status_is 75 "nor to log in"
+given '{}' pds-record -p hung --queue --timeout 0.5 create $task
+status_is 75 "what is written meanwhile"
+is "$(outbox list -p hung | jq -r .state)" queued "is kept"
+run outbox flush -p hung --max-time 0.5
+status_is 75 "which is not sent without the password"
+is "$(outbox list -p hung | jq -r .state)" queued "but kept"
+
 done_testing
