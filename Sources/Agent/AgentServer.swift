@@ -96,6 +96,8 @@ public struct AgentServer: Sendable {
       address, method: method ?? (body == nil ? "GET" : "POST"),
       headers: [Header("Accept", "application/json")] + kind.headers, body: body)
     if body != nil { request.headers.append(Header("Content-Type", "application/json")) }
+    // What somebody says to the agent is for nobody else.
+    request.staysAtOrigin = body != nil
     authorize(&request)
     return request
   }

@@ -213,6 +213,16 @@ run agent-call --token-file "$tmp/token" health
 status_is 0 "a redirect is followed"
 is "$(requests '[.port, .headers["x-dashboard-token"] // "-"] | join(" ")')" "main $token
 other -" "without the token to another origin"
+for code in 301 302 303 307 308; do
+  printf 'redirect %s @OTHER@/elsewhere\n---\non /elsewhere\nstatus 200 application/json {"ok":true}\n' $code | script
+  run agent-call post /api/x --data '{"word":"private"}'
+  status_is 2 "what is said goes to nobody else ($code)"
+  err_like '/api/x: 30[0-9].*: bad location: to another server$' "and that is said"
+  is "$(requests .port | xargs)" main "who is not asked"
+done
+printf 'redirect 307 /there\n---\non /there\nstatus 200 application/json {"ok":true}\n' | script
+run agent-call post /api/x --data '{"word":"private"}'
+status_is 0 "but elsewhere on the same server"
 printf 'redirect 302 ftp://x/\n' | script
 run agent-call health
 status_is 2 "not to nowhere"
