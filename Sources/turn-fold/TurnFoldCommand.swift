@@ -60,7 +60,7 @@ struct FoldRun {
   }
 
   private mutating func readLines(of input: inout RecordInput) throws {
-    while let line = try input.next(beforeBlocking: { _ in try output.flush() }) {
+    while let line = try input.next(beforeBlocking: { _ in try pause() }) {
       switch sources.read(line.bytes) {
       case .event(let event): try take(event)
       case .events(let events): for index in events.indices { try take(events[index]) }
@@ -69,6 +69,11 @@ struct FoldRun {
       case .bad(let reason): faults.line(input.path, line.number, reason)
       }
     }
+  }
+
+  private mutating func pause() throws(WriteFailure) {
+    for event in sources.pause() { try take(event) }
+    try output.flush()
   }
 
   private mutating func take(_ event: TurnEvent) throws(WriteFailure) {

@@ -61,6 +61,13 @@ struct TurnSources {
     }
   }
 
+  /// What waited for earlier events, when nothing more is to be read for now.
+  mutating func pause() -> [TurnEvent] {
+    events.removeAll(keepingCapacity: true)
+    clanky.pause(into: &events)
+    return events
+  }
+
   /// What still waited for something that would tell more, at the end of all lines.
   mutating func finish() -> [TurnEvent] {
     events.removeAll(keepingCapacity: true)

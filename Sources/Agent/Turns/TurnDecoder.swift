@@ -13,11 +13,17 @@ public protocol TurnDecoder {
   /// - Returns: false when the line is not of this backend, and another is to be asked.
   mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool
 
+  /// Adds what waited for earlier events, when nothing more is to be read for now.
+  mutating func pause(into events: inout [TurnEvent])
+
   /// Adds what still waited for something that would tell more, at the end of all lines.
   mutating func finish(into events: inout [TurnEvent])
 }
 
 extension TurnDecoder {
+  /// Nothing waits where lines come in their order.
+  public mutating func pause(into events: inout [TurnEvent]) {}
+
   /// Nothing waits where every line tells all there is to it.
   public mutating func finish(into events: inout [TurnEvent]) {}
 }

@@ -21,6 +21,21 @@ struct ChainPart {
   private(set) var isStep = false
   var usage: TurnRecord.Usage? { turn?.usage }
 
+  /// The members of the metadata that are looked at, by what it is.
+  static let modelMembers: [StaticString] = [
+    "source", "messageId", "provider", "model", "usage", "stopReason", "toolNames", "toolCalls",
+    "latencyMs", "durationMs",
+  ]
+  /// See `modelMembers`.
+  static let toolMembers: [StaticString] = [
+    "source", "messageId", "query", "returnedResults", "latencyMs", "durationMs", "errorMessage",
+  ]
+  /// See `modelMembers`.
+  static let stepMembers: [StaticString] = [
+    "source", "messageId", "sessionKey", "sessionId", "step", "tool", "input", "isError",
+    "fullLength",
+  ]
+
   private init(_ action: ClankyAction, _ metadata: ClankyMembers, place: String) {
     self.place = place
     time = action.time
@@ -32,9 +47,7 @@ struct ChainPart {
 
   /// The call of a model, or an attempt at one.
   init(model action: ClankyAction, place: String) {
-    let metadata = action.metadata([
-      "source", "messageId", "provider", "model", "usage", "stopReason", "toolNames", "toolCalls",
-    ])
+    let metadata = action.metadata(Self.modelMembers)
     self.init(action, metadata, place: place)
     let isError = action.kind == "llm_error"
     var turn = TurnRecord(
@@ -46,6 +59,7 @@ struct ChainPart {
     turn.usage = metadata.usage("usage")
     turn.cost = action.cost
     turn.ended = action.time
+    turn.started = Self.start(action, Self.milliseconds(metadata))
     self.turn = turn
     guard metadata["toolCalls"].isArray else { return }
     guard var elements = try? ScanElements(metadata["toolCalls"].bytes) else { return }
@@ -59,6 +73,18 @@ struct ChainPart {
       calls.append(record)
     }
   }
+
+  private static func milliseconds(_ metadata: ClankyMembers) -> Int? {
+    metadata.count("latencyMs") ?? metadata.count("durationMs")
+  }
+
+  /// When something began that is told when it ends; nil where nobody knows how long it took.
+  static func start(_ action: ClankyAction, _ milliseconds: Int?) -> Timestamp? {
+    milliseconds.flatMap { action.time?.adding(.milliseconds(-$0)) }
+  }
+
+  /// When it began, as far as that is known.
+  var started: Timestamp? { turn?.started ?? calls.first?.started ?? time }
 
   /// Why a model stopped where it did not just end: `tool_use: web_search`.
   private static func reason(_ metadata: ClankyMembers) -> String? {
@@ -75,9 +101,7 @@ struct ChainPart {
 
   /// The call of a tool, told when it ended.
   init(tool: String, isError: Bool, _ action: ClankyAction, place: String) {
-    let metadata = action.metadata([
-      "source", "messageId", "query", "returnedResults", "latencyMs", "durationMs", "errorMessage",
-    ])
+    let metadata = action.metadata(Self.toolMembers)
     self.init(action, metadata, place: place)
     var call = ToolCallRecord(
       action.origin, id: action.id, thread: place, tool: tool,
@@ -90,18 +114,15 @@ struct ChainPart {
       let found = metadata.count("returnedResults").map { $0 == 1 ? "1 result" : "\($0) results" }
       call.label = [action.content, found].compactMap(\.self).joined(separator: " · ")
     }
-    call.milliseconds = metadata.count("latencyMs") ?? metadata.count("durationMs")
-    call.started = call.milliseconds.flatMap { action.time?.adding(.milliseconds(-$0)) }
+    call.milliseconds = Self.milliseconds(metadata)
+    call.started = Self.start(action, call.milliseconds)
     call.ended = action.time
     calls = [call]
   }
 
   /// A step in a browser, or what came of it.
   init?(browser action: ClankyAction, place: String) {
-    let metadata = action.metadata([
-      "source", "messageId", "sessionKey", "sessionId", "step", "tool", "input", "isError",
-      "fullLength",
-    ])
+    let metadata = action.metadata(Self.stepMembers)
     guard let key = metadata.text("sessionKey") ?? metadata.text("sessionId"),
       let step = metadata.count("step")
     else { return nil }

@@ -33,6 +33,34 @@ struct ClankyAction {
     ScanNumber(fields.cost).flatMap { $0.isZero || !$0.double.isFinite ? nil : $0.double }
   }
 
+  /// The action as a row, with these members of its metadata alone: prompts are long.
+  func copy(with members: [StaticString]) -> [UInt8] {
+    var bytes: [UInt8] = [UInt8(ascii: "{")]
+    func add(_ name: StaticString, _ value: ScanValue) {
+      if value.isAbsent { return }
+      if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
+      bytes.append(UInt8(ascii: "\""))
+      bytes.append(
+        contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+      bytes += [UInt8(ascii: "\""), UInt8(ascii: ":")]
+      bytes.append(contentsOf: value.bytes)
+    }
+    add("id", fields.id)
+    add("created_at", fields.createdAt)
+    add("guild_id", fields.guild)
+    add("channel_id", fields.channel)
+    add("message_id", fields.message)
+    add("user_id", fields.user)
+    add("kind", fields.kind)
+    add("content", fields.content)
+    add("usd_cost", fields.cost)
+    let metadata = metadata(members)
+    bytes += Array(",\"metadata\":{".utf8)
+    for name in members { add(name, metadata[name]) }
+    bytes += Array("}}".utf8)
+    return bytes
+  }
+
   /// Members of the metadata.
   func metadata(_ names: [StaticString]) -> ClankyMembers {
     ClankyMembers(names, of: fields.metadata)

@@ -3,6 +3,9 @@ import Records
 
 /// What one agent's actions tell of turns.
 struct ClankyAgent {
+  private let origin: RecordOrigin
+  private var order = ActionOrder()
+  private var scan = RecordScan()
   private var chain = ReplyChain()
   private var voice: VoiceRooms
 
@@ -41,10 +44,41 @@ struct ClankyAgent {
   /// Whether actions of a kind tell of turns.
   static func isTold(_ kind: String) -> Bool { parts[kind] != nil }
 
-  init(_ origin: RecordOrigin) { voice = VoiceRooms(origin) }
+  init(_ origin: RecordOrigin) {
+    self.origin = origin
+    voice = VoiceRooms(origin)
+  }
 
-  /// Takes an action of a kind that is told.
+  /// Takes an action of a kind that is told, and tells of those that are next.
   mutating func take(_ action: ClankyAction, into events: inout [TurnEvent]) {
+    guard let part = Self.parts[action.kind] else { return }
+    let id = ScanNumber(action.fields.id)?.double
+    order.add(action.time, id: id, action.copy(with: Self.members(part)))
+    if order.isFull { read(order.takeFull(), into: &events) }
+  }
+
+  /// The members of the metadata that are looked at.
+  private static func members(_ part: Part) -> [StaticString] {
+    switch part {
+    case .answer: ReplyTurn.members
+    case .model: ChainPart.modelMembers + ["sessionId"]
+    case .tool: ChainPart.toolMembers
+    case .browserStep: ChainPart.stepMembers
+    case .voice: VoiceRoom.members
+    }
+  }
+
+  /// Reads actions that are next.
+  private mutating func read(_ actions: [[UInt8]], into events: inout [TurnEvent]) {
+    for bytes in actions {
+      bytes.withUnsafeBytes { bytes in
+        guard (try? scan.read(bytes)) == .action, let kind = scan.fields.kind.string else { return }
+        read(ClankyAction(scan.fields, kind: kind, origin), into: &events)
+      }
+    }
+  }
+
+  private mutating func read(_ action: ClankyAction, into events: inout [TurnEvent]) {
     switch Self.parts[action.kind] {
     case .answer: chain.take(ReplyTurn(action), into: &events)
     case .model: takeModel(action, into: &events)
@@ -70,6 +104,14 @@ struct ClankyAgent {
     voice.take(ChainPart(model: action, place: room), into: &events)
   }
 
+  /// Tells of what came in order so far.
+  mutating func pause(into events: inout [TurnEvent]) {
+    read(order.takeAtPause(), into: &events)
+  }
+
   /// Tells of what still waits.
-  mutating func finish(into events: inout [TurnEvent]) { chain.finish(into: &events) }
+  mutating func finish(into events: inout [TurnEvent]) {
+    read(order.takeAll(), into: &events)
+    chain.finish(into: &events)
+  }
 }

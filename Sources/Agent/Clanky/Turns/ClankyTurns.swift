@@ -26,8 +26,11 @@ public struct ClankyTurns: TurnDecoder {
       take(lineScan.fields, lineScan.source, origin, into: &events)
     case .list:
       guard (try? lineScan.read(line.bytes)) == .list else { return false }
-      for row in oldestFirst(lineScan.rows) {
-        guard (try? rowScan.read(row.bytes)) == .action else { continue }
+      guard var rows = try? ScanElements(lineScan.rows.bytes) else { return true }
+      var elements: [ScanValue] = []
+      while (try? rows.next()) == true { elements.append(rows.value) }
+      // Servers send the newest first.
+      for row in elements.reversed() where (try? rowScan.read(row.bytes)) == .action {
         take(rowScan.fields, .row, origin, into: &events)
       }
     case .stats, .voiceState: break
@@ -36,12 +39,19 @@ public struct ClankyTurns: TurnDecoder {
     return true
   }
 
+  /// Tells of what came in order so far.
+  public mutating func pause(into events: inout [TurnEvent]) {
+    for origin in origins { agents[origin]?.pause(into: &events) }
+  }
+
   /// Tells of what still waited for its turn, at the end of what is read.
   public mutating func finish(into events: inout [TurnEvent]) {
-    for origin in agents.keys.sorted(by: { $0.profile ?? "" < $1.profile ?? "" }) {
-      agents[origin]?.finish(into: &events)
-    }
+    for origin in origins { agents[origin]?.finish(into: &events) }
     agents.removeAll()
+  }
+
+  private var origins: [RecordOrigin] {
+    agents.keys.sorted { $0.profile ?? "" < $1.profile ?? "" }
   }
 
   private mutating func take(
@@ -57,22 +67,7 @@ public struct ClankyTurns: TurnDecoder {
     }
     guard isNew else { return }
     if agents[origin] == nil, agents.count == Self.mostAgents { finish(into: &events) }
-    let action = ClankyAction(fields, kind: kind, origin)
-    agents[origin, default: ClankyAgent(origin)].take(action, into: &events)
-  }
-
-  /// The rows of a list: by time, and those of one instant by their ids; servers send the
-  /// newest first.
-  private mutating func oldestFirst(_ rows: ScanValue) -> [ScanValue] {
-    var entries: [(time: Timestamp, id: Double, row: ScanValue)] = []
-    guard var elements = try? ScanElements(rows.bytes) else { return [] }
-    while (try? elements.next()) == true {
-      guard (try? rowScan.read(elements.value.bytes)) == .action else { continue }
-      let time = rowScan.fields.createdAt.string.flatMap { Timestamp(rfc3339: $0) }
-      let id = ScanNumber(rowScan.fields.id)?.double ?? Double(-entries.count)
-      entries.append((time ?? entries.last?.time ?? Timestamp(seconds: 0), id, elements.value))
-    }
-    entries.sort { ($0.time, $0.id) < ($1.time, $1.id) }
-    return entries.map(\.row)
+    agents[origin, default: ClankyAgent(origin)].take(
+      ClankyAction(fields, kind: kind, origin), into: &events)
   }
 }

@@ -80,7 +80,8 @@ struct ReplyChain {
       // As long as it ran, nobody knew who speaks.
       if begun.person != end.user { end.person = begun.person }
       end.triggers.formUnion(begun.triggers)
-      end.record.started = begun.record.started ?? end.record.started
+      end.record.started = Self.earlier(begun.record.started, end.record.started)
+      end.start = Self.earlier(begun.start, end.start)
     }
     let mine = claim(for: &end)
     if end.isTurn, known == nil {
@@ -97,9 +98,18 @@ struct ReplyChain {
       events.append(event(.setMessage(answer, text: .whole), end.record))
     }
     if end.isTurn { events.append(event(.setTurn(end.now), end.now)) }
-    turns.append(end)
-    if turns.count > Self.most { turns.removeFirst(Self.most / 2) }
+    remember(end)
     giveUp(before: end.record.time, into: &events)
+  }
+
+  private mutating func remember(_ turn: ReplyTurn) {
+    turns.append(turn)
+    if turns.count > Self.most { turns.removeFirst(Self.most / 2) }
+  }
+
+  private static func earlier(_ one: Timestamp?, _ other: Timestamp?) -> Timestamp? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
   }
 
   /// Tells of all that still waits.
@@ -154,11 +164,11 @@ struct ReplyChain {
     else { return }
     var record = TurnRecord(
       origin, id: message, thread: part.place, state: .running, time: part.time)
-    record.started = part.time
+    record.started = part.started
     var turn = ReplyTurn(record, triggers: [message], source: part.source)
-    turn.start = part.time
+    turn.start = part.started
     events.append(event(.setTurn(record), record))
-    turns.append(turn)
+    remember(turn)
     join(part, to: turns.count - 1, isInferred: false, into: &events)
   }
 

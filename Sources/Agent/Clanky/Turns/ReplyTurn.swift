@@ -39,11 +39,14 @@ struct ReplyTurn {
     self.source = source
   }
 
+  /// The members of the metadata that are looked at.
+  static let members: [StaticString] = [
+    "triggerMessageId", "triggerMessageIds", "source", "performance", "llm",
+  ]
+
   /// The end of a turn: an answer, or that there is none.
   init(_ action: ClankyAction) {
-    let metadata = action.metadata([
-      "triggerMessageId", "triggerMessageIds", "source", "performance", "llm",
-    ])
+    let metadata = action.metadata(Self.members)
     let isSkipped = action.kind == "reply_skipped"
     var triggers: Set<String> = []
     if var elements = try? ScanElements(metadata["triggerMessageIds"].bytes) {
@@ -117,7 +120,7 @@ struct ReplyTurn {
     hasParts = true
     total.add(part.usage, part.cost)
     if person == nil, let other = part.user, other != user { person = other }
-    if let time = part.calls.first?.started ?? part.time {
+    if let time = part.started {
       record.started = record.started.map { min($0, time) } ?? time
     }
   }

@@ -81,7 +81,7 @@ struct VoiceRoom {
   /// The call of a model: it works on an answer.
   mutating func take(_ part: ChainPart, into events: inout [TurnEvent]) {
     guard let id = part.turn?.id else { return }
-    let turn = begin(id + "/turn", at: part.time, into: &events)
+    let turn = begin(id + "/turn", at: part.started, into: &events)
     total.add(part.usage, part.cost)
     lastWork = part.time
     events += part.events(in: turn, isInferred: true)
@@ -205,6 +205,7 @@ extension VoiceRoom {
       call.started = action.time
     } else {
       call.milliseconds = metadata.count("runtimeMs") ?? metadata.count("durationMs")
+      call.started = ChainPart.start(action, call.milliseconds)
       call.ended = action.time
       call.reason = hasFailed ? metadata.text("error") : nil
       let summary = ["outputSummary", "toolResultSummary"] as [StaticString]
