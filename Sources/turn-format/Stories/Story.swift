@@ -15,9 +15,12 @@ struct Story {
   /// The turn, or the one thing.
   let key: PartKey
   private(set) var parts: [PartKey: Part] = [:]
+  /// The order of the next part, and of the first.
   private var count = 0
-  /// The newest time of any of its records.
+  private var first = 0
+  /// The newest time of any of its records, and the time that the first of its parts began.
   private(set) var latest: Timestamp?
+  private var earliest: Timestamp?
 
   init(_ key: PartKey) { self.key = key }
 
@@ -28,18 +31,32 @@ struct Story {
       guard known.record.mayBecome(record) else { return }
       parts[key]?.record = record
     } else {
-      parts[key] = Part(record: record, order: count, since: record.began)
+      let since = record.began
+      if let since { earliest = min(earliest ?? since, since) }
+      parts[key] = Part(record: record, order: count, since: since)
       count += 1
     }
   }
 
-  /// Takes all of another story, as what came after its own.
-  mutating func take(_ other: Story) {
+  /// Takes all of another story, as what came after its own. The smaller one is moved into
+  /// the larger: a chain may be told from its end.
+  mutating func take(_ other: inout Story) {
     if let time = other.latest { latest = max(latest ?? time, time) }
-    for (key, part) in other.parts {
-      parts[key] = Part(record: part.record, order: count + part.order, since: part.since)
+    if let time = other.earliest { earliest = min(earliest ?? time, time) }
+    if parts.count < other.parts.count {
+      swap(&parts, &other.parts)
+      let shift = other.first - count
+      for (key, part) in other.parts where parts[key] == nil {
+        parts[key] = Part(record: part.record, order: part.order + shift, since: part.since)
+      }
+      (first, count) = (first + shift, other.count)
+      return
     }
-    count += other.count
+    let shift = count - other.first
+    for (key, part) in other.parts {
+      parts[key] = Part(record: part.record, order: part.order + shift, since: part.since)
+    }
+    count = other.count + shift
   }
 
   /// The turn's own record; nil where nothing was heard of it, or it is no turn.
@@ -53,7 +70,7 @@ struct Story {
 
   /// When it began, as far as that is known.
   var started: Timestamp? {
-    turn?.started ?? parts.values.compactMap(\.since).min()
+    turn?.started ?? earliest
   }
 
   /// When it ended; nil when it did not.

@@ -24,8 +24,10 @@ struct StoryBook {
   /// In the order in which they began.
   private var order: [PartKey] = []
   private var stories: [PartKey: Story] = [:]
-  /// The story that each part is in.
+  /// The story that each part is in, or was in before that became a part of another.
   private var homes: [PartKey: PartKey] = [:]
+  /// The story that another one became a part of.
+  private var moved: [PartKey: PartKey] = [:]
   private var shown = RecentKeys(most: mostShown)
   private var threads: [ThreadKey: Thread] = [:]
   /// The ended story that more may still be said of: the last one, and nothing else came.
@@ -49,10 +51,10 @@ struct StoryBook {
       stories[home] = Story(home)
       order.append(home)
     }
-    if home != key, let part = drop(key) {
+    if home != key, var part = drop(key) {
       // It turns out to be a part of another.
-      stories[home]?.take(part)
-      for key in part.parts.keys { homes[key] = home }
+      stories[home]?.take(&part)
+      moved[key] = home
     }
     homes[key] = home
     stories[home]?.take(record, as: key)
@@ -78,7 +80,7 @@ struct StoryBook {
 
   /// What a person is still asked, and the story that it is a part of.
   func question(_ key: PartKey) -> (ApprovalRecord, Story)? {
-    guard let story = homes[key].flatMap({ stories[$0] }), let part = story.parts[key],
+    guard let story = homes[key].flatMap({ stories[place(of: $0)] }), let part = story.parts[key],
       case .approval(let approval) = part.record, approval.state == .pending
     else { return nil }
     return (approval, story)
@@ -89,13 +91,32 @@ struct StoryBook {
     story.thread.flatMap { threads[ThreadKey(origin: story.key.origin, id: $0)] } ?? Thread()
   }
 
-  private func home(of record: ConversationRecord, as key: PartKey) -> PartKey {
+  /// Where a story is now.
+  private func place(of story: PartKey) -> PartKey {
+    var story = story
+    while let next = moved[story] { story = next }
+    return story
+  }
+
+  /// The story that a part is in. The way there is short the next time.
+  private mutating func home(of part: PartKey) -> PartKey? {
+    guard var step = homes[part] else { return nil }
+    let home = place(of: step)
+    homes[part] = home
+    while let next = moved[step], next != home {
+      moved[step] = home
+      step = next
+    }
+    return home
+  }
+
+  private mutating func home(of record: ConversationRecord, as key: PartKey) -> PartKey {
     for place in [record.call, record.parent].compactMap(\.self) where place != key {
-      if let home = homes[place] { return home }
+      if let home = home(of: place) { return home }
     }
     guard let turn = record.parent, turn != key, !shown.contains(turn) else {
       // Of a turn that was shown already nothing more is drawn: it stands for itself.
-      return homes[key] ?? key
+      return home(of: key) ?? key
     }
     return turn
   }
@@ -110,6 +131,7 @@ struct StoryBook {
     guard let story = drop(key) else { return [] }
     for (part, value) in story.parts {
       homes[part] = nil
+      moved[part] = nil
       if value.record.isEnded { shown.insert(part) }
     }
     return [story]

@@ -48,7 +48,7 @@ struct DotGraph {
     var above = [top]
     for step in steps {
       let name = next()
-      above = Array(above.prefix(step.depth + 1))
+      above.removeLast(max(0, above.count - step.depth - 1))
       lines.append(Self.node(name, Self.words(of: step.part.record), colour: step.part.record))
       let offset = step.part.since?.milliseconds(since: story.started)
       let label = offset.map { " [label=\(Self.quoted("+" + Amount.duration($0)))]" } ?? ""

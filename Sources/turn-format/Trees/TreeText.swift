@@ -63,7 +63,7 @@ struct TreeText {
     // Whether something follows at each depth, below which a line is drawn.
     var goesOn: [Bool] = []
     return steps.map { step in
-      goesOn = Array(goesOn.prefix(step.depth))
+      goesOn.removeLast(max(0, goesOn.count - step.depth))
       while goesOn.count < step.depth { goesOn.append(false) }
       goesOn.append(!step.isLast)
       var row = Row()
