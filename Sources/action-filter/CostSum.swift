@@ -9,7 +9,8 @@ struct CostSum {
   /// Two's complement.
   private var high: Int64 = 0
   private var low: UInt64 = 0
-  private var rest: DecimalSum?
+  /// None or one: most groups have none, and there may be many of them.
+  private var rest: [DecimalSum] = []
 
   /// Adds a cost; what is not a number adds nothing.
   @inline(__always)
@@ -22,14 +23,9 @@ struct CostSum {
   mutating func add(_ other: CostSum) {
     var other = other
     // The highest number has no room for a carry.
-    if other.rest == nil, other.high < .max, change(by: other.high, other.low, false) { return }
+    if other.rest.isEmpty, other.high < .max, change(by: other.high, other.low, false) { return }
     other.settle()
-    if let theirs = other.rest {
-      var sum = rest ?? DecimalSum()
-      rest = nil
-      sum.add(theirs)
-      rest = sum
-    }
+    if let theirs = other.rest.first { change { $0.add(theirs) } }
   }
 
   /// Adds a number when it is a multiple of 10^-27 that is not too large.
@@ -94,29 +90,28 @@ struct CostSum {
 
   private mutating func addLong(_ cost: ScanValue) {
     guard let number = ScanNumber(cost) else { return }
-    var sum = rest ?? DecimalSum()
-    rest = nil
-    sum.add(number)
-    rest = sum
+    change { $0.add(number) }
+  }
+
+  private mutating func change(_ change: (inout DecimalSum) -> Void) {
+    if rest.isEmpty { rest.append(DecimalSum()) }
+    change(&rest[0])
   }
 
   /// Moves the integer to the other sum.
   private mutating func settle() {
-    var sum = rest ?? DecimalSum()
-    rest = nil
     let isNegative = high < 0
-    sum.add(
-      high: isNegative ? UInt64(bitPattern: ~high) &+ (low == 0 ? 1 : 0) : UInt64(high),
-      low: isNegative ? 0 &- low : low, isNegative: isNegative)
+    let upper = isNegative ? UInt64(bitPattern: ~high) &+ (low == 0 ? 1 : 0) : UInt64(high)
+    let lower = isNegative ? 0 &- low : low
+    change { $0.add(high: upper, low: lower, isNegative: isNegative) }
     (high, low) = (0, 0)
-    rest = sum
   }
 
   /// The sum as a JSON number.
   var text: String {
     var sum = self
     sum.settle()
-    return sum.rest?.text ?? "0"
+    return sum.rest.first?.text ?? "0"
   }
 
   /// 10^0 to 10^38, upper and lower half.

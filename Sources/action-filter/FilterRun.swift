@@ -289,9 +289,11 @@ extension FilterRun {
     if !result.isCandidates && filter.output.isEnough(result.count) {
       return try readLines(&lines, of: path, behind: before)
     }
-    for found in result.candidates where !filter.output.isDone {
-      let line = lines.line(at: found.line, number: found.number)
-      try take(line.behind(before), of: path)
+    for found in result.candidates {
+      var found = lines.part(found.lines, from: found.first)
+      while !filter.output.isDone, let line = found.next() {
+        try take(line.behind(before), of: path)
+      }
     }
     for bad in result.bad {
       say(bad.faults, of: path, before + bad.number)

@@ -1,10 +1,11 @@
+import CLibc
 import Core
 
 /// The values of the keys of a group, one behind the other as the name of the group.
 enum GroupName {
-  /// One of them.
-  enum Value: Comparable {
-    case text([UInt8])
+  /// One of them, valid as long as the name is.
+  enum Value {
+    case text(UnsafeRawBufferPointer)
     case time(Int64)
     /// What has none is behind all that have one.
     case none
@@ -21,12 +22,20 @@ enum GroupName {
       }
     }
 
-    static func < (a: Value, b: Value) -> Bool {
-      switch (a, b) {
-      case (.text(let one), .text(let other)): one.lexicographicallyPrecedes(other)
-      case (.time(let one), .time(let other)): one < other
-      case (.none, _): false
-      default: true
+    /// Below 0 where it comes before another one, above 0 where it comes after it.
+    func compare(_ other: Value) -> Int {
+      switch (self, other) {
+      case (.text(let one), .text(let two)):
+        let size = min(one.count, two.count)
+        if size > 0, let one = one.baseAddress, let two = two.baseAddress {
+          let order = memcmp(one, two, size)
+          if order != 0 { return Int(order) }
+        }
+        return one.count - two.count
+      case (.time(let one), .time(let two)): return one == two ? 0 : one < two ? -1 : 1
+      case (.none, .none): return 0
+      case (.none, _): return 1
+      default: return -1
       }
     }
   }
@@ -55,27 +64,34 @@ enum GroupName {
     withUnsafeBytes(of: word) { name.append(contentsOf: $0) }
   }
 
-  /// The only value of a name that is not made of several.
-  static func value(_ name: [UInt8]?) -> Value { name.map { .text($0) } ?? .none }
+  /// The values of a name, one after the other.
+  struct Values: Sequence, IteratorProtocol {
+    private var rest: UnsafeRawBufferPointer?
+    /// Whether the name itself is the only value.
+    private let isPlain: Bool
+    private var isDone = false
 
-  /// The values that a name was made of.
-  static func values(_ name: [UInt8]?) -> [Value] {
-    var values: [Value] = []
-    var rest = (name ?? [])[...]
-    while let mark = rest.popFirst() {
-      if mark == none {
-        values.append(.none)
-        continue
+    init(_ name: UnsafeRawBufferPointer?, isPlain: Bool) { (rest, self.isPlain) = (name, isPlain) }
+
+    mutating func next() -> Value? {
+      if isDone { return nil }
+      if isPlain {
+        isDone = true
+        return rest.map { .text($0) } ?? Value.none
       }
-      let word = rest.prefix(8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-      rest = rest.dropFirst(8)
-      if mark == time {
-        values.append(.time(Int64(bitPattern: word)))
-      } else {
-        values.append(.text(Array(rest.prefix(Int(word)))))
-        rest = rest.dropFirst(Int(word))
-      }
+      guard let mark = rest?.first else { return nil }
+      pass(1)
+      if mark == GroupName.none { return Value.none }
+      let word = rest?.loadUnaligned(as: UInt64.self) ?? 0
+      pass(8)
+      if mark == GroupName.time { return .time(Int64(bitPattern: word)) }
+      let text = rest.map { UnsafeRawBufferPointer(rebasing: $0.prefix(Int(word))) }
+      pass(Int(word))
+      return text.map { .text($0) }
     }
-    return values
+
+    private mutating func pass(_ count: Int) {
+      rest = rest.map { UnsafeRawBufferPointer(rebasing: $0.dropFirst(count)) }
+    }
   }
 }

@@ -18,12 +18,6 @@ struct NameIndex {
   /// are of a few groups.
   private var recent = [Int32](repeating: 0, count: 256)
 
-  /// The name of a number.
-  subscript(index: Int) -> [UInt8]? {
-    let entry = entries[index]
-    return entry.start < 0 ? nil : Array(names[entry.start..<entry.start + entry.length])
-  }
-
   /// Shows the name of a number.
   func withName<Result>(_ number: Int, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
     let entry = entries[number]

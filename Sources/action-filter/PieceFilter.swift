@@ -47,7 +47,7 @@ extension LineFilter {
     while let line = nextLine(&lines) {
       let before = (output.count, output.others)
       if (try? take(line)) == true, before == (output.count, output.others) { continue }
-      result.candidates.append(.init(number: line.number, line: lines.range(of: line)))
+      result.add(candidate: lines.range(of: line), number: line.number)
     }
   }
 
@@ -59,6 +59,15 @@ extension LineFilter {
 }
 
 extension PieceResult {
+  /// Notes a line that has to be read again.
+  fileprivate func add(candidate line: Range<Int>, number: Int) {
+    if let last = candidates.last, last.lines.upperBound + 1 == line.lowerBound {
+      candidates[candidates.count - 1].lines = last.lines.lowerBound..<line.upperBound
+    } else {
+      candidates.append(.init(first: number, lines: line))
+    }
+  }
+
   /// Notes a bad line: the first ones, which are said, or all where they are kept.
   fileprivate func note(
     _ faults: LineFaults, in line: RecordInput.Line, _ lines: PieceLines, isKept: Bool

@@ -4,7 +4,7 @@ import Records
 
 /// The lines of a piece, one after the other.
 struct PieceLines {
-  private let bytes: UnsafeRawBufferPointer
+  private var bytes: UnsafeRawBufferPointer
   private let isStart: Bool
   private var start = 0
   /// How many lines were passed.
@@ -41,6 +41,18 @@ struct PieceLines {
       if search.find(line.bytes) != nil { return line }
     }
     return nil
+  }
+
+  /// Lines that were seen before.
+  ///
+  /// - Parameters:
+  ///   - range: where their bytes are, without the last LF.
+  ///   - number: that of the first one in the piece.
+  func part(_ range: Range<Int>, from number: Int) -> PieceLines {
+    var part = self
+    part.bytes = UnsafeRawBufferPointer(rebasing: bytes[..<min(range.upperBound + 1, bytes.count)])
+    (part.start, part.count) = (range.lowerBound, number - 1)
+    return part
   }
 
   /// A line that was seen before.

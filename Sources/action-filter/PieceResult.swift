@@ -12,11 +12,12 @@ final class PieceResult: PieceWork {
     let faults: LineFaults
   }
 
-  /// A line that has to be read again, in order.
-  struct Candidate {
-    /// See `Bad`.
-    let number: Int
-    let line: Range<Int>
+  /// Lines, one behind the other, that have to be read again, in order.
+  struct Candidates {
+    /// The number of the first one, see `Bad`.
+    let first: Int
+    /// Where their bytes are, without the last LF.
+    var lines: Range<Int>
   }
 
   /// How many lines it has; not all were counted where enough was found before its end.
@@ -34,7 +35,7 @@ final class PieceResult: PieceWork {
   var tally: Tally?
   /// Whether the thread only looked for lines that matter, and which these are.
   var isCandidates = false
-  var candidates: [Candidate] = []
+  var candidates: [Candidates] = []
 
   func clear(keepingAtMost limit: Int) {
     (lines, count, unnamed) = (0, 0, 0)

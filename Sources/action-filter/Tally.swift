@@ -181,16 +181,6 @@ struct Tally {
 
   // MARK: - What came of it
 
-  /// One group.
-  private struct Group {
-    let values: [GroupName.Value]
-    let sums: Sums
-    let tokens: Tokens
-    /// When its bucket begins.
-    let start: Int64?
-    let cost: Double
-  }
-
   /// Hands over a record for each group, and one for all if that is wanted:
   /// `{"type":"count","kind":"llm_call","count":2,"usd_cost":0.3}`.
   ///
@@ -201,8 +191,9 @@ struct Tally {
   ) throws(WriteFailure) {
     var left = Self.mostEmpty
     var last: Int64?
-    for group in sorted() {
-      if let unit = grouping.time?.unit, let buckets, let start = group.start {
+    let starts = starts
+    for number in sorted(starts) {
+      if let unit = grouping.time?.unit, let buckets, let start = starts[number] {
         if var empty = last.map(buckets.next), empty < start {
           let gap = (start - empty) / unit.width + 1
           if gap > Self.longestGap || gap > left {
@@ -219,33 +210,49 @@ struct Tally {
         }
         last = start
       }
-      try take(record(group.values, group.sums, group.tokens))
+      let tokens = grouping.isUsage ? tokens[number] : Tokens()
+      try take(index.withName(number) { record(values(of: $0), sums[number], tokens) })
     }
-    if grouping.hasTotal { try take(record([], total, totalTokens)) }
+    if grouping.hasTotal { try take(record([] as [GroupName.Value], total, totalTokens)) }
   }
 
-  private func sorted() -> [Group] {
-    let time = grouping.keys.firstIndex { $0.unit != nil }
-    let isPlain = grouping.keys.count == 1 && time == nil
-    let groups = sums.indices.map { number in
-      let values = isPlain ? [GroupName.value(index[number])] : GroupName.values(index[number])
-      let start = time.flatMap { values[$0].seconds }
-      let cost = grouping.isUsage ? Double(sums[number].cost.text) ?? 0 : 0
-      return Group(
-        values: values, sums: sums[number], tokens: grouping.isUsage ? tokens[number] : Tokens(),
-        start: start, cost: cost)
+  private func values(of name: UnsafeRawBufferPointer?) -> GroupName.Values {
+    GroupName.Values(name, isPlain: grouping.keys.count == 1 && grouping.time == nil)
+  }
+
+  /// When the bucket of each group begins; none where no key is a time.
+  private var starts: [Int64?] {
+    guard let time = grouping.keys.firstIndex(where: { $0.unit != nil }) else { return [] }
+    return sums.indices.map { number in
+      index.withName(number) { values(of: $0).dropFirst(time).first { _ in true }?.seconds }
     }
-    return groups.sorted { a, b in
-      if a.start != b.start { return a.start ?? .max < b.start ?? .max }
-      if a.cost != b.cost { return a.cost > b.cost }
-      if a.sums.count != b.sums.count { return a.sums.count > b.sums.count }
-      for (one, other) in zip(a.values, b.values) where one != other { return one < other }
-      return false
+  }
+
+  /// The numbers of the groups in the order in which they are told.
+  private func sorted(_ starts: [Int64?]) -> [Int] {
+    let costs = grouping.isUsage ? sums.map { Double($0.cost.text) ?? 0 } : []
+    return sums.indices.sorted { a, b in
+      if !starts.isEmpty, starts[a] != starts[b] {
+        return starts[a] ?? .max < starts[b] ?? .max
+      }
+      if !costs.isEmpty, costs[a] != costs[b] { return costs[a] > costs[b] }
+      if sums[a].count != sums[b].count { return sums[a].count > sums[b].count }
+      return index.withName(a) { one in
+        index.withName(b) { other in
+          for (one, other) in zip(values(of: one), values(of: other)) {
+            let order = one.compare(other)
+            if order != 0 { return order < 0 }
+          }
+          return false
+        }
+      }
     }
   }
 
   /// - Parameter values: of the keys; none for all actions together.
-  private func record(_ values: [GroupName.Value], _ sums: Sums, _ tokens: Tokens) -> String {
+  private func record(_ values: some Sequence<GroupName.Value>, _ sums: Sums, _ tokens: Tokens)
+    -> String
+  {
     var record = RecordText(.count)
     for (key, value) in zip(grouping.keys, values) {
       record = record.stringOrNull(key.rawValue, value.text)

@@ -69,6 +69,21 @@ is "$(action-filter --by kind,guild names | wc -l | tr -d ' ')" 5 "five pairs ar
 is "$(action-filter --by guild,kind names | grep -c '"guild":"\\"\\\\\\n\\u001b\[2J","kind":"a\\u0000"')" 1 \
   "hostile names are quoted"
 
+# Many groups do not take much memory, whatever is summed of them.
+python3 -c '
+for n in range(300000):
+    print("{\"kind\":\"kind_%06d\",\"user_id\":\"%d\",\"created_at\":\"2026-01-01T00:%02d:00Z\",\"metadata\":{\"usage\":{\"inputTokens\":3}},\"usd_cost\":0.%d}" % (n, n % 1000, n % 60, n + 1))' >many
+for by in kind "kind,user --total" minute,kind "kind --usage"; do
+  for jobs in 1 4; do
+    # shellcheck disable=SC2086  # several words
+    ok "300,000 groups in 120 MiB: --by $by -j $jobs" \
+      python3 "$cli/resident.py" $((120 * 1024)) action-filter -j $jobs --by $by many
+  done
+done
+is "$(action-filter --by minute,kind many | sed -n '1p;300000p' | tr -d '\n')" \
+  '{"type":"count","minute":"2026-01-01T00:00:00.000Z","kind":"kind_000000","count":1,"usd_cost":0.1}{"type":"count","minute":"2026-01-01T00:59:00.000Z","kind":"kind_299999","count":1,"usd_cost":0.3}' \
+  "in their order"
+
 for keys in '' ',' hour,,kind 'kind,' ,kind 'kind,,,' day,hour kind,kind hours Kind; do
   run action-filter --by "$keys" day
   status_is 2 "usage: --by '$keys'"

@@ -99,4 +99,11 @@ ok "memory does not grow with them" \
 run action-filter -j 8 -N bad
 status_is 2 "they are faults"
 err_like '^action-filter: 3999990 more bad lines$' "and all of them are counted"
+
+# --- what has to be read in order with -u is not kept line by line
+yes '{}' | head -n 4000000 >bare
+ok "short lines take no memory" \
+  python3 "$cli/resident.py" $((24 * 1024)) action-filter -j 8 -u -N bare
+ok "and are all the same with several threads" \
+  [ "$(action-filter -j 8 -u bare | cksum)" = "$(action-filter -j 1 -u bare | cksum)" ]
 done_testing
