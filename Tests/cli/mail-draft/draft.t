@@ -247,4 +247,18 @@ SENDMAIL=false ask mail y -- mail-draft --sendmail 'cat >other'
 status_is 0 "--sendmail wins over SENDMAIL"
 ok "and got the mail" cmp mail other
 
+# A line of megabytes: some awks would take hours for it.
+python3 -c 'print("x" * 50000000)' >long
+(echo 'To: a@example.org' && echo && cat long) >headed
+bound=40
+run mail-draft -n long
+status_is 0 "a text of one line of 50 MB"
+ok "is the body" sh -c 'tail -n 1 "$1" | cmp - long' - "$out"
+run mail-draft -n headed
+status_is 0 "and behind a header"
+ok "as well" sh -c 'tail -n 1 "$1" | cmp - long' - "$out"
+{ printf 'Subject: ' && cat long; } >subject
+run mail-draft -n subject
+status_is 2 "a header of that size is refused"
+err_is "mail-draft: not a draft: its header is longer than 100,000 bytes" "and told"
 done_testing
