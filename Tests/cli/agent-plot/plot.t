@@ -18,6 +18,17 @@ status_is 0 "without a file to write"
 ok "it is the table of action-format" cmp "$out" want
 run sh -c 'agent-plot <counts'
 ok "of standard input, too" cmp "$out" want
+head -n 3 "$day" >rows
+for how in 'agent-plot rows' 'agent-plot <rows' 'agent-plot - <rows' 'agent-plot </dev/null' \
+  'agent-plot --svg none.svg rows'; do
+  run sh -c "$how"
+  status_is 1 "no counts: $how"
+  out_empty "prints nothing"
+  err_is "agent-plot: no counts in the input: pipe it through action-filter --by" "but says why"
+done
+run agent-plot missing
+status_is 2 "a file that is not there"
+err_is "agent-plot: missing: no such file or directory" "is told"
 
 # --- pictures
 # texts FILE: the words of a drawing, a line each.
