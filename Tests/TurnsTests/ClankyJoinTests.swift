@@ -58,7 +58,7 @@ import Turns
     #expect(tell([begin, other]).count == 2)
     // What was told of no turn stays so.
     #expect(
-      tell([result(2, "10:00:02.000"), llm(6, "10:20:00.000"), begin]).prefix(2) == [
+      tellLive([result(2, "10:00:02.000"), llm(6, "10:20:00.000"), begin]).prefix(2) == [
         "call k/1 browser succeeded printed a page", "call k/1 \(whole)",
       ])
   }
@@ -96,7 +96,7 @@ import Turns
 
   @Test func anAnswerInSeveralMessagesIsOneTurn() {
     let both = #","triggerMessageIds":["t1","t2"]"#
-    let told = tell([
+    let told = tellLive([
       reply(1, "10:00:03.000", trigger: "t1", took: 2500, more: both),
       reply(2, "10:00:04.000", trigger: "t1", took: 3500), named(3, "10:00:02.000", "t2"),
     ])
@@ -156,7 +156,7 @@ import Turns
     // Another one is not, whoever was there first.
     for first in [named(1, "10:00:01.000", "t", user: "noor"), answer] {
       let told = last(
-        of: tell([
+        of: tellLive([
           first, search(2, "10:00:02.000", user: "noor"), search(3, "10:00:03.000", user: "else"),
           answer, search(4, "10:00:04.000", user: "else"),
         ]))

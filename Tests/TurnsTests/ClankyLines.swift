@@ -8,8 +8,19 @@ struct Decoded {
   private var scan = RecordScan()
   private(set) var told: [String] = []
 
+  /// Takes a line behind which nothing more is to be read for now.
   @discardableResult
   mutating func take(_ line: String) -> Bool {
+    let isOurs = read(line)
+    var events: [TurnEvent] = []
+    decoder.pause(into: &events)
+    told += events.map(words(of:))
+    return isOurs
+  }
+
+  /// Takes one of several lines.
+  @discardableResult
+  mutating func read(_ line: String) -> Bool {
     var events: [TurnEvent] = []
     let bytes = Array(line.utf8)
     let isOurs = bytes.withUnsafeBytes { bytes in
@@ -29,6 +40,14 @@ struct Decoded {
 
 /// All that lines tell.
 func tell(_ lines: [String]) -> [String] {
+  var decoded = Decoded()
+  for line in lines { decoded.read(line) }
+  decoded.finish()
+  return decoded.told
+}
+
+/// All that lines tell that come one by one.
+func tellLive(_ lines: [String]) -> [String] {
   var decoded = Decoded()
   for line in lines { decoded.take(line) }
   decoded.finish()
