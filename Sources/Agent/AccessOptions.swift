@@ -10,6 +10,9 @@ public struct AccessOptions: Sendable {
   public var tokenFile: String?
   /// Whether the token may go over plain http to any host.
   public var allowPlaintext = false
+  /// Whether nothing can be asked without the token; a profile's own may be what is to be
+  /// fetched.
+  public var needsToken = true
   /// The file of certificate authorities, the argument of `--cacert`.
   public var authorities: String?
 

@@ -74,7 +74,7 @@ public struct AgentAccess {
     self.options = options
     backend = try AgentServer(
       profile, settings: settings, tokenFile: options.tokenFile,
-      allowPlaintext: options.allowPlaintext)
+      allowPlaintext: options.allowPlaintext, needsToken: options.needsToken)
   }
 }
 

@@ -20,14 +20,16 @@ public struct AgentServer: Sendable {
   ///   - settings: the configuration.
   ///   - tokenFile: the argument of `--token-file`, nil when not given.
   ///   - allowPlaintext: `--allow-plaintext`.
+  ///   - needsToken: whether a token of the profile that cannot be read is a fault.
   /// - Throws: `SettingsError`: no URL, a token that cannot be
   ///   read (`denied`), or that would travel in clear text.
   public init(
-    _ profile: Settings.Profile, settings: Settings, tokenFile: String?, allowPlaintext: Bool
+    _ profile: Settings.Profile, settings: Settings, tokenFile: String?, allowPlaintext: Bool,
+    needsToken: Bool = true
   ) throws(SettingsError) {
     try self.init(
       base: profile.address, settings: settings, profile: profile, tokenFile: tokenFile,
-      allowPlaintext: allowPlaintext)
+      allowPlaintext: allowPlaintext, needsToken: needsToken)
   }
 
   /// The server at an address.
@@ -41,10 +43,11 @@ public struct AgentServer: Sendable {
   ///   - allowPlaintext: `--allow-plaintext`.
   ///   - headers: the user's own; a token among them wins over the configuration,
   ///     not over `--token-file`, and travels as the user says.
+  ///   - needsToken: as above.
   /// - Throws: `SettingsError`, as above.
   public init(
     base: WebAddress, settings: Settings, profile: Settings.Profile?, tokenFile: String?,
-    allowPlaintext: Bool, headers: [Header] = []
+    allowPlaintext: Bool, headers: [Header] = [], needsToken: Bool = true
   ) throws(SettingsError) {
     self.base = base
     kind = (profile?.kind ?? .clanky).backend
@@ -60,7 +63,12 @@ public struct AgentServer: Sendable {
       token = nil
       return
     }
-    token = try settings.credentials.token(option: tokenFile, profile: profile)
+    do throws(SettingsError) {
+      token = try settings.credentials.token(option: tokenFile, profile: profile)
+    } catch {
+      if needsToken || tokenFile != nil || error.status != .denied { throw error }
+      token = nil
+    }
     guard let token else { return }
     try kind.check(token)
     let may = Credentials.mayTravel(

@@ -28,6 +28,8 @@ public struct Operation: Sendable {
   public let options: Set<String>
   /// The list that is the answer; nil for another.
   public let listing: Listing?
+  /// Whether it asks for the token, and so may have none yet.
+  public let fetchesToken: Bool
   /// Asks, and writes the answer. Throws `CallFailure`, `WriteFailure`.
   public let run: @Sendable (OperationCall) throws -> ExitStatus
 
@@ -38,15 +40,18 @@ public struct Operation: Sendable {
   ///   - operand: what may follow it.
   ///   - options: the long names of the options that it takes.
   ///   - listing: the list that is the answer.
+  ///   - fetchesToken: whether it asks for the token, and so may have none yet.
   ///   - run: asks, and writes the answer.
   public init(
     _ name: String, _ operand: Operand? = nil, options: Set<String> = [],
-    listing: Listing? = nil, run: @escaping @Sendable (OperationCall) throws -> ExitStatus
+    listing: Listing? = nil, fetchesToken: Bool = false,
+    run: @escaping @Sendable (OperationCall) throws -> ExitStatus
   ) {
     self.name = name
     self.operand = operand
     self.options = options
     self.listing = listing
+    self.fetchesToken = fetchesToken
     self.run = run
   }
 

@@ -99,6 +99,7 @@ struct CallOptions {
     }
     // Whose it is, only the configuration tells.
     if !candidates.contains(where: { (try? check($0)) != nil }) { try check(candidates[0]) }
+    access.needsToken = !candidates.contains { $0.fetchesToken }
     if let kind = arguments.kinds.first(where: { $0.contains { "*?[".contains($0) } }) {
       throw UsageError("--kind \(kind): whole kinds alone; action-filter(1) knows patterns")
     }

@@ -69,11 +69,12 @@ struct ActionIDs {
   func missing(after bound: Timestamp?, before blind: Timestamp? = nil) -> Int64? {
     guard var least = found.map(\.id).min(), var most = found.map(\.id).max() else { return nil }
     if let blind {
-      let older = found.filter { row in row.time.map { $0 <= blind } ?? true }
-      most = older.map(\.id).max() ?? least
+      // Ids follow time but roughly.
+      let newer = found.filter { row in row.time.map { $0 > blind } ?? false }.map(\.id)
+      let older = found.filter { row in row.time.map { $0 <= blind } ?? true }.map(\.id)
+      most = max(older.max() ?? least, newer.min() ?? most)
     }
     if let bound {
-      // Ids follow time but roughly.
       var newer = Int64.max
       for (id, time) in found {
         if let time, time <= bound { least = max(least, id) } else { newer = min(newer, id) }

@@ -129,13 +129,7 @@ final class GatewayAnswers {
       busy.remove(id)
       switch reply {
       case .answer:
-        let outcome = reply.object
-        if outcome?["applied"]?.bool == false {
-          told(answer, outcome?["approval"])
-        } else {
-          book.decide(id, answer.word)
-          finish(answer, .accepted, nil)
-        }
+        took(answer, reply.object)
       case .refused(let error): refused(answer, error)
       case .late: look(answer)
       // The next greeting is followed by a list, and that by another look at it.
@@ -143,6 +137,33 @@ final class GatewayAnswers {
       }
       if link.hello != nil, !waiting.isEmpty { settle() }
     }
+  }
+
+  /// Takes the reply to an answer: it may be of another approval, or say something else than
+  /// what was decided.
+  private func took(_ answer: Answer, _ reply: JSONValue?) {
+    let id = answer.decision.id
+    let approval = reply?["approval"]?.isObject == true ? reply?["approval"] : reply
+    let named = [reply?["id"]?.text, approval?["id"]?.text].compactMap { $0 }
+    if let other = named.first(where: { $0 != id }) {
+      return finish(answer, .unknown, "the reply is about another approval: \(other)")
+    }
+    if reply?["ok"]?.bool == false || approval?["ok"]?.bool == false {
+      let reason = reply?["reason"]?.string ?? "the gateway says that it is not done"
+      return finish(answer, .refused, reason)
+    }
+    if reply?["applied"]?.bool == false { return told(answer, approval) }
+    if let decision = approval?["decision"]?.string, decision != answer.word {
+      return told(answer, approval)
+    }
+    let status = approval?["status"]?.string ?? ""
+    let others = answer.word == "deny" ? ["allowed", "approved"] : ["denied", "rejected"]
+    if status == "pending" { return look(answer) }
+    if (others + ["expired", "cancelled"]).contains(status) {
+      return finish(answer, decided: status)
+    }
+    book.decide(id, answer.word)
+    finish(answer, .accepted, nil)
   }
 
   private func refused(_ answer: Answer, _ error: GatewayError) {

@@ -23,8 +23,9 @@ enum GatewayReply {
 /// in any order, between events, and what is answered twice is settled by the first.
 final class GatewayCalls {
   private struct Call {
-    let id: String
-    let frame: [UInt8]
+    var id: String
+    let method: String
+    let params: RecordText
     let until: Double
     /// When it is sent once more, because the gateway was only starting.
     var again = Double.infinity
@@ -58,7 +59,7 @@ final class GatewayCalls {
   ) -> [UInt8] {
     let id = newID()
     let frame = Self.frame(id, method, params)
-    waiting.append(Call(id: id, frame: frame, until: until, then: then))
+    waiting.append(Call(id: id, method: method, params: params, until: until, then: then))
     return frame
   }
 
@@ -69,7 +70,7 @@ final class GatewayCalls {
   func settle(_ id: String, _ answer: GatewayAnswer) {
     guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
     if case .failure(let error) = answer, error.isStarting {
-      // The same request again, as the gateway asks for.
+      // The same request again, as the gateway asks for, in a frame of its own.
       waiting[index].again = Clock.monotonic + max(error.retryAfter ?? 1, 0.05)
       return
     }
@@ -98,7 +99,9 @@ final class GatewayCalls {
     var frames: [[UInt8]] = []
     for index in waiting.indices where waiting[index].again <= now {
       waiting[index].again = .infinity
-      frames.append(waiting[index].frame)
+      waiting[index].id = newID()
+      frames.append(
+        Self.frame(waiting[index].id, waiting[index].method, waiting[index].params))
     }
     return frames
   }

@@ -82,8 +82,11 @@ final class GatewayChat: ChatLine {
 
   private func begin(_ hello: GatewayHello) {
     if let question {
-      self.question = nil
       let key = hello.sessionKey(thread: question.thread, agent: question.agent)
+      if let reason = GatewayLists.fault(key: key) {
+        return finish(.refused(AnswerProblem(reason, .failure)))
+      }
+      self.question = nil
       looks = 0
       let now = Int64(Clock.unix * 1000)
       turn = GatewayTurn(
@@ -248,6 +251,9 @@ final class GatewayChat: ChatLine {
     _ then: @escaping (Result<[[UInt8]], CallFailure>) -> Void
   ) {
     let (method, params, key) = GatewayLists.request(list, hello)
+    if let reason = GatewayLists.fault(key: key) {
+      return then(.failure(CallFailure(place, reason, .failure)))
+    }
     link.call(method, params) { [unowned self] reply in
       switch reply {
       case .answer(let payload):

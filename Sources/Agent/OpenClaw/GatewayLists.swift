@@ -23,6 +23,16 @@ enum GatewayLists {
     }
   }
 
+  /// The longest session key that a gateway takes, UTF-16 units.
+  private static let longestKey = 512
+
+  /// Why a conversation cannot be asked for by its session key; nil when it can.
+  static func fault(key: String) -> String? {
+    guard key.utf16.count > longestKey else { return nil }
+    return "the thread's name is too long: its session key would have \(key.utf16.count)"
+      + " characters, \(longestKey) at most"
+  }
+
   /// Why a conversation and an agent do not go together; nil when they do.
   static func fault(thread: String?, agent: String?) -> String? {
     guard let agent, let thread, let owner = Self.agent(of: thread), owner != agent else {

@@ -133,6 +133,11 @@ struct RunBook {
 
 extension GatewayStream: GatewayLinkOwner {
   func linkOpened(_ hello: GatewayHello, isFirst: Bool, down: Double?) {
+    let key = thread.map { hello.sessionKey(thread: $0, agent: nil) } ?? ""
+    if let reason = GatewayLists.fault(key: key) {
+      handler.streamEnded(.failed(AnswerProblem(reason, .failure)), at: link.place)
+      return
+    }
     handler.streamOpened(link.place, isFirst: isFirst, down: down)
     subscribe(hello, isFirst: isFirst)
   }

@@ -78,6 +78,9 @@ final class ResponsesChat: ChatLine {
       return listener?.chatEnded(.refused(problem)) ?? ()
     }
     let key = Self.sessionKey(question)
+    if let reason = GatewayLists.fault(key: key) {
+      return listener?.chatEnded(.refused(AnswerProblem(reason, .failure))) ?? ()
+    }
     let agent = question.agent ?? question.thread.flatMap(GatewayLists.agent)
     let body = RecordText().string("model", agent.map { "openclaw/\($0)" } ?? "openclaw")
       .list("input", [Self.input(question)]).bool("stream", true).string("user", key)

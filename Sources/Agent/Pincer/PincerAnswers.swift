@@ -111,13 +111,31 @@ final class PincerAnswers {
       // All may have ended meanwhile.
       guard busy.removeValue(forKey: id) != nil else { return }
       switch outcome {
-      case .success:
+      case .success(let reply):
+        if let other = Self.contradiction(reply.value, id, isYes: isYes) {
+          return other.isOther
+            ? finish(answer, .unknown, other.words) : look(answer, other.words)
+        }
         let isUnheard = isYes && answer.decision.reason?.isEmpty == false
         finish(answer, .accepted, isUnheard ? "an approval takes no reason: not sent" : nil)
       case .failure(.network(let reason)): look(answer, reason)
       case .failure(.refused(let problem, let error)): refused(answer, problem, error)
       }
     }
+  }
+
+  /// What a reply says against the answer: that it is of another action, or that the action
+  /// is in another state; nil when nothing.
+  private static func contradiction(
+    _ reply: JSONValue, _ id: String, isYes: Bool
+  ) -> (words: String, isOther: Bool)? {
+    let named = reply.pincerText("actionId")
+    if !named.isEmpty, named != id { return ("the reply is about another action: \(named)", true) }
+    if reply["ok"]?.bool == false { return ("the server says that it is not done", false) }
+    let states = isYes ? ["APPROVED", "EXECUTED"] : ["REJECTED"]
+    guard let status = reply.pincerEnum("status", PincerWords.actionStates) else { return nil }
+    let isFitting = states.contains { status == $0 || status.hasSuffix("_\($0)") }
+    return isFitting ? nil : ("the server says that it is \(status.lowercased())", false)
   }
 
   private func refused(_ answer: Answer, _ problem: AnswerProblem, _ error: ConnectError?) {

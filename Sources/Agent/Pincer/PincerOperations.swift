@@ -8,7 +8,9 @@ enum PincerOperations {
     list("threads", .listThreads, .pincerThreads, page: 100), list("jobs", .listJobs, .pincerJobs),
     list("schedules", .listSchedules, .pincerSchedules),
     list("devices", .listDevices, .pincerDevices), list("audit", .listAudit, .pincerAudit),
-    Operation("pair", Operation.Operand("FILE", isNeeded: true)) { try PincerPairing($0).run() },
+    Operation("pair", Operation.Operand("FILE", isNeeded: true), fetchesToken: true) {
+      try PincerPairing($0).run()
+    },
     Operation("pairing-code") { call in
       try call.output.record(try ask(call.caller, .createPairingCode).bytes, facts: nil)
       return .success

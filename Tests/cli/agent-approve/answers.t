@@ -157,4 +157,34 @@ status_is 2 "nothing goes to another machine in clear text"
 run agent-approve -l -p far --allow-plaintext
 status_is 75 "unless that is wanted"
 not_ok "no secret in what was printed and said" grep -rqE 'gw-secret|dt-[0-9a-f]' "$out" "$err" "$tmp/live.out" "$tmp/live.err"
+
+# --- the reply is read
+for version in early late; do
+  start_gateway "$version" --approvals "$version"
+  method=exec.approval.resolve
+  [ "$version" = early ] || method=approval.resolve
+  count=0
+  # reply WORD JSON STATUS RESULT: what is decided, what is said to that, what it means.
+  reply() {
+    count=$((count + 1))
+    tell "$version" ask "r$count" '{"command":"make"}'
+    tell "$version" reply "$method" "$(printf '%s' "$2" | sed "s/ID/r$count/")"
+    run agent-approve -p "$version" "--$1" "r$count"
+    is "$status $(jq -r .result "$out")" "$3 $4" "$version: $1, and the reply is $2"
+  }
+  reply approve '{"ok":true}' 0 accepted
+  reply approve '{"ok":false}' 1 refused
+  reply approve '{"ok":true,"id":"ID"}' 0 accepted
+  reply approve '{"ok":true,"id":"other"}' 75 unknown
+  reply approve '{"ok":true,"decision":"deny"}' 1 late
+  reply deny '{"ok":true,"decision":"allow-once"}' 1 late
+  reply approve '{"applied":true,"approval":{"id":"ID","status":"allowed"}}' 0 accepted
+  reply deny '{"applied":true,"approval":{"id":"ID","status":"denied"}}' 0 accepted
+  reply approve '{"applied":true,"approval":{"id":"ID","status":"denied"}}' 1 late
+  reply deny '{"applied":true,"approval":{"id":"ID","status":"allowed"}}' 1 late
+  reply approve '{"applied":true,"approval":{"id":"ID","status":"expired"}}' 1 late
+  reply approve '{"applied":true,"approval":{"id":"other","status":"allowed"}}' 75 unknown
+  reply approve '{"status":"cancelled"}' 1 late
+  unlike "$(jq -r .reason "$out")" null "$version: with a reason"
+done
 done_testing

@@ -183,4 +183,30 @@ run sh -c 'echo tc_1 | agent-approve -p pin --approve -'
 status_is 77 "a token that was revoked"
 is "$(jq -r .result "$out")" refused "nothing was sent"
 not_ok "no token in what was said" grep -rq "${pincer_token#*.}" "$out" "$err" "$tmp/watch.out" "$tmp/watch.err"
+
+# --- the reply is read
+# reply WORD METHOD JSON STATUS RESULT: what is decided, what is said to that, what it means.
+start_pincer heard
+waits() {
+  id=$(ask heard ApprovalsService/ListApprovals '{}' | jq -r '.items[]?.actionId')
+  [ -n "$id" ]
+}
+reply() {
+  ask heard TurnsService/SendTurn "{\"threadId\":\"$(new_thread heard)\",\"userText\":\"ask 1\"}" >"$tmp/said"
+  wait_until 20 waits
+  tell heard answer "ApprovalsService/$2" 200 application/json "$(printf '%s' "$3" | sed "s/ID/$id/")"
+  run agent-approve -p heard "--$1" "$id"
+  is "$status $(jq -r .result "$out")" "$4 $5" "$1, and the reply is $3"
+  run agent-approve -p heard --deny "$id"
+}
+reply approve ApproveAction '{"actionId":"ID","status":"APPROVED"}' 0 accepted
+reply approve ApproveAction '{"actionId":"ID","status":"ACTION_STATUS_APPROVED"}' 0 accepted
+reply deny RejectAction '{"action_id":"ID","status":3}' 0 accepted
+reply approve ApproveAction '{"actionId":"act_other","status":"APPROVED"}' 75 unknown
+reply deny RejectAction '{"actionId":"act_other","status":"REJECTED"}' 75 unknown
+reply approve ApproveAction '{"actionId":"ID","status":"PENDING"}' 75 unknown
+reply approve ApproveAction '{"actionId":"ID","status":"REJECTED"}' 75 unknown
+reply deny RejectAction '{"actionId":"ID","status":"APPROVED"}' 75 unknown
+reply approve ApproveAction '{"actionId":"ID","ok":false}' 75 unknown
+is "$(jq -r .reason "$out")" "the server says that it is not done" "with the reason"
 done_testing

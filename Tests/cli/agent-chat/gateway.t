@@ -204,4 +204,37 @@ run agent-chat -p web hello
 status_is 2 "an agent that takes no messages"
 err_is "agent-chat: web: a Clanky dashboard takes no messages" "says so"
 
+
+# --- a gateway that is only starting
+before=$(sent)
+tell claw busy chat.send 50
+chat patience
+status_is 0 "a question that is refused for a while"
+out_is "You said: patience" "is asked again"
+is "$(($(sent) - before))" 2 "once"
+again='select(.frame.method == "chat.send") | .frame'
+is "$(jq -r "$again | .id" "$tmp/claw.log" | tail -n 2 | sort -u | wc -l | tr -d ' ')" 2 \
+  "in a frame of its own"
+is "$(jq -r "$again | .params.idempotencyKey" "$tmp/claw.log" | tail -n 2 | sort -u | wc -l | tr -d ' ')" 1 \
+  "under the same key"
+
+# --- names that make too long a session key
+# long COUNT: so many letters.
+long() { head -c "$1" /dev/zero | tr '\0' x; }
+before=$(frames claw chat.send | wc -l)
+chat -t "$(long $((512 - 12)))" hello
+status_is 0 "a name that fits with the agent's"
+chat -t "$(long $((513 - 12)))" hello
+status_is 2 "one letter more"
+err_like "the thread's name is too long: its session key would have 513 characters, 512 at most" \
+  "is told"
+chat -a "$(long 100)" -t "$(long 410)" hello
+status_is 2 "also with another agent"
+chat -t "$(long 480)$(printf '\360\237\214\277%.0s' 1 2 3 4 5 6 7 8 9 10 11)" hello
+status_is 2 "counted as the gateway counts"
+is "$(($(frames claw chat.send | wc -l) - before))" 1 "and is not sent"
+chat --history -t "$(long 501)"
+status_is 2 "nor is its history asked for"
+run agent-tail -p claw --max-time 5 -t "$(long 501)"
+status_is 2 "nor is it followed"
 done_testing

@@ -200,4 +200,8 @@ out_like '^Something else' "and the new text is shown whole"
 run python3 "$cli/terminal.py" agent-chat -p r "$(printf '\033]0;x\007')"
 out_like '^You said: \\e\]0;x\\x07' "what a terminal would obey is escaped"
 
+
+run agent-chat -p r -t "$(head -c 510 /dev/zero | tr '\0' x)" hello
+status_is 2 "a name that makes too long a session key"
+err_like 'session key would have 521 characters' "is not sent"
 done_testing

@@ -28,6 +28,8 @@ Lines that come through the FIFO, and are in FIFO.done when they were obeyed:
   pair            the device is let in         mute METHOD         never answer a method
   cut METHOD      cut the connection when a method is called, once, after it was done
   lose METHOD     the same before it was done      crash METHOD  and no approval is known
+  reply METHOD JSON  answer the next call of a method with this, and do nothing
+  busy METHOD MS  refuse the next call of a method: not before so many milliseconds
   brief ID MS     an approval waits, which nobody hears the end of
   settle ID WORD  somebody else answers, which is not told
 """
@@ -95,7 +97,7 @@ history = {}
 approvals = {}
 settled = {}
 state = {"hush": False, "door": "", "skip": 0, "refuse": None, "paired": not options.pair,
-         "mute": set(), "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0, "go": threading.Event()}
+         "mute": set(), "reply": {}, "cut": set(), "lose": set(), "crash": set(), "drops": options.drops, "seq": 0, "made": 0, "go": threading.Event()}
 
 
 def now():
@@ -553,7 +555,9 @@ def serve(sock):
                 state["crash"].discard(method)
                 connection.cut()
                 raise Gone()
-            result = answer(connection, method, frame.get("params", {}))
+            result = state["reply"].pop(method, None)
+            if result is None:
+                result = answer(connection, method, frame.get("params", {}))
             if method in state["cut"]:
                 state["cut"].discard(method)
                 connection.cut()
@@ -627,6 +631,11 @@ def control(line):
         state["mute"].add(name)
     elif word in ("cut", "lose", "crash"):
         state[word].add(name)
+    elif word == "reply":
+        state["reply"][name] = json.loads(last)
+    elif word == "busy":
+        state["reply"][name] = [{"code": "UNAVAILABLE", "message": "gateway starting",
+                                 "retryable": True, "retryAfterMs": int(last)}]
     elif word == "settle":
         approvals.pop(name, None)
         settled[name] = last
