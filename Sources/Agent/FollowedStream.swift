@@ -40,11 +40,16 @@ public struct FollowedStream {
   ///   - request: the stream's, with its token.
   ///   - server: reads the errors.
   ///   - resume: the state of an earlier run; nil without one.
-  public init(_ request: Request, _ server: AgentServer, resume: ResumePoint?) {
+  ///   - resuming: what goes with a last event id.
+  public init(
+    _ request: Request, _ server: AgentServer, resume: ResumePoint?,
+    resuming: @escaping () -> [Header] = { [] }
+  ) {
     self.init(place: request.address.display, resume: resume) { client, policy, handler in
       EventStream(
         client, request, policy: policy,
-        judge: { server.problem(of: $0, $1, method: request.method) }, handler: handler)
+        judge: { server.problem(of: $0, $1, method: request.method) }, resuming: resuming,
+        handler: handler)
     }
   }
 

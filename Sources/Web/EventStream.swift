@@ -14,6 +14,7 @@ public final class EventStream: StreamLink {
   private let client: WebClient
   private let request: Request
   private let judge: (ResponseHead, [UInt8]) -> AnswerProblem?
+  private let resuming: () -> [Header]
   private let policy: StreamPolicy
   private let clock: () -> Double
   private let date: () -> Double
@@ -44,6 +45,7 @@ public final class EventStream: StreamLink {
   public init(
     _ client: WebClient, _ request: Request, policy: StreamPolicy,
     judge: @escaping (ResponseHead, [UInt8]) -> AnswerProblem?,
+    resuming: @escaping () -> [Header] = { [] },
     clock: @escaping () -> Double = { Clock.monotonic },
     date: @escaping () -> Double = { Clock.unix },
     random: @escaping () -> Double = { Double.random(in: 0..<1) }, handler: (any StreamHandler)
@@ -51,6 +53,7 @@ public final class EventStream: StreamLink {
     self.client = client
     self.request = request
     self.judge = judge
+    self.resuming = resuming
     self.policy = policy
     self.clock = clock
     self.date = date
@@ -122,6 +125,7 @@ public final class EventStream: StreamLink {
     let id = parser.lastEventID
     if !id.isEmpty {
       request.headers.append(Header("Last-Event-ID", String(decoding: id, as: UTF8.self)))
+      request.headers += resuming()
     }
     exchange = Exchange(
       client, request, onHead: { [unowned self] in take($0) },

@@ -27,7 +27,7 @@ final class ActivityFollower: Continuity {
   /// Whether events of an earlier connection were printed.
   private var isUnderWay = false
   /// The last event id, where the server sends any.
-  private var lastID = ""
+  private var lastID: [UInt8] = []
 
   /// Told what is to be printed.
   weak var handler: (any ContinuityHandler)?
@@ -37,17 +37,18 @@ final class ActivityFollower: Continuity {
   ///   - client: of the stream.
   ///   - request: a request to the dashboard, for its method and headers.
   ///   - base: the dashboard's address.
-  ///   - newest: the newest action of an earlier run.
+  ///   - state: where an earlier run ended; nil without one.
   init(
     _ stream: DashboardStream, _ client: WebClient, _ request: Request, base: WebAddress,
-    resumingAt newest: String?
+    resumingAt state: FollowState?
   ) {
     self.stream = stream
+    lastID = Array((state?.lastEventID ?? "").utf8)
     self.client = client
     self.request = request
     self.base = base
     ledger = ActivityLedger(
-      resumingAt: newest, prefix: stream == .voice ? ClankyPath.voiceKinds : nil)
+      resumingAt: state?.newest, prefix: stream == .voice ? ClankyPath.voiceKinds : nil)
   }
 
   /// The `created_at` of the newest action printed.
@@ -82,8 +83,13 @@ final class ActivityFollower: Continuity {
       return false
     }
     note(event.type, data)
+    if stream == .voice { keepID(event.id) }
     isUnderWay = true
     return true
+  }
+
+  private func keepID(_ id: UnsafeRawBufferPointer) {
+    if !lastID.elementsEqual(id) { lastID = Array(id) }
   }
 
   private func note(_ type: UnsafeRawBufferPointer, _ data: UnsafeRawBufferPointer) {
@@ -99,12 +105,8 @@ final class ActivityFollower: Continuity {
   /// Whether the server knows by the last event id what was missed.
   private func resumes(_ event: StreamEventView) -> Bool {
     isNew = false
-    let id = String(decoding: event.id, as: UTF8.self)
-    defer { lastID = id }
-    if id.isEmpty { return false }
-    // A smaller one is the first of another database.
-    guard let number = Int64(id), let last = Int64(lastID) else { return true }
-    return number >= last
+    // Of its own it has one only where a client begins anew.
+    return !event.id.isEmpty && (lastID.isEmpty || lastID.elementsEqual(event.id))
   }
 
   /// The connection is gone, and what was held is forgotten.
@@ -208,6 +210,7 @@ final class ActivityFollower: Continuity {
     for event in events {
       // Noted behind the output: a state that is saved now must not be ahead of it.
       if handler?.printHeld(event) != true { return }
+      event.id.withUnsafeBytes(keepID)
       event.type.withUnsafeBytes { type in event.data.withUnsafeBytes { note(type, $0) } }
     }
     handler?.releaseStream()

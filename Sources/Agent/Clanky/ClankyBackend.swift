@@ -129,14 +129,17 @@ public enum DashboardStream: String, CaseIterable, Sendable {
     _ request: Request, _ server: AgentServer, base: WebAddress, client: WebClient,
     resume: ResumePoint?
   ) -> FollowedStream {
-    var followed = FollowedStream(request, server, resume: resume)
-    followed.usualSilence = Self.usualSilence
     var rows = request
     rows.method = "GET"
     rows.body = nil
     rows.headers = [Header("Accept", "application/json")]
-    followed.continuity = ActivityFollower(
-      self, client, rows, base: base, resumingAt: resume?.state.newest)
+    let follower = ActivityFollower(self, client, rows, base: base, resumingAt: resume?.state)
+    var followed = FollowedStream(request, server, resume: resume) { [weak follower] in
+      // Ids that began anew are of newer actions (Agent/Clanky/CONTRACT.md 9.2).
+      follower?.newest.map { [Header("X-Last-Event-Time", $0)] } ?? []
+    }
+    followed.usualSilence = Self.usualSilence
+    followed.continuity = follower
     return followed
   }
 }

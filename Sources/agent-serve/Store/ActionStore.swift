@@ -74,6 +74,14 @@ final class ActionStore: Sendable {
     try await database.read { try Self.actions(query, $0) }
   }
 
+  /// When an action happened; nil where it is not there.
+  func time(of id: Int64) async throws -> Timestamp? {
+    try await database.read { db in
+      try db.value(String.self, sql: "SELECT created_at FROM actions WHERE id = \(id)")
+        .flatMap { Timestamp(rfc3339: $0) }
+    }
+  }
+
   /// How many actions a query asks for, whatever its limit.
   func count(_ query: ActionQuery) async throws -> Int64 {
     let (condition, arguments) = query.condition

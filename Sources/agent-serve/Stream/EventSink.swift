@@ -15,6 +15,8 @@ final class EventSink: BlockTaker {
   let backlogLimit: Int
   /// What the client says that it has; nil for a fresh start.
   let lastEventID: String?
+  /// When the newest action happened that it has; nil where it does not say so.
+  let lastEventTime: String?
   private let socket: Socket
   private let connections: Connections
   /// A client of HTTP/1.0 knows no chunks: the end of the connection ends the stream.
@@ -41,6 +43,7 @@ final class EventSink: BlockTaker {
     self.backlogLimit = backlogLimit
     self.pause = pause
     lastEventID = head["last-event-id"]
+    lastEventTime = head["x-last-event-time"]
     isChunked = !head.isOld
     closes = !head.keepsAlive
   }

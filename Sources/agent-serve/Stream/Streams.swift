@@ -139,7 +139,7 @@ final class ServedFeed: EventSource {
   @Poller
   private func open(_ client: EventSink) async throws -> Int64 {
     do {
-      let (pieces, cursor) = try await makeOpening(client.lastEventID)
+      let (pieces, cursor) = try await makeOpening(client.lastEventID, client.lastEventTime)
       for piece in pieces {
         try await client.send([piece.block])
         withExtendedLifetime(piece) {}
@@ -153,18 +153,26 @@ final class ServedFeed: EventSource {
 
   @Poller
   private func makeOpening(
-    _ lastEventID: String?
+    _ lastEventID: String?, _ time: String?
   ) async throws -> (pieces: [SharedPiece], cursor: Int64) {
     defer { Self.openings.leave() }
-    return try await Poller.elsewhere { try await self.opening(self.resumePoint(lastEventID)) }
+    return try await Poller.elsewhere {
+      try await self.opening(self.resumePoint(lastEventID, time))
+    }
   }
 
   /// The action after which a client wants to go on; nil when it names none, or
-  /// one that this store never gave out: then it needs a snapshot.
-  func resumePoint(_ text: String?) async throws -> Int64? {
+  /// one that this store never gave out: then it needs a snapshot. So it is where the id is that
+  /// of an action that is newer than all that the client has: it was another store's.
+  func resumePoint(_ text: String?, _ time: String? = nil) async throws -> Int64? {
     guard let text, !text.isEmpty, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
       let id = Int64(text), id <= (try await store.newestID())
     else { return nil }
+    if let newest = time.flatMap({ Timestamp(rfc3339: $0) }),
+      let created = try await store.time(of: id), created > newest
+    {
+      return nil
+    }
     return id
   }
 }
