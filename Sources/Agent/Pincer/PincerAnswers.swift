@@ -113,8 +113,11 @@ final class PincerAnswers {
       switch outcome {
       case .success(let reply):
         if let other = Self.contradiction(reply.value, id, isYes: isYes) {
-          return other.isOther
-            ? finish(answer, .unknown, other.words) : look(answer, other.words)
+          if other.isOther { return finish(answer, .unknown, other.words) }
+          // It is looked for, and not sent again: a person is to see what the server says.
+          var last = answer
+          last.tries = Self.mostTries
+          return look(last, other.words)
         }
         let isUnheard = isYes && answer.decision.reason?.isEmpty == false
         finish(answer, .accepted, isUnheard ? "an approval takes no reason: not sent" : nil)
