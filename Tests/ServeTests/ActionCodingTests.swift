@@ -17,7 +17,7 @@ struct ActionCodingTests {
         == #"[{"id":7,"created_at":"2026-03-01T12:00:00.500Z","guild_id":"100000000000000001","#
         + #""channel_id":null,"message_id":null,"user_id":null,"kind":"llm_call","#
         + #""content":"a\nb","metadata":{ "a": 1.10, "b":12345678901234567890, "c":"\ud800" },"#
-        + #""usd_cost":1.10}]"#)
+        + #""usd_cost":1.10,"level":"warn"}]"#)
     #expect(
       Fixture.live(action)
         == #"{"kind":"llm_call","guildId":"100000000000000001","content":"a\nb","#
