@@ -91,7 +91,7 @@ cat >odd <<'END'
 
 {"type":"message","backend":"pincer","id":"m"}
 word
-[1]
+7
 END
 run turn-fold odd turn
 status_is 2 "bad lines: status 2"
