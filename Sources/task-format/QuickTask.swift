@@ -91,7 +91,9 @@ enum QuickTask {
   }
 
   private static func mark(_ word: String, _ draft: inout TaskDraft) throws(Fault) -> Bool {
-    let name = String(word.dropFirst())
+    // A sign behind it is one of the sentence.
+    let end = word.reversed().drop { ",.;:!?)".contains($0) }.count
+    let name = String(word.prefix(end).dropFirst())
     switch word.first {
     case "!":
       guard let priority = Int(name), (1...4).contains(priority), name.count == 1 else {
@@ -101,8 +103,11 @@ enum QuickTask {
       draft.priority = priority
     case "#":
       // A number is that of something else.
-      guard name.contains(where: \.isLetter) else { return false }
-      if !draft.labels.contains(name) { draft.labels.append(name) }
+      let names = name.split(separator: ",").map { String($0.first == "#" ? $0.dropFirst() : $0) }
+      guard !names.isEmpty, names.allSatisfy({ $0.contains(where: \.isLetter) }) else {
+        return false
+      }
+      for name in names where !draft.labels.contains(name) { draft.labels.append(name) }
     case "+":
       guard name.first?.isLetter == true else { return false }
       if let one = draft.project, one != name { throw twice("projects", "+\(one)", word) }

@@ -5,14 +5,23 @@ public enum DueTime: Hashable, Sendable {
   /// At this instant.
   case instant(Timestamp)
 
-  /// Reads a date (`2026-12-01`) or a date-time of RFC 3339.
+  /// Reads a date (`2026-12-01`), a date-time of RFC 3339, or one without a zone, which is
+  /// local: `2026-12-01T09:00`.
   ///
+  /// - Parameters:
+  ///   - text: what stands in a record.
+  ///   - zone: whose clocks are meant where it names none.
   /// - Returns: nil for anything else.
-  public init?(_ text: String) {
+  public init?(_ text: String, zone: LocalZone = .system) {
+    let full = text.utf8.count == 16 ? text + ":00Z" : text + "Z"
     if let time = Timestamp(rfc3339: text) {
       self = .instant(time)
     } else if text.utf8.count == 10, let start = Timestamp(rfc3339: text + "T00:00:00Z") {
       self = .day(start.seconds / 86_400)
+    } else if let shown = Timestamp(rfc3339: full),
+      let time = zone.instant(day: 0, second: shown.seconds)
+    {
+      self = .instant(Timestamp(seconds: time.seconds, nanoseconds: shown.nanoseconds))
     } else {
       return nil
     }

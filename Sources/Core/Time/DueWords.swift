@@ -1,16 +1,7 @@
 /// A day or a time to come, in the words of people: `tomorrow 9:00`, `next fri`, `in 3 days`,
-/// `dec 1`, `2026-12-01 09:00`. What names no zone is in the user's.
-///
-/// - `today`, `tomorrow`.
-/// - A day of the week, of which three letters do: the first behind today. With `next` that of
-///   the next week, which begins on Monday; `next week` is that Monday, `next month` its first
-///   day.
-/// - `in` so many `minutes`, `hours`, `days`, `weeks`, `months` or `years`, or in short: `in 2h`.
-/// - A date, `2026-12-01`; a month with a day before or behind it, of this year unless it is
-///   over, or of the year that follows. RFC 3339.
-/// - Behind or before a day, or alone, a time of the day: `9:00`, `9am`, `4:30 pm`, `9:00 UTC`.
-///   Alone it is the next time that clocks show it.
-/// - `on`, `by`, `due` and `at` may stand before it.
+/// `first monday of december`, `2026-12-01 09:00`. What names no zone is in the user's.
+/// task-format(1) has the table of all phrases; `DueDays` reads the days of it, `ClockTime` the
+/// times.
 public enum DueWords {
   /// Why what looks like a date is none.
   public struct Fault: Error, Equatable, Sendable {
@@ -33,16 +24,38 @@ public enum DueWords {
   ///   - now: what days are counted from.
   ///   - zone: whose clocks are meant.
   /// - Returns: nil when no date begins there.
-  /// - Throws: `Fault` for what has the shape of a date or a time and is none.
+  /// - Throws: `Fault` for what has the shape of a date or a time and is none, and for a date in
+  ///   a phrase that is not known.
   public static func read(
     _ words: ArraySlice<String>, now: Timestamp, zone: LocalZone = .system
   ) throws(Fault) -> Found? {
     guard let today = zone.day(of: now) else { return nil }
     // No date has more words.
-    let plain = words.prefix(9).map { word in
-      String(word.lowercased().reversed().drop { ",.;!?".contains($0) }.reversed())
+    var plain = words.prefix(16).map(plain)
+    // As todo.txt has it.
+    let isKey = plain.first.map { $0.hasPrefix("due:") && $0.count > 4 } ?? false
+    if isKey {
+      plain[0] = String(plain[0].dropFirst(4))
+    } else if plain.first == "due:" {
+      plain[0] = "due"
     }
-    return try DueReader(words: plain, now: now, today: today, zone: zone).found()
+    let days = DueDays(words: plain, now: now, today: today, zone: zone)
+    let found = try DueReader(days: days, isKey: isKey).found()
+    if isKey, found == nil { throw Fault(reason: "no such date: \(plain[0])") }
+    return found
+  }
+
+  /// A word in lower case without what only ends a sentence.
+  private static func plain(_ word: String) -> String {
+    let word = word.lowercased().map { $0 == "’" ? "'" : $0 }
+    let end = word.reversed().drop { ",.;!?)".contains($0) }.count
+    var text = String(word.prefix(end).drop { $0 == "(" })
+    // The last dot belongs to `24.12.`.
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    if end < word.count, word[end] == ".", parts.count == 2, parts.allSatisfy(DueDays.isNumber) {
+      text += "."
+    }
+    return text
   }
 
   static let months = [
@@ -51,228 +64,217 @@ public enum DueWords {
   ]
 }
 
-/// Reads the words of one date.
+/// Reads the words of one date: what stands before it, a day, and a time.
 private struct DueReader {
-  let words: [String]
-  let now: Timestamp
-  let today: Int64
-  let zone: LocalZone
+  let days: DueDays
+  /// Whether what stood before it says that it is a date.
+  let isKey: Bool
 
   private typealias Fault = DueWords.Fault
 
   /// The years that RFC 3339 can write are 0 to 9999; a day less at both ends, for zones.
   private static let years: Range<Int64> = -62_167_132_800..<253_402_214_400
 
+  private static let before = ["on", "by", "due", "at", "@", "until", "till", "before"]
+  private static let fillers = ["early", "late", "later", "sometime", "anytime", "around"]
+  /// With these a date is another than the one that follows.
+  private static let strange = [
+    "after", "since", "from", "between", "except", "not", "than", "mid", "past", "last",
+    "previous", "starting", "through", "half",
+  ]
+  private static let vague = ["a", "some", "any", "one", "other", "another", "alternate"]
+  /// Of no hour that is known.
+  private static let meals = [
+    "dawn", "sunrise", "breakfast", "lunch", "lunchtime", "teatime", "dinner", "dusk", "sunset",
+  ]
+  private static let ranges = ["-", "–", "—", "to", "till", "until", "through", "thru"]
+
+  private func word(_ index: Int) -> String { days.word(index) }
+
   func found() throws(DueWords.Fault) -> DueWords.Found? {
-    let isRepeated = word(0) == "every"
-    if isRepeated, let end = period() { throw repeated(end) }
-    let start = isRepeated || ["on", "by", "due", "at"].contains(word(0)) ? 1 : 0
-    guard let (end, due) = try when(start) else { return nil }
-    guard Self.years.contains(due.instant(in: zone).seconds) else { throw fault(0, end) }
-    if isRepeated { throw repeated(end) }
-    return DueWords.Found(count: end, due: due)
+    if ["every", "each", "daily", "weekly"].contains(word(0)) {
+      if let end = days.period() { throw repeated(end) }
+      if let (end, _) = try when(1, isNamed: true) { throw repeated(end) }
+      return nil
+    }
+    let one = String(word(1).dropLast())
+    if word(0) == "on", word(1).last == "s",
+      days.weekday(one) != nil || ["weekday", "weekend"].contains(one)
+    {
+      throw repeated(2)
+    }
+    if let end = days.range(0) { throw repeated(end) }
+    if DueWords.months.contains(where: { $0.hasPrefix(word(0)) }), word(0).count > 2,
+      let end = days.range(1)
+    {
+      throw repeated(end)
+    }
+    if let (end, due) = try marked() {
+      guard Self.years.contains(due.instant(in: days.zone).seconds) else {
+        throw days.fault(0, end)
+      }
+      let other = try Self.ranges.contains(word(end)) ? when(end + 1, isNamed: true)?.0 : nil
+      if Self.ranges.contains(word(end)), let last = other ?? days.number(end + 1) {
+        throw repeated(last)
+      }
+      if let last = days.range(end, isBehindDay: true) { throw repeated(last) }
+      let next = word(end + 1)
+      let isNear =
+        word(end) == "or" && ["so", "later", "after"].contains(next)
+        || word(end) == "at" && Self.meals.contains(next)
+        || ["+", "plus", "minus"].contains(word(end)) || word(end) == "a" && next == "week"
+        || days.weekday(word(end - 1)) != nil && ["before", "after"].contains(word(end))
+          && !["work", "school", "lunch", "dinner"].contains(next)
+      if isNear { throw days.strange(0, end + 2) }
+      if word(end).first?.isNumber == true, word(end).hasSuffix("ish") {
+        throw days.strange(0, end + 1)
+      }
+      return DueWords.Found(count: latest(end), due: due)
+    }
+    // Without the words before it, it would be another day.
+    let isOrdinal = days.ordinal(word(0)) != nil && Int(word(0)) == nil
+    let isVague = isOrdinal || Self.vague.contains(word(0))
+    if isVague, days.weekday(word(1)) != nil { throw strange(2) }
+    if let start = try days.hoursAside(0), let (end, _) = try when(start, isNamed: true) {
+      throw strange(end)
+    }
+    if Self.strange.contains(word(0)) || isOrdinal && ["last", "to"].contains(word(1)) {
+      let from = word(1) == "to" ? 2 : 1
+      let start = isOrdinal && word(from) == "last" ? from : from + (word(from) == "of" ? 1 : 0)
+      if let (end, _) = try when(start, isNamed: word(0) != "half") { throw strange(end) }
+    }
+    return nil
   }
 
   private func repeated(_ end: Int) -> Fault {
-    Fault(reason: "a task is for one day: \(words[..<end].joined(separator: " "))")
+    Fault(reason: "a task is for one day: \(days.words[..<end].joined(separator: " "))")
   }
 
-  private func word(_ index: Int) -> String { index < words.count ? words[index] : "" }
+  private func strange(_ end: Int) -> Fault { days.strange(0, end) }
 
-  private func fault(_ from: Int, _ to: Int, _ what: String = "date") -> Fault {
-    Fault(reason: "no such \(what): \(words[from..<to].joined(separator: " "))")
+  /// Behind `at the latest`, which every date is.
+  private func latest(_ at: Int) -> Int {
+    if word(at) == "latest" { return at + 1 }
+    if word(at) == "first", word(at + 1) == "thing" { return at + 2 }
+    if word(at) == "at", word(at + 1) == "the", word(at + 2) == "latest" { return at + 3 }
+    let isSooner = ["earlier", "sooner", "before"].contains(word(at + 1))
+    return word(at) == "or" && isSooner ? at + 2 : at
   }
 
+  /// With what may stand before a date.
+  private func marked() throws(Fault) -> (Int, DueTime)? {
+    var at = 0
+    var isBefore = false
+    var isVague = false
+    if ["no", "not"].contains(word(0)), word(1) == "later", word(2) == "than" { at = 3 }
+    while true {
+      if Self.before.contains(word(at)) {
+        isBefore = word(at) == "before"
+        at += 1
+      } else if Self.fillers.contains(word(at)) {
+        isVague = isVague || ["early", "late"].contains(word(at))
+        at += 1
+      } else if word(at) == "first", word(at + 1) == "thing" {
+        at += 2
+      } else {
+        break
+      }
+    }
+    let last = at > 0 ? word(at - 1) : ""
+    let isNamed = isKey || at > 0 && Self.before.contains(last) || word(2) == "than"
+    guard
+      var (end, due) = try when(at, isNamed: isNamed, isAt: ["at", "@"].contains(last))
+    else { return nil }
+    if isVague, days.isSpan(at) { throw strange(end) }
+    if isBefore, days.part(at, end) == nil, case .day(let day) = due {
+      (end, due) = (end, .day(day - 1))
+    }
+    return (end, due)
+  }
+
+  /// - Parameters:
+  ///   - isNamed: what stands before it says that this is a date.
+  ///   - isAt: this may be a time as a number.
   /// - Returns: the word behind it, and what is meant.
-  private func when(_ at: Int) throws(Fault) -> (Int, DueTime)? {
+  private func when(
+    _ at: Int, isNamed: Bool = false, isAt: Bool = false
+  ) throws(Fault) -> (Int, DueTime)? {
     if let time = Timestamp(rfc3339: word(at)) { return (at + 1, .instant(time)) }
     let halves = word(at).split(separator: "t", omittingEmptySubsequences: false).map(String.init)
     if halves.count == 2, halves[0].utf8.count == 10, halves[0].utf8.dropFirst(4).first == 45,
-      Self.isNumber(halves[0].prefix(4))
+      DueDays.isNumber(halves[0].prefix(4))
     {
       // A `T` between them, as in RFC 3339.
-      let parts = DueReader(words: halves + words[(at + 1)...], now: now, today: today, zone: zone)
-      guard let (end, due) = try parts.when(0), end >= 2 else { throw fault(at, at + 1) }
+      let parts = DueReader(days: days.replacing(halves + days.words[(at + 1)...]), isKey: false)
+      guard let (end, due) = try parts.when(0), end >= 2 else { throw days.fault(at, at + 1) }
       return (at + end - 1, due)
     }
-    if let found = try hours(at) { return found }
-    if let (end, day) = try day(at) {
-      let isNamed = word(end) == "at"
-      let from = isNamed ? end + 1 : end
-      guard let clock = try ClockTime(words, at: from, isBehindAt: isNamed) else {
-        return (end, .day(day))
-      }
-      return (clock.end, try instant(day, clock, at, clock.end))
+    if let found = try days.hours(at) { return found }
+    // `at 9.10.` is no date.
+    if !isAt || !word(at).utf8.contains(46), let (end, day) = try days.day(at, isNamed: isNamed) {
+      return try timed(day, at, end)
     }
-    guard let clock = try ClockTime(words, at: at) else { return nil }
-    if let (end, day) = try day(word(clock.end) == "on" ? clock.end + 1 : clock.end) {
-      return (end, try instant(day, clock, at, end))
+    return try clock(at, isAt, isNamed)
+  }
+
+  /// A day, and a time behind it.
+  private func timed(_ day: Int64, _ at: Int, _ end: Int) throws(Fault) -> (Int, DueTime) {
+    let end = days.partEnd(end) ?? end
+    let part = days.part(at, end)
+    let isNamed = ["at", "by", "before", "around", "@"].contains(word(end))
+    let from = isNamed ? end + 1 : end
+    let isAlone = isNamed || part != nil || days.isEnd(from + 1)
+    guard let clock = try ClockTime(days.words, at: from, isBehindAt: isAlone, part: part) else {
+      return (end, .day(day))
     }
-    let today = clock.isUniversal ? now.seconds / 86400 : today
-    let next = try instant(today, clock, at, clock.end)
-    if case .instant(let time) = next, time > now { return (clock.end, next) }
-    return (clock.end, try instant(today + 1, clock, at, clock.end))
+    return (clock.end, try instant(day, clock, at, clock.end, part: part))
+  }
+
+  /// A time, and perhaps a day behind it.
+  private func clock(
+    _ at: Int, _ isAt: Bool, _ isNamed: Bool
+  ) throws(Fault) -> (Int, DueTime)? {
+    let isSpoken = ["half", "quarter", "a"].contains(word(at)) || isAt
+    let length =
+      !isSpoken ? 1 : word(at) == "a" ? 4 : ["past", "to"].contains(word(at + 1)) ? 3 : 1
+    let behind = at + (["o'clock", "oclock"].contains(word(at + 1)) ? 2 : length)
+    let next = word(behind) == "on" ? behind + 1 : behind
+    let isNear = length > 1 || ClockTime.isNear(word(at))
+    let follows = isNear ? try days.day(next, isNamed: next > behind) : nil
+    let part = follows.flatMap { days.part(next, days.partEnd($0.0) ?? $0.0) }
+    let isEnd = days.isEnd(at + 1) || follows != nil || days.partEnd(at + 1) != nil
+    let isBehindAt = isAt && (isEnd || ["past", "to"].contains(word(at + 1)))
+    let isNoon = ["noon", "midday", "midnight"].contains(word(at))
+    if isNoon, !isNamed, follows == nil { return nil }
+    guard let clock = try ClockTime(days.words, at: at, isBehindAt: isBehindAt, part: part)
+    else { return nil }
+    let start = word(clock.end) == "on" ? clock.end + 1 : clock.end
+    if let (found, day) = try days.day(start, isNamed: start > clock.end) {
+      let end = days.partEnd(found) ?? found
+      return (end, try instant(day, clock, at, end, part: days.part(start, end)))
+    }
+    let today = clock.isUniversal ? days.now.seconds / 86400 : days.today
+    let time = try instant(today, clock, at, clock.end, isAlone: true)
+    if case .instant(let time) = time, time > days.now { return (clock.end, .instant(time)) }
+    return (clock.end, try instant(today + 1, clock, at, clock.end, isAlone: true))
   }
 
   private func instant(
-    _ day: Int64, _ clock: ClockTime, _ from: Int, _ to: Int
+    _ day: Int64, _ clock: ClockTime, _ from: Int, _ to: Int, part: String? = nil,
+    isAlone: Bool = false
   ) throws(Fault) -> DueTime {
-    if clock.isUniversal { return .instant(Timestamp(seconds: day * 86400 + clock.second)) }
-    guard let time = zone.instant(day: day, second: clock.second) else { throw fault(from, to) }
+    var second = clock.second
+    if clock.isMidnight, !isAlone {
+      guard part == "night" else {
+        let said = days.words[from..<to].joined(separator: " ")
+        throw Fault(reason: "the beginning or the end of the day: \(said)")
+      }
+      second = 86_400
+    }
+    if clock.isUniversal { return .instant(Timestamp(seconds: day * 86400 + second)) }
+    guard let time = days.zone.instant(day: day, second: second) else {
+      throw days.fault(from, to)
+    }
     return .instant(time)
-  }
-
-  // MARK: - Days
-
-  private func day(_ at: Int) throws(Fault) -> (Int, Int64)? {
-    switch word(at) {
-    case "today": return (at + 1, today)
-    case "tomorrow": return (at + 1, today + 1)
-    case "next": return next(at)
-    default: break
-    }
-    if let weekday = weekday(word(at)) {
-      let ahead = (weekday - today - 4) % 7
-      return (at + 1, today + (ahead + 6) % 7 + 1)
-    }
-    if let found = try days(at) { return found }
-    if let found = try iso(at) { return found }
-    if let found = try month(at, at + 1) { return found }
-    return try month(at + 1, at)
-  }
-
-  /// The number of the day of a week that begins on Sunday.
-  private func weekday(_ word: String) -> Int64? {
-    guard word.count >= 3 else { return nil }
-    return Moment.weekdays.firstIndex { $0.hasPrefix(word) }.map(Int64.init)
-  }
-
-  private func next(_ at: Int) -> (Int, Int64)? {
-    // The first day of 1970 was a Thursday.
-    let monday = today - ((today + 3) % 7 + 7) % 7 + 7
-    switch word(at + 1) {
-    case "week": return (at + 2, monday)
-    case "month":
-      let date = Timestamp.date(days: today)
-      return (at + 2, Timestamp.days(year: date.year, month: date.month, day: 1, more: 1))
-    case let name: return weekday(name).map { (at + 2, monday + ($0 + 6) % 7) }
-    }
-  }
-
-  private func iso(_ at: Int) throws(Fault) -> (Int, Int64)? {
-    let parts = word(at).split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 3, parts[0].utf8.count == 4, parts.allSatisfy(Self.isNumber),
-      parts[1].utf8.count <= 2, parts[2].utf8.count <= 2, let year = Int64(parts[0]),
-      let month = Int64(parts[1]), let day = Int64(parts[2])
-    else { return nil }
-    guard let days = Self.days(year, month, day) else { throw fault(at, at + 1) }
-    return (at + 1, days)
-  }
-
-  private func month(_ name: Int, _ number: Int) throws(Fault) -> (Int, Int64)? {
-    guard word(name).count >= 3,
-      let index = DueWords.months.firstIndex(where: { $0.hasPrefix(word(name)) }),
-      let day = Self.ordinal(word(number))
-    else { return nil }
-    let (first, end) = (min(name, number), max(name, number) + 1)
-    let month = Int64(index + 1)
-    if word(end).utf8.count == 4, Self.isNumber(word(end)[...]), let year = Int64(word(end)) {
-      guard let days = Self.days(year, month, day) else { throw fault(first, end + 1) }
-      return (end + 1, days)
-    }
-    let year = Timestamp.date(days: today).year
-    // Leap days are eight years apart at most.
-    for year in year...year + 8 {
-      if let days = Self.days(year, month, day), days >= today { return (end, days) }
-    }
-    throw fault(first, end)
-  }
-
-  private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64? {
-    guard (1...12).contains(month), day >= 1, day <= Timestamp.daysOf(month: month, year: year)
-    else { return nil }
-    return Timestamp.days(year: year, month: month, day: day)
-  }
-
-  /// `1`, `01`, `1st`.
-  private static func ordinal(_ word: String) -> Int64? {
-    let digits = word.prefix { $0.isASCII && $0.isNumber }
-    guard (1...2).contains(digits.count),
-      ["", "st", "nd", "rd", "th"].contains(word.dropFirst(digits.count))
-    else { return nil }
-    return Int64(digits)
-  }
-
-  private static func isNumber(_ text: Substring) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy { $0 &- 48 < 10 }
-  }
-
-  // MARK: - So much later
-
-  private enum Unit { case minute, hour, day, week, month, year }
-
-  private static let units: [(Unit, [String])] = [
-    (.minute, ["m", "min", "mins", "minute", "minutes"]),
-    (.hour, ["h", "hr", "hrs", "hour", "hours"]),
-    (.day, ["d", "day", "days"]), (.week, ["w", "wk", "wks", "week", "weeks"]),
-    (.month, ["month", "months"]), (.year, ["y", "year", "years"]),
-  ]
-
-  /// `in 3 days`, `in 3d`, `in a week`.
-  private func later(_ at: Int) throws(Fault) -> (end: Int, count: Int64, unit: Unit)? {
-    guard word(at) == "in" else { return nil }
-    let first = word(at + 1)
-    let isArticle = ["a", "an", "one"].contains(first)
-    let digits = isArticle ? "1" : String(first.prefix { $0.isASCII && $0.isNumber })
-    let isAlone = isArticle || digits == first
-    let name = isAlone ? word(at + 2) : String(first.dropFirst(digits.count))
-    guard !digits.isEmpty, let unit = Self.units.first(where: { $0.1.contains(name) })?.0
-    else { return nil }
-    let end = at + (isAlone ? 3 : 2)
-    guard digits.count <= 4, let count = Int64(digits) else { throw fault(at, end) }
-    return (end, count, unit)
-  }
-
-  /// Behind `every`: `day`, `2 weeks`, `other day`.
-  private func period() -> Int? {
-    let first = word(1)
-    if ["weekday", "weekend", "morning", "evening", "night"].contains(first) { return 2 }
-    let digits = first.prefix { $0.isASCII && $0.isNumber }
-    let isAlone = first == "other" || !digits.isEmpty && digits.count == first.count
-    let name = isAlone ? word(2) : String(first.dropFirst(digits.count))
-    guard Self.units.contains(where: { $0.1.contains(name) }), isAlone || name.count > 2 else {
-      return nil
-    }
-    return isAlone ? 3 : 2
-  }
-
-  private func days(_ at: Int) throws(Fault) -> (Int, Int64)? {
-    guard let (end, count, unit) = try later(at) else { return nil }
-    let date = Timestamp.date(days: today)
-    switch unit {
-    case .minute, .hour: return nil
-    case .day: return (end, today + count)
-    case .week: return (end, today + 7 * count)
-    case .month, .year:
-      let months = unit == .year ? 12 * count : count
-      return (end, Timestamp.days(year: date.year, month: date.month, day: date.day, more: months))
-    }
-  }
-
-  private func hours(_ at: Int) throws(Fault) -> (Int, DueTime)? {
-    guard let (end, count, unit) = try later(at), unit == .minute || unit == .hour else {
-      return nil
-    }
-    let time = now.seconds + count * (unit == .hour ? 3600 : 60)
-    return (end, .instant(Timestamp(seconds: time - time % 60)))
-  }
-}
-
-extension Timestamp {
-  /// The day so many months behind a date, or the last of that month if it is shorter.
-  fileprivate static func days(year: Int64, month: Int64, day: Int64, more: Int64) -> Int64 {
-    let months = year * 12 + month - 1 + more
-    let (year, month) = (months / 12, months % 12 + 1)
-    return days(year: year, month: month, day: min(day, daysOf(month: month, year: year)))
   }
 }

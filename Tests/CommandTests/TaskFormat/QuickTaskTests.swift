@@ -20,6 +20,12 @@ import Turns
     #expect(try read("deploy  !1 the #ops tomorrow 9:00\tpipeline +site #böse #ops") == draft)
   }
 
+  @Test func signsBehind() throws {
+    let draft = try read("paint #ops, #home. +house, !1, @alice.test; #a,#b")
+    #expect(draft.title == "paint" && draft.labels == ["ops", "home", "a", "b"])
+    #expect(draft.project == "house" && draft.priority == 1 && draft.assignee == "alice.test")
+  }
+
   @Test(arguments: [
     "say !5 and !12 and !", "fix #12 and # and #-", "call +49 30 1234 +", "ask @bob or @", "a\\b",
     "\"tomorrow !1\" \"x", "5\" pipe", "why! really?",

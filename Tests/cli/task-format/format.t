@@ -96,6 +96,24 @@ open;;;paper towels;at://did:web:bob.test/dev.joelclaw.family.list/groceries;;;q
 format -o text --project groceries
 out_is 'paper towels, +groceries' "an item by the key of its list"
 
+# --- as other writers have it
+
+{
+  row 3a '{"title":"local","due":"2026-11-23T12:00"}'
+  row 3b '{"title":"with seconds","due":"2026-11-23T12:00:30"}'
+  row 3c '{"title":"over","status":"completed"}'
+  row 3d '{"title":"Over","status":"Done"}'
+  row 3e '{"title":"off","status":"Canceled"}'
+  row 3f '{"title":"ticked","completed":true}'
+} >"$tmp/rows"
+format -o tsv
+is "$(cut -f 2,4 "$out" | tr '\t' ' ')" 'open 2026-11-23T11:00:00.000Z
+open 2026-11-23T11:00:30.000Z' "a time without a zone is local, and what is completed is done"
+format -a -o tsv
+is "$(cut -f 2 "$out" | sort | tr '\n' ' ')" 'cancelled done done done open open ' "each in its state"
+format --done 3c,3d
+out_empty "what is done is not done again"
+
 # --- a terminal
 
 # shellcheck disable=SC2016  # a dollar for jq
@@ -134,6 +152,51 @@ is "$(sed "s/^[^:]*: [^:]*://" "$err")" '1: no such date: 31 feb
 is "$(jq -r .due "$out")" 2026-12-04 "and the others are read"
 quick 'clean the home-directory and reach zero-defects'
 is "$(jq -r .title "$out")" "clean the home-directory and reach zero-defects" "a word with a dash is no date"
+while IFS=\| read -r due words; do
+  quick "pay Ada $words"
+  is "$(jq -r '.title + " " + .due' "$out")" "pay Ada $due" "$words"
+done <<'END'
+2026-11-25|the day after tomorrow
+2026-12-04|a week from friday
+2026-12-07|first monday of december
+2026-12-07|in two weeks
+2026-11-23|tonight
+2026-12-24|24.12.
+2026-11-23T11:00:00.000Z|at noon
+2026-11-23T19:00:00.000Z|tonight at 8
+2026-11-27|the last friday of the month
+2026-12-11|the friday after next
+2026-11-30|by the end of the month
+2026-11-26|before friday
+2026-12-28|the monday after christmas
+2026-11-27|Friday, Nov. 27th
+2026-12-24|on 24/12/2026
+END
+while IFS=\| read -r phrase words; do
+  quick "pay Ada $words"
+  status_is 2 "$words"
+  like "$(cat "$err")" "$phrase" "is refused with the phrase"
+  out_empty "and is no task"
+done <<'END'
+after friday|after friday
+last friday|last friday
+second friday|on the second friday
+early next week|early next week
+mid december|mid december
+the week before christmas|the week before christmas
+9:00 est|fri 9:00 EST
+friday to sunday|friday to sunday
+in a few days|in a few days
+fri 24 dec|fri 24 dec
+1/2/2026|1/2/2026
+tomorrow, and friday|tomorrow or friday
+END
+quick 'version 1.2.3 is open 24/7 for 24.12 a month, half an hour by 5'
+is "$(jq -r '.title, .due' "$out")" 'version 1.2.3 is open 24/7 for 24.12 a month, half an hour by 5
+null' "what is no date stays"
+quick 'paint #ops, #home. +house, !1, @alice.test.'
+is "$(jq -c '[.title, .labels, .project, .priority, .assignee]' "$out")" \
+  '["paint",["ops","home"],"house",1,"alice.test"]' "signs behind words are none of theirs"
 run sh -c 'echo x tomorrow | task-format --quick --now 900000d'
 status_is 2 "a day before the year 0"
 err_is "task-format: standard input:1: no such date: tomorrow" "cannot be written"

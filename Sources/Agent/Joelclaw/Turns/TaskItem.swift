@@ -47,11 +47,11 @@ public struct TaskItem: Sendable {
     guard uri.utf8.starts(with: "at://".utf8) else { throw Fault(reason: "its uri is no AT URI") }
     row = Array(line)
     let word = fields.lenient { try $0.string("status") }
-    let isDone = fields.lenient { try $0.bool("done") }
+    let isDone = fields.lenient { try $0.bool("done") ?? $0.bool("completed") }
     let list = fields.lenient { try $0.string("list") }
     isFamily = word == nil && fields["title"] == nil && fields["text"] != nil
     let title = fields.lenient { try $0.string("title") }
-    let state = word.map { TaskRecord.State(rawValue: $0) ?? .open }
+    let state = word.map(Self.state)
     let changed = fields.lenient { try $0.time("updatedAt") }
     var record = TaskRecord(
       RecordOrigin(.joelclaw, profile: profile), id: uri,
@@ -68,6 +68,15 @@ public struct TaskItem: Sendable {
     record.labels = fields.lenient { try $0.strings("labels") }
     record.notes = fields.lenient { try $0.string("notes") } ?? Self.notes(fields)
     self.record = record
+  }
+
+  /// As writers say it; what is not known is open.
+  private static func state(_ word: String) -> TaskRecord.State {
+    switch word.lowercased() {
+    case "done", "complete", "completed", "finished", "closed", "resolved": .done
+    case "cancelled", "canceled": .cancelled
+    default: TaskRecord.State(rawValue: word.lowercased()) ?? .open
+    }
   }
 
   /// How many, and where, of an item.
