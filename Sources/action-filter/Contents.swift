@@ -20,6 +20,9 @@ enum Contents {
         hasFault = true
       }
       guard let path = entry.path else { continue }
+      // An archiver has packed it meanwhile.
+      var link = stat()
+      if case .rest = entry, lstat(path, &link) != 0, systemError == ENOENT { continue }
       guard let file = PackedFile(path, writtenTo: nil, isWanted: { _ in false }) else {
         if let reason = unreadable(path) {
           diagnostics.error(path, reason)

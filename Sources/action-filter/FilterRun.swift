@@ -74,8 +74,8 @@ struct FilterRun {
     while !filter.output.isDone, !queue.isEmpty {
       if let frames = FrameSource(queue, isWanted: judge.verdict) {
         try read(frames)
-      } else if let entry = queue.take() {
-        try read(entry)
+      } else if let input = queue.take(fault: { faults.file($0, $1) }) {
+        try read(input)
       }
     }
     try filter.output.finish()
@@ -91,15 +91,15 @@ struct FilterRun {
     return filter.output.count > 0 ? .success : .negative
   }
 
-  private mutating func read(_ entry: InputList.Entry) throws {
-    if case .fault(let path, let reason) = entry { faults.file(path, reason) }
-    guard let path = entry.path, !entry.wasRead(before: queue.opened) else { return }
+  private mutating func read(_ file: InputQueue.Input) throws {
     do {
-      if let stream = StreamSource(path, writtenTo: target) { return try read(stream) }
-      var input = try RecordInput(path: path, writtenTo: target)
-      try read(&input)
+      if let stream = StreamSource(file.place, named: file.path, writtenTo: target) {
+        return try read(stream)
+      }
+      var input = try RecordInput(path: file.place, writtenTo: target)
+      try read(&input, file.path)
     } catch let failure as ReadFailure {
-      faults.file(path, failure.reason)
+      faults.file(file.path, failure.reason)
     }
   }
 
@@ -149,24 +149,24 @@ struct FilterRun {
     }
   }
 
-  private mutating func read(_ input: inout RecordInput) throws {
-    if let pieces, let unread = input.unread, let source = pieces.spans(of: unread, input.path) {
+  private mutating func read(_ input: inout RecordInput, _ path: String) throws {
+    if let pieces, let unread = input.unread, let source = pieces.spans(of: unread, path) {
       let passed = try read(source, by: pieces)
       if !passed.isTerminated { return }
       // What was written behind the end since then.
       input.goOn(at: unread.range.lowerBound + Int64(passed.bytes), behind: passed.lines)
     }
-    try readLines(of: &input)
+    try readLines(of: &input, path)
   }
 
-  private mutating func readLines(of input: inout RecordInput) throws {
+  private mutating func readLines(of input: inout RecordInput, _ path: String) throws {
     let prefilter = filter.prefilter
     while !filter.output.isDone, let line = try input.next(beforeBlocking: { _ in try flush() }) {
       if let prefilter, prefilter.find(line.bytes) == nil {
         input.skipLines(until: prefilter.find)
         continue
       }
-      try take(line, of: input.path)
+      try take(line, of: path)
     }
   }
 
@@ -212,11 +212,11 @@ struct FilterRun {
     while !queue.isEmpty {
       if let frames = FrameSource(queue, isWanted: { $0.tellsNames ? .read : .skipped }) {
         if !learn(from: frames) { isWhole = false }
-      } else if let path = queue.take()?.path {
-        if path != "-", let stream = StreamSource(path, writtenTo: target) {
+      } else if let place = queue.take(fault: { _, _ in })?.place {
+        if place != "-", let stream = StreamSource(place, named: place, writtenTo: target) {
           _ = learn(from: stream)
         } else {
-          NameScan.readLines(path) { if filter.learn($0) { tellNames() } }
+          NameScan.readLines(place) { if filter.learn($0) { tellNames() } }
         }
       }
     }

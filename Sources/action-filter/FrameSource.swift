@@ -7,6 +7,8 @@ final class FrameSource: PieceSource {
   private let queue: InputQueue
   private let isWanted: (FrameSummary) -> Verdict
   private var file: PackedFile?
+  /// What the user calls it.
+  private var path = ""
   private var place = 0
 
   /// What is done with a frame.
@@ -30,9 +32,10 @@ final class FrameSource: PieceSource {
   /// Opens the next file, if it is a packed one.
   private func open() -> Bool {
     place = 0
-    file = queue.takePacked { summary in
+    let next = queue.takePacked { summary in
       if case .skipped = isWanted(summary) { false } else { true }
     }
+    (file, path) = (next?.file, next?.path ?? "")
     return file != nil
   }
 
@@ -56,7 +59,7 @@ final class FrameSource: PieceSource {
   }
 
   private func piece(_ frame: PackedFrame, of file: PackedFile) -> Piece {
-    var piece = Piece(path: file.path, firstLine: frame.firstLine) {
+    var piece = Piece(path: path, firstLine: frame.firstLine) {
       (buffer) throws(ReadFailure) in
       try Self.fill(buffer, with: frame, of: file)
     }

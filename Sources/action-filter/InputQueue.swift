@@ -1,50 +1,126 @@
 import Archive
+import CLibc
 import Core
 
 /// What is still to be read.
+///
+/// An archiver may put a plain file of a folder into its packed one meanwhile. So the plain one
+/// is opened first, and what is read is what was opened.
 final class InputQueue {
   /// All of it, in its order.
   let entries: [InputList.Entry]
   private let target: FileIdentity?
-  private var place = 0
-  /// The file that was taken last, as it was then.
-  private(set) var opened: (path: String, identity: FileIdentity?) = ("", nil)
+  private var rest: ArraySlice<InputList.Entry>
+  /// The plain file whose packed ones are read, and what is open of it and of them.
+  /// Two names may be the same text, and are two files.
+  private var day: [UInt8] = []
+  private var held: [[UInt8]: HeldFile] = [:]
   /// Whether the next one was looked at, and is no packed file.
   private var isKnown = false
+
+  /// What is read: what the user calls it, and where it is opened.
+  struct Input {
+    let path: String
+    let place: String
+  }
 
   /// - Parameters:
   ///   - entries: what is read.
   ///   - target: where records are written; that is not read.
   init(_ entries: [InputList.Entry], writtenTo target: FileIdentity?) {
     (self.entries, self.target) = (entries, target)
+    rest = entries[...]
   }
 
   /// Whether there is nothing left.
-  var isEmpty: Bool { place == entries.count }
+  var isEmpty: Bool { rest.isEmpty }
 
   /// The next one, which is passed over.
-  func take() -> InputList.Entry? {
-    if isEmpty { return nil }
-    defer { (place, isKnown) = (place + 1, false) }
-    let entry = entries[place]
-    if case .rest = entry { return entry }
-    if let path = entry.path { opened = (path, FileIdentity(path: path)) }
-    return entry
+  ///
+  /// - Parameter fault: told why there is none.
+  /// - Returns: nil when it cannot be read, or was read in a packed file already: an archiver
+  ///   has not removed it yet, or did so meanwhile.
+  func take(fault: (_ path: String, _ reason: String) -> Void) -> Input? {
+    hold()
+    guard let entry = rest.popFirst() else { return nil }
+    isKnown = false
+    switch entry {
+    case .fault(let path, let reason):
+      fault(path, reason)
+      return nil
+    case .file(let path): return Input(path: path, place: path)
+    case .packed(let path): return input(path)
+    case .rest(let path, let packed):
+      day = []
+      return wasRead(path, packed) ? nil : input(path)
+    }
   }
 
-  /// The next one, if it is a file whose frames can be read one by one.
+  /// The next one, if it is a file whose frames can be read one by one, and what the user
+  /// calls it.
   ///
   /// - Parameter isWanted: see `PackedFile`.
-  func takePacked(isWanted: (FrameSummary) -> Bool) -> PackedFile? {
-    guard !isEmpty, !isKnown, let path = entries[place].path else { return nil }
-    // Before it is opened: another one that takes its place has more in it.
-    let identity = FileIdentity(path: path)
-    guard let file = PackedFile(path, writtenTo: target, isWanted: isWanted) else {
+  func takePacked(isWanted: (FrameSummary) -> Bool) -> (file: PackedFile, path: String)? {
+    if isKnown { return nil }
+    hold()
+    guard let path = rest.first?.path else { return nil }
+    let place = input(path).place
+    guard let file = PackedFile(place, writtenTo: target, isWanted: isWanted) else {
       isKnown = true
       return nil
     }
-    opened = (path, identity)
-    place += 1
-    return file
+    rest.removeFirst()
+    return (file, path)
+  }
+
+  private func input(_ path: String) -> Input {
+    Input(path: path, place: held[Array(path.utf8)]?.path ?? path)
+  }
+
+  /// Opens the next file of a folder, and before it the plain one beside it.
+  private func hold() {
+    switch rest.first {
+    case .packed(let path):
+      open(plain(behind: path) ?? path)
+      let name = Array(path.utf8)
+      if held[name] == nil { held[name] = HeldFile(path) }
+    case .rest(let path, let packed):
+      open(path)
+      if !packed.isEmpty { return }
+      // What was packed since the folder was listed comes first, too.
+      let found = InputList.endings.map { path + $0 }
+        .filter { stat(following: $0)?.isRegular == true }
+      if found.isEmpty { return }
+      rest =
+        found.map { .packed(path: $0) } + [.rest(path: path, packed: found)]
+        + rest.dropFirst()
+      hold()
+    case .file, .fault, nil: break
+    }
+  }
+
+  /// The plain file that is read behind a packed one.
+  private func plain(behind path: String) -> String? {
+    for entry in rest.prefix(1 + InputList.endings.count) {
+      guard case .rest(let plain, let packed) = entry else { continue }
+      if packed.contains(where: { $0.utf8.elementsEqual(path.utf8) }) { return plain }
+    }
+    return nil
+  }
+
+  private func open(_ plain: String) {
+    let name = Array(plain.utf8)
+    if day == name { return }
+    (day, held) = (name, [:])
+    held[name] = HeldFile(plain)
+  }
+
+  private func wasRead(_ path: String, _ packed: [String]) -> Bool {
+    let packed = packed.compactMap { held[Array($0.utf8)] }
+    // It was gone before they were opened.
+    guard let plain = held[Array(path.utf8)] else {
+      return !packed.isEmpty && stat(following: path) == nil
+    }
+    return packed.contains { (try? $0.ends(with: plain)) == true }
   }
 }

@@ -20,13 +20,17 @@ final class StreamSource: PieceSource {
   /// Opens a file.
   ///
   /// - Parameters:
-  ///   - path: `-` is standard input.
+  ///   - place: where it is opened; `-` is standard input.
+  ///   - path: what the user calls it.
   ///   - target: where records are written; that is not read.
   ///   - size: how much is unpacked at a time, bytes.
   /// - Returns: nil when it is no regular file of zstd, or cannot be read.
-  init?(_ path: String, writtenTo target: FileIdentity?, size: Int = PieceSize.usual) {
-    guard let identity = FileIdentity(path: path), identity != target else { return nil }
-    let file = path == "-" ? 0 : clibc_open(path, O_RDONLY)
+  init?(
+    _ place: String, named path: String, writtenTo target: FileIdentity?,
+    size: Int = PieceSize.usual
+  ) {
+    guard let identity = FileIdentity(path: place), identity != target else { return nil }
+    let file = place == "-" ? 0 : clibc_open(place, O_RDONLY)
     guard file >= 0 else { return nil }
     guard FileIdentity(descriptor: file) == identity, Self.isPacked(file) else {
       if file > 0 { close(file) }

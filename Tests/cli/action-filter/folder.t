@@ -112,6 +112,67 @@ for step in removed kept; do
 done
 rm day/2026-04-01.ndjson.*
 
+# --- what an archiver does to a day while its packed file is read: nothing is lost or doubled
+mkdir busy
+mkfifo narrow
+day=busy/2026-04-02.ndjson
+record 2026-04-02 old | awk '{ for (i = 0; i < 40000; i++) print }' >old
+record 2026-04-02 late >late.ndjson
+record 2026-04-02 again >again.ndjson
+for tool in "action-filter --pack" "zstd -cq" "gzip -c"; do
+  packed=$day.zst
+  [ "${tool#gzip}" = "$tool" ] || packed=$day.gz
+  for step in merged renamed removed repacked goes-on; do
+    rm -f busy/*
+    cp late.ndjson "$day"
+    case $step in
+    removed | repacked) cat old late.ndjson ;;
+    *) cat old ;;
+    esac | $tool >"$packed"
+    action-filter busy >narrow 2>said &
+    reader=$!
+    exec 8<narrow
+    # Its output is not taken, so the packed file is open and being read.
+    dd bs=1 count=1 <&8 >found 2>/dev/null
+    cat old late.ndjson | $tool >new
+    case $step in
+    merged) mv new "$packed" && rm "$day" ;;
+    renamed) mv new "$packed" ;;
+    removed) rm "$day" ;;
+    repacked) rm "$day" && mv new "$packed" ;;
+    goes-on) mv new "$packed" && rm "$day" && cp again.ndjson "$day" ;;
+    esac
+    cat <&8 >>found
+    exec 8<&-
+    wait "$reader"
+    status=$?
+    is "$status $(cat said)$(cat old late.ndjson | cmp - found 2>&1)" "0 " "$tool, $step: each once"
+  done
+done
+# The plain file alone was there when the folder was listed.
+for step in packed goes-on; do
+  rm -f busy/*
+  cp late.ndjson "$day"
+  action-filter -o kind slow busy >found 2>said &
+  reader=$!
+  exec 7>slow
+  record 2026-03-31 first >&7
+  wait_until 10 has found first
+  zstd -q --rm "$day"
+  more=
+  if [ "$step" = goes-on ]; then
+    cp again.ndjson "$day"
+    more=" again"
+  fi
+  exec 7>&-
+  wait "$reader"
+  status=$?
+  is "$status $(jq -r .kind found | xargs)$(cat said)" "0 first late$more" "listed before: $step"
+done
+: >"$day.zst"
+run action-filter busy
+err_is "action-filter: $day.zst: cut short or damaged: empty" "an empty packed file is told"
+
 # --- what was told late is in the file of today, and in those of days that a clock made up
 mkdir late
 today=$(date -u +%Y-%m-%d)
