@@ -293,6 +293,20 @@ is "$status$(cat "$err")$(ls -d "$remote_home"/.local/share/riff/worktrees/*/rif
 run env PATH="$tmp/slow:$PATH" HOME="$remote_home" XDG_DATA_HOME=odd RIFF_WORKTREE=1 \
   RIFF_START_DIR="$repo" RIFF_SESSION=riff-17 riff-claude
 out_like "^$remote_home/.local/share/riff/worktrees/" "a relative XDG_DATA_HOME counts for nothing"
+again() {
+  run env PATH="$tmp/slow:$PATH" HOME="$remote_home" XDG_DATA_HOME= RIFF_WORKTREE=1 \
+    RIFF_START_DIR="$repo" RIFF_SESSION=riff-17 riff-claude
+}
+own=$(cat "$out")
+for way in '--detach' '-b elsewhere'; do
+  git -C "$own" checkout -q $way
+  again
+  is "$(cat "$out" "$err")" "$own" "worktree: used again after checkout $way"
+done
+git -C "$own" checkout -q riff/riff-17
+git -C "$own" branch -m renamed
+again
+is "$(cat "$out" "$err")" "$own" "worktree: used again after branch -m"
 git -C "$repo" worktree lock "${tree%/*}/riff-16"
 for n in 11 16; do run tmux-attach $attach_args --close "riff-$n"; done
 ok "worktree: a locked one is kept" test -d "${tree%/*}/riff-16"
