@@ -303,6 +303,9 @@ for way in '--detach' '-b elsewhere'; do
   again
   is "$(cat "$out" "$err")" "$own" "worktree: used again after checkout $way"
 done
+run env HOME="$remote_home" XDG_DATA_HOME= riff-worktree-remove riff-17 "$repo"
+is "$status $(cat "$err")" "1 riff-worktree-remove: kept $own: riff/riff-17 is not checked out there" \
+  "riff-worktree-remove: another branch keeps it, and that is said"
 git -C "$own" checkout -q riff/riff-17
 git -C "$own" branch -m renamed
 again
