@@ -8,15 +8,20 @@ import Testing
 /// lists of what came.
 private struct Model {
   let capacity: Int
-  var ids: [ActionKey] = []
+  /// Each with the action that had it last.
+  var ids: [(id: ActionKey, owner: ActionKey)] = []
   var keys: [ActionKey] = []
   var counts: [ActionKey: (passed: Int, seen: [Int])] = [:]
 
   mutating func isNew(id: ActionKey?, key: ActionKey, source: Int) -> Bool {
     if let id {
-      if ids.contains(id) { return false }
-      ids.append(id)
-      if ids.count > capacity { ids.removeFirst() }
+      if let place = ids.firstIndex(where: { $0.id == id }) {
+        if ids[place].owner == key { return false }
+        ids[place].owner = key
+      } else {
+        ids.append((id, key))
+        if ids.count > capacity { ids.removeFirst() }
+      }
     }
     if counts[key] == nil {
       keys.append(key)

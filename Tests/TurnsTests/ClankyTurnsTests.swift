@@ -47,7 +47,7 @@ import Turns
         "turn t1 running from 10:00:01.000", "turn 1 completed in t1",
         "turn t1 running 10+2 $0.1 from 10:00:01.000", "call 2 search succeeded in t1?",
         "turn t1 running 10+2 $0.105 from 10:00:01.000", "message m3 final in t1: said",
-        "turn t1 completed message m3 10+2 $0.105 from 10:00:01.000",
+        "turn t1 completed message m3 10+2 $0.105 from 10:00:00.500",
       ])
   }
 
