@@ -70,8 +70,6 @@ public struct BusLabels {
     } catch {
       throw Fault(reason: error.reason)
     }
-    // Rows of an array are records; an array is none.
-    if scan.object.isArray { throw Fault(reason: ScanFault.notAnObject.reason) }
     let own = named ?? subject ?? BusSubject.of(scan, shape)
     let isAction = shape == .action
     let created = isAction && wantsMark ? scan.fields.createdAt.string : nil

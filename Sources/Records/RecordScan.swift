@@ -78,7 +78,8 @@ public struct RecordScan {
   /// Reads a line.
   ///
   /// - Parameters:
-  ///   - line: one object, or an array of rows, with optional white space around it.
+  ///   - line: one object with optional white space around it; with a reader, an array of rows,
+  ///     too.
   ///   - reader: what takes the rows of a list; they count when the line turns
   ///     out to be one and `hasReadRows` is true.
   /// - Returns: what it is.
@@ -90,7 +91,7 @@ public struct RecordScan {
     outer.clear()
     var walk = ScanWalk(line, memory)
     walk.cursor.skipWhite()
-    if walk.isAt("[") {
+    if reader != nil, walk.isAt("[") {
       object = try readRows(&walk, reader)
       try walk.cursor.finish()
       return list(object, isWrapped: false)

@@ -118,7 +118,8 @@ struct StatsTests {
   func days() {
     var book = StatsBook()
     for day in 1...20 {
-      book.addCost(createdAt: "2026-03-\(day < 10 ? "0" : "")\(day)T00:00:00.000Z", usd: 1, guild: nil)
+      let day = (day < 10 ? "0" : "") + String(day)
+      book.addCost(createdAt: "2026-03-\(day)T00:00:00.000Z", usd: 1, guild: nil)
     }
     let daily = book.dailyCost(since: "2026-03-01")
     #expect(daily.count == 14)

@@ -21,6 +21,7 @@ for number in $(seq 22); do
     curl -sf -o /dev/null --data-binary @- "$url/api/actions" || bail "post $number"
 done
 if [ -r "/proc/$pid/statm" ]; then
+  bound=60
   run python3 "$cli/clients/serve.py" unread "$url" 20 "$pid"
   read -r actions megabytes <"$out"
   is "$actions" 220 "who comes behind twenty that do not read gets all of 44 MB"
