@@ -165,7 +165,7 @@ import Testing
     "every first monday of the month", "each friday", "in a few days", "friday midnight",
     "tonight at 2", "tomorrow 5", "tomorrow at nine", "at 5", "9:00 EST", "9:00 +02:00",
     "fri 24 dec", "fifth friday of december", "31.02.2026", "1/2/2026", "on 1/2", "due:foo",
-    "on the 3rd floor", "12-01-2026", "tomorrow + 2 days", "the monday after easter",
+    "on the 3rd floor", "12-01-2026", "tomorrow + 2 days", "monday after easter",
     "a week monday",
     "in november 2025", "friday 24.12", "10:00 gmt+0900",
   ])
