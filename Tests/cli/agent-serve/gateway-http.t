@@ -10,7 +10,7 @@ cat >"$tmp/reply" <<'END'
 read -r word rest
 case $word in
 fail) echo partly; echo "no luck" >&2; exit 1 ;;
-slow) echo begun; echo $$ >"$PLACE"; exec sleep 1000 ;;
+slow) echo $$ >"$PLACE"; echo begun; exec sleep 1000 ;;
 silent) ;;
 *) printf '%s\n' "$word${rest:+ $rest}" ;;
 esac
