@@ -38,6 +38,8 @@ public final class BusStream {
   private var asked = 0
   /// Since when there is none; nil while there is.
   private var downSince: Double?
+  /// Since when no link brought anything, though it came up; and since when it is up.
+  private var (vainSince, readySince): (Double?, Double) = (nil, 0)
   private var wasReady = false
   private var said = ""
   private var trouble: BusFailure?
@@ -69,6 +71,10 @@ public final class BusStream {
 
   /// Whether the stream is there.
   public var isReady: Bool { if case .ready = step { true } else { false } }
+
+  /// The server did what it was asked for. A link that is lost before that is as good as none,
+  /// unless it was up for as long as there may be none.
+  public func served() { vainSince = nil }
 
   /// Does what can be done without waiting.
   ///
@@ -191,6 +197,7 @@ public final class BusStream {
     } else {
       diagnostics.note("\(link.server.url): open, \(what)")
     }
+    (vainSince, readySince) = (vainSince ?? downSince, now)
     (step, said, trouble, downSince, wasReady) = (.ready, "", nil, nil, true)
     backoff.reset()
     link.isGood()
@@ -201,13 +208,16 @@ public final class BusStream {
     let before = step
     step = .down
     let failure = BusFailure(link.server.url, "link lost: \(Self.lower(reason))", .temporary)
-    if downSince == nil { downSince = now }
     if case .ready = before {
+      if vainSince != nil, options.maxWait == 0 { throw failure }
+      if now >= readySince + (options.maxWait ?? 0) { vainSince = nil }
+      downSince = vainSince ?? now
       said = failure.message
       tell(said)
       trouble = failure
       return .lost
     }
+    if downSince == nil { downSince = now }
     try amiss(failure, now: now)
     return nil
   }

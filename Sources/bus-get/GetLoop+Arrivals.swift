@@ -44,6 +44,9 @@ extension GetLoop {
           continue
         }
         cameAt = now
+        // What comes again may do so for ever: its acknowledgement does not arrive.
+        if place.deliveries == 1 || place.sequence > highest { stream.served() }
+        highest = max(highest, place.sequence)
         if let lastWanted, place.sequence >= lastWanted {
           isAtEnd = true
           // What came since is for another run.
@@ -57,8 +60,12 @@ extension GetLoop {
         continue
       }
       switch message.serverStatus {
-      case 100: pull.heard(now: now)
-      case 408, 404: pull.end(Int(message.token) ?? 0, now: now)
+      case 100:
+        pull.heard(now: now)
+        stream.served()
+      case 408, 404:
+        pull.end(Int(message.token) ?? 0, now: now)
+        stream.served()
       default:
         pull.end(Int(message.token) ?? 0, now: now, isCut: true)
         let words = message.header("Description") ?? ""

@@ -39,6 +39,8 @@ final class GetLoop {
   /// Acknowledgements that no connection took.
   var unsent: [(subject: String, text: String)] = []
   var cameAt = Clock.monotonic
+  /// The highest number of a record that came.
+  var highest = 0
   private var keptAt = Clock.monotonic
   /// Since when the server owes an answer; nil for none.
   private var owedSince: Double?

@@ -58,9 +58,12 @@ final class PutLoop {
       let now = Clock.monotonic
       do {
         if isReaderGone { throw WriteFailure(code: EPIPE) }
-        if case .lost = try stream.turn(now: now, owed: owed) {
+        switch try stream.turn(now: now, owed: owed) {
+        case .lost:
           window.lose()
           trouble = nil
+        case .ready: if window.isEmpty { stream.served() }
+        case nil: break
         }
         try judge(now: now)
         if stream.isReady {
@@ -96,6 +99,7 @@ final class PutLoop {
       case .message(let message):
         guard let token = Int(message.token) else { continue }
         owed = now
+        stream.served()
         guard let fault = BusAnswer.fault(ofPublished: message, by: stream.name) else {
           if let line = window.store(token) {
             receipts.store(line, message)

@@ -42,6 +42,16 @@ import Turns
       texts == ["", "High", "High at 06", "High at 06:12.", "High at 06:12.", "High at 06:12."])
   }
 
+  @Test func aCharacterThatIsCutBetweenPiecesIsWhole() throws {
+    let (texts, _) = try texts([
+      #"{"state":"delta","deltaText":"a\ud83d"}"#, #"{"state":"delta","deltaText":"\ude00"}"#,
+      #"{"state":"delta","deltaText":"b\ud83d"}"#,
+      #"{"state":"delta","deltaText":"c\ud83d","replace":true}"#,
+      #"{"state":"delta","deltaText":"\ude00\ud83d"}"#, #"{"state":"final"}"#,
+    ])
+    #expect(texts == ["a", "a😀", "a😀b", "c", "c😀", "c😀\u{fffd}"])
+  }
+
   @Test func whatReplacesIsTheWholeTextAlsoWhenItIsEmpty() throws {
     let (texts, _) = try texts([
       "{\"state\":\"delta\",\(message("Draft one"))}",

@@ -92,6 +92,18 @@ import Web
     #expect(record.message == "k/2")
   }
 
+  @Test func aCharacterThatIsCutBetweenPiecesIsWhole() throws {
+    var turn = try sent()
+    _ = turn.take(try status("a"), now: start, clock: 0.1)
+    for piece in [#"a\ud83d"#, #"\ude00b\ud83d"#, #"\ude00\ud83d"#] {
+      let frame = Array(#"{"type":"text_delta","delta":"\#(piece)"}"#.utf8)
+      let event = try frame.withUnsafeBytes { try JoelclawEvent($0) }
+      _ = turn.take(event, now: start, clock: 0.2)
+    }
+    let news = turn.take(.turnEnd, now: start, clock: 0.3)
+    #expect(texts(news) == [" final a😀b😀\u{fffd}"])
+  }
+
   @Test func anotherRequestIsTheEndAtOnce() throws {
     var turn = try sent()
     _ = turn.take(try status("a"), now: start, clock: 0.1)

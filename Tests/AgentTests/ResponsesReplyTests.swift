@@ -26,6 +26,13 @@ import Testing
     #expect(reply.end == nil)
   }
 
+  @Test func aCharacterThatIsCutBetweenDeltasIsWhole() throws {
+    let reply = try reply(
+      created, delta(#"a\uD83D"#), delta(#"x\ud83c"#, 1), delta(#"\udE00b"#),
+      delta(#"\udf08"#, 1), delta(#"\ude00"#, 2))
+    #expect(reply.text == "a😀bx🌈\u{fffd}")
+  }
+
   @Test func doneIsTheAnswer() throws {
     let done =
       #"{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"x"}"#

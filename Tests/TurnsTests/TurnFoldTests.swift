@@ -124,6 +124,43 @@ import Testing
     #expect(ids == ["m1", "stream_assistant_u"])
   }
 
+  @Test func aDraftWhoseIdAnotherMessageGetsIsTakenBack() throws {
+    let folded = try folded {
+      $0.add(#""turnStarted":{}"#)
+      $0.add(#""assistantTextDelta":{"delta":"a"}"#)
+      $0.add(#""assistantMessageCommitted":{"messageId":"m1","fullText":"a"}"#)
+      $0.add(#""turnResumed":{}"#)
+      $0.add(#""assistantTextDelta":{"delta":"b"}"#)
+      $0.add(#""turnStarted":{}"#, turn: "v")
+      $0.add(#""assistantTextDelta":{"delta":"c"}"#, turn: "v")
+      $0.add(
+        #""assistantMessageCommitted":{"messageId":"stream_assistant_u","fullText":"d"}"#, turn: "v")
+      $0.add(#""turnCompleted":{}"#)
+    }
+    #expect(folded.states("stream_assistant_u_2") == ["partial", "aborted"])
+    #expect(
+      folded.last("message", "stream_assistant_u_2")?["reason"]?.string
+        == "replaced by stream_assistant_u")
+    #expect(folded.last("message", "stream_assistant_u")?["text"]?.string == "d")
+    let texts = folded.state?["messages"]?.elements.map { $0["content"]?.string }
+    #expect(texts == ["a", "d"])
+  }
+
+  @Test func charactersThatAreCutBetweenPiecesAreWhole() throws {
+    let folded = try folded {
+      $0.add(#""assistantTextDelta":{"delta":"a\ud83d"}"#)
+      $0.add(#""assistantTextDelta":{"delta":"x\ud83c"}"#, turn: "v")
+      $0.add(#""assistantThinkingDelta":{"delta":"\ude00 else"}"#)
+      $0.add(#""assistantTextDelta":{"delta":"\ude00b\\ud83d"}"#)
+      $0.add(#""assistantTextDelta":{"delta":"\udf08\ud83d"}"#, turn: "v")
+      $0.add(#""assistantTextDelta":{"delta":"!"}"#, turn: "v")
+    }
+    func text(_ id: String) -> String? { folded.last("message", id)?["text"]?.string }
+    #expect(text("stream_assistant_u") == "a\u{1f600}b\\ud83d")
+    #expect(text("stream_assistant_v") == "x\u{1f308}\u{fffd}!")
+    #expect(text("stream_thinking_u") == "\u{fffd} else")
+  }
+
   @Test func whatNobodyEndedEndsWithItsTurn() throws {
     for (end, state) in [("turnCompleted", "final"), ("turnFailed", "failed")] {
       let folded = try folded {

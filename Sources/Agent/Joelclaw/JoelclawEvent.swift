@@ -5,7 +5,7 @@ import Records
 enum JoelclawEvent {
   case status(JoelclawStatus)
   /// A piece of what the agent says, to whomever.
-  case text(String)
+  case text(TextPiece)
   /// A message is whole.
   case turnEnd
   case toolCall(id: String, tool: String, arguments: [UInt8]?)
@@ -49,7 +49,7 @@ enum JoelclawEvent {
     }
     if type == "text_delta" {
       let delta = try? ScanMembers.value(of: "delta", in: bytes)
-      if let delta, delta.isString, let text = delta.string { self = .text(text) }
+      if let piece = delta?.piece { self = .text(piece) }
       return
     }
     guard let frame = try? JSONValue.parse(bytes) else {

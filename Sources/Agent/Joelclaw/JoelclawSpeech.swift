@@ -35,6 +35,7 @@ struct JoelclawSpeech {
   /// Whether a message is being said.
   private(set) var isTalking = false
   private var text = ""
+  private var split = SplitText()
   /// What of it is surely of the turn, where the rest may not be.
   private var sure: String?
   private var count = 0
@@ -172,13 +173,15 @@ struct JoelclawSpeech {
   // MARK: - What comes
 
   /// A piece of a message.
-  mutating func say(_ delta: String, _ now: Timestamp) -> [ChatNews] {
+  mutating func say(_ piece: TextPiece, _ now: Timestamp) -> [ChatNews] {
     if !isTalking {
       count += 1
       number += 1
       (text, pace, sure, isOthers) = ("", TextPace(), nil, false)
+      split.end()
     }
     isTalking = true
+    let delta = split.next(piece)
     size += delta.utf8.count
     if size > Self.mostBytes || number > Self.mostMessages {
       isTooLong = true
@@ -198,6 +201,7 @@ struct JoelclawSpeech {
     }
     guard isTalking else { return [] }
     isTalking = false
+    text += split.end()
     if !isEnd || isTooLong { isTorn = true }
     let isWhole = !isTorn
     let record = record(isWhole ? .final : .aborted, now, isWhole ? nil : Self.torn)

@@ -27,6 +27,7 @@ struct GatewayTurn {
   private var pace = TextPace()
   private var tools = GatewayTools()
   private var thought = ""
+  private var splitThought = SplitText()
   private var thoughtPace = TextPace()
   private var thoughtTime: Timestamp?
 
@@ -173,8 +174,8 @@ struct GatewayTurn {
     if let whole = data?[either: "text", "thinking"]?.string {
       if whole == thought { return [] }
       thought = whole
-    } else if let delta = data?["delta"]?.string, !delta.isEmpty {
-      thought += delta
+    } else if let piece = data?["delta"]?.piece, !piece.isEmpty {
+      thought += splitThought.next(piece)
     } else {
       return []
     }

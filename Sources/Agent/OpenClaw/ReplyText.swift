@@ -13,6 +13,7 @@ struct ReplyText {
 
   /// What there is so far.
   private(set) var text = ""
+  private var split = SplitText()
   /// Nil while it goes on.
   private(set) var end: End?
   /// Whether a hole may have swallowed a piece: what is appended to such a text is not to
@@ -34,9 +35,11 @@ struct ReplyText {
     case "delta": return grow(chat)
     case "final":
       _ = grow(chat, isEnd: true)
+      text += split.end()
       end = .final
     case "aborted":
       _ = grow(chat, isEnd: true)
+      text += split.end()
       end = .aborted
     case "error": end = .failed(Self.reason(chat))
     default: return false
@@ -95,21 +98,26 @@ struct ReplyText {
       guard let whole = OpenClawMessage.text(of: message), !(isEnd && whole.isEmpty) else {
         return false
       }
+      split.end()
       return become(whole)
     }
-    guard let delta = chat["deltaText"]?.string else { return false }
-    if chat["replace"]?.bool == true { return become(delta) }
-    if delta.isEmpty { return false }
+    guard let piece = chat["deltaText"]?.piece else { return false }
+    if chat["replace"]?.bool == true {
+      split.end()
+      return become(split.next(piece))
+    }
+    if piece.isEmpty { return false }
     if isTorn {
       isShort = true
       return false
     }
+    let delta = split.next(piece)
     if text.utf8.count + delta.utf8.count > Self.mostBytes {
       (isTorn, isShort) = (true, true)
       return false
     }
     text += delta
-    return true
+    return !delta.isEmpty
   }
 
   private mutating func become(_ whole: String) -> Bool {

@@ -8,6 +8,7 @@ struct ResponsesReply {
   private struct Place: Hashable, Comparable {
     let item: Int64
     let part: Int64
+    var name: String { "\(item)/\(part)" }
 
     static func < (one: Place, other: Place) -> Bool {
       (one.item, one.part) < (other.item, other.part)
@@ -21,6 +22,7 @@ struct ResponsesReply {
   /// What the models read and wrote.
   private(set) var usage: TurnRecord.Usage?
   private var parts: [Place: String] = [:]
+  private var split = SplitText()
   /// How much text there is, bytes.
   private(set) var bytes = 0
   /// Whether more came than is kept.
@@ -43,9 +45,11 @@ struct ResponsesReply {
     if let response = event["response"], let id = response["id"]?.string { self.id = id }
     switch type {
     case "response.output_text.delta":
-      guard let delta = event["delta"]?.string, !delta.isEmpty, makeRoom(delta.utf8.count)
-      else { return false }
-      parts[place(event), default: ""] += delta
+      guard let piece = event["delta"]?.piece else { return false }
+      let place = place(event)
+      let delta = split.next(piece, of: place.name)
+      guard !delta.isEmpty, makeRoom(delta.utf8.count) else { return false }
+      parts[place, default: ""] += delta
       return true
     case "response.output_text.done":
       guard let text = event["text"]?.string else { return false }

@@ -168,6 +168,7 @@ extension ThreadFold {
       message = draft
       if !id.isEmpty, draft.record.id != id {
         withdraw(draft, event, key, "replaced by \(id)")
+        if let other = self.message(id), other !== draft { drop(other, event, for: id) }
         rename(draft, id)
       }
     } else if let known = self.message(id) {
@@ -197,6 +198,15 @@ extension ThreadFold {
     book.leave(message, .message, origin, message.record.id) { [self] in
       forget(message)
     }
+  }
+
+  /// Drops a message whose id in the state another one is given: a draft that was told under
+  /// another id is taken back.
+  private func drop(_ message: FoldedMessage, _ event: TurnEvent, for id: String) {
+    let key = message.record.turn ?? "global"
+    if message.record.id != id { withdraw(message, event, key, "replaced by \(id)") }
+    if drafts[key] === message { drafts[key] = nil }
+    drop(message)
   }
 
   /// Says of the id that a draft had that nothing more is to be heard of it.

@@ -187,12 +187,18 @@ final class ThreadFold {
     if let id = message.record.turn, let turn = turnsByID[id] { turn.messages.append(message) }
   }
 
-  /// Gives a message another id; a message that had it is dropped.
+  /// Gives a message another id, which no message has.
   func rename(_ message: FoldedMessage, _ id: String) {
     messagesByID[message.stateID] = nil
-    if let other = messagesByID[id], book.keepsAll { messages.removeAll { $0 === other } }
     (message.record.id, message.stateID) = (id, id)
     messagesByID[id] = message
+  }
+
+  /// Takes a message out of the thread and of its turn.
+  func drop(_ message: FoldedMessage) {
+    forget(message)
+    if book.keepsAll { messages.removeAll { $0 === message } }
+    if let id = message.record.turn { turnsByID[id]?.messages.removeAll { $0 === message } }
   }
 
   /// Forgets a message that belongs to no turn, or whose turn is forgotten.

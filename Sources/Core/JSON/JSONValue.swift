@@ -15,9 +15,14 @@ public struct JSONValue: Sendable {
   /// Keeps jansson's reference to the root; the tree is only read.
   final class Tree: @unchecked Sendable {
     let root: UnsafeMutablePointer<json_t>
+    /// What stood at the ends of its strings where these hold U+FFFD now.
+    let halves: Halves
 
     /// - Parameter root: a reference that this object now owns.
-    init(owning root: UnsafeMutablePointer<json_t>) { self.root = root }
+    init(owning root: UnsafeMutablePointer<json_t>, _ halves: Halves = Halves()) {
+      self.root = root
+      self.halves = halves
+    }
 
     deinit { cjansson_decref(root) }
   }
@@ -33,6 +38,8 @@ public struct JSONValue: Sendable {
   init(tree: Tree) {
     self.init(tree: tree, node: tree.root)
   }
+
+  var halves: Halves { tree.halves }
 
   /// Calls jansson while the tree is certainly alive: the optimizer may end
   /// the life of `tree` after its last use, so a pointer would dangle.

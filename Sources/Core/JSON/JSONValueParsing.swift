@@ -28,9 +28,9 @@ extension JSONValue {
     guard code != json_error_stack_overflow, code != json_error_out_of_memory else {
       throw JSONFault(code == json_error_stack_overflow ? "nested too deep" : "out of memory")
     }
-    if let repaired = repair(bytes) {
+    if let (repaired, halves) = repair(bytes) {
       if let root = repaired.withUnsafeBytes({ load($0, &fault) }) {
-        return JSONValue(tree: Tree(owning: root))
+        return JSONValue(tree: Tree(owning: root, halves))
       }
       if json_error_code(&fault) == json_error_stack_overflow { throw JSONFault("nested too deep") }
     }
@@ -62,14 +62,15 @@ extension JSONValue {
   /// Rewrites what jansson refuses although the record is good; see `parse(_:)`
   /// for the list. Everything else is copied as it is, faults included.
   ///
-  /// - Returns: the new text, or nil when there was nothing to rewrite.
-  static func repair(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+  /// - Returns: the new text, and the halves of characters at the ends of strings; nil when
+  ///   there was nothing to rewrite.
+  static func repair(_ bytes: UnsafeRawBufferPointer) -> (text: [UInt8], halves: Halves)? {
     var repair = JSONRepair(text: Array(String(decoding: bytes, as: UTF8.self).utf8))
     repair.run()
     let isSame =
       repair.output.count == bytes.count
       && repair.output.withUnsafeBytes { $0.elementsEqual(bytes) }
-    return isSame ? nil : repair.output
+    return isSame ? nil : (repair.output, repair.halves)
   }
 }
 
@@ -77,6 +78,9 @@ extension JSONValue {
 private struct JSONRepair {
   let text: [UInt8]
   var output: [UInt8] = []
+  /// Those of the last string that has any: a piece of a text stands alone in its record, or
+  /// beside all of the text, which ends as it does.
+  var halves = Halves()
   private var at = 0
 
   init(text: [UInt8]) {
@@ -103,6 +107,11 @@ private struct JSONRepair {
     }
     end = min(end, text.count)
     let isName = isColon(after: end + 1)
+    if !isName {
+      let found = text.withUnsafeBytes { Halves(of: $0[at..<end].dropFirst()) }
+      halves.low = found.low ?? halves.low
+      halves.high = found.high ?? halves.high
+    }
     while at < end {
       guard text[at] == UInt8(ascii: "\\"), let unit = escapedUnit(at) else {
         let length = text[at] == UInt8(ascii: "\\") ? 2 : 1

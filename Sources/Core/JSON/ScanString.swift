@@ -64,7 +64,7 @@ enum ScanString {
   }
 
   /// The number of a `\uXXXX` at `at`, nil if there is none.
-  private static func hexUnit(_ at: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UInt32? {
+  static func hexUnit(_ at: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UInt32? {
     guard end - at >= 6, at[0] == 0x5c, at[1] == UInt8(ascii: "u") else { return nil }
     var unit: UInt32 = 0
     for index in 2..<6 {

@@ -157,6 +157,37 @@ forget_typed
 share-inbox add -q --bus "$tmp/both-1.bin"
 came_once "bus-get was killed" "$tmp/both-1.bin"
 stop "$watch"
+# --- a link that is always cut comes up, and is as good as none
+head -c 100000 /dev/urandom >"$tmp/large.png"
+share-inbox add -q --bus "$tmp/large.png" || bail "no large file"
+bus-put -s "$bus" -t plain --create <"$root/Tests/fixtures/sample-day.ndjson" || bail "no records"
+port=${bus##*:}
+start_proxy early
+early=nats://127.0.0.1:$port
+printf '[bus local]\nservers = %s\n' "$early" >"$XDG_CONFIG_HOME/agentutils/config"
+for bytes in 1200 20000; do
+  link pass
+  link cut "$bytes"
+  run timeout 60 share-inbox drain --bus --exec "$take"
+  status_is 75 "a link that brings nothing ends a drain: cut after $bytes bytes"
+done
+link pass
+link cut 1200
+run timeout 20 bus-get -s "$early" -t plain --all -e -q --max-wait 2
+status_is 75 "bus-get: the same"
+err_like 'link lost' "which says why"
+run timeout 20 bus-get -s "$early" -t plain --all -e -q --max-wait 0
+status_is 75 "once is enough for --max-wait 0"
+link pass
+link cut 20000 up
+head -c 100000 /dev/zero | tr '\0' x | sed 's/.*/{"content":"&"}/' >"$tmp/large"
+run timeout 20 bus-put -s "$early" -t inbox -u inbox.file -q --max-wait 2 <"$tmp/large"
+status_is 75 "bus-put: one that takes nothing"
+link pass
+run timeout 60 share-inbox drain --bus --exec "$take"
+status_is 0 "a link that is whole again"
+is "$(waiting)" 0 "brings the file"
+printf '[bus local]\nservers = %s\n' "$bus" >"$XDG_CONFIG_HOME/agentutils/config"
 stop "$bus_pid"
 run share-inbox drain --bus --exec "$take"
 status_is 75 "no server"

@@ -32,6 +32,7 @@ private struct JoelclawRoom {
   /// The messages so far, by which they are told apart, and whether one is being said.
   private var count = 0
   private var isTalking = false
+  private var split = SplitText()
   /// The last status, as it came, and what went wrong, behind which nothing was said.
   private var (status, failure): (String?, String?)
 
@@ -50,13 +51,13 @@ private struct JoelclawRoom {
       status = told
       take(status: data, time, &events)
     case .textDelta:
-      guard let delta = frame["delta"]?.string else { return false }
+      guard let piece = frame["delta"]?.piece else { return false }
       failure = nil
       if !isTalking { count += 1 }
       isTalking = true
-      say(delta, .partial, time, &events)
+      say(split.next(piece), .partial, time, &events)
     case .turnEnd:
-      if isTalking { say("", .final, time, &events) }
+      if isTalking { say(split.end(), .final, time, &events) }
       isTalking = false
     case .toolCall, .toolResult:
       guard let call = call(frame, line.object, kind, time) else { return false }
@@ -74,7 +75,7 @@ private struct JoelclawRoom {
   /// - Returns: whether anything was.
   mutating func cut(_ time: Timestamp?, _ events: inout [TurnEvent]) -> Bool {
     guard isTalking else { return false }
-    say("", .aborted, time, &events)
+    say(split.end(), .aborted, time, &events)
     isTalking = false
     return true
   }

@@ -6,6 +6,7 @@ import Records
 public struct OpenClawTurns: TurnDecoder {
   /// The sessions of runs, for events that do not say theirs.
   private var sessions: [String: String] = [:]
+  private var split = SplitText()
   private var (run, session) = (LastText(), LastText())
   /// Runs that failed and may yet be tried again, as failed turns.
   private var failures: [Run: TurnRecord] = [:]
@@ -88,8 +89,9 @@ public struct OpenClawTurns: TurnDecoder {
       time = time ?? message["timestamp"]?.integer.flatMap { Timestamp(milliseconds: $0) }
       // Nothing but pictures or thoughts takes no words back.
       if let whole = OpenClawMessage.text(of: message) { (text, words) = (.whole, whole) }
-    } else if fields.deltaText.isString {
-      (text, words) = (fields.replaces.isTrue ? .whole : .appended, fields.deltaText.string ?? "")
+    } else if let piece = fields.deltaText.piece {
+      if fields.replaces.isTrue { split.end(run) }
+      (text, words) = (fields.replaces.isTrue ? .whole : .appended, split.next(piece, of: run))
     }
     var turn = TurnRecord(origin, id: run, thread: thread, state: .running, time: time)
     turn.agent = fields.agent.isString ? fields.agent.string : nil
@@ -189,7 +191,10 @@ public struct OpenClawTurns: TurnDecoder {
       add(.setTurn(turn), nil, turn, &events)
     case "thinking":
       let whole = data[either: "text", "thinking"]?.string
-      guard let words = whole ?? data["delta"]?.string else { return }
+      let piece = data["delta"]?.piece
+      guard let words = whole ?? piece.map({ split.next($0, of: "\(run)/thinking") }) else {
+        return
+      }
       var record = MessageRecord(
         origin, id: "\(run)/thinking", thread: thread, role: .thinking, text: words,
         state: .partial, time: time)

@@ -5,6 +5,7 @@ public import Records
 public struct PincerTurns: TurnDecoder {
   private var (thread, turn, execution) = (LastText(), LastText(), LastText())
   private var clock = LastSecond()
+  private var split = SplitText()
 
   public init() {}
 
@@ -76,6 +77,11 @@ public struct PincerTurns: TurnDecoder {
     return event
   }
 
+  private mutating func words(_ fields: PincerFields, _ event: TurnEvent, _ kind: String) -> String {
+    guard let piece = fields.delta.piece else { return "" }
+    return split.next(piece, of: "\(event.turn)/\(fields.id(fields.segment))/\(kind)")
+  }
+
   private mutating func change(
     _ payload: PincerPayload, _ fields: PincerFields, _ event: TurnEvent
   ) -> TurnChange {
@@ -87,10 +93,13 @@ public struct PincerTurns: TurnDecoder {
     case .resumed: .resumed
     case .thinking:
       .thinking(
-        fields.text(fields.delta), segment: event.turn.isEmpty ? fields.id(fields.segment) : "",
+        words(fields, event, "thinking"),
+        segment: event.turn.isEmpty ? fields.id(fields.segment) : "",
         isRedacted: fields.isRedacted.isTrue)
     case .text:
-      .text(fields.text(fields.delta), segment: event.turn.isEmpty ? fields.id(fields.segment) : "")
+      .text(
+        words(fields, event, "text"),
+        segment: event.turn.isEmpty ? fields.id(fields.segment) : "")
     case .committed:
       .committed(message: fields.id(fields.message), text: fields.text(fields.text))
     case .planned:
