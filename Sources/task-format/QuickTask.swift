@@ -9,8 +9,8 @@ enum QuickTask {
     let reason: String
   }
 
-  /// The longest title, characters.
-  static let longest = 500
+  /// The longest title, characters, and the longest line, bytes.
+  static let (longest, longestLine) = (500, 64 << 10)
 
   /// Reads one line. `!1` to `!4` is the priority, `#word` a label, `+word` the project, `@word`
   /// who does it if it is a handle or a DID; a date in words may stand anywhere; all else is the
@@ -25,7 +25,7 @@ enum QuickTask {
   static func read(
     _ text: String, now: Timestamp, zone: LocalZone = .system
   ) throws(Fault) -> TaskDraft {
-    let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    let words = try words(text)
     var title: [String] = []
     var draft = TaskDraft(title: "")
     var at = 0
@@ -59,7 +59,14 @@ enum QuickTask {
   ///
   /// - Throws: `Fault` without a title.
   static func plain(_ text: String) throws(Fault) -> String {
-    try checked(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
+    try checked(words(text).joined(separator: " "))
+  }
+
+  private static func words(_ text: String) throws(Fault) -> [String] {
+    guard text.utf8.count <= longestLine else {
+      throw Fault(reason: "a line of more than \(longestLine) bytes")
+    }
+    return text.split(whereSeparator: \.isWhitespace).map(String.init)
   }
 
   private static func checked(_ title: String) throws(Fault) -> String {

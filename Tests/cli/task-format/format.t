@@ -150,6 +150,13 @@ is "$(sed "s/^[^:]*: [^:]*://" "$err")" '1: no such date: 31 feb
 4: no such time: 25:00
 5: no title' "are named"
 is "$(jq -r .due "$out")" 2026-12-04 "and the others are read"
+for word in x 'x tomorrow '; do
+  yes "$word" | head -n 9000000 | tr -d '\n' | { cat && printf '\ncall Ada tomorrow\n'; } >"$tmp/endless"
+  run sh -c 'task-format --quick --now "$1" <"$2"' sh $now "$tmp/endless"
+  status_is 2 "a line without end"
+  like "$(cat "$err")" '1: a line of more than 65536 bytes$' "is named"
+  is "$(jq -r .title "$out")" "call Ada" "and the next one is read"
+done
 quick 'clean the home-directory and reach zero-defects'
 is "$(jq -r .title "$out")" "clean the home-directory and reach zero-defects" "a word with a dash is no date"
 while IFS=\| read -r due words; do
