@@ -61,4 +61,12 @@ status_is 2 "nor read"
 run agent-chat --cacert "$tmp/none" -p far hello
 status_is 2 "authorities that are not there"
 err_is "agent-chat: $tmp/none: no such file or directory" "are named"
+
+# --- a token that does not come
+bound=20
+printf '[profile hung]\nkind = openclaw\nurl = ws://127.0.0.1:1\ntoken-command = exec sleep 1000\n' \
+  >"$XDG_CONFIG_HOME/agentutils/config"
+run agent-chat -p hung --max-time 0.5 hello
+status_is 75 "is waited for as long as one wants"
+err_one_line agent-chat "and that is told"
 done_testing

@@ -23,6 +23,7 @@ cp "$tmp/s3cr3t" "$tmp/open"
 chmod 644 "$tmp/open"
 section right "servers = $bus" "token-file = $tmp/s3cr3t"
 section command "servers = $bus" "token-command = cat $tmp/s3cr3t"
+section hung "servers = $bus" "token-command = exec sleep 1000"
 section wrong "servers = $bus" "token-file = $tmp/wrong"
 section open "servers = $bus" "token-file = $tmp/open"
 section far "servers = nats://192.0.2.1" "token-file = $tmp/s3cr3t"
@@ -31,6 +32,12 @@ run bus-put -b right --create </dev/null
 status_is 0 "a token from a file"
 run bus-put -b command </dev/null
 status_is 0 "a token from a command"
+bound=20
+for command in bus-put bus-get; do
+  run "$command" -b hung --max-wait 0.5 </dev/null
+  status_is 75 "$command: a token that does not come is waited for so long"
+  err_one_line "$command" "and that is told"
+done
 AGENT_BUS=right run bus-get -e
 status_is 1 "AGENT_BUS names the bus"
 run bus-put -b wrong </dev/null
