@@ -112,11 +112,9 @@ struct DueDays {
   private func relative(_ at: Int) throws(Fault) -> (Int, Int64)? {
     let evening = ["morning", "afternoon", "evening"]
     switch word(at) {
-    case "today", "tod":
-      return word(at + 1) == "week" ? (at + 2, today + 7) : (at + 1, today)
+    case "today", "tod": return weeks(at + 1, behind: today)
     case "tonight", "tonite", "eod", "cob": return (at + 1, today)
-    case "tomorrow", "tmr", "tmrw":
-      return word(at + 1) == "week" ? (at + 2, today + 8) : (at + 1, today + 1)
+    case "tomorrow", "tmr", "tmrw": return weeks(at + 1, behind: today + 1)
     case "overmorrow": return (at + 1, today + 2)
     case "eow": return (at + 1, monday + 6)
     case "eom": return span(["month"]).map { (at + 1, $0.upperBound) }
@@ -168,11 +166,7 @@ struct DueDays {
     guard let weekday = weekday(word(at)) else { return nil }
     let day = Self.first(weekday, behind: today)
     let ahead = Self.fromMonday(weekday)
-    switch word(at + 1) {
-    case "week": return (at + 2, day + 7)
-    case "after" where word(at + 2) == "next": return (at + 3, monday + 14 + ahead)
-    default: break
-    }
+    if word(at + 1) == "after", word(at + 2) == "next" { return (at + 3, monday + 14 + ahead) }
     let from = word(at + 1) == "of" ? at + 2 : at + 1
     if ["this", "next"].contains(word(from)), word(from + 1) == "week" {
       return (from + 2, monday + ahead + (word(from) == "next" ? 7 : 0))
@@ -190,7 +184,16 @@ struct DueDays {
       }
       throw fault(at, start + 1)
     }
-    return (at + 1, day)
+    return weeks(at + 1, behind: day)
+  }
+
+  /// As in `monday week`.
+  private func weeks(_ at: Int, behind day: Int64) -> (Int, Int64) {
+    switch word(at) {
+    case "week": (at + 1, day + 7)
+    case "fortnight": (at + 1, day + 14)
+    default: (at, day)
+    }
   }
 
   /// The number of the day of a week that begins on Sunday.

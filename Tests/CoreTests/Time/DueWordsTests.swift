@@ -98,7 +98,8 @@ import Testing
   @Test(arguments: [
     ("the day after tomorrow", "2026-11-25"), ("a week from friday", "2026-12-04"),
     ("a week on friday", "2026-12-04"), ("friday week", "2026-12-04"),
-    ("tomorrow week", "2026-12-01"), ("two weeks from tomorrow", "2026-12-08"),
+    ("tomorrow week", "2026-12-01"), ("friday fortnight", "2026-12-11"),
+    ("two weeks from tomorrow", "2026-12-08"),
     ("3 days from now", "2026-11-26"), ("2 hours from now", "2026-11-23T12:30:00.000Z"),
     ("two fridays from now", "2026-12-04"), ("the friday after next", "2026-12-11"),
     ("the week after next", "2026-12-07"), ("2 days before friday", "2026-11-25"),

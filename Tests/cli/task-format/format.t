@@ -167,6 +167,7 @@ done <<'END'
 2026-12-04|a week from friday
 2026-12-07|first monday of december
 2026-12-07|in two weeks
+2026-12-11|friday fortnight
 2026-11-23|tonight
 2026-12-24|24.12.
 2026-11-23T11:00:00.000Z|at noon
