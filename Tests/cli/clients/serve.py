@@ -54,8 +54,12 @@ class Stream:
         if last_id is not None:
             head += f"Last-Event-ID: {last_id}\r\n"
         self.socket.sendall(head.encode() + b"\r\n")
-        self.raw = b""
-        self.body = b""
+        # What is not decoded yet, and the size of the chunk that it begins with, if that is known.
+        self.raw = bytearray()
+        self.size = None
+        # What is no whole event yet, and how much of that was searched for its end.
+        self.body = bytearray()
+        self.searched = 0
         self.head = None
         self.ended = False
         self.last = b""
@@ -72,22 +76,31 @@ class Stream:
             head, self.raw = self.raw.split(b"\r\n\r\n", 1)
             self.head = head.decode()
         while True:
-            line, found, rest = self.raw.partition(b"\r\n")
-            if not found:
-                return True
-            size = int(line, 16)
-            if size == 0:
+            if self.size is None:
+                end = self.raw.find(b"\r\n")
+                if end < 0:
+                    return True
+                self.size = int(self.raw[:end], 16)
+                del self.raw[:end + 2]
+            if self.size == 0:
                 self.ended = True
                 return False
-            if len(rest) < size + 2:
+            if len(self.raw) < self.size + 2:
                 return True
-            self.body += rest[:size]
-            self.raw = rest[size + 2:]
+            self.body += self.raw[:self.size]
+            del self.raw[:self.size + 2]
+            self.size = None
 
     def events(self):
         """The complete events read so far: (name, id or None, data)."""
-        while b"\n\n" in self.body:
-            block, self.body = self.body.split(b"\n\n", 1)
+        while True:
+            end = self.body.find(b"\n\n", self.searched)
+            if end < 0:
+                self.searched = max(0, len(self.body) - 1)
+                return
+            block = bytes(self.body[:end])
+            del self.body[:end + 2]
+            self.searched = 0
             fields = {}
             for line in block.split(b"\n"):
                 name, _, value = line.partition(b": ")
