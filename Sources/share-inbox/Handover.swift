@@ -60,7 +60,7 @@ extension HostFailure {
   /// tmux or with the session may be right the next time.
   var drainStatus: Int32 {
     switch self {
-    case .noSession, .stateUnknown, .noTmux: ExitStatus.temporary.rawValue
+    case .noSession, .stateUnknown, .noAgentPane, .noTmux: ExitStatus.temporary.rawValue
     default: stopsDrain ? exitStatus : ExitStatus.temporary.rawValue
     }
   }

@@ -37,11 +37,10 @@ final class HostHandover: Handover {
   func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HostFailure) -> Receipt {
     if folder == nil { try begin() }
     let folder = folder ?? ""
-    let (path, typing) = typing(item, folder)
+    let (path, typing) = typing(item, folder, try pane())
     let delivery = Delivery(
       typing: typing, folder: folder, name: item.item.name.text,
       file: (item.descriptor, item.size))
-    try waitForIdle()
     let outcome = try asking { tmux throws(HostFailure) in
       try tmux.deliver(delivery, progress: progress)
     }
@@ -57,8 +56,9 @@ final class HostHandover: Handover {
     let folder = folder ?? ""
     var files: [BatchDelivery.File] = []
     var receipts: [Receipt] = []
+    let pane = try pane()
     for item in items {
-      let (path, typing) = typing(item, folder)
+      let (path, typing) = typing(item, folder, pane)
       canBatch = BatchDelivery.fits(typing)
       guard canBatch, let content = item.content() else { return nil }
       let name = item.item.name
@@ -66,7 +66,6 @@ final class HostHandover: Handover {
         .init(name: name.text, content: content, modified: name.epoch, typing: typing))
       receipts.append(Receipt(session: session, remotePath: path))
     }
-    try waitForIdle()
     do throws(HostFailure) {
       try asking { tmux throws(HostFailure) in
         try tmux.deliver(BatchDelivery(files, folder: folder))
@@ -79,19 +78,22 @@ final class HostHandover: Handover {
     return receipts
   }
 
-  private func waitForIdle() throws(HostFailure) {
-    guard options.waitsForIdle else { return }
-    try asking { tmux throws(HostFailure) in
+  /// The agent's, once it is idle, if that is wanted.
+  private func pane() throws(HostFailure) -> String? {
+    guard options.waitsForIdle else { return nil }
+    return try asking { tmux throws(HostFailure) in
       try tmux.waitUntilIdle(session, atMost: options.maxWait)
     }
   }
 
-  private func typing(_ item: OpenItem, _ folder: String) -> (path: String, Typing) {
+  private func typing(
+    _ item: OpenItem, _ folder: String, _ pane: String?
+  ) -> (path: String, Typing) {
     let name = item.item.name
     let path = Folders.join(folder, name.text)
     let text = PathText.text(options.format, path: path)
     let typing = Typing(
-      session: session, text: TypedText(raw: FileName.bytes(text)), mark: Self.mark(name),
+      session: session, pane: pane, text: TypedText(raw: FileName.bytes(text)), mark: Self.mark(name),
       returnAfter: options.pressesReturn ? 0.3 : nil)
     return (path, typing)
   }
@@ -138,7 +140,7 @@ final class HostHandover: Handover {
       return try question(RemoteTmux(calls, label: options.connect.label))
     } catch {
       switch error {
-      case .noSession, .noTmux, .busy, .stateUnknown: break
+      case .noSession, .noTmux, .busy, .stateUnknown, .noAgentPane: break
       default: if error.stopsDrain { close() }
       }
       throw error

@@ -37,11 +37,11 @@ struct TypeJob {
 
   func run(_ text: TypedText) throws(HostFailure) -> Int32 {
     let options = visit.options
-    if options.waitsForIdle {
-      try tmux.waitUntilIdle(visit.session, atMost: options.maxWait)
-    }
+    let pane =
+      options.waitsForIdle
+      ? try tmux.waitUntilIdle(visit.session, atMost: options.maxWait) : nil
     let typing = Typing(
-      session: visit.session, text: text,
+      session: visit.session, pane: pane, text: text,
       returnAfter: options.pressesReturn ? options.returnDelay : nil)
     _ = try tmux.type(typing)
     return ExitStatus.success.rawValue

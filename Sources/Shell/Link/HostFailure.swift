@@ -52,6 +52,8 @@ public enum HostFailure: Error, Equatable, Sendable {
   case busy(String, state: String)
   /// Nobody says how the agent in a session stands.
   case stateUnknown(String)
+  /// Nobody says where the agent in a session is, or it is there no more.
+  case noAgentPane(String, why: String)
   /// A file cannot be put on the host: its words.
   case noInbox(String)
   /// The text was typed, but Return may be missing, for this reason.
@@ -102,6 +104,7 @@ extension HostFailure {
     case .busy(let name, let state): "session \(name): still \(state)"
     case .stateUnknown(let name):
       "session \(name): nothing says whether its agent is idle; see agent-state(1)"
+    case .noAgentPane(let name, let why): "session \(name): \(why)"
     case .noInbox(let why): "on the host: \(why)"
     case .onlyTyped(let failure):
       "the text was typed, but Return may be missing: \(failure.reason)"
@@ -128,7 +131,7 @@ extension HostFailure {
     case .connectFailed, .linkLost, .silent, .cutShort, .late, .closed, .busy, .serverEnding:
       ExitStatus.temporary.rawValue
     case .hostKeyChanged, .hostKeyUnknown, .authFailed: ExitStatus.denied.rawValue
-    case .noSession, .stateUnknown: ExitStatus.negative.rawValue
+    case .noSession, .stateUnknown, .noAgentPane: ExitStatus.negative.rawValue
     default: ExitStatus.failure.rawValue
     }
   }

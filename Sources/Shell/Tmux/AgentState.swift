@@ -56,12 +56,24 @@ struct PaneFacts {
     "sh", "ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "nu", "tcsh", "zsh",
   ]
 
-  /// What ends a group of fields' beginning; the fields are in the order of `init`.
-  static let format =
-    "P|#{pane_dead}|#{q:pane_current_command}|#{q:@agent_command}|#{q:@agent_state}|"
-    + "#{q:@agent_since}|#{q:@agent_reason}|"
-  static let fieldCount = 6
+  /// Agents, by the names that their processes have.
+  private static let agents: Set<String> = [
+    "aider", "amp", "claude", "codex", "cursor-agent", "gemini", "goose", "opencode",
+  ]
 
+  /// What ends a group of fields' beginning; the fields are in the order of `init`. What we
+  /// started tells the agent its pane, see `SessionStart`.
+  static let format =
+    "P|#{pane_id}|#{&&:#{window_active},#{pane_active}}|#{m:*AGENT_PANE=*,#{pane_start_command}}|"
+    + "#{pane_dead}|#{q:pane_current_command}|#{q:@agent_command}|#{q:@agent_state}|"
+    + "#{q:@agent_since}|#{q:@agent_reason}|"
+  static let fieldCount = 9
+
+  /// `%3`.
+  let id: String
+  private let isActive: Bool
+  /// Whether what we started runs or ran there.
+  private let isOurs: Bool
   private let isDead: Bool
   /// What runs there now, and what ran when the state was set.
   private let command: String
@@ -73,12 +85,46 @@ struct PaneFacts {
   /// - Parameter fields: as many as `fieldCount`.
   init(_ fields: [[UInt8]]) {
     let text = fields.map { String(decoding: $0, as: UTF8.self) }
-    isDead = text[0] == "1"
-    command = text[1]
-    setter = text[2]
-    state = text[3]
-    since = text[4]
-    reason = text[5]
+    id = text[0]
+    isActive = text[1] == "1"
+    isOurs = text[2] == "1"
+    isDead = text[3] == "1"
+    command = text[4]
+    setter = text[5]
+    state = text[6]
+    since = text[7]
+    reason = text[8]
+  }
+
+  /// The pane of a session's agent: the one that is remembered where an agent is in it, else the
+  /// one whose agent tells its state, that of a known agent, or the only one.
+  ///
+  /// - Parameters:
+  ///   - panes: all of a session.
+  ///   - remembered: the id of the pane in which the agent was started; empty where nobody
+  ///     knows.
+  static func agentPane(_ panes: [PaneFacts], remembered: String) -> TmuxSession.AgentPane {
+    func found(_ pane: PaneFacts) -> TmuxSession.AgentPane {
+      .pane(pane.id, state: pane.agentState)
+    }
+    let live = panes.filter { !$0.isDead }
+    let stating = live.filter { $0.agentState.kind != .unknown }
+    let own = panes.first { $0.id == remembered }
+    if let own, !own.isDead, own.agentState.kind != .unknown || !isShell(own.command) {
+      return found(own)
+    }
+    if stating.count == 1 { return found(stating[0]) }
+    if let one = stating.first(where: \.isOurs) ?? stating.first(where: \.isActive) {
+      return found(one)
+    }
+    if !stating.isEmpty { return .unknown(panes: panes.count) }
+    if let own { return found(own) }
+    let named = live.filter { agents.contains($0.command) }
+    if named.count == 1 { return found(named[0]) }
+    if !remembered.isEmpty { return .gone }
+    let ours = live.filter(\.isOurs)
+    if ours.count == 1 { return found(ours[0]) }
+    return panes.count == 1 ? found(panes[0]) : .unknown(panes: panes.count)
   }
 
   /// What its agent said, unless that one has gone.

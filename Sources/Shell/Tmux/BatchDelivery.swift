@@ -60,7 +60,7 @@ public struct BatchDelivery: Sendable {
     return ControlRequest(
       Self.script,
       [
-        label, TmuxWord.target(files.first?.typing.session ?? ""), folder, ".part-" + nonce,
+        label, files.first?.typing.target ?? "", folder, ".part-" + nonce,
         String(files.count), String(files.reduce(0) { $0 + $1.content.count }),
       ],
       input: .bytes(archive.finished))
@@ -107,6 +107,7 @@ public struct BatchDelivery: Sendable {
       fi
       while IFS= read -r name && IFS= read -r mark && IFS= read -r list; do
         say=$(x if-shell -F 1 "$list" 2>&1 </dev/null) || fail "$say"
+        [ "$say" != \(Typing.several) ] || { echo "$say" && exit 0; }
         [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
       done <../typing
       """
@@ -117,9 +118,16 @@ extension RemoteTmux {
   ///
   /// - Throws: `HostFailure`; some of them may have been typed.
   public func deliver(_ batch: BatchDelivery) throws(HostFailure) {
-    _ = try answer(
-      batch.request(label: label, nonce: HostCalls.nonce()),
-      session: batch.files.first?.typing.session)
+    guard let typing = batch.files.first?.typing else { return }
+    func deliverOnce(_ batch: BatchDelivery) throws(HostFailure) -> Typing.Outcome {
+      let request = batch.request(label: label, nonce: HostCalls.nonce())
+      return typing.outcome(try answer(request, session: typing.session))
+    }
+    guard try deliverOnce(batch) == .several else { return }
+    var batch = batch
+    let pane = try pane(of: typing.session)
+    for index in batch.files.indices { batch.files[index].typing.pane = pane }
+    _ = try deliverOnce(batch)
   }
 }
 

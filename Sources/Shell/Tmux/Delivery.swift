@@ -37,7 +37,7 @@ public struct Delivery: Sendable {
     return ControlRequest(
       Self.script,
       [
-        label, TmuxWord.target(typing.session), folder, name, ".part-" + nonce,
+        label, typing.target, folder, name, ".part-" + nonce,
         String(file.size), Typing.option(mark: typing.mark ?? name),
         String(decoding: typing.text.bytes, as: UTF8.self), lists.buffer, lists.pause,
         lists.typed, lists.entered, typing.markValue,
@@ -110,9 +110,10 @@ public struct Delivery: Sendable {
       [ "$status" -eq 0 ] || fail "$say"
       [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
       printf '%s\\n' "${say:-typed}"
-      [ -n "$9" ] || exit 0
+      [ "$say" != \(Typing.several) ] && [ -n "$9" ] || exit 0
       sleep "$9"
       say=$(x if-shell -F 1 "${11}" 2>&1) || fail "$say"
+      [ "$say" != \(Typing.several) ] || fail "other panes have come"
       """
 }
 
@@ -121,8 +122,7 @@ extension RemoteTmux {
   ///
   /// - Returns: the folder's absolute path.
   public func inbox(for session: String) throws(HostFailure) -> String {
-    _ = try makeSure(session)
-    let request = ControlRequest(Delivery.inbox, [label, TmuxWord.target(session)])
+    let request = ControlRequest(Delivery.inbox, [label, try pane(of: session)])
     let answer = try answer(request, session: session, more: 2)
     guard answer.text.hasPrefix("/"), !ShellWord.holdsControls(answer.text) else {
       throw .noInbox("its path cannot be typed")
@@ -135,6 +135,16 @@ extension RemoteTmux {
   /// - Parameter progress: told how many bytes have gone out.
   public func deliver(
     _ delivery: Delivery, progress: ((Int) -> Void)? = nil
+  ) throws(HostFailure) -> Typing.Outcome {
+    let outcome = try deliverOnce(delivery, progress: progress)
+    guard outcome == .several else { return outcome }
+    var delivery = delivery
+    delivery.typing.pane = try pane(of: delivery.typing.session)
+    return try deliverOnce(delivery, progress: progress)
+  }
+
+  private func deliverOnce(
+    _ delivery: Delivery, progress: ((Int) -> Void)?
   ) throws(HostFailure) -> Typing.Outcome {
     let nonce = HostCalls.nonce()
     do throws(HostFailure) {

@@ -54,11 +54,20 @@ public struct RemoteTmux {
     return try call(TmuxScript.close, [target, name], session: name).text
   }
 
-  /// The text that a session's pane shows: a line each, without the empty ones at the
+  /// The text that the pane of a session's agent shows: a line each, without the empty ones at the
   /// end.
   public func capture(_ name: String) throws(HostFailure) -> [UInt8] {
     let target = try makeSure(name)
-    return try call(TmuxScript.capture, [target], session: name).output
+    let capture = TmuxWord.line([
+      [
+        "if-shell", "-F", "-t", target, TmuxWord.hasOthers,
+        TmuxWord.line([["display-message", "-p", Typing.several]]),
+        TmuxWord.line([["capture-pane", "-p", "-t", target]]),
+      ]
+    ])
+    let screen = try call(TmuxScript.captureOnly, [target, capture], session: name).output
+    guard screen.elementsEqual((Typing.several + "\n").utf8) else { return screen }
+    return try call(TmuxScript.capture, [try pane(of: name)], session: name).output
   }
 
   /// Types into a session.
@@ -70,6 +79,16 @@ public struct RemoteTmux {
     guard try makeSure(typing.session) == TmuxWord.target(typing.session) else {
       throw .refused("the name \(typing.session) means another session, too")
     }
+    let outcome = try typeOnce(typing, progress: progress)
+    guard outcome == .several else { return outcome }
+    var typing = typing
+    typing.pane = try pane(of: typing.session)
+    return try typeOnce(typing, progress: progress)
+  }
+
+  private func typeOnce(
+    _ typing: Typing, progress: ((Int) -> Void)?
+  ) throws(HostFailure) -> Typing.Outcome {
     let request = typing.request(label: label, nonce: HostCalls.nonce())
     do throws(HostFailure) {
       let answer = try self.answer(
@@ -83,6 +102,17 @@ public struct RemoteTmux {
       default: throw error.part.starts(with: mark.utf8) ? .onlyTyped(error) : error
       }
     }
+  }
+
+  /// The pane of a session's agent.
+  ///
+  /// - Throws: `HostFailure.noAgentPane` where nothing says which it is: text is typed nowhere
+  ///   else.
+  public func pane(of name: String) throws(HostFailure) -> String {
+    guard let session = try sessions().first(where: { $0.name == name }) else {
+      throw .noSession(name)
+    }
+    return try session.agent().pane
   }
 
   /// Makes sure that tmux takes a name for nothing but the session's: `=a:b` is a
@@ -206,6 +236,14 @@ enum TmuxScript {
     opening + """
       has "$1"
       say=$(x capture-pane -p -t "$1" 2>&1) || fail "$say"
+      printf '%s\\n' "$say"
+      """
+
+  /// The same of the only pane: `$2` is what tmux runs for it.
+  static let captureOnly =
+    opening + """
+      has "$1"
+      say=$(x if-shell -F 1 "$2" 2>&1) || fail "$say"
       printf '%s\\n' "$say"
       """
 

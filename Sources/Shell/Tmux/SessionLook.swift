@@ -52,9 +52,12 @@ extension RemoteTmux {
 
   /// Waits until the agent of a session is idle.
   ///
+  /// - Returns: its pane.
   /// - Throws: `HostFailure.busy` when it was not for so many seconds, and `.stateUnknown`
   ///   at once when nothing says how it stands.
-  public func waitUntilIdle(_ session: String, atMost seconds: Double) throws(HostFailure) {
+  public func waitUntilIdle(
+    _ session: String, atMost seconds: Double
+  ) throws(HostFailure) -> String {
     let end = Clock.monotonic + seconds
     var last: SessionLook?
     while true {
@@ -62,15 +65,28 @@ extension RemoteTmux {
       guard let found = look.sessions.first(where: { $0.name == session }) else {
         throw .noSession(session)
       }
-      switch found.state.kind {
-      case .idle: return
+      let (pane, state) = try found.agent()
+      switch state.kind {
+      case .idle: return pane
       case .unknown: throw .stateUnknown(session)
       case .waiting, .working: break
       }
       if Clock.monotonic >= end {
-        throw .busy(session, state: found.state.kind.rawValue)
+        throw .busy(session, state: state.kind.rawValue)
       }
       last = look
+    }
+  }
+}
+
+extension TmuxSession {
+  /// The pane of its agent, and how that stands.
+  func agent() throws(HostFailure) -> (pane: String, state: AgentState) {
+    switch agentPane {
+    case .pane(let id, let state): return (id, state)
+    case .gone: throw .noAgentPane(name, why: "the pane in which its agent was started is gone")
+    case .unknown(let panes):
+      throw .noAgentPane(name, why: "in which of its \(panes) panes the agent is, nothing says")
     }
   }
 }

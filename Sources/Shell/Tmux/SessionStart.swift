@@ -89,9 +89,12 @@ public struct SessionStart: Equatable, Sendable {
   }
 
   /// What comes before the program: agents behave otherwise inside of tmux, so it is hidden
-  /// from them; agent-state(1) finds the pane by a name of our own.
+  /// from them; agent-state(1) finds the pane by a name of our own, and whoever types by the
+  /// session's option.
   private static let hiding =
-    "AGENT_PANE=$TMUX_PANE@${TMUX%,*,*}; export AGENT_PANE; unset TMUX TMUX_PANE; "
+    "AGENT_PANE=$TMUX_PANE@${TMUX%,*,*}; export AGENT_PANE; "
+    + "tmux set-option -qt \"$TMUX_PANE\" @agent_pane \"$TMUX_PANE\" 2>/dev/null; "
+    + "unset TMUX TMUX_PANE; "
 
   /// What sh is given. A program takes the place of its shell where it can, so that
   /// tmux shows its name and not the shell's.

@@ -120,6 +120,11 @@ enum TmuxWord {
   /// A session as the target of any command, and no other whose name begins alike.
   static func target(_ session: String) -> String { "=" + session + ":" }
 
+  /// Whether a session has several panes, or one that is not its agent's.
+  static let hasOthers =
+    "#{&&:#{session_id},#{||:#{!=:#{session_windows}#{window_panes},11},"
+    + "#{&&:#{@agent_pane},#{!=:#{@agent_pane},#{pane_id}}}}}"
+
   /// Commands as the arguments of one call of tmux: it runs them to the end with
   /// nothing between them, and stops at the first that fails.
   static func list(_ commands: [[String]]) -> [String] {

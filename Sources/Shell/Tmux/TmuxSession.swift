@@ -21,11 +21,24 @@ public struct TmuxSession: Equatable, Sendable {
   public var command: [UInt8]
   /// How its agent stands; of several, the one that most needs somebody.
   public var state: AgentState
+  /// Where the agent is.
+  public var agentPane: AgentPane
+
+  /// Where the agent of a session is, of all its panes.
+  public enum AgentPane: Equatable, Sendable {
+    /// In this pane, `%3`; how it stands.
+    case pane(String, state: AgentState)
+    /// The pane in which it was started is there no more.
+    case gone
+    /// In one of so many, and nothing says which.
+    case unknown(panes: Int)
+  }
 
   /// - Parameters: see the properties.
   public init(
     id: String, name: String, windows: Int, attached: Int, created: Timestamp,
-    activity: Timestamp, directory: [UInt8], command: [UInt8], state: AgentState = .unknown
+    activity: Timestamp, directory: [UInt8], command: [UInt8], state: AgentState = .unknown,
+    agentPane: AgentPane = .unknown(panes: 0)
   ) {
     self.id = id
     self.name = name
@@ -36,13 +49,14 @@ public struct TmuxSession: Equatable, Sendable {
     self.directory = directory
     self.command = command
     self.state = state
+    self.agentPane = agentPane
   }
 
   /// Whether it is the same session, with the same things to tell of it but for the
   /// time of its last activity.
   public func looks(like other: TmuxSession) -> Bool {
     var copy = other
-    copy.activity = activity
+    (copy.activity, copy.agentPane) = (activity, agentPane)
     return self == copy
   }
 
@@ -72,13 +86,13 @@ enum SessionRows {
   static let format = format(activity: "#{session_activity}")
   /// The same without what changes all the time.
   static let stillFormat = format(activity: "0")
-  private static let fieldCount = 8
+  private static let fieldCount = 9
 
   private static func format(activity: String) -> String {
     "S|#{session_id}|#{q:session_name}|#{session_windows}|#{session_attached}|"
       + "#{session_created}|\(activity)|"
       + "#{?pane_current_path,#{q:pane_current_path},#{q:session_path}}|"
-      + "#{q:pane_current_command}|#{W:#{P:\(PaneFacts.format)}}."
+      + "#{q:pane_current_command}|#{q:@agent_pane}|#{W:#{P:\(PaneFacts.format)}}."
   }
 
   /// Reads what tmux wrote. Lines in front of a row (warnings) do not count.
@@ -98,7 +112,7 @@ enum SessionRows {
         guard let field = takeField(&rest) else { return nil }
         fields.append(field)
       }
-      var panes: [AgentState] = []
+      var panes: [PaneFacts] = []
       while rest.starts(with: [0x50, 0x7c]) {
         rest = rest.dropFirst(2)
         var facts: [[UInt8]] = []
@@ -106,12 +120,12 @@ enum SessionRows {
           guard let field = takeField(&rest) else { return nil }
           facts.append(field)
         }
-        panes.append(PaneFacts(facts).agentState)
+        panes.append(PaneFacts(facts))
       }
       guard rest.first == 0x2e else { return nil }
       rest = rest.dropFirst()
       guard rest.isEmpty || rest.first == 10,
-        let session = session(fields, .mostUrgent(panes))
+        let session = session(fields, panes)
       else { return nil }
       rest = rest.dropFirst()
       sessions.append(session)
@@ -119,7 +133,7 @@ enum SessionRows {
     return sessions
   }
 
-  private static func session(_ fields: [[UInt8]], _ state: AgentState) -> TmuxSession? {
+  private static func session(_ fields: [[UInt8]], _ panes: [PaneFacts]) -> TmuxSession? {
     let text = fields.map { String(decoding: $0, as: UTF8.self) }
     guard text[0].hasPrefix("$"), !text[1].isEmpty, let windows = Int(text[2]),
       let attached = Int(text[3]), let created = Int64(text[4]), let activity = Int64(text[5])
@@ -127,7 +141,8 @@ enum SessionRows {
     return TmuxSession(
       id: text[0], name: text[1], windows: windows, attached: attached,
       created: Timestamp(seconds: created), activity: Timestamp(seconds: activity),
-      directory: fields[6], command: fields[7], state: state)
+      directory: fields[6], command: fields[7], state: .mostUrgent(panes.map(\.agentState)),
+      agentPane: PaneFacts.agentPane(panes, remembered: text[8]))
   }
 
   /// Takes a field and the bar behind it.

@@ -15,10 +15,14 @@ public struct Typing: Sendable {
     case already
     /// It had been, for a file of this name with other content.
     case other
+    /// Nothing was typed: the session has several panes, or not the agent's.
+    case several
   }
 
   /// The session's name.
   public var session: String
+  /// The pane of its agent, `%3`; nil for the only one.
+  public var pane: String?
   /// What to type; not empty.
   public var text: TypedText
   /// Letters, digits and `_`: the id of a delivery that must happen once.
@@ -30,13 +34,18 @@ public struct Typing: Sendable {
 
   /// - Parameters: see the properties.
   public init(
-    session: String, text: TypedText, mark: String? = nil, returnAfter: Double? = nil
+    session: String, pane: String? = nil, text: TypedText, mark: String? = nil,
+    returnAfter: Double? = nil
   ) {
     self.session = session
+    self.pane = pane
     self.text = text
     self.mark = mark
     self.returnAfter = returnAfter
   }
+
+  /// Where tmux is to type.
+  var target: String { pane ?? TmuxWord.target(session) }
 
   /// Seconds that the call waits on purpose.
   public var pause: Double { returnAfter ?? 0 }
@@ -68,7 +77,6 @@ public struct Typing: Sendable {
   func lists(
     nonce: String, isBuffer: Bool? = nil
   ) -> (typed: String, entered: String, buffer: String, pause: String) {
-    let target = TmuxWord.target(session)
     let isBuffer = isBuffer ?? !text.isArgument
     let buffer = isBuffer ? "agentutils-" + nonce : ""
     let keys: [String]
@@ -89,14 +97,16 @@ public struct Typing: Sendable {
   /// The option of the tmux server that says that it was typed.
   static func option(mark: String) -> String { "@riff_inj_" + mark }
 
-  /// What tmux answers where no program reads: nothing is typed then, and nothing marked.
-  static let deaf = "DEAF"
+  /// What tmux answers where no program reads, and where there are several panes: nothing is
+  /// typed then, and nothing marked.
+  static let (deaf, several) = ("DEAF", "SEVERAL")
 
   /// What an answer with status 0 says.
   func outcome(_ answer: ControlAnswer) -> Outcome {
     switch answer.text.split(separator: "\n").first {
     case "ALREADY": .already
     case "OTHER": .other
+    case .some(Substring(Self.several)): .several
     default: .typed
     }
   }
@@ -104,7 +114,6 @@ public struct Typing: Sendable {
   /// A list as one line for tmux, for a pane in which a program reads; with the mark set
   /// where it is not, before the commands: were they to fail, nothing may be typed twice.
   private func once(_ commands: [[String]], _ mark: String?) -> String {
-    let target = TmuxWord.target(session)
     let isDeaf = "#{||:#{pane_dead},#{pane_input_off}}"
     // Where there is no such session, the first command says so.
     var list = [["has-session", "-t", target]]
@@ -114,6 +123,10 @@ public struct Typing: Sendable {
       list.append(["set-option", "-g", mark, markValue])
       condition = "#{||:#{\(mark)},\(isDeaf)}"
       answer = "#{?\(mark),ALREADY,\(answer)}"
+    }
+    if pane == nil {
+      condition = "#{||:\(TmuxWord.hasOthers),\(condition)}"
+      answer = "#{?\(TmuxWord.hasOthers),\(Self.several),\(answer)}"
     }
     return TmuxWord.line([
       [
@@ -155,8 +168,16 @@ public struct Typing: Sendable {
 
   /// `$1` is what tmux runs for the text.
   private static let typing = """
+    is_typed=
+    elsewhere() {
+      drop
+      [ -z "$is_typed" ] || fail "other panes have come"
+      echo \(several)
+      exit 0
+    }
     enter() {
       if say=$(x if-shell -F 1 "$1" 2>&1); then
+        [ "$say" != \(several) ] || elsewhere
         [ "$say" = \(deaf) ] || return 0
         say="nothing reads there: the program has ended, or the pane takes no keys"
       fi
@@ -171,6 +192,7 @@ public struct Typing: Sendable {
 
   /// `$4` is the wait before Return, `$5` what tmux runs for it.
   private static let entering = """
+    is_typed=1
     sleep "$4"
     enter "$5"
     """

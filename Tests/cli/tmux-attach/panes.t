@@ -1,0 +1,122 @@
+#!/bin/sh
+# tmux-attach: in a session of several panes, text goes to the agent's, whichever is active.
+# shellcheck disable=SC2154,SC2086  # of ssh.sh; $attach_args is words
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../ssh.sh"
+start_sshd
+attach_args
+
+# say WORDS OPTION...: types them.
+say() {
+  _words=$1
+  shift
+  run sh -c 'printf %s "$1" | { shift; exec tmux-attach "$@"; }' - "$_words" $attach_args -t "$@"
+}
+# shell SESSION [OPTION...]: a new pane there with cat, which is active; $pane is its id.
+shell() {
+  _session=$1
+  shift
+  pane=$(rtmux split-window -P -F '#{pane_id}' -t "=$_session:" "$@" cat)
+}
+# agent SESSION: sets $agent to the pane in which it was started.
+agent() {
+  wait_until 30 started_in "$1"
+  agent=$(started_in "$1")
+}
+started_in() { rtmux show-options -v -t "=$1:" @agent_pane; }
+# heard TEXT: the agent in the pane got exactly this.
+heard() {
+  _log=$(rtmux display-message -p -t "$agent" '#{pane_tty}' | sed 's|/dev/||; s|/|-|g')
+  [ "$(jq -r 'select(.what == "input").hex' "$agents/$_log".* |
+    perl -ne 'chomp; print pack "H*", $_')" = "$1" ]
+}
+shows() { rtmux capture-pane -p -t "$1" | grep -q -e "$2"; }
+# stated PANE STATE: as agent-state(1) leaves it.
+stated() {
+  rtmux set-option -p -t "$1" @agent_state "$2" \; set-option -pF -t "$1" @agent_command \
+    '#{pane_current_command}'
+}
+
+# --- panes and windows beside the agent's
+run tmux-attach -q $attach_args -N -s riff
+agent riff
+wait_until 30 heard ''
+shell riff
+is "$(rtmux display-message -p -t =riff: '#{pane_current_command}')" cat "another pane is active"
+say 'one' -s riff
+status_is 0 "text is typed"
+ok "into the agent's pane" wait_until 30 heard 'one '
+not_ok "and nowhere else" shows "$pane" one
+run tmux-attach $attach_args --capture -s riff
+out_like 'claude> one' "--capture shows the agent's pane"
+rtmux new-window -t =riff: cat
+say ' two' -s riff
+ok "another window is no matter" wait_until 30 heard 'one two '
+rtmux new-window -t =riff: cat
+rtmux rename-window -t =riff: claude
+rtmux select-window -t =riff:0
+rtmux swap-pane -s =riff:0.0 -t =riff:0.1
+say 'three' -s riff
+ok "nor is the order of the panes" wait_until 30 heard 'one two three '
+rtmux break-pane -d -s "$agent"
+say 'four' -s riff
+ok "nor a window of its own" wait_until 30 heard 'one two three four '
+
+# --- panes that a hook makes
+rtmux set-hook -g session-created 'split-window cat'
+run tmux-attach -q $attach_args -N -s hooked
+rtmux set-hook -gu session-created
+agent hooked
+wait_until 30 heard ''
+is "$(rtmux list-panes -t =hooked | wc -l | tr -d ' ')" 2 "a hook has made a second pane"
+say 'five' -s hooked
+ok "text goes to the agent's" wait_until 30 heard 'five '
+
+# --- the agent's pane has gone
+rtmux kill-pane -t "$agent"
+say 'rm -rf build' -s hooked -r
+status_is 1 "where the agent's pane has gone, nothing is typed"
+err_like 'session hooked: the pane in which its agent was started is gone' "and that is said"
+not_ok "neither in what is left" shows =hooked: rm
+run tmux-attach $attach_args --capture -s hooked
+status_is 1 "nor is another one shown"
+
+ln -s "$(command -v cat)" "$tmp/codex"
+rtmux split-window -d -t =hooked: "exec $tmp/codex"
+say 'six' -s hooked
+status_is 0 "unless another agent is there"
+not_ok "and again not in the shell" shows =hooked: six
+
+# --- sessions that others have made
+rtmux new-session -d -s plain cat
+say 'seven' -s plain
+ok "the only pane is meant" wait_until 30 shows =plain: seven
+shell plain
+say 'seven and a half' -s plain
+status_is 1 "of two that nobody knows neither is"
+err_like 'session plain: in which of its 2 panes the agent is, nothing says' "and that is said"
+first=$(rtmux list-panes -t =plain -F '#{pane_id}' | head -n 1)
+stated "$first" idle
+say 'eight' -s plain --when-idle
+status_is 0 "the one whose agent tells its state is"
+ok "whichever is active" wait_until 30 shows "$first" eight
+not_ok "and the other is not" shows "$pane" eight
+stated "$pane" working
+say 'nine' -s plain
+ok "of two such agents the active one" wait_until 30 shows "$pane" nine
+say 'ten' -s plain --when-idle --max-wait 0.5
+status_is 75 "and its state is waited for, not the other's"
+rtmux select-pane -t "$first"
+say 'eleven' -s plain --when-idle --max-wait 5
+ok "as is that of an idle one beside one that works" wait_until 30 shows "$first" eleven
+
+# --- an agent that somebody else has started
+rtmux new-session -d -s hand cat
+pane=$(rtmux display-message -p -t =hand: '#{pane_id}')
+AGENT_PANE=$pane@$(rtmux display-message -p '#{socket_path}') agent-state idle
+is "$(rtmux show-options -v -t =hand: @agent_pane)" "$pane" "agent-state remembers the pane"
+rtmux split-window -t =hand: cat
+rtmux kill-pane -t "$pane"
+say 'twelve' -s hand
+status_is 1 "and where that has gone, too, nothing is typed"
+done_testing
