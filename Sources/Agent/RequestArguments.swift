@@ -13,6 +13,22 @@ public enum RequestArguments {
     return found
   }
 
+  /// Makes sure that headers of the user's are none of those that only we can say.
+  ///
+  /// - Parameters:
+  ///   - headers: the user's.
+  ///   - own: names in small letters, and what there is instead, for the message.
+  /// - Throws: `SettingsError`.
+  public static func refuse(
+    _ headers: [Header], _ own: [String: String]
+  ) throws(SettingsError) {
+    for header in headers {
+      if let instead = own[header.name.lowercased()] {
+        throw SettingsError("header \(header.name)", instead)
+      }
+    }
+  }
+
   private static func headers(_ argument: String) throws(SettingsError) -> [Header] {
     guard argument.hasPrefix("@") else {
       guard let header = Header(line: FileName.repaired(argument)) else {

@@ -6,6 +6,15 @@ import Web
 struct TailRequest {
   private let options: TailOptions
 
+  /// What each connection says anew, or the body does.
+  private static let own = [
+    "last-event-id": "changes with each event: use --last-event-id",
+    "content-length": "follows from --data", "transfer-encoding": "follows from --data",
+  ]
+  private static let ownOfDashboard = [
+    "x-last-event-time": "changes with each event: see --state"
+  ]
+
   init(_ options: TailOptions) { self.options = options }
 
   /// The request of the stream.
@@ -22,6 +31,10 @@ struct TailRequest {
     var request = Request(target.address, method: options.method ?? "GET")
     if target.dashboard == nil { request.unquotable = target.address.queryValues }
     request.privateHeaders = try RequestArguments.headers(options.headers)
+    try RequestArguments.refuse(request.privateHeaders, Self.own)
+    if target.dashboard != nil {
+      try RequestArguments.refuse(request.privateHeaders, Self.ownOfDashboard)
+    }
     if let data = options.data {
       let body = try RequestArguments.data(data)
       request.body = body

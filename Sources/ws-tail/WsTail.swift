@@ -24,6 +24,9 @@ public enum WsTail {
     var request = Request(try address(options.url))
     request.unquotable = request.address.queryValues
     request.privateHeaders = try RequestArguments.headers(options.headers)
+    try RequestArguments.refuse(
+      request.privateHeaders,
+      Dictionary(uniqueKeysWithValues: Upgrade.reserved.map { ($0, "is the handshake's own") }))
     let server = try RequestArguments.authorize(
       &request, settings: settings, profile: profile, access: options.access)
     let greeting = try options.data.map { data throws(SettingsError) in

@@ -2,7 +2,7 @@ import Core
 import Frames
 
 /// The handshake of a WebSocket as its client makes it (RFC 6455, section 4).
-struct Upgrade {
+public struct Upgrade {
   /// Fresh for each connection, base64 of 16 random bytes.
   let key: String
   /// What is offered, without what was offered twice.
@@ -11,7 +11,7 @@ struct Upgrade {
   private let agent: String
 
   /// What is said by us alone: extensions would change the frames.
-  private static let reserved = [
+  public static let reserved = [
     "upgrade", "connection", "sec-websocket-key", "sec-websocket-version",
     "sec-websocket-extensions", "sec-websocket-accept", "content-length", "transfer-encoding",
   ]

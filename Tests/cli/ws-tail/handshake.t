@@ -17,7 +17,7 @@ header() { requests ".headers[\"$1\"] // \"-\"" | tr '\n' ' '; }
 # --- the request
 answered 'switch
 frame 81 1
-listen' -H 'X-One: 1' -H 'Sec-WebSocket-Key: mine'
+listen' -H 'X-One: 1'
 is "$status $(cat "$out")" "0 1" "a message"
 is "$(requests '.method + " " + .target')" "GET /s?key=hidden" "what is asked"
 is "$(header upgrade)$(header connection)$(header sec-websocket-version)" \
@@ -25,7 +25,7 @@ is "$(header upgrade)$(header connection)$(header sec-websocket-version)" \
 is "$(header host)" "127.0.0.1:$port " "the host"
 is "$(header x-one)" "1 " "a header of the user's"
 like "$(header user-agent)" '^ws-tail/[0-9.]+ $' "who asks"
-like "$(header sec-websocket-key)" '^[A-Za-z0-9+/]{22}== $' "a key of 16 bytes, not the user's"
+like "$(header sec-websocket-key)" '^[A-Za-z0-9+/]{22}== $' "a key of 16 bytes"
 first=$(header sec-websocket-key)
 answered 'switch
 frame 81 1
@@ -39,6 +39,11 @@ answered 'switch
 frame 81 1
 listen' -H "@$tmp/headers"
 is "$(header x-two)$(header x-three)" "2 3 " "headers of a file"
+for name in Upgrade connection SEC-WebSocket-Key Sec-WebSocket-Version Sec-WebSocket-Accept \
+  Sec-WebSocket-Extensions Content-Length transfer-encoding; do
+  run ws-tail -n 0 -H "$name: x" "$ws/"
+  is "$status $(cat "$err")" "2 ws-tail: header $name: is the handshake's own" "$name is not the user's"
+done
 run ws-tail -H 'no header' "$ws/"
 status_is 2 "what is no header"
 err_one_line ws-tail "in a line"
