@@ -82,9 +82,15 @@ public struct ResponseHead: Sendable, Equatable {
 
   /// What the server's clock says, seconds since 1970; nil when it does not tell.
   public var date: Double? {
-    guard let date = value("Date") else { return nil }
-    let seconds = curl_getdate(date, nil)
-    return seconds < 0 ? nil : Double(seconds)
+    value("Date").flatMap(RetryAfter.date)
+  }
+
+  /// How long the server asks to wait (`Retry-After`), seconds; nil when it does not. A date is
+  /// one of the server's clock, and so counts from what that says.
+  ///
+  /// - Parameter now: seconds since 1970, for an answer without a date of its own.
+  public func wait(now: Double) -> Double? {
+    value("Retry-After").flatMap { RetryAfter.seconds($0, now: date ?? now) }
   }
 
   /// The longest text of a server that is quoted in a message, scalars: more is of
@@ -146,15 +152,20 @@ public enum RetryAfter {
   ///
   /// - Parameters:
   ///   - value: seconds, or an HTTP date in any of its three forms.
-  ///   - now: seconds since 1970.
+  ///   - now: seconds since 1970, by the clock that the date is of.
   /// - Returns: 0 or more, at most `limit`; nil when the value is neither.
   public static func seconds(_ value: String, now: Double) -> Double? {
     let text = value.trimmingBlanks
     if !text.isEmpty && text.utf8.allSatisfy({ (48...57).contains($0) }) {
       return min(Double(text) ?? limit, limit)
     }
-    let date = curl_getdate(text, nil)
-    if date < 0 { return nil }
-    return min(max(Double(date) - now, 0), limit)
+    return date(text).map { min(max($0 - now, 0), limit) }
+  }
+
+  /// Reads an HTTP date, in any of its three forms, as seconds since 1970. Each has a time of day:
+  /// libcurl takes some numbers for dates.
+  static func date(_ text: String) -> Double? {
+    let seconds = text.utf8.contains(58) ? curl_getdate(text, nil) : -1
+    return seconds < 0 ? nil : Double(seconds)
   }
 }

@@ -6,6 +6,8 @@ public import Frames
 public protocol StreamLink: AnyObject {
   /// The last event id of the stream, as bytes; empty for none.
   var lastEventID: [UInt8] { get }
+  /// When that event was, by the server's clock; nil where that is not known.
+  var newest: String? { get }
   /// Whether a connection is open.
   var isOpen: Bool { get }
   /// Goes back to an earlier event, for what came behind it was not used; takes
@@ -28,6 +30,11 @@ public protocol StreamLink: AnyObject {
   func drop(_ reason: String)
   /// Ends the stream without a word. Not from within a call of the handler.
   func stop()
+}
+
+extension StreamLink {
+  /// Nil: most streams do not say.
+  public var newest: String? { nil }
 }
 
 /// How a stream is followed.
@@ -177,12 +184,11 @@ public enum StreamVerdict: Equatable, Sendable {
   /// - Parameters:
   ///   - problem: what the rule says of it.
   ///   - head: of the response.
-  ///   - now: seconds since 1970, for a date in `Retry-After`.
+  ///   - now: seconds since 1970, for an answer without a date of its own.
   public static func judge(
     _ problem: AnswerProblem, _ head: ResponseHead, now: Double
   ) -> StreamVerdict {
     guard problem.status == .temporary else { return .failed(problem) }
-    let wait = head.value("Retry-After").flatMap { RetryAfter.seconds($0, now: now) }
-    return .retry(problem.line, after: wait)
+    return .retry(problem.line, after: head.wait(now: now))
   }
 }

@@ -39,9 +39,10 @@ struct XRPCError {
       let line = text.split(whereSeparator: \.isNewline).first ?? ""
       message = isPage ? "a page, not a server's answer" : head.quoted(String(line))
     }
-    let after = head.value("Retry-After").flatMap { RetryAfter.seconds($0, now: now) }
     let reset = head.value("RateLimit-Reset").flatMap { Int64($0) }.map { Double($0) }
-    wait = after ?? reset.map { min(max($0 - now, 0), RetryAfter.limit) }
+    wait =
+      head.wait(now: now)
+      ?? reset.map { min(max($0 - (head.date ?? now), 0), RetryAfter.limit) }
   }
 
   /// `400 Bad Request: InvalidSwap: record was at bafy...`.

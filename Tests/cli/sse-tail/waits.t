@@ -109,4 +109,45 @@ waits 1 1000 8000 "Retry-After in seconds"
 waits 2 10 950 "counts once"
 waits 3 1800 9000 "Retry-After as a date"
 waits 4 10 1000 "nonsense does not count"
+
+# A date is one of the server's clock, whatever ours says.
+script <<'S'
+status 503
++ Date: @DATE+3600@
++ Retry-After: @DATE+3602@
+---
+status 429
++ Date: Sun, 06 Nov 1994 08:49:37 GMT
++ Retry-After: Sunday, 06-Nov-94 08:49:39 GMT
+---
+status 503
++ Date: Sunday, 06-Nov-94 08:49:37 GMT
++ Retry-After: Sun Nov  6 08:49:38 1994
+---
+status 503
++ Date: Sun, 06 Nov 1994 08:49:37 GMT
++ Retry-After: Sun, 06 Nov 1994 08:00:00 GMT
+---
+status 503
++ Date: yesterday
++ Retry-After: @DATE+3@
+---
+stream
+send data: a\n\n
+---
+status 503
++ Retry-After: -20301128
+---
+status 503
++ Retry-After: -5
+S
+follow --max-time 30
+is "$status" 0 "no date is waited for by our own clock"
+waits 1 2000 3500 "a server whose clock is an hour ahead"
+waits 2 2000 3500 "RFC 850"
+waits 3 1000 2500 "asctime"
+waits 4 10 950 "a date that is past"
+waits 5 1800 9000 "our clock, where the date of the answer is damaged"
+waits 7 10 950 "a number with a sign is no date"
+waits 8 10 950 "nor is a small one"
 done_testing
