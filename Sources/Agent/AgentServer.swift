@@ -10,7 +10,7 @@ public struct AgentServer: Sendable {
   public let profile: Settings.Profile?
 
   private let kind: any AgentBackend
-  private let token: Secret?
+  private let held: HeldToken?
   private let allowPlaintext: Bool
 
   /// The server of a profile.
@@ -54,23 +54,32 @@ public struct AgentServer: Sendable {
     let name = kind.header(for: Secret(""), on: Request(base)).name
     if tokenFile == nil, let given = headers.last(where: { $0.isNamed(name) }) {
       (self.profile, self.allowPlaintext) = (nil, true)
-      token = Secret(given.value, source: "the command line")
+      held = HeldToken(
+        Secret(given.value, source: "the command line"), of: base.origin, header: kind.header)
       return
     }
     self.profile = profile
     self.allowPlaintext = allowPlaintext
     guard profile != nil || tokenFile != nil, kind.carriesToken else {
-      token = nil
+      held = nil
       return
     }
+    let credentials = settings.credentials
+    var token: Secret?
     do throws(SettingsError) {
-      token = try settings.credentials.token(option: tokenFile, profile: profile)
+      token = try credentials.token(option: tokenFile, profile: profile)
     } catch {
       if needsToken || tokenFile != nil || error.status != .denied { throw error }
-      token = nil
     }
-    guard let token else { return }
+    guard let token else {
+      held = nil
+      return
+    }
     try kind.check(token)
+    held = HeldToken(token, of: base.origin, header: kind.header) { [kind] runs in
+      credentials.tokenAgain(option: tokenFile, profile: profile, runs: runs)
+        .flatMap { (try? kind.check($0)) == nil ? nil : $0 }
+    }
     let may = Credentials.mayTravel(
       scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)
     guard may else {
@@ -113,16 +122,16 @@ public struct AgentServer: Sendable {
   /// Puts the token into a request to the server's origin, and takes any other out;
   /// a request to another origin stays as it is.
   public func authorize(_ request: inout Request) {
-    guard let token, request.address.origin == base.origin else { return }
-    let header = kind.header(for: token, on: request)
-    request.privateHeaders.removeAll { $0.isNamed(header.name) }
-    request.privateHeaders.append(header)
-    request.unquotable.append(token.reveal())
+    guard let held, request.address.origin == base.origin else { return }
+    held.authorize(&request)
     request.isDirect = base.scheme == "http" && !allowPlaintext
   }
 
   /// The token, for a wire that does not carry it in a header.
-  var secret: Secret? { token }
+  var secret: Secret? { held?.token }
+
+  /// Another token, when that one was refused; nil where there is none.
+  func otherSecret() -> Secret? { held?.isRenewed(runs: true) == true ? secret : nil }
 
   /// The origin as text, without the scheme's own port left out: `http://box:18789`.
   var originText: String { "\(base.origin.scheme)://\(base.origin.host):\(base.origin.port)" }
@@ -139,13 +148,13 @@ public struct AgentServer: Sendable {
   }
 
   /// Whether requests carry a token.
-  public var hasToken: Bool { token != nil }
+  public var hasToken: Bool { held != nil }
 
   /// Which token was used and whose it is, never the token itself:
   /// `the token from FILE was refused (profile home)`.
   public var refusal: String {
     let profile = profile?.name.map { "profile \($0)" } ?? "no profile"
-    guard let token else { return "no token was sent (\(profile)); see agentutils.conf(5)" }
+    guard let token = held?.token else { return "no token was sent (\(profile)); see agentutils.conf(5)" }
     let source = token.source == "-" ? "standard input" : token.source
     return "the token from \(source) was refused (\(profile))"
   }

@@ -87,6 +87,19 @@ static inline CURLcode ccurl_set_http_only(CURL *h) {
 #endif
 }
 
+static inline CURLMcode ccurl_multi_set_long(CURLM *m, CURLMoption o, long v) {
+  return (curl_multi_setopt)(m, o, v);
+}
+
+/* No connection is used again that is older, seconds. A libcurl before 7.80 does not know that. */
+static inline void ccurl_set_oldest(CURL *h, long seconds) {
+#if LIBCURL_VERSION_NUM >= 0x075000
+  (curl_easy_setopt)(h, CURLOPT_MAXLIFETIME_CONN, seconds);
+#else
+  (void)h, (void)seconds;
+#endif
+}
+
 /* The result of a finished transfer, which CURLMsg keeps in a union. */
 static inline CURLcode ccurl_message_result(const CURLMsg *message) {
   return message->data.result;

@@ -34,12 +34,13 @@ public final class EventStream: StreamLink {
 
   /// - Parameters:
   ///   - client: whose `perform` drives the stream.
-  ///   - request: the stream; Accept, Cache-Control and Last-Event-ID are added.
+  ///   - request: the stream; Accept, Accept-Encoding, Cache-Control and Last-Event-ID
+  ///     are added.
   ///   - policy: how it is followed.
   ///   - judge: what the head and the body of an error mean.
   ///   - clock: seconds of `Clock.monotonic`, read when something happens between
   ///     two ticks, whose time may be old by then.
-  ///   - date: seconds since 1970, for a Retry-After that names a date.
+  ///   - date: seconds since 1970, for answers without a date of their own.
   ///   - random: numbers in [0, 1) for the jitter.
   ///   - handler: told what happens; not retained, and outlives the stream.
   public init(
@@ -121,6 +122,8 @@ public final class EventStream: StreamLink {
     var request = request
     request.headers += [
       Header("Accept", "text/event-stream"), Header("Cache-Control", "no-cache"),
+      // An event is of use when it comes, and not when enough have come to compress them.
+      Header("Accept-Encoding", "identity"),
     ]
     let id = parser.lastEventID
     if !id.isEmpty {
@@ -191,10 +194,10 @@ public final class EventStream: StreamLink {
       }
     }
     switch (verdict, end) {
-    case (_, .redirects(let reason)): stop(.failed(AnswerProblem(reason, .failure)), place)
     case (.noContent, _): stop(.noContent, place)
     case (.failed(let problem), _): stop(.failed(problem), place)
     case (.retry(let reason, let wait), _): lose(reason, after: wait)
+    case (_, .unusable(let reason)): stop(.failed(AnswerProblem(reason, .failure)), place)
     case (_, .network(let reason)): lose(reason, after: nil)
     case (_, .complete), (_, .stopped): lose("the server closed the stream", after: nil)
     }

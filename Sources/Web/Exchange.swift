@@ -8,8 +8,9 @@ public enum ExchangeEnd: Equatable, Sendable {
   case stopped
   /// The network failed; a later try may work. One line.
   case network(String)
-  /// The redirects make no sense: too many of them, or one to nowhere. One line.
-  case redirects(String)
+  /// What no later try betters: redirects that make no sense, or a body that is encoded in a way
+  /// that cannot be read. One line.
+  case unusable(String)
 }
 
 /// A request whose redirects are followed, with the origin compared at each
@@ -23,11 +24,16 @@ public final class Exchange {
   private var redirects = 0
   private var next: Result<Request, AddressError>?
   private var redirectSummary = ""
+  /// The same request with another token, as the one that it had was refused.
+  private var renewed: Request?
+  private var hasRenewed = false
+  /// What the last answer says of how its body is encoded.
+  private var encoding = ""
   private var receivedBefore: Int64 = 0
   /// The request on its way now; after redirects, the last one.
   public private(set) var request: Request
   /// What no message may quote, whatever server on the way sends it.
-  private let mask: SecretMask
+  private var mask: SecretMask
   /// Whether a location that was followed had a secret in it, of which a part may
   /// have become a host or a path of its own.
   private var isMasked = false
@@ -55,6 +61,8 @@ public final class Exchange {
     onEnd: @escaping (ExchangeEnd) -> Void
   ) {
     self.client = client
+    var request = request
+    request.token?.authorize(&request)
     self.request = request
     mask = request.mask
     first = request.address
@@ -105,6 +113,11 @@ public final class Exchange {
   private func take(_ head: ResponseHead) -> Bool {
     var head = head
     head.mask = mask
+    encoding = head.value("Content-Encoding").map { " (\(head.quoted($0)))" } ?? ""
+    if !hasRenewed, let other = request.renewed(after: head) {
+      renewed = other
+      return false
+    }
     if request.followsRedirects, head.isRedirect, let location = head.value("Location"),
       !location.isEmpty
     {
@@ -123,14 +136,20 @@ public final class Exchange {
   private func finish(_ end: TransferEnd) {
     receivedBefore += transfer?.received ?? 0
     transfer = nil
+    if let other = renewed {
+      (renewed, hasRenewed) = (nil, true)
+      request = other
+      mask = other.mask
+      return start()
+    }
     if let redirect = next {
       next = nil
       redirects += 1
       switch redirect {
       case .failure(let error):
-        onEnd(.redirects("\(redirectSummary): bad location: \(error.reason)"))
+        onEnd(.unusable("\(redirectSummary): bad location: \(error.reason)"))
       case .success where redirects > Self.maxRedirects:
-        onEnd(.redirects("\(redirectSummary): too many redirects"))
+        onEnd(.unusable("\(redirectSummary): too many redirects"))
       case .success(let request):
         self.request = request
         start()
@@ -140,6 +159,7 @@ public final class Exchange {
     switch end {
     case .complete: onEnd(.complete)
     case .stopped: onEnd(.stopped)
+    case .unreadable: onEnd(.unusable("the encoding of the answer cannot be read\(encoding)"))
     case .network(let reason):
       onEnd(.network(isMasked ? "the redirect failed" : mask.hide(reason)))
     }

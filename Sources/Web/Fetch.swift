@@ -118,7 +118,9 @@ public final class Fetch {
       if isError, let head { return onEnd(.response(head, body.take())) }
       onEnd(isTooLarge ? .unusable("the answer is larger than \(limit) bytes") : .failed("ended"))
     case .network(let reason): onEnd(.failed(reason))
-    case .redirects(let reason): onEnd(.unusable(reason))
+    case .unusable(let reason):
+      if isError, let head { return onEnd(.response(head, body.take())) }
+      onEnd(.unusable(reason))
     }
   }
 }

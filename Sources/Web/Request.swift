@@ -48,6 +48,17 @@ public struct Header: Sendable, Equatable {
   }
 }
 
+/// Keeps the token of a server, and looks for another when it is refused.
+public protocol TokenKeeper: Sendable {
+  /// Puts the newest token that is known into a request to its server.
+  func authorize(_ request: inout Request)
+  /// Looks for another token than a refused request had, and puts that in.
+  ///
+  /// - Parameter status: of the answer.
+  /// - Returns: whether there is one.
+  func renew(_ request: inout Request, status: Int) -> Bool
+}
+
 /// What is asked of a server.
 public struct Request: Sendable {
   /// Where.
@@ -72,6 +83,8 @@ public struct Request: Sendable {
   /// Whether a redirect to another origin is refused: for a body that holds a secret, which
   /// would be sent there, too.
   public var staysAtOrigin = false
+  /// Who has its token; nil for a request without one, or with one that cannot be replaced.
+  public var token: (any TokenKeeper)?
   /// More that no message may quote from the answer: what the address carries in its
   /// query, for one.
   public var unquotable: [String] = []
@@ -113,6 +126,13 @@ public struct Request: Sendable {
     return SecretMask(secrets)
   }
 
+  /// The request with another token, when the one that it has was refused and there is one.
+  func renewed(after head: ResponseHead) -> Request? {
+    guard let token, [401, 403, 404].contains(head.status) else { return nil }
+    var other = self
+    return token.renew(&other, status: head.status) ? other : nil
+  }
+
   /// The request that a redirect asks for (RFC 9110, section 15.4; the method
   /// rules of Fetch, "HTTP-redirect fetch"). Across origins the private headers and
   /// the credentials of the URL stay behind, for the rest of the way.
@@ -131,6 +151,7 @@ public struct Request: Sendable {
     } else {
       next.address = target.withoutCredentials
       next.privateHeaders = []
+      next.token = nil
       next.isDirect = false
     }
     let becomesGet =

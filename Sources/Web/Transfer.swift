@@ -20,6 +20,8 @@ public enum TransferEnd: Equatable, Sendable {
   case stopped
   /// The network, the TLS layer or the transfer coding failed; one line.
   case network(String)
+  /// The body is encoded in a way that libcurl does not know, or cannot read.
+  case unreadable
 }
 
 /// One HTTP exchange, without redirects, on a libcurl easy handle.
@@ -94,6 +96,19 @@ public final class Transfer {
   /// Goes on after `BodyFlow.pause`.
   func resume() { curl_easy_pause(handle, CURLPAUSE_CONT) }
 
+  /// Has the connection closed with the end of the transfer: one of HTTP/2 outlives it otherwise.
+  func closesConnection() { ccurl_set_long(handle, CURLOPT_FORBID_REUSE, 1) }
+
+  /// Takes no connection that was made before a time, seconds of `Clock.monotonic`.
+  func distrusts(connectionsBefore time: Double) {
+    let age = Int(Clock.monotonic - time)
+    if age < 1 {
+      ccurl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)
+    } else {
+      ccurl_set_oldest(handle, age)
+    }
+  }
+
   /// What libcurl says of a failure, one line.
   static func reason(_ code: CURLcode, _ errorText: UnsafeMutablePointer<CChar>) -> String {
     let detail = String(cString: errorText)
@@ -107,6 +122,9 @@ public final class Transfer {
       onEnd(.stopped)
     } else if code == CURLE_OK {
       onEnd(.complete)
+    } else if code == CURLE_BAD_CONTENT_ENCODING || code == CURLE_WRITE_ERROR {
+      // We take all that is written, unless we stop: what fails to write is a decoder.
+      onEnd(.unreadable)
     } else {
       onEnd(.network(Self.reason(code, errorText)))
     }

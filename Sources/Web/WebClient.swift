@@ -12,6 +12,8 @@ public final class WebClient {
   private var starting: [Transfer] = []
   private var ending: [Transfer] = []
   private var connections: [RawConnection] = []
+  /// When a transfer was given up last, seconds of `Clock.monotonic`; nil for never.
+  private var gaveUpAt: Double?
   /// The `User-Agent` of every request.
   public let agent: String
   /// The longest wait for a connection, seconds.
@@ -30,6 +32,8 @@ public final class WebClient {
     Self.initialize()
     guard let multi = curl_multi_init() else { return nil }
     self.multi = multi
+    // Of two transfers on one connection neither could end it for the other's silence.
+    ccurl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
     self.agent = agent
     self.connectTimeout = connectTimeout
     self.authorities = authorities ?? Process.environment("SSL_CERT_FILE")
@@ -49,12 +53,16 @@ public final class WebClient {
   /// Starts a transfer; from within a callback, as soon as that is over.
   func start(_ transfer: Transfer) {
     running[transfer.handle] = transfer
+    if let gaveUpAt { transfer.distrusts(connectionsBefore: gaveUpAt) }
     if isPerforming { starting.append(transfer) } else { add(transfer) }
   }
 
-  /// Ends a transfer at once; its `onEnd` is not called.
+  /// Ends a transfer at once; its `onEnd` is not called. Its connection, which may be mute, carries
+  /// no other, and neither do those that were there then.
   func cancel(_ transfer: Transfer) {
     guard running.removeValue(forKey: transfer.handle) != nil else { return }
+    gaveUpAt = Clock.monotonic
+    transfer.closesConnection()
     if let index = starting.firstIndex(where: { $0 === transfer }) {
       starting.remove(at: index)
     } else if isPerforming {

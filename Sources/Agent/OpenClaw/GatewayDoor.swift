@@ -30,7 +30,10 @@ struct GatewayDoor {
   }
 
   private let identity: DeviceIdentity
-  private let token: Secret?
+  private let server: AgentServer
+  private var token: Secret?
+  /// Whether that is another one than the gateway refused.
+  private var hasRenewed = false
   private let wishes: Wishes
   private var tokens: DeviceTokens
   /// The stored token that was shown last.
@@ -45,7 +48,8 @@ struct GatewayDoor {
 
   init(_ keys: GatewayKeys, _ wishes: Wishes) {
     identity = keys.identity
-    token = keys.server.secret
+    server = keys.server
+    token = server.secret
     tokens = keys.tokens
     self.wishes = wishes
   }
@@ -94,6 +98,7 @@ struct GatewayDoor {
         return .refused(
           AnswerProblem("the gateway does not grant \(names) to this device", .denied))
       }
+      hasRenewed = false
       return .open(hello)
     }
   }
@@ -123,6 +128,7 @@ struct GatewayDoor {
         AnswerProblem("the gateway wants \(wanted); this version speaks 3 and 4", .failure))
     case "AUTH_RATE_LIMITED", "UNAVAILABLE", "AGENT_TIMEOUT":
       return .later(error.line, after: error.retryAfter)
+    case "AUTH_TOKEN_MISMATCH" where !isTokenBad && findsOther(): return .again
     case _ where error.nextStep == "retry_with_device_token" && shown != nil && !isTokenBad:
       isTokenBad = true
       return .again
@@ -140,6 +146,13 @@ struct GatewayDoor {
       return .refused(AnswerProblem(error.line, .denied))
     default: return .refused(AnswerProblem(error.line, .failure))
     }
+  }
+
+  /// Whether the profile has another token by now than the one that was refused.
+  private mutating func findsOther() -> Bool {
+    guard token != nil, !hasRenewed, let other = server.otherSecret() else { return false }
+    (token, hasRenewed) = (other, true)
+    return true
   }
 
   /// A stored token is not taken any more: without it the next try may do. There are few,

@@ -91,7 +91,9 @@ final class ResponsesChat: ChatLine {
       listener?.chatEnded(.refused(AnswerProblem(error.message, error.status)))
       return
     }
-    request.headers.append(Header("x-openclaw-session-key", key))
+    request.headers += [
+      Header("x-openclaw-session-key", key), Header("Accept-Encoding", "identity"),
+    ]
     var turn = TurnRecord(origin, id: question.key, thread: key, state: .running, time: .now())
     turn.agent = agent
     turn.started = turn.time
@@ -170,7 +172,7 @@ final class ResponsesChat: ChatLine {
     if let withheld { return finish(.refused(withheld)) }
     if let end = reply.end { return finish(end) }
     switch end {
-    case .redirects(let reason):
+    case .unusable(let reason):
       return finish(.refused(AnswerProblem(reason, .failure, isStray: true)))
     case .network(let reason): return finish(.lost(reason))
     case .complete, .stopped: break

@@ -62,7 +62,7 @@ enum PincerOperations {
     let reply = try caller.call(method.path, method: "POST", body: question.bytes) { request in
       request.mayRepeat = method.isReading
       if let secret { request.unquotable.append(secret) }
-      if !hasToken { request.privateHeaders = [] }
+      if !hasToken { (request.privateHeaders, request.token) = ([], nil) }
     }
     let value = reply.body.withUnsafeBytes { try? JSONValue.parse($0) }
     guard let value, value.isObject else {

@@ -1,3 +1,5 @@
+import CLibc
+
 /// Where a command's token comes from: agentutils.conf(5). Never from an
 /// argument, never from an environment variable's value.
 public struct Credentials: Sendable {
@@ -53,6 +55,23 @@ public struct Credentials: Sendable {
     }
     if let path = profile.tokenFile { return try existing(path, .configured) }
     return try TokenFile.read(Folders.join(folders.config, "token"), trust: .configured)
+  }
+
+  /// The token as it is now, after the one of `token` was refused. A command that prints it gets a
+  /// minute.
+  ///
+  /// - Parameters:
+  ///   - option: as in `token`.
+  ///   - profile: as in `token`.
+  ///   - runs: whether a command may be run for it.
+  /// - Returns: nil where it cannot be read, or, as from a pipe, not twice.
+  public func tokenAgain(option: String?, profile: Settings.Profile?, runs: Bool) -> Secret? {
+    let given = option ?? environment("AGENT_TOKEN_FILE").map(folders.expandHome)
+    if let given, given == "-" || stat(following: given)?.isRegular != true { return nil }
+    if given == nil, profile?.tokenCommand != nil, !runs { return nil }
+    var credentials = self
+    credentials.deadline = min(deadline, Clock.monotonic + 60)
+    return try? credentials.token(option: option, profile: profile)
   }
 
   /// The secret in a file that the configuration names.

@@ -74,7 +74,9 @@ public final class ConnectStream {
     request.method = "POST"
     request.body = EnvelopeReader.envelope(message)
     for name in ["Accept", "Content-Type"] { request.headers.removeAll { $0.isNamed(name) } }
-    request.headers.append(Header("Content-Type", Self.mediaType))
+    request.headers += [
+      Header("Content-Type", Self.mediaType), Header("Accept-Encoding", "identity"),
+    ]
     exchange = Exchange(
       client, request, onSend: onSend, onHead: { [unowned self] in take($0) },
       onBody: { [unowned self] in take($0) }, onEnd: { [unowned self] in finish($0) })
@@ -175,7 +177,7 @@ public final class ConnectStream {
     }
     switch end {
     case .network(let reason): handler.connectEnded(.cut(reason))
-    case .redirects(let reason): handler.connectEnded(.unusable(reason))
+    case .unusable(let reason): handler.connectEnded(.unusable(reason))
     case .complete, .stopped:
       handler.connectEnded(.cut("the server closed the stream without an end"))
     }

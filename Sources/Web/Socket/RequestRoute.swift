@@ -4,7 +4,7 @@ import Core
 /// next.
 final class RequestRoute {
   /// What no message may quote, whatever server on the way sends it.
-  let mask: SecretMask
+  private(set) var mask: SecretMask
   private let first: WebAddress
   private var redirects = 0
   /// Whether a location that was followed had a secret in it, of which a part may have
@@ -16,6 +16,9 @@ final class RequestRoute {
     mask = request.mask
     first = request.address
   }
+
+  /// Goes on with another token.
+  func renew(_ request: Request) { mask = request.mask }
 
   /// Of the first request.
   var origin: Origin { first.origin }

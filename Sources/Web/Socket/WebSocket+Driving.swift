@@ -135,6 +135,13 @@ extension WebSocket {
   }
 
   private func answer(_ head: ResponseHead, _ body: [UInt8]) {
+    if !hasRenewed, let other = request.renewed(after: head) {
+      hasRenewed = true
+      disconnect()
+      request = other
+      route.renew(other)
+      return connect()
+    }
     guard head.isRedirect, let location = head.value("Location"), !location.isEmpty else {
       return finish(.refused(head, body))
     }

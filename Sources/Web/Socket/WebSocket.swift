@@ -19,6 +19,8 @@ public final class WebSocket {
   let options: SocketOptions
   unowned let handler: (any SocketHandler)
   var request: Request
+  /// Whether the token was refused, and another one was found.
+  var hasRenewed = false
   let route: RequestRoute
   var state = State.connecting
   var upgrade: Upgrade
@@ -57,6 +59,8 @@ public final class WebSocket {
     handler: any SocketHandler
   ) {
     self.client = client
+    var request = request
+    request.token?.authorize(&request)
     self.request = request
     self.options = options
     self.handler = handler

@@ -49,7 +49,8 @@ final class NtfyWay: Way {
       headers: [Header("Accept", "application/json"), Header("Content-Type", "application/json")])
     if let file = tokenFile {
       let folders = Folders()
-      guard let token = try Credentials(folders: folders).token(option: file, profile: nil) else {
+      let credentials = Credentials(folders: folders)
+      guard let token = try credentials.token(option: file, profile: nil) else {
         throw SettingsError(file, "no token", .denied)
       }
       let mayTravel = Credentials.mayTravel(
@@ -58,8 +59,11 @@ final class NtfyWay: Way {
         throw SettingsError(
           address.display, "the token would travel over plain http; see --allow-plaintext")
       }
-      request.privateHeaders = [Header("Authorization", "Bearer \(token.reveal())")]
-      request.unquotable = [token.reveal()]
+      HeldToken(
+        token, of: address.origin,
+        header: { token, _ in Header("Authorization", "Bearer \(token.reveal())") },
+        again: { credentials.tokenAgain(option: file, profile: nil, runs: $0) }
+      ).authorize(&request)
       request.isDirect = address.scheme == "http" && !allowPlaintext
     }
     self.request = request
@@ -127,8 +131,7 @@ final class NtfyWay: Way {
       case 200...299: giveUp("not the answer of an ntfy server")
       case 401, 403: giveUp("\(head.summary): the token was refused", .denied)
       case _ where head.isTransient:
-        let wait = head.value("Retry-After").flatMap { RetryAfter.seconds($0, now: Clock.unix) }
-        retry(head.summary, after: wait)
+        retry(head.summary, after: head.wait(now: Clock.unix))
       default: giveUp(head.summary, .failure)
       }
     case .failed(let reason): retry(reason, after: nil)

@@ -1,0 +1,53 @@
+public import Core
+public import Web
+
+/// The token of a server, and where another is to be had when it is refused. Of the commands'
+/// one thread.
+public final class HeldToken: TokenKeeper, @unchecked Sendable {
+  /// The one to use.
+  private(set) var token: Secret
+  private let origin: Origin
+  private let header: (Secret, Request) -> Header
+  private let again: (_ runs: Bool) -> Secret?
+
+  /// - Parameters:
+  ///   - token: the first one.
+  ///   - origin: the only place where it may go.
+  ///   - header: carries it in a request.
+  ///   - again: reads it anew, where it may by running a command; nil where that cannot be done.
+  public init(
+    _ token: Secret, of origin: Origin, header: @escaping (Secret, Request) -> Header,
+    again: @escaping (_ runs: Bool) -> Secret? = { _ in nil }
+  ) {
+    (self.token, self.origin, self.header, self.again) = (token, origin, header, again)
+  }
+
+  public func authorize(_ request: inout Request) {
+    guard request.address.origin == origin else { return }
+    let header = header(token, request)
+    request.privateHeaders.removeAll { $0.isNamed(header.name) }
+    request.privateHeaders.append(header)
+    request.unquotable.append(token.reveal())
+    request.token = self
+  }
+
+  public func renew(_ request: inout Request, status: Int) -> Bool {
+    guard request.address.origin == origin else { return false }
+    // Another request may have found it; and a tunnel's 404 may say only that a path is not there.
+    if request.privateHeaders.contains(header(token, request)), !isRenewed(runs: status != 404) {
+      return false
+    }
+    authorize(&request)
+    return true
+  }
+
+  /// Reads it again.
+  ///
+  /// - Parameter runs: whether a command may be run for it.
+  /// - Returns: whether it is another one.
+  func isRenewed(runs: Bool) -> Bool {
+    guard let other = again(runs), other.reveal() != token.reveal() else { return false }
+    token = other
+    return true
+  }
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# A connection that went mute carries no other request, also one of HTTP/2, whose end would
+# otherwise be that of one request alone.
+. "${0%/*}/../lib.sh"
+needs sse-tail openssl python3
+
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+  -keyout "$tmp/key" -out "$tmp/authority" -subj /CN=localhost \
+  -addext subjectAltName=DNS:localhost 2>/dev/null || bail "openssl makes no certificate"
+# mute COUNT ANSWERED TYPE BODY: the first COUNT connections go mute.
+mute() {
+  : >"$tmp/log"
+  start_server mute python3 "$cli/servers/mute_h2.py" "$tmp/authority" "$tmp/key" "$tmp/log" "$@"
+}
+asked() { tr '\n' ' ' <"$tmp/log"; }
+follow() {
+  run sse-tail --cacert "$tmp/authority" --idle-timeout 0.5 --retry-wait 0.01 --max-retries 4 \
+    "$@" "$url/s"
+}
+
+mute 2 0 text/event-stream 'data: 1\n\n'
+follow -n 1
+is "$status $(asked)" "0 1 2 3 " "no head comes"
+
+mute 1 1 text/event-stream 'data: 1\n\n'
+follow -n 3
+is "$status $(asked)" "0 1 2 3 " "a stream that falls silent"
+done_testing
