@@ -47,6 +47,11 @@ public struct ActionKey: Hashable, Sendable {
   /// The digest in hexadecimal digits, its halves joined by a dash.
   public var text: String { String(high, radix: 16) + "-" + String(low, radix: 16) }
 
+  /// An id together with half of an action's key.
+  func pair(_ half: UInt64) -> ActionKey { ActionKey(high: high ^ half, low: low) }
+
+  private init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
   private init(digest: inout SipHash128) { (high, low) = digest.finish() }
 
   /// The key of the same thing of one profile, which is another than every other's.

@@ -27,6 +27,9 @@ public struct ActionWindow {
   private var ids: ActionWindowKeys
   /// By the position of the id: half of the key of its action.
   private var owners: [UInt64] = []
+  /// The ids that were several actions', each with half of the key of one: what is read twice
+  /// is told once.
+  private var pairs: ActionWindowKeys
   /// How many ids were given anew.
   public private(set) var reused = 0
   private var keys: ActionWindowKeys
@@ -36,12 +39,15 @@ public struct ActionWindow {
   ///   up to 72 bytes for each.
   public init(capacity: Int = 1 << 17) {
     ids = ActionWindowKeys(capacity: capacity)
+    pairs = ActionWindowKeys(capacity: capacity)
     keys = ActionWindowKeys(capacity: capacity)
   }
 
   /// Whether this action was noted, with this id.
   public func isKnown(id: ActionKey, key: ActionKey) -> Bool {
-    ids.position(of: id).map { owners[$0] == key.high } ?? false
+    ids.position(of: id).map {
+      owners[$0] == key.high || pairs.position(of: id.pair(key.high)) != nil
+    } ?? false
   }
 
   /// How many more actions of this key the source may show before one is new;
@@ -105,8 +111,14 @@ public struct ActionWindow {
       return false
     }
     if owners[position] == key.high { return !isNew }
-    if !isNew { reused += 1 }
+    if isNew {
+      owners[position] = key.high
+      return false
+    }
+    _ = pairs.note(id.pair(owners[position]))
     owners[position] = key.high
+    guard pairs.note(id.pair(key.high)).isNew else { return true }
+    reused += 1
     return false
   }
 }

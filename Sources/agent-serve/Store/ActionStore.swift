@@ -82,6 +82,15 @@ final class ActionStore: Sendable {
     }
   }
 
+  /// The smallest id of what is newer than a time; nil where nothing is.
+  func firstID(after time: Timestamp) async throws -> Int64? {
+    try await database.read { db in
+      try db.value(
+        Int64.self, sql: "SELECT min(id) FROM actions WHERE created_at > ?",
+        arguments: [time.rfc3339])
+    }
+  }
+
   /// How many actions a query asks for, whatever its limit.
   func count(_ query: ActionQuery) async throws -> Int64 {
     let (condition, arguments) = query.condition

@@ -162,8 +162,9 @@ final class ServedFeed: EventSource {
   }
 
   /// The action after which a client wants to go on; nil when it names none, or
-  /// one that this store never gave out: then it needs a snapshot. So it is where the id is that
-  /// of an action that is newer than all that the client has: it was another store's.
+  /// one that this store never gave out: then it needs a snapshot. Where the id is that of an
+  /// action that is newer than all that the client has, it was another store's: the client goes
+  /// on at the first action that is newer.
   func resumePoint(_ text: String?, _ time: String? = nil) async throws -> Int64? {
     guard let text, !text.isEmpty, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }),
       let id = Int64(text), id <= (try await store.newestID())
@@ -171,7 +172,7 @@ final class ServedFeed: EventSource {
     if let newest = time.flatMap({ Timestamp(rfc3339: $0) }),
       let created = try await store.time(of: id), created > newest
     {
-      return nil
+      return try await store.firstID(after: newest).map { $0 - 1 }
     }
     return id
   }

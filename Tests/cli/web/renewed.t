@@ -1,10 +1,12 @@
 #!/bin/sh
 # A token that is refused is looked up again, once: it may have been replaced since.
 . "${0%/*}/../lib.sh"
+. "${0%/*}/../gateway.sh"
 needs sse-tail ws-tail agent-call mem-search voice-state jq python3
 
 serve </dev/null
 ws=ws${url#http}
+first=$url
 umask 077
 AGENT_URL=$url
 export AGENT_URL
@@ -75,6 +77,20 @@ printf '%s\n' forever 'status 401' | script
 run agent-call -p home health
 is "$status $(sent)" "77 once " "a command that fails then: the refusal stays one"
 err_like 'the token from token-command of profile home was refused' "and is told"
+
+# --- a gateway, which is told the token in a message
+start_gateway claw --token token2
+echo 1 >"$tmp/count"
+echo "token-command = cd $tmp && $counting" >>"$config"
+run agent-call -p claw agents
+is "$status $(frames claw connect | jq -r .auth.token | xargs)" "0 token1 token2" "a gateway"
+rm -rf "$XDG_STATE_HOME"
+start_gateway other --token token9
+echo 1 >"$tmp/count"
+echo "token-command = cd $tmp && $counting" >>"$config"
+run agent-call -p other agents
+is "$status $(frames other connect | jq -r .auth.token | xargs)" "77 token1 token2" "once a refusal"
+url=$first
 
 # --- to its own server alone
 printf '%s\n' 'redirect 307 @OTHER@/there' --- 'status 401' | script
