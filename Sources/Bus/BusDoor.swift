@@ -18,7 +18,9 @@ public struct BusDoor: Sendable {
   public let servers: [BusServer]
   /// The stream that the section names.
   public let stream: String?
-  let pass: Pass
+  private(set) var pass: Pass
+  /// Looks that up again; nil where it cannot be had.
+  private let again: @Sendable () -> Pass?
   let authorities: String?
   let certificate: (chain: String, key: String)?
   let allowsPlaintext: Bool
@@ -41,6 +43,12 @@ public struct BusDoor: Sendable {
       // What lets us in is for the servers that it was configured for.
       let isOwn = !isNamed || options.servers.allSatisfy(own.contains)
       pass = isOwn ? try Self.pass(section, settings.credentials) : .nothing
+      let (credentials, patience) = (settings.credentials, settings.tokenTime ?? 60)
+      again = {
+        var credentials = credentials
+        credentials.deadline = Clock.monotonic + patience
+        return isOwn ? try? Self.pass(section, credentials) : nil
+      }
       authorities = section?.files["ca"]
       switch (isOwn ? section?.files["cert"] : nil, isOwn ? section?.files["key"] : nil) {
       case (let chain?, let key?):
@@ -88,6 +96,25 @@ public struct BusDoor: Sendable {
       } catch {
         throw SettingsError(text.holds("@") ? "servers of the bus" : text, error.reason)
       }
+    }
+  }
+
+  /// Looks the secret up again, behind a refusal: it may have been replaced since. Files of keys
+  /// and credentials are read with each connection anyway.
+  ///
+  /// - Returns: whether it is another one.
+  mutating func renew() -> Bool {
+    guard let old = Self.text(pass), let other = again(), let new = Self.text(other), new != old
+    else { return false }
+    pass = other
+    return true
+  }
+
+  private static func text(_ pass: Pass) -> String? {
+    switch pass {
+    case .token(let token): token.reveal()
+    case .user(let name, let password): "\(name.reveal()):\(password.reveal())"
+    case .nothing, .credentials, .key: nil
     }
   }
 

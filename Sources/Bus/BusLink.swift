@@ -24,7 +24,9 @@ public final class BusLink {
     case up(BusConnection)
   }
 
-  private let door: BusDoor
+  private var door: BusDoor
+  /// Whether what was refused last was looked up again.
+  private var hasRenewed = false
   private let name: String
   private let pulling: Bool
   private var state = State.waiting(until: 0)
@@ -114,10 +116,18 @@ public final class BusLink {
       server = dial.server
       hear(connection)
       state = .up(connection)
+      hasRenewed = false
       (heardAt, isReadable) = (now, true)
       return .up
     case .failed(let failure, let isFinal):
       cnats_loop_free(dial.loop)
+      if failure.status == .denied, !hasRenewed {
+        hasRenewed = true
+        if door.renew() {
+          try self.dial()
+          return nil
+        }
+      }
       // One that the cluster told us of need not be for us.
       if isFinal, door.servers.contains(dial.server) { throw failure }
       next += 1

@@ -43,6 +43,13 @@ status_is 1 "AGENT_BUS names the bus"
 run bus-put -b wrong </dev/null
 status_is 77 "another token"
 err_one_line bus-put "is refused in one line"
+section renewed "servers = $bus" "token-command = cat $tmp/next && cp $tmp/s3cr3t $tmp/next"
+cp "$tmp/wrong" "$tmp/next"
+run bus-put -b renewed </dev/null
+is "$status $(cat "$err")" "0 " "one that was replaced meanwhile is looked up again"
+section failing "servers = $bus" "token-command = cat $tmp/wrong && echo ran >>$tmp/runs"
+run bus-put -b failing </dev/null
+is "$status $(lines "$tmp/runs")" "77 2" "once"
 run bus-put -s "$bus" </dev/null
 status_is 77 "and so is none"
 run bus-put -b open </dev/null
