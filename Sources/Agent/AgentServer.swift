@@ -154,7 +154,9 @@ public struct AgentServer: Sendable {
   /// `the token from FILE was refused (profile home)`.
   public var refusal: String {
     let profile = profile?.name.map { "profile \($0)" } ?? "no profile"
-    guard let token = held?.token else { return "no token was sent (\(profile)); see agentutils.conf(5)" }
+    guard let token = held?.token else {
+      return "no token was sent (\(profile)); see agentutils.conf(5)"
+    }
     let source = token.source == "-" ? "standard input" : token.source
     return "the token from \(source) was refused (\(profile))"
   }

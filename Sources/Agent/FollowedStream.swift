@@ -106,6 +106,8 @@ public protocol ContinuityHandler: AnyObject {
   func printExtra(_ event: HeldEvent)
   /// Prints an event that was held; false when nothing more is to be printed.
   func printHeld(_ event: HeldEvent) -> Bool
+  /// Tells a person something; one line.
+  func say(_ words: String)
   /// Reports a gap.
   func report(_ gap: StreamGap)
   /// The connection cannot be trusted any more; one line.

@@ -21,6 +21,8 @@ final class Follower {
 
   /// The id of the last event printed, or passed over; before it, the start's.
   private var printedID: [UInt8]
+  /// When that was, where the stream knows it.
+  private var printedTime: Timestamp?
   private var hadFault = false
   /// Why the stream is not open; nil when that is not known.
   private var lastLoss: String?
@@ -115,9 +117,12 @@ final class Follower {
     // While events are held, and after -n, the parser is ahead of what was printed.
     let isAhead = continuity?.isHolding == true || loop.hasCounted
     let id = isAhead ? printedID : stream?.lastEventID ?? printedID
+    let time = isAhead ? printedTime : stream?.newest
     do throws(SettingsError) {
       return try resume!.save(
-        lastEventID: String(decoding: id, as: UTF8.self), newest: continuity?.newest, now: now,
+        lastEventID: String(decoding: id, as: UTF8.self),
+        newest: continuity?.newest ?? time?.rfc3339,
+        now: now,
         force: force, sync: loop.output.sync)
     } catch {
       diagnostics.say(error.message)
@@ -132,7 +137,10 @@ final class Follower {
 
   private func print(_ event: StreamEventView, _ loop: FollowLoop) {
     guard end == nil && loop.end == nil else { return }
-    if !printedID.elementsEqual(event.id) { printedID = Array(event.id) }
+    if !printedID.elementsEqual(event.id) {
+      printedID = Array(event.id)
+      printedTime = stream?.newest
+    }
     loop.count(loop.output.write(event, profile: profile))
   }
 
@@ -182,6 +190,8 @@ extension Follower: StreamHandler {
     report(gap)
   }
 
+  func streamNoted(_ words: String) { say(words) }
+
   func streamFaulted(_ reason: String) {
     hadFault = true
     diagnostics.say(reason)
@@ -220,6 +230,8 @@ extension Follower: ContinuityHandler {
     event.withView(print)
     return true
   }
+
+  func say(_ words: String) { diagnostics.error(place, words) }
 
   func report(_ gap: StreamGap) { lifecycle(notes.gap(gap)) }
 

@@ -1,4 +1,4 @@
-import Core
+public import Core
 public import Frames
 
 /// A stream that connects, waits and connects again, whatever its wire. What happens
@@ -7,7 +7,7 @@ public protocol StreamLink: AnyObject {
   /// The last event id of the stream, as bytes; empty for none.
   var lastEventID: [UInt8] { get }
   /// When that event was, by the server's clock; nil where that is not known.
-  var newest: String? { get }
+  var newest: Timestamp? { get }
   /// Whether a connection is open.
   var isOpen: Bool { get }
   /// Goes back to an earlier event, for what came behind it was not used; takes
@@ -34,7 +34,7 @@ public protocol StreamLink: AnyObject {
 
 extension StreamLink {
   /// Nil: most streams do not say.
-  public var newest: String? { nil }
+  public var newest: Timestamp? { nil }
 }
 
 /// How a stream is followed.
@@ -81,6 +81,8 @@ public protocol StreamHandler: AnyObject {
   func streamItem(_ item: StreamItem)
   /// Events were lost: those of these numbers, where a stream numbers them.
   func streamMissed(_ numbers: ClosedRange<Int64>)
+  /// What a person is to know, and is no fault; one line.
+  func streamNoted(_ words: String)
   /// Something came that cannot be used; one line.
   func streamFaulted(_ reason: String)
   /// The connection is lost, the next is tried in `wait` seconds.
@@ -92,6 +94,8 @@ public protocol StreamHandler: AnyObject {
 extension StreamHandler {
   /// Nothing: most streams have no numbers.
   public func streamMissed(_ numbers: ClosedRange<Int64>) {}
+  /// Nothing.
+  public func streamNoted(_ words: String) {}
   /// Nothing.
   public func streamFaulted(_ reason: String) {}
 }

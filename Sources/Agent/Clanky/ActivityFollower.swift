@@ -29,6 +29,10 @@ final class ActivityFollower: Continuity {
   /// The last event id, where the server sends any.
   private var lastID: [UInt8] = []
 
+  /// The last id as a number, and whether the connection has brought none yet.
+  private var number: Int64?
+  private var isFresh = true
+
   /// Told what is to be printed.
   weak var handler: (any ContinuityHandler)?
 
@@ -44,6 +48,7 @@ final class ActivityFollower: Continuity {
   ) {
     self.stream = stream
     lastID = Array((state?.lastEventID ?? "").utf8)
+    number = Int64(state?.lastEventID ?? "")
     self.client = client
     self.request = request
     self.base = base
@@ -59,6 +64,7 @@ final class ActivityFollower: Continuity {
 
   /// Takes an event that the stream dispatched.
   func take(_ event: StreamEventView) -> Bool {
+    watch(event.id)
     if isHolding {
       held.append(HeldEvent(event))
       return false
@@ -86,6 +92,16 @@ final class ActivityFollower: Continuity {
     if stream == .voice { keepID(event.id) }
     isUnderWay = true
     return true
+  }
+
+  /// Notices that the ids of a dashboard began again.
+  private func watch(_ id: UnsafeRawBufferPointer) {
+    // An event without an id of its own has the last one's.
+    guard let found = Int64(String(decoding: id, as: UTF8.self)), found != number else { return }
+    if isFresh, let number, found < number {
+      handler?.say("the ids of the actions began again: \(found) comes behind \(number)")
+    }
+    (number, isFresh) = (found, false)
   }
 
   private func keepID(_ id: UnsafeRawBufferPointer) {
@@ -118,6 +134,7 @@ final class ActivityFollower: Continuity {
     start?.cancel()
     start = nil
     isNew = true
+    isFresh = true
     defer { held = [] }
     return isHolding
   }

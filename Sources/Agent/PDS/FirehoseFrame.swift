@@ -80,6 +80,8 @@ struct FirehoseEvent {
   let name: String
   /// Its number; nil for what has none.
   let number: Int64?
+  /// When it happened, by the server's clock; nil where that is not told.
+  let time: Timestamp?
   private let body: CBORValue
   private let way: Way
   /// What changed, where that is told.
@@ -95,6 +97,9 @@ struct FirehoseEvent {
     self.body = body
     self.way = way
     number = body["seq"]?.integer
+    // As exact as a state keeps it.
+    time = body["time"]?.text.flatMap { Timestamp(rfc3339: $0)?.rfc3339 }
+      .flatMap { Timestamp(rfc3339: $0) }
     guard name == "#commit" else { return }
     changes = (body["ops"]?.elements ?? []).compactMap(FirehoseChange.init).filter { change in
       collections.isEmpty

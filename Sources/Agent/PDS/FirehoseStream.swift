@@ -35,6 +35,12 @@ final class FirehoseStream: StreamLink {
   private var fetching: Reconnect
   /// The number of the last event, of whatever repository; nil before the first.
   private var last: Int64?
+  /// When that was, by the server's clock; nil where that is not known.
+  private var lastTime: Timestamp?
+  /// Whether this connection has brought no number yet.
+  private var isFresh = true
+  /// What is not newer was told before the numbers began again; nil when they did not.
+  private var floor: Timestamp?
   /// Whether the server has said that it does not keep all that was missed.
   private var isOutdated = false
   /// Why the connection is to end, as soon as it may.
@@ -48,12 +54,14 @@ final class FirehoseStream: StreamLink {
   ///   - repository: of which the events are wanted.
   ///   - collections: of which changes are wanted; none for all.
   ///   - policy: how it is followed, and behind which event it begins.
+  ///   - time: when that event was; nil where that is not known.
   ///   - state: the file which that number is from, for messages; nil for none.
   ///   - handler: told what happens; not retained.
   ///   - note: told what a person is to know, one line.
   init(
     _ client: WebClient, _ visit: PDSVisit, _ repository: DID,
-    _ collections: [NSID], policy: StreamPolicy, state: String?, handler: any StreamHandler,
+    _ collections: [NSID], policy: StreamPolicy, time: String?, state: String?,
+    handler: any StreamHandler,
     note: @escaping (String) -> Void
   ) {
     self.client = client
@@ -63,6 +71,7 @@ final class FirehoseStream: StreamLink {
     self.handler = handler
     self.policy = policy
     self.state = state
+    lastTime = time.flatMap { Timestamp(rfc3339: $0) }
     fetching = Reconnect(policy)
     self.note = note
     maxBytes = policy.maxEventBytes
@@ -92,6 +101,7 @@ final class FirehoseStream: StreamLink {
   // MARK: - The link
 
   var lastEventID: [UInt8] { last.map { Array(String($0).utf8) } ?? [] }
+  var newest: Timestamp? { lastTime }
   var isOpen: Bool { poll?.isOpen ?? socket.isOpen }
 
   func rewind(to id: [UInt8]) { last = Int64(String(decoding: id, as: UTF8.self)) }
@@ -168,13 +178,27 @@ final class FirehoseStream: StreamLink {
       }
       return
     }
+    if isFresh, let last, beginsAgain(event, number, behind: last) {
+      note("the server's events are numbered anew: \(number) comes behind \(last)")
+      // Those before this one are new, too.
+      (self.last, floor) = (0, lastTime)
+      dropReason = "the numbers of the events began again"
+      return
+    }
+    isFresh = false
     guard number > last ?? .min else { return }
+    if let floor, let time = event.time, time <= floor {
+      last = number
+      return
+    }
+    floor = nil
     if isOutdated, let last, last + 1 < number { handler.streamMissed(last + 1...number - 1) }
     isOutdated = false
     guard event.owner == repository.description,
       event.changes?.isEmpty != true || collections.isEmpty || event.isTooBig
     else {
       last = number
+      lastTime = event.time ?? lastTime
       return
     }
     let fetch = fetch(event)
@@ -183,6 +207,14 @@ final class FirehoseStream: StreamLink {
     if last == nil, number > 0 { last = number - 1 }
     values = fetch
     socket.hold()
+  }
+
+  /// Whether a server that was asked for what is behind an event numbers anew: it sends a number
+  /// that is not behind it, of something that happened later.
+  private func beginsAgain(_ event: FirehoseEvent, _ number: Int64, behind last: Int64) -> Bool {
+    guard number <= last else { return false }
+    if let time = event.time, let lastTime { return time > lastTime }
+    return number < last
   }
 
   private func fetch(_ event: FirehoseEvent) -> FirehoseValues {
@@ -246,6 +278,7 @@ final class FirehoseStream: StreamLink {
     // What is said of the stream has no place in it.
     let number = event.name == "#info" ? nil : event.number
     last = number ?? last
+    if number != nil { lastTime = event.time ?? lastTime }
     let id = number.map { Array(String($0).utf8) } ?? lastEventID
     let data = event.data
     if poll != nil, let maxBytes, data.count > maxBytes {
@@ -260,6 +293,7 @@ final class FirehoseStream: StreamLink {
 extension FirehoseStream: StreamHandler {
   func streamOpened(_ place: String, isFirst: Bool, down: Double?) {
     hasOpened = true
+    isFresh = true
     visit.succeeded()
     handler.streamOpened(place, isFirst: isFirst, down: down)
   }

@@ -48,6 +48,7 @@ final class NamedFirehose: StreamLink {
   }
 
   var lastEventID: [UInt8] { stream?.lastEventID ?? id }
+  var newest: Timestamp? { stream?.newest }
   var isOpen: Bool { stream?.isOpen == true }
 
   func rewind(to id: [UInt8]) {

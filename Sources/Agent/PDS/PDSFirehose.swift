@@ -50,7 +50,8 @@ public struct PDSFirehose {
         var policy = policy
         policy.lastEventID = id
         return FirehoseStream(
-          client, visit, did, collections, policy: policy, state: state?.path, handler: handler,
+          client, visit, did, collections, policy: policy, time: resume?.state.newest,
+          state: state?.path, handler: handler,
           note: { diagnostics.error(server.base.display, $0) })
       }
       if let did = repository.did { return made(did, policy.lastEventID) }

@@ -40,7 +40,9 @@ struct PincerBackend: AgentBackend {
     }
     var stream = FollowedStream(place: server.base.display, resume: resume) {
       client, policy, handler in
-      PincerWatch(client, server, thread: thread, policy: policy, handler: handler)
+      PincerWatch(
+        client, server, thread: thread, policy: policy,
+        given: resume.flatMap { Int64($0.state.lastEventID) } ?? 0, handler: handler)
     }
     if stream.lastEventID.isEmpty { stream.lastEventID = String(wishes.from ?? 0) }
     stream.usualSilence = Self.usualSilence

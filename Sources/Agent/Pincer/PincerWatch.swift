@@ -23,6 +23,8 @@ final class PincerWatch: StreamLink {
   private unowned let handler: any StreamHandler
   private var reconnect: Reconnect
   private var ledger: WatchLedger
+  /// The largest number that the server is known to have given, in this run or an earlier one.
+  private var given: Int64
   private var state = State.idle
   private var stream: ConnectStream?
   private var place: String
@@ -52,12 +54,14 @@ final class PincerWatch: StreamLink {
   ///   - server: whose.
   ///   - thread: its id.
   ///   - policy: how it is followed; the last event id is the number behind which to begin.
+  ///   - given: the number of the last event that an earlier run was told; 0 for none.
   ///   - handler: told what happens; not retained, and outlives the stream.
   init(
     _ client: WebClient, _ server: AgentServer, thread: String, policy: StreamPolicy,
-    handler: any StreamHandler
+    given: Int64 = 0, handler: any StreamHandler
   ) {
     self.client = client
+    self.given = given
     self.thread = thread
     self.policy = policy
     self.handler = handler
@@ -147,6 +151,7 @@ final class PincerWatch: StreamLink {
   /// Asks for the number of the last event.
   private func ask(_ patience: Double) {
     isAsking = true
+    let given = given
     let question = RecordText().string("threadId", thread).number("pageSize", 1)
     calls.call(.listThreadMessages, question, silence: patience) { [unowned self] outcome in
       isAsking = false
@@ -157,6 +162,7 @@ final class PincerWatch: StreamLink {
         (lastLife, askAt) = (now, now)
         // What is on its way now may still come.
         if let last = reply.value.pincerNumber("lastSequence") {
+          if last < given { return beginAgain(last, behind: given) }
           if last > ledger.known { lastNews = now }
           ledger.learn(last)
         }
@@ -166,6 +172,15 @@ final class PincerWatch: StreamLink {
       case .failure: askAt = now + Self.askAgain
       }
     }
+  }
+
+  /// The server was made anew, or put back: what it numbers is told from the first event on.
+  private func beginAgain(_ last: Int64, behind given: Int64) {
+    handler.streamNoted(
+      "the numbers of the events began again: the last one is \(last), and was \(given)")
+    self.given = 0
+    ledger = WatchLedger(last: 0)
+    lose("the numbers of the events began again", after: 0)
   }
 
   // MARK: - Connections
@@ -262,6 +277,7 @@ extension PincerWatch: ConnectStreamHandler {
     case .take: break
     }
     reconnect.succeeded()
+    given = ledger.last
     hand(event, message)
     return true
   }

@@ -51,6 +51,10 @@ status_is 2 "a number below the first"
 tail_it --state "$tmp/state" -n 3 "$thread"
 tail_it --state "$tmp/state" -n 2 "$thread"
 is "$(ids "$out")" "4 5" "--state: goes on where it ended"
+sed -i 's/"last_event_id":"5"/"last_event_id":"99"/' "$tmp/state"
+tail_it --state "$tmp/state" -n 8 "$thread"
+is "$(ids "$out")" "1 2 3 4 5 6 7 8" "a server whose numbers began again: from the first event"
+err_like 'the numbers of the events began again: the last one is 8, and was 99' "which is said"
 
 # --- what a wire may do
 

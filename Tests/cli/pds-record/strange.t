@@ -3,7 +3,8 @@
 . "${0%/*}/../lib.sh"
 needs pds-record agent-tail jq
 start_server faulty python3 "$cli/servers/faulty_pds.py" "$tmp/log"
-for name in toobig numberless strange large many wordy future away page private gone refused; do
+for name in toobig numberless strange large many wordy future away page private gone refused \
+  anew equal; do
   printf '[profile %s]\nkind = pds\nurl = %s/%s\nidentifier = did:web:a.test\n' \
     $name "$url" $name
 done >"$XDG_CONFIG_HOME/agentutils/config"
@@ -70,6 +71,23 @@ printf '{"type":"sse_state","source":"repository did:web:a.test of %s/future","l
 watch future --state "$tmp/state"
 status_is 2 "a state of the future"
 err_like "FutureCursor \(event 9\): remove $tmp/state to begin" "tells what to do"
+
+# --- numbers that begin again, of which the server says nothing
+
+for each in 'anew:n1 n2 n3 n4 n5 n6' 'equal:n2 n3 n4 n5 n6'; do
+  name=${each%%:*}
+  watch "$name" --state "$tmp/$name" -n $((2 + $(echo "${each#*:}" | wc -w)))
+  is "$status $(ops | sed 's,com.example.a/,,g; s, 1,,g' | xargs)" "0 o5 o6 ${each#*:}" \
+    "$name: each event is told, and none twice"
+  is "$(streams "$name")" ",cursor=6,cursor=0" "$name: what came before is asked for"
+  is "$(grep -c "the server's events are numbered anew: . comes behind 6" "$err")" 1 "$name: which is said once"
+done
+is "$(jq -r .newest "$tmp/anew")" 2026-11-01T00:16:00.000Z "the state says when that was"
+printf '{"type":"sse_state","source":"repository did:web:a.test of %s/anew","last_event_id":"9","newest":"2026-11-01T00:09:00.000Z"}\n' \
+  "$url" >"$tmp/anew"
+watch anew --state "$tmp/anew" -n 6
+is "$status $(jq -r .id "$out" | xargs)" "0 1 2 3 4 5 6" "at the next start, too"
+err_like 'numbered anew: 1 comes behind 9' "with a word"
 
 # --- a server that is away, and an account known by its handle
 

@@ -82,8 +82,19 @@ def commit(number, *changes, **more):
   return event('#commit', {**seq, 'repo': DID, 'ops': list(changes), **more})
 
 
-def events(fault):
-  """What a server sends to begin with."""
+def at(number, key, minute):
+  """A change at a time."""
+  return commit(number, change(key), time=f'2026-11-01T00:{minute:02}:00.000Z')
+
+
+def events(fault, count):
+  """What a server sends to begin with, on the nth connection."""
+  if fault in ('anew', 'equal'):
+    # A server made anew, or put back, numbers from 1 and says nothing of it.
+    later = [at(n, f'n{n}', 10 + n) for n in range(1, 7)]
+    old = at(1, 'o1', 1) if fault == 'equal' else later[0]
+    return [at(5, 'o5', 5) + at(6, 'o6', 6), later[1] if fault == 'anew' else later[5],
+            b''.join([old] + later[1:])][min(count, 3) - 1]
   if fault == 'toobig':
     return commit(1, tooBig=True) + commit(2) + commit(3, change('a'))
   if fault == 'numberless':
@@ -174,7 +185,7 @@ class Handler(BaseHTTPRequestHandler):
       with open(sys.argv[1], 'a') as log:
         log.write(f'{fault} {method} {url.query}\n')
     if method == 'subscribeRepos':
-      return self.stream(fault)
+      return self.stream(fault, count)
     query = dict(urllib.parse.parse_qsl(url.query))
     status, headers, body = answer(
       fault, method, query, count, json.loads(given or '{}'), self.headers.get('Authorization'))
@@ -190,14 +201,16 @@ class Handler(BaseHTTPRequestHandler):
 
   do_GET = do_POST = serve
 
-  def stream(self, fault):
+  def stream(self, fault, count):
     key = self.headers['Sec-WebSocket-Key'] + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
     accept = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
     self.wfile.write(('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n'
                       f'Connection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n').encode())
     self.close_connection = True
     try:
-      self.wfile.write(events(fault))
+      self.wfile.write(events(fault, count))
+      if count == 1 and fault in ('anew', 'equal'):
+        return
       while self.connection.recv(4096):
         pass
     except OSError:
