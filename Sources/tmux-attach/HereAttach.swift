@@ -30,8 +30,11 @@ enum HereAttach {
     }
     visit.close()
     try? SessionMemory.update(visit.memoryPath) { $0.used(start.name) }
-    let words = ["tmux", "-u", "-L", request.options.label, "attach-session", "-t"]
-    become(words + [ShellWord.tmuxArgument("=" + start.name)])
+    let target = ShellWord.tmuxArgument("=" + start.name)
+    // Its end takes the terminal to no other session.
+    become(
+      ["tmux", "-u", "-L", request.options.label, "attach-session", "-t", target, ";"]
+        + ["set-option", "-qt", "=\(start.name):", "detach-on-destroy", "on"])
     diagnostics.error("tmux", systemReason(systemError))
     return ExitStatus.failure.rawValue
   }

@@ -97,6 +97,7 @@ public struct AttachLine: Sendable {
       steps.append("tput longname >/dev/null 2>&1 || export TERM=xterm-256color")
     }
     steps.append("command -v tmux >/dev/null 2>&1 || { s notmux; exit 127; }")
+    steps.append(TmuxScript.revival(ShellWord.quoted(label)))
     return steps
   }
 
@@ -104,9 +105,18 @@ public struct AttachLine: Sendable {
   /// into the clipboard (OSC 52), and Escape comes without half a second's delay, where
   /// the user's tmux.conf leaves these as they come.
   private var settings: String {
-    " ';' set-option -g \(clientOption) $$"
+    " ';' set-option -g \(clientOption) $$" + Self.staying(start.name)
       + " ';' if-shell -F '#{==:#{set-clipboard},external}' 'set-option -s set-clipboard on'"
       + " ';' if-shell -F '#{==:#{escape-time},500}' 'set-option -s escape-time 25'"
+  }
+
+  /// Words for sh: what the user's tmux.conf must not say of a session that is attached to: its end
+  /// takes the terminal to no other session, and it goes on without a client.
+  static func staying(_ session: String) -> String {
+    let target = ShellWord.tmux(TmuxWord.target(session))
+    return " ';' set-option -qt \(target) detach-on-destroy on"
+      + " ';' set-option -qt \(target) destroy-unattached off"
+      + " ';' set-option -sq exit-unattached off"
   }
 
   /// Set before a client attaches, since a client looks at it once. At a place of its own

@@ -196,11 +196,39 @@ enum TmuxScript {
   /// for a session, `fail` says why and ends. `sweep` forgets the states of agents whose process
   /// has gone: where a shell without job control runs what comes behind the agent, tmux cannot
   /// tell one from the other.
-  static let opening = """
+  static let opening =
+    """
     unset TMUX TMUX_PANE
     command -v tmux >/dev/null 2>&1 || exit 70
     label=$1
     shift
+
+    """ + revival("\"$label\"")
+    + """
+
+    if [ -n "$n" ] && [ ! -S "$k" ] && kill -0 $n 2>/dev/null; then
+      echo "its server runs, but $k is gone"
+      exit \(refused)
+    fi
+
+    """ + calls
+
+  /// Words for sh, a line: where the socket of a server was removed, as by a cleaner of /tmp, the
+  /// server makes it anew (tmux(1), SIGUSR1), so that nobody takes it for gone and starts a second
+  /// agent. One that is about to end is waited for.
+  ///
+  /// - Parameter label: tmux -L, a word for sh.
+  static func revival(_ label: String) -> String {
+    let folder = "\"${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)\""
+    return "n=; k=\(folder)/\(label); [ -S \"$k\" ] || { "
+      + "n=$(ps -u \"$(id -u)\" -o pid= -o args= 2>/dev/null | while read -r n c a; do "
+      + "case ${c##*/}:\" $a \" in tmux*:*' -L '\(label)' '*) echo \"$n\"; esac; done); i=0; "
+      + "[ -z \"$n\" ] || mkdir -m 700 \(folder) 2>/dev/null; "
+      + "while [ -n \"$n\" ] && [ ! -S \"$k\" ] && [ \"$i\" -lt 20 ] && kill -USR1 $n 2>/dev/null; "
+      + "do i=$((i + 1)); sleep 0.05 || sleep 1; done; }"
+  }
+
+  private static let calls = """
     t() { tmux -u -L "$label" "$@"; }
     x() { exec tmux -u -L "$label" "$@"; }
     fail() {
@@ -269,7 +297,7 @@ enum TmuxScript {
     let harness = start.firstWord.map { "command -v \($0) >/dev/null 2>&1 || exit \(noHarness)\n" }
     return opening + "cd -- \(start.folderWord) 2>/dev/null || exit \(noFolder)\n"
       + (harness ?? "") + start.preparation + "\n"
-      + "make() { x new-session -d \(start.arguments) 2>&1; }\n"
+      + "make() { x new-session -d \(start.arguments)\(AttachLine.staying(start.name)) 2>&1; }\n"
         + """
         i=0
         until say=$(make); do

@@ -92,9 +92,22 @@ public struct SessionStart: Equatable, Sendable {
   /// from them; agent-state(1) finds the pane by a name of our own, and whoever types by the
   /// session's option.
   private static let hiding =
-    "AGENT_PANE=$TMUX_PANE@${TMUX%,*,*}; export AGENT_PANE; "
-    + "tmux set-option -qt \"$TMUX_PANE\" @agent_pane \"$TMUX_PANE\" 2>/dev/null; "
-    + "unset TMUX TMUX_PANE; "
+    "AGENT_PANE=$TMUX_PANE@${TMUX%,*,*}; export AGENT_PANE; p=$TMUX_PANE; tmux "
+    + own.map { $0.exchanging(text: "%p", for: "\"$p\"") }.joined(separator: " ';' ")
+    + " 2>/dev/null; unset TMUX TMUX_PANE p; "
+
+  /// What the user's tmux.conf must not change for our sessions, set for them alone; `%p` is the
+  /// agent's pane. When its program ends, so does the session, and no client goes to another
+  /// one; keys for this pane are for no other; and hooks take the keyboard to no other.
+  private static let own =
+    [
+      "set-option -qt %p @agent_pane %p", "set-option -qt %p detach-on-destroy on",
+      "set-option -qt %p key-table root", "set-option -pqt %p remain-on-exit off",
+      "set-option -pqt %p synchronize-panes off",
+    ]
+    + ["client-attached", "client-session-changed", "pane-died", "pane-exited"].map {
+      "set-hook -t %p \($0) ''"
+    } + ["select-window -t %p", "select-pane -t %p"]
 
   /// What sh is given. A program takes the place of its shell where it can, so that
   /// tmux shows its name and not the shell's.

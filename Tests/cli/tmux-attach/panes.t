@@ -24,10 +24,12 @@ agent() {
   agent=$(started_in "$1")
 }
 started_in() { rtmux show-options -v -t "=$1:" @agent_pane; }
-# heard TEXT: the agent in the pane got exactly this.
+# heard TEXT: the agent in the pane got exactly this; terminals are used again.
 heard() {
   _log=$(rtmux display-message -p -t "$agent" '#{pane_tty}' | sed 's|/dev/||; s|/|-|g')
-  [ "$(jq -r 'select(.what == "input").hex' "$agents/$_log".* |
+  # shellcheck disable=SC2012  # the names are ours
+  _log=$(ls -t "$agents/$_log".* 2>/dev/null | head -n 1)
+  [ -n "$_log" ] && [ "$(jq -r 'select(.what == "input").hex' "$_log" |
     perl -ne 'chomp; print pack "H*", $_')" = "$1" ]
 }
 shows() { rtmux capture-pane -p -t "$1" | grep -q -e "$2"; }
@@ -119,4 +121,64 @@ rtmux split-window -t =hand: cat
 rtmux kill-pane -t "$pane"
 say 'twelve' -s hand
 status_is 1 "and where that has gone, too, nothing is typed"
+
+# --- a tmux.conf that would have it otherwise
+no_server
+cat >"$remote_home/.tmux.conf" <<'END'
+set -g detach-on-destroy off
+set -g destroy-unattached on
+set -g exit-unattached on
+set -g remain-on-exit on
+set -g synchronize-panes on
+set -g key-table other
+set -g default-command 'exec false'
+set-hook -g client-attached 'split-window cat'
+set-hook -g client-session-changed 'split-window cat'
+set-hook -g pane-died 'respawn-pane'
+END
+run tmux-attach -q $attach_args -N -s own
+status_is 0 "a session is made, and stays without a client"
+agent own
+prompts() { rtmux capture-pane -p -t "$agent" | grep -q 'claude>'; }
+wait_until 30 prompts
+run tmux-attach -q $attach_args -N -s other
+ok "and another one" test "$(rtmux list-sessions | wc -l)" -eq 2
+say 'one' -s own
+ok "text goes to it" wait_until 30 heard 'one '
+shell own
+say ' two' -s own
+ok "though all panes are to get the same keys" wait_until 30 heard 'one two '
+not_ok "and to no other pane" shows "$pane" two
+rtmux kill-pane -t "$pane"
+attach seat -s own
+seat=$pid
+attached() { [ "$(rtmux list-clients -t =own | wc -l)" -eq 1 ]; }
+wait_until 30 attached
+is "$(rtmux list-panes -s -t =own | wc -l)" 1 "no hook adds a pane when one attaches"
+rtmux send-keys -t "$agent" Enter
+say 'exit 0' -s own -r
+finished "$seat"
+ok "when the agent ends, one is in no other session" test "$(rtmux list-clients | wc -l)" -eq 0
+is "$(rtmux list-sessions -F '#{session_name}')" "other" "which goes on"
+rm "$remote_home/.tmux.conf"
+
+# --- a socket that a cleaner of /tmp has removed
+server=$(rtmux display-message -p '#{pid}')
+for way in socket folder; do
+  case $way in
+  socket) rm "$remote_tmp"/tmux-*/riff ;;
+  *) rm -r "$remote_tmp"/tmux-* ;;
+  esac
+  run tmux-attach $attach_args -l
+  is "$(jq -r .name "$out")" other "the $way was removed: its server makes it anew"
+done
+rm "$remote_tmp"/tmux-*/riff
+attach again -s other
+wait_until 30 sh -c "[ -S '$remote_tmp/tmux-$(id -u)/riff' ]"
+stop "$pid"
+rm "$remote_tmp"/tmux-*/riff
+run env HOME="$remote_home" TMUX_TMPDIR="$remote_tmp" riff-up -s other -H cat
+status_is 0 "riff-up finds the session, too"
+is "$(rtmux display-message -p '#{pid}') $(rtmux list-sessions -F '#{session_name}')" "$server other" \
+  "and nobody has started a second agent"
 done_testing
