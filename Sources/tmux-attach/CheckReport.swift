@@ -48,13 +48,20 @@ struct CheckReport: Equatable {
     case .authFailed(let tried):
       good("reach", place)
       good("host key", hostKey)
+      let isEnough = tried.last?.holds(HostFailure.tooManyKeys) == true
       bad(
         "our key",
-        "refused (tried \(tried.joined(separator: ", "))); let it in by what"
-          + " tmux-attach --authorize \(host) prints, or sign in with -i, --agent or"
-          + " --transport ssh", status)
+        isEnough
+          ? reason
+          : "refused (tried \(tried.joined(separator: ", "))); let it in by what"
+            + " tmux-attach --authorize \(host) prints, or sign in with -i, --agent or"
+            + " --transport ssh", status)
     case .noCommonAlgorithm:
       bad("reach", "\(reason); try --transport ssh", status)
+    case .noShell:
+      good("reach", place)
+      good("host key", hostKey)
+      bad("shell", reason, status)
     case .local: bad("here", reason, status)
     default:
       bad(

@@ -197,8 +197,12 @@ final class HostFollow {
 
   private func failure(_ ending: Ending, _ visit: Visit) -> HostFailure {
     if case .failed(let failure) = ending { return failure }
-    let lines = String(decoding: visit.errors, as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }
-    return .cutShort(says: lines.last.map(String.init) ?? ending.reason, part: [])
+    let lines = String(decoding: visit.errors, as: UTF8.self).split { $0.isNewline }
+    let says = lines.last.map(String.init) ?? ending.reason
+    if case .remoteExit = ending, visit.talk.awaitsGreeting, !says.holds("temporarily") {
+      return .noShell(says: says)
+    }
+    return .cutShort(says: says, part: [])
   }
 
   // MARK: - The connection

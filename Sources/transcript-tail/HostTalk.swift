@@ -33,6 +33,9 @@ struct HostTalk {
 
   init(nonce: String) { greeting = HostScript.greeting(nonce) }
 
+  /// Whether the script has not begun.
+  var awaitsGreeting: Bool { question == .greeting }
+
   /// What the next answer is to be.
   mutating func expect(_ question: Question) { self.question = question }
 

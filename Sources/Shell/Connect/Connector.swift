@@ -140,6 +140,8 @@ public final class AutoLink: Link {
     if let policy = try? HostKeyPolicy(pins: request.pins, knownHosts: request.options.knownHosts) {
       facts.knownTypes = policy.preferredTypes(
         host: destination.host, port: destination.port ?? 22)
+      facts.needsCertificate = policy.needsCertificate(
+        host: destination.host, port: destination.port ?? 22)
     }
     return facts
   }

@@ -25,6 +25,8 @@ public struct TransportChoice: Equatable, Sendable {
     public var keyProblem: String?
     /// Types of the host's known keys, as `HostKeyPolicy.preferredTypes`.
     public var knownTypes: [String] = []
+    /// Whether the host is to show a certificate, as `HostKeyPolicy.needsCertificate`.
+    public var needsCertificate = false
 
     /// - Parameters: see the properties.
     public init(host: String, user: String?, login: String, port: Int?) {
@@ -50,6 +52,7 @@ public struct TransportChoice: Equatable, Sendable {
   }
 
   private static func knownKeys(_ facts: Facts) -> String? {
+    if facts.needsCertificate { return "an authority signs its keys (@cert-authority)" }
     guard !facts.knownTypes.isEmpty, !facts.knownTypes.contains(where: isForLibSSH2) else {
       return nil
     }

@@ -43,6 +43,17 @@ public struct HostKeyPolicy: Sendable {
     return types
   }
 
+  /// Whether a host that has no pin is to show a certificate, or a key that is known
+  /// already: an authority signs keys of its name. Nothing is pinned at first sight then.
+  public func needsCertificate(host: String, port: Int) -> Bool {
+    guard pins.pins(host: host, port: port).isEmpty else { return false }
+    // OpenSSH asks for the name without the port, too.
+    let names = [Self.name(host, port), Self.name(host, 22)]
+    return (pins.entries + (knownHosts?.entries ?? [])).contains { entry in
+      entry.marker == .authority && names.contains(where: entry.hosts.matches)
+    }
+  }
+
   /// Decides about a key.
   ///
   /// - Parameter key: in its wire form, as libssh2_session_hostkey gives it.
@@ -57,6 +68,13 @@ public struct HostKeyPolicy: Sendable {
     let known = trusted(host: host, port: port)
     if pinned.isEmpty {
       if known.contains(where: { $0.entry.key == key }) { return .known }
+      if needsCertificate(host: host, port: port) {
+        let name = Self.name(host, port)
+        return .refused(
+          .hostKeyUnknown(
+            why: "\(name): its key is not known, and libssh2 reads no certificates of hosts"
+              + " (@cert-authority): take --transport ssh"))
+      }
       if known.isEmpty {
         // OpenSSH takes the key of another port, too.
         let plain = Self.name(host, 22)
@@ -105,7 +123,7 @@ public struct HostKeyPolicy: Sendable {
   }
 
   /// The files for OpenSSH's UserKnownHostsFile. It takes a key that any of them knows,
-  /// so that beside a pin only what the other file revokes may be in its sight.
+  /// or signed, so that beside a pin only what the other file revokes may be in its sight.
   ///
   /// - Parameter folder: the state folder, for the file of revoked keys.
   /// - Throws: `SettingsError`.
@@ -116,7 +134,10 @@ public struct HostKeyPolicy: Sendable {
     guard let knownHosts else { return [pins.path] }
     let pinned = pins.keys(host: host, port: port)
     let others = trusted(host: host, port: port).map(\.entry.key)
-    if pinned.isEmpty || others.allSatisfy(pinned.contains) { return [pins.path, knownHosts.path] }
+    let hasAuthority = knownHosts.entries.contains { $0.marker == .authority }
+    if pinned.isEmpty || !hasAuthority && others.allSatisfy(pinned.contains) {
+      return [pins.path, knownHosts.path]
+    }
     guard !knownHosts.revocations.isEmpty else { return [pins.path] }
     let file = StateFile(path: folder + "/known_hosts.revoked")
     if try file.read(limit: 16 << 20) != knownHosts.revocations {

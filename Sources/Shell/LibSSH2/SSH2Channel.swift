@@ -25,6 +25,10 @@ final class SSH2Channel: Channel {
   private var isGivenUp = false
   private var isProbing = false
   private var result: Ending?
+  /// When it is asked for again, and until when: the host frees a session of its
+  /// MaxSessions only a moment after the command has ended.
+  private(set) var nextTry: Double?
+  private var lastTry: Double?
 
   /// How far the host may run ahead: a terminal's output is for eyes, and held back
   /// early; files come over long distances.
@@ -144,6 +148,8 @@ final class SSH2Channel: Channel {
       return
     }
     guard let link, link.opener == nil else { return }
+    if let nextTry, let now = link.session?.wire.now, now < nextTry { return }
+    nextTry = nil
     link.opener = self
     step = .opening
   }
@@ -153,7 +159,8 @@ final class SSH2Channel: Channel {
     if session.wire.isDamaged { return refused(LIBSSH2_ERROR_DECRYPT, "", session) }
     if handle == nil && session.lastError == LIBSSH2_ERROR_EAGAIN { return }
     link?.opener = nil
-    guard let handle else { return refused(session.lastError, "refused a channel", session) }
+    guard let handle else { return notOpened(session) }
+    link?.hasOpened = true
     if isGivenUp { return retire(session) }
     guard term != nil else {
       step = .starting
@@ -184,9 +191,32 @@ final class SSH2Channel: Channel {
     step = .running
   }
 
+  /// Tries again for a while where only channels that have ended can be in the way.
+  private func notOpened(_ session: SSH2Session) {
+    let code = session.lastError
+    guard code == LIBSSH2_ERROR_CHANNEL_FAILURE, let link else {
+      return refused(code, "refused a channel", session)
+    }
+    guard link.hasOpened else {
+      return end(.failed(.unfit(why: "the host grants no session: \(session.lastReason)")))
+    }
+    let now = session.wire.now
+    let last = lastTry ?? now + 5
+    lastTry = last
+    guard now < last, !link.channels.contains(where: { $0 !== self && $0.handle != nil }) else {
+      return refused(code, "refused a channel", session)
+    }
+    nextTry = now + 0.05
+    step = .waiting
+  }
+
   private func refused(_ code: Int32, _ what: String, _ session: SSH2Session) {
     guard let link, link.check(code, session) else { return }
-    let failure = HostFailure.connectFailed(why: "the host \(what): \(session.lastReason)")
+    let why = "the host \(what): \(session.lastReason)"
+    // What sshd_config denies (PermitTTY) it denies the next time, too.
+    let failure: HostFailure =
+      code == LIBSSH2_ERROR_CHANNEL_REQUEST_DENIED
+      ? .unfit(why: why) : .connectFailed(why: why)
     if handle != nil { retire(session) }
     end(.failed(failure))
   }

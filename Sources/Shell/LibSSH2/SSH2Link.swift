@@ -25,6 +25,8 @@ public final class SSH2Link: Link {
   var channels: [SSH2Channel] = []
   /// The channel that is being opened: libssh2 can open one at a time.
   weak var opener: SSH2Channel?
+  /// Whether the host has opened one.
+  var hasOpened = false
   /// Channels given up, until the host has agreed or the time is over.
   var retired: [(handle: SSH2Handle, limit: Double)] = []
   /// A closed channel, kept to read the connection with while no other is open.
@@ -80,7 +82,8 @@ public final class SSH2Link: Link {
     case .dialling(let dial): min(limit, dial.deadline)
     case .shaking: limit
     case .signingIn(_, let signIn): min(limit, signIn.deadline ?? limit)
-    case .up(let session): hasMore ? 0 : nextProbe(session.wire)
+    case .up(let session):
+      hasMore ? 0 : (channels.compactMap(\.nextTry) + [nextProbe(session.wire)]).min()
     case .over: isTold ? nil : 0
     }
   }

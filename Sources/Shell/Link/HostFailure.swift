@@ -29,6 +29,8 @@ public enum HostFailure: Error, Equatable, Sendable {
   /// The answer ended too early: the last line of what was said on standard error, and
   /// what had come of the answer.
   case cutShort(says: String, part: [UInt8])
+  /// The user's shell on the host ended before it ran anything: what it said.
+  case noShell(says: String)
   /// Nothing happened for so long.
   case late(seconds: Double, part: [UInt8])
 
@@ -75,6 +77,9 @@ public enum HostFailure: Error, Equatable, Sendable {
 }
 
 extension HostFailure {
+  /// What a host says that has seen more keys than its MaxAuthTries.
+  public static let tooManyKeys = "Too many authentication failures"
+
   /// A command that the transport cannot carry.
   static let tooLong = unfit(why: "the command is too long")
 
@@ -87,10 +92,16 @@ extension HostFailure {
     case .silent(let seconds): "connection lost: nothing heard for \(Int(seconds.rounded())) s"
     case .noCommonAlgorithm(let detail): "no common algorithm: \(detail)"
     case .hostKeyChanged(let lines): lines.first ?? "host key changed"
+    case .authFailed(let tried) where tried.last?.holds(Self.tooManyKeys) == true:
+      "access refused (tried \(tried.joined(separator: ", "))); name the key that the host knows: "
+        + "-i KEY.pub"
     case .authFailed(let tried):
       "access refused (tried \(tried.isEmpty ? "nothing" : tried.joined(separator: ", ")))"
         + "; tmux-attach --check says what to do"
     case .cutShort(let says, _): "the answer was cut short" + (says.isEmpty ? "" : ": " + says)
+    case .noShell(let says):
+      "the login shell there ran no command: \(says)"
+        + " (its kind, an exec or exit in its login files, or a ForceCommand)"
     case .late(let seconds, _): "no answer within \(Self.words(seconds))"
     case .noTmux:
       "tmux: not on the login PATH of the host (install it, or set PATH in ~/.profile there)"

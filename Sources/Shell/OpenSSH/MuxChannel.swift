@@ -9,6 +9,8 @@ final class MuxChannel: Channel {
     case nothing
     /// No master takes it (any more); nothing has reached the host.
     case master
+    /// The host grants no session on the master's connection, and has not for a while.
+    case session
     /// The master's link is dead: end that process, and see `abandon`.
     case kill(pid_t)
   }
@@ -18,6 +20,12 @@ final class MuxChannel: Channel {
   private(set) var attempts = 0
   /// Whether the master said no: nothing has reached the host.
   private(set) var isRefused = false
+  /// How long it waits, seconds, where the host grants no session: it frees one of its
+  /// MaxSessions only a moment after the command has ended.
+  var waiting = 0.0
+  /// When it is to be sent again.
+  private(set) var nextTry: Double?
+  private var lastTry: Double?
   private let command: String
   private var connection: MuxConnection?
   private var input: Int32 = -1
@@ -44,7 +52,7 @@ final class MuxChannel: Channel {
   var isStarted: Bool { hasOpened }
   var isDrained: Bool { true }
   var room: Int { input < 0 || isFull ? 0 : 65536 }
-  var isWaitingForMaster: Bool { connection == nil && ending == nil }
+  var isWaitingForMaster: Bool { connection == nil && ending == nil && nextTry == nil }
   private var hasOpened = false
 
   /// Goes over a master.
@@ -80,6 +88,9 @@ final class MuxChannel: Channel {
       return false
     }
     attempts += 1
+    nextTry = nil
+    (isOutputOver, isErrorOver) = (false, false)
+    (isOutputWaiting, isErrorWaiting) = (false, false)
     (input, output, error) = (ours[0], ours[1], ours[2])
     if isInputOver { closeInput() }
     asked = now
@@ -92,7 +103,7 @@ final class MuxChannel: Channel {
   var limit: Double { asked + patience }
 
   var deadline: Double? {
-    guard ending == nil, let connection else { return nil }
+    guard ending == nil, let connection else { return ending == nil ? nextTry : nil }
     // Nothing wakes the loop any more.
     if connection.phase == .gone { return 0 }
     return hasOpened ? nil : limit
@@ -124,6 +135,18 @@ final class MuxChannel: Channel {
     case .opened: hasOpened = true
     case .exited: hasOpened = true
     case .refused(let why):
+      if waiting > 0, why.holds("refused by peer") {
+        let last = lastTry ?? now + waiting
+        lastTry = last
+        attempts = 0
+        closeEnds()
+        guard now < last else {
+          lastTry = nil
+          return .session
+        }
+        nextTry = now + 0.05
+        return .nothing
+      }
       isRefused = true
       end(.failed(.linkLost(why: "the master says: \(why)")))
     case .gone: if !hasOpened { return .master }

@@ -94,9 +94,21 @@ extension OpenSSHLink {
   }
 
   func advance(_ call: MuxChannel, _ set: PollSet, _ now: Double) {
+    if let next = call.nextTry {
+      if now >= next { send(call, now) }
+      return
+    }
     switch call.advance(set, now: now) {
     case .nothing: break
     case .master: resend(call, now)
+    case .session where hasOwnMaster:
+      call.end(.failed(.unfit(why: "the host grants no session (MaxSessions of its sshd)")))
+    case .session:
+      // Others have those that it grants: they keep that connection.
+      hasOwnMaster = true
+      master = nil
+      if let place { unlink(place.socket) }
+      send(call, now)
     case .kill(let process):
       request.note("ssh: its connection does not answer: a new one")
       _ = CLibc.kill(process, SIGKILL)

@@ -20,6 +20,8 @@ public final class OpenSSHLink: Link {
   var contact: MuxConnection?
   var terminals: [SSHTerminal] = []
   var calls: [MuxChannel] = []
+  /// Whether a master was made because the one before grants no session.
+  var hasOwnMaster = false
   private var hasTold = false
 
   /// Begins.
@@ -122,6 +124,7 @@ public final class OpenSSHLink: Link {
     }
     guard command.utf8.count <= Self.longestCommand else { return MuxChannel(failing: .tooLong) }
     let call = MuxChannel(command)
+    call.waiting = 2
     calls.append(call)
     send(call, Clock.monotonic)
     return call

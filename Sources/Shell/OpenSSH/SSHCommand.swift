@@ -12,6 +12,8 @@ public struct SSHCommand: Sendable {
   public var settings: SSHSettings
   /// The files of host keys that it honours; new ones go into the first.
   public var knownHosts: [String] = []
+  /// Whether a key that is new is pinned.
+  public var pinsNew = true
   /// The key file that was named; nil leaves it to its configuration.
   public var identity: String?
   /// Whether other keys of ssh-agent are offered beside the one that was named.
@@ -61,7 +63,8 @@ public struct SSHCommand: Sendable {
   private var common: [String] {
     var options = [
       "LogLevel=DEBUG1", "FingerprintHash=sha256", "RemoteCommand=none", "PermitLocalCommand=no",
-      "VisualHostKey=no", "EscapeChar=none", "StrictHostKeyChecking=accept-new",
+      "VisualHostKey=no", "EscapeChar=none",
+      "StrictHostKeyChecking=" + (pinsNew ? "accept-new" : "yes"),
       "UserKnownHostsFile=" + knownHosts.map(Self.quoted).joined(separator: " "),
       "GlobalKnownHostsFile=/dev/null", "HashKnownHosts=no", "UpdateHostKeys=no",
       "CheckHostIP=no", "NoHostAuthenticationForLocalhost=no", "VerifyHostKeyDNS=no",
@@ -119,6 +122,7 @@ struct SSHPlan {
     var command = SSHCommand(program: program, destination: destination, settings: settings)
     command.knownHosts = try policy.filesForOpenSSH(
       host: place.host, port: place.port, folder: request.stateFolder)
+    command.pinsNew = !policy.needsCertificate(host: place.host, port: place.port)
     command.identity = request.identity
     command.usesAgent = request.options.usesAgent
     let own = OwnKey.path(in: request.stateFolder)

@@ -50,7 +50,11 @@ extension SSHLog {
       return .hostKeyUnknown(why: keyWords ?? "the host's key is not known")
     }
     if isSignedIn { return .linkLost(why: Self.plain(loss ?? lastWords ?? "closed by the host")) }
-    if let denial { return .authFailed(tried: tried.isEmpty ? [Self.plain(denial)] : tried) }
+    if let denial {
+      if tried.isEmpty { return .authFailed(tried: [Self.plain(denial)]) }
+      let isEnough = denial.holds(HostFailure.tooManyKeys)
+      return .authFailed(tried: tried + (isEnough ? ["host: \(HostFailure.tooManyKeys)"] : []))
+    }
     if let mismatch { return .noCommonAlgorithm(detail: Self.detail(mismatch, facts.ours)) }
     if let signal = facts.signal { return .local(why: "ssh ended by signal \(signal)") }
     if let proxied = endOfProxy(facts) { return proxied }

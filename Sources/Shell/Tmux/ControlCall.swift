@@ -34,6 +34,8 @@ public final class ControlCall {
   private let channel: any Channel
   private var frame: ControlFrame
   private var errors: [UInt8] = []
+  /// What came before the script began, the end of it.
+  private var talk: [UInt8] = []
   /// What is on its way between a channel and us.
   private var buffer: [UInt8]
   private var isInputOver = false
@@ -99,6 +101,9 @@ public final class ControlCall {
 
   private func failure(_ ending: Ending) -> HostFailure {
     switch ending {
+    // A signal may be the host going down; that there is no room for a process passes.
+    case .remoteExit where !frame.hasBegun && !lastWords(ending).holds("temporarily"):
+      .noShell(says: lastWords(ending))
     case .remoteExit, .remoteSignal: .cutShort(says: lastWords(ending), part: frame.part)
     case .failed(.linkLost), .failed(.silent): .cutShort(says: ending.reason, part: frame.part)
     case .failed(.closed) where frame.hasBegun:
@@ -108,14 +113,20 @@ public final class ControlCall {
   }
 
   private func lastWords(_ ending: Ending) -> String {
-    let lines = String(decoding: errors, as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }
-    return lines.last.map(String.init) ?? ending.reason
+    Self.lastLine(errors) ?? (frame.hasBegun ? nil : Self.lastLine(talk)) ?? ending.reason
+  }
+
+  private static func lastLine(_ bytes: [UInt8]) -> String? {
+    String(decoding: bytes, as: UTF8.self).split { $0.isNewline }.last.map {
+      String($0.prefix(200))
+    }
   }
 
   private func takeOutput() {
     while frame.answer == nil, !frame.isTooLong {
       let count = channel.read(&buffer, atMost: buffer.count)
       if count <= 0 { break }
+      if !frame.hasBegun { talk = Array((talk + buffer[..<count]).suffix(1024)) }
       frame.take(buffer[..<count])
     }
   }

@@ -1,0 +1,146 @@
+#!/bin/sh
+# Hosts as people have them: few sessions, login shells that run nothing, agents with
+# many keys, certificates of hosts.
+. "${0%/*}/../lib.sh"
+. "$cli/ssh.sh"
+
+list() { # shellcheck disable=SC2086
+  run tmux-attach $attach_args "$@" -l
+}
+tail_host() {
+  run transcript-tail --transport "$transport" -i "$id" --pins "$tmp/pins" -P "$port" "$@" \
+    "$remote_user@127.0.0.1:"
+}
+
+# --- one session to a connection
+start_sshd one 'MaxSessions 1'
+echo note >"$tmp/note.txt"
+for transport in $transports; do
+  attach_args
+  no_server
+  rtmux new-session -d -s riff 'sleep 600'
+  failed=0
+  for _ in 1 2 3 4 5 6 7 8; do
+    # shellcheck disable=SC2086
+    tmux-attach $attach_args --capture >"$tmp/out" 2>>"$tmp/err" || failed=$((failed + 1))
+    # shellcheck disable=SC2086
+    tmux-attach $attach_args -l >"$tmp/out" 2>>"$tmp/err" || failed=$((failed + 1))
+  done
+  is "$failed" 0 "$transport: MaxSessions 1: every call gets through" || diag "$(cat "$tmp/err")"
+  failed=0
+  for _ in 1 2 3 4; do
+    share-inbox --inbox "$tmp/inbox" add "$tmp/note.txt" >"$tmp/out" 2>&1
+    # shellcheck disable=SC2086
+    share-inbox --inbox "$tmp/inbox" drain $attach_args >"$tmp/out" 2>"$tmp/err" ||
+      failed=$((failed + 1))
+  done
+  is "$failed" 0 "$transport: and every file" || diag "$(cat "$tmp/err")"
+done
+
+# --- none at all
+start_sshd none 'MaxSessions 0'
+for transport in $transports; do
+  attach_args
+  list
+  ok "$transport: MaxSessions 0 is not for another try" [ "$status" -eq 2 ]
+  err_like 'grants no session' "$transport: and said"
+done
+
+# --- login files that run something else, and a command that the host forces
+start_sshd files
+printf 'exec cat\n' >"$remote_home/.bash_profile"
+for transport in $transports; do
+  attach_args
+  for line in 'exec cat' 'exit 3' 'echo not available; exit 1' 'exec /no/shell'; do
+    printf '%s\n' "$line" >"$remote_home/.bash_profile"
+    list
+    status_is 2 "$transport: $line: not for another try"
+    err_like 'login shell there ran no command' "$transport: $line: said"
+  done
+  err_like '/no/shell' "$transport: in its words"
+  tail_host
+  status_is 2 "$transport: transcript-tail as well"
+  err_like 'login shell there ran no command' "$transport: in the same words"
+  # shellcheck disable=SC2016
+  printf 'echo welcome\nread -r line\nPATH=$HOME/bin:$PATH\n' >"$remote_home/.bash_profile"
+  list -q
+  isnt "$status" 2 "$transport: a banner and a read do no harm" || diag "$(cat "$tmp/err")"
+done
+start_sshd forced 'ForceCommand echo only backups here'
+for transport in $transports; do
+  attach_args
+  list
+  status_is 2 "$transport: ForceCommand: not for another try"
+  err_like 'only backups here.*ForceCommand' "$transport: with what it said"
+done
+
+# --- an agent with nine keys
+start_sshd tries 'MaxAuthTries 3'
+eval "$(ssh-agent -a "$tmp/agent")" >/dev/null
+agent_pid=$SSH_AGENT_PID
+for number in 1 2 3 4 5 6 7 8; do
+  ssh-keygen -q -t ed25519 -N '' -C "key$number" -f "$tmp/key$number"
+  ssh-add -q "$tmp/key$number" 2>/dev/null
+done
+ssh-add -q "$id" 2>/dev/null
+cp "$id.pub" "$tmp/right.pub"
+for transport in $transports; do
+  run tmux-attach --transport "$transport" --agent --pins "$tmp/pins" -P "$port" \
+    "$remote_user@127.0.0.1" -l
+  status_is 77 "$transport: too many keys"
+  err_like 'Too many authentication failures.*-i KEY.pub' "$transport: are called so, with what to do"
+  run tmux-attach --transport "$transport" --agent -i "$tmp/right.pub" --pins "$tmp/pins" \
+    -P "$port" "$remote_user@127.0.0.1" -q -l
+  isnt "$status" 77 "$transport: and that helps" || diag "$(cat "$tmp/err")"
+done
+kill "$agent_pid"
+unset SSH_AUTH_SOCK
+
+# --- an authority for hosts
+ssh-keygen -q -t ed25519 -N '' -f "$tmp/ca"
+start_sshd signed "HostCertificate $ssh_dir/signed/host-cert.pub"
+sign() {
+  ssh-keygen -q -s "$tmp/ca" -I box -h -n "${1:-127.0.0.1}" "$ssh_dir/signed/host.pub"
+  stop_sshd signed
+  start_sshd signed "HostCertificate $ssh_dir/signed/host-cert.pub"
+}
+believe() { printf '%s\n' "@cert-authority $1 $(cut -d' ' -f1,2 "$tmp/ca.pub")" >"$tmp/known"; }
+visit() {
+  run tmux-attach --transport "$1" -i "$id" --pins "$tmp/certpins" --known-hosts="$tmp/known" \
+    -P "$port" "$remote_user@127.0.0.1" -v -q -l
+}
+pinned() { [ -s "$tmp/certpins" ]; }
+sign
+for name in "[127.0.0.1]:$port" '127.0.0.*' '*,!other'; do
+  believe "$name"
+  visit auto
+  isnt "$status" 77 "$name: the certificate counts" || diag "$(cat "$tmp/err")"
+  err_like 'by ssh: an authority signs' "$name: by ssh"
+  not_ok "$name: nothing is pinned" pinned
+done
+rm -f "$ssh_dir/signed/host" "$ssh_dir/signed/host.pub"
+ssh-keygen -q -t ed25519 -N '' -f "$ssh_dir/signed/host"
+sign
+visit auto
+isnt "$status" 77 "a host that was rebuilt is the same" || diag "$(cat "$tmp/err")"
+visit libssh2
+status_is 77 "libssh2 reads no certificates"
+err_like 'take --transport ssh' "and says so"
+sign elsewhere
+visit auto
+status_is 77 "a certificate for another host does not count"
+not_ok "and nothing is pinned at first sight" pinned
+believe "*,!127.0.0.1,![127.0.0.1]:$port"
+visit libssh2
+isnt "$status" 77 "an authority for others means nothing here"
+ok "the key is pinned" pinned
+rm -f "$ssh_dir/signed/host" "$ssh_dir/signed/host.pub"
+ssh-keygen -q -t ed25519 -N '' -f "$ssh_dir/signed/host"
+sign
+believe '*'
+for transport in $transports; do
+  visit "$transport"
+  status_is 77 "$transport: a pin outweighs a good certificate"
+  err_like 'HOST KEY CHANGED' "$transport: and that is said"
+done
+done_testing
