@@ -197,7 +197,8 @@ final class HostFollow {
 
   private func failure(_ ending: Ending, _ visit: Visit) -> HostFailure {
     if case .failed(let failure) = ending { return failure }
-    let lines = String(decoding: visit.errors, as: UTF8.self).split { $0.isNewline }
+    let words = visit.errors.isEmpty ? visit.talk.greeted : visit.errors
+    let lines = String(decoding: words, as: UTF8.self).split { $0.isNewline }
     let says = lines.last.map(String.init) ?? ending.reason
     if case .remoteExit = ending, visit.talk.awaitsGreeting, !says.holds("temporarily") {
       return .noShell(says: says)

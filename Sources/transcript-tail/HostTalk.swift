@@ -36,6 +36,9 @@ struct HostTalk {
   /// Whether the script has not begun.
   var awaitsGreeting: Bool { question == .greeting }
 
+  /// The end of what came instead of the greeting.
+  var greeted: [UInt8] { awaitsGreeting ? Array(bytes.suffix(200)) : [] }
+
   /// What the next answer is to be.
   mutating func expect(_ question: Question) { self.question = question }
 

@@ -152,6 +152,12 @@ import Testing
     #expect(try files("", "box \(key.text)\n") == ["pins", "known"])
     #expect(try files("box \(key.text)\n", "box \(key.text)\n") == ["pins", "known"])
     #expect(try files("box \(key.text)\n", "box \(other.text)\n") == ["pins"])
+    let authority = "@cert-authority box \(other.text)\n"
+    #expect(try files("", authority) == ["pins", "known"])
+    #expect(try files("box \(key.text)\n", authority) == ["pins"])
+    #expect(try policy("", authority).needsCertificate(host: "box", port: 2222))
+    #expect(try !policy("box \(key.text)\n", authority).needsCertificate(host: "box", port: 22))
+    #expect(try !policy("", authority).needsCertificate(host: "other", port: 22))
     let revoked = "@revoked * \(KeyBox.key(3).text)"
     #expect(
       try files("box \(key.text)\n", "box \(other.text)\n\(revoked)\r\n")

@@ -61,10 +61,26 @@ for transport in $transports; do
   tail_host
   status_is 2 "$transport: transcript-tail as well"
   err_like 'login shell there ran no command' "$transport: in the same words"
+  echo 'echo not available; exit 1' >"$remote_home/.bash_profile"
+  tail_host
+  err_like 'ran no command: not available' "$transport: and what it printed"
   # shellcheck disable=SC2016
   printf 'echo welcome\nread -r line\nPATH=$HOME/bin:$PATH\n' >"$remote_home/.bash_profile"
   list -q
   isnt "$status" 2 "$transport: a banner and a read do no harm" || diag "$(cat "$tmp/err")"
+done
+# The shell of the account may be one that is no shell of POSIX's.
+for shell in tcsh csh fish; do
+  program=$(command -v "$shell") || {
+    diag "not installed: $shell"
+    continue
+  }
+  start_sshd "$shell" "SetEnv HOME=$ssh_dir/$shell/home TMUX_TMPDIR=$ssh_dir/$shell/tm SHELL=$program"
+  for transport in $transports; do
+    attach_args
+    list
+    isnt "$status" 75 "$transport: $shell works, or says so" || diag "$(cat "$tmp/err")"
+  done
 done
 start_sshd forced 'ForceCommand echo only backups here'
 for transport in $transports; do

@@ -43,7 +43,7 @@ for folder in bin bsd; do
 done
 echo 'exit 3' >"$HOME/.profile"
 run transcript-tail --once .:
-status_is 75 "a login that fails"
+status_is 2 "a login that runs nothing"
 err_one_line transcript-tail "is one line"
 
 # A host that is slow to list: what is asked for there is looked at again at the end.
