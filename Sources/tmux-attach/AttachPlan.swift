@@ -54,6 +54,7 @@ struct AttachOutcome: Equatable {
     case (.remoteExit, .noHarness): return refusal(.noHarness(start.firstWord ?? start.harness))
     // tmux itself says why.
     case (.remoteExit(let status), .attaching): return AttachOutcome(status: status)
+    case (.remoteExit, nil): return refusal(.noShell(says: ending.reason))
     case (.failed(.hostKeyChanged(let lines)), _):
       return AttachOutcome(status: ending.exitStatus, messages: lines)
     default:

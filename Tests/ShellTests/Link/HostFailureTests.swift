@@ -14,7 +14,8 @@ import Testing
       (.noCommonAlgorithm(detail: "MAC"), 2), (.noTmux, 2), (.duplicate("riff"), 2),
       (.noFolder("/srv"), 2), (.noHarness("claude"), 2), (.endedAtOnce("claude"), 2),
       (.serverEnding, 75),
-      (.noInbox("full"), 2), (.noShell(says: "no"), 2), (.refused("no"), 2), (.local(why: "no file"), 2),
+      (.noShell(says: "no"), 2), (.noInbox("full"), 2),
+      (.refused("no"), 2), (.local(why: "no file"), 2),
       (.unfit(why: "changed"), 2), (.interrupted(signal: 15), 143),
     ]
     for (failure, status) in cases { #expect(failure.exitStatus == status, "\(failure)") }

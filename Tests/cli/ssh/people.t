@@ -48,14 +48,18 @@ done
 
 # --- login files that run something else, and a command that the host forces
 start_sshd files
-printf 'exec cat\n' >"$remote_home/.bash_profile"
+
 for transport in $transports; do
   attach_args
-  for line in 'exec cat' 'exit 3' 'echo not available; exit 1' 'exec /no/shell'; do
+  for line in 'exec true' 'exit 3' 'echo not available; exit 1' 'exec /no/shell'; do
     printf '%s\n' "$line" >"$remote_home/.bash_profile"
     list
     status_is 2 "$transport: $line: not for another try"
     err_like 'login shell there ran no command' "$transport: $line: said"
+    attach me
+    ended me 2 "$transport: $line: attaching"
+    ok "$transport: $line: says so, too" has "$tmp/me.screen" 'login shell there ran no command'
+    rm -f "$tmp/me.screen"
   done
   err_like '/no/shell' "$transport: in its words"
   tail_host
