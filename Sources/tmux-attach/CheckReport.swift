@@ -58,10 +58,6 @@ struct CheckReport: Equatable {
             + " --transport ssh", status)
     case .noCommonAlgorithm:
       bad("reach", "\(reason); try --transport ssh", status)
-    case .noShell:
-      good("reach", place)
-      good("host key", hostKey)
-      bad("shell", reason, status)
     case .local: bad("here", reason, status)
     default:
       bad(

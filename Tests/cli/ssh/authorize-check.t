@@ -80,7 +80,7 @@ EOF
   echo 'exit 3' >"$remote_home/.profile"
   check "$host"
   is "$(what_failed)" login "$transport: a login shell that leaves is found out"
-  status_is 75 "$transport: and no answer"
+  status_is 2 "$transport: and not for another try"
   cp "$tmp/profile" "$remote_home/.profile"
 
   check -P "$nobody" "$remote_user@127.0.0.1"
