@@ -8,7 +8,7 @@ list() { # shellcheck disable=SC2086
   run tmux-attach $attach_args "$@" -l
 }
 tail_host() {
-  run transcript-tail --transport "$transport" -i "$id" --pins "$tmp/pins" -P "$port" "$@" \
+  run transcript-tail --transport "$transport" -i "$id" --pins "$tmp/pins" -P "$port" \
     "$remote_user@127.0.0.1:"
 }
 
