@@ -42,7 +42,7 @@ public enum RequestArguments {
     let name = String(argument.dropFirst())
     var found: [Header] = []
     var number = 0
-    for line in try BoundedFile.given(name).split(separator: 10, omittingEmptySubsequences: false) {
+    for line in try BoundedFile.text(name).split(separator: 10, omittingEmptySubsequences: false) {
       number += 1
       var line = line
       if line.last == 13 { line = line.dropLast() }

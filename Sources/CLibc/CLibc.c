@@ -146,6 +146,36 @@ bool clibc_signal_is_ignored(int signal_number) {
 
 int clibc_signals_fd(void) { return signal_pipe[0]; }
 
+long long clibc_next_data(int file, long long place) {
+#ifdef SEEK_DATA
+  off_t old = lseek(file, 0, SEEK_CUR);
+  off_t found = lseek(file, (off_t)place, SEEK_DATA);
+  if (found < 0 && errno == ENXIO) {
+    struct stat status;
+    if (fstat(file, &status) == 0 && status.st_size > place) found = status.st_size;
+  }
+  if (old >= 0) lseek(file, old, SEEK_SET);
+  return found > place ? found : place;
+#else
+  (void)file;
+  return place;
+#endif
+}
+
+bool clibc_has_hole(int file) {
+#ifdef SEEK_HOLE
+  struct stat status;
+  off_t old = lseek(file, 0, SEEK_CUR);
+  if (old < 0 || fstat(file, &status) != 0) return false;
+  off_t found = lseek(file, 0, SEEK_HOLE);
+  lseek(file, old, SEEK_SET);
+  return found >= 0 && found < status.st_size;
+#else
+  (void)file;
+  return false;
+#endif
+}
+
 const void *clibc_memrchr(const void *bytes, int byte, size_t count) {
 #ifdef __linux__
   return memrchr(bytes, byte, count);

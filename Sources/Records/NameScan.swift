@@ -43,7 +43,15 @@ public struct NameScan {
   /// - Parameter line: one record.
   public mutating func names(in line: UnsafeRawBufferPointer) -> [ToldName] {
     found.removeAll(keepingCapacity: true)
-    guard let shape = try? record.read(line) else { return [] }
+    if let shape = try? record.read(line) {
+      read(shape)
+    } else if let torn = TornLine(line) {
+      for part in torn.records { if let shape = try? record.read(part) { read(shape) } }
+    }
+    return found
+  }
+
+  private mutating func read(_ shape: RecordShape) {
     switch shape {
     case .action: add(record.fields)
     case .list:
@@ -62,7 +70,6 @@ public struct NameScan {
       }
     case .unmarked: break
     }
-    return found
   }
 
   /// Hands over the names that a file tells; none of a pipe, which can be read but once.

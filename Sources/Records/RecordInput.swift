@@ -56,15 +56,40 @@ public struct RecordInput: ~Copyable {
   private var child: ChildProcess?
   private var reader: LineReader
   private var number = 0
+  private let content: Content
+  /// A JSON value that was printed over several lines, as one line.
+  private var joined = ByteBuffer()
+  /// A line that was read and is the next one.
+  private var held = ByteBuffer()
+  private var heldEnd: Bool?
+  /// Whether it begins with a value over several lines, and so may have more.
+  private var isPrinted = false
+
+  /// What the lines of a file are.
+  public enum Content: Sendable {
+    /// Records: JSON that was printed over several lines is one line, holes are passed over, and
+    /// what is no UTF-8 is not read.
+    case records
+    /// Records or other text, each on its line.
+    case lines
+    /// Anything, to be kept as it is.
+    case bytes
+  }
+
+  /// The most that is put together to one line, bytes.
+  private static let mostJoined = 256 << 20
 
   /// Opens a file.
   ///
   /// - Parameters:
   ///   - path: a name, whatever it begins with; `-` alone is standard input.
   ///   - target: where records are written: reading that would not end.
+  ///   - content: what is expected in it.
   /// - Throws: `ReadFailure` when it cannot be opened, is a folder or the target,
-  ///   or is compressed and there is no decompressor.
-  public init(path: String, writtenTo target: FileIdentity? = nil) throws(ReadFailure) {
+  ///   is compressed and there is no decompressor, or is no UTF-8.
+  public init(
+    path: String, writtenTo target: FileIdentity? = nil, _ content: Content = .records
+  ) throws(ReadFailure) {
     let file = path == "-" ? 0 : clibc_open(path, O_RDONLY)
     guard file >= 0 else { throw ReadFailure(code: systemError) }
     let compression: Compression?
@@ -72,6 +97,11 @@ public struct RecordInput: ~Copyable {
     do throws(ReadFailure) {
       (compression, child) = try Self.look(at: file, target)
       // What a crash or a full disk leaves; an empty file of records is none.
+      if compression == nil, content != .bytes,
+        let reason = Self.start(of: file, 16).flatMap({ ForeignText.reason(of: $0) })
+      {
+        throw ReadFailure(reason: reason)
+      }
       if compression == nil, FileVersion(file)?.size == 0, FileIdentity(descriptor: file) != nil,
         [".zst", ".gz"].contains(where: { path.hasSuffix($0) })
       {
@@ -85,8 +115,18 @@ public struct RecordInput: ~Copyable {
     self.file = file
     self.compression = compression
     self.child = child
+    self.content = content
     source = child?.output ?? file
-    reader = LineReader(descriptor: source)
+    reader = LineReader(descriptor: source, passesHoles: content != .bytes)
+  }
+
+  /// The bytes that an open file goes on with; nil when it has no place to look at, as a pipe.
+  private static func start(of file: Int32, _ count: Int) -> [UInt8]? {
+    let place = lseek(file, 0, SEEK_CUR)
+    guard place >= 0 else { return nil }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let found = pread(file, &bytes, count, place)
+    return found > 0 ? Array(bytes[..<found]) : nil
   }
 
   /// How an open file is to be read.
@@ -108,11 +148,16 @@ public struct RecordInput: ~Copyable {
   public var isFile: Bool { FileIdentity(descriptor: file) != nil }
 
   /// The part of an uncompressed regular file that was not read yet: what is open, where
-  /// this part begins and where it ends. Nil for all that can be read only in order.
+  /// this part begins and where it ends. Nil for all that can be read only in order, as a file
+  /// with holes and JSON over several lines.
   ///
   /// Asked before the first line is read.
   public var unread: (file: Int32, range: Range<Int64>)? {
-    guard compression == nil, let size = FileVersion(file)?.size, isFile else { return nil }
+    guard compression == nil, let size = FileVersion(file)?.size, isFile, !clibc_has_hole(file),
+      let begin = Self.start(of: file, 256)
+    else { return nil }
+    let first = begin.starts(with: [0xef, 0xbb, 0xbf]) ? begin.dropFirst(3) : begin[...]
+    if first.first == UInt8(ascii: "[") || Self.isOpening(first) { return nil }
     let start = Int64(lseek(file, 0, SEEK_CUR))
     return start >= 0 && start < size ? (file, start..<size) : nil
   }
@@ -137,8 +182,25 @@ public struct RecordInput: ~Copyable {
   public mutating func next(
     beforeBlocking: (_ source: Int32) throws -> Void = { _ in }
   ) throws -> Line? {
+    guard let line = try nextLine(beforeBlocking) else { return nil }
+    if number > 1 && !isPrinted || content != .records || !Self.opens(line.bytes) { return line }
+    isPrinted = true
+    return try join(line, beforeBlocking)
+  }
+
+  private mutating func nextLine(
+    _ beforeBlocking: (_ source: Int32) throws -> Void
+  ) throws -> Line? {
+    if let isTerminated = heldEnd {
+      heldEnd = nil
+      number += 1
+      return Line(held.bytes, number: number, isTerminated: isTerminated, isFirst: false)
+    }
     let source = source
     let line = try reader.next { try beforeBlocking(source) }
+    if number == 0, content != .bytes, let reason = ForeignText.reason(of: reader.opening) {
+      throw ReadFailure(reason: reason)
+    }
     // Half a line at the end of a damaged file is told as that and not as a line.
     if line?.terminated != true { try finish() }
     guard let line else { return nil }
@@ -147,10 +209,94 @@ public struct RecordInput: ~Copyable {
       line.bytes, number: number, isTerminated: line.terminated, isFirst: number == 1)
   }
 
+  // MARK: - JSON over several lines
+
+  /// Whether a line is what a printer of JSON begins a value over several lines with.
+  private static func isOpening(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard let end = bytes.firstIndex(of: 10) else { return false }
+    return bytes[..<end].withUnsafeBytes { opens($0) }
+  }
+
+  private static func opens(_ line: UnsafeRawBufferPointer) -> Bool {
+    guard let first = line.first, let last = line.last(where: { !isBlank($0) }) else {
+      return false
+    }
+    if first == UInt8(ascii: "{") { return line.dropFirst().allSatisfy(isBlank) }
+    let ends: [UInt8] = [UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: ",")]
+    guard first == UInt8(ascii: "["), ends.contains(last) else { return false }
+    var depth = Nesting()
+    depth.cross(line)
+    return depth.isOpen
+  }
+
+  /// Reads on to the end of a value. An object is cut off by what no printer writes in it.
+  private mutating func join(
+    _ first: Line, _ beforeBlocking: (_ source: Int32) throws -> Void
+  ) throws -> Line {
+    let begin = first.number
+    let isList = first.bytes.first == UInt8(ascii: "[")
+    var depth = Nesting()
+    depth.cross(first.bytes)
+    joined.removeAll(keepingAtMost: 1 << 20)
+    joined.append(first.bytes)
+    var isTerminated = first.isTerminated
+    while depth.isOpen, joined.count < Self.mostJoined, let line = try nextLine(beforeBlocking) {
+      let bytes = line.bytes
+      if !isList, Self.cuts(bytes, isSecond: line.number == begin + 1) {
+        held.removeAll(keepingAtMost: 1 << 20)
+        held.append(bytes)
+        heldEnd = line.isTerminated
+        number -= 1
+        break
+      }
+      depth.cross(bytes)
+      isTerminated = line.isTerminated
+      let start = bytes.firstIndex { !Self.isBlank($0) } ?? bytes.count
+      let end = bytes.lastIndex { !Self.isBlank($0) } ?? start - 1
+      joined.append(UnsafeRawBufferPointer(rebasing: bytes[start..<max(start, end + 1)]))
+    }
+    return Line(joined.bytes, number: begin, isTerminated: isTerminated, isFirst: false)
+  }
+
+  /// Whether a line is no part of an object: it begins with a brace in the first column, or is
+  /// the second and begins with no key.
+  private static func cuts(_ line: UnsafeRawBufferPointer, isSecond: Bool) -> Bool {
+    if line.first == UInt8(ascii: "{") { return true }
+    guard isSecond else { return false }
+    let first = line.first { !isBlank($0) }
+    return first != UInt8(ascii: "\"") && first != UInt8(ascii: "}")
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0d
+  }
+
+  /// How many brackets are open behind lines.
+  private struct Nesting {
+    private var depth = 0
+    var isOpen: Bool { depth > 0 }
+
+    mutating func cross(_ line: UnsafeRawBufferPointer) {
+      var cursor = ScanCursor(line)
+      while cursor.at < cursor.end {
+        switch cursor.at.pointee {
+        case UInt8(ascii: "\""):
+          // No string goes over the end of a line.
+          guard (try? cursor.skipString()) != nil else { return }
+          continue
+        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+        default: break
+        }
+        cursor.at += 1
+      }
+    }
+  }
+
   /// Passes over the lines that were read and do not hold what is looked for, see
   /// `LineReader.skipLines`.
   public mutating func skipLines(until find: (UnsafeRawBufferPointer) -> Int?) {
-    number += reader.skipLines(until: find)
+    if !isPrinted { number += reader.skipLines(until: find) }
   }
 
   /// Whether what was read is all that the file holds.
@@ -171,17 +317,19 @@ public struct RecordInput: ~Copyable {
   /// - Parameters:
   ///   - paths: their names.
   ///   - target: where records are written.
+  ///   - content: what is expected in them.
   ///   - isDone: asked before each; true leaves the others unread.
   ///   - fault: told a file that cannot be read, or not to its end, and why.
   ///   - lines: reads the lines of one.
   public static func each(
-    _ paths: [String], writtenTo target: FileIdentity?, until isDone: () -> Bool,
+    _ paths: [String], writtenTo target: FileIdentity?, _ content: Content = .records,
+    until isDone: () -> Bool,
     fault: (_ path: String, _ reason: String) throws -> Void,
     lines: (inout RecordInput) throws -> Void
   ) throws {
     for path in paths where !isDone() {
       do {
-        var input = try RecordInput(path: path, writtenTo: target)
+        var input = try RecordInput(path: path, writtenTo: target, content)
         try lines(&input)
       } catch let failure as ReadFailure {
         try fault(path, failure.reason)

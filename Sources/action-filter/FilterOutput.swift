@@ -80,6 +80,9 @@ struct FilterOutput {
     try writer.write(lines)
   }
 
+  /// Whether what is taken is only a part of its line, so that no LF stands behind it.
+  var isTorn = false
+
   /// Whether a gap of time was too long to be filled with empty counts.
   var hasOpenGap: Bool { tally?.hasOpenGap ?? false }
 
@@ -93,7 +96,11 @@ struct FilterOutput {
   /// Writes a line as it was read.
   @inline(__always)
   private mutating func write(_ line: UnsafeRawBufferPointer) throws(WriteFailure) {
-    if parts == nil { try writer.writeLine(line) } else { parts?.add(line, behind: writer) }
+    if parts == nil || isTorn {
+      try writer.writeLine(line)
+    } else {
+      parts?.add(line, behind: writer)
+    }
   }
 
   /// Whether so many more actions are all that are wanted.

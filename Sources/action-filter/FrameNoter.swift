@@ -36,7 +36,13 @@ final class FrameNoter: ActionRowReader {
     do throws(ScanFault) {
       shape = try record.read(line, rows: self)
     } catch {
-      if error != .empty { notes.bad += 1 }
+      if error == .empty { return false }
+      guard let torn = TornLine(line) else {
+        notes.bad += 1
+        return false
+      }
+      for record in torn.records { _ = take(record) }
+      if torn.fault != nil { notes.bad += 1 }
       return false
     }
     notes.add(profile: record.profile)

@@ -33,8 +33,8 @@ final class HeldFile {
   func ends(with plain: HeldFile) throws -> Bool {
     var more = try length - plain.size
     if more < 0 { return false }
-    var whole = try RecordInput(path: path)
-    var rest = try RecordInput(path: plain.path)
+    var whole = try RecordInput(path: path, .bytes)
+    var rest = try RecordInput(path: plain.path, .bytes)
     while let line = try whole.next() {
       if more > 0 {
         more -= line.length
@@ -50,7 +50,7 @@ final class HeldFile {
   /// How many bytes its lines are.
   private var length: Int {
     get throws {
-      var input = try RecordInput(path: path)
+      var input = try RecordInput(path: path, .bytes)
       var length = 0
       while let line = try input.next() { length += line.length }
       return length

@@ -46,7 +46,12 @@ struct LineFilter {
     do throws(ScanFault) {
       shape = try record.read(line, rows: rows)
     } catch {
-      return error == .empty || isBad(error.reason)
+      if error == .empty { return true }
+      // Who collects bad lines gets them whole.
+      guard options.rejects == nil, let torn = TornLine(line) else {
+        return isBad(error.reason)
+      }
+      return try take(torn, number: input.number)
     }
     switch shape {
     case .action, .unmarked:
@@ -67,6 +72,20 @@ struct LineFilter {
       }
     }
     return true
+  }
+
+  /// Treats the records of a line that is not one.
+  private mutating func take(_ torn: TornLine, number: Int) throws(WriteFailure) -> Bool {
+    var all = LineFaults()
+    output.isTorn = true
+    defer { output.isTorn = false }
+    for record in torn.records where !output.isDone {
+      let line = RecordInput.Line(record, number: number, isTerminated: true, isFirst: false)
+      if try !take(line) { for reason in faults.reasons { all.add(reason) } }
+    }
+    if let fault = torn.fault { all.add(fault.reason) }
+    faults = all
+    return all.count == 0
   }
 
   private mutating func isBad(_ reason: String) -> Bool {

@@ -11,7 +11,7 @@ enum Packer {
   ///   - output: takes the packed file.
   /// - Throws: `WriteFailure`, and `ReadFailure` when the file cannot be read to its end.
   static func pack(_ path: String, to output: RecordWriter) throws {
-    var input = try RecordInput(path: path, writtenTo: FileIdentity(descriptor: 1))
+    var input = try RecordInput(path: path, writtenTo: FileIdentity(descriptor: 1), .bytes)
     let level = FrameEncoder.level(Process.environment("ZSTD_CLEVEL"))
     var writer = PackWriter(level: level, to: output)
     let noter = FrameNoter()

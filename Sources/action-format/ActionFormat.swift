@@ -106,7 +106,11 @@ final class Feed {
     do throws(JSONFault) {
       value = try JSONValue.parse(line)
     } catch {
-      try fault { $0.line(name, number, error.reason) }
+      guard let torn = TornLine(line) else {
+        return try fault { $0.line(name, number, error.reason) }
+      }
+      for record in torn.records where left > 0 { try show(record, name, number) }
+      if let torn = torn.fault { try fault { $0.line(name, number, torn.reason) } }
       return
     }
     names.learn(from: value)

@@ -38,7 +38,7 @@ final class Answering {
   /// - Throws: `WriteFailure`; a `ReadFailure` ends the input.
   func read(as decision: String? = nil, reason: String? = nil) throws -> ExitStatus {
     do {
-      var input = try RecordInput(path: "-", writtenTo: FileIdentity(descriptor: 1))
+      var input = try RecordInput(path: "-", writtenTo: FileIdentity(descriptor: 1), .lines)
       // The link opens at once, before anything is decided.
       try line.run { true }
       while line.end == nil, let record = try input.next(beforeBlocking: wait) {

@@ -36,7 +36,7 @@ enum RequestBody {
   }
 
   private static func contents(_ name: String) throws(CallFailure) -> [UInt8] {
-    do throws(SettingsError) { return try BoundedFile.given(name) } catch {
+    do throws(SettingsError) { return try BoundedFile.text(name) } catch {
       throw CallFailure(error)
     }
   }

@@ -34,7 +34,7 @@ enum Question {
   }
 
   private static func standardInput() throws(SettingsError) -> String {
-    var bytes = try BoundedFile.given("-")
+    var bytes = try BoundedFile.text("-")
     // The line feed that ends a line of a shell is no part of what is said.
     if bytes.last == 10 { bytes.removeLast() }
     if bytes.last == 13 { bytes.removeLast() }

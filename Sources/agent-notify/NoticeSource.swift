@@ -22,7 +22,7 @@ final class NoticeSource {
   private init(_ children: [ChildProcess] = []) {
     self.children = children
     descriptor = children.last?.output ?? 0
-    reader = LineReader(descriptor: descriptor)
+    reader = LineReader(descriptor: descriptor, passesHoles: true)
   }
 
   /// Standard input; or `agent-tail -L -p NAMES | action-filter -a FILTERS`, which follow
@@ -136,6 +136,9 @@ final class NoticeSource {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         if poll(&entry, 1, 0) < 1 { throw Pause() }
       }
+      if number == 0, let reason = ForeignText.reason(of: reader.opening) {
+        throw SettingsError("standard input", reason)
+      }
       // A line of a bus that was cut short comes again.
       guard let line, line.terminated || children.first?.input ?? -1 < 0 else {
         isEnded = true
@@ -150,7 +153,8 @@ final class NoticeSource {
         return true
       }
       number += 1
-      read(line.bytes, number)
+      let hasMark = number == 1 && line.bytes.starts(with: [0xef, 0xbb, 0xbf])
+      read(hasMark ? UnsafeRawBufferPointer(rebasing: line.bytes[3...]) : line.bytes, number)
       return true
     } catch is Pause {
       return false

@@ -176,6 +176,9 @@ struct NotifyLoop {
       guard isThere else { return false }
       switch found {
       case .routes(let routes): for routed in routes { take(routed) }
+      case .torn(let routes, let reason):
+        for routed in routes { take(routed) }
+        faults.line("-", number, reason)
       case .bad(let reason): faults.line("-", number, reason)
       }
     }

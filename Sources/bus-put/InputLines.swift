@@ -41,6 +41,9 @@ struct InputLines: ~Copyable {
     }
     if count == 0 { hasEnded = true }
     buffer.put(max(count, 0))
+    if number == 0, skipped == 0, let reason = ForeignText.reason(of: buffer.bytes) {
+      throw ReadFailure(reason: reason)
+    }
   }
 
   /// The next line of what was read; the last one needs no line feed.

@@ -32,7 +32,7 @@ public enum MailTriage {
   ) throws(SettingsError) -> RuleBook {
     let path = options.rules ?? Folders.join(Folders().config, "triage")
     if options.rules == nil, stat(following: path) == nil { return RuleBook() }
-    let bytes = try BoundedFile.given(path, limit: RuleBook.limit)
+    let bytes = try BoundedFile.text(path, limit: RuleBook.limit)
     let book = RuleBook(String(decoding: bytes, as: UTF8.self))
     if book.faults.isEmpty { return book }
     for fault in book.faults { diagnostics.fault(file: path, line: fault.line, fault.reason) }

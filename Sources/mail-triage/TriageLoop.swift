@@ -180,7 +180,10 @@ final class TriageLoop {
     do throws(RecordItem.Fault) {
       found = try RecordItem(line)
     } catch {
-      return faults.line(path, number, error.reason)
+      guard let torn = TornLine(line) else { return faults.line(path, number, error.reason) }
+      for part in torn.records { try take(record: part, path, number) }
+      if let fault = torn.fault { faults.line(path, number, fault.reason) }
+      return
     }
     if case .item(let item) = found { try tell(item) }
   }

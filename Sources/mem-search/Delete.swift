@@ -147,7 +147,7 @@ enum FactIDs {
   private static func read() throws(CallFailure) -> [String] {
     var ids: [String] = []
     do {
-      var input = try RecordInput(path: "-")
+      var input = try RecordInput(path: "-", .lines)
       while let line = try input.next() {
         let text = id(of: Array(line.bytes))
         if text.isEmpty { continue }

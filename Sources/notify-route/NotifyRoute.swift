@@ -19,6 +19,9 @@ public enum NotifyRoute {
           while let line = try input.next(beforeBlocking: { _ in try writer.flush() }) {
             switch reader.read(line.bytes) {
             case .routes(let routes): for route in routes { try writer.write(route.record) }
+            case .torn(let routes, let reason):
+              for route in routes { try writer.write(route.record) }
+              faults.line(input.path, line.number, reason)
             case .bad(let reason): faults.line(input.path, line.number, reason)
             }
           }

@@ -33,7 +33,7 @@ struct AddedLines {
   /// - Returns: `failure` when a line was bad.
   /// - Throws: `SettingsError`, `ReadFailure`, `WriteFailure`.
   mutating func run() throws -> ExitStatus {
-    var input = try RecordInput(path: "-")
+    var input = try RecordInput(path: "-", .lines)
     while let line = try input.next(beforeBlocking: { _ in try keep() }) {
       do throws(RecordFault) {
         changes.append(try change(line.bytes))

@@ -57,7 +57,7 @@ struct RecordLines {
       return worst
     }
     defer { faults.finish() }
-    var input = try RecordInput(path: "-")
+    var input = try RecordInput(path: "-", .lines)
     do {
       while let line = try input.next() {
         try take(line.bytes, line: line.number)
@@ -80,7 +80,7 @@ struct RecordLines {
         try output.write(try delete(place, swap(RecordRow(nil, nil, key))))
         return
       }
-      let text = try BoundedFile.given("-", limit: RecordDraft.largest)
+      let text = try BoundedFile.text("-", limit: RecordDraft.largest)
       let draft = try text.withUnsafeBytes { bytes in
         try Self.draft(bytes, collection, created: nil)
       }

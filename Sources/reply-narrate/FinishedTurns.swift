@@ -54,7 +54,10 @@ struct FinishedTurns {
           origin: line.origin(.claude), id: answer.id, thread: answer.session, turn: nil,
           text: answer.text, time: answer.time))
     }
-    guard line.shape == .own, ["turn", "message"].contains(line.type) else { return nil }
+    guard line.shape == .own, ["turn", "message"].contains(line.type) else {
+      if line.isTooDeep { throw Fault(reason: TurnLine.tooDeep) }
+      return nil
+    }
     do throws(RecordFields.Fault) {
       switch try ConversationRecord(reading: bytes) {
       case .turn(let turn): return take(turn)

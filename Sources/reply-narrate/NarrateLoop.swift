@@ -47,16 +47,24 @@ final class NarrateLoop {
     let isFile = input.isFile
     while let line = try input.next(beforeBlocking: { try wait(for: $0) }) {
       narrator.endIfAsked()
-      let narration: Narration?
-      do throws(FinishedTurns.Fault) {
-        narration = try turns.read(line.bytes)
-      } catch {
-        faults.line(input.path, line.number, error.reason)
-        continue
-      }
-      if let narration { try take(narration) }
+      try read(line.bytes, of: input.path, line.number)
       while isFile, !narrator.isIdle { _ = narrator.turn() }
     }
+  }
+
+  private func read(
+    _ line: UnsafeRawBufferPointer, of file: String, _ number: Int
+  ) throws(WriteFailure) {
+    let narration: Narration?
+    do throws(FinishedTurns.Fault) {
+      narration = try turns.read(line)
+    } catch {
+      guard let torn = TornLine(line) else { return faults.line(file, number, error.reason) }
+      for record in torn.records { try read(record, of: file, number) }
+      if let fault = torn.fault { faults.line(file, number, fault.reason) }
+      return
+    }
+    if let narration { try take(narration) }
   }
 
   /// Speaks on until there is something to read.

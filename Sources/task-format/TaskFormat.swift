@@ -58,7 +58,8 @@ private struct TaskRun {
   private mutating func each(_ take: (UnsafeRawBufferPointer) throws -> String?) throws {
     let writer = writer
     try RecordInput.each(
-      options.files, writtenTo: FileIdentity(descriptor: 1), until: { false },
+      options.files, writtenTo: FileIdentity(descriptor: 1),
+      options.job == .quick ? .lines : .records, until: { false },
       fault: { faults.file($0, $1) },
       lines: { input in
         while let line = try input.next(beforeBlocking: { _ in try writer.flush() }) {

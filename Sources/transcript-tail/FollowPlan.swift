@@ -69,10 +69,7 @@ struct FollowPlan {
       }
       known.size = file.size
       known.modified = file.modified
-      if let loss = known.loss(file) {
-        losses.append(loss)
-        files[key] = FollowedFile(file, offset: 0, limit: wishes.limit)
-      }
+      if let loss = known.loss(file) { files[key] = begin(file, instead: known, loss, &losses) }
     }
     isFirst = false
     unread = Self.ordered(files.values.filter(\.isBehind))
@@ -104,15 +101,38 @@ struct FollowPlan {
   }
 
   /// Takes what was read, from the beginning of the piece that `next` returned.
+  ///
+  /// - Returns: what was lost: the file is another than the one that was read before.
   mutating func take(
     _ bytes: UnsafeRawBufferPointer,
     line: (LineCutter.Line, FollowedFile, _ begin: Int64, _ end: Int64) throws(WriteFailure) -> Void
-  ) throws(WriteFailure) {
-    guard let file = unread.last else { return }
+  ) throws(WriteFailure) -> [Loss] {
+    guard let file = unread.last else { return [] }
+    var losses: [Loss] = []
     try file.cutter.take(bytes) { what, begin, end throws(WriteFailure) in
+      if !losses.isEmpty { return }
+      let mark: LineMark? =
+        if case .whole(let bytes) = what { LineMark(begin: begin, of: bytes) } else { nil }
+      if let claim = file.claim {
+        file.claim = nil
+        if mark == claim.line { file.line = mark } else { losses.append(claim.loss) }
+        return
+      }
+      (file.line, file.isSkipped) = (mark, false)
       try line(what, file, begin, end)
     }
+    if !losses.isEmpty {
+      file.line = nil
+      file.cutter = LineCutter(offset: 0, limit: wishes.limit)
+    }
     if bytes.isEmpty { pass() }
+    return losses
+  }
+
+  /// The file of the piece that `next` returned is no text: it is passed over.
+  mutating func leaveForeign() {
+    unread.last?.isForeign = true
+    pass()
   }
 
   /// Nothing can be read of the piece: its file is looked at again first.
@@ -133,11 +153,31 @@ struct FollowPlan {
     if let mark = marks.removeValue(forKey: key) {
       let known = FollowedFile(file, from: mark, limit: limit)
       guard let loss = known.loss(file) else { return known }
-      losses.append(loss)
-      return FollowedFile(file, offset: 0, limit: limit)
+      return begin(file, instead: known, loss, &losses)
     }
     let isWanted = !isFirst || isResumed || wishes.all || isNewest
-    return FollowedFile(file, offset: isWanted ? 0 : file.size, limit: limit)
+    let found = FollowedFile(file, offset: isWanted ? 0 : file.size, limit: limit)
+    found.isSkipped = !isWanted
+    return found
+  }
+
+  /// Begins with a file that took the place of another, or lost what it had. Where it may hold
+  /// what was read, that is looked at first: what was told is not told again.
+  private func begin(
+    _ file: SeenFile, instead known: FollowedFile, _ loss: Loss, _ losses: inout [Loss]
+  ) -> FollowedFile {
+    if file.size >= loss.offset, let line = known.line {
+      let found = FollowedFile(file, offset: line.begin, limit: wishes.limit)
+      found.claim = (line, loss, known.mark)
+      return found
+    }
+    if file.size >= loss.offset, known.isSkipped {
+      let found = FollowedFile(file, offset: loss.offset, limit: wishes.limit)
+      found.isSkipped = true
+      return found
+    }
+    losses.append(loss)
+    return FollowedFile(file, offset: 0, limit: wishes.limit)
   }
 
   /// The session that was written last, by itself or by its subagents.

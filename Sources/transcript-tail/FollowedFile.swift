@@ -11,6 +11,15 @@ final class FollowedFile {
   var size: Int64
   var modified: Int64
   var cutter: LineCutter
+  /// The last line that was handed out.
+  var line: LineMark?
+  /// Whether nothing of it was wanted so far.
+  var isSkipped = false
+  /// What is looked for in a file that took the name of another: the line at which that one was
+  /// left.
+  var claim: (line: LineMark, loss: FollowPlan.Loss, mark: FileMark)?
+  /// It is no text of UTF-8.
+  var isForeign = false
 
   init(_ file: SeenFile, offset: Int64, limit: Int) {
     path = file.path
@@ -28,13 +37,17 @@ final class FollowedFile {
     then.number = mark.number
     if mark.born != 0 { then.born = mark.born }
     self.init(then, offset: mark.offset, limit: limit)
+    (line, isSkipped) = (mark.line, mark.isSkipped)
   }
 
-  var isBehind: Bool { cutter.isBehind(size) }
+  var isBehind: Bool { !isForeign && cutter.isBehind(size) }
 
   /// How far it was read.
   var mark: FileMark {
-    FileMark(path: path, number: number, born: born, offset: cutter.offset)
+    if let claim { return claim.mark }
+    return FileMark(
+      path: path, number: number, born: born, offset: cutter.offset, line: line,
+      isSkipped: isSkipped)
   }
 
   /// What is wrong when the name stands for this file now; nil when it only grew.

@@ -166,9 +166,11 @@ final class HostFollow {
       } else {
         most = min(most * 2, Self.mostAtOnce)
         try bytes.withUnsafeBytes { bytes in
-          try plan.take(bytes) { line, file, begin, end throws(WriteFailure) in
+          if output.isForeign(bytes, piece) { return plan.leaveForeign() }
+          let losses = try plan.take(bytes) { line, file, begin, end throws(WriteFailure) in
             try output.print(line, of: file, from: begin, to: end)
           }
+          try output.tell(losses)
         }
         try output.settleSome(plan)
       }

@@ -72,12 +72,21 @@ struct LineCutter: ~Copyable {
     position += Int64(rest.count)
     if mode == .passing, position >= floor { return stepBack() }
     guard mode == .keeping else { return }
-    if partial.count + rest.count > limit {
+    if Self.isHole(rest) {
+      // Of what a crash left, one byte tells that it is there.
+      if let last = partial.bytes.last, last != 0 { partial.append(0) }
+    } else if partial.count + rest.count > limit {
       mode = .tooLong
       partial.removeAll(keepingAtMost: 0)
     } else {
       partial.append(rest)
     }
+  }
+
+  /// Whether these are many NUL bytes and nothing else.
+  private static func isHole(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes.count >= 4096, let start = bytes.baseAddress, bytes[0] == 0 else { return false }
+    return memcmp(start, start + 1, bytes.count - 1) == 0
   }
 
   /// The line at the floor begins earlier than what was read.

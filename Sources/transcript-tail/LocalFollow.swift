@@ -46,9 +46,11 @@ struct LocalFollow {
     while let piece = plan.next(atMost: place.most) {
       try output.check()
       try place.read(piece) { bytes in
-        try plan.take(bytes) { line, file, begin, end throws(WriteFailure) in
+        if output.isForeign(bytes, piece) { return plan.leaveForeign() }
+        let losses = try plan.take(bytes) { line, file, begin, end throws(WriteFailure) in
           try output.print(line, of: file, from: begin, to: end)
         }
+        try output.tell(losses)
       }
       try output.settleSome(plan)
     }

@@ -23,6 +23,32 @@ struct FileMark: Equatable {
   var born: Int64 = 0
   /// Lines that begin before it were printed, or are not wanted.
   var offset: Int64
+  /// The last line before it; nil when none was read.
+  var line: LineMark?
+  /// Whether nothing of it was wanted so far.
+  var isSkipped = false
+}
+
+/// A line that was read, to be known again: a file that is synchronised is replaced by another
+/// one with the same lines.
+struct LineMark: Equatable {
+  /// Where it begins, bytes.
+  var begin: Int64
+  var digest: UInt64
+
+  init(begin: Int64, digest: UInt64) { (self.begin, self.digest) = (begin, digest) }
+
+  /// - Parameter line: without its LF. Of a long one, both ends count.
+  init(begin: Int64, of line: UnsafeRawBufferPointer) {
+    self.begin = begin
+    // FNV-1a.
+    var hash = 0xcbf2_9ce4_8422_2325 ^ UInt64(line.count)
+    for byte in line.prefix(1024) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    for byte in line.dropFirst(1024).suffix(1024) {
+      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
+    digest = hash
+  }
 }
 
 /// A path by its bytes: names that look alike (NFC and NFD of an é) are equal as Strings, and

@@ -34,11 +34,21 @@ final class TranscriptOutput {
     _ line: LineCutter.Line, of file: FollowedFile, from begin: Int64, to end: Int64
   ) throws(WriteFailure) {
     switch line {
-    case .whole(let bytes):
-      let fault = try record.write(bytes, session: file.session, end: end, to: writer)
+    case .whole(var bytes):
+      let hasMark = begin == 0 && bytes.starts(with: [0xef, 0xbb, 0xbf])
+      if hasMark { bytes = UnsafeRawBufferPointer(rebasing: bytes[3...]) }
+      let fault = try record.write(
+        bytes, session: file.session, begin: begin, end: end, to: writer)
       if let fault { faults.place(file.path, byte: begin, fault) }
     case .tooLong: faults.place(file.path, byte: begin, "the line is too long")
     }
+  }
+
+  /// Whether what a file begins with is no UTF-8, which is said once.
+  func isForeign(_ bytes: UnsafeRawBufferPointer, _ piece: FollowPlan.Piece) -> Bool {
+    guard piece.offset == 0, let reason = ForeignText.reason(of: bytes) else { return false }
+    fault(piece.path, reason)
+    return true
   }
 
   /// A file or folder that cannot be read; each is named once.

@@ -7,6 +7,9 @@ struct TranscriptRecord: ~Copyable {
   /// The output is a terminal: what it would obey is escaped inside strings.
   let isTerminal: Bool
   private var text = ByteBuffer()
+  /// The lines that were written: a session that is resumed begins with a copy of them, and a
+  /// file that is replaced has them again.
+  private var seen = SeenIDs()
 
   init(isTerminal: Bool) { self.isTerminal = isTerminal }
 
@@ -16,20 +19,31 @@ struct TranscriptRecord: ~Copyable {
   ///   - line: its bytes, which pass as they are, but for white space around them and for what
   ///     is not UTF-8.
   ///   - session: whose it is.
+  ///   - begin: where it begins in its file, bytes.
   ///   - end: where it ends in its file, bytes: a resume point.
-  /// - Returns: why there is no record; nil when there is one, or the line is blank.
+  /// - Returns: what is wrong with it, or with a part of it; nil when there is nothing.
   mutating func write(
-    _ line: UnsafeRawBufferPointer, session: String, end: Int64, to writer: RecordWriter
+    _ line: UnsafeRawBufferPointer, session: String, begin: Int64, end: Int64,
+    to writer: RecordWriter
   ) throws(WriteFailure) -> String? {
-    let type: String?
+    let names: (type: String?, id: String?)
     do throws(ScanFault) {
-      type = try ClaudeTranscripts.type(of: line)
+      names = try ClaudeTranscripts.names(of: line)
     } catch {
-      return error == .empty ? nil : error.reason
+      if error == .empty { return nil }
+      guard let torn = TornLine(line) else { return error.reason }
+      for (index, part) in torn.records.enumerated() {
+        let start = part.baseAddress.flatMap { part in line.baseAddress.map { part - $0 } } ?? 0
+        let isLast = index == torn.records.count - 1
+        let behind = isLast ? end : begin + Int64(start + part.count)
+        _ = try write(part, session: session, begin: begin, end: behind, to: writer)
+      }
+      return torn.fault?.reason
     }
+    if let id = names.id, !id.isEmpty, !seen.insert(id) { return nil }
     text.removeAll(keepingAtMost: 1 << 20)
     append("{\"event\":")
-    JSONQuote.append(type.flatMap { $0.isEmpty ? nil : $0 } ?? "message", to: &text)
+    JSONQuote.append(names.type.flatMap { $0.isEmpty ? nil : $0 } ?? "message", to: &text)
     append(",\"id\":")
     JSONQuote.append("\(session)/\(end)", to: &text)
     append(",\"data\":")

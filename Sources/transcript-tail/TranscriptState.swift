@@ -65,7 +65,9 @@ struct TranscriptState {
   static func record(_ source: String, _ marks: [FileMark]) -> [UInt8] {
     let files = marks.map { mark in
       RecordText().string("path", mark.path).string("file", String(mark.number))
-        .number("born", mark.born == 0 ? nil : mark.born).number("offset", mark.offset)
+        .number("born", mark.born == 0 ? nil : mark.born).number("line", mark.line?.begin)
+        .string("digest", mark.line.map { String($0.digest, radix: 16) })
+        .bool("skipped", mark.isSkipped ? true : nil).number("offset", mark.offset)
     }
     return RecordText(.transcriptState).string("source", source).objects("files", files).line
   }
@@ -85,7 +87,14 @@ struct TranscriptState {
         let offset = file["offset"]?.integer, offset >= 0
       else { return nil }
       let born = file["born"]?.integer ?? 0
-      marks.append(FileMark(path: path, number: number, born: born, offset: offset))
+      var mark = FileMark(path: path, number: number, born: born, offset: offset)
+      if let begin = file["line"]?.integer, begin >= 0, begin < offset,
+        let digest = file["digest"]?.string.flatMap({ UInt64($0, radix: 16) })
+      {
+        mark.line = LineMark(begin: begin, digest: digest)
+      }
+      mark.isSkipped = file["skipped"]?.bool == true
+      marks.append(mark)
     }
     return (source, marks)
   }

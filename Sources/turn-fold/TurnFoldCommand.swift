@@ -61,13 +61,22 @@ struct FoldRun {
 
   private mutating func readLines(of input: inout RecordInput) throws {
     while let line = try input.next(beforeBlocking: { _ in try pause() }) {
-      switch sources.read(line.bytes) {
-      case .event(let event): try take(event)
-      case .events(let events): for index in events.indices { try take(events[index]) }
-      case .unknown: if options.form == .records { try output.pass(line.bytes) }
-      case .other: break
-      case .bad(let reason): faults.line(input.path, line.number, reason)
-      }
+      try take(line.bytes, of: input.path, line.number)
+    }
+  }
+
+  private mutating func take(
+    _ line: UnsafeRawBufferPointer, of file: String, _ number: Int
+  ) throws(WriteFailure) {
+    switch sources.read(line) {
+    case .event(let event): try take(event)
+    case .events(let events): for index in events.indices { try take(events[index]) }
+    case .unknown: if options.form == .records { try output.pass(line) }
+    case .other: break
+    case .bad(let reason):
+      guard let torn = TornLine(line) else { return faults.line(file, number, reason) }
+      for record in torn.records { try take(record, of: file, number) }
+      if let fault = torn.fault { faults.line(file, number, fault.reason) }
     }
   }
 

@@ -45,10 +45,11 @@ struct TurnSources {
       let index = (last + offset) % Self.count
       if decode(line, index) {
         last = index
+        if events.isEmpty, line.isTooDeep { return .bad(TurnLine.tooDeep) }
         return .events(events)
       }
     }
-    return .other
+    return line.isTooDeep ? .bad(TurnLine.tooDeep) : .other
   }
 
   private mutating func decode(_ line: TurnLine, _ index: Int) -> Bool {

@@ -57,7 +57,7 @@ struct PincerPairing {
 
   private func readCode() throws(CallFailure) -> String {
     let bytes: [UInt8]
-    do throws(SettingsError) { bytes = try BoundedFile.given("-") } catch {
+    do throws(SettingsError) { bytes = try BoundedFile.text("-") } catch {
       throw CallFailure(error)
     }
     let code = bytes.filter { $0 != 32 && $0 != 9 && $0 != 10 && $0 != 13 }

@@ -1,17 +1,19 @@
 /// The ids of events that came, by hashes of 64 bits with a key of this process: what one
 /// cannot aim at does not collide among a few thousand.
-struct SeenIDs {
+package struct SeenIDs {
   /// The ids that are remembered.
-  private(set) var count = 0
+  package private(set) var count = 0
   /// Open addressing, at most half full; 0 is free.
   private var slots: [UInt64] = []
+
+  package init() {}
 
   private static let key = UInt64.random(in: .min ... .max)
 
   /// Remembers an id.
   ///
   /// - Returns: whether it is new.
-  mutating func insert(_ id: String) -> Bool {
+  package mutating func insert(_ id: String) -> Bool {
     if (count + 1) * 2 > slots.count { grow() }
     guard put(Self.hash(id)) else { return false }
     count += 1

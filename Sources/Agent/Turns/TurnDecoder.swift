@@ -96,6 +96,14 @@ public struct TurnLine {
   /// `object`, parsed; nil when it nests too deep.
   public var value: JSONValue? { try? JSONValue.parse(object.bytes) }
 
+  /// Whether it nests deeper than can be parsed: what it tells is not known.
+  public var isTooDeep: Bool {
+    bytes.count > JSONValue.deepest && ScanValidator.depth(of: bytes) > JSONValue.deepest
+  }
+
+  /// The reason why such a line is bad.
+  public static let tooDeep = "nested too deep"
+
   /// The record's origin.
   public func origin(_ backend: RecordOrigin.Backend) -> RecordOrigin {
     RecordOrigin(backend, profile: profile)

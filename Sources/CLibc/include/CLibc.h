@@ -121,6 +121,12 @@ void clibc_memory_keep(int bytes);
 void clibc_signal_ignore(int signal_number);
 bool clibc_signal_is_ignored(int signal_number);
 
+/* Where, from a place on, a file has bytes that are not a hole; the place itself where the system
+ * does not tell, or there are none. */
+long long clibc_next_data(int file, long long place);
+/* Whether a file has a hole, as far as the system tells. Its offset stays. */
+bool clibc_has_hole(int file);
+
 /* memrchr and memmem, where Swift's overlay hides them. */
 const void *clibc_memrchr(const void *bytes, int byte, size_t count);
 const void *clibc_memmem(const void *bytes, size_t count, const void *needle, size_t length);

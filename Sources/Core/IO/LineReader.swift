@@ -3,7 +3,7 @@ import CLibc
 /// Reads lines with read(2) into one page-aligned buffer.
 ///
 /// A line ends at LF alone; a CR before it belongs to the line. NUL bytes are
-/// bytes. A line may be as long as memory allows; each of its bytes is looked
+/// bytes, unless holes are passed over. A line may be as long as memory allows; each of its bytes is looked
 /// at once.
 public struct LineReader: ~Copyable {
   /// One line, valid until the next call of `next`.
@@ -27,13 +27,19 @@ public struct LineReader: ~Copyable {
   private var complete = 0
   private var completeTo = -1
   private var lastReadWasShort = false
+  /// Whether a long run of NUL bytes, as a crash or a sparse file leaves it, is shortened.
+  private let passesHoles: Bool
+  /// The first bytes that were read, at most 16.
+  public private(set) var opening: [UInt8] = []
   private var atEnd = false
 
   /// - Parameters:
   ///   - descriptor: an open file; the caller closes it.
   ///   - capacity: the size of one read, bytes.
-  public init(descriptor: Int32, capacity: Int = 256 * 1024) {
+  ///   - passesHoles: whether of a long run of NUL bytes only its beginning is told.
+  public init(descriptor: Int32, capacity: Int = 256 * 1024, passesHoles: Bool = false) {
     self.descriptor = descriptor
+    self.passesHoles = passesHoles
     buffer = PageBuffer(capacity: capacity)
     step = buffer.capacity
     var status = stat()
@@ -105,9 +111,31 @@ public struct LineReader: ~Copyable {
       }
       atEnd = count == 0
       lastReadWasShort = count < room
-      end += count
+      if opening.count < 16 {
+        opening += UnsafeRawBufferPointer(start: buffer.base + end, count: min(16, count))
+      }
+      if passesHoles, isHole(count) {
+        passHole()
+      } else {
+        end += count
+      }
       return
     }
+  }
+
+  /// Whether what was read goes on with NUL bytes where the last ones were NUL, too.
+  private func isHole(_ count: Int) -> Bool {
+    guard count >= 4096, end > start else { return false }
+    let bytes = buffer.base + end - 1
+    return bytes.load(as: UInt8.self) == 0 && memcmp(bytes, bytes + 1, count) == 0
+  }
+
+  /// Goes on behind a hole, as far as the system knows where it ends.
+  private func passHole() {
+    guard isFile else { return }
+    let place = Int64(lseek(descriptor, 0, SEEK_CUR))
+    let next = place < 0 ? place : clibc_next_data(descriptor, place)
+    if next > place { lseek(descriptor, off_t(next), SEEK_SET) }
   }
 
   /// Moves an unfinished line to the front, on a page boundary again, and

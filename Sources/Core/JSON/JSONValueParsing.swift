@@ -10,6 +10,9 @@ public struct JSONFault: Error, Equatable, Sendable {
 }
 
 extension JSONValue {
+  /// How deep objects and arrays may be nested in a value that is parsed, by jansson.
+  public static let deepest = 2048
+
   /// Reads one JSON value (RFC 8259), leniently where a strict reader would
   /// lose a good record:
   /// - invalid UTF-8 becomes U+FFFD, as does the `\u` escape of half a

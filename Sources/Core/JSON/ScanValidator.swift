@@ -30,7 +30,23 @@ public enum ScanValidator {
     }
   }
 
-  private static func walk(_ cursor: inout ScanCursor) throws(ScanFault) {
+  /// Looks at the value that the bytes begin with.
+  ///
+  /// - Returns: nil and where it ends; or its first fault and where that is, see `firstFault`.
+  static func firstValue(_ bytes: UnsafeRawBufferPointer) -> (fault: ScanFault?, place: Int) {
+    var cursor = ScanCursor(bytes)
+    let start = cursor.at
+    do throws(ScanFault) {
+      try walk(&cursor, isAlone: false)
+      return (nil, cursor.at - start)
+    } catch {
+      return (error, cursor.at - start)
+    }
+  }
+
+  private static func walk(
+    _ cursor: inout ScanCursor, isAlone: Bool = true
+  ) throws(ScanFault) {
     cursor.skipWhite()
     guard cursor.at < cursor.end else { throw .empty }
     var nesting = ScanNesting()
@@ -57,10 +73,30 @@ public enum ScanValidator {
       default: try cursor.validWord()
       }
       if try closesAll(&cursor, &nesting) {
-        try cursor.finish()
+        if isAlone { try cursor.finish() }
         return
       }
     }
+  }
+
+  /// How deep objects and arrays are nested in a value.
+  public static func depth(of bytes: UnsafeRawBufferPointer) -> Int {
+    var cursor = ScanCursor(bytes)
+    var (depth, deepest) = (0, 0)
+    while cursor.at < cursor.end {
+      switch cursor.at.pointee {
+      case UInt8(ascii: "\""):
+        guard (try? cursor.skipString()) != nil else { return deepest }
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
+        deepest = max(deepest, depth)
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+      default: break
+      }
+      cursor.at += 1
+    }
+    return deepest
   }
 
   /// Whether the bytes are one JSON value with optional white space around it.

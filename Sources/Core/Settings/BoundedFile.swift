@@ -22,6 +22,16 @@ public enum BoundedFile {
     }
   }
 
+  /// The same of a text: without a byte order mark.
+  ///
+  /// - Throws: as above, and when it is no UTF-8 by its first bytes.
+  public static func text(
+    _ name: String, limit: Int = largest
+  ) throws(SettingsError) -> [UInt8] {
+    try ForeignText.text(
+      try given(name, limit: limit), of: name == "-" ? "standard input" : name)
+  }
+
   /// Why there are no bytes.
   enum Failure: Error {
     /// open(2), fstat(2) or read(2) failed.

@@ -161,7 +161,7 @@ public struct Configuration: Sendable, Equatable {
       throw SettingsError(path, error.reason)
     }
     if let danger = Self.danger(file.status) { throw SettingsError(path, "refused: \(danger)") }
-    ConfigurationParser.read(file.bytes, into: &self)
+    ConfigurationParser.read(try ForeignText.text(file.bytes, of: path), into: &self)
   }
 
   /// Why a file cannot be trusted, by the rule that ssh(1) has for its own: whoever

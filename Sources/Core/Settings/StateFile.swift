@@ -9,18 +9,20 @@ public struct StateFile: Sendable {
   /// - Parameter path: the file, which need not exist; its folder must.
   public init(path: String) { self.path = path }
 
-  /// The content.
+  /// The content, a text, without a byte order mark.
   ///
   /// - Parameter limit: the most that is read, bytes.
   /// - Returns: nil when there is no file.
-  /// - Throws: `SettingsError` when it is not a regular file, too long or unreadable.
+  /// - Throws: `SettingsError` when it is not a regular file, too long, unreadable or no UTF-8.
   public func read(limit: Int = 1 << 20) throws(SettingsError) -> [UInt8]? {
+    let bytes: [UInt8]
     do throws(BoundedFile.Failure) {
-      return try BoundedFile.contents(of: path, limit: limit).bytes
+      bytes = try BoundedFile.contents(of: path, limit: limit).bytes
     } catch {
       if error.isAbsence { return nil }
       throw SettingsError(path, error.reason)
     }
+    return try ForeignText.text(bytes, of: path)
   }
 
   /// Puts new content in the place of the old: a new file in the same folder,

@@ -51,7 +51,7 @@ enum TokenFile {
     if status.isRegular && status.st_mode & others != 0 {
       throw SettingsError(path, "refused: not for its owner alone (chmod 600)", .denied)
     }
-    return bytes
+    return try ForeignText.text(bytes, of: path)
   }
 
   private static func contents(

@@ -10,6 +10,8 @@ public struct NoticeReader {
     case routes([RoutedNotice])
     /// No record, and why.
     case bad(String)
+    /// Whole records beside a part of one: what they tell, and what is wrong.
+    case torn([RoutedNotice], String)
   }
 
   private let options: RouteOptions
@@ -38,7 +40,9 @@ public struct NoticeReader {
     do throws(ScanFault) {
       line = try TurnLine(bytes, &scan)
     } catch {
-      return error == .empty ? .routes([]) : .bad(error.reason)
+      if error == .empty { return .routes([]) }
+      guard let torn = TornLine(bytes) else { return .bad(error.reason) }
+      return read(torn)
     }
     do throws(Fault) {
       if line.shape == .own, line.type == RecordType.route.rawValue {
@@ -60,6 +64,19 @@ public struct NoticeReader {
     } catch {
       return .bad(error.reason)
     }
+  }
+
+  private mutating func read(_ torn: TornLine) -> Line {
+    var routes: [RoutedNotice] = []
+    var reason = torn.fault?.reason
+    for record in torn.records {
+      switch read(record) {
+      case .routes(let found): routes += found
+      case .bad(let why): reason = reason ?? why
+      case .torn: break
+      }
+    }
+    return reason.map { .torn(routes, $0) } ?? .routes(routes)
   }
 
   /// Where the person is now, as far as the options know.

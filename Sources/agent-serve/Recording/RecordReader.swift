@@ -224,7 +224,16 @@ final class RecordFile: @unchecked Sendable {
       do throws(ActionFault) {
         items += try records.read(line.bytes)
       } catch {
-        faults.line(input.path, line.number, error.reason)
+        guard let torn = TornLine(line.bytes) else {
+          faults.line(input.path, line.number, error.reason)
+          continue
+        }
+        for record in torn.records {
+          do throws(ActionFault) { items += try records.read(record) } catch {
+            faults.line(input.path, line.number, error.reason)
+          }
+        }
+        if let fault = torn.fault { faults.line(input.path, line.number, fault.reason) }
       }
     }
     return items

@@ -40,6 +40,11 @@ struct FinishedTurn: Equatable, Sendable {
     return turn
   }
 
+  private static func last(ofTorn line: UnsafeRawBufferPointer) -> FinishedTurn? {
+    guard clibc_memmem(line.baseAddress, line.count, mark, mark.count) != nil else { return nil }
+    return TornLine(line)?.records.reversed().lazy.compactMap { FinishedTurn(line: $0) }.first
+  }
+
   /// The last turn in a part of a transcript.
   ///
   /// - Parameter bytes: from the beginning of a line, or from within one that does not matter.
@@ -54,7 +59,7 @@ struct FinishedTurn: Equatable, Sendable {
     while true {
       let start = lineFeed(before: end).map { $0 + 1 } ?? 0
       let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-      if let turn = FinishedTurn(line: line) { return (turn, whole) }
+      if let turn = FinishedTurn(line: line) ?? last(ofTorn: line) { return (turn, whole) }
       if start == 0 { return (nil, whole) }
       end = start - 1
     }

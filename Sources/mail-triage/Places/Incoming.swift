@@ -10,6 +10,7 @@ enum FileForm {
 
   /// - Parameter start: the beginning of the file.
   init(_ start: UnsafeRawBufferPointer) {
+    let start = UnsafeRawBufferPointer(rebasing: start.dropFirst(Incoming.mark(start)))
     let line = UnsafeRawBufferPointer(rebasing: start[..<(start.placeOfLineFeed ?? start.count)])
     if line.starts(with: "From ".utf8) {
       self = .mailbox
@@ -34,12 +35,20 @@ struct Incoming {
     case record(UnsafeRawBufferPointer?)
   }
 
+  /// How long the byte order mark is that some editors put in front of a file.
+  static func mark(_ start: some Sequence<UInt8>) -> Int {
+    start.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
+  }
+
   /// Hands over each.
   ///
   /// - Parameter body: gets it with its number: that of the line, or of the mail; false ends it.
   static func read(
     _ pieces: InputPieces, _ body: (Part, _ number: Int) throws -> Bool
   ) throws {
+    if let reason = try pieces.first({ ForeignText.reason(of: $0) }) {
+      throw ReadFailure(reason: reason)
+    }
     switch try pieces.first({ FileForm($0) }) {
     case .records: try records(pieces, body)
     case .mail: try mails(pieces, isMailbox: false, body)
@@ -61,8 +70,7 @@ struct Incoming {
         guard piece.isEnd else { return }
         number += 1
         if line.last == 10 { line.removeLast() }
-        // The mark that some editors put in front of a file.
-        if number == 1, line.starts(with: [0xef, 0xbb, 0xbf]) { line.removeFirst(3) }
+        if number == 1 { line.removeFirst(mark(line)) }
         if isTooLong {
           goesOn = try body(.record(nil), number)
         } else if !line.allSatisfy({ $0.isBlank || $0 == 13 }) {
@@ -89,7 +97,8 @@ struct Incoming {
     }
     while goesOn,
       try pieces.next({ piece in
-        let isNext = piece.isStart && wasEmpty && piece.bytes.starts(with: "From ".utf8)
+        let bytes = piece.bytes.dropFirst(number == 0 ? mark(piece.bytes) : 0)
+        let isNext = piece.isStart && wasEmpty && bytes.starts(with: "From ".utf8)
         if isMailbox, isNext {
           try end()
           number += 1
@@ -98,7 +107,7 @@ struct Incoming {
         }
         wasEmpty =
           piece.isStart && piece.isEnd && piece.bytes.allSatisfy { $0 == 10 || $0 == 13 }
-        mail += piece.bytes.prefix(Mail.mostBytes - mail.count)
+        mail += bytes.prefix(Mail.mostBytes - mail.count)
       })
     {}
     if goesOn { try end() }

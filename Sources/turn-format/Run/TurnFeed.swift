@@ -86,7 +86,12 @@ final class TurnFeed {
     do throws(RecordFields.Fault) {
       record = try ConversationRecord(reading: line)
     } catch {
-      if !error.isNews { try fault { $0.line(name, number, error.reason) } }
+      if error.isNews { return }
+      guard let torn = TornLine(line) else {
+        return try fault { $0.line(name, number, error.reason) }
+      }
+      for record in torn.records { try take(record, name, number) }
+      if let torn = torn.fault { try fault { $0.line(name, number, torn.reason) } }
       return
     }
     guard let record else {

@@ -34,7 +34,7 @@ final class RecordSource {
     self.onFault = onFault
     clock = RecordClock(speed: speed)
     name = file == "-" ? "standard input" : file
-    input = try RecordInput(path: file)
+    input = try RecordInput(path: file, .lines)
     isFile = input.isFile
   }
 
@@ -71,8 +71,12 @@ final class RecordSource {
         if goesOn { goesOn = take(record, received) }
       }
     } catch {
-      hasFaults = true
-      onFault(name, line, error.reason)
+      let torn = TornLine(bytes)
+      for record in torn?.records ?? [] where goesOn { goesOn = self.take(record, line, take) }
+      if let reason = torn == nil ? error.reason : torn?.fault?.reason {
+        hasFaults = true
+        onFault(name, line, reason)
+      }
     }
     return goesOn
   }

@@ -20,7 +20,9 @@ END
 run action-filter bad
 status_is 2 "bad lines: status 2"
 out_is '{"kind":"a"}
-{"kind":"z"}' "the good ones pass"
+{"kind":"d"}
+{"kind":"e"}
+{"kind":"z"}' "the good ones pass, also two on a line"
 err_is 'action-filter: bad:2: not a JSON object
 action-filter: bad:3: unterminated string
 action-filter: bad:4: unbalanced brackets

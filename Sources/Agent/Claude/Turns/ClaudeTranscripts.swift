@@ -59,14 +59,27 @@ public enum ClaudeTranscripts {
     return String(path[..<parts[parts.count - 3].endIndex]) + suffix
   }
 
-  /// The type of a line, unescaped.
+  /// The type of a line and its id, unescaped.
   ///
   /// - Parameter line: all of its bytes.
-  /// - Returns: nil when it says none.
+  /// - Returns: nil for what it does not say.
   /// - Throws: `ScanFault` when it is not one JSON object; `empty` for blanks alone.
-  public static func type(of line: UnsafeRawBufferPointer) throws(ScanFault) -> String? {
-    let type = try ScanMembers.value(of: "type", in: line)
+  public static func names(
+    of line: UnsafeRawBufferPointer
+  ) throws(ScanFault) -> (type: String?, id: String?) {
+    var (type, id) = (ScanValue.absent, ScanValue.absent)
+    var members = try ScanMembers(line)
+    while try members.next() {
+      switch Self.members[members.key] {
+      case .type?: type = members.value
+      case .id?: id = members.value
+      case nil: continue
+      }
+    }
     try ScanValidator.validate(line)
-    return type.isString ? type.string : nil
+    return (type.isString ? type.string : nil, id.isString ? id.string : nil)
   }
+
+  private enum Member: Sendable { case type, id }
+  private static let members = NameTable<Member>([("type", .type), ("uuid", .id)])
 }

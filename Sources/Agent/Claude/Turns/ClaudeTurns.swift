@@ -6,7 +6,14 @@ import Records
 public struct ClaudeTurns: TurnDecoder {
   private var sessions: [String: ClaudeSession] = [:]
   private var last = ""
+  /// The lines that came, by their ids, and the session in which each answer came first: a
+  /// session that is resumed may begin with a copy of what was said before.
+  private var seen = SeenIDs()
+  private var owners: [String: String] = [:]
 
+  /// An id of fewer bytes is one of a provider that counts in each session by itself.
+  private static let shortest = 12
+  private static let mostOwners = 65_536
   /// How many sessions are remembered.
   private static let mostSessions = 1024
 
@@ -22,10 +29,25 @@ public struct ClaudeTurns: TurnDecoder {
     let session = entry.session ?? line.id.split(separator: "/").first.map(String.init) ?? last
     if session.isEmpty { return true }
     last = session
+    if isCopy(entry, of: session) { return true }
     if sessions.count >= Self.mostSessions, sessions[session] == nil { sessions = [:] }
     sessions[session, default: ClaudeSession(session, line.origin(.claude))]
       .take(entry, into: &events)
     return true
+  }
+}
+
+extension ClaudeTurns {
+  /// Whether a line came before, in whatever session.
+  private mutating func isCopy(_ line: ClaudeLine, of session: String) -> Bool {
+    if !line.id.isEmpty, !seen.insert(line.id) { return true }
+    guard line.kind == .assistant, let answer = line.value["message"]?["id"]?.string,
+      answer.utf8.count >= Self.shortest
+    else { return false }
+    if let owner = owners[answer] { return owner != session }
+    if owners.count >= Self.mostOwners { owners = [:] }
+    owners[answer] = session
+    return false
   }
 }
 

@@ -1,0 +1,57 @@
+/// What a file holds that is no UTF-8, by its first bytes.
+public enum ForeignText {
+  /// Why it is not read, for a diagnostic.
+  ///
+  /// - Parameter start: the first bytes, 16 of them or all.
+  /// - Returns: nil for what may be UTF-8.
+  public static func reason(of start: some Collection<UInt8>) -> String? {
+    let start = Array(start.prefix(16))
+    for (name, magic) in compressions where start.starts(with: magic) {
+      return "it is compressed by \(name)"
+    }
+    // One of 16 magic numbers may stand in front of a file of zstd: pzstd(1)'s do.
+    if start.first.map({ $0 & 0xf0 == 0x50 }) == true,
+      start.dropFirst().starts(with: [0x2a, 0x4d, 0x18])
+    {
+      return "it is compressed by zstd"
+    }
+    if start.starts(with: [0xff, 0xfe, 0, 0]) || start.starts(with: [0, 0, 0xfe, 0xff]) {
+      return "it is UTF-32 text"
+    }
+    if start.starts(with: [0xff, 0xfe]) || start.starts(with: [0xfe, 0xff]) || isUTF16(start) {
+      return "it is UTF-16 text"
+    }
+    return nil
+  }
+
+  private static let compressions: [(String, [UInt8])] = [
+    ("xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]), ("gzip", [0x1f, 0x8b]),
+    ("zstd", [0x28, 0xb5, 0x2f, 0xfd]), ("bzip2", Array("BZh".utf8)),
+    ("zip", [0x50, 0x4b, 3, 4]), ("zip", [0x50, 0x4b, 5, 6]), ("zip", [0x50, 0x4b, 7, 8]),
+    ("lz4", [0x04, 0x22, 0x4d, 0x18]), ("lzip", Array("LZIP".utf8)),
+    ("7-Zip", [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c]), ("compress", [0x1f, 0x9d]),
+  ]
+
+  /// Whether every other byte is NUL, and no more: text of ASCII without a mark.
+  private static func isUTF16(_ start: [UInt8]) -> Bool {
+    guard start.count >= 4 else { return false }
+    let even = start.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+    let odd = start.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+    func isZero(_ bytes: [UInt8]) -> Bool { bytes.allSatisfy { $0 == 0 } }
+    func isText(_ bytes: [UInt8]) -> Bool { bytes.allSatisfy { $0 >= 9 && $0 < 0x7f } }
+    return isZero(odd) && isText(even) || isZero(even) && isText(odd)
+  }
+}
+
+extension ForeignText {
+  /// The bytes of a text without the byte order mark that some editors put in front.
+  ///
+  /// - Parameters:
+  ///   - bytes: all of a file.
+  ///   - name: of the file, for messages.
+  /// - Throws: `SettingsError` when it is no UTF-8 by its first bytes.
+  public static func text(_ bytes: [UInt8], of name: String) throws(SettingsError) -> [UInt8] {
+    if let reason = reason(of: bytes) { throw SettingsError(name, reason) }
+    return bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes[3...]) : bytes
+  }
+}

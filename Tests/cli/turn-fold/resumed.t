@@ -1,0 +1,94 @@
+#!/bin/sh
+# turn-fold and its neighbours: transcripts of sessions that were resumed, and lines that are torn
+# or nested too deep.
+. "${0%/*}/../lib.sh"
+needs turn-fold turn-format reply-narrate jq python3
+cd "$tmp" || exit 1
+session=$root/Tests/fixtures/transcript.ndjson
+turn-fold -f "$session" >records
+turns() { jq -r 'select(.type == "turn") | "\(.id) \(.state) \(.usage.output_tokens)"' "$1" | sort; }
+messages() { jq -r 'select(.type == "message") | .id' "$1" | sort; }
+
+# --- resumed
+old=$(jq -r 'select(.sessionId).sessionId' "$session" | head -n 1)
+sed "s/$old/resumed/" "$session" >copy
+cat >new <<'END'
+{"type":"user","sessionId":"resumed","uuid":"new-prompt-000001","timestamp":"2026-07-01T00:00:00Z","message":{"role":"user","content":"go on"}}
+{"type":"assistant","sessionId":"resumed","uuid":"new-answer-000001","timestamp":"2026-07-01T00:00:01Z","message":{"id":"msg_000000000001","role":"assistant","content":[{"type":"text","text":"gone on"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"output_tokens":7}}}
+END
+cat copy new >resumed
+run turn-fold -f "$session" resumed
+status_is 0 "a session that was resumed"
+is "$(turns "$out")" "$({ turns records; echo "new-prompt-000001 completed 7"; } | sort)" \
+  "each turn is told once, and what it cost"
+is "$(messages "$out")" "$({ messages records; echo new-answer-000001; echo new-prompt-000001; } |
+  sort)" "each message once"
+is "$(jq -r 'select(.id == "new-prompt-000001").thread' "$out" | sort -u)" resumed \
+  "and what is new, in the new session"
+run sh -c 'turn-fold "$1" resumed | jq -r "select(.type == \"turn\" and .id[-2:] == \"03\").state" |
+  tail -n 1' - "$session"
+out_is completed "a turn that ended stays ended"
+run turn-fold -o state "$session" resumed
+is "$(jq -s '[.. | .usage? // empty | .output_tokens // 0] | add' "$out")" \
+  "$(turn-fold -o state "$session" new | jq -s '[.. | .usage? // empty | .output_tokens // 0] | add')" \
+  "tokens count once"
+jq -c 'if .type == "assistant" then .uuid = "other-\(.uuid)" | .message.id += "-0123456789" else . end' \
+  "$session" >long
+jq -c '.sessionId = "forked" | .uuid = "forked-\(.uuid)"' long >forked
+run turn-fold -f long forked
+is "$(jq -s '[.[] | select(.type == "turn").usage.output_tokens // 0] | add' "$out")" \
+  "$(jq -s '[.[] | select(.type == "turn").usage.output_tokens // 0] | add' records)" \
+  "an answer counts once, also where lines have new ids"
+
+# --- torn
+python3 - "$session" <<'PY'
+import sys
+lines = open(sys.argv[1], "rb").read().splitlines()
+torn = open("torn", "wb")
+for number, line in enumerate(lines):
+    torn.write(line)
+    torn.write([b"\n", b"", b"\0" * 100, b"\n\0\0\n", b'\n{"type":"user","sessionId":"s","message":{"te'][number % 5])
+torn.write(b"\n")
+PY
+run turn-fold -f torn
+status_is 2 "a transcript with holes and torn lines"
+is "$(cat "$out")" "$(cat records)" "loses no whole record"
+run sh -c 'turn-fold "$1" | turn-format' - "$session"
+cp "$out" want
+turn-fold "$session" | python3 -c 'import sys
+text = sys.stdin.buffer.read().replace(b"\n", b"\0\0", 3)
+sys.stdout.buffer.write(text)' >joined
+run turn-format joined
+is "$status $(cat "$out")" "2 $(cat want)" "turn-format"
+reply-narrate -o text "$session" >want 2>/dev/null
+run reply-narrate -o text torn
+is "$(cat "$out")" "$(cat want)" "reply-narrate"
+
+# --- nested too deep
+python3 - <<'PY'
+deep = '{"type":"assistant","sessionId":"s","uuid":"u","message":{"id":"m","content":[%s]}}'
+print("", file=open("deep", "w"), end="")
+with open("deep", "a") as file:
+    print('{"type":"user","sessionId":"s","uuid":"p","message":{"content":"hello"}}', file=file)
+    print(deep % ("[" * 3000 + "]" * 3000), file=file)
+    print('{"type":"notification","urgency":"high","x":%s}' % ("[" * 3000 + "]" * 3000), file=file)
+PY
+for command in turn-fold reply-narrate action-format notify-route; do
+  run "$command" deep
+  status_is 2 "$command: a line nested 3000 deep"
+  err_like "deep:[23]: nested too deep" "is named"
+done
+
+# --- what is no UTF-8
+for command in turn-fold turn-format reply-narrate notify-route action-format mail-triage; do
+  python3 -c 'import sys
+sys.stdout.buffer.write(open(sys.argv[1]).read().encode("utf-16"))' "$session" >foreign
+  run "$command" foreign
+  is "$status $(cat "$err")" "2 $command: foreign: it is UTF-16 text" "$command: UTF-16, once"
+  { printf '\357\273\277'; cat "$session"; } >mark
+  run sh -c "$command mark 2>mark.err >mark.out; cp mark.err /dev/stderr; cp mark.out /dev/stdout"
+  "$command" "$session" >plain.out 2>plain.err
+  is "$(cat mark.out)" "$(cat plain.out)" "$command: a byte order mark"
+done
+
+done_testing
