@@ -42,16 +42,3 @@ public enum ForeignText {
     return isZero(odd) && isText(even) || isZero(even) && isText(odd)
   }
 }
-
-extension ForeignText {
-  /// The bytes of a text without the byte order mark that some editors put in front.
-  ///
-  /// - Parameters:
-  ///   - bytes: all of a file.
-  ///   - name: of the file, for messages.
-  /// - Throws: `SettingsError` when it is no UTF-8 by its first bytes.
-  public static func text(_ bytes: [UInt8], of name: String) throws(SettingsError) -> [UInt8] {
-    if let reason = reason(of: bytes) { throw SettingsError(name, reason) }
-    return bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes[3...]) : bytes
-  }
-}
