@@ -157,9 +157,11 @@ wait_until 30 attached
 is "$(rtmux list-panes -s -t =own | wc -l)" 1 "no hook adds a pane when one attaches"
 rtmux send-keys -t "$agent" Enter
 say 'exit 0' -s own -r
-finished "$seat"
-ok "when the agent ends, one is in no other session" test "$(rtmux list-clients | wc -l)" -eq 0
-is "$(rtmux list-sessions -F '#{session_name}')" "other" "which goes on"
+
+ok "when the agent ends, so does tmux-attach" at seat end
+is "$(rtmux list-clients)" "" "and one is in no other session"
+stop "$seat"
+is "$(rtmux list-sessions -F '#{session_name}')" "other" "though there is one"
 rm "$remote_home/.tmux.conf"
 
 # --- a socket that a cleaner of /tmp has removed
