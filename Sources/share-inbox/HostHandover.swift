@@ -93,8 +93,8 @@ final class HostHandover: Handover {
     let path = Folders.join(folder, name.text)
     let text = PathText.text(options.format, path: path)
     let typing = Typing(
-      session: session, pane: pane, text: TypedText(raw: FileName.bytes(text)), mark: Self.mark(name),
-      returnAfter: options.pressesReturn ? 0.3 : nil)
+      session: session, pane: pane, text: TypedText(raw: FileName.bytes(text)),
+      mark: Self.mark(name), returnAfter: options.pressesReturn ? 0.3 : nil)
     return (path, typing)
   }
 

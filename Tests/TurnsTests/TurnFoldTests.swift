@@ -134,7 +134,8 @@ import Testing
       $0.add(#""turnStarted":{}"#, turn: "v")
       $0.add(#""assistantTextDelta":{"delta":"c"}"#, turn: "v")
       $0.add(
-        #""assistantMessageCommitted":{"messageId":"stream_assistant_u","fullText":"d"}"#, turn: "v")
+        #""assistantMessageCommitted":{"messageId":"stream_assistant_u","fullText":"d"}"#,
+        turn: "v")
       $0.add(#""turnCompleted":{}"#)
     }
     #expect(folded.states("stream_assistant_u_2") == ["partial", "aborted"])

@@ -204,14 +204,14 @@ enum TmuxScript {
     shift
 
     """ + revival("\"$label\"")
-    + """
+      + """
 
-    if [ -n "$n" ] && [ ! -S "$k" ] && kill -0 $n 2>/dev/null; then
-      echo "its server runs, but $k is gone"
-      exit \(refused)
-    fi
+      if [ -n "$n" ] && [ ! -S "$k" ] && kill -0 $n 2>/dev/null; then
+        echo "its server runs, but $k is gone"
+        exit \(refused)
+      fi
 
-    """ + calls
+      """ + calls
 
   /// Words for sh, a line: where the socket of a server was removed, as by a cleaner of /tmp, the
   /// server makes it anew (tmux(1), SIGUSR1), so that nobody takes it for gone and starts a second
@@ -219,13 +219,20 @@ enum TmuxScript {
   ///
   /// - Parameter label: tmux -L, a word for sh.
   static func revival(_ label: String) -> String {
-    let folder = "\"${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)\""
-    return "n=; k=\(folder)/\(label); [ -S \"$k\" ] || { "
-      + "n=$(ps -u \"$(id -u)\" -o pid= -o args= 2>/dev/null | while read -r n c a; do "
-      + "case ${c##*/}:\" $a \" in tmux*:*' -L '\(label)' '*) echo \"$n\"; esac; done); i=0; "
-      + "[ -z \"$n\" ] || mkdir -m 700 \(folder) 2>/dev/null; "
-      + "while [ -n \"$n\" ] && [ ! -S \"$k\" ] && [ \"$i\" -lt 20 ] && kill -USR1 $n 2>/dev/null; "
-      + "do i=$((i + 1)); sleep 0.05 || sleep 1; done; }"
+    let listening =
+      #"{ i = index($0, " " ENVIRON["k"]); if (i && i + length(ENVIRON["k"]) == length($0) "#
+      + #"&& $4 == "00010000") { print $7; exit } }"#
+    let named = #"/^p/ { p = substr($0, 2) } substr($0, 2) == ENVIRON["k"] { print p; exit }"#
+    return #"n=; k=$(cd "${TMUX_TMPDIR:-/tmp}" 2>/dev/null && pwd -P || echo /tmp)/tmux-$(id -u)/"#
+      + label + #"; [ -S "$k" ] || { n=$(if [ -r /proc/net/unix ]; then "#
+      // A name that is bound is told there, though its file is gone.
+      + "i=$(k=$k awk '\(listening)' /proc/net/unix); "
+      + #"[ -z "$i" ] || for p in /proc/[0-9]*; do ls -l "$p/fd" 2>/dev/null | "#
+      + #"grep -qF "socket:[$i]" && echo "${p#/proc/}"; done; else "#
+      + #"lsof -a -U -u "$(id -u)" -F pn 2>/dev/null | "# + "k=$k awk '\(named)'; fi); i=0; "
+      + #"[ -z "$n" ] || mkdir -m 700 "${k%/*}" 2>/dev/null; while [ -n "$n" ] && "#
+      + #"[ ! -S "$k" ] && [ "$i" -lt 20 ] && kill -USR1 $n 2>/dev/null; do "#
+      + "i=$((i + 1)); sleep 0.05 || sleep 1; done; }"
   }
 
   private static let calls = """

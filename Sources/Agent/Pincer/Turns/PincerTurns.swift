@@ -77,7 +77,9 @@ public struct PincerTurns: TurnDecoder {
     return event
   }
 
-  private mutating func words(_ fields: PincerFields, _ event: TurnEvent, _ kind: String) -> String {
+  private mutating func words(
+    _ fields: PincerFields, _ event: TurnEvent, _ kind: String
+  ) -> String {
     guard let piece = fields.delta.piece else { return "" }
     return split.next(piece, of: "\(event.turn)/\(fields.id(fields.segment))/\(kind)")
   }
