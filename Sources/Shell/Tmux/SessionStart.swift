@@ -102,8 +102,8 @@ public struct SessionStart: Equatable, Sendable {
   private static let own =
     [
       "set-option -qt %p @agent_pane %p", "set-option -qt %p detach-on-destroy on",
-      "set-option -qt %p key-table root", "set-option -pqt %p remain-on-exit off",
-      "set-option -pqt %p synchronize-panes off",
+      "set-option -qt %p key-table root", "set-option -wqt %p remain-on-exit off",
+      "set-option -wqt %p synchronize-panes off",
     ]
     + ["client-attached", "client-session-changed", "pane-died", "pane-exited"].map {
       "set-hook -t %p \($0) ''"
