@@ -51,7 +51,9 @@ extension HostFailure {
   /// Whether the next file would meet the same.
   var stopsDrain: Bool {
     switch self {
-    case .unfit, .noInbox, .refused, .duplicate, .noFolder, .noHarness, .endedAtOnce: false
+    case .unfit, .noInbox, .refused, .duplicate, .noFolder, .noHarness, .endedAtOnce,
+      .noWorktree:
+      false
     default: true
     }
   }

@@ -52,9 +52,16 @@ struct AttachOutcome: Equatable {
     case (.remoteExit, .noTmux): return refusal(.noTmux)
     case (.remoteExit, .noFolder): return refusal(.noFolder(start.directory))
     case (.remoteExit, .noHarness): return refusal(.noHarness(start.firstWord ?? start.harness))
+    // The host's script has said why.
+    case (.remoteExit, .noWorktree):
+      return refusal(.noWorktree(why: "nothing was started", isFinal: true))
     // tmux itself says why.
     case (.remoteExit(let status), .attaching): return AttachOutcome(status: status)
-    case (.remoteExit, nil): return refusal(.noShell(says: ending.reason))
+    case (.remoteExit(let status), nil):
+      let outcome = refusal(.noShell(says: ending.reason))
+      // A login file's own, as ssh has it; but nothing is to be tried again for it.
+      let isOwn = (1..<126).contains(status) && status != ExitStatus.temporary.rawValue
+      return AttachOutcome(status: isOwn ? status : outcome.status, messages: outcome.messages)
     case (.failed(.hostKeyChanged(let lines)), _):
       return AttachOutcome(status: ending.exitStatus, messages: lines)
     default:

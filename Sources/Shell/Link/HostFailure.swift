@@ -46,6 +46,8 @@ public enum HostFailure: Error, Equatable, Sendable {
   case noFolder(String)
   /// The program of a new session is not on the login PATH.
   case noHarness(String)
+  /// There can be no worktree for a new session; whether there may be one the next time.
+  case noWorktree(why: String, isFinal: Bool)
   /// The program of a new session ended at once.
   case endedAtOnce(String)
   /// The host's tmux server is ending, and so makes no session, but has not gone yet.
@@ -111,6 +113,7 @@ extension HostFailure {
     case .noHarness(let name):
       "\(name): not on the login PATH of the host (install it, or set PATH in ~/.profile there)"
     case .endedAtOnce(let harness): "\(harness): ended as soon as it was started"
+    case .noWorktree(let why, _): why
     case .serverEnding: "tmux: the server is still ending; try again"
     case .busy(let name, let state): "session \(name): still \(state)"
     case .stateUnknown(let name):
@@ -141,6 +144,7 @@ extension HostFailure {
     case .interrupted(let signal): 128 + signal
     case .connectFailed, .linkLost, .silent, .cutShort, .late, .closed, .busy, .serverEnding:
       ExitStatus.temporary.rawValue
+    case .noWorktree(_, isFinal: false): ExitStatus.temporary.rawValue
     case .hostKeyChanged, .hostKeyUnknown, .authFailed: ExitStatus.denied.rawValue
     case .noSession, .stateUnknown, .noAgentPane: ExitStatus.negative.rawValue
     default: ExitStatus.failure.rawValue

@@ -41,6 +41,9 @@ public struct AttachLine: Sendable {
       let missing = "{ s noharness; exit 127; }"
       steps.append("command -v \(word) >/dev/null 2>&1 || \(hasSession) || \(missing)")
     }
+    if let worktree = start.worktree {
+      steps.append("\(hasSession) || { \(worktree); } || { s noworktree; exit 1; }")
+    }
     steps.append(start.preparation)
     steps.append(Self.quietTerminal)
     steps.append("s ok")
@@ -141,6 +144,8 @@ public enum AttachAnswer: String, Equatable, Sendable {
   case noFolder = "nofolder"
   /// A new session's program is not on the login PATH.
   case noHarness = "noharness"
+  /// There can be no worktree for a new session: why stands in front.
+  case noWorktree = "noworktree"
 }
 
 /// Takes the answer out of what a terminal receives, and lets all else pass: what

@@ -145,6 +145,8 @@ public struct RemoteTmux {
     case TmuxScript.noHarness: throw .noHarness("")
     case TmuxScript.serverEnding: throw .serverEnding
     case TmuxScript.noInbox: throw .noInbox(answer.text)
+    case TmuxScript.noWorktree: throw .noWorktree(why: answer.text, isFinal: true)
+    case TmuxScript.noWorktreeNow: throw .noWorktree(why: answer.text, isFinal: false)
     default: throw .tmux(answer.text, session: session)
     }
   }
@@ -190,6 +192,8 @@ enum TmuxScript {
   static let noHarness: Int32 = 73
   static let noInbox: Int32 = 74
   static let serverEnding: Int32 = 75
+  static let noWorktree: Int32 = 76
+  static let noWorktreeNow: Int32 = 77
 
   /// The first lines. They take `$1`, the label, away: `t` is tmux with it, and `x` the
   /// same for `$(x ...)`, which then is tmux and no shell that waits for it. `has` looks
@@ -303,7 +307,12 @@ enum TmuxScript {
   static func new(_ start: SessionStart) -> String {
     let harness = start.firstWord.map { "command -v \($0) >/dev/null 2>&1 || exit \(noHarness)\n" }
     return opening + "cd -- \(start.folderWord) 2>/dev/null || exit \(noFolder)\n"
-      + (harness ?? "") + start.preparation + "\n"
+      + (harness ?? "")
+      + (start.worktree.map {
+        "\($0) || { [ $? -ne 75 ] || exit \(noWorktreeNow); exit \(noWorktree); }\n"
+      }
+        ?? "")
+      + start.preparation + "\n"
       + "make() { x new-session -d \(start.arguments)\(AttachLine.staying(start.name)) 2>&1; }\n"
         + """
         i=0
@@ -319,7 +328,7 @@ enum TmuxScript {
         i=0
         while [ "$i" -lt 25 ]; do
           case $(x list-panes -t "$1" -F '#{pane_current_command}' 2>/dev/null) in
-          '' | tmux* | env | sh) sleep 0.02 || break ;;
+          '' | tmux* | env | sh | riff-claude) sleep 0.02 || break ;;
           *) break ;;
           esac
           i=$((i + 1))

@@ -201,25 +201,66 @@ git -C "$remote_home/clone" commit -q --allow-empty -m local
 new -d '$HOME/clone' -s riff-2
 is "$(git -C "$(cwd riff-2)" log -1 --format=%s)" two "worktree: from origin's branch, not from HEAD"
 
-# Whatever is in the way, the agent runs in the folder itself.
-new -d "~" -s riff-3
-is "$(cwd riff-3)" "$remote_home" "worktree: no repository"
+# Whatever is in the way is told, and no agent runs in the folder itself.
+none() { # TITLE STATUS REASON: of the last try.
+  status_is "$2" "worktree: $1: nothing is started"
+  err_like "$3" "worktree: $1: and why is said"
+  not_ok "worktree: $1: there is no session" rtmux has-session -t "=$session"
+}
+session=riff-3
+new -d "~" -s $session
+none "no repository" 2 "no worktree: $remote_home is in no git repository"
 git init -q "$remote_home/empty"
-new -d "~/empty" -s riff-4
-is "$(cwd riff-4)" "$remote_home/empty" "worktree: no commit"
+session=riff-4
+new -d "~/empty" -s $session
+none "no commit" 2 "no worktree: the repository has no commit"
 mkdir -p "$tree-x" "${tree%/*}/riff-5/x"
-new -d "~/my repo" -s riff-5
-is "$(cwd riff-5)" "$repo" "worktree: something is where it would be"
+session=riff-5
+new -d "~/my repo" -s $session
+none "something is where it would be" 2 "no worktree: git: .*riff-5' already exists"
 git -C "$repo" checkout -q -b riff/riff-6
-new -d "~/my repo" -s riff-6
-is "$(cwd riff-6)" "$repo" "worktree: its branch is checked out in the repository"
+session=riff-6
+new -d "~/my repo" -s $session
+none "its branch is checked out in the repository" 2 "no worktree: git: 'riff/riff-6' is already checked out"
 git -C "$repo" checkout -q trunk
 rm "$remote_home/bin/riff-claude"
-new -d "~/my repo" -s riff-7
-is "$(cwd riff-7)" "$repo" "worktree: no script on the host"
+session=riff-7
+new -d "~/my repo" -s $session
+none "no script on the host" 2 'no worktree: riff-claude is not on the login PATH'
 cp "$root/bin/riff-claude" "$remote_home/bin"
+# A folder that is not there may be on a disk that is not mounted.
+new -d "~/my repo" -s riff-9
+away=$(cwd riff-9)
+rtmux kill-session -t =riff-9
+mv "$away" "$away.away"
+session=riff-9
+new -d "~/my repo" -s $session
+none "its folder is not there" 2 "no worktree: $away is not there; where it is gone for good, git worktree prune forgets it"
+mv "$away.away" "$away"
+is "$(head_of "$away")" riff/riff-9 "worktree: git has not forgotten it"
+new -d "~/my repo" -s riff-9
+is "$status $(jq -r .directory "$out")" "0 $away" "worktree: mounted again; the record says where the agent runs"
+rtmux kill-session -t =riff-9
+# A hook that fails has its worktree all the same.
+printf '#!/bin/sh\nexit 1\n' >"$repo/.git/hooks/post-checkout"
+chmod +x "$repo/.git/hooks/post-checkout"
+new -d "~/my repo" -s riff-10
+is "$status $(cwd riff-10)" "0 ${tree%/*}/riff-10" "worktree: a hook ends with 1"
+rm "$repo/.git/hooks/post-checkout"
+rtmux kill-session -t =riff-10
+# A repository that was moved.
+mv "$repo" "$repo moved"
+new -d "~/my repo moved" -s riff-10
+is "$status $(cwd riff-10)" "0 ${tree%/*}/riff-10" "worktree: of a repository that was moved"
+is "$(head_of "${tree%/*}/riff-10")" riff/riff-10 "worktree: and git works there"
+rtmux kill-session -t =riff-10
+mv "$repo moved" "$repo"
+git -C "$repo" worktree repair >/dev/null 2>&1
 
-# A lock of somebody who was killed is no lock.
+# A lock of somebody who was killed is no lock, whoever has the number now.
+ln -s $$ "$repo/.git/riff.lock"
+new -d "~/my repo" -s riff-31
+is "$(cwd riff-31)" "${tree%/*}/riff-31" "worktree: a lock with another process's number"
 ln -s 999999 "$repo/.git/riff.lock"
 new -d "~/my repo" -s riff-8
 is "$(cwd riff-8)" "${tree%/*}/riff-8" "worktree: a stale lock"

@@ -75,9 +75,10 @@ ok 'ends with it' at me end 30
 if command -v git >/dev/null; then
   git init -q "$remote_home/in/a b"
   git -C "$remote_home/in/a b" -c user.name=a -c user.email=a@b commit -q --allow-empty -m begin
-  ok 'without the script a session begins as usual' seated me --worktree -d '~/in/a b'
-  is "$(began cwd)" "$remote_home/in/a b" 'in the folder'
-  left
+  sit me 30x100 tmux-attach --worktree -d '~/in/a b' $attach_args
+  ok 'without the script, why is said' at me expect 'no worktree: riff-claude is not on the login PATH'
+  ok 'and nothing is started' at me end 30
+  not_ok 'no session' rtmux has-session -t =riff
   cp "$root/bin/riff-claude" "$remote_home/bin"
   ok 'with it, the agent has a worktree' \
     seated me --worktree -d '~/in/a b' -s desk -H 'claude --x "y z"'

@@ -281,7 +281,7 @@ status_is 2 "no tmux is no empty list"
 err_like 'tmux: not on the login PATH of the host \(install' "and what to do"
 echo 'exit 0' >>"$remote_home/.profile"
 attach -l
-status_is 75 "a login that ends early is no empty list"
+status_is 2 "a login that ends early is no empty list"
 out_empty "no record"
 cp "$tmp/profile" "$remote_home/.profile"
 # Longer than anybody waits.
