@@ -10,14 +10,25 @@ private struct Model {
   let capacity: Int
   /// Each with the action that had it last.
   var ids: [(id: ActionKey, owner: ActionKey)] = []
+  /// The ids of several actions, each with one of these.
+  var pairs: [(id: ActionKey, owner: ActionKey)] = []
   var keys: [ActionKey] = []
   var counts: [ActionKey: (passed: Int, seen: [Int])] = [:]
+
+  mutating func isNewPair(_ id: ActionKey, _ owner: ActionKey) -> Bool {
+    if pairs.contains(where: { $0.id == id && $0.owner == owner }) { return false }
+    pairs.append((id, owner))
+    if pairs.count > capacity { pairs.removeFirst() }
+    return true
+  }
 
   mutating func isNew(id: ActionKey?, key: ActionKey, source: Int) -> Bool {
     if let id {
       if let place = ids.firstIndex(where: { $0.id == id }) {
         if ids[place].owner == key { return false }
+        _ = isNewPair(id, ids[place].owner)
         ids[place].owner = key
+        if !isNewPair(id, key) { return false }
       } else {
         ids.append((id, key))
         if ids.count > capacity { ids.removeFirst() }

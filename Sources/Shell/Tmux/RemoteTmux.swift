@@ -292,9 +292,12 @@ enum TmuxScript {
       has "$1"
       tree=$(x show-environment -t "$1" RIFF_WORKTREE 2>/dev/null)
       folder=$(x show-environment -t "$1" RIFF_START_DIR 2>/dev/null)
+      # The name that it had when it was made.
+      name=$(x show-environment -t "$1" RIFF_SESSION 2>/dev/null)
+      name=${name#RIFF_SESSION=}
       say=$(x kill-session -t "$1" 2>&1) || fail "$say"
       if [ "$tree" = RIFF_WORKTREE=1 ] && command -v riff-worktree-remove >/dev/null 2>&1; then
-        riff-worktree-remove "$2" "${folder#RIFF_START_DIR=}" </dev/null 2>&1
+        riff-worktree-remove "${name:-$2}" "${folder#RIFF_START_DIR=}" </dev/null 2>&1
       fi
       exit 0
       """

@@ -77,14 +77,14 @@ public struct SessionStart: Equatable, Sendable {
 
   /// Words for sh that make the session's worktree before the session, so that no agent runs
   /// in the repository itself: where there can be none, why is on standard output, and the status
-  /// is 2, or 75 where it may be otherwise the next time. Nil where none is wanted. A script on
-  /// the host that does not know this yet is not asked.
+  /// is 2, or 75 where it may be otherwise the next time. Nil where none is wanted.
   public var worktree: String? {
     guard usesWorktree else { return nil }
     return "{ w=$(command -v riff-claude) || { echo 'no worktree: riff-claude is not on the login "
-      + "PATH'; false; }; } && { ! grep -q -e --riff-tree \"$w\" || { w=$(RIFF_WORKTREE=1 "
+      + "PATH'; false; }; } && { grep -q -e --riff-tree \"$w\" || { echo 'no worktree: riff-claude "
+      + "there is of an older version'; false; }; } && { w=$(RIFF_WORKTREE=1 "
       + "RIFF_START_DIR=\"$PWD\" RIFF_SESSION=\(ShellWord.quoted(name)) riff-claude --riff-tree "
-      + "2>&1) || { w=$?:$w; echo \"${w#*: }\"; (exit \"${w%%:*}\"); }; }; }"
+      + "2>&1) || { w=$?:$w; echo \"${w#*: }\"; (exit \"${w%%:*}\"); }; }"
   }
 
   /// The end of tmux's new-session command, behind its own options: a word for sh

@@ -8,7 +8,7 @@ import Testing
 
   @Test func rows() throws {
     let sessions = try #require(
-      parse("S|$0|riff|1|2|10|20|/home/a|claude|.\nS|$12|we\\ ird\\|x|3|0|11|21||sh|.\n"))
+      parse("S|$0|riff|1|2|10|20|/home/a|claude||.\nS|$12|we\\ ird\\|x|3|0|11|21||sh||.\n"))
     #expect(sessions.map(\.name) == ["riff", "we ird|x"])
     #expect(sessions.map(\.id) == ["$0", "$12"])
     #expect(sessions[0].windows == 1 && sessions[0].attached == 2)
@@ -26,14 +26,14 @@ import Testing
     // tmux 3.3 writes them as they are, tmux 3.4 escaped.
     for path in ["/a\nS\\|\\$1\\|x\n.", "/a\\nS\\|\\$1\\|x\\012."] {
       let sessions = try #require(
-        parse("warning\nS|$0|n|1|0|1|1|\(path)|c|.\nS|$1|m|1|0|1|1|/|c|.\n"))
+        parse("warning\nS|$0|n|1|0|1|1|\(path)|c||.\nS|$1|m|1|0|1|1|/|c||.\n"))
       #expect(sessions.map(\.name) == ["n", "m"])
       #expect(sessions[0].directory == Array("/a\nS|$1|x\n.".utf8))
     }
   }
 
   @Test func bytesThatAreNoText() throws {
-    let row = Array("S|$0|n|1|0|1|1|/\\377".utf8) + [0xfe] + Array("\\\\n|c|.".utf8)
+    let row = Array("S|$0|n|1|0|1|1|/\\377".utf8) + [0xfe] + Array("\\\\n|c||.".utf8)
     let session = try #require(SessionRows.parse(row)?.first)
     #expect(session.directory == [0x2f, 0xff, 0xfe, 0x5c, 0x6e])
     #expect(
@@ -43,8 +43,8 @@ import Testing
 
   /// The state in a row of panes, each as its fields stand in it.
   private func state(_ panes: String...) -> AgentState? {
-    let groups = panes.map { "P|\($0)|" }.joined()
-    return parse("S|$0|n|1|0|1|1|/|c|\(groups).\n")?.first?.state
+    let groups = panes.map { "P|%1|1|0|\($0)|" }.joined()
+    return parse("S|$0|n|1|0|1|1|/|c||\(groups).\n")?.first?.state
   }
 
   @Test func states() throws {
@@ -85,9 +85,10 @@ import Testing
 
   @Test func whatIsNoList() {
     for text in [
-      "S|$0|riff|1|2|10|20|/home/a|claude", "S|$0|riff|1|2|10|20|/home/a|claude|.x",
-      "S|$0|riff|one|2|10|20|/|c|.", "S|0|riff|1|2|10|20|/|c|.", "S|$0||1|2|10|20|/|c|.",
-      "S|$0|a\\", "S|$0|n|1|0|1|1|/|c|P|0|c|.", "S|$0|n|1|0|1|1|/|c|P|0|c|c|idle||x|P|.",
+      "S|$0|riff|1|2|10|20|/home/a|claude|", "S|$0|riff|1|2|10|20|/home/a|claude||.x",
+      "S|$0|riff|one|2|10|20|/|c||.", "S|0|riff|1|2|10|20|/|c||.", "S|$0||1|2|10|20|/|c||.",
+      "S|$0|a\\", "S|$0|n|1|0|1|1|/|c||P|%1|1|0|0|c|.",
+      "S|$0|n|1|0|1|1|/|c||P|%1|1|0|0|c|c|idle||x|P|.",
     ] {
       #expect(parse(text) == nil, "\(text)")
     }
@@ -95,7 +96,7 @@ import Testing
 
   @Test func everyCutIsNoticedOrWhole() {
     // The frame notices first; this is the second wall.
-    let text = "S|$0|riff|1|2|10|20|/home/a|claude|.\nS|$1|b|1|2|10|20|/home/a|claude|.\n"
+    let text = "S|$0|riff|1|2|10|20|/home/a|claude||.\nS|$1|b|1|2|10|20|/home/a|claude||.\n"
     for length in 0..<text.utf8.count {
       let sessions = parse(String(text.utf8.prefix(length))!)
       #expect(sessions == nil || sessions!.allSatisfy { $0.command == Array("claude".utf8) })

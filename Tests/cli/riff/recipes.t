@@ -236,11 +236,24 @@ mv "$away" "$away.away"
 session=riff-9
 new -d "~/my repo" -s $session
 none "its folder is not there" 2 "no worktree: $away is not there; where it is gone for good, git worktree prune forgets it"
+run riff-worktree-remove riff-9 "$repo"
+is "$status $(cat "$err")" "1 riff-worktree-remove: kept $away: it is not there; where it is gone for good, git worktree prune forgets it" \
+  "riff-worktree-remove: nor is it forgotten"
 mv "$away.away" "$away"
 is "$(head_of "$away")" riff/riff-9 "worktree: git has not forgotten it"
 new -d "~/my repo" -s riff-9
 is "$status $(jq -r .directory "$out")" "0 $away" "worktree: mounted again; the record says where the agent runs"
-rtmux kill-session -t =riff-9
+# A session that was renamed finds its worktree; a merge in progress keeps it.
+git -C "$away" checkout -q -b side
+git -C "$away" commit -q --allow-empty -m side
+git -C "$away" checkout -q riff/riff-9
+git -C "$away" merge -q --no-ff --no-commit side >/dev/null 2>&1
+rtmux rename-session -t =riff-9 other
+run tmux-attach $attach_args --close other
+err_like "kept $away: git is in the middle of something there .MERGE_HEAD" "worktree: a merge keeps it"
+git -C "$away" merge --abort
+run riff-worktree-remove riff-9 "$repo"
+is "$status$(ls -d "$away" 2>/dev/null)" 0 "riff-worktree-remove: and then it goes"
 # A hook that fails has its worktree all the same.
 printf '#!/bin/sh\nexit 1\n' >"$repo/.git/hooks/post-checkout"
 chmod +x "$repo/.git/hooks/post-checkout"
