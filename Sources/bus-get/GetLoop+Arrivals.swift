@@ -67,11 +67,15 @@ extension GetLoop {
         pull.end(Int(message.token) ?? 0, now: now)
         stream.served()
       default:
-        pull.end(Int(message.token) ?? 0, now: now, isCut: true)
         let words = message.header("Description") ?? ""
+        let isTooLarge = words.lowercased().holds("message size")
+        pull.end(Int(message.token) ?? 0, now: now, isCut: isTooLarge)
         // Not at once again, what is refused; but what was too large is asked for otherwise.
-        if !words.lowercased().holds("maxbytes") { rest(now: now, words) }
-        if words.lowercased().holds("consumer") {
+        if isTooLarge { continue }
+        rest(now: now, words)
+        // A limit that was passed ends this request alone; anything else all of them, for the
+        // consumer or its leader has gone.
+        if !words.lowercased().holds("exceeded max") {
           pull.forget()
           consumer.renew(now: now, words)
         }

@@ -26,7 +26,7 @@ struct Drain {
 
   private var notes: ItemNotes { ItemNotes(folder: folder) }
 
-  /// Hands over all that is there, then purges what has been there for too long.
+  /// Hands over all that is there, then purges what has been there for longer than one says.
   ///
   /// - Parameter saysForeign: whether what is not called as an item is named, too.
   func run(saysForeign: Bool) throws -> Result {
@@ -39,7 +39,8 @@ struct Drain {
     if result.status == ExitStatus.success.rawValue, found.foreign.contains(where: \.isItem) {
       result.status = ExitStatus.failure.rawValue
     }
-    for old in try Purge(folder: folder, age: options.age, now: .now()).run() {
+    // It may be the only copy: nothing goes unasked.
+    for old in try Purge(folder: folder, age: options.age ?? .infinity, now: .now()).run() {
       diagnostics.error(old.item.path, old.problem ?? "purged: it could not be delivered in time")
     }
     return result

@@ -153,8 +153,11 @@ struct Purge {
     let problem: String?
   }
 
-  let folder: InboxFolder
   /// Seconds.
+  static let usualAge = 86_400.0
+
+  let folder: InboxFolder
+  /// Seconds; infinity for leftovers alone.
   let age: Double
   let now: Timestamp
 
@@ -214,7 +217,8 @@ struct Purge {
           status.isRegular
         else { continue }
         let since = Double(now.seconds - FileVersion(status).modified / 1_000_000_000)
-        let isLeft = text.hasPrefix(Deposit.temporaryPrefix) && since >= max(age, 86_400)
+        let least = age.isFinite ? max(age, Self.usualAge) : Self.usualAge
+        let isLeft = text.hasPrefix(Deposit.temporaryPrefix) && since >= least
         if isLeft || BusIntake.isLeft(text, age: since) { unlinkat(folder.descriptor, text, 0) }
       }
     }

@@ -57,7 +57,7 @@ struct InboxOptions {
   /// Bytes.
   var maxSize: Int64 = 200 << 20
   /// Seconds; what is older is purged.
-  var age = 86_400.0
+  var age: Double?
   var inbox: String?
   /// Whether files are put on a bus, or taken from there.
   var usesBus = false
@@ -102,7 +102,7 @@ struct InboxOptions {
         nil, "max-size", "BYTES", "refuse larger files, also to add (default: 200M)",
         Reading(bytes)
       ) { $0.maxSize = $1 },
-      Option("a", "age", "TIME", "purge: what is older (default: 24h)", .seconds) { $0.age = $1 },
+      Option("a", "age", "TIME", "purge what is older (purge: 24h)", .seconds) { $0.age = $1 },
       Option(nil, "bus", "add: put it on a bus; drain, watch: take from it, too") {
         $0.usesBus = true
       },

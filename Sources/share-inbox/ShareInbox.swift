@@ -49,7 +49,8 @@ public enum ShareInbox {
         try deposit.add(path, now: now)
       }.rawValue
     case .list: return try keeper.list().rawValue
-    case .purge: return try keeper.purge(olderThan: options.age, now: .now()).rawValue
+    case .purge:
+      return try keeper.purge(olderThan: options.age ?? Purge.usualAge, now: .now()).rawValue
     case .retry(let ids): return try keeper.retry(ids).rawValue
     case .remove(let ids): return try keeper.remove(ids).rawValue
     case .drain(let host), .watch(let host):

@@ -139,4 +139,16 @@ is "$(grep -c '9002' "$tmp/live.out")" 2 "and what came meanwhile comes"
 stop "$live"
 stop "$work"
 is "$status" 143 "both end by the signal"
+# A consumer that is deleted under a reader is made anew, and asked at once.
+start deleted bus-get -s "$bus" -d under
+deleted=$pid
+under() { bus_client consumer agents under >/dev/null 2>&1; }
+wait_until 20 under
+bus_client forget agents under
+begun=$(date +%s)
+wait_until 20 under
+rows 3 95001 | bus-put -s "$bus"
+ok "a consumer was deleted: the next records come" wait_until 20 at_least "$tmp/deleted.out" 3
+ok "at once" test "$(($(date +%s) - begun))" -lt 8
+stop "$deleted"
 done_testing

@@ -6,6 +6,7 @@ dump NAME                 each record of a stream: its subject, a blank, its byt
 ids NAME                  each record's message id
 purge NAME                forgets all records of a stream
 delete NAME               and the stream itself
+forget NAME CONSUMER      deletes a consumer of it
 info NAME                 the stream's configuration and state, JSON
 consumer STREAM NAME      a consumer's state, JSON
 leader NAME               the server that leads it
@@ -57,6 +58,8 @@ async def main(url, word, *args):
         await js.purge_stream(args[0])
     elif word == "delete":
         await js.delete_stream(args[0])
+    elif word == "forget":
+        await js.delete_consumer(args[0], args[1])
     elif word == "leader":
         print((await js.stream_info(args[0])).cluster.leader)
     elif word == "consumer":

@@ -394,7 +394,10 @@ is "$(jq -r .path "$out")" "$folder/$((epoch - 80000))-$uuid.new" "--age says ho
 item $((epoch - 90000)) old old "$epoch"
 item $((epoch - 80000)) new "old content" $((epoch - 900000))
 inbox drain --exec false
-is "$(left)" 2 "a drain purges the old ones, too"
+is "$(left)" 3 "a drain purges nothing unasked: it may be the only copy"
+err_unlike purged "and says nothing of it"
+inbox drain -a 24h --exec false
+is "$(left)" 2 "with --age it purges the old ones"
 err_like "$((epoch - 90000))-$uuid.old: purged: it could not be delivered in time" \
   "and says so"
 inbox drain -a 22h --exec false
