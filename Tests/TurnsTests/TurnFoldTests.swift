@@ -110,13 +110,18 @@ import Testing
     #expect(folded.states("m") == ["final"])
   }
 
+  /// A message, and after a pause the draft of another one.
+  private func pause(_ steps: inout PincerLines) {
+    steps.add(#""turnStarted":{}"#)
+    steps.add(#""assistantTextDelta":{"delta":"a"}"#)
+    steps.add(#""assistantMessageCommitted":{"messageId":"m1","fullText":"a"}"#)
+    steps.add(#""turnResumed":{}"#)
+    steps.add(#""assistantTextDelta":{"delta":"b"}"#)
+  }
+
   @Test func aDraftAfterAPauseHasAnIdOfItsOwn() throws {
     let folded = try folded {
-      $0.add(#""turnStarted":{}"#)
-      $0.add(#""assistantTextDelta":{"delta":"a"}"#)
-      $0.add(#""assistantMessageCommitted":{"messageId":"m1","fullText":"a"}"#)
-      $0.add(#""turnResumed":{}"#)
-      $0.add(#""assistantTextDelta":{"delta":"b"}"#)
+      pause(&$0)
     }
     #expect(folded.states("stream_assistant_u") == ["partial", "aborted"])
     #expect(folded.last("message", "stream_assistant_u_2")?["text"]?.string == "b")
@@ -126,11 +131,7 @@ import Testing
 
   @Test func aDraftWhoseIdAnotherMessageGetsIsTakenBack() throws {
     let folded = try folded {
-      $0.add(#""turnStarted":{}"#)
-      $0.add(#""assistantTextDelta":{"delta":"a"}"#)
-      $0.add(#""assistantMessageCommitted":{"messageId":"m1","fullText":"a"}"#)
-      $0.add(#""turnResumed":{}"#)
-      $0.add(#""assistantTextDelta":{"delta":"b"}"#)
+      pause(&$0)
       $0.add(#""turnStarted":{}"#, turn: "v")
       $0.add(#""assistantTextDelta":{"delta":"c"}"#, turn: "v")
       $0.add(
