@@ -53,8 +53,9 @@ struct AttachOutcome: Equatable {
     case (.remoteExit, .noFolder): return refusal(.noFolder(start.directory))
     case (.remoteExit, .noHarness): return refusal(.noHarness(start.firstWord ?? start.harness))
     // The host's script has said why.
-    case (.remoteExit, .noWorktree):
-      return refusal(.noWorktree(why: "nothing was started", isFinal: true))
+    case (.remoteExit(let status), .noWorktree):
+      let isFinal = status != ExitStatus.temporary.rawValue
+      return refusal(.noWorktree(why: "nothing was started", isFinal: isFinal))
     // tmux itself says why.
     case (.remoteExit(let status), .attaching): return AttachOutcome(status: status)
     case (.remoteExit(let status), nil):

@@ -42,7 +42,7 @@ public struct AttachLine: Sendable {
       steps.append("command -v \(word) >/dev/null 2>&1 || \(hasSession) || \(missing)")
     }
     if let worktree = start.worktree {
-      steps.append("\(hasSession) || { \(worktree); } || { s noworktree; exit 1; }")
+      steps.append("\(hasSession) || { \(worktree); } || { w=$?; s noworktree; exit \"$w\"; }")
     }
     steps.append(start.preparation)
     steps.append(Self.quietTerminal)

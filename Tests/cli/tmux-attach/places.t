@@ -80,6 +80,16 @@ if command -v git >/dev/null; then
   ok 'and nothing is started' at me end 30
   not_ok 'no session' rtmux has-session -t =riff
   cp "$root/bin/riff-claude" "$remote_home/bin"
+  echo 'sleep 100 & wait' >"$tmp/riff-claude"
+  start holder sh "$tmp/riff-claude"
+  holder=$pid
+  ln -s "$holder" "$remote_home/in/a b/.git/riff.lock"
+  sit me 30x100 tmux-attach --worktree -d '~/in/a b' $attach_args
+  ok 'while another process makes one, that is said' at me expect "process $holder is making or removing one"
+  at me end 30 >"$tmp/end"
+  is "$(jq .status "$tmp/end")" 75 'and another try may help'
+  stop "$holder"
+  rm "$remote_home/in/a b/.git/riff.lock"
   ok 'with it, the agent has a worktree' \
     seated me --worktree -d '~/in/a b' -s desk -H 'claude --x "y z"'
   is "$(git -C "$(agent_says desk 'select(.what == "start").cwd')" branch --show-current)" \
