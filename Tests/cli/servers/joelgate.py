@@ -153,7 +153,8 @@ def take():
         ring.append((folded, now))
     before(first["text"])
     with lock:
-        state.update(active=first, abort=False)
+        # `flash` is over before anybody could see that the agent was at it.
+        state.update(active=None if first["text"].startswith("flash") else first, abort=False)
         return first
 
 
@@ -265,8 +266,6 @@ def work():
         life = state["life"]
         print(json.dumps({"taken": taken["text"]}, separators=(",", ":")), flush=True)
         if taken["text"].startswith("flash"):
-            # Before anybody could see that it was at it.
-            state["active"] = None
             say("Quick")
             end()
             continue
