@@ -71,6 +71,9 @@ public struct BusAnswer: Sendable {
   /// The number of a stream's last record.
   public var lastSequence: Int? { Self.number(value?["state"]?["last_seq"]) }
 
+  /// Whether other servers have copies of it, which may be behind.
+  public var hasCopies: Bool { value?["cluster"]?["replicas"]?.elements.isEmpty == false }
+
   /// Whether a consumer sends without being asked.
   public var pushes: Bool { value?["config"]?["deliver_subject"]?.string != nil }
 

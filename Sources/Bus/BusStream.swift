@@ -68,6 +68,9 @@ public final class BusStream {
 
   /// The number of the last record when the link came up; nil where we may not look.
   public private(set) var lastSequence: Int?
+  /// Whether other servers have copies of it. A consumer may be at one that is behind: that
+  /// nothing is left there says nothing about the stream before its last record was there.
+  public private(set) var hasCopies = false
 
   /// Whether the stream is there.
   public var isReady: Bool { if case .ready = step { true } else { false } }
@@ -160,7 +163,7 @@ public final class BusStream {
         throw BusFailure(what, "the server made it, but not with the \(other) that were asked for")
       }
       idWindow = answer.idWindow ?? Self.usualIDWindow
-      lastSequence = answer.lastSequence
+      (lastSequence, hasCopies) = (answer.lastSequence, answer.hasCopies)
       return becomeReady(now: now)
     }
     if fault.number == BusAnswer.Fault.noStream, let plan, !isMaking {

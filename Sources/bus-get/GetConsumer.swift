@@ -36,6 +36,8 @@ final class GetConsumer {
   private var order = 0
   /// How many records it had when it was first found.
   private(set) var pendingAtStart: Int?
+  /// The stream's number of the last record that it had delivered then.
+  private(set) var deliveredAtStart = 0
   /// When it gives a record again that nobody acknowledged, seconds.
   private(set) var ackWait: Double
 
@@ -193,7 +195,9 @@ final class GetConsumer {
         last = end
       }
     }
-    if pendingAtStart == nil { pendingAtStart = answer.pending }
+    if pendingAtStart == nil {
+      (pendingAtStart, deliveredAtStart) = (answer.pending, answer.delivered ?? 0)
+    }
     hasBegun = true
     missedSince = nil
     step = .ready(name: name)

@@ -11,7 +11,10 @@ extension GetLoop {
       guard case .message(let message) = arrival else { continue }
       if message.token == "e" {
         let answer = BusAnswer(message)
-        if answer.pending == 0 { isAtEnd = true }
+        if answer.pending == 0 {
+          emptyLooks += 1
+          if !stream.hasCopies || emptyLooks >= Self.mostLooks { isAtEnd = true }
+        }
         if isAtEnd { looks += 1 }
         unacknowledged = max(0, (answer.unacknowledged ?? 0) - inHand.count)
         continue
@@ -24,7 +27,9 @@ extension GetLoop {
         state?.begin(behind: consumer.last)
         if consumer.isOwn, options.endsThere { lastWanted = stream.lastSequence }
       }
-      if options.endsThere, consumer.pendingAtStart == 0 { isAtEnd = true }
+      if options.endsThere, consumer.pendingAtStart == 0, isLast(consumer.deliveredAtStart) {
+        isAtEnd = true
+      }
     }
   }
 
@@ -55,7 +60,8 @@ extension GetLoop {
             continue
           }
         }
-        if place.pending == 0 { isAtEnd = isAtEnd || options.endsThere }
+        if options.endsThere, place.pending == 0, isLast(place.sequence) { isAtEnd = true }
+        emptyLooks = 0
         hand.append(GetRecord(message: message, place: place))
         continue
       }
@@ -81,6 +87,11 @@ extension GetLoop {
         }
       }
     }
+  }
+
+  /// Whether nothing comes behind this record where the consumer has nothing left.
+  private func isLast(_ sequence: Int) -> Bool {
+    !stream.hasCopies || sequence >= stream.lastSequence ?? 0
   }
 
   private func rest(now: Double, _ words: String) {

@@ -35,6 +35,8 @@ final class GetLoop {
   var isAtEnd = false { didSet { if isAtEnd, !oldValue { lookAt = 0 } } }
   /// How often the consumer was asked what is left since then, and how many records others have.
   var looks = 0
+  /// How often it had nothing left in a row, where a copy of the stream may be behind.
+  var emptyLooks = 0
   var unacknowledged = 0
   /// Acknowledgements that no connection took.
   var unsent: [(subject: String, text: String)] = []
@@ -60,7 +62,7 @@ final class GetLoop {
   /// From one look to the next at the end, seconds, and how many there are where others have
   /// records: those that nobody acknowledged in time come meanwhile, and our own answers arrive.
   private static let lookRest = 0.5
-  private static let mostLooks = 3
+  static let mostLooks = 3
 
   init(
     _ options: GetOptions, _ door: BusDoor, _ diagnostics: Diagnostics

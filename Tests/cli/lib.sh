@@ -264,6 +264,23 @@ err_one_line() {
 
 # --- processes that stay
 
+# free_ports [COUNT]: so many ports at which nobody listens, out of the range that connections
+# of others are given, who could take one before it is used.
+free_ports() {
+  python3 - "${1:-1}" <<'END'
+import random, socket, sys
+held = []
+while len(held) < int(sys.argv[1]):
+    one = socket.socket()
+    try:
+        one.bind(("127.0.0.1", random.randrange(10240, 32000)))
+        held.append(one)
+    except OSError:
+        pass
+print(*(each.getsockname()[1] for each in held))
+END
+}
+
 # start NAME CMD ARG...: standard input is /dev/null. A shell's background jobs
 # ignore INT and QUIT (under nohup HUP, too), and lose a TERM that comes at once: undo
 # the first, and return when the second cannot happen any more.

@@ -17,8 +17,7 @@ row() { awk -F '\t' -v part="$1" '$1 == part { print $2 "|" $4 }' "$out"; }
 start_server parts python3 "$cli/servers/joelparts.py" --log "$tmp/queries" \
   --control "$tmp/parts.words"
 parts=$url
-redis=$(python3 -c \
-  'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+redis=$(free_ports)
 printf 'port %s\nbind 127.0.0.1\nsave ""\ndir %s\n' "$redis" "$tmp" >"$tmp/redis.conf"
 start redis redis-server "$tmp/redis.conf"
 redis_says() { redis-cli -p "$redis" "$@" >/dev/null; }

@@ -9,10 +9,7 @@ call() { run agent-call -p joel "$@"; }
 fault() { printf '%s\n' "$*" >"$tmp/parts.words"; }
 
 # A real Redis, with a password.
-free_port() {
-  python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-redis=$(free_port)
+redis=$(free_ports)
 printf 'r3dis "pass" word\n' >"$tmp/redis.password"
 chmod 600 "$tmp/redis.password"
 {

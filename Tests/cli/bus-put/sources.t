@@ -8,7 +8,7 @@ needs_peers
 bound=30
 ada=
 
-leaves=$(python3 -c 'import socket; print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])')
+leaves=$(free_ports)
 mkfifo "$tmp/control"
 start_server relay python3 "$cli/servers/relay.py" "127.0.0.1:$leaves" "$tmp/control"
 exec 7<>"$tmp/control"

@@ -8,13 +8,6 @@ bound=40
 umask 077
 conf=$XDG_CONFIG_HOME/agentutils/config
 
-ports() {
-  python3 - "$1" <<'END'
-import socket, sys
-held = [socket.create_server(("127.0.0.1", 0)) for _ in range(int(sys.argv[1]))]
-print(*(each.getsockname()[1] for each in held))
-END
-}
 # server NAME CLIENT ROUTE ROUTES LINE...
 server() {
   _name=$1
@@ -31,7 +24,7 @@ server() {
 # --- one is named, of three, before the others are there
 
 # shellcheck disable=SC2046
-set -- $(ports 6)
+set -- $(free_ports 6)
 routes="\"nats://127.0.0.1:$4\", \"nats://127.0.0.1:$5\", \"nats://127.0.0.1:$6\""
 server a "$1" "$4" "$routes"
 named=$pid
@@ -76,7 +69,7 @@ tell() {
   lines=$2
   shift 2
   # shellcheck disable=SC2046
-  set -- "$@" $(ports 4)
+  set -- "$@" $(free_ports 4)
   while [ "$#" -gt 4 ]; do
     printf '%s\n' "$1" >>"$tmp/$name.section"
     shift

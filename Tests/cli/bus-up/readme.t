@@ -27,12 +27,7 @@ is "$(find "$tmp" -name 'block*' | wc -l | tr -d ' ')" 10 "each block is run bel
 
 # --- what stands for what
 
-ports=$(python3 - <<'END'
-import socket
-held = [socket.create_server(("127.0.0.1", 0)) for _ in range(11)]
-print(*(each.getsockname()[1] for each in held))
-END
-)
+ports=$(free_ports 11)
 # shellcheck disable=SC2086
 set -- $ports
 laptop=$1

@@ -4,8 +4,7 @@
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../bus.sh"
 bound=30
-free() { python3 -c 'import socket; print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])'; }
-port=$(free)
+port=$(free_ports)
 
 start_server up bus-up --port "$port"
 up=$pid
@@ -31,7 +30,7 @@ err_is "bus-up: port $port is in use: is a bus running already? --port names ano
 # Another server on the same folder, also one that a killed bus-up left behind.
 second_is_refused() {
   cp "$state/server.conf" "$tmp/conf"
-  run bus-up --port "$(free)"
+  run bus-up --port "$(free_ports)"
   status_is 2 "$1"
   err_is "bus-up: $state: another server is at work there" "is told"
   ok "and touches nothing" cmp -s "$state/server.conf" "$tmp/conf"
