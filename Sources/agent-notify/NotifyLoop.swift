@@ -13,7 +13,7 @@ struct NotifyLoop {
   private var reader: NoticeReader
   private var bundler: Bundler
   private let told: ToldFile
-  private let ways: [any Way]
+  private var channels: [Channel]
   private let client: WebClient?
   private let outcome: Outcome
   private var faults: FaultLog
@@ -24,15 +24,17 @@ struct NotifyLoop {
   private var lastSave = 0.0
   /// Whether what is read comes again until it is acknowledged, and is until it was told.
   private let isBus: Bool
-  /// What is told of a bus, the first of them now. It is what waited, or what was kept.
-  private var telling: [(delivery: Delivery, of: [Bundle], wasKept: Bool)] = []
-  private var isTelling = false
+  /// What is being told, or will be when somebody is there.
+  private var tellings: [Telling] = []
+  /// What could not be told: at once, and when it was kept.
+  private var untold: [Bundle], untoldKept: [Bundle] = []
+  /// When that is tried again.
+  private var retryAt = Double.infinity
+  private var backoff = Backoff(base: 60, cap: 3600)
   /// Whether what is to be told waits for somebody to be there.
   private var isHeld = false
   /// Whether it is still asked who is there.
   private var isAsking = false
-  /// Whether what waits is written down, too: it may wait for long.
-  private var keepsWaiting: Bool
   /// When nothing more is read.
   private let timeLimit: Double
   /// When all is to be over, after a signal or the time limit.
@@ -43,18 +45,24 @@ struct NotifyLoop {
   private static let mostLines = 1000
   /// How long the ways have at the end, seconds.
   private static let grace = 5.0
+  /// How often what changed is written down, seconds.
+  private static let saving = 0.1
+  /// While so many are being told, no more of them are made.
+  private static let mostTellings = 1000
 
   init(_ options: NotifyOptions, _ diagnostics: Diagnostics) throws {
     timeLimit = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     outcome = Outcome(diagnostics)
     client = options.ntfy == nil ? nil : try options.access.client(diagnostics.program)
-    ways = try Self.ways(options, client, outcome)
+    channels = try Self.channels(options, client, outcome)
     isBus = !options.subjects.isEmpty
     told = try ToldFile(
       options.state, profiles: options.profiles, isBus: isBus, now: Clock.monotonic)
     bundler = Bundler(options.limits)
-    keepsWaiting = isBus || !told.waiting.isEmpty
-    bundler.restore(told.kept, others: told.others, waiting: told.waiting)
+    bundler.restore(
+      told.kept, others: told.others, waiting: told.waiting.filter(\.ways.isEmpty))
+    untold = told.waiting.filter { !$0.ways.isEmpty }
+    retryAt = untold.isEmpty ? .infinity : 0
     reader = NoticeReader(options.routes, diagnostics: diagnostics)
     faults = FaultLog(diagnostics)
     EndSignals.watch()
@@ -66,12 +74,12 @@ struct NotifyLoop {
         following: options.profiles, filters: options.filters, maxTime: options.maxTime)
   }
 
-  private static func ways(
+  private static func channels(
     _ options: NotifyOptions, _ client: WebClient?, _ outcome: Outcome
-  ) throws(SettingsError) -> [any Way] {
+  ) throws(SettingsError) -> [Channel] {
     var ways: [any Way] = options.ways.map { way in
       switch way {
-      case .bell: BellWay(outcome)
+      case .bell: BellWay()
       case .line: LineWay()
       case .notifySend: Programs.notifySend(outcome)
       case .osascript: Programs.osascript(outcome)
@@ -85,27 +93,37 @@ struct NotifyLoop {
           outcome))
     }
     ways += options.commands.map { Programs.command($0, outcome) as any Way }
-    return ways.isEmpty ? usual(outcome) : ways
+    return ways.isEmpty ? [Channel(usual(outcome))] : ways.map { Channel([$0]) }
   }
 
-  /// The best that there is.
+  /// The best that there is, and what stands in for it.
   private static func usual(_ outcome: Outcome) -> [any Way] {
     #if os(macOS)
-      return [Programs.osascript(outcome)]
+      let desktop: [any Way] = [Programs.osascript(outcome)]
     #else
       let displays = ["WAYLAND_DISPLAY", "DISPLAY"]
-      if displays.contains(where: { Process.environment($0) != nil }), Programs.has("notify-send") {
-        return [Programs.notifySend(outcome)]
-      }
-      if Process.environment("TMUX") != nil, Programs.has("tmux") {
-        return [TmuxWay(outcome)]
-      }
-      return isatty(1) != 0 ? [LineWay(), BellWay(outcome)] : [LineWay()]
+      let hasDisplay = displays.contains { Process.environment($0) != nil }
+      let desktop: [any Way] =
+        hasDisplay && Programs.has("notify-send") ? [Programs.notifySend(outcome)] : []
     #endif
+    if Process.environment("TMUX") != nil, Programs.has("tmux") {
+      return desktop + [TmuxWay(outcome)]
+    }
+    return desktop + [LineWay(rings: isatty(1) != 0)]
   }
 
   /// Goes on until there is nothing more to read and to tell, or a signal comes.
   mutating func run() throws -> ExitStatus {
+    do {
+      return try goOn()
+    } catch let error as WriteFailure {
+      // What could not be written to standard output waits, too.
+      try? save(now: Clock.monotonic, isNow: true)
+      throw error
+    }
+  }
+
+  private mutating func goOn() throws -> ExitStatus {
     var signal: Int32?
     while true {
       var now = Clock.monotonic
@@ -124,31 +142,35 @@ struct NotifyLoop {
       isAsking = false
       try tell(now: now, isEnd: isEnd)
       client?.perform()
-      try tellNext(now: now, isEnd: isEnd)
-      var next = ways.map { $0.work(now: now) }.min() ?? .infinity
-      let isIdle = ways.allSatisfy(\.isIdle)
-      if isTelling, isIdle { next = now }
+      var next = Double.infinity
+      for index in channels.indices { next = min(next, channels[index].work(now: now)) }
+      if try hear(now: Clock.monotonic) { next = now }
+      let isIdle = channels.allSatisfy(\.isIdle)
       let isLate = now > deadline ?? .infinity
-      let isOver = !isAsking && (telling.isEmpty || isHeld) && isIdle || isLate
+      let isOver = !isAsking && (tellings.isEmpty || isHeld) && isIdle || isLate
       if isEnd, isOver {
+        if isLate, signal == nil { giveUp() }
+        try save(now: now, isNow: true)
         if let signal {
           for source in sources { _ = source.end() }
-          for way in ways { way.stop() }
+          for channel in channels { channel.stop() }
           Process.die(by: signal)
         }
-        if isLate { giveUp() }
         return end()
       }
-      if outcome.status == .denied { return end() }
+      if outcome.status == .denied {
+        try save(now: now, isNow: true)
+        return end()
+      }
       wait(until: hasMore ? now : next, now: now, isEnd: isEnd)
     }
   }
 
   /// Ends the ways that are not through when the time is over.
   private func giveUp() {
-    for way in ways where !way.isIdle {
-      way.stop()
-      outcome.fail(way.name, "not through at the end; see --max-time")
+    for channel in channels where !channel.isIdle {
+      channel.stop()
+      outcome.fail(channel.way.name, "not through at the end; see --max-time")
     }
   }
 
@@ -189,7 +211,7 @@ struct NotifyLoop {
   /// of it is written down at each step, and what has no place is better kept on the bus.
   private var mayRead: Bool {
     guard isBus else { return true }
-    let count = telling.reduce(bundler.waiting.count) { $0 + $1.of.count }
+    let count = tellings.reduce(bundler.waiting.count + untold.count) { $0 + $1.bundles.count }
     return count < Bundler.mostKinds
   }
 
@@ -203,71 +225,123 @@ struct NotifyLoop {
     let id = ToldFile.id(of: routed.notice)
     guard told.isNew(id) else { return }
     bundler.take(routed, id: id, isNow: action.isNow, now: Clock.monotonic)
-    if !action.isNow || keepsWaiting { told.add(action.isNow ? [] : id.map { [$0] } ?? []) }
+    told.add(action.isNow ? [] : id.map { [$0] } ?? [])
   }
 
+  /// Makes tellings of what is due, and begins with them.
   private mutating func tell(now: Double, isEnd: Bool) throws {
+    if now >= retryAt { tryAgain(now: now) }
     let wantsDigest =
       !bundler.kept.isEmpty && (isEnd || bundler.digestTime ?? .infinity <= now)
       && !(givenState ?? reader.state()).isBusy
-    // What comes from a bus is asked for when its turn comes.
-    let isDue = !isBus && (wantsDigest || bundler.hasDue(now: now, isEnd: isEnd))
-    var deliveries: [Delivery] = []
-    if isBus || isDue && isSomebodyThere(now, isEnd: isEnd) {
-      for (delivery, bundles) in bundler.due(now: now, isEnd: isEnd) {
-        if isBus {
-          telling.append((delivery, bundles, false))
-        } else {
-          deliveries.append(delivery)
-          told.add(bundles.flatMap(\.ids))
+    let isDue = wantsDigest || bundler.hasDue(now: now, isEnd: isEnd)
+    let hasNew = tellings.contains { !$0.isPosted }
+    if hasNew || isDue && tellings.count < Self.mostTellings, isSomebodyThere(now, isEnd: isEnd) {
+      let all = Set(channels.indices)
+      tellings += bundler.due(now: now, isEnd: isEnd).map { delivery, bundles in
+        Telling(delivery, of: bundles, wasKept: false, by: all)
+      }
+      if wantsDigest, let (digest, bundles) = bundler.digest() {
+        tellings.append(Telling(digest, of: bundles, wasKept: true, by: all))
+      }
+      // What cannot be written down is not told: it would be told again and again.
+      try save(now: now, isNow: true)
+      try post(now)
+    }
+    try save(now: now, isNow: isEnd)
+    if isBus { sources[0].confirm() }
+  }
+
+  /// Gives what is new to the ways that have somebody to tell it to.
+  private func post(_ now: Double) throws {
+    for telling in tellings where !telling.isPosted {
+      telling.isPosted = true
+      let there = telling.open.filter { channels[$0].isThere(now: now) != false }
+      // Without any of its own it waits as what failed does.
+      if there.isEmpty { telling.failed = telling.open }
+      telling.open = there
+      for index in there.sorted() { try channels[index].way.post(telling) }
+    }
+  }
+
+  /// Takes note of what the ways have told, and what they could not tell.
+  ///
+  /// - Returns: whether something is to be told otherwise at once.
+  private mutating func hear(now: Double) throws -> Bool {
+    var passed = false
+    for index in channels.indices {
+      for (way, end) in channels[index].ended() {
+        let isFirst = channels[index].way === way
+        if let failure = end.failure, channels[index].passes(way, now: now) {
+          if isFirst { outcome.note(way.name, "\(failure.reason); another way is taken") }
+          for telling in end.tellings { telling.isPosted = false }
+          passed = true
+          continue
+        }
+        if let failure = end.failure { outcome.fail(way.name, failure.reason, failure.status) }
+        for telling in end.tellings {
+          telling.open.remove(index)
+          if let failure = end.failure, !failure.isFinal { telling.failed.insert(index) }
         }
       }
-      let kept = bundler.kept
-      if wantsDigest, let digest = bundler.digest() {
-        if isBus { telling.append((digest, kept, true)) } else { deliveries.append(digest) }
-        told.add([])
-      }
-      if bundler.isEmpty { keepsWaiting = isBus }
     }
-    for delivery in deliveries { told.add(delivery) }
-    // What is only kept may wait a moment, so that a burst is not written line by line.
-    if !deliveries.isEmpty || isEnd || isBus || now - lastSave >= 1 {
-      try save()
-      lastSave = now
+    for telling in tellings where telling.isPosted && telling.open.isEmpty {
+      close(telling, now: now)
     }
-    if isBus { sources[0].confirm() }
-    for delivery in deliveries { try post(delivery, now) }
+    let count = tellings.count
+    tellings.removeAll { $0.isPosted && $0.open.isEmpty }
+    if tellings.count < count { try save(now: now, isNow: true) }
+    return passed
   }
 
-  /// Tells what comes from a bus, one after the other: what the ways are through with is told.
-  private mutating func tellNext(now: Double, isEnd: Bool) throws {
-    guard !telling.isEmpty, ways.allSatisfy(\.isIdle) else { return }
-    if isTelling {
-      let (delivery, bundles, wasKept) = telling.removeFirst()
-      told.add(wasKept ? [] : bundles.flatMap(\.ids))
-      told.add(delivery)
-      try save()
+  /// All ways are through with it: it was told, or it waits for another try.
+  private mutating func close(_ telling: Telling, now: Double) {
+    if telling.failed.count < channels.count { told.add(telling.delivery) }
+    if telling.failed.isEmpty {
+      told.add(telling.wasKept ? [] : telling.bundles.flatMap(\.ids))
+      backoff.reset()
+      if untold.isEmpty, untoldKept.isEmpty { outcome.mend() }
+      return
     }
-    isTelling = false
-    guard let next = telling.first, isSomebodyThere(now, isEnd: isEnd) else { return }
-    isTelling = true
-    try post(next.delivery, now)
+    let isPartial = telling.failed.count < channels.count
+    let names = isPartial ? telling.failed.sorted().map { channels[$0].way.name } : []
+    let bundles = telling.bundles.map { bundle in
+      var bundle = bundle
+      bundle.ways = names
+      return bundle
+    }
+    told.add([])
+    if telling.wasKept, !isPartial {
+      Bundle.gather(bundles, into: &untoldKept, now: now)
+    } else {
+      Bundle.gather(bundles, into: &untold, now: now)
+    }
+    if retryAt == .infinity {
+      retryAt = now + backoff.next(random: Double.random(in: 0..<1))
+    }
   }
 
-  private func post(_ delivery: Delivery, _ now: Double) throws {
-    for way in ways where way.isThere(now: now) != false { try way.post(delivery) }
+  /// Has what failed told once more: by the ways that failed, if they are still there.
+  private mutating func tryAgain(now: Double) {
+    retryAt = .infinity
+    bundler.takeBack(untold.filter(\.ways.isEmpty), wasKept: false)
+    bundler.takeBack(untoldKept, wasKept: true)
+    for bundle in untold where !bundle.ways.isEmpty {
+      // Where no way has that name any more, it is told: others told it.
+      let own = channels.indices.filter { bundle.ways.contains(channels[$0].way.name) }
+      tellings.append(Telling(bundle.delivery, of: [bundle], wasKept: false, by: Set(own)))
+    }
+    (untold, untoldKept) = ([], [])
   }
 
   /// Whether somebody can be told, as far as is known.
   private mutating func isSomebodyThere(_ now: Double, isEnd: Bool) -> Bool {
-    let answers = ways.map { $0.isThere(now: now) }
+    let answers = channels.map { $0.isThere(now: now) }
     isAsking = answers.contains(nil)
     if isAsking { return false }
     let wasHeld = isHeld
     isHeld = !answers.contains(true)
     if isHeld, !wasHeld {
-      keepsWaiting = true
-      told.add([])
       if !isEnd { outcome.note(absentees, "what there is to tell waits") }
     }
     return !isHeld
@@ -275,15 +349,18 @@ struct NotifyLoop {
 
   /// The ways in which nobody can be told, and why.
   private var absentees: String {
-    ways.map { "\($0.name): \($0.absence)" }.joined(separator: ", ")
+    channels.map { "\($0.way.name): \($0.way.absence)" }.joined(separator: ", ")
   }
 
-  private func save() throws {
-    let kept = telling.filter(\.wasKept).flatMap(\.of)
-    let waiting = telling.filter { !$0.wasKept }.flatMap(\.of)
+  /// Writes down what there is to tell, and what was told.
+  private mutating func save(now: Double, isNow: Bool) throws {
+    guard isNow || isBus || now - lastSave >= Self.saving else { return }
+    lastSave = now
+    let kept = tellings.filter(\.wasKept).flatMap(\.bundles)
+    let waiting = tellings.filter { !$0.wasKept }.flatMap(\.bundles)
     try told.save(
-      kept: bundler.kept + kept, others: bundler.othersKept,
-      waiting: keepsWaiting ? bundler.unsaid + waiting : [])
+      kept: bundler.kept + kept + untoldKept, others: bundler.othersKept,
+      waiting: bundler.unsaid + waiting + untold)
   }
 
   private func wait(until next: Double, now: Double, isEnd: Bool) {
@@ -294,7 +371,8 @@ struct NotifyLoop {
       if !isHeld, !isAsking { until = min(until, bundler.next(now: now) ?? .infinity) }
       // Somebody who is busy is not asked every moment whether they still are.
       if let digest = bundler.digestTime { until = min(until, max(digest, now + 5)) }
-      if told.hasNews { until = min(until, lastSave + 1) }
+      if told.hasNews { until = min(until, lastSave + Self.saving) }
+      if !isHeld, !isAsking { until = min(until, retryAt) }
     }
     if let deadline { until = min(until, deadline) }
     var seconds = min(max(until - now, 0), 60)

@@ -97,10 +97,10 @@ import Testing
     #expect(bundler.digestTime == 61)
     #expect(bundler.due(now: 99, isEnd: false).isEmpty)
     let digest = bundler.digest()
-    #expect(digest?.title == "3 notifications")
-    #expect(digest?.body == "high\nlow ×2")
-    let again = bundler.digest()
-    #expect(again == nil)
+    #expect(digest?.0.title == "3 notifications")
+    #expect(digest?.0.body == "high\nlow ×2")
+    #expect(digest?.of.count == 2)
+    #expect(bundler.digest() == nil)
   }
 
   @Test("what was written down is read again, all of it")

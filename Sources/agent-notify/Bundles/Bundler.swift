@@ -50,13 +50,16 @@ struct Bundler {
   var count: Int { waiting.reduce(others) { $0 + $1.count } }
 
   /// What waits, for a later run: those without a place are one.
-  var unsaid: [Bundle] {
-    guard others > 0 else { return waiting }
-    var notice = Notice()
-    notice.title = "more notifications"
-    return waiting + [
-      Bundle(notice, count: others, urgency: .attention, hasSound: false, ids: [], now: 0)
-    ]
+  var unsaid: [Bundle] { waiting + bundled(others) }
+
+  /// Those without a place, as one.
+  private func bundled(_ others: Int) -> [Bundle] {
+    others > 0 ? [Bundle.counted(others, now: 0)] : []
+  }
+
+  /// Takes back what could not be told.
+  mutating func takeBack(_ bundles: [Bundle], wasKept: Bool) {
+    if wasKept { kept = bundles + kept } else { waiting = bundles + waiting }
   }
 
   /// Whether `due` has something.
@@ -83,7 +86,8 @@ struct Bundler {
       return true
     }
     // An emergency is told at once, and takes nobody's place for long.
-    guard bundles.count < mostKinds || routed.urgency == .emergency else { return false }
+    let most = routed.urgency == .emergency ? 10 * mostKinds : mostKinds
+    guard bundles.count < most else { return false }
     bundles.append(fresh)
     bundles[bundles.count - 1].add(routed, id: id, now: now)
     return true
@@ -115,10 +119,11 @@ struct Bundler {
     let isSummed = !rest.isEmpty || others > 0
     if isSummed {
       let summary = Bundle.summary(rest, others: others)
-      out.append((summary, rest))
+      out.append((summary, rest + bundled(others)))
       others = 0
     }
-    waiting.removeAll { one in ready.contains { $0.key == one.key } }
+    let keys = Set(ready.map(\.key))
+    waiting.removeAll { keys.contains($0.key) }
     told += Array(repeating: now, count: single + (isSummed ? 1 : 0))
     return out
   }
@@ -141,9 +146,13 @@ struct Bundler {
   }
 
   /// Tells what was kept.
-  mutating func digest() -> Delivery? {
+  ///
+  /// - Returns: what it tells, too; nil for nothing.
+  mutating func digest() -> (Delivery, of: [Bundle])? {
+    guard !kept.isEmpty else { return nil }
     defer { (kept, keptOthers) = ([], 0) }
-    if kept.count == 1, keptOthers == 0 { return kept[0].delivery }
-    return kept.isEmpty ? nil : Bundle.summary(kept, others: keptOthers)
+    let isOne = kept.count == 1 && keptOthers == 0
+    let delivery = isOne ? kept[0].delivery : Bundle.summary(kept, others: keptOthers)
+    return (delivery, kept + bundled(keptOthers))
   }
 }

@@ -80,8 +80,10 @@ struct Bundle {
   private(set) var hasSound = false
   /// By which they are known again, as many as are remembered.
   private(set) var ids: [String] = []
+  /// The ways that could not tell it, by their names; none where no way has told it.
+  var ways: [String] = []
   /// When they came, seconds of the monotonic clock.
-  let first: Double
+  private(set) var first: Double
   private(set) var last: Double
 
   /// Longer texts are of no use to somebody who is interrupted, scalars.
@@ -119,6 +121,40 @@ struct Bundle {
     if order.firstIndex(of: given) ?? 0 < order.firstIndex(of: urgency) ?? 0 { urgency = given }
     hasSound = hasSound || routed.hasSound
     if let id, ids.count < ToldFile.most { ids.append(id) }
+  }
+
+  /// Takes back what could not be told: what is the same is one again, and what has no place is
+  /// counted.
+  static func gather(_ bundles: [Bundle], into list: inout [Bundle], now: Double) {
+    for var bundle in bundles {
+      (bundle.first, bundle.last) = (now, now)
+      if list.count >= Bundler.mostKinds { bundle = bundle.countedOnly(now: now) }
+      let same = list.firstIndex { $0.key == bundle.key && $0.ways == bundle.ways }
+      if let same { list[same].absorb(bundle) } else { list.append(bundle) }
+    }
+  }
+
+  private mutating func absorb(_ other: Bundle) {
+    count += other.count
+    ids += other.ids.prefix(max(0, ToldFile.most - ids.count))
+    let order = NotificationRecord.Urgency.allCases
+    func rank(_ one: Bundle) -> Int { order.firstIndex(of: one.urgency) ?? 0 }
+    if rank(other) < rank(self) { urgency = other.urgency }
+    hasSound = hasSound || other.hasSound
+  }
+
+  /// One of which only the number is known.
+  static func counted(_ count: Int, now: Double) -> Bundle {
+    var notice = Notice()
+    notice.title = "more notifications"
+    return Bundle(
+      notice, count: count, urgency: .attention, hasSound: false, ids: [], now: now)
+  }
+
+  private func countedOnly(now: Double) -> Bundle {
+    var out = Self.counted(count, now: now)
+    (out.ids, out.urgency) = (ids, urgency)
+    return out
   }
 
   /// Its title for a person, with whose it is and how many.

@@ -6,9 +6,8 @@ import Screen
 
 /// What was told, and what is kept for later, over restarts: a record `notify_state`.
 ///
-/// A notification is written down before it is told: whatever happens in between, it is
-/// told at most once. One of a bus is written down before that is acknowledged, and again when it
-/// was told: it is told at least once.
+/// A notification is written down when it was read, and again when it was told: only a crash
+/// between its telling and that tells it twice.
 final class ToldFile {
   private let file: StateFile
   private var ids: [String] = []
@@ -30,27 +29,61 @@ final class ToldFile {
   /// is longer is refused, not read in part: what it has was acknowledged, and is nowhere else.
   private static let limit = 32 << 20
 
+  /// Files of processes that have ended, all of which is here at the next `save`.
+  private var adopted: [StateFile] = []
+  /// How many processes that read standard input can have a file each.
+  private static let mostSlots = 32
+
   /// - Parameters:
   ///   - path: the argument of `--state`; nil for a file of the state folder.
   ///   - profiles: those that are followed: each choice of them has a file of its own.
   ///   - isBus: whether a bus is, which has one, too.
   ///   - now: seconds of the monotonic clock.
-  /// - Throws: `SettingsError`, also when another process has the file. The one of standard
-  ///   input is anybody's: who says one thing must not be refused because another speaks.
+  /// - Throws: `SettingsError`, also when another process has the file. Those of standard input
+  ///   are several: who says one thing must not be refused because another speaks.
   init(
     _ path: String?, profiles: [String], isBus: Bool, now: Double
   ) throws(SettingsError) {
-    file = try Self.file(path, profiles: profiles, isBus: isBus)
-    if path != nil || !profiles.isEmpty || isBus { try Self.lock(file.path) }
+    if path != nil || !profiles.isEmpty || isBus {
+      file = try Self.file(path, profiles: profiles, isBus: isBus)
+      try Self.lock(file.path)
+      try take(file, now: now)
+      return
+    }
+    let slots = try (1...Self.mostSlots).map { number throws(SettingsError) in
+      StateFile(path: try Folders().stateFile(number == 1 ? "notify" : "notify+\(number)"))
+    }
+    var free = slots.count
+    for index in slots.indices where free == slots.count {
+      if try Self.locks(slots[index].path) { free = index }
+    }
+    guard free < slots.count else {
+      throw SettingsError(slots[0].path, "in use by another agent-notify")
+    }
+    file = slots[free]
+    try take(file, now: now)
+    for (index, slot) in slots.enumerated() where index != free && access(slot.path, F_OK) == 0 {
+      if index > free, try Self.locks(slot.path) {
+        try take(slot, now: now)
+        adopted.append(slot)
+        isDirty = true
+      } else if let object = try Self.state(of: slot) {
+        for id in object["told"]?.elements.compactMap(\.string) ?? [] { _ = isNew(id) }
+      }
+    }
+  }
+
+  /// Takes what a file has.
+  private func take(_ file: StateFile, now: Double) throws(SettingsError) {
     guard let object = try Self.state(of: file) else { return }
-    ids = object["told"]?.elements.compactMap(\.string).suffix(Self.most) ?? []
-    known = Set(ids)
-    order = ids
-    others = Self.count(object["others"], atLeast: 0)
-    kept = Self.bundles(object["kept"], now: now)
-    waiting = Self.bundles(object["waiting"], now: now)
-    for id in waiting.flatMap(\.ids) { _ = isNew(id) }
-    history = Self.history(of: object).suffix(Self.mostHistory)
+    let told = object["told"]?.elements.compactMap(\.string) ?? []
+    ids = (ids + told).suffix(Self.most)
+    others += Self.count(object["others"], atLeast: 0)
+    kept += Self.bundles(object["kept"], now: now)
+    let others = Self.bundles(object["waiting"], now: now)
+    waiting += others
+    for id in told + others.flatMap(\.ids) { _ = isNew(id) }
+    history = (Self.history(of: object) + history).suffix(Self.mostHistory)
   }
 
   private static func file(
@@ -79,7 +112,7 @@ final class ToldFile {
       let folder = Folders().state
       // A dot stands in the names of locks and of files that are being written.
       let names = try FolderFile.names(in: folder).filter {
-        ($0.hasPrefix("notify-") || $0 == "notify+bus") && !$0.utf8.contains(UInt8(ascii: "."))
+        ($0.hasPrefix("notify-") || $0.hasPrefix("notify+")) && !$0.utf8.contains(UInt8(ascii: "."))
       }
       files += names.sorted().map { StateFile(path: Folders.join(folder, $0)) }
     }
@@ -98,24 +131,32 @@ final class ToldFile {
 
   private static func bundles(_ list: JSONValue?, now: Double) -> [Bundle] {
     (list?.elements ?? []).map { one in
-      Bundle(
+      var bundle = Bundle(
         Notice(one), count: count(one["count"], atLeast: 1),
         urgency: one["urgency"]?.string.flatMap { .init(rawValue: $0) } ?? .info,
         hasSound: one["sound"]?.bool == true,
         ids: one["ids"]?.elements.compactMap(\.string) ?? [], now: now)
+      bundle.ways = one["ways"]?.elements.compactMap(\.string) ?? []
+      return bundle
     }
   }
 
   /// Keeps a file to this process, to its end: of two, each would tell what the other told,
   /// and undo what it kept.
   private static func lock(_ path: String) throws(SettingsError) {
-    // Never closed. The file itself is replaced meanwhile.
-    let descriptor = try OwnPath.append(try OwnPath.resolve(path) + ".lock")
-    guard clibc_flock(descriptor) == 0 else {
-      let code = systemError
-      throw SettingsError(
-        path, code == EWOULDBLOCK ? "in use by another agent-notify" : systemReason(code))
+    guard try locks(path) else {
+      throw SettingsError(path, "in use by another agent-notify")
     }
+  }
+
+  private static func locks(_ path: String) throws(SettingsError) -> Bool {
+    // Never closed where it is ours. The file itself is replaced meanwhile.
+    let descriptor = try OwnPath.append(try OwnPath.resolve(path) + ".lock")
+    if clibc_flock(descriptor) == 0 { return true }
+    let code = systemError
+    close(descriptor)
+    if code == EWOULDBLOCK { return false }
+    throw SettingsError(path, systemReason(code))
   }
 
   /// A number that sums can be made of, whatever the file has.
@@ -173,6 +214,8 @@ final class ToldFile {
       .time(Timestamp.now())
     try file.replace(with: record.line)
     isDirty = false
+    for each in adopted { unlink(each.path) }
+    adopted = []
   }
 
   private static func object(_ bundle: Bundle, isWhole: Bool = false) -> RecordText {
@@ -185,6 +228,7 @@ final class ToldFile {
     return text.string("backend", notice.backend).string("id", notice.id)
       .object("about", notice.about.map(RoutedNotice.object)).string("thread", notice.thread)
       .bool("sound", bundle.hasSound).strings("ids", bundle.ids)
+      .strings("ways", bundle.ways.isEmpty ? nil : bundle.ways)
   }
 
   /// A name that is one of a file: what could lead elsewhere is spelled out.

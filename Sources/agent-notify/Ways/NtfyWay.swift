@@ -12,7 +12,8 @@ final class NtfyWay: Way {
   private let request: Request
   private let topic: String
   private var queue = WayQueue()
-  private var current: Delivery?
+  var ended: [WayEnd] = []
+  private var current: (delivery: Delivery, of: [Telling])?
   private var fetch: Fetch?
   private var retryAt = 0.0
   private var backoff = Backoff(base: 2, cap: 60)
@@ -86,19 +87,19 @@ final class NtfyWay: Way {
 
   var isIdle: Bool { current == nil && queue.isEmpty }
 
-  func post(_ delivery: Delivery) { queue.add(delivery) }
+  func post(_ telling: Telling) { queue.add(telling) }
 
   func work(now: Double) -> Double {
     if let fetch { return fetch.tick(now: now) }
     if current == nil {
-      current = queue.next { outcome.noteSum(name, $0) }
+      current = queue.next { outcome.noteSum(name, $0) }.map { ($0.0, $0.of) }
       backoff.reset()
       retryAt = now
     }
     guard let current else { return .infinity }
     if now < retryAt { return retryAt }
     var request = request
-    request.body = body(current)
+    request.body = body(current.delivery)
     fetch = Fetch(client, request, now: now, silence: 20, limit: 1 << 20) { [unowned self] in
       finish($0)
     }
@@ -127,11 +128,13 @@ final class NtfyWay: Way {
       // A redirect may have made another request of it, which some page answered.
       let answer = try? body.withUnsafeBytes { try JSONValue.parse($0) }
       switch head.status {
-      case 200...299 where answer?["id"]?.string != nil: current = nil
+      case 200...299 where answer?["id"]?.string != nil: settle(nil)
       case 200...299: giveUp("not the answer of an ntfy server")
       case 401, 403: giveUp("\(head.summary): the token was refused", .denied)
       case _ where head.isTransient:
         retry(head.summary, after: head.wait(now: Clock.unix))
+      // What it does not take of one message says nothing about the next one.
+      case 400, 413: settle(WayFailure(reason: head.summary, status: .failure, isFinal: true))
       default: giveUp(head.summary, .failure)
       }
     case .failed(let reason): retry(reason, after: nil)
@@ -148,7 +151,11 @@ final class NtfyWay: Way {
   }
 
   private func giveUp(_ reason: String, _ status: ExitStatus = .temporary) {
-    outcome.fail(name, reason, status)
+    settle(WayFailure(reason: reason, status: status))
+  }
+
+  private func settle(_ failure: WayFailure?) {
+    ended.append(WayEnd(tellings: current?.of ?? [], failure: failure))
     current = nil
   }
 }

@@ -11,8 +11,11 @@ final class ProgramWay: Way {
   private let input: (Delivery) -> [UInt8]
   /// Whether what the program writes goes where ours does.
   private let isOwn: Bool
+  var ended: [WayEnd] = []
   private var queue = WayQueue()
   private var child: ChildProcess?
+  /// What it tells.
+  private var current: [Telling] = []
   private var rest: ArraySlice<UInt8> = []
   private var deadline = 0.0
   private var hasTimedOut = false
@@ -40,12 +43,13 @@ final class ProgramWay: Way {
 
   var isIdle: Bool { child == nil && queue.isEmpty }
 
-  func post(_ delivery: Delivery) { queue.add(delivery) }
+  func post(_ telling: Telling) { queue.add(telling) }
 
   func work(now: Double) -> Double {
     if let child { go(on: child, now) }
-    while child == nil, let delivery = queue.next(summed: { outcome.noteSum(name, $0) }) {
-      start(delivery, now)
+    while child == nil, let next = queue.next(summed: { outcome.noteSum(name, $0) }) {
+      current = next.of
+      start(next.0, now)
     }
     // Its end is nothing that can be polled for.
     return child == nil ? .infinity : now + 0.02
@@ -64,7 +68,7 @@ final class ProgramWay: Way {
       deadline = now + Self.timeLimit
       go(on: child, now)
     } catch {
-      outcome.fail(name, systemReason(error.code))
+      end(WayFailure(reason: systemReason(error.code)))
     }
   }
 
@@ -78,8 +82,8 @@ final class ProgramWay: Way {
     }
     if rest.isEmpty { child.closeInput() }
     if child.reap() {
-      report(child)
       self.child = nil
+      end(failure(of: child))
     } else if now > deadline {
       child.kill(hasTimedOut ? SIGKILL : SIGTERM)
       hasTimedOut = true
@@ -87,12 +91,17 @@ final class ProgramWay: Way {
     }
   }
 
-  private func report(_ child: ChildProcess) {
-    if child.exitStatus == 0 { return }
-    if hasTimedOut { return outcome.fail(name, "took longer than 60 seconds") }
+  private func end(_ failure: WayFailure?) {
+    ended.append(WayEnd(tellings: current, failure: failure))
+    current = []
+  }
+
+  private func failure(of child: ChildProcess) -> WayFailure? {
+    if child.exitStatus == 0 { return nil }
+    if hasTimedOut { return WayFailure(reason: "took longer than 60 seconds") }
     let said = isOwn ? "" : Self.firstLine(of: child.error)
     let how = child.endSignal.map { "signal \($0)" } ?? "status \(child.exitStatus ?? 0)"
-    outcome.fail(name, said.isEmpty ? how : said)
+    return WayFailure(reason: said.isEmpty ? how : said)
   }
 
   static func firstLine(of descriptor: Int32) -> String {

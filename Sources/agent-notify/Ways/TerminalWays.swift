@@ -6,28 +6,41 @@ import Screen
 /// A line on standard output.
 final class LineWay: Way {
   let name = "line"
+  var ended: [WayEnd] = []
   private let writer = RecordWriter(interrupted: { EndSignals.hasPending })
+  private let rings: Bool
 
-  func post(_ delivery: Delivery) throws(WriteFailure) {
+  /// - Parameter rings: whether the bell of the terminal rings with it.
+  init(rings: Bool = false) { self.rings = rings }
+
+  func post(_ telling: Telling) throws(WriteFailure) {
+    let delivery = telling.delivery
     let time = TimeText.absolute(Timestamp.now(), zone: TimeText.local).dropFirst(11)
     try writer.write("\(time) \(delivery.urgency.rawValue)  \(WayText.line(delivery))\n")
     try writer.flush()
+    if rings { _ = BellWay.ring() }
+    ended.append(WayEnd(tellings: [telling], failure: nil))
   }
 }
 
 /// The bell of the terminal that the command was started at.
 final class BellWay: Way {
   let name = "bell"
-  private let outcome: Outcome
+  var ended: [WayEnd] = []
 
-  init(_ outcome: Outcome) { self.outcome = outcome }
+  func post(_ telling: Telling) {
+    let failure = Self.ring() ? nil : WayFailure(reason: "no terminal")
+    ended.append(WayEnd(tellings: [telling], failure: failure))
+  }
 
-  func post(_ delivery: Delivery) {
+  /// - Returns: whether there is a terminal.
+  static func ring() -> Bool {
     let terminal = clibc_open("/dev/tty", O_WRONLY | O_NOCTTY | O_NONBLOCK)
-    guard terminal >= 0 else { return outcome.fail(name, "no terminal") }
+    guard terminal >= 0 else { return false }
     defer { close(terminal) }
     var bell: UInt8 = 7
     // Who does not read the terminal hears no bell, either.
     _ = write(terminal, &bell, 1)
+    return true
   }
 }

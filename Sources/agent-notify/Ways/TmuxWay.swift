@@ -35,7 +35,11 @@ final class TmuxWay: Way {
 
   var isIdle: Bool { show.isIdle }
 
-  func post(_ delivery: Delivery) { show.post(delivery) }
+  func post(_ telling: Telling) { show.post(telling) }
+  var ended: [WayEnd] {
+    get { show.ended }
+    set { show.ended = newValue }
+  }
 
   func isThere(now: Double) -> Bool? {
     if let answer, now < answer.until { return answer.isThere }

@@ -13,7 +13,7 @@ protocol Way: AnyObject {
   /// Why nobody can be told.
   var absence: String { get }
   /// Tells it, or puts it behind what is being told.
-  func post(_ delivery: Delivery) throws(WriteFailure)
+  func post(_ telling: Telling) throws(WriteFailure)
   /// Goes on.
   ///
   /// - Parameter now: seconds of the monotonic clock.
@@ -21,6 +21,8 @@ protocol Way: AnyObject {
   func work(now: Double) -> Double
   /// Ends what goes on: nobody is there any more to wait for it.
   func stop()
+  /// What came to its end, and was not taken yet.
+  var ended: [WayEnd] { get set }
 }
 
 extension Way {
@@ -29,6 +31,83 @@ extension Way {
   var absence: String { "" }
   func work(now: Double) -> Double { .infinity }
   func stop() {}
+}
+
+/// How a way came to an end with what it was to tell.
+struct WayEnd {
+  let tellings: [Telling]
+  /// Why nobody was told; nil when somebody was.
+  let failure: WayFailure?
+}
+
+/// Why a way could not tell.
+struct WayFailure {
+  let reason: String
+  var status = ExitStatus.temporary
+  /// Whether another try with the same would fail as well.
+  var isFinal = false
+}
+
+/// One thing that is told, by all ways at once.
+final class Telling {
+  let delivery: Delivery
+  /// What it tells, and whether that was kept for later before.
+  let bundles: [Bundle]
+  let wasKept: Bool
+  /// The channels that are to tell it, by their numbers, and those that could not.
+  var open: Set<Int>
+  var failed: Set<Int> = []
+  var isPosted = false
+
+  init(_ delivery: Delivery, of bundles: [Bundle], wasKept: Bool, by channels: Set<Int>) {
+    (self.delivery, self.bundles, self.wasKept) = (delivery, bundles, wasKept)
+    open = channels
+  }
+}
+
+/// A way, and those that stand in for it where it fails.
+struct Channel {
+  private let ways: [any Way]
+  private var current = 0
+  private var until = Double.infinity
+
+  /// The first is tried again after so long, seconds.
+  private static let rest = 300.0
+
+  /// - Parameter ways: one at least; the best first.
+  init(_ ways: [any Way]) { self.ways = ways }
+
+  /// The one that tells now.
+  var way: any Way { ways[current] }
+  var isIdle: Bool { ways.allSatisfy(\.isIdle) }
+
+  func isThere(now: Double) -> Bool? { way.isThere(now: now) }
+  func stop() { for way in ways { way.stop() } }
+
+  /// Goes on.
+  ///
+  /// - Returns: when to be called again at the latest.
+  mutating func work(now: Double) -> Double {
+    if now >= until { (current, until) = (0, .infinity) }
+    return ways.map { $0.work(now: now) }.min() ?? .infinity
+  }
+
+  /// What came to its end, with the way.
+  func ended() -> [(way: any Way, end: WayEnd)] {
+    ways.flatMap { way in
+      defer { way.ended = [] }
+      return way.ended.map { (way, $0) }
+    }
+  }
+
+  /// Whether another way stands in from now on.
+  mutating func passes(_ way: any Way, now: Double) -> Bool {
+    guard let place = ways.firstIndex(where: { $0 === way }), place + 1 < ways.count else {
+      return false
+    }
+    if current == place { (current, until) = (place + 1, now + Self.rest) }
+    return true
+  }
 }
 
 /// How it went, for the end.
@@ -47,34 +126,43 @@ final class Outcome {
     diagnostics.error(way, reason)
     if status != .denied { status = failure }
   }
+
+  /// What was not told at first was told after all.
+  func mend() {
+    if status == .temporary { status = .success }
+  }
 }
 
 /// What waits for a way that takes time. A way that never comes to an end must not fill the
 /// memory: what is too much is told in one.
 struct WayQueue {
-  private var waiting: [Delivery] = []
-  /// What has no place, and the first of it.
-  private var rest = Summary()
-  private var first: Delivery?
+  private var waiting: [Telling] = []
+  /// What has no place.
+  private var rest: [Telling] = []
   private static let most = 16
 
-  mutating func add(_ delivery: Delivery) {
-    if first == nil, waiting.count < Self.most { return waiting.append(delivery) }
-    if first == nil { first = delivery }
-    rest.add(delivery)
+  mutating func add(_ telling: Telling) {
+    if rest.isEmpty, waiting.count < Self.most { return waiting.append(telling) }
+    rest.append(telling)
   }
 
   /// - Parameter summed: told how many notifications are one from here.
-  mutating func next(summed: (Int) -> Void) -> Delivery? {
-    if !waiting.isEmpty { return waiting.removeFirst() }
-    guard let first else { return nil }
-    defer { (self.first, rest) = (nil, Summary()) }
-    if rest.count == first.count { return first }
-    summed(rest.count)
-    return rest.delivery
+  /// - Returns: what to tell next, and what is told by it.
+  mutating func next(summed: (Int) -> Void) -> (Delivery, of: [Telling])? {
+    if !waiting.isEmpty {
+      let first = waiting.removeFirst()
+      return (first.delivery, [first])
+    }
+    guard let first = rest.first else { return nil }
+    defer { rest = [] }
+    if rest.count == 1 { return (first.delivery, rest) }
+    var sum = Summary()
+    for each in rest { sum.add(each.delivery) }
+    summed(sum.count)
+    return (sum.delivery, rest)
   }
 
-  var isEmpty: Bool { waiting.isEmpty && first == nil }
+  var isEmpty: Bool { waiting.isEmpty && rest.isEmpty }
 }
 
 extension Outcome {

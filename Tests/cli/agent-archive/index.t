@@ -82,6 +82,7 @@ for turn in 0 1 2 3 4 5 6 7 8 9; do
   start "index$turn" python3 -c 'import os, sys
 os.setsid()
 os.execvp(sys.argv[1], sys.argv[1:])' agent-archive --folder kept --index
+  wait_until 20 kill -0 "-$pid"
   sleep "0.$turn"
   kill -9 "-$pid" 2>/dev/null && killed=$((killed + 1))
   wait "$pid" 2>/dev/null

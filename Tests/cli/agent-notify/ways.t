@@ -55,8 +55,11 @@ status_is 75 "a program that fails"
 err_is 'agent-notify: notify-send: no \e[31mdaemon' "is told, with what it says"
 out_like fire "and no other way suffers from it"
 rm "$tmp/bin/notify-send"
+# What a way could not tell waits for the next one that tells; untold.t has it.
+afresh() { rm -f "$XDG_STATE_HOME/agentutils/notify"*; }
 run env PATH="$tmp/bin:$root/bin" agent-notify --to notify-send <"$tmp/fire"
 err_like '^agent-notify: notify-send: no such file or directory$' "one that is not there, too"
+afresh
 rm -f "$tmp/bin"/*
 
 # --- a real bus and the real program
@@ -92,6 +95,7 @@ run perl -MPOSIX=setsid -e 'if (my $child = fork) { waitpid $child, 0; exit $? >
   agent-notify --to bell <"$tmp/fire"
 status_is 75 "without a terminal there is no bell"
 err_is "agent-notify: bell: no terminal" "which is said"
+afresh
 
 # --- more than a way can keep up with
 many() { seq 150 | while read -r number; do printf '{"urgency":"emergency","category":"x","title":"e%s"}\n' "$number"; done; }
@@ -181,6 +185,7 @@ run agent-notify --exec 'exit 4' --exec 'echo ran' <"$tmp/fire"
 status_is 75 "one that fails"
 err_is "agent-notify: exit 4: status 4" "is named"
 out_is ran "the next one runs"
+afresh
 run agent-notify --exec 'exec <&-; echo deaf' <"$tmp/one"
 status_is 0 "one that reads nothing"
 out_is deaf "is no fault"

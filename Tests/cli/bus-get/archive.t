@@ -112,7 +112,9 @@ if command -v cc >/dev/null && [ "$(uname -s)" = Linux ] &&
 
   # Killed again and again, a night before each run and one in it.
   rows 40000 >"$tmp/many"
-  bus-put -s "$bus" -t many --create -u many <"$tmp/many"
+  head -n 1000 "$tmp/many" | bus-put -s "$bus" -t many --create -u many
+  run env LD_PRELOAD="$tmp/clock.so" bus-get -s "$bus" -t many --archive "$tmp/killed" -e
+  tail -n +1001 "$tmp/many" | bus-put -s "$bus" -t many -u many
   cat >"$tmp/nightly" <<'END'
 #!/bin/sh
 night() {

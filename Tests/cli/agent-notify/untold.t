@@ -1,0 +1,174 @@
+#!/bin/sh
+# What agent-notify could not tell is told by the next run, or by another way.
+. "${0%/*}/../lib.sh"
+needs jq python3
+
+state=$XDG_STATE_HOME/agentutils/notify
+one() { printf '{"urgency":"urgent","category":"x","title":"%s","id":"%s"}\n' "$1" "$1"; }
+waits() { jq -r '.waiting // [] | map(.title) | join(" ")' "$state"; }
+titles() { jq -r 'select(.type == "notification").title' "$1" | xargs; }
+
+# --- a command that fails
+one first >"$tmp/in"
+run agent-notify --exec 'exit 4' <"$tmp/in"
+status_is 75 "a command that fails"
+is "$(waits)" first "leaves what it was to tell"
+run agent-notify --exec cat </dev/null
+status_is 0 "another run"
+is "$(titles "$out")" first "tells it, without any input"
+one first >"$tmp/in"
+run agent-notify --exec cat <"$tmp/in"
+out_empty "once"
+is "$(waits)" "" "and nothing waits any more"
+run agent-notify --told
+is "$(grep -c first "$out")" 1 "it was told when it was told"
+
+{ one a; one b; } >"$tmp/in"
+run agent-notify --exec 'exit 1' <"$tmp/in"
+one c >"$tmp/in"
+run agent-notify --exec 'exit 1' <"$tmp/in"
+is "$(waits)" "a b c" "what waits adds up"
+seq 300 | while read -r number; do one "n$number"; done >"$tmp/in"
+run agent-notify --exec 'exit 1' <"$tmp/in"
+ok "kinds without a place are counted" test "$(jq '.waiting | length' "$state")" -le 202
+is "$(jq '[.waiting[].count] | add' "$state")" 303 "and none is lost"
+run agent-notify --exec cat </dev/null
+is "$(jq -s 'map(.count // 1) | add' "$out")" 303 "all are told"
+one quiet | jq -c '.urgency = "info"' >"$tmp/info"
+run agent-notify --exec 'exit 1' <"$tmp/info"
+is "$(jq -r '.kept[].title' "$state")" quiet "what was kept for later is kept"
+run agent-notify --exec cat </dev/null
+is "$(titles "$out")" quiet "and told later"
+
+# --- one of several ways
+log="$tmp/log"
+one both >"$tmp/in"
+run agent-notify --exec 'exit 3' --exec "cat >>'$log'" <"$tmp/in"
+status_is 75 "one of two ways fails"
+run agent-notify --exec 'exit 3' --exec "cat >>'$log'" </dev/null
+status_is 75 "it is tried again"
+is "$(titles "$log")" both "the other is not"
+run agent-notify --exec "cat >>'$log'" </dev/null
+status_is 0 "without it"
+is "$(titles "$log") $(waits)" "both " "there is nothing more to tell"
+
+# --- ended in the middle
+mkfifo "$tmp/live"
+for end in TERM KILL; do
+  start live sh -c "exec agent-notify --settle 0 --exec 'echo \$\$ >$tmp/child; exec sleep 1000' <'$tmp/live'"
+  live=$pid
+  exec 3>"$tmp/live"
+  one "held $end" >&3
+  wait_until 20 test -s "$tmp/child"
+  written() { has "$state" "held $end"; }
+  ok "$end: what is being told is on disk" wait_until 20 written
+  stop "$live" "$end"
+  kill "$(cat "$tmp/child")" 2>/dev/null
+  rm "$tmp/child"
+  exec 3>&-
+  run agent-notify --exec cat </dev/null
+  is "$(titles "$out")" "held $end" "$end: the next run tells it"
+done
+one slow >"$tmp/in"
+run agent-notify --max-time 0.5 --settle 0 --exec 'exec sleep 30' <"$tmp/in"
+status_is 75 "one that is not through at the end"
+run agent-notify --exec cat </dev/null
+is "$(titles "$out")" slow "is told by the next run"
+
+# --- a server
+serve <<'END'
+on /
+forever
+status 503 text/plain busy
+END
+start ntfy sh -c "exec agent-notify --settle 0 --ntfy '$url/alerts' <'$tmp/live'"
+ntfy=$pid
+exec 3>"$tmp/live"
+one phone >&3
+ok "a server that fails is tried again" wait_until 20 has "$tmp/ntfy.err" 'tried again'
+stop "$ntfy"
+exec 3>&-
+is "$(waits)" phone "what a signal found in between waits"
+script <<'END'
+forever
+status 200 application/json {"id":"m1","event":"message"}
+END
+run agent-notify --ntfy "$url/alerts" </dev/null
+status_is 0 "the server is back"
+is "$(requests .body | jq -r .title | tail -n 1)" phone "and is told"
+for code in 400 413; do
+  script <<END
+forever
+status $code text/plain no
+END
+  one "bad $code" >"$tmp/in"
+  run agent-notify --ntfy "$url/alerts" <"$tmp/in"
+  status_is 2 "what a server refuses for good ($code)"
+  is "$(waits)" "" "does not wait"
+done
+script <<END
+forever
+status 404 text/plain no
+END
+one lost >"$tmp/in"
+run agent-notify --ntfy "$url/alerts" <"$tmp/in"
+status_is 2 "a server that has no such place"
+is "$(waits)" lost "may have one later"
+run agent-notify --exec cat </dev/null
+is "$(titles "$out")" lost "or another way tells it"
+
+# --- the desktop has gone
+mkdir "$tmp/bin"
+printf '#!/bin/sh\necho "cannot open display" >&2\nexit 1\n' >"$tmp/bin/notify-send"
+chmod +x "$tmp/bin/notify-send"
+PATH=$tmp/bin:$PATH
+one cron >"$tmp/in"
+run agent-notify --to notify-send <"$tmp/in"
+status_is 75 "notify-send alone"
+is "$(waits)" cron "is waited for"
+one stale >"$tmp/in"
+run env -u TMUX DISPLAY=:9 agent-notify <"$tmp/in"
+status_is 0 "where nothing else was asked for"
+is "$(awk '{ print $NF }' "$out" | xargs)" "cron stale" "a line stands in, also for what waits"
+err_is "agent-notify: notify-send: cannot open display; another way is taken" "which is said once"
+is "$(waits)" "" "and nothing waits"
+{ one x; one y; one z; } >"$tmp/in"
+run env -u TMUX DISPLAY=:9 agent-notify <"$tmp/in"
+is "$(lines "$out") $(lines "$err")" "3 1" "each one is told"
+PATH=${PATH#*:}
+
+# --- what was read cannot be read again
+mkdir -p "$tmp/mail/new" "$tmp/mail/cur" "$tmp/mail/tmp"
+printf 'From: ada@example.org\nSubject: the boiler\nMessage-ID: <b1@example.org>\n\nIt broke.\n' \
+  >"$tmp/mail/new/1"
+printf 'urgent from ada@example.org\n' >"$tmp/rules"
+triage() { mail-triage --rules "$tmp/rules" --state "$tmp/triage" "$tmp/mail" | notify-route; }
+triage >"$tmp/in"
+run agent-notify --exec 'exit 1' <"$tmp/in"
+status_is 75 "mail that cannot be told"
+triage >"$tmp/in"
+run agent-notify --exec cat <"$tmp/in"
+out_like 'the boiler' "is told by the next run, though it is not read again"
+triage >"$tmp/in"
+run agent-notify --exec cat <"$tmp/in"
+out_empty "once"
+
+# --- several at once
+start first sh -c "exec agent-notify --settle 0 --exec cat <'$tmp/live'"
+first=$pid
+exec 3>"$tmp/live"
+one early >&3
+ok "one is at work" wait_until 20 has "$tmp/first.out" early
+one beside >"$tmp/in"
+run agent-notify --exec 'exit 1' <"$tmp/in"
+status_is 75 "another one fails beside it"
+one late >&3
+ok "the first goes on" wait_until 20 has "$tmp/first.out" late
+exec 3>&-
+finished "$first"
+run agent-notify --exec cat </dev/null
+is "$(titles "$out")" beside "what the other could not tell is told"
+for title in beside late; do one "$title"; done >"$tmp/in"
+run agent-notify --exec cat <"$tmp/in"
+out_empty "and what both told is known"
+done_testing
