@@ -1,4 +1,5 @@
 import Core
+import Records
 import Web
 
 /// What a connection may do. Asked for by need (Agent/OpenClaw/CONTRACT.md 4).
@@ -41,6 +42,8 @@ struct GatewayHello {
   let mainKey: String
   /// The session key of agent and conversation where none is named; nil when not said.
   let mainSessionKey: String?
+  /// Whether the main conversations of all agents are one.
+  let isGlobal: Bool
   /// How far its clock is ahead of ours, milliseconds; nil when that is not known.
   var ahead: Int64?
 
@@ -68,6 +71,7 @@ struct GatewayHello {
     agent = defaults?["defaultAgentId"]?.string ?? "main"
     mainKey = defaults?["mainKey"]?.string ?? "main"
     mainSessionKey = defaults?["mainSessionKey"]?.string
+    isGlobal = defaults?["scope"]?.string == "global"
   }
 
   /// Whether a method may be called; one that is not announced may still be there where
@@ -92,15 +96,17 @@ struct GatewayHello {
     return time + min(ahead, 0) - 2000
   }
 
-  /// The session key of a conversation: `agent:AGENT:THREAD`.
+  /// The session key of a conversation, as the gateway writes it in all that it sends.
   ///
   /// - Parameters:
   ///   - thread: a whole key, a name, or nil for the main one.
   ///   - agent: nil for the usual one.
   func sessionKey(thread: String?, agent: String?) -> String {
-    if let thread, thread.hasPrefix("agent:") || thread == "global" { return thread }
-    if thread == nil, agent == nil, let mainSessionKey { return mainSessionKey }
-    return "agent:\(agent ?? self.agent):\(thread ?? mainKey)"
+    let key = thread.flatMap { GatewayKey($0) }
+    if key == nil, agent == nil, let mainSessionKey { return mainSessionKey }
+    let owner = GatewayKey.agent(agent ?? self.agent) ?? self.agent
+    return (key ?? GatewayKey("main"))?
+      .text(agent: owner, mainKey: mainKey, isGlobal: isGlobal) ?? mainKey
   }
 }
 

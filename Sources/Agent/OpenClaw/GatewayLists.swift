@@ -35,7 +35,9 @@ enum GatewayLists {
 
   /// Why a conversation and an agent do not go together; nil when they do.
   static func fault(thread: String?, agent: String?) -> String? {
-    guard let agent, let thread, let owner = Self.agent(of: thread), owner != agent else {
+    guard let agent, let thread, let owner = GatewayKey(thread)?.agent,
+      owner != GatewayKey.agent(agent)
+    else {
       return nil
     }
     return "the thread \(thread) is of the agent \(owner), not of \(agent)"

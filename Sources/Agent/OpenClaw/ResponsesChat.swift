@@ -81,7 +81,7 @@ final class ResponsesChat: ChatLine {
     if let reason = GatewayLists.fault(key: key) {
       return listener?.chatEnded(.refused(AnswerProblem(reason, .failure))) ?? ()
     }
-    let agent = question.agent ?? question.thread.flatMap(GatewayLists.agent)
+    let agent = question.agent ?? question.thread.flatMap { GatewayKey($0)?.agent }
     let body = RecordText().string("model", agent.map { "openclaw/\($0)" } ?? "openclaw")
       .list("input", [Self.input(question)]).bool("stream", true).string("user", key)
     var request: Request
@@ -122,10 +122,10 @@ final class ResponsesChat: ChatLine {
   /// The conversation, as the gateway calls it: without a name the main one of the agent,
   /// which is called `main` where none is named.
   static func sessionKey(_ question: ChatQuestion) -> String {
-    if let thread = question.thread, thread.hasPrefix("agent:") || thread == "global" {
-      return thread
-    }
-    return "agent:\(question.agent ?? "main"):\(question.thread ?? "main")"
+    let agent = question.agent.flatMap { GatewayKey.agent($0) } ?? "main"
+    let key = question.thread.flatMap { GatewayKey($0) }
+    // What the main one is called and whether it is one for all the gateway knows.
+    return key?.text(agent: agent, mainKey: "main", isGlobal: false) ?? "agent:\(agent):main"
   }
 
   private static func input(_ question: ChatQuestion) -> [UInt8] {

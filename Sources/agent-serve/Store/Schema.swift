@@ -18,6 +18,7 @@ extension ActionStore {
   private static let steps: [(name: String, make: @Sendable (Database) throws -> Void)] = [
     ("actions", createActions), ("sessions and documents", createDocuments),
     ("memory", createMemory), ("gateway", createGateway), ("bus", createBus),
+    ("small letters", foldKeys),
   ]
 
   /// Makes the table of the actions.
@@ -100,6 +101,27 @@ extension ActionStore {
         );
         CREATE INDEX chat_messages_by_session ON chat_messages (session, id);
         """)
+  }
+
+  /// Has the keys of conversations in small letters, as the gateway does: what was said under
+  /// several spellings is one conversation.
+  @Sendable private static func foldKeys(_ db: Database) throws {
+    let sessions = try db.rows(
+      sql: "SELECT key FROM chat_sessions WHERE key NOT LIKE 'agent:main:riff:%'")
+    var keys: [String] = []
+    while let row = try sessions.next() { keys.append(row[0]) }
+    for key in keys {
+      guard let folded = try? SessionKey(key).text, folded != key else { continue }
+      try db.execute(
+        sql: "UPDATE chat_messages SET session = ? WHERE session = ?", arguments: [folded, key])
+      try db.execute(
+        sql: """
+          INSERT INTO chat_sessions (key, id, updated_at)
+          SELECT ?, id, updated_at FROM chat_sessions WHERE key = ?
+          ON CONFLICT (key) DO UPDATE SET updated_at = max(updated_at, excluded.updated_at)
+          """, arguments: [folded, key])
+      try db.execute(sql: "DELETE FROM chat_sessions WHERE key = ?", arguments: [key])
+    }
   }
 
   /// Makes the tables of the memory.

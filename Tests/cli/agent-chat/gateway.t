@@ -228,13 +228,13 @@ chat -t "$(long $((513 - 12)))" hello
 status_is 2 "one letter more"
 err_like "the thread's name is too long: its session key would have 513 characters, 512 at most" \
   "is told"
-chat -a "$(long 100)" -t "$(long 410)" hello
+chat -a "$(long 60)" -t "$(long 446)" hello
 status_is 2 "also with another agent"
 chat -t "$(long 480)$(printf '\360\237\214\277%.0s' 1 2 3 4 5 6 7 8 9 10 11)" hello
 status_is 2 "counted as the gateway counts"
 is "$(($(frames claw chat.send | wc -l) - before))" 1 "and is not sent"
 chat --history -t "$(long 501)"
 status_is 2 "nor is its history asked for"
-run agent-tail -p claw --max-time 5 -t "$(long 501)"
+run agent-tail -p claw --max-time 5 "$(long 501)"
 status_is 2 "nor is it followed"
 done_testing

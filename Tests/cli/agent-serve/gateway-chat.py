@@ -276,6 +276,19 @@ async def remembered(url, steps):
     await client.close()
 
 
+async def folded(url):
+    client = await Client.connect(url)
+
+    async def said(key):
+        page = await client.call("chat.history", {"sessionKey": key})
+        return page["sessionKey"], [m["content"][0]["text"] for m in page["messages"]]
+
+    for key in ("WORK", " agent:Main:Work "):
+        same(f"'{key}' is one conversation", await said(key), ("agent:main:work", ["one", "two"]))
+    same("a riff's name stays", await said("agent:main:riff:A"), ("agent:main:riff:A", ["x"]))
+    await client.close()
+
+
 async def mute(url):
     client = await Client.connect(url)
     refusal = await refused("without a reply command nothing is answered",

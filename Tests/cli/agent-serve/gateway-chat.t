@@ -47,6 +47,21 @@ ok "and the reply command with it" gone "$(cat "$STEPS/child")"
 start_gateway again -D "$tmp/chat.sqlite" --reply-command "sh $tmp/reply"
 checks gateway-chat.py remembered "$gateway" "$STEPS"
 stop "$pid"
+
+# A store of a version in which the case of a key counted.
+python3 - "$tmp/chat.sqlite" <<'END'
+import sqlite3, sys
+store = sqlite3.connect(sys.argv[1])
+store.execute("DELETE FROM grdb_migrations WHERE identifier = 'small letters'")
+for key, text in [("agent:main:Work", "one"), ("agent:main:work", "two"), ("agent:main:riff:A", "x")]:
+    store.execute("INSERT INTO chat_sessions VALUES (?, ?, 1)", (key, key))
+    store.execute("INSERT INTO chat_messages (session, role, text, created_at) VALUES (?, 'user', ?, 1)",
+                  (key, text))
+store.commit()
+END
+start_gateway folded -D "$tmp/chat.sqlite"
+checks gateway-chat.py folded "$gateway"
+stop "$pid"
 start_gateway mute -D :memory:
 checks gateway-chat.py mute "$gateway"
 done_testing

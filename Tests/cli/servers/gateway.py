@@ -81,6 +81,8 @@ options.add_argument("--seed", type=int, default=1)
 options.add_argument("--grant")
 options.add_argument("--control")
 options.add_argument("--odd", action="store_true")
+options.add_argument("--main-key", default="main")
+options.add_argument("--scope", default="per-sender")
 options.add_argument("--files", type=json.loads)
 options.add_argument("--thrice", action="store_true")
 options.add_argument("--approvals", choices=["early", "late"])
@@ -393,8 +395,20 @@ def resolve(params, by="someone"):
         return {"ok": True}
 
 
+def canonical(key):
+    """A session key as all that is sent has it."""
+    key = key.strip().lower()
+    parts = key.split(":", 2)
+    agent, name = parts[1:] if parts[0] == "agent" and len(parts) == 3 else ("heron", key)
+    if name in ("main", options.main_key):
+        return "global" if options.scope == "global" else "agent:%s:%s" % (agent, options.main_key)
+    return name if name == "global" else "agent:%s:%s" % (agent, name)
+
+
 def answer(connection, method, params):
     """The payload; or an error in a list."""
+    params = {name: canonical(value) if name in ("sessionKey", "key") else value
+              for name, value in params.items()}
     if method not in KEYS:
         return [error("INVALID_REQUEST", "unknown method: " + method)]
     unknown = sorted(set(params) - KEYS[method])
@@ -519,8 +533,8 @@ def connect(connection, frame):
             "server": {"version": hostile.ODD if options.odd else "2026.9.6", "connId": "c-%d" % connection.number},
             "features": {"methods": sorted(set(KEYS) - {"connect"}), "events": ["chat"]},
             "snapshot": {"presence": [], "health": {}, "uptimeMs": 1, "sessionDefaults": {
-                "defaultAgentId": "heron", "mainKey": "main",
-                "mainSessionKey": "agent:heron:main"}},
+                "defaultAgentId": "heron", "mainKey": options.main_key, "scope": options.scope,
+                "mainSessionKey": canonical("main")}},
             "auth": {"role": "operator", "scopes": connection.scopes,
                      "deviceToken": "dt-" + params["device"]["id"][:8], "issuedAtMs": now()},
             "policy": dict(files, maxPayload=26214400, maxBufferedBytes=52428800,

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// One message and the reply to it. Belongs to the gateway, which alone changes it.
 final class Run {
@@ -118,20 +119,20 @@ struct SessionKey: Hashable, Sendable {
   /// As clients see it.
   var text: String { "agent:\(Self.agent):\(name)" }
 
-  /// - Parameter text: the whole key, or a name alone.
+  /// - Parameter text: the whole key, or a name alone, in large or small letters. In the names of
+  ///   riffs the case counts.
   /// - Throws: `GatewayFault` for a key of another agent, or one that is not a line.
   init(_ text: String) throws(GatewayFault) {
     guard text.unicodeScalars.allSatisfy({ !Visible.mustEscape($0) }) else {
       throw .invalid("invalid session key")
     }
-    guard text.hasPrefix("agent:") else {
-      name = text
-      return
+    guard let key = GatewayKey(text) else { throw .invalid("invalid session key") }
+    if let agent = key.agent { try Self.check(agent: agent) }
+    guard key.agent != nil || !key.name.hasPrefix("agent:") else {
+      throw .invalid("invalid session key")
     }
-    let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count == 3, !parts[2].isEmpty else { throw .invalid("invalid session key") }
-    try Self.check(agent: String(parts[1]))
-    name = String(parts[2])
+    let riff = "agent:\(Self.agent):riff:"
+    name = text.hasPrefix(riff) ? "riff:" + text.dropFirst(riff.count) : key.name
   }
 
   /// Whether there is such an agent.

@@ -1,0 +1,47 @@
+#!/bin/sh
+# The conversations of an OpenClaw gateway, however somebody writes their keys.
+. "${0%/*}/../lib.sh"
+. "${0%/*}/../gateway.sh"
+needs agent-chat agent-tail agent-serve jq python3
+
+heard() { wait_until 20 has "$tmp/$1.out" "\"text\":\"$2\""; }
+
+start_gateway claw
+start tail agent-tail -p claw '  WORK'
+ok "a conversation is followed" came_frames claw sessions.messages.subscribe 1
+for thread in Work WORK agent:Heron:work ' Agent:HERON:Work '; do
+  run agent-chat -p claw -t "$thread" "say from $thread"
+  status_is 0 "'$thread'"
+done
+is "$(frames claw chat.send | jq -r .sessionKey | sort -u)" agent:heron:work "is one conversation"
+is "$(agent-chat -p claw --threads | cut -f 1)" agent:heron:work "to the gateway, too"
+all_heard() { [ "$(grep -c '"state":"final"' "$tmp/tail.out")" -eq 4 ]; }
+ok "and all of it comes to who follows it" wait_until 20 all_heard
+run agent-chat -p claw -t MAIN hello
+run agent-chat -p claw -a Heron hello
+is "$(frames claw chat.send | tail -n 2 | jq -r .sessionKey | sort -u)" agent:heron:main "MAIN is the main one"
+run agent-chat -p claw -a 'Sea Stoat!' -t x hello
+is "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" agent:sea-stoat:x "an agent's name is an id"
+run agent-chat -p claw -a heron -t Agent:Heron:y hello
+status_is 0 "an agent and its own conversation"
+run agent-chat -p claw -a stoat -t Agent:Heron:y hello
+not_ok "another's not" test "$status" -eq 0
+run agent-chat -p claw -t 'signal:group:AbC=' hello
+is "$(frames claw chat.send | tail -n 1 | jq -r .sessionKey)" 'agent:heron:signal:group:AbC=' \
+  "but the ids of groups stay as they are"
+stop "$pid" 2>/dev/null
+
+start_gateway global --scope global --main-key harbour
+start all agent-tail -p global Harbour
+came_frames global sessions.messages.subscribe 1
+run agent-chat -p global -t main "say for all"
+status_is 0 "where all agents have one main conversation"
+is "$(frames global chat.send | jq -r .sessionKey)" global "it is the one that is meant"
+ok "and followed" wait_until 20 has "$tmp/all.out" '"state":"final"'
+start_gateway named --main-key harbour
+start named agent-tail -p named main
+came_frames named sessions.messages.subscribe 1
+run agent-chat -p named -t HARBOUR hello
+is "$(frames named chat.send | jq -r .sessionKey)" agent:heron:harbour "a main one with a name of its own"
+ok "is followed by either name" wait_until 20 has "$tmp/named.out" '"state":"final"'
+done_testing
