@@ -82,6 +82,17 @@ public struct BusAnswer: Sendable {
     Self.number(value?["config"]?["ack_wait"]).map { Double($0) / 1e9 }
   }
 
+  /// What a consumer lets be asked for.
+  public var limits: BusPull.Limits {
+    let config = value?["config"]
+    func limit(_ name: String) -> Int? { Self.number(config?[name]).flatMap { $0 > 0 ? $0 : nil } }
+    var limits = BusPull.Limits()
+    (limits.batch, limits.bytes) = (limit("max_batch"), limit("max_bytes"))
+    limits.requests = limit("max_waiting")
+    limits.expires = limit("max_expires").map { Double($0) / 1e9 }
+    return limits
+  }
+
   /// How long a stream remembers message ids, seconds.
   public var idWindow: Double? {
     Self.number(value?["config"]?["duplicate_window"]).map { Double($0) / 1e9 }

@@ -8,6 +8,23 @@ public struct BusPull {
     var left: Int
   }
 
+  /// What a consumer lets be asked for; nil where it sets no limit.
+  public struct Limits: Equatable, Sendable {
+    /// Records of one request.
+    public var batch: Int?
+    /// Bytes of one request.
+    public var bytes: Int?
+    /// Requests that wait at the same time.
+    public var requests: Int?
+    /// When a request is over, seconds.
+    public var expires: Double?
+
+    /// None.
+    public init() {}
+  }
+
+  /// What the consumer lets be asked for.
+  public var limits = Limits()
   /// How many records may be asked for and in hand.
   private let batch: Int
   /// How many more are wanted at all.
@@ -21,9 +38,10 @@ public struct BusPull {
   private var heardAt = 0.0
 
   /// When a request is over, seconds.
-  public static let expires = 20.0
-  /// How often the server says that it is alive, seconds.
-  public static let heartbeat = 3.0
+  public var expires: Double { min(Self.usualExpires, limits.expires ?? .infinity) }
+  /// How often the server says that it is alive, seconds: less than half of that.
+  public var heartbeat: Double { min(3, expires * 0.4) }
+  private static let usualExpires = 20.0
   /// After how much silence all is asked again, seconds.
   public static let patience = 8.0
   /// So many bytes in hand, and nothing more is asked for.
@@ -49,8 +67,12 @@ public struct BusPull {
   /// - Parameter maxPayload: the most that the server sends at once; asked for less, it would
   ///   keep a large record back for ever.
   public func bytes(maxPayload: Int) -> Int {
-    isLargeNext ? max(Self.usualBytes, maxPayload + 64 << 10) : Self.usualBytes
+    let bytes = isLargeNext ? max(Self.usualBytes, maxPayload + 64 << 10) : Self.usualBytes
+    return min(bytes, limits.bytes ?? .max)
   }
+
+  /// The bytes that no request may have, where the next record has more.
+  public var tooFew: Int? { isLargeNext ? limits.bytes : nil }
 
   /// What is to be asked for now; it counts as asked.
   ///
@@ -63,8 +85,9 @@ public struct BusPull {
   ) -> (token: Int, count: Int)? {
     let taken = outstanding + held.count
     guard taken * 2 <= batch, held.bytes <= Self.mostHeld else { return nil }
-    let count = min(isLargeNext ? 1 : batch - taken, wanted - outstanding)
-    guard count > 0, !isLargeNext || asked.isEmpty else { return nil }
+    let most = min(isLargeNext ? 1 : batch - taken, limits.batch ?? .max)
+    let count = min(most, wanted - outstanding)
+    guard count > 0, asked.count < (isLargeNext ? 1 : limits.requests ?? .max) else { return nil }
     if asked.isEmpty { heardAt = now }
     lastToken += 1
     asked.append(Asked(token: lastToken, count: count, left: count))

@@ -37,7 +37,8 @@ public struct GatewayKey: Equatable, Sendable {
   ///   - mainKey: what the main conversation is called.
   ///   - isGlobal: whether the main conversations of all agents are one.
   public func text(agent: String, mainKey: String, isGlobal: Bool) -> String {
-    if isForAll { return name }
+    // One that only begins as a whole key stays what it is.
+    if isForAll || self.agent == nil && name.hasPrefix("agent:") { return name }
     let owner = self.agent ?? agent
     let main = mainKey.lowercased()
     guard name == "main" || name == main else { return "agent:\(owner):\(name)" }
@@ -60,7 +61,7 @@ public struct GatewayKey: Equatable, Sendable {
         isStranger = true
       }
     }
-    if out.utf8.count <= 64, out == trimmed(text).lowercased(), out.first != "-", out.first != "_" {
+    if (1...64).contains(out.utf8.count), out == trimmed(text).lowercased(), out.first != "-", out.first != "_" {
       return out
     }
     while out.first == "-" { out.removeFirst() }

@@ -32,6 +32,8 @@ final class GetConsumer {
   private var skips = 0
   /// Whether it was there before.
   private var hasBegun = false
+  /// Whether a shared one was made where it goes on.
+  private var isRemade = false
   /// How many records of a consumer of our own came, by its own count.
   private var order = 0
   /// How many records it had when it was first found.
@@ -40,6 +42,10 @@ final class GetConsumer {
   private(set) var deliveredAtStart = 0
   /// When it gives a record again that nobody acknowledged, seconds.
   private(set) var ackWait: Double
+  /// What may be asked for.
+  private(set) var limits = BusPull.Limits()
+  /// Where one that is shared goes on if it has gone: at the first record that was not settled.
+  var goesOnAt: Int?
 
   /// How long an answer may take, seconds.
   private static let patience = 5.0
@@ -115,6 +121,9 @@ final class GetConsumer {
       plan.start = .sequence(search.start)
     } else if isOwn, last > 0 || hasBegun && plan.start == .new {
       plan.start = .sequence(last + 1)
+    } else if !isOwn, let goesOnAt {
+      plan.start = .sequence(goesOnAt)
+      isRemade = true
     }
     order = 0
     send(.createConsumer(stream.name, plan))
@@ -173,10 +182,13 @@ final class GetConsumer {
     if answer.pushes { throw BusFailure("consumer \(name)", "it is one that pushes") }
     // What was read of a stream that is gone says nothing about this one. A consumer that is to
     // begin behind the end begins at the end, which may have come since the stream was looked at.
-    if isOwn, last > 0, let end = answer.delivered, end < last {
+    let base = isOwn ? last : isRemade ? (goesOnAt ?? 1) - 1 : 0
+    if base > 0, let end = answer.delivered, end < base {
       let what = pendingAtStart == nil ? "the state" : "what was read"
-      throw BusFailure("stream \(stream.name)", "it ends at \(end), and \(what) at \(last)")
+      throw BusFailure("stream \(stream.name)", "it ends at \(end), and \(what) at \(base)")
     }
+    isRemade = false
+    limits = answer.limits
     if let wait = answer.ackWait, wait > 0 { ackWait = wait }
     if isOwn, !hasBegun, last == 0, plan.start == .new {
       let end = answer.delivered ?? 0

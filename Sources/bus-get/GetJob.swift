@@ -3,7 +3,7 @@ import Core
 
 /// The command of `--exec` at work on a record, which is its standard input.
 final class GetJob {
-  let record: GetRecord
+  var record: GetRecord
   private let child: ChildProcess
   private var input: ByteQueue
 

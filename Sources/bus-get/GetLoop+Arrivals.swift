@@ -19,6 +19,7 @@ extension GetLoop {
         unacknowledged = max(0, (answer.unacknowledged ?? 0) - inHand.count)
         continue
       }
+      if !consumer.isOwn, highest > 0 { consumer.goesOnAt = firstUnsettled }
       let (wasThere, isFirst) = (consumer.name != nil, consumer.pendingAtStart == nil)
       try consumer.take(message, now: now)
       guard !wasThere, consumer.name != nil else { continue }
@@ -49,6 +50,7 @@ extension GetLoop {
           continue
         }
         cameAt = now
+        if givesAgain(message, place) { continue }
         // What comes again may do so for ever: its acknowledgement does not arrive.
         if place.deliveries == 1 || place.sequence > highest { stream.served() }
         highest = max(highest, place.sequence)
@@ -87,6 +89,34 @@ extension GetLoop {
         }
       }
     }
+  }
+
+  /// The first record that is in hand or was given back; else the one behind all that came.
+  private var firstUnsettled: Int {
+    (inHand.map(\.place.sequence) + returned).min() ?? highest + 1
+  }
+
+  /// Whether a record came anew that is in hand: one that a consumer gave that has gone. It is
+  /// settled with the new one.
+  private func givesAgain(_ message: BusMessage, _ place: BusPlace) -> Bool {
+    guard !consumer.isOwn, place.sequence <= highest, place.deliveries == 1 else { return false }
+    let record = GetRecord(message: message, place: place)
+    guard exchange(record) else { return false }
+    pull.wantsOneMore()
+    return true
+  }
+
+  private func exchange(_ record: GetRecord) -> Bool {
+    func swap(_ list: inout [GetRecord]) -> Bool {
+      guard let index = list.firstIndex(where: { $0.place.sequence == record.place.sequence })
+      else { return false }
+      list[index] = record
+      return true
+    }
+    if swap(&hand) || swap(&unjudged) || output.exchange(record) { return true }
+    guard job?.record.place.sequence == record.place.sequence else { return false }
+    job?.record = record
+    return true
   }
 
   /// Whether nothing comes behind this record where the consumer has nothing left.

@@ -4,6 +4,9 @@ import Records
 
 /// How others judge records: a command by its status, or whoever writes to standard input.
 extension GetLoop {
+  /// So many that were given back are remembered.
+  private static let mostReturned = 100_000
+
   /// Gives records to the command, one after the other.
   func work() throws(ChildProcess.Failure) {
     job?.feed()
@@ -76,6 +79,11 @@ extension GetLoop {
   /// Tells the server what becomes of a record, now or when the link is back.
   func acknowledge(_ record: GetRecord, _ text: String) {
     guard !consumer.isOwn else { return }
+    if text.hasPrefix("-NAK") {
+      if returned.count < Self.mostReturned { returned.insert(record.place.sequence) }
+    } else {
+      returned.remove(record.place.sequence)
+    }
     if !stream.link.tell(record.message.reply, text) {
       unsent.append((record.message.reply, text))
     }

@@ -41,6 +41,8 @@ final class GetLoop {
   /// Acknowledgements that no connection took.
   var unsent: [(subject: String, text: String)] = []
   var cameAt = Clock.monotonic
+  /// The numbers of the records that were given back, for others or for later.
+  var returned: Set<Int> = []
   /// The highest number of a record that came.
   var highest = 0
   private var keptAt = Clock.monotonic
@@ -137,7 +139,7 @@ final class GetLoop {
     rest(now: now)
     saveAt = try state?.save(now: now) ?? .infinity
     // What was written made room.
-    if stream.isReady { ask(now: now) }
+    if stream.isReady { try ask(now: now) }
     stream.link.flush()
     look(now: now)
   }
@@ -165,19 +167,24 @@ final class GetLoop {
   /// All that is in hand.
   var inHand: [GetRecord] { unjudged + output.records + hand + (job.map { [$0.record] } ?? []) }
 
-  private func ask(now: Double) {
+  private func ask(now: Double) throws(BusFailure) {
     guard let name = consumer.name, now >= restUntil else { return }
     if pull.isSilent(now: now) {
       pull.forget()
       // One of our own goes with the server that has it.
       if consumer.isOwn { return consumer.renew(now: now, "no answer") }
     }
+    pull.limits = consumer.limits
+    if let most = pull.tooFew {
+      throw BusFailure(
+        "consumer \(name)", "the next record is larger than its max_bytes of \(most)")
+    }
     let held = inHand
     let bytes = held.reduce(0) { $0 + $1.message.count }
     guard let (token, count) = pull.ask(held: (held.count, bytes), now: now) else { return }
     let request = BusRequest.next(
       stream.name, name, count: count, bytes: pull.bytes(maxPayload: stream.link.maxPayload),
-      expires: BusPull.expires, heartbeat: BusPull.heartbeat)
+      expires: pull.expires, heartbeat: pull.heartbeat)
     stream.link.pull(request.subject, token: String(token), request.body)
   }
 

@@ -55,6 +55,16 @@ struct GetOutput: ~Copyable {
     ends.append((filled, record))
   }
 
+  /// Takes a record for the one with its number.
+  ///
+  /// - Returns: whether there is one.
+  mutating func exchange(_ record: GetRecord) -> Bool {
+    let index = ends.firstIndex { $0.record.place.sequence == record.place.sequence }
+    guard let index else { return false }
+    ends[index].record = record
+    return true
+  }
+
   /// Forgets the lines that were not begun.
   ///
   /// - Returns: their records.

@@ -12,8 +12,8 @@ import Testing
     arguments: [
       ("Work", "agent:heron:work"), (" Work\t", "agent:heron:work"),
       ("Größe", "agent:heron:größe"), ("AGENT:Stoat:X:Y", "agent:stoat:x:y"),
-      ("agent:Sea Stoat!:x", "agent:sea-stoat:x"), ("agent:stoat:", "agent:heron:agent:stoat:"),
-      ("agent:stoat::x", "agent:heron:agent:stoat::x"), ("agent::x", "agent:heron:agent::x"),
+      ("agent:Sea Stoat!:x", "agent:sea-stoat:x"), ("agent:Stoat:", "agent:stoat:"),
+      ("agent:stoat::x", "agent:stoat::x"), ("agent::x", "agent::x"),
       ("main", "agent:heron:harbour"), ("HARBOUR", "agent:heron:harbour"),
       ("agent:stoat:Main", "agent:stoat:harbour"), ("Global", "global"), ("UNKNOWN", "unknown"),
       ("agent:stoat:global", "agent:stoat:global"),

@@ -105,7 +105,7 @@ final class PDSSession {
   func logInAnew() throws(CallFailure) -> PDSTokens {
     let file = try opened()
     return try file.alone(patience: limits.timeout) { () throws(CallFailure) in
-      try keep(try logIn(), file, isNew: true)
+      try keep(try logIn(isAsked: true), file, isNew: true)
     }
   }
 
@@ -196,8 +196,17 @@ final class PDSSession {
     }
   }
 
-  private func logIn(mostFaults: Int = .max) throws(CallFailure) -> PDSTokens {
+  /// - Parameter isAsked: whether a person asked for it. Nobody else has the server mail a code
+  ///   again and again to an account with two factors.
+  private func logIn(
+    mostFaults: Int = .max, isAsked: Bool = false
+  ) throws(CallFailure) -> PDSTokens {
     let password = try settings { () throws(SettingsError) in try server.password() }
+    let file = try opened()
+    let advice = "the account wants a code from its mail, too; give an app password"
+    if !isAsked, file.wantsCode(with: password) {
+      throw CallFailure(server.base.display, "\(advice) (no log-in was tried)", .denied)
+    }
     let name = try loginName()
     let text = RecordText().string("identifier", name).string("password", password.reveal())
     let request = try settings { () throws(SettingsError) in
@@ -209,7 +218,11 @@ final class PDSSession {
     case .answer(let head, let body):
       var tokens = try read(body, head, place, of: server.identifier?.did)
       tokens.password = password
+      file.forgetCode()
       return tokens
+    case .refused(let error) where error.name == "AuthFactorTokenRequired":
+      try settings { () throws(SettingsError) in try file.keepCode(with: password) }
+      throw CallFailure(place, "\(error.line): \(advice)", .denied)
     case .refused(let error):
       let isDenied = error.status == 401 || error.status == 403 || error.name.hasPrefix("Auth")
       let words = "the password from \(password.source) was refused for \(name)"

@@ -1,3 +1,4 @@
+import CCrypto
 import CLibc
 import Core
 import Records
@@ -93,6 +94,37 @@ struct PDSTokenFile {
   /// Keeps a pair; it is on disk when this returns.
   func keep(_ tokens: PDSTokens) throws(SettingsError) {
     try file.replace(with: tokens.record(origin: origin, identifier: identifier).line)
+  }
+
+  // MARK: - Two factors
+
+  /// Where it is kept that the server mailed a code instead of letting a password in.
+  private var code: StateFile { StateFile(path: file.path + ".code") }
+
+  /// Whether it did so for this password when it was tried last.
+  func wantsCode(with password: Secret) -> Bool {
+    guard let bytes = try? code.read(), bytes.count == Self.salt + Self.check else { return false }
+    let salt = bytes.prefix(Self.salt)
+    return Self.digest(of: password, Array(salt)) == Array(bytes.dropFirst(Self.salt))
+  }
+
+  /// Remembers that it did. Of the password two bytes of a salted digest are kept: enough to see
+  /// that it was changed, and too little to find it by.
+  func keepCode(with password: Secret) throws(SettingsError) {
+    let salt = (0..<Self.salt).map { _ in UInt8.random(in: 0...255) }
+    try code.replace(with: salt + Self.digest(of: password, salt))
+  }
+
+  /// It let somebody in.
+  func forgetCode() { unlink(code.path) }
+
+  private static let (salt, check) = (16, 2)
+
+  private static func digest(of password: Secret, _ salt: [UInt8]) -> [UInt8] {
+    let text = salt + password.reveal().utf8
+    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+    SHA256(text, text.count, &digest)
+    return Array(digest.prefix(check))
   }
 
   /// Does something while no other process does.

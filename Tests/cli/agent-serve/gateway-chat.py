@@ -299,4 +299,4 @@ async def mute(url):
 
 
 run({f.__name__: f for f in (streamed, together, keys, odd, ended, agent, followed, begin_sleep,
-                             remembered, mute)})
+                             remembered, folded, mute)})

@@ -102,6 +102,27 @@ err_one_line pds-record "said in one line"
 err_like "AuthenticationRequired.*the password from $tmp/pds.password was refused" "with its source"
 err_unlike wrong.$ "not with itself"
 is "$(asked me createSession)" 3 "tried once"
+
+# An account with two factors: the server mails a code each time that somebody logs in.
+two='{"method":"createSession","status":401,"text":"{\"error\":\"AuthFactorTokenRequired\",\"message\":\"A sign in code has been sent to your email address\"}"}'
+before=$(asked me createSession)
+for _ in 1 2 3 4; do
+  fault me "$two"
+  given '{}' pds-record create $task
+  status_is 77 "the password of an account with two factors"
+  err_one_line pds-record "said in one line"
+  err_like 'give an app password' "with what to do"
+done
+is "$(($(asked me createSession) - before))" 1 "has one code mailed, not one each time"
+run pds-record login
+status_is 77 "who logs in by hand"
+is "$(($(asked me createSession) - before))" 2 "asks once more"
+unlike "$(cat "$tokens"/*.code)" wrong "the password is not kept"
+echo other >"$tmp/pds.password"
+given '{}' pds-record create $task
+is "$(($(asked me createSession) - before))" 3 "another password is tried"
+: >"$tmp/me.faults"
+echo wrong >"$tmp/pds.password"
 given '{}' env AGENT_TOKEN_FILE="$tmp/none" pds-record create $task
 status_is 77 "none at all"
 run pds-record list $task

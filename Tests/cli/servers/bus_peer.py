@@ -9,6 +9,7 @@ delete NAME               and the stream itself
 forget NAME CONSUMER      deletes a consumer of it
 info NAME                 the stream's configuration and state, JSON
 consumer STREAM NAME      a consumer's state, JSON
+api SUBJECT               asks JetStream, with standard input; the answer
 leader NAME               the server that leads it
 put SUBJECT [ID]          standard input's lines, as they are, to a subject
 take STREAM NAME COUNT    records of a durable consumer, acknowledged
@@ -54,6 +55,9 @@ async def main(url, word, *args):
     elif word == "info":
         info = await js.stream_info(args[0])
         print(json.dumps({**info.config.as_dict(), **info.state.as_dict()}, default=str))
+    elif word == "api":
+        reply = await link.request("$JS.API." + args[0], sys.stdin.buffer.read(), timeout=10)
+        out.write(reply.data + b"\n")
     elif word == "purge":
         await js.purge_stream(args[0])
     elif word == "delete":
