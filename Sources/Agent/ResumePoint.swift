@@ -34,21 +34,28 @@ public struct ResumePoint {
   /// - Parameters:
   ///   - place: the file.
   ///   - source: the stream that it must belong to; it may say none, as bus-put does.
+  ///   - spare: told why a file is none, where something else says how far the output is; nil
+  ///     where nothing does.
   /// - Throws: `SettingsError` when it is not a state file, or another stream's.
-  public init(_ place: ResumeFile, source: String) throws(SettingsError) {
+  public init(
+    _ place: ResumeFile, source: String, spare: ((SettingsError) -> Void)? = nil
+  ) throws(SettingsError) {
     let path = place.path
     file = StateFile(path: path)
     isFixed = place.isFixed
     state = FollowState(source: source)
     if let bytes = try file.read(), !bytes.isEmpty {
-      guard let found = FollowState(bytes) else {
-        throw SettingsError(path, "not a resume point")
-      }
-      guard found.source == source || found.source.isEmpty else {
+      let found = FollowState(bytes)
+      if let found, found.source == source || found.source.isEmpty {
+        state = found
+        state.source = source
+      } else if let found {
         throw SettingsError(path, "holds the state of \(found.source), not of \(source)")
+      } else {
+        let fault = SettingsError(path, "not a resume point")
+        guard let spare else { throw fault }
+        spare(fault)
       }
-      state = found
-      state.source = source
     }
     saved = state
   }

@@ -24,7 +24,9 @@ extension Server {
     } catch let error as SettingsError {
       diagnostics.fail(error.message, error.status)
     } catch {
-      diagnostics.fail("\(path): \(ErrorText.of(error))")
+      // Who has it locked leaves it again.
+      let isBusy = (error as? DatabaseError)?.isBusy == true
+      diagnostics.fail("\(path): \(ErrorText.of(error))", isBusy ? .temporary : .failure)
     }
   }
 

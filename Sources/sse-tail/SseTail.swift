@@ -35,7 +35,10 @@ public enum SseTail {
       try Archive(path, now: .now())
     }
     let resume = try options.state.map { file throws(SettingsError) in
-      try ResumePoint(file, source: target.source)
+      let spare = archive?.lastEventID.map { _ in
+        { (fault: SettingsError) in diagnostics.say("\(fault.message); the archive itself says where it ends") }
+      }
+      return try ResumePoint(file, source: target.source, spare: spare)
     }
     let (request, server) = try TailRequest(options).make(
       target, settings: settings, profile: profile)

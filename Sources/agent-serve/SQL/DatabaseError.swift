@@ -7,6 +7,9 @@ struct DatabaseError: Error, CustomStringConvertible {
   /// SQLite's own words.
   let message: String
 
+  /// Whether another process has the database locked.
+  var isBusy: Bool { [SQLITE_BUSY, SQLITE_LOCKED].contains(code & 0xff) }
+
   /// - Parameters:
   ///   - code: what a call of SQLite returned.
   ///   - connection: where it was called; nil for what has none.
