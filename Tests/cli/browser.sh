@@ -26,7 +26,12 @@ shift
 [ ! -p "$tmp/feed" ] || exec <"$tmp/feed"
 # Whatever shell the user has: fzf is to ask another one.
 SHELL=/bin/false
-export SHELL
+# Nor is what they want of fzf and less elsewhere for here.
+FZF_DEFAULT_OPTS='--filter=x --exit-0 --print0 --header-lines=3 --bind enter:abort --color=bg:-1'
+FZF_DEFAULT_COMMAND='echo mine'
+LESS=-FEX
+LESSOPEN='|echo opened'
+export SHELL FZF_DEFAULT_OPTS FZF_DEFAULT_COMMAND LESS LESSOPEN
 # What fzf draws goes to standard error.
 TMPDIR=$tmp/made agent-browse "$@" >"$tmp/printed"
 echo $? >"$tmp/status"

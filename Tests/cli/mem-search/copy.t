@@ -97,7 +97,10 @@ start_server pick python3 "$cli/servers/memory.py" "$cli/servers/harbour-facts.n
 AGENT_URL=$url
 run mem-pick -f sailing --subject __lore__ -t other
 status_is 0 "mem-pick prints what fits"
+cp "$out" "$tmp/picked"
 is "$(cut -f 1 "$out")" 40 "as TSV"
+FZF_DEFAULT_OPTS='--filter=nothing --print0 --header-lines=9' run mem-pick -f sailing --subject __lore__ -t other
+ok "whatever fzf is to do elsewhere" cmp -s "$out" "$tmp/picked"
 run mem-pick --filter=zeppelin
 status_is 1 "nothing chosen"
 run perl -e 'use POSIX; my $child = fork; if (!$child) { POSIX::setsid(); exec "mem-pick" }

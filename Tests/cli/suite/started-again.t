@@ -1,0 +1,74 @@
+#!/bin/sh
+# What ends a service that mends has a status with which its unit is started again.
+. "${0%/*}/../lib.sh"
+needs agent-archive agent-serve agent-call curl jq python3
+
+# again UNIT STATUS: whether systemd starts it again.
+again() { ! grep -Eq "^RestartPreventExitStatus=(.* )?$2( |\$)" "$root/units/$1" && grep -q '^Restart=on-failure$' "$root/units/$1"; }
+for unit in agent-archive.service agent-notify@.service agent-serve.service bus-up.service share-inbox@.service; do
+  ok "$unit: after 75 again" again "$unit" 75
+  not_ok "and not with wrong options" again "$unit" 2
+done
+
+# --- a store that somebody has locked
+start_server first agent-serve --listen 127.0.0.1:0 -D "$tmp/store.sqlite"
+stop "$pid"
+cat >"$tmp/lock.py" <<'END'
+import sqlite3, sys, time
+store = sqlite3.connect(sys.argv[1], isolation_level=None)
+store.execute("PRAGMA locking_mode=EXCLUSIVE")
+store.execute("BEGIN EXCLUSIVE")
+store.execute("CREATE TABLE held (x)")
+print("held", flush=True)
+time.sleep(60)
+END
+start lock python3 "$tmp/lock.py" "$tmp/store.sqlite"
+lock=$pid
+wait_until 20 has "$tmp/lock.out" held
+bound=60
+run agent-serve --listen 127.0.0.1:0 -D "$tmp/store.sqlite"
+ok "agent-serve with a store that is locked is started again" again agent-serve.service "$status"
+is "$status" 75 "with the status of what mends"
+err_is "agent-serve: $tmp/store.sqlite: database is locked" "which is said"
+stop "$lock"
+
+# --- a state that is damaged, of an archive that says where it ends
+printf 'right-token-0123456789\n' >"$tmp/token"
+chmod 600 "$tmp/token"
+start_server dash agent-serve --listen 127.0.0.1:0 -D :memory: --token-file "$tmp/token"
+AGENT_URL=$url
+AGENT_TOKEN_FILE=$tmp/token
+export AGENT_URL AGENT_TOKEN_FILE
+put() { curl -fsS -H 'X-Dashboard-Token: right-token-0123456789' -d "{\"kind\":\"llm_call\",\"content\":\"$1\"}" "$url/api/actions" >/dev/null; }
+kept() { cat "$tmp/archive"/2*.ndjson 2>/dev/null | jq -r 'select(.event == "action_event").data.content' | xargs; }
+in_archive() { [ "$(kept)" = "$1" ]; }
+start archive agent-archive --folder "$tmp/archive" --lifecycle
+ok "an archive follows" wait_until 20 sh -c "cat '$tmp/archive'/2*.ndjson | grep -q activity_snapshot"
+put one
+ok "and keeps" wait_until 20 in_archive one
+stop "$pid"
+put two
+for damage in garbage '{"half' '{"type":"other"}'; do
+  printf '%s' "$damage" >"$tmp/archive/.state"
+  start archive agent-archive --folder "$tmp/archive"
+  ok "with a state like $damage it goes on where it ended" wait_until 20 in_archive "one two"
+  stop "$pid"
+  err_of=$(cat "$tmp/archive.err")
+  is "$err_of" "agent-archive: $tmp/archive/.state: not a resume point; the archive itself says where it ends" "and says so"
+done
+mkdir "$tmp/empty"
+echo garbage >"$tmp/empty/.state"
+run agent-archive --folder "$tmp/empty"
+status_is 2 "where nothing else says it, that is an error"
+
+# --- a token that was changed
+printf 'other-token-0123456789\n' >"$tmp/token"
+run agent-archive --folder "$tmp/archive"
+status_is 77 "a token that is refused"
+ok "may be another one at the next start" again agent-archive.service 77
+ok "also for agent-notify" again agent-notify@.service 77
+printf 'right-token-0123456789\n' >"$tmp/token"
+put three
+start archive agent-archive --folder "$tmp/archive"
+ok "then it goes on" wait_until 20 in_archive "one two three"
+done_testing
