@@ -48,11 +48,11 @@ public struct BusOptions: Sendable {
   @Sendable private static func servers(
     _ argument: OptionArgument
   ) throws(UsageError) -> [BusServer] {
-    let texts = argument.value.split(separator: ",")
+    let texts = argument.words.filter { !$0.isEmpty }
     if texts.isEmpty { throw argument.fault("nothing is named") }
     return try texts.map { text throws(UsageError) in
       do throws(BusServer.Fault) {
-        return try BusServer(String(text))
+        return try BusServer(text)
       } catch {
         // What may be a secret is not repeated.
         throw UsageError(

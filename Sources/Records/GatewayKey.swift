@@ -61,7 +61,9 @@ public struct GatewayKey: Equatable, Sendable {
         isStranger = true
       }
     }
-    if (1...64).contains(out.utf8.count), out == trimmed(text).lowercased(), out.first != "-", out.first != "_" {
+    if (1...64).contains(out.utf8.count), out == trimmed(text).lowercased(), out.first != "-",
+      out.first != "_"
+    {
       return out
     }
     while out.first == "-" { out.removeFirst() }

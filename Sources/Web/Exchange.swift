@@ -160,6 +160,7 @@ public final class Exchange {
     case .complete: onEnd(.complete)
     case .stopped: onEnd(.stopped)
     case .unreadable: onEnd(.unusable("the encoding of the answer cannot be read\(encoding)"))
+    case .final(let reason): onEnd(.unusable(reason))
     case .network(let reason):
       onEnd(.network(isMasked ? "the redirect failed" : mask.hide(reason)))
     }

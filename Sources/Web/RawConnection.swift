@@ -32,8 +32,8 @@ final class RawConnection {
   var wantsWrite = false
   /// Told that the connection is made.
   var onOpen: () -> Void = {}
-  /// Told that it is not to be had; one line.
-  var onFailure: (String) -> Void = { _ in }
+  /// Told that it is not to be had, and whether another try may do; one line.
+  var onFailure: (String, _ mayPass: Bool) -> Void = { _, _ in }
   /// Told that reading or writing may get on.
   var onReady: () -> Void = {}
 
@@ -112,9 +112,12 @@ final class RawConnection {
       message.pointee.msg == CURLMSG_DONE
     else { return }
     let code = ccurl_message_result(message)
-    guard code == CURLE_OK else { return onFailure(Transfer.reason(code, errorText)) }
+    guard code == CURLE_OK else {
+      let refusal = Transfer.proxyRefusal(handle)
+      return onFailure(refusal ?? Transfer.reason(code, errorText), refusal == nil)
+    }
     socket = ccurl_get_socket(handle)
-    guard socket >= 0 else { return onFailure("the connection is gone") }
+    guard socket >= 0 else { return onFailure("the connection is gone", true) }
     isReady = true
     onOpen()
   }

@@ -20,6 +20,8 @@ public enum TransferEnd: Equatable, Sendable {
   case stopped
   /// The network, the TLS layer or the transfer coding failed; one line.
   case network(String)
+  /// Nothing came through, and another try would bring nothing either; one line.
+  case final(String)
   /// The body is encoded in a way that libcurl does not know, or cannot read.
   case unreadable
 }
@@ -125,9 +127,17 @@ public final class Transfer {
     } else if code == CURLE_BAD_CONTENT_ENCODING || code == CURLE_WRITE_ERROR {
       // We take all that is written, unless we stop: what fails to write is a decoder.
       onEnd(.unreadable)
+    } else if let refusal = Self.proxyRefusal(handle) {
+      onEnd(.final(refusal))
     } else {
       onEnd(.network(Self.reason(code, errorText)))
     }
+  }
+
+  /// What a proxy said that lets nobody through without a login; nil for no such thing.
+  static func proxyRefusal(_ handle: UnsafeMutableRawPointer) -> String? {
+    ccurl_get_long(handle, CURLINFO_HTTP_CONNECTCODE) == 407
+      ? "the proxy wants a login: 407" : nil
   }
 
   /// Sets all that is about the connection and not about what is said on it.

@@ -26,9 +26,9 @@ struct Grouping: Equatable, Sendable {
   static let list = Reading<[GroupKey]>(
     { argument throws(UsageError) in
       var keys: [GroupKey] = []
-      for word in argument.value.split(separator: ",", omittingEmptySubsequences: false) {
+      for word in argument.words {
         if word.isEmpty { throw argument.fault("a key is missing") }
-        guard let key = GroupKey(rawValue: String(word)) else {
+        guard let key = GroupKey(rawValue: word) else {
           throw argument.fault(noneOf: GroupKey.allCases.map(\.rawValue))
         }
         if keys.contains(key) { throw argument.fault("\(word) is named twice") }

@@ -10,8 +10,8 @@ enum RowKey: String, CaseIterable {
     { argument throws(UsageError) in
       let names = allCases.map(\.rawValue)
       var keys: [RowKey] = []
-      for word in argument.value.split(separator: ",") {
-        guard let key = RowKey(rawValue: String(word)) else {
+      for word in argument.words where !word.isEmpty {
+        guard let key = RowKey(rawValue: word) else {
           throw argument.fault(noneOf: names)
         }
         keys.append(key)

@@ -3,6 +3,9 @@ import Core
 
 /// A file that goes with a message.
 enum AttachedFile {
+  /// How long a pipe may bring nothing, seconds.
+  private static let patience = 5.0
+
   /// - Parameter path: its name, of which the last part is told.
   /// - Throws: `SettingsError` when it cannot be read, is empty or larger than anything that
   ///   is sent; how much the server takes, it says itself.
@@ -10,7 +13,7 @@ enum AttachedFile {
     let name = name(of: path)
     // `-` is standard input everywhere in the suite, and that has no name.
     if path == "-" || name.isEmpty { throw SettingsError("--attach", "a file is to be named") }
-    let bytes = try BoundedFile.given(path)
+    let bytes = try BoundedFile.given(path, patience: patience)
     if bytes.isEmpty { throw SettingsError(path, "the file is empty") }
     return ChatQuestion.Attachment(
       name: FileName.repaired(name), mediaType: mediaType(name, bytes), bytes: bytes)

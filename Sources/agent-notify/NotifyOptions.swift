@@ -96,15 +96,14 @@ struct NotifyOptions {
   }
 
   @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {
-    let names = argument.value.split(separator: ",", omittingEmptySubsequences: false)
-    if names.contains("") { throw argument.fault("an empty name") }
-    return names.map(String.init)
+    if argument.words.contains("") { throw argument.fault("an empty name") }
+    return argument.words
   }
 
   @Sendable private static func ways(_ argument: OptionArgument) throws(UsageError) -> [Way] {
     var ways: [Way] = []
-    for word in argument.value.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let way = Way(rawValue: String(word)) else {
+    for word in argument.words {
+      guard let way = Way(rawValue: word) else {
         throw argument.fault(noneOf: Way.allCases.map(\.rawValue))
       }
       ways.append(way)

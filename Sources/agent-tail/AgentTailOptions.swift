@@ -58,9 +58,8 @@ struct AgentTailOptions {
   }
 
   @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {
-    let names = argument.value.split(separator: ",", omittingEmptySubsequences: false)
-    if names.contains("") { throw argument.fault("an empty name") }
-    return names.map(String.init)
+    if argument.words.contains("") { throw argument.fault("an empty name") }
+    return argument.words
   }
 
   /// Whether records are to say whose they are.

@@ -121,9 +121,9 @@ struct PutOptions {
   @Sendable private static func sources(
     _ argument: OptionArgument
   ) throws(UsageError) -> [BusSource] {
-    try argument.value.split(separator: ",", omittingEmptySubsequences: false).map {
+    try argument.words.map {
       text throws(UsageError) in
-      guard let source = BusSource(text) else {
+      guard let source = BusSource(text[...]) else {
         throw argument.fault("not STREAM or STREAM@DOMAIN: letters, digits, - and _")
       }
       return source

@@ -36,7 +36,9 @@ public enum SseTail {
     }
     let resume = try options.state.map { file throws(SettingsError) in
       let spare = archive?.lastEventID.map { _ in
-        { (fault: SettingsError) in diagnostics.say("\(fault.message); the archive itself says where it ends") }
+        { (fault: SettingsError) in
+          diagnostics.say("\(fault.message); the archive itself says where it ends")
+        }
       }
       return try ResumePoint(file, source: target.source, spare: spare)
     }

@@ -20,7 +20,9 @@ import Testing
       ("Signal:Group:AbC=:Thread:T", "agent:heron:signal:group:AbC=:thread:t"),
       ("x:signal:group:AbC", "agent:heron:x:signal:group:AbC"),
       ("xsignal:group:AbC", "agent:heron:xsignal:group:abc"),
-      ("agent:Stoat:Matrix:Channel:!AbC:Example.Org", "agent:stoat:matrix:channel:!AbC:Example.Org"),
+      (
+        "agent:Stoat:Matrix:Channel:!AbC:Example.Org", "agent:stoat:matrix:channel:!AbC:Example.Org"
+      ),
       ("matrix:group:!A:B:THREAD:$Ev", "agent:heron:matrix:group:!A:B:thread:$Ev"),
       ("matrix:direct:@Ada", "agent:heron:matrix:direct:@ada"),
     ])

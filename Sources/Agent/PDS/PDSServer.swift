@@ -78,7 +78,10 @@ public struct PDSServer: Sendable {
   ) throws(SettingsError) -> Request {
     let address: WebAddress
     do throws(AddressError) {
-      address = try base.appending("xrpc/\(method)\(QueryText.encode(query))")
+      // Who takes an address from an example of a call has its first word, too.
+      let hasIt = ["/xrpc", "/xrpc/"].contains { base.text.hasSuffix($0) }
+      let path = hasIt ? "" : "xrpc/"
+      address = try base.appending("\(path)\(method)\(QueryText.encode(query))")
     } catch {
       throw SettingsError("the profile's url", error.reason)
     }

@@ -45,11 +45,22 @@ extension Reading<String> {
   }
 }
 
+extension OptionArgument {
+  /// The words of a list, `a,b, c`, without the blanks around them; empty ones, too.
+  public var words: [String] {
+    value.split(separator: ",", omittingEmptySubsequences: false).map { word in
+      func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+      let rest = word.drop(while: isBlank)
+      return String(rest.prefix(rest.count - rest.reversed().prefix(while: isBlank).count))
+    }
+  }
+}
+
 extension Reading<[String]> {
   /// A list, `a,b,c`, of one word at least; empty words in it do not count.
   public static var list: Reading {
     Reading { argument throws(UsageError) in
-      let words = argument.value.split(separator: ",").map(String.init)
+      let words = argument.words.filter { !$0.isEmpty }
       if words.isEmpty { throw argument.fault("nothing is named") }
       return words
     }

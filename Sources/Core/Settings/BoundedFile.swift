@@ -8,15 +8,21 @@ public enum BoundedFile {
   /// The bytes of a file that the command line names; `-` is standard input, and a
   /// pipe is read to its end.
   ///
-  /// - Parameter limit: the most, bytes; a file that is larger is not read.
+  /// - Parameters:
+  ///   - limit: the most, bytes; a file that is larger is not read.
+  ///   - patience: how long a pipe may bring nothing, seconds; nil for ever.
   /// - Throws: `SettingsError` when it cannot be read or is larger than the limit.
   public static func given(
-    _ name: String, limit: Int = largest
+    _ name: String, limit: Int = largest, patience: Double? = nil
   ) throws(SettingsError) -> [UInt8] {
     do throws(Failure) {
-      let descriptor = name == "-" ? 0 : try open(name, waiting: true)
+      let descriptor = name == "-" ? 0 : try open(name, waiting: patience == nil)
       defer { if descriptor != 0 { close(descriptor) } }
-      return try bytes(of: descriptor, limit: limit)
+      if let patience, try status(of: descriptor).isPipe {
+        // Before somebody writes to it, a read would tell the end.
+        try wait(for: descriptor, patience)
+      }
+      return try bytes(of: descriptor, limit: limit, patience: patience)
     } catch {
       throw SettingsError(name == "-" ? "standard input" : name, error.reason)
     }
@@ -40,6 +46,8 @@ public enum BoundedFile {
     case notAFile
     /// More than the limit.
     case tooLong(Int)
+    /// A pipe that brings nothing.
+    case silent
 
     /// Whether there is no such file: a home that is no folder holds none, either.
     var isAbsence: Bool {
@@ -52,6 +60,7 @@ public enum BoundedFile {
       case .system(let code): systemReason(code)
       case .notAFile: "not a regular file"
       case .tooLong(let limit): "larger than \(limit) bytes"
+      case .silent: "nothing comes through the pipe"
       }
     }
   }
@@ -72,8 +81,16 @@ public enum BoundedFile {
     return status
   }
 
+  private static func wait(for descriptor: Int32, _ patience: Double?) throws(Failure) {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let most = patience.map { Int32($0 * 1000) } ?? -1
+    if poll(&entry, 1, most) == 0 { throw .silent }
+  }
+
   /// All bytes up to the end, waiting for them where the file is a pipe.
-  static func bytes(of descriptor: Int32, limit: Int) throws(Failure) -> [UInt8] {
+  static func bytes(
+    of descriptor: Int32, limit: Int, patience: Double? = nil
+  ) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     let status = try status(of: descriptor)
     if status.isRegular {
@@ -87,8 +104,7 @@ public enum BoundedFile {
       if count < 0 {
         if systemError == EINTR { continue }
         if systemError == EAGAIN {
-          var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-          _ = poll(&entry, 1, -1)
+          try wait(for: descriptor, patience)
           continue
         }
         throw .system(systemError)
@@ -114,6 +130,8 @@ public enum BoundedFile {
 extension stat {
   /// Whether this is a regular file.
   public var isRegular: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
+  /// Whether this is a pipe, with a name or without.
+  public var isPipe: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFIFO) }
   /// Whether this is a folder.
   public var isFolder: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
 }

@@ -155,6 +155,12 @@ struct ConfigurationParser {
       fault(name.isEmpty ? "value without a key" : "\(name) has no value", damaging: true)
       return
     }
+    if !name.hasSuffix("-command"), Self.holdsComment(value) {
+      fault(
+        "a comment behind the value of \(name): comments stand on lines of their own",
+        damaging: true)
+      return
+    }
     var known = false
     switch section {
     case .top where name == "profile":
@@ -188,6 +194,16 @@ struct ConfigurationParser {
     case .top, .ignored: break
     }
     if !known { fault("unknown key \(name)", damaging: false) }
+  }
+
+  /// Whether a value has what looks like a comment: behind a blank a sign of one, and another blank.
+  private static func holdsComment(_ value: String) -> Bool {
+    let bytes = [UInt8](value.utf8) + [0x20]
+    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 9 }
+    return bytes.indices.dropFirst().dropLast().contains { index in
+      (bytes[index] == 0x23 || bytes[index] == 0x3b) && isBlank(bytes[index - 1])
+        && isBlank(bytes[index + 1])
+    }
   }
 
   /// Reports the line before when inih had nothing to make of it.

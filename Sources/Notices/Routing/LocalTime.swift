@@ -46,9 +46,11 @@ public struct QuietHours: Equatable, Sendable {
   /// Minutes since midnight; the end belongs to the day after when it is before the start.
   public let start: Int, end: Int
 
-  /// - Parameters: `HH:MM` each; nil when one is not.
+  /// - Parameters: `HH:MM` each, the end also 24:00; nil when one is not.
   public init?(start: some StringProtocol, end: some StringProtocol) {
-    guard let start = DayMinute.parse(start), let end = DayMinute.parse(end) else { return nil }
+    guard let start = DayMinute.parse(start),
+      let end = end == "24:00" ? 24 * 60 : DayMinute.parse(end)
+    else { return nil }
     self.start = start
     self.end = end
   }

@@ -11,7 +11,7 @@ extension WebSocket {
     made.wantsRead = !isHeld
     hasFrames = false
     made.onOpen = { [weak self] in self?.ask() }
-    made.onFailure = { [weak self] in self?.finish(.network($0)) }
+    made.onFailure = { [weak self] in self?.finish($1 ? .network($0) : .notSocket($0)) }
     made.onReady = { [weak self] in self?.drive() }
     client.start(made)
   }

@@ -141,9 +141,7 @@ struct StateOptions {
 
   @Sendable private static func panels(_ argument: OptionArgument) throws(UsageError) -> [String] {
     var names: [String] = []
-    for name in argument.value.split(separator: ",", omittingEmptySubsequences: true).map(
-      String.init)
-    {
+    for name in argument.words where !name.isEmpty {
       if name == "all" {
         names += Panels.all.map { $0.name }
         continue

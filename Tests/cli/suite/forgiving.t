@@ -1,0 +1,127 @@
+#!/bin/sh
+# What people type and write is understood, or its error says what is meant; and what can never
+# do is not tried for ever.
+. "${0%/*}/../lib.sh"
+needs jq curl python3
+needs_peers
+. "${0%/*}/../pds.sh"
+config=$XDG_CONFIG_HOME/agentutils/config
+
+# --- lists with blanks
+printf '[profile one]\nurl = http://127.0.0.1:1\n[profile two]\nurl = http://127.0.0.1:2\n' >"$config"
+for names in 'one, two' ' one ,two ' 'one	,	two'; do
+  for command in "agent-tail --max-retries 0" "agent-notify --max-time 1 --to line" "agent-pulse --max-retries 0" agent-cost; do
+    # shellcheck disable=SC2086
+    run $command -p "$names"
+    err_unlike 'profile|--profile|empty name' "$command -p '$names'"
+  done
+done
+for command in agent-tail agent-notify agent-pulse agent-cost; do
+  run $command -p 'one, ,two'
+  status_is 2 "$command: an empty name between"
+  err_like 'an empty name' "is none"
+done
+run bus-get -s 'nats://127.0.0.1:1 , nats://127.0.0.1:2' --max-wait 0
+status_is 75 "bus-get -s with blanks"
+run bus-get -s 'nats://127.0.0.1:1, ,' --max-wait 0
+status_is 75 "and with nothing at the end"
+day=$root/Tests/fixtures/sample-day.ndjson
+for by in 'kind, day' ' kind , day '; do
+  run action-filter -u --by "$by" "$day"
+  status_is 0 "--by '$by'"
+done
+ok "is the same as without" sh -c "action-filter -u --by kind,day '$day' | cmp - '$out'"
+run action-filter -u -k 'llm_call, sent_reply' "$day"
+ok "so are kinds" sh -c "action-filter -u -k llm_call,sent_reply '$day' | cmp - '$out'"
+echo '{"urgency":"urgent","category":"x","title":"t"}' >"$tmp/notice"
+run agent-notify --to 'line, line' --state "$tmp/state" <"$tmp/notice"
+status_is 0 "ways"
+
+# --- hours
+for hours in 22:00-24:00 00:00-24:00; do
+  run agent-notify --to line --quiet-hours "$hours" --state "$tmp/state" <"$tmp/notice"
+  status_is 0 "--quiet-hours $hours"
+done
+zone() { date -u +%H | awk -v want="$1" '{ offset = $1 - want; if (offset > 12) offset -= 24; if (offset < -12) offset += 24; printf "XXX%+d", offset }'; }
+for hour in 22 23; do
+  run env TZ="$(zone $hour)" notify-route --quiet-hours 22:00-24:00 <"$tmp/notice"
+  is "$(jq -r .action "$out")" brief "at $hour hours nothing is told"
+done
+for hour in 0 21; do
+  run env TZ="$(zone $hour)" notify-route --quiet-hours 22:00-24:00 <"$tmp/notice"
+  not_ok "at $hour hours it is" grep -q '"action":"brief"' "$out"
+done
+for hours in 24:00-07:00 22:00-24:01 22:00-25:00; do
+  run agent-notify --to line --quiet-hours "$hours" <"$tmp/notice"
+  status_is 2 "--quiet-hours $hours is none"
+done
+
+# --- a comment behind a value
+while IFS= read -r line; do
+  printf '[profile p]\n%b\n' "$line" >"$config"
+  run agent-call -p p health
+  status_is 2 "$line"
+  err_like "^agent-call: .*: a comment behind the value of [a-z-]*: comments stand on lines of their own" "says why"
+done <<'END'
+url = http://127.0.0.1:1\t# mine
+url = http://127.0.0.1:1 # mine
+url = http://127.0.0.1:1 ; mine
+url = http://127.0.0.1:1\ntoken-file = /nowhere\t#
+url = http://127.0.0.1:1\nguild = 1 \t# the first
+END
+printf '[profile p]\nurl = http://127.0.0.1:1/#a;b\ntoken-command = echo x # not this\n' >"$config"
+run agent-call -p p health
+err_unlike 'comment' "a sign inside of a word is none, and the shell has its own"
+
+# --- a proxy that lets nobody through
+cat >"$tmp/proxy.py" <<'END'
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+print("http://127.0.0.1:%d" % listener.getsockname()[1], flush=True)
+while True:
+    link = listener.accept()[0]
+    head = b""
+    while b"\r\n\r\n" not in head:
+        head += link.recv(65536) or b"\r\n\r\n"
+    link.sendall(b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=x\r\n"
+                 b"Content-Length: 0\r\nConnection: close\r\n\r\n")
+    link.close()
+END
+start proxy python3 "$tmp/proxy.py"
+wait_until 20 test -s "$tmp/proxy.out"
+proxy=$(cat "$tmp/proxy.out")
+bound=10
+refused() { err_like '407' "$1: is said"; status_is 2 "and final"; }
+run env https_proxy="$proxy" sse-tail https://example.invalid/s
+refused "sse-tail over TLS"
+run env http_proxy="$proxy" sse-tail http://example.invalid/s
+refused "sse-tail"
+run env https_proxy="$proxy" ws-tail wss://example.invalid/s
+refused "ws-tail over TLS"
+run env http_proxy="$proxy" ws-tail ws://example.invalid/s
+refused "ws-tail"
+printf '[profile far]\nurl = https://example.invalid\n[profile claw]\nkind = openclaw\nurl = wss://example.invalid\n' >"$config"
+run env https_proxy="$proxy" agent-call -p far health
+refused agent-call
+run env https_proxy="$proxy" agent-tail -p claw
+refused "agent-tail of a gateway"
+run env https_proxy="$proxy" agent-chat -p claw hello
+refused "agent-chat"
+
+# --- a pipe that nobody writes to
+bound=30
+mkfifo "$tmp/pipe"
+printf '[profile claw]\nkind = openclaw\nurl = ws://127.0.0.1:1\n' >"$config"
+run agent-chat -p claw --attach "$tmp/pipe" hello
+status_is 2 "--attach of a pipe without a writer ends"
+err_is "agent-chat: $tmp/pipe: nothing comes through the pipe" "and says why"
+
+# --- the address of a personal data server
+: >"$config"
+start_pds me
+for end in /xrpc /xrpc/ /; do
+  sed "s,^url = .*,url = $url$end," "$config" >"$config.new" && mv "$config.new" "$config"
+  given '{"n":1}' pds-record create $task
+  status_is 0 "an address that ends in $end"
+done
+done_testing
