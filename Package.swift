@@ -129,7 +129,9 @@ var products: [Product] = programs.map { .executable(name: $0.name, targets: [$0
 
 var targets: [Target] = [
   // What Swift cannot import from libc: getopt_long, stderr, signals, terminal.
-  .target(name: "CLibc", linkerSettings: [.linkedLibrary("m")]),
+  .target(
+    name: "CLibc",
+    linkerSettings: [.linkedLibrary("m"), .linkedLibrary("iconv", .when(platforms: [.macOS]))]),
   // JSON values: exact, small, in every distribution.
   .systemLibrary(
     name: "CJansson", pkgConfig: "jansson",

@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #include "clibc_attempt.h"
+#include "clibc_charset.h"
 #include "clibc_child.h"
 #include "clibc_files.h"
 #include "clibc_kernels.h"

@@ -196,13 +196,12 @@ struct ConfigurationParser {
     if !known { fault("unknown key \(name)", damaging: false) }
   }
 
-  /// Whether a value has what looks like a comment: behind a blank a sign of one, and another blank.
+  /// Whether a value has what looks like a comment: a `#` between blanks, or at the end.
   private static func holdsComment(_ value: String) -> Bool {
     let bytes = [UInt8](value.utf8) + [0x20]
     func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 9 }
     return bytes.indices.dropFirst().dropLast().contains { index in
-      (bytes[index] == 0x23 || bytes[index] == 0x3b) && isBlank(bytes[index - 1])
-        && isBlank(bytes[index + 1])
+      bytes[index] == 0x23 && isBlank(bytes[index - 1]) && isBlank(bytes[index + 1])
     }
   }
 

@@ -1,48 +1,69 @@
-/// The texts that bytes of a mail stand for.
-///
-/// Known are UTF-8, US-ASCII, ISO-8859-1 and Windows-1252, and their usual other names. As the
-/// Encoding standard of WHATWG has it, ISO-8859-1 is read as Windows-1252, for so it is
-/// written.
-enum Charset {
-  case utf8, windows1252
+import CLibc
+
+/// The texts that bytes of a mail stand for: those of UTF-8, and by iconv(3) of all others.
+struct Charset: Equatable {
+  /// By which iconv(3) knows it; nil for UTF-8 and what is a part of it.
+  private let name: String?
+
+  private static let windows1252 = Charset(known: "WINDOWS-1252")
+
+  private init(known name: String?) { self.name = name }
 
   /// - Parameter name: as in a mail, in any case, perhaps with the language behind a `*` (RFC 2231).
   /// - Returns: nil for one that is not known.
   init?(_ name: String) {
-    switch name.lowercased().prefix(while: { $0 != "*" }) {
-    case "utf-8", "utf8", "us-ascii", "ascii", "ansi_x3.4-1968": self = .utf8
-    case "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1", "windows-1252", "cp1252":
-      self = .windows1252
-    default: return nil
+    let name = String(name.lowercased().prefix { $0 != "*" })
+    if ["utf-8", "utf8", "us-ascii", "ascii", "ansi_x3.4-1968"].contains(name) {
+      self.name = nil
+      return
     }
+    // Anything else in it would be more than a name to iconv(3).
+    guard
+      name.utf8.allSatisfy({ byte in
+        switch byte {
+        case 0x30...0x39, 0x61...0x7a, 0x28, 0x29, 0x2b, 0x2d, 0x2e, 0x3a, 0x5f: true
+        default: false
+        }
+      })
+    else { return nil }
+    let known = Self.wider[name] ?? name
+    guard !name.isEmpty, clibc_charset_is_known(known) != 0 else { return nil }
+    self.name = known.uppercased()
   }
+
+  /// Those that are written where a smaller one is named (Encoding standard of WHATWG, 4.2).
+  private static let wider = [
+    "iso-8859-1": "windows-1252", "iso8859-1": "windows-1252", "iso_8859-1": "windows-1252",
+    "latin1": "windows-1252", "latin-1": "windows-1252", "l1": "windows-1252",
+    "iso-8859-9": "windows-1254", "latin5": "windows-1254", "tis-620": "windows-874",
+    "iso-8859-11": "windows-874", "iso-8859-8-i": "iso-8859-8", "gb2312": "gb18030",
+    "gbk": "gb18030", "x-gbk": "gb18030", "gb_2312-80": "gb18030", "shift_jis": "cp932",
+    "shift-jis": "cp932", "sjis": "cp932", "x-sjis": "cp932", "windows-31j": "cp932",
+    "ks_c_5601-1987": "cp949", "euc-kr": "cp949", "korean": "cp949", "x-mac-roman": "macintosh",
+    "big5": "big5-hkscs",
+  ]
 
   /// The text; what is ill-formed becomes U+FFFD, and NUL a space.
   func text(_ bytes: [UInt8]) -> String {
-    switch self {
-    case .utf8: return PlainText.kept(String(decoding: bytes, as: UTF8.self), most: .max)
-    case .windows1252:
-      var text = ""
-      text.unicodeScalars.append(contentsOf: bytes.lazy.map(Self.scalar))
-      return PlainText.kept(text, most: .max)
+    PlainText.kept(decoded(bytes), most: .max)
+  }
+
+  private func decoded(_ bytes: [UInt8]) -> String {
+    guard let name else { return String(decoding: bytes, as: UTF8.self) }
+    return bytes.withUnsafeBytes { source in
+      var length = 0
+      let start = source.bindMemory(to: CChar.self).baseAddress
+      guard let start, let text = clibc_charset_utf8(name, start, source.count, &length) else {
+        return bytes.isEmpty ? "" : String(decoding: bytes, as: UTF8.self)
+      }
+      defer { free(text) }
+      return String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
     }
   }
 
   /// The text of bytes of which nothing is said: as UTF-8 if they are, else as Windows-1252.
   static func guess(_ bytes: [UInt8]) -> String {
     let isUTF8 = String(validating: bytes, as: UTF8.self) != nil
-    return (isUTF8 ? Charset.utf8 : .windows1252).text(bytes)
+    return (isUTF8 ? Charset(known: nil) : windows1252).text(bytes)
   }
-
-  private static func scalar(_ byte: UInt8) -> Unicode.Scalar {
-    guard (0x80...0x9f).contains(byte) else { return Unicode.Scalar(byte) }
-    return Unicode.Scalar(upper[Int(byte) - 0x80]) ?? Unicode.Scalar(byte)
-  }
-
-  /// What Windows-1252 has for 0x80 to 0x9f.
-  private static let upper: [UInt32] = [
-    0x20ac, 0x81, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039,
-    0x0152, 0x8d, 0x017d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
-    0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d, 0x017e, 0x0178,
-  ]
 }

@@ -43,6 +43,9 @@ enum EncodedWords {
     return out
   }
 
+  /// What is longer, without an end, is none, bytes: 75 are allowed.
+  private static let mostOfWord = 2000
+
   private static func word(_ text: [UInt8], _ start: Int) -> Word? {
     let question = UInt8(ascii: "?")
     guard start + 1 < text.count, text[start + 1] == question else { return nil }
@@ -53,9 +56,10 @@ enum EncodedWords {
       text[middle + 2] == question,
       let charset = Charset(String(decoding: text[from..<middle], as: UTF8.self))
     else { return nil }
-    let code = text[(middle + 3)...]
-    guard let end = code.firstIndex(where: { $0 == question || $0.isBlank }),
-      text[end] == question, end + 1 < text.count, text[end + 1] == UInt8(ascii: "=")
+    // There are programs that leave blanks in it.
+    let code = text[(middle + 3)...].prefix(mostOfWord)
+    guard let end = code.firstIndex(of: question), end + 1 < text.count,
+      text[end + 1] == UInt8(ascii: "=")
     else { return nil }
     let bytes: [UInt8]
     switch text[middle + 1] | 0x20 {

@@ -98,7 +98,7 @@ struct Incoming {
     while goesOn,
       try pieces.next({ piece in
         let bytes = piece.bytes.dropFirst(number == 0 ? mark(piece.bytes) : 0)
-        let isNext = piece.isStart && wasEmpty && bytes.starts(with: "From ".utf8)
+        let isNext = piece.isStart && wasEmpty && (number == 0 || Self.isSeparator(bytes))
         if isMailbox, isNext {
           try end()
           number += 1
@@ -111,5 +111,19 @@ struct Incoming {
       })
     {}
     if goesOn { try end() }
+  }
+
+  /// Whether a line stands in front of a mail: `From SENDER DATE`, where the date is as of
+  /// ctime(3), or an address alone. A sentence that begins so is text.
+  private static func isSeparator(_ line: some Sequence<UInt8>) -> Bool {
+    let line = Array(line.prefix(1000).prefix { $0 != 10 && $0 != 13 })
+    guard line.starts(with: "From ".utf8) else { return false }
+    let words = String(decoding: line.dropFirst(5), as: UTF8.self).split(separator: " ")
+    if words.count == 1 { return words[0].utf8.contains(UInt8(ascii: "@")) }
+    let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    return words.indices.dropFirst().dropLast(3).contains { index in
+      days.contains(String(words[index])) && words[index + 1].utf8.count == 3
+        && Int(words[index + 2]) != nil && words[index + 3].utf8.contains(UInt8(ascii: ":"))
+    }
   }
 }

@@ -65,7 +65,6 @@ while IFS= read -r line; do
 done <<'END'
 url = http://127.0.0.1:1\t# mine
 url = http://127.0.0.1:1 # mine
-url = http://127.0.0.1:1 ; mine
 url = http://127.0.0.1:1\ntoken-file = /nowhere\t#
 url = http://127.0.0.1:1\nguild = 1 \t# the first
 END

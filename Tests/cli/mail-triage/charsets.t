@@ -1,0 +1,61 @@
+#!/bin/sh
+# Mail as the world writes it: in its charsets, with blanks in encoded words, in mailboxes whose
+# mails say "From".
+. "${0%/*}/../lib.sh"
+needs mail-triage jq python3
+cd "$tmp" || exit
+
+python3 - <<'END'
+import base64
+texts = {
+    "iso-8859-15": "100 € für œuvre", "windows-1251": "Привет, мир", "koi8-r": "Встреча в пять",
+    "gb2312": "会议在五点", "iso-2022-jp": "会議は五時です", "big5": "會議", "euc-kr": "회의 다섯 시",
+    "shift_jis": "会議ア①", "iso-8859-2": "Žluťoučký kůň", "windows-1250": "Příliš – tři", "utf-16": "both ways",
+    "iso-8859-9": "İstanbul", "windows-1252": "“quoted” – €5",
+}
+codecs = {"gb2312": "gbk", "shift_jis": "cp932", "euc-kr": "cp949", "iso-8859-9": "cp1254"}
+with open("want", "w") as want:
+    for number, (charset, text) in enumerate(texts.items()):
+        raw = text.encode(codecs.get(charset, charset))
+        word = base64.b64encode(raw).decode()
+        body = base64.b64encode(raw).decode()
+        want.write(text + "|" + text + "\n")
+        with open("m%02d" % number, "w") as mail:
+            mail.write(f"From: a@example.org\nSubject: =?{charset.upper()}?B?{word}?=\nMessage-ID: <{number}@x>\n"
+                       f"Content-Type: text/plain; charset={charset}\nContent-Transfer-Encoding: base64\n\n{body}\n")
+with open("odd", "wb") as mail:
+    mail.write(b"From: a@example.org\nSubject: =?utf-8?Q?caf=C3=A9 au lait?= and =?koi8-r?Q?=F0_?= =?no//TRANSLIT?Q?x?=\n\n"
+               b"x\n")
+with open("cut", "wb") as mail:
+    mail.write(b"From: a@example.org\nSubject: cut\nContent-Type: text/plain; charset=gb2312\n\n\xbb\xe1\xff\xff\xd2\n")
+END
+run sh -c 'mail-triage m*'
+status_is 0 "thirteen charsets"
+jq -r '.title + "|" + .text' "$out" | sed 's/^[^:]*: //;s/ *$//' >got
+ok "are read" diff want got
+diag "$(diff want got)"
+run mail-triage odd
+like "$(jq -r .title "$out")" 'café au lait and П' "blanks in an encoded word stay, and two charsets"
+like "$(jq -r .title "$out")" 'no//TRANSLIT' "a charset that is none stays as it is"
+run mail-triage cut
+like "$(jq -r .text "$out")" '^会' "what is cut is read as far as it goes"
+
+cat >box <<'END'
+From ada@example.org Mon Nov 23 12:00:00 2026
+From: ada@example.org
+Subject: one
+
+Greetings.
+
+From Berlin we go on to Prague at 10:30 on Mon next.
+
+From: here
+From
+END
+printf '\nFrom - Tue Nov 24 01:02:03 2026\nFrom: b@example.org\nSubject: two\n\nx\n' >>box
+printf '\nFrom c@example.org\nFrom: c@example.org\nSubject: three\n\nx\n' >>box
+printf '\nFrom "d e"@example.org  Tue Nov  4 1:02 2026 remote from x\nFrom: d@example.org\nSubject: four\n\nx\n' >>box
+run mail-triage box
+is "$(jq -r .title "$out" | grep -o 'one\|two\|three\|four' | xargs)" "one two three four" "a sentence begins no mail"
+like "$(jq -r 'select(.title | test("one")).text' "$out")" 'From Berlin we go on' "it is text"
+done_testing
