@@ -1,7 +1,7 @@
 /// A value with parameters: `text/plain; charset="utf-8"` (RFC 2045, section 5.1).
 struct ContentType {
   /// In lower case: `text/plain`, `attachment`.
-  let value: String
+  private(set) var value: String
   private var parameters: [String: String] = [:]
 
   /// - Parameter field: the field's text; nil is an empty value.
@@ -24,6 +24,23 @@ struct ContentType {
 
   /// A parameter; nil when it is missing.
   subscript(name: String) -> String? { parameters[name] }
+
+  /// Whether it is of the form `kind/form`; what is not is read as text (RFC 2045, section 5.2).
+  var isWhole: Bool {
+    let parts = value.split(separator: "/", omittingEmptySubsequences: false)
+    let marks = Array("+-._!#$&^*".utf8)
+    return parts.count == 2
+      && parts.allSatisfy { part in
+        !part.isEmpty && part.utf8.allSatisfy { $0.isAlphanumeric || marks.contains($0) }
+      }
+  }
+
+  /// The same of plain text, or of HTML where it begins as that.
+  var asPlain: ContentType {
+    var other = self
+    other.value = value.hasPrefix("text/html") ? "text/html" : "text/plain"
+    return other
+  }
 
   /// The part in front of the slash.
   var kind: Substring { value.prefix { $0 != "/" } }

@@ -26,14 +26,17 @@ struct MailBody {
     at bytes: UnsafeRawBufferPointer, _ header: MailHeader, _ end: Int, level: Int
   ) {
     parts += 1
-    let type = ContentType(header.raw("content-type") ?? "text/plain")
+    var type = ContentType(header.raw("content-type") ?? "text/plain")
     let range = min(header.body, end)..<end
     if type.kind == "multipart" {
-      guard level < Self.mostLevels, let boundary = type["boundary"], !boundary.isEmpty,
-        boundary.utf8.count <= 200
-      else { return }
-      split(bytes, range, Array("--\(boundary)".utf8), level)
-      return
+      if level >= Self.mostLevels { return }
+      // What is damaged is guessed: a boundary by the first line that looks like one.
+      let named = type["boundary"].map { Array("--\($0)".utf8) } ?? []
+      if (3...202).contains(named.count), split(bytes, range, named, level) { return }
+      if let guessed = Self.boundary(bytes, range), split(bytes, range, guessed, level) { return }
+      type = ContentType("text/plain")
+    } else if !type.isWhole {
+      type = type.asPlain
     }
     let disposition = ContentType(header.raw("content-disposition"))
     if type.value == "text/calendar" { hasCalendar = true }
@@ -53,9 +56,25 @@ struct MailBody {
     }
   }
 
+  /// The first line that may be a boundary.
+  private static func boundary(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> [UInt8]? {
+    var lines = MailLines(bytes, range)
+    while let line = lines.next() {
+      let text = bytes[line].reversed().drop(while: \.isBlank).reversed()
+      if (4...202).contains(text.count), text.starts(with: "--".utf8),
+        !text.contains(where: \.isBlank), text.contains(where: \.isAlphanumeric)
+      {
+        return Array(text)
+      }
+    }
+    return nil
+  }
+
+  /// - Returns: whether there was a part.
   private mutating func split(
     _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ boundary: [UInt8], _ level: Int
-  ) {
+  ) -> Bool {
+    let before = parts
     var lines = MailLines(bytes, range)
     var start: Int?
     var last = range.lowerBound
@@ -71,10 +90,11 @@ struct MailBody {
       if let start { part(bytes, start..<max(start, place - 1), level) }
       start = isEnd ? nil : lines.place
       last = lines.place
-      if isEnd { return }
+      if isEnd { return parts > before }
     }
     // What is cut has no end.
     if let start, parts < Self.mostParts { part(bytes, start..<max(last, range.upperBound), level) }
+    return parts > before
   }
 
   private mutating func part(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ level: Int) {

@@ -40,6 +40,52 @@ like "$(jq -r .title "$out")" 'no//TRANSLIT' "a charset that is none stays as it
 run mail-triage cut
 like "$(jq -r .text "$out")" '^会' "what is cut is read as far as it goes"
 
+# --- parts that are damaged
+shown() {
+  printf 'From: a@example.org\nSubject: s\n%b' "$1" >damaged
+  run mail-triage damaged
+  like "$(jq -r .text "$out")" "$2" "$3"
+}
+shown 'Content-Type: multipart/mixed\n\n--b1\nContent-Type: text/plain\n\nhere I am\n--b1--\n' '^here I am' \
+  "parts without a boundary"
+shown 'Content-Type: multipart/mixed; boundary="other"\n\npreamble\n--=_b1\n\nhere I am\n--=_b1--\n' '^here I am' \
+  "with another one"
+shown 'Content-Type: multipart/mixed; boundary=\n\nhere I am\n' '^here I am' "with none at all"
+for type in '' text text/ /plain 'text/plain charset=utf-8' 'text plain; charset=utf-8' '; charset=utf-8' \
+  'text/plain/x' garbage '"text/plain"'; do
+  shown "Content-Type: $type\n\nhere I am\n" '^here I am' "a type like '$type'"
+done
+shown 'Content-Type: text/html charset=utf-8\n\n<p>here <b>I</b> am\n' '^here I am' "a type of HTML"
+
+# --- names of characters
+shown 'Content-Type: text/html; charset=utf-8\n\n<p>caf&eacute; &Auml;&szlig; &thetasym;&nbsp;&rarr; &frac12; &hearts;&amp;&nosuch; &check;\n' \
+  '^café Äß ϑ → ½ ♥&&nosuch; ✓' "names of HTML"
+
+# --- dates as old mailers wrote them
+while IFS='|' read -r date want; do
+  printf 'From: a@example.org\nSubject: s\nDate: %s\n\nx\n' "$date" >dated
+  run mail-triage dated
+  is "$(jq -r .time "$out")" "$want" "$date"
+done <<'END'
+Mon, 23 Nov 2026 10:00:00 +0100|2026-11-23T09:00:00.000Z
+Mon Nov 23 10:00:00 2026|2026-11-23T10:00:00.000Z
+Mon Nov 23 10:00:00 EST 2026|2026-11-23T15:00:00.000Z
+Monday, 23-Nov-26 10:00:00 GMT|2026-11-23T10:00:00.000Z
+23-Nov-2026 10:00 PST|2026-11-23T18:00:00.000Z
+Mon, 23 November 2026 10.00.00 +0100|2026-11-23T09:00:00.000Z
+2026-11-23 10:00:00 +0100|2026-11-23T09:00:00.000Z
+2026-11-23T10:00:00.123+01:00|2026-11-23T09:00:00.000Z
+2026-11-23T10:00:00Z|2026-11-23T10:00:00.000Z
+Mon, 23 Nov 2026 10:00:00 GMT+0100|2026-11-23T09:00:00.000Z
+Mon, 23 Nov 2026 10:00:00 +1|2026-11-23T09:00:00.000Z
+Mon, 23 Nov 26 10:00:00 UT|2026-11-23T10:00:00.000Z
+END
+for date in '2026-11-T' '--T' '2026-11-23' 'Nov' 'Mon' '2026-13-45T99:99:99Z' '23-Nov-26' 'Nov 23 2026' '-' ''; do
+  printf 'From: a@example.org\nSubject: s\nDate: %s\n\nx\n' "$date" >dated
+  run mail-triage dated
+  status_is 0 "no date: '$date'"
+done
+
 cat >box <<'END'
 From ada@example.org Mon Nov 23 12:00:00 2026
 From: ada@example.org
