@@ -410,6 +410,211 @@ ok "riff-worktree-remove: another name is another worktree" test -d "$remote_hom
 run riff-worktree-remove s/keep "$repo"
 ok "its own is its own" test ! -d "$remote_home/s-keep"
 
+# What git is in the middle of keeps a worktree, also where HEAD is detached for it.
+share=
+host() { run env HOME="$remote_home" XDG_DATA_HOME="$share" RIFF_START_DIR="$at" RIFF_SESSION="$name" "$@"; }
+made() { # NAME: sets $tree to its worktree.
+  name=$1
+  host riff-claude --riff-tree
+  tree=$(cat "$out")
+}
+kept() { # TITLE REASON: the whole line.
+  is "$status $(cat "$err")" "1 riff-worktree-remove: kept $tree: $2" "riff-worktree-remove: $1"
+  ok "and it is there" test -e "$tree/.git"
+}
+goes() { # TITLE [OPTION]
+  host riff-worktree-remove ${2:-} "$name"
+  is "$status$(cat "$err")$(ls -d "$tree" 2>/dev/null)" 0 "riff-worktree-remove: $1"
+}
+at=$repo
+middle() { # NAME MARK
+  host riff-worktree-remove "$1"
+  kept "$1 under way" "git is in the middle of something there ($2)"
+}
+git -C "$repo" config advice.detachedHead false
+made bisect
+for n in 1 2 3 4; do git -C "$tree" commit -q --allow-empty -m "$n"; done
+git -C "$tree" bisect start HEAD HEAD~4 >/dev/null
+middle bisect BISECT_LOG
+git -C "$tree" bisect reset >/dev/null 2>&1
+goes "and then it goes"
+made rebase
+git -C "$tree" commit -q --allow-empty -m a
+GIT_SEQUENCE_EDITOR='sed -i.old s/^pick/edit/' git -C "$tree" rebase -q -i --keep-empty HEAD~1 >/dev/null 2>&1
+middle rebase rebase-merge
+git -C "$tree" rebase --abort
+goes "and then it goes"
+for act in cherry-pick 'revert --no-commit'; do
+  made "${act%% *}"
+  git -C "$tree" commit -q --allow-empty -m a
+  git -C "$tree" $act HEAD >/dev/null 2>&1
+  mark=CHERRY_PICK_HEAD
+  act=${act%% *}
+  [ "$act" = cherry-pick ] || mark=REVERT_HEAD
+  middle "$act" $mark
+  git -C "$tree" "$act" --abort
+  goes "and then it goes"
+done
+made alone
+git -C "$tree" checkout -q --detach
+host riff-worktree-remove alone
+kept "HEAD is detached" "riff/alone is not checked out there"
+git -C "$tree" commit -q --allow-empty -m lost
+host riff-worktree-remove -f alone
+kept "a commit that only HEAD has" "a commit there is on no branch"
+git -C "$tree" commit -q --allow-empty -m lost
+host riff-worktree-remove alone
+kept "several" "2 commits there are on no branch"
+git -C "$tree" checkout -q -b alone
+host riff-worktree-remove alone
+kept "another branch" "riff/alone is not checked out there"
+git -C "$tree" checkout -q riff/alone
+goes "its own branch"
+
+# Submodules: a clean worktree goes, and what is nowhere else stays.
+git init -q -b trunk "$tmp/deep"
+git -C "$tmp/deep" commit -q --allow-empty -m deep
+git init -q -b trunk "$tmp/inner"
+export GIT_ALLOW_PROTOCOL=file
+git -C "$tmp/inner" submodule --quiet add "$tmp/deep" deep
+echo '*.log' >"$tmp/inner/.gitignore"
+git -C "$tmp/inner" add -A
+git -C "$tmp/inner" commit -q -m inner
+at="$remote_home/with subs"
+git init -q -b trunk "$at"
+git -C "$at" submodule --quiet add "$tmp/inner" "a sub"
+git -C "$at" commit -q -m subs
+made subs
+goes "a submodule that is not checked out"
+made subs
+touch "$tree/a sub/hidden"
+host riff-worktree-remove subs
+kept "a file where git does not look" "submodule a sub: it has files, and is not checked out"
+rm "$tree/a sub/hidden"
+with() {
+  made subs
+  git -C "$tree" submodule --quiet update --init --recursive
+  sub="$tree/a sub"
+}
+with
+goes "clean submodules, one in the other"
+stays() { # TITLE REASON [UNDO...]: kept for this; when it is undone, it is clean.
+  host riff-worktree-remove subs
+  kept "$1" "$2"
+  shift 2
+  "$@"
+}
+with
+touch "$sub/x.log"
+stays "a file that a submodule ignores" "submodule a sub: riff-worktree-remove -f removes what git ignores: x.log" :
+goes "-f" -f
+with
+touch "$sub/deep/new"
+stays "a new file, deep" "submodule a sub: it contains modified or untracked files" rm "$sub/deep/new"
+git -C "$sub/deep" commit -q --allow-empty -m mine
+git -C "$sub/deep" branch mine
+git -C "$sub" submodule --quiet update
+stays "a commit of a branch" "submodule a sub/deep: it has a commit that is on no branch of a remote" \
+  git -C "$sub/deep" branch -q -D mine
+echo 1 >"$sub/deep/new"
+git -C "$sub/deep" add new
+git -C "$sub/deep" stash -q
+stays "a stash" "submodule a sub/deep: it has a stash" git -C "$sub/deep" stash drop -q
+git -C "$sub" update-index --assume-unchanged .gitignore
+echo changed >>"$sub/.gitignore"
+host riff-worktree-remove -f subs
+kept "a change that git was told not to see" "submodule a sub: it contains modified or untracked files"
+git -C "$sub" checkout -q .
+git -C "$at" config submodule."a sub".ignore all
+touch "$sub/new"
+stays "a file in what git was told to pass over" "submodule a sub: it contains modified or untracked files" rm "$sub/new"
+git -C "$at" config --unset submodule."a sub".ignore
+git -C "$sub" worktree add -q -b other "$tmp/linked"
+stays "a worktree of a submodule's" "submodule a sub: it has worktrees of its own" \
+  git -C "$sub" worktree remove "$tmp/linked"
+git -C "$sub" branch -q -D other
+git -C "$sub" bisect start >/dev/null
+stays "a bisect in a submodule" "submodule a sub: git is in the middle of something there (BISECT_LOG)" \
+  git -C "$sub" bisect reset >/dev/null 2>&1
+git -C "$sub" checkout -q -b mine
+git -C "$sub" commit -q --allow-empty -m mine
+git -C "$sub" checkout -q -
+git -C "$tree" submodule --quiet deinit "a sub"
+stays "a clone that is left behind" "submodule a sub: it has a commit that is on no branch of a remote" :
+git -C "$tree" submodule --quiet update --init --recursive
+git -C "$sub" branch -q -D mine
+git -C "$at" worktree lock "$tree"
+host riff-worktree-remove subs
+err_like "kept $tree: cannot remove a locked working tree" "riff-worktree-remove: a locked one with submodules"
+git -C "$at" worktree unlock "$tree"
+goes "nothing of all that"
+# A repository in the other, which has no clone elsewhere.
+made embedded
+git init -q "$tree/own"
+git -C "$tree/own" commit -q --allow-empty -m own
+git -C "$tree" add own 2>/dev/null
+git -C "$tree" commit -q -m own
+host riff-worktree-remove embedded
+kept "a repository that is nowhere else" "submodule own: it has a commit that is on no branch of a remote"
+
+# A repository that was moved: the session's worktree is used, whatever became of its branch.
+git init -q -b trunk "$remote_home/here"
+git -C "$remote_home/here" commit -q --allow-empty -m one
+once() { # HOW: the worktree is that of before, and there is no other.
+  was=$tree
+  made mv
+  is "$(cat "$out" "$err")" "$was" "worktree: after a move: $1"
+  ok "and git works there" git -C "$tree" status
+  is "$(git -C "$at" worktree list | grep -c '/mv ')" 1 "and there is no second one"
+}
+at=$remote_home/here
+made mv
+for way in 'checkout -q riff/mv' 'branch -m renamed' 'checkout -q --detach'; do
+  git -C "$tree" $way
+  mv "$at" "$at.moved"
+  at=$at.moved
+  once "$way"
+done
+git -C "$tree" checkout -q -b riff/mv
+mv "$at" "$remote_home/there"
+at=$remote_home/there
+goes "of a repository that was moved"
+# The folder of the worktrees, too.
+made mv
+git -C "$tree" checkout -q --detach
+mv "$at" "$remote_home/where"
+at=$remote_home/where
+mv "$remote_home/.local/share/riff" "$tmp/riff"
+mkdir -p "$remote_home/new/share"
+mv "$tmp/riff" "$remote_home/new/share"
+share=$remote_home/new/share
+tree=$share/${tree#"$remote_home/.local/share/"}
+once "with its worktrees"
+git -C "$tree" checkout -q riff/mv
+# A copy lists the worktrees of the first one.
+cp -R "$at" "$at.copy"
+at=$at.copy
+host riff-claude --riff-tree
+is "$status $(cat "$err")" "2 riff-claude: no worktree: $tree is no worktree of $at/.git" \
+  "worktree: a copy takes none of the first repository's"
+host riff-worktree-remove mv
+kept "nor removes one" "it is no worktree of $at/.git"
+at=${at%.copy}
+mv "$share" "$remote_home/new/other"
+tree=$remote_home/new/other/${tree#"$share/"}
+share=$remote_home/new/other
+goes "whose folder was moved"
+# Another session's worktree is not this one's, though it has its branch.
+git -C "$at" branch riff/second
+made first
+git -C "$tree" checkout -q riff/second
+name=second
+host riff-claude --riff-tree
+is "$status $(cat "$err")" "2 riff-claude: no worktree: git: 'riff/second' is already checked out at '$tree'" \
+  "worktree: another session's branch"
+host riff-worktree-remove second
+is "$status $(cat "$err")$(head_of "$tree")" "0 riff/second" "riff-worktree-remove: it stays where it is"
+
 run riff-worktree-remove
 status_is 2 "riff-worktree-remove: no name"
 run riff-worktree-remove x "$remote_home"
