@@ -75,8 +75,7 @@ struct SessionJobs {
 
   /// Closes the session of exactly this name.
   func close(_ name: String) throws -> Int32 {
-    let words = try tmux.close(name)
-    if !words.isEmpty, !visit.options.quiet { visit.diagnostics.say(words) }
+    for line in try tmux.close(name) where !visit.options.quiet { visit.diagnostics.say(line) }
     remember { $0.closed(name) }
     return ExitStatus.success.rawValue
   }

@@ -45,13 +45,14 @@ public struct RemoteTmux {
     return session
   }
 
-  /// Closes a session, by its exact name.
+  /// Closes a session, by its exact name, and ends what runs in it.
   ///
-  /// - Returns: what the script that removes its worktree said, often nothing.
+  /// - Returns: what could not be ended or removed, a line each; often nothing.
   @discardableResult
-  public func close(_ name: String) throws(HostFailure) -> String {
+  public func close(_ name: String) throws(HostFailure) -> [String] {
     let target = try makeSure(name)
-    return try call(TmuxScript.close, [target, name], session: name).text
+    let answer = try call(TmuxScript.close, [target, name], session: name)
+    return answer.output.split(separator: 10).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The text that the pane of a session's agent shows: a line each, without the empty ones at the
@@ -284,22 +285,6 @@ enum TmuxScript {
       has "$1"
       say=$(x if-shell -F 1 "$2" 2>&1) || fail "$say"
       printf '%s\\n' "$say"
-      """
-
-  /// `$1` is the target, `$2` the name. What the worktree's script says is the answer.
-  static let close =
-    opening + """
-      has "$1"
-      tree=$(x show-environment -t "$1" RIFF_WORKTREE 2>/dev/null)
-      folder=$(x show-environment -t "$1" RIFF_START_DIR 2>/dev/null)
-      # The name that it had when it was made.
-      name=$(x show-environment -t "$1" RIFF_SESSION 2>/dev/null)
-      name=${name#RIFF_SESSION=}
-      say=$(x kill-session -t "$1" 2>&1) || fail "$say"
-      if [ "$tree" = RIFF_WORKTREE=1 ] && command -v riff-worktree-remove >/dev/null 2>&1; then
-        riff-worktree-remove "${name:-$2}" "${folder#RIFF_START_DIR=}" </dev/null 2>&1
-      fi
-      exit 0
       """
 
   /// A new session, and then the list. A server that is just ending is asked again, for

@@ -364,6 +364,37 @@ git -C "$own" checkout -q riff/riff-17
 git -C "$own" branch -m renamed
 again
 is "$(cat "$out" "$err")" "$own" "worktree: used again after branch -m"
+# Nothing is taken from under a process of the session that lives.
+new -d "~/my repo" -s riff-40
+own=$(cwd riff-40)
+rtmux new-window -d -t =riff-40: -c "$own" \
+  "trap '' TERM HUP; echo \$\$ >'$tmp/stubborn'; exec sleep 300"
+wait_until 30 test -s "$tmp/stubborn"
+run tmux-attach $attach_args --close riff-40
+is "$status $(cat "$err")" \
+  "0 tmux-attach: still running: $(cat "$tmp/stubborn") sleep; the worktree is kept" \
+  "worktree: a process of the session keeps it"
+ok "and it is there" test -e "$own/.git"
+kill -9 "$(cat "$tmp/stubborn")"
+new -d "~/my repo" -s riff-40
+is "$(cwd riff-40)" "$own" "worktree: used again"
+rtmux new-window -d -t =riff-40: -c "$own" "nohup sh -c 'echo \$\$ >$tmp/mild; exec sleep 300' >/dev/null"
+wait_until 30 test -s "$tmp/mild"
+if [ -r /proc/self/environ ]; then
+  # Where nothing has the terminal open any more, tmux closes the pane.
+  rtmux new-window -d -t =riff-40: -c "$own" \
+    "nohup sh -c 'echo \$\$ >$tmp/closed; exec sleep 300' >/dev/null 2>&1"
+  wait_until 30 test -s "$tmp/closed"
+  two_panes() { [ "$(rtmux list-panes -s -t =riff-40: | wc -l)" -eq 2 ]; }
+  wait_until 30 two_panes
+else
+  cp "$tmp/mild" "$tmp/closed"
+fi
+run tmux-attach $attach_args --close riff-40
+is "$status $(cat "$err")" "0 " "worktree: nohup ends with the session"
+ok "and so does the process" gone "$(cat "$tmp/mild")"
+ok "and one whose pane is closed" gone "$(cat "$tmp/closed")"
+not_ok "and the worktree" test -e "$own"
 git -C "$repo" worktree lock "${tree%/*}/riff-16"
 for n in 11 16; do run tmux-attach $attach_args --close "riff-$n"; done
 ok "worktree: a locked one is kept" test -d "${tree%/*}/riff-16"

@@ -84,6 +84,65 @@ status_is 0 "close"
 attach -l
 is "$(names)" "riff-10 riff-3 " "by the exact name"
 
+# What has left the terminal ends with the session, or is named.
+cat >"$remote_home/bin/leaves" <<END
+#!/bin/sh
+stay() { echo "\$1=\$\$" >>"$tmp/left"; exec sleep 300; }
+case \${1:-} in
+stubborn) trap '' TERM HUP ;;
+esac
+[ \$# -eq 0 ] || stay "\$1"
+nohup "\$0" nohup >/dev/null 2>&1 &
+setsid "\$0" setsid &
+(nohup "\$0" orphan >/dev/null 2>&1 &)
+(setsid "\$0" gone &)
+(cd / && setsid "\$0" daemon &)
+[ ! -e "$tmp/stubborn" ] || (setsid "\$0" stubborn &)
+exec cat
+END
+chmod +x "$remote_home/bin/leaves"
+ended() { # NAME...: these have.
+  for one; do
+    one=$(sed -n "s/^$one=//p" "$tmp/left")
+    [ -n "$one" ] && gone "$one" || return
+  done
+}
+lives() { ! ended "$1"; }
+: >"$tmp/left"
+bare other
+rtmux new-window -d -t =other: "$remote_home/bin/leaves other"
+attach -N -s leaves -H leaves
+ok "six have begun" wait_until 30 at_least "$tmp/left" 6
+rtmux new-window -d -t =leaves: "$remote_home/bin/leaves linked"
+ok "and one more" wait_until 30 at_least "$tmp/left" 7
+rtmux link-window -d -s =leaves:1 -t =other:9
+attach --close leaves
+is "$status $(cat "$err")" "0 " "close: what has left the terminal"
+ok "descendants end" ended nohup setsid
+if [ -r /proc/self/environ ]; then
+  ok "and what is none any more" ended orphan gone
+else
+  ok "and what has the terminal" ended orphan
+fi
+ok "but no daemon" lives daemon
+ok "nor what is in another session" lives other
+ok "nor in a window that is another's, too" lives linked
+kill "$(sed -n 's/^daemon=//p' "$tmp/left")"
+rtmux kill-session -t =other
+: >"$tmp/left"
+touch "$tmp/stubborn"
+attach -N -s leaves -H leaves
+ok "once more" wait_until 30 at_least "$tmp/left" 6
+attach --close leaves
+if [ -r /proc/self/environ ]; then
+  is "$status $(cat "$err")" "0 tmux-attach: still running: $(sed -n 's/^stubborn=//p' "$tmp/left") sleep" \
+    "close: what does not end is named"
+else
+  skip 1 "needs /proc"
+fi
+kill -9 $(sed -n 's/^stubborn=//p; s/^daemon=//p' "$tmp/left")
+rm "$tmp/stubborn"
+
 # --- memory: riff-2 is free, riff-3 still is known when it is gone
 rtmux kill-session -t =riff-3
 attach -N
