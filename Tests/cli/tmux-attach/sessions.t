@@ -140,7 +140,7 @@ if [ -r /proc/self/environ ]; then
 else
   skip 1 "needs /proc"
 fi
-kill -9 $(sed -n 's/^stubborn=//p; s/^daemon=//p' "$tmp/left")
+for one in stubborn daemon; do kill -9 "$(sed -n "s/^$one=//p" "$tmp/left")"; done
 rm "$tmp/stubborn"
 
 # --- memory: riff-2 is free, riff-3 still is known when it is gone
