@@ -45,7 +45,7 @@ enum MailDate {
       }
       // A part of a second.
       if parts[0].count == 4 { words[3] = words[3].prefix { $0 != "." } }
-    } else if month(first) != nil, words.count >= 4 {
+    } else if first.first?.isLetter == true, words.count >= 4 {
       // Mon Nov 23 10:00:00 [EST] 2026
       let zone = words.count > 4 ? [words[3]] : []
       words = [words[1], first, words[words.count > 4 ? 4 : 3], words[2]] + zone
