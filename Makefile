@@ -26,7 +26,6 @@ agentutils-records = \
 	turn-fold \
 	turn-format \
 	notify-route \
-	mail-triage \
 	task-format
 agentutils-web = \
 	sse-tail \
@@ -47,7 +46,8 @@ agentutils-remote = \
 	transcript-tail \
 	share-inbox \
 	bus-put \
-	bus-get
+	bus-get \
+	mail-triage
 # A program of its own.
 SERVER = agent-serve
 COMMANDS = $(foreach program,$(PROGRAMS),$($(program))) $(SERVER)

@@ -281,6 +281,7 @@ struct NotifyLoop {
         if let failure = end.failure { outcome.fail(way.name, failure.reason, failure.status) }
         for telling in end.tellings {
           telling.open.remove(index)
+          if end.failure == nil { telling.wasTold = true }
           if let failure = end.failure, !failure.isFinal { telling.failed.insert(index) }
         }
       }
@@ -296,14 +297,16 @@ struct NotifyLoop {
 
   /// All ways are through with it: it was told, or it waits for another try.
   private mutating func close(_ telling: Telling, now: Double) {
-    if telling.failed.count < channels.count { told.add(telling.delivery) }
+    // In an earlier try other ways may have told it.
+    let wasPartial = telling.bundles.contains { !$0.ways.isEmpty }
+    if telling.wasTold, !wasPartial { told.add(telling.delivery) }
     if telling.failed.isEmpty {
       told.add(telling.wasKept ? [] : telling.bundles.flatMap(\.ids))
       backoff.reset()
       if untold.isEmpty, untoldKept.isEmpty { outcome.mend() }
       return
     }
-    let isPartial = telling.failed.count < channels.count
+    let isPartial = telling.wasTold || wasPartial
     let names = isPartial ? telling.failed.sorted().map { channels[$0].way.name } : []
     let bundles = telling.bundles.map { bundle in
       var bundle = bundle

@@ -1,7 +1,6 @@
 import Core
 import action_filter
 import action_format
-import mail_triage
 import notify_route
 import task_format
 import turn_fold
@@ -19,7 +18,6 @@ enum RecordsProgram {
         "turn-fold": TurnFoldCommand.main,
         "turn-format": TurnFormat.main,
         "notify-route": NotifyRoute.main,
-        "mail-triage": MailTriage.main,
         "task-format": TaskFormat.main,
       ]
     ).run()

@@ -1,11 +1,12 @@
 import Core
 import bus_get
 import bus_put
+import mail_triage
 import share_inbox
 import tmux_attach
 import transcript_tail
 
-/// The commands that speak SSH, or to a bus.
+/// The commands that speak SSH, or to a bus, and the one whose charsets are files of the system.
 @main
 enum RemoteProgram {
   static func main() {
@@ -17,6 +18,7 @@ enum RemoteProgram {
         "share-inbox": ShareInbox.main,
         "bus-put": BusPut.main,
         "bus-get": BusGet.main,
+        "mail-triage": MailTriage.main,
       ]
     ).run()
   }

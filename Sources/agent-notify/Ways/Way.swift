@@ -58,6 +58,8 @@ final class Telling {
   var open: Set<Int>
   var failed: Set<Int> = []
   var isPosted = false
+  /// Whether somebody was told by one of them.
+  var wasTold = false
 
   init(_ delivery: Delivery, of bundles: [Bundle], wasKept: Bool, by channels: Set<Int>) {
     (self.delivery, self.bundles, self.wasKept) = (delivery, bundles, wasKept)

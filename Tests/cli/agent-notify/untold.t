@@ -48,6 +48,8 @@ status_is 75 "one of two ways fails"
 run agent-notify --exec 'exit 3' --exec "cat >>'$log'" </dev/null
 status_is 75 "it is tried again"
 is "$(titles "$log")" both "the other is not"
+run agent-notify --told
+is "$(grep -c both "$out")" 1 "it was told once"
 run agent-notify --exec "cat >>'$log'" </dev/null
 status_is 0 "without it"
 is "$(titles "$log") $(waits)" "both " "there is nothing more to tell"
@@ -105,6 +107,8 @@ END
   run agent-notify --ntfy "$url/alerts" <"$tmp/in"
   status_is 2 "what a server refuses for good ($code)"
   is "$(waits)" "" "does not wait"
+  run agent-notify --told
+  out_unlike "bad $code" "nor was it told"
 done
 script <<END
 forever

@@ -565,8 +565,9 @@ stays "a worktree of a submodule's" "submodule a sub: it has worktrees of its ow
   git -C "$sub" worktree remove "$tmp/linked"
 git -C "$sub" branch -q -D other
 git -C "$sub" bisect start >/dev/null
+end_bisect() { git -C "$sub" bisect reset >/dev/null 2>&1; }
 stays "a bisect in a submodule" "submodule a sub: git is in the middle of something there (BISECT_LOG)" \
-  git -C "$sub" bisect reset >/dev/null 2>&1
+  end_bisect
 git -C "$sub" checkout -q -b mine
 git -C "$sub" commit -q --allow-empty -m mine
 git -C "$sub" checkout -q -

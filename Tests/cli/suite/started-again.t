@@ -52,9 +52,9 @@ for damage in garbage '{"half' '{"type":"other"}'; do
   printf '%s' "$damage" >"$tmp/archive/.state"
   start archive agent-archive --folder "$tmp/archive"
   ok "with a state like $damage it goes on where it ended" wait_until 20 in_archive "one two"
+  ok "which is said" wait_until 20 has "$tmp/archive.err" 'not a resume point'
   stop "$pid"
-  err_of=$(cat "$tmp/archive.err")
-  is "$err_of" "agent-archive: $tmp/archive/.state: not a resume point; the archive itself says where it ends" "and says so"
+  is "$(cat "$tmp/archive.err")" "agent-archive: $tmp/archive/.state: not a resume point; the archive itself says where it ends" "in one line"
 done
 mkdir "$tmp/empty"
 echo garbage >"$tmp/empty/.state"
