@@ -17,7 +17,7 @@ import record  # noqa: E402
 
 # What make is told, and how many MB it may be.
 FORMS = {"with agent-serve": ({}, 45),
-         "without agent-serve": ({"AGENTUTILS_WITHOUT_SERVE": "1"}, 30)}
+         "without agent-serve": ({"AGENTUTILS_WITHOUT_SERVE": "1"}, 31)}
 
 
 def installed(more):
