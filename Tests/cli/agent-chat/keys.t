@@ -8,7 +8,7 @@ heard() { wait_until 20 has "$tmp/$1.out" "\"text\":\"$2\""; }
 
 start_gateway claw
 start tail agent-tail -p claw '  WORK'
-ok "a conversation is followed" came_frames claw sessions.messages.subscribe 1
+ok "a conversation is followed" wait_until 20 came_frames claw sessions.messages.subscribe 1
 for thread in Work WORK agent:Heron:work ' Agent:HERON:Work '; do
   run agent-chat -p claw -t "$thread" "say from $thread"
   status_is 0 "'$thread'"
@@ -33,14 +33,14 @@ stop "$pid" 2>/dev/null
 
 start_gateway global --scope global --main-key harbour
 start all agent-tail -p global Harbour
-came_frames global sessions.messages.subscribe 1
+wait_until 20 came_frames global sessions.messages.subscribe 1
 run agent-chat -p global -t main "say for all"
 status_is 0 "where all agents have one main conversation"
 is "$(frames global chat.send | jq -r .sessionKey)" global "it is the one that is meant"
 ok "and followed" wait_until 20 has "$tmp/all.out" '"state":"final"'
 start_gateway named --main-key harbour
 start named agent-tail -p named main
-came_frames named sessions.messages.subscribe 1
+wait_until 20 came_frames named sessions.messages.subscribe 1
 run agent-chat -p named -t HARBOUR hello
 is "$(frames named chat.send | jq -r .sessionKey)" agent:heron:harbour "a main one with a name of its own"
 ok "is followed by either name" wait_until 20 has "$tmp/named.out" '"state":"final"'
