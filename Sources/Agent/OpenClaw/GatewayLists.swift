@@ -93,18 +93,12 @@ enum GatewayLists {
       let time = row[either: "updatedAt", "lastActivityAt"]?.instant
       var thread = ThreadRecord(origin, id: key, time: time)
       thread.title = row[either: "displayName", "label", "title", "subject"]?.string
-      thread.agent = row["agentId"]?.string ?? agent(of: key)
+      thread.agent = row["agentId"]?.string ?? GatewayKey(key)?.agent
       thread.messages = row["messageCount"]?.integer.map(Int.init(clamping:))
       thread.last = time
       if let archived = row["archived"]?.bool { thread.state = archived ? .archived : .active }
       return thread
     }
-  }
-
-  /// `heron` of `agent:heron:main`.
-  static func agent(of key: String) -> String? {
-    let parts = key.split(separator: ":", omittingEmptySubsequences: false)
-    return parts.count > 2 && parts[0] == "agent" ? String(parts[1]) : nil
   }
 }
 

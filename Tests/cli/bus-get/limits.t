@@ -25,6 +25,7 @@ for limit in '"max_batch":5' '"max_expires":2000000000' '"max_bytes":2000' '"max
   ok "at once" test "$(($(date +%s) - begun))" -lt 10
 done
 start idle bus-get -v -s "$bus" -d "$name"
+# Three of its requests end meanwhile, of which nothing tells.
 sleep 3
 rows 3 101 | bus-put -s "$bus"
 ok "one that waits with short requests gets what is new" wait_until 20 at_least "$tmp/idle.out" 3
