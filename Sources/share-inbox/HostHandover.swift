@@ -37,7 +37,7 @@ final class HostHandover: Handover {
   func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HostFailure) -> Receipt {
     if folder == nil { try begin() }
     let folder = folder ?? ""
-    let (path, typing) = typing(item, folder, try pane())
+    let (path, typing) = typing(item, folder)
     let delivery = Delivery(
       typing: typing, folder: folder, name: item.item.name.text,
       file: (item.descriptor, item.size))
@@ -56,9 +56,8 @@ final class HostHandover: Handover {
     let folder = folder ?? ""
     var files: [BatchDelivery.File] = []
     var receipts: [Receipt] = []
-    let pane = try pane()
     for item in items {
-      let (path, typing) = typing(item, folder, pane)
+      let (path, typing) = typing(item, folder)
       canBatch = BatchDelivery.fits(typing)
       guard canBatch, let content = item.content() else { return nil }
       let name = item.item.name
@@ -78,23 +77,14 @@ final class HostHandover: Handover {
     return receipts
   }
 
-  /// The agent's, once it is idle, if that is wanted.
-  private func pane() throws(HostFailure) -> String? {
-    guard options.waitsForIdle else { return nil }
-    return try asking { tmux throws(HostFailure) in
-      try tmux.waitUntilIdle(session, atMost: options.maxWait)
-    }
-  }
-
-  private func typing(
-    _ item: OpenItem, _ folder: String, _ pane: String?
-  ) -> (path: String, Typing) {
+  private func typing(_ item: OpenItem, _ folder: String) -> (path: String, Typing) {
     let name = item.item.name
     let path = Folders.join(folder, name.text)
     let text = PathText.text(options.format, path: path)
     let typing = Typing(
-      session: session, pane: pane, text: TypedText(raw: FileName.bytes(text)),
-      mark: Self.mark(name), returnAfter: options.pressesReturn ? 0.3 : nil)
+      session: session, text: TypedText(raw: FileName.bytes(text)), mark: Self.mark(name),
+      returnAfter: options.pressesReturn ? 0.3 : nil,
+      idleWait: options.waitsForIdle ? options.maxWait : nil)
     return (path, typing)
   }
 

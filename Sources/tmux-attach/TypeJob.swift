@@ -37,12 +37,10 @@ struct TypeJob {
 
   func run(_ text: TypedText) throws(HostFailure) -> Int32 {
     let options = visit.options
-    let pane =
-      options.waitsForIdle
-      ? try tmux.waitUntilIdle(visit.session, atMost: options.maxWait) : nil
     let typing = Typing(
-      session: visit.session, pane: pane, text: text,
-      returnAfter: options.pressesReturn ? options.returnDelay : nil)
+      session: visit.session, text: text,
+      returnAfter: options.pressesReturn ? options.returnDelay : nil,
+      idleWait: options.waitsForIdle ? options.maxWait : nil)
     _ = try tmux.type(typing)
     return ExitStatus.success.rawValue
   }

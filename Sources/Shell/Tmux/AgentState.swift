@@ -127,6 +127,20 @@ struct PaneFacts {
     return panes.count == 1 ? found(panes[0]) : .unknown(panes: panes.count)
   }
 
+  /// Words for tmux: whether the agent of a pane is not idle, or gone, as `agentState` has it.
+  static let isNotIdle: String = {
+    let isShell = { (name: String) in
+      "#{m/r:^-?(\(shells.sorted().joined(separator: "|")))$,#{\(name)}}"
+    }
+    let isOther =
+      "#{&&:#{!=:#{@agent_command},agent-state},#{!=:\(isShell("@agent_command")),1}}"
+    let isBack = "#{&&:\(isShell("pane_current_command")),\(isOther)}"
+    return "#{||:#{!=:#{@agent_state},idle},\(isBack)}"
+  }()
+
+  /// Words for tmux: whether the agent of a pane waits for an answer.
+  static let isWaiting = "#{==:#{@agent_state},waiting}"
+
   /// What its agent said, unless that one has gone.
   var agentState: AgentState {
     guard let kind = AgentState.Kind(rawValue: state), kind != .unknown, !hasGone else {

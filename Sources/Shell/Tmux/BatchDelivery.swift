@@ -107,7 +107,9 @@ public struct BatchDelivery: Sendable {
       fi
       while IFS= read -r name && IFS= read -r mark && IFS= read -r list; do
         say=$(x if-shell -F 1 "$list" 2>&1 </dev/null) || fail "$say"
-        [ "$say" != \(Typing.several) ] || { echo "$say" && exit 0; }
+        case $say in
+        \(Typing.several) | \(Typing.busy)) echo "$say" && exit 0 ;;
+        esac
         [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
       done <../typing
       """
@@ -119,15 +121,12 @@ extension RemoteTmux {
   /// - Throws: `HostFailure`; some of them may have been typed.
   public func deliver(_ batch: BatchDelivery) throws(HostFailure) {
     guard let typing = batch.files.first?.typing else { return }
-    func deliverOnce(_ batch: BatchDelivery) throws(HostFailure) -> Typing.Outcome {
+    _ = try atAgent(typing) { typing throws(HostFailure) in
+      var batch = batch
+      for index in batch.files.indices { batch.files[index].typing.pane = typing.pane }
       let request = batch.request(label: label, nonce: HostCalls.nonce())
       return typing.outcome(try answer(request, session: typing.session))
     }
-    guard try deliverOnce(batch) == .several else { return }
-    var batch = batch
-    let pane = try pane(of: typing.session)
-    for index in batch.files.indices { batch.files[index].typing.pane = pane }
-    _ = try deliverOnce(batch)
   }
 }
 

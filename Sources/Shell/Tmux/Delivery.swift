@@ -110,10 +110,14 @@ public struct Delivery: Sendable {
       [ "$status" -eq 0 ] || fail "$say"
       [ "$say" != \(Typing.deaf) ] || no "what ran there has ended, or takes no input"
       printf '%s\\n' "${say:-typed}"
-      [ "$say" != \(Typing.several) ] && [ -n "$9" ] || exit 0
+      case $say in
+      \(Typing.several) | \(Typing.busy)) exit 0 ;;
+      esac
+      [ -n "$9" ] || exit 0
       sleep "$9"
       say=$(x if-shell -F 1 "${11}" 2>&1) || fail "$say"
       [ "$say" != \(Typing.several) ] || fail "other panes have come"
+      [ "$say" != \(Typing.busy) ] || fail "the agent asks something now: Return was not pressed"
       """
 }
 
@@ -136,11 +140,11 @@ extension RemoteTmux {
   public func deliver(
     _ delivery: Delivery, progress: ((Int) -> Void)? = nil
   ) throws(HostFailure) -> Typing.Outcome {
-    let outcome = try deliverOnce(delivery, progress: progress)
-    guard outcome == .several else { return outcome }
-    var delivery = delivery
-    delivery.typing.pane = try pane(of: delivery.typing.session)
-    return try deliverOnce(delivery, progress: progress)
+    try atAgent(delivery.typing) { typing throws(HostFailure) in
+      var delivery = delivery
+      delivery.typing = typing
+      return try deliverOnce(delivery, progress: progress)
+    }
   }
 
   private func deliverOnce(

@@ -80,11 +80,29 @@ public struct RemoteTmux {
     guard try makeSure(typing.session) == TmuxWord.target(typing.session) else {
       throw .refused("the name \(typing.session) means another session, too")
     }
-    let outcome = try typeOnce(typing, progress: progress)
-    guard outcome == .several else { return outcome }
+    return try atAgent(typing) { typing throws(HostFailure) in
+      try typeOnce(typing, progress: progress)
+    }
+  }
+
+  /// Does something in the pane of a session's agent, once that is idle, if that is wanted; again
+  /// where it was not any more, or where other panes have come.
+  func atAgent(
+    _ typing: Typing, _ attempt: (Typing) throws(HostFailure) -> Typing.Outcome
+  ) throws(HostFailure) -> Typing.Outcome {
     var typing = typing
-    typing.pane = try pane(of: typing.session)
-    return try typeOnce(typing, progress: progress)
+    let end = Clock.monotonic + (typing.idleWait ?? 0)
+    while true {
+      if typing.idleWait != nil {
+        typing.pane = try waitUntilIdle(typing.session, atMost: end - Clock.monotonic)
+      }
+      switch try attempt(typing) {
+      case .several where typing.pane == nil: typing.pane = try pane(of: typing.session)
+      case .busy where Clock.monotonic < end: continue
+      case .busy: throw .busy(typing.session, state: AgentState.Kind.working.rawValue)
+      case let outcome: return outcome
+      }
+    }
   }
 
   private func typeOnce(

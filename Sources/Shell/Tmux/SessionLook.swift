@@ -55,7 +55,7 @@ extension RemoteTmux {
   /// - Returns: its pane.
   /// - Throws: `HostFailure.busy` when it was not for so many seconds, and `.stateUnknown`
   ///   at once when nothing says how it stands.
-  public func waitUntilIdle(
+  func waitUntilIdle(
     _ session: String, atMost seconds: Double
   ) throws(HostFailure) -> String {
     let end = Clock.monotonic + seconds

@@ -17,12 +17,14 @@ public struct Typing: Sendable {
     case other
     /// Nothing was typed: the session has several panes, or not the agent's.
     case several
+    /// Nothing was typed: the agent is no longer idle.
+    case busy
   }
 
   /// The session's name.
   public var session: String
   /// The pane of its agent, `%3`; nil for the only one.
-  public var pane: String?
+  var pane: String?
   /// What to type; not empty.
   public var text: TypedText
   /// Letters, digits and `_`: the id of a delivery that must happen once.
@@ -31,17 +33,19 @@ public struct Typing: Sendable {
   var markValue = "1"
   /// Seconds after which Return is pressed; nil for no Return.
   public var returnAfter: Double?
+  /// Seconds to wait until the agent is idle: only then is anything typed. Nil types at once.
+  public var idleWait: Double?
 
   /// - Parameters: see the properties.
   public init(
-    session: String, pane: String? = nil, text: TypedText, mark: String? = nil,
-    returnAfter: Double? = nil
+    session: String, text: TypedText, mark: String? = nil, returnAfter: Double? = nil,
+    idleWait: Double? = nil
   ) {
     self.session = session
-    self.pane = pane
     self.text = text
     self.mark = mark
     self.returnAfter = returnAfter
+    self.idleWait = idleWait
   }
 
   /// Where tmux is to type.
@@ -88,8 +92,11 @@ public struct Typing: Sendable {
     }
     let leaving = TmuxWord.leavingModes(target)
     return (
-      once(leaving + [keys], mark.map(Self.option)),
-      once(leaving + [["send-keys", "-t", target, "Enter"]], mark.map { "@riff_ret_" + $0 }),
+      once(leaving + [keys], mark.map(Self.option), unless: PaneFacts.isNotIdle),
+      // What asks meanwhile would take Return for a yes.
+      once(
+        leaving + [["send-keys", "-t", target, "Enter"]], mark.map { "@riff_ret_" + $0 },
+        unless: PaneFacts.isWaiting),
       buffer, returnAfter.map(Self.seconds) ?? ""
     )
   }
@@ -97,9 +104,9 @@ public struct Typing: Sendable {
   /// The option of the tmux server that says that it was typed.
   static func option(mark: String) -> String { "@riff_inj_" + mark }
 
-  /// What tmux answers where no program reads, and where there are several panes: nothing is
-  /// typed then, and nothing marked.
-  static let (deaf, several) = ("DEAF", "SEVERAL")
+  /// What tmux answers where no program reads, where there are several panes, and where the agent
+  /// is not idle: nothing is typed then, and nothing marked.
+  static let (deaf, several, busy) = ("DEAF", "SEVERAL", "BUSY")
 
   /// What an answer with status 0 says.
   func outcome(_ answer: ControlAnswer) -> Outcome {
@@ -107,21 +114,28 @@ public struct Typing: Sendable {
     case "ALREADY": .already
     case "OTHER": .other
     case .some(Substring(Self.several)): .several
+    case .some(Substring(Self.busy)): .busy
     default: .typed
     }
   }
 
   /// A list as one line for tmux, for a pane in which a program reads; with the mark set
   /// where it is not, before the commands: were they to fail, nothing may be typed twice.
-  private func once(_ commands: [[String]], _ mark: String?) -> String {
+  ///
+  /// - Parameter isBusy: when nothing is typed where the agent is to be idle.
+  private func once(_ commands: [[String]], _ mark: String?, unless isBusy: String) -> String {
     let isDeaf = "#{||:#{pane_dead},#{pane_input_off}}"
     // Where there is no such session, the first command says so.
     var list = [["has-session", "-t", target]]
     var condition = isDeaf
     var answer = Self.deaf
+    if idleWait != nil {
+      condition = "#{||:\(isBusy),\(isDeaf)}"
+      answer = "#{?\(isDeaf),\(answer),\(Self.busy)}"
+    }
     if let mark {
       list.append(["set-option", "-g", mark, markValue])
-      condition = "#{||:#{\(mark)},\(isDeaf)}"
+      condition = "#{||:#{\(mark)},\(condition)}"
       answer = "#{?\(mark),ALREADY,\(answer)}"
     }
     if pane == nil {
@@ -169,15 +183,16 @@ public struct Typing: Sendable {
   /// `$1` is what tmux runs for the text.
   private static let typing = """
     is_typed=
-    elsewhere() {
+    withheld() {
       drop
-      [ -z "$is_typed" ] || fail "other panes have come"
-      echo \(several)
+      [ -z "$is_typed" ] || fail "$1"
+      echo "$say"
       exit 0
     }
     enter() {
       if say=$(x if-shell -F 1 "$1" 2>&1); then
-        [ "$say" != \(several) ] || elsewhere
+        [ "$say" != \(several) ] || withheld "other panes have come"
+        [ "$say" != \(busy) ] || withheld "the agent asks something now: Return was not pressed"
         [ "$say" = \(deaf) ] || return 0
         say="nothing reads there: the program has ended, or the pane takes no keys"
       fi

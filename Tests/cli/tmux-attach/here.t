@@ -80,6 +80,61 @@ stop "$inbox"
 ok "and typed" shows riff/inbox
 run share-inbox drain --when-idle --exec cat
 status_is 2 "a command has no state"
+
+# --- the state changes between the look and the typing
+# moment NUMBER STATE: at the NUMBERth command that types, a shell of tmux's has just said STATE.
+real=$(command -v tmux)
+cat >"$HOME/bin/tmux" <<EOF
+#!/bin/sh
+case " \$* " in
+*' if-shell -F 1 '*)
+  echo >>"$tmp/typed"
+  if [ "\$(wc -l <"$tmp/typed")" -eq "\$(cut -d ' ' -f 1 "$tmp/moment")" ]; then
+    "$real" -L riff set-option -p -t =riff: @agent_state "\$(cut -d ' ' -f 2 "$tmp/moment")"
+  fi
+  ;;
+esac
+exec "$real" "\$@"
+EOF
+chmod +x "$HOME/bin/tmux"
+moment() {
+  : >"$tmp/typed"
+  echo "$1 $2" >"$tmp/moment"
+}
+stands() { [ "$(tmux -L riff show-options -pv -t =riff: @agent_state)" = "$1" ]; }
+its idle
+moment 1 working
+start say agent-say --when-idle . -- not yet
+say=$pid
+ok "agent-say: the agent has begun to work in the moment of typing" wait_until 20 stands working
+moment 9 none
+not_ok "then nothing is typed" shows 'not yet'
+its idle
+ok "and it waits again" wait_until 20 gone "$say"
+ok "until it is idle" shows 'not yet'
+moment 2 waiting
+run agent-say --when-idle . -- yes
+status_is 2 "agent-say: it asks something before Return"
+err_like 'typed, but .*asks something now: Return was not pressed' "which could be taken for a yes"
+its idle
+echo more >"$tmp/more.txt"
+run share-inbox -q add "$tmp/more.txt"
+moment 1 waiting
+run share-inbox drain --when-idle --max-wait 1 .
+status_is 75 "share-inbox: it asks something in the moment of typing"
+err_like 'session riff: still waiting; 1 file stays queued' "and the file stays queued"
+its idle
+run share-inbox -q add "$tmp/note.txt"
+moment 2 working
+run share-inbox drain --when-idle --max-wait 1 .
+status_is 75 "share-inbox: it works after the first of two"
+its idle
+run share-inbox drain --when-idle .
+status_is 0 "then the other is typed"
+is "$(tmux-attach --capture . | tr -d '\n ' | grep -o 'more[^/]*txt\|note[^/]*txt' |
+  sort | uniq -c | tr -s ' \n' ' ')" " 1 more.txt 2 note.txt " "each once"
+rm "$HOME/bin/tmux"
+its idle here
 run tmux-attach -l .
 is "$(jq -r '.state + .reason' "$out")" idlehere "states"
 run tmux-attach --label other -l .
