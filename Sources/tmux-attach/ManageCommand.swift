@@ -66,7 +66,10 @@ enum ManageCommand {
     switch visit.options.job {
     case .list: return try SessionJobs(visit, output).list()
     case .new: return try SessionJobs(visit, output).new()
-    case .close(let name): return try SessionJobs(visit, output).close(name)
+    case .close(let name):
+      // The terminal that goes may be our own.
+      clibc_signal_ignore(SIGHUP)
+      return try SessionJobs(visit, output).close(name)
     case .reconcile: return try SessionJobs(visit, output).reconcile()
     case .watch:
       var job = WatchJob(visit, output)

@@ -10,6 +10,8 @@ extension TmuxScript {
       name=$(x show-environment -t "$1" RIFF_SESSION 2>/dev/null)
       name=${name#RIFF_SESSION=}
       members=$(members "$1")
+      # From inside of the session, too, whose terminal goes.
+      trap '' 1 13
       say=$(x kill-session -t "$1" 2>&1) || fail "$say"
       # A window may be another session's, too.
       members=$(printf '%s\\n' "$members" | p=$(x list-panes -a -F '#{pane_id}' 2>/dev/null) awk '

@@ -143,6 +143,16 @@ printf 'host = here\n[host here]\nhostname = .\nsession = riff\n' >"$XDG_CONFIG_
 run tmux-attach -l -o line
 is "$status$(cat "$out")" "01 idle" "a section may mean this machine"
 
+# --- closed from inside of its own terminal
+run tmux-attach -N -s inner -H "sh -c 'setsid nohup sleep 4321 >$tmp/nohup 2>&1 & exec sh'" .
+sleeps() { pgrep -f '^sleep 4321'; }
+wait_until 20 sleeps >"$tmp/found"
+tmux -L riff send-keys -t =inner: "$(command -v tmux-attach) --close inner ." Enter
+ok "a session closed from its own terminal ends" wait_until 20 sh -c \
+  '! tmux -L riff has-session -t =inner 2>"$1"' - "$tmp/found"
+none_sleeps() { ! sleeps >"$tmp/found"; }
+ok "and so does what setsid left there" wait_until 20 none_sleeps
+
 # --- attach
 run tmux-attach .
 status_is 2 "without a terminal"
@@ -158,6 +168,20 @@ sit new 24x80 tmux-attach -s fresh .
 ok "a session is made" at new expect 'claude> '
 at new send '\x02d'
 at new end 20 >"$tmp/ended"
+for hook in client-attached client-session-changed session-created after-new-session; do
+  tmux -L riff set-hook -g $hook 'split-window cat'
+done
+sit hooked 24x80 tmux-attach -s hooked .
+ok "where hooks make panes" at hooked expect 'claude> '
+at hooked send '\rtoken\r'
+ok "keys go to the agent" at hooked expect \
+  "$(agent_says hooked 'select(.what == "start") | "token " + .token' | tail -n 1 | tr -d '"')"
+at hooked send '\x02d'
+at hooked end 20 >"$tmp/ended"
+tmux -L riff kill-session -t =hooked
+for hook in client-attached client-session-changed session-created after-new-session; do
+  tmux -L riff set-hook -gu $hook
+done
 run tmux-attach -l .
 is "$(jq -r .name "$out" | tr '\n' ' ')" "fresh riff " "under its name"
 # tmux takes a semicolon at an argument's end for the end of a command.
