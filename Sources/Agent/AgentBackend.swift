@@ -54,17 +54,11 @@ public struct FollowWishes: Sendable {
   public init() {}
 
   /// Makes sure that no number is asked for of an agent that keeps none.
-  ///
-  /// - Parameter name: of the kind of agent.
-  /// - Throws: `SettingsError` when one is.
   func refuseNumber(_ name: String) throws(SettingsError) {
     if from != nil { throw SettingsError("--from", "\(name) keeps no events by their numbers") }
   }
 
   /// Makes sure that nobody relies on the resume point of an agent that repeats nothing.
-  ///
-  /// - Parameter name: of the kind of agent.
-  /// - Throws: `SettingsError` when somebody does.
   func refuseResume(_ name: String) throws(SettingsError) {
     if state?.isFixed == true {
       throw SettingsError("--resume", "\(name) repeats no events: there is nothing to resume")

@@ -137,8 +137,6 @@ public struct AgentServer: Sendable {
   var originText: String { "\(base.origin.scheme)://\(base.origin.host):\(base.origin.port)" }
 
   /// Makes sure that nobody on the way can listen, whether there is a token or not.
-  ///
-  /// - Throws: `SettingsError` for a connection in clear text to another machine.
   func requirePrivacy() throws(SettingsError) {
     let may = Credentials.mayTravel(
       scheme: base.scheme, host: base.host, allowPlaintext: allowPlaintext)

@@ -125,8 +125,6 @@ public final class Caller {
   }
 
   /// What a fetch brought.
-  ///
-  /// - Throws: `CallFailure` when the answer is not whole.
   func reply(
     _ end: FetchEnd?, _ place: String, since start: Double
   ) throws(CallFailure) -> Reply {

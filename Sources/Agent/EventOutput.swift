@@ -160,7 +160,6 @@ public final class EventOutput {
 struct EventSelector {
   private let globs: [String]
 
-  /// - Parameter globs: fnmatch(3) patterns, one of which must match; none for all.
   init(_ globs: [String]) { self.globs = globs }
 
   /// Whether events of this type are printed.

@@ -83,8 +83,6 @@ public final class FollowLoop {
   public func add(_ status: ExitStatus) { worst = worst.worse(status) }
 
   /// Follows until all have ended, or nothing more is wanted.
-  ///
-  /// - Returns: how to leave, the worst of all.
   private func run() -> ExitStatus {
     let deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
     if options.count == 0 { end = .counted }

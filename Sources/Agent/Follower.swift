@@ -31,10 +31,6 @@ final class Follower {
   /// Whether its end was told and its state saved.
   private(set) var isClosed = false
 
-  /// - Parameters:
-  ///   - followed: what is followed.
-  ///   - loop: drives it, and outlives it.
-  ///   - diagnostics: for words.
   init(_ followed: FollowedStream, loop: FollowLoop, diagnostics: Diagnostics) {
     let options = loop.options
     self.loop = loop
@@ -78,8 +74,6 @@ final class Follower {
   // MARK: - The end
 
   /// Tells the end as a record, if such are wanted.
-  ///
-  /// - Parameter reason: of the end of all, if this one had none.
   func tellEnd(_ reason: String) {
     let reason = end?.reason ?? reason
     if !reason.isEmpty { lifecycle(notes.ended(reason)) }
@@ -102,16 +96,12 @@ final class Follower {
   }
 
   /// How it ended.
-  ///
-  /// - Parameter usual: of the end of all.
   func status(usual: ExitStatus) -> ExitStatus {
     let status = end?.status ?? usual
     return status == .success && hadFault ? .failure : status
   }
 
   /// Saves the resume point, if it is time.
-  ///
-  /// - Returns: when that is to be done again.
   func saveState(now: Double, force: Bool = false) -> Double {
     guard resume != nil else { return .infinity }
     // While events are held, and after -n, the parser is ahead of what was printed.

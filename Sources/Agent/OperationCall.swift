@@ -30,10 +30,6 @@ public struct OperationCall {
   }
 
   /// Asks for a record and writes it.
-  ///
-  /// - Returns: `negative` when there is none, when the answer refuses, and when it is no
-  ///   good news for someone who only wants the status.
-  /// - Throws: `CallFailure`, `WriteFailure`.
   func record(
     _ path: String, facts: (JSONValue) -> [OperationOutput.Detail]?, isWell: (JSONValue) -> Bool
   ) throws -> ExitStatus {
@@ -53,8 +49,6 @@ public struct OperationCall {
   }
 
   /// Asks for a list.
-  ///
-  /// - Throws: `CallFailure`.
   func rows(_ listing: Listing, _ path: String) throws(CallFailure) -> [[UInt8]] {
     let place = caller.place(path)
     let rows = try Answer.list(try caller.call(path), listing.member, place: place)

@@ -10,7 +10,6 @@ public struct PackFault: Error, Equatable, Sendable {
   /// - Parameter reason: lower case, no full stop.
   public init(_ reason: String) { self.reason = reason }
 
-  /// - Parameter code: what a call of libzstd returned.
   /// - Returns: nil when that is no error.
   init?(code: Int) {
     guard ZSTD_isError(code) != 0 else { return nil }

@@ -34,7 +34,6 @@ public struct FrameSummary {
 
   /// Reads a line of an index.
   ///
-  /// - Parameter line: must outlive the summary.
   /// - Returns: nil when it is not one.
   init?(_ line: UnsafeRawBufferPointer) {
     do throws(ScanFault) {

@@ -100,8 +100,6 @@ public struct BusStreamPlan: Equatable, Sendable {
 
   /// What a stream that was made by it has otherwise, as JetStream calls it; nil for nothing.
   /// Servers ignore what they do not know.
-  ///
-  /// - Parameter answer: to `BusRequest.createStream`.
   func difference(in answer: BusAnswer) -> String? {
     let config = answer.value?["config"]
     func has(_ name: String, _ number: Int?) -> Bool {

@@ -37,7 +37,6 @@ public struct BusAnswer: Sendable {
     value = message.withBytes { bytes in try? JSONValue.parse(bytes) }
   }
 
-  /// - Parameter text: JSON.
   init(text: String) { value = try? JSONValue.parse(text: text) }
 
   /// What went wrong; nil for nothing.

@@ -27,13 +27,6 @@ final class BusDial {
   private static let readSize: Int32 = 256 << 10
 
   /// Begins.
-  ///
-  /// - Parameters:
-  ///   - server: whom to ask.
-  ///   - door: what lets us in.
-  ///   - name: the command's, which the server shows.
-  ///   - wake: the writing end of the pipe that wakes the loop.
-  /// - Throws: `BusFailure` for files that cannot be used.
   init(to server: BusServer, _ door: BusDoor, name: String, wake: Int32) throws(BusFailure) {
     self.server = server
     guard let loop = cnats_loop_new(wake) else { Diagnostics.outOfMemory() }

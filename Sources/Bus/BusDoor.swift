@@ -81,8 +81,6 @@ public struct BusDoor: Sendable {
 
   /// The servers among those that a cluster tells of that may be asked, too: all where there is
   /// no secret, else those that TLS verifies.
-  ///
-  /// - Parameter told: their URLs, as the library writes them.
   func usable(_ told: [String]) -> [BusServer] {
     let tls = servers.allSatisfy(\.isTLS)
     return told.compactMap { text in (try? BusServer(text))?.speaking(tls: tls) }

@@ -17,7 +17,6 @@ enum BusKey {
 
   /// The public half.
   ///
-  /// - Parameter seed: `SU...`, as nsc and nk write it.
   /// - Returns: `U...`; nil for what is no user's seed.
   static func userKey(ofSeed seed: String) -> String? {
     guard let raw = decode(seed), raw.count == 36 else { return nil }

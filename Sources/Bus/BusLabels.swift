@@ -185,12 +185,9 @@ struct EqualCounts {
   private var oldest = 0
   private let capacity: Int
 
-  /// - Parameter capacity: how many different records are remembered.
   init(capacity: Int = 1 << 18) { self.capacity = capacity }
 
   /// Counts one.
-  ///
-  /// - Returns: 1 for the first.
   mutating func count(_ key: RecordDigest) -> Int {
     if let known = counts[key] {
       counts[key] = known + 1

@@ -6,9 +6,6 @@ public final class BusMessage {
   private let message: OpaquePointer
   private let bin: BusBin
 
-  /// - Parameters:
-  ///   - message: the library's, which is ours from now on.
-  ///   - bin: where it goes in the end.
   init(owning message: OpaquePointer, bin: BusBin) { (self.message, self.bin) = (message, bin) }
 
   deinit { bin.put(message) }

@@ -17,7 +17,6 @@ public struct BusSource: Hashable, Sendable {
     (stream, domain) = (parts[0], parts.count > 1 ? parts[1] : nil)
   }
 
-  /// - Parameter value: one of a stream's configuration, as JetStream writes it.
   init(_ value: JSONValue) {
     stream = value["name"]?.string ?? ""
     domain = value["external"]?["api"]?.string.map { api in

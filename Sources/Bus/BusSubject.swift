@@ -36,10 +36,6 @@ public enum BusSubject {
   }
 
   /// The subject of a record.
-  ///
-  /// - Parameters:
-  ///   - scan: which has read it.
-  ///   - shape: what it was found to be.
   static func of(_ scan: RecordScan, _ shape: RecordShape) -> String {
     switch shape {
     case .action: "actions.\(token(scan.fields.guild.string)).\(token(scan.fields.kind.string))"

@@ -151,8 +151,6 @@ package final class FrameReader {
   private var isControl: Bool { frame.pointee.opcode & 8 != 0 }
 
   /// Checks the header of a frame.
-  ///
-  /// - Returns: the size of its message, when it is now over the limit.
   private func begin() throws(FrameFault) -> Int? {
     let size = frame.pointee.payload_length
     let isMasked = frame.pointee.mask != 0
@@ -211,8 +209,6 @@ package final class FrameReader {
 
   /// Looks at a header of which wslay tells only with the first byte of the payload: who sends
   /// a length that is too much may never send that byte.
-  ///
-  /// - Returns: the size of the message, when it would be over the limit; once.
   private func announced() throws(FrameFault) -> Int? {
     let from = max(place, noted, 0)
     if from < region.count { header += region[from...] }

@@ -58,8 +58,6 @@ public struct ActionFields {
     withExtendedLifetime(memory) {}
   }
 
-  /// - Parameter values: what a walk found; where it is used for another walk, the
-  ///   members are that one's.
   @inlinable @inline(__always)
   init(_ values: ScanValues) { self.values = values }
 

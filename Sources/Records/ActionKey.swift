@@ -55,8 +55,6 @@ public struct ActionKey: Hashable, Sendable {
   private init(digest: inout SipHash128) { (high, low) = digest.finish() }
 
   /// The key of the same thing of one profile, which is another than every other's.
-  ///
-  /// - Parameter profile: its name.
   func of(profile: UnsafeRawBufferPointer) -> ActionKey {
     var digest = SipHash128()
     digest.add(profile)

@@ -37,9 +37,6 @@ struct ScanWalk {
   /// Crosses the members of the object up to its end, or to the next object or
   /// array of a name that is walked.
   ///
-  /// - Parameters:
-  ///   - names: the names that count.
-  ///   - values: where the value of each is put; the last one of a name counts.
   /// - Returns: the number of the name at whose object or array the cursor is;
   ///   nil behind the closing brace.
   @inline(__always)

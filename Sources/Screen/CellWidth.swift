@@ -90,7 +90,6 @@ struct CellScan: Sequence, IteratorProtocol {
   private let scalars: Substring.UnicodeScalarView
   private var position: String.Index
 
-  /// - Parameter text: text without controls.
   init(_ text: Substring) {
     scalars = text.unicodeScalars
     position = text.startIndex

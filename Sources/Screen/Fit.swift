@@ -5,10 +5,6 @@ public enum Fit {
 
   /// The longest beginning of a text that fits, and whether that is all of it. No
   /// more of the text is looked at.
-  ///
-  /// - Parameters:
-  ///   - text: text without controls.
-  ///   - cells: the room, 0 or more.
   static func take(
     _ text: Substring, cells: Int
   ) -> (part: Substring, cells: Int, isWhole: Bool) {

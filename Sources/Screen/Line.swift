@@ -16,10 +16,6 @@ public struct Line: Equatable, Sendable {
       self.init(text, style, cells: CellWidth.of(text))
     }
 
-    /// - Parameters:
-    ///   - text: text without controls.
-    ///   - style: how it looks.
-    ///   - cells: what the text takes.
     init(_ text: String, _ style: Style, cells: Int) {
       self.text = text
       self.style = style

@@ -70,8 +70,6 @@ struct EventDraft: ~Copyable {
   }
 
   /// Gives the event up.
-  ///
-  /// - Parameter size: how much of it came.
   mutating func drop(_ size: Int) {
     dropped += max(size, 1)
     line = nil

@@ -83,8 +83,6 @@ public struct EventParser: ~Copyable {
   }
 
   /// Takes a line, or what is there of one.
-  ///
-  /// - Returns: what it completes; `settle` forgets it.
   private mutating func next(_ rest: inout UnsafeRawBufferPointer) -> StreamItem? {
     guard let base = rest.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
     let end = base + rest.count

@@ -23,8 +23,6 @@ struct ActionPredicate {
   var isUsage = false
 
   /// Whether an action is that, the cheap questions first.
-  ///
-  /// - Parameter scratch: memory for texts with escapes.
   func matches(_ fields: ActionFields, _ scratch: ScanScratch) -> Bool {
     guard isKind(fields, scratch) else { return false }
     return has(guilds, fields.guild, scratch) && has(channels, fields.channel, scratch)
@@ -128,8 +126,6 @@ struct DomainTest {
   /// Whether no domain was named.
   var isEmpty: Bool { domains.isEmpty && !hasTool && !hasError }
 
-  /// - Parameter word: a domain, `tool` or `error`.
-  /// - Throws: `UsageError` for any other word.
   mutating func add(_ word: String) throws(UsageError) {
     switch word {
     case "tool": hasTool = true
@@ -162,7 +158,6 @@ struct DomainTest {
 struct IDTest {
   let text: [UInt8]
 
-  /// - Parameter text: the id.
   init(_ text: String) { self.text = Array(text.utf8) }
 
   /// Whether a member is this id; null and absent are none.
@@ -191,7 +186,6 @@ func equals(_ value: ScanValue, _ text: [UInt8], _ scratch: ScanScratch) -> Bool
 struct MoneyAmount {
   private let token: [UInt8]
 
-  /// - Parameter text: a JSON number, or one that begins with a point or `+`.
   init?(_ text: String) {
     var token = Array(text.utf8)
     if token.first == UInt8(ascii: "+") { token.removeFirst() }

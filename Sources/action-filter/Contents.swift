@@ -6,9 +6,6 @@ import Records
 /// What the indexes of packed files say of their records: `--contents`.
 enum Contents {
   /// Prints a record for each file that has an index.
-  ///
-  /// - Returns: how the command ends.
-  /// - Throws: `WriteFailure`.
   static func list(
     _ options: FilterOptions, _ diagnostics: Diagnostics
   ) throws(WriteFailure) -> ExitStatus {

@@ -65,7 +65,6 @@ struct FilterOptions {
   private var isCount = false
   private var isQuiet = false
 
-  /// - Parameter now: what times that are so long ago are counted back from.
   init(now: Timestamp) { self.now = now }
 
   /// Whether what is printed are records, and not numbers or nothing.
@@ -77,10 +76,6 @@ struct FilterOptions {
   }
 
   /// Whether a record is of one of the profiles.
-  ///
-  /// - Parameters:
-  ///   - profile: a string of JSON, or absent.
-  ///   - scratch: memory for texts with escapes.
   @inline(__always)
   func isOfProfile(_ profile: ScanValue, _ scratch: ScanScratch) -> Bool {
     profiles.isEmpty || profiles.contains { equals(profile, $0, scratch) }

@@ -148,12 +148,6 @@ struct FilterOutput {
 /// value keeps its bytes.
 enum CanonicalRow {
   /// Writes one action and a LF.
-  ///
-  /// - Parameters:
-  ///   - fields: the action's members.
-  ///   - action: its object.
-  ///   - profile: whose it is; absent where that is not said.
-  ///   - writer: takes the row.
   static func write(
     _ fields: ActionFields, _ action: ScanValue, _ profile: ScanValue, to writer: RecordWriter
   ) throws(WriteFailure) {

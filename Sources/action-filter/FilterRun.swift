@@ -64,9 +64,6 @@ struct FilterRun {
   }
 
   /// Reads all that is to be read.
-  ///
-  /// - Returns: how the command ends.
-  /// - Throws: `WriteFailure`.
   mutating func run() throws -> ExitStatus {
     let isNameLost = filter.names != nil && !learnFromFiles()
     // With the names that were learned.
@@ -260,9 +257,6 @@ extension FilterRun {
 
   /// Lets threads read the pieces of a source, and puts together what they bring, in order:
   /// what is written and said is what reading the lines one by one would give.
-  ///
-  /// - Returns: what was read.
-  /// - Throws: `ReadFailure` of the source, `WriteFailure`.
   mutating func read(_ source: any PieceSource, by pieces: PieceRun) throws -> Passed {
     var passed = Passed()
     try pieces.engine.run(source) { slot in

@@ -20,9 +20,6 @@ final class FrameSource: PieceSource {
     case taken(Int, printed: Bool)
   }
 
-  /// - Parameters:
-  ///   - queue: what is read; it is moved on behind the packed files.
-  ///   - isWanted: asked for each file as a whole, and then for its frames.
   /// - Returns: nil when what comes next is no packed file.
   init?(_ queue: InputQueue, isWanted: @escaping (FrameSummary) -> Verdict) {
     (self.queue, self.isWanted) = (queue, isWanted)

@@ -28,8 +28,6 @@ final class HeldFile {
   private var size: Int { Int(FileVersion(descriptor)?.size ?? 0) }
 
   /// Whether the lines of a file end with all those of another one.
-  ///
-  /// - Throws: `ReadFailure` when one of them cannot be read.
   func ends(with plain: HeldFile) throws -> Bool {
     var more = try length - plain.size
     if more < 0 { return false }

@@ -26,7 +26,6 @@ enum InputList {
   /// What the names of compressed files end in.
   static let endings = [".zst", ".gz"]
 
-  /// - Parameter options: what is selected from which files.
   static func entries(_ options: FilterOptions) -> [Entry] {
     // What has no time would be missed.
     let readsAll = options.isInverted || options.passesOthers

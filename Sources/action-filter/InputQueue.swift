@@ -24,9 +24,6 @@ final class InputQueue {
     let place: String
   }
 
-  /// - Parameters:
-  ///   - entries: what is read.
-  ///   - target: where records are written; that is not read.
   init(_ entries: [InputList.Entry], writtenTo target: FileIdentity?) {
     (self.entries, self.target) = (entries, target)
     rest = entries[...]
@@ -37,7 +34,6 @@ final class InputQueue {
 
   /// The next one, which is passed over.
   ///
-  /// - Parameter fault: told why there is none.
   /// - Returns: nil when it cannot be read, or was read in a packed file already: an archiver
   ///   has not removed it yet, or did so meanwhile.
   func take(fault: (_ path: String, _ reason: String) -> Void) -> Input? {
@@ -58,8 +54,6 @@ final class InputQueue {
 
   /// The next one, if it is a file whose frames can be read one by one, and what the user
   /// calls it.
-  ///
-  /// - Parameter isWanted: see `PackedFile`.
   func takePacked(isWanted: (FrameSummary) -> Bool) -> (file: PackedFile, path: String)? {
     if isKnown { return nil }
     hold()

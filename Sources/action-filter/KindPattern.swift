@@ -4,7 +4,6 @@ struct KindPattern: Equatable, Sendable {
   let pattern: [UInt8]
   let isLiteral: Bool
 
-  /// - Parameter text: the pattern.
   init(_ text: String) {
     pattern = Array(text.utf8)
     isLiteral = !pattern.contains { "*?[\\".utf8.contains($0) }

@@ -20,10 +20,6 @@ struct LineFilter {
   private var record = RecordScan()
   private let rows: RowList
 
-  /// - Parameters:
-  ///   - options: what is asked for.
-  ///   - writer: where the selected actions go.
-  ///   - isPiece: see `FilterOutput`.
   init(_ options: FilterOptions, to writer: RecordWriter, isPiece: Bool = false) {
     self.options = options
     output = FilterOutput(options, to: writer, isPiece: isPiece)

@@ -5,8 +5,6 @@ struct MetadataTest {
   private let pointer: JSONPointer
   private let text: [UInt8]
 
-  /// - Parameter argument: `/member/0/member=value`. The first `=` ends the path.
-  /// - Throws: `UsageError`.
   init(_ argument: String) throws(UsageError) {
     guard let equals = argument.firstIndex(of: "=") else {
       throw UsageError("--where \(argument): PATH=VALUE is needed")

@@ -5,11 +5,6 @@ import Records
 /// Packs lines, whatever they are, with an index: `--pack`.
 enum Packer {
   /// Packs a file.
-  ///
-  /// - Parameters:
-  ///   - path: `-` is standard input.
-  ///   - output: takes the packed file.
-  /// - Throws: `WriteFailure`, and `ReadFailure` when the file cannot be read to its end.
   static func pack(_ path: String, to output: RecordWriter) throws {
     var input = try RecordInput(path: path, writtenTo: FileIdentity(descriptor: 1), .bytes)
     let level = FrameEncoder.level(Process.environment("ZSTD_CLEVEL"))

@@ -31,9 +31,6 @@ struct Projection: Equatable {
     "metadata", "usd_cost",
   ]
 
-  /// - Parameter list: names with commas between them; one that begins with `/`
-  ///   is a JSON pointer into the metadata.
-  /// - Throws: `UsageError`.
   init(_ list: String) throws(UsageError) {
     var seen: Set<String> = []
     for part in list.split(separator: ",", omittingEmptySubsequences: false) {
@@ -81,12 +78,6 @@ struct Projection: Equatable {
 
   /// Writes one object and a LF: null for what is not there, a cost of 0 when
   /// it is unknown, and every value with its own bytes.
-  ///
-  /// - Parameters:
-  ///   - members: the action's members.
-  ///   - action: its object.
-  ///   - profile: whose it is; absent where that is not said.
-  ///   - writer: takes the object.
   func write(
     _ members: ActionFields, _ action: ScanValue, _ profile: ScanValue, to writer: RecordWriter
   ) throws(WriteFailure) {

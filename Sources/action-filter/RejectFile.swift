@@ -13,8 +13,6 @@ final class RejectFile {
 
   /// Opens the file, makes it where there is none; nothing is cut off before
   /// `clear`.
-  ///
-  /// - Throws: `WriteFailure` with the system's reason.
   init(path: String) throws(WriteFailure) {
     self.path = path
     descriptor = clibc_create(path)

@@ -26,7 +26,6 @@ final class RowList: ActionRowReader {
   /// From here on the entries wait for the time of a row behind them.
   private var waiting = 0
 
-  /// - Parameter options: what is selected.
   init(_ options: FilterOptions) {
     predicate = options.predicate
     isInverted = options.isInverted

@@ -57,7 +57,6 @@ struct Tally {
   /// Whether a gap between buckets was left as it is.
   private(set) var hasOpenGap = false
 
-  /// - Parameter grouping: what is counted by.
   init(_ grouping: Grouping) {
     self.grouping = grouping
     buckets = grouping.time?.unit.map { TimeBuckets($0) }
@@ -249,7 +248,6 @@ struct Tally {
     }
   }
 
-  /// - Parameter values: of the keys; none for all actions together.
   private func record(_ values: some Sequence<GroupName.Value>, _ sums: Sums, _ tokens: Tokens)
     -> String
   {

@@ -10,7 +10,6 @@ struct ThreadTest {
   /// Where an action names its session.
   private static let session = JSONPointer(member: "sessionId")
 
-  /// - Parameter text: the channel's or the session's id.
   init(_ text: String) { id = IDTest(text) }
 
   /// Whether an action is of one of the conversations; the metadata is walked once, and

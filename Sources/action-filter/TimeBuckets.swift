@@ -39,7 +39,6 @@ struct TimeBuckets {
   /// The bucket that was asked for last: records come in the order of time.
   private var known: Range<Int64> = 0..<0
 
-  /// - Parameter unit: how long a bucket is.
   init(_ unit: Unit) { self.unit = unit }
 
   /// When the bucket of an instant begins, in seconds since 1970.

@@ -22,7 +22,6 @@ struct WantedNames {
   /// What there is to say to the user.
   private(set) var notes: [(what: String, reason: String)] = []
 
-  /// - Parameter names: what `-U` and `-g` were given.
   /// - Returns: nil when all of that are ids.
   init?(_ names: [(kind: NamedKind, text: String)]) {
     for (kind, text) in names where !NameKey.isID(text) {
@@ -32,8 +31,6 @@ struct WantedNames {
   }
 
   /// Learns from a line.
-  ///
-  /// - Returns: the ids that are wanted from now on.
   mutating func learn(_ line: UnsafeRawBufferPointer) -> [ToldName] {
     if mark.find(line) == nil { return [] }
     var news: [ToldName] = []

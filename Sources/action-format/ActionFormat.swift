@@ -52,9 +52,6 @@ final class Feed {
   /// Whether counts were asked for, and all that was read is something else.
   var isMistaken: Bool { hasOthers && !hasCounts }
 
-  /// - Parameters:
-  ///   - options: what the user asked for.
-  ///   - diagnostics: where faults are told.
   init(_ options: FormatOptions, _ diagnostics: Diagnostics) {
     self.options = options
     faults = FaultLog(diagnostics)
@@ -75,8 +72,6 @@ final class Feed {
   private let interrupted: Box
 
   /// Reads every file to its end, or until enough actions were shown.
-  ///
-  /// - Throws: `WriteFailure`.
   func run() throws {
     try RecordInput.each(
       options.files, writtenTo: FileIdentity(descriptor: 1), until: { left <= 0 },

@@ -38,7 +38,6 @@ struct CountTable {
   private var groups: [Group] = []
   private var total: Group?
 
-  /// - Parameter first: a record with the members that all of them have.
   init(_ first: JSONValue) {
     keys = first.members.map(\.name).filter {
       $0 != "type" && !Self.sums.contains($0) && !Self.tokens.contains($0)

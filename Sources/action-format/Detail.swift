@@ -167,8 +167,6 @@ struct Names {
 
   /// Learns from a record that tells a name, and from a voice state, on its own or inside
   /// the stats.
-  ///
-  /// - Parameter record: one record of the feed, bare or wrapped.
   mutating func learn(from record: JSONValue) {
     if record["type"]?.string == "name", record["of"]?.string == "user" {
       return keep(record["id"]?.text, record["name"]?.string)

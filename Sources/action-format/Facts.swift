@@ -61,7 +61,6 @@ extension Action {
 struct Usage {
   let input: Double?, output: Double?, cacheRead: Double?, cacheWrite: Double?
 
-  /// - Parameter action: looks at `usage`, then `responseUsage`, then the metadata itself.
   init(_ action: Action) {
     let metadata = action.metadata
     let usage =

@@ -18,9 +18,6 @@ final class FeedScreen {
   private var wasDrawn = false
   private var printed: Line?
 
-  /// - Parameters:
-  ///   - options: colour and width.
-  ///   - interrupted: asked when a signal interrupts a write, see `RecordWriter`.
   init(_ options: FormatOptions, interrupted: @escaping () -> Bool) {
     writer = RecordWriter(interrupted: interrupted)
     isTerminal = isatty(1) == 1

@@ -36,7 +36,6 @@ public enum AgentApprove {
       diagnostics: diagnostics)
   }
 
-  /// - Throws: `WriteFailure`, `ReadFailure`.
   private static func run(_ options: ApproveOptions, _ line: OpenLine) throws -> ExitStatus {
     switch options.task {
     case .list: try Following(line).list()

@@ -35,7 +35,6 @@ final class Answering {
   ///   - decision: what is decided of each line, an id or an approval; nil where each line
   ///     is a decision.
   ///   - reason: what the agent is told.
-  /// - Throws: `WriteFailure`; a `ReadFailure` ends the input.
   func read(as decision: String? = nil, reason: String? = nil) throws -> ExitStatus {
     do {
       var input = try RecordInput(path: "-", writtenTo: FileIdentity(descriptor: 1), .lines)

@@ -23,8 +23,6 @@ struct ApprovalCard {
   }
 
   /// The lines, none of which may be cut.
-  ///
-  /// - Parameter now: for the time that is left.
   func lines(now: Timestamp) -> [Line] {
     var head = Line("approval ", .bold)
     head.add(Visible.line(approval.id), .bold)

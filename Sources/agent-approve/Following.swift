@@ -8,8 +8,6 @@ struct Following {
   init(_ line: OpenLine) { self.line = line }
 
   /// Prints what waits.
-  ///
-  /// - Returns: `negative` when nothing does.
   func list() throws(WriteFailure) -> ExitStatus {
     var waiting: [ApprovalRecord] = []
     line.changed = { approval in

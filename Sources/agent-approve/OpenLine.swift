@@ -49,7 +49,6 @@ final class OpenLine: ApprovalListener {
   /// - Parameters:
   ///   - file: ends the wait when it can be read; nil for none.
   ///   - isDone: asked after each step.
-  /// - Throws: `WriteFailure`.
   func run(reading file: Int32? = nil, until isDone: () -> Bool) throws(WriteFailure) {
     while true {
       client.perform()

@@ -15,7 +15,6 @@ public enum AgentCall {
     }
   }
 
-  /// - Throws: `CallFailure`, `UsageError`, `WriteFailure`.
   private static func run(
     _ options: CallOptions, _ diagnostics: Diagnostics
   ) throws -> ExitStatus {

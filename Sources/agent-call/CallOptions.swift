@@ -81,7 +81,6 @@ struct CallOptions {
 
   private let now: Timestamp
 
-  /// - Parameter now: what is later cannot be asked for.
   init(now: Timestamp) { self.now = now }
 
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
@@ -115,12 +114,6 @@ struct CallOptions {
   }
 
   /// The operation as an agent has it: two kinds of agents may have one of a name.
-  ///
-  /// - Parameters:
-  ///   - backend: the agent's.
-  ///   - name: of the agent, for messages.
-  /// - Throws: `CallFailure` when it has none; `UsageError` when its own does not take
-  ///   what the command line says.
   func operation(of backend: any AgentBackend, named name: String) throws -> Operation {
     let all = backend.operations + Operation.raw
     guard let operation = all.first(where: { $0.name == word }) else {

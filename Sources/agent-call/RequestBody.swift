@@ -9,7 +9,6 @@ enum RequestBody {
   ///     for standard input; nil when not given.
   ///   - readsInput: whether standard input is read without it.
   /// - Returns: nil when there is nothing to send.
-  /// - Throws: `CallFailure` for a file that cannot be read, and for what is not JSON.
   static func read(_ data: String?, readsInput: Bool) throws(CallFailure) -> [UInt8]? {
     let body: [UInt8]
     var name = "--data"

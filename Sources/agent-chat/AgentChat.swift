@@ -17,7 +17,6 @@ public enum AgentChat {
     }
   }
 
-  /// - Throws: `UsageError`, `SettingsError`, `CallFailure`, `WriteFailure`.
   private static func run(_ options: ChatOptions, _ diagnostics: Diagnostics) throws -> ExitStatus {
     try Question.check(options)
     let agent = try AgentAccess(

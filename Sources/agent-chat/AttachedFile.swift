@@ -6,7 +6,6 @@ enum AttachedFile {
   /// How long a pipe may bring nothing, seconds.
   private static let patience = 5.0
 
-  /// - Parameter path: its name, of which the last part is told.
   /// - Throws: `SettingsError` when it cannot be read, is empty or larger than anything that
   ///   is sent; how much the server takes, it says itself.
   static func read(_ path: String) throws(SettingsError) -> ChatQuestion.Attachment {

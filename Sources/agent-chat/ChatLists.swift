@@ -18,8 +18,6 @@ struct ChatLists {
     output = RowOutput(form: form, look: options.look, isQuiet: false)
   }
 
-  /// - Returns: how to leave.
-  /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     switch options.mode {
     case .agents:

@@ -60,10 +60,6 @@ final class ChatLoop: ChatListener {
   // MARK: - What is asked for
 
   /// Asks, prints what comes, and tells how it ended.
-  ///
-  /// - Parameter speech: where the answer goes as audio.
-  /// - Returns: how to leave; a signal ends the process itself.
-  /// - Throws: `WriteFailure`.
   func answer(_ question: ChatQuestion, _ speech: SpeechFile?) throws -> ExitStatus {
     let end = try ask(question)
     let status = report(end, key: question.key)
@@ -74,8 +70,6 @@ final class ChatLoop: ChatListener {
   }
 
   /// Asks, and waits for the end, which has been shown when this returns.
-  ///
-  /// - Throws: `WriteFailure`.
   func ask(_ question: ChatQuestion) throws -> ChatEnd {
     (end, abortUntil, lastNews) = (nil, nil, Clock.monotonic)
     trace = PromptTrace()
@@ -105,8 +99,6 @@ final class ChatLoop: ChatListener {
   var wasInterrupted: Bool { abortUntil != nil }
 
   /// Fetches a list.
-  ///
-  /// - Throws: `CallFailure`, `WriteFailure`.
   func list(_ list: ChatList) throws -> [[UInt8]] {
     var result: Result<[[UInt8]], CallFailure>?
     line.list(list) { result = $0 }
@@ -146,8 +138,6 @@ final class ChatLoop: ChatListener {
   private var maxTime: String { Latency.seconds(options.reconnect.maxTime ?? 0) }
 
   /// Says why there is no answer.
-  ///
-  /// - Returns: how to leave.
   func report(_ end: ChatEnd, key: String) -> ExitStatus {
     switch end {
     case .answered: return .success
@@ -179,8 +169,6 @@ final class ChatLoop: ChatListener {
   ///   - limit: the longest wait, seconds of `Clock.monotonic`.
   ///   - input: whether to come back when something can be read, too.
   ///   - isDone: asked whether there is anything to wait for.
-  /// - Returns: a signal that came.
-  /// - Throws: `WriteFailure`.
   func turn(
     until limit: Double, orInput input: Bool = false, isDone: () -> Bool
   ) throws -> Int32? {

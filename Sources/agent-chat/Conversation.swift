@@ -19,8 +19,6 @@ final class Conversation {
     self.diagnostics = diagnostics
   }
 
-  /// - Returns: how to leave.
-  /// - Throws: `WriteFailure`.
   func run() throws -> ExitStatus {
     for number in [SIGWINCH, SIGCONT] where !clibc_signal_is_ignored(number) {
       _ = clibc_signals_note(number)

@@ -5,8 +5,6 @@ import Core
 /// What is to be said, gathered from the command line, standard input and files.
 enum Question {
   /// Finds mistakes that need no agent to be found.
-  ///
-  /// - Throws: `UsageError`.
   static func check(_ options: ChatOptions) throws(UsageError) {
     switch options.mode {
     case .message where options.words == nil && !options.isStandardInputNamed:

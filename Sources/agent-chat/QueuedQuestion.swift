@@ -13,7 +13,6 @@ struct QueuedQuestion {
   private let diagnostics: Diagnostics
   private let file: OutboxFile
 
-  /// - Throws: `SettingsError` where there is no profile that could have an outbox.
   init(
     _ question: ChatQuestion, _ agent: AgentAccess, _ line: any ChatLine, _ loop: ChatLoop,
     _ options: ChatOptions, _ diagnostics: Diagnostics
@@ -24,9 +23,6 @@ struct QueuedQuestion {
   }
 
   /// Asks now if that is possible, else keeps it.
-  ///
-  /// - Returns: how to leave; a signal ends the process itself.
-  /// - Throws: `SettingsError`, `WriteFailure`.
   func ask() throws -> ExitStatus {
     // What nobody will ever answer is not kept.
     if let silence = line.silence {

@@ -20,7 +20,6 @@ struct ReplyScreen {
   /// The most calls that are known at a time.
   private static let mostCalls = 1000
 
-  /// - Parameter depth: how notes may be made dim.
   init(depth: ColourDepth) { self.depth = depth }
 
   /// What is to be written for something that came.

@@ -7,7 +7,6 @@ struct SpeechFile {
   private let path: String
   private let descriptor: Int32
 
-  /// - Throws: `SettingsError` when it cannot be written to.
   init(_ path: String) throws(SettingsError) {
     self.path = path
     descriptor = clibc_create(path)
@@ -19,8 +18,6 @@ struct SpeechFile {
   }
 
   /// Writes the audio.
-  ///
-  /// - Returns: why it could not be written.
   func write(_ bytes: [UInt8]) -> String? {
     let writer = RecordWriter(descriptor: descriptor)
     do throws(WriteFailure) {

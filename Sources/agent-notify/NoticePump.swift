@@ -15,9 +15,6 @@ final class NoticePump {
   /// What a mark begins with; nobody else can write one.
   private let mark: [UInt8]
 
-  /// - Parameters:
-  ///   - source: whose output is read.
-  ///   - filter: to whose input it is written.
   init(from source: ChildProcess, to filter: ChildProcess) {
     (self.source, self.filter) = (source, filter)
     var generator = SystemRandomNumberGenerator()

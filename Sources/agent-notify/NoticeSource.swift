@@ -17,8 +17,6 @@ final class NoticeSource {
 
   private struct Pause: Error {}
 
-  /// - Parameter children: each reads what the one before it writes; none for standard
-  ///   input.
   private init(_ children: [ChildProcess] = []) {
     self.children = children
     descriptor = children.last?.output ?? 0
@@ -33,8 +31,6 @@ final class NoticeSource {
   ///   - profiles: none for standard input.
   ///   - filters: options of action-filter; with none it is not needed.
   ///   - maxTime: after so many seconds they end by themselves; nil for never.
-  /// - Returns: the end of the first is the end of all.
-  /// - Throws: a `UsageError` for options that the filter does not know, as it says it.
   static func all(
     following profiles: [String], filters: [String], maxTime: Double?
   ) throws -> [NoticeSource] {
@@ -60,10 +56,6 @@ final class NoticeSource {
 
   /// What comes on a bus from now on, shared with all machines that ask: each line comes to one,
   /// and again until it is acknowledged by `confirm`.
-  ///
-  /// - Parameters:
-  ///   - subjects: as bus-get(1) takes them.
-  ///   - filters: options of action-filter; with none it is not needed.
   static func bus(_ subjects: [String], filters: [String]) throws -> NoticeSource {
     let filter = ["action-filter", "-a"] + filters
     if !filters.isEmpty { try check(filter) }
@@ -126,7 +118,6 @@ final class NoticeSource {
 
   /// The next line that is there, and its number; nil when there is none for now, or no more.
   ///
-  /// - Parameter read: reads it.
   /// - Returns: whether there was one.
   func next(_ read: (UnsafeRawBufferPointer, Int) -> Void) throws -> Bool {
     let descriptor = descriptor
@@ -164,7 +155,6 @@ final class NoticeSource {
   /// Ends the programs that were started.
   ///
   /// - Parameter isTimeUp: whether it ends by itself about now.
-  /// - Returns: how the one that follows ended, where it did so by itself.
   func end(isTimeUp: Bool = false) -> ExitStatus {
     guard let tail = children.first else { return .success }
     // What its reader saw the end of has ended, or is about to; and so is one of a bus, which

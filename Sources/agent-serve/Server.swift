@@ -98,7 +98,6 @@ struct Server {
     }
   }
 
-  /// - Parameter update: may take a while, and is made elsewhere.
   @Poller
   private func beat(_ hub: Hub, _ update: @escaping @Sendable () -> Frame) async {
     let now = ContinuousClock.now
@@ -129,8 +128,6 @@ struct Server {
   }
 
   /// Ends with a word of why nobody can listen there.
-  ///
-  /// - Parameter option: what to do where another program does.
   func fail(_ place: ListenAddress, _ error: any Error, _ option: String) -> Never {
     let reason = "\(place.text): \(ErrorText.of(error))"
     guard let error = error as? SystemError, error.code == EADDRINUSE else {
@@ -161,6 +158,263 @@ struct Server {
       let streams = await backend.streams.count
       if backend.tickets.count == 0 && streams == 0 { return }
       try? await Poller.sleep(for: .milliseconds(10))
+    }
+  }
+}
+
+extension Server {
+  /// The gateway and its port, as long as they are open.
+  struct OpenGateway {
+    fileprivate let gateway: Gateway
+    /// Nil where only the voice server makes replies.
+    fileprivate let listener: Listener?
+    fileprivate let pulse: Task<Void, Never>
+
+    /// Ends what it does, then all its connections.
+    func close() async {
+      await listener?.close()
+      pulse.cancel()
+      await gateway.stop()
+    }
+  }
+
+  /// Where the gateway listens: on the host of the rest. Nil for none.
+  var gatewayAddress: ListenAddress? {
+    options.gateway.map { ListenAddress(address, port: $0) }
+  }
+
+  /// What makes replies, where there is to be a gateway or a reply command.
+  func makeGateway(_ store: ActionStore, token: AccessToken?) async throws -> Gateway? {
+    guard options.gateway != nil || options.replyCommand != nil else { return nil }
+    return try await Gateway(
+      store,
+      GatewaySettings(
+        command: options.replyCommand, asksForReplies: options.asksForReplies,
+        asksForDevices: options.asksForDevices, token: token, backlogLimit: options.backlog),
+      diagnostics: diagnostics)
+  }
+
+  /// Opens the port of the gateway, if there is to be one, and says where it is.
+  func openGateway(_ gateway: Gateway?, _ backend: ServedBackend) async -> OpenGateway? {
+    guard let gateway else { return nil }
+    let pulse = Task { await tick(gateway) }
+    guard let place = gatewayAddress else {
+      return OpenGateway(gateway: gateway, listener: nil, pulse: pulse)
+    }
+    let service = GatewayService(
+      gateway: gateway, connections: backend.connections, tickets: backend.tickets,
+      backlogLimit: options.backlog, diagnostics: diagnostics, names: backend.names,
+      token: backend.token)
+    do {
+      let listener = try await Listener(place, service)
+      let url = "ws://\(ListenAddress(place, port: listener.port).text)"
+      diagnostics.note("gateway: listening on \(url)")
+      announce(RecordText(.gateway).string("url", url))
+      if options.asksForDevices { readAnswers(for: gateway) }
+      return OpenGateway(gateway: gateway, listener: listener, pulse: pulse)
+    } catch {
+      fail(place, error, Self.gatewayOption)
+    }
+  }
+
+  private func tick(_ gateway: Gateway) async {
+    while !Task.isCancelled {
+      try? await Poller.sleep(for: Gateway.tickInterval)
+      if !Task.isCancelled { await gateway.tick() }
+    }
+  }
+
+  /// Reads from standard input who may connect, unless that is something else.
+  private func readAnswers(for gateway: Gateway) {
+    let others = [options.ingest, options.replay, options.tokenFile, options.voiceSecretFile]
+    if others.contains("-") { return }
+    let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+    // It waits for a person: a thread of its own, not one of the tasks' few.
+    OwnThread.require {
+      var line: [UInt8] = []
+      var byte: UInt8 = 0
+      while read(0, &byte, 1) == 1 {
+        if byte != 10 {
+          if line.count < 1024 { line.append(byte) }
+          continue
+        }
+        continuation.yield(String(decoding: line, as: UTF8.self))
+        line = []
+      }
+      continuation.finish()
+    }
+    Task { for await line in lines { await gateway.answerPairing(line) } }
+  }
+}
+
+extension Server {
+  /// The secret of the voice server, or nil where there is to be none; ends the process when
+  /// the file is not good.
+  func voiceSecret() -> RiffSecret? {
+    guard let file = options.voiceSecretFile else { return nil }
+    do throws(SettingsError) {
+      let text = try Credentials(folders: Folders()).token(option: file, profile: nil)
+      if let secret = text.flatMap({ RiffSecret($0.reveal()) }) { return secret }
+      throw SettingsError(file, "the secret is not 64 hexadecimal digits")
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
+  }
+
+  /// The folder of the transcripts: Claude Code's, unless another one is named.
+  private var transcripts: String {
+    options.transcripts ?? Folders.join(Process.environment("HOME") ?? "", ".claude/projects")
+  }
+
+  /// The voice server, where there is to be one.
+  func makeRiff(_ secret: RiffSecret?, _ store: ActionStore, _ gateway: Gateway?) -> RiffService? {
+    secret.map { secret in
+      let parts = RiffParts(
+        store: store, transcriber: options.transcriber.map { Transcriber($0) },
+        gateway: options.replyCommand == nil ? nil : gateway,
+        narrator: options.speaker.map { Narrator($0, transcripts: transcripts) })
+      return RiffService(secret, parts, diagnostics: diagnostics)
+    }
+  }
+}
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#else
+  import Musl
+#endif
+
+extension Server {
+  /// The store, in a file that only its owner can read.
+  func openStore() -> ActionStore {
+    var path = options.database ?? ""
+    do {
+      if options.database == nil {
+        path = try Folders().stateFile("agent-serve.sqlite")
+      }
+      let mask = umask(0o077)
+      defer { umask(mask) }
+      return try ActionStore(path: path == ":memory:" ? path : StoreLock.take(path))
+    } catch let error as SettingsError {
+      diagnostics.fail(error.message, error.status)
+    } catch {
+      // Who has it locked leaves it again.
+      let isBusy = (error as? DatabaseError)?.isBusy == true
+      diagnostics.fail("\(path): \(ErrorText.of(error))", isBusy ? .temporary : .failure)
+    }
+  }
+
+  /// What publishes the actions, where that is asked for.
+  func makeFeed(_ store: ActionStore) async throws -> BusFeed? {
+    guard let target = options.bus else { return nil }
+    do {
+      _ = try Settings(diagnostics: diagnostics).bus(target.bus)
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
+    return try await BusFeed(target, store, diagnostics)
+  }
+
+  /// The memory, with the server that makes vectors when one was named.
+  func makeMemory(_ store: ActionStore) -> ServedMemory {
+    guard let address = options.embedURL.flatMap(EmbedAddress.init) else {
+      return ServedMemory(store: store, embedder: nil)
+    }
+    let model = options.embedModel ?? "nomic-embed-text"
+    let embedder = Embedder(store, diagnostics: diagnostics) { EmbedClient(address, model: model) }
+    return ServedMemory(store: store, embedder: embedder)
+  }
+
+  /// The token that requests need: the option's file, or one of the usual places.
+  func accessToken() -> AccessToken? {
+    do throws(SettingsError) {
+      let secret = try Credentials(folders: Folders()).token(
+        option: options.tokenFile, profile: nil)
+      return secret.map { AccessToken($0.reveal()) }
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
+  }
+
+  /// What requests may call this server. A token is something that no page of a
+  /// browser has, whatever it calls us; a tunnel calls us by its own name.
+  func servedNames(_ token: AccessToken?) -> ServedNames? {
+    if token != nil && options.hosts.isEmpty { return nil }
+    return ServedNames(options.hosts + address.names)
+  }
+
+  #if canImport(Glibc)
+    private static let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+  #else
+    private static let descriptors = RLIMIT_NOFILE
+  #endif
+
+  /// How many descriptors the process may have.
+  static var descriptorLimit: Int {
+    var limit = rlimit()
+    return getrlimit(descriptors, &limit) == 0 ? Int(clamping: limit.rlim_cur) : 64
+  }
+
+  /// A stream holds a descriptor: take as many as the system allows.
+  static func raiseDescriptorLimit() {
+    var limit = rlimit()
+    guard getrlimit(descriptors, &limit) == 0 else { return }
+    limit.rlim_cur = min(limit.rlim_max, 1 << 16)
+    _ = setrlimit(descriptors, &limit)
+  }
+}
+
+extension Server {
+  /// Opens a file of records, or ends the process.
+  func openRecords(_ path: String) -> RecordFile {
+    do throws(ReadFailure) {
+      return try RecordFile(path: path, diagnostics: diagnostics)
+    } catch {
+      diagnostics.fail("\(path): \(error.reason)")
+    }
+  }
+
+  /// Stores a file before anybody can connect.
+  func ingest(_ file: RecordFile, into store: ActionStore) async throws {
+    var count = 0
+    // A day holds thousands of voice states, of which the last one counts.
+    var documents: [Document: [UInt8]] = [:]
+    do {
+      while let items = try await file.next(count: 2000) {
+        count += try await store.insert(items.compactMap(\.action)).count
+        let facts = items.compactMap { item in
+          if case .fact(let fact) = item.content { fact } else { nil }
+        }
+        // A fact that is there already is the same one, told again.
+        if !facts.isEmpty { _ = try await store.write { try FactTable.insert(facts, $0) } }
+        for case .document(let document, let bytes) in items.map(\.content) {
+          documents[document] = bytes
+        }
+      }
+      for (document, bytes) in documents {
+        try await store.put(document, bytes, at: .now()) {}
+      }
+    } catch let error as ReadFailure {
+      diagnostics.fail("\(options.ingest ?? ""): \(error.reason)")
+    }
+    diagnostics.note("stored \(count) actions of \(options.ingest ?? "")")
+  }
+
+  /// Plays a recording and says when it is over.
+  func play(_ file: RecordFile, _ backend: ServedBackend) async {
+    do {
+      let count = try await Playback(
+        speed: options.speed, log: backend.log, documents: backend.documents, memory: backend.memory
+      ).play(file)
+      announce(RecordText(.replayed).number("actions", count))
+    } catch is CancellationError {
+      return
+    } catch let error as ReadFailure {
+      diagnostics.error(options.replay ?? "", error.reason)
+    } catch {
+      diagnostics.error(options.replay ?? "", ErrorText.of(error))
     }
   }
 }

@@ -13,7 +13,6 @@ struct AgentSources {
   /// The stream of what an agent does.
   ///
   /// - Parameter name: of the profile; nil for the one in use.
-  /// - Throws: `SettingsError`, which names the profile where there are several.
   func stream(_ name: String?) throws(SettingsError) -> FollowedStream {
     var access = options.access
     access.profile = name

@@ -50,7 +50,6 @@ final class GetConsumer {
   /// How long an answer may take, seconds.
   private static let patience = 5.0
 
-  /// - Parameter state: the place that is gone on from.
   init(
     _ stream: BusStream, _ options: GetOptions, _ state: GetState?,
     _ diagnostics: Diagnostics
@@ -139,8 +138,6 @@ final class GetConsumer {
   }
 
   /// Takes an answer, if it is about this.
-  ///
-  /// - Throws: `BusFailure` for what another try will not mend.
   func take(_ message: BusMessage, now: Double) throws(BusFailure) {
     guard owed != nil, message.token == "c\(asked)" else { return }
     let answer = BusAnswer(message)

@@ -7,7 +7,6 @@ final class GetJob {
   private let child: ChildProcess
   private var input: ByteQueue
 
-  /// - Throws: `ChildProcess.Failure`.
   init(
     _ command: String, _ record: GetRecord, isWrapped: Bool
   ) throws(ChildProcess.Failure) {

@@ -83,8 +83,6 @@ final class GetLoop {
     faults = FaultLog(diagnostics)
   }
 
-  /// - Returns: how to leave; a signal ends the process itself.
-  /// - Throws: `BusFailure`, `SettingsError`, `WriteFailure`, `ChildProcess.Failure`.
   func run() throws -> ExitStatus {
     // The first kill must not find lines that no state tells of.
     try begin(now: Clock.monotonic)
@@ -258,6 +256,339 @@ final class GetLoop {
     }
     if entries[1].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 {
       end = end ?? .writing(WriteFailure(code: EPIPE))
+    }
+  }
+}
+
+/// What an archive asks of bus-get: a file for each day, and the place saved before anything is
+/// written behind it or anybody is told of a file.
+extension GetLoop {
+  /// Begins where the last run ended.
+  func begin(now: Double) throws {
+    guard let archive else {
+      _ = try state?.save(now: now, force: true)
+      return
+    }
+    try archive.begin()
+    try state?.beginFile(now: now)
+    try tellFinished(archive)
+  }
+
+  /// Tells the names of the files that are written to no more; what is told of may be compressed.
+  private func tellFinished(_ archive: DayFolder) throws(WriteFailure) {
+    let writer = RecordWriter()
+    for name in archive.takeFinished() { try writer.write(name + "\n") }
+    try writer.flush()
+  }
+
+  /// Goes on with the file of a new day.
+  func turnDay(_ archive: DayFolder, now: Double) throws {
+    let time = Timestamp.now()
+    // A file takes all at once: no line is begun.
+    guard archive.isOver(time) else { return }
+    _ = try state?.save(now: now, force: true)
+    do throws(WriteFailure) { try archive.turn(time) } catch { throw archive.failure(error) }
+    try state?.beginFile(now: now)
+    try tellFinished(archive)
+  }
+
+  /// Writes what goes without waiting.
+  func write() throws {
+    do throws(WriteFailure) {
+      for (record, bytes) in try output.write() { wrote(record, bytes: bytes) }
+    } catch {
+      if let archive { throw archive.failure(error) }
+      throw error
+    }
+  }
+}
+
+/// What comes from the server: answers about the consumer, and records.
+extension GetLoop {
+  /// How long nothing is asked for where the server refused it, seconds.
+  private static let refusalRest = 0.5
+
+  func answers(now: Double) throws(BusFailure) {
+    while let arrival = stream.link.answer() {
+      guard case .message(let message) = arrival else { continue }
+      if message.token == "e" {
+        let answer = BusAnswer(message)
+        if answer.pending == 0 {
+          emptyLooks += 1
+          if !stream.hasCopies || emptyLooks >= Self.mostLooks { isAtEnd = true }
+        }
+        if isAtEnd { looks += 1 }
+        unacknowledged = max(0, (answer.unacknowledged ?? 0) - inHand.count)
+        continue
+      }
+      if !consumer.isOwn, highest > 0 { consumer.goesOnAt = firstUnsettled }
+      let (wasThere, isFirst) = (consumer.name != nil, consumer.pendingAtStart == nil)
+      try consumer.take(message, now: now)
+      guard !wasThere, consumer.name != nil else { continue }
+      cameAt = now
+      if isFirst {
+        state?.begin(behind: consumer.last)
+        if consumer.isOwn, options.endsThere { lastWanted = stream.lastSequence }
+      }
+      if options.endsThere, consumer.pendingAtStart == 0, isLast(consumer.deliveredAtStart) {
+        isAtEnd = true
+      }
+    }
+  }
+
+  /// Takes what came of what was asked for.
+  func arrivals(now: Double) {
+    while let arrival = stream.link.pulled() {
+      guard case .message(let message) = arrival else {
+        pull.forget()
+        consumer.renew(now: now, "nobody answers for it")
+        return
+      }
+      if let place = BusPlace(message.reply) {
+        pull.came(now: now, bytes: message.count)
+        guard consumer.takes(place, now: now) else {
+          pull.wantsOneMore()
+          if consumer.name == nil { pull.forget() }
+          continue
+        }
+        cameAt = now
+        if givesAgain(message, place) { continue }
+        // What comes again may do so for ever: its acknowledgement does not arrive.
+        if place.deliveries == 1 || place.sequence > highest { stream.served() }
+        highest = max(highest, place.sequence)
+        if let lastWanted, place.sequence >= lastWanted {
+          isAtEnd = true
+          // What came since is for another run.
+          if place.sequence > lastWanted {
+            pull.wantsOneMore()
+            continue
+          }
+        }
+        if options.endsThere, place.pending == 0, isLast(place.sequence) { isAtEnd = true }
+        emptyLooks = 0
+        hand.append(GetRecord(message: message, place: place))
+        continue
+      }
+      switch message.serverStatus {
+      case 100:
+        pull.heard(now: now)
+        stream.served()
+      case 408, 404:
+        pull.end(Int(message.token) ?? 0, now: now)
+        stream.served()
+      default:
+        let words = message.header("Description") ?? ""
+        let isTooLarge = words.lowercased().holds("message size")
+        pull.end(Int(message.token) ?? 0, now: now, isCut: isTooLarge)
+        // Not at once again, what is refused; but what was too large is asked for otherwise.
+        if isTooLarge { continue }
+        rest(now: now, words)
+        // A limit that was passed ends this request alone; anything else all of them, for the
+        // consumer or its leader has gone.
+        if !words.lowercased().holds("exceeded max") {
+          pull.forget()
+          consumer.renew(now: now, words)
+        }
+      }
+    }
+  }
+
+  /// The first record that is in hand or was given back; else the one behind all that came.
+  private var firstUnsettled: Int {
+    (inHand.map(\.place.sequence) + returned).min() ?? highest + 1
+  }
+
+  /// Whether a record came anew that is in hand: one that a consumer gave that has gone. It is
+  /// settled with the new one.
+  private func givesAgain(_ message: BusMessage, _ place: BusPlace) -> Bool {
+    guard !consumer.isOwn, place.sequence <= highest, place.deliveries == 1 else { return false }
+    let record = GetRecord(message: message, place: place)
+    guard exchange(record) else { return false }
+    pull.wantsOneMore()
+    return true
+  }
+
+  private func exchange(_ record: GetRecord) -> Bool {
+    func swap(_ list: inout [GetRecord]) -> Bool {
+      guard let index = list.firstIndex(where: { $0.place.sequence == record.place.sequence })
+      else { return false }
+      list[index] = record
+      return true
+    }
+    if swap(&hand) || swap(&unjudged) || output.exchange(record) { return true }
+    guard job?.record.place.sequence == record.place.sequence else { return false }
+    job?.record = record
+    return true
+  }
+
+  /// Whether nothing comes behind this record where the consumer has nothing left.
+  private func isLast(_ sequence: Int) -> Bool {
+    !stream.hasCopies || sequence >= stream.lastSequence ?? 0
+  }
+
+  private func rest(now: Double, _ words: String) {
+    if restUntil == 0 { diagnostics.note("consumer: \(words)") }
+    restUntil = now + Self.refusalRest
+  }
+}
+
+/// How others judge records: a command by its status, or whoever writes to standard input.
+extension GetLoop {
+  /// So many that were given back are remembered.
+  private static let mostReturned = 100_000
+
+  /// Gives records to the command, one after the other.
+  func work() throws(ChildProcess.Failure) {
+    job?.feed()
+    if let job, let verdict = job.verdict {
+      self.job = nil
+      if case .never = verdict {} else { printed += 1 }
+      settle(job.record, verdict, "the command ended with")
+    }
+    guard job == nil, !hand.isEmpty, let command = options.command else { return }
+    let record = hand.removeFirst()
+    if let fault = record.fault {
+      name(record, fault)
+      acknowledge(record, "+TERM")
+    } else {
+      job = try GetJob(command, record, isWrapped: options.isWrapped)
+      job?.feed()
+    }
+  }
+
+  /// Takes what standard input says of the records that were printed; its end ends all.
+  func judge() {
+    if case .misled = end { return }
+    do throws(GetVerdicts.Fault) {
+      while let verdict = try verdicts.next() {
+        guard !unjudged.isEmpty else { return mislead("a status, but no record is left") }
+        settle(unjudged.removeFirst(), verdict, "refused with")
+      }
+    } catch {
+      return mislead("line \(error.line): not a status from 0 to 255")
+    }
+    if verdicts.hasEnded { end = end ?? .done }
+  }
+
+  private func mislead(_ reason: String) {
+    diagnostics.error("standard input", reason)
+    end = .misled
+  }
+
+  private func settle(_ record: GetRecord, _ verdict: GetVerdict, _ words: String) {
+    switch verdict {
+    case .done: acknowledge(record, "+ACK")
+    case .later: acknowledge(record, "-NAK {\"delay\": \(Int(consumer.ackWait * 1e9))}")
+    case .never(let status):
+      let place = record.place
+      faults.event("\(place.stream) seq \(place.sequence)", "\(words) status \(status)")
+      acknowledge(record, "+TERM")
+    }
+  }
+
+  /// A line was written whole.
+  func wrote(_ record: GetRecord, bytes: Int) {
+    state?.wrote(record.place.sequence, bytes: bytes)
+    if bytes > 0 { printed += 1 }
+    if bytes > 0, options.confirms {
+      unjudged.append(record)
+    } else {
+      acknowledge(record, bytes > 0 ? "+ACK" : "+TERM")
+    }
+  }
+
+  /// Names what is no record.
+  func name(_ record: GetRecord, _ fault: String) {
+    let place = record.place
+    faults.event(
+      "\(place.stream) seq \(place.sequence) on \(record.message.subject)", "not a record: \(fault)"
+    )
+    pull.wantsOneMore()
+  }
+
+  /// Tells the server what becomes of a record, now or when the link is back.
+  func acknowledge(_ record: GetRecord, _ text: String) {
+    guard !consumer.isOwn else { return }
+    if text.hasPrefix("-NAK") {
+      if returned.count < Self.mostReturned { returned.insert(record.place.sequence) }
+    } else {
+      returned.remove(record.place.sequence)
+    }
+    if !stream.link.tell(record.message.reply, text) {
+      unsent.append((record.message.reply, text))
+    }
+  }
+}
+
+/// How bus-get leaves: nothing is asked for any more, a started line is ended, what is in hand is
+/// given back, and the server says that it knows.
+///
+/// In another order what is given back would come to our own requests, and be gone for as long as
+/// nobody acknowledges it.
+extension GetLoop {
+  /// How long a reader has for the rest of a line, seconds.
+  private static let graceForLine = 1.0
+  /// How long an answer may take, seconds.
+  private static let graceForAnswer = 2.0
+
+  func leave() throws {
+    var failure: WriteFailure?
+    if case .writing(let reason) = end { failure = reason }
+    stream.link.stopPulls()
+    if !consumer.isOwn {
+      // What was under way comes before the answer.
+      roundTrip("x", isLast: false)
+      arrivals(now: Clock.monotonic)
+    }
+    if failure == nil { failure = finishLine() }
+    if options.confirms { judge() }
+    job?.end()
+    if !consumer.isOwn {
+      for record in inHand { stream.link.tell(record.message.reply, "-NAK") }
+    }
+    roundTrip("y", isLast: true)
+    _ = try state?.save(now: Clock.monotonic, force: true)
+    if let failure { throw failure }
+    if case .signal(let number) = end { Process.die(by: number) }
+  }
+
+  /// Ends a line that was begun, if the reader takes the rest in time.
+  private func finishLine() -> WriteFailure? {
+    let deadline = Clock.monotonic + Self.graceForLine
+    do throws(WriteFailure) {
+      while output.isInsideLine {
+        for (record, bytes) in try output.writeLine() { wrote(record, bytes: bytes) }
+        let left = deadline - Clock.monotonic
+        guard output.isInsideLine, left > 0 else { break }
+        var entry = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&entry, 1, Int32(left * 1000))
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Asks something whose answer says that all before it arrived.
+  private func roundTrip(_ token: String, isLast: Bool) {
+    guard stream.link.isUp, let name = consumer.name else { return }
+    let request =
+      isLast && consumer.isOwn
+      ? BusRequest.deleteConsumer(stream.name, name) : .consumerInfo(stream.name, name)
+    stream.link.publish(request.subject, answerTo: token, .init(start: nil, count: 0))
+    let deadline = Clock.monotonic + Self.graceForAnswer
+    while Clock.monotonic < deadline {
+      do throws(BusFailure) {
+        if try stream.link.turn(now: Clock.monotonic, owed: nil) != nil { return }
+      } catch {
+        return
+      }
+      while let arrival = stream.link.answer() {
+        guard case .message(let message) = arrival else { return }
+        if message.token == token { return }
+      }
+      var none: [pollfd] = []
+      stream.link.wait(for: &none, until: deadline)
     }
   }
 }

@@ -23,7 +23,6 @@ struct GetOutput: ~Copyable {
   /// What a pipe takes when it says that it takes anything, bytes.
   private static let piece = 4096
 
-  /// - Parameter archive: what takes the place of standard output.
   init(_ options: GetOptions, _ archive: DayFolder?) {
     (self.options, self.archive) = (options, archive)
     isFile = archive != nil || FileIdentity(descriptor: 1) != nil
@@ -66,8 +65,6 @@ struct GetOutput: ~Copyable {
   }
 
   /// Forgets the lines that were not begun.
-  ///
-  /// - Returns: their records.
   mutating func takeBack() -> [GetRecord] {
     let kept = isInsideLine ? 1 : 0
     let back = ends.dropFirst(kept).map(\.record)
@@ -83,7 +80,6 @@ struct GetOutput: ~Copyable {
   /// Writes what goes without waiting.
   ///
   /// - Returns: the records whose lines are written whole now, with the bytes of these.
-  /// - Throws: `WriteFailure`.
   mutating func write() throws(WriteFailure) -> [(record: GetRecord, bytes: Int)] {
     try write(to: filled)
   }

@@ -27,13 +27,6 @@ struct GetState {
   private static let interval = 1.0
 
   /// Reads the file, if it is there, and cuts the output.
-  ///
-  /// - Parameters:
-  ///   - path: the file, which need not exist.
-  ///   - stream: the stream that it must belong to.
-  ///   - archive: what takes the place of standard output.
-  /// - Throws: `SettingsError` when it is no such file, another stream's, or the output cannot be
-  ///   what it says.
   init(path: String, stream: String, archive: DayFolder? = nil) throws(SettingsError) {
     file = StateFile(path: path)
     (self.stream, self.archive) = (stream, archive)

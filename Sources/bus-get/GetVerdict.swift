@@ -9,7 +9,6 @@ enum GetVerdict: Equatable {
   /// EX_TEMPFAIL of sysexits(3).
   private static let temporary: Int32 = 75
 
-  /// - Parameter status: of an exit, 0 to 255.
   init(status: Int32) {
     switch status {
     case 0: self = .done
@@ -34,8 +33,6 @@ struct GetVerdicts {
   private(set) var hasEnded = false
 
   /// What was said, without waiting for more.
-  ///
-  /// - Throws: a `Fault` behind the verdicts before it: the next call throws it.
   mutating func next() throws(Fault) -> GetVerdict? {
     while true {
       if let end = waiting.firstIndex(of: 10) {

@@ -27,7 +27,6 @@ struct LastSearch {
 
   /// Takes an answer.
   ///
-  /// - Parameter count: how many records there are from `start` on.
   /// - Returns: how many of the first of these are not wanted; nil when `start` is to be asked
   ///   about again.
   mutating func take(_ count: Int) -> Int? {

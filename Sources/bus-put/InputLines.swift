@@ -29,8 +29,6 @@ struct InputLines: ~Copyable {
   private static let step = 256 << 10
 
   /// Reads once.
-  ///
-  /// - Throws: `ReadFailure`.
   mutating func read() throws(ReadFailure) {
     drop()
     let room = buffer.room(Self.step)

@@ -51,8 +51,6 @@ final class PutLoop {
     if let path = options.state { state = try PutState(path: path) }
   }
 
-  /// - Returns: how to leave; a signal ends the process itself.
-  /// - Throws: `BusFailure`, `SettingsError`, `ReadFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     while true {
       let now = Clock.monotonic
@@ -191,9 +189,6 @@ final class PutLoop {
   }
 
   /// Publishes what is to be sent, while the connection is not behind.
-  ///
-  /// - Throws: a `BusFailure` with `--confirm` for what may be stored already when the server no
-  ///   longer knows its id: whoever feeds us can look, and we cannot.
   private func publish(now: Double) throws(BusFailure) {
     guard stream.link.isFlushed, let longest = stream.link.largest else { return }
     var bytes = 0

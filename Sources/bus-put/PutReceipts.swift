@@ -78,8 +78,6 @@ struct PutReceipts: ~Copyable {
   }
 
   /// Writes what goes without waiting.
-  ///
-  /// - Throws: `WriteFailure`.
   mutating func write() throws(WriteFailure) {
     while !output.isEmpty {
       if !isFile, !OutputEnd.isWritable { return }

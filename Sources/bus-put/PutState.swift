@@ -13,8 +13,6 @@ struct PutState {
   /// The shortest time between two saves, seconds.
   private static let interval = 1.0
 
-  /// - Parameter path: the file, which need not exist.
-  /// - Throws: `SettingsError` when it is not a state file.
   init(path: String) throws(SettingsError) {
     file = StateFile(path: path)
     state = FollowState(source: "")

@@ -18,7 +18,6 @@ public enum ClipTranscribe {
     }
   }
 
-  /// - Throws: `SettingsError`, `CallFailure`, `RecogniserFailure`, `WriteFailure`.
   private static func run(
     _ options: ClipOptions, _ diagnostics: Diagnostics
   ) throws -> ExitStatus {

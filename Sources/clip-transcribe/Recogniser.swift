@@ -23,7 +23,6 @@ struct Recogniser {
     self.timeout = timeout
   }
 
-  /// - Throws: `RecogniserFailure`; `SettingsError` when the clip cannot be put into a file.
   func text(of clip: Clip) throws -> String {
     // Nothing of the clip stays behind, whatever ends us.
     EndSignals.watch(withQuit: true)

@@ -25,8 +25,6 @@ public enum MailTriage {
     }
   }
 
-  /// - Throws: `SettingsError` when the file cannot be read. Bad lines end the process, when
-  ///   all are named.
   private static func rules(
     _ options: TriageOptions, _ diagnostics: Diagnostics
   ) throws(SettingsError) -> RuleBook {

@@ -20,7 +20,6 @@ struct ToldItems {
   /// - Parameters:
   ///   - path: the file, which need not exist; nil for none.
   ///   - most: how many are remembered.
-  /// - Throws: `SettingsError`, also for a file that holds something else.
   init(_ path: String?, most: Int = 50_000) throws(SettingsError) {
     self.most = most
     file = path.map { StateFile(path: $0) }

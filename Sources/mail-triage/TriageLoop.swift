@@ -31,8 +31,6 @@ final class TriageLoop {
   private var isDone: Bool { count >= options.most }
 
   /// Goes on until all is read, or a signal comes, which ends the process.
-  ///
-  /// - Throws: `SettingsError` when the state cannot be kept.
   func run() throws -> ExitStatus {
     do {
       for place in options.places where !isDone {

@@ -17,8 +17,6 @@ struct UrgencyCommand {
   }
 
   /// What it says of a record.
-  ///
-  /// - Throws: `CommandRun.Failure`, also for an answer that is no urgency.
   func urgency(
     of record: [UInt8]
   ) throws(CommandRun.Failure) -> NotificationRecord.Urgency {

@@ -14,9 +14,6 @@ struct Delete {
 
   init(_ memory: Memory) { self.memory = memory }
 
-  /// - Returns: `negative` when one is not there, was changed meanwhile, or
-  ///   nobody agreed.
-  /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     let asks = !options.isSure
     if asks, !Confirmation.canAsk || options.operands.contains("-") {
@@ -118,8 +115,6 @@ struct Delete {
 /// The ids of facts that a command line or standard input names.
 enum FactIDs {
   /// An id of the backend: digits alone.
-  ///
-  /// - Throws: `CallFailure` for anything else, before anything is asked.
   static func checked(_ text: String) throws(CallFailure) -> String {
     guard isID(text) else { throw CallFailure("fact \(text)", "not a fact's id", .failure) }
     return text
@@ -131,8 +126,6 @@ enum FactIDs {
   }
 
   /// The ids of operands, each once; `-` stands for those of standard input.
-  ///
-  /// - Throws: `CallFailure` for what is not an id, and for input that cannot be read.
   static func all(_ operands: [String]) throws(CallFailure) -> [String] {
     var ids: [String] = []
     var seen: Set<String> = []

@@ -35,19 +35,12 @@ struct DeleteLog {
   private let file: JournalFile
   private let url: String
 
-  /// - Parameters:
-  ///   - folders: where the state is.
-  ///   - url: the backend's address; other backends' records are not seen.
-  /// - Throws: `SettingsError`.
   init(_ folders: Folders, url: String) throws(SettingsError) {
     file = JournalFile(path: try folders.stateFile("memory-deleted.ndjson"))
     self.url = url
   }
 
   /// Writes down what comes of a fact, and brings it to disk.
-  ///
-  /// - Parameter fact: the backend's record; needed with `sent`.
-  /// - Throws: `SettingsError`.
   func note(
     _ result: Result, id: String, guild: String, fact: [UInt8]? = nil
   ) throws(SettingsError) {
@@ -57,8 +50,6 @@ struct DeleteLog {
   }
 
   /// The facts of guilds that are gone or may be, the newest first.
-  ///
-  /// - Throws: `SettingsError`.
   func entries(guilds: [String]) throws(SettingsError) -> [Entry] {
     var entries: [Entry] = []
     for record in try file.records() {

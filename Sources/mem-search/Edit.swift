@@ -16,9 +16,6 @@ struct Edit {
     notes = NoteOutput(memory.options)
   }
 
-  /// - Returns: `negative` when there is no such fact, nobody agreed, or it was
-  ///   changed meanwhile.
-  /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     let id = try FactIDs.checked(options.id)
     if !options.hasChange, !Confirmation.canAsk, !(options.isSure && Editor.isNamed) {
@@ -104,8 +101,6 @@ struct Edit {
 
   /// Sends the draft unless the fact is another by now, and writes what became
   /// of it.
-  ///
-  /// - Throws: `CallFailure`, `WriteFailure`.
   private func send(
     _ draft: FactDraft, _ base: FactDraft, _ shown: Fact, _ row: [UInt8], _ fetch: FactFetch
   ) throws -> ExitStatus {
@@ -144,8 +139,6 @@ struct Edit {
 
   /// Whether the fact is as it was shown; if not, says so. The backend has no way
   /// to say "only if it is still what I saw".
-  ///
-  /// - Throws: `CallFailure`, also when it is gone.
   private func isStill(
     _ shown: Fact, _ base: FactDraft, _ row: [UInt8], _ fetch: FactFetch
   ) throws(CallFailure) -> Bool {

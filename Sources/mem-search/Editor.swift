@@ -9,8 +9,6 @@ struct Editor {
   let path: String
 
   /// Makes the file, for the user alone.
-  ///
-  /// - Throws: `CallFailure`.
   init(_ text: String, id: String) throws(CallFailure) {
     let folder = Process.environment("TMPDIR") ?? "/tmp"
     let descriptor: Int32
@@ -31,8 +29,6 @@ struct Editor {
   /// Lets the user edit the file, and reads it.
   ///
   /// Without a name in the environment the editor is vi.
-  ///
-  /// - Throws: `CallFailure` when the editor fails.
   func edit() throws(CallFailure) -> [UInt8] {
     let command = Self.named ?? "vi"
     let name = "'" + path.exchanging("'", for: "'\\''") + "'"
@@ -71,7 +67,6 @@ struct NoteOutput {
   private let depth: ColourDepth
   private let isQuiet: Bool
 
-  /// - Parameter options: width, colour and quiet.
   init(_ options: MemOptions) {
     let isTerminal = isatty(2) == 1
     isQuiet = options.quiet

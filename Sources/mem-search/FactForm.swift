@@ -10,10 +10,6 @@ import Screen
 /// are notes.
 enum FactForm {
   /// The text that is edited.
-  ///
-  /// - Parameters:
-  ///   - draft: what is in it; controls are escaped.
-  ///   - notes: lines above it.
   static func text(_ draft: FactDraft, notes: [String]) -> String {
     notes.map { "# \(Visible.line($0))\n" }.joined()
       + FactDraft.names.map { "\($0): \(Visible.line(draft[$0]))\n" }.joined()
@@ -35,12 +31,7 @@ enum FactForm {
 
   /// Reads what became of the text.
   ///
-  /// - Parameters:
-  ///   - text: the edited text.
-  ///   - base: what was in it before; a member that was left as it was stays
-  ///     so, controls and all.
   /// - Returns: nil when nothing is left of it: the person gave up.
-  /// - Throws: `UsageError` for a member that is missing, twice or unknown.
   static func draft(_ text: String, base: FactDraft) throws(UsageError) -> FactDraft? {
     var members: [String: String] = [:]
     var current: String?

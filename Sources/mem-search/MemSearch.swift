@@ -16,7 +16,6 @@ public enum MemSearch {
     }
   }
 
-  /// - Throws: `CallFailure`, `WriteFailure`.
   private static func run(
     _ options: MemOptions, _ diagnostics: Diagnostics
   ) throws -> ExitStatus {
@@ -32,7 +31,6 @@ public enum MemSearch {
     }
   }
 
-  /// - Throws: `CallFailure`, `WriteFailure`.
   private static func answer(
     _ options: MemOptions, _ output: RowOutput, _ diagnostics: Diagnostics
   ) throws -> ExitStatus {

@@ -13,8 +13,6 @@ struct Memory {
   let diagnostics: Diagnostics
 
   /// The guilds that are meant: the one that is named, or all there are.
-  ///
-  /// - Throws: `CallFailure`, also for a guild that the agent is not in.
   func guilds() throws(CallFailure) -> [GuildChoice.Guild] {
     guard let id = options.guild ?? caller.backend.profile?.guild else {
       let all = try GuildChoice.guilds(caller)
@@ -26,21 +24,15 @@ struct Memory {
   }
 
   /// The guild that is meant.
-  ///
-  /// - Throws: `CallFailure`.
   func guild() throws(CallFailure) -> String { try GuildChoice.only(of: try guilds()) }
 
   /// The guild that is meant; nil for all, where there are several.
-  ///
-  /// - Throws: `CallFailure`.
   func guildOrAll() throws(CallFailure) -> String? {
     let guilds = try guilds()
     return guilds.count == 1 ? guilds[0].id : nil
   }
 
   /// Fetches facts of the guilds that are meant.
-  ///
-  /// - Throws: `CallFailure`.
   func fetch() throws(CallFailure) -> FactFetch {
     FactFetch(caller: caller, guilds: try guilds(), diagnostics: diagnostics)
   }

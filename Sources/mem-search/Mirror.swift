@@ -58,10 +58,6 @@ struct MirrorFile {
   /// Where it is.
   var path: String { file.path }
 
-  /// - Parameters:
-  ///   - folders: where the state is.
-  ///   - url: the backend's address.
-  /// - Throws: `SettingsError`.
   init(_ folders: Folders, url: String) throws(SettingsError) {
     self.url = url
     // A file's name has 255 bytes at most.
@@ -70,8 +66,6 @@ struct MirrorFile {
   }
 
   /// The guilds that were copied.
-  ///
-  /// - Throws: `SettingsError`.
   func sections() throws(SettingsError) -> [Section] {
     guard let bytes = try file.read(limit: BoundedFile.largest) else { return [] }
     var sections: [Section] = []
@@ -86,9 +80,6 @@ struct MirrorFile {
   }
 
   /// Replaces the facts of a guild.
-  ///
-  /// - Throws: `SettingsError`; the old copy is then still there. A copy that could
-  ///   not be read again is not written.
   func replace(_ section: Section) throws(SettingsError) {
     var sections = try sections().filter { $0.guild != section.guild }
     sections.append(section)

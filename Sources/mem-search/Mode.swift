@@ -13,8 +13,6 @@ enum Mode: String {
   case mirror
 
   /// Whether an option that is not for every mode is for this one.
-  ///
-  /// - Parameter option: its long name.
   func takes(_ option: String) -> Bool {
     switch option {
     case "limit", "min-score": self == .search

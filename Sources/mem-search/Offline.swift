@@ -12,8 +12,6 @@ struct Offline {
   let output: RowOutput
   let diagnostics: Diagnostics
 
-  /// - Returns: `negative` when nothing is found or there is no copy.
-  /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     let sections = try sections()
     sections.forEach(tellAge)

@@ -10,8 +10,6 @@ extension Memory {
   /// The most hits that a search of the dashboard gives.
   private static let mostHits = Listing.hits.most ?? .max
 
-  /// - Returns: `negative` when nothing is found.
-  /// - Throws: `CallFailure`, `WriteFailure`.
   func search() throws -> ExitStatus {
     let filter = FactFilter(
       types: options.types, subject: options.subject, minScore: options.minScore)

@@ -12,8 +12,6 @@ struct Undo {
 
   init(_ memory: Memory) { self.memory = memory }
 
-  /// - Returns: `negative` when there is nothing, or not everything came back.
-  /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     let ids = try FactIDs.all(options.operands)
     if !options.operands.isEmpty && ids.isEmpty { return .negative }

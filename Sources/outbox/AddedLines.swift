@@ -30,8 +30,6 @@ struct AddedLines {
     copies = RecordCopies(profile: file.profile, account: records.account)
   }
 
-  /// - Returns: `failure` when a line was bad.
-  /// - Throws: `SettingsError`, `ReadFailure`, `WriteFailure`.
   mutating func run() throws -> ExitStatus {
     var input = try RecordInput(path: "-", .lines)
     while let line = try input.next(beforeBlocking: { _ in try keep() }) {

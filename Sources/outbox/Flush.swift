@@ -14,8 +14,6 @@ struct Flush {
     (self.options, self.output, self.diagnostics) = (options, output, diagnostics)
   }
 
-  /// - Returns: the worst that came of anything.
-  /// - Throws: `SettingsError`, `WriteFailure`.
   mutating func run() throws -> ExitStatus {
     guard options.isAll else {
       let profile = try Settings().profile(options.access.profile)

@@ -21,7 +21,6 @@ public enum OutboxCommand {
     }
   }
 
-  /// - Throws: `SettingsError`, `CallFailure`, `ReadFailure`, `WriteFailure`.
   private static func run(
     _ options: OutboxOptions, _ diagnostics: Diagnostics
   ) throws -> ExitStatus {
@@ -74,7 +73,6 @@ public enum OutboxCommand {
 final class ItemOutput {
   private let rows: RowOutput
 
-  /// - Parameter options: the form and the look.
   init(_ options: OutboxOptions) {
     rows = RowOutput(form: options.form, look: options.look, isQuiet: false)
   }

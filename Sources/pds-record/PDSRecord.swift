@@ -20,7 +20,6 @@ public enum PDSRecord {
     }
   }
 
-  /// - Throws: `SettingsError`, `CallFailure`, `ReadFailure`, `WriteFailure`.
   private static func run(
     _ options: PDSOptions, _ diagnostics: Diagnostics
   ) throws -> ExitStatus {
@@ -160,7 +159,6 @@ struct ListedCopies {
   private var rows: [RecordKey: CopiedRecord] = [:]
   private var bytes = 0
 
-  /// - Parameter start: when the reading began.
   init(_ start: Timestamp) { self.start = start }
 
   /// Takes a row.

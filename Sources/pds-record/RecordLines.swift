@@ -44,9 +44,6 @@ struct RecordLines {
     faults = FaultLog(diagnostics)
   }
 
-  /// - Returns: the worst that came of a line.
-  /// - Throws: what leaves no hope for others: `SettingsError`, `CallFailure`, `ReadFailure`,
-  ///   `WriteFailure`.
   mutating func run() throws -> ExitStatus {
     if options.verb == .create, let path = options.state, let collection = options.collection {
       book = try KeyBook(path: path, place: "\(records.account) \(collection)")

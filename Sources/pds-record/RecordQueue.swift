@@ -14,7 +14,6 @@ final class RecordQueue {
   /// Why nothing is sent any more.
   private var failure: CallFailure?
 
-  /// - Throws: `SettingsError` where there is no profile.
   init(
     _ profile: String?, _ records: PDSRecords, _ copies: RecordCopies?, _ options: PDSOptions,
     _ diagnostics: Diagnostics
@@ -42,12 +41,6 @@ final class RecordQueue {
   }
 
   /// Keeps a change, and sends it with what waits for the same record.
-  ///
-  /// - Parameters:
-  ///   - change: of a record.
-  ///   - history: what earlier runs did with it.
-  /// - Returns: the server's row where it has been written as it is, else the record of the item.
-  /// - Throws: `SettingsError`; nothing is kept then.
   func write(
     _ change: OutboxEntry.Change, _ history: History = .new
   ) throws(SettingsError) -> (row: [UInt8], status: ExitStatus) {
@@ -198,7 +191,6 @@ final class RecordQueue {
   /// A record with the change that waits for it.
   ///
   /// - Returns: nil where there is none, or it is to be deleted.
-  /// - Throws: `CallFailure`, when there is no copy, either.
   func get(_ place: RecordPlace) throws -> [UInt8]? {
     try file.look()
     let uri = ATURI(try records.repository(), place.collection, place.key)
@@ -216,8 +208,6 @@ final class RecordQueue {
   }
 
   /// The rows of a collection with the changes that wait for them.
-  ///
-  /// - Throws: `CallFailure`, when there is no copy, either.
   func list(
     _ collection: NSID, isReversed: Bool, count: Int, fault: (String) -> Void
   ) throws -> [[UInt8]] {

@@ -39,7 +39,6 @@ struct FinishedTurns {
   ///
   /// - Returns: a turn that is finished and has not been told; nil for anything else. Its text
   ///   is empty where nothing can be said.
-  /// - Throws: a fault of the line.
   mutating func read(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Narration? {
     let line: TurnLine
     do throws(ScanFault) {

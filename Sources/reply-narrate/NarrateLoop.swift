@@ -15,7 +15,6 @@ final class NarrateLoop {
   /// Where we write, if that is a file: reading it would not end.
   private let target = FileIdentity(descriptor: 1)
 
-  /// - Throws: `SettingsError`.
   init(_ options: NarrateOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
     self.options = options
     self.diagnostics = diagnostics
@@ -25,9 +24,6 @@ final class NarrateLoop {
   }
 
   /// Reads all, and speaks to the end.
-  ///
-  /// - Returns: how the command ends.
-  /// - Throws: `WriteFailure`.
   func run() throws -> ExitStatus {
     try RecordInput.each(
       options.files, writtenTo: target, until: { false }, fault: { faults.file($0, $1) },

@@ -12,7 +12,6 @@ final class Narrator {
   /// - Parameters:
   ///   - newestWins: whether what waits is skipped for what is newer.
   ///   - client: whose transfers are driven while we wait; nil for none.
-  /// - Throws: `SettingsError`.
   init(
     _ options: NarrateOptions, newestWins: Bool, client: WebClient? = nil,
     _ diagnostics: Diagnostics

@@ -13,7 +13,6 @@ final class RecordingWatch {
   /// end is not always hinted at, and else.
   private static let (shortLook, longLook) = (0.1, 30.0)
 
-  /// - Throws: `SettingsError` when the folder of the state cannot be made.
   init() throws(SettingsError) {
     let folders = Folders()
     mark = RecordingMark(folders)
@@ -36,7 +35,6 @@ final class RecordingWatch {
   /// Looks, when it is time to or something changed.
   ///
   /// - Parameter now: seconds of `Clock.monotonic`.
-  /// - Returns: when to look again.
   func look(now: Double) -> Double {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     let isHinted = descriptor >= 0 && poll(&entry, 1, 0) > 0

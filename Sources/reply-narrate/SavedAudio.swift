@@ -6,8 +6,6 @@ struct SavedAudio {
   private let folder: Int32
   private let path: String
 
-  /// - Parameter path: of the folder, which is made when it is missing.
-  /// - Throws: `SettingsError`.
   init(_ path: String) throws(SettingsError) {
     try Folders.make(path)
     folder = clibc_open_folder(path)
@@ -17,12 +15,6 @@ struct SavedAudio {
 
   /// Writes a file that only the user can read; one that is there is left alone. It has its
   /// name when all of it is written.
-  ///
-  /// - Parameters:
-  ///   - time: when the turn ended, which gives the name: `1789000000.25.mp3`.
-  ///   - audio: all of the file.
-  /// - Returns: its path.
-  /// - Throws: `SettingsError`, also for a file that is there.
   func write(_ time: Double, _ audio: [UInt8]) throws(SettingsError) -> String {
     let name = NumberText.of(time) + ".mp3"
     let file = Folders.join(path, name)

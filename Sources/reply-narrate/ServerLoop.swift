@@ -20,7 +20,6 @@ final class ServerLoop {
   /// With `--latest`, the most tries.
   private static let tries = 3
 
-  /// - Throws: `SettingsError`.
   init(_ options: NarrateOptions, _ diagnostics: Diagnostics) throws(SettingsError) {
     self.options = options
     self.diagnostics = diagnostics
@@ -46,9 +45,6 @@ final class ServerLoop {
   }
 
   /// Goes on until a signal; with `--latest` until one turn was heard.
-  ///
-  /// - Returns: how the command ends.
-  /// - Throws: `CallFailure`, `SettingsError`, `WriteFailure`.
   func run() throws -> ExitStatus {
     var failures = 0
     while true {

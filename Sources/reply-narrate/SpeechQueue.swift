@@ -9,8 +9,6 @@ struct SpeechQueue<Item> {
   var isEmpty: Bool { items.isEmpty }
 
   /// Adds what is newest.
-  ///
-  /// - Returns: what it takes the place of, and is never spoken.
   mutating func add(_ item: Item) -> Item? {
     defer { items.append(item) }
     return newestWins ? items.popLast() : nil

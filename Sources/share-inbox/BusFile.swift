@@ -20,7 +20,6 @@ struct BusFile {
   /// Reads a record, of which nothing is believed.
   ///
   /// - Parameter maxSize: the most bytes that a file may have.
-  /// - Throws: `Fault`.
   init(_ line: UnsafeRawBufferPointer, maxSize: Int64) throws(Fault) {
     let object = try? JSONValue.parse(line)
     let id = object?["id"]?.string ?? "a file on the bus"

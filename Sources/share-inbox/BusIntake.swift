@@ -79,8 +79,6 @@ final class BusIntake {
   }
 
   /// Gives back what was not taken.
-  ///
-  /// - Returns: how bus-get ended.
   func end() -> Int32 {
     child.closeInput()
     // What was not acknowledged comes again.
@@ -89,7 +87,6 @@ final class BusIntake {
     return child.exitStatus ?? ExitStatus.temporary.rawValue
   }
 
-  /// - Returns: what is said of the record.
   private func put(_ line: UnsafeRawBufferPointer, into folder: InboxFolder) -> Int32 {
     let file: BusFile
     do throws(BusFile.Fault) {
@@ -111,7 +108,6 @@ final class BusIntake {
     }
   }
 
-  /// - Throws: `SettingsError`; then it comes again.
   private static func put(_ file: BusFile, into folder: InboxFolder) throws(SettingsError) {
     func check(_ code: Int32) throws(SettingsError) {
       if code != 0 { throw SettingsError(folder.path, systemReason(code)) }

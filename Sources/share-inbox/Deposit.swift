@@ -18,11 +18,6 @@ struct Deposit {
   static let temporaryPrefix = ".add-"
 
   /// Puts one file in.
-  ///
-  /// - Parameters:
-  ///   - path: as the user wrote it; `-` is standard input.
-  ///   - now: the time of the deposit.
-  /// - Throws: `SettingsError`; the inbox and the file are then as before.
   func add(_ path: String, now: Timestamp) throws(SettingsError) -> InboxItem {
     let source = try DepositSource(path, maxSize: maxSize)
     let (label, size) = (source.label, source.size)

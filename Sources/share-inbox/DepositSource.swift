@@ -22,7 +22,6 @@ final class DepositSource {
   /// - Parameters:
   ///   - path: as the user wrote it; `-` is standard input.
   ///   - maxSize: the most bytes that it may have.
-  /// - Throws: `SettingsError`.
   init(_ path: String, maxSize: Int64) throws(SettingsError) {
     isInput = path == "-"
     label = isInput ? "standard input" : path
@@ -46,8 +45,6 @@ final class DepositSource {
   deinit { close(descriptor) }
 
   /// All of it.
-  ///
-  /// - Throws: `SettingsError`, also when there is more than the limit.
   func bytes(limit: Int64) throws(SettingsError) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)

@@ -97,7 +97,6 @@ struct Drain {
   /// Bytes of a file for which a call of its own is not worth it.
   private static let small: Int64 = 1 << 16
 
-  /// - Parameter failure: set to what the next ones would meet, too.
   /// - Returns: whether they were taken; else each is to be tried by itself.
   private func hand(
     together items: ArraySlice<InboxItem>, _ result: inout Result,
@@ -156,8 +155,6 @@ struct Drain {
   }
 
   /// The file goes, now that it has arrived.
-  ///
-  /// - Returns: what is to be written of it.
   private func finish(
     _ open: OpenItem, _ receipt: Receipt, _ result: inout Result
   ) -> InboxItem {

@@ -8,14 +8,11 @@ protocol Handover: AnyObject {
   var name: String { get }
 
   /// Looks whether files can be taken now, before the first one is opened.
-  ///
-  /// - Throws: `HostFailure`.
   func begin() throws(HostFailure)
 
   /// Hands one file over.
   ///
   /// - Parameter progress: told how many bytes have gone.
-  /// - Throws: `HostFailure`; the file stays where it is.
   func hand(_ item: OpenItem, progress: @escaping (Int) -> Void) throws(HostFailure) -> Receipt
 
   /// How many small files, of how many bytes together, are handed over at once; 1 for
@@ -24,8 +21,6 @@ protocol Handover: AnyObject {
 
   /// Hands small files over at once.
   ///
-  /// - Throws: `HostFailure`. Where it does not stop the drain, each is to be handed over
-  ///   alone, even if it has been taken: that does no harm.
   /// - Returns: one for each; nil where each is to be handed over alone.
   func hand(_ items: [OpenItem]) throws(HostFailure) -> [Receipt]?
 }
@@ -73,7 +68,6 @@ extension HostFailure {
 final class CommandHandover: Handover {
   private let command: String
 
-  /// - Parameter command: for sh(1).
   init(_ command: String) { self.command = command }
 
   let name = "--exec"
@@ -108,8 +102,6 @@ final class CommandHandover: Handover {
   }
 
   /// Waits for its end, and hands on a signal that comes meanwhile.
-  ///
-  /// - Returns: the signal.
   private static func wait(for child: ChildProcess) -> Int32? {
     var signal: Int32?
     var milliseconds: Int32 = 1

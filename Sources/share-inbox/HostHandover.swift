@@ -15,10 +15,6 @@ final class HostHandover: Handover {
   private static let batchCount = 32
   private static let batchSize = 1 << 20
 
-  /// - Parameters:
-  ///   - name: what messages call the host.
-  ///   - session: the tmux session.
-  ///   - makeLink: makes a link that need not be ready.
   init(
     _ options: InboxOptions, name: String, session: String, makeLink: @escaping () -> any Link
   ) {
@@ -147,9 +143,6 @@ enum PathText {
   private static let longest = 1024
 
   /// Reads `--format`.
-  ///
-  /// - Throws: `UsageError` for a text without the path, and for control characters:
-  ///   they would be keys.
   @Sendable static func checked(_ argument: OptionArgument) throws(UsageError) -> String {
     let text = argument.value
     guard text.holds("{path}") else {

@@ -15,8 +15,6 @@ struct InboxBus {
   /// No server takes larger records than 64 MB.
   static let largest: Int64 = 48 << 20
 
-  /// - Parameter settings: whose `[bus inbox]` is used, if there is one and `AGENT_BUS` does not
-  ///   say another.
   init(_ settings: Settings, program: String) {
     let isNamed = Process.environment("AGENT_BUS") != nil
     let section = isNamed ? nil : settings.configuration.buses["inbox"]
@@ -27,9 +25,6 @@ struct InboxBus {
   }
 
   /// Publishes a file, and makes the stream if there is none.
-  ///
-  /// - Returns: how bus-put ended, and what it said; nothing is said of success. A signal that
-  ///   is watched for ends it, and is left to the caller.
   func put(_ file: BusFile?) throws(SettingsError) -> (status: Int32, said: [String]) {
     let child = try start(
       ["bus-put", "--create", "--work-queue", "--id", "/id", "-u", subject, "-q", "--max-wait"]
@@ -113,11 +108,6 @@ struct BusDeposit {
   let maxSize: Int64
 
   /// Publishes one file.
-  ///
-  /// - Parameters:
-  ///   - path: as the user wrote it; `-` is standard input.
-  ///   - now: the time of the deposit.
-  /// - Throws: `SettingsError`; the file is then where it was.
   func add(_ path: String, now: Timestamp) throws(SettingsError) -> InboxItem {
     let limit = min(maxSize, InboxBus.largest)
     let source = try DepositSource(path, maxSize: limit)

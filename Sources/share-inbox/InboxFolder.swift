@@ -20,8 +20,6 @@ final class InboxFolder {
   }
 
   /// Opens the folder, and makes it for the user alone when it is not there.
-  ///
-  /// - Throws: `SettingsError` when it cannot be, or everyone may write to it.
   init(path: String) throws(SettingsError) {
     self.path = path
     var descriptor = clibc_open(path, O_RDONLY | O_DIRECTORY)
@@ -40,8 +38,6 @@ final class InboxFolder {
   deinit { close(descriptor) }
 
   /// All items, the oldest first, and what else is there.
-  ///
-  /// - Throws: `SettingsError` when the folder cannot be read.
   func scan() throws(SettingsError) -> (items: [InboxItem], foreign: [Foreign]) {
     var items: [InboxItem] = []
     var foreign: [Foreign] = []
@@ -82,8 +78,6 @@ final class InboxFolder {
 
   /// Removes an item's file if it is still the one that is open: another one of
   /// that name is somebody else's.
-  ///
-  /// - Returns: the error number, 0 when it is gone.
   func remove(_ name: ItemName, opened: Int32) -> Int32 {
     var ours = stat()
     var there = stat()
@@ -145,8 +139,6 @@ struct ItemNotes {
   }
 
   /// Keeps a note; one that says what is known already is not written again.
-  ///
-  /// - Throws: `SettingsError`.
   func keep(_ note: Note, of name: ItemName) throws(SettingsError) {
     if let known = self.note(name), known.isFinal == note.isFinal, known.reason == note.reason {
       return

@@ -9,8 +9,6 @@ struct InboxKeeper {
 
   /// Puts files in, and prints a record for each. One that cannot be is named, and
   /// the next one is put in.
-  ///
-  /// - Parameter deposit: puts one in.
   func add(
     _ files: [String], by deposit: (String, Timestamp) throws(SettingsError) -> InboxItem
   ) throws -> ExitStatus {
@@ -43,9 +41,6 @@ struct InboxKeeper {
   }
 
   /// Prints all items, and names what else is in the folder.
-  ///
-  /// - Returns: `negative` without items, `failure` when a file with an item's name is not
-  ///   ours to send.
   func list() throws -> ExitStatus {
     let found = try folder.scan()
     say(found.foreign)
@@ -73,8 +68,6 @@ struct InboxKeeper {
   }
 
   /// Lets failed items be sent again.
-  ///
-  /// - Returns: `negative` when an id is unknown.
   func retry(_ ids: [String]) throws -> ExitStatus {
     try each(ids) { item in
       ItemNotes(folder: folder).drop(item.name)
@@ -88,8 +81,6 @@ struct InboxKeeper {
   }
 
   /// Removes items that were not sent.
-  ///
-  /// - Returns: `negative` when an id is unknown.
   func remove(_ ids: [String]) throws -> ExitStatus {
     try each(ids) { item in
       let file = clibc_open_in(folder.descriptor, item.name.text, O_RDONLY)
@@ -162,8 +153,6 @@ struct Purge {
   let now: Timestamp
 
   /// Removes; an item that is being sent now stays.
-  ///
-  /// - Throws: `SettingsError` when the folder cannot be read.
   func run() throws(SettingsError) -> [Result] {
     let notes = ItemNotes(folder: folder)
     var results: [Result] = []

@@ -25,8 +25,6 @@ struct InboxOptions {
   }
 
   /// The words that take an option; nil for one that every word takes.
-  ///
-  /// - Parameter option: its long name.
   private static func words(taking option: String) -> [String]? {
     let handing = ["drain", "watch"]
     switch option {

@@ -51,8 +51,6 @@ final class InboxWatch {
 
   /// Goes on until a signal, which ends the process, or a failure that no later try
   /// can mend.
-  ///
-  /// - Returns: what the command returns.
   func run() throws -> Int32 {
     while true {
       if let status = try takeIn() { return status }
@@ -78,8 +76,6 @@ final class InboxWatch {
   }
 
   /// Takes what is on the bus.
-  ///
-  /// - Returns: what the command returns, where no later try can mend what is amiss.
   private func takeIn() throws -> Int32? {
     let now = Clock.monotonic
     if intake == nil, now >= intakeDue {

@@ -91,8 +91,6 @@ struct ItemName: Equatable, Sendable {
   /// What is kept of a file's own name: letters, digits, `.`, `_` and `-` of ASCII. A
   /// dash stands for all others, for as many as there are together. It begins as no
   /// option and no hidden file does.
-  ///
-  /// - Parameter name: without a folder and without the suffix.
   static func stem(of name: some Sequence<UInt8>) -> String {
     var kept: [UInt8] = []
     for byte in name {

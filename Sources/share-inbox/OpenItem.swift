@@ -27,7 +27,6 @@ final class OpenItem {
   /// Opens an item.
   ///
   /// - Parameter maxSize: the most bytes that are sent.
-  /// - Throws: `Obstacle`.
   init(_ item: InboxItem, in folder: InboxFolder, maxSize: Int64) throws(Obstacle) {
     let descriptor = clibc_open_in(folder.descriptor, item.name.text, O_RDONLY)
     guard descriptor >= 0 else {

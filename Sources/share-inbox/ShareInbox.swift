@@ -75,7 +75,6 @@ struct DeliveryJob {
   let diagnostics: Diagnostics
 
   /// - Parameter host: as written; nil for the configured default.
-  /// - Returns: what the command returns.
   func run(_ folder: InboxFolder, host: String?, _ settings: Settings) throws -> Int32 {
     let handover = try handover(host, settings)
     EndSignals.watch()
@@ -111,8 +110,6 @@ struct DeliveryJob {
   }
 
   /// Takes all files from the bus that are there.
-  ///
-  /// - Returns: what the command returns for it.
   private func take(from bus: InboxBus, into folder: InboxFolder) throws -> Int32 {
     let made = try bus.put(nil)
     if let signal = EndSignals.next() { Process.die(by: signal) }

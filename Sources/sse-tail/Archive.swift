@@ -10,7 +10,6 @@ struct Archive {
   /// The id of the last event in the files that are not compressed.
   private(set) var lastEventID: String?
 
-  /// - Throws: `SettingsError`, also when another process has the folder.
   init(_ path: String, now: Timestamp) throws(SettingsError) {
     folder = try DayFolder(path, now: now)
     // Behind a compressed file the state alone knows: it was saved before.

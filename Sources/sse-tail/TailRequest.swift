@@ -18,13 +18,6 @@ struct TailRequest {
   init(_ options: TailOptions) { self.options = options }
 
   /// The request of the stream.
-  ///
-  /// - Parameters:
-  ///   - target: what is followed.
-  ///   - settings: the configuration.
-  ///   - profile: the profile in use.
-  /// - Returns: the request, and whose token it carries.
-  /// - Throws: `SettingsError`.
   func make(
     _ target: Target, settings: Settings, profile: Settings.Profile?
   ) throws(SettingsError) -> (request: Request, server: AgentServer) {
@@ -67,7 +60,6 @@ struct Target {
   ///   - text: the operand.
   ///   - url: the URL of the profile, nil if there is none.
   ///   - profile: the profile's name, nil if it has none.
-  /// - Throws: `SettingsError`.
   init(_ text: String, url: String?, profile: String? = nil) throws(SettingsError) {
     if let stream = DashboardStream(rawValue: text) {
       guard let url else {

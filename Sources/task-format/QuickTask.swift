@@ -15,13 +15,6 @@ enum QuickTask {
   /// Reads one line. `!1` to `!4` is the priority, `#word` a label, `+word` the project, `@word`
   /// who does it if it is a handle or a DID; a date in words may stand anywhere; all else is the
   /// title. A word behind a backslash, and what stands between double quotes, is of the title.
-  ///
-  /// - Parameters:
-  ///   - text: the line.
-  ///   - now: what days are counted from.
-  ///   - zone: whose clocks are meant.
-  /// - Throws: `Fault` without a title, with two dates, priorities, projects or persons, or with a
-  ///   date that there is not.
   static func read(
     _ text: String, now: Timestamp, zone: LocalZone = .system
   ) throws(Fault) -> TaskDraft {
@@ -56,8 +49,6 @@ enum QuickTask {
   }
 
   /// Reads one line that is a title and nothing else.
-  ///
-  /// - Throws: `Fault` without a title.
   static func plain(_ text: String) throws(Fault) -> String {
     try checked(words(text).joined(separator: " "))
   }

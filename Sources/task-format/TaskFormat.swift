@@ -36,8 +36,6 @@ private struct TaskRun {
     faults = FaultLog(diagnostics)
   }
 
-  /// - Returns: how to leave.
-  /// - Throws: `WriteFailure`.
   mutating func all() throws -> ExitStatus {
     let status: ExitStatus
     switch options.job {

@@ -15,10 +15,6 @@ struct TaskSelection {
 
   /// What is overdue, then what is due today, then by the day, then what has no day by its
   /// priority; what is over comes last.
-  ///
-  /// - Parameters:
-  ///   - now: what days are counted from.
-  ///   - zone: whose days count.
   func tasks(of items: [TaskItem], now: Timestamp, zone: LocalZone) -> [TaskItem] {
     let wanted = items.filter(isWanted)
     if !isSorted { return wanted }

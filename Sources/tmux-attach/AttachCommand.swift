@@ -5,9 +5,6 @@ import Shell
 /// Sits down at a session.
 enum AttachCommand {
   /// Attaches, and stays.
-  ///
-  /// - Returns: the exit status.
-  /// - Throws: `UsageError` for options that do not fit, `SettingsError`.
   static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
     var request = try options.request(diagnostics)
     let section = request.destination.section

@@ -20,8 +20,6 @@ struct AttachOptions {
     }
 
     /// Whether an option that is not for every job is for this one.
-    ///
-    /// - Parameter option: its long name.
     fileprivate func takes(_ option: String) -> Bool {
       switch option {
       case "session": [.attach, .new, .type, .capture].contains(self)

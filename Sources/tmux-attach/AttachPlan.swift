@@ -33,10 +33,6 @@ struct AttachOutcome: Equatable {
   }
 
   /// The link ended for good.
-  ///
-  /// - Parameters:
-  ///   - answer: what the host's script said on this link.
-  ///   - failures: tries that failed since the link was up.
   static func ended(
     _ ending: Ending, _ plan: AttachPlan, answer: AttachAnswer?, failures: Int
   ) -> AttachOutcome {

@@ -32,11 +32,6 @@ struct CheckReport: Equatable {
   }
 
   /// No link was made, or it did not last.
-  ///
-  /// - Parameters:
-  ///   - host: the host as the user names it.
-  ///   - place: what was connected to.
-  ///   - hostKey: what is known of the host's key.
   mutating func take(_ failure: HostFailure, host: String, place: String, hostKey: String) {
     let (status, reason) = (failure.exitStatus, failure.reason)
     switch failure {
@@ -111,8 +106,6 @@ struct CheckReport: Equatable {
 
 /// `--check`: goes the way of an attach up to the door of the session.
 enum Check {
-  /// - Returns: the exit status: 0 when everything is in place.
-  /// - Throws: `UsageError`, `SettingsError`.
   static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
     var request = try options.request(diagnostics)
     // The report tells of a new key.

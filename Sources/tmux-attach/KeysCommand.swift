@@ -4,9 +4,6 @@ import Shell
 /// The jobs about keys: the host's, which are pinned, and ours, which it lets in.
 enum KeysCommand {
   /// Does the job of the options.
-  ///
-  /// - Returns: the exit status.
-  /// - Throws: `UsageError` for options that do not fit, `SettingsError`, `WriteFailure`.
   static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
     switch options.job {
     case .fingerprint: try fingerprint(options, diagnostics).rawValue
@@ -78,8 +75,6 @@ enum KeysCommand {
 
   /// One command for any shell, also where there is no folder yet, or new files are
   /// made for the group to write, which sshd does not trust.
-  ///
-  /// - Parameter line: without a single quote.
   static func command(authorizing line: String) -> String {
     "mkdir -p -m 700 ~/.ssh && echo '\(line)' >> ~/.ssh/authorized_keys"
       + " && chmod 600 ~/.ssh/authorized_keys"

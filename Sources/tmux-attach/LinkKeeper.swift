@@ -20,8 +20,6 @@ struct LinkKeeper {
   }
 
   /// Asks until the host answers.
-  ///
-  /// - Throws: `HostFailure`: an answer, or a link that cannot be kept.
   mutating func ask<Result>(
     _ question: (RemoteTmux) throws(HostFailure) -> Result
   ) throws(HostFailure) -> Result {

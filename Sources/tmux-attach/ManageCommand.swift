@@ -6,9 +6,6 @@ import Shell
 /// The jobs that look after sessions without sitting down at one.
 enum ManageCommand {
   /// Does the job of the options.
-  ///
-  /// - Returns: the exit status.
-  /// - Throws: `UsageError` for options that do not fit, `SettingsError`, `WriteFailure`.
   static func run(_ options: AttachOptions, _ diagnostics: Diagnostics) throws -> Int32 {
     do {
       return try manage(options, diagnostics)
@@ -59,7 +56,6 @@ enum ManageCommand {
     }
   }
 
-  /// - Throws: `HostFailure`, `WriteFailure`, `SettingsError`, `UsageError`.
   private static func job(
     _ visit: HostVisit, _ output: RowOutput, _ text: TypedText?
   ) throws -> Int32 {

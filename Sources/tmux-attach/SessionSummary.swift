@@ -21,7 +21,6 @@ enum ListForm: String, CaseIterable, Sendable {
 struct SessionSummary {
   private let form: ListForm
 
-  /// - Parameter form: one that is not of records.
   init(_ form: ListForm) { self.form = form }
 
   /// How the sessions stand.

@@ -67,8 +67,6 @@ struct SeatStatus {
   var isShown: Bool { shown != nil }
 
   /// Shows a state.
-  ///
-  /// - Returns: what is to be written, which is nothing when it is shown already.
   mutating func show(
     _ state: StatusLine.State, _ size: WindowSize, onLastRow: Bool, isInSequence: Bool
   ) -> String {

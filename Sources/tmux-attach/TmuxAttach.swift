@@ -29,9 +29,6 @@ public enum TmuxAttach {
 extension AttachOptions {
   /// What the options and the configuration say of the host; notes, new host keys and
   /// questions go to standard error and the terminal.
-  ///
-  /// - Throws: `UsageError`, `SettingsError`: see `LinkRequest.make`; `UsageError` for keys of
-  ///   this machine.
   func request(_ diagnostics: Diagnostics) throws -> LinkRequest {
     var request = try LinkRequest.make(
       host: host, options: connect, settings: Settings(diagnostics: diagnostics))

@@ -54,8 +54,6 @@ struct FollowPlan {
 
   /// Takes what a look at the place found: the first time all files, later at least those
   /// that changed.
-  ///
-  /// - Returns: what was lost.
   mutating func look(_ seen: [SeenFile]) -> [Loss] {
     var losses: [Loss] = []
     let isChoosing = isFirst && !isResumed && !wishes.all && !wishes.new
@@ -101,8 +99,6 @@ struct FollowPlan {
   }
 
   /// Takes what was read, from the beginning of the piece that `next` returned.
-  ///
-  /// - Returns: what was lost: the file is another than the one that was read before.
   mutating func take(
     _ bytes: UnsafeRawBufferPointer,
     line: (LineCutter.Line, FollowedFile, _ begin: Int64, _ end: Int64) throws(WriteFailure) -> Void

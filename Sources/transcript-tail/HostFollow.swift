@@ -57,8 +57,6 @@ final class HostFollow {
 
   /// Goes on until all is printed, with `--once`, or until a signal or a closed pipe, which
   /// end the process.
-  ///
-  /// - Throws: `HostFailure` when the host is given up; `SettingsError`.
   func run() throws -> ExitStatus {
     do {
       while !isOver {
@@ -230,7 +228,6 @@ final class HostFollow {
     }
   }
 
-  /// - Throws: the failure, when it is not worth another try.
   private func wait(_ failure: HostFailure) throws {
     guard failure.isWorthRetry(afterSuccess: hasAnswered), !options.once,
       options.maxRetries.map({ backoff.count < $0 }) ?? true

@@ -43,8 +43,6 @@ struct HostTalk {
   mutating func expect(_ question: Question) { self.question = question }
 
   /// Takes what came.
-  ///
-  /// - Returns: the answer, once it is whole.
   mutating func take(_ more: ArraySlice<UInt8>) -> Answer? {
     bytes += more
     switch question {

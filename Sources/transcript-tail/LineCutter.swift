@@ -53,9 +53,6 @@ struct LineCutter: ~Copyable {
   func isBehind(_ size: Int64) -> Bool { size > reached }
 
   /// Takes the bytes at `position`, which may be an earlier place afterwards.
-  ///
-  /// - Parameter line: told each line that ends in them, and where it began and ended, the LF
-  ///   included.
   mutating func take(
     _ bytes: UnsafeRawBufferPointer,
     line: (Line, _ begin: Int64, _ end: Int64) throws(WriteFailure) -> Void

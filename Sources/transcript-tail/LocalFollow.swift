@@ -22,8 +22,6 @@ struct LocalFollow {
 
   /// Goes on until all is printed, with `--once`, or until a signal or a closed pipe, which
   /// end the process.
-  ///
-  /// - Throws: `SettingsError` when the state cannot be kept.
   mutating func run() throws -> ExitStatus {
     do {
       try output.tell(RecordText(.open).string("url", FileName.shown(place.path)))

@@ -15,7 +15,6 @@ struct LocalTranscripts {
   private static let mostWatched = 100
   private var buffer = [UInt8](repeating: 0, count: 256 << 10)
 
-  /// - Throws: `SettingsError` when there is no such file or folder.
   init(_ path: String) throws(SettingsError) {
     self.path = path
     guard let status = stat(following: path) else {

@@ -38,7 +38,6 @@ struct LineMark: Equatable {
 
   init(begin: Int64, digest: UInt64) { (self.begin, self.digest) = (begin, digest) }
 
-  /// - Parameter line: without its LF. Of a long one, both ends count.
   init(begin: Int64, of line: UnsafeRawBufferPointer) {
     self.begin = begin
     // FNV-1a.

@@ -114,8 +114,6 @@ final class TranscriptOutput {
   }
 
   /// Says what was left unsaid.
-  ///
-  /// - Returns: how a run ends that came to its end.
   func finish(_ plan: FollowPlan) -> ExitStatus {
     faults.finish()
     if faults.hasFault { return .failure }

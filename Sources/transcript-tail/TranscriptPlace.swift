@@ -12,7 +12,6 @@ enum TranscriptPlace: Equatable {
   /// a slash in that; an address with colons is in brackets.
   ///
   /// - Parameter text: as given; nil for the usual folder of this machine.
-  /// - Throws: `UsageError` when nothing is named.
   init(_ text: String?, home: String) throws(UsageError) {
     guard let text else {
       self = .here(ClaudeTranscripts.folder(home: home))

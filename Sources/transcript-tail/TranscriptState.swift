@@ -12,11 +12,6 @@ struct TranscriptState {
   private var next = -Double.infinity
 
   /// Reads the file, if it is there.
-  ///
-  /// - Parameters:
-  ///   - path: the file, which need not exist.
-  ///   - source: the place that it must belong to.
-  /// - Throws: `SettingsError` when it is not a state file, or another place's.
   init(path: String, source: String) throws(SettingsError) {
     file = StateFile(path: path)
     self.source = source
@@ -40,9 +35,6 @@ struct TranscriptState {
 
   /// Saves what changed, if it is time: so often that it takes a tenth of the time at most.
   ///
-  /// - Parameters:
-  ///   - progress: what has been written out.
-  ///   - isLast: whatever the time.
   /// - Returns: when to be called again at the latest.
   mutating func save(
     _ progress: @autoclosure () -> [FileMark], isLast: Bool = false

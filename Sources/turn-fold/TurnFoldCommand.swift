@@ -31,9 +31,6 @@ struct FoldRun {
   /// Where records are written, if that is a file: reading it would not end.
   private let target = FileIdentity(descriptor: 1)
 
-  /// - Parameters:
-  ///   - options: what is asked for.
-  ///   - diagnostics: where faults are reported.
   init(_ options: FoldOptions, _ diagnostics: Diagnostics) {
     self.options = options
     // Who asks for one conversation says whose the events are that name none.
@@ -44,9 +41,6 @@ struct FoldRun {
   }
 
   /// Reads all that is to be read.
-  ///
-  /// - Returns: how the command ends.
-  /// - Throws: `WriteFailure`.
   mutating func run() throws -> ExitStatus {
     try RecordInput.each(
       options.files, writtenTo: target, until: { false }, fault: { faults.file($0, $1) },

@@ -32,9 +32,6 @@ final class SentLines: LoopInput {
   /// The rest of a line that is too long is passed over.
   private var isSkipping = false
 
-  /// - Parameters:
-  ///   - diagnostics: told of lines that cannot be sent.
-  ///   - onFault: told that there was one.
   init(_ diagnostics: Diagnostics, onFault: @escaping () -> Void) {
     faults = FaultLog(diagnostics)
     self.onFault = onFault

@@ -18,10 +18,6 @@ struct ActionList {
   }
 
   /// Writes the actions, newest first.
-  ///
-  /// - Returns: `negative` when there are none, `failure` when some were not or
-  ///   may not have been reached.
-  /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     var pages = ActionPages(
       kinds: options.kinds.isEmpty ? nil : options.kinds, guild: options.guild)
@@ -111,8 +107,6 @@ struct ActionList {
   }
 
   /// What ids show to be missing, of all that the backend keeps, behind the oldest row.
-  ///
-  /// - Throws: `CallFailure`.
   private func unaccounted(_ pages: ActionPages) throws(CallFailure) -> [ActionPages.Unreached] {
     let missing = options.since == nil ? pages.unaccounted(now: .now()) : []
     if missing.isEmpty || options.kinds.isEmpty { return missing }

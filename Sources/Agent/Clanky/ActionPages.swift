@@ -232,8 +232,6 @@ public struct ActionPages {
 
   /// What may be behind the smallest id that was found: older actions of no guild, of kinds
   /// that were asked for by guild.
-  ///
-  /// - Parameter now: the time.
   func unaccounted(now: Timestamp) -> [Unreached] {
     guard let least = ids.least, least > 1,
       !Retention.explains(oldest: oldest, count: ids.count, now: now)

@@ -62,10 +62,6 @@ struct ActivityLedger {
   var newestTime: Timestamp? { newest?.time }
 
   /// Notes a live action as printed; anything else is passed over.
-  ///
-  /// - Parameters:
-  ///   - data: of its event.
-  ///   - source: which stream's.
   mutating func note(
     live data: UnsafeRawBufferPointer, source: ActionWindow.Source = .actionEvent
   ) {
@@ -143,11 +139,6 @@ struct ActivityLedger {
   }
 
   /// The gap that stays when rows cannot be had.
-  ///
-  /// - Parameters:
-  ///   - unreached: what is known of them.
-  ///   - snapshot: the data of the snapshot event, before which all may be missing
-  ///     when nothing is known.
   func gap(
     _ unreached: [ActionPages.Unreached], before snapshot: UnsafeRawBufferPointer
   ) -> Gap {

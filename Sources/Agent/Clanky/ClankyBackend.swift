@@ -102,7 +102,6 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   /// - Parameters:
   ///   - agent: whose.
   ///   - state: the file that keeps the resume point; nil for none.
-  /// - Throws: `SettingsError`.
   func followed(
     of agent: AgentAccess, state: ResumeFile?
   ) throws(SettingsError) -> FollowedStream {

@@ -6,9 +6,6 @@ import Records
 enum ClankyFacts {
   /// `GET /api/stats`.
   ///
-  /// - Parameters:
-  ///   - payload: the answer.
-  ///   - now: the day of UTC in it is today.
   /// - Returns: nil when it does not look like stats at all.
   static func stats(_ payload: JSONValue, now: Timestamp) -> [OperationOutput.Detail]? {
     guard let stats = ActionStats(payload) else { return nil }

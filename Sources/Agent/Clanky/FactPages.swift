@@ -152,10 +152,6 @@ struct FactPages {
   }
 
   /// Takes the answer to a query.
-  ///
-  /// - Parameters:
-  ///   - found: as they came.
-  ///   - query: what was asked.
   mutating func take(_ found: [[UInt8]], for query: Query) {
     var news = 0
     // Words bring most facts again and again: those are not worth being parsed.

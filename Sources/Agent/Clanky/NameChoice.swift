@@ -6,12 +6,7 @@ enum NameChoice {
   /// The one of that id, else the one of that name: the very name, or one that is the same
   /// but for case and what is neither letter nor digit.
   ///
-  /// - Parameters:
-  ///   - text: as the user typed it.
-  ///   - kind: what is looked for.
-  ///   - all: what is known.
   /// - Returns: nil where there is none.
-  /// - Throws: `CallFailure` where there are several.
   static func one(
     _ text: String, _ kind: NamedKind, of all: [ToldName]
   ) throws(CallFailure) -> ToldName? {
@@ -49,11 +44,6 @@ enum NameChoice {
 /// The people whom the agent met in voice, the only ones whose names a dashboard tells.
 public enum UserChoice {
   /// All of them, those last met first; one who was renamed has all names.
-  ///
-  /// - Parameters:
-  ///   - caller: who is asked.
-  ///   - limit: of how many events of voice the names are taken.
-  /// - Throws: `CallFailure`.
   static func users(
     _ caller: Caller, limit: Int = ActionPages.mostRows
   ) throws(CallFailure) -> [ToldName] {

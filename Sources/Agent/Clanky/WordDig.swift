@@ -33,10 +33,6 @@ struct WordDig {
   }
 
   /// The next word, nil when asking is of no use any more.
-  ///
-  /// - Parameters:
-  ///   - known: how many facts were found.
-  ///   - expected: how many there are likely to be.
   mutating func next(known: Int, expected: Int) -> String? {
     if idle >= FactPages.patience || pools[0].isEmpty, pools.count > 1 {
       pools.removeFirst()

@@ -60,10 +60,6 @@ enum JoelclawDoor {
   private static let usualPort = 3018
 
   /// The URL of a gateway on this machine.
-  ///
-  /// - Parameter path: the file with its port.
-  /// - Throws: `SettingsError` when the file says nothing of use, or may be somebody else's
-  ///   word.
   static func localURL(portFile path: String) throws(SettingsError) -> String {
     guard let bytes = try StateFile(path: path).read(limit: 64) else { return url(usualPort) }
     // A token would go to whoever wrote it.
@@ -87,8 +83,6 @@ enum JoelclawDoor {
   private static func url(_ port: Int) -> String { "ws://127.0.0.1:\(port)" }
 
   /// What asks for a WebSocket, with the token where there is one.
-  ///
-  /// - Throws: `SettingsError` where all would travel in clear text to another machine.
   static func request(_ server: AgentServer) throws(SettingsError) -> Request {
     try server.requirePrivacy()
     var request = Request(server.base)

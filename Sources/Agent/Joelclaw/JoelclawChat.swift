@@ -27,8 +27,6 @@ final class JoelclawChat: ChatLine {
   /// When what is left of a text that grows is told.
   private var restAt = 0.0
 
-  /// - Throws: `SettingsError` where all would travel in clear text to another machine, and
-  ///   when there is no place for the state.
   init(_ agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) {
     request = try JoelclawDoor.request(agent.backend)
     place = request.address.socketDisplay

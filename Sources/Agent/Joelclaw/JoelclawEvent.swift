@@ -21,8 +21,6 @@ enum JoelclawEvent {
   }
 
   /// The type of a frame.
-  ///
-  /// - Throws: `Fault` for what is not a JSON object with a type.
   static func type(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> String {
     if let (fault, offset) = ScanValidator.firstFault(bytes) {
       throw Fault(reason: "\(fault.reason) at byte \(offset)")
@@ -37,7 +35,6 @@ enum JoelclawEvent {
   }
 
   /// - Parameter bytes: the frame.
-  /// - Throws: `Fault`, also for one of a known type that is nested too deeply.
   init(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
     let type = try Self.type(bytes)
     self = .other

@@ -14,12 +14,6 @@ final class JoelclawStream: StreamLink {
   private var told: JoelclawStatus?
   private var isActive = false
 
-  /// - Parameters:
-  ///   - client: drives the connection.
-  ///   - request: the gateway's address, with the token.
-  ///   - server: reads the errors.
-  ///   - policy: how it is followed.
-  ///   - handler: told what happens; not retained.
   init(
     _ client: WebClient, _ request: Request, _ server: AgentServer, policy: StreamPolicy,
     handler: any StreamHandler

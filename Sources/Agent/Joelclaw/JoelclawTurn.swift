@@ -73,8 +73,6 @@ struct JoelclawTurn {
   // MARK: - What is done
 
   /// It was written to the gateway.
-  ///
-  /// - Parameter text: as it was written.
   mutating func sent(_ text: String, now: Timestamp, clock: Double) -> [ChatNews] {
     phase = .sent
     words.text = text

@@ -20,10 +20,6 @@ struct PromptBook {
   /// Stands for a digest where a prompt was sent that was not seen to begin.
   private static let open = "open"
 
-  /// - Parameters:
-  ///   - address: the gateway's. Its path does not count, and all names of this machine are one.
-  ///   - folders: where the state is.
-  /// - Throws: `SettingsError` when its folder cannot be made.
   init(of address: WebAddress, in folders: Folders = Folders()) throws(SettingsError) {
     let folder = Folders.join(folders.state, "joelclaw")
     try Folders.make(folder)
@@ -46,22 +42,17 @@ struct PromptBook {
   /// destroy each other (CONTRACT.md 4).
   ///
   /// - Returns: nil while another process has it.
-  /// - Throws: `SettingsError` when its file cannot be made.
   func turn() throws(SettingsError) -> PromptLock? {
     let lock = PromptLock(try OwnPath.append(lockPath))
     return clibc_flock(lock.descriptor) == 0 ? lock : nil
   }
 
   /// Whether a prompt was sent and nobody saw it begin: it may wait in the gateway.
-  ///
-  /// - Throws: `SettingsError` when the file cannot be read.
   func isOpen(now: Double) throws(SettingsError) -> Bool {
     try entries(now).contains { $0.digest == Self.open }
   }
 
   /// The prompt that was sent last does not wait any more.
-  ///
-  /// - Throws: `SettingsError` when the file cannot be read or written.
   func close(now: Double) throws(SettingsError) {
     try write(try entries(now).filter { $0.digest != Self.open })
   }
@@ -71,15 +62,12 @@ struct PromptBook {
   /// - Parameters:
   ///   - text: white space does not count.
   ///   - now: seconds since 1970.
-  /// - Throws: `SettingsError` when the file cannot be read.
   func age(of text: String, now: Double) throws(SettingsError) -> Double? {
     let digest = Self.digest(text)
     return try entries(now).filter { $0.digest == digest }.map { max(now - $0.time, 0) }.min()
   }
 
   /// Notes that a text is sent; by whoever has the right to.
-  ///
-  /// - Throws: `SettingsError` when the file cannot be written.
   func add(_ text: String, now: Double) throws(SettingsError) {
     let others = try entries(now).filter { $0.digest != Self.open }
     try write(others + [Self.digest(text), Self.open].map { Entry(time: now, digest: $0) })
@@ -91,8 +79,6 @@ struct PromptBook {
   }
 
   /// The text with a mark that makes other words of it.
-  ///
-  /// - Throws: as `age`.
   func marked(_ text: String, now: Double) throws(SettingsError) -> String {
     var number = 1
     while true {

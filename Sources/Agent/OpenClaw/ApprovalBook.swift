@@ -85,8 +85,6 @@ final class ApprovalBook {
   func dropList() { found = nil }
 
   /// Takes the answer to a list.
-  ///
-  /// - Returns: what is new or has changed.
   func take(_ kind: Kind, list payload: ScanValue) -> [ApprovalRecord] {
     Self.rows(payload).compactMap { row in
       row.withUnsafeBytes { take(kind, requested: ScanValue($0)) }
@@ -102,8 +100,6 @@ final class ApprovalBook {
   }
 
   /// All lists are there: what waited and is in none of them is over.
-  ///
-  /// - Returns: what has changed.
   func endList(now: Timestamp) -> [ApprovalRecord] {
     defer {
       found = nil
@@ -116,8 +112,6 @@ final class ApprovalBook {
   }
 
   /// Ends an approval of which is only known that it does not wait.
-  ///
-  /// - Returns: the record if it waited until now.
   func expire(_ id: String, _ reason: String, now: Timestamp) -> ApprovalRecord? {
     guard var gone = known[id], gone.state == .pending, decided[id] == nil else { return nil }
     gone.state = .expired
@@ -127,8 +121,6 @@ final class ApprovalBook {
   }
 
   /// Takes an approval that waits: an element of a list, or the payload of an event.
-  ///
-  /// - Returns: the record if it is new or has changed.
   func take(_ kind: Kind, requested payload: ScanValue) -> ApprovalRecord? {
     guard payload.isObject, let object = try? JSONValue.parse(payload.bytes),
       let approval = OpenClawApproval.requested(object, payload, kind.rawValue, origin)

@@ -19,11 +19,6 @@ struct DeviceTokens {
   /// The most that are kept for a gateway: one for each set of scopes that is in use.
   private static let most = 8
 
-  /// - Parameters:
-  ///   - origin: of the gateway, such as `http://127.0.0.1:18789`.
-  ///   - folders: where the state is kept.
-  /// - Throws: `SettingsError` for a file that cannot be read, or that others can
-  ///   (`denied`).
   init(origin: String, in folders: Folders) throws(SettingsError) {
     let folder = DeviceIdentity.folder(in: folders)
     try Folders.make(folder)
@@ -89,8 +84,6 @@ struct GatewayKeys {
   let identity: DeviceIdentity
   let tokens: DeviceTokens
 
-  /// - Throws: `SettingsError` when the key or the tokens cannot be read or kept, and for a
-  ///   gateway that others on the way could listen to.
   init(_ agent: AgentAccess, folders: Folders = Folders()) throws(SettingsError) {
     server = agent.backend
     guard agent.profile.isSocket else {

@@ -67,8 +67,6 @@ final class GatewayAnswers {
   var next: Double { waiting.reduce(.infinity) { min($0, $1.goneUntil ?? .infinity) } }
 
   /// Nothing more comes.
-  ///
-  /// - Parameter reason: why.
   func end(_ reason: String) {
     let answers = waiting
     waiting = []

@@ -10,22 +10,12 @@ final class GatewayCaller {
   private var question: (method: String, params: RecordText)?
   private var result: Result<[UInt8], CallFailure>?
 
-  /// - Parameters:
-  ///   - caller: who is asked, and how long.
-  ///   - scopes: what the method needs.
   init(_ caller: Caller, scopes: [GatewayScope]) {
     self.caller = caller
     self.scopes = scopes
   }
 
   /// Asks, and waits.
-  ///
-  /// - Parameters:
-  ///   - method: such as `agents.list`.
-  ///   - params: an object of no member that the method does not know.
-  /// - Returns: the payload, `null` where there is none.
-  /// - Throws: `CallFailure`, also for a connection that fails: what was asked may have
-  ///   been done.
   func call(_ method: String, _ params: RecordText = RecordText()) throws(CallFailure) -> [UInt8] {
     let keys: GatewayKeys
     do throws(SettingsError) {

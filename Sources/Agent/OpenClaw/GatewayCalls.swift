@@ -51,8 +51,6 @@ final class GatewayCalls {
   }
 
   /// Notes a request.
-  ///
-  /// - Returns: what is to be sent.
   func add(
     _ method: String, _ params: RecordText, until: Double,
     then: @escaping (GatewayReply) -> Void

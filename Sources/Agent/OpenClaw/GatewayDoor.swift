@@ -104,8 +104,6 @@ struct GatewayDoor {
   }
 
   /// Keeps what lets this device in next time.
-  ///
-  /// - Returns: why it cannot be kept.
   mutating func keep(_ hello: GatewayHello) -> SettingsError? {
     guard let token = hello.deviceToken else { return nil }
     do throws(SettingsError) {

@@ -13,7 +13,6 @@ enum GatewayFrame {
   case other
 
   /// - Parameter bytes: the frame.
-  /// - Throws: `ScanFault` when it is not a JSON object.
   init(_ bytes: UnsafeRawBufferPointer) throws(ScanFault) {
     var (type, id, name) = (ScanValue.absent, ScanValue.absent, ScanValue.absent)
     var (payload, error) = (ScanValue.absent, ScanValue.absent)
@@ -106,7 +105,6 @@ struct GatewayError: Error, Equatable {
     self.message = message
   }
 
-  /// - Parameter value: the member `error` of a response.
   init(_ value: ScanValue) {
     let error = value.isObject ? try? JSONValue.parse(value.bytes) : nil
     let details = error?["details"]

@@ -47,7 +47,6 @@ struct GatewayHello {
   /// How far its clock is ahead of ours, milliseconds; nil when that is not known.
   var ahead: Int64?
 
-  /// - Parameter payload: of the answer to `connect`.
   /// - Returns: nil when that is not a greeting.
   init?(_ payload: ScanValue) {
     guard payload.isObject, let hello = try? JSONValue.parse(payload.bytes),

@@ -38,9 +38,6 @@ struct GatewayHistory {
   /// The runs that are under way; nil where the gateway does not say.
   let active: [String]?
 
-  /// - Parameters:
-  ///   - payload: of the answer.
-  ///   - key: the session that was asked for.
   init(_ payload: JSONValue?, key: String) {
     self.key = payload?["sessionKey"]?.string ?? key
     rows = (payload?["messages"]?.elements ?? []).compactMap(Row.init)

@@ -39,11 +39,6 @@ final class GatewayLink {
   /// The close code of a client that heard no ticks.
   private static let silenceCode: UInt16 = 4000
 
-  /// - Parameters:
-  ///   - client: drives the connection.
-  ///   - keys: the gateway, and what lets one in.
-  ///   - policy: how it is followed; an infinite time-out is twice the gateway's tick.
-  ///   - owner: told what happens; not retained.
   init(
     _ client: WebClient, _ keys: GatewayKeys, wishes: GatewayDoor.Wishes, policy: StreamPolicy,
     owner: any GatewayLinkOwner

@@ -4,8 +4,6 @@ import Records
 /// A gateway's lists: what they are asked for by, and their rows.
 enum GatewayLists {
   /// How a list of conversations is asked for.
-  ///
-  /// - Returns: the method, its params, and the session key where it is about one.
   static func request(
     _ list: ChatList, _ hello: GatewayHello
   ) -> (method: String, params: RecordText, key: String) {
@@ -67,10 +65,6 @@ enum GatewayLists {
   }
 
   /// The elements of an array, as they came.
-  ///
-  /// - Parameters:
-  ///   - name: of the member that holds it.
-  ///   - payload: an object, or the array itself.
   static func elements(_ name: String, in payload: ScanValue) -> [[UInt8]] {
     var list = payload
     if payload.isObject {

@@ -17,9 +17,6 @@ struct GatewayTools {
 
   /// Takes the data of an event of the stream `tool`.
   ///
-  /// - Parameters:
-  ///   - data: the event's.
-  ///   - turn: whose call it is, at the time of the event.
   /// - Returns: the call as it is now; nil when nothing of it changed.
   mutating func take(_ data: JSONValue, _ turn: TurnRecord) -> ToolCallRecord? {
     guard

@@ -17,7 +17,6 @@ struct MergeSide {
   /// When it was changed, by `updatedAt`; nil where it does not say.
   let updated: Timestamp?
 
-  /// - Parameter record: one JSON object; anything else has no members.
   init(_ record: [UInt8]) {
     var found: [(String, Member)] = []
     record.withUnsafeBytes { bytes in

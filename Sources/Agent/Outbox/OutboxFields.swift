@@ -4,8 +4,6 @@ import Core
 struct OutboxFields {
   private let line: UnsafeRawBufferPointer
 
-  /// - Parameter line: one JSON object; it must outlive this.
-  /// - Throws: `RecordFault`.
   init(_ line: UnsafeRawBufferPointer) throws(RecordFault) {
     if let (fault, offset) = ScanValidator.firstFault(line) {
       throw RecordFault(reason: "\(fault.reason) at byte \(offset)")

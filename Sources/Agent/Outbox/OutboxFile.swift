@@ -87,8 +87,6 @@ public final class OutboxFile {
   }
 
   /// Reads all of it again, when more is known of whose the records are.
-  ///
-  /// - Throws: `SettingsError`.
   func lookAgain() throws(SettingsError) {
     forget()
     try look()

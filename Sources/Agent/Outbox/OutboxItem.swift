@@ -46,7 +46,6 @@ public struct OutboxItem: Sendable {
   /// The answer, and when it came; nil while it waits.
   public var answer: (ack: OutboxAck, time: Timestamp)?
 
-  /// - Parameters: as the members.
   init(ids: [TID], time: Timestamp, place: RecordPlace?, action: Action) {
     (self.ids, self.time, self.place, self.action) = (ids, time, place, action)
   }

@@ -66,8 +66,6 @@ public struct OutboxAck: Sendable {
   }
 
   /// The line, without the LF.
-  ///
-  /// - Parameter ids: of the entries that it answers.
   func bytes(_ ids: [TID], _ time: Timestamp) -> [UInt8] {
     OutboxLine.about(ids, op: "ack", time).string("state", state.rawValue)
       .string("cid", cid?.description).string("reason", reason)
@@ -105,8 +103,6 @@ enum OutboxLine {
   /// Of another version, left alone.
   case other
 
-  /// - Parameter line: without its LF.
-  /// - Throws: `RecordFault` for what is no line of an outbox.
   init(_ line: UnsafeRawBufferPointer) throws(RecordFault) {
     let fields = try OutboxFields(line)
     guard let op = try fields.text("op") else { throw RecordFault(reason: "no op") }

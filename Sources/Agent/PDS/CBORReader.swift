@@ -25,7 +25,6 @@ struct CBORReader {
   /// Reads the next value.
   ///
   /// - Parameter omitted: the member of a map at the top whose bytes are passed over.
-  /// - Throws: `CBORFault`.
   mutating func next(leavingOut omitted: String? = nil) throws(CBORFault) -> CBORValue {
     try value(depth: 0, omitted)
   }

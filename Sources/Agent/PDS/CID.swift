@@ -34,8 +34,6 @@ public struct CID: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Of a record.
-  ///
-  /// - Parameter record: its DAG-CBOR.
   init(of record: [UInt8]) {
     var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
     SHA256(record, record.count, &digest)

@@ -9,8 +9,6 @@ enum FirehoseFrame: Equatable {
   case error(String, String)
 
   /// Reads a message: two values, one behind the other.
-  ///
-  /// - Throws: `CBORFault`.
   init(_ bytes: UnsafeRawBufferPointer) throws(CBORFault) {
     var reader = CBORReader(bytes)
     let header = try reader.next()
@@ -87,11 +85,6 @@ struct FirehoseEvent {
   /// What changed, where that is told.
   var changes: [FirehoseChange]?
 
-  /// - Parameters:
-  ///   - name: `#commit` and the like.
-  ///   - body: what is told of it.
-  ///   - collections: of which changes alone are wanted; none for all.
-  ///   - way: how one comes to know of it.
   init(_ name: String, _ body: CBORValue, collections: [NSID], by way: Way = .push) {
     self.name = name
     self.body = body

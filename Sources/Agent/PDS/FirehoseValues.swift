@@ -30,15 +30,6 @@ final class FirehoseValues {
   private var isOver = false
 
   /// Starts at once.
-  ///
-  /// - Parameters:
-  ///   - client: drives the requests.
-  ///   - visit: as whom the server is asked.
-  ///   - repository: whose records.
-  ///   - event: with changes.
-  ///   - onFault: told which record the server will not tell, and why; it is left out.
-  ///   - onEnd: told the event with its records, once, not from within this call; one that is
-  ///     not there any more, or changed since, is left out.
   init(
     _ client: WebClient, _ visit: PDSVisit, _ repository: DID, _ event: FirehoseEvent,
     onFault: @escaping (String) -> Void,

@@ -14,8 +14,6 @@ struct ListCursor {
   ///   - body: the answer, one JSON object.
   ///   - isNews: whether the page brought a record that had not come before.
   /// - Returns: nil at the end: no cursor, or one that came before.
-  /// - Throws: `RecordFault` for one that is neither text nor a number, and for too many pages
-  ///   without news.
   mutating func next(after body: [UInt8], isNews: Bool) throws(RecordFault) -> String? {
     let cursor = try Self.cursor(of: body)
     guard let cursor, !cursor.isEmpty, seen.insert(Array(cursor.utf8)).inserted else { return nil }

@@ -16,10 +16,6 @@ final class PDSChat: ChatLine {
   /// The most that is read for a list, bytes.
   private static let most = 64 << 20
 
-  /// - Parameters:
-  ///   - access: the server.
-  ///   - origin: whose the records are.
-  ///   - wishes: how long a call may take.
   init(_ access: PDSAccess, _ origin: RecordOrigin, _ wishes: ChatWishes) {
     place = access.server.base.display
     var limits = PDSLimits()

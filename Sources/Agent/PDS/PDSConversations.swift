@@ -13,7 +13,6 @@ struct PDSConversations {
 
   /// A conversation, as far as its record tells.
   ///
-  /// - Parameter row: as a list has it.
   /// - Returns: nil without an address or a record.
   func thread(_ row: [UInt8]) -> ThreadRecord? {
     guard let (uri, value) = Self.parts(row) else { return nil }
@@ -38,7 +37,6 @@ struct PDSConversations {
 
   /// Something that was said, as far as its record tells.
   ///
-  /// - Parameter row: as a list has it.
   /// - Returns: nil without an address, a record or a conversation.
   func message(_ row: [UInt8]) -> Said? {
     guard let (uri, value) = Self.parts(row), let key = uri.key,

@@ -14,11 +14,6 @@ public struct PDSServer: Sendable {
   private let tokenFile: String?
   private let allowPlaintext: Bool
 
-  /// - Parameters:
-  ///   - profile: of the kind `pds`.
-  ///   - settings: the configuration, where the password is looked up.
-  ///   - options: how one is let in.
-  /// - Throws: `SettingsError`: no URL, an identifier that is neither a handle nor a DID.
   init(
     _ profile: Settings.Profile, _ settings: Settings, _ options: AccessOptions
   ) throws(SettingsError) {
@@ -37,8 +32,6 @@ public struct PDSServer: Sendable {
   }
 
   /// The password of the account: an app password, from wherever tokens come from.
-  ///
-  /// - Throws: `SettingsError`, `denied` when there is none, or it would travel in clear text.
   func password() throws(SettingsError) -> Secret {
     guard
       let password = try settings.credentials.token(option: tokenFile, profile: profile)

@@ -14,7 +14,6 @@ final class PDSSession {
   /// Whether the server has taken the tokens, or made them in this run.
   private var isProven = false
 
-  /// - Parameters: as the members.
   init(_ server: PDSServer, _ line: XRPCLine, _ limits: PDSLimits, _ diagnostics: Diagnostics) {
     self.server = server
     self.line = line
@@ -23,9 +22,6 @@ final class PDSSession {
   }
 
   /// Calls with the access token, and once more with a new one where that is not taken.
-  ///
-  /// - Parameter request: makes it of the tokens.
-  /// - Throws: `CallFailure`, `denied` when nothing lets us in.
   func call(
     _ request: (PDSTokens) throws(SettingsError) -> Request
   ) throws(CallFailure) -> XRPCLine.Reply {
@@ -86,7 +82,6 @@ final class PDSSession {
   /// - Parameters:
   ///   - old: what is not taken any more; nil for none.
   ///   - canRefresh: whether their refresh token is still good, for all one knows.
-  /// - Throws: `CallFailure`.
   func tokens(
     after old: PDSTokens?, canRefresh: Bool
   ) throws(CallFailure) -> (tokens: PDSTokens, isNew: Bool) {
@@ -95,13 +90,9 @@ final class PDSSession {
   }
 
   /// The account.
-  ///
-  /// - Throws: `CallFailure`.
   func account() throws(CallFailure) -> PDSTokens { try current() }
 
   /// Logs in with the password, whatever tokens there are.
-  ///
-  /// - Throws: `CallFailure`, `denied` for a password that is not taken.
   func logInAnew() throws(CallFailure) -> PDSTokens {
     let file = try opened()
     return try file.alone(patience: limits.timeout) { () throws(CallFailure) in

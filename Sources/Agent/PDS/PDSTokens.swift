@@ -18,9 +18,6 @@ struct PDSTokens {
   /// What no message about a call may quote beside its own token.
   var others: [Secret] { [refresh] + (password.map { [$0] } ?? []) }
 
-  /// - Parameters:
-  ///   - json: an answer, or a file.
-  ///   - source: for messages.
   /// - Returns: nil when something is missing.
   init?(_ json: JSONValue?, source: String) {
     guard let json, let did = json["did"]?.string.flatMap({ DID($0) }),
@@ -57,11 +54,6 @@ struct PDSTokenFile {
   private let origin: String
   private let identifier: String
 
-  /// - Parameters:
-  ///   - server: whose.
-  ///   - identifier: of the account.
-  ///   - folders: where the state is kept.
-  /// - Throws: `SettingsError` when the folder cannot be made.
   init(
     _ server: PDSServer, _ identifier: String, in folders: Folders
   ) throws(SettingsError) {
@@ -76,8 +68,6 @@ struct PDSTokenFile {
   }
 
   /// What is there; nil for nothing, and for what is of no use.
-  ///
-  /// - Throws: `SettingsError`, `denied` for a file that others can read.
   func read() throws(SettingsError) -> PDSTokens? {
     guard let bytes = try file.read(), !bytes.isEmpty else { return nil }
     if let status = stat(following: file.path), status.st_mode & 0o077 != 0 {
@@ -132,7 +122,6 @@ struct PDSTokenFile {
   /// - Parameters:
   ///   - patience: how long to wait for others, seconds.
   ///   - body: what.
-  /// - Throws: `CallFailure`, `temporary` when others take too long.
   func alone<Result>(
     patience: Double, _ body: () throws(CallFailure) -> Result
   ) throws(CallFailure) -> Result {

@@ -16,9 +16,6 @@ final class PDSVisit {
   /// The most tokens that are tried one after the other: those of other processes wear out, too.
   private static let mostRefusals = 3
 
-  /// - Parameters:
-  ///   - access: the server.
-  ///   - diagnostics: for notes.
   init(_ access: PDSAccess, _ diagnostics: Diagnostics) {
     server = access.server
     // Nothing else is done meanwhile. What did not work is tried again as a lost link is.
@@ -48,7 +45,6 @@ final class PDSVisit {
   /// Gets tokens, or others than those that were refused. Waits for the answers: not from within
   /// `WebClient.perform`.
   ///
-  /// - Parameter error: the refusal, which `canEnter` knows.
   /// - Returns: why there are none, `temporary` where a later try may do; else nil.
   func enter(_ error: XRPCError) -> AnswerProblem? {
     if isNew || refusals >= Self.mostRefusals { return AnswerProblem(error.line, .denied) }

@@ -75,8 +75,6 @@ enum RecordTree {
   /// The greatest number that every server keeps exactly.
   private static let greatest: Int64 = 1 << 53 - 1
 
-  /// - Parameter text: one valid JSON value.
-  /// - Throws: `RecordFault` for what a record cannot hold.
   static func value(of text: UnsafeRawBufferPointer) throws(RecordFault) -> CBORValue {
     var cursor = ScanCursor(text)
     cursor.skipWhite()

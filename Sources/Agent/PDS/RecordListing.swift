@@ -11,10 +11,6 @@ struct RecordListing {
 
   /// Takes a record of the list.
   ///
-  /// - Parameters:
-  ///   - path: `NSID/KEY`.
-  ///   - cid: what it is called.
-  ///   - value: what it is, one JSON object.
   /// - Returns: whether the list did not have it yet.
   mutating func take(_ path: String, _ cid: CID, _ value: @autoclosure () -> [UInt8]?) -> Bool {
     guard found.updateValue(cid, forKey: path) == nil else { return false }

@@ -37,7 +37,6 @@ final class XRPCLine {
   /// The tries so far of which nobody knows whether they arrived.
   private(set) var unanswered = 0
 
-  /// - Parameters: as the members.
   init(_ client: WebClient, _ limits: PDSLimits, _ diagnostics: Diagnostics) {
     self.client = client
     self.limits = limits
@@ -45,12 +44,6 @@ final class XRPCLine {
   }
 
   /// Calls, and waits. Whatever is sent here must do no harm when it arrives twice.
-  ///
-  /// - Parameters:
-  ///   - request: what to ask.
-  ///   - mostFaults: how often an answer of 500 counts as a busy server's.
-  /// - Returns: the answer; of errors those that no later try betters.
-  /// - Throws: `CallFailure`, `temporary` when the time or the tries are used up.
   func call(_ request: Request, mostFaults: Int = .max) throws(CallFailure) -> Reply {
     var faults = 0
     let place = request.address.display

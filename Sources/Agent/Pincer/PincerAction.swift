@@ -12,10 +12,6 @@ struct PincerAction {
   static let expired = "expired"
   private static let usualReason = "rejected_by_user"
 
-  /// - Parameters:
-  ///   - row: an object, valid JSON.
-  ///   - asked: the state that was asked for.
-  ///   - origin: whose it is.
   /// - Returns: nil for a row without an id.
   init?(_ row: [UInt8], asked: String, _ origin: RecordOrigin) {
     guard let value = row.withUnsafeBytes({ try? JSONValue.parse($0) }) else { return nil }
@@ -69,10 +65,6 @@ final class PincerFates {
   }
 
   /// Asks for the actions of a state.
-  ///
-  /// - Parameters:
-  ///   - status: `PENDING` and so on.
-  ///   - then: told the records, those of another state left out.
   func list(
     _ status: String, then: @escaping (Result<[ApprovalRecord], PincerCalls.Failure>) -> Void
   ) {
@@ -87,10 +79,6 @@ final class PincerFates {
   }
 
   /// Looks for actions in all lists, until each is found.
-  ///
-  /// - Parameters:
-  ///   - ids: which.
-  ///   - then: told what was found, by id.
   func look(
     for ids: Set<String>,
     then: @escaping (Result<[String: ApprovalRecord], PincerCalls.Failure>) -> Void

@@ -79,8 +79,6 @@ final class PincerAnswers {
   }
 
   /// Nothing more comes.
-  ///
-  /// - Parameter reason: why.
   func end(_ reason: String) {
     let answers = Array(busy.values) + waiting
     (busy, waiting) = ([:], [])

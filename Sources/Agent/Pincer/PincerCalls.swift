@@ -40,9 +40,6 @@ final class PincerCalls {
   /// The longest silence of an answer, seconds.
   static let patience = 15.0
 
-  /// - Parameters:
-  ///   - client: drives the requests.
-  ///   - server: who is asked.
   init(_ client: WebClient, _ server: AgentServer) {
     self.client = client
     self.server = server

@@ -14,9 +14,6 @@ struct PincerEvent: Equatable {
   ]
 
   /// Reads an event.
-  ///
-  /// - Parameter message: a JSON object that may stand on several lines.
-  /// - Throws: `Fault`.
   init(_ message: [UInt8]) throws(Fault) {
     let value = message.withUnsafeBytes { try? JSONValue.parse($0) }
     guard let value, value.isObject else { throw Fault(reason: "not a JSON object") }

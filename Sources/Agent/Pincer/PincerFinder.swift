@@ -48,13 +48,6 @@ final class PincerFinder {
   }
 
   /// Takes an event behind the question.
-  ///
-  /// - Parameters:
-  ///   - message: the event as it came.
-  ///   - event: the same.
-  ///   - thread: whose.
-  ///   - text: the words of the question.
-  ///   - then: told the turn, once, and all events that came so far.
   func take(
     _ message: [UInt8], _ event: JSONValue, thread: String, text: String,
     then: @escaping (Found, [[UInt8]]) -> Void

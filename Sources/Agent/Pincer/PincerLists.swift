@@ -17,11 +17,6 @@ final class PincerLists {
   }
 
   /// Fetches a list.
-  ///
-  /// - Parameters:
-  ///   - list: which.
-  ///   - place: the server's address, for messages.
-  ///   - then: told the lines, each a JSON object, or why there are none.
   func fetch(_ list: ChatList, place: String, then: @escaping Then) {
     let refuse = { then(.failure(CallFailure(place, $0, .failure))) }
     switch list {

@@ -37,8 +37,6 @@ enum PincerMethod: String {
 /// by name or number.
 extension JSONValue {
   /// A member that is there and not null.
-  ///
-  /// - Parameter name: in lower camel case.
   func pincer(_ name: String) -> JSONValue? { self[either: name, PincerName.snake(name)] }
 
   /// A text; empty where it was left out.
@@ -54,10 +52,6 @@ extension JSONValue {
 
   /// The name of an enum's value; nil where it was left out, its number where that has no
   /// name here.
-  ///
-  /// - Parameters:
-  ///   - name: of the member.
-  ///   - names: those of the values from 1.
   func pincerEnum(_ name: String, _ names: [String]) -> String? {
     guard let value = pincer(name) else { return nil }
     guard let number = value.integer ?? value.string.flatMap({ Int64($0) }) else {

@@ -54,7 +54,6 @@ enum PincerOperations {
   ///   - question: an object.
   ///   - secret: what no message may quote.
   ///   - hasToken: whether the token goes along.
-  /// - Throws: `CallFailure`.
   static func ask(
     _ caller: Caller, _ method: PincerMethod, _ question: RecordText = RecordText(),
     secret: String? = nil, hasToken: Bool = true
@@ -85,11 +84,7 @@ struct PincerPages {
 
   /// Goes on to the next page.
   ///
-  /// - Parameters:
-  ///   - answer: the page before.
-  ///   - place: the address, for messages.
   /// - Returns: false when there is none.
-  /// - Throws: `CallFailure` for a server that goes round in circles.
   mutating func turn(_ answer: JSONValue, at place: String) throws(CallFailure) -> Bool {
     let next = answer.pincerText("nextPageToken")
     if next.isEmpty { return false }
@@ -102,8 +97,6 @@ struct PincerPages {
   }
 
   /// The rows of a page, as they came, each on one line.
-  ///
-  /// - Parameter answer: an object, valid JSON.
   static func items(_ answer: [UInt8]) -> [[UInt8]] {
     answer.withUnsafeBytes { bytes in
       guard let list = try? ScanMembers.value(of: "items", in: bytes), list.isArray,

@@ -18,7 +18,6 @@ struct PincerPairing {
     file = call.arguments.operand ?? ""
   }
 
-  /// - Throws: `CallFailure`, `WriteFailure`.
   func run() throws -> ExitStatus {
     let caller = call.caller
     do throws(SettingsError) { try caller.backend.requirePrivacy() } catch {

@@ -44,8 +44,6 @@ struct PincerTurn {
   // MARK: - What comes
 
   /// Whether an event is the beginning of a turn that may be this one.
-  ///
-  /// - Returns: the ids of the turn and of the message that it answers.
   static func beginning(_ event: JSONValue) -> (turn: String, message: String)? {
     guard let started = event.pincer("turnStarted") else { return nil }
     let turn = event.pincerText("turnId")

@@ -49,13 +49,6 @@ final class PincerWatch: StreamLink {
   /// event, and how soon the server is asked again that could not answer, seconds.
   private static let (headWait, askAgain) = (0.25, 2.0)
 
-  /// - Parameters:
-  ///   - client: drives the connections.
-  ///   - server: whose.
-  ///   - thread: its id.
-  ///   - policy: how it is followed; the last event id is the number behind which to begin.
-  ///   - given: the number of the last event that an earlier run was told; 0 for none.
-  ///   - handler: told what happens; not retained, and outlives the stream.
   init(
     _ client: WebClient, _ server: AgentServer, thread: String, policy: StreamPolicy,
     given: Int64 = 0, handler: any StreamHandler

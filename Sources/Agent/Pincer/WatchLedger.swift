@@ -37,7 +37,6 @@ struct WatchLedger {
   /// The largest number that another may follow.
   static let largest = Int64.max - 1
 
-  /// - Parameter last: the number behind which to begin.
   init(last: Int64) { self.last = min(last, Self.largest) }
 
   /// A connection is opened, with `last` as its beginning.

@@ -71,11 +71,6 @@ struct RecordSkeleton {
   }
 
   /// Writes the record.
-  ///
-  /// - Parameters:
-  ///   - texts: as many as there are holes.
-  ///   - time: since when it is so.
-  ///   - pen: takes the line.
   func write(_ texts: [GrowingText], time: Timestamp?, with pen: RecordPen) {
     pen.add(parts[0])
     for (text, part) in zip(texts, parts.dropFirst()) {

@@ -83,7 +83,6 @@ public enum Base64 {
     return count < 6 && bits == 0 ? bytes : nil
   }
 
-  /// - Returns: how many characters were written.
   private static func encode(_ bytes: UnsafeRawBufferPointer, into code: inout [UInt8]) -> Int {
     letters.withUnsafeBufferPointer { letters in
       code.withUnsafeMutableBufferPointer { code in

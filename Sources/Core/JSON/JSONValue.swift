@@ -18,7 +18,6 @@ public struct JSONValue: Sendable {
     /// What stood at the ends of its strings where these hold U+FFFD now.
     let halves: Halves
 
-    /// - Parameter root: a reference that this object now owns.
     init(owning root: UnsafeMutablePointer<json_t>, _ halves: Halves = Halves()) {
       self.root = root
       self.halves = halves

@@ -32,7 +32,6 @@ struct Halves: Equatable, Sendable {
 
   init() {}
 
-  /// - Parameter raw: what stands between the quotes.
   init(of raw: Slice<UnsafeRawBufferPointer>) {
     let raw = UnsafeRawBufferPointer(rebasing: raw)
     guard raw.count >= 6, let start = raw.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -48,7 +47,6 @@ struct Halves: Equatable, Sendable {
 }
 
 extension TextPiece {
-  /// - Parameter text: with U+FFFD in place of the halves.
   fileprivate init(_ text: String, _ halves: Halves) {
     self.text = text
     let hasLow = halves.low != nil && text.unicodeScalars.first == "\u{fffd}"

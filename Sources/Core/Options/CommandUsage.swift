@@ -24,7 +24,6 @@ public struct CommandUsage: Sendable {
       all: entries + Self.common)
   }
 
-  /// - Parameter all: the options, with the three that every command has.
   init(
     program: String, summary: String, synopsis: String, operands: Completion, all: [OptionEntry]
   ) {

@@ -55,7 +55,6 @@ struct Completer {
     }.joined()
   }
 
-  /// - Parameter start: what stands in front of the argument in the same word.
   private func argument(of option: OptionEntry, _ word: String, in start: String) -> String {
     let words = option.completion.words(behind: [])
     guard option.isList, let comma = word.lastIndex(of: ",") else {

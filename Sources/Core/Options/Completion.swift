@@ -36,8 +36,6 @@ public enum Completion: Sendable {
   static let files = ":file"
 
   /// What is offered.
-  ///
-  /// - Parameter operands: those that stand in front of the word that is completed.
   func words(behind operands: [String]) -> [String] {
     switch self {
     case .none: return []

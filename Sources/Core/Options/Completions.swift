@@ -22,9 +22,6 @@ extension CommandUsage {
   /// `near WORD` is what an error about an unknown option adds, see `NearestWord`, and
   /// `near WORD CHOICE ...` about a word that is none of these.
   ///
-  /// - Parameters:
-  ///   - words: what stands behind `--completions`.
-  ///   - help: reads standard input.
   /// - Returns: whose completions they are, and the answer; nil when it is one of a shell.
   func completions(
     _ words: ArraySlice<String>, help: () -> String

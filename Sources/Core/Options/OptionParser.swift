@@ -24,9 +24,6 @@ extension CommandUsage {
   /// Reads a command line with getopt_long(3): abbreviations of long names,
   /// grouped letters, `--` and operands between options work as that says
   /// (with POSIXLY_CORRECT set, the first operand ends the options).
-  ///
-  /// - Parameter arguments: the words after the command's name.
-  /// - Throws: `UsageError`.
   func parse(_ arguments: [String]) throws(UsageError) -> ParsedWords {
     clibc_getopt_lock()
     defer { clibc_getopt_unlock() }
@@ -110,10 +107,6 @@ extension CommandUsage {
     (0x21...0x7e).contains(number) ? Character(Unicode.Scalar(UInt8(number))) : nil
   }
 
-  /// - Parameters:
-  ///   - current: the word that is read next; the faulty one if letters of it
-  ///     are left.
-  ///   - before: the word before it.
   private func problem(_ state: clibc_getopt, current: String, before: String) -> String {
     let index = Int(state.unknown - Self.longBase)
     if entries.indices.contains(index) {
@@ -144,8 +137,6 @@ extension CommandUsage {
   }
 
   /// What an error about a long option adds that there is not.
-  ///
-  /// - Parameter word: `--nmae`, or `--nmae=x`; for other words there is nothing to add.
   func hint(option word: String) -> String {
     guard word.hasPrefix("--") else { return "" }
     let name = word.dropFirst(2).prefix { $0 != "=" }

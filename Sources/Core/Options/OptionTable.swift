@@ -49,7 +49,6 @@ public struct OptionTable<Values>: Sendable {
     }
   }
 
-  /// - Throws: when an option that can have one argument has two.
   private func refuseSeveral(_ parsed: ParsedWords) throws(UsageError) {
     for item in parsed.items {
       let entry = usage.entries[item.index]

@@ -105,8 +105,6 @@ public struct CommandRun {
   }
 
   /// Waits a while for it.
-  ///
-  /// - Returns: which of the descriptors can be used.
   private func pause(
     for child: ChildProcess, _ files: [(descriptor: Int32, event: Int32)], seconds: Double,
     _ deadline: Double

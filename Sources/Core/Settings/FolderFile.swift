@@ -96,9 +96,6 @@ public enum FolderFile {
   }
 
   /// Brings a folder to disk.
-  ///
-  /// - Returns: EIO when the disk failed, else 0: a folder that may be written but not
-  ///   read, or a file system that has no fsync for folders, does not undo a rename.
   static func sync(_ folder: Int32) -> Int32 {
     fsync(folder) != 0 && systemError == EIO ? EIO : 0
   }

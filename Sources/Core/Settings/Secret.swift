@@ -28,9 +28,6 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
 extension Secret {
   /// What a file or a command gave, as a token: one line feed at the end (or
   /// CR LF) is dropped, the rest must be one line that may stand in a header.
-  ///
-  /// - Parameter source: what the error names.
-  /// - Throws: `SettingsError`, `denied` when there is nothing, else `failure`.
   init(bytes: [UInt8], source: String) throws(SettingsError) {
     var bytes = bytes[...]
     if bytes.last == 10 {

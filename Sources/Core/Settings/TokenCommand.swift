@@ -9,12 +9,6 @@ enum TokenCommand {
   /// Runs a command by `/bin/sh -c` with nothing on its standard input and our
   /// standard error, and takes what it prints. It is in our process group: it may ask a person
   /// at the terminal.
-  ///
-  /// - Parameters:
-  ///   - source: what an error names; the command itself is never
-  ///     shown, it may hold a secret.
-  ///   - deadline: when it is killed, by the monotonic clock.
-  /// - Throws: `SettingsError`; `denied` when the command fails, `temporary` when it is late.
   static func run(
     _ command: String, source: String, deadline: Double = .infinity
   ) throws(SettingsError) -> Secret {

@@ -20,7 +20,6 @@ enum TokenFile {
   /// Reads a token.
   ///
   /// - Returns: nil when the file does not exist.
-  /// - Throws: `SettingsError`; `denied` when group or others can read the file.
   static func read(_ path: String, trust: Trust) throws(SettingsError) -> Secret? {
     try bytes(path, trust: trust).map { bytes throws(SettingsError) in
       try Secret(bytes: bytes, source: path)
@@ -30,7 +29,6 @@ enum TokenFile {
   /// Reads a text of several lines.
   ///
   /// - Returns: nil when the file does not exist.
-  /// - Throws: as above.
   static func lines(_ path: String) throws(SettingsError) -> Secret? {
     guard let bytes = try bytes(path, trust: .configured) else { return nil }
     guard let text = String(validating: bytes, as: UTF8.self) else {

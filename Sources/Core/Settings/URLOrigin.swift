@@ -6,7 +6,6 @@ struct URLOrigin: Equatable {
   let host: String
   let port: Int
 
-  /// - Parameter url: an absolute URL of the web, or of a WebSocket.
   init?(_ url: String) {
     let bytes = Array(url.utf8)
     guard bytes.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x5c }),

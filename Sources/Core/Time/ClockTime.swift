@@ -32,7 +32,6 @@ struct ClockTime {
   ///   - isBehindAt: behind a day and `at` an hour may be a number alone.
   ///   - part: the part of the day that was said, `evening`.
   /// - Returns: nil when no time begins there.
-  /// - Throws: `Fault` for a time that there is not, and for an hour that could be two.
   init?(
     _ words: [String], at: Int, isBehindAt: Bool = false, part: String? = nil
   ) throws(DueWords.Fault) {

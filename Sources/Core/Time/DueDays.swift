@@ -29,8 +29,6 @@ struct DueDays {
 
   // MARK: - Days
 
-  /// - Parameter isNamed: what stands before it says that it is a date.
-  /// - Returns: the word behind it, and the day.
   func day(_ at: Int, isNamed: Bool = false) throws(DueWords.Fault) -> (Int, Int64)? {
     if let found = try articled(word(at) == "the" ? at + 1 : at, at, isNamed) { return found }
     if let found = try later(at) { return found }
@@ -229,8 +227,6 @@ struct DueDays {
   // MARK: - Weeks, months, years
 
   /// `the month`, `this week`, `next year`, `december 2026`.
-  ///
-  /// - Parameter turn: 1 for the one that follows, where none is named.
   private func span(_ at: Int, turn: Int64 = 0) -> (Int, ClosedRange<Int64>)? {
     let isNext = word(at) == "next"
     let isNamed = isNext || ["the", "this"].contains(word(at))

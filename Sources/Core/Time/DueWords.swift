@@ -192,10 +192,6 @@ private struct DueReader {
     return (end, due)
   }
 
-  /// - Parameters:
-  ///   - isNamed: what stands before it says that this is a date.
-  ///   - isAt: this may be a time as a number.
-  /// - Returns: the word behind it, and what is meant.
   private func when(
     _ at: Int, isNamed: Bool = false, isAt: Bool = false
   ) throws(Fault) -> (Int, DueTime)? {

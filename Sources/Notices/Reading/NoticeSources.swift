@@ -19,9 +19,6 @@ struct NoticeSources {
   init(_ options: RouteOptions) { clanky = ClankyNotices(others: options.actions) }
 
   /// Reads a line that is no notification itself.
-  ///
-  /// - Returns: what it tells, perhaps nothing.
-  /// - Throws: a fault of a record of ours.
   mutating func read(_ line: TurnLine) throws(RecordFields.Fault) -> [Notice] {
     var found: [Notice] = []
     let isOfActions = clanky.read(line) { record, isPast in

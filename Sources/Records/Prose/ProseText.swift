@@ -28,7 +28,6 @@ struct ProseText {
 
   /// Closes a quote in which nothing is left, and which goes, too.
   ///
-  /// - Parameter mark: one scalar.
   /// - Returns: whether it was one.
   mutating func isClosed(byQuote mark: ArraySlice<UInt8>) -> Bool {
     guard isGap else { return false }

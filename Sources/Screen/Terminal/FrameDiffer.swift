@@ -70,9 +70,6 @@ public struct FrameDiffer: Sendable {
 /// of Indic scripts; behind each of these the cursor is put where it belongs
 /// (CHA, ECMA-48 8.3.9), so that at worst that cluster looks odd.
 enum PlacedText {
-  /// - Parameters:
-  ///   - line: no wider than the window.
-  ///   - depth: the colours that the terminal knows.
   /// - Returns: its bytes, and whether it holds such a cluster.
   static func render(_ line: Line, depth: ColourDepth) -> (text: String, isContested: Bool) {
     var out = ""

@@ -155,8 +155,6 @@ public enum TerminalCodes {
   public static func row(_ row: Int) -> String { "\u{1b}[\(row + 1);1H" }
 
   /// The cursor to a column of its row (CHA).
-  ///
-  /// - Parameter column: 0 is the first.
   static func column(_ column: Int) -> String { "\u{1b}[\(column + 1)G" }
 }
 

@@ -119,7 +119,6 @@ public final class AutoLink: Link {
     self.question = nil
   }
 
-  /// - Parameter shared: what carries it, if that is there.
   private func choose(_ choice: TransportChoice, _ now: Double, _ shared: SharedLink? = nil) {
     if case .ended(.noCommonAlgorithm(let detail)) = chosen?.state { request.note(detail) }
     request.note("\(request.destination.name): by \(choice.transport.rawValue): \(choice.reason)")

@@ -22,8 +22,6 @@ final class LinkServer {
   private static let lookInterval = 5.0
 
   /// Takes calls from now on; a name that another process has is taken over.
-  ///
-  /// - Throws: `SettingsError` when a socket cannot be made.
   init(_ request: LinkRequest, now: Double) throws(SettingsError) {
     clibc_signal_ignore(SIGPIPE)
     place = try ControlPlace(shared: request)

@@ -27,7 +27,6 @@ final class ServedCall {
   /// Bytes that go out in one piece: keys of the terminal wait no longer than that.
   private static let piece = 32 << 10
 
-  /// - Parameter descriptors: the client's standard input, output and error; closed here.
   init(_ number: UInt32, _ channel: any Channel, _ descriptors: [Int32]) {
     self.number = number
     self.channel = channel

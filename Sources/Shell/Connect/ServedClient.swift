@@ -17,7 +17,6 @@ final class ServedClient {
   /// How many bytes of answers may wait for a client that does not read.
   private static let answerLimit = 4096
 
-  /// - Parameter socket: does not block; closed here.
   init(_ socket: Int32) { self.socket = socket }
 
   deinit { close() }

@@ -104,9 +104,6 @@ public enum OwnKey {
 /// ssh-keygen(1): it knows every form in which keys are kept.
 enum Keygen {
   /// Runs it to its end.
-  ///
-  /// - Parameter words: its arguments. It asks for a passphrase on the terminal.
-  /// - Throws: `SettingsError` when it is not there.
   static func run(
     _ words: [String]
   ) throws(SettingsError) -> (status: Int32, output: [UInt8]) {

@@ -39,8 +39,6 @@ public struct PinFile: Sendable {
 
   /// Makes the file if it is missing: OpenSSH would make it for everybody to read. One
   /// that can only be read is good, too.
-  ///
-  /// - Throws: `SettingsError`, `denied`.
   static func make(_ path: String) throws(SettingsError) {
     let place: String
     do throws(SettingsError) {
@@ -155,8 +153,6 @@ struct KnownHostsFile: Sendable {
 
   private static let sizeLimit = 16 << 20
 
-  /// - Throws: `SettingsError`, `denied`, when it is not there or cannot be read: what
-  ///   it revokes would be believed.
   init(path: String) throws(SettingsError) {
     self.path = path
     let bytes: [UInt8]?

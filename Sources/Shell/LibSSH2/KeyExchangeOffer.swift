@@ -96,10 +96,6 @@ enum SSH2Algorithms {
   static let userKeys = hostKey
 
   /// What is offered: of the above what libssh2 has, host keys that are known first.
-  ///
-  /// - Parameters:
-  ///   - known: types of the keys that are known for the host.
-  ///   - supported: names that libssh2 has for one of its `LIBSSH2_METHOD_...`.
   static func offer(
     knownHostKeyTypes known: [String], supported: (Int32) -> [String]
   ) -> KeyExchangeOffer {

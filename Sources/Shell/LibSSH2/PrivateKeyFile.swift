@@ -16,9 +16,6 @@ struct PrivateKeyFile {
   private static let limit = 64 << 10
 
   /// Reads a file.
-  ///
-  /// - Throws: `SettingsError` when it cannot be read, others can read it too, or it
-  ///   holds no private key.
   init(path: String) throws(SettingsError) {
     let descriptor = clibc_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
     guard descriptor >= 0 else { throw SettingsError(path, systemReason(systemError)) }
@@ -50,8 +47,6 @@ struct PrivateKeyFile {
   }
 
   /// Reads the content of a file, which is overwritten.
-  ///
-  /// - Throws: `SettingsError` when it is not a private key.
   init(path: String, bytes: inout [UInt8]) throws(SettingsError) {
     self.path = path
     guard let (label, body) = Self.armour(bytes[...]) else {

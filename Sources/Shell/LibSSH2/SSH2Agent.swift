@@ -16,7 +16,6 @@ final class SSH2Agent {
   private var outgoing: ArraySlice<UInt8> = []
   private var incoming: [UInt8] = []
 
-  /// - Parameter path: the agent's socket.
   /// - Returns: nil when nobody listens there.
   init?(path: String) {
     descriptor = clibc_connect_local(path)

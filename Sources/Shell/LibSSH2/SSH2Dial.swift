@@ -28,10 +28,6 @@ final class SSH2Dial {
   private var startFailure: String?
 
   /// Begins.
-  ///
-  /// - Parameters:
-  ///   - port: 1 to 65535.
-  ///   - limit: the time at which to give up.
   init(host: String, port: Int, limit: Double) {
     self.host = host
     self.port = port

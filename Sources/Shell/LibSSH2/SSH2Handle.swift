@@ -70,8 +70,6 @@ final class SSH2Handle {
   }
 
   /// Gives bytes to the command's standard input.
-  ///
-  /// - Returns: how many were taken, or the number of an error.
   func write(_ bytes: UnsafeRawBufferPointer) -> Int {
     let pointer = pointer
     return session.ask {
@@ -89,8 +87,6 @@ final class SSH2Handle {
   // MARK: From the host
 
   /// Takes what libssh2 has of a stream, 0 or `SSH_EXTENDED_DATA_STDERR`.
-  ///
-  /// - Returns: 0, or the number of an error.
   func drain(_ stream: Int32, into queue: inout ByteQueue) -> Int32 {
     let pointer = pointer
     while true {

@@ -15,9 +15,6 @@ final class SSH2Session {
   /// libssh2's own setup, once in the process.
   private static let isUsable = libssh2_init(0) == 0
 
-  /// - Parameters:
-  ///   - wire: a connected socket.
-  ///   - hostKeyTypes: types of host keys that are known, to be asked for first.
   /// - Returns: nil when libssh2 has no memory, or none of the algorithms.
   init?(wire: SSH2Wire, hostKeyTypes: [String]) {
     let unowned = Unmanaged.passUnretained(wire).toOpaque()
@@ -51,9 +48,6 @@ final class SSH2Session {
 
   /// Calls libssh2 for something that may read from the connection. With a packet whose
   /// length was changed on the way it (1.10) fails an assertion.
-  ///
-  /// - Parameter body: nothing but the call. What it holds is lost with a failure.
-  /// - Returns: its number; `LIBSSH2_ERROR_DECRYPT` where the connection is damaged.
   @discardableResult
   func ask(_ body: @escaping () -> Int) -> Int {
     if wire.isDamaged { return Int(LIBSSH2_ERROR_DECRYPT) }

@@ -39,7 +39,6 @@ final class SSH2SignIn {
   /// How long the user was asked for, seconds: not the host's fault.
   private(set) var secondsAsked = 0.0
 
-  /// - Parameter user: the name on the host.
   init(session: SSH2Session, request: LinkRequest, user: String, now: Double) {
     self.session = session
     self.request = request

@@ -43,7 +43,6 @@ final class SSH2Wire {
   private static let receiveSize = 128 << 10
   private static let greetingLimit = 32 << 10
 
-  /// - Parameter descriptor: a connected socket, which is closed in the end.
   init(descriptor: Int32, now: Double) {
     self.descriptor = descriptor
     self.now = now

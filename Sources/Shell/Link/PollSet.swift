@@ -47,8 +47,6 @@ public struct PollSet {
 /// One end of a pipe, a socket or a terminal that never blocks.
 enum PipeEnd {
   /// Takes what is there, at most so much.
-  ///
-  /// - Returns: 0 when there is nothing now, -1 at the end, which a fault is, too.
   static func take(
     _ descriptor: Int32, _ buffer: inout [UInt8], atMost limit: Int = .max
   ) -> Int {
@@ -76,8 +74,6 @@ enum PipeEnd {
   }
 
   /// Gives as many bytes as go in now.
-  ///
-  /// - Returns: what write(2) does.
   static func give(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Int {
     bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
   }

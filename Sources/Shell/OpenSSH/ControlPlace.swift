@@ -19,7 +19,6 @@ struct ControlPlace {
   /// under a name that is longer.
   private static let limit = 48
 
-  /// - Throws: `SettingsError` for a folder that cannot be made or is not ours alone.
   init(_ request: LinkRequest, program: String) throws(SettingsError) {
     self.request = request
     maker = [program]
@@ -27,8 +26,6 @@ struct ControlPlace {
   }
 
   /// For a connection by libssh2 that a terminal has.
-  ///
-  /// - Throws: `SettingsError` for a folder that cannot be made or is not ours alone.
   init(shared request: LinkRequest) throws(SettingsError) {
     self.request = request
     let key = request.identity ?? OwnKey.path(in: request.stateFolder)

@@ -48,8 +48,6 @@ final class MuxConnection {
   }
 
   /// Asks for a command, where only the question went out before.
-  ///
-  /// - Parameter descriptors: three; closed here when they have gone over.
   func ask(_ command: String, _ descriptors: [Int32]) {
     outgoing += MuxMessage.session(command)
     self.descriptors = descriptors

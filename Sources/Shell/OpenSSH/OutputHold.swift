@@ -64,7 +64,6 @@ struct OutputHold {
 
   /// There is something for it to do beside that.
   ///
-  /// - Parameters: those of `waiting`.
   /// - Returns: the signal that is due, nil for none.
   mutating func needed(_ now: Double, spent: @autoclosure () -> Double?) -> Int32? {
     isHeld ? go(now, spent()) : nil

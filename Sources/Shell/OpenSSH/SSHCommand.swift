@@ -112,7 +112,6 @@ struct SSHPlan {
   private let policy: HostKeyPolicy
   private let silence: Double
 
-  /// - Throws: `SettingsError`, `denied`, for files of keys that cannot be believed.
   init(_ request: LinkRequest, _ settings: SSHSettings, program: String) throws(SettingsError) {
     let destination = request.destination
     place =

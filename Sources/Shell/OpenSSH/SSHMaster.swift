@@ -27,11 +27,6 @@ final class SSHMaster {
   /// The time a person has for a passphrase, seconds: as long as sshd(8) waits.
   private static let thinking = 120.0
 
-  /// - Parameters:
-  ///   - words: see `SSHCommand.master`.
-  ///   - socket: that of the command line.
-  ///   - shared: where it is to be found in the end, when its host's key is pinned.
-  /// - Throws: `ChildProcess.Failure`.
   init(
     _ words: [String], _ pipe: SSHLogPipe, socket: String, shared: @escaping () -> String,
     patience: Double, hasPerson: Bool, now: Double
@@ -75,7 +70,6 @@ final class SSHMaster {
     if case .starting = state { set.add(child.error) }
   }
 
-  /// - Parameter judge: why it ended.
   func advance(now: Double, judge: (SSHLog, ChildProcess, _ talk: [String]) -> Ending) {
     if pipe.pump() { progress = now }
     guard case .starting = state else { return }

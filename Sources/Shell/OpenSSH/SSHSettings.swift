@@ -83,7 +83,6 @@ final class SSHQuestion {
   private static let limit = 1 << 20
   private static let seconds = 5.0
 
-  /// - Parameter words: see `SSHCommand.question`.
   init(_ words: [String], now: Double) {
     deadline = now + Self.seconds
     do throws(ChildProcess.Failure) {

@@ -81,8 +81,6 @@ public struct Destination: Equatable, Sendable {
 
 extension Destination {
   /// Fills in from a section what was not written with the host.
-  ///
-  /// - Throws: `SettingsError` for a name that ssh would take for an option.
   mutating func lay(over section: Configuration.HostSection) throws(SettingsError) {
     self.section = section
     if let hostname = section.hostname {

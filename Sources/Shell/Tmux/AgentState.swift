@@ -82,7 +82,6 @@ struct PaneFacts {
   private let since: String
   private let reason: String
 
-  /// - Parameter fields: as many as `fieldCount`.
   init(_ fields: [[UInt8]]) {
     let text = fields.map { String(decoding: $0, as: UTF8.self) }
     id = text[0]

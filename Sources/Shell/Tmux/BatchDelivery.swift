@@ -43,8 +43,6 @@ public struct BatchDelivery: Sendable {
   }
 
   /// The call.
-  ///
-  /// - Parameter nonce: names a part that nobody else uses.
   func request(label: String, nonce: String) -> ControlRequest {
     var archive = TarArchive()
     var lines = ""

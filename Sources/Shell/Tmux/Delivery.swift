@@ -28,8 +28,6 @@ public struct Delivery: Sendable {
   }
 
   /// The call; its answer is for `Typing.outcome`.
-  ///
-  /// - Parameter nonce: names a part and a buffer that nobody else uses.
   func request(label: String, nonce: String) -> ControlRequest {
     var typing = typing
     typing.markValue = "\(file.size)B"

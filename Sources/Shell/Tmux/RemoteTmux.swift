@@ -136,8 +136,6 @@ public struct RemoteTmux {
 
   /// Makes sure that tmux takes a name for nothing but the session's: `=a:b` is a
   /// session `a`, `=$1` is a number, and `=pts/1` whatever a client there looks at.
-  ///
-  /// - Returns: its target, by tmux's own id where no name will do.
   func makeSure(_ name: String) throws(HostFailure) -> String {
     if name.isEmpty || name.holds(":") { throw .noSession(name) }
     guard name.hasPrefix("$") || name.holds("/") else { return TmuxWord.target(name) }
@@ -180,10 +178,6 @@ public struct RemoteTmux {
 
 extension HostFailure {
   /// What tmux's refusal means.
-  ///
-  /// - Parameters:
-  ///   - text: what it said.
-  ///   - session: the session that was meant.
   static func tmux(_ text: String, session: String?) -> HostFailure {
     if let session {
       if isEmptyServer(text) || text.hasPrefix("can't find ") { return .noSession(session) }
@@ -239,8 +233,6 @@ enum TmuxScript {
   /// Words for sh, a line: where the socket of a server was removed, as by a cleaner of /tmp, the
   /// server makes it anew (tmux(1), SIGUSR1), so that nobody takes it for gone and starts a second
   /// agent. One that is about to end is waited for.
-  ///
-  /// - Parameter label: tmux -L, a word for sh.
   static func revival(_ label: String) -> String {
     let listening =
       #"{ i = index($0, " " ENVIRON["k"]); if (i && i + length(ENVIRON["k"]) == length($0) "#

@@ -52,7 +52,6 @@ extension RemoteTmux {
 
   /// Waits until the agent of a session is idle.
   ///
-  /// - Returns: its pane.
   /// - Throws: `HostFailure.busy` when it was not for so many seconds, and `.stateUnknown`
   ///   at once when nothing says how it stands.
   func waitUntilIdle(

@@ -55,8 +55,6 @@ public struct Typing: Sendable {
   public var pause: Double { returnAfter ?? 0 }
 
   /// The call; its answer is for `outcome`.
-  ///
-  /// - Parameter nonce: names a buffer that nobody else uses.
   func request(label: String, nonce: String) -> ControlRequest {
     let lists = lists(nonce: nonce, isBuffer: isBuffer)
     let hasBuffer = !lists.buffer.isEmpty
@@ -121,8 +119,6 @@ public struct Typing: Sendable {
 
   /// A list as one line for tmux, for a pane in which a program reads; with the mark set
   /// where it is not, before the commands: were they to fail, nothing may be typed twice.
-  ///
-  /// - Parameter isBusy: when nothing is typed where the agent is to be idle.
   private func once(_ commands: [[String]], _ mark: String?, unless isBusy: String) -> String {
     let isDeaf = "#{||:#{pane_dead},#{pane_input_off}}"
     // Where there is no such session, the first command says so.

@@ -64,8 +64,6 @@ public struct EnvelopeReader: Sendable {
   private var size: Int { head.dropFirst().reduce(0) { $0 << 8 | Int($1) } }
 
   /// Reads a head.
-  ///
-  /// - Returns: why its content is not wanted.
   private mutating func begin() -> Item? {
     let flags = head[0]
     if flags & ~(Self.compressed | Self.last) != 0 {

@@ -30,7 +30,6 @@ struct AnswerReader {
     case end
   }
 
-  /// - Parameter mask: what must not be quoted from the answer.
   init(mask: SecretMask) { self.mask = mask }
 
   /// Whether the final head came, so that an end of the connection may end the body.

@@ -11,7 +11,6 @@ final class RequestRoute {
   /// become a host or a path of its own.
   private var isMasked = false
 
-  /// - Parameter request: the first.
   init(_ request: Request) {
     mask = request.mask
     first = request.address
@@ -35,11 +34,6 @@ final class RequestRoute {
   }
 
   /// The request that a redirect asks for.
-  ///
-  /// - Parameters:
-  ///   - request: the one that was answered.
-  ///   - head: the answer's.
-  ///   - location: of its `Location` field, with a scheme of the web.
   func next(
     _ request: Request, _ head: ResponseHead, to location: String
   ) -> Result<Request, AddressError> {

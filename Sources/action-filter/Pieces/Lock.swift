@@ -23,7 +23,6 @@ final class Condition {
   private let lock: Lock
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  /// - Parameter lock: held by whoever waits or signals.
   init(of lock: Lock) {
     self.lock = lock
     condition.initialize(to: pthread_cond_t())

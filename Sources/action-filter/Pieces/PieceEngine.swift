@@ -56,8 +56,6 @@ final class PieceEngine {
   ///   - source: where they come from.
   ///   - merge: takes one after the other, in any of the threads but never in two at once;
   ///     false when no more are wanted.
-  /// - Throws: `ReadFailure` of the source, after all that could be read was handed over; or
-  ///   what `merge` throws. No other thread runs any more then.
   func run(_ source: any PieceSource, merge: (PieceSlot) throws -> Bool) throws {
     for slot in slots { slot.clear(size) }
     (free, beginning, merged, isMerging, isOver, path) = (slots, 0, 0, false, false, "")

@@ -43,10 +43,6 @@ struct PieceParts {
   }
 
   /// Writes all.
-  ///
-  /// - Parameters:
-  ///   - source: what was collected.
-  ///   - writer: where it goes.
   func write(_ source: RecordWriter, to writer: RecordWriter) throws(WriteFailure) {
     var passed = 0
     for part in parts {

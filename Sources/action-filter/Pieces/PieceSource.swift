@@ -40,7 +40,6 @@ protocol PieceSource: AnyObject {
   /// thrown. It may take its time: the others go on with the pieces that they have.
   ///
   /// - Parameter buffer: what the piece is filled into, empty.
-  /// - Throws: `ReadFailure`, when there are no more pieces than those before.
   func next(_ buffer: PieceBuffer) throws(ReadFailure) -> Piece?
 }
 

@@ -98,7 +98,6 @@ struct Bundler {
   /// - Parameters:
   ///   - now: seconds of the monotonic clock.
   ///   - isEnd: whether nothing more will come: then nothing waits.
-  /// - Returns: each with what it tells.
   mutating func due(now: Double, isEnd: Bool) -> [(Delivery, of: [Bundle])] {
     told.removeAll { now - $0 >= 60 }
     var out: [(Delivery, of: [Bundle])] = []

@@ -27,7 +27,6 @@ struct Summary {
 
   private static let mostShown = 8
 
-  /// - Parameter others: how many there are of which nothing is known.
   init(others: Int = 0) { count = others }
 
   mutating func add(_ delivery: Delivery) {

@@ -39,8 +39,6 @@ final class ToldFile {
   ///   - profiles: those that are followed: each choice of them has a file of its own.
   ///   - isBus: whether a bus is, which has one, too.
   ///   - now: seconds of the monotonic clock.
-  /// - Throws: `SettingsError`, also when another process has the file. Those of standard input
-  ///   are several: who says one thing must not be refused because another speaks.
   init(
     _ path: String?, profiles: [String], isBus: Bool, now: Double
   ) throws(SettingsError) {
@@ -102,8 +100,6 @@ final class ToldFile {
   }
 
   /// What was told, oldest first.
-  ///
-  /// - Parameters: as above; without any of them what is in all files of the state folder.
   static func history(
     _ path: String?, profiles: [String], isBus: Bool
   ) throws(SettingsError) -> [ToldNotice] {
@@ -200,11 +196,6 @@ final class ToldFile {
   }
 
   /// Brings to disk what is new.
-  ///
-  /// - Parameters:
-  ///   - bundles: what is kept.
-  ///   - others: how many more.
-  ///   - waiting: what is to be told yet.
   func save(kept bundles: [Bundle], others: Int, waiting: [Bundle]) throws(SettingsError) {
     guard isDirty else { return }
     let record = RecordText(.notifyState).strings("told", ids)

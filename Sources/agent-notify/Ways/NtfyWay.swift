@@ -22,13 +22,6 @@ final class NtfyWay: Way {
   /// After so many failures a notification is given up: some three minutes.
   private static let mostTries = 7
 
-  /// - Parameters:
-  ///   - url: the topic's.
-  ///   - tokenFile: the argument of `--ntfy-token`.
-  ///   - allowPlaintext: `--allow-plaintext`.
-  ///   - client: drives the requests.
-  ///   - outcome: told of what fails.
-  /// - Throws: `SettingsError` for an address or a token that cannot be used.
   init(
     _ url: String, tokenFile: String?, allowPlaintext: Bool, _ client: WebClient,
     _ outcome: Outcome

@@ -148,8 +148,6 @@ struct WayQueue {
     rest.append(telling)
   }
 
-  /// - Parameter summed: told how many notifications are one from here.
-  /// - Returns: what to tell next, and what is told by it.
   mutating func next(summed: (Int) -> Void) -> (Delivery, of: [Telling])? {
     if !waiting.isEmpty {
       let first = waiting.removeFirst()

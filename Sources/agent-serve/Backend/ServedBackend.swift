@@ -142,3 +142,191 @@ struct ServedBackend: Sendable {
     return .json(stats.json(guild: book, now: now))
   }
 }
+
+extension ServedBackend {
+  /// Answers what is asked of voice sessions, those that are up and those that
+  /// are over; nil for any other path.
+  func readSession(_ head: RequestHead, _ query: QueryParameters) async throws -> WholeAnswer? {
+    switch head.path {
+    case "/api/voice/state": return .json(documents.bytes(.voiceState))
+    case "/api/voice/asr-sessions": return .json(voicePanels.asrSessions(now: .now()))
+    case "/api/voice/tool-events": return .json(voicePanels.toolEvents)
+    case "/api/mcp/status": return .json(voicePanels.mcpStatus)
+    case "/api/voice/history/sessions":
+      let history = VoiceHistory(
+        limit: query.integer("limit", default: 100, in: 1...200), since: query.since(now: .now()),
+        guild: query.word("guildId"))
+      return .json(try await store.read { try history.sessions($0) })
+    default:
+      guard
+        let session = head.segment(after: "/api/voice/history/sessions/", before: "/events")
+      else { return nil }
+      return .json(
+        ActionEncoder.rows(try await store.read { try VoiceHistory.events(session, $0) }))
+    }
+  }
+
+  private var voicePanels: VoicePanels { VoicePanels(documents.bytes(.voiceState)) }
+}
+
+extension ServedBackend {
+  /// Answers what is asked of the agent beside its actions and its voice; nil for
+  /// any other path.
+  func readHome(_ head: RequestHead, _ query: QueryParameters) async throws -> WholeAnswer? {
+    switch head.path {
+    case "/api/guilds": return .json(Guilds(documents.bytes(.guilds)).json)
+    case "/api/automations":
+      return Automations.list(query, documents.bytes(.automations))
+    case "/api/automations/runs":
+      return Automations.runs(
+        query, documents.bytes(.automationRuns), of: documents.bytes(.automations))
+    case "/api/agents/browser-sessions":
+      let sessions = BrowserSessions(query, now: .now())
+      return .json(try await store.read { try sessions.json($0) })
+    case "/api/public-https": return .json(documents.bytes(.publicHTTPS))
+    case "/api/llm/models": return .json(documents.bytes(.models))
+    default:
+      guard let guild = head.segment(after: "/api/guilds/", before: "/channels") else { return nil }
+      if guild.trimmingBlanks().isEmpty {
+        return .json(#"{"error":"guildId is required"}"#, status: 400)
+      }
+      return .json(Guilds(documents.bytes(.guilds)).channels(of: guild))
+    }
+  }
+}
+
+extension ServedFeed {
+  /// All actions, beginning with a snapshot unless the client resumes.
+  static func activity(_ hub: Hub, _ store: ActionStore, _ stats: StatsKeeper) -> ServedFeed {
+    let snapshot = SharedSnapshot()
+    return ServedFeed(hub: hub, store: store, kinds: "", frame: Frame.action) { resume in
+      if let resume { return ([], resume) }
+      let (head, newest) = try await snapshot.piece(store, version: stats.version)
+      return ([head, try SharedPiece(Frame.snapshotTail(stats: stats.json(now: .now())))], newest)
+    }
+  }
+
+  /// The actions of voice sessions, beginning with the voice state in any case.
+  static func voice(_ hub: Hub, _ store: ActionStore, _ documents: Documents) -> ServedFeed {
+    ServedFeed(hub: hub, store: store, kinds: Streams.voiceKinds, frame: Frame.voice) { resume in
+      let newest = try await store.newestID()
+      let state = documents.line(.voiceState)
+      // With an id from which nothing would be missed; who resumes right now has
+      // not yet got what it missed, and keeps its own.
+      if let resume { return ([try SharedPiece(Frame.voiceState(state).bytes)], resume) }
+      return ([try SharedPiece(Frame.voiceState(state, newestID: newest).bytes)], newest)
+    }
+  }
+}
+
+extension ServedBackend {
+  /// The feed that a request asks for, nil when it asks for none.
+  func feed(_ path: String) -> ServedFeed? {
+    switch path {
+    case "/api/activity/events": activity
+    case "/api/voice/events": voice
+    default: nil
+    }
+  }
+}
+
+extension ServedBackend {
+  /// Stores the actions and documents of a request: one object, or a record a
+  /// line.
+  func post(_ body: [UInt8], type: String) async throws -> WholeAnswer {
+    let parsed = PostedActions(body, now: .now())
+    // The actions come last: who is told of a failure sends all of it again, and facts and
+    // documents that are there already stay what they are.
+    _ = try await memory.store(parsed.facts)
+    for (document, bytes) in parsed.documents { try await documents.put(document, bytes) }
+    let ids = try await log.append(parsed.actions)
+    let answer = RecordText(stored: ids, faults: parsed.faults)
+    let isRefused =
+      ids.isEmpty && parsed.documents.isEmpty && parsed.facts.isEmpty && !parsed.faults.isEmpty
+    guard isRefused else { return .json(answer) }
+    // What the dashboard says of such a body (Agent/Clanky/CONTRACT.md 1.2).
+    let isJSON = type.lowercased().holds("application/json")
+    let error = isJSON && parsed.isUnreadable ? "invalid_json_body" : "no_valid_action"
+    return .json(answer.string("error", error), status: 400)
+  }
+}
+
+extension RecordText {
+  /// What came of a body with a record a line.
+  init(stored ids: [Int64], faults: [(line: Int, reason: String)]) {
+    self = RecordText().bool("ok", faults.isEmpty).number("stored", ids.count)
+      .json("ids", "[\(ids.map(String.init).joined(separator: ","))]")
+      .objects(
+        "errors",
+        faults.map { RecordText().number("line", $0.line).string("reason", $0.reason) })
+  }
+}
+
+/// The actions of a posted body.
+struct PostedActions {
+  /// In their order.
+  private(set) var actions: [LoggedAction] = []
+  /// The facts among them.
+  private(set) var facts: [StoredFact] = []
+  /// The last of each.
+  private(set) var documents: [Document: [UInt8]] = [:]
+  /// The lines that hold none, from 1.
+  private(set) var faults: [(line: Int, reason: String)] = []
+  /// Whether no line of it is JSON.
+  private(set) var isUnreadable = true
+
+  init(_ body: [UInt8], now: Timestamp) {
+    var reader = RecordReader(now: now, isUnique: false)
+    body.withUnsafeBytes { bytes in
+      if ScanValidator.isValue(bytes) {
+        take(bytes, line: 1, &reader)
+        return
+      }
+      var line = 0
+      for piece in bytes.split(separator: 10, omittingEmptySubsequences: false) {
+        line += 1
+        take(UnsafeRawBufferPointer(rebasing: piece), line: line, &reader)
+      }
+    }
+    if actions.isEmpty && faults.isEmpty && documents.isEmpty && facts.isEmpty
+      && body.allSatisfy({ $0 <= 0x20 })
+    {
+      faults.append((1, "no action in the body"))
+    }
+  }
+
+  private mutating func take(
+    _ bytes: UnsafeRawBufferPointer, line: Int, _ reader: inout RecordReader
+  ) {
+    do throws(ActionFault) {
+      for item in try reader.read(bytes) {
+        switch item.content {
+        case .action(let action): actions.append(action)
+        case .fact(let fact): facts.append(fact)
+        case .document(let document, let body): documents[document] = body
+        }
+      }
+      isUnreadable = false
+    } catch {
+      if ScanValidator.isValue(bytes) { isUnreadable = false }
+      faults.append((line, error.reason))
+    }
+  }
+}
+
+extension ServedBackend {
+  /// Stores a document that a request brings.
+  func put(_ document: Document, _ body: [UInt8]) async throws -> WholeAnswer {
+    switch document.accept(body) {
+    case .success(let bytes):
+      try await documents.put(document, bytes)
+      return .json(#"{"ok":true}"#)
+    case .failure(let fault):
+      // The first of the two is what the dashboard says of such a body.
+      let error = fault.isUnreadable ? "invalid_json_body" : "invalid_\(document.rawValue)"
+      return .json(
+        RecordText().bool("ok", false).string("error", error).string("reason", fault.reason),
+        status: 400)
+    }
+  }
+}

@@ -11,7 +11,6 @@ struct VoiceJoin: Equatable {
     var channel: String?
     var source = "dashboard_voice_tab"
 
-    /// - Parameter object: the members of a request's body.
     init(_ object: ScanObject) {
       func word(_ name: String) -> String? {
         let text = (object.text(name) ?? "").trimmingBlanks()
@@ -34,10 +33,6 @@ struct VoiceJoin: Equatable {
   var status = 200
   private let request: Request
 
-  /// - Parameters:
-  ///   - request: what is asked for.
-  ///   - guilds: the agent's.
-  ///   - sessions: its voice sessions.
   init(_ request: Request, guilds: [Guilds.Guild], sessions: [ScanObject]) {
     self.request = request
     requester = request.requester
@@ -104,9 +99,6 @@ struct VoiceJoin: Equatable {
 
 extension ServedBackend {
   /// Answers a wish to join.
-  ///
-  /// - Returns: 200 also for a refusal, 503 when no agent told anything, 400
-  ///   for a body that says it is JSON and is not.
   func join(_ body: [UInt8], type: String) async throws -> WholeAnswer {
     guard let object = RequestObject(body, type: type) else { return .invalidJSON }
     let state = documents.bytes(.voiceState)

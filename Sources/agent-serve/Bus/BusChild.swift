@@ -15,8 +15,6 @@ final class BusChild {
   /// The longest line of standard error, bytes.
   private static let longestWords = 2000
 
-  /// - Parameter words: the program, found in PATH, and its arguments.
-  /// - Throws: `ChildProcess.Failure`.
   init(_ words: [String]) throws(ChildProcess.Failure) {
     // It ends with us, and not by the signals of our terminal: what is under way is told first.
     process = try ChildProcess(
@@ -54,8 +52,6 @@ final class BusChild {
   }
 
   /// Moves what can be moved.
-  ///
-  /// - Parameter entries: ours, as poll(2) left them.
   func pump(_ entries: ArraySlice<pollfd>) {
     let revents = entries.map(\.revents)
     if revents[0] != 0 {

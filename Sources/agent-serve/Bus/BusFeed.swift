@@ -25,12 +25,6 @@ final class BusFeed: Sendable {
   private let over: AsyncStream<Void>
   private let loop: @Sendable () -> Void
 
-  /// - Parameters:
-  ///   - target: which bus.
-  ///   - store: holds the actions; what it holds already is not published to a bus that was never
-  ///     named before.
-  ///   - diagnostics: for what bus-put says.
-  /// - Throws: what SQLite says.
   init(_ target: Target, _ store: ActionStore, _ diagnostics: Diagnostics) async throws {
     let (mark, isNew) = try await store.busMark(target.bus)
     var ends: [Int32] = [-1, -1]

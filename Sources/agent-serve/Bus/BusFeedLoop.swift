@@ -71,8 +71,6 @@ final class BusFeedLoop {
   }
 
   /// Runs until it is to stop, and then until nothing is under way.
-  ///
-  /// - Parameter isStopping: asked when it was woken.
   func run(until isStopping: () -> Bool) {
     while true {
       let now = Clock.monotonic

@@ -21,11 +21,6 @@ struct BusMark: Equatable, Sendable {
 
   /// The message id of an action. The store's name and the row are not enough: a copy of a store
   /// has the same name, and one that is put back gives its rows once more, to other actions.
-  ///
-  /// - Parameters:
-  ///   - row: the action's id.
-  ///   - event: what is published of it.
-  ///   - agent: the name in front of its subject.
   func id(of row: Int64, _ event: [UInt8], agent: String?) -> String {
     var digest = [UInt8](repeating: 0, count: 32)
     let whole = Array((agent ?? "").utf8) + [0] + event
@@ -57,7 +52,6 @@ extension ActionStore {
   /// now on.
   ///
   /// - Returns: whether it was never named, too.
-  /// - Throws: what SQLite says.
   func busMark(_ bus: String) async throws -> (mark: BusMark, isNew: Bool) {
     try await write { db in
       let now = Timestamp.now()
@@ -79,8 +73,6 @@ extension ActionStore {
   }
 
   /// Keeps how far the actions are on a bus; waits for the disk.
-  ///
-  /// - Throws: what SQLite says.
   func keep(_ mark: BusMark, _ bus: String) throws {
     try writeNow { db in
       try db.execute(

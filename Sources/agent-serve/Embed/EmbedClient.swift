@@ -6,8 +6,6 @@ struct EmbedAddress: Equatable, Sendable {
   /// The endpoint's URL.
   let text: String
 
-  /// - Parameter url: one that ends in `/embeddings` is an endpoint, behind any other the rest
-  ///   of `/v1/embeddings` is added. Nil for what is not an http or https URL.
   init?(_ url: String) {
     let lower = url.lowercased()
     guard let scheme = ["http://", "https://"].first(where: lower.hasPrefix),
@@ -46,9 +44,6 @@ final class EmbedClient: Sendable {
   private let address: EmbedAddress
   private let queue = CommandQueue(limit: 1, waitLimit: 64)
 
-  /// - Parameters:
-  ///   - address: the endpoint.
-  ///   - model: the model.
   init(_ address: EmbedAddress, model: String) {
     self.address = address
     self.model = model
@@ -59,7 +54,6 @@ final class EmbedClient: Sendable {
   /// - Parameters:
   ///   - texts: at least one.
   ///   - seconds: the longest wait for the whole answer.
-  /// - Throws: `EmbedFault`.
   func vectors(of texts: [String], seconds: Double) async throws(EmbedFault) -> [[Float]] {
     let quoted = address.text.flatMap { $0 == "\\" || $0 == "\"" ? "\\\($0)" : "\($0)" }
     let body = RecordText().string("model", model).strings("input", texts).bytes
@@ -97,10 +91,6 @@ final class EmbedClient: Sendable {
   }
 
   /// Reads `{"data":[{"index":0,"embedding":[...]}]}`.
-  ///
-  /// - Parameters:
-  ///   - body: the answer.
-  ///   - count: the number of texts.
   static func read(_ body: [UInt8], count: Int) -> Result<[[Float]], EmbedFault> {
     body.withUnsafeBytes { bytes in
       guard UTF8Text.isValid(bytes), ScanValidator.isValue(bytes), let answer = ScanObject(bytes)

@@ -20,10 +20,6 @@ actor Embedder {
   private let bell: AsyncStream<Void>
   private let ring: AsyncStream<Void>.Continuation
 
-  /// - Parameters:
-  ///   - store: holds facts and vectors.
-  ///   - client: makes clients of the server.
-  ///   - diagnostics: told when the server fails, and when it is back.
   init(_ store: ActionStore, diagnostics: Diagnostics, client: () -> EmbedClient) {
     self.store = store
     self.diagnostics = diagnostics

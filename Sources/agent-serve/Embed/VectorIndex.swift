@@ -14,11 +14,6 @@ struct VectorIndex {
   func accepts(width: Int) -> Bool { ids.isEmpty || self.width == width }
 
   /// Takes a fact's vector instead of the one before.
-  ///
-  /// - Parameters:
-  ///   - vector: of length 1; one of another width than the others is passed over.
-  ///   - id: the fact's id.
-  ///   - guild: the fact's guild.
   mutating func set(_ vector: [Float], of id: Int64, in guild: String) {
     if ids.isEmpty { width = vector.count }
     guard vector.count == width, width > 0 else { return }
@@ -63,7 +58,6 @@ struct VectorIndex {
   ///   - vector: of length 1.
   ///   - guild: the guild's id.
   ///   - limit: at most so many.
-  /// - Returns: ids, each with its cosine.
   func nearest(_ vector: [Float], in guild: String, limit: Int) -> [(id: Int64, cosine: Float)] {
     guard let group = names[guild], vector.count == width, width > 0 else { return [] }
     var found: [(id: Int64, cosine: Float)] = []

@@ -1,4 +1,5 @@
 import Core
+import Records
 
 /// What the command line says of the gateway.
 struct GatewaySettings: Sendable {
@@ -69,11 +70,6 @@ actor Gateway {
   var lastWaiter = 0
   private(set) var isStopping = false
 
-  /// - Parameters:
-  ///   - store: holds devices and messages.
-  ///   - settings: what the command line says.
-  ///   - diagnostics: says what is worth knowing.
-  /// - Throws: what SQLite says.
   init(
     _ store: ActionStore, _ settings: GatewaySettings, diagnostics: Diagnostics
   ) async throws {
@@ -199,7 +195,6 @@ actor Gateway {
 
   // MARK: - The end
 
-  /// - Throws: `GatewayFault` when the server stops.
   func checkIsOpen() throws(GatewayFault) {
     if isStopping { throw .unavailable("the gateway stops", retryAfter: 1000) }
   }
@@ -220,4 +215,1126 @@ actor Gateway {
 
   /// How many connections there are.
   var count: Int { clients.count }
+}
+
+extension Gateway {
+  /// Answers a request that has the right form and may be asked, now or later.
+  func answer(_ request: GatewayRequest, _ client: Client) async throws {
+    let params = Params(request.params)
+    let payload: JSONNode
+    switch request.method {
+    case "health": payload = health
+    case "status": payload = status
+    case "system-presence": payload = presence
+    case "agents.list": payload = agents
+    case "models.list": payload = ["models": models]
+    case "cron.list": payload = ["jobs": [], "total": 0, "offset": 0, "hasMore": false]
+    case "chat.send": return try await send(params, request, client)
+    case "chat.abort": payload = try await abort(params)
+    case "chat.history": payload = try await history(params)
+    case "agent": return try await runAgent(params, request, client)
+    case "agent.wait": return try wait(params, request, client)
+    case "sessions.list": payload = try await sessions(params)
+    case "sessions.subscribe", "sessions.unsubscribe":
+      let follows = request.method == "sessions.subscribe"
+      clients[client.peer.number]?.followsSessions = follows
+      payload = ["subscribed": .bool(follows)]
+    case "sessions.messages.subscribe":
+      payload = try follow(try SessionKey(params.text("key")), client)
+    case "sessions.messages.unsubscribe":
+      let key = try SessionKey(params.text("key"))
+      clients[client.peer.number]?.followed.remove(key)
+      payload = ["subscribed": false, "key": .text(key.text)]
+    case "exec.approval.list": payload = .list(approvals.pending.map(\.node))
+    case "exec.approval.get":
+      guard let approval = approvals.find(params.text("id")), approval.isPending else {
+        throw GatewayFault.noApproval(protocol: client.version)
+      }
+      payload = approval.node
+    case "exec.approval.resolve": payload = try resolve(params, client)
+    case "exec.approval.request": return try ask(params, request, client)
+    case "exec.approval.waitDecision": return try waitForDecision(params, request, client)
+    case "device.pair.list": payload = pairedDevices
+    case "device.pair.approve", "device.pair.reject":
+      payload = try await decidePairing(
+        params.text("requestId"), approves: request.method == "device.pair.approve")
+    default: throw GatewayFault.invalid("unknown method: \(request.method.prefix(80))")
+    }
+    client.peer.send(GatewayFrame.answer(request.id, payload))
+  }
+
+  /// The members of a request, whose form is right.
+  struct Params {
+    private let value: JSONValue?
+
+    init(_ value: JSONValue?) { self.value = value }
+
+    subscript(_ name: String) -> JSONValue? { value?[name] }
+
+    /// A text; empty when it is not there.
+    func text(_ name: String) -> String { value?[name]?.string ?? "" }
+
+    /// A whole number; nil when it is not there.
+    func number(_ name: String) -> Int? { value?[name]?.integer.map { Int($0) } }
+
+    /// Whether something is there and true.
+    func isTrue(_ name: String) -> Bool { value?[name]?.bool ?? false }
+  }
+
+  // MARK: - What there is
+
+  var health: JSONNode {
+    [
+      "ok": true, "ts": .time(.now()), "uptimeMs": .number(uptime),
+      "defaultAgentId": .text(SessionKey.agent), "agents": [["agentId": .text(SessionKey.agent)]],
+      "replyCommand": .bool(settings.command != nil),
+    ]
+  }
+
+  private var status: JSONNode {
+    [
+      "version": .text(suiteVersion), "uptimeMs": .number(uptime),
+      "clients": .number(clients.count),
+      "activeRuns": .number(activeRuns.count), "queuedRuns": .number(waitingRuns.count),
+      "pendingApprovals": .number(approvals.pending.count),
+    ]
+  }
+
+  /// Who is connected.
+  var presence: JSONNode {
+    .list(
+      clients.values.sorted { $0.peer.number < $1.peer.number }.map { client in
+        [
+          "connId": .text("c-\(client.peer.number)"), "deviceId": .text(client.connect.device?.id),
+          "host": .text(client.name), "version": .text(client.connect.clientVersion),
+          "platform": .text(client.connect.platform), "mode": .text(client.connect.mode),
+          "roles": ["operator"], "scopes": .texts(scopeNames(client)), "ts": .time(client.since),
+        ]
+      })
+  }
+
+  private var agents: JSONNode {
+    [
+      "defaultId": .text(SessionKey.agent), "mainKey": .text(SessionKey.main.name),
+      "scope": "per-sender",
+      "agents": [
+        [
+          "id": .text(SessionKey.agent), "name": "agent-serve",
+          "identity": ["name": "agent-serve", "emoji": "\u{1f41a}"],
+        ]
+      ],
+    ]
+  }
+
+  private var models: JSONNode {
+    settings.command == nil
+      ? [] : [["id": "reply-command", "name": "reply command", "provider": "agent-serve"]]
+  }
+
+  private var pairedDevices: JSONNode {
+    let now = Timestamp.now().milliseconds
+    return [
+      "pending": .list(pairings.pending(now: now).map(\.node)),
+      "paired": .list(
+        devices.values.sorted { ($0.approvedAt, $0.id) < ($1.approvedAt, $1.id) }.map { device in
+          [
+            "deviceId": .text(device.id), "publicKey": .text(device.publicKey),
+            "displayName": .text(device.name), "platform": .text(device.platform),
+            "clientId": .text(device.client), "role": "operator",
+            "scopes": .texts(device.scopeNames), "approvedAtMs": .number(device.approvedAt),
+          ]
+        }),
+    ]
+  }
+
+  private func decidePairing(_ id: String, approves: Bool) async throws -> JSONNode {
+    guard let request = try await decide(id, approves: approves) else {
+      throw GatewayFault.invalid("unknown requestId")
+    }
+    return [
+      "requestId": .text(id), "deviceId": .text(request.device.id),
+      "device": approves ? request.node : .absent,
+    ]
+  }
+}
+
+/// What waits for a person to allow it (Agent/OpenClaw/CONTRACT.md 6 and 8).
+extension Gateway {
+  /// How long an approval may wait by default, milliseconds.
+  private static let approvalLifetime = 1_800_000
+  /// The longest request, bytes.
+  private static let requestLimit = 256 * 1024
+
+  /// `exec.approval.resolve`: the first answer wins.
+  func resolve(_ params: Params, _ client: Client) throws -> JSONNode {
+    let id = params.text("id")
+    guard let approval = approvals.find(id),
+      let decision = ApprovalDecision(rawValue: params.text("decision"))
+    else { throw GatewayFault.noApproval(protocol: client.version) }
+    // Who says the same again, perhaps because the answer was lost, is right.
+    if approval.decision == decision { return ["ok": true] }
+    guard approval.isPending else { throw GatewayFault.noApproval(protocol: client.version) }
+    guard approval.allowed.contains(decision) else {
+      throw GatewayFault.invalid("\(decision.rawValue) is not allowed for this approval")
+    }
+    _ = approvals.settle(id, decision)
+    broadcast(
+      "exec.approval.resolved", scope: .approvals,
+      [
+        "id": .text(id), "decision": .text(decision.rawValue), "resolvedBy": .text(client.name),
+        "ts": .time(.now()), "request": .raw(approval.request),
+      ])
+    return ["ok": true]
+  }
+
+  /// `exec.approval.request`: answers with the decision; before that, where two answers
+  /// are wanted, that it waits.
+  func ask(_ params: Params, _ request: GatewayRequest, _ client: Client) throws {
+    guard let given = request.params, given["command"] != nil || given["commandArgv"] != nil else {
+      throw GatewayFault.invalid("invalid exec.approval.request params: no command")
+    }
+    let own: Set = ["id", "timeoutMs", "twoPhase", "env"]
+    let members = given.members.filter { !own.contains($0.name) }
+    let object = JSONNode.object(members.map { ($0.name, .value($0.value)) })
+    let allowed = given["allowedDecisions"]?.elements.compactMap(\.string)
+    let id = params.text("id")
+    let approval = try approve(
+      object, id: id.isEmpty ? nil : id, lifetime: params.number("timeoutMs"),
+      allowed: allowed?.compactMap(ApprovalDecision.init(rawValue:)), asker: client.peer.number)
+    let (peer, name) = (client.peer, request.id)
+    let known: JSONNode = [
+      "id": .text(approval.id), "createdAtMs": .time(approval.created),
+      "expiresAtMs": .time(approval.expires),
+    ]
+    if params.isTrue("twoPhase") {
+      peer.send(GatewayFrame.answer(name, known.adding(["status": "accepted"])))
+    }
+    approvals.wait(approval.id, peer.number) { decision in
+      let payload = known.adding(["decision": decision.map { .text($0.rawValue) } ?? .null])
+      peer.send(GatewayFrame.answer(name, payload))
+    }
+  }
+
+  /// `exec.approval.waitDecision`.
+  func waitForDecision(_ params: Params, _ request: GatewayRequest, _ client: Client) throws {
+    guard let approval = approvals.find(params.text("id")) else {
+      throw GatewayFault.noApproval(protocol: client.version)
+    }
+    if approval.isCrowded { throw GatewayFault.invalid("too many wait for this approval") }
+    // The approval itself would bring along all who waited before.
+    let (peer, name, id) = (client.peer, request.id, approval.id)
+    let (created, expires) = (approval.created, approval.expires)
+    approvals.wait(id, peer.number) { decision in
+      let payload: JSONNode = [
+        "id": .text(id), "decision": decision.map { .text($0.rawValue) } ?? .null,
+        "createdAtMs": .time(created), "expiresAtMs": .time(expires),
+      ]
+      peer.send(GatewayFrame.answer(name, payload))
+    }
+  }
+
+  /// Asks whether a reply may be made.
+  ///
+  /// - Returns: why it may not; nil when it may.
+  func askForReply(_ run: Run, _ command: String) async -> String? {
+    if repliesAreAllowed { return nil }
+    let object: JSONNode = [
+      "command": .text(command), "commandArgv": .texts(["/bin/sh", "-c", command]),
+      "cwd": .text(currentFolder()), "host": "gateway", "security": "allowlist", "ask": "always",
+      "agentId": .text(SessionKey.agent), "sessionKey": .text(run.session.text),
+      "resolvedPath": "/bin/sh",
+      "allowedDecisions": .texts(ApprovalDecision.allCases.map(\.rawValue)),
+    ]
+    let approval: Approval
+    do throws(GatewayFault) {
+      approval = try approve(object, id: nil, lifetime: nil, allowed: nil, asker: nil)
+    } catch {
+      return error.message
+    }
+    run.approval = approval.id
+    let decision = await withCheckedContinuation { continuation in
+      approvals.wait(approval.id, nil) { continuation.resume(returning: $0) }
+    }
+    run.approval = nil
+    switch decision {
+    case .once: return nil
+    case .always:
+      repliesAreAllowed = true
+      return nil
+    case .deny: return "the reply was denied"
+    case nil: return "nobody approved the reply: is agent-approve running?"
+    }
+  }
+
+  /// Gives up an approval that nobody needs any more.
+  func cancelApproval(_ id: String) { _ = approvals.settle(id, nil) }
+
+  /// Adds an approval and shows it to those who can decide. Where there are none of
+  /// them, it is over at once.
+  private func approve(
+    _ object: JSONNode, id: String?, lifetime: Int?, allowed: [ApprovalDecision]?, asker: Int?
+  ) throws(GatewayFault) -> Approval {
+    let bytes = object.bytes
+    if bytes.count > Self.requestLimit { throw .invalid("the request is too long") }
+    if approvals.pending.count >= Approvals.limit {
+      throw .unavailable("too many approvals wait", retryAfter: 5000)
+    }
+    if let id, approvals.find(id) != nil { throw .invalid("approval id is already in use") }
+    let now = Timestamp.now()
+    let milliseconds = lifetime ?? Self.approvalLifetime
+    let approval = Approval(
+      id: id ?? Base64.random(bytes: 12), request: bytes,
+      allowed: allowed.flatMap { $0.isEmpty ? nil : $0 } ?? ApprovalDecision.allCases,
+      created: now, expires: now.adding(.milliseconds(milliseconds)))
+    approvals.add(approval)
+    let isSeen = clients.contains { number, client in
+      number != asker && Scope.approvals.isReached(by: client.scopes)
+    }
+    guard isSeen else {
+      _ = approvals.settle(approval.id, nil)
+      return approval
+    }
+    broadcast("exec.approval.requested", scope: .approvals, approval.node)
+    let timer = Task {
+      try await Poller.sleep(for: .milliseconds(milliseconds))
+      _ = approvals.settle(approval.id, nil)
+    }
+    approvals.expire(approval.id, by: timer)
+    return approval
+  }
+}
+
+/// What is said, and what was said.
+extension Gateway {
+  /// The words that stop what is under way in a conversation.
+  private static let stopWords: Set<String> = ["stop", "/stop", "abort", "/abort", "interrupt"]
+  /// How many messages may wait for their turn, and how many bytes they may have together.
+  private static let queueLimit = 64
+  private static let queueBytes = 32 << 20
+  /// How long a reply may take by default, seconds.
+  static let replySeconds = 600
+
+  /// `chat.send`: begins a run and says so; a key that is known already begins none.
+  func send(_ params: Params, _ request: GatewayRequest, _ client: Client) async throws {
+    let key = params.text("idempotencyKey")
+    let session = try SessionKey(params.text("sessionKey"))
+    if let known = runs[key] {
+      return try client.peer.send(GatewayFrame.answer(request.id, known.result()))
+    }
+    if Self.stopWords.contains(params.text("message").trimmingBlanks().lowercased()) {
+      let ids = await abort(session)
+      let payload: JSONNode = [
+        "ok": true, "aborted": .bool(!ids.isEmpty), "runIds": .texts(ids),
+      ]
+      return client.peer.send(GatewayFrame.answer(request.id, payload))
+    }
+    if params.text("queueMode") == "interrupt" { _ = await abort(session) }
+    let seconds = params.number("timeoutMs").map { Double($0) / 1000 }
+    let run = try await begin(
+      key, session, params.text("message"), seconds: seconds, client.peer.number)
+    client.peer.send(
+      GatewayFrame.answer(request.id, ["runId": .text(run.id), "status": "started"]))
+    startRuns()
+  }
+
+  /// `agent`: the same with two answers, the second one at the end.
+  func runAgent(_ params: Params, _ request: GatewayRequest, _ client: Client) async throws {
+    let agent = params.text("agentId")
+    if !agent.isEmpty { try SessionKey.check(agent: agent) }
+    let given = params.text("sessionKey")
+    let session = try given.isEmpty ? SessionKey.main : SessionKey(given)
+    let key = params.text("idempotencyKey")
+    let run: Run
+    if let known = runs[key] {
+      if known.isCrowded { throw GatewayFault.invalid("too many wait for this run") }
+      run = known
+    } else {
+      run = try await begin(
+        key, session, params.text("message"),
+        seconds: params.number("timeout").map(Double.init), client.peer.number)
+    }
+    let accepted: JSONNode = [
+      "runId": .text(key), "status": "accepted", "acceptedAt": .time(.now()),
+    ]
+    // Not the request, whose message may be long.
+    let (peer, name) = (client.peer, request.id)
+    peer.send(GatewayFrame.answer(name, accepted))
+    atEnd(of: run, peer.number) { run in
+      do throws(GatewayFault) {
+        peer.send(GatewayFrame.answer(name, try run.result()))
+      } catch {
+        peer.send(GatewayFrame.refusal(name, error, payload: run.ending))
+      }
+    }
+    startRuns()
+  }
+
+  /// `agent.wait`: answers when a run has ended, or when the time is over.
+  func wait(_ params: Params, _ request: GatewayRequest, _ client: Client) throws {
+    guard let run = runs[params.text("runId")] else {
+      throw GatewayFault(code: "AGENT_RESULT_NOT_FOUND", message: "unknown run")
+    }
+    if run.isCrowded { throw GatewayFault.invalid("too many wait for this run") }
+    let (peer, name) = (client.peer, request.id)
+    let number = atEnd(of: run, peer.number) { run in
+      peer.send(GatewayFrame.answer(name, run.ending))
+    }
+    guard run.outcome == nil else { return }
+    let limit = min(params.number("timeoutMs") ?? 30_000, 3_600_000)
+    run.timers[number] = Task { [id = run.id] in
+      try await Poller.sleep(for: .milliseconds(limit))
+      guard let run = runs[id], run.waiters.removeValue(forKey: number) != nil else { return }
+      run.timers[number] = nil
+      peer.send(GatewayFrame.answer(name, ["runId": .text(id), "status": "timeout"]))
+    }
+  }
+
+  /// `chat.abort`: ends one run of a conversation, or all.
+  func abort(_ params: Params) async throws -> JSONNode {
+    let session = try SessionKey(params.text("sessionKey"))
+    let key = params.text("runId")
+    var ids: [String] = []
+    if key.isEmpty {
+      ids = await abort(session)
+    } else if let run = runs[key] {
+      guard run.session == session else {
+        throw GatewayFault.invalid("runId does not match sessionKey")
+      }
+      if run.outcome == nil {
+        ids = [key]
+        await abort(run, reason: "rpc")
+      }
+    }
+    return ["ok": true, "aborted": .bool(!ids.isEmpty), "runIds": .texts(ids)]
+  }
+
+  /// Ends all runs of a conversation.
+  private func abort(_ session: SessionKey) async -> [String] {
+    let runs = (activeRuns + waitingRuns).filter { $0.session == session && $0.outcome == nil }
+    for run in runs { await abort(run, reason: "rpc") }
+    return runs.map(\.id)
+  }
+
+  /// Notes a message and its run, which waits for its turn.
+  func begin(
+    _ key: String, _ session: SessionKey, _ message: String, seconds: Double?, _ client: Int?
+  ) async throws -> Run {
+    guard settings.command != nil else {
+      throw GatewayFault.unavailable("no reply command is set (see agent-serve --reply-command)")
+    }
+    try checkIsOpen()
+    let waiting = waitingRuns.reduce(message.utf8.count) { $0 + $1.message.utf8.count }
+    if waitingRuns.count >= Self.queueLimit || waiting > Self.queueBytes {
+      throw GatewayFault.unavailable("too many messages wait", retryAfter: 5000)
+    }
+    let run = Run(
+      id: key, session: session, message: message,
+      seconds: seconds.flatMap { $0 > 0 ? $0 : nil } ?? Double(Self.replySeconds))
+    if let client { run.members.insert(client) }
+    runs[key] = run
+    do {
+      try await keep("user", message, session)
+    } catch {
+      runs[key] = nil
+      throw error
+    }
+    if run.outcome == nil {
+      // The server may have begun to stop meanwhile, and ended what it knew of.
+      if isStopping { await abort(run, reason: "shutdown") } else { waitingRuns.append(run) }
+    }
+    return run
+  }
+
+  /// Makes a reply for who does not follow the events.
+  func reply(
+    to message: String, _ session: SessionKey, id: String
+  ) async throws -> AsyncStream<Run.Part> {
+    let run = try await begin(id, session, message, seconds: nil, nil)
+    let (parts, reader) = AsyncStream.makeStream(of: Run.Part.self)
+    run.readers.append(reader)
+    startRuns()
+    return parts
+  }
+
+  /// Ends the run of a reader that is gone.
+  func abandon(_ id: String) async {
+    if let run = runs[id], run.outcome == nil { await abort(run, reason: "disconnected") }
+  }
+
+  /// The conversation of a run that is not forgotten.
+  func session(of id: String) -> SessionKey? { runs[id]?.session }
+
+  // MARK: - Conversations
+
+  /// Keeps a message, and tells those who follow the conversation.
+  @discardableResult
+  func keep(_ role: String, _ text: String, _ session: SessionKey) async throws -> Int64 {
+    let message = ChatMessage(role: role, text: text, time: Timestamp.now().milliseconds)
+    let id = try await store.add(message, to: session.text)
+    tell("session.message", ["sessionKey": .text(session.text), "message": message.node]) {
+      $0.followed.contains(session)
+    }
+    tell("sessions.changed", ["sessionKey": .text(session.text), "reason": "message"]) {
+      $0.followsSessions
+    }
+    return id
+  }
+
+  /// `sessions.messages.subscribe`.
+  func follow(_ key: SessionKey, _ client: Client) throws -> JSONNode {
+    guard client.followed.count < 100 || client.followed.contains(key) else {
+      throw GatewayFault.invalid("too many subscriptions")
+    }
+    clients[client.peer.number]?.followed.insert(key)
+    return ["subscribed": true, "key": .text(key.text)]
+  }
+
+  /// `chat.history`: what was said, and the run that is under way.
+  func history(_ params: Params) async throws -> JSONNode {
+    let session = try SessionKey(params.text("sessionKey"))
+    let offset = params.number("offset") ?? 0
+    let page = try await store.chat(
+      session.text, offset: offset, limit: params.number("limit") ?? 200)
+    let limit = params.number("maxChars")
+    let running = (activeRuns + waitingRuns).filter { $0.session == session && $0.outcome == nil }
+    return [
+      "sessionKey": .text(session.text), "sessionId": .text(page.sessionID),
+      "messages": .list(page.messages.map { $0.cut(to: limit).node }),
+      "hasMore": .bool(page.hasMore),
+      "nextOffset": page.hasMore ? .number(offset + page.messages.count) : .absent,
+      // What was sent of its text, so that the deltas that follow fit on.
+      "inFlightRun": running.first.map { run in
+        ["runId": .text(run.id), "text": .text(run.text.takenText)]
+      } ?? .absent,
+      "sessionInfo": [
+        "hasActiveRun": .bool(!running.isEmpty), "activeRunIds": .texts(running.map(\.id)),
+      ],
+    ]
+  }
+
+  /// `sessions.list`.
+  func sessions(_ params: Params) async throws -> JSONNode {
+    let now = Timestamp.now().milliseconds
+    let since = params.number("activeMinutes").map { now - min($0, 100_000_000) * 60_000 } ?? 0
+    let rows = try await store.chatSessions(limit: params.number("limit") ?? 100, since: since)
+    let busy = Set((activeRuns + waitingRuns).filter { $0.outcome == nil }.map(\.session.text))
+    return [
+      "ts": .number(now), "count": .number(rows.count),
+      "sessions": .list(
+        rows.map { row in
+          [
+            "key": .text(row.key), "sessionId": .text(row.id), "kind": "direct",
+            "updatedAt": .number(row.updated), "hasActiveRun": .bool(busy.contains(row.key)),
+            "lastMessagePreview": params.isTrue("includeLastMessage") ? .text(row.last) : .absent,
+          ]
+        }),
+    ]
+  }
+}
+
+extension ChatMessage {
+  /// As a row of the history, and in events.
+  var node: JSONNode {
+    [
+      "role": .text(role), "content": [["type": "text", "text": .text(text)]],
+      "timestamp": .number(time),
+    ]
+  }
+
+  /// With at most so many characters.
+  fileprivate func cut(to limit: Int?) -> ChatMessage {
+    guard let limit, text.count > limit else { return self }
+    return ChatMessage(
+      role: role, text: text.prefix(limit) + "\n\u{2026}(truncated)", time: time)
+  }
+}
+
+extension Run {
+  /// What a request for the run is answered with.
+  fileprivate func result() throws(GatewayFault) -> JSONNode {
+    if case .failed(let reason, _) = outcome { throw .unavailable(reason) }
+    let payload: JSONNode = ["runId": .text(id), "status": .text(status)]
+    guard outcome == .reply else { return payload }
+    return payload.adding([
+      "summary": "completed", "result": ["payloads": [["text": .text(text.text)]]],
+    ])
+  }
+
+  /// The same without a refusal.
+  fileprivate var ending: JSONNode {
+    var error: String?
+    if case .failed(let reason, _) = outcome { error = reason }
+    return [
+      "runId": .text(id), "status": .text(status), "error": .text(error),
+      "startedAt": .number(started?.milliseconds), "endedAt": .number(ended?.milliseconds),
+    ]
+  }
+}
+
+extension Gateway {
+  /// Decides about a client that wants to come in (Agent/OpenClaw/CONTRACT.md 4 and 5).
+  func admit(_ peer: Peer, _ connect: ConnectRequest) async throws -> Client {
+    let now = Timestamp.now()
+    let admission = Admission(
+      nonce: peer.nonce, greeted: peer.greeted, now: now.milliseconds, token: settings.token,
+      isLocal: peer.isLocal, asksForDevices: settings.asksForDevices)
+    let version = try admission.protocolVersion(connect)
+    guard connect.role == "operator" else {
+      throw GatewayFault.invalid("role \(connect.role): this gateway has no nodes")
+    }
+    // All who come through a tunnel have one address, that of this machine.
+    let name = peer.isLocal ? connect.device?.id ?? "" : peer.address
+    if let wait = failures.wait(name, now: now.milliseconds) {
+      throw GatewayFault(
+        code: "INVALID_REQUEST", message: "unauthorized: too many failed attempts",
+        details: [
+          "code": "AUTH_RATE_LIMITED", "reason": "rate_limited",
+          "recommendedNextStep": "wait_then_retry",
+        ], isRetryable: true, retryAfter: wait)
+    }
+    let key: DeviceKey?
+    let known: PairedDevice?
+    let proof: Admission.Proof
+    do throws(GatewayFault) {
+      key = try admission.device(connect)
+      known = key.flatMap { devices[$0.deviceID] }
+      proof = try admission.proof(connect, known: known?.token)
+    } catch {
+      failures.note(name, now: now.milliseconds)
+      throw error
+    }
+    if proof == .device, let known, !isPart(connect.knownScopes, of: known.scopes) {
+      // The device may have more; its token does not.
+      try await pair(wanted(connect, key, known, now), "scope-upgrade", peer)
+    } else if let key, known.map({ !isPart(connect.knownScopes, of: $0.scopes) }) ?? true {
+      try await pair(
+        wanted(connect, key, known, now), known == nil ? "not-paired" : "scope-upgrade", peer)
+    }
+    return Client(
+      peer: peer, connect: connect, version: version, scopes: connect.knownScopes, since: now)
+  }
+
+  /// What a client is told when it is in.
+  func hello(_ client: Client) -> JSONNode {
+    let device = client.connect.device.flatMap { devices[$0.id] }
+    return [
+      "type": "hello-ok", "protocol": .number(client.version),
+      "server": ["version": .text(suiteVersion), "connId": .text("c-\(client.peer.number)")],
+      "features": [
+        "methods": .texts(GatewayMethod.all.map(\.name)), "events": .texts(GatewayMethod.events),
+      ],
+      "snapshot": [
+        "presence": presence, "health": health,
+        "stateVersion": ["presence": 1, "health": 1], "uptimeMs": .number(uptime),
+        "sessionDefaults": [
+          "defaultAgentId": .text(SessionKey.agent), "mainKey": .text(SessionKey.main.name),
+          "mainSessionKey": .text(SessionKey.main.text), "scope": "per-sender",
+        ],
+      ],
+      "auth": [
+        "role": "operator", "scopes": .texts(scopeNames(client)),
+        "deviceToken": .text(device?.token), "issuedAtMs": .number(device?.approvedAt),
+      ],
+      "policy": [
+        "maxPayload": .number(Self.messageLimit),
+        "maxBufferedBytes": .number(settings.backlogLimit),
+        "tickIntervalMs": .number(Int(Self.tickInterval.components.seconds) * 1000),
+      ],
+    ]
+  }
+
+  /// Milliseconds since the start.
+  var uptime: Int { Timestamp.now().milliseconds - started.milliseconds }
+
+  /// A client's scopes, in the order of `Scope`.
+  func scopeNames(_ client: Client) -> [String] {
+    Scope.allCases.filter(client.scopes.contains).map(\.rawValue)
+  }
+
+  private func isPart(_ wanted: Set<Scope>, of allowed: Set<Scope>) -> Bool {
+    wanted.allSatisfy { $0.isReached(by: allowed) }
+  }
+
+  /// The device as it would be kept, with the scopes that it has and wants.
+  private func wanted(
+    _ connect: ConnectRequest, _ key: DeviceKey?, _ known: PairedDevice?, _ now: Timestamp
+  ) -> PairedDevice {
+    PairedDevice(
+      id: connect.device?.id ?? "", publicKey: Base64.url(key?.raw ?? []),
+      client: connect.clientID, platform: connect.platform, name: connect.displayName,
+      scopes: connect.knownScopes.union(known?.scopes ?? []),
+      token: known?.token ?? Base64.random(bytes: 32), approvedAt: now.milliseconds)
+  }
+
+  // MARK: - Devices
+
+  /// Lets a device in, or asks for somebody to do so.
+  private func pair(_ device: PairedDevice, _ reason: String, _ peer: Peer) async throws {
+    guard devices.count < ActionStore.deviceLimit || devices[device.id] != nil else {
+      throw GatewayFault.unavailable("too many devices are paired")
+    }
+    if peer.isLocal && !settings.asksForDevices {
+      devices[device.id] = device
+      try await store.put(device)
+      return
+    }
+    let now = Timestamp.now().milliseconds
+    guard
+      let (request, isNew) = pairings.add(device, reason: reason, address: peer.address, now: now)
+    else {
+      throw GatewayFault.unavailable("too many devices wait to be paired", retryAfter: 60_000)
+    }
+    if isNew {
+      broadcast("device.pair.requested", scope: .pairing, request.node)
+      promptForPairing()
+    }
+    throw GatewayFault(
+      code: "NOT_PAIRED", message: "pairing required",
+      details: [
+        "code": "PAIRING_REQUIRED", "reason": .text(reason), "requestId": .text(request.id),
+        "recommendedNextStep": "wait_then_retry", "pauseReconnect": true,
+      ])
+  }
+
+  /// Decides about a device that waits.
+  ///
+  /// - Returns: nil when it does not wait (any more).
+  func decide(_ id: String, approves: Bool) async throws -> PairingRequest? {
+    guard let request = pairings.take(id, now: Timestamp.now().milliseconds) else { return nil }
+    if approves {
+      try await store.put(request.device)
+      devices[request.device.id] = request.device
+    }
+    broadcast(
+      "device.pair.resolved", scope: .pairing,
+      [
+        "requestId": .text(id), "deviceId": .text(request.device.id),
+        "decision": approves ? "approved" : "rejected", "ts": .time(.now()),
+      ])
+    return request
+  }
+}
+
+/// What a reply command says of its work: the tools and thoughts of a run, as events of the
+/// gateway (Agent/OpenClaw/CONTRACT.md 7). Nothing of it is kept.
+extension Gateway {
+  /// Takes lines of descriptor 3.
+  func take(_ lines: [NoteLines.Line], of run: Run) {
+    for line in lines {
+      run.notes.lines += 1
+      do throws(ReplyNote.Fault) {
+        switch line {
+        case .text(let bytes) where bytes.allSatisfy { $0 == 32 || $0 == 9 || $0 == 13 }: break
+        case .text(let bytes): try take(ReplyNote(bytes), of: run)
+        case .tooLong: throw .init(reason: "longer than \(NoteLines.longest) bytes")
+        case .tooMuch:
+          throw .init(reason: "more than \(NoteLines.most) bytes; the rest is not read")
+        }
+      } catch {
+        complain(error.reason, of: run)
+      }
+    }
+  }
+
+  /// The command has ended: what it left open is over.
+  func endNotes(of run: Run) {
+    for (id, name) in run.notes.names.sorted(by: { $0.key < $1.key }) {
+      emitTool(
+        run, id,
+        ["phase": "result", "name": .text(name), "isError": true, "meta": "its end was not told"])
+    }
+    run.notes.names = [:]
+    run.notes.faults?.finish()
+  }
+
+  private func complain(_ reason: String, of run: Run) {
+    var faults = run.notes.faults ?? FaultLog(diagnostics)
+    faults.line("reply command: descriptor 3", run.notes.lines, reason)
+    run.notes.faults = faults
+  }
+
+  private func take(_ note: ReplyNote, of run: Run) throws(ReplyNote.Fault) {
+    switch note {
+    case .tool(let tool): try take(tool, of: run)
+    case .usage(let usage): run.notes.usage = usage
+    case .thinking(let text):
+      let before = run.notes.thought
+      run.notes.thought = text
+      let delta = text.utf8.starts(with: before.utf8) ? text.dropFirst(before.count) : text[...]
+      emit(run, "thinking", ["text": .text(text), "delta": .text(String(delta))])
+    }
+  }
+
+  private func take(_ tool: ReplyNote.Tool, of run: Run) throws(ReplyNote.Fault) {
+    let isOver = run.notes.calls[tool.id]
+    if isOver == true { throw .init(reason: "that call is over") }
+    let name = JSONNode.text(tool.name)
+    if isOver == nil {
+      if run.notes.calls.count >= RunNotes.mostCalls {
+        throw .init(reason: "more than \(RunNotes.mostCalls) calls")
+      }
+      // What was said before it is seen before it.
+      flush(run)
+      emitTool(run, tool.id, ["phase": "start", "name": name, "args": tool.arguments])
+    }
+    run.notes.calls[tool.id] = tool.state.isEnd
+    run.notes.names[tool.id] = tool.state.isEnd ? nil : tool.name
+    let printed: JSONNode =
+      tool.output.map { ["content": [["type": "text", "text": .text($0)]]] } ?? .object([])
+    guard tool.state.isEnd else {
+      guard tool.output != nil else { return }
+      return emitTool(run, tool.id, ["phase": "update", "name": name, "partialResult": printed])
+    }
+    let details: JSONNode =
+      tool.exitCode == nil && tool.milliseconds == nil
+      ? .absent : ["exitCode": .number(tool.exitCode), "durationMs": .number(tool.milliseconds)]
+    emitTool(
+      run, tool.id,
+      [
+        "phase": "result", "name": name, "isError": .bool(tool.state != .succeeded),
+        "meta": .text(tool.label), "result": printed.adding(["details": details]),
+      ])
+  }
+
+  private func emitTool(_ run: Run, _ id: String, _ data: JSONNode) {
+    emit(run, "tool", data.adding(["toolCallId": .text("\(run.id)/\(id)")]))
+  }
+}
+
+/// Pairing at the terminal where the server runs.
+extension Gateway {
+  /// Shows the device that waits longest, once.
+  func promptForPairing() {
+    guard let request = pairings.pending(now: Timestamp.now().milliseconds).first,
+      request.id != promptedPairing
+    else { return }
+    promptedPairing = request.id
+    let device = request.device
+    let name = device.name.map { " \u{201c}\(Visible.line($0))\u{201d}" } ?? ""
+    let scopes = device.scopeNames.joined(separator: ", ")
+    diagnostics.say(
+      "device \(device.id.prefix(12))\(name) (\(Visible.line(device.client)), "
+        + "\(Visible.line(device.platform))) from \(request.address) wants \(scopes); "
+        + "request \(request.id): y or n?")
+  }
+
+  /// Takes a line that was typed: `y` or `n` about the device that was shown.
+  func answerPairing(_ line: String) async {
+    guard let id = promptedPairing else { return }
+    let word = line.trimmingBlanks().lowercased()
+    guard word == "y" || word == "n" else {
+      if !word.isEmpty { diagnostics.say("request \(id): y or n?") }
+      return
+    }
+    do {
+      let request = try await decide(id, approves: word == "y")
+      let result = request == nil ? "gone" : word == "y" ? "approved" : "rejected"
+      diagnostics.say("request \(id): \(result)")
+    } catch {
+      diagnostics.errorRarely("the store", ErrorText.of(error))
+    }
+    promptedPairing = nil
+    promptForPairing()
+  }
+}
+
+/// The runs: each makes a reply, piece by piece (Agent/OpenClaw/CONTRACT.md 7).
+extension Gateway {
+  /// How many replies are made at a time.
+  private static let activeLimit = 8
+  /// The most that an ended run is kept, and how many of them.
+  private static let keptSeconds = 300
+  private static let keptRuns = 1000
+  /// How often text is sent of a reply.
+  private static let flushInterval = Duration.milliseconds(150)
+
+  /// Begins the runs whose turn it is: one of each conversation.
+  func startRuns() {
+    while activeRuns.count < Self.activeLimit,
+      let next = waitingRuns.first(where: { run in
+        !activeRuns.contains { $0.session == run.session }
+      })
+    {
+      waitingRuns.removeAll { $0 === next }
+      activeRuns.append(next)
+      Task { await perform(next) }
+    }
+  }
+
+  /// Calls a function when a run has ended, at once when it has.
+  ///
+  /// - Parameters:
+  ///   - run: the run.
+  ///   - peer: the number of the connection that waits; nil for the gateway itself.
+  ///   - body: called once, unless the connection leaves before.
+  @discardableResult
+  func atEnd(of run: Run, _ peer: Int?, _ body: @escaping (Run) -> Void) -> Int {
+    lastWaiter += 1
+    if run.outcome == nil {
+      run.waiters[lastWaiter] = .init(peer: peer, call: body)
+    } else {
+      body(run)
+    }
+    return lastWaiter
+  }
+
+  /// Forgets runs that ended long ago.
+  func forgetEndedRuns() {
+    let old = Timestamp.now().adding(.seconds(-Self.keptSeconds))
+    while let id = endedRuns.first,
+      endedRuns.count > Self.keptRuns || (runs[id]?.ended).map({ $0 < old }) ?? true
+    {
+      endedRuns.removeFirst()
+      runs[id] = nil
+    }
+  }
+
+  /// Ends a run because somebody wants it.
+  func abort(_ run: Run, reason: String) async {
+    run.process?.stop()
+    if let id = run.approval { cancelApproval(id) }
+    waitingRuns.removeAll { $0 === run }
+    await end(run, .aborted, reason: reason)
+  }
+
+  private func perform(_ run: Run) async {
+    defer {
+      activeRuns.removeAll { $0 === run }
+      startRuns()
+    }
+    guard run.outcome == nil, let command = settings.command else { return }
+    let now = Timestamp.now()
+    run.started = now
+    emit(run, "lifecycle", ["phase": "start", "startedAt": .time(now)])
+    if settings.asksForReplies {
+      // Before anybody is asked: who talks sees what the reply waits for.
+      emitCall(run, "start", ["name": "exec", "args": ["command": .text(command)]])
+      let refusal = await askForReply(run, command)
+      guard run.outcome == nil else { return }
+      if let refusal {
+        emitCall(run, "result", ["isError": true, "meta": .text(refusal)])
+        return await end(run, .failed(refusal, kind: "refusal"), reason: nil)
+      }
+    }
+    emitChat(run, version: 4, ["state": "status", "phase": "starting_model"])
+    let process = CommandProcess(
+      command,
+      environment: [
+        "REPLY_RUN": run.id, "REPLY_SESSION": run.session.text, "REPLY_AGENT": SessionKey.agent,
+      ], input: Array(run.message.utf8), seconds: run.seconds,
+      limit: CommandProcess.replyLimit, takesNotes: true)
+    run.process = process
+    for await event in process.events {
+      switch event {
+      case .output(let bytes):
+        if run.outcome != nil { continue }
+        run.text.add(bytes)
+        flushSoon(run)
+      case .notes(let lines): if run.outcome == nil { take(lines, of: run) }
+      case .ended(let ending):
+        if let reason = ending.complaint { diagnostics.errorRarely("reply command", reason) }
+        if settings.asksForReplies {
+          emitCall(
+            run, "result",
+            ["isError": .bool(ending.outcome != .reply), "meta": .text(ending.complaint)])
+        }
+        await end(run, ending.outcome, reason: nil)
+      }
+    }
+    run.process = nil
+  }
+
+  /// Ends a run, once: first its text is kept, then all are told.
+  private func end(_ run: Run, _ outcome: Run.Outcome, reason: String?) async {
+    guard run.outcome == nil else { return }
+    run.text.finish()
+    flush(run)
+    endNotes(of: run)
+    run.outcome = outcome
+    run.ended = .now()
+    // The store has it; a run is known for a while.
+    run.message = ""
+    let text = run.text.text
+    if !text.isEmpty && (outcome == .reply || outcome == .aborted) {
+      do { run.kept = try await keep("assistant", text, run.session) } catch {
+        diagnostics.errorRarely("the store", ErrorText.of(error))
+      }
+    }
+    let ended = JSONNode.number(run.ended?.milliseconds)
+    let message: JSONNode = text.isEmpty ? .absent : Self.message(text)
+    switch outcome {
+    case .reply:
+      emit(run, "lifecycle", ["phase": "end", "endedAt": ended])
+      emitChat(
+        run,
+        [
+          "state": "final", "message": message, "stopReason": "stop", "usage": run.notes.usage,
+        ])
+    case .aborted:
+      emit(run, "lifecycle", ["phase": "end", "endedAt": ended, "aborted": true])
+      emitChat(run, version: 3, ["state": "aborted", "stopReason": .text(reason)])
+      emitChat(
+        run, version: 4, ["state": "aborted", "message": message, "stopReason": .text(reason)])
+    case .failed(let reason, let kind):
+      emit(run, "lifecycle", ["phase": "error", "error": .text(reason), "endedAt": ended])
+      emitChat(run, version: 3, ["state": "error", "errorMessage": .text(reason)])
+      emitChat(
+        run, version: 4,
+        ["state": "error", "errorMessage": .text(reason), "errorKind": .text(kind)])
+    }
+    endedRuns.append(run.id)
+    let waiters = run.waiters.sorted { $0.key < $1.key }.map(\.value)
+    run.waiters = [:]
+    for reader in run.readers {
+      reader.yield(.ended(outcome, text))
+      reader.finish()
+    }
+    run.readers = []
+    for timer in run.timers.values { timer.cancel() }
+    run.timers = [:]
+    for waiter in waiters { waiter.call(run) }
+    forgetEndedRuns()
+  }
+
+  // MARK: - Text
+
+  private func flushSoon(_ run: Run) {
+    // Who gets all of the text each time gets a long one less often.
+    let interval = max(Self.flushInterval, .microseconds(run.text.bytes.count))
+    let wait = interval - (.now - run.lastFlush)
+    if wait <= .zero { return flush(run) }
+    guard !run.isFlushPlanned else { return }
+    run.isFlushPlanned = true
+    Task {
+      try? await Poller.sleep(for: wait)
+      run.isFlushPlanned = false
+      if run.outcome == nil { flush(run) }
+    }
+  }
+
+  /// Sends what is new: to those who speak protocol 3 all of the text so far; to the
+  /// others what is to be appended, and all of it the first time.
+  func flush(_ run: Run) {
+    guard run.text.hasNews else { return }
+    run.lastFlush = .now
+    let (delta, replaces) = run.text.take()
+    let text = run.text.text
+    for reader in run.readers { reader.yield(.text(delta, replaces: replaces)) }
+    let change: JSONNode = ["delta": .text(delta), "replace": replaces ? true : .absent]
+    run.sequence += 1
+    lazy var said = agentEvent(run, "assistant", change.adding(["text": .text(text)])).bytes
+    lazy var added = agentEvent(run, "assistant", change).bytes
+    broadcast("agent", scope: .read) { $0.version < 4 ? said : added }
+    run.sequence += 1
+    let base = chatBase(run)
+    lazy var whole = base.adding(["state": "delta", "message": Self.message(text)]).bytes
+    let next = base.adding([
+      "state": "delta", "deltaText": .text(delta), "replace": replaces ? true : .absent,
+    ])
+    lazy var first = next.adding(["message": Self.message(text)]).bytes
+    lazy var later = next.bytes
+    broadcast("chat", scope: .read) { client in
+      if client.version < 4 { return whole }
+      return run.seenBy.insert(client.peer.number).inserted ? first : later
+    }
+  }
+
+  private static func message(_ text: String) -> JSONNode {
+    ChatMessage(role: "assistant", text: text, time: Timestamp.now().milliseconds).node
+  }
+
+  // MARK: - Events
+
+  private func chatBase(_ run: Run) -> JSONNode {
+    [
+      "runId": .text(run.id), "sessionKey": .text(run.session.text), "seq": .number(run.sequence),
+      "agentId": .text(SessionKey.agent),
+    ]
+  }
+
+  /// Sends a chat event; to clients of one protocol alone where one is named.
+  private func emitChat(_ run: Run, version: Int? = nil, _ more: JSONNode) {
+    run.sequence += 1
+    let bytes = chatBase(run).adding(more).bytes
+    broadcast("chat", scope: .read) { client in
+      version.map { $0 == client.version } ?? true ? bytes : nil
+    }
+  }
+
+  private func agentEvent(_ run: Run, _ stream: String, _ data: JSONNode) -> JSONNode {
+    [
+      "runId": .text(run.id), "seq": .number(run.sequence), "stream": .text(stream),
+      "ts": .time(.now()), "sessionKey": .text(run.session.text), "data": data,
+    ]
+  }
+
+  /// Sends an event of the one tool of a reply that somebody has to approve.
+  private func emitCall(_ run: Run, _ phase: String, _ more: JSONNode) {
+    let base: JSONNode = ["phase": .text(phase), "toolCallId": .text("call-\(run.id)")]
+    emit(run, "tool", base.adding(more))
+  }
+
+  /// Sends an event of what the agent does.
+  func emit(_ run: Run, _ stream: String, _ data: JSONNode) {
+    run.sequence += 1
+    let payload = agentEvent(run, stream, data)
+    guard stream == "tool" else { return broadcast("agent", scope: .read, payload) }
+    // The tools concern only those who take part and have asked to be told, and those who
+    // follow all conversations.
+    tell("agent", payload) {
+      run.members.contains($0.peer.number) && $0.connect.caps.contains("tool-events")
+    }
+    tell("session.tool", payload) { $0.followsSessions }
+  }
+}
+
+extension CommandProcess.Ending {
+  /// What it means for the run.
+  fileprivate var outcome: Run.Outcome {
+    switch self {
+    case .exited(0, _): .reply
+    case .stopped: .aborted
+    case .late: .failed("the reply command took too long", kind: "timeout")
+    default: .failed("reply command: \(complaint ?? "failed")", kind: "unknown")
+    }
+  }
+}
+
+/// A reply as a whole.
+struct SaidReply: Sendable {
+  let outcome: Run.Outcome
+  let text: String
+  /// What the store knows it by; nil for a reply that is empty.
+  var id: Int64?
+  /// When it was whole.
+  var time = Timestamp.now()
+}
+
+extension Gateway {
+  /// Makes a reply, and waits for its end.
+  ///
+  /// - Parameter seconds: how long it may take, with the time that it waits for its turn.
+  func wholeReply(
+    to message: String, _ session: SessionKey, id: String, seconds: Double
+  ) async throws -> SaidReply {
+    let run = try await begin(id, session, message, seconds: seconds, nil)
+    var isLate = false
+    let timer = Task {
+      try await Poller.sleep(for: .seconds(seconds))
+      isLate = run.outcome == nil
+      if isLate { await abort(run, reason: "timeout") }
+    }
+    startRuns()
+    let ended = await withCheckedContinuation { wait in
+      atEnd(of: run, nil) { run in
+        wait.resume(
+          returning: SaidReply(
+            outcome: run.outcome ?? .aborted, text: run.text.text, id: run.kept,
+            time: run.ended ?? .now()))
+      }
+    }
+    timer.cancel()
+    guard isLate else { return ended }
+    return SaidReply(outcome: .failed("no reply in time", kind: "timeout"), text: "")
+  }
 }

@@ -86,3 +86,162 @@ struct GatewayService: RequestService {
     return refusal
   }
 }
+
+/// The requests that want no WebSocket: replies over plain HTTP
+/// (Agent/OpenClaw/CONTRACT.md 9 to 11).
+extension GatewayService {
+  /// The answer to a request that may be asked.
+  func serve(_ head: RequestHead, _ body: [UInt8]) async -> ServedAnswer {
+    switch (head.method, head.path) {
+    case ("GET", "/health"), ("GET", "/healthz"), ("GET", "/readyz"):
+      return .whole(.json(#"{"ok":true,"status":"live"}"#))
+    case ("GET", "/"): return .whole(upgradeRequired(head))
+    case (_, "/v1/responses"), (_, "/api/agents"), (_, "/api/chat/agent"):
+      guard isAllowed(head) else { return .whole(refusal("Unauthorized", 401, "unauthorized")) }
+      do {
+        switch (head.method, head.path) {
+        case ("POST", "/v1/responses"): return try await respond(head, ResponsesRequest(body))
+        case ("GET", "/api/agents"): return .whole(.json(Self.agents.bytes))
+        case ("POST", "/api/chat/agent"): return .whole(try await chat(body))
+        default: return .whole(refusal("Method Not Allowed", 405))
+        }
+      } catch let fault as GatewayFault {
+        let isLater = fault.code == "UNAVAILABLE"
+        return .whole(
+          refusal(fault.message, isLater ? 503 : 400, isLater ? "api_error" : nil))
+      } catch {
+        diagnostics.errorRarely(head.path, ErrorText.of(error))
+        return .whole(refusal(ErrorText.of(error), 500, "api_error"))
+      }
+    case ("GET", _), ("HEAD", _): return .whole(.noSuchPath)
+    default: return .whole(.noSuchMethod)
+    }
+  }
+
+  private static let agents: JSONNode = [
+    "agents": [["id": .text(SessionKey.agent), "name": "agent-serve", "emoji": "\u{1f41a}"]]
+  ]
+
+  /// Whether what a client posts is looked at.
+  func takesBody(_ head: RequestHead) -> Bool {
+    ["/v1/responses", "/api/chat/agent"].contains(head.path) && isAllowed(head)
+  }
+
+  /// Whether a request shows the token, where there is one.
+  private func isAllowed(_ head: RequestHead) -> Bool {
+    guard let token else { return true }
+    let value = head["authorization"] ?? ""
+    let scheme = "bearer "
+    guard value.lowercased().hasPrefix(scheme) else { return false }
+    return token.matches(String(value.dropFirst(scheme.count)).trimmingBlanks())
+  }
+
+  private func refusal(_ message: String, _ status: Int, _ type: String? = nil) -> WholeAnswer {
+    let body: JSONNode = [
+      "error": ["message": .text(message), "type": .text(type ?? "invalid_request_error")]
+    ]
+    return .json(body.bytes, status: status)
+  }
+
+  // MARK: - POST /v1/responses
+
+  private func respond(
+    _ head: RequestHead, _ request: ResponsesRequest
+  ) async throws -> ServedAnswer {
+    let id = RandomID.make()
+    let session = try await session(head, request, id)
+    let parts = try await gateway.reply(to: request.message, session, id: id)
+    let answer = ResponsesAnswer(id: id, model: request.model, created: Timestamp.now().seconds)
+    guard request.streams else {
+      let (outcome, text) = await end(of: parts, id)
+      return .whole(
+        .json(
+          answer.response(outcome, text).bytes, status: outcome == .reply ? 200 : 500))
+    }
+    return .stream(ResponsesStream(gateway: gateway, id: id, parts: parts, answer: answer))
+  }
+
+  /// A reply as it is made.
+  private final class ResponsesStream: EventSource {
+    let gateway: Gateway
+    let id: String
+    let parts: AsyncStream<Run.Part>
+    let answer: ResponsesAnswer
+
+    init(gateway: Gateway, id: String, parts: AsyncStream<Run.Part>, answer: ResponsesAnswer) {
+      self.gateway = gateway
+      self.id = id
+      self.parts = parts
+      self.answer = answer
+    }
+
+    func send(to client: EventSink) async throws {
+      // Also where the client is gone before anything was sent.
+      defer { Task { [gateway, id] in await gateway.abandon(id) } }
+      let sending = Poller.start(throwing: { [self] in
+        try await client.begin()
+        try await client.send([Block(answer.opening)])
+        for await part in parts {
+          switch part {
+          // The end has the whole text: what was said before stays said.
+          case .text(let text, _): try await client.send([Block(answer.delta(text))])
+          case .ended(let outcome, let text):
+            try await client.send([Block(answer.closing(outcome, text))])
+          }
+        }
+        try Task.checkCancellation()
+      })
+      client.whenLeft { sending.cancel() }
+      try await sending.value
+    }
+  }
+
+  /// The conversation of a request: the one that it names, that of its user or of the
+  /// answer before; or one of its own.
+  private func session(
+    _ head: RequestHead, _ request: ResponsesRequest, _ id: String
+  ) async throws -> SessionKey {
+    if let key = head["x-openclaw-session-key"], !key.isEmpty {
+      guard key.utf16.count <= 512 else { throw GatewayFault.invalid("session key too long") }
+      return try SessionKey(key)
+    }
+    if let user = request.user { return try SessionKey("openresponses-user:\(user)") }
+    if let previous = request.previous, previous.hasPrefix("resp_"),
+      let session = await gateway.session(of: String(previous.dropFirst(5)))
+    {
+      return session
+    }
+    return try SessionKey("openresponses:\(id)")
+  }
+
+  /// Waits for a whole reply, which is given up when its client leaves.
+  private func end(
+    of parts: AsyncStream<Run.Part>, _ id: String
+  ) async -> (Run.Outcome, String) {
+    for await part in parts {
+      if case .ended(let outcome, let text) = part { return (outcome, text) }
+    }
+    if Task.isCancelled { await gateway.abandon(id) }
+    return (.aborted, "")
+  }
+
+  // MARK: - POST /api/chat/agent
+
+  /// Claudio's own form: the conversation so far, whose last message is replied to.
+  private func chat(_ body: [UInt8]) async throws -> WholeAnswer {
+    let value = try GatewayRequest.value(body)
+    if let agent = value["agent"]?.string, !agent.isEmpty { try SessionKey.check(agent: agent) }
+    let last = value["messages"]?.elements.last { $0["role"]?.string == "user" }
+    guard let message = last?["content"]?.string else {
+      throw GatewayFault.invalid("messages: no message of a user")
+    }
+    let id = RandomID.make()
+    let parts = try await gateway.reply(to: message, SessionKey("http:\(id)"), id: id)
+    let (outcome, text) = await end(of: parts, id)
+    if case .failed(let reason, _) = outcome { return refusal(reason, 500, "api_error") }
+    let answer: JSONNode = [
+      "choices": [["message": ["role": "assistant", "content": .text(text)]]]
+    ]
+    return .json(answer.bytes)
+  }
+}

@@ -72,8 +72,6 @@ final class PeerSession {
   // MARK: - What comes
 
   /// Reads until the client has closed.
-  ///
-  /// - Throws: what ends the connection at once.
   private func read() async throws {
     let patience = ContinuousClock.now + Self.patience
     while true {

@@ -94,8 +94,6 @@ struct Authority: Hashable, Sendable {
 struct ServedNames: Sendable {
   private let names: [Authority]
 
-  /// - Parameter names: beside those of loopback; one without a port stands for
-  ///   every port.
   init(_ names: [Authority]) { self.names = names }
 
   /// - Parameter authority: nil when the client named none, as no browser does.

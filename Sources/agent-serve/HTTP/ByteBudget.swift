@@ -4,7 +4,6 @@ final class ByteBudget: Sendable {
   private let limit: Int
   private let kept = Guarded(0)
 
-  /// - Parameter limit: how many are kept at a time.
   init(limit: Int) { self.limit = limit }
 
   /// The part of one request, nothing so far.

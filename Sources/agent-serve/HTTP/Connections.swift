@@ -14,9 +14,6 @@ final class Connections {
   private var dropped: Set<ObjectIdentifier> = []
   private var waiters: [UnsafeContinuation<Void, Never>] = []
 
-  /// - Parameters:
-  ///   - descriptors: how many the process may have.
-  ///   - diagnostics: says who is cut off.
   nonisolated init(descriptors: Int, diagnostics: Diagnostics) {
     limit = max(8, descriptors - Self.reserve)
     self.diagnostics = diagnostics
@@ -55,8 +52,6 @@ final class Connections {
   /// Breaks off those that have kept us waiting for longest, a few more than must be,
   /// unless enough are being closed already. Streams, and requests that are being
   /// worked on, go on.
-  ///
-  /// - Parameter least: how many must be, whatever the limit.
   func dropOldest(atLeast least: Int = 0, at now: ContinuousClock.Instant = .now) {
     let excess = max(open.count - limit, least) - dropped.count
     guard excess > 0 else { return }
@@ -83,7 +78,6 @@ final class Tickets: Sendable {
   private let limit: Int
   private let state = Guarded((open: 0, isClosed: false))
 
-  /// - Parameter limit: how many are given out at a time.
   init(limit: Int = .max) { self.limit = limit }
 
   /// A ticket for a request, nil when there are too many or the server is stopping.

@@ -21,8 +21,6 @@ struct ListenAddress: Equatable, Sendable {
   private let given: String
 
   /// Reads `HOST:PORT`: a name, an IPv4 address, or an IPv6 one in brackets.
-  ///
-  /// - Throws: `UsageError`.
   init(_ text: String) throws(UsageError) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
     else { throw UsageError("--listen \(text): not HOST:PORT") }
@@ -41,7 +39,6 @@ struct ListenAddress: Equatable, Sendable {
     (host, isIPv6, given, self.port) = ("127.0.0.1", false, "127.0.0.1", port)
   }
 
-  /// - Parameter other: this host.
   init(_ other: ListenAddress, port: UInt16) {
     (host, isIPv6, given, self.port) = (other.host, other.isIPv6, other.given, port)
   }
@@ -64,9 +61,6 @@ struct ListenAddress: Equatable, Sendable {
   var text: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   /// Binds and listens.
-  ///
-  /// - Returns: a descriptor that does not block, and the port that was got.
-  /// - Throws: `SystemError`.
   func listen() throws(SystemError) -> (descriptor: Int32, port: UInt16) {
     var port = port
     let descriptor = clibc_tcp_listen(host, &port)
@@ -76,8 +70,6 @@ struct ListenAddress: Equatable, Sendable {
 
   /// Asks for the address and gives it back: whether it can be had is known
   /// before anything is stored.
-  ///
-  /// - Throws: `SystemError`.
   func probe() throws(SystemError) { close(try listen().descriptor) }
 
   #if canImport(Glibc)

@@ -6,7 +6,6 @@ import Core
 struct QueryParameters: Equatable {
   let pairs: [(name: String, value: String)]
 
-  /// - Parameter text: what follows the `?`.
   init(_ text: String) {
     pairs = text.split(separator: "&").map { pair in
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -73,9 +72,6 @@ struct QueryParameters: Equatable {
 struct RequestObject {
   private let json: [UInt8]
 
-  /// - Parameters:
-  ///   - body: the body.
-  ///   - type: its content type.
   /// - Returns: nil for JSON that is none.
   init?(_ body: [UInt8], type: String) {
     let type = type.lowercased()

@@ -32,9 +32,6 @@ final class RequestHead: Sendable {
     /// Without blanks and tabs around it.
     let value: String
 
-    /// - Parameter line: without its end, and without a control character but tabs.
-    /// - Throws: `RequestFault` for a name that is none; a line that goes on with the one before
-    ///   has none.
     init(_ line: UnsafeRawBufferPointer) throws(RequestFault) {
       guard let colon = line.firstIndex(of: 0x3a), Token.isToken(line[..<colon]) else {
         throw .malformed
@@ -56,7 +53,6 @@ final class RequestHead: Sendable {
   /// The target behind the `?`.
   var query: String { target.query }
 
-  /// - Throws: `RequestFault` for what two servers could understand differently.
   init(_ line: RequestLine, _ fields: [Field]) throws(RequestFault) {
     method = line.method
     isOld = line.isOld
@@ -214,7 +210,6 @@ struct RequestTarget: Equatable, Sendable {
   /// - Parameters:
   ///   - text: the second word of the request line.
   ///   - method: the first one.
-  /// - Throws: `RequestFault` for what has none of the forms.
   init(_ text: String, method: String) throws(RequestFault) {
     // The usual form.
     if text.utf8.first == 0x2f, !text.utf8.contains(where: { $0 == 0x25 || $0 == 0x3f }) {

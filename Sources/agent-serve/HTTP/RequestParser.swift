@@ -45,7 +45,6 @@ struct RequestParser {
   ///   - bytes: what was not used up before, and what has come since.
   ///   - used: how many of them are used up; raised by as many as have become so.
   /// - Returns: nil when more must come first.
-  /// - Throws: `RequestFault`; nothing can be read behind it.
   mutating func next(
     _ bytes: UnsafeRawBufferPointer, _ used: inout Int
   ) throws(RequestFault) -> Part? {
@@ -178,8 +177,6 @@ struct RequestLine: Equatable, Sendable {
 
   init() {}
 
-  /// - Parameter text: without the line's end, and without a control character but tabs.
-  /// - Throws: `RequestFault`.
   init(_ text: UnsafeRawBufferPointer) throws(RequestFault) {
     guard let first = text.firstIndex(of: 0x20), let last = text.lastIndex(of: 0x20), first < last
     else { throw .malformed }

@@ -14,10 +14,6 @@ enum Automations {
   ]
 
   /// `GET /api/automations`.
-  ///
-  /// - Parameters:
-  ///   - query: the request's parameters.
-  ///   - document: passed `Document.check`.
   static func list(_ query: QueryParameters, _ document: [UInt8]) -> WholeAnswer {
     guard let guild = query.word("guildId") else {
       return .error("guildId is required", status: 400)
@@ -39,11 +35,6 @@ enum Automations {
   }
 
   /// `GET /api/automations/runs`: of one automation of a guild, newest first.
-  ///
-  /// - Parameters:
-  ///   - query: the request's parameters.
-  ///   - document: the runs.
-  ///   - automations: what they belong to.
   static func runs(_ query: QueryParameters, _ document: [UInt8], of automations: [UInt8])
     -> WholeAnswer
   {

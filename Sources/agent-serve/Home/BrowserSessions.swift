@@ -16,9 +16,6 @@ struct BrowserSessions: Sendable {
     "browser_agent_session_turn",
   ]
 
-  /// - Parameters:
-  ///   - query: the request's parameters.
-  ///   - now: what `sinceHours` counts back from.
   init(_ query: QueryParameters, now: Timestamp) {
     limit = query.integer("limit", default: 50, in: 1...200)
     since = query.since(now: now) ?? now.before(hours: 24).rfc3339
@@ -72,17 +69,12 @@ struct BrowserSession {
   private var isFailed = false
   private var tools: [(tool: String, step: Int, time: String)] = []
 
-  /// - Parameter newest: the time of its newest row.
   init(_ newest: String) {
     startedAt = newest
     lastActiveAt = newest
   }
 
   /// Takes the next older row.
-  ///
-  /// - Parameters:
-  ///   - action: the row.
-  ///   - facts: its metadata.
   mutating func add(_ action: LoggedAction, _ facts: ScanObject) {
     startedAt = min(startedAt, action.createdAt)
     guild = guild ?? action.guild

@@ -37,7 +37,6 @@ struct Guilds {
   /// In the order in which they were put.
   let all: [Guild]
 
-  /// - Parameter document: passed `Document.check`.
   init(_ document: [UInt8]) {
     all = document.withUnsafeBytes { bytes in
       (ScanObject.list(bytes) ?? []).map { row in

@@ -5,12 +5,9 @@ import Records
 struct VoicePanels {
   private let state: [UInt8]
 
-  /// - Parameter state: passed `Document.check`.
   init(_ state: [UInt8]) { self.state = state }
 
   /// `GET /api/voice/asr-sessions`.
-  ///
-  /// - Parameter now: what an idle timer ends after.
   func asrSessions(now: Timestamp) -> RecordText {
     let rows = rows("asrSessions") { session, row in
       var ends: String?
@@ -108,7 +105,6 @@ struct VoicePanels {
     state.withUnsafeBytes { body(ScanObject($0)?.objects("sessions") ?? []) }
   }
 
-  /// - Parameter json: adds to what is said of every row's session.
   private func rows(
     _ member: String, _ json: (RecordText, ScanObject) -> RecordText
   ) -> [RecordText] {

@@ -7,9 +7,6 @@ struct FactDecoder {
   let now: Timestamp
 
   /// A fact.
-  ///
-  /// - Parameter object: the members.
-  /// - Throws: `ActionFault` with the dashboard's words where it has some.
   func decode(_ object: ScanObject) throws(ActionFault) -> StoredFact {
     let metadata = ScanObject(object["metadata"].bytes) ?? ScanObject()
     func text(_ names: String...) -> String? {
@@ -83,9 +80,6 @@ struct PostedFacts {
   /// Whether no line of it is JSON.
   private(set) var isUnreadable = true
 
-  /// - Parameters:
-  ///   - body: the request's.
-  ///   - now: the time of facts that name none.
   init(_ body: [UInt8], now: Timestamp) {
     let body = body.withUnsafeBytes { UTF8Text.isValid($0) ? body : UTF8Text.repaired($0) }
     let decoder = FactDecoder(now: now)

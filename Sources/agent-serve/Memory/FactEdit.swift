@@ -15,10 +15,6 @@ struct FactEdit: Sendable, Equatable {
   /// 0 to 1.
   let confidence: Double
 
-  /// - Parameters:
-  ///   - id: the last segment of the path.
-  ///   - body: the request's members.
-  /// - Throws: `FactRefusal`, the first check that fails in the dashboard's order.
   init(id: String, _ body: ScanObject) throws(FactRefusal) {
     guild = try Self.guild(body)
     self.id = try Self.id(id)
@@ -58,9 +54,6 @@ struct FactRefusal: Error, Equatable {
   /// 400, 404 or 409.
   let status: Int
 
-  /// - Parameters:
-  ///   - reason: the dashboard's word.
-  ///   - status: HTTP's.
   init(_ reason: String, status: Int = 400) {
     self.reason = reason
     self.status = status
@@ -81,11 +74,6 @@ struct FactRefusal: Error, Equatable {
 enum KeptText {
   /// White space runs become one blank, none is left at the ends, and what is
   /// over the limit is cut off.
-  ///
-  /// - Parameters:
-  ///   - text: any text.
-  ///   - limit: UTF-16 units. Where that cuts a character in two, its first
-  ///     half becomes U+FFFD.
   static func folded(_ text: String, limit: Int) -> String {
     var out = String.UnicodeScalarView()
     var units = 0

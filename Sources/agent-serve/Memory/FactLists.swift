@@ -12,9 +12,6 @@ struct FactLists: Sendable {
   /// 1 to 500.
   let limit: Int
 
-  /// - Parameters:
-  ///   - query: the request's parameters.
-  ///   - limit: the default.
   init(_ query: QueryParameters, limit: Int) {
     guild = query.word("guildId")
     subject = query.word("subject")

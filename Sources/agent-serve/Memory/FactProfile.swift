@@ -23,8 +23,6 @@ struct FactProfile: Sendable {
     var behavioral: [StoredFact]
   }
 
-  /// - Parameter isPortable: takes what is remembered of the bot itself outside of
-  ///   guilds along, as snapshots do and profiles do not.
   static func shared(isPortable: Bool, _ db: Database) throws -> Shared {
     let plain = "f.fact_type NOT IN ('guidance', 'behavioral')"
     let scope = isPortable ? "f.scope IN ('guild', 'user')" : "f.scope = 'guild'"
@@ -53,10 +51,6 @@ struct FactProfile: Sendable {
   }
 
   /// `GET /api/memory/fact-profile`.
-  ///
-  /// - Parameters:
-  ///   - query: the request's parameters.
-  ///   - voice: the session that is up in the guild.
   static func json(
     _ query: QueryParameters, voice: LoadedMemory?, _ db: Database
   ) throws -> RecordText {
@@ -119,8 +113,6 @@ struct LoadedMemory {
   }
 
   /// `activeVoiceSession`.
-  ///
-  /// - Parameter user: whose profile is wanted whole.
   func json(user: String?) -> RecordText {
     let people = participants.map {
       RecordText().string("userId", $0.id).stringOrNull("displayName", $0.name)

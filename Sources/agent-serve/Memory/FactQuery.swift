@@ -33,7 +33,6 @@ struct FactQuery {
   /// Matching facts of more than this are not all ranked.
   private static let budget = 6000
 
-  /// - Parameter text: any text.
   init(_ text: String, _ db: Database) throws {
     let total = Double(
       try db.value(Int64.self, sql: "SELECT max(id) FROM memory_facts WHERE deleted_at IS NULL")

@@ -15,7 +15,6 @@ struct FactSearch: Sendable {
   /// How many results, 1 to 24.
   let count: Int
 
-  /// - Parameter query: the request's parameters.
   init(_ query: QueryParameters) {
     text = (query["q"] ?? "").trimmingBlanks()
     guild = query.word("guildId")
@@ -58,8 +57,6 @@ struct FactSearch: Sendable {
   private static let gate = 0.1
 
   /// Facts by their vectors' likeness, the likest first.
-  ///
-  /// - Parameter likeness: facts' ids with a cosine each, in that order.
   func semantic(_ likeness: [(id: Int64, cosine: Float)], _ db: Database) throws -> [FactMatch] {
     let statement = try db.kept(
       sql: """
@@ -109,9 +106,6 @@ struct FactMatch: Sendable {
   /// 0 to 1: how much of the query its words are.
   var lexical = 0.0
 
-  /// - Parameters:
-  ///   - fact: what was found.
-  ///   - lexical: 0 to 1.
   init(fact: StoredFact, lexical: Double = 0) {
     self.fact = fact
     self.lexical = lexical
@@ -144,11 +138,6 @@ struct FactMatch: Sendable {
   /// Fuses two rankings by reciprocal rank (Cormack, Clarke, Büttcher: Reciprocal
   /// Rank Fusion outperforms Condorcet, SIGIR 2009, with their k of 60): a fact
   /// counts for what place it has in each, whatever the scales.
-  ///
-  /// - Parameters:
-  ///   - lexical: by words, the best first.
-  ///   - semantic: by vectors, the best first.
-  /// - Returns: by their joint score, 1 for what is first in both.
   static func fused(_ lexical: [FactMatch], _ semantic: [FactMatch]) -> [FactMatch] {
     var found: [Int64: FactMatch] = [:]
     var scores: [Int64: Double] = [:]

@@ -39,9 +39,6 @@ enum FactTable {
   }
 
   /// Replaces what an edit replaces.
-  ///
-  /// - Returns: the fact as stored.
-  /// - Throws: `FactRefusal`, or what SQLite says.
   static func edit(_ edit: FactEdit, now: String, _ db: Database) throws -> StoredFact {
     guard var fact = try live(edit.id, guild: edit.guild, db) else { throw FactRefusal.notFound }
     let twin = try db.value(
@@ -69,8 +66,6 @@ enum FactTable {
   }
 
   /// Deletes a fact.
-  ///
-  /// - Throws: `FactRefusal`, or what SQLite says.
   static func delete(_ id: Int64, guild: String, now: String, _ db: Database) throws {
     guard try live(id, guild: guild, db) != nil else { throw FactRefusal.notFound }
     try db.execute(

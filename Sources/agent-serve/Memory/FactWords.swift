@@ -19,10 +19,6 @@ enum FactWords {
   }
 
   /// The different words of a query, in their order.
-  ///
-  /// - Parameters:
-  ///   - text: any text.
-  ///   - limit: further ones are left out.
   static func query(_ text: String, limit: Int = 24) -> [String] {
     var seen: Set<String> = []
     var words: [String] = []

@@ -8,7 +8,6 @@ struct Reflections: Sendable {
   /// 1 to 100.
   let limit: Int
 
-  /// - Parameter query: the request's parameters.
   init(_ query: QueryParameters) {
     guild = query.word("guildId")
     limit = query.integer("limit", default: 20, in: 1...100)
@@ -87,9 +86,6 @@ struct ReflectionRun {
     }
   }
 
-  /// - Parameters:
-  ///   - first: what the start told.
-  ///   - last: what the end told; it counts first.
   private func json(_ first: ScanObject, _ last: ScanObject) -> RecordText {
     func text(_ name: String) -> String? { last.text(name) ?? first.text(name) }
     func number(_ name: String) -> Double? {

@@ -23,8 +23,6 @@ struct RuntimeSnapshot: Sendable {
   /// More people than this are not looked up.
   private static let crowd = 24
 
-  /// - Parameter body: the request's members.
-  /// - Throws: `FactRefusal` without a guild.
   init(_ body: ScanObject) throws(FactRefusal) {
     guild = try FactEdit.guild(body)
     func word(_ name: String) -> String? {
@@ -60,8 +58,6 @@ struct RuntimeSnapshot: Sendable {
   }
 
   /// The answer's body.
-  ///
-  /// - Parameter voice: the session that is up in the guild.
   func json(voice: LoadedMemory?, _ db: Database) throws -> RecordText {
     let people = participants(voice)
     let profiles = try people.map { ($0, try FactProfile.user($0.id, db)) }
@@ -140,11 +136,6 @@ struct PromptContext: Sendable {
     }
   }
 
-  /// - Parameters:
-  ///   - guild: the guild's id.
-  ///   - channel: without one there are no conversations.
-  ///   - text: nor without anything to talk about.
-  ///   - now: what ages count from.
   init(guild: String, channel: String?, text: String, now: Timestamp, _ db: Database) throws {
     let words = FactWords.query(text)
     if let channel, !words.isEmpty {

@@ -9,11 +9,6 @@ struct ServedMemory: Sendable {
   let embedder: Embedder?
 
   /// Answers a GET; nil for any path that is not the memory's.
-  ///
-  /// - Parameters:
-  ///   - path: the request's path.
-  ///   - query: its parameters.
-  ///   - voice: the voice state.
   func read(_ path: String, _ query: QueryParameters, voice: [UInt8]) async throws -> WholeAnswer? {
     switch path {
     case "/api/memory":
@@ -55,7 +50,6 @@ struct ServedMemory: Sendable {
   /// Stores facts.
   ///
   /// - Returns: the id of each, nil for one that is there already; durable.
-  /// - Throws: what SQLite says; then none of them is stored.
   func store(_ facts: [StoredFact]) async throws -> [Int64?] {
     if facts.isEmpty { return [] }
     let ids = try await store.write { try FactTable.insert(facts, $0) }
@@ -98,13 +92,6 @@ extension ServedMemory {
   }
 
   /// Answers it.
-  ///
-  /// - Parameters:
-  ///   - write: what is asked for.
-  ///   - body: the request's body.
-  ///   - type: its content type.
-  ///   - log: deletes actions.
-  ///   - voice: the voice state.
   func answer(
     _ write: Write, _ body: [UInt8], type: String, log: ActionLog, voice: [UInt8]
   ) async throws -> WholeAnswer {
@@ -154,10 +141,6 @@ extension ServedMemory {
   }
 
   /// Stores the facts of a request: one object, or a record a line.
-  ///
-  /// - Returns: 200 when something was stored or nothing was wrong, 409 when all of
-  ///   it is there already, else 400; each line that was not stored with its number
-  ///   and the reason.
   private func add(_ body: [UInt8], type: String) async throws -> WholeAnswer {
     var parsed = PostedFacts(body, now: .now())
     let facts = parsed.facts

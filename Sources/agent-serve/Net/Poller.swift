@@ -42,8 +42,6 @@ actor Poller {
   }
 
   /// Waits; as `Task.sleep`, which would need descriptors of its own.
-  ///
-  /// - Throws: `CancellationError`, at once when the task is cancelled.
   @Poller
   static func sleep(for duration: Duration) async throws {
     let nap = Nap()
@@ -99,9 +97,6 @@ actor Poller {
 
   /// Says when a descriptor is ready, once for each time that it becomes so (edge-triggered).
   ///
-  /// - Parameters:
-  ///   - descriptor: it must not be closed before the watch is.
-  ///   - context: given to `body`, and must live as long as the watch.
   /// - Returns: what to give to `event_free`; nil where the system watches no more.
   @Poller
   static func watch(
@@ -157,7 +152,6 @@ final class Gate {
   private var free: Int
   private var waiters: [UnsafeContinuation<Void, Never>] = []
 
-  /// - Parameter count: how many may be inside.
   init(_ count: Int) { free = count }
 
   /// Waits until there is room.

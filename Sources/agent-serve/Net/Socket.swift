@@ -113,10 +113,6 @@ final class Socket: Alarm {
   /// Whether the poller has told that nothing more comes.
   private var isEndTold = !Poller.tellsEnds
 
-  /// - Parameters:
-  ///   - descriptor: it does not block; closed by `close`, or now when this fails.
-  ///   - address: the other side's.
-  /// - Throws: `Failure.system` when the system watches no more.
   init(_ descriptor: Int32, address: String = "") throws(Failure) {
     self.descriptor = descriptor
     self.address = address
@@ -162,8 +158,6 @@ final class Socket: Alarm {
   // MARK: - What it does
 
   /// Takes the next client.
-  ///
-  /// - Throws: `Failure.system` also when no descriptor is left, or no memory.
   func accept() async throws(Failure) -> Socket {
     var address = [CChar](repeating: 0, count: 64)
     while true {
@@ -237,8 +231,6 @@ final class Socket: Alarm {
   }
 
   /// Writes what the kernel takes now, while its task waits for something to write.
-  ///
-  /// - Returns: what the kernel did not take; where it is broken, the next `write` says why.
   func writeNow(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
     calls = 0
     var rest = range

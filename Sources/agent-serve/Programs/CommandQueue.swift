@@ -16,9 +16,6 @@ actor CommandQueue {
   private var waiting: [CheckedContinuation<Bool, Never>] = []
   private var isOver = false
 
-  /// - Parameters:
-  ///   - limit: how many run at a time.
-  ///   - waitLimit: how many wait.
   init(limit: Int, waitLimit: Int) {
     self.limit = limit
     self.waitLimit = waitLimit
@@ -26,9 +23,6 @@ actor CommandQueue {
 
   /// Runs a command when its turn has come.
   ///
-  /// - Parameters:
-  ///   - start: starts it, or says why that cannot be.
-  ///   - tidy: removes what is left of it; called when its turn is over, whatever became of it.
   /// - Returns: nil when too many wait, or when the server stops.
   func run(
     _ start: @Sendable () throws(SettingsError) -> CommandProcess,

@@ -19,8 +19,6 @@ struct NoteLines {
   private var count = 0
 
   /// Adds output.
-  ///
-  /// - Returns: the lines that are whole by it.
   mutating func add(_ bytes: [UInt8]) -> [Line] {
     if count > Self.most { return [] }
     count += bytes.count
@@ -41,8 +39,6 @@ struct NoteLines {
   }
 
   /// Nothing more comes.
-  ///
-  /// - Returns: a last line without a line feed.
   mutating func finish() -> [Line] {
     rest.isEmpty && !isTooLong ? [] : add([10])
   }

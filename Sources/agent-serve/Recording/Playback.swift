@@ -19,10 +19,6 @@ struct Playback: Sendable {
   /// record's. The rows of a snapshot tell what was before the recording and are
   /// not played, except for those that a later snapshot or backfill has and no
   /// event told.
-  ///
-  /// - Parameter file: the recording.
-  /// - Returns: the number of actions played.
-  /// - Throws: `ReadFailure`, or what SQLite says.
   func play(_ file: RecordFile) async throws -> Int {
     var pace = ReplayPace(speed: speed)
     var count = 0
@@ -67,7 +63,6 @@ struct ReplayPace {
   private let speed: Double
   private var first: (recorded: Timestamp, at: ContinuousClock.Instant)?
 
-  /// - Parameter speed: 2 halves every wait; 0 leaves none.
   init(speed: Double) { self.speed = speed }
 
   /// How long to wait for a record.
@@ -95,9 +90,6 @@ struct ReplayPace {
 struct TimeShift {
   private let by: Duration
 
-  /// - Parameters:
-  ///   - from: a time of the text.
-  ///   - to: what it becomes.
   init(from: Timestamp, to: Timestamp) {
     by =
       .seconds(to.seconds - from.seconds) + .nanoseconds(to.nanoseconds - from.nanoseconds)

@@ -34,10 +34,6 @@ struct RecordReader {
   private var window: ActionWindow?
   private let scratch = ScanScratch()
 
-  /// - Parameters:
-  ///   - now: the time of actions that name none.
-  ///   - isUnique: gives each action once, as a recording is to be read: it
-  ///     holds an action as an event and as a row of every snapshot after it.
   init(now: Timestamp, isUnique: Bool) {
     decoder = ActionDecoder(now: now)
     window = isUnique ? ActionWindow() : nil
@@ -45,11 +41,9 @@ struct RecordReader {
 
   /// The actions of one record.
   ///
-  /// - Parameter line: one JSON value, or only white space.
   /// - Returns: the actions, oldest first, or a document; empty for a record of
   ///   another kind (stats, what sse-tail says of its connection) and for actions
   ///   that were already given.
-  /// - Throws: `ActionFault`; then the record gave nothing.
   mutating func read(_ line: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
     if line.allSatisfy({ $0 == 0x20 || (9...13).contains($0) }) { return [] }
     if UTF8Text.isValid(line) { return try items(of: line) }
@@ -188,11 +182,6 @@ final class RecordFile: @unchecked Sendable {
   private var faults: FaultLog
 
   /// Opens a file.
-  ///
-  /// - Parameters:
-  ///   - path: `-` is standard input.
-  ///   - diagnostics: takes the faults of lines.
-  /// - Throws: `ReadFailure`.
   init(path: String, diagnostics: Diagnostics) throws(ReadFailure) {
     input = try RecordInput(path: path)
     faults = FaultLog(diagnostics)
@@ -205,7 +194,6 @@ final class RecordFile: @unchecked Sendable {
   /// Lines that are faulty are reported (see `FaultLog`) and passed over.
   ///
   /// - Returns: nil at the end of the file.
-  /// - Throws: `ReadFailure`.
   func next(count: Int) async throws -> [RecordReader.Item]? {
     try await withCheckedThrowingContinuation { continuation in
       queue.async {

@@ -11,7 +11,6 @@ struct FinishedTurn: Equatable, Sendable {
 
   private static let mark = Array("\"end_turn\"".utf8)
 
-  /// - Parameter line: a line of a transcript.
   /// - Returns: nil for one that ends no turn, or of which nothing can be said.
   init?(line: UnsafeRawBufferPointer) {
     // Most lines are something else, and some are long.
@@ -48,7 +47,6 @@ struct FinishedTurn: Equatable, Sendable {
   /// The last turn in a part of a transcript.
   ///
   /// - Parameter bytes: from the beginning of a line, or from within one that does not matter.
-  /// - Returns: the turn, and where the last whole line ends.
   static func last(in bytes: UnsafeRawBufferPointer) -> (turn: FinishedTurn?, end: Int) {
     guard let base = bytes.baseAddress else { return (nil, 0) }
     func lineFeed(before end: Int) -> Int? {

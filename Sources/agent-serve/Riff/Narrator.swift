@@ -28,9 +28,6 @@ struct Narrator: Sendable {
     if case .audio(let sound) = outcome { sound.count } else { nil }
   }
 
-  /// - Parameters:
-  ///   - command: for sh(1): a text in, sound out.
-  ///   - transcripts: the folder of the transcripts.
   init(_ command: String, transcripts: String) {
     self.command = command
     folder = TranscriptFolder(transcripts)

@@ -13,7 +13,6 @@ struct RiffMessage: Equatable, Sendable {
   /// Never blank.
   let text: String
 
-  /// - Parameter body: a JSON object.
   init(_ body: [UInt8]) throws(Fault) {
     guard let object = try? body.withUnsafeBytes({ try JSONValue.parse($0) }), object.isObject
     else { throw Fault(reason: "not a JSON object") }
@@ -35,7 +34,6 @@ struct RiffMessage: Equatable, Sendable {
 
     let id: String
 
-    /// - Parameter id: `[A-Za-z0-9_-]{1,64}`.
     init(_ id: String?) throws(Fault) {
       guard let id, (1...Self.longest).contains(id.utf8.count), id.utf8.allSatisfy(Self.isPart)
       else { throw Fault(reason: "bad conversation_id") }

@@ -19,8 +19,6 @@ struct RiffSecret: Sendable {
   }
 
   /// Whether somebody who knows the secret made a body.
-  ///
-  /// - Parameter given: the signature that came with it.
   func signs(_ body: [UInt8], as given: String?) -> Bool {
     AccessToken(signature(of: body)).matches(given)
   }

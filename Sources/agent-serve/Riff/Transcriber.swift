@@ -21,12 +21,9 @@ struct Transcriber: Sendable {
   private let command: String
   private let queue = CommandQueue(limit: 2, waitLimit: 8)
 
-  /// - Parameter command: for sh(1); `$1` is the clip's file, standard output the text.
   init(_ command: String) { self.command = command }
 
   /// Hears a clip.
-  ///
-  /// - Parameter format: what the client calls it.
   func hear(_ clip: [UInt8], format: String?) async -> Outcome {
     let scratch = ScratchClip(format: format)
     let result: CommandQueue.Result?
@@ -57,7 +54,6 @@ private final class ScratchClip: @unchecked Sendable {
   /// Written and read in its turn alone.
   private var folder: String?
 
-  /// - Parameter format: becomes the end of its name where it is a plain word.
   init(format: String?) {
     let word = (format ?? "").lowercased()
     let isWord =
@@ -66,7 +62,6 @@ private final class ScratchClip: @unchecked Sendable {
     name = isWord ? "clip.\(word)" : "clip"
   }
 
-  /// - Returns: the file.
   func write(_ clip: [UInt8]) throws(SettingsError) -> String {
     let parent = Process.environment("TMPDIR") ?? "/tmp"
     guard let made = temporaryFolder(beside: "\(parent)/clip") else {

@@ -16,8 +16,6 @@ struct TranscriptFile {
   private var end = 0
 
   /// Looks whether there is something new.
-  ///
-  /// - Parameter path: the file; a link, a pipe or nothing at all has no turns.
   mutating func look(_ path: String) {
     let descriptor = clibc_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return forget() }

@@ -10,7 +10,6 @@ actor TranscriptFolder {
   private let path: String
   private var files: [String: TranscriptFile] = [:]
 
-  /// - Parameter path: it need not be there yet.
   init(_ path: String) { self.path = path }
 
   /// Whether a name may be one of its folders: it leads nowhere else.

@@ -10,7 +10,6 @@ final class Database: @unchecked Sendable {
   /// - Parameters:
   ///   - path: a file, or `:memory:`.
   ///   - isReader: whether it may not be written.
-  /// - Throws: `DatabaseError`.
   init(path: String, isReader: Bool = false) throws(DatabaseError) {
     var handle: OpaquePointer?
     let flags =
@@ -46,32 +45,20 @@ final class Database: @unchecked Sendable {
   var changesCount: Int { Int(sqlite3_changes(handle)) }
 
   /// Runs statements without question marks, one after the other.
-  ///
-  /// - Throws: `DatabaseError`.
   func execute(sql: String) throws(DatabaseError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     if code != SQLITE_OK { throw DatabaseError(code, handle) }
   }
 
   /// Runs a statement.
-  ///
-  /// - Parameters:
-  ///   - sql: one statement.
-  ///   - arguments: what its question marks are given.
-  /// - Throws: `DatabaseError`.
   func execute(sql: String, arguments: Arguments) throws(DatabaseError) {
     try statement(sql: sql).execute(arguments)
   }
 
   /// A statement that runs only here.
-  ///
-  /// - Throws: `DatabaseError`.
   func statement(sql: String) throws(DatabaseError) -> Statement { try Statement(sql, handle) }
 
   /// A statement that is kept for the next time. Nobody else runs the same at the same time.
-  ///
-  /// - Parameter sql: one of a few texts, which never ends.
-  /// - Throws: `DatabaseError`.
   func kept(sql: String) throws(DatabaseError) -> Statement {
     if let known = statements[sql] { return known }
     let statement = try statement(sql: sql)
@@ -80,19 +67,12 @@ final class Database: @unchecked Sendable {
   }
 
   /// The rows that a statement finds.
-  ///
-  /// - Parameters:
-  ///   - sql: one statement.
-  ///   - arguments: what its question marks are given.
-  /// - Throws: `DatabaseError`.
   func rows(sql: String, arguments: Arguments = []) throws(DatabaseError) -> Rows {
     try Rows(statement(sql: sql), arguments)
   }
 
   /// The first column of the first row that a statement finds; nil when there is none, and
   /// for NULL.
-  ///
-  /// - Throws: `DatabaseError`.
   func value<Value: SQLValue>(
     _ type: Value.Type, sql: String, arguments: Arguments = []
   ) throws(DatabaseError) -> Value? {
@@ -100,9 +80,6 @@ final class Database: @unchecked Sendable {
   }
 
   /// Does something in a transaction, which an error undoes.
-  ///
-  /// - Parameter begin: `BEGIN` for what reads, `BEGIN IMMEDIATE` for what writes.
-  /// - Throws: `DatabaseError`, and what `body` throws.
   func transaction<Value>(_ begin: String, _ body: (Database) throws -> Value) throws -> Value {
     try execute(sql: begin)
     do {

@@ -25,9 +25,6 @@ final class DatabasePool: Sendable {
   private var isMemory: Bool { path == ":memory:" }
 
   /// Opens a store, and makes it where there is none.
-  ///
-  /// - Parameter path: a file, or `:memory:`.
-  /// - Throws: `DatabaseError`.
   init(path: String) throws(DatabaseError) {
     self.path = path
     writer = try Database(path: path)
@@ -39,15 +36,11 @@ final class DatabasePool: Sendable {
   }
 
   /// Writes in a transaction, and waits for it.
-  ///
-  /// - Throws: `DatabaseError`, and what `body` throws; then nothing is written.
   func writeNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
     try writes.sync { try write(body) }
   }
 
   /// Writes in a transaction.
-  ///
-  /// - Throws: `DatabaseError`, and what `body` throws; then nothing is written.
   func write<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
@@ -57,8 +50,6 @@ final class DatabasePool: Sendable {
   }
 
   /// Reads, and waits for it.
-  ///
-  /// - Throws: `DatabaseError`, and what `body` throws.
   func readNow<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) throws -> Value {
@@ -74,8 +65,6 @@ final class DatabasePool: Sendable {
   }
 
   /// Reads what is there now.
-  ///
-  /// - Throws: `DatabaseError`, and what `body` throws.
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {

@@ -40,7 +40,6 @@ final class Rows {
   /// - Parameters:
   ///   - statement: nobody else's as long as there are rows.
   ///   - arguments: what its question marks are given.
-  /// - Throws: `DatabaseError`.
   init(_ statement: Statement, _ arguments: Arguments) throws(DatabaseError) {
     self.statement = statement
     try statement.bind(arguments)
@@ -49,8 +48,6 @@ final class Rows {
   deinit { statement.reset() }
 
   /// The next row, nil at the end.
-  ///
-  /// - Throws: `DatabaseError`.
   func next() throws(DatabaseError) -> Row? {
     if isOver { return nil }
     isOver = try !statement.step()
@@ -58,8 +55,6 @@ final class Rows {
   }
 
   /// Makes something of every row that is left.
-  ///
-  /// - Throws: `DatabaseError`, and what `transform` throws.
   func map<Value>(_ transform: (Row) throws -> Value) throws -> [Value] {
     var values: [Value] = []
     while let row = try next() { values.append(try transform(row)) }
@@ -67,8 +62,6 @@ final class Rows {
   }
 
   /// The same, without nil.
-  ///
-  /// - Throws: `DatabaseError`, and what `transform` throws.
   func compactMap<Value>(_ transform: (Row) throws -> Value?) throws -> [Value] {
     try map(transform).compactMap { $0 }
   }

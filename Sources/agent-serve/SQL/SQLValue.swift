@@ -3,16 +3,8 @@ import CSQLite
 /// What SQLite stores: what a column gives, and a question mark is given.
 protocol SQLValue {
   /// Gives it to a question mark.
-  ///
-  /// - Parameters:
-  ///   - statement: a statement of SQLite that does not run.
-  ///   - place: which question mark, from 1.
-  /// - Returns: what SQLite returned.
   func bind(to statement: OpaquePointer, at place: Int32) -> Int32
 
-  /// - Parameters:
-  ///   - statement: a statement of SQLite that has a row.
-  ///   - column: which column, from 0; not NULL.
   init(_ statement: OpaquePointer, column: Int32)
 
   /// What stands for NULL where a value is expected.

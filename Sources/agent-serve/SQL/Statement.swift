@@ -11,10 +11,6 @@ final class Statement {
   /// The places of the columns, by their names.
   private(set) lazy var columns: [String: Int32] = names()
 
-  /// - Parameters:
-  ///   - sql: one statement; what stands behind it is left alone.
-  ///   - connection: SQLite's.
-  /// - Throws: `DatabaseError`.
   init(_ sql: String, _ connection: OpaquePointer) throws(DatabaseError) {
     var handle: OpaquePointer?
     var sql = sql
@@ -31,9 +27,6 @@ final class Statement {
   deinit { sqlite3_finalize(handle) }
 
   /// Gives the question marks their values, and begins anew.
-  ///
-  /// - Parameter arguments: a value each, from the first on.
-  /// - Throws: `DatabaseError`.
   func bind(_ arguments: Arguments) throws(DatabaseError) {
     reset()
     for (index, value) in arguments.enumerated() {
@@ -46,7 +39,6 @@ final class Statement {
   /// Goes to the next row.
   ///
   /// - Returns: whether there is one.
-  /// - Throws: `DatabaseError`.
   func step() throws(DatabaseError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -59,9 +51,6 @@ final class Statement {
   }
 
   /// Runs it to its end; its rows are left alone.
-  ///
-  /// - Parameter arguments: what the question marks are given.
-  /// - Throws: `DatabaseError`.
   func execute(_ arguments: Arguments = []) throws(DatabaseError) {
     try bind(arguments)
     defer { reset() }
@@ -69,8 +58,6 @@ final class Statement {
   }
 
   /// The first column of its first row; nil when there is none, and for NULL.
-  ///
-  /// - Throws: `DatabaseError`.
   func value<Value: SQLValue>(
     _ type: Value.Type, _ arguments: Arguments
   ) throws(DatabaseError) -> Value? {

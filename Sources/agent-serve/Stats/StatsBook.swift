@@ -31,7 +31,6 @@ struct StatsBook: Sendable {
   private(set) var lastBotMessageAt: String?
   private(set) var lastActionAt: String?
 
-  /// - Parameter costs: of what was counted before.
   init(_ costs: Costs = Costs()) { self.costs = costs }
 
   /// Counts an action.
@@ -87,8 +86,6 @@ struct StatsBook: Sendable {
   }
 
   /// Forgets what is older than the windows; called now and then.
-  ///
-  /// - Parameter since: the start of the 24 hours.
   mutating func prune(since: String) {
     let time = Self.milliseconds(since)
     for index in times.indices where times[index].first ?? time < time {
@@ -109,8 +106,6 @@ struct StatsBook: Sendable {
   var totalCost: Double { costs.total.value }
 
   /// The cost of the newest 14 days that have actions, newest first.
-  ///
-  /// - Parameter since: the first day, `2026-03-01`.
   func dailyCost(since: String) -> [(day: String, usd: Double)] {
     costs.days.filter { $0.key >= since }.sorted { $0.key > $1.key }.prefix(14)
       .map { ($0.key, $0.value.usd.value) }

@@ -17,11 +17,6 @@ enum StatsEncoder {
   }
 
   /// The payload as JSON.
-  ///
-  /// - Parameters:
-  ///   - book: all actions, or those of one guild.
-  ///   - runtime: the server's part, always over all guilds.
-  ///   - now: the end of the windows.
   static func json(_ book: StatsBook, runtime: Runtime, now: Timestamp) -> String {
     let since = now.before(hours: 24).rfc3339
     let counts = zip(StatsBook.kinds, book.counts(since: since))

@@ -11,9 +11,6 @@ final class StatsKeeper: Sendable {
   private let state: Guarded<State>
   private let documents: Documents
 
-  /// - Parameters:
-  ///   - book: what the store held at the start.
-  ///   - documents: the agent's voice state, guilds and tunnel.
   init(_ book: StatsBook, documents: Documents) {
     state = Guarded(State(book: book))
     self.documents = documents

@@ -7,11 +7,6 @@ struct StatsLoss: Sendable {
   private(set) var lastActionAt: String?
 
   /// Deletes actions.
-  ///
-  /// - Parameters:
-  ///   - ids: the actions, of kinds that are not counted by their kind.
-  ///   - db: where a transaction is under way.
-  /// - Throws: what SQLite says.
   init(deleting ids: [Int64], _ db: Database) throws {
     for id in ids {
       let row = try db.rows(sql: "\(ActionStore.columns) WHERE id = ?", arguments: [id]).next()

@@ -17,9 +17,6 @@ final class ActionStore: Sendable {
   private let database: DatabasePool
 
   /// Opens the store, and makes it where there is none.
-  ///
-  /// - Parameter path: a file, or `:memory:`.
-  /// - Throws: `SettingsError`, and what SQLite says.
   init(path: String) throws {
     database = try DatabasePool(path: path == ":memory:" ? path : Self.sqliteName(path))
     try database.writeNow { try Self.migrate($0) }
@@ -39,8 +36,6 @@ final class ActionStore: Sendable {
   func close() { database.close() }
 
   /// Stores actions, all or none, in their order; durable when it returns.
-  ///
-  /// - Returns: their ids, ascending.
   func insert(_ actions: [LoggedAction]) async throws -> [Int64] {
     try await database.write { db in
       // The content may hold NUL, which only a blob can be bound with.
@@ -114,8 +109,6 @@ final class ActionStore: Sendable {
   ///   - limit: at most so many.
   ///   - bytes: stops after the action that makes it more.
   ///   - prefix: what their kinds begin with, empty for all.
-  /// - Returns: with them the newest id of the same instant: where there are none, there are none
-  ///   up to it.
   func actions(
     after id: Int64, limit: Int, bytes: Int, kinds prefix: String = ""
   ) async throws -> (actions: [StoredAction], newestID: Int64) {
@@ -236,10 +229,6 @@ struct ActionQuery: Sendable, Equatable {
 extension ActionQuery {
   /// Reads the parameters of a request: out of range is clamped, junk is the
   /// default (Agent/Clanky/CONTRACT.md 1.2).
-  ///
-  /// - Parameters:
-  ///   - query: the parameters.
-  ///   - now: what `sinceHours` counts back from.
   init(_ query: QueryParameters, now: Timestamp) {
     limit = query.integer("limit", default: 200, in: 1...1000)
     // SQLite takes 32766 arguments; nobody names so many kinds.
@@ -252,8 +241,6 @@ extension ActionQuery {
 
 extension ActionQuery {
   /// Reads the parameters of a request for a count (Agent/Clanky/CONTRACT.md 9.7).
-  ///
-  /// - Parameters: as above.
   init(counting query: QueryParameters, now: Timestamp) {
     self.init(query, now: now)
     if let first = query["since"].flatMap({ Timestamp(rfc3339: $0) }) { since = first.rfc3339 }

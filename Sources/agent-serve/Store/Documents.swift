@@ -15,8 +15,6 @@ final class Documents: Sendable {
   private let entries = Guarded<[Document: Entry]>([:])
   private let changes = Guarded(0)
 
-  /// - Parameter store: what holds them; written by nobody else.
-  /// - Throws: what SQLite says.
   init(_ store: ActionStore) async throws {
     self.store = store
     for (document, bytes) in try await store.documents() { set(document, bytes, 0) }
@@ -27,7 +25,6 @@ final class Documents: Sendable {
   /// - Parameters:
   ///   - document: which one.
   ///   - bytes: passed `Document.check`.
-  /// - Throws: what SQLite says; then the old one stays.
   func put(_ document: Document, _ bytes: [UInt8]) async throws {
     // The numbers are given while nobody else can write: who was stored last
     // is seen last, whoever comes back first.
@@ -85,7 +82,6 @@ extension ActionStore {
   ///   - bytes: JSON.
   ///   - time: now.
   ///   - inside: called within the transaction.
-  /// - Returns: what `inside` returned.
   func put<T: Sendable>(
     _ document: Document, _ bytes: [UInt8], at time: Timestamp,
     inside: @escaping @Sendable () -> T

@@ -19,11 +19,6 @@ struct StoreLock {
 
   /// Takes the lock of a store, for the life of the process; the file is made
   /// when there is none.
-  ///
-  /// - Parameter path: the store's file, by any of its names.
-  /// - Returns: the file itself.
-  /// - Throws: `SettingsError` when another process has it, and for a link to it that
-  ///   others could have made.
   static func take(_ path: String) throws(SettingsError) -> String {
     let place = try OwnPath.resolve(path)
     let database = FileName.with(place) {

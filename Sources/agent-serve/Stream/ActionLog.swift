@@ -24,11 +24,6 @@ actor ActionLog {
   private var removals: [Removal] = []
   private var isWriting = false
 
-  /// - Parameters:
-  ///   - store: written by nobody else.
-  ///   - stats: counts the actions.
-  ///   - streams: deliver them.
-  ///   - feed: publishes them to a bus.
   init(store: ActionStore, stats: StatsKeeper, streams: Streams, feed: BusFeed?) {
     self.store = store
     self.stats = stats
@@ -37,9 +32,6 @@ actor ActionLog {
   }
 
   /// Stores actions.
-  ///
-  /// - Returns: their ids, ascending, when they are durable.
-  /// - Throws: what SQLite says; then none of them is stored.
   func append(_ actions: [LoggedAction]) async throws -> [Int64] {
     if actions.isEmpty { return [] }
     return try await withCheckedThrowingContinuation { continuation in
@@ -49,8 +41,6 @@ actor ActionLog {
   }
 
   /// Deletes actions, of kinds that the stats do not count by their kind.
-  ///
-  /// - Throws: what SQLite says; then all of them are still there.
   func remove(_ ids: [Int64]) async throws {
     if ids.isEmpty { return }
     try await withCheckedThrowingContinuation { continuation in

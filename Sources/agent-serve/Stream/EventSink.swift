@@ -3,8 +3,6 @@ import Core
 /// An answer that is events, until the client is gone, or all is said.
 protocol EventSource: AnyObject, Sendable {
   /// Sends them, beginning with the head.
-  ///
-  /// - Throws: `Socket.Failure` and others, for which the connection is broken off.
   @Poller func send(to client: EventSink) async throws
 }
 

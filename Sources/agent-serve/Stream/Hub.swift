@@ -90,10 +90,6 @@ final class Hub {
   }
 
   /// Delivers stored actions; they come in the order of their ids.
-  ///
-  /// - Parameters:
-  ///   - frames: what is sent of them; may be left out where there are no subscribers.
-  ///   - newest: the last one's id.
   func publish(_ frames: [Frame], newest: Int64) {
     if subscribers.isEmpty {
       // Whoever comes from now on finds them in the store.

@@ -10,7 +10,6 @@ struct Streams: Sendable {
   /// Those of voice sessions; the voice state, every three seconds alone.
   let voice: Hub
 
-  /// - Parameter published: the newest id in the store.
   @Poller
   init(published: Int64) {
     activity = Hub(published: published)
@@ -86,8 +85,6 @@ final class ServedFeed: EventSource {
   ///
   /// The step from the store to the live events is exact: a subscriber becomes live only when
   /// the store has nothing that the hub gave to others (Agent/Clanky/CONTRACT.md 9.2).
-  ///
-  /// - Throws: `Socket.Failure`, and what SQLite says: the client comes again.
   @Poller
   func send(to client: EventSink) async throws {
     try await client.begin()
@@ -190,7 +187,6 @@ final class SharedPiece: Sendable {
   let block: Block
   private let share = budget.share()
 
-  /// - Throws: `Crowd`.
   init(_ bytes: [UInt8]) throws(Crowd) {
     guard share.take(bytes.count) else { throw Crowd() }
     block = Block(bytes)
@@ -208,8 +204,6 @@ final class SharedSnapshot: Sendable {
   private let kept = Guarded(Kept())
 
   /// The piece for now.
-  ///
-  /// - Parameter version: changes when actions are deleted.
   func piece(_ store: ActionStore, version: Int) async throws -> (SharedPiece, newest: Int64) {
     let newest = try await store.newestID()
     let known = kept.withLock { kept in
@@ -260,10 +254,6 @@ struct Frame: Sendable, Equatable {
   }
 
   /// The voice state.
-  ///
-  /// - Parameters:
-  ///   - json: on one line.
-  ///   - newestID: as the snapshot's, for the first one of a client.
   static func voiceState(_ json: String, newestID: Int64? = nil) -> Frame {
     let id = newestID.map { "id: \($0)\n" } ?? ""
     return Frame(id: 0, bytes: Array("event: voice_state\n\(id)data: \(json)\n\n".utf8))

@@ -10,8 +10,6 @@ protocol BlockTaker: AnyObject {
   var isBehind: Bool { get }
 
   /// Breaks the connection off.
-  ///
-  /// - Parameter reason: why the client is cut off.
   func abort(_ reason: String)
 }
 
@@ -87,7 +85,6 @@ final class Subscriber {
   /// yet to send of a block, if it is behind.
   ///
   /// - Returns: blocks that are small together, or one; nil at the end.
-  /// - Throws: what went wrong while the client was brought up to date.
   func next() async throws -> [Block]? {
     // Who is woken while it catches up waits on.
     while isIdle {

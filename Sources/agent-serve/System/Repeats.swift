@@ -7,7 +7,6 @@ enum Repeats {
 
   /// Whether something is said now.
   ///
-  /// - Parameter words: what is the same each time.
   /// - Returns: nil when it was said less than a minute ago; else what is added: how often that
   ///   was so.
   static func turn(_ words: String, at now: ContinuousClock.Instant = .now) -> String? {

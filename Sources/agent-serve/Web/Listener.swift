@@ -10,11 +10,6 @@ final class Listener {
   private let service: any RequestService
 
   /// Binds and listens.
-  ///
-  /// - Parameters:
-  ///   - address: where.
-  ///   - service: answers the requests.
-  /// - Throws: `SystemError` when the address cannot be had.
   init(_ address: ListenAddress, _ service: any RequestService) throws(SystemError) {
     let (descriptor, port) = try address.listen()
     do throws(Socket.Failure) { socket = try Socket(descriptor) } catch { throw SystemError() }

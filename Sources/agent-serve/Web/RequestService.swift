@@ -16,8 +16,6 @@ protocol RequestService: Sendable {
   var diagnostics: Diagnostics { get }
 
   /// The other protocol that a request asks for, and gets; nil when it is to be answered.
-  ///
-  /// - Throws: `RequestFault`.
   func upgrade(_ head: RequestHead) throws(RequestFault) -> ProtocolSwitch?
 
   /// The answer that is certain before a request's body has come; nil when there is none.

@@ -92,8 +92,6 @@ final class Session {
   // MARK: - A request
 
   /// Answers one request after the other.
-  ///
-  /// - Returns: what follows.
   @inline(never)
   private func converse() async -> Next {
     do {

@@ -55,7 +55,6 @@ struct DocumentFault: Error, Equatable {
   /// - Parameter reason: lower case, no full stop.
   init(_ reason: String) { self.reason = reason }
 
-  /// - Parameter fault: what makes it no JSON.
   init(unreadable fault: ScanFault) {
     reason = fault.reason
     isUnreadable = true
@@ -81,7 +80,6 @@ extension Document {
   /// made with is asked for: an agent may add and leave out members.
   ///
   /// - Parameter bytes: valid UTF-8.
-  /// - Throws: `DocumentFault`.
   private func check(_ bytes: UnsafeRawBufferPointer) throws(DocumentFault) {
     do throws(ScanFault) { try ScanValidator.validate(bytes) } catch {
       throw DocumentFault(unreadable: error)

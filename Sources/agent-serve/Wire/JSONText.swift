@@ -4,13 +4,6 @@ import Core
 enum JSONText {
   /// Writes a string as JSON.stringify does (ECMA-262, QuoteJSONString): quotes,
   /// backslashes and C0 are escaped, all else is UTF-8.
-  ///
-  /// - Parameters:
-  ///   - text: any text.
-  ///   - limit: the UTF-16 units to keep. Where that cuts a character in two,
-  ///     its first half becomes U+FFFD: a lone surrogate, which JSON.stringify
-  ///     would escape, is refused by many readers.
-  ///   - out: what is appended to.
   static func append(_ text: String, limit: Int = .max, to out: inout [UInt8]) {
     out.append(UInt8(ascii: "\""))
     // A byte is never more than one unit.

@@ -47,8 +47,6 @@ struct LoggedAction: Sendable, Equatable {
 
 extension LoggedAction {
   /// The session that metadata names, nil when it names none.
-  ///
-  /// - Parameter metadata: one valid JSON value.
   static func session(metadata: String?) -> String? {
     guard var metadata, metadata.holds("sessionId") else { return nil }
     return metadata.withUTF8 { bytes in
@@ -78,7 +76,6 @@ struct ActionDecoder {
   /// - Parameters:
   ///   - bytes: one valid JSON object (see `ScanValidator`) in UTF-8.
   ///   - fields: its members.
-  /// - Throws: `ActionFault`.
   func decode(
     _ bytes: UnsafeRawBufferPointer, _ fields: ActionFields
   ) throws(ActionFault) -> LoggedAction {

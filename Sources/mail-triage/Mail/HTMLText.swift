@@ -9,7 +9,6 @@ enum HTMLText {
     "h5", "h6", "header", "hr", "li", "ol", "p", "pre", "section", "table", "td", "th", "tr", "ul",
   ]
 
-  /// - Returns: the text, with blanks where blocks end.
   static func plain(_ html: String) -> String {
     let bytes = Array(html.utf8)
     var out: [UInt8] = []

@@ -9,9 +9,6 @@ struct MailAddress: Equatable {
   static let most = 200
 
   /// The addresses of a field (RFC 5322, section 3.4), as far as they can be made out.
-  ///
-  /// - Parameter field: its encoded words not yet decoded: a comma in one of them is no
-  ///   end of an address.
   static func list(_ field: String) -> [MailAddress] {
     var reader = Reader()
     for scalar in field.unicodeScalars where reader.found.count < most { reader.take(scalar) }

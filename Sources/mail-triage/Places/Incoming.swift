@@ -8,7 +8,6 @@ enum FileForm {
   /// One record a line, also where the first of them is bad.
   case records
 
-  /// - Parameter start: the beginning of the file.
   init(_ start: UnsafeRawBufferPointer) {
     let start = UnsafeRawBufferPointer(rebasing: start.dropFirst(Incoming.mark(start)))
     let line = UnsafeRawBufferPointer(rebasing: start[..<(start.placeOfLineFeed ?? start.count)])

@@ -21,9 +21,6 @@ final class InputPieces {
   private var isAtEnd = false
   private var isLineStart = true
 
-  /// - Parameters:
-  ///   - descriptor: an open file, closed by whoever opened it.
-  ///   - beforeReading: called before each read, which may wait.
   init(_ descriptor: Int32, beforeReading: @escaping () throws -> Void) {
     self.descriptor = descriptor
     self.beforeReading = beforeReading
@@ -41,7 +38,6 @@ final class InputPieces {
   /// The next piece.
   ///
   /// - Returns: false at the end.
-  /// - Throws: `ReadFailure`, and what the bodies throw.
   func next(_ body: (Piece) throws -> Void) throws -> Bool {
     while true {
       let rest = buffer[start..<end]

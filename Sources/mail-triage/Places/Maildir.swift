@@ -18,8 +18,6 @@ final class Maildir {
   }
 
   /// The paths of what was not seen by anybody and not handed out before, the oldest first.
-  ///
-  /// - Throws: `ReadFailure` when the folder cannot be read.
   func unseen() throws(ReadFailure) -> [String] {
     var found: [(name: String, path: String)] = []
     var present: Set<String> = []

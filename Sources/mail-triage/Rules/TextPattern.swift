@@ -7,8 +7,6 @@ enum TextPattern {
   /// Some of the text: an extended regular expression of POSIX.
   case regex(RegexSearch)
 
-  /// - Parameter text: a glob, or an expression between slashes.
-  /// - Throws: a fault of the expression.
   init(_ text: String) throws(RegexSearch.Fault) {
     if text.count > 2, text.hasPrefix("/"), text.hasSuffix("/") {
       self = .regex(try RegexSearch(String(text.dropFirst().dropLast()), ignoresCase: true))

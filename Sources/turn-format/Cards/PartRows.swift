@@ -157,7 +157,6 @@ struct ApprovalRows {
   private let indent: Int
   private let place: [String]
 
-  /// - Parameter place: the profile and the conversation, where nothing else says them.
   init(_ approval: ApprovalRecord, _ layout: CardLayout, indent: Int, place: [String] = []) {
     self.place = place
     self.approval = approval

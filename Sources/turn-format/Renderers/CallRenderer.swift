@@ -44,9 +44,6 @@ enum CallRenderers {
     all.flatMap { renderer in renderer.tools.map { ($0, renderer) } }, uniquingKeysWith: { $1 })
 
   /// The renderer of a tool; one for all that none knows.
-  ///
-  /// - Parameter tool: `run_bash`, `mcp__web__search`, `Browser.fetch`: what stands before
-  ///   the last `__`, dot, colon or slash says who has the tool.
   static func of(_ tool: String) -> any CallRenderer.Type {
     let name = tool.lowercased()
     if let found = byTool[name] { return found }

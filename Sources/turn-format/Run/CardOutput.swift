@@ -19,9 +19,6 @@ final class CardOutput {
   /// So many lines are written without a pause in what is read.
   private static let mostSettled = 500
 
-  /// - Parameters:
-  ///   - options: colour and width.
-  ///   - interrupted: asked when a signal interrupts a write, see `RecordWriter`.
   init(_ options: TurnFormatOptions, interrupted: @escaping () -> Bool) {
     writer = RecordWriter(interrupted: interrupted)
     isTerminal = isatty(1) == 1

@@ -5,8 +5,6 @@ enum LiveCards {
   /// - Parameters:
   ///   - cards: the lines of each, the oldest first.
   ///   - rows: 1 or more.
-  /// - Returns: no more lines than that. A card that is too long keeps its first line, and
-  ///   then the last ones.
   static func fit(_ cards: [[Line]], rows: Int) -> [Line] {
     guard cards.count <= rows else {
       let hidden = cards.count - rows + 1

@@ -32,9 +32,6 @@ final class TurnFeed {
   private final class Box { var taken = TerminalSignals.Taken() }
   private let interrupted = Box()
 
-  /// - Parameters:
-  ///   - options: what the user asked for.
-  ///   - diagnostics: where faults are told.
   init(_ options: TurnFormatOptions, _ diagnostics: Diagnostics) {
     self.options = options
     faults = FaultLog(diagnostics)
@@ -56,8 +53,6 @@ final class TurnFeed {
   }
 
   /// Reads every file to its end, or until enough turns were shown.
-  ///
-  /// - Throws: `WriteFailure`.
   func run() throws {
     try output.write(plain: pages.start)
     try RecordInput.each(

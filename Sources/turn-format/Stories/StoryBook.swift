@@ -34,8 +34,6 @@ struct StoryBook {
   private(set) var settling: PartKey?
 
   /// Takes a record.
-  ///
-  /// - Returns: stories that are complete, in the order in which they became so.
   mutating func take(_ record: ConversationRecord) -> [Story] {
     guard let key = PartKey(record) else {
       if case .thread(let thread) = record { learn(thread) }

@@ -43,8 +43,6 @@ struct LiveSession {
   }
 
   /// A session that only events tell of.
-  ///
-  /// - Parameter first: the first of them.
   init(_ first: VoiceNews) {
     session = VoiceSession()
     (session.sessionId, session.guildId) = (first.session, first.guild)

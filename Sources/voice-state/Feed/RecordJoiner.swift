@@ -15,9 +15,6 @@ struct RecordJoiner {
   private var line = 0
 
   /// Takes a line.
-  ///
-  /// - Parameter take: told each record that is complete with this line; one
-  ///   that was cut off is handed over as it is, for its fault to be told.
   mutating func add(
     _ bytes: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer, _ line: Int) throws -> Void
   ) rethrows {

@@ -50,8 +50,6 @@ struct VoiceFeed {
   }
 
   /// Takes a state: all sessions that there are.
-  ///
-  /// - Parameter now: the time of the state.
   mutating func take(_ state: RawState, at now: Timestamp?) {
     hasState = true
     isKnown = true

@@ -33,7 +33,6 @@ struct Changes {
   ///   - tellsAll: whether what a session brings along when it is first seen is told
   ///     as well: right for one that is rebuilt from its events.
   ///   - reason: why a session ended, by id.
-  /// - Returns: a line each, without line end and without any control.
   mutating func lines(
     _ sessions: [VoiceSession], at now: Timestamp, tellsAll: Bool = false,
     reason: (String) -> String? = { _ in nil }

@@ -58,10 +58,6 @@ enum BarForm {
   }
 
   /// What stands there when nobody knows of the sessions, as agent-status(1) has it.
-  ///
-  /// - Parameters:
-  ///   - status: how a command would leave that nobody looks at.
-  ///   - reason: one line.
   static func trouble(_ form: OutputForm, _ status: ExitStatus, _ reason: String) -> String {
     let state = BarBlock.trouble(status)
     let reason = Visible.line(reason)

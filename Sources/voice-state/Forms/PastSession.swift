@@ -4,8 +4,6 @@ import Screen
 
 extension [PastSession] {
   /// A table: when, how long, how it ended, which.
-  ///
-  /// - Parameter now: for the age of the end.
   func lines(at now: Timestamp) -> [Line] {
     let rows = map { session in
       [

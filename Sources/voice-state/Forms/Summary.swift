@@ -23,9 +23,6 @@ struct Summary: Equatable {
   /// The last answer's time, milliseconds.
   let lastReplyMs: Double?
 
-  /// - Parameters:
-  ///   - session: any session.
-  ///   - now: when it is looked at.
   init(_ session: VoiceSession, at now: Timestamp) {
     activity = session.activity
     speakers = session.activeCaptures.map { capture in

@@ -16,9 +16,6 @@ protocol Panel {
   /// The least width of the screen at which it is shown without being asked for.
   static var leastWidth: Int { get }
 
-  /// - Parameters:
-  ///   - session: any session.
-  ///   - now: when it is looked at.
   /// - Returns: nil when there is nothing to show.
   init?(_ session: VoiceSession, at now: Now)
 
@@ -26,8 +23,6 @@ protocol Panel {
   var note: Line { get }
 
   /// The lines below the rule, none wider than `width`.
-  ///
-  /// - Parameter width: cells, 20 or more.
   func lines(width: Int) -> [Line]
 }
 
@@ -50,8 +45,6 @@ enum Panels {
   }
 
   /// The panels to show when none were asked for.
-  ///
-  /// - Parameter width: the cells of the screen.
   static func fitting(width: Int) -> [any Panel.Type] {
     all.filter { $0.leastWidth <= width }
   }
@@ -106,8 +99,6 @@ struct Cockpit {
   }
 
   /// The frame, with the panels where they were before if that still looks well.
-  ///
-  /// - Parameter arrangements: of the frame before, one a session; becomes this one's.
   func frame(keeping arrangements: inout [Arrangement]) -> [Line] {
     var lines: [Line] = []
     var kept: [Arrangement] = []

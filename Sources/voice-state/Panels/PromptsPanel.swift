@@ -101,9 +101,6 @@ enum PromptText {
   ///
   /// The text is raw: for a terminal it must go through `Plain.lines`.
   ///
-  /// - Parameters:
-  ///   - name: which prompt.
-  ///   - session: whose.
   /// - Returns: nil when the session has no prompt of that name.
   static func whole(_ name: Name, of session: VoiceSession) -> String? {
     guard let prompt = prompt(name, of: session) else { return nil }

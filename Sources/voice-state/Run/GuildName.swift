@@ -5,9 +5,6 @@ import Records
 /// Who is meant by `--guild`: an id, or a name that the backend or the records tell.
 enum GuildName {
   /// The options with the id of the guild.
-  ///
-  /// - Parameter backend: who is asked.
-  /// - Throws: `CallFailure`, also for a guild that the agent is not in.
   static func resolved(
     _ options: StateOptions, _ backend: ClankyVoice
   ) throws(CallFailure) -> StateOptions {
@@ -21,9 +18,6 @@ enum GuildName {
   }
 
   /// The options with the id of the guild.
-  ///
-  /// - Parameter file: what the records are read from.
-  /// - Throws: `CallFailure` for a name that the file does not tell.
   static func resolved(
     _ options: StateOptions, in file: String
   ) throws(CallFailure) -> StateOptions {

@@ -29,10 +29,6 @@ struct Once {
   }
 
   /// Prints what a feed holds.
-  ///
-  /// - Parameters:
-  ///   - now: when the sessions are looked at.
-  ///   - past: lines about past sessions, asked for when no session is active.
   func show(
     _ feed: inout VoiceFeed, at now: Timestamp, past: () throws -> [Line] = { [] }
   ) throws -> ExitStatus {

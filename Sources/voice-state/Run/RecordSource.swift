@@ -22,11 +22,6 @@ final class RecordSource {
     case link(String, String?, Double?)
   }
 
-  /// - Parameters:
-  ///   - file: a name, or `-`.
-  ///   - speed: how fast the time of the records goes.
-  ///   - onFault: told lines that cannot be read.
-  /// - Throws: `ReadFailure` when the file cannot be opened.
   init(
     _ file: String, speed: Double = 1,
     onFault: @escaping (_ file: String, _ line: Int, _ reason: String) -> Void
@@ -43,7 +38,6 @@ final class RecordSource {
   /// - Parameters:
   ///   - wait: waits until the file can be read; false ends the reading.
   ///   - take: told each record and its time, before it changes anything.
-  /// - Throws: `ReadFailure`.
   func read(
     wait: (Int32) -> Bool, take: (VoiceRecord, Timestamp?) -> Bool
   ) throws {
@@ -119,7 +113,6 @@ struct RecordClock {
   private let speed: Double
   private var stopped: Timestamp?
 
-  /// - Parameter speed: 1 for as fast as it does.
   init(speed: Double = 1) { self.speed = speed }
 
   /// A record came that tells the time.

@@ -16,8 +16,6 @@ final class Replay {
   }
 
   /// Asks for the events and shows them.
-  ///
-  /// - Parameter wanted: the session's id, or the beginning of it.
   func run(_ backend: ClankyVoice, _ wanted: String) throws -> ExitStatus {
     events = try backend.events(of: wanted)
     if events.isEmpty {

@@ -13,9 +13,6 @@ final class StreamWatch: StreamHandler {
   private var faults: FaultLog
   private var place = ""
 
-  /// - Parameters:
-  ///   - watch: where everything is shown.
-  ///   - backend: whose stream is followed.
   init(_ watch: Watch, _ backend: ClankyVoice) {
     self.watch = watch
     self.backend = backend

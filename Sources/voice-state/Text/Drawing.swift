@@ -8,10 +8,6 @@ import Screen
 enum Drawing {
   /// The line as an output of that depth shows it: with its signs where there is
   /// colour, else in ASCII, as it goes into files, mails and pipes.
-  ///
-  /// - Parameters:
-  ///   - line: already cut to its width.
-  ///   - depth: the colours of the output.
   static func line(_ line: Line, depth: ColourDepth) -> Line {
     depth == .none ? ascii(line) : line
   }
@@ -66,7 +62,6 @@ struct Canvas {
   let depth: ColourDepth
   private let fixed: Int?
 
-  /// - Parameter look: `--width` and `--color`.
   init(_ look: LookOptions) {
     depth = ColourDepth.detect(
       look.colour, isTerminal: isatty(1) == 1, environment: Process.environment)

@@ -14,10 +14,6 @@ struct FactFlow: Sendable {
   var isEmpty: Bool { facts.isEmpty }
 
   /// Adds a fact of one style; nil and an empty text add nothing.
-  ///
-  /// - Parameters:
-  ///   - text: text without controls.
-  ///   - style: how it looks.
   mutating func add(_ text: String?, _ style: Style = .plain) {
     if let text, !text.isEmpty { facts.append(Line([Line.Span(text, style)])) }
   }
@@ -35,10 +31,6 @@ struct FactFlow: Sendable {
   }
 
   /// The facts as lines.
-  ///
-  /// - Parameters:
-  ///   - width: the cells of a line.
-  ///   - indent: blanks before each line.
   func lines(width: Int, indent: Int = 0) -> [Line] {
     var lines: [Line] = []
     var line = Line()
@@ -70,7 +62,6 @@ struct Labels {
   private let width: Int
   private(set) var lines: [Line] = []
 
-  /// - Parameter width: the cells of a row.
   init(width: Int) { self.width = width }
 
   /// Adds a row; nothing when the value is empty. A value that is too long is cut.

@@ -70,9 +70,6 @@ struct Finder: Equatable {
   /// Goes to the next line that has it or the one before, and from the last one to the first
   /// again.
   ///
-  /// - Parameters:
-  ///   - lines: where it looks.
-  ///   - top: where it begins when nothing was found yet.
   /// - Returns: the line; nil when none has it.
   mutating func find(_ step: Step, in lines: [Line], from top: Int) -> Int? {
     _ = mark(lines)

@@ -107,7 +107,6 @@ extension Watch {
   /// - Parameters:
   ///   - subject: what is watched.
   ///   - readsInput: whether records come on standard input.
-  /// - Throws: `WriteFailure` when the terminal has gone.
   static func make(
     _ options: StateOptions, _ diagnostics: Diagnostics, readsInput: Bool = false
   ) throws(WriteFailure) -> Watch {

@@ -119,8 +119,6 @@ final class LiveView: WatchView {
   var isKeyPending: Bool { decoder.isPending }
 
   /// Takes bytes from the keyboard; none means that nothing came for a while.
-  ///
-  /// - Returns: what they ask for.
   func take(_ bytes: [UInt8]) -> [Wish] {
     let keys = bytes.isEmpty ? decoder.pause() : decoder.take(bytes)
     return keys.compactMap(take)
@@ -184,11 +182,6 @@ struct LiveFrame {
   let size: WindowSize
   let depth: ColourDepth
 
-  /// - Parameters:
-  ///   - lines: the whole text.
-  ///   - scroll: which part of it is seen; must be fitted to it.
-  ///   - status: the last row.
-  /// - Returns: one row for each of the window.
   func rows(_ lines: [Line], _ scroll: ScrollState, status: Line) -> [FrameDiffer.Row] {
     func row(_ line: Line) -> FrameDiffer.Row {
       FrameDiffer.Row(

@@ -11,9 +11,6 @@ struct PanelChooser: Equatable {
   private(set) var chosen: Set<String>
   private(set) var cursor = 0
 
-  /// - Parameters:
-  ///   - panels: name and title of each, in the order of the screen.
-  ///   - chosen: the names that are shown now.
   init(panels: [(name: String, title: String)], chosen: Set<String>) {
     names = panels.map(\.name)
     titles = panels.map(\.title)
@@ -41,8 +38,6 @@ struct PanelChooser: Equatable {
   }
 
   /// The list.
-  ///
-  /// - Parameter height: the lines there are; the cursor's is among them.
   func lines(height: Int) -> [Line] {
     var scroll = ScrollState()
     scroll.fit(total: names.count, height: max(1, height - 2))

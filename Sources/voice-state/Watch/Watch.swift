@@ -44,12 +44,6 @@ final class Watch {
   private var wanted = -Double.infinity
   private var keyDeadline: Double?
 
-  /// - Parameters:
-  ///   - options: the command line.
-  ///   - diagnostics: for words.
-  ///   - feed: what keeps the sessions.
-  ///   - view: where they are shown.
-  ///   - signals: already watched.
   init(
     _ options: StateOptions, _ diagnostics: Diagnostics, feed: VoiceFeed, view: any WatchView,
     signals: TerminalSignals

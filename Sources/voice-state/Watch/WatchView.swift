@@ -27,10 +27,6 @@ struct WatchMoment {
 /// Where a watch shows what comes.
 protocol WatchView: AnyObject {
   /// Shows a moment; called when something came and when the view asked for it.
-  ///
-  /// - Parameter most: no more things than these are to be shown.
-  /// - Returns: how many things were shown, as `--count` counts them.
-  /// - Throws: `WriteFailure`.
   func show(_ moment: WatchMoment, most: Int) throws(WriteFailure) -> Int
 
   /// When it wants to be shown again though nothing came, `Clock.monotonic`.

@@ -72,9 +72,6 @@ struct ClankyMembers {
   private let names: [StaticString]
   private var values: [ScanValue]
 
-  /// - Parameters:
-  ///   - names: what is looked for; of a name that is there twice the last one counts.
-  ///   - object: where; what is no object, or cannot be walked, has no members.
   init(_ names: [StaticString], of object: ScanValue) {
     self.names = names
     values = Array(repeating: .absent, count: names.count)

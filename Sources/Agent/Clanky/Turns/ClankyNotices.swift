@@ -101,12 +101,6 @@ struct EqualActions {
   private var numbers = TwoAges<ID, UInt32>()
 
   /// The number of an action, from 1.
-  ///
-  /// - Parameters:
-  ///   - key: what equal ones have in common.
-  ///   - id: its own; one that was seen has the number that it had.
-  ///   - source: where it stood.
-  ///   - profile: whose it is.
   mutating func number(
     of key: ActionKey, id: String?, _ source: ActionWindow.Source, _ profile: String?
   ) -> UInt32 {

@@ -100,7 +100,6 @@ package struct ClankyVoice {
 }
 
 extension PastSession {
-  /// - Parameter row: of the history.
   init(_ row: RawList.Row) {
     let value = row.value
     bytes = row.bytes

@@ -7,7 +7,6 @@ package struct RawSession: Sendable, Equatable {
   /// Its id and its guild's; nil when it does not say.
   package let id: String?, guild: String?
 
-  /// - Parameter value: an object.
   init?(_ value: ScanValue) {
     guard value.isObject, var members = try? ScanMembers(value.bytes) else { return nil }
     var id = ScanValue.absent

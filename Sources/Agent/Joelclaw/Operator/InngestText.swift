@@ -56,8 +56,6 @@ enum InngestText {
   }
 
   /// The runs of an answer, as tasks; nil for an answer without them.
-  ///
-  /// - Parameter details: how runs are by now, by their ids.
   static func tasks(
     _ data: JSONValue, _ details: [String: JSONValue], _ origin: RecordOrigin
   ) -> [[UInt8]]? {

@@ -22,7 +22,6 @@ struct OperatorCall {
   ///   - call: what is asked for.
   ///   - time: how long all of it may take, where the user gives no time; seconds.
   ///   - partTime: how long one answer may take, where the user gives no time.
-  /// - Throws: `CallFailure` when the configuration cannot be read.
   init(
     _ call: OperationCall, time: Double = usualTime, partTime: Double? = nil
   ) throws(CallFailure) {
@@ -61,9 +60,6 @@ struct OperatorCall {
   // MARK: - One part
 
   /// Asks Inngest in GraphQL.
-  ///
-  /// - Returns: `data` of the answer.
-  /// - Throws: `CallFailure`, also for an error in the answer.
   func inngest(_ query: String) throws(CallFailure) -> [UInt8] {
     let (data, fault) = try answer(query)
     if let fault { throw CallFailure(places.place(.inngest), fault, .failure) }
@@ -76,7 +72,6 @@ struct OperatorCall {
   /// The same, where an answer is of use beside its errors.
   ///
   /// - Returns: `data` and what is wrong; nil for none.
-  /// - Throws: `CallFailure` when there is no answer.
   func answer(_ query: String) throws(CallFailure) -> (data: [UInt8]?, fault: String?) {
     let outcome = try ask(.inngest) { places throws(SettingsError) in
       let (server, body) = (try places.server(.inngest), InngestText.body(query))
@@ -92,9 +87,6 @@ struct OperatorCall {
   }
 
   /// Asks Redis.
-  ///
-  /// - Returns: the last reply.
-  /// - Throws: `CallFailure`, also for an error of Redis.
   func redis(_ commands: [String]) throws(CallFailure) -> JSONValue {
     let outcome = try ask(.redis) { places throws(SettingsError) in try places.redis(commands) }
     let place = places.place(.redis)
@@ -110,8 +102,6 @@ struct OperatorCall {
   }
 
   /// Asks the worker.
-  ///
-  /// - Throws: `CallFailure`.
   func worker() throws(CallFailure) -> [UInt8] {
     let outcome = try ask(.worker) { places throws(SettingsError) in try places.question(.worker) }
     return try body(outcome, .worker)
@@ -169,8 +159,6 @@ struct OperatorCall {
   }
 
   /// The elements of a list within an answer of Inngest.
-  ///
-  /// - Throws: `CallFailure` for an answer without it.
   func elements(_ object: [UInt8], _ path: [String]) throws(CallFailure) -> [[UInt8]] {
     let list = path.reduce(Optional(object)) { value, name in
       value.flatMap { Self.member(name, $0) }

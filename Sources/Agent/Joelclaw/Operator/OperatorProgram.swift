@@ -13,10 +13,6 @@ final class OperatorProgram {
   /// The most that is taken of what it prints, bytes.
   private static let largest = 64 << 20
 
-  /// - Parameters:
-  ///   - words: the program and its arguments.
-  ///   - input: what it reads; it need not read it all.
-  /// - Throws: `ChildProcess.Failure`.
   init(_ words: [String], input: [UInt8]) throws(ChildProcess.Failure) {
     self.input = input[...]
     child = try ChildProcess(

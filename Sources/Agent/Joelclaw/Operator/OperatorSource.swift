@@ -31,7 +31,6 @@ struct OperatorPlaces {
   private let profile: Settings.Profile?
   private let settings: Settings
 
-  /// - Throws: `SettingsError` when the configuration cannot be read.
   init(_ caller: Caller) throws(SettingsError) {
     self.caller = caller
     settings = try Settings()
@@ -58,8 +57,6 @@ struct OperatorPlaces {
   }
 
   /// Asks for the state of a part.
-  ///
-  /// - Throws: `SettingsError` for a place that cannot be used.
   func question(_ source: OperatorSource) throws(SettingsError) -> OperatorQuestion {
     switch source {
     case .redis: try redis(RedisText.health)
@@ -69,8 +66,6 @@ struct OperatorPlaces {
   }
 
   /// The HTTP server of a part.
-  ///
-  /// - Throws: `SettingsError` when the profile names none, or one that cannot be used.
   func server(_ source: OperatorSource) throws(SettingsError) -> AgentServer {
     if source == .gateway { return caller.backend }
     let base: WebAddress
@@ -86,9 +81,6 @@ struct OperatorPlaces {
   }
 
   /// Asks Redis.
-  ///
-  /// - Parameter commands: one a line.
-  /// - Throws: `SettingsError`, as above.
   func redis(_ commands: [String]) throws(SettingsError) -> OperatorQuestion {
     let place = try RedisPlace(try value(.redis))
     var words = ["redis-cli", "--json", "-h", place.name, "-p", String(place.port)]

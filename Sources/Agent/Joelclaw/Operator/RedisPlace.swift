@@ -14,9 +14,6 @@ struct RedisPlace: Equatable {
   private static let usualPort = 6379
 
   /// Reads a URL.
-  ///
-  /// - Throws: `SettingsError` for another URL, a user, a password, and what is no number of a
-  ///   database.
   init(_ url: String) throws(SettingsError) {
     let scheme = url.prefix { $0 != ":" }.lowercased()
     isSecure = scheme == "rediss"

@@ -83,7 +83,6 @@ struct OpenClawFields {
     ("seq", .number),
   ])
 
-  /// - Parameter payload: an object.
   init(_ payload: ScanValue) {
     guard var members = try? ScanMembers(payload.bytes) else { return }
     while (try? members.next()) == true {

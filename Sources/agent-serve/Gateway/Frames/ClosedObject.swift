@@ -30,7 +30,6 @@ indirect enum MemberShape: Sendable {
 struct ClosedObject: Sendable, ExpressibleByDictionaryLiteral {
   private let members: [String: (shape: MemberShape, isRequired: Bool)]
 
-  /// - Parameter members: name and shape; a name that ends in `?` may be left out.
   init(dictionaryLiteral members: (String, MemberShape)...) {
     self.members = Dictionary(
       members.map { name, shape in
@@ -40,9 +39,6 @@ struct ClosedObject: Sendable, ExpressibleByDictionaryLiteral {
   }
 
   /// Holds a value against this.
-  ///
-  /// - Parameter place: how the object is called in the reason.
-  /// - Throws: `GatewayFault`.
   func check(_ value: JSONValue, _ place: String) throws(GatewayFault) {
     guard value.isObject else { throw .invalid("\(place): not an object") }
     var missing = Set(members.filter(\.value.isRequired).keys)

@@ -22,9 +22,6 @@ struct GatewayRequest: Sendable {
   }
 
   /// Reads a message.
-  ///
-  /// - Returns: what the answer is known by, which a message that is not a request may have,
-  ///   too; and the request.
   static func read(
     _ bytes: [UInt8]
   ) -> (id: String, request: Result<GatewayRequest, GatewayFault>) {
@@ -39,8 +36,6 @@ struct GatewayRequest: Sendable {
   }
 
   /// JSON of a client.
-  ///
-  /// - Throws: `GatewayFault` for what is not JSON.
   static func value(_ bytes: [UInt8]) throws(GatewayFault) -> JSONValue {
     let parsed = bytes.withUnsafeBytes { bytes -> JSONValue? in
       // JSONValue mends what is not JSON; a request has to be.

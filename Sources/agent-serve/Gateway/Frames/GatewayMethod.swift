@@ -18,8 +18,6 @@ struct GatewayMethod: Sendable {
   static func named(_ name: String) -> GatewayMethod? { byName[name] }
 
   /// Holds the parameters of a request against the method.
-  ///
-  /// - Throws: `GatewayFault`.
   func check(_ params: JSONValue?) throws(GatewayFault) {
     guard let params = params ?? Self.nothing else { return }
     try self.params.check(params, "invalid \(name) params")

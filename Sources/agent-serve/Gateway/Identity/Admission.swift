@@ -22,8 +22,6 @@ struct Admission {
   let asksForDevices: Bool
 
   /// The protocol that is spoken with a client.
-  ///
-  /// - Throws: `GatewayFault`.
   func protocolVersion(_ connect: ConnectRequest) throws(GatewayFault) -> Int {
     guard connect.protocols.overlaps(Self.protocols) else {
       throw GatewayFault(
@@ -39,7 +37,6 @@ struct Admission {
   /// Checks the proof of the device.
   ///
   /// - Returns: its key; nil for a client without a device, which may have none.
-  /// - Throws: `GatewayFault`.
   func device(_ connect: ConnectRequest) throws(GatewayFault) -> DeviceKey? {
     guard let device = connect.device else {
       // A helper of the gateway itself, on its machine, with its secret.
@@ -89,7 +86,6 @@ struct Admission {
   /// Checks the secrets of a client.
   ///
   /// - Parameter known: the token of the client's device, nil for one that is not paired.
-  /// - Throws: `GatewayFault`.
   func proof(_ connect: ConnectRequest, known: String?) throws(GatewayFault) -> Proof {
     let known = known.map(AccessToken.init)
     if let token, let given = connect.token, token.matches(given) { return .secret }

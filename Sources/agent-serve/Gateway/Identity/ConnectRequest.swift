@@ -31,8 +31,6 @@ struct ConnectRequest: Sendable {
   let password: String?
   let device: Device?
 
-  /// - Parameter params: of the request.
-  /// - Throws: `GatewayFault`.
   init(_ params: JSONValue?) throws(GatewayFault) {
     guard let params else { throw .invalid("invalid connect params: none") }
     try Self.form.check(params, "invalid connect params")

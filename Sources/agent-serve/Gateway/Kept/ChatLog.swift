@@ -38,9 +38,6 @@ extension ActionStore {
   private static let pageSize = 6 << 20
 
   /// Keeps what was said; durable when it returns.
-  ///
-  /// - Parameter session: its key.
-  /// - Returns: its id.
   @discardableResult
   func add(_ message: ChatMessage, to session: String) async throws -> Int64 {
     try await write { db in

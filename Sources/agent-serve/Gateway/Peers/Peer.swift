@@ -131,9 +131,6 @@ final class PeerLine {
   private var waiter: UnsafeContinuation<Void, Never>?
   private var isAwake = false
 
-  /// - Parameters:
-  ///   - socket: the connection.
-  ///   - connections: are told when the client is cut off.
   init(_ socket: Socket, _ connections: Connections) {
     self.socket = socket
     self.connections = connections

@@ -14,8 +14,6 @@ struct ResponsesRequest: Equatable, Sendable {
   /// The answer after which this goes on.
   let previous: String?
 
-  /// - Parameter body: JSON.
-  /// - Throws: `GatewayFault`.
   init(_ body: [UInt8]) throws(GatewayFault) {
     let value = try GatewayRequest.value(body)
     try Self.form.check(value, "invalid request")

@@ -27,12 +27,6 @@ struct Approval {
   /// Gives it up when its time is over.
   fileprivate var timer: Task<Void, any Error>?
 
-  /// - Parameters:
-  ///   - id: known to nobody yet.
-  ///   - request: the asker's object.
-  ///   - allowed: what may be answered.
-  ///   - created: now.
-  ///   - expires: when it is given up.
   init(
     id: String, request: [UInt8], allowed: [ApprovalDecision], created: Timestamp,
     expires: Timestamp

@@ -35,7 +35,6 @@ enum ReplyNote: Equatable {
   /// The longest id or name, bytes.
   private static let longestName = 200
 
-  /// - Parameter line: one record.
   init(_ line: [UInt8]) throws(Fault) {
     let record: JSONValue
     do {

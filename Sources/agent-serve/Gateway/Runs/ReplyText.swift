@@ -38,8 +38,6 @@ struct ReplyText: Sendable {
   }
 
   /// What is new since this was called last.
-  ///
-  /// - Returns: what to append; or the whole text, where it began anew.
   mutating func take() -> (text: String, replaces: Bool) {
     defer { (taken, isReplaced) = (bytes.count, false) }
     return isReplaced

@@ -119,9 +119,6 @@ struct SessionKey: Hashable, Sendable {
   /// As clients see it.
   var text: String { "agent:\(Self.agent):\(name)" }
 
-  /// - Parameter text: the whole key, or a name alone, in large or small letters. In the names of
-  ///   riffs the case counts.
-  /// - Throws: `GatewayFault` for a key of another agent, or one that is not a line.
   init(_ text: String) throws(GatewayFault) {
     guard text.unicodeScalars.allSatisfy({ !Visible.mustEscape($0) }) else {
       throw .invalid("invalid session key")
@@ -136,8 +133,6 @@ struct SessionKey: Hashable, Sendable {
   }
 
   /// Whether there is such an agent.
-  ///
-  /// - Throws: `GatewayFault`.
   static func check(agent: String) throws(GatewayFault) {
     if agent != Self.agent { throw .invalid("unknown agent id") }
   }
