@@ -89,7 +89,7 @@ public struct BusDoor: Sendable {
 
   private static func servers(_ texts: [String]) throws(SettingsError) -> [BusServer] {
     try texts.map { text throws(SettingsError) in
-      do throws(BusServer.Fault) {
+      do throws(Failure) {
         return try BusServer(text)
       } catch {
         throw SettingsError(text.holds("@") ? "servers of the bus" : text, error.reason)

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// A record with what it goes by around it, as `bus-get -m` prints it. Valid as long as the
 /// line's bytes are.
@@ -13,7 +13,7 @@ public struct BusEnvelope {
   /// - Parameter line: one line.
   /// - Throws: a `Fault` for what is no such record, and for a subject or an id that cannot be
   ///   published as it is.
-  public init(_ line: UnsafeRawBufferPointer) throws(BusLabels.Fault) {
+  public init(_ line: UnsafeRawBufferPointer) throws(Failure) {
     var (type, data, subject, id) = (
       ScanValue.absent, ScanValue.absent, ScanValue.absent, ScanValue.absent
     )
@@ -29,12 +29,12 @@ public struct BusEnvelope {
         }
       }
     } catch {
-      throw BusLabels.Fault(reason: error.reason)
+      throw Failure(error.reason)
     }
     guard type.isString, type.string == "bus_message" else {
-      throw BusLabels.Fault(reason: "not a bus_message")
+      throw Failure("not a bus_message")
     }
-    if data.isAbsent { throw BusLabels.Fault(reason: "no data in it") }
+    if data.isAbsent { throw Failure("no data in it") }
     self.data = data.bytes
     self.subject = try Self.text(subject, "subject", fault: BusSubject.fault(of:))
     self.id = try Self.text(id, "id") { id in
@@ -44,12 +44,12 @@ public struct BusEnvelope {
 
   private static func text(
     _ value: ScanValue, _ name: String, fault: (String) -> String?
-  ) throws(BusLabels.Fault) -> String? {
+  ) throws(Failure) -> String? {
     if value.isNull { return nil }
     guard value.isString, let text = value.string else {
-      throw BusLabels.Fault(reason: "\(name): not a string")
+      throw Failure("\(name): not a string")
     }
-    if let fault = fault(text) { throw BusLabels.Fault(reason: "\(name): \(fault)") }
+    if let fault = fault(text) { throw Failure("\(name): \(fault)") }
     return text
   }
 }

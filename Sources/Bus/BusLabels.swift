@@ -26,12 +26,6 @@ public struct BusLabels {
     case member(JSONPointer)
   }
 
-  /// Why a line is no record that can be published.
-  public struct Fault: Error, Equatable, Sendable {
-    /// Lower case, no full stop.
-    public let reason: String
-  }
-
   private let ids: IDs
   private let subject: String?
   private let prefix: String?
@@ -59,16 +53,16 @@ public struct BusLabels {
   ///   - line: one record.
   ///   - named: its subject, where that is not told from it.
   ///   - known: its message id, where that is not made of it.
-  /// - Throws: a `Fault` for what is no JSON object, or lacks the member that is its id.
+  /// - Throws: a `Failure` for what is no JSON object, or lacks the member that is its id.
   public mutating func label(
     _ line: UnsafeRawBufferPointer, subject named: String? = nil, id known: String? = nil
-  ) throws(Fault) -> BusLabel {
+  ) throws(Failure) -> BusLabel {
     let shape: RecordShape
     do throws(ScanFault) {
       shape = try scan.read(line)
       try ScanValidator.validate(line)
     } catch {
-      throw Fault(reason: error.reason)
+      throw Failure(error.reason)
     }
     let own = named ?? subject ?? BusSubject.of(scan, shape)
     let isAction = shape == .action
@@ -81,12 +75,12 @@ public struct BusLabels {
 
   private mutating func id(
     _ line: UnsafeRawBufferPointer, isAction: Bool
-  ) throws(Fault) -> String? {
+  ) throws(Failure) -> String? {
     switch ids {
     case .none: return nil
     case .member(let pointer):
       guard let text = pointer.resolve(whole(line)).string, !text.isEmpty else {
-        throw Fault(reason: "no id in it")
+        throw Failure("no id in it")
       }
       return Self.isID(text) ? text : digest([], Array(text.utf8)).text
     case .digest:

@@ -51,7 +51,7 @@ public struct BusOptions: Sendable {
     let texts = argument.words.filter { !$0.isEmpty }
     if texts.isEmpty { throw argument.fault("nothing is named") }
     return try texts.map { text throws(UsageError) in
-      do throws(BusServer.Fault) {
+      do throws(Failure) {
         return try BusServer(text)
       } catch {
         // What may be a secret is not repeated.

@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// One server of a bus, by its URL: `nats://HOST[:PORT]`, `tls://HOST[:PORT]`, or without the
 /// scheme, which is the first of these.
@@ -9,12 +9,6 @@ public struct BusServer: Hashable, Sendable {
   public let port: Int
   /// Whether TLS is spoken, and the certificate verified.
   public let isTLS: Bool
-
-  /// Why a text is no server.
-  public struct Fault: Error, Equatable, Sendable {
-    /// Lower case, no full stop.
-    public let reason: String
-  }
 
   /// The port where none is named.
   public static let usualPort = 4222
@@ -27,20 +21,20 @@ public struct BusServer: Hashable, Sendable {
   }
 
   /// - Parameter text: as a person writes it.
-  /// - Throws: a `Fault`; a user or a password in it is one, for others see command lines.
-  public init(_ text: String) throws(Fault) {
+  /// - Throws: a `Failure`; a user or a password in it is one, for others see command lines.
+  public init(_ text: String) throws(Failure) {
     var rest = text[...]
     var isTLS = false
     if let end = text.place(of: "://") {
       switch text[..<end.lowerBound].lowercased() {
       case "nats": break
       case "tls": isTLS = true
-      default: throw Fault(reason: "neither nats:// nor tls://")
+      default: throw Failure("neither nats:// nor tls://")
       }
       rest = text[end.upperBound...]
     }
     if rest.holds("@") {
-      throw Fault(reason: "a user or a token in a URL can be seen by others: see [bus NAME]")
+      throw Failure("a user or a token in a URL can be seen by others: see [bus NAME]")
     }
     if rest.hasSuffix("/") { rest = rest.dropLast() }
     var host = rest
@@ -52,11 +46,11 @@ public struct BusServer: Hashable, Sendable {
     } else if let colon = rest.lastIndex(of: ":") {
       host = rest[..<colon]
       port = Self.number(rest[rest.index(after: colon)...])
-      if host.holds(":") { throw Fault(reason: "an IPv6 address needs brackets") }
+      if host.holds(":") { throw Failure("an IPv6 address needs brackets") }
     }
-    guard let port else { throw Fault(reason: "the port is not a number from 1 to 65535") }
+    guard let port else { throw Failure("the port is not a number from 1 to 65535") }
     guard !host.isEmpty, host.utf8.allSatisfy(Self.isOfHost) else {
-      throw Fault(reason: "not the name of a host")
+      throw Failure("not the name of a host")
     }
     self.init(host: String(host).lowercased(), port: port, isTLS: isTLS)
   }

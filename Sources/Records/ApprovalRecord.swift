@@ -151,12 +151,6 @@ public struct ApprovalAnswer: AgentRecord {
 /// What somebody, or a filter, decided of an approval: a record `approval` to which a
 /// `decision` was added, an `approval_answer`, or an object with only `id` and `decision`.
 public struct ApprovalDecision: Equatable, Sendable {
-  /// Why a record decides nothing.
-  public struct Fault: Error, Equatable {
-    /// Lower case, no full stop; names no text of the record.
-    public let reason: String
-  }
-
   /// The approval's id.
   public let id: String
   /// As it was spelled; the backend says what it understands.
@@ -186,20 +180,20 @@ public struct ApprovalDecision: Equatable, Sendable {
   ///   - record: one record; members that are not known pass.
   ///   - decision: what was decided, whatever the record says; nil where it is to say it.
   ///   - reason: what the agent is told then.
-  /// - Throws: a `Fault`, also for an approval that is not pending: its `decision` was
+  /// - Throws: a `Failure`, also for an approval that is not pending: its `decision` was
   ///   made by someone before.
   public init(
     reading record: JSONValue, as decision: String? = nil, reason given: String? = nil
-  ) throws(Fault) {
-    guard record.isObject else { throw Fault(reason: "not a JSON object") }
+  ) throws(Failure) {
+    guard record.isObject else { throw Failure("not a JSON object") }
     switch record["type"]?.string {
     case RecordType.approval.rawValue:
       let state = record[either: "state"]?.string ?? ApprovalRecord.State.pending.rawValue
       guard state == ApprovalRecord.State.pending.rawValue else {
-        throw Fault(reason: "the approval is not pending any more")
+        throw Failure("the approval is not pending any more")
       }
     case RecordType.approvalAnswer.rawValue, nil: break
-    default: throw Fault(reason: "neither an approval nor a decision")
+    default: throw Failure("neither an approval nor a decision")
     }
     id = try Self.word("id", of: record)
     if let decision {
@@ -208,7 +202,7 @@ public struct ApprovalDecision: Equatable, Sendable {
       self.decision = try Self.word("decision", of: record)
       let reason = record[either: "reason"]
       guard reason == nil || reason?.string != nil else {
-        throw Fault(reason: "the reason is not a string")
+        throw Failure("the reason is not a string")
       }
       self.reason = reason?.string
     }
@@ -216,10 +210,10 @@ public struct ApprovalDecision: Equatable, Sendable {
     decisions = record["decisions"]?.elements.compactMap(\.string) ?? []
   }
 
-  private static func word(_ name: String, of record: JSONValue) throws(Fault) -> String {
-    guard let value = record[either: name] else { throw Fault(reason: "has no \(name)") }
+  private static func word(_ name: String, of record: JSONValue) throws(Failure) -> String {
+    guard let value = record[either: name] else { throw Failure("has no \(name)") }
     guard let text = value.string, !text.isEmpty else {
-      throw Fault(reason: "the \(name) is not a string, or is empty")
+      throw Failure("the \(name) is not a string, or is empty")
     }
     return text
   }

@@ -208,7 +208,7 @@ struct FilterOptions {
     }
     predicate.texts = texts.map { TextSearch($0, ignoresCase: ignoresCase) }
     for regex in regexes {
-      do throws(RegexSearch.Fault) {
+      do throws(Failure) {
         predicate.regexes.append(try RegexSearch(regex, ignoresCase: ignoresCase))
       } catch {
         throw UsageError("--regex \(regex): \(error.reason)")

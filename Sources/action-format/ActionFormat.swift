@@ -98,7 +98,7 @@ final class Feed {
   private func show(_ line: UnsafeRawBufferPointer, _ name: String, _ number: Int) throws {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0d }) else { return }
     let value: JSONValue
-    do throws(JSONFault) {
+    do throws(Failure) {
       value = try JSONValue.parse(line)
     } catch {
       guard let torn = TornLine(line) else {

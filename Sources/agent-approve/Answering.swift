@@ -79,10 +79,10 @@ final class Answering {
   private func take(_ record: RecordInput.Line) {
     if record.bytes.allSatisfy({ $0 == 32 || $0 == 9 || $0 == 13 }) { return }
     let value: JSONValue
-    do throws(JSONFault) { value = try JSONValue.parse(record.bytes) } catch {
+    do throws(Failure) { value = try JSONValue.parse(record.bytes) } catch {
       return faults.line("-", record.number, "not JSON: \(error.reason)")
     }
-    do throws(ApprovalDecision.Fault) { answer(try ApprovalDecision(reading: value)) } catch {
+    do throws(Failure) { answer(try ApprovalDecision(reading: value)) } catch {
       faults.line("-", record.number, error.reason)
     }
   }
@@ -98,7 +98,7 @@ final class Answering {
     guard let value = try? JSONValue.parse(record.bytes), value.isObject else {
       return faults.line("-", record.number, "neither one id nor a JSON object")
     }
-    do throws(ApprovalDecision.Fault) {
+    do throws(Failure) {
       answer(try ApprovalDecision(reading: value, as: decision, reason: reason))
     } catch {
       faults.line("-", record.number, error.reason)

@@ -167,7 +167,7 @@ final class PutLoop {
       case .line(let line, let number):
         if line.allSatisfy({ $0 == 0x20 || $0 == 9 || $0 == 13 }) { continue }
         receipts.expect(number)
-        do throws(BusLabels.Fault) {
+        do throws(Failure) {
           window.add(try item(line, number))
           bytes += line.count
         } catch {
@@ -179,7 +179,7 @@ final class PutLoop {
 
   private func item(
     _ line: UnsafeRawBufferPointer, _ number: Int
-  ) throws(BusLabels.Fault) -> BusWindow.Item {
+  ) throws(Failure) -> BusWindow.Item {
     guard options.isWrapped else {
       return BusWindow.Item(try labels.label(line), bytes: Array(line), line: number)
     }

@@ -161,7 +161,7 @@ final class TriageLoop {
 
   private func take(mail bytes: UnsafeRawBufferPointer, isQuoted: Bool, _ name: String) throws {
     let mail: Mail
-    do throws(Mail.Fault) {
+    do throws(Failure) {
       mail = try Mail(bytes, isQuoted: isQuoted)
     } catch {
       return faults.file(name, error.reason)
@@ -175,7 +175,7 @@ final class TriageLoop {
       return faults.line(path, number, "longer than \(Incoming.longestRecord) bytes")
     }
     let found: RecordItem
-    do throws(RecordItem.Fault) {
+    do throws(Failure) {
       found = try RecordItem(line)
     } catch {
       guard let torn = TornLine(line) else { return faults.line(path, number, error.reason) }

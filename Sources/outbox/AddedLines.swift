@@ -33,7 +33,7 @@ struct AddedLines {
   mutating func run() throws -> ExitStatus {
     var input = try RecordInput(path: "-", .lines)
     while let line = try input.next(beforeBlocking: { _ in try keep() }) {
-      do throws(RecordFault) {
+      do throws(Failure) {
         changes.append(try change(line.bytes))
       } catch {
         faults.line("-", line.number, error.reason)
@@ -52,7 +52,7 @@ struct AddedLines {
     try output.write(entries.map { OutboxItem($0) }, of: file)
   }
 
-  private func change(_ line: UnsafeRawBufferPointer) throws(RecordFault) -> OutboxEntry.Change {
+  private func change(_ line: UnsafeRawBufferPointer) throws(Failure) -> OutboxEntry.Change {
     let member = { (name: String) -> String? in
       guard let value = try? ScanMembers.value(of: name, in: line), value.isString else {
         return nil
@@ -60,29 +60,29 @@ struct AddedLines {
       return value.string
     }
     if let (fault, offset) = ScanValidator.firstFault(line) {
-      throw RecordFault(reason: "\(fault.reason) at byte \(offset)")
+      throw Failure("\(fault.reason) at byte \(offset)")
     }
     if member("op") != nil { return try OutboxEntry.Change(reading: line) }
     if member("type") == "message" {
       guard member("role") == "user" else {
-        throw RecordFault(reason: "a message that is not the user's")
+        throw Failure("a message that is not the user's")
       }
       guard let text = member("text"), !text.isEmpty else {
-        throw RecordFault(reason: "a message without text")
+        throw Failure("a message without text")
       }
       return .prompt(text: text, thread: member("thread"))
     }
     let row = try RecordRow(line)
     guard let collection = row.collection else {
-      throw RecordFault(reason: "a key alone, and no collection")
+      throw Failure("a key alone, and no collection")
     }
-    guard let value = row.value else { throw RecordFault(reason: "neither op nor value") }
+    guard let value = row.value else { throw Failure("neither op nor value") }
     var owner: Repository?
     if let repository = row.repository {
       switch records?.knownOwner(repository) {
       case .own: break
       case .unknown: owner = repository
-      case .others, nil: throw RecordFault(reason: "somebody else's record")
+      case .others, nil: throw Failure("somebody else's record")
       }
     }
     return try .put(

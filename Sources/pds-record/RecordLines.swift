@@ -105,7 +105,7 @@ struct RecordLines {
   private mutating func result(_ line: UnsafeRawBufferPointer) throws -> [UInt8] {
     if options.verb == .create { return try create(line) }
     let row: RecordRow
-    do throws(RecordFault) { row = try RecordRow(line) } catch { throw LineFault(error.reason) }
+    do throws(Failure) { row = try RecordRow(line) } catch { throw LineFault(error.reason) }
     guard let collection = row.collection ?? options.collection else {
       throw LineFault("a key alone, and no COLLECTION")
     }
@@ -209,7 +209,7 @@ struct RecordLines {
   private static func draft(
     _ text: UnsafeRawBufferPointer, _ collection: NSID, created: Timestamp?
   ) throws -> RecordDraft {
-    do throws(RecordFault) {
+    do throws(Failure) {
       return try RecordDraft(text, for: collection, created: created)
     } catch {
       throw LineFault(error.reason)

@@ -28,10 +28,6 @@ struct FinishedTurns {
   /// The most messages and turns that are remembered: an answer stands right beside its turn.
   private static let most = 256
 
-  struct Fault: Error {
-    let reason: String
-  }
-
   /// - Parameter after: only turns that ended later; nil for all.
   init(after: Timestamp?) { self.after = after }
 
@@ -39,13 +35,13 @@ struct FinishedTurns {
   ///
   /// - Returns: a turn that is finished and has not been told; nil for anything else. Its text
   ///   is empty where nothing can be said.
-  mutating func read(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Narration? {
+  mutating func read(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> Narration? {
     let line: TurnLine
     do throws(ScanFault) {
       line = try TurnLine(bytes, &scan)
     } catch {
       if error == .empty { return nil }
-      throw Fault(reason: error.reason)
+      throw Failure(error.reason)
     }
     if let answer = ClaudeAnswer(line) {
       return tell(
@@ -54,7 +50,7 @@ struct FinishedTurns {
           text: answer.text, time: answer.time))
     }
     guard line.shape == .own, ["turn", "message"].contains(line.type) else {
-      if line.isTooDeep { throw Fault(reason: TurnLine.tooDeep) }
+      if line.isTooDeep { throw Failure(TurnLine.tooDeep) }
       return nil
     }
     do throws(RecordFields.Fault) {
@@ -66,7 +62,7 @@ struct FinishedTurns {
     } catch {
       // What a later version writes is passed over.
       if error.isNews { return nil }
-      throw Fault(reason: error.reason)
+      throw Failure(error.reason)
     }
   }
 

@@ -52,7 +52,7 @@ final class NarrateLoop {
     _ line: UnsafeRawBufferPointer, of file: String, _ number: Int
   ) throws(WriteFailure) {
     let narration: Narration?
-    do throws(FinishedTurns.Fault) {
+    do throws(Failure) {
       narration = try turns.read(line)
     } catch {
       guard let torn = TornLine(line) else { return faults.line(file, number, error.reason) }

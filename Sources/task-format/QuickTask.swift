@@ -3,12 +3,6 @@ import Turns
 
 /// Reads a task as people type it: `deploy the pipeline tomorrow 9:00 !1 #ops`.
 enum QuickTask {
-  /// Why a text is no task.
-  struct Fault: Error, Equatable {
-    /// Lower case, no full stop.
-    let reason: String
-  }
-
   /// The longest title, characters, and the longest line, bytes.
   static let (longest, longestLine) = (500, 64 << 10)
 
@@ -17,7 +11,7 @@ enum QuickTask {
   /// title. A word behind a backslash, and what stands between double quotes, is of the title.
   static func read(
     _ text: String, now: Timestamp, zone: LocalZone = .system
-  ) throws(Fault) -> TaskDraft {
+  ) throws(Failure) -> TaskDraft {
     let words = try words(text)
     var title: [String] = []
     var draft = TaskDraft(title: "")
@@ -49,33 +43,29 @@ enum QuickTask {
   }
 
   /// Reads one line that is a title and nothing else.
-  static func plain(_ text: String) throws(Fault) -> String {
+  static func plain(_ text: String) throws(Failure) -> String {
     try checked(words(text).joined(separator: " "))
   }
 
-  private static func words(_ text: String) throws(Fault) -> [String] {
+  private static func words(_ text: String) throws(Failure) -> [String] {
     guard text.utf8.count <= longestLine else {
-      throw Fault(reason: "a line of more than \(longestLine) bytes")
+      throw Failure("a line of more than \(longestLine) bytes")
     }
     return text.split(whereSeparator: \.isWhitespace).map(String.init)
   }
 
-  private static func checked(_ title: String) throws(Fault) -> String {
-    if title.isEmpty { throw Fault(reason: "no title") }
+  private static func checked(_ title: String) throws(Failure) -> String {
+    if title.isEmpty { throw Failure("no title") }
     guard title.unicodeScalars.count <= longest else {
-      throw Fault(reason: "a title of more than \(longest) characters")
+      throw Failure("a title of more than \(longest) characters")
     }
     return title
   }
 
   private static func date(
     _ words: ArraySlice<String>, _ now: Timestamp, _ zone: LocalZone
-  ) throws(Fault) -> DueWords.Found? {
-    do throws(DueWords.Fault) {
-      return try DueWords.read(words, now: now, zone: zone)
-    } catch {
-      throw Fault(reason: error.reason)
-    }
+  ) throws(Failure) -> DueWords.Found? {
+    return try DueWords.read(words, now: now, zone: zone)
   }
 
   /// Where words end that stand between quotes; nil where none begin.
@@ -84,11 +74,11 @@ enum QuickTask {
     return words[at...].firstIndex { $0.count > 1 && $0.hasSuffix("\"") }.map { $0 + 1 }
   }
 
-  private static func twice(_ what: String, _ one: String, _ other: String) -> Fault {
-    Fault(reason: "two \(what): \(one), and \(other); \\ before a word keeps it in the title")
+  private static func twice(_ what: String, _ one: String, _ other: String) -> Failure {
+    Failure("two \(what): \(one), and \(other); \\ before a word keeps it in the title")
   }
 
-  private static func mark(_ word: String, _ draft: inout TaskDraft) throws(Fault) -> Bool {
+  private static func mark(_ word: String, _ draft: inout TaskDraft) throws(Failure) -> Bool {
     // A sign behind it is one of the sentence.
     let end = word.reversed().drop { ",.;:!?)".contains($0) }.count
     let name = String(word.prefix(end).dropFirst())

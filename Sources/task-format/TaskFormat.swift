@@ -74,7 +74,7 @@ private struct TaskRun {
     var items: [TaskItem] = []
     let profile = options.profile
     try each { line in
-      do throws(TaskItem.Fault) {
+      do throws(Failure) {
         items.append(try TaskItem(row: line, profile: profile))
         return nil
       } catch {
@@ -91,7 +91,7 @@ private struct TaskRun {
       guard UTF8Text.isValid(line) else { return "not UTF-8" }
       let text = String(decoding: line, as: UTF8.self)
       let record: [UInt8]
-      do throws(QuickTask.Fault) {
+      do throws(Failure) {
         record =
           if let list {
             TaskDraft(title: try QuickTask.plain(text)).item(of: list)

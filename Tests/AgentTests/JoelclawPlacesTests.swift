@@ -49,7 +49,7 @@ import Web
     else { return #expect(Bool(false)) }
     for type in ["status", "error", "tool_call", "tool_result"] {
       let frame = #"{"type":"\#(type)","x":\#(deep)}"#
-      #expect(throws: JoelclawEvent.Fault.self) { _ = try event(frame) }
+      #expect(throws: Failure.self) { _ = try event(frame) }
     }
   }
 

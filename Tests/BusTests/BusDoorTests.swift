@@ -17,7 +17,7 @@ import Testing
     "a:4222x",
   ])
   func whatIsNoServerIsRefused(text: String) {
-    #expect(throws: BusServer.Fault.self) { try BusServer(text) }
+    #expect(throws: Failure.self) { try BusServer(text) }
   }
 
   @Test func aPasswordIsNotRepeated() {

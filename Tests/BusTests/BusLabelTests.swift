@@ -89,13 +89,13 @@ import Testing
     #expect(try Self.label(#"{"data":{"id":17}}"#, &labels).id == "17")
     let strange = try Self.label(#"{"data":{"id":"a\r\nb"}}"#, &labels).id
     #expect(strange?.count == 24 && strange?.utf8.allSatisfy(BusSubject.isPlain) == true)
-    #expect(throws: BusLabels.Fault.self) { try Self.label(#"{"data":{}}"#, &labels) }
+    #expect(throws: Failure.self) { try Self.label(#"{"data":{}}"#, &labels) }
   }
 
   @Test(arguments: ["", "[]", "{", "{\"a\":01}", "{} x", "null", "{\"a\":\"\u{1}\"}"])
   func whatIsNoObjectIsRefused(line: String) {
     var labels = BusLabels(ids: .digest, subject: nil, prefix: nil)
-    #expect(throws: BusLabels.Fault.self) { try Self.label(line, &labels) }
+    #expect(throws: Failure.self) { try Self.label(line, &labels) }
   }
 
   @Test func marksAreOfTheEvent() throws {

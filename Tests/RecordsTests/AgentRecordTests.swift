@@ -123,7 +123,7 @@ import Testing
   ])
   func saysInALineWhyNot(_ text: String, _ reason: String) throws {
     let record = try JSONValue.parse(text: text)
-    let fault = #expect(throws: ApprovalDecision.Fault.self) {
+    let fault = #expect(throws: Failure.self) {
       try ApprovalDecision(reading: record)
     }
     #expect(fault?.reason == reason)

@@ -96,7 +96,7 @@ struct ActionCodingTests {
       (#"[{"kind":"a"},{"no":1}]"#, "element 2: no kind"),
     ])
   func faults(_ line: String, _ words: String) {
-    let fault = #expect(throws: ActionFault.self) { try Fixture.read(line) }
+    let fault = #expect(throws: Failure.self) { try Fixture.read(line) }
     #expect(fault?.reason.contains(words) == true, "\(fault?.reason ?? "")")
   }
 

@@ -46,7 +46,7 @@ struct FactTests {
     let portable = try decode(#"{"guildId":"1","scope":"USER","subject":"7","fact":"x"}"#)
     #expect(portable.guild == nil)
     #expect(portable.isPortable)
-    #expect(throws: ActionFault("guildId required")) {
+    #expect(throws: Failure("guildId required")) {
       try decode(#"{"scope":"project","subject":"7","fact":"x"}"#)
     }
   }
@@ -130,8 +130,8 @@ struct FactTests {
     #expect(try content("{\"event\":\"fact\",\"id\":\"\",\"data\":\(bare)}")?.text == "f")
     #expect(try content(#"{"kind":"memory_fact","subject":"s","fact":"f"}"#) == nil)
     #expect(try content(#"{"type":"fact_delete","subject":"s","fact":"f"}"#) == nil)
-    #expect(throws: ActionFault("subject required")) { try content(#"{"event":"fact","data":{}}"#) }
-    #expect(throws: ActionFault("fact: not an object")) {
+    #expect(throws: Failure("subject required")) { try content(#"{"event":"fact","data":{}}"#) }
+    #expect(throws: Failure("fact: not an object")) {
       try content(#"{"event":"fact","data":7}"#)
     }
   }

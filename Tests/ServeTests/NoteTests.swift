@@ -35,7 +35,7 @@ import Testing
     #expect(found.last == .tooMuch && !found.dropLast().contains(.tooMuch))
   }
 
-  private func note(_ text: String) throws(ReplyNote.Fault) -> ReplyNote {
+  private func note(_ text: String) throws(Failure) -> ReplyNote {
     try ReplyNote(Array(text.utf8))
   }
 
@@ -54,7 +54,7 @@ import Testing
       (#"{"type":"message","role":"thinking"}"#, "no text"),
       ("[]", "neither a tool_call nor a message nor a turn"),
     ] {
-      #expect(throws: ReplyNote.Fault(reason: reason)) { try note(line) }
+      #expect(throws: Failure(reason)) { try note(line) }
     }
   }
 

@@ -208,7 +208,7 @@ extension JoelclawChat: StreamHandler {
   func streamItem(_ item: StreamItem) {
     switch item {
     case .message(let message) where message.isText:
-      do throws(JoelclawEvent.Fault) {
+      do throws(Failure) {
         take(try JoelclawEvent(message.bytes))
       } catch {
         turn?.missed()

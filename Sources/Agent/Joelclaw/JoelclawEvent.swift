@@ -14,28 +14,22 @@ enum JoelclawEvent {
   /// A frame that this version does not know.
   case other
 
-  /// Why a frame cannot be used.
-  struct Fault: Error {
-    /// One line, lower case.
-    let reason: String
-  }
-
   /// The type of a frame.
-  static func type(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> String {
+  static func type(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> String {
     if let (fault, offset) = ScanValidator.firstFault(bytes) {
-      throw Fault(reason: "\(fault.reason) at byte \(offset)")
+      throw Failure("\(fault.reason) at byte \(offset)")
     }
     do throws(ScanFault) {
       let type = try ScanMembers.value(of: "type", in: bytes)
       if type.isString, let name = type.string { return name }
     } catch {
-      throw Fault(reason: error.reason)
+      throw Failure(error.reason)
     }
-    throw Fault(reason: "it has no type")
+    throw Failure("it has no type")
   }
 
   /// - Parameter bytes: the frame.
-  init(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
+  init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     let type = try Self.type(bytes)
     self = .other
     guard Self.known.contains(type) else { return }
@@ -50,7 +44,7 @@ enum JoelclawEvent {
       return
     }
     guard let frame = try? JSONValue.parse(bytes) else {
-      throw Fault(reason: "\(type): it cannot be parsed")
+      throw Failure("\(type): it cannot be parsed")
     }
     switch type {
     case "status": if let status = JoelclawStatus(frame["data"]) { self = .status(status) }

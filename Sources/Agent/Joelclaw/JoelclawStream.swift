@@ -38,7 +38,7 @@ final class JoelclawStream: StreamLink {
     return min(stream.tick(now: now), pace.due)
   }
 
-  private func take(_ frame: UnsafeRawBufferPointer) throws(JoelclawEvent.Fault) {
+  private func take(_ frame: UnsafeRawBufferPointer) throws(Failure) {
     let type = try JoelclawEvent.type(frame)
     let now = Clock.monotonic
     // It is printed as it came, whatever is in it.
@@ -75,7 +75,7 @@ extension JoelclawStream: StreamHandler {
   func streamItem(_ item: StreamItem) {
     guard case .message(let message) = item else { return handler.streamItem(item) }
     guard message.isText else { return handler.streamFaulted("a frame that is not text") }
-    do throws(JoelclawEvent.Fault) { try take(message.bytes) } catch {
+    do throws(Failure) { try take(message.bytes) } catch {
       handler.streamFaulted("a frame that cannot be read: \(error.reason)")
     }
   }

@@ -96,14 +96,14 @@ extension OutboxEntry.Change {
   /// Reads a change, as the file and people have it.
   ///
   /// - Parameter line: one JSON object with `op`.
-  /// - Throws: `RecordFault`. An `op` that is none of these is one, too.
-  public init(reading line: UnsafeRawBufferPointer) throws(RecordFault) {
+  /// - Throws: `Failure`. An `op` that is none of these is one, too.
+  public init(reading line: UnsafeRawBufferPointer) throws(Failure) {
     let fields = try OutboxFields(line)
     switch try fields.text("op") {
     case "put":
       let place = try fields.place()
       guard let record = fields.object("record") else {
-        throw RecordFault(reason: "no record to put")
+        throw Failure("no record to put")
       }
       let draft = try RecordDraft(record.bytes, for: place.collection, created: nil)
       let was = fields.object("was").map { Array($0.bytes) }
@@ -111,11 +111,11 @@ extension OutboxEntry.Change {
     case "delete": self = .delete(try fields.place(), base: try fields.base())
     case "prompt":
       guard let words = try fields.text("text"), !words.isEmpty else {
-        throw RecordFault(reason: "a prompt without text")
+        throw Failure("a prompt without text")
       }
       self = .prompt(text: words, thread: try fields.text("thread"))
-    case let op?: throw RecordFault(reason: "op is not put, delete or prompt: \(op.prefix(40))")
-    case nil: throw RecordFault(reason: "no op")
+    case let op?: throw Failure("op is not put, delete or prompt: \(op.prefix(40))")
+    case nil: throw Failure("no op")
     }
   }
 
@@ -124,12 +124,12 @@ extension OutboxEntry.Change {
   /// - Parameters:
   ///   - record: one JSON object.
   ///   - base: what it was made from.
-  /// - Throws: `RecordFault` for what cannot be a record.
+  /// - Throws: `Failure` for what cannot be a record.
   public static func put(
     _ place: RecordPlace, _ record: [UInt8], base: RecordSwap
-  ) throws(RecordFault) -> Self {
+  ) throws(Failure) -> Self {
     let draft = record.withUnsafeBytes { bytes in
-      Result<RecordDraft, RecordFault> { () throws(RecordFault) in
+      Result<RecordDraft, Failure> { () throws(Failure) in
         try RecordDraft(bytes, for: place.collection, created: nil)
       }
     }

@@ -4,12 +4,12 @@ import Core
 struct OutboxFields {
   private let line: UnsafeRawBufferPointer
 
-  init(_ line: UnsafeRawBufferPointer) throws(RecordFault) {
+  init(_ line: UnsafeRawBufferPointer) throws(Failure) {
     if let (fault, offset) = ScanValidator.firstFault(line) {
-      throw RecordFault(reason: "\(fault.reason) at byte \(offset)")
+      throw Failure("\(fault.reason) at byte \(offset)")
     }
-    guard UTF8Text.isValid(line) else { throw RecordFault(reason: "not UTF-8") }
-    guard line.first == UInt8(ascii: "{") else { throw RecordFault(reason: "not an object") }
+    guard UTF8Text.isValid(line) else { throw Failure("not UTF-8") }
+    guard line.first == UInt8(ascii: "{") else { throw Failure("not an object") }
     self.line = line
   }
 
@@ -23,10 +23,10 @@ struct OutboxFields {
   func object(_ name: String) -> ScanValue? { value(name).flatMap { $0.isObject ? $0 : nil } }
 
   /// A string; nil when it is missing or null.
-  func text(_ name: String) throws(RecordFault) -> String? {
+  func text(_ name: String) throws(Failure) -> String? {
     guard let value = value(name), !value.isNull else { return nil }
     guard value.isString, let text = value.string else {
-      throw RecordFault(reason: "\(name) is not a string")
+      throw Failure("\(name) is not a string")
     }
     return text
   }
@@ -54,25 +54,25 @@ struct OutboxFields {
   }
 
   /// `collection` and `rkey`, and `repo` where somebody has yet to say whose that is.
-  func place() throws(RecordFault) -> RecordPlace {
+  func place() throws(Failure) -> RecordPlace {
     guard let collection = try text("collection").flatMap({ NSID($0) }) else {
-      throw RecordFault(reason: "collection is not the name of a collection")
+      throw Failure("collection is not the name of a collection")
     }
     guard let key = try text("rkey").flatMap({ RecordKey($0) }) else {
-      throw RecordFault(reason: "rkey is not a record key")
+      throw Failure("rkey is not a record key")
     }
     let name = try text("repo")
     let owner = name.flatMap { Repository($0) }
-    if owner == nil, name != nil { throw RecordFault(reason: "repo is neither a DID nor a handle") }
+    if owner == nil, name != nil { throw Failure("repo is neither a DID nor a handle") }
     return RecordPlace(collection, key, of: owner)
   }
 
   /// `base`: missing where it is not known, null where there was none.
-  func base() throws(RecordFault) -> RecordSwap {
+  func base() throws(Failure) -> RecordSwap {
     guard let value = value("base") else { return .any }
     if value.isNull { return .absent }
     guard value.isString, let cid = value.string.flatMap({ CID($0) }) else {
-      throw RecordFault(reason: "base is neither a CID nor null")
+      throw Failure("base is neither a CID nor null")
     }
     return .cid(cid)
   }

@@ -131,7 +131,7 @@ public final class OutboxFile {
     var bad: [(bytes: [UInt8], number: Int, reason: String)] = []
     for line in bytes.split(separator: 10) {
       let line = Array(line)
-      do throws(RecordFault) {
+      do throws(Failure) {
         try take(line: line)
       } catch {
         bad.append((line, lines.count + bad.count + 1, error.reason))
@@ -155,9 +155,9 @@ public final class OutboxFile {
     lines += bad.map { ($0.bytes, nil) }
   }
 
-  private func take(line: [UInt8]) throws(RecordFault) {
+  private func take(line: [UInt8]) throws(Failure) {
     let result = line.withUnsafeBytes { pointer in
-      Result<OutboxLine, RecordFault> { () throws(RecordFault) in try OutboxLine(pointer) }
+      Result<OutboxLine, Failure> { () throws(Failure) in try OutboxLine(pointer) }
     }
     var found = try result.get()
     if case .entry(let entry) = found, let place = entry.change.place, let owner = place.owner,
@@ -165,7 +165,7 @@ public final class OutboxFile {
     {
       found = .entry(OutboxEntry(id: entry.id, time: entry.time, entry.change.of(place.own)))
     }
-    guard fold.take(found) else { throw RecordFault(reason: "an id that was there before") }
+    guard fold.take(found) else { throw Failure("an id that was there before") }
     switch found {
     case .entry(let entry): lines.append((line, [entry.id]))
     case .sending(_, let ids), .ack(_, let ids, _): lines.append((line, ids))

@@ -103,18 +103,18 @@ enum OutboxLine {
   /// Of another version, left alone.
   case other
 
-  init(_ line: UnsafeRawBufferPointer) throws(RecordFault) {
+  init(_ line: UnsafeRawBufferPointer) throws(Failure) {
     let fields = try OutboxFields(line)
-    guard let op = try fields.text("op") else { throw RecordFault(reason: "no op") }
+    guard let op = try fields.text("op") else { throw Failure("no op") }
     guard ["put", "delete", "prompt", "sending", "ack"].contains(op) else {
       self = .other
       return
     }
     guard let id = try fields.text("id").flatMap({ TID($0) }) else {
-      throw RecordFault(reason: "no id")
+      throw Failure("no id")
     }
     guard let time = try fields.text("at").flatMap({ Timestamp(rfc3339: $0) }) else {
-      throw RecordFault(reason: "at is not a time")
+      throw Failure("at is not a time")
     }
     let ids = fields.texts("covers").compactMap { TID($0) } + [id]
     switch op {

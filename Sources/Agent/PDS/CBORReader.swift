@@ -1,8 +1,4 @@
-/// Why bytes are not DAG-CBOR.
-struct CBORFault: Error, Equatable {
-  /// Lower case, no full stop.
-  let reason: String
-}
+import Core
 
 /// Reads DAG-CBOR, of which each length is believed only as far as there are bytes, and each
 /// nesting only so deep: what comes from a server may be anything.
@@ -25,20 +21,20 @@ struct CBORReader {
   /// Reads the next value.
   ///
   /// - Parameter omitted: the member of a map at the top whose bytes are passed over.
-  mutating func next(leavingOut omitted: String? = nil) throws(CBORFault) -> CBORValue {
+  mutating func next(leavingOut omitted: String? = nil) throws(Failure) -> CBORValue {
     try value(depth: 0, omitted)
   }
 
   private mutating func value(
     depth: Int, _ omitted: String? = nil
-  ) throws(CBORFault) -> CBORValue {
-    guard depth < Self.deepest else { throw CBORFault(reason: "nested too deep") }
+  ) throws(Failure) -> CBORValue {
+    guard depth < Self.deepest else { throw Failure("nested too deep") }
     count += 1
-    guard count <= Self.most else { throw CBORFault(reason: "more than \(Self.most) values") }
+    guard count <= Self.most else { throw Failure("more than \(Self.most) values") }
     let (major, count) = try head()
     switch major {
     case 0, 1:
-      guard count <= UInt64(Int64.max) else { throw CBORFault(reason: "a number over 63 bits") }
+      guard count <= UInt64(Int64.max) else { throw Failure("a number over 63 bits") }
       return .integer(major == 0 ? Int64(count) : ~Int64(count))
     case 2: return .bytes(Array(try take(count)))
     case 3: return .text(try text(count))
@@ -55,12 +51,12 @@ struct CBORReader {
 
   private mutating func members(
     _ count: UInt64, depth: Int, _ omitted: String?
-  ) throws(CBORFault) -> [CBORValue.Member] {
+  ) throws(Failure) -> [CBORValue.Member] {
     try expect(count, each: 2)
     var members: [CBORValue.Member] = []
     for _ in 0..<count {
       let (major, length) = try head()
-      guard major == 3 else { throw CBORFault(reason: "a key that is no text") }
+      guard major == 3 else { throw Failure("a key that is no text") }
       let name = try text(length)
       if name == omitted {
         try skipBytes()
@@ -72,7 +68,7 @@ struct CBORReader {
   }
 
   /// Passes over a string of bytes, or whatever else stands there.
-  private mutating func skipBytes() throws(CBORFault) {
+  private mutating func skipBytes() throws(Failure) {
     let start = at
     let (major, count) = try head()
     if major == 2 {
@@ -83,50 +79,50 @@ struct CBORReader {
     }
   }
 
-  private mutating func link(_ tag: UInt64) throws(CBORFault) -> CID {
-    guard tag == 42 else { throw CBORFault(reason: "tag \(tag), not 42") }
+  private mutating func link(_ tag: UInt64) throws(Failure) -> CID {
+    guard tag == 42 else { throw Failure("tag \(tag), not 42") }
     let (major, count) = try head()
-    guard major == 2 else { throw CBORFault(reason: "a link that is no bytes") }
+    guard major == 2 else { throw Failure("a link that is no bytes") }
     let bytes = try take(count)
     guard bytes.first == 0, (5...128).contains(bytes.count) else {
-      throw CBORFault(reason: "a link that is no CID")
+      throw Failure("a link that is no CID")
     }
     return CID(bytes: bytes.dropFirst())
   }
 
-  private func simple(_ value: UInt64) throws(CBORFault) -> CBORValue {
+  private func simple(_ value: UInt64) throws(Failure) -> CBORValue {
     switch bytes[at - 1] {
     case 0xf4: return .bool(false)
     case 0xf5: return .bool(true)
     case 0xf6: return .null
-    default: throw CBORFault(reason: "a float, or a value that DAG-CBOR does not have")
+    default: throw Failure("a float, or a value that DAG-CBOR does not have")
     }
   }
 
-  private mutating func text(_ count: UInt64) throws(CBORFault) -> String {
+  private mutating func text(_ count: UInt64) throws(Failure) -> String {
     guard let text = String(validating: try take(count), as: UTF8.self) else {
-      throw CBORFault(reason: "a text that is not UTF-8")
+      throw Failure("a text that is not UTF-8")
     }
     return text
   }
 
-  private mutating func head() throws(CBORFault) -> (major: UInt8, value: UInt64) {
-    guard at < bytes.count else { throw CBORFault(reason: "cut short") }
+  private mutating func head() throws(Failure) -> (major: UInt8, value: UInt64) {
+    guard at < bytes.count else { throw Failure("cut short") }
     let first = bytes[at]
     at += 1
     let code = first & 31
     if code < 24 { return (first >> 5, UInt64(code)) }
-    guard code <= 27 else { throw CBORFault(reason: "a length that is not given") }
+    guard code <= 27 else { throw Failure("a length that is not given") }
     let rest = try take(1 << UInt64(code - 24))
     return (first >> 5, rest.reduce(0) { $0 << 8 | UInt64($1) })
   }
 
   /// Makes sure that so many values can follow at all.
-  private func expect(_ count: UInt64, each size: UInt64 = 1) throws(CBORFault) {
-    if count > UInt64(bytes.count - at) / size { throw CBORFault(reason: "cut short") }
+  private func expect(_ count: UInt64, each size: UInt64 = 1) throws(Failure) {
+    if count > UInt64(bytes.count - at) / size { throw Failure("cut short") }
   }
 
-  private mutating func take(_ count: UInt64) throws(CBORFault) -> Slice<UnsafeRawBufferPointer> {
+  private mutating func take(_ count: UInt64) throws(Failure) -> Slice<UnsafeRawBufferPointer> {
     try expect(count)
     defer { at += Int(count) }
     return bytes[at..<at + Int(count)]

@@ -9,20 +9,20 @@ enum FirehoseFrame: Equatable {
   case error(String, String)
 
   /// Reads a message: two values, one behind the other.
-  init(_ bytes: UnsafeRawBufferPointer) throws(CBORFault) {
+  init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     var reader = CBORReader(bytes)
     let header = try reader.next()
     // The blocks are a whole tree, of which the records are asked for one by one.
     let body = try reader.next(leavingOut: "blocks")
-    guard reader.isAtEnd else { throw CBORFault(reason: "more than a header and a body") }
+    guard reader.isAtEnd else { throw Failure("more than a header and a body") }
     switch header["op"]?.integer {
     case 1:
       guard let name = header["t"]?.text, case .map = body else {
-        throw CBORFault(reason: "an event without a name")
+        throw Failure("an event without a name")
       }
       self = .event(name, body)
     case -1: self = .error(body["error"]?.text ?? "", body["message"]?.text ?? "")
-    default: throw CBORFault(reason: "neither an event nor an error")
+    default: throw Failure("neither an event nor an error")
     }
   }
 }

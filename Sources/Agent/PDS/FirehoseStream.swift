@@ -145,7 +145,7 @@ final class FirehoseStream: StreamLink {
       return handler.streamItem(.oversize(bytes: bytes.count))
     }
     let frame: FirehoseFrame
-    do throws(CBORFault) { frame = try FirehoseFrame(bytes) } catch {
+    do throws(Failure) { frame = try FirehoseFrame(bytes) } catch {
       return fault("an event is dropped: \(error.reason)")
     }
     switch frame {

@@ -363,7 +363,7 @@ extension PDSRecords {
       let (rows, isNews) = pages.take(page, bytes: body.count)
       if let excess = pages.excess { throw CallFailure(place(method), excess, .failure) }
       for each in rows { try row(each.bytes) }
-      do throws(RecordFault) {
+      do throws(Failure) {
         cursor = try cursors.next(after: body, isNews: isNews)
       } catch {
         fault(error.reason)

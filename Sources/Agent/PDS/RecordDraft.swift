@@ -1,14 +1,5 @@
 public import Core
 
-/// Why a text cannot be a record.
-public struct RecordFault: Error, Equatable, Sendable {
-  /// Lower case, no full stop.
-  public let reason: String
-
-  /// - Parameter reason: lower case, no full stop.
-  public init(reason: String) { self.reason = reason }
-}
-
 /// A record on its way to a server: the bytes it was given with, and the members that every
 /// record has.
 public struct RecordDraft: Sendable {
@@ -31,21 +22,21 @@ public struct RecordDraft: Sendable {
   ///     numbers that some servers would round.
   ///   - collection: where it goes, and what its `$type` must be.
   ///   - created: the time for a missing `createdAt`; nil adds none.
-  /// - Throws: `RecordFault`.
+  /// - Throws: `Failure`.
   public init(
     _ text: UnsafeRawBufferPointer, for collection: NSID, created: Timestamp?
-  ) throws(RecordFault) {
+  ) throws(Failure) {
     if let (fault, offset) = ScanValidator.firstFault(text) {
-      throw RecordFault(reason: "\(fault.reason) at byte \(offset)")
+      throw Failure("\(fault.reason) at byte \(offset)")
     }
-    guard UTF8Text.isValid(text) else { throw RecordFault(reason: "not UTF-8") }
+    guard UTF8Text.isValid(text) else { throw Failure("not UTF-8") }
     guard case .map(let members) = try RecordTree.value(of: text) else {
-      throw RecordFault(reason: "not an object")
+      throw Failure("not an object")
     }
     var added: [CBORValue.Member] = []
     if let type = members.first(where: { $0.name == "$type" })?.value {
       guard type.text == collection.description else {
-        throw RecordFault(reason: "its $type is not \(collection)")
+        throw Failure("its $type is not \(collection)")
       }
     } else {
       added.append(.init(name: "$type", value: .text(collection.description)))
@@ -55,7 +46,7 @@ public struct RecordDraft: Sendable {
     }
     bytes = Self.joined(added, text, isEmpty: members.isEmpty)
     guard bytes.count <= Self.largest - Self.around else {
-      throw RecordFault(reason: "larger than \(Self.largest - Self.around) bytes")
+      throw Failure("larger than \(Self.largest - Self.around) bytes")
     }
     cid = CID(of: CBORValue.map(added + members).encoded)
   }
@@ -75,15 +66,15 @@ enum RecordTree {
   /// The greatest number that every server keeps exactly.
   private static let greatest: Int64 = 1 << 53 - 1
 
-  static func value(of text: UnsafeRawBufferPointer) throws(RecordFault) -> CBORValue {
+  static func value(of text: UnsafeRawBufferPointer) throws(Failure) -> CBORValue {
     var cursor = ScanCursor(text)
     cursor.skipWhite()
-    guard let value = try? cursor.value() else { throw RecordFault(reason: "not JSON") }
+    guard let value = try? cursor.value() else { throw Failure("not JSON") }
     return try tree(value, depth: 0)
   }
 
-  private static func tree(_ value: ScanValue, depth: Int) throws(RecordFault) -> CBORValue {
-    guard depth < CBORReader.deepest else { throw RecordFault(reason: "nested too deep") }
+  private static func tree(_ value: ScanValue, depth: Int) throws(Failure) -> CBORValue {
+    guard depth < CBORReader.deepest else { throw Failure("nested too deep") }
     if value.isObject { return try object(value, depth: depth) }
     if value.isArray {
       var elements: [CBORValue] = []
@@ -104,18 +95,18 @@ enum RecordTree {
     }
   }
 
-  private static func number(_ value: ScanValue) throws(RecordFault) -> Int64 {
+  private static func number(_ value: ScanValue) throws(Failure) -> Int64 {
     let token = String(decoding: value.bytes.prefix(40), as: UTF8.self)
     if value.bytes.contains(where: { ".eE".utf8.contains($0) }) {
-      throw RecordFault(reason: "no floats in records: \(token)")
+      throw Failure("no floats in records: \(token)")
     }
     guard let number = Int64(token), (-greatest...greatest).contains(number) else {
-      throw RecordFault(reason: "a number over 53 bits: \(token)")
+      throw Failure("a number over 53 bits: \(token)")
     }
     return number
   }
 
-  private static func object(_ value: ScanValue, depth: Int) throws(RecordFault) -> CBORValue {
+  private static func object(_ value: ScanValue, depth: Int) throws(Failure) -> CBORValue {
     var members: [CBORValue.Member] = []
     // Texts that look alike are two names.
     var names: Set<[UInt8]> = []
@@ -124,7 +115,7 @@ enum RecordTree {
       while try scan.next() {
         let name = scan.key.unescaped
         guard names.insert(Array(name.utf8)).inserted else {
-          throw RecordFault(reason: "two members of one name: \(name.prefix(40))")
+          throw Failure("two members of one name: \(name.prefix(40))")
         }
         members.append(.init(name: name, value: try tree(scan.value, depth: depth + 1)))
       }
@@ -135,20 +126,20 @@ enum RecordTree {
     switch members[0].name {
     case "$link":
       guard let cid = CID(text), cid.bytes != nil else {
-        throw RecordFault(reason: "a $link that is not a CID")
+        throw Failure("a $link that is not a CID")
       }
       return .link(cid)
     case "$bytes":
       guard let bytes = Base64.bytes(of: text) else {
-        throw RecordFault(reason: "$bytes that are not base64")
+        throw Failure("$bytes that are not base64")
       }
       return .bytes(bytes)
     default: return .map(members)
     }
   }
 
-  private static func fault(_ error: any Error) -> RecordFault {
-    error as? RecordFault ?? RecordFault(reason: "not JSON")
+  private static func fault(_ error: any Error) -> Failure {
+    error as? Failure ?? Failure("not JSON")
   }
 }
 

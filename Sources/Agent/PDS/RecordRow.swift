@@ -1,4 +1,4 @@
-import Core
+public import Core
 
 /// A line that names a record, and may hold it: a row as lists print them, the address of a
 /// record, or its key alone.
@@ -29,8 +29,8 @@ public struct RecordRow: Sendable {
   /// Reads a line: an object with `uri` or `rkey`, perhaps `cid` and `value`; or a text, which is
   /// an AT URI or a key.
   ///
-  /// - Throws: `RecordFault`.
-  public init(_ line: UnsafeRawBufferPointer) throws(RecordFault) {
+  /// - Throws: `Failure`.
+  public init(_ line: UnsafeRawBufferPointer) throws(Failure) {
     let isBlank = { (byte: UInt8) in byte == 32 || (9...13).contains(byte) }
     let start = line.firstIndex { !isBlank($0) } ?? line.count
     let end = line.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? start
@@ -41,10 +41,10 @@ public struct RecordRow: Sendable {
         self = row
         return
       }
-      throw RecordFault(reason: "neither an AT URI nor a record key")
+      throw Failure("neither an AT URI nor a record key")
     }
     if let (fault, offset) = ScanValidator.firstFault(line) {
-      throw RecordFault(reason: "\(fault.reason) at byte \(offset)")
+      throw Failure("\(fault.reason) at byte \(offset)")
     }
     let member = { (name: String) -> ScanValue? in
       let value = (try? ScanMembers.value(of: name, in: line)) ?? ScanValue.absent
@@ -52,21 +52,21 @@ public struct RecordRow: Sendable {
     }
     let text = { (name: String) in member(name).flatMap { $0.isString ? $0.string : nil } }
     guard let name = text("uri") ?? text("rkey") else {
-      throw RecordFault(reason: "an object without uri and rkey")
+      throw Failure("an object without uri and rkey")
     }
     guard let row = try Self.named(name) else {
-      throw RecordFault(reason: "neither an AT URI nor a record key: \(name.prefix(80))")
+      throw Failure("neither an AT URI nor a record key: \(name.prefix(80))")
     }
     (repository, collection, key) = (row.repository, row.collection, row.key)
     value = member("value").map { Array($0.bytes) }
     cid = text("cid").flatMap { CID($0) }
-    if cid == nil, member("cid") != nil { throw RecordFault(reason: "its cid is not a CID") }
+    if cid == nil, member("cid") != nil { throw Failure("its cid is not a CID") }
   }
 
-  private static func named(_ name: String) throws(RecordFault) -> RecordRow? {
+  private static func named(_ name: String) throws(Failure) -> RecordRow? {
     if name.hasPrefix("at:") {
       guard let uri = ATURI(name), let row = RecordRow(uri) else {
-        throw RecordFault(reason: "not the AT URI of a record: \(name.prefix(80))")
+        throw Failure("not the AT URI of a record: \(name.prefix(80))")
       }
       return row
     }

@@ -214,7 +214,7 @@ final class RepositoryPoll {
         if let cid, listing.take(row.path, cid, Self.value(of: row.bytes)) { isNews = true }
       }
       // A list that breaks off must not make deletions of the rest.
-      do throws(RecordFault) {
+      do throws(Failure) {
         if let cursor = try cursors.next(after: body, isNews: isNews) {
           ask(.records(collection, cursor: cursor, cursors), now)
         } else {

@@ -14,22 +14,17 @@ struct PincerEvent: Equatable {
   ]
 
   /// Reads an event.
-  init(_ message: [UInt8]) throws(Fault) {
+  init(_ message: [UInt8]) throws(Failure) {
     let value = message.withUnsafeBytes { try? JSONValue.parse($0) }
-    guard let value, value.isObject else { throw Fault(reason: "not a JSON object") }
+    guard let value, value.isObject else { throw Failure("not a JSON object") }
     guard let sequence = value.pincerNumber("sequence"),
       (0...WatchLedger.largest).contains(sequence)
     else {
-      throw Fault(reason: "its sequence is no number of an event")
+      throw Failure("its sequence is no number of an event")
     }
     self.sequence = sequence
     let names = value.members.lazy.filter { $0.value.isObject }.map { PincerName.camel($0.name) }
     name = names.first { !Self.envelope.contains($0) } ?? "unknown"
   }
 
-  /// Why something is no event.
-  struct Fault: Error, Equatable {
-    /// Lower case, no full stop; names no text of the event.
-    let reason: String
-  }
 }

@@ -244,7 +244,7 @@ extension PincerWatch: ConnectStreamHandler {
 
   func connectMessage(_ message: [UInt8]) -> Bool {
     let event: PincerEvent
-    do throws(PincerEvent.Fault) {
+    do throws(Failure) {
       event = try PincerEvent(message)
     } catch {
       ledger.passOver()

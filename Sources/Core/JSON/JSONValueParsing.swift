@@ -1,14 +1,5 @@
 import CJansson
 
-/// Why a text is not a JSON value that can be read.
-public struct JSONFault: Error, Equatable, Sendable {
-  /// One line without anything of the text itself: `invalid JSON at byte 12`.
-  public let reason: String
-
-  /// - Parameter reason: lower case, no full stop.
-  public init(_ reason: String) { self.reason = reason }
-}
-
 extension JSONValue {
   /// How deep objects and arrays may be nested in a value that is parsed, by jansson.
   public static let deepest = 2048
@@ -22,31 +13,31 @@ extension JSONValue {
   ///   digits, so that an id stays exact.
   ///
   /// - Parameter bytes: the whole value, white space around it allowed.
-  /// - Throws: `JSONFault`; nesting beyond jansson's 2048 levels is one.
-  public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONFault) -> JSONValue {
+  /// - Throws: `Failure`; nesting beyond jansson's 2048 levels is one.
+  public static func parse(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> JSONValue {
     var fault = json_error_t()
     if let root = load(bytes, &fault) { return JSONValue(tree: Tree(owning: root)) }
     let code = json_error_code(&fault)
     let position = Int(fault.position)
     guard code != json_error_stack_overflow, code != json_error_out_of_memory else {
-      throw JSONFault(code == json_error_stack_overflow ? "nested too deep" : "out of memory")
+      throw Failure(code == json_error_stack_overflow ? "nested too deep" : "out of memory")
     }
     if let (repaired, halves) = repair(bytes) {
       if let root = repaired.withUnsafeBytes({ load($0, &fault) }) {
         return JSONValue(tree: Tree(owning: root, halves))
       }
-      if json_error_code(&fault) == json_error_stack_overflow { throw JSONFault("nested too deep") }
+      if json_error_code(&fault) == json_error_stack_overflow { throw Failure("nested too deep") }
     }
-    throw JSONFault(
+    throw Failure(
       code == json_error_premature_end_of_input
         ? "unfinished JSON" : "invalid JSON at byte \(max(position, 1))")
   }
 
   /// Reads a text, see `parse(_:)`.
-  public static func parse(text: String) throws(JSONFault) -> JSONValue {
+  public static func parse(text: String) throws(Failure) -> JSONValue {
     let bytes = Array(text.utf8)
-    let result: Result<JSONValue, JSONFault> = bytes.withUnsafeBytes { pointer in
-      do throws(JSONFault) { return .success(try parse(pointer)) } catch { return .failure(error) }
+    let result: Result<JSONValue, Failure> = bytes.withUnsafeBytes { pointer in
+      do throws(Failure) { return .success(try parse(pointer)) } catch { return .failure(error) }
     }
     return try result.get()
   }

@@ -3,19 +3,13 @@ import CLibc
 /// An extended regular expression of POSIX, matched by regexec(3) against the
 /// whole content: `^` and `$` are its beginning and end, not those of its lines.
 public final class RegexSearch {
-  /// Why an expression is none.
-  public struct Fault: Error, Equatable, Sendable {
-    /// Lower case, no full stop.
-    public let reason: String
-  }
-
   private var compiled = regex_t()
 
   /// - Parameters:
   ///   - pattern: the expression.
   ///   - ignoresCase: whether upper and lower case are the same.
   /// - Throws: a fault with regerror(3)'s words.
-  public init(_ pattern: String, ignoresCase: Bool) throws(Fault) {
+  public init(_ pattern: String, ignoresCase: Bool) throws(Failure) {
     // Characters, not bytes, whatever the user's locale is.
     for name in ["C.UTF-8", "en_US.UTF-8", "UTF-8"] where setlocale(LC_CTYPE, name) != nil { break }
     let flags = REG_EXTENDED | REG_NOSUB | (ignoresCase ? REG_ICASE : 0)
@@ -25,7 +19,7 @@ public final class RegexSearch {
       regerror(status, &compiled, &words, words.count)
       let reason = String(
         decoding: words.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      throw Fault(reason: reason.prefix(1).lowercased() + reason.dropFirst())
+      throw Failure(reason.prefix(1).lowercased() + reason.dropFirst())
     }
   }
 

@@ -34,7 +34,7 @@ struct ClockTime {
   /// - Returns: nil when no time begins there.
   init?(
     _ words: [String], at: Int, isBehindAt: Bool = false, part: String? = nil
-  ) throws(DueWords.Fault) {
+  ) throws(Failure) {
     let word = { (index: Int) in index < words.count ? words[index] : "" }
     let first = word(at) == "12" ? at + 1 : at
     if ["noon", "midday", "midnight"].contains(word(first)) {
@@ -81,11 +81,11 @@ struct ClockTime {
     // A number of something else.
     if isAlone, numbers[0] > 23 { return nil }
     if half == nil, part == nil, isVague || isAlone, (1...12).contains(numbers[0]) {
-      throw DueWords.Fault(reason: "in the morning or the evening: at \(said)")
+      throw Failure("in the morning or the evening: at \(said)")
     }
     let hours = half == nil ? 0...23 : 1...12 as ClosedRange<Int64>
     guard hours.contains(numbers[0]), numbers[1] < 60, numbers[2] < 60 else {
-      throw DueWords.Fault(reason: "no such time: \(said)")
+      throw Failure("no such time: \(said)")
     }
     if ["utc", "gmt", "z"].contains(word(end)) { (isUniversal, end) = (true, end + 1) }
     let zone = word(end)
@@ -94,12 +94,12 @@ struct ClockTime {
       offset.first.map { "+-".contains($0) } == true
       && offset.dropFirst().first?.isNumber == true
     guard !isOffset, !Self.zones.contains(zone) else {
-      throw DueWords.Fault(reason: "a time is local or in UTC: \(said) \(zone)")
+      throw Failure("a time is local or in UTC: \(said) \(zone)")
     }
     var hour = half.map { numbers[0] % 12 + $0 } ?? numbers[0]
     if half == nil, let part {
       guard let meant = Self.hour(hour, of: part) else {
-        throw DueWords.Fault(reason: "no such time: \(said), in the \(part)")
+        throw Failure("no such time: \(said), in the \(part)")
       }
       hour = meant
     }

@@ -5,8 +5,6 @@ struct DueDays {
   let today: Int64
   let zone: LocalZone
 
-  private typealias Fault = DueWords.Fault
-
   func word(_ index: Int) -> String { index < words.count ? words[index] : "" }
 
   /// The same about other words.
@@ -14,14 +12,14 @@ struct DueDays {
     DueDays(words: words, now: now, today: today, zone: zone)
   }
 
-  func fault(_ from: Int, _ to: Int, _ what: String = "date") -> DueWords.Fault {
-    DueWords.Fault(reason: "no such \(what): \(words[from..<to].joined(separator: " "))")
+  func fault(_ from: Int, _ to: Int, _ what: String = "date") -> Failure {
+    Failure("no such \(what): \(words[from..<to].joined(separator: " "))")
   }
 
-  func strange(_ from: Int, _ to: Int) -> DueWords.Fault {
+  func strange(_ from: Int, _ to: Int) -> Failure {
     let said = words[from..<min(to, words.count)].joined(separator: " ")
-    return DueWords.Fault(
-      reason: "not understood: \(said); \\ before a word keeps it in the title")
+    return Failure(
+      "not understood: \(said); \\ before a word keeps it in the title")
   }
 
   /// Whether nothing follows of the title.
@@ -29,7 +27,7 @@ struct DueDays {
 
   // MARK: - Days
 
-  func day(_ at: Int, isNamed: Bool = false) throws(DueWords.Fault) -> (Int, Int64)? {
+  func day(_ at: Int, isNamed: Bool = false) throws(Failure) -> (Int, Int64)? {
     if let found = try articled(word(at) == "the" ? at + 1 : at, at, isNamed) { return found }
     if let found = try later(at) { return found }
     if let found = try relative(at) { return found }
@@ -52,7 +50,7 @@ struct DueDays {
   /// What an article may stand before.
   private func articled(
     _ at: Int, _ start: Int, _ isNamed: Bool
-  ) throws(Fault) -> (Int, Int64)? {
+  ) throws(Failure) -> (Int, Int64)? {
     if word(at) == "day", let sign = Self.signs[word(at + 1)],
       let (end, day) = try day(at + 2, isNamed: true)
     {
@@ -107,7 +105,7 @@ struct DueDays {
 
   private static let signs: [String: Int64] = ["after": 1, "before": -1]
 
-  private func relative(_ at: Int) throws(Fault) -> (Int, Int64)? {
+  private func relative(_ at: Int) throws(Failure) -> (Int, Int64)? {
     let evening = ["morning", "afternoon", "evening"]
     switch word(at) {
     case "today", "tod": return weeks(at + 1, behind: today)
@@ -160,7 +158,7 @@ struct DueDays {
   }
 
   /// A day of the week, and what may stand behind it.
-  private func weekdayAnd(_ at: Int) throws(Fault) -> (Int, Int64)? {
+  private func weekdayAnd(_ at: Int) throws(Failure) -> (Int, Int64)? {
     guard let weekday = weekday(word(at)) else { return nil }
     let day = Self.first(weekday, behind: today)
     let ahead = Self.fromMonday(weekday)
@@ -270,7 +268,7 @@ struct DueDays {
   }
 
   /// `first monday of december`, `last day of the month`, `15th of next month`.
-  private func nth(_ at: Int) throws(Fault) -> (Int, Int64)? {
+  private func nth(_ at: Int) throws(Failure) -> (Int, Int64)? {
     let isLast = word(at) == "last"
     guard let number = isLast ? 0 : ordinal(word(at)) else { return nil }
     let weekday = weekday(word(at + 1))
@@ -300,7 +298,7 @@ struct DueDays {
   }
 
   /// `end of the month`, `beginning of next week`.
-  private func edge(_ at: Int) throws(Fault) -> (Int, Int64)? {
+  private func edge(_ at: Int) throws(Failure) -> (Int, Int64)? {
     guard ["end", "start", "beginning", "middle"].contains(word(at)), word(at + 1) == "of" else {
       return nil
     }
@@ -319,7 +317,7 @@ struct DueDays {
 
   // MARK: - Dates
 
-  private func date(_ at: Int, _ isNamed: Bool) throws(Fault) -> (Int, Int64)? {
+  private func date(_ at: Int, _ isNamed: Bool) throws(Failure) -> (Int, Int64)? {
     let text = word(at)
     let named = text.split { "-./".contains($0) }.map(String.init)
     if named.count == 3, Self.month(named[1]) != nil, named[2].utf8.count == 4,
@@ -361,7 +359,7 @@ struct DueDays {
     }
     if sign != "." {
       if first <= 12, second <= 12, first != second {
-        throw Fault(reason: "which is the month: \(text); write 2026-12-01, or 1 dec")
+        throw Failure("which is the month: \(text); write 2026-12-01, or 1 dec")
       }
       if second > 12 { (first, second) = (second, first) }
     }
@@ -372,7 +370,7 @@ struct DueDays {
   }
 
   /// `dec 1`, `1st of december 2026`, `december the 24th`.
-  private func month(_ at: Int) throws(Fault) -> (Int, Int64)? {
+  private func month(_ at: Int) throws(Failure) -> (Int, Int64)? {
     var (end, month, day) = (at + 1, Int64(0), Int64(0))
     if let name = Self.month(word(at)) {
       if word(end) == "the" { end += 1 }
@@ -571,7 +569,7 @@ struct DueDays {
   }
 
   /// `3 days`, `3d`, `two weeks`, `half an hour`, `2h30m`, `an hour and a half`.
-  private func amount(_ at: Int) throws(Fault) -> (end: Int, amount: Amount)? {
+  private func amount(_ at: Int) throws(Failure) -> (end: Int, amount: Amount)? {
     var (end, sum) = (at, Amount())
     while let (next, more) = try term(end) {
       sum.months += more.months
@@ -584,7 +582,7 @@ struct DueDays {
     return end > at ? (end, sum) : nil
   }
 
-  private func term(_ at: Int) throws(Fault) -> (Int, Amount)? {
+  private func term(_ at: Int) throws(Failure) -> (Int, Amount)? {
     let first = word(at)
     if first == "half" || first == "a" && word(at + 1) == "half" {
       let name = first == "a" ? at + 2 : ["a", "an"].contains(word(at + 1)) ? at + 2 : at + 1
@@ -599,7 +597,7 @@ struct DueDays {
     let isFew = ["few", "several", "some"].contains(first == "a" ? word(at + 1) : first)
     let few = first == "a" ? at + 2 : at + 1
     if isFew, ["in", "within"].contains(at > 0 ? word(at - 1) : ""), Self.unit(word(few)) != nil {
-      throw Fault(reason: "how many: \(words[max(at - 1, 0)...few].joined(separator: " "))")
+      throw Failure("how many: \(words[max(at - 1, 0)...few].joined(separator: " "))")
     }
     let spoken = ["a", "an"].contains(first) ? 1 : Self.cardinal(first)
     let digits = spoken.map { "\($0)" } ?? String(first.prefix { $0.isASCII && $0.isNumber })
@@ -647,13 +645,13 @@ struct DueDays {
   }
 
   /// Behind `2 hours before`, which is of no day.
-  func hoursAside(_ at: Int) throws(DueWords.Fault) -> Int? {
+  func hoursAside(_ at: Int) throws(Failure) -> Int? {
     guard let (end, amount) = try amount(at), amount.minutes > 0 else { return nil }
     return ["before", "after", "from"].contains(word(end)) ? end + 1 : nil
   }
 
   /// `in 3 days`, `+3 days`, `within a week`, `2 hours from now`.
-  private func stretch(_ at: Int) throws(Fault) -> (Int, Amount)? {
+  private func stretch(_ at: Int) throws(Failure) -> (Int, Amount)? {
     let isIn = ["in", "within"].contains(word(at))
     let isPlus = word(at).first == "+" && word(at).count > 1
     if isPlus {
@@ -668,7 +666,7 @@ struct DueDays {
   }
 
   /// A day that is so much later.
-  private func later(_ at: Int) throws(Fault) -> (Int, Int64)? {
+  private func later(_ at: Int) throws(Failure) -> (Int, Int64)? {
     if let (end, amount) = try stretch(at) {
       return amount.minutes == 0 ? (end, moved(today, amount, 1)) : nil
     }
@@ -705,7 +703,7 @@ struct DueDays {
   }
 
   /// A time that is so many minutes and hours later.
-  func hours(_ at: Int) throws(DueWords.Fault) -> (Int, DueTime)? {
+  func hours(_ at: Int) throws(Failure) -> (Int, DueTime)? {
     guard let (end, amount) = try stretch(at), amount.minutes > 0 else { return nil }
     let second = (zone.shown(now) ?? 0) - today * 86_400
     let day = moved(today, amount, 1)

@@ -3,12 +3,6 @@
 /// task-format(1) has the table of all phrases; `DueDays` reads the days of it, `ClockTime` the
 /// times.
 public enum DueWords {
-  /// Why what looks like a date is none.
-  public struct Fault: Error, Equatable, Sendable {
-    /// Lower case, no full stop.
-    public let reason: String
-  }
-
   /// What was read.
   public struct Found: Equatable, Sendable {
     /// How many words it took.
@@ -24,11 +18,11 @@ public enum DueWords {
   ///   - now: what days are counted from.
   ///   - zone: whose clocks are meant.
   /// - Returns: nil when no date begins there.
-  /// - Throws: `Fault` for what has the shape of a date or a time and is none, and for a date in
+  /// - Throws: `Failure` for what has the shape of a date or a time and is none, and for a date in
   ///   a phrase that is not known.
   public static func read(
     _ words: ArraySlice<String>, now: Timestamp, zone: LocalZone = .system
-  ) throws(Fault) -> Found? {
+  ) throws(Failure) -> Found? {
     guard let today = zone.day(of: now) else { return nil }
     // No date has more words.
     var plain = words.prefix(16).map(plain)
@@ -41,7 +35,7 @@ public enum DueWords {
     }
     let days = DueDays(words: plain, now: now, today: today, zone: zone)
     let found = try DueReader(days: days, isKey: isKey).found()
-    if isKey, found == nil { throw Fault(reason: "no such date: \(plain[0])") }
+    if isKey, found == nil { throw Failure("no such date: \(plain[0])") }
     return found
   }
 
@@ -70,8 +64,6 @@ private struct DueReader {
   /// Whether what stood before it says that it is a date.
   let isKey: Bool
 
-  private typealias Fault = DueWords.Fault
-
   /// The years that RFC 3339 can write are 0 to 9999; a day less at both ends, for zones.
   private static let years: Range<Int64> = -62_167_132_800..<253_402_214_400
 
@@ -91,7 +83,7 @@ private struct DueReader {
 
   private func word(_ index: Int) -> String { days.word(index) }
 
-  func found() throws(DueWords.Fault) -> DueWords.Found? {
+  func found() throws(Failure) -> DueWords.Found? {
     if ["every", "each", "daily", "weekly"].contains(word(0)) {
       if let end = days.period() { throw repeated(end) }
       if let (end, _) = try when(1, isNamed: true) { throw repeated(end) }
@@ -146,11 +138,11 @@ private struct DueReader {
     return nil
   }
 
-  private func repeated(_ end: Int) -> Fault {
-    Fault(reason: "a task is for one day: \(days.words[..<end].joined(separator: " "))")
+  private func repeated(_ end: Int) -> Failure {
+    Failure("a task is for one day: \(days.words[..<end].joined(separator: " "))")
   }
 
-  private func strange(_ end: Int) -> Fault { days.strange(0, end) }
+  private func strange(_ end: Int) -> Failure { days.strange(0, end) }
 
   /// Behind `at the latest`, which every date is.
   private func latest(_ at: Int) -> Int {
@@ -162,7 +154,7 @@ private struct DueReader {
   }
 
   /// With what may stand before a date.
-  private func marked() throws(Fault) -> (Int, DueTime)? {
+  private func marked() throws(Failure) -> (Int, DueTime)? {
     var at = 0
     var isBefore = false
     var isVague = false
@@ -194,7 +186,7 @@ private struct DueReader {
 
   private func when(
     _ at: Int, isNamed: Bool = false, isAt: Bool = false
-  ) throws(Fault) -> (Int, DueTime)? {
+  ) throws(Failure) -> (Int, DueTime)? {
     if let time = Timestamp(rfc3339: word(at)) { return (at + 1, .instant(time)) }
     let halves = word(at).split(separator: "t", omittingEmptySubsequences: false).map(String.init)
     if halves.count == 2, halves[0].utf8.count == 10, halves[0].utf8.dropFirst(4).first == 45,
@@ -214,7 +206,7 @@ private struct DueReader {
   }
 
   /// A day, and a time behind it.
-  private func timed(_ day: Int64, _ at: Int, _ end: Int) throws(Fault) -> (Int, DueTime) {
+  private func timed(_ day: Int64, _ at: Int, _ end: Int) throws(Failure) -> (Int, DueTime) {
     let end = days.partEnd(end) ?? end
     let part = days.part(at, end)
     let isNamed = ["at", "by", "before", "around", "@"].contains(word(end))
@@ -229,7 +221,7 @@ private struct DueReader {
   /// A time, and perhaps a day behind it.
   private func clock(
     _ at: Int, _ isAt: Bool, _ isNamed: Bool
-  ) throws(Fault) -> (Int, DueTime)? {
+  ) throws(Failure) -> (Int, DueTime)? {
     let isSpoken = ["half", "quarter", "a"].contains(word(at)) || isAt
     let length =
       !isSpoken ? 1 : word(at) == "a" ? 4 : ["past", "to"].contains(word(at + 1)) ? 3 : 1
@@ -258,12 +250,12 @@ private struct DueReader {
   private func instant(
     _ day: Int64, _ clock: ClockTime, _ from: Int, _ to: Int, part: String? = nil,
     isAlone: Bool = false
-  ) throws(Fault) -> DueTime {
+  ) throws(Failure) -> DueTime {
     var second = clock.second
     if clock.isMidnight, !isAlone {
       guard part == "night" else {
         let said = days.words[from..<to].joined(separator: " ")
-        throw Fault(reason: "the beginning or the end of the day: \(said)")
+        throw Failure("the beginning or the end of the day: \(said)")
       }
       second = 86_400
     }

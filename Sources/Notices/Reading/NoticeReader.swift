@@ -44,9 +44,9 @@ public struct NoticeReader {
       guard let torn = TornLine(bytes) else { return .bad(error.reason) }
       return read(torn)
     }
-    do throws(Fault) {
+    do throws(Failure) {
       if line.shape == .own, line.type == RecordType.route.rawValue {
-        guard UTF8Text.isValid(bytes) else { throw Fault("not UTF-8") }
+        guard UTF8Text.isValid(bytes) else { throw Failure("not UTF-8") }
         return .routes([RoutedNotice(decided: try Self.object(line), line: Array(bytes))])
       }
       if line.shape == .own && line.type == RecordType.notification.rawValue
@@ -97,19 +97,19 @@ public struct NoticeReader {
   }
 
   /// Routes a notification that may say itself what it is to be routed by.
-  private func route(_ object: JSONValue) throws(Fault) -> RoutedNotice {
+  private func route(_ object: JSONValue) throws(Failure) -> RoutedNotice {
     let notice = Notice(object)
     var input = input(notice)
     if let now = object[either: "now"] {
       guard let time = now.string.flatMap({ LocalTime(rfc3339: $0) }) else {
-        throw Fault("the member now is not a time of RFC 3339")
+        throw Failure("the member now is not a time of RFC 3339")
       }
       input.now = time
     }
     if let last = object["lastInteractionAt"] {
       input.lastInteraction = last.string.flatMap { Timestamp(rfc3339: $0) }
       if !last.isNull, input.lastInteraction == nil {
-        throw Fault("the member lastInteractionAt is not a time of RFC 3339")
+        throw Failure("the member lastInteractionAt is not a time of RFC 3339")
       }
     }
     // Null says that nothing is known, which is more than a missing member says.
@@ -125,18 +125,10 @@ public struct NoticeReader {
     object["urgency"] != nil || object["category"] != nil && object["kind"] == nil
   }
 
-  private static func object(_ line: TurnLine) throws(Fault) -> JSONValue {
-    do throws(JSONFault) {
-      return try JSONValue.parse(line.bytes)
-    } catch {
-      throw Fault(error.reason)
-    }
+  private static func object(_ line: TurnLine) throws(Failure) -> JSONValue {
+    return try JSONValue.parse(line.bytes)
   }
 
-  private struct Fault: Error {
-    let reason: String
-    init(_ reason: String) { self.reason = reason }
-  }
 }
 
 /// The file that says what a person's devices report. It is small, and read for each
@@ -156,14 +148,14 @@ final class ContextFile {
     do {
       guard let bytes = try file.read(limit: 1 << 16) else { return nil }
       let object = try bytes.withUnsafeBytes { try JSONValue.parse($0) }
-      guard object.isObject else { throw JSONFault("not a JSON object") }
+      guard object.isObject else { throw Failure("not a JSON object") }
       lastFault = nil
       let last = object["lastInteractionAt"]?.string.flatMap { Timestamp(rfc3339: $0) }
       return (PersonContext(object), last)
     } catch {
       let message =
         (error as? any Reported)?.message
-        ?? "\(FileName.shown(file.path)): \((error as? JSONFault)?.reason ?? "\(error)")"
+        ?? "\(FileName.shown(file.path)): \((error as? Failure)?.reason ?? "\(error)")"
       if message != lastFault { diagnostics.say(message) }
       lastFault = message
       return nil

@@ -298,7 +298,7 @@ struct PostedActions {
   private mutating func take(
     _ bytes: UnsafeRawBufferPointer, line: Int, _ reader: inout RecordReader
   ) {
-    do throws(ActionFault) {
+    do throws(Failure) {
       for item in try reader.read(bytes) {
         switch item.content {
         case .action(let action): actions.append(action)

@@ -922,13 +922,13 @@ extension Gateway {
   func take(_ lines: [NoteLines.Line], of run: Run) {
     for line in lines {
       run.notes.lines += 1
-      do throws(ReplyNote.Fault) {
+      do throws(Failure) {
         switch line {
         case .text(let bytes) where bytes.allSatisfy { $0 == 32 || $0 == 9 || $0 == 13 }: break
         case .text(let bytes): try take(ReplyNote(bytes), of: run)
-        case .tooLong: throw .init(reason: "longer than \(NoteLines.longest) bytes")
+        case .tooLong: throw .init("longer than \(NoteLines.longest) bytes")
         case .tooMuch:
-          throw .init(reason: "more than \(NoteLines.most) bytes; the rest is not read")
+          throw .init("more than \(NoteLines.most) bytes; the rest is not read")
         }
       } catch {
         complain(error.reason, of: run)
@@ -953,7 +953,7 @@ extension Gateway {
     run.notes.faults = faults
   }
 
-  private func take(_ note: ReplyNote, of run: Run) throws(ReplyNote.Fault) {
+  private func take(_ note: ReplyNote, of run: Run) throws(Failure) {
     switch note {
     case .tool(let tool): try take(tool, of: run)
     case .usage(let usage): run.notes.usage = usage
@@ -965,13 +965,13 @@ extension Gateway {
     }
   }
 
-  private func take(_ tool: ReplyNote.Tool, of run: Run) throws(ReplyNote.Fault) {
+  private func take(_ tool: ReplyNote.Tool, of run: Run) throws(Failure) {
     let isOver = run.notes.calls[tool.id]
-    if isOver == true { throw .init(reason: "that call is over") }
+    if isOver == true { throw .init("that call is over") }
     let name = JSONNode.text(tool.name)
     if isOver == nil {
       if run.notes.calls.count >= RunNotes.mostCalls {
-        throw .init(reason: "more than \(RunNotes.mostCalls) calls")
+        throw .init("more than \(RunNotes.mostCalls) calls")
       }
       // What was said before it is seen before it.
       flush(run)

@@ -7,7 +7,7 @@ struct FactDecoder {
   let now: Timestamp
 
   /// A fact.
-  func decode(_ object: ScanObject) throws(ActionFault) -> StoredFact {
+  func decode(_ object: ScanObject) throws(Failure) -> StoredFact {
     let metadata = ScanObject(object["metadata"].bytes) ?? ScanObject()
     func text(_ names: String...) -> String? {
       for name in names {
@@ -18,22 +18,22 @@ struct FactDecoder {
       return nil
     }
     let subject = KeptText.folded(object.text("subject") ?? "", limit: KeptText.subjectLimit)
-    if subject.isEmpty { throw ActionFault("subject required") }
+    if subject.isEmpty { throw Failure("subject required") }
     guard object["fact"].isString || object["fact"].isNull else {
-      throw ActionFault("fact is not a text")
+      throw Failure("fact is not a text")
     }
     let fact = KeptText.folded(object.text("fact") ?? "", limit: KeptText.factLimit)
-    if fact.isEmpty { throw ActionFault("fact required") }
+    if fact.isEmpty { throw Failure("fact required") }
     var confidence = 0.5
     if !object["confidence"].isNull {
       guard let given = object.number("confidence") else {
-        throw ActionFault("confidence must be a number between 0 and 1")
+        throw Failure("confidence must be a number between 0 and 1")
       }
       confidence = min(max(given, 0), 1)
     }
     let guild = text("guild_id", "guildId")
     let scope = text("scope")?.lowercased() ?? Self.scope(subject: subject, guild: guild)
-    if !StoredFact.isPortable(scope) && guild == nil { throw ActionFault("guildId required") }
+    if !StoredFact.isPortable(scope) && guild == nil { throw Failure("guildId required") }
     let isID = subject.utf8.allSatisfy { $0 &- 0x30 < 10 }
     let created = try time(object, metadata, "created_at", "createdAt") ?? now.rfc3339
     return StoredFact(
@@ -58,11 +58,11 @@ struct FactDecoder {
 
   private func time(
     _ object: ScanObject, _ metadata: ScanObject, _ names: String...
-  ) throws(ActionFault) -> String? {
+  ) throws(Failure) -> String? {
     for name in names {
       guard let text = object.text(name) ?? metadata.text(name) else { continue }
       guard let time = Timestamp(rfc3339: text), (0...253_402_300_799).contains(time.seconds) else {
-        throw ActionFault("\(name) is not an RFC 3339 time")
+        throw Failure("\(name) is not an RFC 3339 time")
       }
       return time.rfc3339
     }
@@ -131,7 +131,7 @@ struct PostedFacts {
   }
 
   private mutating func take(_ object: ScanObject, line: Int, _ decoder: FactDecoder) {
-    do throws(ActionFault) {
+    do throws(Failure) {
       facts.append((try decoder.decode(object), line))
     } catch {
       faults.append((line, error.reason))

@@ -44,14 +44,14 @@ struct RecordReader {
   /// - Returns: the actions, oldest first, or a document; empty for a record of
   ///   another kind (stats, what sse-tail says of its connection) and for actions
   ///   that were already given.
-  mutating func read(_ line: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
+  mutating func read(_ line: UnsafeRawBufferPointer) throws(Failure) -> [Item] {
     if line.allSatisfy({ $0 == 0x20 || (9...13).contains($0) }) { return [] }
     if UTF8Text.isValid(line) { return try items(of: line) }
     // A bad byte costs no more than itself.
     let repaired = UTF8Text.repaired(line)
-    var result: Result<[Item], ActionFault> = .success([])
+    var result: Result<[Item], Failure> = .success([])
     repaired.withUnsafeBytes { bytes in
-      do throws(ActionFault) {
+      do throws(Failure) {
         result = .success(try items(of: bytes))
       } catch {
         result = .failure(error)
@@ -60,21 +60,21 @@ struct RecordReader {
     return try result.get()
   }
 
-  private mutating func items(of line: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
+  private mutating func items(of line: UnsafeRawBufferPointer) throws(Failure) -> [Item] {
     do throws(ScanFault) { try ScanValidator.validate(line) } catch {
-      throw ActionFault(error.reason)
+      throw Failure(error.reason)
     }
     if line.first(where: { $0 > 0x20 }) != UInt8(ascii: "[") { return try record(line) }
     var items: [Item] = []
     for (index, element) in try elements(of: line).enumerated() {
-      do throws(ActionFault) { items += try record(element.bytes) } catch {
-        throw ActionFault("element \(index + 1): \(error.reason)")
+      do throws(Failure) { items += try record(element.bytes) } catch {
+        throw Failure("element \(index + 1): \(error.reason)")
       }
     }
     return items
   }
 
-  private mutating func record(_ bytes: UnsafeRawBufferPointer) throws(ActionFault) -> [Item] {
+  private mutating func record(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> [Item] {
     var record = RecordScan()
     let shape: RecordShape
     let receivedAt: Timestamp?
@@ -83,7 +83,7 @@ struct RecordReader {
       let received = try ScanMembers.value(of: "received_at", in: bytes)
       receivedAt = received.string.flatMap { Timestamp(rfc3339: $0) }
     } catch {
-      throw ActionFault(error.reason)
+      throw Failure(error.reason)
     }
     switch shape {
     case .own, .event, .stats, .voiceState:
@@ -116,12 +116,12 @@ struct RecordReader {
   /// The fact of a record: wrapped, or bare with a subject and no type.
   private static func fact(
     _ bytes: UnsafeRawBufferPointer, _ now: Timestamp
-  ) throws(ActionFault) -> StoredFact? {
+  ) throws(Failure) -> StoredFact? {
     guard let record = ScanObject(bytes), record["type"].isNull else { return nil }
     if record["event"].isString {
       guard record.text("event") == "fact" else { return nil }
       guard let fact = ScanObject(record["data"].bytes) else {
-        throw ActionFault("fact: not an object")
+        throw Failure("fact: not an object")
       }
       return try FactDecoder(now: now).decode(fact)
     }
@@ -132,7 +132,7 @@ struct RecordReader {
   /// The document of a record that holds no action.
   private static func document(
     _ bytes: UnsafeRawBufferPointer
-  ) throws(ActionFault) -> (Document, [UInt8])? {
+  ) throws(Failure) -> (Document, [UInt8])? {
     guard let record = ScanObject(bytes), record["type"].isNull else { return nil }
     let document: Document
     let body: UnsafeRawBufferPointer
@@ -146,7 +146,7 @@ struct RecordReader {
     }
     switch document.accept(Array(body)) {
     case .success(let bytes): return (document, bytes)
-    case .failure(let fault): throw ActionFault("\(document.rawValue): \(fault.reason)")
+    case .failure(let fault): throw Failure("\(document.rawValue): \(fault.reason)")
     }
   }
 
@@ -156,19 +156,19 @@ struct RecordReader {
     window?.isNew(fields, source, profile: profile, scratch) ?? true
   }
 
-  private func elements(of list: UnsafeRawBufferPointer) throws(ActionFault) -> [ScanValue] {
+  private func elements(of list: UnsafeRawBufferPointer) throws(Failure) -> [ScanValue] {
     do throws(ScanFault) {
       var values: [ScanValue] = []
       var elements = try ScanElements(list)
       while try elements.next() { values.append(elements.value) }
       return values
     } catch {
-      throw ActionFault(error.reason)
+      throw Failure(error.reason)
     }
   }
 
-  private static func fields(_ row: UnsafeRawBufferPointer) throws(ActionFault) -> ActionFields {
-    do throws(ScanFault) { return try ActionFields(row) } catch { throw ActionFault(error.reason) }
+  private static func fields(_ row: UnsafeRawBufferPointer) throws(Failure) -> ActionFields {
+    do throws(ScanFault) { return try ActionFields(row) } catch { throw Failure(error.reason) }
   }
 }
 
@@ -209,7 +209,7 @@ final class RecordFile: @unchecked Sendable {
         faults.finish()
         return items.isEmpty ? nil : items
       }
-      do throws(ActionFault) {
+      do throws(Failure) {
         items += try records.read(line.bytes)
       } catch {
         guard let torn = TornLine(line.bytes) else {
@@ -217,7 +217,7 @@ final class RecordFile: @unchecked Sendable {
           continue
         }
         for record in torn.records {
-          do throws(ActionFault) { items += try records.read(record) } catch {
+          do throws(Failure) { items += try records.read(record) } catch {
             faults.line(input.path, line.number, error.reason)
           }
         }

@@ -2,27 +2,21 @@ import Core
 
 /// A message to the agent (Agent/Riff/CONTRACT.md 3).
 struct RiffMessage: Equatable, Sendable {
-  /// Why something is no message.
-  struct Fault: Error, Equatable {
-    /// Lower case, no full stop.
-    let reason: String
-  }
-
   /// Where it is said.
   let conversation: Conversation
   /// Never blank.
   let text: String
 
-  init(_ body: [UInt8]) throws(Fault) {
+  init(_ body: [UInt8]) throws(Failure) {
     guard let object = try? body.withUnsafeBytes({ try JSONValue.parse($0) }), object.isObject
-    else { throw Fault(reason: "not a JSON object") }
+    else { throw Failure("not a JSON object") }
     conversation = try Conversation(object["conversation_id"]?.string)
     guard let text = object["text"]?.string, !text.trimmingBlanks().isEmpty else {
-      throw Fault(reason: "no text")
+      throw Failure("no text")
     }
     self.text = text
     if let device = object["device_id"], !device.isNull, device.string == nil {
-      throw Fault(reason: "device_id is not a string")
+      throw Failure("device_id is not a string")
     }
   }
 
@@ -34,16 +28,16 @@ struct RiffMessage: Equatable, Sendable {
 
     let id: String
 
-    init(_ id: String?) throws(Fault) {
+    init(_ id: String?) throws(Failure) {
       guard let id, (1...Self.longest).contains(id.utf8.count), id.utf8.allSatisfy(Self.isPart)
-      else { throw Fault(reason: "bad conversation_id") }
+      else { throw Failure("bad conversation_id") }
       self.id = id
     }
 
     /// - Parameter key: what the store calls it; nil for any other key.
     init?(key: String) {
       guard key.hasPrefix(Self.keyStart) else { return nil }
-      do throws(Fault) { try self.init(String(key.dropFirst(Self.keyStart.count))) } catch {
+      do throws(Failure) { try self.init(String(key.dropFirst(Self.keyStart.count))) } catch {
         return nil
       }
     }

@@ -195,7 +195,7 @@ extension RiffService {
     _ head: RequestHead, message body: [UInt8], _ signature: String
   ) async throws -> WholeAnswer {
     let message: RiffMessage
-    do throws(RiffMessage.Fault) { message = try RiffMessage(body) } catch {
+    do throws(Failure) { message = try RiffMessage(body) } catch {
       return .error(error.reason, status: 400)
     }
     // People say the same thing twice: only its time tells that it is the same message.
@@ -210,7 +210,7 @@ extension RiffService {
     _ head: RequestHead, clip: [UInt8], _ signature: String
   ) async throws -> WholeAnswer {
     let conversation: RiffMessage.Conversation
-    do throws(RiffMessage.Fault) {
+    do throws(Failure) {
       conversation = try RiffMessage.Conversation(head["x-riff-session-id"])
     } catch {
       return .error("bad X-Riff-Session-Id", status: 400)
@@ -264,7 +264,7 @@ extension RiffService {
   /// `GET /riff/conversation`.
   func conversation(_ query: QueryParameters) async throws -> WholeAnswer {
     let conversation: RiffMessage.Conversation
-    do throws(RiffMessage.Fault) {
+    do throws(Failure) {
       conversation = try RiffMessage.Conversation(query["conversation_id"])
     } catch {
       return .error(error.reason, status: 400)

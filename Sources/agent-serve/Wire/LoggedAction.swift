@@ -78,9 +78,9 @@ struct ActionDecoder {
   ///   - fields: its members.
   func decode(
     _ bytes: UnsafeRawBufferPointer, _ fields: ActionFields
-  ) throws(ActionFault) -> LoggedAction {
+  ) throws(Failure) -> LoggedAction {
     guard fields.kind.isString, let kind = id(fields.kind) else {
-      throw ActionFault(
+      throw Failure(
         fields.kind.isString || fields.kind.isNull ? "no kind" : "kind is not a text")
     }
     return LoggedAction(
@@ -99,11 +99,11 @@ struct ActionDecoder {
   }
 
   /// As the dashboard writes times, so that they order as text.
-  private func time(_ value: ScanValue) throws(ActionFault) -> String {
+  private func time(_ value: ScanValue) throws(Failure) -> String {
     if value.isNull { return now.rfc3339 }
     guard value.isString, let text = value.string, let time = Timestamp(rfc3339: text),
       (0...253_402_300_799).contains(time.seconds)
-    else { throw ActionFault("createdAt is not an RFC 3339 time") }
+    else { throw Failure("createdAt is not an RFC 3339 time") }
     return time.rfc3339
   }
 
@@ -115,7 +115,7 @@ struct ActionDecoder {
 
   /// The members that rows do not have, as they stand. The id is not among
   /// them: the store numbers by itself.
-  private func furtherMembers(of bytes: UnsafeRawBufferPointer) throws(ActionFault) -> String {
+  private func furtherMembers(of bytes: UnsafeRawBufferPointer) throws(Failure) -> String {
     var list: [String] = []
     do throws(ScanFault) {
       var members = try ScanMembers(bytes)
@@ -125,7 +125,7 @@ struct ActionDecoder {
         list.append("\"\(name)\":\(JSONText.oneLine(members.value.bytes))")
       }
     } catch {
-      throw ActionFault(error.reason)
+      throw Failure(error.reason)
     }
     return list.joined(separator: ",")
   }
@@ -135,15 +135,6 @@ struct ActionDecoder {
     "channel_id", "channelId", "message_id", "messageId", "user_id", "userId", "usd_cost",
     "usdCost",
   ]
-}
-
-/// Why a record is not an action that can be stored: one line for a person.
-struct ActionFault: Error, Equatable {
-  /// Lower case: `no kind`.
-  let reason: String
-
-  /// - Parameter reason: lower case, no full stop.
-  init(_ reason: String) { self.reason = reason }
 }
 
 /// Writes actions in the two spellings of the wire, as JSON on one line.

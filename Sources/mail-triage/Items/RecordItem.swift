@@ -8,20 +8,11 @@ enum RecordItem {
   /// Known, and nothing to be told of: one's own words, half a message, what was read.
   case nothing
 
-  /// Why a record is neither.
-  struct Fault: Error {
-    let reason: String
-  }
-
   /// - Parameter bytes: one line.
-  init(_ bytes: UnsafeRawBufferPointer) throws(Fault) {
+  init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     let object: JSONValue
-    do throws(JSONFault) {
-      object = try JSONValue.parse(bytes)
-    } catch {
-      throw Fault(reason: error.reason)
-    }
-    guard object.isObject else { throw Fault(reason: "not a JSON object") }
+    object = try JSONValue.parse(bytes)
+    guard object.isObject else { throw Failure("not a JSON object") }
     let found: Item?
     if object["contractVersion"] != nil {
       found = try Self.event(object)
@@ -32,17 +23,17 @@ enum RecordItem {
     } else if object["lastMessageAt"] != nil, object["subject"] != nil {
       found = try Self.conversation(object)
     } else {
-      throw Fault(reason: "nothing that comes in, as far as is known")
+      throw Failure("nothing that comes in, as far as is known")
     }
     self = found.map(RecordItem.item) ?? .nothing
   }
 
   /// An event of a chat platform, version 2.
-  private static func event(_ object: JSONValue) throws(Fault) -> Item? {
+  private static func event(_ object: JSONValue) throws(Failure) -> Item? {
     guard object["contractVersion"]?.integer == 2 else {
-      throw Fault(reason: "an event of another version than 2")
+      throw Failure("an event of another version than 2")
     }
-    guard let type = object["type"]?.string else { throw Fault(reason: "has no type") }
+    guard let type = object["type"]?.string else { throw Failure("has no type") }
     guard let actor = object["actor"], type == "message", actor["isSelf"]?.bool != true else {
       return nil
     }
@@ -50,7 +41,7 @@ enum RecordItem {
     let platform = object["platform"]?.string ?? "chat"
     let place = ids?["conversationId"]?.text
     guard let message = ids?["messageId"]?.text ?? object["eventId"]?.text else {
-      throw Fault(reason: "has no messageId")
+      throw Failure("has no messageId")
     }
     var item = Item(
       kind: "message", id: Item.joined([platform, place, message].compactMap { $0 }),
@@ -68,13 +59,13 @@ enum RecordItem {
   }
 
   /// A record `message`: the agent's own words, or those of somebody who has a name.
-  private static func message(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Item? {
+  private static func message(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> Item? {
     let message: MessageRecord
     do throws(RecordFields.Fault) {
       message = try MessageRecord(reading: try RecordFields(bytes))
     } catch {
       if error.isNews { return nil }
-      throw Fault(reason: error.reason)
+      throw Failure(error.reason)
     }
     guard message.state == .final,
       message.role == .assistant || message.role == .user && message.author != nil
@@ -96,8 +87,8 @@ enum RecordItem {
   }
 
   /// A message of a mail service.
-  private static func mail(_ object: JSONValue) throws(Fault) -> Item? {
-    guard let id = object["id"]?.text else { throw Fault(reason: "has no id") }
+  private static func mail(_ object: JSONValue) throws(Failure) -> Item? {
+    guard let id = object["id"]?.text else { throw Failure("has no id") }
     if object["isInbound"]?.bool == false { return nil }
     var item = Item(kind: "mail", id: id, platform: "mail", category: "email")
     fill(&item, object)
@@ -110,8 +101,8 @@ enum RecordItem {
   }
 
   /// A conversation of a mail service, with what is new in it.
-  private static func conversation(_ object: JSONValue) throws(Fault) -> Item? {
-    guard let id = object["id"]?.text else { throw Fault(reason: "has no id") }
+  private static func conversation(_ object: JSONValue) throws(Failure) -> Item? {
+    guard let id = object["id"]?.text else { throw Failure("has no id") }
     let state = object["status"]?.string
     guard object["isUnread"]?.bool != false, state == nil || state == "open" else { return nil }
     // What comes later in a conversation is other news.

@@ -1,3 +1,5 @@
+import Core
+
 /// The rules of a file: the first that is about an item decides.
 struct RuleBook {
   private var rules: [TriageRule] = []
@@ -19,7 +21,7 @@ struct RuleBook {
       let start = line.drop { $0 == " " || $0 == "\t" }
       guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }), start.first != "#"
       else { continue }
-      do throws(TriageRule.Fault) {
+      do throws(Failure) {
         rules.append(try TriageRule(start[...last]))
       } catch {
         faults.append((number + 1, error.reason))

@@ -7,7 +7,7 @@ enum TextPattern {
   /// Some of the text: an extended regular expression of POSIX.
   case regex(RegexSearch)
 
-  init(_ text: String) throws(RegexSearch.Fault) {
+  init(_ text: String) throws(Failure) {
     if text.count > 2, text.hasPrefix("/"), text.hasSuffix("/") {
       self = .regex(try RegexSearch(String(text.dropFirst().dropLast()), ignoresCase: true))
     } else {

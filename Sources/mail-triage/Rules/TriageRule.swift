@@ -10,11 +10,6 @@ struct TriageRule {
     case mark = "is"
   }
 
-  /// Why a line is no rule.
-  struct Fault: Error, Equatable {
-    let reason: String
-  }
-
   let urgency: NotificationRecord.Urgency
   /// Nil leaves the usual one.
   let category: String?
@@ -22,28 +17,28 @@ struct TriageRule {
   private let pattern: TextPattern
 
   /// - Parameter line: one that is neither empty nor a comment.
-  init(_ line: Substring) throws(Fault) {
+  init(_ line: Substring) throws(Failure) {
     let words = line.split(maxSplits: 2) { $0 == " " || $0 == "\t" }
-    guard words.count == 3 else { throw Fault(reason: "not URGENCY FIELD PATTERN") }
+    guard words.count == 3 else { throw Failure("not URGENCY FIELD PATTERN") }
     let parts = words[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let urgency = NotificationRecord.Urgency(rawValue: String(parts[0])) else {
-      throw Fault(reason: Self.unknown(parts[0], NotificationRecord.Urgency.allCases))
+      throw Failure(Self.unknown(parts[0], NotificationRecord.Urgency.allCases))
     }
     guard let field = Field(rawValue: String(words[1])) else {
-      throw Fault(reason: Self.unknown(words[1], Field.allCases))
+      throw Failure(Self.unknown(words[1], Field.allCases))
     }
     self.urgency = urgency
     self.field = field
     category = parts.count > 1 ? String(parts[1]) : nil
-    if category == "" { throw Fault(reason: "the category is empty") }
+    if category == "" { throw Failure("the category is empty") }
     let text = String(words[2].drop { $0 == " " || $0 == "\t" })
     if field == .mark, Item.Mark(rawValue: text) == nil {
-      throw Fault(reason: Self.unknown(words[2], Item.Mark.allCases))
+      throw Failure(Self.unknown(words[2], Item.Mark.allCases))
     }
-    do throws(RegexSearch.Fault) {
+    do throws(Failure) {
       pattern = try TextPattern(text)
     } catch {
-      throw Fault(reason: "\(text): \(error.reason)")
+      throw Failure("\(text): \(error.reason)")
     }
   }
 

@@ -15,7 +15,7 @@ struct CBORTests {
   private func fault(_ bytes: [UInt8]) -> String? {
     bytes.withUnsafeBytes { bytes in
       var reader = CBORReader(bytes)
-      do { _ = try reader.next() } catch { return (error as? CBORFault)?.reason }
+      do { _ = try reader.next() } catch { return (error as? Failure)?.reason }
       return nil
     }
   }

@@ -4,7 +4,7 @@ import Testing
 
 struct ListCursorTests {
   private func next(_ cursors: inout ListCursor, _ body: String, isNews: Bool = true) -> String? {
-    do throws(RecordFault) {
+    do throws(Failure) {
       return try cursors.next(after: Array(body.utf8), isNews: isNews)
     } catch {
       return "fault: " + error.reason

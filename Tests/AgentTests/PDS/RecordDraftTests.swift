@@ -8,10 +8,10 @@ struct RecordDraftTests {
 
   private func draft(
     _ text: String, _ collection: String = "dev.joelclaw.task.item", created: Timestamp? = nil
-  ) throws(RecordFault) -> RecordDraft {
+  ) throws(Failure) -> RecordDraft {
     let bytes = Array(text.utf8)
     let result = bytes.withUnsafeBytes { pointer in
-      Result<RecordDraft, RecordFault> { () throws(RecordFault) in
+      Result<RecordDraft, Failure> { () throws(Failure) in
         try RecordDraft(pointer, for: NSID(collection)!, created: created)
       }
     }
@@ -19,7 +19,7 @@ struct RecordDraftTests {
   }
 
   private func fault(_ text: String) -> String? {
-    do throws(RecordFault) { _ = try draft(text) } catch { return error.reason }
+    do throws(Failure) { _ = try draft(text) } catch { return error.reason }
     return nil
   }
 

@@ -125,7 +125,7 @@ import Testing
     #"{"sequence":{}}"#,
   ])
   func isNone(text: String) {
-    #expect(throws: PincerEvent.Fault.self) { try event(text) }
+    #expect(throws: Failure.self) { try event(text) }
   }
 
   @Test func namesHaveTwoSpellings() {

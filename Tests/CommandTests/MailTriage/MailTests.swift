@@ -145,7 +145,7 @@ private func mail(_ text: String, isQuoted: Bool = false) throws -> Mail {
 
   @Test(arguments: ["", "\n", "no header here\n", " folded: x\n", "{\"a\":1}\n"])
   func noMail(text: String) {
-    #expect(throws: Mail.Fault.self) { _ = try mail(text) }
+    #expect(throws: Failure.self) { _ = try mail(text) }
   }
 
   @Test(arguments: [

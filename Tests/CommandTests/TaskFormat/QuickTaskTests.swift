@@ -60,6 +60,6 @@ import Turns
     (String(repeating: "a", count: 501), "a title of more than 500 characters"),
   ])
   func refuses(text: String, reason: String) {
-    #expect(throws: QuickTask.Fault(reason: reason)) { try read(text) }
+    #expect(throws: Failure(reason)) { try read(text) }
   }
 }

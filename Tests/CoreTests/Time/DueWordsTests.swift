@@ -91,7 +91,7 @@ import Testing
     ("every monday 9:00", "a task is for one day: every monday 9:00"),
   ])
   func refuses(text: String, reason: String) throws {
-    #expect(throws: DueWords.Fault(reason: reason)) { try read(text) }
+    #expect(throws: Failure(reason)) { try read(text) }
   }
 
   /// The table of task-format(1).
@@ -170,7 +170,7 @@ import Testing
     "a week monday",
     "in november 2025", "friday 24.12", "10:00 gmt+0900",
   ])
-  func refusesPhrases(text: String) { #expect(throws: DueWords.Fault.self) { try read(text) } }
+  func refusesPhrases(text: String) { #expect(throws: Failure.self) { try read(text) } }
 
   @Test(arguments: [
     "24/7", "1.2.3", "10.0.0.1", "24.12", "noon", "half an hour", "the 3rd chapter", "2 weeks",
@@ -224,7 +224,7 @@ import Testing
     let before = Timestamp(seconds: -62_200_000_000)
     let last = try #require(Timestamp(rfc3339: "9999-12-31T12:00:00Z"))
     for (words, now) in [(["today"], before), (["in", "2h"], before), (["tomorrow"], last)] {
-      #expect(throws: DueWords.Fault.self) { try DueWords.read(words[...], now: now) }
+      #expect(throws: Failure.self) { try DueWords.read(words[...], now: now) }
     }
     #expect(try read("in a week", now: "0000-01-01T12:00:00Z")?.1 == "0000-01-08")
   }

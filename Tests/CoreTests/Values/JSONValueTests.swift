@@ -84,13 +84,13 @@ import Testing
     "[1.e999]", "\u{1}",
   ])
   func faultsAreReported(_ text: String) {
-    #expect(throws: JSONFault.self) { try JSONValue.parse(text: text) }
+    #expect(throws: Failure.self) { try JSONValue.parse(text: text) }
   }
 
   @Test func aFaultNamesNothingOfTheText() {
-    let fault = #expect(throws: JSONFault.self) { try parse("{\"a\": secret}") }
+    let fault = #expect(throws: Failure.self) { try parse("{\"a\": secret}") }
     #expect(fault?.reason == "invalid JSON at byte 12")
-    let short = #expect(throws: JSONFault.self) { try parse("{\"a\": ") }
+    let short = #expect(throws: Failure.self) { try parse("{\"a\": ") }
     #expect(short?.reason == "unfinished JSON")
   }
 
@@ -98,7 +98,7 @@ import Testing
     #expect(
       try parse(String(repeating: "[", count: 2000) + String(repeating: "]", count: 2000)).count
         == 1)
-    let deep = #expect(throws: JSONFault.self) {
+    let deep = #expect(throws: Failure.self) {
       try parse(String(repeating: "[", count: 200_000) + String(repeating: "]", count: 200_000))
     }
     #expect(deep?.reason == "nested too deep")

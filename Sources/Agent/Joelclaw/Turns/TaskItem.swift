@@ -4,12 +4,6 @@ public import Records
 /// A task on a personal data server, or an item of a family's list, as a list of records has it
 /// (Agent/Joelclaw/CONTRACT.md 6).
 public struct TaskItem: Sendable {
-  /// Why a line is no such row.
-  public struct Fault: Error, Equatable, Sendable {
-    /// Lower case, no full stop.
-    public let reason: String
-  }
-
   /// What everybody calls it.
   public let record: TaskRecord
   /// When it is to be done.
@@ -32,8 +26,8 @@ public struct TaskItem: Sendable {
   /// - Parameters:
   ///   - line: an object with `uri` and `value`.
   ///   - profile: the name of the profile; nil for none.
-  /// - Throws: `Fault`.
-  public init(row line: UnsafeRawBufferPointer, profile: String?) throws(Fault) {
+  /// - Throws: `Failure`.
+  public init(row line: UnsafeRawBufferPointer, profile: String?) throws(Failure) {
     let (uri, object): (String, RecordFields?)
     do throws(RecordFields.Fault) {
       let row = try RecordFields(line)
@@ -41,10 +35,10 @@ public struct TaskItem: Sendable {
       object = try row.object("value")
       value = row.json("value") ?? []
     } catch {
-      throw Fault(reason: error.reason)
+      throw Failure(error.reason)
     }
-    guard let fields = object else { throw Fault(reason: "has no value") }
-    guard uri.utf8.starts(with: "at://".utf8) else { throw Fault(reason: "its uri is no AT URI") }
+    guard let fields = object else { throw Failure("has no value") }
+    guard uri.utf8.starts(with: "at://".utf8) else { throw Failure("its uri is no AT URI") }
     row = Array(line)
     let word = fields.lenient { try $0.string("status") }
     let isDone = fields.lenient { try $0.bool("done") ?? $0.bool("completed") }

@@ -26,38 +26,32 @@ enum ReplyNote: Equatable {
   /// What the reply took, as a gateway says it.
   case usage(JSONNode)
 
-  /// Why a line is no note.
-  struct Fault: Error, Equatable {
-    /// Lower case, no full stop; names no text of the line.
-    let reason: String
-  }
-
   /// The longest id or name, bytes.
   private static let longestName = 200
 
-  init(_ line: [UInt8]) throws(Fault) {
+  init(_ line: [UInt8]) throws(Failure) {
     let record: JSONValue
     do {
       record = try line.withUnsafeBytes { try JSONValue.parse($0) }
     } catch {
-      throw Fault(reason: "not JSON" + ((error as? JSONFault).map { ": \($0.reason)" } ?? ""))
+      throw Failure("not JSON" + ((error as? Failure).map { ": \($0.reason)" } ?? ""))
     }
     switch record["type"]?.string {
     case RecordType.toolCall.rawValue: self = .tool(try Self.tool(record))
     case RecordType.message.rawValue:
       guard record["role"]?.string == MessageRecord.Role.thinking.rawValue else {
-        throw Fault(reason: "a message whose role is not thinking")
+        throw Failure("a message whose role is not thinking")
       }
       self = .thinking(try Self.text("text", of: record))
     case RecordType.turn.rawValue: self = .usage(Self.usage(record))
-    default: throw Fault(reason: "neither a tool_call nor a message nor a turn")
+    default: throw Failure("neither a tool_call nor a message nor a turn")
     }
   }
 
-  private static func tool(_ record: JSONValue) throws(Fault) -> Tool {
+  private static func tool(_ record: JSONValue) throws(Failure) -> Tool {
     let word = record["state"]?.string ?? ToolCallRecord.State.running.rawValue
     guard let state = ToolCallRecord.State(rawValue: word) else {
-      throw Fault(reason: "a state that is not known")
+      throw Failure("a state that is not known")
     }
     let parts = [record["stdout"], record["stderr"]].compactMap { $0?.string }
     return Tool(
@@ -80,17 +74,17 @@ enum ReplyNote: Equatable {
     ]
   }
 
-  private static func name(_ member: String, of record: JSONValue) throws(Fault) -> String {
+  private static func name(_ member: String, of record: JSONValue) throws(Failure) -> String {
     let name = try text(member, of: record)
     if name.isEmpty || name.utf8.count > longestName {
-      throw Fault(reason: "the \(member) is empty or longer than \(longestName) bytes")
+      throw Failure("the \(member) is empty or longer than \(longestName) bytes")
     }
     return name
   }
 
-  private static func text(_ member: String, of record: JSONValue) throws(Fault) -> String {
-    guard let value = record[member] else { throw Fault(reason: "no \(member)") }
-    guard let text = value.string else { throw Fault(reason: "the \(member) is not a string") }
+  private static func text(_ member: String, of record: JSONValue) throws(Failure) -> String {
+    guard let value = record[member] else { throw Failure("no \(member)") }
+    guard let text = value.string else { throw Failure("the \(member) is not a string") }
     return text
   }
 }
