@@ -79,7 +79,8 @@ public final class Fetch {
     if now - lastByte >= patience {
       cancel()
       if isRefusal { finish(.stopped) } else { onEnd(.failed("no answer")) }
-      return .infinity
+      // The owner may have put it by until the next tick.
+      return now
     }
     return lastByte + patience
   }

@@ -103,7 +103,8 @@ public final class Transfer {
 
   /// Takes no connection that was made before a time, seconds of `Clock.monotonic`.
   func distrusts(connectionsBefore time: Double) {
-    let age = Int(Clock.monotonic - time)
+    // libcurl counts whole seconds, and takes a connection that is as old as that.
+    let age = Int(Clock.monotonic - time) - 1
     if age < 1 {
       ccurl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)
     } else {

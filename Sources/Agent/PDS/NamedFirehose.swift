@@ -15,6 +15,7 @@ final class NamedFirehose: StreamLink {
   private let client: WebClient
   private let visit: PDSVisit
   private let name: Repository
+  private let silence: Double
   private let expected: (DID) -> String?
   private unowned let handler: any StreamHandler
   private let made: (DID, [UInt8]) -> any StreamLink
@@ -40,6 +41,7 @@ final class NamedFirehose: StreamLink {
     self.client = client
     self.visit = visit
     self.name = name
+    silence = policy.answerSilence
     self.expected = expected
     self.handler = handler
     self.made = made
@@ -86,7 +88,7 @@ final class NamedFirehose: StreamLink {
       return end(.failed(AnswerProblem("no url for a call", .failure)))
     }
     state = .asking(
-      Fetch(client, request, now: now, silence: 30, limit: Self.largest) { [unowned self] in
+      Fetch(client, request, now: now, silence: silence, limit: Self.largest) { [unowned self] in
         answer = $0
       })
   }

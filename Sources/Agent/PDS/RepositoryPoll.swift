@@ -23,6 +23,7 @@ final class RepositoryPoll {
   private let client: WebClient
   private let visit: PDSVisit
   private let repository: DID
+  private let silence: Double
   private let collections: [NSID]
   private let problem: AnswerProblem
   private unowned let handler: any StreamHandler
@@ -61,6 +62,7 @@ final class RepositoryPoll {
     self.client = client
     self.visit = visit
     self.repository = repository
+    silence = policy.answerSilence
     self.collections = collections
     self.problem = problem
     self.handler = handler
@@ -114,7 +116,7 @@ final class RepositoryPoll {
       }
     guard let request else { return end(AnswerProblem("no url for a call", .failure)) }
     state = .asking(
-      Fetch(client, request, now: now, silence: 30, limit: Self.largest) { [unowned self] in
+      Fetch(client, request, now: now, silence: silence, limit: Self.largest) { [unowned self] in
         answer = $0
       })
   }
@@ -249,4 +251,9 @@ final class RepositoryPoll {
     state = .ended
     handler.streamEnded(end, at: visit.base.display)
   }
+}
+
+extension StreamPolicy {
+  /// How long an answer may be silent that a stream waits for, seconds.
+  var answerSilence: Double { min(idleTimeout ?? .infinity, 30) }
 }

@@ -116,7 +116,7 @@ public final class ConnectStream {
     // The body of a refusal takes too long: its head says enough.
     exchange.cancel()
     finish(.stopped)
-    return .infinity
+    return now
   }
 
   private func take(_ head: ResponseHead) -> Bool {

@@ -4,7 +4,7 @@ read and say nothing more.
 
 usage: mute_h2.py CERTIFICATE KEY LOG MUTE ANSWERED TYPE BODY
 
-Every later connection answers everything. LOG gets a line for each request: the number of its
+Every later connection answers everything. One of HTTP/1.1 is answered with 404. LOG gets a line for each request: the number of its
 connection. An answer of TYPE text/event-stream does not end.
 """
 import json
@@ -19,7 +19,7 @@ body = body.replace("\\n", "\n").encode()
 log = open(log, "a", buffering=1)
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(certificate, key)
-context.set_alpn_protocols(["h2"])
+context.set_alpn_protocols(["h2", "http/1.1"])
 listener = socket.create_server(("127.0.0.1", 0))
 print(json.dumps({"type": "listening", "url": "https://localhost:%d" % listener.getsockname()[1]},
                  separators=(",", ":")), flush=True)
@@ -43,6 +43,12 @@ def serve(plain, number):
     requests = 0
     try:
         connection = context.wrap_socket(plain, server_side=True)
+        if connection.selected_alpn_protocol() != "h2":
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n"
+                               b"Connection: close\r\n\r\n")
+            connection.close()
+            return
         exactly(connection, 24)  # the preface
         connection.sendall(frame(4, 0, 0))
         while True:

@@ -110,6 +110,26 @@ waits 2 10 950 "counts once"
 waits 3 1800 9000 "Retry-After as a date"
 waits 4 10 1000 "nonsense does not count"
 
+# A redirect is followed at once, as curl and browsers do; what it asks to wait is of no later answer.
+for wait in 7 @DATE+7@ 0; do
+  script <<S
+status 307
++ Retry-After: $wait
++ Location: /other
+---
+status 503
+---
+status 302
++ Retry-After: $wait
++ Location: /other
+---
+stream
+send data: a\\n\\n
+S
+  follow --max-time 5
+  is "$status" 0 "Retry-After: $wait of a redirect that is followed is not waited for"
+done
+
 # A date is one of the server's clock, whatever ours says.
 script <<'S'
 status 503

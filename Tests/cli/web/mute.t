@@ -2,7 +2,7 @@
 # A connection that went mute carries no other request, also one of HTTP/2, whose end would
 # otherwise be that of one request alone.
 . "${0%/*}/../lib.sh"
-needs sse-tail openssl python3
+needs sse-tail pds-record openssl python3
 
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
   -keyout "$tmp/key" -out "$tmp/authority" -subj /CN=localhost \
@@ -25,4 +25,21 @@ is "$status $(asked)" "0 1 2 3 " "no head comes"
 mute 1 1 text/event-stream 'data: 1\n\n'
 follow -n 3
 is "$status $(asked)" "0 1 2 3 " "a stream that falls silent"
+
+# A poll over HTTP/2: the first connection, which asks for a stream, is one of HTTP/1.1.
+poll='{"rev":"3l","cid":"b","collections":[],"records":[]}'
+printf '[profile poll]\nkind = pds\nurl = URL\nidentifier = did:web:a.test\n' >"$tmp/poll"
+watch() { # FIRST ANSWERED
+  mute "$1" "$2" application/json "$poll"
+  sed "s|URL|$url|" "$tmp/poll" >"$XDG_CONFIG_HOME/agentutils/config"
+  run pds-record watch --cacert "$tmp/authority" --idle-timeout 0.5 --retry-wait 0.1 -L -q \
+    --max-time "$3" -p poll
+}
+for answered in 0 1 2 3; do
+  watch 2 "$answered" 4
+  # The mute one is asked for what it answers, and once more.
+  is "$(uniq "$tmp/log" | head -n 2 | xargs)" "2 3" "a poll that got $answered answers leaves it"
+  is "$(grep -c '^2$' "$tmp/log")" $((answered + 1)) "at once"
+  ok "and is answered" at_least "$tmp/log" $((answered + 4))
+done
 done_testing
