@@ -70,6 +70,9 @@ public struct BusAnswer: Sendable {
   /// The number of a stream's last record.
   public var lastSequence: Int? { Self.number(value?["state"]?["last_seq"]) }
 
+  /// When a stream was made, as the server writes it: another one of its name has another time.
+  public var created: String? { value?["created"]?.string }
+
   /// Whether other servers have copies of it, which may be behind.
   public var hasCopies: Bool { value?["cluster"]?["replicas"]?.elements.isEmpty == false }
 

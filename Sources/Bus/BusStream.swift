@@ -68,6 +68,8 @@ public final class BusStream {
 
   /// The number of the last record when the link came up; nil where we may not look.
   public private(set) var lastSequence: Int?
+  /// When it was made; nil where we may not look.
+  public private(set) var created: String?
   /// Whether other servers have copies of it. A consumer may be at one that is behind: that
   /// nothing is left there says nothing about the stream before its last record was there.
   public private(set) var hasCopies = false
@@ -164,6 +166,7 @@ public final class BusStream {
       }
       idWindow = answer.idWindow ?? Self.usualIDWindow
       (lastSequence, hasCopies) = (answer.lastSequence, answer.hasCopies)
+      created = answer.created
       return becomeReady(now: now)
     }
     if fault.number == BusAnswer.Fault.noStream, let plan, !isMaking {

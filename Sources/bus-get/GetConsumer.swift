@@ -8,6 +8,8 @@ final class GetConsumer {
     case none
     /// Asked whether it is there.
     case finding(since: Double)
+    /// Asked whether the stream is still the same one.
+    case looking(since: Double)
     case making(since: Double)
     /// Amiss; asked again then.
     case waiting(until: Double)
@@ -23,6 +25,8 @@ final class GetConsumer {
   private let maxWait: Double?
   private var missedSince: Double?
   private var backoff = Backoff(base: 0.1, factor: 2, cap: 2, jitter: 0.3)
+  /// When the stream was made whose records were read; nil where that is not known.
+  private(set) var origin: String?
   /// The last record that came, of a consumer of our own: the next one begins behind it.
   var last = 0
   /// How many of the newest records are wanted, and the search for the first of them.
@@ -56,7 +60,7 @@ final class GetConsumer {
   ) {
     (self.stream, plan) = (stream, options.plan)
     (last, hasBegun) = (state?.sequence ?? 0, state?.hasBegun ?? false)
-    (newest, maxWait) = (options.newest, options.bus.maxWait)
+    (newest, maxWait, origin) = (options.newest, options.bus.maxWait, state?.origin)
     self.diagnostics = diagnostics
     ackWait = options.ackWait
   }
@@ -70,7 +74,7 @@ final class GetConsumer {
   /// Since when the server owes an answer about it.
   var owed: Double? {
     switch step {
-    case .finding(let since), .making(let since): since
+    case .finding(let since), .looking(let since), .making(let since): since
     default: nil
     }
   }
@@ -78,7 +82,7 @@ final class GetConsumer {
   /// When `turn` is due at the latest.
   var due: Double {
     switch step {
-    case .finding(let since), .making(let since): since + Self.patience
+    case .finding(let since), .looking(let since), .making(let since): since + Self.patience
     case .waiting(let until): until
     case .none: 0
     case .ready: .infinity
@@ -99,7 +103,7 @@ final class GetConsumer {
     switch step {
     case .none: begin(now: now)
     case .waiting(let until): if now >= until { begin(now: now) }
-    case .finding(let since), .making(let since):
+    case .finding(let since), .looking(let since), .making(let since):
       if now >= since + Self.patience { renew(now: now, "no answer") }
     case .ready: break
     }
@@ -110,9 +114,19 @@ final class GetConsumer {
       send(.consumerInfo(stream.name, durable))
       step = .finding(since: now)
     } else {
-      make(now: now)
+      goOn(now: now)
     }
   }
+
+  /// Makes one, but goes on in no other stream than the one that was read.
+  private func goOn(now: Double) {
+    guard origin != nil, stream.created != nil else { return make(now: now) }
+    send(.streamInfo(stream.name))
+    step = .looking(since: now)
+  }
+
+  /// The last record that was read; 0 for none.
+  private var base: Int { isOwn ? last : (goesOnAt ?? 1) - 1 }
 
   private func make(now: Double) {
     var plan = plan
@@ -143,7 +157,7 @@ final class GetConsumer {
     let answer = BusAnswer(message)
     if let fault = answer.fault {
       if case .finding = step, fault.number == BusAnswer.Fault.noConsumer {
-        make(now: now)
+        goOn(now: now)
       } else if fault.mayPass || fault.number == BusAnswer.Fault.noStream {
         try miss(fault, now: now)
         renew(now: now, fault.reason)
@@ -152,7 +166,22 @@ final class GetConsumer {
       }
       return
     }
-    try found(answer, now: now)
+    guard case .looking = step else { return try found(answer, now: now) }
+    if answer.created != origin, base > 0 { throw remade(answer.lastSequence) }
+    origin = answer.created
+    make(now: now)
+  }
+
+  /// What was read of a stream that is gone says nothing about this one.
+  private func remade(_ end: Int?) -> BusFailure {
+    let what = pendingAtStart == nil ? "the state" : "what was read"
+    let words =
+      if let end, end < base {
+        "it ends at \(end), and \(what) at \(base)"
+      } else {
+        "it was made anew, and \(what) at \(base) is of the one before"
+      }
+    return BusFailure("stream \(stream.name)", words)
   }
 
   /// Gives up when there was no stream for too long; who may not look at it is told so only here.
@@ -177,13 +206,9 @@ final class GetConsumer {
       throw BusFailure("consumer \(name)", "it is for \(has)")
     }
     if answer.pushes { throw BusFailure("consumer \(name)", "it is one that pushes") }
-    // What was read of a stream that is gone says nothing about this one. A consumer that is to
-    // begin behind the end begins at the end, which may have come since the stream was looked at.
-    let base = isOwn ? last : isRemade ? (goesOnAt ?? 1) - 1 : 0
-    if base > 0, let end = answer.delivered, end < base {
-      let what = pendingAtStart == nil ? "the state" : "what was read"
-      throw BusFailure("stream \(stream.name)", "it ends at \(end), and \(what) at \(base)")
-    }
+    // A consumer that is to begin behind the end begins at the end, which may have come since the
+    // stream was looked at.
+    if isOwn || isRemade, let end = answer.delivered, end < base { throw remade(end) }
     isRemade = false
     limits = answer.limits
     if let wait = answer.ackWait, wait > 0 { ackWait = wait }
@@ -208,6 +233,7 @@ final class GetConsumer {
       (pendingAtStart, deliveredAtStart) = (answer.pending, answer.delivered ?? 0)
     }
     hasBegun = true
+    origin = origin ?? stream.created
     missedSince = nil
     step = .ready(name: name)
     backoff.reset()

@@ -326,6 +326,7 @@ extension GetLoop {
       try consumer.take(message, now: now)
       guard !wasThere, consumer.name != nil else { continue }
       cameAt = now
+      state?.origin = consumer.origin
       if isFirst {
         state?.begin(behind: consumer.last)
         if consumer.isOwn, options.endsThere { lastWanted = stream.lastSequence }

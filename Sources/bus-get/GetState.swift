@@ -16,6 +16,8 @@ struct GetState {
   private let isFile: Bool
   /// The last record; 0 for none.
   private(set) var sequence = 0
+  /// When the stream was made; nil where that is not known.
+  var origin: String?
   /// Where the output ends behind it, bytes.
   private var offset: Int64 = 0
   /// Whether it is known where the place began; before that, 0 stands for nothing at all.
@@ -51,6 +53,7 @@ struct GetState {
       throw SettingsError(path, "holds the state of \(found), not of \(stream)")
     }
     sequence = Int(last)
+    origin = value["created"]?.string
     hasBegun = last > 0 || value["begun"]?.bool == true
     let end = value["offset"]?.integer
     if let archive {
@@ -117,6 +120,7 @@ struct GetState {
     let record = RecordText(.busState).string("stream", stream).number("seq", sequence)
       .bool("begun", sequence == 0 && hasBegun ? true : nil)
       .string("file", archive?.day.name).number("offset", isFile ? offset : nil)
+      .string("created", origin)
     try file.replace(with: record.line)
     (saved, savedAt) = ((sequence, offset), now)
     return .infinity

@@ -90,7 +90,7 @@ cp "$out" "$tmp/file"
 : >"$tmp/file"
 rm "$tmp/state"
 bus-get -s "$bus" --all --state "$tmp/state" -n 7 >>"$tmp/file"
-is "$(jq -c . "$tmp/state")" "{\"type\":\"bus_state\",\"stream\":\"agents\",\"seq\":7,\"offset\":$(wc -c <"$tmp/file")}" \
+is "$(jq -c 'del(.created)' "$tmp/state")" "{\"type\":\"bus_state\",\"stream\":\"agents\",\"seq\":7,\"offset\":$(wc -c <"$tmp/file")}" \
   "a place in a file"
 echo '{"half' >>"$tmp/file"
 bus-get -s "$bus" --state "$tmp/state" -e >>"$tmp/file"

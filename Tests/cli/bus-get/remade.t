@@ -50,4 +50,62 @@ rm -r "$tmp/a.store"
 restart_bus a
 rows 5 401 | bus-put -s "$bus" --create
 is_told lost 25
+
+# One that has grown past the old place by the time anybody looks: when it was made tells.
+other='it was made anew, and'
+remake() { # COUNT FIRST
+  bus_client delete agents
+  rows "$1" "$2" | bus-put -s "$bus" --create
+}
+remake 20 501
+run sh -c "bus-get -s '$bus' --state '$tmp/place' --all -e >'$tmp/placed'"
+is "$(lines "$tmp/placed")" 20 "a place is kept"
+run bus-get -s "$bus" --archive "$tmp/kept" -e
+start worker bus-get -s "$bus" -d work --all
+worker=$pid
+wait_until 20 at_least "$tmp/worker.out" 20
+start reader bus-get -s "$bus" --all
+reader=$pid
+wait_until 20 at_least "$tmp/reader.out" 20
+# The same stream, which more was put into, which was changed, and whose server starts again.
+rows 3 701 | bus-put -s "$bus"
+kill "$bus_pid"
+wait_until 20 gone "$bus_pid"
+restart_bus a
+wait_until 20 at_least "$tmp/reader.out" 23
+run bus-get -s "$bus" --archive "$tmp/kept" -e
+is "$status $(lines "$tmp/kept/$today.ndjson")" "0 23" "the same stream is read on"
+ok "by a durable, too" wait_until 20 at_least "$tmp/worker.out" 23
+stop "$worker"
+stop "$reader"
+remake 40 801
+run sh -c "bus-get -s '$bus' --state '$tmp/place' -e >>'$tmp/placed'"
+is "$status $(cat "$err")" "2 bus-get: stream agents: $other the state at 20 is of the one before" \
+  "a place in a stream that was made anew and is longer"
+run bus-get -s "$bus" --archive "$tmp/kept" -e
+is "$status $(cat "$err")" "2 bus-get: stream agents: $other the state at 23 is of the one before" \
+  "an archive of such a one"
+run agent-archive --folder "$tmp/kept" --bus -s "$bus" -e
+is "$status $(cat "$err")" \
+  "2 agent-archive: stream agents: $other the state at 23 is of the one before" \
+  "and so says agent-archive"
+run bus-get -s "$bus" -d work --all -n 40
+is "$(count_of "$out")" 40 "a durable went with its stream, and begins anew"
+
+# While somebody reads: the new one is longer before anybody looks.
+begin grown 40
+start worker bus-get -s "$bus" -d labour --all
+worker=$pid
+ok "a durable reads it, too" wait_until 20 at_least "$tmp/worker.out" 40
+kill -STOP "$reader" "$archiver" "$worker"
+remake 90 901
+kill -CONT "$reader" "$archiver" "$worker"
+for each in "$reader" "$archiver" "$worker"; do
+  finished "$each"
+  is "$status" 2 "a stream that was made anew and is longer while somebody reads"
+done
+for each in readgrown filegrown worker; do
+  like "$(grep -v link "$tmp/$each.err")" \
+    "^bus-get: stream agents: $other what was read at 40 is of the one before\$" "$each tells why"
+done
 done_testing
