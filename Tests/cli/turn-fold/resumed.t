@@ -40,6 +40,31 @@ is "$(jq -s '[.[] | select(.type == "turn").usage.output_tokens // 0] | add' "$o
   "$(jq -s '[.[] | select(.type == "turn").usage.output_tokens // 0] | add' records)" \
   "an answer counts once, also where lines have new ids"
 
+# A turn that never ended goes on elsewhere: by a copy of its lines, or by the line behind it alone,
+# as transcript-tail prints it.
+line() { # SESSION TYPE ID PARENT
+  printf '{"type":"%s","sessionId":"%s","uuid":"%s","parentUuid":"%s","timestamp":"2026-07-01T00:00:00Z","message":{"id":"answer-%s","role":"%s","content":[{"type":"text","text":"%s"}]}}\n' \
+    "$2" "$1" "$3" "$4" "$3" "$2" "$3"
+}
+{ line one user prompt-1 x && line one assistant said-1 prompt-1; } >left
+states() {
+  turn-fold "$@" |
+    jq -rs 'map(select(.type == "turn")) | group_by(.id)[] | last | "\(.id) \(.state)"' | xargs
+}
+is "$(states left)" "prompt-1 running" "a turn that was left"
+{ sed 's/"one"/"two"/' left && line two user prompt-2 y; } >copied
+line two user prompt-2 said-1 >behind
+for each in copied behind; do
+  is "$(states left "$each")" "prompt-1 completed prompt-2 running" \
+    "$each: has ended where its session goes on"
+done
+line two user prompt-2 prompt-1 >fork
+is "$(states left fork)" "prompt-1 running prompt-2 running" \
+  "but not by one that goes on from the middle"
+{ line one assistant said-2 said-1; } >more
+is "$(states left more behind)" "prompt-1 running prompt-2 running" \
+  "nor where more came since"
+
 # --- torn
 python3 - "$session" <<'PY'
 import sys

@@ -49,6 +49,12 @@ struct ClaudeSession {
     }
   }
 
+  /// Ends what is under way: another session goes on from here.
+  mutating func leave(at line: ClaudeLine, into events: inout [TurnEvent]) {
+    end(.completed, reason: nil, line, &events)
+    main = nil
+  }
+
   private mutating func begin(
     _ id: String, _ line: ClaudeLine, _ events: inout [TurnEvent]
   ) -> ClaudeTurn {

@@ -10,6 +10,11 @@ public struct ClaudeTurns: TurnDecoder {
   /// session that is resumed may begin with a copy of what was said before.
   private var seen = SeenIDs()
   private var owners: [String: String] = [:]
+  /// The last line of each session, whose last lines these are, and of which session another one
+  /// has a copy up to there.
+  private var ends: [String: String] = [:]
+  private var tips: [String: String] = [:]
+  private var copied: [String: String] = [:]
 
   /// An id of fewer bytes is one of a provider that counts in each session by itself.
   private static let shortest = 12
@@ -29,8 +34,15 @@ public struct ClaudeTurns: TurnDecoder {
     let session = entry.session ?? line.id.split(separator: "/").first.map(String.init) ?? last
     if session.isEmpty { return true }
     last = session
-    if isCopy(entry, of: session) { return true }
-    if sessions.count >= Self.mostSessions, sessions[session] == nil { sessions = [:] }
+    if isCopy(entry, of: session) {
+      if let other = tips[entry.id], other != session { copied[session] = entry.id }
+      return true
+    }
+    if sessions.count >= Self.mostSessions, sessions[session] == nil {
+      (sessions, ends, tips, copied) = ([:], [:], [:], [:])
+    }
+    if entry.isPrompt, !entry.isSide { leave(for: session, at: entry, into: &events) }
+    note(entry, of: session)
     sessions[session, default: ClaudeSession(session, line.origin(.claude))]
       .take(entry, into: &events)
     return true
@@ -38,6 +50,22 @@ public struct ClaudeTurns: TurnDecoder {
 }
 
 extension ClaudeTurns {
+  /// A session that goes on behind the last line of another one ends what was left there, as a
+  /// prompt does in its own.
+  private mutating func leave(
+    for session: String, at line: ClaudeLine, into events: inout [TurnEvent]
+  ) {
+    let tip = copied.removeValue(forKey: session) ?? line.parent ?? ""
+    guard let other = tips[tip], other != session else { return }
+    sessions[other]?.leave(at: line, into: &events)
+  }
+
+  private mutating func note(_ line: ClaudeLine, of session: String) {
+    guard !line.id.isEmpty, !line.isSide else { return }
+    if let before = ends[session] { tips[before] = nil }
+    (ends[session], tips[line.id]) = (line.id, session)
+  }
+
   /// Whether a line came before, in whatever session.
   private mutating func isCopy(_ line: ClaudeLine, of session: String) -> Bool {
     if !line.id.isEmpty, !seen.insert(line.id) { return true }
