@@ -60,6 +60,18 @@ public struct ResumePoint {
     saved = state
   }
 
+  /// Takes what the output itself says of its end.
+  ///
+  /// - Parameters:
+  ///   - id: the last event id.
+  ///   - time: when that event was; nil where it does not say.
+  public mutating func take(_ id: String, newest time: String?) {
+    state.lastEventID = id
+    guard let time, let found = Timestamp(rfc3339: time) else { return }
+    let known = state.newest.flatMap { Timestamp(rfc3339: $0) }
+    if known.map({ $0 < found }) ?? true { state.newest = time }
+  }
+
   /// Saves what changed, if it is time.
   ///
   /// - Parameter sync: called before that, to bring to disk what the state says was

@@ -9,6 +9,8 @@ struct Archive {
   let folder: DayFolder
   /// The id of the last event in the files that are not compressed.
   private(set) var lastEventID: String?
+  /// When that event's action was, as the event says it; nil for none.
+  private(set) var newest: String?
 
   init(_ path: String, now: Timestamp) throws(SettingsError) {
     folder = try DayFolder(path, now: now)
@@ -17,7 +19,7 @@ struct Archive {
       if let compressed = folder.compressed, file < compressed { break }
       try folder.mend(file) { bytes in
         let found = ArchiveTail.read(bytes)
-        lastEventID = found.lastEventID
+        (lastEventID, newest) = (found.lastEventID, found.newest)
         return found.size
       }
     }
@@ -33,6 +35,8 @@ enum ArchiveTail {
     var size: Int
     /// The stream's id at the last event, empty when it has none; nil without an event.
     var lastEventID: String?
+    /// When the action of that id was, as its event says it.
+    var newest: String?
   }
 
   /// Looks at a file from its end.
@@ -48,8 +52,11 @@ enum ArchiveTail {
     var end = finding.size
     while let line = lastLine(bytes, to: end) {
       if let id = eventID(line.bytes) {
+        guard finding.lastEventID ?? id == id else { break }
         finding.lastEventID = id
-        break
+        // What is no action has the id of the one before.
+        finding.newest = actionTime(line.bytes)
+        if id.isEmpty || finding.newest != nil { break }
       }
       end = line.start
     }
@@ -68,6 +75,18 @@ enum ArchiveTail {
 
   private static func holdsZero(_ line: UnsafeRawBufferPointer) -> Bool {
     line.baseAddress.map { memchr($0, 0, line.count) != nil } ?? false
+  }
+
+  private static func actionTime(_ line: UnsafeRawBufferPointer) -> String? {
+    guard let event = try? ScanMembers.value(of: "event", in: line).string,
+      ["action_event", "voice_event"].contains(event),
+      let data = try? ScanMembers.value(of: "data", in: line), data.isObject
+    else { return nil }
+    for name in ["createdAt", "created_at"] {
+      let time = try? ScanMembers.value(of: name, in: data.bytes)
+      if let time, time.isString { return time.string }
+    }
+    return nil
   }
 
   /// The id at an event; nil for a line that is none, and for missed actions that were asked

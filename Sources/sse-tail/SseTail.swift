@@ -40,7 +40,10 @@ public enum SseTail {
           diagnostics.say("\(fault.message); the archive itself says where it ends")
         }
       }
-      return try ResumePoint(file, source: target.source, spare: spare)
+      var point = try ResumePoint(file, source: target.source, spare: spare)
+      // What is in the archive is nearer to the truth than what was saved beside it.
+      if let id = archive?.lastEventID { point.take(id, newest: archive?.newest) }
+      return point
     }
     let (request, server) = try TailRequest(options).make(
       target, settings: settings, profile: profile)
@@ -54,7 +57,6 @@ public enum SseTail {
       stream = dashboard.stream.followed(
         request, server, base: dashboard.base, client: loop.client, resume: resume)
     }
-    // What is in the archive is nearer to the truth than what was saved beside it.
     stream.lastEventID = options.lastEventID ?? archive?.lastEventID ?? stream.lastEventID
     loop.follow(stream)
     return loop

@@ -61,8 +61,8 @@ done
 line two user prompt-2 prompt-1 >fork
 is "$(states left fork)" "prompt-1 running prompt-2 running" \
   "but not by one that goes on from the middle"
-{ line one assistant said-2 said-1; } >more
-is "$(states left more behind)" "prompt-1 running prompt-2 running" \
+line one assistant said-2 said-1 >added
+is "$(states left added behind)" "prompt-1 running prompt-2 running" \
   "nor where more came since"
 
 # --- torn
