@@ -37,6 +37,18 @@ struct FollowPlan {
   /// Of files that were not seen in this run: they may come back.
   private var marks: [FileKey: FileMark]
   private var files: [FileKey: FollowedFile] = [:]
+  /// What earlier runs read of sessions of which another file is a copy: it is read once more, to
+  /// know their lines again.
+  private var originals: [Original] = []
+  private final class Original {
+    let file: FollowedFile
+    var cutter: LineCutter
+
+    init(_ file: FollowedFile, limit: Int) {
+      self.file = file
+      cutter = LineCutter(offset: 0, limit: limit)
+    }
+  }
   /// Files with something unread, the next one last.
   private var unread: [FollowedFile] = []
   private var isFirst = true
@@ -87,6 +99,12 @@ struct FollowPlan {
   ///
   /// - Parameter most: bytes.
   mutating func next(atMost most: Int) -> Piece? {
+    if let original = originals.last {
+      let place = original.cutter.position
+      return Piece(
+        path: original.file.path, number: original.file.number, offset: place,
+        count: Int(min(Int64(most), original.file.unseen - place)))
+    }
     while let file = unread.last {
       if file.isBehind {
         let count = min(Int64(most), file.size - file.cutter.position)
@@ -99,14 +117,23 @@ struct FollowPlan {
   }
 
   /// Takes what was read, from the beginning of the piece that `next` returned.
+  ///
+  /// - Parameters:
+  ///   - known: a line that an earlier run has handed out.
+  ///   - line: a new one.
   mutating func take(
-    _ bytes: UnsafeRawBufferPointer,
+    _ bytes: UnsafeRawBufferPointer, known: (UnsafeRawBufferPointer) -> Void,
     line: (LineCutter.Line, FollowedFile, _ begin: Int64, _ end: Int64) throws(WriteFailure) -> Void
   ) throws(WriteFailure) -> [Loss] {
+    if !originals.isEmpty {
+      try takeOriginal(bytes, known)
+      return []
+    }
     guard let file = unread.last else { return [] }
     var losses: [Loss] = []
+    var again: Int64?
     try file.cutter.take(bytes) { what, begin, end throws(WriteFailure) in
-      if !losses.isEmpty { return }
+      if !losses.isEmpty || again != nil { return }
       let mark: LineMark? =
         if case .whole(let bytes) = what { LineMark(begin: begin, of: bytes) } else { nil }
       if let claim = file.claim {
@@ -114,26 +141,59 @@ struct FollowPlan {
         if mark == claim.line { file.line = mark } else { losses.append(claim.loss) }
         return
       }
+      if file.isWhole, file.first == nil, case .whole(let bytes) = what,
+        let id = ClaudeTranscripts.id(of: bytes)
+      {
+        file.first = id
+        if findOriginals(of: file) {
+          again = begin
+          return
+        }
+      }
       (file.line, file.isSkipped) = (mark, false)
       try line(what, file, begin, end)
     }
+    if let again { file.cutter = LineCutter(offset: again, limit: wishes.limit) }
     if !losses.isEmpty {
-      file.line = nil
+      (file.line, file.first) = (nil, nil)
       file.cutter = LineCutter(offset: 0, limit: wishes.limit)
     }
     if bytes.isEmpty { pass() }
     return losses
   }
 
+  /// Looks for the sessions of which a file may be a copy, as that of a session that was resumed is.
+  private mutating func findOriginals(of file: FollowedFile) -> Bool {
+    for original in files.values
+    where original !== file && original.first == file.first && original.unseen > 0 {
+      originals.append(Original(original, limit: wishes.limit))
+    }
+    return !originals.isEmpty
+  }
+
+  private mutating func takeOriginal(
+    _ bytes: UnsafeRawBufferPointer, _ known: (UnsafeRawBufferPointer) -> Void
+  ) throws(WriteFailure) {
+    guard let original = originals.last else { return }
+    try original.cutter.take(bytes) { what, _, _ throws(WriteFailure) in
+      if case .whole(let bytes) = what { known(bytes) }
+    }
+    if bytes.isEmpty || original.cutter.position >= original.file.unseen { pass() }
+  }
+
   /// The file of the piece that `next` returned is no text: it is passed over.
   mutating func leaveForeign() {
-    unread.last?.isForeign = true
+    if originals.isEmpty { unread.last?.isForeign = true }
     pass()
   }
 
   /// Nothing can be read of the piece: its file is looked at again first.
   mutating func pass() {
-    if !unread.isEmpty { unread.removeLast() }
+    if let original = originals.popLast() {
+      original.file.unseen = 0
+    } else if !unread.isEmpty {
+      unread.removeLast()
+    }
   }
 
   /// How far all files were read, by name; of those that were not seen, as it was.
@@ -165,6 +225,7 @@ struct FollowPlan {
     if file.size >= loss.offset, let line = known.line {
       let found = FollowedFile(file, offset: line.begin, limit: wishes.limit)
       found.claim = (line, loss, known.mark)
+      found.first = known.first
       return found
     }
     if file.size >= loss.offset, known.isSkipped {

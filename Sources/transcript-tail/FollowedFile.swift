@@ -20,6 +20,11 @@ final class FollowedFile {
   var claim: (line: LineMark, loss: FollowPlan.Loss, mark: FileMark)?
   /// It is no text of UTF-8.
   var isForeign = false
+  /// The first id of its lines; looked for where it is read from its beginning.
+  var first: String?
+  let isWhole: Bool
+  /// Up to where only an earlier run has read it, bytes.
+  var unseen: Int64 = 0
 
   init(_ file: SeenFile, offset: Int64, limit: Int) {
     path = file.path
@@ -28,6 +33,7 @@ final class FollowedFile {
     (number, born) = (file.number, file.born)
     size = file.size
     modified = file.modified
+    isWhole = offset == 0
     cutter = LineCutter(offset: offset, limit: limit)
   }
 
@@ -37,7 +43,8 @@ final class FollowedFile {
     then.number = mark.number
     if mark.born != 0 { then.born = mark.born }
     self.init(then, offset: mark.offset, limit: limit)
-    (line, isSkipped) = (mark.line, mark.isSkipped)
+    (line, isSkipped, first) = (mark.line, mark.isSkipped, mark.first)
+    unseen = mark.isSkipped ? 0 : mark.offset
   }
 
   var isBehind: Bool { !isForeign && cutter.isBehind(size) }
@@ -47,7 +54,7 @@ final class FollowedFile {
     if let claim { return claim.mark }
     return FileMark(
       path: path, number: number, born: born, offset: cutter.offset, line: line,
-      isSkipped: isSkipped)
+      isSkipped: isSkipped, first: first)
   }
 
   /// What is wrong when the name stands for this file now; nil when it only grew.

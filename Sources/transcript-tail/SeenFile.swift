@@ -27,6 +27,8 @@ struct FileMark: Equatable {
   var line: LineMark?
   /// Whether nothing of it was wanted so far.
   var isSkipped = false
+  /// The first id of its lines; nil when none was read.
+  var first: String?
 }
 
 /// A line that was read, to be known again: a file that is synchronised is replaced by another

@@ -44,6 +44,9 @@ final class TranscriptOutput {
     }
   }
 
+  /// Takes a line that an earlier run has printed.
+  func know(_ line: UnsafeRawBufferPointer) { record.know(line) }
+
   /// Whether what a file begins with is no UTF-8, which is said once.
   func isForeign(_ bytes: UnsafeRawBufferPointer, _ piece: FollowPlan.Piece) -> Bool {
     guard piece.offset == 0, let reason = ForeignText.reason(of: bytes) else { return false }

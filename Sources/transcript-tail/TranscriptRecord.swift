@@ -62,6 +62,14 @@ struct TranscriptRecord: ~Copyable {
     return nil
   }
 
+  /// Takes it that a line was printed.
+  mutating func know(_ line: UnsafeRawBufferPointer) {
+    let torn = TornLine(line)?.records ?? [line]
+    for part in torn {
+      if let id = ClaudeTranscripts.id(of: part) { _ = seen.insert(id) }
+    }
+  }
+
   private mutating func add(
     _ data: UnsafeRawBufferPointer, to writer: RecordWriter
   ) throws(WriteFailure) {

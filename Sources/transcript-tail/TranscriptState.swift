@@ -59,7 +59,8 @@ struct TranscriptState {
       RecordText().string("path", mark.path).string("file", String(mark.number))
         .number("born", mark.born == 0 ? nil : mark.born).number("line", mark.line?.begin)
         .string("digest", mark.line.map { String($0.digest, radix: 16) })
-        .bool("skipped", mark.isSkipped ? true : nil).number("offset", mark.offset)
+        .bool("skipped", mark.isSkipped ? true : nil).string("first", mark.first)
+        .number("offset", mark.offset)
     }
     return RecordText(.transcriptState).string("source", source).objects("files", files).line
   }
@@ -86,6 +87,7 @@ struct TranscriptState {
         mark.line = LineMark(begin: begin, digest: digest)
       }
       mark.isSkipped = file["skipped"]?.bool == true
+      mark.first = file["first"]?.string
       marks.append(mark)
     }
     return (source, marks)

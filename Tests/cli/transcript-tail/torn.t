@@ -86,6 +86,23 @@ run transcript-tail --all --once "$folder"
 is "$(jq -r .data.uuid "$out" | xargs)" "u1 u2 u3" "what a resumed session begins with is told once"
 run transcript-tail --once "$folder"
 is "$(jq -r .data.uuid "$out" | xargs)" "u1 u2 u3" "where it is the only one, too"
+for place in "$folder" .:t; do
+  rm -f "$folder"/* st
+  { echo '{"type":"summary"}'; said u1 a; said u2 a; said w a; } >"$folder/a.jsonl"
+  said x1 x >"$folder/x.jsonl"
+  run transcript-tail --once --all --state st "$place"
+  is "$(jq -r .data.uuid "$out" | sort | xargs)" "null u1 u2 w x1" "$place: two sessions"
+  { said u1 b; said u2 b; said u3 b; } >"$folder/b.jsonl"
+  said u4 a >>"$folder/a.jsonl"
+  run transcript-tail --once --state st "$place"
+  is "$(jq -r .data.uuid "$out" | sort | xargs)" "u3 u4" "$place: a copy that a later run finds is not told again"
+  { said u1 c; said u2 c; said u3 c; said u5 c; } >"$folder/c.jsonl"
+  said x2 x >>"$folder/x.jsonl"
+  run transcript-tail --once --state st "$place"
+  is "$(jq -r .data.uuid "$out" | sort | xargs)" "u5 x2" "$place: nor a copy of both"
+  run transcript-tail --once --state st "$place"
+  is "$(cat "$out")" "" "$place: and then nothing is new"
+done
 start again transcript-tail "$folder/b.jsonl"
 wait_until 10 has again.out u3
 { said u1 b; said u2 b; } >"$folder/b.jsonl"

@@ -80,6 +80,12 @@ public enum ClaudeTranscripts {
     return (type.isString ? type.string : nil, id.isString ? id.string : nil)
   }
 
+  /// The id of a line; nil where it has none, or is not one JSON object.
+  public static func id(of line: UnsafeRawBufferPointer) -> String? {
+    guard let id = try? names(of: line).id, !id.isEmpty else { return nil }
+    return id
+  }
+
   private enum Member: Sendable { case type, id }
   private static let members = NameTable<Member>([("type", .type), ("uuid", .id)])
 }
