@@ -23,7 +23,7 @@ public enum AgentCapability: Sendable {
   case records
 
   /// What is said of an agent that has none: `an OpenClaw gateway has no memory to search`.
-  fileprivate var absence: String {
+  fileprivate var unsupportedReason: String {
     switch self {
     case .follow: "has no events to follow"
     case .call: "has nothing to ask for"
@@ -196,21 +196,21 @@ extension AgentBackend {
   public func events(
     of agent: AgentAccess, _ wishes: FollowWishes
   ) throws(SettingsError) -> FollowedStream {
-    throw SettingsError(name, AgentCapability.follow.absence)
+    throw SettingsError(name, AgentCapability.follow.unsupportedReason)
   }
 
   /// None.
   public func chat(
     with agent: AgentAccess, _ wishes: ChatWishes
   ) throws(SettingsError) -> any ChatLine {
-    throw SettingsError(name, AgentCapability.chat.absence)
+    throw SettingsError(name, AgentCapability.chat.unsupportedReason)
   }
 
   /// None.
   public func approvals(
     of agent: AgentAccess, waits: Bool, policy: StreamPolicy
   ) throws(SettingsError) -> any ApprovalLine {
-    throw SettingsError(name, AgentCapability.approvals.absence)
+    throw SettingsError(name, AgentCapability.approvals.unsupportedReason)
   }
 }
 
@@ -238,7 +238,7 @@ extension AgentKind {
     if backend.speaks.contains(capability) { return nil }
     return backend.has.contains(capability)
       ? "this version of \(program) does not speak to \(backend.name)"
-      : "\(backend.name) \(capability.absence)"
+      : "\(backend.name) \(capability.unsupportedReason)"
   }
 }
 

@@ -130,7 +130,7 @@ public struct CallFailure: Reported, Equatable {
   }
 
   /// Why nobody is there to be told anything; nil for an answer of a server that is.
-  public var absence: AnswerProblem? {
+  public var unsupportedReason: AnswerProblem? {
     if isStray { return AnswerProblem(message, .temporary) }
     return status == .temporary || status == .denied ? AnswerProblem(message, status) : nil
   }

@@ -27,7 +27,7 @@ final class BusDial {
   private static let readSize: Int32 = 256 << 10
 
   /// Begins.
-  init(to server: BusServer, _ door: BusDoor, name: String, wake: Int32) throws(BusFailure) {
+  init(to server: BusServer, _ door: BusAuth, name: String, wake: Int32) throws(BusFailure) {
     self.server = server
     guard let loop = cnats_loop_new(wake) else { Diagnostics.outOfMemory() }
     var options: OpaquePointer?
@@ -50,7 +50,7 @@ final class BusDial {
   deinit { close(descriptor) }
 
   private static func set(
-    _ options: OpaquePointer, _ server: BusServer, _ door: BusDoor, name: String
+    _ options: OpaquePointer, _ server: BusServer, _ door: BusAuth, name: String
   ) throws(BusFailure) {
     // The scheme is ours: the library's tls:// does not switch TLS on.
     let url = server.speaking(tls: false).url

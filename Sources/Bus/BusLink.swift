@@ -24,7 +24,7 @@ public final class BusLink {
     case up(BusConnection)
   }
 
-  private var door: BusDoor
+  private var door: BusAuth
   /// Whether what was refused last was looked up again.
   private var hasRenewed = false
   private let name: String
@@ -52,7 +52,7 @@ public final class BusLink {
   ///   - door: the servers, and what lets us in.
   ///   - name: the command's.
   ///   - pulling: whether records will be pulled.
-  public init(_ door: BusDoor, name: String, pulling: Bool) {
+  public init(_ door: BusAuth, name: String, pulling: Bool) {
     (self.door, self.name, self.pulling) = (door, name, pulling)
     server = door.servers[0]
     var ends: [Int32] = [-1, -1]

@@ -57,7 +57,7 @@ public final class BusStream {
   ///   - pulling: whether records will be pulled.
   ///   - diagnostics: for words about the link.
   public init(
-    _ options: BusOptions, _ door: BusDoor, plan: BusStreamPlan? = nil, pulling: Bool = false,
+    _ options: BusOptions, _ door: BusAuth, plan: BusStreamPlan? = nil, pulling: Bool = false,
     diagnostics: Diagnostics
   ) {
     (self.options, self.plan, self.diagnostics) = (options, plan, diagnostics)

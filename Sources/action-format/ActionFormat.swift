@@ -90,7 +90,7 @@ final class Feed {
 
   private func readLines(of input: inout RecordInput) throws {
     while left > 0, let line = try input.next(beforeBlocking: { try pause($0) }) {
-      _ = try heed()
+      _ = try handleSignals()
       try show(line.bytes, input.path, line.number)
     }
   }
@@ -225,7 +225,7 @@ final class Feed {
     try screen.flush()
     guard let signals, screen.drawsInPlace else { return }
     while !signals.wait(for: descriptor, milliseconds: 1000) {
-      let isResized = try heed()
+      let isResized = try handleSignals()
       try drawStats()
       if isResized { try screen.redraw() } else { try screen.flush() }
     }
@@ -234,7 +234,7 @@ final class Feed {
   /// Ends the process when a signal asks for it, with the line of stats erased.
   ///
   /// - Returns: whether the terminal changed its size.
-  private func heed() throws(WriteFailure) -> Bool {
+  private func handleSignals() throws(WriteFailure) -> Bool {
     guard let signals else { return false }
     let (signal, isResized) = signals.take()
     if let signal {

@@ -46,7 +46,7 @@ struct QueuedQuestion {
       let reason = lock == nil ? "another process says what waits" : "others wait before it"
       return try kept(item, AnswerProblem(reason, .temporary))
     }
-    if !line.hasLink, let problem = try absence() { return try kept(item, problem) }
+    if !line.hasLink, let problem = try unsupportedReason() { return try kept(item, problem) }
     return try ask(item)
   }
 
@@ -84,11 +84,11 @@ struct QueuedQuestion {
   }
 
   /// Why a server that tells nothing before it is asked cannot be asked; nil when it can.
-  private func absence() throws -> AnswerProblem? {
+  private func unsupportedReason() throws -> AnswerProblem? {
     do {
       _ = try loop.list(.agents)
     } catch let failure as CallFailure {
-      return failure.absence
+      return failure.unsupportedReason
     }
     return nil
   }

@@ -352,7 +352,7 @@ struct NotifyLoop {
 
   /// The ways in which nobody can be told, and why.
   private var absentees: String {
-    channels.map { "\($0.way.name): \($0.way.absence)" }.joined(separator: ", ")
+    channels.map { "\($0.way.name): \($0.way.unsupportedReason)" }.joined(separator: ", ")
   }
 
   /// Writes down what there is to tell, and what was told.

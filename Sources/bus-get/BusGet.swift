@@ -9,7 +9,7 @@ public enum BusGet {
     let options = GetOptions.table.parseOrExit(GetOptions())
     let diagnostics = Diagnostics(program: "bus-get", verbose: options.bus.isVerbose)
     do {
-      let door = try BusDoor(options.bus, try Settings(diagnostics: diagnostics))
+      let door = try BusAuth(options.bus, try Settings(diagnostics: diagnostics))
       EndSignals.watch()
       _ = clibc_signals_note(SIGCHLD)
       let loop = try GetLoop(options, door, diagnostics)

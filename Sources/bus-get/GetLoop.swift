@@ -67,7 +67,7 @@ final class GetLoop {
   static let mostLooks = 3
 
   init(
-    _ options: GetOptions, _ door: BusDoor, _ diagnostics: Diagnostics
+    _ options: GetOptions, _ door: BusAuth, _ diagnostics: Diagnostics
   ) throws(SettingsError) {
     (self.options, self.diagnostics) = (options, diagnostics)
     stream = BusStream(options.bus, door, pulling: true, diagnostics: diagnostics)

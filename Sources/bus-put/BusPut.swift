@@ -9,7 +9,7 @@ public enum BusPut {
     let options = PutOptions.table.parseOrExit(PutOptions())
     let diagnostics = Diagnostics(program: "bus-put", verbose: options.bus.isVerbose)
     do {
-      let door = try BusDoor(options.bus, try Settings(diagnostics: diagnostics))
+      let door = try BusAuth(options.bus, try Settings(diagnostics: diagnostics))
       EndSignals.watch()
       let loop = try PutLoop(options, door, diagnostics)
       // Libraries may have threads at work: nothing is left to be put in order.

@@ -38,7 +38,7 @@ final class PutLoop {
   private static let wrapping = 4 << 10
 
   init(
-    _ options: PutOptions, _ door: BusDoor, _ diagnostics: Diagnostics
+    _ options: PutOptions, _ door: BusAuth, _ diagnostics: Diagnostics
   ) throws(SettingsError) {
     (self.options, self.diagnostics) = (options, diagnostics)
     stream = BusStream(options.bus, door, plan: options.plan, diagnostics: diagnostics)

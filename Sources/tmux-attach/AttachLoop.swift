@@ -75,7 +75,7 @@ final class AttachLoop {
     set.add(signals.descriptor)
     link?.wants(&set)
     set.wait(seconds: deadline.map { $0 - Clock.monotonic })
-    heedSignals()
+    handleSignals()
     if outcome == nil && set.isReadable(terminal.input) { readKeys() }
     guard outcome == nil else { return }
     let now = Clock.monotonic
@@ -263,7 +263,7 @@ final class AttachLoop {
 
 /// The terminal: its signals, its size, the status line.
 extension AttachLoop {
-  func heedSignals() {
+  func handleSignals() {
     guard set.isReadable(signals.descriptor) else { return }
     let taken = signals.take()
     if let signal = taken.ending {

@@ -165,7 +165,8 @@ final class HostFollow {
         most = min(most * 2, Self.mostAtOnce)
         try bytes.withUnsafeBytes { bytes in
           if output.isForeign(bytes, piece) { return plan.leaveForeign() }
-          let losses = try plan.take(bytes, known: output.know) { line, file, begin, end throws(WriteFailure) in
+          let losses = try plan.take(bytes, known: output.know) {
+            line, file, begin, end throws(WriteFailure) in
             try output.print(line, of: file, from: begin, to: end)
           }
           try output.tell(losses)

@@ -45,7 +45,8 @@ struct LocalFollow {
       try output.check()
       try place.read(piece) { bytes in
         if output.isForeign(bytes, piece) { return plan.leaveForeign() }
-        let losses = try plan.take(bytes, known: output.know) { line, file, begin, end throws(WriteFailure) in
+        let losses = try plan.take(bytes, known: output.know) {
+          line, file, begin, end throws(WriteFailure) in
           try output.print(line, of: file, from: begin, to: end)
         }
         try output.tell(losses)

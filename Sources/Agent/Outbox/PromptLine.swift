@@ -59,7 +59,7 @@ public final class PromptLine: PromptSender {
     switch answer {
     // One that says that it has no list is there all the same.
     case .failure(let failure):
-      if let problem = failure.absence { throw CallFailure(problem) }
+      if let problem = failure.unsupportedReason { throw CallFailure(problem) }
     case nil: throw CallFailure(line.place, patience, .temporary)
     default: return
     }

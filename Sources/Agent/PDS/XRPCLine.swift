@@ -85,7 +85,7 @@ final class XRPCLine {
     let until = Clock.monotonic + pause
     while case let left = until - Clock.monotonic, left > 0 {
       usleep(UInt32(min(left, 60) * 1_000_000))
-      Self.heed()
+      Self.handleSignals()
     }
   }
 
@@ -106,13 +106,13 @@ final class XRPCLine {
       }
       client.wait(
         seconds: min(limit - now, 60), reading: [EndSignals.descriptor].filter { $0 >= 0 })
-      Self.heed()
+      Self.handleSignals()
     }
     return end ?? .failed("no answer")
   }
 
   /// A call has nothing to leave in order: a signal that is watched ends the process here, too.
-  private static func heed() {
+  private static func handleSignals() {
     if let signal = EndSignals.next() { Process.die(by: signal) }
   }
 }

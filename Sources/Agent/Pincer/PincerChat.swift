@@ -313,7 +313,7 @@ extension PincerChat: ConnectStreamHandler {
   }
 
   func connectOversize(bytes: Int) {
-    listener?.chatLink(.fault("an event of \(bytes) bytes was passed over"))
+    listener?.chatLink(.fault("skipped an event of \(bytes) bytes"))
   }
 
   func connectEnded(_ end: ConnectEnd) {

@@ -72,7 +72,7 @@ private struct DueReader {
   /// With these a date is another than the one that follows.
   private static let strange = [
     "after", "since", "from", "between", "except", "not", "than", "mid", "past", "last",
-    "previous", "starting", "through", "half",
+    "previous", "starting", "through", "half", "of",
   ]
   private static let vague = ["a", "some", "any", "one", "other", "another", "alternate"]
   /// Of no hour that is known.

@@ -89,13 +89,13 @@ final class MuxConnection {
 
   private func receive() {
     let isOver = PipeEnd.drain(socket, into: &incoming)
-    heed()
+    handleSignals()
     guard isOver else { return }
     if phase == .asked || phase == .opened { phase = .gone }
     close()
   }
 
-  private func heed() {
+  private func handleSignals() {
     while let answer = MuxMessage.take(&incoming) {
       switch answer {
       case .hello(let version):

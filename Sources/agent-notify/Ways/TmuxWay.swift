@@ -5,7 +5,7 @@ import Core
 /// shows it to nobody, and does not say so: it is asked who is there before.
 final class TmuxWay: Way {
   let name = "tmux"
-  private(set) var absence = ""
+  private(set) var unsupportedReason = ""
   private let show: ProgramWay
   private let seat: Seat
   /// Asks who is there.
@@ -86,12 +86,12 @@ final class TmuxWay: Way {
       let reason = ProgramWay.firstLine(of: question.error)
       self.question = nil
       seat.name = Self.lastUsed(String(decoding: said, as: UTF8.self))
-      absence = reason.isEmpty ? "nobody is attached" : reason
+      unsupportedReason = reason.isEmpty ? "nobody is attached" : reason
     } else if now > deadline {
       question.kill(SIGKILL)
       self.question = nil
       seat.name = ""
-      absence = "no answer"
+      unsupportedReason = "no answer"
     } else {
       return
     }

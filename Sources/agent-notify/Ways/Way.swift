@@ -11,7 +11,7 @@ protocol Way: AnyObject {
   /// - Parameter now: seconds of the monotonic clock.
   func isThere(now: Double) -> Bool?
   /// Why nobody can be told.
-  var absence: String { get }
+  var unsupportedReason: String { get }
   /// Tells it, or puts it behind what is being told.
   func post(_ telling: Telling) throws(WriteFailure)
   /// Goes on.
@@ -28,7 +28,7 @@ protocol Way: AnyObject {
 extension Way {
   var isIdle: Bool { true }
   func isThere(now: Double) -> Bool? { true }
-  var absence: String { "" }
+  var unsupportedReason: String { "" }
   func work(now: Double) -> Double { .infinity }
   func stop() {}
 }

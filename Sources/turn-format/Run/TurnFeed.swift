@@ -70,7 +70,7 @@ final class TurnFeed {
 
   private func readLines(of input: inout RecordInput) throws {
     while left > 0, let line = try input.next(beforeBlocking: { try pause($0) }) {
-      try heed()
+      try handleSignals()
       try take(line.bytes, input.path, line.number)
     }
   }
@@ -152,11 +152,11 @@ final class TurnFeed {
     while true {
       let early = nextDraw - Clock.monotonic
       if early > 0, isReadable(descriptor, signals, within: early) { return }
-      try heed()
+      try handleSignals()
       if nextDraw > Clock.monotonic { continue }
       try draw()
       if isReadable(descriptor, signals, within: book.isEmpty ? nil : 1) { return }
-      try heed()
+      try handleSignals()
     }
   }
 
@@ -188,7 +188,7 @@ final class TurnFeed {
   }
 
   /// Does what signals ask for.
-  private func heed() throws(WriteFailure) {
+  private func handleSignals() throws(WriteFailure) {
     guard let signals else { return }
     var taken = signals.take()
     taken.ending = taken.ending ?? interrupted.taken.ending

@@ -42,7 +42,7 @@ struct Changes {
     for id in known.keys.sorted() where !ids.contains(id) {
       known[id] = nil
       told[id] = nil
-      let why = Outside.text(reason(id)).map { ": \($0)" } ?? ""
+      let why = Untrusted.text(reason(id)).map { ": \($0)" } ?? ""
       lines.append(line(id, now, "ends\(why)"))
     }
     if isFirst && sessions.isEmpty && !tellsAll { lines.append(line("", now, "no voice session")) }
@@ -58,7 +58,7 @@ struct Changes {
 
   /// A line as it is printed: time, session, words.
   func line(_ id: String, _ now: Timestamp, _ words: String) -> String {
-    let short = Outside.text(id).map(Summary.short) ?? "-"
+    let short = Untrusted.text(id).map(Summary.short) ?? "-"
     return "\(now.rfc3339) \(short) \(words)"
   }
 
@@ -88,7 +88,7 @@ struct Changes {
   private func people(_ session: VoiceSession, _ old: inout Known, _ lines: inout [String]) {
     var people: [String: String] = [:]
     for person in session.participants {
-      let name = Outside.person(person.displayName, person.userId)
+      let name = Untrusted.person(person.displayName, person.userId)
       people[person.userId ?? name] = name
     }
     for (id, name) in people.sorted(by: { $0.value < $1.value }) where old.people[id] == nil {
@@ -107,7 +107,7 @@ struct Changes {
     var told = told[id] ?? []
     for turn in session.recentTurns.suffix(isSilent ? 220 : 40) {
       guard turn.kind == nil || turn.kind == "speech" || turn.kind == "thought",
-        let text = Outside.text(turn.text)
+        let text = Untrusted.text(turn.text)
       else { continue }
       let isAgent = turn.role == "assistant"
       let key = (isAgent ? "a" : "u") + text
@@ -123,7 +123,7 @@ struct Changes {
       let speaker =
         turn.kind == "thought"
         ? "agent thinks"
-        : isAgent ? "agent" : Outside.text(turn.speakerName, or: "someone")
+        : isAgent ? "agent" : Untrusted.text(turn.speakerName, or: "someone")
       lines.append("\(speaker): \(text)")
     }
     self.told[id] = told.suffix(300)
@@ -135,15 +135,15 @@ struct Changes {
       let id = call.callId ?? "\(call.toolName ?? "") \(call.startedAt?.rfc3339 ?? "")"
       calls[id] = call.state
       guard old.calls[id] != call.state else { continue }
-      let name = "tool \(Outside.text(call.toolName, or: "?"))"
+      let name = "tool \(Untrusted.text(call.toolName, or: "?"))"
       let took = call.runtimeMs.map { " in \(Amount.duration($0))" } ?? ""
       switch call.state {
       case .running: lines.append("\(name) runs")
       case .ok:
-        let summary = Outside.value(call.outputSummary).map { ": \($0)" } ?? ""
+        let summary = Untrusted.value(call.outputSummary).map { ": \($0)" } ?? ""
         lines.append("\(name) done\(took)\(summary)")
       case .failed:
-        lines.append("\(name) failed\(took)" + (Outside.text(call.error).map { ": \($0)" } ?? ""))
+        lines.append("\(name) failed\(took)" + (Untrusted.text(call.error).map { ": \($0)" } ?? ""))
       }
     }
     old.calls = calls
@@ -166,7 +166,7 @@ struct Changes {
     old.screen = summary.watchesScreen
     if let note = session.streamWatch?.visualFeed.last, note.at != old.note {
       old.note = note.at
-      if let text = Outside.text(note.text) { lines.append("sees: \(text)") }
+      if let text = Untrusted.text(note.text) { lines.append("sees: \(text)") }
     }
     // An event and the state give one sound times a moment apart.
     if let at = session.soundboard?.lastPlayedAt,
@@ -176,11 +176,11 @@ struct Changes {
       lines.append("plays a sound")
     }
     for server in session.mcpStatus {
-      guard let name = Outside.text(server.serverName), let isUp = server.connected else {
+      guard let name = Untrusted.text(server.serverName), let isUp = server.connected else {
         continue
       }
       if old.servers[name] ?? true != isUp {
-        let why = Outside.text(server.lastError).map { ": \($0)" } ?? ""
+        let why = Untrusted.text(server.lastError).map { ": \($0)" } ?? ""
         lines.append(isUp ? "MCP server \(name) is up" : "MCP server \(name) is down\(why)")
       }
       old.servers[name] = isUp

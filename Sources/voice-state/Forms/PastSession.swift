@@ -10,8 +10,8 @@ extension [PastSession] {
         session.startedAt.map { TimeText.absolute($0, zone: TimeText.local) } ?? "-",
         Age.text(session.endedAt, at: now) ?? "-",
         session.seconds.map { Amount.duration($0 * 1000) } ?? "-",
-        Outside.text(session.mode, or: "-"), Outside.text(session.reason, or: "-"),
-        Outside.text(session.guild, or: "-"), Outside.text(session.id, or: "-"),
+        Untrusted.text(session.mode, or: "-"), Untrusted.text(session.reason, or: "-"),
+        Untrusted.text(session.guild, or: "-"), Untrusted.text(session.id, or: "-"),
       ]
     }
     let titles = ["started", "ended", "took", "mode", "end", "guild", "session"]

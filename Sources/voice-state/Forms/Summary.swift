@@ -26,18 +26,19 @@ struct Summary: Equatable {
   init(_ session: VoiceSession, at now: Timestamp) {
     activity = session.activity
     speakers = session.activeCaptures.map { capture in
-      Outside.person(capture.displayName ?? session.name(of: capture.userId), capture.userId)
+      Untrusted.person(capture.displayName ?? session.name(of: capture.userId), capture.userId)
     }
     minutes = Age.seconds(from: session.startedAt, to: now).map { $0 / 60 }
     people = session.participantCount
-    guild = Outside.text(session.guildId)
-    id = Outside.text(session.sessionId)
-    mode = Outside.text(session.modeLabel)
-    attention = Outside.text(session.conversation?.wake?.attentionMode)
+    guild = Untrusted.text(session.guildId)
+    id = Untrusted.text(session.sessionId)
+    mode = Untrusted.text(session.modeLabel)
+    attention = Untrusted.text(session.conversation?.wake?.attentionMode)
     tools = session.toolCalls.filter { $0.state == .running }
-      .map { Outside.text($0.toolName, or: "a tool") }
+      .map { Untrusted.text($0.toolName, or: "a tool") }
     music =
-      session.music?.active == true ? Outside.text(session.music?.lastTrackTitle, or: "music") : nil
+      session.music?.active == true
+      ? Untrusted.text(session.music?.lastTrackTitle, or: "music") : nil
     watchesScreen = session.streamWatch?.active == true
     lastReplyMs = session.latency?.recentTurns.first?.stages.totalMs
   }

@@ -16,7 +16,7 @@ struct ASRPanel: Panel {
 
   init?(_ session: VoiceSession, at now: Now) {
     var recognisers = session.asrSessions.prefix(Self.most).map { asr in
-      (Outside.person(asr.displayName ?? session.name(of: asr.userId), asr.userId), asr)
+      (Untrusted.person(asr.displayName ?? session.name(of: asr.userId), asr.userId), asr)
     }
     if let shared = session.sharedAsrSession, shared.connected == true || recognisers.isEmpty {
       recognisers.append(("everybody", shared))
@@ -77,7 +77,7 @@ struct ASRPanel: Panel {
   }
 
   private func phase(_ asr: VoiceASRSession) -> Line {
-    let words = Outside.words(asr.phase) ?? (asr.connected == true ? "connected" : "off")
+    let words = Untrusted.words(asr.phase) ?? (asr.connected == true ? "connected" : "off")
     let phase = Fit.truncate(words, to: 12)
     switch asr.phase {
     case "closing", "connecting": return Line(phase, Style(Palette.warning))
@@ -113,7 +113,7 @@ struct ASRPanel: Panel {
   /// The model of all recognisers, nil when they differ or do not say.
   private var model: String? {
     let models = Set(recognisers.compactMap { $0.asr.model })
-    return models.count == 1 ? Outside.text(models.first) : nil
+    return models.count == 1 ? Untrusted.text(models.first) : nil
   }
 
   private func facts(_ asr: VoiceASRSession) -> FactFlow {
@@ -128,7 +128,7 @@ struct ASRPanel: Panel {
     let wrote = Age.text(asr.lastTranscriptAt, at: now)
     facts.add(heard.map { "heard \($0)" }, .dim)
     if wrote != heard { facts.add(wrote.map { "wrote \($0)" }, .dim) }
-    if model == nil { facts.add(Outside.text(asr.model), .dim) }
+    if model == nil { facts.add(Untrusted.text(asr.model), .dim) }
     return facts
   }
 

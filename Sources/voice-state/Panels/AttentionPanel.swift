@@ -20,7 +20,7 @@ struct AttentionPanel: Panel {
 
   var note: Line {
     let isAwake = session.isAwake(at: now.time)
-    let mode = Outside.text(conversation.wake?.attentionMode) ?? (isAwake ? "ACTIVE" : "AMBIENT")
+    let mode = Untrusted.text(conversation.wake?.attentionMode) ?? (isAwake ? "ACTIVE" : "AMBIENT")
     return Line(mode, isAwake ? Style(Palette.positive, bold: true) : .dim)
   }
 
@@ -59,7 +59,7 @@ struct AttentionPanel: Panel {
       return Line("none yet")
     }
     var line = Line(at)
-    if let who = Outside.person(conversation.lastDirectAddressUserId, in: session) {
+    if let who = Untrusted.person(conversation.lastDirectAddressUserId, in: session) {
       line.add(" by ", .dim)
       line.add(who)
     }
@@ -69,7 +69,7 @@ struct AttentionPanel: Panel {
   private var focus: Line {
     guard let focused = session.focusedSpeaker else { return Line() }
     var line = Line(
-      Outside.person(focused.displayName ?? session.name(of: focused.userId), focused.userId))
+      Untrusted.person(focused.displayName ?? session.name(of: focused.userId), focused.userId))
     if let time = Age.span(from: focused.since, to: now.time) { line.add(" for " + time, .dim) }
     return line
   }
@@ -77,9 +77,9 @@ struct AttentionPanel: Panel {
   private var guesses: FactFlow {
     var facts = FactFlow()
     for guess in conversation.addressingGuesses.suffix(3) {
-      var line = Line(Outside.text(guess.speakerName, or: "someone"))
+      var line = Line(Untrusted.text(guess.speakerName, or: "someone"))
       line.add(" → ", .dim)
-      line.add(guess.talkingTo == "ME" ? "the bot" : Outside.text(guess.talkingTo, or: "?"))
+      line.add(guess.talkingTo == "ME" ? "the bot" : Untrusted.text(guess.talkingTo, or: "?"))
       if let confidence = guess.directedConfidence, confidence.magnitude <= 1 {
         line.add(" \(Amount.fixed(confidence * 100, 0))%", .dim)
       }
@@ -91,7 +91,7 @@ struct AttentionPanel: Panel {
   private var musicWake: Line {
     guard let until = conversation.musicWakeLatchedUntil, until > now.time else { return Line() }
     var line = Line("held awake for " + (Age.clock(from: now.time, to: until) ?? ""))
-    if let who = Outside.person(conversation.musicWakeLatchedByUserId, in: session) {
+    if let who = Untrusted.person(conversation.musicWakeLatchedByUserId, in: session) {
       line.add(" by ", .dim)
       line.add(who)
     }
@@ -112,14 +112,14 @@ struct AttentionPanel: Panel {
 extension Labels {
   /// A thought that waits: its words, and what was decided of it.
   fileprivate mutating func add(_ label: String, _ thought: VoiceThought) {
-    guard let text = Outside.text(thought.text ?? thought.draftText) else { return }
+    guard let text = Untrusted.text(thought.text ?? thought.draftText) else { return }
     add(label, text: "“\(text)”", rows: 2)
     var facts = FactFlow()
     for word in [thought.status, thought.lastDecisionAction] {
-      if let word { facts.add(Outside.words(word), .dim) }
+      if let word { facts.add(Untrusted.words(word), .dim) }
     }
-    if let reason = Outside.text(thought.lastDecisionReason) { facts.add(reason, .dim) }
-    if let reason = Outside.text(thought.invalidationReason) {
+    if let reason = Untrusted.text(thought.lastDecisionReason) { facts.add(reason, .dim) }
+    if let reason = Untrusted.text(thought.invalidationReason) {
       facts.add("overtaken: " + reason, .dim)
     }
     add("", facts)

@@ -5,7 +5,7 @@ import Screen
 /// One part of the cockpit: everything to be seen of one thing.
 ///
 /// A panel is a value made of a session and a time; it reads no clock and
-/// writes nothing. Every text from outside goes through `Outside`.
+/// writes nothing. Every text from outside goes through `Untrusted`.
 protocol Panel {
   /// How `--panel` calls it: one lower-case word.
   static var name: String { get }

@@ -27,7 +27,7 @@ struct ContextPanel: Panel {
     rows.add("model", model)
     rows.add("context", given)
     if !context.participantRoster.isEmpty {
-      let names = context.participantRoster.prefix(40).compactMap { Outside.text($0) }
+      let names = context.participantRoster.prefix(40).compactMap { Untrusted.text($0) }
       rows.add(
         "roster", text: "\(context.participantRoster.count): \(names.joined(separator: ", "))",
         rows: 2)
@@ -37,13 +37,13 @@ struct ContextPanel: Panel {
     rows.add("tools", tools)
     rows.add("time", time)
     for note in (context.conversationContext?.streamWatchNotes ?? []).suffix(2).reversed() {
-      if let note = Outside.text(note) { rows.add("screen", text: note, rows: 2) }
+      if let note = Untrusted.text(note) { rows.add("screen", text: note, rows: 2) }
     }
     return question(width) + rows.lines
   }
 
   private func question(_ width: Int) -> [Line] {
-    let name = Outside.text(context.speakerName).map { Fit.truncate($0, to: 24) + " " } ?? ""
+    let name = Untrusted.text(context.speakerName).map { Fit.truncate($0, to: 24) + " " } ?? ""
     guard let text = context.incomingTranscript else {
       return name.isEmpty ? [] : [Line(name, .bold).cut(to: width)]
     }
@@ -56,11 +56,11 @@ struct ContextPanel: Panel {
       facts.add(isDirect ? "direct" : "overheard", isDirect ? Style(Palette.positive) : .dim)
     }
     if context.isEagerTurn == true { facts.add("eager", Style(Palette.warning)) }
-    facts.add(Outside.words(context.source))
-    facts.add(Outside.words(context.mode), .dim)
+    facts.add(Untrusted.words(context.source))
+    facts.add(Untrusted.words(context.mode), .dim)
     let talk = context.conversationContext
-    facts.add(Outside.text(talk?.attentionMode))
-    if let target = Outside.text(talk?.talkingTo) {
+    facts.add(Untrusted.text(talk?.attentionMode))
+    if let target = Untrusted.text(talk?.talkingTo) {
       let share = talk?.confidence.flatMap { (0...1).contains($0) ? $0 * 100 : nil }
       facts.add(
         "to",
@@ -72,8 +72,8 @@ struct ContextPanel: Panel {
   private var model: FactFlow {
     var facts = FactFlow()
     guard let config = context.llmConfig else { return facts }
-    facts.add(Outside.text(config.model))
-    facts.add(Outside.text(config.provider), .dim)
+    facts.add(Untrusted.text(config.model))
+    facts.add(Untrusted.text(config.provider), .dim)
     if let temperature = config.temperature, abs(temperature) < 1000 {
       facts.add("temperature", Amount.fixed(temperature, 1))
     }
@@ -125,7 +125,7 @@ struct ContextPanel: Panel {
     var facts = FactFlow()
     for tool in context.tools.prefix(20) {
       var line = Line(tool.isOn ? "✓ " : "✗ ", tool.isOn ? Style(Palette.tool) : .dim)
-      line.add(Outside.text(tool.name, or: "?"), tool.isOn ? .plain : .dim)
+      line.add(Untrusted.text(tool.name, or: "?"), tool.isOn ? .plain : .dim)
       facts.add(line)
     }
     return facts
@@ -143,7 +143,7 @@ struct ContextPanel: Panel {
     add(timing.maxRemainingMs, "left", "max_duration")
     add(timing.inactivityRemainingMs, "if silent", "inactivity")
     if let reason {
-      facts.add("! \(reason.isEmpty ? "warned" : Outside.words(reason))", Style(Palette.warning))
+      facts.add("! \(reason.isEmpty ? "warned" : Untrusted.words(reason))", Style(Palette.warning))
     }
     return facts
   }

@@ -36,7 +36,7 @@ struct HeadPanel: Panel {
     let activity = session.activity
     title.add(activity == .disconnected ? "✗ " : activity == .idle ? "○ " : "● ", style)
     title.add(activity.word, style)
-    if let mode = Outside.text(session.modeLabel) {
+    if let mode = Untrusted.text(session.modeLabel) {
       title.add(" · ", .dim)
       title.add(mode)
     }
@@ -84,7 +84,7 @@ struct HeadPanel: Panel {
     var ids = [("channel", session.voiceChannelId), ("guild", session.guildId)]
     if width >= 100 { ids += [("text", session.textChannelId), ("session", session.sessionId)] }
     for (label, id) in ids {
-      if let id = Outside.text(id) { facts.add(label, id, .dim) }
+      if let id = Untrusted.text(id) { facts.add(label, id, .dim) }
     }
     return facts
   }

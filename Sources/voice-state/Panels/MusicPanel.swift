@@ -42,8 +42,8 @@ struct MusicPanel: Panel {
     switch music.phase {
     case "paused_wake_word": return "paused for the wake word"
     case "paused":
-      return Outside.words(music.pauseReason).map { "paused: \($0)" } ?? "paused"
-    default: return Outside.words(music.phase) ?? (music.active ? "playing" : "idle")
+      return Untrusted.words(music.pauseReason).map { "paused: \($0)" } ?? "paused"
+    default: return Untrusted.words(music.phase) ?? (music.active ? "playing" : "idle")
     }
   }
 
@@ -62,7 +62,7 @@ struct MusicPanel: Panel {
   }
 
   private func track(_ width: Int) -> [Line] {
-    let artists = music.lastTrackArtists.prefix(8).compactMap { Outside.text($0) }
+    let artists = music.lastTrackArtists.prefix(8).compactMap { Untrusted.text($0) }
     let name = Self.name(music.lastTrackTitle, artists.joined(separator: ", "))
     guard !name.isEmpty else { return [] }
     return PanelText.paragraph(
@@ -70,12 +70,12 @@ struct MusicPanel: Panel {
   }
 
   private static func name(_ title: String?, _ artist: String?) -> String {
-    [Outside.text(title), Outside.text(artist)].compactMap { $0 }.joined(separator: " — ")
+    [Untrusted.text(title), Untrusted.text(artist)].compactMap { $0 }.joined(separator: " — ")
   }
 
   private var asked: FactFlow {
     var facts = FactFlow()
-    facts.add(Outside.person(music.lastRequestedByUserId, in: session))
+    facts.add(Untrusted.person(music.lastRequestedByUserId, in: session))
     facts.add(PanelText.quoted(music.lastRequestText))
     facts.add("query", PanelText.quoted(music.lastQuery))
     return facts
@@ -83,8 +83,8 @@ struct MusicPanel: Panel {
 
   private var source: FactFlow {
     var facts = FactFlow()
-    facts.add(Outside.words(music.provider))
-    facts.add(Outside.words(music.lastCommandReason ?? music.source), .dim)
+    facts.add(Untrusted.words(music.provider))
+    facts.add(Untrusted.words(music.lastCommandReason ?? music.source), .dim)
     return facts
   }
 
@@ -101,7 +101,7 @@ struct MusicPanel: Panel {
     switch music.replyHandoffMode {
     case "duck": facts.add("softer for replies")
     case "pause": facts.add("paused for replies")
-    default: facts.add("for replies", Outside.words(music.replyHandoffMode))
+    default: facts.add("for replies", Untrusted.words(music.replyHandoffMode))
     }
     return facts
   }
@@ -127,9 +127,9 @@ struct MusicPanel: Panel {
     var what = Line(isAsking ? "? which" : "◌ looks for", Style(Palette.warning))
     what.add(PanelText.quoted(music.pendingQuery).map { " " + $0 } ?? "")
     facts.add(what)
-    facts.add("for", Outside.person(music.pendingRequestedByUserId, in: session))
+    facts.add("for", Untrusted.person(music.pendingRequestedByUserId, in: session))
     if music.pendingPlatform != "auto" {
-      facts.add("on", Outside.words(music.pendingPlatform))
+      facts.add("on", Untrusted.words(music.pendingPlatform))
     }
     facts.add(Age.text(music.pendingRequestedAt, at: now), .dim)
     var grid = Grid([.right, .giving, .right, .left])
@@ -139,7 +139,7 @@ struct MusicPanel: Panel {
       grid.add([
         Line("  \(index + 1)", .dim), Line(name.isEmpty ? "?" : name),
         Line(seconds.map { Amount.clock($0) } ?? "", .dim),
-        Line(Outside.words(result.platform) ?? "", .dim),
+        Line(Untrusted.words(result.platform) ?? "", .dim),
       ])
     }
     return facts.lines(width: width) + grid.lines(width: width)

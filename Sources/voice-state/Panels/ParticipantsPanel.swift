@@ -57,7 +57,7 @@ struct ParticipantsPanel: Panel {
     for capture in session.activeCaptures { if let id = capture.userId { speech[id] = capture } }
     func person(_ name: String?, _ userId: String?, _ capture: VoiceCapture?) -> Person {
       Person(
-        name: Outside.person(name, userId), userId: userId, speech: capture,
+        name: Untrusted.person(name, userId), userId: userId, speech: capture,
         spokeAt: name.flatMap { spokeAt[$0] })
     }
     let listed = session.participants.map { one in
@@ -120,7 +120,7 @@ struct ParticipantsPanel: Panel {
     let isBusy = word != "quiet"
     return [
       [
-        Line("◆", isBusy ? style : .dim), Line(Outside.bot(in: session), isBusy ? .bold : .plain),
+        Line("◆", isBusy ? style : .dim), Line(Untrusted.bot(in: session), isBusy ? .bold : .plain),
         state,
       ]
     ]
@@ -135,7 +135,7 @@ struct ParticipantsPanel: Panel {
     case "awaiting_tool_outputs": ("waits for tools", Style(Palette.warning))
     case "idle", nil:
       session.botTurnOpen ? ("speaking", Style(Palette.positive)) : ("quiet", .dim)
-    case .some(let phase): (Outside.words(phase), .plain)
+    case .some(let phase): (Untrusted.words(phase), .plain)
     }
   }
 }
@@ -169,7 +169,7 @@ struct MembershipPanel: Panel {
       }
       let verb = Self.verb(event.eventType)
       let room = max(width - line.cells - CellWidth.of(verb) - 1, 2)
-      let name = Outside.person(event.displayName ?? session.name(of: event.userId), event.userId)
+      let name = Untrusted.person(event.displayName ?? session.name(of: event.userId), event.userId)
       line.add(Fit.truncate(name, to: room) + " ")
       line.add(verb, .dim)
       return line.cut(to: width)
@@ -180,7 +180,7 @@ struct MembershipPanel: Panel {
     switch type {
     case "join": "joined"
     case "leave": "left"
-    default: Fit.truncate(Outside.words(type) ?? "?", to: 20)
+    default: Fit.truncate(Untrusted.words(type) ?? "?", to: 20)
     }
   }
 }

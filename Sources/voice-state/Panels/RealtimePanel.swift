@@ -45,7 +45,7 @@ struct RealtimePanel: Panel {
     case false: line = Line("✗ ", Style(Palette.error))
     default: line = Line("○ ", .dim)
     }
-    line.add(Outside.words(realtime.provider) ?? "unknown", .bold)
+    line.add(Untrusted.words(realtime.provider) ?? "unknown", .bold)
     facts.add(line)
     if state?.connected == true {
       facts.add("for", Age.clock(from: state?.connectedAt, to: now.time))
@@ -53,7 +53,7 @@ struct RealtimePanel: Panel {
     facts.add("last event", Age.text(state?.lastEventAt, at: now))
     let isActive = state?.activeResponseId != nil || state?.pendingResponseActive == true
     facts.add(
-      "response", Outside.words(state?.activeResponseStatus) ?? (isActive ? "active" : nil))
+      "response", Untrusted.words(state?.activeResponseStatus) ?? (isActive ? "active" : nil))
     if state?.setupComplete == false { facts.add("setting up", Style(Palette.warning)) }
     return facts
   }
@@ -75,8 +75,10 @@ struct RealtimePanel: Panel {
   /// The last error and close; while the link is up they are history.
   private func addFaults(_ rows: inout Labels) {
     let style = state?.connected == true ? Style.dim : Style(Palette.error)
-    if let error = Outside.text(state?.lastError) { rows.add("error", text: error, style, rows: 3) }
-    let close = [state?.lastCloseCode.map { String($0) }, Outside.text(state?.lastCloseReason)]
+    if let error = Untrusted.text(state?.lastError) {
+      rows.add("error", text: error, style, rows: 3)
+    }
+    let close = [state?.lastCloseCode.map { String($0) }, Untrusted.text(state?.lastCloseReason)]
     let closed = close.compactMap { $0 }.joined(separator: " ")
     if !closed.isEmpty { rows.add("closed", text: closed, style, rows: 2) }
   }
@@ -91,9 +93,9 @@ struct RealtimePanel: Panel {
 
   private var details: FactFlow {
     var facts = FactFlow()
-    facts.add("heard", Outside.text(state?.lastEventType))
-    facts.add(Outside.text(state?.model))
-    facts.add(Outside.text(state?.sessionId), .dim)
+    facts.add("heard", Untrusted.text(state?.lastEventType))
+    facts.add(Untrusted.text(state?.model))
+    facts.add(Untrusted.text(state?.sessionId), .dim)
     return facts
   }
 
@@ -112,7 +114,7 @@ struct RealtimePanel: Panel {
     return events.reversed().map { at, type in
       var line = PanelText.age(at, now)
       line.add("  → ", .dim)
-      line.add(Outside.text(type, or: "?"))
+      line.add(Untrusted.text(type, or: "?"))
       return line.cut(to: width)
     }
   }

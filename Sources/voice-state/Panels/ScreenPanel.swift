@@ -49,12 +49,12 @@ struct ScreenPanel: Panel {
 
   private var who: FactFlow {
     var facts = FactFlow()
-    if let target = Outside.person(watch.targetUserId, in: session) {
+    if let target = Untrusted.person(watch.targetUserId, in: session) {
       var line = Line(watch.active ? "● " : "○ ", watch.active ? Style(Palette.positive) : .dim)
       line.add(target, watch.active ? .bold : .dim)
       facts.add(line)
     }
-    facts.add("asked by", Outside.person(watch.requestedByUserId, in: session))
+    facts.add("asked by", Untrusted.person(watch.requestedByUserId, in: session))
     return facts
   }
 
@@ -69,7 +69,7 @@ struct ScreenPanel: Panel {
     let isLate = watch.active && last.map { $0.adding(Self.late) < now.time } == true
     facts.add("last", Age.text(last, at: now), isLate ? Style(Palette.warning) : .plain)
     if let bytes = watch.latestFrameApproxBytes, bytes > 0 { facts.add(Amount.bytes(bytes)) }
-    facts.add(Outside.text(watch.latestFrameMimeType), .dim)
+    facts.add(Untrusted.text(watch.latestFrameMimeType), .dim)
     return facts
   }
 
@@ -78,8 +78,8 @@ struct ScreenPanel: Panel {
     if let count = watch.noteCount, count > 0 { facts.add("\(count)") }
     facts.add("last", Age.text(watch.lastNoteAt ?? watch.notePayload?.lastAt, at: now))
     facts.add(
-      Outside.text(watch.lastNoteModel ?? watch.notePayload?.model)
-        ?? Outside.text(watch.lastNoteProvider ?? watch.notePayload?.provider), .dim)
+      Untrusted.text(watch.lastNoteModel ?? watch.notePayload?.model)
+        ?? Untrusted.text(watch.lastNoteProvider ?? watch.notePayload?.provider), .dim)
     return facts
   }
 
@@ -91,10 +91,10 @@ struct ScreenPanel: Panel {
       }
     }
     return watch.visualFeed.suffix(Self.mostSeen).reversed().flatMap { seen in
-      guard let text = Outside.text(seen.text) else { return [Line]() }
+      guard let text = Untrusted.text(seen.text) else { return [Line]() }
       var lead = PanelText.age(seen.at, now)
       lead.add("  ")
-      if let name = Outside.text(seen.speakerName) {
+      if let name = Untrusted.text(seen.speakerName) {
         lead.add(Fit.truncate(name, to: 20) + " ", .dim)
       }
       return PanelText.paragraph(text, lead: lead, width: width, indent: 9, most: 2)
@@ -113,13 +113,13 @@ struct ScreenPanel: Panel {
     var facts = FactFlow()
     guard let native = watch.nativeDiscord else { return facts }
     for sharer in native.activeSharers.prefix(4) {
-      var line = Line(Outside.person(sharer.displayName, sharer.userId))
-      if let codec = Outside.text(sharer.codec) { line.add(" " + codec, .dim) }
+      var line = Line(Untrusted.person(sharer.displayName, sharer.userId))
+      if let codec = Untrusted.text(sharer.codec) { line.add(" " + codec, .dim) }
       facts.add(line)
     }
     if native.decodeInFlight == true { facts.add("decoding", .dim) }
     if native.ffmpegAvailable == false { facts.add("✗ no ffmpeg", Style(Palette.error)) }
-    if let reason = Outside.text(native.lastDecodeFailureReason) {
+    if let reason = Untrusted.text(native.lastDecodeFailureReason) {
       let age = Age.text(native.lastDecodeFailureAt, at: now).map { " \($0)" } ?? ""
       facts.add(
         isDecoding ? "failed:" : "✗", reason + age, isDecoding ? .dim : Style(Palette.error))

@@ -72,11 +72,11 @@ struct ToolsPanel: Panel {
 
   private func name(_ call: VoiceToolCall) -> Line {
     var line = Line(
-      Fit.truncate(Outside.text(call.toolName, or: "?"), to: 24),
+      Fit.truncate(Untrusted.text(call.toolName, or: "?"), to: 24),
       call.state == .failed ? Style(Palette.error, bold: true) : .bold)
     let server = call.serverName ?? call.toolName.flatMap { servers[$0] }
     let type = call.toolType == "function" ? nil : call.toolType
-    if let place = Outside.text(server ?? type) {
+    if let place = Untrusted.text(server ?? type) {
       line.add("@" + Fit.truncate(place, to: 16), .dim)
     }
     return line
@@ -96,7 +96,7 @@ struct ToolsPanel: Panel {
   }
 
   private func arguments(_ call: VoiceToolCall) -> String? {
-    Outside.value(call.arguments, unwraps: true)
+    Untrusted.value(call.arguments, unwraps: true)
   }
 
   /// What came out, with the arguments before it where they have no room above.
@@ -104,9 +104,9 @@ struct ToolsPanel: Panel {
     var line = Line()
     if let arguments { line.add(arguments + " ", .dim) }
     if call.state == .failed {
-      let error = Outside.text(call.error) ?? Outside.value(call.outputSummary) ?? "failed"
+      let error = Untrusted.text(call.error) ?? Untrusted.value(call.outputSummary) ?? "failed"
       line.add("! " + error, Style(Palette.error))
-    } else if let output = Outside.value(call.outputSummary) {
+    } else if let output = Untrusted.value(call.outputSummary) {
       line.add("→ ", .dim)
       line.add(output)
     }
@@ -160,7 +160,7 @@ struct MCPPanel: Panel {
   private func head(_ server: VoiceMCPServer) -> Line {
     let isUp = server.connected == true
     var line = Line(isUp ? "● " : "✗ ", Style(isUp ? Palette.positive : Palette.error))
-    line.add(Fit.truncate(Outside.text(server.serverName, or: "(no name)"), to: 20))
+    line.add(Fit.truncate(Untrusted.text(server.serverName, or: "(no name)"), to: 20))
     return line
   }
 
@@ -177,7 +177,7 @@ struct MCPPanel: Panel {
   }
 
   private func tools(_ server: VoiceMCPServer, _ cells: Int) -> Line {
-    let names = server.tools.prefix(Self.most).compactMap { Outside.text($0.name) }
+    let names = server.tools.prefix(Self.most).compactMap { Untrusted.text($0.name) }
     return Line(names.joined(separator: ", "), .dim).cut(to: cells)
   }
 

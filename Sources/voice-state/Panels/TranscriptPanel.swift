@@ -30,10 +30,10 @@ struct TranscriptPanel: Panel {
     let partial = session.asrSessions.compactMap { asr -> Entry? in
       guard let text = asr.utterance?.partialText else { return nil }
       return Entry(
-        age: "now", name: Outside.person(asr.displayName, asr.userId), text: text + " …",
+        age: "now", name: Untrusted.person(asr.displayName, asr.userId), text: text + " …",
         nameStyle: .dim, textStyle: .dim)
     }
-    let bot = Outside.bot(in: session)
+    let bot = Untrusted.bot(in: session)
     entries =
       turns.suffix(Self.most).map { Self.entry($0, now, bot: bot) } + partial.prefix(4)
     if entries.isEmpty { return nil }
@@ -75,8 +75,8 @@ struct TranscriptPanel: Panel {
     case "thought":
       name = "thought"
       style = Style(Palette.colour(of: .initiative))
-    case "membership", "effect": (name, style) = (Outside.text(turn.speakerName, or: "-"), .dim)
-    default: name = Outside.text(turn.speakerName, or: isBot ? bot : "someone")
+    case "membership", "effect": (name, style) = (Untrusted.text(turn.speakerName, or: "-"), .dim)
+    default: name = Untrusted.text(turn.speakerName, or: isBot ? bot : "someone")
     }
     let isAside = turn.kind == "membership" || turn.kind == "effect" || turn.kind == "thought"
     return Entry(

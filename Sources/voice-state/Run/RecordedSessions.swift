@@ -104,7 +104,7 @@ struct RecordedSessions {
       watch.changed(isState: false)
     }
     if watch.screen == nil { watch.look() }
-    watch.heed()
+    watch.handleSignals()
   }
 
   private func open(

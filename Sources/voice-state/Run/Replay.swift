@@ -98,7 +98,7 @@ final class Replay {
       index += 1
       watch.changed(isState: false)
       if !isScreen { watch.look() }
-      watch.heed()
+      watch.handleSignals()
     }
     timeline.stop()
     watch.link.phase = .ended("end of the session")

@@ -36,7 +36,7 @@ final class StreamWatch: StreamHandler {
       if watch.ending != nil { break }
       next = min(next, watch.nextLook)
       client.wait(seconds: next - Clock.monotonic, reading: watch.descriptors, closing: [1])
-      watch.heed()
+      watch.handleSignals()
     }
     faults.finish()
     let status = watch.leave()

@@ -157,7 +157,7 @@ final class Watch {
       entries.append(pollfd(fd: 1, events: 0, revents: 0))
       let seconds = min(max(min(nextLook, until) - now, 0), 60)
       let count = poll(&entries, nfds_t(entries.count), Int32((seconds * 1000).rounded(.up)))
-      heed()
+      handleSignals()
       if count > 0, descriptor != nil, entries[entries.count - 2].revents != 0 {
         return ending == nil
       }
@@ -174,7 +174,7 @@ final class Watch {
   }
 
   /// Takes signals, keys, the end of the output and of the time.
-  func heed() {
+  func handleSignals() {
     guard ending == nil else { return }
     let taken = signals.take()
     if let number = pendingSignal ?? taken.ending {

@@ -61,7 +61,7 @@ import Testing
     feed.take(try action("voice_runtime", "openai_realtime_transcript", user: "77", source))
     let session = try #require(feed.sessions().first)
     #expect(session.recentTurns.map(\.text) == ["hello", "low water at eight"])
-    #expect(Outside.bot(in: session) == "clanky")
+    #expect(Untrusted.bot(in: session) == "clanky")
     let panel = try #require(TranscriptPanel(session, at: Now(time ?? .now())))
     let text = panel.lines(width: 80).map(\.text)
     #expect(text.allSatisfy { $0.contains("clanky") && !$0.contains("agent") })

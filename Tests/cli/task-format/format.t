@@ -144,6 +144,9 @@ quick() { run sh -c 'printf "%s\n" "$1" | task-format --quick --now "$2"' sh "$1
 quick 'deploy the pipeline tomorrow 9:00 !1 #ops'
 out_is '{"title":"deploy the pipeline","status":"open","priority":1,"due":"2026-11-24T08:00:00.000Z","dueText":"tomorrow 9:00","labels":["ops"]}' \
   "a task in words"
+quick 'minutes of dec 7'
+is "$status $(cat "$err")" "2 task-format: standard input:1: not understood: of dec 7; \\ before a word keeps it in the title" \
+  "of a day, which is another matter"
 run sh -c 'printf "%s\n" "x 31 feb" "" "next fri y" "z 25:00" "#a" | task-format --quick --now "$1"' sh $now
 status_is 2 "lines that are not understood"
 is "$(sed "s/^[^:]*: [^:]*://" "$err")" '1: no such date: 31 feb

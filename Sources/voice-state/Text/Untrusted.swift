@@ -3,7 +3,7 @@ import Core
 import Screen
 
 /// Text from outside on its way to the screen, and what panels say in its place.
-enum Outside {
+enum Untrusted {
   /// The scalars of one text that are looked at: more than a line can show.
   static let most = 512
 
@@ -126,7 +126,7 @@ enum Age {
 /// Pieces of text that several panels are made of.
 enum PanelText {
   /// A text in quotation marks; nil for none.
-  static func quoted(_ text: String?) -> String? { Outside.text(text).map { "“\($0)”" } }
+  static func quoted(_ text: String?) -> String? { Untrusted.text(text).map { "“\($0)”" } }
 
   /// A number with its noun: `1 turn`, `3 turns`.
   static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {

@@ -2,7 +2,7 @@ public import Core
 
 /// Where a bus is and what lets us in: its servers, a secret from a file or a command, and the
 /// certificates that are trusted or shown.
-public struct BusDoor: Sendable {
+public struct BusAuth: Sendable {
   /// What is shown to a server.
   enum Pass: Sendable {
     case nothing
