@@ -263,11 +263,15 @@ if withServe {
     .systemLibrary(
       name: "CEvent", pkgConfig: "libevent_core",
       providers: [.apt(["libevent-dev"]), .brew(["libevent"])]),
+    // The normal forms of Unicode, for words that are looked for.
+    .systemLibrary(
+      name: "CUTF8Proc", pkgConfig: "libutf8proc",
+      providers: [.apt(["libutf8proc-dev"]), .brew(["utf8proc"])]),
     .executableTarget(
       name: "agent-serve",
       dependencies: [
         // CCrypto: digests, and the Ed25519 signatures with which devices sign in.
-        "Core", "Records", "Frames", "CLibc", "CCrypto", "CEvent", "CSQLite",
+        "Core", "Records", "Frames", "CLibc", "CCrypto", "CEvent", "CSQLite", "CUTF8Proc",
       ],
       swiftSettings: strict, linkerSettings: lean),
     .testTarget(

@@ -15,7 +15,7 @@ struct CompatibilityTests {
     }
   }
 
-  /// Later letters are not in the table, nor in every Foundation.
+  /// Later letters are not in every library.
   private func isKnown(_ scalar: Unicode.Scalar) -> Bool {
     scalar.properties.age.map { $0.major <= 15 } ?? false
   }
