@@ -44,7 +44,8 @@ run tmux-attach -q $attach_args -N -s riff
 agent riff
 wait_until 30 heard ''
 shell riff
-is "$(rtmux display-message -p -t =riff: '#{pane_current_command}')" cat "another pane is active"
+cats() { [ "$(rtmux display-message -p -t =riff: '#{pane_current_command}')" = cat ]; }
+ok "another pane is active" wait_until 30 cats
 say 'one' -s riff
 status_is 0 "text is typed"
 ok "into the agent's pane" wait_until 30 heard 'one '
