@@ -13,6 +13,12 @@ public enum AgentKind: String, CaseIterable, Sendable {
   /// A personal data server of the AT Protocol.
   case pds
 
+  /// What answers at a URL of which nobody says so: one kind alone has WebSockets.
+  init(usualAt url: String?) {
+    let isSocket = ["ws://", "wss://"].contains { url?.prefix($0.count).lowercased() == $0 }
+    self = isSocket ? .openclaw : .clanky
+  }
+
   /// All of them, for messages.
   static var list: String {
     let names = allCases.map(\.rawValue)

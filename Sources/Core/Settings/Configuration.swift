@@ -19,8 +19,10 @@ public struct Configuration: Sendable, Equatable {
     public var identifier: String?
     /// The profile of the personal data server on which the agent keeps its records.
     public var pds: String?
+    /// What answers there, as written.
+    var statedKind: AgentKind?
     /// What answers there.
-    public var kind = AgentKind.clanky
+    public var kind: AgentKind { statedKind ?? AgentKind(usualAt: url) }
     /// Where the parts of a system are that has several, by their keys, as written.
     public var parts: [String: String] = [:]
     /// The keys of such parts.

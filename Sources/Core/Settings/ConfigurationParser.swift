@@ -172,7 +172,7 @@ struct ConfigurationParser {
     case .profile(let profile) where name == "kind":
       known = true
       if let kind = AgentKind(rawValue: value) {
-        configuration.profiles[profile]?.kind = kind
+        configuration.profiles[profile]?.statedKind = kind
       } else {
         fault("unknown kind \(value): \(AgentKind.list)", damaging: true)
       }

@@ -67,7 +67,7 @@ public struct Settings: Sendable {
     var chosen = named
     if chosen == nil { chosen = try defaultName(required: url == nil) }
     guard let name = chosen else {
-      return Profile(url: url, kind: Self.isSocket(url) ? .openclaw : .clanky)
+      return Profile(url: url, kind: AgentKind(usualAt: url))
     }
     guard let section = configuration.profiles[name] else {
       let hint = NearestWord.hint(for: name, among: configuration.profiles.keys.sorted())
@@ -91,16 +91,11 @@ public struct Settings: Sendable {
       profile.parts = [:]
     }
     // Who only has a default profile and tries an address of another sort means that.
-    let isSocket = Self.isSocket(url)
-    if named == nil, url != nil, let own = section.url, Self.isSocket(own) != isSocket {
-      profile.kind = isSocket ? .openclaw : .clanky
+    let usual = AgentKind(usualAt: url)
+    if named == nil, url != nil, let own = section.url, AgentKind(usualAt: own) != usual {
+      profile.kind = usual
     }
     return profile
-  }
-
-  /// Whether a URL is that of a WebSocket: of all kinds of agents one alone has them.
-  private static func isSocket(_ url: String?) -> Bool {
-    ["ws://", "wss://"].contains { url?.prefix($0.count).lowercased() == $0 }
   }
 
   /// The section of a host.

@@ -112,4 +112,15 @@ printf '[profile claw]\nkind = openclaw\nurl = ws://127.0.0.1:9\n' >"$config"
 run env AGENT_URL="$url" agent-call -o json health
 is "$status" 0 "and so it is where only the default profile is a gateway's"
 
+
+# --- no kind, and the address of a WebSocket
+port=$(free_ports)
+printf '[profile claw]\nurl = %s\n' "ws://127.0.0.1:$port" >"$config"
+run agent-chat --max-time 2 -p claw hello
+is "$status" 75 "a profile with ws:// and without a kind is a gateway"
+err_like 'ws://127.0.0.1:[0-9]*/: no answer in 2 s' "which does not answer"
+printf 'kind = clanky\n' >>"$config"
+run agent-chat -p claw hello
+is "$status" 2 "but for one that says otherwise"
+err_is "agent-chat: claw: a Clanky dashboard takes no messages" "and that is said"
 done_testing
