@@ -55,6 +55,8 @@ struct FollowPlan {
   /// Files that had something unread, the latest first: at these somebody is at work.
   private(set) var recent: [String] = []
   private static let mostRecent = 8
+  /// Of an id by which a session is known again, bytes: the state holds it.
+  private static let longestID = 100
 
   /// - Parameter marks: how far an earlier run came; nil when there was none.
   init(_ wishes: Wishes, resuming marks: [FileMark]? = nil) {
@@ -142,7 +144,7 @@ struct FollowPlan {
         return
       }
       if file.isWhole, file.first == nil, case .whole(let bytes) = what,
-        let id = ClaudeTranscripts.id(of: bytes)
+        let id = ClaudeTranscripts.id(of: bytes), id.utf8.count <= Self.longestID
       {
         file.first = id
         if findOriginals(of: file) {

@@ -103,6 +103,15 @@ for place in "$folder" .:t; do
   run transcript-tail --once --state st "$place"
   is "$(cat "$out")" "" "$place: and then nothing is new"
 done
+rm -f "$folder"/* st
+{ said "$(printf '%0100000d' 0)" a; said v1 a; } >"$folder/a.jsonl"
+run transcript-tail --once --all --state st "$folder"
+is "$(lines "$out") $(wc -c <st | awk '{ print ($1 < 2000) }')" "2 1" "a state holds no id without end"
+{ said v1 b; said v2 b; } >"$folder/b.jsonl"
+run transcript-tail --once --state st "$folder"
+is "$(jq -r .data.uuid "$out")" v2 "but the first that is one"
+rm -f "$folder"/* st
+{ said u1 b; said u2 b; said u3 b; } >"$folder/b.jsonl"
 start again transcript-tail "$folder/b.jsonl"
 wait_until 10 has again.out u3
 { said u1 b; said u2 b; } >"$folder/b.jsonl"
