@@ -10,10 +10,10 @@ waited() {
   jq -s "(map(select(.what == \"end\" and .n == $1))[0].at) as \$from
     | (map(select(.what == \"request\" and .n == $1 + 1))[0].at - \$from) * 1000 | floor" "$log"
 }
-# waits N MIN MAX TITLE. The server's clock is read a moment after the client's.
+# waits N MIN MAX TITLE. The server's clock is read after the client's, on a busy machine a while.
 waits() {
   took=$(waited "$1")
-  if [ "$took" -ge $(($2 - 10)) ] && [ "$took" -lt "$3" ]; then
+  if [ "$took" -ge $(($2 - 60)) ] && [ "$took" -lt "$3" ]; then
     pass "$4"
   else
     fail "$4"
