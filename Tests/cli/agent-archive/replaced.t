@@ -17,19 +17,23 @@ keep() {
   ok "n$2 is archived" wait_until 30 holds "$1" "$2"
   stop "$pid"
 }
-for count in 3 10 40; do
+# begin NAME: archives the first ten actions of a new database in $archive; its server is $agent.
+begin() {
   rm -f "$tmp"/agent.sqlite*
   serve
   agent=$pid
   AGENT_URL=$url
   export AGENT_URL
-  archive=$tmp/archive$count
+  archive=$tmp/$1
   start keeper agent-archive --folder "$archive" activity
   keeper=$pid
-  ok "$count: it is open" wait_until 20 test -s "$archive/$(date -u +%Y-%m-%d).ndjson"
+  ok "$1: it is open" wait_until 20 test -s "$archive/$(date -u +%Y-%m-%d).ndjson"
   say 1 10
-  ok "the first database is archived" wait_until 30 holds "$archive" 10
+  ok "$1: the first database is archived" wait_until 30 holds "$archive" 10
   stop "$keeper"
+}
+for count in 3 10 40; do
+  begin "archive$count"
   cp -R "$archive" "$archive.damaged"
   printf 'x' >"$archive.damaged/.state"
   stop "$agent"
@@ -46,16 +50,7 @@ for count in 3 10 40; do
 done
 
 # Killed before the state was saved again: the archive knows more, and has each action once.
-rm -f "$tmp"/agent.sqlite*
-serve
-AGENT_URL=$url
-archive=$tmp/killed
-start keeper agent-archive --folder "$archive" activity
-keeper=$pid
-ok "it is open" wait_until 20 test -s "$archive/$(date -u +%Y-%m-%d).ndjson"
-say 1 10
-ok "all is archived" wait_until 30 holds "$archive" 10
-stop "$keeper"
+begin killed
 jq -c '.newest = "2020-01-01T00:00:00.000Z" | .last_event_id = "1"' "$archive/.state" >"$tmp/state"
 cp "$tmp/state" "$archive/.state"
 say 11 20
