@@ -114,8 +114,8 @@ public struct Delivery: Sendable {
       [ -n "$9" ] || exit 0
       sleep "$9"
       say=$(x if-shell -F 1 "${11}" 2>&1) || fail "$say"
-      [ "$say" != \(Typing.several) ] || fail "other panes have come"
-      [ "$say" != \(Typing.busy) ] || fail "the agent asks something now: Return was not pressed"
+      [ "$say" != \(Typing.several) ] || fail "\(Typing.othersCame)"
+      [ "$say" != \(Typing.busy) ] || fail "\(Typing.asksNow)"
       """
 }
 

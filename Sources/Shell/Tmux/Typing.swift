@@ -106,6 +106,11 @@ public struct Typing: Sendable {
   /// is not idle: nothing is typed then, and nothing marked.
   static let (deaf, several, busy) = ("DEAF", "SEVERAL", "BUSY")
 
+  /// Why Return was not pressed, where tmux answers `several` or `busy`.
+  static let (othersCame, asksNow) = (
+    "other panes have come", "the agent asks something now: Return was not pressed"
+  )
+
   /// What an answer with status 0 says.
   func outcome(_ answer: ControlAnswer) -> Outcome {
     switch answer.text.split(separator: "\n").first {
@@ -187,8 +192,8 @@ public struct Typing: Sendable {
     }
     enter() {
       if say=$(x if-shell -F 1 "$1" 2>&1); then
-        [ "$say" != \(several) ] || withheld "other panes have come"
-        [ "$say" != \(busy) ] || withheld "the agent asks something now: Return was not pressed"
+        [ "$say" != \(several) ] || withheld "\(othersCame)"
+        [ "$say" != \(busy) ] || withheld "\(asksNow)"
         [ "$say" = \(deaf) ] || return 0
         say="nothing reads there: the program has ended, or the pane takes no keys"
       fi
