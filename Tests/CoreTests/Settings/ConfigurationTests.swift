@@ -146,7 +146,7 @@ import Testing
     #expect(configuration.faults == [fault])
     #expect(
       configuration.profiles == [
-        "a": .init(kind: .pincer), "b": .init(url: "u"), "c": .init(fault: fault),
+        "a": .init(statedKind: .pincer), "b": .init(url: "u"), "c": .init(fault: fault),
       ])
     #expect(configuration.profiles["b"]?.kind == .clanky)
   }
