@@ -26,16 +26,17 @@ public final class EventOutput {
   ///   - dataOnly: the data alone.
   ///   - receivedAt: with the time of receipt.
   ///   - archive: takes the place of standard output.
+  ///   - isTerminal: whether a terminal shows it; nil for whether standard output is one.
   public init(
     events: [String] = [], dataOnly: Bool = false, receivedAt: Bool,
-    archive: DayFolder? = nil
+    archive: DayFolder? = nil, isTerminal: Bool? = nil
   ) {
     self.archive = archive
     writer = Self.standard
     selector = EventSelector(events)
     records = EventRecord(
       dataOnly: dataOnly, receivedAt: receivedAt,
-      isTerminal: archive == nil && isatty(1) == 1)
+      isTerminal: archive == nil && isTerminal ?? (isatty(1) == 1))
   }
 
   /// As much as a pipe holds: a larger buffer would leave the processor's cache.

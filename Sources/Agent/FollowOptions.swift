@@ -78,6 +78,9 @@ public struct FollowOptions: Sendable {
   public var flushPartial = false
   /// How long, and when a connection counts as lost.
   public var reconnect = ReconnectOptions()
+  /// Who follows several streams, each in a process of its own, and keeps their states; nil where
+  /// this process stands alone.
+  public var parent: FollowParent?
 
   /// Nothing given.
   public init() {}
@@ -119,5 +122,22 @@ public struct FollowOptions: Sendable {
     policy.flushPartial = flushPartial
     policy.lastEventID = lastEventID
     return policy
+  }
+}
+
+/// Who has started this process to follow one of several streams.
+public struct FollowParent: Sendable {
+  /// What begins a line that is for the parent: an event is above it, or only news of the state.
+  /// The state follows, one record, or nothing where none is kept. No record begins so.
+  public static let (eventMark, stateMark) = ("\u{1e}+", "\u{1e}=")
+
+  /// Whose stream it is, for records and messages.
+  public var profile: String
+  /// Whether what is printed comes to a terminal in the end.
+  public var isTerminal: Bool
+
+  /// - Parameters: as the members.
+  public init(profile: String, isTerminal: Bool) {
+    (self.profile, self.isTerminal) = (profile, isTerminal)
   }
 }

@@ -1,119 +1,54 @@
 import Records
 public import Web
 
-/// A stream to follow: how it is opened, and how it is kept whole.
+/// A stream to follow: how it is read, and what is known of it before.
 public struct FollowedStream {
-  /// Whose it is, in records and messages; nil where that need not be said.
-  public var profile: String?
+  /// What reads it: called with whoever follows it, it gives the function that connects, reads and
+  /// prints until it throws, and is called again. What outlives a connection is its own.
+  public typealias Wire = (Follow) -> () throws(LinkEnd) -> Never
+
   /// The address, for messages.
-  public let place: String
+  public var place: String
   /// The time-out of a connection when none was asked for, seconds; nil never.
   public var usualSilence: Double?
+  /// Whether its events have numbers, which are their ids.
+  public var isNumbered = false
   /// The last event id to begin with, empty for none.
   public var lastEventID: String
-  /// What keeps it whole where ids do not.
-  public var continuity: (any Continuity)?
   /// The state file, nil without one.
-  public let resume: ResumePoint?
-  /// Opens it; what it tells goes to the handler.
-  public let open: (WebClient, StreamPolicy, any StreamHandler) -> any StreamLink
+  public var resume: ResumePoint?
+  /// What the head and the body of an error mean; nil for what is no error.
+  public var judge: (ResponseHead, [UInt8]) -> AnswerProblem? = { _, _ in nil }
+  /// What reads it.
+  public var wire: Wire
 
-  /// A stream of any kind.
-  ///
   /// - Parameters:
   ///   - place: the address, for messages.
   ///   - resume: the state of an earlier run; nil without one.
-  ///   - open: makes the link, which a `WebClient` drives.
-  public init(
-    place: String, resume: ResumePoint?,
-    open: @escaping (WebClient, StreamPolicy, any StreamHandler) -> any StreamLink
-  ) {
-    self.place = place
-    self.resume = resume
-    self.open = open
+  ///   - wire: what reads it.
+  public init(_ place: String, resume: ResumePoint? = nil, wire: @escaping Wire) {
+    (self.place, self.resume, self.wire) = (place, resume, wire)
     lastEventID = resume?.state.lastEventID ?? ""
   }
+}
 
+extension FollowedStream {
   /// A server-sent event stream.
   ///
   /// - Parameters:
   ///   - request: the stream's, with its token.
   ///   - server: reads the errors.
   ///   - resume: the state of an earlier run; nil without one.
-  ///   - resuming: what goes with a last event id.
-  public init(
-    _ request: Request, _ server: AgentServer, resume: ResumePoint?,
-    resuming: @escaping () -> [Header] = { [] }
-  ) {
-    self.init(place: request.address.display, resume: resume) { client, policy, handler in
-      EventStream(
-        client, request, policy: policy,
-        judge: { server.problem(of: $0, $1, method: request.method) }, resuming: resuming,
-        handler: handler)
+  public init(_ request: Request, _ server: AgentServer, resume: ResumePoint?) {
+    self.init(request.address.display, resume: resume) { follow in
+      let wire = EventWire(follow, request)
+      return { () throws(LinkEnd) in
+        let response = try wire.open()
+        try wire.read(response) { item throws(LinkEnd) in try follow.print(item) }
+      }
     }
+    judge = { server.problem(of: $0, $1, method: request.method) }
   }
-
-  /// A WebSocket.
-  ///
-  /// - Parameters:
-  ///   - request: its address and headers, with the token.
-  ///   - server: reads the errors.
-  ///   - options: what is asked of each connection.
-  ///   - pingEvery: how often a ping is sent, seconds; nil for never.
-  ///   - made: told the stream as soon as it is there, before it connects.
-  public init(
-    socket request: Request, _ server: AgentServer, options: SocketOptions, pingEvery: Double?,
-    made: @escaping (SocketStream) -> Void
-  ) {
-    self.init(place: request.address.socketDisplay, resume: nil) { client, policy, handler in
-      let stream = SocketStream(
-        client, request, options: options, policy: policy, pingEvery: pingEvery,
-        judge: { server.problem(of: $0, $1) }, handler: handler)
-      made(stream)
-      return stream
-    }
-  }
-}
-
-/// Keeps a stream whole over reconnects where the ids of its events do not: holds
-/// it while what was missed is fetched, then lets go in order.
-public protocol Continuity: AnyObject {
-  /// Told what is to be printed; set before the stream begins.
-  var handler: (any ContinuityHandler)? { get set }
-  /// What a later run resumes at; nil before anything was printed.
-  var newest: String? { get }
-  /// Whether events wait.
-  var isHolding: Bool { get }
-  /// Takes an event that the stream dispatched.
-  ///
-  /// - Returns: whether it is to be printed now; else it is held until the
-  ///   handler is told to release the stream.
-  func take(_ event: StreamEventView) -> Bool
-  /// The connection is gone, and what was held is forgotten.
-  ///
-  /// - Returns: whether anything was held, so that the resume point is to go back.
-  func connectionLost() -> Bool
-  /// Notices a fetch that is silent.
-  ///
-  /// - Parameter now: seconds of `Clock.monotonic`.
-  /// - Returns: the time at which to be called again at the latest.
-  func tick(now: Double) -> Double
-}
-
-/// Whoever prints a stream that a `Continuity` keeps whole.
-public protocol ContinuityHandler: AnyObject {
-  /// Prints an event that the stream itself never had.
-  func printExtra(_ event: HeldEvent)
-  /// Prints an event that was held; false when nothing more is to be printed.
-  func printHeld(_ event: HeldEvent) -> Bool
-  /// Tells a person something; one line.
-  func say(_ words: String)
-  /// Reports a gap.
-  func report(_ gap: StreamGap)
-  /// The connection cannot be trusted any more; one line.
-  func dropStream(_ reason: String)
-  /// Lets the stream go on.
-  func releaseStream()
 }
 
 /// A time of which something may be missing.
@@ -164,7 +99,7 @@ public struct HeldEvent {
   }
 
   /// Hands the event to a function as if the stream had just dispatched it.
-  public func withView(_ body: (StreamEventView) -> Void) {
+  public func withView<Value>(_ body: (StreamEventView) -> Value) -> Value {
     type.withUnsafeBytes { type in
       id.withUnsafeBytes { id in
         data.withUnsafeBytes { data in

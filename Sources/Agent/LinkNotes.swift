@@ -2,7 +2,7 @@ import Core
 import Records
 
 /// The words about the link: for a person on stderr, as records with `-L`.
-struct LinkNotes {
+public struct LinkNotes {
   private let diagnostics: Diagnostics
   /// Whose stream it is, nil where that need not be said.
   private let profile: String?
@@ -59,8 +59,11 @@ struct LinkNotes {
   }
 
   /// Nothing more comes.
-  func ended(_ reason: String) -> String {
-    end(start(.end).string("reason", reason))
+  func ended(_ reason: String) -> String { Self.ended(reason, profile: profile) }
+
+  /// Nothing more comes of a stream; nil for a profile that need not be named.
+  public static func ended(_ reason: String, profile: String?) -> String {
+    RecordText(.end).string("profile", profile).string("reason", reason).time(.now()).text + "\n"
   }
 
   private func start(_ type: RecordType) -> RecordText {

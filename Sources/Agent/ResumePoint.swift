@@ -72,6 +72,15 @@ public struct ResumePoint {
     if known.map({ $0 < found }) ?? true { state.newest = time }
   }
 
+  /// What changed since this was called last, one record; nil for nothing.
+  mutating func news(lastEventID: String, newest: String?) -> String? {
+    state.lastEventID = lastEventID
+    state.newest = newest ?? state.newest
+    if state == saved { return nil }
+    saved = state
+    return state.record
+  }
+
   /// Saves what changed, if it is time.
   ///
   /// - Parameter sync: called before that, to bring to disk what the state says was

@@ -13,3 +13,11 @@ public enum ExitStatus: Int32, Sendable {
   /// Credentials are missing or were refused (EX_NOPERM of sysexits(3)).
   case denied = 77
 }
+extension ExitStatus {
+  /// The worse of two: what no later try can mend is worse than what one may.
+  public func worse(_ other: ExitStatus) -> ExitStatus {
+    let order: [ExitStatus] = [.success, .negative, .temporary, .failure, .denied]
+    let ranks = [self, other].map { order.firstIndex(of: $0) ?? 0 }
+    return ranks[1] > ranks[0] ? other : self
+  }
+}

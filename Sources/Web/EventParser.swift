@@ -82,6 +82,28 @@ public struct EventParser: ~Copyable {
     draft.keep()
   }
 
+  /// Takes the next bytes of the connection, up to the first item that they complete.
+  ///
+  /// - Parameter rest: what came; then what is behind the item, and nothing when there is none.
+  /// - Returns: valid until the next call, and while the bytes are.
+  public mutating func receive(_ rest: inout UnsafeRawBufferPointer) -> StreamItem? {
+    settle()
+    if atStart { rest = skipMark(rest) }
+    while rest.count > 0 {
+      if let item = next(&rest) { return item }
+    }
+    draft.keep()
+    return nil
+  }
+
+  /// The unfinished event at the end of a connection, which the standard drops: marked as partial,
+  /// and its id is still not the stream's. Nil for none.
+  public mutating func partial() -> StreamItem? {
+    settle()
+    if place == .name && !name.isEmpty { beginValue(lookUp()) }
+    return draft.item(id: committedID.bytes, isPartial: true)
+  }
+
   /// Takes a line, or what is there of one.
   private mutating func next(_ rest: inout UnsafeRawBufferPointer) -> StreamItem? {
     guard let base = rest.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }

@@ -1,4 +1,5 @@
 import CCurl
+import CLibc
 import Core
 
 /// A connection that libcurl makes, with names, proxies and TLS, and on which the owner
@@ -22,7 +23,8 @@ final class RawConnection {
   private let multi: UnsafeMutableRawPointer
   private let handle: UnsafeMutableRawPointer
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-  private var socket: Int32 = -1
+  /// The file of the connection; -1 before it is there.
+  private(set) var socket: Int32 = -1
 
   /// Whether something may be done without waiting.
   var isReady = false
@@ -103,23 +105,62 @@ final class RawConnection {
     return count == 0 ? 0.1 : .infinity
   }
 
-  private func connect() {
+  /// Connects, and waits until that is done.
+  ///
+  /// - Parameter until: when it has failed, seconds of `Clock.monotonic`.
+  /// - Returns: whether it is done; else it is too late.
+  /// - Throws: `LinkEnd`; `failed` where another try would not do.
+  func connect(_ waiter: Waiter, until: Double) throws(LinkEnd) -> Bool {
+    while try !isMade() {
+      if Clock.monotonic >= until { return false }
+      var found: [curl_waitfd] = []
+      let wait = addWaits(to: &found)
+      var files = found.map {
+        let events =
+          (Int32($0.events) & CURL_WAIT_POLLIN != 0 ? POLLIN : 0)
+          | (Int32($0.events) & CURL_WAIT_POLLOUT != 0 ? POLLOUT : 0)
+        return pollfd(fd: $0.fd, events: Int16(events), revents: 0)
+      }
+      try waiter.wait(&files, until: min(until, Clock.monotonic + wait))
+    }
+    return true
+  }
+
+  /// Gets on with connecting.
+  ///
+  /// - Returns: whether it is done.
+  private func isMade() throws(LinkEnd) -> Bool {
     isReady = false
     var active: Int32 = 0
     curl_multi_perform(multi, &active)
     var left: Int32 = 0
     guard let message = curl_multi_info_read(multi, &left),
       message.pointee.msg == CURLMSG_DONE
-    else { return }
+    else { return false }
     let code = ccurl_message_result(message)
     guard code == CURLE_OK else {
-      let refusal = Transfer.proxyRefusal(handle)
-      return onFailure(refusal ?? Transfer.reason(code, errorText), refusal == nil)
+      if let refusal = Transfer.proxyRefusal(handle) {
+        throw .failed(AnswerProblem(refusal, .failure))
+      }
+      throw .lost(Transfer.reason(code, errorText))
     }
     socket = ccurl_get_socket(handle)
-    guard socket >= 0 else { return onFailure("the connection is gone", true) }
-    isReady = true
-    onOpen()
+    guard socket >= 0 else { throw .lost("the connection is gone") }
+    return true
+  }
+
+  private func connect() {
+    do throws(LinkEnd) {
+      guard try isMade() else { return }
+      isReady = true
+      onOpen()
+    } catch {
+      switch error {
+      case .lost(let reason, _): onFailure(reason, true)
+      case .failed(let problem, _): onFailure(problem.line, false)
+      default: onFailure("the connection is gone", true)
+      }
+    }
   }
 
   /// Reads what is there.

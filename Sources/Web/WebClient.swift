@@ -157,4 +157,38 @@ public final class WebClient {
       connection.isReady = true
     }
   }
+
+  /// Waits until there is something to do for a transfer, or on one of the files, or until the time
+  /// is over.
+  ///
+  /// - Parameters:
+  ///   - seconds: 0 or more.
+  ///   - files: what to wait for; told what came.
+  ///   - reading: more that are watched for reading.
+  ///   - closing: one that is watched for its other end going away only.
+  func wait(
+    seconds: Double, files: inout [pollfd], reading: [Int32], closing: Int32
+  ) {
+    var all = files.map { file in
+      let events =
+        (Int32(file.events) & POLLIN != 0 ? CURL_WAIT_POLLIN : 0)
+        | (Int32(file.events) & POLLOUT != 0 ? CURL_WAIT_POLLOUT : 0)
+      return curl_waitfd(fd: file.fd, events: Int16(events), revents: 0)
+    }
+    all += reading.map { curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0) }
+    all.append(curl_waitfd(fd: closing, events: 0, revents: 0))
+    var seconds = seconds
+    var places: [(RawConnection, Range<Int>)] = []
+    for connection in connections {
+      let start = all.count
+      seconds = min(seconds, connection.addWaits(to: &all))
+      places.append((connection, start..<all.count))
+    }
+    let milliseconds = Int32(min(max(seconds * 1000, 0).rounded(.up), 60_000))
+    curl_multi_poll(multi, &all, UInt32(all.count), milliseconds, nil)
+    for index in files.indices { files[index].revents = all[index].revents }
+    for (connection, range) in places where all[range].contains(where: { $0.revents != 0 }) {
+      connection.isReady = true
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import Agent
+import CLibc
 import Core
 
 /// agent-tail(1): follows one agent or several, and never loses an event.
@@ -7,36 +8,252 @@ public enum AgentTail {
   public static func main() {
     let options = AgentTailOptions.table.parseOrExit(AgentTailOptions())
     let diagnostics = Diagnostics(program: "agent-tail", verbose: options.follow.isVerbose)
-    Process.exit(
-      FollowLoop.run(diagnostics) { () throws(SettingsError) in
-        try loop(options, diagnostics)
-      })
+    do throws(SettingsError) {
+      var settings = try options.settings()
+      if options.isSeveral {
+        Process.exit(try Supervisor(options, settings, diagnostics).run())
+      }
+      settings.limitToken(options.follow.reconnect.maxTime)
+      Process.exit(try follow(options, settings, diagnostics).run())
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
   }
 
-  private static func loop(
-    _ options: AgentTailOptions, _ diagnostics: Diagnostics
-  ) throws(SettingsError) -> FollowLoop {
-    let loop = try FollowLoop(
-      options.follow, options.access,
-      output: EventOutput(receivedAt: options.follow.receivedAt), diagnostics: diagnostics)
-    var settings = try options.settings()
-    settings.limitToken(options.follow.reconnect.maxTime)
-    let sources = AgentSources(
-      options: options, settings: settings, client: loop.client, program: diagnostics.program)
-    var isWhole = true
-    if !options.isSeveral { loop.follow(try sources.stream(options.profiles.first)) }
-    for name in options.profiles where options.isSeveral {
-      do throws(SettingsError) {
-        loop.follow(try sources.stream(name))
-      } catch {
-        // It keeps no other from being followed.
-        diagnostics.say(error.message)
-        loop.add(error.status)
-        isWhole = false
-      }
+  /// What follows one profile.
+  private static func follow(
+    _ options: AgentTailOptions, _ settings: Settings, _ diagnostics: Diagnostics
+  ) throws(SettingsError) -> Follow {
+    let parent = options.follow.parent
+    let client = try options.access.client(diagnostics.program)
+    let name = options.profiles.first
+    var access = options.access
+    access.profile = name
+    let profile = try settings.profile(name)
+    try profile.require(.follow, for: diagnostics.program)
+    let stream: FollowedStream
+    do throws(SettingsError) {
+      let agent = try AgentAccess(access, profile, settings: settings, client: client)
+      var wishes = options.wishes
+      wishes.state = try options.state(of: profile.name)
+      stream = try profile.kind.backend.events(of: agent, wishes)
+    } catch {
+      guard let parent else { throw error }
+      throw SettingsError(parent.profile, error.message, error.status)
     }
     // A fault of a profile in use is an error, told once; others are warnings.
+    if parent == nil { settings.configuration.report(to: diagnostics) }
+    let output = EventOutput(
+      receivedAt: options.follow.receivedAt, isTerminal: parent?.isTerminal ?? (isatty(1) == 1))
+    return Follow(options.follow, client, stream, output: output, diagnostics)
+  }
+}
+
+/// Follows several profiles: a process for each prints its events to here, and their lines are
+/// printed as they come. What was printed is known here alone, so that their states are kept here.
+final class Supervisor {
+  /// How much of one is printed before the others get their turn, bytes.
+  private static let share = 1 << 20
+  /// How long they have to end, seconds.
+  private static let patience = 5.0
+  /// The shortest time between two saves of a state, seconds.
+  private static let interval = 1.0
+
+  private final class Child {
+    let name: String
+    let process: ChildProcess
+    var lines = ByteQueue()
+    let file: StateFile?
+    /// The state of what was printed, and what of it is in the file.
+    var (state, saved): ([UInt8], [UInt8]) = ([], [])
+    var savedAt = -Double.infinity
+
+    init(_ name: String, _ process: ChildProcess, _ file: StateFile?) {
+      (self.name, self.process, self.file) = (name, process, file)
+    }
+  }
+
+  private let options: AgentTailOptions
+  private let diagnostics: Diagnostics
+  private var children: [Child] = []
+  private let writer = RecordWriter(capacity: 64 << 10, interrupted: { EndSignals.hasPending })
+  private var printed = 0
+  private var worst = ExitStatus.success
+  private var failure: WriteFailure?
+  private var signal: Int32?
+
+  /// Starts a process for each profile.
+  init(
+    _ options: AgentTailOptions, _ settings: Settings, _ diagnostics: Diagnostics
+  ) throws(SettingsError) {
+    self.options = options
+    self.diagnostics = diagnostics
+    EndSignals.watch()
+    let isTerminal = isatty(1) == 1
+    var isWhole = true
+    for name in options.profiles {
+      if (try? settings.profile(name)) == nil { isWhole = false }
+      let file = try options.state(of: name).map { StateFile(path: $0.path) }
+      do throws(ChildProcess.Failure) {
+        let process = try ChildProcess(
+          CommandLine.arguments,
+          environment: AgentTailOptions.environment(profile: name, isTerminal: isTerminal),
+          input: .ours)
+        children.append(Child(name, process, file))
+      } catch {
+        throw SettingsError(name, error.words)
+      }
+    }
+    // A fault of a profile in use is an error, which its process tells; others are warnings.
     if isWhole { settings.configuration.report(to: diagnostics) }
-    return loop
+  }
+
+  private var isCounted: Bool { options.follow.count.map { printed >= $0 } ?? false }
+
+  /// Prints what they tell, until all have ended, or nothing more is wanted.
+  ///
+  /// - Returns: how to leave; a signal or a closed pipe ends the process itself.
+  func run() -> ExitStatus {
+    while !children.isEmpty, !isCounted, failure == nil, signal == nil {
+      wait(until: saveStates(force: false))
+      for child in children where !isCounted { pass(child) }
+      flush()
+      if OutputEnd.isClosed { failure = WriteFailure(code: EPIPE) }
+      signal = signal ?? EndSignals.next()
+    }
+    if signal != nil, OutputEnd.isWritable { end() } else { tellEnd() }
+    for child in children {
+      child.process.closeEnds()
+      child.process.kill(SIGTERM)
+    }
+    if failure?.code != EINTR { _ = saveStates(force: true) }
+    if let signal { Process.die(by: signal) }
+    if let failure { diagnostics.fail(writing: failure) }
+    return worst
+  }
+
+  private func wait(until: Double) {
+    var entries = [
+      pollfd(fd: EndSignals.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: 1, events: 0, revents: 0),
+    ]
+    entries += children.map { pollfd(fd: $0.process.output, events: Int16(POLLIN), revents: 0) }
+    let seconds = min(max(until - Clock.monotonic, 0), 60)
+    _ = poll(&entries, nfds_t(entries.count), Int32((seconds * 1000).rounded(.up)))
+  }
+
+  /// Prints what a process has told.
+  private func pass(_ child: Child) {
+    var share = Self.share
+    while share > 0, !isCounted, failure == nil {
+      let room = child.lines.room(64 << 10)
+      let count = read(child.process.output, room.baseAddress, room.count)
+      if count < 0 { return systemError == EAGAIN || systemError == EINTR ? () : remove(child) }
+      if count == 0 { return remove(child) }
+      child.lines.put(count)
+      share -= count
+      passLines(child)
+    }
+  }
+
+  private func passLines(_ child: Child) {
+    while !isCounted, let start = child.lines.bytes.baseAddress,
+      let end = memchr(start, 10, child.lines.count)
+    {
+      let line = UnsafeRawBufferPointer(start: start, count: UnsafeRawPointer(end) - start + 1)
+      if line.starts(with: FollowParent.eventMark.utf8) {
+        printed += 1
+        note(line, child)
+      } else if line.starts(with: FollowParent.stateMark.utf8) {
+        note(line, child)
+      } else {
+        write(line)
+      }
+      child.lines.drop(line.count)
+    }
+  }
+
+  private func note(_ mark: UnsafeRawBufferPointer, _ child: Child) {
+    let state = mark.dropFirst(FollowParent.eventMark.utf8.count)
+    if state.count > 1 { child.state = Array(state) }
+  }
+
+  private func remove(_ child: Child) {
+    children.removeAll { $0 === child }
+    _ = child.process.waitForEnd()
+    if let number = child.process.endSignal {
+      // The terminal's goes to all.
+      signal = signal ?? EndSignals.next()
+      if signal != number { diagnostics.about(child.name).say("ended by signal \(number)") }
+      worst = worst.worse(.failure)
+    }
+    worst = worst.worse(child.process.exitStatus.flatMap(ExitStatus.init) ?? .success)
+    flush()
+    save(child, force: true)
+  }
+
+  // MARK: - The output
+
+  private func write(_ line: UnsafeRawBufferPointer) {
+    if failure != nil { return }
+    do throws(WriteFailure) { try writer.write(line) } catch { fail(error) }
+  }
+
+  private func flush() {
+    if failure != nil { return }
+    do throws(WriteFailure) { try writer.flush() } catch { fail(error) }
+  }
+
+  private func fail(_ error: WriteFailure) {
+    failure = error
+    if error.code == EINTR { signal = EndSignals.next() }
+  }
+
+  // MARK: - The states
+
+  /// - Returns: when to be called again at the latest.
+  private func saveStates(force: Bool) -> Double {
+    children.map { save($0, force: force) }.min() ?? .infinity
+  }
+
+  /// Saves a state, never ahead of what was printed.
+  @discardableResult
+  private func save(_ child: Child, force: Bool) -> Double {
+    guard let file = child.file, failure?.code != EINTR, child.state != child.saved else {
+      return .infinity
+    }
+    let now = Clock.monotonic
+    if !force, now < child.savedAt + Self.interval { return child.savedAt + Self.interval }
+    child.saved = child.state
+    child.savedAt = now
+    do throws(SettingsError) { try file.replace(with: child.state) } catch {
+      diagnostics.about(child.name).say(error.message)
+      worst = worst.worse(.failure)
+      // Who relies on it is not to be told what is told again the next time.
+      child.process.kill(SIGTERM)
+    }
+    return .infinity
+  }
+
+  // MARK: - The end
+
+  /// Ends all processes, and prints what they still tell.
+  private func end() {
+    for child in children { child.process.kill(SIGTERM) }
+    let until = Clock.monotonic + Self.patience
+    while !children.isEmpty, failure == nil, Clock.monotonic < until {
+      wait(until: until)
+      for child in children { pass(child) }
+      flush()
+    }
+  }
+
+  private func tellEnd() {
+    guard options.follow.lifecycle, failure == nil, isCounted else { return }
+    for child in children {
+      let record = LinkNotes.ended("count", profile: child.name)
+      Array(record.utf8).withUnsafeBytes(write)
+    }
+    flush()
   }
 }

@@ -1,4 +1,5 @@
 import Agent
+import CLibc
 import Core
 
 /// What the command line of agent-tail asks for.
@@ -40,6 +41,14 @@ struct AgentTailOptions {
     ] + FollowOptions.options.at(\.follow) + AccessOptions.credentials.at(\.access)
   ) { options, words throws(UsageError) in try options.finish(words) }
 
+  /// What tells a process that it follows one of several profiles.
+  private static let (childProfile, childTerminal) = ("AGENT_TAIL_PROFILE", "AGENT_TAIL_TERMINAL")
+
+  /// The environment of a process that follows one of several profiles.
+  static func environment(profile: String, isTerminal: Bool) -> [String: String?] {
+    [childProfile: profile, childTerminal: isTerminal ? "1" : nil]
+  }
+
   private mutating func finish(_ words: CommandWords) throws(UsageError) {
     if state?.isEmpty == true { throw UsageError("--state: no place is named") }
     if resume?.isEmpty == true { throw UsageError("--resume: no file is named") }
@@ -55,6 +64,11 @@ struct AgentTailOptions {
     if let reason = wishes.thread.flatMap(ThreadName.fault) {
       throw UsageError("THREAD: \(reason)")
     }
+    if isSeveral, let name = Process.environment(Self.childProfile), profiles.contains(name) {
+      follow.parent = FollowParent(
+        profile: name, isTerminal: Process.environment(Self.childTerminal) != nil)
+      profiles = [name]
+    }
   }
 
   @Sendable private static func names(_ argument: OptionArgument) throws(UsageError) -> [String] {
@@ -62,13 +76,43 @@ struct AgentTailOptions {
     return argument.words
   }
 
-  /// Whether records are to say whose they are.
-  var isSeveral: Bool { profiles.count > 1 }
+  /// Whether each of several profiles is followed by a process of its own, of which this is none.
+  var isSeveral: Bool { profiles.count > 1 && follow.parent == nil }
+  /// Whether there are several, and this process follows one of them or all.
+  private var isOfSeveral: Bool { profiles.count > 1 || follow.parent != nil }
+
+  /// The state file of a profile: the place itself, or where that is a folder, as
+  /// it is for several, a file of the profile's name in it.
+  func state(of profile: String?) throws(SettingsError) -> ResumeFile? {
+    if let kept = resume { return ResumeFile(kept, isFixed: true) }
+    guard let place = state else { return nil }
+    if !isOfSeveral, !place.hasSuffix("/"), stat(following: place)?.isFolder != true {
+      return ResumeFile(place)
+    }
+    try Folders.make(place)
+    return ResumeFile(Folders.join(place, Self.fileName(profile ?? "") + ".state"))
+  }
+
+  /// A name as that of a file: what may mean something in a path is `%2F`.
+  static func fileName(_ name: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var text: [UInt8] = []
+    for (index, byte) in name.utf8.enumerated() {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), 0x80...:
+        text.append(byte)
+      case UInt8(ascii: ".") where index > 0: text.append(byte)
+      default: text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
 
   /// The configuration. What the environment says of one backend does not
   /// hold for several: a token of one must not go to the others.
   func settings() throws(SettingsError) -> Settings {
-    if !isSeveral { return try Settings() }
+    if !isOfSeveral { return try Settings() }
     let ofOne = ["AGENT_URL", "AGENT_TOKEN_FILE", "CREDENTIALS_DIRECTORY"]
     return try Settings { ofOne.contains($0) ? nil : Process.environment($0) }
   }

@@ -59,7 +59,11 @@ public enum PDSRecord {
     case .watch:
       let firehose = try PDSFirehose(
         access, repository: options.repository, options.limits, diagnostics)
-      return watch(firehose, options, diagnostics)
+      let stream = try firehose.stream(
+        of: options.watched, from: options.from.map(Int64.init),
+        state: options.state.map { ResumeFile($0) })
+      let output = EventOutput(receivedAt: options.follow.receivedAt)
+      return Follow(options.follow, access.client, stream, output: output, diagnostics).run()
     }
   }
 
@@ -105,21 +109,6 @@ public enum PDSRecord {
     faults.finish()
     if faults.hasFault { return .failure }
     return isEmpty && options.follow.count != 0 ? none("records", diagnostics) : .success
-  }
-
-  private static func watch(
-    _ firehose: PDSFirehose, _ options: PDSOptions, _ diagnostics: Diagnostics
-  ) -> ExitStatus {
-    FollowLoop.run(diagnostics) { () throws(SettingsError) in
-      let loop = try FollowLoop(
-        options.follow, options.access,
-        output: EventOutput(receivedAt: options.follow.receivedAt), diagnostics: diagnostics)
-      loop.follow(
-        try firehose.stream(
-          of: options.watched, from: options.from.map(Int64.init),
-          state: options.state.map { ResumeFile($0) }))
-      return loop
-    }
   }
 
   /// A script sees it by the status.

@@ -7,15 +7,16 @@ public enum SseTail {
   public static func main() {
     let options = TailOptions.table.parseOrExit(TailOptions())
     let diagnostics = Diagnostics(program: "sse-tail", verbose: options.follow.isVerbose)
-    Process.exit(
-      FollowLoop.run(diagnostics) { () throws(SettingsError) in
-        try loop(options, diagnostics)
-      })
+    do throws(SettingsError) {
+      Process.exit(try follow(options, diagnostics).run())
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
   }
 
-  private static func loop(
+  private static func follow(
     _ options: TailOptions, _ diagnostics: Diagnostics
-  ) throws(SettingsError) -> FollowLoop {
+  ) throws(SettingsError) -> Follow {
     var settings = try Settings()
     settings.limitToken(options.follow.reconnect.maxTime)
     let profile = try profile(options, settings)
@@ -47,19 +48,16 @@ public enum SseTail {
     }
     let (request, server) = try TailRequest(options).make(
       target, settings: settings, profile: profile)
-    let loop = try FollowLoop(
-      options.follow, options.access,
-      output: EventOutput(
-        events: options.events, dataOnly: options.dataOnly,
-        receivedAt: options.follow.receivedAt, archive: archive?.folder), diagnostics: diagnostics)
     var stream = FollowedStream(request, server, resume: resume)
     if let dashboard = target.dashboard {
-      stream = dashboard.stream.followed(
-        request, server, base: dashboard.base, client: loop.client, resume: resume)
+      stream = dashboard.stream.followed(request, server, base: dashboard.base, resume: resume)
     }
     stream.lastEventID = options.lastEventID ?? archive?.lastEventID ?? stream.lastEventID
-    loop.follow(stream)
-    return loop
+    return Follow(
+      options.follow, try options.access.client(diagnostics.program), stream,
+      output: EventOutput(
+        events: options.events, dataOnly: options.dataOnly,
+        receivedAt: options.follow.receivedAt, archive: archive?.folder), diagnostics)
   }
 
   /// A stream of the dashboard needs the profile, a URL does not; one that is

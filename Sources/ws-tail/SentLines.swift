@@ -19,11 +19,12 @@ final class SentLines: LoopInput {
   /// and the link waiting.
   private static let readsInTurn = 4
 
-  /// Where they go; not retained.
-  weak var stream: SocketStream?
+  /// Where they go; nil while there is no connection.
+  var socket: LiveSocket?
 
   private var faults: FaultLog
-  private let onFault: () -> Void
+  /// Told that a line was skipped, or that no more can be read.
+  var onFault: () -> Void = {}
   private var waiting = ByteQueue()
   /// How much of it is known to hold no line end.
   private var scanned = 0
@@ -32,10 +33,7 @@ final class SentLines: LoopInput {
   /// The rest of a line that is too long is passed over.
   private var isSkipping = false
 
-  init(_ diagnostics: Diagnostics, onFault: @escaping () -> Void) {
-    faults = FaultLog(diagnostics)
-    self.onFault = onFault
-  }
+  init(_ diagnostics: Diagnostics) { faults = FaultLog(diagnostics) }
 
   var descriptor: Int32? { isEnded || hasEnough ? nil : 0 }
 
@@ -78,8 +76,8 @@ final class SentLines: LoopInput {
   }
 
   private func send() {
-    while let stream, stream.isOpen, stream.unsent < Self.ahead, let line = nextLine() {
-      stream.send(text: line)
+    while let socket, socket.unsent < Self.ahead, let line = nextLine() {
+      socket.send(text: line)
     }
     if isEnded, waiting.count == 0 { faults.finish() }
   }

@@ -8,15 +8,16 @@ public enum WsTail {
   public static func main() {
     let options = WsOptions.table.parseOrExit(WsOptions())
     let diagnostics = Diagnostics(program: "ws-tail", verbose: options.follow.isVerbose)
-    Process.exit(
-      FollowLoop.run(diagnostics) { () throws(SettingsError) in
-        try loop(options, diagnostics)
-      })
+    do throws(SettingsError) {
+      Process.exit(try follow(options, diagnostics).run())
+    } catch {
+      diagnostics.fail(error.message, error.status)
+    }
   }
 
-  private static func loop(
+  private static func follow(
     _ options: WsOptions, _ diagnostics: Diagnostics
-  ) throws(SettingsError) -> FollowLoop {
+  ) throws(SettingsError) -> Follow {
     var settings = try Settings()
     settings.limitToken(options.follow.reconnect.maxTime)
     let profile = try profile(options, settings)
@@ -36,21 +37,37 @@ public enum WsTail {
       }
       return bytes
     }
-    let loop = try FollowLoop(
-      options.follow, options.access,
-      output: EventOutput(dataOnly: options.dataOnly, receivedAt: options.follow.receivedAt),
-      diagnostics: diagnostics)
-    let lines = options.sends ? SentLines(diagnostics) { loop.add(.failure) } : nil
-    loop.input = lines
     var socket = SocketOptions()
     socket.subprotocols = options.subprotocols
-    loop.follow(
-      FollowedStream(socket: request, server, options: socket, pingEvery: options.ping) { stream in
-        lines?.stream = stream
-        guard let greeting else { return }
-        stream.onOpen = { [unowned stream] in stream.send(text: greeting) }
-      })
-    return loop
+    socket.maxMessageBytes = options.follow.maxEventBytes
+    let lines = options.sends ? SentLines(diagnostics) : nil
+    let place = request.address.socketDisplay
+    var stream = FollowedStream(place) { [request, socket] follow in
+      lines?.onFault = { [unowned follow] in follow.hadFault = true }
+      follow.input = lines
+      return { () throws(LinkEnd) in
+        let open = try LiveSocket.connect(
+          follow, request, options: socket, idle: follow.policy.idleTimeout)
+        if let greeting { open.send(text: greeting) }
+        follow.opened(open.place)
+        lines?.socket = open
+        defer { lines?.socket = nil }
+        // What came before the connection.
+        lines?.turn()
+        while true {
+          switch try open.receive(idle: follow.policy.idleTimeout, pingEvery: options.ping) {
+          case .message(let message): try follow.print(message)
+          case .oversize(let bytes): follow.oversize(bytes: bytes)
+          case nil: continue
+          }
+        }
+      }
+    }
+    stream.judge = { server.problem(of: $0, $1) }
+    return Follow(
+      options.follow, try options.access.client(diagnostics.program), stream,
+      output: EventOutput(dataOnly: options.dataOnly, receivedAt: options.follow.receivedAt),
+      diagnostics)
   }
 
   private static func address(_ url: String) throws(SettingsError) -> WebAddress {

@@ -3,7 +3,7 @@ import Web
 
 /// Fetches the rows that a new snapshot does not reach: one answer where that is
 /// enough, else page by page, within bounds, for the stream waits meanwhile.
-final class ActivityBackfill {
+struct ActivityBackfill {
   /// What was fetched.
   struct Found {
     /// Newest first; each once.
@@ -26,114 +26,83 @@ final class ActivityBackfill {
   private static let mostSeconds = 60.0
   private static let mostBytes = 256 << 20
 
-  private let client: WebClient
+  private let follow: Follow
   private let request: Request
   private let base: WebAddress
   private let ledger: ActivityLedger
-  private let onEnd: (End) -> Void
-  private var fetch: Fetch?
   private var pages: ActionPages
   private var requests = 0
   private var bytes = 0
-  private let deadline: Double
+  private let deadline = Clock.monotonic + mostSeconds
   /// What the first answer held, which is not paged when it is enough.
   private var first: [[UInt8]] = []
   private var isOnEdge = false
   private var hours: String?
 
-  /// Starts at once.
-  ///
   /// - Parameters:
-  ///   - client: whose `perform` drives it.
+  ///   - follow: waits.
   ///   - request: a request to the dashboard, for its method and headers.
   ///   - base: the dashboard's address.
   ///   - ledger: what was printed.
-  ///   - now: seconds of `Clock.monotonic`.
-  ///   - onEnd: told the end, once.
-  init(
-    _ client: WebClient, _ request: Request, base: WebAddress, ledger: ActivityLedger,
-    now: Double, onEnd: @escaping (End) -> Void
-  ) {
-    self.client = client
+  init(_ follow: Follow, _ request: Request, base: WebAddress, ledger: ActivityLedger) {
+    self.follow = follow
     self.request = request
     self.base = base
     self.ledger = ledger
-    self.onEnd = onEnd
-    deadline = now + Self.mostSeconds
     pages = ActionPages(
       kinds: nil, guild: nil, prefix: ledger.prefix, since: ledger.newestTime,
       names: ledger.names)
-    goOn(now)
   }
 
-  /// Ends it; nothing more is told.
-  func cancel() {
-    fetch?.cancel()
-    fetch = nil
-  }
-
-  /// Notices silence, and that it took too long.
-  ///
-  /// - Parameter now: seconds of `Clock.monotonic`.
-  /// - Returns: the time at which to be called again at the latest.
-  func tick(now: Double) -> Double {
-    if requests > 1, now >= deadline, fetch != nil {
-      cancel()
-      pages.stop()
-      goOn(now)
-    }
-    return min(fetch?.tick(now: now) ?? .infinity, requests > 1 ? deadline : .infinity)
-  }
-
-  private func goOn(_ now: Double) {
-    if requests >= Self.mostRequests || bytes > Self.mostBytes { pages.stop() }
-    switch pages.next() {
-    case .done: onEnd(.found(found()))
-    case .askGuilds:
-      ask(ClankyPath.guilds, now) { [unowned self] _, list in
-        pages.take(guilds: GuildChoice.guilds(in: list ?? []).map(\.id))
-        goOn(Clock.monotonic)
+  /// Fetches.
+  mutating func run() throws(LinkEnd) -> End {
+    while true {
+      if requests >= Self.mostRequests || bytes > Self.mostBytes || isLate { pages.stop() }
+      let query: ActionPages.Query?
+      let path: String
+      switch pages.next() {
+      case .done: return .found(found())
+      case .askGuilds: (query, path) = (nil, ClankyPath.guilds)
+      case .ask(let next):
+        (query, path) = (next, next.path(limit: ActionPages.mostRows, sinceHours: hours))
       }
-    case .ask(let query):
-      ask(query.path(limit: ActionPages.mostRows, sinceHours: hours), now) { [unowned self] in
-        take($0, $1, query)
-      }
-    }
-  }
-
-  /// Asks for a list; hands over nil when the backend has none.
-  private func ask(
-    _ path: String, _ now: Double, then take: @escaping (ResponseHead, [[UInt8]]?) -> Void
-  ) {
-    var request = request
-    guard let address = try? base.appending(path) else { return fail("no address", false) }
-    request.address = address
-    requests += 1
-    fetch = Fetch(client, request, now: now) { [unowned self] end in
-      fetch = nil
+      var request = request
+      guard let address = try? base.appending(path) else { return failed("no address", false) }
+      request.address = address
+      requests += 1
+      let end = try follow.end(of: request, until: requests > 1 ? deadline : .infinity)
       switch end {
-      case .failed(let reason), .unusable(let reason): fail(reason, true)
-      case .response(let head, _) where head.isTransient: fail(head.summary, true)
+      case .failed where isLate: continue
+      case .failed(let reason), .unusable(let reason): return failed(reason, true)
+      case .response(let head, _) where head.isTransient: return failed(head.summary, true)
       case .response(let head, let body):
-        take(head, head.status == 200 ? Answer.elements(body) : nil)
+        let list = head.status == 200 ? Answer.elements(body) : nil
+        guard let query else {
+          // A backend without guilds has none to ask for.
+          pages.take(guilds: GuildChoice.guilds(in: list ?? []).map(\.id))
+          continue
+        }
+        guard let list else {
+          return failed(
+            head.status == 200 ? "the answer is not an array" : head.summary, false)
+        }
+        if requests == 1 {
+          first = list
+          switch ledger.reach(of: list) {
+          case .whole: return .found(Found(rows: list, first: list))
+          case .edge: isOnEdge = true
+          case .short: break
+          }
+          hours = window(head)
+        }
+        take(list, query)
       }
     }
   }
 
-  private func take(_ head: ResponseHead, _ list: [[UInt8]]?, _ query: ActionPages.Query) {
-    guard let list else {
-      let reason = head.status == 200 ? "the answer is not an array" : head.summary
-      return fail(reason, false)
-    }
-    if requests == 1 {
-      first = list
-      switch ledger.reach(of: list) {
-      case .whole: return onEnd(.found(Found(rows: list, first: list)))
-      case .edge: isOnEdge = true
-      case .short: break
-      }
-      hours = window(head)
-    }
+  private var isLate: Bool { requests > 1 && Clock.monotonic >= deadline }
+
+  private mutating func take(_ list: [[UInt8]], _ query: ActionPages.Query) {
     let newest = ledger.newestTime
     let rows = list.map { ActionPages.Row($0) }
     let recent = rows.filter { row in
@@ -143,7 +112,6 @@ final class ActivityBackfill {
     pages.take(
       recent, for: query,
       isFull: rows.count >= ActionPages.mostRows && recent.count == rows.count)
-    goOn(Clock.monotonic)
   }
 
   /// The window that reaches back to what was printed; nil where the server does
@@ -154,7 +122,7 @@ final class ActivityBackfill {
     return ActionPages.hours(max(date, Clock.unix) - Double(newest.seconds) + minute)
   }
 
-  private func found() -> Found {
+  private mutating func found() -> Found {
     var found = Found(rows: pages.certain(), first: first)
     // Rows from before it are printed: what is behind them was, too.
     if isOnEdge { return found }
@@ -165,8 +133,8 @@ final class ActivityBackfill {
     return found
   }
 
-  private func fail(_ reason: String, _ isTransient: Bool) {
+  private mutating func failed(_ reason: String, _ isTransient: Bool) -> End {
     pages.stop()
-    onEnd(.failed(reason, isTransient: isTransient, first.isEmpty ? Found() : found()))
+    return .failed(reason, isTransient: isTransient, first.isEmpty ? Found() : found())
   }
 }

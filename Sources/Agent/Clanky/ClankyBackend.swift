@@ -97,6 +97,13 @@ public enum DashboardStream: String, CaseIterable, Sendable {
     profile.map { "\(rawValue) of \($0)" } ?? address.display
   }
 
+  /// What asks for the stream of an agent.
+  func request(to agent: AgentAccess) throws(SettingsError) -> Request {
+    var request = Request(try address(at: agent.backend.base))
+    agent.backend.authorize(&request)
+    return request
+  }
+
   /// The stream of an agent, ready to be followed.
   ///
   /// - Parameters:
@@ -106,14 +113,12 @@ public enum DashboardStream: String, CaseIterable, Sendable {
     of agent: AgentAccess, state: ResumeFile?
   ) throws(SettingsError) -> FollowedStream {
     let base = agent.backend.base
-    let address = try address(at: base)
-    let source = source(profile: agent.profile.name, address: address)
+    let request = try request(to: agent)
+    let source = source(profile: agent.profile.name, address: request.address)
     let resume = try state.map { file throws(SettingsError) in
       try ResumePoint(file, source: source)
     }
-    var request = Request(address)
-    agent.backend.authorize(&request)
-    return followed(request, agent.backend, base: base, client: agent.client, resume: resume)
+    return followed(request, agent.backend, base: base, resume: resume)
   }
 
   /// The stream, ready to be followed, and kept whole over reconnects.
@@ -122,23 +127,17 @@ public enum DashboardStream: String, CaseIterable, Sendable {
   ///   - request: the stream's.
   ///   - server: whose token it carries.
   ///   - base: the dashboard's address.
-  ///   - client: drives the requests.
   ///   - resume: the state of an earlier run; nil without one.
   public func followed(
-    _ request: Request, _ server: AgentServer, base: WebAddress, client: WebClient,
-    resume: ResumePoint?
+    _ request: Request, _ server: AgentServer, base: WebAddress, resume: ResumePoint?
   ) -> FollowedStream {
-    var rows = request
-    rows.method = "GET"
-    rows.body = nil
-    rows.headers = [Header("Accept", "application/json")]
-    let follower = ActivityFollower(self, client, rows, base: base, resumingAt: resume?.state)
-    var followed = FollowedStream(request, server, resume: resume) { [weak follower] in
-      // Ids that began anew are of newer actions (Agent/Clanky/CONTRACT.md 9.2).
-      follower?.newest.map { [Header("X-Last-Event-Time", $0)] } ?? []
+    var followed = FollowedStream(request, server, resume: resume)
+    followed.wire = { follow in
+      let follower = ActivityFollower(
+        self, follow, request, base: base, resumingAt: resume?.state)
+      return { () throws(LinkEnd) in try follower.run() }
     }
     followed.usualSilence = Self.usualSilence
-    followed.continuity = follower
     return followed
   }
 }

@@ -31,10 +31,11 @@ struct JoelclawBackend: AgentBackend {
     let server = agent.backend
     let request = try JoelclawDoor.request(server)
     // Nothing is kept of a stream that repeats nothing: a state has no use here.
-    var stream = FollowedStream(place: request.address.socketDisplay, resume: nil) {
-      client, policy, handler in
-      JoelclawStream(client, request, server, policy: policy, handler: handler)
+    var stream = FollowedStream(request.address.socketDisplay) { follow in
+      let gateway = JoelclawStream(follow, request)
+      return { () throws(LinkEnd) in try gateway.run() }
     }
+    stream.judge = { server.problem(of: $0, $1) }
     // Pings tell whether it lives.
     stream.usualSilence = nil
     return stream
@@ -52,7 +53,8 @@ struct JoelclawBackend: AgentBackend {
 /// The way to a gateway.
 enum JoelclawDoor {
   /// How often a ping is sent, seconds, and how many may stay without an answer.
-  private static let (pingEvery, mostUnanswered) = (30.0, 2)
+  private static let pingEvery = 30.0
+  static let mostUnanswered = 2
   /// The largest frame that is taken, bytes.
   private static let mostBytes = 64 << 20
 
@@ -90,18 +92,29 @@ enum JoelclawDoor {
     return request
   }
 
+  /// How often a ping is sent, seconds.
+  ///
+  /// - Parameter idle: the silence after which a connection counts as lost; nil for never.
+  static func ping(_ idle: Double?) -> Double {
+    idle.map { min(pingEvery, $0 / 3) } ?? pingEvery
+  }
+
+  /// What is said is for this gateway alone.
+  static var options: SocketOptions {
+    var options = SocketOptions()
+    options.staysAtOrigin = true
+    options.maxMessageBytes = mostBytes
+    return options
+  }
+
   /// A connection that lasts.
   static func stream(
     _ client: WebClient, _ request: Request, _ server: AgentServer, policy: StreamPolicy,
     handler: any StreamHandler
   ) -> SocketStream {
-    var options = SocketOptions()
-    // What is said is for this gateway alone.
-    options.staysAtOrigin = true
-    options.maxMessageBytes = mostBytes
-    let ping = policy.idleTimeout.map { min(pingEvery, $0 / 3) } ?? pingEvery
     return SocketStream(
-      client, request, options: options, policy: policy, pingEvery: ping,
+      client, request, options: options, policy: policy,
+      pingEvery: ping(policy.idleTimeout),
       mostUnanswered: mostUnanswered, judge: { server.problem(of: $0, $1) }, handler: handler)
   }
 

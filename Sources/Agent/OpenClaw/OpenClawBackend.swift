@@ -21,10 +21,12 @@ struct OpenClawBackend: AgentBackend {
     try wishes.refuseResume(name)
     let keys = try GatewayKeys(agent)
     // Nothing is kept of a stream that repeats nothing: a state has no use here.
-    var stream = FollowedStream(place: keys.server.base.socketDisplay, resume: nil) {
-      client, policy, handler in
-      GatewayStream(
-        client, keys, thread: wishes.thread, waits: wishes.waits, policy: policy, handler: handler)
+    var stream = FollowedStream(keys.server.base.socketDisplay) { follow in
+      let driver = LinkDriver(follow)
+      return driver.run(
+        GatewayStream(
+          follow.client, keys, thread: wishes.thread, waits: wishes.waits, policy: follow.policy,
+          handler: driver))
     }
     stream.usualSilence = Self.ticks
     return stream

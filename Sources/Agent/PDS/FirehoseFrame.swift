@@ -57,6 +57,9 @@ struct FirehoseChange {
     return (collection, key)
   }
 
+  /// Whether there is a record to be had.
+  var hasRecord: Bool { cid != nil && name != nil }
+
   /// As it is told, with the record.
   fileprivate var text: RecordText {
     let json = Array(change.json.utf8)
@@ -102,6 +105,9 @@ struct FirehoseEvent {
 
   /// Whether more changed than the event tells.
   var isTooBig: Bool { name == "#commit" && body["tooBig"] == .bool(true) }
+
+  /// Whether there are records to be had of what changed.
+  var hasRecords: Bool { changes?.contains(where: \.hasRecord) == true }
 
   /// Whose repository it is about.
   var owner: String? { body["repo"]?.text ?? body["did"]?.text }

@@ -42,26 +42,16 @@ public struct PDSFirehose {
     let resume = try state.map { file throws(SettingsError) in try self.resume(file) }
     // What cannot be asked for is known before the first connection.
     _ = try server.request("com.atproto.sync.subscribeRepos")
-    let source = resume?.state.source
-    var stream = FollowedStream(place: server.base.display, resume: resume) {
-      [self] client, policy, handler in
-      let visit = PDSVisit(access, diagnostics)
-      let made = { [unowned handler] (did: DID, id: [UInt8]) -> FirehoseStream in
-        var policy = policy
-        policy.lastEventID = id
-        return FirehoseStream(
-          client, visit, did, collections, policy: policy, time: resume?.state.newest,
-          state: state?.path, handler: handler,
-          note: { diagnostics.error(server.base.display, $0) })
+    var stream = FollowedStream(server.base.display, resume: resume) { [self] follow in
+      let firehose = Firehose(
+        follow, PDSVisit(access, diagnostics), repository, collections, state: state?.path
+      ) { did in
+        guard let source = resume?.state.source, source != self.source(did) else { return nil }
+        return "\(repository) is \(did) now, and the state that of \(source)"
       }
-      if let did = repository.did { return made(did, policy.lastEventID) }
-      return NamedFirehose(
-        client, visit, repository, policy: policy,
-        expected: { did in
-          guard let source, source != self.source(did) else { return nil }
-          return "\(repository) is \(did) now, and the state that of \(source)"
-        }, handler: handler, made: made)
+      return { () throws(LinkEnd) in try firehose.run() }
     }
+    stream.isNumbered = true
     if stream.lastEventID.isEmpty { stream.lastEventID = from.map { String($0) } ?? "" }
     return stream
   }

@@ -32,8 +32,31 @@ final class PDSVisit {
   /// A query, with the token where one was wanted.
   func request(
     _ method: String, _ query: [(name: String, value: String?)] = []
-  ) throws(SettingsError) -> Request {
-    try server.request(method, query: query, token: tokens?.access, secrets: tokens?.others ?? [])
+  ) throws(LinkEnd) -> Request {
+    do throws(SettingsError) {
+      return try server.request(
+        method, query: query, token: tokens?.access, secrets: tokens?.others ?? [])
+    } catch {
+      throw .failed(AnswerProblem(error.message, error.status))
+    }
+  }
+
+  /// Asks, and logs in where that is wanted.
+  ///
+  /// - Parameter limit: the largest answer, bytes.
+  /// - Returns: an answer of 2xx, or what the server says instead.
+  func ask(
+    _ follow: Follow, _ method: String, _ query: [(name: String, value: String?)], limit: Int
+  ) throws(LinkEnd) -> Result<(head: ResponseHead, body: [UInt8]), XRPCError> {
+    let silence = min(follow.policy.idleTimeout ?? .infinity, 30)
+    while true {
+      let (head, body) = try follow.answer(
+        try request(method, query), silence: silence, limit: limit)
+      if (200...299).contains(head.status) { return .success((head, body)) }
+      let error = XRPCError(head, body, now: Clock.unix)
+      guard canEnter(error) else { return .failure(error) }
+      try enter(error)
+    }
   }
 
   /// Whether an error may be another one after `enter`.
@@ -42,21 +65,23 @@ final class PDSVisit {
     return tokens == nil ? error.isLoginWanted && server.identifier != nil : error.isTokenRefused
   }
 
-  /// Gets tokens, or others than those that were refused. Waits for the answers: not from within
-  /// `WebClient.perform`.
+  /// Gets tokens, or others than those that were refused. Waits for the answers.
   ///
-  /// - Returns: why there are none, `temporary` where a later try may do; else nil.
-  func enter(_ error: XRPCError) -> AnswerProblem? {
-    if isNew || refusals >= Self.mostRefusals { return AnswerProblem(error.line, .denied) }
+  /// - Throws: `LinkEnd` when there are none; `lost` where a later try may do.
+  func enter(_ error: XRPCError) throws(LinkEnd) {
+    if isNew || refusals >= Self.mostRefusals {
+      throw .failed(AnswerProblem(error.line, .denied), at: base.display)
+    }
     do {
       try server.requirePrivacy("the token")
       let canRefresh = error.name == "ExpiredToken"
       (tokens, isNew) = try session.tokens(after: tokens, canRefresh: canRefresh)
       refusals += 1
-      return nil
     } catch {
       let reported = error as? any Reported
-      return AnswerProblem(reported?.message ?? "\(error)", reported?.status ?? .failure)
+      let problem = AnswerProblem(reported?.message ?? "\(error)", reported?.status ?? .failure)
+      throw problem.status == .temporary
+        ? .lost(problem.line) : .failed(problem, at: base.display)
     }
   }
 

@@ -2,7 +2,7 @@ import Core
 import Web
 
 /// An answer of a server other than success (Agent/PDS/CONTRACT.md 2).
-struct XRPCError {
+struct XRPCError: Error {
   /// Of the answer.
   let status: Int
   /// The error's name, empty where the server is one that answers in plain text.

@@ -38,11 +38,14 @@ struct PincerBackend: AgentBackend {
       }
       return resume
     }
-    var stream = FollowedStream(place: server.base.display, resume: resume) {
-      client, policy, handler in
-      PincerWatch(
-        client, server, thread: thread, policy: policy,
-        given: resume.flatMap { Int64($0.state.lastEventID) } ?? 0, handler: handler)
+    var stream = FollowedStream(server.base.display, resume: resume) { follow in
+      let driver = LinkDriver(follow)
+      var policy = follow.policy
+      policy.lastEventID = follow.lastID
+      return driver.run(
+        PincerWatch(
+          follow.client, server, thread: thread, policy: policy,
+          given: resume.flatMap { Int64($0.state.lastEventID) } ?? 0, handler: driver))
     }
     if stream.lastEventID.isEmpty { stream.lastEventID = String(wishes.from ?? 0) }
     stream.usualSilence = Self.usualSilence

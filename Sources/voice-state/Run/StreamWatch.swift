@@ -6,41 +6,53 @@ import Screen
 import Web
 
 /// Follows the backend's voice stream, with the reconnects of `sse-tail`.
-final class StreamWatch: StreamHandler {
+final class StreamWatch: StreamLoop {
   private let watch: Watch
   private let backend: ClankyVoice
+  private let wire: FollowedStream
   private var history: Fetch?
   private var faults: FaultLog
-  private var place = ""
 
-  init(_ watch: Watch, _ backend: ClankyVoice) {
+  init(_ watch: Watch, _ backend: ClankyVoice) throws(SettingsError) {
     self.watch = watch
     self.backend = backend
+    wire = try backend.stream()
     faults = FaultLog(say: watch.tell)
+    var policy = watch.options.reconnect.policy(usualSilence: wire.usualSilence)
+    policy.maxEventBytes = Fetch.largest
+    super.init(backend.agent.client, wire.place, policy, judge: wire.judge)
     watch.onEmpty = { [unowned self] in askHistory() }
   }
 
   /// Follows until the end.
   func run() throws(SettingsError) -> ExitStatus {
-    let client = backend.agent.client
-    let followed = try backend.stream()
-    var policy = watch.options.reconnect.policy(usualSilence: followed.usualSilence)
-    policy.maxEventBytes = Fetch.largest
-    let stream = followed.open(client, policy, self)
-    while watch.ending == nil {
-      client.perform()
-      let now = Clock.monotonic
-      var next = stream.tick(now: now)
-      next = min(next, history?.tick(now: now) ?? .infinity)
-      watch.look(force: false)
-      if watch.ending != nil { break }
-      next = min(next, watch.nextLook)
-      client.wait(seconds: next - Clock.monotonic, reading: watch.descriptors, closing: [1])
-      watch.handleSignals()
+    let events = EventWire(self, try backend.request())
+    follow { () throws(LinkEnd) in
+      let response = try events.open()
+      try events.read(response) { item throws(LinkEnd) in
+        receive(item)
+        if isOver { throw .over }
+      }
     }
     faults.finish()
     let status = watch.leave()
     return faults.hasFault && status == .success ? .failure : status
+  }
+
+  override var isOver: Bool { watch.ending != nil }
+
+  override var descriptors: [Int32] { watch.descriptors }
+
+  override func willWait() throws(LinkEnd) -> Double {
+    let next = history?.tick(now: Clock.monotonic) ?? .infinity
+    watch.look(force: false)
+    if isOver { throw .over }
+    return min(next, watch.nextLook)
+  }
+
+  override func hasWaited() throws(LinkEnd) {
+    watch.handleSignals()
+    if isOver { throw .over }
   }
 
   /// Only a person who looks at an empty screen wants to see past sessions.
@@ -58,8 +70,7 @@ final class StreamWatch: StreamHandler {
 
   // MARK: - What the stream tells
 
-  func streamOpened(_ place: String, isFirst: Bool, down: Double?) {
-    self.place = place
+  override func opened(_ place: String, isFirst: Bool, down: Double?) {
     watch.link.phase = .open
     watch.changed(isState: false)
     if watch.screen == nil {
@@ -71,15 +82,15 @@ final class StreamWatch: StreamHandler {
     }
   }
 
-  func streamItem(_ item: StreamItem) {
-    guard watch.ending == nil else { return }
+  private func receive(_ item: StreamItem) {
     switch item {
     case .event(let event):
       // A line is told for each; a screen is drawn when the input pauses.
-      let isRead = VoiceRecord.read(event, take, fault: { faults.event(place, $0) })
+      succeeded()
+      let isRead = VoiceRecord.read(event, take, fault: { faults.event(openPlace, $0) })
       if isRead, watch.screen == nil { watch.look() }
     case .oversize(let bytes):
-      faults.event(place, "event of \(bytes) bytes or more dropped: over \(Fetch.largest)")
+      faults.event(openPlace, "event of \(bytes) bytes or more dropped: over \(Fetch.largest)")
     case .comment, .retry, .message, .fault: break
     }
   }
@@ -96,7 +107,7 @@ final class StreamWatch: StreamHandler {
     }
   }
 
-  func streamLost(_ reason: String, wait: Double) {
+  override func lost(_ reason: String, wait: Double) {
     let clock = Clock.monotonic
     var since = clock
     if case .down(_, let first, _) = watch.link.phase { since = first }
@@ -108,7 +119,7 @@ final class StreamWatch: StreamHandler {
     }
   }
 
-  func streamEnded(_ end: StreamEnd, at place: String) {
+  override func ended(_ end: StreamEnd, at place: String) {
     switch end {
     case .noContent: watch.end(.success)
     case .failed(let problem): watch.end(problem.status, "\(place): \(problem.line)")

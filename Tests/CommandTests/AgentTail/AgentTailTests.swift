@@ -33,6 +33,6 @@ import Testing
     ("home", "home"), ("", ""), ("..", "%2E."), ("a/b", "a%2Fb"), ("a b%", "a%20b%25"), ("é", "é"),
   ])
   func namesOfFiles(name: String, file: String) {
-    #expect(AgentSources.fileName(name) == file)
+    #expect(AgentTailOptions.fileName(name) == file)
   }
 }

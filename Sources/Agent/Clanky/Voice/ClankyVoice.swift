@@ -34,6 +34,11 @@ package struct ClankyVoice {
     try DashboardStream.voice.followed(of: agent, state: nil)
   }
 
+  /// What asks for it.
+  package func request() throws(SettingsError) -> Request {
+    try DashboardStream.voice.request(to: agent)
+  }
+
   /// The sessions now.
   package func state() throws(CallFailure) -> RawState {
     let path = ClankyPath.voiceState

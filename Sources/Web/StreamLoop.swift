@@ -1,0 +1,103 @@
+import Core
+
+/// A link that is made again when it is lost: a wire connects, reads, and throws; it is called again
+/// after a wait, until nothing more is wanted. Here alone is known what a lost link costs: backoff,
+/// what the server asks for, giving up.
+open class StreamLoop: Waiter {
+  /// How long is waited, and when a connection counts as lost.
+  public let policy: StreamPolicy
+  /// The address, for messages.
+  public let place: String
+  /// The address behind redirects, of the connection that was open last.
+  public private(set) var openPlace: String
+  /// What the head and the body of an error mean; nil for what is no error.
+  private let judge: (ResponseHead, [UInt8]) -> AnswerProblem?
+  /// The id behind which the stream goes on, empty for none.
+  public var lastID: [UInt8] = []
+  private var reconnect: Reconnect
+
+  /// - Parameters: as the members.
+  public init(
+    _ client: WebClient, _ place: String, _ policy: StreamPolicy,
+    judge: @escaping (ResponseHead, [UInt8]) -> AnswerProblem?
+  ) {
+    (self.place, openPlace, self.policy, self.judge) = (place, place, policy, judge)
+    reconnect = Reconnect(policy)
+    super.init(client)
+  }
+
+  /// Follows until nothing more comes, or is wanted.
+  ///
+  /// - Parameter wire: connects, reads, and throws when the connection is gone.
+  public final func follow(_ wire: () throws(LinkEnd) -> Never) {
+    while !isOver {
+      do throws(LinkEnd) { try wire() } catch {
+        do throws(LinkEnd) { try handle(error) } catch { return }
+      }
+    }
+  }
+
+  private func handle(_ error: LinkEnd) throws(LinkEnd) {
+    switch error {
+    case .over: throw .over
+    case .noContent: try end(.noContent, at: openPlace)
+    case .failed(let problem, let place): try end(.failed(problem), at: place ?? openPlace)
+    case .lost(let reason, let least): try lose(reason, after: least)
+    case .violated(let reason):
+      let what = "the server broke the protocol"
+      fault("\(what): \(reason)", at: place)
+      try lose(what)
+    case .refused(let head, let body):
+      let problem = judge(head, body) ?? AnswerProblem("\(head.summary): not a stream", .failure)
+      guard problem.status == .temporary else { return try end(.failed(problem), at: openPlace) }
+      try lose(problem.line, after: head.wait(now: Clock.unix))
+    }
+  }
+
+  private func lose(_ reason: String, after least: Double? = nil) throws(LinkEnd) {
+    let now = Clock.monotonic
+    guard let wait = reconnect.failed(now: now, after: least) else {
+      return try end(.gaveUp(reason), at: openPlace)
+    }
+    lost(reason, wait: wait)
+    while Clock.monotonic < now + wait { try self.wait(until: now + wait) }
+  }
+
+  private func end(_ end: StreamEnd, at place: String) throws(LinkEnd) {
+    ended(end, at: place)
+    throw .over
+  }
+
+  // MARK: - What a wire tells
+
+  /// A connection is open.
+  ///
+  /// - Parameter place: the address behind redirects.
+  public final func opened(_ place: String) {
+    openPlace = place
+    let (isFirst, down) = reconnect.opened(now: Clock.monotonic)
+    opened(place, isFirst: isFirst, down: down)
+  }
+
+  /// What came shows the connection to be of use: counting tries starts over. What was received is
+  /// no such thing before it was used: it would come back for ever.
+  public final func succeeded() { reconnect.succeeded() }
+
+  /// What the server asks to wait before the next try, seconds.
+  public final func setFirstWait(_ seconds: Double) { reconnect.setFirstWait(seconds) }
+
+  // MARK: - What whoever follows does
+
+  /// A connection is open: the first or a later one; `down` are the seconds since the first failure
+  /// before it, nil without one.
+  open func opened(_ place: String, isFirst: Bool, down: Double?) {}
+
+  /// The connection is lost, the next is tried in `wait` seconds.
+  open func lost(_ reason: String, wait: Double) {}
+
+  /// Nothing more will come.
+  open func ended(_ end: StreamEnd, at place: String) {}
+
+  /// Something came that cannot be used; one line.
+  open func fault(_ reason: String, at place: String?) {}
+}
