@@ -30,7 +30,7 @@ public final class EventWire {
       request.headers += [Header("Last-Event-ID", id)] + resuming
     }
     let response = try LiveResponse.open(loop, request, idle: loop.policy.idleTimeout)
-    switch StreamVerdict.judge(response.head) {
+    switch response.head.flatMap({ StreamVerdict.judge($0) }) {
     case .noContent: throw .noContent
     case .failed(let problem): throw .failed(problem, at: response.place)
     case .open, .retry, nil: break
@@ -48,7 +48,8 @@ public final class EventWire {
     _ response: LiveResponse, _ receive: (StreamItem) throws(LinkEnd) -> Void
   ) throws(LinkEnd) -> Never {
     do throws(LinkEnd) {
-      while var rest = try response.receive(idle: loop.policy.idleTimeout) {
+      while true {
+        guard var rest = try response.receive(idle: loop.policy.idleTimeout) else { continue }
         while let item = parser.receive(&rest) {
           if case .retry(let milliseconds) = item {
             loop.setFirstWait(min(Double(milliseconds) / 1000, RetryAfter.limit))
@@ -58,7 +59,6 @@ public final class EventWire {
         }
         if !loop.isOver { loop.lastID = parser.lastEventID }
       }
-      throw .lost("the server closed the stream")
     } catch {
       if loop.policy.flushPartial, !loop.isOver, let item = parser.partial() { try receive(item) }
       throw error

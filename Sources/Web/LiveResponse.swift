@@ -8,8 +8,9 @@ public final class LiveResponse {
 
   private let waiter: Waiter
   private var exchange: Exchange?
-  /// The head of the answer.
-  public private(set) var head: ResponseHead!
+  /// What it means that the body ends; one line.
+  private let closing: String
+  private var found: ResponseHead?
   private var end: ExchangeEnd?
   private let region = UnsafeMutableRawBufferPointer.allocate(byteCount: most, alignment: 4096)
   private var count = 0
@@ -26,23 +27,28 @@ public final class LiveResponse {
   ///   - waiter: waits.
   ///   - request: what to ask; redirects are followed.
   ///   - idle: seconds after which no head means a lost connection; nil for never.
-  ///   - onSend: as of `Exchange`.
   /// - Throws: `LinkEnd`; `refused` for an error, with its body as far as that came.
   public static func open(
-    _ waiter: Waiter, _ request: Request, idle: Double? = nil, onSend: (() -> Bool)? = nil
+    _ waiter: Waiter, _ request: Request, idle: Double? = nil
   ) throws(LinkEnd) -> LiveResponse {
-    let response = LiveResponse(waiter, request, onSend)
-    try response.begin(idle)
+    let response = LiveResponse(waiter, request)
+    while response.head == nil { try response.step(idle, until: .infinity) }
     return response
   }
 
-  private init(_ waiter: Waiter, _ request: Request, _ onSend: (() -> Bool)?) {
+  /// Asks, and does not wait: `head` is nil before it is there.
+  ///
+  /// - Parameters: as of `open`.
+  public init(
+    _ waiter: Waiter, _ request: Request, closing: String = "the server closed the stream"
+  ) {
     self.waiter = waiter
+    self.closing = closing
     place = request.address.display
     exchange = Exchange(
-      waiter.client, request, onSend: onSend,
+      waiter.client, request,
       onHead: { [unowned self] in
-        head = $0
+        found = $0
         return true
       }, onBody: { [unowned self] in append($0) }, onEnd: { [unowned self] in end = $0 })
   }
@@ -55,35 +61,29 @@ public final class LiveResponse {
   /// The address behind redirects, for messages.
   public private(set) var place: String
 
-  private func begin(_ idle: Double?) throws(LinkEnd) {
-    while head == nil, end == nil { try wait(idle) }
-    place = exchange?.place ?? place
-    guard let head else { throw failure ?? .lost("no answer") }
-    if (200...299).contains(head.status) { return }
-    // The body of an error tells more of it, and need not end.
-    let until = Clock.monotonic + StreamPolicy.errorWait
-    while end == nil, count < Fetch.mostOfError, Clock.monotonic < until {
-      try waiter.wait(until: until)
-    }
-    let body = Array(region[..<min(count, Fetch.mostOfError)])
-    throw .refused(head, body)
+  /// The head of an answer that is no error.
+  public var head: ResponseHead? {
+    found.flatMap { (200...299).contains($0.status) ? $0 : nil }
   }
 
   /// Waits for the next bytes of the body.
   ///
-  /// - Parameter idle: seconds of silence after which the connection counts as lost; nil for never.
-  /// - Returns: valid until the next call; nil at the end of the body.
-  public func receive(idle: Double? = nil) throws(LinkEnd) -> UnsafeRawBufferPointer? {
+  /// - Parameters:
+  ///   - idle: seconds of silence after which the connection counts as lost; nil for never.
+  ///   - until: when to return without any, seconds of `Clock.monotonic`.
+  /// - Returns: valid until the next call; nil when that time has come, or something else that is
+  ///   waited for has got on.
+  /// - Throws: `LinkEnd`, also at the end of the body.
+  public func receive(
+    idle: Double? = nil, until: Double = .infinity
+  ) throws(LinkEnd) -> UnsafeRawBufferPointer? {
     if isLent { (count, isLent) = (0, false) }
     if isPaused {
       (isPaused, lastHeard) = (false, Clock.monotonic)
       exchange?.resume()
     }
-    while count == 0 {
-      if let failure { throw failure }
-      if end != nil { return nil }
-      try wait(idle)
-    }
+    if count == 0 || head == nil { try step(idle, until: until) }
+    guard count > 0, head != nil else { return nil }
     isLent = true
     lastHeard = Clock.monotonic
     return UnsafeRawBufferPointer(rebasing: region[..<count])
@@ -92,17 +92,37 @@ public final class LiveResponse {
   /// Lets silence pass for life, while nobody listened.
   public func restart() { lastHeard = Clock.monotonic }
 
-  private func wait(_ idle: Double?) throws(LinkEnd) {
+  private func step(_ idle: Double?, until: Double) throws(LinkEnd) {
+    if let end {
+      switch end {
+      case .network(let reason): throw .lost(reason)
+      case .unusable(let reason): throw .failed(AnswerProblem(reason, .failure), at: place)
+      case .complete, .stopped: throw .lost(closing)
+      }
+    }
     // A head may come drop by drop, and never end.
-    if head != nil, let exchange, exchange.received != received {
+    if found != nil, let exchange, exchange.received != received {
       received = exchange.received
       lastHeard = Clock.monotonic
     }
-    guard let idle else { return try waiter.wait(until: .infinity) }
-    if Clock.monotonic - lastHeard >= idle {
+    let limit = lastHeard + (idle ?? .infinity)
+    if let idle, Clock.monotonic >= limit {
       throw .lost("nothing came for \(StreamPolicy.seconds(idle)) s")
     }
-    try waiter.wait(until: lastHeard + idle)
+    try waiter.wait(until: min(limit, until))
+    guard let found, received < 0 else { return }
+    received = 0
+    place = exchange?.place ?? place
+    if head == nil { try refuse(found) }
+  }
+
+  /// The body of an error tells more of it, and need not end.
+  private func refuse(_ head: ResponseHead) throws(LinkEnd) {
+    let until = Clock.monotonic + StreamPolicy.errorWait
+    while end == nil, count < Fetch.mostOfError, Clock.monotonic < until {
+      try waiter.wait(until: until)
+    }
+    throw .refused(head, Array(region[..<min(count, Fetch.mostOfError)]))
   }
 
   private func append(_ bytes: UnsafeRawBufferPointer) -> BodyFlow {
@@ -113,14 +133,5 @@ public final class LiveResponse {
     UnsafeMutableRawBufferPointer(rebasing: region[count...]).copyMemory(from: bytes)
     count += bytes.count
     return .taken
-  }
-
-  /// What the transfer ended with, where that is no end of the body.
-  private var failure: LinkEnd? {
-    switch end {
-    case .network(let reason): .lost(reason)
-    case .unusable(let reason): .failed(AnswerProblem(reason, .failure), at: place)
-    case .complete, .stopped, nil: nil
-    }
   }
 }

@@ -43,6 +43,7 @@ open class StreamLoop: Waiter {
     case .noContent: try end(.noContent, at: openPlace)
     case .failed(let problem, let place): try end(.failed(problem), at: place ?? openPlace)
     case .lost(let reason, let least): try lose(reason, after: least)
+    case .again(let reason): try lose(reason, at: Clock.monotonic)
     case .violated(let reason):
       let what = "the server broke the protocol"
       fault("\(what): \(reason)", at: place)
@@ -54,13 +55,16 @@ open class StreamLoop: Waiter {
     }
   }
 
-  private func lose(_ reason: String, after least: Double? = nil) throws(LinkEnd) {
+  private func lose(
+    _ reason: String, after least: Double? = nil, at time: Double? = nil
+  ) throws(LinkEnd) {
     let now = Clock.monotonic
     guard let wait = reconnect.failed(now: now, after: least) else {
       return try end(.gaveUp(reason), at: openPlace)
     }
-    lost(reason, wait: wait)
-    while Clock.monotonic < now + wait { try self.wait(until: now + wait) }
+    let until = time ?? now + wait
+    lost(reason, wait: max(until - now, 0))
+    repeat { try self.wait(until: until) } while Clock.monotonic < until
   }
 
   private func end(_ end: StreamEnd, at place: String) throws(LinkEnd) {

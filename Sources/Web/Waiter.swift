@@ -8,6 +8,8 @@ public enum LinkEnd: Error {
   /// The connection is lost, or was not to be had; no other try before so many seconds, where the
   /// server says so. One line.
   case lost(String, after: Double? = nil)
+  /// It is to be made again at once, as it has brought something and not all; one line.
+  case again(String)
   /// The other side broke the protocol; one line.
   case violated(String)
   /// The server gave another answer than a stream: its head, and the body or the beginning of it.

@@ -181,13 +181,14 @@ public final class LiveSocket {
   ///   - mostUnanswered: when nothing came behind so many pings in a row, and the next one is due,
   ///     the connection counts as lost.
   ///   - until: when to return without one, seconds of `Clock.monotonic`.
-  /// - Returns: nil when that time has come.
+  /// - Returns: nil when that time has come, or something else that is waited for has got on.
   /// - Throws: `LinkEnd`.
   public func receive(
     idle: Double? = nil, pingEvery: Double? = nil, mostUnanswered: Int = 1,
     until: Double = .infinity
   ) throws(LinkEnd) -> Arrival? {
     guard let connection else { throw lost("the connection is gone") }
+    var hasWaited = false
     while true {
       while hasFrames {
         let item: FrameReader.Item?
@@ -223,8 +224,9 @@ public final class LiveSocket {
       let due = try inTurn < Self.mostInTurn ? watch(idle, pingEvery, mostUnanswered) : 0
       answerPing()
       try flush()
-      if until < .infinity, Clock.monotonic >= until { return nil }
+      if hasWaited { return nil }
       try wait(until: min(due, until))
+      hasWaited = true
     }
   }
 
