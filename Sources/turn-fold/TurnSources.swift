@@ -4,17 +4,9 @@ import Turns
 
 /// Tells of which backend a line is, and reads it.
 struct TurnSources {
-  private var clanky = ClankyTurns()
-  private var openclaw = OpenClawTurns()
-  private var pincer = PincerTurns()
-  private var joelclaw = JoelclawTurns()
-  private var claude = ClaudeTurns()
+  private var decoders = TurnDecoders()
   private var scan = RecordScan()
   private var events: [TurnEvent] = []
-  /// Who read the last line: the next one is likely theirs, too.
-  private var last = 0
-
-  private static let count = 5
 
   /// What a line is.
   enum Line {
@@ -32,7 +24,7 @@ struct TurnSources {
 
   /// Reads a line.
   mutating func read(_ bytes: UnsafeRawBufferPointer) -> Line {
-    if last == 0, let event = pincer.event(plain: bytes) { return .event(event) }
+    if let event = decoders.event(plain: bytes) { return .event(event) }
     let line: TurnLine
     do throws(ScanFault) {
       line = try TurnLine(bytes, &scan)
@@ -41,42 +33,22 @@ struct TurnSources {
     }
     if line.shape == .own, let own = Self.own(line) { return own }
     events.removeAll(keepingCapacity: true)
-    for offset in 0..<Self.count {
-      let index = (last + offset) % Self.count
-      if decode(line, index) {
-        last = index
-        if events.isEmpty, line.isTooDeep { return .bad(TurnLine.tooDeep) }
-        return .events(events)
-      }
-    }
-    return line.isTooDeep ? .bad(TurnLine.tooDeep) : .other
-  }
-
-  private mutating func decode(_ line: TurnLine, _ index: Int) -> Bool {
-    switch index {
-    case 0: pincer.decode(line, into: &events)
-    case 1: openclaw.decode(line, into: &events)
-    case 2: clanky.decode(line, into: &events)
-    case 3: joelclaw.decode(line, into: &events)
-    default: claude.decode(line, into: &events)
-    }
+    let isRead = decoders.decode(line, into: &events)
+    if events.isEmpty, line.isTooDeep { return .bad(TurnLine.tooDeep) }
+    return isRead ? .events(events) : .other
   }
 
   /// What waited for earlier events, when nothing more is to be read for now.
   mutating func pause() -> [TurnEvent] {
     events.removeAll(keepingCapacity: true)
-    clanky.pause(into: &events)
+    decoders.pause(into: &events)
     return events
   }
 
   /// What still waited for something that would tell more, at the end of all lines.
   mutating func finish() -> [TurnEvent] {
     events.removeAll(keepingCapacity: true)
-    pincer.finish(into: &events)
-    openclaw.finish(into: &events)
-    clanky.finish(into: &events)
-    joelclaw.finish(into: &events)
-    claude.finish(into: &events)
+    decoders.finish(into: &events)
     return events
   }
 

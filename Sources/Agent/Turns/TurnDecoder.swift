@@ -13,6 +13,9 @@ public protocol TurnDecoder {
   /// - Returns: false when the line is not of this backend, and another is to be asked.
   mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool
 
+  /// Reads a line of the form that comes most, before it is looked at; nil for any other.
+  mutating func event(plain bytes: UnsafeRawBufferPointer) -> TurnEvent?
+
   /// Adds what waited for earlier events, when nothing more is to be read for now.
   mutating func pause(into events: inout [TurnEvent])
 
@@ -21,11 +24,54 @@ public protocol TurnDecoder {
 }
 
 extension TurnDecoder {
+  /// No form comes so often.
+  public mutating func event(plain bytes: UnsafeRawBufferPointer) -> TurnEvent? { nil }
+
   /// Nothing waits where lines come in their order.
   public mutating func pause(into events: inout [TurnEvent]) {}
 
   /// Nothing waits where every line tells all there is to it.
   public mutating func finish(into events: inout [TurnEvent]) {}
+}
+
+/// Tells of which backend a line is, and reads it.
+public struct TurnDecoders {
+  /// Of each kind of agent one. Lines mostly come from one of them.
+  private var all: [any TurnDecoder] = [
+    PincerTurns(), OpenClawTurns(), ClankyTurns(), JoelclawTurns(), ClaudeTurns(),
+  ]
+  /// Who read the last line: the next one is likely theirs, too.
+  private var last = 0
+
+  /// Nothing was read yet.
+  public init() {}
+
+  /// As of one `TurnDecoder`.
+  public mutating func event(plain bytes: UnsafeRawBufferPointer) -> TurnEvent? {
+    all[last].event(plain: bytes)
+  }
+
+  /// As of one `TurnDecoder`; false when the line is of none.
+  public mutating func decode(_ line: TurnLine, into events: inout [TurnEvent]) -> Bool {
+    for offset in all.indices {
+      let index = (last + offset) % all.count
+      if all[index].decode(line, into: &events) {
+        last = index
+        return true
+      }
+    }
+    return false
+  }
+
+  /// As of one `TurnDecoder`.
+  public mutating func pause(into events: inout [TurnEvent]) {
+    for index in all.indices { all[index].pause(into: &events) }
+  }
+
+  /// As of one `TurnDecoder`.
+  public mutating func finish(into events: inout [TurnEvent]) {
+    for index in all.indices { all[index].finish(into: &events) }
+  }
 }
 
 /// A line that has been looked at once. What it tells is valid as long as its bytes are, and

@@ -6,9 +6,7 @@ import Turns
 /// know.
 struct NoticeSources {
   private var clanky: ClankyNotices
-  private var openclaw = OpenClawTurns()
-  private var pincer = PincerTurns()
-  private var joelclaw = JoelclawTurns()
+  private var decoders = TurnDecoders()
   private var events: [TurnEvent] = []
   /// The turns that wait, which are told of once each time that they do.
   private var waiting: Set<String> = []
@@ -29,12 +27,7 @@ struct NoticeSources {
     if isOfActions { return found }
     if line.shape == .own, let own = try own(line) { return own }
     events.removeAll(keepingCapacity: true)
-    if openclaw.decode(line, into: &events) || pincer.decode(line, into: &events)
-      || joelclaw.decode(line, into: &events)
-    {
-      return events.compactMap { notice($0) }
-    }
-    return []
+    return decoders.decode(line, into: &events) ? events.compactMap { notice($0) } : []
   }
 
   /// What a record of ours tells; nil for one of another type.
