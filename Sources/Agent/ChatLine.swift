@@ -114,24 +114,21 @@ public enum LinkNews: Equatable, Sendable {
   case ended(AnswerProblem)
 }
 
-/// Told what happens on a line to an agent, from within `WebClient.perform` or the line's
-/// `tick`.
-public protocol ChatListener: AnyObject {
+/// Waits while an agent is talked to, and is told what comes of it.
+open class ChatWaiter: Waiter {
+  /// Whether the person has asked for the end of the question that is under way.
+  public var isAborted = false
+  /// Whether the line ends a question by itself then; else waiting is over.
+  public var endsItself = false
+
   /// How the link is.
-  func chatLink(_ news: LinkNews)
+  open func link(_ news: LinkNews) {}
   /// Something of the question that is under way.
-  func chatNews(_ news: ChatNews)
-  /// The question is over; the next may be asked.
-  func chatEnded(_ end: ChatEnd)
+  open func news(_ news: ChatNews) {}
   /// The words go out now; from here on they may arrive.
   ///
   /// - Returns: why they must not; nil when they may.
-  func chatSends() -> AnswerProblem?
-}
-
-extension ChatListener {
-  /// They may.
-  public func chatSends() -> AnswerProblem? { nil }
+  open func sends() -> AnswerProblem? { nil }
 }
 
 /// What can be asked of an agent's conversations, beside a question.
@@ -146,11 +143,9 @@ public enum ChatList: Sendable {
   case ending(thread: String?, agent: String?)
 }
 
-/// An open line to an agent: one question at a time, and its answer, whatever becomes of the
+/// A way to talk to an agent: one question at a time, and its answer, whatever becomes of the
 /// connection in between.
 public protocol ChatLine: AnyObject {
-  /// Told what happens; set before the first `tick`.
-  var listener: (any ChatListener)? { get set }
   /// The server's address, for messages.
   var place: String { get }
   /// Whether a question is known by its key, so that a second try with the same key says
@@ -165,27 +160,31 @@ public protocol ChatLine: AnyObject {
   var silence: String? { get }
   /// Whether it tells that the server is there before words go out.
   var hasLink: Bool { get }
-  /// Asks; told by `chatNews`, and `chatEnded` at the end.
-  func ask(_ question: ChatQuestion)
-  /// Ends the question that is under way, if the backend can; its end is told as usual.
-  func abort()
-  /// Fetches a list, once the line is open.
+  /// Asks, and waits for the end; what comes before it is told to the waiter.
   ///
-  /// - Parameter then: told the lines, each a JSON object, or why there are none.
-  func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void)
+  /// - Throws: `LinkEnd.over` when it is waited for no more.
+  func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd
+  /// Fetches a list.
+  ///
+  /// - Returns: the lines, each a JSON object, or why there are none.
+  /// - Throws: `LinkEnd.over` when it is waited for no more.
+  func list(
+    _ list: ChatList, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure>
   /// Has a text spoken.
   ///
   /// - Parameters:
   ///   - text: what is to be said.
   ///   - agent: in whose voice; nil for the usual one.
-  ///   - then: told the audio, as the server made it, or why there is none.
+  /// - Returns: the audio, as the server made it, or why there is none.
+  /// - Throws: `LinkEnd.over` when it is waited for no more.
   func speak(
-    _ text: String, agent: String?, then: @escaping (Result<[UInt8], CallFailure>) -> Void)
-  /// Does what the time asks for.
+    _ text: String, agent: String?, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[UInt8], CallFailure>
+  /// Keeps a link open while nothing is asked.
   ///
-  /// - Parameter now: seconds of `Clock.monotonic`.
-  /// - Returns: the time at which to be called again at the latest.
-  func tick(now: Double) -> Double
+  /// - Throws: `LinkEnd.over` when waiting is over.
+  func rest(_ waiter: ChatWaiter) throws(LinkEnd) -> Never
   /// Ends the line without a word.
   func stop()
 }
@@ -204,8 +203,116 @@ extension ChatLine {
 
   /// There is none.
   public func speak(
-    _ text: String, agent: String?, then: @escaping (Result<[UInt8], CallFailure>) -> Void
-  ) {
-    then(.failure(CallFailure("this agent's server", "cannot speak", .failure)))
+    _ text: String, agent: String?, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[UInt8], CallFailure> {
+    .failure(CallFailure("this agent's server", "cannot speak", .failure))
   }
+
+  /// There is none where each question is a request.
+  public func rest(_ waiter: ChatWaiter) throws(LinkEnd) -> Never {
+    while true { try waiter.wait(until: .infinity) }
+  }
+
+  /// Nothing is left of a request that is not waited for.
+  public func stop() {}
+}
+
+// MARK: - Lines that are driven
+
+/// Told what happens on a line that is driven, from within `WebClient.perform` or its `tick`.
+protocol ChatListener: AnyObject {
+  /// How the link is.
+  func chatLink(_ news: LinkNews)
+  /// Something of the question that is under way.
+  func chatNews(_ news: ChatNews)
+  /// The question is over; the next may be asked.
+  func chatEnded(_ end: ChatEnd)
+  /// The words go out now; from here on they may arrive.
+  func chatSends() -> AnswerProblem?
+}
+
+/// A line that does what the time asks for, and tells a listener what happens.
+protocol DrivenLine: AnyObject {
+  var listener: (any ChatListener)? { get set }
+  var place: String { get }
+  var knowsKeys: Bool { get }
+  var dropsRepeats: Bool { get }
+  var hasPatience: Bool { get }
+  func ask(_ question: ChatQuestion)
+  func abort()
+  func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void)
+  /// - Returns: the time at which to be called again at the latest.
+  func tick(now: Double) -> Double
+  func stop()
+}
+
+extension DrivenLine {
+  var knowsKeys: Bool { true }
+  var dropsRepeats: Bool { false }
+  var hasPatience: Bool { false }
+}
+
+/// Drives such a line.
+final class DrivenChat: ChatLine, ChatListener {
+  private let line: any DrivenLine
+  private weak var waiter: ChatWaiter?
+  private var end: ChatEnd?
+  private var closed: AnswerProblem?
+
+  init(_ line: any DrivenLine) {
+    self.line = line
+    line.listener = self
+  }
+
+  var place: String { line.place }
+  var knowsKeys: Bool { line.knowsKeys }
+  var dropsRepeats: Bool { line.dropsRepeats }
+  var hasPatience: Bool { line.hasPatience }
+
+  func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
+    (self.waiter, end) = (waiter, nil)
+    line.ask(question)
+    waiter.endsItself = true
+    defer { waiter.endsItself = false }
+    var aborts = false
+    while true {
+      if waiter.isAborted, !aborts {
+        aborts = true
+        line.abort()
+      }
+      let next = line.tick(now: Clock.monotonic)
+      if let end { return end }
+      try waiter.wait(until: next)
+    }
+  }
+
+  func list(
+    _ list: ChatList, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+    self.waiter = waiter
+    var result: Result<[[UInt8]], CallFailure>?
+    line.list(list) { result = $0 }
+    while true {
+      let next = line.tick(now: Clock.monotonic)
+      if let result { return result }
+      if let closed { return .failure(CallFailure(place, closed.line, closed.status)) }
+      try waiter.wait(until: next)
+    }
+  }
+
+  func rest(_ waiter: ChatWaiter) throws(LinkEnd) -> Never {
+    self.waiter = waiter
+    while true { try waiter.wait(until: line.tick(now: Clock.monotonic)) }
+  }
+
+  func stop() { line.stop() }
+
+  func chatLink(_ news: LinkNews) {
+    if case .ended(let problem) = news { closed = problem }
+    waiter?.link(news)
+  }
+
+  func chatNews(_ news: ChatNews) { waiter?.news(news) }
+  func chatEnded(_ end: ChatEnd) { self.end = end }
+  func chatSends() -> AnswerProblem? { waiter?.sends() }
 }

@@ -194,8 +194,7 @@ public final class Follow: StreamLoop {
     }
   }
 
-  /// Events were lost: those of these numbers.
-  public func missed(_ numbers: ClosedRange<Int64>) {
+  public override func missed(_ numbers: ClosedRange<Int64>) {
     var gap = StreamGap()
     gap.numbers = numbers
     report(gap)
@@ -204,8 +203,7 @@ public final class Follow: StreamLoop {
   /// Events may be missing.
   public func report(_ gap: StreamGap) { lifecycle(notes.gap(gap)) }
 
-  /// Something larger than is wanted was skipped.
-  public func oversize(bytes: Int) {
+  public override func oversize(bytes: Int) {
     let thing = options.thing
     fault("\(thing) of \(bytes) bytes or more dropped: over --max-\(thing)-bytes")
   }
@@ -218,8 +216,7 @@ public final class Follow: StreamLoop {
     if let place { diagnostics.error(place, reason) } else { diagnostics.say(reason) }
   }
 
-  /// What a person is to know, and is no fault; one line.
-  public func note(_ words: String) { diagnostics.error(place, words) }
+  public override func note(_ words: String) { diagnostics.error(place, words) }
 
   private func lifecycle(_ record: String) {
     if notes.recordsWanted { output.write(record: record) }

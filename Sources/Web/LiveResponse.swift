@@ -38,15 +38,20 @@ public final class LiveResponse {
 
   /// Asks, and does not wait: `head` is nil before it is there.
   ///
-  /// - Parameters: as of `open`.
+  /// - Parameters:
+  ///   - waiter: waits.
+  ///   - request: as of `open`.
+  ///   - closing: what it means that the body ends; one line.
+  ///   - onSend: as of `Exchange`; false ends it as if the server had closed it.
   public init(
-    _ waiter: Waiter, _ request: Request, closing: String = "the server closed the stream"
+    _ waiter: Waiter, _ request: Request, closing: String = "the server closed the stream",
+    onSend: (() -> Bool)? = nil
   ) {
     self.waiter = waiter
     self.closing = closing
     place = request.address.display
     exchange = Exchange(
-      waiter.client, request,
+      waiter.client, request, onSend: onSend,
       onHead: { [unowned self] in
         found = $0
         return true
@@ -88,6 +93,9 @@ public final class LiveResponse {
     lastHeard = Clock.monotonic
     return UnsafeRawBufferPointer(rebasing: region[..<count])
   }
+
+  /// Whether the body has come to its end.
+  public var isComplete: Bool { end == .complete }
 
   /// Lets silence pass for life, while nobody listened.
   public func restart() { lastHeard = Clock.monotonic }

@@ -102,6 +102,15 @@ open class StreamLoop: Waiter {
   /// Nothing more will come.
   open func ended(_ end: StreamEnd, at place: String) {}
 
+  /// Events were lost: those of these numbers.
+  open func missed(_ numbers: ClosedRange<Int64>) {}
+
+  /// Something larger than is wanted was skipped.
+  open func oversize(bytes: Int) {}
+
+  /// What a person is to know, and is no fault; one line.
+  open func note(_ words: String) {}
+
   /// Something came that cannot be used; one line.
   open func fault(_ reason: String, at place: String?) {}
 }

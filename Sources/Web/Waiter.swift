@@ -79,11 +79,12 @@ open class Waiter {
   ///   - atOnce: the most that are under way.
   ///   - until: when all must have come, seconds of `Clock.monotonic`; what has not failed by
   ///     then is missing.
+  ///   - onSend: as of `Exchange`.
   ///   - enough: told each end and its place among the requests, as it comes; true ends all.
   /// - Returns: whether it was not too late.
   public final func fetch(
     _ requests: [Request], silence: Double, limit: Int, atOnce: Int = 6, until: Double = .infinity,
-    enough: (FetchEnd, Int) throws(LinkEnd) -> Bool
+    onSend: (() -> Bool)? = nil, enough: (FetchEnd, Int) throws(LinkEnd) -> Bool
   ) throws(LinkEnd) -> Bool {
     var running: [Int: Fetch] = [:]
     var ended: [(FetchEnd, Int)] = []
@@ -93,9 +94,9 @@ open class Waiter {
       let now = Clock.monotonic
       while next < requests.count, running.count < atOnce {
         let index = next
-        running[index] = Fetch(client, requests[index], now: now, silence: silence, limit: limit) {
-          ended.append(($0, index))
-        }
+        running[index] = Fetch(
+          client, requests[index], now: now, silence: silence, limit: limit, onSend: onSend
+        ) { ended.append(($0, index)) }
         next += 1
       }
       let due = running.values.reduce(until) { min($0, $1.tick(now: now)) }
@@ -116,10 +117,12 @@ open class Waiter {
   /// - Parameters: as of `fetch`.
   /// - Returns: `failed` also when it is too late.
   public final func end(
-    of request: Request, silence: Double = 45, limit: Int = Fetch.largest, until: Double = .infinity
+    of request: Request, silence: Double = 45, limit: Int = Fetch.largest,
+    until: Double = .infinity,
+    onSend: (() -> Bool)? = nil
   ) throws(LinkEnd) -> FetchEnd {
     var found = FetchEnd.failed("no answer")
-    _ = try fetch([request], silence: silence, limit: limit, until: until) {
+    _ = try fetch([request], silence: silence, limit: limit, until: until, onSend: onSend) {
       end, _ throws(LinkEnd) in
       found = end
       return true

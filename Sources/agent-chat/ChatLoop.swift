@@ -7,9 +7,8 @@ import Web
 
 /// Drives the line to an agent: one question at a time, or a list, until it has ended. What
 /// comes is handed to a view.
-final class ChatLoop: ChatListener {
+final class ChatLoop: ChatWaiter {
   private let line: any ChatLine
-  private let client: WebClient
   private let view: any ChatView
   private let options: ChatOptions
   private let diagnostics: Diagnostics
@@ -23,9 +22,16 @@ final class ChatLoop: ChatListener {
   /// The person asked for the end by ^C; in a question, it is then waited for until so long.
   private var abortUntil: Double?
   private var writing: WriteFailure?
+  /// What is waited for at most: the answer to a question, anything, or also a key.
+  private enum Purpose { case answer, list, key }
+  private var purpose = Purpose.list
+  /// A signal that ends a list, or a key that is waited for.
+  private var signal: Int32?
   /// When something of the answer came last, seconds of `Clock.monotonic`.
   private var lastNews = 0.0
   private var lastWait: String?
+  /// Whether nobody reads what is printed.
+  private var gone = false
 
   /// What is known of the question by way of the outbox.
   private(set) var trace = PromptTrace()
@@ -48,13 +54,12 @@ final class ChatLoop: ChatListener {
     diagnostics: Diagnostics
   ) {
     self.line = line
-    client = agent.client
     self.view = view
     self.options = options
     self.diagnostics = diagnostics
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     deadline = options.reconnect.maxTime.map { Clock.monotonic + $0 } ?? .infinity
-    line.listener = self
+    super.init(agent.client)
   }
 
   // MARK: - What is asked for
@@ -72,20 +77,12 @@ final class ChatLoop: ChatListener {
   /// Asks, and waits for the end, which has been shown when this returns.
   func ask(_ question: ChatQuestion) throws -> ChatEnd {
     (end, abortUntil, lastNews) = (nil, nil, Clock.monotonic)
+    (purpose, isAborted) = (.answer, false)
     trace = PromptTrace()
     view.begin()
-    line.ask(question)
-    while end == nil {
-      let limit = min(deadline, limitOfSilence, abortUntil ?? .infinity)
-      if let signal = try turn(until: limit, isDone: { end != nil }) { heed(signal) }
-      let now = Clock.monotonic
-      if end == nil, let abortUntil, now >= abortUntil { end = .aborted(nil) }
-      if end == nil, now >= deadline { end = .lost("no answer in \(maxTime) s") }
-      if end == nil, now >= limitOfSilence {
-        let patience = Latency.seconds(options.timeout ?? 0)
-        end = .lost("nothing of the answer came for \(patience) s")
-      }
-    }
+    do throws(LinkEnd) { end = try line.ask(question, self) } catch {}
+    if let writing, writing.code != EINTR { throw writing }
+    if gone { throw WriteFailure(code: EPIPE) }
     let outcome = end ?? .aborted(nil)
     if writing == nil { try view.finish(outcome) }
     return outcome
@@ -100,38 +97,32 @@ final class ChatLoop: ChatListener {
 
   /// Fetches a list.
   func list(_ list: ChatList) throws -> [[UInt8]] {
-    var result: Result<[[UInt8]], CallFailure>?
-    line.list(list) { result = $0 }
-    while result == nil {
-      if let signal = try turn(until: deadline, isDone: { result != nil || closed != nil }) {
-        die(signal)
-      }
-      if result == nil, let closed { throw CallFailure(place, closed.line, closed.status) }
-      if result == nil, Clock.monotonic >= deadline {
-        throw CallFailure(place, "no answer in \(maxTime) s", .temporary)
-      }
-    }
+    let rows = try waitFor { () throws(LinkEnd) in try line.list(list, self) }
     line.stop()
-    return try result?.get() ?? []
+    return try rows.get()
+  }
+
+  /// Waits for what a line fetches.
+  private func waitFor<Value>(
+    _ fetch: () throws(LinkEnd) -> Result<Value, CallFailure>
+  ) throws -> Result<Value, CallFailure> {
+    (purpose, signal) = (.list, nil)
+    do throws(LinkEnd) { return try fetch() } catch {
+      if let signal { die(signal) }
+      if gone { throw WriteFailure(code: EPIPE) }
+      return .failure(CallFailure(place, "no answer in \(maxTime) s", .temporary))
+    }
   }
 
   /// Has the answer spoken. That it cannot be is told and no more: the answer is there.
   private func speak(_ file: SpeechFile) throws {
     guard !view.answer.isEmpty else { return }
-    var result: Result<[UInt8], CallFailure>?
-    line.speak(view.answer, agent: options.agent) { result = $0 }
-    while result == nil {
-      if let signal = try turn(until: deadline, isDone: { result != nil || closed != nil }) {
-        die(signal)
-      }
-      if result == nil, Clock.monotonic >= deadline {
-        result = .failure(CallFailure(place, "no answer in \(maxTime) s", .temporary))
-      }
+    let result = try waitFor { () throws(LinkEnd) in
+      try line.speak(view.answer, agent: options.agent, self)
     }
     switch result {
     case .success(let bytes): if let reason = file.write(bytes) { diagnostics.say(reason) }
     case .failure(let failure): diagnostics.say("no audio: \(failure.message)")
-    case nil: break
     }
   }
 
@@ -163,28 +154,67 @@ final class ChatLoop: ChatListener {
 
   // MARK: - The loop
 
-  /// Does what there is to do, and waits for more.
+  /// Keeps the link until a key is there, the line is closed, or a signal comes.
   ///
-  /// - Parameters:
-  ///   - limit: the longest wait, seconds of `Clock.monotonic`.
-  ///   - input: whether to come back when something can be read, too.
-  ///   - isDone: asked whether there is anything to wait for.
-  func turn(
-    until limit: Double, orInput input: Bool = false, isDone: () -> Bool
-  ) throws -> Int32? {
-    client.perform()
-    let next = line.tick(now: Clock.monotonic)
-    if writing == nil {
-      do { try view.flush() } catch { writing = error }
-    }
+  /// - Returns: the signal.
+  func waitForKey() throws -> Int32? {
+    (purpose, signal) = (.key, nil)
+    do throws(LinkEnd) { try line.rest(self) } catch {}
     if let writing, writing.code != EINTR { throw writing }
-    if isDone() { return nil }
-    client.wait(
-      seconds: min(next, limit) - Clock.monotonic,
-      reading: [EndSignals.descriptor] + (input ? [0] : []), closing: [1])
-    if let signal = EndSignals.next() { return signal }
-    if OutputEnd.isClosed { throw WriteFailure(code: EPIPE) }
-    return nil
+    if gone { throw WriteFailure(code: EPIPE) }
+    return signal
+  }
+
+  override var isOver: Bool { false }
+
+  override var descriptors: [Int32] {
+    [EndSignals.descriptor] + (purpose == .key ? [0] : [])
+  }
+
+  override func willWait() throws(LinkEnd) -> Double {
+    if writing == nil {
+      do throws(WriteFailure) { try view.flush() } catch { writing = error }
+    }
+    if let writing, writing.code != EINTR { throw .over }
+    if purpose != .answer, closed != nil { throw .over }
+    let now = Clock.monotonic
+    switch purpose {
+    case .key:
+      if hasKey { throw .over }
+      return .infinity
+    case .list:
+      if now >= deadline { throw .over }
+      return deadline
+    case .answer:
+      if let abortUntil, now >= abortUntil { end = .aborted(nil) }
+      if end == nil, now >= deadline { end = .lost("no answer in \(maxTime) s") }
+      if end == nil, now >= limitOfSilence {
+        let patience = Latency.seconds(options.timeout ?? 0)
+        end = .lost("nothing of the answer came for \(patience) s")
+      }
+      if end != nil { throw .over }
+      return min(deadline, limitOfSilence, abortUntil ?? .infinity)
+    }
+  }
+
+  private var hasKey: Bool {
+    var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
+
+  override func hasWaited() throws(LinkEnd) {
+    if let signal = EndSignals.next() {
+      if purpose != .answer {
+        self.signal = signal
+        throw .over
+      }
+      heed(signal)
+      if isAborted, !endsItself { throw .over }
+    }
+    if OutputEnd.isClosed {
+      gone = true
+      throw .over
+    }
   }
 
   /// ^C ends the run, and then the command; another one does so at once.
@@ -193,7 +223,7 @@ final class ChatLoop: ChatListener {
     if signal == SIGWINCH || signal == SIGCONT { return }
     guard signal == SIGINT, abortUntil == nil else { die(signal) }
     abortUntil = Clock.monotonic + Self.abortTime
-    line.abort()
+    isAborted = true
   }
 
   /// Ends the line.
@@ -207,7 +237,7 @@ final class ChatLoop: ChatListener {
 
   // MARK: - What the line tells
 
-  func chatLink(_ news: LinkNews) {
+  override func link(_ news: LinkNews) {
     trace.take(news)
     switch news {
     case .open(let place, let isFirst, let down):
@@ -228,7 +258,7 @@ final class ChatLoop: ChatListener {
     }
   }
 
-  func chatNews(_ news: ChatNews) {
+  override func news(_ news: ChatNews) {
     trace.take(news)
     if case .ambient(let message) = news {
       guard message.state != .partial, options.form == .text else { return take(news) }
@@ -246,9 +276,7 @@ final class ChatLoop: ChatListener {
     }
   }
 
-  func chatEnded(_ end: ChatEnd) { self.end = end }
-
-  func chatSends() -> AnswerProblem? {
+  override func sends() -> AnswerProblem? {
     // A question that is said again is one.
     if trace.hasBegun { return nil }
     if let problem = onSending() {

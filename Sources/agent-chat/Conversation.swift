@@ -75,7 +75,7 @@ final class Conversation {
       var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
       if poll(&entry, 1, 0) > 0 { return true }
       do {
-        switch try loop.turn(until: .infinity, orInput: true, isDone: { loop.closed != nil }) {
+        switch try loop.waitForKey() {
         case nil: break
         case SIGWINCH: editor?.resize()
         case SIGCONT: editor?.resume()

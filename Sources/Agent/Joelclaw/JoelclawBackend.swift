@@ -46,7 +46,7 @@ struct JoelclawBackend: AgentBackend {
     if !wishes.isTalk, agent.profile.pds != nil {
       return PDSChat(try PDSAccess(agent), agent.origin(.joelclaw), wishes)
     }
-    return try JoelclawChat(agent, wishes)
+    return DrivenChat(try JoelclawChat(agent, wishes))
   }
 }
 

@@ -5,7 +5,7 @@ import Web
 
 /// A line to the agent behind a gateway: one prompt in flight, which is never sent twice
 /// (CONTRACT.md 4).
-final class JoelclawChat: ChatLine {
+final class JoelclawChat: DrivenLine {
   weak var listener: (any ChatListener)?
   let place: String
   var knowsKeys: Bool { false }

@@ -7,201 +7,173 @@ import Web
 /// without a stream. The server keeps no conversation: all that was said goes with each
 /// question, and is kept here.
 final class ClaudioChat: ChatLine {
-  weak var listener: (any ChatListener)?
   var place: String { server.base.display }
   var knowsKeys: Bool { false }
   var hasLink: Bool { false }
-  private let client: WebClient
   private let server: AgentServer
   private let origin: RecordOrigin
   /// Seconds without a byte after which an answer is given up.
   private let silence: Double
-  private var fetches: [Int: Fetch] = [:]
-  private var lastFetch = 0
   /// What was said so far, as the server wants it.
   private var said: [[UInt8]] = []
-  private var turn: TurnRecord?
-  /// Which fetch brings the answer.
-  private var asking: Int?
 
   init(_ agent: AgentAccess, policy: StreamPolicy) {
-    client = agent.client
     server = agent.backend
     origin = agent.origin(.claudio)
     silence = policy.idleTimeout ?? .infinity
   }
 
-  func tick(now: Double) -> Double {
-    fetches.values.reduce(.infinity) { min($0, $1.tick(now: now)) }
-  }
-
-  func stop() {
-    for fetch in fetches.values { fetch.cancel() }
-    fetches = [:]
-    (turn, asking) = (nil, nil)
-  }
-
   // MARK: - Asking
 
-  func ask(_ question: ChatQuestion) {
-    if !question.attachments.isEmpty { return refuse("takes no files") }
-    if question.thread != nil { return refuse("has no threads") }
+  func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
+    let fault = !question.attachments.isEmpty ? "takes no files" : "has no threads"
+    if !question.attachments.isEmpty || question.thread != nil {
+      return .refused(AnswerProblem("Claudio's server \(fault)", .failure))
+    }
     let words = RecordText().string("role", "user").string("content", question.text).bytes
     let body = RecordText().list("messages", said + [words]).string("agent", question.agent)
     var turn = TurnRecord(
       origin, id: question.key, thread: question.agent ?? "main", state: .running, time: .now())
     turn.agent = question.agent
     turn.started = turn.time
-    self.turn = turn
-    listener?.chatNews(.turn(turn))
+    waiter.news(.turn(turn))
     // Why the words did not go out when they could.
     var withheld: AnswerProblem?
-    let onSend = { [unowned self] in
-      withheld = listener?.chatSends()
-      return withheld == nil
-    }
-    asking = fetch("api/chat/agent", body, onSend: onSend) { [unowned self] result in
-      asking = nil
-      if let withheld { return finish(.refused(withheld)) }
-      switch result {
-      case .success(let reply): take(reply, words)
-      case .failure(let failure): finish(Self.end(failure))
+    let reply: Result<Caller.Reply, AnswerFailure>
+    do throws(LinkEnd) {
+      reply = try self.reply("api/chat/agent", body, waiter) {
+        withheld = waiter.sends()
+        return withheld == nil
       }
+    } catch {
+      guard waiter.isAborted else { throw error }
+      return finish(turn, .aborted(nil), waiter)
+    }
+    if let withheld { return finish(turn, .refused(withheld), waiter) }
+    switch reply {
+    // A POST is not sent again: whether it was done, nobody knows.
+    case .failure(.network(let reason)): return finish(turn, .lost(reason), waiter)
+    case .failure(.answer(let problem)): return finish(turn, .refused(problem), waiter)
+    case .success(let reply): return take(reply, words, turn, waiter)
     }
   }
 
-  func abort() {
-    guard let asking, turn != nil else { return listener?.chatEnded(.aborted(nil)) ?? () }
-    fetches.removeValue(forKey: asking)?.cancel()
-    self.asking = nil
-    finish(.aborted(nil))
-  }
-
-  private func refuse(_ reason: String) {
-    listener?.chatEnded(.refused(AnswerProblem("Claudio's server \(reason)", .failure)))
-  }
-
-  private func take(_ reply: Caller.Reply, _ words: [UInt8]) {
+  private func take(
+    _ reply: Caller.Reply, _ words: [UInt8], _ turn: TurnRecord, _ waiter: ChatWaiter
+  ) -> ChatEnd {
     let json = try? reply.body.withUnsafeBytes { try JSONValue.parse($0) }
     guard let message = json?["choices"]?.elements.first?["message"],
       let text = OpenClawMessage.text(of: message)
     else {
       let reason = "\(reply.head.summary): not an answer of Claudio's server"
-      return finish(.refused(AnswerProblem(reason, .failure, isStray: true)))
+      return finish(turn, .refused(AnswerProblem(reason, .failure, isStray: true)), waiter)
     }
     said += [words, RecordText().string("role", "assistant").string("content", text).bytes]
+    var turn = turn
     // An agent that chose silence said nothing.
-    if let turn, !text.isEmpty {
+    if !text.isEmpty {
       var record = MessageRecord(
         origin, id: turn.id, thread: turn.thread, role: .assistant, text: text, state: .final,
         time: .now())
       record.turn = turn.id
-      self.turn?.message = record.id
-      listener?.chatNews(.message(record))
+      turn.message = record.id
+      waiter.news(.message(record))
     }
-    finish(.answered)
+    return finish(turn, .answered, waiter)
   }
 
-  private func finish(_ end: ChatEnd) {
-    if let record = turn?.ended(end, now: .now()) { listener?.chatNews(.turn(record)) }
-    turn = nil
-    listener?.chatEnded(end)
-  }
-
-  /// A POST is not sent again: whether it was done, nobody knows.
-  private static func end(_ failure: HTTPFailure) -> ChatEnd {
-    switch failure {
-    case .network(let reason): .lost(reason)
-    case .answer(let problem): .refused(problem)
-    }
+  private func finish(_ turn: TurnRecord, _ end: ChatEnd, _ waiter: ChatWaiter) -> ChatEnd {
+    if let record = turn.ended(end, now: .now()) { waiter.news(.turn(record)) }
+    return end
   }
 
   // MARK: - Lists and audio
 
-  func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void) {
+  func list(
+    _ list: ChatList, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
     guard case .agents = list else {
-      return then(
-        .failure(CallFailure(server.base.display, "Claudio's server keeps no threads", .failure)))
+      return .failure(CallFailure(place, "Claudio's server keeps no threads", .failure))
     }
-    let place = server.base.display
-    fetch("api/agents", nil) { result in
-      do throws(CallFailure) {
-        switch result {
-        case .success(let reply):
-          then(.success(try Answer.list(reply, "agents", place: place)))
-        case .failure(let failure): throw failure.at(place)
-        }
-      } catch {
-        then(.failure(error))
-      }
-    }
+    return Answer.list(try reply("api/agents", nil, waiter), "agents", place: place)
   }
 
   func speak(
-    _ text: String, agent: String?, then: @escaping (Result<[UInt8], CallFailure>) -> Void
-  ) {
-    let place = server.base.display
-    fetch("api/tts", RecordText().string("text", text).string("agent", agent)) { result in
-      switch result {
-      case .success(let reply):
-        let type = reply.head.value("Content-Type")?.lowercased() ?? "audio"
-        let isAudio = type.hasPrefix("audio") || type.hasPrefix("application/octet-stream")
-        if isAudio, !reply.body.isEmpty { return then(.success(reply.body)) }
-        let reason = "\(reply.head.summary): no audio"
-        then(.failure(CallFailure(place, reason, .failure)))
-      case .failure(let failure): then(.failure(failure.at(place)))
-      }
+    _ text: String, agent: String?, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[UInt8], CallFailure> {
+    let body = RecordText().string("text", text).string("agent", agent)
+    switch try reply("api/tts", body, waiter) {
+    case .failure(let failure): return .failure(failure.at(place))
+    case .success(let reply):
+      let type = reply.head.value("Content-Type")?.lowercased() ?? "audio"
+      let isAudio = type.hasPrefix("audio") || type.hasPrefix("application/octet-stream")
+      if isAudio, !reply.body.isEmpty { return .success(reply.body) }
+      return .failure(CallFailure(place, "\(reply.head.summary): no audio", .failure))
     }
   }
 
-  // MARK: - Requests
-
-  /// Why there is no answer.
-  private enum HTTPFailure: Error {
-    case network(String)
-    case answer(AnswerProblem)
-
-    func at(_ place: String) -> CallFailure {
-      switch self {
-      case .network(let reason): CallFailure(place, reason, .temporary)
-      case .answer(let problem): CallFailure(place, problem)
-      }
-    }
-  }
-
-  @discardableResult
-  private func fetch(
-    _ path: String, _ body: RecordText?, onSend: (() -> Bool)? = nil,
-    then: @escaping (Result<Caller.Reply, HTTPFailure>) -> Void
-  ) -> Int {
-    lastFetch += 1
-    let number = lastFetch
-    let method = body == nil ? "GET" : "POST"
+  private func reply(
+    _ path: String, _ body: RecordText?, _ waiter: Waiter, onSend: (() -> Bool)? = nil
+  ) throws(LinkEnd) -> Result<Caller.Reply, AnswerFailure> {
     let request: Request
     do throws(SettingsError) {
-      request = try server.request(path, method: method, body: body?.bytes)
+      request = try server.request(path, method: body == nil ? "GET" : "POST", body: body?.bytes)
     } catch {
-      then(.failure(.answer(AnswerProblem(error.message, error.status))))
-      return number
+      return .failure(.answer(AnswerProblem(error.message, error.status)))
     }
+    return try server.reply(to: request, waiter, silence: silence, onSend: onSend)
+  }
+}
+
+/// Why there is no answer to a request.
+enum AnswerFailure: Error {
+  case network(String)
+  case answer(AnswerProblem)
+
+  func at(_ place: String) -> CallFailure {
+    switch self {
+    case .network(let reason): CallFailure(place, reason, .temporary)
+    case .answer(let problem): CallFailure(place, problem)
+    }
+  }
+}
+
+extension AgentServer {
+  /// Asks, and waits for the whole answer.
+  ///
+  /// - Parameters:
+  ///   - silence: seconds without a byte after which it is given up.
+  ///   - onSend: as of `Exchange`.
+  func reply(
+    to request: Request, _ waiter: Waiter, silence: Double = 45, onSend: (() -> Bool)? = nil
+  ) throws(LinkEnd) -> Result<Caller.Reply, AnswerFailure> {
     let start = Clock.monotonic
-    fetches[number] = Fetch(client, request, now: start, silence: silence, onSend: onSend) {
-      [unowned self] end in
-      fetches[number] = nil
-      switch end {
-      case .failed(let reason): then(.failure(.network(reason)))
-      case .unusable(let reason):
-        then(.failure(.answer(AnswerProblem(reason, .failure, isStray: true))))
-      case .response(let head, let body):
-        if let problem = server.problem(of: head, body, method: method) {
-          return then(.failure(.answer(problem)))
-        }
-        then(
-          .success(
-            Caller.Reply(head: head, body: body, seconds: Clock.monotonic - start)))
+    switch try waiter.end(of: request, silence: silence, onSend: onSend) {
+    case .failed(let reason): return .failure(.network(reason))
+    case .unusable(let reason):
+      return .failure(.answer(AnswerProblem(reason, .failure, isStray: true)))
+    case .response(let head, let body):
+      if let problem = problem(of: head, body, method: request.method) {
+        return .failure(.answer(problem))
       }
+      return .success(Caller.Reply(head: head, body: body, seconds: Clock.monotonic - start))
     }
-    return number
+  }
+}
+
+extension Answer {
+  /// The rows of a list that was asked for.
+  static func list(
+    _ reply: Result<Caller.Reply, AnswerFailure>, _ name: String, place: String
+  ) -> Result<[[UInt8]], CallFailure> {
+    do throws(CallFailure) {
+      switch reply {
+      case .failure(let failure): throw failure.at(place)
+      case .success(let reply): return .success(try list(reply, name, place: place))
+      }
+    } catch {
+      return .failure(error)
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import Web
 /// A line to an agent behind a gateway. A connection that is lost between question and answer
 /// is taken up again: what was said is looked for before it is said again, with the same
 /// key (Agent/OpenClaw/CONTRACT.md 2 and 6).
-final class GatewayChat: ChatLine {
+final class GatewayChat: DrivenLine {
   weak var listener: (any ChatListener)?
   var place: String { link.place }
   private var link: GatewayLink!

@@ -41,9 +41,10 @@ struct OpenClawBackend: AgentBackend {
         ? ResponsesChat(agent, policy: policy) : ClaudioChat(agent, policy: policy)
     }
     if policy.idleTimeout == nil { policy.idleTimeout = Self.ticks }
-    return GatewayChat(
-      agent.client, try GatewayKeys(agent), scopes: wishes.isTalk ? [.read, .write] : [.read],
-      waits: wishes.waits, origin: agent.origin(.openclaw), policy: policy)
+    return DrivenChat(
+      GatewayChat(
+        agent.client, try GatewayKeys(agent), scopes: wishes.isTalk ? [.read, .write] : [.read],
+        waits: wishes.waits, origin: agent.origin(.openclaw), policy: policy))
   }
 
   /// Whether a URL is that of the OpenResponses endpoint; any other is Claudio's own.

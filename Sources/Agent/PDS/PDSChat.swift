@@ -4,7 +4,6 @@ import Web
 
 /// The conversations on a personal data server: they can be read, and nobody answers there.
 final class PDSChat: ChatLine {
-  weak var listener: (any ChatListener)?
   let place: String
   var knowsKeys: Bool { false }
   var silence: String? { Self.silence }
@@ -27,32 +26,29 @@ final class PDSChat: ChatLine {
     patience = wishes.patience
   }
 
-  func ask(_ question: ChatQuestion) {
-    listener?.chatEnded(.refused(AnswerProblem(Self.silence, .failure)))
+  func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
+    .refused(AnswerProblem(Self.silence, .failure))
   }
 
-  func abort() { listener?.chatEnded(.aborted(nil)) }
-
-  func tick(now: Double) -> Double { .infinity }
-
-  func stop() {}
-
-  func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void) {
+  func list(
+    _ list: ChatList, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
     do {
-      then(.success(try rows(list)))
+      return .success(try rows(list, waiter))
     } catch {
       let failure = error as? CallFailure
-      then(.failure(failure ?? CallFailure(place, "\(error)", .failure)))
+      return .failure(failure ?? CallFailure(place, "\(error)", .failure))
     }
   }
 
-  private func rows(_ list: ChatList) throws -> [[UInt8]] {
+  private func rows(_ list: ChatList, _ waiter: ChatWaiter) throws -> [[UInt8]] {
     switch list {
     case .agents: throw CallFailure(place, "a personal data server has no agents", .failure)
     case .ending:
       throw CallFailure(place, Self.silence, .failure)
     case .threads:
-      return try read(PDSConversations.threads, "not a conversation", reader.thread).map(\.bytes)
+      return try read(PDSConversations.threads, "not a conversation", waiter, reader.thread).map(
+        \.bytes)
     case .history(let thread, let agent, let count):
       if agent != nil { throw CallFailure(place, "a personal data server has no agents", .failure) }
       let key = try thread.map { name in
@@ -62,7 +58,8 @@ final class PDSChat: ChatLine {
         return key
       }
       var wanted = key
-      let said = try read(PDSConversations.messages, "of no conversation", reader.message) { said in
+      let said = try read(PDSConversations.messages, "of no conversation", waiter, reader.message) {
+        said in
         wanted = wanted ?? said.thread
         return said.thread == wanted
       }
@@ -79,7 +76,7 @@ final class PDSChat: ChatLine {
   /// What can be made of the records of a collection, the newest first. That there are others
   /// is told once.
   private func read<Record>(
-    _ name: String, _ fault: String, _ record: ([UInt8]) -> Record?,
+    _ name: String, _ fault: String, _ waiter: ChatWaiter, _ record: ([UInt8]) -> Record?,
     where isWanted: (Record) -> Bool = { _ in true }
   ) throws -> [Record] {
     guard let collection = NSID(name) else { return [] }
@@ -97,7 +94,7 @@ final class PDSChat: ChatLine {
       })
     if bad > 0 {
       let words = bad == 1 ? "1 record is \(fault)" : "\(bad) records are \(fault)"
-      listener?.chatLink(.fault("\(collection): \(words)"))
+      waiter.link(.fault("\(collection): \(words)"))
     }
     return found
   }

@@ -39,14 +39,21 @@ struct PincerBackend: AgentBackend {
       return resume
     }
     var stream = FollowedStream(server.base.display, resume: resume) { follow in
-      let driver = LinkDriver(follow)
-      var policy = follow.policy
-      policy.lastEventID = follow.lastID
-      return driver.run(
-        PincerWatch(
-          follow.client, server, thread: thread, policy: policy,
-          given: resume.flatMap { Int64($0.state.lastEventID) } ?? 0, handler: driver))
+      let watch = PincerWatch(
+        follow, server, thread: thread, last: follow.lastNumber ?? 0,
+        given: resume.flatMap { Int64($0.state.lastEventID) } ?? 0)
+      return { () throws(LinkEnd) in
+        follow.restart(behind: watch.last)
+        try watch.run { event, message throws(LinkEnd) in
+          let id = Array(String(watch.last).utf8)
+          try follow.print(
+            HeldEvent(type: Array(event.name.utf8), id: id, data: message),
+            number: event.sequence == 0 ? nil : event.sequence)
+        }
+      }
     }
+    stream.isNumbered = true
+    stream.judge = server.pincerProblem
     if stream.lastEventID.isEmpty { stream.lastEventID = String(wishes.from ?? 0) }
     stream.usualSilence = Self.usualSilence
     return stream

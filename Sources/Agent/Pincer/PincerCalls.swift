@@ -56,12 +56,10 @@ final class PincerCalls {
     _ method: PincerMethod, _ question: RecordText = RecordText(), silence: Double = patience,
     then: @escaping (Outcome) -> Void
   ) {
-    var request: Request
-    do throws(SettingsError) {
-      request = try server.request(method.path, method: "POST", body: question.bytes)
-      request.mayRepeat = method.isReading
-    } catch {
-      return then(.failure(.refused(AnswerProblem(error.message, error.status), nil)))
+    let request: Request
+    switch self.request(method, question) {
+    case .failure(let failure): return then(.failure(failure))
+    case .success(let made): request = made
     }
     last += 1
     let number = last
@@ -69,6 +67,32 @@ final class PincerCalls {
       [unowned self] end in
       fetches[number] = nil
       then(outcome(end))
+    }
+  }
+
+  /// Asks, and waits.
+  ///
+  /// - Parameters: as of `call`, and when it is given up, seconds of `Clock.monotonic`.
+  func ask(
+    _ method: PincerMethod, _ question: RecordText = RecordText(), _ waiter: Waiter,
+    until: Double = .infinity
+  ) throws(LinkEnd) -> Outcome {
+    switch request(method, question) {
+    case .failure(let failure): return .failure(failure)
+    case .success(let request):
+      return outcome(try waiter.end(of: request, silence: Self.patience, until: until))
+    }
+  }
+
+  private func request(
+    _ method: PincerMethod, _ question: RecordText
+  ) -> Result<Request, Failure> {
+    do throws(SettingsError) {
+      var request = try server.request(method.path, method: "POST", body: question.bytes)
+      request.mayRepeat = method.isReading
+      return .success(request)
+    } catch {
+      return .failure(.refused(AnswerProblem(error.message, error.status), nil))
     }
   }
 
@@ -105,6 +129,12 @@ final class PincerCalls {
 }
 
 extension AgentServer {
+  /// What an answer means that is not the stream which was asked for.
+  func pincerProblem(_ head: ResponseHead, _ body: [UInt8]) -> AnswerProblem {
+    problem(of: head, body, method: "POST")
+      ?? AnswerProblem("\(head.summary): not a stream of a Pincer server", .failure)
+  }
+
   /// What a refusal of a Connect server means that came within a stream.
   func problem(of error: ConnectError, _ head: ResponseHead) -> AnswerProblem {
     AnswerProblem(words(for: error, head), error.code.status)

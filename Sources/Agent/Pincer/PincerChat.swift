@@ -6,245 +6,6 @@ import Web
 /// (Agent/Pincer/CONTRACT.md 4.3): what its own stream does not tell is found by watching the
 /// thread behind the number at which it stood before.
 final class PincerChat: ChatLine {
-  /// How far a question is.
-  enum Phase {
-    case idle
-    /// The thread is made, or asked for its last number; again at a time.
-    case preparing(ChatQuestion, again: Double)
-    case asking(ConnectStream)
-    case watching(PincerWatch)
-  }
-
-  weak var listener: (any ChatListener)?
-  let place: String
-  var knowsKeys: Bool { false }
-  var hasPatience: Bool { true }
-  let origin: RecordOrigin
-  let calls: PincerCalls
-  let client: WebClient
-  let wishes: ChatWishes
-  let finder: PincerFinder
-  private let lists: PincerLists
-  private var reconnect: Reconnect
-  var phase = Phase.idle
-  var turn: PincerTurn?
-  private var records: PincerRecords
-  /// The thread that was made for this conversation.
-  private var made: String?
-  /// When something of the answer came last, seconds of `Clock.monotonic`.
-  var lastNews = 0.0
-  /// Whether the server says that the turn is over, and not how.
-  var isDead = false
-  /// Whether there was a connection for the question, and why it was not used then.
-  private(set) var isSent = false
-  private(set) var withheld: AnswerProblem?
-
-  init(_ agent: AgentAccess, _ wishes: ChatWishes) {
-    client = agent.client
-    self.wishes = wishes
-    place = agent.backend.base.display
-    origin = agent.origin(.pincer)
-    calls = PincerCalls(agent.client, agent.backend)
-    finder = PincerFinder(calls)
-    lists = PincerLists(calls, origin)
-    reconnect = Reconnect(wishes.policy)
-    records = PincerRecords(origin)
-  }
-
-  func tick(now: Double) -> Double {
-    // Not from within what a stream tells.
-    if case .watching = phase { settle() }
-    var next = min(calls.tick(now: now), finder.tick(now: now))
-    switch phase {
-    case .preparing(let question, let again):
-      if again <= now { prepare(question) } else { next = min(next, again) }
-    case .asking(let stream):
-      next = min(next, stream.tick(now: now), silence(of: stream))
-      if next <= now, case .asking = phase, now >= silence(of: stream) {
-        watch()
-        return tick(now: now)
-      }
-    case .watching(let watch): next = min(next, watch.tick(now: now))
-    case .idle: return next
-    }
-    let limit = deadline
-    if now >= limit { giveUp() }
-    return min(next, limit)
-  }
-
-  func stop() {
-    calls.stop()
-    leave()
-  }
-
-  /// Ends what is under way without a word.
-  func leave() {
-    switch phase {
-    case .asking(let stream): stream.cancel()
-    case .watching(let watch): watch.stop()
-    case .idle, .preparing: break
-    }
-    phase = .idle
-  }
-
-  // MARK: - Asking
-
-  func ask(_ question: ChatQuestion) {
-    let problem: String? =
-      !question.attachments.isEmpty
-      ? "a Pincer server takes no files"
-      : question.agent != nil ? "a Pincer server has one agent, which has no name" : nil
-    if let problem {
-      listener?.chatEnded(.refused(AnswerProblem(problem, .failure)))
-      return
-    }
-    reconnect = Reconnect(wishes.policy)
-    lastNews = Clock.monotonic
-    prepare(question)
-  }
-
-  /// A turn cannot be ended from outside.
-  func abort() {
-    let wasSent = turn != nil
-    calls.stop()
-    leave()
-    turn = nil
-    if wasSent { listener?.chatLink(.fault("the turn goes on: a Pincer server ends none")) }
-    listener?.chatEnded(.aborted(nil))
-  }
-
-  private func prepare(_ question: ChatQuestion) {
-    phase = .preparing(question, again: .infinity)
-    let thread = question.thread ?? made
-    let method: PincerMethod = thread == nil ? .createThread : .listThreadMessages
-    let params = RecordText().string("threadId", thread)
-    calls.call(method, thread == nil ? params : params.number("pageSize", 1)) {
-      [unowned self] outcome in
-      switch outcome {
-      case .success(let reply):
-        let id = thread ?? reply.value.pincerText("threadId")
-        guard !id.isEmpty, let last = reply.value.pincerNumber("lastSequence") else {
-          return finish(
-            .refused(AnswerProblem("\(method.name): the answer has no thread", .failure)))
-        }
-        if thread == nil { tellThread(id) }
-        send(question, thread: id, base: last)
-      case .failure(let failure): unprepared(question, failure.problem)
-      }
-    }
-  }
-
-  private func tellThread(_ id: String) {
-    made = id
-    listener?.chatNews(.thread(ThreadRecord(origin, id: id, time: .now())))
-  }
-
-  /// Nothing was sent yet: it may be tried again.
-  private func unprepared(_ question: ChatQuestion, _ problem: AnswerProblem) {
-    let now = Clock.monotonic
-    guard problem.status == .temporary, let wait = reconnect.failed(now: now) else {
-      return finish(.refused(problem))
-    }
-    phase = .preparing(question, again: now + wait)
-    listener?.chatLink(.lost(problem.line, wait: wait))
-  }
-
-  private func send(_ question: ChatQuestion, thread: String, base: Int64) {
-    let now = Clock.monotonic
-    let (isFirst, down) = reconnect.opened(now: now)
-    listener?.chatLink(.open(place: place, isFirst: isFirst, down: down))
-    turn = PincerTurn(question, thread: thread, base: base)
-    records = PincerRecords(origin)
-    (lastNews, isDead) = (now, false)
-    let request: Request
-    do throws(SettingsError) {
-      request = try calls.server.request(PincerMethod.startTurn.path, method: "POST", body: [])
-    } catch {
-      return finish(.refused(AnswerProblem(error.message, error.status)))
-    }
-    (isSent, withheld) = (false, nil)
-    let onSend = { [unowned self] in
-      withheld = listener?.chatSends()
-      isSent = withheld == nil
-      return isSent
-    }
-    let message = RecordText().string("threadId", thread)
-      .string("clientMessageId", question.key).string("userText", question.text)
-      .string("triggerType", "CHAT_MESSAGE")
-    phase = .asking(
-      ConnectStream(
-        client, request, message: message.bytes, now: now, onSend: onSend, handler: self))
-  }
-
-  // MARK: - What comes
-
-  /// Takes an event.
-  ///
-  /// - Parameter isWatched: whether others' events come on the same stream.
-  func take(_ message: [UInt8], isWatched: Bool) {
-    guard turn != nil, let event = message.withUnsafeBytes({ try? JSONValue.parse($0) }) else {
-      return
-    }
-    if turn?.id == nil {
-      if isWatched { return search(message, event) }
-      let turnID = event.pincerText("turnId")
-      if !turnID.isEmpty { turn?.claim(turnID, message: "") }
-    }
-    if turn?.id != nil, let begin = PincerTurn.beginning(event), begin.turn == turn?.id {
-      turn?.claim(begin.turn, message: begin.message)
-    }
-    guard turn?.take(event) == true else { return }
-    lastNews = Clock.monotonic
-    if let turn, PincerTurn.beginning(event) != nil, let id = turn.message {
-      var own = MessageRecord(
-        origin, id: id, thread: turn.thread, role: .user, text: turn.question.text, state: .final,
-        time: event.pincerTime("occurredAt"))
-      own.turn = turn.id
-      listener?.chatNews(.message(own))
-    }
-    for news in records.take(message) { listener?.chatNews(news) }
-  }
-
-  /// Looks for the turn among those that began since.
-  private func search(_ message: [UInt8], _ event: JSONValue) {
-    guard let turn else { return }
-    finder.take(message, event, thread: turn.thread, text: turn.question.text) {
-      [unowned self] found, events in
-      self.turn?.claim(found.turn, message: found.message)
-      for event in events { take(event, isWatched: true) }
-    }
-  }
-
-  /// Ends the question if that is known by now.
-  func settle() {
-    guard let turn else { return }
-    if let end = turn.end {
-      finish(end)
-    } else if turn.isPaused, !wishes.waits {
-      finish(.paused(turn.waitsFor))
-    } else if turn.isPaused, case .asking = phase {
-      watch()
-    }
-  }
-
-  func finish(_ end: ChatEnd) {
-    calls.stop()
-    leave()
-    turn = nil
-    finder.reset()
-    listener?.chatEnded(end)
-  }
-
-  // MARK: - Lists
-
-  func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void) {
-    lists.fetch(list, place: place, then: then)
-  }
-}
-
-// MARK: - What is waited for
-
-extension PincerChat {
   /// How long nothing of an answer may come, in general and while a tool runs, seconds. A
   /// server ends a turn after 2 minutes, a tool after 15 at most.
   private static let (usualPatience, toolPatience) = (300.0, 1000.0)
@@ -253,27 +14,285 @@ extension PincerChat {
   /// How long an approval waits where that is not said, seconds.
   private static let approvalLife = 86_400.0
 
-  /// The question's own stream tells no more: the thread does.
-  func watch() {
-    guard let turn else { return }
-    leave()
-    finder.reset()
-    var policy = wishes.policy
-    policy.idleTimeout = policy.idleTimeout ?? PincerBackend.usualSilence
-    policy.lastEventID = Array(String(turn.base).utf8)
-    phase = .watching(
-      PincerWatch(client, calls.server, thread: turn.thread, policy: policy, handler: self))
+  let place: String
+  var knowsKeys: Bool { false }
+  var hasPatience: Bool { true }
+  private let calls: PincerCalls
+  private let wishes: ChatWishes
+  private let lists: PincerLists
+  private let origin: RecordOrigin
+  /// The thread that was made for this conversation.
+  private var made: String?
+
+  private var turn: PincerTurn?
+  private var records: PincerRecords
+  private var finder: PincerFinder
+  /// When something of the answer came last, seconds of `Clock.monotonic`.
+  private var lastNews = 0.0
+  /// Whether the server says that the turn is over, and not how.
+  private var isDead = false
+
+  init(_ agent: AgentAccess, _ wishes: ChatWishes) {
+    self.wishes = wishes
+    place = agent.backend.base.display
+    origin = agent.origin(.pincer)
+    calls = PincerCalls(agent.client, agent.backend)
+    lists = PincerLists(calls: calls, origin: origin, place: place)
+    records = PincerRecords(origin)
+    finder = PincerFinder(calls)
   }
 
-  /// When the question's own stream is left for the thread's, seconds of `Clock.monotonic`:
-  /// a connection may die without a word, and the turn does not end with it.
-  func silence(of stream: ConnectStream) -> Double {
-    stream.lastHeard + (wishes.policy.idleTimeout ?? PincerBackend.usualSilence)
+  func list(
+    _ list: ChatList, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+    try lists.fetch(list, waiter)
+  }
+
+  func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
+    let problem: String? =
+      !question.attachments.isEmpty
+      ? "a Pincer server takes no files"
+      : question.agent != nil ? "a Pincer server has one agent, which has no name" : nil
+    if let problem { return .refused(AnswerProblem(problem, .failure)) }
+    (turn, lastNews) = (nil, Clock.monotonic)
+    do throws(LinkEnd) {
+      switch try prepare(question, waiter) {
+      case .failure(let end): return end.end
+      case .success(let (thread, base)): turn = PincerTurn(question, thread: thread, base: base)
+      }
+      records = PincerRecords(origin)
+      finder = PincerFinder(calls)
+      (lastNews, isDead) = (Clock.monotonic, false)
+      if let end = try send(question, waiter) { return end }
+      return try watch(waiter)
+    } catch {
+      guard waiter.isAborted else { throw error }
+      // A turn cannot be ended from outside.
+      if turn != nil { waiter.link(.fault("the turn goes on: a Pincer server ends none")) }
+      return .aborted(nil)
+    }
+  }
+
+  // MARK: - Asking
+
+  /// The end of a question that was not asked.
+  private struct Unasked: Error { let end: ChatEnd }
+
+  /// The thread, which is made if none is named, and the number of its last event. Nothing was
+  /// sent yet: it may be tried again.
+  private func prepare(
+    _ question: ChatQuestion, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<(thread: String, base: Int64), Unasked> {
+    var reconnect = Reconnect(wishes.policy)
+    let thread = question.thread ?? made
+    let method: PincerMethod = thread == nil ? .createThread : .listThreadMessages
+    let params = RecordText().string("threadId", thread)
+    let limit = wishes.patience.map { lastNews + $0 } ?? .infinity
+    while true {
+      let outcome = try calls.ask(
+        method, thread == nil ? params : params.number("pageSize", 1), waiter, until: limit)
+      let now = Clock.monotonic
+      switch outcome {
+      case .success(let reply):
+        let id = thread ?? reply.value.pincerText("threadId")
+        guard !id.isEmpty, let last = reply.value.pincerNumber("lastSequence") else {
+          let reason = "\(method.name): the answer has no thread"
+          return .failure(Unasked(end: .refused(AnswerProblem(reason, .failure))))
+        }
+        if thread == nil {
+          made = id
+          waiter.news(.thread(ThreadRecord(origin, id: id, time: .now())))
+        }
+        let (isFirst, down) = reconnect.opened(now: now)
+        waiter.link(.open(place: place, isFirst: isFirst, down: down))
+        return .success((id, last))
+      case .failure(let failure) where now < limit:
+        guard failure.problem.status == .temporary, let wait = reconnect.failed(now: now) else {
+          return .failure(Unasked(end: .refused(failure.problem)))
+        }
+        waiter.link(.lost(failure.problem.line, wait: wait))
+        let again = min(now + wait, limit)
+        while Clock.monotonic < again { try waiter.wait(until: again) }
+      case .failure: break
+      }
+      if Clock.monotonic >= limit {
+        let seconds = Latency.seconds(wishes.patience ?? 0)
+        let reason = "no answer of the server in \(seconds) s; nothing was sent"
+        return .failure(Unasked(end: .lost(reason)))
+      }
+    }
+  }
+
+  /// Sends the question, and takes what its own stream tells.
+  ///
+  /// - Returns: nil when that is not all, and the thread is to be watched.
+  private func send(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd? {
+    guard let turn else { return nil }
+    let request: Request
+    do throws(SettingsError) {
+      request = try calls.server.request(PincerMethod.startTurn.path, method: "POST", body: [])
+    } catch {
+      return .refused(AnswerProblem(error.message, error.status))
+    }
+    let message = RecordText().string("threadId", turn.thread)
+      .string("clientMessageId", question.key).string("userText", question.text)
+      .string("triggerType", "CHAT_MESSAGE")
+    // Whether there was a connection for the question, and why it was not used then.
+    var isSent = false
+    var withheld: AnswerProblem?
+    let reply = ConnectReply(waiter, request, message: message.bytes) {
+      withheld = waiter.sends()
+      isSent = withheld == nil
+      return isSent
+    }
+    do throws(LinkEnd) { return try receive(reply, waiter) } catch {
+      if let withheld { return .refused(withheld) }
+      if let end { return end }
+      switch error {
+      case .lost(let reason, _) where !isSent: return .lost(reason)
+      case .lost: return nil
+      case .refused(let head, let body):
+        let problem = calls.server.pincerProblem(head, body)
+        let isRefused = problem.status != .temporary || head.status == 429
+        return isRefused ? .refused(problem) : nil
+      case .failed(let problem, _): return .refused(problem)
+      default: throw error
+      }
+    }
+  }
+
+  private func receive(
+    _ reply: ConnectReply, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> ChatEnd? {
+    let silence = wishes.policy.idleTimeout ?? PincerBackend.usualSilence
+    while true {
+      // A connection may die without a word, and the turn does not end with it.
+      let until = reply.lastHeard + silence
+      switch try reply.receive(until: min(until, deadline)) {
+      case .message(let message):
+        try receive(message, isWatched: false, waiter)
+        if let end { return end }
+        if turn?.isPaused == true { return nil }
+      case .oversize(let bytes): waiter.link(.fault("skipped an event of \(bytes) bytes"))
+      case .end(let error?, let head):
+        if turn?.id == nil, error.code.meansUndone {
+          return .refused(calls.server.problem(of: error, head))
+        }
+        isDead = error.code == .internal
+        lastNews = Clock.monotonic
+        return nil
+      case .end(nil, _): return nil
+      case nil:
+        if let givenUp { return givenUp }
+        if Clock.monotonic >= reply.lastHeard + silence { return nil }
+      }
+    }
+  }
+
+  /// The question's own stream tells no more: the thread does.
+  private func watch(_ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
+    guard let turn else { return .aborted(nil) }
+    finder = PincerFinder(calls)
+    var policy = wishes.policy
+    policy.idleTimeout = policy.idleTimeout ?? PincerBackend.usualSilence
+    let loop = ThreadLoop(waiter, self, policy)
+    let watch = PincerWatch(loop, calls.server, thread: turn.thread, last: turn.base)
+    loop.follow { () throws(LinkEnd) in
+      try watch.run { _, message throws(LinkEnd) in
+        try receive(message, isWatched: true, waiter)
+        if end != nil { throw .over }
+      }
+    }
+    if let end = loop.end ?? end { return end }
+    throw .over
+  }
+
+  /// Waits for what the thread tells while whoever asked waits for an answer.
+  private final class ThreadLoop: StreamLoop {
+    private let waiter: ChatWaiter
+    private let chat: PincerChat
+    private(set) var end: ChatEnd?
+
+    init(_ waiter: ChatWaiter, _ chat: PincerChat, _ policy: StreamPolicy) {
+      (self.waiter, self.chat) = (waiter, chat)
+      super.init(waiter.client, chat.place, policy, judge: chat.calls.server.pincerProblem)
+    }
+
+    override var isOver: Bool { end != nil || waiter.isOver }
+    override var descriptors: [Int32] { waiter.descriptors }
+    override func willWait() throws(LinkEnd) -> Double {
+      end = end ?? chat.end ?? chat.givenUp
+      if end != nil { throw .over }
+      return min(try waiter.willWait(), chat.deadline)
+    }
+    override func hasWaited() throws(LinkEnd) { try waiter.hasWaited() }
+
+    override func opened(_ place: String, isFirst: Bool, down: Double?) {
+      if let down { waiter.link(.open(place: place, isFirst: false, down: down)) }
+    }
+    override func lost(_ reason: String, wait: Double) {
+      waiter.link(.lost(reason, wait: wait))
+    }
+    override func fault(_ reason: String, at place: String?) { waiter.link(.fault(reason)) }
+    override func oversize(bytes: Int) {
+      waiter.link(.fault("skipped an event of \(bytes) bytes"))
+    }
+    override func ended(_ end: StreamEnd, at place: String) {
+      let problem = AnswerProblem("\(end.problem.line); the turn may go on", end.problem.status)
+      self.end = problem.status == .denied ? .refused(problem) : .lost(problem.line)
+    }
+  }
+
+  // MARK: - What comes
+
+  /// Takes an event.
+  ///
+  /// - Parameter isWatched: whether others' events come on the same stream.
+  private func receive(
+    _ message: [UInt8], isWatched: Bool, _ waiter: ChatWaiter
+  ) throws(LinkEnd) {
+    guard let turn, let event = message.withUnsafeBytes({ try? JSONValue.parse($0) }) else {
+      return
+    }
+    if turn.id == nil, isWatched {
+      guard
+        let found = try finder.found(
+          message, event, thread: turn.thread, text: turn.question.text, waiter, until: deadline)
+      else { return }
+      self.turn?.claim(found.turn, message: found.message)
+      for earlier in finder.events { try receive(earlier, isWatched: true, waiter) }
+      return
+    }
+    if turn.id == nil {
+      let turnID = event.pincerText("turnId")
+      if !turnID.isEmpty { self.turn?.claim(turnID, message: "") }
+    }
+    if let begin = PincerTurn.beginning(event), begin.turn == self.turn?.id {
+      self.turn?.claim(begin.turn, message: begin.message)
+    }
+    guard self.turn?.take(event) == true else { return }
+    lastNews = Clock.monotonic
+    if PincerTurn.beginning(event) != nil, let id = self.turn?.message {
+      var own = MessageRecord(
+        origin, id: id, thread: turn.thread, role: .user, text: turn.question.text, state: .final,
+        time: event.pincerTime("occurredAt"))
+      own.turn = self.turn?.id
+      waiter.news(.message(own))
+    }
+    for news in records.take(message) { waiter.news(news) }
+  }
+
+  // MARK: - The end
+
+  /// How it ended, if that is known by now.
+  private var end: ChatEnd? {
+    guard let turn else { return nil }
+    return turn.end ?? (turn.isPaused && !wishes.waits ? .paused(turn.waitsFor) : nil)
   }
 
   /// When the question is given up, seconds of `Clock.monotonic`.
-  var deadline: Double {
-    guard let turn else { return wishes.patience.map { lastNews + $0 } ?? .infinity }
+  private var deadline: Double {
+    guard let turn else { return .infinity }
     if turn.isStuck || isDead {
       return lastNews + min(Self.lastWord, wishes.patience ?? .infinity)
     }
@@ -285,85 +304,17 @@ extension PincerChat {
     return max(Clock.monotonic + left, lastNews) + Self.usualPatience
   }
 
-  func giveUp() {
-    guard let turn else {
-      let seconds = Latency.seconds(wishes.patience ?? 0)
-      return finish(.lost("no answer of the server in \(seconds) s; nothing was sent"))
-    }
+  /// How it ends where it is given up; nil while it is not.
+  private var givenUp: ChatEnd? {
+    guard let turn, Clock.monotonic >= deadline else { return nil }
     if turn.isStuck {
-      return finish(.failed("an approval expired, and the server does not go on with the turn"))
+      return .failed("an approval expired, and the server does not go on with the turn")
     }
-    if isDead { return finish(.lost("the turn is over, and how it ended is not said")) }
-    if turn.isPaused { return finish(.paused(turn.waitsFor)) }
+    if isDead { return .lost("the turn is over, and how it ended is not said") }
+    if turn.isPaused { return .paused(turn.waitsFor) }
     let usual = turn.isWorking ? Self.toolPatience : Self.usualPatience
     let seconds = Latency.seconds(wishes.patience ?? usual)
     let what = turn.id == nil ? "whether it arrived is not known" : "the turn may go on"
-    finish(.lost("nothing of the answer came for \(seconds) s; \(what)"))
-  }
-}
-
-// MARK: - The question's own stream
-
-extension PincerChat: ConnectStreamHandler {
-  func connectOpened(_ place: String) {}
-
-  func connectMessage(_ message: [UInt8]) -> Bool {
-    take(message, isWatched: false)
-    return turn?.end == nil && turn?.isPaused == false
-  }
-
-  func connectOversize(bytes: Int) {
-    listener?.chatLink(.fault("skipped an event of \(bytes) bytes"))
-  }
-
-  func connectEnded(_ end: ConnectEnd) {
-    guard let turn else { return }
-    if let withheld { return finish(.refused(withheld)) }
-    if case .cut(let reason) = end, !isSent { return finish(.lost(reason)) }
-    if turn.end != nil || turn.isPaused { return settle() }
-    switch end {
-    case .failed(let error, let head):
-      let problem = calls.server.problem(of: error, head)
-      if turn.id == nil, error.code.meansUndone { return finish(.refused(problem)) }
-      isDead = error.code == .internal
-      lastNews = Clock.monotonic
-    case .refused(let head, let body):
-      let problem =
-        calls.server.problem(of: head, body, method: "POST")
-        ?? AnswerProblem("\(head.summary): not a stream of a Pincer server", .failure)
-      if problem.status != .temporary || head.status == 429 { return finish(.refused(problem)) }
-    case .unusable(let reason):
-      return finish(.refused(AnswerProblem(reason, .failure)))
-    case .cut, .complete, .stopped: break
-    }
-    watch()
-  }
-}
-
-// MARK: - The thread's stream
-
-extension PincerChat: StreamHandler {
-  func streamOpened(_ place: String, isFirst: Bool, down: Double?) {
-    if let down { listener?.chatLink(.open(place: place, isFirst: false, down: down)) }
-  }
-
-  func streamItem(_ item: StreamItem) {
-    switch item {
-    case .event(let event): take(Array(event.data), isWatched: true)
-    case .oversize(let bytes): connectOversize(bytes: bytes)
-    case .fault(let reason): listener?.chatLink(.fault(reason))
-    case .comment, .retry, .message: break
-    }
-  }
-
-  func streamFaulted(_ reason: String) { listener?.chatLink(.fault(reason)) }
-
-  func streamLost(_ reason: String, wait: Double) {
-    listener?.chatLink(.lost(reason, wait: wait))
-  }
-
-  func streamEnded(_ end: StreamEnd, at place: String) {
-    let problem = AnswerProblem("\(end.problem.line); the turn may go on", end.problem.status)
-    finish(problem.status == .denied ? .refused(problem) : .lost(problem.line))
+    return .lost("nothing of the answer came for \(seconds) s; \(what)")
   }
 }

@@ -3,62 +3,55 @@ import Records
 import Web
 
 /// The conversations of a Pincer server, and what was said in one, as records.
-final class PincerLists {
-  private let calls: PincerCalls
-  private let origin: RecordOrigin
-
-  typealias Then = (Result<[[UInt8]], CallFailure>) -> Void
-
+struct PincerLists {
   private static let (threadPage, messagePage) = (100, 200)
 
-  init(_ calls: PincerCalls, _ origin: RecordOrigin) {
-    self.calls = calls
-    self.origin = origin
-  }
+  let calls: PincerCalls
+  let origin: RecordOrigin
+  let place: String
 
   /// Fetches a list.
-  func fetch(_ list: ChatList, place: String, then: @escaping Then) {
-    let refuse = { then(.failure(CallFailure(place, $0, .failure))) }
+  func fetch(
+    _ list: ChatList, _ waiter: Waiter
+  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
     switch list {
-    case .agents: refuse("a Pincer server has one agent, and no list")
-    case .ending: refuse("a Pincer server ends no turn")
+    case .agents: return refused("a Pincer server has one agent, and no list")
+    case .ending: return refused("a Pincer server ends no turn")
     case .threads:
-      page(.listThreads, RecordText().number("pageSize", Self.threadPage), place) {
-        [origin] result in
-        then(result.map { $0.compactMap { Self.thread($0, origin)?.bytes } })
+      let question = RecordText().number("pageSize", Self.threadPage)
+      return try rows(.listThreads, question, waiter).map { rows in
+        rows.compactMap { Self.thread($0, origin)?.bytes }
       }
     case .history(nil, _, _):
-      refuse("name the thread with --thread; --threads lists them")
+      return refused("name the thread with --thread; --threads lists them")
     case .history(let thread?, _, let count):
       let question = RecordText().string("threadId", thread).number("pageSize", Self.messagePage)
-      page(.listThreadMessages, question, place) { [origin] result in
-        then(
-          result.map { rows in
-            rows.suffix(count).compactMap { Self.message($0, thread, origin)?.bytes }
-          })
+      return try rows(.listThreadMessages, question, waiter).map { rows in
+        rows.suffix(count).compactMap { Self.message($0, thread, origin)?.bytes }
       }
     }
   }
 
-  private func page(
-    _ method: PincerMethod, _ question: RecordText, _ place: String,
-    _ pages: PincerPages = PincerPages(), rows: [[UInt8]] = [], then: @escaping Then
-  ) {
-    calls.call(method, question.string("pageToken", pages.token)) { [unowned self] outcome in
-      switch outcome {
+  private func refused(_ reason: String) -> Result<[[UInt8]], CallFailure> {
+    .failure(CallFailure(place, reason, .failure))
+  }
+
+  /// All pages of a list.
+  private func rows(
+    _ method: PincerMethod, _ question: RecordText, _ waiter: Waiter
+  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+    var rows: [[UInt8]] = []
+    var pages = PincerPages()
+    while true {
+      switch try calls.ask(method, question.string("pageToken", pages.token), waiter) {
       case .failure(let failure):
-        then(.failure(CallFailure(place, failure.problem.line, failure.problem.status)))
+        return .failure(CallFailure(place, failure.problem.line, failure.problem.status))
       case .success(let reply):
-        let rows = rows + PincerPages.items(reply.bytes)
-        var pages = pages
+        rows += PincerPages.items(reply.bytes)
         do throws(CallFailure) {
-          if try pages.turn(reply.value, at: place) {
-            page(method, question, place, pages, rows: rows, then: then)
-          } else {
-            then(.success(rows))
-          }
+          if !(try pages.turn(reply.value, at: place)) { return .success(rows) }
         } catch {
-          then(.failure(error))
+          return .failure(error)
         }
       }
     }

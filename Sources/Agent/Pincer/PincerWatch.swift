@@ -8,40 +8,7 @@ import Web
 ///
 /// The server sends no signs of life, and says nothing when it has stopped to send
 /// (Agent/Pincer/CONTRACT.md 4.2): in silence it is asked for the number of its last event.
-final class PincerWatch: StreamLink {
-  private enum State {
-    case idle
-    case connected
-    case waiting(until: Double)
-    case ended
-  }
-
-  private let client: WebClient
-  private let calls: PincerCalls
-  private let thread: String
-  private let policy: StreamPolicy
-  private unowned let handler: any StreamHandler
-  private var reconnect: Reconnect
-  private var ledger: WatchLedger
-  /// The largest number that the server is known to have given, in this run or an earlier one.
-  private var given: Int64
-  private var state = State.idle
-  private var stream: ConnectStream?
-  private var place: String
-  private var isHeld = false
-  /// Why the stream was ended here: something is missing.
-  private var missing: String?
-
-  /// The last sign of life: bytes of the stream, or an answer about its last event.
-  private var lastLife = 0.0
-  /// When the last event came.
-  private var lastNews = 0.0
-  private var isAsking = false
-  /// Whether this connection was told as open.
-  private var isUp = false
-  /// When the server is asked for its last event; infinite when it cannot say.
-  private var askAt = Double.infinity
-
+final class PincerWatch {
   /// How long events may be on their way that the server says it has, and that is not
   /// likely, seconds.
   private static let (slack, shortSlack) = (1.0, 0.1)
@@ -49,261 +16,195 @@ final class PincerWatch: StreamLink {
   /// event, and how soon the server is asked again that could not answer, seconds.
   private static let (headWait, askAgain) = (0.25, 2.0)
 
-  init(
-    _ client: WebClient, _ server: AgentServer, thread: String, policy: StreamPolicy,
-    given: Int64 = 0, handler: any StreamHandler
-  ) {
-    self.client = client
-    self.given = given
-    self.thread = thread
-    self.policy = policy
-    self.handler = handler
-    calls = PincerCalls(client, server)
-    place = server.base.display
-    reconnect = Reconnect(policy)
-    ledger = WatchLedger(last: Self.number(policy.lastEventID))
+  private let loop: StreamLoop
+  private let calls: PincerCalls
+  private let thread: String
+  private var ledger: WatchLedger
+  /// The largest number that the server is known to have given, in this run or an earlier one.
+  private var given: Int64
+
+  /// The last sign of life: bytes of the stream, or an answer about its last event.
+  private var lastLife = 0.0
+  /// When the last event came.
+  private var lastNews = 0.0
+  /// Whether the server is asked for its last event, and what it answered.
+  private var isAsking = false
+  private var answer: PincerCalls.Outcome?
+  /// Whether this connection was told as open.
+  private var isUp = false
+  /// When the server is asked for its last event; infinite when it cannot say.
+  private var askAt = Double.infinity
+
+  /// - Parameters:
+  ///   - loop: follows it.
+  ///   - last: the number of the event behind which it begins.
+  ///   - given: the largest number that the server gave in an earlier run.
+  init(_ loop: StreamLoop, _ server: AgentServer, thread: String, last: Int64, given: Int64 = 0) {
+    (self.loop, self.thread, self.given) = (loop, thread, given)
+    calls = PincerCalls(loop.client, server)
+    ledger = WatchLedger(last: last)
   }
 
-  private static func number(_ id: [UInt8]) -> Int64 {
-    Int64(String(decoding: id, as: UTF8.self)) ?? 0
-  }
+  /// The number of the last event.
+  var last: Int64 { ledger.last }
 
-  var lastEventID: [UInt8] { Array(String(ledger.last).utf8) }
-  var isOpen: Bool { isUp }
-  func rewind(to id: [UInt8]) { ledger.rewind(to: Self.number(id)) }
-
-  func hold() {
-    isHeld = true
-    stream?.hold()
-  }
-
-  func release(now: Double) {
-    guard isHeld else { return }
-    isHeld = false
-    lastLife = now
-    stream?.release(now: now)
-  }
-
-  func drop(_ reason: String) { if stream != nil { lose(reason) } }
-
-  func stop() {
-    disconnect()
-    state = .ended
-  }
-
-  // MARK: - Time
-
-  func tick(now: Double) -> Double {
-    switch state {
-    case .idle: connect(now)
-    case .waiting(let until) where until <= now: connect(now)
-    case .connected, .waiting, .ended: break
+  /// - Parameter tell: given each event, and as it came.
+  func run(
+    _ tell: (PincerEvent, [UInt8]) throws(LinkEnd) -> Void
+  ) throws(LinkEnd) -> Never {
+    defer { calls.stop() }
+    (lastLife, lastNews) = (Clock.monotonic, Clock.monotonic)
+    (isAsking, answer, isUp) = (false, nil, false)
+    askAt = lastLife + Self.headWait
+    ledger.connect()
+    let stream = try connect()
+    var wasOpen = false
+    while true {
+      if let outcome = answer { try learn(outcome) }
+      let item = try stream.receive(until: try watch(stream.lastHeard))
+      if stream.isOpen, !wasOpen {
+        wasOpen = true
+        (lastLife, lastNews, askAt) = (Clock.monotonic, Clock.monotonic, Clock.monotonic)
+        open(stream.place)
+        if !isAsking { ask(PincerCalls.patience) }
+      }
+      switch item {
+      case .message(let message): try receive(message, tell)
+      case .oversize(let bytes):
+        ledger.passOver()
+        loop.oversize(bytes: bytes)
+      case .end(nil, _): throw .lost("the server ended the stream")
+      case .end(let error?, let head):
+        let problem = calls.server.problem(of: error, head)
+        throw problem.status == .temporary ? .lost(problem.line) : failed(problem)
+      case nil: continue
+      }
     }
-    var next = min(stream?.tick(now: now) ?? .infinity, calls.tick(now: now))
-    if case .connected = state { next = min(next, watch(now)) }
-    switch state {
-    case .waiting(let until): return until
-    case .connected: return next
-    case .idle, .ended: return .infinity
-    }
   }
+
+  private func connect() throws(LinkEnd) -> ConnectReply {
+    let request: Request
+    do throws(SettingsError) {
+      request = try calls.server.request(PincerMethod.watchThread.path, method: "POST", body: [])
+    } catch {
+      throw failed(AnswerProblem(error.message, error.status))
+    }
+    let question = RecordText().string("threadId", thread)
+      .string("fromSequence", String(ledger.last))
+    return ConnectReply(
+      loop, request, message: question.bytes,
+      limit: loop.policy.maxEventBytes ?? ConnectReply.largest)
+  }
+
+  private func failed(_ problem: AnswerProblem) -> LinkEnd { .failed(problem, at: loop.place) }
+
+  /// The server is there: the head of the stream says so, or an answer that is faster.
+  private func open(_ place: String) {
+    if !isUp { loop.opened(place) }
+    isUp = true
+  }
+
+  // MARK: - Silence
 
   /// Notices what is missing, and silence.
-  private func watch(_ now: Double) -> Double {
-    guard let stream, !isHeld else { return .infinity }
-    lastLife = max(lastLife, stream.lastHeard)
-    var next = Double.infinity
+  ///
+  /// - Returns: when to look again, seconds of `Clock.monotonic`.
+  private func watch(_ lastHeard: Double) throws(LinkEnd) -> Double {
+    let now = Clock.monotonic
+    lastLife = max(lastLife, lastHeard)
+    var next = calls.tick(now: now)
     if isUp, ledger.isBehind, !isAsking {
       let due = lastNews + (ledger.isCut ? Self.shortSlack : Self.slack)
-      if now >= due {
-        if ledger.retry() {
-          refetch("events up to \(ledger.known) did not come")
-        } else {
-          handler.streamFaulted(
-            "\(place): the server has events up to \(ledger.known) and does not send them")
-        }
-        return tick(now: now)
+      if now < due {
+        next = min(next, due)
+      } else if ledger.retry() {
+        throw lost("events up to \(ledger.known) did not come")
+      } else {
+        loop.fault(
+          "\(loop.place): the server has events up to \(ledger.known) and does not send them",
+          at: nil)
       }
-      next = due
     }
-    if !isUp, !isAsking {
-      if now >= askAt { ask(PincerCalls.patience) } else { next = min(next, askAt) }
+    var patience = PincerCalls.patience
+    if let limit = loop.policy.idleTimeout {
+      if now - lastLife >= limit {
+        throw .lost("nothing came for \(Latency.seconds(limit)) s")
+      }
+      next = min(next, lastLife + limit)
+      if isUp { (askAt, patience) = (max(askAt, lastLife + limit / 2), limit / 2) }
+    } else if isUp {
+      return next
     }
-    guard let limit = policy.idleTimeout else { return next }
-    if now - lastLife >= limit {
-      lose("nothing came for \(Latency.seconds(limit)) s")
-      return tick(now: now)
-    }
-    if isUp, !isAsking, askAt.isFinite {
-      askAt = max(askAt, lastLife + limit / 2)
-      if now >= askAt { ask(limit / 2) } else { next = min(next, askAt) }
-    }
-    return min(next, lastLife + limit)
+    if !isAsking, now >= askAt { ask(patience) }
+    return isAsking ? min(next, calls.tick(now: now)) : min(next, askAt)
   }
 
   /// Asks for the number of the last event.
   private func ask(_ patience: Double) {
     isAsking = true
-    let given = given
     let question = RecordText().string("threadId", thread).number("pageSize", 1)
-    calls.call(.listThreadMessages, question, silence: patience) { [unowned self] outcome in
-      isAsking = false
-      let now = Clock.monotonic
-      switch outcome {
-      case .success(let reply):
-        opened(place)
-        (lastLife, askAt) = (now, now)
-        // What is on its way now may still come.
-        if let last = reply.value.pincerNumber("lastSequence") {
-          if last < given { return beginAgain(last, behind: given) }
-          if last > ledger.known { lastNews = now }
-          ledger.learn(last)
-        }
-      case .failure(.refused(let problem, _)) where problem.status == .denied: end(.failed(problem))
-      case .failure(.refused(let problem, _)) where problem.status != .temporary:
-        askAt = .infinity
-      case .failure: askAt = now + Self.askAgain
-      }
+    calls.call(.listThreadMessages, question, silence: patience) { [unowned self] in answer = $0 }
+  }
+
+  private func learn(_ outcome: PincerCalls.Outcome) throws(LinkEnd) {
+    (isAsking, answer) = (false, nil)
+    let now = Clock.monotonic
+    switch outcome {
+    case .success(let reply):
+      open(loop.place)
+      (lastLife, askAt) = (now, now)
+      // What is on its way now may still come.
+      guard let last = reply.value.pincerNumber("lastSequence") else { return }
+      if last < given { throw beginAgain(last) }
+      if last > ledger.known { lastNews = now }
+      ledger.learn(last)
+    case .failure(.refused(let problem, _)) where problem.status == .denied: throw failed(problem)
+    case .failure(.refused(let problem, _)) where problem.status != .temporary: askAt = .infinity
+    case .failure: askAt = now + Self.askAgain
     }
   }
 
   /// The server was made anew, or put back: what it numbers is told from the first event on.
-  private func beginAgain(_ last: Int64, behind given: Int64) {
-    handler.streamNoted(
+  private func beginAgain(_ last: Int64) -> LinkEnd {
+    loop.note(
       "the numbers of the events began again: the last one is \(last), and was \(given)")
-    self.given = 0
+    given = 0
     ledger = WatchLedger(last: 0)
-    lose("the numbers of the events began again", after: 0)
+    return .again("the numbers of the events began again")
   }
 
-  // MARK: - Connections
+  // MARK: - Events
 
-  private func connect(_ now: Double) {
-    state = .connected
-    (lastLife, lastNews) = (now, now)
-    (isHeld, isAsking, isUp, missing) = (false, false, false, nil)
-    askAt = now + Self.headWait
-    ledger.connect()
-    let request: Request
-    do throws(SettingsError) {
-      request = try calls.server.request(PincerMethod.watchThread.path, method: "POST", body: [])
-    } catch {
-      return end(.failed(AnswerProblem(error.message, error.status)))
-    }
-    let question = RecordText().string("threadId", thread)
-      .string("fromSequence", String(ledger.last))
-    stream = ConnectStream(
-      client, request, message: question.bytes,
-      limit: policy.maxEventBytes ?? ConnectStream.largest, now: now, handler: self)
-  }
-
-  /// The server is there: the head of the stream says so, or an answer that is faster.
-  private func opened(_ place: String) {
-    guard !isUp else { return }
-    isUp = true
-    let (isFirst, down) = reconnect.opened(now: Clock.monotonic)
-    handler.streamOpened(place, isFirst: isFirst, down: down)
-  }
-
-  /// Connects again for what is missing: at once, if that is likely to help.
-  private func refetch(_ reason: String) {
-    lose(reason, after: ledger.hasGrown ? 0 : nil)
-  }
-
-  private func lose(_ reason: String, after wait: Double? = nil, atLeast least: Double? = nil) {
-    disconnect()
-    let now = Clock.monotonic
-    guard let usual = reconnect.failed(now: now, after: least) else {
-      return end(.gaveUp(reason))
-    }
-    state = .waiting(until: now + (wait ?? usual))
-    handler.streamLost(reason, wait: wait ?? usual)
-  }
-
-  private func disconnect() {
-    isUp = false
-    calls.stop()
-    stream?.cancel()
-    stream = nil
-  }
-
-  private func end(_ end: StreamEnd) {
-    disconnect()
-    state = .ended
-    handler.streamEnded(end, at: place)
-  }
-}
-
-extension PincerWatch: ConnectStreamHandler {
-  func connectOpened(_ place: String) {
-    let now = Clock.monotonic
-    (lastLife, lastNews, askAt) = (now, now, now)
-    opened(place)
-    if !isAsking { ask(PincerCalls.patience) }
-  }
-
-  func connectMessage(_ message: [UInt8]) -> Bool {
+  private func receive(
+    _ message: [UInt8], _ tell: (PincerEvent, [UInt8]) throws(LinkEnd) -> Void
+  ) throws(LinkEnd) {
     let event: PincerEvent
-    do throws(Failure) {
-      event = try PincerEvent(message)
-    } catch {
+    do throws(Failure) { event = try PincerEvent(message) } catch {
       ledger.passOver()
-      handler.streamFaulted("\(place): a message that is no event: \(error.reason)")
-      return true
+      return loop.fault("\(loop.place): a message that is no event: \(error.reason)", at: nil)
     }
     lastNews = Clock.monotonic
     // The server numbers all events; one without a number cannot be known again.
-    if event.sequence == 0 {
-      hand(event, message)
-      return true
-    }
-    let first = ledger.last + 1
-    switch ledger.take(event.sequence) {
-    case .drop: return true
-    case .refetch:
-      _ = ledger.retry()
-      let last = event.sequence - 1
-      missing =
-        first == last ? "event \(first) did not come" : "events \(first) to \(last) did not come"
-      return false
-    case .takeBehind(let lost): handler.streamMissed(lost)
-    case .take: break
-    }
-    reconnect.succeeded()
-    given = ledger.last
-    hand(event, message)
-    return true
-  }
-
-  private func hand(_ event: PincerEvent, _ message: [UInt8]) {
-    HeldEvent(type: Array(event.name.utf8), id: lastEventID, data: message).withView {
-      handler.streamItem(.event($0))
-    }
-  }
-
-  func connectOversize(bytes: Int) {
-    ledger.passOver()
-    handler.streamItem(.oversize(bytes: bytes))
-  }
-
-  func connectEnded(_ end: ConnectEnd) {
-    switch end {
-    case .stopped: refetch(missing ?? "the stream was ended")
-    case .complete: lose("the server ended the stream")
-    case .cut(let reason): lose(reason)
-    case .unusable(let reason): self.end(.failed(AnswerProblem(reason, .failure)))
-    case .failed(let error, let head):
-      let problem = calls.server.problem(of: error, head)
-      if problem.status == .temporary { lose(problem.line) } else { self.end(.failed(problem)) }
-    case .refused(let head, let body):
-      let problem =
-        calls.server.problem(of: head, body, method: "POST")
-        ?? AnswerProblem("\(head.summary): not a stream of a Pincer server", .failure)
-      switch StreamVerdict.judge(problem, head, now: Clock.unix) {
-      case .retry(let reason, let wait): lose(reason, atLeast: wait)
-      case .failed(let problem): self.end(.failed(problem))
-      case .open, .noContent: break
+    if event.sequence != 0 {
+      let first = ledger.last + 1
+      switch ledger.take(event.sequence) {
+      case .drop: return
+      case .refetch:
+        _ = ledger.retry()
+        let last = event.sequence - 1
+        throw lost(
+          first == last
+            ? "event \(first) did not come" : "events \(first) to \(last) did not come")
+      case .takeBehind(let lost): loop.missed(lost)
+      case .take: break
       }
+      given = ledger.last
     }
+    try tell(event, message)
+  }
+
+  /// What is missing is asked for: at once, if that is likely to help.
+  private func lost(_ reason: String) -> LinkEnd {
+    ledger.hasGrown ? .again(reason) : .lost(reason)
   }
 }

@@ -46,9 +46,6 @@ struct WatchLedger {
     passedOver = 0
   }
 
-  /// Goes back: what came behind was not used.
-  mutating func rewind(to last: Int64) { self.last = min(last, Self.largest) }
-
   /// Judges an event.
   ///
   /// - Parameter sequence: its number, at most `largest`.

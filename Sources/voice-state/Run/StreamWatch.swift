@@ -75,7 +75,7 @@ final class StreamWatch: StreamLoop {
     watch.changed(isState: false)
     if watch.screen == nil {
       if let down {
-        note("stream is \(isFirst ? "open" : "back") after \(Amount.duration(down * 1000))")
+        say("stream is \(isFirst ? "open" : "back") after \(Amount.duration(down * 1000))")
       } else {
         watch.diagnostics.note("stream is open: \(place)")
       }
@@ -115,7 +115,7 @@ final class StreamWatch: StreamLoop {
     watch.feed.linkLost()
     watch.changed(isState: false)
     if watch.screen == nil {
-      note("stream is down: \(reason); next try in \(Amount.duration(wait * 1000))")
+      say("stream is down: \(reason); next try in \(Amount.duration(wait * 1000))")
     }
   }
 
@@ -130,7 +130,7 @@ final class StreamWatch: StreamLoop {
     }
   }
 
-  private func note(_ words: String) {
+  private func say(_ words: String) {
     if watch.options.isVerbose || isatty(2) == 1 { watch.diagnostics.say(words) }
   }
 }
