@@ -217,6 +217,46 @@ extension ChatLine {
   public func stop() {}
 }
 
+/// A link that outlives the questions: whoever asks waits, and hears how it is.
+class ChatLink: StreamLoop {
+  /// Who waits now.
+  final var waiter: ChatWaiter?
+  /// Why there is no link any more.
+  private(set) final var closed: AnswerProblem?
+
+  /// Does what is due.
+  ///
+  /// - Returns: when to be called again at the latest, seconds of `Clock.monotonic`.
+  /// - Throws: `LinkEnd.over` when what is waited for is there.
+  func look() throws(LinkEnd) -> Double { .infinity }
+
+  /// Waits as somebody wants it, until `look` or the waiter has enough.
+  func serve(_ waiter: ChatWaiter, _ wire: () throws(LinkEnd) -> Never) {
+    self.waiter = waiter
+    defer { self.waiter = nil }
+    follow(wire)
+  }
+
+  final override var isOver: Bool { closed != nil || waiter?.isOver != false }
+  final override var descriptors: [Int32] { waiter?.descriptors ?? [] }
+  final override func willWait() throws(LinkEnd) -> Double {
+    min(try look(), try waiter?.willWait() ?? .infinity)
+  }
+  final override func hasWaited() throws(LinkEnd) { try waiter?.hasWaited() }
+
+  override func opened(_ place: String, isFirst: Bool, down: Double?) {
+    waiter?.link(.open(place: place, isFirst: isFirst, down: down))
+  }
+  override func lost(_ reason: String, wait: Double) {
+    waiter?.link(.lost(reason, wait: wait))
+  }
+  override func fault(_ reason: String, at place: String?) { waiter?.link(.fault(reason)) }
+  override func ended(_ end: StreamEnd, at place: String) {
+    closed = end.problem
+    waiter?.link(.ended(end.problem))
+  }
+}
+
 // MARK: - Lines that are driven
 
 /// Told what happens on a line that is driven, from within `WebClient.perform` or its `tick`.

@@ -15,6 +15,8 @@ open class StreamLoop: Waiter {
   /// The id behind which the stream goes on, empty for none.
   public var lastID: [UInt8] = []
   private var reconnect: Reconnect
+  /// No connection before this time, seconds of `Clock.monotonic`.
+  private var nextTry = -Double.infinity
 
   /// - Parameters: as the members.
   public init(
@@ -26,12 +28,15 @@ open class StreamLoop: Waiter {
     super.init(client)
   }
 
-  /// Follows until nothing more comes, or is wanted.
+  /// Follows until nothing more comes, or is wanted. It may be called again.
   ///
   /// - Parameter wire: connects, reads, and throws when the connection is gone.
   public final func follow(_ wire: () throws(LinkEnd) -> Never) {
     while !isOver {
-      do throws(LinkEnd) { try wire() } catch {
+      do throws(LinkEnd) {
+        while Clock.monotonic < nextTry { try wait(until: nextTry) }
+        try wire()
+      } catch {
         do throws(LinkEnd) { try handle(error) } catch { return }
       }
     }
@@ -62,9 +67,10 @@ open class StreamLoop: Waiter {
     guard let wait = reconnect.failed(now: now, after: least) else {
       return try end(.gaveUp(reason), at: openPlace)
     }
-    let until = time ?? now + wait
-    lost(reason, wait: max(until - now, 0))
-    repeat { try self.wait(until: until) } while Clock.monotonic < until
+    nextTry = time ?? now + wait
+    lost(reason, wait: max(nextTry - now, 0))
+    // What has happened is told even where no wait is due.
+    if time != nil { try self.wait(until: now) }
   }
 
   private func end(_ end: StreamEnd, at place: String) throws(LinkEnd) {

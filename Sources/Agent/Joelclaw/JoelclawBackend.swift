@@ -46,7 +46,7 @@ struct JoelclawBackend: AgentBackend {
     if !wishes.isTalk, agent.profile.pds != nil {
       return PDSChat(try PDSAccess(agent), agent.origin(.joelclaw), wishes)
     }
-    return DrivenChat(try JoelclawChat(agent, wishes))
+    return try JoelclawChat(agent, wishes)
   }
 }
 
@@ -105,17 +105,6 @@ enum JoelclawDoor {
     options.staysAtOrigin = true
     options.maxMessageBytes = mostBytes
     return options
-  }
-
-  /// A connection that lasts.
-  static func stream(
-    _ client: WebClient, _ request: Request, _ server: AgentServer, policy: StreamPolicy,
-    handler: any StreamHandler
-  ) -> SocketStream {
-    return SocketStream(
-      client, request, options: options, policy: policy,
-      pingEvery: ping(policy.idleTimeout),
-      mostUnanswered: mostUnanswered, judge: { server.problem(of: $0, $1) }, handler: handler)
   }
 
   /// Asks for a status, aborts.

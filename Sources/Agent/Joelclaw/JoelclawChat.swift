@@ -5,21 +5,24 @@ import Web
 
 /// A line to the agent behind a gateway: one prompt in flight, which is never sent twice
 /// (CONTRACT.md 4).
-final class JoelclawChat: DrivenLine {
-  weak var listener: (any ChatListener)?
-  let place: String
+final class JoelclawChat: ChatLink, ChatLine {
   var knowsKeys: Bool { false }
   var dropsRepeats: Bool { true }
   var hasPatience: Bool { true }
-  let origin: RecordOrigin
+  private let origin: RecordOrigin
   private let wishes: ChatWishes
   private let book: PromptBook
   private let request: Request
-  private var stream: SocketStream!
+  private var socket: LiveSocket?
   private var turn: JoelclawTurn? { didSet { if turn == nil { lock = nil } } }
+  /// How the question that was asked last has ended; nil while it has not.
+  private var end: ChatEnd?
+  /// Whether it is to end.
+  private var aborts = false
   /// Held while a prompt is in flight.
   private var lock: PromptLock?
-  var lists = JoelclawLists()
+  private var lists = JoelclawLists()
+  private var isListed = false
   /// The conversation, once the gateway has said it.
   private var session = "gateway"
   /// How long an agent is free before a prompt that was not seen to begin waits no more, seconds.
@@ -28,52 +31,127 @@ final class JoelclawChat: DrivenLine {
   private var restAt = 0.0
 
   init(_ agent: AgentAccess, _ wishes: ChatWishes) throws(SettingsError) {
-    request = try JoelclawDoor.request(agent.backend)
-    place = request.address.socketDisplay
+    let server = agent.backend
+    request = try JoelclawDoor.request(server)
     origin = agent.origin(.joelclaw)
     self.wishes = wishes
     book = try PromptBook(of: request.address)
-    stream = JoelclawDoor.stream(
-      agent.client, request, agent.backend, policy: wishes.policy, handler: self)
+    super.init(agent.client, request.address.socketDisplay, wishes.policy) {
+      server.problem(of: $0, $1)
+    }
   }
 
-  func tick(now: Double) -> Double {
-    let next = stream.tick(now: now)
-    if stream.isOpen { askStatus(now) }
+  func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
+    if let reason = Self.fault(of: question) { return .refused(AnswerProblem(reason, .failure)) }
+    do throws(SettingsError) { _ = try allowed(question) } catch {
+      return .refused(AnswerProblem(error.message, error.status))
+    }
+    if let closed { return .refused(closed) }
+    let turn = JoelclawTurn(
+      question, origin, thread: session, patience: wishes.patience, now: .now(),
+      clock: Clock.monotonic)
+    (self.turn, end, aborts) = (turn, nil, false)
+    for news in turn.beginning { waiter.news(news) }
+    waiter.endsItself = true
+    defer { waiter.endsItself = false }
+    serve(waiter) { () throws(LinkEnd) in try talk() }
+    guard let end else { throw .over }
+    return end
+  }
+
+  func list(
+    _ list: ChatList, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
+    var result: Result<[[UInt8]], CallFailure>?
+    isListed = false
+    lists.ask(list, place: place, now: Clock.monotonic) { [unowned self] in
+      (result, isListed) = ($0, true)
+    }
+    if result == nil { serve(waiter) { () throws(LinkEnd) in try talk() } }
+    if let result { return result }
+    if let closed { return .failure(CallFailure(place, closed.line, closed.status)) }
+    throw .over
+  }
+
+  func rest(_ waiter: ChatWaiter) throws(LinkEnd) -> Never {
+    serve(waiter) { () throws(LinkEnd) in try talk() }
+    throw .over
+  }
+
+  func stop() { socket = nil }
+
+  // MARK: - The link
+
+  private func talk() throws(LinkEnd) -> Never {
+    do throws(LinkEnd) {
+      let socket = try open()
+      let idle = policy.idleTimeout
+      while true {
+        askStatus(socket)
+        switch try socket.receive(
+          idle: idle, pingEvery: JoelclawDoor.ping(idle),
+          mostUnanswered: JoelclawDoor.mostUnanswered,
+          until: min(lists.pace.due, turn?.pace.due ?? .infinity))
+        {
+        case .message(let message) where message.isText: receive(message.bytes, socket)
+        case .message: fault("a frame that is not text", at: nil)
+        case .oversize(let bytes):
+          turn?.missed()
+          fault("a frame of \(bytes) bytes or more was dropped", at: nil)
+        case nil: continue
+        }
+        _ = try look()
+      }
+    } catch {
+      if case .over = error { throw error }
+      socket = nil
+      throw error
+    }
+  }
+
+  private func open() throws(LinkEnd) -> LiveSocket {
+    if let socket { return socket }
+    let made = try LiveSocket.connect(
+      self, request, options: JoelclawDoor.options, idle: policy.idleTimeout)
+    socket = made
+    opened(made.place)
+    turn?.opened(clock: Clock.monotonic)
+    return made
+  }
+
+  override func look() throws(LinkEnd) -> Double {
+    let now = Clock.monotonic
+    if waiter?.isAborted == true, !aborts {
+      aborts = true
+      turn?.abort(clock: now)
+    }
     if turn?.speech.isBehind == true, restAt <= now { tell(turn?.speech.rest(.now()) ?? []) }
     tell(turn?.tick(now: .now(), clock: now) ?? [])
     settle()
     lists.tick(now, place: place)
-    var dues = [next, lists.limit]
-    if stream.isOpen { dues += [turn?.pace.due ?? .infinity, lists.pace.due] }
+    if end != nil || isListed { throw .over }
+    var due = lists.limit
     if let turn {
-      dues.append(turn.limits.next(turn.phase))
-      if turn.speech.isBehind { dues.append(restAt) }
+      due = min(due, turn.limits.next(turn.phase))
+      if turn.speech.isBehind { due = min(due, restAt) }
     }
-    return dues.min() ?? next
+    return due
   }
 
-  func stop() { stream.stop() }
+  override func lost(_ reason: String, wait: Double) {
+    tell(turn?.lost(now: .now(), clock: Clock.monotonic) ?? [])
+    super.lost(reason, wait: wait)
+  }
+
+  override func ended(_ outcome: StreamEnd, at place: String) {
+    super.ended(outcome, at: place)
+    guard let turn else { return }
+    tell(self.turn?.lost(now: .now(), clock: Clock.monotonic) ?? [])
+    let problem = outcome.problem
+    finish(turn.phase == .queued ? .refused(problem) : .lost(problem.line))
+  }
 
   // MARK: - Asking
-
-  func ask(_ question: ChatQuestion) {
-    if let reason = Self.fault(of: question) { return refuse(reason) }
-    do throws(SettingsError) { _ = try allowed(question) } catch {
-      return refuse(error.message, error.status)
-    }
-    let turn = JoelclawTurn(
-      question, origin, thread: session, patience: wishes.patience, now: .now(),
-      clock: Clock.monotonic)
-    self.turn = turn
-    tell(turn.beginning)
-  }
-
-  func abort() {
-    guard turn != nil else { return listener?.chatEnded(.aborted(nil)) ?? () }
-    turn?.abort(clock: Clock.monotonic)
-    settle()
-  }
 
   private static func fault(of question: ChatQuestion) -> String? {
     if !question.attachments.isEmpty { return "a joelclaw gateway takes no files" }
@@ -82,9 +160,10 @@ final class JoelclawChat: DrivenLine {
   }
 
   private func refuse(_ reason: String, _ status: ExitStatus = .failure) {
-    turn = nil
-    listener?.chatEnded(.refused(AnswerProblem(reason, status)))
+    finish(.refused(AnswerProblem(reason, status)))
   }
+
+  private func finish(_ end: ChatEnd) { (turn, self.end) = (nil, end) }
 
   /// The words that may be sent now: the gateway drops those that it had not long ago.
   private func allowed(_ question: ChatQuestion) throws(SettingsError) -> String {
@@ -99,7 +178,7 @@ final class JoelclawChat: DrivenLine {
         + "or mark them with --again", .temporary)
   }
 
-  private func send() {
+  private func send(_ socket: LiveSocket) {
     guard let question = turn?.question else { return }
     if let thread = question.thread, thread != session {
       return refuse("a joelclaw gateway has one conversation: \(session)")
@@ -122,8 +201,8 @@ final class JoelclawChat: DrivenLine {
     } catch {
       return refuse(error.message, error.status)
     }
-    if let problem = listener?.chatSends() { return refuse(problem.line, problem.status) }
-    stream.send(text: JoelclawDoor.promptFrame(text))
+    if let problem = waiter?.sends() { return refuse(problem.line, problem.status) }
+    socket.send(text: JoelclawDoor.promptFrame(text))
     tell(turn?.sent(text, now: .now(), clock: Clock.monotonic) ?? [])
   }
 
@@ -139,48 +218,54 @@ final class JoelclawChat: DrivenLine {
     return true
   }
 
-  private func askStatus(_ now: Double) {
+  private func askStatus(_ socket: LiveSocket) {
+    let now = Clock.monotonic
     guard min(turn?.pace.due ?? .infinity, lists.pace.due) <= now else { return }
     turn?.pace.asked(now)
     lists.asked(now, patience: wishes.patience)
-    stream.send(text: JoelclawDoor.statusFrame)
+    socket.send(text: JoelclawDoor.statusFrame)
   }
 
   // MARK: - What comes
 
-  private func take(_ event: JoelclawEvent) {
+  private func receive(_ frame: UnsafeRawBufferPointer, _ socket: LiveSocket) {
+    let event: JoelclawEvent
+    do throws(Failure) { event = try JoelclawEvent(frame) } catch {
+      turn?.missed()
+      return fault("a frame that cannot be read: \(error.reason)", at: nil)
+    }
     let (now, clock) = (Timestamp.now(), Clock.monotonic)
     let failure = turn?.failure
     defer { settle() }
     guard case .status(let status) = event else {
       tell(turn?.take(event, now: now, clock: clock) ?? [])
       // Of what the agent gets over, and of what is nobody's.
-      if case .error(let reason) = event, turn?.failure == nil { fault(reason) }
-      if let failure, turn?.failure == nil { fault(failure) }
+      if case .error(let reason) = event, turn?.failure == nil { complain(reason) }
+      if let failure, turn?.failure == nil { complain(failure) }
       return
     }
     session = status.session ?? session
     if lists.take(status, origin: origin, clock: clock) {
-      stream.send(text: JoelclawDoor.abortFrame)
+      socket.send(text: JoelclawDoor.abortFrame)
     }
     let isWaiting = turn?.phase == .sent
     tell(turn?.take(status, now: now, clock: clock) ?? [])
-    if let failure, let turn, turn.failure == nil { fault(failure) }
+    if let failure, let turn, turn.failure == nil { complain(failure) }
     // If that cannot be noted the next prompt waits a little longer.
     if isWaiting, turn?.isTaken == true { try? book.close(now: Clock.unix) }
     if turn?.wantsAbort == true {
-      stream.send(text: JoelclawDoor.abortFrame)
+      socket.send(text: JoelclawDoor.abortFrame)
       turn?.aborted(clock: clock)
     }
-    if turn?.phase == .queued, turn?.isFree == true { send() }
+    if turn?.phase == .queued, turn?.isFree == true { send(socket) }
   }
 
-  private func fault(_ reason: String) {
-    listener?.chatLink(.fault("the gateway says: \(request.hide(reason))"))
+  private func complain(_ reason: String) {
+    fault("the gateway says: \(request.hide(reason))", at: nil)
   }
 
   private func tell(_ news: [ChatNews]) {
-    for each in news { listener?.chatNews(each) }
+    for each in news { waiter?.news(each) }
     if let length = turn?.speech.length, !news.isEmpty {
       restAt = Clock.monotonic + TextPace.rest(after: length)
     }
@@ -190,51 +275,6 @@ final class JoelclawChat: DrivenLine {
   private func settle() {
     guard let end = turn?.end else { return }
     tell(turn?.speech.rest(.now()) ?? [])
-    turn = nil
-    listener?.chatEnded(end.hiding(request.hide))
-  }
-
-  func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void) {
-    lists.ask(list, place: place, now: Clock.monotonic, then: then)
-  }
-}
-
-extension JoelclawChat: StreamHandler {
-  func streamOpened(_ place: String, isFirst: Bool, down: Double?) {
-    listener?.chatLink(.open(place: place, isFirst: isFirst, down: down))
-    turn?.opened(clock: Clock.monotonic)
-  }
-
-  func streamItem(_ item: StreamItem) {
-    switch item {
-    case .message(let message) where message.isText:
-      do throws(Failure) {
-        take(try JoelclawEvent(message.bytes))
-      } catch {
-        turn?.missed()
-        listener?.chatLink(.fault("a frame that cannot be read: \(error.reason)"))
-      }
-    case .message: listener?.chatLink(.fault("a frame that is not text"))
-    case .oversize(let bytes):
-      turn?.missed()
-      listener?.chatLink(.fault("a frame of \(bytes) bytes or more was dropped"))
-    case .fault(let reason): listener?.chatLink(.fault(reason))
-    case .event, .comment, .retry: break
-    }
-  }
-
-  func streamLost(_ reason: String, wait: Double) {
-    tell(turn?.lost(now: .now(), clock: Clock.monotonic) ?? [])
-    listener?.chatLink(.lost(reason, wait: wait))
-  }
-
-  func streamEnded(_ end: StreamEnd, at place: String) {
-    let problem = end.problem
-    lists.fail(CallFailure(place, problem.line, problem.status))
-    listener?.chatLink(.ended(problem))
-    guard let turn else { return }
-    tell(self.turn?.lost(now: .now(), clock: Clock.monotonic) ?? [])
-    self.turn = nil
-    listener?.chatEnded(turn.phase == .queued ? .refused(problem) : .lost(problem.line))
+    finish(end.hiding(request.hide))
   }
 }

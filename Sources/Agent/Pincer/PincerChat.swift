@@ -195,9 +195,9 @@ final class PincerChat: ChatLine {
     finder = PincerFinder(calls)
     var policy = wishes.policy
     policy.idleTimeout = policy.idleTimeout ?? PincerBackend.usualSilence
-    let loop = ThreadLoop(waiter, self, policy)
+    let loop = ThreadLoop(self, waiter.client, policy)
     let watch = PincerWatch(loop, calls.server, thread: turn.thread, last: turn.base)
-    loop.follow { () throws(LinkEnd) in
+    loop.serve(waiter) { () throws(LinkEnd) in
       try watch.run { _, message throws(LinkEnd) in
         try receive(message, isWatched: true, waiter)
         if end != nil { throw .over }
@@ -208,35 +208,25 @@ final class PincerChat: ChatLine {
   }
 
   /// Waits for what the thread tells while whoever asked waits for an answer.
-  private final class ThreadLoop: StreamLoop {
-    private let waiter: ChatWaiter
+  private final class ThreadLoop: ChatLink {
     private let chat: PincerChat
     private(set) var end: ChatEnd?
 
-    init(_ waiter: ChatWaiter, _ chat: PincerChat, _ policy: StreamPolicy) {
-      (self.waiter, self.chat) = (waiter, chat)
-      super.init(waiter.client, chat.place, policy, judge: chat.calls.server.pincerProblem)
+    init(_ chat: PincerChat, _ client: WebClient, _ policy: StreamPolicy) {
+      self.chat = chat
+      super.init(client, chat.place, policy, judge: chat.calls.server.pincerProblem)
     }
 
-    override var isOver: Bool { end != nil || waiter.isOver }
-    override var descriptors: [Int32] { waiter.descriptors }
-    override func willWait() throws(LinkEnd) -> Double {
+    override func look() throws(LinkEnd) -> Double {
       end = end ?? chat.end ?? chat.givenUp
       if end != nil { throw .over }
-      return min(try waiter.willWait(), chat.deadline)
+      return chat.deadline
     }
-    override func hasWaited() throws(LinkEnd) { try waiter.hasWaited() }
 
     override func opened(_ place: String, isFirst: Bool, down: Double?) {
-      if let down { waiter.link(.open(place: place, isFirst: false, down: down)) }
+      if down != nil { super.opened(place, isFirst: false, down: down) }
     }
-    override func lost(_ reason: String, wait: Double) {
-      waiter.link(.lost(reason, wait: wait))
-    }
-    override func fault(_ reason: String, at place: String?) { waiter.link(.fault(reason)) }
-    override func oversize(bytes: Int) {
-      waiter.link(.fault("skipped an event of \(bytes) bytes"))
-    }
+    override func oversize(bytes: Int) { fault("skipped an event of \(bytes) bytes", at: nil) }
     override func ended(_ end: StreamEnd, at place: String) {
       let problem = AnswerProblem("\(end.problem.line); the turn may go on", end.problem.status)
       self.end = problem.status == .denied ? .refused(problem) : .lost(problem.line)
