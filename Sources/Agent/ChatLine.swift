@@ -114,15 +114,19 @@ public enum LinkNews: Equatable, Sendable {
   case ended(AnswerProblem)
 }
 
+/// Waits while something is wanted of an agent, and is told how the link is.
+open class LinkWaiter: Waiter {
+  /// How the link is.
+  open func link(_ news: LinkNews) {}
+}
+
 /// Waits while an agent is talked to, and is told what comes of it.
-open class ChatWaiter: Waiter {
+open class ChatWaiter: LinkWaiter {
   /// Whether the person has asked for the end of the question that is under way.
   public var isAborted = false
   /// Whether the line ends a question by itself then; else waiting is over.
   public var endsItself = false
 
-  /// How the link is.
-  open func link(_ news: LinkNews) {}
   /// Something of the question that is under way.
   open func news(_ news: ChatNews) {}
   /// The words go out now; from here on they may arrive.
@@ -217,10 +221,10 @@ extension ChatLine {
   public func stop() {}
 }
 
-/// A link that outlives the questions: whoever asks waits, and hears how it is.
-class ChatLink: StreamLoop {
+/// A link that outlives what is asked on it: whoever asks waits, and hears how it is.
+class ServedLink<Owner: LinkWaiter>: StreamLoop {
   /// Who waits now.
-  final var waiter: ChatWaiter?
+  final var waiter: Owner?
   /// Why there is no link any more.
   private(set) final var closed: AnswerProblem?
 
@@ -231,7 +235,7 @@ class ChatLink: StreamLoop {
   func look() throws(LinkEnd) -> Double { .infinity }
 
   /// Waits as somebody wants it, until `look` or the waiter has enough.
-  func serve(_ waiter: ChatWaiter, _ wire: () throws(LinkEnd) -> Never) {
+  final func serve(_ waiter: Owner, _ wire: () throws(LinkEnd) -> Never) {
     self.waiter = waiter
     defer { self.waiter = nil }
     follow(wire)
@@ -250,109 +254,10 @@ class ChatLink: StreamLoop {
   override func lost(_ reason: String, wait: Double) {
     waiter?.link(.lost(reason, wait: wait))
   }
+  override func waits(_ words: String, wait: Double) { waiter?.link(.waits(words, wait: wait)) }
   override func fault(_ reason: String, at place: String?) { waiter?.link(.fault(reason)) }
   override func ended(_ end: StreamEnd, at place: String) {
     closed = end.problem
     waiter?.link(.ended(end.problem))
   }
-}
-
-// MARK: - Lines that are driven
-
-/// Told what happens on a line that is driven, from within `WebClient.perform` or its `tick`.
-protocol ChatListener: AnyObject {
-  /// How the link is.
-  func chatLink(_ news: LinkNews)
-  /// Something of the question that is under way.
-  func chatNews(_ news: ChatNews)
-  /// The question is over; the next may be asked.
-  func chatEnded(_ end: ChatEnd)
-  /// The words go out now; from here on they may arrive.
-  func chatSends() -> AnswerProblem?
-}
-
-/// A line that does what the time asks for, and tells a listener what happens.
-protocol DrivenLine: AnyObject {
-  var listener: (any ChatListener)? { get set }
-  var place: String { get }
-  var knowsKeys: Bool { get }
-  var dropsRepeats: Bool { get }
-  var hasPatience: Bool { get }
-  func ask(_ question: ChatQuestion)
-  func abort()
-  func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void)
-  /// - Returns: the time at which to be called again at the latest.
-  func tick(now: Double) -> Double
-  func stop()
-}
-
-extension DrivenLine {
-  var knowsKeys: Bool { true }
-  var dropsRepeats: Bool { false }
-  var hasPatience: Bool { false }
-}
-
-/// Drives such a line.
-final class DrivenChat: ChatLine, ChatListener {
-  private let line: any DrivenLine
-  private weak var waiter: ChatWaiter?
-  private var end: ChatEnd?
-  private var closed: AnswerProblem?
-
-  init(_ line: any DrivenLine) {
-    self.line = line
-    line.listener = self
-  }
-
-  var place: String { line.place }
-  var knowsKeys: Bool { line.knowsKeys }
-  var dropsRepeats: Bool { line.dropsRepeats }
-  var hasPatience: Bool { line.hasPatience }
-
-  func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
-    (self.waiter, end) = (waiter, nil)
-    line.ask(question)
-    waiter.endsItself = true
-    defer { waiter.endsItself = false }
-    var aborts = false
-    while true {
-      if waiter.isAborted, !aborts {
-        aborts = true
-        line.abort()
-      }
-      let next = line.tick(now: Clock.monotonic)
-      if let end { return end }
-      try waiter.wait(until: next)
-    }
-  }
-
-  func list(
-    _ list: ChatList, _ waiter: ChatWaiter
-  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
-    self.waiter = waiter
-    var result: Result<[[UInt8]], CallFailure>?
-    line.list(list) { result = $0 }
-    while true {
-      let next = line.tick(now: Clock.monotonic)
-      if let result { return result }
-      if let closed { return .failure(CallFailure(place, closed.line, closed.status)) }
-      try waiter.wait(until: next)
-    }
-  }
-
-  func rest(_ waiter: ChatWaiter) throws(LinkEnd) -> Never {
-    self.waiter = waiter
-    while true { try waiter.wait(until: line.tick(now: Clock.monotonic)) }
-  }
-
-  func stop() { line.stop() }
-
-  func chatLink(_ news: LinkNews) {
-    if case .ended(let problem) = news { closed = problem }
-    waiter?.link(news)
-  }
-
-  func chatNews(_ news: ChatNews) { waiter?.news(news) }
-  func chatEnded(_ end: ChatEnd) { self.end = end }
-  func chatSends() -> AnswerProblem? { waiter?.sends() }
 }

@@ -26,19 +26,6 @@ final class RawConnection {
   /// The file of the connection; -1 before it is there.
   private(set) var socket: Int32 = -1
 
-  /// Whether something may be done without waiting.
-  var isReady = false
-  /// Whether `onReady` is called when there is something to read, and when there is room
-  /// to write.
-  var wantsRead = true
-  var wantsWrite = false
-  /// Told that the connection is made.
-  var onOpen: () -> Void = {}
-  /// Told that it is not to be had, and whether another try may do; one line.
-  var onFailure: (String, _ mayPass: Bool) -> Void = { _, _ in }
-  /// Told that reading or writing may get on.
-  var onReady: () -> Void = {}
-
   /// - Parameters:
   ///   - request: where to, and whether by a proxy.
   ///   - client: its time-out and authorities are used.
@@ -72,39 +59,6 @@ final class RawConnection {
     errorText.deallocate()
   }
 
-  private var isConnected: Bool { socket >= 0 }
-
-  /// Does what can be done without waiting.
-  func perform() {
-    if !isConnected { return connect() }
-    guard isReady else { return }
-    isReady = false
-    onReady()
-  }
-
-  /// Adds the files to wait for.
-  ///
-  /// - Returns: how long to wait for them at most, seconds.
-  func addWaits(to files: inout [curl_waitfd]) -> Double {
-    if isReady { return 0 }
-    if isConnected {
-      let events =
-        (wantsRead ? CURL_WAIT_POLLIN : 0) | (wantsWrite ? CURL_WAIT_POLLOUT : 0)
-      // A file that is asked for nothing would still tell that its other end is gone.
-      if events != 0 { files.append(curl_waitfd(fd: socket, events: Int16(events), revents: 0)) }
-      return .infinity
-    }
-    let most = 16
-    var found = [curl_waitfd](repeating: curl_waitfd(), count: most)
-    let count = Int(ccurl_descriptors(multi, &found, Int32(most)))
-    files += found[..<count]
-    var milliseconds = 0
-    curl_multi_timeout(multi, &milliseconds)
-    if milliseconds >= 0 { return Double(milliseconds) / 1000 }
-    // libcurl knows neither a file nor a time, and asks for a look now and then.
-    return count == 0 ? 0.1 : .infinity
-  }
-
   /// Connects, and waits until that is done.
   ///
   /// - Parameter until: when it has failed, seconds of `Clock.monotonic`.
@@ -113,15 +67,21 @@ final class RawConnection {
   func connect(_ waiter: Waiter, until: Double) throws(LinkEnd) -> Bool {
     while try !isMade() {
       if Clock.monotonic >= until { return false }
-      var found: [curl_waitfd] = []
-      let wait = addWaits(to: &found)
-      var files = found.map {
+      let most = 16
+      var found = [curl_waitfd](repeating: curl_waitfd(), count: most)
+      let count = Int(ccurl_descriptors(multi, &found, Int32(most)))
+      let files = found[..<count].map { file in
         let events =
-          (Int32($0.events) & CURL_WAIT_POLLIN != 0 ? POLLIN : 0)
-          | (Int32($0.events) & CURL_WAIT_POLLOUT != 0 ? POLLOUT : 0)
-        return pollfd(fd: $0.fd, events: Int16(events), revents: 0)
+          (Int32(file.events) & CURL_WAIT_POLLIN != 0 ? POLLIN : 0)
+          | (Int32(file.events) & CURL_WAIT_POLLOUT != 0 ? POLLOUT : 0)
+        return pollfd(fd: file.fd, events: Int16(events), revents: 0)
       }
-      try waiter.wait(&files, until: min(until, Clock.monotonic + wait))
+      var milliseconds = 0
+      curl_multi_timeout(multi, &milliseconds)
+      // libcurl knows neither a file nor a time, and asks for a look now and then.
+      let wait =
+        milliseconds >= 0 ? Double(milliseconds) / 1000 : count == 0 ? 0.1 : Double.infinity
+      try waiter.wait(until: min(until, Clock.monotonic + wait)) { files }
     }
     return true
   }
@@ -130,7 +90,6 @@ final class RawConnection {
   ///
   /// - Returns: whether it is done.
   private func isMade() throws(LinkEnd) -> Bool {
-    isReady = false
     var active: Int32 = 0
     curl_multi_perform(multi, &active)
     var left: Int32 = 0
@@ -147,20 +106,6 @@ final class RawConnection {
     socket = ccurl_get_socket(handle)
     guard socket >= 0 else { throw .lost("the connection is gone") }
     return true
-  }
-
-  private func connect() {
-    do throws(LinkEnd) {
-      guard try isMade() else { return }
-      isReady = true
-      onOpen()
-    } catch {
-      switch error {
-      case .lost(let reason, _): onFailure(reason, true)
-      case .failed(let problem, _): onFailure(problem.line, false)
-      default: onFailure("the connection is gone", true)
-      }
-    }
   }
 
   /// Reads what is there.

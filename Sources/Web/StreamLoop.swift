@@ -48,6 +48,8 @@ open class StreamLoop: Waiter {
     case .noContent: try end(.noContent, at: openPlace)
     case .failed(let problem, let place): try end(.failed(problem), at: place ?? openPlace)
     case .lost(let reason, let least): try lose(reason, after: least)
+    case .closed(let code, let reason): try lose(Self.words(code, reason))
+    case .waits(let words, let least): try lose(words, after: least, isWaiting: true)
     case .again(let reason): try lose(reason, at: Clock.monotonic)
     case .violated(let reason):
       let what = "the server broke the protocol"
@@ -61,16 +63,23 @@ open class StreamLoop: Waiter {
   }
 
   private func lose(
-    _ reason: String, after least: Double? = nil, at time: Double? = nil
+    _ reason: String, after least: Double? = nil, at time: Double? = nil, isWaiting: Bool = false
   ) throws(LinkEnd) {
     let now = Clock.monotonic
-    guard let wait = reconnect.failed(now: now, after: least) else {
+    guard let usual = reconnect.failed(now: now, after: least) else {
       return try end(.gaveUp(reason), at: openPlace)
     }
-    nextTry = time ?? now + wait
-    lost(reason, wait: max(nextTry - now, 0))
+    nextTry = time ?? now + usual
+    let wait = max(nextTry - now, 0)
+    if isWaiting { waits(reason, wait: wait) } else { lost(reason, wait: wait) }
     // What has happened is told even where no wait is due.
     if time != nil { try self.wait(until: now) }
+  }
+
+  /// `the server closed the connection: 1001, going away`.
+  private static func words(_ code: UInt16?, _ reason: String) -> String {
+    let known = code.map { ": \($0)" } ?? ""
+    return "the server closed the connection\(known)" + (reason.isEmpty ? "" : ", \(reason)")
   }
 
   private func end(_ end: StreamEnd, at place: String) throws(LinkEnd) {
@@ -104,6 +113,9 @@ open class StreamLoop: Waiter {
 
   /// The connection is lost, the next is tried in `wait` seconds.
   open func lost(_ reason: String, wait: Double) {}
+
+  /// A person is to let this device in; the next try is in `wait` seconds.
+  open func waits(_ words: String, wait: Double) { lost(words, wait: wait) }
 
   /// Nothing more will come.
   open func ended(_ end: StreamEnd, at place: String) {}

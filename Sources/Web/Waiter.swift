@@ -1,4 +1,3 @@
-import CCurl
 public import CLibc
 import Core
 
@@ -8,6 +7,11 @@ public enum LinkEnd: Error {
   /// The connection is lost, or was not to be had; no other try before so many seconds, where the
   /// server says so. One line.
   case lost(String, after: Double? = nil)
+  /// The other side has closed it in order, with a code and words; the code is nil where it gave
+  /// none.
+  case closed(UInt16?, String)
+  /// A person is to let this device in first; one line.
+  case waits(String, after: Double?)
   /// It is to be made again at once, as it has brought something and not all; one line.
   case again(String)
   /// The other side broke the protocol; one line.
@@ -52,22 +56,20 @@ open class Waiter {
   /// closed, or the time has come, and lets the transfers do what they can.
   ///
   /// - Parameters:
-  ///   - files: what to wait for; told what came.
   ///   - until: seconds of `Clock.monotonic`.
-  /// - Throws: `LinkEnd.over` when nothing more is wanted.
-  public final func wait(_ files: inout [pollfd], until: Double) throws(LinkEnd) {
+  ///   - files: what else to wait for, asked when all is said that is to be said before the wait.
+  /// - Throws: `LinkEnd.over` when nothing more is wanted, or what `files` throws.
+  public final func wait(
+    until: Double, _ files: () throws(LinkEnd) -> [pollfd] = { [] }
+  ) throws(LinkEnd) {
     let due = min(until, try willWait())
-    client.wait(
-      seconds: due - Clock.monotonic, files: &files,
-      reading: descriptors, closing: 1)
+    var all = try files()
+    all += descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    // Standard output, for its other end going away.
+    all.append(pollfd(fd: 1, events: 0, revents: 0))
+    client.wait(seconds: due - Clock.monotonic, all)
     client.perform()
     try hasWaited()
-  }
-
-  /// The same, for transfers and the time alone.
-  public final func wait(until: Double) throws(LinkEnd) {
-    var none: [pollfd] = []
-    try wait(&none, until: until)
   }
 
   /// Asks several things, some at a time, and waits for all answers.

@@ -11,7 +11,6 @@ public final class WebClient {
   private var isPerforming = false
   private var starting: [Transfer] = []
   private var ending: [Transfer] = []
-  private var connections: [RawConnection] = []
   /// When a transfer was given up last, seconds of `Clock.monotonic`; nil for never.
   private var gaveUpAt: Double?
   /// The `User-Agent` of every request.
@@ -88,17 +87,6 @@ public final class WebClient {
       curl_multi_remove_handle(multi, handle)
       transfer.finish(code)
     }
-    for connection in connections where isOn(connection) { connection.perform() }
-  }
-
-  /// Drives a connection until `end`.
-  func start(_ connection: RawConnection) { connections.append(connection) }
-
-  /// Drives a connection no more; nothing more is told.
-  func end(_ connection: RawConnection) { connections.removeAll { $0 === connection } }
-
-  private func isOn(_ connection: RawConnection) -> Bool {
-    connections.contains { $0 === connection }
   }
 
   /// Goes on with a paused transfer; its callback may be called from here.
@@ -125,8 +113,8 @@ public final class WebClient {
     }
   }
 
-  /// Waits until there is something to do for a transfer, or on one of the
-  /// given files, or until the time is over.
+  /// Waits until there is something to do for a transfer, or on one of the given files, or until
+  /// the time is over.
   ///
   /// - Parameters:
   ///   - seconds: 0 or more.
@@ -137,58 +125,21 @@ public final class WebClient {
     seconds: Double, reading descriptors: [Int32] = [], writing: [Int32] = [],
     closing: [Int32] = []
   ) {
-    var extra = descriptors.map {
-      curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-    }
-    extra += writing.map {
-      curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLOUT), revents: 0)
-    }
-    extra += closing.map { curl_waitfd(fd: $0, events: 0, revents: 0) }
-    var places: [(RawConnection, Range<Int>)] = []
-    var seconds = seconds
-    for connection in connections {
-      let start = extra.count
-      seconds = min(seconds, connection.addWaits(to: &extra))
-      places.append((connection, start..<extra.count))
-    }
-    let milliseconds = Int32(min(max(seconds * 1000, 0).rounded(.up), 60_000))
-    curl_multi_poll(multi, &extra, UInt32(extra.count), milliseconds, nil)
-    for (connection, range) in places where extra[range].contains(where: { $0.revents != 0 }) {
-      connection.isReady = true
-    }
+    var files = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    files += writing.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
+    files += closing.map { pollfd(fd: $0, events: 0, revents: 0) }
+    wait(seconds: seconds, files)
   }
 
-  /// Waits until there is something to do for a transfer, or on one of the files, or until the time
-  /// is over.
-  ///
-  /// - Parameters:
-  ///   - seconds: 0 or more.
-  ///   - files: what to wait for; told what came.
-  ///   - reading: more that are watched for reading.
-  ///   - closing: one that is watched for its other end going away only.
-  func wait(
-    seconds: Double, files: inout [pollfd], reading: [Int32], closing: Int32
-  ) {
+  /// The same, for files as poll(2) has them.
+  func wait(seconds: Double, _ files: [pollfd]) {
     var all = files.map { file in
       let events =
         (Int32(file.events) & POLLIN != 0 ? CURL_WAIT_POLLIN : 0)
         | (Int32(file.events) & POLLOUT != 0 ? CURL_WAIT_POLLOUT : 0)
       return curl_waitfd(fd: file.fd, events: Int16(events), revents: 0)
     }
-    all += reading.map { curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0) }
-    all.append(curl_waitfd(fd: closing, events: 0, revents: 0))
-    var seconds = seconds
-    var places: [(RawConnection, Range<Int>)] = []
-    for connection in connections {
-      let start = all.count
-      seconds = min(seconds, connection.addWaits(to: &all))
-      places.append((connection, start..<all.count))
-    }
     let milliseconds = Int32(min(max(seconds * 1000, 0).rounded(.up), 60_000))
     curl_multi_poll(multi, &all, UInt32(all.count), milliseconds, nil)
-    for index in files.indices { files[index].revents = all[index].revents }
-    for (connection, range) in places where all[range].contains(where: { $0.revents != 0 }) {
-      connection.isReady = true
-    }
   }
 }

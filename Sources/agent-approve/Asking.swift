@@ -34,7 +34,7 @@ final class Asking {
 
   init(_ line: OpenLine) {
     self.line = line
-    line.changed = { [unowned self] in changed($0) }
+    line.onChange = { [unowned self] in changed($0) }
     line.beforeNote = { [unowned self] in breakLine() }
   }
 

@@ -10,7 +10,7 @@ struct Following {
   /// Prints what waits.
   func list() throws(WriteFailure) -> ExitStatus {
     var waiting: [ApprovalRecord] = []
-    line.changed = { approval in
+    line.onChange = { approval in
       waiting.removeAll { $0.id == approval.id }
       if approval.state == .pending { waiting.append(approval) }
     }
@@ -24,7 +24,7 @@ struct Following {
   /// Prints approvals as they come and change, until there is an end.
   func watch() throws(WriteFailure) -> ExitStatus {
     var failure: WriteFailure?
-    line.changed = { [output = line.output] approval in
+    line.onChange = { [output = line.output] approval in
       do throws(WriteFailure) { try output.approval(approval) } catch { failure = failure ?? error }
     }
     try line.run { failure != nil }

@@ -6,7 +6,7 @@ import Web
 
 /// The line to the agent while the command runs: one loop for the network, the signals,
 /// the end of the time and a file that is read meanwhile.
-final class OpenLine: ApprovalListener {
+final class OpenLine: ApprovalWaiter {
   let line: any ApprovalLine
   let options: ApproveOptions
   let output: ApproveOutput
@@ -14,7 +14,7 @@ final class OpenLine: ApprovalListener {
   /// Whose approvals are answered; nil where no profile was used.
   let profile: String?
   /// Told each approval that is new or has changed.
-  var changed: (ApprovalRecord) -> Void = { _ in }
+  var onChange: (ApprovalRecord) -> Void = { _ in }
   /// Called before anything is said about the link.
   var beforeNote: () -> Void = {}
   /// Whether all that waited at the beginning is known.
@@ -24,8 +24,12 @@ final class OpenLine: ApprovalListener {
   /// When the time is up, seconds of `Clock.monotonic`.
   var deadline: Double
 
-  private let client: WebClient
   private let speaks: Bool
+  /// What ends a wait: a file, and what is asked after each step.
+  private var file: Int32?
+  private var isDone: () -> Bool = { true }
+  private var isReady = false
+  private var writing: WriteFailure?
   private var isOpen = false
   private var hadFault = false
 
@@ -34,14 +38,13 @@ final class OpenLine: ApprovalListener {
     output: ApproveOutput, diagnostics: Diagnostics
   ) {
     self.line = line
-    self.client = client
     self.options = options
     self.profile = profile
     self.output = output
     self.diagnostics = diagnostics
     speaks = options.isVerbose || (isatty(2) == 1 && !options.isQuiet)
     deadline = options.maxTime.map { Clock.monotonic + $0 } ?? .infinity
-    line.listener = self
+    super.init(client)
   }
 
   /// Goes on until something is there, or it is over.
@@ -50,27 +53,42 @@ final class OpenLine: ApprovalListener {
   ///   - file: ends the wait when it can be read; nil for none.
   ///   - isDone: asked after each step.
   func run(reading file: Int32? = nil, until isDone: () -> Bool) throws(WriteFailure) {
-    while true {
-      client.perform()
-      let next = line.tick(now: Clock.monotonic)
-      try output.flush()
-      if end != nil || isDone() { return }
-      let now = Clock.monotonic
-      if now >= deadline { return timeIsUp() }
-      let files = [EndSignals.descriptor] + (file.map { [$0] } ?? [])
-      client.wait(seconds: min(next, deadline) - now, reading: files, closing: [1])
-      if let signal = EndSignals.next() {
-        output.leave()
-        line.stop()
-        Process.die(by: signal)
-      }
-      if OutputEnd.isClosed { throw WriteFailure(code: EPIPE) }
-      if let file, Self.isReadable(file) {
-        // What the agent said first counts first.
-        client.perform()
-        return
-      }
+    (self.file, isReady) = (file, false)
+    withoutActuallyEscaping(isDone) { isDone in
+      self.isDone = isDone
+      line.follow(self)
+      self.isDone = { true }
     }
+    if let writing { throw writing }
+  }
+
+  override var isOver: Bool { end != nil || writing != nil || isReady }
+
+  override var descriptors: [Int32] { [EndSignals.descriptor] + (file.map { [$0] } ?? []) }
+
+  override func willWait() throws(LinkEnd) -> Double {
+    do throws(WriteFailure) { try output.flush() } catch { writing = error }
+    if isOver || isDone() {
+      isReady = true
+      throw .over
+    }
+    if Clock.monotonic >= deadline {
+      timeIsUp()
+      throw .over
+    }
+    return deadline
+  }
+
+  override func hasWaited() throws(LinkEnd) {
+    if let signal = EndSignals.next() {
+      output.leave()
+      line.stop()
+      Process.die(by: signal)
+    }
+    if OutputEnd.isClosed { writing = WriteFailure(code: EPIPE) }
+    // What the agent has said by now counts first: it is taken before the next wait.
+    if let file, Self.isReadable(file) { isReady = true }
+    if writing != nil { throw .over }
   }
 
   private static func isReadable(_ file: Int32) -> Bool {
@@ -97,7 +115,7 @@ final class OpenLine: ApprovalListener {
 
   // MARK: - What the line tells
 
-  func approvalLink(_ news: LinkNews) {
+  override func link(_ news: LinkNews) {
     switch news {
     case .open(let place, let isFirst, let down):
       isOpen = true
@@ -144,11 +162,11 @@ final class OpenLine: ApprovalListener {
 
   private static func tenths(_ seconds: Double) -> String { Latency.text(seconds / 1000) }
 
-  func approvalChanged(_ approval: ApprovalRecord) { changed(approval) }
+  override func changed(_ approval: ApprovalRecord) { onChange(approval) }
 
-  func approvalsListed() { isListed = true }
+  override func listed() { isListed = true }
 
-  func approvalsFailed(_ failure: CallFailure) {
+  override func failed(_ failure: CallFailure) {
     end = failure.status
     say(failure.message)
   }

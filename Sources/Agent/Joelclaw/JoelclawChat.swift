@@ -5,7 +5,7 @@ import Web
 
 /// A line to the agent behind a gateway: one prompt in flight, which is never sent twice
 /// (CONTRACT.md 4).
-final class JoelclawChat: ChatLink, ChatLine {
+final class JoelclawChat: ServedLink<ChatWaiter>, ChatLine {
   var knowsKeys: Bool { false }
   var dropsRepeats: Bool { true }
   var hasPatience: Bool { true }
@@ -55,6 +55,7 @@ final class JoelclawChat: ChatLink, ChatLine {
     waiter.endsItself = true
     defer { waiter.endsItself = false }
     serve(waiter) { () throws(LinkEnd) in try talk() }
+    defer { end = nil }
     guard let end else { throw .over }
     return end
   }
@@ -63,7 +64,7 @@ final class JoelclawChat: ChatLink, ChatLine {
     _ list: ChatList, _ waiter: ChatWaiter
   ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
     var result: Result<[[UInt8]], CallFailure>?
-    isListed = false
+    defer { isListed = false }
     lists.ask(list, place: place, now: Clock.monotonic) { [unowned self] in
       (result, isListed) = ($0, true)
     }
@@ -100,7 +101,7 @@ final class JoelclawChat: ChatLink, ChatLine {
           fault("a frame of \(bytes) bytes or more was dropped", at: nil)
         case nil: continue
         }
-        _ = try look()
+        if end != nil || isListed { throw .over }
       }
     } catch {
       if case .over = error { throw error }

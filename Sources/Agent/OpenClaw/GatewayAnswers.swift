@@ -22,7 +22,8 @@ final class GatewayAnswers {
     var goneUntil: Double?
   }
 
-  private let link: GatewayLink
+  /// The connection; nil while there is none.
+  private let gateway: () -> Gateway?
   private let book: ApprovalBook
   private let origin: RecordOrigin
   /// Asks for a new list.
@@ -39,10 +40,10 @@ final class GatewayAnswers {
   private static let mostTries = 3
 
   init(
-    _ link: GatewayLink, _ book: ApprovalBook, _ origin: RecordOrigin,
+    _ book: ApprovalBook, _ origin: RecordOrigin, gateway: @escaping () -> Gateway?,
     list: @escaping () -> Void, tell: @escaping (ApprovalRecord) -> Void
   ) {
-    self.link = link
+    self.gateway = gateway
     self.book = book
     self.origin = origin
     self.list = list
@@ -118,12 +119,12 @@ final class GatewayAnswers {
     var method = "\(kind).approval.resolve"
     var params = RecordText().string("id", id)
     // Where there is one for all kinds it also says who was faster.
-    if link.hello?.methods.contains("approval.resolve") == true {
+    if gateway()?.hello.methods.contains("approval.resolve") == true {
       method = "approval.resolve"
       params = params.string("kind", kind)
     }
     busy.insert(id)
-    link.call(method, params.string("decision", answer.word)) { [self] reply in
+    call(method, params.string("decision", answer.word)) { [self] reply in
       busy.remove(id)
       switch reply {
       case .answer:
@@ -133,8 +134,14 @@ final class GatewayAnswers {
       // The next greeting is followed by a list, and that by another look at it.
       case .lost: return waiting.append(answer)
       }
-      if link.hello != nil, !waiting.isEmpty { settle() }
+      if gateway() != nil, !waiting.isEmpty { settle() }
     }
+  }
+
+  private func call(
+    _ method: String, _ params: RecordText, then: @escaping (GatewayReply) -> Void
+  ) {
+    if let gateway = gateway() { gateway.call(method, params, then: then) } else { then(.lost) }
   }
 
   /// Takes the reply to an answer: it may be of another approval, or say something else than
@@ -180,7 +187,7 @@ final class GatewayAnswers {
   private func look(_ answer: Answer) {
     let id = answer.decision.id
     let kind = book.kind(of: id).rawValue
-    let methods = link.hello?.methods ?? []
+    let methods = gateway()?.hello.methods ?? []
     let method = ["approval.get", "\(kind).approval.get"].first { methods.contains($0) }
     guard let method, !answer.hasLooked else {
       return finish(answer, .unknown, "no reply came, and it does not wait any more")
@@ -188,7 +195,7 @@ final class GatewayAnswers {
     var answer = answer
     answer.hasLooked = true
     let params = RecordText().string("id", id)
-    link.call(method, method == "approval.get" ? params.string("kind", kind) : params) {
+    call(method, method == "approval.get" ? params.string("kind", kind) : params) {
       [self] reply in
       switch reply {
       case .answer:

@@ -6,9 +6,6 @@ import Web
 final class GatewayCaller {
   private let caller: Caller
   private let scopes: [GatewayScope]
-  private var link: GatewayLink?
-  private var question: (method: String, params: RecordText)?
-  private var result: Result<[UInt8], CallFailure>?
 
   init(_ caller: Caller, scopes: [GatewayScope]) {
     self.caller = caller
@@ -23,67 +20,62 @@ final class GatewayCaller {
     } catch {
       throw CallFailure(error)
     }
-    var policy = StreamPolicy()
-    policy.maxRetries = 0
-    policy.idleTimeout = .infinity
-    let link = GatewayLink(
-      caller.client, keys, wishes: GatewayDoor.Wishes(scopes: scopes), policy: policy, owner: self)
-    self.link = link
-    question = (method, params)
-    defer {
-      link.stop()
-      self.link = nil
-    }
-    caller.diagnostics.note("\(method) at \(link.place)")
+    let question = Question(caller, keys.server)
+    caller.diagnostics.note("\(method) at \(question.place)")
     let start = Clock.monotonic
-    let limit = caller.maxTime == nil ? start + Caller.requestTime : caller.deadline
-    while true {
-      caller.client.perform()
-      let next = link.tick(now: Clock.monotonic)
-      if let result {
-        caller.diagnostics.note("an answer in \(Latency.text(Clock.monotonic - start)) ms")
-        return try result.get()
+    var door = GatewayDoor(keys, GatewayDoor.Wishes(scopes: scopes))
+    question.follow { () throws(LinkEnd) in
+      let gateway = try Gateway.connect(question, &door, keys.server)
+      // The time of the command ends it, not that of one question.
+      gateway.call(method, params, time: .infinity) { reply in
+        switch reply {
+        case .answer(let payload):
+          question.result = .success(
+            payload.isAbsent ? Array("null".utf8) : Array(payload.bytes))
+        case .refused(let error):
+          let problem = GatewayChat.problem(error)
+          question.fail(method, problem.line, problem.status)
+        case .late: question.fail(method, "no answer came in time", .temporary)
+        case .lost:
+          question.fail(method, "the connection was lost before an answer came", .temporary)
+        }
       }
-      let now = Clock.monotonic
-      if now >= limit { throw caller.late(link.place) }
-      caller.client.wait(seconds: min(min(next, limit) - now, 60))
+      while question.result == nil { _ = try gateway.receive() }
+      throw .over
     }
+    guard let result = question.result else { throw caller.late(question.place) }
+    caller.diagnostics.note("an answer in \(Latency.text(Clock.monotonic - start)) ms")
+    return try result.get()
   }
 
-  private func fail(_ what: String, _ reason: String, _ status: ExitStatus) {
-    if result == nil { result = .failure(CallFailure(what, reason, status)) }
-  }
-}
+  /// Waits for one answer, as long as the caller has time.
+  private final class Question: StreamLoop {
+    var result: Result<[UInt8], CallFailure>?
+    private let caller: Caller
+    private let limit: Double
 
-extension GatewayCaller: GatewayLinkOwner {
-  func linkOpened(_ hello: GatewayHello, isFirst: Bool, down: Double?) {
-    guard let (method, params) = question, let link else { return }
-    question = nil
-    // The time of the command ends it, not that of one question.
-    link.call(method, params, time: .infinity) { [unowned self] reply in
-      switch reply {
-      case .answer(let payload):
-        result = .success(payload.isAbsent ? Array("null".utf8) : Array(payload.bytes))
-      case .refused(let error):
-        let problem = GatewayChat.problem(error)
-        fail(method, problem.line, problem.status)
-      case .late: fail(method, "no answer came in time", .temporary)
-      case .lost: fail(method, "the connection was lost before an answer came", .temporary)
-      }
+    init(_ caller: Caller, _ server: AgentServer) {
+      self.caller = caller
+      limit = caller.maxTime == nil ? Clock.monotonic + Caller.requestTime : caller.deadline
+      var policy = StreamPolicy()
+      policy.maxRetries = 0
+      policy.idleTimeout = .infinity
+      super.init(caller.client, server.base.socketDisplay, policy) { server.problem(of: $0, $1) }
     }
-  }
 
-  func linkHeard(_ event: GatewayEvent) {}
-  func linkMissed(from: Int64, to: Int64) {}
-  func linkFaulted(_ reason: String) { caller.diagnostics.say(reason) }
-  func linkLost(_ reason: String, wait: Double) {
-    fail(link?.place ?? "the gateway", reason, .temporary)
-  }
-  func linkWaits(_ words: String, wait: Double) {}
+    func fail(_ what: String, _ reason: String, _ status: ExitStatus) {
+      if result == nil { result = .failure(CallFailure(what, reason, status)) }
+    }
 
-  func linkEnded(_ end: StreamEnd) {
-    let problem = end.problem
-    fail(link?.place ?? "the gateway", problem.line, problem.status)
+    override var isOver: Bool { result != nil }
+    override func willWait() throws(LinkEnd) -> Double {
+      if isOver || Clock.monotonic >= limit { throw .over }
+      return limit
+    }
+    override func ended(_ end: StreamEnd, at place: String) {
+      fail(self.place, end.problem.line, end.problem.status)
+    }
+    override func fault(_ reason: String, at place: String?) { caller.diagnostics.say(reason) }
   }
 }
 

@@ -5,10 +5,16 @@ import Web
 /// A line to an agent behind a gateway. A connection that is lost between question and answer
 /// is taken up again: what was said is looked for before it is said again, with the same
 /// key (Agent/OpenClaw/CONTRACT.md 2 and 6).
-final class GatewayChat: DrivenLine {
-  weak var listener: (any ChatListener)?
-  var place: String { link.place }
-  private var link: GatewayLink!
+final class GatewayChat: ServedLink<ChatWaiter>, ChatLine {
+  private let server: AgentServer
+  private var door: GatewayDoor
+  private var gateway: Gateway?
+  /// How the question that was asked last has ended; nil while it has not.
+  private var end: ChatEnd?
+  /// Whether it is to end.
+  private var aborts = false
+  /// The list that was asked for.
+  private var listed: Result<[[UInt8]], CallFailure>?
   private let origin: RecordOrigin
   private var turn: GatewayTurn?
   /// What is to be fetched once the link is open.
@@ -34,47 +40,134 @@ final class GatewayChat: DrivenLine {
     _ client: WebClient, _ keys: GatewayKeys, scopes: [GatewayScope],
     waits: Bool, origin: RecordOrigin, policy: StreamPolicy
   ) {
+    let server = keys.server
     self.origin = origin
-    link = GatewayLink(
-      client, keys,
-      wishes: GatewayDoor.Wishes(scopes: scopes, caps: ["tool-events"], waitsForPairing: waits),
-      policy: policy, owner: self)
+    self.server = server
+    door = GatewayDoor(
+      keys, GatewayDoor.Wishes(scopes: scopes, caps: ["tool-events"], waitsForPairing: waits))
+    super.init(client, server.base.socketDisplay, policy) { server.problem(of: $0, $1) }
   }
 
-  func tick(now: Double) -> Double {
+  // MARK: - The link
+
+  func ask(_ question: ChatQuestion, _ waiter: ChatWaiter) throws(LinkEnd) -> ChatEnd {
+    if let reason = GatewayLists.fault(thread: question.thread, agent: question.agent) {
+      return .refused(AnswerProblem(reason, .failure))
+    }
+    if let closed { return .refused(closed) }
+    (self.question, turn, end, aborts) = (question, nil, nil, false)
+    waiter.endsItself = true
+    defer { waiter.endsItself = false }
+    self.waiter = waiter
+    if let hello = gateway?.hello { begin(hello) }
+    serve(waiter) { () throws(LinkEnd) in try talk() }
+    defer { end = nil }
+    guard let end else { throw .over }
+    return end
+  }
+
+  func rest(_ waiter: ChatWaiter) throws(LinkEnd) -> Never {
+    serve(waiter) { () throws(LinkEnd) in try talk() }
+    throw .over
+  }
+
+  func stop() { gateway = nil }
+
+  private func talk() throws(LinkEnd) -> Never {
+    do throws(LinkEnd) {
+      let gateway = try open()
+      while true {
+        switch try gateway.receive() {
+        case .event(let event): hear(event)
+        case .missed:
+          if turn != nil {
+            turn?.tear()
+            look(for: turn)
+          }
+        case nil: break
+        }
+        if end != nil || listed != nil { throw .over }
+      }
+    } catch {
+      if case .over = error { throw error }
+      gateway = nil
+      throw error
+    }
+  }
+
+  private func open() throws(LinkEnd) -> Gateway {
+    if let gateway { return gateway }
+    let made = try Gateway.connect(self, &door, server)
+    gateway = made
+    opened(place)
+    let waiting = lists
+    lists = []
+    for (list, then) in waiting { fetch(list, made.hello, then) }
+    begin(made.hello)
+    return made
+  }
+
+  override func look() throws(LinkEnd) -> Double {
+    let now = Clock.monotonic
+    if waiter?.isAborted == true, !aborts {
+      aborts = true
+      abort()
+    }
     if lookAt <= now {
       lookAt = .infinity
-      look()
+      look(for: turn)
     }
     if turn?.isBehind == true, restAt <= now { tell(turn?.rest(.now()) ?? []) }
     if endAt <= now { finish(turn?.isAborting == true ? .aborted(nil) : .lost("no end came")) }
-    return min(
-      link.tick(now: now), lookAt, endAt, turn?.isBehind == true ? restAt : .infinity)
+    if end != nil || listed != nil { throw .over }
+    return min(lookAt, endAt, turn?.isBehind == true ? restAt : .infinity)
   }
 
-  func stop() { link.stop() }
+  private func call(
+    _ method: String, _ params: RecordText, time: Double = GatewayCalls.usualTime,
+    then: @escaping (GatewayReply) -> Void
+  ) {
+    if let gateway {
+      gateway.call(method, params, time: time, then: then)
+    } else {
+      then(.lost)
+    }
+  }
+
+  override func lost(_ reason: String, wait: Double) {
+    turn?.tear()
+    lookAt = .infinity
+    super.lost(reason, wait: wait)
+  }
+
+  override func ended(_ outcome: StreamEnd, at place: String) {
+    super.ended(outcome, at: self.place)
+    let problem = outcome.problem
+    let waiting = lists
+    lists = []
+    for (_, then) in waiting {
+      then(.failure(CallFailure(self.place, problem.line, problem.status)))
+    }
+    if turn?.isSent == true {
+      finish(.lost(problem.line))
+    } else if turn != nil || question != nil {
+      finish(.refused(problem))
+    }
+  }
 
   // MARK: - Asking
 
-  func ask(_ question: ChatQuestion) {
-    if let reason = GatewayLists.fault(thread: question.thread, agent: question.agent) {
-      listener?.chatEnded(.refused(AnswerProblem(reason, .failure)))
-      return
-    }
-    self.question = question
-    if let hello = link.hello { begin(hello) }
-  }
-
-  func abort() {
+  private func abort() {
     guard var turn, !turn.isAborting else {
       question = nil
-      return listener?.chatEnded(.aborted(nil)) ?? ()
+      end = .aborted(nil)
+      return
     }
     turn.isAborting = true
     self.turn = turn
     endAt = Clock.monotonic + Self.abortTime
     let params = RecordText().string("sessionKey", turn.thread).string("runId", turn.run)
-    link.call("chat.abort", params, time: Self.abortTime) { [unowned self] reply in
+    call("chat.abort", params, time: Self.abortTime) { [unowned self] reply in
       guard case .refused(let error) = reply else { return }
       finish(.lost("the run goes on: \(error.line)"))
     }
@@ -96,17 +189,17 @@ final class GatewayChat: DrivenLine {
     }
     guard let turn else { return }
     if hello.knows("sessions.messages.subscribe") {
-      link.call("sessions.messages.subscribe", RecordText().string("key", turn.thread)) { _ in }
+      call("sessions.messages.subscribe", RecordText().string("key", turn.thread)) { _ in }
     }
-    if turn.isSent { look() } else { send() }
+    if turn.isSent { look(for: turn) } else { send() }
   }
 
   private func send() {
     guard let question = turn?.question, let thread = turn?.thread else { return }
-    if let problem = link.hello?.problem(of: question.attachments) {
+    if let problem = gateway?.hello.problem(of: question.attachments) {
       return finish(.refused(problem))
     }
-    if let problem = listener?.chatSends() { return finish(.refused(problem)) }
+    if let problem = waiter?.sends() { return finish(.refused(problem)) }
     turn?.isSent = true
     let files = question.attachments.map { file in
       RecordText().string("fileName", file.name).string("mimeType", file.mediaType)
@@ -114,14 +207,14 @@ final class GatewayChat: DrivenLine {
     }
     let params = RecordText().string("sessionKey", thread).string("message", question.text)
       .string("idempotencyKey", question.key).list("attachments", files.isEmpty ? nil : files)
-    link.call("chat.send", params) { [unowned self] reply in sent(reply) }
+    call("chat.send", params) { [unowned self] reply in sent(reply) }
   }
 
   private func sent(_ reply: GatewayReply) {
     guard turn != nil else { return }
     switch reply {
     case .lost: break  // The next greeting looks for it.
-    case .late: if turn?.isTaken == false { look() }
+    case .late: if turn?.isTaken == false { look(for: turn) }
     case .refused(let error): finish(.refused(Self.problem(error)))
     case .answer:
       turn?.isTaken = true
@@ -133,11 +226,11 @@ final class GatewayChat: DrivenLine {
       case "error":
         let words = ["summary", "errorMessage", "error"].compactMap { payload?[$0]?.string }
         tell(turn?.fail(words.first ?? "the run failed", now: .now()) ?? [])
-        end()
+        conclude()
       // It was here before: what it has said so far is in the history.
       default:
         turn?.since = 0
-        look()
+        look(for: turn)
       }
     }
   }
@@ -150,11 +243,11 @@ final class GatewayChat: DrivenLine {
 
   // MARK: - After a loss
 
-  private func look() {
-    guard let turn, let hello = link.hello else { return }
+  private func look(for turn: GatewayTurn?) {
+    guard let turn, let hello = gateway?.hello else { return }
     guard hello.knows("chat.history") else { return settle(.absent) }
     let params = RecordText().string("sessionKey", turn.thread).number("limit", Self.rows)
-    link.call("chat.history", params) { [unowned self] reply in
+    call("chat.history", params) { [unowned self] reply in
       guard self.turn != nil else { return }
       switch reply {
       case .answer:
@@ -172,7 +265,7 @@ final class GatewayChat: DrivenLine {
 
   private func settle(_ trace: GatewayHistory.Trace, isRunning: Bool = false) {
     guard let turn else { return }
-    if turn.end != nil, !turn.wantsText { return end() }
+    if turn.end != nil, !turn.wantsText { return conclude() }
     if isRunning {
       // What streams does not heal it: what there is by now is looked for again.
       if turn.isTorn { lookAt = Clock.monotonic + Self.lookWait }
@@ -184,13 +277,13 @@ final class GatewayChat: DrivenLine {
       // A row that is to come comes soon.
       let isSilent = looks > Self.mostLooks && turn.reply.text.isEmpty
       tell(self.turn?.conclude(isSilent: isSilent, now: .now()) ?? [])
-      if self.turn?.wantsText == false { return end() }
+      if self.turn?.wantsText == false { return conclude() }
     }
     if looks > Self.mostLooks {
       // With a hole in it is better than not at all, but it is not the answer.
       return finish(.lost("the answer could not be found again"))
     }
-    if link.hello?.knows("agent.wait") == true { askForEnd(turn.run) } else { lookLater() }
+    if gateway?.hello.knows("agent.wait") == true { askForEnd(turn.run) } else { lookLater() }
   }
 
   private func lookLater() { lookAt = Clock.monotonic + Self.lookWait }
@@ -198,7 +291,7 @@ final class GatewayChat: DrivenLine {
   /// Nothing tells of an answer: a run may have failed, or ended in silence.
   private func askForEnd(_ run: String) {
     let params = RecordText().string("runId", run).number("timeoutMs", 100)
-    link.call("agent.wait", params) { [unowned self] reply in
+    call("agent.wait", params) { [unowned self] reply in
       guard turn?.run == run, turn?.wantsText == true || turn?.end == nil else { return }
       if case .lost = reply { return }
       guard case .answer = reply, let ending = reply.object else { return lookLater() }
@@ -210,19 +303,19 @@ final class GatewayChat: DrivenLine {
         tell(turn?.conclude(isSilent: true, now: .now()) ?? [])
       default: break
       }
-      if turn?.end != nil, turn?.wantsText == false { end() } else { lookLater() }
+      if turn?.end != nil, turn?.wantsText == false { conclude() } else { lookLater() }
     }
   }
 
   private func tell(_ news: [ChatNews]) {
     for each in news {
-      listener?.chatNews(each)
+      waiter?.news(each)
       guard case .message(let message) = each else { continue }
       restAt = Clock.monotonic + TextPace.rest(after: message.text.utf8.count)
     }
   }
 
-  private func end() { if let end = turn?.end { finish(end) } }
+  private func conclude() { if let end = turn?.end { finish(end) } }
 
   private func finish(_ end: ChatEnd) {
     guard turn != nil || question != nil else { return }
@@ -230,20 +323,29 @@ final class GatewayChat: DrivenLine {
     turn = nil
     question = nil
     (lookAt, endAt) = (.infinity, .infinity)
-    listener?.chatEnded(end.hiding(link.hide))
+    self.end = end.hiding(door.mask.hide)
   }
 
   // MARK: - Lists
 
-  func list(_ list: ChatList, then: @escaping (Result<[[UInt8]], CallFailure>) -> Void) {
+  func list(
+    _ list: ChatList, _ waiter: ChatWaiter
+  ) throws(LinkEnd) -> Result<[[UInt8]], CallFailure> {
     switch list {
     case .history(let thread, let agent, _), .ending(let thread, let agent):
       if let reason = GatewayLists.fault(thread: thread, agent: agent) {
-        return then(.failure(CallFailure(place, reason, .failure)))
+        return .failure(CallFailure(place, reason, .failure))
       }
     case .agents, .threads: break
     }
-    if let hello = link.hello { fetch(list, hello, then) } else { lists.append((list, then)) }
+    listed = nil
+    defer { listed = nil }
+    let then = { [unowned self] (rows: Result<[[UInt8]], CallFailure>) in listed = rows }
+    if let hello = gateway?.hello { fetch(list, hello, then) } else { lists.append((list, then)) }
+    if listed == nil { serve(waiter) { () throws(LinkEnd) in try talk() } }
+    if let listed { return listed }
+    if let closed { return .failure(CallFailure(place, closed.line, closed.status)) }
+    throw .over
   }
 
   private func fetch(
@@ -254,7 +356,7 @@ final class GatewayChat: DrivenLine {
     if let reason = GatewayLists.fault(key: key) {
       return then(.failure(CallFailure(place, reason, .failure)))
     }
-    link.call(method, params) { [unowned self] reply in
+    call(method, params) { [unowned self] reply in
       switch reply {
       case .answer(let payload):
         then(.success(GatewayLists.rows(list, payload, reply, key: key, origin)))
@@ -266,56 +368,15 @@ final class GatewayChat: DrivenLine {
       }
     }
   }
-}
 
-extension GatewayChat: GatewayLinkOwner {
-  func linkOpened(_ hello: GatewayHello, isFirst: Bool, down: Double?) {
-    listener?.chatLink(.open(place: link.place, isFirst: isFirst, down: down))
-    let waiting = lists
-    lists = []
-    for (list, then) in waiting { fetch(list, hello, then) }
-    begin(hello)
-  }
-
-  func linkHeard(_ event: GatewayEvent) {
+  private func hear(_ event: GatewayEvent) {
     guard let wasTorn = turn?.isTorn else { return }
     tell(turn?.take(event, now: .now()) ?? [])
     guard let turn else { return }
     if turn.end != nil {
-      if turn.wantsText { look() } else { end() }
+      if turn.wantsText { look(for: turn) } else { conclude() }
     } else if turn.isTorn && !wasTorn {
-      look()
-    }
-  }
-
-  func linkMissed(from: Int64, to: Int64) {
-    guard turn != nil else { return }
-    turn?.tear()
-    look()
-  }
-
-  func linkFaulted(_ reason: String) { listener?.chatLink(.fault(reason)) }
-
-  func linkLost(_ reason: String, wait: Double) {
-    turn?.tear()
-    lookAt = .infinity
-    listener?.chatLink(.lost(reason, wait: wait))
-  }
-
-  func linkWaits(_ words: String, wait: Double) { listener?.chatLink(.waits(words, wait: wait)) }
-
-  func linkEnded(_ end: StreamEnd) {
-    let problem = end.problem
-    let waiting = lists
-    lists = []
-    for (_, then) in waiting {
-      then(.failure(CallFailure(link.place, problem.line, problem.status)))
-    }
-    listener?.chatLink(.ended(problem))
-    if turn?.isSent == true {
-      finish(.lost(problem.line))
-    } else if turn != nil || question != nil {
-      finish(.refused(problem))
+      look(for: turn)
     }
   }
 }

@@ -57,6 +57,9 @@ struct GatewayDoor {
   /// What no message may quote.
   var secrets: [String] { ([token] + tokens.entries.map(\.token)).compactMap { $0?.reveal() } }
 
+  /// Whether to wait until this device is paired.
+  var waitsForPairing: Bool { wishes.waitsForPairing }
+
   /// Hides that in what the gateway says.
   var mask: SecretMask { SecretMask(secrets) }
 

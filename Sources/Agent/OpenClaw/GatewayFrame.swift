@@ -37,7 +37,7 @@ enum GatewayFrame {
         return
       }
       self = .event(
-        GatewayEvent(name: name, payload: payload, seq: Self.number(seq)))
+        GatewayEvent(name: name, payload: payload, seq: Self.number(seq), bytes: bytes))
     case "res":
       guard let id = id.string else {
         self = .other
@@ -69,6 +69,11 @@ struct GatewayEvent {
   let payload: ScanValue
   /// Its number among the broadcasts; nil for what is aimed at this connection.
   let seq: Int64?
+  /// The whole frame.
+  let bytes: UnsafeRawBufferPointer
+
+  /// A copy of the frame.
+  var frame: [UInt8] { Array(bytes) }
 
   /// The payload, parsed; nil when it is not an object that can be.
   var object: JSONValue? {

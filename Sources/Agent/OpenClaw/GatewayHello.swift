@@ -108,23 +108,3 @@ struct GatewayHello {
       .text(agent: owner, mainKey: mainKey, isGlobal: isGlobal) ?? mainKey
   }
 }
-
-/// What a link to a gateway tells its owner, in order.
-protocol GatewayLinkOwner: AnyObject {
-  /// The gateway let us in, for the first time or again; `down` are the seconds since the
-  /// first failure before it.
-  func linkOpened(_ hello: GatewayHello, isFirst: Bool, down: Double?)
-  /// Something happened; the slices are valid during the call.
-  func linkHeard(_ event: GatewayEvent)
-  /// Broadcasts were lost, of these numbers.
-  func linkMissed(from: Int64, to: Int64)
-  /// A frame cannot be used; one line.
-  func linkFaulted(_ reason: String)
-  /// The connection is gone, the next is tried in `wait` seconds. What was asked is
-  /// answered with `lost` before.
-  func linkLost(_ reason: String, wait: Double)
-  /// A person is to let this device in; the next try is in `wait` seconds. Words for them.
-  func linkWaits(_ words: String, wait: Double)
-  /// Nothing more comes.
-  func linkEnded(_ end: StreamEnd)
-}

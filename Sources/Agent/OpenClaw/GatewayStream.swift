@@ -5,79 +5,99 @@ import Web
 /// The events of a gateway as a stream (agentutils-records(5), "event"): the name of the
 /// frame's event, its number as the id, its payload as it came. Numbers tell what was lost,
 /// they resume nothing: a gateway repeats no event (Agent/OpenClaw/CONTRACT.md 2).
-final class GatewayStream: StreamLink {
-  private var link: GatewayLink!
-  private unowned let handler: any StreamHandler
+final class GatewayStream {
+  private let follow: Follow
+  private let server: AgentServer
+  private var door: GatewayDoor
   private let thread: String?
   /// The session that alone is followed; nil for all.
   private var key: String?
   /// The replies that are under way: of these the text is fetched after a loss.
   private var running = RunBook()
-  private var newest: [UInt8] = []
+  private var hasOpened = false
+  /// Answers to what was asked, of which the bytes are to be printed.
+  private var histories: [(key: String, reply: [UInt8])] = []
 
   /// How many rows of a session are fetched after a loss.
   private static let rows = 20
 
   /// - Parameters:
-  ///   - client: drives the connection.
+  ///   - follow: follows it.
   ///   - keys: the gateway, and what lets one in.
   ///   - thread: what alone is followed; nil for everything.
   ///   - waits: whether to wait until this device is paired.
-  ///   - policy: how it is followed.
-  ///   - handler: told what happens; not retained.
-  init(
-    _ client: WebClient, _ keys: GatewayKeys, thread: String?, waits: Bool, policy: StreamPolicy,
-    handler: any StreamHandler
-  ) {
-    self.handler = handler
-    self.thread = thread
-    link = GatewayLink(
-      client, keys,
-      wishes: GatewayDoor.Wishes(
-        scopes: [.read], caps: ["tool-events"], waitsForPairing: waits),
-      policy: policy, owner: self)
+  init(_ follow: Follow, _ keys: GatewayKeys, thread: String?, waits: Bool) {
+    (self.follow, server, self.thread) = (follow, keys.server, thread)
+    door = GatewayDoor(
+      keys,
+      GatewayDoor.Wishes(scopes: [.read], caps: ["tool-events"], waitsForPairing: waits))
   }
 
-  var lastEventID: [UInt8] { newest }
-  var isOpen: Bool { link.hello != nil }
-  func rewind(to id: [UInt8]) {}
-  func tick(now: Double) -> Double { link.tick(now: now) }
-  func hold() { link.hold() }
-  func release(now: Double) { link.release() }
-  func drop(_ reason: String) { link.drop(reason) }
-  func stop() { link.stop() }
+  func run() throws(LinkEnd) -> Never {
+    let gateway = try Gateway.connect(follow, &door, server)
+    defer { gateway.leave() }
+    histories = []
+    key = thread.map { gateway.hello.sessionKey(thread: $0, agent: nil) }
+    if let reason = GatewayLists.fault(key: key ?? "") {
+      throw .failed(AnswerProblem(reason, .failure))
+    }
+    follow.opened(follow.place)
+    subscribe(gateway)
+    if hasOpened { fetch(gateway) }
+    hasOpened = true
+    while true {
+      switch try gateway.receive() {
+      case .event(let event): try hear(event)
+      case .missed(let numbers):
+        follow.missed(numbers)
+        fetch(gateway)
+      case nil: break
+      }
+      for (key, reply) in histories { try print(history: reply, of: key) }
+      histories = []
+    }
+  }
 
   // MARK: - What is followed
 
-  private func subscribe(_ hello: GatewayHello, isFirst: Bool) {
-    key = thread.map { hello.sessionKey(thread: $0, agent: nil) }
-    if hello.knows("sessions.subscribe") { link.call("sessions.subscribe", RecordText()) { _ in } }
+  private func subscribe(_ gateway: Gateway) {
+    let hello = gateway.hello
+    if hello.knows("sessions.subscribe") {
+      gateway.call("sessions.subscribe", RecordText()) { _ in }
+    }
     let keys = key.map { [$0] } ?? running.sessions
     for key in keys where hello.knows("sessions.messages.subscribe") {
-      link.call("sessions.messages.subscribe", RecordText().string("key", key)) { _ in }
+      gateway.call("sessions.messages.subscribe", RecordText().string("key", key)) { _ in }
     }
-    if !isFirst { fetch() }
   }
 
   /// Fetches what a loss took of the replies under way: a row of history is whole.
-  private func fetch() {
+  private func fetch(_ gateway: Gateway) {
     for key in key.map({ [$0] }) ?? running.sessions {
       let params = RecordText().string("sessionKey", key).number("limit", Self.rows)
-      link.call("chat.history", params) { [unowned self] reply in
+      gateway.call("chat.history", params) { [unowned self] reply in
         guard case .answer(let payload) = reply else { return }
-        print("chat.history", payload, id: [])
-        if let active = GatewayHistory(reply.object, key: key).active {
-          running.keep(active, of: key)
-        }
+        histories.append((key, payload.isAbsent ? Array("null".utf8) : Array(payload.bytes)))
       }
     }
   }
 
-  private func print(_ name: String, _ payload: ScanValue, id: [UInt8]) {
-    let bytes = payload.isAbsent ? Array("null".utf8) : Array(payload.bytes)
-    HeldEvent(type: Array(name.utf8), id: id, data: bytes).withView {
-      handler.streamItem(.event($0))
-    }
+  private func print(history: [UInt8], of key: String) throws(LinkEnd) {
+    let object = history.withUnsafeBytes { try? JSONValue.parse($0) }
+    if let active = GatewayHistory(object, key: key).active { running.keep(active, of: key) }
+    try follow.print(HeldEvent(type: Array("chat.history".utf8), data: history))
+  }
+
+  private func hear(_ event: GatewayEvent) throws(LinkEnd) {
+    let id = event.seq.map { Array(String($0).utf8) } ?? []
+    // What keeps a connection alive is no news.
+    if event.name == "tick" || !isWanted(event) { return }
+    note(event)
+    let payload = event.payload
+    try follow.print(
+      HeldEvent(
+        type: Array(event.name.utf8), id: id,
+        data: payload.isAbsent ? Array("null".utf8) : Array(payload.bytes)))
   }
 
   private func note(_ event: GatewayEvent) {
@@ -129,39 +149,6 @@ struct RunBook {
   mutating func keep(_ active: [String], of session: String) {
     running.removeAll { $0.session == session && !active.contains($0.run) }
   }
-}
-
-extension GatewayStream: GatewayLinkOwner {
-  func linkOpened(_ hello: GatewayHello, isFirst: Bool, down: Double?) {
-    let key = thread.map { hello.sessionKey(thread: $0, agent: nil) } ?? ""
-    if let reason = GatewayLists.fault(key: key) {
-      handler.streamEnded(.failed(AnswerProblem(reason, .failure)), at: link.place)
-      return
-    }
-    handler.streamOpened(link.place, isFirst: isFirst, down: down)
-    subscribe(hello, isFirst: isFirst)
-  }
-
-  func linkHeard(_ event: GatewayEvent) {
-    newest = event.seq.map { Array(String($0).utf8) } ?? []
-    // What keeps a connection alive is no news.
-    if event.name == "tick" || !isWanted(event) { return }
-    note(event)
-    print(event.name, event.payload, id: newest)
-  }
-
-  func linkMissed(from: Int64, to: Int64) {
-    handler.streamMissed(from...to)
-    fetch()
-  }
-
-  func linkFaulted(_ reason: String) { handler.streamFaulted(reason) }
-
-  func linkLost(_ reason: String, wait: Double) { handler.streamLost(reason, wait: wait) }
-
-  func linkWaits(_ words: String, wait: Double) { handler.streamLost(words, wait: wait) }
-
-  func linkEnded(_ end: StreamEnd) { handler.streamEnded(end, at: link.place) }
 }
 
 extension GatewayEvent {

@@ -22,12 +22,10 @@ struct OpenClawBackend: AgentBackend {
     let keys = try GatewayKeys(agent)
     // Nothing is kept of a stream that repeats nothing: a state has no use here.
     var stream = FollowedStream(keys.server.base.socketDisplay) { follow in
-      let driver = LinkDriver(follow)
-      return driver.run(
-        GatewayStream(
-          follow.client, keys, thread: wishes.thread, waits: wishes.waits, policy: follow.policy,
-          handler: driver))
+      let gateway = GatewayStream(follow, keys, thread: wishes.thread, waits: wishes.waits)
+      return { () throws(LinkEnd) in try gateway.run() }
     }
+    stream.judge = { keys.server.problem(of: $0, $1) }
     stream.usualSilence = Self.ticks
     return stream
   }
@@ -41,10 +39,9 @@ struct OpenClawBackend: AgentBackend {
         ? ResponsesChat(agent, policy: policy) : ClaudioChat(agent, policy: policy)
     }
     if policy.idleTimeout == nil { policy.idleTimeout = Self.ticks }
-    return DrivenChat(
-      GatewayChat(
-        agent.client, try GatewayKeys(agent), scopes: wishes.isTalk ? [.read, .write] : [.read],
-        waits: wishes.waits, origin: agent.origin(.openclaw), policy: policy))
+    return GatewayChat(
+      agent.client, try GatewayKeys(agent), scopes: wishes.isTalk ? [.read, .write] : [.read],
+      waits: wishes.waits, origin: agent.origin(.openclaw), policy: policy)
   }
 
   /// Whether a URL is that of the OpenResponses endpoint; any other is Claudio's own.

@@ -6,7 +6,7 @@ import Web
 /// (Agent/Pincer/CONTRACT.md 3.3). What waits is listed again and again: there is no stream
 /// of it. Nothing expires for want of a listener.
 final class PincerApprovals: ApprovalLine {
-  weak var listener: (any ApprovalListener)?
+  private var waiter: ApprovalWaiter?
   let origin: RecordOrigin
   private let calls: PincerCalls
   private let fates: PincerFates
@@ -46,8 +46,20 @@ final class PincerApprovals: ApprovalLine {
     if isListed { answers.settle(now: Clock.monotonic) }
   }
 
-  func tick(now: Double) -> Double {
-    if isOver { return .infinity }
+  func follow(_ waiter: ApprovalWaiter) {
+    self.waiter = waiter
+    defer { self.waiter = nil }
+    do throws(LinkEnd) {
+      while !isOver { try waiter.wait(until: look()) }
+      try waiter.wait(until: Clock.monotonic)
+    } catch {}
+  }
+
+  /// Does what is due.
+  ///
+  /// - Returns: when to be called again at the latest, seconds of `Clock.monotonic`.
+  private func look() -> Double {
+    let now = Clock.monotonic
     if !isAsking, askAt <= now { ask() }
     if isListed { answers.settle(now: now) }
     let next = min(calls.tick(now: now), isAsking ? .infinity : askAt)
@@ -113,7 +125,7 @@ final class PincerApprovals: ApprovalLine {
 
   private func change(_ record: ApprovalRecord) {
     known[record.id] = record.state.isEnd ? nil : record
-    listener?.approvalChanged(record)
+    waiter?.changed(record)
   }
 
   private func listed(_ now: Double) {
@@ -128,7 +140,7 @@ final class PincerApprovals: ApprovalLine {
     }
     if isListed { return }
     isListed = true
-    listener?.approvalsListed()
+    waiter?.listed()
   }
 
   // MARK: - The link
@@ -138,7 +150,7 @@ final class PincerApprovals: ApprovalLine {
     if isUp { return }
     isUp = true
     let (isFirst, down) = reconnect.opened(now: Clock.monotonic)
-    listener?.approvalLink(.open(place: place, isFirst: isFirst, down: down))
+    waiter?.link(.open(place: place, isFirst: isFirst, down: down))
   }
 
   private func failed(_ failure: PincerCalls.Failure) {
@@ -149,7 +161,7 @@ final class PincerApprovals: ApprovalLine {
     let now = Clock.monotonic
     guard let wait = reconnect.failed(now: now) else { return end(problem) }
     askAt = now + wait
-    listener?.approvalLink(.lost(problem.line, wait: wait))
+    waiter?.link(.lost(problem.line, wait: wait))
   }
 
   private func end(_ problem: AnswerProblem) {
@@ -157,6 +169,6 @@ final class PincerApprovals: ApprovalLine {
     isOver = true
     calls.stop()
     answers.end(problem.line)
-    listener?.approvalLink(.ended(problem))
+    waiter?.link(.ended(problem))
   }
 }

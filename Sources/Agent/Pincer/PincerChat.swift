@@ -208,7 +208,7 @@ final class PincerChat: ChatLine {
   }
 
   /// Waits for what the thread tells while whoever asked waits for an answer.
-  private final class ThreadLoop: ChatLink {
+  private final class ThreadLoop: ServedLink<ChatWaiter> {
     private let chat: PincerChat
     private(set) var end: ChatEnd?
 

@@ -22,6 +22,8 @@ final class PincerWatch {
   private var ledger: WatchLedger
   /// The largest number that the server is known to have given, in this run or an earlier one.
   private var given: Int64
+  /// The same when it was asked for its last one.
+  private var givenBefore: Int64 = 0
 
   /// The last sign of life: bytes of the stream, or an answer about its last event.
   private var lastLife = 0.0
@@ -142,6 +144,7 @@ final class PincerWatch {
   /// Asks for the number of the last event.
   private func ask(_ patience: Double) {
     isAsking = true
+    givenBefore = given
     let question = RecordText().string("threadId", thread).number("pageSize", 1)
     calls.call(.listThreadMessages, question, silence: patience) { [unowned self] in answer = $0 }
   }
@@ -155,7 +158,7 @@ final class PincerWatch {
       (lastLife, askAt) = (now, now)
       // What is on its way now may still come.
       guard let last = reply.value.pincerNumber("lastSequence") else { return }
-      if last < given { throw beginAgain(last) }
+      if last < givenBefore { throw beginAgain(last) }
       if last > ledger.known { lastNews = now }
       ledger.learn(last)
     case .failure(.refused(let problem, _)) where problem.status == .denied: throw failed(problem)
@@ -167,7 +170,7 @@ final class PincerWatch {
   /// The server was made anew, or put back: what it numbers is told from the first event on.
   private func beginAgain(_ last: Int64) -> LinkEnd {
     loop.note(
-      "the numbers of the events began again: the last one is \(last), and was \(given)")
+      "the numbers of the events began again: the last one is \(last), and was \(givenBefore)")
     given = 0
     ledger = WatchLedger(last: 0)
     return .again("the numbers of the events began again")

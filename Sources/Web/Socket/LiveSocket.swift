@@ -37,6 +37,8 @@ public final class LiveSocket {
   /// them fills no memory.
   private var duePong: [UInt8]?
   private var isOpen = false
+  /// What a server is told that was silent for too long: it may be there still, and only slow.
+  public var leaving: (code: UInt16, reason: String) = (1001, "")
   private var lastHeard = 0.0
   /// When the last ping went out; before the first, when the connection was opened.
   private var pingedAt = 0.0
@@ -74,8 +76,8 @@ public final class LiveSocket {
 
   deinit {
     if isOpen, let connection {
-      // A server that was silent for too long may be there still, and only slow.
-      writer.add(.close, CloseFrame.payload(waiter.isOver ? 1000 : 1001, ""))
+      let (code, reason) = waiter.isOver ? (1000, "") : leaving
+      writer.add(.close, CloseFrame.payload(code, reason))
       _ = writer.flush(connection.write)
     }
     region.deallocate()
@@ -148,7 +150,6 @@ public final class LiveSocket {
         }
         if reader.hasHead { until = min(until, lastHeard + StreamPolicy.errorWait) }
       case .nothing where Clock.monotonic < min(until, lastHeard + (idle ?? .infinity)):
-        try flush()
         try wait(until: min(until, lastHeard + (idle ?? .infinity)))
       case .nothing where Clock.monotonic < until: throw silent(idle)
       case .nothing where !reader.hasHead:
@@ -201,7 +202,7 @@ public final class LiveSocket {
           duePong = payload
           answerPing()
         case .close(let frame):
-          let end = LinkEnd.lost(Self.words(frame.code, route.hide(frame.reason)))
+          let end = LinkEnd.closed(frame.code, route.hide(frame.reason))
           throw try close(frame.code.map { CloseFrame.payload($0, "") } ?? [], end)
         }
       }
@@ -222,8 +223,6 @@ public final class LiveSocket {
         }
       }
       let due = try inTurn < Self.mostInTurn ? watch(idle, pingEvery, mostUnanswered) : 0
-      answerPing()
-      try flush()
       if hasWaited { return nil }
       try wait(until: min(due, until))
       hasWaited = true
@@ -276,9 +275,12 @@ public final class LiveSocket {
 
   private func wait(until: Double) throws(LinkEnd) {
     inTurn = 0
-    let events = POLLIN | (writer.unsent > 0 ? POLLOUT : 0)
-    var files = [pollfd(fd: connection?.socket ?? -1, events: Int16(events), revents: 0)]
-    try waiter.wait(&files, until: until)
+    try waiter.wait(until: until) { () throws(LinkEnd) in
+      answerPing()
+      try flush()
+      let events = POLLIN | (writer.unsent > 0 ? POLLOUT : 0)
+      return [pollfd(fd: connection?.socket ?? -1, events: Int16(events), revents: 0)]
+    }
   }
 
   // MARK: - The end
@@ -316,10 +318,26 @@ public final class LiveSocket {
     }
     return end
   }
+}
 
-  /// `the server closed the connection: 1001, going away`.
-  private static func words(_ code: UInt16?, _ reason: String) -> String {
-    let known = code.map { ": \($0)" } ?? ""
-    return "the server closed the connection\(known)" + (reason.isEmpty ? "" : ", \(reason)")
-  }
+/// What is asked of a WebSocket.
+public struct SocketOptions: Sendable {
+  /// The subprotocols that are offered, the dearest first; the server takes one or none.
+  public var subprotocols: [String] = []
+  /// The largest message that is handed over, bytes; nil for `largest`.
+  public var maxMessageBytes: Int?
+  /// How long the answer to the request may take once the connection is made, seconds.
+  public var answerWait = 30.0
+  /// How long the other side has for its part of the end, seconds.
+  public var closeWait = 2.0
+
+  /// Whether a redirect to another origin is refused: for a protocol that shows its secrets
+  /// in messages, and not in headers, which stay behind.
+  public var staysAtOrigin = false
+
+  /// No subprotocol, messages of any size up to `largest`.
+  public init() {}
+
+  /// The largest message that is taken, bytes.
+  public static let largest = FrameReader.largest
 }

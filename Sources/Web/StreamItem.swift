@@ -1,41 +1,5 @@
-public import Core
+import Core
 public import Frames
-
-/// A stream that connects, waits and connects again, whatever its wire. What happens
-/// is told to a `StreamHandler`.
-public protocol StreamLink: AnyObject {
-  /// The last event id of the stream, as bytes; empty for none.
-  var lastEventID: [UInt8] { get }
-  /// When that event was, by the server's clock; nil where that is not known.
-  var newest: Timestamp? { get }
-  /// Whether a connection is open.
-  var isOpen: Bool { get }
-  /// Goes back to an earlier event, for what came behind it was not used; takes
-  /// effect with the next connection. Not from within `streamItem`.
-  ///
-  /// - Parameter id: the last event id to resume behind.
-  func rewind(to id: [UInt8])
-  /// Connects, reconnects and notices silence, as the time asks for.
-  ///
-  /// - Parameter now: seconds of `Clock.monotonic`.
-  /// - Returns: the time at which to be called again at the latest.
-  func tick(now: Double) -> Double
-  /// Takes no more bytes until `release`: TCP holds the server back.
-  func hold()
-  /// Goes on after `hold`.
-  func release(now: Double)
-  /// Ends the connection as if the network had; the stream goes on after the wait.
-  ///
-  /// - Parameter reason: one line for people.
-  func drop(_ reason: String)
-  /// Ends the stream without a word. Not from within a call of the handler.
-  func stop()
-}
-
-extension StreamLink {
-  /// Nil: most streams do not say.
-  public var newest: Timestamp? { nil }
-}
 
 /// How a stream is followed.
 public struct StreamPolicy: Sendable {
@@ -68,36 +32,6 @@ public struct StreamPolicy: Sendable {
   static func seconds(_ value: Double) -> String {
     value == value.rounded() && value < 1e15 ? "\(Int64(value))" : "\(value)"
   }
-}
-
-/// What a stream tells its owner, in order, from within `WebClient.perform`
-/// or `StreamLink.tick`.
-public protocol StreamHandler: AnyObject {
-  /// A connection is open: the stream's first or a later one; `down` are the
-  /// seconds since the first failure before it, nil without one. The place is the
-  /// address after redirects, for messages.
-  func streamOpened(_ place: String, isFirst: Bool, down: Double?)
-  /// An event, a comment or an event past the limit; `retry` is the stream's own affair.
-  func streamItem(_ item: StreamItem)
-  /// Events were lost: those of these numbers, where a stream numbers them.
-  func streamMissed(_ numbers: ClosedRange<Int64>)
-  /// What a person is to know, and is no fault; one line.
-  func streamNoted(_ words: String)
-  /// Something came that cannot be used; one line.
-  func streamFaulted(_ reason: String)
-  /// The connection is lost, the next is tried in `wait` seconds.
-  func streamLost(_ reason: String, wait: Double)
-  /// Nothing more will come.
-  func streamEnded(_ end: StreamEnd, at place: String)
-}
-
-extension StreamHandler {
-  /// Nothing: most streams have no numbers.
-  public func streamMissed(_ numbers: ClosedRange<Int64>) {}
-  /// Nothing.
-  public func streamNoted(_ words: String) {}
-  /// Nothing.
-  public func streamFaulted(_ reason: String) {}
 }
 
 /// What a stream carries, as the parser hands it over. Pointers are valid

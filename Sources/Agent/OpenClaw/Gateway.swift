@@ -1,0 +1,228 @@
+import Core
+import Frames
+import Records
+import Web
+
+/// A connection to an OpenClaw gateway that has let this device in: it notices silence and holes,
+/// and matches answers to requests (Agent/OpenClaw/CONTRACT.md 1 to 5).
+final class Gateway {
+  /// What `receive` brings.
+  enum Heard {
+    /// Valid until the next call.
+    case event(GatewayEvent)
+    /// Events were lost in front of the next one.
+    case missed(ClosedRange<Int64>)
+  }
+
+  /// How long the challenge and the answer to ours may take, seconds.
+  private static let (challengeTime, answerTime) = (15.0, 30.0)
+  /// The largest frame that is taken, bytes.
+  private static let mostBytes = 64 << 20
+
+  /// What the gateway greeted with.
+  let hello: GatewayHello
+  private let loop: StreamLoop
+  private let socket: LiveSocket
+  private let calls: GatewayCalls
+  private let mask: SecretMask
+  private var lastSeq: Int64?
+  /// The event behind a hole, as it came.
+  private var held: [UInt8]?
+  private var region = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 1)
+  /// Why the gateway said it would go, and for how long.
+  private var shutdown: (reason: String, after: Double?)?
+
+  private init(
+    _ loop: StreamLoop, _ socket: LiveSocket, _ hello: GatewayHello, _ calls: GatewayCalls,
+    _ mask: SecretMask
+  ) {
+    (self.loop, self.socket, self.hello, self.calls, self.mask) = (loop, socket, hello, calls, mask)
+  }
+
+  deinit { region.deallocate() }
+
+  // MARK: - The greeting
+
+  /// Connects, and waits until this device is let in.
+  ///
+  /// - Parameters:
+  ///   - loop: follows the gateway.
+  ///   - door: what is shown there.
+  ///   - server: the gateway.
+  static func connect(
+    _ loop: StreamLoop, _ door: inout GatewayDoor, _ server: AgentServer
+  ) throws(LinkEnd) -> Gateway {
+    while true {
+      var options = SocketOptions()
+      // The token is in the first message alone; what answers a later connection may quote it.
+      options.staysAtOrigin = true
+      options.maxMessageBytes = loop.policy.maxEventBytes ?? mostBytes
+      var request = Request(server.base)
+      request.unquotable = door.secrets
+      let socket: LiveSocket
+      do throws(LinkEnd) {
+        socket = try LiveSocket.connect(loop, request, options: options)
+      } catch {
+        if case .violated(let reason) = error { throw .lost(reason) }
+        throw error
+      }
+      socket.leaving = (4000, "tick timeout")
+      if let gateway = try greet(loop, socket, &door) { return gateway }
+    }
+  }
+
+  /// - Returns: nil when another connection is to be made at once, with less to show.
+  private static func greet(
+    _ loop: StreamLoop, _ socket: LiveSocket, _ door: inout GatewayDoor
+  ) throws(LinkEnd) -> Gateway? {
+    let calls = GatewayCalls()
+    var id: String?
+    var until = Clock.monotonic + challengeTime
+    while true {
+      let frame = try receive(loop, socket, until: until, door.mask) { code, words in
+        switch code {
+        case 1008: .failed(AnswerProblem(words, .denied))
+        case 1002: .failed(AnswerProblem(words, .failure))
+        default: .lost(words)
+        }
+      }
+      if Clock.monotonic >= until {
+        throw .lost("no \(id == nil ? "challenge" : "greeting") came in time")
+      }
+      switch frame {
+      case .event(let event) where id == nil && event.name == "connect.challenge":
+        guard let challenge = event.object else { continue }
+        guard let params = door.answer(to: challenge, now: Clock.unix) else {
+          throw .failed(AnswerProblem("the gateway's challenge has no nonce", .failure))
+        }
+        let new = calls.newID()
+        id = new
+        until = Clock.monotonic + answerTime
+        socket.send(text: GatewayCalls.frame(new, "connect", params))
+      case .response(let other, let answer) where other == id:
+        let mask = door.mask
+        switch door.judge(answer.mapError { $0.hiding(mask) }) {
+        case .open(let hello):
+          if let fault = door.keep(hello) { loop.fault(fault.message, at: nil) }
+          return Gateway(loop, socket, hello, calls, door.mask)
+        case .pairing(let words, let least):
+          throw door.waitsForPairing
+            ? .waits(words, after: least) : .failed(AnswerProblem(words, .denied))
+        case .again: return nil
+        case .later(let reason, let least): throw .lost(reason, after: least)
+        case .refused(let problem): throw .failed(problem)
+        }
+      case .event, .response, .other, nil: continue
+      }
+    }
+  }
+
+  /// The next frame; nil when the time has come, or something else has got on.
+  private static func receive(
+    _ loop: StreamLoop, _ socket: LiveSocket, idle: Double? = nil, until: Double,
+    _ mask: SecretMask, closed: (UInt16?, String) -> LinkEnd
+  ) throws(LinkEnd) -> GatewayFrame? {
+    let arrival: LiveSocket.Arrival?
+    do throws(LinkEnd) { arrival = try socket.receive(idle: idle, until: until) } catch {
+      switch error {
+      case .violated(let reason): throw .lost(reason)
+      case .closed(let code, let reason):
+        let number = code.map { " (\($0))" } ?? ""
+        let why = mask.hide(reason)
+        throw closed(
+          code, "the gateway closed the connection" + (why.isEmpty ? "" : ": \(why)") + number)
+      default: throw error
+      }
+    }
+    switch arrival {
+    case .message(let message) where message.isText:
+      do throws(ScanFault) { return try GatewayFrame(message.bytes) } catch {
+        loop.fault("a frame that cannot be read: \(error.reason)", at: nil)
+      }
+    case .message: loop.fault("a frame that is not text", at: nil)
+    case .oversize(let bytes):
+      loop.fault("a frame of \(bytes) bytes or more was dropped", at: nil)
+    case nil: break
+    }
+    return nil
+  }
+
+  // MARK: - What comes
+
+  /// Asks the gateway.
+  ///
+  /// - Parameters:
+  ///   - method: such as `chat.send`.
+  ///   - params: an object of no member that the method does not know.
+  ///   - time: how long an answer may take, seconds.
+  ///   - then: told the answer, once, from within `receive`; `lost` when the connection goes first.
+  func call(
+    _ method: String, _ params: RecordText, time: Double = GatewayCalls.usualTime,
+    then: @escaping (GatewayReply) -> Void
+  ) {
+    let frame = calls.add(method, params, until: Clock.monotonic + time, then: then)
+    if frame.count > hello.mostBytes {
+      let words = "\(frame.count) bytes are more than the gateway takes"
+      return calls.settleLast(.refused(GatewayError(code: "", message: words)))
+    }
+    socket.send(text: frame)
+  }
+
+  /// Waits for what is heard next, and tells answers to who asked.
+  ///
+  /// - Parameter until: when to return without anything, seconds of `Clock.monotonic`.
+  /// - Returns: nil when that time has come, an answer was told, or something else has got on.
+  func receive(until: Double = .infinity) throws(LinkEnd) -> Heard? {
+    if let bytes = held {
+      held = nil
+      region.deallocate()
+      region = .allocate(byteCount: bytes.count, alignment: 1)
+      region.copyBytes(from: bytes)
+      if case .event(let event)? = try? GatewayFrame(UnsafeRawBufferPointer(region)) {
+        return hear(event)
+      }
+    }
+    let now = Clock.monotonic
+    calls.expire(now: now)
+    for frame in calls.takeDue(now: now) { socket.send(text: frame) }
+    let frame: GatewayFrame?
+    do throws(LinkEnd) {
+      frame = try Self.receive(
+        loop, socket, idle: loop.policy.idleTimeout.map { $0.isFinite ? $0 : hello.tick * 2 },
+        until: min(until, calls.next), mask
+      ) { _, words in .lost(shutdown?.reason ?? words, after: shutdown?.after) }
+    } catch {
+      if case .over = error { throw error }
+      calls.loseAll()
+      throw error
+    }
+    switch frame {
+    case .event(let event):
+      // On protocol 3 one counter serves all clients: holes are usual there.
+      if hello.version >= 4, let seq = event.seq, let lastSeq, seq > lastSeq + 1 {
+        held = event.frame
+        self.lastSeq = seq - 1
+        return .missed(lastSeq + 1...seq - 1)
+      }
+      return hear(event)
+    case .response(let id, let answer):
+      calls.settle(id, answer.mapError { $0.hiding(mask) })
+      return nil
+    case .other, nil: return nil
+    }
+  }
+
+  private func hear(_ event: GatewayEvent) -> Heard {
+    loop.succeeded()
+    if hello.version >= 4 { lastSeq = event.seq ?? lastSeq }
+    if event.name == "shutdown" {
+      let why = event.object?["reason"]?.string(bytes: 200) ?? "no reason given"
+      let wait = event.object?["restartExpectedMs"]?.number.map { min(max($0 / 1000, 0), 60) }
+      shutdown = ("the gateway shuts down: \(mask.hide(why))", wait)
+    }
+    return .event(event)
+  }
+
+  /// Tells all who asked that the connection is gone.
+  func leave() { calls.loseAll() }
+}
